@@ -1,0 +1,201 @@
+/**
+ * CSV tables into the rows of a declared type: an RFC 4180 reader, parsers of one cell, and the catalog that they make.
+ *
+ * It knows nothing of any particular table, touches no file, and guesses nothing: a cell is of the form its column
+ * declares, or it is a fault.
+ */
+
+/** A row, asked by column. A column that the table does not have is a fault, not an empty cell. */
+export type Row = (column: string) => string;
+
+export type Parser<Value> = (cell: string) => Value;
+export type Column<Value> = (row: Row) => Value;
+
+/** One column for each property of a row; an optional property may be `null`, a required one never. */
+export type Columns<R> = {
+  readonly [K in keyof R]-?: Column<undefined extends R[K] ? Exclude<R[K], undefined> | null : R[K]>;
+};
+
+export interface Declaration<R> {
+  readonly file: string;
+  /** The documents the rows come from, for the head of the file. */
+  readonly fonte: string;
+  readonly rows: (read: (table: string) => readonly Row[]) => readonly Row[];
+  readonly columns: Columns<R>;
+  /** The properties that together are unique. */
+  readonly key: readonly (keyof R & string)[];
+  /** What our code takes for granted about the table, in words and as a test of each row. */
+  readonly assume?: readonly (readonly [statement: string, holds: (row: Row) => boolean])[];
+  /** A column in which every value of a closed list must occur. */
+  readonly covers?: readonly [column: keyof R & string, values: readonly string[]];
+}
+
+export interface Written {
+  readonly text: string;
+  readonly faults: readonly string[];
+}
+
+export interface Catalog {
+  readonly file: string;
+  readonly write: (read: (table: string) => readonly Row[], date: string, by: string) => Written;
+}
+
+/** Makes a catalog of a declaration: the text of its file, and everything found wrong on the way. */
+export function catalog<R>(declaration: Declaration<R>): Catalog {
+  const { file, fonte, key, assume = [], covers } = declaration;
+  const columns: readonly (readonly [string, Column<unknown>])[] = Object.entries(declaration.columns);
+  const names = columns.map(([name]) => name);
+  return {
+    file,
+    write(read, date, by) {
+      const faults: string[] = [];
+      const seen = new Set<string>();
+      const lines = declaration.rows(read).map((row, at) => {
+        const fault = (message: string) => void faults.push(`${file}, row ${at + 1}: ${message}`);
+        const line = columns.map(([name, column]) =>
+          attempt(
+            () => column(row),
+            (message) => fault(`${name}: ${message}`),
+          ),
+        );
+        const id = JSON.stringify(key.map((name) => line[names.indexOf(name)]));
+        if (seen.has(id)) fault(`the key ${id} occurs twice`);
+        seen.add(id);
+        for (const [statement, holds] of assume) {
+          if (!attempt(() => holds(row), fault)) fault(`no longer true: ${statement} (${id})`);
+        }
+        return line;
+      });
+      if (lines.length === 0) faults.push(`${file}: no rows`);
+      const [covered, values] = covers ?? ['', []];
+      const present = new Set(lines.map((line) => line[names.indexOf(covered)]));
+      const missing = values.filter((value) => !present.has(value));
+      faults.push(...missing.map((value) => `${file}: no row with ${covered} ${value}`));
+      return { text: render({ fonte, data: date, gerado_por: by, colunas: names }, lines), faults };
+    },
+  };
+}
+
+/** One row a line, so that a changed table shows as the rows that changed. */
+function render(head: Readonly<Record<string, unknown>>, lines: readonly (readonly unknown[])[]): string {
+  const properties = Object.entries(head).map(
+    ([name, value]) => `  ${JSON.stringify(name)}: ${JSON.stringify(value)},`,
+  );
+  const rows = lines.map((line) => `    ${JSON.stringify(line)}`).join(',\n');
+  return `{\n${properties.join('\n')}\n  "linhas": [\n${rows}\n  ]\n}\n`;
+}
+
+function attempt<Value>(make: () => Value, fault: (message: string) => void): Value | undefined {
+  try {
+    return make();
+  } catch (error) {
+    fault((error as Error).message);
+    return undefined;
+  }
+}
+
+/** The column must be filled. */
+export function cell<Value>(column: string, parse: Parser<Value>): Column<Value> {
+  return (row) => {
+    const content = row(column);
+    if (content === '') throw new Error(`${column} is empty`);
+    return parse(content);
+  };
+}
+
+/** The column may be empty, which no source states: `null`. */
+export function maybe<Value>(column: string, parse: Parser<Value>): Column<Value | null> {
+  return (row) => (row(column) === '' ? null : parse(row(column)));
+}
+
+export function text(content: string): string {
+  if (content !== content.trim() || /[\p{Cc}\ufffd]/u.test(content)) throw new Error(`"${content}" is not clean text`);
+  return content;
+}
+
+export function match(pattern: RegExp): Parser<string> {
+  return (content) => {
+    if (!pattern.test(content)) throw new Error(`"${content}" does not match ${pattern}`);
+    return content;
+  };
+}
+
+export function oneOf<Value extends string>(values: readonly Value[]): Parser<Value> {
+  return (content) => {
+    const found = values.find((value) => value === content);
+    if (found === undefined) throw new Error(`"${content}" is none of ${values.join(', ')}`);
+    return found;
+  };
+}
+
+/** The tables say yes in three ways. */
+const FLAGS: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['false', false],
+  ['1', true],
+  ['0', false],
+  ['S', true],
+  ['N', false],
+]);
+
+export function flag(content: string): boolean {
+  const value = FLAGS.get(content);
+  if (value === undefined) throw new Error(`"${content}" is neither yes nor no`);
+  return value;
+}
+
+export function integer(content: string): number {
+  if (!/^\d{1,9}$/.test(content)) throw new Error(`"${content}" is not a whole number`);
+  return Number(content);
+}
+
+/** The rows of a CSV table with header. `name` is for messages. */
+export function parseCsv(source: string, name: string): readonly Row[] {
+  if (source.startsWith('\ufeff')) throw new Error(`${name}: begins with a byte order mark`);
+  const [header, ...records] = recordsOf(source, name);
+  if (header === undefined) throw new Error(`${name}: is empty`);
+  const columns = new Map(header.map((column, at) => [column, at]));
+  if (columns.size !== header.length) throw new Error(`${name}: a column occurs twice in the header`);
+  return records.map((record, at) => {
+    if (record.length !== header.length) {
+      throw new Error(`${name}: record ${at + 2} has ${record.length} cells, the header ${header.length}`);
+    }
+    return (column) => {
+      const content = record[columns.get(column) ?? -1];
+      if (content === undefined) throw new Error(`${name} has no column ${column}`);
+      return content;
+    };
+  });
+}
+
+/**
+ * RFC 4180: cells between commas; in quotes, a cell may hold commas, line ends and doubled quotes. A quote inside a
+ * bare cell, or anything between a closing quote and the next comma, is refused: it is always a broken export.
+ */
+function recordsOf(source: string, name: string): string[][] {
+  const records: string[][] = [];
+  let record: string[] = [];
+  let at = 0;
+  while (at < source.length) {
+    const quoted = source[at] === '"';
+    const token = quoted ? /"((?:[^"]|"")*)"/y : /([^",\r\n]*)/y;
+    token.lastIndex = at;
+    const found = token.exec(source);
+    const end = token.lastIndex;
+    const next = /,|\r?\n|$/y;
+    next.lastIndex = end;
+    const separator = next.exec(source)?.[0];
+    if (found === null || separator === undefined) {
+      throw new Error(`${name}: record ${records.length + 1}, cell ${record.length + 1}: a stray quote`);
+    }
+    record.push(quoted ? (found[1] ?? '').replaceAll('""', '"') : (found[1] ?? ''));
+    at = end + separator.length;
+    // A comma with nothing behind it still begins a cell.
+    if (separator === ',' && at === source.length) record.push('');
+    if (separator !== ',' || at === source.length) {
+      records.push(record);
+      record = [];
+    }
+  }
+  return records;
+}

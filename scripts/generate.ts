@@ -1,0 +1,57 @@
+/**
+ * Writes the files that are made of the tables, or compares them.
+ *
+ *     node scripts/generate.ts [--check]
+ *
+ * With `--check` nothing is written and the exit code is 1 when a committed file is not what its table makes, so that a
+ * changed contract shows as a diff. A new generated file is a new row.
+ */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { layoutMarkdown } from '../src/fiscal/layout/markdown.ts';
+import { dpsXsd, nfseXsd } from '../src/fiscal/layout/xsd.ts';
+
+type Generated = {
+  /** From the root of the project. */
+  readonly path: string;
+  readonly make: () => string | Promise<string>;
+};
+
+const FILES: readonly Generated[] = [
+  { path: 'docs/layout.md', make: layoutMarkdown },
+  { path: 'docs/dps-1.01.xsd', make: dpsXsd },
+  { path: 'docs/nfse-1.01.xsd', make: nfseXsd },
+];
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+/** The exit code: 0 done or equal, 1 different, 2 not understood. */
+async function main(args: readonly string[]): Promise<number> {
+  const check = args.includes('--check');
+  if (args.some((arg) => arg !== '--check')) {
+    console.error('Usage: node scripts/generate.ts [--check]');
+    return 2;
+  }
+  const made = await Promise.all(FILES.map(async ({ path, make }) => ({ path, text: await make() })));
+  const stale = made.filter(({ path, text }) => committed(path) !== text);
+  if (check) {
+    for (const { path } of stale) console.error(`${path}: not what its table makes`);
+    if (stale.length > 0) console.error('Run: npm run generate');
+    return stale.length === 0 ? 0 : 1;
+  }
+  for (const { path, text } of stale) {
+    mkdirSync(dirname(join(ROOT, path)), { recursive: true });
+    writeFileSync(join(ROOT, path), text);
+    console.log(`${path}: written`);
+  }
+  console.log(`${made.length} generated files, ${stale.length} changed`);
+  return 0;
+}
+
+function committed(path: string): string | undefined {
+  const file = join(ROOT, path);
+  return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+}
+
+process.exitCode = await main(process.argv.slice(2));

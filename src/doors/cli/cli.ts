@@ -1,0 +1,221 @@
+/**
+ * The command line, in Portuguese: what can be asked, with which arguments, and which exit code comes back
+ * (0 done, 1 refused or failed, 2 asked wrongly). Each command is a row of one table, from which the help is made.
+ */
+import { readFile } from 'node:fs/promises';
+import { parseArgs, type ParseArgsConfig } from 'node:util';
+import { emitir } from './emitir.ts';
+import { explicar } from './explicar.ts';
+import { sampleCurl, sampleFile } from './sample.ts';
+import { validar } from './validar.ts';
+
+export type Terminal = {
+  out(text: string): void;
+  err(text: string): void;
+  /** Whether a line may be written over. */
+  readonly isTerminal: boolean;
+};
+
+/** What `serve` has running. */
+export type Running = { readonly address: string; readonly location: string };
+
+export type CliWorld = Terminal & {
+  /** Starts the service, calls back, and takes it down when the callback ends. */
+  serve(waitForEnd: (service: Running) => Promise<void>): Promise<void>;
+  migrate(): Promise<{ readonly applied: readonly string[]; readonly location: string }>;
+};
+
+type Command = {
+  readonly name: string;
+  readonly arguments: string;
+  readonly summary: string;
+  readonly options: NonNullable<ParseArgsConfig['options']>;
+  readonly optionsHelp: readonly (readonly [string, string])[];
+  /** How many file or code arguments it takes. */
+  readonly takes: number;
+  run(world: CliWorld, values: Readonly<Record<string, string | undefined>>, args: readonly string[]): Promise<number>;
+};
+
+const DEFAULT_URL = 'http://127.0.0.1:8080';
+
+const COMMANDS: readonly Command[] = [
+  {
+    name: 'serve',
+    arguments: '',
+    summary: 'Sobe o serviço inteiro, com o PostgreSQL embutido se não houver DATABASE_URL.',
+    options: {},
+    optionsHelp: [],
+    takes: 0,
+    run: serve,
+  },
+  {
+    name: 'emitir',
+    arguments: 'ARQUIVO',
+    summary: 'Envia uma DPS e acompanha a nota até ser autorizada.',
+    options: { url: { type: 'string' }, tenant: { type: 'string' } },
+    optionsHelp: [
+      ['--url URL', `endereço do serviço (padrão ${DEFAULT_URL})`],
+      ['--tenant SLUG', 'município (padrão integracao)'],
+    ],
+    takes: 1,
+    run: async (world, { url, tenant }, [file]) =>
+      emitir(world, await bytesOf(file!), { url: url ?? DEFAULT_URL, tenant: tenant ?? 'integracao' }),
+  },
+  {
+    name: 'validar',
+    arguments: 'ARQUIVO',
+    summary: 'Confere uma DPS sem enviar nada: estrutura, regras e valores.',
+    options: {},
+    optionsHelp: [],
+    takes: 1,
+    run: async (world, _values, [file]) => validar(world, await bytesOf(file!)),
+  },
+  {
+    name: 'explicar',
+    arguments: 'CÓDIGO',
+    summary: 'Explica um código de erro, como E0370.',
+    options: {},
+    optionsHelp: [],
+    takes: 1,
+    run: async (world, _values, [code]) => explicar(world, code!),
+  },
+  {
+    name: 'migrar',
+    arguments: '',
+    summary: 'Traz o banco de dados para a versão deste programa.',
+    options: {},
+    optionsHelp: [],
+    takes: 0,
+    run: async (world) => {
+      const { applied, location } = await world.migrate();
+      const list = applied.map((name) => `  ${name}\n`).join('');
+      world.out(applied.length === 0 ? `O banco em ${location} já está em dia.\n` : `Aplicadas em ${location}:\n${list}`);
+      return 0;
+    },
+  },
+];
+
+const ENVIRONMENT: readonly (readonly [string, string])[] = [
+  ['PORT', 'porta do serviço (padrão 8080; 0 escolhe uma livre)'],
+  ['NFSE_HOST', 'endereço em que escuta (padrão 127.0.0.1)'],
+  ['NFSE_DATA_DIR', 'pasta dos dados do PostgreSQL embutido (padrão ./data)'],
+  ['DATABASE_URL', 'um PostgreSQL seu, 15 ou mais novo, no lugar do embutido'],
+  ['NFSE_BASE_URL', 'endereço público, quando atrás de um proxy'],
+  ['NFSE_TRUST_PROXY', '1 para confiar nos cabeçalhos X-Forwarded-* do proxy'],
+  ['NFSE_LOG_LEVEL', 'silent, error, warn, info ou debug'],
+];
+
+/** Runs one command; resolves with the exit code. Failures of the machine are thrown, with a message for a person. */
+export async function runCli(argv: readonly string[], world: CliWorld): Promise<number> {
+  const [name, ...rest] = argv;
+  if (name === undefined || ['ajuda', 'help', '--help', '-h'].includes(name)) {
+    world.out(help());
+    return name === undefined ? 2 : 0;
+  }
+  const command = COMMANDS.find((one) => one.name === name);
+  if (command === undefined) {
+    world.err(`Não existe o comando ${name}. Os comandos são: ${COMMANDS.map((one) => one.name).join(', ')}.\n`);
+    return 2;
+  }
+  if (rest.includes('--help') || rest.includes('-h')) {
+    world.out(commandHelp(command));
+    return 0;
+  }
+  let parsed: { values: Record<string, string | undefined>; positionals: string[] };
+  try {
+    parsed = parseArgs({ args: rest, options: command.options, allowPositionals: true }) as typeof parsed;
+  } catch {
+    world.err(`Opção desconhecida ou sem valor.\n\n${commandHelp(command)}`);
+    return 2;
+  }
+  if (parsed.positionals.length !== command.takes) {
+    world.err(`${command.name} pede ${command.arguments || 'nenhum argumento'}.\n\n${commandHelp(command)}`);
+    return 2;
+  }
+  return command.run(world, parsed.values, parsed.positionals);
+}
+
+function help(): string {
+  return [
+    'nfse: emissão de NFS-e do município',
+    '',
+    'Uso: nfse COMANDO [opções]',
+    '',
+    'Comandos:',
+    ...columns(COMMANDS.map((command) => [`${command.name} ${command.arguments}`.trim(), command.summary])),
+    '',
+    'nfse COMANDO --help mostra as opções de um comando.',
+    '',
+    'Ambiente:',
+    ...columns(ENVIRONMENT),
+    '',
+  ].join('\n');
+}
+
+function commandHelp(command: Command): string {
+  const options = command.optionsHelp.length === 0 ? [] : ['', 'Opções:', ...columns(command.optionsHelp)];
+  return [`Uso: nfse ${command.name} ${command.arguments}`.trimEnd(), '', command.summary, ...options, ''].join('\n');
+}
+
+function columns(rows: readonly (readonly [string, string])[]): string[] {
+  const width = Math.max(...rows.map(([left]) => left.length));
+  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`);
+}
+
+/** A file as it is, byte for byte: what was signed is what is sent. */
+async function bytesOf(file: string): Promise<Uint8Array> {
+  try {
+    return await readFile(file);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const why = code === 'ENOENT' ? 'não existe' : code === 'EISDIR' ? 'é uma pasta' : `não pôde ser lido (${code})`;
+    throw new Error(`o arquivo ${file} ${why}.`);
+  }
+}
+
+async function serve(world: CliWorld): Promise<number> {
+  world.out('Iniciando o serviço de NFS-e…\n');
+  await world.serve(async ({ address, location }) => {
+    world.out(
+      [
+        '',
+        `Serviço no ar em ${address}`,
+        `  emissão (ambiente de integração)  ${address}/integracao/api/v1/nfse/v101`,
+        `  tabela de erros                   ${address}/docs/erros`,
+        `  saúde                             ${address}/health/ready`,
+        `  dados                             ${location}`,
+        '',
+        'Emita uma nota de exemplo (cole em outro terminal):',
+        '',
+        `  ${sampleCurl(address)}`,
+        '',
+        'A resposta traz chave_acesso; consulte-a com:',
+        '',
+        `  curl -s ${address}/integracao/api/v1/nfse/CHAVE_DE_ACESSO`,
+        '',
+        'Ou, acompanhando até a autorização:',
+        '',
+        `  npm run -s nfse -- emitir ${sampleFile()} --url ${address}`,
+        '',
+        'Ctrl-C encerra.',
+        '',
+      ].join('\n'),
+    );
+    await endRequested();
+    world.out('\nEncerrando…\n');
+  });
+  return 0;
+}
+
+/** The first signal ends in order; a second one ends at once. */
+function endRequested(): Promise<void> {
+  return new Promise((resolve) => {
+    const onSignal = (): void => {
+      resolve();
+      process.once('SIGINT', () => process.exit(130));
+      process.once('SIGTERM', () => process.exit(143));
+    };
+    process.once('SIGINT', onSignal);
+    process.once('SIGTERM', onSignal);
+  });
+}

@@ -1,0 +1,53 @@
+/**
+ * Production and sandbox, two columns of one table (specification, "Sandbox tenant"). Whoever must behave differently
+ * in the two reads a row here and asks no other question.
+ */
+export type Ambiente = 'producao' | 'homologacao';
+
+type Settings = {
+  /** `tpAmb` written in the normalised DPS and in the note, whatever was sent. */
+  readonly tpAmb: '1' | '2';
+  /** Notes and events go to the national environment; otherwise the flow ends with the local authority (D-53). */
+  readonly transmits: boolean;
+  /** A missing or wrong signature refuses (D-30); in the sandbox it is a remark (D-32). */
+  readonly signatureRefuses: boolean;
+  /** A provider unknown to the registry is created from its first DPS, authorised, with a generic address. */
+  readonly registersPrestador: boolean;
+  /** E102 and E103 are applied. */
+  readonly checksAuthorization: boolean;
+  /** `cLocEmi` must be the tenant's own municipality; otherwise any of the catalogue (D-87). */
+  readonly ownMunicipioOnly: boolean;
+  /** Rate when neither the registry nor the DPS has one (D-61). */
+  readonly fallbackAliquota: '5.00' | undefined;
+  /** The reading by DPS identifier wants a party's certificate (D-41). */
+  readonly dpsQueryIsOpen: boolean;
+  readonly watermark: boolean;
+};
+
+export const AMBIENTES: Readonly<Record<Ambiente, Settings>> = {
+  producao: {
+    tpAmb: '1',
+    transmits: true,
+    signatureRefuses: true,
+    registersPrestador: false,
+    checksAuthorization: true,
+    ownMunicipioOnly: true,
+    fallbackAliquota: undefined,
+    dpsQueryIsOpen: false,
+    watermark: false,
+  },
+  homologacao: {
+    tpAmb: '2',
+    transmits: false,
+    signatureRefuses: false,
+    registersPrestador: true,
+    checksAuthorization: false,
+    ownMunicipioOnly: false,
+    fallbackAliquota: '5.00',
+    dpsQueryIsOpen: true,
+    watermark: true,
+  },
+};
+
+/** Slug of the shared sandbox tenant (specification, "What the service does" 7). */
+export const SANDBOX_SLUG = 'integracao';

@@ -1,0 +1,161 @@
+/**
+ * The ISSQN side of the amounts of a note: base, tax, withholdings and net value, from the amounts of the DPS and a rate
+ * that the caller has chosen. The formulas are those of `infNFSe/valores` in Anexo I v1.01, each named where it stands.
+ *
+ * Nothing is refused here. A deduction where none is allowed, a rate above 5 % or a discount above the price are rules;
+ * this file answers what the formulas give, negative results included, and marks them. IBS and CBS are in `ibscbs.ts`.
+ */
+import { add, type Decimal, decimal, percentOf, sub, sum, ZERO } from './decimal.ts';
+
+/** `valores/vDedRed`, one of its three forms. */
+export type Deduction =
+  | { readonly kind: 'pDR'; readonly p: Decimal }
+  | { readonly kind: 'vDR'; readonly v: Decimal }
+  /** Each value is the `vDeducaoReducao` of one document. */
+  | { readonly kind: 'documentos'; readonly values: readonly Decimal[] };
+
+/** `valores/trib/tribMun/BM`, one of its two forms. */
+export type Benefit =
+  | { readonly kind: 'pRedBCBM'; readonly p: Decimal }
+  | { readonly kind: 'vRedBCBM'; readonly v: Decimal };
+
+export type IssqnInput = {
+  readonly vServ: Decimal;
+  readonly vDescIncond?: Decimal | undefined;
+  readonly vDescCond?: Decimal | undefined;
+  readonly deduction?: Deduction | undefined;
+  readonly benefit?: Benefit | undefined;
+  /** `IBSCBS/valores/gReeRepRes/documentos/vlrReeRepRes`, one a document. */
+  readonly vlrReeRepRes?: readonly Decimal[] | undefined;
+  /** 1 taxable, 2 immune, 3 export, 4 non-incidence (decided in D-82). */
+  readonly tribISSQN: '1' | '2' | '3' | '4';
+  readonly exigSusp: boolean;
+  /** 1 not opted, 2 MEI, 3 ME/EPP. */
+  readonly opSimpNac: '1' | '2' | '3';
+  /** 0 none; every other code is a special regime. */
+  readonly regEspTrib: string;
+  /** 1 not withheld, 2 by the taker, 3 by the intermediary. */
+  readonly tpRetISSQN: '1' | '2' | '3';
+  /** From `chooseAliquota`; undefined when there is no rate to apply. */
+  readonly pAliqAplic: Decimal | undefined;
+  readonly vRetCP?: Decimal | undefined;
+  readonly vRetIRRF?: Decimal | undefined;
+  readonly vRetCSLL?: Decimal | undefined;
+};
+
+/** Every property is always there. One of the note's `valores` that is undefined does not stand on the note. */
+export type IssqnAmounts = {
+  readonly vCalcDR: Decimal | undefined;
+  readonly vCalcBM: Decimal | undefined;
+  readonly vBC: Decimal | undefined;
+  readonly pAliqAplic: Decimal | undefined;
+  readonly vISSQN: Decimal | undefined;
+  readonly vTotalRet: Decimal | undefined;
+  readonly vLiq: Decimal;
+  /** The withheld part of `vTotalRet`: the whole `vISSQN`, or zero. */
+  readonly vISSQNRet: Decimal;
+  /** For `IBSCBS/valores`; present when there are documents, whatever the ISSQN. */
+  readonly vCalcReeRepRes: Decimal | undefined;
+  /** The deduction and the benefit in reais, in whichever form they were declared; zero when absent. */
+  readonly deduction: Decimal;
+  readonly benefit: Decimal;
+  /** False when of the `valores` only `vLiq` may stand on the note. */
+  readonly issqnShown: boolean;
+  /** The result that is below zero; the base when both are. It is given as the formula left it. */
+  readonly negative: 'vBC' | 'vLiq' | undefined;
+};
+
+/** The rate of the sandbox when nobody names one (decided in D-61). It is the highest that the law allows. */
+const SANDBOX_ALIQUOTA = decimal('5.00');
+
+/**
+ * The rate that applies: what the municipality of incidence registered for the service and the competence, before what
+ * the DPS declares (note on pAliqAplic in Anexo I). A registered or declared 0.00 is a rate like any other.
+ */
+export function chooseAliquota(rates: {
+  readonly registered?: Decimal | undefined;
+  readonly declared?: Decimal | undefined;
+  readonly sandbox: boolean;
+}): Decimal | undefined {
+  return rates.registered ?? rates.declared ?? (rates.sandbox ? SANDBOX_ALIQUOTA : undefined);
+}
+
+/**
+ * Rounding: no official text fixes it for the ISSQN, so every product is rounded once, half-up to the cent, as the
+ * calculator of the Receita Federal does for IBS and CBS. Sums are exact.
+ */
+export function assessIssqn(input: IssqnInput): IssqnAmounts {
+  const afterDiscount = sub(input.vServ, input.vDescIncond ?? ZERO);
+  const deduction = deductionOf(input.deduction, afterDiscount);
+  const afterDeduction = sub(afterDiscount, deduction);
+  const benefit = benefitOf(input.benefit, afterDeduction);
+  const reimbursed = sum(input.vlrReeRepRes ?? []);
+
+  // E1295
+  const vBC = sub(sub(afterDeduction, benefit), reimbursed);
+  const issqnShown = showsIssqn(input);
+
+  // E1289
+  const rate = issqnShown ? input.pAliqAplic : undefined;
+  const vISSQN = rate === undefined ? undefined : percentOf(vBC, rate);
+  const vISSQNRet = input.tpRetISSQN === '1' || vISSQN === undefined ? ZERO : vISSQN;
+
+  // E1506: vPis and vCofins are the provider's own debits and never part of it.
+  const federal = add(add(input.vRetCP ?? ZERO, input.vRetIRRF ?? ZERO), input.vRetCSLL ?? ZERO);
+  const vTotalRet = add(federal, vISSQNRet);
+
+  // E1508: federal withholdings reduce the net value also where vTotalRet does not stand on the note.
+  const vLiq = sub(sub(afterDiscount, input.vDescCond ?? ZERO), vTotalRet);
+
+  return {
+    vCalcDR: issqnShown && input.deduction !== undefined && input.deduction.kind !== 'vDR' ? deduction : undefined,
+    vCalcBM: issqnShown && input.benefit?.kind === 'pRedBCBM' ? benefit : undefined,
+    vBC: issqnShown ? vBC : undefined,
+    pAliqAplic: rate,
+    vISSQN,
+    vTotalRet: issqnShown ? vTotalRet : undefined,
+    vLiq,
+    vISSQNRet,
+    vCalcReeRepRes: input.vlrReeRepRes !== undefined && input.vlrReeRepRes.length > 0 ? reimbursed : undefined,
+    deduction,
+    benefit,
+    issqnShown,
+    // Not raised to zero: the reducers exceed the price, and E0427 (the base, shown or not) or E0428 (the net value)
+    // has to say so.
+    negative: vBC < 0n ? 'vBC' : vLiq < 0n ? 'vLiq' : undefined,
+  };
+}
+
+/** The four cases in which only vLiq may stand among the values: E1302, E1303, E1307 and E1311. */
+function showsIssqn({ opSimpNac, tribISSQN, regEspTrib, exigSusp }: IssqnInput): boolean {
+  return opSimpNac !== '2' && tribISSQN === '1' && regEspTrib === '0' && !exigSusp;
+}
+
+/**
+ * The percentage applies after the unconditional discount, and that of the benefit after the deduction too: so say the
+ * note on vBC and E0427, with an example. E1287 and E1288 say "on the service value"; without discount and deduction
+ * the two agree.
+ */
+function deductionOf(deduction: Deduction | undefined, afterDiscount: Decimal): Decimal {
+  switch (deduction?.kind) {
+    case undefined:
+      return ZERO;
+    case 'pDR':
+      return percentOf(afterDiscount, deduction.p);
+    case 'vDR':
+      return deduction.v;
+    case 'documentos':
+      return sum(deduction.values);
+  }
+}
+
+function benefitOf(benefit: Benefit | undefined, afterDeduction: Decimal): Decimal {
+  switch (benefit?.kind) {
+    case undefined:
+      return ZERO;
+    case 'pRedBCBM':
+      return percentOf(afterDeduction, benefit.p);
+    case 'vRedBCBM':
+      return benefit.v;
+  }
+}

@@ -1,0 +1,395 @@
+/**
+ * What a row of each national catalog holds, and the closed lists that its columns draw from.
+ *
+ * It imports no data, so `scripts/generate-catalogs.ts` can write the files against these very types before they exist.
+ * Property names are the columns of the files: published names as published, the rest ours.
+ */
+
+// Services
+
+/**
+ * Who earns the ISSQN (LC 116 art. 3): EP provider's establishment, LP place of provision, ET taker's establishment,
+ * NI nobody. On an import (provider or provision abroad) the domicile of the emitting taker or intermediary prevails
+ * over EP, LP and ET alike; the generator fails should the national table ever make an exception to that.
+ */
+export const REGRAS_INCIDENCIA = ['EP', 'LP', 'ET', 'NI'] as const;
+export type RegraIncidencia = (typeof REGRAS_INCIDENCIA)[number];
+
+/** `cabecalho` heads a group of codes; `futuro` is named by the tax reform and in no edition of Anexo B yet. */
+export const SITUACOES_SERVICO = ['vigente', 'cabecalho', 'futuro'] as const;
+export const NIVEIS_SERVICO = ['item', 'subitem', 'desdobro'] as const;
+export const GRUPOS_OBRIGATORIOS = ['obra', 'atvEvento'] as const;
+
+/** A line of `servicos.json`, before `emissivel` has told which of the optional columns it must have. */
+export interface ServicoLinha {
+  /** Six digits: the value of `cTribNac`. */
+  readonly codigo: string;
+  readonly descricao: string;
+  /** Two digits. */
+  readonly item: string;
+  /** `01.01`, as LC 116 writes it; an item has none. */
+  readonly subitem?: string;
+  readonly nivel: (typeof NIVEIS_SERVICO)[number];
+  readonly emissivel: boolean;
+  readonly situacao: (typeof SITUACOES_SERVICO)[number];
+  readonly regra?: RegraIncidencia;
+  /** False where the national table has no rule: headings, future codes, and 200102 (decided in D-80). */
+  readonly regraPublicada: boolean;
+  /** Where LC 116 has the place of this service: `Art. 3º, XXII`. In 14.14 it says EP and the table LP. */
+  readonly dispositivoLC116?: string;
+  /** The group that a DPS with this code must carry. 990101 may carry either and must carry none. */
+  readonly grupoObrigatorio?: (typeof GRUPOS_OBRIGATORIOS)[number];
+}
+
+/** A code that a note may carry, and so one whose place of incidence is known. */
+export interface ServicoEmissivel extends ServicoLinha {
+  readonly emissivel: true;
+  readonly subitem: string;
+  readonly regra: RegraIncidencia;
+}
+
+/** A heading or a future code: it exists, and no note may carry it. */
+export interface ServicoNaoEmissivel extends ServicoLinha {
+  readonly emissivel: false;
+}
+
+export type Servico = ServicoEmissivel | ServicoNaoEmissivel;
+
+export const NIVEIS_NBS = ['capitulo', 'posicao', 'subposicao1', 'subposicao2', 'item', 'codigo'] as const;
+
+/** A line of the Nomenclatura Brasileira de Serviços 2.0. */
+export interface Nbs {
+  /** Digits alone, as `cNBS` has them: nine in a leaf, fewer in a heading. */
+  readonly codigo: string;
+  /** `XX.XX.XX.XX-X`; leaves only. */
+  readonly codigoFormatado?: string;
+  /** The official writing, `1.XXXX.XX.XX`, shorter in a heading. */
+  readonly codigoOficial: string;
+  /** Absent only in 999999999, which Anexo B lists without a text. */
+  readonly descricao?: string;
+  /** I to V; absent only in 999999999. */
+  readonly secao?: string;
+  readonly nivel: (typeof NIVEIS_NBS)[number];
+  /** A leaf that Anexo B has; four codes of nine digits are not. */
+  readonly emissivel: boolean;
+}
+
+/**
+ * The fields of DPS, NFS-e and evento whose values are enumerated, spelled as in the layout; where one spelling would
+ * mean two fields, the parent goes before it. The generator fails when the national table has others.
+ */
+export const CAMPOS_ENUMERADOS = [
+  'ambGer',
+  'cMotivoEmisTI',
+  'cNaoNIF',
+  'cStat',
+  'evento/ambGer',
+  'finNFSe',
+  'indDest',
+  'indFinal',
+  'indTotTrib',
+  'mdic',
+  'mdPrestacao',
+  'mecAFComexP',
+  'mecAFComexT',
+  'movTempBens',
+  'opSimpNac',
+  'piscofins/CST',
+  'procEmi',
+  'regApTribSN',
+  'regEspTrib',
+  'subst/cMotivo',
+  'tipoChaveDFe',
+  'tpAmb',
+  'tpBM',
+  'tpDedRed',
+  'tpEmis',
+  'tpEmit',
+  'tpEnteGov',
+  'tpImunidade',
+  'tpOper',
+  'tpReeRepRes',
+  'tpRetISSQN',
+  'tpRetPisCofins',
+  'tpSusp',
+  'tribISSQN',
+  'vincPrest',
+] as const;
+export type CampoEnumerado = (typeof CAMPOS_ENUMERADOS)[number];
+
+/** One value of an enumerated field of layout 1.01. */
+export interface ValorEnumerado {
+  readonly campo: CampoEnumerado;
+  /** The exact spelling of the schema: `01` where it has two digits. */
+  readonly codigo: string;
+  readonly descricao: string;
+  /**
+   * Nationally no DPS may carry it: the value is for notes that a municipality shares with the ADN. The specification
+   * of the service wins where it differs, as it does in `cNaoNIF` 0.
+   */
+  readonly soCompartilhamento: boolean;
+}
+
+// Places and currencies
+
+/** A municipality, or the Distrito Federal. */
+export interface Municipio {
+  /** Seven digits, state first. The last is a check digit, but for nine real codes that do not follow the rule. */
+  readonly codigoIbge: string;
+  readonly nome: string;
+  readonly uf: string;
+  /** IANA zone: the notes of a municipality bear its own local time, and Brazil has four. */
+  readonly fusoHorario: string;
+}
+
+/** A country of `cPais`: ISO 3166-1 and the reserved `ZZ`. */
+export interface Pais {
+  /** ISO 3166-1 alpha-2. */
+  readonly codigo: string;
+  readonly nome: string;
+  /** The central bank's four digits, which the NF-e uses; absent where the sources disagree. No DPS carries it. */
+  readonly codigoBacen?: string;
+  /** False for `BR`, which is not abroad, and for `ZZ`. */
+  readonly aceitoEnderecoExterior: boolean;
+}
+
+/** A currency of `tpMoeda`. */
+export interface Moeda {
+  /** The central bank's three digits, not those of ISO 4217: USD is 220, and 840 is another currency. */
+  readonly codigo: string;
+  readonly sigla: string;
+  readonly nome: string;
+  /** False for what has ceased to circulate; the national table still lists it. */
+  readonly ativa: boolean;
+  /** Why code or letters are in doubt or out of use. */
+  readonly nota?: string;
+}
+
+// IBS and CBS
+
+export const TIPOS_ALIQUOTA = ['Padrão', 'Uniforme setorial', 'Uniforme nacional', 'Fixa', 'Sem alíquota'] as const;
+
+/** A cClassTrib. The whole table is kept, so that a message can say "exists, but not for services". */
+export interface Classificacao {
+  /** Six digits: the value of `cClassTrib`. The first three are its CST. */
+  readonly codigo: string;
+  readonly cst: string;
+  /** The short name; absent in codes that only the portal has so far. */
+  readonly nome?: string;
+  readonly descricao: string;
+  readonly tipoAliquota: (typeof TIPOS_ALIQUOTA)[number];
+  /** Reduction of the rate in percent, decimal text. The two differ in 200025 (60 and 100). */
+  readonly pRedIBS: string;
+  readonly pRedCBS: string;
+  readonly ind_gTribRegular: boolean;
+  readonly ind_gCredPresOper: boolean;
+  /** Absent in the nine codes of 01/10/2026, as is `tpRBSN`: no public source states them. */
+  readonly ind_gEstornoCred?: boolean;
+  /** Treatment of the revenue in the base of the Simples Nacional; the source does not say what each value means. */
+  readonly tpRBSN?: string;
+  readonly indNFSe: boolean;
+  /** Valid only in the NFS-e of toll roads. */
+  readonly indNFSeVia: boolean;
+  /** The documents it is valid in, by their short names, separated by spaces; absent when in none. */
+  readonly documentos?: string;
+  readonly artigoLC214?: string;
+  /** `YYYY-MM-DD`. */
+  readonly inicioVigencia: string;
+  readonly fimVigencia?: string;
+}
+
+/** A CST of IBS and CBS, and the groups that it opens. */
+export interface Cst {
+  /** Three digits. */
+  readonly codigo: string;
+  readonly descricao: string;
+  readonly ind_gIBSCBS: boolean;
+  readonly ind_gIBSCBSMono: boolean;
+  readonly ind_gRed: boolean;
+  readonly ind_gDif: boolean;
+  readonly ind_gTransfCred: boolean;
+  readonly ind_gCredPresIBSZFM: boolean;
+  readonly ind_gAjusteCompet: boolean;
+  readonly ind_RedutorBC: boolean;
+}
+
+/** A presumed credit of `cCredPres`. How much it is stands in prose in the source, and so not here. */
+export interface CreditoPresumido {
+  /** Two digits. */
+  readonly codigo: string;
+  readonly descricao: string;
+  readonly ind_gIBSCredPres: boolean;
+  readonly ind_gCBSCredPres: boolean;
+  readonly indNFSe: boolean;
+  readonly documentos: string;
+  /** `YYYY-MM-DD`. */
+  readonly inicioIBS?: string;
+  readonly inicioCBS?: string;
+}
+
+/**
+ * Which address of the DPS gives the place of the operation. `destOuToma` is `IBSCBS/dest` when `indDest` is 1 and
+ * `toma` otherwise; `destOuTomaExterior` the same, at its address abroad.
+ */
+export const CAMPOS_LOCAL = [
+  'cLocPrestacao',
+  'prest',
+  'dest',
+  'destOuToma',
+  'destOuTomaExterior',
+  'atvEvento',
+] as const;
+
+/** An operation indicator: which operation, and where it takes place. */
+export interface Indicador {
+  /** Six digits: the value of `cIndOp`. */
+  readonly codigo: string;
+  readonly tipoOperacao: string;
+  readonly caracteristicaFornecimento: string;
+  readonly localFornecimento: string;
+  readonly dispositivoLC214?: string;
+  /** Known for the codes of Anexo C, but for 080101, which the NFS-e Via alone uses. */
+  readonly campoLocal?: (typeof CAMPOS_LOCAL)[number];
+  readonly observacao?: string;
+  /** Being in Anexo C is what the national environment checks (E0901). */
+  readonly emAnexoC: boolean;
+  /** Absent in 020102, where the sources do not say. */
+  readonly validoNFSe?: boolean;
+}
+
+/**
+ * One allowed combination of service, NBS, operation indicator and classification (Anexo VIII). By its publisher's own
+ * word initial work: it yields warnings and suggestions, never refusals (decided in D-84).
+ */
+export interface Correlacao {
+  /** `01.01`. */
+  readonly subitem: string;
+  /** Only in item 99, where the annex goes below the subitem. */
+  readonly cTribNac?: string;
+  readonly nbs?: string;
+  readonly cIndOp?: string;
+  readonly cClassTrib?: string;
+  /** The combination holds for an onerous (or not onerous) operation alone; absent: for either. */
+  readonly psOnerosa?: boolean;
+  /** The combination holds for an acquirer abroad (or not abroad) alone; absent: for either. */
+  readonly adqExterior?: boolean;
+  /** Names the service where the annex gives no NBS. */
+  readonly nota?: string;
+}
+
+export const TRIBUTOS_IBS_CBS = ['IBS-UF', 'IBS-MUN', 'CBS'] as const;
+export type TributoIbsCbs = (typeof TRIBUTOS_IBS_CBS)[number];
+
+/** `pendente`: the law says who shall fix the rate, and nobody has. */
+export const SITUACOES_ALIQUOTA = ['confirmada', 'texto_legal', 'pendente'] as const;
+
+/** A rate and the days it is in force, both included. */
+export interface AliquotaIbsCbs {
+  readonly tributo: TributoIbsCbs;
+  /** `YYYY-MM-DD`. */
+  readonly inicio: string;
+  readonly fim: string;
+  /** Percent, decimal text; absent while `pendente`. */
+  readonly aliquota?: string;
+  readonly baseLegal: string;
+  readonly situacao: (typeof SITUACOES_ALIQUOTA)[number];
+}
+
+// Events
+
+/** The slugs of `tipo_evento`, by national code. The generator fails when the national table has others. */
+export const TIPOS_EVENTO = [
+  'cancelamento',
+  'solicitacao_analise_fiscal_para_cancelamento',
+  'cancelamento_por_substituicao',
+  'cancelamento_deferido_por_analise_fiscal',
+  'cancelamento_indeferido_por_analise_fiscal',
+  'confirmacao_prestador',
+  'rejeicao_prestador',
+  'confirmacao_tomador',
+  'rejeicao_tomador',
+  'confirmacao_intermediario',
+  'rejeicao_intermediario',
+  'confirmacao_tacita',
+  'anulacao_rejeicao',
+  'cancelamento_por_oficio',
+  'bloqueio_por_oficio',
+  'desbloqueio_por_oficio',
+] as const;
+export type TipoEvento = (typeof TIPOS_EVENTO)[number];
+
+export const GRUPOS_EVENTO = ['Cancelamentos', 'Manifestações', 'Ofícios'] as const;
+/** `nao_aplicavel`: the administration is the author, and signs the evento itself. */
+export const ASSINATURAS_EVENTO = ['sim', 'nao', 'nao_aplicavel'] as const;
+export const RECEPTORES_EVENTO = ['municipio_ou_sefin', 'adn', 'municipio_ou_sefin+adn'] as const;
+export const AUTORES_EVENTO = ['prestador', 'tomador', 'intermediario'] as const;
+
+/** A type of event. */
+export interface EventoNacional {
+  readonly tipoEvento: TipoEvento;
+  /** Six digits: category, author (2), receiving environment, running number (2). */
+  readonly codigoEvento: string;
+  /** The exact text of `xDesc`; the schema accepts no other. */
+  readonly descricao: string;
+  readonly grupo: (typeof GRUPOS_EVENTO)[number];
+  /** The author in the words of Anexo II: `Emite`, `MEmis` (emitting municipality), `MIncid` (that of incidence). */
+  readonly autorNacional: string;
+  readonly assinaturaObrigatoria: (typeof ASSINATURAS_EVENTO)[number];
+  readonly ambienteReceptor: (typeof RECEPTORES_EVENTO)[number];
+  /** At most one a nota. */
+  readonly eventoUnico: boolean;
+  /** Who may see it, separated by `/`: EM emitter, NE other parties, CP public query, AT tax administrations. */
+  readonly visibilidade: string;
+  /** The party whose document is taken when the request names no author; absent where no party may be the author. */
+  readonly autorInferido?: (typeof AUTORES_EVENTO)[number];
+  /** False: by office or by system, refused on this channel (E9016). */
+  readonly aceitoNoWebservice: boolean;
+  readonly cancelaNota: boolean;
+}
+
+export const CAMPOS_DE_MOTIVO = ['cMotivo', 'codEvento'] as const;
+
+/** One option of an enumerated field of a type; types without a row have no enumeration. */
+export interface MotivoEvento {
+  readonly tipoEvento: TipoEvento;
+  readonly campo: (typeof CAMPOS_DE_MOTIVO)[number];
+  /** As sent: `01`, `e101101`. */
+  readonly codigo: string;
+  /** The number of `codigo`, as stored. */
+  readonly valor: number;
+  readonly descricao: string;
+}
+
+/**
+ * One field of the specific group of a type, in the order of the schema. Sizes are those of Anexo II, and where it and
+ * the schema disagree the schema decides what passes: `idEvManifRej` and `idBloqOfic` have 56 positions there, and
+ * `nProcAdm` 1 to 30 everywhere.
+ */
+export interface CampoEvento {
+  readonly tipoEvento: TipoEvento;
+  readonly campo: string;
+  readonly obrigatorio: boolean;
+  /** C text, N digits. */
+  readonly tipo: 'C' | 'N';
+  readonly tamanhoMin: number;
+  readonly tamanhoMax: number;
+  readonly descricao: string;
+}
+
+export const SITUACOES_COMPATIBILIDADE = ['permitido', 'proibido', 'condicional'] as const;
+
+/** One cell of the matrix of Anexo II: what may arrive at a nota that has something already. */
+export interface CompatibilidadeEvento {
+  /** National code of the event on the nota, or `nenhum`. */
+  readonly existente: string;
+  /** The code that an existing block or unblock is about. */
+  readonly alvoExistente?: string;
+  /** National code of the event that arrives. */
+  readonly pedido: string;
+  readonly alvoPedido?: string;
+  /**
+   * `condicional` is the "X/V" of the sheet, which prints no legend: one manifestation a party; for blocks, whether it
+   * is blocked and not yet unblocked.
+   */
+  readonly situacao: (typeof SITUACOES_COMPATIBILIDADE)[number];
+}

@@ -1,0 +1,204 @@
+/**
+ * The identifiers that carry a check digit or are put together from parts: CPF, CNPJ, the municipality's code, the
+ * access key (`chave_acesso`) and the identifier of the DPS.
+ *
+ * Builders throw on parts that do not fit, because by then the document was judged and a misfit is our bug. Parsers and
+ * checks answer, because their text comes from outside. Nobody here draws the random digits, knows the date, or asks
+ * whether a registration exists.
+ */
+
+/** Who made the note: 1 the municipality's own system, 2 the national Sefin (TSAmbGeradorNFSe). */
+export type AmbGer = '1' | '2';
+
+export type DocumentoKind = 'CPF' | 'CNPJ';
+
+export type ChaveParts = {
+  readonly cMun: string;
+  readonly ambGer: AmbGer;
+  /** CPF of 11 digits or CNPJ of 14 positions, without the kind and the three zeros of the key. */
+  readonly documento: string;
+  readonly nNFSe: bigint | number | string;
+  /** Year and month of the emission, `AAMM`. */
+  readonly anoMes: string;
+  /** Nine digits that make the key unguessable; the caller has a cryptographic source. */
+  readonly codigo: string;
+};
+
+export type Chave = ChaveParts & {
+  /** As in the element: without left zeros. */
+  readonly nNFSe: string;
+  readonly dv: string;
+};
+
+export type DpsIdParts = {
+  readonly cLocEmi: string;
+  readonly documento: string;
+  readonly serie: bigint | number | string;
+  readonly nDPS: bigint | number | string;
+};
+
+/** Series and number without left zeros: `00001` and `1` are the same series. */
+export type DpsId = DpsIdParts & { readonly serie: string; readonly nDPS: string };
+
+/** Widths of the parts; Anexo I v1.01, Id of infNFSe and Id of infDPS. */
+const NNFSE_WIDTH = 13;
+const SERIE_WIDTH = 5;
+const NDPS_WIDTH = 15;
+
+/** Weights of the key and of the CNPJ return to 2 after 9; those of the CPF never need to, its sums are ten long. */
+const WEIGHT_MAX = 9;
+const WEIGHT_MAX_CPF = 11;
+
+const CPF = /^\d{11}$/;
+
+/** IN RFB 2.229/2024: letters in the first twelve positions, capital ones, and two check digits that stay digits. */
+const CNPJ = /^[\dA-Z]{12}\d{2}$/;
+
+const MUNICIPIO = /^\d{7}$/;
+const ANO_MES = /^\d{2}(?:0[1-9]|1[0-2])$/;
+const CODIGO = /^\d{9}$/;
+
+/**
+ * The structure of the key and not the pattern of the XSD of 27/07/2026: that one allows letters in positions 7 to 20,
+ * as in the key of an NF-e, while here the CNPJ stands in 10 to 23 (decided in D-36).
+ */
+const CHAVE = /^(\d{7})([12])(1000\d{11}|2[\dA-Z]{12}\d{2})(\d{13})(\d{2}(?:0[1-9]|1[0-2]))(\d{9})(\d)$/;
+
+const DPS_ID = /^DPS(\d{7})(1000\d{11}|2[\dA-Z]{12}\d{2})(\d{5})(\d{15})$/;
+
+/** What the shape says, whatever the check digits. */
+export function documentoKind(documento: string): DocumentoKind | undefined {
+  if (CPF.test(documento)) return 'CPF';
+  return CNPJ.test(documento) ? 'CNPJ' : undefined;
+}
+
+export function cpfIsValid(cpf: string): boolean {
+  // Eleven equal digits satisfy the arithmetic and belong to nobody.
+  if (!CPF.test(cpf) || cpf === cpf.charAt(0).repeat(11)) return false;
+  return digitIs(cpf, 9, WEIGHT_MAX_CPF) && digitIs(cpf, 10, WEIGHT_MAX_CPF);
+}
+
+export function cnpjIsValid(cnpj: string): boolean {
+  if (!CNPJ.test(cnpj) || cnpj === '0'.repeat(14)) return false;
+  return digitIs(cnpj, 12, WEIGHT_MAX) && digitIs(cnpj, 13, WEIGHT_MAX);
+}
+
+/**
+ * The seventh digit that the first six of a municipality's code lead to: weights 1 and 2 in turn, the digits of each
+ * product added, up to the next ten. Nine of the 5571 codes in use do not follow it, so it may suggest a code and never
+ * refuse one.
+ */
+export function ibgeDigit(codigo6: string): string {
+  let total = 0;
+  for (let index = 0; index < 6; index += 1) {
+    const product = valueAt(codigo6, index) * (1 + (index % 2));
+    total += product > 9 ? product - 9 : product;
+  }
+  return String((10 - (total % 10)) % 10);
+}
+
+/**
+ * A CPF as the public administration shows it: the six digits in the middle. A CNPJ is public and stays whole; of
+ * anything else nothing is shown, since a mistyped CPF is still somebody's.
+ */
+export function maskDocumento(documento: string): string {
+  const kind = documentoKind(documento);
+  if (kind === 'CPF') return `***.${documento.slice(3, 6)}.${documento.slice(6, 9)}-**`;
+  return kind === 'CNPJ' ? documento : '***';
+}
+
+export function buildChave({ cMun, ambGer, documento, nNFSe, anoMes, codigo }: ChaveParts): string {
+  const first49 =
+    fitting('cMun', MUNICIPIO, cMun) +
+    ambGer +
+    registration(documento) +
+    padded('nNFSe', nNFSe, NNFSE_WIDTH) +
+    fitting('anoMes', ANO_MES, anoMes) +
+    fitting('codigo', CODIGO, codigo);
+  return first49 + chaveDigit(first49);
+}
+
+export function chaveDigit(first49: string): string {
+  return String(modulo11(first49, 49, WEIGHT_MAX));
+}
+
+/** Undefined when the structure or the check digit is wrong; the registration's own check digits are not looked at. */
+export function parseChave(chave: string): Chave | undefined {
+  const match = CHAVE.exec(chave);
+  if (match === null || !digitIs(chave, 49, WEIGHT_MAX)) return undefined;
+  const [, cMun, ambGer, kindAndDocumento, nNFSe, anoMes, codigo, dv] = match;
+  return {
+    cMun: cMun!,
+    ambGer: ambGer as AmbGer,
+    documento: documentoOf(kindAndDocumento!),
+    nNFSe: withoutZeros(nNFSe!),
+    anoMes: anoMes!,
+    codigo: codigo!,
+    dv: dv!,
+  };
+}
+
+/** The canonical identifier, whatever `Id` the sender wrote (decided in D-16). */
+export function dpsIdOf({ cLocEmi, documento, serie, nDPS }: DpsIdParts): string {
+  const municipio = fitting('cLocEmi', MUNICIPIO, cLocEmi);
+  return `DPS${municipio}${registration(documento)}${padded('serie', serie, SERIE_WIDTH)}${padded('nDPS', nDPS, NDPS_WIDTH)}`;
+}
+
+export function parseDpsId(id: string): DpsId | undefined {
+  const match = DPS_ID.exec(id);
+  if (match === null) return undefined;
+  const [, cLocEmi, kindAndDocumento, serie, nDPS] = match;
+  return {
+    cLocEmi: cLocEmi!,
+    documento: documentoOf(kindAndDocumento!),
+    serie: withoutZeros(serie!),
+    nDPS: withoutZeros(nDPS!),
+  };
+}
+
+/** ASCII code minus 48: digits keep their value, A to Z count 17 to 42. */
+function valueAt(text: string, index: number): number {
+  return text.charCodeAt(index) - 48;
+}
+
+/** The check digit over the first `length` characters: weights 2, 3, … from the right, remainder 0 or 1 gives 0. */
+function modulo11(text: string, length: number, weightMax: number): number {
+  let total = 0;
+  let weight = 2;
+  for (let index = length - 1; index >= 0; index -= 1) {
+    total += valueAt(text, index) * weight;
+    weight = weight === weightMax ? 2 : weight + 1;
+  }
+  const rest = total % 11;
+  return rest < 2 ? 0 : 11 - rest;
+}
+
+function digitIs(text: string, position: number, weightMax: number): boolean {
+  return valueAt(text, position) === modulo11(text, position, weightMax);
+}
+
+/** Kind and registration, 15 positions, the same in the key and in the identifier of the DPS. */
+function registration(documento: string): string {
+  const kind = documentoKind(documento);
+  if (kind === undefined) throw new RangeError('documento is neither a CPF nor a CNPJ');
+  return kind === 'CPF' ? `1000${documento}` : `2${documento}`;
+}
+
+function documentoOf(kindAndDocumento: string): string {
+  return kindAndDocumento.slice(kindAndDocumento.startsWith('1') ? 4 : 1);
+}
+
+function padded(name: string, value: bigint | number | string, width: number): string {
+  const digits = String(value);
+  if (!/^\d+$/.test(digits) || digits.length > width) throw new RangeError(`${name} is not 1 to ${width} digits`);
+  return digits.padStart(width, '0');
+}
+
+function fitting(name: string, pattern: RegExp, text: string): string {
+  if (!pattern.test(text)) throw new RangeError(`${name} does not fit ${pattern.source}`);
+  return text;
+}
+
+function withoutZeros(digits: string): string {
+  return digits.replace(/^0+(?=\d)/, '');
+}

@@ -1,0 +1,130 @@
+/**
+ * The NFS-e of a judged DPS: what the note adds to the declaration, from facts, amounts and the numbers it was given.
+ * Signing it is the worker's affair, in production only (D-35).
+ */
+import { municipioOf, nbsOf, paisOf, servicoOf } from './catalogs/catalogs.ts';
+import type { Facts } from './facts.ts';
+import { MARITIME } from './incidence.ts';
+import type { Judged } from './judge.ts';
+import type { Dps } from './layout/dps.ts';
+import type { InfNfse } from './layout/nfse.ts';
+import { normaliseDps } from './layout/normalise.ts';
+import { writeNfse } from './layout/write.ts';
+
+/** Version of this program on the note, at most 20 characters (`verAplic`). */
+export const VER_APLIC = 'emissor-nfse-0.1';
+
+/** What is known only once the note is numbered. */
+export type Numbered = {
+  readonly chave: string;
+  readonly nNFSe: string;
+  readonly nDFSe: string;
+  readonly idDps: string;
+  readonly serie: string;
+  readonly nDPS: string;
+  /** Emission and processing are one instant here. */
+  readonly dhEmi: string;
+  readonly tpAmb: '1' | '2';
+};
+
+/** The unsigned NFS-e document, UTF-8, without white space between elements. */
+export function composeNfse(dps: Dps, facts: Facts, judged: Judged, numbered: Numbered): string {
+  const national = normaliseDps(dps, {
+    tpAmb: numbered.tpAmb,
+    dhEmi: numbered.dhEmi,
+    serie: numbered.serie,
+    nDPS: numbered.nDPS,
+    cIndOp: judged.cIndOp,
+  });
+  return writeNfse(infNfseOf(dps, facts, judged, numbered), `NFS${numbered.chave}`, national, numbered.idDps);
+}
+
+function infNfseOf(dps: Dps, facts: Facts, judged: Judged, { nNFSe, nDFSe, dhEmi }: Numbered): InfNfse {
+  const { amounts, cLocIncid } = judged;
+  const { cServ } = dps.serv;
+  const municipal = cServ.cTribMun === undefined ? undefined : facts.servicoMunicipal(cServ.cTribMun, dps.dCompet);
+  return {
+    xLocEmi: nameOf(dps.cLocEmi),
+    xLocPrestacao: placeName(dps),
+    nNFSe,
+    ...(cLocIncid === undefined ? {} : { cLocIncid, xLocIncid: nameOf(cLocIncid) }),
+    xTribNac: cut(servicoOf(cServ.cTribNac)?.descricao ?? cServ.cTribNac, 600),
+    ...(typeof municipal === 'object' ? { xTribMun: cut(municipal.descricao, 600) } : {}),
+    ...describedNbs(cServ.cNBS),
+    verAplic: VER_APLIC,
+    ambGer: '1',
+    tpEmis: '1',
+    cStat: dps.prest.regTrib.opSimpNac === '2' ? '107' : '100',
+    dhProc: dhEmi,
+    nDFSe,
+    emit: emitOf(dps, facts),
+    valores: {
+      ...given('vCalcDR', amounts.vCalcDR),
+      ...given('vCalcBM', amounts.vCalcBM),
+      ...given('vBC', amounts.vBC),
+      ...given('pAliqAplic', amounts.pAliqAplic),
+      ...given('vISSQN', amounts.vISSQN),
+      ...given('vTotalRet', amounts.vTotalRet),
+      vLiq: amounts.vLiq,
+    },
+    ...given('xOutInf', noticeOf(dps)),
+    ...given('IBSCBS', judged.ibscbs),
+  };
+}
+
+function emitOf(dps: Dps, { prestador }: Facts): InfNfse['emit'] {
+  const municipio = municipioOf(dps.cLocEmi);
+  const { endereco } = prestador;
+  return {
+    ...(dps.prest.CNPJ === undefined ? { CPF: prestador.documento } : { CNPJ: prestador.documento }),
+    ...given('IM', prestador.inscricaoMunicipal ?? dps.prest.IM),
+    xNome: prestador.razaoSocial,
+    ...given('xFant', prestador.nomeFantasia),
+    enderNac: {
+      xLgr: endereco.xLgr,
+      nro: endereco.nro,
+      ...given('xCpl', endereco.xCpl),
+      xBairro: endereco.xBairro,
+      cMun: dps.cLocEmi,
+      UF: municipio?.uf ?? '',
+      CEP: endereco.CEP,
+    },
+    ...given('fone', prestador.fone ?? dps.prest.fone),
+    ...given('email', prestador.email ?? dps.prest.email),
+  };
+}
+
+function placeName({ serv, cLocEmi }: Dps): string {
+  const { cLocPrestacao, cPaisPrestacao } = serv.locPrest;
+  if (cLocPrestacao === MARITIME) return 'Águas marítimas';
+  if (cLocPrestacao !== undefined) return nameOf(cLocPrestacao);
+  return (cPaisPrestacao && paisOf(cPaisPrestacao)?.nome) || nameOf(cLocEmi);
+}
+
+/** Scenarios 64 and 78 of the national export sheet: a service taxed at the taker, whose taker is abroad. */
+function noticeOf(dps: Dps): string | undefined {
+  const isTakers = servicoOf(dps.serv.cServ.cTribNac)?.regra === 'ET';
+  if (!isTakers || dps.valores.trib.tribMun.tribISSQN !== '1' || dps.toma?.end?.endExt === undefined) return undefined;
+  return 'Tomador no exterior em serviço cujo imposto é devido no estabelecimento do tomador: incidência no local da prestação.';
+}
+
+function describedNbs(cNBS: string | undefined): { xNBS: string } | Record<string, never> {
+  const descricao = cNBS === undefined ? undefined : nbsOf(cNBS)?.descricao;
+  return descricao === undefined ? {} : { xNBS: cut(descricao, 600) };
+}
+
+function nameOf(codigoIbge: string): string {
+  return municipioOf(codigoIbge)?.nome ?? codigoIbge;
+}
+
+/** Official descriptions may be longer than the field of the note; a cut one must not end with a space. */
+function cut(text: string, max: number): string {
+  return text.length <= max ? text : text.slice(0, max).trimEnd();
+}
+
+function given<Name extends string, Value>(
+  name: Name,
+  value: Value | undefined,
+): { [key in Name]: Value } | Record<string, never> {
+  return value === undefined ? {} : ({ [name]: value } as { [key in Name]: Value });
+}

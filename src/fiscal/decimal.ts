@@ -1,0 +1,124 @@
+/**
+ * Money and rates, exact. Every amount and percentage of the national layout has two decimals (15V2, 3V2, 2V2, 1V2),
+ * so a decimal is a bigint that counts hundredths: R$ 10.25 is 1025n, and 3.05 % is 305n. Native operators compare
+ * them; sums and differences go through `add`, `sub` and `sum`, which keep the type.
+ *
+ * There is no float anywhere on the way in or out (decided in D-05), no other scale, and no locale: `R$ 1.234,56` is
+ * the business of whoever prints it.
+ */
+
+declare const twoPlaces: unique symbol;
+
+export type Decimal = bigint & { readonly [twoPlaces]: true };
+
+/** At the tie, `half-up` goes away from zero and `half-even` to the even neighbour. */
+export type Rounding = 'half-up' | 'half-even';
+
+/** Integer digits of TSDec15V2, the widest amount of the layout. */
+const INTEGER_DIGITS_MAX = 15;
+
+/** Longest text looked at: far above any amount, so that a hostile number costs nothing. */
+const TEXT_LENGTH_MAX = 64;
+
+/** One, in hundredths. */
+const UNIT = 100n;
+
+/** One hundred percent, in hundredths of a percentage point. */
+const WHOLE = 10_000n;
+
+/** TSDec15V2 (XSD 1.01): no sign, no exponent, no left zero, no decimals or exactly two. */
+const CANONICAL = /^(?:0|[1-9]\d{0,14})(?:\.\d\d)?$/;
+
+/** A number as RFC 8259 writes it, in its parts. */
+const JSON_NUMBER = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
+
+export const ZERO = 0n as Decimal;
+
+/** Reads the text of an XML element. Anything that the national schema would not accept is undefined. */
+export function parseDecimal(text: string): Decimal | undefined {
+  if (text.length > TEXT_LENGTH_MAX || !CANONICAL.test(text)) return undefined;
+  const point = text.length - 3;
+  if (text[point] !== '.') return (BigInt(text) * UNIT) as Decimal;
+  return BigInt(text.slice(0, point) + text.slice(point + 1)) as Decimal;
+}
+
+/**
+ * Reads the text of a JSON number, or a JSON string that holds one, digit by digit. `1000.5`, `-2`, `10.500` and `1.0E7`
+ * (as some serializers write large numbers) have two exact decimals and are read; `0.005` has not and is undefined,
+ * because rounding what somebody declared would change it silently.
+ */
+export function readDecimal(text: string): Decimal | undefined {
+  if (text.length > TEXT_LENGTH_MAX) return undefined;
+  const match = JSON_NUMBER.exec(text);
+  if (match === null) return undefined;
+  const [, sign, integer = '', fraction = '', exponent = '0'] = match;
+  const digits = (integer + fraction).replace(/^0+/, '');
+  if (digits === '') return ZERO;
+
+  // value × 100 = digits × 10^shift
+  const shift = 2 - fraction.length + Number(exponent);
+  if (digits.length + shift > INTEGER_DIGITS_MAX + 2) return undefined;
+  if (shift < 0 && /[1-9]/.test(digits.slice(shift))) return undefined;
+  const hundredths = BigInt(shift < 0 ? digits.slice(0, shift) : digits + '0'.repeat(shift));
+  return (sign === '-' ? -hundredths : hundredths) as Decimal;
+}
+
+/** A constant in our own source or data: a text that does not parse there is a bug. */
+export function decimal(text: string): Decimal {
+  const value = readDecimal(text);
+  if (value === undefined) throw new RangeError(`Not a decimal with at most two places: ${text}`);
+  return value;
+}
+
+/** Always two decimals, as the note and every answer print them. */
+export function formatDecimal(value: Decimal): string {
+  const digits = (value < 0n ? -value : value).toString().padStart(3, '0');
+  return `${value < 0n ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`;
+}
+
+export function add(a: Decimal, b: Decimal): Decimal {
+  return (a + b) as Decimal;
+}
+
+export function sub(a: Decimal, b: Decimal): Decimal {
+  return (a - b) as Decimal;
+}
+
+export function sum(values: readonly Decimal[]): Decimal {
+  let total = 0n;
+  for (const value of values) total += value;
+  return total as Decimal;
+}
+
+/** How far two values lie apart, for the tolerances of the specification. */
+export function distance(a: Decimal, b: Decimal): Decimal {
+  return (a < b ? b - a : a - b) as Decimal;
+}
+
+/** `rate` percent of `base`, rounded to the cent once. */
+export function percentOf(base: Decimal, rate: Decimal, rounding: Rounding = 'half-up'): Decimal {
+  return divRound(base * rate, WHOLE, rounding) as Decimal;
+}
+
+/**
+ * p × (1 − r/100) × (1 − g/100), in percent with two decimals, half-up: the effective rate of IBS and CBS.
+ * The calculator of the Receita Federal keeps the factors at eight decimals; factors of two decimals in percent have
+ * four, so nothing is lost before the one rounding here.
+ */
+export function effectiveRate(rate: Decimal, reduction: Decimal = ZERO, redutor: Decimal = ZERO): Decimal {
+  return divRound(rate * (WHOLE - reduction) * (WHOLE - redutor), WHOLE * WHOLE, 'half-up') as Decimal;
+}
+
+/** The quotient rounded to an integer, with the same result on both sides of zero. */
+export function divRound(numerator: bigint, denominator: bigint, rounding: Rounding): bigint {
+  const quotient = numerator / denominator;
+  const rest = numerator % denominator;
+  if (rest === 0n) return quotient;
+
+  const size = denominator < 0n ? -denominator : denominator;
+  const twiceRest = rest < 0n ? -2n * rest : 2n * rest;
+  const tieGoesAway = rounding === 'half-up' || quotient % 2n !== 0n;
+  const goesAway = twiceRest > size || (twiceRest === size && tieGoesAway);
+  if (!goesAway) return quotient;
+  return numerator < 0n === denominator < 0n ? quotient + 1n : quotient - 1n;
+}

@@ -1,0 +1,49 @@
+/**
+ * What the law must know besides the document. Everything is gathered before judging begins, so that judging is pure.
+ */
+import type { Ambiente } from './ambiente.ts';
+import type { Decimal } from './decimal.ts';
+
+/** An establishment of the municipal registry, or the one that the sandbox would create from this very DPS. */
+export type Prestador = {
+  /** CNPJ (14) or CPF (11). */
+  readonly documento: string;
+  readonly razaoSocial: string;
+  readonly nomeFantasia?: string | undefined;
+  readonly inscricaoMunicipal?: string | undefined;
+  readonly autorizado: boolean;
+  readonly endereco: Endereco;
+  readonly fone?: string | undefined;
+  readonly email?: string | undefined;
+};
+
+export type Endereco = {
+  readonly xLgr: string;
+  readonly nro: string;
+  readonly xCpl?: string | undefined;
+  readonly xBairro: string;
+  readonly CEP: string;
+};
+
+export type Facts = {
+  readonly ambiente: Ambiente;
+  /** The tenant's own municipality; undefined for the sandbox, which is every municipality's. */
+  readonly cMun: string | undefined;
+  /** Today in the municipality's zone, `YYYY-MM-DD`. */
+  readonly hoje: string;
+  readonly prestador: Prestador;
+  /** Whether the municipality administers a national code at a date (D-13, E0310). */
+  readonly administers: (cTribNac: string, data: string) => boolean;
+  /** The municipal list at a date: undefined when the code is not in it; a municipality without a list has no answer. */
+  readonly servicoMunicipal: (cTribMun: string, data: string) => ServicoMunicipal | 'sem_lista' | undefined;
+  /** ISS rate registered for the service at the competence. */
+  readonly aliquotaRegistrada: (cTribNac: string, cTribMun: string | undefined, data: string) => Decimal | undefined;
+};
+
+export type ServicoMunicipal = {
+  readonly codigo: string;
+  readonly descricao: string;
+  readonly cTribNac: string;
+  readonly cnae?: string | undefined;
+  readonly aliquota?: Decimal | undefined;
+};

@@ -1,0 +1,33 @@
+/**
+ * Where the ISSQN of an operation is due (LC 116/2003, art. 3; decided in D-22 and D-81): derived, never sent in XML.
+ */
+import { servicoOf } from './catalogs/catalogs.ts';
+import type { Dps } from './layout/dps.ts';
+
+/** Maritime waters in `cLocPrestacao`. */
+export const MARITIME = '0000000';
+
+/**
+ * IBGE code of the incidence municipality; undefined when the operation has none (immunity, export, non-incidence) or
+ * when the document does not let it be derived, which E1305 then says.
+ */
+export function incidenceOf(dps: Dps): string | undefined {
+  if (dps.valores.trib.tribMun.tribISSQN !== '1') return undefined;
+  const { locPrest, cServ } = dps.serv;
+  switch (servicoOf(cServ.cTribNac)?.regra) {
+    case 'LP':
+      return locPrest.cLocPrestacao === MARITIME ? dps.cLocEmi : locPrest.cLocPrestacao;
+    case 'ET':
+      return takersMunicipio(dps);
+    case 'NI':
+      return undefined;
+    default:
+      return dps.cLocEmi;
+  }
+}
+
+/** Taker abroad: the place of provision, with a notice on the note (national scenarios 64 and 78). */
+function takersMunicipio({ toma, serv }: Dps): string | undefined {
+  if (toma?.end?.endExt !== undefined) return serv.locPrest.cLocPrestacao;
+  return toma?.end?.endNac?.cMun;
+}

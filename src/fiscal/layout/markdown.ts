@@ -1,0 +1,323 @@
+/**
+ * `docs/layout.md`: the layout for the people who program against it, one table a group, made of the tables.
+ *
+ * What stands here in words and nowhere else is what no table knows: how the page is read, the smallest document, and
+ * what becomes of an element that a sender may leave to us.
+ */
+import { type CampoEnumerado, enumeracaoOf } from '../catalogs/catalogs.ts';
+import { type DpsPath, FOREIGN_TAGS, INF_DPS } from './dps.ts';
+import { DPS, INF_NFSE_OWN, NFSE } from './nfse.ts';
+import type { SimpleType } from './simple-types.ts';
+import {
+  type Choice,
+  type Codes,
+  elementsOf,
+  type Group,
+  type Item,
+  isRequiredOfSender,
+  type Leaf,
+} from './vocabulary.ts';
+import { type Side, shortSpellings, typeName } from './xsd.ts';
+
+/** What is in the note when the sender left an element out that the national layout requires. */
+export const LEFT_TO_US: Partial<Record<DpsPath, string>> = {
+  dhEmi: 'o instante da emissão, no fuso do município; enviá-lo é erro',
+  serie: '`70000`',
+  nDPS: 'o número sequencial da NFS-e',
+  'serv/comExt/mdic': '`0`',
+  'valores/trib/tribMun/BM/nBM': 'nada: o número não pode ser deduzido, e o ADN recusa a nota sem ele',
+  'IBSCBS/finNFSe': '`0`',
+  'IBSCBS/cIndOp': 'o indicador que a correlação nacional dá ao serviço, quando há',
+  'IBSCBS/indDest': '`0`; quando há `dest`, `1`',
+};
+
+/** The smallest DPS that is received; the tests read it. */
+export const SMALLEST_DPS = `<?xml version="1.0" encoding="UTF-8"?>
+<DPS xmlns="http://www.sped.fazenda.gov.br/nfse" versao="1.01">
+  <infDPS Id="DPS355030821122233300018170000000000000000042">
+    <tpAmb>2</tpAmb>
+    <verAplic>MeuERP-3.2</verAplic>
+    <dCompet>2026-11-20</dCompet>
+    <tpEmit>1</tpEmit>
+    <cLocEmi>3550308</cLocEmi>
+    <prest>
+      <CNPJ>11222333000181</CNPJ>
+      <regTrib>
+        <opSimpNac>1</opSimpNac>
+        <regEspTrib>0</regEspTrib>
+      </regTrib>
+    </prest>
+    <serv>
+      <locPrest>
+        <cLocPrestacao>3550308</cLocPrestacao>
+      </locPrest>
+      <cServ>
+        <cTribNac>010101</cTribNac>
+        <xDescServ>Desenvolvimento de sistema</xDescServ>
+        <cNBS>115021000</cNBS>
+      </cServ>
+    </serv>
+    <valores>
+      <vServPrest>
+        <vServ>1000.00</vServ>
+      </vServPrest>
+      <trib>
+        <tribMun>
+          <tribISSQN>1</tribISSQN>
+          <tpRetISSQN>1</tpRetISSQN>
+        </tribMun>
+        <totTrib>
+          <indTotTrib>0</indTotTrib>
+        </totTrib>
+      </trib>
+    </valores>
+    <IBSCBS>
+      <valores>
+        <trib>
+          <gIBSCBS>
+            <CST>000</CST>
+            <cClassTrib>000001</cClassTrib>
+          </gIBSCBS>
+        </trib>
+      </valores>
+    </IBSCBS>
+  </infDPS>
+</DPS>
+`;
+
+export function layoutMarkdown(): string {
+  return `<!-- Gerado por scripts/generate.ts a partir das tabelas do leiaute; não edite. -->
+
+# Leiaute 1.01
+
+A DPS que se envia para emitir uma NFS-e, campo a campo, e a NFS-e que volta. Os mesmos campos estão nos esquemas
+[dps-1.01.xsd](dps-1.01.xsd) e [nfse-1.01.xsd](nfse-1.01.xsd).
+
+- [O essencial](#o-essencial)
+- [A menor DPS](#a-menor-dps)
+- [O que o serviço completa](#o-que-o-serviço-completa)
+- [DPS, grupo a grupo](#dps-grupo-a-grupo)
+- [Tags que não são deste leiaute](#tags-que-não-são-deste-leiaute)
+- [NFS-e, grupo a grupo](#nfs-e-grupo-a-grupo)
+
+## O essencial
+
+- **Raiz**: \`DPS\` com \`versao="1.01"\`, no namespace \`http://www.sped.fazenda.gov.br/nfse\`; dentro, \`infDPS\` com o
+  atributo \`Id\`, que é \`DPS\` seguido de algarismos (um \`Id\` diferente do identificador nacional gera um aviso). Em
+  produção \`Signature\` vem depois de \`infDPS\` e se refere a esse \`Id\`; em homologação não é preciso assinar.
+- **Ordem**: a das tabelas. Um elemento fora do lugar responde E203 e diz antes de qual deve vir.
+- **Sem valor, sem elemento**: elemento vazio não é aceito; deixe-o fora.
+- **Valores e percentuais**: ponto decimal e duas casas (\`1000.00\`), ou nenhuma casa (\`1000\`); sem sinal, sem separador
+  de milhar, sem zero à esquerda.
+- **Datas**: \`AAAA-MM-DD\`.
+- **Textos**: sem espaço no começo nem no fim; só caracteres do Latin-1 (U+0020 a U+00FF), nada de travessão, aspas
+  curvas ou emoji. Quebra de linha, só em \`xDescServ\`.
+- **Códigos e documentos**: só os algarismos (ou as letras), sem pontuação, com os zeros à esquerda.
+- **\`IBSCBS\`**: opcional na estrutura; a competência (\`dCompet\`), o serviço e o regime do prestador dizem quando é
+  obrigatório (E802).
+
+Todos os erros de estrutura vêm na mesma resposta, cada um com o seu \`xpath\`. O código diz o que houve:
+
+| O que houve | Código |
+| --- | --- |
+| falta um elemento obrigatório, ou ele está vazio | E002 |
+| não é um número, não é uma data | E0001 |
+| fora dos valores aceitos ou acima do máximo | E0002 |
+| tamanho, formato ou caractere não aceito | E0003 |
+| tag desconhecida, de outro leiaute ou que não se envia | E0010 |
+| ordem errada, elemento repetido, mais de um de uma escolha | E203 |
+
+Alguns campos respondem com um código próprio, que está na coluna Observações.
+
+## A menor DPS
+
+\`\`\`xml
+${SMALLEST_DPS}\`\`\`
+
+## O que o serviço completa
+
+O leiaute nacional exige estes campos na nota; aqui quem envia pode deixá-los fora.
+
+${table(['Campo', 'Significado', 'Sem ele, a nota leva'], leftToUsRows(INF_DPS, ''))}
+
+Quando o emitente é o prestador, \`prest/xNome\` e \`prest/end\` são lidos e não vão para a nota: ali valem os do cadastro
+municipal, em \`emit\`.
+
+## DPS, grupo a grupo
+
+Os caminhos são relativos a \`DPS/infDPS\`. Na coluna Envio, **sim** é obrigatório dentro do grupo, *escolha* é um dos
+elementos citados acima da tabela, e um número diz quantas vezes o elemento pode repetir-se. Um tipo terminado em
+\`Lido\` aceita mais do que o nacional de mesmo nome; na nota o valor sai na forma nacional.
+
+${sections('infDPS', DPS.items[0], 'sender')}
+## Tags que não são deste leiaute
+
+Respondem E0010 com a forma correta.
+
+${table(
+  ['Tag', 'Dentro de', 'O que fazer'],
+  FOREIGN_TAGS.map(({ name, within, say }) => [
+    code(name),
+    within === undefined ? 'qualquer grupo' : code(within),
+    cell(say),
+  ]),
+)}
+
+## NFS-e, grupo a grupo
+
+O que a nota acrescenta à DPS. Os caminhos são relativos a \`NFSe\`; o atributo \`Id\` de \`infNFSe\` é \`NFS\` seguido da
+chave de acesso. Depois destes elementos vem \`DPS\`, a declaração na forma nacional, e depois de \`infNFSe\`, em produção, a
+assinatura do município.
+
+${sections('infNFSe', { ...NFSE.items[0], items: INF_NFSE_OWN }, 'national')}`;
+}
+
+function leftToUsRows(items: readonly Item[], above: string): string[][] {
+  return elementsOf(items).flatMap((item) => {
+    const path = joined(above, item.name);
+    const own = item.sent === 'optional' || item.sent === 'refused';
+    const row = own ? [[code(path), item.doc, LEFT_TO_US[path as DpsPath] ?? '']] : [];
+    return item.kind === 'group' ? [...row, ...leftToUsRows(item.items, path)] : row;
+  });
+}
+
+// One section a group; groups of the same content share one.
+
+type Section = { readonly group: Group; readonly paths: [string, ...string[]] };
+
+function sections(title: string, root: Group, side: Side): string {
+  const found = new Map<string, Section>();
+  collect(root, title, side === 'sender' ? '' : title, found);
+  return [...found.values()].map((section) => sectionText(section, side, found)).join('\n');
+}
+
+function collect(group: Group, title: string, path: string, found: Map<string, Section>): void {
+  const known = found.get(contentOf(group));
+  if (known !== undefined) {
+    known.paths.push(title);
+    return;
+  }
+  found.set(contentOf(group), { group, paths: [title] });
+  for (const item of elementsOf(group.items)) {
+    if (item.kind === 'group') collect(item, joined(path, item.name), joined(path, item.name), found);
+  }
+}
+
+/** What makes two groups alike: names, types, occurrence, codes and words of everything inside. */
+function contentOf(group: Group): string {
+  return JSON.stringify(group.items, (_key, value) => (typeof value === 'bigint' ? String(value) : value));
+}
+
+function sectionText({ group, paths }: Section, side: Side, found: ReadonlyMap<string, Section>): string {
+  const [path, ...twins] = paths;
+  const alike = twins.length === 0 ? '' : ` Igual em ${twins.map(code).join(', ')}.`;
+  const choices = group.items.filter((item) => item.kind === 'choice').map(choiceText);
+  const rows = elementsOf(group.items).map((item) => {
+    const inChoice = group.items.some((other) => other.kind === 'choice' && other.items.includes(item));
+    const type = item.kind === 'leaf' ? typeName(item.type, side) : linkTo(found.get(contentOf(item))!);
+    const accepts = item.kind === 'leaf' ? acceptedText(item.type, side) : '';
+    const base = [code(item.name), occurrence(item, inChoice, side), type, accepts, item.doc];
+    return (side === 'sender' ? [...base, remarks(item)] : base).map(cell);
+  });
+  const head = ['Elemento', side === 'sender' ? 'Envio' : 'Presença', 'Tipo', 'Aceita', 'Significado'];
+  const heads = side === 'sender' ? [...head, 'Observações'] : head;
+  const meanings = elementsOf(group.items).flatMap((item) => meaningOf(item, group.name));
+  const lists = meanings.length === 0 ? [] : [meanings.join('\n')];
+  return `${[`### ${code(path)}`, `${group.doc}.${alike}`, ...choices, table(heads, rows), ...lists].join('\n\n')}\n`;
+}
+
+function choiceText(choice: Choice): string {
+  const rule = choice.min === 1 ? 'Exatamente um de' : 'No máximo um de';
+  const { missing, many } = choice.codes ?? {};
+  const codes =
+    missing !== undefined && missing === many ? `; senão ${missing}` : grouped({ 'mais de um': many, nenhum: missing });
+  return `${rule}: ${choice.items.map(({ name }) => code(name)).join(', ')}${codes === '' ? '' : codes.replace(/^(?!;)/, '; ')}.`;
+}
+
+/** What each value of an enumerated field means, unless the line of the field has already said it. */
+function meaningOf(item: Leaf | Group, parent: string): string[] {
+  if (item.kind === 'group' || item.type.values === undefined) return [];
+  const { values } = item.type;
+  if (values.every((value) => item.doc.includes(value))) return [];
+  const fields = [`${parent}/${item.name}`, item.name] as readonly CampoEnumerado[];
+  const rows = fields.map(enumeracaoOf).find((found) => found.length > 0) ?? [];
+  const meanings = rows.filter(({ codigo }) => values.includes(codigo));
+  if (meanings.length === 0) return [];
+  return [`- ${code(item.name)}: ${meanings.map(({ codigo, descricao }) => `**${codigo}** ${descricao}`).join('; ')}`];
+}
+
+function occurrence(item: Leaf | Group, inChoice: boolean, side: Side): string {
+  if (side === 'sender' && item.sent === 'refused') return 'não se envia';
+  if (inChoice) return '*escolha*';
+  const required = side === 'sender' ? isRequiredOfSender(item) : item.min === 1;
+  const times = item.max === 1 ? '' : `, até ${item.max}`;
+  return `${required ? '**sim**' : 'opcional'}${times}`;
+}
+
+function acceptedText(type: SimpleType, side: Side): string {
+  return side === 'national' ? (type.national ?? type).expected : type.expected;
+}
+
+function remarks(item: Leaf | Group): string {
+  const all = [
+    item.alias === undefined ? '' : `lido também como ${code(item.alias)}`,
+    item.anywhere ? 'lido em qualquer posição entre os irmãos' : '',
+    item.sent === 'required' && item.min === 0 ? 'opcional no leiaute nacional' : '',
+    ...(item.kind === 'leaf' ? typeRemarks(item.type) : []),
+    item.kind === 'leaf' && item.emptyIsRead ? 'vazio: E101' : '',
+    codeRemarks(item.codes),
+  ];
+  return all.filter((remark) => remark !== '').join('; ');
+}
+
+function typeRemarks(type: SimpleType): string[] {
+  const short = type.kind === 'enum' ? shortSpellings(type) : [];
+  return [
+    short.length === 0
+      ? ''
+      : `lido também sem o zero à esquerda (${code(short[0]!)} é ${code(type.reads!.as(short[0]!))})`,
+    type.national === undefined ? '' : `na nota, ${type.national.expected}`,
+    ...Map.groupBy(Object.entries(type.refusedValues ?? {}), ([, why]) => why)
+      .entries()
+      .map(([why, values]) => `${values.map(([value]) => code(value)).join(' e ')} não: ${why}`),
+  ];
+}
+
+function codeRemarks(codes: Codes = {}): string {
+  return grouped({
+    ausente: codes.missing,
+    vazio: codes.empty,
+    formato: codes.format,
+    'fora da faixa': codes.value,
+    repetido: codes.many,
+  });
+}
+
+/** `ausente, vazio: E1235`: what answers with the same code stands together. */
+function grouped(codes: Readonly<Record<string, string | undefined>>): string {
+  const given = Object.entries(codes).filter(([, codigo]) => codigo !== undefined);
+  return [...Map.groupBy(given, ([, codigo]) => codigo)]
+    .map(([codigo, whens]) => `${whens.map(([when]) => when).join(' ou ')}: ${codigo}`)
+    .join('; ');
+}
+
+function linkTo({ paths: [path] }: Section): string {
+  return `[grupo](#${path.toLowerCase().replace(/[^a-z0-9]/g, '')})`;
+}
+
+function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+  return [line(heads), line(heads.map(() => '---')), ...rows.map(line)].join('\n');
+}
+
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|');
+}
+
+function code(text: string): string {
+  return `\`${text}\``;
+}
+
+function joined(above: string, name: string): string {
+  return above === '' ? name : `${above}/${name}`;
+}

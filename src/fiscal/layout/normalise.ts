@@ -1,0 +1,60 @@
+/**
+ * From the DPS that was received to the one that stands in the note: what the national reception wants and a sender need
+ * not give is filled in, what it refuses is left out (D-34).
+ *
+ * Spellings were made national when the DPS was read. Nothing is computed here, and what does not change is shared with
+ * the original, not copied. Two things cannot be made up, `nBM` and a `cIndOp` that nobody gave: without them the
+ * note is written without them, and the ADN refuses it (D-20).
+ */
+import type { Dps } from './dps.ts';
+import type { DpsNacional } from './nfse.ts';
+
+/** What the service decides: its environment and clock, the number that was taken, and what its tables say. */
+export type Filled = {
+  readonly tpAmb: '1' | '2';
+  readonly dhEmi: string;
+  readonly serie: string;
+  readonly nDPS: string;
+  /** From the correlation with the service, for a sender that gave none. */
+  readonly cIndOp?: string | undefined;
+};
+
+export function normaliseDps(dps: Dps, filled: Filled): DpsNacional {
+  const { tpAmb, dhEmi, serie, nDPS } = filled;
+  const { IBSCBS } = dps;
+  const normalised = {
+    ...dps,
+    tpAmb,
+    dhEmi,
+    serie,
+    nDPS,
+    prest: dps.tpEmit === '1' ? withoutRegistered(dps.prest) : dps.prest,
+    serv: withMdic(dps.serv),
+    ...(IBSCBS === undefined ? {} : { IBSCBS: completed(IBSCBS, filled.cIndOp) }),
+  };
+  return normalised as DpsNacional;
+}
+
+/** When the provider issues, name and address stand in `emit` of the note, and here the ADN refuses them (E0121, E0128). */
+function withoutRegistered(prest: Dps['prest']): Dps['prest'] {
+  if (prest.xNome === undefined && prest.end === undefined) return prest;
+  const { xNome: _name, end: _address, ...rest } = prest;
+  return rest;
+}
+
+function withMdic(serv: Dps['serv']): Dps['serv'] {
+  const { comExt } = serv;
+  return comExt === undefined || comExt.mdic !== undefined ? serv : { ...serv, comExt: { ...comExt, mdic: '0' } };
+}
+
+/** Who names a recipient and does not say so meant that it is not the taker. */
+function completed(ibscbs: NonNullable<Dps['IBSCBS']>, cIndOp: string | undefined): NonNullable<Dps['IBSCBS']> {
+  const { finNFSe, indDest } = ibscbs;
+  if (finNFSe !== undefined && indDest !== undefined && ibscbs.cIndOp !== undefined) return ibscbs;
+  return {
+    ...ibscbs,
+    finNFSe: finNFSe ?? '0',
+    indDest: indDest ?? (ibscbs.dest === undefined ? '0' : '1'),
+    ...(ibscbs.cIndOp === undefined && cIndOp !== undefined ? { cIndOp } : {}),
+  };
+}

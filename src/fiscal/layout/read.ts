@@ -1,0 +1,468 @@
+/**
+ * Reads a tree of elements against a layout: the typed document, and **all** structural faults of it in one pass.
+ *
+ * Each fault has its code, its xpath, what was found, what was expected and, where the step is mechanical, the
+ * corrected text (D-12). One mistake is one fault: a misspelt tag is not also a missing element. What a value means
+ * beside other values is the rules' affair, and line and column are filled in by who knows the text.
+ */
+import { type Fault, quoted } from '../fault.ts';
+import { DPS_NAMESPACE, type Dps, FOREIGN_TAGS, type ForeignTag, INF_DPS } from './dps.ts';
+import { checkText, type TypeFault, valueOf } from './simple-types.ts';
+import { attributeOf, type Elemento } from './tree.ts';
+import { type Choice, elementsOf, type Group, type Item, isRequiredOfSender, type Leaf } from './vocabulary.ts';
+
+export const SIGNATURE_NAMESPACE = 'http://www.w3.org/2000/09/xmldsig#';
+const SCHEMA_INSTANCE = 'http://www.w3.org/2001/XMLSchema-instance';
+
+/** More faults than this are not listed: the answer says how many there were in all. */
+const FAULTS_MAX = 200;
+
+type Slot = {
+  readonly item: Leaf | Group;
+  /** Place in the national order; undefined when the element may stand anywhere. */
+  readonly order: number | undefined;
+  readonly choice: Choice | undefined;
+  readonly required: boolean;
+  readonly inside: Compiled | undefined;
+};
+
+/** A list of items, prepared once so that reading is a look-up an element. */
+type Compiled = {
+  readonly slots: ReadonlyMap<string, Slot>;
+  readonly required: readonly Slot[];
+  readonly choices: readonly Choice[];
+};
+
+function compile(items: readonly Item[]): Compiled {
+  const slots = new Map<string, Slot>();
+  let order = 0;
+  for (const item of items) {
+    for (const member of item.kind === 'choice' ? item.items : [item]) {
+      const slot: Slot = {
+        item: member,
+        order: member.anywhere ? undefined : order,
+        choice: item.kind === 'choice' ? item : undefined,
+        required: item.kind !== 'choice' && isRequiredOfSender(member),
+        inside: member.kind === 'group' ? compile(member.items) : undefined,
+      };
+      if (member.sent === 'refused') continue;
+      slots.set(member.name, slot);
+      if (member.alias !== undefined) slots.set(member.alias, slot);
+    }
+    order += 1;
+  }
+  return {
+    slots,
+    required: [...slots.values()].filter((slot, place, all) => slot.required && all.indexOf(slot) === place),
+    choices: items.filter((item) => item.kind === 'choice'),
+  };
+}
+
+const COMPILED_INF_DPS = compile(INF_DPS);
+const PATHS_BY_NAME = pathsByName(INF_DPS, '', new Map());
+
+function pathsByName(items: readonly Item[], base: string, into: Map<string, string[]>): Map<string, string[]> {
+  for (const item of elementsOf(items)) {
+    const path = base === '' ? item.name : `${base}/${item.name}`;
+    into.set(item.name, [...(into.get(item.name) ?? []), path]);
+    if (item.kind === 'group') pathsByName(item.items, path, into);
+  }
+  return into;
+}
+
+/** Whether a tag is one of the spellings of an element of the DPS (D-15). */
+export function isSpellingOf(tag: string, name: string): boolean {
+  return tag === name || (name === 'IBSCBS' && tag === 'ibscbs') || (name === 'BM' && tag === 'bM');
+}
+
+export type DpsReading = { readonly dps: Dps; readonly id: string } | { readonly faults: readonly Fault[] };
+
+/**
+ * The DPS in a tree whose root should be `DPS`, or every structural fault of it (E0001, E0002, E0003, E0010, E002,
+ * E203 and the codes that the specification gives to single elements). The layout version is judged before (E110).
+ */
+export function readDps(root: Elemento): DpsReading {
+  const found: Found = { faults: [], missing: new Set(), meant: new Set() };
+  const { faults } = found;
+  if (root.name !== 'DPS') {
+    const expected = '<DPS xmlns="http://www.sped.fazenda.gov.br/nfse" versao="1.01">';
+    const message = `O elemento raiz é ${root.name}; o documento de emissão começa com DPS.`;
+    return { faults: [{ codigo: 'E203', xpath: `/${root.name}`, mensagem: message, encontrado: root.name, esperado: expected }] };
+  }
+  if (root.namespace !== DPS_NAMESPACE) faults.push(namespaceFault('/DPS', root));
+  attributeFaults(root, '/DPS', ['versao'], faults);
+  let infDps: Elemento | undefined;
+  let signatures = 0;
+  for (const child of root.children) {
+    if (child.name === 'infDPS') {
+      if (infDps !== undefined) faults.push(repeated('/DPS/infDPS[2]', 'infDPS', 1));
+      infDps ??= child;
+    } else if (child.name === 'Signature' && child.namespace === SIGNATURE_NAMESPACE) {
+      signatures += 1;
+      if (signatures === 2) faults.push(repeated('/DPS/Signature[2]', 'Signature', 1));
+    } else {
+      faults.push(unknownTag(`/DPS/${child.name}`, child, COMPILED_ROOT, 'DPS').fault);
+    }
+  }
+  looseText(root, '/DPS', faults);
+  if (infDps === undefined) {
+    faults.push({ codigo: 'E002', xpath: '/DPS/infDPS', mensagem: 'Falta o grupo infDPS dentro de DPS.' });
+    return { faults };
+  }
+  attributeFaults(infDps, '/DPS/infDPS', ['Id'], faults);
+  const id = attributeOf(infDps, 'Id') ?? '';
+  checkId(id, faults);
+  const dps = readGroup(COMPILED_INF_DPS, infDps, '/DPS/infDPS', 'infDPS', root.namespace, found);
+  if (faults.length > 0) return { faults: cut(withoutExplained(found)) };
+  return { dps: dps as Dps, id };
+}
+
+/** What one reading has found so far. */
+type Found = {
+  readonly faults: Fault[];
+  /** The faults that say that something is missing. */
+  readonly missing: Set<Fault>;
+  /** Absolute paths that a misplaced or misspelt element evidently meant. */
+  readonly meant: Set<string>;
+};
+
+/** A mistake already named by its wrong tag is not named again as a missing element. */
+function withoutExplained({ faults, missing, meant }: Found): readonly Fault[] {
+  return faults.filter((fault) => !(missing.has(fault) && meant.has(fault.xpath)));
+}
+
+const COMPILED_ROOT = compile([{ kind: 'group', name: 'infDPS', items: [], min: 1, max: 1, doc: 'DPS' }]);
+
+function cut(faults: readonly Fault[]): readonly Fault[] {
+  if (faults.length <= FAULTS_MAX) return faults;
+  const left = faults.length - FAULTS_MAX;
+  const mensagem = `Há mais ${left} erro(s) de estrutura além dos ${FAULTS_MAX} listados; corrija estes e envie de novo.`;
+  return [...faults.slice(0, FAULTS_MAX), { codigo: 'E203', xpath: '/DPS/infDPS', mensagem }];
+}
+
+/** D-16: any `DPS` and digits; letters only where an alphanumeric CNPJ puts them. */
+function checkId(id: string, faults: Fault[]): void {
+  const xpath = '/DPS/infDPS/@Id';
+  const esperado = 'DPS seguido de algarismos (o identificador nacional tem 45 posições)';
+  if (id === '') {
+    faults.push({ codigo: 'E002', xpath, mensagem: 'Falta o atributo Id de infDPS.', esperado });
+  } else if (!/^DPS[0-9]{1,60}$|^DPS[0-9]{8}[0-9A-Z]{14}[0-9]{20}$/.test(id)) {
+    const mensagem = 'O atributo Id de infDPS não tem o formato pedido.';
+    faults.push({ codigo: 'E0003', xpath, mensagem, encontrado: quoted(id), esperado });
+  }
+}
+
+function readGroup(
+  compiled: Compiled,
+  element: Elemento,
+  base: string,
+  parent: string,
+  namespace: string,
+  found: Found,
+): Record<string, unknown> {
+  const { faults } = found;
+  const value: Record<string, unknown> = {};
+  const explained = new Set<string>();
+  let last = -1;
+  let disordered = false;
+  for (const child of element.children) {
+    const slot = compiled.slots.get(child.name);
+    if (slot === undefined) {
+      const unknown = unknownTag(`${base}/${child.name}`, child, compiled, parent);
+      if (unknown.meant !== undefined) {
+        explained.add(unknown.meant.split('/')[0]!);
+        found.meant.add(`${base}/${unknown.meant}`);
+      }
+      faults.push(unknown.fault);
+      continue;
+    }
+    const name = slot.item.name;
+    if (slot.order !== undefined) {
+      if (slot.order < last) disordered = true;
+      else last = slot.order;
+    }
+    if (child.namespace !== namespace) faults.push(namespaceFault(`${base}/${name}`, child));
+    if (slot.item.max === 1) {
+      if (name in value) {
+        const count = element.children.filter((twin) => compiled.slots.get(twin.name) === slot).length;
+        if (!faults.some((fault) => fault.xpath === `${base}/${name}[2]`)) {
+          faults.push(repeated(`${base}/${name}[2]`, name, 1, count));
+        }
+        continue;
+      }
+      value[name] = readItem(slot, child, `${base}/${name}`, namespace, found);
+    } else {
+      const list = (value[name] ??= []) as unknown[];
+      list.push(readItem(slot, child, `${base}/${name}[${list.length + 1}]`, namespace, found));
+      if (list.length === slot.item.max + 1) {
+        faults.push(repeated(`${base}/${name}[${list.length}]`, name, slot.item.max));
+      }
+    }
+  }
+  looseText(element, base, faults);
+  if (disordered) orderFaults(compiled, element, base, faults);
+  for (const slot of compiled.required) {
+    if (slot.item.name in value || explained.has(slot.item.name)) continue;
+    const fault = missing(slot, base, parent);
+    found.missing.add(fault);
+    faults.push(fault);
+  }
+  for (const choice of compiled.choices) checkChoice(choice, value, explained, base, parent, faults);
+  return value;
+}
+
+function readItem(slot: Slot, element: Elemento, xpath: string, namespace: string, found: Found): unknown {
+  const { faults } = found;
+  attributeFaults(element, xpath, [], faults);
+  if (slot.inside !== undefined) {
+    return readGroup(slot.inside, element, xpath, slot.item.name, namespace, found);
+  }
+  const leaf = slot.item as Leaf;
+  if (element.children.length > 0) {
+    const inner = element.children[0]!.name;
+    const mensagem = `${leaf.name} é um campo simples e traz o elemento ${inner} dentro.`;
+    faults.push({ codigo: 'E203', xpath, mensagem, encontrado: `<${inner}>`, esperado: leaf.type.expected });
+    return undefined;
+  }
+  const problem = checkText(leaf.type, element.text);
+  if (problem === undefined) return valueOf(leaf.type, element.text);
+  if (problem.kind === 'vazio' && leaf.emptyIsRead) return '';
+  faults.push(valueFault(slot, leaf, element.text, problem, xpath));
+  return undefined;
+}
+
+function valueFault(slot: Slot, leaf: Leaf, text: string, problem: TypeFault, xpath: string): Fault {
+  const required = slot.required || slot.choice?.min === 1;
+  const codigo = {
+    vazio: leaf.codes?.empty ?? (required ? 'E002' : 'E0003'),
+    tipo: 'E0001',
+    valor: leaf.codes?.value ?? 'E0002',
+    formato: leaf.codes?.format ?? 'E0003',
+  }[problem.kind];
+  const advice =
+    problem.kind === 'vazio'
+      ? required
+        ? ' Informe o valor.'
+        : ' Informe o valor ou retire o elemento: elemento vazio não é aceito.'
+      : '';
+  return {
+    codigo,
+    xpath,
+    mensagem: `${leaf.name} ${problem.problem}.${advice}`,
+    encontrado: quoted(text),
+    esperado: leaf.type.expected,
+    ...(problem.fix === undefined ? {} : { correcao: `<${leaf.name}>${escapeText(problem.fix)}</${leaf.name}>` }),
+  };
+}
+
+function missing(slot: Slot, base: string, parent: string): Fault {
+  const { item } = slot;
+  const expected = item.kind === 'leaf' ? item.type.expected : `grupo ${item.name}`;
+  return {
+    codigo: item.codes?.missing ?? 'E002',
+    xpath: `${base}/${item.name}`,
+    mensagem: `Falta ${item.name} (${lowerFirst(item.doc)}) em ${parent}.`,
+    esperado: expected,
+  };
+}
+
+function checkChoice(
+  choice: Choice,
+  value: Record<string, unknown>,
+  explained: ReadonlySet<string>,
+  base: string,
+  parent: string,
+  faults: Fault[],
+): void {
+  const names = choice.items.map((item) => item.name);
+  const present = names.filter((name) => name in value);
+  const list = names.join(', ');
+  if (present.length > 1) {
+    const rule = choice.min === 1 ? 'exatamente um' : 'no máximo um';
+    faults.push({
+      codigo: choice.codes?.many ?? 'E203',
+      xpath: `${base}/${present[1]}`,
+      mensagem: `${parent} traz ${present.join(' e ')}; aceita ${rule} de: ${list}.`,
+      encontrado: present.join(', '),
+      esperado: `${rule} de: ${list}`,
+    });
+  } else if (present.length === 0 && choice.min === 1 && !names.some((name) => explained.has(name))) {
+    faults.push({
+      codigo: choice.codes?.missing ?? 'E002',
+      xpath: base,
+      mensagem: `Falta em ${parent} um dos elementos: ${list}.`,
+      esperado: `exatamente um de: ${list}`,
+    });
+  }
+}
+
+/**
+ * Which elements are out of order: those outside the longest run that is in order, so that one moved element is one
+ * fault however many others it passed.
+ */
+function orderFaults(compiled: Compiled, element: Elemento, base: string, faults: Fault[]): void {
+  const placed = element.children.flatMap((child) => {
+    const slot = compiled.slots.get(child.name);
+    return slot?.order === undefined ? [] : [{ name: slot.item.name, order: slot.order }];
+  });
+  const kept = longestOrderedRun(placed.map((child) => child.order));
+  const right = placed.toSorted((a, b) => a.order - b.order).map((child) => child.name);
+  placed.forEach((child, place) => {
+    if (kept.has(place)) return;
+    const passed = placed.find((other, at) => at < place && kept.has(at) && other.order > child.order);
+    const awaited = placed.findLast((other, at) => at > place && kept.has(at) && other.order < child.order);
+    const rule =
+      passed !== undefined
+        ? `${child.name} deve vir antes de ${passed.name}`
+        : `${child.name} deve vir depois de ${awaited?.name ?? right.at(-1)}`;
+    faults.push({
+      codigo: 'E203',
+      xpath: `${base}/${child.name}`,
+      mensagem: `Ordem errada: ${rule}.`,
+      encontrado: placed.map((other) => other.name).join(', '),
+      esperado: right.join(', '),
+      correcao: `ordem: ${right.join(', ')}`,
+    });
+  });
+}
+
+/** Places of a longest non-decreasing subsequence (patience sorting, n log n). */
+function longestOrderedRun(orders: readonly number[]): ReadonlySet<number> {
+  const tails: number[] = [];
+  const before: number[] = [];
+  orders.forEach((order, place) => {
+    let low = 0;
+    let high = tails.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (orders[tails[middle]!]! <= order) low = middle + 1;
+      else high = middle;
+    }
+    before[place] = low > 0 ? tails[low - 1]! : -1;
+    tails[low] = place;
+  });
+  const kept = new Set<number>();
+  for (let place = tails.at(-1) ?? -1; place >= 0; place = before[place]!) kept.add(place);
+  return kept;
+}
+
+/** E0010, naming the right form; `meant` is the path below `parent` that the sender evidently meant. */
+function unknownTag(
+  xpath: string,
+  element: Elemento,
+  compiled: Compiled,
+  parent: string,
+): { fault: Fault; meant: string | undefined } {
+  const name = element.name;
+  const found = { codigo: 'E0010', xpath, encontrado: `<${name}>` };
+  const foreign = FOREIGN_TAGS.find((tag) => tag.name === name && isWithin(tag, parent));
+  if (foreign !== undefined) {
+    const mensagem = `${name} não é um elemento do leiaute 1.01 em ${parent}: ${foreign.say}.`;
+    const right = foreign.replaces?.split('/').at(-1);
+    const correcao =
+      right !== undefined && right !== name && element.children.length === 0
+        ? { correcao: `<${right}>${escapeText(element.text)}</${right}>` }
+        : {};
+    return {
+      fault: { ...found, mensagem, ...(foreign.replaces ? { esperado: foreign.replaces } : {}), ...correcao },
+      meant: meantBelow(foreign, parent),
+    };
+  }
+  const near = nearestName(name, [...compiled.slots.keys()]);
+  if (near !== undefined) {
+    const mensagem = `${name} não é um elemento de ${parent}; o nome parecido que existe ali é ${near}.`;
+    const meant = compiled.slots.get(near)!.item.name;
+    const correcao = element.children.length === 0 ? { correcao: `<${near}>${escapeText(element.text)}</${near}>` } : {};
+    return { fault: { ...found, mensagem, esperado: near, ...correcao }, meant };
+  }
+  const elsewhere = PATHS_BY_NAME.get(name);
+  const mensagem =
+    elsewhere === undefined
+      ? `${name} não é um elemento do leiaute nacional 1.01.`
+      : `${name} não pertence a ${parent}; no leiaute 1.01 está em ${elsewhere.slice(0, 3).join(' ou ')}.`;
+  const allowed = [...new Set([...compiled.slots.values()].map((slot) => slot.item.name))];
+  return {
+    fault: { ...found, mensagem, esperado: elsewhere?.slice(0, 3).join(' ou ') ?? `em ${parent}: ${allowed.join(', ')}` },
+    meant: undefined,
+  };
+}
+
+function isWithin(tag: ForeignTag, parent: string): boolean {
+  return tag.within === undefined || tag.within === parent;
+}
+
+/** The rest, below `parent`, of the right path of a foreign tag. */
+function meantBelow(tag: ForeignTag, parent: string): string | undefined {
+  const steps = tag.replaces?.split('/');
+  return steps?.slice(steps.indexOf(parent) + 1).join('/');
+}
+
+function nearestName(name: string, names: readonly string[]): string | undefined {
+  const lower = name.toLowerCase();
+  const same = names.find((candidate) => candidate.toLowerCase() === lower);
+  if (same !== undefined) return same;
+  const limit = Math.min(2, Math.floor(name.length / 3));
+  let best: string | undefined;
+  let bestDistance = limit + 1;
+  for (const candidate of names) {
+    const distance = editDistance(lower, candidate.toLowerCase(), bestDistance);
+    if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
+  }
+  return best;
+}
+
+function editDistance(a: string, b: string, stop: number): number {
+  if (Math.abs(a.length - b.length) >= stop) return stop;
+  let row = Array.from({ length: b.length + 1 }, (_, place) => place);
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const change = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next[j] = Math.min(change, row[j]! + 1, next[j - 1]! + 1);
+    }
+    row = next;
+  }
+  return row[b.length]!;
+}
+
+function repeated(xpath: string, name: string, max: number, count?: number): Fault {
+  const times = count === undefined ? `mais de ${max === 1 ? 'uma vez' : `${max} vezes`}` : `${count} vezes`;
+  const mensagem = `${name} aparece ${times}; o máximo é ${max}.`;
+  return { codigo: 'E203', xpath, mensagem, esperado: `no máximo ${max}` };
+}
+
+function namespaceFault(xpath: string, element: Elemento): Fault {
+  const found = element.namespace === '' ? 'sem namespace' : element.namespace;
+  return {
+    codigo: 'E203',
+    xpath,
+    mensagem: `${element.name} está fora do namespace nacional da NFS-e.`,
+    encontrado: quoted(found),
+    esperado: DPS_NAMESPACE,
+    ...(xpath === '/DPS' ? { correcao: `<DPS xmlns="${DPS_NAMESPACE}" versao="1.01">` } : {}),
+  };
+}
+
+function attributeFaults(element: Elemento, xpath: string, allowed: readonly string[], faults: Fault[]): void {
+  if (element.attributes.length === 0) return;
+  for (const attribute of element.attributes) {
+    if (attribute.namespace === SCHEMA_INSTANCE) continue;
+    if (attribute.namespace === '' && allowed.includes(attribute.name)) continue;
+    const mensagem = `O atributo ${attribute.name} não existe em ${element.name} no leiaute 1.01; retire-o.`;
+    faults.push({ codigo: 'E0010', xpath: `${xpath}/@${attribute.name}`, mensagem, encontrado: quoted(attribute.value) });
+  }
+}
+
+function looseText(element: Elemento, xpath: string, faults: Fault[]): void {
+  if (element.text === '' || element.text.trim() === '') return;
+  const mensagem = `${element.name} é um grupo e traz texto solto entre os seus elementos.`;
+  faults.push({ codigo: 'E203', xpath, mensagem, encontrado: quoted(element.text.trim()) });
+}
+
+function escapeText(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+function lowerFirst(text: string): string {
+  return /^[A-ZÀ-Ý][A-ZÀ-Ý]/.test(text) ? text : text.charAt(0).toLowerCase() + text.slice(1);
+}

@@ -1,0 +1,541 @@
+/**
+ * The simple types of the national layout 1.01: what the text of one element may be.
+ *
+ * Each type is a row of data from which come the check of the reader, the restriction in the generated XSD and the
+ * line in `docs/layout.md`. Lengths, patterns and values: XSD bundle 1.01 (editions of 09/02/2026 and 27/07/2026),
+ * widened where our specification is wider. This file decides nothing about where an element may stand.
+ */
+import { cnpjIsValid, cpfIsValid } from '../chave.ts';
+import { type Decimal, parseDecimal } from '../decimal.ts';
+
+/** Codes that a type answers with unless the element that uses it says otherwise (D-12). */
+export type TypeFaultKind = 'tipo' | 'valor' | 'formato' | 'vazio';
+
+/** What is wrong with a text, in words for the integrator. Lengths in characters; `fix` only when it is mechanical. */
+export type TypeFault = {
+  readonly kind: TypeFaultKind;
+  readonly problem: string;
+  readonly fix?: string;
+};
+
+export type SimpleType = {
+  readonly name: string;
+  /** What a right value looks like, in Portuguese, as it ends the sentence "Esperado: …". */
+  readonly expected: string;
+  readonly kind: 'text' | 'digits' | 'enum' | 'decimal' | 'date' | 'datetime';
+  readonly min: number;
+  readonly max: number;
+  /** XSD pattern, anchored by nature; also compiled for the reader. */
+  readonly pattern?: string;
+  readonly values?: readonly string[];
+  /** Values that say why they are refused although they look like members of the list. */
+  readonly refusedValues?: Readonly<Record<string, string>>;
+  /** Another spelling of the same value, read and then written in the national one (D-83). */
+  readonly reads?: { readonly pattern: RegExp; readonly as: (value: string) => string } | undefined;
+  /** `TSString`: neither begins nor ends with a space, only U+0020 to U+00FF. */
+  readonly latin?: boolean;
+  /** Line breaks are part of the value (only `TSDesc2000`). */
+  readonly lines?: boolean;
+  /** Integer digits of a decimal. */
+  readonly digits?: number;
+  /** Highest decimal value, where our specification gives a range. */
+  readonly highest?: Decimal;
+  /** Check digits or calendar, when the pattern alone cannot tell. Returns the problem. */
+  readonly also?: (value: string) => string | undefined;
+  /** A right value made from a wrong one by a mechanical step, or undefined. */
+  readonly mend?: (value: string) => string | undefined;
+  /** What we write, where it is narrower than what we read (D-12, D-16). */
+  readonly national?: SimpleType;
+};
+
+const LATIN = '[!-ÿ]|[!-ÿ][ -ÿ]*[!-ÿ]';
+const LATIN_LINES = '[!-ÿ]|[!-ÿ][ -ÿ\\n\\r\\t]*[!-ÿ]';
+
+function text(name: string, max: number, expected?: string, min = 1): SimpleType {
+  const size = min === max ? `${max} caracteres` : `${min} a ${max} caracteres`;
+  return { name, kind: 'text', min, max, latin: true, pattern: LATIN, expected: expected ?? `texto de ${size}` };
+}
+
+/** A text in which the national schema admits any character. */
+function anyText(name: string, max: number): SimpleType {
+  return { name, kind: 'text', min: 1, max, expected: `texto de 1 a ${max} caracteres` };
+}
+
+function digits(name: string, min: number, max: number, expected: string, pattern?: string): SimpleType {
+  return {
+    name,
+    kind: 'digits',
+    min,
+    max,
+    expected,
+    pattern: pattern ?? (min === max ? `[0-9]{${max}}` : `[0-9]{${min},${max}}`),
+    mend: withoutPunctuation,
+  };
+}
+
+function values(name: string, list: readonly string[], more: Partial<SimpleType> = {}): SimpleType {
+  const max = Math.max(...list.map((value) => value.length));
+  const min = Math.min(...list.map((value) => value.length));
+  return { name, kind: 'enum', min, max, values: list, expected: `um de: ${list.join(', ')}`, ...more };
+}
+
+function decimal(
+  name: string,
+  integerDigits: number,
+  expected: string,
+  highest?: string,
+): SimpleType & { readonly kind: 'decimal' } {
+  const bound = highest === undefined ? {} : { highest: parseDecimal(highest)! };
+  return {
+    name,
+    kind: 'decimal',
+    min: 1,
+    max: integerDigits + 3,
+    digits: integerDigits,
+    pattern: `0|0\\.[0-9]{2}|[1-9][0-9]{0,${integerDigits - 1}}(\\.[0-9]{2})?`,
+    expected,
+    ...bound,
+  };
+}
+
+function range(first: number, last: number, width = 1): string[] {
+  return Array.from({ length: last - first + 1 }, (_, step) => String(first + step).padStart(width, '0'));
+}
+
+function withoutPunctuation(value: string): string | undefined {
+  const bare = value.replace(/[\s./()-]/g, '');
+  return bare === value ? undefined : bare;
+}
+
+function calendarProblem(value: string): string | undefined {
+  const [year, month, day] = [Number(value.slice(0, 4)), Number(value.slice(5, 7)), Number(value.slice(8, 10))];
+  const lengths = [31, year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28, 31, 30, 31, 30, 31, 31];
+  lengths.push(30, 31, 30, 31);
+  const last = lengths[month - 1];
+  if (last === undefined) return `não existe o mês ${value.slice(5, 7)}`;
+  return day >= 1 && day <= last ? undefined : `o mês ${value.slice(5, 7)}/${year} tem ${last} dias`;
+}
+
+/** `05/10/2026` and `20261005` are unambiguous in Brazil; anything else is left to the sender. */
+function isoDate(value: string): string | undefined {
+  const brazilian = /^(\d{2})[/.-](\d{2})[/.-](\d{4})$/.exec(value);
+  if (brazilian) return `${brazilian[3]}-${brazilian[2]}-${brazilian[1]}`;
+  const compact = /^(\d{4})(\d{2})(\d{2})$/.exec(value) ?? /^(\d{4})-(\d{2})-(\d{2})T/.exec(value);
+  return compact ? `${compact[1]}-${compact[2]}-${compact[3]}` : undefined;
+}
+
+const ONE_DIGIT = { pattern: /^[1-9]$/, as: (value: string) => value.padStart(2, '0') };
+
+const SHARED_ZERO = 'o valor 0 é reservado ao compartilhamento de notas municipais com o ADN';
+
+const PERCENTUAL_1 = decimal('TSDec1V2', 1, 'percentual com um algarismo inteiro e duas casas, como 2.00');
+const PERCENTUAL_2 = decimal('TSDec2V2', 2, 'percentual até 99.99, com duas casas');
+
+export const T = {
+  tpAmb: values('TSTipoAmbiente', ['1', '2']),
+  dataHora: {
+    name: 'TSDateTimeUTC',
+    kind: 'datetime',
+    min: 25,
+    max: 25,
+    pattern:
+      '20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9][-+](0[0-9]|1[0-2]):00',
+    expected: 'data e hora AAAA-MM-DDThh:mm:ss-03:00',
+  },
+  data: {
+    name: 'TSData',
+    kind: 'date',
+    min: 10,
+    max: 10,
+    pattern: '20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])',
+    expected: 'data AAAA-MM-DD, de 2000 a 2099',
+    also: calendarProblem,
+    mend: isoDate,
+  },
+  verAplic: text('TSVerAplic', 20),
+  serie: digits('TSSerieDPS', 1, 5, 'série de 1 a 5 algarismos, até 89999', '[0-9]{1,4}|[0-8][0-9]{4}'),
+  nDPS: {
+    ...digits('TSNumDPS', 1, 15, 'número inteiro de 1 a 15 algarismos, sem zeros à esquerda', '[1-9][0-9]{0,14}'),
+    mend: (value: string) => (/^0+[1-9][0-9]*$/.test(value) ? value.replace(/^0+/, '') : withoutPunctuation(value)),
+  },
+  tpEmit: values('TSEmitenteDPS', ['1', '2', '3']),
+  cMotivoEmisTI: values('TSMotivoEmisTI', range(1, 4)),
+  chaveNFSe: {
+    name: 'TSChaveNFSe',
+    kind: 'text',
+    min: 50,
+    max: 50,
+    pattern: '[0-9]{9}[0-9A-Z]{14}[0-9]{27}',
+    expected: 'chave de acesso de NFS-e, 50 posições',
+    mend: withoutPunctuation,
+  },
+  chaveNFe: {
+    name: 'TSChaveNFe',
+    kind: 'text',
+    min: 44,
+    max: 44,
+    pattern: '[0-9]{6}[0-9A-Z]{14}[0-9]{24}',
+    expected: 'chave de acesso de NF-e, 44 posições',
+    mend: withoutPunctuation,
+  },
+  cMun: digits('TSCodMunIBGE', 7, 7, 'código IBGE do município, 7 algarismos'),
+  cPais: {
+    name: 'TSCodPaisISO',
+    kind: 'text',
+    min: 2,
+    max: 2,
+    pattern: '[A-Z]{2}',
+    expected: 'código do país ISO 3166-1, duas letras maiúsculas',
+    mend: (value: string) => (/^[A-Za-z]{2}$/.test(value) ? value.toUpperCase() : undefined),
+  },
+  cMotivoSubst: values('TSCodJustSubst', ['01', '02', '03', '04', '05', '99']),
+  xMotivo: text('TSMotivo', 255, undefined, 15),
+  cnpj: {
+    name: 'TSCNPJ',
+    kind: 'text',
+    min: 14,
+    max: 14,
+    pattern: '[0-9A-Z]{14}',
+    expected: 'CNPJ de 14 posições, sem pontuação, com dígitos verificadores corretos',
+    also: (value: string) => (cnpjIsValid(value) ? undefined : 'os dígitos verificadores do CNPJ não conferem'),
+    mend: withoutPunctuation,
+  },
+  cpf: {
+    ...digits('TSCPF', 11, 11, 'CPF de 11 algarismos, sem pontuação, com dígitos verificadores corretos'),
+    also: (value: string) => (cpfIsValid(value) ? undefined : 'os dígitos verificadores do CPF não conferem'),
+  },
+  /** The provider's document is judged by its registration, E101 (specification, auto-registration 2). */
+  cnpjPrest: {
+    name: 'TSCNPJ',
+    kind: 'text',
+    min: 14,
+    max: 14,
+    pattern: '[0-9A-Z]{14}',
+    expected: 'CNPJ de 14 posições, sem pontuação',
+    mend: withoutPunctuation,
+  },
+  cpfPrest: digits('TSCPF', 11, 11, 'CPF de 11 algarismos, sem pontuação'),
+  caepf: digits('TSCAEPF', 14, 14, 'CAEPF de 14 algarismos'),
+  nif: anyText('TSNIF', 40),
+  cNaoNIF: values('TSCodNaoNIF', ['0', '1', '2']),
+  im: anyText('TSInscMun', 15),
+  xNome: text('TSNomeRazaoSocial', 300),
+  xFant: text('TSNomeFantasia', 150),
+  xLgr: text('TSLogradouro', 255),
+  nro: text('TSNumeroEndereco', 60),
+  xCpl: text('TSComplementoEndereco', 156),
+  xBairro: text('TSBairro', 60),
+  cep: digits('TSCEP', 8, 8, 'CEP de 8 algarismos, sem hífen'),
+  uf: values(
+    'TSUF',
+    'AC AL AM AP BA CE DF ES GO MA MG MS MT PA PB PE PI PR RJ RN RO RR RS SC SE SP TO'.split(' '),
+  ),
+  cEndPost: text('TSCodigoEndPostal', 11),
+  xCidade: text('TSCidade', 60),
+  xEstProvReg: text('TSEstadoProvRegiao', 60),
+  fone: digits('TSTelefone', 6, 20, 'telefone de 6 a 20 algarismos, com DDD e sem pontuação'),
+  email: text('TSEmail', 80),
+  opSimpNac: values('TSOpSimpNac', ['1', '2', '3']),
+  regApTribSN: values('TSRegimeApuracaoSimpNac', ['1', '2', '3']),
+  regEspTrib: values('TSRegEspTrib', ['0', '1', '2', '3', '4', '5', '6', '9']),
+  cTribNac: digits('TSCodTribNac', 6, 6, 'código de tributação nacional, 6 algarismos'),
+  cTribMun: digits('TCCodTribMun', 3, 3, 'código de tributação municipal, 3 algarismos'),
+  xDescServ: { ...text('TSDesc2000', 2000), lines: true, pattern: LATIN_LINES },
+  cNBS: digits('TSCodNBS', 9, 9, 'código NBS, 9 algarismos, sem pontuação'),
+  cIntContrib: {
+    ...text('TSCodigoInternoContribuinte', 20, 'código de 1 a 20 letras ou algarismos'),
+    latin: false,
+    pattern: '[a-zA-Z0-9]{1,20}',
+  },
+  mdPrestacao: values('TSModoPrestacao', range(1, 4), { refusedValues: { '0': SHARED_ZERO } }),
+  vincPrest: values('TSVincPrest', range(1, 6), {
+    refusedValues: {
+      '0': 'o valor 0 (sem vínculo) não é aceito na emissão; quando não há vínculo entre as partes, use 6 (outro vínculo)',
+      '9': 'o valor 9 (desconhecido) é reservado ao compartilhamento de notas municipais com o ADN',
+    },
+  }),
+  tpMoeda: digits('TSCodMoeda', 3, 3, 'código da moeda na tabela do Banco Central, 3 algarismos'),
+  mecAFComexP: values('TSMecAFComExPrest', range(1, 8, 2), {
+    min: 1,
+    reads: ONE_DIGIT,
+    refusedValues: { '0': SHARED_ZERO, '00': SHARED_ZERO },
+  }),
+  mecAFComexT: values('TSMecAFComExToma', range(1, 26, 2), {
+    min: 1,
+    reads: ONE_DIGIT,
+    refusedValues: { '0': SHARED_ZERO, '00': SHARED_ZERO },
+  }),
+  movTempBens: values('TSMovTempBens', range(1, 3), { refusedValues: { '0': SHARED_ZERO } }),
+  nDI: text('TSNumDocImport', 12),
+  nRE: text('TSNumRegExport', 12),
+  mdic: values('TSEnvMDIC', ['0', '1']),
+  cObra: anyText('TSCodObra', 30),
+  inscImobFisc: anyText('TSInscImobFisc', 30),
+  cCIB: digits('TSCodCIB', 8, 8, 'código CIB, 8 algarismos'),
+  idAtvEvt: anyText('TSIdeEvento', 30),
+  idDocTec: anyText('TSDRT', 40),
+  desc150: text('TSDesc150', 150),
+  desc255: text('TSDesc255', 255),
+  desc600: text('TSDesc600', 600),
+  xInfComp: text('TSDescInfCompl', 2000),
+  valor: decimal('TSDec15V2', 15, 'valor com até 15 algarismos inteiros e exatamente duas casas, como 1000.00'),
+  percentual1: PERCENTUAL_1,
+  percentual2: PERCENTUAL_2,
+  percentual3: decimal('TSDec3V2', 3, 'percentual com duas casas, de 0 a 100.00', '100.00'),
+  /** Nationally one integer digit; the specification's range 0 to 100 wins on what we read (D-12). */
+  pAliq: {
+    ...decimal('TSDec1V2', 3, 'alíquota em percentual com duas casas, de 0 a 100.00', '100.00'),
+    national: PERCENTUAL_1,
+  },
+  /** Nationally two integer digits; the specification's range 0 to 100 wins on what we read (E0686, E0692). */
+  pAliqFederal: {
+    ...decimal('TSDec2V2', 3, 'alíquota em percentual com duas casas, de 0 a 100.00', '100.00'),
+    national: PERCENTUAL_2,
+  },
+  num7: digits('TSNum7Dig', 7, 7, '7 algarismos, com zeros à esquerda'),
+  num15: digits('TSNum15Dig', 15, 15, '15 algarismos, com zeros à esquerda'),
+  cVerifNFSeMun: {
+    ...text('TSCodVerificacao', 9, 'código de 1 a 9 letras ou algarismos'),
+    latin: false,
+    pattern: '[a-zA-Z0-9]{1,9}',
+  },
+  serieNFNFS: {
+    ...text('TSSerieNFNFS', 15, 'série de 1 a 15 letras ou algarismos'),
+    latin: false,
+    pattern: '[a-zA-Z0-9]{1,15}',
+  },
+  tpDedRed: values('TSIdeDedRed', [...range(1, 9), '99']),
+  tribISSQN: values('TSTribISSQN', range(1, 4)),
+  tpImunidade: values('TSTipoImunidadeISSQN', range(1, 5), { refusedValues: { '0': SHARED_ZERO } }),
+  tpSusp: values('TSOpExigSuspensa', ['1', '2']),
+  nProcesso: {
+    ...digits(
+      'TSNumProcExigSuspensa',
+      30,
+      30,
+      '30 algarismos sem pontuação; o número judicial de 20 algarismos é completado com zeros à esquerda',
+    ),
+    reads: { pattern: /^[0-9]{20}$/, as: (value: string) => value.padStart(30, '0') },
+    mend: (value: string) => {
+      const bare = value.replace(/\D/g, '');
+      return bare.length === 20 || bare.length === 30 ? bare.padStart(30, '0') : undefined;
+    },
+  },
+  nBM: digits('TSNumBeneficioMunicipal', 14, 14, 'número do benefício municipal, 14 algarismos'),
+  tpRetISSQN: values('TSTipoRetISSQN', ['1', '2', '3']),
+  cstPisCofins: values(
+    'TSTipoCST',
+    [...range(0, 9, 2), '49', ...range(50, 56), ...range(60, 67), ...range(70, 75), '98', '99'],
+    {},
+  ),
+  tpRetPisCofins: values('TSTipoRetPISCofins', range(0, 9)),
+  indTotTrib: values('TSTipoIndTotTrib', ['0']),
+  finNFSe: values('TSRTCFinNFSe', ['0']),
+  indFinal: values('TSRTCIndFinal', ['0', '1']),
+  cIndOp: digits('TSRTCCodIndOp', 6, 6, 'indicador de operação, 6 algarismos'),
+  tpOper: values('TSRTCTpOper', range(1, 5)),
+  tpEnteGov: values('TSRTCTpEnteGov', range(1, 4)),
+  indDest: values('TSRTCIndDest', ['0', '1']),
+  tipoChaveDFe: values('TSRTCTipoChaveDFe', ['1', '2', '3', '9']),
+  chaveDFe: anyText('TSRTCChaveDFe', 50),
+  tpReeRepRes: values('TSRTCTpReeRepRes', ['01', '02', '03', '04', '99']),
+  cst: digits('TSRTCCodSitTrib', 3, 3, 'CST do IBS/CBS, 3 algarismos'),
+  cClassTrib: digits('TSRTCCodClassTrib', 6, 6, 'classificação tributária do IBS/CBS, 6 algarismos'),
+  cCredPres: digits('TSRTCCodCredPres', 2, 2, 'código do crédito presumido, 2 algarismos'),
+  // What follows stands only in the NFS-e that we write.
+  nNFSe: digits('TSNNFSe', 1, 13, 'número da NFS-e', '[1-9][0-9]{0,12}'),
+  nDFSe: digits('TSNDFSe', 1, 13, 'número do documento fiscal', '[1-9][0-9]{0,12}'),
+  ambGer: values('TSAmbGeradorNFSe', ['1', '2']),
+  tpEmis: values('TSTipoEmissao', ['1', '2']),
+  procEmi: values('TSProcEmissao', ['1', '2', '3']),
+  cStat: values('TStat', ['100', '102', '103', '107']),
+  tpBM: values('TBMISSQN', range(1, 4)),
+  // Attributes of the outer elements.
+  versao: values('TVerNFSe', ['1.01']),
+  idInfDPS: {
+    name: 'TSIdDPS',
+    kind: 'text',
+    min: 4,
+    max: 63,
+    pattern: 'DPS[0-9]{1,60}|DPS[0-9]{8}[0-9A-Z]{14}[0-9]{20}',
+    expected: 'DPS seguido de algarismos; o identificador nacional tem 45 posições',
+    national: {
+      name: 'TSIdDPS',
+      kind: 'text',
+      min: 45,
+      max: 45,
+      pattern: 'DPS[0-9]{7}(1[0-9]{14}|2[0-9A-Z]{14})[0-9]{20}',
+      expected: 'DPS, município, tipo e número da inscrição federal, série e número, 45 posições',
+    },
+  },
+  idInfNFSe: {
+    name: 'TSIdNFSe',
+    kind: 'text',
+    min: 53,
+    max: 53,
+    pattern: 'NFS[0-9]{9}[0-9A-Z]{14}[0-9]{27}',
+    expected: 'NFS seguido da chave de acesso, 53 posições',
+  },
+} as const satisfies Record<string, SimpleType>;
+
+const compiled = new WeakMap<SimpleType, RegExp>();
+
+function patternOf(type: SimpleType): RegExp | undefined {
+  if (type.pattern === undefined) return undefined;
+  let pattern = compiled.get(type);
+  if (pattern === undefined) {
+    pattern = new RegExp(`^(?:${type.pattern})$`);
+    compiled.set(type, pattern);
+  }
+  return pattern;
+}
+
+/**
+ * Checks one text against its type. Returns undefined when it is right; the text in the national spelling is what
+ * {@link valueOf} gives. The first problem that explains the most is reported, one a value.
+ */
+export function checkText(type: SimpleType, value: string): TypeFault | undefined {
+  if (value.trim() === '') return { kind: 'vazio', problem: 'está vazio' };
+  if (type.reads?.pattern.test(value)) return checkText({ ...type, reads: undefined }, type.reads.as(value));
+  switch (type.kind) {
+    case 'enum':
+      return checkEnum(type, value);
+    case 'decimal':
+      return checkDecimal(type, value);
+    default:
+      return checkPattern(type, value);
+  }
+}
+
+function checkEnum(type: SimpleType, value: string): TypeFault | undefined {
+  if (type.values!.includes(value)) return undefined;
+  const refused = type.refusedValues?.[value];
+  if (refused !== undefined) return { kind: 'valor', problem: refused };
+  const trimmed = value.trim();
+  if (trimmed !== value && checkEnum(type, trimmed) === undefined) return spaces(trimmed);
+  const padded = value.padStart(type.max, '0');
+  const fix = type.values!.includes(padded) ? { fix: padded } : {};
+  return { kind: 'valor', problem: 'está fora dos valores aceitos', ...fix };
+}
+
+function checkDecimal(type: SimpleType, value: string): TypeFault | undefined {
+  if (patternOf(type)!.test(value)) {
+    if (type.highest === undefined || parseDecimal(value)! <= type.highest) return undefined;
+    return { kind: 'valor', problem: 'está acima do máximo' };
+  }
+  const trimmed = value.trim();
+  if (trimmed !== value) return { ...spaces(trimmed), ...fixIf(decimalFix(type, trimmed)) };
+  if (/^-\d+([.,]\d+)?$/.test(value)) return { kind: 'valor', problem: 'é negativo' };
+  const plain = /^(\d+)(?:\.(\d+))?$/.exec(value);
+  if (plain === null) return { kind: 'tipo', problem: 'não é um número decimal', ...fixIf(decimalFix(type, value)) };
+  if (plain[1]!.replace(/^0+(?=\d)/, '').length > type.digits!) {
+    return { kind: 'formato', problem: `tem mais de ${type.digits} algarismos inteiros` };
+  }
+  const problem =
+    plain[2] !== undefined && plain[2].length !== 2
+      ? `tem ${plain[2].length} casa(s) decimal(is) em vez de duas`
+      : 'tem zeros à esquerda';
+  return { kind: 'formato', problem, ...fixIf(decimalFix(type, value)) };
+}
+
+/** Only what does not change the amount: separators, missing or zero decimals, leading zeros. */
+function decimalFix(type: SimpleType, value: string): string | undefined {
+  let plain = value.replace(/^R\$\s*/, '').replace(/\s/g, '');
+  if (plain.includes(',')) {
+    if (!/^\d{1,3}(\.\d{3})*,\d+$|^\d+,\d+$/.test(plain)) return undefined;
+    plain = plain.replaceAll('.', '').replace(',', '.');
+  }
+  const match = /^0*(\d+)(?:\.(\d+?)0*)?$/.exec(plain);
+  if (match === null || (match[2]?.length ?? 0) > 2) return undefined;
+  const mended = `${match[1]!.replace(/^0+(?=\d)/, '')}.${(match[2] ?? '').padEnd(2, '0')}`;
+  return checkDecimal(type, mended) === undefined ? mended : undefined;
+}
+
+function checkPattern(type: SimpleType, value: string): TypeFault | undefined {
+  if (type.latin) {
+    const fault = checkLatin(type, value);
+    if (fault) return fault;
+  } else if (value.trim() !== value) {
+    return spaces(value.trim());
+  }
+  const length = characters(value);
+  const pattern = patternOf(type);
+  if (length > type.max || length < type.min || (pattern !== undefined && !pattern.test(value))) {
+    const mended = type.mend?.(value);
+    const fix = mended !== undefined && checkPattern(type, mended) === undefined ? { fix: mended } : {};
+    const size = length > type.max ? 'mais' : length < type.min ? 'menos' : undefined;
+    if (type.kind === 'date' || type.kind === 'datetime') {
+      return { kind: 'tipo', problem: 'não é uma data no formato pedido', ...fix };
+    }
+    const wanted = type.min === type.max ? `${type.max}` : `${type.min} a ${type.max}`;
+    const problem =
+      size === undefined ? 'não tem o formato pedido' : `tem ${length} caracteres, ${size} do que os ${wanted} aceitos`;
+    return { kind: 'formato', problem, ...fix };
+  }
+  const also = type.also?.(value);
+  if (also === undefined) return undefined;
+  return { kind: type.kind === 'date' ? 'tipo' : 'formato', problem: also };
+}
+
+/** What the national reception cannot take is refused here at once, with its place and a safe replacement (D-34). */
+function checkLatin(type: SimpleType, value: string): TypeFault | undefined {
+  let position = 0;
+  for (const character of value) {
+    position += 1;
+    const point = character.codePointAt(0)!;
+    const breaks = point === 10 || point === 13 || point === 9;
+    if ((point >= 0x20 && point <= 0xff) || (breaks && type.lines)) continue;
+    const name = `U+${point.toString(16).toUpperCase().padStart(4, '0')}`;
+    const problem = breaks
+      ? `tem ${point === 9 ? 'uma tabulação' : 'uma quebra de linha'} (${name}) na posição ${position}, que este campo não aceita`
+      : `tem na posição ${position} o caractere "${character}" (${name}), fora do Latin-1 que a recepção nacional aceita`;
+    return { kind: 'formato', problem, ...fixIf(toLatin(value, type.lines ?? false)) };
+  }
+  if (value.trim() !== value) return spaces(value.trim());
+  return undefined;
+}
+
+const REPLACEMENTS: Readonly<Record<string, string>> = {
+  '\u2010': '-', '\u2011': '-', '\u2012': '-', '\u2013': '-', '\u2014': '-', '\u2015': '-', '\u2212': '-',
+  '\u2018': "'", '\u2019': "'", '\u201a': "'", '\u2032': "'", '\u201c': '"', '\u201d': '"', '\u201e': '"', '\u2033': '"',
+  '\u2022': '-', '\u2026': '...', '\u20ac': 'EUR', '\u2122': '(TM)', '\u2003': ' ', '\u2002': ' ', '\u2009': ' ',
+  '\u200b': '', '\u200e': '', '\u200f': '', '\ufeff': '', '\u0152': 'OE', '\u0153': 'oe',
+};
+
+function toLatin(value: string, lines: boolean): string | undefined {
+  let mended = '';
+  for (const character of value.normalize('NFC')) {
+    const point = character.codePointAt(0)!;
+    if (point === 10 || point === 13 || point === 9) mended += lines ? character : ' ';
+    else if (point >= 0x20 && point <= 0xff) mended += character;
+    else {
+      const bare = character.normalize('NFKD').replace(/\p{M}/gu, '');
+      mended += REPLACEMENTS[character] ?? (/^[ -ÿ]+$/.test(bare) ? bare : '');
+    }
+  }
+  mended = lines ? mended.trim() : mended.replace(/ {2,}/g, ' ').trim();
+  return mended === '' ? undefined : mended;
+}
+
+function spaces(fix: string): TypeFault {
+  return { kind: 'formato', problem: 'começa ou termina com espaço', fix };
+}
+
+function fixIf(fix: string | undefined): { fix: string } | Record<string, never> {
+  return fix === undefined ? {} : { fix };
+}
+
+/** Length as XSD counts it: code points, not UTF-16 units. */
+function characters(value: string): number {
+  const units = value.length;
+  for (let at = 0; at < units; at += 1) {
+    if ((value.charCodeAt(at) & 0xfc00) === 0xd800) return [...value].length;
+  }
+  return units;
+}
+
+/** The value that the model keeps for a text that {@link checkText} accepted: exact decimal, or national spelling. */
+export function valueOf(type: SimpleType, value: string): string | Decimal {
+  if (type.kind === 'decimal') return parseDecimal(value)!;
+  return type.reads?.pattern.test(value) ? type.reads.as(value) : value;
+}

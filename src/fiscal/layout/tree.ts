@@ -1,0 +1,47 @@
+/**
+ * A document as a tree of elements, wherever it came from. `../../documents/xml.ts` makes it of XML, the JSON door of
+ * a body; the reader knows only this. Comments, processing instructions and the difference between text and CDATA
+ * are gone here.
+ */
+export type Elemento = {
+  /** Local name. */
+  readonly name: string;
+  /** Namespace address, empty when there is none. */
+  readonly namespace: string;
+  /** All character data directly inside, in order, entities resolved. */
+  readonly text: string;
+  readonly children: readonly Elemento[];
+  readonly attributes: readonly Atributo[];
+  /** Place of the start tag among all start tags of the document, from 0. */
+  readonly index: number;
+};
+
+export type Atributo = { readonly name: string; readonly namespace: string; readonly value: string };
+
+/** The value of an attribute without namespace. */
+export function attributeOf(element: Elemento, name: string): string | undefined {
+  return element.attributes.find((attribute) => attribute.name === name && attribute.namespace === '')?.value;
+}
+
+/**
+ * The element that an xpath of a fault names, or the deepest ancestor of it that exists, so that a missing element
+ * points at the place where it is missed. `same` tells whether a tag is a spelling of a path name.
+ */
+export function locate(
+  root: Elemento,
+  xpath: string,
+  same: (tag: string, name: string) => boolean = (tag, name) => tag === name,
+): Elemento {
+  let place = root;
+  const [, first, ...steps] = xpath.split('/');
+  if (first === undefined || !same(root.name, first)) return place;
+  for (const step of steps) {
+    const match = /^([^[]+)(?:\[(\d+)\])?$/.exec(step);
+    if (match === null || step.startsWith('@')) return place;
+    const twins = place.children.filter((child) => same(child.name, match[1]!));
+    const next = twins[Number(match[2] ?? 1) - 1];
+    if (next === undefined) return place;
+    place = next;
+  }
+  return place;
+}

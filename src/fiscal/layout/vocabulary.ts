@@ -1,0 +1,205 @@
+/**
+ * The words in which a layout is told: a leaf, a group, a choice, and how often each may stand.
+ *
+ * A layout is one constant tree of these. From it come the TypeScript type of the document, its paths, the reader,
+ * the writer, the XSD and the documentation; nothing else lists the elements. This file knows no element by name.
+ */
+import type { Decimal } from '../decimal.ts';
+import type { SimpleType } from './simple-types.ts';
+
+/**
+ * What the sender of a DPS must do with an element, where that is not what the national schema says.
+ * `optional`: we fill it in; `refused`: we write it ourselves and nobody else does.
+ */
+export type Sent = 'required' | 'optional' | 'refused';
+
+/** Codes of the public error table that an element answers with in place of the general ones (D-12, D-13). */
+export type Codes = {
+  /** It is required and absent (general: E002). */
+  readonly missing?: string;
+  /** It is there and empty (general: E002 when required, E0003 when optional). */
+  readonly empty?: string;
+  /** Wrong length or pattern (general: E0003). */
+  readonly format?: string;
+  /** Outside its enumeration or range (general: E0002). */
+  readonly value?: string;
+  /** More than one member of a choice (general: E203). */
+  readonly many?: string;
+};
+
+export type Leaf = {
+  readonly kind: 'leaf';
+  readonly name: string;
+  readonly type: SimpleType;
+  readonly min: 0 | 1;
+  readonly max: number;
+  readonly doc: string;
+  readonly sent?: Sent | undefined;
+  readonly codes?: Codes;
+  /** Second spelling that is read (D-15). */
+  readonly alias?: string;
+  /** An empty element is left to a rule with a better answer (D-34, `prest/xNome`). */
+  readonly emptyIsRead?: boolean;
+  /** May stand at any place among its siblings (D-12). */
+  readonly anywhere?: boolean;
+};
+
+export type Group = {
+  readonly kind: 'group';
+  readonly name: string;
+  readonly items: readonly Item[];
+  readonly min: 0 | 1;
+  readonly max: number;
+  readonly doc: string;
+  readonly sent?: Sent | undefined;
+  readonly codes?: Codes;
+  readonly alias?: string;
+  readonly anywhere?: boolean;
+  /** All required; only the outer elements of a document have any. */
+  readonly attributes?: readonly Attribute[];
+  /** A `Signature` may follow the items. */
+  readonly signed?: boolean;
+};
+
+export type Attribute = { readonly name: string; readonly type: SimpleType; readonly doc: string };
+
+export type Choice = {
+  readonly kind: 'choice';
+  readonly items: readonly (Leaf | Group)[];
+  /** 1: exactly one of them; 0: at most one. */
+  readonly min: 0 | 1;
+  readonly codes?: Codes;
+};
+
+export type Item = Leaf | Group | Choice;
+
+type LeafMore = Partial<Pick<Leaf, 'sent' | 'codes' | 'alias' | 'emptyIsRead' | 'anywhere' | 'max'>>;
+type GroupMore = Partial<Pick<Group, 'sent' | 'codes' | 'alias' | 'anywhere' | 'max' | 'attributes' | 'signed'>>;
+
+type Built<Kind extends 'leaf' | 'group', N extends string, Inner, Min extends 0 | 1, More> = {
+  readonly kind: Kind;
+  readonly name: N;
+  readonly min: Min;
+  readonly max: More extends { max: infer Max extends number } ? Max : 1;
+  readonly doc: string;
+  readonly sent: More extends { sent: infer S extends Sent } ? S : undefined;
+} & Inner &
+  Omit<More, 'max' | 'sent'>;
+
+/** A leaf that the national schema requires. */
+export function need<const N extends string, const S extends SimpleType, const More extends LeafMore = object>(
+  name: N,
+  type: S,
+  doc: string,
+  more?: More,
+): Built<'leaf', N, { readonly type: S }, 1, More> {
+  return { kind: 'leaf', name, type, min: 1, max: 1, doc, sent: undefined, ...more } as never;
+}
+
+/** A leaf that the national schema lets be absent. */
+export function may<const N extends string, const S extends SimpleType, const More extends LeafMore = object>(
+  name: N,
+  type: S,
+  doc: string,
+  more?: More,
+): Built<'leaf', N, { readonly type: S }, 0, More> {
+  return { kind: 'leaf', name, type, min: 0, max: 1, doc, sent: undefined, ...more } as never;
+}
+
+/** A group that the national schema requires. */
+export function needGroup<
+  const N extends string,
+  const I extends readonly Item[],
+  const More extends GroupMore = object,
+>(name: N, doc: string, items: I, more?: More): Built<'group', N, { readonly items: I }, 1, More> {
+  return { kind: 'group', name, items, min: 1, max: 1, doc, sent: undefined, ...more } as never;
+}
+
+/** A group that the national schema lets be absent. */
+export function mayGroup<
+  const N extends string,
+  const I extends readonly Item[],
+  const More extends GroupMore = object,
+>(name: N, doc: string, items: I, more?: More): Built<'group', N, { readonly items: I }, 0, More> {
+  return { kind: 'group', name, items, min: 0, max: 1, doc, sent: undefined, ...more } as never;
+}
+
+/** Exactly one of the members. */
+export function oneOf<const I extends readonly (Leaf | Group)[]>(
+  items: I,
+  codes?: Codes,
+): { readonly kind: 'choice'; readonly items: I; readonly min: 1; readonly codes?: Codes } {
+  return codes === undefined ? { kind: 'choice', items, min: 1 } : { kind: 'choice', items, min: 1, codes };
+}
+
+/** At most one of the members. */
+export function atMostOneOf<const I extends readonly (Leaf | Group)[]>(
+  items: I,
+): { readonly kind: 'choice'; readonly items: I; readonly min: 0 } {
+  return { kind: 'choice', items, min: 0 };
+}
+
+// The types of the documents, inferred from the tree.
+
+type Simplify<T> = { [K in keyof T]: T[K] } & unknown;
+type Merge<U> = (U extends unknown ? (member: U) => void : never) extends (merged: infer M) => void ? M : never;
+
+/** Who fills the object in: somebody who sends us a DPS, or we, as the national schema wants it. */
+type By = 'sender' | 'national';
+
+type ValueOf<I, B extends By> = I extends { kind: 'leaf'; type: infer S }
+  ? S extends { kind: 'decimal' }
+    ? Decimal
+    : string
+  : I extends { kind: 'group'; items: infer Items extends readonly Item[] }
+    ? ShapeBy<Items, B>
+    : never;
+
+type Many<I, V> = I extends { max: 1 } ? V : readonly V[];
+
+type IsRequired<I, B extends By> = [B, I] extends ['sender', { sent: 'required' }]
+  ? true
+  : [B, I] extends ['sender', { sent: 'optional' | 'refused' }]
+    ? false
+    : I extends { min: 1 }
+      ? true
+      : false;
+
+type Property<I, B extends By> = I extends { kind: 'choice'; items: infer Items extends readonly Item[] }
+  ? Partial<Merge<Property<Items[number], B>>>
+  : I extends { name: infer N extends string }
+    ? IsRequired<I, B> extends true
+      ? { readonly [K in N]: Many<I, ValueOf<I, B>> }
+      : { readonly [K in N]?: Many<I, ValueOf<I, B>> }
+    : never;
+
+type ShapeBy<Items extends readonly Item[], B extends By> = Simplify<Merge<Property<Items[number], B>>>;
+
+/** The object that a list of items describes, as its sender must fill it. */
+export type Shape<Items extends readonly Item[]> = ShapeBy<Items, 'sender'>;
+
+/** The same object in the form of the national schema: what is left to us is there, what we ask beyond it need not be. */
+export type NationalShape<Items extends readonly Item[]> = ShapeBy<Items, 'national'>;
+
+type Below<N extends string, Rest> = Rest extends string ? `${N}/${Rest}` : never;
+
+type PathOf<I> = I extends { kind: 'choice'; items: infer Items extends readonly Item[] }
+  ? PathOf<Items[number]>
+  : I extends { kind: 'group'; name: infer N extends string; items: infer Items extends readonly Item[] }
+    ? N | Below<N, PathOf<Items[number]>>
+    : I extends { name: infer N extends string }
+      ? N
+      : never;
+
+/** Every path of a list of items, groups and leaves, with `/` between names and no leading one. */
+export type Path<Items extends readonly Item[]> = PathOf<Items[number]>;
+
+/** The leaves and groups of a list, choices opened, in order. */
+export function elementsOf(items: readonly Item[]): (Leaf | Group)[] {
+  return items.flatMap((item) => (item.kind === 'choice' ? [...item.items] : [item]));
+}
+
+/** Whether the sender must give this element (inside a choice the choice decides). */
+export function isRequiredOfSender(item: Leaf | Group): boolean {
+  return item.sent === undefined ? item.min === 1 : item.sent === 'required';
+}

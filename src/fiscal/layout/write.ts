@@ -1,0 +1,94 @@
+/**
+ * Writes the DPS and the NFS-e: typed objects to text, in the order of the tables, in the national spelling.
+ *
+ * The text has no white space between elements and no prefix, so it stays what it is under canonicalisation. Each table
+ * is prepared once, because this runs on every issuance. Nothing is checked here: what is written was judged, and a
+ * value that is undefined is left out.
+ */
+import { type Decimal, formatDecimal } from '../decimal.ts';
+import { DPS_NAMESPACE, DPS_VERSAO, INF_DPS } from './dps.ts';
+import { type DpsNacional, INF_NFSE_OWN, type InfNfse } from './nfse.ts';
+import { elementsOf, type Group, type Item, type Leaf } from './vocabulary.ts';
+
+export const XML_HEAD = '<?xml version="1.0" encoding="UTF-8"?>';
+
+const NFSE_END = '</NFSe>';
+const INF_NFSE_END = '</infNFSe>';
+
+type Values = { readonly [name: string]: unknown };
+type Write = (values: Values) => string;
+
+const writeInfDps = compile(INF_DPS);
+const writeInfNfse = compile(INF_NFSE_OWN);
+
+/** The declaration as a document of its own, without the XML head. */
+export function writeDps(dps: DpsNacional, id: string): string {
+  return `<DPS xmlns="${DPS_NAMESPACE}" versao="${DPS_VERSAO}"><infDPS Id="${id}">${writeInfDps(dps)}</infDPS></DPS>`;
+}
+
+/** The note with its declaration inside, not yet signed. */
+export function writeNfse(infNfse: InfNfse, id: string, dps: DpsNacional, dpsId: string): string {
+  const declaration = `<DPS versao="${DPS_VERSAO}"><infDPS Id="${dpsId}">${writeInfDps(dps)}</infDPS></DPS>`;
+  const start = `${XML_HEAD}<NFSe xmlns="${DPS_NAMESPACE}" versao="${DPS_VERSAO}"><infNFSe Id="${id}">`;
+  return start + writeInfNfse(infNfse) + declaration + INF_NFSE_END + NFSE_END;
+}
+
+/** A note that {@link writeNfse} wrote, then or long ago, with this `Signature` element after its `infNFSe`. */
+export function withSignature(nfse: string, signature: string): string {
+  if (!nfse.endsWith(INF_NFSE_END + NFSE_END)) throw new RangeError('Not an unsigned note of our own writing');
+  return nfse.slice(0, -NFSE_END.length) + signature + NFSE_END;
+}
+
+function compile(items: readonly Item[]): Write {
+  const parts = elementsOf(items).map((item) => (item.max === 1 ? one(item) : several(item)));
+  return (values) => {
+    let text = '';
+    for (const part of parts) text += part(values);
+    return text;
+  };
+}
+
+function one(item: Leaf | Group): Write {
+  const { name } = item;
+  const write = element(item);
+  return (values) => {
+    const value = values[name];
+    return value === undefined ? '' : write(value);
+  };
+}
+
+function several(item: Leaf | Group): Write {
+  const { name } = item;
+  const write = element(item);
+  return (values) => {
+    const list = values[name] as readonly unknown[] | undefined;
+    let text = '';
+    if (list !== undefined) for (const value of list) text += write(value);
+    return text;
+  };
+}
+
+/** One element with its tags. An optional group in which nothing is written is not written either. */
+function element(item: Leaf | Group): (value: unknown) => string {
+  const open = `<${item.name}>`;
+  const close = `</${item.name}>`;
+  if (item.kind === 'group') {
+    const inside = compile(item.items);
+    const empty = item.min === 0 ? '' : open + close;
+    return (value) => {
+      const text = inside(value as Values);
+      return text === '' ? empty : open + text + close;
+    };
+  }
+  if (item.type.kind === 'decimal') return (value) => open + formatDecimal(value as Decimal) + close;
+  return (value) => open + escapeText(value as string) + close;
+}
+
+const SPECIAL = /[&<>\r]/;
+
+/** A carriage return that is not written as a reference would come back as a line feed. */
+const REFERENCES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '\r': '&#13;' };
+
+function escapeText(text: string): string {
+  return SPECIAL.test(text) ? text.replace(/[&<>\r]/g, (character) => REFERENCES[character]!) : text;
+}

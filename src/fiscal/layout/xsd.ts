@@ -1,0 +1,289 @@
+/**
+ * XML schemas made of the tables: what this service reads from a sender, and what it writes.
+ *
+ * A DPS that the first schema takes is one that the reader takes too. The reader alone knows check digits, and it is
+ * more patient: it looks for a sibling marked `anywhere` at any place, where the schema, to stay deterministic and
+ * short, knows it before and after its neighbour. Rules between fields are not here.
+ */
+import { DPS_NAMESPACE, DPS_VERSAO } from './dps.ts';
+import { DPS, NFSE } from './nfse.ts';
+import { SIGNATURE_NAMESPACE } from './read.ts';
+import type { SimpleType } from './simple-types.ts';
+import { type Attribute, type Group, type Item, isRequiredOfSender, type Leaf } from './vocabulary.ts';
+
+/** Whose document the schema describes. */
+export type Side = 'sender' | 'national';
+
+/** The schema of the DPS that a sender may send. */
+export function dpsXsd(): string {
+  return schema(
+    DPS,
+    'sender',
+    'DPS 1.01 como este serviço a lê. Não se envia dhEmi, que o serviço escreve. Os tipos terminados em Lido aceitam mais do que o leiaute nacional; na nota o valor sai na forma nacional. Este esquema não confere dígitos verificadores, catálogos nem regras entre campos.',
+  );
+}
+
+/** The schema of the NFS-e that this service writes, before and after the municipality signs it. */
+export function nfseXsd(): string {
+  return schema(
+    NFSE,
+    'national',
+    'NFS-e 1.01 como este serviço a escreve, com a DPS na forma nacional. No ambiente de homologação a nota não é assinada.',
+  );
+}
+
+type Lines = readonly string[];
+
+/** What has been named so far, in the order of the first use. */
+type Named = {
+  readonly side: Side;
+  /** Name and content of each complex type; the content is undefined while it is being made. */
+  readonly complex: { readonly name: string; content: Lines | undefined }[];
+  readonly simple: Map<string, Lines>;
+};
+
+function schema(root: Group, side: Side, about: string): string {
+  const named: Named = { side, complex: [], simple: new Map() };
+  const outer = elementLines(root, [], true, named);
+  const lines = [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    '<!-- Gerado por scripts/generate.ts a partir das tabelas do leiaute; não edite. -->',
+    `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns="${DPS_NAMESPACE}"`,
+    `  targetNamespace="${DPS_NAMESPACE}" elementFormDefault="qualified" version="${DPS_VERSAO}">`,
+    ...indented(documentation(about)),
+    ...indented(outer),
+    ...named.complex.flatMap(({ name, content }) =>
+      indented([`<xs:complexType name="${name}">`, ...indented(content!), '</xs:complexType>']),
+    ),
+    ...[...named.simple].flatMap(([name, content]) =>
+      indented([`<xs:simpleType name="${name}">`, ...indented(content), '</xs:simpleType>']),
+    ),
+    '</xs:schema>',
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+// Elements and the types of groups.
+
+function elementLines(item: Leaf | Group, path: readonly string[], required: boolean, named: Named): Lines {
+  return spelled(item, named).length === 1
+    ? spelling(item, item.name, path, required, named)
+    : wrapped(
+        'choice',
+        required,
+        spelled(item, named).map((name) => spelling(item, name, path, true, named)),
+      );
+}
+
+/** The names under which an element is read, or the one under which it is written (D-15). */
+function spelled(item: Leaf | Group, { side }: Named): readonly string[] {
+  return item.alias === undefined || side === 'national' ? [item.name] : [item.name, item.alias];
+}
+
+function spelling(item: Leaf | Group, name: string, path: readonly string[], required: boolean, named: Named): Lines {
+  const type = item.kind === 'group' ? complexType(item, path, named) : simpleType(item.type, named);
+  const most = item.max === 1 ? '' : ` maxOccurs="${item.max}"`;
+  return [
+    `<xs:element name="${name}" type="${type}"${least(required)}${most}>`,
+    ...indented(documentation(item.doc)),
+    '</xs:element>',
+  ];
+}
+
+/** The name of the type of a group; groups of the same content share it. */
+function complexType(group: Group, above: readonly string[], named: Named): string {
+  const path = [...above, group.name];
+  const place = named.complex.length;
+  const type: Named['complex'][number] = { name: freeName(path, named), content: undefined };
+  named.complex.push(type);
+  const content = [
+    '<xs:sequence>',
+    ...indented(segments(group.items, named).flatMap((segment) => anyOrder(segment, path, named))),
+    ...(group.signed ? [`  <xs:any namespace="${SIGNATURE_NAMESPACE}" processContents="lax" minOccurs="0"/>`] : []),
+    '</xs:sequence>',
+    ...(group.attributes ?? []).flatMap((attribute) => attributeLines(attribute, named)),
+  ];
+  const twin = named.complex.find((other) => other.content?.join('\n') === content.join('\n'));
+  if (twin === undefined) {
+    type.content = content;
+    return type.name;
+  }
+  named.complex.splice(place, 1);
+  return twin.name;
+}
+
+/** The last names of the path, as many as it takes to be unlike the types already named. */
+function freeName(path: readonly string[], named: Named): string {
+  for (let steps = 1; steps <= path.length; steps += 1) {
+    const name = `TC${path.slice(-steps).map(capitalised).join('')}`;
+    if (!named.complex.some((type) => type.name === name)) return name;
+  }
+  throw new RangeError(`Two groups at ${path.join('/')}`);
+}
+
+function attributeLines({ name, type, doc }: Attribute, named: Named): Lines {
+  return [
+    `<xs:attribute name="${name}" type="${simpleType(type, named)}" use="required">`,
+    ...indented(documentation(doc)),
+    '</xs:attribute>',
+  ];
+}
+
+// Order.
+
+/**
+ * Siblings in the national order, as segments that may be permuted inside: mostly of one, else of those that may stand
+ * anywhere together, and one that is alone goes with the sibling that follows it (D-12).
+ */
+function segments(items: readonly Item[], { side }: Named): readonly (readonly Item[])[] {
+  const all: Item[][] = [];
+  for (const item of items) {
+    if (side === 'sender' && item.kind !== 'choice' && item.sent === 'refused') continue;
+    const last = all.at(-1);
+    const joins = last?.every(isLoose) && (isLoose(item) || last.length === 1);
+    if (side === 'sender' && last !== undefined && joins) last.push(item);
+    else all.push([item]);
+  }
+  return all;
+}
+
+function isLoose(item: Item): boolean {
+  return item.kind !== 'choice' && item.anywhere === true;
+}
+
+/** Every order of the items, told so that the first name decides the branch. */
+function anyOrder(items: readonly Item[], path: readonly string[], named: Named): Lines {
+  const [only, ...others] = items;
+  if (only === undefined) return [];
+  if (others.length === 0) return particle(only, isRequired(only, named), path, named);
+  const branches = items.map((first) => [
+    '<xs:sequence>',
+    ...indented(particle(first, true, path, named)),
+    ...indented(
+      anyOrder(
+        items.filter((item) => item !== first),
+        path,
+        named,
+      ),
+    ),
+    '</xs:sequence>',
+  ]);
+  return wrapped(
+    'choice',
+    items.some((item) => isRequired(item, named)),
+    branches,
+  );
+}
+
+function particle(item: Item, required: boolean, path: readonly string[], named: Named): Lines {
+  if (item.kind !== 'choice') return elementLines(item, path, required, named);
+  return wrapped(
+    'choice',
+    required,
+    item.items.map((member) => elementLines(member, path, true, named)),
+  );
+}
+
+function isRequired(item: Item, { side }: Named): boolean {
+  return item.kind === 'choice' || side === 'national' ? item.min === 1 : isRequiredOfSender(item);
+}
+
+function wrapped(tag: 'choice', required: boolean, inside: readonly Lines[]): Lines {
+  return [`<xs:${tag}${least(required)}>`, ...indented(inside.flat()), `</xs:${tag}>`];
+}
+
+function least(required: boolean): string {
+  return required ? '' : ' minOccurs="0"';
+}
+
+// Simple types.
+
+function simpleType(type: SimpleType, named: Named): string {
+  const name = typeName(type, named.side);
+  const shown = named.side === 'national' ? written(type) : type;
+  const content = [
+    ...documentation(shown.expected),
+    '<xs:restriction base="xs:string">',
+    ...indented(facets(shown)),
+    '</xs:restriction>',
+  ];
+  const known = named.simple.get(name);
+  if (known === undefined) named.simple.set(name, content);
+  else if (withoutDocumentation(known) !== withoutDocumentation(content)) {
+    throw new RangeError(`Two types of the name ${name}`);
+  }
+  return name;
+}
+
+/** A type of which we read more than the national layout has gets a name of its own. */
+export function typeName(type: SimpleType, side: Side): string {
+  const wider = side === 'sender' && (type.reads !== undefined || type.national !== undefined);
+  return wider ? `${type.name}Lido` : type.name;
+}
+
+function written(type: SimpleType): SimpleType {
+  return type.national ?? { ...type, reads: undefined };
+}
+
+function facets(type: SimpleType): Lines {
+  if (type.kind === 'enum') {
+    return [...type.values!, ...shortSpellings(type)].map((value) => `<xs:enumeration value="${value}"/>`);
+  }
+  return [...lengths(type), `<xs:pattern value="${patternOf(type)}"/>`];
+}
+
+/** `1` beside `01`, where the type reads it (D-83). */
+export function shortSpellings(type: SimpleType): readonly string[] {
+  const { reads } = type;
+  return reads === undefined
+    ? []
+    : type.values!.map((value) => String(Number(value))).filter((v) => reads.pattern.test(v));
+}
+
+/** Only where the pattern leaves the length open. */
+function lengths(type: SimpleType): Lines {
+  if (type.kind !== 'text' || (type.pattern !== undefined && !type.latin)) return [];
+  return [`<xs:minLength value="${type.min}"/>`, `<xs:maxLength value="${type.max}"/>`];
+}
+
+const SOME_TEXT = '\\S|\\S[\\s\\S]*\\S';
+
+/** 2000 to 2099, in which every fourth year is a leap year. */
+const DATE =
+  '20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])|20[0-9]{2}-(0[13-9]|1[0-2])-(29|30)|20[0-9]{2}-(0[13578]|1[02])-31|20([02468][048]|[13579][26])-02-29';
+
+function patternOf(type: SimpleType): string {
+  if (type.kind === 'date') return DATE;
+  if (type.kind === 'datetime') return `(${DATE})${type.pattern!.slice(type.pattern!.indexOf('T'))}`;
+  const pattern = type.highest === undefined ? (type.pattern ?? SOME_TEXT) : upTo(type.highest);
+  return type.reads === undefined ? pattern : `${pattern}|${type.reads.pattern.source.replace(/^\^|\$$/g, '')}`;
+}
+
+/** A schema cannot compare a text with a number, so the bound is told as digits. */
+function upTo(highest: bigint): string {
+  const whole = String(highest / 100n);
+  if (highest % 100n !== 0n || !/^10+$/.test(whole)) throw new RangeError(`No pattern for up to ${highest} hundredths`);
+  return `${whole}(\\.00)?|0(\\.[0-9]{2})?|[1-9][0-9]{0,${whole.length - 2}}(\\.[0-9]{2})?`;
+}
+
+// Text.
+
+function documentation(text: string): Lines {
+  return [`<xs:annotation><xs:documentation>${escaped(text)}</xs:documentation></xs:annotation>`];
+}
+
+function withoutDocumentation(lines: Lines): string {
+  return lines.filter((line) => !line.includes('<xs:documentation>')).join('\n');
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+}
+
+function indented(lines: Lines): Lines {
+  return lines.map((line) => `  ${line}`);
+}
+
+function capitalised(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}

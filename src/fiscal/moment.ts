@@ -1,0 +1,62 @@
+/**
+ * Instants told in the zone of a municipality (D-04). Brazil has four zones; Acre, western Amazonas and Fernando de
+ * Noronha are among them. Pure: the instant comes in, nothing here reads a clock. Whole seconds.
+ */
+
+export type Moment = {
+  /** `YYYY-MM-DD`. */
+  readonly date: string;
+  /** `HH:MM:SS`. */
+  readonly time: string;
+  /** `-03:00`. */
+  readonly offset: string;
+};
+
+const HOUR_MS = 3_600_000;
+const formatters = new Map<string, Intl.DateTimeFormat>();
+const offsets = new Map<string, number>();
+
+/** Offset of a zone in milliseconds; the zone rules change on the hour, so one hour is asked once. */
+function offsetOf(instant: number, zone: string): number {
+  const hour = Math.floor(instant / HOUR_MS);
+  const key = `${zone} ${hour}`;
+  const known = offsets.get(key);
+  if (known !== undefined) return known;
+  let formatter = formatters.get(zone);
+  if (formatter === undefined) {
+    formatter = new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'longOffset' });
+    formatters.set(zone, formatter);
+  }
+  const name = formatter.formatToParts(hour * HOUR_MS).find((part) => part.type === 'timeZoneName')?.value ?? 'GMT';
+  const match = /GMT([+-])(\d{2}):(\d{2})/.exec(name);
+  const minutes = match === null ? 0 : Number(match[2]) * 60 + Number(match[3]);
+  const offset = (match?.[1] === '-' ? -minutes : minutes) * 60_000;
+  if (offsets.size > 1000) offsets.clear();
+  offsets.set(key, offset);
+  return offset;
+}
+
+/** The instant (milliseconds since 1970) as the clock on the wall of the zone (IANA name) shows it. */
+export function momentIn(zone: string, instant: number): Moment {
+  const offset = offsetOf(instant, zone);
+  const text = new Date(instant + offset).toISOString();
+  const minutes = Math.abs(offset) / 60_000;
+  const hh = String(Math.floor(minutes / 60)).padStart(2, '0');
+  const mm = String(minutes % 60).padStart(2, '0');
+  return { date: text.slice(0, 10), time: text.slice(11, 19), offset: `${offset < 0 ? '-' : '+'}${hh}:${mm}` };
+}
+
+/** `2026-10-05T10:15:30-03:00`: date-times of the layout, of events and of error envelopes. */
+export function isoMoment({ date, time, offset }: Moment): string {
+  return `${date}T${time}${offset}`;
+}
+
+/** `2026-10-05 10:15:30 -0300`: `data_emissao` and `data_protocolo`. */
+export function spacedMoment({ date, time, offset }: Moment): string {
+  return `${date} ${time} ${offset.replace(':', '')}`;
+}
+
+/** `DD/MM/YYYY` of `YYYY-MM-DD`: `data_competencia`. */
+export function brazilianDate(date: string): string {
+  return `${date.slice(8, 10)}/${date.slice(5, 7)}/${date.slice(0, 4)}`;
+}

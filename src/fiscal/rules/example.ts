@@ -1,0 +1,106 @@
+/**
+ * The one valid DPS that every example of a rule is a patch of, and how a patch becomes a document. The documentation
+ * pages, the rule tests and the sample that ships with the project are made here.
+ */
+import { DPS_NAMESPACE, DPS_VERSAO, INF_DPS } from '../layout/dps.ts';
+import { elementsOf, type Group, type Item, type Leaf } from '../layout/vocabulary.ts';
+import type { Patch } from './rule.ts';
+
+/** Invented parties; documents with right check digits. Without series and number, so that it can be sent again. */
+export const VALID_DPS: Patch = {
+  '@versao': DPS_VERSAO,
+  '@Id': 'DPS355030821122233300018170000000000000000001',
+  tpAmb: '2',
+  verAplic: 'exemplo-1.0',
+  dCompet: '2026-10-05',
+  tpEmit: '1',
+  cLocEmi: '3550308',
+  'prest/CNPJ': '11222333000181',
+  'prest/xNome': 'Empresa Exemplo Ltda',
+  'prest/regTrib/opSimpNac': '1',
+  'prest/regTrib/regEspTrib': '0',
+  'toma/CPF': '52998224725',
+  'toma/xNome': 'Maria Exemplo',
+  'toma/end/endNac/cMun': '3550308',
+  'toma/end/endNac/CEP': '01001000',
+  'toma/end/xLgr': 'Praça da Sé',
+  'toma/end/nro': '1',
+  'toma/end/xBairro': 'Sé',
+  'serv/locPrest/cLocPrestacao': '3550308',
+  'serv/cServ/cTribNac': '010101',
+  'serv/cServ/xDescServ': 'Desenvolvimento de sistema de gestão',
+  'serv/cServ/cNBS': '115021000',
+  'valores/vServPrest/vServ': '1000.00',
+  'valores/trib/tribMun/tribISSQN': '1',
+  'valores/trib/tribMun/tpRetISSQN': '1',
+  'valores/trib/tribMun/pAliq': '2.00',
+  'valores/trib/totTrib/indTotTrib': '0',
+  'IBSCBS/finNFSe': '0',
+  'IBSCBS/cIndOp': '100301',
+  'IBSCBS/indDest': '0',
+  'IBSCBS/valores/trib/gIBSCBS/CST': '000',
+  'IBSCBS/valores/trib/gIBSCBS/cClassTrib': '000001',
+};
+
+/** Members of a choice that the valid DPS has: setting a sibling takes them away unless the patch says otherwise. */
+const REPLACED: Readonly<Record<string, string>> = {
+  'toma/end/endExt': 'toma/end/endNac',
+  'serv/locPrest/cPaisPrestacao': 'serv/locPrest/cLocPrestacao',
+};
+
+/** The leaves that a patch leaves standing, by path. */
+export function patched(patch: Patch, base: Patch = VALID_DPS): ReadonlyMap<string, string> {
+  const leaves = new Map<string, string>();
+  const remove = (path: string): void => {
+    for (const leaf of leaves.keys()) if (leaf === path || leaf.startsWith(`${path}/`)) leaves.delete(leaf);
+  };
+  for (const [path, text] of Object.entries(base)) if (typeof text === 'string') leaves.set(path, text);
+  for (const [path, text] of Object.entries(patch)) {
+    if (text === null) remove(path);
+    for (const [added, gone] of Object.entries(REPLACED)) if (path.startsWith(added)) remove(gone);
+  }
+  for (const [path, text] of Object.entries(patch)) if (typeof text === 'string') leaves.set(path, text);
+  return leaves;
+}
+
+/** A DPS document of a patch, indented, in the order of the layout. */
+export function exampleXml(patch: Patch = {}, base: Patch = VALID_DPS): string {
+  const leaves = patched(patch, base);
+  const inside = writeItems(INF_DPS, '', leaves, 2);
+  const id = leaves.has('@Id') ? ` Id="${leaves.get('@Id')}"` : '';
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<DPS xmlns="${DPS_NAMESPACE}" versao="${leaves.get('@versao') ?? ''}">`,
+    `  <infDPS${id}>`,
+    ...inside,
+    '  </infDPS>',
+    '</DPS>',
+    '',
+  ].join('\n');
+}
+
+function writeItems(items: readonly Item[], base: string, leaves: ReadonlyMap<string, string>, depth: number): string[] {
+  const prefix = base === '' ? '' : `${base}/`;
+  const lines = elementsOf(items).flatMap((item) => writeItem(item, `${prefix}${item.name}`, leaves, depth));
+  const strange = [...leaves.keys()].filter((path) => {
+    const bare = path.slice(1);
+    return path.startsWith(`+${prefix}`) && !bare.slice(prefix.length).includes('/');
+  });
+  return [...lines, ...strange.map((path) => line(path.slice(1 + prefix.length), leaves.get(path)!, depth))];
+}
+
+function writeItem(item: Leaf | Group, path: string, leaves: ReadonlyMap<string, string>, depth: number): string[] {
+  if (item.kind === 'leaf') {
+    const text = leaves.get(path);
+    return text === undefined ? [] : [line(item.name, text, depth)];
+  }
+  const within = [...leaves.keys()].some((leaf) => leaf === path || leaf.replace(/^\+/, '').startsWith(`${path}/`));
+  if (!within) return [];
+  const pad = '  '.repeat(depth);
+  return [`${pad}<${item.name}>`, ...writeItems(item.items, path, leaves, depth + 1), `${pad}</${item.name}>`];
+}
+
+function line(name: string, text: string, depth: number): string {
+  const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  return `${'  '.repeat(depth)}<${name}>${escaped}</${name}>`;
+}

@@ -1,0 +1,140 @@
+/**
+ * Read before judging: the provider, the municipality, today. Refuses with E101, E102 and E103; nothing is written
+ * here, the provider that the sandbox creates is stored with its first note.
+ */
+import { AMBIENTES } from '../fiscal/ambiente.ts';
+import { municipioOf } from '../fiscal/catalogs/catalogs.ts';
+import { cnpjIsValid, cpfIsValid } from '../fiscal/chave.ts';
+import type { Facts, Prestador } from '../fiscal/facts.ts';
+import { type Fault, type Refusal, refusalOf } from '../fiscal/fault.ts';
+import type { Dps } from '../fiscal/layout/dps.ts';
+import { momentIn } from '../fiscal/moment.ts';
+import type { Municipio, ServicoVigente } from '../store/municipios.ts';
+import type { World } from './world.ts';
+
+/** Zone of the sandbox's answers when the document does not name a municipality of the catalogue. */
+const FALLBACK_ZONE = 'America/Sao_Paulo';
+
+/** IANA zone of a municipality by its IBGE code. */
+export function zoneOf(codigoIbge: string | undefined): string {
+  return (codigoIbge && municipioOf(codigoIbge)?.fusoHorario) || FALLBACK_ZONE;
+}
+
+export type Gathered = { readonly facts: Facts; readonly novoPrestador: Prestador | undefined };
+
+/** The facts about one DPS of a tenant, or the refusal that the registry gives. `instant` in milliseconds. */
+export async function gatherFacts(
+  world: World,
+  municipio: Municipio,
+  dps: Dps,
+  instant: number,
+): Promise<Gathered | Refusal> {
+  const [found, servicos] = await Promise.all([
+    findPrestador(world, municipio, dps),
+    world.store.servicosOf(municipio.tenant),
+  ]);
+  if ('faults' in found) return found;
+  const facts: Facts = {
+    ambiente: municipio.ambiente,
+    cMun: AMBIENTES[municipio.ambiente].ownMunicipioOnly ? municipio.codigoIbge : undefined,
+    hoje: momentIn(zoneOf(municipio.codigoIbge ?? dps.cLocEmi), instant).date,
+    prestador: found.prestador,
+    administers: (cTribNac, data) =>
+      servicos.length === 0 || servicos.some((servico) => servico.cTribNac === cTribNac && isInForce(servico, data)),
+    servicoMunicipal: (cTribMun, data) =>
+      servicos.length === 0
+        ? 'sem_lista'
+        : servicos.find((servico) => servico.codigo === cTribMun && isInForce(servico, data)),
+    aliquotaRegistrada: (cTribNac, cTribMun, data) =>
+      servicos.find(
+        (servico) =>
+          (cTribMun === undefined ? servico.cTribNac === cTribNac : servico.codigo === cTribMun) && isInForce(servico, data),
+      )?.aliquota,
+  };
+  return { facts, novoPrestador: found.novo ? found.prestador : undefined };
+}
+
+function isInForce(servico: ServicoVigente, data: string): boolean {
+  return servico.inicio <= data && (servico.fim === undefined || data <= servico.fim);
+}
+
+type Found = { readonly prestador: Prestador; readonly novo: boolean };
+
+async function findPrestador(world: World, municipio: Municipio, dps: Dps): Promise<Found | Refusal> {
+  const documento = dps.prest.CNPJ ?? dps.prest.CPF;
+  // Without CNPJ or CPF there is nobody to look for; the rule of `prest` says so (E002).
+  if (documento === undefined) return { prestador: generic('', '', dps), novo: false };
+  const settings = AMBIENTES[municipio.ambiente];
+  const establishments = await world.store.prestadoresOf(municipio.tenant, documento);
+  if (establishments.length === 0) {
+    return settings.registersPrestador ? fromFirstDps(dps, documento) : refused(notRegistered(dps));
+  }
+  if (!settings.checksAuthorization) return { prestador: establishments[0]!, novo: false };
+  return authorized(establishments, dps);
+}
+
+/** An authorised establishment is preferred; a municipal registration that was sent must be one of the provider's. */
+function authorized(establishments: readonly Prestador[], dps: Dps): Found | Refusal {
+  const xpath = '/DPS/infDPS/prest';
+  const im = dps.prest.IM;
+  const ofIm =
+    im === undefined
+      ? establishments
+      : establishments.filter((one) => bareIm(one.inscricaoMunicipal ?? '') === bareIm(im));
+  if (ofIm.length === 0) {
+    const mensagem =
+      'A inscrição municipal informada não é deste prestador. Confira prest/IM com a prefeitura, ou retire o elemento.';
+    return refused({ codigo: 'E103', xpath: `${xpath}/IM`, mensagem, encontrado: im ?? '' });
+  }
+  const prestador = ofIm.find((one) => one.autorizado);
+  if (prestador !== undefined) return { prestador, novo: false };
+  const mensagem = 'O prestador está cadastrado no município, mas não está autorizado a emitir NFS-e. Procure a prefeitura.';
+  return refused({ codigo: 'E102', xpath, mensagem });
+}
+
+/** Municipal registrations are compared without punctuation or leading zeros. */
+function bareIm(im: string): string {
+  return im.replace(/[^0-9A-Za-z]/g, '').replace(/^0+(?=.)/, '');
+}
+
+/** Auto-registration in the sandbox, with its three failures (specification, "Auto-registration of the provider"). */
+function fromFirstDps(dps: Dps, documento: string): Found | Refusal {
+  const name = dps.prest.CNPJ !== undefined ? 'CNPJ' : 'CPF';
+  const isValid = name === 'CNPJ' ? cnpjIsValid(documento) : cpfIsValid(documento);
+  const e101 = { codigo: 'E101', xpath: `/DPS/infDPS/prest/${name}` };
+  if (!isValid) {
+    const mensagem = `O ${name} do prestador não existe: os dígitos verificadores não conferem.`;
+    return refused({ ...e101, mensagem, detalhes: 'documento_invalido', encontrado: documento });
+  }
+  if (dps.prest.xNome === '') {
+    const mensagem =
+      'O prestador ainda não está cadastrado no ambiente de integração e prest/xNome está vazio. Informe a razão social, ou retire o elemento para usar um nome genérico.';
+    return refused({ ...e101, xpath: '/DPS/infDPS/prest/xNome', mensagem, detalhes: 'razao_social_obrigatoria' });
+  }
+  if (municipioOf(dps.cLocEmi) === undefined) {
+    const mensagem = `O prestador não pôde ser cadastrado: o código IBGE ${dps.cLocEmi}, em cLocEmi, não é de nenhum município.`;
+    const xpath = '/DPS/infDPS/cLocEmi';
+    return refused({ ...e101, xpath, mensagem, detalhes: 'cidade_padrao_indisponivel', encontrado: dps.cLocEmi });
+  }
+  return { prestador: generic(documento, dps.prest.xNome ?? `PRESTADOR ${documento}`, dps), novo: true };
+}
+
+function generic(documento: string, razaoSocial: string, dps: Dps): Prestador {
+  return {
+    documento,
+    razaoSocial,
+    inscricaoMunicipal: dps.prest.IM,
+    autorizado: true,
+    endereco: { xLgr: 'Endereço não informado', nro: 'S/N', xBairro: 'Centro', CEP: '00000000' },
+  };
+}
+
+function notRegistered(dps: Dps): Fault {
+  const name = dps.prest.CNPJ !== undefined ? 'CNPJ' : 'CPF';
+  const mensagem = `O ${name} do prestador não está cadastrado neste município. Confira o documento e o endereço de envio, ou procure a prefeitura.`;
+  return { codigo: 'E101', xpath: `/DPS/infDPS/prest/${name}`, mensagem };
+}
+
+function refused(fault: Fault): Refusal {
+  return refusalOf([fault])!;
+}

@@ -1,0 +1,196 @@
+/**
+ * The main job: a DPS goes in, a stored nota comes out, or every fault of the step that refuses it (D-11).
+ *
+ *   read → layout version → structure → facts → rules and amounts → store
+ *
+ * Nothing is numbered before all rules hold, and nothing is answered before the commit.
+ */
+import { canonicalInfDps, readXml } from '../documents/xml.ts';
+import { AMBIENTES } from '../fiscal/ambiente.ts';
+import { buildChave, dpsIdOf } from '../fiscal/chave.ts';
+import { composeNfse, type Numbered } from '../fiscal/compose-nfse.ts';
+import { type Decimal, formatDecimal } from '../fiscal/decimal.ts';
+import type { Facts } from '../fiscal/facts.ts';
+import { type Aviso, type Fault, type Refusal, refusalOf } from '../fiscal/fault.ts';
+import { type Judged, judge } from '../fiscal/judge.ts';
+import type { Dps } from '../fiscal/layout/dps.ts';
+import { readDps, SIGNATURE_NAMESPACE } from '../fiscal/layout/read.ts';
+import type { Elemento } from '../fiscal/layout/tree.ts';
+import { isoMoment, momentIn } from '../fiscal/moment.ts';
+import type { Municipio } from '../store/municipios.ts';
+import type { DpsHolder, Issuance, NotaNova } from '../store/notas.ts';
+import { placedFaults, versionFault } from './document-faults.ts';
+import { gatherFacts, zoneOf } from './gather-facts.ts';
+import type { World } from './world.ts';
+
+/** Series when the sender gives none (D-17). */
+const DEFAULT_SERIE = '70000';
+
+export type IssuedNota = {
+  readonly numero_protocolo: string;
+  readonly chave_acesso: string;
+  readonly xml_nfse: string;
+  readonly avisos: readonly Aviso[];
+};
+
+/** Issues the nota of a DPS sent as XML, exactly as received. */
+export async function issueNota(world: World, municipio: Municipio, body: Uint8Array): Promise<IssuedNota | Refusal> {
+  const reading = readXml(body);
+  if ('fault' in reading) return { faults: [reading.fault] };
+  const version = versionFault(reading.root);
+  if (version !== undefined) return refusalOf(placedFaults([version], reading))!;
+  const unsigned = signatureFault(municipio, reading.root);
+  if (unsigned !== undefined) return refusalOf(placedFaults([unsigned], reading))!;
+  const read = readDps(reading.root);
+  if ('faults' in read) return refusalOf(placedFaults(read.faults, reading))!;
+  const { dps } = read;
+
+  const instant = Math.floor(world.now() / 1000) * 1000;
+  const gathered = await gatherFacts(world, municipio, dps, instant);
+  if ('faults' in gathered) return refusalOf(placedFaults(gathered.faults, reading))!;
+  const { facts } = gathered;
+  const judged = judge(dps, facts);
+  if ('faults' in judged) return refusalOf(placedFaults(judged.faults, reading))!;
+
+  const idDps = dps.nDPS === undefined ? undefined : identifierOf(dps, dps.nDPS);
+  const stored = await world.store.issueNota(municipio.tenant, {
+    prestador: facts.prestador.documento,
+    idDps,
+    novoPrestador: gathered.novoPrestador,
+    complete: completion(world, municipio, { dps, facts, judged, instant, body }),
+  });
+  if ('error' in stored) throw stored.error;
+  if ('duplicateOf' in stored) {
+    return refusalOf(placedFaults([await duplicateFault(world, municipio, dps, stored.duplicateOf, body)], reading))!;
+  }
+  world.wake(municipio.tenant);
+  const { nota } = stored;
+  return {
+    numero_protocolo: nota.numero_protocolo,
+    chave_acesso: nota.chave_acesso,
+    xml_nfse: nota.nfse,
+    avisos: [...identifierRemark(read.id, nota.id_dps), ...judged.avisos],
+  };
+}
+
+/** Until signatures are verified, a municipality in production issues nothing: an unverified DPS is nobody's. */
+function signatureFault({ ambiente }: Municipio, root: Elemento): Fault | undefined {
+  if (!AMBIENTES[ambiente].signatureRefuses) return undefined;
+  const isSigned = root.children.some((child) => child.name === 'Signature' && child.namespace === SIGNATURE_NAMESPACE);
+  const xpath = '/DPS/Signature';
+  return isSigned
+    ? { codigo: 'E902', xpath, mensagem: 'Não foi possível verificar a assinatura. Tente novamente mais tarde.' }
+    : { codigo: 'E901', xpath, mensagem: 'A DPS não está assinada: falta o elemento Signature ao lado de infDPS.' };
+}
+
+function identifierOf(dps: Dps, nDPS: string): string {
+  return dpsIdOf({ cLocEmi: dps.cLocEmi, documento: (dps.prest.CNPJ ?? dps.prest.CPF)!, serie: dps.serie ?? DEFAULT_SERIE, nDPS });
+}
+
+type Material = {
+  readonly dps: Dps;
+  readonly facts: Facts;
+  readonly judged: Judged;
+  readonly instant: number;
+  readonly body: Uint8Array;
+};
+
+/** What turns numbers into the row and the document; it runs inside the storing transaction. */
+function completion(world: World, municipio: Municipio, material: Material): Issuance['complete'] {
+  const { dps, facts, judged, instant, body } = material;
+  const moment = momentIn(zoneOf(municipio.codigoIbge ?? dps.cLocEmi), instant);
+  const { amounts } = judged;
+  const random = world.randomDigits(9);
+  const protocolo = protocolNumber(world, moment.date + moment.time);
+  return ({ numero, id }) => {
+    const nDPS = dps.nDPS ?? String(numero);
+    const chave = buildChave({
+      cMun: dps.cLocEmi,
+      ambGer: '1',
+      documento: facts.prestador.documento,
+      nNFSe: numero,
+      anoMes: moment.date.slice(2, 4) + moment.date.slice(5, 7),
+      codigo: random,
+    });
+    const numbered: Numbered = {
+      chave,
+      nNFSe: String(numero),
+      nDFSe: String(id),
+      idDps: identifierOf(dps, nDPS),
+      serie: dps.serie ?? DEFAULT_SERIE,
+      nDPS,
+      dhEmi: isoMoment(moment),
+      tpAmb: AMBIENTES[facts.ambiente].tpAmb,
+    };
+    const nota: NotaNova = {
+      chave_acesso: chave,
+      numero_protocolo: protocolo,
+      id_dps: numbered.idDps,
+      serie_dps: numbered.serie,
+      numero_dps_nacional: nDPS,
+      data_emissao: instant,
+      data_competencia: dps.dCompet,
+      prestador_razao_social: facts.prestador.razaoSocial,
+      prestador_inscricao_municipal: facts.prestador.inscricaoMunicipal ?? dps.prest.IM,
+      tomador_cpf_cnpj: dps.toma?.CNPJ ?? dps.toma?.CPF,
+      tomador_razao_social: dps.toma?.xNome,
+      valor_servico: formatDecimal(dps.valores.vServPrest.vServ),
+      valor_issqn: decimalText(amounts.vISSQN),
+      valor_base_calculo: decimalText(amounts.vBC),
+      aliquota_issqn: decimalText(amounts.pAliqAplic),
+      recebido: body,
+      nfse: composeNfse(dps, facts, judged, numbered),
+    };
+    return nota;
+  };
+}
+
+function decimalText(value: Decimal | undefined): string | undefined {
+  return value === undefined ? undefined : formatDecimal(value);
+}
+
+/** Moment and 20 random digits (66 bits, D-40); beginning with time keeps the index of the database compact. */
+function protocolNumber(world: World, moment: string): string {
+  return moment.replace(/\D/g, '') + world.randomDigits(10) + world.randomDigits(10);
+}
+
+/** D-19: always E0014, with the existing key, and whether it is the same document. */
+async function duplicateFault(
+  world: World,
+  municipio: Municipio,
+  dps: Dps,
+  holder: DpsHolder,
+  body: Uint8Array,
+): Promise<Fault> {
+  const before = await world.store.receivedOf(municipio.tenant, holder.id);
+  const same = before !== undefined && isSameContent(before, body);
+  const { chave_acesso, numero_protocolo } = holder;
+  const base = { codigo: 'E0014', chave_acesso, numero_protocolo, mesmo_conteudo: same };
+  const documento = dps.prest.CNPJ === undefined ? 'CPF' : 'CNPJ';
+  if (dps.nDPS === undefined) {
+    const mensagem = `O próximo número desta série padrão já foi usado por uma DPS numerada por você: a nota de chave ${chave_acesso}. Informe serie e nDPS.`;
+    return { ...base, xpath: '/DPS/infDPS/nDPS', mensagem };
+  }
+  const advice = same
+    ? 'O conteúdo é o mesmo: a nota já existe, consulte-a pela chave.'
+    : 'O conteúdo é outro: para emitir mais uma nota use um número novo.';
+  return {
+    ...base,
+    xpath: '/DPS/infDPS/nDPS',
+    mensagem: `A série ${dps.serie ?? DEFAULT_SERIE} e o número ${dps.nDPS} já foram usados por este ${documento}, na nota de chave ${chave_acesso}. ${advice}`,
+    encontrado: `${dps.serie ?? DEFAULT_SERIE}/${dps.nDPS}`,
+  };
+}
+
+function isSameContent(before: Uint8Array, now: Uint8Array): boolean {
+  if (Buffer.compare(before, now) === 0) return true;
+  const canonical = canonicalInfDps(before);
+  return canonical !== undefined && canonical === canonicalInfDps(now);
+}
+
+/** D-16: the canonical identifier is what is stored and answered. */
+function identifierRemark(sent: string, canonical: string): readonly Aviso[] {
+  if (sent === canonical) return [];
+  const mensagem = `O atributo Id enviado não é o identificador desta DPS; o que vale, e por que ela se consulta, é ${canonical}.`;
+  return [{ codigo: 'E0004', xpath: '/DPS/infDPS/@Id', mensagem }];
+}

@@ -1,0 +1,123 @@
+/** Readings of notas, and what the public sees of each state. Nothing is written here. */
+import { decodeXml } from '../documents/xml.ts';
+import { NOTA_ESTADOS } from '../fiscal/nota.ts';
+import { brazilianDate, momentIn, spacedMoment } from '../fiscal/moment.ts';
+import type { Municipio } from '../store/municipios.ts';
+import type { NotaRow } from '../store/notas.ts';
+import { zoneOf } from './gather-facts.ts';
+import type { World } from './world.ts';
+
+/** The `nota` object (specification, "Note"), without `data_cancelamento`. */
+export type Nota = {
+  readonly id: number;
+  readonly numero: string | null;
+  readonly serie_dps: string;
+  readonly numero_dps: number;
+  readonly serie_dps_nacional: string | null;
+  readonly numero_dps_nacional: string | null;
+  readonly chave_acesso: string;
+  readonly identificador: string;
+  readonly status: string;
+  readonly versao: string;
+  readonly data_emissao: string;
+  readonly data_competencia: string;
+  readonly codigo_situacao_nfse: number | null;
+  readonly prestador_cpf_cnpj: string;
+  readonly prestador_razao_social: string;
+  readonly prestador_inscricao_municipal: string | null;
+  readonly tomador_cpf_cnpj: string | null;
+  readonly tomador_razao_social: string | null;
+  readonly valor_servico: string;
+  readonly valor_issqn: string;
+  readonly valor_base_calculo: string;
+  readonly aliquota_issqn: string;
+  readonly xml_nota: string;
+};
+
+export type Protocolo = {
+  readonly numero_protocolo: string;
+  readonly status: string;
+  readonly mensagem_retorno: string | null;
+  readonly data_protocolo: string;
+  readonly chave_acesso: string;
+};
+
+export type NotaReading = {
+  readonly nota: Nota;
+  readonly protocolo: Protocolo;
+  readonly chave_acesso_provisoria: boolean;
+  readonly data_cancelamento: string | null;
+  readonly id_dps: string;
+  /** Whether asking again later may show something else by itself. */
+  readonly rests: boolean;
+};
+
+export async function notaByChave(world: World, { tenant }: Municipio, chave: string): Promise<NotaReading | undefined> {
+  return shown(await world.store.notaByChave(tenant, chave));
+}
+
+export async function notaByProtocolo(
+  world: World,
+  { tenant }: Municipio,
+  protocolo: string,
+): Promise<NotaReading | undefined> {
+  return shown(await world.store.notaByProtocolo(tenant, protocolo));
+}
+
+export async function notaByDps(world: World, { tenant }: Municipio, idDps: string): Promise<NotaReading | undefined> {
+  return shown(await world.store.notaByDps(tenant, idDps));
+}
+
+export async function hasDps(world: World, { tenant }: Municipio, idDps: string): Promise<boolean> {
+  return world.store.hasDps(tenant, idDps);
+}
+
+/** Amounts that do not stand on the note are answered as this: the published type is a decimal text. */
+const NOT_SHOWN = '0.00';
+
+function shown(row: NotaRow | undefined): NotaReading | undefined {
+  if (row === undefined) return undefined;
+  const estado = NOTA_ESTADOS[row.estado];
+  const authorized = !estado.chave_acesso_provisoria;
+  const transmitted = row.estado !== 'emitida';
+  const zone = zoneOf(row.chave_acesso.slice(0, 7));
+  const at = (instant: Date): string => spacedMoment(momentIn(zone, instant.getTime()));
+  return {
+    nota: {
+      id: Number(row.id),
+      numero: authorized ? row.numero_dps : null,
+      serie_dps: row.serie_dps,
+      numero_dps: Number(row.numero_dps),
+      serie_dps_nacional: transmitted ? row.serie_dps : null,
+      numero_dps_nacional: transmitted ? row.numero_dps_nacional : null,
+      chave_acesso: row.chave_acesso,
+      identificador: `NFS${row.chave_acesso}`,
+      status: estado.status,
+      versao: '1.01',
+      data_emissao: at(row.data_emissao),
+      data_competencia: brazilianDate(row.data_competencia),
+      codigo_situacao_nfse: estado.codigo_situacao_nfse,
+      prestador_cpf_cnpj: row.prestador_cpf_cnpj,
+      prestador_razao_social: row.prestador_razao_social,
+      prestador_inscricao_municipal: row.prestador_inscricao_municipal,
+      tomador_cpf_cnpj: row.tomador_cpf_cnpj,
+      tomador_razao_social: row.tomador_razao_social,
+      valor_servico: row.valor_servico,
+      valor_issqn: row.valor_issqn ?? NOT_SHOWN,
+      valor_base_calculo: row.valor_base_calculo ?? NOT_SHOWN,
+      aliquota_issqn: row.aliquota_issqn ?? NOT_SHOWN,
+      xml_nota: authorized ? row.nfse.toString('utf8') : decodeXml(row.recebido),
+    },
+    protocolo: {
+      numero_protocolo: row.numero_protocolo,
+      status: estado.protocolo,
+      mensagem_retorno: row.mensagem_retorno,
+      data_protocolo: at(row.data_emissao),
+      chave_acesso: row.chave_acesso,
+    },
+    chave_acesso_provisoria: estado.chave_acesso_provisoria,
+    data_cancelamento: row.data_cancelamento && at(row.data_cancelamento),
+    id_dps: row.id_dps,
+    rests: estado.rests,
+  };
+}

@@ -1,0 +1,97 @@
+/**
+ * The whole service put together and taken apart in order: database, store, worker, doors. `main.ts` decides which
+ * command needs what; this file decides nothing about any of them.
+ */
+import { randomInt } from 'node:crypto';
+import path from 'node:path';
+import type { Adn } from './adn/adn.ts';
+import { localAdn } from './adn/local.ts';
+import type { Config } from './config.ts';
+import { createRestDoor } from './doors/rest/door.ts';
+import { type Ambiente, SANDBOX_SLUG } from './fiscal/ambiente.ts';
+import { startWorker, type Worker } from './flows/worker.ts';
+import type { World } from './flows/world.ts';
+import type { Logger } from './log.ts';
+import { openEmbedded } from './store/embedded.ts';
+import { migrate, openPool } from './store/open.ts';
+import type { PoolConfig } from './store/pg.ts';
+import { createStore, type Store } from './store/store.ts';
+
+export type OpenStore = {
+  readonly store: Store;
+  /** Where the data lies, for the operator; no password. */
+  readonly location: string;
+  /** Migrations applied just now. */
+  readonly applied: readonly string[];
+  close(): Promise<void>;
+};
+
+/** The embedded server or the one of DATABASE_URL, its schema brought up to date. */
+export async function openStore(config: Config, log: Logger): Promise<OpenStore> {
+  const server = config.databaseUrl === undefined ? await openEmbedded({ dataDir: path.resolve(config.dataDir), log }) : undefined;
+  const connection: PoolConfig = server?.connection ?? { connectionString: config.databaseUrl };
+  const pool = openPool(connection, (error) => log.warn({ err: error }, 'an idle database connection was lost'));
+  const closeAll = async (): Promise<void> => {
+    await pool.end();
+    await server?.stop();
+  };
+  try {
+    const applied = await migrate(pool);
+    const store = createStore(pool);
+    return { store, location: server?.location ?? locationOf(config.databaseUrl!), applied, close: closeAll };
+  } catch (error) {
+    await closeAll().catch(() => undefined);
+    throw error;
+  }
+}
+
+function locationOf(databaseUrl: string): string {
+  const { host, pathname } = new URL(databaseUrl);
+  return `${host}${pathname}`;
+}
+
+export type Service = { readonly address: string; readonly location: string; close(): Promise<void> };
+
+/** Starts everything; resolves when the door answers. */
+export async function startService(config: Config, log: Logger): Promise<Service> {
+  const opened = await openStore(config, log);
+  const { store } = opened;
+  let worker: Worker | undefined;
+  try {
+    const local = localAdn();
+    const world: World = {
+      store,
+      adn: adnOf(local),
+      now: Date.now,
+      randomDigits: (count) => String(randomInt(10 ** count)).padStart(count, '0'),
+      log,
+      wake: (tenant) => worker?.wake(tenant),
+    };
+    await store.createMunicipio({ tenant: SANDBOX_SLUG, ambiente: 'homologacao', codigoIbge: undefined }, world.now());
+    worker = startWorker(world);
+    const { host, port, baseUrl, trustProxy } = config;
+    const accessLog = log.isLevelEnabled('info');
+    const door = await createRestDoor(world, { host, port, baseUrl, trustProxy, accessLog });
+    return {
+      address: door.address,
+      location: opened.location,
+      close: async () => {
+        // Doors first, so that nothing new comes in; then the worker, which uses the store; the store last.
+        await door.close();
+        await worker?.stop();
+        await opened.close();
+      },
+    };
+  } catch (error) {
+    await worker?.stop();
+    await opened.close();
+    throw error;
+  }
+}
+
+function adnOf(local: Adn): (ambiente: Ambiente) => Adn {
+  return (ambiente) => {
+    if (ambiente === 'homologacao') return local;
+    throw new Error('transmission to the national environment is not set up for this municipality');
+  };
+}

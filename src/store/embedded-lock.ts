@@ -1,0 +1,106 @@
+// Who serves a cluster: PostgreSQL's own lock file, whether the process it names is really this cluster's server, and
+// the turn that processes take to start one.
+//
+// PostgreSQL guards its data by a process number alone. Numbers are used again: after a reboot, and in a container
+// almost at once, a stale lock may name a stranger and the server would then refuse to start. The stranger is known by
+// the folder it works in. Two machines or two containers on one data folder are beyond what this guards against.
+
+import { createHash } from 'node:crypto';
+import { readdir, readFile, readlink, realpath, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { absent, codeOf, type Logger, run, socketLockOf } from './embedded-place.ts';
+
+export type Lock = {
+  readonly pid: number;
+  readonly port: number;
+  readonly socketDir: string;
+  /** `starting`, `ready`, `stopping` … */
+  readonly status: string;
+  readonly text: string;
+};
+
+/** The lines are those of PostgreSQL's miscadmin.h, LOCK_FILE_LINE_*. */
+export async function readLock(location: string): Promise<Lock | undefined> {
+  const text = await readFile(lockPath(location), 'utf8').catch(absent);
+  if (text === undefined) return undefined;
+  const lines = text.split('\n');
+  const pid = Number.parseInt(lines[0] ?? '', 10);
+  if (!(pid > 0)) return undefined;
+  return { pid, port: Number(lines[3] ?? 0), socketDir: lines[4] ?? '', status: (lines[7] ?? '').trim(), text };
+}
+
+/** Whether a process is alive and serves this cluster. A server works in its data folder and names it to ps. */
+export async function serves(pid: number, location: string): Promise<boolean> {
+  if (!isAlive(pid)) return false;
+  if (process.platform === 'win32') return true;
+  const real = await realpath(location).catch(() => location);
+  if (process.platform !== 'linux') {
+    const { ok, output } = await run('/bin/ps', ['-ww', '-p', String(pid), '-o', 'command='], undefined);
+    return ok && output.includes(real);
+  }
+  // A zombie has no folder any more; a process we may not look at could be the server.
+  return (await folderOf(pid).catch((error) => (codeOf(error) === 'ENOENT' ? undefined : real))) === real;
+}
+
+/**
+ * Removes a lock that names a living stranger, which PostgreSQL itself would respect for ever. It must be called in
+ * one's turn. Even an orphan backend of a dead server works in the folder, and while there is one the lock stays.
+ */
+export async function removeForeignLock(location: string, socketDir: string | undefined, log: Logger): Promise<void> {
+  if (process.platform !== 'linux') return;
+  const lock = await readLock(location);
+  if (!lock || !isAlive(lock.pid) || (await anyoneWorksIn(location))) return;
+  log.warn(
+    { pid: lock.pid, location },
+    `postmaster.pid cita o processo ${lock.pid}, que não é deste banco: descartado`,
+  );
+  await rm(lockPath(location), { force: true });
+  if (socketDir === undefined) return;
+  const socketLock = socketLockOf(socketDir);
+  const holder = await readFile(socketLock, 'utf8').catch(absent);
+  if (holder !== undefined && Number.parseInt(holder, 10) === lock.pid) await rm(socketLock, { force: true });
+}
+
+/**
+ * Takes the turn to create and start the server of a cluster; undefined when another process has it. The kernel ends
+ * the turn with its process. Elsewhere than on Linux there is no such socket: there the rename of a new cluster and
+ * PostgreSQL's own lock decide, only with more noise.
+ */
+export async function takeTurn(location: string): Promise<(() => void) | undefined> {
+  if (process.platform !== 'linux') return () => {};
+  const name = createHash('sha256').update(location).digest('hex').slice(0, 32);
+  const server = createServer((socket) => socket.destroy());
+  return new Promise((done, fail) => {
+    server.once('error', (error) => (codeOf(error) === 'EADDRINUSE' ? done(undefined) : fail(error)));
+    server.listen({ path: `\0nfse-${name}`, exclusive: true }, () => {
+      server.unref();
+      done(() => server.close());
+    });
+  });
+}
+
+function lockPath(location: string): string {
+  return join(location, 'postmaster.pid');
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return codeOf(error) === 'EPERM';
+  }
+}
+
+async function folderOf(pid: number | string): Promise<string> {
+  return readlink(`/proc/${pid}/cwd`);
+}
+
+async function anyoneWorksIn(location: string): Promise<boolean> {
+  const real = await realpath(location);
+  for (const pid of await readdir('/proc')) {
+    if (/^\d+$/.test(pid) && (await folderOf(pid).catch(() => '')) === real) return true;
+  }
+  return false;
+}

@@ -1,0 +1,337 @@
+// Where the embedded PostgreSQL lies and which account runs it: the folder of the cluster, the folder of its socket,
+// and the unprivileged user that stands in when we are root, because PostgreSQL refuses to run as root.
+//
+// Whether an account can enter a folder is tried, never computed: mode bits know nothing of ACLs, mounts or containers.
+// It deliberately creates no cluster and starts no server; it only says where one is or would be.
+
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  chmod,
+  chown,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  realpath,
+  rename,
+  rm,
+  rmdir,
+  stat,
+  symlink,
+} from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+
+/** The part of pino's shape that is used here. */
+export type Logger = {
+  info(obj: object, msg: string): void;
+  warn(obj: object, msg: string): void;
+  error(obj: object, msg: string): void;
+};
+
+export type RunAs = { readonly uid: number; readonly gid: number; readonly name: string };
+
+export type Place = {
+  /** The folder that the configuration names, absolute and without symbolic links. */
+  readonly dataDir: string;
+  /** `<dataDir>/pg`: the cluster itself, or a symbolic link to it. */
+  readonly entry: string;
+  /** The folder that holds the cluster and, when needed, a copy of the binaries. */
+  readonly home: string;
+  /** The cluster. */
+  readonly location: string;
+  /** The account of the server when we are root; otherwise the server runs as ourselves. */
+  readonly runAs: RunAs | undefined;
+};
+
+export const WAY_OUT = 'Para usar um PostgreSQL já instalado, defina DATABASE_URL.';
+
+const SYSTEM_HOME = '/var/lib/nfse';
+
+/** In order of preference; the Debian and Red Hat packages create the first, every Unix has the second. */
+const ACCOUNTS = ['postgres', 'nobody'] as const;
+
+/** Fits sun_path of Linux (108 bytes) and of macOS (104), both with the final zero. */
+const SOCKET_PATH_MAX_BYTES = 100;
+const SOCKET_NAME = '.s.PGSQL.5432';
+export const SOCKET_PORT = 5432;
+const SOCKET_RECORD = 'nfse.socket';
+const BACK_LINK = 'cluster';
+
+const RUN_TIMEOUT_MS = 120_000;
+const OUTPUT_MAX_CHARS = 8_000;
+
+/** Far beyond the time that creating a cluster or copying the binaries takes. */
+const LEFTOVER_AGE_MS = 15 * 60_000;
+
+/** Finds the cluster of a data folder, or decides where it will be created. */
+export async function findPlace(dataDir: string, log: Logger): Promise<Place> {
+  const data = await openDataDir(dataDir);
+  const entry = join(data, 'pg');
+  const location = await followEntry(entry);
+  if (location !== undefined) {
+    return { dataDir: data, entry, home: dirname(location), location, runAs: await accountOf(location) };
+  }
+  if (!isRoot()) return { dataDir: data, entry, home: data, location: entry, runAs: undefined };
+
+  const runAs = await unprivilegedAccount();
+  if (await canEnter(data, runAs)) return { dataDir: data, entry, home: data, location: entry, runAs };
+
+  const home = await openSystemHome(data, runAs);
+  const system: Place = { dataDir: data, entry, home, location: join(home, 'pg'), runAs };
+  log.info(
+    { dataDir: data, location: system.location, usuario: runAs.name },
+    `o usuário ${runAs.name}, que executa o PostgreSQL, não entra em ${data}: os dados ficam em ${system.location}`,
+  );
+  return system;
+}
+
+export function isRoot(): boolean {
+  return process.getuid?.() === 0;
+}
+
+/** The folder is tried as the server's account, since only the kernel knows all that stands in the way. */
+export async function canEnter(folder: string, runAs: RunAs | undefined): Promise<boolean> {
+  if (process.platform === 'win32') return true;
+  return (await run('/bin/sh', ['-c', 'cd "$0"', folder], runAs)).ok;
+}
+
+/** Gives a file or folder to the account of the server; without root there is nothing to give. */
+export async function giveTo(path: string, runAs: RunAs | undefined): Promise<void> {
+  if (runAs) await chown(path, runAs.uid, runAs.gid);
+}
+
+/** What a child of ours inherits: its account, a folder it can surely enter, and no variable that could mislead it. */
+export function childOptions(runAs: RunAs | undefined) {
+  const inherited =
+    process.platform === 'win32'
+      ? ['SystemRoot', 'SystemDrive', 'ComSpec', 'PATH', 'TEMP', 'TMP', 'USERNAME', 'USERPROFILE', 'APPDATA']
+      : ['PATH', 'LD_LIBRARY_PATH'];
+  const env: NodeJS.ProcessEnv = { LC_ALL: 'C', TZ: 'UTC' };
+  for (const name of inherited) if (process.env[name] !== undefined) env[name] = process.env[name];
+  // spawn takes signed 32 bits; the nobody of macOS is -2 in /etc/passwd and 4294967294 elsewhere.
+  const account = runAs ? { uid: runAs.uid | 0, gid: runAs.gid | 0 } : {};
+  return { env, cwd: process.platform === 'win32' ? tmpdir() : '/', windowsHide: true, ...account };
+}
+
+/** Runs a program to its end. A program that cannot even be started is a failure like any other. */
+export async function run(
+  file: string,
+  args: readonly string[],
+  runAs: RunAs | undefined,
+  input = '',
+): Promise<{ readonly ok: boolean; readonly output: string }> {
+  const child = spawn(file, args, { ...childOptions(runAs), stdio: 'pipe', timeout: RUN_TIMEOUT_MS });
+  let output = '';
+  const collect = (chunk: Buffer) => {
+    output = (output + chunk.toString()).slice(-OUTPUT_MAX_CHARS);
+  };
+  child.stdout.on('data', collect);
+  child.stderr.on('data', collect);
+  // A program may end without reading what we wrote; its exit code then says what matters.
+  child.stdin.on('error', () => {});
+  child.stdin.end(input);
+  const outcome = await new Promise<number | null | NodeJS.ErrnoException>((done) => {
+    child.once('error', done);
+    child.once('close', (code) => done(code));
+  });
+  if (!(outcome instanceof Error)) return { ok: outcome === 0, output: output.trim() };
+  if (outcome.code === 'EPERM' && runAs) {
+    throw new Error(
+      `Rodando como root, mas sem permissão para trocar para o usuário ${runAs.name} (falta CAP_SETUID/CAP_SETGID?); ` +
+        `o PostgreSQL não roda como root. Rode o serviço como um usuário comum. ${WAY_OUT}`,
+      { cause: outcome },
+    );
+  }
+  return { ok: false, output: outcome.message };
+}
+
+/**
+ * The folder of the socket: the cluster itself, already private to the server's account, or, where its path is too long
+ * for a socket, a short private folder. That one is recorded in a link beside the data and keeps its name from start to
+ * start, so that a pool made before a restart still finds the server after it. It links back to its cluster, for a copy
+ * of the data carries the record with it and must not take the folder of the original.
+ */
+export async function openSocketDir(place: Place): Promise<string> {
+  if (fitsSocket(place.location)) return place.location;
+  const record = join(place.location, SOCKET_RECORD);
+  const recorded = await readlink(record).catch(() => undefined);
+  if (recorded !== undefined && ((await isOurs(recorded, place)) || (await remake(recorded, place)))) return recorded;
+
+  const fresh = await makeShortDir(place);
+  const next = `${record}.${process.pid}`;
+  await rm(next, { force: true });
+  await symlink(fresh, next);
+  await rename(next, record);
+  return fresh;
+}
+
+/** Takes away the short folder of a server that has ended; its record stays, and the next start makes it again. */
+export async function closeSocketDir(place: Place): Promise<void> {
+  if (fitsSocket(place.location)) return;
+  const recorded = await readlink(join(place.location, SOCKET_RECORD)).catch(() => undefined);
+  if (recorded === undefined || !(await isOurs(recorded, place))) return;
+  await rm(join(recorded, BACK_LINK), { force: true });
+  // Should another process be starting a server just now, the folder is not empty and stays.
+  await rmdir(recorded).catch(() => {});
+}
+
+export function fitsSocket(folder: string): boolean {
+  return Buffer.byteLength(join(folder, SOCKET_NAME)) <= SOCKET_PATH_MAX_BYTES;
+}
+
+export function socketLockOf(folder: string): string {
+  return join(folder, `${SOCKET_NAME}.lock`);
+}
+
+async function openDataDir(dataDir: string): Promise<string> {
+  const wanted = resolve(dataDir);
+  try {
+    await mkdir(wanted, { recursive: true });
+    return await realpath(wanted);
+  } catch (cause) {
+    throw new Error(
+      `Não foi possível criar ou abrir o diretório de dados ${wanted} (${codeOf(cause)}). ` +
+        `Confira o caminho e as permissões, ou escolha outro diretório de dados. ${WAY_OUT}`,
+      { cause },
+    );
+  }
+}
+
+/** The cluster behind `<dataDir>/pg`, or undefined when there is nothing there yet. */
+async function followEntry(entry: string): Promise<string | undefined> {
+  const found = await lstat(entry).catch(absent);
+  if (!found) return undefined;
+  try {
+    return await realpath(entry);
+  } catch (cause) {
+    if (codeOf(cause) === 'EACCES') throw ownedByAnother(entry, 'outro usuário');
+    // To start over with an empty database here would look like the loss of every nota issued so far.
+    const target = await readlink(entry).catch(() => '?');
+    throw new Error(
+      `${entry} aponta para ${target}, que não existe mais: é lá que estavam os dados. ` +
+        `Restaure esse diretório ou, para começar com um banco vazio, apague o link ${entry}.`,
+      { cause },
+    );
+  }
+}
+
+/** Who runs an existing cluster: its owner. Only root may stand in for somebody else. */
+async function accountOf(location: string): Promise<RunAs | undefined> {
+  const { uid, gid } = await stat(location);
+  if (isRoot()) {
+    if (uid === 0) return unprivilegedAccount();
+    const known = (await accounts()).find((account) => account.uid === uid);
+    return known ?? { uid, gid, name: `uid ${uid}` };
+  }
+  if (process.getuid && uid !== process.getuid()) {
+    const owner = (await accounts()).find((account) => account.uid === uid);
+    throw ownedByAnother(location, owner ? `o usuário ${owner.name}` : `o uid ${uid}`);
+  }
+  return undefined;
+}
+
+function ownedByAnother(path: string, owner: string): Error {
+  return new Error(
+    `Os dados em ${path} pertencem a outra conta (${owner}): rode este comando com essa conta ou como root (sudo). ${WAY_OUT}`,
+  );
+}
+
+async function unprivilegedAccount(): Promise<RunAs> {
+  const known = await accounts();
+  for (const name of ACCOUNTS) {
+    const account = known.find((candidate) => candidate.name === name && candidate.uid !== 0);
+    if (account) return account;
+  }
+  throw new Error(
+    `O PostgreSQL não roda como root e não há usuário ${ACCOUNTS.join(' nem ')} em /etc/passwd para executá-lo. ` +
+      `Crie um (useradd --system postgres) ou rode o serviço como um usuário comum. ${WAY_OUT}`,
+  );
+}
+
+async function accounts(): Promise<readonly RunAs[]> {
+  const passwd = await readFile('/etc/passwd', 'utf8').catch(() => '');
+  return passwd
+    .split('\n')
+    .map((line) => line.split(':'))
+    .filter((fields) => /^-?\d+$/.test(fields[2] ?? '') && /^-?\d+$/.test(fields[3] ?? ''))
+    .map((fields) => ({ name: fields[0]!, uid: Number(fields[2]) >>> 0, gid: Number(fields[3]) >>> 0 }));
+}
+
+/** A system folder for data whose own folder the server's account cannot enter; never a temporary one. */
+async function openSystemHome(data: string, runAs: RunAs): Promise<string> {
+  const home = join(SYSTEM_HOME, createHash('sha256').update(data).digest('hex').slice(0, 16));
+  let reason = `o usuário ${runAs.name} não consegue entrar em ${home}`;
+  try {
+    for (const folder of [SYSTEM_HOME, home]) {
+      // The umask of root may be 077, and this folder exists to be entered by somebody else.
+      if ((await mkdir(folder, { recursive: true })) !== undefined) await chmod(folder, 0o755);
+    }
+    if (await canEnter(home, runAs)) return home;
+  } catch (cause) {
+    reason = `não foi possível criar ${home} (${codeOf(cause)})`;
+  }
+  throw new Error(
+    `O usuário ${runAs.name}, que executa o PostgreSQL no lugar do root, não entra em ${data}, e ${reason}. ` +
+      `Escolha um diretório de dados acessível a esse usuário, ou rode o serviço como um usuário comum. ${WAY_OUT}`,
+  );
+}
+
+async function isOurs(folder: string, place: Place): Promise<boolean> {
+  const found = await lstat(folder).catch(absent);
+  const owner = place.runAs?.uid ?? process.getuid?.();
+  const isPrivate = found?.isDirectory() === true && found.uid === owner && (found.mode & 0o077) === 0;
+  return isPrivate && (await readlink(join(folder, BACK_LINK)).catch(() => undefined)) === place.location;
+}
+
+/** A cleaner of temporary files or a reboot may have taken the folder; mkdir fails if anybody else took its name. */
+async function remake(folder: string, place: Place): Promise<boolean> {
+  try {
+    await mkdir(folder, { mode: 0o700 });
+    await symlink(place.location, join(folder, BACK_LINK));
+    await giveTo(folder, place.runAs);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function makeShortDir(place: Place): Promise<string> {
+  for (const root of [tmpdir(), '/tmp', '/var/tmp']) {
+    if (!fitsSocket(join(root, 'nfse-XXXXXX'))) continue;
+    const folder = await mkdtemp(join(root, 'nfse-')).catch(() => undefined);
+    if (folder === undefined) continue;
+    await symlink(place.location, join(folder, BACK_LINK));
+    await giveTo(folder, place.runAs);
+    if (await canEnter(folder, place.runAs)) return folder;
+    await rm(folder, { recursive: true, force: true });
+  }
+  throw new Error(
+    `O caminho ${place.location} é longo demais para um socket Unix (${SOCKET_PATH_MAX_BYTES} bytes) e não há diretório ` +
+      `temporário curto em que criá-lo. Use um diretório de dados de caminho mais curto. ${WAY_OUT}`,
+  );
+}
+
+/** Removes what a process left half made. A fresh one may still be at work, so only old ones go. */
+export async function sweepLeftovers(folder: string, prefix: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (!name.startsWith(prefix)) continue;
+    const path = join(folder, name);
+    const found = await lstat(path).catch(absent);
+    if (found && Date.now() - found.mtimeMs > LEFTOVER_AGE_MS) await rm(path, { recursive: true, force: true });
+  }
+}
+
+export function codeOf(error: unknown): string {
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  return typeof code === 'string' ? code : String(message ?? error);
+}
+
+/** For lookups where not being there is an answer and anything else is a failure. */
+export function absent(error: unknown): undefined {
+  if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined;
+  throw error;
+}

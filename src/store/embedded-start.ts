@@ -1,0 +1,333 @@
+// Reaches the server of a cluster: finds the one that runs, waits for one that is starting or recovering, or starts one.
+//
+// What it hands out is a connection of its own, held as long as the server is in use. It is at once the proof that the
+// server answers, the alarm when it dies, and this process's voice when others ask who still uses the server.
+// It deliberately does not decide when to try again or when to stop; that is embedded.ts.
+
+import { spawn } from 'node:child_process';
+import { realpath } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Binaries, findBinaries, forgetOtherCopies } from './embedded-binaries.ts';
+import {
+  DATABASE,
+  ensureCluster,
+  logPathOf,
+  logSince,
+  openLog,
+  passwordOf,
+  SETTINGS_FILE,
+  SUPERUSER,
+  systemIdOf,
+  type Transport,
+} from './embedded-cluster.ts';
+import { type Lock, readLock, removeForeignLock, serves, takeTurn } from './embedded-lock.ts';
+import {
+  childOptions,
+  codeOf,
+  fitsSocket,
+  type Logger,
+  openSocketDir,
+  type Place,
+  run,
+  SOCKET_PORT,
+  WAY_OUT,
+} from './embedded-place.ts';
+import { Client } from './pg.ts';
+
+export type Connection = {
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly database: string;
+  /** Only where the server is reached by TCP. */
+  readonly password?: string;
+};
+
+export type Reached = {
+  readonly client: Client;
+  readonly connection: Connection;
+  /** Undefined when the server answers but is no process of this machine, as from another container. */
+  readonly pid: number | undefined;
+  /** Fulfilled when the connection is gone, for whatever reason. */
+  readonly lost: Promise<void>;
+};
+
+/** What the connections held by services and commands are called in pg_stat_activity. */
+export const PRESENCE = 'nfse: presença';
+
+const READY_TIMEOUT_MS = 60_000;
+const NOTICE_EVERY_MS = 3_000;
+const POLL_MS = 15;
+const CONNECT_TIMEOUT_MS = 5_000;
+const QUERY_TIMEOUT_MS = 5_000;
+const START_FAILURES_MAX = 3;
+const RETRY_AFTER_MS = 150;
+
+/** pg_ctl returns before the server has written its lock; until then it only seems absent. */
+const PG_CTL_GRACE_MS = 10_000;
+
+/** What PostgreSQL says when another server, or what remains of the last one, still holds the data. */
+const CONTENDED = /lock file ".*" already exists|still in use|already in use/i;
+
+type Launched = {
+  readonly pid: number | undefined;
+  readonly running: () => boolean;
+  /** What the log has gained since the launch. */
+  readonly said: () => Promise<string>;
+};
+
+/** Ends with a server that answers, or says in an error what the user can do about it. */
+export async function reach(
+  place: Place,
+  wanted: Transport,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<Reached & { readonly started: boolean }> {
+  const began = performance.now();
+  const notice = setInterval(() => {
+    const seconds = Math.round((performance.now() - began) / 1000);
+    log.info(
+      { location: place.location, segundos: seconds },
+      `aguardando o PostgreSQL embutido ficar pronto (partida, ou recuperação após uma queda): ${seconds} s`,
+    );
+  }, NOTICE_EVERY_MS);
+  let turn: (() => void) | undefined;
+  let binaries: Binaries | undefined;
+  let launched: Launched | undefined;
+  let failures = 0;
+  try {
+    while (performance.now() - began < READY_TIMEOUT_MS) {
+      signal.throwIfAborted();
+      const seen = await look(place);
+      if (typeof seen === 'object') {
+        const started = launched !== undefined && (launched.pid ?? seen.pid) === seen.pid;
+        if (started && binaries) await forgetOtherCopies(place, binaries);
+        return { ...seen, started };
+      }
+      if (seen === 'absent' && launched?.running() !== true) {
+        if (!turn) {
+          turn = await takeTurn(place.location);
+          // Now that nobody else starts one, the look just taken may be out of date.
+          if (turn) continue;
+        } else {
+          if (launched && !CONTENDED.test(await launched.said())) failures += 1;
+          if (launched && failures >= START_FAILURES_MAX) throw await startFailed(place, launched);
+          if (launched) await sleep(RETRY_AFTER_MS, undefined, { signal });
+          binaries ??= await findBinaries(place, log);
+          await ensureCluster(place, binaries, wanted, log);
+          launched = await launch(place, binaries, log);
+        }
+      }
+      await sleep(POLL_MS, undefined, { signal });
+    }
+    throw await notReady(place, launched);
+  } finally {
+    clearInterval(notice);
+    turn?.();
+  }
+}
+
+/** Looks once, without starting or waiting for anything. */
+export async function look(place: Place): Promise<Reached | 'busy' | 'absent'> {
+  const lock = await readLock(place.location);
+  if (!lock) return 'absent';
+  const unreachable = async () => ((await serves(lock.pid, place.location)) ? 'busy' : 'absent');
+  const connection = await connectionTo(place, lock);
+  if (!connection) return unreachable();
+
+  const client = new Client({
+    ...connection,
+    ssl: false,
+    application_name: PRESENCE,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: QUERY_TIMEOUT_MS,
+  });
+  // Every error of a connection is followed by its end, and the end is what we listen to.
+  client.on('error', () => {});
+  const lost = new Promise<void>((done) => client.once('end', () => done()));
+  try {
+    await client.connect();
+    // Being present is no reason for a process to stay alive. (The types of pg do not list this method.)
+    (client as Client & { unref(): void }).unref();
+    if (await isThisCluster(client, place, lock)) {
+      const pid = (await serves(lock.pid, place.location)) ? lock.pid : undefined;
+      return { client, connection, pid, lost };
+    }
+  } catch (error) {
+    void client.end().catch(() => {});
+    return meaningOf(error, place, connection, unreachable);
+  }
+  await client.end().catch(() => {});
+  return unreachable();
+}
+
+/** Interrupts a server: INT rolls back and ends with a checkpoint, QUIT drops all and leaves recovery to the next start. */
+export async function signalServer(place: Place, pid: number, signal: 'INT' | 'QUIT', log: Logger): Promise<void> {
+  if (!(await serves(pid, place.location))) return;
+  if (process.platform === 'win32') {
+    // Windows knows no such signals; the server listens for them on a pipe that pg_ctl can speak to.
+    await run((await findBinaries(place, log)).pgCtl, ['kill', signal, String(pid)], undefined);
+    return;
+  }
+  try {
+    process.kill(pid, `SIG${signal}`);
+  } catch (error) {
+    if (codeOf(error) !== 'ESRCH') throw error;
+  }
+}
+
+/** Where the server of a lock file listens; undefined while it has not yet written so. */
+async function connectionTo(place: Place, lock: Lock): Promise<Connection | undefined> {
+  const who = { user: SUPERUSER, database: DATABASE };
+  const password = await passwordOf(place.location);
+  if (password !== undefined)
+    return lock.port > 0 ? { host: '127.0.0.1', port: lock.port, ...who, password } : undefined;
+  const host = fitsSocket(place.location) ? place.location : lock.socketDir;
+  return host === '' ? undefined : { host, port: SOCKET_PORT, ...who };
+}
+
+/**
+ * Whether the server that answered has its data here. A socket inside the cluster can belong to no other server; a
+ * socket or port elsewhere, read from the lock file, may be that of the original of which this folder is a copy.
+ */
+async function isThisCluster(client: Client, place: Place, lock: Lock): Promise<boolean> {
+  const { rows } = await client.query<{ id: string; folder: string }>(
+    "SELECT system_identifier::text AS id, current_setting('data_directory') AS folder FROM pg_control_system()",
+  );
+  const { id, folder } = rows[0]!;
+  if (id !== (await systemIdOf(place.location))) return false;
+  if ((await passwordOf(place.location)) === undefined && fitsSocket(place.location)) return true;
+  const [theirs, ours] = await Promise.all([folder, place.location].map((path) => realpath(path).catch(() => path)));
+  return theirs === ours || (process.platform !== 'win32' && (await serves(lock.pid, place.location)));
+}
+
+/** What a failure to connect says about the server: silence, not yet, or something only the user can resolve. */
+async function meaningOf(
+  error: unknown,
+  place: Place,
+  connection: Connection,
+  unreachable: () => Promise<'busy' | 'absent'>,
+): Promise<'busy' | 'absent'> {
+  const code = codeOf(error);
+  if (code === 'ENOENT' || code === 'ECONNREFUSED') {
+    // On Windows a number alone proves nothing; the server itself can tell, so it is asked to start.
+    return process.platform === 'win32' ? 'absent' : unreachable();
+  }
+  // A port may have passed to some other program, whose answer can be anything.
+  if (connection.password !== undefined) return unreachable();
+  if (code === 'EACCES' || code === 'EPERM') {
+    throw new Error(
+      `Sem permissão para falar com o PostgreSQL embutido em ${connection.host}: ` +
+        `rode este comando com a conta dona de ${place.location} ou como root (sudo). ${WAY_OUT}`,
+      { cause: error },
+    );
+  }
+  // Refusals of the login (28…) and a database that was dropped (3D000) do not pass by waiting; all else does.
+  if (/^(28|3D)/.test(code)) {
+    throw new Error(
+      `O PostgreSQL embutido em ${place.location} recusou a conexão: ${(error as Error).message}. ` +
+        `Confira pg_hba.conf e se o banco e o usuário ${DATABASE} existem. ${WAY_OUT}`,
+      { cause: error },
+    );
+  }
+  return 'busy';
+}
+
+async function launch(place: Place, binaries: Binaries, log: Logger): Promise<Launched> {
+  const usesTcp = (await passwordOf(place.location)) !== undefined;
+  const socketDir = usesTcp ? undefined : await openSocketDir(place);
+  const lastPort = (await readLock(place.location))?.port;
+  const port = usesTcp ? await freePort(lastPort) : SOCKET_PORT;
+  await removeForeignLock(place.location, socketDir, log);
+  const file = await openLog(place);
+  try {
+    const position = (await file.stat()).size;
+    const said = () => logSince(place, position);
+    if (process.platform === 'win32') return await launchOnWindows(place, binaries, port, said);
+
+    // A list of folders, in which quotes protect commas and spaces.
+    const listen = socketDir === undefined ? [] : ['-k', `"${socketDir.replaceAll('"', '""')}"`];
+    const settings = ['-c', `config_file=${join(place.location, SETTINGS_FILE)}`, '-p', String(port)];
+    // In its own process group: Ctrl-C in the terminal is for the service, which ends the server once it has drained.
+    const child = spawn(binaries.postgres, ['-D', place.location, ...settings, ...listen], {
+      ...childOptions(place.runAs),
+      detached: true,
+      stdio: ['ignore', file.fd, file.fd],
+    });
+    let running = true;
+    let complaint = '';
+    child.once('exit', () => {
+      running = false;
+    });
+    child.once('error', (error) => {
+      running = false;
+      complaint = error.message;
+    });
+    child.unref();
+    return { pid: child.pid, running: () => running, said: async () => complaint || said() };
+  } finally {
+    await file.close();
+  }
+}
+
+/** There pg_ctl starts the server, because it can drop the rights of an administrator, with which a server refuses to run. */
+async function launchOnWindows(
+  place: Place,
+  binaries: Binaries,
+  port: number,
+  said: () => Promise<string>,
+): Promise<Launched> {
+  // A path within the option would have to be quoted for cmd.exe; the working folder makes a bare name enough.
+  const options = `-c config_file=${SETTINGS_FILE} -p ${port}`;
+  const args = ['start', '-W', '-D', place.location, '-l', logPathOf(place), '-o', options];
+  const child = spawn(binaries.pgCtl, args, {
+    ...childOptions(undefined),
+    cwd: place.location,
+    detached: true,
+    stdio: 'ignore',
+  });
+  const began = performance.now();
+  const code = await new Promise((done) => {
+    child.once('exit', done);
+    child.once('error', done);
+  });
+  return { pid: undefined, running: () => code === 0 && performance.now() - began < PG_CTL_GRACE_MS, said };
+}
+
+/** The port of the last start if it is free, so that existing pools find the server again; else any. */
+async function freePort(preferred: number | undefined): Promise<number> {
+  for (const port of preferred ? [preferred, 0] : [0]) {
+    const server = createServer();
+    const found = await new Promise<number | undefined>((done) => {
+      server.once('error', () => done(undefined));
+      server.listen({ host: '127.0.0.1', port, exclusive: true }, () => {
+        const address = server.address();
+        done(typeof address === 'object' && address ? address.port : undefined);
+      });
+    });
+    await new Promise((done) => server.close(done));
+    if (found !== undefined) return found;
+  }
+  throw new Error(`Não há porta livre em 127.0.0.1 para o PostgreSQL embutido. ${WAY_OUT}`);
+}
+
+async function startFailed(place: Place, launched: Launched): Promise<Error> {
+  return new Error(
+    `O PostgreSQL embutido não iniciou em ${place.location}. O que ele disse:\n${await launched.said()}\n` +
+      `O log inteiro está em ${logPathOf(place)}. Os dados não foram alterados. ${WAY_OUT}`,
+  );
+}
+
+async function notReady(place: Place, launched: Launched | undefined): Promise<Error> {
+  const lock = await readLock(place.location);
+  const advice = launched?.running()
+    ? 'Ele continua se recuperando em segundo plano: tente de novo em alguns instantes.'
+    : `Se o processo ${lock?.pid ?? '?'} não for um PostgreSQL, apague ${join(place.location, 'postmaster.pid')}; ` +
+      'se for e não responder, encerre-o com kill -QUIT.';
+  return new Error(
+    `O PostgreSQL embutido em ${place.location} não ficou pronto em ${READY_TIMEOUT_MS / 1000} s. ${advice} ` +
+      `Veja o log em ${logPathOf(place)}. ${WAY_OUT}`,
+  );
+}

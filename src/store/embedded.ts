@@ -1,0 +1,215 @@
+// The embedded PostgreSQL, started and supervised by whoever opens it: the service, a command of the CLI, a test.
+//
+// The server is a process of its own that outlives a crash of the service; who comes next adopts it. Any number of
+// processes may share one data folder: each holds a connection as its presence, the first starts the server, whoever
+// notices its death starts it again, and the last one out stops it.
+// It deliberately holds no pool and knows no table; open.ts connects to what `connection` says.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { boundLog, type Transport } from './embedded-cluster.ts';
+import { readLock, serves } from './embedded-lock.ts';
+import { closeSocketDir, findPlace, type Logger, type Place } from './embedded-place.ts';
+import { type Connection, look, PRESENCE, type Reached, reach, signalServer } from './embedded-start.ts';
+import type { Client } from './pg.ts';
+
+export type { Logger } from './embedded-place.ts';
+export type { Connection } from './embedded-start.ts';
+
+export type EmbeddedServer = {
+  /** For `pg`. It stays the same when the server is started again, so pools only have to reconnect. */
+  readonly connection: Connection;
+  /** Where the cluster really lies. */
+  readonly location: string;
+  /** False when the server was already running and was adopted. */
+  readonly started: boolean;
+  /** To be called after the pools are closed. Stops the server unless somebody else still uses it. Never rejects. */
+  stop(): Promise<void>;
+};
+
+const PATROL_EVERY_MS = 2_000;
+const BACKOFF_FIRST_MS = 250;
+const BACKOFF_MAX_MS = 30_000;
+
+/** A server that lived this long did not die of how it was started, so the next start need not wait. */
+const STABLE_AFTER_MS = 60_000;
+
+const FAST_STOP_MS = 10_000;
+const IMMEDIATE_STOP_MS = 10_000;
+const GONE_POLL_MS = 15;
+
+/** How long a closed pool's connections may take to leave pg_stat_activity. */
+const GUEST_GRACE_MS = 1_000;
+const GUEST_POLL_MS = 20;
+const STOP_LOOK_MS = 2_000;
+const END_TIMEOUT_MS = 2_000;
+
+/** A presence that has announced its leaving; two that leave at once do not wait for each other. */
+const LEAVING = 'nfse: de saída';
+
+const COUNT_OTHERS = `
+  SELECT count(*) FILTER (WHERE application_name = '${PRESENCE}')::int AS presences,
+         count(*) FILTER (WHERE application_name <> '${PRESENCE}')::int AS guests
+    FROM pg_stat_activity
+   WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() AND application_name <> '${LEAVING}'`;
+
+export async function openEmbedded(options: {
+  readonly dataDir: string;
+  readonly log: Logger;
+  /** How a new cluster is reached. TCP is for Windows; elsewhere only a test asks for it. */
+  readonly transport?: Transport;
+}): Promise<EmbeddedServer> {
+  const { log } = options;
+  const wanted = options.transport ?? (process.platform === 'win32' ? 'tcp' : 'socket');
+  const place = await findPlace(options.dataDir, log);
+  const closing = new AbortController();
+  const began = performance.now();
+  const first = await reach(place, wanted, log, closing.signal);
+  log.info(
+    { location: place.location, pid: first.pid, usuario: place.runAs?.name, ms: Math.round(performance.now() - began) },
+    first.started
+      ? `PostgreSQL embutido iniciado; os dados ficam em ${place.location}`
+      : `PostgreSQL embutido já em execução; os dados ficam em ${place.location}`,
+  );
+
+  let held: Reached = first;
+  let heldSince = performance.now();
+  let attached = true;
+  let deaths = 0;
+  let stopping: Promise<void> | undefined;
+
+  async function supervise(): Promise<void> {
+    const closed = new Promise<void>((done) => closing.signal.addEventListener('abort', () => done()));
+    for (;;) {
+      await Promise.race([held.lost, closed]);
+      if (closing.signal.aborted) return;
+      attached = false;
+      log.warn({ pid: held.pid }, 'conexão com o PostgreSQL embutido perdida; verificando o servidor');
+      if (performance.now() - heldSince > STABLE_AFTER_MS) deaths = 0;
+      while (!attached && !closing.signal.aborted) await reachAgain();
+    }
+  }
+
+  async function reachAgain(): Promise<void> {
+    try {
+      if (deaths > 0) {
+        const wait = Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** (deaths - 1));
+        await sleep(wait, undefined, { signal: closing.signal });
+      }
+      deaths += 1;
+      const again = await reach(place, wanted, log, closing.signal);
+      held = again;
+      heldSince = performance.now();
+      attached = true;
+      if (again.started) log.error({ pid: held.pid }, 'o PostgreSQL embutido havia morrido; foi iniciado de novo');
+      else log.info({ pid: held.pid }, 'conexão com o PostgreSQL embutido refeita');
+    } catch (error) {
+      if (!closing.signal.aborted)
+        log.error({ err: error }, 'o PostgreSQL embutido não voltou; nova tentativa em seguida');
+    }
+  }
+
+  /** A server that was told to stop lets us stay but lets nobody in: leaving is what lets it end and be started again. */
+  async function patrol(): Promise<void> {
+    await boundLog(place);
+    if (attached && (await readLock(place.location))?.status === 'stopping') await leave(held.client);
+  }
+
+  const supervision = supervise();
+  const patrolling = setInterval(() => {
+    patrol().catch((error) => log.warn({ err: error }, 'a ronda do PostgreSQL embutido falhou'));
+  }, PATROL_EVERY_MS);
+  patrolling.unref();
+
+  async function stop(): Promise<void> {
+    closing.abort();
+    clearInterval(patrolling);
+    await supervision;
+    await goOut(place, held, log).catch((error) => log.error({ err: error }, 'falha ao parar o PostgreSQL embutido'));
+  }
+
+  return {
+    get connection() {
+      return held.connection;
+    },
+    location: place.location,
+    started: first.started,
+    stop() {
+      stopping ??= stop();
+      return stopping;
+    },
+  };
+}
+
+/** Leaves, and stops the server if nobody else remains. */
+async function goOut(place: Place, held: Reached, log: Logger): Promise<void> {
+  let present: Reached | undefined = held;
+  let alone = await isLastOne(held.client).catch(() => undefined);
+  if (alone === undefined) {
+    // The connection was lost just before; the server may nevertheless be there, started again by us or by others.
+    present = await lookAgain(place);
+    if (present) alone = await isLastOne(present.client).catch(() => false);
+  }
+  if (!present) {
+    log.warn({ location: place.location }, 'o PostgreSQL embutido não respondia ao sair; nada a parar por aqui');
+    return;
+  }
+  await leave(present.client);
+  if (!alone || present.pid === undefined) {
+    log.info({ pid: present.pid }, 'o PostgreSQL embutido continua: ainda está em uso por outro processo');
+    return;
+  }
+  await shutDown(place, present.pid, log);
+  await closeSocketDir(place);
+}
+
+/** Asks the server itself who else is connected, after telling the others not to count on us. */
+async function isLastOne(client: Client): Promise<boolean> {
+  await client.query(`SET application_name = '${LEAVING}'`);
+  const began = performance.now();
+  for (;;) {
+    const { rows } = await client.query<{ presences: number; guests: number }>(COUNT_OTHERS);
+    const { presences, guests } = rows[0]!;
+    if (presences + guests === 0) return true;
+    // Others who are present will see to the server. Guests without a host may be our own pool, just closed.
+    if (presences > 0 || performance.now() - began > GUEST_GRACE_MS) return false;
+    await sleep(GUEST_POLL_MS);
+  }
+}
+
+async function lookAgain(place: Place): Promise<Reached | undefined> {
+  const began = performance.now();
+  while (performance.now() - began < STOP_LOOK_MS) {
+    const seen = await look(place).catch(() => 'absent' as const);
+    if (typeof seen === 'object') return seen;
+    if (seen === 'absent') return undefined;
+    await sleep(GONE_POLL_MS);
+  }
+  return undefined;
+}
+
+async function leave(client: Client): Promise<void> {
+  await Promise.race([client.end().catch(() => {}), sleep(END_TIMEOUT_MS, undefined, { ref: false })]);
+}
+
+async function shutDown(place: Place, pid: number, log: Logger): Promise<void> {
+  const began = performance.now();
+  await signalServer(place, pid, 'INT', log);
+  if (!(await isGone(place, pid, FAST_STOP_MS))) {
+    log.warn({ pid }, 'o PostgreSQL embutido demora a parar; parada imediata (ele se recupera na próxima partida)');
+    await signalServer(place, pid, 'QUIT', log);
+    if (!(await isGone(place, pid, IMMEDIATE_STOP_MS))) {
+      log.error({ pid }, `o PostgreSQL embutido não parou; confira o processo ${pid}`);
+      return;
+    }
+  }
+  log.info({ pid, ms: Math.round(performance.now() - began) }, 'PostgreSQL embutido parado');
+}
+
+async function isGone(place: Place, pid: number, withinMs: number): Promise<boolean> {
+  const began = performance.now();
+  while (await serves(pid, place.location)) {
+    if (performance.now() - began > withinMs) return false;
+    await sleep(GONE_POLL_MS);
+  }
+  return true;
+}

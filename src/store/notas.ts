@@ -1,0 +1,399 @@
+/**
+ * The rows of the notas: issuing in groups, readings, and the claims of the worker. All the SQL about notas is here,
+ * and every statement that writes or locks names one tenant. What a column means is decided in `fiscal`.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Prestador } from '../fiscal/facts.ts';
+import type { NotaEstado, NotaMove } from '../fiscal/nota.ts';
+import { groupCommit } from './group-commit.ts';
+import { type Db, transaction } from './open.ts';
+import type { PoolClient } from './pg.ts';
+import { insertPrestadoresOfDps } from './prestadores.ts';
+import { reserveSequence } from './sequencias.ts';
+
+/** Issuances committed together at most. Larger groups save little and make the last one wait. */
+const GROUP_MAX = 256;
+
+/** A nota as it is stored when issued. Amounts as decimal text, moments in milliseconds. */
+export type NotaNova = {
+  readonly chave_acesso: string;
+  readonly numero_protocolo: string;
+  readonly id_dps: string;
+  readonly serie_dps: string;
+  readonly numero_dps_nacional: string;
+  readonly data_emissao: number;
+  readonly data_competencia: string;
+  readonly prestador_razao_social: string;
+  readonly prestador_inscricao_municipal: string | undefined;
+  readonly tomador_cpf_cnpj: string | undefined;
+  readonly tomador_razao_social: string | undefined;
+  readonly valor_servico: string;
+  readonly valor_issqn: string | undefined;
+  readonly valor_base_calculo: string | undefined;
+  readonly aliquota_issqn: string | undefined;
+  readonly recebido: Uint8Array;
+  readonly nfse: string;
+};
+
+export type Issuance = {
+  /** CNPJ or CPF whose sequence numbers the note. */
+  readonly prestador: string;
+  /** Identifier of the DPS, when series and number were sent; otherwise {@link complete} makes it of the number. */
+  readonly idDps: string | undefined;
+  /** The provider to create with this note, in the sandbox. */
+  readonly novoPrestador: Prestador | undefined;
+  /** Makes the row, once the numbers are known. Pure and quick: it runs inside the transaction. */
+  readonly complete: (numbers: { readonly numero: bigint; readonly id: bigint }) => NotaNova;
+};
+
+/** The note that holds the identifier of a DPS. */
+export type DpsHolder = { readonly chave_acesso: string; readonly numero_protocolo: string; readonly id: bigint };
+
+export type IssueResult =
+  | { readonly nota: NotaNova }
+  | { readonly duplicateOf: DpsHolder }
+  | { readonly error: unknown };
+
+export type NotaRow = {
+  readonly id: string;
+  readonly chave_acesso: string;
+  readonly numero_protocolo: string;
+  readonly id_dps: string;
+  readonly estado: NotaEstado;
+  readonly numero_dps: string;
+  readonly serie_dps: string;
+  readonly numero_dps_nacional: string;
+  readonly data_emissao: Date;
+  /** `YYYY-MM-DD`. */
+  readonly data_competencia: string;
+  readonly data_autorizacao: Date | null;
+  readonly data_cancelamento: Date | null;
+  readonly mensagem_retorno: string | null;
+  readonly prestador_cpf_cnpj: string;
+  readonly prestador_razao_social: string;
+  readonly prestador_inscricao_municipal: string | null;
+  readonly tomador_cpf_cnpj: string | null;
+  readonly tomador_razao_social: string | null;
+  readonly valor_servico: string;
+  readonly valor_issqn: string | null;
+  readonly valor_base_calculo: string | null;
+  readonly aliquota_issqn: string | null;
+  readonly recebido: Buffer;
+  readonly nfse: Buffer;
+};
+
+/** A nota that the worker holds for a while. */
+export type ClaimedNota = {
+  readonly id: string;
+  readonly chave_acesso: string;
+  readonly id_dps: string;
+  /** Where it was found: a nota that was already announced is asked about before it is sent again. */
+  readonly found: NotaEstado;
+  readonly tentativas: number;
+};
+
+export type Claim = { readonly token: string; readonly notas: readonly ClaimedNota[] };
+
+export type NotaSettlement = {
+  readonly id: string;
+  readonly move: NotaMove;
+  readonly mensagem: string | undefined;
+  /** When the move's `due` is `backoff`. Milliseconds. */
+  readonly dueAt: number | undefined;
+};
+
+export type NotaStore = {
+  /** Numbers and stores a nota; answers after the commit. A DPS identifier in use is answered, not thrown. */
+  issueNota(tenant: string, issuance: Issuance): Promise<IssueResult>;
+  notaByChave(tenant: string, chave: string): Promise<NotaRow | undefined>;
+  notaByProtocolo(tenant: string, protocolo: string): Promise<NotaRow | undefined>;
+  notaByDps(tenant: string, idDps: string): Promise<NotaRow | undefined>;
+  /** The received bytes of a nota, to tell whether a repeated DPS is the same document. */
+  receivedOf(tenant: string, id: bigint): Promise<Buffer | undefined>;
+  hasDps(tenant: string, idDps: string): Promise<boolean>;
+  /** Tenants with something due: the one question asked across tenants. */
+  tenantsWithNotasDue(now: number): Promise<readonly string[]>;
+  /** Takes due notas and announces the sending, in one commit. */
+  claimNotas(tenant: string, now: number, leaseUntil: number, max: number): Promise<Claim>;
+  /** Writes the outcome of the notas that still carry the token; returns how many did. */
+  settleNotas(tenant: string, token: string, now: number, settlements: readonly NotaSettlement[]): Promise<number>;
+  /** The NFS-e documents of notas, by id. */
+  nfseOf(tenant: string, ids: readonly string[]): Promise<ReadonlyMap<string, Buffer>>;
+};
+
+export function notaStore(pool: Db): NotaStore {
+  const issue = groupCommit<Issuance, IssueResult>((tenant, jobs) => issueGroup(pool, tenant, jobs), GROUP_MAX);
+  return {
+    issueNota: issue,
+    notaByChave: (tenant, chave) => readNota(pool, 'nota_chave', 'n.chave_acesso = $2', tenant, chave),
+    notaByProtocolo: (tenant, protocolo) => readNota(pool, 'nota_prot', 'n.numero_protocolo = $2', tenant, protocolo),
+    notaByDps: (tenant, idDps) => readNota(pool, 'nota_dps', "n.id_dps = $2 and n.estado <> 'recusada'", tenant, idDps),
+    receivedOf: async (tenant, id) => {
+      const text = 'select recebido from documentos where tenant = $1 and nota = $2';
+      return (await pool.query<{ recebido: Buffer }>(text, [tenant, id])).rows[0]?.recebido;
+    },
+    hasDps: async (tenant, idDps) => {
+      const text = "select 1 from notas where tenant = $1 and id_dps = $2 and estado <> 'recusada'";
+      return (await pool.query({ name: 'has_dps', text, values: [tenant, idDps] })).rowCount === 1;
+    },
+    tenantsWithNotasDue: async (now) => {
+      const text = `select tenant from municipios m where exists
+        (select from notas n where n.tenant = m.tenant and n.due_at <= $1)`;
+      const { rows } = await pool.query<{ tenant: string }>({ name: 'tenants_due', text, values: [new Date(now)] });
+      return rows.map(({ tenant }) => tenant);
+    },
+    claimNotas: (tenant, now, leaseUntil, max) => claim(pool, tenant, now, leaseUntil, max),
+    settleNotas: (tenant, token, now, settlements) => settle(pool, tenant, token, now, settlements),
+    nfseOf: async (tenant, ids) => {
+      const text = 'select nota, nfse from documentos where tenant = $1 and nota = any($2::bigint[])';
+      const { rows } = await pool.query<{ nota: string; nfse: Buffer }>({
+        name: 'nfse_of',
+        text,
+        values: [tenant, ids],
+      });
+      return new Map(rows.map(({ nota, nfse }) => [nota, nfse]));
+    },
+  };
+}
+
+/**
+ * One transaction for a group: the sequences of its providers are locked and advanced, identifiers in use are found
+ * under that lock (an identifier contains the provider, so nobody else can be taking it), the rest is inserted.
+ * The unique index has the last word all the same.
+ */
+async function issueGroup(pool: Db, tenant: string, jobs: readonly Issuance[]): Promise<readonly IssueResult[]> {
+  const firstId = await reserveSequence(pool, tenant, 'nDFSe', jobs.length);
+  return transaction(pool, async (client) => {
+    const wanted = new Map<string, bigint>();
+    for (const { prestador } of jobs) wanted.set(prestador, (wanted.get(prestador) ?? 0n) + 1n);
+    const identified = jobs.flatMap(({ idDps }) => (idDps === undefined ? [] : [idDps]));
+    const [last, holders] = await Promise.all([
+      advanceNumbers(client, tenant, wanted),
+      identified.length === 0 ? new Map<string, DpsHolder>() : dpsHolders(client, tenant, identified),
+    ]);
+    const next = new Map([...wanted].map(([prestador, count]) => [prestador, last.get(prestador)! - count + 1n]));
+    const made = await completeJobs(client, tenant, jobs, firstId, next, holders);
+    const unused = new Map<string, bigint>();
+    for (const [prestador, number] of next) {
+      const left = last.get(prestador)! - number + 1n;
+      if (left > 0n) unused.set(prestador, -left);
+    }
+    const writes: Promise<unknown>[] = [];
+    if (unused.size > 0) writes.push(advanceNumbers(client, tenant, unused));
+    if (made.rows.length > 0) {
+      const news = made.rows.flatMap(({ job, nota }) =>
+        job.novoPrestador === undefined ? [] : [{ prestador: job.novoPrestador, em: nota.data_emissao }],
+      );
+      if (news.length > 0) writes.push(insertPrestadoresOfDps(client, tenant, news));
+      writes.push(...insertNotas(client, tenant, made.rows));
+    }
+    await Promise.all(writes);
+    return made.results;
+  });
+}
+
+type MadeRow = { readonly job: Issuance; readonly nota: NotaNova; readonly numero: bigint; readonly id: bigint };
+
+/** Gives each job that is no duplicate the next number of its provider, and makes its row. */
+async function completeJobs(
+  client: PoolClient,
+  tenant: string,
+  jobs: readonly Issuance[],
+  firstId: bigint,
+  next: Map<string, bigint>,
+  holders: Map<string, DpsHolder>,
+): Promise<{ rows: readonly MadeRow[]; results: readonly IssueResult[] }> {
+  const rows: MadeRow[] = [];
+  const results: IssueResult[] = [];
+  for (const [place, job] of jobs.entries()) {
+    const known = job.idDps === undefined ? undefined : holders.get(job.idDps);
+    if (known !== undefined) {
+      results.push({ duplicateOf: known });
+      continue;
+    }
+    const numero = next.get(job.prestador)!;
+    const id = firstId + BigInt(place);
+    try {
+      const nota = job.complete({ numero, id });
+      // A number of our own choosing may meet one that was sent by hand; it is looked up only in that case.
+      const taken =
+        holders.get(nota.id_dps) ?? (job.idDps === undefined ? await holderOf(client, tenant, nota.id_dps) : undefined);
+      if (taken !== undefined) {
+        results.push({ duplicateOf: taken });
+        continue;
+      }
+      holders.set(nota.id_dps, { chave_acesso: nota.chave_acesso, numero_protocolo: nota.numero_protocolo, id });
+      next.set(job.prestador, numero + 1n);
+      rows.push({ job, nota, numero, id });
+      results.push({ nota });
+    } catch (error) {
+      results.push({ error });
+    }
+  }
+  return { rows, results };
+}
+
+/** Adds to the sequences and locks them, in one order for everybody so that groups of two processes cannot cross. */
+async function advanceNumbers(
+  client: PoolClient,
+  tenant: string,
+  counts: ReadonlyMap<string, bigint>,
+): Promise<ReadonlyMap<string, bigint>> {
+  const text = `insert into numeracao as n (tenant, prestador, ultimo)
+    select $1, x.prestador, x.quantos from unnest($2::text[], $3::bigint[]) as x (prestador, quantos) order by x.prestador
+    on conflict (tenant, prestador) do update set ultimo = n.ultimo + excluded.ultimo
+    returning prestador, ultimo`;
+  const values = [tenant, [...counts.keys()], [...counts.values()]];
+  const { rows } = await client.query<{ prestador: string; ultimo: string }>({ name: 'advance_numbers', text, values });
+  return new Map(rows.map(({ prestador, ultimo }) => [prestador, BigInt(ultimo)]));
+}
+
+async function dpsHolders(client: PoolClient, tenant: string, ids: readonly string[]): Promise<Map<string, DpsHolder>> {
+  const text = `select id_dps, chave_acesso, numero_protocolo, id from notas
+    where tenant = $1 and id_dps = any($2::text[]) and estado <> 'recusada'`;
+  const { rows } = await client.query<{ id_dps: string; chave_acesso: string; numero_protocolo: string; id: string }>({
+    name: 'dps_holders',
+    text,
+    values: [tenant, ids],
+  });
+  return new Map(rows.map(({ id_dps, id, ...row }) => [id_dps, { ...row, id: BigInt(id) }]));
+}
+
+async function holderOf(client: PoolClient, tenant: string, idDps: string): Promise<DpsHolder | undefined> {
+  return (await dpsHolders(client, tenant, [idDps])).get(idDps);
+}
+
+const INSERT_NOTAS = `insert into notas (tenant, id, chave_acesso, numero_protocolo, id_dps, estado, due_at, numero_dps, serie_dps,
+    numero_dps_nacional, data_emissao, data_competencia, prestador_cpf_cnpj, prestador_razao_social,
+    prestador_inscricao_municipal, tomador_cpf_cnpj, tomador_razao_social, valor_servico, valor_issqn,
+    valor_base_calculo, aliquota_issqn)
+  select $1, x.id, x.chave, x.protocolo, x.id_dps, 'emitida', x.emissao, x.numero, x.serie, x.numero_nacional, x.emissao,
+    x.competencia, x.prestador, x.prestador_nome, x.prestador_im, x.tomador, x.tomador_nome, x.servico, x.issqn, x.base, x.aliquota
+  from unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[], $8::text[], $9::timestamptz[],
+    $10::date[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::numeric[], $17::numeric[],
+    $18::numeric[], $19::numeric[]) as x (id, chave, protocolo, id_dps, numero, serie, numero_nacional, emissao, competencia,
+    prestador, prestador_nome, prestador_im, tomador, tomador_nome, servico, issqn, base, aliquota)`;
+
+/** The documents travel as one block of bytes with their lengths: no escaping, no copy into a text array. */
+const INSERT_DOCUMENTOS = `insert into documentos (tenant, nota, recebido, nfse)
+  select $1, x.id, substring($2::bytea from x.inicio for x.recebido), substring($2::bytea from x.inicio + x.recebido for x.nfse)
+  from unnest($3::bigint[], $4::int[], $5::int[], $6::int[]) as x (id, inicio, recebido, nfse)`;
+
+const INSERT_TRILHA = `insert into trilha_notas (tenant, nota, movimento, em, de, gatilho, para)
+  select $1, x.id, 1, x.em, null, 'emissao', 'emitida' from unnest($2::bigint[], $3::timestamptz[]) as x (id, em)`;
+
+function insertNotas(client: PoolClient, tenant: string, made: readonly MadeRow[]): Promise<unknown>[] {
+  const ids = made.map(({ id }) => String(id));
+  const moments = made.map(({ nota }) => new Date(nota.data_emissao).toISOString());
+  const column = (pick: (nota: NotaNova) => string | undefined): (string | undefined)[] =>
+    made.map(({ nota }) => pick(nota));
+  const notas = [
+    tenant,
+    ids,
+    column((nota) => nota.chave_acesso),
+    column((nota) => nota.numero_protocolo),
+    column((nota) => nota.id_dps),
+    made.map(({ numero }) => String(numero)),
+    column((nota) => nota.serie_dps),
+    column((nota) => nota.numero_dps_nacional),
+    moments,
+    column((nota) => nota.data_competencia),
+    made.map(({ job }) => job.prestador),
+    column((nota) => nota.prestador_razao_social),
+    column((nota) => nota.prestador_inscricao_municipal),
+    column((nota) => nota.tomador_cpf_cnpj),
+    column((nota) => nota.tomador_razao_social),
+    column((nota) => nota.valor_servico),
+    column((nota) => nota.valor_issqn),
+    column((nota) => nota.valor_base_calculo),
+    column((nota) => nota.aliquota_issqn),
+  ];
+  return [
+    client.query({ name: 'insert_notas', text: INSERT_NOTAS, values: notas }),
+    client.query({ name: 'insert_documentos', text: INSERT_DOCUMENTOS, values: [tenant, ...packed(made)] }),
+    client.query({ name: 'insert_trilha', text: INSERT_TRILHA, values: [tenant, ids, moments] }),
+  ];
+}
+
+/** All documents of a group one after the other, and where each begins (from 1, as SQL counts) and how long it is. */
+function packed(made: readonly MadeRow[]): [Buffer, string[], number[], number[], number[]] {
+  const pieces: Uint8Array[] = [];
+  const starts: number[] = [];
+  const received: number[] = [];
+  const notes: number[] = [];
+  let start = 1;
+  for (const { nota } of made) {
+    const nfse = Buffer.from(nota.nfse, 'utf8');
+    pieces.push(nota.recebido, nfse);
+    starts.push(start);
+    received.push(nota.recebido.length);
+    notes.push(nfse.length);
+    start += nota.recebido.length + nfse.length;
+  }
+  return [Buffer.concat(pieces), made.map(({ id }) => String(id)), starts, received, notes];
+}
+
+async function readNota(
+  pool: Db,
+  name: string,
+  condition: string,
+  tenant: string,
+  value: string,
+): Promise<NotaRow | undefined> {
+  const text = `select n.*, n.data_competencia::text as data_competencia, d.recebido, d.nfse from notas n
+    join documentos d on d.tenant = n.tenant and d.nota = n.id where n.tenant = $1 and ${condition}`;
+  return (await pool.query<NotaRow>({ name, text, values: [tenant, value] })).rows[0];
+}
+
+const CLAIM = `with due as (
+    select id, estado from notas where tenant = $1 and due_at <= $2 order by due_at limit $3 for update skip locked
+  ), moved as (
+    update notas n set estado = 'transmitida', claims = $4, due_at = $5, tentativas = n.tentativas + 1,
+      movimentos = n.movimentos + 1
+    from due where n.tenant = $1 and n.id = due.id
+    returning n.id, n.chave_acesso, n.id_dps, due.estado as found, n.tentativas, n.movimentos
+  ), trail as (
+    insert into trilha_notas (tenant, nota, movimento, em, de, gatilho, para)
+    select $1, id, movimentos, $2, found, 'anuncio', 'transmitida' from moved
+  )
+  select id, chave_acesso, id_dps, found, tentativas from moved order by id`;
+
+async function claim(pool: Db, tenant: string, now: number, leaseUntil: number, max: number): Promise<Claim> {
+  const token = randomUUID();
+  const values = [tenant, new Date(now), max, token, new Date(leaseUntil)];
+  const { rows } = await pool.query<ClaimedNota>({ name: 'claim_notas', text: CLAIM, values });
+  return { token, notas: rows };
+}
+
+const SETTLE = `with moved as (
+    update notas n set estado = x.para, due_at = x.due_at, claims = null, mensagem_retorno = x.mensagem,
+      data_autorizacao = case when x.gatilho = 'autorizacao' then $3 else n.data_autorizacao end,
+      movimentos = n.movimentos + 1
+    from unnest($4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[], $9::timestamptz[])
+      as x (id, de, gatilho, para, mensagem, due_at)
+    where n.tenant = $1 and n.id = x.id and n.claims = $2 and n.estado = x.de
+    returning n.id, n.movimentos, x.de, x.gatilho, x.para
+  )
+  insert into trilha_notas (tenant, nota, movimento, em, de, gatilho, para)
+  select $1, id, movimentos, $3, de, gatilho, para from moved`;
+
+async function settle(
+  pool: Db,
+  tenant: string,
+  token: string,
+  now: number,
+  settlements: readonly NotaSettlement[],
+): Promise<number> {
+  const values = [
+    tenant,
+    token,
+    new Date(now),
+    settlements.map(({ id }) => id),
+    settlements.map(({ move }) => move.from),
+    settlements.map(({ move }) => move.on),
+    settlements.map(({ move }) => move.to),
+    settlements.map(({ mensagem }) => mensagem),
+    settlements.map(({ dueAt }) => (dueAt === undefined ? undefined : new Date(dueAt).toISOString())),
+  ];
+  return (await pool.query({ name: 'settle_notas', text: SETTLE, values })).rowCount ?? 0;
+}

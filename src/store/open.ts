@@ -1,0 +1,81 @@
+/**
+ * Opens the store: a pool on PostgreSQL and the schema brought up to date. Which server it is (embedded or given by
+ * DATABASE_URL) makes no difference here or below.
+ */
+import { readdir, readFile } from 'node:fs/promises';
+import { Pool, type PoolClient, type PoolConfig } from './pg.ts';
+
+/** Connections of one process: one batch of issuances a tenant at a time, the worker, and readings beside them. */
+const CONNECTIONS_MAX = 12;
+/** A statement of ours takes milliseconds; one that takes this long is stuck and must not hold a caller for ever. */
+const STATEMENT_TIMEOUT_MS = 30_000;
+const MIGRATIONS = new URL('./migrations/', import.meta.url);
+
+export type Db = Pool;
+
+/** A pool that pipelines: statements of one transaction are sent without waiting for each other's answers. */
+export function openPool(connection: PoolConfig, onError: (error: Error) => void): Db {
+  const pool = new Pool({
+    ...connection,
+    max: CONNECTIONS_MAX,
+    pipeline: true,
+    application_name: 'nfse',
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    connectionTimeoutMillis: 10_000,
+  } as PoolConfig);
+  // An idle connection that the server closes is replaced at the next use; it must not end the process.
+  pool.on('error', onError);
+  return pool;
+}
+
+/**
+ * Applies the migrations that are missing, each in its own transaction under a lock on the table that lists them, so
+ * that processes starting at once wait for each other. Returns the names of those applied.
+ */
+export async function migrate(pool: Db): Promise<readonly string[]> {
+  const names = (await readdir(MIGRATIONS)).filter((name) => name.endsWith('.sql')).sort();
+  await createList(pool);
+  const applied: string[] = [];
+  for (const name of names) {
+    const sql = await readFile(new URL(name, MIGRATIONS), 'utf8');
+    const fresh = await transaction(pool, async (client) => {
+      await client.query('lock table migracoes in access exclusive mode');
+      const { rowCount } = await client.query('select 1 from migracoes where nome = $1', [name]);
+      if (rowCount !== 0) return false;
+      await client.query(sql);
+      await client.query('insert into migracoes (nome, aplicada_em) values ($1, now())', [name]);
+      return true;
+    });
+    if (fresh) applied.push(name);
+  }
+  return applied;
+}
+
+/** "If not exists" is not safe against itself: two processes may both find it missing, and one of them fails. */
+async function createList(pool: Db): Promise<void> {
+  const create = 'create table if not exists migracoes (nome text primary key, aplicada_em timestamptz not null)';
+  try {
+    await pool.query(create);
+  } catch {
+    await pool.query(create);
+  }
+}
+
+/** Runs `work` in one transaction: committed when it returns, rolled back when it throws. */
+export async function transaction<Result>(pool: Db, work: (client: PoolClient) => Promise<Result>): Promise<Result> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query('begin');
+    const result = await work(client);
+    await client.query('commit');
+    return result;
+  } catch (error) {
+    await client.query('rollback').catch((failure: Error) => {
+      broken = failure;
+    });
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}

@@ -1,0 +1,36 @@
+/**
+ * Numbers that may have gaps, taken in blocks so that no transaction holds a tenant-wide row: the document number of
+ * the environment (nDFSe, also `nota.id`). Numbers without gaps are `numeracao`, in `notas.ts`.
+ */
+import type { Db } from './open.ts';
+
+/** Numbers taken at a time. What is left of a block when a process ends is a gap. */
+const BLOCK = 1024n;
+
+type Block = { next: bigint; end: bigint };
+
+const blocks = new WeakMap<Db, Map<string, Block>>();
+
+/** The first of `count` consecutive numbers of a tenant's sequence, from 1. */
+export async function reserveSequence(pool: Db, tenant: string, nome: string, count: number): Promise<bigint> {
+  let ofPool = blocks.get(pool);
+  if (ofPool === undefined) blocks.set(pool, (ofPool = new Map()));
+  const key = `${tenant}/${nome}`;
+  const wanted = BigInt(count);
+  const block = ofPool.get(key);
+  if (block !== undefined && block.end - block.next >= wanted) return take(block, wanted);
+  const size = wanted > BLOCK ? wanted : BLOCK;
+  const text = `insert into sequencias as s (tenant, nome, proximo) values ($1, $2, 1 + $3::bigint)
+    on conflict (tenant, nome) do update set proximo = s.proximo + $3::bigint returning proximo`;
+  const { rows } = await pool.query<{ proximo: string }>(text, [tenant, nome, size]);
+  const end = BigInt(rows[0]!.proximo);
+  const fresh = { next: end - size, end };
+  ofPool.set(key, fresh);
+  return take(fresh, wanted);
+}
+
+function take(block: Block, count: bigint): bigint {
+  const first = block.next;
+  block.next += count;
+  return first;
+}

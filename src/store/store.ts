@@ -1,0 +1,25 @@
+/** The store as the flows see it: what we remember, by subject. */
+import { type MunicipioStore, municipioStore } from './municipios.ts';
+import { type NotaStore, notaStore } from './notas.ts';
+import type { Db } from './open.ts';
+import { type PrestadorStore, prestadorStore } from './prestadores.ts';
+
+export type Store = MunicipioStore &
+  PrestadorStore &
+  NotaStore & {
+    /** Throws when the database does not answer: the readiness check. */
+    ping(): Promise<void>;
+    close(): Promise<void>;
+  };
+
+export function createStore(pool: Db): Store {
+  return {
+    ...municipioStore(pool),
+    ...prestadorStore(pool),
+    ...notaStore(pool),
+    ping: async () => {
+      await pool.query('select 1');
+    },
+    close: () => pool.end(),
+  };
+}
