@@ -50,9 +50,10 @@ type Service = { readonly process: ChildProcess; readonly said: Said; readonly l
 // One server rarely fills a core; most of the time of these tests is waiting.
 describe('PostgreSQL embutido', { concurrency: 4 }, () => {
   test('primeira partida, SQL e segunda partida', async (t) => {
-    const { dataDir } = scratch(t);
+    const place = scratch(t);
+    const { dataDir } = place;
     const { log, entries } = recorder();
-    const first = await timed(t, 'primeira partida, com initdb', () => openEmbedded({ dataDir, log }));
+    const first = await timed(t, 'primeira partida, com initdb', () => open(place, log));
     assert.equal(first.started, true);
     assert.equal(first.location, join(realpathSync(dataDir), 'pg'));
     assert.match(entries.map((entry) => entry.msg).join('\n'), /os dados ficam em/);
@@ -80,7 +81,7 @@ describe('PostgreSQL embutido', { concurrency: 4 }, () => {
     await timed(t, 'parada', () => first.stop());
     assert.equal(await serves(pid, first.location), false);
 
-    const again = await timed(t, 'segunda partida', () => openEmbedded({ dataDir, log }));
+    const again = await timed(t, 'segunda partida', () => open(place, log));
     assert.equal(again.started, true);
     assert.deepEqual(again.connection, first.connection);
     assert.deepEqual(await sql(again.connection, 'SELECT n FROM nota'), [{ n: 1 }]);
@@ -97,7 +98,7 @@ describe('PostgreSQL embutido', { concurrency: 4 }, () => {
     const pid = pidOf(place.dataDir);
     await kill(service.process);
 
-    const server = await timed(t, 'adoção', () => openEmbedded({ dataDir: place.dataDir, log: recorder().log }));
+    const server = await timed(t, 'adoção', () => open(place));
     assert.equal(server.started, false);
     assert.equal(pidOf(place.dataDir), pid);
     assert.deepEqual(await sql(server.connection, 'SELECT n FROM nota'), [{ n: 1 }]);
@@ -118,12 +119,15 @@ describe('PostgreSQL embutido', { concurrency: 4 }, () => {
     assert.equal(pidOf(place.dataDir), pid, 'a trava velha ficou');
 
     const { log, entries } = recorder();
-    const server = await timed(t, 'partida com recuperação', () => openEmbedded({ dataDir: place.dataDir, log }));
+    const server = await timed(t, 'partida com recuperação', () => open(place, log));
     assert.equal(server.started, true);
     assert.deepEqual(await sql(server.connection, 'SELECT count(*)::int AS n FROM nota'), [{ n: 50 }]);
     await sql(server.connection, 'INSERT INTO nota VALUES (50)');
     await server.stop();
-    assert.deepEqual(serious(entries), []);
+    assert.deepEqual(
+      entries.filter((entry) => entry.level === 'error'),
+      [],
+    );
     assert.match(readFileSync(join(place.dataDir, 'postgres.log'), 'utf8'), /automatic recovery in progress/);
   });
 
@@ -159,7 +163,7 @@ describe('PostgreSQL embutido', { concurrency: 4 }, () => {
     const place = scratch(t);
     const service = await serve(place);
     const pid = pidOf(place.dataDir);
-    const command = await openEmbedded({ dataDir: place.dataDir, log: recorder().log });
+    const command = await open(place);
     assert.equal(command.started, false);
     await timed(t, 'saída de quem não é o último', () => command.stop());
     await sql(service.said.connection, 'SELECT 1');
@@ -173,7 +177,7 @@ describe('PostgreSQL embutido', { concurrency: 4 }, () => {
     await guest.end();
 
     // A pool closed just before is not a guest.
-    const last = await openEmbedded({ dataDir: place.dataDir, log: recorder().log });
+    const last = await open(place);
     const pool = new Pool({ ...last.connection, max: 10 });
     await Promise.all(Array.from({ length: 10 }, () => pool.query('SELECT pg_sleep(0.05)')));
     await pool.end();
@@ -185,7 +189,7 @@ describe('PostgreSQL embutido', { concurrency: 4 }, () => {
     const place = scratch(t);
     const service = await serve(place);
     const { log, entries } = recorder();
-    const server = await openEmbedded({ dataDir: place.dataDir, log });
+    const server = await open(place, log);
     const before = server.connection;
     await sql(before, 'CREATE TABLE nota (n int); INSERT INTO nota VALUES (1)');
     for (const round of [1, 2]) {
@@ -203,9 +207,10 @@ describe('PostgreSQL embutido', { concurrency: 4 }, () => {
   });
 
   test('um processo do servidor cai: as conexões voltam, o servidor fica', async (t) => {
-    const { dataDir } = scratch(t);
+    const place = scratch(t);
+    const { dataDir } = place;
     const { log, entries } = recorder();
-    const server = await openEmbedded({ dataDir, log });
+    const server = await open(place, log);
     const pid = pidOf(dataDir);
     const victim = new Client(server.connection);
     victim.on('error', () => {});
@@ -219,8 +224,9 @@ describe('PostgreSQL embutido', { concurrency: 4 }, () => {
   });
 
   test('o servidor recebe ordem de parar por fora: termina e é iniciado de novo', async (t) => {
-    const { dataDir } = scratch(t);
-    const server = await openEmbedded({ dataDir, log: recorder().log });
+    const place = scratch(t);
+    const { dataDir } = place;
+    const server = await open(place);
     const pid = pidOf(dataDir);
     process.kill(pid, 'SIGTERM');
     await until(async () => pidOf(dataDir) !== pid && (await sql(server.connection, 'SELECT 1').catch(() => false)));
@@ -234,7 +240,7 @@ describe('PostgreSQL embutido', { concurrency: 4 }, () => {
     await kill(service.process);
     process.kill(pid, 'SIGSTOP');
     const { log, entries } = recorder();
-    const opening = openEmbedded({ dataDir: place.dataDir, log });
+    const opening = open(place, log);
     await until(() => entries.some((entry) => /aguardando/.test(entry.msg)));
     process.kill(pid, 'SIGCONT');
     const server = await opening;
@@ -245,9 +251,10 @@ describe('PostgreSQL embutido', { concurrency: 4 }, () => {
   test('a parada não trava: depois de dez segundos é imediata, e a partida seguinte recupera', {
     skip: needsLinux,
   }, async (t) => {
-    const { dataDir } = scratch(t);
+    const place = scratch(t);
+    const { dataDir } = place;
     const { log, entries } = recorder();
-    const server = await openEmbedded({ dataDir, log });
+    const server = await open(place, log);
     await sql(server.connection, 'CREATE TABLE nota (n int); INSERT INTO nota VALUES (1)');
     const [checkpointer] = await sql(
       server.connection,
@@ -256,7 +263,7 @@ describe('PostgreSQL embutido', { concurrency: 4 }, () => {
     process.kill(Number(checkpointer!.pid), 'SIGSTOP');
     await timed(t, 'parada de um servidor travado', () => server.stop());
     assert.match(serious(entries).join('\n'), /demora a parar; parada imediata/);
-    const again = await openEmbedded({ dataDir, log: recorder().log });
+    const again = await open(place);
     assert.equal(again.started, true);
     assert.deepEqual(await sql(again.connection, 'SELECT n FROM nota'), [{ n: 1 }]);
     await again.stop();
@@ -280,9 +287,9 @@ describe('PostgreSQL embutido', { concurrency: 4 }, () => {
       writeFileSync(path, readFileSync(path, 'utf8').replace(String(pid), String(stranger.pid)));
     }
     const { log, entries } = recorder();
-    const server = await openEmbedded({ dataDir: place.dataDir, log });
+    const server = await open(place, log);
     assert.equal(server.started, true);
-    assert.match(serious(entries).join('\n'), /não é deste banco: descartado/);
+    assert.match(serious(entries).join('\n'), /não serve este banco: trava descartada/);
     assert.deepEqual(await sql(server.connection, 'SELECT n FROM nota'), [{ n: 1 }]);
     await server.stop();
     assert.equal(stranger.exitCode, null, 'o estranho segue vivo');
@@ -296,7 +303,7 @@ describe('PostgreSQL embutido', { concurrency: 4 }, () => {
       const copy = scratch(t, folder);
       mkdirSync(copy.dataDir, { recursive: true });
       spawnSync('cp', ['-a', service.said.location, copy.dataDir]);
-      const server = await openEmbedded({ dataDir: copy.dataDir, log: recorder().log });
+      const server = await open(copy);
       assert.equal(server.started, true);
       assert.notEqual(server.connection.host, service.said.connection.host);
       await sql(server.connection, 'INSERT INTO nota VALUES (1)');
@@ -316,26 +323,27 @@ describe('PostgreSQL embutido', { concurrency: 4 }, () => {
     await sql(service.said.connection, 'CREATE TABLE nota (n int)');
     await kill(service.process);
 
-    const adopted = await openEmbedded({ dataDir: place.dataDir, log: recorder().log });
+    const adopted = await open(place);
     assert.equal(adopted.started, false);
     assert.equal(adopted.connection.host, host);
     await adopted.stop();
     assert.equal(existsSync(host), false, 'a pasta curta sai com o servidor');
 
-    const again = await openEmbedded({ dataDir: place.dataDir, log: recorder().log });
+    const again = await open(place);
     assert.equal(again.connection.host, host, 'e volta com o mesmo nome');
     await again.stop();
   });
 
   test('por TCP, como no Windows: senha, adoção e a mesma porta de volta', async (t) => {
-    const { dataDir } = scratch(t);
+    const place = scratch(t);
+    const { dataDir } = place;
     const { log } = recorder();
-    const server = await openEmbedded({ dataDir, log, transport: 'tcp' });
+    const server = await open(place, log, 'tcp');
     const { connection } = server;
     assert.equal(connection.host, '127.0.0.1');
     await sql(connection, 'CREATE TABLE nota (n int); INSERT INTO nota VALUES (1)');
     await assert.rejects(sql({ ...connection, password: 'outra' }, 'SELECT 1'), /password authentication failed/);
-    const second = await openEmbedded({ dataDir, log });
+    const second = await open(place, log);
     assert.equal(second.started, false);
     await second.stop();
     const pid = pidOf(dataDir);
@@ -396,11 +404,11 @@ describe('PostgreSQL embutido', { concurrency: 4 }, () => {
     await sql(service.said.connection, 'CREATE TABLE nota (n int); INSERT INTO nota VALUES (1)');
 
     // Root may join, and the server stays with its owner.
-    const root = await openEmbedded({ dataDir: place.dataDir, log: recorder().log });
+    const root = await open(place);
     assert.equal(root.started, false);
     await ended(service.process, 'SIGTERM');
     await root.stop();
-    const again = await openEmbedded({ dataDir: place.dataDir, log: recorder().log });
+    const again = await open(place);
     assert.equal(statSync(join('/proc', String(pidOf(place.dataDir)))).uid, NOBODY);
     await again.stop();
 
@@ -409,14 +417,31 @@ describe('PostgreSQL embutido', { concurrency: 4 }, () => {
     assert.match(stranger, /pertencem a outra conta .*sudo/s);
   });
 
+  test('o banco some com o serviço no ar: não nasce outro vazio no lugar', async (t) => {
+    const place = scratch(t);
+    const { log, entries } = recorder();
+    const server = await open(place, log);
+    await sql(server.connection, 'CREATE TABLE nota (n int)');
+    const pid = pidOf(place.dataDir);
+    const away = join(place.root, 'disco desmontado');
+    renameSync(server.location, away);
+    process.kill(pid, 'SIGKILL');
+    await until(() => entries.some((entry) => /não voltou/.test(entry.msg)));
+    assert.equal(existsSync(server.location), false);
+    renameSync(away, server.location);
+    await until(() => sql(server.connection, 'SELECT n FROM nota').catch(() => false));
+    await server.stop();
+  });
+
   test('um backup restaurado pelo root volta a pertencer à conta do servidor', { skip: needsRoot }, async (t) => {
-    const { dataDir } = scratch(t);
-    const server = await openEmbedded({ dataDir, log: recorder().log });
+    const place = scratch(t);
+    const { dataDir } = place;
+    const server = await open(place);
     const { uid } = statSync(server.location);
     await server.stop();
     spawnSync('chown', ['-R', '0:0', server.location]);
     const { log, entries } = recorder();
-    const again = await openEmbedded({ dataDir, log });
+    const again = await open(place, log);
     assert.equal(statSync(again.location).uid, uid);
     assert.match(entries.map((entry) => entry.msg).join('\n'), /pertencia ao root/);
     await again.stop();
@@ -424,62 +449,70 @@ describe('PostgreSQL embutido', { concurrency: 4 }, () => {
 
   test('os erros dizem em português o que fazer', async (t) => {
     const { log } = recorder();
-    const { root, dataDir } = scratch(t);
+    const place = scratch(t);
+    const { root, dataDir } = place;
 
     writeFileSync(join(root, 'arquivo'), '');
     await assert.rejects(
-      openEmbedded({ dataDir: join(root, 'arquivo'), log }),
+      open({ ...place, dataDir: join(root, 'arquivo') }, log),
       /Não foi possível criar ou abrir o diretório/,
     );
 
     const filled = join(root, 'ocupado');
     mkdirSync(join(filled, 'pg', 'fotos'), { recursive: true });
-    await assert.rejects(openEmbedded({ dataDir: filled, log }), /não está vazio e não é um banco/);
+    await assert.rejects(open({ ...place, dataDir: filled }, log), /não está vazio e não é um banco/);
 
     const dangling = join(root, 'perdido');
     mkdirSync(dangling);
     symlinkSync(join(root, 'nada'), join(dangling, 'pg'));
-    await assert.rejects(openEmbedded({ dataDir: dangling, log }), /não existe mais: é lá que estavam os dados/);
+    await assert.rejects(open({ ...place, dataDir: dangling }, log), /não existe mais: é lá que estavam os dados/);
 
-    const server = await openEmbedded({ dataDir, log });
+    const server = await open(place, log);
     await sql(server.connection, "ALTER SYSTEM SET shared_preload_libraries = 'inexistente'");
     await server.stop();
     const auto = join(server.location, 'postgresql.auto.conf');
-    await assert.rejects(openEmbedded({ dataDir, log }), (error: Error) => {
+    await assert.rejects(open(place, log), (error: Error) => {
       assert.match(error.message, /não iniciou em .*inexistente.*os dados não foram alterados.*DATABASE_URL/is);
       return true;
     });
     writeFileSync(auto, '');
     writeFileSync(join(server.location, 'PG_VERSION'), '17\n');
-    await assert.rejects(openEmbedded({ dataDir, log }), /é do PostgreSQL 17 .*pg_upgrade.*DATABASE_URL/);
+    await assert.rejects(open(place, log), /é do PostgreSQL 17 .*pg_upgrade.*DATABASE_URL/);
   });
 
   test('um caminho movido com o servidor parado continua valendo', async (t) => {
-    const { root, dataDir } = scratch(t);
-    const server = await openEmbedded({ dataDir, log: recorder().log });
+    const place = scratch(t);
+    const { root, dataDir } = place;
+    const server = await open(place);
     await sql(server.connection, 'CREATE TABLE nota (n int)');
     await server.stop();
     const moved = join(root, 'outro');
     renameSync(dataDir, moved);
-    const again = await openEmbedded({ dataDir: moved, log: recorder().log });
+    const again = await open({ ...place, dataDir: moved });
     assert.deepEqual(await sql(again.connection, 'SELECT n FROM nota'), []);
     await again.stop();
   });
 });
 
-type Scratch = { readonly root: string; readonly dataDir: string; readonly children: ChildProcess[] };
+type Scratch = {
+  readonly root: string;
+  readonly dataDir: string;
+  readonly children: ChildProcess[];
+  readonly servers: EmbeddedServer[];
+};
 
 /** A folder that everybody may enter, gone after the test together with every process that worked in it. */
 function scratch(t: TestContext, folder = 'dados'): Scratch {
   const root = mkdtempSync(join(realpathSync(tmpdir()), 'nfse-teste-'));
   chmodSync(root, 0o755);
-  const place = { root, dataDir: join(root, folder), children: [] };
+  const place: Scratch = { root, dataDir: join(root, folder), children: [], servers: [] };
   t.after(() => clean(place));
   return place;
 }
 
-async function clean({ root, children }: Scratch): Promise<void> {
+async function clean({ root, children, servers }: Scratch): Promise<void> {
   await Promise.all(children.map(kill));
+  await Promise.all(servers.map((server) => server.stop()));
   const links = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => basename(name) === 'pg');
   for (const name of links) {
     const entry = join(root, name);
@@ -497,6 +530,12 @@ async function clean({ root, children }: Scratch): Promise<void> {
   }
   rmSync(root, { recursive: true, force: true });
   if (existsSync(SYSTEM_HOME) && readdirSync(SYSTEM_HOME).length === 0) rmdirSync(SYSTEM_HOME);
+}
+
+async function open(place: Scratch, log = recorder().log, transport?: 'tcp'): Promise<EmbeddedServer> {
+  const server = await openEmbedded({ dataDir: place.dataDir, log, ...(transport ? { transport } : {}) });
+  place.servers.push(server);
+  return server;
 }
 
 type As = {
@@ -582,7 +621,7 @@ async function sql(connection: EmbeddedServer['connection'], text: string): Prom
 }
 
 async function presences(connection: Connection): Promise<number> {
-  const text = "SELECT count(*)::int AS n FROM pg_stat_activity WHERE application_name = 'nfse: presença'";
+  const text = "SELECT count(*)::int AS n FROM pg_stat_activity WHERE application_name = 'nfse-presente'";
   return Number((await sql(connection, text).catch(() => [{ n: 0 }]))[0]!.n);
 }
 

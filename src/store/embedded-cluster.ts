@@ -95,13 +95,26 @@ const TRANSPORT_SETTINGS: Readonly<Record<Transport, readonly Setting[]>> = {
   ],
 };
 
-/** Leaves at the place a cluster that its account can serve, creating it when there is none. */
-export async function ensureCluster(place: Place, binaries: Binaries, wanted: Transport, log: Logger): Promise<void> {
+/**
+ * Leaves at the place a cluster that its account can serve, creating it when there is none and a transport is given. Once
+ * a process has had its cluster it gives none: a disk that was unmounted must not turn into an empty database.
+ */
+export async function ensureCluster(
+  place: Place,
+  binaries: Binaries,
+  creating: Transport | undefined,
+  log: Logger,
+): Promise<void> {
   const version = await versionOf(place.location);
   if (version === undefined) {
+    if (creating === undefined) {
+      throw new Error(
+        `O banco que estava em ${place.location} sumiu. Restaure-o (ou monte o disco) e reinicie o serviço.`,
+      );
+    }
     await refuseOtherContents(place.location);
     const began = performance.now();
-    await createCluster(place, binaries, wanted);
+    await createCluster(place, binaries, creating);
     const ms = Math.round(performance.now() - began);
     log.info({ location: place.location, ms }, 'banco de dados criado');
   } else if (version !== binaries.major) {

@@ -44,8 +44,8 @@ export async function serves(pid: number, location: string): Promise<boolean> {
 }
 
 /**
- * Removes a lock that names a living stranger, which PostgreSQL itself would respect for ever. It must be called in
- * one's turn. Even an orphan backend of a dead server works in the folder, and while there is one the lock stays.
+ * Removes a lock that names a living stranger, or a zombie that nobody buries, which PostgreSQL itself would respect for
+ * ever. It must be called in one's turn. Even an orphan backend of a dead server works in the folder, and while there is one the lock stays.
  */
 export async function removeForeignLock(location: string, socketDir: string | undefined, log: Logger): Promise<void> {
   if (process.platform !== 'linux') return;

@@ -54,8 +54,8 @@ export type Reached = {
   readonly lost: Promise<void>;
 };
 
-/** What the connections held by services and commands are called in pg_stat_activity. */
-export const PRESENCE = 'nfse: presença';
+/** What the connections held by services and commands are called in pg_stat_activity, which keeps only ASCII. */
+export const PRESENCE = 'nfse-presente';
 
 const READY_TIMEOUT_MS = 60_000;
 const NOTICE_EVERY_MS = 3_000;
@@ -78,10 +78,13 @@ type Launched = {
   readonly said: () => Promise<string>;
 };
 
-/** Ends with a server that answers, or says in an error what the user can do about it. */
+/**
+ * Ends with a server that answers, or says in an error what the user can do about it. A missing cluster is created only
+ * when its transport is given.
+ */
 export async function reach(
   place: Place,
-  wanted: Transport,
+  creating: Transport | undefined,
   log: Logger,
   signal: AbortSignal,
 ): Promise<Reached & { readonly started: boolean }> {
@@ -116,7 +119,7 @@ export async function reach(
           if (launched && failures >= START_FAILURES_MAX) throw await startFailed(place, launched);
           if (launched) await sleep(RETRY_AFTER_MS, undefined, { signal });
           binaries ??= await findBinaries(place, log);
-          await ensureCluster(place, binaries, wanted, log);
+          await ensureCluster(place, binaries, creating, log);
           launched = await launch(place, binaries, log);
         }
       }

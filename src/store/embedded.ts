@@ -44,7 +44,7 @@ const STOP_LOOK_MS = 2_000;
 const END_TIMEOUT_MS = 2_000;
 
 /** A presence that has announced its leaving; two that leave at once do not wait for each other. */
-const LEAVING = 'nfse: de saída';
+const LEAVING = 'nfse-saindo';
 
 const COUNT_OTHERS = `
   SELECT count(*) FILTER (WHERE application_name = '${PRESENCE}')::int AS presences,
@@ -59,11 +59,11 @@ export async function openEmbedded(options: {
   readonly transport?: Transport;
 }): Promise<EmbeddedServer> {
   const { log } = options;
-  const wanted = options.transport ?? (process.platform === 'win32' ? 'tcp' : 'socket');
+  const transport = options.transport ?? (process.platform === 'win32' ? 'tcp' : 'socket');
   const place = await findPlace(options.dataDir, log);
   const closing = new AbortController();
   const began = performance.now();
-  const first = await reach(place, wanted, log, closing.signal);
+  const first = await reach(place, transport, log, closing.signal);
   log.info(
     { location: place.location, pid: first.pid, usuario: place.runAs?.name, ms: Math.round(performance.now() - began) },
     first.started
@@ -96,7 +96,7 @@ export async function openEmbedded(options: {
         await sleep(wait, undefined, { signal: closing.signal });
       }
       deaths += 1;
-      const again = await reach(place, wanted, log, closing.signal);
+      const again = await reach(place, undefined, log, closing.signal);
       held = again;
       heldSince = performance.now();
       attached = true;

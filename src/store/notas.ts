@@ -137,15 +137,16 @@ export function notaStore(pool: Db): NotaStore {
       return (await pool.query({ name: 'has_dps', text, values: [tenant, idDps] })).rowCount === 1;
     },
     tenantsWithNotasDue: async (now) => {
-      const text = `select tenant from municipios m where exists
-        (select from notas n where n.tenant = m.tenant and n.due_at <= $1)`;
+      const text = `select m.tenant from municipios m cross join lateral (select n.due_at from notas n
+          where n.tenant = m.tenant and n.due_at is not null order by n.due_at limit 1) n where n.due_at <= $1`;
       const { rows } = await pool.query<{ tenant: string }>({ name: 'tenants_due', text, values: [new Date(now)] });
       return rows.map(({ tenant }) => tenant);
     },
     claimNotas: (tenant, now, leaseUntil, max) => claim(pool, tenant, now, leaseUntil, max),
     settleNotas: (tenant, token, now, settlements) => settle(pool, tenant, token, now, settlements),
     nfseOf: async (tenant, ids) => {
-      const text = 'select nota, nfse from documentos where tenant = $1 and nota = any($2::bigint[])';
+      const text = `select d.nota, d.nfse from unnest($2::bigint[]) as x (nota)
+        join documentos d on d.tenant = $1 and d.nota = x.nota`;
       const { rows } = await pool.query<{ nota: string; nfse: Buffer }>({
         name: 'nfse_of',
         text,
@@ -249,8 +250,9 @@ async function advanceNumbers(
 }
 
 async function dpsHolders(client: PoolClient, tenant: string, ids: readonly string[]): Promise<Map<string, DpsHolder>> {
-  const text = `select id_dps, chave_acesso, numero_protocolo, id from notas
-    where tenant = $1 and id_dps = any($2::text[]) and estado <> 'recusada'`;
+  const text = `select n.id_dps, n.chave_acesso, n.numero_protocolo, n.id from unnest($2::text[]) as x (id_dps)
+    cross join lateral (select * from notas n
+      where n.tenant = $1 and n.id_dps = x.id_dps and n.estado <> 'recusada' limit 1) n`;
   const { rows } = await client.query<{ id_dps: string; chave_acesso: string; numero_protocolo: string; id: string }>({
     name: 'dps_holders',
     text,

@@ -144,42 +144,53 @@ export function atMostOneOf<const I extends readonly (Leaf | Group)[]>(
 type Simplify<T> = { [K in keyof T]: T[K] } & unknown;
 type Merge<U> = (U extends unknown ? (member: U) => void : never) extends (merged: infer M) => void ? M : never;
 
-/** Who fills the object in: somebody who sends us a DPS, or we, as the national schema wants it. */
-type By = 'sender' | 'national';
-
-type ValueOf<I, B extends By> = I extends { kind: 'leaf'; type: infer S }
-  ? S extends { kind: 'decimal' }
-    ? Decimal
-    : string
-  : I extends { kind: 'group'; items: infer Items extends readonly Item[] }
-    ? ShapeBy<Items, B>
-    : never;
+type LeafValue<S> = S extends { kind: 'decimal' } ? Decimal : string;
 
 type Many<I, V> = I extends { max: 1 } ? V : readonly V[];
 
-type IsRequired<I, B extends By> = [B, I] extends ['sender', { sent: 'required' }]
+type Entry<N extends string, V, Required> = Required extends true
+  ? { readonly [K in N]: V }
+  : { readonly [K in N]?: V };
+
+type ValueOf<I> = I extends { kind: 'leaf'; type: infer S }
+  ? LeafValue<S>
+  : I extends { kind: 'group'; items: infer Items extends readonly Item[] }
+    ? Shape<Items>
+    : never;
+
+type IsRequired<I> = I extends { sent: 'required' }
   ? true
-  : [B, I] extends ['sender', { sent: 'optional' | 'refused' }]
+  : I extends { sent: 'optional' | 'refused' }
     ? false
     : I extends { min: 1 }
       ? true
       : false;
 
-type Property<I, B extends By> = I extends { kind: 'choice'; items: infer Items extends readonly Item[] }
-  ? Partial<Merge<Property<Items[number], B>>>
+type Property<I> = I extends { kind: 'choice'; items: infer Items extends readonly Item[] }
+  ? Partial<Merge<Property<Items[number]>>>
   : I extends { name: infer N extends string }
-    ? IsRequired<I, B> extends true
-      ? { readonly [K in N]: Many<I, ValueOf<I, B>> }
-      : { readonly [K in N]?: Many<I, ValueOf<I, B>> }
+    ? Entry<N, Many<I, ValueOf<I>>, IsRequired<I>>
     : never;
 
-type ShapeBy<Items extends readonly Item[], B extends By> = Simplify<Merge<Property<Items[number], B>>>;
-
 /** The object that a list of items describes, as its sender must fill it. */
-export type Shape<Items extends readonly Item[]> = ShapeBy<Items, 'sender'>;
+export type Shape<Items extends readonly Item[]> = Simplify<Merge<Property<Items[number]>>>;
+
+// Told a second time and not with a parameter: the compiler would take two instances of one alias for assignable.
+
+type NationalValueOf<I> = I extends { kind: 'leaf'; type: infer S }
+  ? LeafValue<S>
+  : I extends { kind: 'group'; items: infer Items extends readonly Item[] }
+    ? NationalShape<Items>
+    : never;
+
+type NationalProperty<I> = I extends { kind: 'choice'; items: infer Items extends readonly Item[] }
+  ? Partial<Merge<NationalProperty<Items[number]>>>
+  : I extends { name: infer N extends string }
+    ? Entry<N, Many<I, NationalValueOf<I>>, I extends { min: 1 } ? true : false>
+    : never;
 
 /** The same object in the form of the national schema: what is left to us is there, what we ask beyond it need not be. */
-export type NationalShape<Items extends readonly Item[]> = ShapeBy<Items, 'national'>;
+export type NationalShape<Items extends readonly Item[]> = Simplify<Merge<NationalProperty<Items[number]>>>;
 
 type Below<N extends string, Rest> = Rest extends string ? `${N}/${Rest}` : never;
 

@@ -107,6 +107,9 @@ create table documentos (
   primary key (tenant, nota)
 );
 
+-- Compressing costs more than all the rest of storing a note (measured: 50 of 80 microseconds), and saves less than half.
+alter table documentos alter recebido set storage external, alter nfse set storage external;
+
 -- The moves that each nota has made.
 create table trilha_notas (
   tenant text not null,

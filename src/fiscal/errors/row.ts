@@ -1,0 +1,51 @@
+/** How a code is written down here, and what the table makes of it together with its rules. */
+import type { AmountRule, Patch, Rule } from '../rules/rule.ts';
+
+export type Examples = { readonly rejects: readonly Patch[]; readonly accepts: readonly Patch[] };
+
+/** A code as its family writes it. What a rule says of itself is not said again: `significado`, `origem`, examples. */
+export type Row = {
+  readonly codigo: string;
+  /** HTTP status of an answer whose first fault this is. `aviso`: it never refuses, it travels with a 201. */
+  readonly status: number | 'aviso';
+  /** All the statuses, where there is more than one; `status` is the usual one. */
+  readonly statuses?: readonly number[];
+  /** One line, the title of the code. */
+  readonly mensagem: string;
+  /** What it means and when it comes. Only a code of rules may leave it to them. */
+  readonly significado?: string;
+  readonly comoResolver: string;
+  /** The same request, sent again, may succeed. */
+  readonly transitorio: boolean;
+  readonly origem?: string;
+  /** What the national environment means by the number, or answers in its place, where that differs (D-85). */
+  readonly nacional?: string;
+  /** Of structure, which is no rule; the tests run them. */
+  readonly exemplos?: Examples;
+  /** No line of the service sends it yet: its meaning is fixed, and nobody receives it. */
+  readonly reservado?: true;
+  /** An older name that is not sent; this is the code that is. */
+  readonly substituidoPor?: string;
+};
+
+export type PublicError = {
+  readonly codigo: string;
+  readonly status: number | 'aviso';
+  readonly statuses: readonly number[];
+  readonly mensagem: string;
+  readonly significado: string;
+  readonly comoResolver: string;
+  readonly transitorio: boolean;
+  readonly origem: string;
+  readonly nacional: string | undefined;
+  readonly exemplos: Examples | undefined;
+  readonly situacao: 'enviado' | 'reservado' | 'substituido';
+  readonly substituidoPor: string | undefined;
+  /** The rules that answer with it, in the order of the layout; their examples are theirs. */
+  readonly regras: readonly (Rule | AmountRule)[];
+};
+
+/** Codes about the document itself: 422, and the same document is refused again however often it is sent. */
+export function aboutTheDocument(rows: readonly Omit<Row, 'status' | 'transitorio'>[]): readonly Row[] {
+  return rows.map((row) => ({ ...row, status: 422, transitorio: false }));
+}

@@ -1,0 +1,251 @@
+/** Codes of the service as such, with three digits: the request, the registry, what does not exist, what went wrong. */
+import type { Row } from './row.ts';
+
+export const SERVICO: readonly Row[] = [
+  {
+    codigo: 'E002',
+    status: 422,
+    statuses: [422, 400],
+    mensagem: 'Falta um campo obrigatório, ou o seu valor não existe na lista nacional de serviços',
+    significado:
+      'Um elemento obrigatório falta ou está vazio. Também responde assim uma série ou um número fora dos limites (serie com até 5 algarismos, nDPS de 1 a 15) e um cTribNac que não se emite. Nos eventos vem com HTTP 400, quando falta um campo que o tipo do evento exige.',
+    comoResolver:
+      'Preencha o campo que a resposta aponta; o que se espera dele está em esperado. Para cTribNac, escolha no catálogo nacional um código de 6 algarismos que se emita.',
+    transitorio: false,
+    origem: 'Especificação, Errors: E002; decisões D-12, D-13 e D-50',
+    exemplos: {
+      rejects: [{ dCompet: null }, { 'serv/cServ/cNBS': null }, { serie: '123456', nDPS: '1' }],
+      accepts: [{ dCompet: '2026-10-05' }, { 'serv/cServ/cNBS': '115021000' }, { serie: '12345', nDPS: '1' }],
+    },
+  },
+  {
+    codigo: 'E003',
+    status: 400,
+    statuses: [400, 405, 406, 413, 415, 422, 431],
+    mensagem: 'A requisição não tem a forma que este endereço pede',
+    significado:
+      'Antes de olhar o conteúdo, o serviço não pôde aceitar a requisição: Content-Type ausente ou que não corresponde ao corpo, método que o endereço não atende (405), formato de resposta que ele não produz (406), corpo ou cabeçalhos grandes demais (413, 431), corpo que não se consegue ler, ou Idempotency-Key malformada ou já usada com outro corpo (422).',
+    comoResolver:
+      'Envie Content-Type: application/xml com a DPS em XML, ou application/json com o corpo em JSON, em até 1 MiB, no endereço e com o método da documentação. A mensagem diz qual desses pontos falhou.',
+    transitorio: false,
+    origem: 'Especificação, Errors: E003; decisões D-02 e D-19',
+  },
+  {
+    codigo: 'E101',
+    status: 422,
+    mensagem: 'Prestador não cadastrado no município',
+    significado:
+      'O CNPJ ou CPF de prest não está no cadastro do município deste endereço. No ambiente de integração o prestador é cadastrado pela sua primeira DPS, e o código só vem quando isso não é possível; detalhes diz então documento_invalido, razao_social_obrigatoria ou cidade_padrao_indisponivel.',
+    comoResolver:
+      'Confira o documento do prestador e o município do endereço de envio. Se ambos estão certos, o cadastro se faz na prefeitura. Na integração, corrija o dígito verificador, preencha prest/xNome ou troque cLocEmi, conforme detalhes.',
+    transitorio: false,
+    origem: 'Especificação, Errors: E101 e Auto-registration of the provider',
+  },
+  {
+    codigo: 'E102',
+    status: 403,
+    mensagem: 'Prestador não autorizado a emitir NFS-e',
+    significado:
+      'O prestador está cadastrado, mas nenhum dos seus estabelecimentos está autorizado a emitir. No ambiente de integração esta verificação não é feita.',
+    comoResolver: 'Peça à prefeitura a autorização para emitir NFS-e. Até lá, a mesma DPS terá a mesma resposta.',
+    transitorio: false,
+    origem: 'Especificação, Errors: E102',
+  },
+  {
+    codigo: 'E103',
+    status: 422,
+    mensagem: 'Inscrição municipal não é deste prestador',
+    significado:
+      'A inscrição de prest/IM não é de nenhum estabelecimento do prestador neste município. Pontuação e zeros à esquerda não contam na comparação. No ambiente de integração esta verificação não é feita.',
+    comoResolver: 'Envie a inscrição que está no cadastro da prefeitura, ou retire o elemento IM, que é opcional.',
+    transitorio: false,
+    origem: 'Especificação, Errors: E103',
+  },
+  {
+    codigo: 'E110',
+    status: 422,
+    mensagem: 'A versão do leiaute não é a deste endereço',
+    significado:
+      'A DPS enviada a /nfse/v101 traz em versao outro valor que não 1.01, ou não traz o atributo. Também acompanha o E111 quando uma DPS 1.01 chega ao endereço antigo.',
+    comoResolver:
+      'Envie a DPS completa do leiaute 1.01, com versao="1.01" no elemento DPS, para /api/v1/nfse/v101. Mudar só o atributo não basta: o 1.01 exige cNBS.',
+    transitorio: false,
+    origem: 'Especificação, Errors: E110; decisão D-14',
+  },
+  {
+    codigo: 'E111',
+    status: 410,
+    mensagem: 'O endereço de emissão do leiaute 1.00 foi encerrado',
+    significado:
+      'POST /api/v1/nfse recebia o leiaute 1.00 e não emite mais. Em detalhes, endpoint_correto traz o endereço que vale. As consultas não mudaram.',
+    comoResolver: 'Emita por POST /api/v1/nfse/v101, com a DPS do leiaute 1.01.',
+    transitorio: false,
+    origem: 'Especificação, Errors: E111; decisão D-14',
+  },
+  {
+    codigo: 'E201',
+    status: 422,
+    mensagem: 'XML malformado',
+    significado:
+      'O corpo não é um documento XML bem-formado, declara DOCTYPE ou entidades próprias, ou é profundo ou extenso demais. A resposta traz linha e coluna, e nada além disso foi verificado.',
+    comoResolver:
+      'Corrija o ponto que linha e coluna indicam. As causas mais comuns são um & solto, que se escreve &amp;, uma tag que não fecha e um arquivo gravado em codificação diferente da declarada.',
+    transitorio: false,
+    origem: 'Especificação, Errors: E201',
+  },
+  {
+    codigo: 'E202',
+    status: 422,
+    mensagem: 'Falta um campo obrigatório (nome antigo do E002)',
+    significado: 'É o nome antigo do caso que hoje responde E002. Nenhuma resposta o traz.',
+    comoResolver: 'Trate o E002.',
+    transitorio: false,
+    origem: 'Especificação, Errors: E202; decisão D-12',
+    substituidoPor: 'E002',
+  },
+  {
+    codigo: 'E203',
+    status: 422,
+    mensagem: 'A estrutura do documento não é a do leiaute',
+    significado:
+      'O documento é XML e os nomes existem, mas não estão dispostos como o leiaute manda: ordem trocada, elemento repetido, mais de um de uma escolha, grupo onde se espera um valor, texto solto entre elementos, outro elemento raiz ou outro namespace.',
+    comoResolver:
+      'Ponha os elementos na ordem do leiaute; a mensagem diz qual vem antes de qual, e correcao traz a ordem certa do grupo. O esquema dps-1.01.xsd acha os mesmos erros antes do envio.',
+    transitorio: false,
+    origem: 'Especificação, Errors: E203; decisão D-12',
+    exemplos: {
+      rejects: [{ 'valores/vDedRed/pDR': '10.00', 'valores/vDedRed/vDR': '100.00' }],
+      accepts: [{ 'valores/vDedRed/vDR': '100.00' }],
+    },
+  },
+  {
+    codigo: 'E301',
+    status: 404,
+    mensagem: 'Não há nota com esta chave de acesso',
+    significado:
+      'Nenhuma nota deste município tem a chave do endereço; campo vale chave_acesso. As notas do ambiente de integração e as de produção são procuradas cada uma no seu endereço.',
+    comoResolver: 'Confira as 50 posições da chave e o município, o primeiro segmento do endereço.',
+    transitorio: false,
+    origem: 'Especificação, Errors: E301; decisão D-42',
+  },
+  {
+    codigo: 'E302',
+    status: 422,
+    mensagem: 'A nota já está cancelada, ou um cancelamento dela está em andamento',
+    significado:
+      'O evento não cabe mais: a nota já foi cancelada, ou outro cancelamento dela ainda não chegou ao fim (pendente, enviado, à espera da autorização, ou em erro com nova tentativa marcada).',
+    comoResolver:
+      'Consulte os eventos da nota. Se há um cancelamento em andamento, espere o seu resultado; se a nota está cancelada, não há o que registrar.',
+    transitorio: false,
+    origem: 'Especificação, Errors: E302 e Events; decisão D-50',
+    nacional: 'O ADN responde aos conflitos entre eventos com códigos próprios, entre eles o E0840.',
+    reservado: true,
+  },
+  {
+    codigo: 'E303',
+    status: 422,
+    mensagem: 'DPS em duplicidade (nome antigo do E0014)',
+    significado: 'É o nome antigo da repetição de série e número, que hoje responde E0014. Nenhuma resposta o traz.',
+    comoResolver: 'Trate o E0014.',
+    transitorio: false,
+    origem: 'Especificação, Errors: E303; decisão D-13',
+    substituidoPor: 'E0014',
+  },
+  {
+    codigo: 'E401',
+    status: 422,
+    mensagem: 'Valor do serviço zerado ou negativo',
+    comoResolver: 'Informe em vServ o preço cheio do serviço; descontos, deduções e retenções têm campos próprios.',
+    transitorio: false,
+  },
+  {
+    codigo: 'E402',
+    status: 422,
+    mensagem: 'Código de tributação municipal não cadastrado',
+    comoResolver:
+      'Escolha o código no catálogo codigos_tributacao_municipal do município, ou retire cTribMun: basta o código nacional.',
+    transitorio: false,
+  },
+  {
+    codigo: 'E403',
+    status: 422,
+    mensagem: 'Código IBGE de município não encontrado, ou de outro município',
+    comoResolver:
+      'Use o código de 7 algarismos do catálogo municipios, com o dígito verificador. Em produção cLocEmi é o do município que atende no endereço de envio.',
+    transitorio: false,
+  },
+  {
+    codigo: 'E404',
+    status: 422,
+    mensagem: 'O ISS declarado não é a base vezes a alíquota',
+    significado:
+      'Um corpo JSON declarou o valor do ISS, a base e a alíquota, e os três não fecham. Em XML o valor do ISS não se envia. O código nada tem a ver com o HTTP 404.',
+    comoResolver: 'Corrija o valor declarado, ou deixe o ISS e a base de fora: o serviço os calcula.',
+    transitorio: false,
+    origem: 'Especificação, Errors: E404; decisão D-13',
+    nacional: 'O ADN confere a mesma conta na nota, com o E1289.',
+    reservado: true,
+  },
+  {
+    codigo: 'E502',
+    status: 422,
+    mensagem: 'Código de tributação nacional inválido (nome antigo do E002)',
+    significado: 'É outro nome do cTribNac que não existe na lista nacional, que responde E002. Nenhuma resposta o traz.',
+    comoResolver: 'Trate o E002.',
+    transitorio: false,
+    origem: 'Especificação, Errors: E502; decisão D-13',
+    substituidoPor: 'E002',
+  },
+  {
+    codigo: 'E601',
+    status: 404,
+    mensagem: 'Não encontrado: endereço, município, protocolo ou DPS',
+    significado:
+      'O endereço não existe, o primeiro segmento não é de nenhum município atendido, ou não há nota com o protocolo ou o identificador de DPS pedido. campo diz qual: municipio, numero_protocolo ou id.',
+    comoResolver:
+      'Confira o endereço desde o começo: município, caminho e identificador. O ambiente de integração responde em /integracao.',
+    transitorio: false,
+    origem: 'Especificação, Errors: E601; decisões D-01 e D-42',
+  },
+  {
+    codigo: 'E703',
+    status: 503,
+    statuses: [503, 429, 409],
+    mensagem: 'O serviço não pode atender agora',
+    significado:
+      'A requisição não foi processada por um motivo passageiro: excesso de requisições (429), serviço iniciando, sobrecarregado ou sem banco de dados (503), ou outra operação sobre o mesmo recurso ainda em andamento (409).',
+    comoResolver:
+      'Espere o que diz Retry-After e envie de novo, com intervalos crescentes. Se ficou a dúvida de uma emissão ter sido gravada, reenvie com a mesma série e o mesmo número: se ela existe, a resposta é E0014 com a chave.',
+    transitorio: true,
+    origem: 'Especificação, Errors: E703; decisões D-02, D-19 e D-40',
+    nacional: 'O E0703 do padrão nacional é outro código: total aproximado dos tributos estaduais fora do intervalo.',
+  },
+  {
+    codigo: 'E802',
+    status: 422,
+    mensagem: 'Falta o grupo IBSCBS, ou um campo obrigatório dele',
+    significado:
+      'A DPS precisa do grupo IBSCBS com CST e cClassTrib. O grupo é devido a partir de uma data de competência, que depende do serviço e da opção pelo Simples Nacional; quem o envia antes dela também o envia completo.',
+    comoResolver:
+      'Inclua IBSCBS depois de valores, com CST de 3 algarismos e cClassTrib de 6. As alíquotas e os valores são calculados e não se enviam em XML.',
+    transitorio: false,
+    origem: 'Especificação, Errors: E802 e IBS/CBS obligation schedule; decisão D-13',
+    nacional: 'O E0802 do padrão nacional é outro código: identificador de evento já gravado.',
+    exemplos: {
+      rejects: [{ 'IBSCBS/valores/trib/gIBSCBS/cClassTrib': null }],
+      accepts: [{ 'IBSCBS/valores/trib/gIBSCBS/CST': '000', 'IBSCBS/valores/trib/gIBSCBS/cClassTrib': '000001' }],
+    },
+  },
+  {
+    codigo: 'E999',
+    status: 500,
+    mensagem: 'Erro interno',
+    significado:
+      'Algo falhou dentro do serviço. A resposta não traz pormenores; o cabeçalho X-Request-Id identifica a ocorrência nos nossos registros.',
+    comoResolver:
+      'Envie de novo uma vez. Se a resposta se repete, informe o X-Request-Id ao suporte. Uma emissão reenviada com a mesma série e o mesmo número não gera duas notas.',
+    transitorio: true,
+    origem: 'Especificação, Errors: E999; decisão D-02',
+    nacional: 'Em respostas do ADN, E999 é um erro sem código próprio.',
+  },
+];

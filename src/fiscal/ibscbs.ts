@@ -1,0 +1,528 @@
+/**
+ * IBS and CBS of one note, as the calculator of the Receita Federal assesses them: the group that the note adds, field by
+ * field; each step of it in words, for whoever asks; the place of the operation; the indicator of a sender that gave none.
+ *
+ * Only amounts. When the group is due, how far a declared value may lie off and with which code it is refused are rules
+ * elsewhere. Presumed credit is not here: none is in force while the rates of all three tributes are published, in 2026.
+ */
+import type { CAMPOS_LOCAL, Classificacao, TributoIbsCbs } from './catalogs/catalogs.ts';
+import {
+  aliquotaIbsCbs,
+  aliquotasIbsCbs,
+  classificacaoOf,
+  correlacoesOf,
+  correlacoesOfSubitem,
+  cstOf,
+  indicadorOf,
+  municipioOf,
+  paisOf,
+  servicoOf,
+} from './catalogs/catalogs.ts';
+import { add, type Decimal, decimal, effectiveRate, formatDecimal, percentOf, sub, ZERO } from './decimal.ts';
+import type { Dps } from './layout/dps.ts';
+import type { InfNfse, NfsePath } from './layout/nfse.ts';
+
+type Declared = NonNullable<Dps['IBSCBS']>['valores']['trib']['gIBSCBS'];
+
+export type IbsCbsInput = {
+  readonly dCompet: string;
+  readonly vServ: Decimal;
+  readonly vDescIncond?: Decimal | undefined;
+  /** Amounts of third parties, summed. */
+  readonly vCalcReeRepRes?: Decimal | undefined;
+  /** The whole tax of the note, withheld or not; zero when the note shows none. */
+  readonly vISSQN: Decimal;
+  /** The own debits of PIS and COFINS, not what was withheld. */
+  readonly vPis?: Decimal | undefined;
+  readonly vCofins?: Decimal | undefined;
+  readonly vLiq: Decimal;
+  readonly CST: string;
+  /** One that the catalog has: the rules have refused any other. */
+  readonly cClassTrib: string;
+  readonly gTribRegular?: Declared['gTribRegular'] | undefined;
+  /** Told by `explainIbsCbs` and otherwise without effect: what is deferred, is deferred whole. */
+  readonly gDif?: Declared['gDif'] | undefined;
+  readonly tpEnteGov?: string | undefined;
+};
+
+/** `infNFSe/IBSCBS` without its place. What does not stand on the note is absent. */
+export type IbsCbsAmounts = Omit<NonNullable<InfNfse['IBSCBS']>, 'cLocalidadeIncid' | 'xLocalidadeIncid'>;
+
+/** Somebody still has to publish this for that competence, and nobody else can say it. */
+export type IbsCbsUnavailable = { readonly unavailable: TributoIbsCbs | 'pRedutor'; readonly data: string };
+
+/**
+ * End of the test year. Until then one pair of rates is for all (LC 214/2025, arts. 343 and 346), PIS and COFINS leave
+ * the base, and nothing is paid on top of the net value.
+ */
+const TEST_YEAR_END = '2026-12-31';
+
+/**
+ * Reduction for government purchases in the test year, in percent: what the calculator holds (V0023 of its data). For later
+ * years the law asks for a percentage that nobody has published.
+ */
+const TEST_YEAR_REDUTOR = ZERO;
+
+/** Last day of the ISSQN. The annex stops here, and the calculator refuses an ISSQN later on. */
+const ISSQN_END = '2032-12-31';
+
+/** After the test year these have rates of their own, which the table of the general ones does not hold. */
+const OWN_RATES: ReadonlySet<Classificacao['tipoAliquota']> = new Set(['Uniforme setorial', 'Fixa']);
+
+/**
+ * Rounding: each tribute once, half-up to the cent, then summed; effective rates have two decimals. A base below zero is
+ * given as the formula left it, with the negative tributes that follow, so that a rule can say it.
+ */
+export function assessIbsCbs(input: IbsCbsInput): IbsCbsAmounts | IbsCbsUnavailable {
+  const { dCompet, vCalcReeRepRes, tpEnteGov, vLiq } = input;
+  const treatment = treatmentOf(input.CST, input.cClassTrib);
+  const rates = ratesOf(treatment, dCompet);
+  if ('unavailable' in rates) return rates;
+
+  const vBC = baseOf(input);
+  const gTribRegular = regularOf(input, treatment, vBC);
+  if (gTribRegular !== undefined && 'unavailable' in gTribRegular) return gTribRegular;
+
+  if (tpEnteGov !== undefined && dCompet > TEST_YEAR_END) return { unavailable: 'pRedutor', data: dCompet };
+  const pRedutor = tpEnteGov === undefined ? undefined : TEST_YEAR_REDUTOR;
+
+  const uf = assessTribute(vBC, rates.uf, treatment.pRedIBS, pRedutor, treatment);
+  const mun = assessTribute(vBC, rates.mun, treatment.pRedIBS, pRedutor, treatment);
+  const cbs = assessTribute(vBC, rates.cbs, treatment.pRedCBS, pRedutor, treatment);
+  const vIBSTot = add(uf.v, mun.v);
+
+  return {
+    ...(pRedutor === undefined ? {} : { pRedutor }),
+    valores: {
+      vBC,
+      ...(vCalcReeRepRes === undefined ? {} : { vCalcReeRepRes }),
+      uf: {
+        pIBSUF: uf.p,
+        ...(uf.pRed === undefined ? {} : { pRedAliqUF: uf.pRed }),
+        pAliqEfetUF: uf.pEfet,
+      },
+      mun: {
+        pIBSMun: mun.p,
+        ...(mun.pRed === undefined ? {} : { pRedAliqMun: mun.pRed }),
+        pAliqEfetMun: mun.pEfet,
+      },
+      fed: {
+        pCBS: cbs.p,
+        ...(cbs.pRed === undefined ? {} : { pRedAliqCBS: cbs.pRed }),
+        pAliqEfetCBS: cbs.pEfet,
+      },
+    },
+    totCIBS: {
+      // E1555
+      vTotNF: dCompet <= TEST_YEAR_END ? vLiq : add(add(vLiq, cbs.v), vIBSTot),
+      gIBS: {
+        vIBSTot,
+        gIBSUFTot: { ...(uf.vDif === undefined ? {} : { vDifUF: uf.vDif }), vIBSUF: uf.v },
+        gIBSMunTot: { ...(mun.vDif === undefined ? {} : { vDifMun: mun.vDif }), vIBSMun: mun.v },
+      },
+      gCBS: { ...(cbs.vDif === undefined ? {} : { vDifCBS: cbs.vDif }), vCBS: cbs.v },
+      ...(gTribRegular === undefined ? {} : { gTribRegular }),
+      ...(pRedutor === undefined ? {} : { gTribCompraGov: compraGovOf(uf, mun, cbs) }),
+    },
+  };
+}
+
+/** What a CST and its classification make of the rates. */
+type Treatment = {
+  /** The general rates do not say all: see `OWN_RATES`. */
+  readonly hasOwnRates: boolean;
+  readonly levied: boolean;
+  readonly deferred: boolean;
+  readonly demandsRegular: boolean;
+  readonly pRedIBS: Decimal;
+  readonly pRedCBS: Decimal;
+};
+
+function treatmentOf(CST: string, cClassTrib: string): Treatment {
+  const classificacao = classificacaoOf(cClassTrib);
+  if (classificacao === undefined) throw new RangeError(`cClassTrib that no rule has refused: ${cClassTrib}`);
+  return treatmentBy(CST, classificacao);
+}
+
+/**
+ * Not levied: exemption, immunity and the like (the CST does not open the group) and suspension ("Sem alíquota" though it
+ * does). Base by the formula and everything else zero: the calculator answers no group at all for the former, E1530
+ * knows no exception, and the specification says that rates and totals come back zeroed.
+ *
+ * The deferral of 510001 is "Sem alíquota" in the table too; the calculator takes the general rate there, and so do we.
+ */
+function treatmentBy(CST: string, classificacao: Classificacao): Treatment {
+  const cst = cstOf(CST);
+  const deferred = cst?.ind_gDif === true;
+  const levied = cst?.ind_gIBSCBS === true && (classificacao.tipoAliquota !== 'Sem alíquota' || deferred);
+  return {
+    hasOwnRates: OWN_RATES.has(classificacao.tipoAliquota),
+    levied,
+    deferred,
+    demandsRegular: classificacao.ind_gTribRegular,
+    pRedIBS: levied ? decimal(classificacao.pRedIBS) : ZERO,
+    pRedCBS: levied ? decimal(classificacao.pRedCBS) : ZERO,
+  };
+}
+
+type Rates = { readonly uf: Decimal; readonly mun: Decimal; readonly cbs: Decimal };
+
+const NO_RATES: Rates = { uf: ZERO, mun: ZERO, cbs: ZERO };
+
+function ratesOf({ levied, hasOwnRates }: Treatment, data: string): Rates | IbsCbsUnavailable {
+  if (!levied) return NO_RATES;
+  if (hasOwnRates && data > TEST_YEAR_END) return { unavailable: 'IBS-UF', data };
+  const uf = aliquotaIbsCbs('IBS-UF', data);
+  if (uf === undefined) return { unavailable: 'IBS-UF', data };
+  const mun = aliquotaIbsCbs('IBS-MUN', data);
+  if (mun === undefined) return { unavailable: 'IBS-MUN', data };
+  const cbs = aliquotaIbsCbs('CBS', data);
+  if (cbs === undefined) return { unavailable: 'CBS', data };
+  return { uf: decimal(uf), mun: decimal(mun), cbs: decimal(cbs) };
+}
+
+/** E1530: deduction and municipal benefit reduce the base of the ISSQN alone. */
+function baseOf(input: IbsCbsInput): Decimal {
+  let base = input.vServ;
+  for (const [, value] of reducersOf(input)) base = sub(base, value);
+  return base;
+}
+
+function reducersOf(input: IbsCbsInput): readonly (readonly [campo: string, value: Decimal])[] {
+  const { dCompet, vDescIncond = ZERO, vCalcReeRepRes = ZERO, vISSQN, vPis = ZERO, vCofins = ZERO } = input;
+  return [
+    ['vDescIncond', vDescIncond],
+    ['vCalcReeRepRes', vCalcReeRepRes],
+    ['vISSQN', dCompet <= ISSQN_END ? vISSQN : ZERO],
+    ['vPis', dCompet <= TEST_YEAR_END ? vPis : ZERO],
+    ['vCofins', dCompet <= TEST_YEAR_END ? vCofins : ZERO],
+  ];
+}
+
+type Tribute = {
+  readonly p: Decimal;
+  readonly pRed: Decimal | undefined;
+  readonly pEfet: Decimal;
+  readonly v: Decimal;
+  readonly vDif: Decimal | undefined;
+};
+
+/**
+ * Deferral: nothing due and the whole tribute deferred, whatever percentages `gDif` declares. The annex would keep the
+ * tribute and multiply by them, but E1567 and E1568 compare with the calculator, which defers 100 % by its own table and
+ * has no way to be told another percentage.
+ */
+function assessTribute(
+  vBC: Decimal,
+  p: Decimal,
+  pRed: Decimal,
+  pRedutor: Decimal | undefined,
+  { deferred }: Treatment,
+): Tribute {
+  const pEfet = effectiveRate(p, pRed, pRedutor);
+  const v = percentOf(vBC, pEfet);
+  return {
+    p,
+    // E1540 and E1541: the reduction stands on the note exactly when the classification has one.
+    pRed: pRed === ZERO ? undefined : pRed,
+    pEfet,
+    v: deferred ? ZERO : v,
+    vDif: deferred ? v : undefined,
+  };
+}
+
+/** Who gets what is shifted to the buyer from 2027 on (LC 214/2025, art. 473); in the test year it stays as assessed. */
+function compraGovOf(uf: Tribute, mun: Tribute, cbs: Tribute): NonNullable<IbsCbsAmounts['totCIBS']['gTribCompraGov']> {
+  return { pIBSUF: uf.pEfet, vIBSUF: uf.v, pIBSMun: mun.pEfet, vIBSMun: mun.v, pCBS: cbs.pEfet, vCBS: cbs.v };
+}
+
+type TribRegular = NonNullable<IbsCbsAmounts['totCIBS']['gTribRegular']>;
+
+/** What would be paid without the suspension. Absent, too, when the sender did not say how; E0965 has to tell. */
+function regularOf(
+  { gTribRegular, dCompet }: IbsCbsInput,
+  { demandsRegular }: Treatment,
+  vBC: Decimal,
+): TribRegular | IbsCbsUnavailable | undefined {
+  const classificacao = gTribRegular && demandsRegular ? classificacaoOf(gTribRegular.cClassTribReg) : undefined;
+  if (gTribRegular === undefined || classificacao === undefined) return undefined;
+  const treatment = treatmentBy(gTribRegular.CSTReg, classificacao);
+  const rates = ratesOf(treatment, dCompet);
+  if ('unavailable' in rates) return rates;
+  const pAliqEfeRegIBSUF = effectiveRate(rates.uf, treatment.pRedIBS);
+  const pAliqEfeRegIBSMun = effectiveRate(rates.mun, treatment.pRedIBS);
+  const pAliqEfeRegCBS = effectiveRate(rates.cbs, treatment.pRedCBS);
+  return {
+    pAliqEfeRegIBSUF,
+    vTribRegIBSUF: percentOf(vBC, pAliqEfeRegIBSUF),
+    pAliqEfeRegIBSMun,
+    vTribRegIBSMun: percentOf(vBC, pAliqEfeRegIBSMun),
+    pAliqEfeRegCBS,
+    vTribRegCBS: percentOf(vBC, pAliqEfeRegCBS),
+  };
+}
+
+// In words
+
+/** One field of the note: what it was made of, and what came out. */
+export type IbsCbsStep = { readonly campo: NfsePath; readonly formula: string; readonly valor: string };
+
+/**
+ * Every field of the amounts once, in the order of calculation: a step uses only what stands above it. Made on demand, so
+ * that issuing does not pay for it.
+ */
+export function explainIbsCbs(input: IbsCbsInput, amounts: IbsCbsAmounts): readonly IbsCbsStep[] {
+  const { pRedutor, valores, totCIBS } = amounts;
+  const { gIBSUFTot, gIBSMunTot, vIBSTot } = totCIBS.gIBS;
+  return [
+    ...(valores.vCalcReeRepRes === undefined
+      ? []
+      : [step('IBSCBS/valores/vCalcReeRepRes', 'soma de vlrReeRepRes dos documentos', valores.vCalcReeRepRes)]),
+    step('IBSCBS/valores/vBC', baseInWords(input), valores.vBC),
+    ...(pRedutor === undefined
+      ? []
+      : [step('IBSCBS/pRedutor', `redutor das compras governamentais em ${input.dCompet}`, pRedutor)]),
+    ...TRIBUTES.flatMap((tribute) => stepsOfTribute(tribute, input, amounts)),
+    step(
+      'IBSCBS/totCIBS/gIBS/vIBSTot',
+      `${named('vIBSUF', gIBSUFTot.vIBSUF)} + ${named('vIBSMun', gIBSMunTot.vIBSMun)}`,
+      vIBSTot,
+    ),
+    step(
+      'IBSCBS/totCIBS/vTotNF',
+      input.dCompet <= TEST_YEAR_END
+        ? named('vLiq', input.vLiq)
+        : `${named('vLiq', input.vLiq)} + ${named('vCBS', totCIBS.gCBS.vCBS)} + ${named('vIBSTot', vIBSTot)}`,
+      totCIBS.vTotNF,
+    ),
+    ...stepsOfRegular(input, amounts),
+    ...stepsOfCompraGov(amounts),
+  ];
+}
+
+/** Where the fields of one tribute stand, and how to take them out of the amounts. */
+type TributeFields = {
+  readonly tributo: TributoIbsCbs;
+  /** How the names of its fields end. */
+  readonly sigla: 'IBSUF' | 'IBSMun' | 'CBS';
+  readonly p: NfsePath;
+  readonly pRed: NfsePath;
+  readonly pEfet: NfsePath;
+  readonly v: NfsePath;
+  readonly vDif: NfsePath;
+  readonly of: (amounts: IbsCbsAmounts) => Tribute;
+  readonly pDif: (gDif: NonNullable<Declared['gDif']>) => Decimal;
+};
+
+const TRIBUTES: readonly TributeFields[] = [
+  {
+    tributo: 'IBS-UF',
+    sigla: 'IBSUF',
+    p: 'IBSCBS/valores/uf/pIBSUF',
+    pRed: 'IBSCBS/valores/uf/pRedAliqUF',
+    pEfet: 'IBSCBS/valores/uf/pAliqEfetUF',
+    v: 'IBSCBS/totCIBS/gIBS/gIBSUFTot/vIBSUF',
+    vDif: 'IBSCBS/totCIBS/gIBS/gIBSUFTot/vDifUF',
+    of: ({ valores: { uf }, totCIBS }) => ({
+      p: uf.pIBSUF,
+      pRed: uf.pRedAliqUF,
+      pEfet: uf.pAliqEfetUF,
+      v: totCIBS.gIBS.gIBSUFTot.vIBSUF,
+      vDif: totCIBS.gIBS.gIBSUFTot.vDifUF,
+    }),
+    pDif: ({ pDifUF }) => pDifUF,
+  },
+  {
+    tributo: 'IBS-MUN',
+    sigla: 'IBSMun',
+    p: 'IBSCBS/valores/mun/pIBSMun',
+    pRed: 'IBSCBS/valores/mun/pRedAliqMun',
+    pEfet: 'IBSCBS/valores/mun/pAliqEfetMun',
+    v: 'IBSCBS/totCIBS/gIBS/gIBSMunTot/vIBSMun',
+    vDif: 'IBSCBS/totCIBS/gIBS/gIBSMunTot/vDifMun',
+    of: ({ valores: { mun }, totCIBS }) => ({
+      p: mun.pIBSMun,
+      pRed: mun.pRedAliqMun,
+      pEfet: mun.pAliqEfetMun,
+      v: totCIBS.gIBS.gIBSMunTot.vIBSMun,
+      vDif: totCIBS.gIBS.gIBSMunTot.vDifMun,
+    }),
+    pDif: ({ pDifMun }) => pDifMun,
+  },
+  {
+    tributo: 'CBS',
+    sigla: 'CBS',
+    p: 'IBSCBS/valores/fed/pCBS',
+    pRed: 'IBSCBS/valores/fed/pRedAliqCBS',
+    pEfet: 'IBSCBS/valores/fed/pAliqEfetCBS',
+    v: 'IBSCBS/totCIBS/gCBS/vCBS',
+    vDif: 'IBSCBS/totCIBS/gCBS/vDifCBS',
+    of: ({ valores: { fed }, totCIBS }) => ({
+      p: fed.pCBS,
+      pRed: fed.pRedAliqCBS,
+      pEfet: fed.pAliqEfetCBS,
+      v: totCIBS.gCBS.vCBS,
+      vDif: totCIBS.gCBS.vDifCBS,
+    }),
+    pDif: ({ pDifCBS }) => pDifCBS,
+  },
+];
+
+function stepsOfTribute(fields: TributeFields, input: IbsCbsInput, amounts: IbsCbsAmounts): IbsCbsStep[] {
+  const { p, pRed, pEfet, v, vDif } = fields.of(amounts);
+  const { vBC } = amounts.valores;
+  const product = `${named('vBC', vBC)} × ${named(nameOf(fields.pEfet), pEfet)} %`;
+  const factors = [
+    named(nameOf(fields.p), p),
+    ...(pRed === undefined ? [] : [`(1 − ${named(nameOf(fields.pRed), pRed)} %)`]),
+    ...(amounts.pRedutor === undefined ? [] : [`(1 − ${named('pRedutor', amounts.pRedutor)} %)`]),
+  ];
+  return [
+    step(fields.p, rateInWords(fields.tributo, input), p),
+    ...(pRed === undefined ? [] : [step(fields.pRed, `redução do cClassTrib ${input.cClassTrib}`, pRed)]),
+    step(fields.pEfet, factors.join(' × '), pEfet),
+    ...(vDif === undefined
+      ? [step(fields.v, product, v)]
+      : [
+          step(fields.vDif, `${product}, diferido por inteiro${declaredDeferral(fields, input)}`, vDif),
+          step(fields.v, `nada devido: tudo está em ${nameOf(fields.vDif)}`, v),
+        ]),
+  ];
+}
+
+function declaredDeferral({ pDif }: TributeFields, { gDif }: IbsCbsInput): string {
+  const declared = gDif && formatDecimal(pDif(gDif));
+  return declared === undefined || declared === '100.00' ? '' : ` (gDif declara ${declared} %)`;
+}
+
+function rateInWords(tributo: TributoIbsCbs, { CST, cClassTrib, dCompet }: IbsCbsInput): string {
+  if (!treatmentOf(CST, cClassTrib).levied) return `CST ${CST}: sem alíquota a aplicar`;
+  const row = aliquotasIbsCbs().find(
+    ({ tributo: of, inicio, fim }) => of === tributo && inicio <= dCompet && dCompet <= fim,
+  );
+  return `alíquota de ${tributo} em ${dCompet} (${row?.baseLegal})`;
+}
+
+function baseInWords(input: IbsCbsInput): string {
+  const reducers = reducersOf(input).filter(([, value]) => value !== ZERO);
+  return [named('vServ', input.vServ), ...reducers.map(([campo, value]) => named(campo, value))].join(' − ');
+}
+
+function stepsOfRegular({ gTribRegular }: IbsCbsInput, { valores, totCIBS }: IbsCbsAmounts): IbsCbsStep[] {
+  const regular = totCIBS.gTribRegular;
+  if (regular === undefined) return [];
+  const rate = `alíquota efetiva sem a suspensão, cClassTribReg ${gTribRegular?.cClassTribReg}`;
+  return TRIBUTES.flatMap(({ sigla }) => {
+    const p = regular[`pAliqEfeReg${sigla}`];
+    const tax = `${named('vBC', valores.vBC)} × ${named(`pAliqEfeReg${sigla}`, p)} %`;
+    return [
+      step(`IBSCBS/totCIBS/gTribRegular/pAliqEfeReg${sigla}`, rate, p),
+      step(`IBSCBS/totCIBS/gTribRegular/vTribReg${sigla}`, tax, regular[`vTribReg${sigla}`]),
+    ];
+  });
+}
+
+function stepsOfCompraGov({ totCIBS: { gTribCompraGov } }: IbsCbsAmounts): IbsCbsStep[] {
+  if (gTribCompraGov === undefined) return [];
+  return TRIBUTES.flatMap(({ sigla, pEfet, v }) => {
+    const p = gTribCompraGov[`p${sigla}`];
+    const tax = gTribCompraGov[`v${sigla}`];
+    return [
+      step(`IBSCBS/totCIBS/gTribCompraGov/p${sigla}`, named(nameOf(pEfet), p), p),
+      step(`IBSCBS/totCIBS/gTribCompraGov/v${sigla}`, named(nameOf(v), tax), tax),
+    ];
+  });
+}
+
+function step(campo: NfsePath, formula: string, value: Decimal): IbsCbsStep {
+  return { campo, formula, valor: formatDecimal(value) };
+}
+
+function named(campo: string, value: Decimal): string {
+  return `${campo} ${formatDecimal(value)}`;
+}
+
+function nameOf(path: NfsePath): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
+// Where
+
+/** The code of a place abroad. The annex writes 999999, which a type of seven digits cannot hold. */
+const ABROAD = '9999999';
+
+export type IbsCbsPlace = { readonly codigo: string; readonly nome: string };
+
+/**
+ * `cLocalidadeIncid` and `xLocalidadeIncid` (E1521): the address that the indicator points to (Anexo C), and the provider's
+ * municipality where that address is not given. Undefined only when `cLocEmi` is no municipality, which E403 refuses.
+ */
+export function placeOfIbsCbs(dps: Dps, cIndOp: string): IbsCbsPlace | undefined {
+  return decidingPlace(dps, indicadorOf(cIndOp)?.campoLocal) ?? municipality(dps.cLocEmi);
+}
+
+function decidingPlace(dps: Dps, campoLocal: (typeof CAMPOS_LOCAL)[number] | undefined): IbsCbsPlace | undefined {
+  switch (campoLocal) {
+    // An event has a CEP and no municipality; its services are provided where it is held (LC 116 art. 3, XVIII and XXI).
+    case 'atvEvento':
+    case 'cLocPrestacao': {
+      const { cLocPrestacao, cPaisPrestacao } = dps.serv.locPrest;
+      return municipality(cLocPrestacao) ?? country(cPaisPrestacao);
+    }
+    case 'dest':
+    case 'destOuToma':
+    case 'destOuTomaExterior': {
+      const end = recipientOf(dps)?.end;
+      return municipality(end?.endNac?.cMun) ?? country(end?.endExt?.cPais);
+    }
+    // The shared DPS has no address of the provider (E0128): it is the one in `emit`, in cLocEmi (E1286).
+    case 'prest':
+    case undefined:
+      return undefined;
+  }
+}
+
+/** Who names a recipient and does not say so meant that it is not the taker. */
+function recipientOf({ IBSCBS, toma }: Dps): { readonly end?: NonNullable<Dps['toma']>['end'] } | undefined {
+  const isTaker = IBSCBS?.indDest === undefined ? IBSCBS?.dest === undefined : IBSCBS.indDest === '0';
+  return isTaker ? toma : IBSCBS?.dest;
+}
+
+function municipality(codigo: string | undefined): IbsCbsPlace | undefined {
+  const nome = codigo && municipioOf(codigo)?.nome;
+  return codigo && nome ? { codigo, nome } : undefined;
+}
+
+function country(cPais: string | undefined): IbsCbsPlace | undefined {
+  const nome = cPais && paisOf(cPais)?.nome;
+  return nome ? { codigo: ABROAD, nome } : undefined;
+}
+
+// Which
+
+/**
+ * "Demais serviços, em operações onerosas": what is not specified elsewhere. The more specific indicators turn on facts
+ * that no field of the DPS holds (was the person there, was the thing brought along), so whoever means one must name it.
+ */
+const REMAINING_SERVICES = '100301';
+
+/**
+ * The operation indicator of a sender that gave none (D-15): the only one that Anexo VIII has for the service, its NBS
+ * and its classification, else the one for all other services. The annex is initial work (D-84), so an indicator
+ * that the national environment would not take (E0901) is not drawn from it.
+ */
+export function defaultIndOp({ serv: { cServ }, IBSCBS }: Dps): string {
+  const subitem = servicoOf(cServ.cTribNac)?.subitem;
+  const cClassTrib = IBSCBS?.valores.trib.gIBSCBS.cClassTrib;
+  if (subitem === undefined || cClassTrib === undefined) return REMAINING_SERVICES;
+
+  const ofNbs = correlacoesOf(cServ.cNBS).filter((row) => row.subitem === subitem);
+  const rows = ofNbs.length > 0 ? ofNbs : correlacoesOfSubitem(subitem);
+  const candidates = new Set<string>();
+  for (const { cIndOp, cTribNac = cServ.cTribNac, cClassTrib: of } of rows) {
+    if (cIndOp !== undefined && of === cClassTrib && cTribNac === cServ.cTribNac) candidates.add(cIndOp);
+  }
+  const [only, another] = candidates;
+  const indicador = only === undefined || another !== undefined ? undefined : indicadorOf(only);
+  return indicador?.emAnexoC && indicador.validoNFSe ? indicador.codigo : REMAINING_SERVICES;
+}

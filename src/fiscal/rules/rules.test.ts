@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { assertAccepted, assertRejected, dpsOf, EXAMPLE_FACTS } from '../../../test/support/law.ts';
+import { readXml } from '../../documents/xml.ts';
+import type { Facts } from '../facts.ts';
+import type { Elemento } from '../layout/tree.ts';
+import { exampleXml } from './example.ts';
+import type { Patch } from './rule.ts';
+import { AMOUNT_RULES, RULES } from './rules.ts';
+import { linesOf, treeOf } from './trial.ts';
+
+const ALL = [...RULES, ...AMOUNT_RULES];
+
+const named = ({ code, at }: { readonly code: string; readonly at: string }): string => `${code} at ${at}`;
+
+/**
+ * Rules that the sandbox's own facts never break: they need a municipality of its own, production, or a service list.
+ * Each is tried with the facts under which it refuses.
+ */
+const BY_FACTS: readonly { readonly rule: string; readonly facts: Partial<Facts>; readonly rejects: Patch }[] = [
+  { rule: 'E403 at cLocEmi', facts: {}, rejects: { cLocEmi: '9999999' } },
+  { rule: 'E403 at cLocEmi', facts: { cMun: '3304557' }, rejects: {} },
+  { rule: 'E0003 at prest/xNome', facts: { ambiente: 'producao' }, rejects: { 'prest/xNome': '' } },
+  { rule: 'E0310 at serv/cServ/cTribNac', facts: { administers: () => false }, rejects: {} },
+  {
+    rule: 'E402 at serv/cServ/cTribMun',
+    facts: { servicoMunicipal: () => undefined },
+    rejects: { 'serv/cServ/cTribMun': '001' },
+  },
+];
+
+describe('the valid DPS', () => {
+  test('is accepted, and so is it as it stands', () => {
+    assertAccepted({});
+    assert.equal(dpsOf({}).serv.cServ.cTribNac, '010101');
+  });
+});
+
+describe('every rule', () => {
+  for (const rule of ALL) {
+    test(`${named(rule)} says why, where from, what is wrong and what is right`, () => {
+      for (const text of [rule.why, rule.origin]) assert.match(text, /\S/);
+      assert.ok(typeof rule.message === 'function' || /\S.*\.$/.test(rule.message), 'a message is a sentence');
+      assert.match(rule.why, /\.$/, 'the reason is a sentence');
+      assert.match(rule.code, /^E\d{3,4}$/);
+      const isTried = rule.rejects.length > 0 || BY_FACTS.some(({ rule: name }) => name === named(rule));
+      assert.ok(isTried, 'a rejected example, or facts in this file under which it refuses');
+    });
+
+    for (const [place, patch] of rule.rejects.entries()) {
+      test(`${named(rule)} rejects example ${place + 1}`, () => assertRejected(patch, rule));
+    }
+
+    for (const [place, patch] of rule.accepts.entries()) {
+      test(`${named(rule)} accepts example ${place + 1}`, () => assertAccepted(patch));
+    }
+  }
+
+  test('holds over every accepted example of every other', () => {
+    for (const { accepts, ...owner } of ALL) {
+      for (const [place, patch] of accepts.entries()) {
+        const dps = dpsOf(patch);
+        for (const rule of RULES) {
+          const holds = !(rule.when?.(dps, EXAMPLE_FACTS) ?? true) || rule.must(dps, EXAMPLE_FACTS);
+          assert.ok(holds, `${named(rule)} breaks on accepted example ${place + 1} of ${named(owner)}`);
+        }
+      }
+    }
+  });
+});
+
+describe('a rule that needs facts which no example brings', () => {
+  for (const { rule: name, facts, rejects } of BY_FACTS) {
+    test(`${name} refuses with ${Object.keys(facts).join(', ') || 'a code that no municipality has'}`, () => {
+      const rule = ALL.find((candidate) => named(candidate) === name);
+      assert.ok(rule, `there is no rule ${name} any more`);
+      assertRejected(rejects, rule, { ...EXAMPLE_FACTS, ...facts });
+    });
+  }
+});
+
+describe('the text of an example', () => {
+  const patches: readonly Patch[] = [{}, ...ALL.flatMap(({ rejects, accepts }) => [...rejects, ...accepts])];
+
+  test('is the same tree to the pages and to the parser', () => {
+    for (const patch of patches) {
+      const xml = exampleXml(patch);
+      const parsed = readXml(Buffer.from(xml));
+      assert.ok('root' in parsed);
+      assert.deepEqual(treeOf(xml), withoutIndent(parsed.root));
+    }
+  });
+
+  test('opens and closes every group once', () => {
+    const lines = linesOf(exampleXml());
+    const starts = lines.filter(({ kind }) => kind === 'start').map(({ path }) => path);
+    const ends = lines.filter(({ kind }) => kind === 'end').map(({ path }) => path);
+    assert.deepEqual(starts.toSorted(), ends.toSorted());
+    assert.ok(lines.some(({ kind, path }) => kind === 'leaf' && path === 'serv/cServ/cTribNac'));
+  });
+});
+
+function withoutIndent(element: Elemento): Elemento {
+  const text = element.children.length > 0 ? '' : element.text;
+  return { ...element, text, children: element.children.map(withoutIndent) };
+}

@@ -1,0 +1,106 @@
+/**
+ * An example put to the law: the document of a patch, read and judged as the sandbox does it.
+ *
+ * From here come the answers that the pages of the codes quote, so that a page cannot say what the service does not.
+ * It reads only the text that `example.ts` writes, one tag a line; documents from outside are XML and are read by
+ * `../../documents/xml.ts`, with which the tests run the same examples.
+ */
+import type { Facts } from '../facts.ts';
+import type { Fault } from '../fault.ts';
+import { judge } from '../judge.ts';
+import { readDps } from '../layout/read.ts';
+import type { Atributo, Elemento } from '../layout/tree.ts';
+import { exampleXml } from './example.ts';
+import type { Patch } from './rule.ts';
+
+/** The sandbox on the competence of the valid DPS, with no service list and no rates of its own (D-61). */
+export const EXAMPLE_FACTS: Facts = {
+  ambiente: 'homologacao',
+  cMun: undefined,
+  hoje: '2026-10-05',
+  prestador: {
+    documento: '11222333000181',
+    razaoSocial: 'Empresa Exemplo Ltda',
+    autorizado: true,
+    endereco: { xLgr: 'Endereço não informado', nro: 'S/N', xBairro: 'Centro', CEP: '00000000' },
+  },
+  administers: () => true,
+  servicoMunicipal: () => 'sem_lista',
+  aliquotaRegistrada: () => undefined,
+};
+
+/** Every fault of the document of a patch: those of its structure, or those of the rules. Empty when it is accepted. */
+export function faultsOf(patch: Patch, facts: Facts = EXAMPLE_FACTS): readonly Fault[] {
+  const read = readDps(treeOf(exampleXml(patch)));
+  if ('faults' in read) return read.faults;
+  const judged = judge(read.dps, facts);
+  return 'faults' in judged ? judged.faults : [];
+}
+
+/** One line of an example: a whole leaf, or the start or the end of a group. `path` is below `infDPS`. */
+export type ExampleLine = {
+  readonly kind: 'leaf' | 'start' | 'end';
+  readonly path: string;
+  readonly source: string;
+};
+
+const LINE = /^\s*<(\/)?([^\s>]+)((?:\s[^>]*)?)>(?:([^<]*)<\/[^>]+>)?$/;
+
+/** The lines of the text of an example inside `infDPS`. */
+export function linesOf(xml: string): readonly ExampleLine[] {
+  const names: string[] = [];
+  const lines: ExampleLine[] = [];
+  for (const source of xml.split('\n')) {
+    const match = LINE.exec(source);
+    if (match === null || match[2]!.startsWith('?')) continue;
+    const isEnd = match[1] !== undefined;
+    const kind = isEnd ? 'end' : match[4] === undefined ? 'start' : 'leaf';
+    if (!isEnd) names.push(match[2]!);
+    if (names.length > 2) lines.push({ kind, path: names.slice(2).join('/'), source });
+    if (kind !== 'start') names.pop();
+  }
+  return lines;
+}
+
+/** The text of an example as the tree that the reader takes. */
+export function treeOf(xml: string): Elemento {
+  type Growing = Elemento & { readonly children: Elemento[] };
+  const open: Growing[] = [];
+  let root: Growing | undefined;
+  let index = 0;
+  for (const source of xml.split('\n')) {
+    const match = LINE.exec(source);
+    if (match === null || match[2]!.startsWith('?')) continue;
+    if (match[1] !== undefined) {
+      open.pop();
+      continue;
+    }
+    const declared = attributesOf(match[3]!);
+    const element: Growing = {
+      name: match[2]!,
+      namespace: declared.find(({ name }) => name === 'xmlns')?.value ?? root?.namespace ?? '',
+      text: unescaped(match[4] ?? ''),
+      children: [],
+      attributes: declared.filter(({ name }) => name !== 'xmlns'),
+      index,
+    };
+    index += 1;
+    root ??= element;
+    open.at(-1)?.children.push(element);
+    if (match[4] === undefined) open.push(element);
+  }
+  if (root === undefined) throw new RangeError('Not the text of an example');
+  return root;
+}
+
+function attributesOf(source: string): readonly Atributo[] {
+  return [...source.matchAll(/([\w:]+)="([^"]*)"/g)].map(([, name, value]) => ({
+    name: name!,
+    namespace: '',
+    value: unescaped(value!),
+  }));
+}
+
+function unescaped(text: string): string {
+  return text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
+}
