@@ -92,7 +92,8 @@ async function load(
 
 /** Every sampled key must be there: a figure of notes that were lost is no figure. */
 async function verify(address: string, result: LoadResult): Promise<void> {
-  if (result.failures > 0) throw new Error(`${result.failures} requests were not issued; first: ${result.firstFailure}`);
+  if (result.failures > 0)
+    throw new Error(`${result.failures} requests were not issued; first: ${result.firstFailure}`);
   for (const key of result.sampleKeys) {
     const response = await fetch(`${address}/integracao/api/v1/nfse/${key}`);
     if (response.status !== 200) throw new Error(`an answered note is not there: HTTP ${response.status}`);

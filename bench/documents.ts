@@ -15,10 +15,11 @@ function cnpjOf(root: number): string {
 export function distinctDps(template: string, providers: number): (number: number) => Buffer {
   const cnpjs = Array.from({ length: providers }, (_, place) => cnpjOf(10_000_000 + place));
   const marked = template
-    .replace(/<nDPS>[^<]*</, '<nDPS>\u0001<')
-    .replace(/(<prest>\s*<CNPJ>)[^<]*</, '$1\u0002<')
-    .replace(/<vServ>[^<]*</, '<vServ>\u0003.00<');
-  const [first, second, third, last] = marked.split(/[\u0001\u0002\u0003]/);
+    .replace(/<nDPS>[^<]*</, '<nDPS>@1@<')
+    .replace(/(<prest>\s*<CNPJ>)[^<]*</, '$1@2@<')
+    .replace(/<vServ>[^<]*</, '<vServ>@3@.00<');
+  const [first, second, third, last] = marked.split(/@[123]@/);
   if (last === undefined) throw new Error('the template lacks nDPS, CNPJ or vServ');
-  return (number) => Buffer.from(`${first}${number}${second}${cnpjs[number % providers]}${third}${100 + (number % 900)}${last}`);
+  return (number) =>
+    Buffer.from(`${first}${number}${second}${cnpjs[number % providers]}${third}${100 + (number % 900)}${last}`);
 }

@@ -40,7 +40,10 @@ async function insertFloor(dataDir: string): Promise<number> {
   const pool = new Pool(server.connection);
   try {
     await pool.query('create table if not exists piso (id bigint primary key, bytes bytea not null)');
-    const block = Buffer.from(exampleXml().repeat(Math.ceil((NOTE_BYTES * ROWS) / exampleXml().length))).subarray(0, NOTE_BYTES * ROWS);
+    const block = Buffer.from(exampleXml().repeat(Math.ceil((NOTE_BYTES * ROWS) / exampleXml().length))).subarray(
+      0,
+      NOTE_BYTES * ROWS,
+    );
     const text = `insert into piso select $2::bigint + n, substring($1::bytea from 1 + n * $3::int for $3::int)
       from generate_series(0, $4::int - 1) n`;
     let count = 0;

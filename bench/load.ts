@@ -101,7 +101,8 @@ function record(ms: number, answer: Buffer): void {
     firstFailure ??= answer.toString('utf8', 0, 1500);
   } else if (measuring) {
     latencies.push(ms);
-    if (latencies.length % 997 === 1) sampleKeys.push(/"chave_acesso":"([^"]+)"/.exec(answer.toString('utf8'))?.[1] ?? '');
+    if (latencies.length % 997 === 1)
+      sampleKeys.push(/"chave_acesso":"([^"]+)"/.exec(answer.toString('utf8'))?.[1] ?? '');
   }
 }
 
@@ -119,7 +120,8 @@ process.send?.('measured');
 ended = true;
 await Promise.all(connections);
 latencies.sort((a, b) => a - b);
-const at = (share: number): number => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? 0;
+const at = (share: number): number =>
+  latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? 0;
 const result: LoadResult = {
   notes: latencies.length,
   seconds,

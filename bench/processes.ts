@@ -19,7 +19,10 @@ export function cpuSecondsOf(servicePid: number, dataDir: string): ProcessTimes 
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
       parents.set(Number(entry), Number(fields[1]));
       // Own time and that of children that have ended: connections come and go.
-      times.set(Number(entry), (Number(fields[11]) + Number(fields[12]) + Number(fields[13]) + Number(fields[14])) / TICKS);
+      times.set(
+        Number(entry),
+        (Number(fields[11]) + Number(fields[12]) + Number(fields[13]) + Number(fields[14])) / TICKS,
+      );
     } catch {
       // The process ended between listing and reading.
     }

@@ -41,7 +41,8 @@ function portOf(text: string): number {
 
 function urlOf(name: string, text: string | undefined, protocols: readonly string[]): string | undefined {
   if (text === undefined || text === '') return undefined;
-  const example = protocols[0] === 'postgres:' ? 'postgres://usuario:senha@host:5432/banco' : 'https://nfse.exemplo.gov.br';
+  const example =
+    protocols[0] === 'postgres:' ? 'postgres://usuario:senha@host:5432/banco' : 'https://nfse.exemplo.gov.br';
   // The text itself is not repeated: it may hold a password.
   if (!URL.canParse(text) || !protocols.includes(new URL(text).protocol)) {
     throw new ConfigError(`${name} não é um endereço válido. Exemplo: ${example}`);

@@ -28,7 +28,8 @@ export type OpenStore = {
 
 /** The embedded server or the one of DATABASE_URL, its schema brought up to date. */
 export async function openStore(config: Config, log: Logger): Promise<OpenStore> {
-  const server = config.databaseUrl === undefined ? await openEmbedded({ dataDir: path.resolve(config.dataDir), log }) : undefined;
+  const server =
+    config.databaseUrl === undefined ? await openEmbedded({ dataDir: path.resolve(config.dataDir), log }) : undefined;
   const connection: PoolConfig = server?.connection ?? { connectionString: config.databaseUrl };
   const pool = openPool(connection, (error) => log.warn({ err: error }, 'an idle database connection was lost'));
   const closeAll = async (): Promise<void> => {

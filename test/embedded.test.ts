@@ -90,6 +90,26 @@ describe('PostgreSQL embutido', { concurrency: 4 }, () => {
     assert.deepEqual(serious(entries), []);
   });
 
+  test('um comando que só abre e para termina por si, com o servidor parado', async (t) => {
+    const place = scratch(t);
+    const source = `
+      import { openEmbedded } from ${JSON.stringify(join(PROJECT, 'src', 'store', 'embedded.ts'))};
+      const log = { info() {}, warn() {}, error() {} };
+      const server = await openEmbedded({ dataDir: ${JSON.stringify(place.dataDir)}, log });
+      await server.stop();
+      console.log('fim');`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', source], { stdio: ['ignore', 'pipe', 'inherit'] });
+    place.children.push(child);
+    let output = '';
+    child.stdout.on('data', (chunk) => {
+      output += chunk;
+    });
+    await until(() => child.exitCode !== null);
+    assert.equal(output, 'fim\n');
+    assert.equal(child.exitCode, 0);
+    assert.equal(pidOf(place.dataDir), 0);
+  });
+
   test('kill -9 no serviço: o próximo adota o servidor', async (t) => {
     const place = scratch(t);
     const service = await serve(place);
@@ -252,7 +272,6 @@ describe('PostgreSQL embutido', { concurrency: 4 }, () => {
     skip: needsLinux,
   }, async (t) => {
     const place = scratch(t);
-    const { dataDir } = place;
     const { log, entries } = recorder();
     const server = await open(place, log);
     await sql(server.connection, 'CREATE TABLE nota (n int); INSERT INTO nota VALUES (1)');
@@ -435,7 +454,6 @@ describe('PostgreSQL embutido', { concurrency: 4 }, () => {
 
   test('um backup restaurado pelo root volta a pertencer à conta do servidor', { skip: needsRoot }, async (t) => {
     const place = scratch(t);
-    const { dataDir } = place;
     const server = await open(place);
     const { uid } = statSync(server.location);
     await server.stop();
@@ -450,7 +468,7 @@ describe('PostgreSQL embutido', { concurrency: 4 }, () => {
   test('os erros dizem em português o que fazer', async (t) => {
     const { log } = recorder();
     const place = scratch(t);
-    const { root, dataDir } = place;
+    const { root } = place;
 
     writeFileSync(join(root, 'arquivo'), '');
     await assert.rejects(

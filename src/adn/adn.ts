@@ -10,7 +10,11 @@ export type DocumentToShare = {
 };
 
 /** One reason of a refusal, as the ADN words it. */
-export type AdnErro = { readonly codigo: string; readonly descricao: string; readonly complemento?: string | undefined };
+export type AdnErro = {
+  readonly codigo: string;
+  readonly descricao: string;
+  readonly complemento?: string | undefined;
+};
 
 export type AdnAnswer =
   | { readonly kind: 'accepted' }

@@ -10,7 +10,8 @@ export function localAdn(): Adn {
   return {
     wantsDocuments: false,
     batchMax: BATCH_MAX,
-    share: async (_tenant, documents) => new Map(documents.map(({ chave_acesso }) => [chave_acesso, { kind: 'accepted' }])),
+    share: async (_tenant, documents) =>
+      new Map(documents.map(({ chave_acesso }) => [chave_acesso, { kind: 'accepted' }])),
     find: async (_tenant, chaves) => new Map(chaves.map((chave) => [chave, 'absent'])),
   };
 }

@@ -81,7 +81,14 @@ function treeOf(element: XmlElement, depth: number, count: { elements: number; t
       else if (node instanceof XmlText || node instanceof XmlCData) text += node.content;
     }
   }
-  return { name: element.name, namespace: element.namespaceUri, text, children, attributes: attributesOf(element), index };
+  return {
+    name: element.name,
+    namespace: element.namespaceUri,
+    text,
+    children,
+    attributes: attributesOf(element),
+    index,
+  };
 }
 
 const NO_ATTRIBUTES: readonly Atributo[] = [];
@@ -99,7 +106,9 @@ function attributesOf(element: XmlElement): readonly Atributo[] {
 function malformed(mensagem: string, position: Position, encontrado?: string): { fault: Fault } {
   const where = `linha ${position.linha}, coluna ${position.coluna}`;
   const found = encontrado === undefined ? {} : { encontrado };
-  return { fault: { codigo: 'E201', xpath: '', mensagem: `XML malformado (${where}): ${mensagem}`, ...found, ...position } };
+  return {
+    fault: { codigo: 'E201', xpath: '', mensagem: `XML malformado (${where}): ${mensagem}`, ...found, ...position },
+  };
 }
 
 /** What libxml2 says, in the words of somebody who must mend it. Unknown messages are passed on as they are. */
@@ -125,11 +134,23 @@ const MESSAGES: readonly (readonly [RegExp, string])[] = [
   [/^AttValue: " or ' expected/, 'o valor do atributo deve vir entre aspas.'],
   [/^Extra content at the end of the document/, 'há conteúdo depois do fim do elemento raiz; envie um só documento.'],
   [/^Unsupported encoding:? ?(.*)$/, 'a codificação $1 não é conhecida; envie em UTF-8.'],
-  [/^Invalid bytes in character encoding/, 'há bytes que não são da codificação declarada; grave o arquivo em UTF-8 ou declare a codificação certa em <?xml encoding="…"?>.'],
-  [/^Input is not proper UTF-8/, 'há bytes que não são UTF-8; grave o arquivo em UTF-8 ou declare a codificação certa.'],
-  [/^Namespace prefix (\S+)(?: for (\S+))? on (\S+) is not defined/, 'o prefixo $1 de $3 não foi declarado com xmlns:$1.'],
+  [
+    /^Invalid bytes in character encoding/,
+    'há bytes que não são da codificação declarada; grave o arquivo em UTF-8 ou declare a codificação certa em <?xml encoding="…"?>.',
+  ],
+  [
+    /^Input is not proper UTF-8/,
+    'há bytes que não são UTF-8; grave o arquivo em UTF-8 ou declare a codificação certa.',
+  ],
+  [
+    /^Namespace prefix (\S+)(?: for (\S+))? on (\S+) is not defined/,
+    'o prefixo $1 de $3 não foi declarado com xmlns:$1.',
+  ],
   [/^PCDATA invalid Char value (\d+)/, 'há um caractere de controle (código $1), que XML não admite; retire-o.'],
-  [/^XML declaration allowed only at the start/, 'há espaço ou linha antes de <?xml …?>; a declaração deve ser o primeiro caractere.'],
+  [
+    /^XML declaration allowed only at the start/,
+    'há espaço ou linha antes de <?xml …?>; a declaração deve ser o primeiro caractere.',
+  ],
   [/^Double hyphen within comment/, 'há -- dentro de um comentário.'],
   [/^Excessive depth/, 'há elementos aninhados demais.'],
 ];

@@ -3,7 +3,8 @@
  * field; each step of it in words, for whoever asks; the place of the operation; the indicator of a sender that gave none.
  *
  * Only amounts. When the group is due, how far a declared value may lie off and with which code it is refused are rules
- * elsewhere. Presumed credit is not here: none is in force while the rates of all three tributes are published, in 2026.
+ * elsewhere. Deliberately absent: presumed credit, of which none is in force in the only year with published rates; the
+ * halved base of CST 222 and the rates per quantity of 620, which no service has.
  */
 import type { CAMPOS_LOCAL, Classificacao, TributoIbsCbs } from './catalogs/catalogs.ts';
 import {
@@ -18,7 +19,17 @@ import {
   paisOf,
   servicoOf,
 } from './catalogs/catalogs.ts';
-import { add, type Decimal, decimal, effectiveRate, formatDecimal, percentOf, sub, ZERO } from './decimal.ts';
+import {
+  add,
+  type Decimal,
+  decimal,
+  effectiveRate,
+  formatDecimal,
+  percentOf,
+  type Rounding,
+  sub,
+  ZERO,
+} from './decimal.ts';
 import type { Dps } from './layout/dps.ts';
 import type { InfNfse, NfsePath } from './layout/nfse.ts';
 
@@ -52,7 +63,7 @@ export type IbsCbsAmounts = Omit<NonNullable<InfNfse['IBSCBS']>, 'cLocalidadeInc
 export type IbsCbsUnavailable = { readonly unavailable: TributoIbsCbs | 'pRedutor'; readonly data: string };
 
 /**
- * End of the test year. Until then one pair of rates is for all (LC 214/2025, arts. 343 and 346), PIS and COFINS leave
+ * End of the test year. Until then one set of rates is for all (LC 214/2025, arts. 343 and 346), PIS and COFINS leave
  * the base, and nothing is paid on top of the net value.
  */
 const TEST_YEAR_END = '2026-12-31';
@@ -70,8 +81,14 @@ const ISSQN_END = '2032-12-31';
 const OWN_RATES: ReadonlySet<Classificacao['tipoAliquota']> = new Set(['Uniforme setorial', 'Fixa']);
 
 /**
- * Rounding: each tribute once, half-up to the cent, then summed; effective rates have two decimals. A base below zero is
- * given as the formula left it, with the negative tributes that follow, so that a rule can say it.
+ * Half a cent goes up, as in the calculator of March 2026; its later editions take the even cent. The two differ at ties
+ * alone and by the one cent that the ADN allows, so it takes either.
+ */
+const ROUNDING: Rounding = 'half-up';
+
+/**
+ * Each tribute is rounded to the cent once, then summed; effective rates have two decimals. A base below zero is given as
+ * the formula left it, with the negative tributes that follow, so that a rule can say it.
  */
 export function assessIbsCbs(input: IbsCbsInput): IbsCbsAmounts | IbsCbsUnavailable {
   const { dCompet, vCalcReeRepRes, tpEnteGov, vLiq } = input;
@@ -220,7 +237,7 @@ function assessTribute(
   { deferred }: Treatment,
 ): Tribute {
   const pEfet = effectiveRate(p, pRed, pRedutor);
-  const v = percentOf(vBC, pEfet);
+  const v = percentOf(vBC, pEfet, ROUNDING);
   return {
     p,
     // E1540 and E1541: the reduction stands on the note exactly when the classification has one.
@@ -254,11 +271,11 @@ function regularOf(
   const pAliqEfeRegCBS = effectiveRate(rates.cbs, treatment.pRedCBS);
   return {
     pAliqEfeRegIBSUF,
-    vTribRegIBSUF: percentOf(vBC, pAliqEfeRegIBSUF),
+    vTribRegIBSUF: percentOf(vBC, pAliqEfeRegIBSUF, ROUNDING),
     pAliqEfeRegIBSMun,
-    vTribRegIBSMun: percentOf(vBC, pAliqEfeRegIBSMun),
+    vTribRegIBSMun: percentOf(vBC, pAliqEfeRegIBSMun, ROUNDING),
     pAliqEfeRegCBS,
-    vTribRegCBS: percentOf(vBC, pAliqEfeRegCBS),
+    vTribRegCBS: percentOf(vBC, pAliqEfeRegCBS, ROUNDING),
   };
 }
 

@@ -2,15 +2,18 @@
  * Document and facts to faults, or to amounts: the whole of the law, pure. The order of the rules is the order of the
  * layout and of the answer. Structure was judged by the reader, the registry by the facts, duplicates by the database.
  */
+
+import { AMBIENTES } from './ambiente.ts';
 import { assessIssqn, type Benefit, chooseAliquota, type Deduction, type IssqnAmounts } from './assess.ts';
+import { ZERO } from './decimal.ts';
 import type { Facts } from './facts.ts';
 import type { Aviso, Fault } from './fault.ts';
+import { assessIbsCbs, defaultIndOp, placeOfIbsCbs } from './ibscbs.ts';
 import { incidenceOf } from './incidence.ts';
 import type { Dps } from './layout/dps.ts';
 import type { InfNfse } from './layout/nfse.ts';
-import { AMBIENTES } from './ambiente.ts';
-import { AMOUNT_RULES, RULES } from './rules/rules.ts';
 import type { AmountRule, Rule } from './rules/rule.ts';
+import { AMOUNT_RULES, RULES } from './rules/rules.ts';
 
 export type Judged = {
   readonly amounts: IssqnAmounts;
@@ -38,7 +41,9 @@ export function judge(dps: Dps, facts: Facts): Judgement {
     if (!rule.must(amounts, dps)) faults.push(faultOf(rule, told(rule.message, amounts, dps), dps));
   }
   if (faults.length > 0) return { faults };
-  return { amounts, cLocIncid: incidenceOf(dps), ibscbs: undefined, cIndOp: undefined, avisos: remarks(dps, facts) };
+  const { ibscbs, cIndOp, aviso } = ibsCbsOf(dps, amounts);
+  const avisos = aviso === undefined ? remarks(dps, facts) : [...remarks(dps, facts), aviso];
+  return { amounts, cLocIncid: incidenceOf(dps), ibscbs, cIndOp, avisos };
 }
 
 function faultOf(rule: Rule | AmountRule, mensagem: string, dps: Dps): Fault {
@@ -93,6 +98,41 @@ function deductionOf(vDedRed: Dps['valores']['vDedRed']): Deduction | undefined 
 function benefitOf(BM: Dps['valores']['trib']['tribMun']['BM']): Benefit | undefined {
   if (BM?.pRedBCBM !== undefined) return { kind: 'pRedBCBM', p: BM.pRedBCBM };
   return BM?.vRedBCBM === undefined ? undefined : { kind: 'vRedBCBM', v: BM.vRedBCBM };
+}
+
+type IbsCbs = { readonly ibscbs: InfNfse['IBSCBS']; readonly cIndOp: string | undefined; readonly aviso?: Aviso };
+
+/** The group of the note, for a DPS that has one; a rate that nobody has published yet leaves it out, and says so. */
+function ibsCbsOf(dps: Dps, amounts: IssqnAmounts): IbsCbs {
+  const { IBSCBS, valores } = dps;
+  if (IBSCBS === undefined) return { ibscbs: undefined, cIndOp: undefined };
+  const { CST, cClassTrib, gTribRegular, gDif } = IBSCBS.valores.trib.gIBSCBS;
+  const cIndOp = IBSCBS.cIndOp ?? defaultIndOp(dps);
+  const assessed = assessIbsCbs({
+    dCompet: dps.dCompet,
+    vServ: valores.vServPrest.vServ,
+    vDescIncond: valores.vDescCondIncond?.vDescIncond,
+    vCalcReeRepRes: amounts.vCalcReeRepRes,
+    vISSQN: amounts.vISSQN ?? ZERO,
+    vPis: valores.trib.tribFed?.piscofins?.vPis,
+    vCofins: valores.trib.tribFed?.piscofins?.vCofins,
+    vLiq: amounts.vLiq,
+    CST,
+    cClassTrib,
+    gTribRegular,
+    gDif,
+    tpEnteGov: IBSCBS.tpEnteGov,
+  });
+  const place = placeOfIbsCbs(dps, cIndOp);
+  if ('unavailable' in assessed || place === undefined) {
+    const what =
+      'unavailable' in assessed
+        ? `não há ${assessed.unavailable} publicado para ${assessed.data}`
+        : 'o local não é conhecido';
+    const mensagem = `A nota sai sem o grupo IBSCBS calculado: ${what}.`;
+    return { ibscbs: undefined, cIndOp, aviso: { codigo: 'E1515', xpath: '/DPS/infDPS/IBSCBS', mensagem } };
+  }
+  return { ibscbs: { cLocalidadeIncid: place.codigo, xLocalidadeIncid: place.nome, ...assessed }, cIndOp };
 }
 
 /** What a positive answer says besides. D-62: a future competence lets obligation dates be rehearsed. */

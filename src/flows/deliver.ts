@@ -26,7 +26,10 @@ export async function deliverNotas(world: World, municipio: Municipio): Promise<
   const answers = new Map<string, AdnAnswer>();
   const announced = claim.notas.filter((nota) => nota.found === 'transmitida');
   if (announced.length > 0) {
-    const known = await adn.find(tenant, announced.map(({ chave_acesso }) => chave_acesso));
+    const known = await adn.find(
+      tenant,
+      announced.map(({ chave_acesso }) => chave_acesso),
+    );
     for (const { chave_acesso } of announced) {
       const knowledge = known.get(chave_acesso);
       if (knowledge === 'known') answers.set(chave_acesso, { kind: 'accepted' });
@@ -35,7 +38,12 @@ export async function deliverNotas(world: World, municipio: Municipio): Promise<
   }
   const toSend = claim.notas.filter(({ chave_acesso }) => !answers.has(chave_acesso));
   if (toSend.length > 0) {
-    const documents = adn.wantsDocuments ? await world.store.nfseOf(tenant, toSend.map(({ id }) => id)) : undefined;
+    const documents = adn.wantsDocuments
+      ? await world.store.nfseOf(
+          tenant,
+          toSend.map(({ id }) => id),
+        )
+      : undefined;
     const shared = await adn.share(
       tenant,
       toSend.map(({ id, chave_acesso }) => ({ chave_acesso, nfse: documents?.get(id) })),

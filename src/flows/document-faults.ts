@@ -25,7 +25,10 @@ export function versionFault(root: Elemento): Fault | undefined {
 }
 
 /** The same faults with line and column of the element they are about, or of the one that misses it. */
-export function placedFaults(faults: readonly Fault[], reading: Extract<XmlReading, { root: Elemento }>): readonly Fault[] {
+export function placedFaults(
+  faults: readonly Fault[],
+  reading: Extract<XmlReading, { root: Elemento }>,
+): readonly Fault[] {
   return faults.map((fault) =>
     fault.xpath === '' ? fault : { ...fault, ...reading.positionOf(locate(reading.root, fault.xpath, isSpellingOf)) },
   );

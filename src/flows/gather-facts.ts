@@ -48,7 +48,8 @@ export async function gatherFacts(
     aliquotaRegistrada: (cTribNac, cTribMun, data) =>
       servicos.find(
         (servico) =>
-          (cTribMun === undefined ? servico.cTribNac === cTribNac : servico.codigo === cTribMun) && isInForce(servico, data),
+          (cTribMun === undefined ? servico.cTribNac === cTribNac : servico.codigo === cTribMun) &&
+          isInForce(servico, data),
       )?.aliquota,
   };
   return { facts, novoPrestador: found.novo ? found.prestador : undefined };
@@ -88,7 +89,8 @@ function authorized(establishments: readonly Prestador[], dps: Dps): Found | Ref
   }
   const prestador = ofIm.find((one) => one.autorizado);
   if (prestador !== undefined) return { prestador, novo: false };
-  const mensagem = 'O prestador está cadastrado no município, mas não está autorizado a emitir NFS-e. Procure a prefeitura.';
+  const mensagem =
+    'O prestador está cadastrado no município, mas não está autorizado a emitir NFS-e. Procure a prefeitura.';
   return refused({ codigo: 'E102', xpath, mensagem });
 }
 

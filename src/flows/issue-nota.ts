@@ -84,7 +84,12 @@ function signatureFault({ ambiente }: Municipio, root: Elemento): Fault | undefi
 }
 
 function identifierOf(dps: Dps, nDPS: string): string {
-  return dpsIdOf({ cLocEmi: dps.cLocEmi, documento: (dps.prest.CNPJ ?? dps.prest.CPF)!, serie: dps.serie ?? DEFAULT_SERIE, nDPS });
+  return dpsIdOf({
+    cLocEmi: dps.cLocEmi,
+    documento: (dps.prest.CNPJ ?? dps.prest.CPF)!,
+    serie: dps.serie ?? DEFAULT_SERIE,
+    nDPS,
+  });
 }
 
 type Material = {

@@ -1,7 +1,7 @@
 /** Readings of notas, and what the public sees of each state. Nothing is written here. */
 import { decodeXml } from '../documents/xml.ts';
-import { NOTA_ESTADOS } from '../fiscal/nota.ts';
 import { brazilianDate, momentIn, spacedMoment } from '../fiscal/moment.ts';
+import { NOTA_ESTADOS } from '../fiscal/nota.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { NotaRow } from '../store/notas.ts';
 import { zoneOf } from './gather-facts.ts';
@@ -52,7 +52,11 @@ export type NotaReading = {
   readonly rests: boolean;
 };
 
-export async function notaByChave(world: World, { tenant }: Municipio, chave: string): Promise<NotaReading | undefined> {
+export async function notaByChave(
+  world: World,
+  { tenant }: Municipio,
+  chave: string,
+): Promise<NotaReading | undefined> {
   return shown(await world.store.notaByChave(tenant, chave));
 }
 

@@ -7,7 +7,6 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import {
-  copyFile,
   type FileHandle,
   lchown,
   mkdtemp,
@@ -19,7 +18,6 @@ import {
   rmdir,
   stat,
   symlink,
-  truncate,
   writeFile,
 } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -149,11 +147,14 @@ export function logPathOf(place: Place): string {
   return join(place.dataDir, 'postgres.log');
 }
 
-/** Opens the log to append; the server inherits it, so its account needs no way into the data folder. */
+/**
+ * Opens the log to append; the server inherits it, so its account needs no way into the data folder. No link is followed,
+ * for as root we may be writing in a folder of somebody else's.
+ */
 export async function openLog(place: Place): Promise<FileHandle> {
   const path = logPathOf(place);
   try {
-    const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0);
+    const flags = constants.O_RDWR | constants.O_CREAT | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0);
     const file = await open(path, flags, 0o640);
     if (place.runAs) await file.chown(place.runAs.uid, place.runAs.gid);
     return file;
@@ -168,22 +169,35 @@ export async function openLog(place: Place): Promise<FileHandle> {
 /** Keeps one log and one older one. The server appends, so truncating the file under it is safe. */
 export async function boundLog(place: Place): Promise<void> {
   const path = logPathOf(place);
-  const size = (await stat(path).catch(absent))?.size ?? 0;
-  if (size <= LOG_MAX_BYTES) return;
-  const older = `${path}.1`;
-  await rm(older, { force: true });
-  await copyFile(path, older, constants.COPYFILE_EXCL);
-  await giveTo(older, place.runAs);
-  await truncate(path);
+  if (((await stat(path).catch(absent))?.size ?? 0) <= LOG_MAX_BYTES) return;
+  const file = await openLog(place);
+  try {
+    const older = `${path}.1`;
+    await rm(older, { force: true });
+    await writeFile(older, await readEnd(file, 0, LOG_MAX_BYTES), { mode: 0o640, flag: 'wx' });
+    await giveTo(older, place.runAs);
+    await file.truncate();
+  } finally {
+    await file.close();
+  }
 }
 
 /** The end of what the log has gained since a position. */
 export async function logSince(place: Place, position: number): Promise<string> {
-  const text = await readFile(logPathOf(place)).catch(() => Buffer.alloc(0));
-  return text
-    .subarray(Math.max(position, text.length - TAIL_MAX_BYTES))
-    .toString()
-    .trim();
+  const file = await openLog(place);
+  try {
+    return (await readEnd(file, position, TAIL_MAX_BYTES)).toString().trim();
+  } finally {
+    await file.close();
+  }
+}
+
+async function readEnd(file: FileHandle, from: number, maxBytes: number): Promise<Buffer> {
+  const { size } = await file.stat();
+  const start = Math.max(from, size - maxBytes);
+  const end = Buffer.alloc(Math.max(0, size - start));
+  const { bytesRead } = await file.read(end, 0, end.length, start);
+  return end.subarray(0, bytesRead);
 }
 
 async function versionOf(location: string): Promise<string | undefined> {
@@ -214,11 +228,13 @@ async function createCluster(place: Place, binaries: Binaries, transport: Transp
   } catch (cause) {
     // Another process was faster, and its cluster is as good as ours.
     if ((await versionOf(place.location)) !== undefined) return;
-    throw new Error(
-      `Não foi possível criar o banco de dados em ${place.location}: ${cause instanceof Error ? cause.message : cause}\n` +
-        `Confira o espaço em disco e as permissões de ${place.home}, ou escolha outro diretório de dados. ${WAY_OUT}`,
-      { cause },
-    );
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const advice = /could not look up effective user ID/.test(reason)
+      ? 'O PostgreSQL exige que a conta que o executa tenha uma linha em /etc/passwd: crie-a (useradd) ou use outra conta.'
+      : `Confira o espaço em disco e as permissões de ${place.home}, ou escolha outro diretório de dados.`;
+    throw new Error(`Não foi possível criar o banco de dados em ${place.location}: ${reason}\n${advice} ${WAY_OUT}`, {
+      cause,
+    });
   } finally {
     if (work !== undefined) await rm(work, { recursive: true, force: true });
   }

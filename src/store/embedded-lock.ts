@@ -30,15 +30,18 @@ export async function readLock(location: string): Promise<Lock | undefined> {
   return { pid, port: Number(lines[3] ?? 0), socketDir: lines[4] ?? '', status: (lines[7] ?? '').trim(), text };
 }
 
-/** Whether a process is alive and serves this cluster. A server works in its data folder and names it to ps. */
+/**
+ * Whether a process is alive and serves this cluster: a server works in its data folder. Where that cannot be seen, being
+ * a PostgreSQL named by the lock has to do; on Windows, being alive.
+ */
 export async function serves(pid: number, location: string): Promise<boolean> {
   if (!isAlive(pid)) return false;
   if (process.platform === 'win32') return true;
-  const real = await realpath(location).catch(() => location);
   if (process.platform !== 'linux') {
     const { ok, output } = await run('/bin/ps', ['-ww', '-p', String(pid), '-o', 'command='], undefined);
-    return ok && output.includes(real);
+    return ok && /(^|\/)postgres( |$)/.test(output);
   }
+  const real = await realpath(location).catch(() => location);
   // A zombie has no folder any more; a process we may not look at could be the server.
   return (await folderOf(pid).catch((error) => (codeOf(error) === 'ENOENT' ? undefined : real))) === real;
 }
@@ -53,7 +56,7 @@ export async function removeForeignLock(location: string, socketDir: string | un
   if (!lock || !isAlive(lock.pid) || (await anyoneWorksIn(location))) return;
   log.warn(
     { pid: lock.pid, location },
-    `postmaster.pid cita o processo ${lock.pid}, que não é deste banco: descartado`,
+    `o processo ${lock.pid}, citado em postmaster.pid, não serve este banco: trava descartada`,
   );
   await rm(lockPath(location), { force: true });
   if (socketDir === undefined) return;

@@ -8,7 +8,7 @@ import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   chmod,
-  chown,
+  lchown,
   lstat,
   mkdir,
   mkdtemp,
@@ -61,7 +61,8 @@ export const SOCKET_PORT = 5432;
 const SOCKET_RECORD = 'nfse.socket';
 const BACK_LINK = 'cluster';
 
-const RUN_TIMEOUT_MS = 120_000;
+/** Creating a cluster takes half a second on a laptop and may take a minute on a memory card. */
+const RUN_TIMEOUT_MS = 300_000;
 const OUTPUT_MAX_CHARS = 8_000;
 
 /** Far beyond the time that creating a cluster or copying the binaries takes. */
@@ -99,9 +100,9 @@ export async function canEnter(folder: string, runAs: RunAs | undefined): Promis
   return (await run('/bin/sh', ['-c', 'cd "$0"', folder], runAs)).ok;
 }
 
-/** Gives a file or folder to the account of the server; without root there is nothing to give. */
+/** Gives a file or folder, never what a link leads to, to the server's account; without root there is nothing to give. */
 export async function giveTo(path: string, runAs: RunAs | undefined): Promise<void> {
-  if (runAs) await chown(path, runAs.uid, runAs.gid);
+  if (runAs) await lchown(path, runAs.uid, runAs.gid);
 }
 
 /** What a child of ours inherits: its account, a folder it can surely enter, and no variable that could mislead it. */

@@ -54,6 +54,14 @@ export type Reached = {
   readonly lost: Promise<void>;
 };
 
+/** A server that cannot be talked to: it is there but not ready, or there is none. */
+export type Silent = {
+  readonly client?: undefined;
+  readonly state: 'busy' | 'absent';
+  /** What it answered, if anything. */
+  readonly answer?: string;
+};
+
 /** What the connections held by services and commands are called in pg_stat_activity, which keeps only ASCII. */
 export const PRESENCE = 'nfse-presente';
 
@@ -89,11 +97,13 @@ export async function reach(
   signal: AbortSignal,
 ): Promise<Reached & { readonly started: boolean }> {
   const began = performance.now();
+  let deadline = began + READY_TIMEOUT_MS;
+  let answer: string | undefined;
   const notice = setInterval(() => {
-    const seconds = Math.round((performance.now() - began) / 1000);
+    const segundos = Math.round((performance.now() - began) / 1000);
     log.info(
-      { location: place.location, segundos: seconds },
-      `aguardando o PostgreSQL embutido ficar pronto (partida, ou recuperação após uma queda): ${seconds} s`,
+      { location: place.location, segundos, resposta: answer },
+      `aguardando o PostgreSQL embutido ficar pronto (partida, ou recuperação após uma queda): ${segundos} s`,
     );
   }, NOTICE_EVERY_MS);
   let turn: (() => void) | undefined;
@@ -101,15 +111,16 @@ export async function reach(
   let launched: Launched | undefined;
   let failures = 0;
   try {
-    while (performance.now() - began < READY_TIMEOUT_MS) {
+    while (performance.now() < deadline) {
       signal.throwIfAborted();
       const seen = await look(place);
-      if (typeof seen === 'object') {
+      if (seen.client) {
         const started = launched !== undefined && (launched.pid ?? seen.pid) === seen.pid;
         if (started && binaries) await forgetOtherCopies(place, binaries);
         return { ...seen, started };
       }
-      if (seen === 'absent' && launched?.running() !== true) {
+      answer = seen.answer;
+      if (seen.state === 'absent' && launched?.running() !== true) {
         if (!turn) {
           turn = await takeTurn(place.location);
           // Now that nobody else starts one, the look just taken may be out of date.
@@ -120,12 +131,14 @@ export async function reach(
           if (launched) await sleep(RETRY_AFTER_MS, undefined, { signal });
           binaries ??= await findBinaries(place, log);
           await ensureCluster(place, binaries, creating, log);
+          // Creating a cluster on a slow disk is not time that the server took to get ready.
+          if (!launched) deadline = performance.now() + READY_TIMEOUT_MS;
           launched = await launch(place, binaries, log);
         }
       }
       await sleep(POLL_MS, undefined, { signal });
     }
-    throw await notReady(place, launched);
+    throw await notReady(place, launched, answer);
   } finally {
     clearInterval(notice);
     turn?.();
@@ -133,12 +146,11 @@ export async function reach(
 }
 
 /** Looks once, without starting or waiting for anything. */
-export async function look(place: Place): Promise<Reached | 'busy' | 'absent'> {
+export async function look(place: Place): Promise<Reached | Silent> {
   const lock = await readLock(place.location);
-  if (!lock) return 'absent';
-  const unreachable = async () => ((await serves(lock.pid, place.location)) ? 'busy' : 'absent');
+  if (!lock) return { state: 'absent' };
   const connection = await connectionTo(place, lock);
-  if (!connection) return unreachable();
+  if (!connection) return silent(place, lock);
 
   const client = new Client({
     ...connection,
@@ -160,10 +172,10 @@ export async function look(place: Place): Promise<Reached | 'busy' | 'absent'> {
     }
   } catch (error) {
     void client.end().catch(() => {});
-    return meaningOf(error, place, connection, unreachable);
+    return meaningOf(error, place, lock, connection);
   }
   await client.end().catch(() => {});
-  return unreachable();
+  return silent(place, lock);
 }
 
 /** Interrupts a server: INT rolls back and ends with a checkpoint, QUIT drops all and leaves recovery to the next start. */
@@ -206,20 +218,21 @@ async function isThisCluster(client: Client, place: Place, lock: Lock): Promise<
   return theirs === ours || (process.platform !== 'win32' && (await serves(lock.pid, place.location)));
 }
 
+/** Without an answer it is the process that tells a server that is starting or ending from none. */
+async function silent(place: Place, lock: Lock, answer = ''): Promise<Silent> {
+  return { state: (await serves(lock.pid, place.location)) ? 'busy' : 'absent', answer };
+}
+
 /** What a failure to connect says about the server: silence, not yet, or something only the user can resolve. */
-async function meaningOf(
-  error: unknown,
-  place: Place,
-  connection: Connection,
-  unreachable: () => Promise<'busy' | 'absent'>,
-): Promise<'busy' | 'absent'> {
+async function meaningOf(error: unknown, place: Place, lock: Lock, connection: Connection): Promise<Silent> {
   const code = codeOf(error);
+  const answer = error instanceof Error ? error.message : String(error);
   if (code === 'ENOENT' || code === 'ECONNREFUSED') {
     // On Windows a number alone proves nothing; the server itself can tell, so it is asked to start.
-    return process.platform === 'win32' ? 'absent' : unreachable();
+    return process.platform === 'win32' ? { state: 'absent' } : silent(place, lock);
   }
   // A port may have passed to some other program, whose answer can be anything.
-  if (connection.password !== undefined) return unreachable();
+  if (connection.password !== undefined) return silent(place, lock, answer);
   if (code === 'EACCES' || code === 'EPERM') {
     throw new Error(
       `Sem permissão para falar com o PostgreSQL embutido em ${connection.host}: ` +
@@ -230,12 +243,12 @@ async function meaningOf(
   // Refusals of the login (28…) and a database that was dropped (3D000) do not pass by waiting; all else does.
   if (/^(28|3D)/.test(code)) {
     throw new Error(
-      `O PostgreSQL embutido em ${place.location} recusou a conexão: ${(error as Error).message}. ` +
+      `O PostgreSQL embutido em ${place.location} recusou a conexão: ${answer}. ` +
         `Confira pg_hba.conf e se o banco e o usuário ${DATABASE} existem. ${WAY_OUT}`,
       { cause: error },
     );
   }
-  return 'busy';
+  return { state: 'busy', answer };
 }
 
 async function launch(place: Place, binaries: Binaries, log: Logger): Promise<Launched> {
@@ -323,14 +336,14 @@ async function startFailed(place: Place, launched: Launched): Promise<Error> {
   );
 }
 
-async function notReady(place: Place, launched: Launched | undefined): Promise<Error> {
+async function notReady(place: Place, launched: Launched | undefined, answer = ''): Promise<Error> {
   const lock = await readLock(place.location);
   const advice = launched?.running()
     ? 'Ele continua se recuperando em segundo plano: tente de novo em alguns instantes.'
     : `Se o processo ${lock?.pid ?? '?'} não for um PostgreSQL, apague ${join(place.location, 'postmaster.pid')}; ` +
       'se for e não responder, encerre-o com kill -QUIT.';
   return new Error(
-    `O PostgreSQL embutido em ${place.location} não ficou pronto em ${READY_TIMEOUT_MS / 1000} s. ${advice} ` +
-      `Veja o log em ${logPathOf(place)}. ${WAY_OUT}`,
+    `O PostgreSQL embutido em ${place.location} não ficou pronto em ${READY_TIMEOUT_MS / 1000} s` +
+      `${answer && ` (resposta: ${answer})`}. ${advice} Veja o log em ${logPathOf(place)}. ${WAY_OUT}`,
   );
 }

@@ -121,10 +121,13 @@ export async function openEmbedded(options: {
   patrolling.unref();
 
   async function stop(): Promise<void> {
+    // Nothing of ours keeps a process alive, and one with nothing else to do would end in the middle of this.
+    const awake = setInterval(() => {}, PATROL_EVERY_MS);
     closing.abort();
     clearInterval(patrolling);
     await supervision;
     await goOut(place, held, log).catch((error) => log.error({ err: error }, 'falha ao parar o PostgreSQL embutido'));
+    clearInterval(awake);
   }
 
   return {
@@ -179,9 +182,9 @@ async function isLastOne(client: Client): Promise<boolean> {
 async function lookAgain(place: Place): Promise<Reached | undefined> {
   const began = performance.now();
   while (performance.now() - began < STOP_LOOK_MS) {
-    const seen = await look(place).catch(() => 'absent' as const);
-    if (typeof seen === 'object') return seen;
-    if (seen === 'absent') return undefined;
+    const seen = await look(place).catch(() => undefined);
+    if (seen?.client) return seen;
+    if (seen?.state !== 'busy') return undefined;
     await sleep(GONE_POLL_MS);
   }
   return undefined;

@@ -13,8 +13,8 @@ const blocks = new WeakMap<Db, Map<string, Block>>();
 
 /** The first of `count` consecutive numbers of a tenant's sequence, from 1. */
 export async function reserveSequence(pool: Db, tenant: string, nome: string, count: number): Promise<bigint> {
-  let ofPool = blocks.get(pool);
-  if (ofPool === undefined) blocks.set(pool, (ofPool = new Map()));
+  const ofPool = blocks.get(pool) ?? new Map<string, Block>();
+  blocks.set(pool, ofPool);
   const key = `${tenant}/${nome}`;
   const wanted = BigInt(count);
   const block = ofPool.get(key);

@@ -3,7 +3,7 @@
  * (0 done, 1 refused or failed, 2 asked wrongly). Each command is a row of one table, from which the help is made.
  */
 import { readFile } from 'node:fs/promises';
-import { parseArgs, type ParseArgsConfig } from 'node:util';
+import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { emitir } from './emitir.ts';
 import { explicar } from './explicar.ts';
 import { sampleCurl, sampleFile } from './sample.ts';
@@ -89,7 +89,9 @@ const COMMANDS: readonly Command[] = [
     run: async (world) => {
       const { applied, location } = await world.migrate();
       const list = applied.map((name) => `  ${name}\n`).join('');
-      world.out(applied.length === 0 ? `O banco em ${location} já está em dia.\n` : `Aplicadas em ${location}:\n${list}`);
+      world.out(
+        applied.length === 0 ? `O banco em ${location} já está em dia.\n` : `Aplicadas em ${location}:\n${list}`,
+      );
       return 0;
     },
   },

@@ -15,7 +15,13 @@ export function validar(terminal: Terminal, body: Uint8Array): number {
   }
   const { amounts, avisos } = validated;
   terminal.out('A DPS seria aceita no ambiente de integração.\n');
-  const shown = { vBC: amounts.vBC, pAliqAplic: amounts.pAliqAplic, vISSQN: amounts.vISSQN, vTotalRet: amounts.vTotalRet, vLiq: amounts.vLiq };
+  const shown = {
+    vBC: amounts.vBC,
+    pAliqAplic: amounts.pAliqAplic,
+    vISSQN: amounts.vISSQN,
+    vTotalRet: amounts.vTotalRet,
+    vLiq: amounts.vLiq,
+  };
   for (const [name, value] of Object.entries(shown)) {
     if (value !== undefined) terminal.out(`  ${name.padEnd(11)} ${formatDecimal(value)}\n`);
   }

@@ -66,17 +66,16 @@ function schema(root: Group, side: Side, about: string): string {
 // Elements and the types of groups.
 
 function elementLines(item: Leaf | Group, path: readonly string[], required: boolean, named: Named): Lines {
-  return spelled(item, named).length === 1
-    ? spelling(item, item.name, path, required, named)
-    : wrapped(
-        'choice',
-        required,
-        spelled(item, named).map((name) => spelling(item, name, path, true, named)),
-      );
+  const [name, ...others] = spelled(item, named);
+  if (others.length === 0) return spelling(item, name, path, required, named);
+  return choice(
+    required,
+    [name, ...others].map((spelt) => spelling(item, spelt, path, true, named)),
+  );
 }
 
 /** The names under which an element is read, or the one under which it is written (D-15). */
-function spelled(item: Leaf | Group, { side }: Named): readonly string[] {
+function spelled(item: Leaf | Group, { side }: Named): readonly [string, ...string[]] {
   return item.alias === undefined || side === 'national' ? [item.name] : [item.name, item.alias];
 }
 
@@ -136,12 +135,12 @@ function attributeLines({ name, type, doc }: Attribute, named: Named): Lines {
  * anywhere together, and one that is alone goes with the sibling that follows it (D-12).
  */
 function segments(items: readonly Item[], { side }: Named): readonly (readonly Item[])[] {
+  if (side === 'national') return items.map((item) => [item]);
   const all: Item[][] = [];
   for (const item of items) {
-    if (side === 'sender' && item.kind !== 'choice' && item.sent === 'refused') continue;
+    if (item.kind !== 'choice' && item.sent === 'refused') continue;
     const last = all.at(-1);
-    const joins = last?.every(isLoose) && (isLoose(item) || last.length === 1);
-    if (side === 'sender' && last !== undefined && joins) last.push(item);
+    if (last?.every(isLoose) && (isLoose(item) || last.length === 1)) last.push(item);
     else all.push([item]);
   }
   return all;
@@ -168,8 +167,7 @@ function anyOrder(items: readonly Item[], path: readonly string[], named: Named)
     ),
     '</xs:sequence>',
   ]);
-  return wrapped(
-    'choice',
+  return choice(
     items.some((item) => isRequired(item, named)),
     branches,
   );
@@ -177,8 +175,7 @@ function anyOrder(items: readonly Item[], path: readonly string[], named: Named)
 
 function particle(item: Item, required: boolean, path: readonly string[], named: Named): Lines {
   if (item.kind !== 'choice') return elementLines(item, path, required, named);
-  return wrapped(
-    'choice',
+  return choice(
     required,
     item.items.map((member) => elementLines(member, path, true, named)),
   );
@@ -188,8 +185,8 @@ function isRequired(item: Item, { side }: Named): boolean {
   return item.kind === 'choice' || side === 'national' ? item.min === 1 : isRequiredOfSender(item);
 }
 
-function wrapped(tag: 'choice', required: boolean, inside: readonly Lines[]): Lines {
-  return [`<xs:${tag}${least(required)}>`, ...indented(inside.flat()), `</xs:${tag}>`];
+function choice(required: boolean, inside: readonly Lines[]): Lines {
+  return [`<xs:choice${least(required)}>`, ...indented(inside.flat()), '</xs:choice>'];
 }
 
 function least(required: boolean): string {

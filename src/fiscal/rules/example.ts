@@ -79,7 +79,12 @@ export function exampleXml(patch: Patch = {}, base: Patch = VALID_DPS): string {
   ].join('\n');
 }
 
-function writeItems(items: readonly Item[], base: string, leaves: ReadonlyMap<string, string>, depth: number): string[] {
+function writeItems(
+  items: readonly Item[],
+  base: string,
+  leaves: ReadonlyMap<string, string>,
+  depth: number,
+): string[] {
   const prefix = base === '' ? '' : `${base}/`;
   const lines = elementsOf(items).flatMap((item) => writeItem(item, `${prefix}${item.name}`, leaves, depth));
   const strange = [...leaves.keys()].filter((path) => {

@@ -89,7 +89,8 @@ export const SERV: readonly Rule[] = [
     // Needs a municipality with a service list: the sandbox administers every national code (decided in D-61).
     rejects: [],
     accepts: [{}],
-    national: 'No padrão nacional o E0310 diz que o código não existe na lista nacional, e o E0312 que o município não o administra.',
+    national:
+      'No padrão nacional o E0310 diz que o código não existe na lista nacional, e o E0312 que o município não o administra.',
   },
   {
     code: 'E402',
@@ -112,7 +113,9 @@ export const SERV: readonly Rule[] = [
     origin: 'Especificação, tribMun: incidência; decisão D-22',
     why: 'Uma operação tributável tem um município de incidência, derivado do serviço, do prestador, do tomador e do local.',
     when: ({ serv, valores }) =>
-      valores.trib.tribMun.tribISSQN === '1' && servicoOf(serv.cServ.cTribNac)?.emissivel === true && servicoOf(serv.cServ.cTribNac)?.regra !== 'NI',
+      valores.trib.tribMun.tribISSQN === '1' &&
+      servicoOf(serv.cServ.cTribNac)?.emissivel === true &&
+      servicoOf(serv.cServ.cTribNac)?.regra !== 'NI',
     must: (dps) => incidenceOf(dps) !== undefined,
     rejects: [{ 'serv/cServ/cTribNac': '170501', 'toma/end': null }],
     accepts: [{ 'serv/cServ/cTribNac': '170501' }],

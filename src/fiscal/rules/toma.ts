@@ -53,7 +53,8 @@ export const TOMA: readonly Rule[] = [
   {
     code: 'E0242',
     at: 'toma/end/endExt',
-    message: 'O tomador é identificado por NIF e o prestador por CNPJ: informe o endereço no exterior, toma/end/endExt.',
+    message:
+      'O tomador é identificado por NIF e o prestador por CNPJ: informe o endereço no exterior, toma/end/endExt.',
     origin: 'Especificação, Errors: E0242; Anexo I, E0242',
     why: 'Um tomador com identificação fiscal estrangeira está no exterior, e o endereço diz em que país.',
     when: ({ toma, prest }) => toma?.NIF !== undefined && prest.CNPJ !== undefined,

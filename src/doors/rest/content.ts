@@ -1,0 +1,62 @@
+/**
+ * Whether a body is of the kind that its route takes (E003): what the headers say, and that the body does not say
+ * otherwise. What the body means is nobody's affair here.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Fault } from '../../fiscal/fault.ts';
+
+export type MediaType = 'application/xml' | 'text/xml' | 'application/json';
+
+/** A refusal of the request itself: the fault, and the header that it is about. */
+export type Misfit = { readonly fault: Fault; readonly campo: string };
+
+/** What is wrong with the headers of a body, before it is read. */
+export function headersMisfit(headers: IncomingHttpHeaders, takes: readonly MediaType[]): Misfit | undefined {
+  const coding = headers['content-encoding'];
+  if (coding !== undefined && coding.toLowerCase() !== 'identity') {
+    return misfit('Content-Encoding', 'Este serviço não lê corpos comprimidos. Envie sem Content-Encoding.', coding);
+  }
+  const sent = headers['content-type'];
+  if (sent === undefined || sent.trim() === '') {
+    return misfit('Content-Type', `Falta o cabeçalho Content-Type. Envie Content-Type: ${takes[0]}.`);
+  }
+  const type = sent.split(';', 1)[0]!.trim().toLowerCase();
+  if (takes.some((one) => one === type)) return undefined;
+  const problem =
+    type === 'application/json'
+      ? `Esta versão do serviço ainda não emite a partir de JSON.`
+      : `Este endereço não recebe ${quotedType(type)}.`;
+  return misfit('Content-Type', `${problem} Envie a DPS em XML, com Content-Type: ${takes[0]}.`, quotedType(type));
+}
+
+/** A body that is plainly JSON although it was announced as XML. Anything else is for its reader to judge. */
+export function bodyMisfit(body: Buffer): Misfit | undefined {
+  const first = firstCharacter(body);
+  if (first !== '{' && first !== '[') return undefined;
+  const mensagem =
+    'O Content-Type anuncia XML, mas o corpo é JSON. Envie a DPS em XML, ou corrija o que o seu programa põe no corpo.';
+  return misfit('Content-Type', mensagem, first);
+}
+
+/** How far to look for the first character that is not white space. */
+const SPACE_MAX = 1_024;
+
+function firstCharacter(body: Buffer): string | undefined {
+  const start = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 3 : 0;
+  for (let index = start; index < Math.min(body.length, SPACE_MAX); index += 1) {
+    const byte = body[index]!;
+    if (byte !== 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d) return String.fromCharCode(byte);
+  }
+  return undefined;
+}
+
+/** A media type as sent may be anything that a header may hold. */
+const TYPE_SHOWN_MAX = 80;
+
+function quotedType(type: string): string {
+  return type.length <= TYPE_SHOWN_MAX ? type : `${type.slice(0, TYPE_SHOWN_MAX)}…`;
+}
+
+function misfit(campo: string, mensagem: string, encontrado?: string): Misfit {
+  return { fault: { codigo: 'E003', xpath: '', mensagem, ...(encontrado === undefined ? {} : { encontrado }) }, campo };
+}

@@ -1,0 +1,105 @@
+/**
+ * The error envelope (D-03): the first fault is its head, all of them are listed. What a fault says is the fault's own;
+ * what a code says (origin, page, examples) is read off the public error table.
+ */
+import { errorOf, type PublicError, statusOf } from '../../fiscal/errors.ts';
+import type { Aviso, Fault, Refusal } from '../../fiscal/fault.ts';
+
+/** A document can be wrong in tens of thousands of places; nobody reads more than this, and the answer stays small. */
+const ERROS_MAX = 500;
+
+/** Path of the public error table; the page of a code is its child. */
+export const ERROS_PATH = '/docs/erros';
+
+type Erro = {
+  readonly codigo: string;
+  readonly xpath: string;
+  readonly mensagem: string;
+  readonly origem_moc: string;
+  readonly doc_url: string;
+  readonly exemplo_ref: string | undefined;
+  readonly linha: number | undefined;
+  readonly coluna: number | undefined;
+  readonly encontrado: string | undefined;
+  readonly esperado: string | undefined;
+  readonly correcao: string | undefined;
+  readonly chave_acesso: string | undefined;
+  readonly numero_protocolo: string | undefined;
+  readonly mesmo_conteudo: boolean | undefined;
+};
+
+export type Envelope = {
+  readonly codigo_erro: string;
+  readonly mensagem: string;
+  readonly detalhes: string | Readonly<Record<string, unknown>>;
+  readonly timestamp: string;
+  readonly campo: string | undefined;
+  readonly erros: readonly Erro[];
+};
+
+/** `site`: the address of the service as the caller knows it; `timestamp`: in the zone of the municipality (D-04). */
+export function envelopeOf(refusal: Refusal, site: string, timestamp: string, campo: string | undefined): Envelope {
+  const [head] = refusal.faults;
+  return {
+    codigo_erro: head.codigo,
+    mensagem: head.mensagem,
+    detalhes: head.detalhes ?? detailsOf(refusal, site),
+    timestamp,
+    campo,
+    erros: refusal.faults.slice(0, ERROS_MAX).map((fault) => erroOf(fault, site)),
+  };
+}
+
+/** HTTP status of a refusal: that of its first fault's code. */
+export function statusOfRefusal({ faults }: Refusal): number {
+  return statusOf(faults[0].codigo);
+}
+
+/** `avisos` point to the public table like errors do. */
+export function avisosOf(avisos: readonly Aviso[], site: string): readonly (Aviso & { readonly doc_url: string })[] {
+  return avisos.map((aviso) => ({ ...aviso, doc_url: pageOf(aviso.codigo, site) }));
+}
+
+/** The order of the fields is that of D-03; what is not known does not appear. */
+function erroOf(fault: Fault, site: string): Erro {
+  const { codigo, xpath, mensagem } = fault;
+  const row = errorOf(codigo);
+  const page = pageOf(codigo, site);
+  return {
+    codigo,
+    xpath,
+    mensagem,
+    origem_moc: row?.origem ?? '',
+    doc_url: page,
+    exemplo_ref: hasExamples(row) ? `${page}#exemplos` : undefined,
+    linha: fault.linha,
+    coluna: fault.coluna,
+    encontrado: fault.encontrado,
+    esperado: fault.esperado,
+    correcao: fault.correcao,
+    chave_acesso: fault.chave_acesso,
+    numero_protocolo: fault.numero_protocolo,
+    mesmo_conteudo: fault.mesmo_conteudo,
+  };
+}
+
+/** A code of rules has theirs; a code of structure brings its own. */
+function hasExamples(row: PublicError | undefined): boolean {
+  return row !== undefined && (row.exemplos !== undefined || row.regras.length > 0);
+}
+
+function pageOf(codigo: string, site: string): string {
+  return `${site}${ERROS_PATH}/${codigo}`;
+}
+
+/** What stands in `detalhes` when the fault itself has nothing for it: how many there are, where, and where to read. */
+function detailsOf({ faults }: Refusal, site: string): string {
+  const [head] = faults;
+  if (faults.length > ERROS_MAX) {
+    return `São ${faults.length} erros; em erros estão os ${ERROS_MAX} primeiros. Corrija-os e envie de novo para ver os demais.`;
+  }
+  if (faults.length > 1) return `São ${faults.length} erros, todos em erros; este é o primeiro na ordem do leiaute.`;
+  const line = head.linha === undefined ? '' : ` (linha ${head.linha}, coluna ${head.coluna})`;
+  const where = head.xpath === '' ? '' : `O erro está em ${head.xpath}${line}. `;
+  return `${where}O que significa e como resolver: ${pageOf(head.codigo, site)}`;
+}

@@ -1,0 +1,373 @@
+/**
+ * HTTP as the rest of the room sees it: a request comes in, an answer goes out, and whatever keeps a request from its
+ * route is a trouble to be answered like any other. Limits, time-outs and the closing of connections are decided here.
+ *
+ * The only importer of fastify, of which it uses the server and the router. Answers are written in its first hook,
+ * because what follows there (content types, schemas, serialisation) has words of its own for refusing.
+ */
+import { randomUUID } from 'node:crypto';
+import { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { fastify } from 'fastify';
+
+/** The longest path of ours with the longest identifier in it stays below 200 characters; queries are short. */
+const URL_MAX = 2_048;
+/** A detached signature with its chain of certificates travels in one header and has about 12 KiB. */
+const HEADERS_MAX_BYTES = 32 * 1024;
+/** Headers come in one packet or a few; who takes longer is holding a connection for its own sake. */
+const HEADERS_TIMEOUT_MS = 15_000;
+/** The largest body takes 50 s on a line of 160 kbit/s. */
+const REQUEST_TIMEOUT_MS = 60_000;
+/** How often the two time-outs above are looked at. */
+const TIMEOUT_LOOK_MS = 5_000;
+/** Longer than the 60 s of the usual proxies, so that it is they who close and none sends into a closing connection. */
+const KEEP_ALIVE_MS = 75_000;
+/** A connection without a byte in either direction; longer than any statement of the database may take. */
+const SILENCE_MS = 120_000;
+/** Far more than integrators hold, and within the open files that a Linux process usually has. */
+const CONNECTIONS_MAX = 10_000;
+/** A body that is not wanted is read and dropped up to here, so that its sender gets to read the answer. */
+const DISCARD_MAX_BYTES = 8 * 1024 * 1024;
+/** The time a sender has to read the answer to something that was not HTTP. */
+const LINGER_MS = 1_000;
+/** What is under way may finish after the server stopped accepting; longer than an issuance ever takes. */
+const CLOSE_MAX_MS = 15_000;
+
+/** An incoming request id is repeated in answers and logs only when it looks like this. */
+const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
+
+export type BodyTrouble = 'body_too_large' | 'malformed' | 'timeout' | 'gone';
+export type Trouble =
+  | BodyTrouble
+  | 'unknown_path'
+  | 'method_not_allowed'
+  | 'bad_url'
+  | 'url_too_long'
+  | 'no_host'
+  | 'expectation'
+  | 'headers_too_large';
+
+export type HttpRequest = {
+  readonly id: string;
+  /** Milliseconds on the clock of `performance`. */
+  readonly began: number;
+  readonly method: string;
+  /** As sent: path and query, still encoded. Empty when what came was no request. */
+  readonly url: string;
+  readonly params: Readonly<Record<string, string>>;
+  readonly headers: IncomingHttpHeaders;
+  readonly encrypted: boolean;
+  readonly remoteAddress: string;
+  /** The body, to be asked for once. A body longer than `max` bytes is not read to its end. */
+  readBody(max: number): Promise<Buffer | BodyTrouble>;
+};
+
+export type HttpAnswer = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+};
+
+/** What a route does; it never rejects. */
+export type Handle = (request: HttpRequest) => Promise<HttpAnswer>;
+
+export type HttpRoute = { readonly method: 'GET' | 'HEAD' | 'POST'; readonly path: string; readonly handle: Handle };
+
+export type HttpOptions = {
+  readonly host: string;
+  readonly port: number;
+  /** A GET answers HEAD as well, unless a row of its own does. */
+  readonly routes: readonly HttpRoute[];
+  /** Answers what no route does. `allow` names the methods of the path. Never rejects. */
+  readonly onTrouble: (trouble: Trouble, request: HttpRequest, allow: string | undefined) => Promise<HttpAnswer>;
+};
+
+export type HttpServer = {
+  /** `http://127.0.0.1:8080`: where it listens, as a client on this host would write it. */
+  readonly address: string;
+  /** Stops accepting, lets what is under way finish, and cuts off what does not. */
+  close(): Promise<void>;
+};
+
+/** One request on its way through: the raw pair and what must be known about it when the connection fails. */
+type Exchange = {
+  readonly incoming: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Set while the body is being read: ends the reading with this outcome. */
+  failBody: ((trouble: BodyTrouble) => void) | undefined;
+  /** The connection cannot be used after this answer. */
+  spoiled: boolean;
+};
+
+type RawHandler = (incoming: IncomingMessage, response: ServerResponse) => void;
+
+export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
+  const { onTrouble } = options;
+  const lastOf = new WeakMap<Socket, Exchange>();
+  let closing = false;
+
+  const serve = async (
+    incoming: IncomingMessage,
+    response: ServerResponse,
+    params: Readonly<Record<string, string>>,
+    handle: Handle,
+  ): Promise<void> => {
+    const exchange: Exchange = { incoming, response, failBody: undefined, spoiled: false };
+    lastOf.set(incoming.socket, exchange);
+    const request = requestOf(exchange, params);
+    const obstacle = obstacleOf(incoming);
+    try {
+      const answer = await (obstacle === undefined ? handle(request) : onTrouble(obstacle, request, undefined));
+      send(exchange, request, answer, closing);
+    } catch {
+      // Routes and troubles answer their own bugs; without an answer to give, the connection ends.
+      response.destroy();
+    }
+  };
+  const refuse =
+    (trouble: Trouble, allow?: string): RawHandler =>
+    (incoming, response) =>
+      void serve(incoming, response, {}, (request) => onTrouble(trouble, request, allow));
+
+  const allMethods = [...new Set(options.routes.flatMap(methodsOf))].sort().join(', ');
+  const app = fastify({
+    logger: false,
+    // A request on a connection that is still open while closing is served; `send` ends the connection after it.
+    return503OnClosing: false,
+    exposeHeadRoutes: false,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionTimeout: SILENCE_MS,
+    http: {
+      maxHeaderSize: HEADERS_MAX_BYTES,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUT_LOOK_MS,
+      // Looked at here, because Node refuses in its own words.
+      requireHostHeader: false,
+    },
+    routerOptions: {
+      maxParamLength: URL_MAX,
+      // The router gives up only on paths that are not in the table and on methods that no path has.
+      defaultRoute: (incoming, response) => {
+        const isKnown = app.supportedMethods.includes(incoming.method ?? '');
+        (isKnown ? refuse('unknown_path') : refuse('method_not_allowed', allMethods))(incoming, response);
+      },
+      onBadUrl: (_path, incoming, response) => refuse('bad_url')(incoming, response),
+    },
+    clientErrorHandler: (error, socket) => void answerBrokenHttp(error, socket),
+  });
+  register(app, options.routes, serve, refuse);
+
+  const { server } = app;
+  server.maxConnections = CONNECTIONS_MAX;
+  // The body is asked for by who reads it, so that one that would be refused is never sent.
+  server.on('checkContinue', (incoming, response) => app.routing(incoming, response));
+  server.on('checkExpectation', refuse('expectation'));
+  server.on('connect', (_incoming, socket: Socket) => void writeRaw(socket, 'method_not_allowed', allMethods));
+
+  /** Bytes that are not HTTP, or that stopped coming. */
+  const answerBrokenHttp = async (error: Error & { readonly code?: string }, socket: Socket): Promise<void> => {
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const trouble = CLIENT_ERRORS[error.code ?? ''] ?? 'malformed';
+    const exchange = lastOf.get(socket);
+    if (exchange === undefined) {
+      await writeRaw(socket, trouble, undefined);
+    } else if (exchange.failBody !== undefined) {
+      exchange.failBody(trouble === 'timeout' ? 'timeout' : 'malformed');
+    } else if (!exchange.incoming.complete) {
+      // The rest of a body that nobody wanted: its answer does not depend on it.
+      if (exchange.response.writableFinished) socket.destroySoon();
+      else exchange.response.once('finish', () => socket.destroySoon());
+    } else if (exchange.response.writableFinished) {
+      await writeRaw(socket, trouble, undefined);
+    } else {
+      // The answer to what came before is still to be written, and nobody may take ours for it.
+      exchange.response.once('finish', () => void writeRaw(socket, trouble, undefined));
+    }
+  };
+  const refused = new WeakSet<Socket>();
+  const writeRaw = async (socket: Socket, trouble: Trouble, allow: string | undefined): Promise<void> => {
+    if (refused.has(socket) || !socket.writable) return;
+    refused.add(socket);
+    const request = requestWithout(socket);
+    const answer = await onTrouble(trouble, request, allow);
+    const headers = { ...ownHeaders(request, answer), Connection: 'close', Date: new Date().toUTCString() };
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    const statusLine = `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ''}\r\n`;
+    socket.end(`${statusLine}${lines.join('')}\r\n${answer.body}`);
+    setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  };
+
+  // 'localhost' would open a second server for the other family, without what was set on this one.
+  await app.listen({ host: options.host === 'localhost' ? '127.0.0.1' : options.host, port: options.port });
+  return {
+    address: addressOf(server.address() as AddressInfo),
+    close: async () => {
+      closing = true;
+      const cut = setTimeout(() => server.closeAllConnections(), CLOSE_MAX_MS);
+      await app.close();
+      clearTimeout(cut);
+    },
+  };
+}
+
+const CLIENT_ERRORS: Readonly<Record<string, Trouble>> = {
+  HPE_HEADER_OVERFLOW: 'headers_too_large',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 'malformed',
+  ERR_HTTP_REQUEST_TIMEOUT: 'timeout',
+};
+
+type App = ReturnType<typeof fastify>;
+type Serve = (
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  params: Readonly<Record<string, string>>,
+  handle: Handle,
+) => Promise<void>;
+
+/** The routes, and on each of their paths a refusal for every method that it does not have. */
+function register(
+  app: App,
+  routes: readonly HttpRoute[],
+  serve: Serve,
+  refuse: (trouble: Trouble, allow?: string) => RawHandler,
+): void {
+  const paths = Map.groupBy(routes, ({ path }) => path);
+  for (const [path, rows] of paths) {
+    const handles = new Map<string, Handle>();
+    for (const row of rows) handles.set(row.method, row.handle);
+    for (const row of rows) for (const method of methodsOf(row)) if (!handles.has(method)) handles.set(method, row.handle);
+    const allow = [...handles.keys()].sort().join(', ');
+    const refuseMethod = refuse('method_not_allowed', allow);
+    for (const method of app.supportedMethods) {
+      const handle = handles.get(method);
+      app.route({
+        method,
+        url: path,
+        // `done` is not called: the answer is written here.
+        onRequest: (request, reply) => {
+          if (handle === undefined) refuseMethod(request.raw, reply.raw);
+          else void serve(request.raw, reply.raw, request.params as Readonly<Record<string, string>>, handle);
+        },
+        handler: unreachable,
+      });
+    }
+  }
+}
+
+function methodsOf({ method }: HttpRoute): readonly string[] {
+  return method === 'GET' ? ['GET', 'HEAD'] : [method];
+}
+
+function unreachable(): never {
+  throw new Error('a request went past the hook that answers it');
+}
+
+/** What is wrong with a request before anybody looks at its route. */
+function obstacleOf({ url, headers, httpVersion }: IncomingMessage): Trouble | undefined {
+  if (url !== undefined && url.length > URL_MAX) return 'url_too_long';
+  if (headers.host === undefined && httpVersion === '1.1') return 'no_host';
+  return undefined;
+}
+
+function requestOf(exchange: Exchange, params: Readonly<Record<string, string>>): HttpRequest {
+  const { incoming } = exchange;
+  const { headers, socket } = incoming;
+  const sent = headers['x-request-id'];
+  return {
+    id: typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : randomUUID(),
+    began: performance.now(),
+    method: incoming.method ?? '',
+    url: incoming.url ?? '',
+    params,
+    headers,
+    encrypted: 'encrypted' in socket,
+    remoteAddress: socket.remoteAddress ?? '',
+    readBody: (max) => readBody(exchange, max),
+  };
+}
+
+/** Stands in for a request where none could be read. */
+function requestWithout(socket: Socket): HttpRequest {
+  return {
+    id: randomUUID(),
+    began: performance.now(),
+    method: '',
+    url: '',
+    params: {},
+    headers: {},
+    encrypted: false,
+    remoteAddress: socket.remoteAddress ?? '',
+    readBody: async () => 'gone',
+  };
+}
+
+const NO_BODY = Buffer.alloc(0);
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+function readBody(exchange: Exchange, max: number): Promise<Buffer | BodyTrouble> {
+  const { incoming, response } = exchange;
+  if (!hasBody(incoming)) return Promise.resolve(NO_BODY);
+  if (Number(incoming.headers['content-length'] ?? 0) > max) return Promise.resolve('body_too_large');
+  if (incoming.headers.expect !== undefined) response.writeContinue();
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const settle = (outcome: Buffer | BodyTrouble): void => {
+      exchange.failBody = undefined;
+      incoming.off('data', onData).off('end', onEnd).off('close', onGone).off('error', onGone);
+      resolve(outcome);
+    };
+    const onData = (chunk: Buffer): void => {
+      size += chunk.length;
+      if (size > max) settle('body_too_large');
+      else chunks.push(chunk);
+    };
+    // Copied also when it came in one piece, which is a view of a larger block that would be kept with it.
+    const onEnd = (): void => settle(Buffer.concat(chunks, size));
+    const onGone = (): void => settle('gone');
+    exchange.failBody = (trouble) => {
+      exchange.spoiled = true;
+      settle(trouble);
+    };
+    incoming.on('data', onData).on('end', onEnd).on('close', onGone).on('error', onGone);
+  });
+}
+
+function send(exchange: Exchange, request: HttpRequest, answer: HttpAnswer, closing: boolean): void {
+  const { incoming, response } = exchange;
+  if (response.destroyed) return;
+  const headers = ownHeaders(request, answer);
+  if (closing || exchange.spoiled) headers.Connection = 'close';
+  response.writeHead(answer.status, headers);
+  response.end(answer.body);
+  if (!incoming.complete && hasBody(incoming)) discardBody(incoming);
+}
+
+function ownHeaders(request: HttpRequest, answer: HttpAnswer): Record<string, string> {
+  return {
+    ...answer.headers,
+    'Content-Length': String(Buffer.byteLength(answer.body)),
+    'X-Request-Id': request.id,
+    'X-Content-Type-Options': 'nosniff',
+  };
+}
+
+function discardBody(incoming: IncomingMessage): void {
+  let size = 0;
+  incoming.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > DISCARD_MAX_BYTES) incoming.socket.destroy();
+  });
+}
+
+function addressOf({ address, family, port }: AddressInfo): string {
+  if (address === '0.0.0.0' || address === '::') return `http://localhost:${port}`;
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+}

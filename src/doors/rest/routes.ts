@@ -1,0 +1,287 @@
+/**
+ * The route table: what can be asked of a municipality, what it takes, what it answers, and the flow behind it. The
+ * addresses, the checks of the door, the public description and the tests are read off these rows.
+ *
+ * Nothing here knows how an answer is written: no header that every answer has, no envelope, no log.
+ */
+import { AMBIENTES } from '../../fiscal/ambiente.ts';
+import { chaveDigit, parseChave, parseDpsId } from '../../fiscal/chave.ts';
+import type { Fault, Refusal } from '../../fiscal/fault.ts';
+import { NOTA_ESTADOS } from '../../fiscal/nota.ts';
+import { issueNota } from '../../flows/issue-nota.ts';
+import { refuseLegacy } from '../../flows/legacy-endpoint.ts';
+import { hasDps, type NotaReading, notaByChave, notaByDps, notaByProtocolo } from '../../flows/queries.ts';
+import type { World } from '../../flows/world.ts';
+import type { Municipio } from '../../store/municipios.ts';
+import type { MediaType } from './content.ts';
+import { avisosOf } from './envelope.ts';
+
+/** One request to a municipality, as a route sees it. */
+export type Call = {
+  readonly world: World;
+  readonly municipio: Municipio;
+  /** The parameters of the path. */
+  readonly params: Readonly<Record<string, string>>;
+  /** Empty where the route takes none. */
+  readonly body: Buffer;
+  /** `https://nfse.exemplo.gov.br`: the address of the service as the caller knows it. */
+  readonly site: string;
+};
+
+export type Refused = {
+  readonly refusal: Refusal;
+  /** The field or parameter that the refusal is about. */
+  readonly campo?: string;
+  /** Where it is not the one of the first fault's code. */
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+/** `body` undefined: an answer without one. */
+export type Accepted<Body> = { readonly body: Body; readonly headers?: Readonly<Record<string, string>> };
+
+export type Outcome = Refused | Accepted<object | undefined>;
+
+export type Field = {
+  readonly type: 'string' | 'boolean' | 'Nota' | 'NotaComCancelamento' | 'Protocolo' | 'Aviso[]';
+  readonly about: string;
+};
+
+export type Route = {
+  readonly method: 'GET' | 'HEAD' | 'POST';
+  /** Below the segment of the municipality. */
+  readonly path: `/api/v1/${string}`;
+  readonly summary: string;
+  /** Still answered, for those who use it already. */
+  readonly deprecated?: true;
+  /** Media types of the body, checked in `content.ts`. A POST without them takes whatever comes. */
+  readonly takes?: readonly MediaType[];
+  /** Status of success; undefined where there is none. */
+  readonly status: 200 | 201 | undefined;
+  /** Fields of the body of success, in their order. */
+  readonly fields: Readonly<Record<string, Field>>;
+  /** Headers that only this answer has. */
+  readonly headers: readonly string[];
+  /** Codes of its refusals; those that every route may answer (E601 municipio, E003, E703, E999) are not repeated. */
+  readonly codes: readonly string[];
+  /** Besides `codes`, every code of a rule over the DPS. */
+  readonly judges?: true;
+  /** What a miss costs (D-40): 1 where the identifier opens what it names. */
+  readonly missCost?: number;
+  readonly handle: (call: Call) => Promise<Outcome>;
+};
+
+/** A row whose answer has the fields it announces; the compiler compares. */
+function row<const Fields extends Readonly<Record<string, Field>>>(
+  route: Omit<Route, 'fields' | 'handle'> & {
+    readonly fields: Fields;
+    readonly handle: (
+      call: Call,
+    ) => Promise<Refused | Accepted<keyof Fields extends never ? undefined : { readonly [Name in keyof Fields]: unknown }>>;
+  },
+): Route {
+  return route;
+}
+
+/** What the parameters of the paths are. */
+export const PARAMS = {
+  municipio: 'Endereço do município neste serviço; integracao é o ambiente de integração.',
+  chave_acesso: 'Chave de acesso da NFS-e, 50 posições.',
+  numero_protocolo: 'Número de protocolo respondido na emissão.',
+  id: 'Identificador da DPS: DPS, município emissor (7), tipo de inscrição (1), inscrição (14), série (5) e número (15).',
+} as const satisfies Readonly<Record<string, string>>;
+
+const STATUS: Field = { type: 'string', about: 'OK em toda resposta de sucesso.' };
+const CHAVE: Field = { type: 'string', about: 'Chave de acesso da NFS-e; não muda mais.' };
+const NUMERO_PROTOCOLO: Field = { type: 'string', about: 'Segundo identificador da nota, estável.' };
+const PROVISORIA: Field = {
+  type: 'boolean',
+  about: 'true enquanto o ADN não autorizou a nota. O valor da chave é definitivo nos dois casos.',
+};
+const NOTA: Field = { type: 'Nota', about: 'A nota.' };
+const PROTOCOLO: Field = { type: 'Protocolo', about: 'O protocolo da nota.' };
+
+/** An unanswered question may be put again after this; authorisation in the sandbox takes less than a second. */
+const ASK_AGAIN_S = '1';
+
+const ISSUE_PATH = '/api/v1/nfse/v101';
+/** Asking whether a DPS was issued, before sending it, is good practice; its identifier opens nothing. */
+const DPS_MISS_COST = 0.1;
+
+export const ROUTES: readonly Route[] = [
+  row({
+    method: 'POST',
+    path: ISSUE_PATH,
+    summary: 'Emite a NFS-e de uma DPS do leiaute 1.01.',
+    takes: ['application/xml', 'text/xml'],
+    status: 201,
+    fields: {
+      status: STATUS,
+      numero_protocolo: NUMERO_PROTOCOLO,
+      chave_acesso: CHAVE,
+      chave_acesso_provisoria: PROVISORIA,
+      xml_nfse: { type: 'string', about: 'A NFS-e como foi gerada, ainda não autorizada, com a DPS dentro.' },
+      avisos: { type: 'Aviso[]', about: 'O que não impediu a emissão e convém saber; quase sempre vazio.' },
+    },
+    headers: ['Location'],
+    codes: ['E003', 'E201', 'E110', 'E901', 'E101', 'E102', 'E103', 'E0014'],
+    judges: true,
+    handle: issue,
+  }),
+  row({
+    method: 'POST',
+    path: '/api/v1/nfse',
+    summary: 'Endereço encerrado do leiaute 1.00: responde sempre 410, com o endereço correto.',
+    deprecated: true,
+    status: undefined,
+    fields: {},
+    headers: [],
+    codes: ['E111', 'E110'],
+    handle: async ({ body, municipio }) => ({ refusal: refuseLegacy(body, `/${municipio.tenant}${ISSUE_PATH}`) }),
+  }),
+  row({
+    method: 'GET',
+    path: '/api/v1/nfse/:chave_acesso',
+    summary: 'Consulta uma nota pela chave de acesso.',
+    status: 200,
+    fields: { status: STATUS, nota: { type: 'NotaComCancelamento', about: 'A nota.' }, protocolo: PROTOCOLO },
+    headers: ['Retry-After'],
+    codes: ['E301', 'E703'],
+    missCost: 1,
+    handle: queryByChave,
+  }),
+  ...(['/api/v1/nfse/protocolo/:numero_protocolo', '/api/v1/nfse/v101/protocolo/:numero_protocolo'] as const).map((path) =>
+    row({
+      method: 'GET',
+      path,
+      summary: 'Consulta uma nota pelo número de protocolo. Prefira a consulta pela chave de acesso.',
+      deprecated: true,
+      status: 200,
+      fields: { status: STATUS, nota: NOTA, protocolo: PROTOCOLO, chave_acesso_provisoria: PROVISORIA },
+      headers: ['Retry-After'],
+      codes: ['E601', 'E703'],
+      missCost: 1,
+      handle: queryByProtocolo,
+    }),
+  ),
+  row({
+    method: 'GET',
+    path: '/api/v1/dps/:id',
+    summary: 'Consulta a nota de uma DPS pelo identificador da DPS. Em produção, só com certificado de uma parte da nota.',
+    status: 200,
+    fields: {
+      status: STATUS,
+      id_dps: { type: 'string', about: 'Identificador da DPS na forma canônica.' },
+      chave_acesso: CHAVE,
+      numero_protocolo: NUMERO_PROTOCOLO,
+      nota: NOTA,
+    },
+    headers: ['Retry-After'],
+    codes: ['E601', 'E703', 'E9007'],
+    missCost: DPS_MISS_COST,
+    handle: queryByDps,
+  }),
+  row({
+    method: 'HEAD',
+    path: '/api/v1/dps/:id',
+    summary: 'Diz se há nota de uma DPS: 200 ou 404, sem corpo. Aberta também em produção.',
+    status: 200,
+    fields: {},
+    headers: [],
+    codes: ['E601', 'E703'],
+    missCost: DPS_MISS_COST,
+    handle: async (call) => {
+      const id = call.params.id!;
+      const isThere = parseDpsId(id) !== undefined && (await hasDps(call.world, call.municipio, id));
+      return isThere ? { body: undefined } : dpsNotFound(id);
+    },
+  }),
+];
+
+async function issue({ world, municipio, body, site }: Call) {
+  const issued = await issueNota(world, municipio, body);
+  if ('faults' in issued) return { refusal: issued };
+  const { numero_protocolo, chave_acesso, xml_nfse, avisos } = issued;
+  return {
+    headers: { Location: `${site}/${municipio.tenant}/api/v1/nfse/${chave_acesso}` },
+    body: {
+      status: 'OK',
+      numero_protocolo,
+      chave_acesso,
+      chave_acesso_provisoria: NOTA_ESTADOS.emitida.chave_acesso_provisoria,
+      xml_nfse,
+      avisos: avisosOf(avisos, site),
+    },
+  };
+}
+
+async function queryByChave({ world, municipio, params }: Call) {
+  const chave = params.chave_acesso!;
+  const found = parseChave(chave) === undefined ? undefined : await notaByChave(world, municipio, chave);
+  if (found === undefined) return notFound('E301', 'chave_acesso', chaveProblem(chave));
+  const { nota, protocolo, data_cancelamento } = found;
+  return { headers: retryAfter(found), body: { status: 'OK', nota: { ...nota, data_cancelamento }, protocolo } };
+}
+
+/** Anything that may be a protocol number; the rest need not be looked for, and may be no text for a database. */
+const PROTOCOLO_SHAPE = /^[0-9A-Za-z._-]{1,64}$/;
+
+async function queryByProtocolo({ world, municipio, params }: Call) {
+  const numero = params.numero_protocolo!;
+  const found = PROTOCOLO_SHAPE.test(numero) ? await notaByProtocolo(world, municipio, numero) : undefined;
+  if (found === undefined) {
+    const mensagem = `Não há nota com este número de protocolo em ${municipio.tenant}. Confira o número e o município do endereço.`;
+    return notFound('E601', 'numero_protocolo', mensagem);
+  }
+  const { nota, protocolo, chave_acesso_provisoria } = found;
+  return { headers: retryAfter(found), body: { status: 'OK', nota, protocolo, chave_acesso_provisoria } };
+}
+
+async function queryByDps({ world, municipio, params }: Call) {
+  if (!AMBIENTES[municipio.ambiente].dpsQueryIsOpen) return { refusal: partyOnly() };
+  const id = params.id!;
+  const found = parseDpsId(id) === undefined ? undefined : await notaByDps(world, municipio, id);
+  if (found === undefined) return dpsNotFound(id);
+  const { nota, protocolo, id_dps } = found;
+  const { chave_acesso, numero_protocolo } = protocolo;
+  return { headers: retryAfter(found), body: { status: 'OK', id_dps, chave_acesso, numero_protocolo, nota } };
+}
+
+/** D-42: while something will still happen to the note by itself. */
+function retryAfter({ rests }: NotaReading): Readonly<Record<string, string>> {
+  return rests ? {} : { 'Retry-After': ASK_AGAIN_S };
+}
+
+function notFound(codigo: string, campo: string, mensagem: string): Refused {
+  return { refusal: { faults: [{ codigo, xpath: '', mensagem }] }, campo };
+}
+
+/** Why a key finds nothing, as far as the key itself tells. */
+function chaveProblem(chave: string): string {
+  if (chave.length !== 50) {
+    return `A chave de acesso tem 50 posições; a que veio tem ${chave.length}. Confira se foi copiada inteira.`;
+  }
+  if (parseChave(chave) !== undefined) {
+    return 'Não há nota com esta chave de acesso neste município. Confira o município do endereço e o ambiente.';
+  }
+  const first49 = chave.slice(0, 49);
+  if (/^[0-9A-Z]{49}$/.test(first49) && chaveDigit(first49) !== chave[49]) {
+    return 'O dígito verificador da chave de acesso, a última posição, não confere: há posição trocada ou errada na chave.';
+  }
+  return 'O texto enviado não tem a forma de uma chave de acesso: 50 posições, só algarismos (letras maiúsculas, só no CNPJ).';
+}
+
+function dpsNotFound(id: string): Refused {
+  const mensagem =
+    parseDpsId(id) === undefined
+      ? 'O texto enviado não é um identificador de DPS. Ele tem 45 posições: as letras DPS, o município emissor (7), o tipo de inscrição (1 CPF, 2 CNPJ), a inscrição com zeros à esquerda (14), a série (5) e o número (15).'
+      : 'Não há nota desta DPS neste município. Confira o município, a inscrição, a série e o número do identificador.';
+  return notFound('E601', 'id', mensagem);
+}
+
+function partyOnly(): Refusal {
+  const mensagem =
+    'Em produção a consulta por DPS só atende prestador, tomador ou intermediário da nota, identificado por certificado digital de cliente (TLS). Sem certificado, use a chave de acesso, ou HEAD neste mesmo endereço para saber se a nota existe.';
+  const fault: Fault = { codigo: 'E9007', xpath: '', mensagem };
+  return { faults: [fault] };
+}

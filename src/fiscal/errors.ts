@@ -1,0 +1,90 @@
+/**
+ * The public table of errors: every code that an answer may carry, with its HTTP status, what it means and how to mend
+ * it. From here come the status of an answer, `docs/erros.md` and the pages under `/docs/erros`.
+ *
+ * Codes that are rules say why, where from and by which examples in `rules/`; the families in `errors/` add a title
+ * and what to do, and tell the codes that no rule can. A rule without a row here is a code of the table all the same.
+ */
+import { ASSINATURA } from './errors/assinatura.ts';
+import { AVISOS, DUPLICIDADE, ESTRUTURA } from './errors/dps.ts';
+import { FISCAIS } from './errors/fiscais.ts';
+import type { PublicError, Row } from './errors/row.ts';
+import { SERVICO } from './errors/servico.ts';
+import type { AmountRule, Rule } from './rules/rule.ts';
+import { AMOUNT_RULES, RULES } from './rules/rules.ts';
+import { faultsOf } from './rules/trial.ts';
+
+export type { PublicError } from './errors/row.ts';
+
+/** What is written down, before the rules have had their say. */
+export const ROWS: readonly Row[] = [
+  ...SERVICO,
+  ...ASSINATURA,
+  ...AVISOS,
+  ...ESTRUTURA,
+  ...DUPLICIDADE,
+  ...FISCAIS,
+];
+
+const RULES_BY_CODE = Map.groupBy<string, Rule | AmountRule>([...RULES, ...AMOUNT_RULES], ({ code }) => code);
+
+/** Three digits before four, and by number: the order in which a code is looked up. */
+export const ERRORS: readonly PublicError[] = [
+  ...ROWS.map((row) => published(row, RULES_BY_CODE.get(row.codigo) ?? [])),
+  ...[...RULES_BY_CODE].filter(([code]) => !ROWS.some(({ codigo }) => codigo === code)).map(ofRules),
+].toSorted((a, b) => a.codigo.length - b.codigo.length || (a.codigo < b.codigo ? -1 : 1));
+
+const BY_CODE: ReadonlyMap<string, PublicError> = new Map(ERRORS.map((error) => [error.codigo, error]));
+
+export function errorOf(codigo: string): PublicError | undefined {
+  return BY_CODE.get(codigo);
+}
+
+/** Status of a refusal whose first fault has this code. A code without one is our own mistake, and throws. */
+export function statusOf(codigo: string): number {
+  const status = BY_CODE.get(codigo)?.status;
+  if (typeof status !== 'number') throw new Error(`${codigo} is no refusal of the public error table`);
+  return status;
+}
+
+function published(row: Row, regras: PublicError['regras']): PublicError {
+  const { status } = row;
+  return {
+    codigo: row.codigo,
+    status,
+    statuses: row.statuses ?? (status === 'aviso' ? [] : [status]),
+    mensagem: row.mensagem,
+    significado: row.significado ?? joined(regras, ({ why }) => why, ' '),
+    comoResolver: row.comoResolver,
+    transitorio: row.transitorio,
+    origem: row.origem ?? joined(regras, ({ origin }) => origin, '; '),
+    nacional: row.nacional ?? regras.find(({ national }) => national !== undefined)?.national,
+    exemplos: row.exemplos,
+    situacao: row.reservado ? 'reservado' : row.substituidoPor === undefined ? 'enviado' : 'substituido',
+    substituidoPor: row.substituidoPor,
+    regras,
+  };
+}
+
+/** A rule that needs no other words than its own. The document is what it is: sent again, it is refused again. */
+function ofRules([codigo, regras]: readonly [string, PublicError['regras']]): PublicError {
+  const [first] = regras;
+  const mensagem = messageOf(first!);
+  const row = { codigo, mensagem, comoResolver: first!.expected ?? mensagem, status: 422, transitorio: false };
+  return published(row, regras);
+}
+
+/** The sentence of a rule; where it speaks of the document, as it speaks of its first rejected example. */
+function messageOf({ code, message, rejects, why }: Rule | AmountRule): string {
+  if (typeof message === 'string') return message;
+  const [example] = rejects;
+  return (example && faultsOf(example).find(({ codigo }) => codigo === code)?.mensagem) ?? why;
+}
+
+function joined(
+  regras: PublicError['regras'],
+  part: (regra: PublicError['regras'][number]) => string,
+  separator: string,
+): string {
+  return [...new Set(regras.map(part))].join(separator);
+}

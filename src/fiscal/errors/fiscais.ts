@@ -1,0 +1,231 @@
+/**
+ * Codes of fiscal rules that the specification fixes and that no rule sends yet. When the rule is written, what it says
+ * itself (`significado`, `origem`, `reservado`) goes from here.
+ */
+import { aboutTheDocument, type Row } from './row.ts';
+
+const CONSTRUCAO =
+  '070201, 070202, 070401, 070501, 070502, 070601, 070602, 070701, 070801, 071701, 071901, 141403 e 141404';
+
+type Reserved = Required<Pick<Row, 'codigo' | 'mensagem' | 'significado' | 'comoResolver' | 'origem'>> &
+  Pick<Row, 'nacional'>;
+
+const RESERVED: readonly Reserved[] = [
+  {
+    codigo: 'E0370',
+    mensagem: 'Falta o grupo da obra',
+    significado: `Os serviços de construção (${CONSTRUCAO}) identificam a obra em serv/obra.`,
+    comoResolver: 'Inclua serv/obra com cObra e inscImobFisc, com cCIB ou com end.',
+    origem: 'Especificação, DPS: serv/obra; Errors: E0370; Anexo I, E0370',
+  },
+  {
+    codigo: 'E0372',
+    mensagem: 'Grupo da obra num serviço que não é de construção',
+    significado: 'serv/obra só cabe nos serviços de construção que a exigem e no cTribNac 990101.',
+    comoResolver: 'Retire serv/obra, ou corrija o cTribNac.',
+    origem: 'Especificação, DPS: serv/obra; Errors: E0372; Anexo I, E0372',
+  },
+  {
+    codigo: 'E0384',
+    mensagem: 'Serviço prestado no exterior sem o endereço da obra no exterior',
+    significado: 'Com o país da prestação em cPaisPrestacao, o endereço da obra está no exterior.',
+    comoResolver: 'Troque o CEP de serv/obra/end por endExt, ou informe o município da prestação.',
+    origem: 'Especificação, DPS: serv/obra; Errors: E0384; Anexo I, E0384',
+  },
+  {
+    codigo: 'E0386',
+    mensagem: 'Serviço prestado no Brasil com endereço da obra no exterior',
+    significado: 'Com o município da prestação em cLocPrestacao, o endereço da obra está no Brasil.',
+    comoResolver: 'Troque endExt de serv/obra/end pelo CEP, ou informe o país da prestação.',
+    origem: 'Especificação, DPS: serv/obra; Errors: E0386; Anexo I, E0386',
+  },
+  {
+    codigo: 'E0390',
+    mensagem: 'Falta o grupo da atividade de evento',
+    significado: 'Os serviços de diversões, lazer e entretenimento (item 12) identificam o evento em serv/atvEvento.',
+    comoResolver: 'Inclua serv/atvEvento com xNome, dtIni, dtFim e idAtvEvt ou end.',
+    origem: 'Especificação, DPS: serv/atvEvento; Errors: E0390; Anexo I, E0390',
+  },
+  {
+    codigo: 'E0392',
+    mensagem: 'Grupo de evento num serviço que não é do item 12',
+    significado: 'serv/atvEvento só cabe nos serviços do item 12 e no cTribNac 990101.',
+    comoResolver: 'Retire serv/atvEvento, ou corrija o cTribNac.',
+    origem: 'Especificação, DPS: serv/atvEvento; Errors: E0392; Anexo I, E0392',
+  },
+  {
+    codigo: 'E0532',
+    mensagem: 'cTribNac 990101 pede tribISSQN 4',
+    significado: 'O código 990101 é o dos serviços sem incidência de ISSQN, e a tributação tem de dizer o mesmo.',
+    comoResolver: 'Envie tribISSQN 4, ou corrija o cTribNac.',
+    origem: 'Especificação, DPS: tribMun; Errors: E0532; Anexo I, E0532',
+  },
+  {
+    codigo: 'E0585',
+    mensagem: 'Exigibilidade suspensa numa operação não tributável',
+    significado: 'Só um ISSQN devido pode ter a exigibilidade suspensa: exigSusp pede tribISSQN 1.',
+    comoResolver: 'Retire exigSusp, ou corrija tribISSQN.',
+    origem: 'Especificação, DPS: tribMun; Errors: E0585; Anexo I, E0585',
+  },
+  {
+    codigo: 'E0592',
+    mensagem: 'Tipo de imunidade ausente ou fora de lugar',
+    significado: 'tpImunidade acompanha tribISSQN 2, que é a imunidade, e nenhum outro.',
+    comoResolver: 'Com tribISSQN 2 informe tpImunidade de 1 a 5; nos demais casos retire-o.',
+    origem: 'Especificação, Errors: E0592; Anexo I, E0592',
+  },
+  {
+    codigo: 'E0677',
+    mensagem: 'Base do PIS e da COFINS maior que o valor do serviço',
+    significado: 'vBCPisCofins é uma parte do valor do serviço, e não o ultrapassa.',
+    comoResolver: 'Corrija vBCPisCofins, no máximo igual a vServ.',
+    origem: 'Especificação, DPS: tribFed; Errors: E0677; Anexo I, E0677',
+  },
+  {
+    codigo: 'E0694',
+    mensagem: 'O valor do PIS não é a base vezes a alíquota',
+    significado: 'Com pAliqPis informado, vPis é vBCPisCofins vezes a alíquota, com tolerância de 0,01.',
+    comoResolver: 'Recalcule vPis, ou deixe alíquota e valor de fora.',
+    origem: 'Especificação, DPS: tribFed; Errors: E0694; Anexo I, E0694',
+  },
+  {
+    codigo: 'E0696',
+    mensagem: 'O valor da COFINS não é a base vezes a alíquota',
+    significado: 'Com pAliqCofins informado, vCofins é vBCPisCofins vezes a alíquota, com tolerância de 0,01.',
+    comoResolver: 'Recalcule vCofins, ou deixe alíquota e valor de fora.',
+    origem: 'Especificação, DPS: tribFed; Errors: E0696; Anexo I, E0696',
+  },
+  {
+    codigo: 'E0699',
+    mensagem: 'Contribuição previdenciária retida fora do intervalo',
+    significado: 'vRetCP, quando vem, é maior que zero e menor que o valor do serviço.',
+    comoResolver: 'Corrija vRetCP; sem retenção, retire o elemento.',
+    origem: 'Especificação, DPS: tribFed; Errors: E0699; Anexo I, E0699',
+  },
+  {
+    codigo: 'E0700',
+    mensagem: 'Imposto de renda retido fora do intervalo',
+    significado: 'vRetIRRF, quando vem, é maior que zero e menor que o valor do serviço.',
+    comoResolver: 'Corrija vRetIRRF; sem retenção, retire o elemento.',
+    origem: 'Especificação, DPS: tribFed; Errors: E0700; Anexo I, E0700',
+  },
+  {
+    codigo: 'E0701',
+    mensagem: 'PIS, COFINS e CSLL retidos fora do intervalo',
+    significado: 'vRetCSLL, quando vem, é maior que zero e menor que o valor do serviço.',
+    comoResolver: 'Corrija vRetCSLL; sem retenção, retire o elemento.',
+    origem: 'Especificação, DPS: tribFed; Errors: E0701; Anexo I, E0701',
+  },
+  {
+    codigo: 'E0720',
+    mensagem: 'Valor retido numa nota sem retenção de PIS, COFINS e CSLL',
+    significado: 'Com tpRetPisCofins 0, que é nenhuma retenção, vRetCSLL não se envia.',
+    comoResolver: 'Retire vRetCSLL, ou diga em tpRetPisCofins o que foi retido.',
+    origem: 'Especificação, DPS: tribFed; Errors: E0720; Anexo I, E0720',
+  },
+  {
+    codigo: 'E0724',
+    mensagem: 'Falta o valor retido de PIS, COFINS e CSLL',
+    significado: 'Com tpRetPisCofins diferente de 0 e de 2 há retenção, e vRetCSLL a traz.',
+    comoResolver: 'Informe vRetCSLL, ou corrija tpRetPisCofins.',
+    origem: 'Especificação, DPS: tribFed; Errors: E0724; Anexo I, E0724',
+  },
+  {
+    codigo: 'E0928',
+    mensagem: 'Grupo de imóvel em desacordo com o serviço e o indicador da operação',
+    significado:
+      'IBSCBS/imovel veio numa operação que não é de construção e cujo cIndOp não diz respeito a imóvel: não é 020101, 020201 nem 020301.',
+    comoResolver: 'Retire IBSCBS/imovel, ou corrija cIndOp ou cTribNac.',
+    origem: 'Especificação, Errors: E0928; Anexo I, E0928',
+  },
+  {
+    codigo: 'E0931',
+    mensagem: 'Grupo de imóvel num serviço de construção',
+    significado: 'Nos serviços de construção quem identifica o lugar é serv/obra, e IBSCBS/imovel não se envia.',
+    comoResolver: 'Retire IBSCBS/imovel e identifique a obra em serv/obra.',
+    origem: 'Especificação, Errors: E0931; Anexo I, E0931',
+  },
+  {
+    codigo: 'E0932',
+    mensagem: 'Falta o grupo de imóvel',
+    significado:
+      'A operação não é de construção e o seu cIndOp diz respeito a imóvel (020101, 020201 ou 020301): IBSCBS/imovel o identifica.',
+    comoResolver: 'Inclua IBSCBS/imovel com cCIB ou com o endereço.',
+    origem: 'Especificação, Errors: E0932; Anexo I, E0932',
+  },
+  {
+    codigo: 'E1301',
+    mensagem: 'Município de incidência numa operação que não o tem',
+    significado:
+      'Imunidade, exportação e não incidência não têm município de incidência, e o corpo JSON declarou um em municipio_incidencia.',
+    comoResolver: 'Retire municipio_incidencia, ou corrija tributacao_issqn.',
+    origem: 'Especificação, tribMun: incidência; Errors: E1301; decisão D-22',
+  },
+  {
+    codigo: 'E1303',
+    mensagem: 'Valores do ISSQN numa operação sem ISSQN',
+    significado: 'Com tribISSQN 2, 3 ou 4 a nota traz só o valor líquido: base, alíquota e imposto ficam de fora.',
+    comoResolver: 'Retire os valores do ISSQN, ou corrija tribISSQN.',
+    origem: 'Especificação, Errors: E1303; Anexo I, E1303',
+  },
+  {
+    codigo: 'E1311',
+    mensagem: 'Valores do ISSQN com a exigibilidade suspensa',
+    significado:
+      'Com exigSusp a nota traz só o valor líquido: pAliq, base, ISSQN e ISSQN retido não se enviam, e não há retenção.',
+    comoResolver: 'Retire pAliq e envie tpRetISSQN 1, ou retire exigSusp.',
+    origem: 'Especificação, DPS: tribMun; Errors: E1311; Anexo I, E1311',
+  },
+  {
+    codigo: 'E1317',
+    mensagem: 'A incidência deste serviço é no local da prestação',
+    significado:
+      'A regra do cTribNac aponta o local da prestação, e o município declarado em municipio_incidencia, no corpo JSON, é outro.',
+    comoResolver: 'Retire municipio_incidencia, que é calculado, ou corrija o município da prestação.',
+    origem: 'Especificação, Errors: E1317; decisões D-22 e D-81',
+  },
+  {
+    codigo: 'E1321',
+    mensagem: 'A incidência deste serviço é no município do tomador',
+    significado:
+      'A regra do cTribNac aponta o estabelecimento do tomador, e o município declarado em municipio_incidencia, no corpo JSON, é outro.',
+    comoResolver: 'Retire municipio_incidencia, que é calculado, ou corrija o endereço do tomador.',
+    origem: 'Especificação, Errors: E1321; decisões D-22 e D-81',
+  },
+];
+
+/** What a JSON body may declare of IBS and CBS, each compared with the official calculation under its own code. */
+const DECLARED: readonly (readonly [codigo: string, campo: string, nome: string, kind: 'valor' | 'aliquota'])[] = [
+  ['E1530', 'valores_base_calculo', 'A base de cálculo do IBS e da CBS', 'valor'],
+  ['E1539', 'valores_aliquota_ibs_uf', 'A alíquota do IBS estadual', 'aliquota'],
+  ['E1549', 'valores_aliquota_efetiva_ibs_municipal', 'A alíquota efetiva do IBS municipal', 'aliquota'],
+  ['E1554', 'valores_aliquota_efetiva_cbs', 'A alíquota efetiva da CBS', 'aliquota'],
+  ['E1556', 'total_ibs', 'O total do IBS', 'valor'],
+  ['E1558', 'valores_aliquota_cbs', 'A alíquota da CBS', 'aliquota'],
+  ['E1568', 'total_ibs_uf', 'O total do IBS estadual', 'valor'],
+  ['E1572', 'total_ibs_municipal', 'O total do IBS municipal', 'valor'],
+  ['E1577', 'valores_aliquota_efetiva_ibs_uf', 'A alíquota efetiva do IBS estadual', 'aliquota'],
+  ['E1578', 'valores_aliquota_ibs_municipal', 'A alíquota do IBS municipal', 'aliquota'],
+  ['E1582', 'total_cbs', 'O total da CBS', 'valor'],
+];
+
+const TOLERANCIA = {
+  valor: { texto: 'R$ 0,02', nacional: 'O ADN confere o mesmo valor na nota com margem de R$ 0,01; a nota leva o que o serviço calculou.' },
+  aliquota: { texto: '0,01 ponto percentual', nacional: undefined },
+} as const;
+
+const CALCULADOS: readonly Reserved[] = DECLARED.map(([codigo, campo, nome, kind]) => {
+  const { texto, nacional } = TOLERANCIA[kind];
+  return {
+    codigo,
+    mensagem: `${nome} diverge do cálculo oficial`,
+    significado: `O corpo JSON declarou ${campo}, e o cálculo oficial do município dá outro resultado, além da tolerância de ${texto}. A resposta traz o declarado e o esperado.`,
+    comoResolver: `Corrija ${campo} pelo que a resposta traz em esperado, ou deixe-o de fora: o serviço o calcula.`,
+    origem: `Especificação, IBS/CBS obligation schedule: regra 6; Anexo I, ${codigo}`,
+    ...(nacional === undefined ? {} : { nacional }),
+  };
+});
+
+export const FISCAIS: readonly Row[] = aboutTheDocument(
+  [...RESERVED, ...CALCULADOS].map((row) => ({ ...row, reservado: true })),
+);

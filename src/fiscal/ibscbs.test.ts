@@ -1,0 +1,529 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { classificacoes } from './catalogs/catalogs.ts';
+import { add, type Decimal, decimal as d, formatDecimal, ZERO } from './decimal.ts';
+import {
+  assessIbsCbs,
+  defaultIndOp,
+  explainIbsCbs,
+  type IbsCbsAmounts,
+  type IbsCbsInput,
+  placeOfIbsCbs,
+} from './ibscbs.ts';
+import type { Dps } from './layout/dps.ts';
+
+/** An ordinary note of the test year: base R$ 1000.00, no ISSQN shown, fully taxed. */
+const PLAIN: IbsCbsInput = {
+  dCompet: '2026-10-05',
+  vServ: d('1000.00'),
+  vISSQN: ZERO,
+  vLiq: d('1000.00'),
+  CST: '000',
+  cClassTrib: '000001',
+};
+
+function amountsOf(change: Partial<IbsCbsInput>): IbsCbsAmounts {
+  const result = assessIbsCbs({ ...PLAIN, ...change });
+  if ('unavailable' in result) assert.fail(`${result.unavailable} is not published`);
+  return result;
+}
+
+/** Every leaf by its path below `base`, as the note prints it. */
+function printed(group: object, base = ''): Record<string, string> {
+  const leaves: Record<string, string> = {};
+  for (const [name, value] of Object.entries(group)) {
+    if (typeof value === 'bigint') leaves[`${base}${name}`] = formatDecimal(value as Decimal);
+    else Object.assign(leaves, printed(value, `${base}${name}/`));
+  }
+  return leaves;
+}
+
+/** Assesses PLAIN with some changes and compares the fields named, by the last part of their path. */
+function expectFields(change: Partial<IbsCbsInput>, expected: Record<string, string | undefined>): void {
+  const fields = Object.entries(printed(amountsOf(change)));
+  const byName = Object.fromEntries(fields.map(([path, text]) => [path.split('/').at(-1), text]));
+  for (const [name, text] of Object.entries(expected)) assert.equal(byName[name], text, name);
+}
+
+test('the worked example of the layout: discounts, withheld ISSQN, PIS and COFINS, reduction of 30 %', () => {
+  const amounts = amountsOf({
+    vDescIncond: d('50.00'),
+    vISSQN: d('25.50'),
+    vPis: d('6.50'),
+    vCofins: d('30.00'),
+    vLiq: d('843.00'),
+    CST: '200',
+    cClassTrib: '200052',
+  });
+  assert.deepEqual(printed(amounts), {
+    'valores/vBC': '888.00', // 1000.00 − 50.00 − 25.50 − 6.50 − 30.00
+    'valores/uf/pIBSUF': '0.10',
+    'valores/uf/pRedAliqUF': '30.00',
+    'valores/uf/pAliqEfetUF': '0.07', // 0.10 × 0.70
+    'valores/mun/pIBSMun': '0.00',
+    'valores/mun/pRedAliqMun': '30.00',
+    'valores/mun/pAliqEfetMun': '0.00',
+    'valores/fed/pCBS': '0.90',
+    'valores/fed/pRedAliqCBS': '30.00',
+    'valores/fed/pAliqEfetCBS': '0.63', // 0.90 × 0.70
+    'totCIBS/vTotNF': '843.00', // vLiq, in 2026
+    'totCIBS/gIBS/vIBSTot': '0.62', // 0.62 + 0.00
+    'totCIBS/gIBS/gIBSUFTot/vIBSUF': '0.62', // 888.00 × 0.07 % = 0.6216
+    'totCIBS/gIBS/gIBSMunTot/vIBSMun': '0.00',
+    'totCIBS/gCBS/vCBS': '5.59', // 888.00 × 0.63 % = 5.5944
+  });
+});
+
+test('full taxation: no reduction on the note, and the effective rate is the rate', () => {
+  // 1000.00 × 0.10 % = 1.00; 1000.00 × 0.90 % = 9.00
+  assert.deepEqual(printed(amountsOf({})), {
+    'valores/vBC': '1000.00',
+    'valores/uf/pIBSUF': '0.10',
+    'valores/uf/pAliqEfetUF': '0.10',
+    'valores/mun/pIBSMun': '0.00',
+    'valores/mun/pAliqEfetMun': '0.00',
+    'valores/fed/pCBS': '0.90',
+    'valores/fed/pAliqEfetCBS': '0.90',
+    'totCIBS/vTotNF': '1000.00',
+    'totCIBS/gIBS/vIBSTot': '1.00',
+    'totCIBS/gIBS/gIBSUFTot/vIBSUF': '1.00',
+    'totCIBS/gIBS/gIBSMunTot/vIBSMun': '0.00',
+    'totCIBS/gCBS/vCBS': '9.00',
+  });
+});
+
+test('each reduction: effective rates and tributes of R$ 1000.00', () => {
+  // IBS 0.10 × (1 − r) and CBS 0.90 × (1 − r); a tribute is ten times its effective rate in reais
+  const cases: readonly (readonly [
+    cClassTrib: string,
+    pRed: string,
+    ibs: string,
+    vIbs: string,
+    cbs: string,
+    vCbs: string,
+  ])[] = [
+    ['200052', '30.00', '0.07', '0.70', '0.63', '6.30'],
+    ['200048', '40.00', '0.06', '0.60', '0.54', '5.40'],
+    ['200046', '50.00', '0.05', '0.50', '0.45', '4.50'],
+    ['200028', '60.00', '0.04', '0.40', '0.36', '3.60'],
+    ['200027', '70.00', '0.03', '0.30', '0.27', '2.70'],
+    ['200026', '80.00', '0.02', '0.20', '0.18', '1.80'],
+    ['200016', '100.00', '0.00', '0.00', '0.00', '0.00'],
+    ['011003', '60.00', '0.04', '0.40', '0.36', '3.60'],
+  ];
+  for (const [cClassTrib, pRed, ibs, vIbs, cbs, vCbs] of cases) {
+    expectFields(
+      { CST: cClassTrib.slice(0, 3), cClassTrib },
+      {
+        pIBSUF: '0.10',
+        pRedAliqUF: pRed,
+        pAliqEfetUF: ibs,
+        vIBSUF: vIbs,
+        pRedAliqMun: pRed,
+        pRedAliqCBS: pRed,
+        pAliqEfetCBS: cbs,
+        vCBS: vCbs,
+      },
+    );
+  }
+});
+
+test('200025 reduces the IBS by 60 % and the CBS by 100 %', () => {
+  // 0.10 × 0.40 = 0.04, of 1000.00 = 0.40; 0.90 × 0.00 = 0.00
+  expectFields(
+    { CST: '200', cClassTrib: '200025' },
+    {
+      pRedAliqUF: '60.00',
+      pAliqEfetUF: '0.04',
+      vIBSUF: '0.40',
+      pRedAliqMun: '60.00',
+      pAliqEfetMun: '0.00',
+      pCBS: '0.90',
+      pRedAliqCBS: '100.00',
+      pAliqEfetCBS: '0.00',
+      vCBS: '0.00',
+      vIBSTot: '0.40',
+    },
+  );
+});
+
+test('every reducer of the base, and the years in which it is one', () => {
+  const reducers = {
+    vDescIncond: d('50.00'),
+    vCalcReeRepRes: d('200.50'),
+    vISSQN: d('25.50'),
+    vPis: d('6.50'),
+    vCofins: d('30.00'),
+  };
+  // 1000.00 − 50.00 − 200.50 − 25.50 − 6.50 − 30.00 = 687.50; × 0.10 % = 0.6875; × 0.90 % = 6.1875
+  expectFields(reducers, { vBC: '687.50', vCalcReeRepRes: '200.50', vIBSUF: '0.69', vCBS: '6.19' });
+
+  // Without a rate, later years can be assessed too.
+  const exempt = { ...reducers, CST: '410', cClassTrib: '410005' };
+  expectFields({ ...exempt, dCompet: '2026-12-31' }, { vBC: '687.50' });
+  // without PIS and COFINS: 1000.00 − 50.00 − 200.50 − 25.50 = 724.00
+  expectFields({ ...exempt, dCompet: '2027-01-01' }, { vBC: '724.00' });
+  expectFields({ ...exempt, dCompet: '2032-12-31' }, { vBC: '724.00' });
+  // without ISSQN: 1000.00 − 50.00 − 200.50 = 749.50
+  expectFields({ ...exempt, dCompet: '2033-01-01' }, { vBC: '749.50' });
+});
+
+test('a base below zero is given as the formula left it', () => {
+  // 1000.00 − 600.00 − 500.00 = −100.00; × 0.90 % = −0.90
+  expectFields({ vDescIncond: d('600.00'), vCalcReeRepRes: d('500.00') }, { vBC: '-100.00', vCBS: '-0.90' });
+});
+
+test('each tribute is rounded on its own, half a cent up', () => {
+  // 5.00 × 0.10 % = 0.005, tie; 5.00 × 0.90 % = 0.045, tie
+  expectFields({ vServ: d('5.00') }, { vIBSUF: '0.01', vCBS: '0.05' });
+  // 4.99 × 0.10 % = 0.00499; 4.99 × 0.90 % = 0.04491
+  expectFields({ vServ: d('4.99') }, { vIBSUF: '0.00', vCBS: '0.04' });
+  // 25.00 × 0.10 % = 0.025, tie, up and not to the even cent; 25.00 × 0.90 % = 0.225, tie
+  expectFields({ vServ: d('25.00') }, { vIBSUF: '0.03', vCBS: '0.23' });
+});
+
+test('exemption and immunity: rates and totals zero, base by the formula', () => {
+  for (const [CST, cClassTrib] of [
+    ['400', '400001'],
+    ['410', '410004'],
+    ['800', '800001'],
+    ['811', '811001'],
+    ['820', '820009'],
+  ] as const) {
+    // 1000.00 − 100.00 = 900.00
+    assert.deepEqual(printed(amountsOf({ CST, cClassTrib, vDescIncond: d('100.00'), vLiq: d('900.00') })), {
+      'valores/vBC': '900.00',
+      'valores/uf/pIBSUF': '0.00',
+      'valores/uf/pAliqEfetUF': '0.00',
+      'valores/mun/pIBSMun': '0.00',
+      'valores/mun/pAliqEfetMun': '0.00',
+      'valores/fed/pCBS': '0.00',
+      'valores/fed/pAliqEfetCBS': '0.00',
+      'totCIBS/vTotNF': '900.00',
+      'totCIBS/gIBS/vIBSTot': '0.00',
+      'totCIBS/gIBS/gIBSUFTot/vIBSUF': '0.00',
+      'totCIBS/gIBS/gIBSMunTot/vIBSMun': '0.00',
+      'totCIBS/gCBS/vCBS': '0.00',
+    });
+  }
+});
+
+test('deferral: nothing due and everything deferred, with or without a reduction', () => {
+  // 0.10 × 0.40 = 0.04, of 1000.00 = 0.40; 0.90 × 0.40 = 0.36, of 1000.00 = 3.60
+  const reduced = { CST: '515', cClassTrib: '515001' };
+  const expected = {
+    pAliqEfetUF: '0.04',
+    vDifUF: '0.40',
+    vIBSUF: '0.00',
+    vDifMun: '0.00',
+    vIBSMun: '0.00',
+    vIBSTot: '0.00',
+    pAliqEfetCBS: '0.36',
+    vDifCBS: '3.60',
+    vCBS: '0.00',
+  };
+  expectFields(reduced, expected);
+  expectFields({ ...reduced, gDif: { pDifUF: d('50.00'), pDifMun: d('0.00'), pDifCBS: d('100.00') } }, expected);
+  // "Sem alíquota" in the table and yet the general rates: 1000.00 × 0.10 % = 1.00; × 0.90 % = 9.00
+  expectFields({ CST: '510', cClassTrib: '510001' }, { pIBSUF: '0.10', vDifUF: '1.00', vDifCBS: '9.00', vCBS: '0.00' });
+  expectFields({}, { vDifUF: undefined, vDifMun: undefined, vDifCBS: undefined });
+});
+
+test('suspension: zero, and beside it what the regular classification would have cost', () => {
+  const suspended = { CST: '550', cClassTrib: '550016' };
+  const zero = { vBC: '1000.00', pIBSUF: '0.00', pAliqEfetUF: '0.00', vIBSUF: '0.00', pCBS: '0.00', vCBS: '0.00' };
+  // 1000.00 × 0.10 % = 1.00; 1000.00 × 0.90 % = 9.00
+  expectFields(
+    { ...suspended, gTribRegular: { CSTReg: '000', cClassTribReg: '000001' } },
+    {
+      ...zero,
+      pAliqEfeRegIBSUF: '0.10',
+      vTribRegIBSUF: '1.00',
+      pAliqEfeRegIBSMun: '0.00',
+      vTribRegIBSMun: '0.00',
+      pAliqEfeRegCBS: '0.90',
+      vTribRegCBS: '9.00',
+    },
+  );
+  // 0.10 × 0.40 = 0.04, of 1000.00 = 0.40; the CBS reduced to nothing
+  expectFields(
+    { ...suspended, gTribRegular: { CSTReg: '200', cClassTribReg: '200025' } },
+    { ...zero, pAliqEfeRegIBSUF: '0.04', vTribRegIBSUF: '0.40', pAliqEfeRegCBS: '0.00', vTribRegCBS: '0.00' },
+  );
+});
+
+test('regular taxation is told exactly when it is both demanded and known', () => {
+  const gTribRegular = { CSTReg: '000', cClassTribReg: '000001' };
+  assert.equal(amountsOf({ gTribRegular }).totCIBS.gTribRegular, undefined);
+  const suspended = { CST: '550', cClassTrib: '550022' };
+  assert.equal(amountsOf(suspended).totCIBS.gTribRegular, undefined);
+  const unknown = { CSTReg: '999', cClassTribReg: '999999' };
+  assert.equal(amountsOf({ ...suspended, gTribRegular: unknown }).totCIBS.gTribRegular, undefined);
+});
+
+test('government purchases in the test year: no reduction, and each entity keeps its own', () => {
+  const { pRedutor, valores, totCIBS } = amountsOf({ tpEnteGov: '4', CST: '200', cClassTrib: '200052' });
+  assert.equal(pRedutor, ZERO);
+  assert.equal(valores.fed.pAliqEfetCBS, d('0.63')); // 0.90 × 0.70 × 1.00
+  assert.deepEqual(printed(totCIBS.gTribCompraGov ?? {}), {
+    pIBSUF: '0.07', // 0.10 × 0.70 × 1.00
+    vIBSUF: '0.70', // 1000.00 × 0.07 %
+    pIBSMun: '0.00',
+    vIBSMun: '0.00',
+    pCBS: '0.63',
+    vCBS: '6.30', // 1000.00 × 0.63 %
+  });
+  assert.equal(amountsOf({}).pRedutor, undefined);
+  assert.equal(amountsOf({}).totCIBS.gTribCompraGov, undefined);
+});
+
+test('in the test year the sectors pay the rates that everybody pays', () => {
+  // 1000.00 × 0.10 % = 1.00; 1000.00 × 0.90 % = 9.00
+  for (const cClassTrib of ['010001', '010002', '221001']) {
+    expectFields(
+      { CST: cClassTrib.slice(0, 3), cClassTrib },
+      { pIBSUF: '0.10', vIBSUF: '1.00', pCBS: '0.90', vCBS: '9.00' },
+    );
+  }
+});
+
+test('what nobody has published is said, not invented', () => {
+  const unavailable = (change: Partial<IbsCbsInput>) => assessIbsCbs({ ...PLAIN, ...change });
+  assert.deepEqual(unavailable({ dCompet: '2025-12-31' }), { unavailable: 'IBS-UF', data: '2025-12-31' });
+  assert.deepEqual(unavailable({ dCompet: '2027-01-01' }), { unavailable: 'CBS', data: '2027-01-01' });
+  assert.deepEqual(unavailable({ dCompet: '2028-12-31' }), { unavailable: 'CBS', data: '2028-12-31' });
+  assert.deepEqual(unavailable({ dCompet: '2029-01-01' }), { unavailable: 'IBS-UF', data: '2029-01-01' });
+  assert.deepEqual(unavailable({ dCompet: '2027-01-01', CST: '010', cClassTrib: '010002' }), {
+    unavailable: 'IBS-UF',
+    data: '2027-01-01',
+  });
+  const suspended = { dCompet: '2027-01-01', CST: '550', cClassTrib: '550016' };
+  assert.deepEqual(unavailable({ ...suspended, gTribRegular: { CSTReg: '000', cClassTribReg: '000001' } }), {
+    unavailable: 'CBS',
+    data: '2027-01-01',
+  });
+  const exempt = { dCompet: '2027-01-01', CST: '410', cClassTrib: '410004' };
+  assert.deepEqual(unavailable({ ...exempt, tpEnteGov: '1' }), { unavailable: 'pRedutor', data: '2027-01-01' });
+});
+
+test('without a rate to apply later years are assessed: vTotNF is vLiq and nothing more', () => {
+  expectFields({ dCompet: '2027-01-01', CST: '410', cClassTrib: '410004' }, { vTotNF: '1000.00', vBC: '1000.00' });
+});
+
+test('every classification for services is assessed in the test year, with the reduction of the table', () => {
+  for (const { codigo, cst, pRedIBS, pRedCBS } of classificacoes().filter(({ indNFSe }) => indNFSe)) {
+    const { uf, mun, fed } = amountsOf({ CST: cst, cClassTrib: codigo }).valores;
+    const shown = (text: string) => (d(text) === ZERO ? undefined : d(text));
+    assert.deepEqual(
+      [uf.pRedAliqUF, mun.pRedAliqMun, fed.pRedAliqCBS],
+      [shown(pRedIBS), shown(pRedIBS), shown(pRedCBS)],
+      codigo,
+    );
+  }
+});
+
+test('a classification that no catalog has is a bug of the caller', () => {
+  assert.throws(() => assessIbsCbs({ ...PLAIN, cClassTrib: '999999' }), RangeError);
+});
+
+test('the steps tell every field of the amounts once, with its value', () => {
+  const inputs: readonly Partial<IbsCbsInput>[] = [
+    {},
+    { CST: '200', cClassTrib: '200052', tpEnteGov: '2', vCalcReeRepRes: d('10.00'), vPis: d('1.00') },
+    { CST: '410', cClassTrib: '410004', dCompet: '2027-01-01' },
+    { CST: '515', cClassTrib: '515001', gDif: { pDifUF: d('50.00'), pDifMun: d('100.00'), pDifCBS: d('100.00') } },
+    { CST: '550', cClassTrib: '550016', gTribRegular: { CSTReg: '200', cClassTribReg: '200052' } },
+  ];
+  for (const change of inputs) {
+    const amounts = amountsOf(change);
+    const steps = explainIbsCbs({ ...PLAIN, ...change }, amounts);
+    const told = Object.fromEntries(steps.map(({ campo, valor }) => [campo, valor]));
+    assert.deepEqual(told, printed(amounts, 'IBSCBS/'));
+    assert.equal(steps.length, Object.keys(told).length);
+  }
+});
+
+test('the steps of the worked example in words', () => {
+  const input = { ...PLAIN, vDescIncond: d('50.00'), vISSQN: d('25.50'), CST: '200', cClassTrib: '200052' };
+  const formulas = Object.fromEntries(
+    explainIbsCbs(input, amountsOf(input)).map(({ campo, formula }) => [campo.split('/').at(-1), formula]),
+  );
+  assert.equal(formulas.vBC, 'vServ 1000.00 − vDescIncond 50.00 − vISSQN 25.50');
+  assert.equal(formulas.pIBSUF, 'alíquota de IBS-UF em 2026-10-05 (LC 214/2025, art. 343)');
+  assert.equal(formulas.pRedAliqCBS, 'redução do cClassTrib 200052');
+  assert.equal(formulas.pAliqEfetUF, 'pIBSUF 0.10 × (1 − pRedAliqUF 30.00 %)');
+  // 1000.00 − 50.00 − 25.50 = 924.50; × 0.63 % = 5.82435
+  assert.equal(formulas.vCBS, 'vBC 924.50 × pAliqEfetCBS 0.63 %');
+  // 924.50 × 0.07 % = 0.64715
+  assert.equal(formulas.vIBSTot, 'vIBSUF 0.65 + vIBSMun 0.00');
+  assert.equal(formulas.vTotNF, 'vLiq 1000.00');
+});
+
+test('a declared deferral that the calculation does not follow is told', () => {
+  const deferred = { ...PLAIN, CST: '515', cClassTrib: '515001' };
+  const formulaOf = (pDifUF: string) => {
+    const input = { ...deferred, gDif: { pDifUF: d(pDifUF), pDifMun: d('100.00'), pDifCBS: d('100.00') } };
+    return explainIbsCbs(input, amountsOf(input)).find(({ campo }) => campo.endsWith('vDifUF'))?.formula;
+  };
+  assert.equal(formulaOf('100.00'), 'vBC 1000.00 × pAliqEfetUF 0.04 %, diferido por inteiro');
+  assert.equal(formulaOf('50.00'), 'vBC 1000.00 × pAliqEfetUF 0.04 %, diferido por inteiro (gDif declara 50.00 %)');
+});
+
+const amount = fc.bigInt({ min: 0n, max: 99_999_999_999n }).map((cents) => cents as Decimal);
+const service = fc.constantFrom(...classificacoes().filter(({ indNFSe }) => indNFSe));
+const note = fc.record({ vServ: amount, vLiq: amount, service, tpEnteGov: fc.constantFrom(undefined, '1', '4') });
+
+test('property: no field is negative when the base is not, and the sums agree', () => {
+  fc.assert(
+    fc.property(note, ({ vServ, vLiq, service: { cst, codigo }, tpEnteGov }) => {
+      const gTribRegular = { CSTReg: '000', cClassTribReg: '000001' };
+      const amounts = amountsOf({ vServ, vLiq, CST: cst, cClassTrib: codigo, tpEnteGov, gTribRegular });
+      for (const [path, text] of Object.entries(printed(amounts))) assert.ok(!text.startsWith('-'), path);
+      const { gIBS, gCBS, vTotNF } = amounts.totCIBS;
+      assert.equal(gIBS.vIBSTot, add(gIBS.gIBSUFTot.vIBSUF, gIBS.gIBSMunTot.vIBSMun));
+      assert.equal(vTotNF, vLiq);
+      assert.ok(gCBS.vCBS <= amounts.valores.vBC);
+    }),
+  );
+});
+
+test('property: effective rates lie between nothing and the rate, and deferring loses no cent', () => {
+  fc.assert(
+    fc.property(note, ({ vServ, service: { cst, codigo } }) => {
+      const { uf, fed } = amountsOf({ vServ, CST: cst, cClassTrib: codigo }).valores;
+      assert.ok(uf.pAliqEfetUF >= 0n && uf.pAliqEfetUF <= uf.pIBSUF);
+      assert.ok(fed.pAliqEfetCBS >= 0n && fed.pAliqEfetCBS <= fed.pCBS);
+
+      // 515001 and 200028 reduce alike, by 60 %
+      const deferred = amountsOf({ vServ, CST: '515', cClassTrib: '515001' }).totCIBS;
+      const due = amountsOf({ vServ, CST: '200', cClassTrib: '200028' }).totCIBS;
+      assert.equal(deferred.gCBS.vDifCBS, due.gCBS.vCBS);
+      assert.equal(deferred.gIBS.gIBSUFTot.vDifUF, due.gIBS.gIBSUFTot.vIBSUF);
+    }),
+  );
+});
+
+test('property: the steps tell what was assessed', () => {
+  fc.assert(
+    fc.property(note, ({ vServ, vLiq, service: { cst, codigo }, tpEnteGov }) => {
+      const input = { ...PLAIN, vServ, vLiq, CST: cst, cClassTrib: codigo, tpEnteGov };
+      const amounts = amountsOf(input);
+      const told = explainIbsCbs(input, amounts).map(({ campo, valor }) => [campo, valor]);
+      assert.deepEqual(Object.fromEntries(told), printed(amounts, 'IBSCBS/'));
+    }),
+  );
+});
+
+const GIBSCBS = { CST: '000', cClassTrib: '000001' };
+
+/** Provider in São Paulo, taker in Rio de Janeiro, provided in Brasília. */
+const DPS: Dps = {
+  tpAmb: '2',
+  verAplic: 'exemplo-1.0',
+  dCompet: '2026-10-05',
+  tpEmit: '1',
+  cLocEmi: '3550308',
+  prest: { CNPJ: '11222333000181', regTrib: { opSimpNac: '1', regEspTrib: '0' } },
+  toma: { CPF: '52998224725', xNome: 'Maria Exemplo', end: inBrazil('3304557') },
+  serv: {
+    locPrest: { cLocPrestacao: '5300108' },
+    cServ: { cTribNac: '010101', xDescServ: 'Desenvolvimento de sistema', cNBS: '115021000' },
+  },
+  valores: {
+    vServPrest: { vServ: d('1000.00') },
+    trib: { tribMun: { tribISSQN: '1', tpRetISSQN: '1' }, totTrib: { indTotTrib: '0' } },
+  },
+  IBSCBS: { valores: { trib: { gIBSCBS: GIBSCBS } } },
+};
+
+function inBrazil(cMun: string) {
+  return { endNac: { cMun, CEP: '01001000' }, xLgr: 'Rua A', nro: '1', xBairro: 'Centro' };
+}
+
+function abroad(cPais: string) {
+  const endExt = { cPais, cEndPost: '1000', xCidade: 'Lisboa', xEstProvReg: 'Lisboa' };
+  return { endExt, xLgr: 'Rua A', nro: '1', xBairro: 'Centro' };
+}
+
+function withToma(end: NonNullable<Dps['toma']>['end'] | undefined): Dps {
+  return { ...DPS, toma: { CPF: '52998224725', xNome: 'Maria Exemplo', ...(end === undefined ? {} : { end }) } };
+}
+
+function withIbscbs(group: Partial<NonNullable<Dps['IBSCBS']>>): Dps {
+  return { ...DPS, IBSCBS: { valores: { trib: { gIBSCBS: GIBSCBS } }, ...group } };
+}
+
+const SAO_PAULO = { codigo: '3550308', nome: 'São Paulo' };
+const RIO = { codigo: '3304557', nome: 'Rio de Janeiro' };
+const BRASILIA = { codigo: '5300108', nome: 'Brasília' };
+const RECIFE = { codigo: '2611606', nome: 'Recife' };
+const PORTUGAL = { codigo: '9999999', nome: 'Portugal' };
+
+test('the place is the address that the indicator points to', () => {
+  for (const cIndOp of ['020101', '030104', '050201', '060101', '070102']) {
+    assert.deepEqual(placeOfIbsCbs(DPS, cIndOp), BRASILIA, cIndOp);
+  }
+  for (const cIndOp of ['030101', '050101']) assert.deepEqual(placeOfIbsCbs(DPS, cIndOp), SAO_PAULO, cIndOp);
+  for (const cIndOp of ['030102', '030103', '100301', '100502']) {
+    assert.deepEqual(placeOfIbsCbs(DPS, cIndOp), RIO, cIndOp);
+  }
+  assert.deepEqual(placeOfIbsCbs(DPS, '040101'), BRASILIA, 'an event is where its service is provided');
+});
+
+test('the recipient prevails over the taker, also when nobody said that there is one', () => {
+  const dest = { CPF: '52998224725', xNome: 'Destinatário Exemplo', end: inBrazil('2611606') };
+  for (const cIndOp of ['030103', '100301']) {
+    assert.deepEqual(placeOfIbsCbs(withIbscbs({ indDest: '1', dest }), cIndOp), RECIFE);
+    assert.deepEqual(placeOfIbsCbs(withIbscbs({ dest }), cIndOp), RECIFE);
+    assert.deepEqual(placeOfIbsCbs(withIbscbs({ indDest: '0', dest }), cIndOp), RIO);
+    assert.deepEqual(placeOfIbsCbs(withIbscbs({ indDest: '0' }), cIndOp), RIO);
+  }
+});
+
+test('a place abroad is its country', () => {
+  assert.deepEqual(placeOfIbsCbs(withToma(abroad('PT')), '100301'), PORTUGAL);
+  assert.deepEqual(placeOfIbsCbs(withToma(abroad('PT')), '100102'), PORTUGAL);
+  const provided = { ...DPS, serv: { ...DPS.serv, locPrest: { cPaisPrestacao: 'PT' } } };
+  assert.deepEqual(placeOfIbsCbs(provided, '020101'), PORTUGAL);
+  assert.deepEqual(placeOfIbsCbs(provided, '040101'), PORTUGAL);
+});
+
+test('without the address that decides, the place is that of the provider', () => {
+  const { toma: _, ...nobody } = DPS;
+  assert.deepEqual(placeOfIbsCbs(nobody, '100301'), SAO_PAULO);
+  assert.deepEqual(placeOfIbsCbs(withToma(undefined), '100301'), SAO_PAULO);
+  assert.deepEqual(placeOfIbsCbs(withIbscbs({ indDest: '1' }), '030103'), SAO_PAULO);
+  const atSea = { ...DPS, serv: { ...DPS.serv, locPrest: { cLocPrestacao: '0000000' } } };
+  assert.deepEqual(placeOfIbsCbs(atSea, '020101'), SAO_PAULO);
+  assert.deepEqual(placeOfIbsCbs(DPS, '999999'), SAO_PAULO, 'no such indicator');
+  assert.deepEqual(placeOfIbsCbs(DPS, '020401'), SAO_PAULO, 'an indicator whose field no source states');
+  assert.equal(placeOfIbsCbs({ ...nobody, cLocEmi: '9999998' }, '100301'), undefined);
+});
+
+function indOpOf(cTribNac: string, cNBS: string, cClassTrib: string): string {
+  const serv = { ...DPS.serv, cServ: { cTribNac, cNBS, xDescServ: 'Serviço' } };
+  const trib = { gIBSCBS: { CST: cClassTrib.slice(0, 3), cClassTrib } };
+  return defaultIndOp({ ...DPS, serv, IBSCBS: { valores: { trib } } });
+}
+
+test('the indicator that the correlation leaves no choice about', () => {
+  assert.equal(indOpOf('071001', '118031000', '000001'), '020201');
+  assert.equal(indOpOf('171001', '118066100', '000001'), '040101');
+  assert.equal(indOpOf('010101', '115021000', '000001'), '100301');
+  assert.equal(
+    indOpOf('171001', '115021000', '000001'),
+    '040101',
+    'an NBS unknown to the service: by the service alone',
+  );
+});
+
+test('otherwise the indicator of all other services', () => {
+  assert.equal(indOpOf('040101', '123012200', '200029'), '100301', 'three candidates: 030101, 030102 and 100301');
+  assert.equal(indOpOf('071001', '118031000', '410004'), '100301', 'a classification that the service does not have');
+  assert.equal(indOpOf('220101', '106042100', '820006'), '100301', '080101, which the NFS-e of toll roads alone uses');
+  assert.equal(indOpOf('990101', '115021000', '410999'), '100301', 'a row without an indicator');
+  assert.equal(indOpOf('999999', '115021000', '000001'), '100301', 'no such service');
+  const { IBSCBS: _, ...without } = DPS;
+  assert.equal(defaultIndOp(without), '100301');
+});

@@ -1,0 +1,35 @@
+/**
+ * What the address of layout 1.00 answers: that it is closed, whatever came. Who sent a DPS of 1.01 to it has only the
+ * address wrong, and is told so (D-14). Nothing is stored.
+ */
+import { readXml } from '../documents/xml.ts';
+import type { Fault, Refusal } from '../fiscal/fault.ts';
+import { DPS_VERSAO } from '../fiscal/layout/dps.ts';
+import { attributeOf } from '../fiscal/layout/tree.ts';
+import { placedFaults } from './document-faults.ts';
+
+/** `endpointCorreto`: path of the address that issues. */
+export function refuseLegacy(body: Uint8Array, endpointCorreto: string): Refusal {
+  const closed: Fault = {
+    codigo: 'E111',
+    xpath: '',
+    mensagem: `A emissão pelo leiaute 1.00 foi encerrada. Envie a DPS do leiaute ${DPS_VERSAO} para ${endpointCorreto}.`,
+    detalhes: { endpoint_correto: endpointCorreto },
+  };
+  return { faults: [closed, ...misdirected(body, endpointCorreto)] };
+}
+
+/** E110, with its place, when the document is of the layout that is issued. */
+function misdirected(body: Uint8Array, endpointCorreto: string): readonly Fault[] {
+  if (body.length === 0) return [];
+  const reading = readXml(body);
+  if ('fault' in reading || reading.root.name !== 'DPS') return [];
+  if (attributeOf(reading.root, 'versao') !== DPS_VERSAO) return [];
+  const fault: Fault = {
+    codigo: 'E110',
+    xpath: '/DPS/@versao',
+    mensagem: `A DPS já é do leiaute ${DPS_VERSAO}, mas veio ao endereço do 1.00. Envie o mesmo documento para ${endpointCorreto}.`,
+    encontrado: DPS_VERSAO,
+  };
+  return placedFaults([fault], reading);
+}

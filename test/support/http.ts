@@ -1,0 +1,38 @@
+/** Requests as an integrator makes them, with the answer read. */
+
+export type Answer = {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look at the answer field by field
+  readonly body: any;
+};
+
+const API = '/integracao/api/v1';
+
+export async function request(address: string, path: string, init: RequestInit = {}): Promise<Answer> {
+  const response = await fetch(`${address}${path}`, init);
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.startsWith('application/json');
+  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+}
+
+/** Posts a DPS to the sandbox. */
+export function emit(address: string, xml: string | Uint8Array): Promise<Answer> {
+  const body = typeof xml === 'string' ? xml : (xml as Uint8Array<ArrayBuffer>);
+  return request(address, `${API}/nfse/v101`, { method: 'POST', headers: { 'Content-Type': 'application/xml' }, body });
+}
+
+export function noteByKey(address: string, chave: string): Promise<Answer> {
+  return request(address, `${API}/nfse/${chave}`);
+}
+
+/** The note once it is authorised; fails after a second, which is what the sandbox promises. */
+export async function authorised(address: string, chave: string, patienceMs = 1_000): Promise<Answer> {
+  const began = performance.now();
+  for (;;) {
+    const answer = await noteByKey(address, chave);
+    if (answer.body.nota?.status === 'autorizada') return answer;
+    if (performance.now() - began > patienceMs) throw new Error(`still ${answer.body.nota?.status} after ${patienceMs} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

@@ -1,0 +1,60 @@
+/** The service as it runs, on a database of the test's own and a free port, with a clock that the test holds. */
+import { randomInt } from 'node:crypto';
+import { localAdn } from '../../src/adn/local.ts';
+import { createRestDoor } from '../../src/doors/rest/door.ts';
+import { SANDBOX_SLUG } from '../../src/fiscal/ambiente.ts';
+import { startWorker } from '../../src/flows/worker.ts';
+import type { World } from '../../src/flows/world.ts';
+import type { openPool } from '../../src/store/open.ts';
+import { createStore, type Store } from '../../src/store/store.ts';
+import { onEnd } from './cleanup.ts';
+import { freshPool } from './database.ts';
+
+/** 21/11/2026 12:00:00 in Brasília. */
+export const NOON = Date.parse('2026-11-21T12:00:00-03:00');
+
+export type TestService = {
+  readonly address: string;
+  readonly store: Store;
+  readonly pool: ReturnType<typeof openPool>;
+  readonly world: World;
+  readonly clock: { now: number };
+  /** What was logged, for tests that nothing personal is. */
+  readonly logged: readonly { about: object; message: string }[];
+};
+
+/** `worker: false` leaves notes as they were issued. */
+export async function startTestService(
+  options: { worker?: boolean; clock?: { now: number } } = {},
+): Promise<TestService> {
+  const pool = await freshPool();
+  const store = createStore(pool);
+  const clock = options.clock ?? { now: NOON };
+  const logged: { about: object; message: string }[] = [];
+  const note = (about: object, message: string): void => void logged.push({ about, message });
+  const local = localAdn();
+  let wake = (_tenant: string): void => undefined;
+  const world: World = {
+    store,
+    adn: () => local,
+    now: () => clock.now,
+    randomDigits: (count) => String(randomInt(10 ** count)).padStart(count, '0'),
+    log: { info: note, warn: note, error: note },
+    wake: (tenant) => wake(tenant),
+  };
+  await store.createMunicipio({ tenant: SANDBOX_SLUG, ambiente: 'homologacao', codigoIbge: undefined }, clock.now);
+  if (options.worker !== false) {
+    const worker = startWorker(world);
+    wake = worker.wake;
+    onEnd(() => worker.stop());
+  }
+  const door = await createRestDoor(world, {
+    host: '127.0.0.1',
+    port: 0,
+    baseUrl: undefined,
+    trustProxy: false,
+    accessLog: true,
+  });
+  onEnd(() => door.close());
+  return { address: door.address, store, pool, world, clock, logged };
+}

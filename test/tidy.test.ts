@@ -1,0 +1,85 @@
+/** The house keeps its floors: read off the import lines, and a few words that have no place in a room. */
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+
+const SRC = path.resolve(import.meta.dirname, '../src');
+/** Tests of a room may reach further than the room itself. */
+const files = globSync('**/*.ts', { cwd: SRC })
+  .filter((file) => !file.endsWith('.test.ts'))
+  .sort();
+
+type Import = { readonly from: string; readonly to: string };
+
+function importsOf(file: string): Import[] {
+  const text = readFileSync(path.join(SRC, file), 'utf8');
+  const lines = text.matchAll(/(?:^|\n)(?:import|export)\b[^;]*?from '([^']+)'|import\('([^']+)'\)/g);
+  return [...lines].map((line) => ({ from: file, to: line[1] ?? line[2]! }));
+}
+
+const imports = files.flatMap(importsOf);
+
+/** Fails with the line, not with the whole file. */
+function refuses(file: string, words: RegExp): void {
+  const lines = readFileSync(path.join(SRC, file), 'utf8').split('\n');
+  const place = lines.findIndex((line) => words.test(line));
+  assert.equal(place, -1, `${file}:${place + 1}: ${lines[place]?.trim()}`);
+}
+
+/** The room of a file, or of what it imports: a folder of src, `root` for what lies beside them, or a library. */
+function roomOf({ from, to }: Import): string {
+  if (!to.startsWith('.')) return to;
+  const target = path.relative(SRC, path.resolve(SRC, path.dirname(from), to));
+  return target.includes('/') ? target.split('/')[0]! : 'root';
+}
+
+const BELOW: Readonly<Record<string, readonly string[]>> = {
+  fiscal: ['fiscal'],
+  documents: ['documents', 'fiscal'],
+  store: ['store', 'fiscal'],
+  adn: ['adn', 'fiscal'],
+  flows: ['flows', 'documents', 'store', 'adn', 'fiscal'],
+  doors: ['doors', 'flows', 'fiscal'],
+};
+
+test('imports go down only, and the rooms of floor 1 do not know one another', () => {
+  for (const one of imports.filter(({ to }) => to.startsWith('.'))) {
+    const room = one.from.includes('/') ? one.from.split('/')[0]! : 'root';
+    if (room === 'root') continue;
+    const allowed = BELOW[room];
+    assert.ok(allowed, `${one.from} is in a room that nobody knows`);
+    // What a flow hands through (a municipio, a nota) is named by its type alone.
+    if (room === 'doors' && roomOf(one) === 'store') {
+      assert.fail(`${one.from} opens the store: a door speaks to flows`);
+    }
+    assert.ok(allowed.includes(roomOf(one)), `${one.from} imports ${one.to}, which is not below it`);
+  }
+});
+
+test('each library is imported by one file', () => {
+  const users = new Map<string, Set<string>>();
+  for (const { from, to } of imports.filter(({ to }) => !to.startsWith('.') && !to.startsWith('node:'))) {
+    users.set(to, (users.get(to) ?? new Set()).add(from));
+  }
+  for (const [library, who] of users) assert.equal(who.size, 1, `${library} is imported by ${[...who].join(', ')}`);
+});
+
+test('fiscal is pure: no input or output, no clock, no chance', () => {
+  for (const file of files.filter((one) => one.startsWith('fiscal/'))) {
+    for (const { to } of importsOf(file)) assert.ok(to.startsWith('.'), `${file} imports ${to}`);
+    refuses(file, /\bDate\.now\(|new Date\(\)|Math\.random\(|\bawait\b|\bprocess\./);
+  }
+});
+
+test('all SQL is in the store', () => {
+  for (const file of files.filter((one) => !one.startsWith('store/') && !one.startsWith('fiscal/'))) {
+    refuses(file, /`\s*(select|insert into|update|delete from|with) /i);
+  }
+});
+
+test('the environment is read in one place', () => {
+  // The supervisor of the embedded server passes on what a child process needs; it reads no setting.
+  const readers = ['config.ts', 'main.ts', 'store/embedded-place.ts'];
+  for (const file of files.filter((one) => !readers.includes(one))) refuses(file, /process\.env/);
+});
