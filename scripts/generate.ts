@@ -9,6 +9,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { errosMarkdown } from '../src/fiscal/errors-markdown.ts';
+import { estadosMarkdown } from '../src/fiscal/estados-markdown.ts';
 import { layoutMarkdown } from '../src/fiscal/layout/markdown.ts';
 import { dpsXsd, nfseXsd } from '../src/fiscal/layout/xsd.ts';
 
@@ -19,6 +21,8 @@ type Generated = {
 };
 
 const FILES: readonly Generated[] = [
+  { path: 'docs/erros.md', make: errosMarkdown },
+  { path: 'docs/estados.md', make: estadosMarkdown },
   { path: 'docs/layout.md', make: layoutMarkdown },
   { path: 'docs/dps-1.01.xsd', make: dpsXsd },
   { path: 'docs/nfse-1.01.xsd', make: nfseXsd },

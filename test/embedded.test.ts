@@ -23,6 +23,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -98,7 +99,9 @@ describe('PostgreSQL embutido', { concurrency: 4 }, () => {
       const server = await openEmbedded({ dataDir: ${JSON.stringify(place.dataDir)}, log });
       await server.stop();
       console.log('fim');`;
-    const child = spawn(process.execPath, ['--input-type=module', '-e', source], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, ['--input-type=module', '-e', source], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     place.children.push(child);
     let output = '';
     child.stdout.on('data', (chunk) => {
@@ -149,6 +152,27 @@ describe('PostgreSQL embutido', { concurrency: 4 }, () => {
       [],
     );
     assert.match(readFileSync(join(place.dataDir, 'postgres.log'), 'utf8'), /automatic recovery in progress/);
+  });
+
+  test('kill -9 no meio da criação: nada pela metade, e o próximo cria', async (t) => {
+    const place = scratch(t);
+    const { child } = start(place, {});
+    const halfMade = () => readdirSync(place.dataDir).filter((name) => name.startsWith('pg.new-'));
+    await until(
+      () =>
+        existsSync(place.dataDir) &&
+        halfMade().some((name) => existsSync(join(place.dataDir, name, 'cluster', 'base'))),
+    );
+    await kill(child);
+    assert.equal(existsSync(join(place.dataDir, 'pg')), false);
+    const [leftover] = halfMade();
+    assert.ok(leftover);
+    const longAgo = Date.now() / 1000 - 3_600;
+    utimesSync(join(place.dataDir, leftover), longAgo, longAgo);
+    const server = await open(place);
+    assert.deepEqual(readdirSync(place.dataDir).sort(), ['pg', 'postgres.log'], 'o que ficou de outrora foi varrido');
+    await sql(server.connection, 'SELECT 1');
+    await server.stop();
   });
 
   test('dois processos de uma vez num diretório vazio: um servidor', async (t) => {
@@ -372,6 +396,27 @@ describe('PostgreSQL embutido', { concurrency: 4 }, () => {
     await server.stop();
   });
 
+  test('o log do servidor tem tamanho limitado', async (t) => {
+    const place = scratch(t);
+    const server = await open(place);
+    const log = join(place.dataDir, 'postgres.log');
+    writeFileSync(log, 'x'.repeat(11 * 1024 * 1024), { flag: 'a' });
+    await until(() => statSync(log).size < 1_000_000);
+    assert.equal(statSync(`${log}.1`).size, 10 * 1024 * 1024);
+    await server.stop();
+    assert.match(readFileSync(log, 'utf8'), /database system is shut down/, 'o servidor continua a escrever no fim');
+  });
+
+  test('root sem permissão de trocar de conta: diz por quê', {
+    skip: isRoot && isLinux && spawnSync('setpriv', ['--version']).status === 0 ? false : 'pede root e setpriv',
+  }, async (t) => {
+    const before = ['--bounding-set=-setuid,-setgid', '--inh-caps=-setuid,-setgid', process.execPath];
+    assert.match(
+      await refused(scratch(t), { program: 'setpriv', before }),
+      /sem permissão para trocar .*DATABASE_URL/s,
+    );
+  });
+
   test('como root, projeto e dados numa pasta 0700 do root: tudo num lugar em que o servidor entra', {
     skip: needsRoot,
   }, async (t) => {
@@ -434,6 +479,12 @@ describe('PostgreSQL embutido', { concurrency: 4 }, () => {
     // Another common account may not, and is told why.
     const stranger = await refused(place, { project, program, uid: 12_345 });
     assert.match(stranger, /pertencem a outra conta .*sudo/s);
+
+    // An account without a name cannot create a cluster: PostgreSQL looks it up.
+    const unnamed = { ...place, dataDir: join(place.root, 'sem nome') };
+    mkdirSync(unnamed.dataDir);
+    chownSync(unnamed.dataDir, 12_345, 12_345);
+    assert.match(await refused(unnamed, { project, program, uid: 12_345 }), /linha em \/etc\/passwd/);
   });
 
   test('o banco some com o serviço no ar: não nasce outro vazio no lugar', async (t) => {

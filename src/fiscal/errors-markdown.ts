@@ -55,7 +55,7 @@ function section(error: PublicError): string {
     `**Como resolver.** ${plain(error.comoResolver)}`,
     ...fieldsOf(page),
     ...page.cases.flatMap((one) => caseText(one, page.cases.length > 1)),
-    ...(error.nacional === undefined ? [] : [`**No padrão nacional.** ${plain(error.nacional)}`]),
+    ...(error.nacional === undefined ? [] : [`**Em outros sistemas.** ${plain(error.nacional)}`]),
     `**Origem.** ${plain(error.origem)}.`,
   ].join('\n\n')}\n`;
 }
@@ -65,14 +65,9 @@ function fieldsOf({ fields }: ErrorPage): string[] {
 }
 
 function caseText({ at, why, expected, rejected, accepted }: Case, isOneOfMany: boolean): string[] {
-  const place = at === undefined ? 'Na estrutura do documento' : `Em ${code(at)}`;
-  const head = isOneOfMany
-    ? [`### ${place}`, ...(why === undefined ? [] : [plain(why)])]
-    : at === undefined
-      ? []
-      : [`**Onde.** ${code(at)}`];
   return [
-    ...head,
+    ...(isOneOfMany ? [`### ${at === undefined ? 'Na estrutura do documento' : `Em ${code(at)}`}`] : []),
+    ...(why === undefined ? [] : [plain(why)]),
     ...(expected === undefined ? [] : [`Esperado: ${plain(expected)}.`]),
     ...rejected.flatMap(({ fragment, answers }) => ['Recusado:', xml(fragment), answers.map(answer).join('\n')]),
     ...(rejected.length === 0 ? [WITHOUT_REJECTED] : []),

@@ -17,21 +17,16 @@ import { faultsOf } from './rules/trial.ts';
 export type { PublicError } from './errors/row.ts';
 
 /** What is written down, before the rules have had their say. */
-export const ROWS: readonly Row[] = [
-  ...SERVICO,
-  ...ASSINATURA,
-  ...AVISOS,
-  ...ESTRUTURA,
-  ...DUPLICIDADE,
-  ...FISCAIS,
-];
+export const ROWS: readonly Row[] = [...SERVICO, ...ASSINATURA, ...AVISOS, ...ESTRUTURA, ...DUPLICIDADE, ...FISCAIS];
 
 const RULES_BY_CODE = Map.groupBy<string, Rule | AmountRule>([...RULES, ...AMOUNT_RULES], ({ code }) => code);
 
 /** Three digits before four, and by number: the order in which a code is looked up. */
 export const ERRORS: readonly PublicError[] = [
   ...ROWS.map((row) => published(row, RULES_BY_CODE.get(row.codigo) ?? [])),
-  ...[...RULES_BY_CODE].filter(([code]) => !ROWS.some(({ codigo }) => codigo === code)).map(ofRules),
+  ...[...RULES_BY_CODE]
+    .filter(([code]) => !ROWS.some(({ codigo }) => codigo === code))
+    .map(([, regras]) => ofRules(regras)),
 ].toSorted((a, b) => a.codigo.length - b.codigo.length || (a.codigo < b.codigo ? -1 : 1));
 
 const BY_CODE: ReadonlyMap<string, PublicError> = new Map(ERRORS.map((error) => [error.codigo, error]));
@@ -54,10 +49,10 @@ function published(row: Row, regras: PublicError['regras']): PublicError {
     status,
     statuses: row.statuses ?? (status === 'aviso' ? [] : [status]),
     mensagem: row.mensagem,
-    significado: row.significado ?? joined(regras, ({ why }) => why, ' '),
+    significado: row.significado ?? [...new Set(regras.map(({ why }) => why))].join(' '),
     comoResolver: row.comoResolver,
     transitorio: row.transitorio,
-    origem: row.origem ?? joined(regras, ({ origin }) => origin, '; '),
+    origem: row.origem ?? [...new Set(regras.flatMap(({ origin }) => origin.split('; ')))].join('; '),
     nacional: row.nacional ?? regras.find(({ national }) => national !== undefined)?.national,
     exemplos: row.exemplos,
     situacao: row.reservado ? 'reservado' : row.substituidoPor === undefined ? 'enviado' : 'substituido',
@@ -66,12 +61,12 @@ function published(row: Row, regras: PublicError['regras']): PublicError {
   };
 }
 
-/** A rule that needs no other words than its own. The document is what it is: sent again, it is refused again. */
-function ofRules([codigo, regras]: readonly [string, PublicError['regras']]): PublicError {
+/** A code that needs no other words than its rules'. The document is what it is: sent again, it is refused again. */
+export function ofRules(regras: PublicError['regras']): PublicError {
   const [first] = regras;
-  const mensagem = messageOf(first!);
-  const row = { codigo, mensagem, comoResolver: first!.expected ?? mensagem, status: 422, transitorio: false };
-  return published(row, regras);
+  if (first === undefined) throw new RangeError('A code without rules is told by a row');
+  const mensagem = messageOf(first);
+  return published({ codigo: first.code, mensagem, comoResolver: mensagem, status: 422, transitorio: false }, regras);
 }
 
 /** The sentence of a rule; where it speaks of the document, as it speaks of its first rejected example. */
@@ -79,12 +74,4 @@ function messageOf({ code, message, rejects, why }: Rule | AmountRule): string {
   if (typeof message === 'string') return message;
   const [example] = rejects;
   return (example && faultsOf(example).find(({ codigo }) => codigo === code)?.mensagem) ?? why;
-}
-
-function joined(
-  regras: PublicError['regras'],
-  part: (regra: PublicError['regras'][number]) => string,
-  separator: string,
-): string {
-  return [...new Set(regras.map(part))].join(separator);
 }

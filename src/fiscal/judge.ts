@@ -139,6 +139,6 @@ function ibsCbsOf(dps: Dps, amounts: IssqnAmounts): IbsCbs {
 function remarks(dps: Dps, { ambiente, hoje }: Facts): readonly Aviso[] {
   const xpath = '/DPS/infDPS/dCompet';
   if (ambiente === 'producao' || dps.dCompet <= hoje) return [];
-  const mensagem = `A competência ${dps.dCompet} é posterior à emissão (${hoje}); em produção a nota seria recusada.`;
+  const mensagem = `A competência ${dps.dCompet} é posterior à emissão (${hoje}); aqui isso serve para ensaiar as datas de obrigação.`;
   return [{ codigo: 'E0015', xpath, mensagem }];
 }

@@ -4,11 +4,11 @@
  */
 import { readXml } from '../documents/xml.ts';
 import type { IssqnAmounts } from '../fiscal/assess.ts';
-import type { Facts } from '../fiscal/facts.ts';
 import { type Aviso, type Refusal, refusalOf } from '../fiscal/fault.ts';
 import { judge } from '../fiscal/judge.ts';
 import type { Dps } from '../fiscal/layout/dps.ts';
 import { readDps } from '../fiscal/layout/read.ts';
+import { EXAMPLE_FACTS } from '../fiscal/rules/trial.ts';
 import { placedFaults, versionFault } from './document-faults.ts';
 
 export type Validated = { readonly dps: Dps; readonly amounts: IssqnAmounts; readonly avisos: readonly Aviso[] };
@@ -21,24 +21,7 @@ export function validateDps(body: Uint8Array, hoje: string): Validated | Refusal
   if (version !== undefined) return refusalOf(placedFaults([version], reading))!;
   const read = readDps(reading.root);
   if ('faults' in read) return refusalOf(placedFaults(read.faults, reading))!;
-  const judged = judge(read.dps, sandboxFacts(read.dps, hoje));
+  const judged = judge(read.dps, { ...EXAMPLE_FACTS, hoje });
   if ('faults' in judged) return refusalOf(placedFaults(judged.faults, reading))!;
   return { dps: read.dps, amounts: judged.amounts, avisos: judged.avisos };
-}
-
-function sandboxFacts({ prest }: Dps, hoje: string): Facts {
-  return {
-    ambiente: 'homologacao',
-    cMun: undefined,
-    hoje,
-    prestador: {
-      documento: prest.CNPJ ?? prest.CPF ?? '',
-      razaoSocial: prest.xNome ?? '',
-      autorizado: true,
-      endereco: { xLgr: '', nro: '', xBairro: '', CEP: '' },
-    },
-    administers: () => true,
-    servicoMunicipal: () => 'sem_lista',
-    aliquotaRegistrada: () => undefined,
-  };
 }

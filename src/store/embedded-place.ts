@@ -125,29 +125,31 @@ export async function run(
   runAs: RunAs | undefined,
   input = '',
 ): Promise<{ readonly ok: boolean; readonly output: string }> {
-  const child = spawn(file, args, { ...childOptions(runAs), stdio: 'pipe', timeout: RUN_TIMEOUT_MS });
   let output = '';
-  const collect = (chunk: Buffer) => {
-    output = (output + chunk.toString()).slice(-OUTPUT_MAX_CHARS);
-  };
-  child.stdout.on('data', collect);
-  child.stderr.on('data', collect);
-  // A program may end without reading what we wrote; its exit code then says what matters.
-  child.stdin.on('error', () => {});
-  child.stdin.end(input);
-  const outcome = await new Promise<number | null | NodeJS.ErrnoException>((done) => {
-    child.once('error', done);
-    child.once('close', (code) => done(code));
-  });
-  if (!(outcome instanceof Error)) return { ok: outcome === 0, output: output.trim() };
-  if (outcome.code === 'EPERM' && runAs) {
+  try {
+    // Some failures are thrown here and others become an event; to the caller they are one.
+    const child = spawn(file, args, { ...childOptions(runAs), stdio: 'pipe', timeout: RUN_TIMEOUT_MS });
+    const collect = (chunk: Buffer) => {
+      output = (output + chunk.toString()).slice(-OUTPUT_MAX_CHARS);
+    };
+    child.stdout.on('data', collect);
+    child.stderr.on('data', collect);
+    // A program may end without reading what we wrote; its exit code then says what matters.
+    child.stdin.on('error', () => {});
+    child.stdin.end(input);
+    const code = await new Promise<number | null>((done, fail) => {
+      child.once('error', fail);
+      child.once('close', done);
+    });
+    return { ok: code === 0, output: output.trim() };
+  } catch (cause) {
+    if (codeOf(cause) !== 'EPERM' || !runAs) return { ok: false, output: String(cause) };
     throw new Error(
       `Rodando como root, mas sem permissão para trocar para o usuário ${runAs.name} (falta CAP_SETUID/CAP_SETGID?); ` +
         `o PostgreSQL não roda como root. Rode o serviço como um usuário comum. ${WAY_OUT}`,
-      { cause: outcome },
+      { cause },
     );
   }
-  return { ok: false, output: outcome.message };
 }
 
 /**

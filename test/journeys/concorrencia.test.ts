@@ -45,9 +45,13 @@ test('1,000 posts of different DPS of one provider at once: numbers 1 to 1,000',
 test('duplicates among others take no number', async () => {
   const { address } = await startTestService();
   const answers = await Promise.all(
-    Array.from({ length: 200 }, (_, place) => emit(address, exampleXml({ serie: '1', nDPS: String((place % 50) + 1) }))),
+    Array.from({ length: 200 }, (_, place) =>
+      emit(address, exampleXml({ serie: '1', nDPS: String((place % 50) + 1) })),
+    ),
   );
-  const numbers = answers.flatMap(({ status, body }) => (status === 201 ? [Number(parseChave(body.chave_acesso)!.nNFSe)] : []));
+  const numbers = answers.flatMap(({ status, body }) =>
+    status === 201 ? [Number(parseChave(body.chave_acesso)!.nNFSe)] : [],
+  );
   assert.deepEqual(
     numbers.sort((a, b) => a - b),
     Array.from({ length: 50 }, (_, place) => place + 1),

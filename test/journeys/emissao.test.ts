@@ -69,12 +69,17 @@ function checkDigit(first49: string): string {
 }
 
 test('a DPS written by hand is issued, authorised, and the same from every side', async () => {
-  assert.equal(checkDigit('1400159201761135000132000000000000002209778106360'), '9');
+  assert.equal(checkDigit('14001591201761135000132000000000000022097781063609'.slice(0, 49)), '9');
   const { address } = await startTestService();
   const issued = await emit(address, BY_HAND);
   assert.equal(issued.status, 201, JSON.stringify(issued.body));
   const { chave_acesso: chave, numero_protocolo: protocolo } = issued.body;
-  assert.deepEqual(Object.keys(issued.body).slice(0, 4), ['status', 'numero_protocolo', 'chave_acesso', 'chave_acesso_provisoria']);
+  assert.deepEqual(Object.keys(issued.body).slice(0, 4), [
+    'status',
+    'numero_protocolo',
+    'chave_acesso',
+    'chave_acesso_provisoria',
+  ]);
   assert.equal(issued.body.status, 'OK');
   assert.equal(issued.body.chave_acesso_provisoria, true);
   assert.equal(issued.headers.get('x-nfse-ambiente'), 'homologacao');
@@ -192,12 +197,15 @@ test('one document with nine mistakes is answered once, with nine faults', async
   assert.deepEqual(found.toSorted(byPlace), wanted.toSorted(byPlace));
   assert.equal(answer.body.codigo_erro, answer.body.erros[0].codigo);
   for (const fault of answer.body.erros) {
-    for (const field of ['codigo', 'xpath', 'mensagem', 'origem_moc', 'doc_url']) assert.ok(fault[field], `${field} of ${fault.codigo}`);
+    for (const field of ['codigo', 'xpath', 'mensagem', 'origem_moc', 'doc_url'])
+      assert.ok(fault[field], `${field} of ${fault.codigo}`);
     const page = await fetch(fault.doc_url);
     assert.equal(page.status, 200, fault.doc_url);
     await page.arrayBuffer();
   }
-  const corrections = Object.fromEntries(answer.body.erros.map((fault: Record<string, string>) => [fault.xpath, fault.correcao]));
+  const corrections = Object.fromEntries(
+    answer.body.erros.map((fault: Record<string, string>) => [fault.xpath, fault.correcao]),
+  );
   assert.equal(corrections['/DPS/infDPS/dCompet'], '<dCompet>2026-11-03</dCompet>');
   assert.equal(corrections['/DPS/infDPS/prest/xEmail'], '<email>contato@exemplo.com.br</email>');
   assert.equal(corrections['/DPS/infDPS/valores/vServPrest/vServ'], '<vServ>1500.00</vServ>');
@@ -215,7 +223,10 @@ test('the same document in other clothes: prefixes, encodings, byte order mark, 
     ['byte order mark', `\ufeff${numbered(2)}`],
     ['ISO-8859-1', Buffer.from(numbered(3).replace('UTF-8', 'ISO-8859-1'), 'latin1')],
     ['UTF-16', Buffer.from(`\ufeff${numbered(4).replace('UTF-8', 'UTF-16')}`, 'utf16le')],
-    ['CDATA', numbered(5).replace('Comércio &amp; Indústria Exemplo S/A', '<![CDATA[Comércio & Indústria Exemplo S/A]]>')],
+    [
+      'CDATA',
+      numbered(5).replace('Comércio &amp; Indústria Exemplo S/A', '<![CDATA[Comércio & Indústria Exemplo S/A]]>'),
+    ],
     ['comments', numbered(6).replace('<vServ>1500.00</vServ>', '<vServ>15<!-- mil -->00.00</vServ>')],
     ['character references', numbered(7).replace('Comércio', 'Com&#233;rcio')],
     ['one line', numbered(8).replace(/>\s+</g, '><')],

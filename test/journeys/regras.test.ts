@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ERRORS } from '../../src/fiscal/errors.ts';
 import { exampleXml } from '../../src/fiscal/rules/example.ts';
-import { AMOUNT_RULES, RULES } from '../../src/fiscal/rules/rules.ts';
 import type { Patch } from '../../src/fiscal/rules/rule.ts';
+import { AMOUNT_RULES, RULES } from '../../src/fiscal/rules/rules.ts';
 import { emit } from '../support/http.ts';
 import { startTestService } from '../support/service.ts';
 
@@ -30,7 +30,11 @@ test('each rejected example is refused with its code and no other', async () => 
     const { status, body } = await emit(address, exampleXml(patch));
     const codes = body.erros?.map((fault: { codigo: string }) => fault.codigo) ?? [];
     const wanted = [code, ...also].toSorted();
-    assert.deepEqual([...new Set(codes)].toSorted(), wanted, `${code} ${JSON.stringify(patch)} got ${status} ${JSON.stringify(body)}`);
+    assert.deepEqual(
+      [...new Set(codes)].toSorted(),
+      wanted,
+      `${code} ${JSON.stringify(patch)} got ${status} ${JSON.stringify(body)}`,
+    );
     assert.equal(status, 422);
   }
 });

@@ -32,7 +32,8 @@ export async function authorised(address: string, chave: string, patienceMs = 1_
   for (;;) {
     const answer = await noteByKey(address, chave);
     if (answer.body.nota?.status === 'autorizada') return answer;
-    if (performance.now() - began > patienceMs) throw new Error(`still ${answer.body.nota?.status} after ${patienceMs} ms`);
+    if (performance.now() - began > patienceMs)
+      throw new Error(`still ${answer.body.nota?.status} after ${patienceMs} ms`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

@@ -2,20 +2,27 @@
  * The REST door: finds the municipality of a request, puts it to its route, and writes the answer with all that every
  * answer carries. Whatever goes wrong on the way, a bug included, is answered in the same envelope (D-02).
  */
-import { isIP } from 'node:net';
-import type { Fault } from '../../fiscal/fault.ts';
 import { isoMoment, momentIn } from '../../fiscal/moment.ts';
 import { zoneOf } from '../../flows/gather-facts.ts';
 import type { World } from '../../flows/world.ts';
-import type { Municipio } from '../../store/municipios.ts';
+import { clientOf, siteOf } from './caller.ts';
 import { bodyMisfit, headersMisfit } from './content.ts';
 import { ERROS_PATH, envelopeOf, statusOfRefusal } from './envelope.ts';
-import { type BodyTrouble, type HttpAnswer, type HttpRequest, type HttpRoute, listenHttp, type Trouble } from './http.ts';
-import { countMisses } from './misses.ts';
+import { type HttpAnswer, type HttpRequest, type HttpRoute, listenHttp, type Trouble } from './http.ts';
+import { countMisses, type Misses } from './misses.ts';
 import { errorIndexPage, errorPage, homePage } from './pages.ts';
-import { type Outcome, type Refused, ROUTES, type Route } from './routes.ts';
+import {
+  internal,
+  misfitRefused,
+  tooManyMisses,
+  troubled,
+  unavailable,
+  unknownCodigo,
+  unknownMunicipio,
+} from './refusals.ts';
+import { type Municipio, type Outcome, type Refused, ROUTES, type Route } from './routes.ts';
 
-/** D-02. The largest DPS that the layout can describe, a thousand deduction documents, has about 900 KiB. */
+/** D-02. A DPS has 3 KiB, and a very long one some hundred. */
 const BODY_MAX_BYTES = 1024 * 1024;
 /** Requests with a flow at once. More would only wait in line for the database, each with its body in memory. */
 const UNDER_WAY_MAX = 1_000;
@@ -23,24 +30,20 @@ const OVERLOAD_WAIT_S = 1;
 /** A database that takes longer to say that it is there is as good as gone. */
 const PING_MAX_MS = 2_000;
 const STORE_WAIT_S = 5;
+/** A page changes only with the version of the service. */
 const PAGES_FRESH_S = 300;
 
 /** The pages bring their own style and nothing else. */
 const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'Content-Type': 'text/html; charset=utf-8',
-  'Cache-Control': `public, max-age=${PAGES_FRESH_S}`,
-  'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'",
+  'Content-Security-Policy':
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'",
 };
-const JSON_HEADERS: Readonly<Record<string, string>> = {
-  'Content-Type': 'application/json; charset=utf-8',
-  'Cache-Control': 'no-store',
-};
+const API_HEADERS: Readonly<Record<string, string>> = { 'Cache-Control': 'no-store' };
+const JSON_TYPE: Readonly<Record<string, string>> = { 'Content-Type': 'application/json; charset=utf-8' };
 
 /** As in the table of municipalities: what does not look like this is not asked of the database. */
 const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
-
-/** What a Host header may hold to be repeated in an address: a name or an IPv4 address, or IPv6 in brackets, and a port. */
-const HOST = /^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,251}[A-Za-z0-9])?|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
 
 export type RestDoorOptions = {
   readonly host: string;
@@ -63,166 +66,201 @@ type Visit = {
   municipio: Municipio | undefined;
 };
 
+type Door = {
+  readonly world: World;
+  readonly options: RestDoorOptions;
+  readonly misses: Misses;
+  /** Whether the database answers. */
+  readonly storeAnswers: () => Promise<boolean>;
+  /** The municipalities as they were last found, so that an error still says whose it is. */
+  readonly lastKnown: Map<string, Municipio>;
+  address: string;
+  underWay: number;
+  closing: boolean;
+};
+
+type Work = (visit: Visit) => Promise<HttpAnswer> | HttpAnswer;
+
 export async function createRestDoor(world: World, options: RestDoorOptions): Promise<RestDoor> {
-  const misses = countMisses(() => performance.now());
-  const storeAnswers = shared(() => pingStore(world));
-  const lastKnown = new Map<string, Municipio>();
-  let address = '';
-  let underWay = 0;
-  let closing = false;
-
-  /** Throws when the store does; the last answer is remembered, so that an error still says whose it is. */
-  const find = async (visit: Visit, slug: string): Promise<Municipio | undefined> => {
-    if (!SLUG.test(slug)) return undefined;
-    visit.municipio = lastKnown.get(slug);
-    visit.municipio = await world.store.municipioBySlug(slug);
-    if (visit.municipio === undefined) lastKnown.delete(slug);
-    else lastKnown.set(slug, visit.municipio);
-    return visit.municipio;
+  const door: Door = {
+    world,
+    options,
+    misses: countMisses(() => performance.now()),
+    storeAnswers: shared(() => pingStore(world)),
+    lastKnown: new Map(),
+    address: '',
+    underWay: 0,
+    closing: false,
   };
-
-  const siteOf = (request: HttpRequest): string => options.baseUrl ?? addressed(request, options.trustProxy) ?? address;
-
-  const refuse = (visit: Visit, refused: Refused): HttpAnswer => {
-    const timestamp = isoMoment(momentIn(zoneOf(visit.municipio?.codigoIbge), world.now()));
-    const envelope = envelopeOf(refused.refusal, siteOf(visit.request), timestamp, refused.campo);
-    return {
-      status: refused.status ?? statusOfRefusal(refused.refusal),
-      headers: { ...JSON_HEADERS, ...refused.headers },
-      body: JSON.stringify(envelope),
-    };
-  };
-
-  const answered = (visit: Visit, outcome: Outcome, status: number): HttpAnswer => {
-    if ('refusal' in outcome) return refuse(visit, outcome);
-    const { body, headers } = outcome;
-    if (body === undefined) return { status, headers: { 'Cache-Control': 'no-store', ...headers }, body: '' };
-    return { status, headers: { ...JSON_HEADERS, ...headers }, body: JSON.stringify(body) };
-  };
-
-  /** A bug, or a database that is not there: logged whole, and answered without a word of it. */
-  const broken = async (visit: Visit, error: unknown): Promise<HttpAnswer> => {
-    const { request, route } = visit;
-    const isThere = await storeAnswers();
-    world.log.error({ err: error, request: request.id, route, tenant: visit.municipio?.tenant }, 'a request failed');
-    return refuse(visit, isThere ? internal(request) : unavailable('O banco de dados não responde.', STORE_WAIT_S));
-  };
-
-  /** Every answer leaves through here. */
-  const attend = async (
-    request: HttpRequest,
-    route: string | undefined,
-    work: (visit: Visit) => Promise<HttpAnswer> | HttpAnswer,
-  ): Promise<HttpAnswer> => {
-    const visit: Visit = { request, route, municipio: undefined };
-    let answer: HttpAnswer;
-    try {
-      answer = await work(visit);
-    } catch (error) {
-      answer = await broken(visit, error);
-    }
-    const { municipio } = visit;
-    if (options.accessLog) {
-      const ms = Math.round((performance.now() - request.began) * 10) / 10;
-      const { id, method } = request;
-      world.log.info({ request: id, method, route, status: answer.status, ms, tenant: municipio?.tenant }, 'request');
-    }
-    if (municipio === undefined) return answer;
-    return { ...answer, headers: { 'X-NFSe-Ambiente': municipio.ambiente, ...answer.headers } };
-  };
-
-  const throughRoute = async (visit: Visit, route: Route): Promise<HttpAnswer> => {
-    const { request } = visit;
-    const { params } = request;
-    const municipio = await find(visit, params.municipio!);
-    if (municipio === undefined) return refuse(visit, unknownMunicipio(params.municipio!));
-    const client = clientOf(request, options.trustProxy);
-    const wait = route.missCost === undefined ? undefined : misses.waitOf(client);
-    if (wait !== undefined) return refuse(visit, tooManyMisses(wait));
-    let body = NO_BODY;
-    if (route.method === 'POST') {
-      const misfit = route.takes && headersMisfit(request.headers, route.takes);
-      if (misfit !== undefined) return refuse(visit, { refusal: { faults: [misfit.fault] }, campo: misfit.campo });
-      const read = await request.readBody(BODY_MAX_BYTES);
-      if (typeof read === 'string') return refuse(visit, troubled(read));
-      const contrary = route.takes && bodyMisfit(read);
-      if (contrary !== undefined) return refuse(visit, { refusal: { faults: [contrary.fault] }, campo: contrary.campo });
-      body = read;
-    }
-    if (underWay >= UNDER_WAY_MAX) {
-      return refuse(visit, unavailable('Há requisições demais em andamento.', OVERLOAD_WAIT_S));
-    }
-    underWay += 1;
-    try {
-      const outcome = await route.handle({ world, municipio, params, body, site: siteOf(request) });
-      const answer = answered(visit, outcome, route.status ?? 500);
-      if (route.missCost !== undefined && answer.status === 404) misses.count(client, route.missCost);
-      return answer;
-    } finally {
-      underWay -= 1;
-    }
-  };
-
-  const live = async (): Promise<HttpAnswer> => healthy();
-  const ready = async (visit: Visit): Promise<HttpAnswer> => {
-    if (closing) return refuse(visit, unavailable('O serviço está sendo encerrado.', STORE_WAIT_S));
-    if (!(await storeAnswers())) return refuse(visit, unavailable('O banco de dados não responde.', STORE_WAIT_S));
-    return healthy();
-  };
-  const erro = (visit: Visit): HttpAnswer => {
-    const codigo = visit.request.params.codigo!;
-    const html = errorPage(codigo);
-    return html === undefined ? refuse(visit, unknownCodigo()) : page(html);
-  };
-  const siteRoutes: Readonly<Record<string, (visit: Visit) => Promise<HttpAnswer> | HttpAnswer>> = {
-    '/': (visit) => page(homePage(siteOf(visit.request))),
-    '/health/live': live,
-    '/health/ready': ready,
-    [ERROS_PATH]: () => page(errorIndexPage()),
-    [`${ERROS_PATH}/:codigo`]: erro,
-  };
-
-  const routes: HttpRoute[] = [
-    ...Object.entries(siteRoutes).map(([path, work]): HttpRoute => {
-      return { method: 'GET', path, handle: (request) => attend(request, path, work) };
-    }),
-    ...ROUTES.map((route): HttpRoute => {
-      const path = `/:municipio${route.path}`;
-      return { method: route.method, path, handle: (request) => attend(request, path, (visit) => throughRoute(visit, route)) };
-    }),
-  ];
   const server = await listenHttp({
     host: options.host,
     port: options.port,
-    routes,
+    routes: [...siteRoutes(door), ...ROUTES.map((route) => tenantRoute(door, route))],
     onTrouble: (trouble, request, allow) =>
-      attend(request, undefined, async (visit) => {
-        const slug = firstSegment(request.url);
-        const municipio = slug === undefined ? undefined : await find(visit, slug);
-        if (trouble === 'unknown_path' && slug !== undefined && municipio === undefined) {
-          return refuse(visit, unknownMunicipio(slug));
-        }
-        return refuse(visit, troubled(trouble, allow));
-      }),
+      attend(door, request, undefined, (visit) => answerTrouble(door, visit, trouble, allow)),
   });
-  address = server.address;
+  door.address = server.address;
   return {
-    address,
+    address: server.address,
     close: () => {
-      closing = true;
+      door.closing = true;
       return server.close();
     },
   };
 }
 
+/** Every answer leaves through here, with its log line. */
+async function attend(door: Door, request: HttpRequest, route: string | undefined, work: Work): Promise<HttpAnswer> {
+  const visit: Visit = { request, route, municipio: undefined };
+  let answer: HttpAnswer;
+  try {
+    answer = await work(visit);
+  } catch (error) {
+    answer = await answerFailure(door, visit, error);
+  }
+  const { municipio } = visit;
+  if (door.options.accessLog) {
+    const ms = Math.round((performance.now() - request.began) * 10) / 10;
+    const { id, method } = request;
+    door.world.log.info(
+      { request: id, method, route, status: answer.status, ms, tenant: municipio?.tenant },
+      'request',
+    );
+  }
+  if (municipio === undefined) return answer;
+  return { ...answer, headers: { 'X-NFSe-Ambiente': municipio.ambiente, ...answer.headers } };
+}
+
+function tenantRoute(door: Door, route: Route): HttpRoute {
+  const path = `/:municipio${route.path}`;
+  const work: Work = (visit) => answerRoute(door, visit, route);
+  return { method: route.method, path, handle: (request) => attend(door, request, path, work) };
+}
+
+async function answerRoute(door: Door, visit: Visit, route: Route): Promise<HttpAnswer> {
+  const { request } = visit;
+  const slug = request.params.municipio!;
+  const municipio = await findMunicipio(door, visit, slug);
+  if (municipio === undefined) return refuse(door, visit, unknownMunicipio(slug));
+  const client = clientOf(request, door.options.trustProxy);
+  const wait = route.missCost === undefined ? undefined : door.misses.waitOf(client);
+  if (wait !== undefined) return refuse(door, visit, tooManyMisses(wait));
+  const body = route.method === 'POST' ? await acceptedBody(request, route) : NO_BODY;
+  if ('refusal' in body) return refuse(door, visit, body);
+  if (door.underWay >= UNDER_WAY_MAX) {
+    return refuse(door, visit, unavailable('Há requisições demais em andamento.', OVERLOAD_WAIT_S));
+  }
+  door.underWay += 1;
+  try {
+    const call = { world: door.world, municipio, params: request.params, body, site: siteAs(door, request) };
+    const answer = answerOf(door, visit, await route.handle(call), route.status);
+    if (route.missCost !== undefined && answer.status === 404) door.misses.count(client, route.missCost);
+    return answer;
+  } finally {
+    door.underWay -= 1;
+  }
+}
+
 const NO_BODY = Buffer.alloc(0);
 
-function page(html: string): HttpAnswer {
-  return { status: 200, headers: PAGE_HEADERS, body: html };
+/** What the headers refuse is not read. */
+async function acceptedBody(request: HttpRequest, { takes }: Route): Promise<Buffer | Refused> {
+  const misfit = takes && headersMisfit(request.headers, takes);
+  if (misfit !== undefined) return misfitRefused(misfit);
+  const body = await request.readBody(BODY_MAX_BYTES);
+  if (typeof body === 'string') return troubled(body, undefined);
+  const contrary = takes && bodyMisfit(body);
+  return contrary === undefined ? body : misfitRefused(contrary);
+}
+
+/** Throws when the store does. */
+async function findMunicipio(door: Door, visit: Visit, slug: string): Promise<Municipio | undefined> {
+  if (!SLUG.test(slug)) return undefined;
+  visit.municipio = door.lastKnown.get(slug);
+  visit.municipio = await door.world.store.municipioBySlug(slug);
+  if (visit.municipio === undefined) door.lastKnown.delete(slug);
+  else door.lastKnown.set(slug, visit.municipio);
+  return visit.municipio;
+}
+
+/** What comes before, beside or instead of a route. Below a municipality it is still an answer of that municipality. */
+async function answerTrouble(
+  door: Door,
+  visit: Visit,
+  trouble: Trouble,
+  allow: string | undefined,
+): Promise<HttpAnswer> {
+  const slug = firstSegment(visit.request.url);
+  const municipio = slug === undefined ? undefined : await findMunicipio(door, visit, slug);
+  const isElsewhere = trouble === 'unknown_path' && slug !== undefined && municipio === undefined;
+  return refuse(door, visit, isElsewhere ? unknownMunicipio(slug) : troubled(trouble, allow));
+}
+
+/** A bug, or a database that is not there: logged whole, and answered without a word of it. */
+async function answerFailure(door: Door, visit: Visit, error: unknown): Promise<HttpAnswer> {
+  const { request, route, municipio } = visit;
+  door.world.log.error({ err: error, request: request.id, route, tenant: municipio?.tenant }, 'a request failed');
+  return refuse(door, visit, (await door.storeAnswers()) ? internal(request.id) : storeGone());
+}
+
+function answerOf(door: Door, visit: Visit, outcome: Outcome, status: number): HttpAnswer {
+  if ('refusal' in outcome) return refuse(door, visit, outcome);
+  const { body, headers } = outcome;
+  if (body === undefined) return { status, headers: { ...API_HEADERS, ...headers }, body: '' };
+  return { status, headers: { ...API_HEADERS, ...JSON_TYPE, ...headers }, body: JSON.stringify(body) };
+}
+
+function refuse(door: Door, visit: Visit, { refusal, campo, status, headers }: Refused): HttpAnswer {
+  const timestamp = isoMoment(momentIn(zoneOf(visit.municipio?.codigoIbge), door.world.now()));
+  return {
+    status: status ?? statusOfRefusal(refusal),
+    headers: { ...API_HEADERS, ...JSON_TYPE, ...headers },
+    body: JSON.stringify(envelopeOf(refusal, siteAs(door, visit.request), timestamp, campo)),
+  };
+}
+
+/** Address of the service as the caller knows it. */
+function siteAs({ options, address }: Door, request: HttpRequest): string {
+  return options.baseUrl ?? siteOf(request, options.trustProxy) ?? address;
+}
+
+/** What the service answers for itself, outside any municipality. */
+function siteRoutes(door: Door): readonly HttpRoute[] {
+  const works: Readonly<Record<string, Work>> = {
+    // It shows the address by which it was asked for, so it is nobody else's.
+    '/': ({ request }) => page(homePage(siteAs(door, request)), 'no-store'),
+    '/health/live': () => healthy(),
+    '/health/ready': (visit) => answerReadiness(door, visit),
+    [ERROS_PATH]: () => page(errorIndexPage(), PAGES_KEPT),
+    [`${ERROS_PATH}/:codigo`]: (visit) => {
+      const html = errorPage(visit.request.params.codigo!);
+      return html === undefined ? refuse(door, visit, unknownCodigo()) : page(html, PAGES_KEPT);
+    },
+  };
+  return Object.entries(works).map(([path, work]) => ({
+    method: 'GET',
+    path,
+    handle: (request) => attend(door, request, path, work),
+  }));
+}
+
+async function answerReadiness(door: Door, visit: Visit): Promise<HttpAnswer> {
+  if (door.closing) return refuse(door, visit, unavailable('O serviço está sendo encerrado.', STORE_WAIT_S));
+  return (await door.storeAnswers()) ? healthy() : refuse(door, visit, storeGone());
+}
+
+function storeGone(): Refused {
+  return unavailable('O banco de dados não responde.', STORE_WAIT_S);
+}
+
+const PAGES_KEPT = `public, max-age=${PAGES_FRESH_S}`;
+
+function page(html: string, cacheControl: string): HttpAnswer {
+  return { status: 200, headers: { ...PAGE_HEADERS, 'Cache-Control': cacheControl }, body: html };
 }
 
 function healthy(): HttpAnswer {
-  return { status: 200, headers: JSON_HEADERS, body: '{"status":"OK"}' };
+  return { status: 200, headers: { ...API_HEADERS, ...JSON_TYPE }, body: '{"status":"OK"}' };
 }
 
 async function pingStore(world: World): Promise<boolean> {
@@ -243,28 +281,6 @@ function shared<Value>(ask: () => Promise<Value>): () => Promise<Value> {
     });
     return asking;
   };
-}
-
-/** The address by which the caller reached us, when its headers hold one. */
-function addressed({ headers, encrypted }: HttpRequest, trustProxy: boolean): string | undefined {
-  const forwarded = trustProxy ? lastOf(headers['x-forwarded-host']) : undefined;
-  const host = forwarded ?? headers.host;
-  if (host === undefined || !HOST.test(host)) return undefined;
-  const proto = trustProxy ? lastOf(headers['x-forwarded-proto']) : undefined;
-  const isHttps = proto === 'https' || (proto === undefined && encrypted);
-  return `${isHttps ? 'https' : 'http'}://${host}`;
-}
-
-/** The nearest proxy writes last; what stands before it came from outside. */
-function clientOf({ headers, remoteAddress }: HttpRequest, trustProxy: boolean): string {
-  const forwarded = trustProxy ? lastOf(headers['x-forwarded-for']) : undefined;
-  return forwarded !== undefined && isIP(forwarded) !== 0 ? forwarded : remoteAddress;
-}
-
-function lastOf(header: string | readonly string[] | undefined): string | undefined {
-  if (header === undefined) return undefined;
-  const text = typeof header === 'string' ? header : header.join(',');
-  return text.slice(text.lastIndexOf(',') + 1).trim();
 }
 
 function firstSegment(url: string): string | undefined {

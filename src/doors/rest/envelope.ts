@@ -5,9 +5,6 @@
 import { errorOf, type PublicError, statusOf } from '../../fiscal/errors.ts';
 import type { Aviso, Fault, Refusal } from '../../fiscal/fault.ts';
 
-/** A document can be wrong in tens of thousands of places; nobody reads more than this, and the answer stays small. */
-const ERROS_MAX = 500;
-
 /** Path of the public error table; the page of a code is its child. */
 export const ERROS_PATH = '/docs/erros';
 
@@ -46,7 +43,7 @@ export function envelopeOf(refusal: Refusal, site: string, timestamp: string, ca
     detalhes: head.detalhes ?? detailsOf(refusal, site),
     timestamp,
     campo,
-    erros: refusal.faults.slice(0, ERROS_MAX).map((fault) => erroOf(fault, site)),
+    erros: refusal.faults.map((fault) => erroOf(fault, site)),
   };
 }
 
@@ -95,9 +92,6 @@ function pageOf(codigo: string, site: string): string {
 /** What stands in `detalhes` when the fault itself has nothing for it: how many there are, where, and where to read. */
 function detailsOf({ faults }: Refusal, site: string): string {
   const [head] = faults;
-  if (faults.length > ERROS_MAX) {
-    return `São ${faults.length} erros; em erros estão os ${ERROS_MAX} primeiros. Corrija-os e envie de novo para ver os demais.`;
-  }
   if (faults.length > 1) return `São ${faults.length} erros, todos em erros; este é o primeiro na ordem do leiaute.`;
   const line = head.linha === undefined ? '' : ` (linha ${head.linha}, coluna ${head.coluna})`;
   const where = head.xpath === '' ? '' : `O erro está em ${head.xpath}${line}. `;

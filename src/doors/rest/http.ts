@@ -8,7 +8,7 @@
 import { randomUUID } from 'node:crypto';
 import { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { fastify } from 'fastify';
+import { type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 
 /** The longest path of ours with the longest identifier in it stays below 200 characters; queries are short. */
 const URL_MAX = 2_048;
@@ -146,7 +146,8 @@ export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
       requireHostHeader: false,
     },
     routerOptions: {
-      maxParamLength: URL_MAX,
+      // Longer addresses are refused below, in our words.
+      maxParamLength: HEADERS_MAX_BYTES,
       // The router gives up only on paths that are not in the table and on methods that no path has.
       defaultRoute: (incoming, response) => {
         const isKnown = app.supportedMethods.includes(incoming.method ?? '');
@@ -239,7 +240,8 @@ function register(
   for (const [path, rows] of paths) {
     const handles = new Map<string, Handle>();
     for (const row of rows) handles.set(row.method, row.handle);
-    for (const row of rows) for (const method of methodsOf(row)) if (!handles.has(method)) handles.set(method, row.handle);
+    for (const row of rows)
+      for (const method of methodsOf(row)) if (!handles.has(method)) handles.set(method, row.handle);
     const allow = [...handles.keys()].sort().join(', ');
     const refuseMethod = refuse('method_not_allowed', allow);
     for (const method of app.supportedMethods) {
@@ -248,7 +250,7 @@ function register(
         method,
         url: path,
         // `done` is not called: the answer is written here.
-        onRequest: (request, reply) => {
+        onRequest: (request: FastifyRequest, reply: FastifyReply): void => {
           if (handle === undefined) refuseMethod(request.raw, reply.raw);
           else void serve(request.raw, reply.raw, request.params as Readonly<Record<string, string>>, handle);
         },

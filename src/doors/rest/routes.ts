@@ -12,9 +12,11 @@ import { issueNota } from '../../flows/issue-nota.ts';
 import { refuseLegacy } from '../../flows/legacy-endpoint.ts';
 import { hasDps, type NotaReading, notaByChave, notaByDps, notaByProtocolo } from '../../flows/queries.ts';
 import type { World } from '../../flows/world.ts';
-import type { Municipio } from '../../store/municipios.ts';
 import type { MediaType } from './content.ts';
 import { avisosOf } from './envelope.ts';
+
+/** A municipality as the flows hand it on. */
+export type Municipio = NonNullable<Awaited<ReturnType<World['store']['municipioBySlug']>>>;
 
 /** One request to a municipality, as a route sees it. */
 export type Call = {
@@ -56,8 +58,8 @@ export type Route = {
   readonly deprecated?: true;
   /** Media types of the body, checked in `content.ts`. A POST without them takes whatever comes. */
   readonly takes?: readonly MediaType[];
-  /** Status of success; undefined where there is none. */
-  readonly status: 200 | 201 | undefined;
+  /** Of the answer when all is well with the request. */
+  readonly status: 200 | 201 | 410;
   /** Fields of the body of success, in their order. */
   readonly fields: Readonly<Record<string, Field>>;
   /** Headers that only this answer has. */
@@ -77,7 +79,9 @@ function row<const Fields extends Readonly<Record<string, Field>>>(
     readonly fields: Fields;
     readonly handle: (
       call: Call,
-    ) => Promise<Refused | Accepted<keyof Fields extends never ? undefined : { readonly [Name in keyof Fields]: unknown }>>;
+    ) => Promise<
+      Refused | Accepted<keyof Fields extends never ? undefined : { readonly [Name in keyof Fields]: unknown }>
+    >;
   },
 ): Route {
   return route;
@@ -133,7 +137,7 @@ export const ROUTES: readonly Route[] = [
     path: '/api/v1/nfse',
     summary: 'Endereço encerrado do leiaute 1.00: responde sempre 410, com o endereço correto.',
     deprecated: true,
-    status: undefined,
+    status: 410,
     fields: {},
     headers: [],
     codes: ['E111', 'E110'],
@@ -150,24 +154,26 @@ export const ROUTES: readonly Route[] = [
     missCost: 1,
     handle: queryByChave,
   }),
-  ...(['/api/v1/nfse/protocolo/:numero_protocolo', '/api/v1/nfse/v101/protocolo/:numero_protocolo'] as const).map((path) =>
-    row({
-      method: 'GET',
-      path,
-      summary: 'Consulta uma nota pelo número de protocolo. Prefira a consulta pela chave de acesso.',
-      deprecated: true,
-      status: 200,
-      fields: { status: STATUS, nota: NOTA, protocolo: PROTOCOLO, chave_acesso_provisoria: PROVISORIA },
-      headers: ['Retry-After'],
-      codes: ['E601', 'E703'],
-      missCost: 1,
-      handle: queryByProtocolo,
-    }),
+  ...(['/api/v1/nfse/protocolo/:numero_protocolo', '/api/v1/nfse/v101/protocolo/:numero_protocolo'] as const).map(
+    (path) =>
+      row({
+        method: 'GET',
+        path,
+        summary: 'Consulta uma nota pelo número de protocolo. Prefira a consulta pela chave de acesso.',
+        deprecated: true,
+        status: 200,
+        fields: { status: STATUS, nota: NOTA, protocolo: PROTOCOLO, chave_acesso_provisoria: PROVISORIA },
+        headers: ['Retry-After'],
+        codes: ['E601', 'E703'],
+        missCost: 1,
+        handle: queryByProtocolo,
+      }),
   ),
   row({
     method: 'GET',
     path: '/api/v1/dps/:id',
-    summary: 'Consulta a nota de uma DPS pelo identificador da DPS. Em produção, só com certificado de uma parte da nota.',
+    summary:
+      'Consulta a nota de uma DPS pelo identificador da DPS. Em produção, só com certificado de uma parte da nota.',
     status: 200,
     fields: {
       status: STATUS,

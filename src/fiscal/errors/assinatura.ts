@@ -1,7 +1,7 @@
-/** Codes of the signature: inside the XML, 422; in the header of a JSON request, 401. In the sandbox all are remarks. */
+/** Codes of the signature: inside the XML, 422; in the header of a JSON request, 401. In the sandbox none refuses (D-32). */
 import type { Row } from './row.ts';
 
-const NA_INTEGRACAO = 'No ambiente de integração vem apenas como aviso.';
+const NA_INTEGRACAO = 'No ambiente de integração não recusa.';
 
 /** A signature that does not hold will not hold the next time either. */
 function refusing(status: number, rows: readonly Omit<Row, 'status' | 'transitorio'>[]): readonly Row[] {
@@ -18,7 +18,6 @@ export const ASSINATURA: readonly Row[] = [
         'Assine infDPS com o certificado A1 do prestador (C14N exclusiva, RSA-SHA256, SHA-256) e ponha Signature depois de infDPS, dentro de DPS.',
       origem: 'Especificação, Authentication: XML path; decisões D-30 e D-32',
       nacional: 'O padrão nacional responde E0717 à falta de assinatura.',
-      reservado: true,
     },
     {
       codigo: 'E902',
@@ -28,7 +27,6 @@ export const ASSINATURA: readonly Row[] = [
         'Assine por último e envie os mesmos bytes, sem reindentar nem recodificar. Use uma só Reference, ao Id de infDPS, com enveloped-signature e C14N exclusiva, RSA-SHA256 e SHA-256.',
       origem: 'Especificação, Authentication: XML path; decisão D-33',
       nacional: 'O padrão nacional responde E0714, e E0716 quando o certificado está fora do perfil.',
-      reservado: true,
     },
     {
       codigo: 'E903',
@@ -72,7 +70,8 @@ export const ASSINATURA: readonly Row[] = [
       codigo: 'E9002',
       mensagem: 'Requisição JSON sem assinatura',
       significado: `Em produção o corpo JSON vem com a assinatura no cabeçalho: X-DPS-Assinatura na emissão, X-Evento-Assinatura nos eventos. ${NA_INTEGRACAO}`,
-      comoResolver: 'Assine os bytes do corpo em CMS destacado (PKCS#7), com o certificado dentro, e envie em Base64 no cabeçalho.',
+      comoResolver:
+        'Assine os bytes do corpo em CMS destacado (PKCS#7), com o certificado dentro, e envie em Base64 no cabeçalho.',
       origem: 'Especificação, Authentication: JSON path; decisões D-30 e D-32',
       reservado: true,
     },
@@ -96,10 +95,11 @@ export const ASSINATURA: readonly Row[] = [
     {
       codigo: 'E9007',
       mensagem: 'O certificado não é da parte esperada',
-      significado: `Quem assinou não é o prestador da DPS nem o autor do evento. O CNPJ se compara pela raiz, o CPF por inteiro. ${NA_INTEGRACAO}`,
-      comoResolver: 'Assine com o certificado do prestador; num evento, com o da parte que o registra.',
-      origem: 'Especificação, Authentication: JSON path; decisão D-31',
-      reservado: true,
+      significado:
+        'Quem assinou não é o prestador da DPS nem o autor do evento; ou, na consulta por DPS em produção, a conexão não traz o certificado de uma parte da nota. O CNPJ se compara pela raiz, o CPF por inteiro. No ambiente de integração não recusa.',
+      comoResolver:
+        'Assine com o certificado do prestador, e um evento com o da parte que o registra. Na consulta por DPS apresente um certificado de cliente (TLS) do prestador, tomador ou intermediário, ou consulte pela chave de acesso.',
+      origem: 'Especificação, Authentication: JSON path; decisões D-31 e D-41',
     },
     {
       codigo: 'E9016',

@@ -38,10 +38,12 @@ export const AVISOS: readonly Row[] = [
     mensagem: 'O Id enviado não é o identificador desta DPS',
     significado:
       'O atributo Id de infDPS tem a forma de um identificador, mas não é o que resulta do conteúdo: município, tipo e número da inscrição federal, série e número. A nota é emitida, e vale o identificador calculado.',
-    comoResolver: 'Consulte a DPS pelo identificador que o aviso traz. Para não receber o aviso, monte o Id com os mesmos campos.',
+    comoResolver:
+      'Consulte a DPS pelo identificador que o aviso traz. Para não receber o aviso, monte o Id com os mesmos campos.',
     transitorio: false,
     origem: 'Decisão D-16; Anexo I, E0004',
-    nacional: 'No padrão nacional um Id diferente recusa a DPS. Para o ADN a nota segue com o identificador calculado.',
+    nacional:
+      'No padrão nacional um Id diferente recusa a DPS. A nota que segue ao ADN leva o identificador calculado.',
   },
   {
     codigo: 'E0015',
@@ -53,6 +55,18 @@ export const AVISOS: readonly Row[] = [
     transitorio: false,
     origem: 'Decisão D-62; Anexo I, E0015',
     nacional: 'No padrão nacional uma competência futura recusa a DPS.',
+  },
+  {
+    codigo: 'E1515',
+    status: 'aviso',
+    mensagem: 'A nota sai sem o IBS e a CBS calculados',
+    significado:
+      'A DPS traz o grupo IBSCBS, mas o cálculo não pôde ser feito: não há alíquota publicada para a competência, ou não se sabe o local da operação. A nota é emitida com o grupo da DPS e sem o calculado.',
+    comoResolver:
+      'Confira a competência e o local da prestação. Quando a alíquota ainda não foi publicada, não há o que corrigir na DPS.',
+    transitorio: false,
+    origem: 'Especificação, IBS/CBS obligation schedule: regra 5; Anexo I, E1515',
+    nacional: 'No padrão nacional a falta do grupo calculado recusa a nota.',
   },
 ];
 
@@ -76,7 +90,8 @@ export const ESTRUTURA: readonly Row[] = aboutTheDocument([
     mensagem: 'Valor fora do conjunto ou do intervalo aceito',
     significado:
       'O elemento tem uma lista de valores, ou um máximo, e o que veio está fora: tribISSQN além de 4, alíquota acima de 100. Nos eventos vem com HTTP 400, quando um motivo não é dos que o tipo aceita.',
-    comoResolver: 'Use um dos valores que esperado enumera. O 0 que alguns campos têm no padrão nacional é reservado ao compartilhamento e não se usa na emissão.',
+    comoResolver:
+      'Use um dos valores que esperado enumera. O 0 que alguns campos têm no padrão nacional é reservado ao compartilhamento e não se usa na emissão.',
     origem: 'Especificação, Errors: E0002; decisões D-12, D-50 e D-83',
     exemplos: {
       rejects: [{ 'valores/trib/tribMun/tribISSQN': '5' }, { 'valores/trib/tribMun/pAliq': '100.01' }],
@@ -101,7 +116,8 @@ export const ESTRUTURA: readonly Row[] = aboutTheDocument([
     mensagem: 'Elemento que o leiaute 1.01 não tem, ou que não se envia',
     significado:
       'A tag ou o atributo não existe naquele grupo do leiaute nacional 1.01, é de um leiaute anterior, ou é preenchida pelo serviço: dhEmi, vISSQN, base de cálculo, município de incidência. Num corpo JSON, a propriedade é desconhecida.',
-    comoResolver: 'Use o nome que a mensagem indica, no lugar indicado, ou retire o elemento quando ela diz que o serviço o calcula.',
+    comoResolver:
+      'Use o nome que a mensagem indica, no lugar indicado, ou retire o elemento quando ela diz que o serviço o calcula.',
     origem: 'Especificação, Errors: E0010 e Versioning; decisões D-12 e D-24',
     nacional: 'No padrão nacional E0010 é a série fora da faixa reservada ao tipo de emitente.',
     exemplos: {
@@ -139,14 +155,16 @@ export const ESTRUTURA: readonly Row[] = aboutTheDocument([
     codigo: 'E0191',
     mensagem: 'NIF vazio',
     significado: 'A parte no exterior foi identificada por NIF, e o elemento veio sem conteúdo.',
-    comoResolver: 'Informe a identificação fiscal do país, com até 40 caracteres. Se não há, troque NIF por cNaoNIF com o motivo.',
+    comoResolver:
+      'Informe a identificação fiscal do país, com até 40 caracteres. Se não há, troque NIF por cNaoNIF com o motivo.',
     origem: 'Especificação, DPS: toma/NIF; Errors: E0191',
     exemplos: { rejects: [{ ...TOMADOR_NO_EXTERIOR, 'toma/NIF': '' }], accepts: [TOMADOR_NO_EXTERIOR] },
   },
   {
     codigo: 'E0193',
     mensagem: 'Tomador no exterior sem NIF e sem o motivo de não o ter',
-    comoResolver: 'Informe toma/NIF; quando não existe, toma/cNaoNIF com 0 (sem NIF), 1 (dispensado) ou 2 (não exigido).',
+    comoResolver:
+      'Informe toma/NIF; quando não existe, toma/cNaoNIF com 0 (sem NIF), 1 (dispensado) ou 2 (não exigido).',
   },
   {
     codigo: 'E0235',
@@ -188,7 +206,8 @@ export const ESTRUTURA: readonly Row[] = aboutTheDocument([
   {
     codigo: 'E0382',
     mensagem: 'CEP junto com endereço no exterior',
-    significado: 'O endereço da obra, do imóvel ou do evento está no Brasil, com CEP, ou no exterior, com endExt: nunca os dois.',
+    significado:
+      'O endereço da obra, do imóvel ou do evento está no Brasil, com CEP, ou no exterior, com endExt: nunca os dois.',
     comoResolver: 'Deixe o CEP quando o endereço é no Brasil, ou endExt quando não é.',
     origem: 'Especificação, DPS: serv/obra; Errors: E0382; Anexo I, E0382',
     exemplos: {
@@ -232,7 +251,8 @@ export const ESTRUTURA: readonly Row[] = aboutTheDocument([
   {
     codigo: 'E0958',
     mensagem: 'Classificação tributária inexistente ou que não serve a serviços',
-    comoResolver: 'Escolha na tabela nacional vigente um cClassTrib que se use em NFS-e; a mensagem diz o que há com o enviado.',
+    comoResolver:
+      'Escolha na tabela nacional vigente um cClassTrib que se use em NFS-e; a mensagem diz o que há com o enviado.',
   },
   {
     codigo: 'E0959',
@@ -278,7 +298,7 @@ export const DUPLICIDADE: readonly Row[] = aboutTheDocument([
     significado:
       'O prestador já tem uma nota com a mesma série e o mesmo número de DPS, ainda que o conteúdo seja o mesmo. A resposta traz chave_acesso, numero_protocolo e mesmo_conteudo, que diz se é a mesma DPS. Série e número de uma nota que o ADN recusou ficam livres de novo.',
     comoResolver:
-      'Com mesmo_conteudo verdadeiro, a sua nota já existe: consulte-a pela chave. Com falso, emita com outro número. Quem repete requisições depois de uma queda pode usar Idempotency-Key e receber a primeira resposta outra vez.',
+      'Com mesmo_conteudo verdadeiro, a sua nota já existe: consulte-a pela chave. Com falso, emita com outro número.',
     origem: 'Especificação, Errors: E0014; decisões D-19 e D-20',
     nacional: 'No padrão nacional o município emissor também faz parte da chave da repetição.',
   },

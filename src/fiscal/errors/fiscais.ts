@@ -210,7 +210,10 @@ const DECLARED: readonly (readonly [codigo: string, campo: string, nome: string,
 ];
 
 const TOLERANCIA = {
-  valor: { texto: 'R$ 0,02', nacional: 'O ADN confere o mesmo valor na nota com margem de R$ 0,01; a nota leva o que o serviço calculou.' },
+  valor: {
+    texto: 'R$ 0,02',
+    nacional: 'O ADN confere o mesmo valor na nota com margem de R$ 0,01; a nota leva o que o serviço calculou.',
+  },
   aliquota: { texto: '0,01 ponto percentual', nacional: undefined },
 } as const;
 

@@ -6,7 +6,7 @@ export const SERVICO: readonly Row[] = [
     codigo: 'E002',
     status: 422,
     statuses: [422, 400],
-    mensagem: 'Falta um campo obrigatório, ou o seu valor não existe na lista nacional de serviços',
+    mensagem: 'Campo obrigatório não informado, ou código de serviço que não se emite',
     significado:
       'Um elemento obrigatório falta ou está vazio. Também responde assim uma série ou um número fora dos limites (serie com até 5 algarismos, nDPS de 1 a 15) e um cTribNac que não se emite. Nos eventos vem com HTTP 400, quando falta um campo que o tipo do evento exige.',
     comoResolver:
@@ -21,12 +21,12 @@ export const SERVICO: readonly Row[] = [
   {
     codigo: 'E003',
     status: 400,
-    statuses: [400, 405, 406, 413, 415, 422, 431],
+    statuses: [400, 405, 408, 413, 414, 417, 422, 431],
     mensagem: 'A requisição não tem a forma que este endereço pede',
     significado:
-      'Antes de olhar o conteúdo, o serviço não pôde aceitar a requisição: Content-Type ausente ou que não corresponde ao corpo, método que o endereço não atende (405), formato de resposta que ele não produz (406), corpo ou cabeçalhos grandes demais (413, 431), corpo que não se consegue ler, ou Idempotency-Key malformada ou já usada com outro corpo (422).',
+      'Antes de olhar o conteúdo, o serviço não pôde aceitar a requisição: Content-Type ausente ou que não corresponde ao corpo, método que o endereço não atende (405), corpo, endereço ou cabeçalhos grandes demais (413, 414, 431), cabeçalho com um valor que não se aceita (417, 422), requisição que não se consegue ler ou que não chegou inteira a tempo (408).',
     comoResolver:
-      'Envie Content-Type: application/xml com a DPS em XML, ou application/json com o corpo em JSON, em até 1 MiB, no endereço e com o método da documentação. A mensagem diz qual desses pontos falhou.',
+      'Use o método e o endereço da documentação, com o Content-Type do que está no corpo, em até 1 MiB. A mensagem diz qual desses pontos falhou. Só o 408 se resolve enviando o mesmo de novo.',
     transitorio: false,
     origem: 'Especificação, Errors: E003; decisões D-02 e D-19',
   },
@@ -170,6 +170,9 @@ export const SERVICO: readonly Row[] = [
     codigo: 'E403',
     status: 422,
     mensagem: 'Código IBGE de município não encontrado, ou de outro município',
+    significado:
+      'Um código de município não está na tabela do IBGE; ou, em produção, cLocEmi é de outro município que não o do endereço de envio.',
+    origem: 'Especificação, Errors: E403; decisões D-13 e D-87',
     comoResolver:
       'Use o código de 7 algarismos do catálogo municipios, com o dígito verificador. Em produção cLocEmi é o do município que atende no endereço de envio.',
     transitorio: false,
@@ -190,7 +193,8 @@ export const SERVICO: readonly Row[] = [
     codigo: 'E502',
     status: 422,
     mensagem: 'Código de tributação nacional inválido (nome antigo do E002)',
-    significado: 'É outro nome do cTribNac que não existe na lista nacional, que responde E002. Nenhuma resposta o traz.',
+    significado:
+      'É outro nome do cTribNac que não existe na lista nacional, que responde E002. Nenhuma resposta o traz.',
     comoResolver: 'Trate o E002.',
     transitorio: false,
     origem: 'Especificação, Errors: E502; decisão D-13',

@@ -387,26 +387,37 @@ export type ForeignTag = {
   readonly within?: string;
   readonly say: string;
   readonly replaces?: DpsPath;
+  /** The sibling that it should have been called, wherever it stands. */
+  readonly rename?: string;
 };
 
 export const FOREIGN_TAGS: readonly ForeignTag[] = [
-  { name: 'cMunPrest', within: 'serv', say: 'use serv/locPrest/cLocPrestacao', replaces: 'serv/locPrest/cLocPrestacao' },
-  { name: 'cMunInc', within: 'serv', say: 'retire: o município de incidência (infNFSe/cLocIncid) é calculado, não se envia' },
+  {
+    name: 'cMunPrest',
+    within: 'serv',
+    say: 'use serv/locPrest/cLocPrestacao',
+    replaces: 'serv/locPrest/cLocPrestacao',
+  },
+  {
+    name: 'cMunInc',
+    within: 'serv',
+    say: 'retire-o; o município de incidência (infNFSe/cLocIncid) é calculado, não se envia',
+  },
   { name: 'tom', say: 'use toma', replaces: 'toma' },
-  { name: 'xEmail', say: 'use email' },
+  { name: 'xEmail', say: 'use email', rename: 'email' },
   { name: 'xDescServ', within: 'serv', say: 'ponha dentro de serv/cServ', replaces: 'serv/cServ/xDescServ' },
-  { name: 'dhEmi', say: 'retire: a data e hora da emissão é escrita pelo serviço; envie só dCompet' },
-  { name: 'vISSQN', say: 'retire: o valor do ISSQN é calculado, não se envia' },
-  { name: 'vISSQNRet', say: 'retire: o ISSQN retido é calculado a partir de tpRetISSQN' },
-  { name: 'vBC', say: 'retire: a base de cálculo é calculada, não se envia' },
-  { name: 'vLiq', say: 'retire: o valor líquido é calculado, não se envia' },
-  { name: 'cLocIncid', say: 'retire: o município de incidência é calculado, não se envia' },
-  { name: 'xPed', within: 'infoCompl', say: 'retire: este serviço não recebe o número do pedido; use xInfComp' },
-  { name: 'gItemPed', within: 'infoCompl', say: 'retire: este serviço não recebe os itens do pedido; use xInfComp' },
-  { name: 'opConsumServ', within: 'locPrest', say: 'retire: existia só no leiaute 1.00' },
-  { name: 'lsadppu', within: 'serv', say: 'retire: o grupo de locação e sublocação existia só no leiaute 1.00' },
-  { name: 'explRod', within: 'serv', say: 'retire: exploração de rodovia é documento próprio, a NFS-e Via' },
-  { name: 'tpBM', within: 'BM', say: 'retire: o tipo do benefício é calculado a partir de nBM' },
+  { name: 'dhEmi', say: 'retire-o; a data e hora da emissão é escrita pelo serviço; envie só dCompet' },
+  { name: 'vISSQN', say: 'retire-o; o valor do ISSQN é calculado, não se envia' },
+  { name: 'vISSQNRet', say: 'retire-o; o ISSQN retido é calculado a partir de tpRetISSQN' },
+  { name: 'vBC', say: 'retire-o; a base de cálculo é calculada, não se envia' },
+  { name: 'vLiq', say: 'retire-o; o valor líquido é calculado, não se envia' },
+  { name: 'cLocIncid', say: 'retire-o; o município de incidência é calculado, não se envia' },
+  { name: 'xPed', within: 'infoCompl', say: 'retire-o; este serviço não recebe o número do pedido; use xInfComp' },
+  { name: 'gItemPed', within: 'infoCompl', say: 'retire-o; este serviço não recebe os itens do pedido; use xInfComp' },
+  { name: 'opConsumServ', within: 'locPrest', say: 'retire-o; existia só no leiaute 1.00' },
+  { name: 'lsadppu', within: 'serv', say: 'retire-o; o grupo de locação e sublocação existia só no leiaute 1.00' },
+  { name: 'explRod', within: 'serv', say: 'retire-o; exploração de rodovia é documento próprio, a NFS-e Via' },
+  { name: 'tpBM', within: 'BM', say: 'retire-o; o tipo do benefício é calculado a partir de nBM' },
   { name: 'desc', within: 'atvEvento', say: 'use xNome', replaces: 'serv/atvEvento/xNome' },
   { name: 'id', within: 'atvEvento', say: 'use idAtvEvt', replaces: 'serv/atvEvento/idAtvEvt' },
 ];

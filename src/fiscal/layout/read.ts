@@ -6,8 +6,9 @@
  * beside other values is the rules' affair, and line and column are filled in by who knows the text.
  */
 import { type Fault, quoted } from '../fault.ts';
+import { checkText, readValue, type TypeFault } from './check-text.ts';
 import { DPS_NAMESPACE, type Dps, FOREIGN_TAGS, type ForeignTag, INF_DPS } from './dps.ts';
-import { checkText, type TypeFault, valueOf } from './simple-types.ts';
+import { escapeText } from './escape.ts';
 import { attributeOf, type Elemento } from './tree.ts';
 import { type Choice, elementsOf, type Group, type Item, isRequiredOfSender, type Leaf } from './vocabulary.ts';
 
@@ -87,7 +88,11 @@ export function readDps(root: Elemento): DpsReading {
   if (root.name !== 'DPS') {
     const expected = '<DPS xmlns="http://www.sped.fazenda.gov.br/nfse" versao="1.01">';
     const message = `O elemento raiz é ${root.name}; o documento de emissão começa com DPS.`;
-    return { faults: [{ codigo: 'E203', xpath: `/${root.name}`, mensagem: message, encontrado: root.name, esperado: expected }] };
+    return {
+      faults: [
+        { codigo: 'E203', xpath: `/${root.name}`, mensagem: message, encontrado: root.name, esperado: expected },
+      ],
+    };
   }
   if (root.namespace !== DPS_NAMESPACE) faults.push(namespaceFault('/DPS', root));
   attributeFaults(root, '/DPS', ['versao'], faults);
@@ -192,7 +197,8 @@ function readGroup(
       }
       value[name] = readItem(slot, child, `${base}/${name}`, namespace, found);
     } else {
-      const list = (value[name] ??= []) as unknown[];
+      const list = (value[name] ?? []) as unknown[];
+      value[name] = list;
       list.push(readItem(slot, child, `${base}/${name}[${list.length + 1}]`, namespace, found));
       if (list.length === slot.item.max + 1) {
         faults.push(repeated(`${base}/${name}[${list.length}]`, name, slot.item.max));
@@ -225,7 +231,7 @@ function readItem(slot: Slot, element: Elemento, xpath: string, namespace: strin
     return undefined;
   }
   const problem = checkText(leaf.type, element.text);
-  if (problem === undefined) return valueOf(leaf.type, element.text);
+  if (problem === undefined) return readValue(leaf.type, element.text);
   if (problem.kind === 'vazio' && leaf.emptyIsRead) return '';
   faults.push(valueFault(slot, leaf, element.text, problem, xpath));
   return undefined;
@@ -261,7 +267,7 @@ function missing(slot: Slot, base: string, parent: string): Fault {
   return {
     codigo: item.codes?.missing ?? 'E002',
     xpath: `${base}/${item.name}`,
-    mensagem: `Falta ${item.name} (${lowerFirst(item.doc)}) em ${parent}.`,
+    mensagem: `Falta ${item.name} em ${parent}: ${lowerFirst(item.doc)}.`,
     esperado: expected,
   };
 }
@@ -358,21 +364,22 @@ function unknownTag(
   const foreign = FOREIGN_TAGS.find((tag) => tag.name === name && isWithin(tag, parent));
   if (foreign !== undefined) {
     const mensagem = `${name} não é um elemento do leiaute 1.01 em ${parent}: ${foreign.say}.`;
-    const right = foreign.replaces?.split('/').at(-1);
+    const right = foreign.rename ?? foreign.replaces?.split('/').at(-1);
     const correcao =
       right !== undefined && right !== name && element.children.length === 0
         ? { correcao: `<${right}>${escapeText(element.text)}</${right}>` }
         : {};
     return {
       fault: { ...found, mensagem, ...(foreign.replaces ? { esperado: foreign.replaces } : {}), ...correcao },
-      meant: meantBelow(foreign, parent),
+      meant: foreign.rename ?? meantBelow(foreign, parent),
     };
   }
   const near = nearestName(name, [...compiled.slots.keys()]);
   if (near !== undefined) {
     const mensagem = `${name} não é um elemento de ${parent}; o nome parecido que existe ali é ${near}.`;
     const meant = compiled.slots.get(near)!.item.name;
-    const correcao = element.children.length === 0 ? { correcao: `<${near}>${escapeText(element.text)}</${near}>` } : {};
+    const correcao =
+      element.children.length === 0 ? { correcao: `<${near}>${escapeText(element.text)}</${near}>` } : {};
     return { fault: { ...found, mensagem, esperado: near, ...correcao }, meant };
   }
   const elsewhere = PATHS_BY_NAME.get(name);
@@ -382,7 +389,11 @@ function unknownTag(
       : `${name} não pertence a ${parent}; no leiaute 1.01 está em ${elsewhere.slice(0, 3).join(' ou ')}.`;
   const allowed = [...new Set([...compiled.slots.values()].map((slot) => slot.item.name))];
   return {
-    fault: { ...found, mensagem, esperado: elsewhere?.slice(0, 3).join(' ou ') ?? `em ${parent}: ${allowed.join(', ')}` },
+    fault: {
+      ...found,
+      mensagem,
+      esperado: elsewhere?.slice(0, 3).join(' ou ') ?? `em ${parent}: ${allowed.join(', ')}`,
+    },
     meant: undefined,
   };
 }
@@ -449,7 +460,12 @@ function attributeFaults(element: Elemento, xpath: string, allowed: readonly str
     if (attribute.namespace === SCHEMA_INSTANCE) continue;
     if (attribute.namespace === '' && allowed.includes(attribute.name)) continue;
     const mensagem = `O atributo ${attribute.name} não existe em ${element.name} no leiaute 1.01; retire-o.`;
-    faults.push({ codigo: 'E0010', xpath: `${xpath}/@${attribute.name}`, mensagem, encontrado: quoted(attribute.value) });
+    faults.push({
+      codigo: 'E0010',
+      xpath: `${xpath}/@${attribute.name}`,
+      mensagem,
+      encontrado: quoted(attribute.value),
+    });
   }
 }
 
@@ -457,10 +473,6 @@ function looseText(element: Elemento, xpath: string, faults: Fault[]): void {
   if (element.text === '' || element.text.trim() === '') return;
   const mensagem = `${element.name} é um grupo e traz texto solto entre os seus elementos.`;
   faults.push({ codigo: 'E203', xpath, mensagem, encontrado: quoted(element.text.trim()) });
-}
-
-function escapeText(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
 function lowerFirst(text: string): string {

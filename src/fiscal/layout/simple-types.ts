@@ -1,22 +1,12 @@
 /**
  * The simple types of the national layout 1.01: what the text of one element may be.
  *
- * Each type is a row of data from which come the check of the reader, the restriction in the generated XSD and the
+ * Each type is a row of data from which come the check of the reader (`check-text.ts`), the restriction in the generated XSD and the
  * line in `docs/layout.md`. Lengths, patterns and values: XSD bundle 1.01 (editions of 09/02/2026 and 27/07/2026),
  * widened where our specification is wider. This file decides nothing about where an element may stand.
  */
 import { cnpjIsValid, cpfIsValid } from '../chave.ts';
 import { type Decimal, parseDecimal } from '../decimal.ts';
-
-/** Codes that a type answers with unless the element that uses it says otherwise (D-12). */
-export type TypeFaultKind = 'tipo' | 'valor' | 'formato' | 'vazio';
-
-/** What is wrong with a text, in words for the integrator. Lengths in characters; `fix` only when it is mechanical. */
-export type TypeFault = {
-  readonly kind: TypeFaultKind;
-  readonly problem: string;
-  readonly fix?: string;
-};
 
 export type SimpleType = {
   readonly name: string;
@@ -112,8 +102,10 @@ function calendarProblem(value: string): string | undefined {
   const lengths = [31, year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28, 31, 30, 31, 30, 31, 31];
   lengths.push(30, 31, 30, 31);
   const last = lengths[month - 1];
-  if (last === undefined) return `não existe o mês ${value.slice(5, 7)}`;
-  return day >= 1 && day <= last ? undefined : `o mês ${value.slice(5, 7)}/${year} tem ${last} dias`;
+  if (last === undefined) return `tem um mês que não existe (${value.slice(5, 7)})`;
+  return day >= 1 && day <= last
+    ? undefined
+    : `tem um dia que não existe: o mês ${value.slice(5, 7)}/${year} tem ${last} dias`;
 }
 
 /** `05/10/2026` and `20261005` are unambiguous in Brazil; anything else is left to the sender. */
@@ -197,12 +189,12 @@ export const T = {
     max: 14,
     pattern: '[0-9A-Z]{14}',
     expected: 'CNPJ de 14 posições, sem pontuação, com dígitos verificadores corretos',
-    also: (value: string) => (cnpjIsValid(value) ? undefined : 'os dígitos verificadores do CNPJ não conferem'),
+    also: (value: string) => (cnpjIsValid(value) ? undefined : 'tem dígitos verificadores que não conferem'),
     mend: withoutPunctuation,
   },
   cpf: {
     ...digits('TSCPF', 11, 11, 'CPF de 11 algarismos, sem pontuação, com dígitos verificadores corretos'),
-    also: (value: string) => (cpfIsValid(value) ? undefined : 'os dígitos verificadores do CPF não conferem'),
+    also: (value: string) => (cpfIsValid(value) ? undefined : 'tem dígitos verificadores que não conferem'),
   },
   /** The provider's document is judged by its registration, E101 (specification, auto-registration 2). */
   cnpjPrest: {
@@ -226,10 +218,7 @@ export const T = {
   xCpl: text('TSComplementoEndereco', 156),
   xBairro: text('TSBairro', 60),
   cep: digits('TSCEP', 8, 8, 'CEP de 8 algarismos, sem hífen'),
-  uf: values(
-    'TSUF',
-    'AC AL AM AP BA CE DF ES GO MA MG MS MT PA PB PE PI PR RJ RN RO RR RS SC SE SP TO'.split(' '),
-  ),
+  uf: values('TSUF', 'AC AL AM AP BA CE DF ES GO MA MG MS MT PA PB PE PI PR RJ RN RO RR RS SC SE SP TO'.split(' ')),
   cEndPost: text('TSCodigoEndPostal', 11),
   xCidade: text('TSCidade', 60),
   xEstProvReg: text('TSEstadoProvRegiao', 60),
@@ -278,7 +267,7 @@ export const T = {
   desc255: text('TSDesc255', 255),
   desc600: text('TSDesc600', 600),
   xInfComp: text('TSDescInfCompl', 2000),
-  valor: decimal('TSDec15V2', 15, 'valor com até 15 algarismos inteiros e exatamente duas casas, como 1000.00'),
+  valor: decimal('TSDec15V2', 15, 'valor com até 15 algarismos inteiros e duas casas, como 1000.00'),
   percentual1: PERCENTUAL_1,
   percentual2: PERCENTUAL_2,
   percentual3: decimal('TSDec3V2', 3, 'percentual com duas casas, de 0 a 100.00', '100.00'),
@@ -377,165 +366,3 @@ export const T = {
     expected: 'NFS seguido da chave de acesso, 53 posições',
   },
 } as const satisfies Record<string, SimpleType>;
-
-const compiled = new WeakMap<SimpleType, RegExp>();
-
-function patternOf(type: SimpleType): RegExp | undefined {
-  if (type.pattern === undefined) return undefined;
-  let pattern = compiled.get(type);
-  if (pattern === undefined) {
-    pattern = new RegExp(`^(?:${type.pattern})$`);
-    compiled.set(type, pattern);
-  }
-  return pattern;
-}
-
-/**
- * Checks one text against its type. Returns undefined when it is right; the text in the national spelling is what
- * {@link valueOf} gives. The first problem that explains the most is reported, one a value.
- */
-export function checkText(type: SimpleType, value: string): TypeFault | undefined {
-  if (value.trim() === '') return { kind: 'vazio', problem: 'está vazio' };
-  if (type.reads?.pattern.test(value)) return checkText({ ...type, reads: undefined }, type.reads.as(value));
-  switch (type.kind) {
-    case 'enum':
-      return checkEnum(type, value);
-    case 'decimal':
-      return checkDecimal(type, value);
-    default:
-      return checkPattern(type, value);
-  }
-}
-
-function checkEnum(type: SimpleType, value: string): TypeFault | undefined {
-  if (type.values!.includes(value)) return undefined;
-  const refused = type.refusedValues?.[value];
-  if (refused !== undefined) return { kind: 'valor', problem: refused };
-  const trimmed = value.trim();
-  if (trimmed !== value && checkEnum(type, trimmed) === undefined) return spaces(trimmed);
-  const padded = value.padStart(type.max, '0');
-  const fix = type.values!.includes(padded) ? { fix: padded } : {};
-  return { kind: 'valor', problem: 'está fora dos valores aceitos', ...fix };
-}
-
-function checkDecimal(type: SimpleType, value: string): TypeFault | undefined {
-  if (patternOf(type)!.test(value)) {
-    if (type.highest === undefined || parseDecimal(value)! <= type.highest) return undefined;
-    return { kind: 'valor', problem: 'está acima do máximo' };
-  }
-  const trimmed = value.trim();
-  if (trimmed !== value) return { ...spaces(trimmed), ...fixIf(decimalFix(type, trimmed)) };
-  if (/^-\d+([.,]\d+)?$/.test(value)) return { kind: 'valor', problem: 'é negativo' };
-  const plain = /^(\d+)(?:\.(\d+))?$/.exec(value);
-  if (plain === null) return { kind: 'tipo', problem: 'não é um número decimal', ...fixIf(decimalFix(type, value)) };
-  if (plain[1]!.replace(/^0+(?=\d)/, '').length > type.digits!) {
-    return { kind: 'formato', problem: `tem mais de ${type.digits} algarismos inteiros` };
-  }
-  const problem =
-    plain[2] !== undefined && plain[2].length !== 2
-      ? `tem ${plain[2].length} casa(s) decimal(is) em vez de duas`
-      : 'tem zeros à esquerda';
-  return { kind: 'formato', problem, ...fixIf(decimalFix(type, value)) };
-}
-
-/** Only what does not change the amount: separators, missing or zero decimals, leading zeros. */
-function decimalFix(type: SimpleType, value: string): string | undefined {
-  let plain = value.replace(/^R\$\s*/, '').replace(/\s/g, '');
-  if (plain.includes(',')) {
-    if (!/^\d{1,3}(\.\d{3})*,\d+$|^\d+,\d+$/.test(plain)) return undefined;
-    plain = plain.replaceAll('.', '').replace(',', '.');
-  }
-  const match = /^0*(\d+)(?:\.(\d+?)0*)?$/.exec(plain);
-  if (match === null || (match[2]?.length ?? 0) > 2) return undefined;
-  const mended = `${match[1]!.replace(/^0+(?=\d)/, '')}.${(match[2] ?? '').padEnd(2, '0')}`;
-  return checkDecimal(type, mended) === undefined ? mended : undefined;
-}
-
-function checkPattern(type: SimpleType, value: string): TypeFault | undefined {
-  if (type.latin) {
-    const fault = checkLatin(type, value);
-    if (fault) return fault;
-  } else if (value.trim() !== value) {
-    return spaces(value.trim());
-  }
-  const length = characters(value);
-  const pattern = patternOf(type);
-  if (length > type.max || length < type.min || (pattern !== undefined && !pattern.test(value))) {
-    const mended = type.mend?.(value);
-    const fix = mended !== undefined && checkPattern(type, mended) === undefined ? { fix: mended } : {};
-    const size = length > type.max ? 'mais' : length < type.min ? 'menos' : undefined;
-    if (type.kind === 'date' || type.kind === 'datetime') {
-      return { kind: 'tipo', problem: 'não é uma data no formato pedido', ...fix };
-    }
-    const wanted = type.min === type.max ? `${type.max}` : `${type.min} a ${type.max}`;
-    const problem =
-      size === undefined ? 'não tem o formato pedido' : `tem ${length} caracteres, ${size} do que os ${wanted} aceitos`;
-    return { kind: 'formato', problem, ...fix };
-  }
-  const also = type.also?.(value);
-  if (also === undefined) return undefined;
-  return { kind: type.kind === 'date' ? 'tipo' : 'formato', problem: also };
-}
-
-/** What the national reception cannot take is refused here at once, with its place and a safe replacement (D-34). */
-function checkLatin(type: SimpleType, value: string): TypeFault | undefined {
-  let position = 0;
-  for (const character of value) {
-    position += 1;
-    const point = character.codePointAt(0)!;
-    const breaks = point === 10 || point === 13 || point === 9;
-    if ((point >= 0x20 && point <= 0xff) || (breaks && type.lines)) continue;
-    const name = `U+${point.toString(16).toUpperCase().padStart(4, '0')}`;
-    const problem = breaks
-      ? `tem ${point === 9 ? 'uma tabulação' : 'uma quebra de linha'} (${name}) na posição ${position}, que este campo não aceita`
-      : `tem na posição ${position} o caractere "${character}" (${name}), fora do Latin-1 que a recepção nacional aceita`;
-    return { kind: 'formato', problem, ...fixIf(toLatin(value, type.lines ?? false)) };
-  }
-  if (value.trim() !== value) return spaces(value.trim());
-  return undefined;
-}
-
-const REPLACEMENTS: Readonly<Record<string, string>> = {
-  '\u2010': '-', '\u2011': '-', '\u2012': '-', '\u2013': '-', '\u2014': '-', '\u2015': '-', '\u2212': '-',
-  '\u2018': "'", '\u2019': "'", '\u201a': "'", '\u2032': "'", '\u201c': '"', '\u201d': '"', '\u201e': '"', '\u2033': '"',
-  '\u2022': '-', '\u2026': '...', '\u20ac': 'EUR', '\u2122': '(TM)', '\u2003': ' ', '\u2002': ' ', '\u2009': ' ',
-  '\u200b': '', '\u200e': '', '\u200f': '', '\ufeff': '', '\u0152': 'OE', '\u0153': 'oe',
-};
-
-function toLatin(value: string, lines: boolean): string | undefined {
-  let mended = '';
-  for (const character of value.normalize('NFC')) {
-    const point = character.codePointAt(0)!;
-    if (point === 10 || point === 13 || point === 9) mended += lines ? character : ' ';
-    else if (point >= 0x20 && point <= 0xff) mended += character;
-    else {
-      const bare = character.normalize('NFKD').replace(/\p{M}/gu, '');
-      mended += REPLACEMENTS[character] ?? (/^[ -ÿ]+$/.test(bare) ? bare : '');
-    }
-  }
-  mended = lines ? mended.trim() : mended.replace(/ {2,}/g, ' ').trim();
-  return mended === '' ? undefined : mended;
-}
-
-function spaces(fix: string): TypeFault {
-  return { kind: 'formato', problem: 'começa ou termina com espaço', fix };
-}
-
-function fixIf(fix: string | undefined): { fix: string } | Record<string, never> {
-  return fix === undefined ? {} : { fix };
-}
-
-/** Length as XSD counts it: code points, not UTF-16 units. */
-function characters(value: string): number {
-  const units = value.length;
-  for (let at = 0; at < units; at += 1) {
-    if ((value.charCodeAt(at) & 0xfc00) === 0xd800) return [...value].length;
-  }
-  return units;
-}
-
-/** The value that the model keeps for a text that {@link checkText} accepted: exact decimal, or national spelling. */
-export function valueOf(type: SimpleType, value: string): string | Decimal {
-  if (type.kind === 'decimal') return parseDecimal(value)!;
-  return type.reads?.pattern.test(value) ? type.reads.as(value) : value;
-}

@@ -7,6 +7,7 @@
  */
 import { type Decimal, formatDecimal } from '../decimal.ts';
 import { DPS_NAMESPACE, DPS_VERSAO, INF_DPS } from './dps.ts';
+import { escapeText } from './escape.ts';
 import { type DpsNacional, INF_NFSE_OWN, type InfNfse } from './nfse.ts';
 import { elementsOf, type Group, type Item, type Leaf } from './vocabulary.ts';
 
@@ -82,13 +83,4 @@ function element(item: Leaf | Group): (value: unknown) => string {
   }
   if (item.type.kind === 'decimal') return (value) => open + formatDecimal(value as Decimal) + close;
   return (value) => open + escapeText(value as string) + close;
-}
-
-const SPECIAL = /[&<>\r]/;
-
-/** A carriage return that is not written as a reference would come back as a line feed. */
-const REFERENCES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '\r': '&#13;' };
-
-function escapeText(text: string): string {
-  return SPECIAL.test(text) ? text.replace(/[&<>\r]/g, (character) => REFERENCES[character]!) : text;
 }

@@ -3,6 +3,7 @@
  * pages, the rule tests and the sample that ships with the project are made here.
  */
 import { DPS_NAMESPACE, DPS_VERSAO, INF_DPS } from '../layout/dps.ts';
+import { escapeText } from '../layout/escape.ts';
 import { elementsOf, type Group, type Item, type Leaf } from '../layout/vocabulary.ts';
 import type { Patch } from './rule.ts';
 
@@ -106,6 +107,5 @@ function writeItem(item: Leaf | Group, path: string, leaves: ReadonlyMap<string,
 }
 
 function line(name: string, text: string, depth: number): string {
-  const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-  return `${'  '.repeat(depth)}<${name}>${escaped}</${name}>`;
+  return `${'  '.repeat(depth)}<${name}>${escapeText(text)}</${name}>`;
 }

@@ -1,0 +1,28 @@
+/** Who asks, and by which address of ours: read off the connection, or off what the one trusted proxy writes about it. */
+import { isIP } from 'node:net';
+import type { HttpRequest } from './http.ts';
+
+/** What may be repeated in an address: a name or an IPv4 address, or IPv6 in brackets, and a port. */
+const HOST = /^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,251}[A-Za-z0-9])?|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
+
+/** `https://nfse.exemplo.gov.br`, as the caller wrote it; undefined when its Host header is no such thing. */
+export function siteOf({ headers, encrypted }: HttpRequest, trustProxy: boolean): string | undefined {
+  const host = (trustProxy ? lastOf(headers['x-forwarded-host']) : undefined) ?? headers.host;
+  if (host === undefined || !HOST.test(host)) return undefined;
+  const proto = trustProxy ? lastOf(headers['x-forwarded-proto']) : undefined;
+  const isHttps = proto === 'https' || (proto === undefined && encrypted);
+  return `${isHttps ? 'https' : 'http'}://${host}`;
+}
+
+/** Network address of the client. */
+export function clientOf({ headers, remoteAddress }: HttpRequest, trustProxy: boolean): string {
+  const forwarded = trustProxy ? lastOf(headers['x-forwarded-for']) : undefined;
+  return forwarded !== undefined && isIP(forwarded) !== 0 ? forwarded : remoteAddress;
+}
+
+/** The nearest proxy writes last; what stands before it came from outside. */
+function lastOf(header: string | readonly string[] | undefined): string | undefined {
+  if (header === undefined) return undefined;
+  const text = typeof header === 'string' ? header : header.join(',');
+  return text.slice(text.lastIndexOf(',') + 1).trim();
+}

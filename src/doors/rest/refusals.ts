@@ -1,0 +1,87 @@
+/**
+ * What the door itself refuses, in words for who sent the request. Statuses that are not the usual one of their code
+ * are given here.
+ */
+import type { Fault } from '../../fiscal/fault.ts';
+import type { Misfit } from './content.ts';
+import type { Trouble } from './http.ts';
+import type { Refused } from './routes.ts';
+
+/** A slug as sent may be anything; this much of it is repeated. */
+const SLUG_SHOWN_MAX = 63;
+
+export function unknownMunicipio(slug: string): Refused {
+  const shown = slug.length <= SLUG_SHOWN_MAX ? slug : `${slug.slice(0, SLUG_SHOWN_MAX)}…`;
+  const mensagem = `O endereço começa pelo município, e "${shown}" não é nenhum dos atendidos. O ambiente de integração responde em /integracao.`;
+  return refused({ codigo: 'E601', xpath: '', mensagem, encontrado: shown }, { campo: 'municipio' });
+}
+
+export function unknownCodigo(): Refused {
+  const mensagem = 'Este código não está na tabela de erros. A tabela inteira está em /docs/erros.';
+  return refused({ codigo: 'E601', xpath: '', mensagem }, { campo: 'codigo' });
+}
+
+export function misfitRefused({ fault, campo }: Misfit): Refused {
+  return refused(fault, { campo });
+}
+
+export function tooManyMisses(waitS: number): Refused {
+  const mensagem = `Houve consultas demais, deste endereço de rede, a notas que não existem. Espere ${waitS} s e confira os identificadores.`;
+  return refused({ codigo: 'E703', xpath: '', mensagem }, { status: 429, headers: { 'Retry-After': String(waitS) } });
+}
+
+export function unavailable(reason: string, waitS: number): Refused {
+  const mensagem = `O serviço não pode atender agora. ${reason} Envie de novo em ${waitS} s.`;
+  return refused({ codigo: 'E703', xpath: '', mensagem }, { status: 503, headers: { 'Retry-After': String(waitS) } });
+}
+
+/** The request id is all that leaves the house. */
+export function internal(requestId: string): Refused {
+  const mensagem = 'O serviço falhou ao processar a requisição. O erro está registrado.';
+  const detalhes = `Se a mesma requisição falhar de novo, informe ao suporte o X-Request-Id ${requestId}.`;
+  return refused({ codigo: 'E999', xpath: '', mensagem, detalhes }, {});
+}
+
+/** `allow`: the methods that the path has. */
+export function troubled(trouble: Trouble, allow: string | undefined): Refused {
+  const { codigo, status, mensagem } = TROUBLES[trouble];
+  if (allow === undefined) return refused({ codigo, xpath: '', mensagem }, { status });
+  const withMethods = `${mensagem} Métodos deste endereço: ${allow}.`;
+  return refused({ codigo, xpath: '', mensagem: withMethods, esperado: allow }, { status, headers: { Allow: allow } });
+}
+
+const TROUBLES: Readonly<Record<Trouble, { codigo: string; status: number; mensagem: string }>> = {
+  unknown_path: {
+    codigo: 'E601',
+    status: 404,
+    mensagem: 'Não há nada neste caminho. Os caminhos de um município começam por /{municipio}/api/v1.',
+  },
+  method_not_allowed: { codigo: 'E003', status: 405, mensagem: 'Este endereço não atende o método usado.' },
+  bad_url: {
+    codigo: 'E003',
+    status: 400,
+    mensagem:
+      'O endereço traz uma sequência com % que não se decodifica. Em endereços, % vem seguido de dois hexadecimais.',
+  },
+  url_too_long: {
+    codigo: 'E003',
+    status: 414,
+    mensagem: 'O endereço é longo demais para qualquer recurso deste serviço.',
+  },
+  no_host: { codigo: 'E003', status: 400, mensagem: 'Falta o cabeçalho Host, obrigatório em HTTP/1.1.' },
+  expectation: { codigo: 'E003', status: 417, mensagem: 'No cabeçalho Expect o serviço só atende 100-continue.' },
+  headers_too_large: { codigo: 'E003', status: 431, mensagem: 'Os cabeçalhos da requisição passam de 32 KiB.' },
+  body_too_large: { codigo: 'E003', status: 413, mensagem: 'O corpo passa do limite de 1 MiB (1048576 bytes).' },
+  malformed: { codigo: 'E003', status: 400, mensagem: 'O que chegou não é uma requisição HTTP/1.1 bem-formada.' },
+  timeout: {
+    codigo: 'E003',
+    status: 408,
+    mensagem: 'A requisição não chegou inteira no tempo de espera. Envie de novo.',
+  },
+  // Nobody reads this answer; its status is for the log, as other servers write it.
+  gone: { codigo: 'E003', status: 499, mensagem: 'A conexão foi fechada antes de o corpo chegar inteiro.' },
+};
+
+function refused(fault: Fault, more: Omit<Refused, 'refusal'>): Refused {
+  return { refusal: { faults: [fault] }, ...more };
+}

@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import { lawOver } from '../../test/support/law.ts';
+import { ERRORS, errorOf, ofRules, ROWS, statusOf } from './errors.ts';
+import { errosMarkdown } from './errors-markdown.ts';
+import { exampleXml } from './rules/example.ts';
+import { AMOUNT_RULES, RULES } from './rules/rules.ts';
+
+const ALL_RULES = [...RULES, ...AMOUNT_RULES];
+
+/** The specification: "General codes", "Issuance 422 code table", "Other codes named in rules", Authentication. */
+const SPECIFIED: Readonly<Record<number, string>> = {
+  400: 'E003',
+  401: 'E9002 E9003 E9006 E9007 E9016',
+  403: 'E102',
+  404: 'E301 E601',
+  410: 'E111',
+  422: `
+    E002 E101 E103 E110 E201 E202 E203 E302 E303 E401 E402 E403 E404 E502 E802 E901 E902 E903 E904 E905 E906
+    E0001 E0002 E0003 E0010 E0011 E0014 E0188 E0191 E0193 E0235 E0242 E0246 E0310 E0370 E0372 E0373 E0382 E0384 E0386
+    E0390 E0392 E0532 E0585 E0592 E0677 E0686 E0692 E0694 E0696 E0699 E0700 E0701 E0720 E0724 E0928 E0931 E0932
+    E1235 E1301 E1303 E1305 E1311 E1313 E1317 E1321 E1402 E1539 E1568`,
+  500: 'E999',
+};
+
+/** Named by the specification without a status of their own. */
+const SPECIFIED_WITHOUT_STATUS = ['E703'];
+
+/** Decided in D-85: the number means something else nationally, and the page says both. */
+const OTHERWISE_NATIONAL = ['E0001', 'E0010', 'E0188', 'E0235', 'E0310', 'E1235', 'E1313', 'E1402'];
+
+const SRC = path.resolve(import.meta.dirname, '..');
+
+/** Files that send codes: neither tests, nor the table itself. */
+const SENDERS = globSync('**/*.ts', { cwd: SRC })
+  .filter((file) => !file.endsWith('.test.ts') && !file.startsWith('fiscal/errors'))
+  .map((file) => ({ file, text: readFileSync(path.join(SRC, file), 'utf8') }));
+
+const SENT = new Map(
+  SENDERS.flatMap(({ file, text }) => [...text.matchAll(/'(E\d+)'/g)].map(([, code]) => [code!, file])),
+);
+
+describe('the public error table', () => {
+  test('has each code once, three digits before four, by number', () => {
+    const codes = ERRORS.map(({ codigo }) => codigo);
+    assert.equal(new Set(codes).size, codes.length);
+    assert.deepEqual(
+      codes,
+      codes.toSorted((a, b) => a.length - b.length || Number(a.slice(1)) - Number(b.slice(1))),
+    );
+    for (const codigo of codes) assert.match(codigo, /^E\d{3,4}$/);
+  });
+
+  test('says of each code all that its page needs', () => {
+    for (const { codigo, mensagem, significado, comoResolver, origem, nacional } of ERRORS) {
+      assert.match(mensagem, /^\S.*\S$/, codigo);
+      for (const text of [significado, comoResolver]) assert.match(text, /^\S.*\S$/, codigo);
+      assert.match(significado, /\.$/, codigo);
+      assert.match(origem, /Especificação|Anexo|decis|Decis/, codigo);
+      if (nacional !== undefined) assert.match(nacional, /\.$/, codigo);
+    }
+  });
+
+  test('has every code that the specification names, with its status', () => {
+    for (const [status, codes] of Object.entries(SPECIFIED)) {
+      for (const codigo of codes.trim().split(/\s+/)) assert.equal(statusOf(codigo), Number(status), codigo);
+    }
+    for (const codigo of SPECIFIED_WITHOUT_STATUS) assert.ok(errorOf(codigo), codigo);
+  });
+
+  test('has every code that the service sends', () => {
+    for (const [codigo, file] of SENT) assert.ok(errorOf(codigo), `${file} sends ${codigo}, which is not in the table`);
+  });
+
+  test('calls reserved or replaced what nothing sends, and nothing else', () => {
+    for (const { codigo, situacao } of ERRORS) {
+      const file = SENT.get(codigo);
+      const said = file === undefined ? `nothing sends ${codigo}` : `${file} sends ${codigo}`;
+      assert.equal(situacao === 'enviado', file !== undefined, `${said}, and its page says ${situacao}`);
+    }
+  });
+
+  test('names a code that is sent where one is replaced', () => {
+    for (const { codigo, substituidoPor } of ERRORS) {
+      if (substituidoPor !== undefined) assert.equal(errorOf(substituidoPor)?.situacao, 'enviado', codigo);
+    }
+  });
+
+  test('tells the national meaning where it is another', () => {
+    for (const codigo of OTHERWISE_NATIONAL) assert.match(errorOf(codigo)?.nacional ?? '', /nacional/, codigo);
+  });
+
+  test('gives a status only to refusals', () => {
+    for (const { codigo, status, statuses } of ERRORS) {
+      if (status === 'aviso') {
+        assert.deepEqual(statuses, [], codigo);
+        assert.throws(() => statusOf(codigo), codigo);
+      } else {
+        assert.equal(statuses[0], status, `${codigo}: the usual status comes first`);
+        for (const one of statuses) assert.ok(one >= 400 && one <= 599, codigo);
+      }
+    }
+    assert.throws(() => statusOf('E0000'));
+    assert.equal(errorOf('E0000'), undefined);
+  });
+
+  test('lists the statuses that the door sends a code with', () => {
+    // 499 is for the log: nobody is there to read the answer.
+    const sent = SENDERS.filter(({ file }) => file.startsWith('doors/')).flatMap(({ file, text }) =>
+      [...text.matchAll(/codigo: '(E\d+)',\s*status: (\d{3})\b|codigo: '(E\d+)'[^\n]*\bstatus: (\d{3})\b/g)].map(
+        ([, a, b, c, d]) => ({ file, codigo: a ?? c!, status: Number(b ?? d) }),
+      ),
+    );
+    for (const { file, codigo, status } of sent.filter(({ status }) => status !== 499)) {
+      assert.ok(errorOf(codigo)?.statuses.includes(status), `${file} sends ${codigo} with ${status}`);
+    }
+  });
+});
+
+describe('rules and rows', () => {
+  test('a rule is a code of the table, a refusal, and passes no earlier the second time', () => {
+    for (const { code } of ALL_RULES) {
+      const error = errorOf(code)!;
+      assert.equal(error.status, 422, code);
+      assert.equal(error.transitorio, false, code);
+      assert.deepEqual(
+        error.regras.map(({ at }) => at),
+        ALL_RULES.filter((rule) => rule.code === code).map(({ at }) => at),
+      );
+    }
+  });
+
+  test('a row leaves to its rules what they say, and says it itself where there is none', () => {
+    for (const row of ROWS) {
+      const rules = ALL_RULES.filter(({ code }) => code === row.codigo);
+      if (rules.length === 0) {
+        assert.ok(row.significado && row.origem, `${row.codigo} has no rule that would say it`);
+        continue;
+      }
+      for (const { why, message, national } of rules) {
+        const repeated = [row.mensagem, row.significado, row.comoResolver, row.nacional].filter(
+          (text) => text !== undefined && [why, message, national].includes(text),
+        );
+        assert.deepEqual(repeated, [], row.codigo);
+      }
+    }
+  });
+});
+
+describe('a rule without a row', () => {
+  test('is a code of the table in its own words, those of its first rejected example where they depend on one', () => {
+    for (const rule of ALL_RULES) {
+      const { codigo, mensagem, significado, origem, status } = ofRules([rule]);
+      assert.deepEqual(
+        { codigo, significado, origem, status },
+        { codigo: rule.code, significado: rule.why, origem: rule.origin, status: 422 },
+      );
+      assert.match(mensagem, /^\S.*\.$/);
+      assert.doesNotMatch(mensagem, /undefined/);
+    }
+    assert.throws(() => ofRules([]));
+  });
+});
+
+describe('the structural examples', () => {
+  for (const { codigo, exemplos } of ERRORS) {
+    for (const [place, patch] of (exemplos?.rejects ?? []).entries()) {
+      test(`${codigo} rejects example ${place + 1}`, () => {
+        const faults = lawOver(exampleXml(patch));
+        assert.deepEqual(
+          faults.map((fault) => fault.codigo),
+          [codigo],
+        );
+      });
+    }
+    for (const [place, patch] of (exemplos?.accepts ?? []).entries()) {
+      test(`${codigo} accepts example ${place + 1}`, () => assert.deepEqual(lawOver(exampleXml(patch)), []));
+    }
+  }
+});
+
+describe('docs/erros.md', () => {
+  const text = errosMarkdown();
+
+  test('has a section and an anchor a code, and links that resolve', () => {
+    const anchors = [...text.matchAll(/<a id="(E\d+)"><\/a>\n\n## \1\n/g)].map(([, codigo]) => codigo);
+    assert.deepEqual(
+      anchors,
+      ERRORS.map(({ codigo }) => codigo),
+    );
+    for (const [, target = ''] of text.matchAll(/\]\(#([^)]+)\)/g)) assert.ok(anchors.includes(target), target);
+  });
+
+  test('leaves no tag of a document loose outside its examples', () => {
+    const prose = text.replace(/```xml\n[\s\S]*?```/g, '').replace(/<a id="E\d+"><\/a>|^<!-- Gerado.*$/gm, '');
+    assert.doesNotMatch(prose, /[<>](?!\s)/);
+    assert.doesNotMatch(text, /undefined|\[object|NaN/);
+  });
+
+  test('quotes an answer with the code under every rejected example', () => {
+    for (const { codigo, regras, exemplos } of ERRORS) {
+      const section = text.slice(text.indexOf(`## ${codigo}\n`)).split('\n<a id=')[0]!;
+      const rejected = (exemplos?.rejects.length ?? 0) + regras.reduce((sum, { rejects }) => sum + rejects.length, 0);
+      assert.equal(section.split('\nRecusado:\n').length - 1, rejected, codigo);
+      assert.equal(section.split(`\n- \`${codigo}\` em `).length - 1 >= rejected, true, codigo);
+    }
+  });
+});

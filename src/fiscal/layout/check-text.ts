@@ -1,0 +1,211 @@
+/**
+ * Checks one text against its simple type: what is wrong in words for the integrator, and the mended text where the step
+ * is mechanical. Which code a fault answers with is the element's affair, in `read.ts`.
+ */
+import { type Decimal, parseDecimal } from '../decimal.ts';
+import type { SimpleType } from './simple-types.ts';
+
+/** Codes that a type answers with unless the element that uses it says otherwise (D-12). */
+export type TypeFaultKind = 'tipo' | 'valor' | 'formato' | 'vazio';
+
+/** What is wrong with a text, in words for the integrator. Lengths in characters; `fix` only when it is mechanical. */
+export type TypeFault = {
+  readonly kind: TypeFaultKind;
+  readonly problem: string;
+  readonly fix?: string;
+};
+
+const compiled = new WeakMap<SimpleType, RegExp>();
+
+function patternOf(type: SimpleType): RegExp | undefined {
+  if (type.pattern === undefined) return undefined;
+  let pattern = compiled.get(type);
+  if (pattern === undefined) {
+    pattern = new RegExp(`^(?:${type.pattern})$`);
+    compiled.set(type, pattern);
+  }
+  return pattern;
+}
+
+/**
+ * Checks one text against its type. Returns undefined when it is right; the text in the national spelling is what
+ * {@link readValue} gives. The first problem that explains the most is reported, one a value.
+ */
+export function checkText(type: SimpleType, value: string): TypeFault | undefined {
+  if (value.trim() === '') return { kind: 'vazio', problem: 'está vazio' };
+  if (type.reads?.pattern.test(value)) return checkText({ ...type, reads: undefined }, type.reads.as(value));
+  switch (type.kind) {
+    case 'enum':
+      return checkEnum(type, value);
+    case 'decimal':
+      return checkDecimal(type, value);
+    default:
+      return checkPattern(type, value);
+  }
+}
+
+function checkEnum(type: SimpleType, value: string): TypeFault | undefined {
+  if (type.values!.includes(value)) return undefined;
+  const refused = type.refusedValues?.[value];
+  if (refused !== undefined) return { kind: 'valor', problem: refused };
+  const trimmed = value.trim();
+  if (trimmed !== value && checkEnum(type, trimmed) === undefined) return spaces(trimmed);
+  const padded = value.padStart(type.max, '0');
+  const fix = type.values!.includes(padded) ? { fix: padded } : {};
+  return { kind: 'valor', problem: 'está fora dos valores aceitos', ...fix };
+}
+
+function checkDecimal(type: SimpleType, value: string): TypeFault | undefined {
+  if (patternOf(type)!.test(value)) {
+    if (type.highest === undefined || parseDecimal(value)! <= type.highest) return undefined;
+    return { kind: 'valor', problem: 'está acima do máximo' };
+  }
+  const trimmed = value.trim();
+  if (trimmed !== value) return { ...spaces(trimmed), ...fixIf(decimalFix(type, trimmed)) };
+  if (/^-\d+([.,]\d+)?$/.test(value)) return { kind: 'valor', problem: 'é negativo' };
+  const plain = /^(\d+)(?:\.(\d+))?$/.exec(value);
+  if (plain === null) return { kind: 'tipo', problem: 'não é um número decimal', ...fixIf(decimalFix(type, value)) };
+  const whole = plain[1]!.replace(/^0+(?=\d)/, '');
+  // A text of a million digits is not made a number to be told that it is too large.
+  if (type.highest !== undefined && (whole.length > 15 || BigInt(whole) * 100n > type.highest)) {
+    return { kind: 'valor', problem: 'está acima do máximo' };
+  }
+  if (whole.length > type.digits!) {
+    return { kind: 'formato', problem: `tem mais de ${type.digits} algarismos inteiros` };
+  }
+  const problem =
+    plain[2] !== undefined && plain[2].length !== 2
+      ? `tem ${plain[2].length} casa(s) decimal(is) em vez de duas`
+      : 'tem zeros à esquerda';
+  return { kind: 'formato', problem, ...fixIf(decimalFix(type, value)) };
+}
+
+/** Only what does not change the amount: separators, missing or zero decimals, leading zeros. */
+function decimalFix(type: SimpleType, value: string): string | undefined {
+  let plain = value.replace(/^R\$\s*/, '').replace(/\s/g, '');
+  if (plain.includes(',')) {
+    if (!/^\d{1,3}(\.\d{3})*,\d+$|^\d+,\d+$/.test(plain)) return undefined;
+    plain = plain.replaceAll('.', '').replace(',', '.');
+  }
+  const match = /^0*(\d+)(?:\.(\d+?)0*)?$/.exec(plain);
+  if (match === null || (match[2]?.length ?? 0) > 2) return undefined;
+  const mended = `${match[1]!.replace(/^0+(?=\d)/, '')}.${(match[2] ?? '').padEnd(2, '0')}`;
+  return checkDecimal(type, mended) === undefined ? mended : undefined;
+}
+
+function checkPattern(type: SimpleType, value: string): TypeFault | undefined {
+  if (type.latin) {
+    const fault = checkLatin(type, value);
+    if (fault) return fault;
+  } else if (value.trim() !== value) {
+    return spaces(value.trim());
+  } else if (NOT_XML.test(value)) {
+    return { kind: 'formato', problem: 'tem um caractere de controle, que XML não admite' };
+  }
+  const length = characters(value);
+  const pattern = patternOf(type);
+  if (length > type.max || length < type.min || (pattern !== undefined && !pattern.test(value))) {
+    const mended = type.mend?.(value);
+    const fix = mended !== undefined && checkPattern(type, mended) === undefined ? { fix: mended } : {};
+    const wrongSize = length > type.max || length < type.min;
+    if (type.kind === 'date' || type.kind === 'datetime') {
+      return { kind: 'tipo', problem: 'não é uma data no formato pedido', ...fix };
+    }
+    const wanted = type.min === type.max ? `pede ${type.max}` : `aceita de ${type.min} a ${type.max}`;
+    const problem = wrongSize ? `tem ${length} caracteres, e o campo ${wanted}` : 'não tem o formato pedido';
+    return { kind: 'formato', problem, ...fix };
+  }
+  const also = type.also?.(value);
+  if (also === undefined) return undefined;
+  return { kind: type.kind === 'date' ? 'tipo' : 'formato', problem: also };
+}
+
+/** What no XML document can hold; XML itself cannot bring it, a JSON body can. */
+const NOT_XML = /[^\t\n\r -\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
+
+/** What the national reception cannot take is refused here at once, with its place and a safe replacement (D-34). */
+function checkLatin(type: SimpleType, value: string): TypeFault | undefined {
+  let position = 0;
+  for (const character of value) {
+    position += 1;
+    const point = character.codePointAt(0)!;
+    const breaks = point === 10 || point === 13 || point === 9;
+    if ((point >= 0x20 && point <= 0xff) || (breaks && type.lines)) continue;
+    const name = `U+${point.toString(16).toUpperCase().padStart(4, '0')}`;
+    const problem = breaks
+      ? `tem ${point === 9 ? 'uma tabulação' : 'uma quebra de linha'} (${name}) na posição ${position}, que este campo não aceita`
+      : `tem na posição ${position} o caractere "${character}" (${name}), fora do Latin-1 que a recepção nacional aceita`;
+    return { kind: 'formato', problem, ...fixIf(toLatin(value, type.lines ?? false)) };
+  }
+  if (value.trim() !== value) return spaces(value.trim());
+  return undefined;
+}
+
+const REPLACEMENTS: Readonly<Record<string, string>> = {
+  '\u2010': '-',
+  '\u2011': '-',
+  '\u2012': '-',
+  '\u2013': '-',
+  '\u2014': '-',
+  '\u2015': '-',
+  '\u2212': '-',
+  '\u2018': "'",
+  '\u2019': "'",
+  '\u201a': "'",
+  '\u2032': "'",
+  '\u201c': '"',
+  '\u201d': '"',
+  '\u201e': '"',
+  '\u2033': '"',
+  '\u2022': '-',
+  '\u2026': '...',
+  '\u20ac': 'EUR',
+  '\u2122': '(TM)',
+  '\u2003': ' ',
+  '\u2002': ' ',
+  '\u2009': ' ',
+  '\u200b': '',
+  '\u200e': '',
+  '\u200f': '',
+  '\ufeff': '',
+  '\u0152': 'OE',
+  '\u0153': 'oe',
+};
+
+function toLatin(value: string, lines: boolean): string | undefined {
+  let mended = '';
+  for (const character of value.normalize('NFC')) {
+    const point = character.codePointAt(0)!;
+    if (point === 10 || point === 13 || point === 9) mended += lines ? character : ' ';
+    else if (point >= 0x20 && point <= 0xff) mended += character;
+    else {
+      const bare = character.normalize('NFKD').replace(/\p{M}/gu, '');
+      mended += REPLACEMENTS[character] ?? (/^[ -ÿ]+$/.test(bare) ? bare : '');
+    }
+  }
+  mended = lines ? mended.trim() : mended.replace(/ {2,}/g, ' ').trim();
+  return mended === '' ? undefined : mended;
+}
+
+function spaces(fix: string): TypeFault {
+  return { kind: 'formato', problem: 'começa ou termina com espaço', fix };
+}
+
+function fixIf(fix: string | undefined): { fix: string } | Record<string, never> {
+  return fix === undefined ? {} : { fix };
+}
+
+/** Length as XSD counts it: code points, not UTF-16 units. */
+function characters(value: string): number {
+  const units = value.length;
+  for (let at = 0; at < units; at += 1) {
+    if ((value.charCodeAt(at) & 0xfc00) === 0xd800) return [...value].length;
+  }
+  return units;
+}
+
+/** The value that the model keeps for a text that {@link checkText} accepted: exact decimal, or national spelling. */
+export function readValue(type: SimpleType, value: string): string | Decimal {
+  if (type.kind === 'decimal') return parseDecimal(value)!;
+  return type.reads?.pattern.test(value) ? type.reads.as(value) : value;
+}

@@ -1,0 +1,10 @@
+/** Text as XML writes it inside an element, in the form that canonicalisation keeps. */
+
+const SPECIAL = /[&<>\r]/;
+
+/** A carriage return that is not written as a reference would come back as a line feed. */
+const REFERENCES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '\r': '&#xD;' };
+
+export function escapeText(text: string): string {
+  return SPECIAL.test(text) ? text.replace(/[&<>\r]/g, (character) => REFERENCES[character]!) : text;
+}

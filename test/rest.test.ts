@@ -1,0 +1,831 @@
+// The REST door over real HTTP: every row of the route table, everything that can keep a request from its row, and what
+// every answer carries. What a DPS is judged by has its own tests; here one that is right and one that is wrong do.
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createRestDoor, type RestDoorOptions } from '../src/doors/rest/door.ts';
+import { countMisses } from '../src/doors/rest/misses.ts';
+import { ROUTES } from '../src/doors/rest/routes.ts';
+import { buildChave } from '../src/fiscal/chave.ts';
+import { exampleXml } from '../src/fiscal/rules/example.ts';
+import type { World } from '../src/flows/world.ts';
+import { onEnd } from './support/cleanup.ts';
+import { type Answer, authorised, emit } from './support/http.ts';
+import { startTestService } from './support/service.ts';
+
+const API = '/integracao/api/v1';
+/** Longer than any pause between two answers to bytes that were sent at once. */
+const SILENCE_MS = 200;
+const XML = { 'Content-Type': 'application/xml' };
+/** A key as it should be, of a note that nobody issued. */
+const NO_SUCH_KEY = buildChave({
+  cMun: '3550308',
+  ambGer: '1',
+  documento: '11222333000181',
+  nNFSe: 999_999,
+  anoMes: '2611',
+  codigo: '123456789',
+});
+const OTHER_DIGIT = String((Number(NO_SUCH_KEY.at(-1)) + 1) % 10);
+const NO_SUCH_DPS = 'DPS355030821122233300018199999000000000000001';
+
+const service = await startTestService();
+const { address, world, store, clock } = service;
+await store.createMunicipio({ tenant: 'rio-branco', ambiente: 'producao', codigoIbge: '1200401' }, clock.now);
+
+/** One note of each test's own. */
+let lastNumber = 0;
+async function issued(): Promise<Answer & { readonly idDps: string }> {
+  lastNumber += 1;
+  const answer = await emit(address, exampleXml({ serie: '1', nDPS: String(lastNumber) }));
+  assert.equal(answer.status, 201, JSON.stringify(answer.body));
+  const idDps = `DPS3550308211222333000181${'00001'}${String(lastNumber).padStart(15, '0')}`;
+  return { ...answer, idDps };
+}
+
+/** A door of a test's own on the same database, with other options or another world. */
+async function door(options: Partial<RestDoorOptions> = {}, changed: Partial<World> = {}): Promise<string> {
+  const opened = await createRestDoor(
+    { ...world, ...changed },
+    { host: '127.0.0.1', port: 0, trustProxy: false, accessLog: true, ...options },
+  );
+  onEnd(() => opened.close());
+  return opened.address;
+}
+
+async function request(where: string, path: string, init: RequestInit = {}): Promise<Answer> {
+  const response = await fetch(`${where}${path}`, init);
+  return readable(response.status, response.headers, await response.text());
+}
+
+/** The answer to HEAD says JSON and has none. */
+function readable(status: number, headers: Headers, text: string): Answer {
+  const isJson = text !== '' && headers.get('content-type')?.startsWith('application/json');
+  return { status, headers, body: isJson ? JSON.parse(text) : text };
+}
+
+/** Everything that comes back for these bytes until the other side closes, or falls silent after an answer. */
+async function raw(bytes: string, where: string = address): Promise<string> {
+  const socket = await dial(where);
+  const collected = collect(socket);
+  const closed = closing(socket);
+  socket.write(bytes);
+  let length = -1;
+  while (!socket.destroyed && (collected.text === '' || length !== collected.text.length)) {
+    length = collected.text.length;
+    await Promise.race([closed, sleep(SILENCE_MS)]);
+  }
+  socket.destroy();
+  return collected.text;
+}
+
+async function dial(where: string): Promise<Socket> {
+  const { hostname, port } = new URL(where);
+  const socket = connect(Number(port), hostname);
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  return socket;
+}
+
+/** However it ends: a reset is an end too. */
+function closing(socket: Socket): Promise<void> {
+  return new Promise((resolve) => socket.once('close', () => resolve()));
+}
+
+function collect(socket: Socket): { text: string } {
+  const collected = { text: '' };
+  socket.on('data', (chunk) => {
+    collected.text += chunk.toString('utf8');
+  });
+  return collected;
+}
+
+/** Head and body of an answer as it came over the wire. */
+function parsed(text: string): Answer {
+  const end = text.indexOf('\r\n\r\n');
+  const [statusLine = '', ...lines] = text.slice(0, end).split('\r\n');
+  const headers = new Headers(
+    lines.map((line): [string, string] => [line.split(': ', 1)[0]!, line.slice(line.indexOf(': ') + 2)]),
+  );
+  return readable(Number(statusLine.split(' ')[1]), headers, text.slice(end + 4));
+}
+
+/** The envelope is whole, whatever it is about. */
+function assertEnvelope(answer: Answer, status: number, codigo: string, campo?: string): void {
+  assert.equal(answer.status, status, JSON.stringify(answer.body));
+  assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8');
+  assert.equal(answer.headers.get('cache-control'), 'no-store');
+  assert.equal(answer.headers.get('x-content-type-options'), 'nosniff');
+  assert.match(answer.headers.get('x-request-id')!, /^[A-Za-z0-9._-]{1,64}$/);
+  const { body } = answer;
+  const names = [
+    'codigo_erro',
+    'mensagem',
+    'detalhes',
+    'timestamp',
+    ...(campo === undefined ? [] : ['campo']),
+    'erros',
+  ];
+  assert.deepEqual(Object.keys(body), names);
+  assert.equal(body.codigo_erro, codigo);
+  assert.equal(body.campo, campo);
+  assert.match(body.mensagem, /^\S.*\.$/s);
+  assert.ok(body.detalhes !== '' && body.detalhes !== null);
+  assert.match(body.timestamp, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d$/);
+  assert.ok(body.erros.length > 0);
+  assert.equal(body.erros[0].codigo, body.codigo_erro);
+  assert.equal(body.erros[0].mensagem, body.mensagem);
+  for (const erro of body.erros) {
+    assert.deepEqual(Object.keys(erro).slice(0, 5), ['codigo', 'xpath', 'mensagem', 'origem_moc', 'doc_url']);
+    assert.match(erro.doc_url, /^https?:\/\/[^/]+\/.*docs\/erros\/E\d+$/);
+    assert.notEqual(erro.origem_moc, '', erro.codigo);
+  }
+  assert.doesNotMatch(JSON.stringify(body), /undefined|NaN|\[object/);
+}
+
+describe('the route table', () => {
+  const routesTested: Readonly<Record<string, (fields: readonly string[]) => Promise<void>>> = {
+    'POST /api/v1/nfse/v101': async (fields) => {
+      const answer = await issued();
+      assert.deepEqual(Object.keys(answer.body), fields);
+      const { chave_acesso, numero_protocolo, xml_nfse } = answer.body;
+      assert.deepEqual(answer.body, {
+        status: 'OK',
+        numero_protocolo,
+        chave_acesso,
+        chave_acesso_provisoria: true,
+        xml_nfse,
+        avisos: answer.body.avisos,
+      });
+      assert.match(xml_nfse, new RegExp(`<infNFSe Id="NFS${chave_acesso}"`));
+      assert.equal(answer.headers.get('location'), `${address}${API}/nfse/${chave_acesso}`);
+      assert.equal((await fetch(answer.headers.get('location')!)).status, 200);
+    },
+    'POST /api/v1/nfse': async () => {
+      const endpoint = { endpoint_correto: `${API}/nfse/v101` };
+      const current = await request(address, `${API}/nfse`, { method: 'POST', headers: XML, body: exampleXml({}) });
+      assertEnvelope(current, 410, 'E111');
+      assert.deepEqual(current.body.detalhes, endpoint);
+      assert.deepEqual(
+        current.body.erros.map(({ codigo }: { codigo: string }) => codigo),
+        ['E111', 'E110'],
+      );
+      assert.equal(current.body.erros[1].xpath, '/DPS/@versao');
+      assert.equal(current.body.erros[1].linha, 2);
+      for (const [headers, body] of [
+        [XML, exampleXml({ '@versao': '1.00' })],
+        [XML, '<nada/>'],
+        [XML, '<quebrado'],
+        [{ 'Content-Type': 'application/json' }, '{"a":1}'],
+        [{ 'Content-Type': 'isto não é um tipo'.normalize('NFD').replace(/[^ -~]/g, '') }, 'x'],
+        [{}, ''],
+      ] as const) {
+        const answer = await request(address, `${API}/nfse`, { method: 'POST', headers, body });
+        assertEnvelope(answer, 410, 'E111');
+        assert.deepEqual(answer.body.detalhes, endpoint);
+        assert.equal(answer.body.erros.length, 1);
+      }
+    },
+    'GET /api/v1/nfse/:chave_acesso': async (fields) => {
+      const { body } = await issued();
+      const answer = await authorised(address, body.chave_acesso);
+      assert.deepEqual(Object.keys(answer.body), fields);
+      assert.equal(answer.body.status, 'OK');
+      assert.equal(answer.body.nota.chave_acesso, body.chave_acesso);
+      assert.equal(answer.body.nota.data_cancelamento, null);
+      assert.equal(answer.body.protocolo.numero_protocolo, body.numero_protocolo);
+      assert.equal(answer.headers.get('retry-after'), null);
+    },
+    'GET /api/v1/nfse/protocolo/:numero_protocolo': (fields) => byProtocolo('nfse/protocolo', fields),
+    'GET /api/v1/nfse/v101/protocolo/:numero_protocolo': (fields) => byProtocolo('nfse/v101/protocolo', fields),
+    'GET /api/v1/dps/:id': async (fields) => {
+      const { body, idDps } = await issued();
+      const answer = await request(address, `${API}/dps/${idDps}`);
+      assert.equal(answer.status, 200);
+      assert.deepEqual(Object.keys(answer.body), fields);
+      const { chave_acesso, numero_protocolo } = body;
+      const { nota, ...rest } = answer.body;
+      assert.deepEqual(rest, { status: 'OK', id_dps: idDps, chave_acesso, numero_protocolo });
+      assert.equal(nota.chave_acesso, chave_acesso);
+      assert.ok(!('data_cancelamento' in nota));
+    },
+    'HEAD /api/v1/dps/:id': async () => {
+      const { idDps } = await issued();
+      const found = await request(address, `${API}/dps/${idDps}`, { method: 'HEAD' });
+      assert.deepEqual([found.status, found.body], [200, '']);
+      const lost = await request(address, `${API}/dps/${NO_SUCH_DPS}`, { method: 'HEAD' });
+      assert.equal(lost.status, 404);
+    },
+  };
+
+  async function byProtocolo(path: string, fields: readonly string[]): Promise<void> {
+    const { body } = await issued();
+    await authorised(address, body.chave_acesso);
+    const answer = await request(address, `${API}/${path}/${body.numero_protocolo}`);
+    assert.equal(answer.status, 200);
+    assert.deepEqual(Object.keys(answer.body), fields);
+    assert.equal(answer.body.status, 'OK');
+    assert.equal(answer.body.chave_acesso_provisoria, false);
+    assert.equal(answer.body.protocolo.status, 'autorizado');
+    assert.ok(!('data_cancelamento' in answer.body.nota));
+    assert.equal(answer.headers.get('retry-after'), null);
+  }
+
+  test('every row has its test, and every test its row', () => {
+    assert.deepEqual(
+      Object.keys(routesTested),
+      ROUTES.map(({ method, path }) => `${method} ${path}`),
+    );
+  });
+  for (const { method, path, fields } of ROUTES) {
+    test(`${method} ${path}`, () => routesTested[`${method} ${path}`]!(Object.keys(fields)));
+  }
+
+  test('HEAD answers what GET does, without the body', async () => {
+    const { body } = await issued();
+    await authorised(address, body.chave_acesso);
+    for (const path of [
+      `${API}/nfse/${body.chave_acesso}`,
+      `${API}/nfse/protocolo/${body.numero_protocolo}`,
+      `${API}/nfse/v101/protocolo/${body.numero_protocolo}`,
+      `${API}/nfse/${NO_SUCH_KEY}`,
+      '/',
+      '/docs/erros',
+      '/docs/erros/E0370',
+      '/health/live',
+      '/health/ready',
+    ]) {
+      const got = await request(address, path);
+      const head = await request(address, path, { method: 'HEAD' });
+      assert.equal(head.status, got.status, path);
+      assert.equal(head.body, '', path);
+      for (const name of ['content-type', 'content-length', 'cache-control', 'x-nfse-ambiente']) {
+        assert.equal(head.headers.get(name), got.headers.get(name), `${path} ${name}`);
+      }
+    }
+  });
+
+  test('until a note is authorised, its queries say when to ask again', async () => {
+    const still = await startTestService({ worker: false });
+    const { body } = await emit(still.address, exampleXml({ serie: '1', nDPS: '1' }));
+    for (const path of [
+      `nfse/${body.chave_acesso}`,
+      `nfse/protocolo/${body.numero_protocolo}`,
+      'dps/DPS355030821122233300018100001000000000000001',
+    ]) {
+      const answer = await request(still.address, `${API}/${path}`);
+      assert.equal(answer.status, 200, path);
+      assert.equal(answer.headers.get('retry-after'), '1', path);
+      assert.equal(answer.body.nota.status, 'rascunho');
+    }
+  });
+});
+
+describe('outside a municipality', () => {
+  test('health', async () => {
+    for (const path of ['/health/live', '/health/ready']) {
+      const answer = await request(address, path);
+      assert.equal(answer.status, 200);
+      assert.deepEqual(answer.body, { status: 'OK' });
+      assert.equal(answer.headers.get('cache-control'), 'no-store');
+      assert.equal(answer.headers.get('x-nfse-ambiente'), null);
+    }
+  });
+
+  test('without the database it is alive and not ready', async () => {
+    const where = await door({}, { store: { ...store, ping: () => Promise.reject(new Error('segredo do banco')) } });
+    assert.equal((await request(where, '/health/live')).status, 200);
+    const answer = await request(where, '/health/ready');
+    assertEnvelope(answer, 503, 'E703');
+    assert.equal(answer.headers.get('retry-after'), '5');
+    assert.doesNotMatch(JSON.stringify(answer.body), /segredo/);
+  });
+
+  test('a database that says nothing is not waited for long', async () => {
+    const where = await door({}, { store: { ...store, ping: () => new Promise<void>(() => undefined) } });
+    const began = performance.now();
+    assertEnvelope(await request(where, '/health/ready'), 503, 'E703');
+    assert.ok(performance.now() - began < 4_000);
+  });
+
+  test('the pages are HTML that brings nothing in', async () => {
+    for (const path of ['/', '/docs/erros', '/docs/erros/E0370']) {
+      const answer = await request(address, path);
+      assert.equal(answer.status, 200, path);
+      assert.equal(answer.headers.get('content-type'), 'text/html; charset=utf-8');
+      assert.match(answer.headers.get('content-security-policy')!, /^default-src 'none'/);
+      assert.match(answer.body, /<html/);
+    }
+    assertEnvelope(await request(address, '/docs/erros/E9999999'), 404, 'E601', 'codigo');
+  });
+});
+
+describe('what is not found', () => {
+  test('a municipality', async () => {
+    for (const slug of ['nenhures', 'INTEGRACAO', '%00', 'a'.repeat(200), '..%2f', 'x%27--']) {
+      const answer = await request(address, `/${slug}/api/v1/nfse/${NO_SUCH_KEY}`);
+      assertEnvelope(answer, 404, 'E601', 'municipio');
+      assert.equal(answer.headers.get('x-nfse-ambiente'), null);
+      assert.match(answer.body.timestamp, /-03:00$/);
+    }
+    const posted = await request(address, '/nenhures/api/v1/nfse/v101', {
+      method: 'POST',
+      headers: XML,
+      body: '<DPS/>',
+    });
+    assertEnvelope(posted, 404, 'E601', 'municipio');
+  });
+
+  test('a path', async () => {
+    for (const path of [
+      `${API}`,
+      `${API}/`,
+      `${API}/nada`,
+      `${API}/nfse/v101/x/y/z`,
+      '/integracao',
+      `${API}/nfse/v101/`,
+    ]) {
+      const answer = await request(address, path);
+      assertEnvelope(answer, 404, 'E601');
+      assert.equal(answer.headers.get('x-nfse-ambiente'), 'homologacao', path);
+    }
+    assertEnvelope(await request(address, '/favicon.ico'), 404, 'E601', 'municipio');
+    assertEnvelope(await request(address, '/docs'), 404, 'E601', 'municipio');
+    assertEnvelope(await request(address, `${API}/nada`, { method: 'POST', body: 'x'.repeat(100_000) }), 404, 'E601');
+  });
+
+  test('a key, and why', async () => {
+    const cases = [
+      [NO_SUCH_KEY, /Não há nota com esta chave/],
+      [NO_SUCH_KEY.slice(0, 49) + OTHER_DIGIT, /dígito verificador/],
+      ['1400', /50 posições; a que veio tem 4/],
+      ['x'.repeat(50), /não tem a forma/],
+      ['%00', /50 posições/],
+    ] as const;
+    for (const [key, why] of cases) {
+      const answer = await request(address, `${API}/nfse/${key}`);
+      assertEnvelope(answer, 404, 'E301', 'chave_acesso');
+      assert.match(answer.body.mensagem, why);
+      assert.equal(answer.headers.get('x-nfse-ambiente'), 'homologacao');
+    }
+  });
+
+  test('a protocol', async () => {
+    for (const numero of ['1', '%00', '..%2F..%2Fetc', 'x'.repeat(500)]) {
+      for (const path of ['nfse/protocolo', 'nfse/v101/protocolo']) {
+        assertEnvelope(await request(address, `${API}/${path}/${numero}`), 404, 'E601', 'numero_protocolo');
+      }
+    }
+  });
+
+  test('a DPS, and what an identifier looks like', async () => {
+    const well = await request(address, `${API}/dps/${NO_SUCH_DPS}`);
+    assertEnvelope(well, 404, 'E601', 'id');
+    for (const id of ['1', 'DPS1', 'dps355030821122233300018199999000000000000001', '%00']) {
+      const answer = await request(address, `${API}/dps/${id}`);
+      assertEnvelope(answer, 404, 'E601', 'id');
+      assert.match(answer.body.mensagem, /45 posições/);
+    }
+  });
+
+  test('a note of another municipality', async () => {
+    const { body } = await issued();
+    assertEnvelope(await request(address, `/rio-branco/api/v1/nfse/${body.chave_acesso}`), 404, 'E301', 'chave_acesso');
+  });
+});
+
+describe('methods', () => {
+  const wrong: readonly (readonly [string, string, string])[] = [
+    ['GET', `${API}/nfse/v101`, 'POST'],
+    ['HEAD', `${API}/nfse/v101`, 'POST'],
+    ['OPTIONS', `${API}/nfse/v101`, 'POST'],
+    ['DELETE', `${API}/nfse`, 'POST'],
+    ['PUT', `${API}/nfse/${NO_SUCH_KEY}`, 'GET, HEAD'],
+    ['POST', `${API}/nfse/protocolo/1`, 'GET, HEAD'],
+    ['PATCH', `${API}/dps/1`, 'GET, HEAD'],
+    ['POST', '/health/live', 'GET, HEAD'],
+    ['POST', '/', 'GET, HEAD'],
+  ];
+  for (const [method, path, allow] of wrong) {
+    test(`405: ${method} ${path}`, async () => {
+      const body = method === 'GET' || method === 'HEAD' ? null : 'x';
+      const answer = await request(address, path, { method, body });
+      assert.equal(answer.status, 405);
+      assert.equal(answer.headers.get('allow'), allow);
+      assert.equal(answer.headers.get('x-nfse-ambiente'), path.startsWith(API) ? 'homologacao' : null);
+      if (method !== 'HEAD') assertEnvelope(answer, 405, 'E003');
+    });
+  }
+
+  test('405: a method that no path has', async () => {
+    for (const method of ['PROPFIND', 'TRACE']) {
+      const answer = parsed(await raw(`${method} ${API}/nfse HTTP/1.1\r\nHost: x\r\n\r\n`));
+      assertEnvelope(answer, 405, 'E003');
+      assert.match(answer.headers.get('allow')!, /POST/);
+      assert.equal(answer.headers.get('x-nfse-ambiente'), 'homologacao');
+    }
+    const tunnel = parsed(await raw('CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n'));
+    assertEnvelope(tunnel, 405, 'E003');
+    assert.equal(tunnel.headers.get('connection'), 'close');
+  });
+});
+
+describe('the body and its type', () => {
+  const post = (headers: Record<string, string>, body: string): Promise<Answer> =>
+    request(address, `${API}/nfse/v101`, { method: 'POST', headers, body });
+
+  test('400 E003: types that are not XML, none, and none that can be read', async () => {
+    for (const type of ['text/plain', 'application/octet-stream', 'application/soap+xml', 'x', 'a b c', ';']) {
+      const answer = await post({ 'Content-Type': type }, exampleXml({}));
+      assertEnvelope(answer, 400, 'E003', 'Content-Type');
+      assert.equal(answer.headers.get('x-nfse-ambiente'), 'homologacao');
+    }
+    const json = await post({ 'Content-Type': 'application/json' }, '{}');
+    assertEnvelope(json, 400, 'E003', 'Content-Type');
+    assert.match(json.body.mensagem, /application\/xml/);
+    const none = `POST ${API}/nfse/v101 HTTP/1.1\r\nHost: x\r\nContent-Length: 6\r\n\r\n<DPS/>`;
+    assertEnvelope(parsed(await raw(none)), 400, 'E003', 'Content-Type');
+    const empty = `POST ${API}/nfse/v101 HTTP/1.1\r\nHost: x\r\n\r\n`;
+    assertEnvelope(parsed(await raw(empty)), 400, 'E003', 'Content-Type');
+  });
+
+  test('400 E003: compressed, and JSON that calls itself XML', async () => {
+    assertEnvelope(await post({ ...XML, 'Content-Encoding': 'gzip' }, 'x'), 400, 'E003', 'Content-Encoding');
+    for (const body of ['{"a":1}', '  \n[1]', '\uFEFF{}'])
+      assertEnvelope(await post(XML, body), 400, 'E003', 'Content-Type');
+  });
+
+  test('both XML types are read, with parameters and in any case', async () => {
+    for (const type of ['text/xml', 'application/xml; charset=utf-8', 'Application/XML;charset="UTF-8"']) {
+      assertEnvelope(await post({ 'Content-Type': type }, '<DPS'), 422, 'E201');
+    }
+    assertEnvelope(await post(XML, ''), 422, 'E201');
+  });
+
+  test('413: announced, and found out while reading; the connection is not lost', async () => {
+    const large = 'x'.repeat(3 * 1024 * 1024);
+    const announced = await post(XML, large);
+    assertEnvelope(announced, 413, 'E003');
+    assert.equal(announced.headers.get('x-nfse-ambiente'), 'homologacao');
+    const stream = new Blob([large]).stream();
+    const init = { method: 'POST', headers: XML, body: stream, duplex: 'half' } as RequestInit;
+    assertEnvelope(await request(address, `${API}/nfse/v101`, init), 413, 'E003');
+    const exactly = 1024 * 1024;
+    assertEnvelope(await post(XML, `<DPS>${' '.repeat(exactly - 5)}`), 422, 'E201');
+    assertEnvelope(await post(XML, `<DPS>${' '.repeat(exactly - 4)}`), 413, 'E003');
+    const twice = `POST ${API}/nfse/v101 HTTP/1.1\r\nHost: x\r\nContent-Type: text/xml\r\nContent-Length: 2000000\r\n\r\n${'x'.repeat(2_000_000)}GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n`;
+    assert.match(await raw(twice), /HTTP\/1\.1 413 .*HTTP\/1\.1 200 /s);
+  });
+
+  test('who goes on sending what is not wanted is cut off', async () => {
+    const socket = await dial(address);
+    const collected = collect(socket);
+    socket.write(
+      `POST ${API}/nfse/v101 HTTP/1.1\r\nHost: x\r\nContent-Type: text/xml\r\nContent-Length: 99999999999\r\n\r\n`,
+    );
+    const closed = closing(socket);
+    const block = 'x'.repeat(1024 * 1024);
+    let sent = 0;
+    while (!socket.destroyed && sent < 64) {
+      socket.write(block);
+      sent += 1;
+      await sleep(5);
+    }
+    await closed;
+    assert.match(collected.text, /^HTTP\/1\.1 413 /);
+    assert.ok(sent < 64);
+  });
+});
+
+describe('what is not HTTP', () => {
+  const refusedRaw: readonly (readonly [string, string, number])[] = [
+    ['no request at all', 'isto não é HTTP\r\n\r\n', 400],
+    ['a method that does not exist', 'FOO / HTTP/1.1\r\nHost: x\r\n\r\n', 400],
+    ['a broken header', 'GET / HTTP/1.1\r\nHost: x\r\nbroken header\r\n\r\n', 400],
+    ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n', 400],
+    ['length and chunks', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n', 400],
+    ['headers too large', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(40_000)}\r\n\r\n`, 431],
+  ];
+  for (const [name, bytes, status] of refusedRaw) {
+    test(`${status}: ${name}`, async () => {
+      const answer = parsed(await raw(bytes));
+      assertEnvelope(answer, status, 'E003');
+      assert.equal(answer.headers.get('connection'), 'close');
+    });
+  }
+
+  test('400: no Host, and an address that does not decode', async () => {
+    assertEnvelope(parsed(await raw('GET /health/live HTTP/1.1\r\n\r\n')), 400, 'E003');
+    const answer = await request(address, `${API}/nfse/%zz`);
+    assertEnvelope(answer, 400, 'E003');
+    assert.equal(answer.headers.get('x-nfse-ambiente'), 'homologacao');
+    assertEnvelope(await request(address, '/%zz/api'), 400, 'E003');
+  });
+
+  test('414 and 417', async () => {
+    const long = await request(address, `${API}/nfse/${'1'.repeat(5_000)}`);
+    assertEnvelope(long, 414, 'E003');
+    assert.equal(long.headers.get('x-nfse-ambiente'), 'homologacao');
+    const wants = parsed(await raw(`GET ${API}/nfse/1 HTTP/1.1\r\nHost: x\r\nExpect: milagre\r\n\r\n`));
+    assertEnvelope(wants, 417, 'E003');
+    assert.equal(wants.headers.get('x-nfse-ambiente'), 'homologacao');
+  });
+
+  test('a body whose chunks break is answered by its own municipality, once', async () => {
+    const head = `POST ${API}/nfse/v101 HTTP/1.1\r\nHost: x\r\nContent-Type: text/xml\r\nTransfer-Encoding: chunked\r\n\r\n`;
+    const text = await raw(`${head}5\r\n<DPS>\r\nzz\r\n`);
+    const answer = parsed(text);
+    assertEnvelope(answer, 400, 'E003');
+    assert.equal(answer.headers.get('x-nfse-ambiente'), 'homologacao');
+    assert.equal(answer.headers.get('connection'), 'close');
+    assert.equal(text.match(/^HTTP\/1\.1 /gm)!.length, 1);
+  });
+
+  test('garbage behind a request does not take the place of its answer', async () => {
+    const slow = { ...store, notaByChave: () => sleep(150).then(() => undefined) };
+    const where = await door({}, { store: slow });
+    const text = await raw(`GET ${API}/nfse/${NO_SUCH_KEY} HTTP/1.1\r\nHost: x\r\n\r\n@@@\r\n\r\n`, where);
+    assert.match(text, /^HTTP\/1\.1 404 .*E301.*HTTP\/1\.1 400 .*E003/s);
+  });
+
+  test('who leaves in the middle of a body disturbs nobody', async () => {
+    const socket = await dial(address);
+    socket.write(
+      `POST ${API}/nfse/v101 HTTP/1.1\r\nHost: x\r\nContent-Type: text/xml\r\nContent-Length: 100\r\n\r\n<DPS`,
+    );
+    await sleep(50);
+    socket.resetAndDestroy();
+    await sleep(50);
+    assert.ok(service.logged.some(({ about }) => 'status' in about && about.status === 499));
+    assert.equal((await request(address, '/health/live')).status, 200);
+  });
+
+  test('100-continue: what would be refused is not asked for', async () => {
+    const head = `POST ${API}/nfse/v101 HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n`;
+    assert.match(await raw(`${head}Content-Type: text/plain\r\n\r\n`), /^HTTP\/1\.1 400 /);
+    assert.match(
+      await raw(`${head}Content-Type: text/xml\r\n\r\n<DPS/`),
+      /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 422 /,
+    );
+  });
+});
+
+describe('the envelope', () => {
+  test('all faults of a step, each with its place, its origin and its page', async () => {
+    const answer = await emit(address, exampleXml({ 'serv/cServ/cNBS': null, 'toma/CPF': '123', dCompet: null }));
+    assert.equal(answer.status, 422);
+    assertEnvelope(answer, 422, answer.body.codigo_erro);
+    const { erros } = answer.body;
+    assert.equal(erros.length, 3, JSON.stringify(erros));
+    assert.match(answer.body.detalhes, /São 3 erros/);
+    for (const erro of erros) {
+      assert.match(erro.xpath, /^\/DPS\/infDPS\//);
+      assert.ok(erro.linha > 0 && erro.coluna > 0);
+      assert.equal(erro.doc_url, `${address}/docs/erros/${erro.codigo}`);
+      assert.equal(erro.exemplo_ref, `${erro.doc_url}#exemplos`);
+      assert.equal((await fetch(erro.doc_url)).status, 200);
+    }
+  });
+
+  test('the duplicate carries the note that exists', async () => {
+    const first = await issued();
+    const again = await emit(address, exampleXml({ serie: '1', nDPS: String(lastNumber) }));
+    assertEnvelope(again, 422, 'E0014');
+    const [erro] = again.body.erros;
+    assert.equal(erro.chave_acesso, first.body.chave_acesso);
+    assert.equal(erro.numero_protocolo, first.body.numero_protocolo);
+    assert.equal(erro.mesmo_conteudo, true);
+    assert.match(again.body.mensagem, new RegExp(first.body.chave_acesso));
+  });
+
+  test('its time is that of the municipality', async () => {
+    clock.now = Date.parse('2026-11-21T12:00:00-03:00');
+    const sandbox = await request(address, `${API}/nfse/${NO_SUCH_KEY}`);
+    assert.equal(sandbox.body.timestamp, '2026-11-21T12:00:00-03:00');
+    const acre = await request(address, `/rio-branco/api/v1/nfse/${NO_SUCH_KEY}`);
+    assert.equal(acre.body.timestamp, '2026-11-21T10:00:00-05:00');
+  });
+
+  test('the address in it is the one that the caller used, or none of its making', async () => {
+    const docUrl = async (where: string, headers: string): Promise<string> => {
+      const text = await raw(`GET ${API}/nfse/1 HTTP/1.1\r\n${headers}\r\nConnection: close\r\n\r\n`, where);
+      return parsed(text).body.erros[0].doc_url;
+    };
+    assert.equal(
+      await docUrl(address, 'Host: nfse.exemplo.gov.br:8443'),
+      'http://nfse.exemplo.gov.br:8443/docs/erros/E301',
+    );
+    assert.equal(await docUrl(address, 'Host: [::1]:80'), 'http://[::1]:80/docs/erros/E301');
+    for (const host of ['a/b', 'a@b', '<script>', 'a b', 'x'.repeat(300), '', 'a:b:c', 'exemplo.org?x']) {
+      assert.equal(await docUrl(address, `Host: ${host}`), `${address}/docs/erros/E301`, host);
+    }
+    const forwarded = 'Host: dentro\r\nX-Forwarded-Host: fora.gov.br\r\nX-Forwarded-Proto: https';
+    assert.equal(await docUrl(address, forwarded), 'http://dentro/docs/erros/E301');
+    assert.equal(await docUrl(await door({ trustProxy: true }), forwarded), 'https://fora.gov.br/docs/erros/E301');
+    const fixed = await door({ baseUrl: 'https://nfse.exemplo.gov.br/servico' });
+    assert.equal(await docUrl(fixed, forwarded), 'https://nfse.exemplo.gov.br/servico/docs/erros/E301');
+  });
+});
+
+describe('when something fails', () => {
+  const failing = (error: Error): Partial<World> => ({ store: { ...store, notaByChave: () => Promise.reject(error) } });
+
+  test('500 E999: the log has all of it, the caller the request id', async () => {
+    const secret = new Error('select senha from tabela_interna');
+    const before = service.logged.length;
+    const where = await door({}, failing(secret));
+    const headers = { 'X-Request-Id': 'meu-pedido.1' };
+    const answer = await request(where, `${API}/nfse/${NO_SUCH_KEY}`, { headers });
+    assertEnvelope(answer, 500, 'E999');
+    assert.equal(answer.headers.get('x-nfse-ambiente'), 'homologacao');
+    assert.equal(answer.headers.get('x-request-id'), 'meu-pedido.1');
+    assert.match(answer.body.detalhes, /meu-pedido\.1/);
+    assert.doesNotMatch(JSON.stringify(answer.body), /senha|tabela|at .*\.ts/);
+    const entry = service.logged.slice(before).find(({ message }) => message === 'a request failed');
+    assert.equal((entry!.about as { err: Error }).err, secret);
+  });
+
+  test('503 E703: when it is the database that is gone; the municipality is still known', async () => {
+    const gone = (): Promise<never> => Promise.reject(new Error('connection refused'));
+    const changed = { ...store };
+    const where = await door({}, { store: changed });
+    assert.equal((await request(where, `${API}/nfse/${NO_SUCH_KEY}`)).status, 404);
+    Object.assign(changed, { municipioBySlug: gone, notaByChave: gone, ping: gone });
+    for (const path of [`${API}/nfse/${NO_SUCH_KEY}`, `${API}/nada`]) {
+      const answer = await request(where, path);
+      assertEnvelope(answer, 503, 'E703');
+      assert.equal(answer.headers.get('x-nfse-ambiente'), 'homologacao');
+      assert.equal(answer.headers.get('retry-after'), '5');
+    }
+  });
+
+  test('503 E703: too many at once', async () => {
+    let open = (): void => undefined;
+    const gate = new Promise<undefined>((resolve) => {
+      open = () => resolve(undefined);
+    });
+    const where = await door({ accessLog: false }, { store: { ...store, notaByChave: () => gate } });
+    const socket = await dial(where);
+    const collected = collect(socket);
+    const one = `GET ${API}/nfse/${NO_SUCH_KEY} HTTP/1.1\r\nHost: x\r\n\r\n`;
+    socket.write(one.repeat(1_000));
+    await sleep(500);
+    const answer = await request(where, `${API}/nfse/${NO_SUCH_KEY}`);
+    assertEnvelope(answer, 503, 'E703');
+    assert.equal(answer.headers.get('retry-after'), '1');
+    assert.equal((await request(where, '/health/live')).status, 200);
+    open();
+    await sleep(500);
+    assert.equal(collected.text.match(/HTTP\/1\.1 404/g)!.length, 1_000);
+    socket.destroy();
+  });
+});
+
+describe('production', () => {
+  test('says so, and issues nothing unsigned', async () => {
+    const answer = await request(address, '/rio-branco/api/v1/nfse/v101', {
+      method: 'POST',
+      headers: XML,
+      body: exampleXml({}),
+    });
+    assertEnvelope(answer, 422, 'E901');
+    assert.equal(answer.headers.get('x-nfse-ambiente'), 'producao');
+  });
+
+  test('the query by DPS wants a party of the note; whether there is one, anybody may ask', async () => {
+    const path = '/rio-branco/api/v1/dps/DPS355030821122233300018100001000000000000001';
+    const answer = await request(address, path);
+    assertEnvelope(answer, 401, 'E9007');
+    assert.match(answer.body.mensagem, /certificado/);
+    assert.equal((await request(address, path, { method: 'HEAD' })).status, 404);
+  });
+});
+
+describe('the request id', () => {
+  test('is the one that was sent, when it is fit to be repeated', async () => {
+    for (const sent of ['a', 'A-1_b.c', 'x'.repeat(64)]) {
+      const answer = await request(address, '/health/live', { headers: { 'X-Request-Id': sent } });
+      assert.equal(answer.headers.get('x-request-id'), sent);
+    }
+    for (const sent of ['', 'a b', 'x'.repeat(65), '<script>', 'a,b']) {
+      const answer = await request(address, '/health/live', { headers: { 'X-Request-Id': sent } });
+      assert.match(answer.headers.get('x-request-id')!, /^[0-9a-f-]{36}$/);
+    }
+  });
+});
+
+describe('misses (D-40)', () => {
+  const miss = (where: string, client: string, path = `nfse/${NO_SUCH_KEY}`): Promise<Answer> =>
+    request(where, `${API}/${path}`, { headers: { 'X-Forwarded-For': client } });
+
+  test('429 after a minute’s worth, for keys and protocols alike; others are not slowed down', async () => {
+    const where = await door({ trustProxy: true });
+    const { body } = await issued();
+    const found = (client: string): Promise<Answer> => miss(where, client, `nfse/${body.chave_acesso}`);
+    for (let count = 0; count < 60; count += 1) {
+      const path = count % 2 === 0 ? `nfse/${NO_SUCH_KEY}` : 'nfse/protocolo/1';
+      assert.equal((await miss(where, 'forjado, 192.0.2.1', path)).status, 404, `miss ${count}`);
+    }
+    const answer = await miss(where, '192.0.2.1');
+    assertEnvelope(answer, 429, 'E703');
+    assert.equal(answer.headers.get('x-nfse-ambiente'), 'homologacao');
+    assert.ok(Number(answer.headers.get('retry-after')) >= 1);
+    assert.equal((await found('192.0.2.1')).status, 429);
+    assert.equal((await found('192.0.2.2')).status, 200);
+    await sleep(Number(answer.headers.get('retry-after')) * 1000 + 50);
+    assert.equal((await found('192.0.2.1')).status, 200);
+  });
+
+  test('X-Forwarded-For is believed only when it was said so', async () => {
+    const where = await door();
+    for (let count = 0; count < 60; count += 1) await miss(where, `192.0.2.${count}`);
+    assert.equal((await miss(where, '192.0.2.200')).status, 429);
+  });
+
+  test('who finds what it asks for is never slowed down, and asking for a DPS costs little', async () => {
+    const where = await door();
+    const { body } = await issued();
+    for (let count = 0; count < 100; count += 1) {
+      assert.equal((await request(where, `${API}/nfse/${body.chave_acesso}`)).status, 200);
+      const head = await request(where, `${API}/dps/${NO_SUCH_DPS}`, { method: 'HEAD' });
+      assert.equal(head.status, 404);
+    }
+  });
+
+  test('the bucket: refills, owes, forgets, and knows networks', () => {
+    let now = 0;
+    const misses = countMisses(() => now);
+    for (let count = 0; count < 60; count += 1) misses.count('192.0.2.1', 1);
+    assert.equal(misses.waitOf('192.0.2.1'), 1);
+    assert.equal(misses.waitOf('::ffff:192.0.2.1'), 1);
+    assert.equal(misses.waitOf('192.0.2.2'), undefined);
+    for (let count = 0; count < 1_000; count += 1) misses.count('192.0.2.1', 1);
+    assert.equal(misses.waitOf('192.0.2.1'), 61);
+    now += 61_000;
+    assert.equal(misses.waitOf('192.0.2.1'), undefined);
+    for (let count = 0; count < 60; count += 1) misses.count('2001:db8::1', 1);
+    for (const same of ['2001:db8::2', '2001:db8:0:0:ffff::', '2001:db8:0:0:1:2:3:4']) {
+      assert.equal(misses.waitOf(same), 1, same);
+    }
+    assert.equal(misses.waitOf('2001:db8:0:1::1'), undefined);
+    for (let count = 0; count < 10_000; count += 1)
+      misses.count(`10.${count >> 16}.${(count >> 8) & 255}.${count & 255}`, 1);
+    assert.equal(misses.waitOf('2001:db8::2'), undefined);
+  });
+});
+
+describe('the access log', () => {
+  test('one line a request, with the pattern and never the path', async () => {
+    const lines: { about: Record<string, unknown>; message: string }[] = [];
+    const note = (about: object, message: string): void => void lines.push({ about: { ...about }, message });
+    const log = { info: note, warn: note, error: note };
+    const where = await door({}, { log });
+    const { body } = await emit(where, exampleXml({ serie: '2', nDPS: '1' }));
+    await request(where, `${API}/nfse/${body.chave_acesso}?x=${body.chave_acesso}`);
+    await request(where, `${API}/nada/${body.chave_acesso}`);
+    await raw('lixo\r\n\r\n', where);
+    const told = lines.map(({ about }) => [about.method, about.route, about.status, about.tenant]);
+    assert.deepEqual(told, [
+      ['POST', '/:municipio/api/v1/nfse/v101', 201, 'integracao'],
+      ['GET', '/:municipio/api/v1/nfse/:chave_acesso', 200, 'integracao'],
+      ['GET', undefined, 404, 'integracao'],
+      ['', undefined, 400, undefined],
+    ]);
+    assert.doesNotMatch(JSON.stringify(lines), new RegExp(`${body.chave_acesso}|${body.numero_protocolo}|11222333`));
+    for (const { about } of lines) assert.ok(typeof about.ms === 'number' && typeof about.request === 'string');
+  });
+
+  test('can be switched off', async () => {
+    const lines: string[] = [];
+    const note = (_about: object, message: string): void => void lines.push(message);
+    const where = await door({ accessLog: false }, { log: { info: note, warn: note, error: note } });
+    await request(where, `${API}/nfse/1`);
+    assert.deepEqual(lines, []);
+  });
+});
+
+describe('closing', () => {
+  test('what is under way finishes, nothing new comes in, and readiness says so', async () => {
+    const slow = { ...store, notaByChave: () => sleep(300).then(() => undefined) };
+    const opened = await createRestDoor(
+      { ...world, store: slow },
+      { host: 'localhost', port: 0, trustProxy: false, accessLog: false },
+    );
+    const [idle, busy, asking] = [await dial(opened.address), await dial(opened.address), await dial(opened.address)];
+    const [answer, readiness] = [collect(busy), collect(asking)];
+    busy.write(`GET ${API}/nfse/${NO_SUCH_KEY} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    asking.write('GET /health/ready HTTP/1.1\r\nHost: x\r\n');
+    await sleep(50);
+    const gone = Promise.all([idle, busy, asking].map(closing));
+    const closed = opened.close();
+    asking.write('\r\n');
+    await Promise.all([gone, closed]);
+    assertEnvelope(parsed(answer.text), 404, 'E301', 'chave_acesso');
+    assert.equal(parsed(answer.text).headers.get('connection'), 'close');
+    assertEnvelope(parsed(readiness.text), 503, 'E703');
+    await assert.rejects(fetch(`${opened.address}/health/live`));
+  });
+});

@@ -1,0 +1,65 @@
+/** The service as its users start it: a process of its own. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { onEnd } from './cleanup.ts';
+
+export const ROOT = path.resolve(import.meta.dirname, '../..');
+const READY_WITHIN_MS = 30_000;
+
+export type ServiceProcess = {
+  readonly address: string;
+  /** Everything that was printed so far. */
+  output(): string;
+  /** Sends a signal and waits for the end; resolves with the exit code, or the signal. */
+  end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null>;
+};
+
+/** A data folder of the test's own, taken away when the file ends, wherever the cluster really lies. */
+export async function freshDataDir(): Promise<string> {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'nfse-dados-'));
+  onEnd(async () => {
+    // As root the cluster may lie elsewhere, behind a link.
+    const { realpath } = await import('node:fs/promises');
+    const cluster = await realpath(path.join(dataDir, 'pg')).catch(() => undefined);
+    if (cluster !== undefined) await rm(cluster, { recursive: true, force: true });
+    await rm(dataDir, { recursive: true, force: true });
+  });
+  return dataDir;
+}
+
+/** Starts the service with this environment on a free port and waits until it says where it is. */
+export async function startServiceProcess(env: NodeJS.ProcessEnv): Promise<ServiceProcess> {
+  const child = spawn(process.execPath, [path.join(ROOT, 'src/main.ts'), 'serve'], {
+    cwd: ROOT,
+    env: { ...process.env, PORT: '0', NFSE_LOG_LEVEL: 'warn', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  onEnd(() => endOf(child, 'SIGINT'));
+  let output = '';
+  const address = await new Promise<string>((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`not ready in time:\n${output}`)), READY_WITHIN_MS);
+    const collect = (chunk: Buffer): void => {
+      output += chunk;
+      const match = /Ctrl-C encerra/.test(output) && /Serviço no ar em (\S+)/.exec(output);
+      if (match) {
+        clearTimeout(timer);
+        resolve(match[1]!);
+      }
+    };
+    child.stdout.on('data', collect);
+    child.stderr.on('data', collect);
+    child.once('exit', (code) => reject(new Error(`ended with ${code} before it was ready:\n${output}`)));
+  });
+  return { address, output: () => output, end: (signal) => endOf(child, signal) };
+}
+
+function endOf(child: ChildProcess, signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve(child.exitCode ?? child.signalCode);
+  const ended = new Promise<number | NodeJS.Signals | null>((resolve) =>
+    child.once('exit', (code, by) => resolve(code ?? by)),
+  );
+  child.kill(signal);
+  return ended;
+}
