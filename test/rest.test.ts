@@ -179,6 +179,7 @@ describe('the route table', () => {
         [XML, exampleXml({ '@versao': '1.00' })],
         [XML, '<nada/>'],
         [XML, '<quebrado'],
+        [XML, 'x'.repeat(2 * 1024 * 1024)],
         [{ 'Content-Type': 'application/json' }, '{"a":1}'],
         [{ 'Content-Type': 'isto não é um tipo'.normalize('NFD').replace(/[^ -~]/g, '') }, 'x'],
         [{}, ''],
@@ -542,6 +543,23 @@ describe('what is not HTTP', () => {
     assert.equal(answer.headers.get('x-nfse-ambiente'), 'homologacao');
     assert.equal(answer.headers.get('connection'), 'close');
     assert.equal(text.match(/^HTTP\/1\.1 /gm)!.length, 1);
+  });
+
+  test('a connection that breaks before its body is asked for is no different', async () => {
+    const late = { ...store, municipioBySlug: (slug: string) => sleep(100).then(() => store.municipioBySlug(slug)) };
+    const statuses: unknown[] = [];
+    const note = (about: object): void => void statuses.push('status' in about && about.status);
+    const where = await door({}, { store: late, log: { info: note, warn: note, error: note } });
+    const head = `POST ${API}/nfse/v101 HTTP/1.1\r\nHost: x\r\nContent-Type: text/xml\r\nTransfer-Encoding: chunked\r\n\r\n`;
+    const answer = parsed(await raw(`${head}5\r\n<DPS>\r\nzz\r\n`, where));
+    assertEnvelope(answer, 400, 'E003');
+    assert.equal(answer.headers.get('connection'), 'close');
+    const socket = await dial(where);
+    socket.write(head);
+    await sleep(30);
+    socket.resetAndDestroy();
+    await sleep(200);
+    assert.deepEqual(statuses, [400, 499]);
   });
 
   test('garbage behind a request does not take the place of its answer', async () => {

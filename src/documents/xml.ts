@@ -23,6 +23,8 @@ const DEPTH_MAX = 32;
 /** A DPS with a thousand deduction documents and their suppliers has about 30,000 elements. */
 const ELEMENTS_MAX = 60_000;
 
+const DOCTYPE_REFUSED = 'O documento traz uma declaração DOCTYPE, que não é aceita; retire-a.';
+
 const OPTIONS =
   ParseOption.XML_PARSE_NO_XXE |
   ParseOption.XML_PARSE_NONET |
@@ -31,6 +33,8 @@ const OPTIONS =
 
 /** Place in the text, both from 1; the column counts characters. */
 export type Position = { readonly linha: number; readonly coluna: number };
+
+const START: Position = { linha: 1, coluna: 1 };
 
 export type XmlReading =
   | { readonly root: Elemento; readonly text: () => string; positionOf(element: Elemento): Position }
@@ -42,9 +46,7 @@ export type XmlReading =
  */
 export function readXml(bytes: Uint8Array): XmlReading {
   const doctype = doctypeAt(bytes);
-  if (doctype !== undefined) {
-    return malformed('O documento traz uma declaração DOCTYPE, que não é aceita; retire-a.', doctype, '<!DOCTYPE');
-  }
+  if (doctype !== undefined) return malformed(DOCTYPE_REFUSED, doctype, '<!DOCTYPE');
   let document: XmlDocument;
   try {
     document = XmlDocument.fromBuffer(bytes, { option: OPTIONS });
@@ -55,15 +57,22 @@ export function readXml(bytes: Uint8Array): XmlReading {
     return malformed(inPortuguese(detail?.message ?? error.message), position);
   }
   try {
+    // An encoding in which the text before the parser did not show it.
+    if (document.dtd !== null) return malformed(DOCTYPE_REFUSED, START, '<!DOCTYPE');
     const count = { elements: 0, tooDeep: false };
     const root = treeOf(document.root, 1, count);
     if (count.tooDeep || count.elements > ELEMENTS_MAX) {
       const limit = count.tooDeep ? `${DEPTH_MAX} níveis de elementos` : `${ELEMENTS_MAX} elementos`;
-      return malformed(`O documento passa do limite de ${limit}.`, { linha: 1, coluna: 1 });
+      return malformed(`O documento passa do limite de ${limit}.`, START);
     }
     let decoded: string | undefined;
+    let positions: readonly Position[] | undefined;
     const text = (): string => (decoded ??= decodeXml(bytes));
-    return { root, text, positionOf: (element) => positionOfTag(text(), element.index) };
+    const positionOf = ({ index }: Elemento): Position => {
+      positions ??= positionsOfTags(text());
+      return positions[index] ?? START;
+    };
+    return { root, text, positionOf };
   } finally {
     document.dispose();
   }
@@ -76,7 +85,7 @@ function treeOf(element: XmlElement, depth: number, count: { elements: number; t
   let text = '';
   if (depth > DEPTH_MAX) count.tooDeep = true;
   else if (count.elements <= ELEMENTS_MAX) {
-    for (let node = element.firstChild; node !== null; node = node.next) {
+    for (let node = element.firstChild; node !== null && count.elements <= ELEMENTS_MAX; node = node.next) {
       if (node instanceof XmlElement) children.push(treeOf(node, depth + 1, count));
       else if (node instanceof XmlText || node instanceof XmlCData) text += node.content;
     }
@@ -185,26 +194,37 @@ export function decodeXml(bytes: Uint8Array): string {
 }
 
 /**
- * Line and column of the start tag number `index`. libxml2 keeps lines only, so the text is walked once more, on the
- * path of a refusal alone: comments, CDATA and instructions are stepped over as XML says.
+ * Line and column of every start tag. libxml2 keeps lines only, so the text is walked once more, on the path of a
+ * refusal alone: comments, CDATA and instructions are stepped over as XML says.
  */
-function positionOfTag(text: string, index: number): Position {
+function positionsOfTags(text: string): readonly Position[] {
   const markup = /<!--[\s\S]*?-->|<!\[CDATA\[[\s\S]*?\]\]>|<\?[\s\S]*?\?>|<[^\s/!?>](?:[^>"']|"[^"]*"|'[^']*')*>/g;
-  let seen = -1;
+  const walk = walkThrough(text);
+  const positions: Position[] = [];
   for (let match = markup.exec(text); match !== null; match = markup.exec(text)) {
     const second = match[0].charAt(1);
-    if (second === '!' || second === '?') continue;
-    seen += 1;
-    if (seen === index) return placeOf(text, match.index);
+    if (second !== '!' && second !== '?') positions.push(walk(match.index));
   }
-  return { linha: 1, coluna: 1 };
+  return positions;
 }
 
-/** XML ends a line with LF, CR LF or CR. */
 function placeOf(text: string, offset: number): Position {
-  const before = text.slice(0, offset);
-  const lines = before.split(/\r\n|\n|\r/);
-  return { linha: lines.length, coluna: [...lines.at(-1)!].length + 1 };
+  return walkThrough(text)(offset);
+}
+
+/** Tells the place of one offset after another, each further on. XML ends a line with LF, CR LF or CR. */
+function walkThrough(text: string): (offset: number) => Position {
+  let [at, linha, coluna] = [0, 1, 1];
+  return (offset) => {
+    for (; at < offset; at += 1) {
+      const unit = text.charCodeAt(at);
+      const endsLine = unit === 10 || (unit === 13 && text.charCodeAt(at + 1) !== 10);
+      if (endsLine) [linha, coluna] = [linha + 1, 1];
+      // The second half of a character outside the basic plane is no column of its own.
+      else if ((unit & 0xfc00) !== 0xdc00) coluna += 1;
+    }
+    return { linha, coluna };
+  };
 }
 
 /**

@@ -59,7 +59,7 @@ function isInForce(servico: ServicoVigente, data: string): boolean {
   return servico.inicio <= data && (servico.fim === undefined || data <= servico.fim);
 }
 
-type Found = { readonly prestador: Prestador; readonly novo: boolean };
+export type Found = { readonly prestador: Prestador; readonly novo: boolean };
 
 async function findPrestador(world: World, municipio: Municipio, dps: Dps): Promise<Found | Refusal> {
   const documento = dps.prest.CNPJ ?? dps.prest.CPF;
@@ -68,7 +68,7 @@ async function findPrestador(world: World, municipio: Municipio, dps: Dps): Prom
   const settings = AMBIENTES[municipio.ambiente];
   const establishments = await world.store.prestadoresOf(municipio.tenant, documento);
   if (establishments.length === 0) {
-    return settings.registersPrestador ? fromFirstDps(dps, documento) : refused(notRegistered(dps));
+    return settings.registersPrestador ? prestadorOfFirstDps(dps, documento) : refused(notRegistered(dps));
   }
   if (!settings.checksAuthorization) return { prestador: establishments[0]!, novo: false };
   return authorized(establishments, dps);
@@ -100,7 +100,7 @@ function bareIm(im: string): string {
 }
 
 /** Auto-registration in the sandbox, with its three failures (specification, "Auto-registration of the provider"). */
-function fromFirstDps(dps: Dps, documento: string): Found | Refusal {
+export function prestadorOfFirstDps(dps: Dps, documento: string): Found | Refusal {
   const name = dps.prest.CNPJ !== undefined ? 'CNPJ' : 'CPF';
   const isValid = name === 'CNPJ' ? cnpjIsValid(documento) : cpfIsValid(documento);
   const e101 = { codigo: 'E101', xpath: `/DPS/infDPS/prest/${name}` };

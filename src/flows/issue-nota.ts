@@ -52,10 +52,10 @@ export async function issueNota(world: World, municipio: Municipio, body: Uint8A
   const judged = judge(dps, facts);
   if ('faults' in judged) return refusalOf(placedFaults(judged.faults, reading))!;
 
-  const idDps = dps.nDPS === undefined ? undefined : identifierOf(dps, dps.nDPS);
   const stored = await world.store.issueNota(municipio.tenant, {
     prestador: facts.prestador.documento,
-    idDps,
+    isNumbered: dps.nDPS !== undefined,
+    idDps: (numero) => identifierOf(dps, dps.nDPS ?? String(numero)),
     novoPrestador: gathered.novoPrestador,
     complete: completion(world, municipio, { dps, facts, judged, instant, body }),
   });

@@ -10,6 +10,7 @@ import type { Dps } from '../fiscal/layout/dps.ts';
 import { readDps } from '../fiscal/layout/read.ts';
 import { EXAMPLE_FACTS } from '../fiscal/rules/trial.ts';
 import { placedFaults, versionFault } from './document-faults.ts';
+import { prestadorOfFirstDps } from './gather-facts.ts';
 
 export type Validated = { readonly dps: Dps; readonly amounts: IssqnAmounts; readonly avisos: readonly Aviso[] };
 
@@ -21,7 +22,10 @@ export function validateDps(body: Uint8Array, hoje: string): Validated | Refusal
   if (version !== undefined) return refusalOf(placedFaults([version], reading))!;
   const read = readDps(reading.root);
   if ('faults' in read) return refusalOf(placedFaults(read.faults, reading))!;
-  const judged = judge(read.dps, { ...EXAMPLE_FACTS, hoje });
+  const documento = read.dps.prest.CNPJ ?? read.dps.prest.CPF;
+  const found = documento === undefined ? undefined : prestadorOfFirstDps(read.dps, documento);
+  if (found !== undefined && 'faults' in found) return refusalOf(placedFaults(found.faults, reading))!;
+  const judged = judge(read.dps, { ...EXAMPLE_FACTS, hoje, ...found });
   if ('faults' in judged) return refusalOf(placedFaults(judged.faults, reading))!;
   return { dps: read.dps, amounts: judged.amounts, avisos: judged.avisos };
 }

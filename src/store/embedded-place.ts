@@ -318,13 +318,14 @@ async function makeShortDir(place: Place): Promise<string> {
   );
 }
 
-/** Removes what a process left half made. A fresh one may still be at work, so only old ones go. */
+/** Removes what a process left half made. A fresh one may still be at work, so only old ones go, and none has to. */
 export async function sweepLeftovers(folder: string, prefix: string): Promise<void> {
   for (const name of await readdir(folder)) {
     if (!name.startsWith(prefix)) continue;
     const path = join(folder, name);
     const found = await lstat(path).catch(absent);
-    if (found && Date.now() - found.mtimeMs > LEFTOVER_AGE_MS) await rm(path, { recursive: true, force: true });
+    if (!found || Date.now() - found.mtimeMs < LEFTOVER_AGE_MS) continue;
+    await rm(path, { recursive: true, force: true }).catch(() => {});
   }
 }
 

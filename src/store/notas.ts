@@ -38,8 +38,10 @@ export type NotaNova = {
 export type Issuance = {
   /** CNPJ or CPF whose sequence numbers the note. */
   readonly prestador: string;
-  /** Identifier of the DPS, when series and number were sent; otherwise {@link complete} makes it of the number. */
-  readonly idDps: string | undefined;
+  /** Whether the sender gave the DPS a number; otherwise it takes the one of the note. */
+  readonly isNumbered: boolean;
+  /** Identifier of the DPS, for the number that the note would have. */
+  readonly idDps: (numero: bigint) => string;
   /** The provider to create with this note, in the sandbox. */
   readonly novoPrestador: Prestador | undefined;
   /** Makes the row, once the numbers are known. Pure and quick: it runs inside the transaction. */
@@ -167,19 +169,20 @@ async function issueGroup(pool: Db, tenant: string, jobs: readonly Issuance[]): 
   return transaction(pool, async (client) => {
     const wanted = new Map<string, bigint>();
     for (const { prestador } of jobs) wanted.set(prestador, (wanted.get(prestador) ?? 0n) + 1n);
-    const identified = jobs.flatMap(({ idDps }) => (idDps === undefined ? [] : [idDps]));
+    const identified = jobs.filter((job) => job.isNumbered).map((job) => job.idDps(0n));
     const [last, holders] = await Promise.all([
       advanceNumbers(client, tenant, wanted),
       identified.length === 0 ? new Map<string, DpsHolder>() : dpsHolders(client, tenant, identified),
     ]);
-    const next = new Map([...wanted].map(([prestador, count]) => [prestador, last.get(prestador)! - count + 1n]));
-    const made = await completeJobs(client, tenant, jobs, firstId, next, holders);
+    const first = new Map([...wanted].map(([prestador, count]) => [prestador, last.get(prestador)! - count + 1n]));
+    await findHoldersOfUnnumbered(client, tenant, jobs, first, holders);
+    const made = completeJobs(jobs, firstId, new Map(first), holders);
+    const writes: Promise<unknown>[] = [];
     const unused = new Map<string, bigint>();
-    for (const [prestador, number] of next) {
-      const left = last.get(prestador)! - number + 1n;
+    for (const [prestador, next] of made.next) {
+      const left = last.get(prestador)! - next + 1n;
       if (left > 0n) unused.set(prestador, -left);
     }
-    const writes: Promise<unknown>[] = [];
     if (unused.size > 0) writes.push(advanceNumbers(client, tenant, unused));
     if (made.rows.length > 0) {
       const news = made.rows.flatMap(({ job, nota }) =>
@@ -193,45 +196,81 @@ async function issueGroup(pool: Db, tenant: string, jobs: readonly Issuance[]): 
   });
 }
 
-type MadeRow = { readonly job: Issuance; readonly nota: NotaNova; readonly numero: bigint; readonly id: bigint };
-
-/** Gives each job that is no duplicate the next number of its provider, and makes its row. */
-async function completeJobs(
+/**
+ * A number of our own choosing may meet one that was sent by hand. All of a group are looked up in one statement; only
+ * when one is taken do the numbers after it change, and are looked up again.
+ */
+async function findHoldersOfUnnumbered(
   client: PoolClient,
   tenant: string,
+  jobs: readonly Issuance[],
+  first: ReadonlyMap<string, bigint>,
+  holders: Map<string, DpsHolder>,
+): Promise<void> {
+  if (jobs.every((job) => job.isNumbered)) return;
+  const looked = new Set<string>();
+  for (;;) {
+    const fresh = plannedIds(jobs, first, holders).filter((id) => !looked.has(id));
+    if (fresh.length === 0) return;
+    for (const id of fresh) looked.add(id);
+    for (const [id, holder] of await dpsHolders(client, tenant, fresh)) holders.set(id, holder);
+  }
+}
+
+/** The identifiers that the jobs without number would take, numbered as {@link completeJobs} will. */
+function plannedIds(
+  jobs: readonly Issuance[],
+  first: ReadonlyMap<string, bigint>,
+  holders: ReadonlyMap<string, DpsHolder>,
+): readonly string[] {
+  const next = new Map(first);
+  const taken = new Set(holders.keys());
+  const ids: string[] = [];
+  for (const job of jobs) {
+    const numero = next.get(job.prestador)!;
+    const id = job.idDps(numero);
+    if (!job.isNumbered) ids.push(id);
+    if (taken.has(id)) continue;
+    taken.add(id);
+    next.set(job.prestador, numero + 1n);
+  }
+  return ids;
+}
+
+type MadeRow = { readonly job: Issuance; readonly nota: NotaNova; readonly numero: bigint; readonly id: bigint };
+
+type Made = {
+  readonly rows: readonly MadeRow[];
+  readonly results: readonly IssueResult[];
+  /** The number that each provider would have had next. */
+  readonly next: ReadonlyMap<string, bigint>;
+};
+
+/** Gives each job that is no duplicate the next number of its provider, and makes its row. */
+function completeJobs(
   jobs: readonly Issuance[],
   firstId: bigint,
   next: Map<string, bigint>,
   holders: Map<string, DpsHolder>,
-): Promise<{ rows: readonly MadeRow[]; results: readonly IssueResult[] }> {
+): Made {
   const rows: MadeRow[] = [];
-  const results: IssueResult[] = [];
-  for (const [place, job] of jobs.entries()) {
-    const known = job.idDps === undefined ? undefined : holders.get(job.idDps);
-    if (known !== undefined) {
-      results.push({ duplicateOf: known });
-      continue;
-    }
+  const results = jobs.map((job, place): IssueResult => {
     const numero = next.get(job.prestador)!;
+    const known = holders.get(job.idDps(numero));
+    if (known !== undefined) return { duplicateOf: known };
     const id = firstId + BigInt(place);
     try {
       const nota = job.complete({ numero, id });
-      // A number of our own choosing may meet one that was sent by hand; it is looked up only in that case.
-      const taken =
-        holders.get(nota.id_dps) ?? (job.idDps === undefined ? await holderOf(client, tenant, nota.id_dps) : undefined);
-      if (taken !== undefined) {
-        results.push({ duplicateOf: taken });
-        continue;
-      }
       holders.set(nota.id_dps, { chave_acesso: nota.chave_acesso, numero_protocolo: nota.numero_protocolo, id });
       next.set(job.prestador, numero + 1n);
       rows.push({ job, nota, numero, id });
-      results.push({ nota });
+      return { nota };
     } catch (error) {
-      results.push({ error });
+      // A document that cannot be made takes no number, and does not take the rest of the group with it.
+      return { error };
     }
-  }
-  return { rows, results };
+  });
+  return { rows, results, next };
 }
 
 /** Adds to the sequences and locks them, in one order for everybody so that groups of two processes cannot cross. */
@@ -259,10 +298,6 @@ async function dpsHolders(client: PoolClient, tenant: string, ids: readonly stri
     values: [tenant, ids],
   });
   return new Map(rows.map(({ id_dps, id, ...row }) => [id_dps, { ...row, id: BigInt(id) }]));
-}
-
-async function holderOf(client: PoolClient, tenant: string, idDps: string): Promise<DpsHolder | undefined> {
-  return (await dpsHolders(client, tenant, [idDps])).get(idDps);
 }
 
 const INSERT_NOTAS = `insert into notas (tenant, id, chave_acesso, numero_protocolo, id_dps, estado, due_at, numero_dps, serie_dps,

@@ -39,6 +39,7 @@ export function openPool(connection: PoolConfig, onError: (error: Error) => void
  * that processes starting at once wait for each other. Returns the names of those applied.
  */
 export async function migrate(pool: Db): Promise<readonly string[]> {
+  await checkVersion(pool);
   const names = (await readdir(MIGRATIONS)).filter((name) => name.endsWith('.sql')).sort();
   await createList(pool);
   const applied: string[] = [];
@@ -55,6 +56,17 @@ export async function migrate(pool: Db): Promise<readonly string[]> {
     if (fresh) applied.push(name);
   }
   return applied;
+}
+
+/** PostgreSQL that the service is tested with, as the server numbers itself. */
+const VERSION_MIN = 150_000;
+
+async function checkVersion(pool: Db): Promise<void> {
+  const { rows } = await pool.query<{ number: number; name: string }>(
+    `select current_setting('server_version_num')::int as number, current_setting('server_version') as name`,
+  );
+  if (rows[0]!.number >= VERSION_MIN) return;
+  throw new Error(`o PostgreSQL é da versão ${rows[0]!.name}; o serviço precisa da 15 ou de uma mais nova.`);
 }
 
 /** "If not exists" is not safe against itself: two processes may both find it missing, and one of them fails. */

@@ -93,10 +93,10 @@ export type HttpServer = {
 type Exchange = {
   readonly incoming: IncomingMessage;
   readonly response: ServerResponse;
-  /** Set while the body is being read: ends the reading with this outcome. */
-  failBody: ((trouble: BodyTrouble) => void) | undefined;
-  /** The connection cannot be used after this answer. */
-  spoiled: boolean;
+  /** The rest of the body will not come, and the connection cannot be used after the answer. */
+  broken: BodyTrouble | undefined;
+  /** Set while the body is being read: ends the reading. */
+  endReading: (() => void) | undefined;
 };
 
 type RawHandler = (incoming: IncomingMessage, response: ServerResponse) => void;
@@ -112,7 +112,7 @@ export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
     params: Readonly<Record<string, string>>,
     handle: Handle,
   ): Promise<void> => {
-    const exchange: Exchange = { incoming, response, failBody: undefined, spoiled: false };
+    const exchange: Exchange = { incoming, response, broken: undefined, endReading: undefined };
     lastOf.set(incoming.socket, exchange);
     const request = requestOf(exchange, params);
     const obstacle = obstacleOf(incoming);
@@ -176,10 +176,10 @@ export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
     const exchange = lastOf.get(socket);
     if (exchange === undefined) {
       await writeRaw(socket, trouble, undefined);
-    } else if (exchange.failBody !== undefined) {
-      exchange.failBody(trouble === 'timeout' ? 'timeout' : 'malformed');
     } else if (!exchange.incoming.complete) {
-      // The rest of a body that nobody wanted: its answer does not depend on it.
+      // In the middle of a body. Its own answer says so, unless it is one that does not depend on the body.
+      exchange.broken = trouble === 'timeout' ? 'timeout' : 'malformed';
+      exchange.endReading?.();
       if (exchange.response.writableFinished) socket.destroySoon();
       else exchange.response.once('finish', () => socket.destroySoon());
     } else if (exchange.response.writableFinished) {
@@ -217,7 +217,6 @@ export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
 
 const CLIENT_ERRORS: Readonly<Record<string, Trouble>> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: 'malformed',
   ERR_HTTP_REQUEST_TIMEOUT: 'timeout',
 };
 
@@ -316,14 +315,16 @@ function hasBody({ headers }: IncomingMessage): boolean {
 function readBody(exchange: Exchange, max: number): Promise<Buffer | BodyTrouble> {
   const { incoming, response } = exchange;
   if (!hasBody(incoming)) return Promise.resolve(NO_BODY);
+  if (exchange.broken !== undefined) return Promise.resolve(exchange.broken);
+  if (incoming.destroyed) return Promise.resolve('gone');
   if (Number(incoming.headers['content-length'] ?? 0) > max) return Promise.resolve('body_too_large');
   if (incoming.headers.expect !== undefined) response.writeContinue();
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let size = 0;
     const settle = (outcome: Buffer | BodyTrouble): void => {
-      exchange.failBody = undefined;
-      incoming.off('data', onData).off('end', onEnd).off('close', onGone).off('error', onGone);
+      exchange.endReading = undefined;
+      incoming.off('data', onData).off('end', onEnd).off('close', onBroken).off('error', onBroken);
       resolve(outcome);
     };
     const onData = (chunk: Buffer): void => {
@@ -333,12 +334,9 @@ function readBody(exchange: Exchange, max: number): Promise<Buffer | BodyTrouble
     };
     // Copied also when it came in one piece, which is a view of a larger block that would be kept with it.
     const onEnd = (): void => settle(Buffer.concat(chunks, size));
-    const onGone = (): void => settle('gone');
-    exchange.failBody = (trouble) => {
-      exchange.spoiled = true;
-      settle(trouble);
-    };
-    incoming.on('data', onData).on('end', onEnd).on('close', onGone).on('error', onGone);
+    const onBroken = (): void => settle(exchange.broken ?? 'gone');
+    exchange.endReading = onBroken;
+    incoming.on('data', onData).on('end', onEnd).on('close', onBroken).on('error', onBroken);
   });
 }
 
@@ -346,7 +344,7 @@ function send(exchange: Exchange, request: HttpRequest, answer: HttpAnswer, clos
   const { incoming, response } = exchange;
   if (response.destroyed) return;
   const headers = ownHeaders(request, answer);
-  if (closing || exchange.spoiled) headers.Connection = 'close';
+  if (closing || exchange.broken !== undefined) headers.Connection = 'close';
   response.writeHead(answer.status, headers);
   response.end(answer.body);
   if (!incoming.complete && hasBody(incoming)) discardBody(incoming);

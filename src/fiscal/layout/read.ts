@@ -97,27 +97,34 @@ export function readDps(root: Elemento): DpsReading {
   if (root.namespace !== DPS_NAMESPACE) faults.push(namespaceFault('/DPS', root));
   attributeFaults(root, '/DPS', ['versao'], faults);
   let infDps: Elemento | undefined;
+  let bodies = 0;
   let signatures = 0;
+  let misspelt = false;
   for (const child of root.children) {
     if (child.name === 'infDPS') {
-      if (infDps !== undefined) faults.push(repeated('/DPS/infDPS[2]', 'infDPS', 1));
       infDps ??= child;
+      bodies += 1;
+      if (bodies === 2) faults.push(repeated('/DPS/infDPS[2]', 'infDPS', 1));
     } else if (child.name === 'Signature' && child.namespace === SIGNATURE_NAMESPACE) {
       signatures += 1;
       if (signatures === 2) faults.push(repeated('/DPS/Signature[2]', 'Signature', 1));
     } else {
-      faults.push(unknownTag(`/DPS/${child.name}`, child, COMPILED_ROOT, 'DPS').fault);
+      const unknown = unknownTag(`/DPS/${child.name}`, child, COMPILED_ROOT, 'DPS');
+      misspelt ||= unknown.meant === 'infDPS';
+      faults.push(unknown.fault);
     }
   }
   looseText(root, '/DPS', faults);
   if (infDps === undefined) {
-    faults.push({ codigo: 'E002', xpath: '/DPS/infDPS', mensagem: 'Falta o grupo infDPS dentro de DPS.' });
-    return { faults };
+    if (!misspelt)
+      faults.push({ codigo: 'E002', xpath: '/DPS/infDPS', mensagem: 'Falta o grupo infDPS dentro de DPS.' });
+    return { faults: cut(faults) };
   }
+  if (isForeign(infDps, root)) faults.push(namespaceFault('/DPS/infDPS', infDps));
   attributeFaults(infDps, '/DPS/infDPS', ['Id'], faults);
   const id = attributeOf(infDps, 'Id') ?? '';
   checkId(id, faults);
-  const dps = readGroup(COMPILED_INF_DPS, infDps, '/DPS/infDPS', 'infDPS', root.namespace, found);
+  const dps = readGroup(COMPILED_INF_DPS, infDps, '/DPS/infDPS', 'infDPS', found);
   if (faults.length > 0) return { faults: cut(withoutExplained(found)) };
   return { dps: dps as Dps, id };
 }
@@ -162,19 +169,21 @@ function readGroup(
   element: Elemento,
   base: string,
   parent: string,
-  namespace: string,
   found: Found,
 ): Record<string, unknown> {
   const { faults } = found;
   const value: Record<string, unknown> = {};
   const explained = new Set<string>();
+  const twins = new Set<string>();
   let last = -1;
   let disordered = false;
   for (const child of element.children) {
     const slot = compiled.slots.get(child.name);
     if (slot === undefined) {
       const unknown = unknownTag(`${base}/${child.name}`, child, compiled, parent);
-      if (unknown.meant !== undefined) {
+      if (unknown.meant?.startsWith('/')) {
+        found.meant.add(unknown.meant);
+      } else if (unknown.meant !== undefined) {
         explained.add(unknown.meant.split('/')[0]!);
         found.meant.add(`${base}/${unknown.meant}`);
       }
@@ -186,20 +195,21 @@ function readGroup(
       if (slot.order < last) disordered = true;
       else last = slot.order;
     }
-    if (child.namespace !== namespace) faults.push(namespaceFault(`${base}/${name}`, child));
+    if (isForeign(child, element)) faults.push(namespaceFault(`${base}/${name}`, child));
     if (slot.item.max === 1) {
       if (name in value) {
-        const count = element.children.filter((twin) => compiled.slots.get(twin.name) === slot).length;
-        if (!faults.some((fault) => fault.xpath === `${base}/${name}[2]`)) {
+        if (!twins.has(name)) {
+          twins.add(name);
+          const count = element.children.filter((twin) => compiled.slots.get(twin.name) === slot).length;
           faults.push(repeated(`${base}/${name}[2]`, name, 1, count));
         }
         continue;
       }
-      value[name] = readItem(slot, child, `${base}/${name}`, namespace, found);
+      value[name] = readItem(slot, child, `${base}/${name}`, found);
     } else {
       const list = (value[name] ?? []) as unknown[];
       value[name] = list;
-      list.push(readItem(slot, child, `${base}/${name}[${list.length + 1}]`, namespace, found));
+      list.push(readItem(slot, child, `${base}/${name}[${list.length + 1}]`, found));
       if (list.length === slot.item.max + 1) {
         faults.push(repeated(`${base}/${name}[${list.length}]`, name, slot.item.max));
       }
@@ -217,11 +227,11 @@ function readGroup(
   return value;
 }
 
-function readItem(slot: Slot, element: Elemento, xpath: string, namespace: string, found: Found): unknown {
+function readItem(slot: Slot, element: Elemento, xpath: string, found: Found): unknown {
   const { faults } = found;
   attributeFaults(element, xpath, [], faults);
   if (slot.inside !== undefined) {
-    return readGroup(slot.inside, element, xpath, slot.item.name, namespace, found);
+    return readGroup(slot.inside, element, xpath, slot.item.name, found);
   }
   const leaf = slot.item as Leaf;
   if (element.children.length > 0) {
@@ -304,19 +314,25 @@ function checkChoice(
 
 /**
  * Which elements are out of order: those outside the longest run that is in order, so that one moved element is one
- * fault however many others it passed.
+ * fault however many others it passed. A repeated element, which has a fault already, counts where it stands right.
  */
 function orderFaults(compiled: Compiled, element: Elemento, base: string, faults: Fault[]): void {
-  const placed = element.children.flatMap((child) => {
+  const all = element.children.flatMap((child) => {
     const slot = compiled.slots.get(child.name);
     return slot?.order === undefined ? [] : [{ name: slot.item.name, order: slot.order }];
   });
-  const kept = longestOrderedRun(placed.map((child) => child.order));
+  const run = longestOrderedRun(all.map((child) => child.order));
+  const places = new Map<string, number>();
+  all.forEach(({ name }, place) => {
+    const known = places.get(name);
+    if (known === undefined || (run.has(place) && !run.has(known))) places.set(name, place);
+  });
+  const placed = [...places.values()].sort((a, b) => a - b).map((at) => ({ ...all[at]!, isKept: run.has(at) }));
   const right = placed.toSorted((a, b) => a.order - b.order).map((child) => child.name);
   placed.forEach((child, place) => {
-    if (kept.has(place)) return;
-    const passed = placed.find((other, at) => at < place && kept.has(at) && other.order > child.order);
-    const awaited = placed.findLast((other, at) => at > place && kept.has(at) && other.order < child.order);
+    if (child.isKept) return;
+    const passed = placed.find((other, at) => at < place && other.isKept && other.order > child.order);
+    const awaited = placed.findLast((other, at) => at > place && other.isKept && other.order < child.order);
     const rule =
       passed !== undefined
         ? `${child.name} deve vir antes de ${passed.name}`
@@ -352,7 +368,7 @@ function longestOrderedRun(orders: readonly number[]): ReadonlySet<number> {
   return kept;
 }
 
-/** E0010, naming the right form; `meant` is the path below `parent` that the sender evidently meant. */
+/** E0010, naming the right form; `meant` is the path that the sender evidently meant, below `parent` or absolute. */
 function unknownTag(
   xpath: string,
   element: Elemento,
@@ -394,7 +410,8 @@ function unknownTag(
       mensagem,
       esperado: elsewhere?.slice(0, 3).join(' ou ') ?? `em ${parent}: ${allowed.join(', ')}`,
     },
-    meant: undefined,
+    // One place in the whole layout: evidently that one was meant.
+    meant: elsewhere?.length === 1 ? `/DPS/infDPS/${elsewhere[0]}` : undefined,
   };
 }
 
@@ -408,10 +425,19 @@ function meantBelow(tag: ForeignTag, parent: string): string | undefined {
   return steps?.slice(steps.indexOf(parent) + 1).join('/');
 }
 
+/** A name cut short or drawn out (`opSimpNacional`) is recognised from this many letters on. */
+const PREFIX_MIN = 5;
+
+function isPrefixed(a: string, b: string): boolean {
+  return b.length >= PREFIX_MIN && (a.startsWith(b) || b.startsWith(a));
+}
+
 function nearestName(name: string, names: readonly string[]): string | undefined {
   const lower = name.toLowerCase();
   const same = names.find((candidate) => candidate.toLowerCase() === lower);
   if (same !== undefined) return same;
+  const whole = lower.length < PREFIX_MIN ? undefined : names.find((one) => isPrefixed(lower, one.toLowerCase()));
+  if (whole !== undefined) return whole;
   const limit = Math.min(2, Math.floor(name.length / 3));
   let best: string | undefined;
   let bestDistance = limit + 1;
@@ -440,6 +466,11 @@ function repeated(xpath: string, name: string, max: number, count?: number): Fau
   const times = count === undefined ? `mais de ${max === 1 ? 'uma vez' : `${max} vezes`}` : `${count} vezes`;
   const mensagem = `${name} aparece ${times}; o máximo é ${max}.`;
   return { codigo: 'E203', xpath, mensagem, esperado: `no máximo ${max}` };
+}
+
+/** Whether an element leaves the national namespace. What stands inside one that has left it only inherits the mistake. */
+function isForeign(element: Elemento, parent: Elemento): boolean {
+  return element.namespace !== DPS_NAMESPACE && element.namespace !== parent.namespace;
 }
 
 function namespaceFault(xpath: string, element: Elemento): Fault {
