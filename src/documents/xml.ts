@@ -45,6 +45,8 @@ export type XmlReading =
  * use what this service does not take (DOCTYPE, entities of their own, absurd depth or size).
  */
 export function readXml(bytes: Uint8Array): XmlReading {
+  const strange = strangeEncoding(bytes);
+  if (strange !== undefined) return malformed(`a codificação ${strange} não é conhecida; envie em UTF-8.`, START);
   const doctype = doctypeAt(bytes);
   if (doctype !== undefined) return malformed(DOCTYPE_REFUSED, doctype, '<!DOCTYPE');
   let document: XmlDocument;
@@ -120,14 +122,14 @@ function malformed(mensagem: string, position: Position, encontrado?: string): {
   };
 }
 
-/** What libxml2 says, in the words of somebody who must mend it. Unknown messages are passed on as they are. */
+/** What libxml2 says, in the words of somebody who must mend it. Unknown messages are passed on inside of ours. */
 function inPortuguese(message: string): string {
   const plain = message.trim();
   for (const [pattern, say] of MESSAGES) {
     const match = pattern.exec(plain);
     if (match) return say.replace(/\$(\d)/g, (_, group) => match[Number(group)] ?? '');
   }
-  return `${plain}.`;
+  return `o documento não é XML bem formado (${plain.split('\n', 1)[0]}).`;
 }
 
 const MESSAGES: readonly (readonly [RegExp, string])[] = [
@@ -162,6 +164,28 @@ const MESSAGES: readonly (readonly [RegExp, string])[] = [
   ],
   [/^Double hyphen within comment/, 'há -- dentro de um comentário.'],
   [/^Excessive depth/, 'há elementos aninhados demais.'],
+  [/^Name too long/, 'há um nome comprido demais.'],
+  [/^Comment not terminated/, 'um comentário não é fechado com -->.'],
+  [/^CData section not finished/, 'uma seção CDATA não é fechada com ]]>.'],
+  [/^ParsePI: PI (\S+) never end/, 'a instrução <?$1 não é fechada com ?>.'],
+  [/^Sequence ']]>' not allowed/, 'há ]]> solto; dentro de texto escreva ]]&gt;.'],
+  [/^Unescaped '<' not allowed/, 'há um < no valor de um atributo; escreva &lt;.'],
+  [/^Specification mandates value for attribute (\S+)/, 'o atributo $1 não tem valor; escreva $1="…".'],
+  [/^Namespaced Attribute (\S+) in .* redefined/, 'o atributo $1 aparece duas vezes no mesmo elemento.'],
+  [/^error parsing attribute name/, 'há na tag algo que não é atributo; confira se ela é fechada com >.'],
+  [/^attributes construct error/, 'falta um espaço entre dois atributos, ou uma aspa.'],
+  [/^Couldn't find end of Start Tag (\S+)/, 'a tag <$1 não é fechada com >.'],
+  [/^expected '>'/, 'falta fechar uma tag com >.'],
+  [/^(\S+): Empty XML namespace is not allowed/, 'a declaração $1 está vazia; um prefixo precisa de um endereço.'],
+  [/^Failed to parse QName '([^']+)'/, 'o nome $1 tem dois-pontos onde não pode.'],
+  [
+    /^xmlParseCharRef: invalid xmlChar value (\d+)/,
+    'há uma referência a um caractere (código $1) que XML não admite; retire-a.',
+  ],
+  [/^xmlParseCharRef/, 'há uma referência &#…; que não é de nenhum caractere.'],
+  [/^Invalid character: Char 0x(\w+)/, 'há um caractere (código $1, hexadecimal) que XML não admite; retire-o.'],
+  [/^Unsupported version '([^']+)'/, 'a versão $1 de XML não é conhecida; declare version="1.0".'],
+  [/^Blank needed here/, 'falta um espaço, ou os bytes não são da codificação que <?xml …?> declara.'],
 ];
 
 /** Where a DOCTYPE stands in the prolog, before the parser has seen anything of it. */
@@ -177,6 +201,26 @@ function latin(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
 }
 
+/** An encoding that the parser may know and {@link decodeXml} does not: what we show must be what was read. */
+function strangeEncoding(bytes: Uint8Array): string | undefined {
+  const [first, second, third, fourth] = bytes;
+  if (bytes.length >= 4 && ((first === 0 && second === 0) || (third === 0 && fourth === 0))) return 'UTF-32';
+  const declared = declaredEncoding(bytes);
+  return declared === undefined || decoderOf(declared) !== undefined ? undefined : declared;
+}
+
+function declaredEncoding(bytes: Uint8Array): string | undefined {
+  return /^<\?xml[^>]*?encoding\s*=\s*["']([\w.:-]+)["']/.exec(latin(bytes.subarray(0, 200)))?.[1];
+}
+
+function decoderOf(encoding: string): TextDecoder | undefined {
+  try {
+    return new TextDecoder(encoding);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The text of a document, by its byte order mark, else its declaration, else UTF-8. The mark itself is dropped. */
 export function decodeXml(bytes: Uint8Array): string {
   const [first, second] = bytes;
@@ -184,13 +228,9 @@ export function decodeXml(bytes: Uint8Array): string {
   if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be').decode(bytes);
   if (first === 0x3c && second === 0) return new TextDecoder('utf-16le').decode(bytes);
   if (first === 0 && second === 0x3c) return new TextDecoder('utf-16be').decode(bytes);
-  const declared = /^<\?xml[^>]*?encoding\s*=\s*["']([\w.-]+)["']/.exec(latin(bytes.subarray(0, 200)))?.[1];
-  if (declared === undefined || /^utf-?8$/i.test(declared)) return new TextDecoder().decode(bytes);
-  try {
-    return new TextDecoder(declared).decode(bytes);
-  } catch {
-    return latin(bytes);
-  }
+  const declared = declaredEncoding(bytes);
+  const decoder = declared === undefined ? undefined : decoderOf(declared);
+  return (decoder ?? new TextDecoder()).decode(bytes);
 }
 
 /**

@@ -56,8 +56,10 @@ const ACCOUNTS = ['postgres', 'nobody'] as const;
 
 /** Fits sun_path of Linux (108 bytes) and of macOS (104), both with the final zero. */
 const SOCKET_PATH_MAX_BYTES = 100;
-const SOCKET_NAME = '.s.PGSQL.5432';
+
+/** A socket has a port in its name only; nobody else shares its folder, so it is always the same. */
 export const SOCKET_PORT = 5432;
+const SOCKET_NAME = `.s.PGSQL.${SOCKET_PORT}`;
 const SOCKET_RECORD = 'nfse.socket';
 const BACK_LINK = 'cluster';
 

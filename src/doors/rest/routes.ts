@@ -64,7 +64,7 @@ export type Route = {
   readonly fields: Readonly<Record<string, Field>>;
   /** Headers that only this answer has. */
   readonly headers: readonly string[];
-  /** Codes of its refusals; those that every route may answer (E601 municipio, E003, E703, E999) are not repeated. */
+  /** What any route may answer (E601 for the municipality, E003, E703, E999) is here where the row has its own cause. */
   readonly codes: readonly string[];
   /** Besides `codes`, every code of a rule over the DPS. */
   readonly judges?: true;

@@ -144,7 +144,7 @@ test('markup in a value is escaped, quotes are not, and a carriage return surviv
 
   const xDescServ = 'linha 1\r\nlinha 2\n\tfim';
   const described = inside({ ...DPS, serv: { ...DPS.serv, cServ: { ...DPS.serv.cServ, xDescServ } } }, 'xDescServ');
-  assert.equal(described, '<xDescServ>linha 1&#13;\nlinha 2\n\tfim</xDescServ>');
+  assert.equal(described, '<xDescServ>linha 1&#xD;\nlinha 2\n\tfim</xDescServ>');
 });
 
 test('amounts have two decimals, the largest and the smallest too', () => {
