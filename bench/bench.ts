@@ -5,7 +5,7 @@
  *   --conexoes N (64)   --segundos N (15)   --prestadores N (50)
  */
 import { fork, spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -23,6 +23,8 @@ const { values } = parseArgs({
 const WARMUP_MS = 4_000;
 const root = path.resolve(import.meta.dirname, '..');
 const dataDir = await mkdtemp(path.join(tmpdir(), 'nfse-bench-'));
+// Run as root, the database server's own account must be able to enter.
+await chmod(dataDir, 0o755);
 
 try {
   await run();

@@ -5,7 +5,7 @@
 import { readXml } from '../src/documents/xml.ts';
 import { readDps } from '../src/fiscal/layout/read.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
-import { openEmbedded } from '../src/store/embedded.ts';
+import { openEmbedded } from '../src/store/embedded/embedded.ts';
 import { Pool } from '../src/store/pg.ts';
 import { distinctDps } from './documents.ts';
 

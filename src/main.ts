@@ -1,5 +1,5 @@
 /** The one program: reads what was asked, and wires what that command needs. It decides nothing else. */
-import { ConfigError, readConfig } from './config.ts';
+import { readConfig } from './config.ts';
 import { runCli } from './doors/cli/cli.ts';
 import { createLog } from './log.ts';
 import { openStore, startService } from './service.ts';
@@ -35,7 +35,32 @@ try {
     },
   });
 } catch (error) {
-  const message = error instanceof ConfigError ? error.message : `${error instanceof Error ? error.message : error}`;
-  process.stderr.write(`Não foi possível continuar: ${message}\n`);
+  process.stderr.write(`Não foi possível continuar: ${told(error)}\n`);
   process.exitCode = 1;
+}
+
+/** What an operator can do something about, in Portuguese; anything else as it is. */
+function told(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { code, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
+  const where = `${address ?? ''}${port === undefined ? '' : `:${port}`}`;
+  switch (code) {
+    case 'EADDRINUSE':
+      return `o endereço ${where} já está em uso. Encerre o outro programa, ou escolha outra porta com PORT.`;
+    case 'EADDRNOTAVAIL':
+      return `o endereço ${where} não é desta máquina. Confira NFSE_HOST.`;
+    case 'EACCES':
+      return `falta permissão (${error.message}). Portas abaixo de 1024 pedem root; escolha outra com PORT.`;
+    case 'ECONNREFUSED':
+    case 'ENOTFOUND':
+    case 'ETIMEDOUT':
+      return `o banco de dados não responde em ${where || 'DATABASE_URL'}. Confira se está no ar e o endereço.`;
+    case '28P01':
+    case '28000':
+      return 'o banco de dados recusou o usuário ou a senha de DATABASE_URL.';
+    case '3D000':
+      return 'o banco de dados de DATABASE_URL não existe. Crie-o antes.';
+    default:
+      return error.message;
+  }
 }

@@ -12,7 +12,7 @@ import { type Ambiente, SANDBOX_SLUG } from './fiscal/ambiente.ts';
 import { startWorker, type Worker } from './flows/worker.ts';
 import type { World } from './flows/world.ts';
 import type { Logger } from './log.ts';
-import { openEmbedded } from './store/embedded.ts';
+import { openEmbedded } from './store/embedded/embedded.ts';
 import { migrate, openPool } from './store/open.ts';
 import type { PoolConfig } from './store/pg.ts';
 import { createStore, type Store } from './store/store.ts';

@@ -30,8 +30,8 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Connection, type EmbeddedServer, openEmbedded } from '../src/store/embedded.ts';
-import { serves } from '../src/store/embedded-lock.ts';
+import { type Connection, type EmbeddedServer, openEmbedded } from '../src/store/embedded/embedded.ts';
+import { serves } from '../src/store/embedded/lock.ts';
 import { Client, Pool } from '../src/store/pg.ts';
 
 const PROJECT = dirname(import.meta.dirname);

@@ -305,7 +305,7 @@ function render(node: Node, edit: Edit = new Map()): string {
 }
 
 function escaped(text: string): string {
-  const references: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '\r': '&#13;' };
+  const references: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '\r': '&#xD;' };
   return text.replace(/[&<>\r]/g, (character) => references[character]!);
 }
 

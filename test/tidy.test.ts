@@ -72,6 +72,10 @@ test('fiscal is pure: no input or output, no clock, no chance', () => {
   }
 });
 
+test('a door speaks to flows, never to the store of the world', () => {
+  for (const file of files.filter((one) => one.startsWith('doors/'))) refuses(file, /\.store\b/);
+});
+
 test('all SQL is in the store', () => {
   for (const file of files.filter((one) => !one.startsWith('store/') && !one.startsWith('fiscal/'))) {
     refuses(file, /`\s*(select|insert into|update|delete from|with) /i);
@@ -80,6 +84,6 @@ test('all SQL is in the store', () => {
 
 test('the environment is read in one place', () => {
   // The supervisor of the embedded server passes on what a child process needs; it reads no setting.
-  const readers = ['config.ts', 'main.ts', 'store/embedded-place.ts'];
+  const readers = ['config.ts', 'main.ts', 'store/embedded/place.ts'];
   for (const file of files.filter((one) => !readers.includes(one))) refuses(file, /process\.env/);
 });

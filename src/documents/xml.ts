@@ -10,9 +10,12 @@ import {
   XmlCData,
   XmlDocument,
   XmlElement,
+  type XmlNode,
   XmlParseError,
   XmlText,
+  XmlTreeNode,
   XmlValidateError,
+  XmlXPath,
   XsdValidator,
 } from 'libxml2-wasm';
 import type { Fault } from '../fiscal/fault.ts';
@@ -87,7 +90,7 @@ function treeOf(element: XmlElement, depth: number, count: { elements: number; t
   let text = '';
   if (depth > DEPTH_MAX) count.tooDeep = true;
   else if (count.elements <= ELEMENTS_MAX) {
-    for (let node = element.firstChild; node !== null && count.elements <= ELEMENTS_MAX; node = node.next) {
+    for (let node = element.firstChild; node !== null && count.elements <= ELEMENTS_MAX; node = nextOf(node)) {
       if (node instanceof XmlElement) children.push(treeOf(node, depth + 1, count));
       else if (node instanceof XmlText || node instanceof XmlCData) text += node.content;
     }
@@ -100,6 +103,13 @@ function treeOf(element: XmlElement, depth: number, count: { elements: number; t
     attributes: attributesOf(element),
     index,
   };
+}
+
+const NEXT_NODE = XmlXPath.compile('following-sibling::node()[1]');
+
+/** The library gives a processing instruction as a node that does not know its neighbours, whatever its type says. */
+function nextOf(node: XmlTreeNode): XmlTreeNode | null {
+  return node instanceof XmlTreeNode ? node.next : ((node as XmlNode).get(NEXT_NODE) as XmlTreeNode | null);
 }
 
 const NO_ATTRIBUTES: readonly Atributo[] = [];
@@ -194,7 +204,8 @@ function doctypeAt(bytes: Uint8Array): Position | undefined {
   const text = wide ? decodeXml(bytes) : latin(bytes);
   const prolog = /^(?:\uFEFF|\u00EF\u00BB\u00BF)?(?:\s+|<\?[\s\S]*?\?>|<!--[\s\S]*?-->)*/.exec(text)![0];
   if (!/^<!DOCTYPE/i.test(text.slice(prolog.length, prolog.length + 9))) return undefined;
-  return placeOf(text, prolog.length);
+  const before = wide ? prolog : decodeXml(bytes.subarray(0, prolog.length));
+  return placeOf(before, before.length);
 }
 
 function latin(bytes: Uint8Array): string {
@@ -275,7 +286,7 @@ export function canonicalInfDps(bytes: Uint8Array): string | undefined {
   let document: XmlDocument | undefined;
   try {
     document = XmlDocument.fromBuffer(bytes, { option: OPTIONS });
-    for (let node = document.root.firstChild; node !== null; node = node.next) {
+    for (let node = document.root.firstChild; node !== null; node = nextOf(node)) {
       if (node instanceof XmlElement && node.name === 'infDPS') {
         return node.canonicalizeToString({ mode: XmlC14NMode.XML_C14N_EXCLUSIVE_1_0 });
       }

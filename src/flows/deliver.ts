@@ -15,13 +15,16 @@ const LEASE_MS = 60_000;
 const BACKOFF_FIRST_MS = 1_000;
 const BACKOFF_MAX_MS = 300_000;
 
-/** Delivers one batch of a tenant; returns how many notas were taken. */
-export async function deliverNotas(world: World, municipio: Municipio): Promise<number> {
+/** `isFull`: there may be more that is due. */
+export type Delivered = { readonly delivered: number; readonly isFull: boolean };
+
+/** Delivers one batch of a tenant. */
+export async function deliverNotas(world: World, municipio: Municipio): Promise<Delivered> {
   const adn = world.adn(municipio.ambiente);
   const { tenant } = municipio;
   const now = world.now();
   const claim = await world.store.claimNotas(tenant, now, now + LEASE_MS, adn.batchMax);
-  if (claim.notas.length === 0) return 0;
+  if (claim.notas.length === 0) return { delivered: 0, isFull: false };
 
   const answers = new Map<string, AdnAnswer>();
   const announced = claim.notas.filter((nota) => nota.found === 'transmitida');
@@ -57,7 +60,7 @@ export async function deliverNotas(world: World, municipio: Municipio): Promise<
   if (written < settlements.length) {
     world.log.warn({ tenant, lost: settlements.length - written }, 'outcomes not written: the lease had ended');
   }
-  return claim.notas.length;
+  return { delivered: claim.notas.length, isFull: claim.notas.length === adn.batchMax };
 }
 
 function settlementOf(nota: ClaimedNota, answer: AdnAnswer | undefined, now: number): NotaSettlement {

@@ -7,6 +7,8 @@ import type { NotaRow } from '../store/notas.ts';
 import { zoneOf } from './gather-facts.ts';
 import type { World } from './world.ts';
 
+export type { Municipio } from '../store/municipios.ts';
+
 /** The `nota` object (specification, "Note"), without `data_cancelamento`. */
 export type Nota = {
   readonly id: number;
@@ -51,6 +53,16 @@ export type NotaReading = {
   /** Whether asking again later may show something else by itself. */
   readonly rests: boolean;
 };
+
+/** The municipality of an address, or undefined when there is none with that slug. */
+export function findMunicipio(world: World, slug: string): Promise<Municipio | undefined> {
+  return world.store.municipioBySlug(slug);
+}
+
+/** Rejects when the database does not answer. */
+export function askStore(world: World): Promise<void> {
+  return world.store.ping();
+}
 
 export async function notaByChave(
   world: World,

@@ -7,8 +7,8 @@ import type { World } from './world.ts';
 
 /** A wake-up may be lost with the process that held it; this look catches what it left. */
 const POLL_MS = 1_000;
-/** Waking waits this long, so that what is being issued under load is delivered in batches. */
-const GATHER_MS = 20;
+/** Between two rounds, so that what is issued under load is delivered in batches: a commit a round, not a note. */
+const GATHER_MS = 100;
 /** Pause after the database or a bug stopped a round. */
 const TROUBLE_MS = 1_000;
 
@@ -36,8 +36,9 @@ export function startWorker(world: World): Worker {
     while (!stopped) {
       try {
         awake = false;
-        if ((await deliverDue(world, () => stopped)) > 0) continue;
-        if (!awake && !stopped) await sleep(POLL_MS);
+        const { delivered, isBacklog } = await deliverDue(world, () => stopped);
+        if (isBacklog || stopped) continue;
+        if (delivered === 0 && !awake) await sleep(POLL_MS);
         if (!stopped) await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
       } catch (error) {
         world.log.error({ err: error }, 'the worker could not deliver; it goes on');
@@ -61,17 +62,23 @@ export function startWorker(world: World): Worker {
 }
 
 /** One round over the tenants that have something due; one tenant's trouble is not another's. */
-async function deliverDue(world: World, isStopped: () => boolean): Promise<number> {
+async function deliverDue(
+  world: World,
+  isStopped: () => boolean,
+): Promise<{ readonly delivered: number; readonly isBacklog: boolean }> {
   let delivered = 0;
+  let isBacklog = false;
   for (const tenant of await world.store.tenantsWithNotasDue(world.now())) {
     if (isStopped()) break;
     const municipio = await world.store.municipioBySlug(tenant);
     if (municipio === undefined) continue;
     try {
-      delivered += await deliverNotas(world, municipio);
+      const batch = await deliverNotas(world, municipio);
+      delivered += batch.delivered;
+      isBacklog ||= batch.isFull;
     } catch (error) {
       world.log.error({ err: error, tenant }, 'delivery of a tenant failed; its notes stay due');
     }
   }
-  return delivered;
+  return { delivered, isBacklog };
 }

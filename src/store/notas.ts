@@ -403,17 +403,16 @@ async function claim(pool: Db, tenant: string, now: number, leaseUntil: number, 
 }
 
 const SETTLE = `with moved as (
-    update notas n set estado = x.para, due_at = x.due_at, claims = null, mensagem_retorno = x.mensagem,
-      data_autorizacao = case when x.gatilho = 'autorizacao' then $3 else n.data_autorizacao end,
+    update notas n set estado = $6, due_at = $8, claims = null, mensagem_retorno = $7,
+      data_autorizacao = case when $5 = 'autorizacao' then $3 else n.data_autorizacao end,
       movimentos = n.movimentos + 1
-    from unnest($4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[], $9::timestamptz[])
-      as x (id, de, gatilho, para, mensagem, due_at)
-    where n.tenant = $1 and n.id = x.id and n.claims = $2 and n.estado = x.de
-    returning n.id, n.movimentos, x.de, x.gatilho, x.para
+    where n.tenant = $1 and n.id = any($9::bigint[]) and n.claims = $2 and n.estado = $4
+    returning n.id, n.movimentos
   )
   insert into trilha_notas (tenant, nota, movimento, em, de, gatilho, para)
-  select $1, id, movimentos, $3, de, gatilho, para from moved`;
+  select $1, id, movimentos, $3, $4, $5, $6 from moved`;
 
+/** Notas with the same outcome are settled by one statement: of a batch, nearly all are. */
 async function settle(
   pool: Db,
   tenant: string,
@@ -421,16 +420,16 @@ async function settle(
   now: number,
   settlements: readonly NotaSettlement[],
 ): Promise<number> {
-  const values = [
-    tenant,
-    token,
-    new Date(now),
-    settlements.map(({ id }) => id),
-    settlements.map(({ move }) => move.from),
-    settlements.map(({ move }) => move.on),
-    settlements.map(({ move }) => move.to),
-    settlements.map(({ mensagem }) => mensagem),
-    settlements.map(({ dueAt }) => (dueAt === undefined ? undefined : new Date(dueAt).toISOString())),
-  ];
-  return (await pool.query({ name: 'settle_notas', text: SETTLE, values })).rowCount ?? 0;
+  const outcomes = Map.groupBy(
+    settlements,
+    ({ move, mensagem, dueAt }) => `${move.on} ${dueAt ?? ''} ${mensagem ?? ''}`,
+  );
+  const written = [...outcomes.values()].map(async (same) => {
+    const { move, mensagem, dueAt } = same[0]!;
+    const due = dueAt === undefined ? null : new Date(dueAt);
+    const ids = same.map(({ id }) => id);
+    const values = [tenant, token, new Date(now), move.from, move.on, move.to, mensagem ?? null, due, ids];
+    return (await pool.query({ name: 'settle_notas', text: SETTLE, values })).rowCount ?? 0;
+  });
+  return (await Promise.all(written)).reduce((total, count) => total + count, 0);
 }

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { exampleXml } from '../../src/fiscal/rules/example.ts';
-import { openEmbedded } from '../../src/store/embedded.ts';
+import { openEmbedded } from '../../src/store/embedded/embedded.ts';
 import { onEnd } from '../support/cleanup.ts';
 import { authorised, emit, noteByKey, request } from '../support/http.ts';
 import { freshDataDir, ROOT, startServiceProcess } from '../support/process.ts';

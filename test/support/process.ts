@@ -1,6 +1,6 @@
 /** The service as its users start it: a process of its own. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { onEnd } from './cleanup.ts';
@@ -16,16 +16,12 @@ export type ServiceProcess = {
   end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null>;
 };
 
-/** A data folder of the test's own, taken away when the file ends, wherever the cluster really lies. */
+/** A data folder of the test's own, taken away when the file ends. */
 export async function freshDataDir(): Promise<string> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'nfse-dados-'));
-  onEnd(async () => {
-    // As root the cluster may lie elsewhere, behind a link.
-    const { realpath } = await import('node:fs/promises');
-    const cluster = await realpath(path.join(dataDir, 'pg')).catch(() => undefined);
-    if (cluster !== undefined) await rm(cluster, { recursive: true, force: true });
-    await rm(dataDir, { recursive: true, force: true });
-  });
+  // Run as root, the database server's own account must be able to enter.
+  await chmod(dataDir, 0o755);
+  onEnd(() => rm(dataDir, { recursive: true, force: true }));
   return dataDir;
 }
 

@@ -4,6 +4,7 @@
  */
 import { isoMoment, momentIn } from '../../fiscal/moment.ts';
 import { zoneOf } from '../../flows/gather-facts.ts';
+import { askStore, type Municipio, findMunicipio as municipioOf } from '../../flows/queries.ts';
 import type { World } from '../../flows/world.ts';
 import { clientOf, siteOf } from './caller.ts';
 import { bodyMisfit, headersMisfit } from './content.ts';
@@ -20,7 +21,7 @@ import {
   unknownCodigo,
   unknownMunicipio,
 } from './refusals.ts';
-import { type Municipio, type Outcome, type Refused, ROUTES, type Route } from './routes.ts';
+import { type Outcome, type Refused, ROUTES, type Route } from './routes.ts';
 
 /** D-02. A DPS has 3 KiB, and a very long one some hundred. */
 const BODY_MAX_BYTES = 1024 * 1024;
@@ -179,7 +180,7 @@ async function acceptedBody(request: HttpRequest, { takes }: Route): Promise<Buf
 async function findMunicipio(door: Door, visit: Visit, slug: string): Promise<Municipio | undefined> {
   if (!SLUG.test(slug)) return undefined;
   visit.municipio = door.lastKnown.get(slug);
-  visit.municipio = await door.world.store.municipioBySlug(slug);
+  visit.municipio = await municipioOf(door.world, slug);
   if (visit.municipio === undefined) door.lastKnown.delete(slug);
   else door.lastKnown.set(slug, visit.municipio);
   return visit.municipio;
@@ -267,7 +268,7 @@ function healthy(): HttpAnswer {
 
 async function pingStore(world: World): Promise<boolean> {
   const late = new Promise<boolean>((resolve) => setTimeout(resolve, PING_MAX_MS, false).unref());
-  const there = world.store.ping().then(
+  const there = askStore(world).then(
     () => true,
     () => false,
   );

@@ -10,13 +10,17 @@ import type { Fault, Refusal } from '../../fiscal/fault.ts';
 import { NOTA_ESTADOS } from '../../fiscal/nota.ts';
 import { issueNota } from '../../flows/issue-nota.ts';
 import { refuseLegacy } from '../../flows/legacy-endpoint.ts';
-import { hasDps, type NotaReading, notaByChave, notaByDps, notaByProtocolo } from '../../flows/queries.ts';
+import {
+  hasDps,
+  type Municipio,
+  type NotaReading,
+  notaByChave,
+  notaByDps,
+  notaByProtocolo,
+} from '../../flows/queries.ts';
 import type { World } from '../../flows/world.ts';
 import type { MediaType } from './content.ts';
 import { avisosOf } from './envelope.ts';
-
-/** A municipality as the flows hand it on. */
-export type Municipio = NonNullable<Awaited<ReturnType<World['store']['municipioBySlug']>>>;
 
 /** One request to a municipality, as a route sees it. */
 export type Call = {

@@ -32,8 +32,16 @@ function patternOf(type: SimpleType): RegExp | undefined {
  * {@link readValue} gives. The first problem that explains the most is reported, one a value.
  */
 export function checkText(type: SimpleType, value: string): TypeFault | undefined {
+  const fault = faultOf(type, value);
+  if (fault?.fix === undefined || faultOf(type, fault.fix) === undefined) return fault;
+  // What would be refused again mends nothing.
+  const { fix: _fix, ...unmended } = fault;
+  return unmended;
+}
+
+function faultOf(type: SimpleType, value: string): TypeFault | undefined {
   if (value.trim() === '') return { kind: 'vazio', problem: 'está vazio' };
-  if (type.reads?.pattern.test(value)) return checkText({ ...type, reads: undefined }, type.reads.as(value));
+  if (type.reads?.pattern.test(value)) return faultOf({ ...type, reads: undefined }, type.reads.as(value));
   switch (type.kind) {
     case 'enum':
       return checkEnum(type, value);

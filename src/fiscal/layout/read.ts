@@ -314,25 +314,23 @@ function checkChoice(
 
 /**
  * Which elements are out of order: those outside the longest run that is in order, so that one moved element is one
- * fault however many others it passed. A repeated element, which has a fault already, counts where it stands right.
+ * fault however many others it passed. A repeated element has its fault already, and which of its copies is the right
+ * one is not known: it is not asked for its place.
  */
 function orderFaults(compiled: Compiled, element: Elemento, base: string, faults: Fault[]): void {
-  const all = element.children.flatMap((child) => {
+  const ordered = element.children.flatMap((child) => {
     const slot = compiled.slots.get(child.name);
     return slot?.order === undefined ? [] : [{ name: slot.item.name, order: slot.order }];
   });
-  const run = longestOrderedRun(all.map((child) => child.order));
-  const places = new Map<string, number>();
-  all.forEach(({ name }, place) => {
-    const known = places.get(name);
-    if (known === undefined || (run.has(place) && !run.has(known))) places.set(name, place);
-  });
-  const placed = [...places.values()].sort((a, b) => a - b).map((at) => ({ ...all[at]!, isKept: run.has(at) }));
+  const copies = new Map<string, number>();
+  for (const { name } of ordered) copies.set(name, (copies.get(name) ?? 0) + 1);
+  const placed = ordered.filter(({ name }) => copies.get(name) === 1);
+  const kept = longestOrderedRun(placed.map((child) => child.order));
   const right = placed.toSorted((a, b) => a.order - b.order).map((child) => child.name);
   placed.forEach((child, place) => {
-    if (child.isKept) return;
-    const passed = placed.find((other, at) => at < place && other.isKept && other.order > child.order);
-    const awaited = placed.findLast((other, at) => at > place && other.isKept && other.order < child.order);
+    if (kept.has(place)) return;
+    const passed = placed.find((other, at) => at < place && kept.has(at) && other.order > child.order);
+    const awaited = placed.findLast((other, at) => at > place && kept.has(at) && other.order < child.order);
     const rule =
       passed !== undefined
         ? `${child.name} deve vir antes de ${passed.name}`

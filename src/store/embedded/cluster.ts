@@ -21,7 +21,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Binaries } from './embedded-binaries.ts';
+import type { Binaries } from './binaries.ts';
 import {
   absent,
   canEnter,
@@ -33,7 +33,7 @@ import {
   run,
   sweepLeftovers,
   WAY_OUT,
-} from './embedded-place.ts';
+} from './place.ts';
 
 /** How the server is reached: a Unix socket in a private folder or, on Windows, the loopback with a password. */
 export type Transport = 'socket' | 'tcp';

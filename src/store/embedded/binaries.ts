@@ -7,7 +7,7 @@
 import { constants } from 'node:fs';
 import { chmod, cp, lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
-import { absent, codeOf, type Logger, type Place, type RunAs, run, sweepLeftovers, WAY_OUT } from './embedded-place.ts';
+import { absent, codeOf, type Logger, type Place, type RunAs, run, sweepLeftovers, WAY_OUT } from './place.ts';
 
 export type Binaries = {
   readonly initdb: string;

@@ -9,7 +9,7 @@ import { realpath } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Binaries, findBinaries, forgetOtherCopies } from './embedded-binaries.ts';
+import { type Binaries, findBinaries, forgetOtherCopies } from './binaries.ts';
 import {
   DATABASE,
   ensureCluster,
@@ -21,8 +21,8 @@ import {
   SUPERUSER,
   systemIdOf,
   type Transport,
-} from './embedded-cluster.ts';
-import { type Lock, readLock, removeForeignLock, serves, takeTurn } from './embedded-lock.ts';
+} from './cluster.ts';
+import { type Lock, readLock, removeForeignLock, serves, takeTurn } from './lock.ts';
 import {
   childOptions,
   codeOf,
@@ -33,8 +33,8 @@ import {
   run,
   SOCKET_PORT,
   WAY_OUT,
-} from './embedded-place.ts';
-import { Client } from './pg.ts';
+} from './place.ts';
+import { Client } from '../pg.ts';
 
 export type Connection = {
   readonly host: string;

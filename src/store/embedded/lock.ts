@@ -9,7 +9,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile, readlink, realpath, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { absent, codeOf, type Logger, run, socketLockOf } from './embedded-place.ts';
+import { absent, codeOf, type Logger, run, socketLockOf } from './place.ts';
 
 export type Lock = {
   readonly pid: number;

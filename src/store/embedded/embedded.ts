@@ -6,14 +6,14 @@
 // It deliberately holds no pool and knows no table; open.ts connects to what `connection` says.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { boundLog, type Transport } from './embedded-cluster.ts';
-import { readLock, serves } from './embedded-lock.ts';
-import { closeSocketDir, findPlace, type Logger, type Place } from './embedded-place.ts';
-import { type Connection, look, PRESENCE, type Reached, reach, signalServer } from './embedded-start.ts';
-import type { Client } from './pg.ts';
+import { boundLog, type Transport } from './cluster.ts';
+import { readLock, serves } from './lock.ts';
+import { closeSocketDir, findPlace, type Logger, type Place } from './place.ts';
+import { type Connection, look, PRESENCE, type Reached, reach, signalServer } from './start.ts';
+import type { Client } from '../pg.ts';
 
-export type { Logger } from './embedded-place.ts';
-export type { Connection } from './embedded-start.ts';
+export type { Logger } from './place.ts';
+export type { Connection } from './start.ts';
 
 export type EmbeddedServer = {
   /** For `pg`. It stays the same when the server is started again, so pools only have to reconnect. */
