@@ -6,11 +6,11 @@
 // It deliberately holds no pool and knows no table; open.ts connects to what `connection` says.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from '../pg.ts';
 import { boundLog, type Transport } from './cluster.ts';
 import { readLock, serves } from './lock.ts';
 import { closeSocketDir, findPlace, type Logger, type Place } from './place.ts';
 import { type Connection, look, PRESENCE, type Reached, reach, signalServer } from './start.ts';
-import type { Client } from '../pg.ts';
 
 export type { Logger } from './place.ts';
 export type { Connection } from './start.ts';

@@ -9,6 +9,7 @@ import { realpath } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from '../pg.ts';
 import { type Binaries, findBinaries, forgetOtherCopies } from './binaries.ts';
 import {
   DATABASE,
@@ -34,7 +35,6 @@ import {
   SOCKET_PORT,
   WAY_OUT,
 } from './place.ts';
-import { Client } from '../pg.ts';
 
 export type Connection = {
   readonly host: string;
