@@ -1,0 +1,174 @@
+/** Group commit without a database: who shares a batch, who waits, who fails. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { groupCommit } from './group-commit.ts';
+
+type Batch = { readonly key: string; readonly jobs: readonly number[]; finish(): void; fail(error: Error): void };
+
+/** A commit that is under way until the test ends it. */
+function heldCommits(max = 100): {
+  issue: (key: string, job: number) => Promise<string>;
+  batches: Batch[];
+  begun: (count: number) => Promise<void>;
+} {
+  const batches: Batch[] = [];
+  const issue = groupCommit<number, string>(
+    (key, jobs) =>
+      new Promise((resolve, reject) => {
+        const finish = (): void => resolve(jobs.map((job) => `${key}${job}`));
+        batches.push({ key, jobs, finish, fail: reject });
+      }),
+    max,
+  );
+  const begun = async (count: number): Promise<void> => {
+    for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(batches.length, count, `batches: ${JSON.stringify(batches)}`);
+  };
+  return { issue, batches, begun };
+}
+
+describe('a batch', () => {
+  test('is what came in one turn; each caller gets its own result', async () => {
+    const { issue, batches, begun } = heldCommits();
+    const answers = [issue('a', 1), issue('a', 2), issue('a', 3)];
+    await begun(1);
+    assert.deepEqual(batches[0]!.jobs, [1, 2, 3]);
+    batches[0]!.finish();
+    assert.deepEqual(await Promise.all(answers), ['a1', 'a2', 'a3']);
+  });
+
+  test('answers nobody before its commit is done', async () => {
+    const { issue, batches, begun } = heldCommits();
+    let answered = false;
+    const answer = issue('a', 1).then(() => {
+      answered = true;
+    });
+    await begun(1);
+    assert.equal(answered, false);
+    batches[0]!.finish();
+    await answer;
+  });
+
+  test('takes with it what came while the one before was under way, in order', async () => {
+    const { issue, batches, begun } = heldCommits();
+    const first = issue('a', 1);
+    await begun(1);
+    const others = [issue('a', 2), issue('a', 3)];
+    await begun(1);
+    others.push(issue('a', 4));
+    batches[0]!.finish();
+    assert.equal(await first, 'a1');
+    await begun(2);
+    assert.deepEqual(batches[1]!.jobs, [2, 3, 4]);
+    batches[1]!.finish();
+    assert.deepEqual(await Promise.all(others), ['a2', 'a3', 'a4']);
+  });
+
+  test('is never larger than its limit; the rest follows', async () => {
+    const { issue, batches, begun } = heldCommits(2);
+    const answers = [1, 2, 3, 4, 5].map((job) => issue('a', job));
+    for (const count of [1, 2, 3]) {
+      await begun(count);
+      batches[count - 1]!.finish();
+    }
+    assert.deepEqual(await Promise.all(answers), ['a1', 'a2', 'a3', 'a4', 'a5']);
+    assert.deepEqual(
+      batches.map(({ jobs }) => jobs),
+      [[1, 2], [3, 4], [5]],
+    );
+  });
+
+  test('that fails, fails for its own callers alone', async () => {
+    const { issue, batches, begun } = heldCommits();
+    const lost = [issue('a', 1), issue('a', 2)];
+    const refused = Promise.all(lost.map((answer) => assert.rejects(answer, /the disk is full/)));
+    await begun(1);
+    const next = issue('a', 3);
+    batches[0]!.fail(new Error('the disk is full'));
+    await refused;
+    await begun(2);
+    batches[1]!.finish();
+    assert.equal(await next, 'a3');
+  });
+});
+
+describe('keys', () => {
+  test('do not wait for each other', async () => {
+    const { issue, batches, begun } = heldCommits();
+    const a = issue('a', 1);
+    const b = issue('b', 1);
+    await begun(2);
+    batches.find(({ key }) => key === 'b')!.finish();
+    assert.equal(await b, 'b1');
+    batches.find(({ key }) => key === 'a')!.finish();
+    assert.equal(await a, 'a1');
+  });
+
+  test('do not fail for each other', async () => {
+    const { issue, batches, begun } = heldCommits();
+    const a = assert.rejects(issue('a', 1), /no/);
+    const b = issue('b', 1);
+    await begun(2);
+    batches.find(({ key }) => key === 'a')!.fail(new Error('no'));
+    batches.find(({ key }) => key === 'b')!.finish();
+    await a;
+    assert.equal(await b, 'b1');
+  });
+
+  test('that rested begin anew', async () => {
+    const { issue, batches, begun } = heldCommits();
+    for (const count of [1, 2, 3]) {
+      const answer = issue('a', count);
+      await begun(count);
+      batches[count - 1]!.finish();
+      assert.equal(await answer, `a${count}`);
+    }
+  });
+});
+
+test('work that throws before it is under way is a failure like any other', async () => {
+  let calls = 0;
+  const issue = groupCommit<number, number>((_key, jobs) => {
+    calls += 1;
+    if (calls === 1) throw new Error('at once');
+    return Promise.resolve(jobs);
+  }, 10);
+  await assert.rejects(issue('a', 1), /at once/);
+  assert.equal(await issue('a', 2), 2);
+});
+
+test('whenever jobs come, each is done once, in order, in batches that do not overlap', async () => {
+  const arrival = fc.record({ key: fc.constantFrom('a', 'b'), turns: fc.nat(3), fails: fc.boolean() });
+  await fc.assert(
+    fc.asyncProperty(fc.array(arrival, { maxLength: 40 }), fc.integer({ min: 1, max: 5 }), async (arrivals, max) => {
+      const done: Record<string, number[]> = { a: [], b: [] };
+      const underWay = new Set<string>();
+      const issue = groupCommit<{ place: number; fails: boolean }, number>(async (key, jobs) => {
+        assert.ok(!underWay.has(key), 'one batch of a key at a time');
+        assert.ok(jobs.length >= 1 && jobs.length <= max);
+        underWay.add(key);
+        await new Promise((resolve) => setImmediate(resolve));
+        underWay.delete(key);
+        done[key]!.push(...jobs.map(({ place }) => place));
+        if (jobs[0]!.fails) throw new Error('failed');
+        return jobs.map(({ place }) => place);
+      }, max);
+      const answers: Promise<unknown>[] = [];
+      for (const [place, { key, turns, fails }] of arrivals.entries()) {
+        for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+        answers.push(
+          issue(key, { place, fails }).then(
+            (result) => assert.equal(result, place),
+            (error: Error) => assert.equal(error.message, 'failed'),
+          ),
+        );
+      }
+      await Promise.all(answers);
+      for (const key of ['a', 'b']) {
+        const wanted = arrivals.flatMap((one, place) => (one.key === key ? [place] : []));
+        assert.deepEqual(done[key], wanted);
+      }
+    }),
+  );
+});

@@ -1,0 +1,782 @@
+/**
+ * The store on a real PostgreSQL: what the database decides when two processes want the same. A process is a pool and a
+ * store of its own; what a row means is no affair of this file.
+ */
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import type { Prestador } from '../src/fiscal/facts.ts';
+import { NOTA_ESTADOS, type NotaEstado, notaMove } from '../src/fiscal/nota.ts';
+import type { Issuance, IssueResult, NotaNova, NotaSettlement } from '../src/store/notas.ts';
+import { type Db, migrate, openPool } from '../src/store/open.ts';
+import { createStore, type Store } from '../src/store/store.ts';
+import { onEnd } from './support/cleanup.ts';
+import { freshDatabase, freshPool } from './support/database.ts';
+
+const NOW = Date.parse('2026-11-21T12:00:00-03:00');
+const MINUTE_MS = 60_000;
+const CNPJ = '11222333000181';
+const OTHER_CNPJ = '12ABC34501DE35';
+const CPF = '52998224725';
+
+type Process = { readonly pool: Db; readonly store: Store };
+
+/** Two processes on one database, with the tenants opened. */
+async function twoProcesses(...tenants: readonly string[]): Promise<[Process, Process]> {
+  const connection = await freshDatabase();
+  const processes = [1, 2].map(() => {
+    const pool = openPool(connection, () => undefined);
+    onEnd(() => pool.end());
+    return { pool, store: createStore(pool) };
+  });
+  await migrate(processes[0]!.pool);
+  await openTenants(processes[0]!.store, tenants);
+  return processes as [Process, Process];
+}
+
+async function oneProcess(...tenants: readonly string[]): Promise<Process> {
+  const pool = await freshPool();
+  const store = createStore(pool);
+  await openTenants(store, tenants);
+  return { pool, store };
+}
+
+async function openTenants(store: Store, tenants: readonly string[]): Promise<void> {
+  for (const tenant of tenants) {
+    await store.createMunicipio({ tenant, ambiente: 'homologacao', codigoIbge: undefined }, NOW);
+  }
+}
+
+let made = 0;
+
+/** The row of a note; what the database keeps unique is new each time, except the identifier of the DPS. */
+function rowOf(idDps: string, more: Partial<NotaNova> = {}): NotaNova {
+  made += 1;
+  return {
+    chave_acesso: `CHAVE${made}`,
+    numero_protocolo: `PROTOCOLO${made}`,
+    id_dps: idDps,
+    serie_dps: '1',
+    numero_dps_nacional: '1',
+    data_emissao: NOW,
+    data_competencia: '2026-11-20',
+    prestador_razao_social: 'Empresa Exemplo Ltda',
+    prestador_inscricao_municipal: undefined,
+    tomador_cpf_cnpj: undefined,
+    tomador_razao_social: undefined,
+    valor_servico: '1000.00',
+    valor_issqn: '20.00',
+    valor_base_calculo: '1000.00',
+    aliquota_issqn: '2.00',
+    recebido: Buffer.from(`<DPS>${made}</DPS>`),
+    nfse: `<NFSe>${made}</NFSe>`,
+    ...more,
+  };
+}
+
+const failure = new Error('this note could not be made');
+
+/** `idDps` undefined: the number that it gets is part of its identifier. */
+function issuance(prestador: string, idDps: string | undefined, more: Partial<NotaNova> | 'fails' = {}): Issuance {
+  return {
+    prestador,
+    idDps,
+    novoPrestador: undefined,
+    complete: ({ numero }) => {
+      if (more === 'fails') throw failure;
+      return rowOf(idDps ?? `DPS ${prestador} own ${numero}`, more);
+    },
+  };
+}
+
+async function issued(store: Store, tenant: string, idDps: string, prestador = CNPJ): Promise<NotaNova> {
+  const result = await store.issueNota(tenant, issuance(prestador, idDps));
+  assert.ok('nota' in result, JSON.stringify(result));
+  return result.nota;
+}
+
+const settlement = (id: string, on: 'autorizacao' | 'recusa' | 'adiamento', dueAt?: number): NotaSettlement => ({
+  id,
+  move: notaMove('transmitida', on)!,
+  mensagem: on === 'recusa' ? 'E1234: recusada' : undefined,
+  dueAt,
+});
+
+/** Claims what is due and settles all of it in one way. */
+async function deliver(store: Store, tenant: string, on: 'autorizacao' | 'recusa', now = NOW): Promise<number> {
+  const { token, notas } = await store.claimNotas(tenant, now, now + MINUTE_MS, 1000);
+  return store.settleNotas(
+    tenant,
+    token,
+    now,
+    notas.map(({ id }) => settlement(id, on)),
+  );
+}
+
+async function rows<Row extends object>(pool: Db, text: string, values: unknown[] = []): Promise<Row[]> {
+  return (await pool.query<Row>(text, values)).rows;
+}
+
+/** Numbers that a provider's notes have, in order. */
+async function numbersOf(pool: Db, tenant: string, prestador: string): Promise<number[]> {
+  const text = 'select numero_dps from notas where tenant = $1 and prestador_cpf_cnpj = $2 order by numero_dps';
+  return (await rows<{ numero_dps: string }>(pool, text, [tenant, prestador])).map(({ numero_dps }) =>
+    Number(numero_dps),
+  );
+}
+
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, place) => place + 1);
+
+describe('migrations', () => {
+  test('two processes that start at once apply each one once', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const connection = await freshDatabase();
+      const pools = [1, 2].map(() => openPool(connection, () => undefined));
+      for (const pool of pools) onEnd(() => pool.end());
+      const applied = (await Promise.all(pools.map(migrate))).flat();
+      const listed = (await rows<{ nome: string }>(pools[0]!, 'select nome from migracoes order by nome')).map(
+        ({ nome }) => nome,
+      );
+      assert.ok(listed.length > 0);
+      assert.deepEqual(applied.toSorted(), listed);
+      assert.deepEqual(await migrate(pools[1]!), [], 'and never again');
+    }
+  });
+
+  test('every table and every unique index begins with the tenant', async () => {
+    const { pool } = await oneProcess();
+    /** The list of migrations belongs to the database, not to a tenant. In `municipios` the tenant is the whole key. */
+    const exceptions = new Set(['migracoes']);
+    const tables = await rows<{ name: string; first: string | null; nullable: string }>(
+      pool,
+      `select t.table_name as name, c.column_name as first, c.is_nullable as nullable
+       from information_schema.tables t left join information_schema.columns c
+         on c.table_schema = t.table_schema and c.table_name = t.table_name and c.column_name = 'tenant'
+       where t.table_schema = 'public'`,
+    );
+    assert.ok(tables.some(({ name }) => name === 'notas'));
+    for (const { name, first, nullable } of tables.filter((table) => !exceptions.has(table.name))) {
+      assert.deepEqual([first, nullable], ['tenant', 'NO'], name);
+    }
+    const indexes = await rows<{ table: string; name: string; first: string; primary: boolean }>(
+      pool,
+      `select i.indrelid::regclass::text as table, i.indexrelid::regclass::text as name, a.attname as first, i.indisprimary as primary
+       from pg_index i join pg_class c on c.oid = i.indrelid join pg_namespace n on n.oid = c.relnamespace
+         left join pg_attribute a on a.attrelid = i.indrelid and a.attnum = i.indkey[0]
+       where i.indisunique and n.nspname = 'public'`,
+    );
+    for (const { table, name, first } of indexes.filter((index) => !exceptions.has(index.table))) {
+      assert.equal(first, 'tenant', name);
+    }
+    const keyed = new Set(indexes.filter(({ primary }) => primary).map(({ table }) => table));
+    assert.deepEqual(
+      tables.filter(({ name }) => !keyed.has(name)),
+      [],
+      'every table has a primary key',
+    );
+  });
+});
+
+describe('numbers', () => {
+  test('run without gaps for each tenant and provider, whoever issues, fails or repeats beside', async () => {
+    const tenants = ['alfa', 'beta'];
+    const providers = [CNPJ, OTHER_CNPJ, CPF];
+    const [a, b] = await twoProcesses(...tenants);
+    const outcomes: { tenant: string; prestador: string; idDps: string | undefined; result: IssueResult }[] = [];
+    const waiting: Promise<void>[] = [];
+    const send = (
+      { store }: Process,
+      tenant: string,
+      prestador: string,
+      idDps: string | undefined,
+      fails: boolean,
+    ): void => {
+      const job = issuance(prestador, idDps, fails ? 'fails' : {});
+      waiting.push(
+        store.issueNota(tenant, job).then((result) => void outcomes.push({ tenant, prestador, idDps, result })),
+      );
+    };
+    for (let turn = 0; turn < 40; turn += 1) {
+      for (const tenant of tenants) {
+        for (const [place, prestador] of providers.entries()) {
+          const idDps = `DPS ${prestador} ${turn}`;
+          send(turn % 2 === 0 ? a : b, tenant, prestador, idDps, false);
+          // The same from both, one that fails, and one without number.
+          if (turn % 3 === place) send(turn % 2 === 0 ? b : a, tenant, prestador, idDps, false);
+          if (turn % 4 === 1) send(a, tenant, prestador, `DPS ${prestador} never ${turn}`, true);
+          if (turn % 5 === 2) send(b, tenant, prestador, undefined, turn % 10 === 2);
+        }
+      }
+      if (turn % 8 === 7) await new Promise((resolve) => setImmediate(resolve));
+    }
+    await Promise.all(waiting);
+
+    for (const tenant of tenants) {
+      for (const prestador of providers) {
+        const own = outcomes.filter((one) => one.tenant === tenant && one.prestador === prestador);
+        const notes = own.filter(({ result }) => 'nota' in result);
+        // 40 identifiers, and one without number in turns 7, 17, 27 and 37.
+        assert.equal(notes.length, 44);
+        assert.deepEqual(await numbersOf(a.pool, tenant, prestador), upTo(44));
+        const winners = new Map(
+          notes.map(({ idDps, result }) => [idDps, 'nota' in result && result.nota.chave_acesso]),
+        );
+        const repeated = own.flatMap(({ idDps, result }) =>
+          'duplicateOf' in result ? [[idDps, result.duplicateOf] as const] : [],
+        );
+        assert.ok(repeated.length >= 13);
+        for (const [idDps, holder] of repeated) assert.equal(holder.chave_acesso, winners.get(idDps));
+        const failed = own.flatMap(({ result }) => ('error' in result ? [result.error] : []));
+        assert.equal(failed.length, 14);
+        assert.ok(failed.every((error) => error === failure));
+        const [last] = await rows<{ ultimo: string }>(
+          a.pool,
+          'select ultimo from numeracao where tenant = $1 and prestador = $2',
+          [tenant, prestador],
+        );
+        assert.equal(last?.ultimo, '44');
+      }
+    }
+  });
+
+  test('one DPS sent to two processes at once is one note', async () => {
+    const [a, b] = await twoProcesses('alfa');
+    for (let round = 1; round <= 40; round += 1) {
+      const idDps = `DPS ${round}`;
+      const results = await Promise.all([a, b].map(({ store }) => store.issueNota('alfa', issuance(CNPJ, idDps))));
+      const notes = results.flatMap((result) => ('nota' in result ? [result.nota] : []));
+      const holders = results.flatMap((result) => ('duplicateOf' in result ? [result.duplicateOf] : []));
+      assert.deepEqual(
+        [notes.length, holders.length],
+        [1, 1],
+        JSON.stringify(results, (_, v) => String(v)),
+      );
+      assert.equal(holders[0]!.chave_acesso, notes[0]!.chave_acesso);
+      assert.equal(holders[0]!.numero_protocolo, notes[0]!.numero_protocolo);
+      assert.deepEqual(await a.store.receivedOf('alfa', holders[0]!.id), notes[0]!.recebido);
+    }
+    assert.deepEqual(await numbersOf(a.pool, 'alfa', CNPJ), upTo(40));
+  });
+
+  test('a number of our own choosing that was taken by hand is answered as taken, and is not lost', async () => {
+    const { pool, store } = await oneProcess('alfa');
+    const byHand = await issued(store, 'alfa', `DPS ${CNPJ} own 2`);
+    const taken = await store.issueNota('alfa', issuance(CNPJ, undefined));
+    assert.ok('duplicateOf' in taken);
+    assert.equal(taken.duplicateOf.chave_acesso, byHand.chave_acesso);
+    await issued(store, 'alfa', 'DPS x');
+    assert.deepEqual(await numbersOf(pool, 'alfa', CNPJ), [1, 2]);
+  });
+
+  test('what the database refuses leaves no gap, and nothing by halves', async () => {
+    const { pool, store } = await oneProcess('alfa');
+    await issued(store, 'alfa', 'DPS 1');
+    const jobs = [
+      issuance(CNPJ, 'DPS 2'),
+      issuance(CNPJ, 'DPS 3', { data_competencia: 'no date' }),
+      issuance(CPF, 'DPS 4'),
+    ];
+    const results = await Promise.allSettled(jobs.map((job) => store.issueNota('alfa', job)));
+    assert.equal(results[1]!.status, 'rejected');
+    const stored = await rows<{ id_dps: string }>(pool, 'select id_dps from notas order by id_dps');
+    const told = results.flatMap((result, place) => (result.status === 'fulfilled' ? [jobs[place]!.idDps] : []));
+    assert.deepEqual(
+      stored.map(({ id_dps }) => id_dps),
+      ['DPS 1', ...told],
+    );
+    await issued(store, 'alfa', 'DPS 5');
+    const numbers = await numbersOf(pool, 'alfa', CNPJ);
+    assert.deepEqual(numbers, upTo(numbers.length));
+    const [counts] = await rows(
+      pool,
+      'select (select count(*) from notas) as n, (select count(*) from documentos) as d',
+    );
+    assert.deepEqual(counts, { n: String(stored.length + 1), d: String(stored.length + 1) });
+  });
+
+  test('a connection that is lost in the middle is an error for its callers, and no gap', async () => {
+    const [a, b] = await twoProcesses('alfa');
+    const lost: string[] = [];
+    for (let round = 0; round < 10; round += 1) {
+      const killed = new Promise<void>((resolve, reject) => {
+        const job: Issuance = {
+          ...issuance(CNPJ, `DPS ${round}`),
+          complete: () => {
+            // The one that is in a transaction now is ours.
+            const kill = `select pg_terminate_backend(pid) from pg_stat_activity
+              where datname = current_database() and pid <> pg_backend_pid() and state = 'idle in transaction'`;
+            b.pool.query(kill).then(() => resolve(), reject);
+            return rowOf(`DPS ${round}`);
+          },
+        };
+        a.store.issueNota('alfa', job).catch(() => void lost.push(`DPS ${round}`));
+      });
+      await killed;
+      const next = await b.store.issueNota('alfa', issuance(CNPJ, `DPS after ${round}`));
+      assert.ok('nota' in next);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const numbers = await numbersOf(b.pool, 'alfa', CNPJ);
+    assert.ok(numbers.length >= 10);
+    assert.deepEqual(numbers, upTo(numbers.length));
+    const stored = await rows<{ id_dps: string }>(b.pool, 'select id_dps from notas');
+    const known = new Set(stored.map(({ id_dps }) => id_dps));
+    for (let round = 0; round < 10; round += 1) {
+      // Whoever was told of an error may find the note only if the commit had gone through.
+      if (!lost.includes(`DPS ${round}`))
+        assert.ok(known.has(`DPS ${round}`), `DPS ${round} was answered and is not there`);
+    }
+    const again = await a.store.issueNota('alfa', issuance(CNPJ, 'DPS last'));
+    assert.ok('nota' in again, 'the pool goes on');
+  });
+});
+
+describe('the identifier of a DPS', () => {
+  test('is taken while the note lives, and free again after the ADN refused it (D-20)', async () => {
+    const { pool, store } = await oneProcess('alfa');
+    const first = await issued(store, 'alfa', 'DPS 1');
+    const taken = await store.issueNota('alfa', issuance(CNPJ, 'DPS 1'));
+    assert.ok('duplicateOf' in taken);
+    assert.equal(await store.hasDps('alfa', 'DPS 1'), true);
+
+    assert.equal(await deliver(store, 'alfa', 'recusa'), 1);
+    assert.equal(await store.hasDps('alfa', 'DPS 1'), false);
+    assert.equal(await store.notaByDps('alfa', 'DPS 1'), undefined);
+    const refused = await store.notaByChave('alfa', first.chave_acesso);
+    assert.deepEqual([refused?.estado, refused?.mensagem_retorno], ['recusada', 'E1234: recusada']);
+
+    const second = await issued(store, 'alfa', 'DPS 1');
+    assert.notEqual(second.chave_acesso, first.chave_acesso);
+    assert.equal((await store.notaByDps('alfa', 'DPS 1'))?.chave_acesso, second.chave_acesso);
+    assert.equal((await store.notaByChave('alfa', first.chave_acesso))?.estado, 'recusada', 'the refused note stays');
+    assert.deepEqual(await numbersOf(pool, 'alfa', CNPJ), [1, 2], 'its number is not used again');
+    const third = await store.issueNota('alfa', issuance(CNPJ, 'DPS 1'));
+    assert.ok('duplicateOf' in third);
+    assert.equal(third.duplicateOf.chave_acesso, second.chave_acesso);
+  });
+
+  test('is taken for ever once the note is authorised', async () => {
+    const { store } = await oneProcess('alfa');
+    const note = await issued(store, 'alfa', 'DPS 1');
+    await deliver(store, 'alfa', 'autorizacao');
+    const taken = await store.issueNota('alfa', issuance(CNPJ, 'DPS 1'));
+    assert.ok('duplicateOf' in taken);
+    assert.equal(taken.duplicateOf.chave_acesso, note.chave_acesso);
+  });
+});
+
+describe('a group', () => {
+  test('is committed together: far fewer transactions than notes, and each note whole in one of them', async () => {
+    const { pool, store } = await oneProcess('alfa');
+    const count = 600;
+    await Promise.all(upTo(count).map((number) => issued(store, 'alfa', `DPS ${number}`)));
+    const [sums] = await rows<{ notes: string; commits: string }>(
+      pool,
+      'select count(*) as notes, count(distinct xmin::text) as commits from notas',
+    );
+    assert.equal(sums?.notes, String(count));
+    assert.ok(Number(sums?.commits) <= 20, `${sums?.commits} transactions`);
+    const torn = await rows(
+      pool,
+      `select n.id from notas n left join documentos d on d.tenant = n.tenant and d.nota = n.id
+         left join trilha_notas t on t.tenant = n.tenant and t.nota = n.id
+       where d.xmin is distinct from n.xmin or t.xmin is distinct from n.xmin`,
+    );
+    assert.deepEqual(torn, []);
+  });
+
+  test('keeps every document with its note, byte for byte', async () => {
+    const { store } = await oneProcess('alfa');
+    const documents = [
+      Buffer.from('<DPS>ação 😀</DPS>'),
+      Buffer.from([0xff, 0xfe, 0x00, 0x3c, 0x00]),
+      Buffer.alloc(0),
+      Buffer.alloc(100_000, 7),
+      Buffer.from('x'),
+    ];
+    const notes = await Promise.all(
+      documents.map(async (recebido, place) => {
+        const nfse = `<NFSe>${'é'.repeat(place * 1000)}</NFSe>`;
+        const result = await store.issueNota('alfa', issuance(CNPJ, `DPS ${place}`, { recebido, nfse }));
+        assert.ok('nota' in result);
+        return result.nota;
+      }),
+    );
+    for (const [place, { chave_acesso, nfse }] of notes.entries()) {
+      const row = await store.notaByChave('alfa', chave_acesso);
+      assert.deepEqual(row?.recebido, documents[place]);
+      assert.equal(row?.nfse.toString(), nfse);
+      assert.deepEqual(await store.receivedOf('alfa', BigInt(row!.id)), documents[place]);
+      assert.equal((await store.nfseOf('alfa', [row!.id])).get(row!.id)?.toString(), nfse);
+    }
+  });
+
+  test('brings each new provider once, and never over one that is there (sandbox)', async () => {
+    const [a, b] = await twoProcesses('alfa');
+    const novo = (razaoSocial: string): Prestador => ({
+      documento: CNPJ,
+      razaoSocial,
+      autorizado: true,
+      endereco: { xLgr: 'Rua', nro: '1', xBairro: 'Centro', CEP: '01001000' },
+    });
+    const job = (place: number): Issuance => ({
+      ...issuance(CNPJ, `DPS ${place}`),
+      novoPrestador: novo(`Nome ${place}`),
+    });
+    await Promise.all(upTo(40).map((place) => (place % 2 ? a : b).store.issueNota('alfa', job(place))));
+    const [only, ...others] = await a.store.prestadoresOf('alfa', CNPJ);
+    assert.deepEqual(others, []);
+    const name = only!.razaoSocial;
+    assert.match(name, /^Nome \d+$/);
+    await b.store.issueNota('alfa', { ...issuance(CNPJ, 'DPS 41'), novoPrestador: novo('Outro nome') });
+    assert.equal((await b.store.prestadoresOf('alfa', CNPJ))[0]?.razaoSocial, name);
+    assert.deepEqual(await a.store.prestadoresOf('alfa', OTHER_CNPJ), []);
+  });
+});
+
+describe('a claim', () => {
+  test('takes each due note once, though two workers race', async () => {
+    const [a, b] = await twoProcesses('alfa');
+    const count = 300;
+    await Promise.all(upTo(count).map((number) => issued(a.store, 'alfa', `DPS ${number}`)));
+    const taken: string[] = [];
+    const work = async ({ store }: Process): Promise<void> => {
+      for (;;) {
+        const { notas } = await store.claimNotas('alfa', NOW, NOW + MINUTE_MS, 7);
+        if (notas.length === 0) return;
+        assert.ok(notas.length <= 7);
+        taken.push(...notas.map(({ id }) => id));
+      }
+    };
+    await Promise.all([work(a), work(b), work(a), work(b)]);
+    // A claimer may see nothing while another holds the last rows: what it left is taken now.
+    await work(a);
+    assert.equal(taken.length, count);
+    assert.equal(new Set(taken).size, count);
+    const moves = await rows<{ gatilho: string; count: string }>(
+      a.pool,
+      'select gatilho, count(*) from trilha_notas group by gatilho order by gatilho',
+    );
+    assert.deepEqual(moves, [
+      { gatilho: 'anuncio', count: String(count) },
+      { gatilho: 'emissao', count: String(count) },
+    ]);
+  });
+
+  test('takes what is due and nothing else, the longest due first', async () => {
+    const { store } = await oneProcess('alfa');
+    for (const [idDps, data_emissao] of [
+      ['later', NOW + 1000],
+      ['second', NOW - 1000],
+      ['first', NOW - 2000],
+    ] as const) {
+      await store.issueNota('alfa', issuance(CNPJ, idDps, { data_emissao }));
+    }
+    const one = await store.claimNotas('alfa', NOW, NOW + MINUTE_MS, 1);
+    assert.deepEqual(
+      one.notas.map(({ id_dps }) => id_dps),
+      ['first'],
+    );
+    const rest = await store.claimNotas('alfa', NOW, NOW + MINUTE_MS, 10);
+    assert.deepEqual(
+      rest.notas.map(({ id_dps }) => id_dps),
+      ['second'],
+    );
+    assert.deepEqual((await store.claimNotas('alfa', NOW, NOW + MINUTE_MS, 10)).notas, []);
+    assert.notEqual(one.token, rest.token);
+  });
+
+  test('announces: the state is transmitida before anybody sends, and the state it was found in is told', async () => {
+    const { store } = await oneProcess('alfa');
+    const note = await issued(store, 'alfa', 'DPS 1');
+    assert.equal((await store.notaByChave('alfa', note.chave_acesso))?.estado, 'emitida');
+    const { notas } = await store.claimNotas('alfa', NOW, NOW + MINUTE_MS, 10);
+    assert.deepEqual(
+      notas.map(({ chave_acesso, id_dps, found, tentativas }) => ({ chave_acesso, id_dps, found, tentativas })),
+      [{ chave_acesso: note.chave_acesso, id_dps: 'DPS 1', found: 'emitida', tentativas: 1 }],
+    );
+    assert.equal((await store.notaByChave('alfa', note.chave_acesso))?.estado, 'transmitida');
+  });
+
+  test('whose lease has passed is taken by another, and its ghost writes nothing', async () => {
+    const [dead, living] = await twoProcesses('alfa');
+    const note = await issued(dead.store, 'alfa', 'DPS 1');
+    const lost = await dead.store.claimNotas('alfa', NOW, NOW + MINUTE_MS, 10);
+    const id = lost.notas[0]!.id;
+
+    const early = await living.store.claimNotas('alfa', NOW + MINUTE_MS - 1, NOW + 2 * MINUTE_MS, 10);
+    assert.deepEqual(early.notas, [], 'the lease still holds');
+    const again = await living.store.claimNotas('alfa', NOW + MINUTE_MS, NOW + 2 * MINUTE_MS, 10);
+    assert.deepEqual(
+      again.notas.map(({ found, tentativas }) => [found, tentativas]),
+      [['transmitida', 2]],
+    );
+
+    const written = await dead.store.settleNotas('alfa', lost.token, NOW + MINUTE_MS, [settlement(id, 'recusa')]);
+    assert.equal(written, 0);
+    const between = await living.store.notaByChave('alfa', note.chave_acesso);
+    assert.deepEqual([between?.estado, between?.mensagem_retorno], ['transmitida', null]);
+
+    assert.equal(
+      await living.store.settleNotas('alfa', again.token, NOW + MINUTE_MS, [settlement(id, 'autorizacao')]),
+      1,
+    );
+    assert.equal((await living.store.notaByChave('alfa', note.chave_acesso))?.estado, 'autorizada');
+    for (const token of [lost.token, again.token]) {
+      assert.equal(
+        await dead.store.settleNotas('alfa', token, NOW, [settlement(id, 'recusa')]),
+        0,
+        'nor anybody twice',
+      );
+    }
+    const trail = await rows<{ gatilho: string }>(dead.pool, 'select gatilho from trilha_notas order by movimento');
+    assert.deepEqual(
+      trail.map(({ gatilho }) => gatilho),
+      ['emissao', 'anuncio', 'anuncio', 'autorizacao'],
+    );
+  });
+
+  test('is settled in part, when only a part is still ours', async () => {
+    const { store } = await oneProcess('alfa');
+    await issued(store, 'alfa', 'DPS 1');
+    await issued(store, 'alfa', 'DPS 2');
+    const { token, notas } = await store.claimNotas('alfa', NOW, NOW + MINUTE_MS, 10);
+    const [mine, foreign] = notas;
+    const wrong = { ...settlement(foreign!.id, 'autorizacao'), move: notaMove('autorizada', 'cancelamento')! };
+    assert.equal(await store.settleNotas('alfa', token, NOW, [settlement(mine!.id, 'autorizacao'), wrong]), 1);
+    assert.equal((await store.notaByDps('alfa', foreign!.id_dps))?.estado, 'transmitida', 'a move from another state');
+    assert.equal((await store.notaByDps('alfa', mine!.id_dps))?.estado, 'autorizada');
+  });
+});
+
+describe('a settlement', () => {
+  test('leaves each move in the trail, with its moment', async () => {
+    const { pool, store } = await oneProcess('alfa');
+    await issued(store, 'alfa', 'DPS 1');
+    const first = await store.claimNotas('alfa', NOW + 1000, NOW + MINUTE_MS, 10);
+    const id = first.notas[0]!.id;
+    await store.settleNotas('alfa', first.token, NOW + 2000, [settlement(id, 'adiamento', NOW + 5000)]);
+    const second = await store.claimNotas('alfa', NOW + 5000, NOW + MINUTE_MS, 10);
+    await store.settleNotas('alfa', second.token, NOW + 6000, [settlement(id, 'autorizacao')]);
+    const trail = await rows<{ movimento: number; em: Date; de: string | null; gatilho: string; para: string }>(
+      pool,
+      'select movimento, em, de, gatilho, para from trilha_notas where tenant = $1 and nota = $2 order by movimento',
+      ['alfa', id],
+    );
+    assert.deepEqual(
+      trail.map(({ movimento, em, de, gatilho, para }) => [movimento, em.getTime() - NOW, de, gatilho, para]),
+      [
+        [1, 0, null, 'emissao', 'emitida'],
+        [2, 1000, 'emitida', 'anuncio', 'transmitida'],
+        [3, 2000, 'transmitida', 'adiamento', 'transmitida'],
+        [4, 5000, 'transmitida', 'anuncio', 'transmitida'],
+        [5, 6000, 'transmitida', 'autorizacao', 'autorizada'],
+      ],
+    );
+  });
+
+  test('puts a note off until its moment, and says nothing more of one that rests', async () => {
+    const { store } = await oneProcess('alfa');
+    const note = await issued(store, 'alfa', 'DPS 1');
+    assert.deepEqual(await store.tenantsWithNotasDue(NOW - 1), []);
+    assert.deepEqual(await store.tenantsWithNotasDue(NOW), ['alfa']);
+    const { token, notas } = await store.claimNotas('alfa', NOW, NOW + MINUTE_MS, 10);
+    assert.deepEqual(await store.tenantsWithNotasDue(NOW), [], 'what is claimed is not due');
+    await store.settleNotas('alfa', token, NOW, [settlement(notas[0]!.id, 'adiamento', NOW + 8000)]);
+    assert.deepEqual(await store.tenantsWithNotasDue(NOW + 7999), []);
+    assert.deepEqual(await store.tenantsWithNotasDue(NOW + 8000), ['alfa']);
+    await deliver(store, 'alfa', 'autorizacao', NOW + 8000);
+    assert.deepEqual(await store.tenantsWithNotasDue(Number.MAX_SAFE_INTEGER / 1000), []);
+    const row = await store.notaByChave('alfa', note.chave_acesso);
+    assert.equal(row?.data_autorizacao?.getTime(), NOW + 8000);
+    assert.equal(row?.data_cancelamento, null);
+  });
+
+  test('the database takes the states of the machine and no other', async () => {
+    const { pool, store } = await oneProcess('alfa');
+    await issued(store, 'alfa', 'DPS 1');
+    for (const estado of Object.keys(NOTA_ESTADOS) as NotaEstado[]) {
+      await pool.query('update notas set estado = $1', [estado]);
+    }
+    await assert.rejects(pool.query("update notas set estado = 'outra'"), /check/);
+  });
+});
+
+describe('a tenant', () => {
+  test('never sees, claims or settles what is of another', async () => {
+    const { store, pool } = await oneProcess('alfa', 'beta', 'gama');
+    const twin = { chave_acesso: 'MESMA', numero_protocolo: 'MESMO' };
+    for (const tenant of ['alfa', 'beta']) {
+      const result = await store.issueNota(
+        tenant,
+        issuance(CNPJ, 'DPS 1', { ...twin, prestador_razao_social: tenant, nfse: `<NFSe>${tenant}</NFSe>` }),
+      );
+      assert.ok('nota' in result, 'keys of one tenant are no other tenant’s');
+    }
+    for (const tenant of ['alfa', 'beta']) {
+      for (const row of [
+        await store.notaByChave(tenant, 'MESMA'),
+        await store.notaByProtocolo(tenant, 'MESMO'),
+        await store.notaByDps(tenant, 'DPS 1'),
+      ]) {
+        assert.equal(row?.prestador_razao_social, tenant);
+        assert.equal(row?.nfse.toString(), `<NFSe>${tenant}</NFSe>`);
+      }
+    }
+    assert.equal(await store.notaByChave('gama', 'MESMA'), undefined);
+    assert.equal(await store.notaByProtocolo('gama', 'MESMO'), undefined);
+    assert.equal(await store.notaByDps('gama', 'DPS 1'), undefined);
+    assert.equal(await store.hasDps('gama', 'DPS 1'), false);
+
+    const alfa = await store.claimNotas('alfa', NOW, NOW + MINUTE_MS, 10);
+    assert.equal(alfa.notas.length, 1);
+    const { id } = alfa.notas[0]!;
+    assert.equal(await store.settleNotas('beta', alfa.token, NOW, [settlement(id, 'autorizacao')]), 0);
+    assert.equal((await store.notaByChave('alfa', 'MESMA'))?.estado, 'transmitida');
+    assert.equal((await store.notaByChave('beta', 'MESMA'))?.estado, 'emitida');
+    assert.equal(await store.receivedOf('gama', BigInt(id)), undefined);
+    assert.equal((await store.nfseOf('gama', [id])).size, 0);
+    assert.deepEqual(await store.tenantsWithNotasDue(NOW), ['beta']);
+
+    const insert = `insert into prestadores (tenant, documento, razao_social, autorizado, logradouro, numero, bairro, cep,
+      origem, criado_em) values ('alfa', $1, 'Nome', true, 'Rua', '1', 'Centro', '01001000', 'cadastro', now())`;
+    await pool.query(insert, [CNPJ]);
+    await pool.query(`insert into servicos_municipais (tenant, codigo, inicio, descricao, codigo_tributacao_nacional)
+      values ('alfa', '001', '2026-01-01', 'Serviço', '010101')`);
+    const [own, foreign] = await Promise.all([store.prestadoresOf('alfa', CNPJ), store.prestadoresOf('beta', CNPJ)]);
+    assert.deepEqual([own.length, foreign.length], [1, 0]);
+    assert.equal((await store.servicosOf('alfa')).length, 1);
+    assert.equal((await store.servicosOf('beta')).length, 0);
+  });
+
+  test('numbers its notes for itself', async () => {
+    const { pool, store } = await oneProcess('alfa', 'beta');
+    for (const tenant of ['alfa', 'beta', 'alfa']) await issued(store, tenant, `DPS ${made}`);
+    assert.deepEqual(await numbersOf(pool, 'alfa', CNPJ), [1, 2]);
+    assert.deepEqual(await numbersOf(pool, 'beta', CNPJ), [1]);
+  });
+
+  test('that is not open issues nothing', async () => {
+    const { pool, store } = await oneProcess('alfa');
+    await assert.rejects(store.issueNota('nenhum', issuance(CNPJ, 'DPS 1')));
+    assert.deepEqual(await rows(pool, 'select 1 from notas'), []);
+    assert.equal(await store.municipioBySlug('nenhum'), undefined);
+  });
+});
+
+describe('the plans of the statements', () => {
+  type Plan = {
+    readonly 'Node Type': string;
+    readonly 'Relation Name'?: string;
+    readonly 'Index Name'?: string;
+    readonly 'Index Cond'?: string;
+    readonly Plans?: readonly Plan[];
+  };
+  const statements = new Map<string, unknown[]>();
+
+  /** The same pool, with every statement that goes through it written down. */
+  function recorded(pool: Db): Db {
+    const note = (config: unknown, values: unknown): void => {
+      const text = typeof config === 'string' ? config : (config as { text: string }).text;
+      const own = typeof config === 'string' ? values : (config as { values?: unknown[] }).values;
+      if (!/^\s*(begin|commit|rollback)/i.test(text)) statements.set(text, (own as unknown[] | undefined) ?? []);
+    };
+    const wrap = <Target extends object>(target: Target): Target =>
+      new Proxy(target, {
+        get: (of, name) => {
+          const value = Reflect.get(of, name) as unknown;
+          if (typeof value !== 'function') return value;
+          if (name === 'connect') return async () => wrap(await (of as unknown as Db).connect());
+          if (name !== 'query') return value.bind(of);
+          return (config: unknown, values?: unknown) => {
+            note(config, values);
+            return value.call(of, config, values);
+          };
+        },
+      });
+    return wrap(pool);
+  }
+
+  before(async () => {
+    const { pool } = await oneProcess('alfa');
+    const store = createStore(recorded(pool));
+    const novoPrestador: Prestador = {
+      documento: CNPJ,
+      razaoSocial: 'Nome',
+      autorizado: true,
+      endereco: { xLgr: 'Rua', nro: '1', xBairro: 'Centro', CEP: '01001000' },
+    };
+    await Promise.all([
+      store.issueNota('alfa', { ...issuance(CNPJ, 'DPS 1'), novoPrestador }),
+      store.issueNota('alfa', issuance(CNPJ, 'DPS 1')),
+      store.issueNota('alfa', issuance(CPF, undefined)),
+    ]);
+    const row = await store.notaByDps('alfa', 'DPS 1');
+    await store.notaByChave('alfa', row!.chave_acesso);
+    await store.notaByProtocolo('alfa', row!.numero_protocolo);
+    await store.receivedOf('alfa', BigInt(row!.id));
+    await store.hasDps('alfa', 'DPS 1');
+    await store.nfseOf('alfa', [row!.id]);
+    await store.tenantsWithNotasDue(NOW);
+    await store.prestadoresOf('alfa', CNPJ);
+    await store.municipioBySlug('alfa');
+    await store.servicosOf('alfa');
+    await deliver(store, 'alfa', 'autorizacao');
+  });
+
+  function nodesOf(plan: Plan): Plan[] {
+    return [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+  }
+
+  /** The one question across tenants asks all of them; a service list is read whole. */
+  const WHOLE = new Set(['municipios', 'servicos_municipais']);
+
+  async function plansAreLookUps(pool: Db): Promise<void> {
+    assert.ok(statements.size >= 15, 'the statements were seen');
+    for (const [text, values] of statements) {
+      const generic = await rows<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+        pool,
+        `explain (generic_plan, format json) ${text}`,
+      );
+      const custom = await rows<{ 'QUERY PLAN': [{ Plan: Plan }] }>(pool, `explain (format json) ${text}`, values);
+      for (const [kind, answer] of [
+        ['generic', generic],
+        ['custom', custom],
+      ] as const) {
+        const nodes = nodesOf(answer[0]!['QUERY PLAN'][0].Plan);
+        const where = `${kind} plan of ${text}: ${JSON.stringify(answer[0]!['QUERY PLAN'][0].Plan)}`;
+        assert.ok(!nodes.some((node) => node['Node Type'] === 'Seq Scan'), where);
+        for (const node of nodes.filter((one) => /Index/.test(one['Node Type']))) {
+          if (WHOLE.has(node['Relation Name'] ?? '')) continue;
+          const condition = node['Index Cond'] ?? '';
+          assert.match(condition, /tenant/, where);
+          assert.match(condition, / AND /, `more than the tenant is looked up: ${where}`);
+        }
+      }
+    }
+  }
+
+  test('on empty tables', async () => {
+    const { pool } = await oneProcess();
+    await plansAreLookUps(pool);
+    await pool.query('analyze');
+    await plansAreLookUps(pool);
+  });
+
+  test('on full ones', async () => {
+    const { pool } = await oneProcess('alfa', 'beta');
+    await pool.query(`insert into notas (tenant, id, chave_acesso, numero_protocolo, id_dps, estado, due_at, numero_dps, serie_dps,
+        numero_dps_nacional, data_emissao, data_competencia, prestador_cpf_cnpj, prestador_razao_social, valor_servico)
+      select case when n % 10 = 0 then 'beta' else 'alfa' end, n, 'C' || n, 'P' || n, 'D' || n,
+        case when n % 50 = 0 then 'emitida' else 'autorizada' end, case when n % 50 = 0 then now() end, n, '1', n::text, now(),
+        '2026-11-01', '${CNPJ}', 'Nome', 10 from generate_series(1, 20000) n`);
+    await pool.query(`insert into documentos select tenant, id, 'x', 'y' from notas`);
+    await pool.query(`insert into trilha_notas select tenant, id, 1, now(), null, 'emissao', 'emitida' from notas`);
+    await pool.query(`insert into prestadores (tenant, documento, razao_social, autorizado, logradouro, numero, bairro, cep, origem,
+        criado_em) select 'alfa', lpad(n::text, 14, '0'), 'Nome', true, 'Rua', '1', 'Centro', '01001000', 'dps', now()
+      from generate_series(1, 5000) n`);
+    await pool.query(`insert into numeracao select tenant, documento, 1 from prestadores`);
+    await plansAreLookUps(pool);
+    await pool.query('analyze');
+    await plansAreLookUps(pool);
+  });
+});
