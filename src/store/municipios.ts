@@ -3,6 +3,7 @@ import type { Ambiente } from '../fiscal/ambiente.ts';
 import { parseDecimal } from '../fiscal/decimal.ts';
 import type { ServicoMunicipal } from '../fiscal/facts.ts';
 import type { Db } from './open.ts';
+import { remembered } from './remembered.ts';
 
 export type Municipio = {
   readonly tenant: string;
@@ -20,9 +21,6 @@ export type MunicipioStore = {
   /** Opens a tenant; one that is there already stays as it is. */
   createMunicipio(municipio: Municipio, now: number): Promise<void>;
 };
-
-/** Settings change seldom and are read at every request: a tenant added or changed is seen within this time. */
-const FRESH_MS = 2_000;
 
 export function municipioStore(pool: Db): MunicipioStore {
   const bySlug = remembered(async (slug: string): Promise<Municipio | undefined> => {
@@ -53,22 +51,5 @@ export function municipioStore(pool: Db): MunicipioStore {
         on conflict (tenant) do nothing`;
       await pool.query(text, [tenant, ambiente, codigoIbge ?? null, new Date(now)]);
     },
-  };
-}
-
-/** At most this many slugs are remembered, so that made-up addresses cannot fill the memory. */
-const REMEMBERED_MAX = 10_000;
-
-function remembered<Value>(load: (key: string) => Promise<Value>): (key: string) => Promise<Value> {
-  const known = new Map<string, { at: number; value: Promise<Value> }>();
-  return (key) => {
-    const now = performance.now();
-    const one = known.get(key);
-    if (one !== undefined && now - one.at < FRESH_MS) return one.value;
-    if (known.size >= REMEMBERED_MAX) known.clear();
-    const value = load(key);
-    known.set(key, { at: now, value });
-    value.catch(() => known.delete(key));
-    return value;
   };
 }

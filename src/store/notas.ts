@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { Prestador } from '../fiscal/facts.ts';
 import type { NotaEstado, NotaMove } from '../fiscal/nota.ts';
 import { groupCommit } from './group-commit.ts';
-import { type Db, transaction } from './open.ts';
+import { type Db, pipelined } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { insertPrestadoresOfDps } from './prestadores.ts';
 import { reserveSequence } from './sequencias.ts';
@@ -166,7 +166,7 @@ export function notaStore(pool: Db): NotaStore {
  */
 async function issueGroup(pool: Db, tenant: string, jobs: readonly Issuance[]): Promise<readonly IssueResult[]> {
   const firstId = await reserveSequence(pool, tenant, 'nDFSe', jobs.length);
-  return transaction(pool, async (client) => {
+  return pipelined(pool, async (client) => {
     const wanted = new Map<string, bigint>();
     for (const { prestador } of jobs) wanted.set(prestador, (wanted.get(prestador) ?? 0n) + 1n);
     const identified = jobs.filter((job) => job.isNumbered).map((job) => job.idDps(0n));
@@ -191,8 +191,7 @@ async function issueGroup(pool: Db, tenant: string, jobs: readonly Issuance[]): 
       if (news.length > 0) writes.push(insertPrestadoresOfDps(client, tenant, news));
       writes.push(...insertNotas(client, tenant, made.rows));
     }
-    await Promise.all(writes);
-    return made.results;
+    return { result: made.results, writes };
   });
 }
 

@@ -41,6 +41,8 @@ export function openPool(connection: PoolConfig, onError: (error: Error) => void
   } as PoolConfig);
   // An idle connection that the server closes is replaced at the next use; it must not end the process.
   pool.on('error', onError);
+  // Nor must one that is lost while it is in use: its statements fail, and the pool replaces it.
+  pool.on('connect', (client) => void client.on('error', () => undefined));
   return pool;
 }
 
@@ -91,12 +93,25 @@ async function createList(pool: Db): Promise<void> {
 
 /** Runs `work` in one transaction: committed when it returns, rolled back when it throws. */
 export async function transaction<Result>(pool: Db, work: (client: PoolClient) => Promise<Result>): Promise<Result> {
+  return pipelined(pool, async (client) => ({ result: await work(client), writes: [] }));
+}
+
+/**
+ * The same, with fewer waits: `begin` travels with the first statements of `work`, and `commit` with the writes that it
+ * returns without awaiting them. A write that fails makes the server roll back, and its error is thrown.
+ */
+export async function pipelined<Result>(
+  pool: Db,
+  work: (client: PoolClient) => Promise<{ readonly result: Result; readonly writes: readonly Promise<unknown>[] }>,
+): Promise<Result> {
   const client = await pool.connect();
   let broken: Error | undefined;
   try {
-    await client.query('begin');
-    const result = await work(client);
-    await client.query('commit');
+    const begun = client.query('begin');
+    const [, { result, writes }] = await Promise.all([begun, work(client)]);
+    const [ended] = await Promise.all([client.query('commit'), ...writes]);
+    // A transaction that had failed is ended by `commit` too, and says so only here.
+    if (ended.command !== 'COMMIT') throw new Error('the transaction was rolled back');
     return result;
   } catch (error) {
     await client.query('rollback').catch((failure: Error) => {

@@ -3,6 +3,7 @@ import type { Prestador } from '../fiscal/facts.ts';
 import { batched } from './batched.ts';
 import type { Db } from './open.ts';
 import type { PoolClient } from './pg.ts';
+import { remembered } from './remembered.ts';
 
 export type PrestadorStore = {
   /** All establishments of a document, in the order of their municipal registration. */
@@ -39,7 +40,11 @@ export function prestadorStore(pool: Db): PrestadorStore {
     }
     return found;
   });
-  return { prestadoresOf: async (tenant, documento) => (await load(tenant, documento)) ?? [] };
+  const establishments = remembered(
+    async (tenant, documento): Promise<readonly Prestador[]> => (await load(tenant!, documento!)) ?? [],
+    (found) => found.length > 0,
+  );
+  return { prestadoresOf: (tenant, documento) => establishments(tenant, documento) };
 }
 
 function prestadorOf(row: Row): Prestador {

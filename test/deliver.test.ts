@@ -1,0 +1,526 @@
+/**
+ * Delivery with the real store and an ADN that can do everything an ADN does: take a note, refuse it, be away, take it and
+ * lose the answer, break. The clock is held by the test; what the public sees is read as the public reads it.
+ */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import type { Adn, AdnAnswer, AdnErro, AdnKnowledge, DocumentToShare } from '../src/adn/adn.ts';
+import { exampleXml } from '../src/fiscal/rules/example.ts';
+import { type Delivered, deliverNotas } from '../src/flows/deliver.ts';
+import { type IssuedNota, issueNota } from '../src/flows/issue-nota.ts';
+import { type NotaReading, notaByChave } from '../src/flows/queries.ts';
+import { startWorker } from '../src/flows/worker.ts';
+import type { World } from '../src/flows/world.ts';
+import type { Municipio } from '../src/store/municipios.ts';
+import type { Db } from '../src/store/open.ts';
+import { createStore } from '../src/store/store.ts';
+import { onEnd } from './support/cleanup.ts';
+import { freshPool } from './support/database.ts';
+import { NOON } from './support/service.ts';
+
+/** What the ADN does with a note that is sent to it. `lost`: takes it, and the answer does not arrive. */
+type Mood = 'accepts' | 'refuses' | 'unknown' | 'lost' | 'away' | 'silent' | 'breaks';
+
+const ERROS: readonly AdnErro[] = [
+  { codigo: 'E1234', descricao: 'Código de tributação não administrado', complemento: 'cTribNac 010101' },
+  { codigo: 'E0999', descricao: 'Outro motivo' },
+];
+
+/** A small real ADN: it remembers what it took, and never takes a note twice without telling the test. */
+class FakeAdn implements Adn {
+  readonly wantsDocuments: boolean = true;
+  batchMax = 50;
+  mood: (chave: string, tenant: string) => Mood = () => 'accepts';
+  findBreaks = false;
+  findIsAway = false;
+  readonly known = new Set<string>();
+  readonly sent: string[] = [];
+  readonly sentTwice: string[] = [];
+  readonly asked: string[] = [];
+  readonly documents = new Map<string, Uint8Array | undefined>();
+  /** Runs when notes arrive, before they are answered. */
+  onShare: () => Promise<void> = async () => undefined;
+
+  async share(tenant: string, documents: readonly DocumentToShare[]): Promise<ReadonlyMap<string, AdnAnswer>> {
+    assert.ok(documents.length >= 1 && documents.length <= this.batchMax);
+    await this.onShare();
+    const answers = new Map<string, AdnAnswer>();
+    for (const { chave_acesso: chave, nfse } of documents) {
+      this.sent.push(chave);
+      this.documents.set(chave, nfse);
+      if (this.known.has(chave)) this.sentTwice.push(chave);
+      const mood = this.mood(chave, tenant);
+      if (mood === 'breaks') throw new Error('the library for the ADN broke');
+      if (mood === 'accepts' || mood === 'lost') this.known.add(chave);
+      if (mood === 'silent') continue;
+      answers.set(chave, ANSWERS[mood]);
+    }
+    return answers;
+  }
+
+  async find(_tenant: string, chaves: readonly string[]): Promise<ReadonlyMap<string, AdnKnowledge>> {
+    this.asked.push(...chaves);
+    if (this.findBreaks) throw new Error('the library for the ADN broke');
+    return new Map(
+      chaves.map((chave) => [chave, this.findIsAway ? 'unavailable' : this.known.has(chave) ? 'known' : 'absent']),
+    );
+  }
+}
+
+const ANSWERS: Readonly<Record<Exclude<Mood, 'silent' | 'breaks'>, AdnAnswer>> = {
+  accepts: { kind: 'accepted' },
+  refuses: { kind: 'refused', erros: ERROS },
+  unknown: { kind: 'unknown', why: 'tempo esgotado' },
+  lost: { kind: 'unknown', why: 'conexão interrompida' },
+  away: { kind: 'unavailable', why: 'conexão recusada' },
+};
+
+const MINUTE_MS = 60_000;
+const TENANT = 'alfa';
+
+class Town {
+  readonly adn = new FakeAdn();
+  readonly clock = { now: NOON };
+  readonly logged: { level: string; about: object; message: string }[] = [];
+  readonly municipio: Municipio;
+  readonly world: World;
+  readonly pool: Db;
+  private random = 0;
+  private sent = 0;
+
+  private constructor(pool: Db, tenant: string) {
+    this.pool = pool;
+    this.municipio = { tenant, ambiente: 'homologacao', codigoIbge: undefined };
+    const log =
+      (level: string) =>
+      (about: object, message: string): void =>
+        void this.logged.push({ level, about, message });
+    this.world = {
+      store: createStore(pool),
+      adn: () => this.adn,
+      now: () => this.clock.now,
+      randomDigits: (count) => {
+        this.random += 1;
+        return String(this.random).padStart(count, '0');
+      },
+      log: { info: log('info'), warn: log('warn'), error: log('error') },
+      wake: () => undefined,
+    };
+  }
+
+  static async open(tenants: readonly string[] = [TENANT]): Promise<Town> {
+    const town = new Town(await freshPool(), tenants[0]!);
+    for (const tenant of tenants) {
+      await town.world.store.createMunicipio({ ...town.municipio, tenant }, town.clock.now);
+    }
+    return town;
+  }
+
+  /** Issues a note; a new number each time unless one is given. */
+  async issue(nDPS?: string, municipio = this.municipio): Promise<IssuedNota> {
+    this.sent += 1;
+    const xml = exampleXml({ serie: '1', nDPS: nDPS ?? String(this.sent) });
+    const issued = await issueNota(this.world, municipio, Buffer.from(xml));
+    assert.ok('chave_acesso' in issued, JSON.stringify(issued));
+    return issued;
+  }
+
+  deliver(): Promise<Delivered> {
+    return deliverNotas(this.world, this.municipio);
+  }
+
+  async read({ chave_acesso }: IssuedNota): Promise<NotaReading> {
+    const reading = await notaByChave(this.world, this.municipio, chave_acesso);
+    assert.ok(reading);
+    return reading;
+  }
+
+  /** What is shown of a note: status, status of the protocolo, whether the key is provisional. */
+  async shown(issued: IssuedNota): Promise<readonly [string, string, boolean]> {
+    const { nota, protocolo, chave_acesso_provisoria } = await this.read(issued);
+    return [nota.status, protocolo.status, chave_acesso_provisoria];
+  }
+
+  /** Milliseconds until the note wants attention; undefined when it rests. */
+  async dueIn({ chave_acesso }: IssuedNota): Promise<number | undefined> {
+    const text = 'select due_at from notas where chave_acesso = $1';
+    const { rows } = await this.pool.query<{ due_at: Date | null }>(text, [chave_acesso]);
+    return rows[0]!.due_at === null ? undefined : rows[0]!.due_at.getTime() - this.clock.now;
+  }
+
+  async estadoOf({ chave_acesso }: IssuedNota): Promise<string | undefined> {
+    return (await this.world.store.notaByChave(this.municipio.tenant, chave_acesso))?.estado;
+  }
+}
+
+const DRAFT = ['rascunho', 'processando', true] as const;
+const AUTHORISED = ['autorizada', 'autorizado', false] as const;
+const REFUSED = ['rascunho', 'rejeitado', true] as const;
+
+describe('a note that the ADN takes', () => {
+  test('is authorised, and nothing more happens to it', async () => {
+    const town = await Town.open();
+    const note = await town.issue();
+    assert.deepEqual(await town.shown(note), DRAFT);
+    town.clock.now += 5000;
+    assert.deepEqual(await town.deliver(), { delivered: 1, isFull: false });
+    assert.deepEqual(await town.shown(note), AUTHORISED);
+    const { nota, protocolo, rests } = await town.read(note);
+    assert.deepEqual([nota.numero, nota.codigo_situacao_nfse, rests], ['1', 100, true]);
+    assert.equal(nota.xml_nota, note.xml_nfse, 'the NFS-e, from authorisation on');
+    assert.deepEqual(protocolo, {
+      numero_protocolo: note.numero_protocolo,
+      status: 'autorizado',
+      mensagem_retorno: null,
+      data_protocolo: '2026-11-21 12:00:00 -0300',
+      chave_acesso: note.chave_acesso,
+    });
+    town.clock.now += 1000 * MINUTE_MS;
+    assert.deepEqual(await town.deliver(), { delivered: 0, isFull: false });
+    assert.deepEqual(town.adn.sent, [note.chave_acesso]);
+    assert.deepEqual(town.adn.asked, [], 'a note that was never sent is not asked about');
+  });
+
+  test('was sent as it was issued', async () => {
+    const town = await Town.open();
+    const notes = [await town.issue(), await town.issue()];
+    await town.deliver();
+    for (const { chave_acesso, xml_nfse } of notes) {
+      assert.equal(Buffer.from(town.adn.documents.get(chave_acesso)!).toString(), xml_nfse);
+    }
+  });
+
+  test('was announced before: whoever looks while it is being sent sees it transmitted', async () => {
+    const town = await Town.open();
+    const note = await town.issue();
+    const seen: (string | undefined)[] = [];
+    town.adn.onShare = async () => void seen.push(await town.estadoOf(note));
+    await town.deliver();
+    assert.deepEqual(seen, ['transmitida']);
+  });
+
+  test('leaves in batches that the ADN takes, until nothing is due', async () => {
+    const town = await Town.open();
+    town.adn.batchMax = 2;
+    const notes = [];
+    for (let place = 0; place < 5; place += 1) notes.push(await town.issue());
+    const rounds = [];
+    for (let round = 0; round < 4; round += 1) rounds.push(await town.deliver());
+    assert.deepEqual(rounds, [
+      { delivered: 2, isFull: true },
+      { delivered: 2, isFull: true },
+      { delivered: 1, isFull: false },
+      { delivered: 0, isFull: false },
+    ]);
+    assert.deepEqual(town.adn.sent.toSorted(), notes.map(({ chave_acesso }) => chave_acesso).toSorted());
+  });
+});
+
+describe('a note that the ADN refuses (D-20)', () => {
+  test('stays a draft, its protocolo is rejected with every reason, and it is not sent again', async () => {
+    const town = await Town.open();
+    town.adn.mood = () => 'refuses';
+    const note = await town.issue();
+    await town.deliver();
+    assert.deepEqual(await town.shown(note), REFUSED);
+    const { protocolo, nota, rests } = await town.read(note);
+    for (const { codigo, descricao, complemento } of ERROS) {
+      for (const text of [codigo, descricao, complemento ?? '']) assert.ok(protocolo.mensagem_retorno?.includes(text));
+    }
+    assert.ok(protocolo.mensagem_retorno!.indexOf('E1234') < protocolo.mensagem_retorno!.indexOf('E0999'));
+    assert.doesNotMatch(protocolo.mensagem_retorno!, /undefined/);
+    assert.deepEqual([nota.numero, nota.codigo_situacao_nfse, rests], [null, null, true]);
+    town.adn.mood = () => 'accepts';
+    town.clock.now += 1000 * MINUTE_MS;
+    assert.equal((await town.deliver()).delivered, 0);
+    assert.deepEqual(town.adn.sent, [note.chave_acesso]);
+  });
+
+  test('sets series and number free; the refused note and its key stay', async () => {
+    const town = await Town.open();
+    town.adn.mood = () => 'refuses';
+    const refused = await town.issue('7');
+    const xml = Buffer.from(exampleXml({ serie: '1', nDPS: '7' }));
+    const before = await issueNota(town.world, town.municipio, xml);
+    assert.ok('faults' in before);
+    assert.equal(before.faults[0].codigo, 'E0014', 'as long as it is under way it holds them');
+    await town.deliver();
+
+    town.adn.mood = () => 'accepts';
+    const again = await town.issue('7');
+    assert.notEqual(again.chave_acesso, refused.chave_acesso);
+    assert.notEqual(again.numero_protocolo, refused.numero_protocolo);
+    await town.deliver();
+    assert.deepEqual(await town.shown(again), AUTHORISED);
+    assert.deepEqual(await town.shown(refused), REFUSED);
+  });
+
+  test('does not hold up the others of its batch', async () => {
+    const town = await Town.open();
+    const notes = [await town.issue(), await town.issue(), await town.issue()];
+    const [first, second, third] = notes as [IssuedNota, IssuedNota, IssuedNota];
+    town.adn.mood = (chave) =>
+      chave === second.chave_acesso ? 'refuses' : chave === third.chave_acesso ? 'away' : 'accepts';
+    await town.deliver();
+    assert.deepEqual(await town.shown(first), AUTHORISED);
+    assert.deepEqual(await town.shown(second), REFUSED);
+    assert.deepEqual(await town.shown(third), DRAFT);
+  });
+});
+
+describe('a note about which nothing is known', () => {
+  for (const mood of ['away', 'unknown', 'silent'] as const) {
+    test(`(${mood}) waits as a draft, and is asked about before it is sent again`, async () => {
+      const town = await Town.open();
+      town.adn.mood = () => mood;
+      const note = await town.issue();
+      await town.deliver();
+      assert.deepEqual(await town.shown(note), DRAFT);
+      assert.equal((await town.read(note)).protocolo.mensagem_retorno, null);
+      assert.equal((await town.deliver()).delivered, 0, 'not at once');
+
+      town.adn.mood = () => 'accepts';
+      town.clock.now += (await town.dueIn(note))!;
+      await town.deliver();
+      assert.deepEqual(town.adn.asked, [note.chave_acesso]);
+      assert.deepEqual(town.adn.sent, [note.chave_acesso, note.chave_acesso], 'it had not arrived');
+      assert.deepEqual(await town.shown(note), AUTHORISED);
+    });
+  }
+
+  test('(lost) is found there, and never sent a second time', async () => {
+    const town = await Town.open();
+    town.adn.mood = () => 'lost';
+    const note = await town.issue();
+    await town.deliver();
+    assert.deepEqual(await town.shown(note), DRAFT);
+    town.clock.now += (await town.dueIn(note))!;
+    await town.deliver();
+    assert.deepEqual(await town.shown(note), AUTHORISED);
+    assert.deepEqual([town.adn.sent.length, town.adn.sentTwice], [1, []]);
+  });
+
+  test('is not sent while the ADN cannot even be asked', async () => {
+    const town = await Town.open();
+    town.adn.mood = () => 'lost';
+    const note = await town.issue();
+    await town.deliver();
+    town.adn.findIsAway = true;
+    for (let round = 0; round < 3; round += 1) {
+      town.clock.now += (await town.dueIn(note))!;
+      assert.equal((await town.deliver()).delivered, 1);
+      assert.deepEqual(await town.shown(note), DRAFT);
+    }
+    assert.equal(town.adn.sent.length, 1);
+    town.adn.findIsAway = false;
+    town.clock.now += (await town.dueIn(note))!;
+    await town.deliver();
+    assert.deepEqual(await town.shown(note), AUTHORISED);
+    assert.deepEqual(town.adn.sentTwice, []);
+  });
+
+  test('is asked about alone: fresh notes beside it are simply sent', async () => {
+    const town = await Town.open();
+    town.adn.mood = () => 'lost';
+    const old = await town.issue();
+    await town.deliver();
+    town.adn.mood = () => 'accepts';
+    const fresh = await town.issue();
+    town.clock.now += (await town.dueIn(old))!;
+    assert.equal((await town.deliver()).delivered, 2);
+    assert.deepEqual(town.adn.asked, [old.chave_acesso]);
+    assert.deepEqual(town.adn.sent, [old.chave_acesso, fresh.chave_acesso]);
+  });
+
+  test('waits longer each time, up to a cap, without end (D-52)', async () => {
+    const town = await Town.open();
+    town.adn.mood = () => 'away';
+    const note = await town.issue();
+    const waits: number[] = [];
+    for (let attempt = 0; attempt < 40; attempt += 1) {
+      assert.equal((await town.deliver()).delivered, 1, `attempt ${attempt}`);
+      const wait = (await town.dueIn(note))!;
+      waits.push(wait);
+      town.clock.now += wait - 1;
+      assert.equal((await town.deliver()).delivered, 0, 'not a moment before');
+      town.clock.now += 1;
+    }
+    assert.ok(waits[0]! >= 1000 && waits[0]! <= 5000, `a first trouble is short: ${waits[0]}`);
+    const cap = waits.at(-1)!;
+    assert.ok(cap >= MINUTE_MS && cap <= 60 * MINUTE_MS, `${cap}`);
+    const growing = waits.slice(0, waits.indexOf(cap) + 1);
+    for (const [place, wait] of growing.entries()) {
+      if (place > 0) assert.ok(wait > growing[place - 1]! && wait <= 2 * growing[place - 1]!, waits.join(' '));
+    }
+    assert.deepEqual(new Set(waits.slice(growing.length - 1)), new Set([cap]), waits.join(' '));
+    town.adn.mood = () => 'accepts';
+    await town.deliver();
+    assert.deepEqual(await town.shown(note), AUTHORISED, 'and is delivered all the same');
+  });
+});
+
+describe('a delivery that dies', () => {
+  for (const what of ['share', 'find'] as const) {
+    test(`in ${what} leaves its notes announced; after the lease they are asked about first`, async () => {
+      const town = await Town.open();
+      const note = await town.issue();
+      if (what === 'find') {
+        town.adn.mood = () => 'lost';
+        await town.deliver();
+        town.clock.now += (await town.dueIn(note))!;
+        town.adn.findBreaks = true;
+      } else town.adn.mood = () => 'breaks';
+      await assert.rejects(town.deliver(), /broke/);
+      assert.equal(await town.estadoOf(note), 'transmitida');
+      assert.deepEqual(await town.shown(note), DRAFT);
+
+      town.adn.mood = () => 'accepts';
+      town.adn.findBreaks = false;
+      assert.equal((await town.deliver()).delivered, 0, 'the lease holds');
+      town.clock.now += (await town.dueIn(note))!;
+      const asked = town.adn.asked.length;
+      assert.equal((await town.deliver()).delivered, 1);
+      assert.deepEqual(town.adn.asked.slice(asked), [note.chave_acesso]);
+      assert.deepEqual(await town.shown(note), AUTHORISED);
+      assert.deepEqual(town.adn.sentTwice, []);
+    });
+  }
+
+  test('and wakes again after another took over writes nothing, and says so in the log', async () => {
+    const town = await Town.open();
+    const note = await town.issue();
+    town.adn.mood = () => 'refuses';
+    let nested: Delivered | undefined;
+    town.adn.onShare = async () => {
+      town.adn.onShare = async () => undefined;
+      town.clock.now += 60 * MINUTE_MS;
+      town.adn.mood = () => 'accepts';
+      nested = await town.deliver();
+      town.adn.mood = () => 'refuses';
+    };
+    await town.deliver();
+    assert.equal(nested?.delivered, 1);
+    assert.deepEqual(await town.shown(note), AUTHORISED, 'the outcome of who held the claim');
+    assert.equal((await town.read(note)).protocolo.mensagem_retorno, null);
+    assert.ok(town.logged.some(({ level, about }) => level === 'warn' && 'lost' in about && about.lost === 1));
+  });
+});
+
+describe('whatever the ADN does', () => {
+  const MOODS = [
+    'accepts',
+    'refuses',
+    'unknown',
+    'lost',
+    'away',
+    'silent',
+    'breaks',
+  ] as const satisfies readonly Mood[];
+
+  test('every note ends as the ADN decided, and none is sent to it twice', async () => {
+    const town = await Town.open();
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(fc.constantFrom(...MOODS), { maxLength: 6 }), { minLength: 1, maxLength: 12 }),
+        fc.array(fc.constantFrom('well', 'away', 'breaks'), { maxLength: 6 }),
+        async (moods, finding) => {
+          const notes: IssuedNota[] = [];
+          for (const _ of moods) notes.push(await town.issue());
+          const plan = new Map(notes.map(({ chave_acesso }, place) => [chave_acesso, [...moods[place]!]]));
+          const refused = new Set<string>();
+          town.adn.mood = (chave) => {
+            const mood = plan.get(chave)?.shift() ?? 'accepts';
+            if (mood === 'refuses') refused.add(chave);
+            return mood;
+          };
+          const findings = [...finding];
+          for (let round = 0; round < 60; round += 1) {
+            const next = findings.shift();
+            town.adn.findIsAway = next === 'away';
+            town.adn.findBreaks = next === 'breaks';
+            await town.deliver().catch(() => undefined);
+            town.clock.now += 10 * MINUTE_MS;
+          }
+          for (const note of notes) {
+            const isKnown = town.adn.known.has(note.chave_acesso);
+            assert.deepEqual(await town.shown(note), isKnown ? AUTHORISED : REFUSED);
+            assert.ok(isKnown || refused.has(note.chave_acesso));
+          }
+          assert.deepEqual(town.adn.sentTwice, []);
+          assert.deepEqual(await town.world.store.tenantsWithNotasDue(town.clock.now), []);
+        },
+      ),
+      { numRuns: 15 },
+    );
+  });
+});
+
+describe('the worker', () => {
+  async function eventually(what: string, holds: () => Promise<boolean>): Promise<void> {
+    for (let turn = 0; turn < 500; turn += 1) {
+      if (await holds()) return;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    assert.fail(what);
+  }
+
+  const at = (town: Town, tenant: string): Municipio => ({ ...town.municipio, tenant });
+
+  test('goes on after the trouble of one tenant, and comes back to it', { timeout: 60_000 }, async () => {
+    const town = await Town.open(['alfa', 'beta', 'gama']);
+    town.adn.mood = (_chave, tenant) => (tenant === 'alfa' ? 'breaks' : 'accepts');
+    const troubled = await town.issue(undefined, at(town, 'alfa'));
+    const others = [await town.issue(undefined, at(town, 'beta')), await town.issue(undefined, at(town, 'gama'))];
+    const worker = startWorker(town.world);
+    onEnd(() => worker.stop());
+    const statusOf = async (note: IssuedNota, tenant: string): Promise<string | undefined> =>
+      (await notaByChave(town.world, at(town, tenant), note.chave_acesso))?.nota.status;
+    for (const [place, tenant] of ['beta', 'gama'].entries()) {
+      await eventually(`the note of ${tenant} is delivered`, async () => {
+        return (await statusOf(others[place]!, tenant)) === 'autorizada';
+      });
+    }
+    assert.equal(await statusOf(troubled, 'alfa'), 'rascunho');
+    assert.ok(
+      town.logged.some(({ level, about }) => level === 'error' && 'tenant' in about && about.tenant === 'alfa'),
+    );
+
+    town.adn.mood = () => 'accepts';
+    town.clock.now += 10 * MINUTE_MS;
+    worker.wake('alfa');
+    await eventually('the troubled note is delivered', async () => (await statusOf(troubled, 'alfa')) === 'autorizada');
+    await worker.stop();
+  });
+
+  test('goes on after the database was away', { timeout: 60_000 }, async () => {
+    const town = await Town.open();
+    let failures = 2;
+    const store = {
+      ...town.world.store,
+      tenantsWithNotasDue: async (now: number): Promise<readonly string[]> => {
+        failures -= 1;
+        if (failures >= 0) throw new Error('the database is away');
+        return town.world.store.tenantsWithNotasDue(now);
+      },
+    };
+    const note = await town.issue();
+    const worker = startWorker({ ...town.world, store });
+    onEnd(() => worker.stop());
+    await eventually('the note is delivered', async () => (await town.shown(note))[0] === 'autorizada');
+    assert.equal(town.logged.filter(({ level }) => level === 'error').length, 2);
+    await worker.stop();
+  });
+
+  test('finds by itself what nobody woke it for, and stops when it is told', { timeout: 60_000 }, async () => {
+    const town = await Town.open();
+    const worker = startWorker(town.world);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const note = await town.issue();
+    await eventually('the note is delivered', async () => (await town.shown(note))[0] === 'autorizada');
+    await worker.stop();
+    const late = await town.issue();
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    assert.deepEqual(await town.shown(late), DRAFT);
+  });
+});
