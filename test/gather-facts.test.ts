@@ -28,10 +28,16 @@ const RIO = '3304557';
 
 type Place = { readonly world: World; readonly municipio: Municipio; readonly pool: Db };
 
+let shared: Promise<Db> | undefined;
+let opened = 0;
+
+/** A municipality of the test's own; the database is that of the file. */
 async function open(ambiente: Ambiente): Promise<Place> {
-  const pool = await freshPool();
+  shared ??= freshPool();
+  const pool = await shared;
+  opened += 1;
   const municipio: Municipio = {
-    tenant: 'alfa',
+    tenant: `alfa${opened}`,
     ambiente,
     codigoIbge: ambiente === 'producao' ? SAO_PAULO : undefined,
   };
@@ -51,33 +57,27 @@ async function open(ambiente: Ambiente): Promise<Place> {
 const sandbox = (): Promise<Place> => open('homologacao');
 const production = (): Promise<Place> => open('producao');
 
-type Establishment = { documento?: string; im?: string; nome?: string; autorizado?: boolean; tenant?: string };
+type Establishment = { documento?: string; im?: string; nome?: string; autorizado?: boolean };
 
-async function register({ pool }: Place, ...establishments: readonly Establishment[]): Promise<void> {
-  for (const {
-    documento = CNPJ,
-    im = '',
-    nome = 'Nome do Cadastro',
-    autorizado = true,
-    tenant = 'alfa',
-  } of establishments) {
+async function register({ pool, municipio }: Place, ...establishments: readonly Establishment[]): Promise<void> {
+  for (const { documento = CNPJ, im = '', nome = 'Nome do Cadastro', autorizado = true } of establishments) {
     await pool.query(
       `insert into prestadores (tenant, documento, inscricao_municipal, razao_social, nome_fantasia, autorizado, logradouro,
         numero, complemento, bairro, cep, fone, email, origem, criado_em)
        values ($1, $2, $3, $4, 'Fantasia', $5, 'Rua', '1', 'Sala 2', 'Centro', '01001000', '1133334444', 'a@b.br', 'cadastro', now())`,
-      [tenant, documento, im, nome, autorizado],
+      [municipio.tenant, documento, im, nome, autorizado],
     );
   }
 }
 
 type Servico = { codigo: string; cTribNac: string; inicio?: string; fim?: string; aliquota?: string };
 
-async function administer({ pool }: Place, ...servicos: readonly Servico[]): Promise<void> {
+async function administer({ pool, municipio }: Place, ...servicos: readonly Servico[]): Promise<void> {
   for (const { codigo, cTribNac, inicio = '2020-01-01', fim, aliquota } of servicos) {
     await pool.query(
       `insert into servicos_municipais (tenant, codigo, inicio, fim, descricao, codigo_tributacao_nacional, aliquota)
-       values ('alfa', $1, $2, $3, 'Serviço municipal', $4, $5)`,
-      [codigo, inicio, fim ?? null, cTribNac, aliquota ?? null],
+       values ($1, $2, $3, $4, 'Serviço municipal', $5, $6)`,
+      [municipio.tenant, codigo, inicio, fim ?? null, cTribNac, aliquota ?? null],
     );
   }
 }
@@ -119,7 +119,11 @@ describe('the sandbox creates a provider of its first DPS', () => {
     );
     for (const text of [endereco.xLgr, endereco.nro, endereco.xBairro]) assert.match(text, /\S/);
     assert.match(endereco.CEP, /^\d{8}$/);
-    assert.deepEqual(await place.world.store.prestadoresOf('alfa', CNPJ), [], 'it comes with its first note');
+    assert.deepEqual(
+      await place.world.store.prestadoresOf(place.municipio.tenant, CNPJ),
+      [],
+      'it comes with its first note',
+    );
   });
 
   test('called PRESTADOR and the document when xNome is absent', async () => {
@@ -184,8 +188,8 @@ describe('the sandbox creates a provider of its first DPS', () => {
 
   test('of its own tenant: the registry of another is not asked', async () => {
     const place = await sandbox();
-    await place.world.store.createMunicipio({ ...place.municipio, tenant: 'beta' }, NOON);
-    await register(place, { tenant: 'beta', nome: 'De outro' });
+    const other = await sandbox();
+    await register(other, { nome: 'De outro' });
     assert.equal((await gathered(place)).facts.prestador.razaoSocial, 'Empresa Exemplo Ltda');
   });
 });
@@ -212,7 +216,7 @@ describe('production asks its registry', () => {
     assert.deepEqual([codigo, xpath], ['E101', '/DPS/infDPS/prest/CNPJ']);
     const person = await refused(place, { 'prest/CNPJ': null, 'prest/CPF': CPF });
     assert.deepEqual([person.codigo, person.xpath], ['E101', '/DPS/infDPS/prest/CPF']);
-    await register(place, { tenant: 'alfa', documento: CPF });
+    await register(place, { documento: CPF });
     assert.equal((await refused(place)).codigo, 'E101', 'somebody else is');
     assert.equal((await gathered(place, { 'prest/CNPJ': null, 'prest/CPF': CPF })).facts.prestador.documento, CPF);
   });

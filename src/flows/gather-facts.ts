@@ -70,7 +70,9 @@ async function findPrestador(world: World, municipio: Municipio, dps: Dps): Prom
   if (establishments.length === 0) {
     return settings.registersPrestador ? prestadorOfFirstDps(dps, documento) : refused(notRegistered(dps));
   }
-  if (!settings.checksAuthorization) return { prestador: establishments[0]!, novo: false };
+  if (!settings.checksAuthorization) {
+    return { prestador: establishments.find((one) => one.autorizado) ?? establishments[0]!, novo: false };
+  }
   return authorized(establishments, dps);
 }
 

@@ -27,6 +27,9 @@ function patternOf(type: SimpleType): RegExp | undefined {
   return pattern;
 }
 
+/** Characters beyond twice its largest size with which a text is no longer a slip of the pen. */
+const FAR_BEYOND = 100;
+
 /**
  * Checks one text against its type. Returns undefined when it is right; the text in the national spelling is what
  * {@link readValue} gives. The first problem that explains the most is reported, one a value.
@@ -41,6 +44,8 @@ export function checkText(type: SimpleType, value: string): TypeFault | undefine
 
 function faultOf(type: SimpleType, value: string): TypeFault | undefined {
   if (value.trim() === '') return { kind: 'vazio', problem: 'está vazio' };
+  // A text far beyond its field is not searched for anything else: normalising or mending it could take minutes.
+  if (value.length > type.max * 2 + FAR_BEYOND) return wrongSize(type, value);
   if (type.reads?.pattern.test(value)) return faultOf({ ...type, reads: undefined }, type.reads.as(value));
   switch (type.kind) {
     case 'enum':
@@ -115,17 +120,20 @@ function checkPattern(type: SimpleType, value: string): TypeFault | undefined {
   if (length > type.max || length < type.min || (pattern !== undefined && !pattern.test(value))) {
     const mended = type.mend?.(value);
     const fix = mended !== undefined && checkPattern(type, mended) === undefined ? { fix: mended } : {};
-    const wrongSize = length > type.max || length < type.min;
     if (type.kind === 'date' || type.kind === 'datetime') {
       return { kind: 'tipo', problem: 'não é uma data no formato pedido', ...fix };
     }
-    const wanted = type.min === type.max ? `pede ${type.max}` : `aceita de ${type.min} a ${type.max}`;
-    const problem = wrongSize ? `tem ${length} caracteres, e o campo ${wanted}` : 'não tem o formato pedido';
-    return { kind: 'formato', problem, ...fix };
+    if (length > type.max || length < type.min) return { ...wrongSize(type, value), ...fix };
+    return { kind: 'formato', problem: 'não tem o formato pedido', ...fix };
   }
   const also = type.also?.(value);
   if (also === undefined) return undefined;
   return { kind: type.kind === 'date' ? 'tipo' : 'formato', problem: also };
+}
+
+function wrongSize(type: SimpleType, value: string): TypeFault {
+  const wanted = type.min === type.max ? `pede ${type.max}` : `aceita de ${type.min} a ${type.max}`;
+  return { kind: 'formato', problem: `tem ${characters(value)} caracteres, e o campo ${wanted}` };
 }
 
 /** What no XML document can hold; XML itself cannot bring it, a JSON body can. */

@@ -109,6 +109,10 @@ export function readDps(root: Elemento): DpsReading {
       signatures += 1;
       if (signatures === 2) faults.push(repeated('/DPS/Signature[2]', 'Signature', 1));
     } else {
+      if (faults.length > FAULTS_MAX) {
+        faults.push(NOT_LISTED);
+        continue;
+      }
       const unknown = unknownTag(`/DPS/${child.name}`, child, COMPILED_ROOT, 'DPS');
       misspelt ||= unknown.meant === 'infDPS';
       faults.push(unknown.fault);
@@ -128,6 +132,9 @@ export function readDps(root: Elemento): DpsReading {
   if (faults.length > 0) return { faults: cut(withoutExplained(found)) };
   return { dps: dps as Dps, id };
 }
+
+/** Stands for a fault that is counted and no longer described: a thousand unknown tags are not each compared. */
+const NOT_LISTED: Fault = { codigo: 'E0010', xpath: '/DPS/infDPS', mensagem: '' };
 
 /** What one reading has found so far. */
 type Found = {
@@ -180,6 +187,10 @@ function readGroup(
   for (const child of element.children) {
     const slot = compiled.slots.get(child.name);
     if (slot === undefined) {
+      if (faults.length > FAULTS_MAX) {
+        faults.push(NOT_LISTED);
+        continue;
+      }
       const unknown = unknownTag(`${base}/${child.name}`, child, compiled, parent);
       if (unknown.meant?.startsWith('/')) {
         found.meant.add(unknown.meant);
@@ -380,7 +391,7 @@ function unknownTag(
     const mensagem = `${name} não é um elemento do leiaute 1.01 em ${parent}: ${foreign.say}.`;
     const right = foreign.rename ?? foreign.replaces?.split('/').at(-1);
     const correcao =
-      right !== undefined && right !== name && element.children.length === 0
+      right !== undefined && right !== name && isShort(element)
         ? { correcao: `<${right}>${escapeText(element.text)}</${right}>` }
         : {};
     return {
@@ -392,8 +403,7 @@ function unknownTag(
   if (near !== undefined) {
     const mensagem = `${name} não é um elemento de ${parent}; o nome parecido que existe ali é ${near}.`;
     const meant = compiled.slots.get(near)!.item.name;
-    const correcao =
-      element.children.length === 0 ? { correcao: `<${near}>${escapeText(element.text)}</${near}>` } : {};
+    const correcao = isShort(element) ? { correcao: `<${near}>${escapeText(element.text)}</${near}>` } : {};
     return { fault: { ...found, mensagem, esperado: near, ...correcao }, meant };
   }
   const elsewhere = PATHS_BY_NAME.get(name);
@@ -412,6 +422,13 @@ function unknownTag(
     meant: elsewhere?.length === 1 ? `/DPS/infDPS/${elsewhere[0]}` : undefined,
   };
 }
+
+/** A correction repeats what was sent; a long text is not sent back. */
+function isShort({ children, text }: Elemento): boolean {
+  return children.length === 0 && text.length <= CORRECTION_MAX;
+}
+
+const CORRECTION_MAX = 300;
 
 function isWithin(tag: ForeignTag, parent: string): boolean {
   return tag.within === undefined || tag.within === parent;
