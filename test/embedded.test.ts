@@ -94,7 +94,7 @@ describe('PostgreSQL embutido', { concurrency: 4 }, () => {
   test('um comando que só abre e para termina por si, com o servidor parado', async (t) => {
     const place = scratch(t);
     const source = `
-      import { openEmbedded } from ${JSON.stringify(join(PROJECT, 'src', 'store', 'embedded.ts'))};
+      import { openEmbedded } from ${JSON.stringify(join(PROJECT, 'src', 'store', 'embedded', 'embedded.ts'))};
       const log = { info() {}, warn() {}, error() {} };
       const server = await openEmbedded({ dataDir: ${JSON.stringify(place.dataDir)}, log });
       await server.stop();
