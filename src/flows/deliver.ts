@@ -87,9 +87,9 @@ function moveFromSent(on: NotaTrigger): NotaMove {
   return move;
 }
 
-/** Doubles up to its cap; notas wait without a budget (D-52). */
+/** Doubles up to its cap; notas wait without a budget (D-52). The attempt that just failed is counted already. */
 function backoff(attempts: number): number {
-  return Math.min(BACKOFF_FIRST_MS * 2 ** Math.min(attempts, 20), BACKOFF_MAX_MS);
+  return Math.min(BACKOFF_FIRST_MS * 2 ** Math.min(attempts - 1, 20), BACKOFF_MAX_MS);
 }
 
 /** `mensagem_retorno` of a refused note: code and text of every reason, in the words of the ADN. */

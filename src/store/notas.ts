@@ -124,7 +124,7 @@ export type NotaStore = {
 };
 
 export function notaStore(pool: Db): NotaStore {
-  const issue = groupCommit<Issuance, IssueResult>((tenant, jobs) => issueGroup(pool, tenant, jobs), GROUP_MAX);
+  const issue = groupCommit<Issuance, IssueResult>((tenant, jobs) => issueEach(pool, tenant, jobs), GROUP_MAX);
   return {
     issueNota: issue,
     notaByChave: (tenant, chave) => readNota(pool, 'nota_chave', 'n.chave_acesso = $2', tenant, chave),
@@ -157,6 +157,20 @@ export function notaStore(pool: Db): NotaStore {
       return new Map(rows.map(({ nota, nfse }) => [nota, nfse]));
     },
   };
+}
+
+/** A row that the database refuses (SQLSTATE classes 22 and 23) must not take its group with it: then one by one. */
+async function issueEach(pool: Db, tenant: string, jobs: readonly Issuance[]): Promise<readonly IssueResult[]> {
+  try {
+    return await issueGroup(pool, tenant, jobs);
+  } catch (error) {
+    if (jobs.length === 1 || !/^2[23]/.test((error as { code?: string }).code ?? '')) throw error;
+  }
+  const results: IssueResult[] = [];
+  for (const job of jobs) {
+    results.push(...(await issueGroup(pool, tenant, [job]).catch((error: unknown) => [{ error }])));
+  }
+  return results;
 }
 
 /**

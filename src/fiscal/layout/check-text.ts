@@ -184,6 +184,11 @@ const REPLACEMENTS: Readonly<Record<string, string>> = {
   '\u200e': '',
   '\u200f': '',
   '\ufeff': '',
+  '\u0141': 'L',
+  '\u0142': 'l',
+  '\u0110': 'D',
+  '\u0111': 'd',
+  '\u0131': 'i',
   '\u0152': 'OE',
   '\u0153': 'oe',
 };
