@@ -69,7 +69,7 @@ export async function issueNota(world: World, municipio: Municipio, body: Uint8A
     numero_protocolo: nota.numero_protocolo,
     chave_acesso: nota.chave_acesso,
     xml_nfse: nota.nfse,
-    avisos: [...identifierRemark(read.id, nota.id_dps), ...judged.avisos],
+    avisos: [...identifierRemark(read.id, nota.id_dps, dps.nDPS !== undefined), ...judged.avisos],
   };
 }
 
@@ -193,9 +193,9 @@ function isSameContent(before: Uint8Array, now: Uint8Array): boolean {
   return canonical !== undefined && canonical === canonicalInfDps(now);
 }
 
-/** D-16: the canonical identifier is what is stored and answered. */
-function identifierRemark(sent: string, canonical: string): readonly Aviso[] {
-  if (sent === canonical) return [];
+/** D-16: the canonical identifier is what is stored and answered. Who left the number to us could not know it. */
+function identifierRemark(sent: string, canonical: string, isNumbered: boolean): readonly Aviso[] {
+  if (sent === canonical || !isNumbered) return [];
   const mensagem = `O atributo Id enviado não é o identificador desta DPS; o que vale, e por que ela se consulta, é ${canonical}.`;
   return [{ codigo: 'E0004', xpath: '/DPS/infDPS/@Id', mensagem }];
 }
