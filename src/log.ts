@@ -10,9 +10,25 @@ export type Logger = pino.Logger;
 const BLOCK_BYTES = 4096;
 const FLUSH_MS = 500;
 
+/** What is told of an error. The texts of the database quote values and whole rows, so of its errors only names are. */
+export function safeError(error: unknown): object {
+  if (!(error instanceof Error)) return { type: typeof error };
+  const { name, message, stack } = error;
+  const { code, severity, table, column, constraint, routine } = error as Error & Record<string, unknown>;
+  if (severity === undefined) return { type: name, message, code, stack };
+  const frames = stack
+    ?.split('\n')
+    .filter((line) => /^\s+at /.test(line))
+    .join('\n');
+  return { type: 'DatabaseError', code, table, column, constraint, routine, stack: frames };
+}
+
 export function createLog(level: string): { log: Logger; flush: () => void } {
   const destination = pino.destination({ dest: 2, sync: false, minLength: BLOCK_BYTES, periodicFlush: FLUSH_MS });
-  const log = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
+  const log = pino(
+    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, serializers: { err: safeError } },
+    destination,
+  );
   return {
     log,
     flush: () => {
