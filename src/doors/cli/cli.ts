@@ -25,7 +25,10 @@ export type CliWorld = Terminal & {
   migrate(): Promise<{ readonly applied: readonly string[]; readonly location: string }>;
 };
 
-type Command = {
+export type Values = Readonly<Record<string, string | boolean | undefined>>;
+
+export type Command = {
+  /** One word, or two: `municipio criar`. */
   readonly name: string;
   readonly arguments: string;
   readonly summary: string;
@@ -33,8 +36,14 @@ type Command = {
   readonly optionsHelp: readonly (readonly [string, string])[];
   /** How many file or code arguments it takes. */
   readonly takes: number;
-  run(world: CliWorld, values: Readonly<Record<string, string | undefined>>, args: readonly string[]): Promise<number>;
+  run(world: CliWorld, values: Values, args: readonly string[]): Promise<number>;
 };
+
+/** The text of an option that takes one. */
+export function textOf(values: Values, name: string): string | undefined {
+  const value = values[name];
+  return typeof value === 'string' ? value : undefined;
+}
 
 const DEFAULT_URL = 'http://127.0.0.1:8080';
 
@@ -58,8 +67,11 @@ const COMMANDS: readonly Command[] = [
       ['--tenant SLUG', 'município (padrão integracao)'],
     ],
     takes: 1,
-    run: async (world, { url, tenant }, [file]) =>
-      emitir(world, await bytesOf(file!), { url: url ?? DEFAULT_URL, tenant: tenant ?? 'integracao' }),
+    run: async (world, values, [file]) =>
+      emitir(world, await bytesOf(file!), {
+        url: textOf(values, 'url') ?? DEFAULT_URL,
+        tenant: textOf(values, 'tenant') ?? 'integracao',
+      }),
   },
   {
     name: 'validar',
@@ -109,21 +121,26 @@ const ENVIRONMENT: readonly (readonly [string, string])[] = [
 
 /** Runs one command; resolves with the exit code. Failures of the machine are thrown, with a message for a person. */
 export async function runCli(argv: readonly string[], world: CliWorld): Promise<number> {
-  const [name, ...rest] = argv;
+  const [name] = argv;
   if (name === undefined || ['ajuda', 'help', '--help', '-h'].includes(name)) {
     world.out(help());
     return name === undefined ? 2 : 0;
   }
-  const command = COMMANDS.find((one) => one.name === name);
+  const command = commandOf(argv);
   if (command === undefined) {
-    world.err(`Não existe o comando ${name}. Os comandos são: ${COMMANDS.map((one) => one.name).join(', ')}.\n`);
+    const family = COMMANDS.filter((one) => one.name.startsWith(`${name} `));
+    const known = (family.length > 0 ? family : COMMANDS).map((one) => one.name).join(', ');
+    world.err(
+      `Não existe o comando ${argv.slice(0, family.length > 0 ? 2 : 1).join(' ')}. Os comandos são: ${known}.\n`,
+    );
     return 2;
   }
+  const rest = argv.slice(command.name.split(' ').length);
   if (rest.includes('--help') || rest.includes('-h')) {
     world.out(commandHelp(command));
     return 0;
   }
-  let parsed: { values: Record<string, string | undefined>; positionals: string[] };
+  let parsed: { values: Values; positionals: string[] };
   try {
     parsed = parseArgs({ args: rest, options: command.options, allowPositionals: true }) as typeof parsed;
   } catch {
@@ -135,6 +152,10 @@ export async function runCli(argv: readonly string[], world: CliWorld): Promise<
     return 2;
   }
   return command.run(world, parsed.values, parsed.positionals);
+}
+
+function commandOf([first, second]: readonly string[]): Command | undefined {
+  return COMMANDS.find((one) => one.name === `${first} ${second}`) ?? COMMANDS.find((one) => one.name === first);
 }
 
 function help(): string {
@@ -165,7 +186,7 @@ function columns(rows: readonly (readonly [string, string])[]): string[] {
 }
 
 /** A file as it is, byte for byte: what was signed is what is sent. */
-async function bytesOf(file: string): Promise<Uint8Array> {
+export async function bytesOf(file: string): Promise<Uint8Array> {
   try {
     return await readFile(file);
   } catch (error) {

@@ -1,0 +1,234 @@
+/**
+ * ASN.1: reads DER and BER, writes DER. Certificates, revocation lists and CMS signatures are made of it; what their
+ * fields mean is decided by who asks (`certificate.ts`, `cms.ts`, `pki.ts`).
+ *
+ * Nothing is copied while reading: contents are views on the bytes that were given. Depth and count are bounded,
+ * because the bytes come from outside.
+ */
+
+/** Deeper than any certificate or CMS is. */
+const DEPTH_MAX = 24;
+/** A CMS with a chain of certificates has about two thousand values. */
+const VALUES_MAX = 50_000;
+
+export type Asn1 = {
+  /** 0 universal, 1 application, 2 context specific, 3 private. */
+  readonly class: 0 | 1 | 2 | 3;
+  readonly isConstructed: boolean;
+  readonly tag: number;
+  /** The content octets; of a constructed value in indefinite form, without the end mark. */
+  readonly content: Buffer;
+  /** Empty for a primitive value. */
+  readonly children: readonly Asn1[];
+  /** The whole value, tag and length included. */
+  readonly raw: Buffer;
+};
+
+/** Bytes that are no ASN.1, or end too early, or are nested absurdly. */
+export class Asn1Error extends Error {}
+
+export const TAG = {
+  boolean: 1,
+  integer: 2,
+  bitString: 3,
+  octetString: 4,
+  null: 5,
+  oid: 6,
+  enumerated: 10,
+  utf8String: 12,
+  sequence: 16,
+  set: 17,
+  printableString: 19,
+  teletexString: 20,
+  ia5String: 22,
+  utcTime: 23,
+  generalizedTime: 24,
+  universalString: 28,
+  bmpString: 30,
+} as const;
+
+/** The one value that the bytes are. Definite and indefinite lengths are read; anything after the value is an error. */
+export function readAsn1(bytes: Uint8Array): Asn1 {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const { value, end } = readValue(buffer, 0, 1, { values: 0 });
+  if (end !== buffer.length) throw new Asn1Error(`${buffer.length - end} bytes after the end of the value`);
+  return value;
+}
+
+function readValue(
+  buffer: Buffer,
+  start: number,
+  depth: number,
+  count: { values: number },
+): { readonly value: Asn1; readonly end: number } {
+  count.values += 1;
+  if (depth > DEPTH_MAX || count.values > VALUES_MAX) throw new Asn1Error('nested too deep, or too many values');
+  const identifier = byteAt(buffer, start);
+  let at = start + 1;
+  let tag = identifier & 0x1f;
+  if (tag === 0x1f) {
+    tag = 0;
+    for (let more = true; more; at += 1) {
+      const octet = byteAt(buffer, at);
+      if (tag > 0xff_ffff) throw new Asn1Error('a tag number beyond all use');
+      tag = tag * 128 + (octet & 0x7f);
+      more = (octet & 0x80) !== 0;
+    }
+  }
+  const isConstructed = (identifier & 0x20) !== 0;
+  const first = byteAt(buffer, at);
+  at += 1;
+  const own = { class: (identifier >> 6) as Asn1['class'], isConstructed, tag };
+  if (first === 0x80) {
+    if (!isConstructed) throw new Asn1Error('a primitive value of indefinite length');
+    const children: Asn1[] = [];
+    let place = at;
+    while (byteAt(buffer, place) !== 0 || byteAt(buffer, place + 1) !== 0) {
+      const child = readValue(buffer, place, depth + 1, count);
+      children.push(child.value);
+      place = child.end;
+    }
+    const end = place + 2;
+    return { value: { ...own, content: buffer.subarray(at, place), children, raw: buffer.subarray(start, end) }, end };
+  }
+  let length = first;
+  if (first > 0x80) {
+    const octets = first & 0x7f;
+    if (octets > 4) throw new Asn1Error('a length beyond all use');
+    length = 0;
+    for (let i = 0; i < octets; i += 1) length = length * 256 + byteAt(buffer, at + i);
+    at += octets;
+  }
+  const end = at + length;
+  if (end > buffer.length) throw new Asn1Error(`a value of ${length} bytes where ${buffer.length - at} are left`);
+  const children: Asn1[] = [];
+  if (isConstructed) {
+    for (let place = at; place < end; ) {
+      const child = readValue(buffer.subarray(0, end), place, depth + 1, count);
+      children.push(child.value);
+      place = child.end;
+    }
+  }
+  return { value: { ...own, content: buffer.subarray(at, end), children, raw: buffer.subarray(start, end) }, end };
+}
+
+function byteAt(buffer: Buffer, place: number): number {
+  const octet = buffer[place];
+  if (octet === undefined) throw new Asn1Error('the bytes end inside of a value');
+  return octet;
+}
+
+export function isUniversal(value: Asn1 | undefined, tag: number): value is Asn1 {
+  return value !== undefined && value.class === 0 && value.tag === tag;
+}
+
+/** `[n]`, whatever is in it. */
+export function isContext(value: Asn1 | undefined, tag: number): value is Asn1 {
+  return value !== undefined && value.class === 2 && value.tag === tag;
+}
+
+/** Dotted text of an OBJECT IDENTIFIER. */
+export function oidOf(value: Asn1 | undefined): string {
+  if (!isUniversal(value, TAG.oid) || value.content.length === 0) throw new Asn1Error('no object identifier here');
+  const arcs: bigint[] = [];
+  let arc = 0n;
+  for (const octet of value.content) {
+    arc = arc * 128n + BigInt(octet & 0x7f);
+    if ((octet & 0x80) === 0) {
+      arcs.push(arc);
+      arc = 0n;
+    }
+  }
+  const [first = 0n, ...rest] = arcs;
+  const root = first < 80n ? first / 40n : 2n;
+  return [root, first - root * 40n, ...rest].join('.');
+}
+
+/** The octets of an OCTET STRING, put together where BER has cut them. Also of one under an implicit tag. */
+export function octetsOf(value: Asn1): Buffer {
+  return value.isConstructed ? Buffer.concat(value.children.map(octetsOf)) : value.content;
+}
+
+/** The octets of a BIT STRING that fills whole octets. */
+export function bitsOf(value: Asn1): Buffer {
+  const octets = octetsOf(value);
+  if (octets.length === 0) throw new Asn1Error('an empty bit string');
+  return octets.subarray(1);
+}
+
+/** Text of any of the string types, or of an implicit one read as Latin-1. */
+export function textOf(value: Asn1): string {
+  const octets = octetsOf(value);
+  if (value.class === 0 && value.tag === TAG.utf8String) return octets.toString('utf8');
+  if (value.class === 0 && value.tag === TAG.bmpString && octets.length % 2 === 0) {
+    return Buffer.from(octets).swap16().toString('utf16le');
+  }
+  return octets.toString('latin1');
+}
+
+/** Milliseconds of a UTCTime or GeneralizedTime. */
+export function timeOf(value: Asn1 | undefined): number {
+  if (value === undefined) throw new Asn1Error('no time here');
+  const text = textOf(value);
+  const match = /^(\d{2}|\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})?(?:\.\d+)?(Z|[+-]\d{4})?$/.exec(text);
+  if (match === null) throw new Asn1Error('a time that is none');
+  const [, year, month, day, hour, minute, second = '00', zone = 'Z'] = match;
+  // RFC 5280: two digits from 50 on are of the last century.
+  const full = year!.length === 4 ? year : `${Number(year) < 50 ? '20' : '19'}${year}`;
+  const offset = zone === 'Z' ? 'Z' : `${zone.slice(0, 3)}:${zone.slice(3)}`;
+  const time = Date.parse(`${full}-${month}-${day}T${hour}:${minute}:${second}${offset}`);
+  if (Number.isNaN(time)) throw new Asn1Error('a time that is none');
+  return time;
+}
+
+// Writing. Everything below makes DER.
+
+function tlv(identifier: number, content: Uint8Array): Buffer {
+  const { length } = content;
+  if (length < 0x80) return Buffer.concat([Buffer.from([identifier, length]), content]);
+  const octets: number[] = [];
+  for (let left = length; left > 0; left = Math.floor(left / 256)) octets.unshift(left % 256);
+  return Buffer.concat([Buffer.from([identifier, 0x80 | octets.length, ...octets]), content]);
+}
+
+/** Values in DER, by the name of their type. */
+export const der = {
+  sequence: (...parts: readonly Uint8Array[]): Buffer => tlv(0x30, Buffer.concat(parts)),
+  /** Sorted, as DER wants the members of a SET OF. */
+  set: (...parts: readonly Uint8Array[]): Buffer => tlv(0x31, Buffer.concat([...parts].sort(Buffer.compare))),
+  boolean: (value: boolean): Buffer => tlv(0x01, Buffer.from([value ? 0xff : 0])),
+  /** Not negative. */
+  integer: (value: bigint | number): Buffer => {
+    let hex = BigInt(value).toString(16);
+    if (hex.length % 2 === 1) hex = `0${hex}`;
+    const octets = Buffer.from(hex, 'hex');
+    return tlv(0x02, octets[0]! >= 0x80 ? Buffer.concat([Buffer.from([0]), octets]) : octets);
+  },
+  enumerated: (value: number): Buffer => tlv(0x0a, Buffer.from([value])),
+  bitString: (octets: Uint8Array, unused = 0): Buffer => tlv(0x03, Buffer.concat([Buffer.from([unused]), octets])),
+  octetString: (octets: Uint8Array): Buffer => tlv(0x04, octets),
+  null: (): Buffer => tlv(0x05, Buffer.alloc(0)),
+  oid: (dotted: string): Buffer => {
+    const [first, second, ...rest] = dotted.split('.').map(BigInt);
+    const octets = [first! * 40n + second!, ...rest].flatMap((arc) => {
+      const sevens = [Number(arc & 0x7fn)];
+      for (let left = arc >> 7n; left > 0n; left >>= 7n) sevens.unshift(Number(left & 0x7fn) | 0x80);
+      return sevens;
+    });
+    return tlv(0x06, Buffer.from(octets));
+  },
+  utf8: (text: string): Buffer => tlv(0x0c, Buffer.from(text, 'utf8')),
+  printable: (text: string): Buffer => tlv(0x13, Buffer.from(text, 'latin1')),
+  ia5: (text: string): Buffer => tlv(0x16, Buffer.from(text, 'latin1')),
+  /** UTCTime until 2049 and GeneralizedTime after, as RFC 5280 wants it. Milliseconds. */
+  time: (instant: number): Buffer => {
+    const text = `${new Date(instant).toISOString().replace(/\D/g, '').slice(0, 14)}Z`;
+    return new Date(instant).getUTCFullYear() < 2050
+      ? tlv(0x17, Buffer.from(text.slice(2), 'latin1'))
+      : tlv(0x18, Buffer.from(text, 'latin1'));
+  },
+  /** `[n]` around complete values, or implicit over the content of a constructed one. */
+  context: (tag: number, ...parts: readonly Uint8Array[]): Buffer => tlv(0xa0 | tag, Buffer.concat(parts)),
+  /** `[n]` implicit over primitive content. */
+  contextPrimitive: (tag: number, content: Uint8Array): Buffer => tlv(0x80 | tag, content),
+} as const;
