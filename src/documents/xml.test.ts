@@ -345,8 +345,9 @@ describe('the tree', () => {
     assert.deepEqual([root.name, root.namespace], ['a', 'urn:n']);
     assert.deepEqual(root.attributes, [
       { name: 'b', namespace: '', value: '1' },
-      { name: 'c', namespace: 'urn:x', value: '2' },
+      // In canonical order: by namespace, then by name.
       { name: 'd', namespace: 'urn:n', value: '<\n3' },
+      { name: 'c', namespace: 'urn:x', value: '2' },
     ]);
     assert.deepEqual(
       root.children.map(({ name, namespace }) => [name, namespace]),

@@ -7,19 +7,15 @@
 import {
   ParseOption,
   XmlC14NMode,
-  XmlCData,
   XmlDocument,
   XmlElement,
-  type XmlNode,
   XmlParseError,
-  XmlText,
-  XmlTreeNode,
   XmlValidateError,
-  XmlXPath,
   XsdValidator,
 } from 'libxml2-wasm';
 import type { Fault } from '../fiscal/fault.ts';
-import type { Atributo, Elemento } from '../fiscal/layout/tree.ts';
+import type { Elemento } from '../fiscal/layout/tree.ts';
+import { readCanonical } from './canonical.ts';
 
 /** The deepest path of the layout has 14 levels; a signature and a SOAP envelope stay far below this. */
 const DEPTH_MAX = 32;
@@ -40,18 +36,45 @@ export type Position = { readonly linha: number; readonly coluna: number };
 const START: Position = { linha: 1, coluna: 1 };
 
 export type XmlReading =
-  | { readonly root: Elemento; readonly text: () => string; positionOf(element: Elemento): Position }
+  | {
+      readonly root: Elemento;
+      /** The bytes as they came. */
+      readonly bytes: Uint8Array;
+      readonly text: () => string;
+      positionOf(element: Elemento): Position;
+      /** Exclusive canonical form of an element and what is in it, without comments. */
+      canonicalOf(element: Elemento): string;
+      /** The first comment or processing instruction: neither is part of what a signature covers, or of what is read. */
+      strayMarkup(): StrayMarkup | undefined;
+    }
   | { readonly fault: Fault };
+
+/** A document that was read. */
+export type XmlDocumentReading = Extract<XmlReading, { root: Elemento }>;
+
+export type StrayMarkup = { readonly kind: 'comentário' | 'instrução de processamento'; readonly position: Position };
+
+/** More attributes than this in one tag are refused: sorting them, as the canonical form does, is quadratic. */
+const ATTRIBUTES_MAX = 256;
+/** Prefixes declared in a document; each is looked for at every use. */
+const PREFIXES_MAX = 256;
+/** Documents shorter than this cannot hold enough of either to matter. */
+const SMALL_BYTES = 4_096;
 
 /**
  * Parses a document. Answers E201 with line, column and the way to mend it when the bytes are not well-formed XML, or
  * use what this service does not take (DOCTYPE, entities of their own, absurd depth or size).
+ *
+ * What is handed on was read from the canonical form that libxml2 made of the document: the very text that a signature
+ * is checked over.
  */
 export function readXml(bytes: Uint8Array): XmlReading {
   const strange = strangeEncoding(bytes);
   if (strange !== undefined) return malformed(`a codificação ${strange} não é conhecida; envie em UTF-8.`, START);
   const doctype = doctypeAt(bytes);
   if (doctype !== undefined) return malformed(DOCTYPE_REFUSED, doctype, '<!DOCTYPE');
+  const excess = bytes.length < SMALL_BYTES ? undefined : excessOf(bytes);
+  if (excess !== undefined) return malformed(`O documento passa do limite de ${excess}.`, START);
   let document: XmlDocument;
   try {
     document = XmlDocument.fromBuffer(bytes, { option: OPTIONS });
@@ -61,67 +84,92 @@ export function readXml(bytes: Uint8Array): XmlReading {
     const position = { linha: detail?.line ?? 1, coluna: detail?.col ?? 1 };
     return malformed(inPortuguese(detail?.message ?? error.message), position);
   }
+  let canonical: string;
   try {
     // An encoding in which the text before the parser did not show it.
     if (document.dtd !== null) return malformed(DOCTYPE_REFUSED, START, '<!DOCTYPE');
-    const count = { elements: 0, tooDeep: false };
-    const root = treeOf(document.root, 1, count);
-    if (count.tooDeep || count.elements > ELEMENTS_MAX) {
-      const limit = count.tooDeep ? `${DEPTH_MAX} níveis de elementos` : `${ELEMENTS_MAX} elementos`;
-      return malformed(`O documento passa do limite de ${limit}.`, START);
-    }
-    let decoded: string | undefined;
-    let positions: readonly Position[] | undefined;
-    const text = (): string => (decoded ??= decodeXml(bytes));
-    const positionOf = ({ index }: Elemento): Position => {
+    canonical = document.canonicalizeToString({ mode: XmlC14NMode.XML_C14N_EXCLUSIVE_1_0 });
+  } catch {
+    return relativeNamespace(bytes);
+  } finally {
+    document.dispose();
+  }
+  const read = readCanonical(canonical, { depth: DEPTH_MAX, elements: ELEMENTS_MAX });
+  if ('limit' in read) return malformed(`O documento passa do limite de ${read.limit}.`, START);
+  let decoded: string | undefined;
+  let positions: readonly Position[] | undefined;
+  const text = (): string => (decoded ??= decodeXml(bytes));
+  return {
+    root: read.root,
+    bytes,
+    text,
+    positionOf: ({ index }) => {
       positions ??= positionsOfTags(text());
       return positions[index] ?? START;
-    };
-    return { root, text, positionOf };
+    },
+    canonicalOf: (element) => read.canonicalOf(element) ?? canonicalForm(bytes, element, 'exclusiva'),
+    strayMarkup: () => strayMarkupIn(bytes, text),
+  };
+}
+
+/** The ways to canonicalise that one meets in the wild, by the names that a message uses. */
+export const CANONICAL_FORMS = {
+  exclusiva: { mode: XmlC14NMode.XML_C14N_EXCLUSIVE_1_0, withComments: false },
+  'exclusiva com comentários': { mode: XmlC14NMode.XML_C14N_EXCLUSIVE_1_0, withComments: true },
+  inclusiva: { mode: XmlC14NMode.XML_C14N_1_0, withComments: false },
+  'inclusiva com comentários': { mode: XmlC14NMode.XML_C14N_1_0, withComments: true },
+  'inclusiva 1.1': { mode: XmlC14NMode.XML_C14N_1_1, withComments: false },
+} as const;
+
+/** One element of a document that {@link readXml} has read, canonicalised by libxml2 in any of the usual ways. */
+export function canonicalForm(bytes: Uint8Array, { index }: Elemento, form: keyof typeof CANONICAL_FORMS): string {
+  const document = XmlDocument.fromBuffer(bytes, { option: OPTIONS });
+  try {
+    const node = document.get(`(//*)[${index + 1}]`);
+    if (!(node instanceof XmlElement)) throw new RangeError('the document has no such element');
+    return node.canonicalizeToString(CANONICAL_FORMS[form]);
   } finally {
     document.dispose();
   }
 }
 
-function treeOf(element: XmlElement, depth: number, count: { elements: number; tooDeep: boolean }): Elemento {
-  const index = count.elements;
-  count.elements += 1;
-  const children: Elemento[] = [];
-  let text = '';
-  if (depth > DEPTH_MAX) count.tooDeep = true;
-  else if (count.elements <= ELEMENTS_MAX) {
-    for (let node = element.firstChild; node !== null && count.elements <= ELEMENTS_MAX; node = nextOf(node)) {
-      if (node instanceof XmlElement) children.push(treeOf(node, depth + 1, count));
-      else if (node instanceof XmlText || node instanceof XmlCData) text += node.content;
-    }
+/** What of a document would make its canonical form too dear to compute. */
+function excessOf(bytes: Uint8Array): string | undefined {
+  const isWide = bytes[0] === 0 || bytes[1] === 0 || bytes[0] === 0xff || bytes[0] === 0xfe;
+  const text = isWide ? decodeXml(bytes) : latin(bytes);
+  let [inTag, prefixes] = [0, 0];
+  for (const [token] of text.matchAll(/<|=\s*["']|xmlns:/g)) {
+    if (token === '<') inTag = 0;
+    else if (token === 'xmlns:') prefixes += 1;
+    else inTag += 1;
+    if (inTag > ATTRIBUTES_MAX) return `${ATTRIBUTES_MAX} atributos em um elemento`;
+    if (prefixes > PREFIXES_MAX) return `${PREFIXES_MAX} prefixos declarados`;
   }
-  return {
-    name: element.name,
-    namespace: element.namespaceUri,
-    text,
-    children,
-    attributes: attributesOf(element),
-    index,
-  };
+  return undefined;
 }
 
-const NEXT_NODE = XmlXPath.compile('following-sibling::node()[1]');
-
-/** The library gives a processing instruction as a node that does not know its neighbours, whatever its type says. */
-function nextOf(node: XmlTreeNode): XmlTreeNode | null {
-  return node instanceof XmlTreeNode ? node.next : ((node as XmlNode).get(NEXT_NODE) as XmlTreeNode | null);
+/** The canonical form is not defined for a namespace that is no absolute address; nor is it the one of the layout. */
+function relativeNamespace(bytes: Uint8Array): XmlReading {
+  const text = decodeXml(bytes);
+  for (const match of text.matchAll(/\sxmlns(?::[^\s=]+)?\s*=\s*(?:"([^"]*)"|'([^']*)')/g)) {
+    const address = match[1] ?? match[2]!;
+    if (address === '' || /^[A-Za-z][\w+.-]*:/.test(address)) continue;
+    const mensagem = `o espaço de nomes "${address.slice(0, 80)}" não é um endereço completo; o da DPS é http://www.sped.fazenda.gov.br/nfse.`;
+    return malformed(mensagem, placeOf(text, match.index + 1), address.slice(0, 80));
+  }
+  return malformed('o documento não tem forma canônica: confira os endereços em xmlns.', START);
 }
 
-const NO_ATTRIBUTES: readonly Atributo[] = [];
-
-function attributesOf(element: XmlElement): readonly Atributo[] {
-  const attributes = element.attrs;
-  if (attributes.length === 0) return NO_ATTRIBUTES;
-  return attributes.map((attribute) => ({
-    name: attribute.name,
-    namespace: attribute.namespaceUri,
-    value: attribute.value,
-  }));
+function strayMarkupIn(bytes: Uint8Array, text: () => string): StrayMarkup | undefined {
+  const isWide = bytes[0] === 0 || bytes[1] === 0 || bytes[0] === 0xff || bytes[0] === 0xfe;
+  const quick = isWide ? text() : latin(bytes);
+  if (!quick.includes('<!--') && quick.lastIndexOf('<?') <= 3) return undefined;
+  const whole = text();
+  for (const { 0: found, index } of whole.matchAll(/<!\[CDATA\[[\s\S]*?\]\]>|<!--|<\?/g)) {
+    if (found.startsWith('<![') || (found === '<?' && index === 0)) continue;
+    return { kind: found === '<?' ? 'instrução de processamento' : 'comentário', position: placeOf(whole, index) };
+  }
+  return undefined;
 }
 
 function malformed(mensagem: string, position: Position, encontrado?: string): { fault: Fault } {
@@ -283,20 +331,10 @@ function walkThrough(text: string): (offset: number) => Position {
  * when the bytes are not XML or have no `infDPS`.
  */
 export function canonicalInfDps(bytes: Uint8Array): string | undefined {
-  let document: XmlDocument | undefined;
-  try {
-    document = XmlDocument.fromBuffer(bytes, { option: OPTIONS });
-    for (let node = document.root.firstChild; node !== null; node = nextOf(node)) {
-      if (node instanceof XmlElement && node.name === 'infDPS') {
-        return node.canonicalizeToString({ mode: XmlC14NMode.XML_C14N_EXCLUSIVE_1_0 });
-      }
-    }
-    return undefined;
-  } catch {
-    return undefined;
-  } finally {
-    document?.dispose();
-  }
+  const reading = readXml(bytes);
+  if ('fault' in reading) return undefined;
+  const infDps = reading.root.children.find(({ name }) => name === 'infDPS');
+  return infDps && reading.canonicalOf(infDps);
 }
 
 /** Compiled schemas kept at a time; the project has a handful. */
