@@ -1,0 +1,398 @@
+/**
+ * Certificates: DER to what the service asks of one. Whose it is (CNPJ or CPF, as ICP-Brasil writes them), from when
+ * until when it is valid, what it may be used for. Whether anybody vouches for it is `trust.ts`'s affair; whether it is
+ * valid at a moment, and whether it belongs to the provider, is judged by who verifies a signature.
+ *
+ * Node reads the certificate and its key; the extensions are read here, of the very same bytes.
+ */
+import { hash, type KeyObject, X509Certificate } from 'node:crypto';
+import { type Asn1, bitsOf, isContext, isUniversal, octetsOf, oidOf, readAsn1, TAG, textOf, timeOf } from './asn1.ts';
+
+/** Certificates of ICP-Brasil have two to three thousand bytes. */
+const CERTIFICATE_BYTES_MAX = 16_384;
+/** The least that the national profile allows. */
+const RSA_BITS_MIN = 2_048;
+/** Nobody issues longer ones, and checking one signature of such a key would take the time of hundreds. */
+const RSA_BITS_MAX = 8_192;
+const NAME_SHOWN_MAX = 120;
+/** Longer than any field of a holder. */
+const FIELD_MAX = 200;
+/** Certificates seen once, and those seen again: endless new ones push out one another, not the ones in use. */
+const SEEN_ONCE_MAX = 1_000;
+const SEEN_AGAIN_MAX = 4_000;
+
+const EXTENSION = {
+  keyUsage: '2.5.29.15',
+  subjectAltName: '2.5.29.17',
+  basicConstraints: '2.5.29.19',
+  policies: '2.5.29.32',
+  extKeyUsage: '2.5.29.37',
+} as const;
+
+const COMMON_NAME = '2.5.4.3';
+
+/** otherName fields of ICP-Brasil. 2.16.76.1.3.4 is the person responsible for a company, and never the holder. */
+const OID_CNPJ = '2.16.76.1.3.3';
+const OID_CPF = '2.16.76.1.3.1';
+/** The field of a person: date of birth in eight positions, then the CPF in eleven, then other numbers. */
+const CPF_OFFSET = 8;
+const CPF_LENGTH = 11;
+
+/** Bits of the extension, from the first on (RFC 5280, 4.2.1.3). */
+const KEY_USAGES = [
+  'digitalSignature',
+  'nonRepudiation',
+  'keyEncipherment',
+  'dataEncipherment',
+  'keyAgreement',
+  'keyCertSign',
+  'cRLSign',
+  'encipherOnly',
+  'decipherOnly',
+] as const;
+
+/** Signature algorithms whose digest can be forged. */
+const WEAK_SIGNATURES: Readonly<Record<string, string>> = {
+  '1.2.840.113549.1.1.2': 'MD2',
+  '1.2.840.113549.1.1.3': 'MD4',
+  '1.2.840.113549.1.1.4': 'MD5',
+  '1.2.840.113549.1.1.5': 'SHA-1',
+  '1.3.14.3.2.29': 'SHA-1',
+  '1.2.840.10040.4.3': 'SHA-1',
+  '1.2.840.10045.4.1': 'SHA-1',
+};
+const RSA_PSS = '1.2.840.113549.1.1.10';
+const WEAK_DIGESTS: Readonly<Record<string, string>> = { '1.2.840.113549.2.5': 'MD5', '1.3.14.3.2.26': 'SHA-1' };
+
+export type Holder = {
+  readonly tipo: 'CNPJ' | 'CPF';
+  readonly documento: string;
+  /** Where it was found: 'SAN 2.16.76.1.3.3', 'SAN 2.16.76.1.3.1' or 'CN'. */
+  readonly onde: string;
+};
+
+export type Certificate = {
+  readonly der: Buffer;
+  /** SHA-256 of the DER, in lower hex. */
+  readonly fingerprint: string;
+  /** Of any kind; `asymmetricKeyType` tells which. An RSA key has 2048 bits or more. */
+  readonly publicKey: KeyObject;
+  /** Common name of the subject, or its last attribute; the same of the issuer. */
+  readonly titular: string;
+  readonly emissor: string;
+  /** Both names whole, in a form that can be compared: two are equal when RFC 5280 says so. */
+  readonly subjectName: string;
+  readonly issuerName: string;
+  /** Lower hex, without the zero octet that makes it positive. */
+  readonly serial: string;
+  /** Undefined when it carries neither CNPJ nor CPF. */
+  readonly holder: Holder | undefined;
+  /** Milliseconds since 1970; valid from the one to the other, both included. */
+  readonly inicio: number;
+  readonly fim: number;
+  readonly isCa: boolean;
+  /** How many authorities may stand between this one and an end certificate; undefined: any number. */
+  readonly pathLength: number | undefined;
+  /** Names of RFC 5280; undefined when the certificate does not restrict its use. */
+  readonly keyUsage: readonly string[] | undefined;
+  /** Dotted identifiers; undefined when the certificate does not restrict its use. */
+  readonly extKeyUsage: readonly string[] | undefined;
+  readonly policies: readonly string[];
+  /** Extensions marked critical that nobody here understands: who meets one must refuse (RFC 5280, 4.2). */
+  readonly unknownCritical: readonly string[];
+  /** The digest with which its issuer signed it, when that one can be forged: 'MD5', 'SHA-1'. */
+  readonly weakDigest: string | undefined;
+  readonly x509: X509Certificate;
+};
+
+/** Why bytes are not taken as a certificate: one Portuguese sentence. */
+export type CertificateProblem = { readonly problem: string };
+
+let seenOnce = new Map<string, Certificate>();
+let seenAgain = new Map<string, Certificate>();
+
+/**
+ * Parses a certificate, once: the same bytes give the same object for as long as it is remembered. Never throws;
+ * bytes that are no certificate, or one whose key nobody should trust, give the problem.
+ */
+export function readCertificate(der: Uint8Array): Certificate | CertificateProblem {
+  if (der.length === 0) return { problem: 'O certificado está vazio.' };
+  if (der.length > CERTIFICATE_BYTES_MAX) {
+    return { problem: `O certificado tem ${der.length} bytes; um certificado ICP-Brasil tem menos de 5.000.` };
+  }
+  const fingerprint = hash('sha256', der, 'hex');
+  const known = seenAgain.get(fingerprint);
+  if (known !== undefined) return known;
+  const again = seenOnce.get(fingerprint);
+  if (again !== undefined) {
+    seenOnce.delete(fingerprint);
+    seenAgain = remember(seenAgain, SEEN_AGAIN_MAX, again);
+    return again;
+  }
+  const made = parse(Buffer.from(der), fingerprint);
+  if (!('problem' in made)) seenOnce = remember(seenOnce, SEEN_ONCE_MAX, made);
+  return made;
+}
+
+/** Forgets the older half when full: those in use are soon there again. */
+function remember(seen: Map<string, Certificate>, max: number, one: Certificate): Map<string, Certificate> {
+  const kept = seen.size < max ? seen : new Map([...seen].slice(seen.size / 2));
+  kept.set(one.fingerprint, one);
+  return kept;
+}
+
+function parse(der: Buffer, fingerprint: string): Certificate | CertificateProblem {
+  let x509: X509Certificate;
+  try {
+    x509 = new X509Certificate(der);
+  } catch {
+    return { problem: notACertificate(der) };
+  }
+  // Node looks for PEM text first, anywhere in the bytes: what it found must be all of them, or a certificate hidden
+  // inside of another would lend it its key.
+  if (!x509.raw.equals(der)) return { problem: notACertificate(der) };
+  let publicKey: KeyObject;
+  try {
+    publicKey = x509.publicKey;
+  } catch {
+    return { problem: 'A chave pública do certificado é de um algoritmo desconhecido ou está corrompida.' };
+  }
+  const bits = publicKey.asymmetricKeyDetails?.modulusLength;
+  if (bits !== undefined && bits < RSA_BITS_MIN) {
+    return { problem: `A chave do certificado tem ${bits} bits; o mínimo é ${RSA_BITS_MIN}.` };
+  }
+  if (bits !== undefined && bits > RSA_BITS_MAX) {
+    return { problem: `A chave do certificado tem ${bits} bits; o máximo aceito é ${RSA_BITS_MAX}.` };
+  }
+  try {
+    return { der, fingerprint, publicKey, x509, ...fieldsOf(der) };
+  } catch {
+    return { problem: 'O certificado está corrompido: um dos seus campos ou extensões não é do formato X.509.' };
+  }
+}
+
+function notACertificate(der: Buffer): string {
+  const start = der.subarray(0, 64).toString('latin1');
+  if (start.includes('-----BEGIN')) {
+    return 'O certificado veio em PEM (com a linha -----BEGIN); envie só o conteúdo em Base64, sem cabeçalho.';
+  }
+  if (/^MII[A-Za-z0-9+/]/.test(start)) return 'O certificado foi codificado em Base64 duas vezes.';
+  return 'Os bytes não são um certificado X.509 em DER.';
+}
+
+type Fields = Omit<Certificate, 'der' | 'fingerprint' | 'publicKey' | 'x509'>;
+
+function fieldsOf(der: Buffer): Fields {
+  const [tbs] = childrenOf(readAsn1(der));
+  const parts = childrenOf(tbs);
+  // Certificates of version 1 begin with the serial number.
+  const first = isContext(parts[0], 0) ? 1 : 0;
+  const [serial, algorithm, issuer, validity, subject] = parts.slice(first);
+  const [inicio, fim] = childrenOf(validity);
+  const extensions = extensionsOf(parts.slice(first + 6).find((part) => isContext(part, 3)));
+  const partOf = (oid: string): Asn1 | undefined => extensions.get(oid)?.value;
+  const commonName = commonNameOf(subject!);
+  const constraints = partOf(EXTENSION.basicConstraints);
+  const { isCa, pathLength } = constraintsOf(constraints);
+  const usage = partOf(EXTENSION.keyUsage);
+  const extended = partOf(EXTENSION.extKeyUsage);
+  const policies = partOf(EXTENSION.policies);
+  return {
+    titular: shown(commonName ?? lastOf(subject!)),
+    emissor: shown(commonNameOf(issuer!) ?? lastOf(issuer!)),
+    subjectName: comparable(subject!),
+    issuerName: comparable(issuer!),
+    serial: serialOf(serial),
+    holder: holderOf(partOf(EXTENSION.subjectAltName), commonName),
+    inicio: timeOf(inicio),
+    fim: timeOf(fim),
+    isCa,
+    pathLength,
+    keyUsage: usage === undefined ? undefined : keyUsagesOf(usage),
+    extKeyUsage: extended === undefined ? undefined : childrenOf(extended).map(oidOf),
+    policies: policies === undefined ? [] : childrenOf(policies).map((policy) => oidOf(childrenOf(policy)[0])),
+    unknownCritical: [...extensions]
+      .filter(([oid, one]) => one.isCritical && !READ_EXTENSIONS.has(oid))
+      .map(([oid]) => oid),
+    weakDigest: weakDigestOf(algorithm),
+  };
+}
+
+function childrenOf(value: Asn1 | undefined): readonly Asn1[] {
+  if (value === undefined || !value.isConstructed) throw new TypeError('a field that should have parts has none');
+  return value.children;
+}
+
+/** Lower hex of an INTEGER that is not negative; also of those in revocation lists. */
+export function serialOf(value: Asn1 | undefined): string {
+  if (!isUniversal(value, TAG.integer) || value.content.length === 0) throw new TypeError('no serial number here');
+  return value.content.toString('hex').replace(/^(00)+(?=.)/, '');
+}
+
+/** `value` is undefined where nobody asks for it: what is inside of such an extension may be anything at all. */
+type Extension = { readonly isCritical: boolean; readonly value: Asn1 | undefined };
+
+const READ_EXTENSIONS: ReadonlySet<string> = new Set(Object.values(EXTENSION));
+
+function extensionsOf(wrapped: Asn1 | undefined): ReadonlyMap<string, Extension> {
+  const extensions = new Map<string, Extension>();
+  if (wrapped === undefined) return extensions;
+  for (const extension of childrenOf(childrenOf(wrapped)[0])) {
+    const [id, ...rest] = childrenOf(extension);
+    const oid = oidOf(id);
+    // Two of a kind could be read one way here and another way elsewhere; RFC 5280 forbids them.
+    if (extensions.has(oid)) throw new TypeError(`the extension ${oid} occurs twice`);
+    const flag = rest.find((part) => isUniversal(part, TAG.boolean));
+    const octets = rest.find((part) => isUniversal(part, TAG.octetString));
+    if (octets === undefined) throw new TypeError(`the extension ${oid} has no value`);
+    const isCritical = flag !== undefined && flag.content[0] !== 0;
+    extensions.set(oid, { isCritical, value: READ_EXTENSIONS.has(oid) ? readAsn1(octetsOf(octets)) : undefined });
+  }
+  return extensions;
+}
+
+function constraintsOf(value: Asn1 | undefined): { isCa: boolean; pathLength: number | undefined } {
+  if (value === undefined) return { isCa: false, pathLength: undefined };
+  const parts = childrenOf(value);
+  const flag = parts.find((part) => isUniversal(part, TAG.boolean));
+  const length = parts.find((part) => isUniversal(part, TAG.integer));
+  const isCa = flag !== undefined && flag.content[0] !== 0;
+  return { isCa, pathLength: length === undefined ? undefined : Number.parseInt(serialOf(length), 16) };
+}
+
+function keyUsagesOf(value: Asn1): readonly string[] {
+  if (!isUniversal(value, TAG.bitString)) throw new TypeError('key usage is no bit string');
+  const octets = bitsOf(value);
+  return KEY_USAGES.filter((_, bit) => ((octets[bit >> 3] ?? 0) & (0x80 >> (bit & 7))) !== 0);
+}
+
+function weakDigestOf(algorithm: Asn1 | undefined): string | undefined {
+  const [id, parameters] = childrenOf(algorithm);
+  const oid = oidOf(id);
+  if (oid !== RSA_PSS) return WEAK_SIGNATURES[oid];
+  const chosen = parameters?.children.find((part) => isContext(part, 0))?.children[0]?.children[0];
+  // RFC 4055: whoever names no digest means SHA-1.
+  return chosen === undefined ? 'SHA-1' : WEAK_DIGESTS[oidOf(chosen)];
+}
+
+function attributesOf(name: Asn1): readonly (readonly [oid: string, text: string])[] {
+  return childrenOf(name).flatMap((set) =>
+    childrenOf(set).map((attribute) => {
+      const [id, value] = childrenOf(attribute);
+      if (value === undefined) throw new TypeError('a name attribute without value');
+      return [oidOf(id), textOf(value)] as const;
+    }),
+  );
+}
+
+/** The last one is the most specific. */
+function commonNameOf(name: Asn1): string | undefined {
+  return attributesOf(name).findLast(([oid]) => oid === COMMON_NAME)?.[1];
+}
+
+function lastOf(name: Asn1): string {
+  return attributesOf(name).at(-1)?.[1] ?? '(sem nome)';
+}
+
+/** Names are for messages and logs, and come from anybody: nothing that moves a cursor or turns a line around. */
+function shown(name: string): string {
+  const plain = name.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '\ufffd').trim();
+  return plain.length > NAME_SHOWN_MAX ? `${plain.slice(0, NAME_SHOWN_MAX)}…` : plain;
+}
+
+/** RFC 5280, 7.1: neither case, nor the kind of string, nor the width of a space makes a difference. */
+export function comparable(name: Asn1): string {
+  const sets = childrenOf(name).map((set) =>
+    childrenOf(set)
+      .map((attribute) => {
+        const [id, value] = childrenOf(attribute);
+        if (value === undefined) throw new TypeError('a name attribute without value');
+        return `${oidOf(id)}=${JSON.stringify(textOf(value).trim().replace(/\s+/g, ' ').toLowerCase())}`;
+      })
+      .sort()
+      .join('+'),
+  );
+  return sets.join(',');
+}
+
+function holderOf(subjectAltName: Asn1 | undefined, commonName: string | undefined): Holder | undefined {
+  const others = subjectAltName === undefined ? [] : otherNamesOf(subjectAltName);
+  for (const [oid, text] of others) {
+    const documento = oid === OID_CNPJ ? cnpjIn(text) : undefined;
+    if (documento !== undefined) return { tipo: 'CNPJ', documento, onde: `SAN ${OID_CNPJ}` };
+  }
+  for (const [oid, text] of others) {
+    const documento = oid === OID_CPF ? cpfIn(text) : undefined;
+    if (documento !== undefined) return { tipo: 'CPF', documento, onde: `SAN ${OID_CPF}` };
+  }
+  if (commonName === undefined || !commonName.includes(':')) return undefined;
+  const tail = commonName.slice(commonName.lastIndexOf(':') + 1);
+  const cnpj = cnpjIn(tail);
+  if (cnpj !== undefined) return { tipo: 'CNPJ', documento: cnpj, onde: 'CN' };
+  const cpf = tail.trim().length === CPF_LENGTH ? cpfIn(tail) : undefined;
+  return cpf === undefined ? undefined : { tipo: 'CPF', documento: cpf, onde: 'CN' };
+}
+
+/** otherName ::= [0] { type-id, [0] EXPLICIT value }, the value of any string type. */
+function otherNamesOf(names: Asn1): readonly (readonly [oid: string, text: string])[] {
+  const found: (readonly [string, string])[] = [];
+  for (const name of childrenOf(names)) {
+    if (!isContext(name, 0)) continue;
+    const [id, wrapped] = childrenOf(name);
+    const value = isContext(wrapped, 0) ? wrapped.children[0] : undefined;
+    if (value !== undefined) found.push([oidOf(id), textOf(value)]);
+  }
+  return found;
+}
+
+/** A number that is missing is filled with zeros. */
+function cnpjIn(text: string): string | undefined {
+  const documento = trimmed(text);
+  return /^[0-9A-Z]{12}\d{2}$/.test(documento) && !/^0+$/.test(documento) ? documento : undefined;
+}
+
+/** Of the long field of a person, or the number alone, as some authorities write it. */
+function cpfIn(text: string): string | undefined {
+  const whole = trimmed(text);
+  const documento = whole.length === CPF_LENGTH ? whole : text.slice(CPF_OFFSET, CPF_OFFSET + CPF_LENGTH);
+  return /^\d{11}$/.test(documento) && !/^0+$/.test(documento) ? documento : undefined;
+}
+
+/** Fields are filled up with spaces, by some authorities with zero octets. */
+function trimmed(text: string): string {
+  if (text.length > FIELD_MAX) return '';
+  return text.replace(/^[\s\0]+|[\s\0]+$/g, '');
+}
+
+/** The bytes of every block of a kind ('CERTIFICATE', 'X509 CRL') in a PEM text; what is between them is passed over. */
+export function pemBlocks(pem: string, label: string): readonly Buffer[] {
+  const [begin, end] = [`-----BEGIN ${label}-----`, `-----END ${label}-----`];
+  const blocks: Buffer[] = [];
+  for (let at = pem.indexOf(begin); at >= 0; at = pem.indexOf(begin, at + 1)) {
+    const stop = pem.indexOf(end, at);
+    if (stop < 0) break;
+    blocks.push(Buffer.from(pem.slice(at + begin.length, stop), 'base64'));
+  }
+  return blocks;
+}
+
+/** All certificates in a PEM text, in its order. A block that is no certificate is left out. */
+export function certificatesOfPem(pem: string): readonly Certificate[] {
+  return pemBlocks(pem, 'CERTIFICATE').flatMap((der) => {
+    const certificate = readCertificate(der);
+    return 'problem' in certificate ? [] : [certificate];
+  });
+}
+
+/** D-31: a CNPJ by its first eight characters (any establishment of the company), a CPF in full. Both without mask. */
+export function isHeldBy(holder: Holder, documento: string): boolean {
+  if (holder.tipo === 'CPF') return documento === holder.documento;
+  return documento.length === 14 && documento.slice(0, 8) === holder.documento.slice(0, 8);
+}
+
+/** For messages: the first two and last two characters of a CNPJ, the first three and last two of a CPF. */
+export function maskedDocument(documento: string): string {
+  if (documento.length === 14) return `${documento.slice(0, 2)}.***.***/****-${documento.slice(12)}`;
+  if (documento.length === 11) return `${documento.slice(0, 3)}.***.***-${documento.slice(9)}`;
+  return '***';
+}
