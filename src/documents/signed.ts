@@ -1,0 +1,489 @@
+/**
+ * The XML signature, in the one profile of the specification and no other (D-33): enveloped beside the signed element,
+ * one Reference to its Id, exclusive C14N, RSA-SHA256, SHA-256, the certificate in KeyInfo.
+ *
+ * Digest and signature are checked over the canonical form that libxml2 wrote, which is also what the document was
+ * read from (`canonical.ts`). Everything that differs is told, each with its place; what nearly fits is told as such
+ * (`near-misses.ts`). Whether the certificate is good, and whose it is, is `certificateFaults` here; what to do about
+ * a fault is decided elsewhere.
+ */
+import { constants, hash, verify } from 'node:crypto';
+import { type Fault, quoted } from '../fiscal/fault.ts';
+import type { Elemento } from '../fiscal/layout/tree.ts';
+import { type Certificate, readCertificate } from './certificate.ts';
+import { nearMissOfDigest, nearMissOfValue } from './near-misses.ts';
+import type { XmlDocumentReading } from './xml.ts';
+
+export const DSIG = 'http://www.w3.org/2000/09/xmldsig#';
+
+/** What the profile wants, by the element that says it. */
+export const REQUIRED = {
+  CanonicalizationMethod: 'http://www.w3.org/2001/10/xml-exc-c14n#',
+  SignatureMethod: 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256',
+  DigestMethod: 'http://www.w3.org/2001/04/xmlenc#sha256',
+} as const;
+export const ENVELOPED = 'http://www.w3.org/2000/09/xmldsig#enveloped-signature';
+
+/** Names that people use for what the identifiers mean. */
+const ALGORITHM_NAMES: Readonly<Record<string, string>> = {
+  [REQUIRED.CanonicalizationMethod]: 'C14N exclusiva',
+  'http://www.w3.org/2001/10/xml-exc-c14n#WithComments': 'C14N exclusiva com comentários',
+  'http://www.w3.org/TR/2001/REC-xml-c14n-20010315': 'C14N inclusiva 1.0',
+  'http://www.w3.org/TR/2001/REC-xml-c14n-20010315#WithComments': 'C14N inclusiva 1.0 com comentários',
+  'http://www.w3.org/2006/12/xml-c14n11': 'C14N inclusiva 1.1',
+  [REQUIRED.SignatureMethod]: 'RSA-SHA256',
+  'http://www.w3.org/2000/09/xmldsig#rsa-sha1': 'RSA-SHA1',
+  'http://www.w3.org/2001/04/xmldsig-more#rsa-sha512': 'RSA-SHA512',
+  'http://www.w3.org/2001/04/xmldsig-more#rsa-sha384': 'RSA-SHA384',
+  'http://www.w3.org/2001/04/xmldsig-more#ecdsa-sha256': 'ECDSA-SHA256',
+  'http://www.w3.org/2007/05/xmldsig-more#sha256-rsa-MGF1': 'RSA-PSS-SHA256',
+  'http://www.w3.org/2000/09/xmldsig#hmac-sha1': 'HMAC-SHA1',
+  'http://www.w3.org/2001/04/xmldsig-more#hmac-sha256': 'HMAC-SHA256',
+  [REQUIRED.DigestMethod]: 'SHA-256',
+  'http://www.w3.org/2000/09/xmldsig#sha1': 'SHA-1',
+  'http://www.w3.org/2001/04/xmlenc#sha512': 'SHA-512',
+  'http://www.w3.org/2001/04/xmldsig-more#sha384': 'SHA-384',
+  [ENVELOPED]: 'enveloped-signature',
+  'http://www.w3.org/TR/1999/REC-xpath-19991116': 'filtro XPath',
+  'http://www.w3.org/TR/1999/REC-xslt-19991116': 'XSLT',
+  'http://www.w3.org/2000/09/xmldsig#base64': 'Base64',
+};
+
+/** Which element of which document is signed. */
+export type SignedProfile = { readonly root: string; readonly signed: string };
+
+export const DPS_PROFILE: SignedProfile = { root: 'DPS', signed: 'infDPS' };
+export const NFSE_PROFILE: SignedProfile = { root: 'NFSe', signed: 'infNFSe' };
+
+/** One thing that the profile fixes, as it was found. */
+export type ProfileLine = { readonly onde: string; readonly encontrado: string; readonly exigido: string };
+
+export type SignatureReading = {
+  /** E901, E902, E904 (unreadable) and E905; empty when the signature holds over the document. */
+  readonly faults: readonly Fault[];
+  readonly certificate: Certificate | undefined;
+  /** What was compared, for whoever wants to see it. Undefined where it was not reached. */
+  readonly assinado: string | undefined;
+  readonly signedInfo: string | undefined;
+  readonly resumo: { readonly declarado: string; readonly calculado: string } | undefined;
+  readonly perfil: readonly ProfileLine[];
+};
+
+const NOTHING: Omit<SignatureReading, 'faults'> = {
+  certificate: undefined,
+  assinado: undefined,
+  signedInfo: undefined,
+  resumo: undefined,
+  perfil: [],
+};
+
+/** Checks the signature of a document that was read. The certificate itself is not judged here. */
+export function checkSignature(reading: XmlDocumentReading, profile: SignedProfile): SignatureReading {
+  const { root } = reading;
+  const shape = shapeOf(reading, profile);
+  if ('faults' in shape) return { ...NOTHING, faults: shape.faults };
+  const { element, signature } = shape;
+  const base = `/${root.name}/Signature`;
+  const parts = partsOf(signature, base);
+  const { faults } = parts;
+  const id = element.attributes.find(({ name, namespace }) => name === 'Id' && namespace === '')?.value;
+  referenceFaults(parts, id, profile, base);
+
+  const assinado = reading.canonicalOf(element);
+  const calculado = hash('sha256', assinado, 'base64');
+  const declarado = withoutSpace(parts.digestValue?.text ?? '');
+  const resumo = { declarado, calculado };
+  if (parts.digestValue !== undefined && declarado !== calculado) {
+    const near = nearMissOfDigest(reading, element, signature, declarado);
+    faults.push({
+      codigo: 'E902',
+      xpath: `${base}/SignedInfo/Reference/DigestValue`,
+      mensagem: `O resumo de ${profile.signed} não confere: o conteúdo não é o que foi assinado. ${near ?? NO_NEAR_DIGEST}`,
+      encontrado: quoted(declarado),
+      esperado: calculado,
+    });
+  }
+
+  const certificate = certificateOf(parts, base);
+  const signedInfo = parts.signedInfo && reading.canonicalOf(parts.signedInfo);
+  if (certificate !== undefined && signedInfo !== undefined && parts.signatureValue !== undefined) {
+    valueFaults(reading, parts, signedInfo, assinado, certificate, base);
+  }
+  return { faults, certificate, assinado, signedInfo, resumo, perfil: parts.profile };
+}
+
+const NO_NEAR_DIGEST =
+  'Algo mudou depois da assinatura (reindentação, outra codificação, um valor editado), ou o resumo foi calculado sobre outro texto. Assine por último e envie os bytes assinados; POST …/assinatura/verificacao mostra a forma canônica que resumimos.';
+
+/** Where things stand: one signed element and one signature, side by side, and nothing else. */
+function shapeOf(
+  reading: XmlDocumentReading,
+  { root: rootName, signed }: SignedProfile,
+): { readonly element: Elemento; readonly signature: Elemento } | { readonly faults: readonly Fault[] } {
+  const { root } = reading;
+  const base = `/${root.name}`;
+  const faults: Fault[] = [];
+  const refuse = (xpath: string, mensagem: string, more: Partial<Fault> = {}): void => {
+    faults.push({ codigo: 'E902', xpath, mensagem, ...more });
+  };
+  const elements = root.children.filter((child) => child.name === signed);
+  const signatures = root.children.filter(isSignature);
+  const nested: string[] = [];
+  const ids = new Map<string, string>();
+  const walk = (element: Elemento, path: string, depth: number): void => {
+    for (const { name, value } of element.attributes) {
+      if (!/^id$/i.test(name)) continue;
+      const before = ids.get(value);
+      if (before === undefined) ids.set(value, path);
+      else refuse(path, `O identificador ${quoted(value)} aparece em dois elementos: ${before} e ${path}.`);
+    }
+    for (const child of element.children) {
+      const here = `${path}/${child.name}`;
+      if (depth > 0 && (child.name === signed || isSignature(child))) nested.push(here);
+      walk(child, here, depth + 1);
+    }
+  };
+  walk(root, base, 0);
+
+  if (signatures.length === 0 && nested.every((path) => !path.endsWith('/Signature'))) {
+    const other = root.children.find((child) => child.name === 'Signature');
+    const mensagem =
+      other === undefined
+        ? `O documento não está assinado: falta o elemento Signature depois de ${signed}, dentro de ${rootName}.`
+        : `O elemento Signature não é uma assinatura XML: o seu espaço de nomes deve ser ${DSIG}.`;
+    return { faults: [{ codigo: 'E901', xpath: `${base}/Signature`, mensagem, ...given(other?.namespace) }] };
+  }
+  for (const path of nested.slice(0, 5)) {
+    refuse(
+      path,
+      path.endsWith('/Signature')
+        ? `A assinatura está em ${path}; o seu lugar é depois de ${signed}, dentro de ${rootName}, e só uma é aceita.`
+        : `Há um ${signed} em ${path}; o documento só pode ter um, diretamente dentro de ${rootName}.`,
+    );
+  }
+  if (elements.length !== 1) {
+    const found = elements.length === 0 ? 'nenhum' : `${elements.length}`;
+    const xpath = elements.length === 0 ? `${base}/${signed}` : `${base}/${signed}[2]`;
+    refuse(xpath, `O documento assinado deve ter um só ${signed}, e traz ${found}.`);
+  }
+  if (signatures.length > 1) {
+    refuse(`${base}/Signature[2]`, `O documento deve ter uma só Signature, e traz ${signatures.length}.`);
+  }
+  for (const child of root.children) {
+    if (child.name === signed || isSignature(child)) continue;
+    const mensagem = `O elemento ${child.name} está fora do que a assinatura cobre: dentro de ${rootName} só podem vir ${signed} e Signature.`;
+    refuse(`${base}/${child.name}`, mensagem, { encontrado: quoted(child.name) });
+  }
+  if (!isBlank(root.text)) refuse(base, `Há texto solto em ${rootName}, fora do que a assinatura cobre; retire-o.`);
+  const stray = reading.strayMarkup();
+  if (stray !== undefined) {
+    const mensagem = `O documento traz ${stray.kind === 'comentário' ? 'um comentário' : 'uma instrução de processamento'}, que a assinatura não cobre; retire antes de assinar.`;
+    refuse('', mensagem, stray.position);
+  }
+  const [element] = elements;
+  const [signature] = signatures;
+  if (faults.length > 0 || element === undefined || signature === undefined) return { faults };
+  return { element, signature };
+}
+
+type Parts = {
+  readonly faults: Fault[];
+  readonly profile: ProfileLine[];
+  signedInfo: Elemento | undefined;
+  reference: Elemento | undefined;
+  digestValue: Elemento | undefined;
+  signatureValue: Elemento | undefined;
+  certificates: readonly Elemento[];
+};
+
+/** The elements of a signature, and what is wrong with their arrangement and algorithms. */
+function partsOf(signature: Elemento, base: string): Parts {
+  const parts: Parts = {
+    faults: [],
+    profile: [],
+    signedInfo: undefined,
+    reference: undefined,
+    digestValue: undefined,
+    signatureValue: undefined,
+    certificates: [],
+  };
+  const { faults } = parts;
+  const [signedInfo, signatureValue, keyInfo] = childrenOf(
+    signature,
+    base,
+    ['SignedInfo', 'SignatureValue', 'KeyInfo'],
+    ['Id'],
+    faults,
+  );
+  parts.signatureValue = signatureValue;
+  if (signatureValue !== undefined) leaf(signatureValue, `${base}/SignatureValue`, ['Id'], faults);
+  if (signedInfo !== undefined) signedInfoOf(signedInfo, `${base}/SignedInfo`, parts);
+  keyInfoOf(keyInfo, `${base}/KeyInfo`, parts);
+  return parts;
+}
+
+function signedInfoOf(signedInfo: Elemento, base: string, parts: Parts): void {
+  const { faults } = parts;
+  const names = ['CanonicalizationMethod', 'SignatureMethod', 'Reference'];
+  const [canonicalization, method, reference] = childrenOf(signedInfo, base, names, ['Id'], faults);
+  if (canonicalization === undefined || method === undefined || reference === undefined) return;
+  parts.signedInfo = signedInfo;
+  parts.reference = reference;
+  algorithm(canonicalization, base, REQUIRED.CanonicalizationMethod, parts);
+  algorithm(method, base, REQUIRED.SignatureMethod, parts);
+  const place = `${base}/Reference`;
+  const members = ['Transforms', 'DigestMethod', 'DigestValue'];
+  const [transforms, digestMethod, digestValue] = childrenOf(reference, place, members, ['URI', 'Id'], faults);
+  if (transforms !== undefined) transformFaults(transforms, `${place}/Transforms`, parts);
+  if (digestMethod !== undefined) algorithm(digestMethod, place, REQUIRED.DigestMethod, parts);
+  if (digestValue !== undefined) leaf(digestValue, `${place}/DigestValue`, [], faults);
+  parts.digestValue = digestValue;
+}
+
+/** Enveloped-signature and then exclusive C14N, or the latter alone. */
+function transformFaults(transforms: Elemento, base: string, parts: Parts): void {
+  const found = transforms.children.map((child) => attributeOf(child, 'Algorithm') ?? '');
+  const wanted = 'enveloped-signature e depois C14N exclusiva, ou só C14N exclusiva';
+  const line = { onde: base, encontrado: found.map(algorithmName).join(', ') || 'nenhuma', exigido: wanted };
+  parts.profile.push(line);
+  const [first, second] = found;
+  const exclusive = REQUIRED.CanonicalizationMethod;
+  const fits =
+    (found.length === 1 && first === exclusive) || (found.length === 2 && first === ENVELOPED && second === exclusive);
+  const isPlain = transforms.children.every(
+    (child) =>
+      child.name === 'Transform' &&
+      child.namespace === DSIG &&
+      child.children.length === 0 &&
+      isBlank(child.text) &&
+      child.attributes.length === 1,
+  );
+  if (fits && isPlain && transforms.attributes.length === 0 && isBlank(transforms.text)) return;
+  const extra = transforms.children.find((child) => child.children.length > 0)?.children[0];
+  const mensagem =
+    fits && extra !== undefined
+      ? `A transformação traz ${extra.name}, que não é aceito; configure a C14N exclusiva sem lista de prefixos.`
+      : `As transformações da Reference são ${line.encontrado}; as aceitas são ${wanted}.`;
+  parts.faults.push({
+    codigo: 'E902',
+    xpath: base,
+    mensagem,
+    encontrado: quoted(found.join(' ')),
+    esperado: `${ENVELOPED} ${exclusive}`,
+  });
+}
+
+function keyInfoOf(keyInfo: Elemento | undefined, base: string, parts: Parts): void {
+  const data = keyInfo?.children.filter((child) => child.name === 'X509Data' && child.namespace === DSIG) ?? [];
+  parts.certificates = data.flatMap((one) =>
+    one.children.filter((child) => child.name === 'X509Certificate' && child.namespace === DSIG),
+  );
+  const xpath = `${base}/X509Data/X509Certificate`;
+  if (parts.certificates.length === 0) {
+    const instead = keyInfo?.children.map(({ name }) => name).join(', ');
+    const problem = keyInfo === undefined ? 'Falta KeyInfo' : `KeyInfo traz ${instead || 'nada'} e não o certificado`;
+    const mensagem = `${problem}: ponha o certificado do assinante em KeyInfo/X509Data/X509Certificate, em DER e Base64, sem cabeçalhos nem quebras de linha.`;
+    parts.faults.push({ codigo: 'E905', xpath, mensagem });
+    return;
+  }
+  const strange = [...keyInfo!.children, ...data.flatMap(({ children }) => children)].find(
+    (child) => !['X509Data', 'X509Certificate'].includes(child.name) || child.namespace !== DSIG,
+  );
+  if (strange !== undefined || parts.certificates.length > 1 || data.length > 1) {
+    const found = strange === undefined ? `${parts.certificates.length} certificados` : strange.name;
+    const mensagem = `KeyInfo deve trazer só o certificado do assinante, em um X509Data com um X509Certificate; há ${found}.`;
+    parts.faults.push({ codigo: 'E902', xpath: base, mensagem, encontrado: quoted(found) });
+    if (parts.certificates.length > 1) parts.certificates = [];
+  }
+  const certificate = parts.certificates[0];
+  if (certificate !== undefined) leaf(certificate, xpath, [], parts.faults);
+  for (const element of [keyInfo!, ...data]) onlyAttributes(element, base, ['Id'], parts.faults);
+  if ([keyInfo!, ...data].some(({ text }) => !isBlank(text))) {
+    parts.faults.push({ codigo: 'E902', xpath: base, mensagem: 'Há texto solto em KeyInfo; retire-o.' });
+  }
+}
+
+function algorithm(element: Elemento, parent: string, exigido: string, parts: Parts): void {
+  const onde = `${parent}/${element.name}`;
+  const encontrado = attributeOf(element, 'Algorithm') ?? '';
+  parts.profile.push({ onde, encontrado, exigido });
+  if (encontrado !== exigido) {
+    const found = encontrado === '' ? 'Falta o atributo Algorithm' : `O algoritmo é ${algorithmName(encontrado)}`;
+    const mensagem = `${found} em ${element.name}; o aceito é ${algorithmName(exigido)} (${exigido}).`;
+    parts.faults.push({
+      codigo: 'E902',
+      xpath: `${onde}/@Algorithm`,
+      mensagem,
+      encontrado: quoted(encontrado),
+      esperado: exigido,
+    });
+    return;
+  }
+  const [inside] = element.children;
+  if (inside !== undefined || !isBlank(element.text)) {
+    const what = inside === undefined ? 'texto' : inside.name;
+    const mensagem = `${element.name} traz ${what}, que não é aceito; configure a C14N exclusiva sem lista de prefixos.`;
+    parts.faults.push({ codigo: 'E902', xpath: onde, mensagem, encontrado: quoted(what) });
+  }
+  onlyAttributes(element, onde, ['Algorithm'], parts.faults);
+}
+
+/** The Reference names the signed element by its Id, and nothing else. */
+function referenceFaults(parts: Parts, id: string | undefined, { signed }: SignedProfile, base: string): void {
+  const { reference, faults } = parts;
+  if (id === undefined || id === '') {
+    const mensagem = `${signed} não tem o atributo Id, e a assinatura não tem a que se referir.`;
+    faults.push({ codigo: 'E902', xpath: `${base.replace(/\/Signature$/, '')}/${signed}/@Id`, mensagem });
+    return;
+  }
+  if (reference === undefined) return;
+  const found = attributeOf(reference, 'URI');
+  const wanted = `#${id}`;
+  const xpath = `${base}/SignedInfo/Reference/@URI`;
+  parts.profile.push({ onde: xpath, encontrado: found ?? '', exigido: wanted });
+  if (found === wanted) return;
+  const problem =
+    found === undefined
+      ? 'A Reference não tem URI'
+      : found === ''
+        ? 'A Reference tem URI vazia, isto é, aponta o documento inteiro'
+        : `A Reference aponta ${quoted(found)}`;
+  const mensagem = `${problem}; deve apontar o Id de ${signed}: ${quoted(wanted)}.`;
+  faults.push({ codigo: 'E902', xpath, mensagem, encontrado: quoted(found ?? ''), esperado: quoted(wanted) });
+}
+
+function certificateOf(parts: Parts, base: string): Certificate | undefined {
+  const [element] = parts.certificates;
+  if (element === undefined) return undefined;
+  const xpath = `${base}/KeyInfo/X509Data/X509Certificate`;
+  const text = withoutSpace(element.text);
+  const refuse = (mensagem: string): undefined => {
+    parts.faults.push({ codigo: 'E904', xpath, mensagem, encontrado: quoted(text.slice(0, 40)) });
+  };
+  if (text.startsWith('-----BEGIN')) {
+    return refuse('X509Certificate traz o cabeçalho PEM; envie só o Base64 entre BEGIN e END, sem quebras de linha.');
+  }
+  const bytes = base64Of(text);
+  if (bytes === undefined)
+    return refuse('X509Certificate não é Base64; ponha o certificado em DER, codificado em Base64.');
+  const certificate = readCertificate(bytes);
+  if ('problem' in certificate)
+    return refuse(`X509Certificate não contém um certificado legível: ${certificate.problem}`);
+  if (certificate.publicKey.asymmetricKeyType !== 'rsa') {
+    return refuse(
+      `A chave do certificado é ${certificate.publicKey.asymmetricKeyType}; a assinatura pede uma chave RSA.`,
+    );
+  }
+  return certificate;
+}
+
+function valueFaults(
+  reading: XmlDocumentReading,
+  parts: Parts,
+  signedInfo: string,
+  assinado: string,
+  certificate: Certificate,
+  base: string,
+): void {
+  const xpath = `${base}/SignatureValue`;
+  const value = base64Of(withoutSpace(parts.signatureValue!.text));
+  if (value === undefined) {
+    const mensagem = 'SignatureValue não é Base64.';
+    parts.faults.push({ codigo: 'E902', xpath, mensagem, encontrado: quoted(parts.signatureValue!.text.trim()) });
+    return;
+  }
+  if (verifiesRsaSha256(signedInfo, value, certificate)) return;
+  const near = nearMissOfValue(reading, parts.signedInfo!, assinado, value, certificate);
+  const mensagem = `O valor da assinatura não confere com SignedInfo e o certificado de ${certificate.titular}. ${near ?? NO_NEAR_VALUE}`;
+  parts.faults.push({ codigo: 'E902', xpath, mensagem });
+}
+
+const NO_NEAR_VALUE =
+  'SignedInfo mudou depois de assinado, ou a chave que assinou não é a do certificado em KeyInfo. Canonicalize SignedInfo (C14N exclusiva, com o xmlns de Signature) e assine com RSA-SHA256.';
+
+export function verifiesRsaSha256(text: string, signature: Uint8Array, { publicKey }: Certificate): boolean {
+  const key = { key: publicKey, padding: constants.RSA_PKCS1_PADDING };
+  return verify('sha256', Buffer.from(text, 'utf8'), key, signature);
+}
+
+/** The children that must be there, in this order and nothing else; a missing one is undefined. */
+function childrenOf(
+  parent: Elemento,
+  base: string,
+  names: readonly string[],
+  attributes: readonly string[],
+  faults: Fault[],
+): readonly (Elemento | undefined)[] {
+  onlyAttributes(parent, base, attributes, faults);
+  if (!isBlank(parent.text))
+    faults.push({ codigo: 'E902', xpath: base, mensagem: `Há texto solto em ${parent.name}.` });
+  const found = names.map((name) => parent.children.filter((child) => child.name === name && child.namespace === DSIG));
+  names.forEach((name, place) => {
+    const { length } = found[place]!;
+    // The lack of KeyInfo has a code of its own.
+    if (length === 1 || (length === 0 && name === 'KeyInfo')) return;
+    const xpath = `${base}/${name}${length > 1 ? '[2]' : ''}`;
+    const mensagem =
+      length === 0 ? `Falta ${name} em ${parent.name}.` : `${parent.name} deve ter um só ${name}, e tem ${length}.`;
+    faults.push({ codigo: 'E902', xpath, mensagem });
+  });
+  const strange = parent.children.find((child) => !names.includes(child.name) || child.namespace !== DSIG);
+  if (strange !== undefined) {
+    const mensagem = `${parent.name} traz ${strange.name}, que não faz parte da assinatura aceita.`;
+    faults.push({ codigo: 'E902', xpath: `${base}/${strange.name}`, mensagem, encontrado: quoted(strange.name) });
+  } else {
+    const order = parent.children.map(({ name }) => names.indexOf(name));
+    if (order.some((place, at) => at > 0 && place < order[at - 1]!)) {
+      faults.push({ codigo: 'E902', xpath: base, mensagem: `Em ${parent.name} a ordem é ${names.join(', ')}.` });
+    }
+  }
+  return found.map(([first]) => first);
+}
+
+function leaf(element: Elemento, xpath: string, attributes: readonly string[], faults: Fault[]): void {
+  onlyAttributes(element, xpath, attributes, faults);
+  const [inside] = element.children;
+  if (inside === undefined) return;
+  faults.push({ codigo: 'E902', xpath, mensagem: `${element.name} só pode conter texto, e traz ${inside.name}.` });
+}
+
+function onlyAttributes(element: Elemento, xpath: string, allowed: readonly string[], faults: Fault[]): void {
+  for (const { name, namespace } of element.attributes) {
+    if (namespace === '' && allowed.includes(name)) continue;
+    faults.push({
+      codigo: 'E902',
+      xpath: `${xpath}/@${name}`,
+      mensagem: `${element.name} traz o atributo ${name}, que não é aceito.`,
+    });
+  }
+}
+
+function isSignature({ name, namespace }: Elemento): boolean {
+  return name === 'Signature' && namespace === DSIG;
+}
+
+function attributeOf(element: Elemento, name: string): string | undefined {
+  return element.attributes.find((attribute) => attribute.name === name && attribute.namespace === '')?.value;
+}
+
+function algorithmName(identifier: string): string {
+  return ALGORITHM_NAMES[identifier] ?? (identifier === '' ? 'não informado' : quoted(identifier));
+}
+
+function isBlank(text: string): boolean {
+  return /^[ \t\n\r]*$/.test(text);
+}
+
+function withoutSpace(text: string): string {
+  return /[ \t\n\r]/.test(text) ? text.replace(/[ \t\n\r]+/g, '') : text;
+}
+
+/** The bytes of canonical Base64: two texts of the same bytes would be two signatures of one document. */
+function base64Of(text: string): Buffer | undefined {
+  const bytes = Buffer.from(text, 'base64');
+  return text !== '' && bytes.toString('base64') === text ? bytes : undefined;
+}
+
+function given(found: string | undefined): { encontrado: string } | Record<string, never> {
+  return found === undefined ? {} : { encontrado: quoted(found) };
+}

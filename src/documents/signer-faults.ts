@@ -1,0 +1,78 @@
+/**
+ * Whether the certificate that made a signature is good for it: valid today, of an authority that the municipality
+ * trusts, not revoked, and of the party that had to sign (D-30, D-31). One judgement, two sets of codes.
+ */
+import type { Fault } from '../fiscal/fault.ts';
+import { momentIn } from '../fiscal/moment.ts';
+import { type Certificate, isHeldBy, maskedDocument } from './certificate.ts';
+import type { Trust } from './trust.ts';
+
+/** Codes of one way to sign: inside the XML, or in the header of a JSON request. */
+export type SignerCodes = { readonly expired: string; readonly untrusted: string; readonly otherParty: string };
+
+export const XML_CODES: SignerCodes = { expired: 'E903', untrusted: 'E904', otherParty: 'E906' };
+export const CMS_CODES: SignerCodes = { expired: 'E9006', untrusted: 'E9003', otherParty: 'E9007' };
+
+export type SignerQuestion = {
+  /** CNPJ or CPF of the party that must have signed; undefined when the document does not name it. */
+  readonly documento: string | undefined;
+  /** Which party that is, as a sender knows it: `prestador`. */
+  readonly parte: string;
+  readonly trust: Trust;
+  /** Milliseconds. */
+  readonly at: number;
+  /** Where the certificate stands, for the faults. */
+  readonly xpath: string;
+};
+
+/** Every fault of the certificate. */
+export function signerFaults(certificate: Certificate, question: SignerQuestion, codes: SignerCodes): readonly Fault[] {
+  const { documento, parte, trust, at, xpath } = question;
+  const faults: Fault[] = [];
+  const { inicio, fim, titular } = certificate;
+  if (at < inicio || at > fim) {
+    const problem = at < inicio ? `só vale a partir de ${dated(inicio)}` : `venceu em ${dated(fim)}`;
+    const mensagem = `O certificado de ${titularOf(titular)} ${problem}. ${at < inicio ? 'Confira o relógio de quem emitiu, ou aguarde.' : 'Renove o certificado e assine de novo.'}`;
+    faults.push({
+      codigo: codes.expired,
+      xpath,
+      mensagem,
+      encontrado: `${dated(inicio)} a ${dated(fim)}`,
+      esperado: `válido em ${dated(at)}`,
+    });
+  }
+  const verdict = trust.judge(certificate, at);
+  if (verdict.kind !== 'trusted') faults.push({ codigo: codes.untrusted, xpath, mensagem: verdict.motivo });
+  if (documento !== undefined) {
+    const { holder } = certificate;
+    if (holder === undefined) {
+      const mensagem = `O certificado não diz de quem é: não há CNPJ (2.16.76.1.3.3) nem CPF (2.16.76.1.3.1) no nome alternativo, nem depois do último : do CN. Assine com um certificado ICP-Brasil do ${parte}.`;
+      faults.push({ codigo: codes.otherParty, xpath, mensagem, esperado: maskedDocument(documento) });
+    } else if (!isHeldBy(holder, documento)) {
+      const rule =
+        documento.length === 11 ? 'o CPF se compara por inteiro' : 'o CNPJ se compara pelos 8 primeiros caracteres';
+      const mensagem = `O certificado é do ${holder.tipo} ${maskedDocument(holder.documento)} (lido em ${holder.onde}), e o ${parte} é ${maskedDocument(documento)}; ${rule}. Assine com o certificado do ${parte}.`;
+      faults.push({
+        codigo: codes.otherParty,
+        xpath,
+        mensagem,
+        encontrado: maskedDocument(holder.documento),
+        esperado: maskedDocument(documento),
+      });
+    }
+  }
+  return faults;
+}
+
+/** The CN without the document that follows the colon. */
+function titularOf(titular: string): string {
+  return titular.replace(/:[^:]*$/, '');
+}
+
+const ZONE = 'America/Sao_Paulo';
+
+function dated(instant: number): string {
+  const { date, time } = momentIn(ZONE, instant);
+  const [year, month, day] = date.split('-');
+  return `${day}/${month}/${year} ${time}`;
+}
