@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import type { Adn, AdnAnswer, AdnErro, AdnKnowledge, DocumentToShare } from '../src/adn/adn.ts';
+import type { Adn, AdnAnswer, AdnErro, AdnKnowledge, DocumentToShare, NotaAsked } from '../src/adn/adn.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { type Delivered, deliverNotas } from '../src/flows/deliver.ts';
 import { type IssuedNota, issueNota } from '../src/flows/issue-nota.ts';
@@ -46,9 +46,9 @@ class FakeAdn implements Adn {
     assert.ok(documents.length >= 1 && documents.length <= this.batchMax);
     await this.onShare();
     const answers = new Map<string, AdnAnswer>();
-    for (const { chave_acesso: chave, nfse } of documents) {
+    for (const { chave_acesso: chave, xml } of documents) {
       this.sent.push(chave);
-      this.documents.set(chave, nfse);
+      this.documents.set(chave, xml);
       if (this.known.has(chave)) this.sentTwice.push(chave);
       const mood = this.mood(chave, tenant);
       if (mood === 'breaks') throw new Error('the library for the ADN broke');
@@ -59,17 +59,24 @@ class FakeAdn implements Adn {
     return answers;
   }
 
-  async find(_tenant: string, chaves: readonly string[]): Promise<ReadonlyMap<string, AdnKnowledge>> {
-    this.asked.push(...chaves);
+  async find(_tenant: string, notas: readonly NotaAsked[]): Promise<ReadonlyMap<string, AdnKnowledge>> {
+    this.asked.push(...notas.map(({ chave_acesso }) => chave_acesso));
     if (this.findBreaks) throw new Error('the library for the ADN broke');
-    return new Map(
-      chaves.map((chave) => [chave, this.findIsAway ? 'unavailable' : this.known.has(chave) ? 'known' : 'absent']),
-    );
+    return new Map(notas.map(({ chave_acesso }) => [chave_acesso, this.knowledgeOf(chave_acesso)]));
+  }
+
+  pauseMs(): number {
+    return 0;
+  }
+
+  private knowledgeOf(chave: string): AdnKnowledge {
+    if (this.findIsAway) return { kind: 'unavailable', why: 'consulta sem resposta' };
+    return this.known.has(chave) ? { kind: 'known', nsu: undefined, xml: undefined } : { kind: 'absent' };
   }
 }
 
 const ANSWERS: Readonly<Record<Exclude<Mood, 'silent' | 'breaks'>, AdnAnswer>> = {
-  accepts: { kind: 'accepted' },
+  accepts: { kind: 'accepted', nsu: undefined },
   refuses: { kind: 'refused', erros: ERROS },
   unknown: { kind: 'unknown', why: 'tempo esgotado' },
   lost: { kind: 'unknown', why: 'conexão interrompida' },

@@ -11,7 +11,8 @@ export function localAdn(): Adn {
     wantsDocuments: false,
     batchMax: BATCH_MAX,
     share: async (_tenant, documents) =>
-      new Map(documents.map(({ chave_acesso }) => [chave_acesso, { kind: 'accepted' }])),
-    find: async (_tenant, chaves) => new Map(chaves.map((chave) => [chave, 'absent'])),
+      new Map(documents.map(({ chave_acesso }) => [chave_acesso, { kind: 'accepted', nsu: undefined }])),
+    find: async (_tenant, notas) => new Map(notas.map(({ chave_acesso }) => [chave_acesso, { kind: 'absent' }])),
+    pauseMs: () => 0,
   };
 }

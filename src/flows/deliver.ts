@@ -31,12 +31,12 @@ export async function deliverNotas(world: World, municipio: Municipio): Promise<
   if (announced.length > 0) {
     const known = await adn.find(
       tenant,
-      announced.map(({ chave_acesso }) => chave_acesso),
+      announced.map(({ chave_acesso }) => ({ chave_acesso, nsu_antes: '0' })),
     );
     for (const { chave_acesso } of announced) {
       const knowledge = known.get(chave_acesso);
-      if (knowledge === 'known') answers.set(chave_acesso, { kind: 'accepted' });
-      if (knowledge === 'unavailable') answers.set(chave_acesso, { kind: 'unavailable', why: 'consulta sem resposta' });
+      if (knowledge?.kind === 'known') answers.set(chave_acesso, { kind: 'accepted', nsu: knowledge.nsu });
+      if (knowledge?.kind === 'unavailable') answers.set(chave_acesso, knowledge);
     }
   }
   const toSend = claim.notas.filter(({ chave_acesso }) => !answers.has(chave_acesso));
@@ -49,7 +49,7 @@ export async function deliverNotas(world: World, municipio: Municipio): Promise<
       : undefined;
     const shared = await adn.share(
       tenant,
-      toSend.map(({ id, chave_acesso }) => ({ chave_acesso, nfse: documents?.get(id) })),
+      toSend.map(({ id, chave_acesso }) => ({ chave_acesso, xml: documents?.get(id) })),
     );
     for (const [chave, answer] of shared) answers.set(chave, answer);
   }

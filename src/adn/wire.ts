@@ -1,0 +1,125 @@
+/**
+ * The messages of the ADN as they stand on the wire: addresses, names, limits, codes, and nothing that acts. Who speaks
+ * to the ADN and who plays it in a rehearsal read the same table. Source: OpenAPI documents and manual of the ADN's APIs
+ * for municipalities, edition of 17/03/2025.
+ */
+
+/** Documents in one lot at most. */
+export const LOTE_DOCUMENTS_MAX = 50;
+/** The manual says 1 MB without saying of what; the JSON body stays below it in either reading of "mega". */
+export const LOTE_BODY_MAX_BYTES = 1_000_000;
+/** The key of a note, which is also what an entry of an answer is found by. */
+export const CHAVE_LENGTH = 50;
+
+export const JSON_TYPE = 'application/json';
+
+/** `POST`: sharing of documents. */
+export const RECEPTION_PATH = '/adn/DFe';
+/** `GET`: documents after a number. */
+export const DISTRIBUTION_PATH = '/municipios/DFe/';
+/** The numbers of {@link TIPO_NSU} are those of the municipality's own documents, kept for recovery. */
+export const TIPO_NSU = ['RECEPCAO', 'DISTRIBUICAO', 'GERAL', 'MEI'] as const;
+export type TipoNsu = (typeof TIPO_NSU)[number];
+
+/** Path and query that ask for the documents after `nsu`. */
+export function distributionPath(nsu: string, tipo: TipoNsu): string {
+  return `${DISTRIBUTION_PATH}${nsu}?tipoNSU=${tipo}&lote=true`;
+}
+
+/** `PRODUCAO` or `HOMOLOGACAO`, as the ADN writes its environment. */
+export type TipoAmbiente = 'PRODUCAO' | 'HOMOLOGACAO';
+
+/** A remark or a reason of a refusal. */
+export type MensagemAdn = {
+  readonly Codigo: string;
+  readonly Descricao: string;
+  readonly Complemento?: string;
+};
+
+/** What is posted: each text is Base64 of gzip of a signed document. */
+export type LoteEnviado = { readonly LoteXmlGZipB64: readonly string[] };
+
+export type EntradaRecebida = {
+  readonly ChaveAcesso: string | null;
+  readonly NsuRecepcao: string | null;
+  /** Free text: the values are not published, nothing is decided by it. */
+  readonly StatusProcessamento: string;
+  readonly Alertas: readonly MensagemAdn[];
+  readonly Erros: readonly MensagemAdn[];
+};
+
+type Cabecalho = {
+  readonly TipoAmbiente: TipoAmbiente;
+  readonly VersaoAplicativo: string;
+  /** ISO 8601 with fraction and offset. */
+  readonly DataHoraProcessamento: string;
+};
+
+/** The answer to a lot, one entry a document. */
+export type LoteRecebido = Cabecalho & { readonly Lote: readonly EntradaRecebida[] };
+
+/** What a whole lot is refused with: no entry, reasons alone. */
+export type LoteRecusado = Cabecalho & { readonly Erros: readonly MensagemAdn[] };
+
+export const STATUS_DISTRIBUICAO = ['REJEICAO', 'NENHUM_DOCUMENTO_LOCALIZADO', 'DOCUMENTOS_LOCALIZADOS'] as const;
+export type StatusDistribuicao = (typeof STATUS_DISTRIBUICAO)[number];
+
+export type TipoDocumento = 'NENHUM' | 'DPS' | 'PEDIDO_REGISTRO_EVENTO' | 'NFSE' | 'EVENTO' | 'CNC';
+
+export type DocumentoDistribuido = {
+  readonly NSU: number | null;
+  /** The key of the note, for its events too. */
+  readonly ChaveAcesso: string;
+  readonly TipoDocumento: TipoDocumento;
+  readonly TipoEvento: string | null;
+  /** Base64 of gzip of the document, the very text that was sent. */
+  readonly ArquivoXml: string;
+  readonly DataHoraGeracao: string;
+};
+
+/** The answer to a query; 200, 400 and 404 all carry it. */
+export type Distribuicao = Cabecalho & {
+  readonly StatusProcessamento: StatusDistribuicao;
+  readonly LoteDFe: readonly DocumentoDistribuido[];
+  readonly Alertas: readonly MensagemAdn[];
+  readonly Erros: readonly MensagemAdn[];
+};
+
+/**
+ * What a code of the reception says about a document.
+ *
+ * `existing`: the ADN has it already. `credential`: a certificate or a permission of the municipality, alike for all its
+ * documents. `envelope`: the lot or how a document was packed. `passing`: maintenance, or trouble that has no name.
+ * `refusal`: a rule that the document breaks. `unheard`: none of these; it proves nothing.
+ */
+export type CodeMeaning = 'existing' | 'credential' | 'envelope' | 'passing' | 'refusal' | 'unheard';
+
+const MEANINGS: ReadonlyMap<string, CodeMeaning> = new Map(
+  Object.entries({
+    existing: ['E1268', 'E1805', 'E0802'],
+    credential: [
+      // The certificate of the channel, then that of the lot, then the agreement with the municipality.
+      ...['E1200', 'E1203', 'E1205', 'E1206', 'E1207', 'E1208', 'E1209'],
+      ...['E1245', 'E1246', 'E1262'],
+      // What signs notes and events is invalid, of the wrong kind, or not the municipality's: no document's fault.
+      ...['E1632', 'E1634', 'E1638', 'E2023', 'E2026', 'E2032'],
+      // The same complaints when something is asked for.
+      ...['E2000', 'E2001', 'E2003', 'E2004'],
+    ],
+    envelope: ['E1219', 'E1225', 'E1226', 'E1228', 'E1229'],
+    passing: ['E1217', 'E999', 'RNG9999'],
+    refusal: ['E9996', 'RNG6110'],
+  } satisfies Partial<Record<CodeMeaning, readonly string[]>>).flatMap(([meaning, codes]) =>
+    codes.map((code): [string, CodeMeaning] => [code, meaning as CodeMeaning]),
+  ),
+);
+
+/** Rules of notes and of events; those of the register (E33) and of the parameters (E40) have other channels. */
+const RULE_CODE = /^E[012]\d{3}$/;
+
+export function meaningOf(codigo: string): CodeMeaning {
+  return MEANINGS.get(codigo) ?? (RULE_CODE.test(codigo) ? 'refusal' : 'unheard');
+}
+
+/** Codes of "nothing (more) after this number" in an answer to a query: the normal end of a list. */
+export const NOTHING_AFTER: ReadonlySet<string> = new Set(['E2020', 'E2070', 'E2214', 'E2215', 'E2220']);
