@@ -100,7 +100,14 @@ class Town {
 
   private constructor(pool: Db, tenant: string) {
     this.pool = pool;
-    this.municipio = { tenant, ambiente: 'homologacao', codigoIbge: undefined };
+    this.municipio = {
+      tenant,
+      ambiente: 'homologacao',
+      codigoIbge: undefined,
+      aliquotaPadrao: undefined,
+      confianca: { ancoras: undefined, revogados: undefined },
+      adn: undefined,
+    };
     const log =
       (level: string) =>
       (about: object, message: string): void =>

@@ -40,6 +40,9 @@ async function open(ambiente: Ambiente): Promise<Place> {
     tenant: `alfa${opened}`,
     ambiente,
     codigoIbge: ambiente === 'producao' ? SAO_PAULO : undefined,
+    aliquotaPadrao: undefined,
+    confianca: { ancoras: undefined, revogados: undefined },
+    adn: undefined,
   };
   const silent = (): void => undefined;
   const world: World = {
@@ -181,6 +184,7 @@ describe('the sandbox creates a provider of its first DPS', () => {
         endereco: { xLgr: 'Rua', nro: '1', xCpl: 'Sala 2', xBairro: 'Centro', CEP: '01001000' },
         fone: '1133334444',
         email: 'a@b.br',
+        simples: [],
       });
     }
     assert.equal((await gathered(place, { cLocEmi: RIO })).novoPrestador, undefined);

@@ -441,6 +441,7 @@ describe('a group', () => {
       razaoSocial,
       autorizado: true,
       endereco: { xLgr: 'Rua', nro: '1', xBairro: 'Centro', CEP: '01001000' },
+      simples: [],
     });
     const job = (place: number): Issuance => ({
       ...issuance(CNPJ, `DPS ${place}`),
@@ -691,8 +692,8 @@ describe('a tenant', () => {
     await pool.query(servico, [alfa]);
     const [own, foreign] = await Promise.all([store.prestadoresOf(alfa, CNPJ), store.prestadoresOf(beta, CNPJ)]);
     assert.deepEqual([own.length, foreign.length], [1, 0]);
-    assert.equal((await store.servicosOf(alfa)).length, 1);
-    assert.equal((await store.servicosOf(beta)).length, 0);
+    assert.equal((await store.servicosOf(alfa, '010101', undefined)).lines.length, 1);
+    assert.deepEqual(await store.servicosOf(beta, '010101', '001'), { hasList: false, lines: [] });
   });
 
   test('numbers its notes for itself', async () => {
@@ -753,6 +754,7 @@ describe('the plans of the statements', () => {
       razaoSocial: 'Nome',
       autorizado: true,
       endereco: { xLgr: 'Rua', nro: '1', xBairro: 'Centro', CEP: '01001000' },
+      simples: [],
     };
     await Promise.all([
       store.issueNota(alfa, { ...issuance(CNPJ, 'DPS 1'), novoPrestador }),
@@ -768,7 +770,7 @@ describe('the plans of the statements', () => {
     await store.tenantsWithNotasDue(NOW);
     await store.prestadoresOf(alfa, CNPJ);
     await store.municipioBySlug(alfa);
-    await store.servicosOf(alfa);
+    await store.servicosOf(alfa, '010101', '001');
     await deliver(store, alfa, 'autorizacao');
   });
 

@@ -15,7 +15,12 @@ export type Prestador = {
   readonly endereco: Endereco;
   readonly fone?: string | undefined;
   readonly email?: string | undefined;
+  /** When the provider was in the Simples Nacional (D-23), in order; the periods do not overlap. */
+  readonly simples: readonly PeriodoSimples[];
 };
+
+/** Days `YYYY-MM-DD`, both inside; without `fim` it goes on. */
+export type PeriodoSimples = { readonly inicio: string; readonly fim: string | undefined };
 
 export type Endereco = {
   readonly xLgr: string;

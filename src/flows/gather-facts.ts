@@ -9,7 +9,8 @@ import type { Facts, Prestador } from '../fiscal/facts.ts';
 import { type Fault, type Refusal, refusalOf } from '../fiscal/fault.ts';
 import type { Dps } from '../fiscal/layout/dps.ts';
 import { momentIn } from '../fiscal/moment.ts';
-import type { Municipio, ServicoVigente } from '../store/municipios.ts';
+import type { Municipio } from '../store/municipios.ts';
+import type { ServicoVigente } from '../store/servicos.ts';
 import type { World } from './world.ts';
 
 /** Zone of the sandbox's answers when the document does not name a municipality of the catalogue. */
@@ -29,9 +30,10 @@ export async function gatherFacts(
   dps: Dps,
   instant: number,
 ): Promise<Gathered | Refusal> {
-  const [found, servicos] = await Promise.all([
+  const { cTribNac: national, cTribMun: municipal } = dps.serv.cServ;
+  const [found, { hasList, lines }] = await Promise.all([
     findPrestador(world, municipio, dps),
-    world.store.servicosOf(municipio.tenant),
+    world.store.servicosOf(municipio.tenant, national, municipal),
   ]);
   if ('faults' in found) return found;
   const facts: Facts = {
@@ -40,17 +42,16 @@ export async function gatherFacts(
     hoje: momentIn(zoneOf(municipio.codigoIbge ?? dps.cLocEmi), instant).date,
     prestador: found.prestador,
     administers: (cTribNac, data) =>
-      servicos.length === 0 || servicos.some((servico) => servico.cTribNac === cTribNac && isInForce(servico, data)),
+      !hasList || lines.some((line) => line.cTribNac === cTribNac && isInForce(line, data)),
     servicoMunicipal: (cTribMun, data) =>
-      servicos.length === 0
-        ? 'sem_lista'
-        : servicos.find((servico) => servico.codigo === cTribMun && isInForce(servico, data)),
+      hasList ? lines.find((line) => line.codigo === cTribMun && isInForce(line, data)) : 'sem_lista',
     aliquotaRegistrada: (cTribNac, cTribMun, data) =>
-      servicos.find(
-        (servico) =>
-          (cTribMun === undefined ? servico.cTribNac === cTribNac : servico.codigo === cTribMun) &&
-          isInForce(servico, data),
-      )?.aliquota,
+      hasList
+        ? lines.find(
+            (line) =>
+              (cTribMun === undefined ? line.cTribNac === cTribNac : line.codigo === cTribMun) && isInForce(line, data),
+          )?.aliquota
+        : municipio.aliquotaPadrao,
   };
   return { facts, novoPrestador: found.novo ? found.prestador : undefined };
 }
@@ -130,6 +131,7 @@ function generic(documento: string, razaoSocial: string, dps: Dps): Prestador {
     inscricaoMunicipal: dps.prest.IM,
     autorizado: true,
     endereco: { xLgr: 'Endereço não informado', nro: 'S/N', xBairro: 'Centro', CEP: '00000000' },
+    simples: [],
   };
 }
 

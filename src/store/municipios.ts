@@ -1,7 +1,6 @@
-/** The tenants, and what a municipality has set: today its ambiente, its IBGE code and its service list. */
+/** The tenants, and what each has set: its ambiente, whom it trusts, how it reaches the ADN. Files by their paths alone. */
 import type { Ambiente } from '../fiscal/ambiente.ts';
-import { parseDecimal } from '../fiscal/decimal.ts';
-import type { ServicoMunicipal } from '../fiscal/facts.ts';
+import { type Decimal, formatDecimal, parseDecimal } from '../fiscal/decimal.ts';
 import type { Db } from './open.ts';
 import { remembered } from './remembered.ts';
 
@@ -10,46 +9,121 @@ export type Municipio = {
   readonly ambiente: Ambiente;
   /** Undefined for the sandbox, which is every municipality's. */
   readonly codigoIbge: string | undefined;
+  /** ISS rate of every service while there is no service list. */
+  readonly aliquotaPadrao: Decimal | undefined;
+  readonly confianca: Confianca;
+  readonly adn: AcessoAdn | undefined;
 };
 
-export type ServicoVigente = ServicoMunicipal & { readonly inicio: string; readonly fim: string | undefined };
+/** Directories, absolute; without `ancoras` the national roots that come with the program. */
+export type Confianca = { readonly ancoras: string | undefined; readonly revogados: string | undefined };
+
+/** Files, absolute; without `ca` the authorities that the operating system trusts. */
+export type AcessoAdn = { readonly url: string; readonly ca: string | undefined; readonly chaves: ChavesAdn };
+
+export type ChavesAdn =
+  | { readonly certificado: string; readonly chave: string }
+  | { readonly pfx: string; readonly senhaArquivo: string };
+
+/** A municipality as it is opened: what is not said is not set. */
+export type NovoMunicipio = Pick<Municipio, 'tenant' | 'ambiente' | 'codigoIbge'> & Partial<Municipio>;
 
 export type MunicipioStore = {
   municipioBySlug(slug: string): Promise<Municipio | undefined>;
-  /** The municipal service list, empty when the municipality has none. */
-  servicosOf(tenant: string): Promise<readonly ServicoVigente[]>;
-  /** Opens a tenant; one that is there already stays as it is. */
-  createMunicipio(municipio: Municipio, now: number): Promise<void>;
+  /** All of them, in the order of their slugs. */
+  municipios(): Promise<readonly Municipio[]>;
+  /** Opens a tenant; false when one is there already, which stays as it is. */
+  createMunicipio(municipio: NovoMunicipio, now: number): Promise<boolean>;
+  /** Writes all that a tenant has set; false when there is no such tenant. */
+  updateMunicipio(municipio: Municipio): Promise<boolean>;
+  /** Whether a tenant has ever numbered a note. */
+  hasIssued(tenant: string): Promise<boolean>;
+};
+
+const COLUMNS = `ambiente, codigo_ibge, aliquota_padrao, ancoras, revogados, adn_url, adn_ca, adn_certificado, adn_chave,
+  adn_pfx, adn_senha_arquivo`;
+
+type Row = {
+  tenant: string;
+  ambiente: Ambiente;
+  codigo_ibge: string | null;
+  aliquota_padrao: string | null;
+  ancoras: string | null;
+  revogados: string | null;
+  adn_url: string | null;
+  adn_ca: string | null;
+  adn_certificado: string | null;
+  adn_chave: string | null;
+  adn_pfx: string | null;
+  adn_senha_arquivo: string | null;
 };
 
 export function municipioStore(pool: Db): MunicipioStore {
   const bySlug = remembered(async (slug: string): Promise<Municipio | undefined> => {
-    const text = 'select tenant, ambiente, codigo_ibge from municipios where tenant = $1';
-    const { rows } = await pool.query<{ tenant: string; ambiente: Ambiente; codigo_ibge: string | null }>(text, [slug]);
-    const row = rows[0];
-    return row && { tenant: row.tenant, ambiente: row.ambiente, codigoIbge: row.codigo_ibge ?? undefined };
-  });
-  const servicos = remembered(async (tenant: string): Promise<readonly ServicoVigente[]> => {
-    const text = `select codigo, inicio::text, fim::text, descricao, codigo_tributacao_nacional, cnae_codigo, aliquota
-      from servicos_municipais where tenant = $1 order by codigo, inicio`;
-    const { rows } = await pool.query(text, [tenant]);
-    return rows.map((row) => ({
-      codigo: row.codigo,
-      descricao: row.descricao,
-      cTribNac: row.codigo_tributacao_nacional,
-      cnae: row.cnae_codigo ?? undefined,
-      aliquota: row.aliquota === null ? undefined : parseDecimal(row.aliquota),
-      inicio: row.inicio,
-      fim: row.fim ?? undefined,
-    }));
+    const { rows } = await pool.query<Row>(`select tenant, ${COLUMNS} from municipios where tenant = $1`, [slug]);
+    return rows[0] && municipioOf(rows[0]);
   });
   return {
     municipioBySlug: bySlug,
-    servicosOf: servicos,
-    createMunicipio: async ({ tenant, ambiente, codigoIbge }, now) => {
-      const text = `insert into municipios (tenant, ambiente, codigo_ibge, criado_em) values ($1, $2, $3, $4)
-        on conflict (tenant) do nothing`;
-      await pool.query(text, [tenant, ambiente, codigoIbge ?? null, new Date(now)]);
+    municipios: async () => {
+      const { rows } = await pool.query<Row>(`select tenant, ${COLUMNS} from municipios order by tenant`);
+      return rows.map(municipioOf);
+    },
+    createMunicipio: async (municipio, now) => {
+      const text = `insert into municipios (tenant, ${COLUMNS}, criado_em)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) on conflict (tenant) do nothing`;
+      const { rowCount } = await pool.query(text, [...valuesOf(municipio), new Date(now)]);
+      return rowCount === 1;
+    },
+    updateMunicipio: async (municipio) => {
+      const text = `update municipios set (${COLUMNS}) = ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) where tenant = $1`;
+      const { rowCount } = await pool.query(text, valuesOf(municipio));
+      return rowCount === 1;
+    },
+    hasIssued: async (tenant) => {
+      const text = 'select exists (select 1 from numeracao where tenant = $1) as issued';
+      const { rows } = await pool.query<{ issued: boolean }>(text, [tenant]);
+      return rows[0]!.issued;
     },
   };
+}
+
+function municipioOf(row: Row): Municipio {
+  return {
+    tenant: row.tenant,
+    ambiente: row.ambiente,
+    codigoIbge: row.codigo_ibge ?? undefined,
+    aliquotaPadrao: row.aliquota_padrao === null ? undefined : parseDecimal(row.aliquota_padrao),
+    confianca: { ancoras: row.ancoras ?? undefined, revogados: row.revogados ?? undefined },
+    adn: adnOf(row),
+  };
+}
+
+/** The constraint on the table has one of the two pairs complete wherever there is an address. */
+function adnOf(row: Row): AcessoAdn | undefined {
+  if (row.adn_url === null) return undefined;
+  const chaves =
+    row.adn_pfx === null
+      ? { certificado: row.adn_certificado!, chave: row.adn_chave! }
+      : { pfx: row.adn_pfx, senhaArquivo: row.adn_senha_arquivo! };
+  return { url: row.adn_url, ca: row.adn_ca ?? undefined, chaves };
+}
+
+/** In the order of the tenant and {@link COLUMNS}. */
+function valuesOf({ tenant, ambiente, codigoIbge, aliquotaPadrao, confianca, adn }: NovoMunicipio): unknown[] {
+  const chaves: { certificado?: string; chave?: string; pfx?: string; senhaArquivo?: string } = adn?.chaves ?? {};
+  return [
+    tenant,
+    ambiente,
+    codigoIbge,
+    aliquotaPadrao === undefined ? undefined : formatDecimal(aliquotaPadrao),
+    confianca?.ancoras,
+    confianca?.revogados,
+    adn?.url,
+    adn?.ca,
+    chaves.certificado,
+    chaves.chave,
+    chaves.pfx,
+    chaves.senhaArquivo,
+  ];
 }

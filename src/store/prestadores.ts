@@ -23,13 +23,16 @@ type Row = {
   cep: string;
   fone: string | null;
   email: string | null;
+  simples: readonly (readonly [string, string | null])[] | null;
 };
 
 export function prestadorStore(pool: Db): PrestadorStore {
   const load = batched<readonly Prestador[]>(async (tenant, documentos) => {
     const text = `select documento, inscricao_municipal, razao_social, nome_fantasia, autorizado, logradouro, numero,
-      complemento, bairro, cep, fone, email from prestadores
-      where tenant = $1 and documento = any($2::text[]) order by documento, inscricao_municipal`;
+      complemento, bairro, cep, fone, email,
+      (select json_agg(json_build_array(s.inicio, s.fim) order by s.inicio) from simples_nacional s
+        where s.tenant = $1 and s.documento = p.documento) as simples
+      from prestadores p where tenant = $1 and documento = any($2::text[]) order by documento, inscricao_comparavel`;
     const { rows } = await pool.query<Row>({ name: 'prestadores_of', text, values: [tenant, documentos] });
     const found = new Map<string, Prestador[]>();
     for (const row of rows) {
@@ -63,6 +66,7 @@ function prestadorOf(row: Row): Prestador {
     },
     fone: row.fone ?? undefined,
     email: row.email ?? undefined,
+    simples: (row.simples ?? []).map(([inicio, fim]) => ({ inicio, fim: fim ?? undefined })),
   };
 }
 
@@ -81,7 +85,7 @@ export async function insertPrestadoresOfDps(
     select $1, x.documento, x.im, x.nome, true, x.logradouro, x.numero, x.bairro, x.cep, 'dps', x.em
     from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::timestamptz[])
       as x (documento, im, nome, logradouro, numero, bairro, cep, em)
-    on conflict (tenant, documento, inscricao_municipal) do nothing`;
+    on conflict (tenant, documento, inscricao_comparavel) do nothing`;
   await client.query({
     name: 'insert_prestadores',
     text,

@@ -3,9 +3,11 @@ import { type MunicipioStore, municipioStore } from './municipios.ts';
 import { type NotaStore, notaStore } from './notas.ts';
 import type { Db } from './open.ts';
 import { type PrestadorStore, prestadorStore } from './prestadores.ts';
+import { type ServicoStore, servicoStore } from './servicos.ts';
 
 export type Store = MunicipioStore &
   PrestadorStore &
+  ServicoStore &
   NotaStore & {
     /** Throws when the database does not answer: the readiness check. */
     ping(): Promise<void>;
@@ -16,6 +18,7 @@ export function createStore(pool: Db): Store {
   return {
     ...municipioStore(pool),
     ...prestadorStore(pool),
+    ...servicoStore(pool),
     ...notaStore(pool),
     ping: async () => {
       await pool.query('select 1');

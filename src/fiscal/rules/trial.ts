@@ -23,6 +23,7 @@ export const EXAMPLE_FACTS: Facts = {
     razaoSocial: 'Empresa Exemplo Ltda',
     autorizado: true,
     endereco: { xLgr: 'Endereço não informado', nro: 'S/N', xBairro: 'Centro', CEP: '00000000' },
+    simples: [],
   },
   administers: () => true,
   servicoMunicipal: () => 'sem_lista',

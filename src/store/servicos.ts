@@ -1,0 +1,92 @@
+/** The municipal service lists. They may be long, so a DPS asks for the lines of its own codes. */
+import { parseDecimal } from '../fiscal/decimal.ts';
+import type { ServicoMunicipal } from '../fiscal/facts.ts';
+import { batched } from './batched.ts';
+import type { Db } from './open.ts';
+import { remembered } from './remembered.ts';
+
+/** A line of the list, in force from `inicio` to `fim`, both inside, `YYYY-MM-DD`. */
+export type ServicoVigente = ServicoMunicipal & { readonly inicio: string; readonly fim: string | undefined };
+
+export type ServicosOfCodes = {
+  /** Whether the municipality has a list at all. */
+  readonly hasList: boolean;
+  /** Lines of the national code or of the municipal one, in the order of municipal code and date. */
+  readonly lines: readonly ServicoVigente[];
+};
+
+export type ServicoStore = {
+  servicosOf(tenant: string, cTribNac: string, cTribMun: string | undefined): Promise<ServicosOfCodes>;
+};
+
+type Row = {
+  codigo: string;
+  inicio: string;
+  fim: string | null;
+  descricao: string;
+  codigo_tributacao_nacional: string;
+  cnae_codigo: string | null;
+  aliquota: string | null;
+};
+
+const SELECT = `select codigo, inicio::text, fim::text, descricao, codigo_tributacao_nacional, cnae_codigo, aliquota
+  from servicos_municipais`;
+
+export function servicoStore(pool: Db): ServicoStore {
+  const hasList = remembered(async (tenant: string): Promise<boolean> => {
+    const text = 'select exists (select 1 from servicos_municipais where tenant = $1) as there';
+    const { rows } = await pool.query<{ there: boolean }>({ name: 'has_servicos', text, values: [tenant] });
+    return rows[0]!.there;
+  });
+  const linesOf = async (name: string, column: string, tenant: string, codigos: readonly string[]): Promise<Row[]> => {
+    const text = `${SELECT} where tenant = $1 and ${column} = any($2::text[]) order by codigo, inicio`;
+    const { rows } = await pool.query<Row>({ name, text, values: [tenant, codigos] });
+    return rows;
+  };
+  const loadNational = batched<readonly ServicoVigente[]>(async (tenant, codigos) =>
+    grouped(
+      await linesOf('servicos_nacional', 'codigo_tributacao_nacional', tenant, codigos),
+      (row) => row.codigo_tributacao_nacional,
+    ),
+  );
+  const loadMunicipal = batched<readonly ServicoVigente[]>(async (tenant, codigos) =>
+    grouped(await linesOf('servicos_municipal', 'codigo', tenant, codigos), (row) => row.codigo),
+  );
+  const national = remembered(async (tenant, codigo) => (await loadNational(tenant!, codigo!)) ?? []);
+  const municipal = remembered(async (tenant, codigo) => (await loadMunicipal(tenant!, codigo!)) ?? []);
+  return {
+    servicosOf: async (tenant, cTribNac, cTribMun) => {
+      if (!(await hasList(tenant))) return { hasList: false, lines: [] };
+      const [ofNational, ofMunicipal] = await Promise.all([
+        national(tenant, cTribNac),
+        cTribMun === undefined ? [] : municipal(tenant, cTribMun),
+      ]);
+      // What both found is one line all the same.
+      const others = ofMunicipal.filter((line) => line.cTribNac !== cTribNac);
+      return { hasList: true, lines: [...ofNational, ...others] };
+    },
+  };
+}
+
+function grouped(rows: readonly Row[], keyOf: (row: Row) => string): Map<string, ServicoVigente[]> {
+  const found = new Map<string, ServicoVigente[]>();
+  for (const row of rows) {
+    const key = keyOf(row);
+    const lines = found.get(key);
+    if (lines === undefined) found.set(key, [servicoOf(row)]);
+    else lines.push(servicoOf(row));
+  }
+  return found;
+}
+
+function servicoOf(row: Row): ServicoVigente {
+  return {
+    codigo: row.codigo,
+    descricao: row.descricao,
+    cTribNac: row.codigo_tributacao_nacional,
+    cnae: row.cnae_codigo ?? undefined,
+    aliquota: row.aliquota === null ? undefined : parseDecimal(row.aliquota),
+    inicio: row.inicio,
+    fim: row.fim ?? undefined,
+  };
+}
