@@ -4,11 +4,9 @@
  */
 import { randomInt } from 'node:crypto';
 import path from 'node:path';
-import type { Adn } from './adn/adn.ts';
-import { localAdn } from './adn/local.ts';
 import type { Config } from './config.ts';
 import { createRestDoor } from './doors/rest/door.ts';
-import { type Ambiente, SANDBOX_SLUG } from './fiscal/ambiente.ts';
+import { SANDBOX_SLUG } from './fiscal/ambiente.ts';
 import { startWorker, type Worker } from './flows/worker.ts';
 import type { World } from './flows/world.ts';
 import type { Logger } from './log.ts';
@@ -16,6 +14,7 @@ import { openEmbedded } from './store/embedded/embedded.ts';
 import { migrate, openPool } from './store/open.ts';
 import type { PoolConfig } from './store/pg.ts';
 import { createStore, type Store } from './store/store.ts';
+import { openTransmissions, trustOf } from './transmission.ts';
 
 export type OpenStore = {
   readonly store: Store;
@@ -57,12 +56,13 @@ export type Service = { readonly address: string; readonly location: string; clo
 export async function startService(config: Config, log: Logger): Promise<Service> {
   const opened = await openStore(config, log);
   const { store } = opened;
+  const transmissions = openTransmissions(log);
   let worker: Worker | undefined;
   try {
-    const local = localAdn();
     const world: World = {
       store,
-      adn: adnOf(local),
+      transmission: transmissions.of,
+      trust: trustOf(log),
       now: Date.now,
       randomDigits: (count) => String(randomInt(10 ** count)).padStart(count, '0'),
       log,
@@ -80,19 +80,14 @@ export async function startService(config: Config, log: Logger): Promise<Service
         // Doors first, so that nothing new comes in; then the worker, which uses the store; the store last.
         await door.close();
         await worker?.stop();
+        await transmissions.close();
         await opened.close();
       },
     };
   } catch (error) {
     await worker?.stop();
+    await transmissions.close();
     await opened.close();
     throw error;
   }
-}
-
-function adnOf(local: Adn): (ambiente: Ambiente) => Adn {
-  return (ambiente) => {
-    if (ambiente === 'homologacao') return local;
-    throw new Error('transmission to the national environment is not set up for this municipality');
-  };
 }

@@ -18,6 +18,7 @@ import { createStore } from '../src/store/store.ts';
 import { onEnd } from './support/cleanup.ts';
 import { freshPool } from './support/database.ts';
 import { NOON } from './support/service.ts';
+import { nobodyTrusted } from './support/trust.ts';
 
 /** What the ADN does with a note that is sent to it. `lost`: takes it, and the answer does not arrive. */
 type Mood = 'accepts' | 'refuses' | 'unknown' | 'lost' | 'away' | 'silent' | 'breaks';
@@ -114,7 +115,8 @@ class Town {
         void this.logged.push({ level, about, message });
     this.world = {
       store: createStore(pool),
-      adn: () => this.adn,
+      transmission: async () => ({ adn: this.adn, signer: undefined }),
+      trust: () => nobodyTrusted,
       now: () => this.clock.now,
       randomDigits: (count) => {
         this.random += 1;

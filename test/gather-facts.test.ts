@@ -19,6 +19,7 @@ import { createStore } from '../src/store/store.ts';
 import { freshPool } from './support/database.ts';
 import { dpsOf } from './support/law.ts';
 import { NOON } from './support/service.ts';
+import { nobodyTrusted } from './support/trust.ts';
 
 const CNPJ = '11222333000181';
 const CPF = '52998224725';
@@ -47,7 +48,8 @@ async function open(ambiente: Ambiente): Promise<Place> {
   const silent = (): void => undefined;
   const world: World = {
     store: createStore(pool),
-    adn: () => localAdn(),
+    transmission: async () => ({ adn: localAdn(), signer: undefined }),
+    trust: () => nobodyTrusted,
     now: () => NOON,
     randomDigits: (count) => '7'.repeat(count),
     log: { info: silent, warn: silent, error: silent },

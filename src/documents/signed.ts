@@ -62,6 +62,8 @@ export type SignatureReading = {
   /** E901, E902, E904 (unreadable) and E905; empty when the signature holds over the document. */
   readonly faults: readonly Fault[];
   readonly certificate: Certificate | undefined;
+  /** The bytes of SignatureValue. */
+  readonly valor: Buffer | undefined;
   /** What was compared, for whoever wants to see it. Undefined where it was not reached. */
   readonly assinado: string | undefined;
   readonly signedInfo: string | undefined;
@@ -71,6 +73,7 @@ export type SignatureReading = {
 
 const NOTHING: Omit<SignatureReading, 'faults'> = {
   certificate: undefined,
+  valor: undefined,
   assinado: undefined,
   signedInfo: undefined,
   resumo: undefined,
@@ -106,10 +109,11 @@ export function checkSignature(reading: XmlDocumentReading, profile: SignedProfi
 
   const certificate = certificateOf(parts, base);
   const signedInfo = parts.signedInfo && reading.canonicalOf(parts.signedInfo);
-  if (certificate !== undefined && signedInfo !== undefined && parts.signatureValue !== undefined) {
-    valueFaults(reading, parts, signedInfo, assinado, certificate, base);
+  const valor = parts.signatureValue && decodedValue(parts, base);
+  if (certificate !== undefined && signedInfo !== undefined && valor !== undefined) {
+    valueFaults(reading, parts, { signedInfo, assinado, valor }, certificate, base);
   }
-  return { faults, certificate, assinado, signedInfo, resumo, perfil: parts.profile };
+  return { faults, certificate, valor, assinado, signedInfo, resumo, perfil: parts.profile };
 }
 
 const NO_NEAR_DIGEST =
@@ -377,29 +381,38 @@ function certificateOf(parts: Parts, base: string): Certificate | undefined {
   return certificate;
 }
 
+function decodedValue(parts: Parts, base: string): Buffer | undefined {
+  const value = base64Of(withoutSpace(parts.signatureValue!.text));
+  if (value === undefined) {
+    const encontrado = quoted(parts.signatureValue!.text.trim());
+    const mensagem = 'SignatureValue não é Base64.';
+    parts.faults.push({ codigo: 'E902', xpath: `${base}/SignatureValue`, mensagem, encontrado });
+  }
+  return value;
+}
+
+type Compared = { readonly signedInfo: string; readonly assinado: string; readonly valor: Buffer };
+
 function valueFaults(
   reading: XmlDocumentReading,
   parts: Parts,
-  signedInfo: string,
-  assinado: string,
+  { signedInfo, assinado, valor }: Compared,
   certificate: Certificate,
   base: string,
 ): void {
-  const xpath = `${base}/SignatureValue`;
-  const value = base64Of(withoutSpace(parts.signatureValue!.text));
-  if (value === undefined) {
-    const mensagem = 'SignatureValue não é Base64.';
-    parts.faults.push({ codigo: 'E902', xpath, mensagem, encontrado: quoted(parts.signatureValue!.text.trim()) });
-    return;
-  }
-  if (verifiesRsaSha256(signedInfo, value, certificate)) return;
-  const near = nearMissOfValue(reading, parts.signedInfo!, assinado, value, certificate);
-  const mensagem = `O valor da assinatura não confere com SignedInfo e o certificado de ${certificate.titular}. ${near ?? NO_NEAR_VALUE}`;
-  parts.faults.push({ codigo: 'E902', xpath, mensagem });
+  if (verifiesRsaSha256(signedInfo, valor, certificate)) return;
+  const near = nearMissOfValue(reading, parts.signedInfo!, assinado, valor, certificate);
+  const mensagem = `O valor da assinatura não confere com SignedInfo e o certificado de ${nameOf(certificate)}. ${near ?? NO_NEAR_VALUE}`;
+  parts.faults.push({ codigo: 'E902', xpath: `${base}/SignatureValue`, mensagem });
 }
 
 const NO_NEAR_VALUE =
   'SignedInfo mudou depois de assinado, ou a chave que assinou não é a do certificado em KeyInfo. Canonicalize SignedInfo (C14N exclusiva, com o xmlns de Signature) e assine com RSA-SHA256.';
+
+/** The CN without the document that follows the colon: of a person it is a CPF. */
+export function nameOf({ titular }: Certificate): string {
+  return titular.replace(/:[^:]*$/, '');
+}
 
 export function verifiesRsaSha256(text: string, signature: Uint8Array, { publicKey }: Certificate): boolean {
   const key = { key: publicKey, padding: constants.RSA_PKCS1_PADDING };
@@ -458,7 +471,8 @@ function onlyAttributes(element: Elemento, xpath: string, allowed: readonly stri
   }
 }
 
-function isSignature({ name, namespace }: Elemento): boolean {
+/** Whether an element is a signature of XML, by name and namespace. */
+export function isSignature({ name, namespace }: Elemento): boolean {
   return name === 'Signature' && namespace === DSIG;
 }
 

@@ -5,6 +5,7 @@
 import type { Fault } from '../fiscal/fault.ts';
 import { momentIn } from '../fiscal/moment.ts';
 import { type Certificate, isHeldBy, maskedDocument } from './certificate.ts';
+import { nameOf } from './signed.ts';
 import type { Trust } from './trust.ts';
 
 /** Codes of one way to sign: inside the XML, or in the header of a JSON request. */
@@ -29,10 +30,10 @@ export type SignerQuestion = {
 export function signerFaults(certificate: Certificate, question: SignerQuestion, codes: SignerCodes): readonly Fault[] {
   const { documento, parte, trust, at, xpath } = question;
   const faults: Fault[] = [];
-  const { inicio, fim, titular } = certificate;
+  const { inicio, fim } = certificate;
   if (at < inicio || at > fim) {
     const problem = at < inicio ? `só vale a partir de ${dated(inicio)}` : `venceu em ${dated(fim)}`;
-    const mensagem = `O certificado de ${titularOf(titular)} ${problem}. ${at < inicio ? 'Confira o relógio de quem emitiu, ou aguarde.' : 'Renove o certificado e assine de novo.'}`;
+    const mensagem = `O certificado de ${nameOf(certificate)} ${problem}. ${at < inicio ? 'Confira o relógio de quem emitiu, ou aguarde.' : 'Renove o certificado e assine de novo.'}`;
     faults.push({
       codigo: codes.expired,
       xpath,
@@ -62,11 +63,6 @@ export function signerFaults(certificate: Certificate, question: SignerQuestion,
     }
   }
   return faults;
-}
-
-/** The CN without the document that follows the colon. */
-function titularOf(titular: string): string {
-  return titular.replace(/:[^:]*$/, '');
 }
 
 const ZONE = 'America/Sao_Paulo';

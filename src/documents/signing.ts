@@ -4,9 +4,8 @@
  */
 import { hash, type KeyObject, sign } from 'node:crypto';
 import { promisify } from 'node:util';
-import type { Elemento } from '../fiscal/layout/tree.ts';
 import type { Certificate } from './certificate.ts';
-import { DPS_PROFILE, DSIG, ENVELOPED, REQUIRED, type SignedProfile } from './signed.ts';
+import { DPS_PROFILE, DSIG, ENVELOPED, isSignature, REQUIRED, type SignedProfile } from './signed.ts';
 import { decodeXml, readXml, type XmlDocumentReading } from './xml.ts';
 
 export type Signer = { readonly key: KeyObject; readonly certificate: Certificate };
@@ -83,10 +82,6 @@ function withSignatureAtEnd(reading: XmlDocumentReading, signature: string): str
     : text;
   const end = unsigned.lastIndexOf('</');
   return unsigned.slice(0, end) + signature + unsigned.slice(end);
-}
-
-function isSignature({ name, namespace }: Elemento): boolean {
-  return name === 'Signature' && namespace === DSIG;
 }
 
 function utf8Declared(text: string): string {

@@ -1,69 +1,148 @@
 /**
- * Announce, send, settle: what the worker does with the due notas of one tenant.
+ * Announce, sign, send, settle: what the worker does with the due notas of one tenant.
  *
  * Claiming commits the announcement. A nota found already announced may have arrived: the ADN is asked about it first,
  * and it is sent again only when the ADN does not know it. Settling writes only what still carries our claim.
  */
-import type { AdnAnswer, AdnErro } from '../adn/adn.ts';
+import type { AdnAnswer, AdnErro, AdnKnowledge } from '../adn/adn.ts';
+import { checkSignature, NFSE_PROFILE } from '../documents/signed.ts';
+import { type Signer, signatureElement, signatureValueOf } from '../documents/signing.ts';
+import { readXml } from '../documents/xml.ts';
+import { signedPartOf, withSignature } from '../fiscal/layout/write.ts';
 import { type NotaMove, type NotaTrigger, notaMove } from '../fiscal/nota.ts';
 import type { Municipio } from '../store/municipios.ts';
-import type { ClaimedNota, NotaSettlement } from '../store/notas.ts';
+import type { ClaimedNota, NotaSettlement, Recebida } from '../store/notas.ts';
 import type { World } from './world.ts';
 
 /** Time that a claim lasts; everything that a claim does takes less, or its outcome is no longer ours to write. */
 const LEASE_MS = 60_000;
 const BACKOFF_FIRST_MS = 1_000;
 const BACKOFF_MAX_MS = 300_000;
+/** What an operator must mend is not mended within seconds. */
+const MISCONFIGURED_PAUSE_MS = 60_000;
+/** Before looking again whether the files of a municipality are in order. */
+const PROBLEM_PAUSE_MS = 30_000;
 
-/** `isFull`: there may be more that is due. */
-export type Delivered = { readonly delivered: number; readonly isFull: boolean };
+/** `isFull`: there may be more that is due. `pauseMs`: not before that long. */
+export type Delivered = { readonly delivered: number; readonly isFull: boolean; readonly pauseMs: number };
+
+const NOTHING: Delivered = { delivered: 0, isFull: false, pauseMs: 0 };
 
 /** Delivers one batch of a tenant. */
 export async function deliverNotas(world: World, municipio: Municipio): Promise<Delivered> {
-  const adn = world.adn(municipio.ambiente);
   const { tenant } = municipio;
+  const transmission = await world.transmission(municipio);
+  if ('problem' in transmission) {
+    world.log.error({ tenant, problem: transmission.problem }, 'notes cannot be transmitted; they wait');
+    return { ...NOTHING, pauseMs: PROBLEM_PAUSE_MS };
+  }
+  const { adn, signer } = transmission;
+  // While the environment is unreachable nothing is announced, sent or counted (D-52).
+  const pauseMs = adn.pauseMs();
+  if (pauseMs > 0) return { ...NOTHING, pauseMs };
   const now = world.now();
   const claim = await world.store.claimNotas(tenant, now, now + LEASE_MS, adn.batchMax);
-  if (claim.notas.length === 0) return { delivered: 0, isFull: false };
+  if (claim.notas.length === 0) return NOTHING;
+
+  const announced = claim.notas.filter((nota) => nota.found === 'transmitida');
+  const [known, documents] = await Promise.all([
+    announced.length === 0 ? new Map<string, AdnKnowledge>() : adn.find(tenant, announced),
+    adn.wantsDocuments ? signedDocuments(world, tenant, claim.notas, signer) : new Map<string, Signed>(),
+  ]);
 
   const answers = new Map<string, AdnAnswer>();
-  const announced = claim.notas.filter((nota) => nota.found === 'transmitida');
-  if (announced.length > 0) {
-    const known = await adn.find(
-      tenant,
-      announced.map(({ chave_acesso }) => ({ chave_acesso, nsu_antes: '0' })),
-    );
-    for (const { chave_acesso } of announced) {
-      const knowledge = known.get(chave_acesso);
-      if (knowledge?.kind === 'known') answers.set(chave_acesso, { kind: 'accepted', nsu: knowledge.nsu });
-      if (knowledge?.kind === 'unavailable') answers.set(chave_acesso, knowledge);
+  const held = new Map<string, Recebida>();
+  for (const { id, chave_acesso } of announced) {
+    const knowledge = known.get(chave_acesso);
+    if (knowledge?.kind === 'unavailable') answers.set(chave_acesso, knowledge);
+    if (knowledge?.kind !== 'known') continue;
+    const found = recovered(knowledge, documents.get(id));
+    if (found === 'another') {
+      world.log.error({ tenant, nota: id }, 'the national environment holds another document under the key of a note');
+      answers.set(chave_acesso, { kind: 'misconfigured', why: 'outro documento sob esta chave' });
+    } else {
+      answers.set(chave_acesso, { kind: 'accepted', nsu: knowledge.nsu });
+      if (found !== undefined) held.set(chave_acesso, found);
     }
   }
   const toSend = claim.notas.filter(({ chave_acesso }) => !answers.has(chave_acesso));
   if (toSend.length > 0) {
-    const documents = adn.wantsDocuments
-      ? await world.store.nfseOf(
-          tenant,
-          toSend.map(({ id }) => id),
-        )
-      : undefined;
     const shared = await adn.share(
       tenant,
-      toSend.map(({ id, chave_acesso }) => ({ chave_acesso, xml: documents?.get(id) })),
+      toSend.map(({ id, chave_acesso }) => ({ chave_acesso, xml: documents.get(id)?.xml })),
     );
     for (const [chave, answer] of shared) answers.set(chave, answer);
   }
 
   const settled = world.now();
-  const settlements = claim.notas.map((nota) => settlementOf(nota, answers.get(nota.chave_acesso), settled));
+  const settlements = claim.notas.map((nota): NotaSettlement => {
+    const { chave_acesso, id } = nota;
+    const answer = answers.get(chave_acesso);
+    const signed = documents.get(id)?.assinatura;
+    const settlement = settlementOf(world, nota, answer, settled);
+    if (answer?.kind !== 'accepted') return settlement;
+    return { ...settlement, recebida: held.get(chave_acesso) ?? { nsu: answer.nsu, assinatura: signed } };
+  });
   const written = await world.store.settleNotas(tenant, claim.token, settled, settlements);
   if (written < settlements.length) {
     world.log.warn({ tenant, lost: settlements.length - written }, 'outcomes not written: the lease had ended');
   }
-  return { delivered: claim.notas.length, isFull: claim.notas.length === adn.batchMax };
+  const misconfigured = [...answers.values()].find(({ kind }) => kind === 'misconfigured');
+  if (misconfigured !== undefined && 'why' in misconfigured) {
+    world.log.error({ tenant, problem: misconfigured.why }, 'the national environment does not take our documents');
+  }
+  return {
+    delivered: claim.notas.length,
+    isFull: claim.notas.length === adn.batchMax,
+    pauseMs: misconfigured === undefined ? 0 : MISCONFIGURED_PAUSE_MS,
+  };
 }
 
-function settlementOf(nota: ClaimedNota, answer: AdnAnswer | undefined, now: number): NotaSettlement {
+type Signed = { readonly xml: Buffer; readonly assinatura: Recebida['assinatura'] };
+
+/** The documents of notas as they go out, by id. In production they are signed here, all at once on the thread pool. */
+async function signedDocuments(
+  world: World,
+  tenant: string,
+  notas: readonly ClaimedNota[],
+  signer: Signer | undefined,
+): Promise<Map<string, Signed>> {
+  const ids = notas.map(({ id }) => id);
+  const stored = await world.store.nfseOf(tenant, ids);
+  const signed = await Promise.all(
+    [...stored].map(async ([id, nfse]): Promise<readonly [string, Signed]> => {
+      if (signer === undefined) return [id, { xml: nfse, assinatura: undefined }];
+      const text = nfse.toString('utf8');
+      const part = signedPartOf(text);
+      const valor = await signatureValueOf(part.canonical, part.id, signer);
+      const certificado = signer.certificate.der;
+      const element = signatureElement(part.canonical, part.id, { value: valor, certificate: certificado });
+      return [id, { xml: Buffer.from(withSignature(text, element), 'utf8'), assinatura: { valor, certificado } }];
+    }),
+  );
+  return new Map(signed);
+}
+
+/**
+ * What the environment holds of a note whose answer was lost: by its own copy when it gave one, which may carry the
+ * signature of a certificate that was renewed since. `another`: the copy is not what we wrote.
+ */
+function recovered(
+  { nsu, xml }: Extract<AdnKnowledge, { kind: 'known' }>,
+  ours: Signed | undefined,
+): Recebida | 'another' | undefined {
+  if (xml === undefined || ours?.assinatura === undefined) return undefined;
+  if (Buffer.compare(xml, ours.xml) === 0) return { nsu, assinatura: ours.assinatura };
+  const [theirs, own] = [xml, ours.xml].map((bytes) => {
+    const reading = readXml(bytes);
+    return 'fault' in reading ? undefined : checkSignature(reading, NFSE_PROFILE);
+  });
+  if (theirs === undefined || theirs.assinado === undefined || theirs.assinado !== own?.assinado) return 'another';
+  if (theirs.certificate === undefined || theirs.valor === undefined || theirs.faults.length > 0) return 'another';
+  return { nsu, assinatura: { valor: theirs.valor, certificado: theirs.certificate.der } };
+}
+
+function settlementOf(world: World, nota: ClaimedNota, answer: AdnAnswer | undefined, now: number): NotaSettlement {
   const settle = (on: NotaTrigger, mensagem: string | undefined, dueAt: number | undefined): NotaSettlement => ({
     id: nota.id,
     move: moveFromSent(on),
@@ -75,8 +154,10 @@ function settlementOf(nota: ClaimedNota, answer: AdnAnswer | undefined, now: num
       return settle('autorizacao', undefined, undefined);
     case 'refused':
       return settle('recusa', reasonOf(answer.erros), undefined);
+    case 'misconfigured':
+      return settle('adiamento', undefined, now + MISCONFIGURED_PAUSE_MS);
     default:
-      return settle('adiamento', undefined, now + backoff(nota.tentativas));
+      return settle('adiamento', undefined, now + backoff(world, nota.tentativas));
   }
 }
 
@@ -87,9 +168,13 @@ function moveFromSent(on: NotaTrigger): NotaMove {
   return move;
 }
 
-/** Doubles up to its cap; notas wait without a budget (D-52). The attempt that just failed is counted already. */
-function backoff(attempts: number): number {
-  return Math.min(BACKOFF_FIRST_MS * 2 ** Math.min(attempts - 1, 20), BACKOFF_MAX_MS);
+/**
+ * Doubles up to its cap; notas wait without a budget (D-52). The attempt that just failed is counted already. The last
+ * quarter is left to chance, so that what failed together does not come back together.
+ */
+function backoff(world: World, attempts: number): number {
+  const whole = Math.min(BACKOFF_FIRST_MS * 2 ** Math.min(attempts - 1, 20), BACKOFF_MAX_MS);
+  return Math.ceil(whole * (0.75 + (0.25 * Number(world.randomDigits(3))) / 1_000));
 }
 
 /** `mensagem_retorno` of a refused note: code and text of every reason, in the words of the ADN. */

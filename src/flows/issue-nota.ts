@@ -1,7 +1,7 @@
 /**
  * The main job: a DPS goes in, a stored nota comes out, or every fault of the step that refuses it (D-11).
  *
- *   read → layout version → structure → facts → rules and amounts → store
+ *   read → layout version → signature → structure → facts → rules and amounts → store
  *
  * Nothing is numbered before all rules hold, and nothing is answered before the commit.
  */
@@ -14,13 +14,13 @@ import type { Facts } from '../fiscal/facts.ts';
 import { type Aviso, type Fault, type Refusal, refusalOf } from '../fiscal/fault.ts';
 import { type Judged, judge } from '../fiscal/judge.ts';
 import type { Dps } from '../fiscal/layout/dps.ts';
-import { readDps, SIGNATURE_NAMESPACE } from '../fiscal/layout/read.ts';
-import type { Elemento } from '../fiscal/layout/tree.ts';
+import { readDps } from '../fiscal/layout/read.ts';
 import { isoMoment, momentIn } from '../fiscal/moment.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { DpsHolder, Issuance, NotaNova } from '../store/notas.ts';
 import { placedFaults, versionFault } from './document-faults.ts';
 import { gatherFacts, zoneOf } from './gather-facts.ts';
+import { verifyDps } from './verify-dps.ts';
 import type { World } from './world.ts';
 
 /** Series when the sender gives none (D-17). */
@@ -39,13 +39,14 @@ export async function issueNota(world: World, municipio: Municipio, body: Uint8A
   if ('fault' in reading) return { faults: [reading.fault] };
   const version = versionFault(reading.root);
   if (version !== undefined) return refusalOf(placedFaults([version], reading))!;
-  const unsigned = signatureFault(municipio, reading.root);
-  if (unsigned !== undefined) return refusalOf(placedFaults([unsigned], reading))!;
+  const received = world.now();
+  const signature = verifyDps(world, municipio, reading, received);
+  if ('faults' in signature) return refusalOf(placedFaults(signature.faults, reading))!;
   const read = readDps(reading.root);
   if ('faults' in read) return refusalOf(placedFaults(read.faults, reading))!;
   const { dps } = read;
 
-  const instant = Math.floor(world.now() / 1000) * 1000;
+  const instant = Math.floor(received / 1000) * 1000;
   const gathered = await gatherFacts(world, municipio, dps, instant);
   if ('faults' in gathered) return refusalOf(placedFaults(gathered.faults, reading))!;
   const { facts } = gathered;
@@ -69,18 +70,8 @@ export async function issueNota(world: World, municipio: Municipio, body: Uint8A
     numero_protocolo: nota.numero_protocolo,
     chave_acesso: nota.chave_acesso,
     xml_nfse: nota.nfse,
-    avisos: [...identifierRemark(read.id, nota.id_dps, dps.nDPS !== undefined), ...judged.avisos],
+    avisos: [...signature.avisos, ...identifierRemark(read.id, nota.id_dps, dps.nDPS !== undefined), ...judged.avisos],
   };
-}
-
-/** Until signatures are verified, a municipality in production issues nothing: an unverified DPS is nobody's. */
-function signatureFault({ ambiente }: Municipio, root: Elemento): Fault | undefined {
-  if (!AMBIENTES[ambiente].signatureRefuses) return undefined;
-  const isSigned = root.children.some((child) => child.name === 'Signature' && child.namespace === SIGNATURE_NAMESPACE);
-  const xpath = '/DPS/Signature';
-  return isSigned
-    ? { codigo: 'E902', xpath, mensagem: 'Não foi possível verificar a assinatura. Tente novamente mais tarde.' }
-    : { codigo: 'E901', xpath, mensagem: 'A DPS não está assinada: falta o elemento Signature ao lado de infDPS.' };
 }
 
 function identifierOf(dps: Dps, nDPS: string): string {

@@ -1,5 +1,7 @@
 /** Readings of notas, and what the public sees of each state. Nothing is written here. */
+import { signatureElement } from '../documents/signing.ts';
 import { decodeXml } from '../documents/xml.ts';
+import { signedPartOf, withSignature } from '../fiscal/layout/write.ts';
 import { brazilianDate, momentIn, spacedMoment } from '../fiscal/moment.ts';
 import { NOTA_ESTADOS } from '../fiscal/nota.ts';
 import type { Municipio } from '../store/municipios.ts';
@@ -122,7 +124,7 @@ function shown(row: NotaRow | undefined): NotaReading | undefined {
       valor_issqn: row.valor_issqn ?? NOT_SHOWN,
       valor_base_calculo: row.valor_base_calculo ?? NOT_SHOWN,
       aliquota_issqn: row.aliquota_issqn ?? NOT_SHOWN,
-      xml_nota: authorized ? row.nfse.toString('utf8') : decodeXml(row.recebido),
+      xml_nota: authorized ? authorizedNfse(row) : decodeXml(row.recebido),
     },
     protocolo: {
       numero_protocolo: row.numero_protocolo,
@@ -136,4 +138,12 @@ function shown(row: NotaRow | undefined): NotaReading | undefined {
     id_dps: row.id_dps,
     rests: estado.rests,
   };
+}
+
+/** The note as the national environment holds it: signed by the municipality, where it was. */
+function authorizedNfse({ nfse, assinatura, certificado_der }: NotaRow): string {
+  const text = nfse.toString('utf8');
+  if (assinatura === null || certificado_der === null) return text;
+  const { canonical, id } = signedPartOf(text);
+  return withSignature(text, signatureElement(canonical, id, { value: assinatura, certificate: certificado_der }));
 }

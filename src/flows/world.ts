@@ -1,6 +1,8 @@
 /** What a flow may touch: the one parameter that all of them share. */
 import type { Adn } from '../adn/adn.ts';
-import type { Ambiente } from '../fiscal/ambiente.ts';
+import type { Signer } from '../documents/signing.ts';
+import type { Trust } from '../documents/trust.ts';
+import type { Municipio } from '../store/municipios.ts';
 import type { Store } from '../store/store.ts';
 
 export type Log = {
@@ -9,9 +11,21 @@ export type Log = {
   error(about: object, message: string): void;
 };
 
+export type Transmission = {
+  readonly adn: Adn;
+  /** Who signs what is shared; undefined where nothing leaves the host (D-35). */
+  readonly signer: Signer | undefined;
+};
+
+/** `problem`: for the operator, in Portuguese. */
+export type NoTransmission = { readonly problem: string };
+
 export type World = {
   readonly store: Store;
-  readonly adn: (ambiente: Ambiente) => Adn;
+  /** How notes of a municipality reach the national environment, or why they cannot. */
+  readonly transmission: (municipio: Municipio) => Promise<Transmission | NoTransmission>;
+  /** Whose certificates a municipality believes. */
+  readonly trust: (municipio: Municipio) => Trust;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** Decimal digits from a cryptographic source, at most 14 at a time. */

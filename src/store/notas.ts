@@ -2,7 +2,7 @@
  * The rows of the notas: issuing in groups, readings, and the claims of the worker. All the SQL about notas is here,
  * and every statement that writes or locks names one tenant. What a column means is decided in `fiscal`.
  */
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import type { Prestador } from '../fiscal/facts.ts';
 import type { NotaEstado, NotaMove } from '../fiscal/nota.ts';
 import { groupCommit } from './group-commit.ts';
@@ -82,6 +82,9 @@ export type NotaRow = {
   readonly aliquota_issqn: string | null;
   readonly recebido: Buffer;
   readonly nfse: Buffer;
+  /** Value of the municipality's signature, and the certificate that made it; null where nothing was signed. */
+  readonly assinatura: Buffer | null;
+  readonly certificado_der: Buffer | null;
 };
 
 /** A nota that the worker holds for a while. */
@@ -92,6 +95,8 @@ export type ClaimedNota = {
   /** Where it was found: a nota that was already announced is asked about before it is sent again. */
   readonly found: NotaEstado;
   readonly tentativas: number;
+  /** The highest reception number known when it was first announced. */
+  readonly nsu_antes: string;
 };
 
 export type Claim = { readonly token: string; readonly notas: readonly ClaimedNota[] };
@@ -102,6 +107,13 @@ export type NotaSettlement = {
   readonly mensagem: string | undefined;
   /** When the move's `due` is `backoff`. Milliseconds. */
   readonly dueAt: number | undefined;
+  /** What the ADN holds now: its reception number, and the signature under which it was sent. */
+  readonly recebida?: Recebida | undefined;
+};
+
+export type Recebida = {
+  readonly nsu: string | undefined;
+  readonly assinatura: { readonly valor: Buffer; readonly certificado: Buffer } | undefined;
 };
 
 export type NotaStore = {
@@ -390,23 +402,27 @@ async function readNota(
   tenant: string,
   value: string,
 ): Promise<NotaRow | undefined> {
-  const text = `select n.*, n.data_competencia::text as data_competencia, d.recebido, d.nfse from notas n
-    join documentos d on d.tenant = n.tenant and d.nota = n.id where n.tenant = $1 and ${condition}`;
+  const text = `select n.*, n.data_competencia::text as data_competencia, d.recebido, d.nfse, c.der as certificado_der
+    from notas n join documentos d on d.tenant = n.tenant and d.nota = n.id
+    left join certificados c on c.tenant = n.tenant and c.impressao = n.certificado
+    where n.tenant = $1 and ${condition}`;
   return (await pool.query<NotaRow>({ name, text, values: [tenant, value] })).rows[0];
 }
 
 const CLAIM = `with due as (
     select id, estado from notas where tenant = $1 and due_at <= $2 order by due_at limit $3 for update skip locked
+  ), known as (
+    select coalesce((select nsu from recepcoes_adn where tenant = $1), 0) as nsu
   ), moved as (
     update notas n set estado = 'transmitida', claims = $4, due_at = $5, tentativas = n.tentativas + 1,
-      movimentos = n.movimentos + 1
-    from due where n.tenant = $1 and n.id = due.id
-    returning n.id, n.chave_acesso, n.id_dps, due.estado as found, n.tentativas, n.movimentos
+      movimentos = n.movimentos + 1, nsu_antes = coalesce(n.nsu_antes, known.nsu)
+    from due, known where n.tenant = $1 and n.id = due.id
+    returning n.id, n.chave_acesso, n.id_dps, due.estado as found, n.tentativas, n.movimentos, n.nsu_antes
   ), trail as (
     insert into trilha_notas (tenant, nota, movimento, em, de, gatilho, para)
     select $1, id, movimentos, $2, found, 'anuncio', 'transmitida' from moved
   )
-  select id, chave_acesso, id_dps, found, tentativas from moved order by id`;
+  select id, chave_acesso, id_dps, found, tentativas, nsu_antes from moved order by id`;
 
 async function claim(pool: Db, tenant: string, now: number, leaseUntil: number, max: number): Promise<Claim> {
   const token = randomUUID();
@@ -418,12 +434,23 @@ async function claim(pool: Db, tenant: string, now: number, leaseUntil: number, 
 const SETTLE = `with moved as (
     update notas n set estado = $6, due_at = $8, claims = null, mensagem_retorno = $7,
       data_autorizacao = case when $5 = 'autorizacao' then $3 else n.data_autorizacao end,
-      movimentos = n.movimentos + 1
-    where n.tenant = $1 and n.id = any($9::bigint[]) and n.claims = $2 and n.estado = $4
+      nsu_recepcao = coalesce(x.nsu, n.nsu_recepcao), assinatura = coalesce(x.assinatura, n.assinatura),
+      certificado = coalesce(x.certificado, n.certificado), movimentos = n.movimentos + 1
+    from unnest($9::bigint[], $10::bigint[], $11::bytea[], $12::bytea[]) as x (id, nsu, assinatura, certificado)
+    where n.tenant = $1 and n.id = x.id and n.claims = $2 and n.estado = $4
     returning n.id, n.movimentos
   )
   insert into trilha_notas (tenant, nota, movimento, em, de, gatilho, para)
   select $1, id, movimentos, $3, $4, $5, $6 from moved`;
+
+/** Before the notas, in the same transaction: a certificate that a nota names is there. */
+const INSERT_CERTIFICADOS = `insert into certificados (tenant, impressao, der)
+  select $1, x.impressao, x.der from unnest($2::bytea[], $3::bytea[]) as x (impressao, der)
+  on conflict (tenant, impressao) do nothing`;
+
+/** After them: a lost answer is looked for from a number that was certainly given before it was sent. */
+const ADVANCE_RECEPCAO = `insert into recepcoes_adn as r (tenant, nsu) values ($1, $2)
+  on conflict (tenant) do update set nsu = greatest(r.nsu, excluded.nsu)`;
 
 /** Notas with the same outcome are settled by one statement: of a batch, nearly all are. */
 async function settle(
@@ -433,16 +460,50 @@ async function settle(
   now: number,
   settlements: readonly NotaSettlement[],
 ): Promise<number> {
+  const prints = new Map<Buffer, Buffer>();
+  let nsuMax = 0n;
+  for (const { recebida } of settlements) {
+    const certificado = recebida?.assinatura?.certificado;
+    if (certificado !== undefined && !prints.has(certificado)) {
+      prints.set(certificado, hash('sha256', certificado, 'buffer'));
+    }
+    const nsu = BigInt(recebida?.nsu ?? 0);
+    if (nsu > nsuMax) nsuMax = nsu;
+  }
   const outcomes = Map.groupBy(
     settlements,
     ({ move, mensagem, dueAt }) => `${move.on} ${dueAt ?? ''} ${mensagem ?? ''}`,
   );
-  const written = [...outcomes.values()].map(async (same) => {
-    const { move, mensagem, dueAt } = same[0]!;
-    const due = dueAt === undefined ? null : new Date(dueAt);
-    const ids = same.map(({ id }) => id);
-    const values = [tenant, token, new Date(now), move.from, move.on, move.to, mensagem ?? null, due, ids];
-    return (await pool.query({ name: 'settle_notas', text: SETTLE, values })).rowCount ?? 0;
+  return pipelined(pool, async (client) => {
+    const writes: Promise<unknown>[] = [];
+    if (prints.size > 0) {
+      const values = [tenant, [...prints.values()], [...prints.keys()]];
+      writes.push(client.query({ name: 'insert_certificados', text: INSERT_CERTIFICADOS, values }));
+    }
+    const written = [...outcomes.values()].map(async (same) => {
+      const { move, mensagem, dueAt } = same[0]!;
+      const due = dueAt === undefined ? null : new Date(dueAt);
+      const values = [
+        tenant,
+        token,
+        new Date(now),
+        move.from,
+        move.on,
+        move.to,
+        mensagem ?? null,
+        due,
+        same.map(({ id }) => id),
+        same.map(({ recebida }) => recebida?.nsu ?? null),
+        same.map(({ recebida }) => recebida?.assinatura?.valor ?? null),
+        same.map(({ recebida }) => prints.get(recebida?.assinatura?.certificado as Buffer) ?? null),
+      ];
+      return (await client.query({ name: 'settle_notas', text: SETTLE, values })).rowCount ?? 0;
+    });
+    if (nsuMax > 0n) {
+      const values = [tenant, String(nsuMax)];
+      writes.push(client.query({ name: 'advance_recepcao', text: ADVANCE_RECEPCAO, values }));
+    }
+    const counts = await Promise.all(written);
+    return { result: counts.reduce((total, count) => total + count, 0), writes };
   });
-  return (await Promise.all(written)).reduce((total, count) => total + count, 0);
 }

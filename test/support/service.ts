@@ -7,6 +7,7 @@ import { startWorker } from '../../src/flows/worker.ts';
 import type { World } from '../../src/flows/world.ts';
 import type { openPool } from '../../src/store/open.ts';
 import { createStore, type Store } from '../../src/store/store.ts';
+import { trustOf } from '../../src/transmission.ts';
 import { onEnd } from './cleanup.ts';
 import { freshPool } from './database.ts';
 
@@ -32,14 +33,16 @@ export async function startTestService(
   const clock = options.clock ?? { now: NOON };
   const logged: { about: object; message: string }[] = [];
   const note = (about: object, message: string): void => void logged.push({ about, message });
+  const log = { info: note, warn: note, error: note };
   const local = localAdn();
   let wake = (_tenant: string): void => undefined;
   const world: World = {
     store,
-    adn: () => local,
+    transmission: async () => ({ adn: local, signer: undefined }),
+    trust: trustOf(log),
     now: () => clock.now,
     randomDigits: (count) => String(randomInt(10 ** count)).padStart(count, '0'),
-    log: { info: note, warn: note, error: note },
+    log,
     wake: (tenant) => wake(tenant),
   };
   await store.createMunicipio({ tenant: SANDBOX_SLUG, ambiente: 'homologacao', codigoIbge: undefined }, clock.now);

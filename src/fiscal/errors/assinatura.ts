@@ -35,7 +35,6 @@ export const ASSINATURA: readonly Row[] = [
       comoResolver: 'Renove o certificado do prestador e assine de novo.',
       origem: 'Especificação, Authentication: XML path',
       nacional: 'O padrão nacional responde E0715.',
-      reservado: true,
     },
     {
       codigo: 'E904',
@@ -45,7 +44,6 @@ export const ASSINATURA: readonly Row[] = [
         'Ponha em X509Certificate o certificado ICP-Brasil do prestador, em DER e Base64, sem cabeçalhos nem quebras de linha.',
       origem: 'Especificação, Authentication: XML path; decisão D-30',
       nacional: 'O padrão nacional responde E0715.',
-      reservado: true,
     },
     {
       codigo: 'E905',
@@ -53,7 +51,6 @@ export const ASSINATURA: readonly Row[] = [
       significado: `Signature não traz KeyInfo/X509Data/X509Certificate, e sem ele não se sabe quem assinou. ${NA_INTEGRACAO}`,
       comoResolver: 'Configure a biblioteca de assinatura para incluir o certificado do assinante em KeyInfo.',
       origem: 'Especificação, Authentication: XML path',
-      reservado: true,
     },
     {
       codigo: 'E906',
@@ -62,7 +59,6 @@ export const ASSINATURA: readonly Row[] = [
       comoResolver: 'Assine com o certificado do prestador que emite; o da matriz serve às filiais.',
       origem: 'Especificação, Authentication: XML path; decisão D-31',
       nacional: 'O padrão nacional responde E0718.',
-      reservado: true,
     },
   ]),
   ...refusing(401, [

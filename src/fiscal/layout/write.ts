@@ -15,6 +15,7 @@ export const XML_HEAD = '<?xml version="1.0" encoding="UTF-8"?>';
 
 const NFSE_END = '</NFSe>';
 const INF_NFSE_END = '</infNFSe>';
+const NFSE_START = /^<\?xml[^>]*\?><NFSe xmlns="([^"]+)"[^>]*><infNFSe Id="([^"]+)">/;
 
 type Values = { readonly [name: string]: unknown };
 type Write = (values: Values) => string;
@@ -32,6 +33,17 @@ export function writeNfse(infNfse: InfNfse, id: string, dps: DpsNacional, dpsId:
   const declaration = `<DPS versao="${DPS_VERSAO}"><infDPS Id="${dpsId}">${writeInfDps(dps)}</infDPS></DPS>`;
   const start = `${XML_HEAD}<NFSe xmlns="${DPS_NAMESPACE}" versao="${DPS_VERSAO}"><infNFSe Id="${id}">`;
   return start + writeInfNfse(infNfse) + declaration + INF_NFSE_END + NFSE_END;
+}
+
+/** What the municipality signs of a note that {@link writeNfse} wrote: its `infNFSe`, in exclusive canonical form, and the Id. */
+export function signedPartOf(nfse: string): { readonly canonical: string; readonly id: string } {
+  const match = NFSE_START.exec(nfse);
+  if (match === null || !nfse.endsWith(INF_NFSE_END + NFSE_END)) {
+    throw new RangeError('Not an unsigned note of our own writing');
+  }
+  const [start, namespace, id] = match;
+  const rest = nfse.slice(start.length, -NFSE_END.length);
+  return { canonical: `<infNFSe xmlns="${namespace}" Id="${id}">${rest}`, id: id! };
 }
 
 /** A note that {@link writeNfse} wrote, then or long ago, with this `Signature` element after its `infNFSe`. */

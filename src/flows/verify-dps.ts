@@ -1,0 +1,63 @@
+/**
+ * Who signed a DPS, and whether the signature holds. In production it must (D-30); in the sandbox one that was sent is
+ * checked as well, and what production would have answered goes into the remarks (D-32).
+ */
+import { checkSignature, DPS_PROFILE, isSignature } from '../documents/signed.ts';
+import { signerFaults, XML_CODES } from '../documents/signer-faults.ts';
+import type { XmlDocumentReading } from '../documents/xml.ts';
+import { AMBIENTES } from '../fiscal/ambiente.ts';
+import type { Aviso, Fault } from '../fiscal/fault.ts';
+import { isSpellingOf } from '../fiscal/layout/read.ts';
+import { type Elemento, locate } from '../fiscal/layout/tree.ts';
+import type { Municipio } from '../store/municipios.ts';
+import type { World } from './world.ts';
+
+const CERTIFICATE_XPATH = '/DPS/Signature/KeyInfo/X509Data/X509Certificate';
+
+/** Faults E901 to E906, or the remarks of the sandbox. `at`: when it was received, in milliseconds. */
+export function verifyDps(
+  world: World,
+  municipio: Municipio,
+  reading: XmlDocumentReading,
+  at: number,
+): { readonly faults: readonly Fault[] } | { readonly avisos: readonly Aviso[] } {
+  const { signatureRefuses } = AMBIENTES[municipio.ambiente];
+  if (!signatureRefuses && !reading.root.children.some(isSignature)) return { avisos: [] };
+  const faults = signatureFaults(world, municipio, reading, at);
+  if (signatureRefuses) return faults.length > 0 ? { faults } : { avisos: [] };
+  return {
+    avisos: faults.map(({ codigo, xpath, mensagem }) => ({
+      codigo,
+      xpath,
+      mensagem: `Em produção esta assinatura seria recusada. ${mensagem}`,
+    })),
+  };
+}
+
+/** All faults of the signature of a DPS and of the certificate that made it. */
+export function signatureFaults(
+  world: World,
+  municipio: Municipio,
+  reading: XmlDocumentReading,
+  at: number,
+): readonly Fault[] {
+  const { faults, certificate } = checkSignature(reading, DPS_PROFILE);
+  if (certificate === undefined) return faults;
+  const question = {
+    documento: documentOfPrest(reading.root),
+    parte: 'prestador',
+    trust: world.trust(municipio),
+    at,
+    xpath: CERTIFICATE_XPATH,
+  };
+  return [...faults, ...signerFaults(certificate, question, XML_CODES)];
+}
+
+/** The CNPJ or CPF of the provider as it stands, before the layout is judged. */
+function documentOfPrest(root: Elemento): string | undefined {
+  for (const name of ['CNPJ', 'CPF']) {
+    const found = locate(root, `/DPS/infDPS/prest/${name}`, isSpellingOf);
+    if (found.name === name) return found.text.trim();
+  }
+  return undefined;
+}

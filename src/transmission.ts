@@ -1,0 +1,109 @@
+/**
+ * How each municipality reaches the national environment, and whose certificates it believes: made from its settings
+ * when first asked for, kept, and made anew when the settings or the files behind them change. No restart is needed
+ * to renew a certificate.
+ */
+import { readFile, stat } from 'node:fs/promises';
+import { type Breaker, openBreaker } from './adn/breaker.ts';
+import { localAdn } from './adn/local.ts';
+import { type NationalAdn, nationalAdn } from './adn/national.ts';
+import { loadSigner, tlsMaterialOf } from './documents/key-files.ts';
+import { openTrust, type Trust } from './documents/trust.ts';
+import { AMBIENTES } from './fiscal/ambiente.ts';
+import type { NoTransmission, Transmission, World } from './flows/world.ts';
+import type { Municipio } from './store/municipios.ts';
+
+/** The files of a municipality are looked at this often at most. */
+const FILES_FRESH_MS = 5_000;
+
+type Kept = {
+  readonly settings: string;
+  readonly made: Promise<Made>;
+  checkedAt: number;
+};
+
+type Made = { readonly stamp: string; readonly adn: NationalAdn; readonly transmission: Transmission } | NoTransmission;
+
+export type Transmissions = {
+  readonly of: World['transmission'];
+  /** Ends the connections. */
+  close(): Promise<void>;
+};
+
+export function openTransmissions(log: World['log']): Transmissions {
+  const local: Transmission = { adn: localAdn(), signer: undefined };
+  const kept = new Map<string, Kept>();
+  /** One circuit for each environment, whoever sends to it (D-52). */
+  const breakers = new Map<string, Breaker>();
+
+  const make = async (municipio: Municipio): Promise<Made> => {
+    const { adn: settings } = municipio;
+    if (settings === undefined) return { problem: 'o município não tem endereço do ADN; rode nfse municipio alterar' };
+    try {
+      const [stamp, signer, ca] = await Promise.all([
+        stampOf(settings),
+        loadSigner(settings.chaves),
+        settings.ca === undefined ? undefined : readFile(settings.ca, 'utf8'),
+      ]);
+      const now = Date.now();
+      const { inicio, fim } = signer.certificate;
+      if (now < inicio || now > fim) return { problem: 'o certificado do município está fora da validade' };
+      const origin = new URL(settings.url).origin;
+      const breaker = breakers.get(origin) ?? openBreaker();
+      breakers.set(origin, breaker);
+      const adn = nationalAdn({ url: settings.url, tls: { ...tlsMaterialOf(signer), ca }, breaker, log });
+      return { stamp, adn, transmission: { adn, signer } };
+    } catch (error) {
+      return { problem: error instanceof Error ? error.message : String(error) };
+    }
+  };
+
+  const isCurrent = async (one: Kept, municipio: Municipio): Promise<boolean> => {
+    const now = performance.now();
+    if (now - one.checkedAt < FILES_FRESH_MS) return true;
+    one.checkedAt = now;
+    const made = await one.made;
+    if ('problem' in made || municipio.adn === undefined) return false;
+    return made.stamp === (await stampOf(municipio.adn).catch(() => undefined));
+  };
+
+  const of = async (municipio: Municipio): Promise<Transmission | NoTransmission> => {
+    if (!AMBIENTES[municipio.ambiente].transmits) return local;
+    const settings = JSON.stringify(municipio.adn ?? null);
+    let one = kept.get(municipio.tenant);
+    if (one === undefined || one.settings !== settings || !(await isCurrent(one, municipio))) {
+      const before = one;
+      one = { settings, made: make(municipio), checkedAt: performance.now() };
+      kept.set(municipio.tenant, one);
+      void before?.made.then((made) => 'adn' in made && made.adn.close());
+    }
+    const made = await one.made;
+    return 'problem' in made ? made : made.transmission;
+  };
+
+  return {
+    of,
+    close: async () => {
+      const all = await Promise.all([...kept.values()].map(({ made }) => made));
+      await Promise.all(all.map((made) => 'adn' in made && made.adn.close()));
+    },
+  };
+}
+
+/** What tells that the files are no longer those that were read. */
+async function stampOf({ ca, chaves }: NonNullable<Municipio['adn']>): Promise<string> {
+  const files = [ca, ...Object.values(chaves)].filter((file) => file !== undefined);
+  const stats = await Promise.all(files.map((file) => stat(file)));
+  return stats.map(({ mtimeMs, size, ino }) => `${mtimeMs}/${size}/${ino}`).join(' ');
+}
+
+/** The trust of a municipality, by its settings; those with the same share one. */
+export function trustOf(log: World['log']): World['trust'] {
+  const opened = new Map<string, Trust>();
+  return ({ confianca }) => {
+    const key = `${confianca.ancoras ?? ''}\n${confianca.revogados ?? ''}`;
+    const trust = opened.get(key) ?? openTrust(confianca, log);
+    opened.set(key, trust);
+    return trust;
+  };
+}

@@ -1,0 +1,6 @@
+/** For worlds in which no signature is looked at. */
+import type { Trust } from '../../src/documents/trust.ts';
+
+export const nobodyTrusted: Trust = {
+  judge: () => ({ kind: 'untrusted', motivo: 'Ninguém é confiável neste teste.' }),
+};
