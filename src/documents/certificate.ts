@@ -198,8 +198,8 @@ function fieldsOf(der: Buffer): Fields {
   const extended = partOf(EXTENSION.extKeyUsage);
   const policies = partOf(EXTENSION.policies);
   return {
-    titular: shown(commonName ?? lastOf(subject!)),
-    emissor: shown(commonNameOf(issuer!) ?? lastOf(issuer!)),
+    titular: shownName(subject!),
+    emissor: shownName(issuer!),
     subjectName: comparable(subject!),
     issuerName: comparable(issuer!),
     serial: serialOf(serial),
@@ -290,13 +290,13 @@ function commonNameOf(name: Asn1): string | undefined {
   return attributesOf(name).findLast(([oid]) => oid === COMMON_NAME)?.[1];
 }
 
-function lastOf(name: Asn1): string {
-  return attributesOf(name).at(-1)?.[1] ?? '(sem nome)';
-}
-
-/** Names are for messages and logs, and come from anybody: nothing that moves a cursor or turns a line around. */
-function shown(name: string): string {
-  const plain = name.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '\ufffd').trim();
+/**
+ * The common name, or whatever a name ends with, for messages and logs. It comes from anybody: nothing stays in it that
+ * moves a cursor or turns a line around.
+ */
+export function shownName(name: Asn1): string {
+  const text = commonNameOf(name) ?? attributesOf(name).at(-1)?.[1] ?? '(sem nome)';
+  const plain = text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '\ufffd').trim();
   return plain.length > NAME_SHOWN_MAX ? `${plain.slice(0, NAME_SHOWN_MAX)}…` : plain;
 }
 

@@ -1,0 +1,221 @@
+/**
+ * Revocation lists (RFC 5280, 5): DER to "is this serial number in it, and since when". Whose signature makes a list
+ * count is decided by `trust.ts`; this tells whether a given authority signed it.
+ *
+ * A list may have a hundred thousand entries, so they are not made into objects: only the place of each is kept.
+ */
+import { verify } from 'node:crypto';
+import {
+  type Asn1,
+  Asn1Error,
+  bitsOf,
+  isContext,
+  isUniversal,
+  octetsOf,
+  oidOf,
+  readAsn1,
+  TAG,
+  timeOf,
+} from './asn1.ts';
+import { type Certificate, comparable, shownName } from './certificate.ts';
+
+/** After this many entries others get their turn: about a millisecond. */
+const ENTRIES_A_STEP = 2_000;
+
+const EXTENSION = { reason: '2.5.29.21', deltaIndicator: '2.5.29.27', distributionPoint: '2.5.29.28' } as const;
+
+/** Digests of the signatures that are taken; null where the algorithm has its own. */
+const DIGESTS: Readonly<Record<string, string | null>> = {
+  '1.2.840.113549.1.1.11': 'sha256',
+  '1.2.840.113549.1.1.12': 'sha384',
+  '1.2.840.113549.1.1.13': 'sha512',
+  '1.2.840.10045.4.3.2': 'sha256',
+  '1.2.840.10045.4.3.3': 'sha384',
+  '1.2.840.10045.4.3.4': 'sha512',
+  '1.3.101.112': null,
+  '1.3.101.113': null,
+};
+
+/** CRLReason of RFC 5280, 5.3.1; number 7 is not used. */
+const REASONS: readonly (string | undefined)[] = [
+  undefined,
+  'comprometimento da chave',
+  'comprometimento da autoridade certificadora',
+  'mudança de vínculo',
+  'substituição',
+  'encerramento das atividades',
+  'suspensão',
+  undefined,
+  undefined,
+  'retirada de privilégio',
+  'comprometimento da autoridade de atributos',
+];
+
+export type Revocation = {
+  /** Milliseconds since 1970. */
+  readonly em: number;
+  /** In Portuguese; undefined when the list gives none. */
+  readonly motivo: string | undefined;
+};
+
+export type Crl = {
+  /** Of the authority whose certificates it lists: in a form that can be compared, and for people. */
+  readonly issuerName: string;
+  readonly emissor: string;
+  /** Milliseconds since 1970: when it was issued, and when the next one was due (undefined: not said). */
+  readonly emitida: number;
+  readonly proxima: number | undefined;
+  /** An authority may divide its list: of two with the same scope, the newer replaces the older. */
+  readonly scope: string;
+  readonly count: number;
+  /** By serial number in lower hex. The cost does not depend on the length of the list. */
+  find(serial: string): Revocation | undefined;
+  /** Whether the authority's key signed it and is allowed to. Remembered. */
+  isSignedBy(authority: Certificate): boolean;
+};
+
+/**
+ * Reads a list, in steps. Deltas and indirect lists (of several authorities) are not taken; the problem is one
+ * Portuguese sentence.
+ */
+export function* readCrl(bytes: Uint8Array): Generator<void, Crl | { readonly problem: string }, void> {
+  try {
+    return yield* parse(Buffer.from(bytes));
+  } catch (error) {
+    if (error instanceof Asn1Error || error instanceof TypeError) {
+      return { problem: 'não é uma lista de certificados revogados (LCR) em DER ou PEM, ou está corrompida' };
+    }
+    throw error;
+  }
+}
+
+function* parse(der: Buffer): Generator<void, Crl | { readonly problem: string }, void> {
+  const whole = valueAt(der, 0, der.length, SEQUENCE);
+  if (whole.end !== der.length) throw new Asn1Error('bytes after the end');
+  const tbs = valueAt(der, whole.start, whole.end, SEQUENCE);
+  const signed = der.subarray(whole.start, tbs.end);
+  const algorithm = valueAt(der, tbs.end, whole.end, SEQUENCE);
+  const signature = bitsOf(readAsn1(der.subarray(algorithm.end, whole.end)));
+  const digest = DIGESTS[oidOf(readAsn1(der.subarray(tbs.end, algorithm.end)).children[0])];
+
+  let place = tbs.start;
+  const next = (): Asn1 => {
+    const { end } = valueAt(der, place, tbs.end);
+    const value = readAsn1(der.subarray(place, end));
+    place = end;
+    return value;
+  };
+  if (der[place] === TAG.integer) next();
+  next();
+  const issuer = next();
+  const emitida = timeOf(next());
+  const hasNext = der[place] === TAG.utcTime || der[place] === TAG.generalizedTime;
+  const proxima = hasNext ? timeOf(next()) : undefined;
+  const places = new Map<string, number>();
+  if (place < tbs.end && der[place] === SEQUENCE) {
+    const list = valueAt(der, place, tbs.end, SEQUENCE);
+    let left = ENTRIES_A_STEP;
+    for (let at = list.start; at < list.end; ) {
+      const entry = valueAt(der, at, list.end, SEQUENCE);
+      const serial = valueAt(der, entry.start, entry.end, TAG.integer);
+      places.set(plainHex(der, serial.start, serial.end), at);
+      at = entry.end;
+      left -= 1;
+      if (left > 0) continue;
+      left = ENTRIES_A_STEP;
+      yield;
+    }
+    place = list.end;
+  }
+  const extensions = place < tbs.end ? next() : undefined;
+  const values = isContext(extensions, 0) ? extensionsOf(extensions.children[0]) : new Map<string, Buffer>();
+  const emissor = shownName(issuer);
+  if (values.has(EXTENSION.deltaIndicator)) {
+    return { problem: `é uma lista parcial (delta) de ${emissor}, que não é usada; ponha no lugar a lista completa` };
+  }
+  const distribution = values.get(EXTENSION.distributionPoint);
+  if (distribution !== undefined && isIndirect(readAsn1(distribution))) {
+    return { problem: `é uma lista indireta, de várias autoridades, que não é usada; ponha a lista de cada uma` };
+  }
+  if (digest === undefined) {
+    return { problem: `a lista de ${emissor} é assinada com um algoritmo que não é aceito (use SHA-256 ou maior)` };
+  }
+  const issuerName = comparable(issuer);
+  const signers = new Map<string, boolean>();
+  return {
+    issuerName,
+    emissor,
+    emitida,
+    proxima,
+    scope: distribution?.toString('hex') ?? '',
+    count: places.size,
+    find(serial) {
+      const at = places.get(serial);
+      return at === undefined ? undefined : revocationAt(der, at, emitida);
+    },
+    isSignedBy(authority) {
+      const known = signers.get(authority.fingerprint);
+      if (known !== undefined) return known;
+      const may = authority.keyUsage?.includes('cRLSign') ?? true;
+      const isIt = may && authority.subjectName === issuerName && verifies(digest, signed, authority, signature);
+      signers.set(authority.fingerprint, isIt);
+      return isIt;
+    },
+  };
+}
+
+function verifies(digest: string | null, signed: Buffer, authority: Certificate, signature: Buffer): boolean {
+  try {
+    return verify(digest, signed, authority.publicKey, signature);
+  } catch {
+    // A key of another kind than the algorithm wants.
+    return false;
+  }
+}
+
+const SEQUENCE = 0x30;
+
+/** Where the content of the value at a place begins and ends. Definite lengths only: lists are DER. */
+function valueAt(der: Buffer, at: number, limit: number, tag?: number): { start: number; end: number } {
+  const first = der[at + 1];
+  if (first === undefined || (tag !== undefined && der[at] !== tag)) throw new Asn1Error('not the value expected');
+  const octets = first < 0x80 ? 0 : first & 0x7f;
+  if (octets > 4 || first === 0x80) throw new Asn1Error('a length that DER does not have');
+  const start = at + 2 + octets;
+  if (start > limit) throw new Asn1Error('the bytes end inside of a value');
+  const end = start + (octets === 0 ? first : der.readUIntBE(at + 2, octets));
+  if (end > limit) throw new Asn1Error('the bytes end inside of a value');
+  return { start, end };
+}
+
+/** A serial number as {@link Certificate} has it, without making a value of each of a hundred thousand. */
+function plainHex(der: Buffer, start: number, end: number): string {
+  let from = start;
+  while (der[from] === 0 && from < end - 1) from += 1;
+  return der.toString('hex', from, end);
+}
+
+/** An entry with a strange date or remark is an entry all the same. */
+function revocationAt(der: Buffer, at: number, emitida: number): Revocation {
+  try {
+    const [, em, extensions] = readAsn1(der.subarray(at, valueAt(der, at, der.length).end)).children;
+    const reason = extensionsOf(extensions).get(EXTENSION.reason);
+    const motivo = reason === undefined ? undefined : REASONS[readAsn1(reason).content[0] ?? 0];
+    return { em: timeOf(em), motivo };
+  } catch {
+    return { em: emitida, motivo: undefined };
+  }
+}
+
+function extensionsOf(list: Asn1 | undefined): ReadonlyMap<string, Buffer> {
+  const found = new Map<string, Buffer>();
+  for (const { children } of list?.children ?? []) {
+    const value = children.find((part) => isUniversal(part, TAG.octetString));
+    if (value !== undefined) found.set(oidOf(children[0]), octetsOf(value));
+  }
+  return found;
+}
+
+function isIndirect(distributionPoint: Asn1): boolean {
+  return distributionPoint.children.some((part) => isContext(part, 4) && part.content[0] !== 0);
+}

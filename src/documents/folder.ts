@@ -1,0 +1,134 @@
+/**
+ * A folder of files that somebody else keeps (anchors, revocation lists), read whole and followed: what is added,
+ * replaced or taken away counts a few seconds later, without a restart. What is in the files is decided by who reads them.
+ *
+ * Nobody waits for a big change: only the first reading and small changes happen at once, the rest beside the requests.
+ */
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+/** How old what is known of the folder may be. */
+const LOOK_MS = 3_000;
+/** A change of up to this many bytes is read in a few milliseconds, so it is read at once. */
+const AT_ONCE_BYTES_MAX = 524_288;
+/** The longest revocation lists of ICP-Brasil have some ten million bytes. */
+const FILE_BYTES_MAX = 134_217_728;
+const FILES_MAX = 2_000;
+
+/** What a file gave. A file with problems and nothing else does not displace what it gave before. */
+export type Contents<Value> = { readonly values: readonly Value[]; readonly problems: readonly string[] };
+
+/** Reads one file, stopping now and then so that others get their turn. Does not throw. */
+export type ReadFile<Value> = (bytes: Buffer) => Generator<void, Contents<Value>, void>;
+
+/** Warnings are for the operator: the file, and in Portuguese what is wrong with it. */
+export type FolderLog = { warn(fields: object, message: string): void };
+
+export type FileOf<Value> = { readonly arquivo: string; readonly values: readonly Value[] };
+
+export type Folder<Value> = {
+  /** The files as they were at most a few seconds ago, by name. The same array for as long as nothing changes. */
+  current(): readonly FileOf<Value>[];
+};
+
+type Known<Value> = { readonly stamp: string; readonly values: readonly Value[] };
+type Listed = { readonly name: string; readonly stamp: string; readonly bytes: number };
+
+/** Reads the folder at once; a folder that cannot be read is empty, and is looked for again later. */
+export function openFolder<Value>(where: string, read: ReadFile<Value>, log: FolderLog): Folder<Value> {
+  const known = new Map<string, Known<Value>>();
+  let files: readonly FileOf<Value>[] = [];
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  let isFirst = true;
+  let isLoading = false;
+  let trouble: string | undefined;
+
+  function list(): readonly Listed[] | undefined {
+    try {
+      const names = readdirSync(where).filter((name) => !name.startsWith('.'));
+      if (names.length > FILES_MAX) throw new Error(`tem ${names.length} arquivos; o limite é ${FILES_MAX}`);
+      const listed = names.sort().flatMap((name) => listedFile(path.join(where, name), name));
+      trouble = undefined;
+      return listed;
+    } catch (error) {
+      const message = `a pasta ${where} não pôde ser lida (${(error as Error).message}); vale o que já se sabia dela`;
+      if (message !== trouble) log.warn({ pasta: where }, message);
+      trouble = message;
+      return undefined;
+    }
+  }
+
+  function* load(listed: readonly Listed[]): Generator<void, void, void> {
+    for (const { name, stamp, bytes } of listed) {
+      const before = known.get(name);
+      if (before?.stamp === stamp) continue;
+      const contents = yield* readOne(name, bytes);
+      for (const problem of contents.problems) log.warn({ arquivo: path.join(where, name) }, `${name}: ${problem}`);
+      const isUseless = contents.values.length === 0 && contents.problems.length > 0;
+      const values = isUseless ? (before?.values ?? []) : contents.values;
+      if (isUseless && values.length > 0) {
+        log.warn({ arquivo: path.join(where, name) }, `${name}: continua valendo o conteúdo anterior do arquivo`);
+      }
+      known.set(name, { stamp, values });
+      yield;
+    }
+    const names = new Set(listed.map(({ name }) => name));
+    for (const name of known.keys()) if (!names.has(name)) known.delete(name);
+    files = listed.map(({ name }) => ({ arquivo: name, values: known.get(name)!.values }));
+  }
+
+  function* readOne(name: string, bytes: number): Generator<void, Contents<Value>, void> {
+    if (bytes > FILE_BYTES_MAX) {
+      return { values: [], problems: [`o arquivo tem ${bytes} bytes; o limite é ${FILE_BYTES_MAX}`] };
+    }
+    try {
+      return yield* read(readFileSync(path.join(where, name)));
+    } catch (error) {
+      return { values: [], problems: [`o arquivo não pôde ser lido (${(error as Error).message})`] };
+    }
+  }
+
+  function look(): void {
+    const listed = list();
+    if (listed === undefined) return;
+    const changed = listed.filter(({ name, stamp }) => known.get(name)?.stamp !== stamp);
+    if (changed.length === 0 && listed.length === known.size) return;
+    const bytes = changed.reduce((total, file) => total + file.bytes, 0);
+    if (isFirst || bytes <= AT_ONCE_BYTES_MAX) {
+      isFirst = false;
+      runToEnd(load(listed));
+      return;
+    }
+    isLoading = true;
+    runBeside(load(listed)).finally(() => {
+      isLoading = false;
+    });
+  }
+
+  return {
+    current() {
+      const now = performance.now();
+      if (!isLoading && now - lookedAt >= LOOK_MS) {
+        lookedAt = now;
+        look();
+      }
+      return files;
+    },
+  };
+}
+
+/** The stamp differs whenever the content does, also when a file is replaced by one of the same size and time. */
+function listedFile(file: string, name: string): readonly Listed[] {
+  const stat = statSync(file, { throwIfNoEntry: false });
+  if (stat === undefined || !stat.isFile()) return [];
+  return [{ name, bytes: stat.size, stamp: `${stat.ino} ${stat.size} ${stat.mtimeMs} ${stat.ctimeMs}` }];
+}
+
+function runToEnd(steps: Generator<void, void, void>): void {
+  while (!steps.next().done);
+}
+
+async function runBeside(steps: Generator<void, void, void>): Promise<void> {
+  while (!steps.next().done) await nextTurn();
+}

@@ -1,0 +1,478 @@
+/**
+ * Trust: from a certificate up to an authority that the municipality trusts, and whether any of them was revoked (D-30).
+ *
+ * Anchors are a folder of certificates that the operator keeps, or else the roots of ICP-Brasil that this project brings
+ * along. An authority in the folder that is no root, and whose own issuer is not there, was put there to be trusted, and
+ * is an anchor too; one whose issuer is there only helps to build chains. Revocation lists are a second folder.
+ *
+ * It does not look at the validity of the end certificate itself, nor at whose it is: other refusals, with codes of
+ * their own. It asks nobody: no OCSP, no download.
+ */
+import path from 'node:path';
+import { momentIn } from '../fiscal/moment.ts';
+import { type Certificate, pemBlocks, readCertificate } from './certificate.ts';
+import { type Crl, type Revocation, readCrl } from './crl.ts';
+import { type Contents, type FileOf, type Folder, type FolderLog, openFolder } from './folder.ts';
+import { nationalAuthorities } from './icp-brasil/national.ts';
+
+/** Chains of ICP-Brasil have three or four certificates. */
+const CHAIN_MAX = 8;
+/** Certificates that came along and are looked at; a sender has no use for more. */
+const EXTRA_MAX = 16;
+/** Steps of one search: made-up authorities that vouch for one another must not keep us busy. */
+const STEPS_MAX = 200;
+/** A list that names a certificate counts although its clock is a little ahead of ours. */
+const CLOCK_SKEW_MS = 3_600_000;
+const ZONE = 'America/Sao_Paulo';
+
+export type TrustSettings = {
+  /** Folder of certificates (PEM or DER); undefined: the national roots we ship. */
+  readonly ancoras: string | undefined;
+  /** Folder of revocation lists (PEM or DER); undefined: revocation is not looked at. */
+  readonly revogados: string | undefined;
+};
+
+export type Verdict =
+  | { readonly kind: 'trusted'; readonly cadeia: readonly string[] }
+  | { readonly kind: 'untrusted' | 'revoked' | 'misused'; readonly motivo: string };
+
+export type Trust = {
+  /**
+   * Whether a trusted authority vouches for a certificate that signs. `at` in milliseconds; `extra`: certificates that
+   * came along with the signature and may stand in between. The names of `cadeia` go from the certificate to its anchor;
+   * `motivo` is Portuguese, for whoever signed: it names authorities and dates, no path of this machine.
+   */
+  judge(certificate: Certificate, at: number, extra?: readonly Certificate[]): Verdict;
+};
+
+/** Warnings for the operator, each given once. A logger of pino is one. */
+export type TrustLog = FolderLog;
+
+/** What the folders say at a moment. A change makes a new one, and with it everything that was remembered is gone. */
+type State = {
+  readonly anchorFiles: readonly FileOf<Certificate>[] | undefined;
+  readonly crlFiles: readonly FileOf<Crl>[] | undefined;
+  /** By fingerprint. */
+  readonly anchors: ReadonlySet<string>;
+  /** Anchors and authorities below them, by the name of their subject, anchors first. */
+  readonly authorities: ReadonlyMap<string, readonly Certificate[]>;
+  /** By the name of their issuer, newest first. */
+  readonly crls: ReadonlyMap<string, readonly FileCrl[]>;
+  readonly found: WeakMap<Certificate, Found>;
+};
+
+type FileCrl = Crl & { readonly arquivo: string };
+
+/** A chain that was found: it holds between two moments, for whoever brings along what was not known here. */
+type Found = {
+  readonly verdict: Verdict;
+  readonly from: number;
+  readonly until: number;
+  readonly needs: readonly string[];
+};
+
+/** Folders are read once, however many municipalities share them. */
+const anchorFolders = new Map<string, Folder<Certificate>>();
+const crlFolders = new Map<string, Folder<Crl>>();
+
+/**
+ * Opens the folders and reads them. They are followed: what changes counts a few seconds later. Never throws: what
+ * cannot be read is warned about by name and does not count.
+ */
+export function openTrust(settings: TrustSettings, log: TrustLog): Trust {
+  const anchorFolder = folderAt(anchorFolders, settings.ancoras, readAnchors, log);
+  const crlFolder = folderAt(crlFolders, settings.revogados, readCrls, log);
+  const said = new Set<string>();
+  const sayOnce = (fields: object, message: string): void => {
+    if (said.has(message)) return;
+    said.add(message);
+    log.warn(fields, message);
+  };
+  let state: State | undefined;
+
+  function current(): State {
+    const anchorFiles = anchorFolder?.current();
+    const crlFiles = crlFolder?.current();
+    if (state === undefined || state.anchorFiles !== anchorFiles || state.crlFiles !== crlFiles) {
+      state = stateOf(anchorFiles, crlFiles, settings, sayOnce);
+    }
+    return state;
+  }
+
+  current();
+  return {
+    judge(certificate, at, extra) {
+      const misuse = misuseOf(certificate);
+      if (misuse !== undefined) return { kind: 'misused', motivo: misuse };
+      const now = current();
+      const known = now.found.get(certificate);
+      if (known !== undefined && at >= known.from && at <= known.until && known.needs.every((one) => has(extra, one))) {
+        return known.verdict;
+      }
+      const search: Search = {
+        state: now,
+        isNational: settings.ancoras === undefined,
+        at,
+        extra: extra?.slice(0, EXTRA_MAX),
+        steps: 0,
+        deadEnd: undefined,
+      };
+      const chain = climb(search, [certificate]);
+      if (chain === undefined) {
+        const { kind, motivo } = search.deadEnd!;
+        return { kind, motivo };
+      }
+      if (settings.revogados !== undefined) remarkOnLists(search, chain, settings.revogados, sayOnce);
+      const found = foundOf(search, chain);
+      now.found.set(certificate, found);
+      return found.verdict;
+    },
+  };
+}
+
+function has(certificates: readonly Certificate[] | undefined, fingerprint: string): boolean {
+  return certificates?.some((one) => one.fingerprint === fingerprint) ?? false;
+}
+
+function folderAt<Value>(
+  folders: Map<string, Folder<Value>>,
+  where: string | undefined,
+  read: (bytes: Buffer) => Generator<void, Contents<Value>, void>,
+  log: FolderLog,
+): Folder<Value> | undefined {
+  if (where === undefined) return undefined;
+  const place = path.resolve(where);
+  const folder = folders.get(place) ?? openFolder(place, read, log);
+  folders.set(place, folder);
+  return folder;
+}
+
+// What is in the folders.
+
+function* readAnchors(bytes: Buffer): Generator<void, Contents<Certificate>, void> {
+  const values: Certificate[] = [];
+  const problems: string[] = [];
+  const blocks = blocksOf(bytes, 'CERTIFICATE');
+  if (blocks.length === 0) problems.push(noBlocks(bytes, 'certificado'));
+  for (const [at, block] of blocks.entries()) {
+    const certificate = readCertificate(block);
+    const which = blocks.length === 1 ? '' : `certificado ${at + 1} do arquivo: `;
+    if ('problem' in certificate) problems.push(`${which}${certificate.problem}`);
+    else if (certificate.isCa) values.push(certificate);
+    else problems.push(`${which}não é de uma autoridade certificadora (CA:TRUE), por isso não serve de âncora`);
+    yield;
+  }
+  return { values, problems };
+}
+
+function* readCrls(bytes: Buffer): Generator<void, Contents<Crl>, void> {
+  const values: Crl[] = [];
+  const problems: string[] = [];
+  const blocks = blocksOf(bytes, 'X509 CRL');
+  if (blocks.length === 0) problems.push(noBlocks(bytes, 'lista de revogados (LCR)'));
+  for (const block of blocks) {
+    const crl = yield* readCrl(block);
+    if ('problem' in crl) problems.push(crl.problem);
+    else values.push(crl);
+  }
+  return { values, problems };
+}
+
+/** A file is PEM with any number of blocks, or one value in DER. */
+function blocksOf(bytes: Buffer, label: string): readonly Buffer[] {
+  return bytes[0] === 0x30 ? [bytes] : pemBlocks(bytes.toString('latin1'), label);
+}
+
+function noBlocks(bytes: Buffer, what: string): string {
+  const label = /-----BEGIN ([A-Z0-9 ]+)-----/.exec(bytes.toString('latin1', 0, 65_536))?.[1];
+  if (label === undefined) return `não há ${what} em PEM ou DER no arquivo; ele não é usado`;
+  const hint = label === 'PKCS7' ? ' (converta-o com: openssl pkcs7 -print_certs -in ARQUIVO -out NOVO.pem)' : '';
+  return `o arquivo tem ${label}, não ${what}; ele não é usado${hint}`;
+}
+
+type Say = (fields: object, message: string) => void;
+
+function stateOf(
+  anchorFiles: readonly FileOf<Certificate>[] | undefined,
+  crlFiles: readonly FileOf<Crl>[] | undefined,
+  { ancoras, revogados }: TrustSettings,
+  say: Say,
+): State {
+  const national = nationalAuthorities();
+  for (const problem of national.problems) say({}, `autoridades da ICP-Brasil que acompanham o serviço: ${problem}`);
+  const { anchors, others } =
+    anchorFiles === undefined
+      ? { anchors: national.raizes, others: national.intermediarias }
+      : anchorsOf(anchorFiles, ancoras, say);
+  // The national authorities help to build a chain, wherever it must end.
+  const all = [...anchors, ...others, ...national.intermediarias];
+  const unique = [...new Map(all.toReversed().map((one) => [one.fingerprint, one])).values()].reverse();
+  const authorities = Map.groupBy(unique, (one) => one.subjectName);
+  const lists = (crlFiles ?? []).flatMap(({ arquivo, values }) => values.map((crl) => ({ ...crl, arquivo })));
+  for (const { arquivo, emissor, issuerName } of lists) {
+    if (authorities.has(issuerName)) continue;
+    const file = path.join(revogados ?? '', arquivo);
+    say({ arquivo: file }, `${arquivo}: a LCR é de "${emissor}", cujo certificado não está na pasta de âncoras`);
+  }
+  return {
+    anchorFiles,
+    crlFiles,
+    anchors: new Set(anchors.map(({ fingerprint }) => fingerprint)),
+    authorities,
+    crls: Map.groupBy(
+      lists.sort((one, other) => other.emitida - one.emitida),
+      (crl) => crl.issuerName,
+    ),
+    found: new WeakMap(),
+  };
+}
+
+/** A root is an anchor; so is an authority whose issuer the operator did not put beside it. */
+function anchorsOf(
+  files: readonly FileOf<Certificate>[],
+  ancoras: string | undefined,
+  say: Say,
+): { readonly anchors: readonly Certificate[]; readonly others: readonly Certificate[] } {
+  const anchors: Certificate[] = [];
+  const others: Certificate[] = [];
+  const byName = Map.groupBy(
+    files.flatMap(({ values }) => values),
+    (one) => one.subjectName,
+  );
+  for (const { arquivo, values } of files) {
+    for (const one of values) {
+      const issuers = byName.get(one.issuerName)?.filter((issuer) => isSignedBy(one, issuer)) ?? [];
+      const isRoot = issuers.some((issuer) => issuer.fingerprint === one.fingerprint);
+      if (!isRoot && issuers.length > 0) {
+        others.push(one);
+        continue;
+      }
+      anchors.push(one);
+      if (isRoot) continue;
+      const fields = { arquivo: path.join(ancoras ?? '', arquivo) };
+      const what = `"${one.titular}" não é uma raiz, e o emissor "${one.emissor}" não está na pasta`;
+      say(fields, `${arquivo}: ${what}; passa a ser âncora por si. Se não é o que se quer, junte a raiz ou retire-o`);
+    }
+  }
+  if (anchors.length === 0) {
+    say({ pasta: ancoras }, `não há nenhuma âncora na pasta ${ancoras}: toda assinatura será recusada`);
+  }
+  return { anchors, others };
+}
+
+// One certificate.
+
+/** Why a certificate must not sign documents, whoever vouches for it. */
+function misuseOf({ isCa, titular, keyUsage, unknownCritical }: Certificate): string | undefined {
+  if (isCa) {
+    return `O certificado é de uma autoridade certificadora ("${titular}"); assine com o e-CNPJ ou e-CPF de quem emite.`;
+  }
+  if (keyUsage !== undefined && !keyUsage.includes('digitalSignature') && !keyUsage.includes('nonRepudiation')) {
+    const uses = keyUsage.length === 0 ? 'nenhum uso' : keyUsage.join(', ');
+    return `O certificado não serve para assinar: o uso da chave (keyUsage) admite ${uses}, e precisa admitir digitalSignature ou nonRepudiation.`;
+  }
+  if (unknownCritical.length > 0) {
+    return `O certificado traz a extensão crítica ${unknownCritical[0]}, que este serviço não conhece e por isso não pode aceitar.`;
+  }
+  return undefined;
+}
+
+/** Checked signatures: of the certificate, by the fingerprint of who should have signed it. */
+const signatures = new WeakMap<Certificate, Map<string, boolean>>();
+
+function isSignedBy(certificate: Certificate, issuer: Certificate): boolean {
+  const known = signatures.get(certificate) ?? new Map<string, boolean>();
+  signatures.set(certificate, known);
+  const before = known.get(issuer.fingerprint);
+  if (before !== undefined) return before;
+  let isIt = false;
+  try {
+    isIt = certificate.x509.verify(issuer.publicKey);
+  } catch {
+    // A key of another kind than the algorithm wants.
+  }
+  if (known.size >= EXTRA_MAX * 2) known.clear();
+  known.set(issuer.fingerprint, isIt);
+  return isIt;
+}
+
+// The way up.
+
+type Refused = { readonly kind: 'untrusted' | 'revoked'; readonly motivo: string };
+
+/** How far a way led, and why no further; of several the most telling one is answered. */
+type DeadEnd = Refused & { readonly depth: number; readonly weight: number };
+
+/** One search for a chain that holds at a moment: depth first, anchors before others, bounded. */
+type Search = {
+  readonly state: State;
+  readonly isNational: boolean;
+  readonly at: number;
+  readonly extra: readonly Certificate[] | undefined;
+  steps: number;
+  deadEnd: DeadEnd | undefined;
+};
+
+type Chain = readonly [Certificate, ...Certificate[]];
+
+function climb(search: Search, chain: Chain): Chain | undefined {
+  const child = chain.at(-1)!;
+  const issuers = issuersOf(search, child).filter((one) => !has(chain, one.fingerprint));
+  if (issuers.length === 0) giveUp(search, chain.length, 0, 'untrusted', missing(search, chain));
+  for (const issuer of issuers) {
+    search.steps += 1;
+    if (search.steps > STEPS_MAX || chain.length >= CHAIN_MAX) {
+      const motivo = `A cadeia do certificado passa de ${CHAIN_MAX} autoridades ou tem voltas demais; envie só os certificados que levam à raiz.`;
+      giveUp(search, chain.length, 0, 'untrusted', motivo);
+      return undefined;
+    }
+    const obstacle = obstacleTo(search, chain, issuer);
+    if (obstacle !== undefined) {
+      giveUp(search, chain.length, ...obstacle);
+      continue;
+    }
+    const longer: Chain = [...chain, issuer];
+    const whole = search.state.anchors.has(issuer.fingerprint) ? longer : climb(search, longer);
+    if (whole !== undefined) return whole;
+  }
+  return undefined;
+}
+
+function giveUp(search: Search, depth: number, weight: number, kind: Refused['kind'], motivo: string): void {
+  const best = search.deadEnd;
+  const isHeavier = best === undefined || depth > best.depth || (depth === best.depth && weight > best.weight);
+  // That something was revoked is never hidden by a way that led further.
+  if (kind === 'revoked' ? best?.kind !== 'revoked' || isHeavier : best?.kind !== 'revoked' && isHeavier) {
+    search.deadEnd = { kind, motivo, depth, weight };
+  }
+}
+
+function issuersOf({ state, extra = [] }: Search, { issuerName }: Certificate): readonly Certificate[] {
+  const known = state.authorities.get(issuerName) ?? [];
+  return [...known, ...extra.filter((one) => one.subjectName === issuerName && !has(known, one.fingerprint))];
+}
+
+/** Why the last of a chain was not issued by an authority, or must not have been; the later, the nearer to the truth. */
+function obstacleTo(
+  { state, at }: Search,
+  chain: Chain,
+  issuer: Certificate,
+): [weight: number, kind: Refused['kind'], motivo: string] | undefined {
+  const child = chain.at(-1)!;
+  const [whose, authority] = [nameIn(chain), `"${issuer.titular}"`];
+  if (!isSignedBy(child, issuer)) {
+    const motivo = `${whose} diz ter sido emitido por ${authority}, mas a assinatura não confere com a chave dessa autoridade.`;
+    return [1, 'untrusted', motivo];
+  }
+  if (child.weakDigest !== undefined) {
+    return [2, 'untrusted', `${whose} foi assinado por ${authority} com ${child.weakDigest}, que não é mais aceito.`];
+  }
+  if (!issuer.isCa)
+    return [3, 'untrusted', `${whose} foi emitido por ${authority}, que não é autoridade certificadora.`];
+  if (issuer.keyUsage?.includes('keyCertSign') === false) {
+    return [4, 'untrusted', `${authority} emitiu um certificado, mas o uso da sua chave (keyUsage) não o permite.`];
+  }
+  if (issuer.unknownCritical.length > 0) {
+    const motivo = `O certificado de ${authority} traz a extensão crítica ${issuer.unknownCritical[0]}, que este serviço não conhece e por isso não pode aceitar.`;
+    return [5, 'untrusted', motivo];
+  }
+  const between = chain.slice(1).filter(({ subjectName, issuerName }) => subjectName !== issuerName).length;
+  if (issuer.pathLength !== undefined && between > issuer.pathLength) {
+    const motivo = `${authority} admite até ${issuer.pathLength} autoridade(s) abaixo de si, e a cadeia tem ${between}.`;
+    return [6, 'untrusted', motivo];
+  }
+  if (at < issuer.inicio || at > issuer.fim) {
+    const when = at < issuer.inicio ? `só vale a partir de ${dated(issuer.inicio)}` : `venceu em ${dated(issuer.fim)}`;
+    const motivo = `O certificado da autoridade ${authority}, na cadeia, ${when}. Use um certificado emitido por uma autoridade em vigor.`;
+    return [7, 'untrusted', motivo];
+  }
+  const revoked = revocationOf(state, child, issuer).find(({ em }) => em <= at + CLOCK_SKEW_MS);
+  if (revoked !== undefined) {
+    const why = revoked.motivo === undefined ? '' : ` (${revoked.motivo})`;
+    const motivo = `${whose} foi revogado por ${authority} em ${dated(revoked.em)}${why}. Assine com um certificado em vigor.`;
+    return [8, 'revoked', motivo];
+  }
+  return undefined;
+}
+
+/** What the lists of an authority say of a certificate: usually nothing. */
+function revocationOf(state: State, child: Certificate, issuer: Certificate): readonly Revocation[] {
+  return currentCrls(state, issuer).flatMap((crl) => crl.find(child.serial) ?? []);
+}
+
+/** The lists that an authority signed, the newest of each scope. */
+function currentCrls({ crls }: State, issuer: Certificate): readonly FileCrl[] {
+  const scopes = new Set<string>();
+  return (crls.get(issuer.subjectName) ?? []).filter((crl) => {
+    if (scopes.has(crl.scope) || !crl.isSignedBy(issuer)) return false;
+    scopes.add(crl.scope);
+    return true;
+  });
+}
+
+/** Where the search ended, and what would let it go on. */
+function missing({ state, isNational, extra }: Search, chain: Chain): string {
+  const child = chain.at(-1)!;
+  const anchors = isNational ? 'as raízes da ICP-Brasil' : 'as âncoras do município';
+  if (child.subjectName === child.issuerName) {
+    if (chain.length === 1) {
+      return 'O certificado é autoassinado: nenhuma autoridade responde por ele. Assine com um certificado ICP-Brasil.';
+    }
+    const isNamesake = state.authorities.get(child.subjectName)?.some((one) => state.anchors.has(one.fingerprint));
+    const namesake = isNamesake ? ' (há uma com o mesmo nome, mas de outra chave)' : '';
+    return `A cadeia do certificado termina na raiz "${child.titular}" (SHA-256 ${child.fingerprint}), que não está entre ${anchors}${namesake}. Se ela é de confiança, peça ao município que ponha o certificado dela, em PEM, na sua pasta de âncoras.`;
+  }
+  const send = extra === undefined ? 'Peça' : 'Envie-o junto com a assinatura, ou peça';
+  return `Falta o certificado da autoridade "${child.emissor}", que emitiu ${chain.length === 1 ? 'o certificado usado na assinatura' : `o de "${child.titular}"`}; sem ele a cadeia não chega a nenhuma entre ${anchors}. ${send} ao município que o ponha, em PEM, na sua pasta de âncoras.`;
+}
+
+/** The end certificate is not named: its name often carries a CPF. */
+function nameIn(chain: Chain): string {
+  return chain.length === 1 ? 'O certificado' : `O certificado da autoridade "${chain.at(-1)!.titular}"`;
+}
+
+function dated(instant: number): string {
+  return momentIn(ZONE, instant).date.split('-').reverse().join('/');
+}
+
+/** A chain that was found, and for how long the answer may be given without looking again. */
+function foundOf({ state, at }: Search, chain: Chain): Found {
+  const above = chain.slice(1);
+  const isKnown = (one: Certificate): boolean => has(state.authorities.get(one.subjectName), one.fingerprint);
+  const lists = above.flatMap((issuer) => currentCrls(state, issuer));
+  // A list that runs out is warned about, and an entry that is still to come counts when its time comes.
+  const turns = [
+    ...lists.flatMap(({ proxima }) => (proxima === undefined || proxima < at ? [] : proxima)),
+    ...above.flatMap((issuer, place) =>
+      revocationOf(state, chain[place]!, issuer).map(({ em }) => em - CLOCK_SKEW_MS - 1),
+    ),
+  ];
+  return {
+    verdict: { kind: 'trusted', cadeia: chain.map(({ titular }) => titular) },
+    from: Math.max(...above.map(({ inicio }) => inicio)),
+    until: Math.min(...above.map(({ fim }) => fim), ...turns),
+    needs: above.filter((one) => !isKnown(one)).map(({ fingerprint }) => fingerprint),
+  };
+}
+
+/** What the operator should know of the lists that a trusted chain asks for. */
+function remarkOnLists({ state, at }: Search, chain: Chain, revogados: string, say: Say): void {
+  for (const issuer of chain.slice(1)) {
+    const lists = currentCrls(state, issuer);
+    for (const { arquivo, emissor, proxima } of lists) {
+      if (proxima === undefined || proxima >= at) continue;
+      const message = `${arquivo}: a LCR de "${emissor}" venceu em ${dated(proxima)}; o que ela revoga continua revogado, mas falta a lista nova`;
+      say({ arquivo: path.join(revogados, arquivo) }, message);
+    }
+    if (lists.length > 0) continue;
+    const others = state.crls.get(issuer.subjectName) ?? [];
+    const namesakes = state.authorities.get(issuer.subjectName) ?? [];
+    const forged = others.filter((crl) => !namesakes.some((one) => crl.isSignedBy(one)));
+    for (const { arquivo, emissor } of forged) {
+      const message = `${arquivo}: a LCR traz o nome de "${emissor}", mas não foi assinada por essa autoridade; ela não é usada`;
+      say({ arquivo: path.join(revogados, arquivo) }, message);
+    }
+    const message = `não há LCR de "${issuer.titular}" na pasta ${revogados}: a revogação do que ela emite não é verificada`;
+    if (issuer !== chain.at(-1) || chain.length === 2) say({ pasta: revogados }, message);
+  }
+}
