@@ -56,8 +56,7 @@ const AUTORIDADES = catalog<Autoridade>({
 
 /** Those for signatures, roots first, by name and then by fingerprint, so that a refreshed package shows as what is new. */
 function inOrder(rows: readonly Row[]): readonly Row[] {
-  const place = (row: Row): string =>
-    `${NIVEIS.indexOf(oneOf(NIVEIS)(row('nivel')))} ${row('cn')} ${row('sha256')}`;
+  const place = (row: Row): string => `${NIVEIS.indexOf(oneOf(NIVEIS)(row('nivel')))} ${row('cn')} ${row('sha256')}`;
   return rows
     .filter((row) => row('bundle') === 'assinatura')
     .sort((one, other) => (place(one) < place(other) ? -1 : 1));

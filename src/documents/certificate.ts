@@ -38,6 +38,9 @@ const OID_CPF = '2.16.76.1.3.1';
 const CPF_OFFSET = 8;
 const CPF_LENGTH = 11;
 
+const CNPJ = /^[0-9A-Z]{12}\d{2}$/;
+const CPF = /^\d{11}$/;
+
 /** Bits of the extension, from the first on (RFC 5280, 4.2.1.3). */
 const KEY_USAGES = [
   'digitalSignature',
@@ -348,14 +351,14 @@ function otherNamesOf(names: Asn1): readonly (readonly [oid: string, text: strin
 /** A number that is missing is filled with zeros. */
 function cnpjIn(text: string): string | undefined {
   const documento = trimmed(text);
-  return /^[0-9A-Z]{12}\d{2}$/.test(documento) && !/^0+$/.test(documento) ? documento : undefined;
+  return CNPJ.test(documento) && !/^0+$/.test(documento) ? documento : undefined;
 }
 
 /** Of the long field of a person, or the number alone, as some authorities write it. */
 function cpfIn(text: string): string | undefined {
   const whole = trimmed(text);
   const documento = whole.length === CPF_LENGTH ? whole : text.slice(CPF_OFFSET, CPF_OFFSET + CPF_LENGTH);
-  return /^\d{11}$/.test(documento) && !/^0+$/.test(documento) ? documento : undefined;
+  return CPF.test(documento) && !/^0+$/.test(documento) ? documento : undefined;
 }
 
 /** Fields are filled up with spaces, by some authorities with zero octets. */
@@ -392,7 +395,7 @@ export function isHeldBy(holder: Holder, documento: string): boolean {
 
 /** For messages: the first two and last two characters of a CNPJ, the first three and last two of a CPF. */
 export function maskedDocument(documento: string): string {
-  if (documento.length === 14) return `${documento.slice(0, 2)}.***.***/****-${documento.slice(12)}`;
-  if (documento.length === 11) return `${documento.slice(0, 3)}.***.***-${documento.slice(9)}`;
+  if (CNPJ.test(documento)) return `${documento.slice(0, 2)}.***.***/****-${documento.slice(12)}`;
+  if (CPF.test(documento)) return `${documento.slice(0, 3)}.***.***-${documento.slice(9)}`;
   return '***';
 }

@@ -1,0 +1,124 @@
+/** An authority of a test's own, made by `openssl`: certificates and revocation lists that our code did not write. */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { onEnd } from './cleanup.ts';
+
+export type Issued = {
+  readonly subject: string;
+  readonly pem: string;
+  readonly der: Buffer;
+  readonly file: string;
+  readonly keyFile: string;
+  readonly serial: string;
+};
+
+export type Wish = {
+  /** As openssl writes it: `/O=ICP-Brasil/CN=…`. */
+  readonly subject: string;
+  /** None: self-signed. */
+  readonly issuer?: Issued;
+  /** Lines of the extension section. */
+  readonly extensions?: readonly string[];
+  /** Lines of further sections, each with its `[name]`. */
+  readonly sections?: readonly string[];
+  readonly days?: number;
+  readonly serial?: string;
+  readonly digest?: string;
+  /** A key of openssl's `genpkey`; by name, so that a key is made once. */
+  readonly key?: string;
+};
+
+export type RevokedEntry = { readonly serial: string; readonly date: string; readonly reason?: string };
+
+export type CrlWish = {
+  readonly issuer: Issued;
+  readonly entries: readonly RevokedEntry[];
+  /** How openssl counts: `['-crldays', '30']` or `['-crl_lastupdate', …, '-crl_nextupdate', …]`. */
+  readonly dates?: readonly string[];
+  readonly extensions?: readonly string[];
+};
+
+export const CA = ['basicConstraints=critical,CA:TRUE', 'keyUsage=critical,keyCertSign,cRLSign'];
+export const END = ['basicConstraints=CA:FALSE', 'keyUsage=critical,digitalSignature,nonRepudiation'];
+
+/** A folder that is gone when the test file ends. */
+export function freshFolder(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'nfse-pki-'));
+  onEnd(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export function openssl(...args: readonly string[]): Buffer {
+  return execFileSync('openssl', args, { stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
+const RSA_2048 = ['-algorithm', 'RSA', '-pkeyopt', 'rsa_keygen_bits:2048'];
+export const KEYS: Readonly<Record<string, readonly string[]>> = {
+  rsa1024: ['-algorithm', 'RSA', '-pkeyopt', 'rsa_keygen_bits:1024'],
+  ec: ['-algorithm', 'EC', '-pkeyopt', 'ec_paramgen_curve:P-256'],
+};
+
+/** Makes certificates in a folder of its own. Keys are shared by name: making one takes longer than all the rest. */
+export function opensslAuthority(): {
+  issue(wish: Wish): Issued;
+  revoke(wish: CrlWish): Buffer;
+  keyFile(name: string): string;
+} {
+  const folder = freshFolder();
+  const keys = new Map<string, string>();
+  let count = 0;
+
+  function keyFile(name: string): string {
+    const known = keys.get(name);
+    if (known !== undefined) return known;
+    const file = path.join(folder, `${name}.key`);
+    openssl('genpkey', ...(KEYS[name] ?? RSA_2048), '-out', file);
+    keys.set(name, file);
+    return file;
+  }
+
+  function issue(wish: Wish): Issued {
+    count += 1;
+    const serial = wish.serial ?? `0x${(0x5a00 + count).toString(16)}`;
+    const key = keyFile(wish.key ?? (wish.extensions === CA ? 'authority' : 'end'));
+    const base = path.join(folder, String(count));
+    const config = ['[req]', 'distinguished_name=dn', 'string_mask=utf8only', '[dn]', '[ext]'];
+    writeFileSync(`${base}.cnf`, [...config, ...(wish.extensions ?? END), ...(wish.sections ?? []), ''].join('\n'));
+    const digest = `-${wish.digest ?? 'sha256'}`;
+    const named = ['-config', `${base}.cnf`, '-key', key, '-subj', wish.subject, '-utf8'];
+    const last = ['-days', String(wish.days ?? 365), '-set_serial', serial, digest, '-out', `${base}.pem`];
+    if (wish.issuer === undefined) openssl('req', '-x509', '-new', ...named, '-extensions', 'ext', ...last);
+    else {
+      openssl('req', '-new', ...named, '-out', `${base}.csr`);
+      const by = ['-CA', wish.issuer.file, '-CAkey', wish.issuer.keyFile];
+      const extensions = ['-extfile', `${base}.cnf`, '-extensions', 'ext'];
+      openssl('x509', '-req', '-in', `${base}.csr`, ...by, ...extensions, ...last);
+    }
+    const pem = readFileSync(`${base}.pem`, 'utf8');
+    const der = openssl('x509', '-in', `${base}.pem`, '-outform', 'DER');
+    return { subject: wish.subject, pem, der, file: `${base}.pem`, keyFile: key, serial };
+  }
+
+  /** A list in PEM. */
+  function revoke({ issuer, entries, dates = ['-crldays', '30'], extensions = [] }: CrlWish): Buffer {
+    count += 1;
+    const base = path.join(folder, `crl${count}`);
+    const lines = entries.map(({ serial, date, reason }) => {
+      const since = reason === undefined ? date : `${date},${reason}`;
+      const hex = serial.replace(/^0x/, '').toUpperCase();
+      return `R\t491231235959Z\t${since}\t${hex.length % 2 ? `0${hex}` : hex}\tunknown\t/CN=x\n`;
+    });
+    writeFileSync(`${base}.txt`, lines.join(''));
+    writeFileSync(`${base}.txt.attr`, 'unique_subject = no\n');
+    const config = ['[ca]', 'default_ca=own', '[own]', `database=${base}.txt`, 'default_md=sha256'];
+    const section = extensions.length === 0 ? [] : ['crl_extensions=crlext', '[crlext]', ...extensions];
+    writeFileSync(`${base}.cnf`, [...config, ...section, ''].join('\n'));
+    const by = ['-cert', issuer.file, '-keyfile', issuer.keyFile];
+    openssl('ca', '-config', `${base}.cnf`, '-gencrl', ...by, ...dates, '-out', `${base}.pem`);
+    return readFileSync(`${base}.pem`);
+  }
+
+  return { issue, revoke, keyFile };
+}
