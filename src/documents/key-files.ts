@@ -1,0 +1,199 @@
+/**
+ * A certificate with its private key from the files an operator has: PEM, or PKCS#12. Every way in which they may not
+ * fit is told with the file's name as it was given, and how to mend it. A certificate out of its validity is taken:
+ * whether that matters is for the one who uses it.
+ *
+ * The key stays in memory as an opaque object and is written nowhere.
+ */
+import { createPrivateKey, type KeyObject } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { type Certificate, pemBlocks, readCertificate } from './certificate.ts';
+import { readPfx } from './pfx.ts';
+import { pemOf } from './pki.ts';
+import type { Signer } from './signing.ts';
+
+/** Larger than any key store of one signer, and small enough to be read by mistake. */
+const FILE_BYTES_MAX = 4 * 1024 * 1024;
+/** Deeper than any chain of ICP-Brasil. */
+const CHAIN_MAX = 8;
+
+type Secret = {
+  /** File with the password in its first line. */
+  readonly senhaArquivo?: string | undefined;
+  readonly senha?: string | undefined;
+};
+
+/** Paths; those of a tenant are absolute, those of the command line as they were typed. */
+export type KeyFiles = Secret & ({ readonly certificado: string; readonly chave: string } | { readonly pfx: string });
+
+/** `chain`: the authorities that came along, from the issuer of the certificate upwards. */
+export type ChainedSigner = Signer & { readonly chain: readonly Certificate[] };
+
+/** Reads the files. Throws an Error in Portuguese that begins with the file and says how to mend it. */
+export async function loadSigner(files: KeyFiles): Promise<ChainedSigner> {
+  const senha = await passwordOf(files);
+  return 'pfx' in files ? signerOfPfx(files.pfx, senha ?? '') : signerOfPem(files.certificado, files.chave, senha);
+}
+
+async function signerOfPfx(file: string, senha: string): Promise<ChainedSigner> {
+  const bytes = await contentOf(file);
+  try {
+    const { keyPem, certificates } = await readPfx(bytes, senha);
+    return fitted(
+      createPrivateKey(keyPem),
+      readable(certificates, 'o PKCS#12 não traz certificado.'),
+      ' que o acompanha',
+    );
+  } catch (error) {
+    throw about(file, error);
+  }
+}
+
+async function signerOfPem(certificado: string, chave: string, senha: string | undefined): Promise<ChainedSigner> {
+  const [certificateBytes, keyBytes] = await Promise.all([contentOf(certificado), contentOf(chave)]);
+  let key: KeyObject;
+  try {
+    key = keyOf(keyBytes, senha);
+  } catch (error) {
+    throw about(chave, error);
+  }
+  try {
+    return fitted(key, certificatesOf(certificateBytes), ` de ${chave}`);
+  } catch (error) {
+    throw about(certificado, error);
+  }
+}
+
+function about(file: string, error: unknown): Error {
+  return new Error(`${file}: ${error instanceof Error ? error.message : String(error)}`);
+}
+
+async function contentOf(file: string): Promise<Buffer> {
+  try {
+    const bytes = await readFile(file);
+    if (bytes.length > FILE_BYTES_MAX) throw new Error(`${file}: tem ${bytes.length} bytes; não é um certificado.`);
+    return bytes;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    throw new Error(`${file}: ${REASONS[code] ?? `não pôde ser lido (${code}).`}`);
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'o arquivo não existe. Confira o caminho.',
+  EISDIR: 'é uma pasta, e não um arquivo.',
+  ENOTDIR: 'o arquivo não existe. Confira o caminho.',
+  EACCES: 'falta permissão de leitura. Dê-a ao usuário que executa o programa.',
+};
+
+async function passwordOf({ senha, senhaArquivo }: Secret): Promise<string | undefined> {
+  if (senha !== undefined || senhaArquivo === undefined) return senha;
+  // An editor ends the line, and a password of more than one line does not exist.
+  const [line] = (await contentOf(senhaArquivo))
+    .toString('utf8')
+    .replace(/^\uFEFF/, '')
+    .split(/\r?\n/, 1);
+  return line;
+}
+
+function keyOf(bytes: Buffer, senha: string | undefined): KeyObject {
+  const text = bytes.toString('latin1');
+  const label = /-----BEGIN ([A-Z0-9 ]*PRIVATE KEY)-----/.exec(text)?.[1];
+  if (label === undefined) {
+    const der = derKeyOf(bytes);
+    if (der !== undefined) return der;
+    throw new Error(noKey(text));
+  }
+  const isEncrypted = label.startsWith('ENCRYPTED') || /^Proc-Type: 4,ENCRYPTED/m.test(text);
+  if (isEncrypted && senha === undefined) {
+    throw new Error('a chave está cifrada, e nenhuma senha foi informada. Informe o arquivo com a senha.');
+  }
+  try {
+    return createPrivateKey(isEncrypted ? { key: bytes, passphrase: senha } : { key: bytes });
+  } catch {
+    throw new Error(
+      isEncrypted
+        ? 'a senha informada não abre a chave. Confira-a; maiúsculas e minúsculas contam.'
+        : 'a chave em PEM está corrompida ou incompleta. Copie-a de novo, com as linhas BEGIN e END.',
+    );
+  }
+}
+
+function derKeyOf(bytes: Buffer): KeyObject | undefined {
+  for (const type of ['pkcs8', 'pkcs1'] as const) {
+    try {
+      return createPrivateKey({ key: bytes, format: 'der', type });
+    } catch {
+      // The other form is tried.
+    }
+  }
+  return undefined;
+}
+
+function noKey(text: string): string {
+  if (text.trim() === '') return 'está vazio.';
+  if (text.includes('BEGIN PUBLIC KEY')) return 'traz a chave pública; aqui se pede a privada.';
+  if (text.includes('BEGIN CERTIFICATE')) return 'traz só o certificado; aqui se pede a chave privada que é par dele.';
+  return 'não traz uma chave privada em PEM (PKCS#8 ou PKCS#1). Se é um .pfx ou .p12, use a opção própria dele.';
+}
+
+function certificatesOf(bytes: Buffer): Certificate[] {
+  const text = bytes.toString('latin1');
+  if (!text.includes('-----BEGIN')) {
+    const certificate = readCertificate(bytes);
+    if (!('problem' in certificate)) return [certificate];
+    throw new Error(
+      text.trim() === ''
+        ? 'está vazio.'
+        : 'não traz um certificado em PEM nem em DER. Se é um .pfx ou .p12, use a opção própria dele.',
+    );
+  }
+  return readable(
+    pemBlocks(text, 'CERTIFICATE'),
+    'o PEM não traz certificado. Copie-o de novo, com as linhas BEGIN e END.',
+  );
+}
+
+/** Those that can be read; old authorities along the chain may be unfit. */
+function readable(ders: readonly Buffer[], none: string): Certificate[] {
+  const readings = ders.map(readCertificate);
+  const certificates = readings.filter((one): one is Certificate => !('problem' in one));
+  if (certificates.length > 0) return certificates;
+  throw new Error(readings.find((one) => 'problem' in one)?.problem ?? none);
+}
+
+function fitted(key: KeyObject, certificates: readonly Certificate[], whose: string): ChainedSigner {
+  if (key.asymmetricKeyType !== 'rsa') {
+    throw new Error(`a chave${whose} é do tipo ${key.asymmetricKeyType}; a assinatura da NFS-e se faz com RSA.`);
+  }
+  const certificate = certificates.find(({ x509 }) => x509.checkPrivateKey(key));
+  if (certificate === undefined) {
+    const what = certificates.length === 1 ? 'o certificado não é par' : 'nenhum dos certificados é par';
+    throw new Error(`${what} da chave${whose}. Use a chave com que o certificado foi emitido.`);
+  }
+  return { key, certificate, chain: chainOf(certificate, certificates) };
+}
+
+/** From the issuer upwards, as far as the certificates reach; a root says nothing that its reader must not know. */
+function chainOf(certificate: Certificate, others: readonly Certificate[]): readonly Certificate[] {
+  const chain: Certificate[] = [];
+  for (let below = certificate; chain.length < CHAIN_MAX; ) {
+    const issuer = others.find((one) => one.fingerprint !== below.fingerprint && below.x509.checkIssued(one.x509));
+    if (issuer === undefined || chain.includes(issuer) || issuer.x509.checkIssued(issuer.x509)) break;
+    chain.push(issuer);
+    below = issuer;
+  }
+  return chain;
+}
+
+/** For a TLS client or server: the key, and the certificate with its chain, both PEM. */
+export function tlsMaterialOf({ key, certificate, chain }: ChainedSigner): {
+  readonly key: string;
+  readonly cert: string;
+} {
+  return {
+    key: key.export({ type: 'pkcs8', format: 'pem' }) as string,
+    cert: pemOf('CERTIFICATE', certificate.der, ...chain.map(({ der }) => der)),
+  };
+}
