@@ -9,7 +9,7 @@ import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** How old what is known of the folder may be. */
-const LOOK_MS = 3_000;
+const LOOK_MS = 2_000;
 /** A change of up to this many bytes is read in a few milliseconds, so it is read at once. */
 const AT_ONCE_BYTES_MAX = 524_288;
 /** The longest revocation lists of ICP-Brasil have some ten million bytes. */

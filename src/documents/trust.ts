@@ -317,7 +317,9 @@ type Chain = readonly [Certificate, ...Certificate[]];
 
 function climb(search: Search, chain: Chain): Chain | undefined {
   const child = chain.at(-1)!;
-  const issuers = issuersOf(search, child).filter((one) => !has(chain, one.fingerprint));
+  // Above a root there is nobody.
+  const isRoot = child.subjectName === child.issuerName && isSignedBy(child, child);
+  const issuers = isRoot ? [] : issuersOf(search, child).filter((one) => !has(chain, one.fingerprint));
   if (issuers.length === 0) giveUp(search, chain.length, 0, 'untrusted', missing(search, chain));
   for (const issuer of issuers) {
     search.steps += 1;
