@@ -2,48 +2,17 @@
  * The command line, in Portuguese: what can be asked, with which arguments, and which exit code comes back
  * (0 done, 1 refused or failed, 2 asked wrongly). Each command is a row of one table, from which the help is made.
  */
-import { readFile } from 'node:fs/promises';
-import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { parseArgs } from 'node:util';
+import { ASSINAR } from './assinar.ts';
+import { bytesOf, type CliWorld, type Command, columns, textOf, type Values } from './command.ts';
 import { emitir } from './emitir.ts';
 import { explicar } from './explicar.ts';
+import { PKI } from './pki.ts';
 import { sampleCurl, sampleFile } from './sample.ts';
 import { validar } from './validar.ts';
 
-export type Terminal = {
-  out(text: string): void;
-  err(text: string): void;
-  /** Whether a line may be written over. */
-  readonly isTerminal: boolean;
-};
-
-/** What `serve` has running. */
-export type Running = { readonly address: string; readonly location: string };
-
-export type CliWorld = Terminal & {
-  /** Starts the service, calls back, and takes it down when the callback ends. */
-  serve(waitForEnd: (service: Running) => Promise<void>): Promise<void>;
-  migrate(): Promise<{ readonly applied: readonly string[]; readonly location: string }>;
-};
-
-export type Values = Readonly<Record<string, string | boolean | undefined>>;
-
-export type Command = {
-  /** One word, or two: `municipio criar`. */
-  readonly name: string;
-  readonly arguments: string;
-  readonly summary: string;
-  readonly options: NonNullable<ParseArgsConfig['options']>;
-  readonly optionsHelp: readonly (readonly [string, string])[];
-  /** How many file or code arguments it takes. */
-  readonly takes: number;
-  run(world: CliWorld, values: Values, args: readonly string[]): Promise<number>;
-};
-
-/** The text of an option that takes one. */
-export function textOf(values: Values, name: string): string | undefined {
-  const value = values[name];
-  return typeof value === 'string' ? value : undefined;
-}
+export type { CliWorld, Command, Running, Terminal, Values } from './command.ts';
+export { bytesOf, textOf } from './command.ts';
 
 const DEFAULT_URL = 'http://127.0.0.1:8080';
 
@@ -91,6 +60,8 @@ const COMMANDS: readonly Command[] = [
     takes: 1,
     run: async (world, _values, [code]) => explicar(world, code!),
   },
+  ASSINAR,
+  PKI,
   {
     name: 'migrar',
     arguments: '',
@@ -178,22 +149,6 @@ function help(): string {
 function commandHelp(command: Command): string {
   const options = command.optionsHelp.length === 0 ? [] : ['', 'Opções:', ...columns(command.optionsHelp)];
   return [`Uso: nfse ${command.name} ${command.arguments}`.trimEnd(), '', command.summary, ...options, ''].join('\n');
-}
-
-function columns(rows: readonly (readonly [string, string])[]): string[] {
-  const width = Math.max(...rows.map(([left]) => left.length));
-  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`);
-}
-
-/** A file as it is, byte for byte: what was signed is what is sent. */
-export async function bytesOf(file: string): Promise<Uint8Array> {
-  try {
-    return await readFile(file);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    const why = code === 'ENOENT' ? 'não existe' : code === 'EISDIR' ? 'é uma pasta' : `não pôde ser lido (${code})`;
-    throw new Error(`o arquivo ${file} ${why}.`);
-  }
 }
 
 async function serve(world: CliWorld): Promise<number> {

@@ -1,0 +1,127 @@
+/**
+ * What a header carries when it is no CMS: the usual confusions, each told by its name and with the way out. Undefined
+ * when nothing is recognised; whether the rest is a CMS is for `cms.ts` to find out.
+ */
+import { type Asn1, Asn1Error, isUniversal, oidOf, readAsn1, TAG } from './asn1.ts';
+
+const SIGNED_DATA = '1.2.840.113549.1.7.2';
+
+/** ContentInfo of another type (RFC 5652 and its predecessors). */
+const OTHER_CONTENTS: Readonly<Record<string, string>> = {
+  '1.2.840.113549.1.7.1': 'dados sem assinatura (data)',
+  '1.2.840.113549.1.7.3': 'dados cifrados (envelopedData)',
+  '1.2.840.113549.1.7.4': 'dados assinados e cifrados (signedAndEnvelopedData)',
+  '1.2.840.113549.1.7.5': 'só um resumo (digestedData)',
+  '1.2.840.113549.1.7.6': 'dados cifrados (encryptedData)',
+  '1.2.840.113549.1.9.16.1.2': 'dados autenticados (authData)',
+  '1.2.840.113549.1.9.16.1.4': 'um carimbo do tempo (TSTInfo)',
+  '1.2.840.113549.1.9.16.1.9': 'dados comprimidos (compressedData)',
+};
+
+/** A signature value or a digest by itself has one of few lengths. */
+const RSA_BYTES = [128, 256, 384, 512];
+const DIGEST_BYTES: Readonly<Record<number, string>> = { 20: 'SHA-1', 32: 'SHA-256', 48: 'SHA-384', 64: 'SHA-512' };
+
+const WANTED = 'Envie um CMS SignedData destacado (PKCS#7, DER em Base64)';
+const EXPOSED =
+  'Não envie a chave a ninguém: quem a recebe pode assinar em seu nome. Considere revogar o certificado, e envie só a assinatura (CMS destacado).';
+
+export const whatItSeems = {
+  /** The text of the header, before it is decoded. */
+  asText(header: string): string | undefined {
+    const text = header.trim();
+    if (/^-----BEGIN [^-]*PRIVATE KEY/.test(text)) return `traz uma chave privada. ${EXPOSED}`;
+    if (text.startsWith('-----BEGIN')) {
+      return 'está em PEM. Envie só o Base64 que fica entre as linhas BEGIN e END, sem elas.';
+    }
+    if (text.startsWith('<')) return `traz XML, como uma assinatura XML. ${WANTED}.`;
+    if (/^eyJ[\w-]*\.[\w-]*\.[\w-]*$/.test(text)) return `traz um JWS (JWT), e não um CMS. ${WANTED}.`;
+    if (text.startsWith('{')) return `traz JSON. ${WANTED}; o corpo vai no corpo da requisição.`;
+    if (/^(undefined|null|None|\[object \w+\])$/.test(text)) {
+      return `traz o texto ${text}: a assinatura não foi preenchida pelo programa que envia.`;
+    }
+    if (/^(["']).*\1$/.test(text)) return 'vem entre aspas. Retire-as e envie só o Base64.';
+    if (text.startsWith('data:'))
+      return 'começa com data:, como um endereço. Envie só o Base64 que vem depois da vírgula.';
+    if (text.includes('\\n') || text.includes('\\r')) {
+      return 'traz quebras de linha escritas como \\n ou \\r. Retire-as: o Base64 vai numa linha só.';
+    }
+    if (/%(2B|2F|3D)/i.test(text))
+      return 'está codificado como endereço (%2B, %2F, %3D). Envie o Base64 sem essa codificação.';
+    if (/^[\w=-]+$/.test(text) && /[-_]/.test(text)) {
+      return 'usa o alfabeto Base64 de endereços (- e _). Use o alfabeto comum: + no lugar de - e / no lugar de _.';
+    }
+    if (/^30[0-9a-f]+$/i.test(text) && text.length % 2 === 0) {
+      return 'está em hexadecimal. Codifique o DER do CMS em Base64.';
+    }
+    return undefined;
+  },
+
+  /** The bytes that the Base64 stands for. */
+  asBytes(bytes: Buffer): string | undefined {
+    const start = bytes.subarray(0, 200).toString('latin1').trimStart();
+    if (/^-----BEGIN [^-]*PRIVATE KEY/.test(start)) return `traz uma chave privada. ${EXPOSED}`;
+    if (start.startsWith('-----BEGIN'))
+      return 'é o Base64 de um texto PEM. O PEM já é Base64: envie só o que fica entre as linhas.';
+    if (start.startsWith('<')) return `é o Base64 de um XML. ${WANTED}.`;
+    if (/^[[{]/.test(start))
+      return `é o Base64 de um JSON, talvez do próprio corpo. ${WANTED} sobre os bytes do corpo.`;
+    if (/^MI[A-Za-z0-9+/]{8}/.test(start)) return 'está em Base64 duas vezes. Codifique o DER do CMS uma vez só.';
+    try {
+      return asValue(readAsn1(bytes));
+    } catch (error) {
+      if (!(error instanceof Asn1Error)) throw error;
+      return notAsn1(bytes);
+    }
+  },
+} as const;
+
+function notAsn1(bytes: Buffer): string | undefined {
+  const { length } = bytes;
+  if (RSA_BYTES.includes(length)) {
+    return `tem ${length} bytes, como o valor de uma assinatura RSA sem o CMS em volta. ${WANTED}, com o certificado dentro.`;
+  }
+  const digest = DIGEST_BYTES[length];
+  if (digest !== undefined) return `tem ${length} bytes, como um resumo ${digest} e não uma assinatura. ${WANTED}.`;
+  // What begins like a CMS and ends badly is told by who reads it.
+  return bytes[0] === 0x30 && length > 64 ? undefined : `não é um CMS: os bytes não são ASN.1. ${WANTED}.`;
+}
+
+function asValue(value: Asn1): string | undefined {
+  const [first, second, third] = value.children;
+  if (!isUniversal(value, TAG.sequence) || first?.class !== 0) return `não é um CMS. ${WANTED}.`;
+  switch (first.tag) {
+    case TAG.oid:
+      return asContentInfo(oidOf(first));
+    case TAG.sequence:
+      return isUniversal(second, TAG.octetString)
+        ? `traz só um resumo (DigestInfo). ${WANTED}.`
+        : `traz só um certificado, sem assinatura. ${WANTED}, com o certificado dentro dele.`;
+    case TAG.integer:
+      return asNumbered(first, second, third);
+    default:
+      return `não é um CMS. ${WANTED}.`;
+  }
+}
+
+function asContentInfo(oid: string): string | undefined {
+  if (oid === SIGNED_DATA) return undefined;
+  const what = OTHER_CONTENTS[oid] ?? `conteúdo de outro tipo (OID ${oid})`;
+  return `é um CMS que traz ${what}, e não uma assinatura (signedData). ${WANTED}.`;
+}
+
+/** Structures that begin with a number: a version, or half of a signature. */
+function asNumbered(first: Asn1, second: Asn1 | undefined, third: Asn1 | undefined): string {
+  switch (second?.tag) {
+    case TAG.set:
+      return 'é um SignedData sem o ContentInfo em volta. Ponha-o em SEQUENCE { OID 1.2.840.113549.1.7.2, [0] SignedData }, como fazem as bibliotecas ao gravar o CMS inteiro.';
+    case TAG.integer:
+      return third === undefined
+        ? `é uma assinatura ECDSA ou DSA sem CMS. ${WANTED}, com RSA.`
+        : `traz uma chave privada. ${EXPOSED}`;
+    case TAG.sequence:
+      return `traz ${first.content[0] === 3 ? 'um PKCS#12, com a chave privada dentro' : 'uma chave privada'}. ${EXPOSED}`;
+    default:
+      return `não é um CMS. ${WANTED}.`;
+  }
+}

@@ -1,0 +1,147 @@
+/**
+ * Signatures of a body that nearly fit: what was signed instead, looked for only when a signature did not hold. Most of
+ * them fail for one of a dozen habits of HTTP clients and of JSON libraries, and whoever is told which one stops
+ * searching. `near-misses.ts` does the same for XML.
+ */
+import { constants, hash, type KeyObject, publicDecrypt } from 'node:crypto';
+import { isUniversal, octetsOf, oidOf, readAsn1, TAG } from './asn1.ts';
+
+/** Beyond this nobody is helped enough for the time it takes. */
+const DIAGNOSED_BYTES_MAX = 256 * 1024;
+
+type Candidate = readonly [habit: string, bytes: () => Uint8Array | string | undefined];
+
+/** In Portuguese, what was signed in place of the body; undefined when it is nothing usual. */
+export function nearMissOfBody(body: Uint8Array, isSigned: (bytes: Uint8Array) => boolean): string | undefined {
+  if (body.length > DIAGNOSED_BYTES_MAX) return undefined;
+  for (const [habit, bytes] of candidatesOf(body)) {
+    const candidate = attempt(bytes);
+    if (candidate !== undefined && isSigned(Buffer.from(candidate))) return habit;
+  }
+  return undefined;
+}
+
+/** A body that is no JSON, or nested too deep, has fewer candidates. */
+function attempt(bytes: () => Uint8Array | string | undefined): Uint8Array | string | undefined {
+  try {
+    return bytes();
+  } catch {
+    return undefined;
+  }
+}
+
+const RESERIALISED = 'Assine os bytes que vão na requisição, e não outra serialização do mesmo JSON.';
+
+function candidatesOf(body: Uint8Array): readonly Candidate[] {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  const text = bytes.toString('utf8');
+  const withoutBom = text.replace(/^\uFEFF/, '');
+  const json = (): unknown => JSON.parse(withoutBom);
+  const spaced = (): string => rewritten(withoutBom, { afterColon: ' ', afterComma: ' ' });
+  const compact = (): string => rewritten(withoutBom, { afterColon: '', afterComma: '' });
+  return [
+    ['Foi assinado o corpo com uma quebra de linha (LF) no fim, que não veio na requisição.', () => `${text}\n`],
+    ['Foi assinado o corpo com uma quebra de linha (CR LF) no fim, que não veio na requisição.', () => `${text}\r\n`],
+    [
+      'Foi assinado o corpo sem a quebra de linha do fim, que veio na requisição.',
+      () => (/\s$/.test(text) ? text.replace(/\r?\n$/, '') : undefined),
+    ],
+    ['Foi assinado o corpo sem os espaços do começo e do fim, que vieram na requisição.', () => text.trim()],
+    [
+      'Foi assinado o corpo com fins de linha CR LF, e veio com LF. No OpenSSL, assine com -binary.',
+      () => text.replace(/\r?\n/g, '\r\n'),
+    ],
+    [
+      'Foi assinado o corpo com fins de linha CR LF, como faz o OpenSSL sem -binary, e veio com LF.',
+      () => text.replace(/\r?\n|$/g, '\r\n'),
+    ],
+    ['Foi assinado o corpo com fins de linha LF, e veio com CR LF.', () => text.replaceAll('\r\n', '\n')],
+    [
+      'Foi assinado o corpo com a marca de ordem de bytes (BOM) no começo, que não veio na requisição.',
+      () => `\uFEFF${text}`,
+    ],
+    ['Foi assinado o corpo sem a marca de ordem de bytes (BOM) do começo, que veio na requisição.', () => withoutBom],
+    [`Foi assinado o JSON compacto, sem espaços nem quebras de linha. ${RESERIALISED}`, compact],
+    [
+      `Foi assinado o JSON compacto que JSON.stringify(JSON.parse(corpo)) dá. ${RESERIALISED}`,
+      () => JSON.stringify(json()),
+    ],
+    [`Foi assinado o JSON indentado com 2 espaços. ${RESERIALISED}`, () => JSON.stringify(json(), null, 2)],
+    [`Foi assinado o JSON indentado com 4 espaços. ${RESERIALISED}`, () => JSON.stringify(json(), null, 4)],
+    [`Foi assinado o JSON indentado com tabulações. ${RESERIALISED}`, () => JSON.stringify(json(), null, '\t')],
+    [
+      `Foi assinado o JSON com um espaço depois de : e de vírgula, como o json.dumps do Python escreve. ${RESERIALISED}`,
+      spaced,
+    ],
+    [
+      `Foi assinado o JSON como o json.dumps do Python escreve, com \\u no lugar dos acentos. ${RESERIALISED}`,
+      () => escaped(spaced()),
+    ],
+    [`Foi assinado o JSON compacto, com \\u no lugar dos acentos. ${RESERIALISED}`, () => escaped(compact())],
+    [
+      `Foi assinado o JSON como o json_encode do PHP escreve, com \\/ e \\u. ${RESERIALISED}`,
+      () => escaped(compact()).replaceAll('/', '\\/'),
+    ],
+    [`Foi assinado o JSON com as chaves em ordem alfabética. ${RESERIALISED}`, () => JSON.stringify(sorted(json()))],
+    ['Foi assinado o corpo codificado em Latin-1, e veio em UTF-8.', () => Buffer.from(text, 'latin1')],
+    ['Foi assinado o corpo em UTF-8, e veio em Latin-1.', () => Buffer.from(bytes.toString('latin1'), 'utf8')],
+    ['Foi assinado o corpo codificado em UTF-16, e veio em UTF-8.', () => Buffer.from(text, 'utf16le')],
+    ['Foi assinado o texto em Base64 do corpo, e não o corpo.', () => bytes.toString('base64')],
+    [
+      'Foi assinado o resumo SHA-256 do corpo, e não o corpo: a biblioteca já calcula o resumo.',
+      () => hash('sha256', bytes, 'buffer'),
+    ],
+    [
+      'Foi assinado o texto hexadecimal do resumo SHA-256 do corpo, e não o corpo: a biblioteca já calcula o resumo.',
+      () => hash('sha256', bytes, 'hex'),
+    ],
+    [
+      'Foi assinado o Base64 do resumo SHA-256 do corpo, e não o corpo: a biblioteca já calcula o resumo.',
+      () => hash('sha256', bytes, 'base64'),
+    ],
+    ['Foi assinado um conteúdo vazio: o corpo não chegou à função que assina.', () => ''],
+  ];
+}
+
+/** The same tokens with other white space between them; numbers and escapes stay as they are written. */
+function rewritten(json: string, { afterColon, afterComma }: Record<'afterColon' | 'afterComma', string>): string {
+  return json.replace(/"(?:[^"\\]|\\.)*"|\s+|[:,]/g, (token) => {
+    if (token === ':') return `:${afterColon}`;
+    if (token === ',') return `,${afterComma}`;
+    return token.startsWith('"') ? token : '';
+  });
+}
+
+function escaped(json: string): string {
+  return json.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, one]) => [name, sorted(one)]),
+  );
+}
+
+/** What a signature value says it is over. `algorithm` is undefined where a bare digest was signed. */
+export type SignedDigest = { readonly algorithm: string | undefined; readonly digest: Buffer };
+
+/** Undefined when the value is none of this key's. */
+export function signedDigestOf(publicKey: KeyObject, value: Uint8Array): SignedDigest | undefined {
+  let content: Buffer;
+  try {
+    content = publicDecrypt({ key: publicKey, padding: constants.RSA_PKCS1_PADDING }, value);
+  } catch {
+    return undefined;
+  }
+  try {
+    const [algorithm, digest] = readAsn1(content).children;
+    if (!isUniversal(digest, TAG.octetString)) return { algorithm: undefined, digest: content };
+    return { algorithm: oidOf(algorithm?.children[0]), digest: octetsOf(digest) };
+  } catch {
+    return { algorithm: undefined, digest: content };
+  }
+}

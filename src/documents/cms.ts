@@ -1,0 +1,473 @@
+/**
+ * The signature of a JSON request: a detached CMS SignedData (RFC 5652) in Base64, in a header, over the exact bytes of
+ * the body. Verifies one and makes one. Who the certificate belongs to, whether it is valid and who vouches for it is
+ * `signer-faults.ts`'s affair; its authenticity rests there, since a CMS does not sign the certificate it carries.
+ *
+ * The specification names no algorithm for CMS: RSA PKCS#1 v1.5 with SHA-256, SHA-384 or SHA-512 is taken, which is what
+ * an A1 certificate makes; SHA-1, MD5, RSA-PSS and elliptic curves are not. "Detached" is meant: a CMS that carries the
+ * body along is refused even when it is the same, because it would outgrow the header with the first larger body.
+ * Revocation lists and unsigned attributes that come along are passed over; nothing is fetched.
+ */
+import { constants, hash, sign, verify } from 'node:crypto';
+import { type Fault, quoted } from '../fiscal/fault.ts';
+import { type Asn1, Asn1Error, der, isContext, isUniversal, octetsOf, oidOf, readAsn1, TAG } from './asn1.ts';
+import { type Certificate, readCertificate } from './certificate.ts';
+import { whatItSeems } from './cms-confusions.ts';
+import { nearMissOfBody, signedDigestOf } from './cms-near-misses.ts';
+import type { Signer } from './signing.ts';
+
+/** A chain of five certificates; the server's own limit for headers is usually below. */
+const HEADER_CHARACTERS_MAX = 65_536;
+/** Each one that is read costs time: a chain is three. */
+const CERTIFICATES_MAX = 10;
+
+export const CMS_OID = {
+  data: '1.2.840.113549.1.7.1',
+  signedData: '1.2.840.113549.1.7.2',
+  contentType: '1.2.840.113549.1.9.3',
+  messageDigest: '1.2.840.113549.1.9.4',
+  signingTime: '1.2.840.113549.1.9.5',
+  signingCertificateV2: '1.2.840.113549.1.9.16.2.47',
+  subjectKeyId: '2.5.29.14',
+  rsa: '1.2.840.113549.1.1.1',
+  sha256: '2.16.840.1.101.3.4.2.1',
+} as const;
+
+/** Those that are taken, by identifier: names for `node:crypto` and for people. */
+const DIGESTS: Readonly<Record<string, Digest>> = {
+  [CMS_OID.sha256]: { name: 'sha256', shown: 'SHA-256' },
+  '2.16.840.1.101.3.4.2.2': { name: 'sha384', shown: 'SHA-384' },
+  '2.16.840.1.101.3.4.2.3': { name: 'sha512', shown: 'SHA-512' },
+};
+
+/** RSA PKCS#1 v1.5; those that name a digest name the one that they go with. */
+const SIGNATURES: Readonly<Record<string, string | undefined>> = {
+  [CMS_OID.rsa]: undefined,
+  '1.2.840.113549.1.1.11': 'sha256',
+  '1.2.840.113549.1.1.12': 'sha384',
+  '1.2.840.113549.1.1.13': 'sha512',
+};
+
+/** What people meet and may not use, by name. */
+const KNOWN_NAMES: Readonly<Record<string, string>> = {
+  '1.2.840.113549.2.5': 'MD5',
+  '1.3.14.3.2.26': 'SHA-1',
+  '2.16.840.1.101.3.4.2.4': 'SHA-224',
+  '2.16.840.1.101.3.4.2.8': 'SHA3-256',
+  '1.2.840.113549.1.1.4': 'RSA com MD5',
+  '1.2.840.113549.1.1.5': 'RSA com SHA-1',
+  '1.2.840.113549.1.1.10': 'RSA-PSS',
+  '1.2.840.10045.2.1': 'curva elíptica (ECDSA)',
+  '1.2.840.10045.4.1': 'ECDSA com SHA-1',
+  '1.2.840.10045.4.3.2': 'ECDSA com SHA-256',
+  '1.2.840.10045.4.3.3': 'ECDSA com SHA-384',
+  '1.2.840.10045.4.3.4': 'ECDSA com SHA-512',
+};
+
+const CHANGED =
+  'O corpo mudou depois de assinado: assine os bytes que vão na requisição, e não serialize o JSON de novo.';
+const REQUIRED = 'RSA PKCS#1 v1.5 com SHA-256 (ou SHA-384, SHA-512)';
+
+export type Digest = { readonly name: string; readonly shown: string };
+
+export type CmsReading = {
+  /** E9002 or E9003; empty when the signature is over these bytes, by the key of `certificate`. */
+  readonly faults: readonly Fault[];
+  /** The signer's, as soon as it is known, so that what is wrong with it can be told as well. */
+  readonly certificate: Certificate | undefined;
+  /** The other certificates that came along. */
+  readonly extra: readonly Certificate[];
+};
+
+/** A signature that does not hold, in the words for its sender. */
+class Refused extends Error {
+  readonly fault: Omit<Fault, 'codigo' | 'xpath' | 'mensagem'>;
+
+  constructor(mensagem: string, fault: Omit<Fault, 'codigo' | 'xpath' | 'mensagem'> = {}) {
+    super(mensagem);
+    this.fault = fault;
+  }
+}
+
+/**
+ * Verifies the value of a header (`campo` is its name) against the body as it was received. Never throws for what came
+ * from outside.
+ */
+export function verifyCms(header: string | undefined, body: Uint8Array, campo: string): CmsReading {
+  if (header === undefined || header.trim() === '') {
+    const what = header === undefined ? `Falta o cabeçalho ${campo}` : `O cabeçalho ${campo} está vazio`;
+    const mensagem = `${what}. Assine os bytes do corpo em CMS destacado (PKCS#7), com o certificado dentro, e envie o DER em Base64 nesse cabeçalho.`;
+    return { faults: [{ codigo: 'E9002', xpath: '', mensagem }], certificate: undefined, extra: [] };
+  }
+  let certificate: Certificate | undefined;
+  let extra: readonly Certificate[] = [];
+  try {
+    const cms = readCms(fromBase64(header));
+    const found = signerOf(cms);
+    certificate = found.certificate;
+    extra = found.extra;
+    check(cms, certificate, body);
+    return { faults: [], certificate, extra };
+  } catch (error) {
+    const refused =
+      error instanceof Refused
+        ? error
+        : error instanceof Asn1Error
+          ? new Refused('O CMS está corrompido ou incompleto: a sua estrutura ASN.1 não se lê até o fim.')
+          : undefined;
+    if (refused === undefined) throw error;
+    const mensagem = `Cabeçalho ${campo}: ${refused.message}`;
+    return { faults: [{ codigo: 'E9003', xpath: '', mensagem, ...refused.fault }], certificate, extra };
+  }
+}
+
+/** Canonical Base64; white space is passed over, since line breaks are what most encoders put in. */
+function fromBase64(header: string): Buffer {
+  if (header.length > HEADER_CHARACTERS_MAX) {
+    throw new Refused(
+      `tem ${header.length} caracteres, e o limite é ${HEADER_CHARACTERS_MAX}. Envie o CMS destacado, sem o corpo dentro.`,
+    );
+  }
+  const text = header.replace(/[ \t\r\n]+/g, '');
+  // A SEQUENCE of more than 128 bytes begins with MI; whatever else it is may be one of the confusions.
+  if (!/^MI[A-Za-z0-9+/]*={0,2}$/.test(text)) checkText(header, text);
+  const bytes = Buffer.from(text, 'base64');
+  const canonical = bytes.toString('base64');
+  if (canonical !== text) {
+    const why =
+      text.length % 4 === 0
+        ? 'os últimos bits não são zero, como deixa um texto cortado ou alterado'
+        : `são ${text.length} caracteres, e devem ser múltiplo de 4: falta o = do fim, ou o texto foi cortado`;
+    throw new Refused(`o Base64 não está na forma canônica: ${why}. Codifique o DER do CMS de novo.`);
+  }
+  return bytes;
+}
+
+/** Says what is wrong with text that does not look like the Base64 of a CMS; what may still be one goes through. */
+function checkText(header: string, text: string): void {
+  const seems = whatItSeems.asText(header);
+  if (seems !== undefined) throw new Refused(seems);
+  const strange = /[^A-Za-z0-9+/= \t\r\n]/.exec(header);
+  if (strange !== null) {
+    const point = header.codePointAt(strange.index)!;
+    const shown = `${JSON.stringify(String.fromCodePoint(point))} (U+${point.toString(16).toUpperCase().padStart(4, '0')})`;
+    throw new Refused(
+      `não é Base64: há ${shown} na posição ${strange.index + 1}. Envie o DER do CMS no alfabeto A-Z a-z 0-9 + /, com = no fim quando preciso.`,
+      { encontrado: quoted(header) },
+    );
+  }
+  const joint = text.search(/=[^=]/);
+  if (joint >= 0) {
+    throw new Refused(`há = no meio do Base64 (caractere ${joint + 1}), como em dois textos colados. Envie um só.`);
+  }
+}
+
+type Cms = {
+  readonly certificates: readonly Asn1[];
+  readonly signer: SignerInfo;
+};
+
+type SignerInfo = {
+  readonly sid: Asn1;
+  readonly digest: Digest;
+  readonly attributes: Asn1 | undefined;
+  readonly signature: Buffer;
+};
+
+/** All that can be said without the body and without the certificate. */
+function readCms(bytes: Buffer): Cms {
+  const seems = whatItSeems.asBytes(bytes);
+  if (seems !== undefined) throw new Refused(seems);
+  const [type, wrapped] = readAsn1(bytes).children;
+  if (oidOf(type) !== CMS_OID.signedData) throw new Asn1Error('no SignedData');
+  const parts = present(wrapped?.children[0]).children;
+  const [version, digestAlgorithms, content] = parts;
+  const rest = parts.slice(3);
+  // 1 is PKCS#7's and the usual one, 3 to 5 tell what else is inside (RFC 5652, 5.1).
+  if (![1, 3, 4, 5].includes(smallNumber(version))) throw new Refused('a versão do SignedData não é 1, 3, 4 nem 5.');
+  const signerInfos = rest.find((part) => isUniversal(part, TAG.set))?.children ?? [];
+  if (signerInfos.length !== 1) throw new Refused(notOneSigner(signerInfos.length));
+  checkContent(present(content));
+  const signer = readSignerInfo(signerInfos[0]!);
+  const declared = present(digestAlgorithms).children.map((algorithm) => algorithmOf(algorithm));
+  if (!declared.some((oid) => DIGESTS[oid] === signer.digest)) {
+    throw new Refused(`digestAlgorithms não traz ${signer.digest.shown}, que o SignerInfo usa.`);
+  }
+  const certificates = rest.find((part) => isContext(part, 0))?.children ?? [];
+  return { certificates: certificates.filter((one) => isUniversal(one, TAG.sequence)), signer };
+}
+
+function notOneSigner(count: number): string {
+  return count === 0
+    ? 'o CMS não traz assinatura nenhuma (nenhum SignerInfo), só certificados, como um .p7b. Assine o corpo.'
+    : `o CMS traz ${count} assinaturas (SignerInfo), e deve trazer uma só: a de quem responde pelo documento.`;
+}
+
+/** EncapsulatedContentInfo: data, and not the data itself. */
+function checkContent(info: Asn1): void {
+  const [type, content] = info.children;
+  const oid = oidOf(type);
+  if (oid !== CMS_OID.data) {
+    throw new Refused('o tipo de conteúdo do CMS não é id-data.', { encontrado: oid, esperado: CMS_OID.data });
+  }
+  if (content !== undefined) {
+    throw new Refused(
+      'a assinatura traz o conteúdo dentro do CMS, e deve ser destacada: o conteúdo é o corpo da requisição. Assine em modo destacado (no OpenSSL, sem -nodetach e sem -stream; em bibliotecas, detached: true).',
+    );
+  }
+}
+
+function readSignerInfo(info: Asn1): SignerInfo {
+  const [version, sid, digestAlgorithm, ...rest] = info.children;
+  const isByKeyId = isContext(sid, 0);
+  if (!isByKeyId && !isUniversal(sid, TAG.sequence)) throw new Asn1Error('nobody is named');
+  if (smallNumber(version) !== (isByKeyId ? 3 : 1)) throw new Refused('a versão do SignerInfo não é a da forma dele.');
+  const attributes = isContext(rest[0], 0) ? rest.shift() : undefined;
+  const [signatureAlgorithm, signature] = rest;
+  if (!isUniversal(signature, TAG.octetString)) throw new Asn1Error('no signature value');
+  const digestOid = algorithmOf(digestAlgorithm);
+  const digest = DIGESTS[digestOid];
+  if (digest === undefined) throw algorithmRefused('o resumo é', digestOid);
+  const signatureOid = algorithmOf(signatureAlgorithm);
+  if (!(signatureOid in SIGNATURES)) throw algorithmRefused('o algoritmo de assinatura é', signatureOid);
+  const named = SIGNATURES[signatureOid];
+  if (named !== undefined && named !== digest.name) {
+    throw new Refused(`o algoritmo de assinatura é para ${named.toUpperCase()}, e o resumo é ${digest.shown}.`);
+  }
+  return { sid: present(sid), digest, attributes, signature: octetsOf(signature) };
+}
+
+function algorithmRefused(what: string, oid: string): Refused {
+  const name = KNOWN_NAMES[oid] ?? `desconhecido (OID ${oid})`;
+  const why = /SHA-1|MD5/.test(name) ? ', que já se falsifica e não é aceito' : ', que não é aceito';
+  return new Refused(`${what} ${name}${why}. Assine com ${REQUIRED}.`, { encontrado: name, esperado: REQUIRED });
+}
+
+/** Parameters of these algorithms are NULL or absent; anything else would be an unread instruction. */
+function algorithmOf(value: Asn1 | undefined): string {
+  const [oid, parameters, ...more] = present(value).children;
+  const name = oidOf(oid);
+  const isPlain = parameters === undefined || (isUniversal(parameters, TAG.null) && parameters.raw.length === 2);
+  if ((!isPlain || more.length > 0) && (name in DIGESTS || name in SIGNATURES)) {
+    throw new Asn1Error('parameters where there are none');
+  }
+  return name;
+}
+
+function smallNumber(value: Asn1 | undefined): number {
+  return isUniversal(value, TAG.integer) && value.content.length === 1 ? value.content[0]! : Number.NaN;
+}
+
+function present(value: Asn1 | undefined): Asn1 {
+  if (value === undefined) throw new Asn1Error('something is missing');
+  return value;
+}
+
+/** The one certificate that the SignerInfo names. Two different ones that fit would leave open who signed. */
+function signerOf({ certificates, signer }: Cms): { certificate: Certificate; extra: readonly Certificate[] } {
+  if (certificates.length === 0) {
+    throw new Refused(
+      'o CMS não traz o certificado de quem assinou. Inclua-o ao assinar (no OpenSSL, sem -nocerts; em bibliotecas, com o certificado do signatário na lista).',
+    );
+  }
+  if (certificates.length > CERTIFICATES_MAX) {
+    throw new Refused(`o CMS traz ${certificates.length} certificados, e o limite é ${CERTIFICATES_MAX}.`);
+  }
+  const own = certificates.filter((one) => fits(one, signer.sid));
+  const different = own.filter((one) => !one.raw.equals(own[0]!.raw));
+  if (own.length === 0) {
+    const many = certificates.length === 1 ? 'O que veio é' : `Os ${certificates.length} que vieram são`;
+    throw new Refused(
+      `o CMS não traz o certificado de quem assinou: o SignerInfo ${isContext(signer.sid, 0) ? 'o nomeia pelo identificador da chave' : 'o nomeia por emissor e número de série'}, e nenhum dos certificados confere. ${many} de outro titular ou da autoridade; inclua o do signatário.`,
+    );
+  }
+  if (different.length > 0) {
+    throw new Refused('o CMS traz mais de um certificado que cabe em quem assinou. Deixe só o do signatário.');
+  }
+  const certificate = readCertificate(own[0]!.raw);
+  if ('problem' in certificate) throw new Refused(`o certificado de quem assinou não serve. ${certificate.problem}`);
+  const extra = certificates
+    .filter((one) => !own.includes(one))
+    .map((one) => readCertificate(one.raw))
+    .filter((one): one is Certificate => !('problem' in one));
+  return { certificate, extra };
+}
+
+function fits(certificate: Asn1, sid: Asn1): boolean {
+  const parts = present(certificate.children[0]).children;
+  const fields = isContext(parts[0], 0) ? parts.slice(1) : parts;
+  if (sid.class === 2) return keyIdOf(fields)?.equals(octetsOf(sid)) === true;
+  const [issuer, serial] = sid.children;
+  const [ownSerial, , ownIssuer] = fields;
+  return present(ownSerial).raw.equals(present(serial).raw) && present(ownIssuer).raw.equals(present(issuer).raw);
+}
+
+function keyIdOf(fields: readonly Asn1[]): Buffer | undefined {
+  const extensions = fields.find((field) => isContext(field, 3))?.children[0]?.children ?? [];
+  const found = extensions.find((one) => oidOf(one.children[0]) === CMS_OID.subjectKeyId)?.children.at(-1);
+  return found === undefined ? undefined : octetsOf(readAsn1(octetsOf(found)));
+}
+
+/** Whether the key of the certificate signed these bytes. */
+function check({ signer }: Cms, certificate: Certificate, body: Uint8Array): void {
+  const { digest, attributes, signature } = signer;
+  if (certificate.publicKey.asymmetricKeyType !== 'rsa') {
+    const found = certificate.publicKey.asymmetricKeyType ?? 'desconhecida';
+    throw new Refused(`a chave do certificado não é RSA. Assine com ${REQUIRED}.`, {
+      encontrado: found,
+      esperado: 'rsa',
+    });
+  }
+  const key = { key: certificate.publicKey, padding: constants.RSA_PKCS1_PADDING };
+  if (attributes === undefined) {
+    if (!verify(digest.name, body, key, signature)) throw valueRefused(signer, certificate, body, body);
+    return;
+  }
+  const declared = checkAttributes(attributes, certificate);
+  const computed = hash(digest.name, body, 'buffer');
+  if (!declared.equals(computed)) throw digestRefused(digest, declared, computed, body);
+  const message = signedForm(attributes);
+  if (!verify(digest.name, message, key, signature)) throw valueRefused(signer, certificate, body, message);
+}
+
+/** RFC 5652, 5.4: what is signed is the attributes as a SET, in DER, and not under the tag that they travel with. */
+function signedForm(attributes: Asn1): Buffer {
+  const form = der.octetString(attributes.content);
+  form[0] = 0x31;
+  return form;
+}
+
+/** The digest that the attributes declare, once they say what they must and nothing twice. */
+function checkAttributes(attributes: Asn1, certificate: Certificate): Buffer {
+  const found = new Map<string, Asn1>();
+  for (const attribute of attributes.children) {
+    const oid = oidOf(attribute.children[0]);
+    if (found.has(oid)) throw new Refused(`o atributo assinado ${oid} aparece duas vezes.`);
+    found.set(oid, attribute);
+  }
+  const only = (oid: string, name: string): Asn1 => {
+    const values = found.get(oid)?.children[1]?.children ?? [];
+    if (values.length !== 1)
+      throw new Refused(`o atributo assinado ${name} deve ter um valor, e tem ${values.length}.`);
+    return values[0]!;
+  };
+  const contentType = oidOf(only(CMS_OID.contentType, 'contentType'));
+  if (contentType !== CMS_OID.data) {
+    throw new Refused('o atributo assinado contentType não é id-data.', {
+      encontrado: contentType,
+      esperado: CMS_OID.data,
+    });
+  }
+  if (found.has(CMS_OID.signingCertificateV2)) {
+    checkSigningCertificate(only(CMS_OID.signingCertificateV2, 'signingCertificateV2'), certificate);
+  }
+  const digest = only(CMS_OID.messageDigest, 'messageDigest');
+  if (!isUniversal(digest, TAG.octetString)) throw new Asn1Error('no digest');
+  return octetsOf(digest);
+}
+
+/** RFC 5035: the certificate under which the signer signed, by its digest; SHA-256 when none is named. */
+function checkSigningCertificate(value: Asn1, certificate: Certificate): void {
+  const [first, ...rest] = present(value.children[0]?.children[0]).children;
+  const isNamed = isUniversal(first, TAG.sequence);
+  const digest = isNamed ? DIGESTS[oidOf(first.children[0])] : DIGESTS[CMS_OID.sha256];
+  const declared = isNamed ? rest[0] : first;
+  if (digest === undefined || !isUniversal(declared, TAG.octetString)) {
+    throw new Refused('o atributo assinado signingCertificateV2 usa um resumo que não é SHA-256, SHA-384 nem SHA-512.');
+  }
+  if (!octetsOf(declared).equals(hash(digest.name, certificate.der, 'buffer'))) {
+    throw new Refused(
+      'o atributo assinado signingCertificateV2 é de outro certificado que o do signatário. Assine de novo com o certificado certo.',
+    );
+  }
+}
+
+function digestRefused(digest: Digest, declared: Buffer, computed: Buffer, body: Uint8Array): Refused {
+  const habit = nearMissOfBody(body, (bytes) => hash(digest.name, bytes, 'buffer').equals(declared));
+  const why =
+    habit ??
+    (declared.length === computed.length
+      ? CHANGED
+      : `O resumo declarado tem ${declared.length} bytes, e um de ${digest.shown} tem ${computed.length}.`);
+  return new Refused(`o resumo ${digest.shown} que a assinatura declara não é o do corpo recebido. ${why}`, {
+    encontrado: declared.toString('hex'),
+    esperado: computed.toString('hex'),
+  });
+}
+
+/** `message` is what the signature should be over: the attributes, or the body itself. */
+function valueRefused(
+  { digest, attributes, signature }: SignerInfo,
+  certificate: Certificate,
+  body: Uint8Array,
+  message: Uint8Array,
+): Refused {
+  const signed = signedDigestOf(certificate.publicKey, signature);
+  if (signed === undefined) {
+    return new Refused(
+      'o valor da assinatura não foi feito pela chave do certificado que veio no CMS: é de outra chave, ou foi alterado. Assine com a chave que é par desse certificado.',
+    );
+  }
+  if (DIGESTS[signed.algorithm ?? ''] !== digest) {
+    const made = signed.algorithm === undefined ? 'sobre bytes sem o nome do resumo (DigestInfo)' : 'com outro resumo';
+    const found = KNOWN_NAMES[signed.algorithm ?? ''] ?? DIGESTS[signed.algorithm ?? '']?.shown;
+    return new Refused(
+      `o valor da assinatura foi feito ${made}, e o SignerInfo diz ${digest.shown}. Assine com ${REQUIRED}.`,
+      { ...(found === undefined ? {} : { encontrado: found }), esperado: digest.shown },
+    );
+  }
+  const isDigestOf = (bytes: Uint8Array): boolean => hash(digest.name, bytes, 'buffer').equals(signed.digest);
+  const found = {
+    encontrado: signed.digest.toString('hex'),
+    esperado: hash(digest.name, message, 'hex'),
+  };
+  if (attributes === undefined) {
+    const why = nearMissOfBody(body, isDigestOf) ?? CHANGED;
+    return new Refused(`o resumo ${digest.shown} assinado não é o do corpo recebido. ${why}`, found);
+  }
+  const instead = isDigestOf(body)
+    ? 'Foi assinado o corpo, e com atributos assinados o que se assina é a codificação deles.'
+    : isDigestOf(attributes.raw)
+      ? 'Foram assinados com a marca [0] do SignerInfo (A0), e se assinam como SET (31).'
+      : isDigestOf(der.set(...attributes.children.map(({ raw }) => raw)))
+        ? 'Foram assinados na ordem do DER e enviados em outra; envie-os como foram assinados.'
+        : 'Algum atributo mudou depois da assinatura.';
+  return new Refused(`o que foi assinado não são os atributos assinados que vieram no CMS. ${instead}`, found);
+}
+
+/** A signer, and the authorities between it and the root, when they are to go along. */
+export type CmsSigner = Signer & { readonly chain?: readonly Certificate[] };
+
+/** The detached CMS over these bytes, in DER: SHA-256, with the attributes of a CAdES-BES signature. */
+export function signCms(body: Uint8Array, { key, certificate, chain = [] }: CmsSigner): Buffer {
+  const attribute = (oid: string, value: Buffer): Buffer => der.sequence(der.oid(oid), der.set(value));
+  const attributes = [
+    attribute(CMS_OID.contentType, der.oid(CMS_OID.data)),
+    attribute(CMS_OID.messageDigest, der.octetString(hash('sha256', body, 'buffer'))),
+    attribute(CMS_OID.signingTime, der.time(Date.now())),
+    attribute(
+      CMS_OID.signingCertificateV2,
+      der.sequence(der.sequence(der.sequence(der.octetString(hash('sha256', certificate.der, 'buffer'))))),
+    ),
+  ].sort(Buffer.compare);
+  const sha256 = der.sequence(der.oid(CMS_OID.sha256), der.null());
+  const tbs = present(readAsn1(certificate.der).children[0]).children;
+  const [serial, , issuer] = isContext(tbs[0], 0) ? tbs.slice(1) : tbs;
+  const signerInfo = der.sequence(
+    der.integer(1),
+    der.sequence(present(issuer).raw, present(serial).raw),
+    sha256,
+    der.context(0, ...attributes),
+    der.sequence(der.oid(CMS_OID.rsa), der.null()),
+    der.octetString(sign('sha256', der.set(...attributes), key)),
+  );
+  const certificates = [certificate, ...chain].map((one) => one.der).sort(Buffer.compare);
+  const signedData = der.sequence(
+    der.integer(1),
+    der.set(sha256),
+    der.sequence(der.oid(CMS_OID.data)),
+    der.context(0, ...certificates),
+    der.set(signerInfo),
+  );
+  return der.sequence(der.oid(CMS_OID.signedData), der.context(0, signedData));
+}

@@ -1,0 +1,69 @@
+/** `nfse assinar`: the signature of a DPS, or the header of a JSON body, with the files of an A1 certificate. */
+import { writeFile } from 'node:fs/promises';
+import { type KeyFiles, signDocument } from '../../flows/sign-document.ts';
+import { bytesOf, type Command, type Terminal, textOf, type Values } from './command.ts';
+
+export const ASSINAR: Command = {
+  name: 'assinar',
+  arguments: 'ARQUIVO',
+  summary: 'Assina uma DPS em XML, ou um corpo JSON (o valor do cabeçalho).',
+  options: {
+    pfx: { type: 'string' },
+    certificado: { type: 'string' },
+    chave: { type: 'string' },
+    senha: { type: 'string' },
+    'senha-arquivo': { type: 'string' },
+    saida: { type: 'string' },
+  },
+  optionsHelp: [
+    ['--pfx FILE', 'certificado A1 com a chave, em PKCS#12 (.pfx, .p12)'],
+    ['--certificado FILE --chave FILE', 'em vez do .pfx: certificado e chave em PEM'],
+    ['--senha-arquivo FILE', 'arquivo com a senha do .pfx ou da chave'],
+    ['--senha S', 'a senha; fica à vista na lista de processos e no histórico'],
+    ['--saida FILE', 'grava nesse arquivo, e não na saída padrão'],
+  ],
+  takes: 1,
+  run: async (terminal, values, [file]) => {
+    const files = keyFilesOf(values);
+    if (files === undefined) {
+      terminal.err('Informe --pfx FILE, ou --certificado FILE e --chave FILE.\n');
+      return 2;
+    }
+    return assinar(terminal, await bytesOf(file!), files, textOf(values, 'saida'));
+  },
+};
+
+/** Undefined when the options name neither a PKCS#12 nor a pair of PEM files, or both. */
+function keyFilesOf(values: Values): KeyFiles | undefined {
+  const [pfx, certificado, chave] = ['pfx', 'certificado', 'chave'].map((name) => textOf(values, name));
+  const secret = { senha: textOf(values, 'senha'), senhaArquivo: textOf(values, 'senha-arquivo') };
+  if (pfx !== undefined) return certificado === undefined && chave === undefined ? { pfx, ...secret } : undefined;
+  return certificado === undefined || chave === undefined ? undefined : { certificado, chave, ...secret };
+}
+
+async function assinar(
+  terminal: Terminal,
+  bytes: Uint8Array,
+  files: KeyFiles,
+  saida: string | undefined,
+): Promise<number> {
+  const { kind, text, avisos } = await signDocument(bytes, files, Date.now());
+  for (const aviso of avisos) terminal.err(`Aviso: ${aviso}\n`);
+  // The header is a line of its own; the document is exactly its bytes.
+  const written = kind === 'json' ? `${text}\n` : text;
+  if (saida === undefined) {
+    terminal.out(written);
+    return 0;
+  }
+  try {
+    await writeFile(saida, written);
+  } catch (error) {
+    throw new Error(`o arquivo ${saida} não pôde ser gravado (${(error as NodeJS.ErrnoException).code}).`);
+  }
+  terminal.out(
+    kind === 'xml'
+      ? `DPS assinada em ${saida}\n`
+      : `Valor do cabeçalho X-DPS-Assinatura (ou X-Evento-Assinatura) em ${saida}\n`,
+  );
+  return 0;
+}

@@ -1,0 +1,62 @@
+/** What a command of the terminal is, and the little that several of them need. */
+import { readFile } from 'node:fs/promises';
+import type { ParseArgsConfig } from 'node:util';
+
+export type Terminal = {
+  out(text: string): void;
+  err(text: string): void;
+  /** Whether a line may be written over. */
+  readonly isTerminal: boolean;
+};
+
+/** What `serve` has running. */
+export type Running = { readonly address: string; readonly location: string };
+
+export type CliWorld = Terminal & {
+  /** Starts the service, calls back, and takes it down when the callback ends. */
+  serve(waitForEnd: (service: Running) => Promise<void>): Promise<void>;
+  migrate(): Promise<{ readonly applied: readonly string[]; readonly location: string }>;
+};
+
+export type Values = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
+
+export type Command = {
+  /** One word, or two: `municipio criar`. */
+  readonly name: string;
+  readonly arguments: string;
+  readonly summary: string;
+  readonly options: NonNullable<ParseArgsConfig['options']>;
+  readonly optionsHelp: readonly (readonly [string, string])[];
+  /** How many file or code arguments it takes. */
+  readonly takes: number;
+  run(world: CliWorld, values: Values, args: readonly string[]): Promise<number>;
+};
+
+/** The text of an option that takes one. */
+export function textOf(values: Values, name: string): string | undefined {
+  const value = values[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** The texts of an option that may be given several times. */
+export function textsOf(values: Values, name: string): readonly string[] {
+  const value = values[name];
+  return Array.isArray(value) ? value : [];
+}
+
+/** A file as it is, byte for byte: what was signed is what is sent. */
+export async function bytesOf(file: string): Promise<Uint8Array> {
+  try {
+    return await readFile(file);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const why = code === 'ENOENT' ? 'não existe' : code === 'EISDIR' ? 'é uma pasta' : `não pôde ser lido (${code})`;
+    throw new Error(`o arquivo ${file} ${why}.`);
+  }
+}
+
+/** Two columns, the left one as wide as it must be. */
+export function columns(rows: readonly (readonly [string, string])[]): string[] {
+  const width = Math.max(...rows.map(([left]) => left.length));
+  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`);
+}

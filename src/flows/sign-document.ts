@@ -1,0 +1,109 @@
+/**
+ * `nfse assinar`: what a provider's program does before it sends. A DPS in XML gets its `Signature`; a JSON body gets the
+ * value of the header that goes with it. Which of the two a file is, is read off its content.
+ *
+ * Nothing is judged but what would make the signature useless: its certificate out of validity, or of somebody else.
+ */
+import { isHeldBy, maskedDocument } from '../documents/certificate.ts';
+import { signCms } from '../documents/cms.ts';
+import { type ChainedSigner, type KeyFiles, loadSigner } from '../documents/key-files.ts';
+import { signDps } from '../documents/signing.ts';
+import { readXml } from '../documents/xml.ts';
+import { documentoKind } from '../fiscal/chave.ts';
+import { momentIn } from '../fiscal/moment.ts';
+
+export type { KeyFiles } from '../documents/key-files.ts';
+
+const ZONE = 'America/Sao_Paulo';
+
+export type SignedDocument = {
+  /** `xml`: the whole document; `json`: the value of the header, one line of Base64. */
+  readonly kind: 'xml' | 'json';
+  readonly text: string;
+  /** What would be refused all the same, in Portuguese. */
+  readonly avisos: readonly string[];
+};
+
+/** `agora` in milliseconds. Throws an Error in Portuguese when the content or the key files cannot be used. */
+export async function signDocument(bytes: Uint8Array, files: KeyFiles, agora: number): Promise<SignedDocument> {
+  const kind = kindOf(bytes);
+  const provider = kind === 'xml' ? providerOfXml(bytes) : providerOfJson(bytes);
+  const signer = await loadSigner(files);
+  const avisos = [...validityWarnings(signer, agora), ...holderWarnings(signer, provider)];
+  if (kind === 'xml') return { kind, text: (await signDps(bytes, signer)).toString('utf8'), avisos };
+  return { kind, text: signCms(bytes, signer).toString('base64'), avisos };
+}
+
+function kindOf(bytes: Uint8Array): 'xml' | 'json' {
+  // Of an XML in UTF-16 every other byte is zero.
+  const start = Buffer.from(bytes.subarray(0, 256))
+    .toString('latin1')
+    .replace(/^(ï»¿|ÿþ|þÿ)/, '')
+    .replace(/[\0\s]/g, '');
+  if (start.startsWith('<')) return 'xml';
+  if (start.startsWith('{')) return 'json';
+  throw new Error(
+    start === ''
+      ? 'o arquivo está vazio; não há o que assinar.'
+      : 'o arquivo não é uma DPS em XML nem um corpo em JSON. Assine o arquivo como ele vai ser enviado.',
+  );
+}
+
+function providerOfXml(bytes: Uint8Array): string | undefined {
+  const reading = readXml(bytes);
+  if ('fault' in reading) throw new Error(reading.fault.mensagem);
+  const inf = reading.root.children.find(({ name }) => name === 'infDPS');
+  const prest = inf?.children.find(({ name }) => name === 'prest');
+  return prest?.children.find(({ name }) => name === 'CNPJ' || name === 'CPF')?.text.trim();
+}
+
+/** The ways a JSON body may name the provider; an event names nobody that could be compared here. */
+const PROVIDER_PATHS = [
+  ['prestador_cpf_cnpj'],
+  ['prest', 'CNPJ'],
+  ['prest', 'CPF'],
+  ['infDPS', 'prest', 'CNPJ'],
+  ['infDPS', 'prest', 'CPF'],
+  ['DPS', 'infDPS', 'prest', 'CNPJ'],
+  ['DPS', 'infDPS', 'prest', 'CPF'],
+] as const;
+
+function providerOfJson(bytes: Uint8Array): string | undefined {
+  let body: unknown;
+  try {
+    body = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (error) {
+    const why = error instanceof SyntaxError ? 'não é JSON bem formado' : 'não está em UTF-8';
+    throw new Error(`o corpo ${why}, e seria recusado depois de assinado. Corrija-o antes.`);
+  }
+  for (const path of PROVIDER_PATHS) {
+    let value: unknown = body;
+    for (const name of path) value = (value as Record<string, unknown> | null | undefined)?.[name];
+    if (typeof value === 'string') return value.replace(/[.\-/\s]/g, '').toUpperCase();
+  }
+  return undefined;
+}
+
+function validityWarnings({ certificate }: ChainedSigner, agora: number): string[] {
+  const { inicio, fim } = certificate;
+  if (agora > fim) return [`o certificado venceu em ${dated(fim)}; em produção a assinatura é recusada.`];
+  if (agora < inicio) return [`o certificado só vale a partir de ${dated(inicio)}; até lá a assinatura é recusada.`];
+  return [];
+}
+
+function holderWarnings({ certificate }: ChainedSigner, provider: string | undefined): string[] {
+  if (provider === undefined || documentoKind(provider) === undefined) return [];
+  const { holder } = certificate;
+  if (holder === undefined) {
+    return ['o certificado não traz CNPJ nem CPF do titular; em produção a assinatura é recusada.'];
+  }
+  if (isHeldBy(holder, provider)) return [];
+  return [
+    `o certificado é do ${holder.tipo} ${maskedDocument(holder.documento)}, e o prestador do documento é ${maskedDocument(provider)}; em produção a assinatura é recusada.`,
+  ];
+}
+
+function dated(instant: number): string {
+  const { date, time } = momentIn(ZONE, instant);
+  return `${date.split('-').reverse().join('/')} ${time}`;
+}
