@@ -1,4 +1,9 @@
 /** Distinct DPS documents made quickly of one: number, provider and value change, everything else stays. */
+import { createPrivateKey } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { certificatesOfPem } from '../src/documents/certificate.ts';
+import { signatureOf } from '../src/documents/signing.ts';
+import { readXml } from '../src/documents/xml.ts';
 import { cnpjIsValid } from '../src/fiscal/chave.ts';
 
 /** CNPJ with right check digits for a root number. */
@@ -11,15 +16,65 @@ function cnpjOf(root: number): string {
   throw new Error('no check digits fit');
 }
 
-/** A function from a number to the bytes of a DPS with that `nDPS`, spread over so many providers. */
-export function distinctDps(template: string, providers: number): (number: number) => Buffer {
-  const cnpjs = Array.from({ length: providers }, (_, place) => cnpjOf(10_000_000 + place));
-  const marked = template
+export function cnpjsOf(providers: number): readonly string[] {
+  return Array.from({ length: providers }, (_, place) => cnpjOf(10_000_000 + place));
+}
+
+/** A text with three places to fill: number, provider, whole units of the value. */
+type Filled = (number: number, cnpj: string, value: number) => string;
+
+function filling(text: string): Filled {
+  const [first, second, third, last] = text.split(/@[123]@/);
+  if (last === undefined) throw new Error('the template lacks nDPS, CNPJ or vServ');
+  return (number, cnpj, value) => `${first}${number}${second}${cnpj}${third}${value}${last}`;
+}
+
+function marked(template: string): string {
+  return template
     .replace(/<nDPS>[^<]*</, '<nDPS>@1@<')
     .replace(/(<prest>\s*<CNPJ>)[^<]*</, '$1@2@<')
     .replace(/<vServ>[^<]*</, '<vServ>@3@.00<');
-  const [first, second, third, last] = marked.split(/@[123]@/);
-  if (last === undefined) throw new Error('the template lacks nDPS, CNPJ or vServ');
-  return (number) =>
-    Buffer.from(`${first}${number}${second}${cnpjs[number % providers]}${third}${100 + (number % 900)}${last}`);
+}
+
+/** A function from a number to the bytes of a DPS with that `nDPS`, spread over so many providers. */
+export function distinctDps(template: string, providers: number): (number: number) => Buffer {
+  const cnpjs = cnpjsOf(providers);
+  const fill = filling(marked(template));
+  return (number) => Buffer.from(fill(number, cnpjs[number % providers]!, 100 + (number % 900)));
+}
+
+export type ProviderKeys = { readonly documento: string; readonly certificado: string; readonly chave: string };
+
+/** The same documents, signed by their providers: those with numbers from `first` on. */
+export async function signedDps(
+  template: string,
+  providers: readonly ProviderKeys[],
+  first: number,
+  count: number,
+): Promise<readonly Buffer[]> {
+  const signers = providers.map(({ certificado, chave }) => ({
+    key: createPrivateKey(readFileSync(chave)),
+    certificate: certificatesOfPem(readFileSync(certificado, 'utf8'))[0]!,
+  }));
+  const text = marked(template);
+  const reading = readXml(Buffer.from(text));
+  if ('fault' in reading) throw new Error(reading.fault.mensagem);
+  const infDps = reading.root.children[0]!;
+  const id = infDps.attributes.find(({ name }) => name === 'Id')!.value;
+  const canonical = filling(reading.canonicalOf(infDps));
+  const end = text.lastIndexOf('</');
+  const [document, tail] = [filling(text.slice(0, end)), text.slice(end)];
+  const signed = async (number: number): Promise<Buffer> => {
+    const place = number % providers.length;
+    const values = [number, providers[place]!.documento, 100 + (number % 900)] as const;
+    const signature = await signatureOf(canonical(...values), id, signers[place]!);
+    return Buffer.from(document(...values) + signature + tail);
+  };
+  const documents: Buffer[] = [];
+  // Some at a time, so that the pool is busy and the memory is not full of promises.
+  for (let done = 0; done < count; done += 64) {
+    const numbers = Array.from({ length: Math.min(64, count - done) }, (_, place) => first + done + place);
+    documents.push(...(await Promise.all(numbers.map(signed))));
+  }
+  return documents;
 }

@@ -2,6 +2,7 @@
  * What this machine can do at most of the two things that issuing cannot do without: reading the same documents, and
  * making the same bytes durable. Each alone, with nothing else running.
  */
+import { checkSignature, DPS_PROFILE } from '../src/documents/signed.ts';
 import { readXml } from '../src/documents/xml.ts';
 import { readDps } from '../src/fiscal/layout/read.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
@@ -31,6 +32,21 @@ function readFloor(): number {
   let count = 0;
   const began = performance.now();
   while (performance.now() - began < READ_MS) read(documents[count++ % documents.length]!);
+  return count / ((performance.now() - began) / 1000);
+}
+
+/** What nobody can do without who issues a signed document: parse, digest and RSA verification, and nothing else. */
+export function signedFloor(documents: readonly Buffer[]): number {
+  const verifyOne = (document: Buffer): void => {
+    const reading = readXml(document);
+    if ('fault' in reading) throw new Error(reading.fault.mensagem);
+    const { faults } = checkSignature(reading, DPS_PROFILE);
+    if (faults.length > 0) throw new Error(faults[0]!.mensagem);
+  };
+  for (const document of documents) verifyOne(document);
+  let count = 0;
+  const began = performance.now();
+  while (performance.now() - began < READ_MS) verifyOne(documents[count++ % documents.length]!);
   return count / ((performance.now() - began) / 1000);
 }
 

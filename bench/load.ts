@@ -6,7 +6,7 @@
  */
 import { connect } from 'node:net';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
-import { distinctDps } from './documents.ts';
+import { distinctDps, type ProviderKeys, signedDps } from './documents.ts';
 
 export type LoadOrder = {
   readonly host: string;
@@ -18,6 +18,8 @@ export type LoadOrder = {
   readonly providers: number;
   /** First `nDPS`; a run on the same data must not repeat one. */
   readonly firstNumber: number;
+  /** With these the documents are signed, so many of them, before anything is sent. */
+  readonly signed?: { readonly providers: readonly ProviderKeys[]; readonly count: number };
 };
 
 export type LoadResult = {
@@ -36,7 +38,7 @@ export type LoadResult = {
 };
 
 const order = JSON.parse(process.argv[2]!) as LoadOrder;
-const documentOf = distinctDps(exampleXml({ serie: '1', nDPS: '1' }), order.providers);
+const documentOf = await documents();
 const head = `POST ${order.path} HTTP/1.1\r\nHost: ${order.host}:${order.port}\r\nContent-Type: application/xml\r\nAccept: application/json\r\nContent-Length: `;
 
 let number = order.firstNumber;
@@ -46,6 +48,18 @@ let failures = 0;
 let firstFailure: string | undefined;
 const latencies: number[] = [];
 const sampleKeys: string[] = [];
+
+async function documents(): Promise<(number: number) => Buffer> {
+  const template = exampleXml({ serie: '1', nDPS: '1' });
+  if (order.signed === undefined) return distinctDps(template, order.providers);
+  const { providers, count } = order.signed;
+  const signed = await signedDps(template, providers, order.firstNumber, count);
+  return (number) => {
+    const document = signed[number - order.firstNumber];
+    if (document === undefined) throw new Error(`more than the ${count} signed documents were asked for`);
+    return document;
+  };
+}
 
 function request(): Buffer {
   const body = documentOf(number);

@@ -31,3 +31,10 @@ export function cpuSecondsOf(servicePid: number, dataDir: string): ProcessTimes 
   for (const [pid, parent] of parents) if (parent === postmaster) database += times.get(pid) ?? 0;
   return { service: times.get(servicePid) ?? 0, database };
 }
+
+/** Seconds of CPU used so far by one process, all of its threads. */
+export function cpuSecondsOfProcess(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / TICKS;
+}

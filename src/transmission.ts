@@ -6,7 +6,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { type Breaker, openBreaker } from './adn/breaker.ts';
 import { localAdn } from './adn/local.ts';
-import { type NationalAdn, nationalAdn } from './adn/national.ts';
+import { nationalAdn } from './adn/national.ts';
 import { loadSigner, tlsMaterialOf } from './documents/key-files.ts';
 import { openTrust, type Trust } from './documents/trust.ts';
 import { AMBIENTES } from './fiscal/ambiente.ts';
@@ -22,7 +22,7 @@ type Kept = {
   checkedAt: number;
 };
 
-type Made = { readonly stamp: string; readonly adn: NationalAdn; readonly transmission: Transmission } | NoTransmission;
+type Made = { readonly stamp: string; readonly adn: ReturnType<typeof nationalAdn>; readonly transmission: Transmission } | NoTransmission;
 
 export type Transmissions = {
   readonly of: World['transmission'];

@@ -34,8 +34,10 @@ const OTHERWISE_NATIONAL = ['E0001', 'E0010', 'E0188', 'E0235', 'E0310', 'E1235'
 const SRC = path.resolve(import.meta.dirname, '..');
 
 /** Files that send codes: neither tests, nor the table itself. */
+/** The codes of the national environment are its own, and the simulator of it sends them in its place. */
+const NATIONAL = /^(adn|simulador)\//;
 const SENDERS = globSync('**/*.ts', { cwd: SRC })
-  .filter((file) => !file.endsWith('.test.ts') && !file.startsWith('fiscal/errors'))
+  .filter((file) => !file.endsWith('.test.ts') && !file.startsWith('fiscal/errors') && !NATIONAL.test(file))
   .map((file) => ({ file, text: readFileSync(path.join(SRC, file), 'utf8') }));
 
 const SENT = new Map(

@@ -402,9 +402,9 @@ async function readNota(
   tenant: string,
   value: string,
 ): Promise<NotaRow | undefined> {
-  const text = `select n.*, n.data_competencia::text as data_competencia, d.recebido, d.nfse, c.der as certificado_der
+  const text = `select n.*, n.data_competencia::text as data_competencia, d.recebido, d.nfse,
+      (select c.der from certificados c where c.tenant = $1 and c.impressao = n.certificado) as certificado_der
     from notas n join documentos d on d.tenant = n.tenant and d.nota = n.id
-    left join certificados c on c.tenant = n.tenant and c.impressao = n.certificado
     where n.tenant = $1 and ${condition}`;
   return (await pool.query<NotaRow>({ name, text, values: [tenant, value] })).rows[0];
 }

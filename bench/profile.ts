@@ -1,0 +1,58 @@
+/** What the main thread of a process did, from the profile that V8 writes: shares of its time by the step of our path. */
+import { readFileSync } from 'node:fs';
+
+type Frame = { readonly functionName: string; readonly url: string };
+type Node = { readonly id: number; readonly callFrame: Frame; readonly children?: readonly number[] };
+type Profile = {
+  readonly nodes: readonly Node[];
+  readonly samples: readonly number[];
+  readonly timeDeltas: readonly number[];
+};
+
+/** The first row that any frame of a stack fits names the step; frames are looked at from the innermost on. */
+const STEPS: readonly (readonly [string, (frame: Frame) => boolean])[] = [
+  [
+    'analisar o XML (libxml2)',
+    ({ functionName, url }) => /libxml2/.test(url) && /^(fromBuffer|parse)/.test(functionName),
+  ],
+  ['canonicalizar (libxml2)', ({ functionName, url }) => /libxml2/.test(url) && /^canonicalize/.test(functionName)],
+  ['árvore da forma canônica', ({ url }) => url.endsWith('documents/canonical.ts')],
+  ['verificar a assinatura', ({ url }) => /documents\/(signed|signer-faults|trust|certificate)\.ts$/.test(url)],
+  ['resto da leitura do XML', ({ url }) => url.endsWith('documents/xml.ts')],
+  ['ler o leiaute', ({ url }) => url.endsWith('layout/read.ts')],
+  ['julgar', ({ url }) => url.endsWith('fiscal/judge.ts')],
+  ['compor a NFS-e', ({ url }) => url.endsWith('fiscal/compose-nfse.ts')],
+  ['transmitir: assinar, enviar, assentar', ({ url }) => /flows\/(deliver|worker)\.ts$|\/adn\//.test(url)],
+  ['gravar', ({ url }) => url.includes('/src/store/') || /node_modules\/pg/.test(url)],
+  ['fatos', ({ url }) => url.endsWith('flows/gather-facts.ts')],
+  ['HTTP', ({ url }) => url.includes('/doors/rest/') || /fastify|node:_http|node:net|node:internal\/streams/.test(url)],
+  ['coleta de lixo', ({ functionName }) => functionName === '(garbage collector)'],
+];
+
+/** Seconds by step, and of all steps together; idle time is not counted. */
+export function stepsOf(file: string): { readonly steps: ReadonlyMap<string, number>; readonly total: number } {
+  const { nodes, samples, timeDeltas } = JSON.parse(readFileSync(file, 'utf8')) as Profile;
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  const parents = new Map<number, number>();
+  for (const { id, children } of nodes) for (const child of children ?? []) parents.set(child, id);
+  const known = new Map<number, string | undefined>();
+  const stepOf = (id: number): string | undefined => {
+    if (known.has(id)) return known.get(id);
+    const { callFrame } = byId.get(id)!;
+    const own = STEPS.find(([, fits]) => fits(callFrame))?.[0];
+    const parent = parents.get(id);
+    const step = own ?? (parent === undefined ? undefined : stepOf(parent));
+    known.set(id, step);
+    return step;
+  };
+  const steps = new Map<string, number>(STEPS.map(([name]) => [name, 0]));
+  let total = 0;
+  samples.forEach((id, place) => {
+    if (byId.get(id)!.callFrame.functionName === '(idle)') return;
+    const seconds = (timeDeltas[place] ?? 0) / 1e6;
+    const step = stepOf(id) ?? 'o resto (laço de eventos, TLS, Node)';
+    steps.set(step, (steps.get(step) ?? 0) + seconds);
+    total += seconds;
+  });
+  return { steps, total };
+}

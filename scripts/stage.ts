@@ -1,0 +1,145 @@
+/**
+ * A whole production on one machine, made by the commands that a municipality would use: a private PKI, the ADN
+ * simulator, a tenant with its providers. The demonstration, the benchmark and the long tests stand on it.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { makePki, type Pki } from '../src/flows/make-pki.ts';
+
+export const ROOT = path.resolve(import.meta.dirname, '..');
+const MAIN = path.join(ROOT, 'src/main.ts');
+const READY_WITHIN_MS = 60_000;
+
+export type Running = {
+  /** The first group of the pattern that said that it was ready. */
+  readonly address: string;
+  readonly pid: number;
+  /** Everything that was printed so far. */
+  output(): string;
+  /** Sends a signal and waits for the end. */
+  end(signal: NodeJS.Signals): Promise<void>;
+};
+
+/** One of our commands, started and left running once its output matches. */
+export async function start(args: readonly string[], env: NodeJS.ProcessEnv, ready: RegExp): Promise<Running> {
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  const address = await new Promise<string>((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`${args[0]} não ficou pronto:\n${output}`)), READY_WITHIN_MS);
+    const collect = (chunk: Buffer): void => {
+      output += chunk;
+      const match = ready.exec(output);
+      if (match === null) return;
+      clearTimeout(timer);
+      resolve(match[1] ?? '');
+    };
+    child.stdout.on('data', collect);
+    child.stderr.on('data', collect);
+    child.once('exit', (code) => reject(new Error(`${args[0]} terminou (${code}) antes de ficar pronto:\n${output}`)));
+  });
+  return { address, pid: child.pid!, output: () => output, end: (signal) => endOf(child, signal) };
+}
+
+function endOf(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  child.kill(signal);
+  return ended;
+}
+
+/** One of our commands, run to its end; its standard output. Throws with all that it said when it fails. */
+export function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [MAIN, ...args], {
+      cwd: ROOT,
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let [output, errors] = ['', ''];
+    child.stdout.on('data', (chunk) => (output += chunk));
+    child.stderr.on('data', (chunk) => (errors += chunk));
+    child.once('error', reject);
+    child.once('exit', (code) =>
+      code === 0
+        ? resolve(output)
+        : reject(new Error(`nfse ${args.join(' ')} terminou com ${code}:\n${output}${errors}`)),
+    );
+  });
+}
+
+export function startService(env: NodeJS.ProcessEnv): Promise<Running> {
+  return start(['serve'], { PORT: '0', NFSE_LOG_LEVEL: 'warn', ...env }, /Serviço no ar em (\S+)[\s\S]*Ctrl-C encerra/);
+}
+
+export type Simulator = Running & {
+  readonly control: string;
+  /** Reads an address of its control. */
+  // biome-ignore lint/suspicious/noExplicitAny: looked at field by field
+  ask(address: string, init?: RequestInit): Promise<any>;
+};
+
+/** Folders of a stage, below one that belongs to it. */
+export type Stage = { readonly dir: string; readonly pki: Pki };
+
+/** A private PKI for these providers, in a folder of its own. */
+export async function openStage(dir: string, cnpjs: readonly string[], now: number): Promise<Stage> {
+  await mkdir(dir, { recursive: true });
+  // Run as root, the database server's own account must be able to enter.
+  await chmod(dir, 0o755);
+  return { dir, pki: await makePki({ pasta: path.join(dir, 'pki'), cnpjs, recusados: false, agora: now }) };
+}
+
+/** `ports`: of the ADN and of its control; 0 chooses free ones. */
+export async function startSimulator(
+  { dir, pki }: Stage,
+  extra: readonly string[] = [],
+  ports: readonly [number, number] = [0, 0],
+): Promise<Simulator> {
+  const { certificado, chave, clientes } = pki.adn;
+  const args = ['--porta', `${ports[0]}`, '--controle', `${ports[1]}`, '--dados', path.join(dir, 'adn')];
+  const files = ['--certificado', certificado, '--chave', chave, '--clientes', clientes];
+  const running = await start(
+    ['adn-simulador', ...args, ...files, ...extra],
+    {},
+    /ADN simulado no ar em (https:\S+)[\s\S]*http:\/\/127\.0\.0\.1:\d+/,
+  );
+  const control = /(http:\/\/127\.0\.0\.1:\d+)/.exec(running.output())![1]!;
+  return {
+    ...running,
+    control,
+    ask: async (address, init) => (await fetch(`${control}${address}`, init)).json(),
+  };
+}
+
+export type Tenant = {
+  readonly slug: string;
+  readonly ibge: string;
+  readonly adn: string;
+  readonly providers: readonly { readonly documento: string; readonly razaoSocial: string }[];
+};
+
+/** Registers the municipality and its providers by the commands that an operator has. */
+export async function registerTenant({ dir, pki }: Stage, tenant: Tenant, env: NodeJS.ProcessEnv): Promise<void> {
+  const { slug, ibge, adn } = tenant;
+  const trust = ['--ancoras', pki.ancoras, '--revogados', pki.revogados];
+  const keys = ['--adn-certificado', pki.municipio.certificado, '--adn-chave', pki.municipio.chave];
+  const rate = ['--aliquota', '5.00'];
+  await run(
+    ['municipio', 'criar', slug, '--ibge', ibge, ...trust, '--adn', adn, '--adn-ca', pki.adn.ca, ...keys, ...rate],
+    env,
+  );
+  const file = path.join(dir, `${slug}-prestadores.csv`);
+  const lines = tenant.providers.map(
+    ({ documento, razaoSocial }, place) => `${documento},${razaoSocial},${1000 + place},sim,,`,
+  );
+  await writeFile(
+    file,
+    `documento,razao_social,inscricao_municipal,autorizado,simples_inicio,simples_fim\n${lines.join('\n')}\n`,
+  );
+  await run(['prestador', 'importar', file, '--municipio', slug], env);
+}
