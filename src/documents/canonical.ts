@@ -16,6 +16,9 @@ export type CanonicalReading = {
 /** A limit that the document passes, in Portuguese. */
 export type Excess = { readonly limit: string };
 
+/** The address of a namespace that the canonical form does not write as it writes other values. */
+export type StrangeNamespace = { readonly strangeNamespace: string };
+
 export type Limits = { readonly depth: number; readonly elements: number };
 
 const NO_ATTRIBUTES: readonly Atributo[] = [];
@@ -39,7 +42,7 @@ type Open = {
 };
 
 /** Reads the canonical form of a whole document. */
-export function readCanonical(text: string, limits: Limits): CanonicalReading | Excess {
+export function readCanonical(text: string, limits: Limits): CanonicalReading | Excess | StrangeNamespace {
   /** Where each element begins and ends in the text, by index. */
   const starts: number[] = [];
   const ends: number[] = [];
@@ -78,7 +81,9 @@ export function readCanonical(text: string, limits: Limits): CanonicalReading | 
       const index = starts.length;
       if (index >= limits.elements) return { limit: `${limits.elements} elementos` };
       if (stack.length >= limits.depth) return { limit: `${limits.depth} níveis de elementos` };
-      const { open, end } = readTag(text, tag, index, stack);
+      const read = readTag(text, tag, index, stack);
+      if ('strangeNamespace' in read) return read;
+      const { open, end } = read;
       starts.push(tag);
       prefixes.push(open.prefix);
       parents.push(top === undefined ? -1 : top.index);
@@ -117,7 +122,7 @@ function asApex(
   if (outside.length > 1 || only![0] !== prefix || own !== undefined) return undefined;
   const name = /^<[^ >]+/.exec(slice)![0];
   const declaration = prefix === '' ? 'xmlns' : `xmlns:${prefix}`;
-  return `${name} ${declaration}="${escapedAttribute(only![1])}"${slice.slice(name.length)}`;
+  return `${name} ${declaration}="${only![1]}"${slice.slice(name.length)}`;
 }
 
 function readTag(
@@ -125,7 +130,7 @@ function readTag(
   start: number,
   index: number,
   stack: readonly Open[],
-): { readonly open: Open; readonly end: number } {
+): { readonly open: Open; readonly end: number } | StrangeNamespace {
   let at = start + 1;
   while (text.charCodeAt(at) !== SPACE && text[at] !== '>') at += 1;
   const qualified = text.slice(start + 1, at);
@@ -133,18 +138,18 @@ function readTag(
   let plain: [string, string][] | undefined;
   while (text.charCodeAt(at) === SPACE) {
     const equals = text.indexOf('=', at);
-    const close = text.indexOf('"', equals + 2);
+    const quote = text[equals + 1]!;
+    const close = text.indexOf(quote, equals + 2);
     const name = text.slice(at + 1, equals);
-    const value = unescaped(text.slice(equals + 2, close));
-    if (name === 'xmlns') {
+    const written = text.slice(equals + 2, close);
+    if (name === 'xmlns' || name.startsWith('xmlns:')) {
+      // libxml2 writes these values as they are, in whichever quotes fit: "http://[<a b='c'>]" would be read as tags.
+      if (quote !== '"' || /[&<>]/.test(written)) return { strangeNamespace: written };
       declares ??= new Map();
-      declares.set('', value);
-    } else if (name.startsWith('xmlns:')) {
-      declares ??= new Map();
-      declares.set(name.slice(6), value);
+      declares.set(name.slice(6), written);
     } else {
       plain ??= [];
-      plain.push([name, value]);
+      plain.push([name, unescaped(written)]);
     }
     at = close + 1;
   }
@@ -195,17 +200,3 @@ const REFERENCES: Readonly<Record<string, string>> = {
 function unescaped(text: string): string {
   return text.includes('&') ? text.replace(/&[^;]+;/g, (reference) => REFERENCES[reference] ?? reference) : text;
 }
-
-/** As canonical XML writes an attribute. */
-function escapedAttribute(value: string): string {
-  return value.replace(/[&<"\t\n\r]/g, (character) => ATTRIBUTE_ESCAPES[character]!);
-}
-
-const ATTRIBUTE_ESCAPES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '"': '&quot;',
-  '\t': '&#x9;',
-  '\n': '&#xA;',
-  '\r': '&#xD;',
-};

@@ -13,7 +13,7 @@ import {
   XmlValidateError,
   XsdValidator,
 } from 'libxml2-wasm';
-import type { Fault } from '../fiscal/fault.ts';
+import { type Fault, quoted } from '../fiscal/fault.ts';
 import type { Elemento } from '../fiscal/layout/tree.ts';
 import { readCanonical } from './canonical.ts';
 
@@ -96,6 +96,7 @@ export function readXml(bytes: Uint8Array): XmlReading {
   }
   const read = readCanonical(canonical, { depth: DEPTH_MAX, elements: ELEMENTS_MAX });
   if ('limit' in read) return malformed(`O documento passa do limite de ${read.limit}.`, START);
+  if ('strangeNamespace' in read) return strangeNamespace(bytes, read.strangeNamespace);
   let decoded: string | undefined;
   let positions: readonly Position[] | undefined;
   const text = (): string => (decoded ??= decodeXml(bytes));
@@ -148,6 +149,15 @@ function excessOf(bytes: Uint8Array): string | undefined {
   return undefined;
 }
 
+/** An address with characters that are markup: tools do not agree on how its canonical form is written. */
+function strangeNamespace(bytes: Uint8Array, address: string): XmlReading {
+  const text = decodeXml(bytes);
+  const found = /\sxmlns(?::[^\s=]+)?\s*=\s*(?:"[^"]*[&<>][^"]*"|'[^']*[&"<>][^']*')/.exec(text);
+  const position = found === null ? START : placeOf(text, found.index + 1);
+  const mensagem = `o espaço de nomes "${quoted(address)}" tem um caractere (& < > ou aspas) que não se aceita nele; o da DPS é http://www.sped.fazenda.gov.br/nfse.`;
+  return malformed(mensagem, position, quoted(address));
+}
+
 /** The canonical form is not defined for a namespace that is no absolute address; nor is it the one of the layout. */
 function relativeNamespace(bytes: Uint8Array): XmlReading {
   const text = decodeXml(bytes);
@@ -185,9 +195,9 @@ function inPortuguese(message: string): string {
   const plain = message.trim();
   for (const [pattern, say] of MESSAGES) {
     const match = pattern.exec(plain);
-    if (match) return say.replace(/\$(\d)/g, (_, group) => match[Number(group)] ?? '');
+    if (match) return say.replace(/\$(\d)/g, (_, group) => quoted(match[Number(group)] ?? ''));
   }
-  return `o documento não é XML bem formado (${plain.split('\n', 1)[0]}).`;
+  return `o documento não é XML bem formado (${quoted(plain.split('\n', 1)[0]!)}).`;
 }
 
 const MESSAGES: readonly (readonly [RegExp, string])[] = [
@@ -235,6 +245,11 @@ const MESSAGES: readonly (readonly [RegExp, string])[] = [
   [/^Couldn't find end of Start Tag (\S+)/, 'a tag <$1 não é fechada com >.'],
   [/^expected '>'/, 'falta fechar uma tag com >.'],
   [/^(\S+): Empty XML namespace is not allowed/, 'a declaração $1 está vazia; um prefixo precisa de um endereço.'],
+  [
+    /^(xmlns\S*): '([\s\S]*?)' is not a valid URI/,
+    'o endereço "$2" em $1 não é válido; o da DPS é http://www.sped.fazenda.gov.br/nfse.',
+  ],
+  [/^xml namespace URI|^reuse of the xmlns/, 'um espaço de nomes reservado de XML foi declarado com outro prefixo.'],
   [/^Failed to parse QName '([^']+)'/, 'o nome $1 tem dois-pontos onde não pode.'],
   [
     /^xmlParseCharRef: invalid xmlChar value (\d+)/,
