@@ -9,6 +9,8 @@ import { makePki, type Pki } from '../src/flows/make-pki.ts';
 
 export const ROOT = path.resolve(import.meta.dirname, '..');
 const MAIN = path.join(ROOT, 'src/main.ts');
+/** As `npm start` has it. */
+const NODE_OPTIONS = ['--max-semi-space-size=32'];
 const READY_WITHIN_MS = 60_000;
 
 export type Running = {
@@ -23,7 +25,7 @@ export type Running = {
 
 /** One of our commands, started and left running once its output matches. */
 export async function start(args: readonly string[], env: NodeJS.ProcessEnv, ready: RegExp): Promise<Running> {
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = spawn(process.execPath, [...NODE_OPTIONS, MAIN, ...args], {
     cwd: ROOT,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -52,12 +52,20 @@ function locationOf(databaseUrl: string): string {
 
 export type Service = { readonly address: string; readonly location: string; close(): Promise<void> };
 
-/** Starts everything; resolves when the door answers. */
-export async function startService(config: Config, log: Logger): Promise<Service> {
+/** The store, the world on it and a worker that delivers; how to take them down, last opened first. */
+type Engine = { readonly world: World; readonly location: string; close(): Promise<void> };
+
+async function startEngine(config: Config, log: Logger): Promise<Engine> {
   const opened = await openStore(config, log);
-  const { store } = opened;
+  const { store, location } = opened;
   const transmissions = openTransmissions(log);
   let worker: Worker | undefined;
+  const close = async (): Promise<void> => {
+    // The worker uses the connections and the store; the store is the last to go.
+    await worker?.stop();
+    await transmissions.close();
+    await opened.close();
+  };
   try {
     const world: World = {
       store,
@@ -70,24 +78,37 @@ export async function startService(config: Config, log: Logger): Promise<Service
     };
     await store.createMunicipio({ tenant: SANDBOX_SLUG, ambiente: 'homologacao', codigoIbge: undefined }, world.now());
     worker = startWorker(world);
+    return { world, location, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Starts everything; resolves when the door answers. */
+export async function startService(config: Config, log: Logger): Promise<Service> {
+  const engine = await startEngine(config, log);
+  try {
     const { host, port, baseUrl, trustProxy } = config;
     const accessLog = log.isLevelEnabled('info');
-    const door = await createRestDoor(world, { host, port, baseUrl, trustProxy, accessLog });
+    const door = await createRestDoor(engine.world, { host, port, baseUrl, trustProxy, accessLog });
     return {
       address: door.address,
-      location: opened.location,
+      location: engine.location,
       close: async () => {
-        // Doors first, so that nothing new comes in; then the worker, which uses the store; the store last.
+        // The door first, so that nothing new comes in.
         await door.close();
-        await worker?.stop();
-        await transmissions.close();
-        await opened.close();
+        await engine.close();
       },
     };
   } catch (error) {
-    await worker?.stop();
-    await transmissions.close();
-    await opened.close();
+    await engine.close();
     throw error;
   }
+}
+
+/** A worker without doors: one more process that delivers what is due, beside others on the same database. */
+export async function startTransmitter(config: Config, log: Logger): Promise<Omit<Service, 'address'>> {
+  const { location, close } = await startEngine(config, log);
+  return { location, close };
 }
