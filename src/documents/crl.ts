@@ -20,7 +20,12 @@ import {
 import { type Certificate, comparable, shownName } from './certificate.ts';
 
 /** After this many entries others get their turn: about a millisecond. */
-const ENTRIES_A_STEP = 2_000;
+const ENTRIES_A_STEP = 500;
+/** A signature over up to this many bytes is checked in about a millisecond. */
+const AT_ONCE_BYTES_MAX = 262_144;
+
+/** Authorities remembered as signers or not; more than one has the name only when somebody makes them up. */
+const SIGNERS_MAX = 64;
 
 const EXTENSION = { reason: '2.5.29.21', deltaIndicator: '2.5.29.27', distributionPoint: '2.5.29.28' } as const;
 
@@ -72,6 +77,10 @@ export type Crl = {
   find(serial: string): Revocation | undefined;
   /** Whether the authority's key signed it and is allowed to. Remembered. */
   isSignedBy(authority: Certificate): boolean;
+  /** Whether {@link isSignedBy} answers at once, because the list is short or was checked beforehand. */
+  isReady(): boolean;
+  /** Checks the signature beside the requests, for the authorities that may be asked about. */
+  prepare(authorities: readonly Certificate[]): Promise<void>;
 };
 
 /**
@@ -82,7 +91,7 @@ export function* readCrl(bytes: Uint8Array): Generator<void, Crl | { readonly pr
   try {
     return yield* parse(Buffer.from(bytes));
   } catch (error) {
-    if (error instanceof Asn1Error || error instanceof TypeError) {
+    if (error instanceof Asn1Error || error instanceof TypeError || error instanceof RangeError) {
       return { problem: 'não é uma lista de certificados revogados (LCR) em DER ou PEM, ou está corrompida' };
     }
     throw error;
@@ -142,6 +151,9 @@ function* parse(der: Buffer): Generator<void, Crl | { readonly problem: string }
   }
   const issuerName = comparable(issuer);
   const signers = new Map<string, boolean>();
+  let isReady = signed.length <= AT_ONCE_BYTES_MAX;
+  const mayBeOf = ({ subjectName, keyUsage }: Certificate): boolean =>
+    subjectName === issuerName && (keyUsage?.includes('cRLSign') ?? true);
   return {
     issuerName,
     emissor,
@@ -156,21 +168,43 @@ function* parse(der: Buffer): Generator<void, Crl | { readonly problem: string }
     isSignedBy(authority) {
       const known = signers.get(authority.fingerprint);
       if (known !== undefined) return known;
-      const may = authority.keyUsage?.includes('cRLSign') ?? true;
-      const isIt = may && authority.subjectName === issuerName && verifies(digest, signed, authority, signature);
+      const isIt = mayBeOf(authority) && verifies(digest, signed, authority, signature);
+      if (signers.size >= SIGNERS_MAX) signers.clear();
       signers.set(authority.fingerprint, isIt);
       return isIt;
+    },
+    isReady: () => isReady,
+    async prepare(authorities) {
+      for (const authority of authorities.filter(mayBeOf)) {
+        signers.set(authority.fingerprint, await verifiesBeside(digest, signed, authority, signature));
+      }
+      isReady = true;
     },
   };
 }
 
-function verifies(digest: string | null, signed: Buffer, authority: Certificate, signature: Buffer): boolean {
+function verifies(digest: string | null, signed: Buffer, { publicKey }: Certificate, signature: Buffer): boolean {
   try {
-    return verify(digest, signed, authority.publicKey, signature);
+    return verify(digest, signed, publicKey, signature);
   } catch {
     // A key of another kind than the algorithm wants.
     return false;
   }
+}
+
+function verifiesBeside(
+  digest: string | null,
+  signed: Buffer,
+  { publicKey }: Certificate,
+  signature: Buffer,
+): Promise<boolean> {
+  return new Promise((resolve) => {
+    try {
+      verify(digest, signed, publicKey, signature, (error, isIt) => resolve(error === null && isIt));
+    } catch {
+      resolve(false);
+    }
+  });
 }
 
 const SEQUENCE = 0x30;

@@ -90,20 +90,23 @@ export function openFolder<Value>(where: string, read: ReadFile<Value>, log: Fol
   }
 
   function look(): void {
+    const wasFirst = isFirst;
+    isFirst = false;
     const listed = list();
     if (listed === undefined) return;
     const changed = listed.filter(({ name, stamp }) => known.get(name)?.stamp !== stamp);
     if (changed.length === 0 && listed.length === known.size) return;
     const bytes = changed.reduce((total, file) => total + file.bytes, 0);
-    if (isFirst || bytes <= AT_ONCE_BYTES_MAX) {
-      isFirst = false;
+    if (wasFirst || bytes <= AT_ONCE_BYTES_MAX) {
       runToEnd(load(listed));
       return;
     }
     isLoading = true;
-    runBeside(load(listed)).finally(() => {
-      isLoading = false;
-    });
+    runBeside(load(listed))
+      .catch((error: unknown) => log.warn({ pasta: where, err: error }, `a leitura da pasta ${where} falhou`))
+      .finally(() => {
+        isLoading = false;
+      });
   }
 
   return {
@@ -130,5 +133,6 @@ function runToEnd(steps: Generator<void, void, void>): void {
 }
 
 async function runBeside(steps: Generator<void, void, void>): Promise<void> {
-  while (!steps.next().done) await nextTurn();
+  do await nextTurn();
+  while (!steps.next().done);
 }

@@ -89,12 +89,21 @@ export function openTrust(settings: TrustSettings, log: TrustLog): Trust {
     log.warn(fields, message);
   };
   let state: State | undefined;
+  let isPreparing = false;
 
+  /** What the folders said before counts until the signatures of long lists have been checked beside the requests. */
   function current(): State {
     const anchorFiles = anchorFolder?.current();
     const crlFiles = crlFolder?.current();
-    if (state === undefined || state.anchorFiles !== anchorFiles || state.crlFiles !== crlFiles) {
-      state = stateOf(anchorFiles, crlFiles, settings, sayOnce);
+    if (state !== undefined && state.anchorFiles === anchorFiles && state.crlFiles === crlFiles) return state;
+    const slow = crlFiles?.flatMap(({ values }) => values.filter((crl) => !crl.isReady())) ?? [];
+    if (state === undefined || slow.length === 0) state = stateOf(anchorFiles, crlFiles, settings, sayOnce);
+    else if (!isPreparing) {
+      isPreparing = true;
+      const { authorities } = state;
+      Promise.all(slow.map((crl) => crl.prepare(authorities.get(crl.issuerName) ?? []))).finally(() => {
+        isPreparing = false;
+      });
     }
     return state;
   }
