@@ -2,7 +2,8 @@
 import { readConfig } from './config.ts';
 import { runCli } from './doors/cli/cli.ts';
 import { createLog } from './log.ts';
-import { openStore, startService } from './service.ts';
+import { openStore, startService, startTransmitter } from './service.ts';
+import { AJUDA_DE_FALTAS, startSimulador } from './simulador/simulador.ts';
 
 const isTerminal = process.stdout.isTTY === true;
 
@@ -22,6 +23,17 @@ try {
         flush();
       }
     },
+    transmit: async (waitForEnd) => {
+      const config = readConfig(process.env, isTerminal);
+      const { log, flush } = createLog(config.logLevel);
+      try {
+        const transmitter = await startTransmitter(config, log);
+        await waitForEnd(transmitter);
+        await transmitter.close();
+      } finally {
+        flush();
+      }
+    },
     migrate: async () => {
       const config = readConfig(process.env, isTerminal);
       const { log, flush } = createLog(config.logLevel);
@@ -32,6 +44,34 @@ try {
       } finally {
         flush();
       }
+    },
+    registry: async (work) => {
+      const config = readConfig(process.env, isTerminal);
+      // What the operator asked for is told on the terminal; how the database was reached is told when it goes wrong.
+      const { log, flush } = createLog(process.env.NFSE_LOG_LEVEL ? config.logLevel : 'warn');
+      try {
+        const opened = await openStore(config, log);
+        try {
+          return await work({ store: opened.store, now: Date.now });
+        } finally {
+          await opened.close();
+        }
+      } finally {
+        flush();
+      }
+    },
+    simulador: {
+      faltas: AJUDA_DE_FALTAS,
+      start: async (asked, waitForEnd) => {
+        const { log, flush } = createLog(readConfig(process.env, isTerminal).logLevel);
+        try {
+          const simulador = await startSimulador(asked, log);
+          await waitForEnd(simulador);
+          await simulador.close();
+        } finally {
+          flush();
+        }
+      },
     },
   });
 } catch (error) {

@@ -75,7 +75,8 @@ export function openTransmissions(log: World['log']): Transmissions {
       const before = one;
       one = { settings, made: make(municipio), checkedAt: performance.now() };
       kept.set(municipio.tenant, one);
-      void before?.made.then((made) => 'adn' in made && made.adn.close());
+      // What is on its way over the old connections comes to its end.
+      void before?.made.then(closed);
     }
     const made = await one.made;
     return 'problem' in made ? made : made.transmission;
@@ -85,9 +86,13 @@ export function openTransmissions(log: World['log']): Transmissions {
     of,
     close: async () => {
       const all = await Promise.all([...kept.values()].map(({ made }) => made));
-      await Promise.all(all.map((made) => 'adn' in made && made.adn.close()));
+      await Promise.all(all.map(closed));
     },
   };
+}
+
+async function closed(made: Made): Promise<void> {
+  if ('adn' in made) await made.adn.close();
 }
 
 /** What tells that the files are no longer those that were read. */

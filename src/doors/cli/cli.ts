@@ -3,12 +3,16 @@
  * (0 done, 1 refused or failed, 2 asked wrongly). Each command is a row of one table, from which the help is made.
  */
 import { parseArgs } from 'node:util';
+import { adnSimulador } from './adn-simulador.ts';
 import { ASSINAR } from './assinar.ts';
 import { bytesOf, type CliWorld, type Command, columns, textOf, type Values } from './command.ts';
 import { emitir } from './emitir.ts';
 import { explicar } from './explicar.ts';
+import { MUNICIPIO_COMMANDS } from './municipio.ts';
 import { PKI } from './pki.ts';
+import { PRESTADOR_COMMANDS } from './prestador.ts';
 import { sampleCurl, sampleFile } from './sample.ts';
+import { SERVICOS_COMMANDS } from './servicos.ts';
 import { validar } from './validar.ts';
 
 export type { CliWorld, Command, Running, Terminal, Values } from './command.ts';
@@ -25,6 +29,15 @@ const COMMANDS: readonly Command[] = [
     optionsHelp: [],
     takes: 0,
     run: serve,
+  },
+  {
+    name: 'transmitir',
+    arguments: '',
+    summary: 'Mais um processo que transmite ao ADN, ao lado do serviço e no mesmo banco; não recebe requisições.',
+    options: {},
+    optionsHelp: [],
+    takes: 0,
+    run: transmit,
   },
   {
     name: 'emitir',
@@ -60,8 +73,12 @@ const COMMANDS: readonly Command[] = [
     takes: 1,
     run: async (world, _values, [code]) => explicar(world, code!),
   },
+  ...MUNICIPIO_COMMANDS,
+  ...PRESTADOR_COMMANDS,
+  ...SERVICOS_COMMANDS,
   ASSINAR,
   PKI,
+  adnSimulador(endRequested),
   {
     name: 'migrar',
     arguments: '',
@@ -108,18 +125,18 @@ export async function runCli(argv: readonly string[], world: CliWorld): Promise<
   }
   const rest = argv.slice(command.name.split(' ').length);
   if (rest.includes('--help') || rest.includes('-h')) {
-    world.out(commandHelp(command));
+    world.out(commandHelp(command, world));
     return 0;
   }
   let parsed: { values: Values; positionals: string[] };
   try {
     parsed = parseArgs({ args: rest, options: command.options, allowPositionals: true }) as typeof parsed;
   } catch {
-    world.err(`Opção desconhecida ou sem valor.\n\n${commandHelp(command)}`);
+    world.err(`Opção desconhecida ou sem valor.\n\n${commandHelp(command, world)}`);
     return 2;
   }
   if (parsed.positionals.length !== command.takes) {
-    world.err(`${command.name} pede ${command.arguments || 'nenhum argumento'}.\n\n${commandHelp(command)}`);
+    world.err(`${command.name} pede ${command.arguments || 'nenhum argumento'}.\n\n${commandHelp(command, world)}`);
     return 2;
   }
   return command.run(world, parsed.values, parsed.positionals);
@@ -146,9 +163,11 @@ function help(): string {
   ].join('\n');
 }
 
-function commandHelp(command: Command): string {
+function commandHelp(command: Command, world: CliWorld): string {
   const options = command.optionsHelp.length === 0 ? [] : ['', 'Opções:', ...columns(command.optionsHelp)];
-  return [`Uso: nfse ${command.name} ${command.arguments}`.trimEnd(), '', command.summary, ...options, ''].join('\n');
+  const more = command.moreHelp?.(world) ?? [];
+  const usage = `Uso: nfse ${command.name} ${command.arguments}`.trimEnd();
+  return [usage, '', command.summary, ...options, ...more, ''].join('\n');
 }
 
 async function serve(world: CliWorld): Promise<number> {
@@ -179,6 +198,15 @@ async function serve(world: CliWorld): Promise<number> {
         '',
       ].join('\n'),
     );
+    await endRequested();
+    world.out('\nEncerrando…\n');
+  });
+  return 0;
+}
+
+async function transmit(world: CliWorld): Promise<number> {
+  await world.transmit(async ({ location }) => {
+    world.out(`Transmitindo o que está em ${location}. Ctrl-C encerra.\n`);
     await endRequested();
     world.out('\nEncerrando…\n');
   });

@@ -1,6 +1,8 @@
 /** What a command of the terminal is, and the little that several of them need. */
 import { readFile } from 'node:fs/promises';
 import type { ParseArgsConfig } from 'node:util';
+import type { RegistryWorld } from '../../flows/municipios.ts';
+import type { SimuladorAsked, SimuladorRunning } from './adn-simulador.ts';
 
 export type Terminal = {
   out(text: string): void;
@@ -15,7 +17,17 @@ export type Running = { readonly address: string; readonly location: string };
 export type CliWorld = Terminal & {
   /** Starts the service, calls back, and takes it down when the callback ends. */
   serve(waitForEnd: (service: Running) => Promise<void>): Promise<void>;
+  /** The same for a worker without doors. */
+  transmit(waitForEnd: (running: Pick<Running, 'location'>) => Promise<void>): Promise<void>;
   migrate(): Promise<{ readonly applied: readonly string[]; readonly location: string }>;
+  /** Opens the database, beside a running service or without one, and closes it when the callback ends. */
+  registry<Result>(work: (registry: RegistryWorld) => Promise<Result>): Promise<Result>;
+  readonly simulador: {
+    /** Every fault that it knows, with its meaning. */
+    readonly faltas: readonly (readonly [string, string])[];
+    /** Starts it, calls back, and takes it down when the callback ends. */
+    start(asked: SimuladorAsked, waitForEnd: (running: SimuladorRunning) => Promise<void>): Promise<void>;
+  };
 };
 
 export type Values = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
@@ -27,6 +39,8 @@ export type Command = {
   readonly summary: string;
   readonly options: NonNullable<ParseArgsConfig['options']>;
   readonly optionsHelp: readonly (readonly [string, string])[];
+  /** Lines that the help has after the options. */
+  readonly moreHelp?: (world: CliWorld) => readonly string[];
   /** How many file or code arguments it takes. */
   readonly takes: number;
   run(world: CliWorld, values: Values, args: readonly string[]): Promise<number>;
