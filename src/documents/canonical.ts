@@ -16,8 +16,8 @@ export type CanonicalReading = {
 /** A limit that the document passes, in Portuguese. */
 export type Excess = { readonly limit: string };
 
-/** The address of a namespace that the canonical form does not write as it writes other values. */
-export type StrangeNamespace = { readonly strangeNamespace: string };
+/** The address of a namespace that libxml2 does not write as canonical XML would: what follows it cannot be told apart. */
+export type StrangeNamespace = { readonly limit: undefined; readonly strangeNamespace: string };
 
 export type Limits = { readonly depth: number; readonly elements: number };
 
@@ -144,7 +144,7 @@ function readTag(
     const written = text.slice(equals + 2, close);
     if (name === 'xmlns' || name.startsWith('xmlns:')) {
       // libxml2 writes these values as they are, in whichever quotes fit: "http://[<a b='c'>]" would be read as tags.
-      if (quote !== '"' || /[&<>]/.test(written)) return { strangeNamespace: written };
+      if (quote !== '"' || /[&<>]/.test(written)) return { limit: undefined, strangeNamespace: written };
       declares ??= new Map();
       declares.set(name.slice(6), written);
     } else {

@@ -95,8 +95,8 @@ export function readXml(bytes: Uint8Array): XmlReading {
     document.dispose();
   }
   const read = readCanonical(canonical, { depth: DEPTH_MAX, elements: ELEMENTS_MAX });
-  if ('limit' in read) return malformed(`O documento passa do limite de ${read.limit}.`, START);
   if ('strangeNamespace' in read) return strangeNamespace(bytes, read.strangeNamespace);
+  if ('limit' in read) return malformed(`O documento passa do limite de ${read.limit}.`, START);
   let decoded: string | undefined;
   let positions: readonly Position[] | undefined;
   const text = (): string => (decoded ??= decodeXml(bytes));
