@@ -2,7 +2,7 @@
  * What a header carries when it is no CMS: the usual confusions, each told by its name and with the way out. Undefined
  * when nothing is recognised; whether the rest is a CMS is for `cms.ts` to find out.
  */
-import { type Asn1, Asn1Error, isUniversal, oidOf, readAsn1, TAG } from './asn1.ts';
+import { type Asn1, isUniversal, oidOf, TAG } from './asn1.ts';
 
 const SIGNED_DATA = '1.2.840.113549.1.7.2';
 
@@ -57,22 +57,19 @@ export const whatItSeems = {
     return undefined;
   },
 
-  /** The bytes that the Base64 stands for. */
-  asBytes(bytes: Buffer): string | undefined {
+  /** The bytes that the Base64 stands for; `value` is undefined when they are no ASN.1. */
+  asBytes(bytes: Buffer, value: Asn1 | undefined): string | undefined {
+    if (value !== undefined) return asValue(value);
     const start = bytes.subarray(0, 200).toString('latin1').trimStart();
     if (/^-----BEGIN [^-]*PRIVATE KEY/.test(start)) return `traz uma chave privada. ${EXPOSED}`;
-    if (start.startsWith('-----BEGIN'))
+    if (start.startsWith('-----BEGIN')) {
       return 'é o Base64 de um texto PEM. O PEM já é Base64: envie só o que fica entre as linhas.';
+    }
     if (start.startsWith('<')) return `é o Base64 de um XML. ${WANTED}.`;
     if (/^[[{]/.test(start))
       return `é o Base64 de um JSON, talvez do próprio corpo. ${WANTED} sobre os bytes do corpo.`;
     if (/^MI[A-Za-z0-9+/]{8}/.test(start)) return 'está em Base64 duas vezes. Codifique o DER do CMS uma vez só.';
-    try {
-      return asValue(readAsn1(bytes));
-    } catch (error) {
-      if (!(error instanceof Asn1Error)) throw error;
-      return notAsn1(bytes);
-    }
+    return notAsn1(bytes);
   },
 } as const;
 

@@ -7,7 +7,7 @@ import { constants, hash, type KeyObject, publicDecrypt } from 'node:crypto';
 import { isUniversal, octetsOf, oidOf, readAsn1, TAG } from './asn1.ts';
 
 /** Beyond this nobody is helped enough for the time it takes. */
-const DIAGNOSED_BYTES_MAX = 256 * 1024;
+const DIAGNOSED_BYTES_MAX = 64 * 1024;
 
 type Candidate = readonly [habit: string, bytes: () => Uint8Array | string | undefined];
 
@@ -46,7 +46,6 @@ function candidatesOf(body: Uint8Array): readonly Candidate[] {
       'Foi assinado o corpo sem a quebra de linha do fim, que veio na requisição.',
       () => (/\s$/.test(text) ? text.replace(/\r?\n$/, '') : undefined),
     ],
-    ['Foi assinado o corpo sem os espaços do começo e do fim, que vieram na requisição.', () => text.trim()],
     [
       'Foi assinado o corpo com fins de linha CR LF, e veio com LF. No OpenSSL, assine com -binary.',
       () => text.replace(/\r?\n/g, '\r\n'),
@@ -61,6 +60,7 @@ function candidatesOf(body: Uint8Array): readonly Candidate[] {
       () => `\uFEFF${text}`,
     ],
     ['Foi assinado o corpo sem a marca de ordem de bytes (BOM) do começo, que veio na requisição.', () => withoutBom],
+    ['Foi assinado o corpo sem os espaços do começo e do fim, que vieram na requisição.', () => text.trim()],
     [`Foi assinado o JSON compacto, sem espaços nem quebras de linha. ${RESERIALISED}`, compact],
     [
       `Foi assinado o JSON compacto que JSON.stringify(JSON.parse(corpo)) dá. ${RESERIALISED}`,

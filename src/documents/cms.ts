@@ -21,7 +21,7 @@ const HEADER_CHARACTERS_MAX = 65_536;
 /** Each one that is read costs time: a chain is three. */
 const CERTIFICATES_MAX = 10;
 
-export const CMS_OID = {
+const CMS_OID = {
   data: '1.2.840.113549.1.7.1',
   signedData: '1.2.840.113549.1.7.2',
   contentType: '1.2.840.113549.1.9.3',
@@ -33,19 +33,26 @@ export const CMS_OID = {
   sha256: '2.16.840.1.101.3.4.2.1',
 } as const;
 
-/** Those that are taken, by identifier: names for `node:crypto` and for people. */
+/** Names for `node:crypto` and for people. */
+type Digest = { readonly name: string; readonly shown: string };
+
+const SHA256: Digest = { name: 'sha256', shown: 'SHA-256' };
+const SHA384: Digest = { name: 'sha384', shown: 'SHA-384' };
+const SHA512: Digest = { name: 'sha512', shown: 'SHA-512' };
+
+/** Those that are taken. */
 const DIGESTS: Readonly<Record<string, Digest>> = {
-  [CMS_OID.sha256]: { name: 'sha256', shown: 'SHA-256' },
-  '2.16.840.1.101.3.4.2.2': { name: 'sha384', shown: 'SHA-384' },
-  '2.16.840.1.101.3.4.2.3': { name: 'sha512', shown: 'SHA-512' },
+  [CMS_OID.sha256]: SHA256,
+  '2.16.840.1.101.3.4.2.2': SHA384,
+  '2.16.840.1.101.3.4.2.3': SHA512,
 };
 
 /** RSA PKCS#1 v1.5; those that name a digest name the one that they go with. */
-const SIGNATURES: Readonly<Record<string, string | undefined>> = {
+const SIGNATURES: Readonly<Record<string, Digest | undefined>> = {
   [CMS_OID.rsa]: undefined,
-  '1.2.840.113549.1.1.11': 'sha256',
-  '1.2.840.113549.1.1.12': 'sha384',
-  '1.2.840.113549.1.1.13': 'sha512',
+  '1.2.840.113549.1.1.11': SHA256,
+  '1.2.840.113549.1.1.12': SHA384,
+  '1.2.840.113549.1.1.13': SHA512,
 };
 
 /** What people meet and may not use, by name. */
@@ -67,8 +74,6 @@ const KNOWN_NAMES: Readonly<Record<string, string>> = {
 const CHANGED =
   'O corpo mudou depois de assinado: assine os bytes que vão na requisição, e não serialize o JSON de novo.';
 const REQUIRED = 'RSA PKCS#1 v1.5 com SHA-256 (ou SHA-384, SHA-512)';
-
-export type Digest = { readonly name: string; readonly shown: string };
 
 export type CmsReading = {
   /** E9002 or E9003; empty when the signature is over these bytes, by the key of `certificate`. */
@@ -176,25 +181,36 @@ type SignerInfo = {
 
 /** All that can be said without the body and without the certificate. */
 function readCms(bytes: Buffer): Cms {
-  const seems = whatItSeems.asBytes(bytes);
+  const value = readOr(bytes);
+  const seems = whatItSeems.asBytes(bytes, value);
   if (seems !== undefined) throw new Refused(seems);
-  const [type, wrapped] = readAsn1(bytes).children;
-  if (oidOf(type) !== CMS_OID.signedData) throw new Asn1Error('no SignedData');
-  const parts = present(wrapped?.children[0]).children;
-  const [version, digestAlgorithms, content] = parts;
-  const rest = parts.slice(3);
+  const [type, wrapped] = partsOf(value);
+  if (oidOf(type) !== CMS_OID.signedData || !isContext(wrapped, 0)) throw new Asn1Error('no SignedData');
+  const [version, digestAlgorithms, content, ...rest] = partsOf(wrapped.children[0]);
   // 1 is PKCS#7's and the usual one, 3 to 5 tell what else is inside (RFC 5652, 5.1).
   if (![1, 3, 4, 5].includes(smallNumber(version))) throw new Refused('a versão do SignedData não é 1, 3, 4 nem 5.');
-  const signerInfos = rest.find((part) => isUniversal(part, TAG.set))?.children ?? [];
-  if (signerInfos.length !== 1) throw new Refused(notOneSigner(signerInfos.length));
-  checkContent(present(content));
-  const signer = readSignerInfo(signerInfos[0]!);
-  const declared = present(digestAlgorithms).children.map((algorithm) => algorithmOf(algorithm));
-  if (!declared.some((oid) => DIGESTS[oid] === signer.digest)) {
+  const certificates = isContext(rest[0], 0) ? rest.shift()!.children : [];
+  // Revocation lists of the sender: ours come from where we trust.
+  if (isContext(rest[0], 1)) rest.shift();
+  const [signerInfos] = rest;
+  if (!isUniversal(signerInfos, TAG.set) || rest.length !== 1) throw new Asn1Error('no signer infos');
+  if (signerInfos.children.length !== 1) throw new Refused(notOneSigner(signerInfos.children.length));
+  checkContent(content);
+  const signer = readSignerInfo(signerInfos.children[0]);
+  if (!isUniversal(digestAlgorithms, TAG.set)) throw new Asn1Error('no digest algorithms');
+  if (!digestAlgorithms.children.some((algorithm) => DIGESTS[algorithmOf(algorithm)] === signer.digest)) {
     throw new Refused(`digestAlgorithms não traz ${signer.digest.shown}, que o SignerInfo usa.`);
   }
-  const certificates = rest.find((part) => isContext(part, 0))?.children ?? [];
   return { certificates: certificates.filter((one) => isUniversal(one, TAG.sequence)), signer };
+}
+
+function readOr(bytes: Buffer): Asn1 | undefined {
+  try {
+    return readAsn1(bytes);
+  } catch (error) {
+    if (error instanceof Asn1Error) return undefined;
+    throw error;
+  }
 }
 
 function notOneSigner(count: number): string {
@@ -204,8 +220,8 @@ function notOneSigner(count: number): string {
 }
 
 /** EncapsulatedContentInfo: data, and not the data itself. */
-function checkContent(info: Asn1): void {
-  const [type, content] = info.children;
+function checkContent(info: Asn1 | undefined): void {
+  const [type, content] = partsOf(info);
   const oid = oidOf(type);
   if (oid !== CMS_OID.data) {
     throw new Refused('o tipo de conteúdo do CMS não é id-data.', { encontrado: oid, esperado: CMS_OID.data });
@@ -217,22 +233,23 @@ function checkContent(info: Asn1): void {
   }
 }
 
-function readSignerInfo(info: Asn1): SignerInfo {
-  const [version, sid, digestAlgorithm, ...rest] = info.children;
+function readSignerInfo(info: Asn1 | undefined): SignerInfo {
+  const [version, sid, digestAlgorithm, ...rest] = partsOf(info);
   const isByKeyId = isContext(sid, 0);
   if (!isByKeyId && !isUniversal(sid, TAG.sequence)) throw new Asn1Error('nobody is named');
   if (smallNumber(version) !== (isByKeyId ? 3 : 1)) throw new Refused('a versão do SignerInfo não é a da forma dele.');
   const attributes = isContext(rest[0], 0) ? rest.shift() : undefined;
-  const [signatureAlgorithm, signature] = rest;
-  if (!isUniversal(signature, TAG.octetString)) throw new Asn1Error('no signature value');
+  const [signatureAlgorithm, signature, unsigned, ...more] = rest;
+  const isWhole = (unsigned === undefined || isContext(unsigned, 1)) && more.length === 0;
+  if (!isUniversal(signature, TAG.octetString) || !isWhole) throw new Asn1Error('no signature value');
   const digestOid = algorithmOf(digestAlgorithm);
   const digest = DIGESTS[digestOid];
   if (digest === undefined) throw algorithmRefused('o resumo é', digestOid);
   const signatureOid = algorithmOf(signatureAlgorithm);
   if (!(signatureOid in SIGNATURES)) throw algorithmRefused('o algoritmo de assinatura é', signatureOid);
   const named = SIGNATURES[signatureOid];
-  if (named !== undefined && named !== digest.name) {
-    throw new Refused(`o algoritmo de assinatura é para ${named.toUpperCase()}, e o resumo é ${digest.shown}.`);
+  if (named !== undefined && named !== digest) {
+    throw new Refused(`o algoritmo de assinatura é para ${named.shown}, e o resumo é ${digest.shown}.`);
   }
   return { sid: present(sid), digest, attributes, signature: octetsOf(signature) };
 }
@@ -245,7 +262,7 @@ function algorithmRefused(what: string, oid: string): Refused {
 
 /** Parameters of these algorithms are NULL or absent; anything else would be an unread instruction. */
 function algorithmOf(value: Asn1 | undefined): string {
-  const [oid, parameters, ...more] = present(value).children;
+  const [oid, parameters, ...more] = partsOf(value);
   const name = oidOf(oid);
   const isPlain = parameters === undefined || (isUniversal(parameters, TAG.null) && parameters.raw.length === 2);
   if ((!isPlain || more.length > 0) && (name in DIGESTS || name in SIGNATURES)) {
@@ -256,6 +273,12 @@ function algorithmOf(value: Asn1 | undefined): string {
 
 function smallNumber(value: Asn1 | undefined): number {
   return isUniversal(value, TAG.integer) && value.content.length === 1 ? value.content[0]! : Number.NaN;
+}
+
+/** What a SEQUENCE holds. */
+function partsOf(value: Asn1 | undefined): readonly Asn1[] {
+  if (!isUniversal(value, TAG.sequence) || !value.isConstructed) throw new Asn1Error('no sequence where there is one');
+  return value.children;
 }
 
 function present(value: Asn1 | undefined): Asn1 {

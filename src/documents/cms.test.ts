@@ -1,0 +1,503 @@
+/** The signature of a JSON body against what openssl makes and takes, byte by byte, and every way in which it fails. */
+import assert from 'node:assert/strict';
+import { createPrivateKey, sign, X509Certificate } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import { CA, END, freshFolder, type Issued, openssl, opensslAuthority } from '../../test/support/openssl.ts';
+import { der, readAsn1 } from './asn1.ts';
+import { readCertificate } from './certificate.ts';
+import { type CmsReading, type CmsSigner, signCms, verifyCms } from './cms.ts';
+
+const CAMPO = 'X-DPS-Assinatura';
+const folder = freshFolder();
+const pki = opensslAuthority();
+const root = pki.issue({ subject: '/O=ICP-Brasil/CN=AC Raiz de Teste', extensions: CA });
+const WITH_KEY_ID = [...END, 'subjectKeyIdentifier=hash'];
+const provider = pki.issue({ subject: '/CN=EMPRESA:11222333000181', issuer: root, extensions: WITH_KEY_ID });
+/** The same key, renewed: another certificate. */
+const renewed = pki.issue({ subject: '/CN=EMPRESA:11222333000181', issuer: root, extensions: WITH_KEY_ID });
+const stranger = pki.issue({ subject: '/CN=OUTRA:88888888000191', issuer: root, key: 'stranger' });
+
+const BODY = Buffer.from(
+  '{"serie_dps":"1","numero_dps":"12","prestador":"São João & Cia / Filhos","valor_servico":1000.50}',
+);
+
+let files = 0;
+
+function fileOf(content: string | Uint8Array): string {
+  files += 1;
+  const file = path.join(folder, String(files));
+  writeFileSync(file, content);
+  return file;
+}
+
+/** A signature by openssl, detached and in DER unless the options say otherwise. */
+function opensslCms(body: Uint8Array, options: readonly string[] = [], signer: Issued = provider): Buffer {
+  const by = ['-signer', signer.file, '-inkey', signer.keyFile];
+  return openssl('cms', '-sign', '-binary', '-in', fileOf(body), ...by, '-outform', 'DER', ...options);
+}
+
+function verified(cms: Uint8Array, body: Uint8Array = BODY): CmsReading {
+  return verifyCms(Buffer.from(cms).toString('base64'), body, CAMPO);
+}
+
+function accepts(cms: Uint8Array, body: Uint8Array = BODY): CmsReading {
+  const reading = verified(cms, body);
+  assert.deepEqual(reading.faults, []);
+  assert.ok(reading.certificate);
+  return reading;
+}
+
+function refusal(reading: CmsReading, says: RegExp, codigo = 'E9003'): NonNullable<CmsReading['faults'][0]> {
+  const [fault, ...more] = reading.faults;
+  assert.ok(fault, 'it is taken');
+  assert.deepEqual(more, []);
+  assert.equal(fault.codigo, codigo);
+  assert.equal(fault.xpath, '');
+  assert.match(fault.mensagem, says);
+  assert.match(fault.mensagem, new RegExp(`${CAMPO}.*\\.$`, 's'));
+  return fault;
+}
+
+function signerOf(issued: Issued): CmsSigner {
+  const certificate = readCertificate(issued.der);
+  assert.ok(!('problem' in certificate));
+  return { key: createPrivateKey(readFileSync(issued.keyFile)), certificate };
+}
+
+/** What openssl says of a detached signature. */
+function opensslVerifies(cms: Uint8Array, body: Uint8Array): boolean {
+  const content = ['-content', fileOf(body), '-inform', 'DER', '-in', fileOf(cms)];
+  try {
+    openssl('cms', '-verify', '-binary', ...content, '-CAfile', root.file, '-purpose', 'any', '-out', '/dev/null');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe('what openssl signs is taken', () => {
+  const VARIANTS: readonly (readonly [what: string, ...options: readonly string[]])[] = [
+    ['with signed attributes'],
+    ['without signed attributes', '-noattr'],
+    ['with the signer named by the key identifier', '-keyid'],
+    ['with the identifier and without attributes', '-keyid', '-noattr'],
+    ['without the list of algorithms of the mail program', '-nosmimecap'],
+    ['SHA-384', '-md', 'sha384'],
+    ['SHA-512', '-md', 'sha512'],
+    ['SHA-512 without attributes', '-md', 'sha512', '-noattr'],
+    ['CAdES, with signingCertificateV2', '-cades'],
+    ['with the authority along', '-certfile', root.file],
+  ];
+  for (const [what, ...options] of VARIANTS) {
+    test(what, () => {
+      const cms = opensslCms(BODY, options);
+      const { certificate, extra } = accepts(cms);
+      assert.deepEqual(certificate!.der, provider.der);
+      assert.equal(certificate!.holder?.documento, '11222333000181');
+      assert.equal(extra.length, options.includes('-certfile') ? 1 : 0);
+    });
+  }
+
+  test('PKCS#7 of the older command', () => {
+    const by = ['-signer', provider.file, '-inkey', provider.keyFile];
+    accepts(openssl('smime', '-sign', '-binary', '-in', fileOf(BODY), ...by, '-outform', 'DER'));
+  });
+
+  test('an empty body, a megabyte, and one that is no text', () => {
+    for (const body of [Buffer.alloc(0), Buffer.alloc(1 << 20, 'a'), Buffer.from([0, 255, 10, 13, 128])]) {
+      accepts(opensslCms(body), body);
+      accepts(opensslCms(body, ['-noattr']), body);
+    }
+  });
+
+  test('BER with indefinite lengths, and a signature value in pieces', () => {
+    // openssl streams with the content inside; taken out, what is left is detached, and openssl takes it too.
+    const streamed = opensslCms(BODY, ['-stream']);
+    const content = readAsn1(streamed).children[1]!.children[0]!.children[2]!.children[1]!;
+    const detached = without(streamed, content.raw);
+    assert.equal(detached[1], 0x80, 'indefinite');
+    assert.ok(opensslVerifies(detached, BODY));
+    accepts(detached);
+
+    const value = readAsn1(detached).children[1]!.children[0]!.children.at(-1)!.children[0]!.children.at(-1)!;
+    const pieces = [value.content.subarray(0, 100), value.content.subarray(100)].map((piece) => der.octetString(piece));
+    const inPieces = Buffer.concat([Buffer.from([0x24, 0x80]), ...pieces, Buffer.from([0, 0])]);
+    const cms = indefinite(detached, value.raw, inPieces);
+    assert.ok(opensslVerifies(cms, BODY));
+    accepts(cms);
+  });
+
+  test('white space in the header, as encoders break lines', () => {
+    const text = opensslCms(BODY).toString('base64');
+    const broken = text.replace(/.{76}/g, '$&\r\n ');
+    for (const header of [`  ${text}\t`, broken]) assert.deepEqual(verifyCms(header, BODY, CAMPO).faults, []);
+  });
+});
+
+/** `whole` with one part of it left out; only where every length around is indefinite. */
+function without(whole: Buffer, part: Buffer): Buffer {
+  const at = whole.indexOf(part);
+  assert.ok(at > 0);
+  return Buffer.concat([whole.subarray(0, at), whole.subarray(at + part.length)]);
+}
+
+/** Another last value in the one SignerInfo of a streamed CMS, whose own lengths are written anew. */
+function indefinite(cms: Buffer, old: Buffer, value: Buffer): Buffer {
+  const infos = readAsn1(cms).children[1]!.children[0]!.children.at(-1)!;
+  const info = infos.children[0]!;
+  const made = der.set(der.sequence(...info.children.map(({ raw }) => (raw.equals(old) ? value : raw))));
+  const at = cms.indexOf(infos.raw);
+  return Buffer.concat([cms.subarray(0, at), made, cms.subarray(at + infos.raw.length)]);
+}
+
+describe('what signCms makes', () => {
+  const bodies = [BODY, Buffer.alloc(0), Buffer.from('{"a":1}\r\n')];
+
+  test('is taken by openssl, and by ourselves', () => {
+    for (const body of bodies) {
+      const cms = signCms(body, signerOf(provider));
+      assert.ok(opensslVerifies(cms, body));
+      assert.ok(!opensslVerifies(cms, Buffer.concat([body, Buffer.from(' ')])));
+      accepts(cms, body);
+    }
+  });
+
+  test('carries the chain, and is DER', () => {
+    const chain = [signerOf(root).certificate];
+    const cms = signCms(BODY, { ...signerOf(provider), chain });
+    assert.deepEqual(accepts(cms).extra, chain);
+    assert.ok(opensslVerifies(cms, BODY));
+    // openssl writes DER whatever it read.
+    assert.deepEqual(openssl('cms', '-cmsout', '-inform', 'DER', '-outform', 'DER', '-in', fileOf(cms)), cms);
+  });
+});
+
+describe('no signature', () => {
+  for (const [what, header] of [
+    ['no header', undefined],
+    ['an empty header', ''],
+    ['white space', ' \t '],
+  ] as const) {
+    test(what, () => void refusal(verifyCms(header, BODY, CAMPO), /Assine os bytes do corpo/, 'E9002'));
+  }
+});
+
+describe('a header that is no CMS says what it seems to be', () => {
+  const good = opensslCms(BODY);
+  const base64 = good.toString('base64');
+  const key = createPrivateKey(readFileSync(provider.keyFile));
+  const pfx = openssl('pkcs12', '-export', '-in', provider.file, '-inkey', provider.keyFile, '-passout', 'pass:x');
+  const pem = good.toString('base64').replace(/.{64}/g, '$&\n');
+  const b64 = (bytes: Uint8Array | string): string => Buffer.from(bytes).toString('base64');
+  const bare = readAsn1(good).children[1]!.children[0]!.raw;
+
+  const CONFUSIONS: readonly (readonly [what: string, header: string, says: RegExp])[] = [
+    ['PEM', `-----BEGIN CMS-----\n${pem}\n-----END CMS-----\n`, /PEM.*entre as linhas/],
+    ['the Base64 of PEM', b64(`-----BEGIN CMS-----\n${pem}\n-----END CMS-----\n`), /Base64 de um texto PEM/],
+    ['Base64 twice', b64(base64), /duas vezes/],
+    ['hexadecimal', good.toString('hex'), /hexadecimal/],
+    ['the alphabet of addresses', good.toString('base64url'), /- e _/],
+    ['quotes around', `"${base64}"`, /aspas/],
+    ['line breaks in letters', base64.replace(/.{64}/g, '$&\\n'), /\\n/],
+    ['percent signs', encodeURIComponent(base64), /%2B/],
+    ['a data address', `data:application/pkcs7-signature;base64,${base64}`, /data:/],
+    ['undefined', 'undefined', /undefined/],
+    ['a JWS', 'eyJhbGciOiJSUzI1NiJ9.e30.c2ln', /JWS/],
+    ['an XML signature', '<Signature xmlns="http://www.w3.org/2000/09/xmldsig#"/>', /XML/],
+    ['the Base64 of an XML signature', b64('<Signature xmlns="http://www.w3.org/2000/09/xmldsig#"/>'), /XML/],
+    ['JSON', '{"assinatura":"MII"}', /JSON/],
+    ['the Base64 of the body', b64(BODY), /Base64 de um JSON/],
+    ['an RSA value by itself', b64(sign('sha256', BODY, key)), /256 bytes.*RSA sem o CMS/],
+    ['a digest by itself', b64(Buffer.alloc(32, 7)), /resumo SHA-256/],
+    ['a certificate', b64(provider.der), /só um certificado/],
+    ['a PKCS#12', b64(pfx), /PKCS#12.*Não envie a chave/s],
+    ['a private key, PKCS#8', b64(key.export({ type: 'pkcs8', format: 'der' })), /chave privada/],
+    ['a private key, PKCS#1', b64(key.export({ type: 'pkcs1', format: 'der' })), /chave privada/],
+    ['a private key in PEM', readFileSync(provider.keyFile, 'utf8'), /chave privada/],
+    ['an ECDSA value', b64(der.sequence(der.integer(5), der.integer(7))), /ECDSA/],
+    ['SignedData without ContentInfo', b64(bare), /sem o ContentInfo/],
+    [
+      'encrypted data',
+      b64(openssl('cms', '-encrypt', '-in', fileOf(BODY), '-outform', 'DER', '-aes256', provider.file)),
+      /envelopedData/,
+    ],
+    ['plain data', b64(openssl('cms', '-data_create', '-in', fileOf(BODY), '-outform', 'DER')), /\(data\)/],
+    ['a digest in CMS', b64(openssl('cms', '-digest_create', '-in', fileOf(BODY), '-outform', 'DER')), /digestedData/],
+    ['bytes', b64('no signature at all, and long enough to be anything'), /não são ASN.1/],
+    ['a strange character', `${base64.slice(0, 10)}é${base64.slice(11)}`, /"é" \(U\+00E9\) na posição 11/],
+    ['a comma', `${base64},${base64}`, /"," \(U\+002C\)/],
+    ['two joined', `${b64('x'.repeat(100))}${base64}`, /no meio/],
+    ['cut in the text', base64.slice(0, -5), /múltiplo de 4|corrompido/],
+    ['cut at a whole group', base64.slice(0, 400), /corrompido ou incompleto/],
+    ['bytes behind', b64(Buffer.concat([good, Buffer.from('x')])), /corrompido ou incompleto/],
+    ['far too long', 'A'.repeat(100_000), /limite/],
+  ];
+  for (const [what, header, says] of CONFUSIONS) {
+    test(what, () => {
+      const fault = refusal(verifyCms(header, BODY, CAMPO), says);
+      // No more of a private key or of a long value comes back than helps.
+      assert.ok(!header.startsWith('-----BEGIN PRIVATE') || !JSON.stringify(fault).includes(header.slice(30, 60)));
+      assert.ok(JSON.stringify(fault).length < 700);
+    });
+  }
+
+  test('padding that is missing, and bits after the end', () => {
+    const padded = [0, 1, 2].map((more) => opensslCms(BODY, ['-noattr', ...(more ? ['-certfile', root.file] : [])]));
+    const one = [...padded, opensslCms(BODY), opensslCms(BODY, ['-keyid'])]
+      .map((cms) => cms.toString('base64'))
+      .find((text) => text.endsWith('='));
+    assert.ok(one, 'no variant needs padding');
+    refusal(verifyCms(one.replace(/=+$/, ''), BODY, CAMPO), /múltiplo de 4/);
+    const [, last, padding] = /(.)(=+)$/.exec(one)!;
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+    const other = alphabet[alphabet.indexOf(last!) + 1];
+    refusal(verifyCms(one.slice(0, -padding!.length - 1) + other + padding, BODY, CAMPO), /não são zero/);
+  });
+});
+
+describe('a CMS that may not pass', () => {
+  test('the content inside, the same or not', () => {
+    refusal(verified(opensslCms(BODY, ['-nodetach'])), /destacada/);
+    refusal(verified(opensslCms(BODY, ['-stream'])), /-stream/);
+    refusal(verified(opensslCms(Buffer.from('{}'), ['-nodetach'])), /destacada/);
+  });
+
+  test('no certificate, or not the one of the signer', () => {
+    refusal(verified(opensslCms(BODY, ['-nocerts'])), /-nocerts/);
+    refusal(verified(opensslCms(BODY, ['-nocerts', '-certfile', root.file])), /emissor e número de série/);
+    refusal(verified(opensslCms(BODY, ['-nocerts', '-keyid', '-certfile', root.file])), /identificador da chave/);
+  });
+
+  test('two certificates that fit', () => {
+    refusal(verified(opensslCms(BODY, ['-keyid', '-certfile', renewed.file])), /mais de um certificado/);
+    // Named by issuer and number the renewed one is only one more.
+    assert.equal(accepts(opensslCms(BODY, ['-certfile', renewed.file])).extra.length, 1);
+  });
+
+  test('two signatures, and none', () => {
+    const two = opensslCms(BODY, ['-signer', stranger.file, '-inkey', stranger.keyFile]);
+    refusal(verified(two), /2 assinaturas/);
+    refusal(verified(openssl('crl2pkcs7', '-nocrl', '-certfile', provider.file, '-outform', 'DER')), /\.p7b/);
+  });
+
+  test('algorithms', () => {
+    refusal(verified(opensslCms(BODY, ['-md', 'sha1'])), /SHA-1, que já se falsifica/);
+    refusal(verified(opensslCms(BODY, ['-md', 'md5'])), /MD5/);
+    refusal(verified(opensslCms(BODY, ['-md', 'sha224'])), /SHA-224/);
+    refusal(verified(opensslCms(BODY, ['-keyopt', 'rsa_padding_mode:pss'])), /RSA-PSS/);
+    const ec = pki.issue({ subject: '/CN=EC:11222333000181', issuer: root, key: 'ec' });
+    refusal(verified(opensslCms(BODY, [], ec)), /ECDSA/);
+  });
+
+  test('a content type that is not data', () => {
+    refusal(verified(opensslCms(BODY, ['-econtent_type', '1.2.3.4'])), /id-data/);
+  });
+
+  test('a key below what anybody trusts', () => {
+    const weak = pki.issue({ subject: '/CN=FRACA:11222333000181', issuer: root, key: 'rsa1024' });
+    refusal(verified(opensslCms(BODY, [], weak)), /1024 bits/);
+  });
+
+  test('the value of another key', () => {
+    const cms = opensslCms(BODY, ['-noattr']);
+    const value = readAsn1(cms).children[1]!.children[0]!.children.at(-1)!.children[0]!.children.at(-1)!;
+    const other = sign('sha256', BODY, createPrivateKey(readFileSync(stranger.keyFile)));
+    const fault = refusal(verified(swapped(cms, value.content, other)), /de outra chave/);
+    assert.equal(fault.encontrado, undefined);
+    // The signer stays known, so that what is wrong with the certificate can be told as well.
+    assert.ok(verified(swapped(cms, value.content, other)).certificate);
+  });
+
+  test('signed attributes that say another certificate', () => {
+    const cms = opensslCms(BODY, ['-cades', '-nocerts', '-keyid', '-certfile', renewed.file]);
+    refusal(verified(cms), /signingCertificateV2/);
+  });
+});
+
+/** One part in place of another of the same length. */
+function swapped(whole: Uint8Array, part: Uint8Array, other: Uint8Array): Buffer {
+  const copy = Buffer.from(whole);
+  const at = copy.indexOf(part);
+  assert.ok(at > 0 && part.length === other.length);
+  copy.set(other, at);
+  return copy;
+}
+
+describe('a digest that does not fit says what was signed instead', () => {
+  const text = BODY.toString('utf8');
+  const json = JSON.parse(text);
+  const pretty = JSON.stringify(json, null, 2);
+  const escaped = text.replace(/[^\0-\x7f]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  const spaced = text.replace(/("[^"]*"|\d)([:,])/g, '$1$2 ');
+
+  const MISTAKES: readonly (readonly [what: string, signed: string | Buffer, sent: string | Buffer, says: RegExp])[] = [
+    ['a line feed more', `${text}\n`, text, /LF\) no fim, que não veio/],
+    ['a line feed less', text, `${text}\n`, /sem a quebra de linha do fim/],
+    ['a CR LF more', `${text}\r\n`, text, /CR LF\) no fim/],
+    ['CR LF signed, LF sent', pretty.replaceAll('\n', '\r\n'), pretty, /CR LF, e veio com LF/],
+    ['LF signed, CR LF sent', pretty, pretty.replaceAll('\n', '\r\n'), /LF, e veio com CR LF/],
+    ['a byte order mark more', `\uFEFF${text}`, text, /BOM\) no começo, que não veio/],
+    ['a byte order mark less', text, `\uFEFF${text}`, /sem a marca/],
+    ['compact signed, indented sent', text, pretty.replace('1000.5', '1000.50'), /compacto, sem espaços/],
+    ['JSON.stringify signed', JSON.stringify(json), text, /JSON\.stringify/],
+    ['two spaces signed', pretty, text, /2 espaços/],
+    ['four spaces signed', JSON.stringify(json, null, 4), text, /4 espaços/],
+    ['tabs signed', JSON.stringify(json, null, '\t'), text, /tabulações/],
+    ['Python signed', spaced, text, /json\.dumps/],
+    ['Python with escapes signed', spaced.replace('ã', '\\u00e3').replace('ã', '\\u00e3'), text, /json\.dumps.*\\u/],
+    ['PHP signed', escaped.replaceAll('/', '\\/'), text, /json_encode/],
+    ['compact escapes signed', escaped, text, /compacto, com \\u/],
+    ['Latin-1 signed', Buffer.from(text, 'latin1'), text, /Latin-1, e veio em UTF-8/],
+    ['UTF-8 signed, Latin-1 sent', text, Buffer.from(text, 'latin1'), /UTF-8, e veio em Latin-1/],
+    ['UTF-16 signed', Buffer.from(text, 'utf16le'), text, /UTF-16/],
+    ['Base64 signed', BODY.toString('base64'), text, /Base64 do corpo/],
+    ['the digest signed', openssl('dgst', '-sha256', '-binary', fileOf(BODY)), text, /resumo SHA-256 do corpo/],
+    ['the digest in hex signed', openssl('dgst', '-sha256', '-r', fileOf(BODY)).subarray(0, 64), text, /hexadecimal/],
+    ['nothing signed', '', text, /conteúdo vazio/],
+    ['something else', '{"outro":1}', text, /mudou depois de assinado/],
+  ];
+  for (const [what, signed, sent, says] of MISTAKES) {
+    test(what, () => {
+      const body = Buffer.from(sent);
+      const digest = (of: Uint8Array | string): string =>
+        openssl('dgst', '-sha256', '-r', fileOf(of)).toString('latin1').slice(0, 64);
+      for (const options of [[], ['-noattr']]) {
+        const fault = refusal(verified(opensslCms(Buffer.from(signed), options), body), says);
+        assert.equal(fault.encontrado, digest(signed));
+        assert.equal(fault.esperado, digest(body));
+      }
+    });
+  }
+
+  test('openssl without -binary turns the ends of lines', () => {
+    const body = Buffer.from('{\n  "a": 1\n}\n');
+    const by = ['-signer', provider.file, '-inkey', provider.keyFile];
+    const cms = openssl('cms', '-sign', '-in', fileOf(body), ...by, '-outform', 'DER');
+    refusal(verified(cms, body), /-binary/);
+  });
+
+  test('the keys sorted', () => {
+    const body = Buffer.from('{"b":{"d":1,"c":2},"a":[3]}');
+    refusal(verified(opensslCms(Buffer.from('{"a":[3],"b":{"c":2,"d":1}}')), body), /ordem alfabética/);
+  });
+
+  test('the body signed where the attributes should be, and the attributes under their travelling tag', () => {
+    const cms = opensslCms(BODY);
+    const info = readAsn1(cms).children[1]!.children[0]!.children.at(-1)!.children[0]!;
+    const value = info.children.at(-1)!.content;
+    const attributes = info.children[3]!.raw;
+    const key = createPrivateKey(readFileSync(provider.keyFile));
+    refusal(verified(swapped(cms, value, sign('sha256', BODY, key))), /Foi assinado o corpo/);
+    refusal(verified(swapped(cms, value, sign('sha256', attributes, key))), /\(A0\)/);
+    refusal(verified(swapped(cms, value, sign('sha512', BODY, key))), /outro resumo/);
+  });
+
+  test('a large body is not searched for mistakes, and still refused', () => {
+    const body = Buffer.alloc(2 << 20, 'a');
+    refusal(verified(opensslCms(Buffer.concat([body, Buffer.from('\n')])), body), /mudou depois de assinado/);
+  });
+
+  test('a body of brackets without end is no trouble', () => {
+    const body = Buffer.from('['.repeat(200_000));
+    refusal(verified(opensslCms(BODY), body), /mudou depois de assinado/);
+  });
+});
+
+/** Numbers of a seed (mulberry32). */
+function random(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
+  };
+}
+
+const MUTATIONS = 200;
+
+function mutated(bytes: Uint8Array, next: (below: number) => number): { readonly bytes: Buffer; readonly at: number } {
+  const copy = Buffer.from(bytes);
+  const at = next(copy.length);
+  copy[at] = copy[at]! ^ (1 + next(255));
+  return { bytes: copy, at };
+}
+
+describe('one byte that changed', () => {
+  const withUnsigned = unsignedAttribute(opensslCms(BODY, ['-certfile', stranger.file]));
+  const KINDS: readonly (readonly [what: string, cms: Buffer])[] = [
+    ['with attributes', opensslCms(BODY)],
+    ['without attributes', opensslCms(BODY, ['-noattr'])],
+    ['by key identifier', opensslCms(BODY, ['-keyid'])],
+    ['with a certificate and an unsigned attribute more', withUnsigned],
+    ['of signCms', signCms(BODY, { ...signerOf(provider), chain: [signerOf(root).certificate] })],
+  ];
+  KINDS.forEach(([what, cms], index) => {
+    test(`of the body: never taken, ${what}`, () => {
+      accepts(cms);
+      const next = random(1_000 + index);
+      for (let i = 0; i < MUTATIONS; i += 1) {
+        const { bytes, at } = mutated(BODY, next);
+        assert.notDeepEqual(verified(cms, bytes).faults, [], `byte ${at}`);
+      }
+    });
+
+    test(`of the CMS: taken only where nothing is signed, ${what}`, () => {
+      const next = random(2_000 + index);
+      const allowed = uncovered(cms);
+      let taken = 0;
+      for (let i = 0; i < MUTATIONS; i += 1) {
+        const { bytes, at } = mutated(cms, next);
+        const { faults, certificate } = verified(bytes);
+        if (faults.length > 0) continue;
+        taken += 1;
+        const why = allowed.find(({ start, end }) => at >= start && at < end)?.what;
+        assert.ok(why, `byte ${at} of ${cms.length} was changed from ${cms[at]} to ${bytes[at]} and it is taken`);
+        if (why !== 'certificate') continue;
+        // What the signature does not cover here, the issuer's does: the chain is judged next.
+        const issuer = new X509Certificate(root.der);
+        assert.ok(!certificate!.x509.verify(issuer.publicKey), `byte ${at} of the certificate is covered by nobody`);
+      }
+      assert.ok(taken < MUTATIONS);
+      if (what === 'of signCms') assert.ok(!allowed.some((one) => one.what === 'certificate'));
+    });
+  });
+
+  type Span = { readonly what: string; readonly start: number; readonly end: number };
+
+  /**
+   * What a CMS signature does not cover, all of it: the number of the version, certificates that nobody needs, unsigned
+   * attributes, and of the signer's certificate what does not name it, unless an attribute has its digest.
+   */
+  function uncovered(cms: Buffer): readonly Span[] {
+    const signedData = readAsn1(cms).children[1]!.children[0]!;
+    const [version, , , certificates] = signedData.children;
+    const info = signedData.children.at(-1)!.children[0]!;
+    const span = (what: string, raw: Buffer): Span => {
+      const start = raw.byteOffset - cms.byteOffset;
+      return { what, start, end: start + raw.length };
+    };
+    const bound = cms.includes(der.oid('1.2.840.113549.1.9.16.2.47'));
+    return [
+      span('version', version!.content),
+      ...certificates!.children
+        .filter(({ raw }) => !bound || !raw.equals(provider.der))
+        .map(({ raw }) => span(raw.equals(provider.der) ? 'certificate' : 'certificate of nobody', raw)),
+      ...info.children.filter((one) => one.class === 2 && one.tag === 1).map(({ raw }) => span('unsigned', raw)),
+    ];
+  }
+});
+
+/** A CMS of definite lengths with an unsigned attribute at the end of its SignerInfo. */
+function unsignedAttribute(cms: Buffer): Buffer {
+  const signedData = readAsn1(cms).children[1]!.children[0]!;
+  const infos = signedData.children.at(-1)!;
+  const attribute = der.sequence(der.oid('1.2.3.4.5'), der.set(der.octetString(Buffer.alloc(300, 9))));
+  const info = der.sequence(...infos.children[0]!.children.map(({ raw }) => raw), der.context(1, attribute));
+  const parts = signedData.children.slice(0, -1).map(({ raw }) => raw);
+  const whole = der.sequence(der.oid('1.2.840.113549.1.7.2'), der.context(0, der.sequence(...parts, der.set(info))));
+  assert.ok(opensslVerifies(whole, BODY));
+  return whole;
+}
