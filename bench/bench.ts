@@ -2,7 +2,9 @@
  * `npm run bench`: the whole service as its users run it, under load from another process, beside the floor of the same
  * machine. Figures are ratios within one run; they are not compared between machines.
  *
- *   --conexoes N (64)   --segundos N (15)   --prestadores N (50)   --assinado (production, with the ADN simulator)
+ *   --conexoes N (64)   --segundos N (15)   --prestadores N (50)
+ *   --assinado            production: signed documents, transmission to the ADN simulator
+ *   --assinado --fora N   the same with the ADN away for N seconds in the middle
  */
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,7 +15,7 @@ import { floors } from './floor.ts';
 import type { LoadOrder } from './load.ts';
 import { cpuSecondsOf } from './processes.ts';
 import { drainTime, generate, latencyRow, printRows, verifyThere } from './run.ts';
-import { benchSigned } from './signed.ts';
+import { benchOutage, benchSigned } from './signed.ts';
 
 const { values } = parseArgs({
   options: {
@@ -21,6 +23,7 @@ const { values } = parseArgs({
     segundos: { type: 'string', default: '15' },
     prestadores: { type: 'string', default: '50' },
     assinado: { type: 'boolean', default: false },
+    fora: { type: 'string' },
   },
 });
 const WARMUP_MS = 4_000;
@@ -35,7 +38,8 @@ const dataDir = await mkdtemp(path.join(tmpdir(), 'nfse-bench-'));
 await chmod(dataDir, 0o755);
 
 try {
-  if (values.assinado) await benchSigned(dataDir, options);
+  if (values.assinado && values.fora !== undefined) await benchOutage(dataDir, options, Number(values.fora));
+  else if (values.assinado) await benchSigned(dataDir, options);
   else await benchSandbox();
 } finally {
   await rm(dataDir, { recursive: true, force: true });

@@ -31,6 +31,8 @@ export type LoadResult = {
   readonly p50: number;
   readonly p99: number;
   readonly max: number;
+  /** Notes answered in each second of the measuring, the last one left out. */
+  readonly perSecond: readonly number[];
   /** CPU of the generator itself while measuring, in seconds. */
   readonly cpu: number;
   /** Keys of some of the notes that were answered, for looking whether they are there. */
@@ -48,6 +50,8 @@ let failures = 0;
 let firstFailure: string | undefined;
 const latencies: number[] = [];
 const sampleKeys: string[] = [];
+const perSecond: number[] = [];
+let began = 0;
 
 async function documents(): Promise<(number: number) => Buffer> {
   const template = exampleXml({ serie: '1', nDPS: '1' });
@@ -115,6 +119,8 @@ function record(ms: number, answer: Buffer): void {
     firstFailure ??= answer.toString('utf8', 0, 1500);
   } else if (measuring) {
     latencies.push(ms);
+    const second = Math.floor((performance.now() - began) / 1000);
+    perSecond[second] = (perSecond[second] ?? 0) + 1;
     if (latencies.length % 997 === 1)
       sampleKeys.push(/"chave_acesso":"([^"]+)"/.exec(answer.toString('utf8'))?.[1] ?? '');
   }
@@ -124,7 +130,7 @@ const connections = Array.from({ length: order.connections }, runConnection);
 await new Promise((resolve) => setTimeout(resolve, order.warmupMs));
 measuring = true;
 const cpuBefore = process.cpuUsage();
-const began = performance.now();
+began = performance.now();
 process.send?.('measuring');
 await new Promise((resolve) => setTimeout(resolve, order.measureMs));
 measuring = false;
@@ -144,6 +150,7 @@ const result: LoadResult = {
   p50: at(0.5),
   p99: at(0.99),
   max: at(1),
+  perSecond: Array.from({ length: Math.floor(seconds) }, (_, second) => perSecond[second] ?? 0),
   cpu: (cpu.user + cpu.system) / 1e6,
   sampleKeys,
 };

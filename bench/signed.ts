@@ -2,7 +2,7 @@
  * `npm run bench -- --assinado`: the path of production. Signed documents into a tenant in production, the worker signing
  * and transmitting over mutual TLS to the ADN simulator, everything on this machine at once.
  */
-import { rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import {
   openStage,
@@ -15,7 +15,7 @@ import {
   startSimulator,
 } from '../scripts/stage.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
-import { cnpjsOf, signedDps } from './documents.ts';
+import { cnpjsOf, type ProviderKeys, signedDps } from './documents.ts';
 import { floors, signedFloor } from './floor.ts';
 import type { LoadOrder, LoadResult } from './load.ts';
 import { cpuSecondsOf, cpuSecondsOfProcess } from './processes.ts';
@@ -26,47 +26,58 @@ const SLUG = 'exemplo';
 /** More than this is not expected of two cores; the documents are signed before the clock starts. */
 const RATE_MAX = 2_600;
 const WARMUP_MS = 5_000;
+const PROFILE_WARMUP_MS = 2_000;
 const PROFILE_MS = 6_000;
 
 export type SignedOptions = { readonly connections: number; readonly seconds: number; readonly providers: number };
 
 type Cpu = { readonly service: number; readonly database: number; readonly simulator: number };
+type Look = Cpu & { readonly accepted: number };
 
-export async function benchSigned(dataDir: string, options: SignedOptions): Promise<void> {
+/** Everything that runs; the profiled pass starts the service anew. */
+type Scene = {
+  readonly dataDir: string;
+  readonly stage: Stage;
+  readonly simulator: Simulator;
+  service: Running;
+  readonly options: SignedOptions;
+};
+
+async function onScene(dataDir: string, options: SignedOptions, play: (scene: Scene) => Promise<void>): Promise<void> {
   const stage = await openStage(path.join(dataDir, 'palco'), cnpjsOf(options.providers), Date.now());
   const simulator = await startSimulator(stage);
   const env = { NFSE_DATA_DIR: dataDir };
-  let service = await startService(env);
+  const scene: Scene = { dataDir, stage, simulator, service: await startService(env), options };
   try {
-    const providers = stage.pki.prestadores.slice(0, options.providers);
-    const tenant = providers.map(({ documento }, place) => ({ documento, razaoSocial: `Prestador ${place + 1} Ltda` }));
-    await registerTenant(stage, { slug: SLUG, ibge: '3550308', adn: simulator.address, providers: tenant }, env);
-    const firstRun = orderOf(service, stage, options, {
-      firstNumber: 1,
-      warmupMs: WARMUP_MS,
-      measureMs: options.seconds * 1000,
-    });
-    const { result, before, after } = await measured(firstRun, service, simulator, dataDir);
-    await verifyThere(service.address, SLUG, result);
-    const drained = await drainTime(service.address, SLUG, result);
-    await service.end('SIGINT');
+    const providers = providersOf(scene).map(({ documento }, place) => ({
+      documento,
+      razaoSocial: `Prestador ${place + 1} Ltda`,
+    }));
+    await registerTenant(stage, { slug: SLUG, ibge: '3550308', adn: simulator.address, providers }, env);
+    await play(scene);
+  } finally {
+    await scene.service.end('SIGINT');
+    await simulator.end('SIGINT');
+    await rm(stage.dir, { recursive: true, force: true });
+  }
+}
 
-    const profileDir = path.join(dataDir, 'perfil');
-    service = await startProfiled(env, profileDir);
-    const next = { firstNumber: 10_000_000, warmupMs: 2_000, measureMs: PROFILE_MS };
-    const profiled = await measured(orderOf(service, stage, options, next), service, simulator, dataDir);
-    await service.end('SIGINT');
-    const { readdir } = await import('node:fs/promises');
-    const [file] = await readdir(profileDir);
-    const { steps, total } = stepsOf(path.join(profileDir, file!));
-    const pooled = profiled.after.service - profiled.before.service;
+export function benchSigned(dataDir: string, options: SignedOptions): Promise<void> {
+  return onScene(dataDir, options, async (scene) => {
+    const order = orderOf(scene, { firstNumber: 1, warmupMs: WARMUP_MS, measureMs: options.seconds * 1000 });
+    const { result, before, after } = await measured(scene, order);
+    await verifyThere(scene.service.address, SLUG, result);
+    const drained = await drainTime(scene.service.address, SLUG, result);
+    await scene.service.end('SIGINT');
 
-    const sample = await signedDps(exampleXml({ serie: '1', nDPS: '1' }), providers, 1, 1_000);
+    const profile = await profiledPass(scene);
+    const sample = await signedDps(exampleXml({ serie: '1', nDPS: '1' }), providersOf(scene), 1, 1_000);
     const floor = signedFloor(sample);
-    const insert = (await floors(dataDir)).insert;
+    const { insert } = await floors(dataDir);
     const rate = result.notes / result.seconds;
+    const accepted = after.accepted - before.accepted;
     const perThousand = (seconds: number): string => ((seconds / result.notes) * 1000).toFixed(3);
-    const rows: Row[] = [
+    printRows([
       [
         'conexões, prestadores, duração',
         `${options.connections}, ${options.providers}, ${result.seconds.toFixed(1)} s`,
@@ -74,10 +85,7 @@ export async function benchSigned(dataDir: string, options: SignedOptions): Prom
       ['notas assinadas emitidas', `${result.notes}`],
       ['notas por segundo', rate.toFixed(0)],
       latencyRow(result),
-      [
-        'aceitas pelo ADN simulado no mesmo tempo',
-        `${after.accepted - before.accepted} (${((after.accepted - before.accepted) / result.seconds).toFixed(0)}/s)`,
-      ],
+      ['aceitas pelo ADN simulado no mesmo tempo', `${accepted} (${(accepted / result.seconds).toFixed(0)}/s)`],
       ['CPU por mil notas: serviço', `${perThousand(after.service - before.service)} s`],
       ['CPU por mil notas: banco', `${perThousand(after.database - before.database)} s`],
       ['CPU por mil notas: ADN simulado', `${perThousand(after.simulator - before.simulator)} s`],
@@ -87,24 +95,79 @@ export async function benchSigned(dataDir: string, options: SignedOptions): Prom
       ['piso: inserção dos mesmos bytes, sozinha', `${insert.toFixed(0)} notas/s`],
       ['emissão / piso de verificação', (rate / floor).toFixed(2)],
       ['emissão / piso de inserção', (rate / insert).toFixed(2)],
-    ];
-    printRows(rows);
-    const notes = profiled.result.notes * ((2_000 + PROFILE_MS) / PROFILE_MS);
-    console.log(
-      `\nLinha principal do serviço, em outra passada com o perfil ligado (µs por nota, ${profiled.result.notes} notas em ${PROFILE_MS / 1000} s):`,
-    );
-    printRows([...steps].map(([name, seconds]): Row => [name, ((seconds / notes) * 1e6).toFixed(1)]));
-    const all = (profiled.result.notes / PROFILE_MS) * 1000;
-    printRows([
-      ['linha principal, ao todo', ((total / notes) * 1e6).toFixed(1)],
-      ['outras linhas (RSA, gzip, disco)', ((pooled / profiled.result.notes - total / notes) * 1e6).toFixed(1)],
-      ['notas por segundo com o perfil ligado', all.toFixed(0)],
     ]);
-  } finally {
-    await service.end('SIGINT');
-    await simulator.end('SIGINT');
-    await rm(stage.dir, { recursive: true, force: true });
+    console.log('\nLinha principal do serviço, noutra passada com o perfil ligado (µs por nota):');
+    printRows(profile);
+  });
+}
+
+/** With the environment away for a while in the middle: what issuing loses, and how long the backlog takes. */
+export function benchOutage(dataDir: string, options: SignedOptions, awaySeconds: number): Promise<void> {
+  return onScene(dataDir, options, async (scene) => {
+    const { seconds } = options;
+    const measureMs = (2 * seconds + awaySeconds) * 1000;
+    const order = orderOf(scene, { firstNumber: 1, warmupMs: WARMUP_MS, measureMs });
+    const away = (fora_do_ar: boolean): Promise<unknown> =>
+      scene.simulator.ask('/faltas', { method: 'PUT', body: JSON.stringify({ fora_do_ar }) });
+    const returned = { at: 0 };
+    const { result } = await generate(order, () => {
+      if (returned.at === 0) {
+        returned.at = performance.now() + (seconds + awaySeconds) * 1000;
+        setTimeout(() => void away(true), seconds * 1000);
+        setTimeout(() => void away(false), (seconds + awaySeconds) * 1000);
+      }
+    });
+    await verifyThere(scene.service.address, SLUG, result);
+    await drainTime(scene.service.address, SLUG, result);
+    const drained = await drainedAfter(scene, returned.at);
+    const mean = (from: number, to: number): number => {
+      const part = result.perSecond.slice(from, to);
+      return part.reduce((sum, notes) => sum + notes, 0) / part.length;
+    };
+    const [up, down] = [mean(0, seconds), mean(seconds, seconds + awaySeconds)];
+    printRows([
+      ['ADN no ar, fora, no ar', `${seconds} s, ${awaySeconds} s, ${seconds} s`],
+      ['notas por segundo com o ADN no ar', up.toFixed(0)],
+      ['notas por segundo com o ADN fora', down.toFixed(0)],
+      [
+        'notas por segundo depois, enquanto o atraso escoa',
+        mean(seconds + awaySeconds, 2 * seconds + awaySeconds).toFixed(0),
+      ],
+      ['fora / no ar', (down / up).toFixed(2)],
+      latencyRow(result),
+      ['tudo autorizado após a volta do ADN', `${drained.toFixed(1)} s`],
+    ]);
+  });
+}
+
+const DRAIN_MAX_MS = 600_000;
+
+/** Seconds from a moment until the environment has every note that was issued. */
+async function drainedAfter({ simulator }: Scene, since: number): Promise<number> {
+  let last = -1;
+  for (let still = 0; still < 4; ) {
+    const { documentos } = (await simulator.ask('/estado')) as { documentos: number };
+    still = documentos === last ? still + 1 : 0;
+    last = documentos;
+    if (performance.now() - since > DRAIN_MAX_MS) throw new Error('the backlog has not drained');
+    await new Promise((resolve) => setTimeout(resolve, 500));
   }
+  return (performance.now() - since) / 1000 - 2;
+}
+
+/** The same for a short while with the profile on, which costs something, and so is no part of the figures above. */
+async function profiledPass(scene: Scene): Promise<readonly Row[]> {
+  const dir = path.join(scene.dataDir, 'perfil');
+  scene.service = await startProfiled({ NFSE_DATA_DIR: scene.dataDir }, dir);
+  const order = orderOf(scene, { firstNumber: 10_000_000, warmupMs: PROFILE_WARMUP_MS, measureMs: PROFILE_MS });
+  const { result } = await generate(order, () => undefined);
+  await scene.service.end('SIGINT');
+  const [file] = await readdir(dir);
+  const { steps, total } = stepsOf(path.join(dir, file!));
+  // The profile covers the warming up too; what it did then is taken to be at the same rate.
+  const notes = result.notes * ((PROFILE_WARMUP_MS + PROFILE_MS) / PROFILE_MS);
+  const each = (seconds: number): string => ((seconds / notes) * 1e6).toFixed(1);
+  return [...[...steps].map(([name, seconds]): Row => [name, each(seconds)]), ['ao todo', each(total)]];
 }
 
 function startProfiled(env: NodeJS.ProcessEnv, dir: string): Promise<Running> {
@@ -114,33 +177,36 @@ function startProfiled(env: NodeJS.ProcessEnv, dir: string): Promise<Running> {
 
 type Part = { readonly firstNumber: number; readonly warmupMs: number; readonly measureMs: number };
 
-function orderOf(service: Running, { pki }: Stage, options: SignedOptions, part: Part): LoadOrder {
-  const { hostname, port } = new URL(service.address);
-  const providers = pki.prestadores
+function providersOf({ stage, options }: Pick<Scene, 'stage' | 'options'>): readonly ProviderKeys[] {
+  return stage.pki.prestadores
     .slice(0, options.providers)
     .map(({ documento, certificado, chave }) => ({ documento, certificado, chave }));
-  const count = Math.ceil((RATE_MAX * (part.warmupMs + part.measureMs)) / 1000);
+}
+
+function orderOf(scene: Scene, part: Part): LoadOrder {
+  const { hostname, port } = new URL(scene.service.address);
+  const { connections, providers } = scene.options;
   return {
     host: hostname,
     port: Number(port),
     path: `/${SLUG}/api/v1/nfse/v101`,
-    connections: options.connections,
-    providers: options.providers,
+    connections,
+    providers,
     ...part,
-    signed: { providers, count },
+    signed: {
+      providers: providersOf(scene),
+      count: Math.ceil((RATE_MAX * (part.warmupMs + part.measureMs)) / 1000),
+    },
   };
 }
 
-async function measured(
+function measured(
+  { service, simulator, dataDir }: Scene,
   order: LoadOrder,
-  service: Running,
-  simulator: Simulator,
-  dataDir: string,
-): Promise<{ result: LoadResult; before: Cpu & { accepted: number }; after: Cpu & { accepted: number } }> {
-  const look = async (): Promise<Cpu & { accepted: number }> => {
+): Promise<{ readonly result: LoadResult; readonly before: Look; readonly after: Look }> {
+  return generate(order, async (): Promise<Look> => {
     const cpu = { ...cpuSecondsOf(service.pid, dataDir), simulator: cpuSecondsOfProcess(simulator.pid) };
-    const { documentos } = await simulator.ask('/estado');
-    return { ...cpu, accepted: Number(documentos) };
-  };
-  return generate(order, look);
+    const { documentos } = (await simulator.ask('/estado')) as { documentos: number };
+    return { ...cpu, accepted: documentos };
+  });
 }
