@@ -75,6 +75,11 @@ async function register({ pool, municipio }: Place, ...establishments: readonly 
   }
 }
 
+async function inSimples({ pool, municipio }: Place, documento: string, inicio: string, fim?: string): Promise<void> {
+  const text = 'insert into simples_nacional (tenant, documento, inicio, fim) values ($1, $2, $3, $4)';
+  await pool.query(text, [municipio.tenant, documento, inicio, fim ?? null]);
+}
+
 type Servico = { codigo: string; cTribNac: string; inicio?: string; fim?: string; aliquota?: string };
 
 async function administer({ pool, municipio }: Place, ...servicos: readonly Servico[]): Promise<void> {
@@ -208,10 +213,12 @@ describe('the sandbox bypasses the authorisation', () => {
     assert.equal((await gathered(place, { 'prest/IM': '999' })).facts.prestador.inscricaoMunicipal, '55');
   });
 
-  test('of several establishments an authorised one is preferred all the same (issuance 2)', async () => {
+  test('of several establishments an authorised one is preferred all the same (issuance 2), or the one that was named', async () => {
     const place = await sandbox();
     await register(place, { im: '1', autorizado: false }, { im: '2' }, { im: '3', autorizado: false });
     assert.equal((await gathered(place)).facts.prestador.inscricaoMunicipal, '2');
+    assert.equal((await gathered(place, { 'prest/IM': '00.3' })).facts.prestador.inscricaoMunicipal, '3');
+    assert.equal((await gathered(place, { 'prest/IM': '999' })).facts.prestador.inscricaoMunicipal, '2');
   });
 });
 
@@ -269,6 +276,30 @@ describe('production asks its registry', () => {
     assert.equal((await gathered(place)).facts.prestador.inscricaoMunicipal, '2');
     assert.equal((await gathered(place, { 'prest/IM': '3' })).facts.prestador.inscricaoMunicipal, '3');
     assert.equal((await refused(place, { 'prest/IM': '1' })).codigo, 'E102');
+  });
+
+  test('one registration written twice is one establishment', async () => {
+    const place = await production();
+    await register(place, { im: '00.123-4' });
+    await assert.rejects(register(place, { im: '1234' }), /duplicate key/);
+    await register(place, { im: '1235' });
+  });
+
+  test('the periods of the Simples Nacional come with the provider, in order (D-23)', async () => {
+    for (const place of [await production(), await sandbox()]) {
+      await register(place, {}, { documento: CPF });
+      assert.deepEqual((await gathered(place)).facts.prestador.simples, [], 'nobody said so');
+      const other = await production();
+      await inSimples(other, CNPJ, '2010-01-01');
+      await inSimples(place, CPF, '2011-01-01');
+      const fresh: Place = { ...place, world: { ...place.world, store: createStore(place.pool) } };
+      await inSimples(place, CNPJ, '2027-01-01');
+      await inSimples(place, CNPJ, '2018-07-01', '2020-12-31');
+      assert.deepEqual((await gathered(fresh)).facts.prestador.simples, [
+        { inicio: '2018-07-01', fim: '2020-12-31' },
+        { inicio: '2027-01-01', fim: undefined },
+      ]);
+    }
   });
 
   test('the name is that of the registry', async () => {
@@ -423,6 +454,33 @@ describe('the service list of the municipality', () => {
     const withoutRate = await sandbox();
     await administer(withoutRate, { codigo: '001', cTribNac: '010101' });
     assert.equal(await aliquotaOf(withoutRate, {}), decimal('2.00'));
+  });
+
+  test('without one the standard rate of the municipality applies; with one it is the list that speaks', async () => {
+    for (const place of await places()) {
+      const own: Place = { ...place, municipio: { ...place.municipio, aliquotaPadrao: decimal('3.50') } };
+      assert.equal(await aliquotaOf(own, {}), decimal('3.50'), 'the DPS says 2.00');
+      assert.equal(await aliquotaOf(own, { [pAliq]: null, 'serv/cServ/cTribMun': '777' }), decimal('3.50'));
+      assert.equal(
+        await aliquotaOf({ ...own, municipio: { ...own.municipio, aliquotaPadrao: decimal('0.00') } }, {}),
+        decimal('0.00'),
+      );
+    }
+    for (const place of await places({ codigo: '001', cTribNac: '010101' })) {
+      const own: Place = { ...place, municipio: { ...place.municipio, aliquotaPadrao: decimal('3.50') } };
+      assert.equal(await aliquotaOf(own, {}), decimal('2.00'), 'the line has no rate');
+    }
+  });
+
+  test('that has ended administers nothing', async () => {
+    for (const place of await places({ codigo: '001', cTribNac: '010101', fim: '2026-09-30' })) {
+      assert.deepEqual(await codesOf(place), ['E0310 /DPS/infDPS/serv/cServ/cTribNac']);
+      assert.deepEqual(await codesOf(place, { dCompet: '2026-09-30' }), []);
+      assert.deepEqual(await codesOf(place, { 'serv/cServ/cTribMun': '001' }), [
+        'E0310 /DPS/infDPS/serv/cServ/cTribNac',
+        'E402 /DPS/infDPS/serv/cServ/cTribMun',
+      ]);
+    }
   });
 
   test('is shown to the rules as it stands', async () => {

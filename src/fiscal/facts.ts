@@ -30,6 +30,14 @@ export type Endereco = {
   readonly CEP: string;
 };
 
+/** What stands on a note where the registry knows no address: every note must have one. */
+export const ENDERECO_NAO_INFORMADO: Endereco = {
+  xLgr: 'Endereço não informado',
+  nro: 'S/N',
+  xBairro: 'Centro',
+  CEP: '00000000',
+};
+
 export type Facts = {
   readonly ambiente: Ambiente;
   /** The tenant's own municipality; undefined for the sandbox, which is every municipality's. */

@@ -5,7 +5,7 @@
 import { AMBIENTES } from '../fiscal/ambiente.ts';
 import { municipioOf } from '../fiscal/catalogs/catalogs.ts';
 import { cnpjIsValid, cpfIsValid } from '../fiscal/chave.ts';
-import type { Facts, Prestador } from '../fiscal/facts.ts';
+import { ENDERECO_NAO_INFORMADO, type Facts, type Prestador } from '../fiscal/facts.ts';
 import { type Fault, type Refusal, refusalOf } from '../fiscal/fault.ts';
 import type { Dps } from '../fiscal/layout/dps.ts';
 import { momentIn } from '../fiscal/moment.ts';
@@ -72,7 +72,10 @@ async function findPrestador(world: World, municipio: Municipio, dps: Dps): Prom
     return settings.registersPrestador ? prestadorOfFirstDps(dps, documento) : refused(notRegistered(dps));
   }
   if (!settings.checksAuthorization) {
-    return { prestador: establishments.find((one) => one.autorizado) ?? establishments[0]!, novo: false };
+    // A registration that is nobody's is let pass here, and one of the provider's is meant.
+    const named = ofRegistration(establishments, dps.prest.IM);
+    const candidates = named.length > 0 ? named : establishments;
+    return { prestador: candidates.find((one) => one.autorizado) ?? candidates[0]!, novo: false };
   }
   return authorized(establishments, dps);
 }
@@ -81,10 +84,7 @@ async function findPrestador(world: World, municipio: Municipio, dps: Dps): Prom
 function authorized(establishments: readonly Prestador[], dps: Dps): Found | Refusal {
   const xpath = '/DPS/infDPS/prest';
   const im = dps.prest.IM;
-  const ofIm =
-    im === undefined
-      ? establishments
-      : establishments.filter((one) => bareIm(one.inscricaoMunicipal ?? '') === bareIm(im));
+  const ofIm = ofRegistration(establishments, im);
   if (ofIm.length === 0) {
     const mensagem =
       'A inscrição municipal informada não é deste prestador. Confira prest/IM com a prefeitura, ou retire o elemento.';
@@ -97,7 +97,13 @@ function authorized(establishments: readonly Prestador[], dps: Dps): Found | Ref
   return refused({ codigo: 'E102', xpath, mensagem });
 }
 
-/** Municipal registrations are compared without punctuation or leading zeros. */
+/** All of them when no registration was sent. */
+function ofRegistration(establishments: readonly Prestador[], im: string | undefined): readonly Prestador[] {
+  if (im === undefined) return establishments;
+  return establishments.filter((one) => bareIm(one.inscricaoMunicipal ?? '') === bareIm(im));
+}
+
+/** Municipal registrations are compared without punctuation or leading zeros, as in `inscricao_comparavel` of the store. */
 function bareIm(im: string): string {
   return im.replace(/[^0-9A-Za-z]/g, '').replace(/^0+(?=.)/, '');
 }
@@ -130,7 +136,7 @@ function generic(documento: string, razaoSocial: string, dps: Dps): Prestador {
     razaoSocial,
     inscricaoMunicipal: dps.prest.IM,
     autorizado: true,
-    endereco: { xLgr: 'Endereço não informado', nro: 'S/N', xBairro: 'Centro', CEP: '00000000' },
+    endereco: ENDERECO_NAO_INFORMADO,
     simples: [],
   };
 }

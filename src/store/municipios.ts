@@ -21,8 +21,9 @@ export type Confianca = { readonly ancoras: string | undefined; readonly revogad
 /** Files, absolute; without `ca` the authorities that the operating system trusts. */
 export type AcessoAdn = { readonly url: string; readonly ca: string | undefined; readonly chaves: ChavesAdn };
 
+/** `senhaArquivo`: a file with the password in its first line; a key in PEM may have none. */
 export type ChavesAdn =
-  | { readonly certificado: string; readonly chave: string }
+  | { readonly certificado: string; readonly chave: string; readonly senhaArquivo?: string | undefined }
   | { readonly pfx: string; readonly senhaArquivo: string };
 
 /** A municipality as it is opened: what is not said is not set. */
@@ -38,6 +39,8 @@ export type MunicipioStore = {
   updateMunicipio(municipio: Municipio): Promise<boolean>;
   /** Whether a tenant has ever numbered a note. */
   hasIssued(tenant: string): Promise<boolean>;
+  /** Establishments, and lines of the service list. */
+  countCadastro(tenant: string): Promise<{ readonly prestadores: number; readonly servicos: number }>;
 };
 
 const COLUMNS = `ambiente, codigo_ibge, aliquota_padrao, ancoras, revogados, adn_url, adn_ca, adn_certificado, adn_chave,
@@ -85,6 +88,12 @@ export function municipioStore(pool: Db): MunicipioStore {
       const { rows } = await pool.query<{ issued: boolean }>(text, [tenant]);
       return rows[0]!.issued;
     },
+    countCadastro: async (tenant) => {
+      const text = `select (select count(*)::int from prestadores where tenant = $1) as prestadores,
+        (select count(*)::int from servicos_municipais where tenant = $1) as servicos`;
+      const { rows } = await pool.query<{ prestadores: number; servicos: number }>(text, [tenant]);
+      return rows[0]!;
+    },
   };
 }
 
@@ -104,14 +113,15 @@ function adnOf(row: Row): AcessoAdn | undefined {
   if (row.adn_url === null) return undefined;
   const chaves =
     row.adn_pfx === null
-      ? { certificado: row.adn_certificado!, chave: row.adn_chave! }
+      ? { certificado: row.adn_certificado!, chave: row.adn_chave!, senhaArquivo: row.adn_senha_arquivo ?? undefined }
       : { pfx: row.adn_pfx, senhaArquivo: row.adn_senha_arquivo! };
   return { url: row.adn_url, ca: row.adn_ca ?? undefined, chaves };
 }
 
 /** In the order of the tenant and {@link COLUMNS}. */
 function valuesOf({ tenant, ambiente, codigoIbge, aliquotaPadrao, confianca, adn }: NovoMunicipio): unknown[] {
-  const chaves: { certificado?: string; chave?: string; pfx?: string; senhaArquivo?: string } = adn?.chaves ?? {};
+  const chaves: Partial<Record<'certificado' | 'chave' | 'pfx' | 'senhaArquivo', string | undefined>> =
+    adn?.chaves ?? {};
   return [
     tenant,
     ambiente,

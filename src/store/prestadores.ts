@@ -4,6 +4,7 @@ import { batched } from './batched.ts';
 import type { Db } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { remembered } from './remembered.ts';
+import { mayWrite } from './staging.ts';
 
 export type PrestadorStore = {
   /** All establishments of a document, in the order of their municipal registration. */
@@ -70,7 +71,10 @@ function prestadorOf(row: Row): Prestador {
   };
 }
 
-/** Providers that the notes of this transaction bring with them; one that somebody else brought first stays as it is. */
+/**
+ * Providers that the notes of this transaction bring with them; one that somebody else brought first stays as it is.
+ * While an import is being merged they are left to a later note, because this one would have to wait for its rows.
+ */
 export async function insertPrestadoresOfDps(
   client: PoolClient,
   tenant: string,
@@ -85,6 +89,7 @@ export async function insertPrestadoresOfDps(
     select $1, x.documento, x.im, x.nome, true, x.logradouro, x.numero, x.bairro, x.cep, 'dps', x.em
     from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::timestamptz[])
       as x (documento, im, nome, logradouro, numero, bairro, cep, em)
+    where ${mayWrite}
     on conflict (tenant, documento, inscricao_comparavel) do nothing`;
   await client.query({
     name: 'insert_prestadores',

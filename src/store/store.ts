@@ -1,4 +1,6 @@
 /** The store as the flows see it: what we remember, by subject. */
+import { type PrestadorImport, prestadorImport } from './import-prestadores.ts';
+import { type ServicoImport, servicoImport } from './import-servicos.ts';
 import { type MunicipioStore, municipioStore } from './municipios.ts';
 import { type NotaStore, notaStore } from './notas.ts';
 import type { Db } from './open.ts';
@@ -8,6 +10,8 @@ import { type ServicoStore, servicoStore } from './servicos.ts';
 export type Store = MunicipioStore &
   PrestadorStore &
   ServicoStore &
+  PrestadorImport &
+  ServicoImport &
   NotaStore & {
     /** Throws when the database does not answer: the readiness check. */
     ping(): Promise<void>;
@@ -19,6 +23,8 @@ export function createStore(pool: Db): Store {
     ...municipioStore(pool),
     ...prestadorStore(pool),
     ...servicoStore(pool),
+    ...prestadorImport(pool),
+    ...servicoImport(pool),
     ...notaStore(pool),
     ping: async () => {
       await pool.query('select 1');

@@ -5,7 +5,7 @@
  * It reads only the text that `example.ts` writes, one tag a line; documents from outside are XML and are read by
  * `../../documents/xml.ts`, with which the tests run the same examples.
  */
-import type { Facts } from '../facts.ts';
+import { ENDERECO_NAO_INFORMADO, type Facts } from '../facts.ts';
 import type { Fault } from '../fault.ts';
 import { judge } from '../judge.ts';
 import { readDps } from '../layout/read.ts';
@@ -22,7 +22,7 @@ export const EXAMPLE_FACTS: Facts = {
     documento: '11222333000181',
     razaoSocial: 'Empresa Exemplo Ltda',
     autorizado: true,
-    endereco: { xLgr: 'Endereço não informado', nro: 'S/N', xBairro: 'Centro', CEP: '00000000' },
+    endereco: ENDERECO_NAO_INFORMADO,
     simples: [],
   },
   administers: () => true,

@@ -13,10 +13,10 @@ alter table municipios
   add column adn_chave text,
   add column adn_pfx text,
   add column adn_senha_arquivo text,
-  -- An address comes with one pair of files, and no pair without an address.
+  -- An address comes with one pair of files, and no pair without an address. A key in PEM may have no password.
   add constraint municipios_adn check (
     num_nonnulls(adn_url, adn_certificado, adn_chave, adn_pfx, adn_senha_arquivo) = 0 and adn_ca is null
-    or adn_url is not null and num_nonnulls(adn_certificado, adn_chave) = 2 and num_nonnulls(adn_pfx, adn_senha_arquivo) = 0
+    or adn_url is not null and num_nonnulls(adn_certificado, adn_chave) = 2 and adn_pfx is null
     or adn_url is not null and num_nonnulls(adn_certificado, adn_chave) = 0 and num_nonnulls(adn_pfx, adn_senha_arquivo) = 2
   );
 

@@ -1,0 +1,273 @@
+/**
+ * A table that somebody exported (RFC 4180, and as spreadsheets in Brazil do it): read as a stream, one line's faults
+ * never spoil the next. Comma or semicolon, UTF-8 or Latin-1, quotes, either line end.
+ *
+ * What a column means is no business of this file.
+ */
+import { isUtf8 } from 'node:buffer';
+import { createReadStream } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
+import path from 'node:path';
+
+export type CsvRecord = {
+  /** Line of the file where it begins, the header being 1. */
+  readonly linha: number;
+  readonly cells: readonly string[];
+};
+
+/** `problem`: one Portuguese sentence. */
+export type CsvFault = { readonly linha: number; readonly problem: string };
+
+export type CsvFile = {
+  readonly codificacao: 'UTF-8' | 'Latin-1';
+  readonly separador: ',' | ';';
+  readonly bytes: number;
+  /** As written, without the spaces around. */
+  readonly header: readonly string[];
+  /** What follows the header, some hundreds of lines at a time; empty lines are passed over. */
+  records(): AsyncGenerator<{ readonly records: readonly (CsvRecord | CsvFault)[]; readonly bytesRead: number }>;
+};
+
+/** A quote that nobody closed must not make one very long name of the rest of the file. */
+const RECORD_CHARS_MAX = 65_536;
+const RECORD_LINES_MAX = 20;
+const CHUNK_BYTES = 262_144;
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'não existe',
+  ENOTDIR: 'não existe',
+  EACCES: 'não pode ser lido por este usuário',
+  EPERM: 'não pode ser lido por este usuário',
+};
+
+/** Opens a file and reads its header. Throws an Error in Portuguese that names the file. */
+export async function openCsv(file: string): Promise<CsvFile> {
+  const name = path.basename(file);
+  try {
+    const about = await stat(file);
+    if (!about.isFile()) throw new Error(`${file} ${about.isDirectory() ? 'é uma pasta' : 'não é um arquivo comum'}.`);
+    const codificacao = await encodingOf(file, name);
+    const first = await firstLine(file, codificacao);
+    if (first === undefined || first.trim() === '') throw new Error(`${name} está vazio: falta a linha de cabeçalho.`);
+    const separador = separatorOf(first);
+    const header = cellsOf(first, separador);
+    if (!Array.isArray(header)) throw new Error(`${name}: o cabeçalho não pôde ser lido: ${header}.`);
+    return {
+      codificacao,
+      separador,
+      bytes: about.size,
+      header: header.map((cell) => cell.trim()),
+      records: () => recordsOf(file, codificacao, separador, header.length),
+    };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    throw new Error(`o arquivo ${file} ${REASONS[code] ?? `não pôde ser lido (${code})`}.`);
+  }
+}
+
+/** Reads the whole file once: whether bytes are UTF-8 is known only at their end. */
+async function encodingOf(file: string, name: string): Promise<CsvFile['codificacao']> {
+  const handle = await open(file);
+  try {
+    const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+    let kept = 0;
+    let codificacao: CsvFile['codificacao'] = 'UTF-8';
+    for (let isFirst = true; ; isFirst = false) {
+      const { bytesRead } = await handle.read(chunk, kept, chunk.length - kept);
+      const seen = chunk.subarray(0, kept + bytesRead);
+      if (isFirst) refuseOtherFormats(seen, name);
+      if (seen.includes(0)) throw new Error(`${name} não é um texto: traz bytes nulos. Exporte-o como CSV UTF-8.`);
+      if (codificacao === 'UTF-8') {
+        const whole = bytesRead === 0 ? seen.length : wholeCharacters(seen);
+        if (!isUtf8(seen.subarray(0, whole))) codificacao = 'Latin-1';
+        kept = codificacao === 'UTF-8' ? seen.length - whole : 0;
+        seen.copyWithin(0, seen.length - kept);
+      }
+      if (bytesRead === 0) return codificacao;
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+function refuseOtherFormats(start: Buffer, name: string): void {
+  const begin = start.subarray(0, 4).toString('latin1');
+  if (begin.startsWith('PK') || begin === '\xd0\xcf\x11\xe0') {
+    throw new Error(`${name} é uma planilha, e não um CSV. Na planilha, use Salvar como, CSV UTF-8.`);
+  }
+  if (begin.startsWith('\xff\xfe') || begin.startsWith('\xfe\xff')) {
+    throw new Error(`${name} está em UTF-16. Salve-o como CSV UTF-8.`);
+  }
+}
+
+/** Length without a character that the chunk cuts in two. */
+function wholeCharacters(bytes: Buffer): number {
+  for (let back = 1; back <= 3 && back <= bytes.length; back += 1) {
+    const byte = bytes[bytes.length - back]!;
+    if (byte < 0x80) return bytes.length;
+    if (byte >= 0xc0) {
+      const width = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+      return width > back ? bytes.length - back : bytes.length;
+    }
+  }
+  return bytes.length;
+}
+
+async function firstLine(file: string, codificacao: CsvFile['codificacao']): Promise<string | undefined> {
+  for await (const { lines } of linesOf(file, codificacao)) if (lines.length > 0) return lines[0];
+  return undefined;
+}
+
+/** A line that is too long is cut, so that it is told and its rest forgotten. */
+async function* linesOf(
+  file: string,
+  codificacao: CsvFile['codificacao'],
+): AsyncGenerator<{ lines: readonly string[]; bytesRead: number }> {
+  // What is called Latin-1 here is the Windows code page that contains it: exports that say one mean the other.
+  const decoder = new TextDecoder(codificacao === 'UTF-8' ? 'utf-8' : 'windows-1252');
+  const stream = createReadStream(file, { highWaterMark: CHUNK_BYTES });
+  let rest = '';
+  let bytesRead = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    bytesRead += chunk.length;
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    rest = lines.pop()!.slice(0, RECORD_CHARS_MAX + 1);
+    yield { lines: lines.map(withoutReturn), bytesRead };
+  }
+  rest += decoder.decode();
+  if (rest !== '') yield { lines: [withoutReturn(rest)], bytesRead };
+}
+
+function withoutReturn(line: string): string {
+  return line.endsWith('\r') ? line.slice(0, -1) : line;
+}
+
+/** The one of which the header has more; names of columns hold neither. */
+function separatorOf(header: string): ',' | ';' {
+  return header.split(';').length > header.split(',').length ? ';' : ',';
+}
+
+async function* recordsOf(
+  file: string,
+  codificacao: CsvFile['codificacao'],
+  separador: ',' | ';',
+  width: number,
+): ReturnType<CsvFile['records']> {
+  let linha = 0;
+  /** Lines of a record whose quotes are still open; the first of them is number `begun`. */
+  let open: string[] = [];
+  let begun = 0;
+  let records: (CsvRecord | CsvFault)[] = [];
+
+  const take = (cells: readonly string[] | string, at: number): void => {
+    if (typeof cells === 'string') records.push({ linha: at, problem: cells });
+    else if (cells.some((cell) => cell.trim() !== '')) records.push(fitted({ linha: at, cells }, width));
+  };
+  /** The first line is at fault, and those behind it are read as if it had never been. */
+  const giveUp = (): void => {
+    const [, ...others] = open;
+    records.push({ linha: begun, problem: UNCLOSED });
+    open = [];
+    const first = begun + 1;
+    for (const [place, line] of others.entries()) feed(line, first + place);
+  };
+  const feed = (line: string, at: number): void => {
+    const mayOpen = open.length === 0 && line.includes('"') && line.length <= RECORD_CHARS_MAX;
+    if (open.length === 0 && !(mayOpen && isOpen(line, separador))) {
+      take(cellsOf(line, separador), at);
+      return;
+    }
+    if (open.length === 0) begun = at;
+    open.push(line);
+    if (open.length > 1 && line.includes('"')) {
+      const whole = open.join('\n');
+      if (!isOpen(whole, separador)) {
+        const cells = cellsOf(whole, separador);
+        // A quote further down that closes what it did not open leaves a record that does not fit.
+        if (typeof cells === 'string' || cells.length !== width) {
+          giveUp();
+          return;
+        }
+        open = [];
+        take(cells, begun);
+        return;
+      }
+    }
+    if (open.length >= RECORD_LINES_MAX) giveUp();
+  };
+
+  for await (const { lines, bytesRead } of linesOf(file, codificacao)) {
+    for (const line of lines) {
+      linha += 1;
+      if (linha > 1) feed(line, linha);
+    }
+    yield { records, bytesRead };
+    records = [];
+  }
+  while (open.length > 0) giveUp();
+  if (records.length > 0) yield { records, bytesRead: (await stat(file)).size };
+}
+
+/** As many cells as the header; empty ones too many are what a spreadsheet leaves behind. */
+function fitted(record: CsvRecord, width: number): CsvRecord | CsvFault {
+  const { cells, linha } = record;
+  if (cells.length === width) return record;
+  if (cells.length > width && cells.slice(width).every((cell) => cell.trim() === '')) {
+    return { linha, cells: cells.slice(0, width) };
+  }
+  const hint = cells.length > width ? ' (um campo com o separador dentro precisa de aspas)' : '';
+  return { linha, problem: `a linha tem ${cells.length} campos, e o cabeçalho ${width}${hint}` };
+}
+
+const UNCLOSED = 'as aspas que abrem um campo não se fecham';
+const STRAY =
+  'há aspas no meio de um campo; ponha o campo inteiro entre aspas, e escreva duas vezes as aspas de dentro';
+const TOO_LONG = `a linha tem mais de ${RECORD_CHARS_MAX} caracteres`;
+
+/** Whether the text ends inside of a quoted cell. Only a quote at the beginning of a cell opens one. */
+function isOpen(text: string, separador: string): boolean {
+  let at = 0;
+  for (;;) {
+    if (text[at] === '"') {
+      at = closingQuote(text, at);
+      if (at < 0) return true;
+    }
+    const next = text.indexOf(separador, at);
+    if (next < 0) return false;
+    at = next + 1;
+  }
+}
+
+/** Place of the quote that closes the cell which the one at `from` opens; -1 when there is none. */
+function closingQuote(text: string, from: number): number {
+  for (let at = from + 1; ; at += 2) {
+    at = text.indexOf('"', at);
+    if (at < 0 || text[at + 1] !== '"') return at;
+  }
+}
+
+/** The cells of a record, or what is wrong with it. */
+function cellsOf(text: string, separador: string): string[] | string {
+  if (text.length > RECORD_CHARS_MAX) return TOO_LONG;
+  if (!text.includes('"')) return text.split(separador);
+  const cells: string[] = [];
+  for (let at = 0; ; ) {
+    let end: number;
+    if (text[at] === '"') {
+      const close = closingQuote(text, at);
+      if (close < 0) return UNCLOSED;
+      cells.push(text.slice(at + 1, close).replaceAll('""', '"'));
+      end = close + 1;
+      if (end < text.length && text[end] !== separador) return STRAY;
+    } else {
+      end = text.indexOf(separador, at);
+      if (end < 0) end = text.length;
+      const cell = text.slice(at, end);
+      if (cell.includes('"')) return STRAY;
+      cells.push(cell);
+    }
+    if (end >= text.length) return cells;
+    at = end + 1;
+  }
+}

@@ -1,0 +1,121 @@
+/** What the two commands that import a file have in common: their options, the progress, and the account at the end. */
+import {
+  type ImportOutcome,
+  type ImportProgress,
+  type ImportRequest,
+  RECUSADAS_SHOWN_MAX,
+} from '../../flows/import-csv.ts';
+import { type Command, type Terminal, textOf, type Values } from './command.ts';
+import { grouped } from './municipio.ts';
+
+export const IMPORT_OPTIONS: Command['options'] = {
+  municipio: { type: 'string' },
+  parcial: { type: 'boolean' },
+  erros: { type: 'string' },
+};
+
+export const IMPORT_OPTIONS_HELP: Command['optionsHelp'] = [
+  ['--municipio SLUG', 'município a que o cadastro pertence'],
+  ['--parcial', 'grava as linhas boas ainda que haja linhas recusadas (sem ela: tudo ou nada)'],
+  ['--erros ARQUIVO', 'escreve neste arquivo todas as linhas recusadas, com o motivo'],
+];
+
+const BAR_CELLS = 30;
+/** How often a terminal is written over, and how often a plain line is added. */
+const BAR_EVERY_MS = 100;
+const LINE_EVERY_MS = 5_000;
+
+/** Asks for the municipality, runs, and tells what came of it. Exit code. */
+export async function importing<Counts>(
+  terminal: Terminal,
+  values: Values,
+  arquivo: string,
+  run: (request: ImportRequest) => Promise<ImportOutcome<Counts>>,
+  account: (counts: Counts, municipio: string) => readonly string[],
+): Promise<number> {
+  const municipio = textOf(values, 'municipio');
+  if (municipio === undefined) {
+    terminal.err('Falta --municipio SLUG: a que município o arquivo pertence.\n');
+    return 2;
+  }
+  const erros = textOf(values, 'erros');
+  const progress = progressOn(terminal);
+  const began = performance.now();
+  let outcome: ImportOutcome<Counts>;
+  try {
+    outcome = await run({ arquivo, municipio, parcial: values.parcial === true, erros, onProgress: progress.show });
+  } finally {
+    progress.end();
+  }
+  const { codificacao, separador, linhas, counts } = outcome;
+  const seconds = ((performance.now() - began) / 1000).toFixed(1).replace('.', ',');
+  const hint = codificacao === 'Latin-1' ? ' (o arquivo não é UTF-8; confira os acentos)' : '';
+  terminal.out(`Lidas ${grouped(linhas)} linhas em ${seconds} s: ${codificacao}${hint}, separador "${separador}".\n`);
+  tellRefused(terminal, outcome, erros);
+  if (counts === undefined) {
+    terminal.err(verdictOf(outcome, values.parcial === true));
+    return 1;
+  }
+  for (const line of account(counts, municipio)) terminal.out(`${line}\n`);
+  return 0;
+}
+
+function verdictOf({ linhas, recusadas }: ImportOutcome<unknown>, parcial: boolean): string {
+  if (linhas === 0) return 'Nada foi gravado: o arquivo só tem o cabeçalho.\n';
+  const way = parcial || recusadas === linhas ? '' : ', ou grave as demais com --parcial';
+  return `Nada foi gravado. Corrija as linhas e importe de novo${way}.\n`;
+}
+
+function tellRefused(
+  terminal: Terminal,
+  { recusadas, primeiras }: ImportOutcome<unknown>,
+  erros: string | undefined,
+): void {
+  if (recusadas === 0) return;
+  terminal.err(recusadas === 1 ? 'Há 1 linha recusada:\n' : `Há ${grouped(recusadas)} linhas recusadas:\n`);
+  for (const { linha, motivo } of primeiras) terminal.err(`  linha ${linha}: ${motivo}\n`);
+  const rest = recusadas - primeiras.length;
+  const where = erros === undefined ? `--erros ARQUIVO escreve todas` : `todas estão em ${erros}`;
+  if (rest > 0) terminal.err(`  … e mais ${grouped(rest)}; aqui só as ${RECUSADAS_SHOWN_MAX} primeiras, ${where}\n`);
+  else if (erros !== undefined) terminal.err(`  também em ${erros}\n`);
+}
+
+/** A bar where a line may be written over, a line now and then elsewhere. */
+function progressOn(terminal: Terminal): { show(progress: ImportProgress): void; end(): void } {
+  let etapa = '';
+  let shownAt = performance.now();
+  let isOpen = false;
+  return {
+    show: (progress) => {
+      const now = performance.now();
+      const isNew = progress.etapa !== etapa;
+      etapa = progress.etapa;
+      if (terminal.isTerminal) {
+        if (!isNew && now - shownAt < BAR_EVERY_MS) return;
+        isOpen = true;
+        terminal.out(`\r\x1b[K${barOf(progress)}`);
+      } else {
+        // A quick import needs no account of its course.
+        if (now - shownAt < LINE_EVERY_MS) return;
+        terminal.out(`${barOf(progress)}\n`);
+      }
+      shownAt = now;
+    },
+    end: () => {
+      if (isOpen) terminal.out('\r\x1b[K');
+    },
+  };
+}
+
+const ETAPAS: Readonly<Record<Exclude<ImportProgress['etapa'], 'lendo'>, string>> = {
+  conferindo: 'conferindo umas linhas com as outras…',
+  gravando: 'gravando…',
+};
+
+function barOf({ etapa, linhas, bytes, bytesTotal }: ImportProgress): string {
+  if (etapa !== 'lendo') return `${grouped(linhas)} linhas lidas; ${ETAPAS[etapa]}`;
+  const share = bytesTotal === 0 ? 1 : Math.min(1, bytes / bytesTotal);
+  const full = Math.round(share * BAR_CELLS);
+  const bar = `${'█'.repeat(full)}${'░'.repeat(BAR_CELLS - full)}`;
+  return `${bar} ${String(Math.floor(share * 100)).padStart(3)} %  ${grouped(linhas)} linhas`;
+}

@@ -1,0 +1,194 @@
+/** `nfse municipio …`: opening a municipality, changing what it has set, and looking at it. */
+import { formatDecimal } from '../../fiscal/decimal.ts';
+import {
+  alterMunicipio,
+  type Configured,
+  createMunicipio,
+  listMunicipios,
+  type MunicipioShown,
+  REMOVABLE,
+  type Settings,
+  showMunicipio,
+} from '../../flows/municipios.ts';
+import { type CliWorld, type Command, type Terminal, textOf, type Values } from './command.ts';
+
+const OPTIONS = {
+  ibge: { type: 'string' },
+  ambiente: { type: 'string' },
+  aliquota: { type: 'string' },
+  ancoras: { type: 'string' },
+  revogados: { type: 'string' },
+  adn: { type: 'string' },
+  'adn-ca': { type: 'string' },
+  'adn-certificado': { type: 'string' },
+  'adn-chave': { type: 'string' },
+  'adn-pfx': { type: 'string' },
+  'adn-senha-arquivo': { type: 'string' },
+} as const;
+
+const OPTIONS_HELP: readonly (readonly [string, string])[] = [
+  ['--ibge CÓDIGO', 'código IBGE do município, 7 algarismos'],
+  ['--ambiente NOME', 'producao ou homologacao (padrão producao)'],
+  ['--aliquota 5.00', 'ISS de todo serviço enquanto não há lista de serviços importada'],
+  ['--ancoras PASTA', 'certificados das autoridades em que se confia, PEM (padrão: as raízes da ICP-Brasil)'],
+  ['--revogados PASTA', 'listas de certificados revogados (LCR), PEM ou DER'],
+  ['--adn https://…', 'endereço do ambiente nacional'],
+  ['--adn-ca ARQUIVO', 'quem assina o certificado do ADN, PEM (padrão: as autoridades do sistema)'],
+  ['--adn-certificado ARQUIVO', 'certificado do município, PEM, com que se identifica e assina'],
+  ['--adn-chave ARQUIVO', 'chave privada desse certificado, PEM'],
+  ['--adn-pfx ARQUIVO', 'certificado e chave num arquivo só (.pfx ou .p12), no lugar dos dois'],
+  ['--adn-senha-arquivo ARQUIVO', 'arquivo com a senha na primeira linha'],
+];
+
+const REMOVING = Object.fromEntries(REMOVABLE.map((name) => [`sem-${name}`, { type: 'boolean' as const }]));
+
+const REMOVING_HELP: readonly (readonly [string, string])[] = [
+  ['--sem-aliquota', 'vale a alíquota da DPS'],
+  ['--sem-ancoras', 'volta às raízes da ICP-Brasil'],
+  ['--sem-revogados', 'deixa de consultar listas de revogados'],
+  ['--sem-adn', 'deixa de transmitir; as notas ficam à espera'],
+  ['--sem-adn-ca', 'volta às autoridades do sistema'],
+];
+
+export const MUNICIPIO_COMMANDS: readonly Command[] = [
+  {
+    name: 'municipio criar',
+    arguments: 'SLUG',
+    summary: 'Abre um município; SLUG é o começo do seu endereço neste serviço, como sao-paulo.',
+    options: OPTIONS,
+    optionsHelp: OPTIONS_HELP,
+    takes: 1,
+    run: (world, values, [slug]) =>
+      world.registry(async (registry) =>
+        configured(world, await createMunicipio(registry, slug!, settingsOf(values)), 'Município criado.'),
+      ),
+  },
+  {
+    name: 'municipio listar',
+    arguments: '',
+    summary: 'Lista os municípios.',
+    options: {},
+    optionsHelp: [],
+    takes: 0,
+    run: listar,
+  },
+  {
+    name: 'municipio mostrar',
+    arguments: 'SLUG',
+    summary: 'Mostra o que um município tem configurado, e se os arquivos estão no lugar.',
+    options: {},
+    optionsHelp: [],
+    takes: 1,
+    run: (world, _values, [slug]) =>
+      world.registry(async (registry) => shown(world, await showMunicipio(registry, slug!))),
+  },
+  {
+    name: 'municipio alterar',
+    arguments: 'SLUG',
+    summary: 'Muda o que for indicado e deixa o resto; vale em segundos, sem reiniciar o serviço.',
+    options: { ...OPTIONS, ...REMOVING },
+    optionsHelp: [...OPTIONS_HELP, ...REMOVING_HELP],
+    takes: 1,
+    run: async (world, values, [slug]) => {
+      if (Object.keys(values).length === 0) {
+        world.err('Nada a alterar: indique ao menos uma opção. nfse municipio alterar --help mostra quais.\n');
+        return 2;
+      }
+      return world.registry(async (registry) =>
+        configured(world, await alterMunicipio(registry, slug!, settingsOf(values)), 'Município alterado.'),
+      );
+    },
+  },
+];
+
+function settingsOf(values: Values): Settings {
+  return {
+    ibge: textOf(values, 'ibge'),
+    ambiente: textOf(values, 'ambiente'),
+    aliquota: textOf(values, 'aliquota'),
+    ancoras: textOf(values, 'ancoras'),
+    revogados: textOf(values, 'revogados'),
+    adn: textOf(values, 'adn'),
+    adnCa: textOf(values, 'adn-ca'),
+    adnCertificado: textOf(values, 'adn-certificado'),
+    adnChave: textOf(values, 'adn-chave'),
+    adnPfx: textOf(values, 'adn-pfx'),
+    adnSenhaArquivo: textOf(values, 'adn-senha-arquivo'),
+    sem: REMOVABLE.filter((name) => values[`sem-${name}`] === true),
+  };
+}
+
+function configured(terminal: Terminal, result: Configured, done: string): number {
+  if ('problems' in result) {
+    const { problems } = result;
+    terminal.err(`Nada foi gravado. ${problems.length === 1 ? 'O problema' : 'Os problemas'}:\n`);
+    for (const problem of problems) terminal.err(`  ${problem}\n`);
+    return 1;
+  }
+  const { municipio, avisos } = result;
+  terminal.out(`${done}\n`);
+  for (const aviso of avisos) terminal.out(`  aviso  ${aviso}\n`);
+  terminal.out(`nfse municipio mostrar ${municipio.tenant} mostra tudo.\n`);
+  return 0;
+}
+
+async function listar(world: CliWorld): Promise<number> {
+  return world.registry(async (registry) => {
+    const municipios = await listMunicipios(registry);
+    if (municipios.length === 0) world.out('Ainda não há municípios. Crie um: nfse municipio criar --help\n');
+    const width = Math.max(0, ...municipios.map(({ tenant }) => tenant.length));
+    for (const { tenant, ambiente, codigoIbge, nome, adn } of municipios) {
+      const place = codigoIbge === undefined ? 'qualquer município' : `${codigoIbge} ${nome}`;
+      const where = ambiente === 'producao' ? `  ADN ${adn?.url ?? 'não configurado'}` : '';
+      world.out(`${tenant.padEnd(width)}  ${ambiente.padEnd(11)}  ${place}${where}\n`);
+    }
+    return 0;
+  });
+}
+
+function shown(terminal: Terminal, about: MunicipioShown): number {
+  const { municipio, nome, certificado, prestadores, servicos, problems, avisos } = about;
+  const { tenant, ambiente, codigoIbge, aliquotaPadrao, confianca, adn } = municipio;
+  const lines: [string, string][] = [
+    ['ambiente', ambiente],
+    ['município', codigoIbge === undefined ? 'qualquer um (ambiente de integração)' : `${codigoIbge} ${nome}`],
+    ['âncoras', confianca.ancoras ?? 'raízes da ICP-Brasil que acompanham o programa'],
+    ['revogados', confianca.revogados ?? 'não consultados'],
+    ['ADN', adn?.url ?? 'não configurado'],
+  ];
+  if (adn !== undefined) {
+    lines.push(['CA do ADN', adn.ca ?? 'autoridades do sistema']);
+    if ('pfx' in adn.chaves) lines.push(['PFX', adn.chaves.pfx]);
+    else lines.push(['certificado', adn.chaves.certificado], ['chave', adn.chaves.chave]);
+    if (adn.chaves.senhaArquivo !== undefined) lines.push(['senha em', adn.chaves.senhaArquivo]);
+  }
+  if (certificado !== undefined) {
+    const { titular, documento, emissor, inicio, fim } = certificado;
+    lines.push(
+      ['titular', documento === undefined ? titular : `${titular}, ${documento}`],
+      ['emissor', emissor],
+      ['validade', `${inicio} a ${fim}`],
+    );
+  }
+  const aliquota = aliquotaPadrao === undefined ? 'a da DPS' : `${formatDecimal(aliquotaPadrao)} %`;
+  lines.push(
+    ['prestadores', grouped(prestadores)],
+    [
+      'serviços',
+      servicos === 0 ? `sem lista: todo código nacional; alíquota: ${aliquota}` : `${grouped(servicos)} linhas`,
+    ],
+  );
+  terminal.out(`${tenant}\n`);
+  for (const [name, value] of lines) terminal.out(`  ${name.padEnd(11)}  ${value}\n`);
+  for (const aviso of avisos) terminal.out(`  aviso        ${aviso}\n`);
+  for (const problem of problems) terminal.out(`  PROBLEMA     ${problem}\n`);
+  if (problems.length === 0 && (adn !== undefined || confianca.ancoras !== undefined)) {
+    terminal.out('  arquivos     todos no lugar e legíveis por este usuário\n');
+  }
+  return problems.length === 0 ? 0 : 1;
+}
+
+/** `1.000.000` */
+export function grouped(count: number): string {
+  return String(count).replace(/\B(?=(\d{3})+$)/g, '.');
+}

@@ -1,0 +1,90 @@
+/** `nfse prestador …`: the municipality's file of establishments, and what is known of one. */
+import { maskDocumento } from '../../fiscal/chave.ts';
+import { brazilianDate } from '../../fiscal/moment.ts';
+import { COLUNAS_PRESTADOR, importPrestadores, showPrestador } from '../../flows/import-prestadores.ts';
+import { type CliWorld, type Command, textOf, type Values } from './command.ts';
+import { IMPORT_OPTIONS, IMPORT_OPTIONS_HELP, importing } from './importar.ts';
+import { grouped } from './municipio.ts';
+
+export const PRESTADOR_COMMANDS: readonly Command[] = [
+  {
+    name: 'prestador importar',
+    arguments: 'ARQUIVO.csv',
+    summary:
+      'Importa o cadastro de prestadores. O mesmo arquivo de novo não muda nada; quem não está nele fica como está.',
+    options: IMPORT_OPTIONS,
+    optionsHelp: [
+      ...IMPORT_OPTIONS_HELP,
+      ['', ''],
+      ['Colunas', COLUNAS_PRESTADOR.required.join(', ')],
+      ['Também', COLUNAS_PRESTADOR.optional.join(', ')],
+      ['Simples', 'de cada documento do arquivo valem os períodos do arquivo; para mais de um, repita a linha'],
+    ],
+    takes: 1,
+    run: importar,
+  },
+  {
+    name: 'prestador mostrar',
+    arguments: 'DOCUMENTO',
+    summary: 'Mostra o que o cadastro tem de um CNPJ ou CPF.',
+    options: { municipio: { type: 'string' } },
+    optionsHelp: [['--municipio SLUG', 'município do cadastro']],
+    takes: 1,
+    run: mostrar,
+  },
+];
+
+function importar(world: CliWorld, values: Values, [arquivo]: readonly string[]): Promise<number> {
+  return world.registry((registry) => {
+    let hasAddress = true;
+    return importing(
+      world,
+      values,
+      arquivo!,
+      async (request) => {
+        const imported = await importPrestadores(registry, request);
+        hasAddress = imported.hasAddress;
+        return imported;
+      },
+      ({ novos, alterados, iguais, simples }, municipio) => [
+        `Estabelecimentos em ${municipio}: ${grouped(novos)} novos, ${grouped(alterados)} alterados, ${grouped(iguais)} iguais.`,
+        `Períodos do Simples Nacional: ${grouped(simples.novos)} novos, ${grouped(simples.alterados)} alterados, ${grouped(simples.retirados)} retirados.`,
+        'Os prestadores que não estão no arquivo ficaram como estavam.',
+        ...(hasAddress
+          ? []
+          : [
+              'O arquivo não traz endereço: nas notas de quem é novo sai "Endereço não informado". As colunas opcionais o trazem.',
+            ]),
+      ],
+    );
+  });
+}
+
+async function mostrar(world: CliWorld, values: Values, [documento]: readonly string[]): Promise<number> {
+  const municipio = textOf(values, 'municipio');
+  if (municipio === undefined) {
+    world.err('Falta --municipio SLUG: em que cadastro procurar.\n');
+    return 2;
+  }
+  return world.registry(async (registry) => {
+    const prestadores = await showPrestador(registry, municipio, documento!);
+    if (prestadores.length === 0) {
+      world.err(`O documento não está no cadastro de ${municipio}.\n`);
+      return 1;
+    }
+    const [{ documento: bare, simples }] = prestadores as [(typeof prestadores)[number]];
+    world.out(`${maskDocumento(bare)}\n`);
+    for (const { inscricaoMunicipal, razaoSocial, autorizado, endereco } of prestadores) {
+      world.out(
+        `  inscrição ${inscricaoMunicipal ?? '(sem)'}: ${razaoSocial}, ${autorizado ? 'autorizado' : 'não autorizado'}\n`,
+      );
+      world.out(`    ${endereco.xLgr}, ${endereco.nro}, ${endereco.xBairro}, CEP ${endereco.CEP}\n`);
+    }
+    for (const { inicio, fim } of simples) {
+      const end = fim === undefined ? 'em diante' : `a ${brazilianDate(fim)}`;
+      world.out(`  Simples Nacional: ${brazilianDate(inicio)} ${end}\n`);
+    }
+    if (simples.length === 0) world.out('  Simples Nacional: nenhum período\n');
+    return 0;
+  });
+}

@@ -1,0 +1,261 @@
+/**
+ * How a file of the municipality comes into its registry: read line by line, every bad line told with its number and
+ * reason, and then all of it or nothing; or, when asked so, all that is good.
+ *
+ * What the columns mean is in `import-prestadores.ts` and `import-servicos.ts`.
+ */
+import { createWriteStream } from 'node:fs';
+import { open, realpath } from 'node:fs/promises';
+import path from 'node:path';
+import { type CsvFault, type CsvFile, type CsvRecord, openCsv } from '../documents/csv.ts';
+import { checkText } from '../fiscal/layout/check-text.ts';
+import type { SimpleType } from '../fiscal/layout/simple-types.ts';
+import type { NovaRecusa, Recusada, Staging } from '../store/staging.ts';
+
+export type ImportRequest = {
+  readonly arquivo: string;
+  /** Slug of the municipality. */
+  readonly municipio: string;
+  /** Take the good lines although there are bad ones. */
+  readonly parcial: boolean;
+  /** File for all the refused lines. */
+  readonly erros: string | undefined;
+  readonly onProgress: (progress: ImportProgress) => void;
+};
+
+export type ImportProgress = {
+  readonly etapa: 'lendo' | 'conferindo' | 'gravando';
+  readonly linhas: number;
+  readonly bytes: number;
+  readonly bytesTotal: number;
+};
+
+export type LinhaRecusada = { readonly linha: number; readonly motivo: string };
+
+export type ImportOutcome<Counts> = {
+  readonly codificacao: CsvFile['codificacao'];
+  readonly separador: CsvFile['separador'];
+  /** Lines with something in them, the header not counted. */
+  readonly linhas: number;
+  readonly recusadas: number;
+  /** The first of the refused ones. */
+  readonly primeiras: readonly LinhaRecusada[];
+  /** Undefined when nothing was written. */
+  readonly counts: Counts | undefined;
+};
+
+/** Refused lines that a screen shows; a file has them all. */
+export const RECUSADAS_SHOWN_MAX = 100;
+const REPORT_PAGE = 5_000;
+
+/** One line being read. Each problem is a reason to refuse it; the reading goes on, so that all of them are told. */
+export type Line = {
+  readonly linha: number;
+  /** Without the spaces around; empty also where the file has no such column. */
+  text(column: string): string;
+  /** Begins with the column, in Portuguese. */
+  refuse(problem: string): void;
+};
+
+export type Columns = {
+  readonly required: readonly string[];
+  readonly optional: readonly string[];
+};
+
+export type Reading<Row> = {
+  read(line: Line): Row;
+  /** Whom a refused line is about, where that can be read. */
+  keyOf(line: Line): string | undefined;
+};
+
+/** Opens the file and compares its columns. Throws an Error in Portuguese. */
+export async function openTable(arquivo: string, { required, optional }: Columns): Promise<CsvFile> {
+  const csv = await openCsv(arquivo);
+  const names = csv.header.map((name) => name.toLowerCase());
+  const known = [...required, ...optional];
+  const problems = [
+    ...told(
+      'falta a coluna',
+      'faltam as colunas',
+      required.filter((name) => !names.includes(name)),
+    ),
+    ...told(
+      'coluna desconhecida:',
+      'colunas desconhecidas:',
+      csv.header
+        .filter((name) => !known.includes(name.toLowerCase()))
+        .map((name) => (name === '' ? '(sem nome)' : name)),
+    ),
+    ...told(
+      'coluna repetida:',
+      'colunas repetidas:',
+      known.filter((name) => names.indexOf(name) !== names.lastIndexOf(name)),
+    ),
+  ];
+  if (problems.length === 0) return { ...csv, header: names };
+  const also = optional.length === 0 ? '' : ` E pode ter: ${optional.join(', ')}.`;
+  throw new Error(
+    `cabeçalho de ${path.basename(arquivo)}: ${problems.join('; ')}. O arquivo precisa das colunas ${required.join(', ')}, em qualquer ordem.${also}`,
+  );
+}
+
+function told(one: string, many: string, names: readonly string[]): string[] {
+  return names.length === 0 ? [] : [`${names.length === 1 ? one : many} ${names.join(', ')}`];
+}
+
+/** Reads all lines into the staging tables, and writes them when none or only `parcial` ones are refused. */
+export async function importTable<Row, Counts>(
+  { arquivo, parcial, erros, onProgress }: ImportRequest,
+  csv: CsvFile,
+  { read, keyOf }: Reading<Row>,
+  stage: <Result>(work: (staging: Staging<Row, Counts>) => Promise<Result>) => Promise<Result>,
+): Promise<ImportOutcome<Counts>> {
+  if (erros !== undefined) await checkReport(erros, arquivo);
+  return stage(async (staging) => {
+    const at = { linhas: 0, bytes: 0, bytesTotal: csv.bytes };
+    const place = new Map(csv.header.map((name, column) => [name, column]));
+    // One block is sent while the next is read; a failure is thrown where it is awaited.
+    let sending: Promise<unknown> = Promise.resolve();
+    for await (const { records, bytesRead } of csv.records()) {
+      const { rows, refused } = readBlock(records, place, read, keyOf);
+      await sending;
+      sending = Promise.all([rows.length > 0 && staging.add(rows), staging.refuse(refused)]);
+      sending.catch(() => undefined);
+      at.linhas += records.length;
+      at.bytes = bytesRead;
+      onProgress({ etapa: 'lendo', ...at });
+    }
+    await sending;
+    onProgress({ etapa: 'conferindo', ...at });
+    const recusadas = await staging.check();
+    const isWritten = recusadas === 0 || (parcial && recusadas < at.linhas);
+    if (isWritten) onProgress({ etapa: 'gravando', ...at });
+    const counts = isWritten ? await staging.merge() : undefined;
+    if (erros !== undefined) await writeReport(erros, staging);
+    const primeiras = (await staging.refusedAfter(0, RECUSADAS_SHOWN_MAX)).map(reported);
+    const { codificacao, separador } = csv;
+    return { codificacao, separador, linhas: at.linhas, recusadas, primeiras, counts };
+  });
+}
+
+function readBlock<Row>(
+  records: readonly (CsvRecord | CsvFault)[],
+  place: ReadonlyMap<string, number>,
+  read: Reading<Row>['read'],
+  keyOf: Reading<Row>['keyOf'],
+): { readonly rows: readonly Row[]; readonly refused: readonly NovaRecusa[] } {
+  const rows: Row[] = [];
+  const refused: NovaRecusa[] = [];
+  for (const record of records) {
+    const { linha } = record;
+    if ('problem' in record) {
+      refused.push({ linha, motivo: record.problem, chave: undefined });
+      continue;
+    }
+    const problems: string[] = [];
+    const line: Line = {
+      linha,
+      text: (column) => (record.cells[place.get(column) ?? -1] ?? '').normalize('NFC').trim(),
+      refuse: (problem) => void problems.push(problem),
+    };
+    const row = read(line);
+    if (problems.length === 0) rows.push(row);
+    else refused.push({ linha, motivo: problems.join('; '), chave: keyOf(line) });
+  }
+  return { rows, refused };
+}
+
+/** The text of a column that a note will carry, as the layout admits it; undefined when it is empty. */
+export function layoutText(line: Line, column: string, type: SimpleType): string | undefined {
+  const value = line.text(column);
+  if (value === '') return undefined;
+  const fault = checkText(type, value);
+  if (fault === undefined) return value;
+  const fix = fault.fix === undefined ? '' : ` (use: ${fault.fix})`;
+  line.refuse(`${column} ${fault.problem}${fix}`);
+  return undefined;
+}
+
+/** As {@link layoutText}, refused when it is empty. */
+export function neededText(line: Line, column: string, type: SimpleType): string {
+  if (line.text(column) === '') line.refuse(`${column} está vazio`);
+  return layoutText(line, column, type) ?? '';
+}
+
+const ISO = /^(\d{4})-(\d{2})-(\d{2})$/;
+const BRAZILIAN = /^(\d{2})\/(\d{2})\/(\d{4})$/;
+const YEAR_MIN = 1900;
+
+/** `YYYY-MM-DD`, from that or from `DD/MM/YYYY`; undefined when the column is empty or no date. */
+export function dateOf(line: Line, column: string): string | undefined {
+  const value = line.text(column);
+  if (value === '') return undefined;
+  const iso = ISO.exec(value);
+  const brazilian = BRAZILIAN.exec(value);
+  const date = iso ? value : brazilian ? `${brazilian[3]}-${brazilian[2]}-${brazilian[1]}` : undefined;
+  if (date === undefined) {
+    line.refuse(`${column} não é uma data (AAAA-MM-DD ou DD/MM/AAAA)`);
+    return undefined;
+  }
+  if (Number(date.slice(0, 4)) < YEAR_MIN || !isOnCalendar(date)) {
+    line.refuse(`${column} traz um dia que não existe (${value})`);
+    return undefined;
+  }
+  return date;
+}
+
+function isOnCalendar(date: string): boolean {
+  const instant = Date.parse(`${date}T00:00:00Z`);
+  return !Number.isNaN(instant) && new Date(instant).toISOString().slice(0, 10) === date;
+}
+
+/** Both days of a period; an end needs a beginning and does not stand before it. */
+export function periodOf(line: Line, inicioColumn: string, fimColumn: string) {
+  const [inicio, fim] = [dateOf(line, inicioColumn), dateOf(line, fimColumn)];
+  if (fim !== undefined && line.text(inicioColumn) === '') line.refuse(`${fimColumn} veio sem ${inicioColumn}`);
+  if (inicio !== undefined && fim !== undefined && fim < inicio)
+    line.refuse(`${fimColumn} é anterior a ${inicioColumn}`);
+  return { inicio, fim };
+}
+
+const CONFLITOS: Readonly<Record<string, (outra: number | undefined) => string>> = {
+  contradiz: (outra) => `repete a chave da linha ${outra} com outros dados`,
+  sobrepoe: (outra) =>
+    outra === undefined ? 'o período se sobrepõe a outro' : `o período se sobrepõe ao da linha ${outra}`,
+};
+
+function reported({ linha, motivo, outra }: Recusada): LinhaRecusada {
+  return { linha, motivo: CONFLITOS[motivo]?.(outra) ?? motivo };
+}
+
+/** Before anything else: whether the report can be written, and is not the very file that is read. */
+async function checkReport(erros: string, arquivo: string): Promise<void> {
+  const [report, source] = await Promise.all([realpath(erros).catch(() => undefined), realpath(arquivo)]);
+  if (report === source) throw new Error('--erros indica o próprio arquivo que se importa; escolha outro nome.');
+  try {
+    await (await open(erros, 'a')).close();
+  } catch (error) {
+    throw new Error(`o arquivo ${erros}, de --erros, não pode ser escrito (${(error as NodeJS.ErrnoException).code}).`);
+  }
+}
+
+async function writeReport(erros: string, staging: Pick<Staging<never, unknown>, 'refusedAfter'>): Promise<void> {
+  const stream = createWriteStream(erros);
+  const write = (text: string): Promise<void> =>
+    new Promise((resolve, reject) => stream.write(text, (error) => (error ? reject(error) : resolve())));
+  await write('linha,motivo\n');
+  for (let after = 0; ; ) {
+    const page = await staging.refusedAfter(after, REPORT_PAGE);
+    if (page.length === 0) break;
+    await write(
+      page
+        .map(reported)
+        .map(({ linha, motivo }) => `${linha},"${motivo.replaceAll('"', '""')}"\n`)
+        .join(''),
+    );
+    after = page.at(-1)!.linha;
+  }
+  await new Promise<void>((resolve, reject) =>
+    stream.end((error?: Error | null) => (error ? reject(error) : resolve())),
+  );
+}

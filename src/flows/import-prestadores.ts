@@ -1,0 +1,161 @@
+/** The file of establishments: what each column may be, and whose it is. */
+import { cnpjIsValid, cpfIsValid } from '../fiscal/chave.ts';
+import { ENDERECO_NAO_INFORMADO, type Prestador } from '../fiscal/facts.ts';
+import { T } from '../fiscal/layout/simple-types.ts';
+import {
+  COLUNAS_OPCIONAIS,
+  type ColunaOpcional,
+  type ContagemPrestadores,
+  type EntradaPrestador,
+} from '../store/import-prestadores.ts';
+import {
+  type Columns,
+  type ImportOutcome,
+  type ImportRequest,
+  importTable,
+  type Line,
+  layoutText,
+  neededText,
+  openTable,
+  periodOf,
+} from './import-csv.ts';
+import { municipioNamed, type RegistryWorld } from './municipios.ts';
+
+export const COLUNAS_PRESTADOR: Columns = {
+  required: ['documento', 'razao_social', 'inscricao_municipal', 'autorizado', 'simples_inicio', 'simples_fim'],
+  optional: COLUNAS_OPCIONAIS,
+};
+
+/** An address is given whole or not at all; a number may be missing, as it does in the street. */
+const ADDRESS = ['logradouro', 'bairro', 'cep'] as const;
+
+export type PrestadoresImported = ImportOutcome<ContagemPrestadores> & {
+  /** False: the notes say that the address is not known. */
+  readonly hasAddress: boolean;
+};
+
+/** Throws an Error in Portuguese when the file as a whole cannot be taken. */
+export async function importPrestadores(world: RegistryWorld, request: ImportRequest): Promise<PrestadoresImported> {
+  const { tenant } = await municipioNamed(world, request.municipio);
+  const csv = await openTable(request.arquivo, COLUNAS_PRESTADOR);
+  const columns = COLUNAS_OPCIONAIS.filter((column) => csv.header.includes(column));
+  const hasAddress = columns.includes('logradouro');
+  const missing = ADDRESS.filter((column) => !csv.header.includes(column));
+  const partial = missing.length > 0 && missing.length < ADDRESS.length;
+  if (partial || (missing.length > 0 && (columns.includes('numero') || columns.includes('complemento')))) {
+    throw new Error(`para trazer o endereço, o arquivo precisa também de ${missing.join(', ')}.`);
+  }
+  const written: readonly ColunaOpcional[] =
+    hasAddress && !columns.includes('numero') ? [...columns, 'numero'] : columns;
+  const outcome = await importTable<EntradaPrestador, ContagemPrestadores>(
+    request,
+    csv,
+    { read: (line) => prestadorOf(line, written), keyOf: (line) => bareDocumento(line.text('documento')) || undefined },
+    (work) => world.store.importPrestadores(tenant, { columns: written, now: world.now() }, work),
+  );
+  return { ...outcome, hasAddress };
+}
+
+function prestadorOf(line: Line, columns: readonly ColunaOpcional[]): EntradaPrestador {
+  const { inicio, fim } = periodOf(line, 'simples_inicio', 'simples_fim');
+  return {
+    linha: line.linha,
+    documento: documentoOf(line),
+    inscricao_municipal: layoutText(line, 'inscricao_municipal', T.im) ?? '',
+    razao_social: neededText(line, 'razao_social', T.xNome),
+    autorizado: flagOf(line, 'autorizado'),
+    simples_inicio: inicio,
+    simples_fim: fim,
+    ...optionalOf(line, columns),
+  };
+}
+
+/** Without punctuation, letters in capitals. */
+function bareDocumento(text: string): string {
+  return text.replace(/[\s./-]/g, '').toUpperCase();
+}
+
+/** The document itself is not repeated: the line says where it is, and it may be a person's. */
+function documentoOf(line: Line): string {
+  const documento = bareDocumento(line.text('documento'));
+  const problem = documentoProblem(documento);
+  if (problem !== undefined) line.refuse(`documento ${problem}`);
+  return documento;
+}
+
+function documentoProblem(documento: string): string | undefined {
+  if (documento === '') return 'está vazio';
+  if (/E\+?\d+$/.test(documento) && documento.includes(','))
+    return 'está em notação científica; formate a coluna como texto';
+  switch (documento.length) {
+    case 11:
+      return cpfIsValid(documento) ? undefined : 'não é um CPF: os dígitos verificadores não conferem';
+    case 14:
+      return cnpjIsValid(documento) ? undefined : 'não é um CNPJ: os dígitos verificadores não conferem';
+    case 10:
+    case 12:
+    case 13:
+      return `tem ${documento.length} posições; se a planilha tirou os zeros à esquerda, formate a coluna como texto`;
+    default:
+      return `tem ${documento.length} posições; um CPF tem 11, e um CNPJ 14`;
+  }
+}
+
+const FLAGS: Readonly<Record<string, boolean>> = {
+  sim: true,
+  s: true,
+  '1': true,
+  true: true,
+  nao: false,
+  não: false,
+  n: false,
+  '0': false,
+  false: false,
+};
+
+function flagOf(line: Line, column: string): boolean {
+  const value = line.text(column).toLowerCase();
+  const flag = Object.hasOwn(FLAGS, value) ? FLAGS[value] : undefined;
+  if (flag === undefined) line.refuse(`${column} ${value === '' ? 'está vazio' : 'não é sim nem nao'}`);
+  return flag ?? false;
+}
+
+function optionalOf(line: Line, columns: readonly ColunaOpcional[]): Partial<Record<ColunaOpcional, string>> {
+  const row: Partial<Record<ColunaOpcional, string>> = {};
+  for (const column of columns) {
+    const value = OPTIONAL[column](line);
+    if (value !== undefined) row[column] = value;
+  }
+  return row;
+}
+
+const OPTIONAL: Readonly<Record<ColunaOpcional, (line: Line) => string | undefined>> = {
+  nome_fantasia: (line) => layoutText(line, 'nome_fantasia', T.xFant),
+  logradouro: (line) => addressText(line, 'logradouro', T.xLgr, ENDERECO_NAO_INFORMADO.xLgr),
+  numero: (line) => layoutText(line, 'numero', T.nro) ?? ENDERECO_NAO_INFORMADO.nro,
+  complemento: (line) => layoutText(line, 'complemento', T.xCpl),
+  bairro: (line) => addressText(line, 'bairro', T.xBairro, ENDERECO_NAO_INFORMADO.xBairro),
+  cep: (line) => addressText(withoutPunctuation(line), 'cep', T.cep, ENDERECO_NAO_INFORMADO.CEP),
+  fone: (line) => layoutText(withoutPunctuation(line), 'fone', T.fone),
+  email: (line) => layoutText(line, 'email', T.email),
+};
+
+function addressText(line: Line, column: (typeof ADDRESS)[number], type: typeof T.xLgr, unknown: string): string {
+  if (ADDRESS.every((one) => line.text(one) === '')) return unknown;
+  return neededText(line, column, type);
+}
+
+/** `(11) 3333-4444` and `01001-000`, as people write them. */
+function withoutPunctuation(line: Line): Line {
+  return { ...line, text: (column) => line.text(column).replace(/[\s().+-]/g, '') };
+}
+
+/** What the registry has of a document, with or without punctuation. Throws when there is no such municipality. */
+export async function showPrestador(
+  world: RegistryWorld,
+  slug: string,
+  documento: string,
+): Promise<readonly Prestador[]> {
+  const { tenant } = await municipioNamed(world, slug);
+  return world.store.prestadoresOf(tenant, bareDocumento(documento));
+}

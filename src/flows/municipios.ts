@@ -1,0 +1,302 @@
+/**
+ * Opening a municipality and changing what it has set. Everything is checked at once and told together; nothing is
+ * stored while there is a problem. Of files only the paths are kept, absolute, because the service may run elsewhere.
+ */
+import path from 'node:path';
+import { AMBIENTES, type Ambiente, SANDBOX_SLUG } from '../fiscal/ambiente.ts';
+import { municipioOf as ibgeOf } from '../fiscal/catalogs/catalogs.ts';
+import { type Decimal, formatDecimal, parseDecimal } from '../fiscal/decimal.ts';
+import type { AcessoAdn, ChavesAdn, Municipio } from '../store/municipios.ts';
+import { type CertificadoShown, type Inspection, inspectAdn, inspectConfianca } from './municipio-files.ts';
+import type { World } from './world.ts';
+
+/** What the registry may touch: it works beside a running service, or without one. */
+export type RegistryWorld = Pick<World, 'store' | 'now'>;
+
+/** As the operator writes them; paths may be relative. */
+export type Settings = {
+  readonly ibge?: string | undefined;
+  readonly ambiente?: string | undefined;
+  /** Percentage, as `5`, `5.00` or `5,00`. */
+  readonly aliquota?: string | undefined;
+  readonly ancoras?: string | undefined;
+  readonly revogados?: string | undefined;
+  readonly adn?: string | undefined;
+  readonly adnCa?: string | undefined;
+  readonly adnCertificado?: string | undefined;
+  readonly adnChave?: string | undefined;
+  readonly adnPfx?: string | undefined;
+  readonly adnSenhaArquivo?: string | undefined;
+  /** What is taken away. */
+  readonly sem?: readonly Removable[] | undefined;
+};
+
+export const REMOVABLE = ['aliquota', 'ancoras', 'revogados', 'adn', 'adn-ca'] as const;
+
+export type Removable = (typeof REMOVABLE)[number];
+
+export type Configured =
+  | { readonly municipio: Municipio; readonly avisos: readonly string[] }
+  | { readonly problems: readonly string[] };
+
+/** First segments of the service's own addresses, today's and those it may come to need. */
+export const RESERVED_SLUGS: ReadonlySet<string> = new Set(
+  'admin api assets console docs erros favicon health login logout metrics nfse openapi public soap static status wsdl'.split(
+    ' ',
+  ),
+);
+
+/** Also the check of the column. */
+const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
+
+/** Opens a municipality. */
+export async function createMunicipio(world: RegistryWorld, slug: string, settings: Settings): Promise<Configured> {
+  const blank: Municipio = {
+    tenant: slug,
+    ambiente: 'producao',
+    codigoIbge: undefined,
+    aliquotaPadrao: undefined,
+    confianca: { ancoras: undefined, revogados: undefined },
+    adn: undefined,
+  };
+  const slugIs = slugProblem(slug);
+  const { municipio, problems, avisos } = await applied(world, blank, settings);
+  const missing = settings.ibge === undefined ? ['Falta --ibge, com o código IBGE do município, de 7 algarismos.'] : [];
+  const all = [...(slugIs === undefined ? [] : [slugIs]), ...missing, ...problems];
+  if (all.length > 0) return { problems: all };
+  if (!(await world.store.createMunicipio(municipio, world.now()))) {
+    return { problems: [`Já existe o município ${slug}. Para mudá-lo: nfse municipio alterar ${slug} …`] };
+  }
+  return { municipio, avisos };
+}
+
+/** Changes what is named and leaves the rest. */
+export async function alterMunicipio(world: RegistryWorld, slug: string, settings: Settings): Promise<Configured> {
+  const current = await municipioNamed(world, slug);
+  const { municipio, problems, avisos } = await applied(world, current, settings);
+  const moved = municipio.codigoIbge !== current.codigoIbge || municipio.ambiente !== current.ambiente;
+  const fixed = moved ? await whyFixed(world, slug) : undefined;
+  const all = [...(fixed === undefined ? [] : [fixed]), ...problems];
+  if (all.length > 0) return { problems: all };
+  await world.store.updateMunicipio(municipio);
+  return { municipio, avisos };
+}
+
+/** Keys carry the municipality's code, and numbers of one ambiente must not mix with those of the other. */
+async function whyFixed(world: RegistryWorld, slug: string): Promise<string | undefined> {
+  if (slug === SANDBOX_SLUG)
+    return `${SANDBOX_SLUG} é o ambiente de integração de todos: ambiente e código IBGE não mudam.`;
+  if (!(await world.store.hasIssued(slug))) return undefined;
+  return 'O município já emitiu notas: ambiente e código IBGE não mudam mais. Crie outro município, com outro endereço.';
+}
+
+/** The municipality of a slug. Throws an Error in Portuguese when there is none. */
+export async function municipioNamed(world: RegistryWorld, slug: string): Promise<Municipio> {
+  // Also before the service was ever started.
+  if (slug === SANDBOX_SLUG) {
+    await world.store.createMunicipio({ tenant: slug, ambiente: 'homologacao', codigoIbge: undefined }, world.now());
+  }
+  const municipio = SLUG.test(slug) ? await world.store.municipioBySlug(slug) : undefined;
+  if (municipio !== undefined) return municipio;
+  throw new Error(`não existe o município ${slug}. nfse municipio listar mostra os que existem.`);
+}
+
+function slugProblem(slug: string): string | undefined {
+  if (!SLUG.test(slug)) {
+    return `O endereço "${slug}" não serve: use de 1 a 63 letras minúsculas sem acento, algarismos e hífen, começando por letra ou algarismo. Exemplo: sao-paulo.`;
+  }
+  if (slug === SANDBOX_SLUG)
+    return `${SANDBOX_SLUG} é o ambiente de integração, que já existe; escolha outro endereço.`;
+  return RESERVED_SLUGS.has(slug) ? `O endereço ${slug} é reservado ao serviço; escolha outro.` : undefined;
+}
+
+type Applied = Inspection & { readonly municipio: Municipio };
+
+/** The municipality as it would be, and what is wrong with what was named. */
+async function applied(world: RegistryWorld, current: Municipio, settings: Settings): Promise<Applied> {
+  const problems: string[] = [];
+  const refuse = (problem: string): void => void problems.push(problem);
+  const sem = new Set(settings.sem);
+  for (const name of sem) {
+    const given = {
+      aliquota: settings.aliquota,
+      ancoras: settings.ancoras,
+      revogados: settings.revogados,
+      adn: settings.adn,
+      'adn-ca': settings.adnCa,
+    };
+    if (given[name] !== undefined) refuse(`--${name} e --sem-${name} não andam juntos.`);
+  }
+  const confianca = {
+    ancoras: sem.has('ancoras') ? undefined : (absolute(settings.ancoras) ?? current.confianca.ancoras),
+    revogados: sem.has('revogados') ? undefined : (absolute(settings.revogados) ?? current.confianca.revogados),
+  };
+  const municipio: Municipio = {
+    ...current,
+    ambiente: ambienteOf(settings.ambiente, refuse) ?? current.ambiente,
+    codigoIbge: ibgeCodeOf(settings.ibge, refuse) ?? current.codigoIbge,
+    aliquotaPadrao: sem.has('aliquota') ? undefined : (aliquotaOf(settings.aliquota, refuse) ?? current.aliquotaPadrao),
+    confianca,
+    adn: sem.has('adn') ? undefined : adnOf(current.adn, settings, sem.has('adn-ca'), refuse),
+  };
+  const [trust, adn] = await Promise.all([
+    // What was not named is not looked at: a folder that is away must not stop another change.
+    inspectConfianca({
+      ancoras: settings.ancoras === undefined ? undefined : confianca.ancoras,
+      revogados: settings.revogados === undefined ? undefined : confianca.revogados,
+    }),
+    namesAdn(settings) && municipio.adn !== undefined
+      ? inspectAdn(municipio.adn, world.now())
+      : { problems: [], avisos: [] },
+  ]);
+  return {
+    municipio,
+    problems: [...problems, ...trust.problems, ...adn.problems],
+    avisos: [...trust.avisos, ...adn.avisos, ...incomplete(municipio)],
+  };
+}
+
+/** What works, though perhaps not as it was meant. */
+function incomplete({ ambiente, adn }: Municipio): string[] {
+  if (!AMBIENTES[ambiente].transmits) {
+    return adn === undefined ? [] : ['Em homologação nada é transmitido: o endereço do ADN fica guardado, sem uso.'];
+  }
+  return adn === undefined ? ['Sem --adn as notas são emitidas e ficam à espera: nada é transmitido ao ADN.'] : [];
+}
+
+function ambienteOf(text: string | undefined, refuse: (problem: string) => void): Ambiente | undefined {
+  if (text === undefined || Object.hasOwn(AMBIENTES, text)) return text as Ambiente | undefined;
+  refuse(`--ambiente ${text} não existe: use ${Object.keys(AMBIENTES).join(' ou ')}.`);
+  return undefined;
+}
+
+function ibgeCodeOf(text: string | undefined, refuse: (problem: string) => void): string | undefined {
+  if (text === undefined) return undefined;
+  if (ibgeOf(text) === undefined) refuse(`--ibge ${text} não é o código IBGE, de 7 algarismos, de nenhum município.`);
+  return text;
+}
+
+function aliquotaOf(text: string | undefined, refuse: (problem: string) => void): Decimal | undefined {
+  if (text === undefined) return undefined;
+  const aliquota = readAliquota(text);
+  if (aliquota === undefined) refuse(`--aliquota ${text} não é um percentual de 0 a 100, com até duas casas decimais.`);
+  return aliquota === undefined ? undefined : parseDecimal(aliquota);
+}
+
+/** `5`, `5.00`, `5,00`, as `5.00`; undefined when it is no percentage. */
+export function readAliquota(text: string): string | undefined {
+  const match = /^0*(\d{1,3})(?:[.,](\d{1,2}))?$/.exec(text);
+  if (match === null) return undefined;
+  const aliquota = parseDecimal(`${match[1]}.${(match[2] ?? '').padEnd(2, '0')}`);
+  return aliquota === undefined || aliquota > 100_00n ? undefined : formatDecimal(aliquota);
+}
+
+function namesAdn({ adn, adnCa, adnCertificado, adnChave, adnPfx, adnSenhaArquivo }: Settings): boolean {
+  return [adn, adnCa, adnCertificado, adnChave, adnPfx, adnSenhaArquivo].some((one) => one !== undefined);
+}
+
+function adnOf(
+  current: AcessoAdn | undefined,
+  settings: Settings,
+  withoutCa: boolean,
+  refuse: (problem: string) => void,
+): AcessoAdn | undefined {
+  if (!namesAdn(settings) && !(withoutCa && current !== undefined)) return current;
+  const url = settings.adn === undefined ? current?.url : urlOf(settings.adn, refuse);
+  if (settings.adn === undefined && url === undefined) refuse('Falta --adn, com o endereço do ADN: https://…');
+  const chaves = chavesOf(current?.chaves, settings, refuse);
+  if (url === undefined || chaves === undefined) return current;
+  return { url, ca: withoutCa ? undefined : (absolute(settings.adnCa) ?? current?.ca), chaves };
+}
+
+/** The address as it is stored: without a slash at its end. */
+function urlOf(text: string, refuse: (problem: string) => void): string | undefined {
+  if (!URL.canParse(text)) {
+    refuse(`--adn ${text} não é um endereço. Exemplo: https://adn.nfse.gov.br`);
+    return undefined;
+  }
+  const url = new URL(text);
+  if (url.protocol !== 'https:') refuse('--adn precisa começar por https://: o ADN só atende com certificados.');
+  if (url.username !== '' || url.password !== '')
+    refuse('--adn não leva usuário nem senha: o município se identifica pelo certificado.');
+  if (url.search !== '' || url.hash !== '') refuse('--adn é só o endereço de base, sem ? nem #.');
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+}
+
+function chavesOf(
+  current: ChavesAdn | undefined,
+  { adnCertificado, adnChave, adnPfx, adnSenhaArquivo }: Settings,
+  refuse: (problem: string) => void,
+): ChavesAdn | undefined {
+  if (adnPfx !== undefined && (adnCertificado !== undefined || adnChave !== undefined)) {
+    refuse('Use --adn-pfx, ou --adn-certificado com --adn-chave; não os dois.');
+    return undefined;
+  }
+  const senha = absolute(adnSenhaArquivo);
+  if (adnPfx !== undefined || (adnCertificado ?? adnChave) === undefined) {
+    const before = current !== undefined && 'pfx' in current ? current : undefined;
+    if (adnPfx === undefined && before === undefined) {
+      // Nothing was said of the keys: those in use stay, a password in a file may be theirs.
+      if (current !== undefined) return senha === undefined ? current : { ...current, senhaArquivo: senha };
+      refuse(
+        'Falta o certificado do município: --adn-certificado com --adn-chave, ou --adn-pfx com --adn-senha-arquivo.',
+      );
+      return undefined;
+    }
+    const senhaArquivo = senha ?? before?.senhaArquivo;
+    if (senhaArquivo === undefined)
+      refuse('Com --adn-pfx falta --adn-senha-arquivo: um arquivo com a senha na primeira linha.');
+    return senhaArquivo === undefined ? undefined : { pfx: absolute(adnPfx) ?? before!.pfx, senhaArquivo };
+  }
+  const before = current !== undefined && 'certificado' in current ? current : undefined;
+  const [certificado, chave] = [absolute(adnCertificado) ?? before?.certificado, absolute(adnChave) ?? before?.chave];
+  if (certificado === undefined) refuse('Falta --adn-certificado, o certificado que é par de --adn-chave.');
+  if (chave === undefined) refuse('Falta --adn-chave, a chave privada que é par de --adn-certificado.');
+  if (certificado === undefined || chave === undefined) return undefined;
+  // A new key has its own password, or none.
+  const senhaArquivo = senha ?? (adnChave === undefined ? before?.senhaArquivo : undefined);
+  return { certificado, chave, ...(senhaArquivo === undefined ? {} : { senhaArquivo }) };
+}
+
+function absolute(file: string | undefined): string | undefined {
+  return file === undefined ? undefined : path.resolve(file);
+}
+
+export type MunicipioShown = {
+  readonly municipio: Municipio;
+  /** `São Paulo/SP`; undefined for the sandbox. */
+  readonly nome: string | undefined;
+  readonly certificado: CertificadoShown | undefined;
+  /** Establishments of the registry, and lines of the service list. */
+  readonly prestadores: number;
+  readonly servicos: number;
+} & Inspection;
+
+export async function listMunicipios(
+  world: RegistryWorld,
+): Promise<readonly (Municipio & { nome: string | undefined })[]> {
+  return (await world.store.municipios()).map((municipio) => ({ ...municipio, nome: nameOf(municipio) }));
+}
+
+/** With the files as they are now. Throws an Error in Portuguese when there is no such municipality. */
+export async function showMunicipio(world: RegistryWorld, slug: string): Promise<MunicipioShown> {
+  const municipio = await municipioNamed(world, slug);
+  const [trust, adn, counts] = await Promise.all([
+    inspectConfianca(municipio.confianca),
+    municipio.adn === undefined ? undefined : inspectAdn(municipio.adn, world.now()),
+    world.store.countCadastro(municipio.tenant),
+  ]);
+  return {
+    municipio,
+    nome: nameOf(municipio),
+    certificado: adn?.certificado,
+    ...counts,
+    problems: [...trust.problems, ...(adn?.problems ?? [])],
+    avisos: [...trust.avisos, ...(adn?.avisos ?? []), ...incomplete(municipio)],
+  };
+}
+
+function nameOf({ codigoIbge }: Municipio): string | undefined {
+  const municipio = codigoIbge === undefined ? undefined : ibgeOf(codigoIbge);
+  return municipio && `${municipio.nome}/${municipio.uf}`;
+}
