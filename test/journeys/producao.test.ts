@@ -1,0 +1,162 @@
+/**
+ * A municipality in production as its operator brings it up: the commands of the README one after the other beside a
+ * running service, a signed note that the environment authorises, an outage, and several processes that transmit.
+ */
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { before, describe, test } from 'node:test';
+import { cnpjsOf, signedDps } from '../../bench/documents.ts';
+import {
+  openStage,
+  type Running,
+  registerTenant,
+  run,
+  type Simulator,
+  type Stage,
+  start,
+  startService,
+  startSimulator,
+} from '../../scripts/stage.ts';
+import { checkSignature, NFSE_PROFILE } from '../../src/documents/signed.ts';
+import { readXml, xsdErrors } from '../../src/documents/xml.ts';
+import { exampleXml } from '../../src/fiscal/rules/example.ts';
+import { onEnd } from '../support/cleanup.ts';
+import { request } from '../support/http.ts';
+import { freshDataDir, ROOT } from '../support/process.ts';
+
+const NFSE_XSD = await readFile(path.join(ROOT, 'docs/nfse-1.01.xsd'), 'utf8');
+
+describe('the production chapter of the README', () => {
+  test('leads, command by command, to an authorised note', async () => {
+    const dataDir = await freshDataDir();
+    const env = { NFSE_DATA_DIR: dataDir };
+    const service = await startService(env);
+    onEnd(() => service.end('SIGINT'));
+    // The addresses and folders of the README are those of one machine; a test has its own.
+    const pki = path.join(dataDir, 'pki');
+    const commands = await commandsOf('## Produção, passo a passo');
+    const simulatorLine = commands.find((command) => command[0] === 'adn-simulador')!;
+    const local = (args: readonly string[], adn: string): string[] =>
+      args.map((arg) =>
+        arg
+          .replace(/^data\/pki/, pki)
+          .replace(/^data\//, `${dataDir}/`)
+          .replace('https://localhost:9443', adn),
+      );
+    const [makePki, ...others] = commands.filter((command) => command !== simulatorLine);
+    await run(local(makePki!, ''), env);
+    const simulator = await start(
+      local(simulatorLine, '').map((arg) => (/^944[34]$/.test(arg) ? '0' : arg)),
+      env,
+      /ADN simulado no ar em (https:\S+)/,
+    );
+    onEnd(() => simulator.end('SIGINT'));
+    const said: string[] = [];
+    for (const command of others) {
+      if (command[0] === 'transmitir') continue;
+      const args = local(command, simulator.address.replace('127.0.0.1', 'localhost'));
+      said.push(await run(command[0] === 'emitir' ? [...args, '--url', service.address] : args, env));
+    }
+    const issued = said.find((text) => /Nota emitida/.test(text))!;
+    assert.match(issued, /situação +autorizada/);
+    const chave = /chave +(\d{50})/.exec(issued)![1]!;
+
+    const query = await request(service.address, `/exemplo/api/v1/nfse/${chave}`);
+    assert.equal(query.headers.get('x-nfse-ambiente'), 'producao');
+    const { nota } = query.body;
+    assert.equal(nota.status, 'autorizada');
+    const bytes = Buffer.from(nota.xml_nota, 'utf8');
+    assert.deepEqual(xsdErrors(NFSE_XSD, bytes), []);
+    assert.match(nota.xml_nota, /<tpAmb>1<\/tpAmb>/);
+    const reading = readXml(bytes);
+    assert.ok('root' in reading);
+    const signature = checkSignature(reading, NFSE_PROFILE);
+    assert.deepEqual(signature.faults, []);
+    assert.equal(signature.certificate?.holder?.documento, '99999999000191');
+  });
+});
+
+/** Every `npm run -s nfse -- …` of a chapter, as its arguments. */
+async function commandsOf(chapter: string): Promise<string[][]> {
+  const readme = await readFile(path.join(ROOT, 'README.md'), 'utf8');
+  const from = readme.indexOf(chapter);
+  const text = readme.slice(from, readme.indexOf('\n## ', from + 4)).replace(/\\\n\s*/g, ' ');
+  return [...text.matchAll(/^npm run -s nfse -- (.+)$/gm)].map(([, line]) => line!.trim().split(/\s+/));
+}
+
+describe('a municipality with a queue', () => {
+  const NOTES = 60;
+  let stage: Stage;
+  let simulator: Simulator;
+  let service: Running;
+  let env: NodeJS.ProcessEnv;
+  let documents: readonly Buffer[];
+
+  before(async () => {
+    const dataDir = await freshDataDir();
+    env = { NFSE_DATA_DIR: dataDir };
+    stage = await openStage(path.join(dataDir, 'palco'), cnpjsOf(3), Date.now());
+    simulator = await startSimulator(stage);
+    onEnd(() => simulator.end('SIGINT'));
+    service = await startService(env);
+    onEnd(() => service.end('SIGINT'));
+    const keys = stage.pki.prestadores.slice(0, 3);
+    const providers = keys.map(({ documento }) => ({ documento, razaoSocial: 'Prestador de Teste Ltda' }));
+    await registerTenant(stage, { slug: 'fila', ibge: '3550308', adn: simulator.address, providers }, env);
+    documents = await signedDps(exampleXml({ serie: '1', nDPS: '1' }), keys, 1, 2 * NOTES);
+  });
+
+  async function issue(document: Buffer): Promise<string> {
+    const { status, body } = await request(service.address, '/fila/api/v1/nfse/v101', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/xml' },
+      body: document as Uint8Array<ArrayBuffer>,
+    });
+    assert.equal(status, 201, JSON.stringify(body));
+    return body.chave_acesso;
+  }
+
+  async function statusOf(chave: string): Promise<string> {
+    return (await request(service.address, `/fila/api/v1/nfse/${chave}`)).body.nota.status;
+  }
+
+  async function allAuthorised(keys: readonly string[], withinMs: number): Promise<void> {
+    const began = performance.now();
+    for (let open = [...keys]; open.length > 0; ) {
+      assert.ok(performance.now() - began < withinMs, `${open.length} notes are still not authorised`);
+      const states = await Promise.all(open.map(statusOf));
+      open = open.filter((_, place) => states[place] !== 'autorizada');
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+
+  test('goes on issuing while the environment is away, and drains by itself when it is back', async () => {
+    const away = (fora_do_ar: boolean): Promise<unknown> =>
+      simulator.ask('/faltas', { method: 'PUT', body: JSON.stringify({ fora_do_ar }) });
+    await away(true);
+    const keys = await Promise.all(documents.slice(0, NOTES).map(issue));
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    for (const chave of keys) assert.equal(await statusOf(chave), 'rascunho');
+    assert.equal((await simulator.ask('/estado')).documentos, 0);
+    await away(false);
+    await allAuthorised(keys, 30_000);
+    assert.equal((await simulator.ask('/estado')).documentos, NOTES);
+  });
+
+  test('is emptied by several processes side by side, each note sent once', async () => {
+    const helpers = await Promise.all([1, 2].map(() => start(['transmitir'], env, /Transmitindo o que está em/)));
+    try {
+      const before = await simulator.ask('/estado');
+      const keys = await Promise.all(documents.slice(NOTES).map(issue));
+      await allAuthorised(keys, 30_000);
+      const after = await simulator.ask('/estado');
+      assert.equal(after.documentos - before.documentos, NOTES);
+      assert.equal(new Set(keys).size, NOTES);
+    } finally {
+      await Promise.all(helpers.map((helper) => helper.end('SIGINT')));
+    }
+    // The last to leave was not the service: its database is still there.
+    assert.equal((await request(service.address, '/health/ready')).status, 200);
+  });
+});
