@@ -21,7 +21,7 @@ const HEADER_CHARACTERS_MAX = 65_536;
 /** Each one that is read costs time: a chain is three. */
 const CERTIFICATES_MAX = 10;
 
-const CMS_OID = {
+export const CMS_OID = {
   data: '1.2.840.113549.1.7.1',
   signedData: '1.2.840.113549.1.7.2',
   contentType: '1.2.840.113549.1.9.3',
@@ -41,14 +41,14 @@ const SHA384: Digest = { name: 'sha384', shown: 'SHA-384' };
 const SHA512: Digest = { name: 'sha512', shown: 'SHA-512' };
 
 /** Those that are taken. */
-const DIGESTS: Readonly<Record<string, Digest>> = {
+export const DIGESTS: Readonly<Record<string, Digest>> = {
   [CMS_OID.sha256]: SHA256,
   '2.16.840.1.101.3.4.2.2': SHA384,
   '2.16.840.1.101.3.4.2.3': SHA512,
 };
 
 /** RSA PKCS#1 v1.5; those that name a digest name the one that they go with. */
-const SIGNATURES: Readonly<Record<string, Digest | undefined>> = {
+export const SIGNATURES: Readonly<Record<string, Digest | undefined>> = {
   [CMS_OID.rsa]: undefined,
   '1.2.840.113549.1.1.11': SHA256,
   '1.2.840.113549.1.1.12': SHA384,
@@ -56,7 +56,7 @@ const SIGNATURES: Readonly<Record<string, Digest | undefined>> = {
 };
 
 /** What people meet and may not use, by name. */
-const KNOWN_NAMES: Readonly<Record<string, string>> = {
+export const KNOWN_NAMES: Readonly<Record<string, string>> = {
   '1.2.840.113549.2.5': 'MD5',
   '1.3.14.3.2.26': 'SHA-1',
   '2.16.840.1.101.3.4.2.4': 'SHA-224',
@@ -354,7 +354,7 @@ function check({ signer }: Cms, certificate: Certificate, body: Uint8Array): voi
 }
 
 /** RFC 5652, 5.4: what is signed is the attributes as a SET, in DER, and not under the tag that they travel with. */
-function signedForm(attributes: Asn1): Buffer {
+export function signedForm(attributes: Asn1): Buffer {
   const form = der.octetString(attributes.content);
   form[0] = 0x31;
   return form;

@@ -32,7 +32,9 @@ export type ChainedSigner = Signer & { readonly chain: readonly Certificate[] };
 /** Reads the files. Throws an Error in Portuguese that begins with the file and says how to mend it. */
 export async function loadSigner(files: KeyFiles): Promise<ChainedSigner> {
   const senha = await passwordOf(files);
-  return 'pfx' in files ? signerOfPfx(files.pfx, senha ?? '') : signerOfPem(files.certificado, files.chave, senha);
+  return 'certificado' in files
+    ? signerOfPem(files.certificado, files.chave, senha)
+    : signerOfPfx(files.pfx, senha ?? '');
 }
 
 async function signerOfPfx(file: string, senha: string): Promise<ChainedSigner> {

@@ -69,7 +69,6 @@ export const ASSINATURA: readonly Row[] = [
       comoResolver:
         'Assine os bytes do corpo em CMS destacado (PKCS#7), com o certificado dentro, e envie em Base64 no cabeçalho.',
       origem: 'Especificação, Authentication: JSON path; decisões D-30 e D-32',
-      reservado: true,
     },
     {
       codigo: 'E9003',
@@ -78,7 +77,6 @@ export const ASSINATURA: readonly Row[] = [
       comoResolver:
         'Assine os bytes que vão na requisição e não serialize o JSON de novo depois: um espaço ou uma ordem de chaves diferente já invalida a assinatura.',
       origem: 'Especificação, Authentication: JSON path; decisão D-30',
-      reservado: true,
     },
     {
       codigo: 'E9006',
@@ -86,7 +84,6 @@ export const ASSINATURA: readonly Row[] = [
       significado: `O certificado que assinou o corpo ainda não vale ou já venceu. ${NA_INTEGRACAO}`,
       comoResolver: 'Renove o certificado e assine de novo.',
       origem: 'Especificação, Authentication: JSON path',
-      reservado: true,
     },
     {
       codigo: 'E9007',

@@ -1,0 +1,220 @@
+/** PKCS#12 both ways with openssl: the ciphers of the authorities old and new, passwords of all kinds, and other files. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { createPrivateKey } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import { createSecureContext } from 'node:tls';
+import { CA, freshFolder, openssl, opensslAuthority } from '../../test/support/openssl.ts';
+import { der, readAsn1 } from './asn1.ts';
+import { readPfx, writePfx } from './pfx.ts';
+
+const folder = freshFolder();
+const pki = opensslAuthority();
+const root = pki.issue({ subject: '/CN=AC Raiz de Teste', extensions: CA });
+const own = pki.issue({ subject: '/CN=EMPRESA:11222333000181', issuer: root });
+const key = createPrivateKey(readFileSync(own.keyFile));
+const keyPem = key.export({ type: 'pkcs8', format: 'pem' });
+
+const ASCII = 'Senha com espaço e $ímbolos'.normalize('NFD').replace(/\p{M}/gu, '');
+const PASSWORDS = ['', 'x', ASCII, 'Coração de açaí', '漢字', 'chave 😀', 'x'.repeat(300)];
+
+let count = 0;
+
+function fileOf(content: string | Uint8Array): string {
+  count += 1;
+  const file = path.join(folder, String(count));
+  writeFileSync(file, content);
+  return file;
+}
+
+/** Made by openssl. Undefined when this openssl does not know the cipher, and then the reason is printed. */
+function exported(senha: string, ...options: readonly string[]): Buffer | undefined {
+  const what = ['-in', own.file, '-inkey', own.keyFile, '-passout', `file:${fileOf(`${senha}\n`)}`];
+  try {
+    return openssl('pkcs12', '-export', ...what, ...options);
+  } catch (error) {
+    const said = String((error as { stderr?: Buffer }).stderr);
+    assert.match(said, /unsupported|legacy|inner_evp|unknown/i, said);
+    console.warn(`openssl here does not write ${options.join(' ')}: done without it`);
+    return undefined;
+  }
+}
+
+async function gives(pfx: Uint8Array | undefined, senha: string, chain: readonly Buffer[] = []): Promise<void> {
+  if (pfx === undefined) return;
+  const read = await readPfx(pfx, senha);
+  assert.equal(read.keyPem, keyPem);
+  assert.deepEqual(read.certificates, [own.der, ...chain]);
+}
+
+describe('reads what openssl writes', () => {
+  const LEGACY = ['-legacy'];
+  const PBE = (certificates: string, keys: string): string[] => ['-certpbe', certificates, '-keypbe', keys];
+  const KINDS: readonly (readonly [what: string, ...options: readonly string[]])[] = [
+    ['AES-256, the default of today'],
+    ['AES-128 and AES-192', ...PBE('AES-128-CBC', 'AES-192-CBC')],
+    ['3DES with a MAC of SHA-1, as Windows writes it', ...PBE('PBE-SHA1-3DES', 'PBE-SHA1-3DES'), '-macalg', 'sha1'],
+    ['3DES under PBES2', ...PBE('DES-EDE3-CBC', 'DES-EDE3-CBC')],
+    ['3DES of two keys', ...PBE('PBE-SHA1-2DES', 'PBE-SHA1-2DES')],
+    ['RC2 of 40 bits for certificates, as the authorities write it', ...LEGACY],
+    ['RC2 of 40 bits for both', ...LEGACY, ...PBE('PBE-SHA1-RC2-40', 'PBE-SHA1-RC2-40')],
+    ['RC2 of 128 bits', ...LEGACY, ...PBE('PBE-SHA1-RC2-128', 'PBE-SHA1-RC2-128')],
+    ['a MAC of SHA-384', '-macalg', 'sha384'],
+    ['a MAC of SHA-512', '-macalg', 'sha512'],
+    ['no MAC', '-nomac'],
+    ['one iteration', '-noiter', '-nomaciter'],
+    ['a hundred thousand iterations', '-iter', '100000'],
+    ['certificates in the clear', ...PBE('NONE', 'AES-256-CBC')],
+    ['a friendly name', '-name', 'Certificado da Emprêsa'],
+  ];
+  for (const [what, ...options] of KINDS) {
+    test(what, async () => {
+      await gives(exported(ASCII, ...options), ASCII);
+      await gives(exported(ASCII, ...options, '-certfile', root.file), ASCII, [root.der]);
+    });
+  }
+
+  for (const senha of PASSWORDS) {
+    test(`the password ${JSON.stringify(senha.slice(0, 30))}`, async () => {
+      await gives(exported(senha), senha);
+      await gives(exported(senha, '-legacy'), senha);
+    });
+  }
+
+  test('a password whose octets were taken for letters, as OpenSSL did before 1.1', async () => {
+    const senha = 'Coração';
+    const octets = Buffer.from(senha, 'utf8').toString('latin1');
+    await gives(exported(octets, '-certpbe', 'PBE-SHA1-3DES', '-keypbe', 'PBE-SHA1-3DES'), senha);
+  });
+
+  test('the certificate of the key, wherever it stands', async () => {
+    const what = ['-in', fileOf(root.pem + own.pem), '-inkey', own.keyFile, '-passout', 'pass:x'];
+    await gives(openssl('pkcs12', '-export', ...what), 'x', [root.der]);
+  });
+
+  test('BER with the content in pieces and lengths left open', async () => {
+    const pfx = exported('x')!;
+    const [version, authSafe, mac] = readAsn1(pfx).children;
+    const [type, wrapped] = authSafe!.children;
+    const { content } = wrapped!.children[0]!;
+    const open = (tag: number, ...parts: Buffer[]): Buffer =>
+      Buffer.concat([Buffer.from([tag, 0x80]), ...parts, Buffer.from([0, 0])]);
+    const piece = (octets: Buffer): Buffer =>
+      Buffer.concat([Buffer.from([0x04, 0x82, octets.length >> 8, octets.length & 0xff]), octets]);
+    const pieces = open(0x24, piece(content.subarray(0, 500)), piece(content.subarray(500)));
+    const ber = open(0x30, version!.raw, open(0x30, type!.raw, open(0xa0, pieces)), mac!.raw);
+    // openssl takes it too, or it would be no PKCS#12.
+    openssl('pkcs12', '-in', fileOf(ber), '-passin', 'pass:x', '-nodes', '-out', '/dev/null');
+    await gives(ber, 'x');
+  });
+});
+
+describe('openssl reads what is written', () => {
+  for (const senha of PASSWORDS) {
+    test(`under the password ${JSON.stringify(senha.slice(0, 30))}`, async () => {
+      const pfx = await writePfx(key, [own.der, root.der], senha);
+      const from = ['-in', fileOf(pfx), '-passin', `file:${fileOf(`${senha}\n`)}`];
+      const pem = openssl('pkcs12', ...from, '-nodes').toString('utf8');
+      const blocks = [...pem.matchAll(/-----BEGIN (?:CERTIFICATE|PRIVATE KEY)-----[^-]+-----END [A-Z ]+-----\n/g)];
+      assert.deepEqual(
+        blocks.map(([block]) => block),
+        [own.pem, root.pem, keyPem],
+      );
+      const leaf = openssl('pkcs12', ...from, '-nokeys', '-clcerts').toString('utf8');
+      assert.ok(leaf.includes(own.pem) && !leaf.includes(root.pem), 'the key names its certificate');
+      await gives(pfx, senha, [root.der]);
+      await assert.rejects(readPfx(pfx, `${senha}?`), /a senha/);
+    });
+  }
+
+  test('and so does the TLS of Node', async () => {
+    createSecureContext({ pfx: await writePfx(key, [own.der, root.der], 'x'), passphrase: 'x' });
+  });
+
+  test('two of the same are different', async () => {
+    const [one, other] = await Promise.all([writePfx(key, [own.der], 'x'), writePfx(key, [own.der], 'x')]);
+    assert.notDeepEqual(one, other);
+  });
+});
+
+describe('says what is wrong', () => {
+  const pfx = exported(ASCII)!;
+
+  test('a wrong password', async () => {
+    for (const kind of [pfx, exported(ASCII, '-legacy'), exported(ASCII, '-nomac')]) {
+      if (kind === undefined) continue;
+      await assert.rejects(readPfx(kind, 'outra'), /a senha informada não abre/);
+      await assert.rejects(readPfx(kind, 'Coração'), /a senha informada não abre/);
+      await assert.rejects(readPfx(kind, ''), /tem senha, e nenhuma foi informada/);
+    }
+    await assert.rejects(readPfx(pfx, `${ASCII} `), /começa ou termina com espaço/);
+  });
+
+  const OTHERS: readonly (readonly [what: string, bytes: () => Uint8Array | undefined, says: RegExp])[] = [
+    ['nothing', () => Buffer.alloc(0), /vazio/],
+    ['PEM', () => Buffer.from(own.pem), /é um PEM/],
+    ['a certificate', () => own.der, /só um certificado/],
+    ['Base64', () => Buffer.from(pfx.toString('base64')), /Base64/],
+    ['text', () => Buffer.from('minha senha'), /não é um PKCS#12/],
+    ['the first half', () => pfx.subarray(0, pfx.length / 2), /não é um PKCS#12.*incompleto/],
+    ['a private key', () => key.export({ type: 'pkcs8', format: 'der' }), /não é um PKCS#12/],
+    ['no key', () => exported(ASCII, '-nokeys'), /não traz chave privada/],
+    ['RC4', () => exported(ASCII, '-legacy', '-keypbe', 'PBE-SHA1-RC4-128'), /cifra que não se lê/],
+  ];
+  for (const [what, bytes, says] of OTHERS) {
+    test(what, async () => {
+      const content = bytes();
+      if (content !== undefined) await assert.rejects(readPfx(content, ASCII), says);
+    });
+  }
+
+  test('a key without its certificate', async () => {
+    const alone = openssl('pkcs12', '-export', '-nocerts', '-inkey', own.keyFile, '-passout', 'pass:x');
+    await assert.rejects(readPfx(alone, 'x'), /não traz certificado/);
+  });
+
+  test('an absurd number of iterations is not counted out', async () => {
+    const [version, authSafe, mac] = readAsn1(pfx).children;
+    const [digest, salt] = mac!.children;
+    const slow = der.sequence(digest!.raw, salt!.raw, der.integer(2n ** 40n));
+    const began = performance.now();
+    await assert.rejects(readPfx(der.sequence(version!.raw, authSafe!.raw, slow), ASCII), /não é um PKCS#12/);
+    assert.ok(performance.now() - began < 1_000);
+  });
+
+  test('no changed byte hangs it or breaks out in another way', async () => {
+    let state = 7;
+    const next = (below: number): number => {
+      state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
+      return (state >> 8) % below;
+    };
+    for (let i = 0; i < 200; i += 1) {
+      const copy = Buffer.from(pfx);
+      copy[next(copy.length)]! ^= 1 + next(255);
+      await readPfx(copy, ASCII).then(
+        ({ keyPem: read }) => assert.equal(read, keyPem),
+        (error: Error) => assert.match(error.message, /PKCS#12|só um certificado/),
+      );
+    }
+  });
+});
+
+test('the library for the old cipher is loaded by the files that need it alone', () => {
+  const script = `
+    import { createRequire } from 'node:module';
+    const { cache } = createRequire(process.argv[1] + '/x.js');
+    const isLoaded = () => Object.keys(cache).some((file) => file.includes('node-forge'));
+    const { readPfx } = await import(process.argv[1] + '/src/documents/pfx.ts');
+    const { readFileSync } = await import('node:fs');
+    for (const file of process.argv.slice(2)) {
+      await readPfx(readFileSync(file), 'x');
+      console.log(isLoaded());
+    }`;
+  const legacy = exported('x', '-legacy');
+  const files = [exported('x')!, ...(legacy === undefined ? [] : [legacy])].map(fileOf);
+  const home = path.resolve(import.meta.dirname, '../..');
+  const said = execFileSync(process.execPath, ['--input-type=module', '-e', script, home, ...files], { cwd: home });
+  assert.equal(said.toString(), legacy === undefined ? 'false\n' : 'false\ntrue\n');
+});
