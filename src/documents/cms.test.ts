@@ -4,6 +4,7 @@ import { createPrivateKey, sign, X509Certificate } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
+import forge from 'node-forge';
 import { CA, END, freshFolder, type Issued, openssl, opensslAuthority } from '../../test/support/openssl.ts';
 import { der, readAsn1 } from './asn1.ts';
 import { readCertificate } from './certificate.ts';
@@ -103,6 +104,28 @@ describe('what openssl signs is taken', () => {
   test('PKCS#7 of the older command', () => {
     const by = ['-signer', provider.file, '-inkey', provider.keyFile];
     accepts(openssl('smime', '-sign', '-binary', '-in', fileOf(BODY), ...by, '-outform', 'DER'));
+  });
+
+  test('what node-forge signs, with attributes and without', () => {
+    for (const withAttributes of [true, false]) {
+      const p7 = forge.pkcs7.createSignedData();
+      p7.content = forge.util.createBuffer(BODY.toString('latin1'));
+      p7.addCertificate(provider.pem);
+      const { contentType, messageDigest, data, sha256, signingTime } = forge.pki.oids;
+      p7.addSigner({
+        key: forge.pki.privateKeyFromPem(readFileSync(provider.keyFile, 'utf8')),
+        certificate: provider.pem,
+        digestAlgorithm: sha256!,
+        authenticatedAttributes: withAttributes
+          ? [{ type: contentType!, value: data! }, { type: messageDigest! }, { type: signingTime! }]
+          : [],
+      });
+      p7.sign({ detached: true });
+      const cms = Buffer.from(forge.asn1.toDer(p7.toAsn1()).getBytes(), 'latin1');
+      assert.ok(opensslVerifies(cms, BODY));
+      accepts(cms);
+      refusal(verified(cms, Buffer.from('{}')), /mudou depois de assinado/);
+    }
   });
 
   test('an empty body, a megabyte, and one that is no text', () => {
