@@ -1,16 +1,39 @@
 /**
  * Signatures that nearly fit: what else a document would verify under, tried only when it did not verify under the
  * profile. Most signatures fail for one of a dozen habits of libraries, and whoever is told which one stops searching.
+ *
+ * What was signed is read out of the value itself, by one step of RSA with the key of the certificate; everything else is
+ * comparing digests. Large documents are compared with few texts, because anybody can send one.
  */
-import { constants, hash, verify } from 'node:crypto';
+import { constants, hash, publicEncrypt, verify } from 'node:crypto';
 import type { Elemento } from '../fiscal/layout/tree.ts';
 import type { Certificate } from './certificate.ts';
-import { CANONICAL_FORMS, canonicalForm, type XmlDocumentReading } from './xml.ts';
+import { canonicalForm, extentOf, type XmlDocumentReading } from './xml.ts';
 
-const DIGESTS = { 'SHA-256': 'sha256', 'SHA-1': 'sha1', 'SHA-512': 'sha512', 'SHA-384': 'sha384' } as const;
+/** Names that people use, and those of OpenSSL, by the size in bytes. */
+const DIGESTS: ReadonlyMap<number, readonly [name: string, algorithm: string]> = new Map([
+  [20, ['SHA-1', 'sha1']],
+  [32, ['SHA-256', 'sha256']],
+  [48, ['SHA-384', 'sha384']],
+  [64, ['SHA-512', 'sha512']],
+]);
+
+/** DER of the identifiers of the digests, as they stand in a signature (RFC 8017, 9.2). */
+const DIGEST_OIDS: Readonly<Record<string, string>> = {
+  '2b0e03021a': 'sha1',
+  '608648016503040201': 'sha256',
+  '608648016503040202': 'sha384',
+  '608648016503040203': 'sha512',
+};
+
+/** Beyond this only the right text is compared, and its other digests: a DPS has five thousand bytes. */
+const TEXTS_BYTES_MAX = 128 * 1024;
 
 /** A text that somebody might have digested or signed, and what they did that they should not have. */
 type Candidate = { readonly text: string; readonly habit: string };
+
+/** A digest as it was found, and how it was written when it was not in Base64. */
+type Declared = { readonly name: string; readonly algorithm: string; readonly hex: string; readonly spelling?: string };
 
 /** Which other text, or which other digest, gives the declared one. In Portuguese; undefined when none does. */
 export function nearMissOfDigest(
@@ -19,38 +42,50 @@ export function nearMissOfDigest(
   signature: Elemento,
   declared: string,
 ): string | undefined {
-  const canonical = reading.canonicalOf(element);
-  const candidates = [
-    ...formsOf(reading, element),
-    {
-      text: withoutDocumentSignature(reading, signature),
-      habit: 'sobre o documento inteiro, sem a Signature, e não só sobre o elemento assinado',
-    },
-    {
-      text: canonical.replaceAll('\n', '&#xD;\n'),
-      habit: 'com fins de linha CR LF, que XML lê como LF; grave o documento com LF antes de assinar',
-    },
-    { text: `\uFEFF${canonical}`, habit: 'com a marca de ordem de bytes (BOM) no começo' },
-  ];
-  for (const { text, habit } of candidates) {
-    for (const [name, algorithm] of Object.entries(DIGESTS)) {
-      if (hash(algorithm, text, 'base64') === declared) return told('O resumo declarado foi calculado', habit, name);
-    }
-    if (hash('sha256', Buffer.from(text, 'latin1'), 'base64') === declared) {
-      return told(
-        'O resumo declarado foi calculado',
-        `${habit || 'sobre o texto certo'}, codificado em Latin-1 e não em UTF-8`,
-        'SHA-256',
-      );
-    }
-    if (Buffer.from(hash('sha256', text, 'hex')).toString('base64') === declared) {
-      return 'O resumo declarado é o Base64 do texto hexadecimal do SHA-256; codifique em Base64 os 32 bytes do resumo.';
+  const readings = digestsIn(declared);
+  if (readings.length === 0) return undefined;
+  for (const { text, habit } of textsOfDigest(reading, element, signature)) {
+    for (const { name, algorithm, hex, spelling } of readings) {
+      const latin = latinOf(text);
+      if (hash(algorithm, text, 'hex') === hex) return digestTold(habit, name, spelling);
+      if (latin !== undefined && hash(algorithm, latin, 'hex') === hex) {
+        return digestTold(`${habit || 'sobre o texto certo'}, codificado em Latin-1 e não em UTF-8`, name, spelling);
+      }
     }
   }
   return undefined;
 }
 
-/** The same for the value: another text than the canonical SignedInfo, or another algorithm, with this certificate. */
+function digestTold(habit: string, name: string, spelling: string | undefined): string {
+  const what = 'O resumo declarado foi calculado';
+  if (spelling === undefined) return told(what, habit, name);
+  if (habit === '' && name === 'SHA-256') return `O resumo declarado é o certo, mas ${spelling}.`;
+  return `${told(what, habit, name)} Além disso, ${spelling}.`;
+}
+
+/** What a DigestValue may stand for: its bytes, or a digest that was written as hexadecimal text. */
+function digestsIn(declared: string): Declared[] {
+  const found: Declared[] = [];
+  const add = (hex: string, spelling?: string): void => {
+    const known = DIGESTS.get(hex.length / 2);
+    if (known === undefined) return;
+    const [name, algorithm] = known;
+    found.push({ name, algorithm, hex: hex.toLowerCase(), ...(spelling === undefined ? {} : { spelling }) });
+  };
+  const bytes = Buffer.from(declared, 'base64');
+  const isPlain = bytes.toString('base64') === declared;
+  add(bytes.toString('hex'), isPlain ? undefined : 'não está na forma exata do Base64 (confira o = do fim)');
+  const text = bytes.toString('latin1');
+  if (isHex(text)) add(text, 'é o Base64 do texto hexadecimal do resumo; codifique em Base64 os 32 bytes dele');
+  if (isHex(declared)) add(declared, 'está em hexadecimal; codifique em Base64 os 32 bytes dele');
+  return found;
+}
+
+function isHex(text: string): boolean {
+  return /^[0-9a-f]{40,128}$/i.test(text);
+}
+
+/** The same for the value: another text than the canonical SignedInfo, another algorithm, another key. */
 export function nearMissOfValue(
   reading: XmlDocumentReading,
   signedInfo: Elemento,
@@ -58,21 +93,86 @@ export function nearMissOfValue(
   value: Uint8Array,
   certificate: Certificate,
 ): string | undefined {
-  const candidates = [
-    ...formsOf(reading, signedInfo),
-    { text: signedElement, habit: 'sobre o elemento assinado, e não sobre SignedInfo' },
-  ];
-  for (const { text, habit } of candidates) {
-    for (const [name, algorithm] of Object.entries(DIGESTS)) {
-      const bytes = Buffer.from(text, 'utf8');
-      const key = { key: certificate.publicKey, padding: constants.RSA_PKCS1_PADDING };
-      if (verify(algorithm, bytes, key, value)) return told('SignedInfo foi assinado', habit, name);
-      const pss = { key: certificate.publicKey, padding: constants.RSA_PKCS1_PSS_PADDING };
-      if (verify(algorithm, bytes, pss, value))
-        return told('SignedInfo foi assinado', `${habit} com RSA-PSS`.trim(), name);
+  const { publicKey } = certificate;
+  const bytes = Math.ceil((publicKey.asymmetricKeyDetails?.modulusLength ?? 0) / 8);
+  if (value.length !== bytes) {
+    return `SignedInfo não foi assinado com a chave deste certificado: ela dá um valor de ${bytes} bytes, e SignatureValue tem ${value.length}.`;
+  }
+  const block = opened(value, certificate);
+  const signed = block && signedIn(block);
+  if (signed === undefined) {
+    const reversed = opened(Uint8Array.from(value).reverse(), certificate);
+    if (reversed !== undefined && signedIn(reversed) !== undefined) {
+      return 'SignedInfo foi assinado com esta chave, mas os bytes do valor estão na ordem inversa, como o Windows os dá; inverta-os antes de codificar em Base64.';
+    }
+    return block?.at(-1) === PSS_TRAILER
+      ? nearMissOfPss(reading, signedInfo, signedElement, value, certificate)
+      : undefined;
+  }
+  const { algorithm, hex, isBare } = signed;
+  const [name] = DIGESTS.get(hex.length / 2)!;
+  const bare = isBare
+    ? ' sem o DigestInfo que o PKCS #1 põe em volta do resumo; assine com uma função RSA-SHA256, e não com RSA puro'
+    : '';
+  for (const { text, habit } of textsOfValue(reading, signedInfo, signedElement)) {
+    if (hash(algorithm, text, 'hex') !== hex) continue;
+    if (habit === '' && name === 'SHA-256' && !isBare) return NOT_EXACT;
+    if (isBare) return `SignedInfo foi assinado ${habit}${habit === '' ? '' : ', e '}${bare.trim()}.`;
+    return told('SignedInfo foi assinado', habit, name);
+  }
+  const expected = hash(algorithm, reading.canonicalOf(signedInfo), 'base64');
+  return `SignedInfo mudou depois de assinado, ou foi canonicalizado de outro modo: com a chave deste certificado foi assinado o ${name} ${Buffer.from(hex, 'hex').toString('base64')}${bare}, e o de SignedInfo é ${expected}.`;
+}
+
+const NOT_EXACT =
+  'SignedInfo foi assinado com esta chave, mas o bloco do PKCS #1 em volta do resumo não está na forma exata; assine com a função RSA-SHA256 de uma biblioteca corrente.';
+
+/** The last octet of a block of RSASSA-PSS (RFC 8017, 9.1.1). */
+const PSS_TRAILER = 0xbc;
+
+function nearMissOfPss(
+  reading: XmlDocumentReading,
+  signedInfo: Elemento,
+  signedElement: string,
+  value: Uint8Array,
+  { publicKey }: Certificate,
+): string | undefined {
+  const key = { key: publicKey, padding: constants.RSA_PKCS1_PSS_PADDING };
+  for (const { text, habit } of textsOfValue(reading, signedInfo, signedElement)) {
+    for (const [name, algorithm] of DIGESTS.values()) {
+      if (!verify(algorithm, Buffer.from(text), key, value)) continue;
+      return told('SignedInfo foi assinado', `${habit} com RSA-PSS`.trim(), name);
     }
   }
   return undefined;
+}
+
+/** The block under a value: RSA with the public key alone. Undefined for a number that is none of this key. */
+function opened(value: Uint8Array, { publicKey }: Certificate): Buffer | undefined {
+  try {
+    return publicEncrypt({ key: publicKey, padding: constants.RSA_NO_PADDING }, value);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The digest in a block of PKCS #1 v1.5: 00 01 FF … 00, then a DigestInfo, or carelessly the digest alone. */
+function signedIn(
+  block: Buffer,
+): { readonly algorithm: string; readonly hex: string; readonly isBare: boolean } | undefined {
+  const end = block.indexOf(0, 2);
+  if (block[0] !== 0 || block[1] !== 1 || end < 10) return undefined;
+  if (block.subarray(2, end).some((octet) => octet !== 0xff)) return undefined;
+  const content = block.subarray(end + 1);
+  const bare = DIGESTS.get(content.length);
+  if (bare !== undefined) return { algorithm: bare[1], hex: content.toString('hex'), isBare: true };
+  const match = /^30..30..06..(.+?)(?:0500)?04(..)(.*)$/.exec(content.toString('hex'));
+  const algorithm = match === null ? undefined : DIGEST_OIDS[match[1]!];
+  if (match === null || algorithm === undefined || match[3]!.length !== Number.parseInt(match[2]!, 16) * 2)
+    return undefined;
+  return DIGESTS.get(match[3]!.length / 2)?.[1] === algorithm
+    ? { algorithm, hex: match[3]!, isBare: false }
+    : undefined;
 }
 
 function told(what: string, habit: string, digest: string): string {
@@ -80,53 +180,79 @@ function told(what: string, habit: string, digest: string): string {
   return `${what} ${how}; o aceito é C14N exclusiva, sem comentários, com SHA-256.`;
 }
 
-/** One element in every form that one meets: other canonicalisations, the text as it stands, and re-indented. */
-function formsOf(reading: XmlDocumentReading, element: Elemento): Candidate[] {
+function* textsOfDigest(reading: XmlDocumentReading, element: Elemento, signature: Elemento): Generator<Candidate> {
   const canonical = reading.canonicalOf(element);
-  const name = element.name;
-  const forms = Object.keys(CANONICAL_FORMS) as (keyof typeof CANONICAL_FORMS)[];
+  yield* formsOf(reading, element);
+  if (isLarge(reading)) return;
+  yield {
+    text: withoutDocumentSignature(reading, signature),
+    habit: 'sobre o documento inteiro, sem a Signature, e não só sobre o elemento assinado',
+  };
+  yield {
+    text: canonical.replaceAll('\n', '&#xD;\n'),
+    habit: 'com fins de linha CR LF, que XML lê como LF; grave o documento com LF antes de assinar',
+  };
+  yield { text: `\uFEFF${canonical}`, habit: 'com a marca de ordem de bytes (BOM) no começo' };
+}
+
+function* textsOfValue(reading: XmlDocumentReading, signedInfo: Elemento, signedElement: string): Generator<Candidate> {
+  yield* formsOf(reading, signedInfo);
+  yield { text: signedElement, habit: 'sobre o elemento assinado, e não sobre SignedInfo' };
+}
+
+/** One element in every form that one meets: the text as it stands, other white space, other canonicalisations. */
+function* formsOf(reading: XmlDocumentReading, element: Elemento): Generator<Candidate> {
+  const canonical = reading.canonicalOf(element);
+  const { name } = element;
+  yield { text: canonical, habit: '' };
+  if (isLarge(reading)) return;
   const sent = asSent(reading, element);
-  const texts: Candidate[] = [
-    { text: canonical, habit: '' },
-    ...forms.map((form) => ({ text: canonicalForm(reading.bytes, element, form), habit: `com C14N ${form}` })),
-    { text: withoutApexNamespace(canonical), habit: `sem a declaração xmlns que a forma canônica põe em ${name}` },
-    {
-      text: canonical.replace(/>[ \t\n\r]+</g, '><'),
-      habit: 'sobre o documento sem espaços entre os elementos, e ele foi indentado depois',
-    },
-    {
-      text: withoutApexNamespace(canonical).replace(/>[ \t\n\r]+</g, '><'),
-      habit: `sem espaços entre os elementos e sem o xmlns de ${name}`,
-    },
-  ];
   if (sent !== undefined) {
-    texts.push({ text: sent, habit: 'sobre o texto como foi enviado, sem canonicalizar' });
-    texts.push({ text: sent.replaceAll('\r\n', '\n'), habit: 'sobre o texto como foi enviado, sem canonicalizar' });
+    const habit = 'sobre o texto como foi enviado, sem canonicalizar';
+    yield { text: sent, habit };
+    yield { text: sent.replace(/\r\n?/g, '\n'), habit };
   }
-  return texts;
+  const bare = withoutApexNamespace(canonical);
+  yield { text: bare, habit: `sem a declaração xmlns que a forma canônica põe em ${name}` };
+  const tight = canonical.replace(/>[ \t\n\r]+</g, '><');
+  yield { text: tight, habit: 'sobre o documento sem espaços entre os elementos, e ele foi indentado depois' };
+  yield {
+    text: withoutApexNamespace(tight),
+    habit: `sem espaços entre os elementos e sem o xmlns de ${name}`,
+  };
+  for (const unit of ['  ', '    ', '\t']) {
+    const habit = 'sobre o documento indentado, e os espaços entre os elementos foram retirados ou mudados depois';
+    yield { text: indented(tight, unit), habit };
+  }
+  for (const form of ['inclusiva', 'inclusiva 1.1'] as const) {
+    yield { text: canonicalForm(reading.bytes, element, form), habit: `com C14N ${form}` };
+  }
+}
+
+function isLarge({ bytes }: XmlDocumentReading): boolean {
+  return bytes.length > TEXTS_BYTES_MAX;
 }
 
 /** The element as its characters stand in the document. */
 function asSent(reading: XmlDocumentReading, element: Elemento): string | undefined {
   const text = reading.text();
-  const { linha, coluna } = reading.positionOf(element);
-  const lines = text.split(/\r\n|\r|\n/, linha);
-  if (lines.length < linha) return undefined;
-  let start = 0;
-  for (let line = 0; line < linha - 1; line += 1) {
-    start += lines[line]!.length;
-    start += text.startsWith('\r\n', start) ? 2 : 1;
-  }
-  start += [...text.slice(start).slice(0, coluna * 2)].slice(0, coluna - 1).join('').length;
-  const tag = /^<([^\s/>]+)/.exec(text.slice(start))?.[1];
-  if (tag === undefined) return undefined;
-  const close = text.indexOf(`</${tag}`, start);
-  const end = close < 0 ? -1 : text.indexOf('>', close);
-  return end < 0 ? undefined : text.slice(start, end + 1);
+  const extent = extentOf(text, element);
+  return extent && text.slice(extent.start, extent.end);
 }
 
 function withoutApexNamespace(canonical: string): string {
   return canonical.replace(/^(<[^\s>]+) xmlns(?::[^\s=]+)?="[^"]*"/, '$1');
+}
+
+/** As programs indent a document, with the element one level below its root: each element on a line of its own. */
+function indented(tight: string, unit: string): string {
+  let depth = 1;
+  return tight.replace(/(<\/?)([^>]*>)(?=(<\/?)?)/g, (tag, begin: string, _rest, next: string | undefined) => {
+    if (begin === '<') depth += 1;
+    else depth -= 1;
+    if (next === undefined || (begin === '<' && next === '</')) return tag;
+    return `${tag}\n${unit.repeat(next === '</' ? depth - 1 : depth)}`;
+  });
 }
 
 function withoutDocumentSignature(reading: XmlDocumentReading, signature: Elemento): string {
@@ -135,4 +261,9 @@ function withoutDocumentSignature(reading: XmlDocumentReading, signature: Elemen
   if (start < 0 || signature.children.length === 0) return whole;
   const close = /<\/(?:[\w.-]+:)?Signature>/.exec(whole.slice(start));
   return close === null ? whole : whole.slice(0, start) + whole.slice(start + close.index + close[0].length);
+}
+
+/** The text in Latin-1, when that is another one than in UTF-8. */
+function latinOf(text: string): Buffer | undefined {
+  return /[\u0080-\u00ff]/.test(text) ? Buffer.from(text, 'latin1') : undefined;
 }

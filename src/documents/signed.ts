@@ -119,6 +119,9 @@ export function checkSignature(reading: XmlDocumentReading, profile: SignedProfi
 const NO_NEAR_DIGEST =
   'Algo mudou depois da assinatura (reindentação, outra codificação, um valor editado), ou o resumo foi calculado sobre outro texto. Assine por último e envie os bytes assinados; POST …/assinatura/verificacao mostra a forma canônica que resumimos.';
 
+/** A document may have sixty thousand elements, each of them in a wrong place. */
+const SHAPE_FAULTS_MAX = 20;
+
 /** Where things stand: one signed element and one signature, side by side, and nothing else. */
 function shapeOf(
   reading: XmlDocumentReading,
@@ -128,7 +131,7 @@ function shapeOf(
   const base = `/${root.name}`;
   const faults: Fault[] = [];
   const refuse = (xpath: string, mensagem: string, more: Partial<Fault> = {}): void => {
-    faults.push({ codigo: 'E902', xpath, mensagem, ...more });
+    if (faults.length < SHAPE_FAULTS_MAX) faults.push({ codigo: 'E902', xpath, mensagem, ...more });
   };
   const elements = root.children.filter((child) => child.name === signed);
   const signatures = root.children.filter(isSignature);
@@ -186,6 +189,13 @@ function shapeOf(
   }
   const [element] = elements;
   const [signature] = signatures;
+  const other = element?.attributes.find(
+    ({ name, namespace }) => /^id$/i.test(name) && (name !== 'Id' || namespace !== ''),
+  );
+  if (other !== undefined) {
+    const mensagem = `${signed} traz, além de Id, o atributo ${other.name}, que outros programas tomariam pelo identificador; retire-o.`;
+    refuse(`${base}/${signed}/@${other.name}`, mensagem, { encontrado: quoted(other.value) });
+  }
   if (faults.length > 0 || element === undefined || signature === undefined) return { faults };
   return { element, signature };
 }
@@ -264,10 +274,9 @@ function transformFaults(transforms: Elemento, base: string, parts: Parts): void
   );
   if (fits && isPlain && transforms.attributes.length === 0 && isBlank(transforms.text)) return;
   const extra = transforms.children.find((child) => child.children.length > 0)?.children[0];
-  const mensagem =
-    fits && extra !== undefined
-      ? `A transformação traz ${extra.name}, que não é aceito; configure a C14N exclusiva sem lista de prefixos.`
-      : `As transformações da Reference são ${line.encontrado}; as aceitas são ${wanted}.`;
+  const mensagem = fits
+    ? `As transformações são as certas, mas trazem ${extra?.name ?? 'texto, atributos ou elementos'} que não se aceita; configure a C14N exclusiva sem lista de prefixos.`
+    : `As transformações da Reference são ${line.encontrado}; as aceitas são ${wanted}.`;
   parts.faults.push({
     codigo: 'E902',
     xpath: base,
@@ -313,7 +322,7 @@ function algorithm(element: Elemento, parent: string, exigido: string, parts: Pa
   parts.profile.push({ onde, encontrado, exigido });
   if (encontrado !== exigido) {
     const found = encontrado === '' ? 'Falta o atributo Algorithm' : `O algoritmo é ${algorithmName(encontrado)}`;
-    const mensagem = `${found} em ${element.name}; o aceito é ${algorithmName(exigido)} (${exigido}).`;
+    const mensagem = `${found} em ${element.name}${spellingOf(encontrado, exigido)}; o aceito é ${algorithmName(exigido)} (${exigido}).`;
     parts.faults.push({
       codigo: 'E902',
       xpath: `${onde}/@Algorithm`,
@@ -407,7 +416,7 @@ function valueFaults(
 }
 
 const NO_NEAR_VALUE =
-  'SignedInfo mudou depois de assinado, ou a chave que assinou não é a do certificado em KeyInfo. Canonicalize SignedInfo (C14N exclusiva, com o xmlns de Signature) e assine com RSA-SHA256.';
+  'SignedInfo não foi assinado com a chave deste certificado, ou SignatureValue foi alterado depois. Ponha em KeyInfo o certificado que é par da chave que assina, e assine com RSA-SHA256.';
 
 /** The CN without the document that follows the colon: of a person it is a CPF. */
 export function nameOf({ titular }: Certificate): string {
@@ -478,6 +487,12 @@ export function isSignature({ name, namespace }: Elemento): boolean {
 
 function attributeOf(element: Elemento, name: string): string | undefined {
   return element.attributes.find((attribute) => attribute.name === name && attribute.namespace === '')?.value;
+}
+
+/** Identifiers are compared as they stand. */
+function spellingOf(found: string, wanted: string): string {
+  if (found.trim() === wanted) return ', com espaço no começo ou no fim';
+  return found.toLowerCase() === wanted.toLowerCase() ? ', com maiúsculas e minúsculas trocadas' : '';
 }
 
 function algorithmName(identifier: string): string {

@@ -6,7 +6,7 @@ import { hash, type KeyObject, sign } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Certificate } from './certificate.ts';
 import { DPS_PROFILE, DSIG, ENVELOPED, isSignature, REQUIRED, type SignedProfile } from './signed.ts';
-import { decodeXml, readXml, type XmlDocumentReading } from './xml.ts';
+import { decodeXml, extentOf, readXml, type XmlDocumentReading } from './xml.ts';
 
 export type Signer = { readonly key: KeyObject; readonly certificate: Certificate };
 
@@ -75,13 +75,15 @@ async function signDocument(xml: Uint8Array, profile: SignedProfile, signer: Sig
 }
 
 /** The text as it is, with the signature before the end of the root; everything is written in UTF-8. */
-function withSignatureAtEnd(reading: XmlDocumentReading, signature: string): string {
-  const text = utf8Declared(decodeXml(reading.bytes));
-  const unsigned = reading.root.children.some(isSignature)
-    ? text.replace(/<((?:[\w.-]+:)?)Signature[\s>][\s\S]*<\/\1Signature\s*>\s*/, '')
-    : text;
-  const end = unsigned.lastIndexOf('</');
-  return unsigned.slice(0, end) + signature + unsigned.slice(end);
+function withSignatureAtEnd({ bytes, root }: XmlDocumentReading, signature: string): string {
+  let text = decodeXml(bytes);
+  // The last one first, so that the places of those before it stay right.
+  for (const child of root.children.filter(isSignature).reverse()) {
+    const { start, end } = extentOf(text, child)!;
+    text = text.slice(0, start) + text.slice(end).trimStart();
+  }
+  const end = text.lastIndexOf('</');
+  return utf8Declared(text.slice(0, end) + signature + text.slice(end));
 }
 
 function utf8Declared(text: string): string {

@@ -173,14 +173,18 @@ function relativeNamespace(bytes: Uint8Array): XmlReading {
 function strayMarkupIn(bytes: Uint8Array, text: () => string): StrayMarkup | undefined {
   const isWide = bytes[0] === 0 || bytes[1] === 0 || bytes[0] === 0xff || bytes[0] === 0xfe;
   const quick = isWide ? text() : latin(bytes);
-  if (!quick.includes('<!--') && quick.lastIndexOf('<?') <= 3) return undefined;
+  const declaration = XML_DECLARATION.exec(quick)?.[0].length ?? 0;
+  if (!quick.includes('<!--') && quick.lastIndexOf('<?') < declaration) return undefined;
   const whole = text();
   for (const { 0: found, index } of whole.matchAll(/<!\[CDATA\[[\s\S]*?\]\]>|<!--|<\?/g)) {
-    if (found.startsWith('<![') || (found === '<?' && index === 0)) continue;
+    if (found.startsWith('<![') || (index === 0 && XML_DECLARATION.test(whole))) continue;
     return { kind: found === '<?' ? 'instrução de processamento' : 'comentário', position: placeOf(whole, index) };
   }
   return undefined;
 }
+
+/** The beginning of the declaration, behind a byte order mark in whatever way it was decoded. */
+const XML_DECLARATION = /^(?:\ufeff|\u00ef\u00bb\u00bf)?<\?xml[ \t\r\n]/;
 
 function malformed(mensagem: string, position: Position, encontrado?: string): { fault: Fault } {
   const where = `linha ${position.linha}, coluna ${position.coluna}`;
@@ -307,19 +311,38 @@ export function decodeXml(bytes: Uint8Array): string {
   return (decoder ?? new TextDecoder()).decode(bytes);
 }
 
-/**
- * Line and column of every start tag. libxml2 keeps lines only, so the text is walked once more, on the path of a
- * refusal alone: comments, CDATA and instructions are stepped over as XML says.
- */
+/** Tags, and what must be stepped over to find them: comments, CDATA and instructions, as XML says. */
+const MARKUP =
+  /<!--[\s\S]*?-->|<!\[CDATA\[[\s\S]*?\]\]>|<\?[\s\S]*?\?>|<\/[^>]*>|<[^\s/!?>](?:[^>"']|"[^"]*"|'[^']*')*>/g;
+
+/** Line and column of every start tag. libxml2 keeps lines only, so the text is walked once more, for a refusal alone. */
 function positionsOfTags(text: string): readonly Position[] {
-  const markup = /<!--[\s\S]*?-->|<!\[CDATA\[[\s\S]*?\]\]>|<\?[\s\S]*?\?>|<[^\s/!?>](?:[^>"']|"[^"]*"|'[^']*')*>/g;
   const walk = walkThrough(text);
   const positions: Position[] = [];
-  for (let match = markup.exec(text); match !== null; match = markup.exec(text)) {
-    const second = match[0].charAt(1);
-    if (second !== '!' && second !== '?') positions.push(walk(match.index));
+  for (const { 0: found, index } of text.matchAll(MARKUP)) {
+    if (!'!?/'.includes(found.charAt(1))) positions.push(walk(index));
   }
   return positions;
+}
+
+/** Where an element of a document begins and ends in its text; undefined when the text has no such element. */
+export function extentOf(
+  text: string,
+  element: Elemento,
+): { readonly start: number; readonly end: number } | undefined {
+  let [starts, open] = [-1, 0];
+  let start: number | undefined;
+  for (const { 0: found, index } of text.matchAll(MARKUP)) {
+    const second = found.charAt(1);
+    if (second === '!' || second === '?') continue;
+    if (second !== '/') starts += 1;
+    if (starts === element.index && start === undefined) start = index;
+    if (start === undefined) continue;
+    if (second === '/') open -= 1;
+    else if (!found.endsWith('/>')) open += 1;
+    if (open === 0) return { start, end: index + found.length };
+  }
+  return undefined;
 }
 
 function placeOf(text: string, offset: number): Position {
