@@ -89,10 +89,10 @@ export type Distribuicao = Cabecalho & {
  * What a code of the reception says about a document.
  *
  * `existing`: the ADN has it already. `credential`: a certificate or a permission of the municipality, alike for all its
- * documents. `envelope`: the lot or how a document was packed. `passing`: maintenance, or trouble that has no name.
- * `refusal`: a rule that the document breaks. `unheard`: none of these; it proves nothing.
+ * documents. `envelope`: how a document was packed. `crowd`: more documents in a lot than are taken. `passing`: maintenance,
+ * or trouble that has no name. `refusal`: a rule that the document breaks. `unheard`: none of these; it proves nothing.
  */
-export type CodeMeaning = 'existing' | 'credential' | 'envelope' | 'passing' | 'refusal' | 'unheard';
+export type CodeMeaning = 'existing' | 'credential' | 'envelope' | 'crowd' | 'passing' | 'refusal' | 'unheard';
 
 const MEANINGS: ReadonlyMap<string, CodeMeaning> = new Map(
   Object.entries({
@@ -106,7 +106,8 @@ const MEANINGS: ReadonlyMap<string, CodeMeaning> = new Map(
       // The same complaints when something is asked for.
       ...['E2000', 'E2001', 'E2003', 'E2004'],
     ],
-    envelope: ['E1219', 'E1225', 'E1226', 'E1228', 'E1229'],
+    envelope: ['E1225', 'E1226', 'E1228', 'E1229'],
+    crowd: ['E1219'],
     passing: ['E1217', 'E999', 'RNG9999'],
     refusal: ['E9996', 'RNG6110'],
   } satisfies Partial<Record<CodeMeaning, readonly string[]>>).flatMap(([meaning, codes]) =>

@@ -1,0 +1,268 @@
+/**
+ * One line to one address with one certificate: a request goes out, and what became of it comes back as data. The only
+ * user of undici. What a body says is not read here; whether a request can have arrived is decided here and nowhere else.
+ *
+ * HTTP/1.1 alone, because the ADN renegotiates TLS, which HTTP/2 forbids. No redirect is followed and nothing is repeated.
+ */
+import tls from 'node:tls';
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflate, type ZlibOptions } from 'node:zlib';
+import { buildConnector, type Dispatcher, Pool } from 'undici';
+import { JSON_TYPE } from './wire.ts';
+
+const TLS_VERSION_MIN = 'TLSv1.2';
+/** How long a new connection may take to tell whether our certificate is accepted, see {@link afterVerdict}. */
+const VERDICT_MS = 150;
+/** Below the idle time after which servers and the boxes before them usually hang up (a request into that is lost). */
+const KEEP_ALIVE_MS = 4_000;
+
+export type LineSettings = {
+  readonly url: URL;
+  /** PEM texts: our key, our certificate with its chain, and whom to believe; undefined: Mozilla's roots and the system's. */
+  readonly tls: { readonly key: string; readonly cert: string; readonly ca: string | undefined };
+  readonly connections: number;
+  readonly connectMs: number;
+  /** Until the first line of the answer. */
+  readonly headersMs: number;
+  /** Between two pieces of the answer. */
+  readonly bodyMs: number;
+};
+
+export type Ask = {
+  readonly method: 'GET' | 'POST';
+  /** Below the address of the line. */
+  readonly path: string;
+  readonly body: Buffer | undefined;
+  /** For everything, waiting for a connection included. */
+  readonly totalMs: number;
+  /** Of the answer, as it travels and as it is. */
+  readonly bytesMax: number;
+};
+
+/** `code` is for the log, `why` for the operator. */
+export type Outcome =
+  | { readonly kind: 'answered'; readonly status: number; readonly type: string; readonly body: Buffer }
+  /** Nothing of the request left this host over a connection that holds. */
+  | { readonly kind: 'unsent'; readonly code: string; readonly why: string }
+  /** The other side refused our certificate while the connection was made, so it read nothing. */
+  | { readonly kind: 'barred'; readonly code: string; readonly why: string }
+  /** It left, at least in part, and no whole answer came. */
+  | { readonly kind: 'lost'; readonly code: string; readonly why: string };
+
+export type Line = {
+  /** Never rejects. */
+  request(ask: Ask): Promise<Outcome>;
+  /** Lets running requests finish, then hangs up. */
+  close(): Promise<void>;
+};
+
+export function openLine(settings: LineSettings): Line {
+  const { url, connections, connectMs, headersMs, bodyMs } = settings;
+  const secure = url.protocol === 'https:' ? secureContext(settings.tls) : NOT_SECURE;
+  if ('barred' in secure) return { request: async () => secure.barred, close: async () => undefined };
+  const connector = buildConnector({
+    secureContext: secure.context,
+    rejectUnauthorized: true,
+    allowH2: false,
+    timeout: connectMs,
+  });
+  const pool = new Pool(url.origin, {
+    connections,
+    headersTimeout: headersMs,
+    bodyTimeout: bodyMs,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    allowH2: false,
+    pipelining: 1,
+    connect: (options, callback) =>
+      connector(options, (...[error, socket]) => {
+        if (error !== null) callback(error, null);
+        else afterVerdict(socket as tls.TLSSocket, callback);
+      }),
+  });
+  const base = url.pathname.replace(/\/+$/, '');
+  let closing: Promise<void> | undefined;
+  return {
+    request: (ask) => exchange(pool, base, ask),
+    close: () => (closing ??= pool.close()),
+  };
+}
+
+const NOT_SECURE = {
+  barred: { kind: 'barred', code: 'NOT_HTTPS', why: 'o endereço do ADN precisa começar com https://' },
+} as const;
+
+type Secure = { readonly context: tls.SecureContext } | { readonly barred: Outcome };
+
+function secureContext({ key, cert, ca }: LineSettings['tls']): Secure {
+  const believed = ca ?? [...tls.getCACertificates('default'), ...tls.getCACertificates('system')];
+  try {
+    return { context: tls.createSecureContext({ key, cert, ca: believed, minVersion: TLS_VERSION_MIN }) };
+  } catch (error) {
+    const code = codeOf(error);
+    const why = `o certificado, a chave do município ou as autoridades do ADN não puderam ser usados em TLS (${code})`;
+    return { barred: { kind: 'barred', code, why } };
+  }
+}
+
+/**
+ * In TLS 1.3 a client is done before the server has looked at its certificate. A request written at once would meet the
+ * refusal half way, and nobody could tell whether it was read; so the connection is used when the server has sent its
+ * first ticket, which it does after looking, or has kept it open for a while. One that resumes a session has looked before.
+ */
+function afterVerdict(socket: tls.TLSSocket, callback: buildConnector.Callback): void {
+  if (socket.getProtocol() !== 'TLSv1.3' || socket.isSessionReused()) {
+    callback(null, socket);
+    return;
+  }
+  const settle = (error: Error | undefined): void => {
+    clearTimeout(timer);
+    socket.off('session', onTicket).off('error', settle).off('end', onEnd).off('close', onEnd);
+    if (error === undefined) callback(null, socket);
+    else {
+      socket.on('error', () => undefined).destroy();
+      callback(error, null);
+    }
+  };
+  const onTicket = (): void => settle(undefined);
+  const onEnd = (): void => settle(Object.assign(new Error('closed'), { code: 'CLOSED_AFTER_HANDSHAKE' }));
+  const timer = setTimeout(onTicket, VERDICT_MS);
+  socket.once('session', onTicket).once('error', settle).once('end', onEnd).once('close', onEnd);
+}
+
+function exchange(pool: Pool, base: string, ask: Ask): Promise<Outcome> {
+  return new Promise((resolve) => {
+    let controller: Dispatcher.DispatchController | undefined;
+    let isSent = false;
+    let isOver = false;
+    let answer: { readonly status: number; readonly type: string; readonly encoding: string } | undefined;
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+
+    const finish = (outcome: Outcome | Promise<Outcome>): void => {
+      if (isOver) return;
+      isOver = true;
+      clearTimeout(timer);
+      resolve(outcome);
+    };
+    const giveUp = (code: string, why: string): void => {
+      finish({ kind: isSent ? 'lost' : 'unsent', code, why });
+      // With the reason given nobody waits any more; the connection is not used again.
+      controller?.abort(new Error(code));
+    };
+    const timer = setTimeout(() => giveUp('TIMEOUT', 'o ADN não respondeu no prazo'), ask.totalMs);
+
+    const handler: Dispatcher.DispatchHandler = {
+      onRequestStart: (given) => {
+        controller = given;
+        if (isOver) return given.abort(new Error('TIMEOUT'));
+        // A library that would send it anew on another connection is stopped: that is for the caller to decide.
+        if (isSent) return giveUp('REPEATED', 'a conexão com o ADN foi interrompida');
+        isSent = true;
+      },
+      onResponseStart: (_controller, status, headers) => {
+        if (status < 200) return;
+        const type = String(headers['content-type'] ?? '');
+        answer = { status, type, encoding: String(headers['content-encoding'] ?? '') };
+        if (Number(headers['content-length']) > ask.bytesMax) giveUp('TOO_LARGE', TOO_LARGE);
+      },
+      onResponseData: (_controller, chunk) => {
+        bytes += chunk.length;
+        if (bytes > ask.bytesMax) giveUp('TOO_LARGE', TOO_LARGE);
+        else if (!isOver) chunks.push(chunk);
+      },
+      onResponseEnd: () => {
+        if (answer === undefined) return giveUp('NO_ANSWER', 'a resposta do ADN veio incompleta');
+        const { status, type, encoding } = answer;
+        finish(
+          decoded(Buffer.concat(chunks), encoding, ask.bytesMax).then((body) =>
+            typeof body === 'string'
+              ? {
+                  kind: 'lost',
+                  code: body,
+                  why: body === 'TOO_LARGE' ? TOO_LARGE : 'a resposta do ADN veio corrompida',
+                }
+              : { kind: 'answered', status, type, body },
+          ),
+        );
+      },
+      onResponseError: (_controller, error) => finish(outcomeOf(error, isSent)),
+    };
+    const headers = {
+      accept: JSON_TYPE,
+      'accept-encoding': 'identity',
+      ...(ask.body === undefined ? {} : { 'content-type': JSON_TYPE }),
+    };
+    try {
+      pool.dispatch({ method: ask.method, path: base + ask.path, headers, body: ask.body ?? null }, handler);
+    } catch (error) {
+      finish(outcomeOf(error, isSent));
+    }
+  });
+}
+
+const TOO_LARGE = 'a resposta do ADN passa do tamanho aceito';
+
+const DECODERS: Readonly<Record<string, (data: Buffer, options: ZlibOptions) => Promise<Buffer>>> = {
+  gzip: promisify<Buffer, ZlibOptions, Buffer>(gunzip),
+  'x-gzip': promisify<Buffer, ZlibOptions, Buffer>(gunzip),
+  deflate: promisify<Buffer, ZlibOptions, Buffer>(inflate),
+  br: promisify<Buffer, ZlibOptions, Buffer>(brotliDecompress),
+};
+
+/** The body as it was before a `Content-Encoding` that nobody asked for; a code when it cannot be had. */
+async function decoded(body: Buffer, encoding: string, bytesMax: number): Promise<Buffer | string> {
+  const name = encoding.trim().toLowerCase();
+  if (name === '' || name === 'identity') return body;
+  const decode = Object.hasOwn(DECODERS, name) ? DECODERS[name] : undefined;
+  if (decode === undefined) return 'UNKNOWN_ENCODING';
+  try {
+    return await decode(body, { maxOutputLength: bytesMax });
+  } catch (error) {
+    return codeOf(error) === 'ERR_BUFFER_TOO_LARGE' ? 'TOO_LARGE' : 'BAD_ENCODING';
+  }
+}
+
+/** The alerts by which TLS refuses a certificate; a mere handshake failure may have other reasons. */
+const CERTIFICATE_ALERT =
+  /ALERT_(BAD_CERTIFICATE|UNSUPPORTED_CERTIFICATE|CERTIFICATE_|NO_CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED)/;
+
+const WHYS: readonly (readonly [RegExp, string])[] = [
+  [
+    /^CLOSED_AFTER_HANDSHAKE$/,
+    'o ADN encerrou a conexão assim que viu o certificado do município; se isso persiste, confira se ele é aceito',
+  ],
+  [/^ECONNREFUSED$/, 'o ADN recusou a conexão'],
+  [/^(ENOTFOUND|EAI_\w+)$/, 'o nome do ADN não foi encontrado no DNS'],
+  [/^(UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT)$/, 'o ADN não aceitou a conexão no prazo'],
+  [/^(EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN)$/, 'não há rota até o ADN'],
+  [/^ERR_TLS_CERT_ALTNAME_INVALID$/, 'o certificado do servidor do ADN é de outro nome'],
+  [/^CERT_HAS_EXPIRED$/, 'o certificado do servidor do ADN está vencido'],
+  [
+    /CERT|ISSUER|SIGNATURE|^INVALID_PURPOSE$/,
+    'o certificado do servidor do ADN não vem de uma autoridade aceita; confira o arquivo de autoridades (--adn-ca)',
+  ],
+  [/^UND_ERR_(HEADERS|BODY)_TIMEOUT$/, 'o ADN não respondeu no prazo'],
+  [/^UND_ERR_(CLOSED|DESTROYED)$/, 'o serviço está encerrando'],
+];
+
+function outcomeOf(error: unknown, isSent: boolean): Outcome {
+  const code = codeOf(error);
+  if (CERTIFICATE_ALERT.test(code)) {
+    return { kind: 'barred', code, why: 'o ADN recusou o certificado do município ao abrir a conexão' };
+  }
+  const why = WHYS.find(([pattern]) => pattern.test(code))?.[1];
+  return isSent
+    ? {
+        kind: 'lost',
+        code,
+        why: why ?? 'o ADN interrompeu a conexão; se isso persiste, confira o certificado do município',
+      }
+    : { kind: 'unsent', code, why: why ?? 'a conexão com o ADN não pôde ser aberta' };
+}
+
+/** The name that an error bears in the program; its text may quote what it was about. */
+function codeOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0]);
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' && /^\w{1,80}$/.test(code) ? code : 'ERROR';
+}

@@ -1,0 +1,1213 @@
+/**
+ * The client of the ADN against a real HTTPS server that wants a client certificate and misbehaves in every way that
+ * integrators report. What is expected comes from the contract (`POST /adn/DFe`, `GET /municipios/DFe/{NSU}`).
+ */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import https from 'node:https';
+import net, { type AddressInfo } from 'node:net';
+import { describe, test } from 'node:test';
+import { brotliCompressSync, gunzipSync, gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { onEnd } from '../../test/support/cleanup.ts';
+import { CLIENT_EXTENSIONS, createAuthority, SERVER_EXTENSIONS } from '../../test/support/tls.ts';
+import type { AdnAnswer, AdnKnowledge } from './adn.ts';
+import { openBreaker } from './breaker.ts';
+import { type NationalSettings, nationalAdn } from './national.ts';
+
+const authority = createAuthority('autoridade');
+const stranger = createAuthority('estranha');
+const server = authority.issue('servidor', SERVER_EXTENSIONS);
+const client = authority.issue('municipio', CLIENT_EXTENSIONS);
+const foreign = stranger.issue('outro', CLIENT_EXTENSIONS);
+
+type Asked = {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+  /** Of the documents of a lot, in order. */
+  readonly chaves: readonly string[];
+};
+/** `reset` breaks the connection below TLS. */
+type Play = (asked: Asked, response: ServerResponse, reset: () => void) => unknown;
+
+const chaveOf = (number: number): string => `3550308${String(number).padStart(43, '0')}`;
+const A = chaveOf(1);
+const B = chaveOf(2);
+const C = chaveOf(3);
+const xmlOf = (chave: string): Buffer => Buffer.from(`<NFSe><infNFSe Id="NFS${chave}">ação</infNFSe></NFSe>`);
+const documentsOf = (...chaves: readonly string[]) =>
+  chaves.map((chave) => ({ chave_acesso: chave, xml: xmlOf(chave) }));
+const askedFor = (chave: string, nsu_antes = '0') => ({ chave_acesso: chave, nsu_antes });
+
+const entry = (chave: string | null, nsu: string | number | null, ...codes: readonly string[]) => ({
+  ChaveAcesso: chave,
+  NsuRecepcao: nsu,
+  StatusProcessamento: 'texto livre',
+  Alertas: [],
+  Erros: codes.map((Codigo) => ({ Codigo, Descricao: `regra ${Codigo}` })),
+});
+const HEAD = {
+  TipoAmbiente: 'HOMOLOGACAO',
+  VersaoAplicativo: '1',
+  DataHoraProcessamento: '2026-10-05T10:15:31.12-03:00',
+};
+const lote = (...entries: readonly unknown[]) => ({ Lote: entries, ...HEAD });
+const refusal = (...codes: readonly string[]) => ({
+  Erros: codes.map((Codigo) => ({ Codigo, Descricao: `regra ${Codigo}` })),
+  ...HEAD,
+});
+
+function json(response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void {
+  response.writeHead(status, { 'Content-Type': 'application/json; charset=utf-8', ...headers });
+  response.end(typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body));
+}
+
+const accepts = ({ chaves }: Asked, response: ServerResponse): void =>
+  json(response, 201, lote(...chaves.map((chave, place) => entry(chave, String(place + 1)))));
+
+/** For an ADN that is silent. A test machine under load is slow as well, so all others have time. */
+const IMPATIENT = { headersMs: 300, bodyMs: 300, requestMs: 700 };
+
+/** One ADN on a port of its own, and a client that knows it. */
+async function stage(play: Play, settings: Partial<NationalSettings> = {}) {
+  const asked: Asked[] = [];
+  const scene = { play };
+  const sockets: net.Socket[] = [];
+  const adnServer = https.createServer(
+    { key: server.key, cert: server.cert, ca: authority.ca, requestCert: true, rejectUnauthorized: true },
+    async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk);
+      const body = Buffer.concat(chunks).toString('utf8');
+      const one: Asked = {
+        method: request.method!,
+        url: request.url!,
+        headers: request.headers,
+        body,
+        chaves: body === '' ? [] : chavesOf(body),
+      };
+      asked.push(one);
+      await scene.play(one, response, () => sockets.at(-1)!.resetAndDestroy());
+    },
+  );
+  adnServer.on('connection', (socket) => sockets.push(socket));
+  adnServer.listen(0, '127.0.0.1');
+  await once(adnServer, 'listening');
+  const { port } = adnServer.address() as AddressInfo;
+  const logged: { level: string; about: Record<string, unknown>; message: string }[] = [];
+  const log = (level: string) => (about: object, message: string) =>
+    void logged.push({ level, about: about as Record<string, unknown>, message });
+  const breaker = openBreaker();
+  const adn = nationalAdn({
+    url: `https://localhost:${port}`,
+    tls: { key: client.key, cert: client.cert, ca: authority.ca },
+    breaker,
+    log: { info: log('info'), warn: log('warn'), error: log('error') },
+    ...settings,
+    limits: { headersMs: 4000, bodyMs: 4000, requestMs: 5000, requestMinMs: 20, ...settings.limits },
+  });
+  const close = async (): Promise<void> => {
+    await adn.close();
+    adnServer.closeAllConnections();
+    adnServer.close();
+  };
+  onEnd(close);
+  const share = async (...chaves: readonly string[]): Promise<Record<string, AdnAnswer>> => {
+    const answers = await adn.share('alfa', documentsOf(...chaves));
+    assert.deepEqual([...answers.keys()].toSorted(), [...new Set(chaves)].toSorted(), 'one answer for each key');
+    return Object.fromEntries(answers);
+  };
+  const find = async (...notas: readonly ReturnType<typeof askedFor>[]): Promise<Record<string, AdnKnowledge>> => {
+    const answers = await adn.find('alfa', notas);
+    assert.equal(answers.size, notas.length, 'one answer for each key');
+    return Object.fromEntries(answers);
+  };
+  return { adn, breaker, asked, logged, scene, share, find, port, adnServer, close };
+}
+
+function chavesOf(body: string): string[] {
+  const { LoteXmlGZipB64 } = JSON.parse(body) as { LoteXmlGZipB64: string[] };
+  return LoteXmlGZipB64.map((text) => {
+    const xml = gunzipSync(Buffer.from(text, 'base64')).toString('utf8');
+    return /Id="NFS(\w{50})"/.exec(xml)![1]!;
+  });
+}
+
+/** Its only document of the lot, answered so. */
+async function answerTo(play: Play, settings: Partial<NationalSettings> = {}): Promise<AdnAnswer> {
+  const { share, close } = await stage(play, settings);
+  const answers = await share(A);
+  await close();
+  return answers[A]!;
+}
+
+const tells = (answer: AdnAnswer | AdnKnowledge | undefined): string =>
+  answer !== undefined && 'why' in answer ? answer.why : '';
+
+describe('what is sent', () => {
+  test('is the contract: names, gzip in Base64, order, JSON, over a connection that shows our certificate', async () => {
+    const { asked, share, adnServer } = await stage(accepts);
+    let name: string | undefined;
+    adnServer.on('secureConnection', (socket) => {
+      name = String(socket.getPeerCertificate().subject.CN);
+    });
+    assert.deepEqual(await share(B, A, C), {
+      [B]: { kind: 'accepted', nsu: '1' },
+      [A]: { kind: 'accepted', nsu: '2' },
+      [C]: { kind: 'accepted', nsu: '3' },
+    });
+    const [one] = asked;
+    assert.deepEqual([asked.length, one!.method, one!.url, one!.chaves], [1, 'POST', '/adn/DFe', [B, A, C]]);
+    assert.equal(one!.headers['content-type'], 'application/json');
+    assert.deepEqual(Object.keys(JSON.parse(one!.body)), ['LoteXmlGZipB64']);
+    const [text] = JSON.parse(one!.body).LoteXmlGZipB64;
+    assert.match(text, /^[A-Za-z0-9+/]+={0,2}$/);
+    assert.deepEqual(gunzipSync(Buffer.from(text, 'base64')), xmlOf(B), 'byte by byte');
+    assert.equal(name, 'municipio');
+  });
+
+  test('keeps to the path of an address that has one', async () => {
+    const { asked, share } = await stage(accepts);
+    const { adn } = await stage(accepts, { url: `https://localhost:${(await portOf(asked, share)).port}/base/` });
+    await adn.share('alfa', documentsOf(A));
+    assert.equal(asked.at(-1)!.url, '/base/adn/DFe');
+
+    async function portOf(seen: readonly Asked[], ask: typeof share) {
+      await ask(A);
+      return { port: Number(seen[0]!.headers.host!.split(':')[1]) };
+    }
+  });
+
+  test('goes in lots of at most fifty, several at once, each in order', async () => {
+    let now = 0;
+    let most = 0;
+    const { asked, share } = await stage(async (one, response) => {
+      now += 1;
+      most = Math.max(most, now);
+      await new Promise((resolve) => setTimeout(resolve, 40));
+      now -= 1;
+      accepts(one, response);
+    });
+    const chaves = Array.from({ length: 320 }, (_, place) => chaveOf(place));
+    const answers = await share(...chaves);
+    assert.ok(Object.values(answers).every(({ kind }) => kind === 'accepted'));
+    assert.deepEqual(
+      asked.map((one) => one.chaves.length).toSorted((one, other) => other - one),
+      [50, 50, 50, 50, 50, 50, 20],
+    );
+    assert.deepEqual(asked.flatMap((one) => one.chaves).toSorted(), chaves.toSorted());
+    for (const one of asked) assert.deepEqual(one.chaves, one.chaves.toSorted());
+    assert.equal(most, 4);
+  });
+
+  test('keeps a body below one megabyte, and sends what is larger alone', async () => {
+    const { asked, adn } = await stage(accepts);
+    const noise = (bytes: number): string => {
+      let text = '';
+      // Chance, so that gzip cannot shrink it.
+      while (text.length < bytes) text += Math.random().toString(36).slice(2);
+      return text;
+    };
+    const large = (chave: string, bytes: number) => ({
+      chave_acesso: chave,
+      xml: Buffer.from(`<NFSe><infNFSe Id="NFS${chave}">${noise(bytes)}</infNFSe></NFSe>`),
+    });
+    const documents = [large(A, 600_000), large(B, 600_000), large(C, 2_000_000), ...documentsOf(chaveOf(4))];
+    const answers = await adn.share('alfa', documents);
+    assert.ok([...answers.values()].every(({ kind }) => kind === 'accepted'));
+    assert.equal(asked.flatMap((one) => one.chaves).length, 4);
+    for (const one of asked) assert.ok(one.body.length < 1_000_000 || one.chaves.length === 1, `${one.body.length}`);
+    assert.ok(asked.length >= 3);
+  });
+
+  test('a key that comes twice goes once, and a note without its document does not go', async () => {
+    const { asked, adn, share } = await stage(accepts);
+    assert.deepEqual(await share(A, A), { [A]: { kind: 'accepted', nsu: '1' } });
+    assert.deepEqual(asked[0]!.chaves, [A]);
+    const answers = await adn.share('alfa', [{ chave_acesso: B, xml: undefined }]);
+    assert.equal(answers.get(B)?.kind, 'unavailable');
+    assert.equal(asked.length, 1);
+  });
+
+  test('nothing at all sends nothing', async () => {
+    const { asked, adn } = await stage(accepts);
+    assert.deepEqual([...(await adn.share('alfa', [])), ...(await adn.find('alfa', []))], []);
+    assert.equal(asked.length, 0);
+  });
+});
+
+describe('an answer that is clear', () => {
+  test('accepted: no errors and a reception number, text or number, with either spelling of the names', async () => {
+    const spellings: readonly [string, unknown][] = [
+      ['17', lote(entry(A, '17'))],
+      ['17', lote(entry(A, 17))],
+      ['17', lote({ ...entry(A, '0017'), Erros: null })],
+      ['17', lote({ ChaveAcesso: A, NsuRecepcao: '17' })],
+      ['9', { lote: [{ chaveAcesso: A, nsuRecepcao: '9', erros: [], alertas: [{ codigo: 'A1' }] }] }],
+      ['9', { LOTE: [{ CHAVEACESSO: A, NSURECEPCAO: '9' }] }],
+      ['17', `\uFEFF${JSON.stringify(lote(entry(A, '17')))}`],
+    ];
+    for (const [nsu, body] of spellings) {
+      const answer = await answerTo((_asked, response) => json(response, 201, body));
+      assert.deepEqual(answer, { kind: 'accepted', nsu }, JSON.stringify(body));
+    }
+  });
+
+  test('already there (E1268, E1805): accepted, without a number', async () => {
+    for (const code of ['E1268', 'E1805', 'e1268']) {
+      const answer = await answerTo((_asked, response) => json(response, 201, lote(entry(A, null, code))));
+      assert.deepEqual(answer, { kind: 'accepted', nsu: undefined });
+    }
+  });
+
+  test('refused: 201, 400 or 404 with errors of business, in the words of the ADN', async () => {
+    const erros = [
+      {
+        Codigo: 'E1235',
+        Descricao: 'Falha de esquema',
+        Complemento: "elemento 'cTribNac'",
+        Mensagem: {},
+        Excecao: 'x',
+      },
+      { codigo: 'E0999', descricao: 'Outro\u0000 motivo', complemento: null },
+    ];
+    for (const status of [200, 201, 400, 404]) {
+      const body = lote({ ...entry(A, null), Erros: erros });
+      assert.deepEqual(
+        await answerTo((_asked, response) => json(response, status, body)),
+        {
+          kind: 'refused',
+          erros: [
+            { codigo: 'E1235', descricao: 'Falha de esquema', complemento: "elemento 'cTribNac'" },
+            { codigo: 'E0999', descricao: 'Outro motivo' },
+          ],
+        },
+        `${status}`,
+      );
+    }
+  });
+
+  test('a text of a refusal is cut at a thousand characters', async () => {
+    const Erros = [{ Codigo: 'E1235', Descricao: 'x'.repeat(5000) }];
+    const answer = await answerTo((_asked, response) => json(response, 201, lote({ ...entry(A, null), Erros })));
+    assert.ok(answer.kind === 'refused' && answer.erros[0]!.descricao.length === 1000);
+  });
+
+  test('a refusal of the whole lot is that of its only document', async () => {
+    for (const code of ['E1225', 'E1226', 'E1228', 'E1229', 'E1235', 'E1242', 'RNG6110']) {
+      const answer = await answerTo((_asked, response) => json(response, 400, refusal(code)));
+      assert.ok(answer.kind === 'refused' && answer.erros[0]!.codigo === code, code);
+    }
+    const answer = await answerTo((_asked, response) => json(response, 400, { erro: { codigo: 'E1226' } }));
+    assert.deepEqual(answer, { kind: 'refused', erros: [{ codigo: 'E1226', descricao: '' }] });
+  });
+
+  test('misconfigured: codes about certificates and permission, 401, 403', async () => {
+    const codes = ['E1200', 'E1203', 'E1205', 'E1206', 'E1207', 'E1208', 'E1209', 'E1245', 'E1246', 'E1262'];
+    for (const code of [...codes, 'E1632', 'E1634', 'E1638']) {
+      const whole = await answerTo((_asked, response) => json(response, 400, refusal(code)));
+      const single = await answerTo((_asked, response) => json(response, 201, lote(entry(A, null, 'E0999', code))));
+      for (const answer of [whole, single]) {
+        assert.equal(answer.kind, 'misconfigured', code);
+        assert.ok(tells(answer).includes(code) && tells(answer).length > 20);
+      }
+    }
+    for (const [status, body] of [
+      [403, '<html>Forbidden</html>'],
+      [401, ''],
+      [403, JSON.stringify(refusal('E1262'))],
+    ] as const) {
+      const answer = await answerTo((_asked, response) => json(response, status, body));
+      assert.equal(answer.kind, 'misconfigured');
+    }
+  });
+});
+
+describe('an answer of which each part stands for itself', () => {
+  test('one lot, four outcomes', async () => {
+    const D = chaveOf(4);
+    const { share } = await stage((_asked, response) =>
+      json(
+        response,
+        201,
+        lote(entry(A, '1'), entry(B, null, 'E1235'), entry(C, null, 'E1268'), entry(D, null, 'E999')),
+      ),
+    );
+    const answers = await share(A, B, C, D);
+    assert.deepEqual(
+      [A, B, C, D].map((chave) => answers[chave]!.kind),
+      ['accepted', 'refused', 'accepted', 'unknown'],
+    );
+  });
+
+  test('in another order: found by the key', async () => {
+    const { share } = await stage((_asked, response) =>
+      json(response, 201, lote(entry(C, '3'), entry(A, '1'), entry(B, null, 'E1235'))),
+    );
+    const answers = await share(A, B, C);
+    assert.deepEqual(answers[A], { kind: 'accepted', nsu: '1' });
+    assert.equal(answers[B]!.kind, 'refused');
+    assert.deepEqual(answers[C], { kind: 'accepted', nsu: '3' });
+  });
+
+  test('without keys: by place, when there are as many', async () => {
+    const { share, scene } = await stage((_asked, response) =>
+      json(response, 201, lote(entry(null, '1'), entry(B, '2'), entry('', null, 'E1225'))),
+    );
+    const answers = await share(A, B, C);
+    assert.deepEqual(answers[A], { kind: 'accepted', nsu: '1' });
+    assert.deepEqual(answers[B], { kind: 'accepted', nsu: '2' });
+    assert.equal(answers[C]!.kind, 'refused');
+
+    scene.play = (_asked, response) => json(response, 201, lote(entry(null, '1'), entry(B, '2')));
+    const fewer = await share(A, B, C);
+    assert.deepEqual([fewer[A]!.kind, fewer[B]!.kind, fewer[C]!.kind], ['unknown', 'accepted', 'unknown']);
+
+    scene.play = (_asked, response) => json(response, 201, lote(entry(null, '1'), entry(C, '2'), entry(B, '3')));
+    const moved = await share(A, B, C);
+    assert.deepEqual([moved[A]!.kind, moved[B]!.kind, moved[C]!.kind], ['unknown', 'accepted', 'accepted']);
+  });
+
+  test('an entry is missing: unknown for that note alone', async () => {
+    const { share } = await stage((_asked, response) => json(response, 201, lote(entry(A, '1'), entry(C, '3'))));
+    const answers = await share(A, B, C);
+    assert.deepEqual([answers[A]!.kind, answers[B]!.kind, answers[C]!.kind], ['accepted', 'unknown', 'accepted']);
+  });
+
+  test('an entry for a key that was not sent is nobody’s', async () => {
+    const { share } = await stage((_asked, response) =>
+      json(response, 201, lote(entry(A, '1'), entry(chaveOf(99), '2'), entry('lixo', '3'))),
+    );
+    const answers = await share(A, B, C);
+    assert.deepEqual([answers[A]!.kind, answers[B]!.kind, answers[C]!.kind], ['accepted', 'unknown', 'unknown']);
+  });
+
+  test('twice the same: what both say; twice different: unknown', async () => {
+    const two = async (one: unknown, other: unknown): Promise<AdnAnswer> =>
+      answerTo((_asked, response) => json(response, 201, lote(one, other)));
+    assert.deepEqual(await two(entry(A, '1'), entry(A, '1')), { kind: 'accepted', nsu: '1' });
+    assert.deepEqual(await two(entry(A, '1'), entry(A, null, 'E1268')), { kind: 'accepted', nsu: '1' });
+    assert.deepEqual(await two(entry(A, '1'), entry(A, '2')), { kind: 'accepted', nsu: undefined });
+    assert.equal((await two(entry(A, null, 'E1235'), entry(A, null, 'E1235'))).kind, 'refused');
+    assert.equal((await two(entry(A, '1'), entry(A, null, 'E1235'))).kind, 'unknown');
+  });
+});
+
+describe('a lot that is refused as a whole', () => {
+  const bad = new Set([chaveOf(17), chaveOf(40)]);
+  const packing: Play = (one, response) =>
+    one.chaves.some((chave) => bad.has(chave)) ? json(response, 400, refusal('E1229')) : accepts(one, response);
+  const fifty = Array.from({ length: 50 }, (_, place) => chaveOf(place));
+
+  test('is sent again in parts, until the guilty ones are found and the others are in', async () => {
+    const { share, asked } = await stage(packing);
+    const answers = await share(...fifty);
+    for (const chave of fifty) assert.equal(answers[chave]!.kind, bad.has(chave) ? 'refused' : 'accepted', chave);
+    assert.ok(asked.length < 30, `${asked.length} requests`);
+    const taken = asked.filter(({ chaves }) => !chaves.some((chave) => bad.has(chave))).flatMap(({ chaves }) => chaves);
+    assert.deepEqual(
+      taken,
+      fifty.filter((chave) => !bad.has(chave)),
+      'in order, each once',
+    );
+  });
+
+  test('for its size (413, E1219) likewise', async () => {
+    for (const tooMany of [
+      (response: ServerResponse) => json(response, 413, '<html>Too large</html>', { 'Content-Type': 'text/html' }),
+      (response: ServerResponse) => json(response, 400, refusal('E1219')),
+    ]) {
+      const { share, asked } = await stage((one, response) =>
+        one.chaves.length > 20 ? tooMany(response) : accepts(one, response),
+      );
+      const answers = await share(...fifty);
+      assert.ok(Object.values(answers).every(({ kind }) => kind === 'accepted'));
+      assert.equal(asked.length, 7, 'fifty, twice 25, four of about a dozen');
+    }
+    assert.equal((await answerTo((_asked, response) => json(response, 413, ''))).kind, 'unavailable');
+    assert.equal((await answerTo((_asked, response) => json(response, 400, refusal('E1219')))).kind, 'unknown');
+  });
+
+  test('with the certificate to blame it is not sent again', async () => {
+    const { share, asked } = await stage((_asked, response) => json(response, 400, refusal('E1262')));
+    const answers = await share(...fifty);
+    assert.ok(Object.values(answers).every(({ kind }) => kind === 'misconfigured'));
+    assert.equal(asked.length, 1);
+  });
+
+  test('for maintenance, or with a code that nobody knows: unknown for all', async () => {
+    for (const code of ['E1217', 'E999', 'RNG9999', 'E8001', 'X']) {
+      const { share, asked } = await stage((_asked, response) => json(response, 400, refusal(code)));
+      const answers = await share(...fifty);
+      assert.ok(Object.values(answers).every(({ kind }) => kind === 'unknown'));
+      assert.equal(asked.length, 1);
+    }
+  });
+
+  test('ends in time: what could not be sent again was certainly not taken', async () => {
+    const { share } = await stage(
+      async (_asked, response) => {
+        await new Promise((resolve) => setTimeout(resolve, 60));
+        json(response, 400, refusal('E1229'));
+      },
+      { limits: { shareMs: 300, requestMinMs: 100 } },
+    );
+    const began = performance.now();
+    const answers = await share(...fifty);
+    assert.ok(performance.now() - began < 600);
+    assert.ok(Object.values(answers).every(({ kind }) => kind === 'unavailable' || kind === 'refused'));
+  });
+});
+
+describe('an answer that proves nothing', () => {
+  const OK = lote(entry(A, '1'));
+  const plays: Record<string, Play> = {
+    'an HTML page with 200': (_asked, response) =>
+      json(response, 200, '<html>Acesso bloqueado</html>', { 'Content-Type': 'text/html' }),
+    'an HTML page called JSON': (_asked, response) => json(response, 200, '<html>Acesso bloqueado</html>'),
+    'an HTML page with 404': (_asked, response) => json(response, 404, '<html>', { 'Content-Type': 'text/html' }),
+    'JSON called text': (_asked, response) => json(response, 201, OK, { 'Content-Type': 'text/plain' }),
+    'JSON without a type': (_asked, response) => response.writeHead(201).end(JSON.stringify(OK)),
+    'no body': (_asked, response) => response.writeHead(201, { 'Content-Type': 'application/json' }).end(),
+    '204': (_asked, response) => response.writeHead(204).end(),
+    'half of the JSON': (_asked, response) => json(response, 201, JSON.stringify(OK).slice(0, -30)),
+    'an empty object': (_asked, response) => json(response, 201, {}),
+    'a list': (_asked, response) => json(response, 201, [OK]),
+    null: (_asked, response) => json(response, 201, 'null'),
+    'a number': (_asked, response) => json(response, 201, '1'),
+    'JSON in a JSON text': (_asked, response) => json(response, 201, JSON.stringify(JSON.stringify(OK))),
+    'Base64 instead of JSON': (_asked, response) =>
+      json(response, 201, Buffer.from(JSON.stringify(OK)).toString('base64')),
+    'Base64 in a JSON text': (_asked, response) =>
+      json(response, 201, JSON.stringify(Buffer.from(JSON.stringify(OK)).toString('base64'))),
+    'an empty lot': (_asked, response) => json(response, 201, lote()),
+    'Lote is an object': (_asked, response) => json(response, 201, { Lote: OK.Lote[0] }),
+    'Lote holds texts': (_asked, response) => json(response, 201, { Lote: [A] }),
+    'no number': (_asked, response) => json(response, 201, lote({ ChaveAcesso: A, Erros: [] })),
+    'number null': (_asked, response) => json(response, 201, lote(entry(A, null))),
+    'number empty': (_asked, response) => json(response, 201, lote(entry(A, ''))),
+    'number zero': (_asked, response) => json(response, 201, lote(entry(A, 0))),
+    'number with a sign': (_asked, response) => json(response, 201, lote(entry(A, '-1'))),
+    'number with a fraction': (_asked, response) => json(response, 201, lote(entry(A, 1.5))),
+    'number of words': (_asked, response) => json(response, 201, lote(entry(A, 'recebido'))),
+    'number is an object': (_asked, response) => json(response, 201, lote({ ...entry(A, '1'), NsuRecepcao: {} })),
+    'two numbers in two spellings': (_asked, response) =>
+      json(response, 201, lote({ ...entry(A, '1'), nsuRecepcao: '2' })),
+    'Erros is a text': (_asked, response) => json(response, 201, lote({ ...entry(A, '1'), Erros: 'E1235' })),
+    'Erros without a code': (_asked, response) =>
+      json(response, 201, lote({ ...entry(A, '1'), Erros: [{ Descricao: 'algo' }] })),
+    'Erros holds null': (_asked, response) => json(response, 201, lote({ ...entry(A, '1'), Erros: [null] })),
+    'the key of another': (_asked, response) => json(response, 201, lote(entry(B, '1'))),
+    'the key is a number': (_asked, response) => json(response, 201, lote({ ...entry(A, '1'), ChaveAcesso: 7 })),
+    'there already, and refused': (_asked, response) => json(response, 201, lote(entry(A, null, 'E1268', 'E1235'))),
+    maintenance: (_asked, response) => json(response, 201, lote(entry(A, null, 'E1217'))),
+    E999: (_asked, response) => json(response, 400, lote(entry(A, null, 'E999'))),
+    RNG9999: (_asked, response) => json(response, 400, lote(entry(A, null, 'RNG9999', 'E1235'))),
+    'a code of the contributor register': (_asked, response) => json(response, 201, lote(entry(A, null, 'E3344'))),
+    'problem details': (_asked, response) =>
+      json(
+        response,
+        400,
+        { type: 'about:blank', title: 'Bad Request', status: 400, errors: { x: ['y'] } },
+        { 'Content-Type': 'application/problem+json' },
+      ),
+    'a compressed answer that is broken': (_asked, response) =>
+      json(response, 201, 'nada', { 'Content-Encoding': 'gzip' }),
+    'a coding that nobody knows': (_asked, response) => json(response, 201, OK, { 'Content-Encoding': 'toString' }),
+    'a body shorter than it says': (_asked, response) => {
+      json(response, 201, OK, { 'Content-Length': '5000' });
+      setTimeout(() => response.socket?.destroy(), 20);
+    },
+    'a reset in the middle of a chunked body': (_asked, response, reset) => {
+      response.writeHead(201, { 'Content-Type': 'application/json' });
+      response.write(JSON.stringify(OK).slice(0, 40));
+      setTimeout(() => reset(), 20);
+    },
+    'a reset instead of an answer': (_asked, _response, reset) => reset(),
+    'a hang-up instead of an answer': (_asked, response) => response.socket?.end(),
+    'what is no HTTP': (_asked, response) => response.socket?.end('SSH-2.0-OpenSSH\r\n'),
+    'two lengths': (_asked, response) =>
+      response.socket?.end(
+        `HTTP/1.1 201 Created\r\nContent-Type: application/json\r\nContent-Length: 2\r\nContent-Length: 90\r\n\r\n{}`,
+      ),
+    'an upgrade': (_asked, response) => {
+      response.socket?.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n');
+    },
+    silence: () => undefined,
+    'a header that does not end': (_asked, response) => {
+      response.socket?.write('HTTP/1.1 201 Created\r\nContent-Type: application/json\r\n');
+    },
+    'headers without end': (_asked, response) => {
+      response.socket?.write(`HTTP/1.1 201 Created\r\nX: ${'x'.repeat(200_000)}\r\n`);
+    },
+  };
+  for (const status of [300, 302, 307, 308, 402, 407, 408, 418, 500, 501, 502, 503, 504, 599]) {
+    // The entry looks well; the status says that something broke.
+    plays[`${status} with a body that looks well`] = (_asked, response) =>
+      json(response, status, OK, { Location: '/adn/DFe' });
+  }
+
+  const SILENT = new Set(['silence', 'a header that does not end', 'a body shorter than it says', 'an upgrade']);
+
+  for (const [name, play] of Object.entries(plays)) {
+    test(`${name}: unknown`, async () => {
+      let requests = 0;
+      const answer = await answerTo(
+        (asked, response, reset) => {
+          requests += 1;
+          return play(asked, response, reset);
+        },
+        SILENT.has(name) ? { limits: IMPATIENT } : {},
+      );
+      assert.equal(answer.kind, 'unknown', JSON.stringify(answer));
+      assert.ok(tells(answer).length > 10 && tells(answer).length < 200, tells(answer));
+      assert.doesNotMatch(tells(answer), /Acesso|regra|\d{44}|undefined|<|localhost/, 'nothing of the answer');
+      assert.equal(requests, 1, 'never sent again by itself');
+    });
+  }
+
+  test('a body without end is cut at the cap', async () => {
+    const cut = Promise.withResolvers<void>();
+    const answer = await answerTo(
+      (_asked, response) => {
+        response.writeHead(201, { 'Content-Type': 'application/json' });
+        const flood = (): void => {
+          while (response.write(' '.repeat(65_536)));
+        };
+        response.on('drain', flood);
+        response.on('close', cut.resolve);
+        flood();
+      },
+      { limits: { answerMaxBytes: 1_000_000 } },
+    );
+    assert.deepEqual(answer, { kind: 'unknown', why: 'a resposta do ADN passa do tamanho aceito' });
+    await cut.promise;
+  });
+
+  test('a small body that swells is cut at the cap', async () => {
+    for (const [coding, body] of [
+      ['gzip', gzipSync(Buffer.alloc(9_000_000, ' '))],
+      ['br', brotliCompressSync(Buffer.alloc(9_000_000, ' '))],
+    ] as const) {
+      const answer = await answerTo((_asked, response) => json(response, 201, body, { 'Content-Encoding': coding }));
+      assert.deepEqual(answer, { kind: 'unknown', why: 'a resposta do ADN passa do tamanho aceito' });
+    }
+  });
+
+  test('a body that drips is cut at the time of a request', async () => {
+    const began = performance.now();
+    const answer = await answerTo(
+      (_asked, response) => {
+        response.writeHead(201, { 'Content-Type': 'application/json' });
+        const timer = setInterval(() => response.write(' '), 100);
+        response.on('close', () => clearInterval(timer));
+      },
+      { limits: IMPATIENT },
+    );
+    assert.deepEqual(answer, { kind: 'unknown', why: 'o ADN não respondeu no prazo' });
+    assert.ok(performance.now() - began < 3000);
+  });
+
+  test('an answer compressed as it should be is read', async () => {
+    const answer = await answerTo((_asked, response) =>
+      json(response, 201, gzipSync(JSON.stringify(OK)), { 'Content-Encoding': 'gzip' }),
+    );
+    assert.deepEqual(answer, { kind: 'accepted', nsu: '1' });
+  });
+
+  test('a redirection is not followed', async () => {
+    const elsewhere = await stage(accepts);
+    const { share } = await stage((_asked, response) =>
+      json(response, 307, '', { Location: `https://localhost:${elsewhere.port}/adn/DFe` }),
+    );
+    assert.equal((await share(A))[A]!.kind, 'unknown');
+    assert.equal(elsewhere.asked.length, 0);
+  });
+
+  test('statuses that say that the request was not looked into: unavailable', async () => {
+    for (const status of [405, 411, 414, 415, 417, 421, 429, 431]) {
+      const answer = await answerTo((_asked, response) => json(response, status, '<html>'));
+      assert.equal(answer.kind, 'unavailable', `${status}`);
+    }
+  });
+
+  test('a note whose lots came to nothing three times travels alone', async () => {
+    const poison = A;
+    const { share, asked } = await stage((one, response) =>
+      one.chaves.includes(poison) ? json(response, 500, '') : accepts(one, response),
+    );
+    for (let turn = 0; turn < 3; turn += 1) {
+      const answers = await share(A, B, C);
+      assert.ok(Object.values(answers).every(({ kind }) => kind === 'unknown'));
+    }
+    const answers = await share(A, B, C);
+    assert.deepEqual([answers[A]!.kind, answers[B]!.kind, answers[C]!.kind], ['unknown', 'accepted', 'accepted']);
+    assert.deepEqual(
+      asked.slice(3).map(({ chaves }) => chaves.length),
+      [1, 1, 1],
+    );
+    const later = await share(B, C);
+    assert.ok(Object.values(later).every(({ kind }) => kind === 'accepted'));
+    assert.deepEqual(asked.at(-1)!.chaves, [B, C], 'who was cleared travels with the others again');
+  });
+
+  test('whatever bytes come: one answer for each key, none of them accepted, and nothing is thrown', async () => {
+    const scene = { bytes: new Uint8Array(), status: 201, type: 'application/json', raw: false };
+    const { share } = await stage(
+      (_asked, response) => {
+        if (scene.raw) return response.socket?.end(scene.bytes);
+        response.writeHead(scene.status, { 'Content-Type': scene.type }).end(scene.bytes);
+      },
+      { breaker: openBreaker({ failuresToOpen: Infinity }), limits: { refusedFirstMs: 0, refusedMaxMs: 0 } },
+    );
+    const jsonText = fc.oneof(
+      fc.json(),
+      // Close to the contract, and a little off.
+      fc
+        .record(
+          {
+            Lote: fc.oneof(
+              fc.jsonValue(),
+              fc.array(
+                fc.record(
+                  {
+                    ChaveAcesso: fc.oneof(fc.constantFrom(A, B, null, ''), fc.jsonValue()),
+                    NsuRecepcao: fc.oneof(fc.constantFrom('', null, 0, '0', '-3', ' ', '1e3', '٣'), fc.object()),
+                    Erros: fc.oneof(fc.constantFrom([], null), fc.jsonValue()),
+                  },
+                  { requiredKeys: [] },
+                ),
+                { maxLength: 4 },
+              ),
+            ),
+            Erros: fc.jsonValue(),
+          },
+          { requiredKeys: [] },
+        )
+        .map((value) => JSON.stringify(value)),
+    );
+    const bytes = fc.oneof(
+      fc.uint8Array({ maxLength: 400 }),
+      jsonText.map((text) => new Uint8Array(Buffer.from(text))),
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        bytes,
+        fc.constantFrom(200, 201, 400, 404, 403, 500, 302),
+        fc.constantFrom('application/json', 'text/html', 'application/problem+json'),
+        fc.boolean(),
+        async (body, status, type, raw) => {
+          Object.assign(scene, { bytes: body, status, type, raw: raw && body.length % 3 === 0 });
+          const answers = await share(A, B);
+          for (const answer of Object.values(answers)) {
+            assert.notEqual(answer.kind, 'accepted');
+            assert.ok(answer.kind !== 'refused' || answer.erros.length > 0);
+          }
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  test('accepted is exactly what has a well-formed entry, however the others look', async () => {
+    const scene: { body: unknown } = { body: {} };
+    const { share } = await stage((_asked, response) => json(response, 201, scene.body));
+    const chaves = [A, B, C, chaveOf(4)];
+    const good = fc.bigInt({ min: 1n, max: 10n ** 18n - 1n }).map((nsu) => ({ nsu: String(nsu), extra: {} }));
+    const bad = fc.constantFrom(
+      { nsu: null, extra: {} },
+      { nsu: '', extra: {} },
+      { nsu: '5', extra: { Erros: [{}] } },
+      { nsu: '5', extra: { Erros: [{ Codigo: 'E1217' }] } },
+      undefined,
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.oneof(good, bad), { minLength: 4, maxLength: 4 }),
+        fc.shuffledSubarray([0, 1, 2, 3], { minLength: 4, maxLength: 4 }),
+        async (parts, order) => {
+          const entries = order.flatMap((place) => {
+            const part = parts[place];
+            return part === undefined ? [] : [{ ...entry(chaves[place]!, part.nsu), ...part.extra }];
+          });
+          scene.body = lote(...entries);
+          const answers = await share(...chaves);
+          for (const [place, part] of parts.entries()) {
+            const isGood = part !== undefined && part.nsu !== null && part.nsu !== '' && !('Erros' in part.extra);
+            const expected = isGood ? { kind: 'accepted', nsu: part.nsu } : undefined;
+            const answer = answers[chaves[place]!]!;
+            if (expected !== undefined) assert.deepEqual(answer, expected);
+            else assert.equal(answer.kind, 'unknown');
+          }
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe('a connection that cannot be made', () => {
+  test('nobody listens: unavailable, for sharing and for asking', async () => {
+    const { port } = await closedPort();
+    const { share, find } = await stage(accepts, { url: `https://localhost:${port}` });
+    assert.deepEqual(await share(A), { [A]: { kind: 'unavailable', why: 'o ADN recusou a conexão' } });
+    assert.deepEqual(await find(askedFor(A)), { [A]: { kind: 'unavailable', why: 'o ADN recusou a conexão' } });
+  });
+
+  test('no such name: unavailable', async () => {
+    const { share } = await stage(accepts, { url: 'https://adn.invalid' });
+    const answer = (await share(A))[A]!;
+    assert.equal(answer.kind, 'unavailable');
+  });
+
+  test('a server that says nothing while TLS begins: unavailable within the time to connect', async () => {
+    const mute = net.createServer(() => undefined).listen(0, '127.0.0.1');
+    await once(mute, 'listening');
+    onEnd(() => mute.close());
+    const sockets = new Set<net.Socket>();
+    mute.on('connection', (socket) => sockets.add(socket));
+    const { port } = mute.address() as AddressInfo;
+    const { share } = await stage(accepts, {
+      url: `https://127.0.0.1:${port}`,
+      limits: { connectMs: 300 },
+    });
+    const began = performance.now();
+    const answer = (await share(A))[A]!;
+    assert.equal(answer.kind, 'unavailable', JSON.stringify(answer));
+    assert.ok(performance.now() - began < 3000);
+    for (const socket of sockets) socket.destroy();
+  });
+
+  test('the server is from an authority that we do not believe: nothing is sent, unavailable', async () => {
+    const { port, asked } = await stage(accepts);
+    for (const ca of [stranger.ca, undefined]) {
+      const { share } = await stage(accepts, {
+        url: `https://localhost:${port}`,
+        tls: { key: client.key, cert: client.cert, ca },
+      });
+      const answer = (await share(A))[A]!;
+      assert.equal(answer.kind, 'unavailable');
+      assert.match(tells(answer), /certificado do servidor do ADN/);
+    }
+    assert.equal(asked.length, 0);
+  });
+
+  test('the server has the name of another: nothing is sent, unavailable', async () => {
+    const named = authority.issue('outronome', 'subjectAltName=DNS:adn.example\nextendedKeyUsage=serverAuth');
+    const other = https.createServer({ key: named.key, cert: named.cert }, () => assert.fail('it was sent'));
+    other.listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    onEnd(() => other.close());
+    const { port } = other.address() as AddressInfo;
+    for (const host of ['localhost', '127.0.0.1']) {
+      const { share } = await stage(accepts, { url: `https://${host}:${port}` });
+      assert.deepEqual(await share(A), {
+        [A]: { kind: 'unavailable', why: 'o certificado do servidor do ADN é de outro nome' },
+      });
+    }
+  });
+
+  test('an address by number is checked against the numbers in the certificate', async () => {
+    const { port } = await stage(accepts);
+    const { share } = await stage(accepts, { url: `https://127.0.0.1:${port}` });
+    assert.equal((await share(A))[A]!.kind, 'accepted');
+  });
+
+  test('TLS 1.1 is not spoken', async () => {
+    const old = https.createServer(
+      { key: server.key, cert: server.cert, minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'ALL:@SECLEVEL=0' },
+      () => assert.fail('it was sent'),
+    );
+    old.listen(0, '127.0.0.1');
+    await once(old, 'listening');
+    onEnd(() => old.close());
+    const { share } = await stage(accepts, { url: `https://localhost:${(old.address() as AddressInfo).port}` });
+    assert.equal((await share(A))[A]!.kind, 'unavailable');
+  });
+
+  test('without TLS nothing is sent', async () => {
+    const { share } = await stage(accepts, { url: 'http://localhost:1' });
+    assert.deepEqual(await share(A), {
+      [A]: { kind: 'misconfigured', why: 'o endereço do ADN precisa começar com https://' },
+    });
+  });
+
+  for (const version of ['-tls1_2', '-tls1_3']) {
+    test(`our certificate is from an authority that the server does not believe (${version}): misconfigured`, async () => {
+      const refusing = await opensslServer(version, '-verify_return_error', '-CAfile', authority.caFile);
+      const { share, find, logged, adn } = await stage(accepts, {
+        url: `https://localhost:${refusing}`,
+        tls: { key: foreign.key, cert: foreign.cert, ca: authority.ca },
+      });
+      const answer = (await share(A))[A]!;
+      assert.equal(answer.kind, 'misconfigured', JSON.stringify(answer));
+      assert.match(tells(answer), /certificado do município/);
+      assert.equal(logged.filter(({ level }) => level === 'error').length, 1);
+      assert.ok(adn.pauseMs() > 1000);
+      assert.equal((await find(askedFor(A)))[A]!.kind, 'unavailable');
+    });
+  }
+
+  test('a server that hangs up on our certificate without a word: never taken for an answer', async () => {
+    const { port, asked } = await stage(accepts);
+    const tls = { key: foreign.key, cert: foreign.cert, ca: authority.ca };
+    const { share } = await stage(accepts, { url: `https://localhost:${port}`, tls });
+    const answer = (await share(A))[A]!;
+    assert.ok(answer.kind === 'unknown' || answer.kind === 'unavailable', answer.kind);
+    assert.match(tells(answer), /certificado do município/);
+    assert.equal(asked.length, 0);
+  });
+
+  test('a server that sends no ticket is spoken to after a moment', async () => {
+    const port = await opensslServer('-tls1_3', '-CAfile', authority.caFile, '-num_tickets', '0', '-www');
+    const { find } = await stage(accepts, { url: `https://localhost:${port}` });
+    assert.deepEqual(await find(askedFor(A)), {
+      [A]: { kind: 'unavailable', why: 'o ADN respondeu com uma página HTML (HTTP 200)' },
+    });
+  });
+
+  test('key and certificate that do not fit, or are no PEM: misconfigured, and nothing is thrown', async () => {
+    for (const tls of [
+      { key: foreign.key, cert: client.cert, ca: authority.ca },
+      { key: 'lixo', cert: 'lixo', ca: authority.ca },
+    ]) {
+      const { share } = await stage(accepts, { tls });
+      assert.equal((await share(A))[A]!.kind, 'misconfigured');
+    }
+  });
+});
+
+describe('the operator', () => {
+  test('is told at once what to mend, is not told in a loop, and the ADN is not hammered meanwhile', async () => {
+    const { share, asked, logged, adn, breaker, scene } = await stage(
+      (_asked, response) => json(response, 400, refusal('E1262')),
+      { limits: { refusedFirstMs: 200, refusedMaxMs: 200 } },
+    );
+    for (let turn = 0; turn < 5; turn += 1) assert.equal((await share(A))[A]!.kind, 'misconfigured');
+    assert.equal(asked.length, 1);
+    assert.equal(logged.filter(({ level }) => level === 'error').length, 1);
+    assert.ok(adn.pauseMs() > 0);
+    assert.equal(breaker.pauseMs(), 0, 'the others of this address are not concerned');
+    await new Promise((resolve) => setTimeout(resolve, 220));
+    assert.equal(adn.pauseMs(), 0);
+    assert.equal((await share(A))[A]!.kind, 'misconfigured');
+    assert.deepEqual([asked.length, logged.filter(({ level }) => level === 'error').length], [2, 2]);
+    await new Promise((resolve) => setTimeout(resolve, 220));
+    scene.play = accepts;
+    const many = Array.from({ length: 120 }, (_, place) => chaveOf(place));
+    const answers = await share(...many);
+    assert.ok(
+      Object.values(answers).every(({ kind }) => kind === 'accepted'),
+      'the rest waits for the first lot',
+    );
+    assert.equal(adn.pauseMs(), 0);
+  });
+
+  test('sees in the log no text of an answer, no key, no document', async () => {
+    const secret = 'Maria da Silva 12345678909';
+    const { share, scene, logged, find } = await stage(accepts);
+    const plays: readonly Play[] = [
+      (_asked, response) => json(response, 200, `<html>${secret}</html>`, { 'Content-Type': 'text/html' }),
+      (_asked, response) =>
+        json(response, 400, { Erros: [{ Codigo: secret, Descricao: secret, Complemento: secret, Mensagem: secret }] }),
+      (_asked, response) =>
+        json(response, 201, lote({ ...entry(A, null), Erros: [{ Codigo: 'E1262', Descricao: secret }] })),
+      (_asked, response) => json(response, 500, { detail: secret }),
+    ];
+    for (const play of plays) {
+      scene.play = play;
+      const answers = [...Object.values(await share(A)), ...Object.values(await find(askedFor(A)))];
+      for (const answer of answers) if ('why' in answer) assert.doesNotMatch(answer.why, /Maria|123456/);
+    }
+    assert.ok(logged.length > 0);
+    assert.doesNotMatch(JSON.stringify(logged), /Maria|123456|<NFSe|35503080/);
+  });
+});
+
+describe('the circuit', () => {
+  test('opens after five failures in a row, is probed by one lot, and closes by its answer', async () => {
+    const clock = { now: 0 };
+    const breaker = openBreaker({ now: () => clock.now, random: () => 0.999, pauseFirstMs: 1000, pauseMaxMs: 4000 });
+    const { share, find, asked, scene, adn } = await stage((_asked, response) => json(response, 503, ''), { breaker });
+    for (let turn = 0; turn < 5; turn += 1) assert.equal((await share(A))[A]!.kind, 'unknown');
+    assert.ok(adn.pauseMs() > 900 && adn.pauseMs() <= 1000);
+    assert.equal((await share(A))[A]!.kind, 'unavailable', 'not sent, so certainly not taken');
+    assert.equal((await find(askedFor(A)))[A]!.kind, 'unavailable');
+    assert.equal(asked.length, 5);
+
+    clock.now += 1000;
+    const many = Array.from({ length: 200 }, (_, place) => chaveOf(place));
+    const failed = await share(...many);
+    assert.equal(asked.length, 6, 'one probe');
+    const kinds = Object.values(failed).map(({ kind }) => kind);
+    assert.deepEqual([kinds.filter((kind) => kind === 'unknown').length, kinds.length], [50, 200]);
+    assert.ok(adn.pauseMs() > 1000);
+
+    clock.now += 2000;
+    scene.play = accepts;
+    const answers = await share(...many);
+    assert.ok(Object.values(answers).every(({ kind }) => kind === 'accepted'));
+    assert.equal(adn.pauseMs(), 0);
+  });
+
+  test('stays closed for refusals, for missing entries, and for what only one municipality has to mend', async () => {
+    for (const play of [
+      (({ chaves }, response) => json(response, 400, lote(entry(chaves[0]!, null, 'E1235')))) as Play,
+      ((_asked, response) => json(response, 400, refusal('E1235'))) as Play,
+      ((_asked, response) => json(response, 201, lote(entry(chaveOf(99), '1')))) as Play,
+      ((_asked, response) => json(response, 403, '')) as Play,
+    ]) {
+      const { share, breaker } = await stage(play, { limits: { refusedFirstMs: 0, refusedMaxMs: 0 } });
+      for (let turn = 0; turn < 8; turn += 1) await share(A);
+      assert.equal(breaker.isClosed(), true);
+    }
+  });
+
+  test('is that of the address: what one municipality learned, another need not', async () => {
+    const { port } = await closedPort();
+    const breaker = openBreaker();
+    const url = `https://localhost:${port}`;
+    const one = await stage(accepts, { url, breaker });
+    const other = await stage(accepts, { url, breaker });
+    for (let turn = 0; turn < 5; turn += 1) await one.share(A);
+    assert.ok(other.adn.pauseMs() > 0);
+  });
+});
+
+describe('asking', () => {
+  type Kept = { readonly nsu: number; readonly chave: string; readonly tipo?: string; readonly arquivo?: string };
+  const arquivoOf = (chave: string): string => gzipSync(xmlOf(chave)).toString('base64');
+  const shown = ({ nsu, chave, tipo = 'NFSE', arquivo = arquivoOf(chave) }: Kept) => ({
+    NSU: nsu,
+    ChaveAcesso: chave,
+    TipoDocumento: tipo,
+    TipoEvento: tipo === 'EVENTO' ? 'CANCELAMENTO' : null,
+    ArquivoXml: arquivo,
+    DataHoraGeracao: '2026-10-05T10:15:31.12',
+  });
+  const page = (...documents: readonly Kept[]) => ({
+    StatusProcessamento: 'DOCUMENTOS_LOCALIZADOS',
+    LoteDFe: documents.map(shown),
+    Alertas: [],
+    Erros: [],
+    ...HEAD,
+  });
+  const NOTHING = { StatusProcessamento: 'NENHUM_DOCUMENTO_LOCALIZADO', LoteDFe: [], Alertas: [], Erros: [], ...HEAD };
+
+  /** An ADN that holds documents; `inclusive` as the OpenAPI text has it, otherwise as the manual has it. */
+  const holds =
+    (kept: readonly Kept[], { size = 50, inclusive = false, status = 200 } = {}) =>
+    ({ url }: Asked, response: ServerResponse): void => {
+      const from = Number(/^\/municipios\/DFe\/(\d+)\?tipoNSU=RECEPCAO&lote=true$/.exec(url)![1]);
+      const rest = kept.filter(({ nsu }) => (inclusive ? nsu >= from : nsu > from)).slice(0, size);
+      json(response, rest.length > 0 ? status : 404, rest.length > 0 ? page(...rest) : NOTHING);
+    };
+  const many = Array.from({ length: 120 }, (_, place): Kept => ({ nsu: place + 1, chave: chaveOf(place + 1) }));
+
+  test('known with number and document, absent', async () => {
+    const { find, asked } = await stage(holds(many.slice(0, 3)));
+    assert.deepEqual(await find(askedFor(B), askedFor(chaveOf(999))), {
+      [B]: { kind: 'known', nsu: '2', xml: xmlOf(B) },
+      [chaveOf(999)]: { kind: 'absent' },
+    });
+    assert.equal(asked[0]!.method, 'GET');
+    assert.equal(asked[0]!.body, '');
+  });
+
+  test('begins at the lowest number that was known before, and stops when all are found', async () => {
+    const { find, asked } = await stage(holds(many, { size: 10 }));
+    const answers = await find(askedFor(chaveOf(55), '51'), askedFor(chaveOf(41), '37'));
+    assert.ok(Object.values(answers).every(({ kind }) => kind === 'known'));
+    assert.deepEqual(
+      asked.map(({ url }) => /DFe\/(\d+)/.exec(url)![1]),
+      ['37', '47'],
+    );
+  });
+
+  test('takes pages of any size, from servers that count from a number or after it', async () => {
+    for (const inclusive of [false, true]) {
+      for (const size of [1, 2, 7, 50, 100, 1000]) {
+        const { find, asked, close } = await stage(holds(many.slice(0, 60), { size, inclusive }));
+        const answers = await find(askedFor(chaveOf(60), '2'), askedFor(chaveOf(999), '30'));
+        assert.equal(answers[chaveOf(60)]!.kind, 'known', `${size} ${inclusive}`);
+        assert.equal(answers[chaveOf(999)]!.kind, 'absent', `${size} ${inclusive}`);
+        assert.ok(asked.length <= 130);
+        await close();
+      }
+    }
+  });
+
+  test('reads the body first and the status second; either spelling; numbers as text', async () => {
+    const { find, scene } = await stage(holds(many, { status: 400 }));
+    assert.equal((await find(askedFor(A)))[A]!.kind, 'known');
+    scene.play = (_asked, response) =>
+      json(response, 200, {
+        statusProcessamento: 'DOCUMENTOS_LOCALIZADOS',
+        loteDFe: [{ nsu: '8', chaveAcesso: A, tipoDocumento: 'NFSe', arquivoXml: arquivoOf(A) }],
+      });
+    assert.deepEqual(await find(askedFor(A)), { [A]: { kind: 'known', nsu: '8', xml: xmlOf(A) } });
+  });
+
+  test('the end of the list is told in several ways', async () => {
+    for (const end of [
+      NOTHING,
+      { StatusProcessamento: 'DOCUMENTOS_LOCALIZADOS', LoteDFe: [] },
+      { LoteDFe: [] },
+      { ...NOTHING, LoteDFe: null },
+      ...['E2070', 'E2020', 'E2220'].map((code) => ({ StatusProcessamento: 'REJEICAO', ...refusal(code) })),
+    ]) {
+      const { find } = await stage((_asked, response) => json(response, 404, end));
+      assert.deepEqual(await find(askedFor(A)), { [A]: { kind: 'absent' } }, JSON.stringify(end));
+    }
+  });
+
+  test('an event bears the key of its note and is not the note', async () => {
+    const { find } = await stage(
+      holds([
+        { nsu: 1, chave: A, tipo: 'EVENTO' },
+        { nsu: 2, chave: B, tipo: 'EVENTO' },
+        { nsu: 3, chave: B },
+      ]),
+    );
+    const answers = await find(askedFor(A), askedFor(B));
+    assert.equal(answers[A]!.kind, 'absent');
+    assert.ok(answers[B]!.kind === 'known' && answers[B]!.nsu === '3');
+  });
+
+  test('a document encoded twice is read; one that cannot be read is known all the same', async () => {
+    const twice = Buffer.from(arquivoOf(A)).toString('base64');
+    const bomb = gzipSync(Buffer.alloc(60_000_000)).toString('base64');
+    for (const [arquivo, xml] of [
+      [twice, xmlOf(A)],
+      [bomb, undefined],
+      [Buffer.from(twice).toString('base64'), undefined],
+      ['', undefined],
+      ['não é base64', undefined],
+      [arquivoOf(A).slice(0, -12), undefined],
+    ] as const) {
+      const { find, close } = await stage(holds([{ nsu: 1, chave: A, arquivo }]));
+      assert.deepEqual(await find(askedFor(A)), { [A]: { kind: 'known', nsu: '1', xml } });
+      await close();
+    }
+  });
+
+  test('documents without a number do not hold it up when others have one', async () => {
+    const { find, scene } = await stage(({ url }, response) =>
+      url.includes('DFe/0?')
+        ? json(response, 200, { LoteDFe: [{ ...shown({ nsu: 1, chave: A }), NSU: null }, shown({ nsu: 2, chave: B })] })
+        : json(response, 404, NOTHING),
+    );
+    const answers = await find(askedFor(A), askedFor(B), askedFor(C));
+    assert.deepEqual([answers[A], answers[C]], [{ kind: 'known', nsu: undefined, xml: xmlOf(A) }, { kind: 'absent' }]);
+    scene.play = (_asked, response) =>
+      json(response, 200, { LoteDFe: [{ ...shown({ nsu: 1, chave: B }), NSU: null }] });
+    assert.equal((await find(askedFor(A)))[A]!.kind, 'unavailable', 'nowhere to go on from');
+  });
+
+  const unclear: Readonly<Record<string, Play>> = {
+    'an HTML page': (_asked, response) => json(response, 200, '<html>', { 'Content-Type': 'text/html' }),
+    'an HTML page with 404': (_asked, response) => json(response, 404, '<html>', { 'Content-Type': 'text/html' }),
+    'an empty object': (_asked, response) => json(response, 200, {}),
+    'a refusal without a reason': (_asked, response) => json(response, 400, { StatusProcessamento: 'REJEICAO' }),
+    'a refusal': (_asked, response) => json(response, 400, { StatusProcessamento: 'REJEICAO', ...refusal('E2003') }),
+    'an error without a name': (_asked, response) => json(response, 404, { ...NOTHING, ...refusal('E999') }),
+    'a list that is none': (_asked, response) => json(response, 200, { LoteDFe: 'x' }),
+    'a list of texts': (_asked, response) => json(response, 200, { LoteDFe: ['x'] }),
+    'an empty list with 500': (_asked, response) => json(response, 500, NOTHING),
+    'a redirection': (_asked, response) => json(response, 302, NOTHING, { Location: '/' }),
+    '403': (_asked, response) => json(response, 403, ''),
+    silence: () => undefined,
+    'a reset': (_asked, _response, reset) => reset(),
+    'the same page for ever': (_asked, response) => json(response, 200, page({ nsu: 1, chave: B })),
+  };
+  for (const [name, play] of Object.entries(unclear)) {
+    test(`${name}: unavailable, never absent`, async () => {
+      const { find, asked, close } = await stage(play, {
+        limits: { pagesMax: 20, ...(name === 'silence' ? IMPATIENT : {}) },
+      });
+      const answer = (await find(askedFor(A)))[A]!;
+      await close();
+      assert.equal(answer.kind, 'unavailable');
+      assert.ok(tells(answer).length > 10, tells(answer));
+      assert.ok(asked.length <= 20);
+    });
+  }
+
+  test('what was found before the trouble is known', async () => {
+    const { find } = await stage((one, response) =>
+      one.url.includes('DFe/0?') ? holds(many, { size: 2 })(one, response) : json(response, 500, ''),
+    );
+    const answers = await find(askedFor(B), askedFor(chaveOf(50)));
+    assert.deepEqual([answers[B]!.kind, answers[chaveOf(50)]!.kind], ['known', 'unavailable']);
+  });
+
+  test('a list longer than a round goes on where the last round ended', async () => {
+    const { find, asked } = await stage(holds(many, { size: 10 }), { limits: { pagesMax: 5 } });
+    const wanted = chaveOf(118);
+    assert.equal((await find(askedFor(wanted)))[wanted]!.kind, 'unavailable');
+    assert.equal((await find(askedFor(wanted)))[wanted]!.kind, 'unavailable');
+    assert.deepEqual(await find(askedFor(wanted)), { [wanted]: { kind: 'known', nsu: '118', xml: xmlOf(wanted) } });
+    assert.equal(asked.length, 12, '120 documents, ten a page, each page once');
+  });
+
+  test('ends in time', async () => {
+    const { find } = await stage(
+      async (one, response) => {
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        holds(many, { size: 1 })(one, response);
+      },
+      { limits: { findMs: 300 } },
+    );
+    const began = performance.now();
+    assert.equal((await find(askedFor(chaveOf(999))))[chaveOf(999)]!.kind, 'unavailable');
+    assert.ok(performance.now() - began < 1500);
+  });
+});
+
+describe('the end', () => {
+  test('lets running requests finish, and sends nothing afterwards', async () => {
+    const { share, adn, asked } = await stage(async (one, response) => {
+      await new Promise((resolve) => setTimeout(resolve, 150));
+      accepts(one, response);
+    });
+    const running = share(A);
+    while (asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    const closing = adn.close();
+    assert.equal((await running)[A]!.kind, 'accepted');
+    await closing;
+    assert.deepEqual(await share(B), { [B]: { kind: 'unavailable', why: 'o serviço está encerrando' } });
+    assert.equal(asked.length, 1);
+    await adn.close();
+  });
+});
+
+async function closedPort(): Promise<{ readonly port: number }> {
+  const probe = net.createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, 'close');
+  return { port };
+}
+
+/** Another implementation of TLS, which refuses a certificate by an alert as servers on the internet do. */
+async function opensslServer(...args: readonly string[]): Promise<number> {
+  const { port } = await closedPort();
+  const own = ['-cert', server.certFile, '-key', server.keyFile, '-accept', `127.0.0.1:${port}`, '-Verify', '1'];
+  const child = spawn('openssl', ['s_server', ...own, '-quiet', ...args], { stdio: 'ignore' });
+  onEnd(() => child.kill());
+  for (let turn = 0; turn < 200; turn += 1) {
+    const socket = net.connect(port, '127.0.0.1');
+    const isUp = await new Promise<boolean>((resolve) => {
+      socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    });
+    socket.destroy();
+    if (isUp) return port;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error('openssl s_server did not start');
+}

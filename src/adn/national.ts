@@ -1,0 +1,456 @@
+/**
+ * The national environment (ADN) as a municipality's own system meets it: documents are shared in lots over mutual TLS,
+ * and what became of them is asked for by reception number. Every answer is data, and every doubt is `unknown`.
+ *
+ * How a request travels is `line.ts`, what a body says is `reading.ts`; here is what is sent when, and what a whole
+ * exchange means for each document. Nothing of an answer goes to the log but codes and sizes.
+ */
+import { gzipSync } from 'node:zlib';
+import type { Adn, AdnAnswer, AdnKnowledge, DocumentToShare, NotaAsked } from './adn.ts';
+import { type Breaker, openBreaker, type Pass } from './breaker.ts';
+import { type LineSettings, type Outcome, openLine } from './line.ts';
+import {
+  answersOf,
+  codesOf,
+  credentialWhy,
+  type DistributedNota,
+  keyOf,
+  meaningsOf,
+  readArquivo,
+  readLot,
+  readPage,
+  verdictOf,
+} from './reading.ts';
+import { distributionPath, LOTE_BODY_MAX_BYTES, LOTE_DOCUMENTS_MAX, RECEPTION_PATH } from './wire.ts';
+
+/** All durations together stay below the lease of a claim (60 s): asking first, then sending, then writing it down. */
+const LIMITS = {
+  connectMs: 4_000,
+  headersMs: 15_000,
+  bodyMs: 5_000,
+  /** One request, whatever happens in it. */
+  requestMs: 18_000,
+  /** A whole {@link Adn.share}, lots sent again in parts included. */
+  shareMs: 28_000,
+  /** A whole {@link Adn.find}. */
+  findMs: 14_000,
+  /** A request that has less time than this is not begun. */
+  requestMinMs: 3_000,
+  /** Lots on their way at once, each on a connection of its own. */
+  lotsAtOnce: 4,
+  lotDocumentsMax: LOTE_DOCUMENTS_MAX,
+  lotBodyMaxBytes: LOTE_BODY_MAX_BYTES,
+  /** Fifty entries with long reasons stay far below. */
+  answerMaxBytes: 4_000_000,
+  /** A hundred documents, each many times the usual size. */
+  pageMaxBytes: 16_000_000,
+  pagesMax: 400,
+  /** How long nothing is sent after the municipality's certificate or permission was refused. */
+  refusedFirstMs: 60_000,
+  refusedMaxMs: 900_000,
+};
+
+/**
+ * CPU counts more than size: on signed notes of 6 KB level 9 saves 3 % of the bytes for a third more time. On the thread
+ * pool the same work takes half as much CPU again, and a lot of 50 keeps this thread for about 2 ms.
+ */
+const GZIP = { level: 1 };
+
+/** A document whose lots came to nothing this often travels alone: it may be what the ADN stumbles over. */
+const TROUBLES_TO_ISOLATE = 3;
+/** Documents about which something is remembered. All of it may be forgotten; it saves requests. */
+const REMEMBERED_MAX = 20_000;
+
+export type NationalLog = {
+  info(about: object, message: string): void;
+  warn(about: object, message: string): void;
+  error(about: object, message: string): void;
+};
+
+export type NationalSettings = {
+  /** Without the paths of the contract: `https://adn.nfse.gov.br`. */
+  readonly url: string;
+  /** PEM texts. `ca` undefined: Mozilla's roots and the system's. */
+  readonly tls: LineSettings['tls'];
+  /** One for all municipalities that speak to this address. */
+  readonly breaker: Breaker;
+  readonly log: NationalLog;
+  readonly limits?: Partial<typeof LIMITS>;
+};
+
+/** The ADN for one municipality, whose certificate it shows. */
+export function nationalAdn(settings: NationalSettings): Adn & { close(): Promise<void> } {
+  const limits = { ...LIMITS, ...settings.limits };
+  const { breaker, log } = settings;
+  const url = new URL(settings.url);
+  const { connectMs, headersMs, bodyMs, lotsAtOnce } = limits;
+  const line = openLine({ url, tls: settings.tls, connections: lotsAtOnce, connectMs, headersMs, bodyMs });
+  /** What the operator has to mend; said again, at growing intervals, until it is. */
+  let refusal = '';
+  const permission = openBreaker({
+    failuresToOpen: 1,
+    pauseFirstMs: limits.refusedFirstMs,
+    pauseMaxMs: limits.refusedMaxMs,
+    onOpen: ({ pauseMs }) =>
+      log.error({ adn: url.host, why: refusal, pauseMs }, 'the ADN refuses the certificate or the permission'),
+    onClose: () => log.info({ adn: url.host }, 'the ADN accepts the certificate again'),
+  });
+  const troubles = new Map<string, number>();
+  const walked = new Map<string, bigint>();
+
+  /** Sends one request if it is worth trying, and lets both circuits learn from what `read` makes of it. */
+  async function ask<T>(ways: Ways<T>): Promise<T> {
+    const allowed = permission.enter();
+    if (allowed === undefined) return ways.barred(refusal);
+    const open = breaker.enter();
+    if (open === undefined) {
+      allowed.withdrawn();
+      return ways.unsent('o ADN não está respondendo; novas tentativas são feitas de tempos em tempos');
+    }
+    const left = ways.deadline - performance.now();
+    if (left < limits.requestMinMs) {
+      allowed.withdrawn();
+      open.withdrawn();
+      return ways.unsent('não houve tempo para o envio nesta rodada');
+    }
+    const { method, path, body, bytesMax } = ways;
+    try {
+      const totalMs = Math.min(left, limits.requestMs);
+      const outcome = await line.request({ method, path, body, totalMs, bytesMax });
+      const { value, health, refused } = ways.read(outcome);
+      if (health !== 'answered')
+        log.warn({ adn: url.host, method, ...aboutOf(outcome) }, 'no proper answer of the ADN');
+      open[health]();
+      if (refused !== undefined) {
+        refusal = refused;
+        allowed.failed();
+      } else if (health === 'answered') allowed.answered();
+      return value;
+    } finally {
+      // Whoever ended before is deaf to this.
+      allowed.withdrawn();
+      open.withdrawn();
+    }
+  }
+
+  async function share(documents: readonly DocumentToShare[]): Promise<ReadonlyMap<string, AdnAnswer>> {
+    const deadline = performance.now() + limits.shareMs;
+    const answers = new Map<string, AdnAnswer>();
+    const settle = (lot: readonly Parcel[], answer: AdnAnswer): void => {
+      for (const { chave } of lot) answers.set(chave, answer);
+    };
+
+    const send = async (lot: readonly Parcel[]): Promise<void> => {
+      const chaves = lot.map(({ chave }) => chave);
+      const verdict = await ask<LotVerdict>({
+        method: 'POST',
+        path: RECEPTION_PATH,
+        body: bodyOf(lot),
+        bytesMax: limits.answerMaxBytes,
+        deadline,
+        read: (outcome) => lotVerdict(outcome, chaves),
+        barred: (why) => ({ all: { kind: 'misconfigured', why } }),
+        unsent: (why) => ({ all: { kind: 'unavailable', why } }),
+      });
+      if ('each' in verdict) {
+        for (const [chave, answer] of verdict.each) answers.set(chave, answer);
+      } else if ('all' in verdict) {
+        settle(lot, verdict.all);
+        if (verdict.all.kind === 'unknown') {
+          for (const chave of chaves) remember(troubles, chave, (troubles.get(chave) ?? 0) + 1);
+        }
+      } else {
+        // Refused as a whole, so nothing of it was taken: each half is sent again, until the guilty ones stand alone.
+        const half = Math.ceil(lot.length / 2);
+        await send(lot.slice(0, half));
+        await send(lot.slice(half));
+      }
+    };
+
+    const fit = documents.filter(({ chave_acesso, xml }) => {
+      if (xml === undefined)
+        answers.set(chave_acesso, { kind: 'unavailable', why: 'a nota não tem documento assinado' });
+      return xml !== undefined;
+    });
+    const lots = lotsOf(fit, limits, (chave) => (troubles.get(chave) ?? 0) >= TROUBLES_TO_ISOLATE);
+    const sendNext = async (): Promise<boolean> => {
+      try {
+        const lot = lots.next();
+        if (!lot.done) await send(lot.value);
+        return !lot.done;
+      } catch (error) {
+        log.error({ err: error }, 'sharing with the ADN broke');
+        return false;
+      }
+    };
+    const run = async (): Promise<void> => {
+      for (let isMore = true; isMore; ) isMore = await sendNext();
+    };
+    // While only one would be let through, the others wait for its luck instead of being turned away.
+    const isDoubtful = !breaker.isClosed() || !permission.isClosed();
+    if (isDoubtful) await sendNext();
+    await Promise.all(Array.from({ length: lotsAtOnce }, run));
+
+    const doubts = new Set<string>();
+    for (const { chave_acesso } of documents) {
+      const answer = answers.get(chave_acesso) ?? { kind: 'unknown', why: 'o envio foi interrompido por uma falha' };
+      answers.set(chave_acesso, answer);
+      if (answer.kind === 'unknown') doubts.add(answer.why);
+      else troubles.delete(chave_acesso);
+    }
+    if (doubts.size > 0)
+      log.warn({ adn: url.host, doubts: [...doubts].slice(0, 5) }, 'what became of notes is unknown');
+    return answers;
+  }
+
+  async function find(notas: readonly NotaAsked[]): Promise<ReadonlyMap<string, AdnKnowledge>> {
+    const deadline = performance.now() + limits.findMs;
+    const found = new Map<string, AdnKnowledge>();
+    const missing = new Map<string, NotaAsked>(notas.map((nota) => [keyOf(nota.chave_acesso), nota]));
+    const startOf = (nota: NotaAsked): bigint => {
+      const known = /^\d+$/.test(nota.nsu_antes) ? BigInt(nota.nsu_antes) : 0n;
+      const seen = walked.get(nota.chave_acesso) ?? 0n;
+      return seen > known ? seen : known;
+    };
+    const keep = async ({ nsu, chave, arquivo }: DistributedNota): Promise<void> => {
+      const nota = chave === undefined ? undefined : missing.get(chave);
+      if (nota === undefined) return;
+      missing.delete(chave!);
+      walked.delete(nota.chave_acesso);
+      const xml = arquivo === undefined ? undefined : await readArquivo(arquivo);
+      found.set(nota.chave_acesso, { kind: 'known', nsu, xml });
+    };
+
+    let rest: AdnKnowledge = { kind: 'unavailable', why: 'a consulta ao ADN não chegou ao fim nesta rodada' };
+    try {
+      let from = [...missing.values()].map(startOf).reduce((least, one) => (one < least ? one : least), UNREACHED);
+      for (let page = 0; missing.size > 0 && page < limits.pagesMax; page += 1) {
+        const reading = await ask<PageVerdict>({
+          method: 'GET',
+          path: distributionPath(String(from), 'RECEPCAO'),
+          body: undefined,
+          bytesMax: limits.pageMaxBytes,
+          deadline,
+          read: pageVerdict,
+          barred: (why) => ({ stop: { kind: 'unavailable', why } }),
+          unsent: (why) => ({ stop: { kind: 'unavailable', why } }),
+        });
+        if ('stop' in reading) {
+          rest = reading.stop;
+          break;
+        }
+        for (const entry of reading.entries) await keep(entry);
+        const next = afterPage(from, reading.entries);
+        if (next === undefined) {
+          rest = { kind: 'unavailable', why: 'os documentos da consulta ao ADN vieram sem número' };
+          break;
+        }
+        from = next;
+        // From here on the next look goes, be this one cut short or not: numbers only grow.
+        for (const { chave_acesso } of missing.values()) {
+          if (from > (walked.get(chave_acesso) ?? 0n)) remember(walked, chave_acesso, from);
+        }
+      }
+    } catch (error) {
+      log.error({ err: error }, 'asking the ADN broke');
+    }
+    for (const { chave_acesso } of missing.values()) found.set(chave_acesso, rest);
+    return found;
+  }
+
+  return {
+    wantsDocuments: true,
+    batchMax: limits.lotDocumentsMax * lotsAtOnce,
+    share: (_tenant, documents) => share(documents),
+    find: (_tenant, notas) => find(notas),
+    pauseMs: () => Math.max(breaker.pauseMs(), permission.pauseMs()),
+    close: () => line.close(),
+  };
+}
+
+/** Above every number there is. */
+const UNREACHED = 10n ** 18n;
+
+type Health = keyof Pass;
+
+/** What an exchange means: for who asked, for the circuit, and for the certificate when that was refused. */
+type Read<T> = { readonly value: T; readonly health: Health; readonly refused?: string };
+
+type Ways<T> = {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly body: Buffer | undefined;
+  readonly bytesMax: number;
+  /** On the clock of `performance.now`. */
+  readonly deadline: number;
+  readonly read: (outcome: Outcome) => Read<T>;
+  /** Not even tried: the certificate was refused a while ago. */
+  readonly barred: (why: string) => T;
+  /** Not even tried: nobody answers there, or time is over. */
+  readonly unsent: (why: string) => T;
+};
+
+/** `split`: refused as a whole, for what may be the fault of a few. */
+type LotVerdict =
+  | { readonly each: ReadonlyMap<string, AdnAnswer> }
+  | { readonly all: AdnAnswer }
+  | { readonly split: true };
+
+/** Business refusals come with these too; the body is read first. */
+const BODY_STATUSES: ReadonlySet<number> = new Set([400, 404, 409, 422]);
+const CREDENTIAL_STATUSES: ReadonlySet<number> = new Set([401, 403]);
+/**
+ * By these a server says that it did not go into the request at all. Not among them: 503, 502 and 504, which a box in
+ * between also gives when the server behind it took the request and then fell silent; 408, which it gives when it thinks so.
+ */
+const UNTAKEN_STATUSES: ReadonlySet<number> = new Set([405, 411, 414, 415, 417, 421, 429, 431]);
+const TOO_LARGE_STATUS = 413;
+
+function lotVerdict(outcome: Outcome, chaves: readonly string[]): Read<LotVerdict> {
+  const all = (answer: AdnAnswer, health: Health): Read<LotVerdict> => ({ value: { all: answer }, health });
+  const barred = (why: string): Read<LotVerdict> => ({
+    value: { all: { kind: 'misconfigured', why } },
+    health: 'answered',
+    refused: why,
+  });
+  if (outcome.kind === 'barred') return barred(outcome.why);
+  if (outcome.kind === 'unsent') return all({ kind: 'unavailable', why: outcome.why }, healthOf(outcome));
+  if (outcome.kind === 'lost') return all({ kind: 'unknown', why: outcome.why }, 'failed');
+
+  const { status, type, body } = outcome;
+  const said = `o ADN respondeu com HTTP ${status}`;
+  if (status === TOO_LARGE_STATUS) {
+    if (chaves.length > 1) return { value: { split: true }, health: 'withdrawn' };
+    return all({ kind: 'unavailable', why: `${said}: a nota é grande demais` }, 'withdrawn');
+  }
+  if (UNTAKEN_STATUSES.has(status)) return all({ kind: 'unavailable', why: said }, 'failed');
+  const isCredential = CREDENTIAL_STATUSES.has(status);
+  const isBody = (status >= 200 && status < 300) || BODY_STATUSES.has(status);
+  if (!isBody && !isCredential) return all({ kind: 'unknown', why: said }, 'failed');
+
+  const reading = readLot(type, body);
+  if (reading.kind === 'refusal') return refusalVerdict(reading.erros, chaves.length);
+  if (isCredential) return barred(`${said}: o certificado do município não foi aceito para esta transmissão`);
+  if (reading.kind === 'unreadable') return all({ kind: 'unknown', why: `${reading.why} (HTTP ${status})` }, 'failed');
+  const each = answersOf(chaves, reading.entries);
+  const first = each.values().next().value;
+  const isRefused = first?.kind === 'misconfigured' && [...each.values()].every(({ kind }) => kind === first.kind);
+  return { value: { each }, health: 'answered', ...(isRefused ? { refused: first.why } : {}) };
+}
+
+function refusalVerdict(erros: Parameters<typeof verdictOf>[0], documents: number): Read<LotVerdict> {
+  const meanings = meaningsOf(erros);
+  if (documents > 1 && !['credential', 'passing', 'unheard'].some((one) => meanings.has(one as never))) {
+    return { value: { split: true }, health: 'answered' };
+  }
+  const answer = verdictOf(erros);
+  if (answer.kind === 'misconfigured') return { value: { all: answer }, health: 'answered', refused: answer.why };
+  return { value: { all: answer }, health: meanings.has('passing') ? 'failed' : 'answered' };
+}
+
+type PageVerdict = { readonly entries: readonly DistributedNota[] } | { readonly stop: AdnKnowledge };
+
+function pageVerdict(outcome: Outcome): Read<PageVerdict> {
+  const unavailable = (why: string, health: Health): Read<PageVerdict> => ({
+    value: { stop: { kind: 'unavailable', why } },
+    health,
+  });
+  if (outcome.kind === 'barred') return { ...unavailable(outcome.why, 'answered'), refused: outcome.why };
+  if (outcome.kind !== 'answered') return unavailable(outcome.why, healthOf(outcome));
+  const { status, type, body } = outcome;
+  const said = `o ADN respondeu à consulta com HTTP ${status}`;
+  const isCredential = CREDENTIAL_STATUSES.has(status);
+  if (!(status >= 200 && status < 300) && !BODY_STATUSES.has(status) && !isCredential)
+    return unavailable(said, 'failed');
+  const reading = readPage(type, body);
+  if (reading.kind === 'refusal') {
+    const meanings = meaningsOf(reading.erros);
+    // Who may not ask may be allowed to share all the same: sharing goes on.
+    if (meanings.has('credential')) return unavailable(credentialWhy(reading.erros), 'answered');
+    const why = `o ADN recusou a consulta (${codesOf(reading.erros)})`;
+    return unavailable(why, meanings.has('passing') ? 'failed' : 'answered');
+  }
+  if (isCredential) return { ...unavailable(said, 'answered'), refused: said };
+  if (reading.kind === 'unreadable') return unavailable(`${reading.why} (HTTP ${status})`, 'failed');
+  if (reading.kind === 'end') return { value: { stop: { kind: 'absent' } }, health: 'answered' };
+  return { value: { entries: reading.entries }, health: 'answered' };
+}
+
+/** A request that never left because the service is going down says nothing about the other side. */
+function healthOf({ code }: { readonly code: string }): Health {
+  return /^UND_ERR_(CLOSED|DESTROYED)$/.test(code) ? 'withdrawn' : 'failed';
+}
+
+/**
+ * Where the next page begins. A page that repeats what was asked from, and brings nothing after it, is that of a server
+ * which takes the number as "from": the next number is asked for. Undefined when no document has a number.
+ */
+function afterPage(from: bigint, entries: readonly DistributedNota[]): bigint | undefined {
+  const numbers = entries.flatMap(({ nsu }) => (nsu === undefined ? [] : [BigInt(nsu)]));
+  if (numbers.length === 0) return undefined;
+  const highest = numbers.reduce((most, one) => (one > most ? one : most));
+  return highest > from ? highest : from + 1n;
+}
+
+/** A document as it travels. */
+type Parcel = { readonly chave: string; readonly text: string };
+
+const BODY_START = '{"LoteXmlGZipB64":["';
+const BODY_BETWEEN = '","';
+const BODY_END = '"]}';
+
+function bodyOf(lot: readonly Parcel[]): Buffer {
+  // Base64 needs no escaping.
+  return Buffer.from(BODY_START + lot.map(({ text }) => text).join(BODY_BETWEEN) + BODY_END, 'latin1');
+}
+
+/**
+ * Lots in the order given, each packed when it is asked for; those that must be alone come last. A document that fills
+ * more than a lot is a lot all the same: what the ADN says to it is an answer. A key that comes twice goes once.
+ */
+function* lotsOf(
+  documents: readonly DocumentToShare[],
+  { lotDocumentsMax, lotBodyMaxBytes }: { readonly lotDocumentsMax: number; readonly lotBodyMaxBytes: number },
+  isAlone: (chave: string) => boolean,
+): Generator<readonly Parcel[], undefined> {
+  const seen = new Set<string>();
+  const alone: DocumentToShare[] = [];
+  const empty = BODY_START.length + BODY_END.length;
+  let lot: Parcel[] = [];
+  let bytes = empty;
+  for (const document of documents) {
+    if (seen.has(document.chave_acesso)) continue;
+    seen.add(document.chave_acesso);
+    if (isAlone(document.chave_acesso)) {
+      alone.push(document);
+      continue;
+    }
+    const parcel = packed(document);
+    const more = parcel.text.length + BODY_BETWEEN.length;
+    if (lot.length > 0 && (lot.length >= lotDocumentsMax || bytes + more >= lotBodyMaxBytes)) {
+      yield lot;
+      lot = [];
+      bytes = empty;
+    }
+    lot.push(parcel);
+    bytes += more;
+  }
+  if (lot.length > 0) yield lot;
+  for (const document of alone) yield [packed(document)];
+}
+
+function packed({ chave_acesso, xml }: DocumentToShare): Parcel {
+  return { chave: chave_acesso, text: gzipSync(xml!, GZIP).toString('base64') };
+}
+
+function aboutOf(outcome: Outcome): object {
+  if (outcome.kind === 'answered') return { status: outcome.status, bytes: outcome.body.length };
+  return { code: outcome.code };
+}
+
+/** The oldest is forgotten when there are too many. */
+function remember<T>(memory: Map<string, T>, key: string, value: T): void {
+  memory.delete(key);
+  memory.set(key, value);
+  if (memory.size > REMEMBERED_MAX) memory.delete(memory.keys().next().value!);
+}

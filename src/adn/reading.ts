@@ -1,0 +1,306 @@
+/**
+ * What the bodies of the ADN say: bytes in, data out, nothing sent and nothing remembered. Whatever does not have the
+ * form of the contract proves nothing and is called unreadable. Names are read without regard to case, because both
+ * spellings come; the text of a body is never repeated in a `why`.
+ */
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import type { AdnAnswer, AdnErro } from './adn.ts';
+import { CHAVE_LENGTH, type CodeMeaning, meaningOf, NOTHING_AFTER } from './wire.ts';
+
+const ERROS_MAX = 100;
+/** The specification's limit for a text in `erros_adn`. */
+const TEXT_LENGTH_MAX = 1000;
+const CODE_LENGTH_MAX = 20;
+/** A reception number is text in one answer and a number in another; more digits than these are none. */
+const NSU = /^\d{1,18}$/;
+/** A note has a few kilobytes; with a thousand deduction documents less than a megabyte. */
+const XML_MAX_BYTES = 8_000_000;
+
+/** One entry of the answer to a lot. Without a key it is known by its place alone. */
+export type Entry = {
+  readonly chave: string | undefined;
+  readonly nsu: string | undefined;
+  /** Undefined when they stand there and cannot be read. */
+  readonly erros: readonly AdnErro[] | undefined;
+};
+
+export type LotReading =
+  | { readonly kind: 'entries'; readonly entries: readonly Entry[] }
+  /** The lot as a whole was refused. */
+  | { readonly kind: 'refusal'; readonly erros: readonly AdnErro[] }
+  | { readonly kind: 'unreadable'; readonly why: string };
+
+export type DistributedNota = {
+  /** The contract lets it be null. */
+  readonly nsu: string | undefined;
+  /** Undefined for what is no note: an event bears the key of its note. */
+  readonly chave: string | undefined;
+  readonly arquivo: string | undefined;
+};
+
+export type PageReading =
+  | { readonly kind: 'page'; readonly entries: readonly DistributedNota[] }
+  | { readonly kind: 'end' }
+  | { readonly kind: 'refusal'; readonly erros: readonly AdnErro[] }
+  | { readonly kind: 'unreadable'; readonly why: string };
+
+/** The answer to a lot. `type` is its media type; the status is the caller's affair. */
+export function readLot(type: string, body: Buffer): LotReading {
+  const root = readJson(type, body);
+  if ('why' in root) return { kind: 'unreadable', why: root.why };
+  const lote = root.fields.get('lote') ?? [];
+  if (!Array.isArray(lote)) return unreadable('o campo Lote não é uma lista');
+  const entries = lote.map(readEntry);
+  if (entries.length > 0) {
+    if (entries.includes(undefined)) return unreadable('o campo Lote traz o que não é um documento');
+    return { kind: 'entries', entries: entries as Entry[] };
+  }
+  const erros = rootErros(root.fields);
+  if (erros === undefined) return unreadable('o campo Erros não pôde ser lido');
+  return erros.length > 0 ? { kind: 'refusal', erros } : unreadable('faltam os campos Lote e Erros');
+}
+
+function readEntry(value: unknown): Entry | undefined {
+  const fields = fieldsOf(value);
+  if (fields === undefined) return undefined;
+  const chave = fields.get('chaveacesso');
+  return {
+    // What is there and is no key is kept: it is the key of no document.
+    chave: chave === undefined || chave === null || chave === '' ? undefined : keyOf(chave),
+    nsu: nsuOf(fields.get('nsurecepcao')),
+    erros: readErros(fields.get('erros')),
+  };
+}
+
+/**
+ * One answer for each key of a lot, in the order it was sent. An entry belongs to the key it bears; one without a key to
+ * the document at its place, when as many entries came as documents went and every key stands where it was sent.
+ */
+export function answersOf(chaves: readonly string[], entries: readonly Entry[]): Map<string, AdnAnswer> {
+  const wanted = chaves.map(keyOf);
+  const isInOrder =
+    entries.length === wanted.length &&
+    entries.every(({ chave }, place) => chave === undefined || chave === wanted[place]);
+  const found = new Map<string, AdnAnswer>();
+  for (const [place, entry] of entries.entries()) {
+    const chave = entry.chave ?? (isInOrder ? wanted[place]! : undefined);
+    if (chave === undefined) continue;
+    const before = found.get(chave);
+    const answer = answerOf(entry);
+    found.set(chave, before === undefined ? answer : agreed(before, answer));
+  }
+  return new Map(
+    chaves.map((chave, place) => [
+      chave,
+      found.get(wanted[place]!) ?? { kind: 'unknown', why: 'a resposta do ADN não fala desta nota' },
+    ]),
+  );
+}
+
+function answerOf({ nsu, erros }: Entry): AdnAnswer {
+  if (erros === undefined) return { kind: 'unknown', why: 'os erros da nota na resposta do ADN não puderam ser lidos' };
+  if (erros.length > 0) return verdictOf(erros);
+  if (nsu === undefined) return { kind: 'unknown', why: 'a resposta do ADN não traz o número de recepção da nota' };
+  return { kind: 'accepted', nsu };
+}
+
+/** Two entries for one document: what both say holds, and nothing else. */
+function agreed(one: AdnAnswer, other: AdnAnswer): AdnAnswer {
+  if (one.kind !== other.kind)
+    return { kind: 'unknown', why: 'a resposta do ADN fala da nota duas vezes e se contradiz' };
+  if (one.kind !== 'accepted' || other.kind !== 'accepted') return one;
+  const nsu = one.nsu ?? other.nsu;
+  return { kind: 'accepted', nsu: (other.nsu ?? nsu) === nsu ? nsu : undefined };
+}
+
+/** What reasons, at least one, say about the one document they are about. */
+export function verdictOf(erros: readonly AdnErro[]): AdnAnswer {
+  const codes = codesOf(erros);
+  const all = meaningsOf(erros);
+  if (all.has('credential')) return { kind: 'misconfigured', why: credentialWhy(erros) };
+  if (all.has('passing')) return { kind: 'unknown', why: `o ADN está em manutenção ou com erro interno (${codes})` };
+  if (all.has('existing')) {
+    if (all.size === 1) return { kind: 'accepted', nsu: undefined };
+    return { kind: 'unknown', why: `o ADN diz que já tem a nota e também que a recusa (${codes})` };
+  }
+  if (all.has('refusal') || all.has('envelope')) return { kind: 'refused', erros };
+  return { kind: 'unknown', why: `o ADN respondeu com um código desconhecido (${codes})` };
+}
+
+export function meaningsOf(erros: readonly AdnErro[]): ReadonlySet<CodeMeaning> {
+  return new Set(erros.map(({ codigo }) => meaningOf(codigo)));
+}
+
+/** The codes, for the log and for a `why`: names of rules, no text. What is not formed like a code is not repeated. */
+export function codesOf(erros: readonly AdnErro[]): string {
+  const codes = new Set(erros.map(({ codigo }) => (/^[A-Z]{1,5}\d{1,5}$/.test(codigo) ? codigo : '?')));
+  return [...codes].slice(0, 10).join(', ');
+}
+
+const CREDENTIAL_WHYS: Readonly<Record<string, string>> = {
+  E1200: 'o certificado de transmissão não foi apresentado ou não serve para autenticar um cliente',
+  E1203: 'o certificado de transmissão está fora da validade',
+  E1205: 'a cadeia do certificado de transmissão não foi aceita',
+  E1206: 'a lista de revogação do certificado de transmissão não pôde ser usada',
+  E1207: 'o certificado de transmissão está revogado',
+  E1208: 'o certificado de transmissão não é da ICP-Brasil',
+  E1209: 'o certificado de transmissão não traz CNPJ',
+  E1245: 'o certificado que assina não traz CNPJ',
+  E1246: 'a cadeia do certificado que assina não foi aceita',
+  E1262: 'o CNPJ do certificado não está autorizado a compartilhar documentos deste município',
+  E1632: 'o certificado que assina as notas está vencido, revogado ou com cadeia que não foi aceita',
+  E1634: 'o certificado que assina as notas não tem o perfil exigido',
+  E1638: 'o certificado que assina as notas não é o do município emissor',
+  E2000: 'o certificado de transmissão não foi aceito na consulta',
+  E2001: 'o CNPJ do certificado não está cadastrado para nenhum município',
+  E2003: 'o município está suspenso no ambiente nacional',
+  E2004: 'o município está inativo no ambiente nacional',
+  E2023: 'o certificado que assina os eventos está vencido, revogado ou com cadeia que não foi aceita',
+  E2026: 'o certificado que assina os eventos não tem o perfil exigido',
+  E2032: 'o certificado que assina os eventos não é o do município emissor',
+};
+
+export function credentialWhy(erros: readonly AdnErro[]): string {
+  const codigo = erros.find(({ codigo }) => meaningOf(codigo) === 'credential')?.codigo ?? '';
+  return `${CREDENTIAL_WHYS[codigo] ?? 'o ADN recusou o certificado ou a permissão do município'} (${codigo})`;
+}
+
+/** The answer to a query for documents after a number. Status 200, 400 and 404 carry the same body. */
+export function readPage(type: string, body: Buffer): PageReading {
+  const root = readJson(type, body);
+  if ('why' in root) return { kind: 'unreadable', why: root.why };
+  const { fields } = root;
+  const erros = rootErros(fields);
+  if (erros === undefined) return unreadable('o campo Erros não pôde ser lido');
+  const status = String(fields.get('statusprocessamento') ?? '').toUpperCase();
+  const lote = fields.get('lotedfe') ?? [];
+  if (!Array.isArray(lote)) return unreadable('o campo LoteDFe não é uma lista');
+  if (lote.length === 0) {
+    if (erros.length > 0 && !erros.every(({ codigo }) => NOTHING_AFTER.has(codigo))) return { kind: 'refusal', erros };
+    const saysSo = status === 'NENHUM_DOCUMENTO_LOCALIZADO' || erros.length > 0 || Array.isArray(fields.get('lotedfe'));
+    return saysSo && (status !== 'REJEICAO' || erros.length > 0)
+      ? { kind: 'end' }
+      : unreadable('faltam os campos LoteDFe e StatusProcessamento');
+  }
+  const entries: DistributedNota[] = [];
+  for (const value of lote) {
+    const entry = fieldsOf(value);
+    if (entry === undefined) return unreadable('o campo LoteDFe traz o que não é um documento');
+    const tipo = entry.get('tipodocumento');
+    const isNota = typeof tipo === 'string' && tipo.toUpperCase() === 'NFSE';
+    const arquivo = entry.get('arquivoxml');
+    entries.push({
+      nsu: nsuOf(entry.get('nsu')),
+      chave: isNota ? keyOf(entry.get('chaveacesso')) : undefined,
+      arquivo: typeof arquivo === 'string' ? arquivo : undefined,
+    });
+  }
+  return { kind: 'page', entries };
+}
+
+/** The document in an `ArquivoXml`; undefined when it is none. Some systems encode in Base64 twice. */
+export async function readArquivo(arquivo: string): Promise<Buffer | undefined> {
+  const once = fromBase64(arquivo);
+  if (once === undefined) return undefined;
+  const packed = isGzip(once) ? once : fromBase64(once.toString('latin1'));
+  if (packed === undefined || !isGzip(packed)) return undefined;
+  try {
+    return await promisify<Buffer, { maxOutputLength: number }, Buffer>(gunzip)(packed, {
+      maxOutputLength: XML_MAX_BYTES,
+    });
+  } catch {
+    return undefined;
+  }
+}
+
+function fromBase64(text: string): Buffer | undefined {
+  const trimmed = text.trim();
+  // Node reads past what is no Base64; the form is checked by hand. Twice the limit: gzip may not shrink.
+  if (trimmed.length === 0 || trimmed.length > XML_MAX_BYTES * 2 || !/^[A-Za-z0-9+/]+={0,2}$/.test(trimmed))
+    return undefined;
+  return Buffer.from(trimmed, 'base64');
+}
+
+function isGzip(bytes: Buffer): boolean {
+  return bytes.length > 2 && bytes[0] === 0x1f && bytes[1] === 0x8b;
+}
+
+/** A key as keys are compared: upper case, because those of some providers have letters. */
+export function keyOf(value: unknown): string {
+  return typeof value === 'string'
+    ? value
+        .trim()
+        .slice(0, CHAVE_LENGTH + 1)
+        .toUpperCase()
+    : '';
+}
+
+type Fields = ReadonlyMap<string, unknown>;
+
+function readJson(type: string, body: Buffer): { readonly fields: Fields } | { readonly why: string } {
+  // `application/problem+json` is what a body that was not understood is answered with.
+  if (!/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(type.trim())) {
+    return { why: /html/i.test(type) ? 'o ADN respondeu com uma página HTML' : 'a resposta do ADN não é JSON' };
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(body.toString('utf8').replace(/^\uFEFF/, ''));
+  } catch {
+    return { why: 'o JSON da resposta do ADN está truncado ou malformado' };
+  }
+  const fields = fieldsOf(value);
+  return fields === undefined ? { why: 'a resposta do ADN não é um objeto JSON' } : { fields };
+}
+
+/** The fields of an object by their names in lower case. One that stands there twice in two spellings says nothing. */
+function fieldsOf(value: unknown): Fields | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  const fields = new Map<string, unknown>();
+  for (const [name, content] of Object.entries(value)) {
+    const lower = name.toLowerCase();
+    fields.set(lower, fields.has(lower) ? Symbol('twice') : content);
+  }
+  return fields;
+}
+
+function nsuOf(value: unknown): string | undefined {
+  const text = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value;
+  if (typeof text !== 'string' || !NSU.test(text.trim())) return undefined;
+  const nsu = text.trim().replace(/^0+(?=\d)/, '');
+  return nsu === '0' ? undefined : nsu;
+}
+
+/** The reasons beside the list; `erro` alone is how the national emitter spells a single one. */
+function rootErros(fields: Fields): readonly AdnErro[] | undefined {
+  return readErros(fields.get('erros') ?? fields.get('erro'));
+}
+
+function readErros(value: unknown): readonly AdnErro[] | undefined {
+  if (value === undefined || value === null) return [];
+  const list = Array.isArray(value) ? value : [value];
+  const erros = list.slice(0, ERROS_MAX).map(readErro);
+  return erros.includes(undefined) ? undefined : (erros as AdnErro[]);
+}
+
+function readErro(value: unknown): AdnErro | undefined {
+  const fields = fieldsOf(value);
+  const codigo = textOf(fields?.get('codigo'), CODE_LENGTH_MAX)?.toUpperCase();
+  if (fields === undefined || codigo === undefined) return undefined;
+  const descricao = textOf(fields.get('descricao'), TEXT_LENGTH_MAX) ?? '';
+  const complemento = textOf(fields.get('complemento'), TEXT_LENGTH_MAX);
+  return complemento === undefined ? { codigo, descricao } : { codigo, descricao, complemento };
+}
+
+function textOf(value: unknown, lengthMax: number): string | undefined {
+  if (typeof value !== 'string' && typeof value !== 'number') return undefined;
+  const text = String(value)
+    .replace(/[\p{Cc}\p{Cs}\s]+/gu, ' ')
+    .trim()
+    .slice(0, lengthMax);
+  return text === '' ? undefined : text;
+}
+
+function unreadable(what: string): { readonly kind: 'unreadable'; readonly why: string } {
+  return { kind: 'unreadable', why: `na resposta do ADN, ${what}` };
+}
