@@ -41,6 +41,8 @@ const BELOW: Readonly<Record<string, readonly string[]>> = {
   adn: ['adn', 'fiscal'],
   flows: ['flows', 'documents', 'store', 'adn', 'fiscal'],
   doors: ['doors', 'flows', 'fiscal'],
+  // Beside the doors, and apart from the service: it plays the other side.
+  simulador: ['simulador', 'documents', 'adn', 'fiscal'],
 };
 
 test('imports go down only, and the rooms of floor 1 do not know one another', () => {
@@ -52,6 +54,9 @@ test('imports go down only, and the rooms of floor 1 do not know one another', (
     // What a flow hands through (a municipio, a nota) is named by its type alone.
     if (room === 'doors' && roomOf(one) === 'store') {
       assert.fail(`${one.from} opens the store: a door speaks to flows`);
+    }
+    if (room === 'simulador' && roomOf(one) === 'adn') {
+      assert.match(one.to, /\/wire\.ts$/, `${one.from} imports ${one.to}: of the ADN it knows the messages alone`);
     }
     assert.ok(allowed.includes(roomOf(one)), `${one.from} imports ${one.to}, which is not below it`);
   }

@@ -218,7 +218,8 @@ export function typeName(type: SimpleType, side: Side): string {
   return wider ? `${type.name}Lido` : type.name;
 }
 
-function written(type: SimpleType): SimpleType {
+/** The type as its values stand in a note. */
+export function written(type: SimpleType): SimpleType {
   return type.national ?? { ...type, reads: undefined };
 }
 
@@ -249,7 +250,8 @@ const SOME_TEXT = '\\S|\\S[\\s\\S]*\\S';
 const DATE =
   '20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])|20[0-9]{2}-(0[13-9]|1[0-2])-(29|30)|20[0-9]{2}-(0[13578]|1[02])-31|20([02468][048]|[13579][26])-02-29';
 
-function patternOf(type: SimpleType): string {
+/** The pattern of a type that is no enumeration, in the words of XML Schema: the whole value must fit. */
+export function patternOf(type: SimpleType): string {
   if (type.kind === 'date') return DATE;
   if (type.kind === 'datetime') return `(${DATE})${type.pattern!.slice(type.pattern!.indexOf('T'))}`;
   const pattern = type.highest === undefined ? (type.pattern ?? SOME_TEXT) : upTo(type.highest);

@@ -1,0 +1,121 @@
+/** `nfse adn-simulador`: a rehearsal of the national environment, in a process of its own, until it is told to end. */
+import { type CliWorld, type Command, columns, textOf, type Values } from './command.ts';
+
+/** What the simulator is started with. Ports: 0 chooses a free one. */
+export type SimuladorAsked = {
+  readonly host: string;
+  readonly porta: number;
+  readonly controle: number;
+  readonly dados: string;
+  readonly certificado: string;
+  readonly chave: string;
+  readonly clientes: string;
+  readonly semente: number | undefined;
+  readonly faltas: string | undefined;
+};
+
+export type SimuladorRunning = {
+  readonly address: string;
+  readonly controle: string;
+  readonly documentos: number;
+  /** Bytes of an unfinished record that were dropped at the start. */
+  readonly descartado: number;
+};
+
+const DEFAULT_PORT = '9443';
+const DEFAULT_CONTROL_PORT = '9444';
+const DEFAULT_HOST = '127.0.0.1';
+const PORT_MAX = 65_535;
+
+const NEEDED = ['dados', 'certificado', 'chave', 'clientes'] as const;
+
+/** `endRequested`: resolves when somebody wants it to end. */
+export function adnSimulador(endRequested: () => Promise<void>): Command {
+  return {
+    name: 'adn-simulador',
+    arguments: '',
+    summary: 'Sobe um ADN de ensaio, com certificados dos dois lados, que falha quando se pede.',
+    options: {
+      porta: { type: 'string' },
+      controle: { type: 'string' },
+      host: { type: 'string' },
+      dados: { type: 'string' },
+      certificado: { type: 'string' },
+      chave: { type: 'string' },
+      clientes: { type: 'string' },
+      semente: { type: 'string' },
+      faltas: { type: 'string' },
+    },
+    optionsHelp: [
+      ['--porta N', `porta HTTPS do ADN simulado (padrão ${DEFAULT_PORT}; 0 escolhe uma livre)`],
+      [
+        '--controle N',
+        `porta HTTP do controle, só nesta máquina (padrão ${DEFAULT_CONTROL_PORT}; 0 escolhe uma livre)`,
+      ],
+      ['--host ENDEREÇO', `endereço em que o ADN simulado escuta (padrão ${DEFAULT_HOST})`],
+      ['--dados PASTA', 'pasta em que guarda o que recebe'],
+      ['--certificado ARQUIVO', 'certificado do servidor, PEM, com a cadeia'],
+      ['--chave ARQUIVO', 'chave privada do servidor, PEM'],
+      ['--clientes ARQUIVO', 'PEM das autoridades que emitem os certificados dos municípios'],
+      ['--semente N', 'de onde se sorteiam as faltas (padrão 1): a mesma semente falha igual'],
+      ['--faltas LISTA', 'nome=fração separados por vírgula, como atraso=0.1,html=0.02'],
+    ],
+    moreHelp: ({ simulador }) => ['', 'Faltas, e o que delas se ajusta:', ...columns(simulador.faltas)],
+    takes: 0,
+    run: (world, values) => run(world, values, endRequested),
+  };
+}
+
+async function run(world: CliWorld, values: Values, endRequested: () => Promise<void>): Promise<number> {
+  const asked = askedOf(values);
+  if ('problem' in asked) {
+    world.err(`${asked.problem}\nVeja: nfse adn-simulador --help\n`);
+    return 2;
+  }
+  await world.simulador.start(asked, async ({ address, controle, documentos, descartado }) => {
+    const held = documentos === 1 ? '1 documento guardado' : `${documentos} documentos guardados`;
+    world.out(
+      [
+        `ADN simulado no ar em ${address}`,
+        `  controle  ${controle}/estado`,
+        `  dados     ${asked.dados} (${held})`,
+        ...(descartado > 0 ? [`Um registro incompleto, de ${descartado} bytes, foi descartado.`] : []),
+        'Ctrl-C encerra.',
+        '',
+      ].join('\n'),
+    );
+    await endRequested();
+    world.out('\nEncerrando…\n');
+  });
+  return 0;
+}
+
+function askedOf(values: Values): SimuladorAsked | { readonly problem: string } {
+  const text = (name: string): string | undefined => textOf(values, name) || undefined;
+  const missing = NEEDED.filter((name) => text(name) === undefined);
+  if (missing.length > 0) return { problem: `Falta ${missing.map((name) => `--${name}`).join(', ')}.` };
+  const porta = portOf(text('porta') ?? DEFAULT_PORT);
+  const controle = portOf(text('controle') ?? DEFAULT_CONTROL_PORT);
+  if (porta === undefined || controle === undefined) {
+    return { problem: `--${porta === undefined ? 'porta' : 'controle'} pede um número de 0 a ${PORT_MAX}.` };
+  }
+  const semente = text('semente');
+  if (semente !== undefined && !/^\d{1,15}$/.test(semente)) {
+    return { problem: '--semente pede um número inteiro de até 15 algarismos.' };
+  }
+  return {
+    host: text('host') ?? DEFAULT_HOST,
+    porta,
+    controle,
+    dados: text('dados')!,
+    certificado: text('certificado')!,
+    chave: text('chave')!,
+    clientes: text('clientes')!,
+    semente: semente === undefined ? undefined : Number(semente),
+    faltas: text('faltas'),
+  };
+}
+
+function portOf(text: string): number | undefined {
+  return /^\d{1,5}$/.test(text) && Number(text) <= PORT_MAX ? Number(text) : undefined;
+}

@@ -1,0 +1,186 @@
+/**
+ * Recognises at a glance an NFS-e that is valid under the schema, signed in the profile, and in canonical form already,
+ * as systems that sign what they write send it. A parser and a schema take ten times as long to say the same.
+ *
+ * The glance is one regular expression, made of the layout table as the schema is. It never refuses: what it does not
+ * recognise is put before the parser and the schema, which have the word. So it may be narrower than they are, and must
+ * not be wider.
+ */
+import { isUtf8 } from 'node:buffer';
+import { readCanonical } from '../documents/canonical.ts';
+import { DSIG, ENVELOPED, REQUIRED } from '../documents/signed.ts';
+import type { XmlDocumentReading } from '../documents/xml.ts';
+import { DPS_NAMESPACE, DPS_VERSAO } from '../fiscal/layout/dps.ts';
+import { NFSE } from '../fiscal/layout/nfse.ts';
+import type { SimpleType } from '../fiscal/layout/simple-types.ts';
+import type { Elemento } from '../fiscal/layout/tree.ts';
+import type { Group, Item, Leaf } from '../fiscal/layout/vocabulary.ts';
+import { XML_HEAD } from '../fiscal/layout/write.ts';
+import { patternOf, written } from '../fiscal/layout/xsd.ts';
+
+/** What the checks of a note ask of it, by the places in {@link PLACES}. */
+export type Campos = {
+  readonly id: string;
+  readonly nNFSe: string;
+  readonly ambGer: string;
+  readonly procEmi: string | undefined;
+  readonly CNPJ: string | undefined;
+  readonly CPF: string | undefined;
+  readonly cMun: string;
+  readonly idDps: string;
+  readonly dhEmi: string;
+  readonly cLocEmi: string;
+};
+
+/** Where the fields stand, `@` before an attribute. */
+export const PLACES: Readonly<Record<keyof Campos, string>> = {
+  id: 'NFSe/infNFSe/@Id',
+  nNFSe: 'NFSe/infNFSe/nNFSe',
+  ambGer: 'NFSe/infNFSe/ambGer',
+  procEmi: 'NFSe/infNFSe/procEmi',
+  CNPJ: 'NFSe/infNFSe/emit/CNPJ',
+  CPF: 'NFSe/infNFSe/emit/CPF',
+  cMun: 'NFSe/infNFSe/emit/enderNac/cMun',
+  idDps: 'NFSe/infNFSe/DPS/infDPS/@Id',
+  dhEmi: 'NFSe/infNFSe/DPS/infDPS/dhEmi',
+  cLocEmi: 'NFSe/infNFSe/DPS/infDPS/cLocEmi',
+};
+
+const FIELD_AT = new Map(Object.entries(PLACES).map(([field, place]) => [place, field]));
+
+export type NotaReconhecida = {
+  readonly campos: Campos;
+  /** Enough of the document to check its signature: the signed element is there without its content. */
+  readonly reading: XmlDocumentReading;
+};
+
+/** Undefined when the bytes are not recognised, whatever they are. */
+export function recogniseNfse(bytes: Uint8Array): NotaReconhecida | undefined {
+  if (!isUtf8(bytes)) return undefined;
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+  const groups = wholeNote().exec(text)?.groups;
+  if (groups === undefined) return undefined;
+  const campos = groups as unknown as Campos;
+  const end = text.lastIndexOf(INF_NFSE_END) + INF_NFSE_END.length;
+  const signature = readCanonical(text.slice(end, -NFSE_END.length), SIGNATURE_LIMITS);
+  if (!('root' in signature)) return undefined;
+  const signed: Elemento = {
+    name: 'infNFSe',
+    namespace: DPS_NAMESPACE,
+    text: '',
+    children: [],
+    attributes: [{ name: 'Id', namespace: '', value: campos.id }],
+    index: 1,
+  };
+  const root: Elemento = {
+    name: 'NFSe',
+    namespace: DPS_NAMESPACE,
+    text: '',
+    children: [signed, signature.root],
+    attributes: [{ name: 'versao', namespace: '', value: DPS_VERSAO }],
+    index: 0,
+  };
+  const canonicalOf = (element: Elemento): string => {
+    // Taken out of its parent, the element declares the namespace itself.
+    if (element === signed) return SIGNED_START + text.slice(START.length + INF_NFSE_START.length, end);
+    const canonical = signature.canonicalOf(element);
+    if (canonical === undefined) throw new RangeError('no canonical form of a part of a recognised signature');
+    return canonical;
+  };
+  return {
+    campos,
+    reading: {
+      root,
+      bytes,
+      text: () => text,
+      // All of it stands in one line.
+      positionOf: () => ({ linha: 1, coluna: 1 }),
+      canonicalOf,
+      strayMarkup: () => undefined,
+    },
+  };
+}
+
+const START = `${XML_HEAD}<NFSe xmlns="${DPS_NAMESPACE}" versao="${DPS_VERSAO}">`;
+const INF_NFSE_START = '<infNFSe';
+const INF_NFSE_END = '</infNFSe>';
+const NFSE_END = '</NFSe>';
+const SIGNED_START = `${INF_NFSE_START} xmlns="${DPS_NAMESPACE}"`;
+const SIGNATURE_LIMITS = { depth: 8, elements: 20 } as const;
+
+const BASE64 = '[A-Za-z0-9+/=]+';
+
+/** The signature in canonical form. To which Id it refers and what it says is checked by who verifies it. */
+const SIGNATURE = [
+  `<Signature xmlns="${literal(DSIG)}"><SignedInfo>`,
+  `<CanonicalizationMethod Algorithm="${literal(REQUIRED.CanonicalizationMethod)}"></CanonicalizationMethod>`,
+  `<SignatureMethod Algorithm="${literal(REQUIRED.SignatureMethod)}"></SignatureMethod>`,
+  `<Reference URI="#[A-Za-z0-9]+"><Transforms><Transform Algorithm="${literal(ENVELOPED)}"></Transform>`,
+  `<Transform Algorithm="${literal(REQUIRED.CanonicalizationMethod)}"></Transform></Transforms>`,
+  `<DigestMethod Algorithm="${literal(REQUIRED.DigestMethod)}"></DigestMethod>`,
+  `<DigestValue>${BASE64}</DigestValue></Reference></SignedInfo><SignatureValue>${BASE64}</SignatureValue>`,
+  `<KeyInfo><X509Data><X509Certificate>${BASE64}</X509Certificate></X509Data></KeyInfo></Signature>`,
+].join('');
+
+let compiled: RegExp | undefined;
+
+/** Made at the first note: the program has commands that never see one. */
+function wholeNote(): RegExp {
+  const note = (): string => element(NFSE, '', ` xmlns="${literal(DPS_NAMESPACE)}"`, SIGNATURE);
+  compiled ??= new RegExp(`^${literal(XML_HEAD)}${note()}$`);
+  return compiled;
+}
+
+function element(item: Leaf | Group, above: string, declaration = '', after = ''): string {
+  const place = above === '' ? item.name : `${above}/${item.name}`;
+  const end = `</${item.name}>`;
+  if (item.kind === 'leaf') return `<${item.name}>${field(place, valuePattern(item.type))}${end}`;
+  // Namespaces come first and attributes by name; no element has more than one of the latter.
+  const attributes = (item.attributes ?? []).map(
+    ({ name, type }) => ` ${name}="${field(`${place}/@${name}`, valuePattern(type))}"`,
+  );
+  const inside = item.items.map((one) => particle(one, place)).join('');
+  return `<${item.name}${declaration}${attributes.join('')}>${inside}${after}${end}`;
+}
+
+/** Every element begins with a tag of its own, so that there is never a second way to read a text. */
+function particle(item: Item, above: string): string {
+  if (item.kind !== 'choice') return repeated(item, above, item.min);
+  const members = item.items.map((member) => repeated(member, above, 1));
+  return `(?:${members.join('|')})${item.min === 0 ? '?' : ''}`;
+}
+
+function repeated(item: Leaf | Group, above: string, min: number): string {
+  const one = element(item, above);
+  if (item.max > 1) return `(?:${one}){${min},${item.max}}`;
+  return min === 1 ? one : `(?:${one})?`;
+}
+
+function field(place: string, pattern: string): string {
+  const name = FIELD_AT.get(place);
+  return name === undefined ? pattern : `(?<${name}>${pattern})`;
+}
+
+/** Three characters are written as references, and they are never part of a pattern that is not for free text. */
+const REFERENCE = '&(?:amp|lt|gt);';
+
+function valuePattern(given: SimpleType): string {
+  const type = written(given);
+  if (type.kind === 'enum') return `(?:${type.values!.map(literal).join('|')})`;
+  if (type.latin) return freeText(type, 'ÿ', type.lines ? '\\n\\t' : '');
+  // Halves of pairs, and what is beyond them, are left to the parser.
+  if (type.pattern === undefined) return freeText(type, '\\uD7FF\\uE000-\\uFFFC', '\\n\\t');
+  return `(?:${patternOf(type).replace(/\((?!\?)/g, '(?:')})`;
+}
+
+/** Text that neither begins nor ends with white space: `last` is the end of the range of characters. */
+function freeText({ min, max }: SimpleType, last: string, breaks: string): string {
+  const visible = `(?:[!-%'-;=?-${last}]|${REFERENCE})`;
+  const any = `(?:[ ${breaks}!-%'-;=?-${last}]|${REFERENCE})`;
+  const more = `${any}{${Math.max(0, min - 2)},${max - 2}}${visible}`;
+  return min > 1 ? visible + more : `${visible}(?:${more})?`;
+}
+
+function literal(text: string): string {
+  return text.replace(/[.?*+^$()[\]{}|\\]/g, '\\$&');
+}

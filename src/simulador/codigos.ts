@@ -1,0 +1,78 @@
+/** The codes that the simulator answers with, with a text for each; and the head that every answer carries. */
+import type { MensagemAdn, TipoAmbiente } from '../adn/wire.ts';
+import { isoMoment, momentIn } from '../fiscal/moment.ts';
+
+export const DESCRICOES = {
+  E999: 'Erro não catalogado.',
+  E1200: 'O certificado da conexão está ausente ou não serve para autenticar um cliente.',
+  E1203: 'O certificado da conexão está fora da validade.',
+  E1205: 'A cadeia do certificado da conexão não é aceita.',
+  E1206: 'A lista de revogação do certificado da conexão não está disponível.',
+  E1207: 'O certificado da conexão foi revogado.',
+  E1208: 'A raiz do certificado da conexão não é aceita.',
+  E1209: 'O certificado da conexão não traz CNPJ.',
+  E1217: 'O serviço está parado para manutenção.',
+  E1219: 'O lote passa do limite de documentos.',
+  E1225: 'O documento não pôde ser decodificado de Base64.',
+  E1226: 'A estrutura descompactada está malformada.',
+  E1228: 'O documento usa prefixo de namespace.',
+  E1229: 'O documento não está codificado em UTF-8.',
+  E1235: 'O documento não obedece ao esquema.',
+  E1242: 'O tipo do documento não é tratado por este serviço.',
+  E1262: 'O CNPJ do certificado não está autorizado a compartilhar documentos do município.',
+  E1263: 'O Id da NFS-e não corresponde aos campos de que é formado.',
+  E1268: 'A chave de acesso já existe no ADN.',
+  E1274: 'O ambiente gerador de uma nota compartilhada por município deve ser 1.',
+  E1276: 'Nota compartilhada por município não leva procEmi.',
+  E1280: 'O CNPJ do emitente é inválido.',
+  E1284: 'O CPF do emitente é inválido.',
+  E1286: 'O município do emitente difere do município emissor da DPS.',
+  E1630: 'A assinatura da NFS-e não confere.',
+  E1632: 'O certificado da assinatura é inválido.',
+  E1634: 'O certificado da assinatura está fora do perfil.',
+  E1636: 'A NFS-e não está assinada.',
+  E1638: 'A assinatura não é do município emissor.',
+  E2020: 'Nenhum documento depois deste NSU.',
+  E2040: 'Nenhum documento com este NSU.',
+  E2060: 'A chave de acesso não existe.',
+  E2061: 'A chave de acesso não é deste município.',
+  E2070: 'Nenhum documento recebido depois deste NSU.',
+} as const;
+
+export type Codigo = keyof typeof DESCRICOES;
+
+/** What the simulator found against a document, or against the whole lot. */
+export function mensagem(codigo: Codigo, complemento?: string): MensagemAdn {
+  const Descricao = DESCRICOES[codigo];
+  return complemento === undefined
+    ? { Codigo: codigo, Descricao }
+    : { Codigo: codigo, Descricao, Complemento: complemento };
+}
+
+/** Codes that are about the connection or the whole lot, with the status that the lot is answered with. */
+export function statusOfLot(codigo: string): number | undefined {
+  if (/^E120\d$|^E1262$/.test(codigo)) return 403;
+  if (codigo === 'E1217') return 503;
+  return codigo === 'E1219' ? 400 : undefined;
+}
+
+/** A rehearsal never says that it is the real thing. */
+const TIPO_AMBIENTE: TipoAmbiente = 'HOMOLOGACAO';
+const VERSAO = 'adn-simulador-1.0';
+const ZONE = 'America/Sao_Paulo';
+
+/** What stands in every answer besides its matter. */
+export function cabecalho(now: number): {
+  readonly TipoAmbiente: TipoAmbiente;
+  readonly VersaoAplicativo: string;
+  readonly DataHoraProcessamento: string;
+} {
+  return { TipoAmbiente: TIPO_AMBIENTE, VersaoAplicativo: VERSAO, DataHoraProcessamento: fractionMoment(now) };
+}
+
+/** `2026-10-05T10:15:31.123-03:00`. */
+export function fractionMoment(now: number): string {
+  const moment = momentIn(ZONE, now);
+  const fraction = String(now % 1000).padStart(3, '0');
+  return isoMoment({ ...moment, time: `${moment.time}.${fraction}` });
+}

@@ -1,0 +1,233 @@
+/**
+ * One document of a lot: unpacked, read, and checked as the national environment says it checks what a municipality
+ * shares. Packing and structure give one error alone; what can be told together about a note that was read is told
+ * together. Whether its key is held already is asked afterwards, by who keeps the notes.
+ */
+import { isUtf8 } from 'node:buffer';
+import { hash } from 'node:crypto';
+import { gunzipSync } from 'node:zlib';
+import type { MensagemAdn } from '../adn/wire.ts';
+import type { Certificate } from '../documents/certificate.ts';
+import { checkSignature, NFSE_PROFILE } from '../documents/signed.ts';
+import { readXml, type XmlDocumentReading, xsdErrors } from '../documents/xml.ts';
+import { cnpjIsValid, cpfIsValid, parseChave } from '../fiscal/chave.ts';
+import type { Fault } from '../fiscal/fault.ts';
+import { DPS_NAMESPACE } from '../fiscal/layout/dps.ts';
+import { attributeOf, type Elemento } from '../fiscal/layout/tree.ts';
+import { nfseXsd } from '../fiscal/layout/xsd.ts';
+import { type Campos, PLACES, recogniseNfse } from './canonical-nfse.ts';
+import { type Codigo, mensagem } from './codigos.ts';
+
+/** The size of one document is not published; a lot of 1 MB holds none that is larger than this by honest means. */
+const XML_BYTES_MAX = 4 * 1024 * 1024;
+const COMPLEMENTO_MAX = 1_000;
+/** Verdicts about certificates of signatures that are remembered; a municipality has two or three. */
+const VERDICTS_MAX = 1_000;
+
+/** Who holds the connection. */
+export type Cliente = { readonly cnpj: string; readonly certificate: Certificate };
+
+export type DocumentoLido = {
+  readonly chave: string;
+  readonly idDps: string;
+  /** Of the XML, lower hex. */
+  readonly sha256: string;
+  readonly gzip: Buffer;
+  readonly xml: () => string;
+};
+
+/** `chave`: where it could be read. */
+export type DocumentoRecusado = { readonly chave: string | null; readonly erros: readonly MensagemAdn[] };
+
+export type LerDocumento = (base64: string, cliente: Cliente, now: number) => DocumentoLido | DocumentoRecusado;
+
+/** `authorities`: those whose certificates may sign. */
+export function leitorDeDocumentos(authorities: readonly Certificate[]): LerDocumento {
+  const xsd = nfseXsd();
+  const vouchedFor = rememberedVerdicts((certificate) => isIssuedByOneOf(authorities, certificate));
+  return (base64, cliente, now) => {
+    const gzip = Buffer.from(base64, 'base64');
+    if (gzip.length === 0 || gzip.toString('base64') !== base64) {
+      return refused(null, 'E1225', 'Use o alfabeto padrão, com preenchimento e sem quebras de linha.');
+    }
+    let xml: Buffer;
+    try {
+      xml = gunzipSync(gzip, { maxOutputLength: XML_BYTES_MAX });
+    } catch (error) {
+      const isLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
+      return refused(null, 'E1226', isLarge ? `Passa de ${XML_BYTES_MAX} bytes.` : 'Não é um gzip inteiro.');
+    }
+    const quick = recogniseNfse(xml);
+    if (quick !== undefined) {
+      const { faults, certificate } = checkSignature(quick.reading, NFSE_PROFILE);
+      // What is wrong with a signature is told by the long way, which sees the whole document.
+      if (faults.length === 0) return judged(quick.campos, certificate, [], quick.reading.text);
+    }
+    const reading = readSlowly(xml, xsd);
+    if ('erros' in reading) return reading;
+    const { faults, certificate } = checkSignature(reading, NFSE_PROFILE);
+    return judged(camposOf(reading.root), certificate, faults, reading.text);
+
+    function judged(
+      campos: Campos,
+      certificate: Certificate | undefined,
+      faults: readonly Fault[],
+      text: () => string,
+    ): DocumentoLido | DocumentoRecusado {
+      const chave = campos.id.slice(3);
+      const erros = [...chaveErros(campos), ...headErros(campos), ...signatureErros(faults)];
+      if (faults.length === 0) erros.push(...certificateErros(certificate!, cliente, now, vouchedFor));
+      if (erros.length > 0) return { chave, erros };
+      return { chave, idDps: campos.idDps, sha256: hash('sha256', xml, 'hex'), gzip, xml: text };
+    }
+  };
+}
+
+function refused(chave: string | null, codigo: Codigo, complemento?: string): DocumentoRecusado {
+  return { chave, erros: [mensagem(codigo, complemento?.slice(0, COMPLEMENTO_MAX))] };
+}
+
+/** What the short way did not recognise, put before parser and schema. */
+function readSlowly(xml: Buffer, xsd: string): XmlDocumentReading | DocumentoRecusado {
+  if (!isUtf8(xml)) return refused(null, 'E1229');
+  if (!/^(?:\uFEFF)?<\?xml[^>]*?encoding\s*=\s*["']utf-8["']/i.test(xml.toString('utf8', 0, 200))) {
+    return refused(null, 'E1229', 'Comece por <?xml version="1.0" encoding="UTF-8"?>.');
+  }
+  const reading = readXml(xml);
+  if ('fault' in reading) return refused(null, 'E1226', told(reading.fault));
+  const { root } = reading;
+  if (root.name !== 'NFSe' || root.namespace !== DPS_NAMESPACE) {
+    const what = root.name === 'DPS' ? 'Uma DPS não se compartilha; envie a NFS-e.' : `Raiz: ${root.name}.`;
+    return refused(null, 'E1242', what);
+  }
+  const chave = keyOf(root);
+  const prefixed = prefixIn(reading);
+  if (prefixed !== undefined) return refused(chave, 'E1228', prefixed);
+  const findings = xsdErrors(xsd, xml);
+  if (findings.length > 0) return refused(chave, 'E1235', findings.join(' '));
+  return reading;
+}
+
+function told({ mensagem: text, linha, coluna }: Fault): string {
+  return linha === undefined ? text : `${text} (linha ${linha}, coluna ${coluna})`;
+}
+
+/** The key of a note that may lack anything else. */
+function keyOf(root: Elemento): string | null {
+  const infNfse = root.children.find(({ name }) => name === 'infNFSe');
+  const id = infNfse && attributeOf(infNfse, 'Id');
+  return id !== undefined && /^NFS[0-9A-Z]{50}$/.test(id) ? id.slice(3) : null;
+}
+
+/** The first prefix that a tag or an attribute bears. One that is declared and not used is nobody's affair. */
+function prefixIn({ text, root }: XmlDocumentReading): string | undefined {
+  const markup = text().replace(/<!--[\s\S]*?-->|<!\[CDATA\[[\s\S]*?\]\]>|<\?[\s\S]*?\?>/g, '');
+  const tag = /<\/?([^\s<>/:"'=]+):/.exec(markup)?.[1];
+  if (tag !== undefined) return `Prefixo ${tag}.`;
+  const attribute = qualifiedAttributeIn(root);
+  return attribute === undefined ? undefined : `Atributo ${attribute} com prefixo.`;
+}
+
+/** An attribute has a namespace only by a prefix. */
+function qualifiedAttributeIn({ attributes, children }: Elemento): string | undefined {
+  const own = attributes.find(({ namespace }) => namespace !== '')?.name;
+  if (own !== undefined) return own;
+  for (const one of children) {
+    const found = qualifiedAttributeIn(one);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Of a document that is valid under the schema. */
+function camposOf(root: Elemento): Campos {
+  const fields = Object.entries(PLACES).map(([field, place]) => [field, valueAt(root, place)]);
+  return Object.fromEntries(fields) as Campos;
+}
+
+function valueAt(root: Elemento, place: string): string | undefined {
+  const [, ...steps] = place.split('/');
+  let element: Elemento | undefined = root;
+  for (const step of steps) {
+    if (step.startsWith('@')) return element && attributeOf(element, step.slice(1));
+    element = element?.children.find(({ name }) => name === step);
+  }
+  return element?.text;
+}
+
+/** E1263: the key says again what the note says. */
+function chaveErros({ id, cMun, ambGer, CNPJ, CPF, nNFSe, dhEmi }: Campos): readonly MensagemAdn[] {
+  const chave = parseChave(id.slice(3));
+  if (chave === undefined) return [mensagem('E1263', 'A estrutura da chave ou o seu dígito verificador está errado.')];
+  const said: readonly (readonly [string, boolean])[] = [
+    ['município', chave.cMun === cMun],
+    ['ambiente gerador', chave.ambGer === ambGer],
+    ['documento do emitente', chave.documento === (CNPJ ?? CPF)],
+    ['número', chave.nNFSe === nNFSe],
+    ['ano e mês', chave.anoMes === dhEmi.slice(2, 4) + dhEmi.slice(5, 7)],
+  ];
+  const differing = said.filter(([, isSame]) => !isSame).map(([name]) => name);
+  return differing.length === 0 ? [] : [mensagem('E1263', `Diferem: ${differing.join(', ')}.`)];
+}
+
+/** What the head of a note that a municipality shares must say, apart from the key. */
+function headErros({ ambGer, procEmi, CNPJ, CPF, cMun, cLocEmi }: Campos): readonly MensagemAdn[] {
+  const erros: MensagemAdn[] = [];
+  if (ambGer !== '1') erros.push(mensagem('E1274'));
+  if (procEmi !== undefined) erros.push(mensagem('E1276'));
+  if (CNPJ !== undefined && !cnpjIsValid(CNPJ)) erros.push(mensagem('E1280'));
+  if (CPF !== undefined && !cpfIsValid(CPF)) erros.push(mensagem('E1284'));
+  if (cMun !== cLocEmi) erros.push(mensagem('E1286'));
+  return erros;
+}
+
+/** The codes of a signature by those of who verifies it. */
+const SIGNATURE_CODES: Readonly<Record<string, Codigo>> = {
+  E901: 'E1636',
+  E902: 'E1630',
+  E904: 'E1634',
+  E905: 'E1634',
+};
+
+function signatureErros([first]: readonly Fault[]): readonly MensagemAdn[] {
+  if (first === undefined) return [];
+  return [mensagem(SIGNATURE_CODES[first.codigo] ?? 'E1630', first.mensagem.slice(0, COMPLEMENTO_MAX))];
+}
+
+function certificateErros(
+  certificate: Certificate,
+  cliente: Cliente,
+  now: number,
+  vouchedFor: (certificate: Certificate) => boolean,
+): readonly MensagemAdn[] {
+  const { inicio, fim, isCa, keyUsage, holder, fingerprint } = certificate;
+  if (isCa) return [mensagem('E1634', 'É o certificado de uma autoridade.')];
+  if (keyUsage !== undefined && !keyUsage.includes('digitalSignature')) {
+    return [mensagem('E1634', 'O certificado não serve para assinar.')];
+  }
+  if (now < inicio || now > fim) return [mensagem('E1632', 'O certificado está fora da validade.')];
+  // The certificate of the connection was looked through when the connection was made.
+  if (fingerprint !== cliente.certificate.fingerprint && !vouchedFor(certificate)) {
+    return [mensagem('E1632', 'O certificado não foi emitido por uma autoridade aceita.')];
+  }
+  if (holder?.tipo !== 'CNPJ' || holder.documento !== cliente.cnpj) {
+    return [mensagem('E1638', 'O CNPJ da assinatura não é o do certificado da conexão.')];
+  }
+  return [];
+}
+
+function isIssuedByOneOf(authorities: readonly Certificate[], { x509 }: Certificate): boolean {
+  return authorities.some((one) => one.isCa && x509.checkIssued(one.x509) && x509.verify(one.publicKey));
+}
+
+function rememberedVerdicts(judge: (certificate: Certificate) => boolean): (certificate: Certificate) => boolean {
+  const verdicts = new Map<string, boolean>();
+  return (certificate) => {
+    const known = verdicts.get(certificate.fingerprint);
+    if (known !== undefined) return known;
+    if (verdicts.size >= VERDICTS_MAX) verdicts.clear();
+    const verdict = judge(certificate);
+    verdicts.set(certificate.fingerprint, verdict);
+    return verdict;
+  };
+}

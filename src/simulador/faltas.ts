@@ -1,0 +1,184 @@
+/**
+ * How the simulator misbehaves, as one table: each fault with its name, what the other side sees, and when it strikes.
+ *
+ * Whether a fault strikes is drawn from the seed, the number of the request and the name of the fault, and from nothing
+ * else: the same seed and the same sequence of requests fail alike, and one fault more or less changes no other.
+ */
+import { hash } from 'node:crypto';
+
+/**
+ * `antes`: the request is answered, or not, without being processed. `depois`: it is processed, and then this happens
+ * in place of the answer. `resposta`: the answer is given, and is spoilt. Of the first two only one strikes at a time,
+ * the first that is drawn; those of the third go together.
+ */
+type Momento = 'antes' | 'depois' | 'resposta';
+
+type Falta = {
+  readonly momento: Momento;
+  /** Whether it strikes lots, queries, or both. */
+  readonly em: 'envio' | 'consulta' | 'ambos';
+  /** In Portuguese, for the help and the state. */
+  readonly significado: string;
+};
+
+export const FALTAS = {
+  'atraso-antes': {
+    momento: 'resposta',
+    em: 'ambos',
+    significado: 'espera até atraso_ms antes de processar',
+  },
+  atraso: { momento: 'resposta', em: 'ambos', significado: 'processa e espera até atraso_ms antes de responder' },
+  'pedido-perdido': { momento: 'antes', em: 'ambos', significado: 'não processa nem responde; desiste em perdida_ms' },
+  'reinicio-antes': { momento: 'antes', em: 'ambos', significado: 'derruba a conexão sem processar' },
+  erro5xx: { momento: 'antes', em: 'ambos', significado: 'responde 500, 502, 503 ou 504 sem processar' },
+  erro429: { momento: 'antes', em: 'ambos', significado: 'responde 429 com Retry-After sem processar' },
+  html: { momento: 'antes', em: 'ambos', significado: 'responde 200 com uma página HTML sem processar' },
+  manutencao: { momento: 'antes', em: 'envio', significado: 'recusa o lote com E1217, serviço parado' },
+  e999: { momento: 'antes', em: 'envio', significado: 'responde 201 com E999 em cada documento sem processar' },
+  'lote-parcial': {
+    momento: 'depois',
+    em: 'envio',
+    significado: 'processa só os primeiros documentos e responde só por eles, ou derruba a conexão',
+  },
+  'reinicio-depois': { momento: 'depois', em: 'envio', significado: 'processa e derruba a conexão' },
+  'resposta-perdida': {
+    momento: 'depois',
+    em: 'envio',
+    significado: 'processa e nunca responde; desiste em perdida_ms',
+  },
+  'erro5xx-depois': { momento: 'depois', em: 'envio', significado: 'processa e responde 500, 502, 503 ou 504' },
+  'html-depois': { momento: 'depois', em: 'envio', significado: 'processa e responde 200 com uma página HTML' },
+  'sem-lote': {
+    momento: 'resposta',
+    em: 'ambos',
+    significado: 'a resposta vem sem o campo Lote (na consulta, LoteDFe)',
+  },
+  'resposta-dupla': { momento: 'resposta', em: 'ambos', significado: 'entradas da resposta vêm em dobro' },
+  reordena: { momento: 'resposta', em: 'ambos', significado: 'as entradas da resposta vêm em outra ordem' },
+  'base64-duplo': {
+    momento: 'resposta',
+    em: 'consulta',
+    significado: 'ArquivoXml vem codificado duas vezes em Base64',
+  },
+  'nomes-camel': { momento: 'resposta', em: 'ambos', significado: 'os campos vêm com inicial minúscula' },
+  'corpo-cortado': { momento: 'resposta', em: 'ambos', significado: 'o corpo da resposta vem pela metade' },
+  'resposta-enorme': {
+    momento: 'resposta',
+    em: 'ambos',
+    significado: 'a resposta vem inchada até enorme_bytes',
+  },
+} as const satisfies Record<string, Falta>;
+
+export type NomeDeFalta = keyof typeof FALTAS;
+
+/** What the faults take from here: name, meaning, default, and the greatest value allowed. */
+export const AJUSTES = {
+  atraso_ms: { significado: 'maior espera de atraso e atraso-antes', padrao: 2_000, max: 600_000 },
+  perdida_ms: { significado: 'quanto se segura uma conexão sem resposta', padrao: 120_000, max: 600_000 },
+  enorme_bytes: { significado: 'tamanho de uma resposta-enorme', padrao: 64 * 1024 * 1024, max: 1024 * 1024 * 1024 },
+} as const;
+
+export type NomeDeAjuste = keyof typeof AJUSTES;
+
+/** How often each fault strikes, from 0 to 1, and the settings. */
+export type Configuracao = {
+  readonly semente: number;
+  readonly partes: { readonly [nome in NomeDeFalta]?: number };
+  readonly ajustes: { readonly [nome in NomeDeAjuste]: number };
+};
+
+export const SEM_FALTAS: Configuracao = {
+  semente: 1,
+  partes: {},
+  ajustes: {
+    atraso_ms: AJUSTES.atraso_ms.padrao,
+    perdida_ms: AJUSTES.perdida_ms.padrao,
+    enorme_bytes: AJUSTES.enorme_bytes.padrao,
+  },
+};
+
+const SEMENTE_MAX = Number.MAX_SAFE_INTEGER;
+
+/** Changes some of the settings; the others stay. Answers the problem, in Portuguese, when a name or value is wrong. */
+export function configurada(
+  before: Configuracao,
+  changes: Readonly<Record<string, unknown>>,
+): Configuracao | { readonly problema: string } {
+  let { semente } = before;
+  const partes: Record<string, number> = { ...before.partes };
+  const ajustes: Record<string, number> = { ...before.ajustes };
+  for (const [nome, value] of Object.entries(changes)) {
+    if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) {
+      return { problema: `${nome} pede um número, zero ou maior.` };
+    }
+    if (nome === 'semente') {
+      if (!Number.isInteger(value) || value > SEMENTE_MAX) return { problema: 'semente pede um número inteiro.' };
+      semente = value;
+    } else if (Object.hasOwn(AJUSTES, nome)) {
+      const { max } = AJUSTES[nome as NomeDeAjuste];
+      if (!Number.isInteger(value) || value > max) return { problema: `${nome} pede um inteiro de 0 a ${max}.` };
+      ajustes[nome] = value;
+    } else if (Object.hasOwn(FALTAS, nome)) {
+      if (value > 1) return { problema: `${nome} pede uma fração de 0 a 1; 0.05 é uma vez em vinte.` };
+      if (value === 0) delete partes[nome];
+      else partes[nome] = value;
+    } else {
+      const known = [...Object.keys(FALTAS), ...Object.keys(AJUSTES), 'semente'].join(', ');
+      return { problema: `${nome} não é uma falta. Existem: ${known}.` };
+    }
+  }
+  return { semente, partes, ajustes: ajustes as Configuracao['ajustes'] };
+}
+
+/** `atraso=0.1,html=0.02` as a command line has it. */
+export function faltasOfText(text: string): Record<string, unknown> {
+  const pairs = text.split(',').filter((pair) => pair.trim() !== '');
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const [nome, value, ...rest] = pair.split('=').map((part) => part.trim());
+      const isNumber = value !== undefined && rest.length === 0 && /^\d+(\.\d+)?$|^\.\d+$/.test(value);
+      return [nome ?? '', isNumber ? Number(value) : undefined];
+    }),
+  );
+}
+
+/** What befalls one request. */
+export type Sorte = {
+  /** The one fault that takes the place of processing or of the answer. */
+  readonly desvio: NomeDeFalta | undefined;
+  /** Those that spoil the answer. */
+  readonly estragos: ReadonlySet<NomeDeFalta>;
+  /** A number from 0 to 1 for a choice within a fault, always the same for the same request and purpose. */
+  draw(purpose: string): number;
+};
+
+/** `numero`: of the request, from 1 since the seed was set. */
+export function sorteDe({ semente, partes }: Configuracao, numero: number, em: 'envio' | 'consulta'): Sorte {
+  const draw = (purpose: string): number => drawn(`${semente} ${numero} ${purpose}`);
+  let desvio: NomeDeFalta | undefined;
+  const estragos = new Set<NomeDeFalta>();
+  for (const [nome, falta] of ENTRIES) {
+    const parte = partes[nome];
+    if (parte === undefined || (falta.em !== 'ambos' && falta.em !== em) || draw(nome) >= parte) continue;
+    if (falta.momento === 'resposta') estragos.add(nome);
+    else desvio ??= nome;
+  }
+  return { desvio, estragos, draw };
+}
+
+const ENTRIES = Object.entries(FALTAS) as readonly (readonly [NomeDeFalta, Falta])[];
+
+/** From 0 up to but without 1, the same for the same text on every machine. */
+export function drawn(text: string): number {
+  return Number.parseInt(hash('sha256', text, 'hex').slice(0, 12), 16) / 2 ** 48;
+}
+
+/** The same entries in another order. */
+export function shuffled<T>(list: readonly T[], draw: (purpose: string) => number): T[] {
+  const mixed = [...list];
+  for (let last = mixed.length - 1; last > 0; last -= 1) {
+    const other = Math.floor(draw(`ordem ${last}`) * (last + 1));
+    [mixed[last], mixed[other]] = [mixed[other]!, mixed[last]!];
+  }
+  return mixed;
+}

@@ -1,0 +1,109 @@
+/**
+ * Refusals that somebody asked for: which documents, and with which code. A share of the documents is drawn by their
+ * key, so that a document refused once is refused again, as a rule that it breaks would.
+ */
+import type { MensagemAdn } from '../adn/wire.ts';
+import { type Codigo, DESCRICOES, statusOfLot } from './codigos.ts';
+import { drawn } from './faltas.ts';
+
+const RECUSAS_MAX = 1_000;
+const TEXT_MAX = 1_000;
+
+/** Without a selector it concerns every document. */
+export type Recusa = {
+  readonly codigo: string;
+  readonly descricao: string;
+  readonly complemento?: string;
+  /** One note. */
+  readonly chave?: string;
+  /** Documents in whose XML this text stands. */
+  readonly contem?: string;
+  /** Whatever this municipality shares. */
+  readonly cnpj?: string;
+  /** A share of the documents, from 0 to 1. */
+  readonly parte?: number;
+  /** How many times; without end when it is not said. */
+  vezes?: number;
+};
+
+const FIELDS = ['codigo', 'descricao', 'complemento', 'chave', 'contem', 'cnpj'] as const;
+
+/** Reads what was asked for; answers the problem, in Portuguese, when it is not a list of refusals. */
+export function recusasOf(value: unknown): Recusa[] | { readonly problema: string } {
+  if (!Array.isArray(value) || value.length > RECUSAS_MAX) {
+    return {
+      problema: `o corpo deve ser uma lista de recusas, de 0 a ${RECUSAS_MAX}: [{"codigo":"E1289","parte":0.1}].`,
+    };
+  }
+  const recusas: Recusa[] = [];
+  for (const one of value as readonly unknown[]) {
+    if (typeof one !== 'object' || one === null) return { problema: 'cada recusa é um objeto com codigo.' };
+    const given = one as Readonly<Record<string, unknown>>;
+    const strange = Object.keys(given).find((name) => ![...FIELDS, 'parte', 'vezes'].includes(name as never));
+    if (strange !== undefined) {
+      return { problema: `${strange} não existe em uma recusa. Campos: ${FIELDS.join(', ')}, parte, vezes.` };
+    }
+    for (const name of FIELDS) {
+      const text = given[name];
+      if (text === undefined && name !== 'codigo') continue;
+      if (typeof text !== 'string' || text === '' || text.length > TEXT_MAX) {
+        return { problema: `${name} deve ser um texto de 1 a ${TEXT_MAX} caracteres.` };
+      }
+    }
+    const { parte, vezes } = given;
+    if (parte !== undefined && !(typeof parte === 'number' && parte >= 0 && parte <= 1)) {
+      return { problema: 'parte deve ser um número de 0 a 1.' };
+    }
+    if (vezes !== undefined && !(typeof vezes === 'number' && Number.isInteger(vezes) && vezes > 0)) {
+      return { problema: 'vezes deve ser um inteiro maior que zero.' };
+    }
+    const codigo = given.codigo as string;
+    recusas.push({ ...(given as Omit<Recusa, 'descricao'>), descricao: descricaoOf(codigo, given.descricao) });
+  }
+  return recusas;
+}
+
+function descricaoOf(codigo: string, given: unknown): string {
+  return typeof given === 'string' ? given : (DESCRICOES[codigo as Codigo] ?? 'Recusa pedida ao simulador.');
+}
+
+/** The refusal of a whole lot, when one with such a code is asked for. */
+export function lotRefusal(
+  recusas: readonly Recusa[],
+  cnpj: string,
+): { readonly status: number; readonly erro: MensagemAdn } | undefined {
+  for (const recusa of recusas) {
+    const status = statusOfLot(recusa.codigo);
+    if (status === undefined || (recusa.cnpj !== undefined && recusa.cnpj !== cnpj) || !taken(recusa)) continue;
+    return { status, erro: erroOf(recusa) };
+  }
+  return undefined;
+}
+
+/** The refusal of a document. `xml` is asked for only when a refusal looks into documents. */
+export function documentRefusal(
+  recusas: readonly Recusa[],
+  { chave, cnpj, semente, xml }: { chave: string; cnpj: string; semente: number; xml: () => string },
+): MensagemAdn | undefined {
+  for (const recusa of recusas) {
+    if (statusOfLot(recusa.codigo) !== undefined) continue;
+    if (recusa.chave !== undefined && recusa.chave !== chave) continue;
+    if (recusa.cnpj !== undefined && recusa.cnpj !== cnpj) continue;
+    if (recusa.parte !== undefined && drawn(`${semente} recusa ${recusa.codigo} ${chave}`) >= recusa.parte) continue;
+    if (recusa.contem !== undefined && !xml().includes(recusa.contem)) continue;
+    if (taken(recusa)) return erroOf(recusa);
+  }
+  return undefined;
+}
+
+/** Counts one of its times off, if they are counted. */
+function taken(recusa: Recusa): boolean {
+  if (recusa.vezes === undefined) return true;
+  if (recusa.vezes === 0) return false;
+  recusa.vezes -= 1;
+  return true;
+}
+
+function erroOf({ codigo, descricao, complemento }: Recusa): MensagemAdn {
+  return { Codigo: codigo, Descricao: descricao, ...(complemento === undefined ? {} : { Complemento: complemento }) };
+}

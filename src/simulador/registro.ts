@@ -1,0 +1,399 @@
+/**
+ * What the simulator holds: one file that only grows, and an index of it in memory that is made anew at every start.
+ *
+ * A record is on disk before anybody is told of it, and records that arrive while the disk is busy go there together.
+ * After a crash the file may end in the middle of a record; that end was never answered for, and is cut off.
+ */
+import { closeSync, constants, fsyncSync, ftruncateSync, openSync, readSync } from 'node:fs';
+import { type FileHandle, mkdir, open, readFile, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { crc32 } from 'node:zlib';
+
+const FILE_NAME = 'registro.log';
+const LOCK_NAME = 'em-uso.pid';
+/** Length of the particulars, length of the document, checksum of both: four bytes each. */
+const HEAD_BYTES = 12;
+/** Particulars have a few hundred bytes and a document fits into a lot: greater lengths are no record of ours. */
+const RECORD_BYTES_MAX = 8 * 1024 * 1024;
+const SCAN_BYTES = 4 * 1024 * 1024;
+/** Repetitions that are told one by one, of however many there were. */
+const REPETITIONS_KEPT = 100;
+
+/** A document as it is handed in. */
+export type Novo = {
+  readonly chave: string;
+  /** CNPJ of the municipality that shared it. */
+  readonly cnpj: string;
+  /** SHA-256 of the document, lower hex. */
+  readonly sha256: string;
+  /** Id of the DPS inside. */
+  readonly idDps: string;
+  /** Milliseconds since 1970. */
+  readonly em: number;
+};
+
+/** A document that is held. */
+export type Guardado = Novo & {
+  /** Reception number: ascending for each municipality, from 1. */
+  readonly nsu: number;
+  /** Place among all documents, from 1. */
+  readonly ordem: number;
+  /** Where its compressed bytes are in the file. */
+  readonly at: number;
+  readonly bytes: number;
+};
+
+/** A key that was shared again, with the document that is held or with another one. */
+export type Repeticao = { readonly chave: string; readonly mesmo_documento: boolean; readonly em: number };
+
+export type MunicipioGuardado = {
+  readonly codigo_ibge: string;
+  readonly cnpj: string;
+  readonly documentos: number;
+  readonly ultimo_nsu: number;
+};
+
+export type Registro = {
+  documentoDe(chave: string): Guardado | undefined;
+  /** Keeps a document under a key that is not held yet. {@link onDisk} tells when it is safe. */
+  guardar(novo: Novo, gzip: Uint8Array): Guardado;
+  /** Notes that a held key came again. */
+  repetir(guardado: Guardado, sha256: string, em: number): void;
+  /** Resolves once everything handed in so far is on disk; rejects when the disk refuses, and from then on. */
+  onDisk(): Promise<void>;
+  /** Documents of a municipality after a reception number, in its order. */
+  depoisDe(cnpj: string, nsu: number, max: number): readonly Guardado[];
+  /** Documents of all, in the order in which they came. */
+  emOrdem(depois: number, max: number): readonly Guardado[];
+  /** The compressed document as it was sent. It must be on disk. */
+  gzipOf(guardado: Guardado): Buffer;
+  municipios(): readonly MunicipioGuardado[];
+  readonly total: number;
+  readonly repeticoes: { readonly mesmo_documento: number; readonly outro_documento: number };
+  ultimasRepeticoes(): readonly Repeticao[];
+  /** Identifiers of DPS that stand in notes of more than one key. */
+  dpsRepetidas(): readonly string[];
+  /** Bytes of an unfinished record that were cut off at the start. */
+  readonly descartado: number;
+  limpar(): Promise<void>;
+  close(): Promise<void>;
+};
+
+type Meta =
+  | (Novo & { readonly tipo: 'documento'; readonly nsu: number })
+  | (Repeticao & { readonly tipo: 'repeticao' });
+
+/** Opens the folder, making it when there is none. Throws, in Portuguese, when it cannot be used. */
+export async function openRegistro(folder: string): Promise<Registro> {
+  await mkdir(folder, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
+    throw new Error(`a pasta ${folder} não pôde ser criada (${error.code}). Escolha outra com --dados.`);
+  });
+  const unlock = await lock(folder);
+  try {
+    const file = await open(path.join(folder, FILE_NAME), constants.O_RDWR | constants.O_CREAT, 0o600);
+    syncFolder(folder);
+    const index = indexOf();
+    const { size } = await file.stat();
+    const end = await scan(file, size, index.enter);
+    if (end < size) await file.truncate(end);
+    return registroOver(file, index, end, size - end, unlock);
+  } catch (error) {
+    await unlock();
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    if (syscall === undefined) throw error;
+    throw new Error(
+      `a pasta ${folder} não pôde ser usada (${code}). Confira as permissões, ou escolha outra com --dados.`,
+    );
+  }
+}
+
+function registroOver(
+  file: FileHandle,
+  index: Index,
+  end: number,
+  descartado: number,
+  unlock: () => Promise<void>,
+): Registro {
+  const writer = writerOf(file, end);
+  const keep = (meta: Meta, gzip: Uint8Array): void => {
+    const text = Buffer.from(JSON.stringify(meta), 'utf8');
+    const head = Buffer.allocUnsafe(HEAD_BYTES);
+    head.writeUInt32LE(text.length, 0);
+    head.writeUInt32LE(gzip.length, 4);
+    head.writeUInt32LE(crc32(gzip, crc32(text)), 8);
+    const at = writer.append([head, text, gzip]);
+    index.enter(meta, at + HEAD_BYTES + text.length, gzip.length);
+  };
+  return {
+    documentoDe: (chave) => index.held.porChave.get(chave),
+    guardar: ({ chave, cnpj, sha256, idDps, em }, gzip) => {
+      const own = { chave: owned(chave), cnpj, sha256, idDps: owned(idDps), em };
+      keep({ tipo: 'documento', ...own, nsu: (index.held.porCnpj.get(cnpj)?.length ?? 0) + 1 }, gzip);
+      return index.held.porChave.get(chave)!;
+    },
+    repetir: (guardado, sha256, em) =>
+      keep(
+        { tipo: 'repeticao', chave: guardado.chave, mesmo_documento: guardado.sha256 === sha256, em },
+        new Uint8Array(),
+      ),
+    onDisk: () => writer.onDisk(),
+    depoisDe: (cnpj, nsu, max) => (index.held.porCnpj.get(cnpj) ?? []).slice(nsu, nsu + max),
+    emOrdem: (depois, max) => index.held.emOrdem.slice(depois, depois + max),
+    gzipOf: ({ at, bytes }) => bytesAt(file, at, bytes),
+    municipios: () => municipiosOf(index.held),
+    get total() {
+      return index.held.emOrdem.length;
+    },
+    get repeticoes() {
+      const { mesmo_documento, outro_documento } = index.held;
+      return { mesmo_documento, outro_documento };
+    },
+    ultimasRepeticoes: () => [...index.held.ultimas],
+    dpsRepetidas: () => [...index.held.dpsRepetidas],
+    descartado,
+    limpar: () => writer.restart(index.clear),
+    close: async () => {
+      await writer.onDisk().catch(() => undefined);
+      await file.close();
+      await unlock();
+    },
+  };
+}
+
+/** A copy. A piece cut out of a document would keep the whole document in memory for as long as the index lives. */
+function owned(text: string): string {
+  return Buffer.from(text, 'utf8').toString('utf8');
+}
+
+type Held = {
+  readonly porChave: Map<string, Guardado>;
+  readonly porCnpj: Map<string, Guardado[]>;
+  readonly emOrdem: Guardado[];
+  readonly chaveDaDps: Map<string, string>;
+  readonly dpsRepetidas: Set<string>;
+  mesmo_documento: number;
+  outro_documento: number;
+  readonly ultimas: Repeticao[];
+};
+
+type Enter = (meta: Meta, at: number, bytes: number) => void;
+
+type Index = { readonly held: Held; readonly enter: Enter; readonly clear: () => void };
+
+function indexOf(): Index {
+  let held = nothingHeld();
+  return {
+    get held() {
+      return held;
+    },
+    enter: (meta, at, bytes) => {
+      if (meta.tipo === 'repeticao') repeated(held, meta);
+      else added(held, meta, at, bytes);
+    },
+    clear: () => {
+      held = nothingHeld();
+    },
+  };
+}
+
+function nothingHeld(): Held {
+  return {
+    porChave: new Map(),
+    porCnpj: new Map(),
+    emOrdem: [],
+    chaveDaDps: new Map(),
+    dpsRepetidas: new Set(),
+    mesmo_documento: 0,
+    outro_documento: 0,
+    ultimas: [],
+  };
+}
+
+function added(held: Held, meta: Meta & { tipo: 'documento' }, at: number, bytes: number): void {
+  const { chave, cnpj, sha256, idDps, em, nsu } = meta;
+  const guardado = { chave, cnpj, sha256, idDps, em, nsu, ordem: held.emOrdem.length + 1, at, bytes };
+  held.porChave.set(chave, guardado);
+  held.emOrdem.push(guardado);
+  const own = held.porCnpj.get(cnpj);
+  if (own === undefined) held.porCnpj.set(cnpj, [guardado]);
+  else own.push(guardado);
+  const other = held.chaveDaDps.get(idDps);
+  if (other === undefined) held.chaveDaDps.set(idDps, chave);
+  else held.dpsRepetidas.add(idDps);
+}
+
+function repeated(held: Held, { chave, mesmo_documento, em }: Repeticao): void {
+  if (mesmo_documento) held.mesmo_documento += 1;
+  else held.outro_documento += 1;
+  held.ultimas.push({ chave, mesmo_documento, em });
+  if (held.ultimas.length > REPETITIONS_KEPT) held.ultimas.shift();
+}
+
+function municipiosOf({ emOrdem, porCnpj }: Held): readonly MunicipioGuardado[] {
+  const counts = new Map<string, { codigo_ibge: string; cnpj: string; documentos: number }>();
+  for (const { chave, cnpj } of emOrdem) {
+    const codigo_ibge = chave.slice(0, 7);
+    const key = `${codigo_ibge} ${cnpj}`;
+    const known = counts.get(key);
+    if (known === undefined) counts.set(key, { codigo_ibge, cnpj, documentos: 1 });
+    else known.documentos += 1;
+  }
+  return [...counts.values()].map((one) => ({ ...one, ultimo_nsu: porCnpj.get(one.cnpj)!.length }));
+}
+
+type Writer = {
+  /** Hands bytes to the writer; answers where in the file they will stand. */
+  append(pieces: readonly Uint8Array[]): number;
+  onDisk(): Promise<void>;
+  /** Empties the file once all that is under way is done, and in the same breath does what the caller says. */
+  restart(then: () => void): Promise<void>;
+};
+
+/** Writes what has gathered, syncs it, and only then looks at what has gathered meanwhile. */
+function writerOf(file: FileHandle, start: number): Writer {
+  let end = start;
+  let written = start;
+  let gathered: Uint8Array[] = [];
+  let isWriting = false;
+  let under: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
+  const flush = async (): Promise<void> => {
+    isWriting = true;
+    const bytes = Buffer.concat(gathered);
+    gathered = [];
+    let done = 0;
+    while (done < bytes.length) {
+      done += (await file.write(bytes, done, bytes.length - done, written + done)).bytesWritten;
+    }
+    written += bytes.length;
+    await file.datasync();
+    isWriting = false;
+  };
+  const onDisk = (): Promise<void> => {
+    if (next !== undefined) return next;
+    if (gathered.length === 0) return under ?? Promise.resolve();
+    // A failure stays: what follows a hole in the file could not be read back.
+    const turn = (under ?? Promise.resolve()).then(() => {
+      next = undefined;
+      under = turn;
+      return flush();
+    });
+    next = turn;
+    return turn;
+  };
+  return {
+    append: (pieces) => {
+      gathered.push(...pieces);
+      const at = end;
+      for (const piece of pieces) end += piece.length;
+      return at;
+    },
+    onDisk,
+    restart: async (then) => {
+      while (isWriting || gathered.length > 0) await onDisk();
+      ftruncateSync(file.fd, 0);
+      end = 0;
+      written = 0;
+      then();
+    },
+  };
+}
+
+/** Reads record after record; answers where the last whole one ends. */
+async function scan(file: FileHandle, size: number, enter: Enter): Promise<number> {
+  let bytes = Buffer.alloc(0);
+  let at = 0;
+  for (;;) {
+    const record = recordAt(bytes, 0);
+    if (record === 'damaged') return at;
+    if (record === 'short') {
+      const from = at + bytes.length;
+      if (from >= size) return at;
+      const more = Buffer.allocUnsafe(Math.min(SCAN_BYTES, size - from));
+      const { bytesRead } = await file.read(more, 0, more.length, from);
+      if (bytesRead === 0) return at;
+      bytes = Buffer.concat([bytes, more.subarray(0, bytesRead)]);
+      continue;
+    }
+    enter(record.meta, at + HEAD_BYTES + record.metaBytes, record.length - HEAD_BYTES - record.metaBytes);
+    at += record.length;
+    bytes = bytes.subarray(record.length);
+  }
+}
+
+function recordAt(bytes: Buffer, at: number): { meta: Meta; metaBytes: number; length: number } | 'short' | 'damaged' {
+  if (bytes.length < at + HEAD_BYTES) return 'short';
+  const metaBytes = bytes.readUInt32LE(at);
+  const length = HEAD_BYTES + metaBytes + bytes.readUInt32LE(at + 4);
+  if (metaBytes === 0 || length > RECORD_BYTES_MAX) return 'damaged';
+  if (bytes.length < at + length) return 'short';
+  const body = bytes.subarray(at + HEAD_BYTES, at + length);
+  if (crc32(body) !== bytes.readUInt32LE(at + 8)) return 'damaged';
+  return { meta: JSON.parse(body.toString('utf8', 0, metaBytes)) as Meta, metaBytes, length };
+}
+
+function bytesAt(file: FileHandle, at: number, length: number): Buffer {
+  const bytes = Buffer.allocUnsafe(length);
+  let got = 0;
+  while (got < length) {
+    const count = readSync(file.fd, bytes, got, length - got, at + got);
+    if (count === 0) throw new Error('the file ends before a document that the index knows');
+    got += count;
+  }
+  return bytes;
+}
+
+/** A file that was just made is safe only once its folder is. */
+function syncFolder(folder: string): void {
+  if (process.platform === 'win32') return;
+  const handle = openSync(folder, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** In a container every process may have the number of the one that was killed. */
+const lockedHere = new Set<string>();
+
+/** Two processes that append to one file would overwrite each other. A killed one leaves its number behind. */
+async function lock(folder: string): Promise<() => Promise<void>> {
+  const place = path.resolve(folder, LOCK_NAME);
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      const file = await open(place, 'wx', 0o600);
+      await file.writeFile(String(process.pid));
+      await file.close();
+      lockedHere.add(place);
+      return () => {
+        lockedHere.delete(place);
+        return rm(place, { force: true });
+      };
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== 'EEXIST') {
+        throw new Error(
+          `a pasta ${folder} não aceita escrita (${code}). Confira as permissões, ou escolha outra com --dados.`,
+        );
+      }
+    }
+    const holder = Number(await readFile(place, 'utf8').catch(() => ''));
+    const isHeld = holder === process.pid ? lockedHere.has(place) : holder > 0 && isAlive(holder);
+    if (attempt > 0 || isHeld) {
+      throw new Error(
+        `a pasta ${folder} está em uso por outro simulador (processo ${holder}). Encerre-o, ou escolha outra com --dados.`,
+      );
+    }
+    await rm(place, { force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

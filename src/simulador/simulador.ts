@@ -1,0 +1,123 @@
+/**
+ * A small real fake of the national environment: HTTPS with certificates on both sides, documents checked and kept,
+ * and faults on a seed. It is for rehearsals and tests; it is a process of its own, shares nothing with the service,
+ * and knows of the law only what stands in the documents.
+ *
+ * It takes notes (NFS-e). Events are answered E1242.
+ */
+import { readFile } from 'node:fs/promises';
+import { certificatesOfPem } from '../documents/certificate.ts';
+import { loadSigner, tlsMaterialOf } from '../documents/key-files.ts';
+import { abrirAdn } from './adn.ts';
+import { abrirControle, CONTROL_HOST } from './controle.ts';
+import { leitorDeDocumentos } from './documento.ts';
+import { type Estado, type Log, novasContagens } from './estado.ts';
+import { AJUSTES, configurada, FALTAS, faltasOfText, SEM_FALTAS } from './faltas.ts';
+import { openRegistro } from './registro.ts';
+
+export type SimuladorOptions = {
+  /** Address to listen on; the control is always on this machine alone. */
+  readonly host: string;
+  /** 0 chooses a free one; so for the control. */
+  readonly porta: number;
+  readonly controle: number;
+  /** Folder of what it holds. */
+  readonly dados: string;
+  /** PEM files: the server's certificate with its chain, its key, and the authorities of the clients. */
+  readonly certificado: string;
+  readonly chave: string;
+  readonly clientes: string;
+  readonly semente?: number | undefined;
+  /** `atraso=0.1,html=0.02`. */
+  readonly faltas?: string | undefined;
+};
+
+export type Simulador = {
+  readonly address: string;
+  readonly controle: string;
+  /** Documents held at the start, and bytes of an unfinished record that were cut off. */
+  readonly documentos: number;
+  readonly descartado: number;
+  close(): Promise<void>;
+};
+
+/** For the help: every fault and setting, with its meaning. */
+export const AJUDA_DE_FALTAS: readonly (readonly [string, string])[] = [
+  ...Object.entries(FALTAS).map(([nome, { significado }]) => [nome, significado] as const),
+  ...Object.entries(AJUSTES).map(
+    ([nome, { significado, padrao }]) => [nome, `${significado} (padrão ${padrao})`] as const,
+  ),
+];
+
+/** Starts it. Throws an Error in Portuguese for whatever its operator can mend. */
+export async function startSimulador(options: SimuladorOptions, log: Log): Promise<Simulador> {
+  const { host, dados, certificado, chave } = options;
+  const asked = {
+    ...faltasOfText(options.faltas ?? ''),
+    ...(options.semente === undefined ? {} : { semente: options.semente }),
+  };
+  const configuracao = configurada(SEM_FALTAS, asked);
+  if ('problema' in configuracao) throw new Error(`--faltas: ${configuracao.problema}`);
+  const tls = tlsMaterialOf(await loadSigner({ certificado, chave }));
+  const clientes = await authoritiesIn(options.clientes);
+  const registro = await openRegistro(dados);
+  const estado: Estado = { registro, log, configuracao, recusas: [], numero: 0, contagens: novasContagens() };
+  const opened: { close(): Promise<void> }[] = [registro];
+  const close = async (): Promise<void> => {
+    for (let one = opened.pop(); one !== undefined; one = opened.pop()) await one.close();
+  };
+  try {
+    const ler = leitorDeDocumentos(certificatesOfPem(clientes));
+    const adn = await listening('--porta', host, options.porta, () =>
+      abrirAdn(estado, ler, { ...tls, clientes }, { host, port: options.porta }),
+    );
+    opened.push(adn);
+    const controle = await listening('--controle', CONTROL_HOST, options.controle, () =>
+      abrirControle({ estado, adn }, options.controle),
+    );
+    opened.push(controle);
+    return {
+      address: adn.address,
+      controle: controle.address,
+      documentos: registro.total,
+      descartado: registro.descartado,
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function authoritiesIn(file: string): Promise<string> {
+  let pem: string;
+  try {
+    pem = await readFile(file, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const why = code === 'ENOENT' ? 'o arquivo não existe' : `não pôde ser lido (${code})`;
+    throw new Error(`${file}: ${why}. Aponte em --clientes o PEM da autoridade dos certificados dos municípios.`);
+  }
+  if (certificatesOfPem(pem).length > 0) return pem;
+  throw new Error(
+    `${file}: não traz nenhum certificado em PEM. Em --clientes vai o da autoridade que emitiu os dos municípios.`,
+  );
+}
+
+async function listening<T>(option: string, host: string, port: number, open: () => Promise<T>): Promise<T> {
+  try {
+    return await open();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const where = `${host}:${port}`;
+    if (code === 'EADDRINUSE') {
+      throw new Error(
+        `o endereço ${where} já está em uso. Encerre o outro programa, ou escolha outra porta com ${option} (0 escolhe uma livre).`,
+      );
+    }
+    if (code === 'EACCES')
+      throw new Error(`falta permissão para escutar em ${where}. Escolha outra porta com ${option}.`);
+    if (code === 'EADDRNOTAVAIL') throw new Error(`o endereço ${host} não é desta máquina. Confira --host.`);
+    throw error;
+  }
+}
