@@ -2,8 +2,9 @@
  * Who signed a DPS, and whether the signature holds. In production it must (D-30); in the sandbox one that was sent is
  * checked as well, and what production would have answered goes into the remarks (D-32).
  */
-import { checkSignature, DPS_PROFILE, isSignature } from '../documents/signed.ts';
+import { checkSignature, DPS_PROFILE, isSignature, type SignatureReading } from '../documents/signed.ts';
 import { signerFaults, XML_CODES } from '../documents/signer-faults.ts';
+import type { Trust } from '../documents/trust.ts';
 import type { XmlDocumentReading } from '../documents/xml.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
 import type { Aviso, Fault } from '../fiscal/fault.ts';
@@ -23,7 +24,7 @@ export function verifyDps(
 ): { readonly faults: readonly Fault[] } | { readonly avisos: readonly Aviso[] } {
   const { signatureRefuses } = AMBIENTES[municipio.ambiente];
   if (!signatureRefuses && !reading.root.children.some(isSignature)) return { avisos: [] };
-  const faults = signatureFaults(world, municipio, reading, at);
+  const { faults } = readDpsSignature(reading, world.trust(municipio), at);
   if (signatureRefuses) return faults.length > 0 ? { faults } : { avisos: [] };
   return {
     avisos: faults.map(({ codigo, xpath, mensagem }) => ({
@@ -34,23 +35,19 @@ export function verifyDps(
   };
 }
 
-/** All faults of the signature of a DPS and of the certificate that made it. */
-export function signatureFaults(
-  world: World,
-  municipio: Municipio,
-  reading: XmlDocumentReading,
-  at: number,
-): readonly Fault[] {
-  const { faults, certificate } = checkSignature(reading, DPS_PROFILE);
-  if (certificate === undefined) return faults;
-  const question = {
-    documento: documentOfPrest(reading.root),
-    parte: 'prestador',
-    trust: world.trust(municipio),
-    at,
-    xpath: CERTIFICATE_XPATH,
-  };
-  return [...faults, ...signerFaults(certificate, question, XML_CODES)];
+export type DpsSignature = SignatureReading & {
+  /** CNPJ or CPF of the provider as it stands in the document. */
+  readonly prestador: string | undefined;
+};
+
+/** The signature of a DPS, with all its faults and those of the certificate that made it: what production decides by. */
+export function readDpsSignature(reading: XmlDocumentReading, trust: Trust, at: number): DpsSignature {
+  const signature = checkSignature(reading, DPS_PROFILE);
+  const { faults, certificate } = signature;
+  const prestador = documentOfPrest(reading.root);
+  if (certificate === undefined) return { ...signature, prestador };
+  const question = { documento: prestador, parte: 'prestador', trust, at, xpath: CERTIFICATE_XPATH };
+  return { ...signature, prestador, faults: [...faults, ...signerFaults(certificate, question, XML_CODES)] };
 }
 
 /** The CNPJ or CPF of the provider as it stands, before the layout is judged. */

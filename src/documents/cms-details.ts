@@ -1,0 +1,156 @@
+/**
+ * What a CMS says of itself, for whoever must find out why it does not hold: its algorithms, its signed attributes, the
+ * digest that it declares and the one that the body has. Reads as much as can be read and refuses nothing; whether the
+ * signature is accepted is said by `cms.ts` alone.
+ */
+import { constants, hash, verify } from 'node:crypto';
+import { type Asn1, Asn1Error, isContext, isUniversal, octetsOf, oidOf, readAsn1, TAG, timeOf } from './asn1.ts';
+import type { Certificate } from './certificate.ts';
+import { CMS_OID, DIGESTS, KNOWN_NAMES, SIGNATURES, signedForm } from './cms.ts';
+
+/** A CMS has two or three signed attributes, one with a timestamp some ten. */
+const ATTRIBUTES_MAX = 32;
+const VALUE_SHOWN_MAX = 128;
+
+export type CmsDetails = {
+  readonly algoritmos: readonly {
+    readonly onde: string;
+    /** null: it could not be read. */
+    readonly encontrado: string | null;
+    readonly exigido: string;
+    readonly confere: boolean;
+  }[];
+  /** undefined: the signature is over the body itself, or could not be read. */
+  readonly atributos: readonly { readonly oid: string; readonly nome: string; readonly valor: string }[] | undefined;
+  /** In hexadecimal, as openssl shows it. `declarado` undefined: nothing declares one. */
+  readonly digest: { readonly algoritmo: string; readonly declarado: string | undefined; readonly calculado: string };
+  /** Whether the key made the value, over the attributes or else over the body; undefined when nobody can tell. */
+  readonly valueHolds: boolean | undefined;
+};
+
+const ATTRIBUTE_NAMES: Readonly<Record<string, string>> = {
+  [CMS_OID.contentType]: 'contentType',
+  [CMS_OID.messageDigest]: 'messageDigest',
+  [CMS_OID.signingTime]: 'signingTime',
+  [CMS_OID.signingCertificateV2]: 'signingCertificateV2',
+  '1.2.840.113549.1.9.15': 'smimeCapabilities',
+  '1.2.840.113549.1.9.16.2.12': 'signingCertificate',
+  '1.2.840.113549.1.9.16.2.14': 'timeStampToken',
+  '1.2.840.113549.1.9.16.2.15': 'sigPolicyId',
+  '1.2.840.113549.1.9.52': 'cmsAlgorithmProtection',
+};
+
+const SHA256 = DIGESTS[CMS_OID.sha256]!;
+const DIGESTS_TAKEN = [...new Set(Object.values(DIGESTS).map(({ shown }) => shown))].join(', ');
+const SIGNATURE_TAKEN = 'RSA PKCS#1 v1.5';
+
+/** Of the value of the header as it came, and the certificate that `verifyCms` found in it. Never throws for them. */
+export function detailsOfCms(
+  header: string | undefined,
+  body: Uint8Array,
+  certificate: Certificate | undefined,
+): CmsDetails {
+  const signer = signerIn(header);
+  const digest = (signer && DIGESTS[signer.digestOid]) ?? SHA256;
+  const calculado = hash(digest.name, body, 'hex');
+  const declared = signer?.attributes?.children.find((one) => oidIn(one) === CMS_OID.messageDigest);
+  const octets = declared?.children[1]?.children[0];
+  return {
+    algoritmos: [
+      {
+        onde: 'SignerInfo/digestAlgorithm',
+        encontrado: signer === undefined ? null : named(signer.digestOid, DIGESTS[signer.digestOid]?.shown),
+        exigido: DIGESTS_TAKEN,
+        confere: signer !== undefined && signer.digestOid in DIGESTS,
+      },
+      {
+        onde: 'SignerInfo/signatureAlgorithm',
+        encontrado: signer === undefined ? null : signatureNamed(signer.signatureOid),
+        exigido: SIGNATURE_TAKEN,
+        confere: signer !== undefined && signer.signatureOid in SIGNATURES,
+      },
+    ],
+    atributos: signer?.attributes?.children.slice(0, ATTRIBUTES_MAX).map(attributeLine),
+    digest: {
+      algoritmo: digest.shown,
+      declarado: isUniversal(octets, TAG.octetString) ? shown(octetsOf(octets).toString('hex')) : undefined,
+      calculado,
+    },
+    valueHolds: signer && certificate && valueHolds(signer, body, certificate),
+  };
+}
+
+type Signer = {
+  readonly digestOid: string;
+  readonly signatureOid: string;
+  readonly attributes: Asn1 | undefined;
+  readonly signature: Asn1;
+};
+
+/** The first SignerInfo, when there is one that has its parts. */
+function signerIn(header: string | undefined): Signer | undefined {
+  if (header === undefined) return undefined;
+  try {
+    const signedData = readAsn1(Buffer.from(header, 'base64')).children[1]?.children[0];
+    const info = signedData?.children.findLast((part) => isUniversal(part, TAG.set))?.children[0];
+    const [, , digestAlgorithm, ...rest] = info?.children ?? [];
+    const attributes = isContext(rest[0], 0) ? rest.shift() : undefined;
+    const [signatureAlgorithm, signature] = rest;
+    if (!isUniversal(signature, TAG.octetString)) return undefined;
+    const digestOid = oidOf(digestAlgorithm?.children[0]);
+    return { digestOid, signatureOid: oidOf(signatureAlgorithm?.children[0]), attributes, signature };
+  } catch (error) {
+    if (error instanceof Asn1Error) return undefined;
+    throw error;
+  }
+}
+
+function valueHolds(signer: Signer, body: Uint8Array, { publicKey }: Certificate): boolean | undefined {
+  const digest = DIGESTS[signer.digestOid];
+  if (digest === undefined || !(signer.signatureOid in SIGNATURES)) return undefined;
+  if (publicKey.asymmetricKeyType !== 'rsa') return undefined;
+  const message = signer.attributes === undefined ? body : signedForm(signer.attributes);
+  const key = { key: publicKey, padding: constants.RSA_PKCS1_PADDING };
+  return verify(digest.name, message, key, octetsOf(signer.signature));
+}
+
+function attributeLine(attribute: Asn1): { oid: string; nome: string; valor: string } {
+  const oid = oidIn(attribute) ?? '';
+  const value = attribute.children[1]?.children[0];
+  return {
+    oid: shown(oid),
+    nome: ATTRIBUTE_NAMES[oid] ?? 'desconhecido',
+    valor: value === undefined ? '' : shown(shownValue(oid, value)),
+  };
+}
+
+/** What can be compared with what a library shows; of anything else its size. */
+function shownValue(oid: string, value: Asn1): string {
+  try {
+    if (oid === CMS_OID.contentType) return oidOf(value);
+    if (oid === CMS_OID.messageDigest) return octetsOf(value).toString('hex');
+    if (oid === CMS_OID.signingTime) return new Date(timeOf(value)).toISOString();
+  } catch {
+    // A value of another type than its name promises.
+  }
+  return `${value.raw.length} bytes`;
+}
+
+function oidIn(attribute: Asn1): string | undefined {
+  const [first] = attribute.children;
+  return isUniversal(first, TAG.oid) && first.content.length > 0 ? oidOf(first) : undefined;
+}
+
+function signatureNamed(oid: string): string {
+  if (!(oid in SIGNATURES)) return named(oid, undefined);
+  const digest = SIGNATURES[oid];
+  return digest === undefined ? SIGNATURE_TAKEN : `${SIGNATURE_TAKEN} com ${digest.shown}`;
+}
+
+function named(oid: string, name: string | undefined): string {
+  return name ?? KNOWN_NAMES[oid] ?? `OID ${shown(oid)}`;
+}
+
+function shown(text: string): string {
+  return text.length <= VALUE_SHOWN_MAX ? text : `${text.slice(0, VALUE_SHOWN_MAX)}…`;
+}
