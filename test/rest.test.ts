@@ -164,6 +164,17 @@ describe('the route table', () => {
       assert.equal(answer.headers.get('location'), `${address}${API}/nfse/${chave_acesso}`);
       assert.equal((await fetch(answer.headers.get('location')!)).status, 200);
     },
+    'POST /api/v1/assinatura/verificacao': async (fields) => {
+      const path = `${API}/assinatura/verificacao`;
+      const answer = await request(address, path, { method: 'POST', headers: XML, body: exampleXml({}) });
+      assert.equal(answer.status, 200);
+      assert.deepEqual(Object.keys(answer.body), fields);
+      assert.deepEqual([answer.body.status, answer.body.valida], ['OK', false]);
+      assert.equal(answer.body.erros[0].codigo, 'E901');
+      const headers = { 'Content-Type': 'application/json' };
+      const json = await request(address, path, { method: 'POST', headers, body: '{}' });
+      assert.deepEqual(Object.keys(json.body), fields);
+    },
     'POST /api/v1/nfse': async () => {
       const endpoint = { endpoint_correto: `${API}/nfse/v101` };
       const current = await request(address, `${API}/nfse`, { method: 'POST', headers: XML, body: exampleXml({}) });

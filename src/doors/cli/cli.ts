@@ -5,6 +5,7 @@
 import { parseArgs } from 'node:util';
 import { adnSimulador } from './adn-simulador.ts';
 import { ASSINAR } from './assinar.ts';
+import { ASSINATURA } from './assinatura.ts';
 import { bytesOf, type CliWorld, type Command, columns, textOf, type Values } from './command.ts';
 import { emitir } from './emitir.ts';
 import { explicar } from './explicar.ts';
@@ -77,6 +78,7 @@ const COMMANDS: readonly Command[] = [
   ...PRESTADOR_COMMANDS,
   ...SERVICOS_COMMANDS,
   ASSINAR,
+  ASSINATURA,
   PKI,
   adnSimulador(endRequested),
   {

@@ -20,7 +20,7 @@ export function headersMisfit(headers: IncomingHttpHeaders, takes: readonly Medi
   if (sent === undefined || sent.trim() === '') {
     return misfit('Content-Type', `Falta o cabeçalho Content-Type. Envie Content-Type: ${takes[0]}.`);
   }
-  const type = sent.split(';', 1)[0]!.trim().toLowerCase();
+  const type = mediaTypeOf(headers) ?? '';
   if (takes.some((one) => one === type)) return undefined;
   const problem =
     type === 'application/json'
@@ -29,8 +29,14 @@ export function headersMisfit(headers: IncomingHttpHeaders, takes: readonly Medi
   return misfit('Content-Type', `${problem} Envie a DPS em XML, com Content-Type: ${takes[0]}.`, quotedType(type));
 }
 
+/** Without its parameters. */
+export function mediaTypeOf(headers: IncomingHttpHeaders): string | undefined {
+  return headers['content-type']?.replace(/;.*$/s, '').trim().toLowerCase();
+}
+
 /** A body that is plainly JSON although it was announced as XML. Anything else is for its reader to judge. */
-export function bodyMisfit(body: Buffer): Misfit | undefined {
+export function bodyMisfit(headers: IncomingHttpHeaders, body: Buffer): Misfit | undefined {
+  if (mediaTypeOf(headers) === 'application/json') return undefined;
   const first = firstCharacter(body);
   if (first !== '{' && first !== '[') return undefined;
   const mensagem =

@@ -42,6 +42,7 @@ const PAGE_HEADERS: Readonly<Record<string, string>> = {
 };
 const API_HEADERS: Readonly<Record<string, string>> = { 'Cache-Control': 'no-store' };
 const JSON_TYPE: Readonly<Record<string, string>> = { 'Content-Type': 'application/json; charset=utf-8' };
+const TEXT_TYPE: Readonly<Record<string, string>> = { 'Content-Type': 'text/plain; charset=utf-8' };
 
 /** As in the table of municipalities: what does not look like this is not asked of the database. */
 const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
@@ -153,7 +154,8 @@ async function answerRoute(door: Door, visit: Visit, route: Route): Promise<Http
   }
   door.underWay += 1;
   try {
-    const call = { world: door.world, municipio, params: request.params, body, site: siteAs(door, request) };
+    const { params, headers } = request;
+    const call = { world: door.world, municipio, params, headers, body, site: siteAs(door, request) };
     const answer = answerOf(door, visit, await route.handle(call), route.status);
     if (route.missCost !== undefined && answer.status === 404) door.misses.count(client, route.missCost);
     return answer;
@@ -172,7 +174,7 @@ async function acceptedBody(request: HttpRequest, { takes }: Route): Promise<Buf
   // D-14: an address that takes anything has one answer, which no body changes.
   if (body === 'body_too_large' && takes === undefined) return NO_BODY;
   if (typeof body === 'string') return troubled(body, undefined);
-  const contrary = takes && bodyMisfit(body);
+  const contrary = takes && bodyMisfit(request.headers, body);
   return contrary === undefined ? body : misfitRefused(contrary);
 }
 
@@ -210,6 +212,7 @@ function answerOf(door: Door, visit: Visit, outcome: Outcome, status: number): H
   if ('refusal' in outcome) return refuse(door, visit, outcome);
   const { body, headers } = outcome;
   if (body === undefined) return { status, headers: { ...API_HEADERS, ...headers }, body: '' };
+  if (typeof body === 'string') return { status, headers: { ...API_HEADERS, ...TEXT_TYPE, ...headers }, body };
   return { status, headers: { ...API_HEADERS, ...JSON_TYPE, ...headers }, body: JSON.stringify(body) };
 }
 

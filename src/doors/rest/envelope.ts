@@ -43,8 +43,13 @@ export function envelopeOf(refusal: Refusal, site: string, timestamp: string, ca
     detalhes: head.detalhes ?? detailsOf(refusal, site),
     timestamp,
     campo,
-    erros: refusal.faults.map((fault) => erroOf(fault, site)),
+    erros: errosOf(refusal.faults, site),
   };
+}
+
+/** Faults as `erros` lists them, wherever they are answered. */
+export function errosOf(faults: readonly Fault[], site: string): readonly Erro[] {
+  return faults.map((fault) => erroOf(fault, site));
 }
 
 /** HTTP status of a refusal: that of its first fault's code. */

@@ -4,6 +4,7 @@
  *
  * Nothing here knows how an answer is written: no header that every answer has, no envelope, no log.
  */
+import type { IncomingHttpHeaders } from 'node:http';
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
 import { chaveDigit, parseChave, parseDpsId } from '../../fiscal/chave.ts';
 import type { Fault, Refusal } from '../../fiscal/fault.ts';
@@ -21,6 +22,7 @@ import {
 import type { World } from '../../flows/world.ts';
 import type { MediaType } from './content.ts';
 import { avisosOf } from './envelope.ts';
+import { VERIFICACAO_FIELDS, verifySignature } from './verificacao.ts';
 
 /** One request to a municipality, as a route sees it. */
 export type Call = {
@@ -28,6 +30,7 @@ export type Call = {
   readonly municipio: Municipio;
   /** The parameters of the path. */
   readonly params: Readonly<Record<string, string>>;
+  readonly headers: IncomingHttpHeaders;
   /** Empty where the route takes none. */
   readonly body: Buffer;
   /** `https://nfse.exemplo.gov.br`: the address of the service as the caller knows it. */
@@ -43,13 +46,28 @@ export type Refused = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** `body` undefined: an answer without one. */
+/** `body` undefined: an answer without one; a text is answered as `text/plain`. */
 export type Accepted<Body> = { readonly body: Body; readonly headers?: Readonly<Record<string, string>> };
 
-export type Outcome = Refused | Accepted<object | undefined>;
+export type Outcome = Refused | Accepted<object | string | undefined>;
 
 export type Field = {
-  readonly type: 'string' | 'boolean' | 'Nota' | 'NotaComCancelamento' | 'Protocolo' | 'Aviso[]';
+  readonly type:
+    | 'string'
+    | 'string[]'
+    | 'number'
+    | 'boolean'
+    | 'Nota'
+    | 'NotaComCancelamento'
+    | 'Protocolo'
+    | 'Aviso[]'
+    | 'Erro[]'
+    | 'Resumo'
+    | 'Algoritmo[]'
+    | 'AtributoAssinado[]'
+    | 'Valor'
+    | 'CertificadoDaAssinatura'
+    | 'ParteDaAssinatura';
   readonly about: string;
 };
 
@@ -84,7 +102,9 @@ function row<const Fields extends Readonly<Record<string, Field>>>(
     readonly handle: (
       call: Call,
     ) => Promise<
-      Refused | Accepted<keyof Fields extends never ? undefined : { readonly [Name in keyof Fields]: unknown }>
+      | Refused
+      | Accepted<string>
+      | Accepted<keyof Fields extends never ? undefined : { readonly [Name in keyof Fields]: unknown }>
     >;
   },
 ): Route {
@@ -135,6 +155,18 @@ export const ROUTES: readonly Route[] = [
     codes: ['E003', 'E201', 'E110', 'E901', 'E101', 'E102', 'E103', 'E0014'],
     judges: true,
     handle: issue,
+  }),
+  row({
+    method: 'POST',
+    path: '/api/v1/assinatura/verificacao',
+    summary:
+      'Confere a assinatura de uma DPS em XML, ou de um corpo JSON com X-DPS-Assinatura, como a produção conferiria: forma canônica, resumos, algoritmos, certificado e o que mudar. Com Accept: text/plain, só a forma canônica. Nada é gravado.',
+    takes: ['application/xml', 'text/xml', 'application/json'],
+    status: 200,
+    fields: { status: STATUS, ...VERIFICACAO_FIELDS },
+    headers: [],
+    codes: ['E003', 'E201', 'E703'],
+    handle: verifySignature,
   }),
   row({
     method: 'POST',

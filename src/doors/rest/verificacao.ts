@@ -1,0 +1,110 @@
+/**
+ * The signature debugger as an address: which kind of signature a request brings, how much of the processor such
+ * questions may take, and the answer, or the bare canonical form.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import { debugSignature, type SentSignature } from '../../flows/debug-signature.ts';
+import { mediaTypeOf } from './content.ts';
+import { errosOf } from './envelope.ts';
+import { unavailable } from './refusals.ts';
+import type { Accepted, Call, Field, Refused } from './routes.ts';
+
+/**
+ * Anybody may ask, and a signature that does not hold is compared with all that its author may have meant: some
+ * milliseconds for a DPS, some tenths of a second for the worst megabyte. So these questions have a tenth of the
+ * processor together, and issuing always has the rest.
+ */
+const SHARE = 0.1;
+/** Several hundred questions at once, before the share is all there is. */
+const SAVED_MAX_MS = 4_000;
+
+export type Budget = {
+  /** Seconds to wait; undefined when a question may be put. */
+  waitOf(): number | undefined;
+  spend(ms: number): void;
+};
+
+/** `now`: milliseconds of a clock that only goes forward. */
+export function openBudget(now: () => number): Budget {
+  let saved = SAVED_MAX_MS;
+  let at = now();
+  const refill = (): void => {
+    const then = at;
+    at = now();
+    saved = Math.min(SAVED_MAX_MS, saved + (at - then) * SHARE);
+  };
+  return {
+    waitOf: () => {
+      refill();
+      return saved > 0 ? undefined : Math.max(1, Math.ceil(-saved / SHARE / 1000));
+    },
+    // What was spent is known only afterwards, so the last question may overdraw it.
+    spend: (ms) => {
+      refill();
+      saved -= ms;
+    },
+  };
+}
+
+const budget = openBudget(() => performance.now());
+
+export const VERIFICACAO_FIELDS = {
+  valida: { type: 'boolean', about: 'Se a produção aceitaria esta assinatura, com as âncoras deste município.' },
+  veredito: { type: 'string', about: 'O mesmo em uma frase, com os códigos.' },
+  o_que_mudar: { type: 'string[]', about: 'Os passos que resolvem, em ordem; vazio quando não há o que mudar.' },
+  erros: { type: 'Erro[]', about: 'O que a produção responderia em erros.' },
+  assinatura: { type: 'string', about: 'XML: dentro do documento. CMS: em cabeçalho, sobre um corpo JSON.' },
+  forma_canonica: {
+    type: 'string',
+    about: 'O texto que foi resumido, em UTF-8: a forma canônica exclusiva de infDPS, ou o corpo JSON como chegou.',
+  },
+  forma_canonica_bytes: { type: 'number', about: 'Quantos bytes ela tem.' },
+  forma_canonica_sha256: { type: 'string', about: 'O SHA-256 dela em hexadecimal, como sha256sum o mostra.' },
+  resumo: { type: 'Resumo', about: 'O resumo declarado pela assinatura e o calculado.' },
+  signed_info_canonico: { type: 'string', about: 'O texto que a chave assina, na assinatura XML.' },
+  atributos_assinados: { type: 'AtributoAssinado[]', about: 'Os atributos que a chave assina, no CMS que os tem.' },
+  algoritmos: { type: 'Algoritmo[]', about: 'Cada algoritmo e a referência: o encontrado e o exigido.' },
+  valor: { type: 'Valor', about: 'Se o valor da assinatura foi feito pela chave do certificado.' },
+  certificado: { type: 'CertificadoDaAssinatura', about: 'O que se leu no certificado; documentos mascarados.' },
+  prestador: { type: 'ParteDaAssinatura', about: 'De quem o certificado tem de ser, e se é.' },
+} as const satisfies Readonly<Record<string, Field>>;
+
+type Answer = { readonly status: 'OK' } & Readonly<Record<keyof typeof VERIFICACAO_FIELDS, unknown>>;
+
+export async function verifySignature(call: Call): Promise<Refused | Accepted<Answer> | Accepted<string>> {
+  const { world, municipio, headers, body, site } = call;
+  const wait = budget.waitOf();
+  if (wait !== undefined) {
+    const reason =
+      'As verificações de assinatura já usaram a parte do processador que lhes cabe; a emissão segue normal. O comando nfse assinatura faz a mesma verificação na sua máquina.';
+    return unavailable(reason, wait);
+  }
+  const began = performance.now();
+  const report = debugSignature(world, municipio, sentIn(headers, body));
+  budget.spend(performance.now() - began);
+  if (!('valida' in report)) return { refusal: report };
+  if (wantsText(headers)) return report.forma_canonica === null ? noText() : { body: report.forma_canonica };
+  const { valida, veredito, o_que_mudar, faults, ...rest } = report;
+  return { body: { status: 'OK', valida, veredito, o_que_mudar, erros: errosOf(faults, site), ...rest } };
+}
+
+function sentIn(headers: IncomingHttpHeaders, body: Buffer): SentSignature {
+  if (mediaTypeOf(headers) !== 'application/json') return { kind: 'xml', body };
+  const campo =
+    headers['x-dps-assinatura'] === undefined && headers['x-evento-assinatura'] !== undefined
+      ? 'X-Evento-Assinatura'
+      : 'X-DPS-Assinatura';
+  const value = headers[campo.toLowerCase()];
+  return { kind: 'json', body, campo, cabecalho: Array.isArray(value) ? value.join(', ') : value };
+}
+
+/** Libraries that read JSON often say that they would take text as well; who names no JSON means it. */
+function wantsText({ accept }: IncomingHttpHeaders): boolean {
+  return accept !== undefined && /\btext\/plain\b/i.test(accept) && !/\bapplication\/(json|\*)/i.test(accept);
+}
+
+function noText(): Refused {
+  const mensagem =
+    'Não há forma canônica para responder como texto: o documento não tem um só infDPS dentro de DPS, o texto não é UTF-8, ou ela é longa demais. Sem Accept: text/plain a resposta diz o que foi achado.';
+  return { refusal: { faults: [{ codigo: 'E003', xpath: '', mensagem }] }, campo: 'Accept' };
+}

@@ -1,0 +1,590 @@
+/**
+ * The signature debugger through its two doors, the address and the command, against signatures that openssl, xmlsec1 and
+ * xml-crypto made and canonical forms that xmllint and xml-crypto write.
+ */
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { createHash, createPrivateKey } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import { DOMParser } from '@xmldom/xmldom';
+import { ExclusiveCanonicalization, SignedXml } from 'xml-crypto';
+import { readCertificate } from '../src/documents/certificate.ts';
+import { signDps } from '../src/documents/signing.ts';
+import { openBudget } from '../src/doors/rest/verificacao.ts';
+import { exampleXml } from '../src/fiscal/rules/example.ts';
+import { type Answer, request } from './support/http.ts';
+import { CA, END, freshFolder, type Issued, openssl, opensslAuthority } from './support/openssl.ts';
+import { ROOT } from './support/process.ts';
+import { startTestService } from './support/service.ts';
+import { toolOr } from './support/tools.ts';
+
+const PATH = '/api/v1/assinatura/verificacao';
+const INCLUSIVE = 'http://www.w3.org/TR/2001/REC-xml-c14n-20010315';
+const EXCLUSIVE = 'http://www.w3.org/2001/10/xml-exc-c14n#';
+const RSA_SHA256 = 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256';
+const SHA256 = 'http://www.w3.org/2001/04/xmlenc#sha256';
+const ENVELOPED = 'http://www.w3.org/2000/09/xmldsig#enveloped-signature';
+
+const folder = freshFolder();
+const ancoras = freshFolder();
+const revogados = freshFolder();
+const pki = opensslAuthority();
+const root = pki.issue({ subject: '/O=ICP-Brasil/CN=AC Raiz de Teste', extensions: CA, key: 'root' });
+const middle = pki.issue({ subject: '/O=ICP-Brasil/CN=AC do Meio', extensions: CA, key: 'middle', issuer: root });
+writeFileSync(path.join(ancoras, 'raiz.pem'), root.pem);
+
+/** Fields of ICP-Brasil as openssl writes an otherName; another branch of the provider of the example. */
+const BRANCH = '11222333000262';
+const POLICY = 'certificatePolicies=2.16.76.1.2.1.99';
+const named = (oid: string, text: string): readonly string[] => [
+  ...END,
+  POLICY,
+  `subjectAltName=otherName:${oid};UTF8:${text}`,
+];
+const provider = issued(`/O=ICP-Brasil/CN=EMPRESA DE TESTE:${BRANCH}`, named('2.16.76.1.3.3', BRANCH));
+const stranger = issued('/CN=OUTRA EMPRESA:99888777000186', named('2.16.76.1.3.3', '99888777000186'));
+const person = issued('/CN=JOANA DE TESTE:11144477735', named('2.16.76.1.3.1', `3101198011144477735${'0'.repeat(26)}`));
+const revoked = issued(`/CN=EMPRESA REVOGADA:${BRANCH}`, named('2.16.76.1.3.3', BRANCH));
+const ofMiddle = issued(`/CN=EMPRESA LONGE:${BRANCH}`, named('2.16.76.1.3.3', BRANCH), middle);
+const list = pki.revoke({
+  issuer: root,
+  entries: [{ serial: revoked.serial, date: '200101000000Z' }],
+});
+writeFileSync(path.join(revogados, 'raiz.crl'), list);
+
+const clock = { now: Date.now() };
+const { address, store, logged } = await startTestService({ worker: false, clock });
+const confianca = { ancoras, revogados };
+await store.createMunicipio({ tenant: 'recife', ambiente: 'producao', codigoIbge: '2611606', confianca }, clock.now);
+
+const UNSIGNED = exampleXml({ serie: '1', nDPS: '7' });
+const SIGNED = (await signedBy(provider)).toString('utf8');
+
+function issued(subject: string, extensions: readonly string[], issuer = root): Issued {
+  return pki.issue({ subject, extensions, issuer });
+}
+
+function signedBy(signer: Issued, xml = UNSIGNED): Promise<Buffer> {
+  const certificate = readCertificate(signer.der);
+  assert.ok(!('problem' in certificate));
+  return signDps(Buffer.from(xml), { certificate, key: createPrivateKey(readFileSync(signer.keyFile)) });
+}
+
+type Body = string | Uint8Array;
+
+function ask(body: Body, headers: Readonly<Record<string, string>> = {}, tenant = 'recife'): Promise<Answer> {
+  return request(address, `/${tenant}${PATH}`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/xml', ...headers },
+    body: body as Uint8Array<ArrayBuffer>,
+  });
+}
+
+/** The answer of a question that could be answered, with nothing in it that is nobody's business. */
+async function report(
+  body: Body,
+  headers?: Readonly<Record<string, string>>,
+  tenant?: string,
+): Promise<Answer['body']> {
+  const { status, body: answer } = await ask(body, headers, tenant);
+  assert.equal(status, 200, JSON.stringify(answer));
+  assert.equal(answer.status, 'OK');
+  assert.doesNotMatch(JSON.stringify(answer), /undefined|NaN|\[object/);
+  for (const documento of [BRANCH, '99888777000186', '11144477735']) {
+    assert.ok(!JSON.stringify(answer).includes(documento), `${documento} of the certificate is shown`);
+  }
+  assert.equal(answer.valida, answer.erros.length === 0);
+  assert.equal(answer.o_que_mudar.length > 0, !answer.valida);
+  for (const { codigo } of answer.erros) assert.ok(answer.veredito.includes(codigo), answer.veredito);
+  return answer;
+}
+
+function codesOf(answer: Answer['body']): string[] {
+  return answer.erros.map(({ codigo }: { codigo: string }) => codigo);
+}
+
+function sha256(bytes: string | Uint8Array, encoding: 'hex' | 'base64'): string {
+  return createHash('sha256').update(bytes).digest(encoding);
+}
+
+/** By xml-crypto. */
+function canonicalElement(xml: string, name: string): string {
+  const element = new DOMParser().parseFromString(xml, 'text/xml').getElementsByTagNameNS('*', name)[0]!;
+  return new ExclusiveCanonicalization().process(element as unknown as Element, {});
+}
+
+function fileOf(name: string, content: Body): string {
+  const file = path.join(folder, name);
+  writeFileSync(file, content);
+  return file;
+}
+
+describe('a signature that holds', () => {
+  test('is read out whole: digest, texts, algorithms, certificate, provider', async () => {
+    const answer = await report(SIGNED);
+    assert.equal(answer.valida, true);
+    assert.deepEqual([answer.erros, answer.o_que_mudar, answer.assinatura], [[], [], 'XML']);
+    assert.match(answer.veredito, /aceitaria/);
+
+    const canonical = canonicalElement(SIGNED, 'infDPS');
+    assert.equal(answer.forma_canonica, canonical);
+    assert.equal(answer.forma_canonica_bytes, Buffer.byteLength(canonical));
+    assert.equal(answer.forma_canonica_sha256, sha256(canonical, 'hex'));
+    const declared = /<DigestValue>([^<]+)</.exec(SIGNED)![1];
+    assert.equal(declared, sha256(canonical, 'base64'));
+    const resumo = { algoritmo: 'SHA-256', codificacao: 'base64', declarado: declared, calculado: declared };
+    assert.deepEqual(answer.resumo, { ...resumo, confere: true });
+    assert.equal(answer.signed_info_canonico, canonicalElement(SIGNED, 'SignedInfo'));
+    assert.equal(answer.atributos_assinados, null);
+    assert.deepEqual(answer.valor, { confere: true });
+
+    assert.equal(answer.algoritmos.length, 5);
+    assert.ok(answer.algoritmos.every(({ confere }: { confere: boolean }) => confere));
+    assert.deepEqual(answer.algoritmos[0], {
+      onde: '/DPS/Signature/SignedInfo/CanonicalizationMethod',
+      encontrado: EXCLUSIVE,
+      exigido: EXCLUSIVE,
+      confere: true,
+    });
+    const { inicio, fim, ...certificado } = answer.certificado;
+    assert.deepEqual(certificado, {
+      titular: 'EMPRESA DE TESTE',
+      documento: '11.***.***/****-62',
+      tipo: 'CNPJ',
+      onde: 'SAN 2.16.76.1.3.3',
+      emissor: 'AC Raiz de Teste',
+      serie: provider.serial.replace(/^0x/, ''),
+      sha256: sha256(provider.der, 'hex'),
+      valido_agora: true,
+      uso_de_chave: ['digitalSignature', 'nonRepudiation'],
+      politicas: ['2.16.76.1.2.1.99'],
+      confiavel: true,
+      cadeia: ['EMPRESA DE TESTE', 'AC Raiz de Teste'],
+      motivo: null,
+      revogado: false,
+    });
+    const dates = openssl('x509', '-in', provider.file, '-noout', '-dates', '-dateopt', 'iso_8601').toString();
+    const [from, until] = [...dates.matchAll(/=(\S+) (\S+)Z/g)].map(([, date, time]) => Date.parse(`${date}T${time}Z`));
+    assert.deepEqual([Date.parse(inicio), Date.parse(fim)], [from, until]);
+    assert.match(inicio, /-03:00$/);
+    assert.deepEqual(answer.prestador, { documento: '11.***.***/****-81', confere: true });
+  });
+
+  test('of xmlsec1 too', async (t) => {
+    const xmlsec1 = toolOr('xmlsec1', 'xmlsec1');
+    if (xmlsec1 === undefined) return t.skip('no xmlsec1');
+    const answer = await report(signedByXmlsec(xmlsec1, EXCLUSIVE));
+    assert.deepEqual(answer.erros, []);
+    assert.equal(answer.valida, true);
+  });
+
+  test('is known in the sandbox as well, where nobody is trusted but ICP-Brasil', async () => {
+    const answer = await report(SIGNED, {}, 'integracao');
+    assert.deepEqual(codesOf(answer), ['E904']);
+    assert.equal(answer.resumo.confere, true);
+    assert.equal(answer.valor.confere, true);
+    assert.equal(answer.certificado.confiavel, false);
+    assert.match(answer.certificado.motivo, /ICP-Brasil/);
+    assert.deepEqual([answer.certificado.cadeia, answer.certificado.revogado], [null, null]);
+  });
+});
+
+/** With this canonicalisation wherever one is named. */
+function signedByXmlsec(xmlsec1: string, c14n: string): Buffer {
+  const id = /<infDPS Id="([^"]+)"/.exec(UNSIGNED)![1];
+  const template =
+    `<Signature xmlns="http://www.w3.org/2000/09/xmldsig#"><SignedInfo><CanonicalizationMethod Algorithm="${c14n}"/>` +
+    `<SignatureMethod Algorithm="${RSA_SHA256}"/><Reference URI="#${id}"><Transforms><Transform Algorithm="${ENVELOPED}"/>` +
+    `<Transform Algorithm="${c14n}"/></Transforms><DigestMethod Algorithm="${SHA256}"/><DigestValue/></Reference></SignedInfo>` +
+    '<SignatureValue/><KeyInfo><X509Data><X509Certificate/></X509Data></KeyInfo></Signature>';
+  const file = fileOf('modelo.xml', UNSIGNED.replace('</DPS>', `${template}</DPS>`));
+  const key = ['--privkey-pem', `${provider.keyFile},${provider.file}`];
+  execFileSync(xmlsec1, ['--sign', ...key, '--id-attr:Id', 'infDPS', '--output', `${file}.ok`, file]);
+  return readFileSync(`${file}.ok`);
+}
+
+describe('a signature that does not hold', () => {
+  test('content changed after it: which digest is declared, which is right, and that the value is good', async () => {
+    const altered = SIGNED.replace('Maria Exemplo', 'Maria Exemplos');
+    const answer = await report(altered);
+    assert.deepEqual(codesOf(answer), ['E902']);
+    const [erro] = answer.erros;
+    assert.equal(erro.xpath, '/DPS/Signature/SignedInfo/Reference/DigestValue');
+    const before = altered.slice(0, altered.indexOf('<DigestValue>')).split('\n');
+    assert.deepEqual([erro.linha, erro.coluna], [before.length, before.at(-1)!.length + 1]);
+    assert.match(erro.doc_url, /\/docs\/erros\/E902$/);
+    const right = sha256(canonicalElement(altered, 'infDPS'), 'base64');
+    assert.equal(answer.resumo.calculado, right);
+    assert.equal(answer.resumo.declarado, sha256(canonicalElement(SIGNED, 'infDPS'), 'base64'));
+    assert.deepEqual([answer.resumo.confere, answer.valor.confere], [false, true]);
+    assert.ok(answer.o_que_mudar[0].includes(right));
+    assert.match(answer.o_que_mudar.at(-1), /assine de novo e por último/);
+  });
+
+  test('SignedInfo changed after it: the value', async () => {
+    const answer = await report(SIGNED.replace('<SignedInfo>', '<SignedInfo Id="a">'));
+    assert.deepEqual(codesOf(answer), ['E902']);
+    assert.deepEqual([answer.resumo.confere, answer.valor.confere], [true, false]);
+    assert.match(answer.o_que_mudar[0], /^SignedInfo /);
+  });
+
+  test('inclusive C14N: where, which is wanted, and what to write there', async () => {
+    const key = readFileSync(provider.keyFile, 'utf8');
+    const signer = new SignedXml({ privateKey: key, publicCert: provider.pem });
+    signer.canonicalizationAlgorithm = INCLUSIVE;
+    signer.signatureAlgorithm = RSA_SHA256;
+    const xpath = "//*[local-name(.)='infDPS']";
+    signer.addReference({ xpath, transforms: [ENVELOPED, INCLUSIVE], digestAlgorithm: SHA256 });
+    signer.computeSignature(UNSIGNED, { location: { reference: xpath, action: 'after' } });
+    const answer = await report(signer.getSignedXml());
+    assert.deepEqual([...new Set(codesOf(answer))], ['E902']);
+    const wrong = answer.algoritmos.filter(({ confere }: { confere: boolean }) => !confere);
+    assert.deepEqual(
+      wrong.map(({ onde }: { onde: string }) => onde.split('/').at(-1)),
+      ['CanonicalizationMethod', 'Transforms'],
+    );
+    assert.deepEqual([wrong[0].encontrado, wrong[0].exigido], [INCLUSIVE, EXCLUSIVE]);
+    assert.ok(answer.o_que_mudar.includes(`Em CanonicalizationMethod ponha Algorithm="${EXCLUSIVE}".`));
+    assert.match(JSON.stringify(answer.erros), /C14N inclusiva 1\.0/);
+  });
+
+  test('the certificate of somebody else, revoked, or of an authority that nobody has', async () => {
+    const other = await report(await signedBy(stranger));
+    assert.deepEqual(codesOf(other), ['E906']);
+    assert.deepEqual(other.prestador, { documento: '11.***.***/****-81', confere: false });
+    assert.match(other.o_que_mudar[0], /certificado do prestador/);
+
+    const cpf = await report(await signedBy(person));
+    assert.deepEqual(codesOf(cpf), ['E906']);
+    const { titular, documento, tipo, onde } = cpf.certificado;
+    assert.deepEqual([titular, documento, tipo], ['JOANA DE TESTE', '111.***.***-35', 'CPF']);
+    assert.equal(onde, 'SAN 2.16.76.1.3.1');
+
+    const gone = await report(await signedBy(revoked));
+    assert.deepEqual(codesOf(gone), ['E904']);
+    assert.equal(gone.certificado.revogado, true);
+    assert.match(gone.certificado.motivo, /revogado/);
+
+    const far = await report(await signedBy(ofMiddle));
+    assert.deepEqual(codesOf(far), ['E904']);
+    assert.match(far.certificado.motivo, /Falta o certificado da autoridade "AC do Meio"/);
+  });
+
+  test('out of its validity, by the clock of the service', async () => {
+    const today = clock.now;
+    try {
+      clock.now = today + 400 * 86_400_000;
+      const answer = await report(SIGNED);
+      assert.ok(codesOf(answer).includes('E903'));
+      assert.equal(answer.certificado.valido_agora, false);
+    } finally {
+      clock.now = today;
+    }
+  });
+});
+
+describe('a document that is not signed, or not as it should be arranged', () => {
+  test('gives the form that must be digested, as xmllint and xml-crypto write it', async (t) => {
+    const answer = await report(UNSIGNED, {}, 'integracao');
+    assert.deepEqual(codesOf(answer), ['E901']);
+    assert.equal(answer.forma_canonica, canonicalElement(UNSIGNED, 'infDPS'));
+    const right = sha256(answer.forma_canonica, 'base64');
+    const { declarado, calculado, confere } = answer.resumo;
+    assert.deepEqual({ declarado, calculado, confere }, { declarado: null, calculado: right, confere: null });
+    assert.ok(answer.o_que_mudar[0].includes(right));
+    assert.deepEqual(
+      answer.algoritmos.map(({ encontrado, exigido }: { encontrado: null; exigido: string }) => [encontrado, exigido]),
+      [EXCLUSIVE, RSA_SHA256, `${ENVELOPED} ${EXCLUSIVE}`, SHA256].map((one) => [null, one]),
+    );
+    assert.deepEqual([answer.certificado, answer.signed_info_canonico, answer.valor.confere], [null, null, null]);
+
+    const xmllint = toolOr('xmllint', 'libxml2-utils');
+    if (xmllint === undefined) return t.skip('no xmllint');
+    const [element] = /<infDPS[\s\S]*<\/infDPS>/.exec(UNSIGNED)!;
+    const [xmlns] = /xmlns="[^"]+"/.exec(UNSIGNED)!;
+    const alone = fileOf('infdps.xml', element.replace('<infDPS', `<infDPS ${xmlns}`));
+    // The tool ends what it writes as lines end.
+    assert.equal(execFileSync(xmllint, ['--exc-c14n', alone]).toString('utf8').trimEnd(), answer.forma_canonica);
+  });
+
+  test('and what was signed afterwards by that form holds', async () => {
+    const { forma_canonica, resumo } = await report(UNSIGNED);
+    assert.equal((await report(SIGNED)).forma_canonica, forma_canonica);
+    assert.equal(/<DigestValue>([^<]+)</.exec(SIGNED)![1], resumo.calculado);
+  });
+
+  test('prefixes, CR LF, Latin-1 and UTF-16 have the same form', async () => {
+    const { forma_canonica: form } = await report(UNSIGNED);
+    const declared = (encoding: string): string => UNSIGNED.replace(/encoding="[^"]+"/, `encoding="${encoding}"`);
+    for (const body of [
+      UNSIGNED.replaceAll('\n', '\r\n'),
+      Buffer.from(declared('ISO-8859-1'), 'latin1'),
+      Buffer.from(`\uFEFF${declared('UTF-16')}`, 'utf16le'),
+    ]) {
+      assert.equal((await report(body)).forma_canonica, form);
+    }
+  });
+
+  test('two signed elements have no form, and a document that is no DPS is told so', async () => {
+    const [element] = /<infDPS[\s\S]*<\/infDPS>/.exec(SIGNED)!;
+    const double = SIGNED.replace(element, element + element);
+    const answer = await report(double);
+    assert.deepEqual([...new Set(codesOf(answer))], ['E902']);
+    for (const name of ['forma_canonica', 'forma_canonica_bytes', 'forma_canonica_sha256', 'resumo']) {
+      assert.equal(answer[name], null, name);
+    }
+    assert.deepEqual(answer.algoritmos, []);
+    const remark = await report(SIGNED.replace('<infDPS', '<!-- x --><infDPS'));
+    assert.match(remark.o_que_mudar[0], /comentário/);
+    assert.equal(remark.forma_canonica, canonicalElement(SIGNED, 'infDPS'));
+    const nothing = await report('<NFSe xmlns="http://www.sped.fazenda.gov.br/nfse"><infNFSe Id="x"/></NFSe>');
+    assert.equal(nothing.valida, false);
+    assert.match(nothing.o_que_mudar[0], /O documento é NFSe/);
+
+    const text = await ask(double, { Accept: 'text/plain' });
+    assert.deepEqual([text.status, text.body.codigo_erro, text.body.campo], [400, 'E003', 'Accept']);
+  });
+
+  test('a thousand wrong places are not a thousand errors', async () => {
+    const many = SIGNED.replace('<xDescServ>', `<xDescServ>${'<a Id="x"/>'.repeat(1_000)}`);
+    assert.ok((await report(many)).erros.length <= 50);
+  });
+
+  test('what is no XML is refused as everywhere', async () => {
+    const answer = await ask('<DPS>');
+    assert.deepEqual([answer.status, answer.body.codigo_erro], [422, 'E201']);
+    const json = await ask('{}');
+    assert.deepEqual([json.status, json.body.codigo_erro], [400, 'E003']);
+    const type = await ask(SIGNED, { 'Content-Type': 'text/html' });
+    assert.deepEqual([type.status, type.body.codigo_erro], [400, 'E003']);
+  });
+});
+
+describe('the canonical form alone', () => {
+  test('is the bytes that were digested, for who asks for text and names no JSON', async () => {
+    const answer = await ask(SIGNED, { Accept: 'text/plain' });
+    assert.equal(answer.status, 200);
+    assert.equal(answer.headers.get('content-type'), 'text/plain; charset=utf-8');
+    assert.equal(answer.headers.get('cache-control'), 'no-store');
+    assert.equal(answer.body, canonicalElement(SIGNED, 'infDPS'));
+    for (const accept of ['*/*', 'application/json, text/plain, */*', 'application/json']) {
+      assert.match((await ask(SIGNED, { Accept: accept })).headers.get('content-type')!, /^application\/json/, accept);
+    }
+  });
+});
+
+describe('a JSON body', () => {
+  const BODY = '{"prestador_cpf_cnpj":"11.222.333/0001-81","descricao_servico":"Revisão"}';
+  const JSON_TYPE = { 'Content-Type': 'application/json' };
+
+  /** Detached, in DER, by openssl. */
+  function cms(body: Body, signer = provider, options: readonly string[] = []): string {
+    const by = ['-signer', signer.file, '-inkey', signer.keyFile];
+    const file = fileOf('corpo', body);
+    return openssl('cms', '-sign', '-binary', '-in', file, ...by, '-outform', 'DER', ...options).toString('base64');
+  }
+  const signed = (value: string): Record<string, string> => ({ ...JSON_TYPE, 'X-DPS-Assinatura': value });
+
+  test('signed by openssl: attributes, digests and certificate', async () => {
+    const answer = await report(BODY, signed(cms(BODY)));
+    assert.deepEqual([answer.valida, answer.assinatura, answer.erros], [true, 'CMS', []]);
+    const digest = sha256(BODY, 'hex');
+    assert.deepEqual(answer.resumo, {
+      algoritmo: 'SHA-256',
+      codificacao: 'hexadecimal',
+      declarado: digest,
+      calculado: digest,
+      confere: true,
+    });
+    assert.deepEqual([answer.forma_canonica, answer.forma_canonica_sha256], [BODY, digest]);
+    assert.equal(answer.forma_canonica_bytes, Buffer.byteLength(BODY));
+    assert.equal(answer.signed_info_canonico, null);
+    const attributes = new Map(
+      answer.atributos_assinados.map(({ nome, valor }: Record<string, string>) => [nome, valor]),
+    );
+    assert.equal(attributes.get('messageDigest'), digest);
+    assert.equal(attributes.get('contentType'), '1.2.840.113549.1.7.1');
+    assert.ok(Math.abs(Date.parse(attributes.get('signingTime') as string) - Date.now()) < 120_000);
+    assert.deepEqual(
+      answer.algoritmos.map(({ encontrado, confere }: Record<string, unknown>) => [encontrado, confere]),
+      [
+        ['SHA-256', true],
+        ['RSA PKCS#1 v1.5', true],
+      ],
+    );
+    assert.deepEqual(answer.valor, { confere: true });
+    assert.deepEqual(answer.prestador, { documento: '11.***.***/****-81', confere: true });
+    assert.equal(answer.certificado.titular, 'EMPRESA DE TESTE');
+  });
+
+  test('another digest, and none declared', async () => {
+    const sha512 = await report(BODY, signed(cms(BODY, provider, ['-md', 'sha512'])));
+    assert.equal(sha512.valida, true);
+    assert.equal(sha512.resumo.calculado, createHash('sha512').update(BODY).digest('hex'));
+    const bare = await report(BODY, signed(cms(BODY, provider, ['-noattr'])));
+    assert.equal(bare.valida, true);
+    assert.deepEqual([bare.resumo.declarado, bare.resumo.confere, bare.atributos_assinados], [null, null, null]);
+    const sha1 = await report(BODY, signed(cms(BODY, provider, ['-md', 'sha1'])));
+    assert.deepEqual(codesOf(sha1), ['E9003']);
+    assert.deepEqual([sha1.algoritmos[0].encontrado, sha1.algoritmos[0].confere], ['SHA-1', false]);
+  });
+
+  test('serialised again after it: both digests, and a value that is good over its attributes', async () => {
+    const again = JSON.stringify(JSON.parse(BODY), null, 2);
+    const answer = await report(again, signed(cms(BODY)));
+    assert.deepEqual(codesOf(answer), ['E9003']);
+    const { declarado, calculado, confere } = answer.resumo;
+    assert.deepEqual([declarado, calculado, confere], [sha256(BODY, 'hex'), sha256(again, 'hex'), false]);
+    assert.equal(answer.valor.confere, true);
+  });
+
+  test('without the header, with nonsense in it, of somebody else, expired', async () => {
+    assert.deepEqual(codesOf(await report(BODY, JSON_TYPE)), ['E9002']);
+    for (const nonsense of ['null', 'AAAA', 'MIIB', Buffer.alloc(400, 0x30).toString('base64')]) {
+      const answer = await report(BODY, signed(nonsense));
+      assert.deepEqual(codesOf(answer), ['E9003'], nonsense);
+      assert.deepEqual([answer.certificado, answer.atributos_assinados], [null, null]);
+      assert.ok(answer.algoritmos.every(({ encontrado }: { encontrado: unknown }) => encontrado === null));
+    }
+    assert.deepEqual(codesOf(await report(BODY, signed(cms(BODY, stranger)))), ['E9007']);
+    assert.deepEqual(codesOf(await report(BODY, signed(cms(BODY, revoked)))), ['E9003']);
+    const today = clock.now;
+    try {
+      clock.now = today + 400 * 86_400_000;
+      assert.ok(codesOf(await report(BODY, signed(cms(BODY)))).includes('E9006'));
+    } finally {
+      clock.now = today;
+    }
+  });
+
+  test('a chain that comes along is used', async () => {
+    assert.deepEqual(codesOf(await report(BODY, signed(cms(BODY, ofMiddle)))), ['E9003']);
+    const answer = await report(BODY, signed(cms(BODY, ofMiddle, ['-certfile', middle.file])));
+    assert.deepEqual(answer.certificado.cadeia, ['EMPRESA LONGE', 'AC do Meio', 'AC Raiz de Teste']);
+    assert.equal(answer.valida, true);
+  });
+
+  test('an event names nobody, and bytes that are no text have no form to show', async () => {
+    const event = '{"motivo":"1"}';
+    const answer = await report(event, { ...JSON_TYPE, 'X-Evento-Assinatura': cms(event) });
+    assert.equal(answer.valida, true);
+    assert.deepEqual(answer.prestador, { documento: null, confere: null });
+    assert.match(answer.veredito, /não diz qual é/);
+    const latin = Buffer.from(BODY, 'latin1');
+    const strange = await report(latin, signed(cms(latin)));
+    assert.deepEqual([strange.valida, strange.forma_canonica], [true, null]);
+    assert.equal(strange.forma_canonica_sha256, sha256(latin, 'hex'));
+  });
+});
+
+describe('nfse assinatura', () => {
+  const TRUST = ['--ancoras', ancoras, '--revogados', revogados];
+  const signedFile = fileOf('assinada.xml', SIGNED);
+
+  type Ended = { readonly code: number | null; readonly out: Buffer; readonly err: string };
+
+  /** A process of its own, while this one goes on answering. */
+  function nfse(...args: readonly string[]): Promise<Ended> {
+    return new Promise((resolve, reject) => {
+      const child = spawn(process.execPath, ['src/main.ts', 'assinatura', ...args], { cwd: ROOT });
+      const [out, err]: [Buffer[], Buffer[]] = [[], []];
+      child.stdout.on('data', (chunk: Buffer) => out.push(chunk));
+      child.stderr.on('data', (chunk: Buffer) => err.push(chunk));
+      child.once('error', reject);
+      child.once('close', (code) => resolve({ code, out: Buffer.concat(out), err: Buffer.concat(err).toString() }));
+    });
+  }
+
+  test('says what holds with a mark, and ends with 0', async () => {
+    const { code, out, err } = await nfse(signedFile, ...TRUST);
+    assert.deepEqual([code, err], [0, '']);
+    const text = out.toString();
+    assert.doesNotMatch(text, /✗|undefined|null/);
+    assert.match(text, /✓ resumo SHA-256/);
+    assert.match(text, /✓ cadeia +EMPRESA DE TESTE ← AC Raiz de Teste/);
+    assert.match(text, /✓ prestador +11\.\*\*\*\.\*\*\*\/\*\*\*\*-81/);
+    assert.match(text, /A produção aceitaria esta assinatura\.\n$/);
+    assert.ok(!text.includes(BRANCH));
+  });
+
+  test('says what does not hold and what to change, and ends with 1', async () => {
+    const altered = fileOf('alterada.xml', SIGNED.replace('Maria', 'Marta'));
+    const { code, out } = await nfse(altered, ...TRUST);
+    assert.equal(code, 1);
+    assert.match(out.toString(), /✗ resumo SHA-256 +declarado \S+, calculado \S+/);
+    assert.match(out.toString(), /recusaria[\s\S]+O que foi achado:[\s\S]+E902[\s\S]+O que mudar:\n {2}1\. /);
+  });
+
+  test('--canonico writes the digested bytes and nothing else', async () => {
+    const { code, out, err } = await nfse(fileOf('sem.xml', UNSIGNED), '--canonico');
+    assert.deepEqual([code, err], [0, '']);
+    assert.equal(sha256(out, 'hex'), sha256(canonicalElement(UNSIGNED, 'infDPS'), 'hex'));
+  });
+
+  test('asks the service for a municipality', async () => {
+    const { code, out } = await nfse(signedFile, '--municipio', 'recife', '--url', address);
+    assert.equal(code, 0, out.toString());
+    assert.match(out.toString(), /aceitaria/);
+    const nowhere = await nfse(signedFile, '--municipio', 'olinda', '--url', address);
+    assert.equal(nowhere.code, 1);
+    assert.match(nowhere.err, /HTTP 404[\s\S]*E601/);
+  });
+
+  test('takes the header of a JSON body, in Base64 or DER', async () => {
+    const body = fileOf('corpo.json', '{"prestador_cpf_cnpj":"11222333000181"}');
+    const by = ['-signer', provider.file, '-inkey', provider.keyFile];
+    const bytes = openssl('cms', '-sign', '-binary', '-in', body, ...by, '-outform', 'DER');
+    const ends = await Promise.all([
+      nfse(body, '--cms', fileOf('corpo.p7s', bytes), ...TRUST),
+      nfse(
+        body,
+        '--cms',
+        fileOf('corpo.b64', `${bytes.toString('base64')}\n`),
+        '--municipio',
+        'recife',
+        '--url',
+        address,
+      ),
+      nfse(body, ...TRUST),
+    ]);
+    assert.deepEqual(
+      ends.map(({ code }) => code),
+      [0, 0, 1],
+    );
+    assert.match(ends[0]!.out.toString(), /atributo assinado +messageDigest/);
+    assert.match(ends[2]!.out.toString(), /E9002/);
+  });
+
+  test('what was asked wrongly ends with 2', async () => {
+    const both = await nfse(signedFile, '--ancoras', ancoras, '--municipio', 'recife');
+    const cms = await nfse(signedFile, '--cms', signedFile);
+    assert.deepEqual([both.code, cms.code], [2, 2]);
+  });
+});
+
+test('the questions together have a share of the processor, and no more', () => {
+  let now = 0;
+  const budget = openBudget(() => now);
+  assert.equal(budget.waitOf(), undefined);
+  budget.spend(3_999);
+  assert.equal(budget.waitOf(), undefined);
+  budget.spend(501);
+  assert.equal(budget.waitOf(), 5);
+  now += 4_000;
+  assert.equal(budget.waitOf(), 1);
+  now += 1_001;
+  assert.equal(budget.waitOf(), undefined);
+  now += 86_400_000;
+  budget.spend(4_100);
+  assert.equal(budget.waitOf(), 1);
+});
+
+test('nothing of a document or of a certificate is logged', () => {
+  const text = JSON.stringify(logged);
+  assert.ok(text.includes(PATH));
+  for (const word of [BRANCH, '11222333000181', '11144477735', 'EMPRESA', 'JOANA', 'Maria']) {
+    assert.ok(!text.includes(word), word);
+  }
+});
