@@ -94,8 +94,8 @@ const NOT_SECURE = {
 type Secure = { readonly context: tls.SecureContext } | { readonly barred: Outcome };
 
 function secureContext({ key, cert, ca }: LineSettings['tls']): Secure {
-  const believed = ca ?? [...tls.getCACertificates('default'), ...tls.getCACertificates('system')];
   try {
+    const believed = ca ?? [...tls.getCACertificates('default'), ...tls.getCACertificates('system')];
     return { context: tls.createSecureContext({ key, cert, ca: believed, minVersion: TLS_VERSION_MIN }) };
   } catch (error) {
     const code = codeOf(error);

@@ -432,6 +432,15 @@ describe('a lot that is refused as a whole', () => {
     assert.equal((await answerTo((_asked, response) => json(response, 400, refusal('E1219')))).kind, 'unknown');
   });
 
+  test('because something of it is there already (E1268) likewise, each told for itself', async () => {
+    const { share } = await stage((one, response) =>
+      one.chaves.includes(B) ? json(response, 400, refusal('E1268')) : accepts(one, response),
+    );
+    const answers = await share(A, B, C);
+    assert.deepEqual(answers[B], { kind: 'accepted', nsu: undefined });
+    assert.deepEqual([answers[A]!.kind, answers[C]!.kind], ['accepted', 'accepted']);
+  });
+
   test('with the certificate to blame it is not sent again', async () => {
     const { share, asked } = await stage((_asked, response) => json(response, 400, refusal('E1262')));
     const answers = await share(...fifty);
@@ -518,9 +527,9 @@ describe('an answer that proves nothing', () => {
     'a compressed answer that is broken': (_asked, response) =>
       json(response, 201, 'nada', { 'Content-Encoding': 'gzip' }),
     'a coding that nobody knows': (_asked, response) => json(response, 201, OK, { 'Content-Encoding': 'toString' }),
-    'a body shorter than it says': (_asked, response) => {
+    'a body shorter than it says': (_asked, response, reset) => {
       json(response, 201, OK, { 'Content-Length': '5000' });
-      setTimeout(() => response.socket?.destroy(), 20);
+      setTimeout(reset, 20);
     },
     'a reset in the middle of a chunked body': (_asked, response, reset) => {
       response.writeHead(201, { 'Content-Type': 'application/json' });
