@@ -29,6 +29,9 @@ const DIGEST_OIDS: Readonly<Record<string, string>> = {
 /** Beyond this only the right text is compared, and its other digests: a DPS has five thousand bytes. */
 const TEXTS_BYTES_MAX = 128 * 1024;
 
+/** The inclusive form takes time by elements, times the square of the prefixes in scope. */
+const PREFIXES_MAX = 16;
+
 /** A text that somebody might have digested or signed, and what they did that they should not have. */
 type Candidate = { readonly text: string; readonly habit: string };
 
@@ -224,6 +227,7 @@ function* formsOf(reading: XmlDocumentReading, element: Elemento): Generator<Can
     const habit = 'sobre o documento indentado, e os espaços entre os elementos foram retirados ou mudados depois';
     yield { text: indented(tight, unit), habit };
   }
+  if (reading.text().split('xmlns:', PREFIXES_MAX + 2).length > PREFIXES_MAX + 1) return;
   for (const form of ['inclusiva', 'inclusiva 1.1'] as const) {
     yield { text: canonicalForm(reading.bytes, element, form), habit: `com C14N ${form}` };
   }

@@ -254,11 +254,16 @@ function signedInfoOf(signedInfo: Elemento, base: string, parts: Parts): void {
   parts.digestValue = digestValue;
 }
 
+/** Transformations that a message names; two are right. */
+const TRANSFORMS_TOLD_MAX = 6;
+
 /** Enveloped-signature and then exclusive C14N, or the latter alone. */
 function transformFaults(transforms: Elemento, base: string, parts: Parts): void {
   const found = transforms.children.map((child) => attributeOf(child, 'Algorithm') ?? '');
   const wanted = 'enveloped-signature e depois C14N exclusiva, ou só C14N exclusiva';
-  const line = { onde: base, encontrado: found.map(algorithmName).join(', ') || 'nenhuma', exigido: wanted };
+  const named = found.slice(0, TRANSFORMS_TOLD_MAX).map(algorithmName);
+  const more = found.length > named.length ? ` e mais ${found.length - named.length}` : '';
+  const line = { onde: base, encontrado: `${named.join(', ') || 'nenhuma'}${more}`, exigido: wanted };
   parts.profile.push(line);
   const [first, second] = found;
   const exclusive = REQUIRED.CanonicalizationMethod;

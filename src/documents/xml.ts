@@ -69,6 +69,8 @@ const SMALL_BYTES = 4_096;
  * is checked over.
  */
 export function readXml(bytes: Uint8Array): XmlReading {
+  if (isDeclarationEndless(bytes))
+    return malformed('a declaração <?xml …?> não é fechada com ?>, ou é comprida demais.', START);
   const strange = strangeEncoding(bytes);
   if (strange !== undefined) return malformed(`a codificação ${strange} não é conhecida; envie em UTF-8.`, START);
   const doctype = doctypeAt(bytes);
@@ -99,6 +101,8 @@ export function readXml(bytes: Uint8Array): XmlReading {
   if ('limit' in read) return malformed(`O documento passa do limite de ${read.limit}.`, START);
   let decoded: string | undefined;
   let positions: readonly Position[] | undefined;
+  /** Each costs a parse of the whole document. */
+  const formsByLibxml2 = new Map<Elemento, string>();
   const text = (): string => (decoded ??= decodeXml(bytes));
   return {
     root: read.root,
@@ -108,7 +112,13 @@ export function readXml(bytes: Uint8Array): XmlReading {
       positions ??= positionsOfTags(text());
       return positions[index] ?? START;
     },
-    canonicalOf: (element) => read.canonicalOf(element) ?? canonicalForm(bytes, element, 'exclusiva'),
+    canonicalOf: (element) => {
+      const known = read.canonicalOf(element) ?? formsByLibxml2.get(element);
+      if (known !== undefined) return known;
+      const form = canonicalForm(bytes, element, 'exclusiva');
+      formsByLibxml2.set(element, form);
+      return form;
+    },
     strayMarkup: () => strayMarkupIn(bytes, text),
   };
 }
@@ -134,20 +144,45 @@ export function canonicalForm(bytes: Uint8Array, { index }: Elemento, form: keyo
   }
 }
 
-/** What of a document would make its canonical form too dear to compute. */
+/** What of a document would make its canonical form too dear to compute. What is no XML is left to the parser. */
 function excessOf(bytes: Uint8Array): string | undefined {
   const isWide = bytes[0] === 0 || bytes[1] === 0 || bytes[0] === 0xff || bytes[0] === 0xfe;
   const text = isWide ? decodeXml(bytes) : latin(bytes);
-  let [inTag, prefixes] = [0, 0];
-  for (const [token] of text.matchAll(/<|=\s*["']|xmlns:/g)) {
-    if (token === '<') inTag = 0;
-    else if (token === 'xmlns:') prefixes += 1;
-    else inTag += 1;
-    if (inTag > ATTRIBUTES_MAX) return `${ATTRIBUTES_MAX} atributos em um elemento`;
+  let prefixes = 0;
+  for (let at = text.indexOf('<'); at >= 0; at = text.indexOf('<', at)) {
+    const end = STEPPED_OVER.find(([begin]) => text.startsWith(begin, at))?.[1];
+    if (end !== undefined) {
+      const close = text.indexOf(end, at);
+      if (close < 0) return undefined;
+      at = close + end.length;
+      continue;
+    }
+    let attributes = 0;
+    for (at += 1; at < text.length; at += 1) {
+      const code = text.charCodeAt(at);
+      if (code === GREATER) break;
+      if (code === LESS) return undefined;
+      if (code === LETTER_X && text.startsWith('xmlns:', at)) prefixes += 1;
+      if (code !== QUOTE && code !== APOSTROPHE) continue;
+      attributes += 1;
+      const close = text.indexOf(text[at]!, at + 1);
+      if (close < 0) return undefined;
+      at = close;
+    }
+    if (attributes > ATTRIBUTES_MAX) return `${ATTRIBUTES_MAX} atributos em um elemento`;
     if (prefixes > PREFIXES_MAX) return `${PREFIXES_MAX} prefixos declarados`;
   }
   return undefined;
 }
+
+/** What holds no tags, by its beginning and its end. */
+const STEPPED_OVER = [
+  ['<!--', '-->'],
+  ['<![CDATA[', ']]>'],
+  ['<?', '?>'],
+] as const;
+
+const [QUOTE, APOSTROPHE, LESS, GREATER, LETTER_X] = [34, 39, 60, 62, 120];
 
 /** An address with characters that are markup: tools do not agree on how its canonical form is written. */
 function strangeNamespace(bytes: Uint8Array, address: string): XmlReading {
@@ -287,13 +322,26 @@ function strangeEncoding(bytes: Uint8Array): string | undefined {
   return declared === undefined || decoderOf(declared) !== undefined ? undefined : declared;
 }
 
-function declaredEncoding(bytes: Uint8Array): string | undefined {
-  return /^<\?xml[^>]*?encoding\s*=\s*["']([\w.:-]+)["']/.exec(latin(bytes.subarray(0, 200)))?.[1];
+/** No program writes a declaration half as long. */
+const DECLARATION_BYTES_MAX = 1_024;
+
+function isDeclarationEndless(bytes: Uint8Array): boolean {
+  const head = latin(bytes.subarray(0, DECLARATION_BYTES_MAX));
+  return XML_DECLARATION.test(head) && !head.includes('?>');
 }
+
+function declaredEncoding(bytes: Uint8Array): string | undefined {
+  const head = latin(bytes.subarray(0, DECLARATION_BYTES_MAX));
+  return /^<\?xml[^>]*?encoding\s*=\s*["']([\w.:-]+)["']/.exec(head)?.[1];
+}
+
+/** In these an octet below 128 is what it is in ASCII, so that markup can be looked for before anything is decoded. */
+const PLAIN_ENCODINGS = /^(?:utf-8|utf-16le|utf-16be|iso-8859-\d+|windows-\d+|koi8-[ru]|macintosh)$/;
 
 function decoderOf(encoding: string): TextDecoder | undefined {
   try {
-    return new TextDecoder(encoding);
+    const decoder = new TextDecoder(encoding);
+    return PLAIN_ENCODINGS.test(decoder.encoding) ? decoder : undefined;
   } catch {
     return undefined;
   }
