@@ -128,7 +128,7 @@ export async function importTable<Row, Counts>(
     await sending;
     onProgress({ etapa: 'conferindo', ...at });
     const recusadas = await staging.check();
-    const isWritten = recusadas === 0 || (parcial && recusadas < at.linhas);
+    const isWritten = at.linhas > recusadas && (recusadas === 0 || parcial);
     if (isWritten) onProgress({ etapa: 'gravando', ...at });
     const counts = isWritten ? await staging.merge() : undefined;
     if (erros !== undefined) await writeReport(erros, staging);
@@ -220,8 +220,7 @@ export function periodOf(line: Line, inicioColumn: string, fimColumn: string) {
 
 const CONFLITOS: Readonly<Record<string, (outra: number | undefined) => string>> = {
   contradiz: (outra) => `repete a chave da linha ${outra} com outros dados`,
-  sobrepoe: (outra) =>
-    outra === undefined ? 'o período se sobrepõe a outro' : `o período se sobrepõe ao da linha ${outra}`,
+  sobrepoe: (outra) => `o período se sobrepõe ao da linha ${outra}`,
 };
 
 function reported({ linha, motivo, outra }: Recusada): LinhaRecusada {

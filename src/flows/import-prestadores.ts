@@ -57,17 +57,15 @@ export async function importPrestadores(world: RegistryWorld, request: ImportReq
 }
 
 function prestadorOf(line: Line, columns: readonly ColunaOpcional[]): EntradaPrestador {
-  const { inicio, fim } = periodOf(line, 'simples_inicio', 'simples_fim');
-  return {
+  const always = {
     linha: line.linha,
     documento: documentoOf(line),
-    inscricao_municipal: layoutText(line, 'inscricao_municipal', T.im) ?? '',
     razao_social: neededText(line, 'razao_social', T.xNome),
+    inscricao_municipal: layoutText(line, 'inscricao_municipal', T.im) ?? '',
     autorizado: flagOf(line, 'autorizado'),
-    simples_inicio: inicio,
-    simples_fim: fim,
-    ...optionalOf(line, columns),
   };
+  const { inicio, fim } = periodOf(line, 'simples_inicio', 'simples_fim');
+  return { ...always, simples_inicio: inicio, simples_fim: fim, ...optionalOf(line, columns) };
 }
 
 /** Without punctuation, letters in capitals. */

@@ -46,18 +46,17 @@ export async function importServicos(world: RegistryWorld, request: ImportReques
 }
 
 function servicoOfLine(line: Line): EntradaServico {
-  const { inicio, fim } = periodOf(line, 'inicio', 'fim');
-  if (line.text('inicio') === '') line.refuse('inicio está vazio');
-  return {
+  const always = {
     linha: line.linha,
     codigo: codigoOf(line),
     descricao: neededText(line, 'descricao', T.xDescServ),
     codigo_tributacao_nacional: nationalOf(line),
     cnae_codigo: cnaeOf(line),
     aliquota: aliquotaOf(line),
-    inicio: inicio ?? '',
-    fim,
   };
+  const { inicio, fim } = periodOf(line, 'inicio', 'fim');
+  if (line.text('inicio') === '') line.refuse('inicio está vazio');
+  return { ...always, inicio: inicio ?? '', fim };
 }
 
 function codigoOf(line: Line): string {

@@ -135,16 +135,20 @@ export function refuseContradictions(key: readonly string[], columns: readonly s
     where e.linha > f.linha and (${listOf('e', columns)}) is distinct from (${listOf('p', columns)})`;
 }
 
+/** More than a file has lines, and the highest that an integer holds. */
+const LINES = 2_147_483_647;
+
 /** Refuses lines whose period begins before an earlier one of the same key has ended. */
 export function refuseOverlaps(key: string, inicio: string, fim: string): string {
-  // The latest end so far and its line travel as one text, so that one pass in the order of the beginnings is enough.
+  // The latest end so far and its line travel as one text, so that one pass in the order of the beginnings is enough;
+  // the line counted backwards, so that of equal ends the first line is named.
   return `insert into recusadas (linha, motivo, outra, chave)
-    select e.linha, 'sobrepoe', nullif(substr(q.latest, 11)::integer, e.linha), e.${key}
+    select e.linha, 'sobrepoe', ${LINES} - substr(q.latest, 11)::integer, e.${key}
     from (
-      select p.*, max(to_char(coalesce(fim, '9999-12-31'), 'YYYY-MM-DD') || linha) over (
+      select p.*, max(to_char(coalesce(fim, '9999-12-31'), 'YYYY-MM-DD') || to_char(${LINES} - linha, 'FM0000000000')) over (
         partition by chave order by inicio, linha rows between unbounded preceding and 1 preceding) as latest
       from (
-        select ${key} collate "C" as chave, ${inicio} as inicio, ${fim} as fim, min(linha)::text collate "C" as linha
+        select ${key} collate "C" as chave, ${inicio} as inicio, ${fim} as fim, min(linha) as linha
         from entrada where ${inicio} is not null group by ${key}, ${inicio}, ${fim}
       ) p
     ) q join entrada e on e.${key} = q.chave and e.${inicio} = q.inicio and e.${fim} is not distinct from q.fim

@@ -47,8 +47,8 @@ function importar(world: CliWorld, values: Values, [arquivo]: readonly string[])
         return imported;
       },
       ({ novos, alterados, iguais, simples }, municipio) => [
-        `Estabelecimentos em ${municipio}: ${grouped(novos)} novos, ${grouped(alterados)} alterados, ${grouped(iguais)} iguais.`,
-        `Períodos do Simples Nacional: ${grouped(simples.novos)} novos, ${grouped(simples.alterados)} alterados, ${grouped(simples.retirados)} retirados.`,
+        `Estabelecimentos em ${municipio}: novos ${grouped(novos)}, alterados ${grouped(alterados)}, iguais ${grouped(iguais)}.`,
+        `Períodos do Simples Nacional: novos ${grouped(simples.novos)}, alterados ${grouped(simples.alterados)}, retirados ${grouped(simples.retirados)}.`,
         'Os prestadores que não estão no arquivo ficaram como estavam.',
         ...(hasAddress
           ? []

@@ -30,12 +30,12 @@ export const SERVICOS_COMMANDS: readonly Command[] = [
             return imported;
           },
           ({ novos, alterados, iguais, retirados }, municipio) => [
-            `Serviços de ${municipio}: ${grouped(novos)} novos, ${grouped(alterados)} alterados, ${grouped(iguais)} iguais, ${grouped(retirados)} retirados.`,
+            `Serviços de ${municipio}: novos ${grouped(novos)}, alterados ${grouped(alterados)}, iguais ${grouped(iguais)}, retirados ${grouped(retirados)}.`,
             'Os códigos que não estão no arquivo ficaram como estavam; para encerrar um, importe-o com a data em fim.',
             ...(unsendable === 0
               ? []
               : [
-                  `${grouped(unsendable)} linhas têm código que não cabe em cTribMun (3 algarismos): valem só pelo código nacional.`,
+                  `Linhas com código que não cabe em cTribMun (3 algarismos), que valem só pelo código nacional: ${grouped(unsendable)}.`,
                 ]),
           ],
         );

@@ -1,0 +1,460 @@
+/**
+ * A municipality as its operator opens, looks at and changes it: the commands in a process of their own, on a database by
+ * DATABASE_URL, and once beside a running service with the embedded server. Certificates are made by openssl.
+ */
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { before, describe, test } from 'node:test';
+import { exampleXml } from '../src/fiscal/rules/example.ts';
+import { RESERVED_SLUGS } from '../src/flows/municipios.ts';
+import { signDocument } from '../src/flows/sign-document.ts';
+import { migrate, openPool } from '../src/store/open.ts';
+import { onEnd } from './support/cleanup.ts';
+import { databaseUrlOf, nfse, nfseHere, type Said } from './support/cli.ts';
+import { freshDatabase } from './support/database.ts';
+import { request } from './support/http.ts';
+import { CA, freshFolder, openssl, opensslAuthority } from './support/openssl.ts';
+import { freshDataDir, startServiceProcess } from './support/process.ts';
+import { startTestService } from './support/service.ts';
+
+const SAO_PAULO = '3550308';
+const CNPJ = '11222333000181';
+const SENHA = 'não-se-conta-123';
+
+const folder = freshFolder();
+process.chdir(folder);
+const file = (name: string): string => path.join(folder, name);
+
+let env: NodeJS.ProcessEnv = {};
+let pool: ReturnType<typeof openPool>;
+
+/** Most commands run here; each of them once in a process of its own. */
+const run = (...args: readonly string[]): Promise<Said> => nfseHere(args, pool);
+const spawned = (...args: readonly string[]): Promise<Said> => nfse(args, env, folder);
+/** All of the command, in words, when it did not end as it should. */
+const told = ({ code, out, err }: Said): string => `ended with ${code}\n${out}${err}`;
+
+const done = (...args: readonly string[]): Promise<string> => outOf(run(...args));
+
+async function outOf(running: Promise<Said>): Promise<string> {
+  const said = await running;
+  assert.equal(said.code, 0, told(said));
+  assert.equal(said.err, '');
+  return said.out;
+}
+
+/** Refused with all of these, and nothing else. */
+async function refused(args: readonly string[], ...problems: readonly RegExp[]): Promise<void> {
+  const said = await run(...args);
+  assert.equal(said.code, 1, told(said));
+  const [title, ...lines] = said.err.trimEnd().split('\n');
+  assert.match(title!, /^Nada foi gravado\./);
+  for (const problem of problems) assert.match(said.err, problem);
+  assert.equal(lines.length, problems.length, said.err);
+  assert.equal(said.out, '');
+}
+
+async function rowOf(slug: string): Promise<Record<string, unknown> | undefined> {
+  const { rows } = await pool.query('select * from municipios where tenant = $1', [slug]);
+  return rows[0];
+}
+
+/** A certificate of the municipality's key between two moments, `AAAAMMDDHHMMSSZ`. */
+function dated(name: string, from: string, to: string): void {
+  const config = ['[ca]', 'default_ca=own', '[own]', `database=${file('index.txt')}`, `new_certs_dir=${folder}`];
+  const more = [
+    'rand_serial=yes',
+    'unique_subject=no',
+    'default_md=sha256',
+    'policy=any',
+    '[any]',
+    'commonName=supplied',
+  ];
+  writeFileSync(file('ca.cnf'), [...config, ...more, '[req]', 'distinguished_name=dn', '[dn]', ''].join('\n'));
+  writeFileSync(file('index.txt'), '');
+  const key = file('municipio.key');
+  const named = ['-config', file('ca.cnf')];
+  openssl('req', '-new', ...named, '-key', key, '-subj', '/CN=MUNICIPIO', '-out', file('pedido.csr'));
+  const span = ['-startdate', from, '-enddate', to, '-in', file('pedido.csr'), '-out', file(name)];
+  openssl('ca', '-selfsign', '-batch', '-notext', ...named, '-keyfile', key, ...span);
+}
+
+before(async () => {
+  const database = await freshDatabase();
+  env = { DATABASE_URL: databaseUrlOf(database), NFSE_DATA_DIR: file('never') };
+  pool = openPool(database, () => undefined);
+  onEnd(() => pool.end());
+  await migrate(pool);
+
+  const authority = opensslAuthority();
+  const root = authority.issue({ subject: '/O=ICP-Brasil/CN=AC de Prova', extensions: CA });
+  const subject = `/O=ICP-Brasil/CN=MUNICIPIO DE PROVA:${CNPJ}`;
+  const town = authority.issue({ subject, issuer: root });
+  const soon = authority.issue({ subject, issuer: root, days: 12 });
+  const other = authority.issue({ subject, issuer: root, key: 'other' });
+  for (const name of ['ancoras', 'revogados', 'vazia', 'outra']) mkdirSync(file(name));
+  writeFileSync(file('ancoras/raiz.pem'), root.pem);
+  writeFileSync(file('outra/leia-me.txt'), 'nada');
+  writeFileSync(file('revogados/lista.crl'), authority.revoke({ issuer: root, entries: [] }));
+  writeFileSync(file('ca.pem'), root.pem);
+  writeFileSync(file('municipio.pem'), town.pem);
+  writeFileSync(file('municipio.key'), readFileSync(town.keyFile));
+  writeFileSync(file('breve.pem'), soon.pem);
+  writeFileSync(file('outro.key'), readFileSync(other.keyFile));
+  writeFileSync(file('senha.txt'), `${SENHA}\n`);
+  writeFileSync(file('outra-senha.txt'), 'errada\n');
+  const named = ['-in', file('municipio.pem'), '-inkey', file('municipio.key'), '-out', file('municipio.pfx')];
+  openssl('pkcs12', '-export', ...named, '-passout', `file:${file('senha.txt')}`);
+  const hidden = ['-in', file('municipio.key'), '-out', file('cifrada.key'), '-aes256'];
+  openssl('rsa', ...hidden, '-passout', `file:${file('senha.txt')}`);
+  dated('vencido.pem', '20240101120000Z', '20250101120000Z');
+  dated('futuro.pem', '20980101120000Z', '20990101120000Z');
+});
+
+const CRIAR = ['--ibge', SAO_PAULO];
+const PEM = ['--adn-certificado', 'municipio.pem', '--adn-chave', 'municipio.key'];
+const ADN = ['--adn', 'https://adn.exemplo:8443', ...PEM];
+
+describe('nfse municipio criar', () => {
+  test('opens one with all it has, keeps the paths whole, and neither key nor password', async () => {
+    const said = await outOf(
+      spawned(
+        ...[
+          'municipio',
+          'criar',
+          'alfa',
+          ...CRIAR,
+          '--ancoras',
+          'ancoras',
+          '--revogados',
+          './revogados',
+          '--aliquota',
+          '3,5',
+        ],
+        ...['--adn', 'https://adn.exemplo:8443/base/', '--adn-ca', 'ca.pem'],
+        ...['--adn-pfx', 'municipio.pfx', '--adn-senha-arquivo', 'senha.txt'],
+      ),
+    );
+    const { criado_em, ...row } = (await rowOf('alfa'))!;
+    assert.ok(criado_em instanceof Date);
+    assert.deepEqual(row, {
+      tenant: 'alfa',
+      ambiente: 'producao',
+      codigo_ibge: SAO_PAULO,
+      aliquota_padrao: '3.50',
+      ancoras: file('ancoras'),
+      revogados: file('revogados'),
+      adn_url: 'https://adn.exemplo:8443/base',
+      adn_ca: file('ca.pem'),
+      adn_certificado: null,
+      adn_chave: null,
+      adn_pfx: file('municipio.pfx'),
+      adn_senha_arquivo: file('senha.txt'),
+    });
+    const shown = await done('municipio', 'mostrar', 'alfa');
+    for (const text of [said, shown]) {
+      assert.ok(!text.includes(SENHA) && !text.includes('PRIVATE KEY') && !text.includes(CNPJ), text);
+    }
+  });
+
+  test('needs the slug and the code alone: the national roots, and no transmission yet', async () => {
+    assert.match(await done('municipio', 'criar', 'rio', '--ibge', '3304557'), /Sem --adn as notas .* ficam à espera/);
+    const shown = await done('municipio', 'mostrar', 'rio');
+    assert.match(shown, /3304557 Rio de Janeiro\/RJ/);
+    assert.match(shown, /raízes da ICP-Brasil/);
+    assert.equal((await rowOf('rio'))?.ambiente, 'producao');
+    await done('municipio', 'criar', 'ensaio', '--ibge', '3304557', '--ambiente', 'homologacao');
+    assert.equal((await rowOf('ensaio'))?.ambiente, 'homologacao');
+  });
+
+  test('says everything that is wrong at once', async () => {
+    await refused(
+      [
+        'municipio',
+        'criar',
+        'São Paulo',
+        '--ambiente',
+        'teste',
+        '--aliquota',
+        '100,01',
+        '--ancoras',
+        'nada',
+        '--adn',
+        'http://u:s@adn?x',
+      ],
+      /endereço "São Paulo" não serve/,
+      /Falta --ibge/,
+      /--ambiente teste não existe: use producao ou homologacao/,
+      /--aliquota 100,01 não é um percentual de 0 a 100/,
+      /--ancoras: a pasta \S+nada não existe/,
+      /--adn precisa começar por https/,
+      /--adn não leva usuário nem senha/,
+      /--adn é só o endereço de base/,
+      /Falta o certificado do município/,
+    );
+    assert.equal(await rowOf('são paulo'), undefined);
+  });
+
+  const cases: readonly [why: string, args: readonly string[], problem: RegExp][] = [
+    ['a code that is nobody’s', ['--ibge', '3550309'], /--ibge 3550309 não é o código IBGE/],
+    ['folder without anchors', [...CRIAR, '--ancoras', 'outra'], /outra não tem uma autoridade certificadora/],
+    ['an empty folder', [...CRIAR, '--ancoras', 'vazia'], /vazia não tem uma autoridade certificadora/],
+    ['a file for a folder', [...CRIAR, '--ancoras', 'ca.pem'], /ca\.pem não é uma pasta/],
+    ['a folder without lists', [...CRIAR, '--revogados', 'ancoras'], /ancoras não tem uma lista de revogados/],
+    ['no address', [...CRIAR, '--adn', 'adn', ...PEM], /--adn adn não é um endereço/],
+    ['keys without address', [...CRIAR, ...PEM], /Falta --adn/],
+    [
+      'a key without certificate',
+      [...CRIAR, ...ADN.slice(0, 2), '--adn-chave', 'municipio.key'],
+      /Falta --adn-certificado/,
+    ],
+    ['a certificate without key', [...CRIAR, ...ADN.slice(0, 4)], /Falta --adn-chave/],
+    [
+      'a PFX without password',
+      [...CRIAR, ...ADN.slice(0, 2), '--adn-pfx', 'municipio.pfx'],
+      /falta --adn-senha-arquivo/,
+    ],
+    [
+      'both',
+      [...CRIAR, ...ADN, '--adn-pfx', 'municipio.pfx'],
+      /--adn-pfx, ou --adn-certificado com --adn-chave; não os dois/,
+    ],
+    [
+      'a CA that is none',
+      [...CRIAR, ...ADN, '--adn-ca', 'senha.txt'],
+      /--adn-ca: \S+senha\.txt não tem nenhum certificado/,
+    ],
+    ['the key of another', [...CRIAR, ...ADN.slice(0, 4), '--adn-chave', 'outro.key'], /municipio\.pem: .*não é par/],
+    [
+      'a key that is not there',
+      [...CRIAR, ...ADN.slice(0, 4), '--adn-chave', 'nada.key'],
+      /nada\.key: o arquivo não existe/,
+    ],
+    ['an expired one', [...CRIAR, ...ADN, '--adn-certificado', 'vencido.pem'], /venceu em 01\/01\/2025/],
+    ['one of the future', [...CRIAR, ...ADN, '--adn-certificado', 'futuro.pem'], /só vale a partir de 01\/01\/2098/],
+    [
+      'the wrong password',
+      [...CRIAR, ...ADN.slice(0, 2), '--adn-pfx', 'municipio.pfx', '--adn-senha-arquivo', 'outra-senha.txt'],
+      /municipio\.pfx: .*senha/,
+    ],
+    [
+      'an encrypted key without password',
+      [...CRIAR, ...ADN.slice(0, 4), '--adn-chave', 'cifrada.key'],
+      /cifrada\.key: .*cifrada/,
+    ],
+  ];
+  test('refuses what cannot work, and says how to mend it', async () => {
+    for (const [why, args, problem] of cases) {
+      await refused(['municipio', 'criar', 'errado', ...args], problem).catch((error) => {
+        throw new Error(`${why}: ${error.message}`);
+      });
+    }
+    assert.equal(await rowOf('errado'), undefined);
+  });
+
+  test('takes an encrypted key with its password, and warns of one that ends soon', async () => {
+    const named = ['--adn', 'https://adn.exemplo', '--adn-certificado', 'breve.pem', '--adn-chave', 'cifrada.key'];
+    const said = await done('municipio', 'criar', 'breve', ...CRIAR, ...named, '--adn-senha-arquivo', 'senha.txt');
+    assert.match(said, /aviso +O certificado do município vence em 1[12] dias/);
+  });
+
+  test('opens none twice, and none where the service itself answers', async () => {
+    await refused(['municipio', 'criar', 'alfa', ...CRIAR], /Já existe o município alfa/);
+    await refused(['municipio', 'criar', 'integracao', ...CRIAR], /integracao é o ambiente de integração/);
+    await refused(['municipio', 'criar', 'docs', ...CRIAR], /docs é reservado/);
+    const { address } = await startTestService({ worker: false });
+    const { body } = await request(address, '/');
+    const own = [...String(body).matchAll(/(?:href="|<code>)[^"<]*?\/\/[^/"<]+\/([a-z]+)\//g)].map(
+      (match) => match[1]!,
+    );
+    assert.ok(own.includes('health') && own.includes('docs'), own.join(' '));
+    for (const slug of own) assert.ok(slug === 'integracao' || RESERVED_SLUGS.has(slug), slug);
+  });
+
+  test('asks for what is missing', async () => {
+    const said = await spawned('municipio', 'criar');
+    assert.equal(said.code, 2);
+    assert.match(said.err, /pede SLUG[\s\S]*--ibge CÓDIGO/);
+  });
+});
+
+describe('nfse municipio mostrar, listar', () => {
+  test('the certificate as openssl reads it, its document masked', async () => {
+    const shown = await outOf(spawned('municipio', 'mostrar', 'alfa'));
+    assert.match(shown, /titular +MUNICIPIO DE PROVA, CNPJ 11\.\*\*\*\.\*\*\*\/\*\*\*\*-81/);
+    assert.match(shown, /emissor +AC de Prova/);
+    const end = new Date(String(openssl('x509', '-in', file('municipio.pem'), '-noout', '-enddate')).split('=')[1]!);
+    const day = new Intl.DateTimeFormat('pt-BR', { timeZone: 'America/Sao_Paulo', dateStyle: 'short' }).format(end);
+    assert.ok(shown.includes(`a ${day}`), `${day} in ${shown}`);
+    assert.match(shown, /alíquota: 3\.50 %/);
+    assert.match(shown, /arquivos +todos no lugar/);
+  });
+
+  test('whether the files are there now', async () => {
+    renameSync(file('municipio.pfx'), file('longe.pfx'));
+    renameSync(file('ancoras'), file('longe'));
+    const said = await run('municipio', 'mostrar', 'alfa');
+    renameSync(file('longe.pfx'), file('municipio.pfx'));
+    renameSync(file('longe'), file('ancoras'));
+    assert.equal(said.code, 1);
+    assert.match(said.out, /PROBLEMA .*municipio\.pfx: o arquivo não existe/);
+    assert.match(said.out, /PROBLEMA .*a pasta \S+ancoras não existe/);
+  });
+
+  test('all of them, in order', async () => {
+    const lines = (await outOf(spawned('municipio', 'listar'))).trimEnd().split('\n');
+    const slugs = lines.map((line) => line.split(/\s/, 1)[0]!);
+    assert.deepEqual(slugs, slugs.toSorted());
+    assert.ok(
+      lines.some((line) => /^alfa +producao +3550308 São Paulo\/SP +ADN https:\/\/adn\.exemplo:8443\/base$/.test(line)),
+    );
+  });
+
+  test('one that is not there', async () => {
+    const said = await spawned('municipio', 'mostrar', 'nenhum');
+    assert.equal(said.code, 1);
+    assert.match(said.err, /não existe o município nenhum\. nfse municipio listar/);
+  });
+});
+
+describe('nfse municipio alterar', () => {
+  const change = async (...args: readonly string[]): Promise<Record<string, unknown>> => {
+    await done('municipio', 'alterar', 'beta', ...args);
+    return (await rowOf('beta'))!;
+  };
+
+  test('changes what is named and leaves the rest; takes away what is told so', async () => {
+    await done(
+      'municipio',
+      'criar',
+      'beta',
+      ...CRIAR,
+      ...ADN,
+      '--ancoras',
+      'ancoras',
+      '--revogados',
+      'revogados',
+      '--aliquota',
+      '2',
+    );
+    const first = (await rowOf('beta'))!;
+    assert.deepEqual(await change('--aliquota', '5'), { ...first, aliquota_padrao: '5.00' });
+    const without = { ...first, aliquota_padrao: null, revogados: null };
+    assert.deepEqual(await change('--sem-aliquota', '--sem-revogados'), without);
+    const withCa = { ...without, adn_ca: file('ca.pem'), adn_url: 'https://outro.exemplo' };
+    assert.deepEqual(await change('--adn-ca', 'ca.pem', '--adn', 'https://outro.exemplo/'), withCa);
+    const pfx = {
+      adn_certificado: null,
+      adn_chave: null,
+      adn_pfx: file('municipio.pfx'),
+      adn_senha_arquivo: file('senha.txt'),
+    };
+    const withPfx = { ...withCa, ...pfx, adn_ca: null, ancoras: null };
+    const args = ['--adn-pfx', 'municipio.pfx', '--adn-senha-arquivo', 'senha.txt', '--sem-adn-ca', '--sem-ancoras'];
+    assert.deepEqual(await change(...args), withPfx);
+    const nothing = { adn_url: null, adn_pfx: null, adn_senha_arquivo: null };
+    assert.deepEqual(await change('--sem-adn'), { ...withPfx, ...nothing });
+    await outOf(spawned('municipio', 'alterar', 'beta', '--ibge', '3304557'));
+    assert.equal((await rowOf('beta'))?.codigo_ibge, '3304557');
+  });
+
+  test('refuses the same as criar, and what contradicts itself', async () => {
+    const before = await rowOf('alfa');
+    await refused(
+      ['municipio', 'alterar', 'alfa', '--sem-adn', '--adn', 'https://x'],
+      /--adn e --sem-adn não andam juntos/,
+    );
+    await refused(
+      ['municipio', 'alterar', 'alfa', '--adn-senha-arquivo', 'outra-senha.txt'],
+      /municipio\.pfx: .*senha/,
+    );
+    assert.deepEqual(await rowOf('alfa'), before);
+    const nothing = await run('municipio', 'alterar', 'alfa');
+    assert.equal(nothing.code, 2);
+    assert.match(nothing.err, /Nada a alterar/);
+  });
+
+  test('keeps code and ambiente once notes were numbered, and those of the sandbox always', async () => {
+    await pool.query(`insert into numeracao (tenant, prestador, ultimo) values ('alfa', $1, 1)`, [CNPJ]);
+    await refused(['municipio', 'alterar', 'alfa', '--ibge', '3304557'], /já emitiu notas/);
+    await refused(['municipio', 'alterar', 'alfa', '--ambiente', 'homologacao'], /já emitiu notas/);
+    await done('municipio', 'alterar', 'alfa', '--ibge', SAO_PAULO, '--aliquota', '4');
+    await refused(['municipio', 'alterar', 'integracao', '--ambiente', 'producao'], /ambiente e código IBGE não mudam/);
+    await done('municipio', 'alterar', 'integracao', '--ancoras', 'ancoras');
+  });
+});
+
+describe('beside a running service with the embedded server', () => {
+  test('a municipality and its registry count at once: E101, E102, E103, E0310, E402, and then a note', async () => {
+    const dataDir = await freshDataDir();
+    const beside = { NFSE_DATA_DIR: dataDir };
+    const command = async (...args: readonly string[]): Promise<Said> => {
+      const said = await nfse(args, beside, dataDir);
+      assert.equal(said.code, 0, told(said));
+      return said;
+    };
+    const service = await startServiceProcess(beside);
+    await command('pki', '--pasta', 'pki', '--cnpj', CNPJ, '--senha', SENHA);
+
+    const keys = { pfx: path.join(dataDir, `pki/prestadores/${CNPJ}.pfx`), senha: SENHA };
+    let number = 0;
+    const send = async (patch: Parameters<typeof exampleXml>[0] = {}): Promise<string> => {
+      number += 1;
+      const dps = Buffer.from(exampleXml({ serie: '1', nDPS: String(number), ...patch }));
+      const { text } = await signDocument(dps, keys, Date.now());
+      const headers = { 'Content-Type': 'application/xml' };
+      const { body, status } = await request(service.address, '/prova/api/v1/nfse/v101', {
+        method: 'POST',
+        headers,
+        body: text,
+      });
+      return status === 201 ? 'OK' : `${body.codigo_erro}`;
+    };
+    /** Settings are remembered for two seconds. */
+    const eventually = async (wanted: string, patch?: Parameters<typeof exampleXml>[0]): Promise<void> => {
+      const began = performance.now();
+      for (let said = ''; said !== wanted; ) {
+        assert.ok(performance.now() - began < 8_000, `${said} where ${wanted} should be`);
+        said = await send(patch);
+      }
+    };
+
+    assert.equal(await send(), 'E601', 'no such municipality');
+    await command('municipio', 'criar', 'prova', ...CRIAR, '--ancoras', 'pki/ancoras', '--revogados', 'pki/revogados');
+    await eventually('E101');
+
+    const providers = (line: string): void =>
+      writeFileSync(
+        path.join(dataDir, 'prestadores.csv'),
+        `documento,razao_social,inscricao_municipal,autorizado,simples_inicio,simples_fim\n${line}\n`,
+      );
+    const imported = (): Promise<Said> => command('prestador', 'importar', 'prestadores.csv', '--municipio', 'prova');
+    providers(`${CNPJ},Empresa da Prova,00.123-4,nao,,`);
+    await imported();
+    await eventually('E102');
+    providers(`${CNPJ},Empresa da Prova,1234,sim,,`);
+    await imported();
+    await eventually('OK');
+    assert.equal(await send({ 'prest/IM': '9999' }), 'E103');
+    assert.equal(await send({ 'prest/IM': '01234' }), 'OK');
+
+    writeFileSync(
+      path.join(dataDir, 'servicos.csv'),
+      'codigo,descricao,codigo_tributacao_nacional,cnae_codigo,aliquota,inicio,fim\n007,Consultoria,170101,,5,2020-01-01,\n',
+    );
+    await command('servicos', 'importar', 'servicos.csv', '--municipio', 'prova');
+    await eventually('E0310');
+    assert.equal(await send({ 'serv/cServ/cTribNac': '170101' }), 'OK');
+    assert.equal(await send({ 'serv/cServ/cTribNac': '170101', 'serv/cServ/cTribMun': '008' }), 'E402');
+    assert.equal(await send({ 'serv/cServ/cTribNac': '170101', 'serv/cServ/cTribMun': '007' }), 'OK');
+
+    // The commands came and went; the service and its database did not.
+    assert.equal((await request(service.address, '/health/ready')).status, 200);
+    assert.equal(await service.end('SIGINT'), 0);
+    const alone = await command('municipio', 'mostrar', 'prova');
+    assert.match(alone.out, /prestadores +1\n/);
+    const shown = await command('prestador', 'mostrar', '11.222.333/0001-81', '--municipio', 'prova');
+    assert.match(shown.out, /inscrição 1234: Empresa da Prova, autorizado/);
+  });
+});
