@@ -22,7 +22,9 @@ type Kept = {
   checkedAt: number;
 };
 
-type Made = { readonly stamp: string; readonly adn: ReturnType<typeof nationalAdn>; readonly transmission: Transmission } | NoTransmission;
+type Made =
+  | { readonly stamp: string; readonly adn: ReturnType<typeof nationalAdn>; readonly transmission: Transmission }
+  | NoTransmission;
 
 export type Transmissions = {
   readonly of: World['transmission'];
@@ -35,6 +37,17 @@ export function openTransmissions(log: World['log']): Transmissions {
   const kept = new Map<string, Kept>();
   /** One circuit for each environment, whoever sends to it (D-52). */
   const breakers = new Map<string, Breaker>();
+
+  const breakerOf = (environment: string): Breaker => {
+    const known = breakers.get(environment);
+    if (known !== undefined) return known;
+    const fresh = openBreaker({
+      onOpen: () => log.warn({ environment }, 'the national environment does not answer; notes wait until it does'),
+      onClose: () => log.info({ environment }, 'the national environment answers again'),
+    });
+    breakers.set(environment, fresh);
+    return fresh;
+  };
 
   const make = async (municipio: Municipio): Promise<Made> => {
     const { adn: settings } = municipio;
@@ -49,9 +62,13 @@ export function openTransmissions(log: World['log']): Transmissions {
       const { inicio, fim } = signer.certificate;
       if (now < inicio || now > fim) return { problem: 'o certificado do município está fora da validade' };
       const origin = new URL(settings.url).origin;
-      const breaker = breakers.get(origin) ?? openBreaker();
-      breakers.set(origin, breaker);
-      const adn = nationalAdn({ url: settings.url, tls: { ...tlsMaterialOf(signer), ca }, breaker, log });
+      const tls = { ...tlsMaterialOf(signer), ca };
+      const adn = nationalAdn({
+        url: settings.url,
+        tls,
+        breaker: breakerOf(origin),
+        log: named(log, municipio.tenant),
+      });
       return { stamp, adn, transmission: { adn, signer } };
     } catch (error) {
       return { problem: error instanceof Error ? error.message : String(error) };
@@ -88,6 +105,15 @@ export function openTransmissions(log: World['log']): Transmissions {
       const all = await Promise.all([...kept.values()].map(({ made }) => made));
       await Promise.all(all.map(closed));
     },
+  };
+}
+
+/** A log whose lines say whose they are. */
+function named(log: World['log'], tenant: string): World['log'] {
+  return {
+    info: (about, message) => log.info({ tenant, ...about }, message),
+    warn: (about, message) => log.warn({ tenant, ...about }, message),
+    error: (about, message) => log.error({ tenant, ...about }, message),
   };
 }
 
