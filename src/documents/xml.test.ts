@@ -551,3 +551,13 @@ describe('whatever the bytes are, they are read or refused', () => {
     );
   });
 });
+
+test('what a canonical form would repeat without end is refused before it is made', () => {
+  const repeated = (length: number): Buffer =>
+    Buffer.from(`<a xmlns:p="urn:${'x'.repeat(length - 4)}">${'<p:a/>'.repeat(2_000)}</a>`);
+  assert.ok('root' in readXml(repeated(128)));
+  const reading = readXml(repeated(129));
+  assert.ok('fault' in reading);
+  assert.equal(reading.fault.codigo, 'E201');
+  assert.match(reading.fault.mensagem, /128 caracteres no endereço de um espaço de nomes/);
+});

@@ -58,8 +58,10 @@ export type StrayMarkup = { readonly kind: 'comentário' | 'instrução de proce
 const ATTRIBUTES_MAX = 256;
 /** Prefixes declared in a document; each is looked for at every use. */
 const PREFIXES_MAX = 256;
-/** Documents shorter than this cannot hold enough of either to matter. */
-const SMALL_BYTES = 4_096;
+/** The canonical form repeats the address of a namespace wherever a prefix comes into use; ours have some forty characters. */
+const NAMESPACE_LENGTH_MAX = 128;
+/** Documents shorter than this cannot hold enough of any of them to matter. */
+const SMALL_BYTES = 8_192;
 
 /**
  * Parses a document. Answers E201 with line, column and the way to mend it when the bytes are not well-formed XML, or
@@ -149,6 +151,7 @@ function excessOf(bytes: Uint8Array): string | undefined {
   const isWide = bytes[0] === 0 || bytes[1] === 0 || bytes[0] === 0xff || bytes[0] === 0xfe;
   const text = isWide ? decodeXml(bytes) : latin(bytes);
   let prefixes = 0;
+  let tags = 0;
   for (let at = text.indexOf('<'); at >= 0; at = text.indexOf('<', at)) {
     const end = STEPPED_OVER.find(([begin]) => text.startsWith(begin, at))?.[1];
     if (end !== undefined) {
@@ -158,17 +161,28 @@ function excessOf(bytes: Uint8Array): string | undefined {
       continue;
     }
     let attributes = 0;
+    let declares = false;
     for (at += 1; at < text.length; at += 1) {
       const code = text.charCodeAt(at);
       if (code === GREATER) break;
       if (code === LESS) return undefined;
-      if (code === LETTER_X && text.startsWith('xmlns:', at)) prefixes += 1;
+      if (code === LETTER_X && text.startsWith('xmlns', at)) {
+        declares = true;
+        if (text[at + 5] === ':') prefixes += 1;
+      }
       if (code !== QUOTE && code !== APOSTROPHE) continue;
       attributes += 1;
       const close = text.indexOf(text[at]!, at + 1);
       if (close < 0) return undefined;
+      if (declares && close - at > NAMESPACE_LENGTH_MAX + 1) {
+        return `${NAMESPACE_LENGTH_MAX} caracteres no endereço de um espaço de nomes`;
+      }
+      declares = false;
       at = close;
     }
+    // Start tags and end tags alike.
+    tags += 1;
+    if (tags > 2 * ELEMENTS_MAX) return `${ELEMENTS_MAX} elementos`;
     if (attributes > ATTRIBUTES_MAX) return `${ATTRIBUTES_MAX} atributos em um elemento`;
     if (prefixes > PREFIXES_MAX) return `${PREFIXES_MAX} prefixos declarados`;
   }
