@@ -169,13 +169,13 @@ function signedIn(
   const content = block.subarray(end + 1);
   const bare = DIGESTS.get(content.length);
   if (bare !== undefined) return { algorithm: bare[1], hex: content.toString('hex'), isBare: true };
-  const match = /^30..30..06..(.+?)(?:0500)?04(..)(.*)$/.exec(content.toString('hex'));
-  const algorithm = match === null ? undefined : DIGEST_OIDS[match[1]!];
-  if (match === null || algorithm === undefined || match[3]!.length !== Number.parseInt(match[2]!, 16) * 2)
-    return undefined;
-  return DIGESTS.get(match[3]!.length / 2)?.[1] === algorithm
-    ? { algorithm, hex: match[3]!, isBare: false }
-    : undefined;
+  const match = /^30..30..06..(2b0e03021a|60864801650304020[123])(?:0500)?04(?:14|20|30|40)([0-9a-f]+)$/.exec(
+    content.toString('hex'),
+  );
+  const [, oid, hex] = match ?? [];
+  if (oid === undefined || hex === undefined) return undefined;
+  const algorithm = DIGEST_OIDS[oid]!;
+  return DIGESTS.get(hex.length / 2)?.[1] === algorithm ? { algorithm, hex, isBare: false } : undefined;
 }
 
 function told(what: string, habit: string, digest: string): string {

@@ -375,6 +375,11 @@ function certificateOf(parts: Parts, base: string): Certificate | undefined {
   if (element === undefined) return undefined;
   const xpath = `${base}/KeyInfo/X509Data/X509Certificate`;
   const text = withoutSpace(element.text);
+  if (text === '') {
+    const mensagem = 'X509Certificate está vazio: ponha nele o certificado do assinante, em DER e Base64.';
+    parts.faults.push({ codigo: 'E905', xpath, mensagem });
+    return undefined;
+  }
   const refuse = (mensagem: string): undefined => {
     parts.faults.push({ codigo: 'E904', xpath, mensagem, encontrado: quoted(text.slice(0, 40)) });
   };
@@ -396,10 +401,14 @@ function certificateOf(parts: Parts, base: string): Certificate | undefined {
 }
 
 function decodedValue(parts: Parts, base: string): Buffer | undefined {
-  const value = base64Of(withoutSpace(parts.signatureValue!.text));
+  const text = withoutSpace(parts.signatureValue!.text);
+  const value = base64Of(text);
   if (value === undefined) {
     const encontrado = quoted(parts.signatureValue!.text.trim());
-    const mensagem = 'SignatureValue não é Base64.';
+    const mensagem =
+      text === ''
+        ? 'SignatureValue está vazio: a assinatura não foi calculada.'
+        : 'SignatureValue não está em Base64 (letras, algarismos, + e /, com = no fim se faltar para múltiplo de 4).';
     parts.faults.push({ codigo: 'E902', xpath: `${base}/SignatureValue`, mensagem, encontrado });
   }
   return value;
