@@ -111,13 +111,12 @@ async function signedDocuments(
   const stored = await world.store.nfseOf(tenant, ids);
   const signed = await Promise.all(
     [...stored].map(async ([id, nfse]): Promise<readonly [string, Signed]> => {
-      if (signer === undefined) return [id, { xml: nfse, assinatura: undefined }];
-      const text = nfse.toString('utf8');
-      const part = signedPartOf(text);
+      if (signer === undefined) return [id, { xml: Buffer.from(nfse, 'utf8'), assinatura: undefined }];
+      const part = signedPartOf(nfse);
       const valor = await signatureValueOf(part.canonical, part.id, signer);
       const certificado = signer.certificate.der;
       const element = signatureElement(part.canonical, part.id, { value: valor, certificate: certificado });
-      return [id, { xml: Buffer.from(withSignature(text, element), 'utf8'), assinatura: { valor, certificado } }];
+      return [id, { xml: Buffer.from(withSignature(nfse, element), 'utf8'), assinatura: { valor, certificado } }];
     }),
   );
   return new Map(signed);

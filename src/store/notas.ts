@@ -9,6 +9,7 @@ import { groupCommit } from './group-commit.ts';
 import { type Db, pipelined } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { insertPrestadoresOfDps } from './prestadores.ts';
+import { type Recent, recentDocuments } from './recent.ts';
 import { reserveSequence } from './sequencias.ts';
 
 /** Issuances committed together at most. Larger groups save little and make the last one wait. */
@@ -132,11 +133,16 @@ export type NotaStore = {
   /** Writes the outcome of the notas that still carry the token; returns how many did. */
   settleNotas(tenant: string, token: string, now: number, settlements: readonly NotaSettlement[]): Promise<number>;
   /** The NFS-e documents of notas, by id. */
-  nfseOf(tenant: string, ids: readonly string[]): Promise<ReadonlyMap<string, Buffer>>;
+  nfseOf(tenant: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
 };
 
 export function notaStore(pool: Db): NotaStore {
-  const issue = groupCommit<Issuance, IssueResult>((tenant, jobs) => issueEach(pool, tenant, jobs), GROUP_MAX);
+  const recent = recentDocuments();
+  const issue = groupCommit<Issuance, IssueResult>(async (tenant, jobs) => {
+    const { results, rows } = await issueEach(pool, tenant, jobs);
+    for (const { id, nota } of rows) recent.put(tenant, String(id), nota.nfse);
+    return results;
+  }, GROUP_MAX);
   return {
     issueNota: issue,
     notaByChave: (tenant, chave) => readNota(pool, 'nota_chave', 'n.chave_acesso = $2', tenant, chave),
@@ -158,39 +164,36 @@ export function notaStore(pool: Db): NotaStore {
     },
     claimNotas: (tenant, now, leaseUntil, max) => claim(pool, tenant, now, leaseUntil, max),
     settleNotas: (tenant, token, now, settlements) => settle(pool, tenant, token, now, settlements),
-    nfseOf: async (tenant, ids) => {
-      const text = `select d.nota, d.nfse from unnest($2::bigint[]) as x (nota)
-        join documentos d on d.tenant = $1 and d.nota = x.nota`;
-      const { rows } = await pool.query<{ nota: string; nfse: Buffer }>({
-        name: 'nfse_of',
-        text,
-        values: [tenant, ids],
-      });
-      return new Map(rows.map(({ nota, nfse }) => [nota, nfse]));
-    },
+    nfseOf: (tenant, ids) => readNfses(pool, recent, tenant, ids),
   };
 }
 
 /** A row that the database refuses (SQLSTATE classes 22 and 23) must not take its group with it: then one by one. */
-async function issueEach(pool: Db, tenant: string, jobs: readonly Issuance[]): Promise<readonly IssueResult[]> {
+async function issueEach(pool: Db, tenant: string, jobs: readonly Issuance[]): Promise<Issued> {
   try {
     return await issueGroup(pool, tenant, jobs);
   } catch (error) {
     if (jobs.length === 1 || !/^2[23]/.test((error as { code?: string }).code ?? '')) throw error;
   }
   const results: IssueResult[] = [];
+  const rows: MadeRow[] = [];
   for (const job of jobs) {
-    results.push(...(await issueGroup(pool, tenant, [job]).catch((error: unknown) => [{ error }])));
+    const one = await issueGroup(pool, tenant, [job]).catch((error: unknown) => ({ results: [{ error }], rows: [] }));
+    results.push(...one.results);
+    rows.push(...one.rows);
   }
-  return results;
+  return { results, rows };
 }
+
+/** What a group came to: a result for each job, and the rows that were stored. */
+type Issued = Pick<Made, 'results' | 'rows'>;
 
 /**
  * One transaction for a group: the sequences of its providers are locked and advanced, identifiers in use are found
  * under that lock (an identifier contains the provider, so nobody else can be taking it), the rest is inserted.
  * The unique index has the last word all the same.
  */
-async function issueGroup(pool: Db, tenant: string, jobs: readonly Issuance[]): Promise<readonly IssueResult[]> {
+async function issueGroup(pool: Db, tenant: string, jobs: readonly Issuance[]): Promise<Issued> {
   const firstId = await reserveSequence(pool, tenant, 'nDFSe', jobs.length);
   return pipelined(pool, async (client) => {
     const wanted = new Map<string, bigint>();
@@ -217,7 +220,7 @@ async function issueGroup(pool: Db, tenant: string, jobs: readonly Issuance[]): 
       if (news.length > 0) writes.push(insertPrestadoresOfDps(client, tenant, news));
       writes.push(...insertNotas(client, tenant, made.rows));
     }
-    return { result: made.results, writes };
+    return { result: made, writes };
   });
 }
 
@@ -407,6 +410,29 @@ async function readNota(
     from notas n join documentos d on d.tenant = n.tenant and d.nota = n.id
     where n.tenant = $1 and ${condition}`;
   return (await pool.query<NotaRow>({ name, text, values: [tenant, value] })).rows[0];
+}
+
+/** From the process's own memory what it has just stored, the rest from the database, as bytes and not as text. */
+async function readNfses(
+  pool: Db,
+  recent: Recent,
+  tenant: string,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>();
+  const missing: string[] = [];
+  for (const id of ids) {
+    const text = recent.take(tenant, id);
+    if (text === undefined) missing.push(id);
+    else found.set(id, text);
+  }
+  if (missing.length === 0) return found;
+  const text = `select d.nota::text as nota, d.nfse from unnest($2::bigint[]) as x (nota)
+    join documentos d on d.tenant = $1 and d.nota = x.nota`;
+  const query = { name: 'nfse_of', text, values: [tenant, missing], binary: true };
+  const { rows } = await pool.query<{ nota: string; nfse: Buffer }>(query);
+  for (const { nota, nfse } of rows) found.set(nota, nfse.toString('utf8'));
+  return found;
 }
 
 const CLAIM = `with due as (

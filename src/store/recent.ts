@@ -1,0 +1,39 @@
+/**
+ * Documents that this process has just stored and is about to transmit: the worker next door would read the same bytes
+ * back from the database a moment later (measured: half of the database's time under load). Nothing here matters: what
+ * is not found is read, by this process or another.
+ */
+
+/** Characters kept, about two seconds of the fastest issuing measured. */
+const CHARACTERS_MAX = 16_000_000;
+
+export type Recent = {
+  put(tenant: string, id: string, text: string): void;
+  /** The text of a document, which is then no longer kept. */
+  take(tenant: string, id: string): string | undefined;
+};
+
+export function recentDocuments(): Recent {
+  const kept = new Map<string, string>();
+  let characters = 0;
+  const forget = (key: string, text: string): void => {
+    kept.delete(key);
+    characters -= text.length;
+  };
+  return {
+    put: (tenant, id, text) => {
+      kept.set(`${tenant}/${id}`, text);
+      characters += text.length;
+      for (const [key, oldest] of kept) {
+        if (characters <= CHARACTERS_MAX) break;
+        forget(key, oldest);
+      }
+    },
+    take: (tenant, id) => {
+      const key = `${tenant}/${id}`;
+      const text = kept.get(key);
+      if (text !== undefined) forget(key, text);
+      return text;
+    },
+  };
+}
