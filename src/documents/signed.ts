@@ -9,7 +9,7 @@
  */
 import { constants, hash, verify } from 'node:crypto';
 import { type Fault, quoted } from '../fiscal/fault.ts';
-import type { Elemento } from '../fiscal/layout/tree.ts';
+import { attributeOf, type Elemento } from '../fiscal/layout/tree.ts';
 import { type Certificate, readCertificate } from './certificate.ts';
 import { nearMissOfDigest, nearMissOfValue } from './near-misses.ts';
 import type { XmlDocumentReading } from './xml.ts';
@@ -89,7 +89,7 @@ export function checkSignature(reading: XmlDocumentReading, profile: SignedProfi
   const base = `/${root.name}/Signature`;
   const parts = partsOf(signature, base);
   const { faults } = parts;
-  const id = element.attributes.find(({ name, namespace }) => name === 'Id' && namespace === '')?.value;
+  const id = attributeOf(element, 'Id');
   referenceFaults(parts, id, profile, base);
 
   const assinado = reading.canonicalOf(element);
@@ -497,16 +497,6 @@ function onlyAttributes(element: Elemento, xpath: string, allowed: readonly stri
 /** Whether an element is a signature of XML, by name and namespace. */
 export function isSignature({ name, namespace }: Elemento): boolean {
   return name === 'Signature' && namespace === DSIG;
-}
-
-function attributeOf(element: Elemento, name: string): string | undefined {
-  return element.attributes.find((attribute) => attribute.name === name && attribute.namespace === '')?.value;
-}
-
-/** Identifiers are compared as they stand. */
-function spellingOf(found: string, wanted: string): string {
-  if (found.trim() === wanted) return ', com espaço no começo ou no fim';
-  return found.toLowerCase() === wanted.toLowerCase() ? ', com maiúsculas e minúsculas trocadas' : '';
 }
 
 function algorithmName(identifier: string): string {

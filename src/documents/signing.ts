@@ -4,6 +4,7 @@
  */
 import { hash, type KeyObject, sign } from 'node:crypto';
 import { promisify } from 'node:util';
+import { attributeOf } from '../fiscal/layout/tree.ts';
 import type { Certificate } from './certificate.ts';
 import { DPS_PROFILE, DSIG, ENVELOPED, isSignature, REQUIRED, type SignedProfile } from './signed.ts';
 import { decodeXml, extentOf, readXml, type XmlDocumentReading } from './xml.ts';
@@ -65,7 +66,7 @@ async function signDocument(xml: Uint8Array, profile: SignedProfile, signer: Sig
   if (root.name !== rootName || element === undefined) {
     throw new Error(`o documento não é ${rootName} com ${signed} dentro; não há o que assinar.`);
   }
-  const id = element.attributes.find(({ name, namespace }) => name === 'Id' && namespace === '')?.value;
+  const id = attributeOf(element, 'Id');
   if (id === undefined || id === '') throw new Error(`falta o atributo Id em ${signed}; a assinatura se refere a ele.`);
   if (reading.strayMarkup() !== undefined) {
     throw new Error('o documento traz comentários ou instruções de processamento; retire-os antes de assinar.');
