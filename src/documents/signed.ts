@@ -499,6 +499,12 @@ export function isSignature({ name, namespace }: Elemento): boolean {
   return name === 'Signature' && namespace === DSIG;
 }
 
+/** Identifiers are compared as they stand. */
+function spellingOf(found: string, wanted: string): string {
+  if (found.trim() === wanted) return ', com espaço no começo ou no fim';
+  return found.toLowerCase() === wanted.toLowerCase() ? ', com maiúsculas e minúsculas trocadas' : '';
+}
+
 function algorithmName(identifier: string): string {
   return ALGORITHM_NAMES[identifier] ?? (identifier === '' ? 'não informado' : quoted(identifier));
 }
