@@ -273,6 +273,8 @@ function documentosOf(req: IncomingMessage, body: Buffer): readonly string[] | U
 async function spoiltBefore(exchange: Exchange, documentos: number): Promise<boolean> {
   const { sorte, maxima, face } = exchange;
   if (sorte.estragos.has('atraso-antes')) await pause(sorte.draw('espera antes') * maxima.atraso_ms, face.ending);
+  // Who was woken by the end must not begin anything: what would be kept could no longer be written.
+  if (face.ending.aborted) return true;
   switch (sorte.desvio) {
     case 'pedido-perdido':
       await holdInSilence(exchange);

@@ -5,9 +5,9 @@
  *
  * It takes notes (NFS-e). Events are answered E1242.
  */
+import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { certificatesOfPem } from '../documents/certificate.ts';
-import { loadSigner, tlsMaterialOf } from '../documents/key-files.ts';
 import { abrirAdn } from './adn.ts';
 import { abrirControle, CONTROL_HOST } from './controle.ts';
 import { leitorDeDocumentos } from './documento.ts';
@@ -58,7 +58,7 @@ export async function startSimulador(options: SimuladorOptions, log: Log): Promi
   };
   const configuracao = configurada(SEM_FALTAS, asked);
   if ('problema' in configuracao) throw new Error(`--faltas: ${configuracao.problema}`);
-  const tls = tlsMaterialOf(await loadSigner({ certificado, chave }));
+  const tls = await serverMaterial(certificado, chave);
   const clientes = await authoritiesIn(options.clientes);
   const registro = await openRegistro(dados);
   const estado: Estado = { registro, log, configuracao, recusas: [], numero: 0, contagens: novasContagens() };
@@ -89,19 +89,49 @@ export async function startSimulador(options: SimuladorOptions, log: Log): Promi
   }
 }
 
-async function authoritiesIn(file: string): Promise<string> {
-  let pem: string;
-  try {
-    pem = await readFile(file, 'utf8');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    const why = code === 'ENOENT' ? 'o arquivo não existe' : `não pôde ser lido (${code})`;
-    throw new Error(`${file}: ${why}. Aponte em --clientes o PEM da autoridade dos certificados dos municípios.`);
+/** Any kind of key will do for a server, so they are tried as a pair and not read. */
+async function serverMaterial(
+  certificado: string,
+  chave: string,
+): Promise<{ readonly cert: string; readonly key: string }> {
+  const cert = await textOf(certificado, 'Aponte em --certificado o PEM do certificado do servidor.');
+  const key = await textOf(chave, 'Aponte em --chave o PEM da chave do servidor.');
+  const [own] = certificatesOfPem(cert);
+  if (own === undefined) {
+    throw new Error(
+      `${certificado}: não traz um certificado em PEM. Em --certificado vai o do servidor, com a cadeia.`,
+    );
   }
+  if (!own.x509.checkPrivateKey(privateKeyIn(key, chave))) {
+    throw new Error(`${certificado} e ${chave} não são par. Use a chave com que o certificado foi emitido.`);
+  }
+  return { cert, key };
+}
+
+function privateKeyIn(pem: string, file: string): KeyObject {
+  try {
+    return createPrivateKey(pem);
+  } catch {
+    throw new Error(`${file}: não traz uma chave privada em PEM, sem senha. Em --chave vai a do servidor.`);
+  }
+}
+
+async function authoritiesIn(file: string): Promise<string> {
+  const pem = await textOf(file, 'Aponte em --clientes o PEM da autoridade dos certificados dos municípios.');
   if (certificatesOfPem(pem).length > 0) return pem;
   throw new Error(
     `${file}: não traz nenhum certificado em PEM. Em --clientes vai o da autoridade que emitiu os dos municípios.`,
   );
+}
+
+async function textOf(file: string, wanted: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const why = code === 'ENOENT' ? 'o arquivo não existe' : `não pôde ser lido (${code})`;
+    throw new Error(`${file}: ${why}. ${wanted}`);
+  }
 }
 
 async function listening<T>(option: string, host: string, port: number, open: () => Promise<T>): Promise<T> {

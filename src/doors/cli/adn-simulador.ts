@@ -73,6 +73,8 @@ async function run(world: CliWorld, values: Values, endRequested: () => Promise<
     return 2;
   }
   await world.simulador.start(asked, async ({ address, controle, documentos, descartado }) => {
+    // Before anybody is told: a signal may come as soon as the lines below are read.
+    const ended = endRequested();
     const held = documentos === 1 ? '1 documento guardado' : `${documentos} documentos guardados`;
     world.out(
       [
@@ -84,7 +86,7 @@ async function run(world: CliWorld, values: Values, endRequested: () => Promise<
         '',
       ].join('\n'),
     );
-    await endRequested();
+    await ended;
     world.out('\nEncerrando…\n');
   });
   return 0;

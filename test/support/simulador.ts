@@ -1,0 +1,318 @@
+/**
+ * The ADN simulator as a municipality meets it: started in this process or in one of its own, with a PKI of the test's,
+ * and spoken to over mutual TLS. And notes for it, signed by the municipality.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import https from 'node:https';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { readCertificate } from '../../src/documents/certificate.ts';
+import { companyCertificate, newKeys, pemOf, personCertificate, rootAuthority } from '../../src/documents/pki.ts';
+import { type Signer, signatureOf } from '../../src/documents/signing.ts';
+import { readXml } from '../../src/documents/xml.ts';
+import { buildChave } from '../../src/fiscal/chave.ts';
+import { composeNfse } from '../../src/fiscal/compose-nfse.ts';
+import { judge } from '../../src/fiscal/judge.ts';
+import { readDps } from '../../src/fiscal/layout/read.ts';
+import { signedPartOf, withSignature } from '../../src/fiscal/layout/write.ts';
+import { exampleXml } from '../../src/fiscal/rules/example.ts';
+import type { Patch } from '../../src/fiscal/rules/rule.ts';
+import { EXAMPLE_FACTS } from '../../src/fiscal/rules/trial.ts';
+import { type Simulador, type SimuladorOptions, startSimulador } from '../../src/simulador/simulador.ts';
+import { onEnd } from './cleanup.ts';
+import { createAuthority, SERVER_EXTENSIONS } from './tls.ts';
+
+const ROOT = path.resolve(import.meta.dirname, '../..');
+const READY_WITHIN_MS = 30_000;
+const DAY_MS = 86_400_000;
+
+/** The municipality of the notes below. */
+export const MUNICIPIO_CNPJ = '99999999000191';
+/** Another one. */
+export const OUTRO_CNPJ = '88888888000191';
+
+/** Whoever connects and signs. */
+export type Holder = {
+  readonly cert: string;
+  readonly key: string;
+  readonly certFile: string;
+  readonly keyFile: string;
+  readonly signer: Signer;
+};
+
+export type Palco = {
+  /** Files for `--certificado`, `--chave`, `--clientes`. */
+  readonly certificado: string;
+  readonly chave: string;
+  readonly clientes: string;
+  /** By which a client knows the server; the file of it. */
+  readonly ca: string;
+  readonly caFile: string;
+  readonly municipio: Holder;
+  readonly outro: Holder;
+  /** Issued by the same authority to a person. */
+  readonly pessoa: Holder;
+  readonly vencido: Holder;
+  /** The municipality's CNPJ, by an authority that nobody named. */
+  readonly estranho: Holder;
+};
+
+export async function tempFolder(): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'nfse-simulador-'));
+  onEnd(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Certificates for everybody. The server's comes from openssl, those of the holders from our test PKI. */
+export async function montarPalco(now = Date.now()): Promise<Palco> {
+  const folder = await tempFolder();
+  const [rootKeys, otherRootKeys, ...keys] = await Promise.all(Array.from({ length: 7 }, newKeys));
+  const year = { inicio: now - 180 * DAY_MS, fim: now + 180 * DAY_MS };
+  const past = { inicio: now - 180 * DAY_MS, fim: now - 35 * DAY_MS };
+  const root = rootAuthority('AC de Ensaio', rootKeys!, year);
+  const stranger = rootAuthority('AC Desconhecida', otherRootKeys!, year);
+  const person = { nome: 'Pessoa de Teste', cpf: '11144477735', nascimento: '1980-01-31' };
+  const company = (cnpj: string) => ({ razaoSocial: 'Município de Teste', cnpj, responsavel: person });
+  const made = [
+    ['municipio', companyCertificate(root, company(MUNICIPIO_CNPJ), keys[0]!.publicKey, year)],
+    ['outro', companyCertificate(root, company(OUTRO_CNPJ), keys[1]!.publicKey, year)],
+    ['pessoa', personCertificate(root, person, keys[2]!.publicKey, year)],
+    ['vencido', companyCertificate(root, company(MUNICIPIO_CNPJ), keys[3]!.publicKey, past)],
+    ['estranho', companyCertificate(stranger, company(MUNICIPIO_CNPJ), keys[4]!.publicKey, year)],
+  ] as const;
+  const holders = await Promise.all(
+    made.map(async ([name, der], place): Promise<Holder> => {
+      const certificate = readCertificate(der);
+      if ('problem' in certificate) throw new Error(certificate.problem);
+      const { privateKey } = keys[place]!;
+      const cert = pemOf('CERTIFICATE', der);
+      const key = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
+      const certFile = path.join(folder, `${name}.pem`);
+      const keyFile = path.join(folder, `${name}.key`);
+      await writeFile(certFile, cert);
+      await writeFile(keyFile, key, { mode: 0o600 });
+      return { cert, key, certFile, keyFile, signer: { key: privateKey, certificate } };
+    }),
+  );
+  const clientes = path.join(folder, 'clientes.pem');
+  await writeFile(clientes, pemOf('CERTIFICATE', root.certificate));
+  const servers = createAuthority('servidores');
+  const server = servers.issue('localhost', SERVER_EXTENSIONS);
+  const [municipio, outro, pessoa, vencido, estranho] = holders as [Holder, Holder, Holder, Holder, Holder];
+  return {
+    certificado: server.certFile,
+    chave: server.keyFile,
+    clientes,
+    ca: servers.ca,
+    caFile: servers.caFile,
+    municipio,
+    outro,
+    pessoa,
+    vencido,
+    estranho,
+  };
+}
+
+export type Anotado = { readonly about: object; readonly message: string };
+
+/** Starts one in this process, on free ports and a folder of its own unless told otherwise. */
+export async function simuladorAqui(
+  { certificado, chave, clientes }: Palco,
+  options: Partial<SimuladorOptions> = {},
+  logged: Anotado[] = [],
+): Promise<Simulador> {
+  const note = (about: object, message: string): void => void logged.push({ about, message });
+  const dados = options.dados ?? (await tempFolder());
+  const simulador = await startSimulador(
+    { host: '127.0.0.1', porta: 0, controle: 0, certificado, chave, clientes, ...options, dados },
+    { info: note, warn: note, error: note },
+  );
+  onEnd(() => simulador.close());
+  return simulador;
+}
+
+export type Processo = {
+  readonly address: string;
+  readonly controle: string;
+  output(): string;
+  end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null>;
+};
+
+/** Starts one as an operator does. Rejects with what it said when it ends before it is ready. */
+export async function simuladorProcesso(
+  { certificado, chave, clientes }: Palco,
+  dados: string,
+  more: readonly string[] = [],
+  env: NodeJS.ProcessEnv = {},
+): Promise<Processo> {
+  const files = ['--certificado', certificado, '--chave', chave, '--clientes', clientes, '--dados', dados];
+  const ports = more.includes('--porta') ? [] : ['--porta', '0', '--controle', '0'];
+  const child = spawn(
+    process.execPath,
+    [path.join(ROOT, 'src/main.ts'), 'adn-simulador', ...files, ...ports, ...more],
+    {
+      cwd: ROOT,
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
+  onEnd(() => endOf(child, 'SIGKILL'));
+  let output = '';
+  await new Promise<void>((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`not ready in time:\n${output}`)), READY_WITHIN_MS);
+    const collect = (chunk: Buffer): void => {
+      output += chunk;
+      if (!/ADN simulado no ar em/.test(output) || !/Ctrl-C encerra/.test(output)) return;
+      clearTimeout(timer);
+      resolve();
+    };
+    child.stdout.on('data', collect);
+    child.stderr.on('data', collect);
+    child.once('close', (code) => {
+      clearTimeout(timer);
+      reject(new Error(`ended with ${code}: ${output}`));
+    });
+  });
+  return {
+    address: /ADN simulado no ar em (\S+)/.exec(output)![1]!,
+    controle: /(http:\/\/127\.0\.0\.1:\d+)/.exec(output)![1]!,
+    output: () => output,
+    end: (signal) => endOf(child, signal),
+  };
+}
+
+function endOf(child: ChildProcess, signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve(child.exitCode ?? child.signalCode);
+  const ended = new Promise<number | NodeJS.Signals | null>((resolve) =>
+    child.once('exit', (code, by) => resolve(code ?? by)),
+  );
+  child.kill(signal);
+  return ended;
+}
+
+export type Resposta = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look at the answer field by field
+  readonly body: any;
+};
+
+export type Cliente = {
+  request(method: string, path: string, body?: string | Buffer, headers?: Record<string, string>): Promise<Resposta>;
+  /** Posts documents, packed or to be packed. */
+  share(documents: readonly (string | Buffer)[]): Promise<Resposta>;
+  received(after: number | string, query?: string): Promise<Resposta>;
+  close(): void;
+};
+
+export type ClienteOptions = { readonly timeoutMs?: number; readonly maxVersion?: 'TLSv1.2' | 'TLSv1.3' };
+
+/** `who`: undefined connects without a certificate. Connections are kept. */
+export function clienteDe(
+  address: string,
+  ca: string,
+  who: Pick<Holder, 'cert' | 'key'> | undefined,
+  { timeoutMs = 20_000, maxVersion = 'TLSv1.3' }: ClienteOptions = {},
+): Cliente {
+  const agent = new https.Agent({ keepAlive: true, ca, cert: who?.cert, key: who?.key, maxVersion });
+  onEnd(() => agent.destroy());
+  const request: Cliente['request'] = (method, target, body, headers = {}) =>
+    new Promise((resolve, reject) => {
+      const length = body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) };
+      const type = body === undefined ? {} : { 'Content-Type': 'application/json' };
+      const options = { method, agent, headers: { ...length, ...type, ...headers }, timeout: timeoutMs };
+      const sent = https.request(`${address}${target}`, options, (res) => {
+        const chunks: Buffer[] = [];
+        res.on('data', (chunk: Buffer) => chunks.push(chunk));
+        res.on('error', reject);
+        res.on('end', () => {
+          const text = Buffer.concat(chunks).toString('utf8');
+          let parsed: unknown;
+          try {
+            parsed = JSON.parse(text);
+          } catch {
+            parsed = undefined;
+          }
+          resolve({ status: res.statusCode!, headers: res.headers, text, body: parsed });
+        });
+      });
+      sent.on('timeout', () => sent.destroy(Object.assign(new Error('no answer'), { code: 'NO_ANSWER' })));
+      sent.on('error', reject);
+      sent.end(body);
+    });
+  return {
+    request,
+    share: (documents) => {
+      const LoteXmlGZipB64 = documents.map((one) => (typeof one === 'string' ? one : packed(one)));
+      return request('POST', '/adn/DFe', JSON.stringify({ LoteXmlGZipB64 }));
+    },
+    received: (after, query = 'tipoNSU=RECEPCAO&lote=true') =>
+      request('GET', `/municipios/DFe/${after}${query === '' ? '' : `?${query}`}`),
+    close: () => agent.destroy(),
+  };
+}
+
+/** Asks the control. */
+export async function controle(simulador: { readonly controle: string }, target: string, init?: RequestInit) {
+  const response = await fetch(`${simulador.controle}${target}`, init);
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look at the answer field by field
+  return { status: response.status, text, body: (isJson ? JSON.parse(text) : undefined) as any };
+}
+
+export function ajustar(simulador: { readonly controle: string }, target: string, body: unknown) {
+  return controle(simulador, target, { method: 'PUT', body: JSON.stringify(body) });
+}
+
+/** As a lot carries a document. */
+export function packed(xml: string | Buffer): string {
+  return gzipSync(xml).toString('base64');
+}
+
+const EMITENTE = '11222333000181';
+const CODIGO_IBGE = '3550308';
+
+/** The key of the note of a number, as the notes below have it. */
+export function chaveDe(numero: number, codigo = '012345678'): string {
+  const parts = { cMun: CODIGO_IBGE, ambGer: '1', documento: EMITENTE, anoMes: '2610', codigo } as const;
+  return buildChave({ ...parts, nNFSe: numero });
+}
+
+/** An NFS-e, not yet signed; `patch` is on the DPS inside. */
+export function notaSemAssinatura(numero: number, patch: Patch = {}, codigo?: string): string {
+  const reading = readXml(Buffer.from(exampleXml(patch)));
+  if ('fault' in reading) throw new Error(reading.fault.mensagem);
+  const read = readDps(reading.root);
+  if ('faults' in read) throw new Error(read.faults[0]!.mensagem);
+  const judged = judge(read.dps, EXAMPLE_FACTS);
+  if ('faults' in judged) throw new Error(judged.faults[0]!.mensagem);
+  return composeNfse(read.dps, EXAMPLE_FACTS, judged, {
+    chave: chaveDe(numero, codigo),
+    nNFSe: String(numero),
+    nDFSe: String(numero),
+    idDps: `DPS${CODIGO_IBGE}2${EMITENTE}70000${String(numero).padStart(15, '0')}`,
+    serie: '70000',
+    nDPS: String(numero),
+    dhEmi: '2026-10-05T10:15:30-03:00',
+    tpAmb: '1',
+  });
+}
+
+/** A note as `src/` writes it, possibly bent before it is signed. */
+export async function assinada(unsigned: string, { signer }: Holder): Promise<Buffer> {
+  const { canonical, id } = signedPartOf(unsigned);
+  return Buffer.from(withSignature(unsigned, await signatureOf(canonical, id, signer)), 'utf8');
+}
+
+export async function nota(numero: number, holder: Holder, patch: Patch = {}): Promise<Buffer> {
+  return assinada(notaSemAssinatura(numero, patch), holder);
+}
+
+/** The bytes of the file in which a simulator keeps what it holds. */
+export function registroDe(dados: string): Promise<Buffer> {
+  return readFile(path.join(dados, 'registro.log'));
+}
