@@ -1,0 +1,316 @@
+/**
+ * Signatures through the front door: in production who signs and what is signed decide, and nothing else gets in; in the
+ * sandbox the same is said in the remarks and refuses nothing (D-32).
+ */
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import { SignedXml } from 'xml-crypto';
+import {
+  companyCertificate,
+  intermediateAuthority,
+  newKeys,
+  pemOf,
+  personCertificate,
+  revocationList,
+  rootAuthority,
+} from '../../src/documents/pki.ts';
+import { dpsIdOf } from '../../src/fiscal/chave.ts';
+import { exampleXml } from '../../src/fiscal/rules/example.ts';
+import type { Patch } from '../../src/fiscal/rules/rule.ts';
+import { onEnd } from '../support/cleanup.ts';
+import { type Answer, emit, request } from '../support/http.ts';
+import { NOON, startTestService } from '../support/service.ts';
+import {
+  companyOf,
+  ENCODINGS,
+  ENVELOPED,
+  EXCLUSIVE,
+  type Party,
+  PROVIDER_CNPJ,
+  partyOf,
+  RSA_SHA256,
+  SHA256,
+  signedBy,
+  transform,
+  yearAround,
+} from '../support/signatures.ts';
+
+const DAY_MS = 86_400_000;
+const TENANT = 'sao-paulo';
+const IBGE = '3550308';
+const BRANCH_CNPJ = '11222333000262';
+const OTHER_CNPJ = '11444777000161';
+const CPF = '52998224725';
+const OTHER_CPF = '11144477735';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'nfse-jornada-'));
+onEnd(() => rmSync(folder, { recursive: true, force: true }));
+const confianca = { ancoras: path.join(folder, 'ancoras'), revogados: path.join(folder, 'revogados') };
+for (const place of Object.values(confianca)) mkdirSync(place);
+
+const [rootKeys, issuingKeys, keys, otherKeys] = await Promise.all([newKeys(), newKeys(), newKeys(), newKeys()]);
+const [year, lasting] = [yearAround(NOON), { inicio: NOON - 3_000 * DAY_MS, fim: NOON + 3_000 * DAY_MS }];
+const root = rootAuthority('AC Raiz de Teste', rootKeys, lasting);
+const issuing = intermediateAuthority(root, 'AC de Teste', issuingKeys, lasting);
+const company = (cnpj: string, validity = year, by = issuing): Party =>
+  partyOf(keys, companyCertificate(by, companyOf(cnpj), keys.publicKey, validity));
+const person = (cpf: string): Party => {
+  const who = { nome: 'Maria Exemplo', cpf, nascimento: '1980-01-31' };
+  return partyOf(otherKeys, personCertificate(issuing, who, otherKeys.publicKey, year));
+};
+const own = company(PROVIDER_CNPJ);
+const revoked = company(PROVIDER_CNPJ);
+const PAST = { inicio: NOON - 400 * DAY_MS, fim: NOON - 35 * DAY_MS };
+const FUTURE = { inicio: NOON + 35 * DAY_MS, fim: NOON + 400 * DAY_MS };
+const stranger = rootAuthority('AC Raiz de Outros', otherKeys, lasting);
+writeFileSync(path.join(confianca.ancoras, 'ancoras.pem'), pemOf('CERTIFICATE', root.certificate, issuing.certificate));
+const list = revocationList(issuing, [revoked.der], { inicio: NOON - DAY_MS, fim: NOON + 30 * DAY_MS });
+writeFileSync(path.join(confianca.revogados, 'emissora.crl'), list);
+
+const { address, store, pool, clock, logged } = await startTestService({ worker: false });
+await store.createMunicipio({ tenant: TENANT, ambiente: 'producao', codigoIbge: IBGE, confianca }, clock.now);
+for (const documento of [PROVIDER_CNPJ, BRANCH_CNPJ, CPF]) {
+  await pool.query(
+    `insert into prestadores (tenant, documento, inscricao_municipal, razao_social, autorizado, logradouro, numero, bairro,
+       cep, origem, criado_em)
+     values ($1, $2, '', 'Empresa Exemplo Ltda', true, 'Rua', '1', 'Centro', '01001000', 'cadastro', now())`,
+    [TENANT, documento],
+  );
+}
+
+let last = 0;
+
+/** A DPS that nobody has sent, of a provider; with the series and the number that its Id says. */
+function freshDps(patch: Patch = {}): string {
+  last += 1;
+  const documento = (patch['prest/CPF'] ?? patch['prest/CNPJ'] ?? PROVIDER_CNPJ) as string;
+  const [serie, nDPS] = ['1', String(last)];
+  const id = dpsIdOf({ cLocEmi: IBGE, documento, serie, nDPS });
+  return exampleXml({ ...patch, '@Id': id, serie, nDPS });
+}
+
+const BY_CPF: Patch = { 'prest/CNPJ': null, 'prest/CPF': CPF };
+
+function send(body: string | Buffer): Promise<Answer> {
+  const bytes = Buffer.from(body) as Uint8Array<ArrayBuffer>;
+  const headers = { 'Content-Type': 'application/xml' };
+  return request(address, `/${TENANT}/api/v1/nfse/v101`, { method: 'POST', headers, body: bytes });
+}
+
+const stored = async (): Promise<number> =>
+  Number((await pool.query('select count(*) from notas where tenant = $1', [TENANT])).rows[0].count);
+
+/** Refused with these codes, in the one envelope; nothing is stored and no number used. */
+async function assertRefused(
+  body: string | Buffer,
+  codes: readonly string[],
+  says: readonly RegExp[] = [],
+): Promise<void> {
+  const before = await stored();
+  const answer = await send(body);
+  const told = JSON.stringify(answer.body);
+  assert.equal(answer.status, 422, told);
+  const { erros, codigo_erro, mensagem, detalhes, timestamp } = answer.body;
+  assert.deepEqual(
+    erros.map(({ codigo }: { codigo: string }) => codigo),
+    codes,
+    told,
+  );
+  assert.equal(codigo_erro, codes[0]);
+  assert.equal(mensagem, erros[0].mensagem);
+  assert.ok(detalhes !== undefined && timestamp !== undefined);
+  for (const erro of erros) assert.match(erro.doc_url, new RegExp(`/docs/erros/${erro.codigo}$`));
+  for (const one of says) assert.match(told, one);
+  assert.equal(await stored(), before, 'nothing is stored');
+}
+
+describe('in production', () => {
+  test('a signed DPS is issued, and what came is kept to the byte', async () => {
+    for (const [encoding, encode] of Object.entries(ENCODINGS)) {
+      const bytes = encode(signedBy(freshDps({ 'serv/cServ/xDescServ': 'Ação & reação' }), own));
+      const { status, body } = await send(bytes);
+      assert.equal(status, 201, `${encoding}: ${JSON.stringify(body)}`);
+      assert.equal(body.status, 'OK');
+      const kept = 'select recebido from documentos where tenant = $1 order by nota desc limit 1';
+      const { rows } = await pool.query(kept, [TENANT]);
+      assert.deepEqual(Buffer.from(rows[0].recebido), bytes, encoding);
+    }
+  });
+
+  test('by a library of somebody else', async () => {
+    const signer = new SignedXml({
+      privateKey: own.keyPem,
+      publicCert: own.pem,
+      signatureAlgorithm: RSA_SHA256,
+      canonicalizationAlgorithm: EXCLUSIVE,
+    });
+    const xpath = "//*[local-name(.)='infDPS']";
+    signer.addReference({ xpath, transforms: [ENVELOPED, EXCLUSIVE], digestAlgorithm: SHA256 });
+    signer.computeSignature(freshDps(), { location: { reference: xpath, action: 'after' } });
+    assert.equal((await send(signer.getSignedXml())).status, 201);
+  });
+
+  test('by the certificate of another branch, and of the head office', async () => {
+    assert.equal((await send(signedBy(freshDps(), company(BRANCH_CNPJ)))).status, 201);
+    assert.equal((await send(signedBy(freshDps({ 'prest/CNPJ': BRANCH_CNPJ }), own))).status, 201);
+  });
+
+  test('by a person', async () => {
+    const { status, body } = await send(signedBy(freshDps(BY_CPF), person(CPF)));
+    assert.equal(status, 201, JSON.stringify(body));
+  });
+
+  test('a certificate that is not good for it', async () => {
+    await assertRefused(signedBy(freshDps(), company(OTHER_CNPJ)), ['E906'], [/11\.\*\*\*\.\*\*\*\/\*\*\*\*-61/]);
+    await assertRefused(signedBy(freshDps(BY_CPF), person(OTHER_CPF)), ['E906'], [/111\.\*\*\*\.\*\*\*-35/]);
+    await assertRefused(signedBy(freshDps(BY_CPF), own), ['E906']);
+    await assertRefused(signedBy(freshDps(), person(CPF)), ['E906']);
+    await assertRefused(signedBy(freshDps(), company(PROVIDER_CNPJ, PAST)), ['E903'], [/venceu em/]);
+    await assertRefused(signedBy(freshDps(), company(PROVIDER_CNPJ, FUTURE)), ['E903'], [/só vale a partir de/]);
+    await assertRefused(signedBy(freshDps(), company(PROVIDER_CNPJ, year, stranger)), ['E904'], [/AC Raiz de Outros/]);
+    await assertRefused(signedBy(freshDps(), revoked), ['E904'], [/foi revogado/]);
+    await assertRefused(signedBy(freshDps(), company(OTHER_CNPJ, PAST)), ['E903', 'E906']);
+    await assertRefused(signedBy(freshDps(), company(OTHER_CNPJ, PAST, stranger)), ['E903', 'E904', 'E906']);
+  });
+
+  test('a certificate is judged at the moment at which the DPS arrives', async () => {
+    const xml = signedBy(freshDps(), own);
+    clock.now = Math.ceil(year.fim / 1000) * 1000 + 1000;
+    try {
+      await assertRefused(xml, ['E903'], [/venceu em/]);
+    } finally {
+      clock.now = NOON;
+    }
+    assert.equal((await send(xml)).status, 201);
+  });
+
+  test('no signature, half of one, and one that does not hold', async () => {
+    const xml = freshDps();
+    const signed = signedBy(xml, own);
+    await assertRefused(xml, ['E901'], [/O documento não está assinado/]);
+    await assertRefused(signed.replace(/<KeyInfo>.*<\/KeyInfo>/, ''), ['E905'], [/ponha o certificado do assinante/]);
+    await assertRefused(signed.replace(/(<X509Certificate>)MII/, '$1AAA'), ['E904'], [/X509Certificate/]);
+    await assertRefused(signed.replace('1000.00', '1.00'), ['E902'], [/O resumo de infDPS não confere/]);
+    await assertRefused(
+      signed.replace('<DigestValue>', '<DigestValue> '),
+      ['E902'],
+      [/O valor da assinatura não confere/],
+    );
+    await assertRefused(signed.replace('1000.00', '10<!-- -->00.00'), ['E902'], [/comentário/, /"linha":\d+/]);
+    await assertRefused(signed.replace('<DPS', '<!DOCTYPE DPS><DPS'), ['E201'], [/DOCTYPE/]);
+    await assertRefused(signed.replace('1000.00', '&x;'), ['E201'], [/&x;/]);
+    await assertRefused(
+      signedBy(xml, own, { transforms: transform(EXCLUSIVE).repeat(2) }),
+      ['E902'],
+      [/As transformações/],
+    );
+    assert.equal((await send(signed)).status, 201, 'the number was not used up');
+  });
+
+  test('what is wrong is placed in the text that was sent', async () => {
+    const signed = signedBy(freshDps(), own).replace('1000.00', '1.00').replace('<DigestValue>', '\n<DigestValue>');
+    const { body } = await send(signed);
+    const lines = signed.slice(0, signed.indexOf('<DigestValue>')).split('\n');
+    const [erro] = body.erros;
+    assert.equal(erro.xpath, '/DPS/Signature/SignedInfo/Reference/DigestValue');
+    assert.deepEqual([erro.linha, erro.coluna], [lines.length, lines.at(-1)!.length + 1]);
+    assert.match(erro.encontrado, /^\S{44}$/);
+    assert.match(erro.esperado, /^\S{44}$/);
+  });
+
+  test('a signed element beside another one that would be issued', async () => {
+    const signed = signedBy(freshDps(), own);
+    const [original] = /<infDPS[\s\S]*<\/infDPS>/.exec(signed)!;
+    const evil = original!.replace('1000.00', '1.00');
+    for (const text of [
+      signed.replace('<infDPS', `${evil}<infDPS`),
+      signed.replace('</infDPS>', `</infDPS>${evil}`),
+      signed.replace(original!, evil).replace('</Signature>', `<Object>${original}</Object></Signature>`),
+      signed.replace(original!, evil.replace('</infDPS>', `${original}</infDPS>`)),
+      signed.replace(original!, `<Extensions>${original}</Extensions>${evil}`),
+    ]) {
+      const before = await stored();
+      const { status, body } = await send(text);
+      assert.equal(status, 422);
+      assert.ok(
+        body.erros.every(({ codigo }: { codigo: string }) => codigo === 'E902'),
+        JSON.stringify(body),
+      );
+      assert.equal(await stored(), before);
+    }
+  });
+
+  test('the rules are looked at only under a signature that holds', async () => {
+    const broken = freshDps({ 'serv/cServ/cTribNac': '999999' });
+    await assertRefused(broken, ['E901']);
+    const { body } = await send(signedBy(broken, own));
+    assert.doesNotMatch(body.codigo_erro, /^E90/);
+  });
+
+  test('a megabyte of Signatures is answered in few words', async () => {
+    const signed = signedBy(freshDps(), own);
+    const more = '<Signature xmlns="http://www.w3.org/2000/09/xmldsig#"/>'.repeat(18_000);
+    const { status, body } = await send(signed.replace('</infDPS>', `</infDPS>${more}`));
+    assert.equal(status, 422);
+    assert.equal(body.codigo_erro, 'E902');
+    assert.ok(JSON.stringify(body).length < 10_000);
+  });
+});
+
+describe('in the sandbox', () => {
+  const remarks = (answer: Answer): string[] => {
+    assert.equal(answer.status, 201, JSON.stringify(answer.body));
+    return answer.body.avisos
+      .map(({ codigo }: { codigo: string }) => codigo)
+      .filter((codigo: string) => /^E90/.test(codigo));
+  };
+
+  test('nobody has to sign', async () => {
+    assert.deepEqual(remarks(await emit(address, freshDps())), []);
+  });
+
+  test('a signature that does not hold is issued, and the remarks say what production would', async () => {
+    const signed = signedBy(freshDps(), own);
+    const answer = await emit(address, signed.replace('1000.00', '1001.00'));
+    // Of the authorities of this test the sandbox knows nothing: it trusts the national ones.
+    assert.deepEqual(remarks(answer), ['E902', 'E904']);
+    const [aviso] = answer.body.avisos;
+    assert.match(aviso.mensagem, /^Em produção esta assinatura seria recusada\. O resumo de infDPS não confere/);
+    assert.equal(aviso.xpath, '/DPS/Signature/SignedInfo/Reference/DigestValue');
+    assert.match(aviso.doc_url, /\/docs\/erros\/E902$/);
+    assert.match(answer.body.xml_nfse, /<vServ>1001\.00<\/vServ>/);
+  });
+
+  test('one that holds, by a stranger: that alone is said', async () => {
+    assert.deepEqual(remarks(await emit(address, signedBy(freshDps(), own))), ['E904']);
+    assert.deepEqual(remarks(await emit(address, signedBy(freshDps(), company(OTHER_CNPJ, PAST)))), [
+      'E903',
+      'E904',
+      'E906',
+    ]);
+    const signed = signedBy(freshDps(), own);
+    assert.deepEqual(remarks(await emit(address, signed.replace(/<KeyInfo>.*<\/KeyInfo>/, ''))), ['E905']);
+  });
+
+  test('a tenant of tests that has authorities of its own trusts those', async () => {
+    await store.createMunicipio({ tenant: 'ensaio', ambiente: 'homologacao', codigoIbge: IBGE, confianca }, clock.now);
+    const sendTo = (body: string): Promise<Answer> =>
+      request(address, '/ensaio/api/v1/nfse/v101', {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/xml' },
+        body,
+      });
+    assert.deepEqual(remarks(await sendTo(signedBy(freshDps(), own))), []);
+    assert.deepEqual(remarks(await sendTo(signedBy(freshDps(), revoked))), ['E904']);
+  });
+});
+
+test('no certificate, no document of anybody is logged', () => {
+  const log = JSON.stringify(logged);
+  for (const secret of [PROVIDER_CNPJ, OTHER_CNPJ, CPF, OTHER_CPF, own.base64.slice(0, 40)]) {
+    assert.ok(!log.includes(secret), secret);
+  }
+});
