@@ -26,7 +26,7 @@ const NOW = Date.parse('2026-11-21T12:00:00-03:00');
 /** What the door takes. */
 const BODY_MAX_BYTES = 1024 * 1024;
 /** Near misses are looked for in documents up to this. */
-const NEAR_BYTES_MAX = 128 * 1024;
+const NEAR_BYTES_MAX = 64 * 1024;
 const CPU_MAX_MS = 1_000;
 const ANSWER_MAX = 20_000;
 

@@ -27,7 +27,7 @@ const DIGEST_OIDS: Readonly<Record<string, string>> = {
 };
 
 /** Beyond this only the right text is compared, and its other digests: a DPS has five thousand bytes. */
-const TEXTS_BYTES_MAX = 128 * 1024;
+const TEXTS_BYTES_MAX = 64 * 1024;
 
 /** The inclusive form takes time by elements, times the square of the prefixes in scope. */
 const PREFIXES_MAX = 16;
