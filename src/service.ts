@@ -2,22 +2,23 @@
  * The whole service put together and taken apart in order: database, store, worker, doors. `main.ts` decides which
  * command needs what; this file decides nothing about any of them.
  */
-import { randomInt } from 'node:crypto';
 import path from 'node:path';
 import type { Config } from './config.ts';
 import { createRestDoor } from './doors/rest/door.ts';
 import { SANDBOX_SLUG } from './fiscal/ambiente.ts';
-import { startWorker, type Worker } from './flows/worker.ts';
-import type { World } from './flows/world.ts';
 import type { Logger } from './log.ts';
 import { openEmbedded } from './store/embedded/embedded.ts';
+import type { OnStored } from './store/notas.ts';
 import { migrate, openPool } from './store/open.ts';
 import type { PoolConfig } from './store/pg.ts';
 import { createStore, type Store } from './store/store.ts';
-import { openTransmissions, trustOf } from './transmission.ts';
+import { startTransmitterThread, type Transmitter } from './transmitter.ts';
+import { openWorld } from './world.ts';
 
 export type OpenStore = {
   readonly store: Store;
+  /** How another thread reaches the same database. */
+  readonly connection: PoolConfig;
   /** Where the data lies, for the operator; no password. */
   readonly location: string;
   /** Migrations applied just now. */
@@ -26,21 +27,21 @@ export type OpenStore = {
 };
 
 /** The embedded server or the one of DATABASE_URL, its schema brought up to date. */
-export async function openStore(config: Config, log: Logger): Promise<OpenStore> {
+export async function openStore(config: Config, log: Logger, onStored?: OnStored): Promise<OpenStore> {
   const server =
     config.databaseUrl === undefined ? await openEmbedded({ dataDir: path.resolve(config.dataDir), log }) : undefined;
   const connection: PoolConfig = server?.connection ?? { connectionString: config.databaseUrl };
   const pool = openPool(connection, (error) => log.warn({ err: error }, 'an idle database connection was lost'));
-  const closeAll = async (): Promise<void> => {
+  const close = async (): Promise<void> => {
     await pool.end();
     await server?.stop();
   };
   try {
     const applied = await migrate(pool);
-    const store = createStore(pool);
-    return { store, location: server?.location ?? locationOf(config.databaseUrl!), applied, close: closeAll };
+    const store = createStore(pool, onStored);
+    return { store, connection, location: server?.location ?? locationOf(config.databaseUrl!), applied, close };
   } catch (error) {
-    await closeAll().catch(() => undefined);
+    await close().catch(() => undefined);
     throw error;
   }
 }
@@ -52,63 +53,42 @@ function locationOf(databaseUrl: string): string {
 
 export type Service = { readonly address: string; readonly location: string; close(): Promise<void> };
 
-/** The store, the world on it and a worker that delivers; how to take them down, last opened first. */
-type Engine = { readonly world: World; readonly location: string; close(): Promise<void> };
-
-async function startEngine(config: Config, log: Logger): Promise<Engine> {
-  const opened = await openStore(config, log);
-  const { store, location } = opened;
-  const transmissions = openTransmissions(log);
-  let worker: Worker | undefined;
+/** Starts everything; resolves when the door answers. */
+export async function startService(config: Config, log: Logger): Promise<Service> {
+  let transmitter: Transmitter | undefined;
+  const opened = await openStore(config, log, (tenant, documents) => transmitter?.onStored(tenant, documents));
+  const { store, connection, location } = opened;
+  const { world, close: closeWorld } = openWorld(store, log);
+  const closers = [closeWorld, opened.close];
   const close = async (): Promise<void> => {
-    // The worker uses the connections and the store; the store is the last to go.
-    await worker?.stop();
-    await transmissions.close();
-    await opened.close();
+    for (const one of closers) await one();
   };
   try {
-    const world: World = {
-      store,
-      transmission: transmissions.of,
-      trust: trustOf(log),
-      now: Date.now,
-      randomDigits: (count) => String(randomInt(10 ** count)).padStart(count, '0'),
-      log,
-      wake: (tenant) => worker?.wake(tenant),
-    };
     await store.createMunicipio({ tenant: SANDBOX_SLUG, ambiente: 'homologacao', codigoIbge: undefined }, world.now());
-    worker = startWorker(world);
-    return { world, location, close };
+    transmitter = startTransmitterThread({ connection, logLevel: config.logLevel }, log);
+    closers.unshift(transmitter.stop);
+    const { host, port, baseUrl, trustProxy } = config;
+    const accessLog = log.isLevelEnabled('info');
+    const door = await createRestDoor(world, { host, port, baseUrl, trustProxy, accessLog });
+    // The door first, so that nothing new comes in; the store, which all of them use, last.
+    closers.unshift(door.close);
+    return { address: door.address, location, close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-/** Starts everything; resolves when the door answers. */
-export async function startService(config: Config, log: Logger): Promise<Service> {
-  const engine = await startEngine(config, log);
-  try {
-    const { host, port, baseUrl, trustProxy } = config;
-    const accessLog = log.isLevelEnabled('info');
-    const door = await createRestDoor(engine.world, { host, port, baseUrl, trustProxy, accessLog });
-    return {
-      address: door.address,
-      location: engine.location,
-      close: async () => {
-        // The door first, so that nothing new comes in.
-        await door.close();
-        await engine.close();
-      },
-    };
-  } catch (error) {
-    await engine.close();
-    throw error;
-  }
-}
-
 /** A worker without doors: one more process that delivers what is due, beside others on the same database. */
 export async function startTransmitter(config: Config, log: Logger): Promise<Omit<Service, 'address'>> {
-  const { location, close } = await startEngine(config, log);
-  return { location, close };
+  const opened = await openStore(config, log);
+  const { startWorker, close } = openWorld(opened.store, log);
+  startWorker();
+  return {
+    location: opened.location,
+    close: async () => {
+      await close();
+      await opened.close();
+    },
+  };
 }

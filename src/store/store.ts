@@ -2,7 +2,7 @@
 import { type PrestadorImport, prestadorImport } from './import-prestadores.ts';
 import { type ServicoImport, servicoImport } from './import-servicos.ts';
 import { type MunicipioStore, municipioStore } from './municipios.ts';
-import { type NotaStore, notaStore } from './notas.ts';
+import { type NotaStore, notaStore, type OnStored } from './notas.ts';
 import type { Db } from './open.ts';
 import { type PrestadorStore, prestadorStore } from './prestadores.ts';
 import { type ServicoStore, servicoStore } from './servicos.ts';
@@ -18,14 +18,15 @@ export type Store = MunicipioStore &
     close(): Promise<void>;
   };
 
-export function createStore(pool: Db): Store {
+/** `onStored`: see {@link notaStore}. */
+export function createStore(pool: Db, onStored?: OnStored): Store {
   return {
     ...municipioStore(pool),
     ...prestadorStore(pool),
     ...servicoStore(pool),
     ...prestadorImport(pool),
     ...servicoImport(pool),
-    ...notaStore(pool),
+    ...notaStore(pool, onStored),
     ping: async () => {
       await pool.query('select 1');
     },

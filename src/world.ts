@@ -1,0 +1,39 @@
+/** What the flows may touch, put together on a store: the one place where their parts are chosen. */
+import { randomInt } from 'node:crypto';
+import { startWorker as startDeliveries, type Worker } from './flows/worker.ts';
+import type { World } from './flows/world.ts';
+import type { Logger } from './log.ts';
+import type { Store } from './store/store.ts';
+import { openTransmissions, trustOf } from './transmission.ts';
+
+export type OpenWorld = {
+  readonly world: World;
+  /** Delivers in this thread what is due. */
+  startWorker(): void;
+  /** Stops the worker and ends the connections; the store is the caller's. */
+  close(): Promise<void>;
+};
+
+export function openWorld(store: Store, log: Logger): OpenWorld {
+  const transmissions = openTransmissions(log);
+  let worker: Worker | undefined;
+  const world: World = {
+    store,
+    transmission: transmissions.of,
+    trust: trustOf(log),
+    now: Date.now,
+    randomDigits: (count) => String(randomInt(10 ** count)).padStart(count, '0'),
+    log,
+    wake: (tenant) => worker?.wake(tenant),
+  };
+  return {
+    world,
+    startWorker: () => {
+      worker = startDeliveries(world);
+    },
+    close: async () => {
+      await worker?.stop();
+      await transmissions.close();
+    },
+  };
+}
