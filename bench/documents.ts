@@ -46,12 +46,12 @@ export function distinctDps(template: string, providers: number): (number: numbe
 export type ProviderKeys = { readonly documento: string; readonly certificado: string; readonly chave: string };
 
 /** The same documents, signed by their providers: those with numbers from `first` on. */
-export async function signedDps(
+export function signedDps(
   template: string,
   providers: readonly ProviderKeys[],
   first: number,
   count: number,
-): Promise<readonly Buffer[]> {
+): readonly Buffer[] {
   const signers = providers.map(({ certificado, chave }) => ({
     key: createPrivateKey(readFileSync(chave)),
     certificate: certificatesOfPem(readFileSync(certificado, 'utf8'))[0]!,
@@ -64,17 +64,11 @@ export async function signedDps(
   const canonical = filling(reading.canonicalOf(infDps));
   const end = text.lastIndexOf('</');
   const [document, tail] = [filling(text.slice(0, end)), text.slice(end)];
-  const signed = async (number: number): Promise<Buffer> => {
+  const signed = (number: number): Buffer => {
     const place = number % providers.length;
     const values = [number, providers[place]!.documento, 100 + (number % 900)] as const;
-    const signature = await signatureOf(canonical(...values), id, signers[place]!);
+    const signature = signatureOf(canonical(...values), id, signers[place]!);
     return Buffer.from(document(...values) + signature + tail);
   };
-  const documents: Buffer[] = [];
-  // Some at a time, so that the pool is busy and the memory is not full of promises.
-  for (let done = 0; done < count; done += 64) {
-    const numbers = Array.from({ length: Math.min(64, count - done) }, (_, place) => first + done + place);
-    documents.push(...(await Promise.all(numbers.map(signed))));
-  }
-  return documents;
+  return Array.from({ length: count }, (_, place) => signed(first + place));
 }

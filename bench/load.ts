@@ -40,7 +40,7 @@ export type LoadResult = {
 };
 
 const order = JSON.parse(process.argv[2]!) as LoadOrder;
-const documentOf = await documents();
+const documentOf = documents();
 const head = `POST ${order.path} HTTP/1.1\r\nHost: ${order.host}:${order.port}\r\nContent-Type: application/xml\r\nAccept: application/json\r\nContent-Length: `;
 
 let number = order.firstNumber;
@@ -53,11 +53,11 @@ const sampleKeys: string[] = [];
 const perSecond: number[] = [];
 let began = 0;
 
-async function documents(): Promise<(number: number) => Buffer> {
+function documents(): (number: number) => Buffer {
   const template = exampleXml({ serie: '1', nDPS: '1' });
   if (order.signed === undefined) return distinctDps(template, order.providers);
   const { providers, count } = order.signed;
-  const signed = await signedDps(template, providers, order.firstNumber, count);
+  const signed = signedDps(template, providers, order.firstNumber, count);
   return (number) => {
     const document = signed[number - order.firstNumber];
     if (document === undefined) throw new Error(`more than the ${count} signed documents were asked for`);

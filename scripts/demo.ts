@@ -115,7 +115,7 @@ async function issueOne(address: string, place: number, signer: Signer): Promise
   const response = await fetch(`${address}/${SLUG}/api/v1/nfse/v101`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/xml' },
-    body: (await signDps(Buffer.from(xml), signer)) as Uint8Array<ArrayBuffer>,
+    body: signDps(Buffer.from(xml), signer) as Uint8Array<ArrayBuffer>,
   });
   const issued = (await response.json()) as { chave_acesso: string; mensagem: string };
   if (response.status !== 201) throw new Error(issued.mensagem);

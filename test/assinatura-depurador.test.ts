@@ -60,13 +60,13 @@ const confianca = { ancoras, revogados };
 await store.createMunicipio({ tenant: 'recife', ambiente: 'producao', codigoIbge: '2611606', confianca }, clock.now);
 
 const UNSIGNED = exampleXml({ serie: '1', nDPS: '7' });
-const SIGNED = (await signedBy(provider)).toString('utf8');
+const SIGNED = signedBy(provider).toString('utf8');
 
 function issued(subject: string, extensions: readonly string[], issuer = root): Issued {
   return pki.issue({ subject, extensions, issuer });
 }
 
-function signedBy(signer: Issued, xml = UNSIGNED): Promise<Buffer> {
+function signedBy(signer: Issued, xml = UNSIGNED): Buffer {
   const certificate = readCertificate(signer.der);
   assert.ok(!('problem' in certificate));
   return signDps(Buffer.from(xml), { certificate, key: createPrivateKey(readFileSync(signer.keyFile)) });
@@ -251,23 +251,23 @@ describe('a signature that does not hold', () => {
   });
 
   test('the certificate of somebody else, revoked, or of an authority that nobody has', async () => {
-    const other = await report(await signedBy(stranger));
+    const other = await report(signedBy(stranger));
     assert.deepEqual(codesOf(other), ['E906']);
     assert.deepEqual(other.prestador, { documento: '11.***.***/****-81', confere: false });
     assert.match(other.o_que_mudar[0], /certificado do prestador/);
 
-    const cpf = await report(await signedBy(person));
+    const cpf = await report(signedBy(person));
     assert.deepEqual(codesOf(cpf), ['E906']);
     const { titular, documento, tipo, onde } = cpf.certificado;
     assert.deepEqual([titular, documento, tipo], ['JOANA DE TESTE', '111.***.***-35', 'CPF']);
     assert.equal(onde, 'SAN 2.16.76.1.3.1');
 
-    const gone = await report(await signedBy(revoked));
+    const gone = await report(signedBy(revoked));
     assert.deepEqual(codesOf(gone), ['E904']);
     assert.equal(gone.certificado.revogado, true);
     assert.match(gone.certificado.motivo, /revogado/);
 
-    const far = await report(await signedBy(ofMiddle));
+    const far = await report(signedBy(ofMiddle));
     assert.deepEqual(codesOf(far), ['E904']);
     assert.match(far.certificado.motivo, /Falta o certificado da autoridade "AC do Meio"/);
   });

@@ -78,10 +78,10 @@ export async function deliverNotas(world: World, municipio: Municipio): Promise<
   const settlements = claim.notas.map((nota): NotaSettlement => {
     const { chave_acesso, id } = nota;
     const answer = answers.get(chave_acesso);
-    const signed = documents.get(id)?.assinatura;
+    const assinatura = documents.get(id)?.assinatura;
     const settlement = settlementOf(world, nota, answer, settled);
     if (answer?.kind !== 'accepted') return settlement;
-    return { ...settlement, recebida: held.get(chave_acesso) ?? { nsu: answer.nsu, assinatura: signed } };
+    return { ...settlement, recebida: held.get(chave_acesso) ?? { nsu: answer.nsu, assinatura } };
   });
   const written = await world.store.settleNotas(tenant, claim.token, settled, settlements);
   if (written < settlements.length) {
@@ -100,7 +100,7 @@ export async function deliverNotas(world: World, municipio: Municipio): Promise<
 
 type Signed = { readonly xml: Buffer; readonly assinatura: Recebida['assinatura'] };
 
-/** The documents of notas as they go out, by id. In production they are signed here, all at once on the thread pool. */
+/** The documents of notas as they go out, by id; in production they are signed here. */
 async function signedDocuments(
   world: World,
   tenant: string,
@@ -108,18 +108,26 @@ async function signedDocuments(
   signer: Signer | undefined,
 ): Promise<Map<string, Signed>> {
   const ids = notas.map(({ id }) => id);
-  const stored = await world.store.nfseOf(tenant, ids);
-  const signed = await Promise.all(
-    [...stored].map(async ([id, nfse]): Promise<readonly [string, Signed]> => {
-      if (signer === undefined) return [id, { xml: Buffer.from(nfse, 'utf8'), assinatura: undefined }];
-      const part = signedPartOf(nfse);
-      const valor = await signatureValueOf(part.canonical, part.id, signer);
-      const certificado = signer.certificate.der;
-      const element = signatureElement(part.canonical, part.id, { value: valor, certificate: certificado });
-      return [id, { xml: Buffer.from(withSignature(nfse, element), 'utf8'), assinatura: { valor, certificado } }];
-    }),
-  );
-  return new Map(signed);
+  const documents = new Map<string, Signed>();
+  let sinceTurn = 0;
+  for (const [id, nfse] of await world.store.nfseOf(tenant, ids)) {
+    documents.set(id, signer === undefined ? { xml: Buffer.from(nfse), assinatura: undefined } : signed(nfse, signer));
+    sinceTurn += 1;
+    // Answers that came meanwhile are looked at before the next ones are signed.
+    if (sinceTurn % SIGNED_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+  return documents;
+}
+
+/** Signatures between two turns of the event loop: some six milliseconds. */
+const SIGNED_PER_TURN = 25;
+
+function signed(nfse: string, signer: Signer): Signed {
+  const { canonical, id } = signedPartOf(nfse);
+  const valor = signatureValueOf(canonical, id, signer);
+  const certificado = signer.certificate.der;
+  const element = signatureElement(canonical, id, { value: valor, certificate: certificado });
+  return { xml: Buffer.from(withSignature(nfse, element), 'utf8'), assinatura: { valor, certificado } };
 }
 
 /**

@@ -30,7 +30,7 @@ export async function signDocument(bytes: Uint8Array, files: KeyFiles, agora: nu
   const provider = kind === 'xml' ? providerOfXml(bytes) : providerOfJson(bytes);
   const signer = await loadSigner(files);
   const avisos = [...validityWarnings(signer, agora), ...holderWarnings(signer, provider)];
-  if (kind === 'xml') return { kind, text: (await signDps(bytes, signer)).toString('utf8'), avisos };
+  if (kind === 'xml') return { kind, text: signDps(bytes, signer).toString('utf8'), avisos };
   return { kind, text: signCms(bytes, signer).toString('base64'), avisos };
 }
 
