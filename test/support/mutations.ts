@@ -1130,6 +1130,19 @@ const ALGORITHM: readonly Mutation[] = [
     make: bent({ signedInfo: (text) => text.replace('</DigestMethod>', '<a></a>$&') }),
     says: [/DigestMethod traz a, que não é aceito/],
   },
+  ...['SignatureMethod', 'DigestMethod', 'Reference', 'SignedInfo'].map(
+    (part): Mutation => ({
+      name: `an attribute of ${part} that has the right name in another namespace`,
+      make: bent({
+        signedInfo: (text) =>
+          text.replace(
+            new RegExp(`<${part}`),
+            (tag) => `${tag} xmlns:q="urn:q" q:Id="1" q:URI="#x" q:Algorithm="${RSA_SHA256}"`,
+          ),
+      }),
+      says: [new RegExp(`${part} traz o atributo (Algorithm|Id|URI), que não é aceito`)],
+    }),
+  ),
   {
     name: 'an attribute of SignatureMethod',
     make: bent({ signedInfo: (text) => text.replace('<SignatureMethod ', '<SignatureMethod x="1" ') }),
