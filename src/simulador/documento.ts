@@ -20,6 +20,8 @@ import { type Codigo, mensagem } from './codigos.ts';
 
 /** The size of one document is not published; a lot of 1 MB holds none that is larger than this by honest means. */
 const XML_BYTES_MAX = 4 * 1024 * 1024;
+/** Memory that is set aside to unpack into; most notes need no second piece. */
+const XML_BYTES_USUAL = 8_192;
 const COMPLEMENTO_MAX = 1_000;
 /** Verdicts about certificates of signatures that are remembered; a municipality has two or three. */
 const VERDICTS_MAX = 1_000;
@@ -52,7 +54,7 @@ export function leitorDeDocumentos(authorities: readonly Certificate[]): LerDocu
     }
     let xml: Buffer;
     try {
-      xml = gunzipSync(gzip, { maxOutputLength: XML_BYTES_MAX });
+      xml = gunzipSync(gzip, { maxOutputLength: XML_BYTES_MAX, chunkSize: XML_BYTES_USUAL });
     } catch (error) {
       const isLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
       return refused(null, 'E1226', isLarge ? `Passa de ${XML_BYTES_MAX} bytes.` : 'Não é um gzip inteiro.');
