@@ -374,9 +374,9 @@ describe('a note about which nothing is known', () => {
       assert.equal((await town.deliver()).delivered, 0, 'not a moment before');
       town.clock.now += 1;
     }
-    // It doubles from one second to five minutes; the last quarter of each wait is left to chance.
+    // It doubles from one second to one minute; the last quarter of each wait is left to chance.
     for (const [place, wait] of waits.entries()) {
-      const whole = Math.min(1_000 * 2 ** place, 5 * MINUTE_MS);
+      const whole = Math.min(1_000 * 2 ** place, MINUTE_MS);
       assert.ok(wait >= 0.75 * whole && wait <= whole, waits.join(' '));
     }
     town.adn.mood = () => 'accepts';

@@ -17,7 +17,8 @@ import type { World } from './world.ts';
 /** Time that a claim lasts; everything that a claim does takes less, or its outcome is no longer ours to write. */
 const LEASE_MS = 60_000;
 const BACKOFF_FIRST_MS = 1_000;
-const BACKOFF_MAX_MS = 300_000;
+/** An environment that does not answer at all is the circuit's affair; a note alone need not wait longer than this. */
+const BACKOFF_MAX_MS = 60_000;
 /** What an operator must mend is not mended within seconds. */
 const MISCONFIGURED_PAUSE_MS = 60_000;
 /** Before looking again whether the files of a municipality are in order. */
