@@ -31,7 +31,9 @@ export async function openStore(config: Config, log: Logger, onStored?: OnStored
   const server =
     config.databaseUrl === undefined ? await openEmbedded({ dataDir: path.resolve(config.dataDir), log }) : undefined;
   const connection: PoolConfig = server?.connection ?? { connectionString: config.databaseUrl };
-  const pool = openPool(connection, (error) => log.warn({ err: error }, 'an idle database connection was lost'));
+  const pool = openPool(connection, (error) =>
+    log.warn({ err: error }, 'uma conexão ociosa com o banco se perdeu; outra é aberta'),
+  );
   const close = async (): Promise<void> => {
     await pool.end();
     await server?.stop();

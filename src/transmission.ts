@@ -42,8 +42,8 @@ export function openTransmissions(log: World['log']): Transmissions {
     const known = breakers.get(environment);
     if (known !== undefined) return known;
     const fresh = openBreaker({
-      onOpen: () => log.warn({ environment }, 'the national environment does not answer; notes wait until it does'),
-      onClose: () => log.info({ environment }, 'the national environment answers again'),
+      onOpen: () => log.warn({ environment }, 'o ADN não responde; as notas esperam até que responda'),
+      onClose: () => log.info({ environment }, 'o ADN voltou a responder'),
     });
     breakers.set(environment, fresh);
     return fresh;

@@ -22,7 +22,9 @@ const port = parentPort;
 if (port === null) throw new Error('this file is started as a thread');
 const { connection, logLevel } = workerData as ThreadSettings;
 const { log, flush } = createLog(logLevel);
-const pool = openPool(connection, (error) => log.warn({ err: error }, 'an idle database connection was lost'));
+const pool = openPool(connection, (error) =>
+  log.warn({ err: error }, 'uma conexão ociosa com o banco se perdeu; outra é aberta'),
+);
 const { world, startWorker, close } = openWorld(createStore(pool), log);
 startWorker();
 

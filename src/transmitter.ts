@@ -24,7 +24,9 @@ export function startTransmitterThread(settings: ThreadSettings, log: Logger): T
       workerData: settings,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
     });
-    thread.on('error', (error) => log.error({ err: error }, 'the thread that transmits failed; it is started again'));
+    thread.on('error', (error) =>
+      log.error({ err: error }, 'a parte do serviço que transmite ao ADN falhou; é iniciada de novo'),
+    );
     ended = new Promise((resolve) => {
       thread.once('exit', () => {
         resolve();

@@ -151,7 +151,7 @@ describe('a signature that holds', () => {
     const { inicio, fim, ...certificado } = answer.certificado;
     assert.deepEqual(certificado, {
       titular: 'EMPRESA DE TESTE',
-      documento: '11.***.***/****-62',
+      documento: '11.222.333/****-**',
       tipo: 'CNPJ',
       onde: 'SAN 2.16.76.1.3.3',
       emissor: 'AC Raiz de Teste',
@@ -169,7 +169,7 @@ describe('a signature that holds', () => {
     const [from, until] = [...dates.matchAll(/=(\S+) (\S+)Z/g)].map(([, date, time]) => Date.parse(`${date}T${time}Z`));
     assert.deepEqual([Date.parse(inicio), Date.parse(fim)], [from, until]);
     assert.match(inicio, /-03:00$/);
-    assert.deepEqual(answer.prestador, { documento: '11.***.***/****-81', confere: true });
+    assert.deepEqual(answer.prestador, { documento: '11.222.333/****-**', confere: true });
   });
 
   test('of xmlsec1 too', async (t) => {
@@ -253,13 +253,13 @@ describe('a signature that does not hold', () => {
   test('the certificate of somebody else, revoked, or of an authority that nobody has', async () => {
     const other = await report(signedBy(stranger));
     assert.deepEqual(codesOf(other), ['E906']);
-    assert.deepEqual(other.prestador, { documento: '11.***.***/****-81', confere: false });
+    assert.deepEqual(other.prestador, { documento: '11.222.333/****-**', confere: false });
     assert.match(other.o_que_mudar[0], /certificado do prestador/);
 
     const cpf = await report(signedBy(person));
     assert.deepEqual(codesOf(cpf), ['E906']);
     const { titular, documento, tipo, onde } = cpf.certificado;
-    assert.deepEqual([titular, documento, tipo], ['JOANA DE TESTE', '111.***.***-35', 'CPF']);
+    assert.deepEqual([titular, documento, tipo], ['JOANA DE TESTE', '***.444.777-**', 'CPF']);
     assert.equal(onde, 'SAN 2.16.76.1.3.1');
 
     const gone = await report(signedBy(revoked));
@@ -415,7 +415,7 @@ describe('a JSON body', () => {
       ],
     );
     assert.deepEqual(answer.valor, { confere: true });
-    assert.deepEqual(answer.prestador, { documento: '11.***.***/****-81', confere: true });
+    assert.deepEqual(answer.prestador, { documento: '11.222.333/****-**', confere: true });
     assert.equal(answer.certificado.titular, 'EMPRESA DE TESTE');
   });
 

@@ -295,7 +295,7 @@ test('a CNPJ is compared by its first eight characters, a CPF whole (D-31)', () 
 });
 
 test('documents are masked for messages', () => {
-  assert.equal(maskedDocument('12345678000195'), '12.***.***/****-95');
-  assert.equal(maskedDocument('52998224725'), '529.***.***-25');
+  assert.equal(maskedDocument('12345678000195'), '12.345.678/****-**');
+  assert.equal(maskedDocument('52998224725'), '***.982.247-**');
   assert.equal(maskedDocument('qualquer coisa'), '***');
 });

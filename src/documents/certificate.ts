@@ -393,9 +393,9 @@ export function isHeldBy(holder: Holder, documento: string): boolean {
   return documento.length === 14 && documento.slice(0, 8) === holder.documento.slice(0, 8);
 }
 
-/** For messages: the first two and last two characters of a CNPJ, the first three and last two of a CPF. */
+/** For messages: of a CNPJ the eight characters that are compared, of a CPF the six in the middle. */
 export function maskedDocument(documento: string): string {
-  if (CNPJ.test(documento)) return `${documento.slice(0, 2)}.***.***/****-${documento.slice(12)}`;
-  if (CPF.test(documento)) return `${documento.slice(0, 3)}.***.***-${documento.slice(9)}`;
+  if (CNPJ.test(documento)) return `${documento.slice(0, 2)}.${documento.slice(2, 5)}.${documento.slice(5, 8)}/****-**`;
+  if (CPF.test(documento)) return `***.${documento.slice(3, 6)}.${documento.slice(6, 9)}-**`;
   return '***';
 }

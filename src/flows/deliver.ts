@@ -34,7 +34,7 @@ export async function deliverNotas(world: World, municipio: Municipio): Promise<
   const { tenant } = municipio;
   const transmission = await world.transmission(municipio);
   if ('problem' in transmission) {
-    world.log.error({ tenant, problem: transmission.problem }, 'notes cannot be transmitted; they wait');
+    world.log.error({ tenant, problem: transmission.problem }, 'as notas não podem ser transmitidas e esperam');
     return { ...NOTHING, pauseMs: PROBLEM_PAUSE_MS };
   }
   const { adn, signer } = transmission;
@@ -59,7 +59,7 @@ export async function deliverNotas(world: World, municipio: Municipio): Promise<
     if (knowledge?.kind !== 'known') continue;
     const found = recovered(knowledge, documents.get(id));
     if (found === 'another') {
-      world.log.error({ tenant, nota: id }, 'the national environment holds another document under the key of a note');
+      world.log.error({ tenant, nota: id }, 'o ADN guarda outro documento sob a chave de uma nota');
       answers.set(chave_acesso, { kind: 'misconfigured', why: 'outro documento sob esta chave' });
     } else {
       answers.set(chave_acesso, { kind: 'accepted', nsu: knowledge.nsu });
@@ -86,11 +86,14 @@ export async function deliverNotas(world: World, municipio: Municipio): Promise<
   });
   const written = await world.store.settleNotas(tenant, claim.token, settled, settlements);
   if (written < settlements.length) {
-    world.log.warn({ tenant, lost: settlements.length - written }, 'outcomes not written: the lease had ended');
+    world.log.warn(
+      { tenant, lost: settlements.length - written },
+      'respostas não gravadas: o prazo da reserva havia acabado; as notas são retomadas',
+    );
   }
   const misconfigured = [...answers.values()].find(({ kind }) => kind === 'misconfigured');
   if (misconfigured !== undefined && 'why' in misconfigured) {
-    world.log.error({ tenant, problem: misconfigured.why }, 'the national environment does not take our documents');
+    world.log.error({ tenant, problem: misconfigured.why }, 'o ADN não aceita os documentos do município');
   }
   return {
     delivered: claim.notas.length,

@@ -70,7 +70,12 @@ export async function issueNota(world: World, municipio: Municipio, body: Uint8A
     numero_protocolo: nota.numero_protocolo,
     chave_acesso: nota.chave_acesso,
     xml_nfse: nota.nfse,
-    avisos: [...signature.avisos, ...identifierRemark(read.id, nota.id_dps, dps.nDPS !== undefined), ...judged.avisos],
+    avisos: [
+      ...signature.avisos,
+      ...unnumberedRemark(municipio, dps),
+      ...identifierRemark(read.id, nota.id_dps, dps.nDPS !== undefined),
+      ...judged.avisos,
+    ],
   };
 }
 
@@ -182,6 +187,14 @@ function isSameContent(before: Uint8Array, now: Uint8Array): boolean {
   if (Buffer.compare(before, now) === 0) return true;
   const canonical = canonicalInfDps(before);
   return canonical !== undefined && canonical === canonicalInfDps(now);
+}
+
+/** D-17 lets a sender leave the number out; then nothing tells a repetition from one more note, and it is signed. */
+function unnumberedRemark({ ambiente }: Municipio, dps: Dps): readonly Aviso[] {
+  if (dps.nDPS !== undefined || !AMBIENTES[ambiente].signatureRefuses) return [];
+  const mensagem =
+    'A DPS não traz nDPS: cada envio dela emite uma nota nova, também um reenvio. Numere as suas DPS para que uma repetida seja reconhecida.';
+  return [{ codigo: 'E0014', xpath: '/DPS/infDPS/nDPS', mensagem }];
 }
 
 /** D-16: the canonical identifier is what is stored and answered. Who left the number to us could not know it. */

@@ -56,7 +56,7 @@ export function startWorker(world: World): Worker {
         if (!isFull || pauseMs > 0) return;
       }
     } catch (error) {
-      world.log.error({ err: error, tenant }, 'delivery of a tenant failed; its notes stay due');
+      world.log.error({ err: error, tenant }, 'a transmissão de um município falhou; as notas seguem na fila');
       pause(tenant, TROUBLE_MS);
     }
   };
@@ -98,7 +98,7 @@ export function startWorker(world: World): Worker {
         if (!opened && !awake && !stopped) await sleep(POLL_MS);
         if (!stopped) await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
       } catch (error) {
-        world.log.error({ err: error }, 'the worker could not look for what is due; it goes on');
+        world.log.error({ err: error }, 'não foi possível ver o que há a transmitir; tenta-se de novo');
         await sleep(TROUBLE_MS);
       }
     }

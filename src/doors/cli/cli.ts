@@ -215,15 +215,21 @@ async function transmit(world: CliWorld): Promise<number> {
   return 0;
 }
 
+/** A second request to end is one only after this. */
+const AGAIN_MS = 1_000;
+
 /** The first signal ends in order; a second one ends at once. */
 function endRequested(): Promise<void> {
   return new Promise((resolve) => {
-    const onSignal = (): void => {
+    let asked: number | undefined;
+    const onSignal = (signal: NodeJS.Signals): void => {
+      const now = performance.now();
+      // One Ctrl-C may come twice: from the terminal, and from the program that started this one.
+      if (asked !== undefined && now - asked > AGAIN_MS) process.exit(signal === 'SIGINT' ? 130 : 143);
+      asked ??= now;
       resolve();
-      process.once('SIGINT', () => process.exit(130));
-      process.once('SIGTERM', () => process.exit(143));
     };
-    process.once('SIGINT', onSignal);
-    process.once('SIGTERM', onSignal);
+    process.on('SIGINT', onSignal);
+    process.on('SIGTERM', onSignal);
   });
 }

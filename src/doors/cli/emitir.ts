@@ -8,9 +8,17 @@ const PATIENCE_MS = 60_000;
 const POLL_FIRST_MS = 100;
 const POLL_MAX_MS = 5_000;
 
+/** Exit codes besides 0: refused by us or by the ADN; issued, and its authorisation is still awaited. */
+const REFUSED = 1;
+const WAITING = 3;
+
 type Target = { readonly url: string; readonly tenant: string };
 
 export async function emitir(terminal: Terminal, body: Uint8Array, { url, tenant }: Target): Promise<number> {
+  if (!/^https?:\/\/./.test(url) || !URL.canParse(url)) {
+    terminal.err(`--url ${url} não é um endereço. Exemplo: http://127.0.0.1:8080\n`);
+    return 2;
+  }
   const base = `${url.replace(/\/+$/, '')}/${tenant}/api/v1`;
   const issued = await ask(`${base}/nfse/v101`, {
     method: 'POST',
@@ -21,10 +29,12 @@ export async function emitir(terminal: Terminal, body: Uint8Array, { url, tenant
     const { codigo_erro, mensagem, erros } = issued.body;
     terminal.err(`Recusada (HTTP ${issued.status}, ${codigo_erro}): ${mensagem}\n`);
     if (Array.isArray(erros) && erros.length > 0) terminal.err(`${faultLines(erros)}\n`);
-    return 1;
+    return REFUSED;
   }
   const { chave_acesso, numero_protocolo, avisos } = issued.body;
-  terminal.out(`Nota emitida\n  chave      ${chave_acesso}\n  protocolo  ${numero_protocolo}\n`);
+  terminal.out(
+    `Nota emitida; falta a autorização do ADN\n  chave      ${chave_acesso}\n  protocolo  ${numero_protocolo}\n`,
+  );
   for (const { codigo, mensagem } of avisos ?? []) terminal.out(`  aviso      ${codigo}  ${mensagem}\n`);
   return untilAuthorised(terminal, `${base}/nfse/${chave_acesso}`);
 }
@@ -44,13 +54,18 @@ async function untilAuthorised(terminal: Terminal, query: string): Promise<numbe
         terminal.out(`  número     ${body.nota.numero}\n  consulta   ${query}\n`);
         return 0;
       }
-      terminal.err(`A nota não foi autorizada: ${body.protocolo?.mensagem_retorno ?? 'sem motivo informado'}\n`);
-      return 1;
+      const motivo = body.protocolo?.mensagem_retorno ?? 'sem motivo informado';
+      terminal.err(
+        `O ADN recusou a nota: ${motivo}\nA série e o número estão livres: corrija a DPS e envie de novo.\n`,
+      );
+      return REFUSED;
     }
     if (performance.now() - began > PATIENCE_MS) {
       terminal.out(terminal.isTerminal ? '\n' : `${line}\n`);
-      terminal.err(`Ainda não autorizada; a nota existe e segue sozinha. Consulte mais tarde: ${query}\n`);
-      return 1;
+      terminal.err(
+        `Ainda não autorizada; a nota existe e segue sozinha. Não a envie de novo; consulte mais tarde: ${query}\n`,
+      );
+      return WAITING;
     }
     await new Promise((resolve) => setTimeout(resolve, pause));
     pause = Math.min(pause * 2, POLL_MAX_MS);

@@ -204,7 +204,7 @@ async function answerTrouble(
 /** A bug, or a database that is not there: logged whole, and answered without a word of it. */
 async function answerFailure(door: Door, visit: Visit, error: unknown): Promise<HttpAnswer> {
   const { request, route, municipio } = visit;
-  door.world.log.error({ err: error, request: request.id, route, tenant: municipio?.tenant }, 'a request failed');
+  door.world.log.error({ err: error, request: request.id, route, tenant: municipio?.tenant }, 'uma requisição falhou');
   return refuse(door, visit, (await door.storeAnswers()) ? internal(request.id) : storeGone());
 }
 

@@ -41,7 +41,7 @@ export const ASSINATURA: readonly Row[] = [
       mensagem: 'Certificado ilegível ou não confiável',
       significado: `X509Certificate não contém um certificado que se possa ler, ou a sua cadeia não chega a uma raiz em que o município confia, ou ele foi revogado. ${NA_INTEGRACAO}`,
       comoResolver:
-        'Ponha em X509Certificate o certificado ICP-Brasil do prestador, em DER e Base64, sem cabeçalhos nem quebras de linha.',
+        'Ilegível: ponha em X509Certificate o certificado do prestador, em DER e Base64, sem cabeçalhos nem quebras de linha. Cadeia não confiável: assine com um certificado ICP-Brasil; se já é, a mensagem diz que autoridade falta, e o município a acrescenta. Revogado: peça outro à autoridade que o emitiu.',
       origem: 'Especificação, Authentication: XML path; decisão D-30',
       nacional: 'O padrão nacional responde E0715.',
     },
