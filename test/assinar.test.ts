@@ -117,7 +117,7 @@ describe('nfse assinar, a DPS', () => {
     assert.match(await warning('recusados/vencido'), /^Aviso: o certificado venceu em \d\d\/\d\d\/\d{4} /);
     assert.match(await warning('recusados/ainda-nao-vale'), /só vale a partir de/);
     assert.match(await warning('recusados/outro-documento'), /é do CNPJ 88.*prestador do documento é 11/);
-    assert.match(await warning('prestadores/11144477735'), /é do CPF 111/);
+    assert.match(await warning('prestadores/11144477735'), /é do CPF \*\*\*\.444\.777-/);
     assert.equal(await warning('recusados/revogado'), '');
   });
 

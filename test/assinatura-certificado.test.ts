@@ -110,7 +110,7 @@ const CASES: readonly Case[] = [
     party: company(OTHER_CNPJ),
     codes: ['E906'],
     says: [
-      /O certificado é do CNPJ 11\.\*\*\*\.\*\*\*\/\*\*\*\*-61 \(lido em SAN 2\.16\.76\.1\.3\.3\), e o prestador é 11\.\*\*\*\.\*\*\*\/\*\*\*\*-81; o CNPJ se compara pelos 8 primeiros caracteres/,
+      /O certificado é do CNPJ 11\.444\.777\/\*\*\*\*-\*\* \(lido em SAN 2\.16\.76\.1\.3\.3\), e o prestador é 11\.222\.333\/\*\*\*\*-\*\*; o CNPJ se compara pelos 8 primeiros caracteres/,
     ],
   },
   {
@@ -119,14 +119,14 @@ const CASES: readonly Case[] = [
     patch: BY_CPF,
     codes: ['E906'],
     says: [
-      /O certificado é do CPF 111\.\*\*\*\.\*\*\*-35 \(lido em SAN 2\.16\.76\.1\.3\.1\), e o prestador é 529\.\*\*\*\.\*\*\*-25; o CPF se compara por inteiro/,
+      /O certificado é do CPF \*\*\*\.444\.777-\*\* \(lido em SAN 2\.16\.76\.1\.3\.1\), e o prestador é \*\*\*\.982\.247-\*\*; o CPF se compara por inteiro/,
     ],
   },
   {
     name: 'of a person, the provider a company',
     party: person(CPF),
     codes: ['E906'],
-    says: [/é do CPF 529\.\*\*\*\.\*\*\*-25/],
+    says: [/é do CPF \*\*\*\.982\.247-\*\*/],
   },
   { name: 'of a company, the provider a person', party: own, patch: BY_CPF, codes: ['E906'], says: [/é do CNPJ 11\./] },
   {
@@ -205,7 +205,7 @@ const CASES: readonly Case[] = [
     name: 'expired and of another party',
     party: company(OTHER_CNPJ, PAST),
     codes: ['E903', 'E906'],
-    says: [/venceu em/, /CNPJ 11\.\*\*\*/],
+    says: [/venceu em/, /CNPJ 11\.444\.777\//],
   },
   {
     name: 'not yet valid, of a stranger and of another party',
@@ -342,7 +342,7 @@ describe('the certificate of a signature', () => {
       assert.deepEqual(faultsOf(signedBy(exampleXml(), made(PROVIDER_CNPJ, string)), at), [], string);
       const [fault, ...more] = faultsOf(signedBy(exampleXml(), made(OTHER_CNPJ, string)), at);
       assert.deepEqual([fault?.codigo, more], ['E906', []], string);
-      assert.match(fault!.mensagem, /CNPJ 11\.\*\*\*\.\*\*\*\/\*\*\*\*-61 \(lido em SAN/);
+      assert.match(fault!.mensagem, /CNPJ 11\.444\.777\/\*\*\*\*-\*\* \(lido em SAN/);
     }
   });
 });

@@ -504,7 +504,7 @@ describe('nfse assinatura', () => {
     assert.doesNotMatch(text, /✗|undefined|null/);
     assert.match(text, /✓ resumo SHA-256/);
     assert.match(text, /✓ cadeia +EMPRESA DE TESTE ← AC Raiz de Teste/);
-    assert.match(text, /✓ prestador +11\.\*\*\*\.\*\*\*\/\*\*\*\*-81/);
+    assert.match(text, /✓ prestador +11\.222\.333\/\*\*\*\*-\*\*/);
     assert.match(text, /A produção aceitaria esta assinatura\.\n$/);
     assert.ok(!text.includes(BRANCH));
   });

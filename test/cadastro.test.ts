@@ -282,7 +282,7 @@ describe('nfse municipio criar', () => {
 describe('nfse municipio mostrar, listar', () => {
   test('the certificate as openssl reads it, its document masked', async () => {
     const shown = await outOf(spawned('municipio', 'mostrar', 'alfa'));
-    assert.match(shown, /titular +MUNICIPIO DE PROVA, CNPJ 11\.\*\*\*\.\*\*\*\/\*\*\*\*-81/);
+    assert.match(shown, /titular +MUNICIPIO DE PROVA, CNPJ 11\.222\.333\/\*\*\*\*-\*\*/);
     assert.match(shown, /emissor +AC de Prova/);
     const end = new Date(String(openssl('x509', '-in', file('municipio.pem'), '-noout', '-enddate')).split('=')[1]!);
     const day = new Intl.DateTimeFormat('pt-BR', { timeZone: 'America/Sao_Paulo', dateStyle: 'short' }).format(end);
