@@ -211,13 +211,13 @@ const CASES: readonly Case[] = [
     name: 'not yet valid, of a stranger and of another party',
     party: company(OTHER_CNPJ, FUTURE, strangerRoot),
     codes: ['E903', 'E904', 'E906'],
-    says: [/só vale a partir de/, /AC Raiz de Outros/, /-61/],
+    says: [/só vale a partir de/, /AC Raiz de Outros/, /11\.444\.777/],
   },
   {
     name: 'revoked, expired and of another party',
     party: revokedAndLate,
     codes: ['E903', 'E904', 'E906'],
-    says: [/venceu em/, /foi revogado/, /-61/],
+    says: [/venceu em/, /foi revogado/, /11\.444\.777/],
   },
 ];
 
