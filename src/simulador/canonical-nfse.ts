@@ -7,13 +7,12 @@
  * not be wider.
  */
 import { isUtf8 } from 'node:buffer';
-import { readCanonical } from '../documents/canonical.ts';
-import { DSIG, ENVELOPED, REQUIRED } from '../documents/signed.ts';
-import type { XmlDocumentReading } from '../documents/xml.ts';
+import { hash } from 'node:crypto';
+import type { Certificate } from '../documents/certificate.ts';
+import { DSIG, ENVELOPED, REQUIRED, verifiesRsaSha256 } from '../documents/signed.ts';
 import { DPS_NAMESPACE, DPS_VERSAO } from '../fiscal/layout/dps.ts';
 import { NFSE } from '../fiscal/layout/nfse.ts';
 import type { SimpleType } from '../fiscal/layout/simple-types.ts';
-import type { Elemento } from '../fiscal/layout/tree.ts';
 import type { Group, Item, Leaf } from '../fiscal/layout/vocabulary.ts';
 import { XML_HEAD } from '../fiscal/layout/write.ts';
 import { patternOf, written } from '../fiscal/layout/xsd.ts';
@@ -48,78 +47,74 @@ export const PLACES: Readonly<Record<keyof Campos, string>> = {
 
 const FIELD_AT = new Map(Object.entries(PLACES).map(([field, place]) => [place, field]));
 
+/** A note and its signature, taken apart; whether the one holds over the other is {@link signatureHolds}'s affair. */
 export type NotaReconhecida = {
   readonly campos: Campos;
-  /** Enough of the document to check its signature: the signed element is there without its content. */
-  readonly reading: XmlDocumentReading;
+  readonly text: string;
+  /** Canonical forms of what is signed and of what the value is over. */
+  readonly infNfse: string;
+  readonly signedInfo: string;
+  /** Base64, as they stand. */
+  readonly resumo: string;
+  readonly valor: string;
+  readonly certificado: string;
 };
 
 /** Undefined when the bytes are not recognised, whatever they are. */
 export function recogniseNfse(bytes: Uint8Array): NotaReconhecida | undefined {
   if (!isUtf8(bytes)) return undefined;
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
-  const groups = wholeNote().exec(text)?.groups;
-  if (groups === undefined) return undefined;
-  const campos = groups as unknown as Campos;
+  const groups = wholeNote().exec(text)?.groups as (Campos & Assinatura) | undefined;
+  if (groups === undefined || groups.refere !== groups.id) return undefined;
   const end = text.lastIndexOf(INF_NFSE_END) + INF_NFSE_END.length;
-  const signature = readCanonical(text.slice(end, -NFSE_END.length), SIGNATURE_LIMITS);
-  if (!('root' in signature)) return undefined;
-  const signed: Elemento = {
-    name: 'infNFSe',
-    namespace: DPS_NAMESPACE,
-    text: '',
-    children: [],
-    attributes: [{ name: 'Id', namespace: '', value: campos.id }],
-    index: 1,
-  };
-  const root: Elemento = {
-    name: 'NFSe',
-    namespace: DPS_NAMESPACE,
-    text: '',
-    children: [signed, signature.root],
-    attributes: [{ name: 'versao', namespace: '', value: DPS_VERSAO }],
-    index: 0,
-  };
-  const canonicalOf = (element: Elemento): string => {
-    // Taken out of its parent, the element declares the namespace itself.
-    if (element === signed) return SIGNED_START + text.slice(START.length + INF_NFSE_START.length, end);
-    const canonical = signature.canonicalOf(element);
-    if (canonical === undefined) throw new RangeError('no canonical form of a part of a recognised signature');
-    return canonical;
-  };
+  const start = end + SIGNATURE_START.length + SIGNED_INFO_START.length;
   return {
-    campos,
-    reading: {
-      root,
-      bytes,
-      text: () => text,
-      // All of it stands in one line.
-      positionOf: () => ({ linha: 1, coluna: 1 }),
-      canonicalOf,
-      strayMarkup: () => undefined,
-    },
+    campos: groups,
+    text,
+    // Taken out of their parents, the elements declare the namespace themselves.
+    infNfse: `${INF_NFSE_START} xmlns="${DPS_NAMESPACE}"${text.slice(START.length + INF_NFSE_START.length, end)}`,
+    signedInfo: `<SignedInfo xmlns="${DSIG}">${text.slice(start, text.indexOf(SIGNED_INFO_END, start))}${SIGNED_INFO_END}`,
+    resumo: groups.resumo,
+    valor: groups.valor,
+    certificado: groups.certificado,
   };
+}
+
+type Assinatura = {
+  readonly refere: string;
+  readonly resumo: string;
+  readonly valor: string;
+  readonly certificado: string;
+};
+
+/** Whether the signature of a recognised note holds over it. The profile was recognised; the numbers are left. */
+export function signatureHolds({ infNfse, signedInfo, resumo, valor }: NotaReconhecida, by: Certificate): boolean {
+  if (hash('sha256', infNfse, 'base64') !== resumo) return false;
+  const value = Buffer.from(valor, 'base64');
+  if (value.toString('base64') !== valor || by.publicKey.asymmetricKeyType !== 'rsa') return false;
+  return verifiesRsaSha256(signedInfo, value, by);
 }
 
 const START = `${XML_HEAD}<NFSe xmlns="${DPS_NAMESPACE}" versao="${DPS_VERSAO}">`;
 const INF_NFSE_START = '<infNFSe';
 const INF_NFSE_END = '</infNFSe>';
-const NFSE_END = '</NFSe>';
-const SIGNED_START = `${INF_NFSE_START} xmlns="${DPS_NAMESPACE}"`;
-const SIGNATURE_LIMITS = { depth: 8, elements: 20 } as const;
+const SIGNATURE_START = `<Signature xmlns="${DSIG}">`;
+const SIGNED_INFO_START = '<SignedInfo>';
+const SIGNED_INFO_END = '</SignedInfo>';
 
 const BASE64 = '[A-Za-z0-9+/=]+';
 
-/** The signature in canonical form. To which Id it refers and what it says is checked by who verifies it. */
+/** A signature in the one profile, in canonical form. */
 const SIGNATURE = [
-  `<Signature xmlns="${literal(DSIG)}"><SignedInfo>`,
+  `${literal(SIGNATURE_START)}${SIGNED_INFO_START}`,
   `<CanonicalizationMethod Algorithm="${literal(REQUIRED.CanonicalizationMethod)}"></CanonicalizationMethod>`,
   `<SignatureMethod Algorithm="${literal(REQUIRED.SignatureMethod)}"></SignatureMethod>`,
-  `<Reference URI="#[A-Za-z0-9]+"><Transforms><Transform Algorithm="${literal(ENVELOPED)}"></Transform>`,
+  `<Reference URI="#(?<refere>[A-Za-z0-9]+)"><Transforms><Transform Algorithm="${literal(ENVELOPED)}"></Transform>`,
   `<Transform Algorithm="${literal(REQUIRED.CanonicalizationMethod)}"></Transform></Transforms>`,
   `<DigestMethod Algorithm="${literal(REQUIRED.DigestMethod)}"></DigestMethod>`,
-  `<DigestValue>${BASE64}</DigestValue></Reference></SignedInfo><SignatureValue>${BASE64}</SignatureValue>`,
-  `<KeyInfo><X509Data><X509Certificate>${BASE64}</X509Certificate></X509Data></KeyInfo></Signature>`,
+  `<DigestValue>(?<resumo>${BASE64})</DigestValue></Reference>${SIGNED_INFO_END}`,
+  `<SignatureValue>(?<valor>${BASE64})</SignatureValue>`,
+  `<KeyInfo><X509Data><X509Certificate>(?<certificado>${BASE64})</X509Certificate></X509Data></KeyInfo></Signature>`,
 ].join('');
 
 let compiled: RegExp | undefined;

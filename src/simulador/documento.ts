@@ -7,7 +7,7 @@ import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import type { MensagemAdn } from '../adn/wire.ts';
-import type { Certificate } from '../documents/certificate.ts';
+import { type Certificate, readCertificate } from '../documents/certificate.ts';
 import { checkSignature, NFSE_PROFILE } from '../documents/signed.ts';
 import { readXml, type XmlDocumentReading, xsdErrors } from '../documents/xml.ts';
 import { cnpjIsValid, cpfIsValid, parseChave } from '../fiscal/chave.ts';
@@ -15,7 +15,7 @@ import type { Fault } from '../fiscal/fault.ts';
 import { DPS_NAMESPACE } from '../fiscal/layout/dps.ts';
 import { attributeOf, type Elemento } from '../fiscal/layout/tree.ts';
 import { nfseXsd } from '../fiscal/layout/xsd.ts';
-import { type Campos, PLACES, recogniseNfse } from './canonical-nfse.ts';
+import { type Campos, PLACES, recogniseNfse, signatureHolds } from './canonical-nfse.ts';
 import { type Codigo, mensagem } from './codigos.ts';
 
 /** The size of one document is not published; a lot of 1 MB holds none that is larger than this by honest means. */
@@ -23,8 +23,8 @@ const XML_BYTES_MAX = 4 * 1024 * 1024;
 /** Memory that is set aside to unpack into; most notes need no second piece. */
 const XML_BYTES_USUAL = 8_192;
 const COMPLEMENTO_MAX = 1_000;
-/** Verdicts about certificates of signatures that are remembered; a municipality has two or three. */
-const VERDICTS_MAX = 1_000;
+/** Certificates of signatures that are remembered, and verdicts about them; a municipality has two or three. */
+const CERTIFICATES_MAX = 1_000;
 
 /** Who holds the connection. */
 export type Cliente = { readonly cnpj: string; readonly certificate: Certificate };
@@ -46,6 +46,7 @@ export type LerDocumento = (base64: string, cliente: Cliente, now: number) => Do
 /** `authorities`: those whose certificates may sign. */
 export function leitorDeDocumentos(authorities: readonly Certificate[]): LerDocumento {
   const xsd = nfseXsd();
+  const certificateIn = rememberedCertificates();
   const vouchedFor = rememberedVerdicts((certificate) => isIssuedByOneOf(authorities, certificate));
   return (base64, cliente, now) => {
     const gzip = Buffer.from(base64, 'base64');
@@ -60,10 +61,10 @@ export function leitorDeDocumentos(authorities: readonly Certificate[]): LerDocu
       return refused(null, 'E1226', isLarge ? `Passa de ${XML_BYTES_MAX} bytes.` : 'Não é um gzip inteiro.');
     }
     const quick = recogniseNfse(xml);
-    if (quick !== undefined) {
-      const { faults, certificate } = checkSignature(quick.reading, NFSE_PROFILE);
-      // What is wrong with a signature is told by the long way, which sees the whole document.
-      if (faults.length === 0) return judged(quick.campos, certificate, [], quick.reading.text);
+    const signer = quick && certificateIn(quick.certificado);
+    // What is wrong with a signature is told by the long way, which sees the whole document.
+    if (quick !== undefined && signer !== undefined && signatureHolds(quick, signer)) {
+      return judged(quick.campos, signer, [], () => quick.text);
     }
     const reading = readSlowly(xml, xsd);
     if ('erros' in reading) return reading;
@@ -222,12 +223,27 @@ function isIssuedByOneOf(authorities: readonly Certificate[], { x509 }: Certific
   return authorities.some((one) => one.isCa && x509.checkIssued(one.x509) && x509.verify(one.publicKey));
 }
 
+/** The certificate of a text that was seen before, without reading it again. */
+function rememberedCertificates(): (base64: string) => Certificate | undefined {
+  const certificates = new Map<string, Certificate>();
+  return (base64) => {
+    const known = certificates.get(base64);
+    if (known !== undefined) return known;
+    const der = Buffer.from(base64, 'base64');
+    const certificate = readCertificate(der);
+    if ('problem' in certificate || der.toString('base64') !== base64) return undefined;
+    if (certificates.size >= CERTIFICATES_MAX) certificates.clear();
+    certificates.set(der.toString('base64'), certificate);
+    return certificate;
+  };
+}
+
 function rememberedVerdicts(judge: (certificate: Certificate) => boolean): (certificate: Certificate) => boolean {
   const verdicts = new Map<string, boolean>();
   return (certificate) => {
     const known = verdicts.get(certificate.fingerprint);
     if (known !== undefined) return known;
-    if (verdicts.size >= VERDICTS_MAX) verdicts.clear();
+    if (verdicts.size >= CERTIFICATES_MAX) verdicts.clear();
     const verdict = judge(certificate);
     verdicts.set(certificate.fingerprint, verdict);
     return verdict;
