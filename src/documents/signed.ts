@@ -84,11 +84,13 @@ const NOTHING: Omit<SignatureReading, 'faults'> = {
 export function checkSignature(reading: XmlDocumentReading, profile: SignedProfile): SignatureReading {
   const { root } = reading;
   const shape = shapeOf(reading, profile);
-  if ('faults' in shape) return { ...NOTHING, faults: shape.faults };
   const { element, signature } = shape;
+  // What else is wrong is told together with the shape, where it is plain which signature is meant to be of which element.
+  if (element === undefined || signature === undefined) return { ...NOTHING, faults: shape.faults };
   const base = `/${root.name}/Signature`;
   const parts = partsOf(signature, base);
   const { faults } = parts;
+  faults.unshift(...shape.faults);
   const id = attributeOf(element, 'Id');
   referenceFaults(parts, id, profile, base);
 
@@ -121,12 +123,17 @@ const NO_NEAR_DIGEST =
 
 /** A document may have sixty thousand elements, each of them in a wrong place. */
 const SHAPE_FAULTS_MAX = 20;
+const NESTED_TOLD_MAX = 5;
+
+type Shape = {
+  readonly faults: readonly Fault[];
+  /** The one signed element and its one signature; undefined when there is none, or another one anywhere. */
+  readonly element?: Elemento | undefined;
+  readonly signature?: Elemento | undefined;
+};
 
 /** Where things stand: one signed element and one signature, side by side, and nothing else. */
-function shapeOf(
-  reading: XmlDocumentReading,
-  { root: rootName, signed }: SignedProfile,
-): { readonly element: Elemento; readonly signature: Elemento } | { readonly faults: readonly Fault[] } {
+function shapeOf(reading: XmlDocumentReading, { root: rootName, signed }: SignedProfile): Shape {
   const { root } = reading;
   const base = `/${root.name}`;
   const faults: Fault[] = [];
@@ -135,24 +142,33 @@ function shapeOf(
   };
   const elements = root.children.filter((child) => child.name === signed);
   const signatures = root.children.filter(isSignature);
-  const nested: string[] = [];
-  const ids = new Map<string, string>();
-  const walk = (element: Elemento, path: string, depth: number): void => {
+  const nested: { readonly path: string; readonly what: 'signature' | 'signed' }[] = [];
+  let hasSignature = signatures.length > 0;
+  const ids = new Map<string, readonly Elemento[]>();
+  /** From the root to where the walk is. */
+  const trail: Elemento[] = [];
+  const walk = (element: Elemento): void => {
+    trail.push(element);
     for (const { name, value } of element.attributes) {
       if (!/^id$/i.test(name)) continue;
       const before = ids.get(value);
-      if (before === undefined) ids.set(value, path);
-      else refuse(path, `O identificador ${quoted(value)} aparece em dois elementos: ${before} e ${path}.`);
+      if (before === undefined) ids.set(value, trail.slice());
+      else if (faults.length < SHAPE_FAULTS_MAX) {
+        const here = pathOf(trail);
+        refuse(here, `O identificador ${quoted(value)} aparece em dois elementos: ${pathOf(before)} e ${here}.`);
+      }
     }
-    for (const child of element.children) {
-      const here = `${path}/${child.name}`;
-      if (depth > 0 && (child.name === signed || isSignature(child))) nested.push(here);
-      walk(child, here, depth + 1);
+    const isOne = trail.length > 1 && isSignature(element);
+    hasSignature ||= isOne;
+    if (trail.length > 2 && (isOne || element.name === signed) && nested.length < NESTED_TOLD_MAX) {
+      nested.push({ path: pathOf(trail), what: isOne ? 'signature' : 'signed' });
     }
+    for (const child of element.children) walk(child);
+    trail.pop();
   };
-  walk(root, base, 0);
+  walk(root);
 
-  if (signatures.length === 0 && nested.every((path) => !path.endsWith('/Signature'))) {
+  if (!hasSignature) {
     const other = root.children.find((child) => child.name === 'Signature');
     const mensagem =
       other === undefined
@@ -160,10 +176,10 @@ function shapeOf(
         : `O elemento Signature não é uma assinatura XML: o seu espaço de nomes deve ser ${DSIG}.`;
     return { faults: [{ codigo: 'E901', xpath: `${base}/Signature`, mensagem, ...given(other?.namespace) }] };
   }
-  for (const path of nested.slice(0, 5)) {
+  for (const { path, what } of nested) {
     refuse(
       path,
-      path.endsWith('/Signature')
+      what === 'signature'
         ? `A assinatura está em ${path}; o seu lugar é depois de ${signed}, dentro de ${rootName}, e só uma é aceita.`
         : `Há um ${signed} em ${path}; o documento só pode ter um, diretamente dentro de ${rootName}.`,
     );
@@ -178,8 +194,9 @@ function shapeOf(
   }
   for (const child of root.children) {
     if (child.name === signed || isSignature(child)) continue;
+    if (faults.length >= SHAPE_FAULTS_MAX) break;
     const mensagem = `O elemento ${child.name} está fora do que a assinatura cobre: dentro de ${rootName} só podem vir ${signed} e Signature.`;
-    refuse(`${base}/${child.name}`, mensagem, { encontrado: quoted(child.name) });
+    refuse(pathOf([root, child]), mensagem, { encontrado: quoted(child.name) });
   }
   if (!isBlank(root.text)) refuse(base, `Há texto solto em ${rootName}, fora do que a assinatura cobre; retire-o.`);
   const stray = reading.strayMarkup();
@@ -196,8 +213,17 @@ function shapeOf(
     const mensagem = `${signed} traz, além de Id, o atributo ${other.name}, que outros programas tomariam pelo identificador; retire-o.`;
     refuse(`${base}/${signed}/@${other.name}`, mensagem, { encontrado: quoted(other.value) });
   }
-  if (faults.length > 0 || element === undefined || signature === undefined) return { faults };
-  return { element, signature };
+  const isAlone = elements.length === 1 && signatures.length === 1 && nested.length === 0;
+  return isAlone ? { faults, element, signature } : { faults };
+}
+
+/** Where an element stands, as XPath; with its position wherever it has siblings of its name. */
+function pathOf(trail: readonly Elemento[]): string {
+  const steps = trail.map((element, depth) => {
+    const twins = trail[depth - 1]?.children.filter(({ name }) => name === element.name) ?? [];
+    return twins.length > 1 ? `${element.name}[${twins.indexOf(element) + 1}]` : element.name;
+  });
+  return `/${steps.join('/')}`;
 }
 
 type Parts = {
