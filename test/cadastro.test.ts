@@ -18,7 +18,9 @@ import { CA, freshFolder, openssl, opensslAuthority } from './support/openssl.ts
 import { freshDataDir, startServiceProcess } from './support/process.ts';
 import { startTestService } from './support/service.ts';
 
+/** In production each code is one tenant's: that of `alfa`, and others. */
 const SAO_PAULO = '3550308';
+const [RIO, CAMPINAS, SANTOS, OSASCO] = ['3304557', '3509502', '3548500', '3534401'];
 const CNPJ = '11222333000181';
 const SENHA = 'não-se-conta-123';
 
@@ -112,7 +114,7 @@ before(async () => {
   dated('futuro.pem', '20980101120000Z', '20990101120000Z');
 });
 
-const CRIAR = ['--ibge', SAO_PAULO];
+const CRIAR = ['--ibge', CAMPINAS];
 const PEM = ['--adn-certificado', 'municipio.pem', '--adn-chave', 'municipio.key'];
 const ADN = ['--adn', 'https://adn.exemplo:8443', ...PEM];
 
@@ -124,7 +126,8 @@ describe('nfse municipio criar', () => {
           'municipio',
           'criar',
           'alfa',
-          ...CRIAR,
+          '--ibge',
+          SAO_PAULO,
           '--ancoras',
           'ancoras',
           '--revogados',
@@ -159,12 +162,12 @@ describe('nfse municipio criar', () => {
   });
 
   test('needs the slug and the code alone: the national roots, and no transmission yet', async () => {
-    assert.match(await done('municipio', 'criar', 'rio', '--ibge', '3304557'), /Sem --adn as notas .* ficam à espera/);
+    assert.match(await done('municipio', 'criar', 'rio', '--ibge', RIO), /Sem --adn as notas .* ficam à espera/);
     const shown = await done('municipio', 'mostrar', 'rio');
     assert.match(shown, /3304557 Rio de Janeiro\/RJ/);
     assert.match(shown, /raízes da ICP-Brasil/);
     assert.equal((await rowOf('rio'))?.ambiente, 'producao');
-    await done('municipio', 'criar', 'ensaio', '--ibge', '3304557', '--ambiente', 'homologacao');
+    await done('municipio', 'criar', 'ensaio', '--ibge', RIO, '--ambiente', 'homologacao');
     assert.equal((await rowOf('ensaio'))?.ambiente, 'homologacao');
   });
 
@@ -255,7 +258,16 @@ describe('nfse municipio criar', () => {
 
   test('takes an encrypted key with its password, and warns of one that ends soon', async () => {
     const named = ['--adn', 'https://adn.exemplo', '--adn-certificado', 'breve.pem', '--adn-chave', 'cifrada.key'];
-    const said = await done('municipio', 'criar', 'breve', ...CRIAR, ...named, '--adn-senha-arquivo', 'senha.txt');
+    const said = await done(
+      'municipio',
+      'criar',
+      'breve',
+      '--ibge',
+      SANTOS,
+      ...named,
+      '--adn-senha-arquivo',
+      'senha.txt',
+    );
     assert.match(said, /aviso +O certificado do município vence em 1[12] dias/);
   });
 
@@ -355,8 +367,8 @@ describe('nfse municipio alterar', () => {
     assert.deepEqual(await change(...args), withPfx);
     const nothing = { adn_url: null, adn_pfx: null, adn_senha_arquivo: null };
     assert.deepEqual(await change('--sem-adn'), { ...withPfx, ...nothing });
-    await outOf(spawned('municipio', 'alterar', 'beta', '--ibge', '3304557'));
-    assert.equal((await rowOf('beta'))?.codigo_ibge, '3304557');
+    await outOf(spawned('municipio', 'alterar', 'beta', '--ibge', OSASCO));
+    assert.equal((await rowOf('beta'))?.codigo_ibge, OSASCO);
   });
 
   test('refuses the same as criar, and what contradicts itself', async () => {
@@ -377,11 +389,79 @@ describe('nfse municipio alterar', () => {
 
   test('keeps code and ambiente once notes were numbered, and those of the sandbox always', async () => {
     await pool.query(`insert into numeracao (tenant, prestador, ultimo) values ('alfa', $1, 1)`, [CNPJ]);
-    await refused(['municipio', 'alterar', 'alfa', '--ibge', '3304557'], /já emitiu notas/);
+    await refused(['municipio', 'alterar', 'alfa', '--ibge', RIO], /já emitiu notas/);
     await refused(['municipio', 'alterar', 'alfa', '--ambiente', 'homologacao'], /já emitiu notas/);
     await done('municipio', 'alterar', 'alfa', '--ibge', SAO_PAULO, '--aliquota', '4');
     await refused(['municipio', 'alterar', 'integracao', '--ambiente', 'producao'], /ambiente e código IBGE não mudam/);
     await done('municipio', 'alterar', 'integracao', '--ancoras', 'ancoras');
+  });
+});
+
+describe('a code in production', () => {
+  const TAKEN =
+    /^ {2}3550308 São Paulo\/SP já está em produção no endereço alfa, .*nfse municipio alterar alfa .*excluir alfa/m;
+
+  test('is that of one tenant alone, whichever way a second one comes to it', async () => {
+    await refused(['municipio', 'criar', 'gama', '--ibge', SAO_PAULO], TAKEN);
+    assert.equal(await rowOf('gama'), undefined);
+    await refused(['municipio', 'alterar', 'beta', '--ibge', SAO_PAULO], TAKEN);
+    await done('municipio', 'criar', 'gama', '--ibge', SAO_PAULO, '--ambiente', 'homologacao');
+    await refused(['municipio', 'alterar', 'gama', '--ambiente', 'producao'], TAKEN);
+    await done('municipio', 'alterar', 'gama', '--aliquota', '3');
+    await done('municipio', 'alterar', 'gama', '--ambiente', 'producao', '--ibge', '3505708');
+  });
+
+  test('goes to one of many that ask for it at once', async () => {
+    const slugs = Array.from({ length: 6 }, (_, place) => `corrida${place}`);
+    const said = await Promise.all(slugs.map((slug) => run('municipio', 'criar', slug, '--ibge', '3518800')));
+    assert.equal(said.filter(({ code }) => code === 0).length, 1);
+    for (const { code, err } of said)
+      if (code !== 0) assert.match(err, /3518800 .* já está em produção no endereço corrida\d/);
+  });
+
+  test('shared from before stays mendable in everything else', async () => {
+    const copied = `insert into municipios (tenant, ambiente, codigo_ibge, criado_em) values ('antigo', 'producao', $1, now())`;
+    await pool.query(copied, [SAO_PAULO]);
+    await done('municipio', 'alterar', 'antigo', '--aliquota', '3');
+    assert.equal((await rowOf('antigo'))?.aliquota_padrao, '3.00');
+    await done('municipio', 'excluir', 'antigo', '--confirmar');
+  });
+});
+
+describe('nfse municipio excluir', () => {
+  test('says what would go, and takes it away when that is confirmed', async () => {
+    await done('municipio', 'criar', 'engano', '--ibge', '3547809');
+    const header = 'documento,razao_social,inscricao_municipal,autorizado,simples_inicio,simples_fim';
+    writeFileSync(file('engano.csv'), `${header}\n${CNPJ},Empresa,1,sim,2020-01-01,\n`);
+    await done('prestador', 'importar', 'engano.csv', '--municipio', 'engano');
+    const asked = await run('municipio', 'excluir', 'engano');
+    assert.deepEqual([asked.code, asked.out], [2, '']);
+    assert.match(
+      asked.err,
+      /Seria excluído o município engano:[\s\S]*3547809 Santo André\/SP[\s\S]*prestadores .* 1\n/,
+    );
+    assert.match(asked.err, /Para excluir: nfse municipio excluir engano --confirmar/);
+    assert.ok(await rowOf('engano'));
+    const said = await outOf(spawned('municipio', 'excluir', 'engano', '--confirmar'));
+    assert.match(said, /Município engano excluído/);
+    assert.equal(await rowOf('engano'), undefined);
+    const left = await pool.query(`select tenant from prestadores where tenant = 'engano'
+      union all select tenant from simples_nacional where tenant = 'engano'`);
+    assert.equal(left.rowCount, 0);
+    await done('municipio', 'criar', 'certo', '--ibge', '3547809');
+  });
+
+  test('not one that has issued, nor the sandbox, nor one that is not there', async () => {
+    for (const [slug, why] of [
+      ['alfa', /Nada foi excluído\. O município já emitiu notas/],
+      ['integracao', /Nada foi excluído\. integracao é o ambiente de integração de todos/],
+      ['nenhum', /não existe o município nenhum/],
+    ] as const) {
+      const said = await run('municipio', 'excluir', slug, '--confirmar');
+      assert.equal(said.code, 1);
+      assert.match(said.err, why);
+    }
+    assert.ok((await rowOf('alfa')) && (await rowOf('integracao')));
   });
 });
 
@@ -421,7 +501,17 @@ describe('beside a running service with the embedded server', () => {
     };
 
     assert.equal(await send(), 'E601', 'no such municipality');
-    await command('municipio', 'criar', 'prova', ...CRIAR, '--ancoras', 'pki/ancoras', '--revogados', 'pki/revogados');
+    await command(
+      'municipio',
+      'criar',
+      'prova',
+      '--ibge',
+      SAO_PAULO,
+      '--ancoras',
+      'pki/ancoras',
+      '--revogados',
+      'pki/revogados',
+    );
     await eventually('E101');
 
     const providers = (line: string): void =>

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
+import { municipios } from '../src/fiscal/catalogs/catalogs.ts';
 import { cnpjIsValid } from '../src/fiscal/chave.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { migrate, openPool } from '../src/store/open.ts';
@@ -33,11 +34,11 @@ before(async () => {
   await migrate(pool);
 });
 
-/** A municipality of the test's own. */
+/** A municipality of the test's own: in production no two share a code. */
 async function town(): Promise<string> {
   opened += 1;
   const slug = `alfa${opened}`;
-  const said = await nfseHere(['municipio', 'criar', slug, '--ibge', '3550308'], pool);
+  const said = await nfseHere(['municipio', 'criar', slug, '--ibge', municipios()[opened]!.codigoIbge], pool);
   assert.equal(said.code, 0, said.err);
   return slug;
 }

@@ -62,12 +62,13 @@ export async function createMunicipio(world: RegistryWorld, slug: string, settin
   const slugIs = slugProblem(slug);
   const { municipio, problems, avisos } = await applied(world, blank, settings);
   const missing = settings.ibge === undefined ? ['Falta --ibge, com o código IBGE do município, de 7 algarismos.'] : [];
-  const all = [...(slugIs === undefined ? [] : [slugIs]), ...missing, ...problems];
+  const shared = await sharedCode(world, municipio);
+  const all = [...(slugIs === undefined ? [] : [slugIs]), ...missing, ...problems, ...shared];
   if (all.length > 0) return { problems: all };
-  if (!(await world.store.createMunicipio(municipio, world.now()))) {
-    return { problems: [`Já existe o município ${slug}. Para mudá-lo: nfse municipio alterar ${slug} …`] };
-  }
-  return { municipio, avisos };
+  if (await world.store.createMunicipio(municipio, world.now())) return { municipio, avisos };
+  // Another command may have been quicker by a moment.
+  const [sharedNow] = await sharedCode(world, municipio);
+  return { problems: [sharedNow ?? `Já existe o município ${slug}. Para mudá-lo: nfse municipio alterar ${slug} …`] };
 }
 
 /** Changes what is named and leaves the rest. */
@@ -76,18 +77,59 @@ export async function alterMunicipio(world: RegistryWorld, slug: string, setting
   const { municipio, problems, avisos } = await applied(world, current, settings);
   const moved = municipio.codigoIbge !== current.codigoIbge || municipio.ambiente !== current.ambiente;
   const fixed = moved ? await whyFixed(world, slug) : undefined;
-  const all = [...(fixed === undefined ? [] : [fixed]), ...problems];
+  const shared = moved && fixed === undefined ? await sharedCode(world, municipio) : [];
+  const all = [...(fixed === undefined ? [] : [fixed]), ...problems, ...shared];
   if (all.length > 0) return { problems: all };
-  await world.store.updateMunicipio(municipio);
-  return { municipio, avisos };
+  if (await world.store.updateMunicipio(municipio)) return { municipio, avisos };
+  // Another command was quicker by a moment: it took the code, or the municipality away.
+  await municipioNamed(world, slug);
+  return { problems: await sharedCode(world, municipio) };
 }
+
+/** That a municipality would issue under two addresses: each would number the same notes, and take the same DPS. */
+async function sharedCode(world: RegistryWorld, municipio: Municipio): Promise<readonly string[]> {
+  const { tenant, ambiente, codigoIbge } = municipio;
+  if (ambiente !== 'producao' || codigoIbge === undefined) return [];
+  const other = await world.store.municipioInProducao(codigoIbge, tenant);
+  if (other === undefined) return [];
+  const where = `${codigoIbge} ${nameOf(municipio) ?? ''}`.trim();
+  return [
+    `${where} já está em produção no endereço ${other}, e um município só numera notas num endereço. Para mudar o que há: nfse municipio alterar ${other} …; para um ensaio ao lado: --ambiente homologacao; se ${other} foi engano e não tem notas: nfse municipio excluir ${other}.`,
+  ];
+}
+
+export type Removal = {
+  readonly municipio: Municipio;
+  readonly nome: string | undefined;
+  /** Establishments of the registry, and lines of the service list, that go with it. */
+  readonly prestadores: number;
+  readonly servicos: number;
+};
+
+/** What taking a municipality away would take, or why it stays. Throws an Error in Portuguese when there is none. */
+export async function removalOf(world: RegistryWorld, slug: string): Promise<Removal | { readonly problem: string }> {
+  const municipio = await municipioNamed(world, slug);
+  if (slug === SANDBOX_SLUG) return { problem: `${SANDBOX_SLUG} é o ambiente de integração de todos, e fica.` };
+  if (await world.store.hasIssued(slug)) return { problem: HAS_NOTES };
+  return { municipio, nome: nameOf(municipio), ...(await world.store.countCadastro(slug)) };
+}
+
+/** Takes a municipality away, with its registry and settings; the files that it names stay where they are. */
+export async function removeMunicipio(world: RegistryWorld, { municipio }: Removal): Promise<string | undefined> {
+  if (await world.store.deleteMunicipio(municipio.tenant)) return undefined;
+  await municipioNamed(world, municipio.tenant);
+  return HAS_NOTES;
+}
+
+const HAS_NOTES =
+  'O município já emitiu notas, que ficam guardadas: não se exclui. Para que deixe de transmitir: nfse municipio alterar … --sem-adn.';
 
 /** Keys carry the municipality's code, and numbers of one ambiente must not mix with those of the other. */
 async function whyFixed(world: RegistryWorld, slug: string): Promise<string | undefined> {
   if (slug === SANDBOX_SLUG)
     return `${SANDBOX_SLUG} é o ambiente de integração de todos: ambiente e código IBGE não mudam.`;
   if (!(await world.store.hasIssued(slug))) return undefined;
-  return 'O município já emitiu notas: ambiente e código IBGE não mudam mais. Crie outro município, com outro endereço.';
+  return 'O município já emitiu notas: ambiente e código IBGE não mudam mais.';
 }
 
 /** The municipality of a slug. Throws an Error in Portuguese when there is none. */

@@ -1,7 +1,8 @@
 /** The tenants, and what each has set: its ambiente, whom it trusts, how it reaches the ADN. Files by their paths alone. */
 import type { Ambiente } from '../fiscal/ambiente.ts';
 import { type Decimal, formatDecimal, parseDecimal } from '../fiscal/decimal.ts';
-import type { Db } from './open.ts';
+import { type Db, transaction } from './open.ts';
+import type { PoolClient } from './pg.ts';
 import { remembered } from './remembered.ts';
 
 export type Municipio = {
@@ -29,19 +30,44 @@ export type ChavesAdn =
 /** A municipality as it is opened: what is not said is not set. */
 export type NovoMunicipio = Pick<Municipio, 'tenant' | 'ambiente' | 'codigoIbge'> & Partial<Municipio>;
 
+/** `desde`: since when it is this one; `vistoEm`: when it was last met, to the minute. Milliseconds. */
+export type TransmissionProblem = { readonly problema: string; readonly desde: number; readonly vistoEm: number };
+
 export type MunicipioStore = {
   municipioBySlug(slug: string): Promise<Municipio | undefined>;
   /** All of them, in the order of their slugs. */
   municipios(): Promise<readonly Municipio[]>;
-  /** Opens a tenant; false when one is there already, which stays as it is. */
+  /** Another tenant in production with this IBGE code. */
+  municipioInProducao(codigoIbge: string, except: string): Promise<string | undefined>;
+  /**
+   * Opens a tenant; false when one is there already, which stays as it is, or when its code has another tenant in
+   * production.
+   */
   createMunicipio(municipio: NovoMunicipio, now: number): Promise<boolean>;
-  /** Writes all that a tenant has set; false when there is no such tenant. */
+  /**
+   * Writes all that a tenant has set; false when there is no such tenant, or when it would come to share its code with
+   * another one in production.
+   */
   updateMunicipio(municipio: Municipio): Promise<boolean>;
   /** Whether a tenant has ever numbered a note. */
   hasIssued(tenant: string): Promise<boolean>;
+  /** Takes a tenant away with its registry and settings; false when it has numbered a note, or when there is none. */
+  deleteMunicipio(tenant: string): Promise<boolean>;
+  /**
+   * Tells why the notes of a tenant are not being transmitted, in Portuguese; undefined: they are again. `at` in
+   * milliseconds. To be called after every delivery: it writes when something changed, and at most once a minute otherwise.
+   */
+  noteTransmissionProblem(tenant: string, problem: string | undefined, at: number): Promise<void>;
+  /** What was told last, while it lasts. */
+  transmissionProblem(tenant: string): Promise<TransmissionProblem | undefined>;
   /** Establishments, and lines of the service list. */
   countCadastro(tenant: string): Promise<{ readonly prestadores: number; readonly servicos: number }>;
 };
+
+/** A problem that lasts is written again this often, so that it is seen to last, and what another process wrote is mended. */
+const PROBLEM_FRESH_MS = 60_000;
+/** Far beyond any sentence of ours; an answer from outside may be part of one. */
+const PROBLEM_CHARS_MAX = 2_000;
 
 const COLUMNS = `ambiente, codigo_ibge, aliquota_padrao, ancoras, revogados, adn_url, adn_ca, adn_certificado, adn_chave,
   adn_pfx, adn_senha_arquivo`;
@@ -66,27 +92,74 @@ export function municipioStore(pool: Db): MunicipioStore {
     const { rows } = await pool.query<Row>(`select tenant, ${COLUMNS} from municipios where tenant = $1`, [slug]);
     return rows[0] && municipioOf(rows[0]);
   });
+  /** What this process told last of each tenant. */
+  const told = new Map<string, { readonly problema: string | undefined; readonly at: number }>();
   return {
     municipioBySlug: bySlug,
     municipios: async () => {
       const { rows } = await pool.query<Row>(`select tenant, ${COLUMNS} from municipios order by tenant`);
       return rows.map(municipioOf);
     },
-    createMunicipio: async (municipio, now) => {
-      const text = `insert into municipios (tenant, ${COLUMNS}, criado_em)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) on conflict (tenant) do nothing`;
-      const { rowCount } = await pool.query(text, [...valuesOf(municipio), new Date(now)]);
-      return rowCount === 1;
+    municipioInProducao: async (codigoIbge, except) => {
+      const text = `select tenant from municipios where codigo_ibge = $1 and ambiente = 'producao' and tenant <> $2
+        order by tenant limit 1`;
+      return (await pool.query<{ tenant: string }>(text, [codigoIbge, except])).rows[0]?.tenant;
     },
-    updateMunicipio: async (municipio) => {
-      const text = `update municipios set (${COLUMNS}) = ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) where tenant = $1`;
-      const { rowCount } = await pool.query(text, valuesOf(municipio));
-      return rowCount === 1;
-    },
+    createMunicipio: (municipio, now) =>
+      transaction(pool, async (client) => {
+        await lockCode(client, municipio);
+        const text = `insert into municipios (tenant, ${COLUMNS}, criado_em)
+          select $1::text, $2::text, $3::text, $4::numeric, $5::text, $6::text, $7::text, $8::text, $9::text, $10::text,
+            $11::text, $12::text, $13::timestamptz
+          where ${CODE_IS_FREE} on conflict (tenant) do nothing`;
+        const { rowCount } = await client.query(text, [...valuesOf(municipio), new Date(now)]);
+        return rowCount === 1;
+      }),
+    updateMunicipio: (municipio) =>
+      transaction(pool, async (client) => {
+        await lockCode(client, municipio);
+        // Two that share a code from before can still be mended in everything else.
+        const text = `update municipios set (${COLUMNS}) = ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+          where tenant = $1 and ((ambiente, codigo_ibge) is not distinct from ($2::text, $3::text) or ${CODE_IS_FREE})`;
+        const { rowCount } = await client.query(text, valuesOf(municipio));
+        return rowCount === 1;
+      }),
     hasIssued: async (tenant) => {
       const text = 'select exists (select 1 from numeracao where tenant = $1) as issued';
       const { rows } = await pool.query<{ issued: boolean }>(text, [tenant]);
       return rows[0]!.issued;
+    },
+    deleteMunicipio: (tenant) =>
+      transaction(pool, async (client) => {
+        // Whoever adds a row that names the tenant, as every issuance does, waits for this lock, or this lock for them.
+        const { rowCount } = await client.query('select 1 from municipios where tenant = $1 for update', [tenant]);
+        if (rowCount === 0) return false;
+        // A sequence without a note counts too: a process may hold a block of it, which a namesake would number again.
+        const text = `select exists (select 1 from numeracao where tenant = $1)
+          or exists (select 1 from sequencias where tenant = $1) or exists (select 1 from notas where tenant = $1) as used`;
+        const { rows } = await client.query<{ used: boolean }>(text, [tenant]);
+        if (rows[0]!.used) return false;
+        for (const table of OWNED) await client.query(`delete from ${table} where tenant = $1`, [tenant]);
+        return true;
+      }),
+    noteTransmissionProblem: async (tenant, problem, at) => {
+      const problema = problem?.slice(0, PROBLEM_CHARS_MAX);
+      const before = told.get(tenant);
+      if (before !== undefined && before.problema === problema && Math.abs(at - before.at) < PROBLEM_FRESH_MS) return;
+      told.set(tenant, { problema, at });
+      const moment = new Date(at);
+      try {
+        if (problema === undefined) await pool.query(SOLVED, [tenant, moment]);
+        else await pool.query(PROBLEM, [tenant, problema, moment]);
+      } catch (error) {
+        told.delete(tenant);
+        throw error;
+      }
+    },
+    transmissionProblem: async (tenant) => {
+      const text = 'select problema, desde, visto_em from transmissoes where tenant = $1 and problema is not null';
+      const { rows } = await pool.query<{ problema: string; desde: Date; visto_em: Date }>(text, [tenant]);
+      return rows[0] && { problema: rows[0].problema, desde: +rows[0].desde, vistoEm: +rows[0].visto_em };
     },
     countCadastro: async (tenant) => {
       const text = `select (select count(*)::int from prestadores where tenant = $1) as prestadores,
@@ -96,6 +169,40 @@ export function municipioStore(pool: Db): MunicipioStore {
     },
   };
 }
+
+/**
+ * A municipality numbers its notes in one place: two tenants in production under one code would accept the same DPS twice.
+ * No unique index says so, because one that does not begin with the tenant cannot be kept once the schema is distributed by
+ * tenant; so the statement that writes looks, under a lock of the code. Rehearsals (homologacao) may share one.
+ */
+const CODE_IS_FREE = `($2::text <> 'producao' or not exists (select 1 from municipios other
+  where other.codigo_ibge = $3::text and other.ambiente = 'producao' and other.tenant <> $1::text))`;
+
+/** Until the end of the transaction; a statement of its own, so that the next one sees what the one before us wrote. */
+async function lockCode(client: PoolClient, { ambiente, codigoIbge }: NovoMunicipio): Promise<void> {
+  if (ambiente !== 'producao' || codigoIbge === undefined) return;
+  await client.query(`select pg_advisory_xact_lock(hashtextextended('municipio ' || $1::text, 0))`, [codigoIbge]);
+}
+
+/** Tables that have something of a tenant without notes, those that name others first. */
+const OWNED = [
+  'simples_nacional',
+  'prestadores',
+  'servicos_municipais',
+  'certificados',
+  'recepcoes_adn',
+  'transmissoes',
+  'municipios',
+];
+
+/** A tenant that is gone meanwhile is told of no more. */
+const PROBLEM = `insert into transmissoes as t (tenant, problema, desde, visto_em)
+  select tenant, $2::text, $3::timestamptz, $3::timestamptz from municipios where tenant = $1
+  on conflict (tenant) do update set problema = excluded.problema, visto_em = excluded.visto_em,
+    desde = case when t.problema is distinct from excluded.problema then excluded.desde else t.desde end`;
+
+const SOLVED = `update transmissoes set problema = null, desde = null, visto_em = $2
+  where tenant = $1 and problema is not null`;
 
 function municipioOf(row: Row): Municipio {
   return {

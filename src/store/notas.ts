@@ -117,6 +117,9 @@ export type Recebida = {
   readonly assinatura: { readonly valor: Buffer; readonly certificado: Buffer } | undefined;
 };
 
+/** Notas on their way. `desde`: when the oldest was issued; `proxima`: when the first is due again. Milliseconds. */
+export type WaitingNotas = { readonly notas: number; readonly desde: number; readonly proxima: number };
+
 export type NotaStore = {
   /** Numbers and stores a nota; answers after the commit. A DPS identifier in use is answered, not thrown. */
   issueNota(tenant: string, issuance: Issuance): Promise<IssueResult>;
@@ -126,6 +129,8 @@ export type NotaStore = {
   /** The received bytes of a nota, to tell whether a repeated DPS is the same document. */
   receivedOf(tenant: string, id: bigint): Promise<Buffer | undefined>;
   hasDps(tenant: string, idDps: string): Promise<boolean>;
+  /** What waits for the national environment; undefined when nothing does. */
+  waitingNotas(tenant: string): Promise<WaitingNotas | undefined>;
   /** Tenants with something due: the one question asked across tenants. */
   tenantsWithNotasDue(now: number): Promise<readonly string[]>;
   /** Takes due notas and announces the sending, in one commit. */
@@ -170,6 +175,14 @@ export function notaStore(pool: Db, onStored?: OnStored): NotaStore {
     hasDps: async (tenant, idDps) => {
       const text = "select 1 from notas where tenant = $1 and id_dps = $2 and estado <> 'recusada'";
       return (await pool.query({ name: 'has_dps', text, values: [tenant, idDps] })).rowCount === 1;
+    },
+    waitingNotas: async (tenant) => {
+      // Only what is not at rest has a due date, and those rows have an index of their own.
+      const text = `select count(*)::int as notas, min(data_emissao) as desde, min(due_at) as proxima
+        from notas where tenant = $1 and due_at is not null`;
+      const { rows } = await pool.query<{ notas: number; desde: Date; proxima: Date }>(text, [tenant]);
+      const { notas, desde, proxima } = rows[0]!;
+      return notas === 0 ? undefined : { notas, desde: +desde, proxima: +proxima };
     },
     tenantsWithNotasDue: async (now) => {
       const text = `select m.tenant from municipios m cross join lateral (select n.due_at from notas n

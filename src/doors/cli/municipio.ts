@@ -7,6 +7,8 @@ import {
   listMunicipios,
   type MunicipioShown,
   REMOVABLE,
+  removalOf,
+  removeMunicipio,
   type Settings,
   showMunicipio,
 } from '../../flows/municipios.ts';
@@ -99,7 +101,43 @@ export const MUNICIPIO_COMMANDS: readonly Command[] = [
       );
     },
   },
+  {
+    name: 'municipio excluir',
+    arguments: 'SLUG',
+    summary: 'Retira um município que nunca emitiu notas, com o seu cadastro e a sua lista de serviços.',
+    options: { confirmar: { type: 'boolean' } },
+    optionsHelp: [['--confirmar', 'retira de fato; sem ela só diz o que seria retirado']],
+    takes: 1,
+    run: (world, values, [slug]) => excluir(world, slug!, values.confirmar === true),
+  },
 ];
+
+function excluir(world: CliWorld, slug: string, isConfirmed: boolean): Promise<number> {
+  return world.registry(async (registry) => {
+    const removal = await removalOf(registry, slug);
+    const problem =
+      'problem' in removal ? removal.problem : isConfirmed ? await removeMunicipio(registry, removal) : undefined;
+    if ('problem' in removal || problem !== undefined) {
+      world.err(`Nada foi excluído. ${problem}\n`);
+      return 1;
+    }
+    const { municipio, nome, prestadores, servicos } = removal;
+    const what = [
+      `  ${municipio.ambiente}, ${municipio.codigoIbge ?? ''} ${nome ?? ''}`.trimEnd(),
+      `  prestadores do cadastro      ${grouped(prestadores)}`,
+      `  linhas da lista de serviços  ${grouped(servicos)}`,
+      '  Os arquivos que ele indica (âncoras, certificados) ficam onde estão.',
+    ].join('\n');
+    if (isConfirmed) {
+      world.out(`Município ${slug} excluído:\n${what}\n`);
+      return 0;
+    }
+    world.err(
+      `Seria excluído o município ${slug}:\n${what}\nPara excluir: nfse municipio excluir ${slug} --confirmar\n`,
+    );
+    return 2;
+  });
+}
 
 function settingsOf(values: Values): Settings {
   return {
