@@ -319,7 +319,11 @@ describe('nfse municipio mostrar, listar', () => {
     const slugs = lines.map((line) => line.split(/\s/, 1)[0]!);
     assert.deepEqual(slugs, slugs.toSorted());
     assert.ok(
-      lines.some((line) => /^alfa +producao +3550308 São Paulo\/SP +ADN https:\/\/adn\.exemplo:8443\/base$/.test(line)),
+      lines.some((line) =>
+        /^alfa +producao +3550308 São Paulo\/SP +nenhuma nota à espera +ADN https:\/\/adn\.exemplo:8443\/base$/.test(
+          line,
+        ),
+      ),
     );
   });
 

@@ -9,6 +9,7 @@ import type { Adn, AdnAnswer, AdnErro, AdnKnowledge, DocumentToShare, NotaAsked 
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { type Delivered, deliverNotas } from '../src/flows/deliver.ts';
 import { type IssuedNota, issueNota } from '../src/flows/issue-nota.ts';
+import { listMunicipios, showMunicipio } from '../src/flows/municipios.ts';
 import { type NotaReading, notaByChave } from '../src/flows/queries.ts';
 import { startWorker } from '../src/flows/worker.ts';
 import type { World } from '../src/flows/world.ts';
@@ -16,6 +17,7 @@ import type { Municipio } from '../src/store/municipios.ts';
 import type { Db } from '../src/store/open.ts';
 import { createStore } from '../src/store/store.ts';
 import { onEnd } from './support/cleanup.ts';
+import { nfseHere } from './support/cli.ts';
 import { freshPool } from './support/database.ts';
 import { NOON } from './support/service.ts';
 import { nobodyTrusted } from './support/trust.ts';
@@ -429,6 +431,105 @@ describe('a delivery that dies', () => {
     assert.deepEqual(await town.shown(note), AUTHORISED, 'the outcome of who held the claim');
     assert.equal((await town.read(note)).protocolo.mensagem_retorno, null);
     assert.ok(town.logged.some(({ level, about }) => level === 'warn' && 'lost' in about && about.lost === 1));
+  });
+});
+
+describe('why notes wait, for the operator', () => {
+  const problemOf = async (town: Town): Promise<string | undefined> =>
+    (await town.world.store.transmissionProblem(town.municipio.tenant))?.problema;
+
+  test('is what the ADN last said, until it decides about a note again', async () => {
+    const town = await Town.open();
+    const { tenant } = town.municipio;
+    town.adn.mood = () => 'away';
+    const note = await town.issue();
+    assert.equal((await showMunicipio(town.world, tenant)).transmissao, undefined);
+    await town.deliver();
+    const shown = await showMunicipio(town.world, tenant);
+    const noon = '21/11/2026 12:00:00';
+    assert.deepEqual(shown.transmissao, { problema: 'conexão recusada', desde: noon, vistoEm: noon });
+    assert.deepEqual(
+      [shown.espera?.notas, shown.espera?.desde, shown.espera?.proxima],
+      [1, noon, '21/11/2026 12:00:01'],
+    );
+    assert.equal((await listMunicipios(town.world)).find((one) => one.tenant === tenant)?.espera, 1);
+    const said = await nfseHere(['municipio', 'mostrar', tenant], town.pool);
+    assert.match(said.out, /à espera +1 nota, emitida em 21\/11\/2026 12:00:00; próxima tentativa/);
+    assert.match(said.out, /transmissão +conexão recusada \(desde 21\/11\/2026 12:00:00; visto ainda em /);
+
+    town.adn.mood = () => 'silent';
+    town.clock.now += 2 * MINUTE_MS;
+    await town.deliver();
+    assert.match((await problemOf(town))!, /não disse o que foi feito/);
+    town.adn.mood = () => 'refuses';
+    town.clock.now += 2 * MINUTE_MS;
+    await town.deliver();
+    assert.deepEqual(await town.shown(note), REFUSED);
+    const after = await showMunicipio(town.world, tenant);
+    assert.deepEqual([after.transmissao, after.espera], [undefined, undefined]);
+  });
+
+  test('is what the files of the municipality lack', async () => {
+    const town = await Town.open();
+    await town.issue();
+    const problem = '/chaves/municipio.key: o arquivo não existe. Confira o caminho.';
+    await deliverNotas({ ...town.world, transmission: async () => ({ problem }) }, town.municipio);
+    assert.equal(await problemOf(town), problem);
+    await town.deliver();
+    assert.equal(await problemOf(town), undefined);
+  });
+
+  test('while nobody tries, is what was known before, or that the ADN does not answer', async () => {
+    const town = await Town.open();
+    await town.issue();
+    town.adn.pauseMs = () => 5_000;
+    await town.deliver();
+    assert.match((await problemOf(town))!, /o ADN não está respondendo/);
+    town.adn.pauseMs = () => 0;
+    town.adn.mood = () => 'unknown';
+    await town.deliver();
+    assert.equal(await problemOf(town), 'tempo esgotado');
+    town.adn.pauseMs = () => 5_000;
+    town.clock.now += 2 * MINUTE_MS;
+    await town.deliver();
+    assert.equal(await problemOf(town), 'tempo esgotado');
+    // Another process, which has not met it.
+    const other = { ...town.world, store: createStore(town.pool) };
+    await deliverNotas(other, town.municipio);
+    assert.equal(await problemOf(town), 'tempo esgotado');
+  });
+
+  test('is not written again while nothing changes, and holds up no note when it cannot be written', async () => {
+    const town = await Town.open();
+    const told: (string | undefined)[] = [];
+    const query = town.pool.query.bind(town.pool) as (...args: unknown[]) => unknown;
+    const counting = new Proxy(town.pool, {
+      get: (pool, name) => {
+        if (name !== 'query') return Reflect.get(pool, name);
+        return (text: unknown, ...rest: unknown[]) => {
+          if (String(text).includes('transmissoes')) told.push(String(text));
+          return query(text, ...rest);
+        };
+      },
+    });
+    const world = { ...town.world, store: createStore(counting) };
+    for (let round = 0; round < 5; round += 1) {
+      await town.issue();
+      await deliverNotas(world, town.municipio);
+      town.clock.now += 5_000;
+    }
+    assert.equal(told.length, 1, 'one to be sure that there is none, and no more');
+
+    const broken = {
+      ...town.world.store,
+      noteTransmissionProblem: async (): Promise<void> => {
+        throw new Error('the database is away');
+      },
+    };
+    const note = await town.issue();
+    await deliverNotas({ ...town.world, store: broken }, town.municipio);
+    assert.deepEqual(await town.shown(note), AUTHORISED);
+    assert.ok(town.logged.some(({ level, message }) => level === 'warn' && /não pôde ser anotado/.test(message)));
   });
 });
 

@@ -35,12 +35,16 @@ export async function deliverNotas(world: World, municipio: Municipio): Promise<
   const transmission = await world.transmission(municipio);
   if ('problem' in transmission) {
     world.log.error({ tenant, problem: transmission.problem }, 'as notas não podem ser transmitidas e esperam');
+    await noteProblem(world, tenant, transmission.problem);
     return { ...NOTHING, pauseMs: PROBLEM_PAUSE_MS };
   }
   const { adn, signer } = transmission;
   // While the environment is unreachable nothing is announced, sent or counted (D-52).
   const pauseMs = adn.pauseMs();
-  if (pauseMs > 0) return { ...NOTHING, pauseMs };
+  if (pauseMs > 0) {
+    await noteProblem(world, tenant, AWAY, true);
+    return { ...NOTHING, pauseMs };
+  }
   const now = world.now();
   const claim = await world.store.claimNotas(tenant, now, now + LEASE_MS, adn.batchMax);
   if (claim.notas.length === 0) return NOTHING;
@@ -95,11 +99,34 @@ export async function deliverNotas(world: World, municipio: Municipio): Promise<
   if (misconfigured !== undefined && 'why' in misconfigured) {
     world.log.error({ tenant, problem: misconfigured.why }, 'o ADN não aceita os documentos do município');
   }
+  await noteProblem(world, tenant, problemIn(answers));
   return {
     delivered: claim.notas.length,
     isFull: claim.notas.length === adn.batchMax,
     pauseMs: misconfigured === undefined ? 0 : MISCONFIGURED_PAUSE_MS,
   };
+}
+
+/** Another municipality may have found it out: this one was not told why. */
+const AWAY = 'o ADN não está respondendo; novas tentativas são feitas de tempos em tempos';
+const SILENT = 'o ADN não disse o que foi feito das notas enviadas';
+
+/** Why notes wait, after an attempt; undefined when the environment decided about some, which it does for others too. */
+function problemIn(answers: ReadonlyMap<string, AdnAnswer>): string | undefined {
+  const all = [...answers.values()];
+  const misconfigured = all.find((answer) => answer.kind === 'misconfigured');
+  if (misconfigured !== undefined) return misconfigured.why;
+  if (all.some(({ kind }) => kind === 'accepted' || kind === 'refused')) return undefined;
+  return all.find((answer) => answer.kind === 'unavailable' || answer.kind === 'unknown')?.why ?? SILENT;
+}
+
+/** For the operator, who is told by `nfse municipio mostrar`. Notes go out whether it can be written or not. */
+async function noteProblem(world: World, tenant: string, problem: string | undefined, isVague = false): Promise<void> {
+  try {
+    await world.store.noteTransmissionProblem(tenant, problem, world.now(), isVague);
+  } catch (error) {
+    world.log.warn({ err: error, tenant }, 'o motivo da espera das notas não pôde ser anotado');
+  }
 }
 
 type Signed = { readonly xml: Buffer; readonly assinatura: Recebida['assinatura'] };

@@ -6,7 +6,9 @@ import path from 'node:path';
 import { AMBIENTES, type Ambiente, SANDBOX_SLUG } from '../fiscal/ambiente.ts';
 import { municipioOf as ibgeOf } from '../fiscal/catalogs/catalogs.ts';
 import { type Decimal, formatDecimal, parseDecimal } from '../fiscal/decimal.ts';
+import { brazilianDate, momentIn } from '../fiscal/moment.ts';
 import type { AcessoAdn, ChavesAdn, Municipio } from '../store/municipios.ts';
+import { zoneOf } from './gather-facts.ts';
 import { type CertificadoShown, type Inspection, inspectAdn, inspectConfianca } from './municipio-files.ts';
 import type { World } from './world.ts';
 
@@ -312,27 +314,63 @@ export type MunicipioShown = {
   /** Establishments of the registry, and lines of the service list. */
   readonly prestadores: number;
   readonly servicos: number;
+  /** Undefined when nothing waits for the national environment. */
+  readonly espera: Espera | undefined;
+  /** What the worker met last, as long as it lasts. */
+  readonly transmissao: { readonly problema: string; readonly desde: string; readonly vistoEm: string } | undefined;
 } & Inspection;
 
-export async function listMunicipios(
-  world: RegistryWorld,
-): Promise<readonly (Municipio & { nome: string | undefined })[]> {
-  return (await world.store.municipios()).map((municipio) => ({ ...municipio, nome: nameOf(municipio) }));
+/** Moments as `DD/MM/AAAA HH:MM:SS`, by the clocks of the municipality. */
+export type Espera = {
+  readonly notas: number;
+  /** When the oldest was issued. */
+  readonly desde: string;
+  /** Undefined: at any moment now. */
+  readonly proxima: string | undefined;
+};
+
+/** `espera`: notes that wait for the national environment. */
+export type MunicipioListed = Municipio & { readonly nome: string | undefined; readonly espera: number };
+
+export async function listMunicipios(world: RegistryWorld): Promise<readonly MunicipioListed[]> {
+  const listed = async (municipio: Municipio): Promise<MunicipioListed> => {
+    const waiting = await world.store.waitingNotas(municipio.tenant);
+    return { ...municipio, nome: nameOf(municipio), espera: waiting?.notas ?? 0 };
+  };
+  return Promise.all((await world.store.municipios()).map(listed));
 }
 
 /** With the files as they are now. Throws an Error in Portuguese when there is no such municipality. */
 export async function showMunicipio(world: RegistryWorld, slug: string): Promise<MunicipioShown> {
   const municipio = await municipioNamed(world, slug);
-  const [trust, adn, counts] = await Promise.all([
+  const { tenant } = municipio;
+  const now = world.now();
+  const [trust, adn, counts, waiting, problem] = await Promise.all([
     inspectConfianca(municipio.confianca),
-    municipio.adn === undefined ? undefined : inspectAdn(municipio.adn, world.now()),
-    world.store.countCadastro(municipio.tenant),
+    municipio.adn === undefined ? undefined : inspectAdn(municipio.adn, now),
+    world.store.countCadastro(tenant),
+    world.store.waitingNotas(tenant),
+    world.store.transmissionProblem(tenant),
   ]);
+  const shown = (instant: number): string => {
+    const { date, time } = momentIn(zoneOf(municipio.codigoIbge), instant);
+    return `${brazilianDate(date)} ${time}`;
+  };
   return {
     municipio,
     nome: nameOf(municipio),
     certificado: adn?.certificado,
     ...counts,
+    espera: waiting && {
+      notas: waiting.notas,
+      desde: shown(waiting.desde),
+      proxima: waiting.proxima <= now ? undefined : shown(waiting.proxima),
+    },
+    transmissao: problem && {
+      problema: problem.problema,
+      desde: shown(problem.desde),
+      vistoEm: shown(problem.vistoEm),
+    },
     problems: [...trust.problems, ...(adn?.problems ?? [])],
     avisos: [...trust.avisos, ...(adn?.avisos ?? []), ...incomplete(municipio)],
   };

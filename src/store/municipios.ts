@@ -56,8 +56,9 @@ export type MunicipioStore = {
   /**
    * Tells why the notes of a tenant are not being transmitted, in Portuguese; undefined: they are again. `at` in
    * milliseconds. To be called after every delivery: it writes when something changed, and at most once a minute otherwise.
+   * `isVague`: a problem that is known already says more, and stays.
    */
-  noteTransmissionProblem(tenant: string, problem: string | undefined, at: number): Promise<void>;
+  noteTransmissionProblem(tenant: string, problem: string | undefined, at: number, isVague?: boolean): Promise<void>;
   /** What was told last, while it lasts. */
   transmissionProblem(tenant: string): Promise<TransmissionProblem | undefined>;
   /** Establishments, and lines of the service list. */
@@ -142,15 +143,15 @@ export function municipioStore(pool: Db): MunicipioStore {
         for (const table of OWNED) await client.query(`delete from ${table} where tenant = $1`, [tenant]);
         return true;
       }),
-    noteTransmissionProblem: async (tenant, problem, at) => {
-      const problema = problem?.slice(0, PROBLEM_CHARS_MAX);
+    noteTransmissionProblem: async (tenant, problem, at, isVague = false) => {
       const before = told.get(tenant);
+      const problema = (isVague ? (before?.problema ?? problem) : problem)?.slice(0, PROBLEM_CHARS_MAX);
       if (before !== undefined && before.problema === problema && Math.abs(at - before.at) < PROBLEM_FRESH_MS) return;
       told.set(tenant, { problema, at });
       const moment = new Date(at);
       try {
         if (problema === undefined) await pool.query(SOLVED, [tenant, moment]);
-        else await pool.query(PROBLEM, [tenant, problema, moment]);
+        else await pool.query(PROBLEM, [tenant, problema, moment, isVague]);
       } catch (error) {
         told.delete(tenant);
         throw error;
@@ -198,8 +199,10 @@ const OWNED = [
 /** A tenant that is gone meanwhile is told of no more. */
 const PROBLEM = `insert into transmissoes as t (tenant, problema, desde, visto_em)
   select tenant, $2::text, $3::timestamptz, $3::timestamptz from municipios where tenant = $1
-  on conflict (tenant) do update set problema = excluded.problema, visto_em = excluded.visto_em,
-    desde = case when t.problema is distinct from excluded.problema then excluded.desde else t.desde end`;
+  on conflict (tenant) do update set visto_em = excluded.visto_em,
+    problema = case when $4::boolean then coalesce(t.problema, excluded.problema) else excluded.problema end,
+    desde = case when t.problema is null or (not $4::boolean and t.problema <> excluded.problema) then excluded.desde
+      else t.desde end`;
 
 const SOLVED = `update transmissoes set problema = null, desde = null, visto_em = $2
   where tenant = $1 and problema is not null`;

@@ -174,18 +174,24 @@ async function listar(world: CliWorld): Promise<number> {
   return world.registry(async (registry) => {
     const municipios = await listMunicipios(registry);
     if (municipios.length === 0) world.out('Ainda não há municípios. Crie um: nfse municipio criar --help\n');
-    const width = Math.max(0, ...municipios.map(({ tenant }) => tenant.length));
-    for (const { tenant, ambiente, codigoIbge, nome, adn } of municipios) {
-      const place = codigoIbge === undefined ? 'qualquer município' : `${codigoIbge} ${nome}`;
-      const where = ambiente === 'producao' ? `  ADN ${adn?.url ?? 'não configurado'}` : '';
-      world.out(`${tenant.padEnd(width)}  ${ambiente.padEnd(11)}  ${place}${where}\n`);
+    const rows = municipios.map(({ tenant, ambiente, codigoIbge, nome, espera, adn }) => [
+      tenant,
+      ambiente,
+      codigoIbge === undefined ? 'qualquer município' : `${codigoIbge} ${nome}`,
+      `${notasOf(espera)} à espera`,
+      ambiente === 'producao' ? `ADN ${adn?.url ?? 'não configurado'}` : '',
+    ]);
+    const widths = [0, 1, 2, 3].map((column) => Math.max(0, ...rows.map((row) => row[column]!.length)));
+    for (const row of rows) {
+      world.out(`${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd());
+      world.out('\n');
     }
     return 0;
   });
 }
 
 function shown(terminal: Terminal, about: MunicipioShown): number {
-  const { municipio, nome, certificado, prestadores, servicos, problems, avisos } = about;
+  const { municipio, nome, certificado, prestadores, servicos, espera, transmissao, problems, avisos } = about;
   const { tenant, ambiente, codigoIbge, aliquotaPadrao, confianca, adn } = municipio;
   const lines: [string, string][] = [
     ['ambiente', ambiente],
@@ -216,6 +222,16 @@ function shown(terminal: Terminal, about: MunicipioShown): number {
       servicos === 0 ? `sem lista: todo código nacional; alíquota: ${aliquota}` : `${grouped(servicos)} linhas`,
     ],
   );
+  if (espera === undefined) lines.push(['à espera', notasOf(0)]);
+  else {
+    const next = espera.proxima === undefined ? 'a qualquer momento' : `em ${espera.proxima}`;
+    const oldest = espera.notas === 1 ? 'emitida' : 'a mais antiga emitida';
+    lines.push(['à espera', `${notasOf(espera.notas)}, ${oldest} em ${espera.desde}; próxima tentativa ${next}`]);
+  }
+  if (transmissao !== undefined) {
+    const { problema, desde, vistoEm } = transmissao;
+    lines.push(['transmissão', `${problema} (desde ${desde}; visto ainda em ${vistoEm})`]);
+  }
   terminal.out(`${tenant}\n`);
   for (const [name, value] of lines) terminal.out(`  ${name.padEnd(11)}  ${value}\n`);
   for (const aviso of avisos) terminal.out(`  aviso        ${aviso}\n`);
@@ -224,6 +240,10 @@ function shown(terminal: Terminal, about: MunicipioShown): number {
     terminal.out('  arquivos     todos no lugar e legíveis por este usuário\n');
   }
   return problems.length === 0 ? 0 : 1;
+}
+
+function notasOf(count: number): string {
+  return count === 0 ? 'nenhuma nota' : count === 1 ? '1 nota' : `${grouped(count)} notas`;
 }
 
 /** `1.000.000` */
