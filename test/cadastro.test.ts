@@ -94,6 +94,12 @@ before(async () => {
   const subject = `/O=ICP-Brasil/CN=MUNICIPIO DE PROVA:${CNPJ}`;
   const town = authority.issue({ subject, issuer: root });
   const soon = authority.issue({ subject, issuer: root, days: 12 });
+  const holder = 'keyUsage=critical,digitalSignature,nonRepudiation';
+  const odd = (name: string, wish: Partial<Parameters<typeof authority.issue>[0]>): void =>
+    writeFileSync(file(name), authority.issue({ subject, issuer: root, ...wish }).pem);
+  odd('servidor.pem', { extensions: [holder, 'extendedKeyUsage=serverAuth'] });
+  odd('cifra.pem', { extensions: ['keyUsage=critical,keyEncipherment', 'extendedKeyUsage=clientAuth'] });
+  odd('sem-cnpj.pem', { subject: '/O=ICP-Brasil/CN=MUNICIPIO DE PROVA' });
   const other = authority.issue({ subject, issuer: root, key: 'other' });
   for (const name of ['ancoras', 'revogados', 'vazia', 'outra']) mkdirSync(file(name));
   writeFileSync(file('ancoras/raiz.pem'), root.pem);
@@ -269,6 +275,32 @@ describe('nfse municipio criar', () => {
       'senha.txt',
     );
     assert.match(said, /aviso +O certificado do município vence em 1[12] dias/);
+  });
+
+  const certificates: readonly [certificate: string, anchors: string | undefined, ...avisos: RegExp[]][] = [
+    ['municipio.pem', 'ancoras'],
+    ['servidor.pem', 'ancoras', /extendedKeyUsage\) não traz clientAuth/],
+    ['cifra.pem', 'ancoras', /admite só keyEncipherment, e falta digitalSignature/],
+    ['sem-cnpj.pem', 'ancoras', /não traz CNPJ/],
+    ['municipio.pem', undefined, /emitido por "AC de Prova", não tem cadeia até as raízes da ICP-Brasil/],
+    ['municipio.pem', 'alheia', /não tem cadeia até as âncoras do município ou as raízes da ICP-Brasil/],
+  ];
+  test('shows the certificate, and warns of one that the ADN may turn away', async () => {
+    mkdirSync(file('alheia'));
+    const stranger = opensslAuthority().issue({ subject: '/CN=Outra AC', extensions: CA });
+    writeFileSync(file('alheia/raiz.pem'), stranger.pem);
+    for (const [certificate, anchors, ...avisos] of certificates) {
+      const trust = anchors === undefined ? [] : ['--ancoras', anchors];
+      const keys = ['--adn', 'https://adn.exemplo', '--adn-certificado', certificate, '--adn-chave', 'municipio.key'];
+      const said = await done('municipio', 'criar', 'vitrine', '--ibge', '3525904', ...trust, ...keys);
+      assert.match(said, /titular +MUNICIPIO DE PROVA/);
+      assert.match(said, /validade +\d{2}\/\d{2}\/\d{4} a \d{2}\/\d{2}\/\d{4}\n/);
+      assert.ok(!said.includes(CNPJ), said);
+      const told = said.split('\n').filter((line) => line.startsWith('  aviso'));
+      assert.equal(told.length, avisos.length, `${certificate}, ${anchors}: ${said}`);
+      for (const aviso of avisos) assert.match(told.join('\n'), aviso);
+      await done('municipio', 'excluir', 'vitrine', '--confirmar');
+    }
   });
 
   test('opens none twice, and none where the service itself answers', async () => {

@@ -94,9 +94,10 @@ function isCrl(bytes: Buffer): boolean {
 
 const DER_SEQUENCE = 0x30;
 
-/** The files by which a municipality reaches the ADN. `at`, `now`: milliseconds. */
+/** The files by which a municipality reaches the ADN, and its certificate. `now`: milliseconds. */
 export async function inspectAdn(
   { ca, chaves }: AcessoAdn,
+  confianca: Confianca,
   now: number,
 ): Promise<Inspection & { readonly certificado: CertificadoShown | undefined }> {
   const problems: string[] = [];
@@ -111,7 +112,7 @@ export async function inspectAdn(
   const judged = validityOf(signer.certificate, now);
   return {
     problems: [...problems, ...judged.problems],
-    avisos: judged.avisos,
+    avisos: [...judged.avisos, ...unfitness(signer, confianca, now)],
     certificado: shownCertificado(signer.certificate),
   };
 }
@@ -128,7 +129,7 @@ async function caProblems(ca: string): Promise<readonly string[]> {
 }
 
 /** Times are compared with those of the certificate as they are: no grace. */
-function validityOf({ inicio, fim, holder }: Certificate, now: number): Inspection {
+function validityOf({ inicio, fim }: Certificate, now: number): Inspection {
   if (now < inicio) {
     return { problems: [`O certificado do município só vale a partir de ${dayOf(inicio)}.`], avisos: [] };
   }
@@ -142,10 +143,43 @@ function validityOf({ inicio, fim, holder }: Certificate, now: number): Inspecti
     const when = days === 0 ? 'hoje ou amanhã' : days === 1 ? 'em 1 dia' : `em ${days} dias`;
     avisos.push(`O certificado do município vence ${when}, em ${dayOf(fim)}. Providencie outro.`);
   }
+  return { problems: [], avisos };
+}
+
+/** OIDs of `id-kp-clientAuth` and `anyExtendedKeyUsage` (RFC 5280, 4.2.1.12). */
+const FOR_CLIENTS: readonly string[] = ['1.3.6.1.5.5.7.3.2', '2.5.29.37.0'];
+
+/** Why the ADN may turn a certificate away. A rehearsal may have reasons of its own, so nothing of it forbids. */
+function unfitness({ certificate, chain }: ChainedSigner, confianca: Confianca, now: number): readonly string[] {
+  const { holder, emissor, keyUsage, extKeyUsage, isCa } = certificate;
+  const avisos: string[] = [];
   if (holder?.tipo !== 'CNPJ') {
     avisos.push('O certificado do município não traz CNPJ; o ADN só aceita um certificado ICP-Brasil de CNPJ.');
   }
-  return { problems: [], avisos };
+  if (isCa) avisos.push('O certificado do município é de uma autoridade certificadora, que não assina notas.');
+  if (keyUsage !== undefined && !keyUsage.includes('digitalSignature')) {
+    const uses = keyUsage.length === 0 ? 'nenhum uso' : `só ${keyUsage.join(', ')}`;
+    avisos.push(
+      `O certificado do município não é de assinatura: o uso da chave (keyUsage) admite ${uses}, e falta digitalSignature.`,
+    );
+  }
+  if (extKeyUsage !== undefined && !extKeyUsage.some((oid) => FOR_CLIENTS.includes(oid))) {
+    avisos.push(
+      'O certificado do município não serve para abrir conexões: o uso estendido da chave (extendedKeyUsage) não traz clientAuth, e o ADN pode recusá-lo.',
+    );
+  }
+  const silent = { warn: () => undefined };
+  const trusts = [confianca, { ...confianca, ancoras: undefined }].map((settings) => openTrust(settings, silent));
+  const verdicts = trusts.map((trust) => trust.judge(certificate, now, chain));
+  const revoked = verdicts.find(({ kind }) => kind === 'revoked');
+  if (revoked !== undefined && 'motivo' in revoked) avisos.push(`Do certificado do município: ${revoked.motivo}`);
+  else if (verdicts.every(({ kind }) => kind === 'untrusted')) {
+    const own = confianca.ancoras === undefined ? '' : 'as âncoras do município ou ';
+    avisos.push(
+      `O certificado do município, emitido por "${emissor}", não tem cadeia até ${own}as raízes da ICP-Brasil; o ADN só aceita ICP-Brasil. Se o que falta é uma autoridade intermediária, junte o certificado dela ao arquivo.`,
+    );
+  }
+  return avisos;
 }
 
 function shownCertificado({ titular, holder, emissor, inicio, fim }: Certificate): CertificadoShown {

@@ -38,7 +38,12 @@ export const REMOVABLE = ['aliquota', 'ancoras', 'revogados', 'adn', 'adn-ca'] a
 export type Removable = (typeof REMOVABLE)[number];
 
 export type Configured =
-  | { readonly municipio: Municipio; readonly avisos: readonly string[] }
+  | {
+      readonly municipio: Municipio;
+      readonly avisos: readonly string[];
+      /** That of the municipality, when it was named just now. */
+      readonly certificado: CertificadoShown | undefined;
+    }
   | { readonly problems: readonly string[] };
 
 /** First segments of the service's own addresses, today's and those it may come to need. */
@@ -62,27 +67,28 @@ export async function createMunicipio(world: RegistryWorld, slug: string, settin
     adn: undefined,
   };
   const slugIs = slugProblem(slug);
-  const { municipio, problems, avisos } = await applied(world, blank, settings);
+  const { problems, ...configured } = await applied(world, blank, settings);
   const missing = settings.ibge === undefined ? ['Falta --ibge, com o código IBGE do município, de 7 algarismos.'] : [];
-  const shared = await sharedCode(world, municipio);
+  const shared = await sharedCode(world, configured.municipio);
   const all = [...(slugIs === undefined ? [] : [slugIs]), ...missing, ...problems, ...shared];
   if (all.length > 0) return { problems: all };
-  if (await world.store.createMunicipio(municipio, world.now())) return { municipio, avisos };
+  if (await world.store.createMunicipio(configured.municipio, world.now())) return configured;
   // Another command may have been quicker by a moment.
-  const [sharedNow] = await sharedCode(world, municipio);
+  const [sharedNow] = await sharedCode(world, configured.municipio);
   return { problems: [sharedNow ?? `Já existe o município ${slug}. Para mudá-lo: nfse municipio alterar ${slug} …`] };
 }
 
 /** Changes what is named and leaves the rest. */
 export async function alterMunicipio(world: RegistryWorld, slug: string, settings: Settings): Promise<Configured> {
   const current = await municipioNamed(world, slug);
-  const { municipio, problems, avisos } = await applied(world, current, settings);
+  const { problems, ...configured } = await applied(world, current, settings);
+  const { municipio } = configured;
   const moved = municipio.codigoIbge !== current.codigoIbge || municipio.ambiente !== current.ambiente;
   const fixed = moved ? await whyFixed(world, slug) : undefined;
   const shared = moved && fixed === undefined ? await sharedCode(world, municipio) : [];
   const all = [...(fixed === undefined ? [] : [fixed]), ...problems, ...shared];
   if (all.length > 0) return { problems: all };
-  if (await world.store.updateMunicipio(municipio)) return { municipio, avisos };
+  if (await world.store.updateMunicipio(municipio)) return configured;
   // Another command was quicker by a moment: it took the code, or the municipality away.
   await municipioNamed(world, slug);
   return { problems: await sharedCode(world, municipio) };
@@ -154,7 +160,10 @@ function slugProblem(slug: string): string | undefined {
   return RESERVED_SLUGS.has(slug) ? `O endereço ${slug} é reservado ao serviço; escolha outro.` : undefined;
 }
 
-type Applied = Inspection & { readonly municipio: Municipio };
+type Applied = Inspection & {
+  readonly municipio: Municipio;
+  readonly certificado: CertificadoShown | undefined;
+};
 
 /** The municipality as it would be, and what is wrong with what was named. */
 async function applied(world: RegistryWorld, current: Municipio, settings: Settings): Promise<Applied> {
@@ -190,11 +199,12 @@ async function applied(world: RegistryWorld, current: Municipio, settings: Setti
       revogados: settings.revogados === undefined ? undefined : confianca.revogados,
     }),
     namesAdn(settings) && municipio.adn !== undefined
-      ? inspectAdn(municipio.adn, world.now())
-      : { problems: [], avisos: [] },
+      ? inspectAdn(municipio.adn, confianca, world.now())
+      : { problems: [], avisos: [], certificado: undefined },
   ]);
   return {
     municipio,
+    certificado: adn.certificado,
     problems: [...problems, ...trust.problems, ...adn.problems],
     avisos: [...trust.avisos, ...adn.avisos, ...incomplete(municipio)],
   };
@@ -347,7 +357,7 @@ export async function showMunicipio(world: RegistryWorld, slug: string): Promise
   const now = world.now();
   const [trust, adn, counts, waiting, problem] = await Promise.all([
     inspectConfianca(municipio.confianca),
-    municipio.adn === undefined ? undefined : inspectAdn(municipio.adn, now),
+    municipio.adn === undefined ? undefined : inspectAdn(municipio.adn, municipio.confianca, now),
     world.store.countCadastro(tenant),
     world.store.waitingNotas(tenant),
     world.store.transmissionProblem(tenant),

@@ -163,9 +163,10 @@ function configured(terminal: Terminal, result: Configured, done: string): numbe
     for (const problem of problems) terminal.err(`  ${problem}\n`);
     return 1;
   }
-  const { municipio, avisos } = result;
+  const { municipio, avisos, certificado } = result;
   terminal.out(`${done}\n`);
-  for (const aviso of avisos) terminal.out(`  aviso  ${aviso}\n`);
+  for (const [name, value] of certificadoRows(certificado)) terminal.out(`  ${name.padEnd(8)}  ${value}\n`);
+  for (const aviso of avisos) terminal.out(`  aviso     ${aviso}\n`);
   terminal.out(`nfse municipio mostrar ${municipio.tenant} mostra tudo.\n`);
   return 0;
 }
@@ -206,14 +207,7 @@ function shown(terminal: Terminal, about: MunicipioShown): number {
     else lines.push(['certificado', adn.chaves.certificado], ['chave', adn.chaves.chave]);
     if (adn.chaves.senhaArquivo !== undefined) lines.push(['senha em', adn.chaves.senhaArquivo]);
   }
-  if (certificado !== undefined) {
-    const { titular, documento, emissor, inicio, fim } = certificado;
-    lines.push(
-      ['titular', documento === undefined ? titular : `${titular}, ${documento}`],
-      ['emissor', emissor],
-      ['validade', `${inicio} a ${fim}`],
-    );
-  }
+  lines.push(...certificadoRows(certificado));
   const aliquota = aliquotaPadrao === undefined ? 'a da DPS' : `${formatDecimal(aliquotaPadrao)} %`;
   lines.push(
     ['prestadores', grouped(prestadores)],
@@ -240,6 +234,16 @@ function shown(terminal: Terminal, about: MunicipioShown): number {
     terminal.out('  arquivos     todos no lugar e legíveis por este usuário\n');
   }
   return problems.length === 0 ? 0 : 1;
+}
+
+function certificadoRows(certificado: MunicipioShown['certificado']): readonly [string, string][] {
+  if (certificado === undefined) return [];
+  const { titular, documento, emissor, inicio, fim } = certificado;
+  return [
+    ['titular', documento === undefined ? titular : `${titular}, ${documento}`],
+    ['emissor', emissor],
+    ['validade', `${inicio} a ${fim}`],
+  ];
 }
 
 function notasOf(count: number): string {
