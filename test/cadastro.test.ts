@@ -501,6 +501,30 @@ describe('nfse municipio excluir', () => {
   });
 });
 
+describe('--aliquota', () => {
+  const said = (text: string): Promise<string> => done('municipio', 'alterar', 'certo', '--aliquota', text);
+
+  test('is warned about outside of what LC 116 allows, and taken', async () => {
+    for (const text of ['2', '2,00', '3.5', '5', '5.00']) assert.doesNotMatch(await said(text), /A alíquota/);
+    for (const text of ['5.01', '7', '100'])
+      assert.match(await said(text), /passa de 5 %, o máximo do ISS .*art\. 8º\)/);
+    for (const text of ['1,99', '0.05', '0']) assert.match(await said(text), /abaixo de 2 %, o mínimo .*art\. 8º-A\)/);
+    assert.equal((await rowOf('certo'))?.aliquota_padrao, '0.00');
+    const created = await done('municipio', 'criar', 'caro', '--ibge', '3552205', '--aliquota', '6');
+    assert.match(created, /A alíquota de 6\.00 % passa de 5 %/);
+  });
+
+  test('has no effect beside a list of services, and says so', async () => {
+    const header = 'codigo,descricao,codigo_tributacao_nacional,cnae_codigo,aliquota,inicio,fim';
+    const lines = ['001,A,010101,,5,2020-01-01,', '002,B,170101,,5.5,2020-01-01,', '003,C,010201,,1,2020-01-01,'];
+    writeFileSync(file('servicos.csv'), `${[header, ...lines].join('\n')}\n`);
+    const imported = await done('servicos', 'importar', 'servicos.csv', '--municipio', 'certo');
+    assert.match(imported, /alíquota acima de 5 % ou abaixo de 2 %.*: 2\. /);
+    assert.match(await said('3'), /aviso +Há lista de serviços importada, e é dela que vem a alíquota/);
+    assert.doesNotMatch(await done('municipio', 'alterar', 'certo', '--ancoras', 'ancoras'), /lista de serviços/);
+  });
+});
+
 describe('beside a running service with the embedded server', () => {
   test('a municipality and its registry count at once: E101, E102, E103, E0310, E402, and then a note', async () => {
     const dataDir = await freshDataDir();

@@ -1,5 +1,6 @@
 /** The file of municipal services: what each column may be. */
 import { servicoOf } from '../fiscal/catalogs/catalogs.ts';
+import { parseDecimal } from '../fiscal/decimal.ts';
 import { T } from '../fiscal/layout/simple-types.ts';
 import type { ContagemServicos, EntradaServico } from '../store/import-servicos.ts';
 import {
@@ -12,7 +13,7 @@ import {
   openTable,
   periodOf,
 } from './import-csv.ts';
-import { municipioNamed, type RegistryWorld, readAliquota } from './municipios.ts';
+import { isUnusual, municipioNamed, type RegistryWorld, readAliquota } from './municipios.ts';
 
 export const COLUNAS_SERVICO: Columns = {
   required: ['codigo', 'descricao', 'codigo_tributacao_nacional', 'cnae_codigo', 'aliquota', 'inicio', 'fim'],
@@ -26,23 +27,27 @@ const CTRIBMUN = new RegExp(`^(?:${T.cTribMun.pattern})$`);
 export type ServicosImported = ImportOutcome<ContagemServicos> & {
   /** Lines whose code does not fit into `cTribMun` of a DPS. */
   readonly unsendable: number;
+  /** Lines whose rate is outside of what LC 116/2003 allows in general. */
+  readonly unusual: number;
 };
 
 /** Throws an Error in Portuguese when the file as a whole cannot be taken. */
 export async function importServicos(world: RegistryWorld, request: ImportRequest): Promise<ServicosImported> {
   const { tenant } = await municipioNamed(world, request.municipio);
   const csv = await openTable(request.arquivo, COLUNAS_SERVICO);
-  let unsendable = 0;
+  let [unsendable, unusual] = [0, 0];
   const read = (line: Line): EntradaServico => {
     const servico = servicoOfLine(line);
     if (!CTRIBMUN.test(servico.codigo)) unsendable += 1;
+    const aliquota = servico.aliquota === undefined ? undefined : parseDecimal(servico.aliquota);
+    if (aliquota !== undefined && isUnusual(aliquota)) unusual += 1;
     return servico;
   };
   const keyOf = (line: Line): string | undefined => line.text('codigo') || undefined;
   const outcome = await importTable<EntradaServico, ContagemServicos>(request, csv, { read, keyOf }, (work) =>
     world.store.importServicos(tenant, work),
   );
-  return { ...outcome, unsendable };
+  return { ...outcome, unsendable, unusual };
 }
 
 function servicoOfLine(line: Line): EntradaServico {

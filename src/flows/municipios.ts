@@ -5,7 +5,7 @@
 import path from 'node:path';
 import { AMBIENTES, type Ambiente, SANDBOX_SLUG } from '../fiscal/ambiente.ts';
 import { municipioOf as ibgeOf } from '../fiscal/catalogs/catalogs.ts';
-import { type Decimal, formatDecimal, parseDecimal } from '../fiscal/decimal.ts';
+import { type Decimal, decimal, formatDecimal, parseDecimal } from '../fiscal/decimal.ts';
 import { brazilianDate, momentIn } from '../fiscal/moment.ts';
 import type { AcessoAdn, ChavesAdn, Municipio } from '../store/municipios.ts';
 import { zoneOf } from './gather-facts.ts';
@@ -206,8 +206,45 @@ async function applied(world: RegistryWorld, current: Municipio, settings: Setti
     municipio,
     certificado: adn.certificado,
     problems: [...problems, ...trust.problems, ...adn.problems],
-    avisos: [...trust.avisos, ...adn.avisos, ...incomplete(municipio)],
+    avisos: [
+      ...trust.avisos,
+      ...adn.avisos,
+      ...(await remarksOnAliquota(world, municipio, settings)),
+      ...incomplete(municipio),
+    ],
   };
+}
+
+async function remarksOnAliquota(
+  world: RegistryWorld,
+  { tenant, aliquotaPadrao }: Municipio,
+  { aliquota, sem }: Settings,
+): Promise<readonly string[]> {
+  if (aliquota === undefined && !sem?.includes('aliquota')) return [];
+  const avisos: string[] = [];
+  if (aliquota !== undefined && aliquotaPadrao !== undefined && isUnusual(aliquotaPadrao)) {
+    const which =
+      aliquotaPadrao > ALIQUOTA_MAX
+        ? 'passa de 5 %, o máximo do ISS (LC 116/2003, art. 8º)'
+        : 'fica abaixo de 2 %, o mínimo do ISS salvo nos subitens 7.02, 7.05 e 16.01 (LC 116/2003, art. 8º-A)';
+    avisos.push(`A alíquota de ${formatDecimal(aliquotaPadrao)} % ${which}. 5 % se escreve 5.`);
+  }
+  const { servicos } = await world.store.countCadastro(tenant);
+  if (servicos > 0) {
+    avisos.push(
+      'Há lista de serviços importada, e é dela que vem a alíquota: --aliquota e --sem-aliquota não têm efeito enquanto ela existir.',
+    );
+  }
+  return avisos;
+}
+
+/** Percentages of LC 116/2003, articles 8 and 8-A. */
+const ALIQUOTA_MAX = decimal('5.00');
+const ALIQUOTA_MIN = decimal('2.00');
+
+/** Outside of what the law of the ISS allows without looking at the service. */
+export function isUnusual(aliquota: Decimal): boolean {
+  return aliquota > ALIQUOTA_MAX || aliquota < ALIQUOTA_MIN;
 }
 
 /** What works, though perhaps not as it was meant. */

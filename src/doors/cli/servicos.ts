@@ -19,14 +19,14 @@ export const SERVICOS_COMMANDS: readonly Command[] = [
     takes: 1,
     run: (world, values, [arquivo]) =>
       world.registry((registry) => {
-        let unsendable = 0;
+        let [unsendable, unusual] = [0, 0];
         return importing(
           world,
           values,
           arquivo!,
           async (request) => {
             const imported = await importServicos(registry, request);
-            unsendable = imported.unsendable;
+            ({ unsendable, unusual } = imported);
             return imported;
           },
           ({ novos, alterados, iguais, retirados }, municipio) => [
@@ -36,6 +36,11 @@ export const SERVICOS_COMMANDS: readonly Command[] = [
               ? []
               : [
                   `Linhas com código que não cabe em cTribMun (3 algarismos), que valem só pelo código nacional: ${grouped(unsendable)}.`,
+                ]),
+            ...(unusual === 0
+              ? []
+              : [
+                  `Linhas com alíquota acima de 5 % ou abaixo de 2 %, que a LC 116/2003 (art. 8º e 8º-A) só admite em poucos casos: ${grouped(unusual)}. Confira-as.`,
                 ]),
           ],
         );
