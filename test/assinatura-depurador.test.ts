@@ -187,6 +187,7 @@ describe('a signature that holds', () => {
     assert.equal(answer.valor.confere, true);
     assert.equal(answer.certificado.confiavel, false);
     assert.match(answer.certificado.motivo, /ICP-Brasil/);
+    assert.match(answer.o_que_mudar[0], /^Veja primeiro se o certificado é mesmo da ICP-Brasil: .+"AC Raiz de Teste"/);
     assert.deepEqual([answer.certificado.cadeia, answer.certificado.revogado], [null, null]);
   });
 });
@@ -332,9 +333,15 @@ describe('a document that is not signed, or not as it should be arranged', () =>
     const double = SIGNED.replace(element, element + element);
     const answer = await report(double);
     assert.deepEqual([...new Set(codesOf(answer))], ['E902']);
-    for (const name of ['forma_canonica', 'forma_canonica_bytes', 'forma_canonica_sha256', 'resumo']) {
+    for (const name of ['forma_canonica', 'forma_canonica_bytes', 'forma_canonica_sha256']) {
       assert.equal(answer[name], null, name);
     }
+    const { declarado, calculado, confere } = answer.resumo;
+    assert.deepEqual([declarado, calculado, confere], [/<DigestValue>([^<]+)</.exec(SIGNED)![1], null, null]);
+    assert.match(answer.erros[0].mensagem, /: \/DPS\/infDPS\[1\] e \/DPS\/infDPS\[2\]\.$/);
+    assert.equal(answer.erros[0].xpath, '/DPS/infDPS[2]');
+    const second = double.slice(0, double.lastIndexOf('<infDPS')).split('\n');
+    assert.deepEqual([answer.erros[0].linha, answer.erros[0].coluna], [second.length, second.at(-1)!.length + 1]);
     assert.deepEqual(answer.algoritmos, []);
     const remark = await report(SIGNED.replace('<infDPS', '<!-- x --><infDPS'));
     assert.match(remark.o_que_mudar[0], /comentário/);
@@ -345,6 +352,42 @@ describe('a document that is not signed, or not as it should be arranged', () =>
 
     const text = await ask(double, { Accept: 'text/plain' });
     assert.deepEqual([text.status, text.body.codigo_erro, text.body.campo], [400, 'E003', 'Accept']);
+  });
+
+  test('beside a comment or an instruction all the rest is still read, and each thing that is wrong is told', async () => {
+    const declared = /<DigestValue>([^<]+)</.exec(SIGNED)![1];
+    // The canonical form leaves out comments and keeps instructions, which would change SignedInfo.
+    const places = {
+      '<!-- x -->': ['<infDPS', '<DigestValue>', '<X509Certificate>'],
+      '<?x y?>': ['<infDPS', '<KeyInfo>'],
+    };
+    for (const [stray, befores] of Object.entries(places)) {
+      for (const place of befores) {
+        const answer = await report(SIGNED.replace(place, `${stray}${place}`));
+        assert.deepEqual(codesOf(answer), ['E902'], place);
+        const { declarado, confere } = answer.resumo;
+        assert.deepEqual([declarado, confere, answer.valor.confere], [declared, true, true]);
+        assert.equal(answer.certificado.titular, 'EMPRESA DE TESTE');
+        assert.match(answer.o_que_mudar[0], /^Tire tod[oa] (comentário|instrução de processamento) do documento/);
+      }
+    }
+    const altered = await report(
+      signedBy(stranger).toString('utf8').replace('Maria Exemplo', 'Marta').replace('<infDPS', '<!-- x --><infDPS'),
+    );
+    assert.deepEqual(codesOf(altered), ['E902', 'E902', 'E906']);
+    assert.equal(altered.resumo.confere, false);
+  });
+
+  test('a signature in a wrong place, and two of them: what they declare', async () => {
+    const [signature] = /<Signature[\s\S]*<\/Signature>/.exec(SIGNED)!;
+    const declared = /<DigestValue>([^<]+)</.exec(SIGNED)![1];
+    const inside = await report(SIGNED.replace(signature, '').replace('</infDPS>', `${signature}</infDPS>`));
+    assert.deepEqual([...new Set(codesOf(inside))], ['E902']);
+    assert.deepEqual([inside.resumo.declarado, inside.resumo.confere], [declared, false]);
+    assert.equal(inside.erros[0].xpath, '/DPS/infDPS/Signature');
+    const other = signature.replace(declared!, sha256('x', 'base64'));
+    const twice = await report(SIGNED.replace(signature, signature + other));
+    assert.deepEqual([twice.resumo.declarado, twice.resumo.confere], [null, null]);
   });
 
   test('a thousand wrong places are not a thousand errors', async () => {
@@ -359,6 +402,17 @@ describe('a document that is not signed, or not as it should be arranged', () =>
     assert.deepEqual([json.status, json.body.codigo_erro], [400, 'E003']);
     const type = await ask(SIGNED, { 'Content-Type': 'text/html' });
     assert.deepEqual([type.status, type.body.codigo_erro], [400, 'E003']);
+    for (const sent of ['text/plain', '']) {
+      const { body } = await ask(SIGNED, { 'Content-Type': sent });
+      assert.deepEqual([body.codigo_erro, body.campo], ['E003', 'Content-Type']);
+      assert.match(body.mensagem, /application\/xml; ou .+ application\/json\.$/);
+    }
+    const reverse = await ask(SIGNED, { 'Content-Type': 'application/json' });
+    assert.deepEqual([reverse.status, reverse.body.codigo_erro], [400, 'E003']);
+    assert.match(reverse.body.mensagem, /anuncia JSON, mas o corpo é XML/);
+    const issuing = { method: 'POST', headers: { 'Content-Type': 'text/plain' }, body: UNSIGNED };
+    const xmlOnly = await request(address, '/recife/api/v1/nfse/v101', issuing);
+    assert.match(xmlOnly.body.mensagem, /application\/xml\.$/);
   });
 });
 
@@ -513,7 +567,7 @@ describe('nfse assinatura', () => {
     const altered = fileOf('alterada.xml', SIGNED.replace('Maria', 'Marta'));
     const { code, out } = await nfse(altered, ...TRUST);
     assert.equal(code, 1);
-    assert.match(out.toString(), /✗ resumo SHA-256 +declarado \S+, calculado \S+/);
+    assert.match(out.toString(), /\n {2}✗ resumo SHA-256 +declarado \S{44}\n +calculado \S{44}\n/);
     assert.match(out.toString(), /recusaria[\s\S]+O que foi achado:[\s\S]+E902[\s\S]+O que mudar:\n {2}1\. /);
   });
 
@@ -553,8 +607,44 @@ describe('nfse assinatura', () => {
       ends.map(({ code }) => code),
       [0, 0, 1],
     );
-    assert.match(ends[0]!.out.toString(), /atributo assinado +messageDigest/);
-    assert.match(ends[2]!.out.toString(), /E9002/);
+    for (const { out } of ends) {
+      const text = out.toString();
+      assert.match(text, /· bytes assinados +39,/);
+      assert.doesNotMatch(text, /canônica/);
+      const digests = [...text.matchAll(/[0-9a-f]{64}/g)].map(([digest]) => digest);
+      assert.deepEqual(digests, [sha256(readFileSync(body), 'hex')], 'the digest is shown once');
+    }
+    assert.match(ends[0]!.out.toString(), /· signingTime +\d{4}-/);
+    assert.match(ends[2]!.out.toString(), /: sem assinatura\n[\s\S]+E9002[\s\S]+indique com --cms/);
+  });
+
+  test('the columns are aligned, and no step repeats what was found', async () => {
+    const altered = fileOf('comentada.xml', SIGNED.replace('<infDPS', '<!-- x --><infDPS').replace('Maria', 'Marta'));
+    const ends = await Promise.all([nfse(altered), nfse(signedFile, ...TRUST), nfse(fileOf('sem.xml', UNSIGNED))]);
+    for (const { out } of ends) {
+      const [, table, ...rest] = out.toString().split('\n\n');
+      const starts = table!.split('\n').map((line) => /^ {2}(?:[✓✗–·] (?:\S+ )*| ) +(?=\S)/.exec(line)?.[0].length);
+      assert.equal(new Set(starts).size, 1, table!);
+      const sentences = [...rest.join('\n').matchAll(/[^.:;\n]{30,}[.;]/g)].map(([sentence]) => sentence);
+      assert.deepEqual(sentences, [...new Set(sentences)]);
+    }
+    assert.match(ends[0]!.out.toString(), /✗ cadeia +AC Raiz de Teste: [\s\S]+indique com --ancoras/);
+  });
+
+  test('a folder of trust that is none ends with 2 and says so', async () => {
+    const empty = freshFolder();
+    const cases: readonly (readonly [args: readonly string[], says: RegExp])[] = [
+      [['--ancoras', path.join(empty, 'nada')], /--ancoras: .+nada não existe/],
+      [['--ancoras', signedFile], /--ancoras: .+não é uma pasta/],
+      [['--ancoras', empty], /--ancoras: .+não tem uma autoridade certificadora/],
+      [['--ancoras', revogados], /--ancoras: .+não tem uma autoridade certificadora/],
+      [['--ancoras', ancoras, '--revogados', path.join(empty, 'nada')], /--revogados: .+nada não existe/],
+    ];
+    const ends = await Promise.all(cases.map(([args]) => nfse(signedFile, ...args)));
+    for (const [place, { code, out, err }] of ends.entries()) {
+      assert.deepEqual([code, out.length], [2, 0], err);
+      assert.match(err, cases[place]![1]);
+    }
   });
 
   test('what was asked wrongly ends with 2', async () => {

@@ -10,11 +10,12 @@ import { hash } from 'node:crypto';
 import { type Certificate, isHeldBy, maskedDocument } from '../documents/certificate.ts';
 import { verifyCms } from '../documents/cms.ts';
 import { detailsOfCms } from '../documents/cms-details.ts';
-import { DPS_PROFILE, ENVELOPED, REQUIRED, type SignatureReading } from '../documents/signed.ts';
+import { DPS_PROFILE, DSIG, ENVELOPED, isSignature, REQUIRED, type SignatureReading } from '../documents/signed.ts';
 import { CMS_CODES, signerFaults } from '../documents/signer-faults.ts';
 import { openTrust, type Trust, type TrustLog, type TrustSettings } from '../documents/trust.ts';
 import { readXml, type XmlDocumentReading } from '../documents/xml.ts';
 import type { Fault, Refusal } from '../fiscal/fault.ts';
+import type { Elemento } from '../fiscal/layout/tree.ts';
 import { isoMoment, momentIn } from '../fiscal/moment.ts';
 import type { Municipio } from '../store/municipios.ts';
 import { placedFaults } from './document-faults.ts';
@@ -69,8 +70,10 @@ export type SignatureReport = {
   readonly resumo: {
     readonly algoritmo: string;
     readonly codificacao: 'base64' | 'hexadecimal';
+    /** null: none, or not one alone that could be read. */
     readonly declarado: string | null;
-    readonly calculado: string;
+    /** null: there is not one element alone to digest. */
+    readonly calculado: string | null;
     readonly confere: boolean | null;
   } | null;
   readonly signed_info_canonico: string | null;
@@ -146,7 +149,7 @@ function reportOfXml(reading: XmlDocumentReading, judgement: Judgement): Signatu
   const { certificate, prestador } = signature;
   const faults = withoutDocuments(placedFaults(signature.faults.slice(0, FAULTS_MAX), reading));
   const canonical = signature.assinado ?? canonicalOfOnly(reading);
-  const declarado = signature.resumo?.declarado || null;
+  const declarado = signature.resumo?.declarado || declaredIn(reading.root) || null;
   const calculado = canonical === undefined ? undefined : hash('sha256', canonical, 'base64');
   const { name: root } = reading.root;
   return {
@@ -157,14 +160,14 @@ function reportOfXml(reading: XmlDocumentReading, judgement: Judgement): Signatu
     assinatura: 'XML',
     ...formOf(canonical),
     resumo:
-      calculado === undefined
+      calculado === undefined && declarado === null
         ? null
         : {
             algoritmo: 'SHA-256',
             codificacao: 'base64',
             declarado: declarado && shown(declarado),
-            calculado,
-            confere: declarado === null ? null : declarado === calculado,
+            calculado: calculado ?? null,
+            confere: declarado === null || calculado === undefined ? null : declarado === calculado,
           },
     signed_info_canonico: bounded(signature.signedInfo) ?? null,
     atributos_assinados: null,
@@ -179,6 +182,19 @@ function reportOfXml(reading: XmlDocumentReading, judgement: Judgement): Signatu
 function canonicalOfOnly(reading: XmlDocumentReading): string | undefined {
   const [element, another] = reading.root.children.filter(({ name }) => name === DPS_PROFILE.signed);
   return element === undefined || another !== undefined ? undefined : reading.canonicalOf(element);
+}
+
+/** What a signature declares wherever it stands; undefined when several declare different digests. */
+function declaredIn(root: Elemento): string | undefined {
+  const found = new Set<string>();
+  const walk = (element: Elemento, isInside: boolean): void => {
+    if (isInside && element.name === 'DigestValue' && element.namespace === DSIG) {
+      found.add(element.text.replace(/[ \t\n\r]+/g, ''));
+    }
+    for (const child of element.children) walk(child, isInside || isSignature(child));
+  };
+  walk(root, false);
+  return found.size === 1 ? [...found][0] : undefined;
 }
 
 /** The lines of the profile as they were found; all that is required, when there is no signature to look at. */

@@ -3,6 +3,7 @@
  * options name; with a municipality it asks the service, which knows whom that municipality trusts.
  */
 import { debugSignatureOffline, type SentSignature, type SignatureReport } from '../../flows/debug-signature.ts';
+import { inspectConfianca } from '../../flows/municipio-files.ts';
 import { bytesOf, type Command, columns, type Terminal, textOf, type Values } from './command.ts';
 import { faultLines } from './faults.ts';
 
@@ -30,14 +31,14 @@ export const ASSINATURA: Command = {
     ['--municipio SLUG', `pergunta ao serviço, com a confiança desse município (padrão ${DEFAULT_TENANT})`],
     ['--url URL', `endereço do serviço a que perguntar (padrão ${DEFAULT_URL})`],
     ['--cms FILE', `de um corpo JSON, o valor de ${CAMPO}: Base64, ou o CMS em DER`],
-    ['--canonico', 'escreve só a forma canônica, byte a byte, na saída padrão'],
+    ['--canonico', 'escreve só o que se resume, byte a byte: a forma canônica; de JSON, o corpo'],
   ],
   takes: 1,
   run: (terminal, values, [file]) => assinatura(terminal, values, file!),
 };
 
 type Shown = Omit<SignatureReport, 'faults'> & { readonly erros: SignatureReport['faults'] };
-type Refused = { readonly problem: string };
+type Refused = { readonly problem: string; readonly code: number };
 
 /** 0: production would accept it (or the canonical form was written); 1: it would not; 2: asked wrongly. */
 async function assinatura(terminal: Terminal, values: Values, file: string): Promise<number> {
@@ -55,15 +56,36 @@ async function assinatura(terminal: Terminal, values: Values, file: string): Pro
   }
   const shown = asksService
     ? await askService(`${(url ?? DEFAULT_URL).replace(/\/+$/, '')}/${municipio ?? DEFAULT_TENANT}${PATH}`, sent)
-    : readHere(terminal, sent, { ancoras, revogados });
+    : await readHere(terminal, sent, { ancoras, revogados });
   if ('problem' in shown) {
     terminal.err(shown.problem);
-    return 1;
+    return shown.code;
   }
   if (values.canonico === true) return writeCanonical(terminal, shown);
-  terminal.out(reportText(file, shown));
+  terminal.out(reportText(file, shown, hintsFor(file, sent, shown, { asksService, ancoras })));
   return shown.valida ? 0 : 1;
 }
+
+/** What else this command can do about what was found. */
+function hintsFor(
+  file: string,
+  sent: SentSignature,
+  { certificado, resumo, forma_canonica }: Shown,
+  { asksService, ancoras }: { readonly asksService: boolean; readonly ancoras: string | undefined },
+): readonly string[] {
+  const hints: string[] = [];
+  if (sent.kind === 'json' && sent.cabecalho === undefined) {
+    hints.push(`A assinatura de um corpo JSON vem à parte: indique com --cms o arquivo em que ela está.`);
+  }
+  if (!asksService && ancoras === undefined && certificado !== null && !certificado.confiavel) hints.push(TEST_HINT);
+  if (sent.kind === 'xml' && forma_canonica !== null && resumo?.confere !== true) {
+    hints.push(`Para comparar byte a byte, nfse assinatura ${file} --canonico escreve a forma canônica e mais nada.`);
+  }
+  return hints;
+}
+
+const TEST_HINT =
+  'Aqui se confiou só nas raízes da ICP-Brasil. Para um certificado de teste, indique com --ancoras a pasta das autoridades dele.';
 
 /** What the file is, is read off its beginning. A text: what was asked wrongly. */
 async function sentOf(file: string, cms: string | undefined): Promise<SentSignature | string> {
@@ -91,14 +113,21 @@ async function headerIn(file: string): Promise<string> {
   return text;
 }
 
-function readHere(
+async function readHere(
   terminal: Terminal,
   sent: SentSignature,
   trust: { readonly ancoras: string | undefined; readonly revogados: string | undefined },
-): Shown | Refused {
-  const log = { warn: (_about: object, message: string) => terminal.err(`Aviso: ${message}\n`) };
-  const report = debugSignatureOffline(sent, trust, Date.now(), log);
-  if (!('valida' in report)) return { problem: `${faultLines(report.faults)}\n` };
+): Promise<Shown | Refused> {
+  const { problems, avisos } = await inspectConfianca(trust);
+  if (problems.length > 0) return { problem: `${problems.join('\n')}\n`, code: 2 };
+  const said = new Set<string>();
+  const warn = (message: string): void => {
+    if (!said.has(message)) terminal.err(`Aviso: ${message}\n`);
+    said.add(message);
+  };
+  avisos.forEach(warn);
+  const report = debugSignatureOffline(sent, trust, Date.now(), { warn: (_about, message) => warn(message) });
+  if (!('valida' in report)) return { problem: `${faultLines(report.faults)}\n`, code: 1 };
   const { faults, ...rest } = report;
   return { ...rest, erros: faults };
 }
@@ -125,12 +154,13 @@ async function askService(address: string, sent: SentSignature): Promise<Shown |
   }
   if (response.status === 200 && typeof answer?.valida === 'boolean') return answer;
   const erros = Array.isArray(answer?.erros) ? `${faultLines(answer.erros)}\n` : '';
-  return { problem: `O serviço não verificou a assinatura (HTTP ${response.status}).\n${erros}` };
+  return { problem: `O serviço não verificou a assinatura (HTTP ${response.status}).\n${erros}`, code: 1 };
 }
 
-function writeCanonical(terminal: Terminal, { forma_canonica, veredito }: Shown): number {
+function writeCanonical(terminal: Terminal, { forma_canonica, veredito, assinatura: kind }: Shown): number {
   if (forma_canonica === null) {
-    terminal.err(`Não há forma canônica a escrever. ${veredito}\n`);
+    const why = kind === 'CMS' ? 'O corpo não é texto em UTF-8; os bytes assinados são os do arquivo.' : veredito;
+    terminal.err(`Não há o que escrever. ${why}\n`);
     return 1;
   }
   terminal.out(forma_canonica);
@@ -139,81 +169,125 @@ function writeCanonical(terminal: Terminal, { forma_canonica, veredito }: Shown)
 
 // The report as text.
 
-type Check = readonly [confere: boolean | null, what: string, detail: string];
+/** `info`: there to be known, and nothing to be checked. null: it could not be. */
+type Check = readonly [confere: boolean | null | 'info', what: string, detail: string];
 
-const MARKS = new Map<boolean | null, string>([
+const MARKS = new Map<Check[0], string>([
   [true, '✓'],
   [false, '✗'],
   [null, '–'],
+  ['info', '·'],
 ]);
-const UNKNOWN = 'não se chegou a verificar';
+const UNKNOWN = 'não verificado, pelo que está abaixo';
 
-function reportText(file: string, shown: Shown): string {
-  const { erros, o_que_mudar, veredito, forma_canonica } = shown;
-  const checks = [
-    ...digestChecks(shown),
-    ...attributeChecks(shown),
-    ...algorithmChecks(shown),
-    ...certificateChecks(shown),
-  ];
-  const lines = columns(checks.map(([confere, what, detail]) => [`${MARKS.get(confere)} ${what}`, detail]));
+function reportText(file: string, shown: Shown, hints: readonly string[]): string {
+  const { erros, o_que_mudar, veredito } = shown;
+  const checks = isUnsigned(shown)
+    ? [formCheck(shown), ...digestChecks(shown)]
+    : [
+        formCheck(shown),
+        ...digestChecks(shown),
+        valueCheck(shown),
+        ...attributeChecks(shown),
+        ...algorithmChecks(shown),
+        ...certificateChecks(shown),
+      ];
+  const lines = columns(
+    checks.map(([confere, what, detail]) => [what === '' ? '' : `${MARKS.get(confere)} ${what}`, detail]),
+  );
   const steps = o_que_mudar.map((step, place) => `  ${place + 1}. ${step}`);
   return [
-    `${file}: assinatura ${shown.assinatura}`,
+    `${file}: ${isUnsigned(shown) ? 'sem assinatura' : `assinatura ${shown.assinatura}`}`,
     '',
     ...lines,
     '',
     veredito,
     ...(erros.length === 0 ? [] : ['', 'O que foi achado:', faultLines(erros)]),
     ...(steps.length === 0 ? [] : ['', 'O que mudar:', ...steps]),
-    ...(steps.length === 0 || forma_canonica === null ? [] : ['', 'Com --canonico: a forma canônica, e só ela.']),
+    ...(hints.length === 0 ? [] : ['', ...hints]),
     '',
   ].join('\n');
 }
 
-function digestChecks({ resumo, valor, forma_canonica_bytes: bytes, forma_canonica_sha256: sha256 }: Shown): Check[] {
-  const size = bytes === null ? UNKNOWN : `${bytes} bytes, SHA-256 ${sha256}`;
-  const form: Check = [bytes === null ? null : true, 'forma canônica', size];
-  if (resumo === null) return [form, [null, 'resumo', UNKNOWN], [valor.confere, 'valor da assinatura', UNKNOWN]];
-  const { declarado, calculado, algoritmo, confere } = resumo;
-  const digest: Check =
-    confere === false
-      ? [false, `resumo ${algoritmo}`, `declarado ${declarado}, calculado ${calculado}`]
-      : [confere, `resumo ${algoritmo}`, confere ? calculado : `nenhum declarado; calculado ${calculado}`];
-  const value = new Map<boolean | null, string>([
-    [true, 'feito pela chave do certificado'],
-    [false, 'não foi feito pela chave do certificado sobre o que veio'],
-    [null, UNKNOWN],
-  ]);
-  return [form, digest, [valor.confere, 'valor da assinatura', value.get(valor.confere)!]];
+function isUnsigned({ erros }: Pick<Shown, 'erros'>): boolean {
+  return erros.some(({ codigo }) => codigo === 'E901' || codigo === 'E9002');
 }
 
-function attributeChecks({ atributos_assinados: attributes }: Shown): Check[] {
-  return (attributes ?? []).map(({ nome, oid, valor }) => [null, 'atributo assinado', `${nome} (${oid}): ${valor}`]);
+function formCheck({ assinatura: kind, forma_canonica_bytes: bytes, forma_canonica_sha256: sha256 }: Shown): Check {
+  // The digest of a body stands in the next line.
+  if (kind === 'CMS') return ['info', 'bytes assinados', `${bytes}, os do corpo como está no arquivo`];
+  if (bytes === null) return [null, 'forma canônica', 'não há: o documento não tem um só infDPS dentro de DPS'];
+  return ['info', 'forma canônica', `${bytes} bytes, SHA-256 ${sha256}`];
+}
+
+/** Of two digests each has its line, to be compared by eye. */
+function digestChecks({ assinatura: kind, resumo, atributos_assinados: attributes, valor, erros }: Shown): Check[] {
+  if (resumo === null) return [[null, 'resumo', UNKNOWN]];
+  const { declarado, calculado, algoritmo, confere } = resumo;
+  const what = `resumo ${algoritmo}`;
+  if (confere === true) return [[true, what, declarado!]];
+  if (calculado === null) return [[null, what, `declarado ${declarado}`]];
+  if (declarado !== null) {
+    return [
+      [confere, what, `declarado ${declarado}`],
+      [confere, '', `calculado ${calculado}`],
+    ];
+  }
+  if (isUnsigned({ erros })) return [['info', what, calculado]];
+  const isOverBody = kind === 'CMS' && attributes === null && valor.confere !== null;
+  const why = isOverBody ? 'sem atributos assinados, é sobre ele que a chave assina' : 'o declarado não se pôde ler';
+  return [[isOverBody ? 'info' : null, what, `${calculado} (${why})`]];
+}
+
+function valueCheck({ valor, assinatura: kind, atributos_assinados: attributes }: Shown): Check {
+  const over = kind === 'XML' ? 'SignedInfo' : attributes === null ? 'o corpo' : 'os atributos assinados';
+  const told = new Map<boolean | null, string>([
+    [true, `feito pela chave do certificado sobre ${over}`],
+    [false, `não foi feito pela chave do certificado sobre ${over}`],
+    [null, UNKNOWN],
+  ]);
+  return [valor.confere, 'valor da assinatura', told.get(valor.confere)!];
+}
+
+/** The attribute that declares the digest has been shown as such. */
+function attributeChecks({ atributos_assinados: attributes, resumo }: Shown): Check[] {
+  return (attributes ?? [])
+    .filter(({ nome, valor }) => nome !== 'messageDigest' || valor !== resumo?.declarado)
+    .map(({ nome, oid, valor }) => ['info', nome === 'desconhecido' ? `atributo ${oid}` : nome, valor]);
 }
 
 function algorithmChecks({ algoritmos }: Shown): Check[] {
   return algoritmos.map(({ onde, encontrado, exigido, confere }) => {
     const what = /[^/]+(?:\/@\w+)?$/.exec(onde)?.[0] ?? onde;
-    const found = encontrado ?? 'não há';
+    const found = encontrado ?? 'não há, ou não se pôde ler';
     return [confere, what, confere ? found : `${found}; exigido: ${exigido}`] as const;
   });
 }
 
 function certificateChecks({ certificado, prestador }: Shown): Check[] {
   if (certificado === null) return [[null, 'certificado', UNKNOWN]];
-  const { titular, tipo, documento, onde, inicio, fim, cadeia, motivo, revogado } = certificado;
+  const { titular, tipo, documento, onde, emissor, inicio, fim, cadeia, revogado } = certificado;
   const whose = documento === null ? 'não traz CNPJ nem CPF' : `${tipo} ${documento}, lido em ${onde}`;
   const revocation = new Map<boolean | null, string>([
-    [true, 'está revogado'],
+    [true, 'está revogado, ou uma autoridade dele está'],
     [false, 'não consta das listas'],
-    [null, 'não se verificou'],
+    [null, cadeia === null ? 'não verificada, sem a cadeia' : 'não verificada: não há listas de revogados'],
   ]);
+  const party = prestador.documento ?? 'o documento não diz quem é';
   return [
     [documento === null ? null : true, 'certificado', `${titular}: ${whose}`],
-    [certificado.valido_agora, 'validade', `${inicio} a ${fim}`],
-    [certificado.confiavel, 'cadeia', cadeia === null ? (motivo ?? UNKNOWN) : cadeia.join(' ← ')],
+    [certificado.valido_agora, 'validade', `${moment(inicio)} a ${moment(fim)}`],
+    [
+      certificado.confiavel,
+      'cadeia',
+      cadeia === null ? `${emissor}: não confiável, pelo motivo abaixo` : cadeia.join(' ← '),
+    ],
     [revogado === null ? null : !revogado, 'revogação', revocation.get(revogado)!],
-    [prestador.confere, 'prestador', prestador.documento ?? 'o documento não diz quem é'],
+    [prestador.confere, 'prestador', prestador.confere === false ? `${party}: o certificado não é dele` : party],
   ];
+}
+
+/** `2027-11-21T11:34:55-03:00` as people write it. */
+function moment(iso: string): string {
+  return iso.replace(/^(\d+)-(\d+)-(\d+)T([\d:]{8}).*$/, '$3/$2/$1 $4');
 }

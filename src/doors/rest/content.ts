@@ -18,7 +18,7 @@ export function headersMisfit(headers: IncomingHttpHeaders, takes: readonly Medi
   }
   const sent = headers['content-type'];
   if (sent === undefined || sent.trim() === '') {
-    return misfit('Content-Type', `Falta o cabeçalho Content-Type. Envie Content-Type: ${takes[0]}.`);
+    return misfit('Content-Type', `Falta o cabeçalho Content-Type. ${toSend(takes)}`);
   }
   const type = mediaTypeOf(headers) ?? '';
   if (takes.some((one) => one === type)) return undefined;
@@ -26,7 +26,17 @@ export function headersMisfit(headers: IncomingHttpHeaders, takes: readonly Medi
     type === 'application/json'
       ? `Esta versão do serviço ainda não emite a partir de JSON.`
       : `Este endereço não recebe ${quotedType(type)}.`;
-  return misfit('Content-Type', `${problem} Envie a DPS em XML, com Content-Type: ${takes[0]}.`, quotedType(type));
+  return misfit('Content-Type', `${problem} ${toSend(takes)}`, quotedType(type));
+}
+
+/** All that a route takes; of two names for XML the first will do. */
+function toSend(takes: readonly MediaType[]): string {
+  const xml = takes.find((one) => one !== 'application/json');
+  const ways = [
+    ...(xml === undefined ? [] : [`a DPS em XML, com Content-Type: ${xml}`]),
+    ...(takes.includes('application/json') ? ['o corpo em JSON, com Content-Type: application/json'] : []),
+  ];
+  return `Envie ${ways.join('; ou ')}.`;
 }
 
 /** Without its parameters. */
@@ -34,13 +44,14 @@ export function mediaTypeOf(headers: IncomingHttpHeaders): string | undefined {
   return headers['content-type']?.replace(/;.*$/s, '').trim().toLowerCase();
 }
 
-/** A body that is plainly JSON although it was announced as XML. Anything else is for its reader to judge. */
+/** A body that is plainly JSON although it was announced as XML, or the reverse. All else is for its reader to judge. */
 export function bodyMisfit(headers: IncomingHttpHeaders, body: Buffer): Misfit | undefined {
-  if (mediaTypeOf(headers) === 'application/json') return undefined;
   const first = firstCharacter(body);
-  if (first !== '{' && first !== '[') return undefined;
-  const mensagem =
-    'O Content-Type anuncia XML, mas o corpo é JSON. Envie a DPS em XML, ou corrija o que o seu programa põe no corpo.';
+  const isJson = first === '{' || first === '[';
+  if (mediaTypeOf(headers) === 'application/json' ? first !== '<' : !isJson) return undefined;
+  const mensagem = isJson
+    ? 'O Content-Type anuncia XML, mas o corpo é JSON. Envie a DPS em XML; ou, se este endereço recebe JSON, com Content-Type: application/json.'
+    : 'O Content-Type anuncia JSON, mas o corpo é XML. Envie-o com Content-Type: application/xml.';
   return misfit('Content-Type', mensagem, first);
 }
 

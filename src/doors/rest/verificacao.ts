@@ -60,7 +60,10 @@ export const VERIFICACAO_FIELDS = {
   },
   forma_canonica_bytes: { type: 'number', about: 'Quantos bytes ela tem.' },
   forma_canonica_sha256: { type: 'string', about: 'O SHA-256 dela em hexadecimal, como sha256sum o mostra.' },
-  resumo: { type: 'Resumo', about: 'O resumo declarado pela assinatura e o calculado.' },
+  resumo: {
+    type: 'Resumo',
+    about: 'O resumo declarado pela assinatura e o calculado; null o que não se pôde ler ou calcular.',
+  },
   signed_info_canonico: { type: 'string', about: 'O texto que a chave assina, na assinatura XML.' },
   atributos_assinados: { type: 'AtributoAssinado[]', about: 'Os atributos que a chave assina, no CMS que os tem.' },
   algoritmos: { type: 'Algoritmo[]', about: 'Cada algoritmo e a referência: o encontrado e o exigido.' },
