@@ -170,7 +170,7 @@ describe('nfse assinar, asked wrongly', () => {
     for (const options of [[], one, ['--chave', 'a.key'], ['--pfx', 'a.pfx', ...one]]) {
       const { code, err } = await nfse('assinar', EXAMPLE, ...options);
       assert.equal(code, 2);
-      assert.match(err, /Informe --pfx FILE, ou --certificado FILE e --chave FILE/);
+      assert.match(err, /Informe --pfx ARQUIVO, ou --certificado ARQUIVO e --chave ARQUIVO/);
     }
   });
 

@@ -268,7 +268,7 @@ describe('nfse prestador importar', () => {
       3: /^documento não é um CNPJ: os dígitos verificadores não conferem$/,
       4: /^documento tem 13 posições; se a planilha tirou os zeros à esquerda/,
       5: /^documento não é um CPF: os dígitos verificadores/,
-      7: /^documento está vazio; autorizado não é sim nem nao$/,
+      7: /^documento está vazio; autorizado não é sim nem não$/,
       8: /^razao_social está vazio; autorizado está vazio; simples_inicio traz um dia que não existe \(31\/02\/2024\)$/,
       9: /^simples_fim veio sem simples_inicio$/,
       10: /^simples_fim é anterior a simples_inicio$/,

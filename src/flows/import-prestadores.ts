@@ -85,18 +85,20 @@ function documentoProblem(documento: string): string | undefined {
   if (documento === '') return 'está vazio';
   if (/E\+?\d+$/.test(documento) && documento.includes(','))
     return 'está em notação científica; formate a coluna como texto';
-  switch (documento.length) {
-    case 11:
-      return cpfIsValid(documento) ? undefined : 'não é um CPF: os dígitos verificadores não conferem';
-    case 14:
-      return cnpjIsValid(documento) ? undefined : 'não é um CNPJ: os dígitos verificadores não conferem';
-    case 10:
-    case 12:
-    case 13:
-      return `tem ${documento.length} posições; se a planilha tirou os zeros à esquerda, formate a coluna como texto`;
-    default:
-      return `tem ${documento.length} posições; um CPF tem 11, e um CNPJ 14`;
-  }
+  const { length } = documento;
+  return length === 10 || length === 12 || length === 13
+    ? `tem ${length} posições; se a planilha tirou os zeros à esquerda, formate a coluna como texto`
+    : whyNoDocumento(documento);
+}
+
+/** Why a text, with or without punctuation, is neither CNPJ nor CPF; what follows its name in a sentence. */
+export function whyNoDocumento(text: string): string | undefined {
+  const documento = bareDocumento(text);
+  const { length } = documento;
+  if (length === 11) return cpfIsValid(documento) ? undefined : 'não é um CPF: os dígitos verificadores não conferem';
+  if (length === 14) return cnpjIsValid(documento) ? undefined : 'não é um CNPJ: os dígitos verificadores não conferem';
+  const positions = length === 1 ? '1 posição' : `${length} posições`;
+  return `não é CNPJ nem CPF: tem ${positions}; um CPF tem 11, e um CNPJ 14`;
 }
 
 const FLAGS: Readonly<Record<string, boolean>> = {
@@ -114,7 +116,7 @@ const FLAGS: Readonly<Record<string, boolean>> = {
 function flagOf(line: Line, column: string): boolean {
   const value = line.text(column).toLowerCase();
   const flag = Object.hasOwn(FLAGS, value) ? FLAGS[value] : undefined;
-  if (flag === undefined) line.refuse(`${column} ${value === '' ? 'está vazio' : 'não é sim nem nao'}`);
+  if (flag === undefined) line.refuse(`${column} ${value === '' ? 'está vazio' : 'não é sim nem não'}`);
   return flag ?? false;
 }
 

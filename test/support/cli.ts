@@ -35,8 +35,11 @@ export function databaseUrlOf({ host, port, user, password, database }: ClientCo
   return `postgres://${user}${secret}@${encodeURIComponent(host!)}:${port}/${database}`;
 }
 
-/** The same command table without a process, for the many cases of one command; paths are those of this process. */
-export async function nfseHere(args: readonly string[], pool: Db, isTerminal = false): Promise<Said> {
+/**
+ * The same command table without a process, for the many cases of one command; paths are those of this process. Without
+ * a pool: for what must not touch the database.
+ */
+export async function nfseHere(args: readonly string[], pool?: Db, isTerminal = false): Promise<Said> {
   let [out, err] = ['', ''];
   const world: Terminal & Pick<CliWorld, 'registry'> = {
     out: (text) => {
@@ -47,7 +50,10 @@ export async function nfseHere(args: readonly string[], pool: Db, isTerminal = f
     },
     isTerminal,
     // Nothing is remembered from one command to the next.
-    registry: (work) => work({ store: createStore(pool), now: Date.now }),
+    registry: async (work) => {
+      if (pool === undefined) throw new Error('this test has no database');
+      return work({ store: createStore(pool), now: Date.now });
+    },
   };
   // What starts a server or a service has no place here.
   const code = await runCli(args, world as CliWorld).catch((error: Error) => {

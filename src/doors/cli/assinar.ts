@@ -16,17 +16,17 @@ export const ASSINAR: Command = {
     saida: { type: 'string' },
   },
   optionsHelp: [
-    ['--pfx FILE', 'certificado A1 com a chave, em PKCS#12 (.pfx, .p12)'],
-    ['--certificado FILE --chave FILE', 'em vez do .pfx: certificado e chave em PEM'],
-    ['--senha-arquivo FILE', 'arquivo com a senha do .pfx ou da chave'],
-    ['--senha S', 'a senha; fica à vista na lista de processos e no histórico'],
-    ['--saida FILE', 'grava nesse arquivo, e não na saída padrão'],
+    ['--pfx ARQUIVO', 'certificado A1 com a chave, em PKCS#12 (.pfx, .p12)'],
+    ['--certificado ARQUIVO --chave ARQUIVO', 'em vez do .pfx: certificado e chave em PEM'],
+    ['--senha-arquivo ARQUIVO', 'arquivo com a senha do .pfx ou da chave'],
+    ['--senha SENHA', 'a senha; fica à vista na lista de processos e no histórico'],
+    ['--saida ARQUIVO', 'grava nesse arquivo, e não na saída padrão'],
   ],
   takes: 1,
   run: async (terminal, values, [file]) => {
     const files = keyFilesOf(values);
     if (files === undefined) {
-      terminal.err('Informe --pfx FILE, ou --certificado FILE e --chave FILE.\n');
+      terminal.err('Informe --pfx ARQUIVO, ou --certificado ARQUIVO e --chave ARQUIVO.\n');
       return 2;
     }
     return assinar(terminal, await bytesOf(file!), files, textOf(values, 'saida'));

@@ -2,11 +2,11 @@
  * The command line, in Portuguese: what can be asked, with which arguments, and which exit code comes back
  * (0 done, 1 refused or failed, 2 asked wrongly). Each command is a row of one table, from which the help is made.
  */
-import { parseArgs } from 'node:util';
 import { adnSimulador } from './adn-simulador.ts';
+import { nearest, readArguments } from './arguments.ts';
 import { ASSINAR } from './assinar.ts';
 import { ASSINATURA } from './assinatura.ts';
-import { bytesOf, type CliWorld, type Command, columns, textOf, type Values } from './command.ts';
+import { bytesOf, type CliWorld, type Command, columns, textOf } from './command.ts';
 import { emitir } from './emitir.ts';
 import { explicar } from './explicar.ts';
 import { MUNICIPIO_COMMANDS } from './municipio.ts';
@@ -112,40 +112,51 @@ const ENVIRONMENT: readonly (readonly [string, string])[] = [
 /** Runs one command; resolves with the exit code. Failures of the machine are thrown, with a message for a person. */
 export async function runCli(argv: readonly string[], world: CliWorld): Promise<number> {
   const [name] = argv;
-  if (name === undefined || ['ajuda', 'help', '--help', '-h'].includes(name)) {
+  if (name === undefined || HELP.includes(name)) {
     world.out(help());
     return name === undefined ? 2 : 0;
   }
   const command = commandOf(argv);
-  if (command === undefined) {
-    const family = COMMANDS.filter((one) => one.name.startsWith(`${name} `));
-    const known = (family.length > 0 ? family : COMMANDS).map((one) => one.name).join(', ');
-    world.err(
-      `Não existe o comando ${argv.slice(0, family.length > 0 ? 2 : 1).join(' ')}. Os comandos são: ${known}.\n`,
-    );
-    return 2;
-  }
+  if (command === undefined) return noCommand(argv, world);
   const rest = argv.slice(command.name.split(' ').length);
-  if (rest.includes('--help') || rest.includes('-h')) {
+  if (asksHelp(rest)) {
     world.out(commandHelp(command, world));
     return 0;
   }
-  let parsed: { values: Values; positionals: string[] };
-  try {
-    parsed = parseArgs({ args: rest, options: command.options, allowPositionals: true }) as typeof parsed;
-  } catch {
-    world.err(`Opção desconhecida ou sem valor.\n\n${commandHelp(command, world)}`);
+  const asked = readArguments(command, rest);
+  if ('problems' in asked) {
+    world.err(`${asked.problems.join('\n')}\n\n${commandHelp(command, world)}`);
     return 2;
   }
-  if (parsed.positionals.length !== command.takes) {
-    world.err(`${command.name} pede ${command.arguments || 'nenhum argumento'}.\n\n${commandHelp(command, world)}`);
-    return 2;
-  }
-  return command.run(world, parsed.values, parsed.positionals);
+  return command.run(world, asked.values, asked.args);
+}
+
+const HELP = ['ajuda', 'help', '--help', '-h'];
+
+function asksHelp(args: readonly string[]): boolean {
+  return args.includes('--help') || args.includes('-h');
 }
 
 function commandOf([first, second]: readonly string[]): Command | undefined {
   return COMMANDS.find((one) => one.name === `${first} ${second}`) ?? COMMANDS.find((one) => one.name === first);
+}
+
+/** A family (`municipio`) named alone or with `--help` shows its commands; anything else does not exist. */
+function noCommand(argv: readonly string[], world: CliWorld): number {
+  const [name, second] = argv as readonly [string, string?];
+  const family = COMMANDS.filter((one) => one.name.startsWith(`${name} `));
+  if (family.length > 0 && (second === undefined || HELP.includes(second) || asksHelp(argv))) {
+    const isHelp = second !== undefined;
+    (isHelp ? world.out : world.err)(familyHelp(name, family));
+    return isHelp ? 0 : 2;
+  }
+  const asked = family.length > 0 ? `${name} ${second}` : name;
+  const known = (family.length > 0 ? family : COMMANDS).map((one) => one.name);
+  const whole = known.find((one) => one.split(' ')[1] === asked);
+  const near = whole ?? nearest(asked, [...known, ...known.map((one) => one.split(' ')[0]!)]);
+  const hint = near === undefined ? '' : ` Seria ${near}?`;
+  world.err(`Não existe o comando ${asked}.${hint} Os comandos são: ${known.join(', ')}.\n`);
+  return 2;
 }
 
 function help(): string {
@@ -161,6 +172,17 @@ function help(): string {
     '',
     'Ambiente:',
     ...columns(ENVIRONMENT),
+    '',
+  ].join('\n');
+}
+
+function familyHelp(name: string, family: readonly Command[]): string {
+  return [
+    `Uso: nfse ${name} COMANDO`,
+    '',
+    ...columns(family.map((command) => [`${command.name} ${command.arguments}`.trim(), command.summary])),
+    '',
+    `nfse ${family[0]!.name} --help, e assim cada um, mostra as opções.`,
     '',
   ].join('\n');
 }

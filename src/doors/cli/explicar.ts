@@ -1,26 +1,43 @@
 /** `nfse explicar`: a row of the public error table, for a terminal. */
 import { ERRORS, errorOf } from '../../fiscal/errors.ts';
-import type { Terminal } from './cli.ts';
+import { slipsBetween } from './arguments.ts';
+import { columns, type Terminal } from './command.ts';
 
 export function explicar(terminal: Terminal, asked: string): number {
   const codigo = asked.toUpperCase();
   const error = errorOf(codigo);
   if (error === undefined) {
-    const near = ERRORS.filter((one) => one.codigo.includes(codigo.replace(/^E0*/, ''))).slice(0, 8);
-    const hint = near.length === 0 ? '' : ` Parecidos: ${near.map((one) => one.codigo).join(', ')}.`;
-    terminal.err(`O código ${codigo} não está na tabela de erros.${hint}\n`);
+    const near = similarTo(codigo);
+    terminal.err(`O código ${codigo} não está na tabela de erros.\n`);
+    if (near.length > 0) terminal.err(`Parecidos:\n${columns(near).join('\n')}\n`);
     return 1;
   }
-  const lines = [
-    `${error.codigo}  ${error.mensagem}`,
-    '',
-    `  O que significa  ${error.significado}`,
-    `  Como resolver    ${error.comoResolver}`,
-    `  HTTP             ${error.status}`,
-    `  Origem           ${error.origem}`,
-    ...(error.nacional === undefined ? [] : [`  No padrão nacional  ${error.nacional}`]),
-    '',
+  const rows: [string, string][] = [
+    ['O que significa', error.significado],
+    ['Como resolver', error.comoResolver],
+    ['HTTP', String(error.status)],
+    ['Origem', error.origem],
   ];
+  if (error.nacional !== undefined) {
+    const said = error.nacional.replace(/^(?:O|No) padrão nacional,? /, '');
+    rows.push(['No padrão nacional', `${said[0]!.toUpperCase()}${said.slice(1)}`]);
+  }
+  const lines = [`${error.codigo}  ${error.mensagem}`, '', ...columns(rows), ''];
   terminal.out(lines.join('\n'));
   return 0;
+}
+
+const SIMILAR_MAX = 10;
+
+/** Codes that begin so, those that have the digits anywhere, and those one slip away; each with its message. */
+function similarTo(asked: string): readonly (readonly [string, string])[] {
+  const digits = asked.replace(/^E?0*/, '');
+  if (digits === '') return [];
+  const ways: readonly ((codigo: string) => boolean)[] = [
+    (codigo) => codigo.replace(/^E0*/, '').startsWith(digits),
+    (codigo) => slipsBetween(codigo, asked) <= 1,
+    (codigo) => codigo.includes(digits),
+  ];
+  const near = new Set(ways.flatMap((isNear) => ERRORS.filter(({ codigo }) => isNear(codigo))));
+  return [...near].slice(0, SIMILAR_MAX).map(({ codigo, mensagem }) => [codigo, mensagem] as const);
 }

@@ -50,7 +50,8 @@ export async function importing<Counts>(
   const { codificacao, separador, linhas, counts } = outcome;
   const seconds = ((performance.now() - began) / 1000).toFixed(1).replace('.', ',');
   const hint = codificacao === 'Latin-1' ? ' (o arquivo não é UTF-8; confira os acentos)' : '';
-  terminal.out(`Lidas ${grouped(linhas)} linhas em ${seconds} s: ${codificacao}${hint}, separador "${separador}".\n`);
+  const read = linhas === 1 ? 'Lida 1 linha' : `Lidas ${grouped(linhas)} linhas`;
+  terminal.out(`${read} em ${seconds} s: ${codificacao}${hint}, separador "${separador}".\n`);
   tellRefused(terminal, outcome, erros);
   if (counts === undefined) {
     terminal.err(verdictOf(outcome, values.parcial === true));
@@ -113,7 +114,8 @@ const ETAPAS: Readonly<Record<Exclude<ImportProgress['etapa'], 'lendo'>, string>
 };
 
 function barOf({ etapa, linhas, bytes, bytesTotal }: ImportProgress): string {
-  if (etapa !== 'lendo') return `${grouped(linhas)} linhas lidas; ${ETAPAS[etapa]}`;
+  if (etapa !== 'lendo')
+    return `${linhas === 1 ? '1 linha lida' : `${grouped(linhas)} linhas lidas`}; ${ETAPAS[etapa]}`;
   const share = bytesTotal === 0 ? 1 : Math.min(1, bytes / bytesTotal);
   const full = Math.round(share * BAR_CELLS);
   const bar = `${'█'.repeat(full)}${'░'.repeat(BAR_CELLS - full)}`;

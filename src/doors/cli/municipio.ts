@@ -28,19 +28,25 @@ const OPTIONS = {
   'adn-senha-arquivo': { type: 'string' },
 } as const;
 
-const OPTIONS_HELP: readonly (readonly [string, string])[] = [
+/** `padrao`: what counts where nothing is said, when a municipality is opened. */
+const SETTINGS_HELP: readonly (readonly [left: string, right: string, padrao?: string])[] = [
   ['--ibge CÓDIGO', 'código IBGE do município, 7 algarismos'],
-  ['--ambiente NOME', 'producao ou homologacao (padrão producao)'],
-  ['--aliquota 5.00', 'ISS de todo serviço enquanto não há lista de serviços importada'],
-  ['--ancoras PASTA', 'certificados das autoridades em que se confia, PEM (padrão: as raízes da ICP-Brasil)'],
+  ['--ambiente NOME', 'producao ou homologacao', 'producao'],
+  ['--aliquota 5.00', 'ISS de todo serviço enquanto não há lista de serviços importada', 'a da DPS'],
+  ['--ancoras PASTA', 'certificados das autoridades em que se confia, PEM', 'as raízes da ICP-Brasil'],
   ['--revogados PASTA', 'listas de certificados revogados (LCR), PEM ou DER'],
   ['--adn https://…', 'endereço do ambiente nacional'],
-  ['--adn-ca ARQUIVO', 'quem assina o certificado do ADN, PEM (padrão: as autoridades do sistema)'],
+  ['--adn-ca ARQUIVO', 'quem assina o certificado do ADN, PEM', 'as autoridades do sistema'],
   ['--adn-certificado ARQUIVO', 'certificado do município, PEM, com que se identifica e assina'],
   ['--adn-chave ARQUIVO', 'chave privada desse certificado, PEM'],
   ['--adn-pfx ARQUIVO', 'certificado e chave num arquivo só (.pfx ou .p12), no lugar dos dois'],
   ['--adn-senha-arquivo ARQUIVO', 'arquivo com a senha na primeira linha'],
 ];
+
+const CREATING_HELP = SETTINGS_HELP.map(
+  ([left, right, padrao]) => [left, padrao === undefined ? right : `${right} (padrão: ${padrao})`] as const,
+);
+const CHANGING_HELP = SETTINGS_HELP.map(([left, right]) => [left, right] as const);
 
 const REMOVING = Object.fromEntries(REMOVABLE.map((name) => [`sem-${name}`, { type: 'boolean' as const }]));
 
@@ -58,7 +64,7 @@ export const MUNICIPIO_COMMANDS: readonly Command[] = [
     arguments: 'SLUG',
     summary: 'Abre um município; SLUG é o começo do seu endereço neste serviço, como sao-paulo.',
     options: OPTIONS,
-    optionsHelp: OPTIONS_HELP,
+    optionsHelp: CREATING_HELP,
     takes: 1,
     run: (world, values, [slug]) =>
       world.registry(async (registry) =>
@@ -89,7 +95,7 @@ export const MUNICIPIO_COMMANDS: readonly Command[] = [
     arguments: 'SLUG',
     summary: 'Muda o que for indicado e deixa o resto; vale em segundos, sem reiniciar o serviço.',
     options: { ...OPTIONS, ...REMOVING },
-    optionsHelp: [...OPTIONS_HELP, ...REMOVING_HELP],
+    optionsHelp: [...CHANGING_HELP, ...REMOVING_HELP],
     takes: 1,
     run: async (world, values, [slug]) => {
       if (Object.keys(values).length === 0) {
@@ -213,7 +219,11 @@ function shown(terminal: Terminal, about: MunicipioShown): number {
     ['prestadores', grouped(prestadores)],
     [
       'serviços',
-      servicos === 0 ? `sem lista: todo código nacional; alíquota: ${aliquota}` : `${grouped(servicos)} linhas`,
+      servicos === 0
+        ? `sem lista: todo código nacional; alíquota: ${aliquota}`
+        : servicos === 1
+          ? '1 linha'
+          : `${grouped(servicos)} linhas`,
     ],
   );
   if (espera === undefined) lines.push(['à espera', notasOf(0)]);

@@ -7,7 +7,7 @@ const PASTA_PADRAO = 'pki';
 export const PKI: Command = {
   name: 'pki',
   arguments: '',
-  summary: 'Cria uma "ICP-Brasil" de teste: certificados de prestadores, do município e da ADN.',
+  summary: 'Cria uma "ICP-Brasil" de teste: certificados de prestadores, do município e do ADN.',
   options: {
     pasta: { type: 'string' },
     cnpj: { type: 'string', multiple: true },
@@ -15,10 +15,10 @@ export const PKI: Command = {
     senha: { type: 'string' },
   },
   optionsHelp: [
-    ['--pasta DIR', `pasta vazia ou nova (padrão ./${PASTA_PADRAO})`],
+    ['--pasta PASTA', `pasta vazia ou nova (padrão ./${PASTA_PADRAO})`],
     ['--cnpj CNPJ', 'prestador; repita para vários (padrão: o da DPS de exemplo)'],
     ['--municipio-cnpj CNPJ', 'CNPJ do município'],
-    ['--senha S', 'senha dos .pfx (padrão: uma sorteada, em senha.txt)'],
+    ['--senha SENHA', 'senha dos .pfx (padrão: uma sorteada, em senha.txt)'],
   ],
   takes: 0,
   run: async (terminal, values) => {
@@ -52,8 +52,8 @@ function described(pki: Pki): string {
       [pki.ancoras, 'raiz e intermediária em que o município confia (--ancoras)'],
       [pki.revogados, 'listas de certificados revogados (--revogados)'],
       ...prestadores.map((one) => [named(one), providerOf(one)] as const),
-      [named(pki.municipio), `município, CNPJ ${pki.municipio.documento}: assina a NFS-e e abre a conexão com a ADN`],
-      [adn.certificado, 'servidor do simulador da ADN em localhost, com a cadeia (--certificado)'],
+      [named(pki.municipio), `município, CNPJ ${pki.municipio.documento}: assina a NFS-e e abre a conexão com o ADN`],
+      [adn.certificado, 'servidor do simulador do ADN em localhost, com a cadeia (--certificado)'],
       [adn.chave, 'chave do servidor do simulador (--chave)'],
       [adn.clientes, 'autoridades dos clientes que o simulador aceita (--clientes)'],
       [adn.ca, 'autoridade pela qual o serviço conhece o simulador (--adn-ca)'],

@@ -1,7 +1,7 @@
 /** `nfse prestador …`: the municipality's file of establishments, and what is known of one. */
 import { maskDocumento } from '../../fiscal/chave.ts';
 import { brazilianDate } from '../../fiscal/moment.ts';
-import { COLUNAS_PRESTADOR, importPrestadores, showPrestador } from '../../flows/import-prestadores.ts';
+import { COLUNAS_PRESTADOR, importPrestadores, showPrestador, whyNoDocumento } from '../../flows/import-prestadores.ts';
 import { type CliWorld, type Command, textOf, type Values } from './command.ts';
 import { IMPORT_OPTIONS, IMPORT_OPTIONS_HELP, importing } from './importar.ts';
 import { grouped } from './municipio.ts';
@@ -9,9 +9,9 @@ import { grouped } from './municipio.ts';
 export const PRESTADOR_COMMANDS: readonly Command[] = [
   {
     name: 'prestador importar',
-    arguments: 'ARQUIVO.csv',
+    arguments: 'ARQUIVO',
     summary:
-      'Importa o cadastro de prestadores. O mesmo arquivo de novo não muda nada; quem não está nele fica como está.',
+      'Importa o cadastro de prestadores, em CSV. O mesmo arquivo de novo não muda nada; quem não está nele fica como está.',
     options: IMPORT_OPTIONS,
     optionsHelp: [
       ...IMPORT_OPTIONS_HELP,
@@ -64,6 +64,11 @@ async function mostrar(world: CliWorld, values: Values, [documento]: readonly st
   const municipio = textOf(values, 'municipio');
   if (municipio === undefined) {
     world.err('Falta --municipio SLUG: em que cadastro procurar.\n');
+    return 2;
+  }
+  const problem = whyNoDocumento(documento!);
+  if (problem !== undefined) {
+    world.err(`O documento indicado ${problem}.\n`);
     return 2;
   }
   return world.registry(async (registry) => {

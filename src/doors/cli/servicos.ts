@@ -7,8 +7,9 @@ import { grouped } from './municipio.ts';
 export const SERVICOS_COMMANDS: readonly Command[] = [
   {
     name: 'servicos importar',
-    arguments: 'ARQUIVO.csv',
-    summary: 'Importa a lista municipal de serviços. Com ela, o município só administra os códigos que estão na lista.',
+    arguments: 'ARQUIVO',
+    summary:
+      'Importa a lista municipal de serviços, em CSV. Com ela, o município só administra os códigos que estão na lista.',
     options: IMPORT_OPTIONS,
     optionsHelp: [
       ...IMPORT_OPTIONS_HELP,

@@ -1,0 +1,127 @@
+/** What is typed after `nfse`: every slip is told with what was probably meant, and the help says what there is. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { nfseHere } from './support/cli.ts';
+
+async function wrongly(typed: string, ...says: readonly RegExp[]): Promise<string> {
+  const { code, out, err } = await nfseHere(typed.split(' '));
+  assert.deepEqual([code, out], [2, ''], `${typed}: ${err}`);
+  for (const one of says) assert.match(err, one, typed);
+  return err;
+}
+
+async function help(typed: string): Promise<string> {
+  const { code, out, err } = await nfseHere(typed.split(' '));
+  assert.deepEqual([code, err], [0, ''], typed);
+  return out;
+}
+
+describe('options and arguments that do not fit', () => {
+  test('an unknown option is named, with the one that it resembles', async () => {
+    await wrongly(
+      'municipio criar x --ibgee 3550308',
+      /^Não existe a opção --ibgee\. Seria --ibge\?$/m,
+      /--ibge CÓDIGO/,
+    );
+    await wrongly('municipio criar x --ancora p', /--ancora\. Seria --ancoras\?/);
+    await wrongly('municipio criar x --adn-certifcado=p', /--adn-certifcado\. Seria --adn-certificado\?/);
+    await wrongly('emitir dps.xml -url http://x', /^Não existe a opção -url\. Seria --url\?$/m);
+    const far = await wrongly('validar dps.xml --abracadabra', /^Não existe a opção --abracadabra\.$/m);
+    assert.doesNotMatch(far, /Seria/);
+    await wrongly('municipio listar --constructor', /^Não existe a opção --constructor\.$/m);
+  });
+
+  test('all of them at once', async () => {
+    await wrongly(
+      'municipio criar x --igbe 1 --aliqota 5',
+      /--igbe\. Seria --ibge\?\n.*--aliqota\. Seria --aliquota\?/,
+    );
+  });
+
+  test('an option without its value, also where another option follows', async () => {
+    await wrongly('municipio criar x --ibge', /^Falta o valor da opção --ibge: --ibge CÓDIGO\.$/m);
+    await wrongly('municipio criar x --ibge --aliquota 3', /^Falta o valor da opção --ibge: --ibge CÓDIGO\.$/m);
+    await wrongly('assinar x --chave', /^Falta o valor da opção --chave: --chave ARQUIVO\.$/m);
+    await wrongly('assinar x --senha -abc', /Falta o valor da opção --senha: .* escreva --senha=VALOR/);
+    await wrongly('municipio excluir x --confirmar=sim', /^A opção --confirmar não leva valor\.$/m);
+    await wrongly('emitir x --url http://a --url http://b', /^A opção --url veio duas vezes\.$/m);
+  });
+
+  test('an argument too many, and one too few', async () => {
+    await wrongly('municipio mostrar alfa beta', /^Há um argumento a mais: beta\. municipio mostrar leva só SLUG\.$/m);
+    await wrongly(
+      'municipio listar a b',
+      /^Há argumentos a mais: a b\. municipio listar não leva nenhum além das opções\.$/m,
+    );
+    await wrongly('validar', /^validar pede ARQUIVO\.$/m);
+  });
+
+  test('a command that there is not', async () => {
+    await wrongly('municpio criar', /^Não existe o comando municpio\. Seria municipio\?/);
+    await wrongly('municipio crair', /^Não existe o comando municipio crair\. Seria municipio criar\?/);
+    await wrongly('listar', /Seria municipio listar\?/);
+    assert.doesNotMatch(await wrongly('abracadabra', /Os comandos são: serve, /), /Seria/);
+  });
+});
+
+describe('the help', () => {
+  test('of a family of commands is its commands', async () => {
+    for (const [family, ...commands] of [
+      ['municipio', 'criar SLUG', 'listar', 'mostrar SLUG', 'alterar SLUG', 'excluir SLUG'],
+      ['prestador', 'importar ARQUIVO', 'mostrar DOCUMENTO'],
+      ['servicos', 'importar ARQUIVO'],
+    ] as const) {
+      const shown = await help(`${family} --help`);
+      assert.equal(await help(`${family} -h`), shown);
+      assert.deepEqual(
+        [...shown.matchAll(/^ {2}(\S.*?) {2,}/gm)].map(([, command]) => command),
+        commands.map((command) => `${family} ${command}`),
+      );
+      await wrongly(family, /^Uso: nfse/);
+    }
+  });
+
+  test('of alterar names no default, because what is not named stays', async () => {
+    assert.match(await help('municipio criar --help'), /padrão: producao/);
+    assert.doesNotMatch(await help('municipio alterar --help'), /padrão/);
+  });
+
+  test('calls every file ARQUIVO and every folder PASTA', async () => {
+    const commands = [...(await help('ajuda')).matchAll(/^ {2}([a-z-]+(?: [a-z]+)?)(?: [A-ZÓ]+)? {2}/gm)].map(
+      ([, name]) => name!,
+    );
+    assert.ok(commands.includes('municipio criar') && commands.includes('pki'), commands.join());
+    for (const command of commands)
+      assert.doesNotMatch(await nfseHelp(command), /\b(?:FILE|DIR|ARQUIVO\.csv)\b/, command);
+  });
+
+  async function nfseHelp(command: string): Promise<string> {
+    // The first lists what is the simulator's, which has no place here; the second calls them as openssl does.
+    return ['adn-simulador', 'assinatura'].includes(command) ? '' : help(`${command} --help`);
+  }
+});
+
+describe('nfse explicar', () => {
+  test('of a code that is not in the table offers those that resemble it, one a line', async () => {
+    const { code, err } = await nfseHere(['explicar', 'e9']);
+    assert.equal(code, 1);
+    assert.match(err, /^O código E9 não está na tabela de erros\.\nParecidos:\n {2}E901 {3}\S.*\n {2}E902 {3}\S/);
+    assert.match((await nfseHere(['explicar', 'E9999'])).err, /Parecidos:\n {2}E999 {2}\S/);
+  });
+
+  test('says once what the national standard answers, in the column of the others', async () => {
+    const shown = await help('explicar E904');
+    assert.match(shown, /^ {2}No padrão nacional {2}Responde E0715\.$/m);
+    assert.equal(shown.match(/padrão nacional/g)?.length, 1);
+    const starts = [...shown.matchAll(/^ {2}(\S(?:\S| (?! ))* +)\S/gm)].map(([, left]) => left!.length);
+    assert.equal(new Set(starts).size, 1, shown);
+  });
+});
+
+test('nfse prestador mostrar says when a document is none', async () => {
+  const mostrar = (documento: string, says: RegExp): Promise<string> =>
+    wrongly(`prestador mostrar ${documento} --municipio alfa`, says);
+  await mostrar('123', /^O documento indicado não é CNPJ nem CPF: tem 3 posições; um CPF tem 11, e um CNPJ 14\.$/m);
+  await mostrar('11.222.333/0001-82', /^O documento indicado não é um CNPJ: os dígitos verificadores não conferem\.$/m);
+  await mostrar('52998224726', /^O documento indicado não é um CPF: /m);
+});
