@@ -1,5 +1,7 @@
 /** The one program: reads what was asked, and wires what that command needs. It decides nothing else. */
-import { readConfig } from './config.ts';
+import { lstat } from 'node:fs/promises';
+import path from 'node:path';
+import { type Config, readConfig } from './config.ts';
 import { runCli } from './doors/cli/cli.ts';
 import { createLog } from './log.ts';
 import { openStore, startService, startTransmitter } from './service.ts';
@@ -25,6 +27,7 @@ try {
     },
     transmit: async (waitForEnd) => {
       const config = readConfig(process.env, isTerminal);
+      await needData(config);
       const { log, flush } = createLog(config.logLevel);
       try {
         const transmitter = await startTransmitter(config, log);
@@ -45,8 +48,9 @@ try {
         flush();
       }
     },
-    registry: async (work) => {
+    registry: async (work, isBeginning = false) => {
       const config = readConfig(process.env, isTerminal);
+      if (!isBeginning) await needData(config);
       // What the operator asked for is told on the terminal; how the database was reached is told when it goes wrong.
       const { log, flush } = createLog(process.env.NFSE_LOG_LEVEL ? config.logLevel : 'warn');
       try {
@@ -77,6 +81,18 @@ try {
 } catch (error) {
   process.stderr.write(`Não foi possível continuar: ${told(error)}\n`);
   process.exitCode = 1;
+}
+
+/** An empty database made in a mistyped folder would look like the loss of every note. */
+async function needData({ databaseUrl, dataDir }: Config): Promise<void> {
+  if (databaseUrl !== undefined) return;
+  const folder = path.resolve(dataDir);
+  const found = await lstat(path.join(folder, 'pg')).catch((error: NodeJS.ErrnoException) => error.code);
+  // Whatever else is wrong with the folder is told by who opens it.
+  if (found !== 'ENOENT') return;
+  throw new Error(
+    `não há dados deste serviço em ${folder}. Se estão em outra pasta, indique-a em NFSE_DATA_DIR (sem ela vale ./data, da pasta em que se dá o comando). Se ainda não há dados, comece por npm start ou nfse municipio criar.`,
+  );
 }
 
 /** What an operator can do something about, in Portuguese; anything else as it is. */

@@ -1,7 +1,10 @@
 /** What is typed after `nfse`: every slip is told with what was probably meant, and the help says what there is. */
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { describe, test } from 'node:test';
-import { nfseHere } from './support/cli.ts';
+import { nfse, nfseHere } from './support/cli.ts';
+import { freshFolder } from './support/openssl.ts';
 
 async function wrongly(typed: string, ...says: readonly RegExp[]): Promise<string> {
   const { code, out, err } = await nfseHere(typed.split(' '));
@@ -44,7 +47,6 @@ describe('options and arguments that do not fit', () => {
     await wrongly('assinar x --chave', /^Falta o valor da opção --chave: --chave ARQUIVO\.$/m);
     await wrongly('assinar x --senha -abc', /Falta o valor da opção --senha: .* escreva --senha=VALOR/);
     await wrongly('municipio excluir x --confirmar=sim', /^A opção --confirmar não leva valor\.$/m);
-    await wrongly('emitir x --url http://a --url http://b', /^A opção --url veio duas vezes\.$/m);
   });
 
   test('an argument too many, and one too few', async () => {
@@ -124,4 +126,22 @@ test('nfse prestador mostrar says when a document is none', async () => {
   await mostrar('123', /^O documento indicado não é CNPJ nem CPF: tem 3 posições; um CPF tem 11, e um CNPJ 14\.$/m);
   await mostrar('11.222.333/0001-82', /^O documento indicado não é um CNPJ: os dígitos verificadores não conferem\.$/m);
   await mostrar('52998224726', /^O documento indicado não é um CPF: /m);
+});
+
+test('a folder without data is told so, and no database is made in it', async () => {
+  const folder = freshFolder();
+  const mistyped = path.join(folder, 'dadso');
+  for (const typed of [
+    'municipio listar',
+    'municipio mostrar integracao',
+    'municipio alterar alfa --aliquota 3',
+    'prestador mostrar 11222333000181 --municipio alfa',
+    'transmitir',
+  ]) {
+    const { code, out, err } = await nfse(typed.split(' '), { NFSE_DATA_DIR: mistyped, DATABASE_URL: '' }, folder);
+    assert.deepEqual([code, out], [1, ''], typed);
+    assert.ok(err.startsWith(`Não foi possível continuar: não há dados deste serviço em ${mistyped}. `), err);
+    assert.match(err, /NFSE_DATA_DIR .*comece por npm start ou nfse municipio criar\.$/m);
+    assert.ok(!existsSync(mistyped));
+  }
 });

@@ -19,7 +19,6 @@ export function readArguments(
     tokens: true,
   });
   const problems = new Set<string>();
-  const seen = new Set<string>();
   for (const token of tokens) {
     if (token.kind !== 'option') continue;
     const { name, rawName, value, inlineValue } = token;
@@ -33,8 +32,7 @@ export function readArguments(
       const isOption = Object.hasOwn(options, value!.replace(/^--/, '').split('=', 1)[0]!);
       const way = isOption ? '' : ` Se ele começa mesmo por hífen, escreva ${rawName}=VALOR.`;
       problems.add(`${withoutValue(command, rawName)}${way}`);
-    } else if (seen.has(name) && option.multiple !== true) problems.add(`A opção ${rawName} veio duas vezes.`);
-    seen.add(name);
+    }
   }
   // What follows an unknown option may be its value, so arguments are counted only when all options are known.
   const all = problems.size > 0 ? [...problems] : countProblems(command, positionals);

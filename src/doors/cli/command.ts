@@ -20,8 +20,11 @@ export type CliWorld = Terminal & {
   /** The same for a worker without doors. */
   transmit(waitForEnd: (running: Pick<Running, 'location'>) => Promise<void>): Promise<void>;
   migrate(): Promise<{ readonly applied: readonly string[]; readonly location: string }>;
-  /** Opens the database, beside a running service or without one, and closes it when the callback ends. */
-  registry<Result>(work: (registry: RegistryWorld) => Promise<Result>): Promise<Result>;
+  /**
+   * Opens the database, beside a running service or without one, and closes it when the callback ends. `isBeginning`: one
+   * that is not there is created; otherwise that is an error.
+   */
+  registry<Result>(work: (registry: RegistryWorld) => Promise<Result>, isBeginning?: boolean): Promise<Result>;
   readonly simulador: {
     /** Every fault that it knows, with its meaning. */
     readonly faltas: readonly (readonly [string, string])[];

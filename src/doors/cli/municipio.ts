@@ -67,8 +67,10 @@ export const MUNICIPIO_COMMANDS: readonly Command[] = [
     optionsHelp: CREATING_HELP,
     takes: 1,
     run: (world, values, [slug]) =>
-      world.registry(async (registry) =>
-        configured(world, await createMunicipio(registry, slug!, settingsOf(values)), 'Município criado.'),
+      world.registry(
+        async (registry) =>
+          configured(world, await createMunicipio(registry, slug!, settingsOf(values)), 'Município criado.'),
+        true,
       ),
   },
   {
