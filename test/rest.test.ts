@@ -673,7 +673,7 @@ describe('when something fails', () => {
     assert.equal(answer.headers.get('x-request-id'), 'meu-pedido.1');
     assert.match(answer.body.detalhes, /meu-pedido\.1/);
     assert.doesNotMatch(JSON.stringify(answer.body), /senha|tabela|at .*\.ts/);
-    const entry = service.logged.slice(before).find(({ message }) => message === 'um pedido falhou');
+    const entry = service.logged.slice(before).find(({ message }) => message === 'uma requisição falhou');
     assert.equal((entry!.about as { err: Error }).err, secret);
   });
 
