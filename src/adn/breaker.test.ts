@@ -20,8 +20,11 @@ function bench(settings: BreakerSettings = {}) {
   return { clock, told, breaker };
 }
 
-function enter(breaker: Breaker): Pass {
-  const pass = breaker.enter();
+/** For how long others keep a turn for whose it is. */
+const TURN_MS = 1500;
+
+function enter(breaker: Breaker, party?: object): Pass {
+  const pass = breaker.enter(party);
   assert.ok(pass, 'the circuit lets nobody in');
   return pass;
 }
@@ -112,18 +115,23 @@ describe('a circuit', () => {
   });
 
   test('whatever happens: at most one probe, pauses within the cap, and never shut for good', () => {
+    const ends = ['answered', 'failed', 'suspected', 'withdrawn'] as const;
     fc.assert(
       fc.property(
-        fc.array(fc.tuple(fc.constantFrom('enter', 'answered', 'failed', 'withdrawn', 'wait'), fc.nat(12_000))),
+        fc.array(fc.tuple(fc.constantFrom('enter', 'wait', ...ends), fc.nat(12_000)), { size: '+1' }),
         (steps) => {
           const { breaker, clock } = bench();
+          const parties = Array.from({ length: 6 }, () => ({}));
           const early: Pass[] = [];
           let probe: Pass | undefined;
           for (const [step, amount] of steps) {
+            const party = parties[amount % parties.length]!;
             if (step === 'wait') clock.now += amount;
             else if (step === 'enter') {
               const wasClosed = breaker.isClosed();
-              const pass = breaker.enter();
+              const isWorthwhile = breaker.pauseMs(party) === 0;
+              const pass = breaker.enter(party);
+              assert.equal(pass !== undefined, isWorthwhile, 'what it says of a pause is what it does');
               if (wasClosed) early.push(pass!);
               else if (pass !== undefined) {
                 assert.equal(probe, undefined, 'two probes at once');
@@ -138,13 +146,135 @@ describe('a circuit', () => {
                 probe = undefined;
               }
             }
-            assert.ok(breaker.pauseMs() >= 0 && breaker.pauseMs() <= 8000);
-            if (breaker.isClosed()) assert.ok(breaker.pauseMs() === 0);
+            const pauseMs = breaker.pauseMs(party);
+            assert.ok(pauseMs >= 0 && pauseMs <= 8000 + TURN_MS);
+            if (breaker.isClosed()) assert.ok(pauseMs === 0);
           }
           probe?.withdrawn();
-          clock.now += 8000;
-          enter(breaker).answered();
+          clock.now += 8000 + TURN_MS;
+          enter(breaker, parties[steps.length % parties.length]).answered();
           assert.ok(breaker.isClosed());
+        },
+      ),
+    );
+  });
+});
+
+describe('a circuit that several share', () => {
+  const [bad, worse, worst, good, other] = Array.from({ length: 5 }, () => ({})) as [
+    object,
+    object,
+    object,
+    object,
+    object,
+  ];
+
+  test('one party alone never opens it by what may be its own fault, however often', () => {
+    const { breaker, told } = bench();
+    for (let turn = 0; turn < 50; turn += 1) {
+      enter(breaker, bad).suspected();
+      enter(breaker, worse).suspected();
+      assert.equal(breaker.pauseMs(good), 0);
+    }
+    assert.deepEqual([breaker.isClosed(), told], [true, []]);
+    fail(breaker, 3);
+    assert.ok(!breaker.isClosed(), 'what nobody can be blamed for counts as ever');
+  });
+
+  test('as many parties as failures open it, unless somebody had an answer in between', () => {
+    const { breaker, told } = bench();
+    enter(breaker, bad).suspected();
+    enter(breaker, worse).suspected();
+    enter(breaker, good).answered();
+    enter(breaker, worst).suspected();
+    enter(breaker, bad).suspected();
+    assert.ok(breaker.isClosed());
+    enter(breaker, worse).suspected();
+    assert.deepEqual([breaker.isClosed(), told], [false, ['open 3 1000']]);
+    assert.equal(breaker.enter(bad), undefined);
+  });
+
+  test('a probe that may have failed by its own fault leaves the next to somebody else, and the pause as it is', () => {
+    const { breaker, clock, told } = bench();
+    fail(breaker, 3);
+    for (const party of [bad, good]) assert.ok(breaker.pauseMs(party) >= 1000);
+    clock.now = 60_000;
+    enter(breaker, bad).suspected();
+    assert.equal(breaker.enter(bad), undefined, 'its turn is over');
+    assert.ok(breaker.pauseMs(bad) > 0);
+    assert.equal(breaker.pauseMs(good), 0, 'at once');
+    enter(breaker, good).answered();
+    assert.deepEqual([breaker.isClosed(), told], [true, ['open 3 1000', 'close']]);
+  });
+
+  test('whose turn it is and does not come is waited for a moment only', () => {
+    const { breaker, clock } = bench();
+    fail(breaker, 3);
+    assert.ok(breaker.pauseMs(good) > 0, 'it asks first, and never again');
+    assert.ok(breaker.pauseMs(bad) > 0);
+    clock.now = 1000 + TURN_MS - 1;
+    assert.equal(breaker.enter(bad), undefined);
+    clock.now = 1000 + TURN_MS;
+    enter(breaker, bad).suspected();
+    assert.equal(breaker.pauseMs(bad), 0, 'nobody else waits');
+    enter(breaker, bad).answered();
+  });
+
+  test('opened by suspicions alone, it lets in soon who is not suspected, however long the pause has grown', () => {
+    const { breaker, clock } = bench();
+    const suspects = [bad, worse, worst];
+    for (const party of suspects) enter(breaker, party).suspected();
+    for (let turn = 0; turn < 20; turn += 1) {
+      clock.now += TURN_MS;
+      for (const party of suspects) if (breaker.pauseMs(party) === 0) breaker.enter(party)?.suspected();
+    }
+    for (let turn = 0; breaker.pauseMs(bad) < 2000; turn += 1) {
+      assert.ok(turn < 100);
+      clock.now += 100;
+      for (const party of suspects) breaker.enter(party)?.suspected();
+    }
+    const pauseMs = breaker.pauseMs(good);
+    assert.ok(pauseMs <= 1000, `${pauseMs}`);
+    clock.now += pauseMs;
+    assert.ok(breaker.pauseMs(bad) > 0);
+    const second = enter(breaker, good);
+    assert.equal(breaker.enter(other), undefined, 'one at a time');
+    second.answered();
+    assert.ok(breaker.isClosed());
+  });
+
+  test('opened because nobody could be reached, it lets nobody in before its time', () => {
+    const { breaker, clock } = bench();
+    fail(breaker, 3);
+    clock.now = 999;
+    for (const party of [good, bad]) assert.equal(breaker.enter(party), undefined);
+  });
+
+  test('whoever keeps asking has a turn before anybody has three, and closes it when he is answered', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 8 }),
+        fc.array(fc.constantFrom('failed', 'suspected'), { minLength: 1 }),
+        fc.integer({ min: 10, max: 1000 }),
+        (others, fates, stepMs) => {
+          const { breaker, clock } = bench();
+          // The one who would be answered is always the last to ask.
+          const parties = [...Array.from({ length: others }, () => ({})), good];
+          fail(breaker, 3);
+          const turns: object[] = [];
+          for (let step = 0; !breaker.isClosed(); step += 1) {
+            assert.ok(step < 20_000, 'never its turn');
+            clock.now += stepMs;
+            for (const party of parties) {
+              const pass = breaker.enter(party);
+              if (pass === undefined) continue;
+              turns.push(party);
+              if (party === good) pass.answered();
+              else pass[fates[turns.length % fates.length]!]();
+            }
+          }
+          // Who may look out of turn may have had its turn before.
+          for (const party of parties) assert.ok(turns.filter((one) => one === party).length <= 2);
         },
       ),
     );

@@ -1,37 +1,44 @@
 /**
  * A circuit breaker: after several failures in a row nobody tries for a while, then one does, and its luck decides.
  *
- * Failing means that the other side could not be talked to. An answer of its own, a refusal too, is no failure.
+ * Failing means that the other side could not be talked to. An answer of its own, a refusal too, is no failure. Several
+ * parties may share one circuit, and what is wrong with one of them must not keep the others out. So a failure that may
+ * concern only who tried makes it a suspect: it takes as many suspects as failures to open the circuit, who is not
+ * suspected may look for itself soon, and the others probe in turn.
  * No timers: time is read when somebody asks.
  */
 
-/** Failures in a row that open the circuit: more than the lots that are on their way at once. */
-export const FAILURES_TO_OPEN = 5;
+/** Failures in a row, or suspects, that open the circuit: more than the lots of one party that are on their way at once. */
+const FAILURES_TO_OPEN = 5;
 const PAUSE_FIRST_MS = 500;
 /** An environment that comes back is found within this time. */
 const PAUSE_MAX_MS = 30_000;
 /** Jitter: a pause lasts between this share of its length and all of it, so that several processes do not march in step. */
 const PAUSE_SHARE_MIN = 0.5;
-/** While somebody is probing: how soon to look again. */
+/** While another is probing, or has its turn: how soon to look again. */
 const PROBE_LOOK_MS = 250;
+/** For how long a turn is kept for whose it is: longer than the worker takes to look at a party again. */
+const TURN_MS = 1_500;
 
-/** Leave to try once. Exactly one of its three ends is to be called; a second call does nothing. */
+/** Leave to try once. Exactly one of its ends is to be called; a second call does nothing. */
 export type Pass = {
   /** The other side gave an answer of its own. */
   answered(): void;
-  /** It could not be reached, or what came was not its own. */
+  /** It could not be reached, whoever tries. */
   failed(): void;
+  /** It came to nothing in a way that others need not share. */
+  suspected(): void;
   /** Nothing was learned. */
   withdrawn(): void;
 };
 
 export type Breaker = {
-  /** Undefined while the circuit is open, and while another is probing. */
-  enter(): Pass | undefined;
+  /** Undefined while the circuit is open, and while another is probing. `party`: who tries, when several share it. */
+  enter(party?: object): Pass | undefined;
   /** Whether it is worth trying with more than one request at once. */
   isClosed(): boolean;
-  /** Milliseconds until it is worth trying; 0 when it is now. */
-  pauseMs(): number;
+  /** Milliseconds until it is worth trying, or looking again, for this party; 0 when it is now. Asking takes a turn. */
+  pauseMs(party?: object): number;
 };
 
 export type BreakerSettings = {
@@ -47,29 +54,69 @@ export type BreakerSettings = {
   readonly onClose?: () => void;
 };
 
+/** Who shares a circuit with nobody. */
+const ALONE = {};
+
 export function openBreaker(settings: BreakerSettings = {}): Breaker {
   const { failuresToOpen = FAILURES_TO_OPEN, pauseFirstMs = PAUSE_FIRST_MS, pauseMaxMs = PAUSE_MAX_MS } = settings;
   const { now = () => performance.now(), random = Math.random, onOpen, onClose } = settings;
   /** In a row. */
   let failures = 0;
+  /** Since the last answer: whose tries came to nothing, and how often the circuit had been opened by then. */
+  const suspects = new Map<object, number>();
   /** How often it was opened without closing in between. */
   let openings = 0;
-  let openUntil = 0;
+  /** While it is open: when the next turn begins. */
+  let turnFrom = 0;
+  /** While it is open: when a party may probe out of turn that is no suspect. */
+  let secondFrom = 0;
   let probe: symbol | undefined;
+  /** While it is open: who wants to try, in the order of their turns. */
+  const queue = new Set<object>();
 
-  const open = (): void => {
+  /** `isDoubtful`: for suspicions alone, so that somebody else may look soon. */
+  const open = (count: number, isDoubtful: boolean): void => {
     const length = Math.min(pauseFirstMs * 2 ** Math.min(openings, 30), pauseMaxMs);
     const pauseMs = Math.ceil(length * (PAUSE_SHARE_MIN + (1 - PAUSE_SHARE_MIN) * random()));
     openings += 1;
-    openUntil = now() + pauseMs;
-    onOpen?.({ failures, pauseMs });
+    turnFrom = now() + pauseMs;
+    secondFrom = isDoubtful ? now() + pauseFirstMs : Number.POSITIVE_INFINITY;
+    onOpen?.({ failures: count, pauseMs });
+  };
+
+  /** When this party, which asks now, may probe. */
+  const readyAt = (party: object): number => {
+    queue.add(party);
+    const isNext = queue.values().next().value === party;
+    const inTurn = turnFrom + (isNext ? 0 : TURN_MS);
+    return suspects.has(party) ? inTurn : Math.min(inTurn, secondFrom);
+  };
+
+  /** Its turn is used up; in turn, so are those that others let pass. */
+  const leaveQueue = (party: object): void => {
+    if (now() >= turnFrom + TURN_MS) {
+      for (const one of queue) {
+        if (one === party) break;
+        queue.delete(one);
+      }
+    }
+    queue.delete(party);
+  };
+
+  /** The next turn is that of somebody else, and begins at once when the pause is over. */
+  const passOn = (): void => {
+    turnFrom = Math.max(turnFrom, now());
   };
 
   return {
-    enter: () => {
-      if (openings > 0 && (probe !== undefined || now() < openUntil)) return undefined;
+    enter: (party = ALONE) => {
       const own = Symbol('pass');
-      if (openings > 0) probe = own;
+      if (openings > 0) {
+        const from = readyAt(party);
+        if (probe !== undefined || now() < from) return undefined;
+        leaveQueue(party);
+        probe = own;
+      }
       let isOver = false;
       /** Runs once, told whether this was the probe. */
       const end =
@@ -87,21 +134,35 @@ export function openBreaker(settings: BreakerSettings = {}): Breaker {
           failures = 0;
           openings = 0;
           probe = undefined;
+          suspects.clear();
+          queue.clear();
           if (wasOpen) onClose?.();
         }),
         failed: end((wasProbe) => {
           failures += 1;
           // Who set out before the circuit opened and fails after it tells nothing new.
-          if (wasProbe || (openings === 0 && failures >= failuresToOpen)) open();
+          if (wasProbe || (openings === 0 && failures >= failuresToOpen)) open(failures, false);
         }),
-        withdrawn: end(() => undefined),
+        suspected: end((wasProbe) => {
+          if (!wasProbe && openings > 0) return;
+          suspects.set(party, openings);
+          const agreeing = [...suspects.values()].filter((when) => when === openings).length;
+          if (agreeing >= failuresToOpen) open(agreeing, true);
+          else if (wasProbe) passOn();
+        }),
+        withdrawn: end((wasProbe) => {
+          if (wasProbe) passOn();
+        }),
       };
     },
     isClosed: () => openings === 0,
-    pauseMs: () => {
+    pauseMs: (party = ALONE) => {
       if (openings === 0) return 0;
+      const own = readyAt(party) - now();
       if (probe !== undefined) return PROBE_LOOK_MS;
-      return Math.max(0, Math.ceil(openUntil - now()));
+      // The turn of another may end early, with an answer.
+      const next = Math.max(0, turnFrom - now()) + PROBE_LOOK_MS;
+      return Math.max(0, Math.ceil(Math.min(own, next)));
     },
   };
 }

@@ -42,10 +42,13 @@ export type Ask = {
 /** `code` is for the log, `why` for the operator. */
 export type Outcome =
   | { readonly kind: 'answered'; readonly status: number; readonly type: string; readonly body: Buffer }
-  /** Nothing of the request left this host over a connection that holds. */
-  | { readonly kind: 'unsent'; readonly code: string; readonly why: string }
-  /** The other side refused our certificate while the connection was made, so it read nothing. */
-  | { readonly kind: 'barred'; readonly code: string; readonly why: string }
+  /**
+   * Nothing of the request left this host over a connection that holds. `isUnreachable`: there was nobody to talk to, with
+   * whatever certificate; everything later may be an answer to ours, or to our settings.
+   */
+  | { readonly kind: 'unsent'; readonly code: string; readonly why: string; readonly isUnreachable?: boolean }
+  /** Our certificate was refused while the connection was made, so nothing was read. `isHere`: before it left this host. */
+  | { readonly kind: 'barred'; readonly code: string; readonly why: string; readonly isHere?: boolean }
   /** It left, at least in part, and no whole answer came. */
   | { readonly kind: 'lost'; readonly code: string; readonly why: string };
 
@@ -88,7 +91,7 @@ export function openLine(settings: LineSettings): Line {
 }
 
 const NOT_SECURE = {
-  barred: { kind: 'barred', code: 'NOT_HTTPS', why: 'o endereço do ADN precisa começar com https://' },
+  barred: { kind: 'barred', code: 'NOT_HTTPS', why: 'o endereço do ADN precisa começar com https://', isHere: true },
 } as const;
 
 type Secure = { readonly context: tls.SecureContext } | { readonly barred: Outcome };
@@ -100,7 +103,7 @@ function secureContext({ key, cert, ca }: LineSettings['tls']): Secure {
   } catch (error) {
     const code = codeOf(error);
     const why = `o certificado, a chave do município ou as autoridades do ADN não puderam ser usados em TLS (${code})`;
-    return { barred: { kind: 'barred', code, why } };
+    return { barred: { kind: 'barred', code, why, isHere: true } };
   }
 }
 
@@ -185,7 +188,7 @@ function exchange(pool: Pool, base: string, ask: Ask): Promise<Outcome> {
           ),
         );
       },
-      onResponseError: (_controller, error) => finish(outcomeOf(error, isSent)),
+      onResponseError: (_controller, error) => finish(outcomeOf(error, isSent, answer !== undefined)),
     };
     const headers = {
       accept: JSON_TYPE,
@@ -195,7 +198,7 @@ function exchange(pool: Pool, base: string, ask: Ask): Promise<Outcome> {
     try {
       pool.dispatch({ method: ask.method, path: base + ask.path, headers, body: ask.body ?? null }, handler);
     } catch (error) {
-      finish(outcomeOf(error, isSent));
+      finish(outcomeOf(error, isSent, answer !== undefined));
     }
   });
 }
@@ -226,17 +229,52 @@ async function decoded(body: Buffer, encoding: string, bytesMax: number): Promis
 const CERTIFICATE_ALERT =
   /ALERT_(BAD_CERTIFICATE|UNSUPPORTED_CERTIFICATE|CERTIFICATE_|NO_CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED)/;
 
+/**
+ * No name, no route, nobody at the port. A time-out is not among them, because a server may also fall silent while it
+ * checks a certificate.
+ */
+const UNREACHABLE = /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN)$/;
+
+const NOT_TLS =
+  'o que respondeu no endereço do ADN não fala HTTPS como se espera; confira o endereço e a porta (--adn-url)';
+
 const WHYS: readonly (readonly [RegExp, string])[] = [
   [
     /^CLOSED_AFTER_HANDSHAKE$/,
     'o ADN encerrou a conexão assim que viu o certificado do município; se isso persiste, confira se ele é aceito',
   ],
-  [/^ECONNREFUSED$/, 'o ADN recusou a conexão'],
-  [/^(ENOTFOUND|EAI_\w+)$/, 'o nome do ADN não foi encontrado no DNS'],
-  [/^(UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT)$/, 'o ADN não aceitou a conexão no prazo'],
-  [/^(EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN)$/, 'não há rota até o ADN'],
-  [/^ERR_TLS_CERT_ALTNAME_INVALID$/, 'o certificado do servidor do ADN é de outro nome'],
-  [/^CERT_HAS_EXPIRED$/, 'o certificado do servidor do ADN está vencido'],
+  [
+    /ALERT_HANDSHAKE_FAILURE$|ALERT_DECRYPT_ERROR$/,
+    'o ADN não aceitou abrir a conexão TLS; se isso persiste, confira o certificado do município',
+  ],
+  [
+    /^(ECONNRESET|ECONNABORTED|EPIPE|UND_ERR_SOCKET)$/,
+    'o ADN interrompeu a conexão antes de responder; se isso persiste, confira o certificado do município',
+  ],
+  [
+    /^ECONNREFUSED$/,
+    'o ADN recusou a conexão: ninguém atende nesse endereço e porta; se isso persiste, confira o endereço (--adn-url)',
+  ],
+  [/^ENOTFOUND$/, 'o nome do ADN não existe no DNS; confira o endereço (--adn-url) e o DNS desta máquina'],
+  [/^EAI_\w+$/, 'o nome do ADN não pôde ser procurado; confira o DNS e a rede desta máquina'],
+  [
+    /^(UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT)$/,
+    'o ADN não aceitou a conexão no prazo; se isso persiste, confira a porta do endereço e o firewall',
+  ],
+  [/^(EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN)$/, 'não há rota até o ADN; confira a rede desta máquina'],
+  [
+    /^ERR_TLS_CERT_ALTNAME_INVALID$/,
+    'o certificado do servidor do ADN é de outro nome; confira o endereço (--adn-url)',
+  ],
+  [
+    /^CERT_(HAS_EXPIRED|NOT_YET_VALID)$/,
+    'o certificado do servidor do ADN está fora da validade; confira também o relógio desta máquina',
+  ],
+  [/WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST|UNEXPECTED_MESSAGE|^HPE_/, NOT_TLS],
+  [
+    /PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL/,
+    'o ADN e este serviço não têm versão de TLS em comum; aqui se fala TLS 1.2 ou 1.3',
+  ],
   [
     /CERT|ISSUER|SIGNATURE|^INVALID_PURPOSE$/,
     'o certificado do servidor do ADN não vem de uma autoridade aceita; confira o arquivo de autoridades (--adn-ca)',
@@ -245,19 +283,16 @@ const WHYS: readonly (readonly [RegExp, string])[] = [
   [/^UND_ERR_(CLOSED|DESTROYED)$/, 'o serviço está encerrando'],
 ];
 
-function outcomeOf(error: unknown, isSent: boolean): Outcome {
+/** `isAnswered`: an answer had begun, which nobody gives to a certificate that he refuses. */
+function outcomeOf(error: unknown, isSent: boolean, isAnswered: boolean): Outcome {
   const code = codeOf(error);
   if (CERTIFICATE_ALERT.test(code)) {
     return { kind: 'barred', code, why: 'o ADN recusou o certificado do município ao abrir a conexão' };
   }
-  const why = WHYS.find(([pattern]) => pattern.test(code))?.[1];
-  return isSent
-    ? {
-        kind: 'lost',
-        code,
-        why: why ?? 'o ADN interrompeu a conexão; se isso persiste, confira o certificado do município',
-      }
-    : { kind: 'unsent', code, why: why ?? 'a conexão com o ADN não pôde ser aberta' };
+  const why = isAnswered
+    ? 'o ADN interrompeu a resposta no meio'
+    : (WHYS.find(([pattern]) => pattern.test(code))?.[1] ?? 'a conexão com o ADN falhou');
+  return isSent ? { kind: 'lost', code, why } : { kind: 'unsent', code, why, isUnreachable: UNREACHABLE.test(code) };
 }
 
 /** The name that an error bears in the program; its text may quote what it was about. */

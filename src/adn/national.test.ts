@@ -9,12 +9,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import https from 'node:https';
 import net, { type AddressInfo } from 'node:net';
 import { describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliCompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { onEnd } from '../../test/support/cleanup.ts';
 import { CLIENT_EXTENSIONS, createAuthority, SERVER_EXTENSIONS } from '../../test/support/tls.ts';
 import type { AdnAnswer, AdnKnowledge } from './adn.ts';
-import { openBreaker } from './breaker.ts';
+import { openBreaker, type Pass } from './breaker.ts';
 import { type NationalSettings, nationalAdn } from './national.ts';
 
 const authority = createAuthority('autoridade');
@@ -671,7 +672,7 @@ describe('an answer that proves nothing', () => {
         if (scene.raw) return response.socket?.end(scene.bytes);
         response.writeHead(scene.status, { 'Content-Type': scene.type }).end(scene.bytes);
       },
-      { breaker: openBreaker({ failuresToOpen: Infinity }), limits: { refusedFirstMs: 0, refusedMaxMs: 0 } },
+      { limits: { refusedFirstMs: 0, refusedMaxMs: 0, troubledFirstMs: 0, troubledMaxMs: 0 } },
     );
     const jsonText = fc.oneof(
       fc.json(),
@@ -763,8 +764,10 @@ describe('a connection that cannot be made', () => {
   test('nobody listens: unavailable, for sharing and for asking', async () => {
     const { port } = await closedPort();
     const { share, find } = await stage(accepts, { url: `https://localhost:${port}` });
-    assert.deepEqual(await share(A), { [A]: { kind: 'unavailable', why: 'o ADN recusou a conexão' } });
-    assert.deepEqual(await find(askedFor(A)), { [A]: { kind: 'unavailable', why: 'o ADN recusou a conexão' } });
+    for (const answer of [(await share(A))[A], (await find(askedFor(A)))[A]]) {
+      assert.equal(answer?.kind, 'unavailable');
+      assert.match(tells(answer), /^o ADN recusou a conexão: .*confira o endereço \(--adn-url\)$/);
+    }
   });
 
   test('no such name: unavailable', async () => {
@@ -814,9 +817,9 @@ describe('a connection that cannot be made', () => {
     const { port } = other.address() as AddressInfo;
     for (const host of ['localhost', '127.0.0.1']) {
       const { share } = await stage(accepts, { url: `https://${host}:${port}` });
-      assert.deepEqual(await share(A), {
-        [A]: { kind: 'unavailable', why: 'o certificado do servidor do ADN é de outro nome' },
-      });
+      const answer = (await share(A))[A]!;
+      assert.equal(answer.kind, 'unavailable');
+      assert.match(tells(answer), /^o certificado do servidor do ADN é de outro nome; confira o endereço/);
     }
   });
 
@@ -938,29 +941,38 @@ describe('the operator', () => {
 });
 
 describe('the circuit', () => {
-  test('opens after five failures in a row, is probed by one lot, and closes by its answer', async () => {
-    const clock = { now: 0 };
-    const breaker = openBreaker({ now: () => clock.now, random: () => 0.999, pauseFirstMs: 1000, pauseMaxMs: 4000 });
-    const { share, find, asked, scene, adn } = await stage((_asked, response) => json(response, 503, ''), { breaker });
+  test('of a municipality opens after five failures in a row, is probed by one lot, and closes by its answer', async () => {
+    const { share, find, asked, scene, adn, breaker, logged } = await stage(
+      (_asked, response) => json(response, 503, ''),
+      { limits: { troubledFirstMs: 300, troubledMaxMs: 2000 } },
+    );
+    const pauses = (): unknown[] => logged.filter(({ about }) => 'pauseMs' in about).map(({ about }) => about);
     for (let turn = 0; turn < 5; turn += 1) assert.equal((await share(A))[A]!.kind, 'unknown');
-    assert.ok(adn.pauseMs() > 900 && adn.pauseMs() <= 1000);
-    assert.equal((await share(A))[A]!.kind, 'unavailable', 'not sent, so certainly not taken');
-    assert.equal((await find(askedFor(A)))[A]!.kind, 'unavailable');
+    assert.ok(adn.pauseMs() > 100 && adn.pauseMs() <= 300);
+    for (const answer of [(await share(A))[A], (await find(askedFor(A)))[A]]) {
+      assert.equal(answer?.kind, 'unavailable', 'not sent, so certainly not taken');
+      assert.equal(tells(answer), 'o ADN respondeu com HTTP 503');
+    }
     assert.equal(asked.length, 5);
+    assert.ok(breaker.isClosed(), 'the others of this address are not concerned');
 
-    clock.now += 1000;
+    await sleep(adn.pauseMs());
     const many = Array.from({ length: 200 }, (_, place) => chaveOf(place));
     const failed = await share(...many);
     assert.equal(asked.length, 6, 'one probe');
     const kinds = Object.values(failed).map(({ kind }) => kind);
     assert.deepEqual([kinds.filter((kind) => kind === 'unknown').length, kinds.length], [50, 200]);
-    assert.ok(adn.pauseMs() > 1000);
+    const [first, second] = pauses() as { why: string; pauseMs: number }[];
+    assert.equal(pauses().length, 2, 'told each time that it pauses');
+    assert.match(`${first!.why} ${second!.why}`, /HTTP 503.*HTTP 503/);
+    assert.ok(first!.pauseMs <= 300 && second!.pauseMs >= 300, 'it grows');
 
-    clock.now += 2000;
+    await sleep(adn.pauseMs());
     scene.play = accepts;
     const answers = await share(...many);
     assert.ok(Object.values(answers).every(({ kind }) => kind === 'accepted'));
     assert.equal(adn.pauseMs(), 0);
+    assert.equal(logged.at(-1)!.message, 'o ADN voltou a atender este município');
   });
 
   test('stays closed for refusals, for missing entries, and for what only one municipality has to mend', async () => {
@@ -976,14 +988,48 @@ describe('the circuit', () => {
     }
   });
 
-  test('opens when the ADN says that it is out of order: maintenance, or errors without a name', async () => {
+  test('of a municipality opens when the ADN says that it is out of order: maintenance, or errors without a name', async () => {
     for (const code of ['E1217', 'E999', 'RNG9999']) {
-      const { share, find, breaker } = await stage((_asked, response) => json(response, 400, refusal(code)));
+      const { share, find, adn, breaker } = await stage((_asked, response) => json(response, 400, refusal(code)));
       for (let turn = 0; turn < 3; turn += 1) await share(A);
-      assert.ok(breaker.isClosed());
+      assert.equal(adn.pauseMs(), 0);
       for (let turn = 0; turn < 2; turn += 1) await find(askedFor(A));
-      assert.ok(!breaker.isClosed(), code);
+      assert.ok(adn.pauseMs() > 0, code);
+      assert.ok(breaker.isClosed(), 'it may be said to this municipality alone');
     }
+  });
+
+  test('of the address opens when as many municipalities fare alike, and one that has not tried may look soon', async () => {
+    const breaker = openBreaker({ pauseFirstMs: 200, pauseMaxMs: 60_000, random: () => 0.999 });
+    const { port, scene } = await stage((_asked, response) => json(response, 400, refusal('E999')));
+    const url = `https://localhost:${port}`;
+    const several = await Promise.all(Array.from({ length: 6 }, () => stage(accepts, { url, breaker })));
+    const fresh = several.pop()!;
+    for (const one of several) {
+      assert.equal(one.adn.pauseMs(), 0);
+      await one.share(A);
+    }
+    assert.ok(!breaker.isClosed());
+    for (const one of [...several, fresh]) assert.ok(one.adn.pauseMs() > 0 && one.adn.pauseMs() <= 1000);
+    scene.play = accepts;
+    await sleep(fresh.adn.pauseMs());
+    assert.equal((await fresh.share(A))[A]!.kind, 'accepted');
+    assert.deepEqual(
+      several.map(({ adn }) => adn.pauseMs()),
+      [0, 0, 0, 0, 0],
+      'its luck is that of all',
+    );
+  });
+
+  test('of the address is not touched by a certificate that cannot even be used here', async () => {
+    const breaker = openBreaker();
+    const passes: string[] = [];
+    const { share } = await stage(accepts, {
+      tls: { key: 'lixo', cert: 'lixo', ca: undefined },
+      breaker: { ...breaker, enter: (party) => spied(breaker.enter(party), (end) => passes.push(end)) },
+    });
+    assert.equal((await share(A))[A]!.kind, 'misconfigured');
+    assert.equal(passes[0], 'withdrawn', 'it says nothing of the other side');
   });
 
   test('is that of the address: what one municipality learned, another need not', async () => {
@@ -994,6 +1040,124 @@ describe('the circuit', () => {
     const other = await stage(accepts, { url, breaker });
     for (let turn = 0; turn < 5; turn += 1) await one.share(A);
     assert.ok(other.adn.pauseMs() > 0);
+  });
+});
+
+describe('two municipalities at one address', () => {
+  /** Does as the worker does: sends when it is worth it, sleeps when it is not. */
+  const runs = (adn: ReturnType<typeof nationalAdn>) => {
+    const answers: AdnAnswer[] = [];
+    const pauses: number[] = [];
+    let isOver = false;
+    const running = (async () => {
+      while (!isOver) {
+        const pauseMs = adn.pauseMs();
+        if (pauseMs > 0) pauses.push(pauseMs);
+        if (pauseMs === 0) answers.push(...(await adn.share('x', documentsOf(A, B, C))).values());
+        await sleep(Math.max(10, pauseMs));
+      }
+    })();
+    const stop = async (): Promise<void> => {
+      isOver = true;
+      await running;
+    };
+    onEnd(stop);
+    return { answers, pauses, stop };
+  };
+  const until = async (what: string, isSo: () => boolean): Promise<void> => {
+    for (const began = performance.now(); !isSo(); await sleep(10)) {
+      assert.ok(performance.now() - began < 10_000, what);
+    }
+  };
+  /** Two clients with a certificate each, over one circuit; the most probes that were let through at once. */
+  const pair = async (port: number) => {
+    const circuit = openBreaker({ pauseFirstMs: 100, pauseMaxMs: 400 });
+    const probes = { now: 0, most: 0, all: 0 };
+    const breaker = {
+      ...circuit,
+      enter: (party?: object) => {
+        const isProbe = !circuit.isClosed();
+        const pass = circuit.enter(party);
+        if (pass === undefined || !isProbe) return pass;
+        probes.all += 1;
+        probes.now += 1;
+        probes.most = Math.max(probes.most, probes.now);
+        return spied(pass, () => (probes.now -= 1));
+      },
+    };
+    const limits = { troubledFirstMs: 100, troubledMaxMs: 800 };
+    const url = `https://localhost:${port}`;
+    const ours = { key: client.key, cert: client.cert, ca: authority.ca };
+    const good = await stage(accepts, { url, breaker, limits, tls: ours });
+    const bad = await stage(accepts, { url, breaker, limits, tls: { ...ours, key: foreign.key, cert: foreign.cert } });
+    return { circuit, probes, good, bad };
+  };
+  const isAccepted = (answer: AdnAnswer | undefined): boolean => answer?.kind === 'accepted';
+
+  for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
+    test(`a certificate that is refused pauses its own municipality alone, until it is accepted (${version})`, async () => {
+      const { adnServer, port } = await stage(accepts);
+      const believing = (...ca: readonly string[]): void =>
+        adnServer.setSecureContext({
+          key: server.key,
+          cert: server.cert,
+          ca: [...ca],
+          minVersion: version,
+          maxVersion: version,
+        });
+      believing(authority.ca);
+      const { circuit, good, bad } = await pair(port);
+
+      // Nobody else sends: what it meets is all that the circuit of the address learns.
+      const one = runs(bad.adn);
+      const told = () => bad.logged.filter(({ about }) => 'pauseMs' in about);
+      await until('it pauses', () => told().length >= 3);
+      assert.ok(circuit.isClosed());
+      assert.equal(good.adn.pauseMs(), 0);
+
+      const other = runs(good.adn);
+      await until('the other sends', () => told().length >= 5 && other.answers.length >= 60);
+      assert.ok(other.answers.every(isAccepted), 'the whole time');
+      assert.deepEqual(other.pauses, []);
+      assert.ok(!one.answers.some(isAccepted));
+      for (const { about, message } of told()) {
+        assert.match(String(about.why), /confira (o certificado do município|se ele é aceito)/);
+        assert.match(message, /não atende este município/);
+      }
+      const pauses = told().map(({ about }) => Number(about.pauseMs));
+      assert.ok(pauses[0]! <= 100 && pauses.at(-1)! > 200, `${pauses}`);
+
+      believing(authority.ca, stranger.ca);
+      await until('it recovers', () => isAccepted(one.answers.at(-1)));
+      await Promise.all([one.stop(), other.stop()]);
+      assert.equal(bad.adn.pauseMs(), 0);
+      assert.ok(bad.logged.some(({ message }) => message === 'o ADN voltou a atender este município'));
+      assert.ok(other.answers.every(isAccepted));
+      assert.deepEqual(good.logged, []);
+    });
+  }
+
+  test('a server that is gone pauses both, with one probe at a time, and both recover', async () => {
+    const first = await stage(accepts);
+    first.adnServer.setSecureContext({ key: server.key, cert: server.cert, ca: [authority.ca, stranger.ca] });
+    const { circuit, probes, good, bad } = await pair(first.port);
+    const both = [runs(good.adn), runs(bad.adn)];
+    await until('both send', () => both.every(({ answers }) => isAccepted(answers.at(-1))));
+    await first.close();
+    await until('both pause', () => both.every(({ pauses }) => pauses.length >= 5) && probes.all >= 4);
+    assert.ok(!circuit.isClosed());
+    assert.equal(probes.most, 1);
+    first.adnServer.listen(first.port, '127.0.0.1');
+    const before = both.map(({ answers }) => answers.length);
+    await until('both recover', () =>
+      both.every(({ answers }, place) => answers.slice(before[place]).some(isAccepted)),
+    );
+    await Promise.all(both.map(({ stop }) => stop()));
+    assert.ok(circuit.isClosed());
+    assert.equal(probes.most, 1);
+    assert.ok([...good.logged, ...bad.logged].every(({ message }) => !/certificado/.test(message)));
+    first.adnServer.closeAllConnections();
+    first.adnServer.close();
   });
 });
 
@@ -1203,6 +1367,23 @@ describe('the end', () => {
     await adn.close();
   });
 });
+
+/** A pass that tells by which end it came to its end. */
+function spied(pass: Pass | undefined, tell: (end: keyof Pass) => void): Pass | undefined {
+  if (pass === undefined) return undefined;
+  let isOver = false;
+  const spy = (end: keyof Pass) => () => {
+    if (!isOver) tell(end);
+    isOver = true;
+    pass[end]();
+  };
+  return {
+    answered: spy('answered'),
+    failed: spy('failed'),
+    suspected: spy('suspected'),
+    withdrawn: spy('withdrawn'),
+  };
+}
 
 async function closedPort(): Promise<{ readonly port: number }> {
   const probe = net.createServer().listen(0, '127.0.0.1');

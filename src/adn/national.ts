@@ -49,6 +49,9 @@ const LIMITS = {
   /** How long nothing is sent after the municipality's certificate or permission was refused. */
   refusedFirstMs: 60_000,
   refusedMaxMs: 900_000,
+  /** How long nothing is sent for this municipality after several tries came to nothing that may work for others. */
+  troubledFirstMs: 1_000,
+  troubledMaxMs: 30_000,
 };
 
 /**
@@ -94,34 +97,57 @@ export function nationalAdn(settings: NationalSettings): Adn & { close(): Promis
     pauseFirstMs: limits.refusedFirstMs,
     pauseMaxMs: limits.refusedMaxMs,
     onOpen: ({ pauseMs }) =>
-      log.error({ adn: url.host, why: refusal, pauseMs }, 'the ADN refuses the certificate or the permission'),
-    onClose: () => log.info({ adn: url.host }, 'the ADN accepts the certificate again'),
+      log.error(
+        { adn: url.host, why: refusal, pauseMs },
+        'o ADN recusa o certificado ou a permissão do município; as notas dele esperam',
+      ),
+    onClose: () => log.info({ adn: url.host }, 'o ADN voltou a aceitar o certificado do município'),
   });
+  /** What came to nothing last, when that may be the fault of this municipality alone. */
+  let trouble = '';
+  const progress = openBreaker({
+    pauseFirstMs: limits.troubledFirstMs,
+    pauseMaxMs: limits.troubledMaxMs,
+    onOpen: ({ pauseMs }) =>
+      log.warn(
+        { adn: url.host, why: trouble, pauseMs },
+        'o ADN não atende este município; as notas dele esperam, e o envio é tentado de novo sozinho',
+      ),
+    onClose: () => log.info({ adn: url.host }, 'o ADN voltou a atender este município'),
+  });
+  /** As what this municipality shares the circuit with the others. */
+  const party = {};
   const troubles = new Map<string, number>();
   const walked = new Map<string, bigint>();
 
-  /** Sends one request if it is worth trying, and lets both circuits learn from what `read` makes of it. */
+  /** Sends one request if it is worth trying, and lets the circuits learn from what `read` makes of it. */
   async function ask<T>(ways: Ways<T>): Promise<T> {
     const allowed = permission.enter();
     if (allowed === undefined) return ways.barred(refusal);
-    const open = breaker.enter();
+    const hopeful = progress.enter();
+    if (hopeful === undefined) {
+      allowed.withdrawn();
+      return ways.unsent(trouble);
+    }
+    const open = breaker.enter(party);
     if (open === undefined) {
       allowed.withdrawn();
+      hopeful.withdrawn();
       return ways.unsent('o ADN não está respondendo; novas tentativas são feitas de tempos em tempos');
     }
-    const left = ways.deadline - performance.now();
-    if (left < limits.requestMinMs) {
-      allowed.withdrawn();
-      open.withdrawn();
-      return ways.unsent('não houve tempo para o envio nesta rodada');
-    }
-    const { method, path, body, bytesMax } = ways;
     try {
+      const left = ways.deadline - performance.now();
+      if (left < limits.requestMinMs) return ways.unsent('não houve tempo para o envio nesta rodada');
+      const { method, path, body, bytesMax } = ways;
       const totalMs = Math.min(left, limits.requestMs);
       const outcome = await line.request({ method, path, body, totalMs, bytesMax });
-      const { value, health, refused } = ways.read(outcome);
+      const { value, health, why, refused } = ways.read(outcome);
       if (health !== 'answered')
-        log.warn({ adn: url.host, method, ...aboutOf(outcome) }, 'no proper answer of the ADN');
+        log.warn({ adn: url.host, method, why, ...aboutOf(outcome) }, 'o ADN não deu uma resposta que sirva');
+      if (health === 'suspected') {
+        trouble = why ?? trouble;
+        hopeful.failed();
+      } else if (health === 'answered') hopeful.answered();
       open[health]();
       if (refused !== undefined) {
         refusal = refused;
@@ -130,8 +156,7 @@ export function nationalAdn(settings: NationalSettings): Adn & { close(): Promis
       return value;
     } finally {
       // Whoever ended before is deaf to this.
-      allowed.withdrawn();
-      open.withdrawn();
+      for (const pass of [allowed, hopeful, open]) pass.withdrawn();
     }
   }
 
@@ -185,7 +210,10 @@ export function nationalAdn(settings: NationalSettings): Adn & { close(): Promis
         if (!lot.done) await send(lot.value);
         return !lot.done;
       } catch (error) {
-        log.error({ err: error }, 'sharing with the ADN broke');
+        log.error(
+          { err: error },
+          'o envio de um lote ao ADN foi interrompido por uma falha deste serviço; as notas seguem na fila',
+        );
         return false;
       }
     };
@@ -193,7 +221,7 @@ export function nationalAdn(settings: NationalSettings): Adn & { close(): Promis
       for (let isMore = true; isMore; ) isMore = await sendNext();
     };
     // While only one would be let through, the others wait for its luck instead of being turned away.
-    const isDoubtful = !breaker.isClosed() || !permission.isClosed();
+    const isDoubtful = [breaker, permission, progress].some((circuit) => !circuit.isClosed());
     if (isDoubtful) await sendNext();
     await Promise.all(Array.from({ length: lotsAtOnce }, run));
 
@@ -205,7 +233,10 @@ export function nationalAdn(settings: NationalSettings): Adn & { close(): Promis
       else troubles.delete(chave_acesso);
     }
     if (doubts.size > 0)
-      log.warn({ adn: url.host, doubts: [...doubts].slice(0, 5) }, 'what became of notes is unknown');
+      log.warn(
+        { adn: url.host, doubts: [...doubts].slice(0, 5) },
+        'não se sabe se o ADN recebeu algumas notas; antes de enviá-las de novo, o ADN é consultado',
+      );
     return answers;
   }
 
@@ -258,7 +289,10 @@ export function nationalAdn(settings: NationalSettings): Adn & { close(): Promis
         }
       }
     } catch (error) {
-      log.error({ err: error }, 'asking the ADN broke');
+      log.error(
+        { err: error },
+        'a consulta ao ADN foi interrompida por uma falha deste serviço; as notas seguem na fila',
+      );
     }
     for (const { chave_acesso } of missing.values()) found.set(chave_acesso, rest);
     return found;
@@ -269,7 +303,8 @@ export function nationalAdn(settings: NationalSettings): Adn & { close(): Promis
     batchMax: limits.lotDocumentsMax * lotsAtOnce,
     share: (_tenant, documents) => share(documents),
     find: (_tenant, notas) => find(notas),
-    pauseMs: () => Math.max(breaker.pauseMs(), permission.pauseMs()),
+    // Who pauses for its own sake takes no turn of the others.
+    pauseMs: () => Math.max(permission.pauseMs(), progress.pauseMs()) || breaker.pauseMs(party),
     close: () => line.close(),
   };
 }
@@ -279,8 +314,11 @@ const UNREACHED = 10n ** 18n;
 
 type Health = keyof Pass;
 
-/** What an exchange means: for who asked, for the circuit, and for the certificate when that was refused. */
-type Read<T> = { readonly value: T; readonly health: Health; readonly refused?: string };
+/**
+ * What an exchange means: for who asked, for the circuits, and for the certificate when that was refused. `why` when the
+ * health is `failed` or `suspected`.
+ */
+type Read<T> = { readonly value: T; readonly health: Health; readonly why?: string; readonly refused?: string };
 
 type Ways<T> = {
   readonly method: 'GET' | 'POST';
@@ -295,6 +333,8 @@ type Ways<T> = {
   /** Not even tried: nobody answers there, or time is over. */
   readonly unsent: (why: string) => T;
 };
+
+type Uncertain = Extract<AdnAnswer, { readonly kind: 'unknown' | 'unavailable' }>;
 
 /** `split`: refused as a whole, for what may be the fault of a few. */
 type LotVerdict =
@@ -313,15 +353,19 @@ const UNTAKEN_STATUSES: ReadonlySet<number> = new Set([405, 411, 414, 415, 417, 
 const TOO_LARGE_STATUS = 413;
 
 function lotVerdict(outcome: Outcome, chaves: readonly string[]): Read<LotVerdict> {
-  const all = (answer: AdnAnswer, health: Health): Read<LotVerdict> => ({ value: { all: answer }, health });
-  const barred = (why: string): Read<LotVerdict> => ({
+  const all = (answer: Uncertain, health: Health): Read<LotVerdict> => ({
+    value: { all: answer },
+    health,
+    why: answer.why,
+  });
+  const barred = (why: string, health: Health): Read<LotVerdict> => ({
     value: { all: { kind: 'misconfigured', why } },
-    health: 'answered',
+    health,
     refused: why,
   });
-  if (outcome.kind === 'barred') return barred(outcome.why);
+  if (outcome.kind === 'barred') return barred(outcome.why, healthOf(outcome));
   if (outcome.kind === 'unsent') return all({ kind: 'unavailable', why: outcome.why }, healthOf(outcome));
-  if (outcome.kind === 'lost') return all({ kind: 'unknown', why: outcome.why }, 'failed');
+  if (outcome.kind === 'lost') return all({ kind: 'unknown', why: outcome.why }, healthOf(outcome));
 
   const { status, type, body } = outcome;
   const said = `o ADN respondeu com HTTP ${status}`;
@@ -329,15 +373,18 @@ function lotVerdict(outcome: Outcome, chaves: readonly string[]): Read<LotVerdic
     if (chaves.length > 1) return { value: { split: true }, health: 'withdrawn' };
     return all({ kind: 'unavailable', why: `${said}: a nota é grande demais` }, 'withdrawn');
   }
-  if (UNTAKEN_STATUSES.has(status)) return all({ kind: 'unavailable', why: said }, 'failed');
+  if (UNTAKEN_STATUSES.has(status)) return all({ kind: 'unavailable', why: said }, 'suspected');
   const isCredential = CREDENTIAL_STATUSES.has(status);
   const isBody = (status >= 200 && status < 300) || BODY_STATUSES.has(status);
-  if (!isBody && !isCredential) return all({ kind: 'unknown', why: said }, 'failed');
+  if (!isBody && !isCredential) return all({ kind: 'unknown', why: said }, 'suspected');
 
   const reading = readLot(type, body);
   if (reading.kind === 'refusal') return refusalVerdict(reading.erros, chaves.length);
-  if (isCredential) return barred(`${said}: o certificado do município não foi aceito para esta transmissão`);
-  if (reading.kind === 'unreadable') return all({ kind: 'unknown', why: `${reading.why} (HTTP ${status})` }, 'failed');
+  if (isCredential) {
+    return barred(`${said}: o certificado do município não foi aceito para esta transmissão`, 'answered');
+  }
+  if (reading.kind === 'unreadable')
+    return all({ kind: 'unknown', why: `${reading.why} (HTTP ${status})` }, 'suspected');
   const each = answersOf(chaves, reading.entries);
   const first = each.values().next().value;
   const isRefused = first?.kind === 'misconfigured' && [...each.values()].every(({ kind }) => kind === first.kind);
@@ -351,7 +398,8 @@ function refusalVerdict(erros: Parameters<typeof verdictOf>[0], documents: numbe
   }
   const answer = verdictOf(erros);
   if (answer.kind === 'misconfigured') return { value: { all: answer }, health: 'answered', refused: answer.why };
-  return { value: { all: answer }, health: meanings.has('passing') ? 'failed' : 'answered' };
+  if (answer.kind !== 'unknown' || !meanings.has('passing')) return { value: { all: answer }, health: 'answered' };
+  return { value: { all: answer }, health: 'suspected', why: answer.why };
 }
 
 type PageVerdict = { readonly entries: readonly DistributedNota[] } | { readonly stop: AdnKnowledge };
@@ -360,31 +408,38 @@ function pageVerdict(outcome: Outcome): Read<PageVerdict> {
   const unavailable = (why: string, health: Health): Read<PageVerdict> => ({
     value: { stop: { kind: 'unavailable', why } },
     health,
+    why,
   });
-  if (outcome.kind === 'barred') return { ...unavailable(outcome.why, 'answered'), refused: outcome.why };
+  if (outcome.kind === 'barred') return { ...unavailable(outcome.why, healthOf(outcome)), refused: outcome.why };
   if (outcome.kind !== 'answered') return unavailable(outcome.why, healthOf(outcome));
   const { status, type, body } = outcome;
   const said = `o ADN respondeu à consulta com HTTP ${status}`;
   const isCredential = CREDENTIAL_STATUSES.has(status);
   if (!(status >= 200 && status < 300) && !BODY_STATUSES.has(status) && !isCredential)
-    return unavailable(said, 'failed');
+    return unavailable(said, 'suspected');
   const reading = readPage(type, body);
   if (reading.kind === 'refusal') {
     const meanings = meaningsOf(reading.erros);
     // Who may not ask may be allowed to share all the same: sharing goes on.
     if (meanings.has('credential')) return unavailable(credentialWhy(reading.erros), 'answered');
     const why = `o ADN recusou a consulta (${codesOf(reading.erros)})`;
-    return unavailable(why, meanings.has('passing') ? 'failed' : 'answered');
+    return unavailable(why, meanings.has('passing') ? 'suspected' : 'answered');
   }
   if (isCredential) return { ...unavailable(said, 'answered'), refused: said };
-  if (reading.kind === 'unreadable') return unavailable(`${reading.why} (HTTP ${status})`, 'failed');
+  if (reading.kind === 'unreadable') return unavailable(`${reading.why} (HTTP ${status})`, 'suspected');
   if (reading.kind === 'end') return { value: { stop: { kind: 'absent' } }, health: 'answered' };
   return { value: { entries: reading.entries }, health: 'answered' };
 }
 
-/** A request that never left because the service is going down says nothing about the other side. */
-function healthOf({ code }: { readonly code: string }): Health {
-  return /^UND_ERR_(CLOSED|DESTROYED)$/.test(code) ? 'withdrawn' : 'failed';
+/**
+ * What the circuits learn where nothing was answered. A request that never left because of our certificate's file, or
+ * because the service is going down, says nothing about the other side. Only where nobody can be reached do all
+ * municipalities fare alike: the rest may be how a server treats one certificate, one address or one note.
+ */
+function healthOf(outcome: Exclude<Outcome, { readonly kind: 'answered' }>): Health {
+  if (outcome.kind === 'barred') return outcome.isHere ? 'withdrawn' : 'answered';
+  if (/^UND_ERR_(CLOSED|DESTROYED)$/.test(outcome.code)) return 'withdrawn';
+  return outcome.kind === 'unsent' && outcome.isUnreachable ? 'failed' : 'suspected';
 }
 
 /**
