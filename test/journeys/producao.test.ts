@@ -139,8 +139,14 @@ describe('a municipality with a queue', () => {
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     for (const chave of keys) assert.equal(await statusOf(chave), 'rascunho');
     assert.equal((await simulator.ask('/estado')).documentos, 0);
+    const waiting = await run(['municipio', 'mostrar', 'fila'], env);
+    assert.match(waiting, new RegExp(`à espera +${NOTES} notas, a mais antiga emitida em `));
+    assert.match(waiting, /transmissão +\S.*\(desde /);
     await away(false);
     await allAuthorised(keys, 30_000);
+    const drained = await run(['municipio', 'mostrar', 'fila'], env);
+    assert.match(drained, /à espera +nenhuma nota\n/);
+    assert.doesNotMatch(drained, /transmissão/);
     assert.equal((await simulator.ask('/estado')).documentos, NOTES);
   });
 
