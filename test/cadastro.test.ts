@@ -508,7 +508,8 @@ describe('--aliquota', () => {
     for (const text of ['2', '2,00', '3.5', '5', '5.00']) assert.doesNotMatch(await said(text), /A alíquota/);
     for (const text of ['5.01', '7', '100'])
       assert.match(await said(text), /passa de 5 %, o máximo do ISS .*art\. 8º\)/);
-    for (const text of ['1,99', '0.05', '0']) assert.match(await said(text), /abaixo de 2 %, o mínimo .*art\. 8º-A\)/);
+    for (const text of ['1,99', '0.05', '0'])
+      assert.match(await said(text), /abaixo de 2 %, o mínimo .*art\. 8º-A\); 5 % se escreve 5\./);
     assert.equal((await rowOf('certo'))?.aliquota_padrao, '0.00');
     const created = await done('municipio', 'criar', 'caro', '--ibge', '3552205', '--aliquota', '6');
     assert.match(created, /A alíquota de 6\.00 % passa de 5 %/);

@@ -226,8 +226,8 @@ async function remarksOnAliquota(
     const which =
       aliquotaPadrao > ALIQUOTA_MAX
         ? 'passa de 5 %, o máximo do ISS (LC 116/2003, art. 8º)'
-        : 'fica abaixo de 2 %, o mínimo do ISS salvo nos subitens 7.02, 7.05 e 16.01 (LC 116/2003, art. 8º-A)';
-    avisos.push(`A alíquota de ${formatDecimal(aliquotaPadrao)} % ${which}. 5 % se escreve 5.`);
+        : 'fica abaixo de 2 %, o mínimo do ISS salvo nos subitens 7.02, 7.05 e 16.01 (LC 116/2003, art. 8º-A); 5 % se escreve 5';
+    avisos.push(`A alíquota de ${formatDecimal(aliquotaPadrao)} % ${which}.`);
   }
   const { servicos } = await world.store.countCadastro(tenant);
   if (servicos > 0) {

@@ -119,5 +119,5 @@ function barOf({ etapa, linhas, bytes, bytesTotal }: ImportProgress): string {
   const share = bytesTotal === 0 ? 1 : Math.min(1, bytes / bytesTotal);
   const full = Math.round(share * BAR_CELLS);
   const bar = `${'█'.repeat(full)}${'░'.repeat(BAR_CELLS - full)}`;
-  return `${bar} ${String(Math.floor(share * 100)).padStart(3)} %  ${grouped(linhas)} linhas`;
+  return `${bar} ${String(Math.floor(share * 100)).padStart(3)} %  ${linhas === 1 ? '1 linha' : `${grouped(linhas)} linhas`}`;
 }
