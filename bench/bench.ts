@@ -2,7 +2,7 @@
  * `npm run bench`: the whole service as its users run it, under load from another process, beside the floor of the same
  * machine. Figures are ratios within one run; they are not compared between machines.
  *
- *   --conexoes N (64)   --segundos N (15)   --prestadores N (50)
+ *   --conexoes N (64; 128 with --assinado)   --segundos N (15)   --prestadores N (50)
  *   --assinado            production: signed documents, transmission to the ADN simulator
  *   --assinado --fora N   the same with the ADN away for N seconds in the middle
  */
@@ -19,7 +19,7 @@ import { benchOutage, benchSigned } from './signed.ts';
 
 const { values } = parseArgs({
   options: {
-    conexoes: { type: 'string', default: '64' },
+    conexoes: { type: 'string' },
     segundos: { type: 'string', default: '15' },
     prestadores: { type: 'string', default: '50' },
     assinado: { type: 'boolean', default: false },
@@ -29,7 +29,7 @@ const { values } = parseArgs({
 const WARMUP_MS = 4_000;
 const SLUG = 'integracao';
 const options = {
-  connections: Number(values.conexoes),
+  connections: Number(values.conexoes ?? (values.assinado ? 128 : 64)),
   seconds: Number(values.segundos),
   providers: Number(values.prestadores),
 };

@@ -1,5 +1,6 @@
-/** What the main thread of a process did, from the profile that V8 writes: shares of its time by the step of our path. */
-import { readFileSync } from 'node:fs';
+/** What the threads of the service did, from the profiles that V8 writes: shares of their time by the step of our path. */
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 
 type Frame = { readonly functionName: string; readonly url: string };
 type Node = { readonly id: number; readonly callFrame: Frame; readonly children?: readonly number[] };
@@ -10,7 +11,10 @@ type Profile = {
 };
 
 /** The first row that any frame of a stack fits names the step; frames are looked at from the innermost on. */
-const STEPS: readonly (readonly [string, (frame: Frame) => boolean])[] = [
+type Steps = readonly (readonly [string, (frame: Frame) => boolean])[];
+
+/** Of the thread that has the doors. */
+export const ISSUING: Steps = [
   [
     'analisar o XML (libxml2)',
     ({ functionName, url }) => /libxml2/.test(url) && /^(fromBuffer|parse)/.test(functionName),
@@ -22,15 +26,34 @@ const STEPS: readonly (readonly [string, (frame: Frame) => boolean])[] = [
   ['ler o leiaute', ({ url }) => url.endsWith('layout/read.ts')],
   ['julgar', ({ url }) => url.endsWith('fiscal/judge.ts')],
   ['compor a NFS-e', ({ url }) => url.endsWith('fiscal/compose-nfse.ts')],
-  ['transmitir: assinar, enviar, assentar', ({ url }) => /flows\/(deliver|worker)\.ts$|\/adn\//.test(url)],
   ['gravar', ({ url }) => url.includes('/src/store/') || /node_modules\/pg/.test(url)],
   ['fatos', ({ url }) => url.endsWith('flows/gather-facts.ts')],
   ['HTTP', ({ url }) => url.includes('/doors/rest/') || /fastify|node:_http|node:net|node:internal\/streams/.test(url)],
   ['coleta de lixo', ({ functionName }) => functionName === '(garbage collector)'],
 ];
 
+/** Of the thread that transmits. */
+export const TRANSMITTING: Steps = [
+  ['assinar (RSA e resumos)', ({ url }) => url.endsWith('documents/signing.ts')],
+  ['comprimir', ({ url }) => url.startsWith('node:zlib')],
+  ['gravar e ler do banco', ({ url }) => url.includes('/src/store/') || /node_modules\/pg/.test(url)],
+  ['enviar e ler a resposta', ({ url }) => url.includes('/src/adn/') || /undici|node:(net|_?tls)/.test(url)],
+  ['montar e assentar', ({ url }) => url.includes('/src/flows/')],
+  ['coleta de lixo', ({ functionName }) => functionName === '(garbage collector)'],
+];
+
+/** The profile of one thread of a process that wrote its profiles into a folder; 0 is the main one. */
+export function profileOf(dir: string, thread: number): string {
+  const name = readdirSync(dir).find((one) => one.split('.')[4] === String(thread));
+  if (name === undefined) throw new Error(`there is no profile of thread ${thread} in ${dir}`);
+  return path.join(dir, name);
+}
+
 /** Seconds by step, and of all steps together; idle time is not counted. */
-export function stepsOf(file: string): { readonly steps: ReadonlyMap<string, number>; readonly total: number } {
+export function stepsOf(
+  file: string,
+  table: Steps,
+): { readonly steps: ReadonlyMap<string, number>; readonly total: number } {
   const { nodes, samples, timeDeltas } = JSON.parse(readFileSync(file, 'utf8')) as Profile;
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const parents = new Map<number, number>();
@@ -39,13 +62,13 @@ export function stepsOf(file: string): { readonly steps: ReadonlyMap<string, num
   const stepOf = (id: number): string | undefined => {
     if (known.has(id)) return known.get(id);
     const { callFrame } = byId.get(id)!;
-    const own = STEPS.find(([, fits]) => fits(callFrame))?.[0];
+    const own = table.find(([, fits]) => fits(callFrame))?.[0];
     const parent = parents.get(id);
     const step = own ?? (parent === undefined ? undefined : stepOf(parent));
     known.set(id, step);
     return step;
   };
-  const steps = new Map<string, number>(STEPS.map(([name]) => [name, 0]));
+  const steps = new Map<string, number>(table.map(([name]) => [name, 0]));
   let total = 0;
   samples.forEach((id, place) => {
     if (byId.get(id)!.callFrame.functionName === '(idle)') return;

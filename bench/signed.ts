@@ -2,7 +2,7 @@
  * `npm run bench -- --assinado`: the path of production. Signed documents into a tenant in production, the worker signing
  * and transmitting over mutual TLS to the ADN simulator, everything on this machine at once.
  */
-import { readdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import {
   openStage,
@@ -19,13 +19,14 @@ import { cnpjsOf, type ProviderKeys, signedDps } from './documents.ts';
 import { floors, signedFloor } from './floor.ts';
 import type { LoadOrder, LoadResult } from './load.ts';
 import { cpuSecondsOf, cpuSecondsOfProcess } from './processes.ts';
-import { stepsOf } from './profile.ts';
+import { ISSUING, profileOf, stepsOf, TRANSMITTING } from './profile.ts';
 import { drainTime, generate, latencyRow, printRows, type Row, verifyThere } from './run.ts';
 
 const SLUG = 'exemplo';
 /** More than this is not expected of two cores; the documents are signed before the clock starts. */
 const RATE_MAX = 2_600;
-const WARMUP_MS = 5_000;
+/** Longer than it takes V8 to have compiled what runs often. */
+const WARMUP_MS = 10_000;
 const PROFILE_WARMUP_MS = 2_000;
 const PROFILE_MS = 6_000;
 
@@ -96,8 +97,10 @@ export function benchSigned(dataDir: string, options: SignedOptions): Promise<vo
       ['emissão / piso de verificação', (rate / floor).toFixed(2)],
       ['emissão / piso de inserção', (rate / insert).toFixed(2)],
     ]);
-    console.log('\nLinha principal do serviço, noutra passada com o perfil ligado (µs por nota):');
-    printRows(profile);
+    console.log('\nNoutra passada, com o perfil ligado, em µs por nota. O fio que recebe e emite:');
+    printRows(profile.issuing);
+    console.log('\nO fio que transmite:');
+    printRows(profile.transmitting);
   });
 }
 
@@ -156,18 +159,20 @@ async function drainedAfter({ simulator }: Scene, since: number): Promise<number
 }
 
 /** The same for a short while with the profile on, which costs something, and so is no part of the figures above. */
-async function profiledPass(scene: Scene): Promise<readonly Row[]> {
+async function profiledPass(scene: Scene): Promise<{ readonly issuing: Row[]; readonly transmitting: Row[] }> {
   const dir = path.join(scene.dataDir, 'perfil');
   scene.service = await startProfiled({ NFSE_DATA_DIR: scene.dataDir }, dir);
   const order = orderOf(scene, { firstNumber: 10_000_000, warmupMs: PROFILE_WARMUP_MS, measureMs: PROFILE_MS });
   const { result } = await generate(order, () => undefined);
   await scene.service.end('SIGINT');
-  const [file] = await readdir(dir);
-  const { steps, total } = stepsOf(path.join(dir, file!));
   // The profile covers the warming up too; what it did then is taken to be at the same rate.
   const notes = result.notes * ((PROFILE_WARMUP_MS + PROFILE_MS) / PROFILE_MS);
   const each = (seconds: number): string => ((seconds / notes) * 1e6).toFixed(1);
-  return [...[...steps].map(([name, seconds]): Row => [name, each(seconds)]), ['ao todo', each(total)]];
+  const rowsOf = (thread: number, table: Parameters<typeof stepsOf>[1]): Row[] => {
+    const { steps, total } = stepsOf(profileOf(dir, thread), table);
+    return [...[...steps].map(([name, seconds]): Row => [name, each(seconds)]), ['ao todo', each(total)]];
+  };
+  return { issuing: rowsOf(0, ISSUING), transmitting: rowsOf(1, TRANSMITTING) };
 }
 
 function startProfiled(env: NodeJS.ProcessEnv, dir: string): Promise<Running> {

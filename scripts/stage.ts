@@ -3,15 +3,21 @@
  * simulator, a tenant with its providers. The demonstration, the benchmark and the long tests stand on it.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { makePki, type Pki } from '../src/flows/make-pki.ts';
 
 export const ROOT = path.resolve(import.meta.dirname, '..');
 const MAIN = path.join(ROOT, 'src/main.ts');
-/** As `npm start` has it. */
-const NODE_OPTIONS = ['--max-semi-space-size=32'];
+/** Those of `npm start`. */
+const NODE_OPTIONS = startOptions(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
 const READY_WITHIN_MS = 60_000;
+
+function startOptions(manifest: string): readonly string[] {
+  const { scripts } = JSON.parse(manifest) as { readonly scripts: { readonly start: string } };
+  return scripts.start.split(' ').filter((word) => word.startsWith('--'));
+}
 
 export type Running = {
   /** The first group of the pattern that said that it was ready. */

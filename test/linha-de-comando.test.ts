@@ -98,8 +98,8 @@ describe('the help', () => {
   });
 
   async function nfseHelp(command: string): Promise<string> {
-    // The first lists what is the simulator's, which has no place here; the second calls them as openssl does.
-    return ['adn-simulador', 'assinatura'].includes(command) ? '' : help(`${command} --help`);
+    // It lists what is the simulator's, which has no place here.
+    return command === 'adn-simulador' ? '' : help(`${command} --help`);
   }
 });
 

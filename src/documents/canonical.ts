@@ -22,85 +22,102 @@ export type StrangeNamespace = { readonly limit: undefined; readonly strangeName
 export type Limits = { readonly depth: number; readonly elements: number };
 
 const NO_ATTRIBUTES: readonly Atributo[] = [];
-const NO_CHILDREN: readonly Elemento[] = [];
+const NO_CHILDREN: Elemento[] = [];
 const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace';
 
-const SLASH = 47;
-const QUESTION = 63;
-const SPACE = 32;
+const [SPACE, SLASH, COLON, GREATER, QUESTION] = [32, 47, 58, 62, 63];
 
-type Open = {
-  readonly index: number;
-  readonly prefix: string;
-  readonly name: string;
-  readonly namespace: string;
-  readonly attributes: readonly Atributo[];
-  text: string;
-  children: Elemento[] | undefined;
-  /** Namespaces that this element declares itself, by prefix. */
-  readonly declares: ReadonlyMap<string, string> | undefined;
+/** An element while it is open. */
+type Open = { -readonly [Key in keyof Elemento]: Elemento[Key] } & { children: Elemento[] };
+
+/** The namespaces in force at an element; elements that declare none share the scope of their parent. */
+type Scope = {
+  /** Of names without prefix. */
+  readonly plain: string;
+  /** Those that the element itself declares, by prefix; the one of names without prefix under the empty one. */
+  readonly own: ReadonlyMap<string, string>;
+  readonly outer: Scope | undefined;
 };
+
+const OUTSIDE: Scope = { plain: '', own: new Map(), outer: undefined };
 
 /** Reads the canonical form of a whole document. */
 export function readCanonical(text: string, limits: Limits): CanonicalReading | Excess | StrangeNamespace {
-  /** Where each element begins and ends in the text, by index. */
+  /** By index of the element: where it begins and ends in the text, how long its name is, and what is in force in it. */
   const starts: number[] = [];
   const ends: number[] = [];
-  const prefixes: string[] = [];
+  const lengths: number[] = [];
+  const scopes: Scope[] = [];
   const parents: number[] = [];
-  const declared: (ReadonlyMap<string, string> | undefined)[] = [];
   const stack: Open[] = [];
   let root: Elemento | undefined;
+  let top: Open | undefined;
+  let scope = OUTSIDE;
   let at = 0;
-  while (at < text.length) {
-    const tag = text.indexOf('<', at);
-    if (tag < 0) break;
-    const top = stack[stack.length - 1];
-    if (tag > at && top !== undefined) top.text += unescaped(text.slice(at, tag));
+  for (let tag = text.indexOf('<'); tag >= 0; tag = text.indexOf('<', at)) {
+    if (tag > at && top !== undefined) {
+      const piece = unescaped(text.slice(at, tag));
+      top.text = top.text === '' ? piece : top.text + piece;
+    }
     const second = text.charCodeAt(tag + 1);
     if (second === SLASH) {
-      const end = text.indexOf('>', tag) + 1;
-      const open = stack.pop()!;
-      ends[open.index] = end;
-      const element: Elemento = {
-        name: open.name,
-        namespace: open.namespace,
-        text: open.text,
-        children: open.children ?? NO_CHILDREN,
-        attributes: open.attributes,
-        index: open.index,
-      };
-      const parent = stack[stack.length - 1];
-      if (parent === undefined) root = element;
-      else if (parent.children === undefined) parent.children = [element];
-      else parent.children.push(element);
-      at = end;
-    } else if (second === QUESTION) {
-      at = text.indexOf('?>', tag) + 2;
-    } else {
-      const index = starts.length;
-      if (index >= limits.elements) return { limit: `${limits.elements} elementos` };
-      if (stack.length >= limits.depth) return { limit: `${limits.depth} níveis de elementos` };
-      const read = readTag(text, tag, index, stack);
-      if ('strangeNamespace' in read) return read;
-      const { open, end } = read;
-      starts.push(tag);
-      prefixes.push(open.prefix);
-      parents.push(top === undefined ? -1 : top.index);
-      declared.push(open.declares);
-      stack.push(open);
-      at = end;
+      const { index } = top!;
+      at = tag + lengths[index]! + 3;
+      ends[index] = at;
+      stack.pop();
+      root = top;
+      top = stack[stack.length - 1];
+      if (top !== undefined) scope = scopes[top.index]!;
+      continue;
     }
+    if (second === QUESTION) {
+      at = text.indexOf('?>', tag) + 2;
+      continue;
+    }
+    const index = starts.length;
+    if (index >= limits.elements) return { limit: `${limits.elements} elementos` };
+    if (stack.length >= limits.depth) return { limit: `${limits.depth} níveis de elementos` };
+    let colon = 0;
+    let code = second;
+    for (at = tag + 1; code !== SPACE && code !== GREATER; code = text.charCodeAt(at)) {
+      if (code === COLON) colon = at;
+      at += 1;
+    }
+    const nameEnd = at;
+    let attributes = NO_ATTRIBUTES;
+    if (code === SPACE) {
+      const read = readAttributes(text, at, scope);
+      if ('strangeNamespace' in read) return read;
+      ({ attributes, scope, at } = read);
+    }
+    at += 1;
+    const open: Open = {
+      name: known(text.slice(colon === 0 ? tag + 1 : colon + 1, nameEnd)),
+      namespace: colon === 0 ? scope.plain : namespaceOf(text.slice(tag + 1, colon), scope),
+      text: '',
+      children: NO_CHILDREN,
+      attributes,
+      index,
+    };
+    if (top !== undefined) {
+      if (top.children === NO_CHILDREN) top.children = [open];
+      else top.children.push(open);
+    }
+    starts.push(tag);
+    lengths.push(nameEnd - tag - 1);
+    scopes.push(scope);
+    parents.push(top === undefined ? -1 : top.index);
+    stack.push(open);
+    top = open;
   }
   return {
     root: root!,
     canonicalOf: ({ index }) => {
-      const slice = text.slice(starts[index], ends[index]);
-      const inherited = new Map<string, string>();
-      for (let place = parents[index]!; place >= 0; place = parents[place]!) {
-        for (const [prefix, uri] of declared[place] ?? []) if (!inherited.has(prefix)) inherited.set(prefix, uri);
-      }
-      return asApex(slice, prefixes[index]!, declared[index], inherited);
+      const start = starts[index]!;
+      const parent = parents[index]!;
+      const around = parent < 0 ? OUTSIDE : scopes[parent]!;
+      const own = scopes[index] === around ? undefined : scopes[index]!.own;
+      return asApex(text.slice(start, ends[index]), lengths[index]!, own, inForce(around));
     },
   };
 }
@@ -112,79 +129,81 @@ export function readCanonical(text: string, limits: Limits): CanonicalReading | 
  */
 function asApex(
   slice: string,
-  prefix: string,
+  nameLength: number,
   own: ReadonlyMap<string, string> | undefined,
   inherited: ReadonlyMap<string, string>,
 ): string | undefined {
   const outside = [...inherited].filter(([name, uri]) => uri !== '' && !own?.has(name));
   if (outside.length === 0) return own?.get('') === '' ? undefined : slice;
   const [only] = outside;
+  const name = slice.slice(0, 1 + nameLength);
+  const prefix = name.slice(1, Math.max(1, name.indexOf(':')));
   if (outside.length > 1 || only![0] !== prefix || own !== undefined) return undefined;
-  const name = /^<[^ >]+/.exec(slice)![0];
   const declaration = prefix === '' ? 'xmlns' : `xmlns:${prefix}`;
   return `${name} ${declaration}="${only![1]}"${slice.slice(name.length)}`;
 }
 
-function readTag(
+/** The attributes of a tag from its first space on, the scope that they make, and where its `>` stands. */
+function readAttributes(
   text: string,
   start: number,
-  index: number,
-  stack: readonly Open[],
-): { readonly open: Open; readonly end: number } | StrangeNamespace {
-  let at = start + 1;
-  while (text.charCodeAt(at) !== SPACE && text[at] !== '>') at += 1;
-  const qualified = text.slice(start + 1, at);
-  let declares: Map<string, string> | undefined;
-  let plain: [string, string][] | undefined;
+  outer: Scope,
+): { readonly attributes: readonly Atributo[]; readonly scope: Scope; readonly at: number } | StrangeNamespace {
+  let at = start;
+  let own: Map<string, string> | undefined;
+  const written: [name: string, value: string][] = [];
   while (text.charCodeAt(at) === SPACE) {
     const equals = text.indexOf('=', at);
     const quote = text[equals + 1]!;
     const close = text.indexOf(quote, equals + 2);
     const name = text.slice(at + 1, equals);
-    const written = text.slice(equals + 2, close);
+    const value = text.slice(equals + 2, close);
     if (name === 'xmlns' || name.startsWith('xmlns:')) {
       // libxml2 writes these values as they are, in whichever quotes fit: "http://[<a b='c'>]" would be read as tags.
-      if (quote !== '"' || /[&<>]/.test(written)) return { limit: undefined, strangeNamespace: written };
-      declares ??= new Map();
-      declares.set(name.slice(6), written);
-    } else {
-      plain ??= [];
-      plain.push([name, unescaped(written)]);
-    }
+      if (quote !== '"' || /[&<>]/.test(value)) return { limit: undefined, strangeNamespace: value };
+      own ??= new Map();
+      own.set(name.slice(6), value);
+    } else written.push([name, unescaped(value)]);
     at = close + 1;
   }
-  const namespaceOf = (prefix: string): string => {
-    if (prefix === 'xml') return XML_NAMESPACE;
-    const own = declares?.get(prefix);
-    if (own !== undefined) return own;
-    for (let level = stack.length - 1; level >= 0; level -= 1) {
-      const found = stack[level]!.declares?.get(prefix);
-      if (found !== undefined) return found;
-    }
-    return '';
-  };
-  const colon = qualified.indexOf(':');
-  const prefix = colon < 0 ? '' : qualified.slice(0, colon);
-  const attributes =
-    plain === undefined
-      ? NO_ATTRIBUTES
-      : plain.map(([name, value]) => {
-          const split = name.indexOf(':');
-          return split < 0
-            ? { name, namespace: '', value }
-            : { name: name.slice(split + 1), namespace: namespaceOf(name.slice(0, split)), value };
-        });
-  const open: Open = {
-    index,
-    prefix,
-    name: colon < 0 ? qualified : qualified.slice(colon + 1),
-    namespace: namespaceOf(prefix),
-    attributes,
-    text: '',
-    children: undefined,
-    declares,
-  };
-  return { open, end: at + 1 };
+  const scope = own === undefined ? outer : { plain: own.get('') ?? outer.plain, own, outer };
+  const attributes = written.map(([name, value]) => {
+    const split = name.indexOf(':');
+    return split < 0
+      ? { name, namespace: '', value }
+      : { name: name.slice(split + 1), namespace: namespaceOf(name.slice(0, split), scope), value };
+  });
+  return { attributes, scope, at };
+}
+
+function namespaceOf(prefix: string, scope: Scope): string {
+  if (prefix === 'xml') return XML_NAMESPACE;
+  for (let at: Scope | undefined = scope; at !== undefined; at = at.outer) {
+    const found = at.own.get(prefix);
+    if (found !== undefined) return found;
+  }
+  return '';
+}
+
+function inForce(scope: Scope): ReadonlyMap<string, string> {
+  const all = new Map<string, string>();
+  for (let at: Scope | undefined = scope; at !== undefined; at = at.outer) {
+    for (const [prefix, uri] of at.own) if (!all.has(prefix)) all.set(prefix, uri);
+  }
+  return all;
+}
+
+/** Names of elements as they were met first: comparing the same string with itself takes no look at its characters. */
+const names = new Map<string, string>();
+/** The layout has some four hundred. Names come from outside, so their number is bounded. */
+const NAMES_MAX = 2_000;
+const NAME_LENGTH_MAX = 40;
+
+function known(name: string): string {
+  const same = names.get(name);
+  if (same !== undefined) return same;
+  if (names.size < NAMES_MAX && name.length <= NAME_LENGTH_MAX) names.set(name, name);
+  return name;
 }
 
 const REFERENCES: Readonly<Record<string, string>> = {

@@ -75,9 +75,10 @@ export function readXml(bytes: Uint8Array): XmlReading {
     return malformed('a declaração <?xml …?> não é fechada com ?>, ou é comprida demais.', START);
   const strange = strangeEncoding(bytes);
   if (strange !== undefined) return malformed(`a codificação ${strange} não é conhecida; envie em UTF-8.`, START);
-  const doctype = doctypeAt(bytes);
+  const quick = quickText(bytes);
+  const doctype = doctypeAt(bytes, quick);
   if (doctype !== undefined) return malformed(DOCTYPE_REFUSED, doctype, '<!DOCTYPE');
-  const excess = bytes.length < SMALL_BYTES ? undefined : excessOf(bytes);
+  const excess = bytes.length < SMALL_BYTES ? undefined : excessOf(quick);
   if (excess !== undefined) return malformed(`O documento passa do limite de ${excess}.`, START);
   let document: XmlDocument;
   try {
@@ -121,7 +122,7 @@ export function readXml(bytes: Uint8Array): XmlReading {
       formsByLibxml2.set(element, form);
       return form;
     },
-    strayMarkup: () => strayMarkupIn(bytes, text),
+    strayMarkup: () => strayMarkupIn(quick, text),
   };
 }
 
@@ -147,9 +148,7 @@ export function canonicalForm(bytes: Uint8Array, { index }: Elemento, form: keyo
 }
 
 /** What of a document would make its canonical form too dear to compute. What is no XML is left to the parser. */
-function excessOf(bytes: Uint8Array): string | undefined {
-  const isWide = bytes[0] === 0 || bytes[1] === 0 || bytes[0] === 0xff || bytes[0] === 0xfe;
-  const text = isWide ? decodeXml(bytes) : latin(bytes);
+function excessOf(text: string): string | undefined {
   let prefixes = 0;
   let tags = 0;
   for (let at = text.indexOf('<'); at >= 0; at = text.indexOf('<', at)) {
@@ -219,9 +218,7 @@ function relativeNamespace(bytes: Uint8Array): XmlReading {
   return malformed('o documento não tem forma canônica: confira os endereços em xmlns.', START);
 }
 
-function strayMarkupIn(bytes: Uint8Array, text: () => string): StrayMarkup | undefined {
-  const isWide = bytes[0] === 0 || bytes[1] === 0 || bytes[0] === 0xff || bytes[0] === 0xfe;
-  const quick = isWide ? text() : latin(bytes);
+function strayMarkupIn(quick: string, text: () => string): StrayMarkup | undefined {
   const declaration = XML_DECLARATION.exec(quick)?.[0].length ?? 0;
   if (!quick.includes('<!--') && quick.lastIndexOf('<?') < declaration) return undefined;
   const whole = text();
@@ -315,13 +312,21 @@ const MESSAGES: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** Where a DOCTYPE stands in the prolog, before the parser has seen anything of it. */
-function doctypeAt(bytes: Uint8Array): Position | undefined {
-  const wide = bytes[0] === 0 || bytes[1] === 0 || bytes[0] === 0xff || bytes[0] === 0xfe;
-  const text = wide ? decodeXml(bytes) : latin(bytes);
+function doctypeAt(bytes: Uint8Array, text: string): Position | undefined {
   const prolog = /^(?:\uFEFF|\u00EF\u00BB\u00BF)?(?:\s+|<\?[\s\S]*?\?>|<!--[\s\S]*?-->)*/.exec(text)![0];
   if (!/^<!DOCTYPE/i.test(text.slice(prolog.length, prolog.length + 9))) return undefined;
-  const before = wide ? prolog : decodeXml(bytes.subarray(0, prolog.length));
+  const before = isWide(bytes) ? prolog : decodeXml(bytes.subarray(0, prolog.length));
   return placeOf(before, before.length);
+}
+
+/** Whether it begins as UTF-16 or UTF-32 does, in which a character of ASCII is no octet alone. */
+function isWide(bytes: Uint8Array): boolean {
+  return bytes[0] === 0 || bytes[1] === 0 || bytes[0] === 0xff || bytes[0] === 0xfe;
+}
+
+/** A text in which markup stands where it stands in the document; what is between may be decoded wrongly, and quickly. */
+function quickText(bytes: Uint8Array): string {
+  return isWide(bytes) ? decodeXml(bytes) : latin(bytes);
 }
 
 function latin(bytes: Uint8Array): string {

@@ -107,13 +107,24 @@ export async function giveTo(path: string, runAs: RunAs | undefined): Promise<vo
   if (runAs) await lchown(path, runAs.uid, runAs.gid);
 }
 
+/**
+ * For the allocator of glibc; others ignore them. A group of documents is a statement of a megabyte, whose memory would be
+ * given back to the system after each and fetched again, page by page and cleared (measured: a tenth of the database's
+ * time under load). In bytes.
+ */
+const ALLOCATOR = {
+  MALLOC_TRIM_THRESHOLD_: '67108864',
+  MALLOC_MMAP_THRESHOLD_: '67108864',
+  MALLOC_TOP_PAD_: '1048576',
+};
+
 /** What a child of ours inherits: its account, a folder it can surely enter, and no variable that could mislead it. */
 export function childOptions(runAs: RunAs | undefined) {
   const inherited =
     process.platform === 'win32'
       ? ['SystemRoot', 'SystemDrive', 'ComSpec', 'PATH', 'TEMP', 'TMP', 'USERNAME', 'USERPROFILE', 'APPDATA']
       : ['PATH', 'LD_LIBRARY_PATH'];
-  const env: NodeJS.ProcessEnv = { LC_ALL: 'C', TZ: 'UTC' };
+  const env: NodeJS.ProcessEnv = { LC_ALL: 'C', TZ: 'UTC', ...ALLOCATOR };
   for (const name of inherited) if (process.env[name] !== undefined) env[name] = process.env[name];
   // spawn takes signed 32 bits; the nobody of macOS is -2 in /etc/passwd and 4294967294 elsewhere.
   const account = runAs ? { uid: runAs.uid | 0, gid: runAs.gid | 0 } : {};
