@@ -236,7 +236,7 @@ const CERTIFICATE_ALERT =
 const UNREACHABLE = /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN)$/;
 
 const NOT_TLS =
-  'o que respondeu no endereço do ADN não fala HTTPS como se espera; confira o endereço e a porta (--adn-url)';
+  'o que respondeu no endereço do ADN não fala HTTPS como se espera; confira o endereço e a porta (--adn)';
 
 const WHYS: readonly (readonly [RegExp, string])[] = [
   [
@@ -253,19 +253,16 @@ const WHYS: readonly (readonly [RegExp, string])[] = [
   ],
   [
     /^ECONNREFUSED$/,
-    'o ADN recusou a conexão: ninguém atende nesse endereço e porta; se isso persiste, confira o endereço (--adn-url)',
+    'o ADN recusou a conexão: ninguém atende nesse endereço e porta; se isso persiste, confira o endereço (--adn)',
   ],
-  [/^ENOTFOUND$/, 'o nome do ADN não existe no DNS; confira o endereço (--adn-url) e o DNS desta máquina'],
+  [/^ENOTFOUND$/, 'o nome do ADN não existe no DNS; confira o endereço (--adn) e o DNS desta máquina'],
   [/^EAI_\w+$/, 'o nome do ADN não pôde ser procurado; confira o DNS e a rede desta máquina'],
   [
     /^(UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT)$/,
     'o ADN não aceitou a conexão no prazo; se isso persiste, confira a porta do endereço e o firewall',
   ],
   [/^(EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN)$/, 'não há rota até o ADN; confira a rede desta máquina'],
-  [
-    /^ERR_TLS_CERT_ALTNAME_INVALID$/,
-    'o certificado do servidor do ADN é de outro nome; confira o endereço (--adn-url)',
-  ],
+  [/^ERR_TLS_CERT_ALTNAME_INVALID$/, 'o certificado do servidor do ADN é de outro nome; confira o endereço (--adn)'],
   [
     /^CERT_(HAS_EXPIRED|NOT_YET_VALID)$/,
     'o certificado do servidor do ADN está fora da validade; confira também o relógio desta máquina',

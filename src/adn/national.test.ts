@@ -766,7 +766,7 @@ describe('a connection that cannot be made', () => {
     const { share, find } = await stage(accepts, { url: `https://localhost:${port}` });
     for (const answer of [(await share(A))[A], (await find(askedFor(A)))[A]]) {
       assert.equal(answer?.kind, 'unavailable');
-      assert.match(tells(answer), /^o ADN recusou a conexão: .*confira o endereço \(--adn-url\)$/);
+      assert.match(tells(answer), /^o ADN recusou a conexão: .*confira o endereço \(--adn\)$/);
     }
   });
 

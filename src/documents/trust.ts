@@ -372,7 +372,7 @@ function obstacleTo(
   const child = chain.at(-1)!;
   const [whose, authority] = [nameIn(chain), `"${issuer.titular}"`];
   if (!isSignedBy(child, issuer)) {
-    const motivo = `${whose} diz ter sido emitido por ${authority}, mas a assinatura não confere com a chave dessa autoridade.`;
+    const motivo = `${whose} diz ter sido emitido por ${authority}, mas a assinatura não confere com a chave dessa autoridade. Se ela trocou de chave, peça ao município que ponha o certificado novo dela, em PEM, na sua pasta de âncoras; se não trocou, o certificado não é dela: assine com outro.`;
     return [1, 'untrusted', motivo];
   }
   if (child.weakDigest !== undefined) {
@@ -431,10 +431,10 @@ function missing({ state, isNational, extra }: Search, chain: Chain): string {
     }
     const isNamesake = state.authorities.get(child.subjectName)?.some((one) => state.anchors.has(one.fingerprint));
     const namesake = isNamesake ? ' (há uma com o mesmo nome, mas de outra chave)' : '';
-    return `A cadeia do certificado termina na raiz "${child.titular}" (SHA-256 ${child.fingerprint}), que não está entre ${anchors}${namesake}. Se ela é de confiança, peça ao município que ponha o certificado dela, em PEM, na sua pasta de âncoras.`;
+    return `A cadeia do certificado termina na raiz "${child.titular}" (SHA-256 ${child.fingerprint}), que não está entre ${anchors}${namesake}. Confira se o certificado é mesmo da ICP-Brasil; se é, peça ao município que ponha o certificado dela, em PEM, na sua pasta de âncoras.`;
   }
-  const send = extra === undefined ? 'Peça' : 'Envie-o junto com a assinatura, ou peça';
-  return `Falta o certificado da autoridade "${child.emissor}", que emitiu ${chain.length === 1 ? 'o certificado usado na assinatura' : `o de "${child.titular}"`}; sem ele a cadeia não chega a nenhuma entre ${anchors}. ${send} ao município que o ponha, em PEM, na sua pasta de âncoras.`;
+  const send = extra === undefined ? 'peça' : 'envie-o junto com a assinatura, ou peça';
+  return `Falta o certificado da autoridade "${child.emissor}", que emitiu ${chain.length === 1 ? 'o certificado usado na assinatura' : `o de "${child.titular}"`}; sem ele a cadeia não chega a nenhuma entre ${anchors}. Confira se o certificado é mesmo da ICP-Brasil; se é, ${send} ao município que o ponha, em PEM, na sua pasta de âncoras.`;
 }
 
 /** The end certificate is not named: its name often carries a CPF. */

@@ -137,8 +137,13 @@ function ibsCbsOf(dps: Dps, amounts: IssqnAmounts): IbsCbs {
 
 /** What a positive answer says besides. D-62: a future competence lets obligation dates be rehearsed. */
 function remarks(dps: Dps, { ambiente, hoje }: Facts): readonly Aviso[] {
+  if (ambiente === 'producao') {
+    if (dps.tpAmb === AMBIENTES.producao.tpAmb) return [];
+    const mensagem = `A DPS traz tpAmb ${dps.tpAmb} (homologação), mas este município está em produção: a nota tem valor fiscal, com tpAmb 1. Em produção envie tpAmb 1; para ensaiar use o ambiente de integração.`;
+    return [{ codigo: 'E0006', xpath: '/DPS/infDPS/tpAmb', mensagem }];
+  }
   const xpath = '/DPS/infDPS/dCompet';
-  if (ambiente === 'producao' || dps.dCompet <= hoje) return [];
+  if (dps.dCompet <= hoje) return [];
   const mensagem = `A competência ${dps.dCompet} é posterior à emissão (${hoje}); aqui isso serve para ensaiar as datas de obrigação.`;
   return [{ codigo: 'E0015', xpath, mensagem }];
 }

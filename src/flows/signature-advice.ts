@@ -57,6 +57,8 @@ function stepsToSign({ calculado }: Known): string[] {
 }
 
 function stepFor({ codigo, xpath, mensagem, esperado }: Fault, { calculado }: Known): string {
+  if (mensagem.includes('Confira o relógio'))
+    return 'Confira o relógio de quem emitiu, ou espere que o certificado comece a valer.';
   // Whose certificate it is and whether it is still valid mends the same way for everybody.
   if (['E903', 'E906', 'E9006', 'E9007'].includes(codigo)) return errorOf(codigo)?.comoResolver ?? mensagem;
   if (codigo !== 'E902') return anchorStep(mensagem) ?? actionIn(mensagem, xpath) ?? mensagem;
@@ -113,7 +115,7 @@ const UNKNOWN_AUTHORITY = /(autoridade|raiz) "(.+?)"[\s\S]* pasta de âncoras\.$
 function anchorStep(mensagem: string): string | undefined {
   const [, what, name] = UNKNOWN_AUTHORITY.exec(mensagem) ?? [];
   if (what === undefined) return undefined;
-  const send = mensagem.includes('Envie-o junto') ? `envie o certificado dela junto com a assinatura, ou ` : '';
+  const send = mensagem.includes('envie-o junto') ? `envie o certificado dela junto com a assinatura, ou ` : '';
   return `Veja primeiro se o certificado é mesmo da ICP-Brasil: se não é, assine com um que seja. Se é, e a ${what} "${name}" também, ${send}peça ao município que ponha o certificado dela, em PEM, na sua pasta de âncoras.`;
 }
 

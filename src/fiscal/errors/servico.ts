@@ -162,8 +162,7 @@ export const SERVICO: readonly Row[] = [
     codigo: 'E402',
     status: 422,
     mensagem: 'Código de tributação municipal não cadastrado',
-    comoResolver:
-      'Escolha o código no catálogo codigos_tributacao_municipal do município, ou retire cTribMun: basta o código nacional.',
+    comoResolver: 'Use um código da lista de serviços do município, ou retire cTribMun: basta o código nacional.',
     transitorio: false,
   },
   {

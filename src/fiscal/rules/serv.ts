@@ -80,7 +80,7 @@ export const SERV: readonly Rule[] = [
     code: 'E0310',
     at: 'serv/cServ/cTribNac',
     message: ({ serv }) =>
-      `O município não administra o código ${serv.cServ.cTribNac} na competência informada. Consulte a lista de serviços do município.`,
+      `O município não administra o código ${serv.cServ.cTribNac} na competência informada. Confira o código; se é o do serviço, peça ao município que o inclua na sua lista.`,
     origin: 'Especificação, Errors: E0310; decisão D-13',
     why: 'A prefeitura só emite notas dos serviços que administra.',
     when: ({ serv }) => servicoOf(serv.cServ.cTribNac)?.emissivel === true,
@@ -96,7 +96,7 @@ export const SERV: readonly Rule[] = [
     code: 'E402',
     at: 'serv/cServ/cTribMun',
     message: ({ serv }) =>
-      `cTribMun ${serv.cServ.cTribMun} não está na lista de serviços do município. Consulte o catálogo codigos_tributacao_municipal, ou retire o elemento, que é opcional.`,
+      `cTribMun ${serv.cServ.cTribMun} não está na lista de serviços do município na competência informada. Peça a lista ao município, ou retire o elemento, que é opcional: basta o código nacional.`,
     origin: 'Especificação, Errors: E402; decisão D-13',
     why: 'O código municipal, quando vem, escolhe descrição e alíquota na lista do município.',
     when: ({ serv }) => serv.cServ.cTribMun !== undefined,
