@@ -5,7 +5,7 @@ import { type Config, readConfig } from './config.ts';
 import { runCli } from './doors/cli/cli.ts';
 import { createLog } from './log.ts';
 import { openStore, startService, startTransmitter } from './service.ts';
-import { AJUDA_DE_FALTAS, startSimulador } from './simulador/simulador.ts';
+import { AJUDA_DE_CONTROLE, AJUDA_DE_FALTAS, startSimulador } from './simulador/simulador.ts';
 
 const isTerminal = process.stdout.isTTY === true;
 
@@ -66,6 +66,7 @@ try {
     },
     simulador: {
       faltas: AJUDA_DE_FALTAS,
+      controle: AJUDA_DE_CONTROLE,
       start: async (asked, waitForEnd) => {
         const { log, flush } = createLog(readConfig(process.env, isTerminal).logLevel);
         try {

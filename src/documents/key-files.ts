@@ -109,7 +109,9 @@ function keyOf(bytes: Buffer, senha: string | undefined): KeyObject {
   }
   const isEncrypted = label.startsWith('ENCRYPTED') || /^Proc-Type: 4,ENCRYPTED/m.test(text);
   if (isEncrypted && senha === undefined) {
-    throw new Error('a chave está cifrada, e nenhuma senha foi informada. Informe o arquivo com a senha.');
+    throw new Error(
+      'a chave está cifrada, e nenhuma senha foi informada. Informe o arquivo com a senha: --senha-arquivo (de um município, --adn-senha-arquivo).',
+    );
   }
   try {
     return createPrivateKey(isEncrypted ? { key: bytes, passphrase: senha } : { key: bytes });
@@ -137,7 +139,7 @@ function noKey(text: string): string {
   if (text.trim() === '') return 'está vazio.';
   if (text.includes('BEGIN PUBLIC KEY')) return 'traz a chave pública; aqui se pede a privada.';
   if (text.includes('BEGIN CERTIFICATE')) return 'traz só o certificado; aqui se pede a chave privada que é par dele.';
-  return 'não traz uma chave privada em PEM (PKCS#8 ou PKCS#1). Se é um .pfx ou .p12, use a opção própria dele.';
+  return 'não traz uma chave privada em PEM (PKCS#8 ou PKCS#1). Se é um .pfx ou .p12, use --pfx (de um município, --adn-pfx).';
 }
 
 function certificatesOf(bytes: Buffer): Certificate[] {
@@ -148,7 +150,7 @@ function certificatesOf(bytes: Buffer): Certificate[] {
     throw new Error(
       text.trim() === ''
         ? 'está vazio.'
-        : 'não traz um certificado em PEM nem em DER. Se é um .pfx ou .p12, use a opção própria dele.',
+        : 'não traz um certificado em PEM nem em DER. Se é um .pfx ou .p12, use --pfx (de um município, --adn-pfx).',
     );
   }
   return readable(

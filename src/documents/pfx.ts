@@ -119,7 +119,7 @@ export async function readPfx(bytes: Uint8Array, senha: string): Promise<Pfx> {
   }
   throw new Error(
     senha === ''
-      ? 'o PKCS#12 tem senha, e nenhuma foi informada. Informe a senha com que o certificado foi exportado.'
+      ? 'o PKCS#12 tem senha, e nenhuma foi informada. Informe, com --senha-arquivo (de um município, --adn-senha-arquivo), o arquivo que traz na primeira linha a senha com que o certificado foi exportado.'
       : `a senha informada não abre o PKCS#12. Confira-a${/^\s|\s$/.test(senha) ? ' (ela começa ou termina com espaço)' : ''}; maiúsculas e minúsculas contam.`,
   );
 }
@@ -154,7 +154,7 @@ function otherThanPfx(bytes: Uint8Array): string | undefined {
   if (buffer.length === 0) return 'está vazio.';
   const text = buffer.subarray(0, 4096).toString('latin1').trimStart();
   if (text.startsWith('-----BEGIN')) {
-    return 'é um PEM, e não um PKCS#12. Use-o com as opções de certificado e de chave em PEM.';
+    return 'é um PEM, e não um PKCS#12. No lugar de --pfx, use --certificado e --chave (de um município, --adn-certificado e --adn-chave).';
   }
   if (/^MII[A-Za-z0-9+/]{40}/.test(text)) {
     return 'está em Base64. Decodifique-o antes (base64 -d) para ter o PKCS#12 binário.';

@@ -66,6 +66,8 @@ export type Reading<Row> = {
   read(line: Line): Row;
   /** Whom a refused line is about, where that can be read. */
   keyOf(line: Line): string | undefined;
+  /** Called for every refused line, once all of them are known. */
+  forget?(linha: number): void;
 };
 
 /** Opens the file and compares its columns. Throws an Error in Portuguese. */
@@ -107,7 +109,7 @@ function told(one: string, many: string, names: readonly string[]): string[] {
 export async function importTable<Row, Counts>(
   { arquivo, parcial, erros, onProgress }: ImportRequest,
   csv: CsvFile,
-  { read, keyOf }: Reading<Row>,
+  { read, keyOf, forget }: Reading<Row>,
   stage: <Result>(work: (staging: Staging<Row, Counts>) => Promise<Result>) => Promise<Result>,
 ): Promise<ImportOutcome<Counts>> {
   if (erros !== undefined) await checkReport(erros, arquivo);
@@ -128,6 +130,7 @@ export async function importTable<Row, Counts>(
     await sending;
     onProgress({ etapa: 'conferindo', ...at });
     const recusadas = await staging.check();
+    if (forget !== undefined) for await (const page of refusedIn(staging)) for (const { linha } of page) forget(linha);
     const isWritten = at.linhas > recusadas && (recusadas === 0 || parcial);
     if (isWritten) onProgress({ etapa: 'gravando', ...at });
     const counts = isWritten ? await staging.merge() : undefined;
@@ -238,21 +241,30 @@ async function checkReport(erros: string, arquivo: string): Promise<void> {
   }
 }
 
+/** All refused lines, in pages. */
+async function* refusedIn(
+  staging: Pick<Staging<never, unknown>, 'refusedAfter'>,
+): AsyncGenerator<readonly Recusada[], void> {
+  for (let after = 0; ; ) {
+    const page = await staging.refusedAfter(after, REPORT_PAGE);
+    if (page.length === 0) return;
+    yield page;
+    after = page.at(-1)!.linha;
+  }
+}
+
 async function writeReport(erros: string, staging: Pick<Staging<never, unknown>, 'refusedAfter'>): Promise<void> {
   const stream = createWriteStream(erros);
   const write = (text: string): Promise<void> =>
     new Promise((resolve, reject) => stream.write(text, (error) => (error ? reject(error) : resolve())));
   await write('linha,motivo\n');
-  for (let after = 0; ; ) {
-    const page = await staging.refusedAfter(after, REPORT_PAGE);
-    if (page.length === 0) break;
+  for await (const page of refusedIn(staging)) {
     await write(
       page
         .map(reported)
         .map(({ linha, motivo }) => `${linha},"${motivo.replaceAll('"', '""')}"\n`)
         .join(''),
     );
-    after = page.at(-1)!.linha;
   }
   await new Promise<void>((resolve, reject) =>
     stream.end((error?: Error | null) => (error ? reject(error) : resolve())),

@@ -25,9 +25,9 @@ const CODIGO = /^[0-9A-Za-z][0-9A-Za-z./-]{0,19}$/;
 const CTRIBMUN = new RegExp(`^(?:${T.cTribMun.pattern})$`);
 
 export type ServicosImported = ImportOutcome<ContagemServicos> & {
-  /** Lines whose code does not fit into `cTribMun` of a DPS. */
+  /** Of the lines that are not refused, those whose code does not fit into `cTribMun` of a DPS. */
   readonly unsendable: number;
-  /** Lines whose rate is outside of what LC 116/2003 allows in general. */
+  /** Of the same lines, those whose rate is outside of what LC 116/2003 allows in general. */
   readonly unusual: number;
 };
 
@@ -35,19 +35,24 @@ export type ServicosImported = ImportOutcome<ContagemServicos> & {
 export async function importServicos(world: RegistryWorld, request: ImportRequest): Promise<ServicosImported> {
   const { tenant } = await municipioNamed(world, request.municipio);
   const csv = await openTable(request.arquivo, COLUNAS_SERVICO);
-  let [unsendable, unusual] = [0, 0];
+  const [unsendable, unusual] = [new Set<number>(), new Set<number>()];
   const read = (line: Line): EntradaServico => {
     const servico = servicoOfLine(line);
-    if (!CTRIBMUN.test(servico.codigo)) unsendable += 1;
+    if (!CTRIBMUN.test(servico.codigo)) unsendable.add(line.linha);
     const aliquota = servico.aliquota === undefined ? undefined : parseDecimal(servico.aliquota);
-    if (aliquota !== undefined && isUnusual(aliquota)) unusual += 1;
+    if (aliquota !== undefined && isUnusual(aliquota)) unusual.add(line.linha);
     return servico;
   };
   const keyOf = (line: Line): string | undefined => line.text('codigo') || undefined;
-  const outcome = await importTable<EntradaServico, ContagemServicos>(request, csv, { read, keyOf }, (work) =>
+  const forget = (linha: number): void => {
+    unsendable.delete(linha);
+    unusual.delete(linha);
+  };
+  const reading = { read, keyOf, forget };
+  const outcome = await importTable<EntradaServico, ContagemServicos>(request, csv, reading, (work) =>
     world.store.importServicos(tenant, work),
   );
-  return { ...outcome, unsendable, unusual };
+  return { ...outcome, unsendable: unsendable.size, unusual: unusual.size };
 }
 
 function servicoOfLine(line: Line): EntradaServico {

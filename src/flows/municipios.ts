@@ -40,6 +40,8 @@ export type Removable = (typeof REMOVABLE)[number];
 export type Configured =
   | {
       readonly municipio: Municipio;
+      /** As it was; undefined when it was opened just now. */
+      readonly antes?: Municipio;
       readonly avisos: readonly string[];
       /** That of the municipality, when it was named just now. */
       readonly certificado: CertificadoShown | undefined;
@@ -88,11 +90,16 @@ export async function alterMunicipio(world: RegistryWorld, slug: string, setting
   const shared = moved && fixed === undefined ? await sharedCode(world, municipio) : [];
   const all = [...(fixed === undefined ? [] : [fixed]), ...problems, ...shared];
   if (all.length > 0) return { problems: all };
-  if (await world.store.updateMunicipio(municipio)) return configured;
+  if (await world.store.updateMunicipio(municipio)) {
+    const everybodys = slug === SANDBOX_SLUG ? [SANDBOX_IS_EVERYBODYS] : [];
+    return { ...configured, antes: current, avisos: [...everybodys, ...configured.avisos] };
+  }
   // Another command was quicker by a moment: it took the code, or the municipality away.
   await municipioNamed(world, slug);
   return { problems: await sharedCode(world, municipio) };
 }
+
+const SANDBOX_IS_EVERYBODYS = `${SANDBOX_SLUG} é o ambiente de integração de todos: a mudança vale para quem quer que teste nele. Para um ensaio só seu: nfse municipio criar SLUG --ibge CÓDIGO --ambiente homologacao.`;
 
 /** That a municipality would issue under two addresses: each would number the same notes, and take the same DPS. */
 async function sharedCode(world: RegistryWorld, municipio: Municipio): Promise<readonly string[]> {
@@ -118,7 +125,7 @@ export type Removal = {
 export async function removalOf(world: RegistryWorld, slug: string): Promise<Removal | { readonly problem: string }> {
   const municipio = await municipioNamed(world, slug);
   if (slug === SANDBOX_SLUG) return { problem: `${SANDBOX_SLUG} é o ambiente de integração de todos, e fica.` };
-  if (await world.store.hasIssued(slug)) return { problem: HAS_NOTES };
+  if (await world.store.hasIssued(slug)) return { problem: hasNotes(slug) };
   return { municipio, nome: nameOf(municipio), ...(await world.store.countCadastro(slug)) };
 }
 
@@ -126,11 +133,12 @@ export async function removalOf(world: RegistryWorld, slug: string): Promise<Rem
 export async function removeMunicipio(world: RegistryWorld, { municipio }: Removal): Promise<string | undefined> {
   if (await world.store.deleteMunicipio(municipio.tenant)) return undefined;
   await municipioNamed(world, municipio.tenant);
-  return HAS_NOTES;
+  return hasNotes(municipio.tenant);
 }
 
-const HAS_NOTES =
-  'O município já emitiu notas, que ficam guardadas: não se exclui. Para que deixe de transmitir: nfse municipio alterar … --sem-adn.';
+function hasNotes(slug: string): string {
+  return `O município já emitiu notas, que ficam guardadas: não se exclui. Para que deixe de transmitir: nfse municipio alterar ${slug} --sem-adn`;
+}
 
 /** Keys carry the municipality's code, and numbers of one ambiente must not mix with those of the other. */
 async function whyFixed(world: RegistryWorld, slug: string): Promise<string | undefined> {
@@ -148,6 +156,8 @@ export async function municipioNamed(world: RegistryWorld, slug: string): Promis
   }
   const municipio = SLUG.test(slug) ? await world.store.municipioBySlug(slug) : undefined;
   if (municipio !== undefined) return municipio;
+  if (slug.trim() === '')
+    throw new Error('o SLUG do município veio vazio. nfse municipio listar mostra os que existem.');
   throw new Error(`não existe o município ${slug}. nfse municipio listar mostra os que existem.`);
 }
 

@@ -26,27 +26,58 @@ type Route = {
   readonly method: string;
   readonly path: RegExp;
   readonly shown: string;
+  /** In Portuguese, for the help. */
+  readonly significado: string;
   run(world: World, request: { url: URL; part: string; body: unknown }): Answer | Promise<Answer>;
 };
 
 const ROUTES: readonly Route[] = [
-  { method: 'GET', path: /^\/estado$/, shown: 'GET /estado', run: (world) => ok(estadoOf(world)) },
+  {
+    method: 'GET',
+    path: /^\/estado$/,
+    shown: 'GET /estado',
+    significado: 'o que está em vigor e o que já se recebeu',
+    run: (world) => ok(estadoOf(world)),
+  },
   {
     method: 'GET',
     path: /^\/documentos$/,
     shown: 'GET /documentos?depois=N&limite=N',
+    significado: 'os documentos guardados, em ordem',
     run: documentos,
   },
   {
     method: 'GET',
     path: /^\/documentos\/([0-9A-Z]{50})$/,
     shown: 'GET /documentos/{chave}',
+    significado: 'um documento, em XML',
     run: documento,
   },
-  { method: 'PUT', path: /^\/faltas$/, shown: 'PUT /faltas', run: setFaltas },
-  { method: 'PUT', path: /^\/recusas$/, shown: 'PUT /recusas', run: setRecusas },
-  { method: 'POST', path: /^\/limpar$/, shown: 'POST /limpar', run: limpar },
+  {
+    method: 'PUT',
+    path: /^\/faltas$/,
+    shown: 'PUT /faltas',
+    significado: 'muda as que indica: {"atraso":0.1,"html":0}; {"fora_do_ar":true} tira o ADN do ar, e false o traz',
+    run: setFaltas,
+  },
+  {
+    method: 'PUT',
+    path: /^\/recusas$/,
+    shown: 'PUT /recusas',
+    significado: 'põe esta lista no lugar da anterior: [{"codigo":"E1289","parte":0.1}]',
+    run: setRecusas,
+  },
+  {
+    method: 'POST',
+    path: /^\/limpar$/,
+    shown: 'POST /limpar?so=NOMES',
+    significado: 'esquece o que se nomeia (documentos, faltas, recusas, contagens), ou tudo',
+    run: limpar,
+  },
 ];
+
+/** For the help: every address of the control, with what it does. */
+export const AJUDA_DE_CONTROLE = ROUTES.map(({ shown, significado }) => [shown, significado] as const);
 
 export async function abrirControle(world: World, port: number): Promise<Controle> {
   const server = createServer((req, res) => {

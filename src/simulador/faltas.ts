@@ -109,7 +109,7 @@ export function configurada(
   const ajustes: Record<string, number> = { ...before.ajustes };
   for (const [nome, value] of Object.entries(changes)) {
     if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) {
-      return { problema: `${nome} pede um número, zero ou maior.` };
+      return { problema: `${nome} ${whyNoNumber(nome, value)}` };
     }
     if (nome === 'semente') {
       if (!Number.isInteger(value) || value > SEMENTE_MAX) return { problema: 'semente pede um número inteiro.' };
@@ -128,6 +128,13 @@ export function configurada(
     }
   }
   return { semente, partes, ajustes: ajustes as Configuracao['ajustes'] };
+}
+
+function whyNoNumber(nome: string, value: unknown): string {
+  const example = Object.hasOwn(FALTAS, nome) ? `{"${nome}":0.1}` : '{"atraso":0.1,"atraso_ms":500}';
+  return typeof value === 'object' && value !== null
+    ? `veio com um objeto ou lista dentro. As faltas vão direto no corpo, cada uma com o seu número: ${example}.`
+    : `pede um número, zero ou maior.`;
 }
 
 /** `atraso=0.1,html=0.02` as a command line has it. */

@@ -41,6 +41,8 @@ export type Simulador = {
   close(): Promise<void>;
 };
 
+export { AJUDA_DE_CONTROLE } from './controle.ts';
+
 /** For the help: every fault and setting, with its meaning. */
 export const AJUDA_DE_FALTAS: readonly (readonly [string, string])[] = [
   ...Object.entries(FALTAS).map(([nome, { significado }]) => [nome, significado] as const),

@@ -1,5 +1,6 @@
 /** `nfse assinar`: the signature of a DPS, or the header of a JSON body, with the files of an A1 certificate. */
 import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { type KeyFiles, signDocument } from '../../flows/sign-document.ts';
 import { bytesOf, type Command, type Terminal, textOf, type Values } from './command.ts';
 
@@ -49,6 +50,7 @@ async function assinar(
 ): Promise<number> {
   const { kind, text, avisos } = await signDocument(bytes, files, Date.now());
   for (const aviso of avisos) terminal.err(`Aviso: ${aviso}\n`);
+  if (kind === 'xml' && wasSigned(bytes)) terminal.err('Aviso: a assinatura que havia foi substituída.\n');
   // The header is a line of its own; the document is exactly its bytes.
   const written = kind === 'json' ? `${text}\n` : text;
   if (saida === undefined) {
@@ -58,7 +60,7 @@ async function assinar(
   try {
     await writeFile(saida, written);
   } catch (error) {
-    throw new Error(`o arquivo ${saida} não pôde ser gravado (${(error as NodeJS.ErrnoException).code}).`);
+    throw new Error(`o arquivo ${saida}, de --saida, ${whyNotWritten(saida, error as NodeJS.ErrnoException)}.`);
   }
   terminal.out(
     kind === 'xml'
@@ -66,4 +68,28 @@ async function assinar(
       : `Valor do cabeçalho X-DPS-Assinatura (ou X-Evento-Assinatura) em ${saida}\n`,
   );
   return 0;
+}
+
+/** Of a document that could be signed: it has no comments, so what begins like a signature is one. */
+function wasSigned(bytes: Uint8Array): boolean {
+  // Of an XML in UTF-16 every other byte is zero.
+  return /<(?:[\w.-]+:)?Signature[\s/>]/.test(Buffer.from(bytes).toString('latin1').replaceAll('\0', ''));
+}
+
+function whyNotWritten(file: string, { code }: NodeJS.ErrnoException): string {
+  const folder = path.dirname(path.resolve(file));
+  switch (code) {
+    case 'ENOENT':
+      return `não pôde ser gravado: a pasta ${folder} não existe. Crie-a ou escolha outra`;
+    case 'ENOTDIR':
+      return `não pôde ser gravado: ${folder} não é uma pasta. Escolha outro caminho`;
+    case 'EISDIR':
+      return 'é uma pasta. Indique o nome de um arquivo';
+    case 'EACCES':
+    case 'EPERM':
+    case 'EROFS':
+      return 'não pôde ser gravado: falta permissão de escrita. Escolha outro caminho';
+    default:
+      return `não pôde ser gravado (${code})`;
+  }
 }

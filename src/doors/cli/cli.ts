@@ -2,6 +2,8 @@
  * The command line, in Portuguese: what can be asked, with which arguments, and which exit code comes back
  * (0 done, 1 refused or failed, 2 asked wrongly). Each command is a row of one table, from which the help is made.
  */
+import { readFileSync } from 'node:fs';
+import { DPS_VERSAO } from '../../fiscal/layout/dps.ts';
 import { adnSimulador } from './adn-simulador.ts';
 import { nearest, readArguments } from './arguments.ts';
 import { ASSINAR } from './assinar.ts';
@@ -116,6 +118,10 @@ export async function runCli(argv: readonly string[], world: CliWorld): Promise<
     world.out(help());
     return name === undefined ? 2 : 0;
   }
+  if (VERSION.includes(name)) {
+    world.out(version());
+    return 0;
+  }
   const command = commandOf(argv);
   if (command === undefined) return noCommand(argv, world);
   const rest = argv.slice(command.name.split(' ').length);
@@ -132,6 +138,13 @@ export async function runCli(argv: readonly string[], world: CliWorld): Promise<
 }
 
 const HELP = ['ajuda', 'help', '--help', '-h'];
+
+const VERSION = ['versao', '--version', '--versao', '-v', '-V'];
+
+function version(): string {
+  const { name, version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
+  return `${name} ${version}, leiaute ${DPS_VERSAO} da NFS-e nacional\n`;
+}
 
 function asksHelp(args: readonly string[]): boolean {
   return args.includes('--help') || args.includes('-h');
@@ -168,7 +181,7 @@ function help(): string {
     'Comandos:',
     ...columns(COMMANDS.map((command) => [`${command.name} ${command.arguments}`.trim(), command.summary])),
     '',
-    'nfse COMANDO --help mostra as opções de um comando.',
+    'nfse COMANDO --help mostra as opções de um comando; nfse --version, a versão do programa e do leiaute.',
     '',
     'Ambiente:',
     ...columns(ENVIRONMENT),

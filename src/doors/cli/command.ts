@@ -28,6 +28,8 @@ export type CliWorld = Terminal & {
   readonly simulador: {
     /** Every fault that it knows, with its meaning. */
     readonly faltas: readonly (readonly [string, string])[];
+    /** Every address of its control, with what it does. */
+    readonly controle: readonly (readonly [string, string])[];
     /** Starts it, calls back, and takes it down when the callback ends. */
     start(asked: SimuladorAsked, waitForEnd: (running: SimuladorRunning) => Promise<void>): Promise<void>;
   };

@@ -46,9 +46,11 @@ async function untilAuthorised(terminal: Terminal, query: string): Promise<numbe
     const { body } = await ask(query, {});
     const seconds = ((performance.now() - began) / 1000).toFixed(1);
     const estado = body.nota?.status;
-    const line = `  situação   ${estado} (${seconds} s)`;
+    // The note of a refused protocolo stays a draft, to be corrected; what happened to it is the refusal.
+    const isRejected = body.protocolo?.status === 'rejeitado';
+    const line = `  situação   ${isRejected ? 'rejeitada' : estado} (${seconds} s)`;
     if (terminal.isTerminal) terminal.out(`\r\x1b[K${line}`);
-    if (estado !== 'rascunho' || body.protocolo?.status === 'rejeitado') {
+    if (estado !== 'rascunho' || isRejected) {
       terminal.out(terminal.isTerminal ? '\n' : `${line}\n`);
       if (estado === 'autorizada') {
         terminal.out(`  número     ${body.nota.numero}\n  consulta   ${query}\n`);

@@ -12,7 +12,7 @@ import {
   type Settings,
   showMunicipio,
 } from '../../flows/municipios.ts';
-import { type CliWorld, type Command, type Terminal, textOf, type Values } from './command.ts';
+import { type CliWorld, type Command, columns, type Terminal, textOf, type Values } from './command.ts';
 
 const OPTIONS = {
   ibge: { type: 'string' },
@@ -27,6 +27,8 @@ const OPTIONS = {
   'adn-pfx': { type: 'string' },
   'adn-senha-arquivo': { type: 'string' },
 } as const;
+
+type Municipio = MunicipioShown['municipio'];
 
 /** `padrao`: what counts where nothing is said, when a municipality is opened. */
 const SETTINGS_HELP: readonly (readonly [left: string, right: string, padrao?: string])[] = [
@@ -171,12 +173,47 @@ function configured(terminal: Terminal, result: Configured, done: string): numbe
     for (const problem of problems) terminal.err(`  ${problem}\n`);
     return 1;
   }
-  const { municipio, avisos, certificado } = result;
-  terminal.out(`${done}\n`);
+  const { municipio, antes, avisos, certificado } = result;
+  const changes = antes === undefined ? [] : changesBetween(antes, municipio);
+  if (antes !== undefined && changes.length === 0) terminal.out('Nada mudou: o município já estava assim.\n');
+  else terminal.out(`${done}\n`);
+  for (const line of columns(changes)) terminal.out(`${line}\n`);
   for (const [name, value] of certificadoRows(certificado)) terminal.out(`  ${name.padEnd(8)}  ${value}\n`);
   for (const aviso of avisos) terminal.out(`  aviso     ${aviso}\n`);
   terminal.out(`nfse municipio mostrar ${municipio.tenant} mostra tudo.\n`);
   return 0;
+}
+
+/** Old and new value of every setting that is another. */
+function changesBetween(antes: Municipio, depois: Municipio): readonly (readonly [string, string])[] {
+  const old = settingRows(antes);
+  return settingRows(depois).flatMap(([name, value], place) => {
+    const before = old[place]![1];
+    return before === value ? [] : [[name, `${before} → ${value}`] as const];
+  });
+}
+
+/** Every setting, always in the same order. Of secrets only the files that hold them are known. */
+function settingRows({ ambiente, codigoIbge, aliquotaPadrao, confianca, adn }: Municipio): readonly [string, string][] {
+  const pfx = adn !== undefined && 'pfx' in adn.chaves ? adn.chaves.pfx : undefined;
+  const pem = adn !== undefined && 'certificado' in adn.chaves ? adn.chaves : undefined;
+  return [
+    ['ambiente', ambiente],
+    ['código IBGE', codigoIbge ?? 'qualquer um'],
+    ['alíquota', aliquotaText(aliquotaPadrao)],
+    ['âncoras', confianca.ancoras ?? 'raízes da ICP-Brasil'],
+    ['revogados', confianca.revogados ?? 'não consultados'],
+    ['ADN', adn?.url ?? 'não configurado'],
+    ['CA do ADN', adn?.ca ?? (adn === undefined ? 'nenhuma' : 'autoridades do sistema')],
+    ['PFX', pfx ?? 'nenhum'],
+    ['certificado', pem?.certificado ?? 'nenhum'],
+    ['chave', pem?.chave ?? 'nenhuma'],
+    ['senha em', adn?.chaves.senhaArquivo ?? 'nenhum arquivo'],
+  ];
+}
+
+function aliquotaText(aliquota: Municipio['aliquotaPadrao']): string {
+  return aliquota === undefined ? 'a da DPS' : `${formatDecimal(aliquota)} %`;
 }
 
 async function listar(world: CliWorld): Promise<number> {
@@ -216,13 +253,12 @@ function shown(terminal: Terminal, about: MunicipioShown): number {
     if (adn.chaves.senhaArquivo !== undefined) lines.push(['senha em', adn.chaves.senhaArquivo]);
   }
   lines.push(...certificadoRows(certificado));
-  const aliquota = aliquotaPadrao === undefined ? 'a da DPS' : `${formatDecimal(aliquotaPadrao)} %`;
   lines.push(
     ['prestadores', grouped(prestadores)],
     [
       'serviços',
       servicos === 0
-        ? `sem lista: todo código nacional; alíquota: ${aliquota}`
+        ? `sem lista: todo código nacional; alíquota: ${aliquotaText(aliquotaPadrao)}`
         : servicos === 1
           ? '1 linha'
           : `${grouped(servicos)} linhas`,
