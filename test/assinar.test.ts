@@ -123,7 +123,8 @@ describe('nfse assinar, a DPS', () => {
 
   test('signs again what was signed', async () => {
     const first = await nfse('assinar', EXAMPLE, ...pfxOf('recusados/vencido'));
-    const { out } = await nfse('assinar', fileOf(first.out), ...pfxOf(`prestadores/${PROVIDER}`));
+    const { out, err } = await nfse('assinar', fileOf(first.out), ...pfxOf(`prestadores/${PROVIDER}`));
+    assert.equal(err, 'Aviso: a assinatura que havia foi substituída.\n');
     assert.equal(out.match(/<SignatureValue>/g)?.length, 1);
     if (xmlsec1 !== undefined) assert.ok(xmlsecVerifies(fileOf(out)));
   });
@@ -189,6 +190,22 @@ describe('nfse assinar, asked wrongly', () => {
   test('a wrong password, a folder that is not there', async () => {
     const wrong = ['--pfx', at(`prestadores/${PROVIDER}.pfx`), '--senha', 'x'];
     await assert.rejects(nfse('assinar', EXAMPLE, ...wrong), /a senha informada não abre/);
-    await assert.rejects(nfse('assinar', EXAMPLE, ...good, '--saida', path.join(folder, 'a', 'b')), /ENOENT/);
+    const saida = (...steps: readonly string[]): string[] => ['--saida', path.join(folder, ...steps)];
+    await assert.rejects(nfse('assinar', EXAMPLE, ...good, ...saida('a', 'b')), ({ message }: Error) =>
+      message.includes(`a pasta ${path.join(folder, 'a')} não existe.`),
+    );
+    await assert.rejects(
+      nfse('assinar', EXAMPLE, ...good, ...saida('.')),
+      /é uma pasta\. Indique o nome de um arquivo/,
+    );
+    const inFile = ['--saida', at('senha.txt', 'b')];
+    await assert.rejects(nfse('assinar', EXAMPLE, ...good, ...inFile), /senha\.txt não é uma pasta/);
+  });
+
+  test('no password, or a PEM for a PKCS#12: the option that is meant is named', async () => {
+    const none = ['--pfx', at(`prestadores/${PROVIDER}.pfx`)];
+    await assert.rejects(nfse('assinar', EXAMPLE, ...none), /nenhuma foi informada\. Informe, com --senha-arquivo/);
+    const pem = ['--pfx', at(`prestadores/${PROVIDER}.pem`)];
+    await assert.rejects(nfse('assinar', EXAMPLE, ...pem), /é um PEM.* use --certificado e --chave/);
   });
 });

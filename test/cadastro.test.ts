@@ -429,7 +429,20 @@ describe('nfse municipio alterar', () => {
     await refused(['municipio', 'alterar', 'alfa', '--ambiente', 'homologacao'], /já emitiu notas/);
     await done('municipio', 'alterar', 'alfa', '--ibge', SAO_PAULO, '--aliquota', '4');
     await refused(['municipio', 'alterar', 'integracao', '--ambiente', 'producao'], /ambiente e código IBGE não mudam/);
-    await done('municipio', 'alterar', 'integracao', '--ancoras', 'ancoras');
+    assert.match(
+      await done('municipio', 'alterar', 'integracao', '--ancoras', 'ancoras'),
+      /aviso +integracao é o ambiente de integração de todos: a mudança vale para quem quer que teste nele/,
+    );
+  });
+
+  test('tells the old and the new value of what changed, and of nothing else', async () => {
+    const told = (...args: readonly string[]): Promise<string> => done('municipio', 'alterar', 'alfa', ...args);
+    assert.match(await told('--aliquota', '2,5'), /^Município alterado\.\n {2}alíquota {2}4\.00 % → 2\.50 %\n/);
+    assert.match(await told('--aliquota', '2.50'), /^Nada mudou: o município já estava assim\.\n/);
+    const back = await told('--sem-aliquota');
+    assert.match(back, /^ {2}alíquota {2}2\.50 % → a da DPS$/m);
+    assert.equal(back.match(/→/g)?.length, 1);
+    assert.doesNotMatch(await told('--aliquota', '4'), /integração de todos/);
   });
 });
 
@@ -489,7 +502,7 @@ describe('nfse municipio excluir', () => {
 
   test('not one that has issued, nor the sandbox, nor one that is not there', async () => {
     for (const [slug, why] of [
-      ['alfa', /Nada foi excluído\. O município já emitiu notas/],
+      ['alfa', /Nada foi excluído\. O município já emitiu notas.*nfse municipio alterar alfa --sem-adn$/m],
       ['integracao', /Nada foi excluído\. integracao é o ambiente de integração de todos/],
       ['nenhum', /não existe o município nenhum/],
     ] as const) {

@@ -569,6 +569,27 @@ describe('nfse servicos importar', () => {
     assert.deepEqual(await services(slug), []);
   });
 
+  test('remarks on what was taken alone, not on refused lines', async () => {
+    const content = lines(
+      SERVICO,
+      '001,A,010101,,7,2020-01-01,',
+      '1.02,B,010101,,8,2020-01-01,2019-01-01',
+      '1.03,C,010101,,9,2020-01-01,',
+      '1.03,Outra,010101,,9,2020-01-01,',
+      '1.03,D,010101,,9,2020-06-01,',
+    );
+    const said = await importar('servicos', await town(), content, '--parcial');
+    assert.equal(said.code, 0);
+    assert.match(said.err, /Há 3 linhas recusadas/);
+    assert.match(said.out, /alíquota acima de 5 % .*: 2\. Confira-as/);
+    assert.match(said.out, /não cabe em cTribMun .*: 1\./);
+  });
+
+  test('the example of the project draws no remark', async () => {
+    const example = readFileSync(new URL('../examples/servicos.csv', import.meta.url), 'utf8');
+    assert.doesNotMatch(await taken('servicos', await town(), example), /Linhas com/);
+  });
+
   test('tells of codes that a DPS cannot name', async () => {
     const slug = await town();
     const said = await taken(

@@ -1,6 +1,8 @@
 /** What is typed after `nfse`: every slip is told with what was probably meant, and the help says what there is. */
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { nfse, nfseHere } from './support/cli.ts';
@@ -56,6 +58,7 @@ describe('options and arguments that do not fit', () => {
       /^Há argumentos a mais: a b\. municipio listar não leva nenhum além das opções\.$/m,
     );
     await wrongly('validar', /^validar pede ARQUIVO\.$/m);
+    await wrongly('municipio excluir ', /^municipio excluir pede SLUG, que veio vazio\.$/m);
   });
 
   test('a command that there is not', async () => {
@@ -97,9 +100,52 @@ describe('the help', () => {
       assert.doesNotMatch(await nfseHelp(command), /\b(?:FILE|DIR|ARQUIVO\.csv)\b/, command);
   });
 
+  test('of assinatura says where the check is made', async () => {
+    const shown = await help('assinatura --help');
+    assert.match(shown, /sem --municipio nem --url a conferência é feita aqui/);
+    assert.doesNotMatch(shown, /padrão integracao/);
+  });
+
+  test('of the simulator lists the addresses of its control', async () => {
+    const { code, out } = await nfse(['adn-simulador', '--help'], {});
+    assert.equal(code, 0);
+    for (const shown of ['GET /estado', 'GET /documentos/{chave}', 'PUT /faltas', 'PUT /recusas', 'POST /limpar'])
+      assert.ok(out.includes(`  ${shown}`), shown);
+  });
+
   async function nfseHelp(command: string): Promise<string> {
     // It lists what is the simulator's, which has no place here.
     return command === 'adn-simulador' ? '' : help(`${command} --help`);
+  }
+});
+
+test('nfse --version is that of the package, with the layout', async () => {
+  const { name, version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  assert.equal(await help('--version'), `${name} ${version}, leiaute 1.01 da NFS-e nacional\n`);
+});
+
+test('nfse emitir shows a refusal by the ADN as one', async () => {
+  const service = createServer((req, res) => {
+    req.resume();
+    const posted = { chave_acesso: '1', numero_protocolo: '2' };
+    const asked = {
+      nota: { status: 'rascunho' },
+      protocolo: { status: 'rejeitado', mensagem_retorno: 'E1289: motivo do ADN' },
+    };
+    res.writeHead(req.method === 'POST' ? 201 : 200, { 'Content-Type': 'application/json' });
+    res.end(JSON.stringify(req.method === 'POST' ? posted : asked));
+  });
+  await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
+  try {
+    const url = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
+    const { code, out, err } = await nfseHere(['emitir', 'examples/dps.xml', '--url', url]);
+    assert.equal(code, 1);
+    assert.match(out, /^ {2}situação {3}rejeitada \(/m);
+    assert.doesNotMatch(out, /rascunho/);
+    assert.match(err, /^O ADN recusou a nota: E1289: motivo do ADN$/m);
+  } finally {
+    service.closeAllConnections();
+    service.close();
   }
 });
 
@@ -109,6 +155,8 @@ describe('nfse explicar', () => {
     assert.equal(code, 1);
     assert.match(err, /^O código E9 não está na tabela de erros\.\nParecidos:\n {2}E901 {3}\S.*\n {2}E902 {3}\S/);
     assert.match((await nfseHere(['explicar', 'E9999'])).err, /Parecidos:\n {2}E999 {2}\S/);
+    const far = await nfseHere(['explicar', 'E999999']);
+    assert.match(far.err, /não está na tabela de erros\.\n.*\/docs\/erros do serviço no ar, e em docs\/erros\.md\.$/m);
   });
 
   test('says once what the national standard answers, in the column of the others', async () => {

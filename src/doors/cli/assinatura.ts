@@ -28,8 +28,8 @@ export const ASSINATURA: Command = {
   optionsHelp: [
     ['--ancoras PASTA', 'autoridades em que confiar, em PEM (padrão: as raízes da ICP-Brasil)'],
     ['--revogados PASTA', 'listas de certificados revogados (padrão: não verifica)'],
-    ['--municipio SLUG', `pergunta ao serviço, com a confiança desse município (só com --url: ${DEFAULT_TENANT})`],
-    ['--url URL', `endereço do serviço a que perguntar (só com --municipio: ${DEFAULT_URL})`],
+    ['--municipio SLUG', `pergunta ao serviço, com a confiança desse município (se vier só --url: ${DEFAULT_TENANT})`],
+    ['--url URL', `endereço do serviço a que perguntar (se vier só --municipio: ${DEFAULT_URL})`],
     ['', 'sem --municipio nem --url a conferência é feita aqui, sem o serviço'],
     ['--cms ARQUIVO', `de um corpo JSON, o valor de ${CAMPO}: Base64, ou o CMS em DER`],
     ['--canonico', 'escreve só o que se resume, byte a byte: a forma canônica; de JSON, o corpo'],

@@ -139,7 +139,7 @@ export async function runCli(argv: readonly string[], world: CliWorld): Promise<
 
 const HELP = ['ajuda', 'help', '--help', '-h'];
 
-const VERSION = ['versao', '--version', '--versao', '-v', '-V'];
+const VERSION = ['--version', '--versao', '-v', 'versao'];
 
 function version(): string {
   const { name, version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
