@@ -250,7 +250,7 @@ describe('a circuit that several share', () => {
     for (const party of [good, bad]) assert.equal(breaker.enter(party), undefined);
   });
 
-  test('whoever keeps asking has a turn before anybody has three, and closes it when he is answered', () => {
+  test('whoever keeps asking has his turn, and closes it when he is answered', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 8 }),
@@ -273,10 +273,11 @@ describe('a circuit that several share', () => {
               else pass[fates[turns.length % fates.length]!]();
             }
           }
-          // Who may look out of turn may have had its turn before.
-          for (const party of parties) assert.ok(turns.filter((one) => one === party).length <= 2);
+          // In turn each has one; out of turn one looks each time that suspicions open it, which takes three of them.
+          assert.ok(turns.length <= 1.5 * parties.length + 1, `${turns.length} turns of ${parties.length}`);
         },
       ),
+      { examples: [[8, ['suspected', 'suspected', 'failed', 'suspected'], 10]] },
     );
   });
 });
