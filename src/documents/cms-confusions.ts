@@ -61,6 +61,8 @@ export const whatItSeems = {
   asBytes(bytes: Buffer, value: Asn1 | undefined): string | undefined {
     if (value !== undefined) return asValue(value);
     const start = bytes.subarray(0, 200).toString('latin1').trimStart();
+    // One RSA value in two hundred begins with the byte of `<`, `[` or `{`: a text has more than one readable letter.
+    if (!/^[ -~\s]{8}/.test(start)) return notAsn1(bytes);
     if (/^-----BEGIN [^-]*PRIVATE KEY/.test(start)) return `traz uma chave privada. ${EXPOSED}`;
     if (start.startsWith('-----BEGIN')) {
       return 'é o Base64 de um texto PEM. O PEM já é Base64: envie só o que fica entre as linhas.';

@@ -232,6 +232,11 @@ describe('a header that is no CMS says what it seems to be', () => {
     ['the Base64 of an XML signature', b64('<Signature xmlns="http://www.w3.org/2000/09/xmldsig#"/>'), /XML/],
     ['JSON', '{"assinatura":"MII"}', /JSON/],
     ['the Base64 of the body', b64(BODY), /Base64 de um JSON/],
+    [
+      'an RSA value that begins like a tag',
+      b64(Buffer.concat([Buffer.from('<'), Buffer.alloc(255, 0x91)])),
+      /256 bytes.*RSA sem o CMS/,
+    ],
     ['an RSA value by itself', b64(sign('sha256', BODY, key)), /256 bytes.*RSA sem o CMS/],
     ['a digest by itself', b64(Buffer.alloc(32, 7)), /resumo SHA-256/],
     ['a certificate', b64(provider.der), /só um certificado/],
