@@ -19,6 +19,8 @@ type Settings = {
   readonly ownMunicipioOnly: boolean;
   /** Rate when neither the registry nor the DPS has one (D-61). */
   readonly fallbackAliquota: '5.00' | undefined;
+  /** What the national rules do that the specification does not name, unless the tenant sets it otherwise (D-86). */
+  readonly regrasNacionais: 'recusa' | 'avisa';
   /** The reading by DPS identifier wants a party's certificate (D-41). */
   readonly dpsQueryIsOpen: boolean;
   readonly watermark: boolean;
@@ -33,6 +35,7 @@ export const AMBIENTES: Readonly<Record<Ambiente, Settings>> = {
     checksAuthorization: true,
     ownMunicipioOnly: true,
     fallbackAliquota: undefined,
+    regrasNacionais: 'recusa',
     dpsQueryIsOpen: false,
     watermark: false,
   },
@@ -44,6 +47,7 @@ export const AMBIENTES: Readonly<Record<Ambiente, Settings>> = {
     checksAuthorization: false,
     ownMunicipioOnly: false,
     fallbackAliquota: '5.00',
+    regrasNacionais: 'avisa',
     dpsQueryIsOpen: true,
     watermark: true,
   },

@@ -153,7 +153,7 @@ describe('rules and rows', () => {
 
 describe('a rule without a row', () => {
   test('is a code of the table in its own words, those of its first rejected example where they depend on one', () => {
-    for (const rule of ALL_RULES) {
+    for (const { title: _title, mend: _mend, scope: _scope, ...rule } of ALL_RULES) {
       const { codigo, mensagem, significado, origem, status } = ofRules([rule]);
       assert.deepEqual(
         { codigo, significado, origem, status },

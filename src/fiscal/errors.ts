@@ -10,8 +10,8 @@ import { AVISOS, DUPLICIDADE, ESTRUTURA } from './errors/dps.ts';
 import { FISCAIS } from './errors/fiscais.ts';
 import type { PublicError, Row } from './errors/row.ts';
 import { SERVICO } from './errors/servico.ts';
-import type { AmountRule, Rule } from './rules/rule.ts';
-import { AMOUNT_RULES, RULES } from './rules/rules.ts';
+import type { AnyRule } from './rules/rule.ts';
+import { ALL_RULES } from './rules/rules.ts';
 import { faultsOf } from './rules/trial.ts';
 
 export type { PublicError } from './errors/row.ts';
@@ -19,7 +19,7 @@ export type { PublicError } from './errors/row.ts';
 /** What is written down, before the rules have had their say. */
 export const ROWS: readonly Row[] = [...SERVICO, ...ASSINATURA, ...AVISOS, ...ESTRUTURA, ...DUPLICIDADE, ...FISCAIS];
 
-const RULES_BY_CODE = Map.groupBy<string, Rule | AmountRule>([...RULES, ...AMOUNT_RULES], ({ code }) => code);
+const RULES_BY_CODE = Map.groupBy<string, AnyRule>(ALL_RULES, ({ code }) => code);
 
 /** Three digits before four, and by number: the order in which a code is looked up. */
 export const ERRORS: readonly PublicError[] = [
@@ -65,12 +65,13 @@ function published(row: Row, regras: PublicError['regras']): PublicError {
 export function ofRules(regras: PublicError['regras']): PublicError {
   const [first] = regras;
   if (first === undefined) throw new RangeError('A code without rules is told by a row');
-  const mensagem = messageOf(first);
-  return published({ codigo: first.code, mensagem, comoResolver: mensagem, status: 422, transitorio: false }, regras);
+  const { code, title = messageOf(first), mend = messageOf(first) } = first;
+  const status = regras.every(({ scope }) => scope === 'aviso') ? 'aviso' : 422;
+  return published({ codigo: code, mensagem: title, comoResolver: mend, status, transitorio: false }, regras);
 }
 
 /** The sentence of a rule; where it speaks of the document, as it speaks of its first rejected example. */
-function messageOf({ code, message, rejects, why }: Rule | AmountRule): string {
+function messageOf({ code, message, rejects, why }: AnyRule): string {
   if (typeof message === 'string') return message;
   const [example] = rejects;
   return (example && faultsOf(example).find(({ codigo }) => codigo === code)?.mensagem) ?? why;

@@ -22,6 +22,11 @@ export type Prestador = {
 /** Days `YYYY-MM-DD`, both inside; without `fim` it goes on. */
 export type PeriodoSimples = { readonly inicio: string; readonly fim: string | undefined };
 
+/** Whether a provider is in the Simples Nacional on a day `YYYY-MM-DD`, by the registry (D-23). */
+export function isOptante({ simples }: Pick<Prestador, 'simples'>, data: string): boolean {
+  return simples.some(({ inicio, fim }) => inicio <= data && (fim === undefined || data <= fim));
+}
+
 export type Endereco = {
   readonly xLgr: string;
   readonly nro: string;
@@ -45,6 +50,8 @@ export type Facts = {
   /** Today in the municipality's zone, `YYYY-MM-DD`. */
   readonly hoje: string;
   readonly prestador: Prestador;
+  /** Whether a national rule that the specification does not name refuses, or is a remark (D-86). */
+  readonly regrasNacionais: 'recusa' | 'avisa';
   /** Whether the municipality administers a national code at a date (D-13, E0310). */
   readonly administers: (cTribNac: string, data: string) => boolean;
   /** The municipal list at a date: undefined when the code is not in it; a municipality without a list has no answer. */

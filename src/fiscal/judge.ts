@@ -6,14 +6,15 @@
 import { AMBIENTES } from './ambiente.ts';
 import { assessIssqn, type Benefit, chooseAliquota, type Deduction, type IssqnAmounts } from './assess.ts';
 import { ZERO } from './decimal.ts';
+import { type Declarado, NADA_DECLARADO } from './declarado.ts';
 import type { Facts } from './facts.ts';
 import type { Aviso, Fault } from './fault.ts';
 import { assessIbsCbs, defaultIndOp, placeOfIbsCbs } from './ibscbs.ts';
 import { incidenceOf } from './incidence.ts';
 import type { Dps } from './layout/dps.ts';
 import type { InfNfse } from './layout/nfse.ts';
-import type { AmountRule, Rule } from './rules/rule.ts';
-import { AMOUNT_RULES, RULES } from './rules/rules.ts';
+import type { AnyRule, Breach, Rule } from './rules/rule.ts';
+import { AMOUNT_RULES, IBSCBS_RULES, RULES } from './rules/rules.ts';
 
 export type Judged = {
   readonly amounts: IssqnAmounts;
@@ -27,39 +28,95 @@ export type Judged = {
 
 export type Judgement = Judged | { readonly faults: readonly Fault[] };
 
-/** Every rule over one DPS, then the amounts, then the rules about them. Linear in the number of rules. */
-export function judge(dps: Dps, facts: Facts): Judgement {
-  const faults: Fault[] = [];
+/**
+ * Every rule over one DPS, then the amounts, then the rules about them, then what a JSON body declared of the IBS and
+ * the CBS beside the official calculation. Linear in the number of rules.
+ */
+export function judge(dps: Dps, facts: Facts, declarado: Declarado = NADA_DECLARADO): Judgement {
+  const found: Breaches = { faults: [], avisos: [] };
   for (const rule of RULES) {
-    if ((rule.when === undefined || rule.when(dps, facts)) && !rule.must(dps, facts)) {
-      faults.push(faultOf(rule, told(rule.message, dps, facts), dps));
-    }
+    if (rule.when !== undefined && !rule.when(dps, facts, declarado)) continue;
+    if (rule.must(dps, facts, declarado)) continue;
+    for (const breach of breachesOf(rule, dps, facts, declarado)) tell(rule, breach, facts, found);
   }
-  if (faults.length > 0) return { faults };
+  if (found.faults.length > 0) return { faults: found.faults };
+
   const amounts = assessIssqn(issqnInput(dps, facts));
-  for (const rule of AMOUNT_RULES) {
-    if (!rule.must(amounts, dps)) faults.push(faultOf(rule, told(rule.message, amounts, dps), dps));
-  }
-  if (faults.length > 0) return { faults };
+  judgeComputed(AMOUNT_RULES, amounts, found, dps, facts, declarado);
+  if (found.faults.length > 0) return { faults: found.faults };
+
   const { ibscbs, cIndOp, aviso } = ibsCbsOf(dps, amounts);
-  const avisos = aviso === undefined ? remarks(dps, facts) : [...remarks(dps, facts), aviso];
-  return { amounts, cLocIncid: incidenceOf(dps), ibscbs, cIndOp, avisos };
+  if (aviso !== undefined) found.avisos.push(aviso);
+  if (ibscbs !== undefined) judgeComputed(IBSCBS_RULES, ibscbs, found, dps, facts, declarado);
+  if (found.faults.length > 0) return { faults: found.faults };
+  return { amounts, cLocIncid: incidenceOf(dps), ibscbs, cIndOp, avisos: found.avisos };
 }
 
-function faultOf(rule: Rule | AmountRule, mensagem: string, dps: Dps): Fault {
-  const encontrado = rule.found?.(dps);
-  return {
-    codigo: rule.code,
-    xpath: `/DPS/infDPS/${rule.at}`,
-    mensagem,
-    ...(encontrado === undefined ? {} : { encontrado }),
-    ...(rule.expected === undefined ? {} : { esperado: rule.expected }),
-  };
+type Breaches = { readonly faults: Fault[]; readonly avisos: Aviso[] };
+
+/** The rules about amounts are two tables of one shape. */
+type Computed<Amounts> = Pick<AnyRule, 'code' | 'at' | 'scope' | 'expected'> & {
+  readonly message: string | ((amounts: Amounts, dps: Dps, facts: Facts, declarado: Declarado) => string);
+  readonly when?: (amounts: Amounts, dps: Dps, facts: Facts, declarado: Declarado) => boolean;
+  readonly must: (amounts: Amounts, dps: Dps, facts: Facts, declarado: Declarado) => boolean;
+  readonly found?: (amounts: Amounts, dps: Dps, facts: Facts, declarado: Declarado) => string | undefined;
+  readonly calculated?: (amounts: Amounts) => string | undefined;
+};
+
+function judgeComputed<Amounts>(
+  rules: readonly Computed<Amounts>[],
+  amounts: Amounts,
+  into: Breaches,
+  ...[dps, facts, declarado]: [Dps, Facts, Declarado]
+): void {
+  for (const rule of rules) {
+    if (rule.when !== undefined && !rule.when(amounts, dps, facts, declarado)) continue;
+    if (rule.must(amounts, dps, facts, declarado)) continue;
+    const { message } = rule;
+    const breach = {
+      at: rule.at,
+      mensagem: typeof message === 'string' ? message : message(amounts, dps, facts, declarado),
+      encontrado: rule.found?.(amounts, dps, facts, declarado),
+      esperado: rule.calculated?.(amounts),
+    };
+    tell(rule, breach, facts, into);
+  }
 }
 
-function told<Seen extends readonly unknown[]>(message: string | ((...seen: Seen) => string), ...seen: Seen): string {
-  return typeof message === 'string' ? message : message(...seen);
+type Told = Breach & { readonly esperado?: string | undefined };
+
+function breachesOf(rule: Rule, dps: Dps, facts: Facts, declarado: Declarado): readonly Told[] {
+  if (rule.breaches !== undefined) return rule.breaches(dps, facts, declarado);
+  const { message } = rule;
+  const mensagem = typeof message === 'string' ? message : message(dps, facts, declarado);
+  return [{ at: rule.at, mensagem, encontrado: rule.found?.(dps, facts, declarado) }];
 }
+
+/** A breach is a fault, or a remark: always, or where the rules of the standard alone do not refuse (D-86). */
+function tell(
+  { code, scope, expected }: Pick<AnyRule, 'code' | 'scope' | 'expected'>,
+  { at, mensagem, encontrado, esperado = expected }: Told,
+  { regrasNacionais }: Facts,
+  { faults, avisos }: Breaches,
+): void {
+  const xpath = at.startsWith('NFSe/') ? `/${at}` : `/DPS/infDPS/${at}`;
+  if (scope === 'aviso') {
+    avisos.push({ codigo: code, xpath, mensagem });
+  } else if (scope === 'nacional' && regrasNacionais === 'avisa') {
+    avisos.push({ codigo: code, xpath, mensagem: `${mensagem} ${REFUSED_IN_PRODUCTION}` });
+  } else {
+    faults.push({
+      codigo: code,
+      xpath,
+      mensagem,
+      ...(encontrado === undefined ? {} : { encontrado }),
+      ...(esperado === undefined ? {} : { esperado }),
+    });
+  }
+}
+
+/** What the sandbox adds to the message of a national rule. */
+const REFUSED_IN_PRODUCTION = 'Aqui é só um aviso; em produção esta DPS é recusada.';
 
 function issqnInput(dps: Dps, facts: Facts): Parameters<typeof assessIssqn>[0] {
   const { valores, prest, serv } = dps;
@@ -133,17 +190,4 @@ function ibsCbsOf(dps: Dps, amounts: IssqnAmounts): IbsCbs {
     return { ibscbs: undefined, cIndOp, aviso: { codigo: 'E1515', xpath: '/DPS/infDPS/IBSCBS', mensagem } };
   }
   return { ibscbs: { cLocalidadeIncid: place.codigo, xLocalidadeIncid: place.nome, ...assessed }, cIndOp };
-}
-
-/** What a positive answer says besides. D-62: a future competence lets obligation dates be rehearsed. */
-function remarks(dps: Dps, { ambiente, hoje }: Facts): readonly Aviso[] {
-  if (ambiente === 'producao') {
-    if (dps.tpAmb === AMBIENTES.producao.tpAmb) return [];
-    const mensagem = `A DPS traz tpAmb ${dps.tpAmb} (homologação), mas este município está em produção: a nota tem valor fiscal, com tpAmb 1. Em produção envie tpAmb 1; para ensaiar use o ambiente de integração.`;
-    return [{ codigo: 'E0006', xpath: '/DPS/infDPS/tpAmb', mensagem }];
-  }
-  const xpath = '/DPS/infDPS/dCompet';
-  if (dps.dCompet <= hoje) return [];
-  const mensagem = `A competência ${dps.dCompet} é posterior à emissão (${hoje}); aqui isso serve para ensaiar as datas de obrigação.`;
-  return [{ codigo: 'E0015', xpath, mensagem }];
 }

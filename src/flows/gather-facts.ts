@@ -41,6 +41,7 @@ export async function gatherFacts(
     cMun: AMBIENTES[municipio.ambiente].ownMunicipioOnly ? municipio.codigoIbge : undefined,
     hoje: momentIn(zoneOf(municipio.codigoIbge ?? dps.cLocEmi), instant).date,
     prestador: found.prestador,
+    regrasNacionais: AMBIENTES[municipio.ambiente].regrasNacionais,
     administers: (cTribNac, data) =>
       !hasList || lines.some((line) => line.cTribNac === cTribNac && isInForce(line, data)),
     servicoMunicipal: (cTribMun, data) =>

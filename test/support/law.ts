@@ -4,23 +4,33 @@
  */
 import assert from 'node:assert/strict';
 import { readXml } from '../../src/documents/xml.ts';
+import { type Declarado, NADA_DECLARADO } from '../../src/fiscal/declarado.ts';
 import type { Facts } from '../../src/fiscal/facts.ts';
 import type { Fault } from '../../src/fiscal/fault.ts';
 import { judge } from '../../src/fiscal/judge.ts';
 import type { Dps } from '../../src/fiscal/layout/dps.ts';
 import { readDps } from '../../src/fiscal/layout/read.ts';
 import { exampleXml } from '../../src/fiscal/rules/example.ts';
-import type { AmountRule, Patch, Rule } from '../../src/fiscal/rules/rule.ts';
-import { EXAMPLE_FACTS } from '../../src/fiscal/rules/trial.ts';
+import type { AnyRule, Patch } from '../../src/fiscal/rules/rule.ts';
+import { avisosOn, declaredBy, EXAMPLE_FACTS } from '../../src/fiscal/rules/trial.ts';
 
 export { EXAMPLE_FACTS };
 
 /** Every fault of the first step that refuses the document; empty when the law accepts it. */
-export function lawOver(xml: string, facts: Facts = EXAMPLE_FACTS): readonly Fault[] {
+export function lawOver(
+  xml: string,
+  facts: Facts = EXAMPLE_FACTS,
+  declarado: Declarado = NADA_DECLARADO,
+): readonly Fault[] {
   const read = readExample(xml);
   if ('faults' in read) return read.faults;
-  const judged = judge(read.dps, facts);
+  const judged = judge(read.dps, facts, declarado);
   return 'faults' in judged ? judged.faults : [];
+}
+
+/** Every fault of the example of a patch, with what only its JSON body declares. */
+export function lawOverExample(patch: Patch, facts: Facts = EXAMPLE_FACTS): readonly Fault[] {
+  return lawOver(exampleXml(patch), facts, declaredBy(patch));
 }
 
 /** The DPS that the text of an example is; fails the test when its structure refuses it. */
@@ -35,20 +45,33 @@ function readExample(xml: string): { readonly dps: Dps } | { readonly faults: re
   return 'fault' in reading ? { faults: [reading.fault] } : readDps(reading.root);
 }
 
-/** The example breaks exactly the codes of the rule, each where it should. */
-export function assertRejected(patch: Patch, rule: Rule | AmountRule, facts: Facts = EXAMPLE_FACTS): void {
-  const faults = lawOver(exampleXml(patch), facts);
+/** The example breaks exactly the codes of the rule, each where it should; of a rule that only remarks, the remark is there. */
+export function assertRejected(patch: Patch, rule: AnyRule, facts: Facts = EXAMPLE_FACTS): void {
+  const faults = lawOverExample(patch, facts);
+  if (rule.scope === 'aviso') {
+    assert.deepEqual(faults, [], told(faults));
+    const avisos = avisosOn(patch, facts);
+    assert.ok(
+      avisos.some(({ codigo, xpath }) => codigo === rule.code && xpath === xpathOf(rule)),
+      `wanted the remark ${rule.code} at ${rule.at}`,
+    );
+    return;
+  }
   const codes = faults.map(({ codigo }) => codigo).toSorted();
   assert.deepEqual(codes, [rule.code, ...(rule.also ?? [])].toSorted(), `wanted ${rule.code}, got: ${told(faults)}`);
   const own = faults.find(({ codigo }) => codigo === rule.code)!;
-  assert.equal(own.xpath, `/DPS/infDPS/${rule.at}`);
+  assert.equal(own.xpath.replace(/\[\d+\]/g, ''), xpathOf(rule));
   assert.match(own.mensagem, /\S.*\.$/);
   assert.doesNotMatch(own.mensagem, /undefined|null|NaN|\[object/);
 }
 
+function xpathOf({ at }: AnyRule): string {
+  return at.startsWith('NFSe/') ? `/${at}` : `/DPS/infDPS/${at}`;
+}
+
 /** The law has nothing against the example. */
 export function assertAccepted(patch: Patch, facts: Facts = EXAMPLE_FACTS): void {
-  const faults = lawOver(exampleXml(patch), facts);
+  const faults = lawOverExample(patch, facts);
   assert.deepEqual(faults, [], told(faults));
 }
 

@@ -46,29 +46,6 @@ export const AVISOS: readonly Row[] = [
       'No padrão nacional um Id diferente recusa a DPS. A nota que segue ao ADN leva o identificador calculado.',
   },
   {
-    codigo: 'E0006',
-    status: 'aviso',
-    mensagem: 'A DPS diz ser de homologação, e o município está em produção',
-    significado:
-      'O ambiente é o do endereço: num município em produção a nota tem valor fiscal, também quando tpAmb traz 2. A nota é emitida, e o que segue ao ADN leva tpAmb 1.',
-    comoResolver:
-      'Em produção envie tpAmb 1. Se a DPS era um ensaio, cancele a nota e use o ambiente de integração para ensaiar.',
-    transitorio: false,
-    origem: 'Decisão D-140; Anexo I, E0006',
-    nacional: 'No padrão nacional um tpAmb de outro ambiente recusa a DPS.',
-  },
-  {
-    codigo: 'E0015',
-    status: 'aviso',
-    mensagem: 'A competência é posterior à emissão',
-    significado:
-      'No ambiente de integração uma competência futura é aceita, para que se possa ensaiar a entrada em vigor das obrigações. A nota é emitida e o aviso a acompanha.',
-    comoResolver: 'Em produção envie em dCompet uma data até o dia da emissão.',
-    transitorio: false,
-    origem: 'Decisão D-62; Anexo I, E0015',
-    nacional: 'No padrão nacional uma competência futura recusa a DPS.',
-  },
-  {
     codigo: 'E1515',
     status: 'aviso',
     mensagem: 'A nota sai sem o IBS e a CBS calculados',

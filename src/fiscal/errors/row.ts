@@ -1,5 +1,5 @@
 /** How a code is written down here, and what the table makes of it together with its rules. */
-import type { AmountRule, Patch, Rule } from '../rules/rule.ts';
+import type { AnyRule, Patch } from '../rules/rule.ts';
 
 export type Examples = { readonly rejects: readonly Patch[]; readonly accepts: readonly Patch[] };
 
@@ -42,7 +42,7 @@ export type PublicError = {
   readonly situacao: 'enviado' | 'reservado' | 'substituido';
   readonly substituidoPor: string | undefined;
   /** The rules that answer with it, in the order of the layout; their examples are theirs. */
-  readonly regras: readonly (Rule | AmountRule)[];
+  readonly regras: readonly AnyRule[];
 };
 
 /** Codes about the document itself: 422, and the same document is refused again however often it is sent. */

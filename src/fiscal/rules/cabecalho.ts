@@ -4,6 +4,38 @@ import type { Rule } from './rule.ts';
 
 export const CABECALHO: readonly Rule[] = [
   {
+    code: 'E0006',
+    at: 'tpAmb',
+    scope: 'nacional',
+    title: 'A DPS diz ser de homologação, e o município está em produção',
+    message: ({ tpAmb }) =>
+      `A DPS traz tpAmb ${tpAmb} (homologação), e este endereço é o de um município em produção: a nota teria valor fiscal. Se a DPS é um ensaio, envie-a ao ambiente de integração; se é para valer, envie tpAmb 1.`,
+    mend: 'Envie o ensaio ao ambiente de integração; para uma nota com valor fiscal, troque tpAmb por 1 e assine de novo.',
+    origin: 'Anexo I, E0006; decisão D-141',
+    why: 'O ambiente é o do endereço. No de integração qualquer tpAmb serve, e a nota sai com 2; em produção um ensaio enviado por engano viraria uma nota com valor fiscal.',
+    when: (_dps, { ambiente }) => ambiente === 'producao',
+    must: ({ tpAmb }) => tpAmb === '1',
+    found: ({ tpAmb }) => tpAmb,
+    expected: '1',
+    rejects: [],
+    accepts: [],
+  },
+  {
+    code: 'E0015',
+    at: 'dCompet',
+    scope: 'nacional',
+    title: 'A competência é posterior à emissão',
+    message: ({ dCompet }, { hoje }) =>
+      `A competência ${dCompet} é posterior ao dia da emissão, ${hoje}. No ambiente de integração isso serve para ensaiar as datas de obrigação.`,
+    mend: 'Em produção envie em dCompet uma data até o dia da emissão.',
+    origin: 'Decisão D-62; Anexo I, E0015',
+    why: 'A competência é o dia do fato gerador, que não pode estar por vir quando a nota é emitida.',
+    must: ({ dCompet }, { hoje }) => dCompet <= hoje,
+    found: ({ dCompet }) => dCompet,
+    rejects: [],
+    accepts: [{ dCompet: '2026-10-05' }],
+  },
+  {
     code: 'E403',
     at: 'cLocEmi',
     message: ({ cLocEmi }) =>

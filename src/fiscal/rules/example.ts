@@ -60,7 +60,9 @@ export function patched(patch: Patch, base: Patch = VALID_DPS): ReadonlyMap<stri
     if (text === null) remove(path);
     for (const [added, gone] of Object.entries(REPLACED)) if (path.startsWith(added)) remove(gone);
   }
-  for (const [path, text] of Object.entries(patch)) if (typeof text === 'string') leaves.set(path, text);
+  for (const [path, text] of Object.entries(patch)) {
+    if (typeof text === 'string' && !path.startsWith('=')) leaves.set(path, text);
+  }
   return leaves;
 }
 

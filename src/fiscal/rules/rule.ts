@@ -2,30 +2,44 @@
  * What a rule is: one unit of the law, from which come the refusal, its page, its tests and its place in OpenAPI.
  */
 import type { IssqnAmounts } from '../assess.ts';
+import type { Declarado } from '../declarado.ts';
 import type { Facts } from '../facts.ts';
+import type { IbsCbsAmounts } from '../ibscbs.ts';
 import type { Dps, DpsPath } from '../layout/dps.ts';
+import type { NfsePath } from '../layout/nfse.ts';
 
 /**
- * A patch on the one valid DPS of `example.ts`: a path and its text, null to take the element (and all inside) away,
- * and with a leading `+` an element that the layout does not have, put at the end of its parent.
+ * A patch on the one valid DPS of `example.ts`: a path and its text, null to take the element (and all inside) away;
+ * with a leading `+` an element that the layout does not have, put at the end of its parent; with a leading `=` a property
+ * that only the JSON body has, by its path there (`=ibscbs.total_cbs`), so that the example has no XML.
  */
-export type Patch = Readonly<{ [path in DpsPath | `+${string}` | '@Id' | '@versao']?: string | null }>;
+export type Patch = Readonly<{ [path in DpsPath | `+${string}` | `=${string}` | '@Id' | '@versao']?: string | null }>;
 
 type Told<Of extends readonly unknown[]> = string | ((...seen: Of) => string);
 
-export type Rule = {
+/** What a rule sees: the document, what must be known besides, and what a JSON body declared of the amounts. */
+type Seen = [dps: Dps, facts: Facts, declarado: Declarado];
+
+/** Where a rule stands: in the DPS, or in the note that it becomes. */
+export type RulePath = DpsPath | `NFSe/infNFSe/${NfsePath}`;
+
+/**
+ * `nacional`: a rule that the specification does not name (D-86): it refuses in production, and in the sandbox it is a remark
+ * that says so. `aviso`: it never refuses. Absent: the specification names it, and it refuses everywhere.
+ */
+export type RuleScope = 'nacional' | 'aviso';
+
+type Head = {
   readonly code: string;
-  readonly at: DpsPath;
-  /** What is wrong and how to mend it, in Portuguese. */
-  readonly message: Told<[Dps, Facts]>;
+  readonly at: RulePath;
+  /** One line without a full stop: the title of the code. Of several rules with one code the first tells it. */
+  readonly title?: string;
+  /** How to mend it, in Portuguese, for the page of the code: what to change, not what is wrong. */
+  readonly mend?: string;
+  readonly scope?: RuleScope;
   /** Where the rule stands: specification or national annex. */
   readonly origin: string;
   readonly why: string;
-  /** Whom it concerns. Absent: everybody. */
-  readonly when?: (dps: Dps, facts: Facts) => boolean;
-  /** What holds. */
-  readonly must: (dps: Dps, facts: Facts) => boolean;
-  readonly found?: (dps: Dps) => string | undefined;
   readonly expected?: string;
   readonly rejects: readonly Patch[];
   readonly accepts: readonly Patch[];
@@ -35,8 +49,75 @@ export type Rule = {
   readonly national?: string;
 };
 
-/** A rule about what was computed: judged after all the others hold. */
-export type AmountRule = Omit<Rule, 'must' | 'when' | 'message'> & {
-  readonly message: Told<[IssqnAmounts, Dps]>;
-  readonly must: (amounts: IssqnAmounts, dps: Dps) => boolean;
+export type Rule = Head & {
+  /** What is wrong and how to mend it, in Portuguese. */
+  readonly message: Told<Seen>;
+  /** Whom it concerns. Absent: everybody. */
+  readonly when?: (...seen: Seen) => boolean;
+  /** What holds. */
+  readonly must: (...seen: Seen) => boolean;
+  readonly found?: (...seen: Seen) => string | undefined;
+  /** Where one rule speaks of a repeated group: every breach of it. Made by `forEach`. */
+  readonly breaches?: (...seen: Seen) => readonly Breach[];
 };
+
+/** One breach in a repeated group; `at` carries `[n]`, from 1. */
+export type Breach = { readonly at: string; readonly mensagem: string; readonly encontrado: string | undefined };
+
+type Of<Item> = [item: Item, ...seen: Seen];
+
+/** A rule about each member of a repeated group: as many faults as members that break it, each at its own place. */
+export function forEach<Item>(
+  rule: Head & {
+    readonly at: DpsPath;
+    /** Path of the repeated group, the beginning of `at`. */
+    readonly list: DpsPath;
+    readonly items: (dps: Dps) => readonly Item[] | undefined;
+    readonly message: Told<Of<Item>>;
+    readonly when?: (...seen: Of<Item>) => boolean;
+    readonly must: (...seen: Of<Item>) => boolean;
+    readonly found?: (...seen: Of<Item>) => string | undefined;
+  },
+): Rule {
+  const { list, items, when, must, found, message, ...head } = rule;
+  const below = rule.at.slice(list.length);
+  const breaks = (item: Item, seen: Seen): boolean =>
+    (when === undefined || when(item, ...seen)) && !must(item, ...seen);
+  return {
+    ...head,
+    message: typeof message === 'string' ? message : rule.why,
+    must: (...seen) => !(items(seen[0])?.some((item) => breaks(item, seen)) ?? false),
+    breaches: (...seen) =>
+      (items(seen[0]) ?? []).flatMap((item, place) =>
+        breaks(item, seen)
+          ? [
+              {
+                at: `${list}[${place + 1}]${below}`,
+                mensagem: typeof message === 'string' ? message : message(item, ...seen),
+                encontrado: found?.(item, ...seen),
+              },
+            ]
+          : [],
+      ),
+  };
+}
+
+/** A rule about what was computed for the ISSQN: judged after all the others hold. */
+export type AmountRule = Head & {
+  readonly message: Told<[amounts: IssqnAmounts, ...seen: Seen]>;
+  readonly when?: (amounts: IssqnAmounts, ...seen: Seen) => boolean;
+  readonly must: (amounts: IssqnAmounts, ...seen: Seen) => boolean;
+  readonly found?: (amounts: IssqnAmounts, ...seen: Seen) => string | undefined;
+};
+
+/** A rule about what a JSON body declared of the IBS and the CBS: judged last, beside the official calculation. */
+export type IbsCbsRule = Head & {
+  readonly message: Told<[ibscbs: IbsCbsAmounts, ...seen: Seen]>;
+  readonly when?: (ibscbs: IbsCbsAmounts, ...seen: Seen) => boolean;
+  readonly must: (ibscbs: IbsCbsAmounts, ...seen: Seen) => boolean;
+  readonly found?: (ibscbs: IbsCbsAmounts, ...seen: Seen) => string | undefined;
+  /** What the official calculation gives, for `esperado` and `detalhes`. */
+  readonly calculated: (ibscbs: IbsCbsAmounts) => string | undefined;
+};
+
+export type AnyRule = Rule | AmountRule | IbsCbsRule;

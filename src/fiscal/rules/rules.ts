@@ -1,11 +1,53 @@
 /** All rules, in the order of the layout, which is the order of the answer. */
+import { ATV_EVENTO } from './atv-evento.ts';
 import { CABECALHO } from './cabecalho.ts';
+import { COM_EXT } from './com-ext.ts';
+import { DED_RED } from './ded-red.ts';
 import { IBSCBS } from './ibscbs.ts';
+import { IBSCBS_DECLARADO } from './ibscbs-declarado.ts';
+import { IMOVEL } from './imovel.ts';
+import { INCIDENCIA } from './incidencia.ts';
+import { INFO_COMPL } from './info-compl.ts';
+import { INTERM } from './interm.ts';
+import { OBRA } from './obra.ts';
 import { PREST } from './prest.ts';
-import type { AmountRule, Rule } from './rule.ts';
+import { REE_REP_RES } from './ree-rep-res.ts';
+import type { AmountRule, IbsCbsRule, Rule } from './rule.ts';
 import { SERV } from './serv.ts';
+import { SUBST } from './subst.ts';
 import { TOMA } from './toma.ts';
+import { TOT_TRIB } from './tot-trib.ts';
+import { TRIB_FED } from './trib-fed.ts';
+import { TRIB_MUN } from './trib-mun.ts';
 import { VALORES, VALORES_CALCULADOS } from './valores.ts';
 
-export const RULES: readonly Rule[] = [...CABECALHO, ...PREST, ...TOMA, ...SERV, ...VALORES, ...IBSCBS];
+export const RULES: readonly Rule[] = [
+  ...CABECALHO,
+  ...SUBST,
+  ...PREST,
+  ...TOMA,
+  ...INTERM,
+  ...SERV,
+  ...COM_EXT,
+  ...OBRA,
+  ...ATV_EVENTO,
+  ...INFO_COMPL,
+  ...VALORES,
+  ...DED_RED,
+  ...TRIB_MUN,
+  ...INCIDENCIA,
+  ...TRIB_FED,
+  ...TOT_TRIB,
+  ...IBSCBS,
+  ...IMOVEL,
+  ...REE_REP_RES,
+];
+
+/** Judged after all of these hold, over the amounts of the ISSQN. */
 export const AMOUNT_RULES: readonly AmountRule[] = VALORES_CALCULADOS;
+
+/** Judged last: what a JSON body declared of the IBS and the CBS, beside the official calculation. */
+export const IBSCBS_RULES: readonly IbsCbsRule[] = IBSCBS_DECLARADO;
+
+/** The three tables together, in the order in which they are judged. */
+export const ALL_RULES: readonly (Rule | AmountRule | IbsCbsRule)[] = [...RULES, ...AMOUNT_RULES, ...IBSCBS_RULES];

@@ -5,8 +5,11 @@
  * It reads only the text that `example.ts` writes, one tag a line; documents from outside are XML and are read by
  * `../../documents/xml.ts`, with which the tests run the same examples.
  */
+
+import { decimal } from '../decimal.ts';
+import type { Declarado } from '../declarado.ts';
 import { ENDERECO_NAO_INFORMADO, type Facts } from '../facts.ts';
-import type { Fault } from '../fault.ts';
+import type { Aviso, Fault } from '../fault.ts';
 import { judge } from '../judge.ts';
 import { readDps } from '../layout/read.ts';
 import type { Atributo, Elemento } from '../layout/tree.ts';
@@ -25,6 +28,8 @@ export const EXAMPLE_FACTS: Facts = {
     endereco: ENDERECO_NAO_INFORMADO,
     simples: [],
   },
+  // As in production, so that an example says what it would be refused for there.
+  regrasNacionais: 'recusa',
   administers: () => true,
   servicoMunicipal: () => 'sem_lista',
   aliquotaRegistrada: () => undefined,
@@ -34,8 +39,33 @@ export const EXAMPLE_FACTS: Facts = {
 export function faultsOf(patch: Patch, facts: Facts = EXAMPLE_FACTS): readonly Fault[] {
   const read = readDps(treeOf(exampleXml(patch)));
   if ('faults' in read) return read.faults;
-  const judged = judge(read.dps, facts);
+  const judged = judge(read.dps, facts, declaredBy(patch));
   return 'faults' in judged ? judged.faults : [];
+}
+
+/** The remarks on an example that is accepted. */
+export function avisosOn(patch: Patch, facts: Facts = EXAMPLE_FACTS): readonly Aviso[] {
+  const read = readDps(treeOf(exampleXml(patch)));
+  const judged = 'faults' in read ? read : judge(read.dps, facts, declaredBy(patch));
+  return 'faults' in judged ? [] : judged.avisos;
+}
+
+/** What only the JSON body of an example says: the `=` entries of the patch. */
+export function declaredBy(patch: Patch): Declarado {
+  const declared: Record<string, unknown> = {};
+  const ibscbs: Record<string, unknown> = {};
+  for (const [path, text] of Object.entries(patch)) {
+    if (!path.startsWith('=') || typeof text !== 'string') continue;
+    const name = path.slice(1);
+    if (name.startsWith('ibscbs.')) ibscbs[name.slice('ibscbs.'.length)] = decimal(text);
+    else declared[name] = name === 'municipio_incidencia' ? text : decimal(text);
+  }
+  return Object.keys(ibscbs).length > 0 ? { ...declared, ibscbs } : declared;
+}
+
+/** Whether the example cannot be sent as XML. */
+export function isJsonOnly(patch: Patch): boolean {
+  return Object.keys(patch).some((path) => path.startsWith('='));
 }
 
 /** One line of an example: a whole leaf, or the start or the end of a group. `path` is below `infDPS`. */
