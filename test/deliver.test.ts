@@ -110,6 +110,8 @@ class Town {
       aliquotaPadrao: undefined,
       confianca: { ancoras: undefined, revogados: undefined },
       adn: undefined,
+      regrasNacionais: undefined,
+      consultaDps: undefined,
     };
     const log =
       (level: string) =>
@@ -151,7 +153,7 @@ class Town {
   async issue(nDPS?: string, municipio = this.municipio): Promise<IssuedNota> {
     this.sent += 1;
     const xml = exampleXml({ serie: '1', nDPS: nDPS ?? String(this.sent) });
-    const issued = await issueNota(this.world, municipio, Buffer.from(xml));
+    const issued = await issueNota(this.world, municipio, { kind: 'xml', body: Buffer.from(xml) });
     assert.ok('chave_acesso' in issued, JSON.stringify(issued));
     return issued;
   }
@@ -272,7 +274,7 @@ describe('a note that the ADN refuses (D-20)', () => {
     town.adn.mood = () => 'refuses';
     const refused = await town.issue('7');
     const xml = Buffer.from(exampleXml({ serie: '1', nDPS: '7' }));
-    const before = await issueNota(town.world, town.municipio, xml);
+    const before = await issueNota(town.world, town.municipio, { kind: 'xml', body: xml });
     assert.ok('faults' in before);
     assert.equal(before.faults[0].codigo, 'E0014', 'as long as it is under way it holds them');
     await town.deliver();

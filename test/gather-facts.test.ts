@@ -48,6 +48,8 @@ async function open(ambiente: Ambiente): Promise<Place> {
     aliquotaPadrao: undefined,
     confianca: { ancoras: undefined, revogados: undefined },
     adn: undefined,
+    regrasNacionais: undefined,
+    consultaDps: undefined,
   };
   const silent = (): void => undefined;
   const world: World = {
@@ -99,22 +101,23 @@ async function administer({ pool, municipio }: Place, ...servicos: readonly Serv
 /** The DPS of the example, issued in the municipality unless it is told otherwise. */
 function dpsIn({ municipio: { codigoIbge } }: Place, patch: Patch): Dps {
   if (codigoIbge === undefined) return dpsOf(patch);
-  return dpsOf({ cLocEmi: codigoIbge, 'serv/locPrest/cLocPrestacao': codigoIbge, ...patch });
+  return dpsOf({ tpAmb: '1', cLocEmi: codigoIbge, 'serv/locPrest/cLocPrestacao': codigoIbge, ...patch });
 }
 
 async function gathered(place: Place, patch: Patch = {}, instant = NOON): Promise<Gathered> {
   const answer = await gatherFacts(place.world, place.municipio, dpsIn(place, patch), instant);
-  assert.ok('facts' in answer, 'faults' in answer ? JSON.stringify(answer.faults) : '');
+  assert.deepEqual(answer.faults, []);
   return answer;
 }
 
 /** The one fault of the refusal. */
 async function refused(place: Place, patch: Patch = {}): Promise<Fault> {
   const answer = await gatherFacts(place.world, place.municipio, dpsIn(place, patch), NOON);
-  assert.ok('faults' in answer, 'nothing is refused');
-  assert.equal(answer.faults.length, 1);
-  assert.match(answer.faults[0].mensagem, /\S.*\.$/);
-  return answer.faults[0];
+  const [fault, ...more] = answer.faults;
+  assert.ok(fault !== undefined, 'nothing is refused');
+  assert.deepEqual(more, []);
+  assert.match(fault.mensagem, /\S.*\.$/);
+  return fault;
 }
 
 async function judged(place: Place, patch: Patch = {}): Promise<Judgement> {
@@ -350,6 +353,41 @@ describe('the municipality that issues (D-87)', () => {
   test('in the sandbox is any of the catalogue', async () => {
     const place = await sandbox();
     for (const cLocEmi of [SAO_PAULO, RIO, '2611606']) assert.deepEqual(await codesOf(place, { cLocEmi }), []);
+  });
+});
+
+describe('national rules (D-86)', () => {
+  const FUTURE = { dCompet: '2026-12-01' };
+
+  test('refuse in production and remark in the sandbox, unless the municipality says otherwise', async () => {
+    const of = (place: Place, regrasNacionais: Municipio['regrasNacionais']): Place => ({
+      ...place,
+      municipio: { ...place.municipio, regrasNacionais },
+    });
+    const [integration, own] = [await sandbox(), await production()];
+    await register(own, {});
+    const refusal = ['E0015 /DPS/infDPS/dCompet'];
+    assert.deepEqual(await nationalOf(own), refusal);
+    assert.deepEqual(await nationalOf(of(own, 'recusa')), refusal);
+    assert.deepEqual(await nationalOf(of(own, 'avisa')), []);
+    assert.deepEqual(await nationalOf(integration), []);
+    assert.deepEqual(await nationalOf(of(integration, 'avisa')), []);
+    assert.deepEqual(await nationalOf(of(integration, 'recusa')), refusal);
+  });
+
+  /** `tpAmb` as production wants it. */
+  const nationalOf = (place: Place): Promise<string[]> => codesOf(place, { ...FUTURE, tpAmb: '1' });
+
+  test('that only remark say who may refuse the note all the same', async () => {
+    const remarkIn = async (place: Place): Promise<string | undefined> => {
+      const judgement = await judged({ ...place, municipio: { ...place.municipio, regrasNacionais: 'avisa' } }, FUTURE);
+      assert.ok('avisos' in judgement);
+      return judgement.avisos.find(({ codigo }) => codigo === 'E0015')?.mensagem;
+    };
+    const own = await production();
+    await register(own, {});
+    assert.match((await remarkIn(await sandbox()))!, /em produção esta DPS é recusada\.$/);
+    assert.match((await remarkIn(own))!, /o ambiente nacional pode recusar a nota\.$/);
   });
 });
 

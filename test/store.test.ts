@@ -78,6 +78,7 @@ function rowOf(idDps: string, more: Partial<NotaNova> = {}): NotaNova {
     valor_base_calculo: '1000.00',
     aliquota_issqn: '2.00',
     recebido: Buffer.from(`<DPS>${made}</DPS>`),
+    recebido_assinatura: undefined,
     nfse: `<NFSe>${made}</NFSe>`,
     ...more,
   };

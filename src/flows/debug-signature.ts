@@ -8,10 +8,8 @@
  */
 import { hash } from 'node:crypto';
 import { type Certificate, isHeldBy, maskedDocument } from '../documents/certificate.ts';
-import { verifyCms } from '../documents/cms.ts';
 import { detailsOfCms } from '../documents/cms-details.ts';
 import { DPS_PROFILE, DSIG, ENVELOPED, isSignature, REQUIRED, type SignatureReading } from '../documents/signed.ts';
-import { CMS_CODES, signerFaults } from '../documents/signer-faults.ts';
 import { openTrust, type Trust, type TrustLog, type TrustSettings } from '../documents/trust.ts';
 import { readXml, type XmlDocumentReading } from '../documents/xml.ts';
 import type { Fault, Refusal } from '../fiscal/fault.ts';
@@ -21,7 +19,7 @@ import type { Municipio } from '../store/municipios.ts';
 import { placedFaults } from './document-faults.ts';
 import { zoneOf } from './gather-facts.ts';
 import { stepsFor, verdictOf } from './signature-advice.ts';
-import { type DpsSignature, readDpsSignature } from './verify-dps.ts';
+import { type DpsSignature, readCorpoSignature, readDpsSignature } from './verify-dps.ts';
 import type { World } from './world.ts';
 
 export type { TrustLog } from '../documents/trust.ts';
@@ -230,15 +228,10 @@ function reportOfCms(
   { body, cabecalho, campo }: SentSignature & { kind: 'json' },
   judgement: Judgement,
 ): SignatureReport {
-  const { faults: cmsFaults, certificate, extra } = verifyCms(cabecalho, body, campo);
-  const details = detailsOfCms(cabecalho, body, certificate);
   const documento = prestadorOf(body);
-  const { trust, at } = judgement;
-  // The certificates that came along may stand between the signer and an anchor.
-  const helped: Trust = { judge: (one, when) => trust.judge(one, when, extra) };
-  const question = { documento, parte: 'prestador', trust: helped, at, xpath: '' };
-  const ofSigner = certificate === undefined ? [] : signerFaults(certificate, question, CMS_CODES);
-  const faults = withoutDocuments([...cmsFaults, ...ofSigner]);
+  const { faults: found, certificate, extra } = readCorpoSignature(body, cabecalho, { campo, documento, ...judgement });
+  const details = detailsOfCms(cabecalho, body, certificate);
+  const faults = withoutDocuments(found);
   return {
     valida: faults.length === 0,
     veredito: verdictOf(faults, { namesParty: documento !== undefined }),

@@ -1,6 +1,6 @@
 /** What the flows that read a DPS share about its faults: the layout version, and where in the text a fault stands. */
 import type { XmlReading } from '../documents/xml.ts';
-import type { Fault } from '../fiscal/fault.ts';
+import type { Aviso, Fault } from '../fiscal/fault.ts';
 import { DPS_NAMESPACE, DPS_VERSAO } from '../fiscal/layout/dps.ts';
 import { isSpellingOf } from '../fiscal/layout/read.ts';
 import { attributeOf, type Elemento, locate } from '../fiscal/layout/tree.ts';
@@ -25,11 +25,13 @@ export function versionFault(root: Elemento): Fault | undefined {
 }
 
 /** The same faults with line and column of the element they are about, or of the one that misses it. */
-export function placedFaults(
-  faults: readonly Fault[],
+export function placedFaults<Told extends Fault | Aviso>(
+  faults: readonly Told[],
   reading: Extract<XmlReading, { root: Elemento }>,
-): readonly Fault[] {
+): readonly Told[] {
   return faults.map((fault) =>
-    fault.xpath === '' ? fault : { ...fault, ...reading.positionOf(locate(reading.root, fault.xpath, isSpellingOf)) },
+    !fault.xpath.startsWith('/DPS')
+      ? fault
+      : { ...fault, ...reading.positionOf(locate(reading.root, fault.xpath, isSpellingOf)) },
   );
 }

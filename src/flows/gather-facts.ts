@@ -6,7 +6,7 @@ import { AMBIENTES } from '../fiscal/ambiente.ts';
 import { municipioOf } from '../fiscal/catalogs/catalogs.ts';
 import { cnpjIsValid, cpfIsValid } from '../fiscal/chave.ts';
 import { ENDERECO_NAO_INFORMADO, type Facts, type Prestador } from '../fiscal/facts.ts';
-import { type Fault, type Refusal, refusalOf } from '../fiscal/fault.ts';
+import type { Fault } from '../fiscal/fault.ts';
 import type { Dps } from '../fiscal/layout/dps.ts';
 import { momentIn } from '../fiscal/moment.ts';
 import type { Municipio } from '../store/municipios.ts';
@@ -21,27 +21,26 @@ export function zoneOf(codigoIbge: string | undefined): string {
   return (codigoIbge && municipioOf(codigoIbge)?.fusoHorario) || FALLBACK_ZONE;
 }
 
-export type Gathered = { readonly facts: Facts; readonly novoPrestador: Prestador | undefined };
+export type Gathered = {
+  readonly facts: Facts;
+  readonly novoPrestador: Prestador | undefined;
+  /** What the registry has against the provider (E101, E102, E103); the facts then speak of a stand-in. */
+  readonly faults: readonly Fault[];
+};
 
-/** The facts about one DPS of a tenant, or the refusal that the registry gives. `instant` in milliseconds. */
-export async function gatherFacts(
-  world: World,
-  municipio: Municipio,
-  dps: Dps,
-  instant: number,
-): Promise<Gathered | Refusal> {
+/** The facts about one DPS of a tenant. `instant` in milliseconds. */
+export async function gatherFacts(world: World, municipio: Municipio, dps: Dps, instant: number): Promise<Gathered> {
   const { cTribNac: national, cTribMun: municipal } = dps.serv.cServ;
   const [found, { hasList, lines }] = await Promise.all([
     findPrestador(world, municipio, dps),
     world.store.servicosOf(municipio.tenant, national, municipal),
   ]);
-  if ('faults' in found) return found;
   const facts: Facts = {
     ambiente: municipio.ambiente,
     cMun: AMBIENTES[municipio.ambiente].ownMunicipioOnly ? municipio.codigoIbge : undefined,
     hoje: momentIn(zoneOf(municipio.codigoIbge ?? dps.cLocEmi), instant).date,
     prestador: found.prestador,
-    regrasNacionais: AMBIENTES[municipio.ambiente].regrasNacionais,
+    regrasNacionais: municipio.regrasNacionais ?? AMBIENTES[municipio.ambiente].regrasNacionais,
     administers: (cTribNac, data) =>
       !hasList || lines.some((line) => line.cTribNac === cTribNac && isInForce(line, data)),
     servicoMunicipal: (cTribMun, data) =>
@@ -54,48 +53,53 @@ export async function gatherFacts(
           )?.aliquota
         : municipio.aliquotaPadrao,
   };
-  return { facts, novoPrestador: found.novo ? found.prestador : undefined };
+  return { facts, novoPrestador: found.novo ? found.prestador : undefined, faults: found.faults };
 }
 
 function isInForce(servico: ServicoVigente, data: string): boolean {
   return servico.inicio <= data && (servico.fim === undefined || data <= servico.fim);
 }
 
-export type Found = { readonly prestador: Prestador; readonly novo: boolean };
+/** With faults the provider is a stand-in, so that a dry run can go on and tell the rest. */
+export type Found = {
+  readonly prestador: Prestador;
+  readonly novo: boolean;
+  readonly faults: readonly Fault[];
+};
 
-async function findPrestador(world: World, municipio: Municipio, dps: Dps): Promise<Found | Refusal> {
+async function findPrestador(world: World, municipio: Municipio, dps: Dps): Promise<Found> {
   const documento = dps.prest.CNPJ ?? dps.prest.CPF;
   // Without CNPJ or CPF there is nobody to look for; the rule of `prest` says so (E002).
-  if (documento === undefined) return { prestador: generic('', '', dps), novo: false };
+  if (documento === undefined) return known(generic('', '', dps));
   const settings = AMBIENTES[municipio.ambiente];
   const establishments = await world.store.prestadoresOf(municipio.tenant, documento);
   if (establishments.length === 0) {
-    return settings.registersPrestador ? prestadorOfFirstDps(dps, documento) : refused(notRegistered(dps));
+    return settings.registersPrestador ? prestadorOfFirstDps(dps, documento) : refused(dps, notRegistered(dps));
   }
   if (!settings.checksAuthorization) {
     // A registration that is nobody's is let pass here, and one of the provider's is meant.
     const named = ofRegistration(establishments, dps.prest.IM);
     const candidates = named.length > 0 ? named : establishments;
-    return { prestador: candidates.find((one) => one.autorizado) ?? candidates[0]!, novo: false };
+    return known(candidates.find((one) => one.autorizado) ?? candidates[0]!);
   }
   return authorized(establishments, dps);
 }
 
 /** An authorised establishment is preferred; a municipal registration that was sent must be one of the provider's. */
-function authorized(establishments: readonly Prestador[], dps: Dps): Found | Refusal {
+function authorized(establishments: readonly Prestador[], dps: Dps): Found {
   const xpath = '/DPS/infDPS/prest';
   const im = dps.prest.IM;
   const ofIm = ofRegistration(establishments, im);
   if (ofIm.length === 0) {
     const mensagem =
       'A inscrição municipal informada não é deste prestador. Confira prest/IM com a prefeitura, ou retire o elemento.';
-    return refused({ codigo: 'E103', xpath: `${xpath}/IM`, mensagem, encontrado: im ?? '' });
+    return refused(dps, { codigo: 'E103', xpath: `${xpath}/IM`, mensagem, encontrado: im ?? '' });
   }
   const prestador = ofIm.find((one) => one.autorizado);
-  if (prestador !== undefined) return { prestador, novo: false };
+  if (prestador !== undefined) return known(prestador);
   const mensagem =
     'O prestador está cadastrado no município, mas não está autorizado a emitir NFS-e. Procure a prefeitura.';
-  return refused({ codigo: 'E102', xpath, mensagem });
+  return refused(dps, { codigo: 'E102', xpath, mensagem });
 }
 
 /** All of them when no registration was sent. */
@@ -110,25 +114,25 @@ function bareIm(im: string): string {
 }
 
 /** Auto-registration in the sandbox, with its three failures (specification, "Auto-registration of the provider"). */
-export function prestadorOfFirstDps(dps: Dps, documento: string): Found | Refusal {
+export function prestadorOfFirstDps(dps: Dps, documento: string): Found {
   const name = dps.prest.CNPJ !== undefined ? 'CNPJ' : 'CPF';
   const isValid = name === 'CNPJ' ? cnpjIsValid(documento) : cpfIsValid(documento);
   const e101 = { codigo: 'E101', xpath: `/DPS/infDPS/prest/${name}` };
   if (!isValid) {
     const mensagem = `O ${name} do prestador não existe: os dígitos verificadores não conferem.`;
-    return refused({ ...e101, mensagem, detalhes: 'documento_invalido', encontrado: documento });
+    return refused(dps, { ...e101, mensagem, detalhes: 'documento_invalido', encontrado: documento });
   }
   if (dps.prest.xNome === '') {
     const mensagem =
       'O prestador ainda não está cadastrado no ambiente de integração e prest/xNome está vazio. Informe a razão social, ou retire o elemento para usar um nome genérico.';
-    return refused({ ...e101, xpath: '/DPS/infDPS/prest/xNome', mensagem, detalhes: 'razao_social_obrigatoria' });
+    return refused(dps, { ...e101, xpath: '/DPS/infDPS/prest/xNome', mensagem, detalhes: 'razao_social_obrigatoria' });
   }
   if (municipioOf(dps.cLocEmi) === undefined) {
     const mensagem = `O prestador não pôde ser cadastrado: o código IBGE ${dps.cLocEmi}, em cLocEmi, não é de nenhum município.`;
     const xpath = '/DPS/infDPS/cLocEmi';
-    return refused({ ...e101, xpath, mensagem, detalhes: 'cidade_padrao_indisponivel', encontrado: dps.cLocEmi });
+    return refused(dps, { ...e101, xpath, mensagem, detalhes: 'cidade_padrao_indisponivel', encontrado: dps.cLocEmi });
   }
-  return { prestador: generic(documento, dps.prest.xNome ?? `PRESTADOR ${documento}`, dps), novo: true };
+  return { prestador: generic(documento, dps.prest.xNome ?? `PRESTADOR ${documento}`, dps), novo: true, faults: [] };
 }
 
 function generic(documento: string, razaoSocial: string, dps: Dps): Prestador {
@@ -148,6 +152,11 @@ function notRegistered(dps: Dps): Fault {
   return { codigo: 'E101', xpath: `/DPS/infDPS/prest/${name}`, mensagem };
 }
 
-function refused(fault: Fault): Refusal {
-  return refusalOf([fault])!;
+function known(prestador: Prestador): Found {
+  return { prestador, novo: false, faults: [] };
+}
+
+function refused(dps: Dps, fault: Fault): Found {
+  const documento = dps.prest.CNPJ ?? dps.prest.CPF ?? '';
+  return { prestador: generic(documento, dps.prest.xNome ?? '', dps), novo: false, faults: [fault] };
 }

@@ -5,7 +5,7 @@
  *
  * Nothing is numbered before all rules hold, and nothing is answered before the commit.
  */
-import { canonicalInfDps, readXml } from '../documents/xml.ts';
+import { canonicalInfDps } from '../documents/xml.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
 import { buildChave, dpsIdOf } from '../fiscal/chave.ts';
 import { composeNfse, type Numbered } from '../fiscal/compose-nfse.ts';
@@ -14,13 +14,11 @@ import type { Facts } from '../fiscal/facts.ts';
 import { type Aviso, type Fault, type Refusal, refusalOf } from '../fiscal/fault.ts';
 import { type Judged, judge } from '../fiscal/judge.ts';
 import type { Dps } from '../fiscal/layout/dps.ts';
-import { readDps } from '../fiscal/layout/read.ts';
 import { isoMoment, momentIn } from '../fiscal/moment.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { DpsHolder, Issuance, NotaNova } from '../store/notas.ts';
-import { placedFaults, versionFault } from './document-faults.ts';
 import { gatherFacts, zoneOf } from './gather-facts.ts';
-import { verifyDps } from './verify-dps.ts';
+import { isJson, openDps, placedIn, type SentDps } from './sent-dps.ts';
 import type { World } from './world.ts';
 
 /** Series when the sender gives none (D-17). */
@@ -33,9 +31,9 @@ export type IssuedNota = {
   readonly avisos: readonly Aviso[];
 };
 
-/** Issues the nota of a DPS sent as XML, exactly as received. */
-export async function issueNota(world: World, municipio: Municipio, body: Uint8Array): Promise<IssuedNota | Refusal> {
-  const accepted = await accept(world, municipio, body);
+/** Issues the nota of a DPS exactly as it was sent. */
+export async function issueNota(world: World, municipio: Municipio, sent: SentDps): Promise<IssuedNota | Refusal> {
+  const accepted = await accept(world, municipio, sent);
   if ('faults' in accepted) return accepted;
   const { dps, prestador, idSent, avisos } = accepted;
   const stored = await world.store.issueNota(municipio.tenant, {
@@ -46,7 +44,10 @@ export async function issueNota(world: World, municipio: Municipio, body: Uint8A
     complete: accepted.complete,
   });
   if ('error' in stored) throw stored.error;
-  if ('duplicateOf' in stored) return duplicateRefusal(world, municipio, dps, stored.duplicateOf, body);
+  if ('duplicateOf' in stored) {
+    const fault = await duplicateFault(world, municipio, dps, stored.duplicateOf, sent);
+    return refusalOf(placedIn(sent, municipio, [fault]))!;
+  }
   world.wake(municipio.tenant);
   const { nota } = stored;
   return {
@@ -63,39 +64,44 @@ export async function issueNota(world: World, municipio: Municipio, body: Uint8A
  */
 type Accepted = Pick<Issuance, 'novoPrestador' | 'complete' | 'prestador'> & {
   readonly dps: Dps;
-  readonly idSent: string;
+  /** Undefined where the sender gave none: a JSON body has no identifier. */
+  readonly idSent: string | undefined;
   readonly avisos: readonly Aviso[];
 };
 
-async function accept(world: World, municipio: Municipio, body: Uint8Array): Promise<Accepted | Refusal> {
-  const reading = readXml(body);
-  if ('fault' in reading) return { faults: [reading.fault] };
-  const version = versionFault(reading.root);
-  if (version !== undefined) return refusalOf(placedFaults([version], reading))!;
+async function accept(world: World, municipio: Municipio, sent: SentDps): Promise<Accepted | Refusal> {
   const received = world.now();
-  const signature = verifyDps(world, municipio, reading, received);
-  if ('faults' in signature) return refusalOf(placedFaults(signature.faults, reading))!;
-  const read = readDps(reading.root);
-  if ('faults' in read) return refusalOf(placedFaults(read.faults, reading))!;
+  const opened = openDps(world, municipio, sent, received);
+  if ('faults' in opened) return opened;
+  const { signature, declarado, placed } = opened;
+  if ('faults' in signature) return refusalOf(placed(signature.faults))!;
+  const read = opened.read();
+  if ('faults' in read) return refusalOf(placed(read.faults))!;
   const { dps } = read;
 
-  const instant = Math.floor(received / 1000) * 1000;
-  const gathered = await gatherFacts(world, municipio, dps, instant);
-  if ('faults' in gathered) return refusalOf(placedFaults(gathered.faults, reading))!;
-  const { facts } = gathered;
-  const judged = judge(dps, facts);
-  if ('faults' in judged) return refusalOf(placedFaults(judged.faults, reading))!;
+  const instant = wholeSecond(received);
+  const { facts, faults, novoPrestador } = await gatherFacts(world, municipio, dps, instant);
+  if (faults.length > 0) return refusalOf(placed(faults))!;
+  const judged = judge(dps, facts, declarado);
+  if ('faults' in judged) return refusalOf(placed(judged.faults))!;
+  const remarks = [...signature.avisos, ...unnumberedRemark(municipio, dps), ...judged.avisos];
   return {
     dps,
-    idSent: read.id,
+    idSent: sent.kind === 'xml' ? read.id : undefined,
     prestador: facts.prestador.documento,
-    novoPrestador: gathered.novoPrestador,
-    complete: completion(world, municipio, { dps, facts, judged, instant, body }),
-    avisos: [...signature.avisos, ...unnumberedRemark(municipio, dps), ...judged.avisos],
+    novoPrestador,
+    complete: completion(world, municipio, { dps, facts, judged, instant, sent }),
+    avisos: remarks.length === 0 ? remarks : placed(remarks),
   };
 }
 
-function identifierOf(dps: Dps, nDPS: string): string {
+/** Whole seconds (D-04). */
+export function wholeSecond(instant: number): number {
+  return Math.floor(instant / 1000) * 1000;
+}
+
+/** The canonical identifier of a DPS, with the number that it has or would take. */
+export function identifierOf(dps: Dps, nDPS: string): string {
   return dpsIdOf({
     cLocEmi: dps.cLocEmi,
     documento: (dps.prest.CNPJ ?? dps.prest.CPF)!,
@@ -109,12 +115,12 @@ type Material = {
   readonly facts: Facts;
   readonly judged: Judged;
   readonly instant: number;
-  readonly body: Uint8Array;
+  readonly sent: SentDps;
 };
 
 /** What turns numbers into the row and the document; it runs inside the storing transaction. */
 function completion(world: World, municipio: Municipio, material: Material): Issuance['complete'] {
-  const { dps, facts, judged, instant, body } = material;
+  const { dps, facts, judged, instant, sent } = material;
   const moment = momentIn(zoneOf(municipio.codigoIbge ?? dps.cLocEmi), instant);
   const { amounts } = judged;
   const random = world.randomDigits(9);
@@ -155,7 +161,8 @@ function completion(world: World, municipio: Municipio, material: Material): Iss
       valor_issqn: decimalText(amounts.vISSQN),
       valor_base_calculo: decimalText(amounts.vBC),
       aliquota_issqn: decimalText(amounts.pAliqAplic),
-      recebido: body,
+      recebido: sent.body,
+      recebido_assinatura: sent.kind === 'json' ? sent.assinatura : undefined,
       nfse: composeNfse(dps, facts, judged, numbered),
     };
     return nota;
@@ -171,25 +178,13 @@ function protocolNumber(world: World, moment: string): string {
   return moment.replace(/\D/g, '') + world.randomDigits(10) + world.randomDigits(10);
 }
 
-async function duplicateRefusal(
-  world: World,
-  municipio: Municipio,
-  dps: Dps,
-  holder: DpsHolder,
-  body: Uint8Array,
-): Promise<Refusal> {
-  const fault = await duplicateFault(world, municipio, dps, holder, body);
-  const reading = readXml(body);
-  return refusalOf('fault' in reading ? [fault] : placedFaults([fault], reading))!;
-}
-
 /** D-19: always E0014, with the existing key, and whether it is the same document. */
-async function duplicateFault(
+export async function duplicateFault(
   world: World,
   municipio: Municipio,
   dps: Dps,
   holder: DpsHolder,
-  body: Uint8Array,
+  { body }: SentDps,
 ): Promise<Fault> {
   const before = await world.store.receivedOf(municipio.tenant, holder.id);
   const same = before !== undefined && isSameContent(before, body);
@@ -213,12 +208,13 @@ async function duplicateFault(
 
 function isSameContent(before: Uint8Array, now: Uint8Array): boolean {
   if (Buffer.compare(before, now) === 0) return true;
+  if (isJson(before) || isJson(now)) return false;
   const canonical = canonicalInfDps(before);
   return canonical !== undefined && canonical === canonicalInfDps(now);
 }
 
 /** D-17 lets a sender leave the number out; then nothing tells a repetition from one more note, and it is signed. */
-function unnumberedRemark({ ambiente }: Municipio, dps: Dps): readonly Aviso[] {
+export function unnumberedRemark({ ambiente }: Municipio, dps: Dps): readonly Aviso[] {
   if (dps.nDPS !== undefined || !AMBIENTES[ambiente].signatureRefuses) return [];
   const mensagem =
     'A DPS não traz nDPS: cada envio dela emite uma nota nova, também um reenvio. Numere as suas DPS para que uma repetida seja reconhecida.';
@@ -226,8 +222,8 @@ function unnumberedRemark({ ambiente }: Municipio, dps: Dps): readonly Aviso[] {
 }
 
 /** D-16: the canonical identifier is what is stored and answered. Who left the number to us could not know it. */
-function identifierRemark(sent: string, canonical: string, isNumbered: boolean): readonly Aviso[] {
-  if (sent === canonical || !isNumbered) return [];
+function identifierRemark(sent: string | undefined, canonical: string, isNumbered: boolean): readonly Aviso[] {
+  if (sent === undefined || sent === canonical || !isNumbered) return [];
   const mensagem = `O atributo Id enviado não é o identificador desta DPS; o que vale, e por que ela se consulta, é ${canonical}.`;
   return [{ codigo: 'E0004', xpath: '/DPS/infDPS/@Id', mensagem }];
 }

@@ -1,12 +1,13 @@
 /** Readings of notas, and what the public sees of each state. Nothing is written here. */
 import { signatureElement } from '../documents/signing.ts';
 import { decodeXml } from '../documents/xml.ts';
-import { signedPartOf, withSignature } from '../fiscal/layout/write.ts';
+import { declarationIn, signedPartOf, withSignature } from '../fiscal/layout/write.ts';
 import { brazilianDate, momentIn, spacedMoment } from '../fiscal/moment.ts';
 import { NOTA_ESTADOS } from '../fiscal/nota.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { NotaRow } from '../store/notas.ts';
 import { zoneOf } from './gather-facts.ts';
+import { isJson } from './sent-dps.ts';
 import type { World } from './world.ts';
 
 export type { Municipio } from '../store/municipios.ts';
@@ -124,7 +125,7 @@ function shown(row: NotaRow | undefined): NotaReading | undefined {
       valor_issqn: row.valor_issqn ?? NOT_SHOWN,
       valor_base_calculo: row.valor_base_calculo ?? NOT_SHOWN,
       aliquota_issqn: row.aliquota_issqn ?? NOT_SHOWN,
-      xml_nota: authorized ? authorizedNfse(row) : decodeXml(row.recebido),
+      xml_nota: authorized ? authorizedNfse(row) : sentDps(row),
     },
     protocolo: {
       numero_protocolo: row.numero_protocolo,
@@ -138,6 +139,11 @@ function shown(row: NotaRow | undefined): NotaReading | undefined {
     id_dps: row.id_dps,
     rests: estado.rests,
   };
+}
+
+/** The DPS that was sent; of a JSON body, the DPS that it became (D-43). */
+function sentDps({ recebido, nfse }: NotaRow): string {
+  return isJson(recebido) ? declarationIn(nfse.toString('utf8')) : decodeXml(recebido);
 }
 
 /** The note as the national environment holds it: signed by the municipality, where it was. */

@@ -24,7 +24,7 @@ export function validateDps(body: Uint8Array, hoje: string): Validated | Refusal
   if ('faults' in read) return refusalOf(placedFaults(read.faults, reading))!;
   const documento = read.dps.prest.CNPJ ?? read.dps.prest.CPF;
   const found = documento === undefined ? undefined : prestadorOfFirstDps(read.dps, documento);
-  if (found !== undefined && 'faults' in found) return refusalOf(placedFaults(found.faults, reading))!;
+  if (found !== undefined && found.faults.length > 0) return refusalOf(placedFaults(found.faults, reading))!;
   const judged = judge(read.dps, { ...EXAMPLE_FACTS, hoje, prestador: found?.prestador ?? EXAMPLE_FACTS.prestador });
   if ('faults' in judged) return refusalOf(placedFaults(judged.faults, reading))!;
   return { dps: read.dps, amounts: judged.amounts, avisos: judged.avisos };

@@ -2,8 +2,9 @@
  * Who signed a DPS, and whether the signature holds. In production it must (D-30); in the sandbox one that was sent is
  * checked as well, and what production would have answered goes into the remarks (D-32).
  */
+import { type CmsReading, verifyCms } from '../documents/cms.ts';
 import { checkSignature, DPS_PROFILE, isSignature, type SignatureReading } from '../documents/signed.ts';
-import { signerFaults, XML_CODES } from '../documents/signer-faults.ts';
+import { CMS_CODES, signerFaults, XML_CODES } from '../documents/signer-faults.ts';
 import type { Trust } from '../documents/trust.ts';
 import type { XmlDocumentReading } from '../documents/xml.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
@@ -24,8 +25,59 @@ export function verifyDps(
 ): { readonly faults: readonly Fault[] } | { readonly avisos: readonly Aviso[] } {
   const { signatureRefuses } = AMBIENTES[municipio.ambiente];
   if (!signatureRefuses && !reading.root.children.some(isSignature)) return { avisos: [] };
-  const { faults } = readDpsSignature(reading, world.trust(municipio), at);
-  if (signatureRefuses) return faults.length > 0 ? { faults } : { avisos: [] };
+  return verdict(municipio, readDpsSignature(reading, world.trust(municipio), at).faults);
+}
+
+/** Header in which the signature of a JSON body comes. */
+export const DPS_SIGNATURE_HEADER = 'X-DPS-Assinatura';
+
+/**
+ * The same of a JSON body, whose signature is a CMS over its exact bytes (D-24): faults E9002, E9003, E9006 and E9007, or
+ * the remarks of the sandbox. `prestador`: CNPJ or CPF that the body names.
+ */
+export function verifyCorpo(
+  world: World,
+  municipio: Municipio,
+  { body, assinatura }: { readonly body: Uint8Array; readonly assinatura: string | undefined },
+  prestador: string | undefined,
+  at: number,
+): { readonly faults: readonly Fault[] } | { readonly avisos: readonly Aviso[] } {
+  if (!AMBIENTES[municipio.ambiente].signatureRefuses && assinatura === undefined) return { avisos: [] };
+  const { faults } = readCorpoSignature(body, assinatura, {
+    campo: DPS_SIGNATURE_HEADER,
+    documento: prestador,
+    trust: world.trust(municipio),
+    at,
+  });
+  return verdict(municipio, faults);
+}
+
+/** The signature of a JSON body with all its faults and those of the certificate that made it. `campo`: the header. */
+export function readCorpoSignature(
+  body: Uint8Array,
+  header: string | undefined,
+  question: {
+    readonly campo: string;
+    readonly documento: string | undefined;
+    readonly trust: Trust;
+    readonly at: number;
+  },
+): CmsReading {
+  const { campo, documento, trust, at } = question;
+  const reading = verifyCms(header, body, campo);
+  const { faults, certificate, extra } = reading;
+  if (certificate === undefined) return reading;
+  // The certificates that came along may stand between the signer and an anchor.
+  const helped: Trust = { judge: (one, when) => trust.judge(one, when, extra) };
+  const asked = { documento, parte: 'prestador', trust: helped, at, xpath: '' };
+  return { ...reading, faults: [...faults, ...signerFaults(certificate, asked, CMS_CODES)] };
+}
+
+function verdict(
+  municipio: Municipio,
+  faults: readonly Fault[],
+): { readonly faults: readonly Fault[] } | { readonly avisos: readonly Aviso[] } {
+  if (AMBIENTES[municipio.ambiente].signatureRefuses) return faults.length > 0 ? { faults } : { avisos: [] };
   return {
     avisos: faults.map(({ codigo, xpath, mensagem }) => ({
       codigo,

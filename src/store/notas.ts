@@ -33,6 +33,8 @@ export type NotaNova = {
   readonly valor_base_calculo: string | undefined;
   readonly aliquota_issqn: string | undefined;
   readonly recebido: Uint8Array;
+  /** Of a JSON body: the value of its signature header. */
+  readonly recebido_assinatura: string | undefined;
   readonly nfse: string;
 };
 
@@ -369,9 +371,10 @@ const INSERT_NOTAS = `insert into notas (tenant, id, chave_acesso, numero_protoc
     prestador, prestador_nome, prestador_im, tomador, tomador_nome, servico, issqn, base, aliquota)`;
 
 /** The documents travel as one block of bytes with their lengths: no escaping, no copy into a text array. */
-const INSERT_DOCUMENTOS = `insert into documentos (tenant, nota, recebido, nfse)
-  select $1, x.id, substring($2::bytea from x.inicio for x.recebido), substring($2::bytea from x.inicio + x.recebido for x.nfse)
-  from unnest($3::bigint[], $4::int[], $5::int[], $6::int[]) as x (id, inicio, recebido, nfse)`;
+const INSERT_DOCUMENTOS = `insert into documentos (tenant, nota, recebido, nfse, recebido_assinatura)
+  select $1, x.id, substring($2::bytea from x.inicio for x.recebido), substring($2::bytea from x.inicio + x.recebido for x.nfse),
+    x.assinatura
+  from unnest($3::bigint[], $4::int[], $5::int[], $6::int[], $7::text[]) as x (id, inicio, recebido, nfse, assinatura)`;
 
 const INSERT_TRILHA = `insert into trilha_notas (tenant, nota, movimento, em, de, gatilho, para)
   select $1, x.id, 1, x.em, null, 'emissao', 'emitida' from unnest($2::bigint[], $3::timestamptz[]) as x (id, em)`;
@@ -404,7 +407,7 @@ function insertNotas(client: PoolClient, tenant: string, made: readonly MadeRow[
   ];
   return [
     client.query({ name: 'insert_notas', text: INSERT_NOTAS, values: notas }),
-    client.query({ name: 'insert_documentos', text: INSERT_DOCUMENTOS, values: [tenant, ...packed(made)] }),
+    client.query({ name: 'insert_documentos', text: INSERT_DOCUMENTOS, values: [tenant, ...packed(made), column((nota) => nota.recebido_assinatura)] }),
     client.query({ name: 'insert_trilha', text: INSERT_TRILHA, values: [tenant, ids, moments] }),
   ];
 }

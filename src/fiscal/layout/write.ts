@@ -15,6 +15,8 @@ export const XML_HEAD = '<?xml version="1.0" encoding="UTF-8"?>';
 
 const NFSE_END = '</NFSe>';
 const INF_NFSE_END = '</infNFSe>';
+const DECLARATION_START = '<DPS';
+const DECLARATION_END = '</DPS>';
 const NFSE_START = /^<\?xml[^>]*\?><NFSe xmlns="([^"]+)"[^>]*><infNFSe Id="([^"]+)">/;
 
 type Values = { readonly [name: string]: unknown };
@@ -33,6 +35,15 @@ export function writeNfse(infNfse: InfNfse, id: string, dps: DpsNacional, dpsId:
   const declaration = `<DPS versao="${DPS_VERSAO}"><infDPS Id="${dpsId}">${writeInfDps(dps)}</infDPS></DPS>`;
   const start = `${XML_HEAD}<NFSe xmlns="${DPS_NAMESPACE}" versao="${DPS_VERSAO}"><infNFSe Id="${id}">`;
   return start + writeInfNfse(infNfse) + declaration + INF_NFSE_END + NFSE_END;
+}
+
+/** The declaration inside a note that {@link writeNfse} wrote, as a document of its own. */
+export function declarationIn(nfse: string): string {
+  const start = nfse.indexOf(DECLARATION_START);
+  const end = nfse.lastIndexOf(DECLARATION_END);
+  if (start < 0 || end < start) throw new RangeError('Not a note of our own writing');
+  const rest = nfse.slice(start + DECLARATION_START.length, end + DECLARATION_END.length);
+  return `${XML_HEAD}<DPS xmlns="${DPS_NAMESPACE}"${rest}`;
 }
 
 /** What the municipality signs of a note that {@link writeNfse} wrote: its `infNFSe`, in exclusive canonical form, and the Id. */

@@ -1,0 +1,77 @@
+/**
+ * A DPS as it came in, XML or JSON, brought to where nothing knows any more how it came (D-24): one document of the layout, what
+ * only a JSON body can declare, the verdict on its signature, and how to say where in the text a fault stands.
+ */
+import { readXml } from '../documents/xml.ts';
+import { type Declarado, NADA_DECLARADO } from '../fiscal/declarado.ts';
+import { type Aviso, type Fault, type Refusal, refusalOf } from '../fiscal/fault.ts';
+import { type DpsReading, readDps } from '../fiscal/layout/read.ts';
+import type { Municipio } from '../store/municipios.ts';
+import { placedFaults, versionFault } from './document-faults.ts';
+import { verifyDps } from './verify-dps.ts';
+import type { World } from './world.ts';
+
+export type SentDps =
+  | { readonly kind: 'xml'; readonly body: Uint8Array }
+  | {
+      readonly kind: 'json';
+      readonly body: Uint8Array;
+      /** Value of the signature header, as it came. */
+      readonly assinatura: string | undefined;
+    };
+
+/** Faults, or the remarks of the sandbox. */
+export type SignatureVerdict = { readonly faults: readonly Fault[] } | { readonly avisos: readonly Aviso[] };
+
+export type OpenedDps = {
+  readonly signature: SignatureVerdict;
+  /** The typed document, or all its structural faults. */
+  readonly read: () => DpsReading;
+  readonly declarado: Declarado;
+  /** The same faults with line and column and, for JSON, the name of the field. */
+  readonly placed: <Told extends Fault | Aviso>(told: readonly Told[]) => readonly Told[];
+};
+
+/** Refuses what cannot be judged at all: E201 and E110 for XML, E003 for JSON. `at`: when it was received, milliseconds. */
+export function openDps(world: World, municipio: Municipio, sent: SentDps, at: number): OpenedDps | Refusal {
+  if (sent.kind === 'json') throw new Error('not yet');
+  return openXml(world, municipio, sent, at);
+}
+
+function openXml(
+  world: World,
+  municipio: Municipio,
+  { body }: SentDps & { kind: 'xml' },
+  at: number,
+): OpenedDps | Refusal {
+  const reading = readXml(body);
+  if ('fault' in reading) return { faults: [reading.fault] };
+  const version = versionFault(reading.root);
+  if (version !== undefined) return refusalOf(placedFaults([version], reading))!;
+  return {
+    signature: verifyDps(world, municipio, reading, at),
+    read: () => readDps(reading.root),
+    declarado: NADA_DECLARADO,
+    placed: (told) => placedFaults(told, reading),
+  };
+}
+
+/** The same without asking who signed it: for a fault that is found later. */
+export function placedIn(sent: SentDps, _municipio: Municipio, faults: readonly Fault[]): readonly Fault[] {
+  if (sent.kind === 'xml') {
+    const reading = readXml(sent.body);
+    return 'fault' in reading ? faults : placedFaults(faults, reading);
+  }
+  return faults;
+}
+
+/** Whether a body is a JSON one: no XML begins with a brace. */
+export function isJson(body: Uint8Array): boolean {
+  for (const byte of body) {
+    if (byte === BRACE) return true;
+    if (byte !== 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d) return false;
+  }
+  return false;
+}
+
+const BRACE = 0x7b;
