@@ -1,0 +1,149 @@
+/**
+ * From which competence a note must carry the group of the IBS and the CBS: the schedule of the specification, as a
+ * table, and what it makes of one service and of one provider.
+ *
+ * The dates of layout 1.00 are not here: it issues nothing any more (E110, E111).
+ */
+import { servicos } from './catalogs/catalogs.ts';
+import { once } from './catalogs/table.ts';
+import type { PeriodoSimples } from './facts.ts';
+
+export type Segmento = 'geral' | 'prazo_proprio' | 'simples_nacional';
+
+export type LinhaDoCronograma = {
+  readonly segmento: Segmento;
+  /** Whom it concerns, in Portuguese. */
+  readonly descricao: string;
+  /** Subitems of LC 116 that the line names, `01.03`. */
+  readonly subitens: readonly string[];
+  /** First competence with the group, `YYYY-MM-DD`. */
+  readonly desde: string;
+  readonly origem: string;
+};
+
+const ORIGEM = 'Especificação, IBS/CBS obligation schedule';
+
+const GERAL: LinhaDoCronograma = {
+  segmento: 'geral',
+  descricao: 'serviços da lista da LC 116/2003 em geral',
+  subitens: [],
+  desde: '2026-10-01',
+  origem: ORIGEM,
+};
+
+/**
+ * Leases, condominium, intangible goods and digital platforms are operations outside of the list of LC 116 (item 99 of the
+ * national list has their codes); where one is a service of the list, the line names its subitem.
+ */
+const PRAZO_PROPRIO: LinhaDoCronograma = {
+  segmento: 'prazo_proprio',
+  descricao:
+    'subitens 1.03, 1.05, 1.09 e 16.01, locações, condomínios, bens imateriais, plataformas digitais e serviços fora da lista da LC 116/2003',
+  subitens: ['01.03', '01.05', '01.09', '16.01'],
+  desde: '2026-12-01',
+  origem: ORIGEM,
+};
+
+const SIMPLES: LinhaDoCronograma = {
+  segmento: 'simples_nacional',
+  descricao: 'prestadores optantes pelo Simples Nacional, MEI incluído',
+  subitens: [],
+  desde: '2027-01-01',
+  origem: ORIGEM,
+};
+
+/** The schedule, by date. A later rule is a line more. */
+export const CRONOGRAMA: readonly LinhaDoCronograma[] = [GERAL, PRAZO_PROPRIO, SIMPLES];
+
+/** Item 99 is of the national list alone: what LC 116 does not have. */
+const ITEM_FORA_DA_LC116 = '99';
+
+/** First four digits of a `cTribNac`, for each subitem of LC 116 that exists. */
+const SUBITENS = once(
+  () =>
+    new Set(
+      servicos()
+        .filter(({ item, subitem }) => subitem !== undefined && item !== ITEM_FORA_DA_LC116)
+        .map(({ codigo }) => codigo.slice(0, 4)),
+    ),
+);
+
+const COM_PRAZO_PROPRIO: ReadonlySet<string> = new Set(
+  PRAZO_PROPRIO.subitens.map((subitem) => subitem.replace('.', '')),
+);
+
+/**
+ * The line of the schedule for a service of a provider. `optante`: in the Simples Nacional at the competence, by the registry
+ * (`isOptante`), whatever the DPS says of itself.
+ */
+export function linhaDe(cTribNac: string, optante: boolean): LinhaDoCronograma {
+  if (optante) return SIMPLES;
+  const subitem = cTribNac.slice(0, 4);
+  return SUBITENS().has(subitem) && !COM_PRAZO_PROPRIO.has(subitem) ? GERAL : PRAZO_PROPRIO;
+}
+
+/** Why that line is the one, in Portuguese: the end of a sentence that begins with the date. */
+export function motivoDe(cTribNac: string, optante: boolean): string {
+  if (optante) return 'o prestador é optante do Simples Nacional na competência, segundo o cadastro do município';
+  const subitem = cTribNac.slice(0, 4);
+  if (cTribNac.startsWith(ITEM_FORA_DA_LC116)) return `o cTribNac ${cTribNac} está fora da lista da LC 116/2003`;
+  if (!SUBITENS().has(subitem)) {
+    return `o cTribNac ${cTribNac} não identifica um subitem da LC 116/2003, e então vale a data posterior`;
+  }
+  const nome = `o cTribNac ${cTribNac} é do subitem ${Number(subitem.slice(0, 2))}.${subitem.slice(2)} da LC 116/2003`;
+  return COM_PRAZO_PROPRIO.has(subitem) ? `${nome}, que tem data própria` : `${nome}, da data geral`;
+}
+
+/** Days `YYYY-MM-DD`, both inside; the last stretch has no end. */
+export type Trecho = { readonly inicio: string; readonly fim: string | undefined };
+
+/** When the group is due from one provider, for the services of one segment. */
+export type ObrigacaoDoPrestador = {
+  readonly segmento: Exclude<Segmento, 'simples_nacional'>;
+  readonly descricao: string;
+  readonly subitens: readonly string[];
+  /** First competence with the group: of the stretch that `hoje` is in, else of the next one. */
+  readonly desde: string;
+  readonly devidoHoje: boolean;
+  /** All the competences with the group, in order: a period in the Simples Nacional may interrupt them until 2027. */
+  readonly trechos: readonly Trecho[];
+};
+
+/**
+ * For each segment of services the competences from which a provider owes the group. The status at each competence decides: who
+ * leaves the Simples Nacional owes it from the next day, who enters it owes it no more until the date of the Simples.
+ */
+export function obrigacoes(simples: readonly PeriodoSimples[], hoje: string): readonly ObrigacaoDoPrestador[] {
+  return [GERAL, PRAZO_PROPRIO].map(({ segmento, descricao, subitens, desde }) => {
+    const trechos = trechosDesde(desde, simples);
+    const atual = trechos.find(({ fim }) => fim === undefined || hoje <= fim)!;
+    return {
+      segmento: segmento as ObrigacaoDoPrestador['segmento'],
+      descricao,
+      subitens,
+      desde: atual.inicio,
+      devidoHoje: atual.inicio <= hoje,
+      trechos,
+    };
+  });
+}
+
+/** From a day on, without the periods in the Simples Nacional before its own date. */
+function trechosDesde(desde: string, simples: readonly PeriodoSimples[]): readonly Trecho[] {
+  const trechos: Trecho[] = [];
+  let inicio = desde;
+  for (const periodo of simples.toSorted((a, b) => (a.inicio < b.inicio ? -1 : 1))) {
+    if (periodo.inicio >= SIMPLES.desde || inicio >= SIMPLES.desde) break;
+    if (periodo.fim !== undefined && periodo.fim < inicio) continue;
+    if (periodo.inicio > inicio) trechos.push({ inicio, fim: dayAfter(periodo.inicio, -1) });
+    const depois = periodo.fim === undefined ? SIMPLES.desde : dayAfter(periodo.fim, 1);
+    inicio = depois < SIMPLES.desde ? depois : SIMPLES.desde;
+  }
+  return [...trechos, { inicio, fim: undefined }];
+}
+
+const DAY_MS = 86_400_000;
+
+function dayAfter(data: string, days: number): string {
+  return new Date(Date.parse(`${data}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10);
+}
