@@ -13,7 +13,7 @@ import { migrate, openPool } from '../src/store/open.ts';
 import { onEnd } from './support/cleanup.ts';
 import { databaseUrlOf, nfse, nfseHere, type Said } from './support/cli.ts';
 import { freshDatabase } from './support/database.ts';
-import { request } from './support/http.ts';
+import { type Answer, emit, request } from './support/http.ts';
 import { CA, freshFolder, openssl, opensslAuthority } from './support/openssl.ts';
 import { freshDataDir, startServiceProcess } from './support/process.ts';
 import { startTestService } from './support/service.ts';
@@ -160,6 +160,8 @@ describe('nfse municipio criar', () => {
       adn_chave: null,
       adn_pfx: file('municipio.pfx'),
       adn_senha_arquivo: file('senha.txt'),
+      regras_nacionais: null,
+      consulta_dps: null,
     });
     const shown = await done('municipio', 'mostrar', 'alfa');
     for (const text of [said, shown]) {
@@ -446,6 +448,84 @@ describe('nfse municipio alterar', () => {
   });
 });
 
+describe('--regras-nacionais, --consulta-dps', () => {
+  const shown = (slug: string): Promise<string> => done('municipio', 'mostrar', slug);
+
+  test('are as in the ambiente until the municipality says otherwise', async () => {
+    await done('municipio', 'criar', 'padrao', '--ibge', '3543402');
+    assert.match(await shown('padrao'), /^ {2}regras nacionais {2}recusar, como no ambiente$/m);
+    assert.match(await shown('padrao'), /^ {2}consulta da DPS {3}parte, como no ambiente$/m);
+    assert.match(await shown('ensaio'), /^ {2}regras nacionais {2}avisar, como no ambiente$/m);
+    assert.match(await shown('ensaio'), /^ {2}consulta da DPS {3}publica, como no ambiente$/m);
+    const { regras_nacionais, consulta_dps } = (await rowOf('padrao'))!;
+    assert.deepEqual([regras_nacionais, consulta_dps], [null, null]);
+  });
+
+  test('are chosen at the beginning or later, and taken back', async () => {
+    const choices = ['--regras-nacionais', 'recusar', '--consulta-dps', 'parte'];
+    await done('municipio', 'criar', 'rigor', '--ibge', RIO, '--ambiente', 'homologacao', ...choices);
+    assert.match(await shown('rigor'), /^ {2}regras nacionais {2}recusar$/m);
+    assert.match(await shown('rigor'), /^ {2}consulta da DPS {3}parte$/m);
+    await done('municipio', 'alterar', 'rigor', '--aliquota', '3');
+    const kept = (await rowOf('rigor'))!;
+    assert.deepEqual([kept.regras_nacionais, kept.consulta_dps], ['recusa', 'parte']);
+    const said = await done('municipio', 'alterar', 'rigor', '--regras-nacionais', 'avisar', '--sem-consulta-dps');
+    assert.match(said, /^ {2}regras nacionais {2}recusar → avisar$/m);
+    assert.match(said, /^ {2}consulta da DPS {3}parte → publica, como no ambiente$/m);
+    await outOf(spawned('municipio', 'alterar', 'rigor', '--sem-regras-nacionais'));
+    const back = (await rowOf('rigor'))!;
+    assert.deepEqual([back.regras_nacionais, back.consulta_dps], [null, null]);
+  });
+
+  test('in production, only remarking is said to leave the refusal to the ADN', async () => {
+    const said = await done('municipio', 'alterar', 'padrao', '--regras-nacionais', 'avisar');
+    assert.match(said, /aviso .*é emitida também a nota que o ADN deve recusar depois/);
+    assert.doesNotMatch(await done('municipio', 'alterar', 'padrao', '--regras-nacionais', 'recusar'), /deve recusar/);
+  });
+
+  test('refuses another word, and what contradicts itself', async () => {
+    await refused(
+      ['municipio', 'alterar', 'padrao', '--regras-nacionais', 'sim', '--consulta-dps', 'todos'],
+      /--regras-nacionais sim não existe: use recusar ou avisar\./,
+      /--consulta-dps todos não existe: use publica ou parte\./,
+    );
+    await refused(
+      ['municipio', 'alterar', 'padrao', '--regras-nacionais', 'avisar', '--sem-regras-nacionais'],
+      /--regras-nacionais e --sem-regras-nacionais não andam juntos/,
+    );
+  });
+
+  test('of the sandbox too, where everybody is told', async () => {
+    const said = await done('municipio', 'alterar', 'integracao', '--regras-nacionais', 'recusar');
+    assert.match(said, /^ {2}regras nacionais {2}avisar, como no ambiente → recusar$/m);
+    assert.match(said, /integracao é o ambiente de integração de todos/);
+    await done('municipio', 'alterar', 'integracao', '--sem-regras-nacionais');
+    assert.equal((await rowOf('integracao'))?.regras_nacionais, null);
+  });
+
+  test('let the sandbox refuse what production would, beside the running service', async () => {
+    const service = await startTestService({ worker: false });
+    const settle = async (option: string, wanted: number): Promise<Answer> => {
+      const said = await nfseHere(['municipio', 'alterar', 'integracao', ...option.split(' ')], service.pool);
+      assert.equal(said.code, 0, told(said));
+      // What a running service remembers of a municipality it asks again after a moment.
+      for (const until = performance.now() + 10_000; performance.now() < until; ) {
+        const answer = await emit(service.address, exampleXml({ dCompet: '2026-12-24' }));
+        if (answer.status === wanted) return answer;
+        await new Promise((resolve) => setTimeout(resolve, 200));
+      }
+      throw new Error(`${option}: no ${wanted} in ten seconds`);
+    };
+    const strict = await settle('--regras-nacionais recusar', 422);
+    assert.deepEqual(
+      strict.body.erros.map(({ codigo, xpath }: { codigo: string; xpath: string }) => `${codigo} ${xpath}`),
+      ['E0015 /DPS/infDPS/dCompet'],
+    );
+    const lenient = await settle('--sem-regras-nacionais', 201);
+    assert.ok(lenient.body.avisos.some(({ codigo }: { codigo: string }) => codigo === 'E0015'));
+  });
+});
+
 describe('a code in production', () => {
   const TAKEN =
     /^ {2}3550308 São Paulo\/SP já está em produção no endereço alfa, .*nfse municipio alterar alfa .*excluir alfa/m;
@@ -555,7 +635,7 @@ describe('beside a running service with the embedded server', () => {
     let number = 0;
     const send = async (patch: Parameters<typeof exampleXml>[0] = {}): Promise<string> => {
       number += 1;
-      const dps = Buffer.from(exampleXml({ serie: '1', nDPS: String(number), ...patch }));
+      const dps = Buffer.from(exampleXml({ tpAmb: '1', serie: '1', nDPS: String(number), ...patch }));
       const { text } = await signDocument(dps, keys, Date.now());
       const headers = { 'Content-Type': 'application/xml' };
       const { body, status } = await request(service.address, '/prova/api/v1/nfse/v101', {

@@ -358,6 +358,7 @@ describe('the municipality that issues (D-87)', () => {
 
 describe('national rules (D-86)', () => {
   const FUTURE = { dCompet: '2026-12-01' };
+  const nationalOf = (place: Place): Promise<string[]> => codesOf(place, FUTURE);
 
   test('refuse in production and remark in the sandbox, unless the municipality says otherwise', async () => {
     const of = (place: Place, regrasNacionais: Municipio['regrasNacionais']): Place => ({
@@ -374,9 +375,6 @@ describe('national rules (D-86)', () => {
     assert.deepEqual(await nationalOf(of(integration, 'avisa')), []);
     assert.deepEqual(await nationalOf(of(integration, 'recusa')), refusal);
   });
-
-  /** `tpAmb` as production wants it. */
-  const nationalOf = (place: Place): Promise<string[]> => codesOf(place, { ...FUTURE, tpAmb: '1' });
 
   test('that only remark say who may refuse the note all the same', async () => {
     const remarkIn = async (place: Place): Promise<string | undefined> => {

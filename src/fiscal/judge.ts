@@ -96,14 +96,14 @@ function breachesOf(rule: Rule, dps: Dps, facts: Facts, declarado: Declarado): r
 function tell(
   { code, scope, expected }: Pick<AnyRule, 'code' | 'scope' | 'expected'>,
   { at, mensagem, encontrado, esperado = expected }: Told,
-  { regrasNacionais }: Facts,
+  { regrasNacionais, ambiente }: Facts,
   { faults, avisos }: Breaches,
 ): void {
   const xpath = at.startsWith('NFSe/') ? `/${at}` : `/DPS/infDPS/${at}`;
   if (scope === 'aviso') {
     avisos.push({ codigo: code, xpath, mensagem });
   } else if (scope === 'nacional' && regrasNacionais === 'avisa') {
-    avisos.push({ codigo: code, xpath, mensagem: `${mensagem} ${REFUSED_IN_PRODUCTION}` });
+    avisos.push({ codigo: code, xpath, mensagem: `${mensagem} ${ONLY_REMARKED[ambiente]}` });
   } else {
     faults.push({
       codigo: code,
@@ -115,10 +115,14 @@ function tell(
   }
 }
 
-/** What the sandbox adds to the message of a national rule. */
-const REFUSED_IN_PRODUCTION = 'Aqui é só um aviso; em produção esta DPS é recusada.';
+/** What is added to the message of a national rule where it does not refuse. */
+const ONLY_REMARKED: Readonly<Record<Facts['ambiente'], string>> = {
+  homologacao: 'Aqui é só um aviso; em produção esta DPS é recusada.',
+  producao: 'Neste município é só um aviso; o ambiente nacional pode recusar a nota.',
+};
 
-function issqnInput(dps: Dps, facts: Facts): Parameters<typeof assessIssqn>[0] {
+/** What the ISSQN of a DPS is assessed from. */
+export function issqnInput(dps: Dps, facts: Facts): Parameters<typeof assessIssqn>[0] {
   const { valores, prest, serv } = dps;
   const { tribMun, tribFed } = valores.trib;
   const pAliqAplic = chooseAliquota({

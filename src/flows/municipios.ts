@@ -29,11 +29,23 @@ export type Settings = {
   readonly adnChave?: string | undefined;
   readonly adnPfx?: string | undefined;
   readonly adnSenhaArquivo?: string | undefined;
+  /** `recusar` or `avisar`. */
+  readonly regrasNacionais?: string | undefined;
+  /** `publica` or `parte`. */
+  readonly consultaDps?: string | undefined;
   /** What is taken away. */
   readonly sem?: readonly Removable[] | undefined;
 };
 
-export const REMOVABLE = ['aliquota', 'ancoras', 'revogados', 'adn', 'adn-ca'] as const;
+export const REMOVABLE = [
+  'aliquota',
+  'ancoras',
+  'revogados',
+  'adn',
+  'adn-ca',
+  'regras-nacionais',
+  'consulta-dps',
+] as const;
 
 export type Removable = (typeof REMOVABLE)[number];
 
@@ -67,6 +79,8 @@ export async function createMunicipio(world: RegistryWorld, slug: string, settin
     aliquotaPadrao: undefined,
     confianca: { ancoras: undefined, revogados: undefined },
     adn: undefined,
+    regrasNacionais: undefined,
+    consultaDps: undefined,
   };
   const slugIs = slugProblem(slug);
   const { problems, ...configured } = await applied(world, blank, settings);
@@ -187,6 +201,8 @@ async function applied(world: RegistryWorld, current: Municipio, settings: Setti
       revogados: settings.revogados,
       adn: settings.adn,
       'adn-ca': settings.adnCa,
+      'regras-nacionais': settings.regrasNacionais,
+      'consulta-dps': settings.consultaDps,
     };
     if (given[name] !== undefined) refuse(`--${name} e --sem-${name} não andam juntos.`);
   }
@@ -201,6 +217,12 @@ async function applied(world: RegistryWorld, current: Municipio, settings: Setti
     aliquotaPadrao: sem.has('aliquota') ? undefined : (aliquotaOf(settings.aliquota, refuse) ?? current.aliquotaPadrao),
     confianca,
     adn: sem.has('adn') ? undefined : adnOf(current.adn, settings, sem.has('adn-ca'), refuse),
+    regrasNacionais: sem.has('regras-nacionais')
+      ? undefined
+      : (chosen('regras-nacionais', settings.regrasNacionais, REGRAS_NACIONAIS, refuse) ?? current.regrasNacionais),
+    consultaDps: sem.has('consulta-dps')
+      ? undefined
+      : (chosen('consulta-dps', settings.consultaDps, CONSULTAS_DPS, refuse) ?? current.consultaDps),
   };
   const [trust, adn] = await Promise.all([
     // What was not named is not looked at: a folder that is away must not stop another change.
@@ -258,16 +280,38 @@ export function isUnusual(aliquota: Decimal): boolean {
 }
 
 /** What works, though perhaps not as it was meant. */
-function incomplete({ ambiente, adn }: Municipio): string[] {
+function incomplete({ ambiente, adn, regrasNacionais }: Municipio): string[] {
   if (!AMBIENTES[ambiente].transmits) {
     return adn === undefined ? [] : ['Em homologação nada é transmitido: o endereço do ADN fica guardado, sem uso.'];
   }
-  return adn === undefined ? ['Sem --adn as notas são emitidas e ficam à espera: nada é transmitido ao ADN.'] : [];
+  return [
+    ...(adn === undefined ? ['Sem --adn as notas são emitidas e ficam à espera: nada é transmitido ao ADN.'] : []),
+    ...(regrasNacionais === 'avisa'
+      ? [
+          'Com --regras-nacionais avisar é emitida também a nota que o ADN deve recusar depois: ela fica em rascunho, e o prestador a refaz.',
+        ]
+      : []),
+  ];
 }
 
 function ambienteOf(text: string | undefined, refuse: (problem: string) => void): Ambiente | undefined {
   if (text === undefined || Object.hasOwn(AMBIENTES, text)) return text as Ambiente | undefined;
   refuse(`--ambiente ${text} não existe: use ${Object.keys(AMBIENTES).join(' ou ')}.`);
+  return undefined;
+}
+
+/** As the operator writes them, and as they are stored. */
+const REGRAS_NACIONAIS = { recusar: 'recusa', avisar: 'avisa' } as const;
+const CONSULTAS_DPS = { publica: 'publica', parte: 'parte' } as const;
+
+function chosen<Name extends string, Value>(
+  option: string,
+  text: string | undefined,
+  choices: Readonly<Record<Name, Value>>,
+  refuse: (problem: string) => void,
+): Value | undefined {
+  if (text === undefined || Object.hasOwn(choices, text)) return choices[text as Name];
+  refuse(`--${option} ${text} não existe: use ${Object.keys(choices).join(' ou ')}.`);
   return undefined;
 }
 

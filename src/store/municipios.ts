@@ -14,6 +14,10 @@ export type Municipio = {
   readonly aliquotaPadrao: Decimal | undefined;
   readonly confianca: Confianca;
   readonly adn: AcessoAdn | undefined;
+  /** What a national rule does that the specification does not name (D-86); undefined: as in its ambiente. */
+  readonly regrasNacionais: 'recusa' | 'avisa' | undefined;
+  /** Who may read a note by the identifier of its DPS (D-41); undefined: as in its ambiente. */
+  readonly consultaDps: 'publica' | 'parte' | undefined;
 };
 
 /** Directories, absolute; without `ancoras` the national roots that come with the program. */
@@ -71,7 +75,7 @@ const PROBLEM_FRESH_MS = 60_000;
 const PROBLEM_CHARS_MAX = 2_000;
 
 const COLUMNS = `ambiente, codigo_ibge, aliquota_padrao, ancoras, revogados, adn_url, adn_ca, adn_certificado, adn_chave,
-  adn_pfx, adn_senha_arquivo`;
+  adn_pfx, adn_senha_arquivo, regras_nacionais, consulta_dps`;
 
 type Row = {
   tenant: string;
@@ -86,6 +90,8 @@ type Row = {
   adn_chave: string | null;
   adn_pfx: string | null;
   adn_senha_arquivo: string | null;
+  regras_nacionais: Municipio['regrasNacionais'] | null;
+  consulta_dps: Municipio['consultaDps'] | null;
 };
 
 export function municipioStore(pool: Db): MunicipioStore {
@@ -111,7 +117,7 @@ export function municipioStore(pool: Db): MunicipioStore {
         await lockCode(client, municipio);
         const text = `insert into municipios (tenant, ${COLUMNS}, criado_em)
           select $1::text, $2::text, $3::text, $4::numeric, $5::text, $6::text, $7::text, $8::text, $9::text, $10::text,
-            $11::text, $12::text, $13::timestamptz
+            $11::text, $12::text, $13::text, $14::text, $15::timestamptz
           where ${CODE_IS_FREE} on conflict (tenant) do nothing`;
         const { rowCount } = await client.query(text, [...valuesOf(municipio), new Date(now)]);
         return rowCount === 1;
@@ -120,7 +126,7 @@ export function municipioStore(pool: Db): MunicipioStore {
       transaction(pool, async (client) => {
         await lockCode(client, municipio);
         // Two that share a code from before can still be mended in everything else.
-        const text = `update municipios set (${COLUMNS}) = ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+        const text = `update municipios set (${COLUMNS}) = ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
           where tenant = $1 and ((ambiente, codigo_ibge) is not distinct from ($2::text, $3::text) or ${CODE_IS_FREE})`;
         const { rowCount } = await client.query(text, valuesOf(municipio));
         return rowCount === 1;
@@ -215,6 +221,8 @@ function municipioOf(row: Row): Municipio {
     aliquotaPadrao: row.aliquota_padrao === null ? undefined : parseDecimal(row.aliquota_padrao),
     confianca: { ancoras: row.ancoras ?? undefined, revogados: row.revogados ?? undefined },
     adn: adnOf(row),
+    regrasNacionais: row.regras_nacionais ?? undefined,
+    consultaDps: row.consulta_dps ?? undefined,
   };
 }
 
@@ -229,7 +237,8 @@ function adnOf(row: Row): AcessoAdn | undefined {
 }
 
 /** In the order of the tenant and {@link COLUMNS}. */
-function valuesOf({ tenant, ambiente, codigoIbge, aliquotaPadrao, confianca, adn }: NovoMunicipio): unknown[] {
+function valuesOf(municipio: NovoMunicipio): unknown[] {
+  const { tenant, ambiente, codigoIbge, aliquotaPadrao, confianca, adn, regrasNacionais, consultaDps } = municipio;
   const chaves: Partial<Record<'certificado' | 'chave' | 'pfx' | 'senhaArquivo', string | undefined>> =
     adn?.chaves ?? {};
   return [
@@ -245,5 +254,7 @@ function valuesOf({ tenant, ambiente, codigoIbge, aliquotaPadrao, confianca, adn
     chaves.chave,
     chaves.pfx,
     chaves.senhaArquivo,
+    regrasNacionais,
+    consultaDps,
   ];
 }

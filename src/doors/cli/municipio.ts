@@ -1,4 +1,5 @@
 /** `nfse municipio …`: opening a municipality, changing what it has set, and looking at it. */
+import { AMBIENTES } from '../../fiscal/ambiente.ts';
 import { formatDecimal } from '../../fiscal/decimal.ts';
 import {
   alterMunicipio,
@@ -26,6 +27,8 @@ const OPTIONS = {
   'adn-chave': { type: 'string' },
   'adn-pfx': { type: 'string' },
   'adn-senha-arquivo': { type: 'string' },
+  'regras-nacionais': { type: 'string' },
+  'consulta-dps': { type: 'string' },
 } as const;
 
 type Municipio = MunicipioShown['municipio'];
@@ -43,6 +46,16 @@ const SETTINGS_HELP: readonly (readonly [left: string, right: string, padrao?: s
   ['--adn-chave ARQUIVO', 'chave privada desse certificado, PEM'],
   ['--adn-pfx ARQUIVO', 'certificado e chave num arquivo só (.pfx ou .p12), no lugar dos dois'],
   ['--adn-senha-arquivo ARQUIVO', 'arquivo com a senha na primeira linha'],
+  [
+    '--regras-nacionais recusar|avisar',
+    'o que faz uma regra nacional que a especificação do serviço não traz',
+    'recusar em producao, avisar em homologacao',
+  ],
+  [
+    '--consulta-dps publica|parte',
+    'quem lê a nota pelo identificador da DPS: todos, ou uma parte dela com o seu certificado',
+    'parte em producao, publica em homologacao',
+  ],
 ];
 
 const CREATING_HELP = SETTINGS_HELP.map(
@@ -58,6 +71,8 @@ const REMOVING_HELP: readonly (readonly [string, string])[] = [
   ['--sem-revogados', 'deixa de consultar listas de revogados'],
   ['--sem-adn', 'deixa de transmitir; as notas ficam à espera'],
   ['--sem-adn-ca', 'volta às autoridades do sistema'],
+  ['--sem-regras-nacionais', 'volta ao do ambiente: recusar em producao, avisar em homologacao'],
+  ['--sem-consulta-dps', 'volta ao do ambiente: parte em producao, publica em homologacao'],
 ];
 
 export const MUNICIPIO_COMMANDS: readonly Command[] = [
@@ -162,6 +177,8 @@ function settingsOf(values: Values): Settings {
     adnChave: textOf(values, 'adn-chave'),
     adnPfx: textOf(values, 'adn-pfx'),
     adnSenhaArquivo: textOf(values, 'adn-senha-arquivo'),
+    regrasNacionais: textOf(values, 'regras-nacionais'),
+    consultaDps: textOf(values, 'consulta-dps'),
     sem: REMOVABLE.filter((name) => values[`sem-${name}`] === true),
   };
 }
@@ -194,7 +211,8 @@ function changesBetween(antes: Municipio, depois: Municipio): readonly (readonly
 }
 
 /** Every setting, always in the same order. Of secrets only the files that hold them are known. */
-function settingRows({ ambiente, codigoIbge, aliquotaPadrao, confianca, adn }: Municipio): readonly [string, string][] {
+function settingRows(municipio: Municipio): readonly [string, string][] {
+  const { ambiente, codigoIbge, aliquotaPadrao, confianca, adn } = municipio;
   const pfx = adn !== undefined && 'pfx' in adn.chaves ? adn.chaves.pfx : undefined;
   const pem = adn !== undefined && 'certificado' in adn.chaves ? adn.chaves : undefined;
   return [
@@ -209,8 +227,23 @@ function settingRows({ ambiente, codigoIbge, aliquotaPadrao, confianca, adn }: M
     ['certificado', pem?.certificado ?? 'nenhum'],
     ['chave', pem?.chave ?? 'nenhuma'],
     ['senha em', adn?.chaves.senhaArquivo ?? 'nenhum arquivo'],
+    ...choiceRows(municipio),
   ];
 }
+
+/** What a municipality may choose, and what counts when it does not. */
+function choiceRows({ ambiente, regrasNacionais, consultaDps }: Municipio): readonly [string, string][] {
+  const settings = AMBIENTES[ambiente];
+  const regras = REGRAS_TEXT[regrasNacionais ?? settings.regrasNacionais];
+  const consulta = consultaDps ?? (settings.dpsQueryIsOpen ? 'publica' : 'parte');
+  return [
+    ['regras nacionais', regrasNacionais === undefined ? `${regras}, ${OF_AMBIENTE}` : regras],
+    ['consulta da DPS', consultaDps === undefined ? `${consulta}, ${OF_AMBIENTE}` : consulta],
+  ];
+}
+
+const OF_AMBIENTE = 'como no ambiente';
+const REGRAS_TEXT = { recusa: 'recusar', avisa: 'avisar' } as const;
 
 function aliquotaText(aliquota: Municipio['aliquotaPadrao']): string {
   return aliquota === undefined ? 'a da DPS' : `${formatDecimal(aliquota)} %`;
@@ -244,6 +277,7 @@ function shown(terminal: Terminal, about: MunicipioShown): number {
     ['município', codigoIbge === undefined ? 'qualquer um (ambiente de integração)' : `${codigoIbge} ${nome}`],
     ['âncoras', confianca.ancoras ?? 'raízes da ICP-Brasil que acompanham o programa'],
     ['revogados', confianca.revogados ?? 'não consultados'],
+    ...choiceRows(municipio),
     ['ADN', adn?.url ?? 'não configurado'],
   ];
   if (adn !== undefined) {
@@ -274,13 +308,13 @@ function shown(terminal: Terminal, about: MunicipioShown): number {
     const { problema, desde, vistoEm } = transmissao;
     lines.push(['transmissão', `${problema} (desde ${desde}; visto ainda em ${vistoEm})`]);
   }
-  terminal.out(`${tenant}\n`);
-  for (const [name, value] of lines) terminal.out(`  ${name.padEnd(11)}  ${value}\n`);
-  for (const aviso of avisos) terminal.out(`  aviso        ${aviso}\n`);
-  for (const problem of problems) terminal.out(`  PROBLEMA     ${problem}\n`);
+  for (const aviso of avisos) lines.push(['aviso', aviso]);
+  for (const problem of problems) lines.push(['PROBLEMA', problem]);
   if (problems.length === 0 && (adn !== undefined || confianca.ancoras !== undefined)) {
-    terminal.out('  arquivos     todos no lugar e legíveis por este usuário\n');
+    lines.push(['arquivos', 'todos no lugar e legíveis por este usuário']);
   }
+  terminal.out(`${tenant}\n`);
+  for (const line of columns(lines)) terminal.out(`${line}\n`);
   return problems.length === 0 ? 0 : 1;
 }
 
