@@ -13,6 +13,8 @@ export type Fault = {
   readonly correcao?: string;
   readonly linha?: number;
   readonly coluna?: number;
+  /** Of a JSON body: the property that became what `xpath` names, `tomador_endereco.cep` (D-03). */
+  readonly campo?: string;
   /** D-19: the note that already exists. */
   readonly chave_acesso?: string;
   readonly numero_protocolo?: string;
@@ -26,6 +28,7 @@ export type Aviso = {
   readonly codigo: string;
   readonly xpath: string;
   readonly mensagem: string;
+  readonly campo?: string;
 };
 
 /** Our negative answer: at least one fault, in order of precedence. Data, not an exception. */

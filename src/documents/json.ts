@@ -1,0 +1,440 @@
+/**
+ * JSON in: bytes to values that remember their place and how they were written. RFC 8259 and nothing beyond it.
+ *
+ * A reader of our own, because `JSON.parse` makes floats of amounts, keeps the last of two properties of one name without
+ * a word, and does not say where anything stands. What would be read differently by another reader (repeated names,
+ * halves of a surrogate pair) is refused; a byte order mark changes no value and is passed over. What the values mean is
+ * the affair of whoever asked.
+ */
+import { isUtf8 } from 'node:buffer';
+import { type Fault, quoted } from '../fiscal/fault.ts';
+import type { JsonDocument, JsonMember, JsonPlace, JsonValue } from '../fiscal/layout/json-value.ts';
+
+/** As much as the door takes. */
+const BYTES_MAX = 1_048_576;
+/** The deepest path of the body of issuance has 8 levels. */
+const DEPTH_MAX = 32;
+/** A body with a thousand deduction documents and their suppliers has about 30,000 values. */
+const VALUES_MAX = 60_000;
+
+/** A document that was read, or the one reason why it could not be (E003). */
+export type JsonReading = (JsonDocument & { readonly bytes: Uint8Array }) | { readonly fault: Fault };
+
+/** Reads a document, in time linear in its size. Never throws, whatever the bytes are. */
+export function readJson(bytes: Uint8Array): JsonReading {
+  if (bytes.length > BYTES_MAX) return malformed({ linha: 1, coluna: 1 }, `passa do limite de ${BYTES_MAX} bytes`);
+  const strange = strangeEncoding(bytes);
+  if (strange !== undefined) return malformed(strange.place, strange.problem, 'UTF-8');
+  const text = decoded(bytes);
+  const reader = new Reader(text);
+  const places = placesIn(text);
+  try {
+    return { value: reader.document(), positionOf: places, bytes };
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return malformed(places(error.offset), error.message, error.expected, error.found);
+  }
+}
+
+function malformed(place: JsonPlace, problem: string, esperado?: string, encontrado?: string): { fault: Fault } {
+  const mensagem = `O corpo não é um JSON válido (linha ${place.linha}, coluna ${place.coluna}): ${problem}.`;
+  return {
+    fault: {
+      codigo: 'E003',
+      xpath: '',
+      mensagem,
+      ...(encontrado === undefined ? {} : { encontrado }),
+      ...(esperado === undefined ? {} : { esperado }),
+      ...place,
+    },
+  };
+}
+
+function decoded(bytes: Uint8Array): string {
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
+}
+
+/** Why the bytes are not UTF-8, and where that begins. */
+function strangeEncoding(bytes: Uint8Array): { readonly place: JsonPlace; readonly problem: string } | undefined {
+  const [first, second] = bytes;
+  const isUtf16 = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
+  // Without a mark: the first character of a JSON text is one of ASCII.
+  if (isUtf16 || (bytes.length > 1 && (first === 0) !== (second === 0))) {
+    return { place: { linha: 1, coluna: 1 }, problem: 'está em UTF-16; envie em UTF-8' };
+  }
+  if (isUtf8(bytes)) return undefined;
+  const at = firstStrangeByte(bytes);
+  const before = decoded(bytes.subarray(0, at));
+  const byte = bytes[at]!.toString(16).toUpperCase().padStart(2, '0');
+  const problem = `não está em UTF-8: o byte ${at + 1} (0x${byte}) não cabe ali; se o texto está em Latin-1 ou Windows-1252, converta-o`;
+  return { place: placesIn(before)(before.length), problem };
+}
+
+/** Where the longest beginning that is UTF-8 ends, by halves, because native code looks at each. */
+function firstStrangeByte(bytes: Uint8Array): number {
+  let low = 0;
+  let high = bytes.length;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (isUtf8(bytes.subarray(0, wholeUntil(bytes, middle)))) low = middle;
+    else high = middle;
+  }
+  const at = wholeUntil(bytes, low);
+  const next = at + lengthOf(bytes[at]!);
+  return next < bytes.length && isUtf8(bytes.subarray(at, next)) ? next : at;
+}
+
+const BYTES_OF_A_CHARACTER = 4;
+
+/** The last start of a character at or before `end`: what is cut in two there is no fault of the bytes before. */
+function wholeUntil(bytes: Uint8Array, end: number): number {
+  let at = end;
+  while (at > 0 && end - at < BYTES_OF_A_CHARACTER && (bytes[at]! & 0xc0) === 0x80) at -= 1;
+  return at;
+}
+
+function lengthOf(lead: number): number {
+  return lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+}
+
+/** Line and column of any place of a text; what it takes to know them is gathered when first asked. */
+function placesIn(text: string): (offset: number) => JsonPlace {
+  let lines: number[] | undefined;
+  let astral: number[] | undefined;
+  return (offset) => {
+    lines ??= startsOfLines(text);
+    astral ??= /[\ud800-\udbff]/.test(text) ? [...text.matchAll(/[\ud800-\udbff]/g)].map(({ index }) => index) : [];
+    const line = countBelow(lines, offset + 1);
+    const start = lines[line - 1]!;
+    const twoUnits = countBelow(astral, offset) - countBelow(astral, start);
+    // The byte order mark is not a character of the first line.
+    const mark = line === 1 && text.charCodeAt(0) === 0xfeff && offset > 0 ? 1 : 0;
+    return { linha: line, coluna: offset - start - twoUnits - mark + 1 };
+  };
+}
+
+function startsOfLines(text: string): number[] {
+  const starts = [0];
+  for (const { index, 0: end } of text.matchAll(/\r\n?|\n/g)) starts.push(index + end.length);
+  return starts;
+}
+
+/** How many of the ascending numbers are below a bound. */
+function countBelow(ascending: readonly number[], bound: number): number {
+  let low = 0;
+  let high = ascending.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (ascending[middle]! < bound) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** How the reader leaves a document that it cannot read; it never leaves this file. */
+class Problem extends Error {
+  readonly offset: number;
+  readonly expected: string | undefined;
+  readonly found: string | undefined;
+  constructor(offset: number, message: string, expected?: string, found?: string) {
+    super(message);
+    this.offset = offset;
+    this.expected = expected;
+    this.found = found;
+  }
+}
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+const ESCAPES: Readonly<Record<string, string>> = {
+  '"': '"',
+  '\\': '\\',
+  '/': '/',
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+};
+
+const A_NAME = 'o nome de uma propriedade, entre aspas duplas';
+const A_VALUE = 'um valor: objeto, lista, texto entre aspas duplas, número, true, false ou null';
+
+/** Anchored where the reader stands. */
+const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
+const WORD = /[\p{L}\p{N}_$+.-]+/uy;
+
+/** Reads one text from its beginning to its end. */
+class Reader {
+  readonly #text: string;
+  #at = 0;
+  #depth = 0;
+  #values = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  document(): JsonValue {
+    if (this.#text.charCodeAt(0) === 0xfeff) this.#at = 1;
+    this.#space();
+    if (this.#at === this.#text.length) throw new Problem(this.#at, 'está vazio', 'um objeto JSON');
+    const value = this.#value();
+    this.#space();
+    if (this.#at < this.#text.length) {
+      throw this.#unexpected('há mais alguma coisa depois do fim do JSON', 'nada depois do fim');
+    }
+    return value;
+  }
+
+  #space(): void {
+    for (;;) {
+      const code = this.#text.charCodeAt(this.#at);
+      if (code !== 32 && code !== 10 && code !== 13 && code !== 9) return;
+      this.#at += 1;
+    }
+  }
+
+  #value(): JsonValue {
+    this.#values += 1;
+    const offset = this.#at;
+    if (this.#values > VALUES_MAX) throw new Problem(offset, `passa do limite de ${VALUES_MAX} valores`);
+    switch (this.#text[offset]) {
+      case '{':
+        return this.#inside(() => this.#object(offset));
+      case '[':
+        return this.#inside(() => this.#array(offset));
+      case '"':
+        return { kind: 'string', offset, text: this.#string() };
+      default:
+        return this.#numberOrWord(offset);
+    }
+  }
+
+  #inside(read: () => JsonValue): JsonValue {
+    this.#depth += 1;
+    if (this.#depth > DEPTH_MAX) throw new Problem(this.#at, `passa do limite de ${DEPTH_MAX} níveis`);
+    const value = read();
+    this.#depth -= 1;
+    return value;
+  }
+
+  #object(offset: number): JsonValue {
+    const members: JsonMember[] = [];
+    const names = new Map<string, number>();
+    this.#at += 1;
+    this.#space();
+    if (this.#took('}')) return { kind: 'object', offset, members };
+    for (;;) {
+      const place = this.#at;
+      if (this.#text.charCodeAt(place) !== QUOTE) throw this.#notAName(members);
+      const name = this.#string();
+      const before = names.get(name);
+      if (before !== undefined) {
+        const { linha, coluna } = placesIn(this.#text)(before);
+        const problem = `a propriedade ${quoted(name)} aparece duas vezes no mesmo objeto, a primeira na linha ${linha}, coluna ${coluna}; deixe uma só`;
+        throw new Problem(place, problem, 'nomes diferentes', quoted(name));
+      }
+      names.set(name, place);
+      this.#space();
+      if (!this.#took(':')) throw this.#unexpected(`falta ":" depois de ${quoted(JSON.stringify(name))}`, '":"');
+      this.#space();
+      members.push({ name, offset: place, value: this.#value() });
+      this.#space();
+      if (this.#took('}')) return { kind: 'object', offset, members };
+      if (!this.#took(',')) throw this.#notSeparated('objeto', '}', offset);
+      this.#space();
+    }
+  }
+
+  #array(offset: number): JsonValue {
+    const items: JsonValue[] = [];
+    this.#at += 1;
+    this.#space();
+    if (this.#took(']')) return { kind: 'array', offset, items };
+    for (;;) {
+      if (this.#text[this.#at] === ']') {
+        throw new Problem(this.#at, 'sobra uma vírgula antes de "]"; retire-a', A_VALUE, ']');
+      }
+      items.push(this.#value());
+      this.#space();
+      if (this.#took(']')) return { kind: 'array', offset, items };
+      if (!this.#took(',')) throw this.#notSeparated('lista', ']', offset);
+      this.#space();
+    }
+  }
+
+  #took(character: string): boolean {
+    if (this.#text[this.#at] !== character) return false;
+    this.#at += 1;
+    return true;
+  }
+
+  #string(): string {
+    const start = this.#at;
+    const text = this.#text;
+    let plain = start + 1;
+    let read = '';
+    for (this.#at = plain; ; ) {
+      const code = text.charCodeAt(this.#at);
+      if (code === QUOTE) {
+        read += text.slice(plain, this.#at);
+        this.#at += 1;
+        return read;
+      }
+      if (code === BACKSLASH) {
+        read += text.slice(plain, this.#at) + this.#escape();
+        plain = this.#at;
+      } else if (code < 32) {
+        throw new Problem(
+          this.#at,
+          controlProblem(code),
+          'um caractere, ou as aspas que fecham o texto',
+          pointOf(code),
+        );
+      } else if (Number.isNaN(code)) {
+        throw new Problem(
+          start,
+          'o texto que começa aqui não é fechado por aspas duplas',
+          'as aspas que fecham o texto',
+        );
+      } else {
+        this.#at += 1;
+      }
+    }
+  }
+
+  /** What an escape stands for; a character beyond U+FFFF is two of them. */
+  #escape(): string {
+    const start = this.#at;
+    const letter = this.#text[start + 1] ?? '';
+    const short = Object.hasOwn(ESCAPES, letter) ? ESCAPES[letter] : undefined;
+    if (short !== undefined) {
+      this.#at += 2;
+      return short;
+    }
+    if (letter !== 'u') {
+      const problem = `\\${letter} não é um escape; uma barra invertida no texto se escreve \\\\`;
+      throw new Problem(start, problem, '\\" \\\\ \\/ \\b \\f \\n \\r \\t ou \\u e quatro hexadecimais', `\\${letter}`);
+    }
+    const unit = this.#hex(start);
+    if (unit < 0xd800 || unit > 0xdfff) return String.fromCharCode(unit);
+    const next = this.#at;
+    const isPair = unit <= 0xdbff && this.#text.startsWith('\\u', next);
+    const second = isPair ? this.#hex(next) : 0;
+    if (second < 0xdc00 || second > 0xdfff) {
+      const problem = `${this.#text.slice(start, start + 6)} é metade de um caractere, e a outra metade não está ali`;
+      throw new Problem(start, problem, 'os dois escapes do caractere, um depois do outro');
+    }
+    return String.fromCharCode(unit, second);
+  }
+
+  #hex(start: number): number {
+    const digits = this.#text.slice(start + 2, start + 6);
+    if (!/^[0-9a-fA-F]{4}$/.test(digits)) {
+      throw new Problem(start, 'depois de \\u vêm quatro hexadecimais', 'como \\u00e7', quoted(`\\u${digits}`));
+    }
+    this.#at = start + 6;
+    return Number.parseInt(digits, 16);
+  }
+
+  #numberOrWord(offset: number): JsonValue {
+    NUMBER.lastIndex = offset;
+    const number = NUMBER.exec(this.#text)?.[0];
+    WORD.lastIndex = offset;
+    const word = wordAt(this.#text, offset);
+    if (number !== undefined && number.length >= word.length) {
+      this.#at = offset + number.length;
+      return { kind: 'number', offset, text: number };
+    }
+    this.#at = offset + word.length;
+    if (word === 'true' || word === 'false') return { kind: 'boolean', offset, text: word };
+    if (word === 'null') return { kind: 'null', offset };
+    this.#at = offset;
+    if (word === '') throw this.#unexpected('falta um valor', A_VALUE);
+    throw new Problem(offset, wordProblem(word), A_VALUE, quoted(word));
+  }
+
+  #notAName(members: readonly JsonMember[]): Problem {
+    const character = this.#text[this.#at];
+    if (character === '}') return new Problem(this.#at, 'sobra uma vírgula antes de "}"; retire-a', A_NAME, '}');
+    const last = members.at(-1)?.value;
+    if (last?.kind === 'number' && /[0-9]/.test(character ?? '')) {
+      return this.#unexpected('casas decimais se separam com ponto, não com vírgula', A_NAME);
+    }
+    const word = wordAt(this.#text, this.#at);
+    const problem = word === '' ? 'falta o nome de uma propriedade' : `${quoted(word)} está sem aspas duplas`;
+    return this.#unexpected(problem, A_NAME);
+  }
+
+  #notSeparated(container: string, close: string, opened: number): Problem {
+    const expected = `"," ou "${close}"`;
+    if (this.#at < this.#text.length) return this.#unexpected(`falta "," ou "${close}" neste ponto`, expected);
+    const { linha, coluna } = placesIn(this.#text)(opened);
+    const article = container === 'lista' ? 'a lista aberta' : 'o objeto aberto';
+    return new Problem(
+      this.#at,
+      `o texto acaba antes de fechar ${article} na linha ${linha}, coluna ${coluna}`,
+      expected,
+    );
+  }
+
+  /** With what stands there instead, and what people write there who think of another language. */
+  #unexpected(problem: string, expected: string): Problem {
+    const at = this.#at;
+    const rest = this.#text.slice(at, at + 2);
+    if (rest === '') return new Problem(at, `${problem}: o texto acaba aqui`, expected);
+    const advice =
+      rest === '//' || rest === '/*' || rest.startsWith('#')
+        ? '; JSON não admite comentários'
+        : rest.startsWith("'")
+          ? '; nomes e textos vão entre aspas duplas'
+          : '';
+    const point = this.#text.codePointAt(at)!;
+    const found = point > 32 ? String.fromCodePoint(point) : pointOf(point);
+    return new Problem(at, `${problem}${advice}`, expected, found);
+  }
+}
+
+/** What stands at a place up to the next character that no word or number has. */
+function wordAt(text: string, offset: number): string {
+  WORD.lastIndex = offset;
+  return WORD.exec(text)?.[0] ?? '';
+}
+
+const OF_OTHER_LANGUAGES: ReadonlyMap<string, string> = new Map([
+  ['True', 'true'],
+  ['TRUE', 'true'],
+  ['False', 'false'],
+  ['FALSE', 'false'],
+  ['None', 'null'],
+  ['Null', 'null'],
+  ['NULL', 'null'],
+  ['nil', 'null'],
+  ['undefined', 'null'],
+]);
+
+function wordProblem(word: string): string {
+  if (/^-?0[0-9]+$/.test(word)) {
+    return `${quoted(word)} começa com zero, o que um número JSON não pode; um código com zeros à esquerda vai entre aspas: "${quoted(word)}"`;
+  }
+  if (/^[+.]|^-\.|\.$|\.[eE]/.test(word) && /[0-9]/.test(word)) {
+    return `${quoted(word)} não é um número JSON, que não começa com + nem ponto e tem algarismos dos dois lados do ponto`;
+  }
+  const right = OF_OTHER_LANGUAGES.get(word);
+  if (right !== undefined || word === 'NaN' || word.endsWith('Infinity')) {
+    return `${quoted(word)} não existe em JSON${right === undefined ? '' : `; escreva ${right}`}`;
+  }
+  if (/^[-0-9]/.test(word)) return `${quoted(word)} não é um número JSON`;
+  return `${quoted(word)} está sem aspas duplas`;
+}
+
+function controlProblem(code: number): string {
+  if (code === 10 || code === 13) return 'há uma quebra de linha dentro de um texto; escreva \\n no lugar dela';
+  if (code === 9) return 'há uma tabulação dentro de um texto; escreva \\t no lugar dela';
+  return `há um caractere de controle (${pointOf(code)}) dentro de um texto; escreva-o como escape`;
+}
+
+function pointOf(code: number): string {
+  return `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
+}

@@ -1,0 +1,38 @@
+/**
+ * A JSON document as it was written: numbers as their text, members in their order, every value with its place.
+ * `../../documents/json.ts` makes it of bytes; whoever gives it a meaning knows only this.
+ */
+
+/** `offset`: where the value begins, in units of the decoded text. */
+export type JsonValue =
+  | { readonly kind: 'object'; readonly offset: number; readonly members: readonly JsonMember[] }
+  | { readonly kind: 'array'; readonly offset: number; readonly items: readonly JsonValue[] }
+  | { readonly kind: 'string'; readonly offset: number; readonly text: string }
+  /** `text` as it stands in the document: no number is made of it before somebody knows what it counts. */
+  | { readonly kind: 'number'; readonly offset: number; readonly text: string }
+  | { readonly kind: 'boolean'; readonly offset: number; readonly text: 'true' | 'false' }
+  | { readonly kind: 'null'; readonly offset: number };
+
+export type JsonObject = Extract<JsonValue, { kind: 'object' }>;
+
+/** A property of an object; `offset` is that of its name. */
+export type JsonMember = { readonly name: string; readonly offset: number; readonly value: JsonValue };
+
+/** Line and column from 1; the column counts characters. */
+export type JsonPlace = { readonly linha: number; readonly coluna: number };
+
+export type JsonDocument = { readonly value: JsonValue; positionOf(offset: number): JsonPlace };
+
+const KINDS: Readonly<Record<JsonValue['kind'], string>> = {
+  object: 'um objeto',
+  array: 'uma lista',
+  string: 'um texto',
+  number: 'um número',
+  boolean: 'true ou false',
+  null: 'null',
+};
+
+/** What a value is, in a sentence. */
+export function kindOf(value: JsonValue): string {
+  return value.kind === 'boolean' ? value.text : KINDS[value.kind];
+}
