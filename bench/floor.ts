@@ -22,7 +22,7 @@ export async function floors(dataDir: string): Promise<{ read: number; insert: n
 }
 
 function readFloor(): number {
-  const documentOf = distinctDps(exampleXml({ serie: '1', nDPS: '1' }), 50);
+  const documentOf = distinctDps(exampleXml({ tpAmb: '1', serie: '1', nDPS: '1' }), 50);
   const documents = Array.from({ length: 2_000 }, (_, place) => documentOf(place + 1));
   const read = (document: Buffer): void => {
     const reading = readXml(document);

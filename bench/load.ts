@@ -54,7 +54,7 @@ const perSecond: number[] = [];
 let began = 0;
 
 function documents(): (number: number) => Buffer {
-  const template = exampleXml({ serie: '1', nDPS: '1' });
+  const template = exampleXml({ tpAmb: '1', serie: '1', nDPS: '1' });
   if (order.signed === undefined) return distinctDps(template, order.providers);
   const { providers, count } = order.signed;
   const signed = signedDps(template, providers, order.firstNumber, count);

@@ -72,7 +72,7 @@ export function benchSigned(dataDir: string, options: SignedOptions): Promise<vo
     await scene.service.end('SIGINT');
 
     const profile = await profiledPass(scene);
-    const sample = signedDps(exampleXml({ serie: '1', nDPS: '1' }), providersOf(scene), 1, 1_000);
+    const sample = signedDps(exampleXml({ tpAmb: '1', serie: '1', nDPS: '1' }), providersOf(scene), 1, 1_000);
     const floor = signedFloor(sample);
     const { insert } = await floors(dataDir);
     const rate = result.notes / result.seconds;

@@ -104,6 +104,7 @@ async function issueOne(address: string, place: number, signer: Signer): Promise
   const value = `${(place + 1) * 150}.00`;
   const today = new Date().toISOString().slice(0, 10);
   const xml = exampleXml({
+    tpAmb: '1',
     serie: '1',
     nDPS: String(place + 1),
     dCompet: today,

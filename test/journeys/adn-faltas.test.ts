@@ -70,7 +70,7 @@ for (const seed of SEEDS) {
       },
       env,
     );
-    const documents = signedDps(exampleXml({ serie: '1', nDPS: '1' }), providers, 1, NOTES);
+    const documents = signedDps(exampleXml({ tpAmb: '1', serie: '1', nDPS: '1' }), providers, 1, NOTES);
 
     /** Keys by document; the same one sent again must give the same key. */
     const keys = new Map<number, string>();

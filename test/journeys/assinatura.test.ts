@@ -89,7 +89,7 @@ function freshDps(patch: Patch = {}): string {
   const documento = (patch['prest/CPF'] ?? patch['prest/CNPJ'] ?? PROVIDER_CNPJ) as string;
   const [serie, nDPS] = ['1', String(last)];
   const id = dpsIdOf({ cLocEmi: IBGE, documento, serie, nDPS });
-  return exampleXml({ ...patch, '@Id': id, serie, nDPS });
+  return exampleXml({ tpAmb: '1', ...patch, '@Id': id, serie, nDPS });
 }
 
 const BY_CPF: Patch = { 'prest/CNPJ': null, 'prest/CPF': CPF };

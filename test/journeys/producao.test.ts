@@ -104,7 +104,7 @@ describe('a municipality with a queue', () => {
     const keys = stage.pki.prestadores.slice(0, 3);
     const providers = keys.map(({ documento }) => ({ documento, razaoSocial: 'Prestador de Teste Ltda' }));
     await registerTenant(stage, { slug: 'fila', ibge: '3550308', adn: simulator.address, providers }, env);
-    documents = signedDps(exampleXml({ serie: '1', nDPS: '1' }), keys, 1, 2 * NOTES);
+    documents = signedDps(exampleXml({ tpAmb: '1', serie: '1', nDPS: '1' }), keys, 1, 2 * NOTES);
   });
 
   async function issue(document: Buffer): Promise<string> {

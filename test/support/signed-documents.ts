@@ -86,6 +86,7 @@ function makeDocuments(): readonly Doc[] {
     );
     const xml = wear(
       exampleXml({
+        tpAmb: '1',
         ...patch,
         '@Id': id,
         'serv/cServ/xDescServ': xDescServ,
