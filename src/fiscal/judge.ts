@@ -9,7 +9,7 @@ import { ZERO } from './decimal.ts';
 import { type Declarado, NADA_DECLARADO } from './declarado.ts';
 import type { Facts } from './facts.ts';
 import type { Aviso, Fault } from './fault.ts';
-import { assessIbsCbs, defaultIndOp, placeOfIbsCbs } from './ibscbs.ts';
+import { assessIbsCbs, defaultIndOp, type IbsCbsInput, placeOfIbsCbs } from './ibscbs.ts';
 import { incidenceOf } from './incidence.ts';
 import type { Dps } from './layout/dps.ts';
 import type { InfNfse } from './layout/nfse.ts';
@@ -48,6 +48,7 @@ export function judge(dps: Dps, facts: Facts, declarado: Declarado = NADA_DECLAR
   const { ibscbs, cIndOp, aviso } = ibsCbsOf(dps, amounts);
   if (aviso !== undefined) found.avisos.push(aviso);
   if (ibscbs !== undefined) judgeComputed(IBSCBS_RULES, ibscbs, found, dps, facts, declarado);
+  else if (declarado.ibscbs !== undefined) found.avisos.push(notCompared(declarado.ibscbs));
   if (found.faults.length > 0) return { faults: found.faults };
   return { amounts, cLocIncid: incidenceOf(dps), ibscbs, cIndOp, avisos: found.avisos };
 }
@@ -61,6 +62,7 @@ type Computed<Amounts> = Pick<AnyRule, 'code' | 'at' | 'scope' | 'expected'> & {
   readonly must: (amounts: Amounts, dps: Dps, facts: Facts, declarado: Declarado) => boolean;
   readonly found?: (amounts: Amounts, dps: Dps, facts: Facts, declarado: Declarado) => string | undefined;
   readonly calculated?: (amounts: Amounts) => string | undefined;
+  readonly details?: (amounts: Amounts, declarado: Declarado) => Fault['detalhes'];
 };
 
 function judgeComputed<Amounts>(
@@ -78,12 +80,13 @@ function judgeComputed<Amounts>(
       mensagem: typeof message === 'string' ? message : message(amounts, dps, facts, declarado),
       encontrado: rule.found?.(amounts, dps, facts, declarado),
       esperado: rule.calculated?.(amounts),
+      detalhes: rule.details?.(amounts, declarado),
     };
     tell(rule, breach, facts, into);
   }
 }
 
-type Told = Breach & { readonly esperado?: string | undefined };
+type Told = Breach & { readonly esperado?: string | undefined; readonly detalhes?: Fault['detalhes'] | undefined };
 
 function breachesOf(rule: Rule, dps: Dps, facts: Facts, declarado: Declarado): readonly Told[] {
   if (rule.breaches !== undefined) return rule.breaches(dps, facts, declarado);
@@ -95,7 +98,7 @@ function breachesOf(rule: Rule, dps: Dps, facts: Facts, declarado: Declarado): r
 /** A breach is a fault, or a remark: always, or where the rules of the standard alone do not refuse (D-86). */
 function tell(
   { code, scope, expected }: Pick<AnyRule, 'code' | 'scope' | 'expected'>,
-  { at, mensagem, encontrado, esperado = expected }: Told,
+  { at, mensagem, encontrado, esperado = expected, detalhes }: Told,
   { regrasNacionais, ambiente }: Facts,
   { faults, avisos }: Breaches,
 ): void {
@@ -111,6 +114,7 @@ function tell(
       mensagem,
       ...(encontrado === undefined ? {} : { encontrado }),
       ...(esperado === undefined ? {} : { esperado }),
+      ...(detalhes === undefined ? {} : { detalhes }),
     });
   }
 }
@@ -121,15 +125,20 @@ const ONLY_REMARKED: Readonly<Record<Facts['ambiente'], string>> = {
   producao: 'Neste município é só um aviso; o ambiente nacional pode recusar a nota.',
 };
 
+/** Every rate of the ISSQN that is known for a DPS; which of them applies is `chooseAliquota`'s to say. */
+export function aliquotasOf(dps: Dps, facts: Facts): Parameters<typeof chooseAliquota>[0] {
+  const { cTribNac, cTribMun } = dps.serv.cServ;
+  return {
+    registered: facts.aliquotaRegistrada(cTribNac, cTribMun, dps.dCompet),
+    declared: dps.valores.trib.tribMun.pAliq,
+    sandbox: AMBIENTES[facts.ambiente].fallbackAliquota !== undefined,
+  };
+}
+
 /** What the ISSQN of a DPS is assessed from. */
 export function issqnInput(dps: Dps, facts: Facts): Parameters<typeof assessIssqn>[0] {
-  const { valores, prest, serv } = dps;
+  const { valores, prest } = dps;
   const { tribMun, tribFed } = valores.trib;
-  const pAliqAplic = chooseAliquota({
-    registered: facts.aliquotaRegistrada(serv.cServ.cTribNac, serv.cServ.cTribMun, dps.dCompet),
-    declared: tribMun.pAliq,
-    sandbox: AMBIENTES[facts.ambiente].fallbackAliquota !== undefined,
-  });
   return {
     vServ: valores.vServPrest.vServ,
     vDescIncond: valores.vDescCondIncond?.vDescIncond,
@@ -142,7 +151,7 @@ export function issqnInput(dps: Dps, facts: Facts): Parameters<typeof assessIssq
     opSimpNac: prest.regTrib.opSimpNac as '1' | '2' | '3',
     regEspTrib: prest.regTrib.regEspTrib,
     tpRetISSQN: tribMun.tpRetISSQN as '1' | '2' | '3',
-    pAliqAplic,
+    pAliqAplic: chooseAliquota(aliquotasOf(dps, facts)),
     vRetCP: tribFed?.vRetCP,
     vRetIRRF: tribFed?.vRetIRRF,
     vRetCSLL: tribFed?.vRetCSLL,
@@ -161,16 +170,19 @@ function benefitOf(BM: Dps['valores']['trib']['tribMun']['BM']): Benefit | undef
   return BM?.vRedBCBM === undefined ? undefined : { kind: 'vRedBCBM', v: BM.vRedBCBM };
 }
 
-type IbsCbs = { readonly ibscbs: InfNfse['IBSCBS']; readonly cIndOp: string | undefined; readonly aviso?: Aviso };
+/** What was declared and has nothing to be compared with is told, not passed over. */
+function notCompared(declared: NonNullable<Declarado['ibscbs']>): Aviso {
+  const names = Object.keys(declared).join(', ');
+  const mensagem = `Os valores declarados de IBS e CBS (${names}) não foram comparados: a nota não tem o cálculo oficial.`;
+  return { codigo: 'E1515', xpath: '/DPS/infDPS/IBSCBS', mensagem };
+}
 
-/** The group of the note, for a DPS that has one; a rate that nobody has published yet leaves it out, and says so. */
-function ibsCbsOf(dps: Dps, amounts: IssqnAmounts): IbsCbs {
-  const { IBSCBS, valores } = dps;
-  if (IBSCBS === undefined) return { ibscbs: undefined, cIndOp: undefined };
+/** What the calculation of IBS and CBS takes from a DPS and its ISSQN; undefined for one without the group. */
+export function ibsCbsInput({ dCompet, IBSCBS, valores }: Dps, amounts: IssqnAmounts): IbsCbsInput | undefined {
+  if (IBSCBS === undefined) return undefined;
   const { CST, cClassTrib, gTribRegular, gDif } = IBSCBS.valores.trib.gIBSCBS;
-  const cIndOp = IBSCBS.cIndOp ?? defaultIndOp(dps);
-  const assessed = assessIbsCbs({
-    dCompet: dps.dCompet,
+  return {
+    dCompet,
     vServ: valores.vServPrest.vServ,
     vDescIncond: valores.vDescCondIncond?.vDescIncond,
     vCalcReeRepRes: amounts.vCalcReeRepRes,
@@ -183,7 +195,17 @@ function ibsCbsOf(dps: Dps, amounts: IssqnAmounts): IbsCbs {
     gTribRegular,
     gDif,
     tpEnteGov: IBSCBS.tpEnteGov,
-  });
+  };
+}
+
+type IbsCbs = { readonly ibscbs: InfNfse['IBSCBS']; readonly cIndOp: string | undefined; readonly aviso?: Aviso };
+
+/** The group of the note, for a DPS that has one; a rate that nobody has published yet leaves it out, and says so. */
+function ibsCbsOf(dps: Dps, amounts: IssqnAmounts): IbsCbs {
+  const { IBSCBS } = dps;
+  if (IBSCBS === undefined) return { ibscbs: undefined, cIndOp: undefined };
+  const cIndOp = IBSCBS.cIndOp ?? defaultIndOp(dps);
+  const assessed = assessIbsCbs(ibsCbsInput(dps, amounts)!);
   const place = placeOfIbsCbs(dps, cIndOp);
   if ('unavailable' in assessed || place === undefined) {
     const what =

@@ -108,6 +108,8 @@ export type AmountRule = Head & {
   readonly when?: (amounts: IssqnAmounts, ...seen: Seen) => boolean;
   readonly must: (amounts: IssqnAmounts, ...seen: Seen) => boolean;
   readonly found?: (amounts: IssqnAmounts, ...seen: Seen) => string | undefined;
+  /** What was computed, for `esperado`, where the sender declared it. */
+  readonly calculated?: (amounts: IssqnAmounts) => string | undefined;
 };
 
 /** A rule about what a JSON body declared of the IBS and the CBS: judged last, beside the official calculation. */
@@ -116,8 +118,10 @@ export type IbsCbsRule = Head & {
   readonly when?: (ibscbs: IbsCbsAmounts, ...seen: Seen) => boolean;
   readonly must: (ibscbs: IbsCbsAmounts, ...seen: Seen) => boolean;
   readonly found?: (ibscbs: IbsCbsAmounts, ...seen: Seen) => string | undefined;
-  /** What the official calculation gives, for `esperado` and `detalhes`. */
-  readonly calculated: (ibscbs: IbsCbsAmounts) => string | undefined;
+  /** What the official calculation gives, for `esperado`. */
+  readonly calculated?: (ibscbs: IbsCbsAmounts) => string | undefined;
+  /** Declared and expected value side by side, for `detalhes`. */
+  readonly details?: (ibscbs: IbsCbsAmounts, declarado: Declarado) => Readonly<Record<string, string>> | undefined;
 };
 
 export type AnyRule = Rule | AmountRule | IbsCbsRule;
