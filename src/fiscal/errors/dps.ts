@@ -82,6 +82,8 @@ export const ESTRUTURA: readonly Row[] = aboutTheDocument([
     comoResolver:
       'Use um dos valores que esperado enumera. O 0 que alguns campos têm no padrão nacional é reservado ao compartilhamento e não se usa na emissão.',
     origem: 'Especificação, Errors: E0002; decisões D-12, D-50 e D-83',
+    nacional:
+      'No padrão nacional um valor fora da lista é falha de esquema, E1235, e o 0 de alguns campos tem código próprio: E0333, E0341, E0343 e E0345 no comércio exterior.',
     exemplos: {
       rejects: [{ 'valores/trib/tribMun/tribISSQN': '5' }, { 'valores/trib/tribMun/pAliq': '100.01' }],
       accepts: [{ 'valores/trib/tribMun/tribISSQN': '1' }, { 'valores/trib/tribMun/pAliq': '5.00' }],
@@ -137,7 +139,10 @@ export const ESTRUTURA: readonly Row[] = aboutTheDocument([
     nacional: 'No padrão nacional E0188 é o dígito verificador do CNPJ do tomador; aqui esse caso responde E0003.',
     exemplos: {
       rejects: [{ 'toma/CNPJ': '11444777000161' }, { 'toma/CPF': null }],
-      accepts: [{ 'toma/CPF': null, 'toma/CNPJ': '11444777000161' }, { toma: null }],
+      accepts: [
+        { 'toma/CPF': null, 'toma/CNPJ': '11444777000161' },
+        { toma: null, 'IBSCBS/cIndOp': '030101' },
+      ],
     },
   },
   {
@@ -199,6 +204,8 @@ export const ESTRUTURA: readonly Row[] = aboutTheDocument([
       'O endereço da obra, do imóvel ou do evento está no Brasil, com CEP, ou no exterior, com endExt: nunca os dois.',
     comoResolver: 'Deixe o CEP quando o endereço é no Brasil, ou endExt quando não é.',
     origem: 'Especificação, DPS: serv/obra; Errors: E0382; Anexo I, E0382',
+    nacional:
+      'No padrão nacional E0382 é o CEP da obra com o país da prestação informado; aqui esse caso responde E0384. CEP e endExt juntos são lá uma falha de esquema.',
     exemplos: {
       rejects: [
         {
@@ -250,9 +257,9 @@ export const ESTRUTURA: readonly Row[] = aboutTheDocument([
   },
   {
     codigo: 'E1235',
-    mensagem: 'Grupo de comércio exterior incompleto',
+    mensagem: 'Grupo de comércio exterior incompleto ou ausente',
     significado:
-      'O grupo comExt veio sem um dos seus elementos obrigatórios: modo de prestação, vínculo, moeda, valor na moeda, os dois mecanismos de apoio e a movimentação temporária de bens.',
+      'O grupo comExt veio sem um dos seus elementos obrigatórios: modo de prestação, vínculo, moeda, valor na moeda, os dois mecanismos de apoio e a movimentação temporária de bens. Ou falta inteiro, e o tomador está no exterior: tem endExt, NIF ou cNaoNIF.',
     comoResolver: 'Preencha todos. Onde não há mecanismo de apoio use 01; onde não há movimentação de bens, 1.',
     origem: 'Especificação, DPS: serv/comExt; Errors: E1235',
     nacional: 'No padrão nacional E1235 é qualquer falha de esquema do documento.',

@@ -36,6 +36,46 @@ export const CABECALHO: readonly Rule[] = [
     accepts: [{ dCompet: '2026-10-05' }],
   },
   {
+    code: 'E9996',
+    at: 'tpEmit',
+    scope: 'nacional',
+    title: 'Quem emite é o prestador',
+    message: ({ tpEmit }) =>
+      `tpEmit ${tpEmit} diz que quem emite é o ${tpEmit === '2' ? 'tomador' : 'intermediário'}, e o padrão nacional por ora só aceita nota emitida pelo prestador. Envie tpEmit 1, com o prestador que emite em prest.`,
+    mend: 'Envie tpEmit 1, numa DPS do próprio prestador. A emissão pelo tomador ou pelo intermediário está prevista no leiaute e ainda não funciona.',
+    origin: 'Anexo I, E9996',
+    why: 'O ambiente nacional recusa, na versão em vigor, a nota emitida pelo tomador ou pelo intermediário.',
+    must: ({ tpEmit }) => tpEmit === '1',
+    found: ({ tpEmit }) => tpEmit,
+    expected: '1',
+    rejects: [
+      { tpEmit: '2', cMotivoEmisTI: '1', 'serv/infoCompl/docRef': 'Contrato 12/2026' },
+      {
+        tpEmit: '3',
+        cMotivoEmisTI: '2',
+        'serv/infoCompl/docRef': 'Contrato 12/2026',
+        'valores/vServPrest/vReceb': '1000.00',
+      },
+    ],
+    accepts: [{ tpEmit: '1' }],
+  },
+  {
+    code: 'E0029',
+    at: 'cMotivoEmisTI',
+    scope: 'nacional',
+    title: 'Motivo de emissão pelo tomador numa nota do prestador',
+    message: ({ cMotivoEmisTI }) =>
+      `cMotivoEmisTI ${cMotivoEmisTI} diz por que o tomador ou o intermediário emite, e com tpEmit 1 quem emite é o prestador. Retire cMotivoEmisTI.`,
+    mend: 'Retire cMotivoEmisTI.',
+    origin: 'Anexo I, E0029',
+    why: 'O motivo só existe quando não é o prestador quem emite.',
+    when: ({ tpEmit }) => tpEmit === '1',
+    must: ({ cMotivoEmisTI }) => cMotivoEmisTI === undefined,
+    found: ({ cMotivoEmisTI }) => cMotivoEmisTI,
+    rejects: [{ cMotivoEmisTI: '1' }],
+    accepts: [{ cMotivoEmisTI: null }],
+  },
+  {
     code: 'E403',
     at: 'cLocEmi',
     message: ({ cLocEmi }) =>

@@ -1,4 +1,170 @@
-/** Rules of the intermediary, `interm`. */
-import type { Rule } from './rule.ts';
+/**
+ * Rules of the intermediary, `interm`. Its one identifier, its name (E0292) and the check digits of its CNPJ and CPF
+ * (E0248, E0266) are structure. An intermediary that issues has no rules of its own: such a note is refused
+ * whole (E9996).
+ */
+import { municipioOf, paisOf } from '../catalogs/catalogs.ts';
+import { EMAIL_ESPERADO, emailIsShaped } from './email.ts';
+import type { Patch, Rule } from './rule.ts';
+import { COMERCIO_EXTERIOR } from './toma.ts';
 
-export const INTERM: readonly Rule[] = [];
+/** `tpRetISSQN`: the intermediary withholds. */
+const RETIDO_PELO_INTERMEDIARIO = '3';
+
+const PESSOA: Patch = {
+  'interm/CNPJ': '11444777000161',
+  'interm/xNome': 'Intermediária Exemplo Ltda',
+};
+
+/** An intermediary in Brazil, complete, as a patch on the valid example. */
+const INTERMEDIARIO: Patch = {
+  ...PESSOA,
+  'interm/end/endNac/cMun': '3550308',
+  'interm/end/endNac/CEP': '01310100',
+  'interm/end/xLgr': 'Avenida Paulista',
+  'interm/end/nro': '1000',
+  'interm/end/xBairro': 'Bela Vista',
+};
+
+/** One abroad. */
+const INTERMEDIARIO_NO_EXTERIOR: Patch = {
+  'interm/NIF': 'PT123456789',
+  'interm/xNome': 'Intermediária de Lisboa',
+  'interm/end/endExt/cPais': 'PT',
+  'interm/end/endExt/cEndPost': '1100-148',
+  'interm/end/endExt/xCidade': 'Lisboa',
+  'interm/end/endExt/xEstProvReg': 'Lisboa',
+  'interm/end/xLgr': 'Rua Augusta',
+  'interm/end/nro': '10',
+  'interm/end/xBairro': 'Baixa',
+  ...COMERCIO_EXTERIOR,
+};
+
+export const INTERM: readonly Rule[] = [
+  {
+    code: 'E0281',
+    at: 'interm/NIF',
+    scope: 'nacional',
+    title: 'Intermediário no exterior sem NIF e sem o motivo de não o ter',
+    message:
+      'O intermediário tem endereço no exterior e não traz NIF. Informe interm/NIF ou, se não há NIF, interm/cNaoNIF com o motivo (0 sem NIF, 1 dispensado, 2 não exigido).',
+    mend: 'Informe interm/NIF; quando não existe, interm/cNaoNIF com 0 (sem NIF), 1 (dispensado) ou 2 (não exigido).',
+    origin: 'Anexo I, E0281',
+    why: 'Quem está no exterior se identifica pelo seu número fiscal de lá, ou diz por que não o tem.',
+    when: ({ interm }) => interm?.end?.endExt !== undefined,
+    must: ({ interm }) => interm?.NIF !== undefined || interm?.cNaoNIF !== undefined,
+    expected: 'NIF, ou cNaoNIF 0, 1 ou 2',
+    rejects: [{ ...INTERMEDIARIO_NO_EXTERIOR, 'interm/NIF': null, 'interm/CPF': '11144477735' }],
+    accepts: [INTERMEDIARIO_NO_EXTERIOR, { ...INTERMEDIARIO_NO_EXTERIOR, 'interm/NIF': null, 'interm/cNaoNIF': '1' }],
+  },
+  {
+    code: 'E1388',
+    at: 'interm/end/endNac',
+    scope: 'nacional',
+    title: 'Intermediário com CNPJ sem endereço no Brasil',
+    message:
+      'O intermediário é identificado por CNPJ, e falta o seu endereço no Brasil. Inclua interm/end com endNac (cMun e CEP), logradouro, número e bairro.',
+    mend: 'Inclua interm/end com endNac (cMun e CEP), logradouro, número e bairro.',
+    origin: 'Anexo I, E1388',
+    why: 'Quem tem CNPJ tem endereço no Brasil, e o ambiente nacional o exige na nota.',
+    // With an address abroad it is the identification that is wrong (E0281).
+    when: ({ interm }) => interm?.CNPJ !== undefined && interm.end?.endExt === undefined,
+    must: ({ interm }) => interm?.end?.endNac !== undefined,
+    expected: 'endereço no Brasil',
+    rejects: [PESSOA],
+    accepts: [INTERMEDIARIO],
+  },
+  {
+    code: 'E0293',
+    at: 'interm/end/endNac',
+    scope: 'nacional',
+    title: 'ISSQN retido por um intermediário sem endereço no Brasil',
+    message: ({ interm }) =>
+      `tpRetISSQN 3 diz que o intermediário retém o ISSQN, e ${interm === undefined ? 'a DPS não tem intermediário' : 'falta o endereço dele no Brasil'}. Inclua interm com o endereço em endNac, ou corrija tpRetISSQN.`,
+    mend: 'Inclua interm com o endereço em interm/end/endNac. Sem retenção, envie tpRetISSQN 1.',
+    origin: 'Anexo I, E0293',
+    why: 'Quem retém o imposto o recolhe a um município, e o endereço diz de onde.',
+    when: ({ valores }) => valores.trib.tribMun.tpRetISSQN === RETIDO_PELO_INTERMEDIARIO,
+    must: ({ interm }) => interm?.end?.endNac !== undefined,
+    expected: 'endereço no Brasil',
+    rejects: [
+      { 'valores/trib/tribMun/tpRetISSQN': RETIDO_PELO_INTERMEDIARIO },
+      {
+        'interm/CPF': '11144477735',
+        'interm/xNome': 'João Exemplo',
+        'valores/trib/tribMun/tpRetISSQN': RETIDO_PELO_INTERMEDIARIO,
+      },
+    ],
+    accepts: [{ ...INTERMEDIARIO, 'valores/trib/tribMun/tpRetISSQN': RETIDO_PELO_INTERMEDIARIO }],
+  },
+  {
+    code: 'E403',
+    at: 'interm/end/endNac/cMun',
+    message: ({ interm }) =>
+      `O código IBGE ${interm?.end?.endNac?.cMun}, no endereço do intermediário, não é de nenhum município. Consulte o catálogo de municípios.`,
+    origin: 'Especificação, Errors: E403; Anexo I, E0294',
+    why: 'O endereço do intermediário diz a que município ele responde quando retém o imposto.',
+    when: ({ interm }) => interm?.end?.endNac !== undefined,
+    must: ({ interm }) => municipioOf(interm!.end!.endNac!.cMun) !== undefined,
+    found: ({ interm }) => interm?.end?.endNac?.cMun,
+    expected: 'código IBGE de um município do catálogo',
+    rejects: [{ ...INTERMEDIARIO, 'interm/end/endNac/cMun': '3550309' }],
+    accepts: [{ ...INTERMEDIARIO, 'interm/end/endNac/cMun': '3304557' }],
+  },
+  {
+    code: 'E0298',
+    at: 'interm/end/endExt',
+    scope: 'nacional',
+    title: 'Intermediário com NIF sem endereço no exterior',
+    message:
+      'O intermediário é identificado por NIF e o prestador por CNPJ: informe o endereço no exterior, interm/end/endExt.',
+    mend: 'Inclua em interm/end o grupo endExt completo: cPais, cEndPost, xCidade e xEstProvReg.',
+    origin: 'Anexo I, E0298',
+    why: 'Quem tem identificação fiscal estrangeira está no exterior, e o endereço diz em que país.',
+    when: ({ interm, prest }) => interm?.NIF !== undefined && prest.CNPJ !== undefined,
+    must: ({ interm }) => interm?.end?.endExt !== undefined,
+    rejects: [{ 'interm/NIF': 'PT123456789', 'interm/xNome': 'Intermediária de Lisboa', ...COMERCIO_EXTERIOR }],
+    accepts: [INTERMEDIARIO_NO_EXTERIOR],
+  },
+  {
+    code: 'E0299',
+    at: 'interm/end/endExt/cPais',
+    scope: 'nacional',
+    title: 'O país do endereço do intermediário não existe ou é o Brasil',
+    message: ({ interm }) => {
+      const cPais = interm?.end?.endExt?.cPais;
+      return cPais === 'BR'
+        ? 'cPais BR, no endereço do intermediário, não é exterior: para endereço no Brasil use interm/end/endNac.'
+        : `cPais ${cPais}, no endereço do intermediário, não é um código de país ISO 3166-1. Consulte o catálogo de países.`;
+    },
+    mend: 'Escolha o código no catálogo paises; para um endereço no Brasil use endNac.',
+    origin: 'Anexo I, E0299',
+    why: 'O endereço no exterior exige um país que exista e não seja o Brasil.',
+    when: ({ interm }) => interm?.end?.endExt !== undefined,
+    must: ({ interm }) => paisOf(interm!.end!.endExt!.cPais)?.aceitoEnderecoExterior === true,
+    found: ({ interm }) => interm?.end?.endExt?.cPais,
+    expected: 'código ISO 3166-1 de duas letras, diferente de BR',
+    rejects: [
+      { ...INTERMEDIARIO_NO_EXTERIOR, 'interm/end/endExt/cPais': 'BR' },
+      { ...INTERMEDIARIO_NO_EXTERIOR, 'interm/end/endExt/cPais': 'XQ' },
+    ],
+    accepts: [{ ...INTERMEDIARIO_NO_EXTERIOR, 'interm/end/endExt/cPais': 'US' }],
+  },
+  {
+    code: 'E0300',
+    at: 'interm/email',
+    scope: 'nacional',
+    title: 'O e-mail do intermediário não tem a forma de um e-mail',
+    message: ({ interm }) =>
+      `O e-mail do intermediário, ${interm?.email}, não tem a forma de um endereço. Corrija-o ou retire interm/email, que é opcional.`,
+    mend: 'Informe um só endereço, como nome@empresa.com.br, ou retire interm/email, que é opcional.',
+    origin: 'Anexo I, E0300',
+    why: 'Um endereço tem um nome, um @ e um domínio com ponto; o ambiente nacional confere a forma.',
+    when: ({ interm }) => interm?.email !== undefined,
+    must: ({ interm }) => emailIsShaped(interm!.email!),
+    found: ({ interm }) => interm?.email,
+    expected: EMAIL_ESPERADO,
+    rejects: [{ ...INTERMEDIARIO, 'interm/email': '@exemplo.com.br' }],
+    accepts: [{ ...INTERMEDIARIO, 'interm/email': 'contato@exemplo.com.br' }],
+  },
+];

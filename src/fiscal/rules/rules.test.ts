@@ -27,10 +27,30 @@ const BY_FACTS: readonly { readonly rule: string; readonly facts: Partial<Facts>
     facts: { ambiente: 'producao' },
     rejects: { tpAmb: '1', 'prest/xNome': '' },
   },
+  {
+    rule: 'E0080 at prest/CNPJ',
+    facts: { ambiente: 'producao' },
+    rejects: { tpAmb: '1', 'prest/CNPJ': '11222333000182' },
+  },
+  {
+    rule: 'E0096 at prest/CPF',
+    facts: { ambiente: 'producao' },
+    rejects: { tpAmb: '1', 'prest/CNPJ': null, 'prest/CPF': '52998224726' },
+  },
+  {
+    rule: 'E0160 at prest/regTrib/opSimpNac',
+    facts: { prestador: { ...EXAMPLE_FACTS.prestador, simples: [{ inicio: '2026-10-05', fim: '2026-10-05' }] } },
+    rejects: {},
+  },
   { rule: 'E0310 at serv/cServ/cTribNac', facts: { administers: () => false }, rejects: {} },
   {
     rule: 'E402 at serv/cServ/cTribMun',
     facts: { servicoMunicipal: () => undefined },
+    rejects: { 'serv/cServ/cTribMun': '001' },
+  },
+  {
+    rule: 'E402 at serv/cServ/cTribMun',
+    facts: { servicoMunicipal: () => ({ codigo: '001', descricao: 'Programação', cTribNac: '010201' }) },
     rejects: { 'serv/cServ/cTribMun': '001' },
   },
 ];

@@ -1,6 +1,32 @@
-/** Rules of the taker, `toma`. That it has exactly one identifier is structure (E0188, in the layout). */
-import { municipioOf, paisOf } from '../catalogs/catalogs.ts';
+/**
+ * Rules of the taker, `toma`. That it has exactly one identifier (E0188), a name, and a NIF that is not empty (E0191)
+ * is structure; so are the check digits of CNPJ and CPF (E0003). A taker that issues has no rules of its own: such a
+ * note is refused whole (E9996).
+ */
+import { municipioOf, paisOf, servicoOf } from '../catalogs/catalogs.ts';
+import { defaultIndOp } from '../ibscbs.ts';
+import type { Dps } from '../layout/dps.ts';
+import { EMAIL_ESPERADO, emailIsShaped } from './email.ts';
 import type { Patch, Rule } from './rule.ts';
+
+/** Operation indicators whose place is the taker's (Anexo I, E0187 and E0234). */
+const IND_OP_DO_TOMADOR: ReadonlySet<string> = new Set(
+  '030102 030103 050102 050103 100101 100102 100201 100301 100302 100401 100501 100502 100601'.split(' '),
+);
+
+/** An indicator that does not look at the taker: the service is where it is provided. */
+const SEM_TOMADOR: Patch = { 'IBSCBS/cIndOp': '030101' };
+
+/** What goes with a party abroad. */
+export const COMERCIO_EXTERIOR: Patch = {
+  'serv/comExt/mdPrestacao': '1',
+  'serv/comExt/vincPrest': '6',
+  'serv/comExt/tpMoeda': '978',
+  'serv/comExt/vServMoeda': '180.00',
+  'serv/comExt/mecAFComexP': '01',
+  'serv/comExt/mecAFComexT': '01',
+  'serv/comExt/movTempBens': '1',
+};
 
 /** A taker abroad, complete, as a patch on the valid example. */
 export const TOMADOR_NO_EXTERIOR: Patch = {
@@ -13,16 +39,43 @@ export const TOMADOR_NO_EXTERIOR: Patch = {
   'toma/end/xLgr': 'Rua Augusta',
   'toma/end/nro': '10',
   'toma/end/xBairro': 'Baixa',
-  'serv/comExt/mdPrestacao': '1',
-  'serv/comExt/vincPrest': '6',
-  'serv/comExt/tpMoeda': '978',
-  'serv/comExt/vServMoeda': '180.00',
-  'serv/comExt/mecAFComexP': '01',
-  'serv/comExt/mecAFComexT': '01',
-  'serv/comExt/movTempBens': '1',
+  ...COMERCIO_EXTERIOR,
 };
 
+/** `tpRetISSQN`: the taker withholds. */
+const RETIDO_PELO_TOMADOR = '2';
+
 export const TOMA: readonly Rule[] = [
+  {
+    code: 'E0187',
+    at: 'toma',
+    scope: 'nacional',
+    title: 'Falta o tomador, que o indicador da operação pede',
+    message: (dps) =>
+      `O indicador da operação ${indOpOf(dps)}${dps.IBSCBS?.cIndOp === undefined ? ', que o serviço usa por não ter vindo outro em IBSCBS/cIndOp,' : ''} é dos que pedem o tomador, e o grupo toma não veio. Inclua toma com o endereço, ou informe em IBSCBS/cIndOp o indicador que é o desta operação.`,
+    mend: 'Inclua toma com identificação, nome e endereço. Sem tomador identificado, use um cIndOp que não dependa dele, se algum descreve a operação.',
+    origin: 'Anexo I, E0187',
+    why: 'Nesses indicadores o local do IBS e da CBS é o do tomador, e sem ele não se sabe a quem cabe o imposto.',
+    must: (dps) => dps.toma !== undefined || !wantsTaker(dps),
+    rejects: [{ toma: null }, { toma: null, 'IBSCBS/cIndOp': null }],
+    accepts: [{ toma: null, ...SEM_TOMADOR }],
+  },
+  {
+    code: 'E0204',
+    at: 'toma/CNPJ',
+    scope: 'nacional',
+    title: 'ISSQN retido por um tomador sem CNPJ nem CPF',
+    message: ({ toma }) =>
+      `tpRetISSQN 2 diz que o tomador retém o ISSQN, e ${toma === undefined ? 'a DPS não tem tomador' : 'ele não traz CNPJ nem CPF'}. Identifique o tomador por CNPJ ou CPF, com o endereço no Brasil, ou envie tpRetISSQN 1.`,
+    mend: 'Identifique o tomador por CNPJ ou CPF, com o endereço no Brasil. Sem retenção, envie tpRetISSQN 1.',
+    origin: 'Anexo I, E0204',
+    why: 'Quem retém o imposto o recolhe, e para isso tem inscrição no Brasil.',
+    when: ({ valores }) => valores.trib.tribMun.tpRetISSQN === RETIDO_PELO_TOMADOR,
+    must: ({ toma }) => toma?.CNPJ !== undefined || toma?.CPF !== undefined,
+    expected: 'CNPJ ou CPF',
+    rejects: [{ toma: null, ...SEM_TOMADOR, 'valores/trib/tribMun/tpRetISSQN': RETIDO_PELO_TOMADOR }],
+    accepts: [{ 'valores/trib/tribMun/tpRetISSQN': RETIDO_PELO_TOMADOR }],
+  },
   {
     code: 'E0193',
     at: 'toma/cNaoNIF',
@@ -30,11 +83,63 @@ export const TOMA: readonly Rule[] = [
       'O tomador tem endereço no exterior e não traz NIF. Informe toma/NIF ou, se não há NIF, toma/cNaoNIF com o motivo (0 sem NIF, 1 dispensado, 2 não exigido).',
     origin: 'Especificação, DPS: toma/cNaoNIF; Errors: E0193',
     why: 'Quem está no exterior se identifica pelo seu número fiscal de lá, ou diz por que não o tem.',
+    national: 'O padrão nacional responde E0223 ao tomador que tem endereço no exterior e nem NIF nem cNaoNIF.',
     when: ({ toma }) => toma?.end?.endExt !== undefined,
     must: ({ toma }) => toma?.NIF !== undefined || toma?.cNaoNIF !== undefined,
     expected: 'NIF, ou cNaoNIF 0, 1 ou 2',
     rejects: [{ ...TOMADOR_NO_EXTERIOR, 'toma/NIF': null, 'toma/CPF': '52998224725' }],
     accepts: [TOMADOR_NO_EXTERIOR, { ...TOMADOR_NO_EXTERIOR, 'toma/NIF': null, 'toma/cNaoNIF': '2' }],
+  },
+  {
+    code: 'E0234',
+    at: 'toma/end',
+    scope: 'nacional',
+    title: 'Falta o endereço do tomador',
+    message: (dps) =>
+      `O endereço do tomador é obrigatório, porque ${
+        isOfTaker(dps)
+          ? `o ISSQN do serviço ${dps.serv.cServ.cTribNac} é devido no município dele`
+          : `o indicador da operação ${indOpOf(dps)} põe no lugar dele o IBS e a CBS`
+      }. Inclua toma/end.`,
+    mend: 'Inclua toma/end, com endNac ou endExt, logradouro, número e bairro.',
+    origin: 'Anexo I, E0234',
+    why: 'O local do tomador decide a quem cabe o imposto, e só o seu endereço o diz.',
+    must: (dps) => dps.toma?.end !== undefined || !(isOfTaker(dps) || (dps.toma !== undefined && wantsTaker(dps))),
+    expected: 'endereço do tomador',
+    rejects: [{ 'toma/end': null }],
+    accepts: [{ 'toma/end': null, ...SEM_TOMADOR }],
+  },
+  {
+    code: 'E002',
+    at: 'toma/end/endNac',
+    scope: 'nacional',
+    message:
+      'O tomador é identificado por CNPJ, e falta o seu endereço no Brasil. Inclua toma/end com endNac (cMun e CEP), logradouro, número e bairro.',
+    origin: 'Anexo I, E0235',
+    why: 'Quem tem CNPJ tem endereço no Brasil, e o ambiente nacional o exige na nota.',
+    // With an address abroad it is the identification that is wrong (E0193).
+    when: ({ toma }) => toma?.CNPJ !== undefined && toma.end?.endExt === undefined,
+    must: ({ toma }) => toma?.end?.endNac !== undefined,
+    expected: 'endereço no Brasil',
+    rejects: [{ 'toma/CPF': null, 'toma/CNPJ': '11444777000161', 'toma/end': null, ...SEM_TOMADOR }],
+    accepts: [{ 'toma/CPF': null, 'toma/CNPJ': '11444777000161' }],
+  },
+  {
+    code: 'E0237',
+    at: 'toma/end/endNac',
+    scope: 'nacional',
+    title: 'ISSQN retido por um tomador sem endereço no Brasil',
+    message:
+      'tpRetISSQN 2 diz que o tomador retém o ISSQN, e falta o seu endereço no Brasil. Inclua toma/end com endNac, ou envie tpRetISSQN 1.',
+    mend: 'Inclua toma/end com endNac (cMun e CEP). Sem retenção, envie tpRetISSQN 1.',
+    origin: 'Anexo I, E0237',
+    why: 'Quem retém o imposto o recolhe a um município, e o endereço diz de onde.',
+    when: ({ toma, valores }) =>
+      valores.trib.tribMun.tpRetISSQN === RETIDO_PELO_TOMADOR && (toma?.CNPJ ?? toma?.CPF) !== undefined,
+    must: ({ toma }) => toma?.end?.endNac !== undefined,
+    expected: 'endereço no Brasil',
+    rejects: [{ 'toma/end': null, ...SEM_TOMADOR, 'valores/trib/tribMun/tpRetISSQN': RETIDO_PELO_TOMADOR }],
+    accepts: [{ 'valores/trib/tribMun/tpRetISSQN': RETIDO_PELO_TOMADOR }],
   },
   {
     code: 'E403',
@@ -59,13 +164,7 @@ export const TOMA: readonly Rule[] = [
     why: 'Um tomador com identificação fiscal estrangeira está no exterior, e o endereço diz em que país.',
     when: ({ toma, prest }) => toma?.NIF !== undefined && prest.CNPJ !== undefined,
     must: ({ toma }) => toma?.end?.endExt !== undefined,
-    rejects: [
-      {
-        'toma/CPF': null,
-        'toma/NIF': 'PT123456789',
-        'toma/end': null,
-      },
-    ],
+    rejects: [{ 'toma/CPF': null, 'toma/NIF': 'PT123456789', 'toma/end': null, ...COMERCIO_EXTERIOR, ...SEM_TOMADOR }],
     accepts: [TOMADOR_NO_EXTERIOR],
   },
   {
@@ -89,4 +188,36 @@ export const TOMA: readonly Rule[] = [
     ],
     accepts: [{ ...TOMADOR_NO_EXTERIOR, 'toma/end/endExt/cPais': 'US' }],
   },
+  {
+    code: 'E0247',
+    at: 'toma/email',
+    scope: 'nacional',
+    title: 'O e-mail do tomador não tem a forma de um e-mail',
+    message: ({ toma }) =>
+      `O e-mail do tomador, ${toma?.email}, não tem a forma de um endereço. Corrija-o ou retire toma/email, que é opcional.`,
+    mend: 'Informe um só endereço, como nome@empresa.com.br, ou retire toma/email, que é opcional.',
+    origin: 'Anexo I, E0247',
+    why: 'Um endereço tem um nome, um @ e um domínio com ponto; o ambiente nacional confere a forma.',
+    when: ({ toma }) => toma?.email !== undefined,
+    must: ({ toma }) => emailIsShaped(toma!.email!),
+    found: ({ toma }) => toma?.email,
+    expected: EMAIL_ESPERADO,
+    rejects: [{ 'toma/email': 'maria' }, { 'toma/email': 'maria@exemplo..com.br' }],
+    accepts: [{ 'toma/email': 'maria@exemplo.com.br' }],
+  },
 ];
+
+/** The indicator that the note will carry. */
+function indOpOf(dps: Dps): string | undefined {
+  return dps.IBSCBS && (dps.IBSCBS.cIndOp ?? defaultIndOp(dps));
+}
+
+function wantsTaker(dps: Dps): boolean {
+  const cIndOp = indOpOf(dps);
+  return cIndOp !== undefined && IND_OP_DO_TOMADOR.has(cIndOp);
+}
+
+/** Whether the ISSQN of the service is due where the taker is. */
+function isOfTaker({ serv }: Dps): boolean {
+  return servicoOf(serv.cServ.cTribNac)?.regra === 'ET';
+}
