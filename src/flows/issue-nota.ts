@@ -71,9 +71,10 @@ type Accepted = Pick<Issuance, 'novoPrestador' | 'complete' | 'prestador'> & {
 
 async function accept(world: World, municipio: Municipio, sent: SentDps): Promise<Accepted | Refusal> {
   const received = world.now();
-  const opened = openDps(world, municipio, sent, received);
+  const opened = openDps(sent, municipio);
   if ('faults' in opened) return opened;
-  const { signature, declarado, placed } = opened;
+  const { declarado, placed } = opened;
+  const signature = opened.verify(world, municipio, received);
   if ('faults' in signature) return refusalOf(placed(signature.faults))!;
   const read = opened.read();
   if ('faults' in read) return refusalOf(placed(read.faults))!;

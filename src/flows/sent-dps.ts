@@ -24,7 +24,8 @@ export type SentDps =
 export type SignatureVerdict = { readonly faults: readonly Fault[] } | { readonly avisos: readonly Aviso[] };
 
 export type OpenedDps = {
-  readonly signature: SignatureVerdict;
+  /** Who signed it, and whether that holds. `at`: when it was received, in milliseconds. */
+  readonly verify: (world: World, municipio: Municipio, at: number) => SignatureVerdict;
   /** The typed document, or all its structural faults. */
   readonly read: () => DpsReading;
   readonly declarado: Declarado;
@@ -32,37 +33,32 @@ export type OpenedDps = {
   readonly placed: <Told extends Fault | Aviso>(told: readonly Told[]) => readonly Told[];
 };
 
-/** Refuses what cannot be judged at all: E201 and E110 for XML, E003 for JSON. `at`: when it was received, milliseconds. */
-export function openDps(world: World, municipio: Municipio, sent: SentDps, at: number): OpenedDps | Refusal {
-  if (sent.kind === 'json') throw new Error('not yet');
-  return openXml(world, municipio, sent, at);
+/** Where it was sent to, as far as a JSON body leaves that open. */
+export type Destination = Pick<Municipio, 'ambiente' | 'codigoIbge'>;
+
+/** Refuses what cannot be judged at all: E201 and E110 for XML, E003 for JSON. */
+export function openDps(sent: SentDps, destination: Destination): OpenedDps | Refusal {
+  if (sent.kind === 'json') throw new Error(destination.ambiente);
+  return openXml(sent);
 }
 
-function openXml(
-  world: World,
-  municipio: Municipio,
-  { body }: SentDps & { kind: 'xml' },
-  at: number,
-): OpenedDps | Refusal {
+function openXml({ body }: SentDps & { kind: 'xml' }): OpenedDps | Refusal {
   const reading = readXml(body);
   if ('fault' in reading) return { faults: [reading.fault] };
   const version = versionFault(reading.root);
   if (version !== undefined) return refusalOf(placedFaults([version], reading))!;
   return {
-    signature: verifyDps(world, municipio, reading, at),
+    verify: (world, municipio, at) => verifyDps(world, municipio, reading, at),
     read: () => readDps(reading.root),
     declarado: NADA_DECLARADO,
     placed: (told) => placedFaults(told, reading),
   };
 }
 
-/** The same without asking who signed it: for a fault that is found later. */
-export function placedIn(sent: SentDps, _municipio: Municipio, faults: readonly Fault[]): readonly Fault[] {
-  if (sent.kind === 'xml') {
-    const reading = readXml(sent.body);
-    return 'fault' in reading ? faults : placedFaults(faults, reading);
-  }
-  return faults;
+/** The faults of a document that is no longer open, in their places. */
+export function placedIn(sent: SentDps, destination: Destination, faults: readonly Fault[]): readonly Fault[] {
+  const opened = openDps(sent, destination);
+  return 'faults' in opened ? faults : opened.placed(faults);
 }
 
 /** Whether a body is a JSON one: no XML begins with a brace. */

@@ -1,31 +1,111 @@
 /**
- * The law over one document, offline: structure, rules and amounts with the facts of the sandbox, since there is no
- * registry to ask. Nothing is numbered or stored.
+ * The law over one document without issuing it: what issuance would answer, all faults at once, and how every amount came
+ * about (D-25). No number is used and nothing is stored.
+ *
+ * Where issuance stops at the first step that refuses, this goes on as far as the document lets it: the signature and the
+ * registry are reported among the others, and only a structure that cannot be read ends it.
  */
-import { readXml } from '../documents/xml.ts';
+import { AMBIENTES } from '../fiscal/ambiente.ts';
 import type { IssqnAmounts } from '../fiscal/assess.ts';
-import { type Aviso, type Refusal, refusalOf } from '../fiscal/fault.ts';
-import { judge } from '../fiscal/judge.ts';
+import { explainIssqn } from '../fiscal/explain-issqn.ts';
+import type { Facts } from '../fiscal/facts.ts';
+import { type Aviso, type Fault, type Refusal, refusalOf } from '../fiscal/fault.ts';
+import { explainIbsCbs } from '../fiscal/ibscbs.ts';
+import { ibsCbsInput, type Judged, judge } from '../fiscal/judge.ts';
 import type { Dps } from '../fiscal/layout/dps.ts';
-import { readDps } from '../fiscal/layout/read.ts';
 import { EXAMPLE_FACTS } from '../fiscal/rules/trial.ts';
-import { placedFaults, versionFault } from './document-faults.ts';
-import { prestadorOfFirstDps } from './gather-facts.ts';
+import type { Municipio } from '../store/municipios.ts';
+import { gatherFacts, prestadorOfFirstDps } from './gather-facts.ts';
+import { duplicateFault, identifierOf, unnumberedRemark, wholeSecond } from './issue-nota.ts';
+import { type OpenedDps, openDps, type SentDps } from './sent-dps.ts';
+import type { World } from './world.ts';
 
-export type Validated = { readonly dps: Dps; readonly amounts: IssqnAmounts; readonly avisos: readonly Aviso[] };
+/** One step of the calculation; `valor` null where the amount does not stand on the note. */
+export type Passo = { readonly campo: string; readonly formula: string; readonly valor: string | null };
 
-/** `hoje` as `YYYY-MM-DD`. */
-export function validateDps(body: Uint8Array, hoje: string): Validated | Refusal {
-  const reading = readXml(body);
-  if ('fault' in reading) return { faults: [reading.fault] };
-  const version = versionFault(reading.root);
-  if (version !== undefined) return refusalOf(placedFaults([version], reading))!;
-  const read = readDps(reading.root);
-  if ('faults' in read) return refusalOf(placedFaults(read.faults, reading))!;
-  const documento = read.dps.prest.CNPJ ?? read.dps.prest.CPF;
-  const found = documento === undefined ? undefined : prestadorOfFirstDps(read.dps, documento);
-  if (found !== undefined && found.faults.length > 0) return refusalOf(placedFaults(found.faults, reading))!;
-  const judged = judge(read.dps, { ...EXAMPLE_FACTS, hoje, prestador: found?.prestador ?? EXAMPLE_FACTS.prestador });
-  if ('faults' in judged) return refusalOf(placedFaults(judged.faults, reading))!;
-  return { dps: read.dps, amounts: judged.amounts, avisos: judged.avisos };
+export type Validated = {
+  readonly dps: Dps;
+  readonly amounts: IssqnAmounts;
+  readonly ibscbs: Judged['ibscbs'];
+  /** IBGE code; undefined when the operation has no municipality of incidence. */
+  readonly cLocIncid: string | undefined;
+  /** Identifier under which the note would be found; undefined for a DPS that leaves its number to the service. */
+  readonly idDps: string | undefined;
+  readonly calculo: readonly Passo[];
+  readonly avisos: readonly Aviso[];
+};
+
+/** What issuance in this municipality would answer now. */
+export async function validateNota(world: World, municipio: Municipio, sent: SentDps): Promise<Validated | Refusal> {
+  const received = world.now();
+  const opened = openDps(sent, municipio);
+  if ('faults' in opened) return opened;
+  const signature = opened.verify(world, municipio, received);
+  const signatureFaults = 'faults' in signature ? signature.faults : [];
+  const read = opened.read();
+  if ('faults' in read) return refusalOf(opened.placed([...signatureFaults, ...read.faults]))!;
+  const { dps } = read;
+  const gathered = await gatherFacts(world, municipio, dps, wholeSecond(received));
+  const duplicate = await duplicateOf(world, municipio, dps, sent);
+  return judged(opened, dps, gathered.facts, {
+    before: [...signatureFaults, ...gathered.faults],
+    after: duplicate,
+    avisos: [...('avisos' in signature ? signature.avisos : []), ...unnumberedRemark(municipio, dps)],
+  });
+}
+
+/** The same of a file, offline, with the facts of the sandbox: there is no registry to ask. `hoje`: `YYYY-MM-DD`. */
+export function validateDocument(sent: SentDps, hoje: string): Validated | Refusal {
+  const opened = openDps(sent, { ambiente: 'homologacao', codigoIbge: undefined });
+  if ('faults' in opened) return opened;
+  const read = opened.read();
+  if ('faults' in read) return refusalOf(opened.placed(read.faults))!;
+  const { dps } = read;
+  const documento = dps.prest.CNPJ ?? dps.prest.CPF;
+  const found = documento === undefined ? undefined : prestadorOfFirstDps(dps, documento);
+  const facts: Facts = {
+    ...EXAMPLE_FACTS,
+    hoje,
+    prestador: found?.prestador ?? EXAMPLE_FACTS.prestador,
+    regrasNacionais: AMBIENTES.homologacao.regrasNacionais,
+  };
+  return judged(opened, dps, facts, { before: found?.faults ?? [], after: [], avisos: [] });
+}
+
+/** What other steps found: before the rules in the order of the answer, and after them. */
+type Besides = {
+  readonly before: readonly Fault[];
+  readonly after: readonly Fault[];
+  readonly avisos: readonly Aviso[];
+};
+
+function judged({ declarado, placed }: OpenedDps, dps: Dps, facts: Facts, besides: Besides): Validated | Refusal {
+  const judgement = judge(dps, facts, declarado);
+  const broken = 'faults' in judgement ? judgement.faults : [];
+  const refusal = refusalOf([...besides.before, ...broken, ...besides.after]);
+  if (refusal !== undefined) return refusalOf(placed(refusal.faults))!;
+  const { amounts, ibscbs, cLocIncid, avisos } = judgement as Judged;
+  const input = ibscbs && ibsCbsInput(dps, amounts);
+  return {
+    dps,
+    amounts,
+    ibscbs,
+    cLocIncid,
+    idDps: dps.nDPS === undefined ? undefined : identifierOf(dps, dps.nDPS),
+    calculo: [
+      ...explainIssqn(dps, facts, amounts),
+      ...(ibscbs === undefined || input === undefined ? [] : explainIbsCbs(input, ibscbs)),
+    ],
+    avisos: placed([...besides.avisos, ...avisos]),
+  };
+}
+
+/** E0014, were it sent for good. */
+async function duplicateOf(world: World, municipio: Municipio, dps: Dps, sent: SentDps): Promise<readonly Fault[]> {
+  const documento = dps.prest.CNPJ ?? dps.prest.CPF;
+  if (dps.nDPS === undefined || documento === undefined) return [];
+  const row = await world.store.notaByDps(municipio.tenant, identifierOf(dps, dps.nDPS));
+  if (row === undefined) return [];
+  const { chave_acesso, numero_protocolo, id } = row;
+  return [await duplicateFault(world, municipio, dps, { chave_acesso, numero_protocolo, id: BigInt(id) }, sent)];
 }

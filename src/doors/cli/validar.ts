@@ -1,12 +1,12 @@
 /** `nfse validar`: the law over a file, offline, with what the rules of the sandbox would say. */
 import { formatDecimal } from '../../fiscal/decimal.ts';
 import { momentIn } from '../../fiscal/moment.ts';
-import { validateDps } from '../../flows/validate-dps.ts';
+import { validateDocument } from '../../flows/validate-dps.ts';
 import type { Terminal } from './cli.ts';
 import { faultLines } from './faults.ts';
 
 export function validar(terminal: Terminal, body: Uint8Array): number {
-  const validated = validateDps(body, momentIn('America/Sao_Paulo', Date.now()).date);
+  const validated = validateDocument({ kind: 'xml', body }, momentIn('America/Sao_Paulo', Date.now()).date);
   if ('faults' in validated) {
     const { length } = validated.faults;
     terminal.err(`${length === 1 ? 'Há 1 erro' : `Há ${length} erros`}:\n${faultLines(validated.faults)}\n`);
