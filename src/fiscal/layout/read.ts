@@ -76,14 +76,32 @@ export function isSpellingOf(tag: string, name: string): boolean {
   return tag === name || (name === 'IBSCBS' && tag === 'ibscbs') || (name === 'BM' && tag === 'bM');
 }
 
+/** How faults name what they speak of: by the tags of the DPS, or as the body calls it that the tree was made of. */
+export type Words = {
+  readonly element: 'elemento' | 'campo';
+  /** What the sender calls an element. */
+  name(xpath: string, item: Leaf | Group): string;
+  /** What the sender calls the group around it; undefined for the body as a whole. */
+  group(xpath: string, name: string): string | undefined;
+  /** An element with its right text, to be copied. */
+  corrected(xpath: string, leaf: Leaf, text: string): string;
+};
+
+const TAGS: Words = {
+  element: 'elemento',
+  name: (_xpath, { name }) => name,
+  group: (_xpath, name) => name,
+  corrected: (_xpath, { name }, text) => `<${name}>${escapeText(text)}</${name}>`,
+};
+
 export type DpsReading = { readonly dps: Dps; readonly id: string } | { readonly faults: readonly Fault[] };
 
 /**
  * The DPS in a tree whose root should be `DPS`, or every structural fault of it (E0001, E0002, E0003, E0010, E002,
  * E203 and the codes that the specification gives to single elements). The layout version is judged before (E110).
  */
-export function readDps(root: Elemento): DpsReading {
-  const found: Found = { faults: [], missing: new Set(), meant: new Set() };
+export function readDps(root: Elemento, words: Words = TAGS): DpsReading {
+  const found: Found = { words, faults: [], missing: new Set(), meant: new Set() };
   const { faults } = found;
   if (root.name !== 'DPS') {
     const expected = '<DPS xmlns="http://www.sped.fazenda.gov.br/nfse" versao="1.01">';
@@ -138,6 +156,7 @@ const NOT_LISTED: Fault = { codigo: 'E0010', xpath: '/DPS/infDPS', mensagem: '' 
 
 /** What one reading has found so far. */
 type Found = {
+  readonly words: Words;
   readonly faults: Fault[];
   /** The faults that say that something is missing. */
   readonly missing: Set<Fault>;
@@ -222,7 +241,8 @@ function readGroup(
       value[name] = list;
       list.push(readItem(slot, child, `${base}/${name}[${list.length + 1}]`, found));
       if (list.length === slot.item.max + 1) {
-        faults.push(repeated(`${base}/${name}[${list.length}]`, name, slot.item.max));
+        const xpath = `${base}/${name}[${list.length}]`;
+        faults.push(repeated(xpath, found.words.name(xpath, slot.item), slot.item.max));
       }
     }
   }
@@ -230,11 +250,11 @@ function readGroup(
   if (disordered) orderFaults(compiled, element, base, faults);
   for (const slot of compiled.required) {
     if (slot.item.name in value || explained.has(slot.item.name)) continue;
-    const fault = missing(slot, base, parent);
+    const fault = missing(slot, base, parent, found.words);
     found.missing.add(fault);
     faults.push(fault);
   }
-  for (const choice of compiled.choices) checkChoice(choice, value, explained, base, parent, faults);
+  for (const choice of compiled.choices) checkChoice(choice, value, explained, base, parent, found);
   return value;
 }
 
@@ -254,11 +274,18 @@ function readItem(slot: Slot, element: Elemento, xpath: string, found: Found): u
   const problem = checkText(leaf.type, element.text);
   if (problem === undefined) return readValue(leaf.type, element.text);
   if (problem.kind === 'vazio' && leaf.emptyIsRead) return '';
-  faults.push(valueFault(slot, leaf, element.text, problem, xpath));
+  faults.push(valueFault(slot, leaf, element.text, problem, xpath, found.words));
   return undefined;
 }
 
-function valueFault(slot: Slot, leaf: Leaf, text: string, problem: TypeFault, xpath: string): Fault {
+function valueFault(
+  slot: Slot,
+  leaf: Leaf,
+  text: string,
+  problem: TypeFault,
+  xpath: string,
+  { name, corrected, element }: Words,
+): Fault {
   const required = slot.required || slot.choice?.min === 1;
   const codigo = {
     vazio: leaf.codes?.empty ?? (required ? 'E002' : 'E0003'),
@@ -270,27 +297,33 @@ function valueFault(slot: Slot, leaf: Leaf, text: string, problem: TypeFault, xp
     problem.kind === 'vazio'
       ? required
         ? ' Informe o valor.'
-        : ' Informe o valor ou retire o elemento: elemento vazio não é aceito.'
+        : ` Informe o valor ou retire o ${element}: ${element} vazio não é aceito.`
       : '';
   return {
     codigo,
     xpath,
-    mensagem: `${leaf.name} ${problem.problem}.${advice}`,
+    mensagem: `${name(xpath, leaf)} ${problem.problem}.${advice}`,
     encontrado: quoted(text),
     esperado: leaf.type.expected,
-    ...(problem.fix === undefined ? {} : { correcao: `<${leaf.name}>${escapeText(problem.fix)}</${leaf.name}>` }),
+    ...(problem.fix === undefined ? {} : { correcao: corrected(xpath, leaf, problem.fix) }),
   };
 }
 
-function missing(slot: Slot, base: string, parent: string): Fault {
+function missing(slot: Slot, base: string, parent: string, words: Words): Fault {
   const { item } = slot;
-  const expected = item.kind === 'leaf' ? item.type.expected : `grupo ${item.name}`;
+  const xpath = `${base}/${item.name}`;
+  const name = words.name(xpath, item);
+  const expected = item.kind === 'leaf' ? item.type.expected : `grupo ${name}`;
   return {
     codigo: item.codes?.missing ?? 'E002',
-    xpath: `${base}/${item.name}`,
-    mensagem: `Falta ${item.name} em ${parent}: ${lowerFirst(item.doc)}.`,
+    xpath,
+    mensagem: `Falta ${name}${within(words.group(base, parent))}: ${lowerFirst(item.doc)}.`,
     esperado: expected,
   };
+}
+
+function within(group: string | undefined): string {
+  return group === undefined ? '' : ` em ${group}`;
 }
 
 function checkChoice(
@@ -299,25 +332,31 @@ function checkChoice(
   explained: ReadonlySet<string>,
   base: string,
   parent: string,
-  faults: Fault[],
+  { faults, words }: Found,
 ): void {
   const names = choice.items.map((item) => item.name);
   const present = names.filter((name) => name in value);
-  const list = names.join(', ');
+  if (present.length === 1 || (present.length === 0 && choice.min === 0)) return;
+  const called = (items: Choice['items']): string[] => [
+    ...new Set(items.map((item) => words.name(`${base}/${item.name}`, item))),
+  ];
+  const list = called(choice.items).join(', ');
+  const group = words.group(base, parent);
   if (present.length > 1) {
     const rule = choice.min === 1 ? 'exatamente um' : 'no máximo um';
+    const found = called(choice.items.filter(({ name }) => name in value));
     faults.push({
       codigo: choice.codes?.many ?? 'E203',
       xpath: `${base}/${present[1]}`,
-      mensagem: `${parent} traz ${present.join(' e ')}; aceita ${rule} de: ${list}.`,
-      encontrado: present.join(', '),
+      mensagem: `${group ?? 'O corpo'} traz ${found.join(' e ')}; aceita ${rule} de: ${list}.`,
+      encontrado: found.join(', '),
       esperado: `${rule} de: ${list}`,
     });
-  } else if (present.length === 0 && choice.min === 1 && !names.some((name) => explained.has(name))) {
+  } else if (!names.some((name) => explained.has(name))) {
     faults.push({
       codigo: choice.codes?.missing ?? 'E002',
       xpath: base,
-      mensagem: `Falta em ${parent} um dos elementos: ${list}.`,
+      mensagem: `Falta${within(group)} um dos ${words.element}s: ${list}.`,
       esperado: `exatamente um de: ${list}`,
     });
   }
@@ -447,7 +486,8 @@ function isPrefixed(a: string, b: string): boolean {
   return b.length >= PREFIX_MIN && (a.startsWith(b) || b.startsWith(a));
 }
 
-function nearestName(name: string, names: readonly string[]): string | undefined {
+/** The one of the names that a misspelt name was evidently meant to be. */
+export function nearestName(name: string, names: readonly string[]): string | undefined {
   const lower = name.toLowerCase();
   const same = names.find((candidate) => candidate.toLowerCase() === lower);
   if (same !== undefined) return same;
