@@ -1,0 +1,227 @@
+/**
+ * The ISSQN side of a note in words: every amount, what it was made of, and why one that is missing does not stand there.
+ * The companion of `explainIbsCbs`; made on demand, so that issuing does not pay for it.
+ *
+ * Nothing is computed here: the amounts are those of `assess.ts`, and what they were assessed from is asked of `judge.ts`.
+ */
+import type { Benefit, Deduction, IssqnAmounts, IssqnInput } from './assess.ts';
+import { enumeracaoOf } from './catalogs/catalogs.ts';
+import { type Decimal, formatDecimal, ZERO } from './decimal.ts';
+import type { Facts } from './facts.ts';
+import { aliquotasOf, issqnInput } from './judge.ts';
+import type { Dps } from './layout/dps.ts';
+import type { NfsePath } from './layout/nfse.ts';
+
+/** `valor` null: it does not stand on the note, and `formula` says why. */
+export type IssqnStep = { readonly campo: NfsePath; readonly formula: string; readonly valor: string | null };
+
+/** Every amount once, in the order of calculation: a step uses only what stands above it, or what the DPS declares. */
+export function explainIssqn(dps: Dps, facts: Facts, amounts: IssqnAmounts): readonly IssqnStep[] {
+  const input = issqnInput(dps, facts);
+  const steps: readonly Amount[] = [
+    ...reimbursementSteps(input, amounts),
+    ...deductionSteps(input, amounts),
+    ...benefitSteps(input, amounts),
+    { campo: 'valores/vBC', formula: baseInWords(input, amounts), value: amounts.vBC },
+    { campo: 'valores/pAliqAplic', formula: rateInWords(dps, facts), value: amounts.pAliqAplic },
+    { campo: 'valores/vISSQN', formula: taxInWords(amounts), value: amounts.vISSQN },
+    { campo: 'valores/vTotalRet', formula: withheldInWords(dps, input, amounts), value: amounts.vTotalRet },
+  ];
+  const absence = amounts.issqnShown ? undefined : `não consta da nota: ${whyAbsent(dps, input)}`;
+  return [
+    ...steps.map(({ campo, formula, value }) => ({
+      campo,
+      formula: ON_NOTE_ALONE.has(campo) ? (absence ?? formula) : formula,
+      valor: value === undefined ? null : formatDecimal(value),
+    })),
+    { campo: 'valores/vLiq', formula: netInWords(input, amounts), valor: formatDecimal(amounts.vLiq) },
+  ];
+}
+
+type Amount = { readonly campo: NfsePath; readonly formula: string; readonly value: Decimal | undefined };
+
+/** What E1302, E1303, E1307 and E1311 take off the note; what the DPS itself declares stays. */
+const ON_NOTE_ALONE: ReadonlySet<NfsePath> = new Set<NfsePath>([
+  'valores/vCalcDR',
+  'valores/vCalcBM',
+  'valores/vBC',
+  'valores/pAliqAplic',
+  'valores/vISSQN',
+  'valores/vTotalRet',
+]);
+
+function reimbursementSteps({ vlrReeRepRes = [] }: IssqnInput, { vCalcReeRepRes }: IssqnAmounts): readonly Amount[] {
+  if (vCalcReeRepRes === undefined) return [];
+  const formula = `valores de terceiros, soma de vlrReeRepRes: ${vlrReeRepRes.map(formatDecimal).join(' + ')}`;
+  return [{ campo: 'IBSCBS/valores/vCalcReeRepRes', formula, value: vCalcReeRepRes }];
+}
+
+function deductionSteps(input: IssqnInput, { vCalcDR, deduction }: IssqnAmounts): readonly Amount[] {
+  switch (input.deduction?.kind) {
+    case undefined:
+      return [];
+    case 'pDR': {
+      const formula = `${bracketed([named('vServ', input.vServ), ...discount(input)])} × ${named('pDR', input.deduction.p)} %`;
+      return [{ campo: 'valores/vCalcDR', formula, value: vCalcDR }];
+    }
+    case 'vDR': {
+      const formula = 'dedução ou redução declarada em reais';
+      return [{ campo: 'DPS/infDPS/valores/vDedRed/vDR', formula, value: deduction }];
+    }
+    case 'documentos': {
+      const formula = `soma de vDeducaoReducao dos documentos: ${input.deduction.values.map(formatDecimal).join(' + ')}`;
+      return [{ campo: 'valores/vCalcDR', formula, value: vCalcDR }];
+    }
+  }
+}
+
+function benefitSteps(input: IssqnInput, amounts: IssqnAmounts): readonly Amount[] {
+  switch (input.benefit?.kind) {
+    case undefined:
+      return [];
+    case 'pRedBCBM': {
+      const after = bracketed([named('vServ', input.vServ), ...discount(input), ...deducted(input, amounts)]);
+      const formula = `${after} × ${named('pRedBCBM', input.benefit.p)} %`;
+      return [{ campo: 'valores/vCalcBM', formula, value: amounts.vCalcBM }];
+    }
+    case 'vRedBCBM': {
+      const formula = 'redução da base por benefício municipal, declarada em reais';
+      return [{ campo: 'DPS/infDPS/valores/trib/tribMun/BM/vRedBCBM', formula, value: amounts.benefit }];
+    }
+  }
+}
+
+function baseInWords(input: IssqnInput, amounts: IssqnAmounts): string {
+  return [
+    named('vServ', input.vServ),
+    ...discount(input),
+    ...deducted(input, amounts),
+    ...(input.benefit === undefined ? [] : [named(BENEFIT_NAMES[input.benefit.kind], amounts.benefit)]),
+    ...(amounts.vCalcReeRepRes === undefined ? [] : [named('vCalcReeRepRes', amounts.vCalcReeRepRes)]),
+  ].join(' − ');
+}
+
+const DEDUCTION_NAMES: Readonly<Record<Deduction['kind'], string>> = {
+  pDR: 'vCalcDR',
+  vDR: 'vDR',
+  documentos: 'vCalcDR',
+};
+const BENEFIT_NAMES: Readonly<Record<Benefit['kind'], string>> = { pRedBCBM: 'vCalcBM', vRedBCBM: 'vRedBCBM' };
+
+function discount({ vDescIncond = ZERO }: IssqnInput): readonly string[] {
+  return vDescIncond === ZERO ? [] : [named('vDescIncond', vDescIncond)];
+}
+
+function deducted(input: IssqnInput, { deduction }: IssqnAmounts): readonly string[] {
+  return input.deduction === undefined ? [] : [named(DEDUCTION_NAMES[input.deduction.kind], deduction)];
+}
+
+/** Where the rate comes from, and what it comes before. */
+function rateInWords(dps: Dps, facts: Facts): string {
+  const { registered, declared, sandbox } = aliquotasOf(dps, facts);
+  if (registered !== undefined) {
+    const overridden =
+      declared === undefined || declared === registered ? '' : `, e prevalece sobre ${named('pAliq', declared)} da DPS`;
+    return `${registeredInWords(dps, facts)}${overridden}`;
+  }
+  if (declared !== undefined)
+    return 'pAliq da DPS: o município não tem alíquota registrada para o serviço na competência';
+  return sandbox
+    ? 'alíquota do ambiente de integração para quem não informa pAliq nem a tem registrada'
+    : 'nem o município registrou alíquota para o serviço na competência, nem a DPS traz pAliq: não há alíquota a aplicar';
+}
+
+function registeredInWords({ serv: { cServ }, dCompet }: Dps, { servicoMunicipal }: Facts): string {
+  const { cTribNac, cTribMun } = cServ;
+  if (servicoMunicipal(cTribMun ?? '', dCompet) === 'sem_lista') {
+    return 'alíquota padrão do município, que não tem lista de serviços';
+  }
+  const service = cTribMun === undefined ? `cTribNac ${cTribNac}` : `cTribMun ${cTribMun}`;
+  return `alíquota registrada pelo município para ${service} na competência ${dCompet}`;
+}
+
+function taxInWords({ vBC, pAliqAplic }: IssqnAmounts): string {
+  if (vBC === undefined || pAliqAplic === undefined) return 'sem alíquota não há ISSQN a calcular';
+  return `${named('vBC', vBC)} × ${named('pAliqAplic', pAliqAplic)} %`;
+}
+
+function withheldInWords(dps: Dps, input: IssqnInput, amounts: IssqnAmounts): string {
+  const parts = [
+    ...federal(input),
+    ...(amounts.vISSQNRet === ZERO
+      ? []
+      : [`${named('vISSQN', amounts.vISSQNRet)} (${RETAINED_BY[input.tpRetISSQN]}, tpRetISSQN ${input.tpRetISSQN})`]),
+  ];
+  const own = ownDebits(dps);
+  const sum = parts.length === 0 ? 'nada retido' : parts.join(' + ');
+  return own === undefined ? sum : `${sum}; ${own}`;
+}
+
+const RETAINED_BY: Readonly<Record<IssqnInput['tpRetISSQN'], string>> = {
+  '1': 'não retido',
+  '2': 'retido pelo tomador',
+  '3': 'retido pelo intermediário',
+};
+
+function federal({ vRetCP, vRetIRRF, vRetCSLL }: IssqnInput): readonly string[] {
+  return Object.entries({ vRetCP, vRetIRRF, vRetCSLL }).flatMap(([campo, value]) =>
+    value === undefined || value === ZERO ? [] : [named(campo, value)],
+  );
+}
+
+function ownDebits({ valores }: Dps): string | undefined {
+  const { vPis, vCofins } = valores.trib.tribFed?.piscofins ?? {};
+  return vPis === undefined && vCofins === undefined
+    ? undefined
+    : 'vPis e vCofins são débito do próprio prestador e não entram';
+}
+
+function netInWords(input: IssqnInput, { vTotalRet }: IssqnAmounts): string {
+  const { vDescCond = ZERO } = input;
+  const withheld = vTotalRet === undefined ? federal(input) : vTotalRet === ZERO ? [] : [named('vTotalRet', vTotalRet)];
+  return [
+    named('vServ', input.vServ),
+    ...discount(input),
+    ...(vDescCond === ZERO ? [] : [named('vDescCond', vDescCond)]),
+    ...withheld,
+  ].join(' − ');
+}
+
+/** Every reason why of the values of the ISSQN only the net one stands on the note. */
+function whyAbsent({ valores }: Dps, { opSimpNac, tribISSQN, regEspTrib, exigSusp }: IssqnInput): string {
+  const { tpImunidade, exigSusp: suspension } = valores.trib.tribMun;
+  const reasons: string[] = [];
+  if (opSimpNac === '2') {
+    reasons.push(`o prestador é MEI (opSimpNac ${opSimpNac}) e recolhe o ISSQN em valor fixo (E1302)`);
+  }
+  if (tribISSQN !== '1') {
+    const immunity = tpImunidade === undefined ? '' : `, tpImunidade ${tpImunidade}`;
+    reasons.push(
+      `${NOT_TAXED[tribISSQN]} (tribISSQN ${tribISSQN}${immunity}) não tem base, alíquota nem ISSQN (E1303)`,
+    );
+  }
+  if (regEspTrib !== '0') {
+    const name = enumeracaoOf('regEspTrib').find(({ codigo }) => codigo === regEspTrib)?.descricao;
+    const regime = `regEspTrib ${regEspTrib}${name === undefined ? '' : `, ${name}`}`;
+    reasons.push(`no regime especial de tributação (${regime}) o ISSQN não se calcula nesta nota (E1307)`);
+  }
+  if (exigSusp) {
+    const by = suspension?.tpSusp === '1' ? 'decisão judicial' : 'processo administrativo';
+    reasons.push(`a exigibilidade está suspensa por ${by} (tpSusp ${suspension?.tpSusp}, E1311)`);
+  }
+  return reasons.join('; ');
+}
+
+const NOT_TAXED: Readonly<Record<'2' | '3' | '4', string>> = {
+  '2': 'operação imune',
+  '3': 'exportação de serviço',
+  '4': 'operação sem incidência',
+};
+
+function bracketed(terms: readonly string[]): string {
+  return terms.length === 1 ? terms[0]! : `(${terms.join(' − ')})`;
+}
+
+function named(campo: string, value: Decimal): string {
+  return `${campo} ${formatDecimal(value)}`;
+}
