@@ -59,7 +59,7 @@ describe('the trace of the ISSQN', () => {
     });
     const documentos = ['20.00', '30.50'].map((value) => ({ vlrReeRepRes: decimal(value) }));
     const IBSCBS = { ...dps.IBSCBS, valores: { ...dps.IBSCBS?.valores, gReeRepRes: { documentos } } };
-    const withThirds = { ...dps, IBSCBS } as Dps;
+    const withThirds = { ...dps, IBSCBS } as unknown as Dps;
     const steps = explainIssqn(withThirds, EXAMPLE_FACTS, assessIssqn(issqnInput(withThirds, EXAMPLE_FACTS)));
     assert.deepEqual(
       steps.map(({ campo, formula, valor }) => `${campo}: ${formula} = ${valor}`),

@@ -135,16 +135,6 @@ export function aliquotasOf(dps: Dps, facts: Facts): Parameters<typeof chooseAli
   };
 }
 
-/** Every rate of the ISSQN that is known for a DPS; which of them applies is `chooseAliquota`'s to say. */
-export function aliquotasOf(dps: Dps, facts: Facts): Parameters<typeof chooseAliquota>[0] {
-  const { cTribNac, cTribMun } = dps.serv.cServ;
-  return {
-    registered: facts.aliquotaRegistrada(cTribNac, cTribMun, dps.dCompet),
-    declared: dps.valores.trib.tribMun.pAliq,
-    sandbox: AMBIENTES[facts.ambiente].fallbackAliquota !== undefined,
-  };
-}
-
 /** What the ISSQN of a DPS is assessed from. */
 export function issqnInput(dps: Dps, facts: Facts): Parameters<typeof assessIssqn>[0] {
   const { valores, prest } = dps;
