@@ -11,6 +11,8 @@ import { placedFaults, versionFault } from './document-faults.ts';
 import { verifyDps } from './verify-dps.ts';
 import type { World } from './world.ts';
 
+export { DPS_SIGNATURE_HEADER } from './verify-dps.ts';
+
 export type SentDps =
   | { readonly kind: 'xml'; readonly body: Uint8Array }
   | {

@@ -22,6 +22,8 @@ import {
 import type { World } from '../../flows/world.ts';
 import type { MediaType } from './content.ts';
 import { avisosOf } from './envelope.ts';
+import { sentIn } from './sent.ts';
+import { VALIDACAO_FIELDS, validate } from './validacao.ts';
 import { VERIFICACAO_FIELDS, verifySignature } from './verificacao.ts';
 
 /** One request to a municipality, as a route sees it. */
@@ -62,6 +64,10 @@ export type Field = {
     | 'Protocolo'
     | 'Aviso[]'
     | 'Erro[]'
+    | 'MunicipioIncidencia'
+    | 'Valores'
+    | 'ValoresIbsCbs'
+    | 'Passo[]'
     | 'Resumo'
     | 'Algoritmo[]'
     | 'AtributoAssinado[]'
@@ -158,6 +164,19 @@ export const ROUTES: readonly Route[] = [
   }),
   row({
     method: 'POST',
+    path: `${ISSUE_PATH}/validacao`,
+    summary:
+      'Ensaio: confere uma DPS como a emissão conferiria e responde os valores com cada passo do cálculo, ou todos os erros de uma vez. Nenhum número é usado e nada é gravado.',
+    takes: ['application/xml', 'text/xml'],
+    status: 200,
+    fields: { status: STATUS, ...VALIDACAO_FIELDS },
+    headers: [],
+    codes: ['E003', 'E201', 'E110', 'E901', 'E101', 'E102', 'E103', 'E0014'],
+    judges: true,
+    handle: validate,
+  }),
+  row({
+    method: 'POST',
     path: '/api/v1/assinatura/verificacao',
     summary:
       'Confere a assinatura de uma DPS em XML, ou de um corpo JSON com X-DPS-Assinatura, como a produção conferiria: forma canônica, resumos, algoritmos, certificado e o que mudar. Com Accept: text/plain, só a forma canônica. Nada é gravado.',
@@ -240,8 +259,8 @@ export const ROUTES: readonly Route[] = [
   }),
 ];
 
-async function issue({ world, municipio, body, site }: Call) {
-  const issued = await issueNota(world, municipio, body);
+async function issue({ world, municipio, headers, body, site }: Call) {
+  const issued = await issueNota(world, municipio, sentIn({ headers, body }));
   if ('faults' in issued) return { refusal: issued };
   const { numero_protocolo, chave_acesso, xml_nfse, avisos } = issued;
   return {

@@ -1,4 +1,268 @@
-/** What a JSON body declares of the IBS and the CBS, compared field by field with the official calculation. */
-import type { IbsCbsRule } from './rule.ts';
+/**
+ * What a JSON body declares of the IBS and the CBS, compared field by field with the official calculation, each field with
+ * the code that the ADN has for it; and the one thing about the calculation itself that no declaration can mend.
+ */
+import { type Decimal, decimal, distance, formatDecimal, ZERO } from '../decimal.ts';
+import type { DeclaradoIbsCbs } from '../declarado.ts';
+import type { IbsCbsAmounts } from '../ibscbs.ts';
+import type { NfsePath } from '../layout/nfse.ts';
+import type { IbsCbsRule, Patch } from './rule.ts';
 
-export const IBSCBS_DECLARADO: readonly IbsCbsRule[] = [];
+/** How far a declared value may lie from the calculated one (specification, IBS/CBS obligation schedule, rule 6). */
+const TOLERANCIA = {
+  aliquota: { limite: decimal('0.01'), texto: '0,01 ponto percentual' },
+  valor: { limite: decimal('0.02'), texto: 'R$ 0,02' },
+} as const;
+
+type Comparison = {
+  readonly campo: keyof DeclaradoIbsCbs;
+  readonly code: string;
+  readonly at: NfsePath;
+  /** With its article, at the beginning of a sentence. */
+  readonly nome: string;
+  readonly kind: keyof typeof TOLERANCIA;
+  readonly of: (ibscbs: IbsCbsAmounts) => Decimal;
+  /** Another value that is right as well. */
+  readonly isAlso?: (declared: Decimal, ibscbs: IbsCbsAmounts) => boolean;
+  readonly rejects: readonly Patch[];
+  readonly accepts: readonly Patch[];
+};
+
+/** 30 % less: effective rates 0.07 and 0.63. */
+const REDUZIDA: Patch = {
+  'IBSCBS/valores/trib/gIBSCBS/CST': '200',
+  'IBSCBS/valores/trib/gIBSCBS/cClassTrib': '200052',
+};
+
+/** Nothing is assessed: rates and totals are zero. */
+const SEM_INCIDENCIA: Patch = {
+  'IBSCBS/valores/trib/gIBSCBS/CST': '410',
+  'IBSCBS/valores/trib/gIBSCBS/cClassTrib': '410004',
+};
+
+/** Of the valid DPS: vServ 1000.00 less ISSQN 20.00 is 980.00; IBS 0.10 % is 0.98, CBS 0.90 % is 8.82; vLiq is 1000.00. */
+const COMPARISONS: readonly Comparison[] = [
+  {
+    campo: 'valores_base_calculo',
+    code: 'E1530',
+    at: 'IBSCBS/valores/vBC',
+    nome: 'A base de cálculo do IBS e da CBS',
+    kind: 'valor',
+    of: ({ valores }) => valores.vBC,
+    // The calculator says zero where nothing is due, and the formula of the annex what it always says.
+    isAlso: (declared, { valores: { uf, fed } }) => declared === ZERO && uf.pIBSUF === ZERO && fed.pCBS === ZERO,
+    rejects: [{ '=ibscbs.valores_base_calculo': '1000.00' }, { '=ibscbs.valores_base_calculo': '980.03' }],
+    accepts: [
+      { '=ibscbs.valores_base_calculo': '980.02' },
+      { '=ibscbs.valores_base_calculo': '979.98' },
+      { ...SEM_INCIDENCIA, '=ibscbs.valores_base_calculo': '0.00' },
+      { ...SEM_INCIDENCIA, '=ibscbs.valores_base_calculo': '980.00' },
+    ],
+  },
+  {
+    campo: 'valores_aliquota_ibs_uf',
+    code: 'E1539',
+    at: 'IBSCBS/valores/uf/pIBSUF',
+    nome: 'A alíquota do IBS estadual',
+    kind: 'aliquota',
+    of: ({ valores }) => valores.uf.pIBSUF,
+    rejects: [
+      { '=ibscbs.valores_aliquota_ibs_uf': '0.12' },
+      { ...SEM_INCIDENCIA, '=ibscbs.valores_aliquota_ibs_uf': '0.10' },
+    ],
+    accepts: [
+      { '=ibscbs.valores_aliquota_ibs_uf': '0.11' },
+      { '=ibscbs.valores_aliquota_ibs_uf': '0.09' },
+      // The rate of before the reduction.
+      { ...REDUZIDA, '=ibscbs.valores_aliquota_ibs_uf': '0.10' },
+      { ...SEM_INCIDENCIA, '=ibscbs.valores_aliquota_ibs_uf': '0.00' },
+    ],
+  },
+  {
+    campo: 'valores_aliquota_efetiva_ibs_uf',
+    code: 'E1577',
+    at: 'IBSCBS/valores/uf/pAliqEfetUF',
+    nome: 'A alíquota efetiva do IBS estadual',
+    kind: 'aliquota',
+    of: ({ valores }) => valores.uf.pAliqEfetUF,
+    rejects: [{ ...REDUZIDA, '=ibscbs.valores_aliquota_efetiva_ibs_uf': '0.10' }],
+    accepts: [
+      { ...REDUZIDA, '=ibscbs.valores_aliquota_efetiva_ibs_uf': '0.07' },
+      { '=ibscbs.valores_aliquota_efetiva_ibs_uf': '0.10' },
+    ],
+  },
+  {
+    campo: 'valores_aliquota_ibs_municipal',
+    code: 'E1578',
+    at: 'IBSCBS/valores/mun/pIBSMun',
+    nome: 'A alíquota do IBS municipal',
+    kind: 'aliquota',
+    of: ({ valores }) => valores.mun.pIBSMun,
+    rejects: [{ '=ibscbs.valores_aliquota_ibs_municipal': '0.02' }],
+    accepts: [
+      { '=ibscbs.valores_aliquota_ibs_municipal': '0.01' },
+      { '=ibscbs.valores_aliquota_ibs_municipal': '0.00' },
+    ],
+  },
+  {
+    campo: 'valores_aliquota_efetiva_ibs_municipal',
+    code: 'E1549',
+    at: 'IBSCBS/valores/mun/pAliqEfetMun',
+    nome: 'A alíquota efetiva do IBS municipal',
+    kind: 'aliquota',
+    of: ({ valores }) => valores.mun.pAliqEfetMun,
+    rejects: [{ '=ibscbs.valores_aliquota_efetiva_ibs_municipal': '0.05' }],
+    accepts: [{ '=ibscbs.valores_aliquota_efetiva_ibs_municipal': '0.00' }],
+  },
+  {
+    campo: 'valores_aliquota_cbs',
+    code: 'E1558',
+    at: 'IBSCBS/valores/fed/pCBS',
+    nome: 'A alíquota da CBS',
+    kind: 'aliquota',
+    of: ({ valores }) => valores.fed.pCBS,
+    rejects: [{ '=ibscbs.valores_aliquota_cbs': '8.80' }, { '=ibscbs.valores_aliquota_cbs': '0.88' }],
+    accepts: [{ '=ibscbs.valores_aliquota_cbs': '0.90' }, { '=ibscbs.valores_aliquota_cbs': '0.89' }],
+  },
+  {
+    campo: 'valores_aliquota_efetiva_cbs',
+    code: 'E1554',
+    at: 'IBSCBS/valores/fed/pAliqEfetCBS',
+    nome: 'A alíquota efetiva da CBS',
+    kind: 'aliquota',
+    of: ({ valores }) => valores.fed.pAliqEfetCBS,
+    rejects: [{ ...REDUZIDA, '=ibscbs.valores_aliquota_efetiva_cbs': '0.90' }],
+    accepts: [{ ...REDUZIDA, '=ibscbs.valores_aliquota_efetiva_cbs': '0.63' }],
+  },
+  {
+    campo: 'total_nota',
+    code: 'E1555',
+    at: 'IBSCBS/totCIBS/vTotNF',
+    nome: 'O total da nota',
+    kind: 'valor',
+    of: ({ totCIBS }) => totCIBS.vTotNF,
+    // In 2026 IBS and CBS are not paid on top.
+    rejects: [{ '=ibscbs.total_nota': '1009.80' }],
+    accepts: [{ '=ibscbs.total_nota': '1000.00' }],
+  },
+  {
+    campo: 'total_ibs',
+    code: 'E1556',
+    at: 'IBSCBS/totCIBS/gIBS/vIBSTot',
+    nome: 'O total do IBS',
+    kind: 'valor',
+    of: ({ totCIBS }) => totCIBS.gIBS.vIBSTot,
+    rejects: [{ '=ibscbs.total_ibs': '1.01' }],
+    accepts: [{ '=ibscbs.total_ibs': '1.00' }, { '=ibscbs.total_ibs': '0.98' }],
+  },
+  {
+    campo: 'total_ibs_uf',
+    code: 'E1568',
+    at: 'IBSCBS/totCIBS/gIBS/gIBSUFTot/vIBSUF',
+    nome: 'O total do IBS estadual',
+    kind: 'valor',
+    of: ({ totCIBS }) => totCIBS.gIBS.gIBSUFTot.vIBSUF,
+    rejects: [{ '=ibscbs.total_ibs_uf': '0.95' }, { ...SEM_INCIDENCIA, '=ibscbs.total_ibs_uf': '0.98' }],
+    accepts: [{ '=ibscbs.total_ibs_uf': '0.96' }, { ...SEM_INCIDENCIA, '=ibscbs.total_ibs_uf': '0.00' }],
+  },
+  {
+    campo: 'total_ibs_municipal',
+    code: 'E1572',
+    at: 'IBSCBS/totCIBS/gIBS/gIBSMunTot/vIBSMun',
+    nome: 'O total do IBS municipal',
+    kind: 'valor',
+    of: ({ totCIBS }) => totCIBS.gIBS.gIBSMunTot.vIBSMun,
+    rejects: [{ '=ibscbs.total_ibs_municipal': '0.03' }],
+    accepts: [{ '=ibscbs.total_ibs_municipal': '0.02' }, { '=ibscbs.total_ibs_municipal': '0.00' }],
+  },
+  {
+    campo: 'total_cbs',
+    code: 'E1582',
+    at: 'IBSCBS/totCIBS/gCBS/vCBS',
+    nome: 'O total da CBS',
+    kind: 'valor',
+    of: ({ totCIBS }) => totCIBS.gCBS.vCBS,
+    rejects: [{ '=ibscbs.total_cbs': '9.00' }, { '=ibscbs.total_cbs': '8.85' }],
+    // 980.00 × 0.63 % = 6.174
+    accepts: [{ '=ibscbs.total_cbs': '8.84' }, { ...REDUZIDA, '=ibscbs.total_cbs': '6.17' }],
+  },
+];
+
+function comparison({ campo, code, at, nome, kind, of, isAlso, rejects, accepts }: Comparison): IbsCbsRule {
+  const { limite, texto } = TOLERANCIA[kind];
+  const unit = kind === 'aliquota' ? ' %' : '';
+  return {
+    code,
+    at: `NFSe/infNFSe/${at}`,
+    title: `${nome} diverge do cálculo oficial`,
+    message: (ibscbs, _dps, _facts, { ibscbs: declared }) =>
+      `${nome} diverge do cálculo oficial: ibscbs.${campo} declara ${formatDecimal(declared![campo]!)}${unit}, e o calculado é ${formatDecimal(of(ibscbs))}${unit}, com tolerância de ${texto}. Corrija ${campo} ou deixe-o de fora, pois o serviço o calcula.`,
+    mend: `Corrija ${campo} pelo que a resposta traz em esperado, ou deixe-o de fora: o serviço o calcula.`,
+    origin: `Especificação, IBS/CBS obligation schedule: regra 6; Anexo I, ${code}`,
+    why: `O corpo JSON pode declarar ${campo}; o que vale é o cálculo oficial do município, e uma diferença além da tolerância de ${texto} mostra que quem emite conta com outro resultado.`,
+    when: (_ibscbs, _dps, _facts, { ibscbs: declared }) => declared?.[campo] !== undefined,
+    must: (ibscbs, _dps, _facts, { ibscbs: declared }) =>
+      distance(declared![campo]!, of(ibscbs)) <= limite || isAlso?.(declared![campo]!, ibscbs) === true,
+    found: (_ibscbs, _dps, _facts, { ibscbs: declared }) => formatDecimal(declared![campo]!),
+    calculated: (ibscbs) => formatDecimal(of(ibscbs)),
+    details: (ibscbs, { ibscbs: declared }) => ({
+      campo: `ibscbs.${campo}`,
+      declarado: formatDecimal(declared![campo]!),
+      esperado: formatDecimal(of(ibscbs)),
+      tolerancia: formatDecimal(limite),
+    }),
+    ...(kind === 'valor'
+      ? {
+          national:
+            'O ADN confere o mesmo valor na nota com margem de R$ 0,01; a nota leva o que o serviço calculou, não o declarado.',
+        }
+      : {}),
+    rejects,
+    accepts,
+  };
+}
+
+export const IBSCBS_DECLARADO: readonly IbsCbsRule[] = [
+  ...COMPARISONS.map(comparison),
+  {
+    code: 'E1530',
+    at: 'NFSe/infNFSe/IBSCBS/valores/vBC',
+    message: ({ valores }) =>
+      `A base de cálculo do IBS e da CBS seria ${formatDecimal(valores.vBC)}: o valor do serviço não cobre o desconto incondicionado, os valores de terceiros, o ISSQN, vPis e vCofins. Corrija os valores da DPS.`,
+    origin: 'Anexo I, E1530',
+    why: 'A base de cálculo não pode ser negativa, e o esquema nacional não tem como escrevê-la.',
+    must: ({ valores }) => valores.vBC >= ZERO,
+    found: ({ valores }) => formatDecimal(valores.vBC),
+    expected: '0.00 ou mais',
+    rejects: [
+      {
+        'valores/trib/tribFed/piscofins/CST': '01',
+        'valores/trib/tribFed/piscofins/vBCPisCofins': '1000.00',
+        'valores/trib/tribFed/piscofins/pAliqPis': '60.00',
+        'valores/trib/tribFed/piscofins/pAliqCofins': '60.00',
+        'valores/trib/tribFed/piscofins/vPis': '600.00',
+        'valores/trib/tribFed/piscofins/vCofins': '600.00',
+        'valores/trib/tribFed/piscofins/tpRetPisCofins': '0',
+      },
+    ],
+    accepts: [
+      {
+        'valores/trib/tribFed/piscofins/CST': '01',
+        'valores/trib/tribFed/piscofins/vBCPisCofins': '1000.00',
+        'valores/trib/tribFed/piscofins/pAliqPis': '0.65',
+        'valores/trib/tribFed/piscofins/pAliqCofins': '3.00',
+        'valores/trib/tribFed/piscofins/vPis': '6.50',
+        'valores/trib/tribFed/piscofins/vCofins': '30.00',
+        'valores/trib/tribFed/piscofins/tpRetPisCofins': '0',
+      },
+    ],
+  },
+];
+
+/** The official calculation under the names that a JSON body declares it by, so that an answer can be sent back. */
+export function officialValues(ibscbs: IbsCbsAmounts): Readonly<Record<keyof DeclaradoIbsCbs, Decimal>> {
+  return Object.fromEntries(COMPARISONS.map(({ campo, of }) => [campo, of(ibscbs)])) as Record<
+    keyof DeclaradoIbsCbs,
+    Decimal
+  >;
+}

@@ -1,0 +1,10 @@
+/** A DPS as a request brings it: XML, or JSON with its signature in a header. */
+import { DPS_SIGNATURE_HEADER, type SentDps } from '../../flows/sent-dps.ts';
+import { mediaTypeOf } from './content.ts';
+import type { Call } from './routes.ts';
+
+export function sentIn({ headers, body }: Pick<Call, 'headers' | 'body'>): SentDps {
+  if (mediaTypeOf(headers) !== 'application/json') return { kind: 'xml', body };
+  const value = headers[DPS_SIGNATURE_HEADER.toLowerCase()];
+  return { kind: 'json', body, assinatura: Array.isArray(value) ? value.join(', ') : value };
+}
