@@ -3,6 +3,7 @@
  * machine. Figures are ratios within one run; they are not compared between machines.
  *
  *   --conexoes N (64; 128 with --assinado)   --segundos N (15)   --prestadores N (50)
+ *   --julgar              only what judging one DPS costs, with every rule on
  *   --assinado            production: signed documents, transmission to the ADN simulator
  *   --assinado --fora N   the same with the ADN away for N seconds in the middle
  */
@@ -12,6 +13,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { startService } from '../scripts/stage.ts';
 import { floors } from './floor.ts';
+import { judgeFigures } from './judge.ts';
 import type { LoadOrder } from './load.ts';
 import { cpuSecondsOf } from './processes.ts';
 import { drainTime, generate, latencyRow, printRows, verifyThere } from './run.ts';
@@ -24,6 +26,7 @@ const { values } = parseArgs({
     prestadores: { type: 'string', default: '50' },
     assinado: { type: 'boolean', default: false },
     fora: { type: 'string' },
+    julgar: { type: 'boolean', default: false },
   },
 });
 const WARMUP_MS = 4_000;
@@ -38,11 +41,22 @@ const dataDir = await mkdtemp(path.join(tmpdir(), 'nfse-bench-'));
 await chmod(dataDir, 0o755);
 
 try {
-  if (values.assinado && values.fora !== undefined) await benchOutage(dataDir, options, Number(values.fora));
+  if (values.julgar) printRows(judgeRows());
+  else if (values.assinado && values.fora !== undefined) await benchOutage(dataDir, options, Number(values.fora));
   else if (values.assinado) await benchSigned(dataDir, options);
   else await benchSandbox();
 } finally {
   await rm(dataDir, { recursive: true, force: true });
+}
+
+function judgeRows(): [string, string][] {
+  const { rules, documents, ordinary, mixed, dearest } = judgeFigures();
+  return [
+    ['julgamento: regras', `${rules}`],
+    ['julgamento da DPS comum, mediana', `${ordinary.toFixed(1)} µs`],
+    [`julgamento de ${documents} DPS aceitas, mediana`, `${mixed.toFixed(1)} µs`],
+    ['julgamento da mais cara delas, mediana', `${dearest.toFixed(1)} µs`],
+  ];
 }
 
 async function benchSandbox(): Promise<void> {
@@ -76,6 +90,7 @@ async function benchSandbox(): Promise<void> {
       ['última nota autorizada após', `${drained.toFixed(2)} s`],
       ['piso: leitura do XML e do leiaute, sozinha', `${floor.read.toFixed(0)} documentos/s (1 núcleo)`],
       ['piso: inserção dos mesmos bytes, sozinha', `${floor.insert.toFixed(0)} notas/s`],
+      ...judgeRows(),
       ['emissão / piso de leitura', (rate / floor.read).toFixed(2)],
       ['emissão / piso de inserção', (rate / floor.insert).toFixed(2)],
     ]);

@@ -1,0 +1,64 @@
+/**
+ * What judging one DPS costs, with every rule on: the ordinary document, the accepted examples of all rules taken in turn, and
+ * the dearest of these. Judging is synchronous and short, so it is timed in blocks and the median of the blocks is told.
+ */
+import { readXml } from '../src/documents/xml.ts';
+import type { Facts } from '../src/fiscal/facts.ts';
+import { judge } from '../src/fiscal/judge.ts';
+import type { Dps } from '../src/fiscal/layout/dps.ts';
+import { readDps } from '../src/fiscal/layout/read.ts';
+import { exampleXml } from '../src/fiscal/rules/example.ts';
+import type { Patch } from '../src/fiscal/rules/rule.ts';
+import { ALL_RULES } from '../src/fiscal/rules/rules.ts';
+import { EXAMPLE_FACTS, isJsonOnly } from '../src/fiscal/rules/trial.ts';
+
+const BLOCKS = 301;
+/** Judgements timed together, so that the clock is no part of the figure. */
+const PER_BLOCK = 200;
+
+export type JudgeFigures = {
+  readonly rules: number;
+  readonly documents: number;
+  /** Medians, in microseconds a DPS. */
+  readonly ordinary: number;
+  readonly mixed: number;
+  readonly dearest: number;
+};
+
+export function judgeFigures(): JudgeFigures {
+  const facts: Facts = { ...EXAMPLE_FACTS, hoje: '2026-12-31' };
+  const patches: readonly Patch[] = ALL_RULES.flatMap(({ accepts }) => accepts).filter((patch) => !isJsonOnly(patch));
+  const documents = patches.map(dpsOf);
+  const ordinary = [dpsOf({})];
+  timed(documents, facts);
+  return {
+    rules: ALL_RULES.length,
+    documents: documents.length,
+    ordinary: timed(ordinary, facts),
+    mixed: timed(documents, facts),
+    dearest: Math.max(...documents.map((dps) => timed([dps], facts, 31))),
+  };
+}
+
+/** The median of the blocks, microseconds a document. */
+function timed(documents: readonly Dps[], facts: Facts, blocks = BLOCKS): number {
+  const figures: number[] = [];
+  let next = 0;
+  for (let block = 0; block < blocks; block += 1) {
+    const began = performance.now();
+    for (let count = 0; count < PER_BLOCK; count += 1) {
+      const judged = judge(documents[next++ % documents.length]!, facts);
+      if ('faults' in judged) throw new Error(judged.faults[0]!.mensagem);
+    }
+    figures.push(((performance.now() - began) * 1000) / PER_BLOCK);
+  }
+  return figures.toSorted((a, b) => a - b)[Math.floor(blocks / 2)]!;
+}
+
+function dpsOf(patch: Patch): Dps {
+  const reading = readXml(Buffer.from(exampleXml(patch)));
+  if ('fault' in reading) throw new Error(reading.fault.mensagem);
+  const read = readDps(reading.root);
+  if ('faults' in read) throw new Error(read.faults[0]!.mensagem);
+  return read.dps;
+}
