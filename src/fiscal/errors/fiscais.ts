@@ -4,55 +4,10 @@
  */
 import { aboutTheDocument, type Row } from './row.ts';
 
-const CONSTRUCAO =
-  '070201, 070202, 070401, 070501, 070502, 070601, 070602, 070701, 070801, 071701, 071901, 141403 e 141404';
-
 type Reserved = Required<Pick<Row, 'codigo' | 'mensagem' | 'significado' | 'comoResolver' | 'origem'>> &
   Pick<Row, 'nacional'>;
 
 const RESERVED: readonly Reserved[] = [
-  {
-    codigo: 'E0370',
-    mensagem: 'Falta o grupo da obra',
-    significado: `Os serviços de construção (${CONSTRUCAO}) identificam a obra em serv/obra.`,
-    comoResolver: 'Inclua serv/obra com cObra e inscImobFisc, com cCIB ou com end.',
-    origem: 'Especificação, DPS: serv/obra; Errors: E0370; Anexo I, E0370',
-  },
-  {
-    codigo: 'E0372',
-    mensagem: 'Grupo da obra num serviço que não é de construção',
-    significado: 'serv/obra só cabe nos serviços de construção que a exigem e no cTribNac 990101.',
-    comoResolver: 'Retire serv/obra, ou corrija o cTribNac.',
-    origem: 'Especificação, DPS: serv/obra; Errors: E0372; Anexo I, E0372',
-  },
-  {
-    codigo: 'E0384',
-    mensagem: 'Serviço prestado no exterior sem o endereço da obra no exterior',
-    significado: 'Com o país da prestação em cPaisPrestacao, o endereço da obra está no exterior.',
-    comoResolver: 'Troque o CEP de serv/obra/end por endExt, ou informe o município da prestação.',
-    origem: 'Especificação, DPS: serv/obra; Errors: E0384; Anexo I, E0384',
-  },
-  {
-    codigo: 'E0386',
-    mensagem: 'Serviço prestado no Brasil com endereço da obra no exterior',
-    significado: 'Com o município da prestação em cLocPrestacao, o endereço da obra está no Brasil.',
-    comoResolver: 'Troque endExt de serv/obra/end pelo CEP, ou informe o país da prestação.',
-    origem: 'Especificação, DPS: serv/obra; Errors: E0386; Anexo I, E0386',
-  },
-  {
-    codigo: 'E0390',
-    mensagem: 'Falta o grupo da atividade de evento',
-    significado: 'Os serviços de diversões, lazer e entretenimento (item 12) identificam o evento em serv/atvEvento.',
-    comoResolver: 'Inclua serv/atvEvento com xNome, dtIni, dtFim e idAtvEvt ou end.',
-    origem: 'Especificação, DPS: serv/atvEvento; Errors: E0390; Anexo I, E0390',
-  },
-  {
-    codigo: 'E0392',
-    mensagem: 'Grupo de evento num serviço que não é do item 12',
-    significado: 'serv/atvEvento só cabe nos serviços do item 12 e no cTribNac 990101.',
-    comoResolver: 'Retire serv/atvEvento, ou corrija o cTribNac.',
-    origem: 'Especificação, DPS: serv/atvEvento; Errors: E0392; Anexo I, E0392',
-  },
   {
     codigo: 'E0532',
     mensagem: 'cTribNac 990101 pede tribISSQN 4',

@@ -60,7 +60,7 @@ function faultOf(type: SimpleType, value: string): TypeFault | undefined {
 function checkEnum(type: SimpleType, value: string): TypeFault | undefined {
   if (type.values!.includes(value)) return undefined;
   const refused = type.refusedValues?.[value];
-  if (refused !== undefined) return { kind: 'valor', problem: refused };
+  if (refused !== undefined) return { kind: 'valor', problem: `traz um valor que não se emite: ${refused}` };
   const trimmed = value.trim();
   if (trimmed !== value && checkEnum(type, trimmed) === undefined) return spaces(trimmed);
   const padded = value.padStart(type.max, '0');

@@ -236,8 +236,14 @@ export const T = {
     latin: false,
     pattern: '[a-zA-Z0-9]{1,20}',
   },
-  mdPrestacao: values('TSModoPrestacao', range(1, 4), { refusedValues: { '0': SHARED_ZERO } }),
+  mdPrestacao: values('TSModoPrestacao', range(1, 4), {
+    expected:
+      'um de: 1 (transfronteiriço), 2 (consumo no Brasil), 3 (movimento temporário de pessoas físicas), 4 (consumo no exterior)',
+    refusedValues: { '0': SHARED_ZERO },
+  }),
   vincPrest: values('TSVincPrest', range(1, 6), {
+    expected:
+      'um de: 1 (controlada), 2 (controladora), 3 (coligada), 4 (matriz), 5 (filial ou sucursal), 6 (outro vínculo, ou nenhum)',
     refusedValues: {
       '0': 'o valor 0 (sem vínculo) não é aceito na emissão; quando não há vínculo entre as partes, use 6 (outro vínculo)',
       '9': 'o valor 9 (desconhecido) é reservado ao compartilhamento de notas municipais com o ADN',
@@ -245,16 +251,22 @@ export const T = {
   }),
   tpMoeda: digits('TSCodMoeda', 3, 3, 'código da moeda na tabela do Banco Central, 3 algarismos'),
   mecAFComexP: values('TSMecAFComExPrest', range(1, 8, 2), {
+    expected:
+      'um de: 01 (nenhum), 02 (ACC), 03 (ACE), 04 (BNDES-Exim pós-embarque), 05 (BNDES-Exim pré-embarque), 06 (FGE), 07 (PROEX equalização), 08 (PROEX financiamento)',
     min: 1,
     reads: ONE_DIGIT,
     refusedValues: { '0': SHARED_ZERO, '00': SHARED_ZERO },
   }),
   mecAFComexT: values('TSMecAFComExToma', range(1, 26, 2), {
+    expected: 'código de 01 (nenhum) a 26 da lista de mecanismos de apoio, que o leiaute enumera',
     min: 1,
     reads: ONE_DIGIT,
     refusedValues: { '0': SHARED_ZERO, '00': SHARED_ZERO },
   }),
-  movTempBens: values('TSMovTempBens', range(1, 3), { refusedValues: { '0': SHARED_ZERO } }),
+  movTempBens: values('TSMovTempBens', range(1, 3), {
+    expected: 'um de: 1 (não), 2 (vinculada a declaração de importação), 3 (vinculada a declaração de exportação)',
+    refusedValues: { '0': SHARED_ZERO },
+  }),
   nDI: text('TSNumDocImport', 12),
   nRE: text('TSNumRegExport', 12),
   mdic: values('TSEnvMDIC', ['0', '1']),

@@ -1,6 +1,16 @@
 /** Rules of the place of provision and of the service codes, `serv/locPrest` and `serv/cServ`. */
-import { municipioOf, servicoOf } from '../catalogs/catalogs.ts';
+import {
+  type Correlacao,
+  correlacoesOf,
+  correlacoesOfSubitem,
+  municipioOf,
+  nbsOf,
+  paisOf,
+  servicoOf,
+} from '../catalogs/catalogs.ts';
 import { incidenceOf, MARITIME } from '../incidence.ts';
+import type { Dps } from '../layout/dps.ts';
+import { COMERCIO_EXTERIOR } from './com-ext.ts';
 import type { Rule } from './rule.ts';
 
 /** The one code that may be provided in maritime waters, by the specification (decided in D-80). */
@@ -56,6 +66,43 @@ export const SERV: readonly Rule[] = [
     accepts: [{ 'serv/locPrest/cLocPrestacao': MARITIME, 'serv/cServ/cTribNac': MARITIME_SERVICO }],
   },
   {
+    code: 'E1402',
+    at: 'serv/locPrest/cLocPrestacao',
+    scope: 'aviso',
+    message: `cLocPrestacao ${MARITIME} (águas marítimas) com cTribNac ${MARITIME_SERVICO} é aceito aqui, e o ADN recusa a combinação (E1402): a nota pode não ser autorizada. Se o serviço se deu num porto, informe o município dele.`,
+    origin: 'Anexo I, E1402; decisão D-80',
+    why: 'O padrão nacional diz o contrário da especificação: a nota é emitida, com um aviso de que o ADN a pode recusar.',
+    when: ({ serv }) => serv.locPrest.cLocPrestacao === MARITIME,
+    must: ({ serv }) => serv.cServ.cTribNac !== MARITIME_SERVICO,
+    rejects: [{ 'serv/locPrest/cLocPrestacao': MARITIME, 'serv/cServ/cTribNac': MARITIME_SERVICO }],
+    accepts: [],
+  },
+  {
+    code: 'E0304',
+    at: 'serv/locPrest/cPaisPrestacao',
+    scope: 'nacional',
+    title: 'O país da prestação não existe ou é o Brasil',
+    mend: 'Escolha o código no catálogo paises; para um serviço prestado no Brasil informe o município em cLocPrestacao.',
+    message: ({ serv }) => {
+      const { cPaisPrestacao } = serv.locPrest;
+      return cPaisPrestacao === 'BR'
+        ? 'cPaisPrestacao BR não é exterior: para um serviço prestado no Brasil use serv/locPrest/cLocPrestacao, com o código IBGE do município.'
+        : `cPaisPrestacao ${cPaisPrestacao} não é um código de país ISO 3166-1. Consulte o catálogo de países.`;
+    },
+    origin: 'Anexo I, E0304',
+    why: 'O país da prestação só se informa quando o serviço foi prestado fora do Brasil.',
+    when: ({ serv }) => serv.locPrest.cPaisPrestacao !== undefined,
+    must: ({ serv }) => paisOf(serv.locPrest.cPaisPrestacao!)?.aceitoEnderecoExterior === true,
+    found: ({ serv }) => serv.locPrest.cPaisPrestacao,
+    expected: 'código ISO 3166-1 de duas letras, diferente de BR',
+    rejects: [
+      { 'serv/locPrest/cPaisPrestacao': 'BR', ...COMERCIO_EXTERIOR },
+      { 'serv/locPrest/cPaisPrestacao': 'XQ', ...COMERCIO_EXTERIOR },
+      { 'serv/locPrest/cPaisPrestacao': 'ZZ', ...COMERCIO_EXTERIOR },
+    ],
+    accepts: [{ 'serv/locPrest/cPaisPrestacao': 'PT', ...COMERCIO_EXTERIOR }],
+  },
+  {
     code: 'E002',
     at: 'serv/cServ/cTribNac',
     message: ({ serv }) => {
@@ -106,6 +153,96 @@ export const SERV: readonly Rule[] = [
     accepts: [{ 'serv/cServ/cTribMun': null }],
   },
   {
+    code: 'E402',
+    at: 'serv/cServ/cTribMun',
+    message: ({ serv, dCompet }, { servicoMunicipal }) => {
+      const { cTribMun, cTribNac } = serv.cServ;
+      const municipal = servicoMunicipal(cTribMun!, dCompet);
+      const { cTribNac: other, descricao } = municipal as Exclude<typeof municipal, 'sem_lista' | undefined>;
+      return `cTribMun ${cTribMun} ("${descricao}") é, na lista do município, do cTribNac ${other}, e a DPS traz ${cTribNac}. Corrija um dos dois, ou retire cTribMun, que é opcional.`;
+    },
+    origin: 'Especificação, Errors: E402; decisão D-13',
+    why: 'Um código municipal pertence a um código nacional; com outro, a descrição e a alíquota da nota seriam as de outro serviço.',
+    when: ({ serv }) => serv.cServ.cTribMun !== undefined,
+    must: ({ serv, dCompet }, { servicoMunicipal }) => {
+      const municipal = servicoMunicipal(serv.cServ.cTribMun!, dCompet);
+      return municipal === undefined || municipal === 'sem_lista' || municipal.cTribNac === serv.cServ.cTribNac;
+    },
+    found: ({ serv }) => serv.cServ.cTribMun,
+    // Needs a municipality with a service list.
+    rejects: [],
+    accepts: [{}],
+  },
+  {
+    code: 'E0315',
+    at: 'serv/cServ/cTribMun',
+    scope: 'nacional',
+    title: 'Código de tributação municipal 000',
+    mend: 'Use um código da lista de serviços do município, ou retire cTribMun, que é opcional.',
+    message: 'cTribMun 000 não é um código. Informe o do serviço na lista do município, ou retire o elemento.',
+    origin: 'Anexo I, E0315',
+    why: 'Quem não tem código municipal deixa o elemento de fora; 000 não é o de nenhum serviço.',
+    when: ({ serv }) => serv.cServ.cTribMun !== undefined,
+    must: ({ serv }) => serv.cServ.cTribMun !== '000',
+    found: ({ serv }) => serv.cServ.cTribMun,
+    rejects: [{ 'serv/cServ/cTribMun': '000' }],
+    accepts: [{ 'serv/cServ/cTribMun': '001' }],
+  },
+  {
+    code: 'E0316',
+    at: 'serv/cServ/cNBS',
+    title: 'Código NBS inexistente',
+    mend: 'Escolha no catálogo nbs o código de 9 algarismos do serviço. A NBS é a 2.0, escrita sem pontuação.',
+    message: ({ serv }) => {
+      const { cNBS } = serv.cServ;
+      const nbs = nbsOf(cNBS);
+      return nbs === undefined
+        ? `cNBS ${cNBS} não existe na NBS 2.0. Consulte o catálogo nbs.`
+        : `cNBS ${cNBS} ${nbs.descricao === undefined ? 'não é um serviço' : `("${nbs.descricao}") não está na lista nacional da NFS-e`}. Consulte o catálogo nbs.`;
+    },
+    origin: 'Especificação, Sandbox tenant e serv/cServ/cNBS; Anexo I, E0316',
+    why: 'A NBS diz ao IBS e à CBS que serviço é, e só os códigos da lista nacional se emitem. A falta dela responde E002.',
+    must: ({ serv }) => nbsOf(serv.cServ.cNBS)?.emissivel === true,
+    found: ({ serv }) => serv.cServ.cNBS,
+    expected: 'código NBS de 9 algarismos do catálogo nbs',
+    rejects: [
+      { 'serv/cServ/cNBS': '123456789' },
+      { 'serv/cServ/cNBS': '999999999' },
+      { 'serv/cServ/cNBS': '104022900' },
+    ],
+    accepts: [{ 'serv/cServ/cNBS': '115022000' }],
+  },
+  {
+    code: 'E0316',
+    at: 'serv/cServ/cNBS',
+    scope: 'aviso',
+    message: (dps) => {
+      const { cTribNac, cNBS } = dps.serv.cServ;
+      const rows = correlacoesOfSubitem(subitemOf(dps)!).filter((row) => isOfService(row, cTribNac));
+      const ofNbs = rows.filter((row) => row.nbs === cNBS || row.nbs === undefined);
+      if (ofNbs.length === 0) {
+        return `O Anexo VIII não relaciona a NBS ${cNBS} ao serviço ${cTribNac}; relaciona ${listed(rows.map((row) => row.nbs))}. Confira a NBS; a nota foi emitida.`;
+      }
+      const { cIndOp, valores } = dps.IBSCBS!;
+      const { cClassTrib } = valores.trib.gIBSCBS;
+      const pairs = ofNbs.map((row) => `cIndOp ${row.cIndOp} com cClassTrib ${row.cClassTrib}`);
+      const sent = cIndOp === undefined ? `cClassTrib ${cClassTrib}` : `cIndOp ${cIndOp} com cClassTrib ${cClassTrib}`;
+      return `O Anexo VIII não relaciona ${sent} ao serviço ${cTribNac} com a NBS ${cNBS}; relaciona ${listed(pairs)}. Confira; a nota foi emitida.`;
+    },
+    origin: 'Anexo VIII; decisão D-84',
+    why: 'O Anexo VIII relaciona serviço, NBS, indicador da operação e classificação. É trabalho inicial segundo quem o publica: uma combinação que ele não traz é só um aviso.',
+    when: (dps) => nbsOf(dps.serv.cServ.cNBS)?.emissivel === true && subitemOf(dps) !== undefined,
+    must: isInAnexo8,
+    rejects: [
+      { 'serv/cServ/cNBS': '101011100' },
+      {
+        'IBSCBS/valores/trib/gIBSCBS/CST': '200',
+        'IBSCBS/valores/trib/gIBSCBS/cClassTrib': '200052',
+      },
+    ],
+    accepts: [],
+  },
+  {
     code: 'E1305',
     at: 'valores/trib/tribMun/tribISSQN',
     message:
@@ -117,7 +254,42 @@ export const SERV: readonly Rule[] = [
       servicoOf(serv.cServ.cTribNac)?.emissivel === true &&
       servicoOf(serv.cServ.cTribNac)?.regra !== 'NI',
     must: (dps) => incidenceOf(dps) !== undefined,
+    also: ['E0234'],
     rejects: [{ 'serv/cServ/cTribNac': '170501', 'toma/end': null }],
     accepts: [{ 'serv/cServ/cTribNac': '170501' }],
   },
 ];
+
+function subitemOf({ serv }: Dps): string | undefined {
+  return servicoOf(serv.cServ.cTribNac)?.subitem;
+}
+
+/** Only in item 99 the annex goes below the subitem. */
+function isOfService(row: Correlacao, cTribNac: string): boolean {
+  return row.cTribNac === undefined || row.cTribNac === cTribNac;
+}
+
+/** Whether the annex has the combination, or nothing to say of it: what was not sent is not compared. */
+function isInAnexo8(dps: Dps): boolean {
+  const subitem = subitemOf(dps)!;
+  for (const row of correlacoesOf(dps.serv.cServ.cNBS)) if (row.subitem === subitem && agrees(row, dps)) return true;
+  const rows = correlacoesOfSubitem(subitem).filter((row) => isOfService(row, dps.serv.cServ.cTribNac));
+  return rows.length === 0 || rows.some((row) => row.nbs === undefined && agrees(row, dps));
+}
+
+function agrees(row: Correlacao, { serv, IBSCBS }: Dps): boolean {
+  if (!isOfService(row, serv.cServ.cTribNac)) return false;
+  if (IBSCBS === undefined) return true;
+  const { cClassTrib } = IBSCBS.valores.trib.gIBSCBS;
+  if (row.cClassTrib !== undefined && row.cClassTrib !== cClassTrib) return false;
+  return row.cIndOp === undefined || IBSCBS.cIndOp === undefined || row.cIndOp === IBSCBS.cIndOp;
+}
+
+/** How many of the annex's alternatives a remark names. */
+const NAMED_MAX = 5;
+
+function listed(all: readonly (string | undefined)[]): string {
+  const known = [...new Set(all)].filter((one) => one !== undefined);
+  const more = known.length - NAMED_MAX;
+  return `${known.slice(0, NAMED_MAX).join(', ')}${more > 0 ? ` e mais ${more}` : ''}`;
+}
