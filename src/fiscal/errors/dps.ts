@@ -97,6 +97,8 @@ export const ESTRUTURA: readonly Row[] = aboutTheDocument([
     comoResolver:
       'Compare encontrado com esperado; quando há correcao, ela pode ser copiada. Códigos e documentos vão sem pontuação e com os zeros à esquerda.',
     origem: 'Especificação, Errors: E0003; decisões D-12 e D-34',
+    nacional:
+      'Os dígitos verificadores de CNPJ e CPF têm no padrão nacional um código em cada grupo: E0188 e E0206 no tomador, E0248 e E0266 no intermediário, E0911 e E0913 no destinatário, E0478 e E0484 no fornecedor.',
     exemplos: {
       rejects: [{ cLocEmi: '355030' }, { 'serv/cServ/cTribNac': '01.01.01' }, { 'toma/CPF': '52998224726' }],
       accepts: [{ cLocEmi: '3550308' }, { 'serv/cServ/cTribNac': '010101' }, { 'toma/CPF': '52998224725' }],
