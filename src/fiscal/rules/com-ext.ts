@@ -5,12 +5,9 @@
 import { moedaOf, moedas } from '../catalogs/catalogs.ts';
 import type { Dps } from '../layout/dps.ts';
 import type { Patch, Rule } from './rule.ts';
-import { TOMADOR_NO_EXTERIOR } from './toma.ts';
+import { COMERCIO_EXTERIOR, TOMADOR_NO_EXTERIOR } from './toma.ts';
 
 const isOfComExt = ([path]: [string, unknown]): boolean => path.startsWith('serv/comExt/');
-
-/** The group alone, complete, as a patch on the valid example. */
-export const COMERCIO_EXTERIOR: Patch = Object.fromEntries(Object.entries(TOMADOR_NO_EXTERIOR).filter(isOfComExt));
 
 const TOMADOR_SEM_COMEXT: Patch = Object.fromEntries(
   Object.entries(TOMADOR_NO_EXTERIOR).filter((entry) => !isOfComExt(entry)),

@@ -10,8 +10,8 @@ import {
 } from '../catalogs/catalogs.ts';
 import { incidenceOf, MARITIME } from '../incidence.ts';
 import type { Dps } from '../layout/dps.ts';
-import { COMERCIO_EXTERIOR } from './com-ext.ts';
 import type { Rule } from './rule.ts';
+import { COMERCIO_EXTERIOR } from './toma.ts';
 
 /** The one code that may be provided in maritime waters, by the specification (decided in D-80). */
 const MARITIME_SERVICO = '200101';

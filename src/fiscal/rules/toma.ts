@@ -17,7 +17,7 @@ const IND_OP_DO_TOMADOR: ReadonlySet<string> = new Set(
 /** An indicator that does not look at the taker: the service is where it is provided. */
 const SEM_TOMADOR: Patch = { 'IBSCBS/cIndOp': '030101' };
 
-/** What goes with a party abroad. */
+/** Foreign trade, complete: what goes with a party abroad. */
 export const COMERCIO_EXTERIOR: Patch = {
   'serv/comExt/mdPrestacao': '1',
   'serv/comExt/vincPrest': '6',
