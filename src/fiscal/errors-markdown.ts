@@ -1,42 +1,41 @@
 /** `docs/erros.md`: the public table of errors, one section a code, made of the table and of the rules. */
-import { type Case, type ErrorPage, type Fragment, pageOf } from './errors/page.ts';
-import { ERRORS, type PublicError } from './errors.ts';
-import type { Fault } from './fault.ts';
+import { groupsOf } from './errors/groups.ts';
+import { type Case, type ErrorPage, type Fragment, fieldsOf, pageOf, type Sample } from './errors/page.ts';
+import { type Alcance, ERRORS, type PublicError } from './errors.ts';
+import type { Aviso, Fault } from './fault.ts';
 
 export function errosMarkdown(): string {
-  const short = ERRORS.filter(({ codigo }) => codigo.length === 4);
-  const long = ERRORS.filter(({ codigo }) => codigo.length > 4);
+  const groups = groupsOf(ERRORS, fieldsOf);
   return `<!-- Gerado por scripts/generate.ts a partir da tabela de erros e das regras; não edite. -->
 
 # Erros
 
-Cada código que uma resposta pode trazer em \`codigo_erro\`, em \`erros\` ou em \`avisos\`: o que significa, como resolver e,
-quando ele diz respeito à DPS, um trecho que é recusado e outro que é aceito. As respostas citadas aqui são as que o
-serviço dá a esses exemplos.
+Cada código que uma resposta pode trazer em \`codigo_erro\`, em \`erros\` ou em \`avisos\`: o que significa, como resolver, a
+quem diz respeito e, quando ele é sobre a DPS, um trecho que é recusado e outro que é aceito, em XML e em JSON. As
+respostas citadas aqui são as que o serviço dá a esses exemplos. A mesma tabela, para programas, está em
+\`/docs/erros.json\`; com busca, em \`/docs/erros\`.
 
 Decida pelo status HTTP e pelo código: o texto das mensagens pode mudar, o sentido de um código não. Uma resposta traz
 todos os erros da etapa que recusou; o primeiro deles está no cabeçalho do envelope. **Repetir** diz se a mesma
-requisição, sem mudança, pode dar certo depois.
+requisição, sem mudança, pode dar certo depois. Um código **nacional** é de uma regra do padrão nacional que a
+especificação deste serviço não nomeia: em produção recusa, no ambiente de integração é um aviso.
 
-## Códigos do serviço
-
-${indexOf(short)}
-
-## Códigos na numeração nacional, e os da assinatura em JSON
-
-${indexOf(long)}
+${groups.map(({ titulo, errors }) => `## ${titulo}\n\n${indexOf(errors)}`).join('\n\n')}
 
 ${ERRORS.map(section).join('\n')}`;
 }
 
 function indexOf(errors: readonly PublicError[]): string {
   const rows = errors.map((error) => {
-    const { http, notice } = pageOf(error);
-    const status = error.status === 'aviso' ? 'aviso' : http;
-    const title = notice === undefined || error.status === 'aviso' ? error.mensagem : `*${error.mensagem}*`;
-    return `| ${link(error.codigo)} | ${status} | ${cell(title)} | ${error.transitorio ? 'sim' : ''} |`;
+    const title = error.situacao === 'enviado' ? cell(error.mensagem) : `*${cell(error.mensagem)}*`;
+    return `| ${link(error.codigo)} | ${statusCell(error)} | ${title} | ${error.transitorio ? 'sim' : ''} |`;
   });
   return ['| Código | HTTP | O que diz | Repetir |', '| --- | --- | --- | --- |', ...rows].join('\n');
+}
+
+function statusCell({ status, statuses, alcance }: PublicError): string {
+  if (status === 'aviso') return 'aviso';
+  return alcance === 'nacional' ? `${status}, nacional` : statuses.join(', ');
 }
 
 function link(codigo: string): string {
@@ -52,39 +51,59 @@ function section(error: PublicError): string {
     ...(page.notice === undefined ? [] : [`> ${linked(page.notice, error)}`]),
     ...(error.situacao === 'substituido' ? [] : [`HTTP ${page.http}. ${page.retry}`]),
     plain(error.significado),
+    ...(error.situacao === 'substituido' ? [] : [`**A quem diz respeito.** ${page.reach}`]),
     `**Como resolver.** ${plain(error.comoResolver)}`,
-    ...fieldsOf(page),
+    ...where(page),
     ...page.cases.flatMap((one) => caseText(one, page.cases.length > 1)),
     ...(error.nacional === undefined ? [] : [`**Em outros sistemas.** ${plain(error.nacional)}`]),
     `**Origem.** ${plain(error.origem)}.`,
   ].join('\n\n')}\n`;
 }
 
-function fieldsOf({ fields }: ErrorPage): string[] {
+function where({ fields }: ErrorPage): string[] {
   return fields.length === 0 ? [] : [`**Onde.** ${fields.map(code).join(', ')}`];
 }
 
-function caseText({ at, why, expected, rejected, accepted }: Case, isOneOfMany: boolean): string[] {
+function caseText(one: Case, isOneOfMany: boolean): string[] {
+  const { at, title, why, mend, alcance, expected, rejected, refuses, accepted } = one;
   return [
     ...(isOneOfMany ? [`### ${at === undefined ? 'Na estrutura do documento' : `Em ${code(at)}`}`] : []),
+    ...(title === undefined ? [] : [`${plain(title)}.`]),
     ...(why === undefined ? [] : [plain(why)]),
+    ...(mend === undefined ? [] : [`Como resolver: ${plain(mend)}`]),
+    ...(alcance === undefined ? [] : [ALCANCE_DA_REGRA[alcance]]),
     ...(expected === undefined ? [] : [`Esperado: ${plain(expected)}.`]),
-    ...rejected.flatMap(({ fragment, answers }) => ['Recusado:', xml(fragment), answers.map(answer).join('\n')]),
+    ...rejected.flatMap(({ sample, answers }) => [
+      refuses ? 'Recusado:' : 'Aceito, com aviso:',
+      ...bodies(sample),
+      answers.map(answer).join('\n'),
+    ]),
     ...(rejected.length === 0 ? [WITHOUT_REJECTED] : []),
-    ...accepted.flatMap((fragment) => ['Aceito:', xml(fragment)]),
+    ...accepted.flatMap((sample) => ['Aceito:', ...bodies(sample)]),
   ];
 }
+
+/** Said of a rule that reaches less far, or farther, than its code. */
+export const ALCANCE_DA_REGRA: Readonly<Record<Alcance, string>> = {
+  geral: 'Esta regra recusa em produção e no ambiente de integração.',
+  nacional: 'Esta regra é nacional: em produção recusa, no ambiente de integração é um aviso.',
+  aviso: 'Esta regra nunca recusa: é um aviso.',
+};
 
 /** Said where no document alone is refused. */
 export const WITHOUT_REJECTED =
   'Sem exemplo recusado: se há recusa, depende do cadastro do município ou do ambiente, e não só do documento.';
 
-function answer({ codigo, xpath, mensagem }: Fault): string {
+function answer({ codigo, xpath, mensagem }: Fault | Aviso): string {
   return `- ${code(codigo)} em ${code(xpath)}: ${plain(mensagem)}`;
 }
 
-function xml(fragment: Fragment): string {
-  return ['```xml', ...fragment.map(({ text }) => text), '```'].join('\n');
+function bodies({ xml, json }: Sample): string[] {
+  return [...(xml === undefined ? [] : [block('xml', xml)]), ...(json === undefined ? [] : [block('json', json)])];
+}
+
+function block(language: 'xml' | 'json', fragment: Fragment): string {
+  return [`\`\`\`${language}`, ...fragment.map(({ text }) => text), '```'].join('\n');
 }
 
 function code(text: string): string {

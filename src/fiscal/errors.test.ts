@@ -3,12 +3,12 @@ import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { lawOver } from '../../test/support/law.ts';
+import { groupsOf } from './errors/groups.ts';
+import { fieldsOf } from './errors/page.ts';
 import { ERRORS, errorOf, ofRules, ROWS, statusOf } from './errors.ts';
 import { errosMarkdown } from './errors-markdown.ts';
 import { exampleXml } from './rules/example.ts';
-import { AMOUNT_RULES, RULES } from './rules/rules.ts';
-
-const ALL_RULES = [...RULES, ...AMOUNT_RULES];
+import { ALL_RULES } from './rules/rules.ts';
 
 /** The specification: "General codes", "Issuance 422 code table", "Other codes named in rules", Authentication. */
 const SPECIFIED: Readonly<Record<number, string>> = {
@@ -122,16 +122,29 @@ describe('the public error table', () => {
 });
 
 describe('rules and rows', () => {
-  test('a rule is a code of the table, a refusal or a remark, and passes no earlier the second time', () => {
+  test('a rule is a code of the table, and passes no earlier the second time', () => {
     for (const { code } of ALL_RULES) {
       const error = errorOf(code)!;
-      const onlyRemarks = error.regras.every(({ scope }) => scope === 'aviso');
-      assert.equal(error.status, onlyRemarks ? 'aviso' : 422, code);
+      const rules = ALL_RULES.filter((rule) => rule.code === code);
       assert.equal(error.transitorio, false, code);
       assert.deepEqual(
         error.regras.map(({ at }) => at),
-        ALL_RULES.filter((rule) => rule.code === code).map(({ at }) => at),
+        rules.map(({ at }) => at),
       );
+    }
+  });
+
+  test('a code of rules refuses as widely as the widest of them', () => {
+    for (const { codigo, status, alcance, regras } of ERRORS.filter(({ regras }) => regras.length > 0)) {
+      const scopes = new Set(regras.map(({ scope }) => scope));
+      const ofRow = ROWS.find((row) => row.codigo === codigo);
+      if (scopes.has(undefined) || (ofRow?.significado !== undefined && ofRow.status !== 'aviso')) {
+        assert.deepEqual([typeof status, alcance], ['number', 'geral'], codigo);
+      } else if (scopes.has('nacional') && ofRow?.status !== 'aviso') {
+        assert.deepEqual([status, alcance], [422, 'nacional'], codigo);
+      } else {
+        assert.deepEqual([status, alcance], ['aviso', 'aviso'], codigo);
+      }
     }
   });
 
@@ -154,16 +167,69 @@ describe('rules and rows', () => {
 
 describe('a rule without a row', () => {
   test('is a code of the table in its own words, those of its first rejected example where they depend on one', () => {
-    for (const { title: _title, mend: _mend, scope: _scope, ...rule } of ALL_RULES) {
+    for (const { title: _title, mend: _mend, ...rule } of ALL_RULES) {
       const { codigo, mensagem, significado, origem, status } = ofRules([rule]);
       assert.deepEqual(
         { codigo, significado, origem, status },
-        { codigo: rule.code, significado: rule.why, origem: rule.origin, status: 422 },
+        {
+          codigo: rule.code,
+          significado: rule.why,
+          origem: rule.origin,
+          status: rule.scope === 'aviso' ? 'aviso' : 422,
+        },
       );
       assert.match(mensagem, /^\S.*\.$/);
       assert.doesNotMatch(mensagem, /undefined/);
     }
     assert.throws(() => ofRules([]));
+  });
+
+  test('takes its title and what to do from the first of its rules that tells them', () => {
+    const [rule] = ALL_RULES;
+    const second = { ...rule!, title: 'Título', mend: 'Faça isto.' };
+    const { title: _title, mend: _mend, ...first } = rule!;
+    const { mensagem, comoResolver } = ofRules([first, second]);
+    assert.deepEqual({ mensagem, comoResolver }, { mensagem: 'Título', comoResolver: 'Faça isto.' });
+  });
+});
+
+describe('the groups', () => {
+  test('have each code once, in the order of the table', () => {
+    const groups = groupsOf(ERRORS, fieldsOf);
+    const place = new Map(ERRORS.map((error, index) => [error, index]));
+    assert.equal(
+      groups.reduce((sum, { errors }) => sum + errors.length, 0),
+      ERRORS.length,
+    );
+    assert.equal(new Set(groups.flatMap(({ errors }) => errors)).size, ERRORS.length);
+    for (const { errors } of groups) {
+      assert.deepEqual(
+        errors,
+        errors.toSorted((a, b) => place.get(a)! - place.get(b)!),
+      );
+    }
+    assert.equal(new Set(groups.map(({ id }) => id)).size, groups.length);
+  });
+
+  test('put a code where a person looks for it', () => {
+    const idOf = (codigo: string): string | undefined =>
+      groupsOf(ERRORS, fieldsOf).find(({ errors }) => errors.some((error) => error.codigo === codigo))?.id;
+    const wanted = {
+      E003: 'requisicao',
+      E901: 'assinatura',
+      E9002: 'assinatura',
+      E002: 'estrutura',
+      E0014: 'identificacao',
+      E0188: 'tomador',
+      E0310: 'servico',
+      E1235: 'comercio-exterior',
+      E0373: 'obra',
+      E401: 'valores',
+      E1305: 'issqn',
+      E0686: 'federais',
+      E802: 'ibscbs',
+    };
+    for (const [codigo, id] of Object.entries(wanted)) assert.equal(idOf(codigo), id, codigo);
   });
 });
 
@@ -197,7 +263,7 @@ describe('docs/erros.md', () => {
   });
 
   test('leaves no tag of a document loose outside its examples', () => {
-    const prose = text.replace(/```xml\n[\s\S]*?```/g, '').replace(/<a id="E\d+"><\/a>|^<!-- Gerado.*$/gm, '');
+    const prose = text.replace(/```(?:xml|json)\n[\s\S]*?```/g, '').replace(/<a id="E\d+"><\/a>|^<!-- Gerado.*$/gm, '');
     assert.doesNotMatch(prose, /[<>](?!\s)/);
     assert.doesNotMatch(text, /undefined|\[object|NaN/);
   });
@@ -206,7 +272,7 @@ describe('docs/erros.md', () => {
     for (const { codigo, regras, exemplos } of ERRORS) {
       const section = text.slice(text.indexOf(`## ${codigo}\n`)).split('\n<a id=')[0]!;
       const rejected = (exemplos?.rejects.length ?? 0) + regras.reduce((sum, { rejects }) => sum + rejects.length, 0);
-      assert.equal(section.split('\nRecusado:\n').length - 1, rejected, codigo);
+      assert.equal(section.split(/\n(?:Recusado|Aceito, com aviso):\n/).length - 1, rejected, codigo);
       assert.equal(section.split(`\n- \`${codigo}\` em `).length - 1 >= rejected, true, codigo);
     }
   });

@@ -8,25 +8,25 @@
 import { ASSINATURA } from './errors/assinatura.ts';
 import { AVISOS, DUPLICIDADE, ESTRUTURA } from './errors/dps.ts';
 import { FISCAIS } from './errors/fiscais.ts';
-import type { PublicError, Row } from './errors/row.ts';
+import type { Alcance, PublicError, Row } from './errors/row.ts';
 import { SERVICO } from './errors/servico.ts';
 import type { AnyRule } from './rules/rule.ts';
 import { ALL_RULES } from './rules/rules.ts';
 import { faultsOf } from './rules/trial.ts';
 
-export type { PublicError } from './errors/row.ts';
+export type { Alcance, PublicError } from './errors/row.ts';
 
 /** What is written down, before the rules have had their say. */
 export const ROWS: readonly Row[] = [...SERVICO, ...ASSINATURA, ...AVISOS, ...ESTRUTURA, ...DUPLICIDADE, ...FISCAIS];
 
 const RULES_BY_CODE = Map.groupBy<string, AnyRule>(ALL_RULES, ({ code }) => code);
 
+const ROWS_BY_CODE: ReadonlyMap<string, Row> = new Map(ROWS.map((row) => [row.codigo, row]));
+
 /** Three digits before four, and by number: the order in which a code is looked up. */
 export const ERRORS: readonly PublicError[] = [
   ...ROWS.map((row) => published(row, RULES_BY_CODE.get(row.codigo) ?? [])),
-  ...[...RULES_BY_CODE]
-    .filter(([code]) => !ROWS.some(({ codigo }) => codigo === code))
-    .map(([, regras]) => ofRules(regras)),
+  ...[...RULES_BY_CODE].filter(([code]) => !ROWS_BY_CODE.has(code)).map(([, regras]) => ofRules(regras)),
 ].toSorted((a, b) => a.codigo.length - b.codigo.length || (a.codigo < b.codigo ? -1 : 1));
 
 const BY_CODE: ReadonlyMap<string, PublicError> = new Map(ERRORS.map((error) => [error.codigo, error]));
@@ -54,6 +54,8 @@ function published(row: Row, regras: PublicError['regras']): PublicError {
     transitorio: row.transitorio,
     origem: row.origem ?? [...new Set(regras.flatMap(({ origin }) => origin.split('; ')))].join('; '),
     nacional: row.nacional ?? regras.find(({ national }) => national !== undefined)?.national,
+    alcance: status === 'aviso' ? 'aviso' : row.significado === undefined ? reachOf(regras) : 'geral',
+    integracao: row.integracao,
     exemplos: row.exemplos,
     situacao: row.reservado ? 'reservado' : row.substituidoPor === undefined ? 'enviado' : 'substituido',
     substituidoPor: row.substituidoPor,
@@ -65,9 +67,17 @@ function published(row: Row, regras: PublicError['regras']): PublicError {
 export function ofRules(regras: PublicError['regras']): PublicError {
   const [first] = regras;
   if (first === undefined) throw new RangeError('A code without rules is told by a row');
-  const { code, title = messageOf(first), mend = messageOf(first) } = first;
-  const status = regras.every(({ scope }) => scope === 'aviso') ? 'aviso' : 422;
+  const { code } = first;
+  const title = regras.find((rule) => rule.title !== undefined)?.title ?? messageOf(first);
+  const mend = regras.find((rule) => rule.mend !== undefined)?.mend ?? messageOf(first);
+  const status = reachOf(regras) === 'aviso' ? 'aviso' : 422;
   return published({ codigo: code, mensagem: title, comoResolver: mend, status, transitorio: false }, regras);
+}
+
+/** A code reaches as far as the farthest of its rules. */
+function reachOf(regras: PublicError['regras']): Alcance {
+  if (regras.some(({ scope }) => scope === undefined)) return 'geral';
+  return regras.some(({ scope }) => scope === 'nacional') ? 'nacional' : 'aviso';
 }
 
 /** The sentence of a rule; where it speaks of the document, as it speaks of its first rejected example. */

@@ -2,6 +2,7 @@
  * The REST door: finds the municipality of a request, puts it to its route, and writes the answer with all that every
  * answer carries. Whatever goes wrong on the way, a bug included, is answered in the same envelope (D-02).
  */
+import { createHash } from 'node:crypto';
 import { isoMoment, momentIn } from '../../fiscal/moment.ts';
 import { zoneOf } from '../../flows/gather-facts.ts';
 import { askStore, type Municipio, findMunicipio as municipioOf } from '../../flows/queries.ts';
@@ -11,7 +12,8 @@ import { bodyMisfit, headersMisfit } from './content.ts';
 import { ERROS_PATH, envelopeOf, statusOfRefusal } from './envelope.ts';
 import { type HttpAnswer, type HttpRequest, type HttpRoute, listenHttp, type Trouble } from './http.ts';
 import { countMisses, type Misses } from './misses.ts';
-import { errorIndexPage, errorPage, homePage } from './pages.ts';
+import { PAGE_POLICY } from './page-shell.ts';
+import { ERROS_JSON_PATH, errorIndexPage, errorPage, errorsJsonText, homePage } from './pages.ts';
 import {
   internal,
   misfitRefused,
@@ -34,11 +36,10 @@ const STORE_WAIT_S = 5;
 /** A page changes only with the version of the service. */
 const PAGES_FRESH_S = 300;
 
-/** The pages bring their own style and nothing else. */
 const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'Content-Type': 'text/html; charset=utf-8',
-  'Content-Security-Policy':
-    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'",
+  'Content-Security-Policy': PAGE_POLICY,
+  'Referrer-Policy': 'same-origin',
 };
 const API_HEADERS: Readonly<Record<string, string>> = { 'Cache-Control': 'no-store' };
 const JSON_TYPE: Readonly<Record<string, string>> = { 'Content-Type': 'application/json; charset=utf-8' };
@@ -234,13 +235,16 @@ function siteAs({ options, address }: Door, request: HttpRequest): string {
 function siteRoutes(door: Door): readonly HttpRoute[] {
   const works: Readonly<Record<string, Work>> = {
     // It shows the address by which it was asked for, so it is nobody else's.
-    '/': ({ request }) => page(homePage(siteAs(door, request)), 'no-store'),
+    '/': ({ request }) => page(request, homePage(siteAs(door, request)), 'no-store'),
     '/health/live': () => healthy(),
     '/health/ready': (visit) => answerReadiness(door, visit),
-    [ERROS_PATH]: () => page(errorIndexPage(), PAGES_KEPT),
+    [ERROS_PATH]: ({ request }) => page(request, errorIndexPage(questionOf(request)), PAGES_KEPT),
+    // Kept by who asked for it, for it shows the address by which it was asked for.
+    [ERROS_JSON_PATH]: async ({ request }) =>
+      kept(request, await errorsJsonText(siteAs(door, request)), JSON_TYPE, OWN_KEPT),
     [`${ERROS_PATH}/:codigo`]: (visit) => {
       const html = errorPage(visit.request.params.codigo!);
-      return html === undefined ? refuse(door, visit, unknownCodigo()) : page(html, PAGES_KEPT);
+      return html === undefined ? refuse(door, visit, unknownCodigo()) : page(visit.request, html, PAGES_KEPT);
     },
   };
   return Object.entries(works).map(([path, work]) => ({
@@ -260,9 +264,33 @@ function storeGone(): Refused {
 }
 
 const PAGES_KEPT = `public, max-age=${PAGES_FRESH_S}`;
+const OWN_KEPT = `private, max-age=${PAGES_FRESH_S}`;
 
-function page(html: string, cacheControl: string): HttpAnswer {
-  return { status: 200, headers: { ...PAGE_HEADERS, 'Cache-Control': cacheControl }, body: html };
+function page(request: HttpRequest, html: string, cacheControl: string): HttpAnswer {
+  return kept(request, html, PAGE_HEADERS, cacheControl);
+}
+
+/** Who has it already as it is now need not get it again. */
+function kept(
+  { headers }: HttpRequest,
+  body: string,
+  own: Readonly<Record<string, string>>,
+  cacheControl: string,
+): HttpAnswer {
+  const tag = `"${createHash('sha256').update(body).digest('base64url').slice(0, TAG_LENGTH)}"`;
+  const caching = { 'Cache-Control': cacheControl, ETag: tag };
+  const held = (headers['if-none-match'] ?? '').split(',').map((one) => one.trim().replace(/^W\//, ''));
+  if (held.includes(tag)) return { status: 304, headers: caching, body: '' };
+  return { status: 200, headers: { ...own, ...caching }, body };
+}
+
+/** Enough that two versions of a page never share one. */
+const TAG_LENGTH = 22;
+
+/** What is searched for, as a form sends it. */
+function questionOf({ url }: HttpRequest): string {
+  const place = url.indexOf('?');
+  return place < 0 ? '' : (new URLSearchParams(url.slice(place)).get('q') ?? '');
 }
 
 function healthy(): HttpAnswer {

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { describe, test } from 'node:test';
+import vm from 'node:vm';
+import type { ErrorJson } from '../../fiscal/errors/json.ts';
 import { ERRORS } from '../../fiscal/errors.ts';
 import { ERROS_PATH } from './envelope.ts';
-import { errorIndexPage, errorPage, homePage } from './pages.ts';
+import { PAGE_POLICY } from './page-shell.ts';
+import { ERROS_JSON_PATH, errorIndexPage, errorPage, errorsJsonText, homePage } from './pages.ts';
 import { ROUTES } from './routes.ts';
 
 const SITE = 'https://nfse.exemplo.gov.br';
@@ -15,8 +19,10 @@ function linksOf(page: string, at: string): readonly string[] {
 /** Start and end tags match, so that nothing that was inserted closed or opened one. */
 function assertBalanced(page: string): void {
   const open: string[] = [];
-  for (const [, slash, name] of page.matchAll(/<(\/)?([a-z][a-z0-9]*)\b[^>]*>/g)) {
-    if (['meta', 'wbr'].includes(name!)) continue;
+  for (const [, slash, name] of page
+    .replace(/<script>[\s\S]*?<\/script>/, '')
+    .matchAll(/<(\/)?([a-z][a-z0-9]*)\b[^>]*>/g)) {
+    if (['meta', 'wbr', 'input'].includes(name!)) continue;
     if (slash === undefined) open.push(name!);
     else assert.equal(open.pop(), name);
   }
@@ -60,18 +66,191 @@ describe('the page of a code', () => {
   });
 });
 
-test('the index leads to every code', () => {
-  const links = linksOf(errorIndexPage(), ERROS_PATH);
-  assert.deepEqual(
-    links,
-    ERRORS.map(({ codigo }) => `${SITE}${ERROS_PATH}/${codigo}`),
-  );
+/** The codes that an index shows, in the order in which it does. */
+function shownIn(page: string): readonly string[] {
+  return [...page.matchAll(/<li data-c="[^"]*" data-b="[^"]*"(?: class="quiet")?( hidden)?><a href="erros\/(E\d+)">/g)]
+    .filter(([, hidden]) => hidden === undefined)
+    .map(([, , codigo]) => codigo!);
+}
+
+describe('the index', () => {
+  test('leads to every code once, and to its own groups', () => {
+    const links = linksOf(errorIndexPage(), ERROS_PATH);
+    const codes = links.filter((link) => link.startsWith(`${SITE}${ERROS_PATH}/`));
+    assert.deepEqual(codes.toSorted(), ERRORS.map(({ codigo }) => `${SITE}${ERROS_PATH}/${codigo}`).toSorted());
+    for (const link of links.filter((one) => one.includes('#'))) {
+      assert.ok(errorIndexPage().includes(`<section id="${new URL(link).hash.slice(1)}"`), link);
+    }
+    assert.equal(shownIn(errorIndexPage()).length, ERRORS.length);
+    assert.ok(links.includes(SITE + ERROS_JSON_PATH));
+  });
+
+  test('marks what is not a 422 everywhere', () => {
+    const page = errorIndexPage();
+    const marked = (codigo: string): string | undefined =>
+      new RegExp(`<a href="erros/${codigo}">.*?</a>(?: <small[^>]*>([^<]*)</small>)?</li>`).exec(page)?.[1];
+    assert.equal(marked('E003'), 'HTTP 400');
+    assert.equal(marked('E0188'), undefined);
+    assert.equal(marked('E303'), 'antigo');
+    assert.equal(marked('E0004'), 'aviso');
+    for (const { codigo, alcance, situacao } of ERRORS) {
+      assert.equal(marked(codigo) === 'nacional', alcance === 'nacional' && situacao === 'enviado', codigo);
+    }
+  });
+});
+
+/** What a person types, and codes that must be among what is found. */
+const QUESTIONS: readonly (readonly [asked: string, wanted: readonly string[], not: readonly string[]])[] = [
+  ['E0188', ['E0188'], ['E0191', 'E003']],
+  ['e188', ['E0188'], ['E0191']],
+  ['0246', ['E0246'], ['E0242']],
+  ['E90', ['E901', 'E9002', 'E9007'], ['E101']],
+  ['inscricao municipal', ['E103'], ['E0188']],
+  ['INSCRIÇÃO', ['E103'], ['E0188']],
+  ['toma/end/endExt', ['E0242', 'E0246'], ['E103']],
+  ['ctribnac', ['E002', 'E1402'], ['E999']],
+  ['certificado validade', ['E903', 'E9006'], ['E901']],
+];
+
+describe('the search', () => {
+  for (const [asked, wanted, not] of QUESTIONS) {
+    test(`for ${asked}`, () => {
+      const shown = shownIn(errorIndexPage(asked));
+      for (const codigo of wanted) assert.ok(shown.includes(codigo), `${codigo} is not among ${shown}`);
+      for (const codigo of not) assert.ok(!shown.includes(codigo), `${codigo} is among ${shown}`);
+    });
+  }
+
+  test('finds every code by its number alone', () => {
+    for (const { codigo } of ERRORS) assert.ok(shownIn(errorIndexPage(codigo)).includes(codigo), codigo);
+  });
+
+  test('says how many there are, or that there is none', () => {
+    assert.match(errorIndexPage('e0188'), /<p id="achados"[^>]*>1 código<\/p>/);
+    assert.match(errorIndexPage('zzzz'), /<p id="achados"[^>]*>Nenhum código\. /);
+    assert.deepEqual(shownIn(errorIndexPage('zzzz')), []);
+    assert.match(errorIndexPage(), /<p id="achados"[^>]*><\/p>/);
+  });
+
+  test('shows nothing of an empty group', () => {
+    const page = errorIndexPage('E0188');
+    assert.match(page, /<section id="tomador" data-g>/);
+    assert.match(page, /<section id="prestador" data-g hidden>/);
+  });
+
+  test('repeats what was asked as text, and no more than a title may have', () => {
+    const page = errorIndexPage(`"><script>alert(1)</script>${'x'.repeat(1_000)}`);
+    assert.equal(page.split('<script').length - 1, 1);
+    assert.match(page, /value="&quot;&gt;&lt;script&gt;/);
+    assert.ok(!page.includes('x'.repeat(81)));
+    assertBalanced(page);
+  });
+});
+
+describe('the script of the index', () => {
+  const [, script] = /<script>([\s\S]*?)<\/script>/.exec(errorIndexPage())!;
+
+  test('is the only one that the policy lets in, and so is the style', () => {
+    const digestOf = (text: string): string => createHash('sha256').update(text).digest('base64');
+    const [, style] = /<style>([\s\S]*?)<\/style>/.exec(errorIndexPage())!;
+    assert.ok(PAGE_POLICY.includes(`script-src 'sha256-${digestOf(script!)}'`));
+    assert.ok(PAGE_POLICY.includes(`style-src 'sha256-${digestOf(style!)}'`));
+    assert.doesNotMatch(PAGE_POLICY, /unsafe|\*|https?:/);
+    for (const page of [homePage(SITE), ...pages.map((one) => one.page)]) {
+      assert.ok(!page.includes('<script'));
+      assert.ok(page.includes(`<style>${style}</style>`));
+    }
+  });
+
+  test('finds what the service finds', () => {
+    const page = errorIndexPage();
+    const items = [...page.matchAll(/<li data-c="([^"]*)" data-b="([^"]*)"[^>]*>.*?<span>(.*?)<\/span>/g)].map(
+      ([, c, b, title]) => ({
+        dataset: { c, b },
+        hidden: false,
+        querySelector: () => ({ textContent: title!.replaceAll('&#39;', "'").replaceAll('&quot;', '"') }),
+      }),
+    );
+    assert.equal(items.length, ERRORS.length);
+    let filter = (): void => assert.fail('the script listens to nothing');
+    const addEventListener = (_name: string, listen: () => void): void => {
+      filter = listen;
+    };
+    const box = { value: '', addEventListener };
+    const said = { textContent: '', dataset: { none: 'nenhum' } };
+    vm.runInNewContext(script!, {
+      document: {
+        querySelector: () => box,
+        getElementById: () => said,
+        querySelectorAll: (wanted: string) => (wanted.startsWith('li') ? items : []),
+        body: { classList: { toggle: () => undefined } },
+      },
+      history: { replaceState: () => undefined },
+      location: { pathname: ERROS_PATH },
+    });
+    for (const asked of [...QUESTIONS.map(([one]) => one), '', 'zzzz', 'e0', '2026', 'da', 'IBS  cbs']) {
+      box.value = asked;
+      filter();
+      const shown = items.filter(({ hidden }) => !hidden).map(({ dataset }) => dataset.c!.split(' ')[0]);
+      assert.deepEqual(
+        shown,
+        shownIn(errorIndexPage(asked)).map((codigo) => codigo.toLowerCase()),
+        asked,
+      );
+    }
+  });
+});
+
+describe('the table for programs', async () => {
+  const table = JSON.parse(await errorsJsonText(SITE)) as readonly ErrorJson[];
+
+  test('has every code of the table, with the address of its page', () => {
+    assert.deepEqual(
+      table.map(({ codigo, doc_url }) => [codigo, doc_url]),
+      ERRORS.map(({ codigo }) => [codigo, `${SITE}${ERROS_PATH}/${codigo}`]),
+    );
+  });
+
+  test('says of a code what its page says', () => {
+    const e0246 = table.find(({ codigo }) => codigo === 'E0246')!;
+    const { exemplos, ...said } = e0246;
+    assert.deepEqual(
+      { status: said.status, alcance: said.alcance, transitorio: said.transitorio, situacao: said.situacao },
+      { status: 422, alcance: 'geral', transitorio: false, situacao: 'enviado' },
+    );
+    assert.ok(said.caminhos.includes('toma/end/endExt/cPais'));
+    const [first] = exemplos;
+    assert.match(first!.recusados[0]!.xml!, /<cPais>BR<\/cPais>/);
+    assert.deepEqual(first!.recusados[0]!.respostas, ['E0246']);
+    assert.match(first!.aceitos[0]!.xml!, /<cPais>US<\/cPais>/);
+    assert.equal(table.find(({ codigo }) => codigo === 'E1515')!.status, null);
+    assert.equal(table.find(({ codigo }) => codigo === 'E303')!.substituido_por, 'E0014');
+  });
+
+  test('quotes the code under each of its rejected examples, and shows each in some form', () => {
+    for (const { codigo, exemplos } of table) {
+      for (const { recusados, aceitos } of exemplos) {
+        for (const { respostas } of recusados) assert.ok(respostas.includes(codigo), codigo);
+        for (const { xml, json } of [...recusados, ...aceitos]) assert.ok((xml ?? json ?? '') !== '', codigo);
+      }
+    }
+  });
+
+  test('is for another reader with the address that he knows', async () => {
+    const other = await errorsJsonText('https://outro');
+    assert.ok(other.includes(`"https://outro${ERROS_PATH}/E002"`) && !other.includes(SITE));
+  });
 });
 
 describe('the start page', () => {
   test('leads to the codes and to the health of the service', () => {
     const links = linksOf(homePage(SITE), '/');
-    assert.deepEqual(links, [`${SITE}${ERROS_PATH}`, `${SITE}/health/live`, `${SITE}/health/ready`]);
+    assert.deepEqual(links, [
+      `${SITE}${ERROS_PATH}`,
+      `${SITE}${ERROS_JSON_PATH}`,
+      `${SITE}/health/live`,
+      `${SITE}/health/ready`,
+    ]);
   });
 
   test('names every address that is not deprecated', () => {
@@ -90,11 +269,11 @@ describe('the start page', () => {
   });
 });
 
-test('every page is whole in itself: balanced, in Portuguese, without scripts or anything fetched', () => {
+test('every page is whole in itself: balanced, in Portuguese, without anything fetched, or a script but the filter', () => {
   for (const page of [homePage(SITE), errorIndexPage(), ...pages.map((one) => one.page)]) {
     assertBalanced(page);
     assert.ok(page.startsWith('<!doctype html>\n<html lang="pt-BR">'));
-    assert.doesNotMatch(page, /<script|<link|<img|@import|url\(|style="|\son\w+=/);
+    assert.doesNotMatch(page.replace('<script>\n(() =>', ''), /<script|<link|<img|@import|url\(|style="|\son\w+=/);
     assert.doesNotMatch(page, /undefined|\[object|NaN/);
   }
 });

@@ -1,49 +1,34 @@
 /**
- * The pages that a person reads in a browser: the start page, the index of the codes and one page a code. Each is
- * whole in itself, without scripts; the links between the pages of the codes are relative, so that they hold behind
- * any address. What a page says is decided in `../../fiscal/errors`.
+ * The pages that a person reads in a browser: the start page, the index of the codes with its search, and one page a
+ * code. Each is whole in itself; the links between the pages of the codes are relative, so that they hold behind any
+ * address. What a page says is decided in `../../fiscal/errors`.
  */
 import { SANDBOX_SLUG } from '../../fiscal/ambiente.ts';
-import { type Case, type ErrorPage, type Fragment, pageOf } from '../../fiscal/errors/page.ts';
+import { groupsOf } from '../../fiscal/errors/groups.ts';
+import { type ErrorJson, errorJson } from '../../fiscal/errors/json.ts';
+import { type Case, type ErrorPage, type Fragment, fieldsOf, pageOf, type Sample } from '../../fiscal/errors/page.ts';
+import { found, SEARCH_MAX, type Searchable, searchableOf } from '../../fiscal/errors/search.ts';
 import { ERRORS, errorOf, type PublicError } from '../../fiscal/errors.ts';
-import { WITHOUT_REJECTED } from '../../fiscal/errors-markdown.ts';
-import type { Fault } from '../../fiscal/fault.ts';
+import { ALCANCE_DA_REGRA, WITHOUT_REJECTED } from '../../fiscal/errors-markdown.ts';
+import type { Aviso, Fault } from '../../fiscal/fault.ts';
 import { ERROS_PATH } from './envelope.ts';
+import { breakable, document, type Html, html, type Inserted } from './page-shell.ts';
 import { ROUTES } from './routes.ts';
 
 /** Last segment of the path of the index, which is where its links begin. */
 const ERROS = ERROS_PATH.slice(ERROS_PATH.lastIndexOf('/') + 1);
 
-/** Text that is HTML already. */
-type Html = { readonly html: string };
-
-type Inserted = string | Html | readonly Inserted[] | undefined;
-
-/** Escapes what is inserted, unless it is HTML. */
-function html(strings: TemplateStringsArray, ...inserted: readonly Inserted[]): Html {
-  return { html: strings.reduce((text, part, place) => text + markup(inserted[place - 1]) + part) };
-}
-
-function markup(inserted: Inserted): string {
-  if (inserted === undefined) return '';
-  if (typeof inserted === 'string') return inserted.replace(/[&<>"']/g, (character) => ENTITIES[character]!);
-  return 'html' in inserted ? inserted.html : inserted.map(markup).join('');
-}
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
+/** Of the same table for programs. */
+export const ERROS_JSON_PATH = `${ERROS_PATH}.json`;
 
 let index: string | undefined;
 const pages = new Map<string, string>();
 
-/** The table of all codes, with a link to each. */
-export function errorIndexPage(): string {
-  index ??= indexOf();
+/** The table of all codes, with a link to each; `asked` is what is searched for in it. */
+export function errorIndexPage(asked = ''): string {
+  const question = asked.trim().slice(0, SEARCH_MAX);
+  if (question !== '') return indexOf(question);
+  index ??= indexOf('');
   return index;
 }
 
@@ -82,60 +67,107 @@ ${routes.map(({ method, path, summary }) => html`<li><code><b>${method}</b> ${br
 <h2>Documentação</h2>
 <ul class="links">
 <li><a href="${site}${ERROS_PATH}">Códigos de erro</a>: o que cada um significa, como resolver, exemplos.</li>
+<li><a href="${site}${ERROS_JSON_PATH}">Códigos de erro em JSON</a>: a mesma tabela, para programas.</li>
 <li><a href="${site}/health/live">/health/live</a>: o processo responde.</li>
 <li><a href="${site}/health/ready">/health/ready</a>: o serviço pode atender.</li>
 </ul>`,
   );
 }
 
-function indexOf(): string {
-  const short = ERRORS.filter(({ codigo }) => codigo.length === 4);
-  const long = ERRORS.filter(({ codigo }) => codigo.length > 4);
-  return document(
-    'Códigos de erro',
-    html`
+let searchable: ReadonlyMap<string, Searchable> | undefined;
+
+function searchableFor({ codigo }: PublicError): Searchable {
+  searchable ??= new Map(ERRORS.map((error) => [error.codigo, searchableOf(error)]));
+  return searchable.get(codigo)!;
+}
+
+/** All codes are on it, hidden where they are not what is searched for, so that the script can show them again. */
+function indexOf(asked: string): string {
+  const shown = new Set(asked === '' ? ERRORS : found(asked, ERRORS, searchableFor));
+  const groups = groupsOf(ERRORS, fieldsOf).map((group) => ({
+    ...group,
+    isShown: group.errors.some((error) => shown.has(error)),
+  }));
+  const main = html`
 <h1>Códigos de erro</h1>
 <p class="lead">Cada código que uma resposta pode trazer: o que significa, como resolver e, quando ele diz respeito à DPS,
-um trecho recusado e um aceito.</p>
+um trecho recusado e um aceito, em XML e em JSON.</p>
+${searchBox(ERROS, asked)}
+<p id="achados" role="status" data-none="${NOTHING_FOUND}">${asked === '' ? undefined : counted(shown.size)}</p>
+<nav class="groups" aria-label="Assuntos">
+${groups.map(({ id, titulo }) => html`<a href="#${id}">${titulo}</a>\n`)}</nav>
+${groups.map(
+  ({ id, titulo, errors, isShown }) => html`<section id="${id}" data-g${isShown ? undefined : HIDDEN}>
+<h2>${titulo}</h2>
+<ul class="codes">
+${errors.map((error) => entry(error, shown.has(error)))}</ul>
+</section>
+`,
+)}<section class="reading">
+<h2>Como ler</h2>
 <p>Decida pelo status HTTP e pelo código: o texto das mensagens pode mudar, o sentido de um código não. Uma resposta traz
 todos os erros da etapa que recusou; o primeiro está no cabeçalho do envelope.</p>
-<h2>Códigos do serviço</h2>
-${listOf(short)}
-<h2>Códigos na numeração nacional, e os da assinatura em JSON</h2>
-${listOf(long)}`,
-  );
+<p>Sem marca, o código vem com HTTP 422. <b>Nacional</b>: regra do padrão nacional que a especificação deste serviço não
+nomeia; em produção recusa, no ambiente de integração é um aviso. <b>Aviso</b>: acompanha a nota emitida e nada recusa.
+<b>Reservado</b>: o sentido está fixado e nenhuma resposta o traz ainda. <b>Antigo</b>: outro código tomou o seu lugar.</p>
+<p>Para programas, a mesma tabela está em <a href="${ERROS}.json">${ERROS}.json</a>.</p>
+</section>`;
+  return document('Códigos de erro', main, { filters: true, searching: asked !== '' });
 }
 
-function listOf(errors: readonly PublicError[]): Html {
-  return html`<ul class="codes">
-${errors.map(
-  (error) =>
-    html`<li${error.situacao === 'enviado' ? undefined : html` class="quiet"`}><a href="${ERROS}/${error.codigo}"><code>${error.codigo}</code> <span>${error.mensagem}</span></a> <small>${statusLabel(error)}</small></li>\n`,
-)}</ul>`;
+const HIDDEN: Html = html` hidden`;
+const NOTHING_FOUND =
+  'Nenhum código. Tente o número, o nome de um campo do leiaute ou uma só palavra do que a resposta diz.';
+
+function counted(count: number): string {
+  if (count === 0) return NOTHING_FOUND;
+  return count === 1 ? '1 código' : `${count} códigos`;
 }
 
-function statusLabel({ status, situacao }: PublicError): string {
-  if (situacao === 'substituido') return 'antigo';
-  if (situacao === 'reservado') return 'reservado';
-  return status === 'aviso' ? 'aviso' : `HTTP ${status}`;
+function searchBox(action: string, asked: string): Html {
+  return html`<form class="search" role="search" method="get" action="${action}">
+<input type="search" name="q" value="${asked}" maxlength="${String(SEARCH_MAX)}" aria-label="Buscar um código" placeholder="Código, campo ou palavra" autocomplete="off">
+<button>Buscar</button>
+</form>`;
+}
+
+function entry(error: PublicError, isShown: boolean): Html {
+  const { codigo, words } = searchableFor(error);
+  const quiet = error.situacao === 'enviado' ? undefined : html` class="quiet"`;
+  return html`<li data-c="${codigo}" data-b="${words}"${quiet}${isShown ? undefined : HIDDEN}><a href="${ERROS}/${error.codigo}"><code>${error.codigo}</code> <span>${error.mensagem}</span></a>${badge(error)}</li>\n`;
+}
+
+/** What sets a code apart from the usual one, which is a 422 everywhere. */
+function badge({ status, situacao, alcance }: PublicError): Html | undefined {
+  if (situacao === 'substituido') return html` <small>antigo</small>`;
+  if (situacao === 'reservado') return html` <small>reservado</small>`;
+  if (status === 'aviso') return html` <small class="remark">aviso</small>`;
+  if (alcance === 'nacional') return html` <small class="national">nacional</small>`;
+  return status === 422 ? undefined : html` <small>HTTP ${String(status)}</small>`;
 }
 
 function written(error: PublicError): string {
   const { codigo, mensagem, nacional, situacao } = error;
   const page = pageOf(error);
   const place = ERRORS.indexOf(error);
+  const isOld = situacao === 'substituido';
+  const isUnusual = error.alcance !== 'geral';
   return document(
     `${codigo}: ${mensagem}`,
     html`
-<nav><a href="../${ERROS}">Todos os códigos</a></nav>
+<nav class="top"><a href="../${ERROS}">Todos os códigos</a>${searchBox(`../${ERROS}`, '')}</nav>
 <h1><code>${codigo}</code> ${mensagem}</h1>
 ${page.notice === undefined ? undefined : html`<p class="notice">${linked(page.notice, error)}</p>\n`}${
-  situacao === 'substituido' ? undefined : html`<p class="status"><b>HTTP ${page.http}.</b> ${page.retry}</p>\n`
+  isOld
+    ? undefined
+    : html`<p class="status"><b>HTTP ${page.http}.</b>${isUnusual ? badge(error) : undefined} ${page.retry}</p>\n`
 }<h2>O que significa</h2>
 <p>${breakable(error.significado)}</p>
 <h2>Como resolver</h2>
 <p>${breakable(error.comoResolver)}</p>
-${fields(page)}${examples(page)}${nacional === undefined ? undefined : html`<h2>Em outros sistemas</h2>\n<p>${nacional}</p>\n`}
+${isOld ? undefined : html`<h2>A quem diz respeito</h2>\n<p>${page.reach}</p>\n`}${fields(page)}${examples(page)}${
+  nacional === undefined ? undefined : html`<h2>Em outros sistemas</h2>\n<p>${nacional}</p>\n`
+}
 <p class="origin">Origem: ${error.origem}.</p>
 <nav class="around">${neighbour(ERRORS[place - 1], 'prev')}${neighbour(ERRORS[place + 1], 'next')}</nav>`,
   );
@@ -168,126 +200,78 @@ ${cases.map((one) => example(one, cases.length > 1))}</section>
 `;
 }
 
-function example({ at, why, expected, rejected, accepted }: Case, isOneOfMany: boolean): Html {
+function example(one: Case, isOneOfMany: boolean): Html {
+  const { at, title, why, mend, alcance, expected, rejected, refuses, accepted } = one;
   const place = at === undefined ? 'Na estrutura do documento' : html`Em <code>${breakable(at)}</code>`;
   return html`${isOneOfMany ? html`<h3>${place}</h3>\n` : undefined}${
-    why === undefined ? undefined : html`<p>${why}</p>\n`
-  }${expected === undefined ? undefined : html`<p>Esperado: ${expected}.</p>\n`}${rejected.map(
-    ({ fragment, answers }) => html`<figure class="rejected">
-<figcaption>Recusado</figcaption>
-${xml(fragment)}
-<ul class="answers">
+    title === undefined ? undefined : html`<p><b>${title}.</b></p>\n`
+  }${why === undefined ? undefined : html`<p>${breakable(why)}</p>\n`}${
+    mend === undefined ? undefined : html`<p>Como resolver: ${breakable(mend)}</p>\n`
+  }${alcance === undefined ? undefined : html`<p class="reach">${ALCANCE_DA_REGRA[alcance]}</p>\n`}${
+    expected === undefined ? undefined : html`<p>Esperado: ${expected}.</p>\n`
+  }${rejected.map(
+    ({ sample, answers }) => html`<figure class="${refuses ? 'rejected' : 'remarked'}">
+<figcaption>${refuses ? 'Recusado' : 'Aceito, com aviso'}</figcaption>
+${bodies(sample)}<ul class="answers">
 ${answers.map(answer)}</ul>
 </figure>
 `,
   )}${rejected.length === 0 ? html`<p>${WITHOUT_REJECTED}</p>\n` : undefined}${accepted.map(
-    (fragment) => html`<figure class="accepted">
+    (sample) => html`<figure class="accepted">
 <figcaption>Aceito</figcaption>
-${xml(fragment)}
-</figure>
+${bodies(sample)}</figure>
 `,
   )}`;
 }
 
-function answer({ codigo, xpath, mensagem }: Fault): Html {
+function answer({ codigo, xpath, mensagem }: Fault | Aviso): Html {
   return html`<li><b>${codigo}</b> ${mensagem} <code>${breakable(xpath)}</code></li>\n`;
 }
 
-function xml(fragment: Fragment): Html {
+/** The same example in the two forms in which it may be sent, side by side where there is room. */
+function bodies({ xml, json }: Sample): Html {
+  return html`<div class="bodies">
+${body('XML', xml)}${body('JSON', json)}</div>
+`;
+}
+
+function body(form: 'XML' | 'JSON', fragment: Fragment | undefined): Html | undefined {
+  if (fragment === undefined) return undefined;
   const lines = fragment.map(({ text, marked }, place) => {
     const bare = text.trimStart();
     const indent = text.slice(0, text.length - bare.length);
     const end = place === fragment.length - 1 ? '' : '\n';
     return marked ? html`${indent}<mark>${bare}</mark>${end}` : html`${text}${end}`;
   });
-  return html`<pre><code>${lines}</code></pre>`;
+  return html`<div><small>${form}</small><pre><code>${lines}</code></pre></div>\n`;
 }
 
-/** A path, or a text with long names in it, that may break on a narrow screen where a slash or a low line stands. */
-function breakable(text: string): Inserted {
-  return text.split(/(?<=[/_])/).flatMap((part, place) => (place === 0 ? [part] : [html`<wbr>`, part]));
+let table: Promise<readonly ErrorJson[]> | undefined;
+let lastTable: { readonly site: string; readonly text: string } | undefined;
+
+/** The table for programs, with the addresses of its pages as the reader knows the service. */
+export async function errorsJsonText(site: string): Promise<string> {
+  table ??= makeTable();
+  const entries = await table;
+  if (lastTable?.site !== site) {
+    const lines = entries.map((entry) => JSON.stringify({ ...entry, doc_url: `${site}${entry.doc_url}` }));
+    lastTable = { site, text: `[${lines.join(',\n')}]\n` };
+  }
+  return lastTable.text;
 }
 
-function document(title: string, main: Html): string {
-  return html`<!doctype html>
-<html lang="pt-BR">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${title}</title>
-<style>${{ html: STYLE }}</style>
-</head>
-<body>
-<main>${main}
-</main>
-</body>
-</html>
-`.html;
-}
+/** Longer than this nobody else is kept waiting. */
+const TURN_MS = 10;
 
-const STYLE = `
-:root { --text: #1c2024; --quiet: #5f6b76; --line: #d9dfe5; --paper: #fff; --sheet: #f5f7f9; --link: #0b5cad;
-  --bad: #b3261e; --good: #1e7a3c; --mark: #ffe9a8; }
-@media (prefers-color-scheme: dark) {
-  :root { --text: #e4e8ec; --quiet: #9aa6b2; --line: #37414b; --paper: #14181c; --sheet: #1d2328; --link: #7db8f5;
-    --bad: #ff8a80; --good: #6fcf8f; --mark: #5c4a12; }
+/** Every example is put to the law on the way, which takes a while: others are served in between. */
+async function makeTable(): Promise<readonly ErrorJson[]> {
+  const entries: ErrorJson[] = [];
+  let began = performance.now();
+  for (const error of ERRORS) {
+    entries.push(errorJson(error, ERROS_PATH));
+    if (performance.now() - began < TURN_MS) continue;
+    await new Promise(setImmediate);
+    began = performance.now();
+  }
+  return entries;
 }
-* { box-sizing: border-box; }
-html { color-scheme: light dark; -webkit-text-size-adjust: 100%; }
-body { margin: 0; background: var(--paper); color: var(--text);
-  font: 1rem/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif; }
-main { max-width: 46rem; margin: 0 auto; padding: 1.5rem 1.25rem 4rem; overflow-wrap: break-word; }
-h1 { font-size: 1.6rem; line-height: 1.25; margin: .75rem 0 1rem; text-wrap: balance; }
-h1 code { display: block; color: var(--quiet); font-size: 1rem; font-weight: 400; margin-bottom: .25rem; }
-h2 { font-size: 1.1rem; margin: 2rem 0 .5rem; }
-h3 { font-size: 1rem; margin: 1.75rem 0 .5rem; }
-p, ul { margin: 0 0 .75rem; }
-a { color: var(--link); text-underline-offset: .15em; }
-code, pre { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace; font-size: .9em; }
-pre { background: var(--sheet); border: 1px solid var(--line); border-radius: .375rem; margin: 0; padding: .75rem 1rem;
-  overflow-x: auto; line-height: 1.5; }
-pre code { font-size: .85rem; }
-mark { background: var(--mark); color: inherit; border-radius: .2rem; padding: .1rem .2rem; margin: 0 -.2rem; }
-nav { font-size: .95rem; }
-.lead { font-size: 1.1rem; }
-.notice { border-left: .25rem solid var(--link); background: var(--sheet); padding: .6rem 1rem; }
-.status b { white-space: nowrap; }
-.origin { color: var(--quiet); font-size: .9rem; border-top: 1px solid var(--line); margin-top: 2rem; padding-top: .75rem; }
-.around { display: flex; flex-wrap: wrap; gap: .75rem; margin-top: 1.5rem; }
-.around a { flex: 1 1 14rem; border: 1px solid var(--line); border-radius: .375rem; padding: .6rem .9rem;
-  text-decoration: none; }
-.around a[rel=next] { text-align: right; }
-.around code, .around span { display: block; }
-.around span { color: var(--text); font-size: .9rem; }
-.paths, .links { padding-left: 1.2rem; }
-.codes, .routes, .answers { list-style: none; padding: 0; }
-.codes li { display: flex; gap: 1rem; align-items: baseline; justify-content: space-between;
-  border-top: 1px solid var(--line); }
-.codes a { display: grid; grid-template-columns: 4.5rem 1fr; gap: .25rem .75rem; flex: 1; padding: .45rem 0;
-  align-items: baseline; text-decoration: none; }
-.codes a span { color: var(--text); }
-.codes a:hover span, .around a:hover span { text-decoration: underline; }
-.codes small { color: var(--quiet); white-space: nowrap; }
-.codes .quiet a span { color: var(--quiet); }
-.routes li { border-top: 1px solid var(--line); padding: .5rem 0; }
-.routes code, .routes span { display: block; }
-.routes span { color: var(--quiet); }
-figure { margin: 0 0 1.25rem; padding-left: .9rem; border-left: .25rem solid var(--line); }
-figcaption { font-weight: 600; margin-bottom: .35rem; }
-.rejected { border-color: var(--bad); }
-.rejected figcaption, .answers b { color: var(--bad); }
-.accepted { border-color: var(--good); }
-.accepted figcaption { color: var(--good); }
-.answers { margin: .5rem 0 0; }
-.answers li + li { margin-top: .5rem; }
-.answers code { display: block; color: var(--quiet); }
-@media (max-width: 32rem) {
-  main { padding: 1rem 1rem 3rem; }
-  h1 { font-size: 1.35rem; }
-  .codes a { display: block; }
-  .codes a span { display: block; }
-  pre { padding: .6rem .75rem; }
-}
-@media print { body { background: #fff; color: #000; } .around, nav { display: none; } }
-`;

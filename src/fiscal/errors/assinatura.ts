@@ -1,11 +1,9 @@
 /** Codes of the signature: inside the XML, 422; in the header of a JSON request, 401. In the sandbox none refuses (D-32). */
 import type { Row } from './row.ts';
 
-const NA_INTEGRACAO = 'No ambiente de integração não recusa.';
-
-/** A signature that does not hold will not hold the next time either. */
+/** A signature that does not hold will not hold the next time either; in the sandbox it is remarked upon (D-32). */
 function refusing(status: number, rows: readonly Omit<Row, 'status' | 'transitorio'>[]): readonly Row[] {
-  return rows.map((row) => ({ ...row, status, transitorio: false }));
+  return rows.map((row) => ({ ...row, status, transitorio: false, integracao: 'avisa' }));
 }
 
 export const ASSINATURA: readonly Row[] = [
@@ -13,7 +11,7 @@ export const ASSINATURA: readonly Row[] = [
     {
       codigo: 'E901',
       mensagem: 'DPS sem assinatura',
-      significado: `Em produção a DPS em XML vem assinada pelo prestador, e esta não traz o elemento Signature. ${NA_INTEGRACAO}`,
+      significado: 'Em produção a DPS em XML vem assinada pelo prestador, e esta não traz o elemento Signature.',
       comoResolver:
         'Assine infDPS com o certificado A1 do prestador (C14N exclusiva, RSA-SHA256, SHA-256) e ponha Signature depois de infDPS, dentro de DPS.',
       origem: 'Especificação, Authentication: XML path; decisões D-30 e D-32',
@@ -22,7 +20,8 @@ export const ASSINATURA: readonly Row[] = [
     {
       codigo: 'E902',
       mensagem: 'A assinatura não confere com o documento',
-      significado: `O resumo de infDPS ou o valor da assinatura não se confirma, ou a assinatura usa algoritmos, transformações ou referência fora do perfil aceito. A mensagem diz o que foi achado e o que se pede. ${NA_INTEGRACAO}`,
+      significado:
+        'O resumo de infDPS ou o valor da assinatura não se confirma, ou a assinatura usa algoritmos, transformações ou referência fora do perfil aceito. A mensagem diz o que foi achado e o que se pede.',
       comoResolver:
         'Assine por último e envie os mesmos bytes, sem reindentar nem recodificar. Use uma só Reference, ao Id de infDPS, com enveloped-signature e C14N exclusiva, RSA-SHA256 e SHA-256.',
       origem: 'Especificação, Authentication: XML path; decisão D-33',
@@ -31,7 +30,7 @@ export const ASSINATURA: readonly Row[] = [
     {
       codigo: 'E903',
       mensagem: 'Certificado da assinatura fora da validade',
-      significado: `O certificado ainda não vale ou já venceu na data da emissão. ${NA_INTEGRACAO}`,
+      significado: 'O certificado ainda não vale ou já venceu na data da emissão.',
       comoResolver: 'Renove o certificado do prestador e assine de novo.',
       origem: 'Especificação, Authentication: XML path',
       nacional: 'O padrão nacional responde E0715.',
@@ -39,7 +38,8 @@ export const ASSINATURA: readonly Row[] = [
     {
       codigo: 'E904',
       mensagem: 'Certificado ilegível ou não confiável',
-      significado: `X509Certificate não contém um certificado que se possa ler, ou a sua cadeia não chega a uma raiz em que o município confia, ou ele foi revogado. ${NA_INTEGRACAO}`,
+      significado:
+        'X509Certificate não contém um certificado que se possa ler, ou a sua cadeia não chega a uma raiz em que o município confia, ou ele foi revogado.',
       comoResolver:
         'Ilegível: ponha em X509Certificate o certificado do prestador, em DER e Base64, sem cabeçalhos nem quebras de linha. Cadeia não confiável: assine com um certificado ICP-Brasil; se já é, a mensagem diz que autoridade falta, e o município a acrescenta. Revogado: peça outro à autoridade que o emitiu.',
       origem: 'Especificação, Authentication: XML path; decisão D-30',
@@ -48,14 +48,15 @@ export const ASSINATURA: readonly Row[] = [
     {
       codigo: 'E905',
       mensagem: 'Assinatura sem o certificado',
-      significado: `Signature não traz KeyInfo/X509Data/X509Certificate, e sem ele não se sabe quem assinou. ${NA_INTEGRACAO}`,
+      significado: 'Signature não traz KeyInfo/X509Data/X509Certificate, e sem ele não se sabe quem assinou.',
       comoResolver: 'Configure a biblioteca de assinatura para incluir o certificado do assinante em KeyInfo.',
       origem: 'Especificação, Authentication: XML path',
     },
     {
       codigo: 'E906',
       mensagem: 'O certificado não é do prestador',
-      significado: `O CNPJ ou CPF do certificado não é o de prest. O CNPJ se compara pelos 8 primeiros caracteres, o CPF por inteiro. ${NA_INTEGRACAO}`,
+      significado:
+        'O CNPJ ou CPF do certificado não é o de prest. O CNPJ se compara pelos 8 primeiros caracteres, o CPF por inteiro.',
       comoResolver: 'Assine com o certificado do prestador que emite; o da matriz serve às filiais.',
       origem: 'Especificação, Authentication: XML path; decisão D-31',
       nacional: 'O padrão nacional responde E0718.',
@@ -65,7 +66,8 @@ export const ASSINATURA: readonly Row[] = [
     {
       codigo: 'E9002',
       mensagem: 'Requisição JSON sem assinatura',
-      significado: `Em produção o corpo JSON vem com a assinatura no cabeçalho: X-DPS-Assinatura na emissão, X-Evento-Assinatura nos eventos. ${NA_INTEGRACAO}`,
+      significado:
+        'Em produção o corpo JSON vem com a assinatura no cabeçalho: X-DPS-Assinatura na emissão, X-Evento-Assinatura nos eventos.',
       comoResolver:
         'Assine os bytes do corpo em CMS destacado (PKCS#7), com o certificado dentro, e envie em Base64 no cabeçalho.',
       origem: 'Especificação, Authentication: JSON path; decisões D-30 e D-32',
@@ -73,7 +75,8 @@ export const ASSINATURA: readonly Row[] = [
     {
       codigo: 'E9003',
       mensagem: 'A assinatura não confere com o corpo',
-      significado: `O cabeçalho não traz um CMS que se possa ler, a assinatura não cobre exatamente os bytes recebidos, ou a cadeia do certificado não é confiável. ${NA_INTEGRACAO}`,
+      significado:
+        'O cabeçalho não traz um CMS que se possa ler, a assinatura não cobre exatamente os bytes recebidos, ou a cadeia do certificado não é confiável.',
       comoResolver:
         'Assine os bytes que vão na requisição e não serialize o JSON de novo depois: um espaço ou uma ordem de chaves diferente já invalida a assinatura.',
       origem: 'Especificação, Authentication: JSON path; decisão D-30',
@@ -81,7 +84,7 @@ export const ASSINATURA: readonly Row[] = [
     {
       codigo: 'E9006',
       mensagem: 'Certificado da requisição JSON fora da validade',
-      significado: `O certificado que assinou o corpo ainda não vale ou já venceu. ${NA_INTEGRACAO}`,
+      significado: 'O certificado que assinou o corpo ainda não vale ou já venceu.',
       comoResolver: 'Renove o certificado e assine de novo.',
       origem: 'Especificação, Authentication: JSON path',
     },
@@ -89,19 +92,21 @@ export const ASSINATURA: readonly Row[] = [
       codigo: 'E9007',
       mensagem: 'O certificado não é da parte esperada',
       significado:
-        'Quem assinou não é o prestador da DPS nem o autor do evento; ou, na consulta por DPS em produção, a conexão não traz o certificado de uma parte da nota. O CNPJ se compara pela raiz, o CPF por inteiro. No ambiente de integração não recusa.',
+        'Quem assinou não é o prestador da DPS nem o autor do evento; ou, na consulta por DPS em produção, a conexão não traz o certificado de uma parte da nota. O CNPJ se compara pela raiz, o CPF por inteiro.',
       comoResolver:
         'Assine com o certificado do prestador, e um evento com o da parte que o registra. Na consulta por DPS apresente um certificado de cliente (TLS) do prestador, tomador ou intermediário, ou consulte pela chave de acesso.',
       origem: 'Especificação, Authentication: JSON path; decisões D-31 e D-41',
     },
-    {
-      codigo: 'E9016',
-      mensagem: 'Evento de ofício ou de sistema não se registra por este canal',
-      significado:
-        'O tipo do evento é registrado pelo município ou pelo sistema nacional, e não por uma parte da nota: análise fiscal deferida ou indeferida, confirmação tácita, anulação de rejeição, cancelamento, bloqueio e desbloqueio por ofício.',
-      comoResolver: 'Procure a prefeitura. O catálogo motivos_evento mostra os tipos que este canal recebe.',
-      origem: 'Especificação, Errors: E9016; decisão D-50',
-      reservado: true,
-    },
   ]),
+  {
+    codigo: 'E9016',
+    mensagem: 'Evento de ofício ou de sistema não se registra por este canal',
+    significado:
+      'O tipo do evento é registrado pelo município ou pelo sistema nacional, e não por uma parte da nota: análise fiscal deferida ou indeferida, confirmação tácita, anulação de rejeição, cancelamento, bloqueio e desbloqueio por ofício.',
+    comoResolver: 'Procure a prefeitura. O catálogo motivos_evento mostra os tipos que este canal recebe.',
+    origem: 'Especificação, Errors: E9016; decisão D-50',
+    reservado: true,
+    status: 401,
+    transitorio: false,
+  },
 ];

@@ -2,55 +2,65 @@
  * What the page of a code shows, before it is Markdown or HTML: the facts of its row, the fields that answer with it,
  * and its examples as fragments of XML with the answers that the law really gives them.
  */
-import type { Fault } from '../fault.ts';
+import type { Aviso, Fault } from '../fault.ts';
 import { INF_DPS } from '../layout/dps.ts';
 import { elementsOf, type Group, type Item, type Leaf } from '../layout/vocabulary.ts';
 import { exampleXml } from '../rules/example.ts';
-import type { Patch } from '../rules/rule.ts';
-import { type ExampleLine, faultsOf, linesOf } from '../rules/trial.ts';
-import type { PublicError } from './row.ts';
+import type { AnyRule, Patch } from '../rules/rule.ts';
+import { avisosOn, type ExampleLine, faultsOf, isJsonOnly, linesOf } from '../rules/trial.ts';
+import type { Alcance, PublicError } from './row.ts';
 
 /** `marked`: the line that the answer is about. */
 export type FragmentLine = { readonly text: string; readonly marked: boolean };
 export type Fragment = readonly FragmentLine[];
 
+/** What matters of an example, as it is sent; absent where that form cannot say it. */
+export type Sample = { readonly xml: Fragment | undefined; readonly json: Fragment | undefined };
+
 /** One rule, or the structure as a whole, with its examples. */
 export type Case = {
   /** Path of the layout; absent for structure. */
   readonly at: string | undefined;
-  /** Where the meaning of the code does not say it already. */
+  /** What the code itself does not say already. */
+  readonly title: string | undefined;
   readonly why: string | undefined;
+  readonly mend: string | undefined;
+  /** Where it is not that of the code as a whole. */
+  readonly alcance: Alcance | undefined;
   readonly expected: string | undefined;
-  readonly rejected: readonly { readonly fragment: Fragment; readonly answers: readonly Fault[] }[];
-  readonly accepted: readonly Fragment[];
+  /** Of a rule that never refuses these are remarked upon. */
+  readonly rejected: readonly { readonly sample: Sample; readonly answers: readonly (Fault | Aviso)[] }[];
+  readonly refuses: boolean;
+  readonly accepted: readonly Sample[];
 };
 
 export type ErrorPage = {
   readonly http: string;
   readonly retry: string;
+  /** Whom it concerns: what it does in production and what in the sandbox. */
+  readonly reach: string;
   /** What a reader must know before the rest, when the code is not simply one that is sent. */
   readonly notice: string | undefined;
-  /** Elements that answer with it: of its only rule, and of the layout where it names the code. */
+  /** Elements that answer with it: of its rules, and of the layout where it names the code. */
   readonly fields: readonly string[];
   readonly cases: readonly Case[];
 };
 
 export function pageOf(error: PublicError): ErrorPage {
-  const cases = casesOf(error);
   return {
     http: httpOf(error),
     retry: retryOf(error),
+    reach: reachOf(error),
     notice: noticeOf(error),
-    fields: fieldsOf(error.codigo, cases),
-    cases,
+    fields: fieldsOf(error),
+    cases: casesOf(error),
   };
 }
 
-/** Where there are several cases, each names its own place. */
-function fieldsOf(codigo: string, cases: readonly Case[]): readonly string[] {
+/** The elements of the DPS, or of the note, that a code is about: of its rules, and of the layout where it names it. */
+export function fieldsOf({ codigo, regras }: PublicError): readonly string[] {
   const named = GENERAL.has(codigo) ? [] : (FIELDS_BY_CODE.get(codigo) ?? []);
-  const [only, ...others] = cases;
-  return others.length > 0 || only?.at === undefined ? named : [...new Set([only.at, ...named])];
+  return [...new Set([...regras.map(({ at }) => at), ...named])];
 }
 
 function httpOf({ status, statuses }: PublicError): string {
@@ -66,12 +76,30 @@ function retryOf({ status, transitorio }: PublicError): string {
     : 'A mesma requisição, repetida, terá a mesma resposta.';
 }
 
-function noticeOf({ situacao, substituidoPor, status }: PublicError): string | undefined {
+/** Whom a code concerns, in words: what it does in production and what in the sandbox. */
+export function reachOf({ alcance, integracao, regras, exemplos }: PublicError): string {
+  const isByFacts = regras.length > 0 && exemplos === undefined && regras.every(({ rejects }) => rejects.length === 0);
+  return [REACH[integracao ?? alcance], ...(isByFacts ? [BY_FACTS] : [])].join(' ');
+}
+
+const REACH: Readonly<Record<Alcance | 'avisa' | 'nao_verifica', string>> = {
+  geral: 'Vale em produção e no ambiente de integração.',
+  nacional:
+    'Regra nacional, que a especificação deste serviço não nomeia. Em produção recusa; no ambiente de integração a nota sai, com um aviso de que em produção seria recusada. Um município pode escolher o contrário.',
+  aviso: 'Nunca recusa: em produção e no ambiente de integração é um aviso, que acompanha a nota emitida.',
+  avisa: 'Vale em produção. No ambiente de integração não recusa: um aviso diz o que a produção responderia.',
+  nao_verifica: 'Vale em produção. No ambiente de integração não se verifica.',
+};
+
+/** What is said of a code whose refusal no document decides alone. */
+const BY_FACTS = 'Depende também do que não está no documento: o cadastro do município, o ambiente ou a data.';
+
+function noticeOf({ situacao, substituidoPor }: PublicError): string | undefined {
   if (situacao === 'substituido')
     return `Código antigo, que nenhuma resposta traz. O que se recebe é ${substituidoPor}.`;
   if (situacao === 'reservado')
     return 'Código reservado: o sentido está fixado, e esta versão do serviço ainda não o envia.';
-  return status === 'aviso' ? 'É um aviso: acompanha a nota emitida e nada recusa.' : undefined;
+  return undefined;
 }
 
 // Which elements answer with which code.
@@ -103,32 +131,54 @@ function fieldsByCode(
 
 // Examples.
 
-function casesOf({ codigo, significado, exemplos, regras }: PublicError): readonly Case[] {
-  const structure = exemplos === undefined ? [] : [caseOf(codigo, exemplos.rejects, exemplos.accepts, undefined)];
+function casesOf({
+  codigo,
+  mensagem,
+  significado,
+  comoResolver,
+  alcance,
+  exemplos,
+  regras,
+}: PublicError): readonly Case[] {
+  const structure = exemplos === undefined ? [] : [caseOf({ code: codigo, ...exemplos, at: undefined })];
   return [
     ...structure,
-    ...regras.map(({ at, why, expected, rejects, accepts }) => ({
-      ...caseOf(codigo, rejects, accepts, at),
-      why: significado.includes(why) ? undefined : why,
-      expected,
-    })),
+    ...regras.map((rule) => {
+      const own: Alcance = rule.scope ?? 'geral';
+      return {
+        ...caseOf(rule),
+        title: rule.title === mensagem ? undefined : rule.title,
+        why: significado.includes(rule.why) ? undefined : rule.why,
+        mend: rule.mend === comoResolver ? undefined : rule.mend,
+        alcance: own === alcance ? undefined : own,
+        expected: rule.expected,
+      };
+    }),
   ];
 }
 
-function caseOf(codigo: string, rejects: readonly Patch[], accepts: readonly Patch[], at: string | undefined): Case {
+type Exemplified = Pick<AnyRule, 'code' | 'scope' | 'rejects' | 'accepts'> & { readonly at: string | undefined };
+
+function caseOf({ code, at, scope, rejects, accepts }: Exemplified): Case {
   const marked = new Set(at === undefined ? [] : [at]);
   const context = sharedBy([...rejects, ...accepts]);
+  const refuses = scope !== 'aviso';
   const rejected = rejects.map((patch) => {
-    const answers = faultsOf(patch);
-    const here = answers.filter((fault) => fault.codigo === codigo).map(({ xpath }) => pathOf(xpath));
+    const answers = refuses ? faultsOf(patch) : avisosOn(patch).filter(({ codigo }) => codigo === code);
+    const here = answers.filter(({ codigo }) => codigo === code).map(({ xpath }) => pathOf(xpath));
     for (const path of here) marked.add(path);
-    return { fragment: fragmentOf(patch, { about: here, marked: new Set(here), context }), answers };
+    return { sample: sampleOf(patch, { about: here, marked: new Set(here), context }), answers };
   });
   // What the refusal missed is shown where it is there.
   const missed = rejects.flatMap((patch) => Object.keys(patch).filter((path) => patch[path as keyof Patch] === null));
   const about = at === undefined ? [] : [at, ...missed];
-  const accepted = accepts.map((patch) => fragmentOf(patch, { about, marked, context }));
-  return { at, why: undefined, expected: undefined, rejected, accepted };
+  const accepted = accepts.map((patch) => sampleOf(patch, { about, marked, context }));
+  const said = { title: undefined, why: undefined, mend: undefined, alcance: undefined, expected: undefined };
+  return { at, ...said, refuses, rejected, accepted };
+}
+
+function sampleOf(patch: Patch, view: View): Sample {
+  return { xml: isJsonOnly(patch) ? undefined : fragmentOf(patch, view), json: undefined };
 }
 
 /** What all the patches of a case set alike: what the example needs, and not what it shows. */

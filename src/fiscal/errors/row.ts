@@ -22,11 +22,19 @@ export type Row = {
   readonly nacional?: string;
   /** Of structure, which is no rule; the tests run them. */
   readonly exemplos?: Examples;
+  /** What becomes of it in the sandbox, where that is not what production does: a remark, or nothing at all. */
+  readonly integracao?: 'avisa' | 'nao_verifica';
   /** No line of the service sends it yet: its meaning is fixed, and nobody receives it. */
   readonly reservado?: true;
   /** An older name that is not sent; this is the code that is. */
   readonly substituidoPor?: string;
 };
+
+/**
+ * Whom a code concerns (D-86). `geral`: it refuses everywhere. `nacional`: a rule of the national standard alone, which
+ * refuses in production and is a remark in the sandbox. `aviso`: it never refuses.
+ */
+export type Alcance = 'geral' | 'nacional' | 'aviso';
 
 export type PublicError = {
   readonly codigo: string;
@@ -38,6 +46,8 @@ export type PublicError = {
   readonly transitorio: boolean;
   readonly origem: string;
   readonly nacional: string | undefined;
+  readonly alcance: Alcance;
+  readonly integracao: Row['integracao'];
   readonly exemplos: Examples | undefined;
   readonly situacao: 'enviado' | 'reservado' | 'substituido';
   readonly substituidoPor: string | undefined;

@@ -45,10 +45,10 @@ export const SERVICO: readonly Row[] = [
     codigo: 'E102',
     status: 403,
     mensagem: 'Prestador não autorizado a emitir NFS-e',
-    significado:
-      'O prestador está cadastrado, mas nenhum dos seus estabelecimentos está autorizado a emitir. No ambiente de integração esta verificação não é feita.',
+    significado: 'O prestador está cadastrado, mas nenhum dos seus estabelecimentos está autorizado a emitir.',
     comoResolver: 'Peça à prefeitura a autorização para emitir NFS-e. Até lá, a mesma DPS terá a mesma resposta.',
     transitorio: false,
+    integracao: 'nao_verifica',
     origem: 'Especificação, Errors: E102',
   },
   {
@@ -56,9 +56,10 @@ export const SERVICO: readonly Row[] = [
     status: 422,
     mensagem: 'Inscrição municipal não é deste prestador',
     significado:
-      'A inscrição de prest/IM não é de nenhum estabelecimento do prestador neste município. Pontuação e zeros à esquerda não contam na comparação. No ambiente de integração esta verificação não é feita.',
+      'A inscrição de prest/IM não é de nenhum estabelecimento do prestador neste município. Pontuação e zeros à esquerda não contam na comparação.',
     comoResolver: 'Envie a inscrição que está no cadastro da prefeitura, ou retire o elemento IM, que é opcional.',
     transitorio: false,
+    integracao: 'nao_verifica',
     origem: 'Especificação, Errors: E103',
   },
   {

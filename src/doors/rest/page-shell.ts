@@ -1,0 +1,196 @@
+/**
+ * What every page has around what it says: escaped text, the frame of the document, its style, and the policy under
+ * which a browser shows it. Nothing is fetched; the only script is the one below, let in by its digest.
+ */
+import { createHash } from 'node:crypto';
+
+/** Text that is HTML already. */
+export type Html = { readonly html: string };
+
+export type Inserted = string | Html | readonly Inserted[] | undefined;
+
+/** Escapes what is inserted, unless it is HTML. */
+export function html(strings: TemplateStringsArray, ...inserted: readonly Inserted[]): Html {
+  return { html: strings.reduce((text, part, place) => text + markup(inserted[place - 1]) + part) };
+}
+
+function markup(inserted: Inserted): string {
+  if (inserted === undefined) return '';
+  if (typeof inserted === 'string') return inserted.replace(/[&<>"']/g, (character) => ENTITIES[character]!);
+  return 'html' in inserted ? inserted.html : inserted.map(markup).join('');
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** A path, or a text with long names in it, that may break on a narrow screen where a slash or a low line stands. */
+export function breakable(text: string): Inserted {
+  return text.split(/(?<=[/_])/).flatMap((part, place) => (place === 0 ? [part] : [html`<wbr>`, part]));
+}
+
+/** `filters`: the page has a list that is filtered while one types. `searching`: it came filtered. */
+type Ways = { readonly filters?: boolean; readonly searching?: boolean };
+
+/** A whole page. */
+export function document(title: string, main: Html, { filters = false, searching = false }: Ways = {}): string {
+  return html`<!doctype html>
+<html lang="pt-BR">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<style>${{ html: STYLE }}</style>
+</head>
+<body${searching ? html` class="searching"` : undefined}>
+<main>${main}
+</main>
+${filters ? html`<script>${{ html: FILTER }}</script>\n` : undefined}</body>
+</html>
+`.html;
+}
+
+/**
+ * The filter of the index: the same as `found` in `../../fiscal/errors/search.ts`, over what the page brings. Without it
+ * the form asks the service.
+ */
+const FILTER = `
+(() => {
+  const fold = (text) => text.normalize('NFD').replace(/[\\u0300-\\u036f]/g, '').toLowerCase();
+  const box = document.querySelector('input[name=q]');
+  const said = document.getElementById('achados');
+  const items = [...document.querySelectorAll('li[data-c]')].map((li) => (
+    { li, code: li.dataset.c, text: li.dataset.c + ' ' + fold(li.querySelector('span').textContent) + ' ' + li.dataset.b }));
+  const sections = [...document.querySelectorAll('section[data-g]')];
+  const find = (asked) => {
+    const words = asked.split(/\\s+/).filter(Boolean);
+    if (words.length === 1 && /^e?\\d{1,4}$/.test(words[0])) {
+      const byCode = items.filter(({ code }) => code.includes(words[0]));
+      if (byCode.length > 0) return byCode;
+    }
+    return items.filter(({ text }) => words.every((word) => text.includes(word)));
+  };
+  const filter = () => {
+    const asked = fold(box.value).trim();
+    const hits = new Set(find(asked));
+    for (const item of items) item.li.hidden = !hits.has(item);
+    for (const section of sections) section.hidden = section.querySelector('li:not([hidden])') === null;
+    document.body.classList.toggle('searching', asked !== '');
+    said.textContent = asked === '' ? '' : hits.size === 0 ? said.dataset.none
+      : hits.size === 1 ? '1 código' : hits.size + ' códigos';
+    history.replaceState(null, '', asked === '' ? location.pathname : '?q=' + encodeURIComponent(box.value.trim()));
+  };
+  box.addEventListener('input', filter);
+})();
+`;
+
+const STYLE = `
+:root { --text: #1c2024; --quiet: #5f6b76; --line: #d9dfe5; --paper: #fff; --sheet: #f5f7f9; --link: #0b5cad;
+  --bad: #b3261e; --good: #1e7a3c; --warn: #8a5a00; --edge: #8794a1; --mark: #ffe9a8; }
+@media (prefers-color-scheme: dark) {
+  :root { --text: #e4e8ec; --quiet: #9aa6b2; --line: #37414b; --paper: #14181c; --sheet: #1d2328; --link: #7db8f5;
+    --bad: #ff8a80; --good: #6fcf8f; --warn: #f0b95c; --edge: #6b7885; --mark: #5c4a12; }
+}
+* { box-sizing: border-box; }
+html { color-scheme: light dark; -webkit-text-size-adjust: 100%; }
+body { margin: 0; background: var(--paper); color: var(--text);
+  font: 1rem/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif; }
+main { max-width: 62rem; margin: 0 auto; padding: 1.5rem 1.25rem 4rem; overflow-wrap: break-word; }
+main > p, main > section > p, main > ul, .codes, .notice { max-width: 46rem; }
+[hidden] { display: none !important; }
+h1 { font-size: 1.6rem; line-height: 1.25; margin: .75rem 0 1rem; text-wrap: balance; }
+h1 code { display: block; color: var(--quiet); font-size: 1rem; font-weight: 400; margin-bottom: .25rem; }
+h2 { font-size: 1.1rem; margin: 2rem 0 .5rem; }
+h3 { font-size: 1rem; margin: 1.75rem 0 .5rem; }
+p, ul { margin: 0 0 .75rem; }
+a { color: var(--link); text-underline-offset: .15em; }
+code, pre { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace; font-size: .9em; }
+pre { background: var(--sheet); border: 1px solid var(--line); border-radius: .375rem; margin: 0; padding: .75rem 1rem;
+  overflow-x: auto; line-height: 1.5; }
+pre code { font-size: .85rem; }
+mark { background: var(--mark); color: inherit; border-radius: .2rem; padding: .1rem .2rem; margin: 0 -.2rem; }
+nav { font-size: .95rem; }
+small { font-size: .8rem; }
+.status small, .codes small { border: 1px solid var(--line); border-radius: 1rem; padding: .05rem .55rem; color: var(--quiet);
+  white-space: nowrap; font-family: system-ui, sans-serif; }
+.status small.national, .codes small.national { color: var(--link); border-color: currentColor; }
+.status small.remark, .codes small.remark { color: var(--warn); border-color: currentColor; }
+.search { display: flex; gap: .5rem; max-width: 46rem; margin: 1rem 0 .5rem; }
+.search input { flex: 1; min-width: 0; font: inherit; color: inherit; background: var(--paper); padding: .5rem .75rem;
+  border: 1px solid var(--edge); border-radius: .375rem; }
+.search button { font: inherit; color: inherit; background: var(--sheet); padding: .5rem .9rem; cursor: pointer;
+  border: 1px solid var(--edge); border-radius: .375rem; }
+:focus-visible { outline: .15rem solid var(--link); outline-offset: .1rem; }
+#achados { min-height: 1.55em; color: var(--quiet); margin: 0; }
+.top { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: .25rem 1rem; }
+.top .search { margin: 0; flex: 0 1 22rem; }
+.groups { display: flex; flex-wrap: wrap; gap: .4rem; }
+.groups a { border: 1px solid var(--line); border-radius: 1rem; padding: .15rem .7rem; text-decoration: none; }
+.searching .groups, .searching .reading { display: none; }
+.bodies { display: grid; gap: .5rem .75rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 24rem), 1fr)); }
+.bodies > div { min-width: 0; }
+.bodies small { color: var(--quiet); }
+.reach { color: var(--quiet); }
+.lead { font-size: 1.1rem; }
+.notice { border-left: .25rem solid var(--link); background: var(--sheet); padding: .6rem 1rem; }
+.status b { white-space: nowrap; }
+.origin { color: var(--quiet); font-size: .9rem; border-top: 1px solid var(--line); margin-top: 2rem; padding-top: .75rem; }
+.around { display: flex; flex-wrap: wrap; gap: .75rem; margin-top: 1.5rem; }
+.around a { flex: 1 1 14rem; border: 1px solid var(--line); border-radius: .375rem; padding: .6rem .9rem;
+  text-decoration: none; }
+.around a[rel=next] { text-align: right; }
+.around code, .around span { display: block; }
+.around span { color: var(--text); font-size: .9rem; }
+.paths, .links { padding-left: 1.2rem; }
+.codes, .routes, .answers { list-style: none; padding: 0; }
+.codes li { display: flex; gap: 1rem; align-items: baseline; justify-content: space-between;
+  border-top: 1px solid var(--line); }
+.codes a { display: grid; grid-template-columns: 4.5rem 1fr; gap: .25rem .75rem; flex: 1; padding: .45rem 0;
+  align-items: baseline; text-decoration: none; }
+.codes a span { color: var(--text); }
+.codes a:hover span, .around a:hover span { text-decoration: underline; }
+.codes .quiet a span { color: var(--quiet); }
+.routes li { border-top: 1px solid var(--line); padding: .5rem 0; }
+.routes code, .routes span { display: block; }
+.routes span { color: var(--quiet); }
+figure { margin: 0 0 1.25rem; padding-left: .9rem; border-left: .25rem solid var(--line); }
+figcaption { font-weight: 600; margin-bottom: .35rem; }
+.rejected { border-color: var(--bad); }
+.rejected figcaption, .answers b { color: var(--bad); }
+.remarked { border-color: var(--warn); }
+.remarked figcaption, .remarked .answers b { color: var(--warn); }
+.accepted { border-color: var(--good); }
+.accepted figcaption { color: var(--good); }
+.answers { margin: .5rem 0 0; }
+.answers li + li { margin-top: .5rem; }
+.answers code { display: block; color: var(--quiet); }
+@media (max-width: 32rem) {
+  main { padding: 1rem 1rem 3rem; }
+  h1 { font-size: 1.35rem; }
+  .groups { flex-wrap: nowrap; overflow-x: auto; margin: 0 -1rem; padding: .15rem 1rem .5rem; }
+  .groups a { flex: none; }
+  .codes a { display: block; }
+  .codes a span { display: block; }
+  pre { padding: .6rem .75rem; }
+}
+@media print { body { background: #fff; color: #000; } .around, nav { display: none; } }
+`;
+
+function digestOf(text: string): string {
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+}
+
+/** The pages bring their own style and one script, and send the search to where they came from: nothing else is allowed. */
+export const PAGE_POLICY = [
+  "default-src 'none'",
+  `style-src ${digestOf(STYLE)}`,
+  `script-src ${digestOf(FILTER)}`,
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ');

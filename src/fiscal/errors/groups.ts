@@ -1,0 +1,124 @@
+/**
+ * Under which heading a code is found: by what it is about, in the order in which a request meets it. A code of rules
+ * stands where its first rule does in the layout; what the layout does not tell, the family of its row does.
+ */
+import { ASSINATURA } from './assinatura.ts';
+import type { PublicError } from './row.ts';
+import { SERVICO } from './servico.ts';
+
+export type ErrorGroup = { readonly id: string; readonly titulo: string };
+
+type Heading = ErrorGroup & {
+  /** Paths of the layout, each with all that is below it; the longest that fits decides. */
+  readonly paths?: readonly string[];
+};
+
+const HEADINGS = [
+  { id: 'requisicao', titulo: 'Requisição, cadastro e consulta' },
+  { id: 'assinatura', titulo: 'Assinatura e certificado' },
+  { id: 'estrutura', titulo: 'Estrutura do documento' },
+  {
+    id: 'identificacao',
+    titulo: 'Identificação da DPS',
+    paths: [
+      'tpAmb',
+      'dhEmi',
+      'verAplic',
+      'serie',
+      'nDPS',
+      'dCompet',
+      'tpEmit',
+      'cMotivoEmisTI',
+      'chNFSeRej',
+      'cLocEmi',
+    ],
+  },
+  { id: 'substituicao', titulo: 'Substituição de outra nota', paths: ['subst'] },
+  { id: 'prestador', titulo: 'Prestador', paths: ['prest'] },
+  { id: 'tomador', titulo: 'Tomador', paths: ['toma'] },
+  { id: 'intermediario', titulo: 'Intermediário', paths: ['interm'] },
+  { id: 'servico', titulo: 'Serviço e local da prestação', paths: ['serv'] },
+  { id: 'comercio-exterior', titulo: 'Comércio exterior', paths: ['serv/comExt'] },
+  { id: 'obra', titulo: 'Obra', paths: ['serv/obra'] },
+  { id: 'evento', titulo: 'Atividade de evento', paths: ['serv/atvEvento'] },
+  { id: 'complemento', titulo: 'Informações complementares', paths: ['serv/infoCompl'] },
+  { id: 'valores', titulo: 'Valores, descontos e deduções', paths: ['valores'] },
+  {
+    id: 'issqn',
+    titulo: 'ISSQN e município de incidência',
+    paths: ['valores/trib/tribMun', 'NFSe/infNFSe/cLocIncid', 'NFSe/infNFSe/valores'],
+  },
+  { id: 'federais', titulo: 'Tributos federais', paths: ['valores/trib/tribFed'] },
+  { id: 'total', titulo: 'Total aproximado dos tributos', paths: ['valores/trib/totTrib'] },
+  { id: 'ibscbs', titulo: 'IBS e CBS', paths: ['IBSCBS'] },
+  { id: 'imovel', titulo: 'Imóvel', paths: ['IBSCBS/imovel'] },
+  { id: 'reembolso', titulo: 'Reembolso, repasse e ressarcimento', paths: ['IBSCBS/valores/gReeRepRes'] },
+  { id: 'calculo', titulo: 'IBS e CBS declarados e o cálculo oficial', paths: ['NFSe/infNFSe/IBSCBS'] },
+] as const satisfies readonly Heading[];
+
+const REQUISICAO = codesOf(SERVICO);
+const DE_ASSINATURA = codesOf(ASSINATURA);
+/** Codes of any element, or of the document as a whole, whatever single rules answer with them too. */
+const ESTRUTURA = new Set([
+  'E002',
+  'E110',
+  'E201',
+  'E202',
+  'E203',
+  'E502',
+  'E0001',
+  'E0002',
+  'E0003',
+  'E0004',
+  'E0010',
+]);
+/** The service's own numbers for what stands at a place of the DPS. */
+const PLACED = new Set(['E401', 'E402', 'E403', 'E404', 'E802']);
+
+/** The groups in their order, each with its codes in theirs; groups without any are left out. */
+export function groupsOf<Error extends PublicError>(
+  errors: readonly Error[],
+  fieldsOf: (error: Error) => readonly string[],
+): readonly (ErrorGroup & { readonly errors: readonly Error[] })[] {
+  const byHeading = Map.groupBy(errors, (error) => headingOf(error, fieldsOf(error)));
+  return HEADINGS.flatMap(({ id, titulo }) => {
+    const within = byHeading.get(id);
+    return within === undefined ? [] : [{ id, titulo, errors: within }];
+  });
+}
+
+function headingOf(error: PublicError, fields: readonly string[]): string {
+  const { codigo, regras } = error;
+  if (ESTRUTURA.has(codigo)) return 'estrutura';
+  if (DE_ASSINATURA.has(codigo)) return 'assinatura';
+  if (REQUISICAO.has(codigo) && !PLACED.has(codigo)) return 'requisicao';
+  const [first] = [...(codigo in PLACES ? [PLACES[codigo]!] : []), ...regras.map(({ at }) => at), ...fields];
+  return first === undefined ? 'estrutura' : headingAt(first);
+}
+
+/** Codes that no rule and no element names, or that elements of other groups share. */
+const PLACES: Readonly<Record<string, string>> = {
+  E0011: 'serv/obra',
+  E0014: 'nDPS',
+  E0191: 'toma',
+  E0235: 'toma',
+  E0382: 'serv/obra',
+  E404: 'valores/trib/tribMun',
+  E802: 'IBSCBS',
+  E1515: 'IBSCBS',
+};
+
+function headingAt(path: string): string {
+  let best: { readonly id: string; readonly length: number } = { id: 'estrutura', length: 0 };
+  for (const heading of HEADINGS) {
+    for (const prefix of 'paths' in heading ? heading.paths : []) {
+      const isWithin = path === prefix || path.startsWith(`${prefix}/`);
+      if (isWithin && prefix.length > best.length) best = { id: heading.id, length: prefix.length };
+    }
+  }
+  return best.id;
+}
+
+function codesOf(rows: readonly { readonly codigo: string }[]): ReadonlySet<string> {
+  return new Set(rows.map(({ codigo }) => codigo));
+}

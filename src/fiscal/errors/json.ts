@@ -1,0 +1,80 @@
+/** The public table of errors for programs: `GET /docs/erros.json`, what the pages say without their words around it. */
+import { type Case, type Fragment, pageOf, type Sample } from './page.ts';
+import type { PublicError } from './row.ts';
+
+type SampleJson = { readonly xml?: string; readonly json?: string };
+
+/** One code, with the published names of its fields. */
+export type ErrorJson = {
+  readonly codigo: string;
+  /** `enviado`, `reservado` (nothing sends it yet) or `substituido` (an older name; `substituido_por` is sent). */
+  readonly situacao: PublicError['situacao'];
+  readonly substituido_por?: string;
+  /** The usual status; null for a remark, which travels with a note that was issued. */
+  readonly status: number | null;
+  readonly todos_os_status: readonly number[];
+  readonly titulo: string;
+  readonly significado: string;
+  readonly como_resolver: string;
+  readonly transitorio: boolean;
+  readonly alcance: PublicError['alcance'];
+  /** What `alcance` means for the two environments, in words. */
+  readonly a_quem_diz_respeito: string;
+  readonly origem: string;
+  readonly em_outros_sistemas?: string;
+  readonly caminhos: readonly string[];
+  readonly doc_url: string;
+  readonly exemplos: readonly {
+    readonly caminho?: string;
+    readonly alcance: PublicError['alcance'];
+    readonly recusados: readonly (SampleJson & { readonly respostas: readonly string[] })[];
+    readonly aceitos: readonly SampleJson[];
+  }[];
+};
+
+/** One code; `pages` is the address of which the page of a code is the child. */
+export function errorJson(error: PublicError, pages: string): ErrorJson {
+  const { codigo, status, statuses, situacao, substituidoPor, alcance, nacional } = error;
+  const { reach, fields, cases } = pageOf(error);
+  return {
+    codigo,
+    situacao,
+    ...(substituidoPor === undefined ? {} : { substituido_por: substituidoPor }),
+    status: status === 'aviso' ? null : status,
+    todos_os_status: statuses,
+    titulo: error.mensagem,
+    significado: error.significado,
+    como_resolver: error.comoResolver,
+    transitorio: error.transitorio,
+    alcance,
+    a_quem_diz_respeito: reach,
+    origem: error.origem,
+    ...(nacional === undefined ? {} : { em_outros_sistemas: nacional }),
+    caminhos: fields,
+    doc_url: `${pages}/${codigo}`,
+    exemplos: cases.map((one) => caseJson(one, alcance)),
+  };
+}
+
+function caseJson(
+  { at, alcance, rejected, accepted }: Case,
+  ofCode: PublicError['alcance'],
+): ErrorJson['exemplos'][number] {
+  return {
+    ...(at === undefined ? {} : { caminho: at }),
+    alcance: alcance ?? ofCode,
+    recusados: rejected.map(({ sample, answers }) => ({
+      ...sampleJson(sample),
+      respostas: [...new Set(answers.map(({ codigo }) => codigo))],
+    })),
+    aceitos: accepted.map(sampleJson),
+  };
+}
+
+function sampleJson({ xml, json }: Sample): SampleJson {
+  return { ...(xml === undefined ? {} : { xml: textOf(xml) }), ...(json === undefined ? {} : { json: textOf(json) }) };
+}
+
+function textOf(fragment: Fragment): string {
+  return fragment.map(({ text }) => text).join('\n');
+}

@@ -1,0 +1,59 @@
+/**
+ * Finding a code by what a person remembers of it: part of its number, or words of its title, its meaning or its paths.
+ * Accents and case do not count. The page that filters while one types does the same over the same words.
+ */
+import { fieldsOf } from './page.ts';
+import type { PublicError } from './row.ts';
+
+/** Longer questions are cut: no title has so many characters. */
+export const SEARCH_MAX = 80;
+
+/** Without accents, in lower case. */
+export function folded(text: string): string {
+  return text
+    .normalize('NFD')
+    .replace(/[\u0300-\u036f]/g, '')
+    .toLowerCase();
+}
+
+export type Searchable = {
+  /** The number with and without its zeros. */
+  readonly codigo: string;
+  readonly titulo: string;
+  /** What the title does not say already, each word once. */
+  readonly words: string;
+};
+
+/** What is looked at in a code. */
+export function searchableOf(error: PublicError): Searchable {
+  const { codigo, mensagem, significado, nacional = '', regras } = error;
+  const titulo = folded(mensagem);
+  const rest = [significado, nacional, ...regras.flatMap(({ title = '', why }) => [title, why]), ...fieldsOf(error)];
+  const words = new Set(folded(rest.join(' ')).split(/[^a-z0-9/]+/));
+  const kept = [...words].filter((word) => word.length >= WORD_MIN && !titulo.includes(word));
+  return { codigo: `${folded(codigo)} ${folded(codigo.replace(/^E0+/, 'E'))}`, titulo, words: kept.join(' ') };
+}
+
+/** Shorter words are in everything. */
+const WORD_MIN = 3;
+
+/** What looks like a code, whole or in part. */
+const CODE = /^e?\d{1,4}$/;
+
+/** Which of them the question finds, in their order: by number where it is one that a code has, else by its words. */
+export function found<Item>(
+  asked: string,
+  items: readonly Item[],
+  textOf: (item: Item) => Searchable,
+): readonly Item[] {
+  const words = folded(asked.slice(0, SEARCH_MAX)).split(/\s+/).filter(Boolean);
+  const [first = ''] = words;
+  if (words.length === 1 && CODE.test(first)) {
+    const byCode = items.filter((item) => textOf(item).codigo.includes(first));
+    if (byCode.length > 0) return byCode;
+  }
+  return items.filter((item) => {
+    const { codigo, titulo, words: others } = textOf(item);
+    return words.every((word) => codigo.includes(word) || titulo.includes(word) || others.includes(word));
+  });
+}
