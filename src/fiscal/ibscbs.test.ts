@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { classificacoes } from './catalogs/catalogs.ts';
+import { type AliquotaIbsCbs, classificacoes } from './catalogs/catalogs.ts';
 import { add, type Decimal, decimal as d, formatDecimal, ZERO } from './decimal.ts';
 import {
   assessIbsCbs,
@@ -307,6 +307,52 @@ test('what nobody has published is said, not invented', () => {
   assert.deepEqual(unavailable({ ...exempt, tpEnteGov: '1' }), { unavailable: 'pRedutor', data: '2027-01-01' });
 });
 
+/** What 2027 would need: the rates of the law for the IBS, and a CBS that somebody has published. */
+const PUBLISHED: readonly AliquotaIbsCbs[] = (['IBS-UF', 'IBS-MUN', 'CBS'] as const).map((tributo) => ({
+  tributo,
+  inicio: '2027-01-01',
+  fim: '2027-12-31',
+  aliquota: tributo === 'CBS' ? '8.40' : '0.05',
+  baseLegal: 'exemplo',
+  situacao: 'confirmada',
+}));
+
+test('a row for a later year is all that its calculation needs: three tributes, paid on top of the net value', () => {
+  const note = { ...PLAIN, dCompet: '2027-03-10', vDescIncond: d('100.00'), vISSQN: d('18.00'), vLiq: d('882.00') };
+  const taxed = assessIbsCbs({ ...note, vPis: d('6.50'), vCofins: d('30.00') }, PUBLISHED);
+  assert.ok(!('unavailable' in taxed));
+  assert.deepEqual(printed(taxed), {
+    'valores/vBC': '882.00', // 1000.00 − 100.00 − 18.00; PIS and COFINS are no reducers any more
+    'valores/uf/pIBSUF': '0.05',
+    'valores/uf/pAliqEfetUF': '0.05',
+    'valores/mun/pIBSMun': '0.05',
+    'valores/mun/pAliqEfetMun': '0.05',
+    'valores/fed/pCBS': '8.40',
+    'valores/fed/pAliqEfetCBS': '8.40',
+    'totCIBS/vTotNF': '956.97', // 882.00 + 74.09 + 0.88
+    'totCIBS/gIBS/vIBSTot': '0.88', // 0.44 + 0.44
+    'totCIBS/gIBS/gIBSUFTot/vIBSUF': '0.44', // 882.00 × 0.05 % = 0.441
+    'totCIBS/gIBS/gIBSMunTot/vIBSMun': '0.44',
+    'totCIBS/gCBS/vCBS': '74.09', // 882.00 × 8.40 % = 74.088
+  });
+
+  // 60 % less: 0.02, 0.02, 3.36
+  const reduced = assessIbsCbs({ ...note, CST: '200', cClassTrib: '200028' }, PUBLISHED);
+  assert.ok(!('unavailable' in reduced));
+  assert.equal(formatDecimal(reduced.valores.uf.pAliqEfetUF), '0.02');
+  assert.equal(formatDecimal(reduced.totCIBS.gIBS.gIBSUFTot.vIBSUF), '0.18'); // 882.00 × 0.02 % = 0.1764
+  assert.equal(formatDecimal(reduced.totCIBS.gCBS.vCBS), '29.64'); // 882.00 × 3.36 % = 29.6352
+
+  const suspended = { ...note, CST: '550', cClassTrib: '550016' };
+  const regular = assessIbsCbs({ ...suspended, gTribRegular: { CSTReg: '000', cClassTribReg: '000001' } }, PUBLISHED);
+  assert.ok(!('unavailable' in regular));
+  assert.equal(formatDecimal(regular.totCIBS.gTribRegular!.vTribRegCBS), '74.09');
+  assert.deepEqual(assessIbsCbs({ ...note, dCompet: '2028-01-01' }, PUBLISHED), {
+    unavailable: 'IBS-UF',
+    data: '2028-01-01',
+  });
+});
+
 test('without a rate to apply later years are assessed: vTotNF is vLiq and nothing more', () => {
   expectFields({ dCompet: '2027-01-01', CST: '410', cClassTrib: '410004' }, { vTotNF: '1000.00', vBC: '1000.00' });
 });
@@ -501,14 +547,14 @@ test('without the address that decides, the place is that of the provider', () =
   assert.equal(placeOfIbsCbs({ ...nobody, cLocEmi: '9999998' }, '100301'), undefined);
 });
 
-function indOpOf(cTribNac: string, cNBS: string, cClassTrib: string): string {
+function indOpOf(cTribNac: string, cNBS: string, cClassTrib: string, imovel?: { readonly cCIB: string }): string {
   const serv = { ...DPS.serv, cServ: { cTribNac, cNBS, xDescServ: 'Serviço' } };
   const trib = { gIBSCBS: { CST: cClassTrib.slice(0, 3), cClassTrib } };
-  return defaultIndOp({ ...DPS, serv, IBSCBS: { valores: { trib } } });
+  return defaultIndOp({ ...DPS, serv, IBSCBS: { valores: { trib }, ...(imovel === undefined ? {} : { imovel }) } });
 }
 
 test('the indicator that the correlation leaves no choice about', () => {
-  assert.equal(indOpOf('071001', '118031000', '000001'), '020201');
+  assert.equal(indOpOf('071001', '118031000', '000001', { cCIB: '12345678' }), '020201');
   assert.equal(indOpOf('171001', '118066100', '000001'), '040101');
   assert.equal(indOpOf('010101', '115021000', '000001'), '100301');
   assert.equal(
@@ -519,6 +565,7 @@ test('the indicator that the correlation leaves no choice about', () => {
 });
 
 test('otherwise the indicator of all other services', () => {
+  assert.equal(indOpOf('071001', '118031000', '000001'), '100301', '020201 demands a property, and there is none');
   assert.equal(indOpOf('040101', '123012200', '200029'), '100301', 'three candidates: 030101, 030102 and 100301');
   assert.equal(indOpOf('071001', '118031000', '410004'), '100301', 'a classification that the service does not have');
   assert.equal(indOpOf('220101', '106042100', '820006'), '100301', '080101, which the NFS-e of toll roads alone uses');

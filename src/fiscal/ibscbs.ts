@@ -6,7 +6,7 @@
  * elsewhere. Deliberately absent: presumed credit, of which none is in force in the only year with published rates; the
  * halved base of CST 222 and the rates per quantity of 620, which no service has.
  */
-import type { CAMPOS_LOCAL, Classificacao, TributoIbsCbs } from './catalogs/catalogs.ts';
+import type { AliquotaIbsCbs, CAMPOS_LOCAL, Classificacao, TributoIbsCbs } from './catalogs/catalogs.ts';
 import {
   aliquotaIbsCbs,
   aliquotasIbsCbs,
@@ -88,16 +88,20 @@ const ROUNDING: Rounding = 'half-up';
 
 /**
  * Each tribute is rounded to the cent once, then summed; effective rates have two decimals. A base below zero is given as
- * the formula left it, with the negative tributes that follow, so that a rule can say it.
+ * the formula left it, with the negative tributes that follow, so that a rule can say it. `tabela`: the published rates, which
+ * are data; a row more in the catalog is all that a new year needs.
  */
-export function assessIbsCbs(input: IbsCbsInput): IbsCbsAmounts | IbsCbsUnavailable {
+export function assessIbsCbs(
+  input: IbsCbsInput,
+  tabela: readonly AliquotaIbsCbs[] = aliquotasIbsCbs(),
+): IbsCbsAmounts | IbsCbsUnavailable {
   const { dCompet, vCalcReeRepRes, tpEnteGov, vLiq } = input;
   const treatment = treatmentOf(input.CST, input.cClassTrib);
-  const rates = ratesOf(treatment, dCompet);
+  const rates = ratesOf(treatment, dCompet, tabela);
   if ('unavailable' in rates) return rates;
 
   const vBC = baseOf(input);
-  const gTribRegular = regularOf(input, treatment, vBC);
+  const gTribRegular = regularOf(input, treatment, vBC, tabela);
   if (gTribRegular !== undefined && 'unavailable' in gTribRegular) return gTribRegular;
 
   if (tpEnteGov !== undefined && dCompet > TEST_YEAR_END) return { unavailable: 'pRedutor', data: dCompet };
@@ -186,14 +190,18 @@ type Rates = { readonly uf: Decimal; readonly mun: Decimal; readonly cbs: Decima
 
 const NO_RATES: Rates = { uf: ZERO, mun: ZERO, cbs: ZERO };
 
-function ratesOf({ levied, hasOwnRates }: Treatment, data: string): Rates | IbsCbsUnavailable {
+function ratesOf(
+  { levied, hasOwnRates }: Treatment,
+  data: string,
+  tabela: readonly AliquotaIbsCbs[],
+): Rates | IbsCbsUnavailable {
   if (!levied) return NO_RATES;
   if (hasOwnRates && data > TEST_YEAR_END) return { unavailable: 'IBS-UF', data };
-  const uf = aliquotaIbsCbs('IBS-UF', data);
+  const uf = aliquotaIbsCbs('IBS-UF', data, tabela)?.aliquota;
   if (uf === undefined) return { unavailable: 'IBS-UF', data };
-  const mun = aliquotaIbsCbs('IBS-MUN', data);
+  const mun = aliquotaIbsCbs('IBS-MUN', data, tabela)?.aliquota;
   if (mun === undefined) return { unavailable: 'IBS-MUN', data };
-  const cbs = aliquotaIbsCbs('CBS', data);
+  const cbs = aliquotaIbsCbs('CBS', data, tabela)?.aliquota;
   if (cbs === undefined) return { unavailable: 'CBS', data };
   return { uf: decimal(uf), mun: decimal(mun), cbs: decimal(cbs) };
 }
@@ -260,11 +268,12 @@ function regularOf(
   { gTribRegular, dCompet }: IbsCbsInput,
   { demandsRegular }: Treatment,
   vBC: Decimal,
+  tabela: readonly AliquotaIbsCbs[],
 ): TribRegular | IbsCbsUnavailable | undefined {
   const classificacao = gTribRegular && demandsRegular ? classificacaoOf(gTribRegular.cClassTribReg) : undefined;
   if (gTribRegular === undefined || classificacao === undefined) return undefined;
   const treatment = treatmentBy(gTribRegular.CSTReg, classificacao);
-  const rates = ratesOf(treatment, dCompet);
+  const rates = ratesOf(treatment, dCompet, tabela);
   if ('unavailable' in rates) return rates;
   const pAliqEfeRegIBSUF = effectiveRate(rates.uf, treatment.pRedIBS);
   const pAliqEfeRegIBSMun = effectiveRate(rates.mun, treatment.pRedIBS);
@@ -414,10 +423,7 @@ function declaredDeferral({ pDif }: TributeFields, { gDif }: IbsCbsInput): strin
 
 function rateInWords(tributo: TributoIbsCbs, { CST, cClassTrib, dCompet }: IbsCbsInput): string {
   if (!treatmentOf(CST, cClassTrib).levied) return `CST ${CST}: sem alíquota a aplicar`;
-  const row = aliquotasIbsCbs().find(
-    ({ tributo: of, inicio, fim }) => of === tributo && inicio <= dCompet && dCompet <= fim,
-  );
-  return `alíquota de ${tributo} em ${dCompet} (${row?.baseLegal})`;
+  return `alíquota de ${tributo} em ${dCompet} (${aliquotaIbsCbs(tributo, dCompet)?.baseLegal})`;
 }
 
 function baseInWords(input: IbsCbsInput): string {
@@ -523,15 +529,27 @@ function country(cPais: string | undefined): IbsCbsPlace | undefined {
  */
 const REMAINING_SERVICES = '100301';
 
+/** Indicators of operations with a property, which the note then has to identify (E0932). */
+export const INDICADORES_DE_IMOVEL: ReadonlySet<string> = new Set(['020101', '020201', '020301']);
+
 /**
- * The operation indicator of a sender that gave none (D-15): the only one that Anexo VIII has for the service, its NBS
- * and its classification, else the one for all other services. The annex is initial work (D-84), so an indicator
- * that the national environment would not take (E0901) is not drawn from it.
+ * The operation indicator of a sender that gave none (D-15): the one that Anexo VIII has for the service, else the one for
+ * all other services; one that demands a property only when there is a property.
  */
-export function defaultIndOp({ serv: { cServ }, IBSCBS }: Dps): string {
+export function defaultIndOp(dps: Dps): string {
+  const cIndOp = correlatedIndOp(dps);
+  const lacksImovel = cIndOp !== undefined && INDICADORES_DE_IMOVEL.has(cIndOp) && dps.IBSCBS?.imovel === undefined;
+  return cIndOp === undefined || lacksImovel ? REMAINING_SERVICES : cIndOp;
+}
+
+/**
+ * The only indicator that Anexo VIII has for the service, its NBS and its classification. The annex is initial work
+ * (D-84), so an indicator that the national environment would not take (E0901) is not drawn from it.
+ */
+export function correlatedIndOp({ serv: { cServ }, IBSCBS }: Dps): string | undefined {
   const subitem = servicoOf(cServ.cTribNac)?.subitem;
   const cClassTrib = IBSCBS?.valores.trib.gIBSCBS.cClassTrib;
-  if (subitem === undefined || cClassTrib === undefined) return REMAINING_SERVICES;
+  if (subitem === undefined || cClassTrib === undefined) return undefined;
 
   const ofNbs = correlacoesOf(cServ.cNBS).filter((row) => row.subitem === subitem);
   const rows = ofNbs.length > 0 ? ofNbs : correlacoesOfSubitem(subitem);
@@ -541,5 +559,5 @@ export function defaultIndOp({ serv: { cServ }, IBSCBS }: Dps): string {
   }
   const [only, another] = candidates;
   const indicador = only === undefined || another !== undefined ? undefined : indicadorOf(only);
-  return indicador?.emAnexoC && indicador.validoNFSe ? indicador.codigo : REMAINING_SERVICES;
+  return indicador?.emAnexoC && indicador.validoNFSe ? indicador.codigo : undefined;
 }

@@ -354,13 +354,14 @@ describe('IBS and CBS', () => {
 
   it('has the rates of the test year (LC 214 arts. 343 and 346) and none where none is fixed', () => {
     for (const day of ['2026-01-01', '2026-08-15', '2026-12-31']) {
-      assert.equal(aliquotaIbsCbs('IBS-UF', day), '0.10');
-      assert.equal(aliquotaIbsCbs('IBS-MUN', day), '0.00');
-      assert.equal(aliquotaIbsCbs('CBS', day), '0.90');
+      assert.equal(aliquotaIbsCbs('IBS-UF', day)?.aliquota, '0.10');
+      assert.equal(aliquotaIbsCbs('IBS-MUN', day)?.aliquota, '0.00');
+      assert.equal(aliquotaIbsCbs('CBS', day)?.aliquota, '0.90');
     }
-    assert.equal(aliquotaIbsCbs('IBS-UF', '2027-01-01'), '0.05');
-    assert.equal(aliquotaIbsCbs('IBS-MUN', '2028-12-31'), '0.05');
-    assert.equal(aliquotaIbsCbs('CBS', '2027-01-01'), undefined);
+    assert.equal(aliquotaIbsCbs('IBS-UF', '2027-01-01')?.aliquota, '0.05');
+    assert.equal(aliquotaIbsCbs('IBS-MUN', '2028-12-31')?.aliquota, '0.05');
+    assert.equal(aliquotaIbsCbs('CBS', '2027-01-01')?.situacao, 'pendente');
+    assert.equal(aliquotaIbsCbs('CBS', '2027-01-01')?.aliquota, undefined);
     assert.equal(aliquotaIbsCbs('IBS-UF', '2025-12-31'), undefined);
     assert.equal(aliquotaIbsCbs('IBS-UF', '2029-01-01'), undefined);
     assert.equal(aliquotasIbsCbs().length, 6);

@@ -186,11 +186,16 @@ export function correlacoes(): readonly Correlacao[] {
 }
 
 /**
- * The rate in percent, as decimal text, on a day written `YYYY-MM-DD`; undefined when no source fixes one: before
- * 2026, after 2028, and the CBS of 2027 and 2028. Source: `aliquotas-ibs-cbs.json`.
+ * The row of a tribute on a day written `YYYY-MM-DD`, with its rate in percent as decimal text; without a rate while
+ * nobody has published it (the CBS of 2027 and 2028), and undefined before 2026 and after 2028, for which no source has a
+ * row. Source: `aliquotas-ibs-cbs.json`.
  */
-export function aliquotaIbsCbs(tributo: TributoIbsCbs, data: string): string | undefined {
-  return allAliquotas().find((row) => row.tributo === tributo && row.inicio <= data && data <= row.fim)?.aliquota;
+export function aliquotaIbsCbs(
+  tributo: TributoIbsCbs,
+  data: string,
+  linhas: readonly AliquotaIbsCbs[] = allAliquotas(),
+): AliquotaIbsCbs | undefined {
+  return linhas.find((row) => row.tributo === tributo && row.inicio <= data && data <= row.fim);
 }
 
 /** All rates, by start, those not yet fixed included. Source: `aliquotas-ibs-cbs.json`. */

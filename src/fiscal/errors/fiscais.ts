@@ -86,29 +86,6 @@ const RESERVED: readonly Reserved[] = [
     origem: 'Especificação, DPS: tribFed; Errors: E0724; Anexo I, E0724',
   },
   {
-    codigo: 'E0928',
-    mensagem: 'Grupo de imóvel em desacordo com o serviço e o indicador da operação',
-    significado:
-      'IBSCBS/imovel veio numa operação que não é de construção e cujo cIndOp não diz respeito a imóvel: não é 020101, 020201 nem 020301.',
-    comoResolver: 'Retire IBSCBS/imovel, ou corrija cIndOp ou cTribNac.',
-    origem: 'Especificação, Errors: E0928; Anexo I, E0928',
-  },
-  {
-    codigo: 'E0931',
-    mensagem: 'Grupo de imóvel num serviço de construção',
-    significado: 'Nos serviços de construção quem identifica o lugar é serv/obra, e IBSCBS/imovel não se envia.',
-    comoResolver: 'Retire IBSCBS/imovel e identifique a obra em serv/obra.',
-    origem: 'Especificação, Errors: E0931; Anexo I, E0931',
-  },
-  {
-    codigo: 'E0932',
-    mensagem: 'Falta o grupo de imóvel',
-    significado:
-      'A operação não é de construção e o seu cIndOp diz respeito a imóvel (020101, 020201 ou 020301): IBSCBS/imovel o identifica.',
-    comoResolver: 'Inclua IBSCBS/imovel com cCIB ou com o endereço.',
-    origem: 'Especificação, Errors: E0932; Anexo I, E0932',
-  },
-  {
     codigo: 'E1301',
     mensagem: 'Município de incidência numa operação que não o tem',
     significado:
@@ -149,41 +126,4 @@ const RESERVED: readonly Reserved[] = [
   },
 ];
 
-/** What a JSON body may declare of IBS and CBS, each compared with the official calculation under its own code. */
-const DECLARED: readonly (readonly [codigo: string, campo: string, nome: string, kind: 'valor' | 'aliquota'])[] = [
-  ['E1530', 'valores_base_calculo', 'A base de cálculo do IBS e da CBS', 'valor'],
-  ['E1539', 'valores_aliquota_ibs_uf', 'A alíquota do IBS estadual', 'aliquota'],
-  ['E1549', 'valores_aliquota_efetiva_ibs_municipal', 'A alíquota efetiva do IBS municipal', 'aliquota'],
-  ['E1554', 'valores_aliquota_efetiva_cbs', 'A alíquota efetiva da CBS', 'aliquota'],
-  ['E1556', 'total_ibs', 'O total do IBS', 'valor'],
-  ['E1558', 'valores_aliquota_cbs', 'A alíquota da CBS', 'aliquota'],
-  ['E1568', 'total_ibs_uf', 'O total do IBS estadual', 'valor'],
-  ['E1572', 'total_ibs_municipal', 'O total do IBS municipal', 'valor'],
-  ['E1577', 'valores_aliquota_efetiva_ibs_uf', 'A alíquota efetiva do IBS estadual', 'aliquota'],
-  ['E1578', 'valores_aliquota_ibs_municipal', 'A alíquota do IBS municipal', 'aliquota'],
-  ['E1582', 'total_cbs', 'O total da CBS', 'valor'],
-];
-
-const TOLERANCIA = {
-  valor: {
-    texto: 'R$ 0,02',
-    nacional: 'O ADN confere o mesmo valor na nota com margem de R$ 0,01; a nota leva o que o serviço calculou.',
-  },
-  aliquota: { texto: '0,01 ponto percentual', nacional: undefined },
-} as const;
-
-const CALCULADOS: readonly Reserved[] = DECLARED.map(([codigo, campo, nome, kind]) => {
-  const { texto, nacional } = TOLERANCIA[kind];
-  return {
-    codigo,
-    mensagem: `${nome} diverge do cálculo oficial`,
-    significado: `O corpo JSON declarou ${campo}, e o cálculo oficial do município dá outro resultado, além da tolerância de ${texto}. A resposta traz o declarado e o esperado.`,
-    comoResolver: `Corrija ${campo} pelo que a resposta traz em esperado, ou deixe-o de fora: o serviço o calcula.`,
-    origem: `Especificação, IBS/CBS obligation schedule: regra 6; Anexo I, ${codigo}`,
-    ...(nacional === undefined ? {} : { nacional }),
-  };
-});
-
-export const FISCAIS: readonly Row[] = aboutTheDocument(
-  [...RESERVED, ...CALCULADOS].map((row) => ({ ...row, reservado: true })),
-);
+export const FISCAIS: readonly Row[] = aboutTheDocument(RESERVED.map((row) => ({ ...row, reservado: true })));

@@ -1,61 +1,562 @@
 /**
- * Rules of the classification that the IBS/CBS calculation stands on. The schedule and the comparison of declared
- * values are not here.
+ * Rules of the group of the IBS and the CBS: when it is due, its operation, its recipient, its classification. Its property
+ * and its amounts of third parties have files of their own, and so has the comparison of declared values.
  */
-import { type Classificacao, classificacaoOf } from '../catalogs/catalogs.ts';
+import {
+  type Classificacao,
+  classificacaoOf,
+  cstOf,
+  indicadores,
+  indicadorOf,
+  municipioOf,
+  paisOf,
+} from '../catalogs/catalogs.ts';
+import { parseChave } from '../chave.ts';
+import { linhaDe, motivoDe } from '../cronograma.ts';
+import { type Decimal, decimal, formatDecimal } from '../decimal.ts';
+import { type Facts, isOptante } from '../facts.ts';
 import type { Dps } from '../layout/dps.ts';
-import type { Rule } from './rule.ts';
+import { brazilianDate } from '../moment.ts';
+import { EMAIL_ESPERADO, emailIsShaped } from './email.ts';
+import { forEach, type Patch, type Rule } from './rule.ts';
 
-type Declared = NonNullable<Dps['IBSCBS']>['valores']['trib']['gIBSCBS'];
+type Group = NonNullable<Dps['IBSCBS']>;
+type Declared = Group['valores']['trib']['gIBSCBS'];
+
+const TRIB = 'IBSCBS/valores/trib/gIBSCBS';
 
 const declaredIn = (dps: Dps): Declared | undefined => dps.IBSCBS?.valores.trib.gIBSCBS;
 
+const regularIn = (dps: Dps): Declared['gTribRegular'] => declaredIn(dps)?.gTribRegular;
+
+const isOptanteIn = ({ dCompet }: Dps, { prestador }: Facts): boolean => isOptante(prestador, dCompet);
+
+/** First competence that may carry the group (Anexo I, E0850). */
+const INICIO_IBSCBS = '2026-01-01';
+
+/** Services in which supply and payment may part, by subitem of LC 116 (Anexo I, E0903): 10.05, 15.09, 17.12, 25.05. */
+const COM_TP_OPER: ReadonlySet<string> = new Set(['1005', '1509', '1712', '2505']);
+
+const hasServicoComTpOper = ({ serv }: Dps): boolean => COM_TP_OPER.has(serv.cServ.cTribNac.slice(0, 4));
+
+/** Of `tpOper`: payment or supply that refers to an earlier note. */
+const COM_REFERENCIA: ReadonlySet<string | undefined> = new Set(['2', '3']);
+
+const CEM_POR_CENTO = decimal('100.00');
+
+/** Note 1 of September 2026 of the provider of the example. */
+const CHAVE = '35503081211222333000181000000000000126091234567895';
+
+const COMPRA_PUBLICA: Patch = { 'IBSCBS/tpEnteGov': '1', 'IBSCBS/tpOper': '1' };
+
+const COM_NOTA_REFERIDA: Patch = {
+  'IBSCBS/tpEnteGov': '1',
+  'IBSCBS/tpOper': '2',
+  'IBSCBS/gRefNFSe/refNFSe': CHAVE,
+};
+
+const DESTINATARIO: Patch = {
+  'IBSCBS/indDest': '1',
+  'IBSCBS/dest/CPF': '52998224725',
+  'IBSCBS/dest/xNome': 'João Exemplo',
+};
+
+const ENDERECO_DO_DESTINATARIO: Patch = {
+  ...DESTINATARIO,
+  'IBSCBS/dest/end/xLgr': 'Rua das Flores',
+  'IBSCBS/dest/end/nro': '10',
+  'IBSCBS/dest/end/xBairro': 'Centro',
+};
+
+const NO_BRASIL: Patch = {
+  ...ENDERECO_DO_DESTINATARIO,
+  'IBSCBS/dest/end/endNac/cMun': '3304557',
+  'IBSCBS/dest/end/endNac/CEP': '20040002',
+};
+
+const NO_EXTERIOR: Patch = {
+  ...ENDERECO_DO_DESTINATARIO,
+  'IBSCBS/dest/end/endExt/cPais': 'PT',
+  'IBSCBS/dest/end/endExt/cEndPost': '1100-148',
+  'IBSCBS/dest/end/endExt/xCidade': 'Lisboa',
+  'IBSCBS/dest/end/endExt/xEstProvReg': 'Lisboa',
+};
+
+const classified = (cClassTrib: string): Patch => ({
+  [`${TRIB}/CST`]: cClassTrib.slice(0, 3),
+  [`${TRIB}/cClassTrib`]: cClassTrib,
+});
+
+const SUSPENSO: Patch = {
+  ...classified('550016'),
+  [`${TRIB}/gTribRegular/CSTReg`]: '000',
+  [`${TRIB}/gTribRegular/cClassTribReg`]: '000001',
+};
+
+const deferring = (percentual: string): Patch => ({
+  [`${TRIB}/gDif/pDifUF`]: percentual,
+  [`${TRIB}/gDif/pDifMun`]: percentual,
+  [`${TRIB}/gDif/pDifCBS`]: percentual,
+});
+
+const DIFERIDO: Patch = { ...classified('515001'), ...deferring('100.00') };
+
 export const IBSCBS: readonly Rule[] = [
   {
+    code: 'E802',
+    at: 'IBSCBS',
+    title: 'Falta o grupo IBSCBS, ou um campo obrigatório dele',
+    message: (dps, facts) => {
+      const { dCompet, serv, prest } = dps;
+      const optante = isOptanteIn(dps, facts);
+      const { desde } = linhaDe(serv.cServ.cTribNac, optante);
+      const regime =
+        !optante && prest.regTrib.opSimpNac !== '1'
+          ? ' O regime é o do cadastro do município na competência, em que o prestador não consta como optante do Simples Nacional; opSimpNac não decide.'
+          : '';
+      return `Falta o grupo IBSCBS, obrigatório desde ${brazilianDate(desde)} neste caso: ${motivoDe(serv.cServ.cTribNac, optante)}. Quem decide é a competência, ${brazilianDate(dCompet)}, e não o dia do envio.${regime} Inclua IBSCBS depois de valores, com CST e cClassTrib.`;
+    },
+    mend: 'Inclua IBSCBS depois de valores, com CST de 3 algarismos e cClassTrib de 6. As alíquotas e os valores são calculados e não se enviam em XML.',
+    origin: 'Especificação, IBS/CBS obligation schedule: regras 1 a 3; Errors: E802; decisão D-13',
+    why: 'O grupo é devido a partir de uma data de competência: 01/10/2026 para os serviços da lista da LC 116 em geral; 01/12/2026 para os subitens 1.03, 1.05, 1.09 e 16.01 e o que está fora da lista; 01/01/2027 para os optantes do Simples Nacional.',
+    when: ({ IBSCBS }) => IBSCBS === undefined,
+    must: (dps, facts) => dps.dCompet < linhaDe(dps.serv.cServ.cTribNac, isOptanteIn(dps, facts)).desde,
+    expected: 'IBSCBS com CST e cClassTrib',
+    rejects: [
+      { IBSCBS: null },
+      { IBSCBS: null, dCompet: '2026-10-01' },
+      // What the DPS says of the regime does not decide.
+      { IBSCBS: null, 'prest/regTrib/opSimpNac': '3', 'prest/regTrib/regApTribSN': '1' },
+    ],
+    accepts: [
+      { IBSCBS: null, dCompet: '2026-09-30' },
+      { IBSCBS: null, 'serv/cServ/cTribNac': '010501' },
+      { IBSCBS: null, 'serv/cServ/cTribNac': '010301' },
+      { IBSCBS: null, 'serv/cServ/cTribNac': '010901' },
+    ],
+  },
+  {
+    code: 'E0850',
+    at: 'IBSCBS',
+    scope: 'nacional',
+    title: 'Grupo IBSCBS numa competência anterior a 2026',
+    message: ({ dCompet }) =>
+      `A competência é ${brazilianDate(dCompet)}, e o grupo IBSCBS só existe desde ${brazilianDate(INICIO_IBSCBS)}. Retire o grupo, ou corrija dCompet.`,
+    mend: 'Retire IBSCBS de notas de competência anterior a 01/01/2026.',
+    origin: 'Anexo I, E0850',
+    why: 'O IBS e a CBS existem desde 01/01/2026, e uma nota de antes não os declara.',
+    when: ({ IBSCBS }) => IBSCBS !== undefined,
+    must: ({ dCompet }) => dCompet >= INICIO_IBSCBS,
+    found: ({ dCompet }) => dCompet,
+    also: ['E0958'],
+    rejects: [{ dCompet: '2025-12-31' }],
+    accepts: [{ dCompet: '2026-01-01' }, { dCompet: '2025-12-31', IBSCBS: null }],
+  },
+  {
+    code: 'E0901',
+    at: 'IBSCBS/cIndOp',
+    scope: 'nacional',
+    title: 'O indicador da operação não existe na tabela nacional',
+    message: ({ IBSCBS }) =>
+      indicadorOf(IBSCBS!.cIndOp!) === undefined
+        ? `cIndOp ${IBSCBS?.cIndOp} não existe. Escolha um indicador do Anexo C: ${indicadoresDoAnexoC()}.`
+        : `cIndOp ${IBSCBS?.cIndOp} existe, mas não está no Anexo C, que é a tabela em vigor na NFS-e. Escolha um destes: ${indicadoresDoAnexoC()}.`,
+    mend: 'Escolha no Anexo C o indicador da operação; para a prestação onerosa de serviços em geral é 100301. Sem cIndOp o serviço o preenche.',
+    origin: 'Anexo I, E0901; Anexo C',
+    why: 'O indicador diz que operação é esta e em que lugar ela se considera feita.',
+    when: ({ IBSCBS }) => IBSCBS?.cIndOp !== undefined,
+    must: ({ IBSCBS }) => indicadorOf(IBSCBS!.cIndOp!)?.emAnexoC === true,
+    found: ({ IBSCBS }) => IBSCBS?.cIndOp,
+    expected: 'cIndOp do Anexo C, 6 algarismos',
+    rejects: [{ 'IBSCBS/cIndOp': '999999' }, { 'IBSCBS/cIndOp': '010101' }],
+    accepts: [{ 'IBSCBS/cIndOp': '030101' }, { 'IBSCBS/cIndOp': null }],
+  },
+  {
+    code: 'E0903',
+    at: 'IBSCBS/tpOper',
+    scope: 'nacional',
+    title: 'Falta o tipo da operação',
+    message: (dps) =>
+      dps.IBSCBS?.tpEnteGov === undefined
+        ? `O serviço ${dps.serv.cServ.cTribNac} (10.05, 15.09, 17.12 ou 25.05) pede tpOper, a ordem entre o fornecimento e o pagamento, de 1 a 5. Inclua tpOper.`
+        : `A compra é governamental (tpEnteGov ${dps.IBSCBS.tpEnteGov}) e pede tpOper, a ordem entre o fornecimento e o pagamento, de 1 a 5. Inclua tpOper.`,
+    mend: 'Inclua tpOper, de 1 a 5; se a compra não é de um ente governamental, retire tpEnteGov.',
+    origin: 'Anexo I, E0903',
+    why: 'Nas compras governamentais e nos serviços 10.05, 15.09, 17.12 e 25.05 fornecimento e pagamento podem vir em notas diferentes.',
+    // Who assesses nothing sends only CST and cClassTrib (schedule, rule 7).
+    when: (dps) =>
+      dps.IBSCBS !== undefined && (dps.IBSCBS.tpEnteGov !== undefined || (hasServicoComTpOper(dps) && isAssessed(dps))),
+    must: ({ IBSCBS }) => IBSCBS?.tpOper !== undefined,
+    rejects: [{ 'IBSCBS/tpEnteGov': '1' }, { 'serv/cServ/cTribNac': '171201' }],
+    accepts: [
+      COMPRA_PUBLICA,
+      { 'serv/cServ/cTribNac': '171201', 'IBSCBS/tpOper': '5' },
+      { ...classified('410004'), 'serv/cServ/cTribNac': '171201' },
+    ],
+  },
+  {
+    code: 'E0904',
+    at: 'IBSCBS/tpOper',
+    scope: 'nacional',
+    title: 'Tipo da operação fora dos casos em que cabe',
+    message: ({ serv }) =>
+      `tpOper só cabe em compras governamentais, com tpEnteGov, e nos serviços 10.05, 15.09, 17.12 e 25.05; este é o ${serv.cServ.cTribNac}. Retire tpOper, ou informe tpEnteGov.`,
+    mend: 'Retire tpOper; numa compra governamental informe também tpEnteGov.',
+    origin: 'Anexo I, E0904',
+    why: 'Fora das compras governamentais e dos serviços 10.05, 15.09, 17.12 e 25.05 fornecimento e pagamento não se separam na nota.',
+    when: ({ IBSCBS }) => IBSCBS?.tpOper !== undefined,
+    must: (dps) => dps.IBSCBS?.tpEnteGov !== undefined || hasServicoComTpOper(dps),
+    found: ({ IBSCBS }) => IBSCBS?.tpOper,
+    rejects: [{ 'IBSCBS/tpOper': '1' }],
+    accepts: [COMPRA_PUBLICA],
+  },
+  {
+    code: 'E0905',
+    at: 'IBSCBS/gRefNFSe',
+    scope: 'nacional',
+    title: 'Faltam as notas a que a operação se refere',
+    message: ({ IBSCBS }) =>
+      `Com tpOper ${IBSCBS?.tpOper} a operação continua a de outra nota. Inclua gRefNFSe com a chave dela, ou corrija tpOper.`,
+    mend: 'Inclua em gRefNFSe a chave de cada nota referida, ou corrija tpOper.',
+    origin: 'Anexo I, E0905',
+    why: 'O fornecimento ou o pagamento que vem depois refere-se à nota do que veio antes.',
+    when: ({ IBSCBS }) => IBSCBS !== undefined && COM_REFERENCIA.has(IBSCBS.tpOper),
+    must: ({ IBSCBS }) => IBSCBS?.gRefNFSe !== undefined,
+    rejects: [{ ...COMPRA_PUBLICA, 'IBSCBS/tpOper': '2' }],
+    accepts: [COM_NOTA_REFERIDA],
+  },
+  {
+    code: 'E0906',
+    at: 'IBSCBS/gRefNFSe',
+    scope: 'nacional',
+    title: 'Notas referidas numa operação que não se refere a nenhuma',
+    message: ({ IBSCBS }) =>
+      `gRefNFSe só cabe com tpOper 2 ou 3, e ${IBSCBS?.tpOper === undefined ? 'tpOper não veio' : `veio tpOper ${IBSCBS.tpOper}`}. Retire gRefNFSe, ou corrija tpOper.`,
+    mend: 'Retire gRefNFSe, ou envie tpOper 2 ou 3.',
+    origin: 'Anexo I, E0906',
+    why: 'Só o fornecimento ou o pagamento que vem depois do outro se refere a uma nota anterior.',
+    when: ({ IBSCBS }) => IBSCBS?.gRefNFSe !== undefined,
+    must: ({ IBSCBS }) => COM_REFERENCIA.has(IBSCBS?.tpOper),
+    rejects: [{ 'IBSCBS/gRefNFSe/refNFSe': CHAVE }, { ...COMPRA_PUBLICA, 'IBSCBS/gRefNFSe/refNFSe': CHAVE }],
+    accepts: [COM_NOTA_REFERIDA],
+  },
+  forEach({
+    code: 'E0907',
+    at: 'IBSCBS/gRefNFSe/refNFSe',
+    list: 'IBSCBS/gRefNFSe/refNFSe',
+    items: ({ IBSCBS }) => IBSCBS?.gRefNFSe?.refNFSe,
+    scope: 'nacional',
+    title: 'A chave da nota referida não confere',
+    message: (chave) =>
+      `${chave} não é uma chave de NFS-e: a estrutura ou o dígito verificador não conferem. Copie a chave inteira da nota referida.`,
+    mend: 'Copie a chave da nota referida como está nela, com as 50 posições.',
+    origin: 'Anexo I, E0907',
+    why: 'O dígito verificador denuncia o erro de cópia, e uma chave errada não identifica nota nenhuma.',
+    must: (chave) => parseChave(chave) !== undefined,
+    found: (chave) => chave,
+    expected: 'chave de uma NFS-e com o dígito verificador certo',
+    rejects: [{ ...COM_NOTA_REFERIDA, 'IBSCBS/gRefNFSe/refNFSe': `${CHAVE.slice(0, 49)}6` }],
+    accepts: [COM_NOTA_REFERIDA],
+  }),
+  {
+    code: 'E0910',
+    at: 'IBSCBS/dest',
+    scope: 'nacional',
+    title: 'Destinatário identificado, e o indicador diz que é o tomador',
+    message:
+      'Com indDest 0 o destinatário é o próprio tomador, e dest não se envia. Retire dest, ou envie indDest 1 se o destinatário é outro.',
+    mend: 'Retire dest, ou envie indDest 1.',
+    origin: 'Anexo I, E0910',
+    why: 'O destinatário só se identifica quando não é o tomador, que já está identificado.',
+    when: ({ IBSCBS }) => IBSCBS?.dest !== undefined,
+    must: ({ IBSCBS }) => IBSCBS?.indDest !== '0',
+    found: ({ IBSCBS }) => IBSCBS?.indDest,
+    expected: 'indDest 1',
+    rejects: [{ ...DESTINATARIO, 'IBSCBS/indDest': '0' }],
+    accepts: [DESTINATARIO, { ...DESTINATARIO, 'IBSCBS/indDest': null }],
+  },
+  {
+    code: 'E0910',
+    at: 'IBSCBS/dest',
+    scope: 'aviso',
+    message:
+      'Com indDest 1 o destinatário é outro que não o tomador, e dest não veio: sem o endereço dele o local da operação pode ficar sendo o do prestador. Identifique o destinatário em dest, ou envie indDest 0.',
+    origin: 'Leiaute da DPS 1.01, IBSCBS/dest; decisão D-15',
+    why: 'O endereço do destinatário dá, em muitas operações, o local onde o IBS e a CBS incidem.',
+    when: ({ IBSCBS }) => IBSCBS?.indDest === '1',
+    must: ({ IBSCBS }) => IBSCBS?.dest !== undefined,
+    rejects: [{ 'IBSCBS/indDest': '1' }],
+    accepts: [DESTINATARIO],
+  },
+  {
+    code: 'E403',
+    at: 'IBSCBS/dest/end/endNac/cMun',
+    message: ({ IBSCBS }) =>
+      `O código IBGE ${IBSCBS?.dest?.end?.endNac?.cMun}, no endereço do destinatário, não é de nenhum município. Consulte o catálogo de municípios.`,
+    origin: 'Especificação, Errors: E403; Anexo I, E0920',
+    why: 'O município do destinatário pode ser o local da operação.',
+    when: ({ IBSCBS }) => IBSCBS?.dest?.end?.endNac !== undefined,
+    must: ({ IBSCBS }) => municipioOf(IBSCBS!.dest!.end!.endNac!.cMun) !== undefined,
+    found: ({ IBSCBS }) => IBSCBS?.dest?.end?.endNac?.cMun,
+    expected: 'código IBGE de um município do catálogo',
+    rejects: [{ ...NO_BRASIL, 'IBSCBS/dest/end/endNac/cMun': '3304558' }],
+    accepts: [NO_BRASIL],
+  },
+  {
+    code: 'E0246',
+    at: 'IBSCBS/dest/end/endExt/cPais',
+    message: ({ IBSCBS }) => {
+      const cPais = IBSCBS?.dest?.end?.endExt?.cPais;
+      return cPais === 'BR'
+        ? 'cPais BR não é exterior: para endereço no Brasil use IBSCBS/dest/end/endNac.'
+        : `cPais ${cPais} não é um código de país ISO 3166-1. Consulte o catálogo de países.`;
+    },
+    origin: 'Especificação, Errors: E0246',
+    why: 'O endereço no exterior exige um país que exista e não seja o Brasil.',
+    when: ({ IBSCBS }) => IBSCBS?.dest?.end?.endExt !== undefined,
+    must: ({ IBSCBS }) => paisOf(IBSCBS!.dest!.end!.endExt!.cPais)?.aceitoEnderecoExterior === true,
+    found: ({ IBSCBS }) => IBSCBS?.dest?.end?.endExt?.cPais,
+    expected: 'código ISO 3166-1 de duas letras, diferente de BR',
+    rejects: [
+      { ...NO_EXTERIOR, 'IBSCBS/dest/end/endExt/cPais': 'BR' },
+      { ...NO_EXTERIOR, 'IBSCBS/dest/end/endExt/cPais': 'XQ' },
+    ],
+    accepts: [NO_EXTERIOR],
+  },
+  {
+    code: 'E0930',
+    at: 'IBSCBS/dest/email',
+    scope: 'nacional',
+    title: 'O e-mail do destinatário não tem a forma de um e-mail',
+    message: ({ IBSCBS }) =>
+      `${IBSCBS?.dest?.email} não tem a forma de um endereço de e-mail. Corrija o e-mail do destinatário, ou retire-o.`,
+    mend: 'Corrija o e-mail do destinatário, ou retire o elemento, que é opcional.',
+    origin: 'Anexo I, E0930',
+    why: 'Um e-mail tem um nome, um @ e um domínio com ponto.',
+    when: ({ IBSCBS }) => IBSCBS?.dest?.email !== undefined,
+    must: ({ IBSCBS }) => emailIsShaped(IBSCBS!.dest!.email!),
+    found: ({ IBSCBS }) => IBSCBS?.dest?.email,
+    expected: EMAIL_ESPERADO,
+    rejects: [{ ...DESTINATARIO, 'IBSCBS/dest/email': 'joao.exemplo.com' }],
+    accepts: [{ ...DESTINATARIO, 'IBSCBS/dest/email': 'joao@exemplo.com.br' }],
+  },
+  {
+    code: 'E0002',
+    at: `${TRIB}/CST`,
+    message: (dps) =>
+      `CST ${declaredIn(dps)?.CST} não existe na tabela de situações tributárias do IBS e da CBS. Escolha o CST pela classificação: são os três primeiros algarismos de cClassTrib.`,
+    origin: 'Especificação, Issuance: regra 3; tabela de CST e cClassTrib',
+    why: 'A situação tributária decide se há IBS e CBS a calcular e que grupos a nota tem.',
+    when: (dps) => dps.IBSCBS !== undefined,
+    must: (dps) => cstOf(declaredIn(dps)!.CST) !== undefined,
+    found: (dps) => declaredIn(dps)?.CST,
+    expected: 'CST da tabela do IBS e da CBS, 3 algarismos',
+    rejects: [{ [`${TRIB}/CST`]: '999' }],
+    accepts: [classified('400001')],
+  },
+  {
     code: 'E0958',
-    at: 'IBSCBS/valores/trib/gIBSCBS/cClassTrib',
+    at: `${TRIB}/cClassTrib`,
+    title: 'Classificação tributária inexistente, fora de vigência ou que não é de serviços',
     message: (dps) => {
       const { cClassTrib } = declaredIn(dps)!;
-      const classificacao = classificacaoOf(cClassTrib);
-      const problem =
-        classificacao === undefined
-          ? 'não existe na tabela de classificação tributária do IBS e da CBS'
-          : classificacao.indNFSe
-            ? `não está em vigor na competência ${dps.dCompet}`
-            : 'existe, mas não se usa em NFS-e';
-      return `cClassTrib ${cClassTrib} ${problem}. Escolha na tabela vigente uma classificação válida para serviços.`;
+      return `cClassTrib ${cClassTrib} ${unusable(classificacaoOf(cClassTrib), dps.dCompet)}. Escolha na tabela vigente uma classificação válida para serviços.`;
     },
+    mend: 'Escolha na tabela de classificação tributária do IBS e da CBS uma que valha para NFS-e e esteja em vigor na competência.',
     origin: 'Especificação, Issuance: regra 3; Anexo I, E0958',
     why: 'A classificação decide alíquota, redução e os grupos do IBS e da CBS na nota.',
     when: (dps) => dps.IBSCBS !== undefined,
     must: (dps) => isUsable(classificacaoOf(declaredIn(dps)!.cClassTrib), dps.dCompet),
     found: (dps) => declaredIn(dps)?.cClassTrib,
     expected: 'cClassTrib vigente e válida para NFS-e, 6 algarismos',
-    rejects: [
-      { 'IBSCBS/valores/trib/gIBSCBS/cClassTrib': '000999' },
-      { 'IBSCBS/valores/trib/gIBSCBS/cClassTrib': '000002' },
-    ],
-    accepts: [{ 'IBSCBS/valores/trib/gIBSCBS/CST': '200', 'IBSCBS/valores/trib/gIBSCBS/cClassTrib': '200052' }],
+    rejects: [{ [`${TRIB}/cClassTrib`]: '000999' }, { [`${TRIB}/cClassTrib`]: '000002' }, classified('222001')],
+    accepts: [classified('200052')],
   },
   {
     code: 'E0959',
-    at: 'IBSCBS/valores/trib/gIBSCBS/cClassTrib',
+    at: `${TRIB}/cClassTrib`,
+    title: 'A classificação tributária é de outro CST',
     message: (dps) => {
       const { CST, cClassTrib } = declaredIn(dps)!;
       return `cClassTrib ${cClassTrib} é do CST ${cClassTrib.slice(0, 3)}, e o CST informado é ${CST}. Os três primeiros algarismos devem ser o CST.`;
     },
+    mend: 'Corrija o CST pelos três primeiros algarismos de cClassTrib, ou escolha uma classificação do CST informado.',
     origin: 'Anexo I, E0959',
     why: 'Cada classificação pertence a um só CST; com dois que discordam não há o que calcular.',
-    when: (dps) => dps.IBSCBS !== undefined,
+    when: (dps) => dps.IBSCBS !== undefined && cstOf(declaredIn(dps)!.CST) !== undefined,
     must: (dps) => declaredIn(dps)!.cClassTrib.startsWith(declaredIn(dps)!.CST),
     found: (dps) => `CST ${declaredIn(dps)?.CST}, cClassTrib ${declaredIn(dps)?.cClassTrib}`,
-    rejects: [{ 'IBSCBS/valores/trib/gIBSCBS/CST': '200' }],
-    accepts: [{ 'IBSCBS/valores/trib/gIBSCBS/CST': '410', 'IBSCBS/valores/trib/gIBSCBS/cClassTrib': '410004' }],
+    rejects: [{ [`${TRIB}/CST`]: '200' }],
+    accepts: [classified('410004')],
+  },
+  {
+    code: 'E1561',
+    at: `${TRIB}/cCredPres`,
+    scope: 'nacional',
+    title: 'Crédito presumido que a nota não pode levar',
+    message: (dps) =>
+      `cCredPres ${declaredIn(dps)?.cCredPres} pede na nota o grupo do crédito presumido, e para a competência ${brazilianDate(dps.dCompet)} não há percentual publicado. Retire cCredPres.`,
+    mend: 'Retire cCredPres: os créditos presumidos de serviços começam em 2027, e o percentual ainda não foi publicado.',
+    origin: 'Anexo I, E1561 e E1576; tabela de créditos presumidos',
+    why: 'A DPS com cCredPres obriga a nota a trazer o valor do crédito, que ninguém pode calcular sem o percentual, e o ambiente nacional recusa a nota sem ele.',
+    when: (dps) => declaredIn(dps)?.cCredPres !== undefined,
+    must: () => false,
+    found: (dps) => declaredIn(dps)?.cCredPres,
+    rejects: [{ [`${TRIB}/cCredPres`]: '02' }],
+    accepts: [{ [`${TRIB}/cCredPres`]: null }],
+  },
+  {
+    code: 'E0964',
+    at: `${TRIB}/gTribRegular`,
+    scope: 'nacional',
+    title: 'Tributação regular numa classificação que não a pede',
+    message: (dps) =>
+      `cClassTrib ${declaredIn(dps)?.cClassTrib} não pede a tributação regular. Retire gTribRegular, ou corrija a classificação.`,
+    mend: 'Retire gTribRegular, ou corrija cClassTrib.',
+    origin: 'Anexo I, E0964',
+    why: 'A tributação regular diz o que se pagaria sem a suspensão, e só cabe onde há uma.',
+    when: (dps) => regularIn(dps) !== undefined && classificacaoOf(declaredIn(dps)!.cClassTrib) !== undefined,
+    must: (dps) => classificacaoOf(declaredIn(dps)!.cClassTrib)?.ind_gTribRegular === true,
+    rejects: [{ ...SUSPENSO, ...classified('000001') }],
+    accepts: [SUSPENSO],
+  },
+  {
+    code: 'E0965',
+    at: `${TRIB}/gTribRegular`,
+    scope: 'nacional',
+    title: 'Falta a tributação regular',
+    message: (dps) =>
+      `cClassTrib ${declaredIn(dps)?.cClassTrib} é de uma operação com suspensão e pede a tributação que teria sem ela. Inclua gTribRegular com CSTReg e cClassTribReg.`,
+    mend: 'Inclua gTribRegular com o CST e a classificação que a operação teria sem a suspensão.',
+    origin: 'Anexo I, E0965',
+    why: 'Na suspensão a nota mostra o que se pagaria se a condição não se cumprisse.',
+    when: (dps) => dps.IBSCBS !== undefined && regularIn(dps) === undefined,
+    must: (dps) => classificacaoOf(declaredIn(dps)!.cClassTrib)?.ind_gTribRegular !== true,
+    rejects: [classified('550016')],
+    accepts: [SUSPENSO],
+  },
+  {
+    code: 'E0969',
+    at: `${TRIB}/gTribRegular/cClassTribReg`,
+    scope: 'nacional',
+    title: 'Classificação da tributação regular inexistente, fora de vigência ou que não é de serviços',
+    message: (dps) => {
+      const { cClassTribReg } = regularIn(dps)!;
+      return `cClassTribReg ${cClassTribReg} ${unusable(classificacaoOf(cClassTribReg), dps.dCompet)}. Escolha na tabela vigente uma classificação válida para serviços.`;
+    },
+    mend: 'Escolha na tabela de classificação tributária do IBS e da CBS uma que valha para NFS-e e esteja em vigor na competência.',
+    origin: 'Anexo I, E0969',
+    why: 'A tributação regular se calcula por uma classificação, que tem de existir e ser de serviços.',
+    when: (dps) => regularIn(dps) !== undefined,
+    must: (dps) => isUsable(classificacaoOf(regularIn(dps)!.cClassTribReg), dps.dCompet),
+    found: (dps) => regularIn(dps)?.cClassTribReg,
+    expected: 'cClassTrib vigente e válida para NFS-e, 6 algarismos',
+    rejects: [{ ...SUSPENSO, [`${TRIB}/gTribRegular/cClassTribReg`]: '000999' }],
+    accepts: [
+      {
+        ...SUSPENSO,
+        [`${TRIB}/gTribRegular/CSTReg`]: '200',
+        [`${TRIB}/gTribRegular/cClassTribReg`]: '200052',
+      },
+    ],
+  },
+  {
+    code: 'E0970',
+    at: `${TRIB}/gTribRegular/cClassTribReg`,
+    scope: 'nacional',
+    title: 'A classificação da tributação regular é de outro CST',
+    message: (dps) => {
+      const { CSTReg, cClassTribReg } = regularIn(dps)!;
+      return `cClassTribReg ${cClassTribReg} é do CST ${cClassTribReg.slice(0, 3)}, e CSTReg é ${CSTReg}. Os três primeiros algarismos devem ser o CSTReg.`;
+    },
+    mend: 'Corrija CSTReg pelos três primeiros algarismos de cClassTribReg.',
+    origin: 'Anexo I, E0970',
+    why: 'Cada classificação pertence a um só CST.',
+    when: (dps) => regularIn(dps) !== undefined,
+    must: (dps) => regularIn(dps)!.cClassTribReg.startsWith(regularIn(dps)!.CSTReg),
+    found: (dps) => `CSTReg ${regularIn(dps)?.CSTReg}, cClassTribReg ${regularIn(dps)?.cClassTribReg}`,
+    rejects: [{ ...SUSPENSO, [`${TRIB}/gTribRegular/CSTReg`]: '200' }],
+    accepts: [SUSPENSO],
+  },
+  {
+    code: 'E0971',
+    at: `${TRIB}/gDif`,
+    scope: 'nacional',
+    title: 'Diferimento num CST que não o permite',
+    message: (dps) =>
+      `O CST ${declaredIn(dps)?.CST} não permite diferimento. Retire gDif, ou corrija CST e cClassTrib.`,
+    mend: 'Retire gDif; o diferimento só cabe nos CST 510 e 515.',
+    origin: 'Anexo I, E0971',
+    why: 'O diferimento adia o tributo, e só a situação tributária que o prevê o permite.',
+    when: (dps) => declaredIn(dps)?.gDif !== undefined && cstOf(declaredIn(dps)!.CST) !== undefined,
+    must: (dps) => cstOf(declaredIn(dps)!.CST)?.ind_gDif === true,
+    found: (dps) => declaredIn(dps)?.CST,
+    rejects: [deferring('100.00')],
+    accepts: [DIFERIDO],
+  },
+  {
+    code: 'E0972',
+    at: `${TRIB}/gDif`,
+    scope: 'nacional',
+    title: 'Falta o grupo do diferimento',
+    message: (dps) =>
+      `O CST ${declaredIn(dps)?.CST} é de diferimento e pede gDif com pDifUF, pDifMun e pDifCBS. Inclua gDif, com 100.00 em cada um, ou corrija CST e cClassTrib.`,
+    mend: 'Inclua gDif com pDifUF, pDifMun e pDifCBS 100.00, ou corrija CST e cClassTrib.',
+    origin: 'Anexo I, E0972',
+    why: 'A nota de uma operação diferida mostra quanto foi diferido.',
+    when: (dps) => dps.IBSCBS !== undefined && declaredIn(dps)!.gDif === undefined,
+    must: (dps) => cstOf(declaredIn(dps)!.CST)?.ind_gDif !== true,
+    found: (dps) => declaredIn(dps)?.CST,
+    rejects: [classified('515001')],
+    accepts: [DIFERIDO],
+  },
+  {
+    code: 'E1567',
+    at: `${TRIB}/gDif`,
+    scope: 'aviso',
+    title: 'O cálculo oficial difere o tributo por inteiro',
+    message: (dps) => {
+      const { pDifUF, pDifMun, pDifCBS } = declaredIn(dps)!.gDif!;
+      return `gDif declara ${[pDifUF, pDifMun, pDifCBS].map(formatDecimal).join(', ')} (IBS estadual, IBS municipal, CBS), e o cálculo oficial difere o tributo por inteiro: a nota traz tudo como diferido e nada como devido.`;
+    },
+    mend: 'Envie 100.00 em pDifUF, pDifMun e pDifCBS, que é o que o cálculo oficial aplica.',
+    origin: 'Anexo I, E1567, E1571 e E1581; decisão D-115',
+    why: 'O ambiente nacional confere o valor diferido com o do cálculo oficial, que não conhece diferimento parcial.',
+    when: (dps) => declaredIn(dps)?.gDif !== undefined && cstOf(declaredIn(dps)!.CST)?.ind_gDif === true,
+    must: (dps) => isWhole(declaredIn(dps)!.gDif!),
+    rejects: [{ ...classified('515001'), ...deferring('50.00') }],
+    accepts: [DIFERIDO],
   },
 ];
+
+function isWhole({ pDifUF, pDifMun, pDifCBS }: Readonly<Record<'pDifUF' | 'pDifMun' | 'pDifCBS', Decimal>>): boolean {
+  return pDifUF === CEM_POR_CENTO && pDifMun === CEM_POR_CENTO && pDifCBS === CEM_POR_CENTO;
+}
+
+/** Whether there is IBS and CBS to assess; where there is not, CST and cClassTrib say all (schedule, rule 7). */
+function isAssessed(dps: Dps): boolean {
+  return cstOf(declaredIn(dps)!.CST)?.ind_gIBSCBS === true;
+}
 
 function isUsable(classificacao: Classificacao | undefined, dCompet: string): boolean {
   if (classificacao === undefined || !classificacao.indNFSe) return false;
   const { inicioVigencia, fimVigencia } = classificacao;
   return inicioVigencia <= dCompet && (fimVigencia === undefined || dCompet <= fimVigencia);
+}
+
+/** Why a classification cannot be used, after its code. */
+function unusable(classificacao: Classificacao | undefined, dCompet: string): string {
+  if (classificacao === undefined) return 'não existe na tabela de classificação tributária do IBS e da CBS';
+  const { inicioVigencia, fimVigencia, indNFSe } = classificacao;
+  if (!indNFSe) return 'existe, mas não se usa em NFS-e';
+  const vigencia = fimVigencia === undefined ? 'desde' : `de ${brazilianDate(inicioVigencia)} até`;
+  const limite = brazilianDate(fimVigencia ?? inicioVigencia);
+  return `não está em vigor na competência ${brazilianDate(dCompet)}: vale ${vigencia} ${limite}`;
+}
+
+function indicadoresDoAnexoC(): string {
+  return indicadores()
+    .filter(({ emAnexoC }) => emAnexoC)
+    .map(({ codigo }) => codigo)
+    .join(', ');
 }

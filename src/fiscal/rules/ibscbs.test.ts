@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { lawOverExample } from '../../../test/support/law.ts';
+import type { PeriodoSimples } from '../facts.ts';
+import type { Patch } from './rule.ts';
+import { avisosOn, EXAMPLE_FACTS } from './trial.ts';
+
+/** The law of a provider with these periods in the Simples Nacional, on the day of the competence. */
+const optante = (simples: readonly PeriodoSimples[], dCompet: string) => ({
+  ...EXAMPLE_FACTS,
+  hoje: dCompet,
+  prestador: { ...EXAMPLE_FACTS.prestador, simples },
+});
+
+describe('E802, the group that is due', () => {
+  const SEM_GRUPO: Patch = { IBSCBS: null };
+
+  /** The message of the only fault, or undefined where the note passes. */
+  function refusal(patch: Patch, simples: readonly PeriodoSimples[] = []): string | undefined {
+    const dCompet = patch.dCompet ?? '2026-10-05';
+    const [fault, ...more] = lawOverExample({ ...SEM_GRUPO, ...patch }, optante(simples, dCompet));
+    assert.deepEqual(more, []);
+    if (fault === undefined) return undefined;
+    assert.equal(fault.codigo, 'E802');
+    assert.equal(fault.xpath, '/DPS/infDPS/IBSCBS');
+    return fault.mensagem;
+  }
+
+  test('each segment from its own date on, which the message names with the competence', () => {
+    const cases: readonly (readonly [patch: Patch, lastWithout: string, first: string, named: string])[] = [
+      [{}, '2026-09-30', '2026-10-01', '01/10/2026'],
+      [{ 'serv/cServ/cTribNac': '010501' }, '2026-11-30', '2026-12-01', '01/12/2026'],
+      [{ 'serv/cServ/cTribNac': '010901' }, '2026-11-30', '2026-12-01', '01/12/2026'],
+    ];
+    for (const [patch, lastWithout, first, named] of cases) {
+      assert.equal(refusal({ ...patch, dCompet: lastWithout }), undefined);
+      const message = refusal({ ...patch, dCompet: first });
+      assert.match(message!, new RegExp(`desde ${named} `));
+      assert.match(message!, new RegExp(`a competência, ${first.slice(8)}/${first.slice(5, 7)}/2026`));
+    }
+  });
+
+  test('the Simples Nacional of the registry at the competence decides, not opSimpNac', () => {
+    const always = [{ inicio: '2018-01-01', fim: undefined }];
+    assert.equal(refusal({ dCompet: '2026-12-31' }, always), undefined);
+    assert.match(refusal({ dCompet: '2027-01-01' }, always)!, /desde 01\/01\/2027 .*optante do Simples Nacional/);
+
+    const left = [{ inicio: '2018-01-01', fim: '2026-11-15' }];
+    assert.equal(refusal({ dCompet: '2026-11-15' }, left), undefined);
+    assert.match(refusal({ dCompet: '2026-11-16' }, left)!, /desde 01\/10\/2026 /);
+
+    const says: Patch = { 'prest/regTrib/opSimpNac': '3', 'prest/regTrib/regApTribSN': '1' };
+    assert.match(refusal(says)!, /não consta como optante do Simples Nacional; opSimpNac não decide/);
+  });
+
+  test('a note sent late of a competence before the date needs no group', () => {
+    assert.deepEqual(lawOverExample({ ...SEM_GRUPO, dCompet: '2026-09-15' }, optante([], '2027-02-01')), []);
+  });
+});
+
+describe('what a JSON body declares', () => {
+  test('a divergence carries declared and expected value, in the fault and side by side', () => {
+    const [fault, ...more] = lawOverExample({ '=ibscbs.total_cbs': '9.00', '=ibscbs.total_ibs': '0.98' });
+    assert.deepEqual(more, []);
+    assert.deepEqual(
+      { ...fault, mensagem: undefined },
+      {
+        codigo: 'E1582',
+        xpath: '/NFSe/infNFSe/IBSCBS/totCIBS/gCBS/vCBS',
+        mensagem: undefined,
+        encontrado: '9.00',
+        esperado: '8.82',
+        detalhes: { campo: 'ibscbs.total_cbs', declarado: '9.00', esperado: '8.82', tolerancia: '0.02' },
+      },
+    );
+    assert.match(fault!.mensagem, /total_cbs declara 9\.00, e o calculado é 8\.82, com tolerância de R\$ 0,02/);
+  });
+
+  test('every field that diverges is told at once, in the order of the note', () => {
+    const faults = lawOverExample({
+      '=ibscbs.total_cbs': '9.00',
+      '=ibscbs.valores_base_calculo': '1000.00',
+      '=ibscbs.valores_aliquota_cbs': '8.80',
+    });
+    assert.deepEqual(
+      faults.map(({ codigo }) => codigo),
+      ['E1530', 'E1558', 'E1582'],
+    );
+  });
+
+  test('without a published rate there is nothing to compare with, and that is said', () => {
+    const patch: Patch = { dCompet: '2027-01-04', '=ibscbs.total_cbs': '84.00' };
+    const facts = optante([], '2027-01-04');
+    assert.deepEqual(lawOverExample(patch, facts), []);
+    const said = avisosOn(patch, facts).filter(({ codigo }) => codigo === 'E1515');
+    assert.equal(said.length, 2);
+    assert.match(said[1]!.mensagem, /total_cbs.* não foram comparados/);
+  });
+});
