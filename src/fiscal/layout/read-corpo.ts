@@ -1,0 +1,482 @@
+/**
+ * Reads the JSON body of issuance: it becomes the tree of the same DPS that XML is, and from there nothing knows how it
+ * came in (D-24). The values that only a body can declare come beside it.
+ *
+ * What is judged here is what XML cannot get wrong: a property that does not exist, an object where a text belongs, a number
+ * for a code. All else is left to `read.ts`, in whose faults the properties are named; both together are one answer, and one
+ * mistake is one fault. Defaults are technical only and stand in the table; null is the same as nothing.
+ */
+import { dpsIdOf } from '../chave.ts';
+import { type Decimal, formatDecimal, parseDecimal, readDecimal } from '../decimal.ts';
+import { type Declarado, NADA_DECLARADO } from '../declarado.ts';
+import { type Fault, quoted } from '../fault.ts';
+import { checkText } from './check-text.ts';
+import type { Campo, Declaracao } from './corpo.ts';
+import { DPS_NAMESPACE, DPS_VERSAO, type Dps } from './dps.ts';
+import {
+  type JsonDocument,
+  type JsonMember,
+  type JsonObject,
+  type JsonPlace,
+  type JsonValue,
+  kindOf,
+} from './json-value.ts';
+import {
+  BODY,
+  BODY_PARTS,
+  campoAt,
+  campoOf,
+  type Host,
+  type LeafPart,
+  layoutPathOf,
+  NAMES,
+  type OwnPart,
+  type Part,
+} from './plan-corpo.ts';
+import { readDps, type Words } from './read.ts';
+import type { SimpleType } from './simple-types.ts';
+import { strangeProperty } from './strange-property.ts';
+import type { Elemento } from './tree.ts';
+
+/** What the body need not say, because the address that it was sent to says it. */
+export type CorpoContext = {
+  readonly tpAmb: '1' | '2';
+  /** The municipality of a tenant in production. */
+  readonly cLocEmi?: string | undefined;
+};
+
+/** Where in the body a fault or a remark stands. */
+type Placed = Partial<JsonPlace> & { readonly campo?: string };
+
+export type CorpoReading =
+  | {
+      /** The DPS as a tree, in the order of the layout: what `readDps` has read. */
+      readonly root: Elemento;
+      readonly dps: Dps;
+      /** Identifier of the DPS; of one that leaves its number to us, a stand-in. */
+      readonly id: string;
+      readonly declarado: Declarado;
+      /** The same faults or remarks, each with its property, line and column. */
+      placed<T extends { readonly xpath: string }>(found: readonly T[]): readonly (T & Placed)[];
+    }
+  | { readonly faults: readonly Fault[] };
+
+/** More faults than this are not listed: the answer says how many there were in all. */
+const FAULTS_MAX = 200;
+
+const BASE = '/DPS/infDPS';
+const NOTE_BASE = '/NFSe/infNFSe';
+
+/** The DPS of a body with what it declares besides, or every fault of its structure, each with property, line and column. */
+export function readCorpo(document: JsonDocument, context: CorpoContext): CorpoReading {
+  const { value } = document;
+  if (value.kind !== 'object') {
+    const mensagem = `O corpo é ${kindOf(value)}; a emissão pede um objeto JSON, que começa com {.`;
+    const place = document.positionOf(value.offset);
+    return {
+      faults: [{ codigo: 'E003', xpath: '', mensagem, encontrado: kindOf(value), esperado: 'um objeto', ...place }],
+    };
+  }
+  const body = new Body(context);
+  const children = body.childrenOf(BODY_PARTS, body.open(BODY, value, BASE), BASE);
+  const infDPS = body.element('infDPS', '', children, [{ name: 'Id', namespace: '', value: body.identifier() }]);
+  const root = body.element('DPS', '', [infDPS], [{ name: 'versao', namespace: '', value: DPS_VERSAO }]);
+
+  const read = readDps(root, WORDS);
+  const placed = <T extends { readonly xpath: string }>(found: readonly T[]): readonly (T & Placed)[] =>
+    found.map((one) => ({ ...one, ...placeOf(one.xpath, body, document) }));
+  const own = body.faults
+    .toSorted((a, b) => a.offset - b.offset)
+    .map(({ fault, offset }) => ({
+      ...fault,
+      ...document.positionOf(offset),
+    }));
+  const structural = 'faults' in read ? read.faults.filter((fault) => !body.isExplained(fault.xpath)) : [];
+  const faults = [...own, ...placed(structural.map((fault) => body.asWritten(fault)))];
+  if (faults.length > 0) return { faults: cut(faults, body.unlisted) };
+  // Whatever explains a fault of the structure is a fault itself.
+  if ('faults' in read) return { faults: placed(read.faults) };
+  return { root, dps: read.dps, id: read.id, declarado: body.declarado(), placed };
+}
+
+function cut(faults: readonly Fault[], unlisted: number): readonly Fault[] {
+  const left = faults.length - FAULTS_MAX + unlisted;
+  if (left <= 0) return faults;
+  const mensagem = `Há mais ${left} erro(s) de estrutura além dos ${FAULTS_MAX} listados; corrija estes e envie de novo.`;
+  return [...faults.slice(0, FAULTS_MAX), { codigo: 'E0010', xpath: BASE, mensagem }];
+}
+
+function placeOf(xpath: string, body: Body, document: JsonDocument): Placed {
+  if (xpath === '') return {};
+  const campo = campoOf(xpath);
+  return { ...(campo === undefined ? {} : { campo }), ...document.positionOf(body.offsetOf(xpath)) };
+}
+
+/** The faults of the reader in the words of the body. */
+const WORDS: Words = {
+  element: 'campo',
+  name: (xpath, { name }) => NAMES.get(layoutPathOf(xpath))?.name ?? name,
+  group: (xpath, name) => {
+    if (xpath === BASE) return undefined;
+    const host = NAMES.get(layoutPathOf(xpath))?.host ?? name;
+    return host === '' ? undefined : campoAt(xpath, host);
+  },
+  corrected: (xpath, { name, max }, text) => {
+    const value = JSON.stringify(text);
+    return max > 1 ? value : `"${NAMES.get(layoutPathOf(xpath))?.name ?? name}": ${value}`;
+  },
+};
+
+/** One object of the body while it is read: what it says under names that exist, nulls left out. */
+type Opened = { readonly host: Host; readonly members: ReadonlyMap<string, JsonValue> };
+
+/** What one reading of a body gathers. */
+class Body {
+  readonly faults: { readonly fault: Fault; readonly offset: number }[] = [];
+  /** Faults beyond those that are listed. */
+  unlisted = 0;
+  readonly #context: CorpoContext;
+  /** Where the value of each element stands. */
+  readonly #offsets = new Map<string, number>();
+  /** What was written for an element whose text is another spelling of it. */
+  readonly #written = new Map<string, string>();
+  /** Elements about which a fault has been told already; with a slash at the end, all that is in them. */
+  readonly #explained = new Set<string>();
+  readonly #declared = new Map<Declaracao, string>();
+  /** Texts of the leaves that make the identifier. */
+  readonly #said = new Map<string, string>();
+  #index = 0;
+
+  constructor(context: CorpoContext) {
+    this.#context = context;
+  }
+
+  element(
+    name: string,
+    text: string,
+    children: readonly Elemento[] = [],
+    attributes: Elemento['attributes'] = [],
+  ): Elemento {
+    const index = this.#index;
+    this.#index += 1;
+    return { name, namespace: DPS_NAMESPACE, text, children, attributes, index };
+  }
+
+  /** Looks at every name of an object: what it declares is kept, what does not exist is told. */
+  open(host: Host, { members, offset }: JsonObject, xpath: string): Opened {
+    this.#offsets.set(xpath, offset);
+    const known = new Map<string, JsonValue>();
+    const strange: JsonMember[] = [];
+    for (const member of members) {
+      const item = host.items.get(member.name);
+      if (item === undefined) strange.push(member);
+      else if (member.value.kind === 'null') continue;
+      else if (item.kind === 'declaracao') this.#declare(item, host, member);
+      else known.set(member.name, member.value);
+    }
+    for (const member of strange) this.#strange(member, host, known, xpath);
+    return { host, members: known };
+  }
+
+  /** E0010; what a name evidently meant is taken as said, so that it is not also missed. */
+  #strange({ name, offset, value }: JsonMember, host: Host, known: Map<string, JsonValue>, xpath: string): void {
+    if (this.faults.length >= FAULTS_MAX) {
+      this.unlisted += 1;
+      return;
+    }
+    const { fault, meant, explains } = strangeProperty(name, value, host);
+    const place = campoAt(xpath, host.campo);
+    const campo = place === undefined || place === '' ? quoted(name) : `${place}.${quoted(name)}`;
+    for (const path of explains ?? []) this.#explain(path === '' ? BASE : `${BASE}/${path}`);
+    let at = xpath;
+    if (meant !== undefined) {
+      if (!known.has(meant.name) && value.kind !== 'null') known.set(meant.name, value);
+      const [below] = meant.kind === 'campo' ? meant.paths : [meant.path];
+      at = `${xpath}/${below}`;
+      for (const path of meant.kind === 'campo' ? meant.paths : [meant.path]) {
+        this.#explain(`${xpath}/${path}`);
+      }
+    }
+    this.#tell({ ...fault, xpath: at, campo }, offset);
+  }
+
+  #tell(fault: Fault, offset: number): void {
+    if (this.faults.length < FAULTS_MAX) this.faults.push({ fault, offset });
+    else this.unlisted += 1;
+  }
+
+  childrenOf(parts: readonly Part[], object: Opened, base: string): Elemento[] {
+    const children: Elemento[] = [];
+    for (const part of parts) {
+      const name = part.kind === 'leaf' ? part.leaf.name : part.group.name;
+      const xpath = `${base}/${name}`;
+      if (part.kind === 'leaf') this.#leaf(part, object, xpath, children);
+      else if (part.kind === 'own') this.#own(part, object, xpath, children);
+      else {
+        const inside = this.childrenOf(part.parts, object, xpath);
+        if (inside.length > 0 || part.required) children.push(this.element(name, '', inside));
+      }
+    }
+    return children;
+  }
+
+  #leaf(part: LeafPart, { members }: Opened, xpath: string, into: Elemento[]): void {
+    const { leaf, campo, inChoice } = part;
+    const value = members.get(campo.name);
+    if (value === undefined) {
+      const text = this.#padrao(campo);
+      // A default is no second member of a choice that was made.
+      const isFree = !inChoice || members.size === 0;
+      if (text !== undefined && isFree) into.push(this.#spoken(leaf.name, text, xpath));
+      return;
+    }
+    if (campo.many) {
+      if (value.kind !== 'array') {
+        this.#explain(xpath);
+        this.#wrongKind(campo.name, value, `uma lista de textos: [${JSON.stringify(leaf.type.expected)}]`, xpath);
+        into.push(this.element(leaf.name, ''));
+        return;
+      }
+      value.items.forEach((item, place) => {
+        const at = `${xpath}[${place + 1}]`;
+        into.push(this.#spoken(leaf.name, this.#textOf(part, item, at), at, item.offset));
+      });
+      return;
+    }
+    if (campo.paths.length > 1 && documentKind(value) !== leaf.name) return;
+    into.push(this.#spoken(leaf.name, this.#textOf(part, value, xpath), xpath, value.offset));
+  }
+
+  #spoken(name: string, text: string, xpath: string, offset?: number): Elemento {
+    if (offset !== undefined) this.#offsets.set(xpath, offset);
+    this.#said.set(xpath.slice(BASE.length + 1), text);
+    return this.element(name, text);
+  }
+
+  #padrao({ padrao }: Campo): string | undefined {
+    if (padrao === 'ambiente') return this.#context.tpAmb;
+    if (padrao === 'municipio') return this.#context.cLocEmi;
+    return padrao?.texto;
+  }
+
+  /** The text of the element; empty when the value is none, and then the fault is told. */
+  #textOf({ leaf, campo }: LeafPart, value: JsonValue, xpath: string): string {
+    const { type } = leaf;
+    if (value.kind !== 'string' && value.kind !== 'number') {
+      this.#explain(xpath);
+      this.#wrongKind(campo.name, value, type.expected, xpath);
+      return '';
+    }
+    if (type.kind === 'decimal') {
+      const text = decimalText(value);
+      if (text !== value.text) this.#written.set(xpath, value.text);
+      return text;
+    }
+    if (value.kind === 'string' || (campo.integer && /^[0-9]+$/.test(value.text))) return value.text;
+    this.#explain(xpath);
+    this.#tell(this.#numberForCode(campo.name, value.text, type, xpath, campo.integer), value.offset);
+    return '';
+  }
+
+  #numberForCode(name: string, text: string, type: SimpleType, xpath: string, integer = false): Fault {
+    const right = asCode(text, type);
+    const zeros = type.kind === 'digits' && type.min === type.max ? ', com os zeros à esquerda' : '';
+    const advice = integer ? 'envie um número inteiro, só com algarismos' : `envie-o entre aspas${zeros}`;
+    const send = right === undefined ? '' : `: ${JSON.stringify(right)}`;
+    return {
+      codigo: 'E0001',
+      xpath,
+      ...campoIn(xpath),
+      mensagem: `${name} veio como número (${quoted(text)}); ${advice}${send}.`,
+      encontrado: quoted(text),
+      esperado: type.expected,
+      ...(right === undefined ? {} : { correcao: `"${name}": ${JSON.stringify(right)}` }),
+    };
+  }
+
+  #wrongKind(name: string, value: JsonValue, esperado: string, xpath: string): void {
+    const mensagem = `${name} veio como ${kindOf(value)}; aqui vai ${esperado}.`;
+    const fault = { codigo: 'E0001', xpath, mensagem, encontrado: kindOf(value), esperado };
+    this.#tell({ ...fault, ...campoIn(xpath) }, value.offset);
+  }
+
+  #own(part: OwnPart, { members }: Opened, xpath: string, into: Elemento[]): void {
+    const { group, grupo, host, parts, isFilledIn } = part;
+    const value = members.get(grupo.name);
+    if (value === undefined) {
+      if (!isFilledIn) return;
+      const nothing = { host, members: new Map() };
+      into.push(this.element(group.name, '', this.childrenOf(parts, nothing, xpath)));
+      return;
+    }
+    const fields = `com ${[...host.items.keys()].join(', ')}`;
+    if (grupo.many) {
+      if (value.kind !== 'array') {
+        this.#explain(xpath);
+        this.#wrongKind(grupo.name, value, `uma lista de objetos ${fields}`, xpath);
+        into.push(this.element(group.name, ''));
+        return;
+      }
+      value.items.forEach((item, place) => {
+        into.push(this.#object(part, item, `${xpath}[${place + 1}]`, fields));
+      });
+      return;
+    }
+    into.push(this.#object(part, value, xpath, fields));
+  }
+
+  #object({ group, grupo, host, parts }: OwnPart, value: JsonValue, xpath: string, fields: string): Elemento {
+    this.#offsets.set(xpath, value.offset);
+    if (value.kind !== 'object') {
+      this.#explain(xpath);
+      this.#wrongKind(grupo.name, value, `um objeto ${fields}`, xpath);
+      return this.element(group.name, '');
+    }
+    return this.element(group.name, '', this.childrenOf(parts, this.open(host, value, xpath), xpath));
+  }
+
+  /** Nothing more is told about an element, or about what is in it. */
+  #explain(xpath: string): void {
+    this.#explained.add(xpath).add(`${xpath}/`);
+  }
+
+  isExplained(xpath: string): boolean {
+    if (this.#explained.size === 0) return false;
+    // A list that is wrong as a whole has no members to count.
+    return this.#isWithin(xpath) || (xpath.includes('[') && this.#isWithin(xpath.replace(/\[\d+\]/g, '')));
+  }
+
+  #isWithin(xpath: string): boolean {
+    if (this.#explained.has(xpath)) return true;
+    for (let slash = xpath.lastIndexOf('/'); slash > 0; slash = xpath.lastIndexOf('/', slash - 1)) {
+      if (this.#explained.has(xpath.slice(0, slash + 1))) return true;
+    }
+    return false;
+  }
+
+  /** A fault quotes what was sent, not what it was read as. */
+  asWritten(fault: Fault): Fault {
+    const written = this.#written.get(fault.xpath);
+    return written === undefined ? fault : { ...fault, encontrado: quoted(written) };
+  }
+
+  /** Of the value, or of the nearest object in which it is missed. */
+  offsetOf(xpath: string): number {
+    for (let at = xpath; at.length > 1; at = at.slice(0, at.lastIndexOf('/'))) {
+      const offset = this.#offsets.get(at);
+      if (offset !== undefined) return offset;
+    }
+    return this.#offsets.get(BASE) ?? 0;
+  }
+
+  #declare(declaracao: Declaracao, host: Host, { name, value }: JsonMember): void {
+    const xpath = `${NOTE_BASE}/${declaracao.note}`;
+    this.#offsets.set(xpath, value.offset);
+    const { type } = declaracao;
+    const campo = host.campo === '' ? name : `${host.campo}.${name}`;
+    if (value.kind !== 'string' && value.kind !== 'number') {
+      this.#wrongKind(name, value, type.expected, xpath);
+      return;
+    }
+    if (value.kind === 'number' && type.kind !== 'decimal') {
+      this.#tell(this.#numberForCode(name, value.text, type, xpath), value.offset);
+      return;
+    }
+    const text = type.kind === 'decimal' ? decimalText(value) : value.text;
+    const problem = checkText(type, text);
+    if (problem === undefined) {
+      this.#declared.set(declaracao, text);
+      return;
+    }
+    const codigo = { vazio: 'E0003', tipo: 'E0001', valor: 'E0002', formato: 'E0003' }[problem.kind];
+    const advice = problem.kind === 'vazio' ? ' Informe o valor ou retire o campo.' : '';
+    const fix = problem.fix === undefined ? {} : { correcao: `"${name}": ${JSON.stringify(problem.fix)}` };
+    const mensagem = `${name} ${problem.problem}.${advice}`;
+    const fault = { codigo, xpath, campo, mensagem, encontrado: quoted(value.text), esperado: type.expected, ...fix };
+    this.#tell(fault, value.offset);
+  }
+
+  /** What the body declares besides the DPS. */
+  declarado(): Declarado {
+    if (this.#declared.size === 0) return NADA_DECLARADO;
+    const outside: Record<string, string | Decimal> = {};
+    const ibscbs: Record<string, Decimal> = {};
+    for (const [{ name, note, type }, text] of this.#declared) {
+      const value = type.kind === 'decimal' ? parseDecimal(text)! : text;
+      if (note.startsWith('IBSCBS/')) ibscbs[name] = value as Decimal;
+      else outside[name] = value;
+    }
+    return Object.keys(ibscbs).length > 0 ? { ...outside, ibscbs } : outside;
+  }
+
+  /** The national identifier, where everything that it is made of was said; any other that has its form otherwise. */
+  identifier(): string {
+    const said = (path: string): string => this.#said.get(path) ?? '';
+    const [cLocEmi, serie, nDPS] = [said('cLocEmi'), said('serie') || DEFAULT_SERIE, said('nDPS')];
+    const documento = said('prest/CNPJ') || said('prest/CPF');
+    const isWhole =
+      /^[0-9]{7}$/.test(cLocEmi) &&
+      /^(?:[0-9]{11}|[0-9A-Z]{14})$/.test(documento) &&
+      /^[0-9]{1,5}$/.test(serie) &&
+      /^[1-9][0-9]{0,14}$/.test(nDPS);
+    return isWhole ? dpsIdOf({ cLocEmi, documento, serie, nDPS }) : STAND_IN_ID;
+  }
+}
+
+/** Series of a DPS that names none (D-17). */
+const DEFAULT_SERIE = '70000';
+const STAND_IN_ID = 'DPS0';
+
+function campoIn(xpath: string): { campo?: string } {
+  const campo = campoOf(xpath);
+  return campo === undefined ? {} : { campo };
+}
+
+/** A document is a CPF as long as it is not longer than one, whatever stands between its digits. */
+function documentKind(value: JsonValue): 'CNPJ' | 'CPF' {
+  const text = value.kind === 'string' || value.kind === 'number' ? value.text : '';
+  return text.length <= DOCUMENT_TEXT_MAX && text.replace(/[\s./-]/g, '').length > CPF_LENGTH ? 'CNPJ' : 'CPF';
+}
+
+const CPF_LENGTH = 11;
+/** Longer than this it is neither. */
+const DOCUMENT_TEXT_MAX = 64;
+
+/** A number as a code may have meant it: with the zeros that a number loses. */
+function asCode(text: string, type: SimpleType): string | undefined {
+  if (text.length > CODE_MAX || !/^[0-9]+$/.test(text)) return undefined;
+  const padded = type.max > CODE_MAX ? [] : [text.padStart(type.min, '0'), text.padStart(type.max, '0')];
+  return [text, ...padded].find((candidate) => checkText(type, candidate) === undefined);
+}
+
+/** A longer code is a key or a text, which nobody begins with a row of zeros. */
+const CODE_MAX = 15;
+
+/** Beyond this a power of ten only says that the number is far too large, or far too small. */
+const EXPONENT_MAX = 40;
+
+/** An amount in the spelling of the layout, where it has one; otherwise what was written, so that the fault is about that. */
+function decimalText({ kind, text }: Extract<JsonValue, { kind: 'string' | 'number' }>): string {
+  if (parseDecimal(text) !== undefined) return text;
+  const value = readDecimal(text);
+  if (value !== undefined) return formatDecimal(value);
+  const power = kind === 'number' ? /^(-?)([0-9]+)(?:\.([0-9]+))?[eE]([+-]?[0-9]+)$/.exec(text) : null;
+  if (power === null) return text;
+  const [, sign = '', whole = '', fraction = '', exponent] = power;
+  const shift = Math.max(-EXPONENT_MAX, Math.min(EXPONENT_MAX, Number(exponent)));
+  return sign + shifted(whole, fraction, shift);
+}
+
+/** The digits with their point moved. */
+function shifted(whole: string, fraction: string, shift: number): string {
+  if (shift >= 0) {
+    const digits = fraction.padEnd(shift, '0');
+    return withoutZeros(whole + digits.slice(0, shift)) + (digits.length > shift ? `.${digits.slice(shift)}` : '');
+  }
+  const digits = whole.padStart(1 - shift, '0');
+  return `${withoutZeros(digits.slice(0, shift))}.${digits.slice(shift)}${fraction}`;
+}
+
+function withoutZeros(digits: string): string {
+  return digits.replace(/^0+(?=[0-9])/, '');
+}

@@ -1,0 +1,201 @@
+/**
+ * A property that the JSON body does not have: what its sender meant, told with the name that exists (E0010, D-24).
+ *
+ * Looked for in this order: a name of old layouts or one that the service fills in itself, the same name written otherwise
+ * (`valorServico`), a name that people are likely to try, the tag of the DPS, a misspelling, the same words in another order,
+ * a property of another group.
+ */
+import { type Fault, quoted } from '../fault.ts';
+import { type Campo, type Declaracao, type Grupo, LIKELY, NEEDLESS } from './corpo.ts';
+import { FOREIGN_TAGS } from './dps.ts';
+import type { JsonValue } from './json-value.ts';
+import { BODY, DECLARED, HOSTS, type Host, NAMES } from './plan-corpo.ts';
+import { nearestName } from './read.ts';
+
+export type Strange = {
+  readonly fault: Fault;
+  /** The property of the same object that was meant. */
+  readonly meant?: Campo | Grupo | undefined;
+  /** Paths of the DPS, below `infDPS`, that are not missing either: what was meant stands elsewhere. */
+  readonly explains?: readonly string[];
+};
+
+/** A longer name is not compared with anything. */
+const NAME_MAX = 80;
+
+/** What a flat body has instead of the objects that other services have. */
+const FLAT: Readonly<Record<string, string>> = {
+  prestador: 'prest',
+  tomador: 'toma',
+  tom: 'toma',
+  intermediario: 'interm',
+  servico: 'serv',
+  DPS: '',
+  infDPS: '',
+};
+
+export function strangeProperty(name: string, value: JsonValue, host: Host): Strange {
+  const where = host.campo === '' ? 'do corpo JSON' : `de ${plain(host.campo)}`;
+  const shown = quoted(name);
+  const fault = (say: string, esperado?: string, right?: string): Fault => ({
+    codigo: 'E0010',
+    xpath: '',
+    mensagem: `${shown === '' ? 'A propriedade de nome vazio' : shown} não é um campo ${where}: ${say}.`,
+    encontrado: `"${shown}"`,
+    ...(esperado === undefined ? {} : { esperado }),
+    ...(right !== undefined && isShort(value) ? { correcao: `"${right}": ${asJson(value)}` } : {}),
+  });
+  const allowed = [...host.items.keys()].join(', ');
+  if (name.length > NAME_MAX) return { fault: fault('retire-o', allowed) };
+
+  const snake = snakeOf(name);
+  const flat = host.path === '' ? flatGroup(name, snake) : undefined;
+  if (flat !== undefined) {
+    const names = namesBelow(flat).join(', ');
+    return { fault: fault(`os campos desse grupo ficam no próprio corpo: ${names}`, names), explains: [flat] };
+  }
+  const right = rightNameIn(name, snake, host);
+  if (right !== undefined) {
+    const item = host.items.get(right)!;
+    const meant = item.kind === 'declaracao' ? undefined : item;
+    return { fault: fault(saying(item), right, right), meant };
+  }
+  const needless = NEEDLESS[snake];
+  if (Object.hasOwn(NEEDLESS, snake)) return { fault: fault(needless!) };
+  const foreign = FOREIGN_TAGS.find((tag) => tag.name === name);
+  if (foreign?.replaces === undefined && foreign?.rename === undefined && foreign !== undefined) {
+    return { fault: fault(inNamesOfTheBody(foreign.say)) };
+  }
+  const elsewhere = placesOf(name, snake).slice(0, ELSEWHERE_MAX);
+  if (elsewhere.length > 0) {
+    const places = elsewhere.map(({ campo }) => plain(campo)).join(' ou ');
+    const explains = elsewhere.length === 1 ? elsewhere[0]!.paths : [];
+    return { fault: fault(`o que existe é ${places}`, places), explains };
+  }
+  return { fault: fault('esse nome não existe; retire-o ou veja em esperado os que existem ali', allowed) };
+}
+
+const ELSEWHERE_MAX = 3;
+
+/** Advice that speaks of tags, said of the properties that become them. */
+function inNamesOfTheBody(say: string): string {
+  return say.replace(/\b[a-z]+[A-Z]\w*/g, (tag) => {
+    const [only, ...others] = [...NAMES].filter(([path]) => lastOf(path) === tag);
+    return only === undefined || others.length > 0 ? tag : plain(only[1].campo);
+  });
+}
+
+function saying(item: Campo | Grupo | Declaracao): string {
+  if (item.kind !== 'declaracao') return `o nome certo é ${item.name}`;
+  return `o valor é calculado pelo serviço; para tê-lo comparado, declare-o em ${item.name}`;
+}
+
+/** The property of the same object that a name evidently meant. */
+function rightNameIn(name: string, snake: string, host: Host): string | undefined {
+  const names = [...host.items.keys()];
+  const same = names.find((one) => one.toLowerCase() === snake);
+  if (same !== undefined) return same;
+  const likely = Object.hasOwn(LIKELY, snake) ? LIKELY[snake] : undefined;
+  if (likely !== undefined && host.items.has(likely)) return likely;
+  const byTag = names.find((one) => tagsOf(host, one).includes(name));
+  if (byTag !== undefined) return byTag;
+  const renamed = FOREIGN_TAGS.find((tag) => tag.name === name);
+  const replaced = renamed?.replaces === undefined ? undefined : NAMES.get(renamed.replaces);
+  if (replaced !== undefined && replaced.host === host.campo && host.items.has(replaced.name)) return replaced.name;
+  return nearestName(snake, names) ?? sameWords(snake, names);
+}
+
+/** The tags that a property stands for: of its element, or of the field of the note. */
+function tagsOf(host: Host, name: string): readonly string[] {
+  const item = host.items.get(name)!;
+  const paths = item.kind === 'campo' ? item.paths : [item.kind === 'grupo' ? item.path : item.note];
+  return paths.map(lastOf);
+}
+
+/** Half of the words of both names in common, and no other name has as many. */
+function sameWords(snake: string, names: readonly string[]): string | undefined {
+  const words = new Set(snake.split('_').filter((word) => word.length > 2));
+  if (words.size === 0) return undefined;
+  const shared = names.map((one) => {
+    const others = one
+      .toLowerCase()
+      .split('_')
+      .filter((word) => word.length > 2);
+    const both = others.filter((word) => words.has(word)).length;
+    return { one, share: both / (words.size + others.length - both) };
+  });
+  const [best, second] = shared.toSorted((a, b) => b.share - a.share);
+  if (best === undefined || best.share < SHARE_MIN || best.share === second?.share) return undefined;
+  return best.one;
+}
+
+const SHARE_MIN = 0.5;
+
+/** Where else in the body a property of this name, or of this tag, stands. */
+function placesOf(
+  name: string,
+  snake: string,
+): readonly { readonly campo: string; readonly paths: readonly string[] }[] {
+  const byName = HOSTS.flatMap((host) => {
+    const item = host.items.get(snake);
+    if (item === undefined || item.kind === 'declaracao') return [];
+    const paths = item.kind === 'campo' ? item.paths : [item.path];
+    const below = host.path === '' ? '' : `${host.path}/`;
+    return [{ campo: host.campo === '' ? snake : `${host.campo}.${snake}`, paths: paths.map((path) => below + path) }];
+  });
+  if (byName.length > 0) return byName;
+  const byTag = [...NAMES].filter(([path]) => lastOf(path) === name);
+  if (byTag.length > 0) return byTag.map(([path, { campo }]) => ({ campo, paths: [path] }));
+  const replaced = FOREIGN_TAGS.find((tag) => tag.name === name)?.replaces;
+  const named = replaced === undefined ? undefined : NAMES.get(replaced);
+  if (named !== undefined) return [{ campo: named.campo, paths: [replaced!] }];
+  const note = [...DECLARED].find(([path]) => lastOf(path) === name);
+  return note === undefined ? [] : [{ campo: note[1].campo, paths: [] }];
+}
+
+/** The path of a group of the DPS whose fields stand in the body itself. */
+function flatGroup(name: string, snake: string): string | undefined {
+  const known = [name, snake].find((one) => Object.hasOwn(FLAT, one));
+  if (known !== undefined) return FLAT[known];
+  return [...NAMES].find(
+    ([path, { host }]) => host === '' && lastOf(path) === name && namesBelow(path).length > 0,
+  )?.[0];
+}
+
+/** The properties of the body that become something inside a group of the DPS. */
+function namesBelow(path: string): string[] {
+  const prefix = path === '' ? '' : `${path}/`;
+  return [...BODY.items.values()]
+    .filter((item) => item.kind !== 'declaracao')
+    .filter((item) => (item.kind === 'campo' ? item.paths[0] : item.path).startsWith(prefix))
+    .map(({ name }) => name);
+}
+
+function lastOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
+/** `valorServico`, `Valor Serviço` and `valor-servico` are one name. */
+function snakeOf(name: string): string {
+  return name
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .replace(/[\s.-]+/g, '_')
+    .toLowerCase();
+}
+
+function plain(campo: string): string {
+  return campo.replaceAll('[]', '');
+}
+
+/** A correction repeats what was sent; a long text is not sent back. */
+function isShort(value: JsonValue): boolean {
+  return (value.kind === 'string' || value.kind === 'number') && value.text.length <= CORRECTION_MAX;
+}
+
+const CORRECTION_MAX = 300;
+
+function asJson(value: JsonValue): string {
+  return value.kind === 'string' ? JSON.stringify(value.text) : value.kind === 'number' ? value.text : '';
+}
