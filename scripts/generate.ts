@@ -13,6 +13,7 @@ import { errosMarkdown } from '../src/fiscal/errors-markdown.ts';
 import { estadosMarkdown } from '../src/fiscal/estados-markdown.ts';
 import { layoutMarkdown } from '../src/fiscal/layout/markdown.ts';
 import { dpsXsd, nfseXsd } from '../src/fiscal/layout/xsd.ts';
+import { conformidadeMarkdown } from './conformidade.ts';
 
 type Generated = {
   /** From the root of the project. */
@@ -22,6 +23,7 @@ type Generated = {
 
 const FILES: readonly Generated[] = [
   { path: 'docs/erros.md', make: errosMarkdown },
+  { path: 'docs/conformidade.md', make: conformidadeMarkdown },
   { path: 'docs/estados.md', make: estadosMarkdown },
   { path: 'docs/layout.md', make: layoutMarkdown },
   { path: 'docs/dps-1.01.xsd', make: dpsXsd },

@@ -269,6 +269,7 @@ export const WITHOUT_XML: Readonly<Record<string, string>> = {
 
 /** Codes that only XML brings, and why not JSON. */
 export const WITHOUT_JSON: Readonly<Record<string, string>> = {
+  E110: 'um corpo JSON não traz versão: é sempre do leiaute 1.01',
   E201: 'um corpo JSON malformado responde E003',
   E901: XML_ONLY,
   E902: XML_ONLY,

@@ -1,0 +1,178 @@
+/**
+ * `docs/conformidade.md`: what the specification asks for beside what answers it. Each code of its tables with what brings
+ * it, and each rule with an example that breaks it and one that keeps it; the answers are those that the law gives while
+ * this is written. What is wrong then stands in the report as a failure, which its test does not let pass.
+ */
+import { groupsOf } from '../src/fiscal/errors/groups.ts';
+import { fieldsOf } from '../src/fiscal/errors/page.ts';
+import type { Examples } from '../src/fiscal/errors/row.ts';
+import { ERRORS, errorOf, type PublicError } from '../src/fiscal/errors.ts';
+import type { AnyRule, Patch } from '../src/fiscal/rules/rule.ts';
+import { ALL_RULES } from '../src/fiscal/rules/rules.ts';
+import { avisosOn, faultsOf, isJsonOnly } from '../src/fiscal/rules/trial.ts';
+import {
+  SPECIFIED,
+  SPECIFIED_CODES,
+  WITHOUT_DOCUMENT,
+  WITHOUT_JSON,
+  WITHOUT_XML,
+} from '../test/especificacao/codigos.ts';
+
+/** What stands where an example is not what it should be. */
+export const FAILURE = 'FALHA';
+
+export function conformidadeMarkdown(): string {
+  const specified = ALL_RULES.filter(({ scope }) => scope === undefined).length;
+  const national = ALL_RULES.filter(({ scope }) => scope === 'nacional').length;
+  const examples = [...ALL_RULES, ...ERRORS.flatMap(({ exemplos }) => exemplos ?? [])];
+  const rejected = examples.reduce((sum, { rejects }) => sum + rejects.length, 0);
+  const accepted = examples.reduce((sum, { accepts }) => sum + accepts.length, 0);
+  return `<!-- Gerado por scripts/generate.ts a partir das regras e da tabela da especificação; não edite. -->
+
+# Conformidade
+
+O que a especificação pede, ao lado do que lhe responde. São ${SPECIFIED_CODES.size} códigos nas tabelas da especificação e
+${ALL_RULES.length} regras: ${specified} que a especificação nomeia, ${national} só do padrão nacional e ${ALL_RULES.length - specified - national} que nunca recusam. Os seus
+${rejected} exemplos recusados e ${accepted} aceitos foram julgados quando este arquivo foi gerado; os testes os enviam, um a um, a um
+serviço em funcionamento (\`test/journeys/regras.test.ts\`), e comparam cada regra com os exemplos aceitos de todas as
+outras (\`src/fiscal/rules/rules.test.ts\`). O sentido de cada código está em [erros.md](erros.md).
+
+## Códigos da especificação
+
+Copiados das tabelas da especificação em \`test/especificacao/codigos.ts\`. Cada um foi recebido de um serviço em
+funcionamento, em XML e em JSON, em \`test/especificacao/codigos.test.ts\`; onde isso não é possível está o motivo.
+
+| Código | HTTP | Seções da especificação | Em XML | Em JSON |
+| --- | --- | --- | --- | --- |
+${[...SPECIFIED_CODES.keys()].toSorted(byNumber).map(specifiedRow).join('\n')}
+
+## Regras e exemplos
+
+Por exemplo recusado está o que muda na DPS de exemplo e, depois da seta, o que a lei responde; \`−\` diz o que foi
+retirado, e \`…\` está pelo que o recusado e o aceito têm em comum. **Alcance**: *geral* recusa em produção e no ambiente de
+integração, *nacional* recusa em produção e avisa na integração, *aviso* nunca recusa.
+
+${groupsOf(ERRORS, fieldsOf).flatMap(groupSection).join('\n\n')}
+`;
+}
+
+function byNumber(a: string, b: string): number {
+  return a.length - b.length || (a < b ? -1 : 1);
+}
+
+function specifiedRow(code: string): string {
+  const sections = SPECIFIED.filter(({ codes }) => codes.some((one) => one.code === code)).map(
+    ({ section }) => section,
+  );
+  const without = WITHOUT_DOCUMENT[code];
+  const ways = without === undefined ? [WITHOUT_XML[code], WITHOUT_JSON[code]] : [without, without];
+  const [xml, json] = ways.map((reason) => (reason === undefined ? 'sim' : `não: ${reason}`));
+  const status = errorOf(code) === undefined ? FAILURE : errorOf(code)!.statuses.join(', ');
+  return tableRow([link(code), status, sections.join('; '), xml!, json!]);
+}
+
+function groupSection({ titulo, errors }: { titulo: string; errors: readonly PublicError[] }): string[] {
+  const rows = errors.flatMap(({ codigo, exemplos, regras, origem }) => [
+    ...(exemplos === undefined ? [] : [structureRow(codigo, exemplos, origem)]),
+    ...regras.map(ruleRow),
+  ]);
+  if (rows.length === 0) return [];
+  const head = [
+    '| Código | Onde | Alcance | Recusado | Aceito | Formas | Origem |',
+    '| --- | --- | --- | --- | --- | --- | --- |',
+  ];
+  return [`### ${titulo}`, [...head, ...rows].join('\n')];
+}
+
+function structureRow(codigo: string, { rejects, accepts }: Examples, origem: string): string {
+  const cells = exampleCells({ code: codigo, rejects, accepts });
+  return tableRow([link(codigo), 'estrutura', 'geral', ...cells, origem]);
+}
+
+function ruleRow(rule: AnyRule): string {
+  const { code, at, scope, origin } = rule;
+  return tableRow([link(code), `\`${xpathOf(at)}\``, scope ?? 'geral', ...exampleCells(rule), origin]);
+}
+
+function xpathOf(at: string): string {
+  return at.startsWith('NFSe/') ? `/${at}` : `/DPS/infDPS/${at}`;
+}
+
+type Exemplified = Pick<AnyRule, 'code' | 'rejects' | 'accepts'> & Partial<Pick<AnyRule, 'scope' | 'also'>>;
+
+/** The first rejected and the first accepted example in short, with how many more there are, and in which forms they go. */
+function exampleCells({ code, scope, also = [], rejects, accepts }: Exemplified): string[] {
+  const [bad, good] = [rejects[0], accepts[0]];
+  const shared = sharedBy(bad, good);
+  const verdicts = rejects.map((patch) => verdictOf(patch, scope));
+  const wanted = [code, ...also].toSorted().join(', ');
+  const isRight = verdicts.every((codes) => (scope === 'aviso' ? codes.includes(code) : codes.join(', ') === wanted));
+  const refused = bad && `${told(bad, shared)} → ${verdicts[0]!.join(', ') || 'nada'}${more(rejects)}`;
+  const passes = accepts.every((patch) => faultsOf(patch).length === 0);
+  const accepted = good && `${told(good, shared)}${more(accepts)}`;
+  return [
+    refused === undefined
+      ? 'pelo cadastro, pelo ambiente ou pela data, e não só pelo documento'
+      : failing(refused, isRight),
+    accepted === undefined ? 'qualquer outra DPS' : failing(accepted, passes),
+    formsOf([...rejects, ...accepts]),
+  ];
+}
+
+function verdictOf(patch: Patch, scope: AnyRule['scope']): readonly string[] {
+  const said = scope === 'aviso' ? avisosOn(patch) : faultsOf(patch);
+  return [...new Set(said.map(({ codigo }) => codigo))].toSorted();
+}
+
+function failing(text: string, isRight: boolean): string {
+  return isRight ? text : `**${FAILURE}** ${text}`;
+}
+
+function more(patches: readonly Patch[]): string {
+  return patches.length > 1 ? ` (e mais ${patches.length - 1})` : '';
+}
+
+function formsOf(patches: readonly Patch[]): string {
+  const jsonOnly = patches.filter(isJsonOnly).length;
+  if (jsonOnly === 0) return 'XML, JSON';
+  return jsonOnly === patches.length ? 'JSON' : 'XML, JSON; alguns só JSON';
+}
+
+function sharedBy(bad: Patch | undefined, good: Patch | undefined): ReadonlySet<string> {
+  const other = new Map(Object.entries(good ?? {}));
+  return new Set(Object.entries(bad ?? {}).flatMap(([path, text]) => (other.get(path) === text ? [path] : [])));
+}
+
+/** Values longer than this are cut. */
+const VALUE_MAX = 40;
+/** An example with no more entries is told whole. */
+const SHORT_MAX = 4;
+
+function told(patch: Patch, shared: ReadonlySet<string>): string {
+  const all = Object.entries(patch);
+  const own = all.filter(([path]) => !shared.has(path));
+  const shown = all.length <= SHORT_MAX ? all : own.length > 0 ? own : all.slice(0, SHORT_MAX);
+  const parts = shown.map(([path, text]) => {
+    const name = path.replace(/^[+=]/, '');
+    if (text === null) return `−\`${name}\``;
+    const value = text!.length > VALUE_MAX ? `${text!.slice(0, VALUE_MAX)}…` : text!;
+    return `\`${name}\` ${value === '' ? 'vazio' : `= \`${value.replaceAll('`', "'")}\``}`;
+  });
+  if (shown.length < all.length) parts.push('…');
+  return parts.length === 0 ? 'a DPS de exemplo' : parts.join(', ');
+}
+
+function link(code: string): string {
+  return `[${code}](erros.md#${code})`;
+}
+
+function tableRow(cells: readonly string[]): string {
+  return `| ${cells
+    .map((cell) =>
+      cell
+        .replaceAll('|', '\\|')
+        .replaceAll('\n', ' ')
+        .replace(/[<>]/g, (c) => (c === '<' ? '&lt;' : '&gt;')),
+    )
+    .join(' | ')} |`;
+}

@@ -1,0 +1,182 @@
+/**
+ * The error codes of the specification, walked from its tables: each is in the public table with its status, and a document
+ * brings it through the front door, as XML and as JSON, or it is written down why no document does.
+ */
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import { companyCertificate, newKeys, pemOf, rootAuthority, type Validity } from '../../src/documents/pki.ts';
+import { dpsIdOf } from '../../src/fiscal/chave.ts';
+import { errorOf, type PublicError } from '../../src/fiscal/errors.ts';
+import { exampleXml } from '../../src/fiscal/rules/example.ts';
+import type { Patch } from '../../src/fiscal/rules/rule.ts';
+import { isJsonOnly } from '../../src/fiscal/rules/trial.ts';
+import { onEnd } from '../support/cleanup.ts';
+import { type Answer, request } from '../support/http.ts';
+import { NOON, startTestService } from '../support/service.ts';
+import { companyOf, type Party, PROVIDER_CNPJ, partyOf, signedBy, yearAround } from '../support/signatures.ts';
+import { SPECIFIED, SPECIFIED_CODES, WITHOUT_DOCUMENT, WITHOUT_JSON, WITHOUT_XML } from './codigos.ts';
+
+const DAY_MS = 86_400_000;
+const IBGE = '3550308';
+const [SANDBOX, PRODUCTION] = ['integracao', 'sao-paulo'];
+const OTHER_CNPJ = '11444777000161';
+/** Registered in production and not authorised. */
+const UNAUTHORISED_CNPJ = '00000000000191';
+
+// A municipality in production, whose service list has one code, beside the sandbox.
+
+const folder = mkdtempSync(path.join(tmpdir(), 'nfse-codigos-'));
+onEnd(() => rmSync(folder, { recursive: true, force: true }));
+const ancoras = path.join(folder, 'ancoras');
+mkdirSync(ancoras);
+const [rootKeys, keys] = await Promise.all([newKeys(), newKeys()]);
+const lasting = { inicio: NOON - 3_000 * DAY_MS, fim: NOON + 3_000 * DAY_MS };
+const root = rootAuthority('AC Raiz de Teste', rootKeys, lasting);
+writeFileSync(path.join(ancoras, 'raiz.pem'), pemOf('CERTIFICATE', root.certificate));
+
+function company(cnpj: string, validity: Validity = yearAround(NOON)): Party {
+  return partyOf(keys, companyCertificate(root, companyOf(cnpj), keys.publicKey, validity));
+}
+
+const provider = company(PROVIDER_CNPJ);
+const other = company(OTHER_CNPJ);
+const unauthorised = company(UNAUTHORISED_CNPJ);
+const expired = company(PROVIDER_CNPJ, { inicio: NOON - 400 * DAY_MS, fim: NOON - 35 * DAY_MS });
+
+const { address, store, pool, clock } = await startTestService({ worker: false });
+const confianca = { ancoras, revogados: undefined };
+await store.createMunicipio({ tenant: PRODUCTION, ambiente: 'producao', codigoIbge: IBGE, confianca }, clock.now);
+for (const documento of [PROVIDER_CNPJ, UNAUTHORISED_CNPJ]) {
+  await pool.query(
+    `insert into prestadores (tenant, documento, inscricao_municipal, razao_social, autorizado, logradouro, numero, bairro,
+       cep, origem, criado_em)
+     values ($1, $2, '12345', 'Empresa Exemplo Ltda', $3, 'Rua', '1', 'Centro', '01001000', 'cadastro', now())`,
+    [PRODUCTION, documento, documento === PROVIDER_CNPJ],
+  );
+}
+await pool.query(
+  `insert into servicos_municipais (tenant, codigo, inicio, descricao, codigo_tributacao_nacional, aliquota)
+   values ($1, '001', '2020-01-01', 'Desenvolvimento de sistemas', '010101', 2)`,
+  [PRODUCTION],
+);
+
+// Requests.
+
+type Sent = { readonly type: string; readonly body: string; readonly headers?: Readonly<Record<string, string>> };
+
+function post(tenant: string, endpoint: 'nfse' | 'nfse/v101', { type, body, headers }: Sent): Promise<Answer> {
+  return request(address, `/${tenant}/api/v1/${endpoint}`, {
+    method: 'POST',
+    headers: { 'Content-Type': type, ...headers },
+    body,
+  });
+}
+
+const XML = 'application/xml';
+
+let last = 0;
+
+/** Series and number that nobody has used, and the Id that they make. */
+function fresh(documento: string): Patch {
+  last += 1;
+  const [serie, nDPS] = ['7', String(last)];
+  return { serie, nDPS, '@Id': dpsIdOf({ cLocEmi: IBGE, documento, serie, nDPS }) };
+}
+
+function sandbox(patch: Patch): Promise<Answer> {
+  return post(SANDBOX, 'nfse/v101', { type: XML, body: exampleXml(patch) });
+}
+
+/** What production is sent, before it is signed. */
+function forProduction(patch: Patch = {}): string {
+  const documento = patch['prest/CNPJ'] ?? PROVIDER_CNPJ;
+  return exampleXml({ tpAmb: '1', ...fresh(documento), ...patch });
+}
+
+function production(body: string): Promise<Answer> {
+  return post(PRODUCTION, 'nfse/v101', { type: XML, body });
+}
+
+type Way = () => Promise<Answer>;
+
+/** Where it takes more than an example of the public table in the sandbox. */
+const BY_XML: Readonly<Record<string, Way>> = {
+  E003: () => post(SANDBOX, 'nfse/v101', { type: 'application/json', body: exampleXml() }),
+  E101: () => sandbox({ 'prest/CNPJ': OTHER_CNPJ, 'prest/xNome': '' }),
+  E102: () => production(signedBy(forProduction({ 'prest/CNPJ': UNAUTHORISED_CNPJ }), unauthorised)),
+  E103: () => production(signedBy(forProduction({ 'prest/IM': '99999' }), provider)),
+  E110: () => sandbox({ '@versao': '1.00' }),
+  E111: () => post(SANDBOX, 'nfse', { type: XML, body: exampleXml({ '@versao': '1.00' }) }),
+  E201: () => post(SANDBOX, 'nfse/v101', { type: XML, body: exampleXml().replace('</infDPS>', '') }),
+  E402: () => production(signedBy(forProduction({ 'serv/cServ/cTribMun': '999' }), provider)),
+  E0310: () => production(signedBy(forProduction({ 'serv/cServ/cTribNac': '010201' }), provider)),
+  E0014: async () => {
+    const body = exampleXml(fresh(PROVIDER_CNPJ));
+    const first = await post(SANDBOX, 'nfse/v101', { type: XML, body });
+    assert.equal(first.status, 201, JSON.stringify(first.body));
+    return post(SANDBOX, 'nfse/v101', { type: XML, body });
+  },
+  E901: () => production(forProduction()),
+  E902: () => production(signedBy(forProduction(), provider).replace('1000.00', '1.00')),
+  E903: () => production(signedBy(forProduction(), expired)),
+  E904: () => production(signedBy(forProduction(), provider).replace(/(<X509Certificate>)MII/, '$1AAA')),
+  E905: () => production(signedBy(forProduction(), provider).replace(/<KeyInfo>.*<\/KeyInfo>/, '')),
+  E906: () => production(signedBy(forProduction(), other)),
+};
+
+/** An example of the public table that the sandbox refuses: of structure, or of a rule that the specification names. */
+function refusedExample(error: PublicError, isFit: (patch: Patch) => boolean): Patch | undefined {
+  const ofRules = error.regras.filter(({ scope }) => scope === undefined).flatMap(({ rejects }) => rejects);
+  return [...(error.exemplos?.rejects ?? []), ...ofRules].find(isFit);
+}
+
+/** The answer is a refusal with the status of the specification, or else of the public table, and the code is in it. */
+function assertBrings(answer: Answer, code: string): void {
+  const told = `${code} got ${answer.status} ${JSON.stringify(answer.body)}`;
+  assert.equal(answer.status, SPECIFIED_CODES.get(code) ?? errorOf(code)?.status, told);
+  const codes: readonly string[] = answer.body.erros.map(({ codigo }: { codigo: string }) => codigo);
+  assert.ok(codes.includes(code), told);
+  assert.equal(answer.body.codigo_erro, codes[0]);
+}
+
+describe('the codes of the specification', () => {
+  for (const { section, codes } of SPECIFIED) {
+    test(`${section}: each is in the public table with its status`, () => {
+      for (const { code, status, means } of codes) {
+        const error = errorOf(code);
+        assert.ok(error, `${code} (${means}) is not in the public table`);
+        if (status !== undefined)
+          assert.ok(error.statuses.includes(status), `${code} (${means}) has ${error.statuses}`);
+        if (error.situacao !== 'substituido') continue;
+        assert.ok(errorOf(error.substituidoPor!), `${code} (${means}) is replaced by a code that is there`);
+        assert.ok(code in WITHOUT_DOCUMENT, `${code} (${means}) is not sent, and no reason is given`);
+      }
+    });
+  }
+
+  test('what is not reached is one of them, and has one reason', () => {
+    const reasons = [WITHOUT_DOCUMENT, WITHOUT_XML, WITHOUT_JSON].map((one) => Object.entries(one));
+    for (const [code, reason] of reasons.flat()) {
+      assert.ok(SPECIFIED_CODES.has(code), `${code} is not of the specification`);
+      assert.match(reason, /\S/);
+    }
+    const codes = reasons.flat().map(([code]) => code);
+    assert.equal(new Set(codes).size, codes.length);
+  });
+});
+
+describe('each comes to who sends a DPS in XML', () => {
+  for (const code of SPECIFIED_CODES.keys()) {
+    const reason = WITHOUT_DOCUMENT[code] ?? WITHOUT_XML[code];
+    if (reason !== undefined) continue;
+    test(code, async () => {
+      const patch = refusedExample(errorOf(code)!, (one) => !isJsonOnly(one));
+      const way = BY_XML[code] ?? (patch && (() => sandbox(patch)));
+      assert.ok(way, `no document brings ${code}, and no reason is given`);
+      assertBrings(await way(), code);
+    });
+  }
+});
