@@ -8,21 +8,38 @@ export type Membros = Readonly<Record<string, readonly Patch[] | undefined>>;
 
 export function xmlWithMembers(patch: Patch, members: Membros = {}): string {
   let xml = exampleXml(patch);
-  for (const [group, more] of Object.entries(members)) {
-    const blocks = (more ?? []).map((one) => blockOf(exampleXml({ ...patch, ...one }), group));
-    const first = blockOf(xml, group);
-    xml = xml.replace(first, () => [first, ...blocks].join(''));
+  for (const [group, more = []] of Object.entries(members)) {
+    if (more.length === 0) continue;
+    const [first] = blocksOf(xml, group);
+    assert.ok(first !== undefined, `there is no ${group}`);
+    const others = more.flatMap((one) => blocksOf(exampleXml({ ...patch, ...one }), group));
+    xml = xml.replace(first, () => [first, ...others].join(''));
   }
   return xml;
 }
 
-/** The lines of a group: its parent and its own name tell it from others of the same name. */
-export function blockOf(xml: string, group: string): string {
-  const [parent, name] = group.split('/').slice(-2) as [string, string];
-  const block = new RegExp(
-    `(?<=<${parent}>\\n(?:[^<]*<(?!${parent}>)[^>]*>[^<\\n]*(?:</[^>]*>)?\\n)*?)( *)<${name}>\\n[\\s\\S]*?\\n\\1</${name}>\\n`,
-  );
-  const found = block.exec(xml);
-  assert.ok(found, `there is no ${group}`);
-  return found[0];
+const TAG = /^ *<(\/?)([A-Za-z]+)[^>]*>(.*<\/[A-Za-z]+>)?$/;
+
+/** The lines of each member of a group, by its path below `infDPS`, in the text that `exampleXml` writes. */
+export function blocksOf(xml: string, group: string): readonly string[] {
+  const path = `DPS/infDPS/${group}`;
+  const blocks: string[] = [];
+  const open: string[] = [];
+  let block: string[] | undefined;
+  for (const line of xml.split('\n')) {
+    const [, end, name, leaf] = TAG.exec(line) ?? [];
+    if (name !== undefined && end === '' && leaf === undefined) {
+      open.push(name);
+      if (open.join('/') === path) block = [];
+    }
+    block?.push(line);
+    if (end === '/') {
+      if (block !== undefined && open.join('/') === path) {
+        blocks.push(`${block.join('\n')}\n`);
+        block = undefined;
+      }
+      open.pop();
+    }
+  }
+  return blocks;
 }

@@ -1,0 +1,193 @@
+/**
+ * Whatever bytes are posted, the answer is one of the public table in our envelope: never a failure of ours, never silence,
+ * and the memory stays what it was. Real HTTP, many requests at a time, to the sandbox and to a municipality in production.
+ *
+ * NFSE_TEST_LONGO=1 sends a hundred thousand. NFSE_TEST_SEMENTE=N sends those of a seed again, NFSE_TEST_CASO=N one of them.
+ */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { ERRORS, errorOf } from '../src/fiscal/errors.ts';
+import { exampleXml } from '../src/fiscal/rules/example.ts';
+import { onEnd } from './support/cleanup.ts';
+import { type Corpus, caseOf, type FuzzCase } from './support/fuzz.ts';
+import { operacoes, xmlOf } from './support/operacoes.ts';
+import { startTestService } from './support/service.ts';
+
+const LONG = process.env.NFSE_TEST_LONGO === '1';
+const SEED = Number(process.env.NFSE_TEST_SEMENTE ?? Date.now() % 1_000_000);
+const ONLY = process.env.NFSE_TEST_CASO;
+const CASES = LONG ? 100_000 : 3_000;
+const ARBITRARY = LONG ? 3_000 : 300;
+const IN_FLIGHT = 16;
+/** The slowest answer that is not a hang; the largest bodies take part of a second. */
+const ANSWER_MAX_MS = 20_000;
+/** What the heap may hold more after all than after the first part: far less than a byte of each body would be. */
+const HEAP_GROWTH_MAX_BYTES = 48 * 1024 * 1024;
+/** Beginnings in which the service, the compiler and the database still warm up. */
+const WARM_UP = 0.25;
+
+const service = await startTestService({ worker: false });
+await service.store.createMunicipio(
+  { tenant: 'sao-paulo', ambiente: 'producao', codigoIbge: '3550308' },
+  service.clock.now,
+);
+const agent = new Agent({ keepAlive: true, maxSockets: IN_FLIGHT });
+onEnd(() => agent.destroy());
+
+const drawn = fc.sample(operacoes, { numRuns: 40, seed: SEED });
+const corpus: Corpus = {
+  xml: [exampleXml(), ...drawn.map(xmlOf)],
+  json: [],
+  tenants: [...Array<string>(14).fill('integracao'), ...Array<string>(5).fill('sao-paulo'), 'ninguem'],
+};
+
+type Reply = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly text: string };
+
+type Sent = Pick<FuzzCase, 'path' | 'headers' | 'body'>;
+
+async function post({ path, headers, body }: Sent): Promise<Reply> {
+  const request = httpRequest(service.address + path, {
+    method: 'POST',
+    agent,
+    headers: { ...headers, 'Content-Length': body.length },
+    signal: AbortSignal.timeout(ANSWER_MAX_MS),
+  });
+  request.end(body);
+  const [response] = await once(request, 'response');
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk);
+  return { status: response.statusCode, headers: response.headers, text: Buffer.concat(chunks).toString('utf8') };
+}
+
+const KNOWN: ReadonlySet<number> = new Set(ERRORS.flatMap(({ statuses }) => statuses).filter((status) => status < 500));
+
+/** What is wrong with an answer; undefined when it is one that the public table knows. */
+function problemOf({ status, headers, text }: Reply): string | undefined {
+  if (!/^[A-Za-z0-9._-]{1,64}$/.test(String(headers['x-request-id']))) return 'no X-Request-Id';
+  if (status >= 500) return 'a failure of ours';
+  if (!KNOWN.has(status) && status !== 200 && status !== 201) return `status ${status} is in no table`;
+  if (headers['content-type']?.startsWith('text/plain') && status === 200) return undefined;
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    return 'the body is no JSON';
+  }
+  if (status < 300) return (body as { status?: unknown }).status === 'OK' ? undefined : 'success without status OK';
+  return problemOfEnvelope(body as Record<string, unknown>, status);
+}
+
+/** Words of the house that have no business outside of it. */
+const INTERNAL = /node_modules|\.ts:\d|\bat [\w.]+ \(|\[object |\bundefined\b.*\bis not\b|ECONN|postgres|libxml/;
+
+function problemOfEnvelope(body: Record<string, unknown>, status: number): string | undefined {
+  const { codigo_erro, mensagem, detalhes, timestamp, erros } = body;
+  const row = errorOf(String(codigo_erro));
+  if (row === undefined) return `code ${codigo_erro} is in no table`;
+  if (!row.statuses.includes(status)) return `${codigo_erro} is not answered with ${status}`;
+  if (typeof mensagem !== 'string' || !/^\S[\s\S]*\.$/.test(mensagem)) return 'the message is no sentence';
+  if (detalhes === undefined || detalhes === null || detalhes === '') return 'no details';
+  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d$/.test(String(timestamp))) return 'no timestamp';
+  if (!Array.isArray(erros) || erros.length === 0 || erros[0].codigo !== codigo_erro) return 'no list of errors';
+  for (const { codigo, mensagem: said, doc_url } of erros) {
+    if (errorOf(codigo) === undefined) return `code ${codigo} is in no table`;
+    if (typeof said !== 'string' || said === '' || !String(doc_url).endsWith(`/${codigo}`)) return `${codigo} is bare`;
+    const internal = INTERNAL.exec(said);
+    if (internal !== null) return `the message speaks of ${internal[0]}`;
+  }
+  return undefined;
+}
+
+/** All of a case that somebody needs to look at it. */
+function told(sent: Sent, reply: Reply | undefined, problem: string): string {
+  const body = sent.body.length > 6_000 ? `${sent.body.length} bytes` : sent.body.toString('base64');
+  const answer = reply === undefined ? '' : `\nanswer ${reply.status} ${reply.text.slice(0, 2_000)}`;
+  return `${problem}\nPOST ${sent.path} ${JSON.stringify(sent.headers)}\nbody in base64: ${body}${answer}`;
+}
+
+async function assertAnswered(sent: Sent, about = ''): Promise<Reply> {
+  let reply: Reply;
+  try {
+    reply = await post(sent);
+  } catch (error) {
+    assert.fail(told(sent, undefined, `${about}no answer: ${error}`));
+  }
+  const problem = problemOf(reply);
+  if (problem !== undefined) assert.fail(told(sent, reply, about + problem));
+  return reply;
+}
+
+const nfse = (body: string | Buffer, type: string): Sent => ({
+  path: '/integracao/api/v1/nfse/v101',
+  headers: { 'Content-Type': type },
+  body: Buffer.from(body as string),
+});
+
+describe('documents bent at random', () => {
+  test(`${CASES} of them, seed ${SEED}, are answered as the public table says, and leave nothing behind`, async (context) => {
+    const histogram = new Map<number, number>();
+    const lows: number[] = [];
+    const began = performance.now();
+    const all = ONLY === undefined ? CASES : Number(ONLY) + 1;
+    let next = ONLY === undefined ? 0 : Number(ONLY);
+    let low = Number.POSITIVE_INFINITY;
+    /** The lowest heap of each twentieth: what is left after a collection. */
+    const watch = (index: number): void => {
+      low = Math.min(low, process.memoryUsage().heapUsed);
+      if ((index + 1) % Math.ceil(all / 20) === 0) {
+        lows.push(low);
+        low = Number.POSITIVE_INFINITY;
+      }
+    };
+    const sender = async (): Promise<void> => {
+      while (next < all) {
+        const one = caseOf(corpus, SEED, next);
+        next += 1;
+        const about = `seed ${SEED}, case ${one.index} (${one.done.join(', ')}): `;
+        const { status } = await assertAnswered(one, about);
+        histogram.set(status, (histogram.get(status) ?? 0) + 1);
+        watch(one.index);
+      }
+    };
+    await Promise.all(Array.from({ length: IN_FLIGHT }, sender));
+
+    const seconds = ((performance.now() - began) / 1_000).toFixed(1);
+    const counts = [...histogram].toSorted(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`);
+    const heap = lows.map((bytes) => Math.round(bytes / 1024 / 1024));
+    context.diagnostic(`seed ${SEED}: ${all} cases in ${seconds} s; ${counts.join(', ')}; heap MiB ${heap.join(' ')}`);
+    if (ONLY !== undefined) return;
+    for (const wanted of [200, 201, 400, 404, 410, 422])
+      assert.ok(histogram.has(wanted), `none was answered ${wanted}`);
+    const warm = Math.floor(lows.length * WARM_UP);
+    const [before, after] = [Math.min(...lows.slice(warm, 2 * warm)), Math.min(...lows.slice(-warm))];
+    assert.ok(after - before < HEAP_GROWTH_MAX_BYTES, `the heap grew from ${before} to ${after} bytes`);
+  });
+});
+
+describe('bytes without any sense', () => {
+  const types = fc.constantFrom('application/xml', 'text/xml', 'application/json');
+  const send = (body: fc.Arbitrary<string | Buffer>): Promise<void> =>
+    fc.assert(
+      fc.asyncProperty(body, types, async (bytes, type) => void (await assertAnswered(nfse(bytes, type)))),
+      { numRuns: ARBITRARY },
+    );
+
+  test('noise', () => send(fc.uint8Array({ maxLength: 400 }).map((bytes) => Buffer.from(bytes))));
+  test('any text', () => send(fc.string({ unit: 'binary', maxLength: 400 })));
+  test('any JSON', () => send(fc.json({ maxDepth: 6 })));
+  test('an XML of any names and texts', () => send(anyXml));
+});
+
+const anyXml: fc.Arbitrary<string> = fc.letrec<{ node: string; element: string }>((tie) => ({
+  node: fc.oneof({ maxDepth: 6 }, fc.string({ maxLength: 12 }), tie('element')),
+  element: fc
+    .tuple(
+      fc.constantFrom('DPS', 'infDPS', 'prest', 'CNPJ', 'serv', 'valores', 'trib', 'vServ', 'IBSCBS', 'Signature', 'a'),
+      fc.constantFrom('', ' versao="1.01"', ' Id="DPS1"', ' xmlns="http://www.sped.fazenda.gov.br/nfse"'),
+      fc.array(tie('node'), { maxLength: 4 }),
+    )
+    .map(([name, attribute, inside]) => `<${name}${attribute}>${inside.join('')}</${name}>`),
+})).element;
