@@ -189,13 +189,13 @@ class Body {
     const campo = place === undefined || place === '' ? quoted(name) : `${place}.${quoted(name)}`;
     for (const path of explains ?? []) this.#explain(path === '' ? BASE : `${BASE}/${path}`);
     let at = xpath;
-    if (meant !== undefined) {
+    if (meant?.kind === 'declaracao') {
+      at = `${NOTE_BASE}/${meant.note}`;
+    } else if (meant !== undefined) {
       if (!known.has(meant.name) && value.kind !== 'null') known.set(meant.name, value);
-      const [below] = meant.kind === 'campo' ? meant.paths : [meant.path];
-      at = `${xpath}/${below}`;
-      for (const path of meant.kind === 'campo' ? meant.paths : [meant.path]) {
-        this.#explain(`${xpath}/${path}`);
-      }
+      const paths = meant.kind === 'campo' ? meant.paths : [meant.path];
+      at = `${xpath}/${paths[0]}`;
+      for (const path of paths) this.#explain(`${xpath}/${path}`);
     }
     this.#tell({ ...fault, xpath: at, campo }, offset);
   }

@@ -6,7 +6,7 @@
  * a property of another group.
  */
 import { type Fault, quoted } from '../fault.ts';
-import { type Campo, type Declaracao, type Grupo, LIKELY, NEEDLESS } from './corpo.ts';
+import { type Item, LIKELY, NEEDLESS } from './corpo.ts';
 import { FOREIGN_TAGS } from './dps.ts';
 import type { JsonValue } from './json-value.ts';
 import { BODY, DECLARED, HOSTS, type Host, NAMES } from './plan-corpo.ts';
@@ -15,7 +15,7 @@ import { nearestName } from './read.ts';
 export type Strange = {
   readonly fault: Fault;
   /** The property of the same object that was meant. */
-  readonly meant?: Campo | Grupo | undefined;
+  readonly meant?: Item | undefined;
   /** Paths of the DPS, below `infDPS`, that are not missing either: what was meant stands elsewhere. */
   readonly explains?: readonly string[];
 };
@@ -56,9 +56,8 @@ export function strangeProperty(name: string, value: JsonValue, host: Host): Str
   }
   const right = rightNameIn(name, snake, host);
   if (right !== undefined) {
-    const item = host.items.get(right)!;
-    const meant = item.kind === 'declaracao' ? undefined : item;
-    return { fault: fault(saying(item), right, right), meant };
+    const meant = host.items.get(right)!;
+    return { fault: fault(saying(meant), right, right), meant };
   }
   const needless = NEEDLESS[snake];
   if (Object.hasOwn(NEEDLESS, snake)) return { fault: fault(needless!) };
@@ -66,13 +65,13 @@ export function strangeProperty(name: string, value: JsonValue, host: Host): Str
   if (foreign?.replaces === undefined && foreign?.rename === undefined && foreign !== undefined) {
     return { fault: fault(inNamesOfTheBody(foreign.say)) };
   }
-  const elsewhere = placesOf(name, snake).slice(0, ELSEWHERE_MAX);
+  const elsewhere = placesOf(foreign?.rename ?? name, snake).slice(0, ELSEWHERE_MAX);
   if (elsewhere.length > 0) {
     const places = elsewhere.map(({ campo }) => plain(campo)).join(' ou ');
     const explains = elsewhere.length === 1 ? elsewhere[0]!.paths : [];
     return { fault: fault(`o que existe é ${places}`, places), explains };
   }
-  return { fault: fault('esse nome não existe; retire-o ou veja em esperado os que existem ali', allowed) };
+  return { fault: fault('retire-o, ou use um dos nomes que existem ali, que esperado lista', allowed) };
 }
 
 const ELSEWHERE_MAX = 3;
@@ -85,7 +84,7 @@ function inNamesOfTheBody(say: string): string {
   });
 }
 
-function saying(item: Campo | Grupo | Declaracao): string {
+function saying(item: Item): string {
   if (item.kind !== 'declaracao') return `o nome certo é ${item.name}`;
   return `o valor é calculado pelo serviço; para tê-lo comparado, declare-o em ${item.name}`;
 }
@@ -136,13 +135,7 @@ function placesOf(
   name: string,
   snake: string,
 ): readonly { readonly campo: string; readonly paths: readonly string[] }[] {
-  const byName = HOSTS.flatMap((host) => {
-    const item = host.items.get(snake);
-    if (item === undefined || item.kind === 'declaracao') return [];
-    const paths = item.kind === 'campo' ? item.paths : [item.path];
-    const below = host.path === '' ? '' : `${host.path}/`;
-    return [{ campo: host.campo === '' ? snake : `${host.campo}.${snake}`, paths: paths.map((path) => below + path) }];
-  });
+  const byName = placedProperties().filter(({ item, joined }) => item === snake || joined.includes(snake));
   if (byName.length > 0) return byName;
   const byTag = [...NAMES].filter(([path]) => lastOf(path) === name);
   if (byTag.length > 0) return byTag.map(([path, { campo }]) => ({ campo, paths: [path] }));
@@ -151,6 +144,30 @@ function placesOf(
   if (named !== undefined) return [{ campo: named.campo, paths: [replaced!] }];
   const note = [...DECLARED].find(([path]) => lastOf(path) === name);
   return note === undefined ? [] : [{ campo: note[1].campo, paths: [] }];
+}
+
+type PlacedProperty = {
+  readonly campo: string;
+  readonly paths: readonly string[];
+  readonly item: string;
+  /** As who writes no groups would call it: `tomador_endereco_cep`, `tomador_cep`. */
+  readonly joined: readonly string[];
+};
+
+let placed: readonly PlacedProperty[] | undefined;
+
+function placedProperties(): readonly PlacedProperty[] {
+  placed ??= HOSTS.flatMap((host) =>
+    [...host.items.values()].flatMap((item) => {
+      if (item.kind === 'declaracao') return [];
+      const below = host.path === '' ? '' : `${host.path}/`;
+      const paths = (item.kind === 'campo' ? item.paths : [item.path]).map((path) => below + path);
+      const campo = host.campo === '' ? item.name : `${host.campo}.${item.name}`;
+      const whole = plain(campo).replaceAll('.', '_').toLowerCase();
+      return [{ campo, paths, item: item.name, joined: [whole, whole.replace(/_(endereco|exterior)(?=_)/g, '')] }];
+    }),
+  );
+  return placed;
 }
 
 /** The path of a group of the DPS whose fields stand in the body itself. */

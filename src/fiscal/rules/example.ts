@@ -5,6 +5,7 @@
 import { DPS_NAMESPACE, DPS_VERSAO, INF_DPS } from '../layout/dps.ts';
 import { escapeText } from '../layout/escape.ts';
 import { elementsOf, type Group, type Item, type Leaf } from '../layout/vocabulary.ts';
+import { treeOfLeaves, writeCorpo } from '../layout/write-corpo.ts';
 import type { Patch } from './rule.ts';
 
 /** Invented parties; documents with right check digits. Without series and number, so that it can be sent again. */
@@ -80,6 +81,19 @@ export function exampleXml(patch: Patch = {}, base: Patch = VALID_DPS): string {
     '</DPS>',
     '',
   ].join('\n');
+}
+
+/**
+ * The same as a JSON body, with what the patch declares. Undefined when no body can say it: version and identifier are not
+ * in it, and it has one place for the document of a party.
+ */
+export function exampleJson(patch: Patch = {}, base: Patch = VALID_DPS): string | undefined {
+  if (patch['@versao'] !== undefined || patch['@Id'] !== undefined) return undefined;
+  const declared = new Map<string, string>();
+  for (const [path, text] of Object.entries(patch)) {
+    if (path.startsWith('=') && typeof text === 'string') declared.set(path.slice(1), text);
+  }
+  return writeCorpo(treeOfLeaves(patched(patch, base)), declared);
 }
 
 function writeItems(
