@@ -221,13 +221,13 @@ export const SERV: readonly Rule[] = [
       const rows = correlacoesOfSubitem(subitemOf(dps)!).filter((row) => isOfService(row, cTribNac));
       const ofNbs = rows.filter((row) => row.nbs === cNBS || row.nbs === undefined);
       if (ofNbs.length === 0) {
-        return `O Anexo VIII não relaciona a NBS ${cNBS} ao serviço ${cTribNac}; relaciona ${listed(rows.map((row) => row.nbs))}. Confira a NBS; a nota foi emitida.`;
+        return `O Anexo VIII não relaciona a NBS ${cNBS} ao serviço ${cTribNac}; relaciona ${listed(rows.map((row) => row.nbs))}. Confira a NBS; é só um aviso.`;
       }
       const { cIndOp, valores } = dps.IBSCBS!;
       const { cClassTrib } = valores.trib.gIBSCBS;
       const pairs = ofNbs.map((row) => `cIndOp ${row.cIndOp} com cClassTrib ${row.cClassTrib}`);
       const sent = cIndOp === undefined ? `cClassTrib ${cClassTrib}` : `cIndOp ${cIndOp} com cClassTrib ${cClassTrib}`;
-      return `O Anexo VIII não relaciona ${sent} ao serviço ${cTribNac} com a NBS ${cNBS}; relaciona ${listed(pairs)}. Confira; a nota foi emitida.`;
+      return `O Anexo VIII não relaciona ${sent} ao serviço ${cTribNac} com a NBS ${cNBS}; relaciona ${listed(pairs)}. Confira; é só um aviso.`;
     },
     origin: 'Anexo VIII; decisão D-84',
     why: 'O Anexo VIII relaciona serviço, NBS, indicador da operação e classificação. É trabalho inicial segundo quem o publica: uma combinação que ele não traz é só um aviso.',
