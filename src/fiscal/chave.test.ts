@@ -5,6 +5,7 @@ import {
   buildChave,
   type ChaveParts,
   chaveDigit,
+  chaveNFeIsValid,
   cnpjIsValid,
   cpfIsValid,
   documentoKind,
@@ -316,4 +317,13 @@ test('the seventh digit of a municipality', () => {
     '5203962',
   ];
   for (const codigo of exceptions) assert.notEqual(ibgeDigit(codigo.slice(0, 6)), codigo.slice(6), codigo);
+});
+
+test('the check digit of the key of an NF-e', () => {
+  // The worked example of the Manual de Orientação do Contribuinte 7.0, 2.2.6.2: weighted sum 644, remainder 6.
+  const chave = '52060433009911002506550120000007800267301615';
+  assert.equal(chaveNFeIsValid(chave), true);
+  for (const wrong of [`${chave.slice(0, -1)}4`, `6${chave.slice(1)}`, chave.slice(0, -1), `${chave}5`]) {
+    assert.equal(chaveNFeIsValid(wrong), false, wrong);
+  }
 });

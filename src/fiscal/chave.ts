@@ -45,6 +45,9 @@ const NNFSE_WIDTH = 13;
 const SERIE_WIDTH = 5;
 const NDPS_WIDTH = 15;
 
+/** Length of the key of an NF-e (Manual de Orientação do Contribuinte), which letters of a CNPJ do not change. */
+const CHAVE_NFE_LENGTH = 44;
+
 /** Weights of the key and of the CNPJ return to 2 after 9; those of the CPF never need to, its sums are ten long. */
 const WEIGHT_MAX = 9;
 const WEIGHT_MAX_CPF = 11;
@@ -136,6 +139,11 @@ export function parseChave(chave: string): Chave | undefined {
     codigo: codigo!,
     dv: dv!,
   };
+}
+
+/** Whether the 44 positions of the key of an NF-e or NFC-e end in their check digit; nothing else of it is looked at. */
+export function chaveNFeIsValid(chave: string): boolean {
+  return chave.length === CHAVE_NFE_LENGTH && digitIs(chave, CHAVE_NFE_LENGTH - 1, WEIGHT_MAX);
 }
 
 /** The canonical identifier, whatever `Id` the sender wrote (decided in D-16). */

@@ -28,7 +28,7 @@ function lineOf(campo: string, patch: Patch, facts: Partial<Facts> = {}): string
   return lines[0]!.slice(campo.length + 2);
 }
 
-const declaredRate = 'pAliq da DPS: o município não tem alíquota registrada para o serviço na competência';
+const declaredRate = 'pAliq da DPS: o município não tem registrada uma alíquota que se aplique à operação';
 
 describe('the trace of the ISSQN', () => {
   test('of a plain note: 1000.00 × 2 % = 20.00, nothing withheld', () => {

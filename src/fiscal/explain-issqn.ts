@@ -125,7 +125,7 @@ function rateInWords(dps: Dps, facts: Facts): string {
     return `${registeredInWords(dps, facts)}${overridden}`;
   }
   if (declared !== undefined)
-    return 'pAliq da DPS: o município não tem alíquota registrada para o serviço na competência';
+    return 'pAliq da DPS: o município não tem registrada uma alíquota que se aplique à operação';
   return sandbox
     ? 'alíquota do ambiente de integração para quem não informa pAliq nem a tem registrada'
     : 'nem o município registrou alíquota para o serviço na competência, nem a DPS traz pAliq: não há alíquota a aplicar';

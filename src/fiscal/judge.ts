@@ -3,6 +3,7 @@
  * layout and of the answer. Structure was judged by the reader, the registry by the facts, duplicates by the database.
  */
 
+import { registeredAliquotaOf } from './aliquota.ts';
 import { AMBIENTES } from './ambiente.ts';
 import { assessIssqn, type Benefit, chooseAliquota, type Deduction, type IssqnAmounts } from './assess.ts';
 import { ZERO } from './decimal.ts';
@@ -125,11 +126,10 @@ const ONLY_REMARKED: Readonly<Record<Facts['ambiente'], string>> = {
   producao: 'Neste município é só um aviso; o ambiente nacional pode recusar a nota.',
 };
 
-/** Every rate of the ISSQN that is known for a DPS; which of them applies is `chooseAliquota`'s to say. */
+/** Every rate of the ISSQN that may apply to a DPS; which of them applies is `chooseAliquota`'s to say. */
 export function aliquotasOf(dps: Dps, facts: Facts): Parameters<typeof chooseAliquota>[0] {
-  const { cTribNac, cTribMun } = dps.serv.cServ;
   return {
-    registered: facts.aliquotaRegistrada(cTribNac, cTribMun, dps.dCompet),
+    registered: registeredAliquotaOf(dps, facts),
     declared: dps.valores.trib.tribMun.pAliq,
     sandbox: AMBIENTES[facts.ambiente].fallbackAliquota !== undefined,
   };

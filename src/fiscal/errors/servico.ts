@@ -116,7 +116,7 @@ export const SERVICO: readonly Row[] = [
     origem: 'Especificação, Errors: E203; decisão D-12',
     exemplos: {
       rejects: [{ 'valores/vDedRed/pDR': '10.00', 'valores/vDedRed/vDR': '100.00' }],
-      accepts: [{ 'valores/vDedRed/vDR': '100.00' }],
+      accepts: [{ 'valores/trib/tribMun/pAliq': '5.00', 'valores/vDedRed/vDR': '100.00' }],
     },
   },
   {
@@ -180,14 +180,13 @@ export const SERVICO: readonly Row[] = [
   {
     codigo: 'E404',
     status: 422,
-    mensagem: 'O ISS declarado não é a base vezes a alíquota',
+    mensagem: 'O ISSQN ou a base declarados não são os calculados',
     significado:
-      'Um corpo JSON declarou o valor do ISS, a base e a alíquota, e os três não fecham. Em XML o valor do ISS não se envia. O código nada tem a ver com o HTTP 404.',
-    comoResolver: 'Corrija o valor declarado, ou deixe o ISS e a base de fora: o serviço os calcula.',
+      'Um corpo JSON declarou o valor do ISSQN ou a sua base, e o declarado não fecha: o ISSQN não é a base vezes a alíquota, ou a base não é o valor do serviço menos o que a reduz, além da tolerância de 0,01. Em XML esses valores não se enviam. O código nada tem a ver com o HTTP 404.',
+    comoResolver: 'Corrija o valor declarado, ou deixe o ISSQN e a base de fora: o serviço os calcula.',
     transitorio: false,
     origem: 'Especificação, Errors: E404; decisão D-13',
-    nacional: 'O ADN confere a mesma conta na nota, com o E1289.',
-    reservado: true,
+    nacional: 'O ADN confere as mesmas contas na nota: a base com o E1295, o ISSQN com o E1289.',
   },
   {
     codigo: 'E502',

@@ -1,4 +1,404 @@
 /** Rules of deduction and reduction of the base, `valores/vDedRed`. */
-import type { Rule } from './rule.ts';
+import { assessesInSimples } from '../aliquota.ts';
+import { municipioOf, paisOf } from '../catalogs/catalogs.ts';
+import { chaveNFeIsValid, parseChave } from '../chave.ts';
+import { formatDecimal, ZERO } from '../decimal.ts';
+import type { Dps } from '../layout/dps.ts';
+import { forEach, type Patch, type Rule } from './rule.ts';
+import { WITHOUT_MINIMUM } from './valores.ts';
 
-export const DED_RED: readonly Rule[] = [];
+/**
+ * Codes in which a company that assesses inside the Simples Nacional may deduct. Anexo I v1.01, E0441 and E0442: those
+ * without the minimum of 2 %, with item 6 and without item 16.01.
+ */
+const DEDUCIBLE_IN_SIMPLES: ReadonlySet<string> = new Set(
+  [...WITHOUT_MINIMUM].filter((code) => !code.startsWith('1601')).concat('060101', '060201'),
+);
+
+type Documento = NonNullable<NonNullable<Dps['valores']['vDedRed']>['documentos']>['docDedRed'][number];
+
+const LIST = 'valores/vDedRed/documentos/docDedRed';
+
+const itemsOf = ({ valores }: Dps): readonly Documento[] | undefined => valores.vDedRed?.documentos?.docDedRed;
+
+/** A document that proves a deduction of 100.00, whose tax stays above the minimum. */
+const DOCUMENTO: Patch = {
+  'valores/trib/tribMun/pAliq': '5.00',
+  [`${LIST}/nDocFisc`]: 'NF 123',
+  [`${LIST}/tpDedRed`]: '7',
+  [`${LIST}/dtEmiDoc`]: '2026-10-01',
+  [`${LIST}/vDedutivelRedutivel`]: '100.00',
+  [`${LIST}/vDeducaoReducao`]: '100.00',
+  [`${LIST}/fornec/CNPJ`]: '11444777000161',
+  [`${LIST}/fornec/xNome`]: 'Fornecedor Exemplo Ltda',
+  [`${LIST}/fornec/end/endNac/cMun`]: '3550308',
+  [`${LIST}/fornec/end/endNac/CEP`]: '01001000',
+  [`${LIST}/fornec/end/xLgr`]: 'Praça da Sé',
+  [`${LIST}/fornec/end/nro`]: '2',
+  [`${LIST}/fornec/end/xBairro`]: 'Sé',
+};
+
+const FORNECEDOR_NO_EXTERIOR: Patch = {
+  ...without(DOCUMENTO, 'fornec/CNPJ', 'fornec/end/endNac'),
+  [`${LIST}/fornec/NIF`]: 'PT123456789',
+  [`${LIST}/fornec/end/endExt/cPais`]: 'PT',
+  [`${LIST}/fornec/end/endExt/cEndPost`]: '1100-148',
+  [`${LIST}/fornec/end/endExt/xCidade`]: 'Lisboa',
+  [`${LIST}/fornec/end/endExt/xEstProvReg`]: 'Lisboa',
+};
+
+/** A national key of a public sample (`chave.test.ts`). */
+const CHAVE_NFSE = '15054862244827692000111000000000001625125368470067';
+/** The worked example of the Manual de Orientação do Contribuinte of the NF-e. */
+const CHAVE_NFE = '52060433009911002506550120000007800267301615';
+
+const COM_NFSE: Patch = { ...without(DOCUMENTO, 'nDocFisc'), [`${LIST}/chNFSe`]: CHAVE_NFSE };
+const COM_NFE: Patch = { ...without(DOCUMENTO, 'nDocFisc'), [`${LIST}/chNFe`]: CHAVE_NFE };
+
+const COM_NOTA_MUNICIPAL: Patch = {
+  ...without(DOCUMENTO, 'nDocFisc'),
+  [`${LIST}/NFSeMun/cMunNFSeMun`]: '3550308',
+  [`${LIST}/NFSeMun/nNFSeMun`]: '000000000000123',
+  [`${LIST}/NFSeMun/cVerifNFSeMun`]: 'ABCD1234',
+};
+
+/** The document without some of what it says, by paths inside it. */
+function without(patch: Patch, ...paths: readonly string[]): Patch {
+  const isLeft = ([path]: readonly [string, unknown]): boolean =>
+    !paths.some((gone) => path.startsWith(`${LIST}/${gone}`));
+  return Object.fromEntries(Object.entries(patch).filter(isLeft));
+}
+
+/** Where the note has no base there is nothing to deduct from. */
+function withoutBase({
+  because,
+  ...rule
+}: Pick<Rule, 'code' | 'title' | 'mend' | 'why' | 'when' | 'rejects' | 'accepts'> & {
+  readonly because: (dps: Dps) => string;
+}): Rule {
+  return {
+    ...rule,
+    at: 'valores/vDedRed',
+    scope: 'nacional',
+    message: (dps) => `O grupo vDedRed não cabe aqui: ${because(dps)}. Retire o grupo.`,
+    origin: `Anexo I, ${rule.code}`,
+    must: ({ valores }) => valores.vDedRed === undefined,
+  };
+}
+
+export const DED_RED: readonly Rule[] = [
+  withoutBase({
+    code: 'E0435',
+    title: 'Dedução numa operação sem ISSQN',
+    mend: 'Retire o grupo vDedRed, ou corrija tribISSQN.',
+    why: 'Imunidade, exportação e não incidência não têm base de cálculo de que deduzir.',
+    when: ({ valores }) => valores.trib.tribMun.tribISSQN !== '1',
+    because: ({ valores }) => `com tribISSQN ${valores.trib.tribMun.tribISSQN} não há base de cálculo de que deduzir`,
+    rejects: [
+      {
+        'valores/trib/tribMun/tribISSQN': '2',
+        'valores/trib/tribMun/tpImunidade': '1',
+        'valores/trib/tribMun/pAliq': null,
+        'valores/vDedRed/vDR': '100.00',
+      },
+    ],
+    accepts: [{ 'valores/trib/tribMun/pAliq': '5.00', 'valores/vDedRed/vDR': '100.00' }],
+  }),
+  withoutBase({
+    code: 'E0436',
+    title: 'Dedução de um prestador MEI',
+    mend: 'Retire o grupo vDedRed, ou corrija opSimpNac.',
+    why: 'O MEI paga o ISSQN num valor fixo mensal, e as suas notas não têm base de cálculo.',
+    when: ({ prest, valores }) => prest.regTrib.opSimpNac === '2' && valores.trib.tribMun.tribISSQN === '1',
+    because: () => 'a nota de um MEI (opSimpNac 2) não tem base de cálculo de que deduzir',
+    rejects: [{ 'prest/regTrib/opSimpNac': '2', 'valores/trib/tribMun/pAliq': null, 'valores/vDedRed/vDR': '100.00' }],
+    accepts: [{ 'prest/regTrib/opSimpNac': '2', 'valores/trib/tribMun/pAliq': null }],
+  }),
+  withoutBase({
+    code: 'E0438',
+    title: 'Dedução de um prestador em regime especial',
+    mend: 'Retire o grupo vDedRed, ou corrija regEspTrib.',
+    why: 'Num regime especial o ISSQN se apura fora da nota, que não tem base de cálculo.',
+    when: ({ prest, valores }) =>
+      prest.regTrib.regEspTrib !== '0' && prest.regTrib.opSimpNac !== '2' && valores.trib.tribMun.tribISSQN === '1',
+    because: ({ prest }) =>
+      `no regime especial (regEspTrib ${prest.regTrib.regEspTrib}) a nota não tem base de cálculo de que deduzir`,
+    rejects: [{ 'prest/regTrib/regEspTrib': '6', 'valores/trib/tribMun/pAliq': null, 'valores/vDedRed/vDR': '100.00' }],
+    accepts: [{ 'prest/regTrib/regEspTrib': '6', 'valores/trib/tribMun/pAliq': null }],
+  }),
+  {
+    code: 'E0442',
+    at: 'valores/vDedRed',
+    scope: 'nacional',
+    title: 'Dedução de quem apura o ISSQN pelo Simples Nacional',
+    message: ({ serv }) =>
+      `O prestador apura o ISSQN pelo Simples Nacional (opSimpNac 3, regApTribSN 1), e o serviço ${serv.cServ.cTribNac} não é dos que então admitem dedução. Retire vDedRed, ou corrija o regime.`,
+    mend: 'Retire o grupo vDedRed; se o ISSQN é apurado por fora do Simples, informe regApTribSN 2 ou 3.',
+    origin: 'Anexo I, E0442 e E0441',
+    why: 'No Simples Nacional o ISSQN incide sobre a receita bruta; só alguns serviços, como os de construção, deduzem dela.',
+    national: 'O padrão nacional responde E0441 quando o município de incidência é conveniado, e E0442 quando não é.',
+    when: (dps) =>
+      dps.valores.vDedRed !== undefined && assessesInSimples(dps) && dps.valores.trib.tribMun.tribISSQN === '1',
+    must: ({ serv }) => DEDUCIBLE_IN_SIMPLES.has(serv.cServ.cTribNac),
+    rejects: [
+      {
+        'prest/regTrib/opSimpNac': '3',
+        'prest/regTrib/regApTribSN': '1',
+        'valores/trib/tribMun/pAliq': '5.00',
+        'valores/vDedRed/vDR': '100.00',
+      },
+    ],
+    accepts: [
+      {
+        'prest/regTrib/opSimpNac': '3',
+        'prest/regTrib/regApTribSN': '1',
+        'serv/cServ/cTribNac': '060101',
+        'valores/trib/tribMun/pAliq': '5.00',
+        'valores/vDedRed/vDR': '100.00',
+      },
+    ],
+  },
+  {
+    code: 'E0453',
+    at: 'valores/vDedRed/pDR',
+    scope: 'nacional',
+    title: 'Percentual de dedução zerado',
+    message: 'pDR é zero. Informe o percentual que se deduz da base, ou retire o grupo vDedRed.',
+    mend: 'Informe um percentual maior que zero, até 100.00; sem dedução, retire o grupo vDedRed.',
+    origin: 'Anexo I, E0453',
+    why: 'Uma dedução de zero não é dedução. O que passa de 100 é recusado com E0002.',
+    when: ({ valores }) => valores.vDedRed?.pDR !== undefined,
+    must: ({ valores }) => valores.vDedRed!.pDR! > ZERO,
+    found: () => '0.00',
+    expected: 'percentual maior que 0.00 e até 100.00',
+    rejects: [{ 'valores/vDedRed/pDR': '0.00' }],
+    accepts: [{ 'valores/trib/tribMun/pAliq': '5.00', 'valores/vDedRed/pDR': '60.00' }],
+  },
+  forEach({
+    list: LIST,
+    items: itemsOf,
+    code: 'E0455',
+    at: `${LIST}/chNFSe`,
+    scope: 'nacional',
+    title: 'Chave de NFS-e inválida no documento da dedução',
+    message: ({ chNFSe }: Documento) =>
+      `A chave de NFS-e ${chNFSe} não é de nenhuma nota: a estrutura ou o dígito verificador não confere. Copie-a da nota.`,
+    mend: 'Copie a chave de acesso, de 50 posições, da NFS-e que se deduz.',
+    origin: 'Anexo I, E0455',
+    why: 'O dígito verificador mostra que a chave foi digitada errada.',
+    when: ({ chNFSe }) => chNFSe !== undefined,
+    must: ({ chNFSe }) => parseChave(chNFSe!) !== undefined,
+    found: ({ chNFSe }) => chNFSe,
+    rejects: [{ ...COM_NFSE, [`${LIST}/chNFSe`]: `${CHAVE_NFSE.slice(0, -1)}0` }],
+    accepts: [COM_NFSE],
+  }),
+  forEach({
+    list: LIST,
+    items: itemsOf,
+    code: 'E0460',
+    at: `${LIST}/chNFe`,
+    scope: 'nacional',
+    title: 'Chave de NF-e inválida no documento da dedução',
+    message: ({ chNFe }: Documento) =>
+      `O dígito verificador da chave de NF-e ${chNFe} não confere. Copie a chave da nota.`,
+    mend: 'Copie a chave de acesso, de 44 posições, da NF-e que se deduz.',
+    origin: 'Anexo I, E0460; Manual de Orientação do Contribuinte da NF-e',
+    why: 'O dígito verificador mostra que a chave foi digitada errada.',
+    when: ({ chNFe }) => chNFe !== undefined,
+    must: ({ chNFe }) => chaveNFeIsValid(chNFe!),
+    found: ({ chNFe }) => chNFe,
+    rejects: [{ ...COM_NFE, [`${LIST}/chNFe`]: `${CHAVE_NFE.slice(0, -1)}4` }],
+    accepts: [COM_NFE],
+  }),
+  forEach({
+    list: LIST,
+    items: itemsOf,
+    code: 'E403',
+    at: `${LIST}/NFSeMun/cMunNFSeMun`,
+    message: ({ NFSeMun }: Documento) =>
+      `O código IBGE ${NFSeMun?.cMunNFSeMun}, na nota municipal da dedução, não é de nenhum município. Consulte o catálogo de municípios.`,
+    origin: 'Especificação, Errors: E403; Anexo I, E0466',
+    why: 'O documento da dedução é de um município que existe.',
+    national: 'O padrão nacional tem um código para cada campo: E0466 na nota municipal que se deduz.',
+    when: ({ NFSeMun }) => NFSeMun !== undefined,
+    must: ({ NFSeMun }) => municipioOf(NFSeMun!.cMunNFSeMun) !== undefined,
+    found: ({ NFSeMun }) => NFSeMun?.cMunNFSeMun,
+    expected: 'código IBGE de um município do catálogo',
+    rejects: [{ ...COM_NOTA_MUNICIPAL, [`${LIST}/NFSeMun/cMunNFSeMun`]: '9999999' }],
+    accepts: [COM_NOTA_MUNICIPAL],
+  }),
+  forEach({
+    list: LIST,
+    items: itemsOf,
+    code: 'E0468',
+    at: `${LIST}/xDescOutDed`,
+    scope: 'nacional',
+    title: 'Falta a descrição da dedução de outro tipo',
+    message: 'O tipo da dedução é 99 (outras deduções), e falta a descrição. Informe xDescOutDed.',
+    mend: 'Descreva a dedução em xDescOutDed, ou escolha em tpDedRed um dos tipos de 1 a 9.',
+    origin: 'Anexo I, E0468',
+    why: 'O tipo 99 não diz o que se deduz; a descrição o diz.',
+    when: ({ tpDedRed }: Documento) => tpDedRed === '99',
+    must: ({ xDescOutDed }) => xDescOutDed !== undefined,
+    rejects: [{ ...DOCUMENTO, [`${LIST}/tpDedRed`]: '99' }],
+    accepts: [{ ...DOCUMENTO, [`${LIST}/tpDedRed`]: '99', [`${LIST}/xDescOutDed`]: 'Materiais de terceiros' }],
+  }),
+  forEach({
+    list: LIST,
+    items: itemsOf,
+    code: 'E0470',
+    at: `${LIST}/xDescOutDed`,
+    scope: 'nacional',
+    title: 'Descrição numa dedução que tem tipo',
+    message: ({ tpDedRed }: Documento) =>
+      `xDescOutDed só cabe com o tipo 99 (outras deduções), e o tipo é ${tpDedRed}. Retire a descrição, ou corrija o tipo.`,
+    mend: 'Retire xDescOutDed, ou informe tpDedRed 99.',
+    origin: 'Anexo I, E0470',
+    why: 'Os tipos de 1 a 9 já dizem o que se deduz.',
+    when: ({ xDescOutDed }) => xDescOutDed !== undefined,
+    must: ({ tpDedRed }) => tpDedRed === '99',
+    found: ({ tpDedRed }) => `tpDedRed ${tpDedRed}`,
+    rejects: [{ ...DOCUMENTO, [`${LIST}/xDescOutDed`]: 'Subempreitada' }],
+    accepts: [DOCUMENTO],
+  }),
+  forEach({
+    list: LIST,
+    items: itemsOf,
+    code: 'E0472',
+    at: `${LIST}/dtEmiDoc`,
+    scope: 'nacional',
+    title: 'Documento da dedução posterior à competência',
+    message: ({ dtEmiDoc }: Documento, { dCompet }) =>
+      `O documento é de ${dtEmiDoc}, depois da competência da DPS, ${dCompet}. Confira as duas datas.`,
+    mend: 'Confira dtEmiDoc e dCompet: o documento não é posterior à competência.',
+    origin: 'Anexo I, E0472',
+    why: 'O que se deduz do preço de um serviço já tinha acontecido quando o serviço foi prestado.',
+    must: ({ dtEmiDoc }, { dCompet }) => dtEmiDoc <= dCompet,
+    found: ({ dtEmiDoc }) => dtEmiDoc,
+    rejects: [{ ...DOCUMENTO, [`${LIST}/dtEmiDoc`]: '2026-10-06' }],
+    accepts: [{ ...DOCUMENTO, [`${LIST}/dtEmiDoc`]: '2026-10-05' }],
+  }),
+  forEach({
+    list: LIST,
+    items: itemsOf,
+    code: 'E0474',
+    at: `${LIST}/vDeducaoReducao`,
+    scope: 'nacional',
+    title: 'Dedução maior que o valor dedutível do documento',
+    message: ({ vDeducaoReducao, vDedutivelRedutivel }: Documento) =>
+      `A dedução é ${formatDecimal(vDeducaoReducao)}, e do documento se podem deduzir ${formatDecimal(vDedutivelRedutivel)}. Corrija um dos dois.`,
+    mend: 'Reduza vDeducaoReducao, no máximo a vDedutivelRedutivel.',
+    origin: 'Anexo I, E0474',
+    why: 'De um documento não se deduz mais do que ele tem de dedutível.',
+    must: ({ vDeducaoReducao, vDedutivelRedutivel }) => vDeducaoReducao <= vDedutivelRedutivel,
+    found: ({ vDeducaoReducao }) => formatDecimal(vDeducaoReducao),
+    rejects: [{ ...DOCUMENTO, [`${LIST}/vDeducaoReducao`]: '100.01' }],
+    accepts: [{ ...DOCUMENTO, [`${LIST}/vDeducaoReducao`]: '99.99' }],
+  }),
+  forEach({
+    list: LIST,
+    items: itemsOf,
+    code: 'E0477',
+    at: `${LIST}/fornec`,
+    scope: 'nacional',
+    title: 'Falta o fornecedor do documento da dedução',
+    message: 'O documento não é NFS-e nem NF-e nacional, e falta dizer de quem é. Informe o grupo fornec.',
+    mend: 'Informe fornec com CNPJ, CPF, NIF ou cNaoNIF, nome e endereço.',
+    origin: 'Anexo I, E0477',
+    why: 'A chave de uma NFS-e ou NF-e nacional já diz quem a emitiu; os outros documentos, não.',
+    when: ({ chNFSe, chNFe }: Documento) => chNFSe === undefined && chNFe === undefined,
+    must: ({ fornec }) => fornec !== undefined,
+    rejects: [without(DOCUMENTO, 'fornec')],
+    accepts: [DOCUMENTO, without(COM_NFSE, 'fornec'), without(COM_NFE, 'fornec')],
+  }),
+  forEach({
+    list: LIST,
+    items: itemsOf,
+    code: 'E1538',
+    at: `${LIST}/fornec/NIF`,
+    scope: 'nacional',
+    title: 'Fornecedor com endereço no exterior e documento brasileiro',
+    message:
+      'O fornecedor tem endereço no exterior e é identificado por CNPJ ou CPF. Identifique-o por NIF ou cNaoNIF, ou informe o endereço no Brasil.',
+    mend: 'Troque CNPJ ou CPF do fornecedor por NIF ou cNaoNIF; se ele está no Brasil, use endNac.',
+    origin: 'Anexo I, E1538',
+    why: 'Quem está no exterior se identifica pelo seu número fiscal de lá, ou diz por que não o tem.',
+    when: ({ fornec }: Documento) => fornec?.end?.endExt !== undefined,
+    must: ({ fornec }) => fornec!.NIF !== undefined || fornec!.cNaoNIF !== undefined,
+    expected: 'NIF, ou cNaoNIF 0, 1 ou 2',
+    rejects: [{ ...without(FORNECEDOR_NO_EXTERIOR, 'fornec/NIF'), [`${LIST}/fornec/CNPJ`]: '11444777000161' }],
+    accepts: [
+      FORNECEDOR_NO_EXTERIOR,
+      { ...without(FORNECEDOR_NO_EXTERIOR, 'fornec/NIF'), [`${LIST}/fornec/cNaoNIF`]: '2' },
+    ],
+  }),
+  forEach({
+    list: LIST,
+    items: itemsOf,
+    code: 'E0492',
+    at: `${LIST}/fornec/end/endNac`,
+    scope: 'nacional',
+    title: 'Falta o endereço no Brasil do fornecedor',
+    message: 'O fornecedor é identificado por CNPJ ou CPF, e falta o seu endereço. Informe fornec/end com endNac.',
+    mend: 'Informe o endereço no Brasil do fornecedor, com endNac.',
+    origin: 'Anexo I, E0492',
+    why: 'Quem tem CNPJ ou CPF tem endereço no Brasil.',
+    // One with an address abroad is told so by E1538.
+    when: ({ fornec }: Documento) =>
+      (fornec?.CNPJ !== undefined || fornec?.CPF !== undefined) && fornec.end?.endExt === undefined,
+    must: ({ fornec }) => fornec!.end?.endNac !== undefined,
+    rejects: [without(DOCUMENTO, 'fornec/end')],
+    accepts: [DOCUMENTO],
+  }),
+  forEach({
+    list: LIST,
+    items: itemsOf,
+    code: 'E403',
+    at: `${LIST}/fornec/end/endNac/cMun`,
+    message: ({ fornec }: Documento) =>
+      `O código IBGE ${fornec?.end?.endNac?.cMun}, no endereço do fornecedor, não é de nenhum município. Consulte o catálogo de municípios.`,
+    origin: 'Especificação, Errors: E403; Anexo I, E0494',
+    why: 'O fornecedor está num município que existe.',
+    when: ({ fornec }) => fornec?.end?.endNac !== undefined,
+    must: ({ fornec }) => municipioOf(fornec!.end!.endNac!.cMun) !== undefined,
+    found: ({ fornec }) => fornec?.end?.endNac?.cMun,
+    expected: 'código IBGE de um município do catálogo',
+    rejects: [{ ...DOCUMENTO, [`${LIST}/fornec/end/endNac/cMun`]: '3550309' }],
+    accepts: [{ ...DOCUMENTO, [`${LIST}/fornec/end/endNac/cMun`]: '3304557' }],
+  }),
+  forEach({
+    list: LIST,
+    items: itemsOf,
+    code: 'E0498',
+    at: `${LIST}/fornec/end/endExt`,
+    scope: 'nacional',
+    title: 'Fornecedor com NIF sem endereço no exterior',
+    message: 'O fornecedor é identificado por NIF, e falta o seu endereço no exterior. Informe fornec/end/endExt.',
+    mend: 'Informe endExt completo: cPais, cEndPost, xCidade e xEstProvReg.',
+    origin: 'Anexo I, E0498',
+    why: 'O NIF é um número fiscal de outro país, e o endereço diz de qual.',
+    when: ({ fornec }: Documento) => fornec?.NIF !== undefined,
+    must: ({ fornec }) => fornec!.end?.endExt !== undefined,
+    rejects: [without(FORNECEDOR_NO_EXTERIOR, 'fornec/end')],
+    accepts: [FORNECEDOR_NO_EXTERIOR],
+  }),
+  forEach({
+    list: LIST,
+    items: itemsOf,
+    code: 'E0499',
+    at: `${LIST}/fornec/end/endExt/cPais`,
+    scope: 'nacional',
+    title: 'O país do fornecedor não existe ou é o Brasil',
+    message: ({ fornec }: Documento) =>
+      `cPais ${fornec?.end?.endExt?.cPais}, no endereço do fornecedor, não é o código ISO 3166-1 de um país estrangeiro. Consulte o catálogo de países; para um endereço no Brasil use endNac.`,
+    mend: 'Escolha o código no catálogo paises; para um endereço no Brasil use endNac.',
+    origin: 'Anexo I, E0499',
+    why: 'O endereço no exterior exige um país que exista e não seja o Brasil.',
+    when: ({ fornec }) => fornec?.end?.endExt !== undefined,
+    must: ({ fornec }) => paisOf(fornec!.end!.endExt!.cPais)?.aceitoEnderecoExterior === true,
+    found: ({ fornec }) => fornec?.end?.endExt?.cPais,
+    expected: 'código ISO 3166-1 de duas letras, diferente de BR',
+    rejects: [{ ...FORNECEDOR_NO_EXTERIOR, [`${LIST}/fornec/end/endExt/cPais`]: 'BR' }],
+    accepts: [{ ...FORNECEDOR_NO_EXTERIOR, [`${LIST}/fornec/end/endExt/cPais`]: 'US' }],
+  }),
+];

@@ -1,4 +1,156 @@
 /** Rules of the municipality in which the ISSQN is due: derived, and compared with what a JSON body declares. */
-import type { Rule } from './rule.ts';
+import { municipioOf, type RegraIncidencia, servicoOf } from '../catalogs/catalogs.ts';
+import { incidenceOf } from '../incidence.ts';
+import type { Dps } from '../layout/dps.ts';
+import type { Patch, Rule } from './rule.ts';
+import { TOMADOR_NO_EXTERIOR } from './toma.ts';
 
-export const INCIDENCIA: readonly Rule[] = [];
+/** Provided abroad to a taker abroad. */
+const ABROAD: Patch = { ...TOMADOR_NO_EXTERIOR, 'serv/locPrest/cPaisPrestacao': 'PT' };
+
+const AT = 'NFSe/infNFSe/cLocIncid';
+
+function named(codigo: string): string {
+  const municipio = municipioOf(codigo);
+  return municipio === undefined ? codigo : `${codigo} (${municipio.nome}/${municipio.uf})`;
+}
+
+function regraOf({ serv }: Dps): RegraIncidencia | undefined {
+  return servicoOf(serv.cServ.cTribNac)?.regra;
+}
+
+/** The municipality that the rule of the service gives, against the declared one. */
+function declaredIs(
+  regra: RegraIncidencia,
+  place: string,
+  head: Pick<Rule, 'code' | 'title' | 'mend' | 'origin' | 'why' | 'scope' | 'national'>,
+  examples: { readonly rejects: readonly Patch[]; readonly accepts: readonly Patch[] },
+): Rule {
+  return {
+    ...head,
+    at: AT,
+    message: (dps, _facts, { municipio_incidencia }) =>
+      `O ISSQN do serviço ${dps.serv.cServ.cTribNac} é devido ${place}, ${named(incidenceOf(dps)!)}, e o município de incidência declarado é ${named(municipio_incidencia!)}. Corrija-o, ou deixe-o de fora, que o serviço o calcula.`,
+    when: (dps, _facts, { municipio_incidencia }) => municipio_incidencia !== undefined && regraOf(dps) === regra,
+    must: (dps, _facts, { municipio_incidencia }) => {
+      const derived = incidenceOf(dps);
+      return derived === undefined || derived === municipio_incidencia;
+    },
+    found: (_dps, _facts, { municipio_incidencia }) => municipio_incidencia,
+    ...examples,
+  };
+}
+
+export const INCIDENCIA: readonly Rule[] = [
+  {
+    code: 'E1305',
+    at: 'valores/trib/tribMun/tribISSQN',
+    message: (dps) => {
+      const { serv, toma } = dps;
+      const isTakers = regraOf(dps) === 'ET';
+      if (isTakers && toma?.end?.endExt === undefined) {
+        return `O ISSQN do serviço ${serv.cServ.cTribNac} é devido no município do tomador, e a DPS não traz o endereço dele. Informe toma/end.`;
+      }
+      return `O ISSQN do serviço ${serv.cServ.cTribNac} é devido ${isTakers ? 'onde está o tomador' : 'onde ele é prestado'}, e isso é no exterior: nenhum município o pode cobrar. Se é exportação, envie tribISSQN 3; se não, informe cLocPrestacao.`;
+    },
+    origin: 'Especificação, tribMun: incidência; decisão D-22',
+    why: 'Uma operação tributável tem um município de incidência, derivado do serviço, do prestador, do tomador e do local.',
+    national: 'No padrão nacional o serviço tributável prestado no exterior é E0530.',
+    when: (dps) => {
+      if (dps.valores.trib.tribMun.tribISSQN !== '1') return false;
+      const regra = regraOf(dps);
+      return regra !== undefined && regra !== 'NI';
+    },
+    must: (dps) => incidenceOf(dps) !== undefined,
+    rejects: [
+      { 'serv/cServ/cTribNac': '170501', 'toma/end': null, 'IBSCBS/cIndOp': '030101' },
+      { ...ABROAD, 'serv/cServ/cTribNac': '171001' },
+    ],
+    accepts: [{ 'serv/cServ/cTribNac': '170501' }, ABROAD],
+  },
+  {
+    code: 'E1301',
+    at: AT,
+    title: 'Município de incidência numa operação que não o tem',
+    message: ({ valores }, _facts, { municipio_incidencia }) =>
+      `tribISSQN ${valores.trib.tribMun.tribISSQN} diz que não há ISSQN, e foi declarado o município de incidência ${named(municipio_incidencia!)}. Retire-o, ou corrija a tributação.`,
+    mend: 'Retire o município de incidência, ou corrija tribISSQN.',
+    origin: 'Especificação, tribMun: incidência; Errors: E1301; decisão D-22',
+    why: 'Imunidade, exportação e não incidência não têm município de incidência.',
+    when: (_dps, _facts, { municipio_incidencia }) => municipio_incidencia !== undefined,
+    must: ({ valores }) => valores.trib.tribMun.tribISSQN === '1',
+    found: (_dps, _facts, { municipio_incidencia }) => municipio_incidencia,
+    rejects: [
+      {
+        'valores/trib/tribMun/tribISSQN': '4',
+        'valores/trib/tribMun/pAliq': null,
+        '=municipio_incidencia': '3550308',
+      },
+    ],
+    accepts: [{ 'valores/trib/tribMun/tribISSQN': '4', 'valores/trib/tribMun/pAliq': null }],
+  },
+  declaredIs(
+    'LP',
+    'no local da prestação',
+    {
+      code: 'E1317',
+      title: 'A incidência deste serviço é no local da prestação',
+      mend: 'Retire o município de incidência declarado, que é calculado, ou corrija o município da prestação.',
+      origin: 'Especificação, Errors: E1317; decisões D-22 e D-81',
+      why: 'A lei manda cobrar o ISSQN deste serviço onde ele é prestado (LC 116/2003, art. 3º), e o município declarado é outro.',
+      national:
+        'A lista fechada do E1317 nacional difere em poucos códigos da tabela de incidência do mesmo anexo, que é a que se aplica aqui: traz 110301 e não traz 141401 a 141404, 200101, 200201 e 200301.',
+    },
+    {
+      rejects: [
+        {
+          'serv/cServ/cTribNac': '171001',
+          'serv/locPrest/cLocPrestacao': '3304557',
+          '=municipio_incidencia': '3550308',
+        },
+      ],
+      accepts: [
+        {
+          'serv/cServ/cTribNac': '171001',
+          'serv/locPrest/cLocPrestacao': '3304557',
+          '=municipio_incidencia': '3304557',
+        },
+      ],
+    },
+  ),
+  declaredIs(
+    'ET',
+    'no município do tomador',
+    {
+      code: 'E1321',
+      title: 'A incidência deste serviço é no município do tomador',
+      mend: 'Retire o município de incidência declarado, que é calculado, ou corrija o endereço do tomador.',
+      origin: 'Especificação, Errors: E1321; decisões D-22 e D-81',
+      why: 'A lei manda cobrar o ISSQN deste serviço onde está o tomador (LC 116/2003, art. 3º, XX), e o município declarado é outro.',
+    },
+    {
+      rejects: [
+        { 'serv/cServ/cTribNac': '170501', 'toma/end/endNac/cMun': '3304557', '=municipio_incidencia': '3550308' },
+      ],
+      accepts: [
+        { 'serv/cServ/cTribNac': '170501', 'toma/end/endNac/cMun': '3304557', '=municipio_incidencia': '3304557' },
+      ],
+    },
+  ),
+  declaredIs(
+    'EP',
+    'no município do prestador',
+    {
+      code: 'E1325',
+      scope: 'nacional',
+      title: 'A incidência deste serviço é no município do prestador',
+      mend: 'Retire o município de incidência declarado, que é calculado, ou corrija o código do serviço.',
+      origin: 'Anexo I, E1325; decisão D-22',
+      why: 'A regra geral da lei é cobrar o ISSQN onde está o estabelecimento do prestador (LC 116/2003, art. 3º), e o município declarado é outro.',
+    },
+    {
+      rejects: [{ '=municipio_incidencia': '3304557' }],
+      accepts: [{ '=municipio_incidencia': '3550308' }],
+    },
+  ),
+];

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { assertAccepted, assertRejected, dpsOf, EXAMPLE_FACTS } from '../../../test/support/law.ts';
 import { readXml } from '../../documents/xml.ts';
+import { decimal } from '../decimal.ts';
 import type { Facts } from '../facts.ts';
 import type { Elemento } from '../layout/tree.ts';
 import { exampleXml } from './example.ts';
@@ -52,6 +53,18 @@ const BY_FACTS: readonly { readonly rule: string; readonly facts: Partial<Facts>
     rule: 'E402 at serv/cServ/cTribMun',
     facts: { servicoMunicipal: () => ({ codigo: '001', descricao: 'Programação', cTribNac: '010201' }) },
     rejects: { 'serv/cServ/cTribMun': '001' },
+  },
+  // Another rate than the one registered, in the sandbox and where the tax is the tenant's own; in production without any.
+  { rule: 'E0617 at valores/trib/tribMun/pAliq', facts: { aliquotaRegistrada: () => decimal('5.00') }, rejects: {} },
+  {
+    rule: 'E0617 at valores/trib/tribMun/pAliq',
+    facts: { cMun: '3550308', aliquotaRegistrada: () => decimal('5.00') },
+    rejects: {},
+  },
+  {
+    rule: 'E0619 at valores/trib/tribMun/pAliq',
+    facts: { ambiente: 'producao', cMun: '3550308' },
+    rejects: { tpAmb: '1', 'valores/trib/tribMun/pAliq': null },
   },
 ];
 

@@ -18,7 +18,7 @@ import { SUBST } from './subst.ts';
 import { TOMA } from './toma.ts';
 import { TOT_TRIB } from './tot-trib.ts';
 import { TRIB_FED } from './trib-fed.ts';
-import { TRIB_MUN } from './trib-mun.ts';
+import { TRIB_MUN, TRIB_MUN_CALCULADO } from './trib-mun.ts';
 import { VALORES, VALORES_CALCULADOS } from './valores.ts';
 
 export const RULES: readonly Rule[] = [
@@ -44,7 +44,7 @@ export const RULES: readonly Rule[] = [
 ];
 
 /** Judged after all of these hold, over the amounts of the ISSQN. */
-export const AMOUNT_RULES: readonly AmountRule[] = VALORES_CALCULADOS;
+export const AMOUNT_RULES: readonly AmountRule[] = [...VALORES_CALCULADOS, ...TRIB_MUN_CALCULADO];
 
 /** Judged last: what a JSON body declared of the IBS and the CBS, beside the official calculation. */
 export const IBSCBS_RULES: readonly IbsCbsRule[] = IBSCBS_DECLARADO;

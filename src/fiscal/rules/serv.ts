@@ -8,7 +8,7 @@ import {
   paisOf,
   servicoOf,
 } from '../catalogs/catalogs.ts';
-import { incidenceOf, MARITIME } from '../incidence.ts';
+import { MARITIME } from '../incidence.ts';
 import type { Dps } from '../layout/dps.ts';
 import type { Rule } from './rule.ts';
 import { COMERCIO_EXTERIOR } from './toma.ts';
@@ -241,22 +241,6 @@ export const SERV: readonly Rule[] = [
       },
     ],
     accepts: [],
-  },
-  {
-    code: 'E1305',
-    at: 'valores/trib/tribMun/tribISSQN',
-    message:
-      'Não é possível saber em que município o ISSQN é devido: para este serviço é preciso o município da prestação ou o endereço do tomador.',
-    origin: 'Especificação, tribMun: incidência; decisão D-22',
-    why: 'Uma operação tributável tem um município de incidência, derivado do serviço, do prestador, do tomador e do local.',
-    when: ({ serv, valores }) =>
-      valores.trib.tribMun.tribISSQN === '1' &&
-      servicoOf(serv.cServ.cTribNac)?.emissivel === true &&
-      servicoOf(serv.cServ.cTribNac)?.regra !== 'NI',
-    must: (dps) => incidenceOf(dps) !== undefined,
-    also: ['E0234'],
-    rejects: [{ 'serv/cServ/cTribNac': '170501', 'toma/end': null }],
-    accepts: [{ 'serv/cServ/cTribNac': '170501' }],
   },
 ];
 

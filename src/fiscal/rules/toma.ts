@@ -98,7 +98,7 @@ export const TOMA: readonly Rule[] = [
     message: (dps) =>
       `O endereço do tomador é obrigatório, porque ${
         isOfTaker(dps)
-          ? `o ISSQN do serviço ${dps.serv.cServ.cTribNac} é devido no município dele`
+          ? `a incidência do serviço ${dps.serv.cServ.cTribNac} é no município dele`
           : `o indicador da operação ${indOpOf(dps)} põe no lugar dele o IBS e a CBS`
       }. Inclua toma/end.`,
     mend: 'Inclua toma/end, com endNac ou endExt, logradouro, número e bairro.',
@@ -217,7 +217,7 @@ function wantsTaker(dps: Dps): boolean {
   return cIndOp !== undefined && IND_OP_DO_TOMADOR.has(cIndOp);
 }
 
-/** Whether the ISSQN of the service is due where the taker is. */
-function isOfTaker({ serv }: Dps): boolean {
-  return servicoOf(serv.cServ.cTribNac)?.regra === 'ET';
+/** Whether the service is one whose ISSQN is due where the taker is. When the operation is taxable E1305 asks for the address. */
+function isOfTaker({ serv, valores }: Dps): boolean {
+  return valores.trib.tribMun.tribISSQN !== '1' && servicoOf(serv.cServ.cTribNac)?.regra === 'ET';
 }

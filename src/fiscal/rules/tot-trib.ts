@@ -1,4 +1,40 @@
-/** Rules of the approximate total of taxes, `valores/trib/totTrib`. */
-import type { Rule } from './rule.ts';
+/**
+ * Rules of the approximate total of taxes, `valores/trib/totTrib`. That it has exactly one form, and that a percentage is
+ * at most 100 (E0002; nationally E0706, E0707 and E0708), is structure, in the layout.
+ */
+import { formatDecimal } from '../decimal.ts';
+import type { Patch, Rule } from './rule.ts';
 
-export const TOT_TRIB: readonly Rule[] = [];
+const EM_VALORES: Patch = {
+  'valores/trib/totTrib/indTotTrib': null,
+  'valores/trib/totTrib/vTotTrib/vTotTribFed': '134.50',
+  'valores/trib/totTrib/vTotTrib/vTotTribEst': '0.00',
+  'valores/trib/totTrib/vTotTrib/vTotTribMun': '20.00',
+};
+
+const ESFERAS = [
+  { code: 'E0702', name: 'vTotTribFed', what: 'federais' },
+  { code: 'E0703', name: 'vTotTribEst', what: 'estaduais' },
+  { code: 'E0704', name: 'vTotTribMun', what: 'municipais' },
+] as const;
+
+export const TOT_TRIB: readonly Rule[] = ESFERAS.map(({ code, name, what }) => {
+  const at = `valores/trib/totTrib/vTotTrib/${name}` as const;
+  return {
+    code,
+    at,
+    scope: 'nacional',
+    title: `Total aproximado dos tributos ${what} maior que o valor do serviço`,
+    message: ({ valores }) =>
+      `${name} é ${formatDecimal(valores.trib.totTrib.vTotTrib![name])}, mais que o valor do serviço, ${formatDecimal(valores.vServPrest.vServ)}. Corrija o total.`,
+    mend: `Corrija ${name}, no máximo igual a vServ.`,
+    origin: `Anexo I, ${code}`,
+    why: 'Os tributos são uma parte do preço (Lei 12.741/2012), e não o ultrapassam.',
+    when: ({ valores }) => valores.trib.totTrib.vTotTrib !== undefined,
+    must: ({ valores }) => valores.trib.totTrib.vTotTrib![name] <= valores.vServPrest.vServ,
+    found: ({ valores }) => formatDecimal(valores.trib.totTrib.vTotTrib![name]),
+    expected: 'valor até vServ',
+    rejects: [{ ...EM_VALORES, [at]: '1000.01' }],
+    accepts: [{ ...EM_VALORES, [at]: '1000.00' }],
+  };
+});

@@ -1,4 +1,186 @@
-/** Rules of the federal taxes, `valores/trib/tribFed`. */
-import type { Rule } from './rule.ts';
+/**
+ * Rules of the federal taxes, `valores/trib/tribFed`. The order (E203), that `piscofins` has a CST (E002) and the range of
+ * the rates (E0686, E0692) are structure, in the layout.
+ */
+import { type Decimal, decimal, distance, formatDecimal, percentOf, ZERO } from '../decimal.ts';
+import type { Dps } from '../layout/dps.ts';
+import type { Patch, Rule } from './rule.ts';
 
-export const TRIB_FED: readonly Rule[] = [];
+/** Between `vPis`, `vCofins` and their base times rate (specification, `tribFed`). */
+const PISCOFINS_TOLERANCE = decimal('0.01');
+
+const PISCOFINS = 'valores/trib/tribFed/piscofins';
+
+const COM_BASE: Patch = { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/vBCPisCofins`]: '1000.00' };
+
+type PisCofins = NonNullable<NonNullable<Dps['valores']['trib']['tribFed']>['piscofins']>;
+
+const piscofinsOf = ({ valores }: Dps): PisCofins | undefined => valores.trib.tribFed?.piscofins;
+
+/** The own debit of one contribution. Rounded half to even, as NT 007 does it. */
+function debit(
+  code: string,
+  [rate, value, name]: readonly ['pAliqPis', 'vPis', 'PIS'] | readonly ['pAliqCofins', 'vCofins', 'COFINS'],
+  examples: { readonly rejects: readonly Patch[]; readonly accepts: readonly Patch[] },
+): Rule {
+  const expected = ({ vBCPisCofins, [rate]: pAliq }: PisCofins): Decimal =>
+    percentOf(vBCPisCofins ?? ZERO, pAliq!, 'half-even');
+  const de = name === 'PIS' ? 'do PIS' : 'da COFINS';
+  return {
+    code,
+    at: `${PISCOFINS}/${value}`,
+    title: `O valor ${de} não é a base vezes a alíquota`,
+    message: (dps) => {
+      const piscofins = piscofinsOf(dps)!;
+      const { vBCPisCofins } = piscofins;
+      const declared = `${value} é ${formatDecimal(piscofins[value]!)}`;
+      return vBCPisCofins === undefined
+        ? `${declared}, com ${rate} e sem a base de que se calcula. Informe vBCPisCofins.`
+        : `${declared}, e ${formatDecimal(vBCPisCofins)} a ${formatDecimal(piscofins[rate]!)}% dá ${formatDecimal(expected(piscofins))}. Corrija o valor, a base ou a alíquota.`;
+    },
+    mend: `Recalcule ${value}, ou deixe alíquota e valor de fora.`,
+    origin: `Especificação, DPS: tribFed; Errors: ${code}; Anexo I, ${code} (NT 007)`,
+    why: `Com ${rate} informado, ${value} é vBCPisCofins vezes a alíquota, com tolerância de 0,01.`,
+    when: (dps) => {
+      const piscofins = piscofinsOf(dps);
+      return piscofins !== undefined && piscofins[rate] !== undefined && piscofins[value] !== undefined;
+    },
+    must: (dps) => {
+      const piscofins = piscofinsOf(dps)!;
+      return (
+        piscofins.vBCPisCofins !== undefined && distance(piscofins[value]!, expected(piscofins)) <= PISCOFINS_TOLERANCE
+      );
+    },
+    found: (dps) => formatDecimal(piscofinsOf(dps)![value]!),
+    ...examples,
+  };
+}
+
+/** A withholding is a part of the price. */
+function withheld(code: string, name: 'vRetCP' | 'vRetIRRF' | 'vRetCSLL', title: string): Rule {
+  const at = `valores/trib/tribFed/${name}` as const;
+  const of = ({ valores }: Dps): Decimal | undefined => valores.trib.tribFed?.[name];
+  return {
+    code,
+    at,
+    title,
+    message: (dps) =>
+      `${name} é ${formatDecimal(of(dps)!)}, e tem de ser maior que zero e menor que o valor do serviço, ${formatDecimal(dps.valores.vServPrest.vServ)}. Sem retenção, retire o elemento.`,
+    mend: `Corrija ${name}; sem retenção, retire o elemento.`,
+    origin: `Especificação, DPS: tribFed; Errors: ${code}; Anexo I, ${code}`,
+    why: `${name}, quando vem, é maior que zero e menor que o valor do serviço.`,
+    when: (dps) => of(dps) !== undefined,
+    must: (dps) => of(dps)! > ZERO && of(dps)! < dps.valores.vServPrest.vServ,
+    found: (dps) => formatDecimal(of(dps)!),
+    expected: 'valor maior que 0.00 e menor que vServ',
+    // Withheld whole, the net value would still be zero, and nothing else is wrong.
+    rejects: [{ [at]: '0.00' }, { [at]: '1000.00' }],
+    accepts: [{ [at]: '0.01' }, { [at]: '999.99' }],
+  };
+}
+
+export const TRIB_FED: readonly Rule[] = [
+  {
+    code: 'E0675',
+    at: 'valores/trib/tribFed',
+    scope: 'nacional',
+    title: 'Tributos federais na DPS de uma pessoa física',
+    message: 'Quem emite é uma pessoa física (CPF), e a DPS traz tributos federais. Retire o grupo tribFed.',
+    mend: 'Retire o grupo tribFed, ou identifique o prestador pelo CNPJ.',
+    origin: 'Anexo I, E0675',
+    why: 'PIS, COFINS, CSLL e as retenções deste grupo são de pessoas jurídicas.',
+    when: ({ valores }) => valores.trib.tribFed !== undefined,
+    must: ({ tpEmit, prest, toma, interm }) =>
+      (tpEmit === '1' ? prest : tpEmit === '2' ? toma : interm)?.CPF === undefined,
+    rejects: [{ 'prest/CNPJ': null, 'prest/CPF': '52998224725', 'valores/trib/tribFed/vRetIRRF': '15.00' }],
+    accepts: [{ 'valores/trib/tribFed/vRetIRRF': '15.00' }],
+  },
+  {
+    code: 'E0677',
+    at: `${PISCOFINS}/vBCPisCofins`,
+    title: 'Base do PIS e da COFINS maior que o valor do serviço',
+    message: (dps) =>
+      `vBCPisCofins é ${formatDecimal(piscofinsOf(dps)!.vBCPisCofins!)}, mais que o valor do serviço, ${formatDecimal(dps.valores.vServPrest.vServ)}. Corrija a base.`,
+    mend: 'Corrija vBCPisCofins, no máximo igual a vServ.',
+    origin: 'Especificação, DPS: tribFed; Errors: E0677; Anexo I, E0677',
+    why: 'vBCPisCofins é uma parte do valor do serviço, e não o ultrapassa.',
+    when: (dps) => piscofinsOf(dps)?.vBCPisCofins !== undefined,
+    must: (dps) => piscofinsOf(dps)!.vBCPisCofins! <= dps.valores.vServPrest.vServ,
+    found: (dps) => formatDecimal(piscofinsOf(dps)!.vBCPisCofins!),
+    expected: 'valor até vServ',
+    rejects: [{ ...COM_BASE, [`${PISCOFINS}/vBCPisCofins`]: '1000.01' }],
+    accepts: [COM_BASE],
+  },
+  debit('E0694', ['pAliqPis', 'vPis', 'PIS'], {
+    rejects: [
+      { ...COM_BASE, [`${PISCOFINS}/pAliqPis`]: '0.65', [`${PISCOFINS}/vPis`]: '6.52' },
+      { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/pAliqPis`]: '0.65', [`${PISCOFINS}/vPis`]: '6.50' },
+    ],
+    accepts: [
+      { ...COM_BASE, [`${PISCOFINS}/pAliqPis`]: '0.65', [`${PISCOFINS}/vPis`]: '6.51' },
+      // 100.50 x 1.00 % = 1.0050, half to even 1.00; 0.99 is the tolerance below it
+      {
+        ...COM_BASE,
+        [`${PISCOFINS}/vBCPisCofins`]: '100.50',
+        [`${PISCOFINS}/pAliqPis`]: '1.00',
+        [`${PISCOFINS}/vPis`]: '0.99',
+      },
+      { ...COM_BASE, [`${PISCOFINS}/vPis`]: '7.00' },
+    ],
+  }),
+  debit('E0696', ['pAliqCofins', 'vCofins', 'COFINS'], {
+    rejects: [
+      { ...COM_BASE, [`${PISCOFINS}/pAliqCofins`]: '3.00', [`${PISCOFINS}/vCofins`]: '30.02' },
+      { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/pAliqCofins`]: '3.00', [`${PISCOFINS}/vCofins`]: '30.00' },
+    ],
+    accepts: [
+      { ...COM_BASE, [`${PISCOFINS}/pAliqCofins`]: '3.00', [`${PISCOFINS}/vCofins`]: '29.99' },
+      { ...COM_BASE, [`${PISCOFINS}/vCofins`]: '31.00' },
+    ],
+  }),
+  withheld('E0699', 'vRetCP', 'Contribuição previdenciária retida fora do intervalo'),
+  withheld('E0700', 'vRetIRRF', 'Imposto de renda retido fora do intervalo'),
+  withheld('E0701', 'vRetCSLL', 'PIS, COFINS e CSLL retidos fora do intervalo'),
+  {
+    code: 'E0720',
+    at: 'valores/trib/tribFed/vRetCSLL',
+    title: 'Valor retido numa nota sem retenção de PIS, COFINS e CSLL',
+    message: (dps) =>
+      `tpRetPisCofins 0 diz que nada foi retido, e veio vRetCSLL ${formatDecimal(dps.valores.trib.tribFed!.vRetCSLL!)}. Retire vRetCSLL, ou diga em tpRetPisCofins o que foi retido.`,
+    mend: 'Retire vRetCSLL, ou diga em tpRetPisCofins o que foi retido.',
+    origin: 'Especificação, DPS: tribFed; Errors: E0720; Anexo I, E0720',
+    why: 'Com tpRetPisCofins 0, que é nenhuma retenção, vRetCSLL não se envia.',
+    when: (dps) => piscofinsOf(dps)?.tpRetPisCofins === '0',
+    must: ({ valores }) => valores.trib.tribFed!.vRetCSLL === undefined,
+    found: ({ valores }) => formatDecimal(valores.trib.tribFed!.vRetCSLL!),
+    rejects: [
+      { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/tpRetPisCofins`]: '0', 'valores/trib/tribFed/vRetCSLL': '46.50' },
+    ],
+    accepts: [{ [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/tpRetPisCofins`]: '0' }],
+  },
+  {
+    code: 'E0724',
+    at: 'valores/trib/tribFed/vRetCSLL',
+    title: 'Falta o valor retido de PIS, COFINS e CSLL',
+    message: (dps) =>
+      `tpRetPisCofins ${piscofinsOf(dps)!.tpRetPisCofins} diz que houve retenção, e falta o valor. Informe vRetCSLL, ou corrija tpRetPisCofins.`,
+    mend: 'Informe vRetCSLL, ou corrija tpRetPisCofins.',
+    origin: 'Especificação, DPS: tribFed; Errors: E0724; Anexo I, E0724',
+    why: 'Com tpRetPisCofins diferente de 0 e de 2 há retenção, e vRetCSLL a traz.',
+    when: (dps) => {
+      const tpRetPisCofins = piscofinsOf(dps)?.tpRetPisCofins;
+      return tpRetPisCofins !== undefined && tpRetPisCofins !== '0' && tpRetPisCofins !== '2';
+    },
+    must: ({ valores }) => valores.trib.tribFed!.vRetCSLL !== undefined,
+    expected: 'valor maior que 0.00 e menor que vServ',
+    rejects: [
+      { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/tpRetPisCofins`]: '3' },
+      { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/tpRetPisCofins`]: '9' },
+    ],
+    accepts: [
+      { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/tpRetPisCofins`]: '3', 'valores/trib/tribFed/vRetCSLL': '46.50' },
+      { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/tpRetPisCofins`]: '2' },
+      { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/tpRetPisCofins`]: '2', 'valores/trib/tribFed/vRetCSLL': '10.00' },
+    ],
+  },
+];

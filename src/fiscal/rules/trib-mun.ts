@@ -1,4 +1,497 @@
-/** Rules of the ISSQN, `valores/trib/tribMun`. */
-import type { Rule } from './rule.ts';
+/**
+ * Rules of the ISSQN, `valores/trib/tribMun`. The order of the elements (E203), the values of `tribISSQN` and of the other
+ * lists and the range of `pAliq` (E0002), and the thirty digits of `nProcesso` (E0003) are structure, in the layout.
+ *
+ * The rules of a taker or intermediary that issues (E0650, E0652, E0672, E0673 of the standard) are not here: such a
+ * note is refused whole (E9996). Whether a benefit is an exemption (E0439, E0594, E0612) only its register says.
+ */
+import { assessesInSimples, registeredAliquotaOf } from '../aliquota.ts';
+import { servicoOf } from '../catalogs/catalogs.ts';
+import { decimal, formatDecimal, ZERO } from '../decimal.ts';
+import type { Dps } from '../layout/dps.ts';
+import type { AmountRule, Patch, Rule } from './rule.ts';
+import { COMERCIO_EXTERIOR, TOMADOR_NO_EXTERIOR } from './toma.ts';
 
-export const TRIB_MUN: readonly Rule[] = [];
+/** LC 116/2003, art. 8: the most that the tax may be, in percent. */
+const ISSQN_MAXIMUM = decimal('5.00');
+
+/** The one code without ISSQN and ICMS. */
+const WITHOUT_ISSQN = '990101';
+
+/** Roads: the tax is divided among municipalities, and nobody withholds it. */
+const RODOVIA = '220101';
+
+const IMUNE: Patch = {
+  'valores/trib/tribMun/tribISSQN': '2',
+  'valores/trib/tribMun/tpImunidade': '1',
+  'valores/trib/tribMun/pAliq': null,
+};
+
+const NAO_INCIDENCIA: Patch = { 'valores/trib/tribMun/tribISSQN': '4', 'valores/trib/tribMun/pAliq': null };
+
+/** A service whose place is the provider's, with its result abroad. */
+const EXPORTACAO: Patch = {
+  ...TOMADOR_NO_EXTERIOR,
+  'valores/trib/tribMun/tribISSQN': '3',
+  'valores/trib/tribMun/cPaisResult': 'PT',
+  'valores/trib/tribMun/pAliq': null,
+};
+
+const EXPORTACAO_SEM_PAIS: Patch = {
+  ...TOMADOR_NO_EXTERIOR,
+  'valores/trib/tribMun/tribISSQN': '3',
+  'valores/trib/tribMun/pAliq': null,
+};
+
+const SUSPENSA: Patch = {
+  'valores/trib/tribMun/exigSusp/tpSusp': '1',
+  'valores/trib/tribMun/exigSusp/nProcesso': '000000000012345678920268260100',
+  'valores/trib/tribMun/pAliq': null,
+};
+
+const MEI: Patch = { 'prest/regTrib/opSimpNac': '2', 'valores/trib/tribMun/pAliq': null };
+
+const SIMPLES: Patch = { 'prest/regTrib/opSimpNac': '3', 'prest/regTrib/regApTribSN': '1' };
+
+/** A partnership of professionals. */
+const REGIME_ESPECIAL: Patch = { 'prest/regTrib/regEspTrib': '6', 'valores/trib/tribMun/pAliq': null };
+
+const BENEFICIO: Patch = {
+  'valores/trib/tribMun/BM/nBM': '35503080400001',
+  'valores/trib/tribMun/BM/pRedBCBM': '50.00',
+};
+
+const isTaxable = ({ valores }: Dps): boolean => valores.trib.tribMun.tribISSQN === '1';
+
+const isSuspended = (dps: Dps): boolean => isTaxable(dps) && dps.valores.trib.tribMun.exigSusp !== undefined;
+
+const isMei = ({ prest }: Dps): boolean => prest.regTrib.opSimpNac === '2';
+
+const hasSpecialRegime = ({ prest }: Dps): boolean => prest.regTrib.regEspTrib !== '0';
+
+/** In which case of the national export sheet an export is, when the provision is in Brazil. */
+type Exportacao = 'no_exterior' | 'com_pais' | 'sem_exportacao';
+
+/** Anexo I v1.01, sheet EXPORTACAO_EMISSÃO_NFS-e; undefined for what is no export, or a service that does not exist. */
+function exportacaoOf({ serv, toma, valores }: Dps): Exportacao | undefined {
+  if (valores.trib.tribMun.tribISSQN !== '3') return undefined;
+  if (serv.locPrest.cPaisPrestacao !== undefined) return 'no_exterior';
+  switch (servicoOf(serv.cServ.cTribNac)?.regra) {
+    case 'EP':
+      return 'com_pais';
+    case 'ET':
+      return toma?.end?.endNac === undefined ? 'com_pais' : 'sem_exportacao';
+    case 'LP':
+      return 'sem_exportacao';
+    default:
+      return undefined;
+  }
+}
+
+/** Why something of the ISSQN has no place in a DPS, and a DPS where it is so. */
+type Ground = Pick<Rule, 'code' | 'title' | 'mend' | 'origin' | 'why' | 'scope' | 'national'> & {
+  readonly when: (dps: Dps) => boolean;
+  /** As the message begins. */
+  readonly because: (dps: Dps) => string;
+  readonly example: Patch;
+};
+
+/** The rate, where there is none on the note. */
+function withoutAliquota({ because, example, ...ground }: Ground): Rule {
+  return {
+    ...ground,
+    at: 'valores/trib/tribMun/pAliq',
+    message: (dps) => `${because(dps)}, e a nota não tem alíquota. Retire pAliq.`,
+    must: ({ valores }) => valores.trib.tribMun.pAliq === undefined,
+    found: ({ valores }) => formatDecimal(valores.trib.tribMun.pAliq!),
+    rejects: [{ ...example, 'valores/trib/tribMun/pAliq': '2.00' }],
+    accepts: [example],
+  };
+}
+
+const DECLARADOS = [
+  { at: 'NFSe/infNFSe/valores/vBC', name: 'valor_base_calculo', what: 'a base de cálculo declarada' },
+  { at: 'NFSe/infNFSe/valores/vISSQN', name: 'valor_issqn', what: 'o ISSQN declarado' },
+] as const;
+
+/** What a JSON body declares, where the note has only a net value. */
+function withoutDeclared({ because, example, when, ...ground }: Ground): readonly Rule[] {
+  return DECLARADOS.map(({ at, name, what }) => ({
+    ...ground,
+    at,
+    message: (dps) => `${because(dps)}, e a nota só leva o valor líquido. Retire ${what}.`,
+    when: (dps, _facts, declarado) => declarado[name] !== undefined && when(dps),
+    must: () => false,
+    found: (_dps, _facts, declarado) => formatDecimal(declarado[name]!),
+    rejects: [{ ...example, [`=${name}`]: '10.00' }],
+    accepts: [example],
+  }));
+}
+
+/** The municipal benefit, where there is no base that it would reduce. */
+function withoutBenefit({ because, example, when, ...ground }: Ground): Rule {
+  return {
+    ...ground,
+    at: 'valores/trib/tribMun/BM',
+    message: (dps) => `${because(dps)}, e o benefício municipal não cabe. Retire o grupo BM.`,
+    when: (dps) => dps.valores.trib.tribMun.BM !== undefined && when(dps),
+    must: () => false,
+    rejects: [{ ...BENEFICIO, ...example }],
+    accepts: [example],
+  };
+}
+
+/** The retention, where there is nothing to withhold. */
+function withoutRetention({ because, example, ...ground }: Ground): Rule {
+  return {
+    ...ground,
+    at: 'valores/trib/tribMun/tpRetISSQN',
+    message: (dps) =>
+      `${because(dps)}, e não há ISSQN que se retenha: veio tpRetISSQN ${dps.valores.trib.tribMun.tpRetISSQN}. Envie tpRetISSQN 1.`,
+    must: ({ valores }) => valores.trib.tribMun.tpRetISSQN === '1',
+    found: ({ valores }) => valores.trib.tribMun.tpRetISSQN,
+    expected: '1',
+    rejects: [{ ...example, 'valores/trib/tribMun/tpRetISSQN': '2' }],
+    accepts: [example],
+  };
+}
+
+/** The grounds exclude one another, so that one mistake is one fault: no ISSQN, suspended, MEI, special regime. */
+const SEM_ISSQN: Ground = {
+  code: 'E1303',
+  title: 'Valores do ISSQN numa operação sem ISSQN',
+  mend: 'Retire alíquota, base e ISSQN, ou corrija tribISSQN.',
+  origin: 'Especificação, DPS: tribMun e Errors: E1303; Anexo I, E1303',
+  why: 'Com tribISSQN 2, 3 ou 4 a nota traz só o valor líquido: base, alíquota e imposto ficam de fora.',
+  when: (dps) => !isTaxable(dps),
+  because: ({ valores }) => `tribISSQN ${valores.trib.tribMun.tribISSQN} diz que não há ISSQN`,
+  example: IMUNE,
+};
+
+const COM_SUSPENSAO: Ground = {
+  code: 'E1311',
+  title: 'Valores do ISSQN com a exigibilidade suspensa',
+  mend: 'Retire pAliq e o que declarar base e ISSQN, e envie tpRetISSQN 1; ou retire exigSusp.',
+  origin: 'Especificação, DPS: tribMun; Errors: E1311; Anexo I, E1311',
+  why: 'Com exigSusp a nota traz só o valor líquido: pAliq, base, ISSQN e ISSQN retido não se enviam, e não há retenção.',
+  when: isSuspended,
+  because: () => 'A exigibilidade do ISSQN está suspensa (exigSusp)',
+  example: SUSPENSA,
+};
+
+const DE_MEI: Ground = {
+  code: 'E1302',
+  scope: 'nacional',
+  title: 'Valores do ISSQN na nota de um MEI',
+  mend: 'Retire base e ISSQN, ou corrija opSimpNac.',
+  origin: 'Anexo I, E1302',
+  why: 'O MEI paga o ISSQN num valor fixo mensal, e a sua nota traz só o valor líquido.',
+  when: (dps) => isMei(dps) && isTaxable(dps) && !isSuspended(dps),
+  because: () => 'O prestador é MEI (opSimpNac 2)',
+  example: MEI,
+};
+
+const EM_REGIME_ESPECIAL: Ground = {
+  code: 'E1307',
+  scope: 'nacional',
+  title: 'Valores do ISSQN na nota de um prestador em regime especial',
+  mend: 'Retire base e ISSQN, ou corrija regEspTrib.',
+  origin: 'Anexo I, E1307',
+  why: 'Num regime especial o ISSQN se apura fora da nota, que traz só o valor líquido.',
+  when: (dps) => hasSpecialRegime(dps) && !isMei(dps) && isTaxable(dps) && !isSuspended(dps),
+  because: ({ prest }) => `O prestador está em regime especial (regEspTrib ${prest.regTrib.regEspTrib})`,
+  example: REGIME_ESPECIAL,
+};
+
+export const TRIB_MUN: readonly Rule[] = [
+  {
+    code: 'E0532',
+    at: 'valores/trib/tribMun/tribISSQN',
+    title: 'cTribNac 990101 pede tribISSQN 4',
+    message: ({ valores }) =>
+      `cTribNac 990101 é o dos serviços sem incidência de ISSQN, e veio tribISSQN ${valores.trib.tribMun.tribISSQN}. Envie tribISSQN 4, ou corrija o cTribNac.`,
+    mend: 'Envie tribISSQN 4, sem pAliq; ou corrija o cTribNac.',
+    origin: 'Especificação, DPS: tribMun; Errors: E0532; Anexo I, E0532',
+    why: 'O código 990101 é o dos serviços sem incidência de ISSQN, e a tributação tem de dizer o mesmo.',
+    when: ({ serv }) => serv.cServ.cTribNac === WITHOUT_ISSQN,
+    must: ({ valores }) => valores.trib.tribMun.tribISSQN === '4',
+    found: ({ valores }) => valores.trib.tribMun.tribISSQN,
+    expected: '4',
+    rejects: [{ 'serv/cServ/cTribNac': WITHOUT_ISSQN }],
+    accepts: [{ ...NAO_INCIDENCIA, 'serv/cServ/cTribNac': WITHOUT_ISSQN }],
+  },
+  {
+    code: 'E0529',
+    at: 'valores/trib/tribMun/tribISSQN',
+    scope: 'nacional',
+    title: 'Exportação de um serviço que é devido no Brasil',
+    message: ({ serv }) =>
+      servicoOf(serv.cServ.cTribNac)?.regra === 'LP'
+        ? `O ISSQN do serviço ${serv.cServ.cTribNac} é devido onde ele é prestado, e o local da prestação é no Brasil: não é exportação. Envie tribISSQN 1, ou informe o país em cPaisPrestacao.`
+        : `O ISSQN do serviço ${serv.cServ.cTribNac} é devido onde está o tomador, e o endereço dele é no Brasil: não é exportação. Envie tribISSQN 1, ou corrija o endereço do tomador.`,
+    mend: 'Envie tribISSQN 1; se o serviço foi mesmo exportado, corrija o local da prestação ou o endereço do tomador.',
+    origin: 'Anexo I, E0529 e planilha de exportação, cenários 6, 10, 34, 38, 66 e 80',
+    why: 'Um serviço devido no lugar da prestação, ou no do tomador, só é exportado quando esse lugar é no exterior.',
+    when: ({ valores }) => valores.trib.tribMun.tribISSQN === '3',
+    must: (dps) => exportacaoOf(dps) !== 'sem_exportacao',
+    found: ({ valores }) => valores.trib.tribMun.tribISSQN,
+    expected: '1',
+    rejects: [
+      { ...EXPORTACAO_SEM_PAIS, 'serv/cServ/cTribNac': '171001' },
+      // The taker in Brazil and the work of men abroad, with the foreign trade that an export has.
+      {
+        ...COMERCIO_EXTERIOR,
+        'serv/cServ/cTribNac': '170501',
+        'valores/trib/tribMun/tribISSQN': '3',
+        'valores/trib/tribMun/pAliq': null,
+      },
+    ],
+    accepts: [
+      { ...EXPORTACAO_SEM_PAIS, 'serv/cServ/cTribNac': '171001', 'serv/locPrest/cPaisPrestacao': 'PT' },
+      { ...EXPORTACAO, 'serv/cServ/cTribNac': '170501' },
+    ],
+  },
+  {
+    code: 'E0590',
+    at: 'valores/trib/tribMun/cPaisResult',
+    scope: 'nacional',
+    title: 'Exportação sem o país do resultado',
+    message:
+      'O serviço foi prestado no Brasil e a operação é de exportação: falta o país onde está o resultado. Informe cPaisResult; se não houve exportação, corrija tribISSQN.',
+    mend: 'Informe em cPaisResult o código ISO 3166-1 do país em que o resultado se verifica, ou corrija tribISSQN.',
+    origin: 'Anexo I, E0590 e planilha de exportação, cenários 2, 30, 58, 62, 72 e 76',
+    why: 'Um serviço desenvolvido no Brasil só é exportado quando o seu resultado se verifica no exterior (LC 116/2003, art. 2º).',
+    when: ({ valores }) => valores.trib.tribMun.tribISSQN === '3',
+    must: (dps) => exportacaoOf(dps) !== 'com_pais' || dps.valores.trib.tribMun.cPaisResult !== undefined,
+    expected: 'código ISO 3166-1 de duas letras, diferente de BR',
+    rejects: [EXPORTACAO_SEM_PAIS],
+    accepts: [EXPORTACAO],
+  },
+  {
+    code: 'E0591',
+    at: 'valores/trib/tribMun/cPaisResult',
+    scope: 'nacional',
+    title: 'País do resultado fora da exportação que o pede',
+    message: ({ valores }) =>
+      valores.trib.tribMun.tribISSQN === '3'
+        ? 'O serviço foi prestado no exterior, e o país já está em cPaisPrestacao. Retire cPaisResult.'
+        : `cPaisResult é da exportação (tribISSQN 3), e veio tribISSQN ${valores.trib.tribMun.tribISSQN}. Retire cPaisResult, ou corrija tribISSQN.`,
+    mend: 'Retire cPaisResult, ou corrija tribISSQN.',
+    origin: 'Anexo I, E0591 e planilha de exportação',
+    why: 'O país do resultado completa a exportação de um serviço prestado no Brasil; nas outras operações não tem o que dizer.',
+    when: ({ valores }) => valores.trib.tribMun.cPaisResult !== undefined,
+    must: (dps) => dps.valores.trib.tribMun.tribISSQN === '3' && exportacaoOf(dps) !== 'no_exterior',
+    found: ({ valores }) => valores.trib.tribMun.cPaisResult,
+    rejects: [{ 'valores/trib/tribMun/cPaisResult': 'PT' }, { ...EXPORTACAO, 'serv/locPrest/cPaisPrestacao': 'PT' }],
+    accepts: [EXPORTACAO],
+  },
+  {
+    code: 'E0592',
+    at: 'valores/trib/tribMun/tpImunidade',
+    title: 'Tipo de imunidade ausente ou fora de lugar',
+    message: ({ valores }) =>
+      valores.trib.tribMun.tribISSQN === '2'
+        ? 'A operação é imune (tribISSQN 2), e falta o tipo da imunidade. Informe tpImunidade, de 1 a 5.'
+        : `tpImunidade só cabe com tribISSQN 2 (imunidade), e veio tribISSQN ${valores.trib.tribMun.tribISSQN}. Retire tpImunidade, ou corrija tribISSQN.`,
+    mend: 'Com tribISSQN 2 informe tpImunidade de 1 a 5; nos demais casos retire-o.',
+    origin: 'Especificação, Errors: E0592; Anexo I, E0592',
+    why: 'tpImunidade acompanha tribISSQN 2, que é a imunidade, e nenhum outro.',
+    must: ({ valores: { trib } }) => (trib.tribMun.tribISSQN === '2') === (trib.tribMun.tpImunidade !== undefined),
+    found: ({ valores }) => valores.trib.tribMun.tpImunidade,
+    rejects: [
+      { 'valores/trib/tribMun/tribISSQN': '2', 'valores/trib/tribMun/pAliq': null },
+      { 'valores/trib/tribMun/tpImunidade': '1' },
+    ],
+    accepts: [IMUNE],
+  },
+  {
+    code: 'E0585',
+    at: 'valores/trib/tribMun/exigSusp',
+    title: 'Exigibilidade suspensa numa operação não tributável',
+    message: ({ valores }) =>
+      `exigSusp suspende a exigência de um ISSQN devido, e tribISSQN ${valores.trib.tribMun.tribISSQN} diz que não há ISSQN. Retire exigSusp, ou corrija tribISSQN.`,
+    mend: 'Retire exigSusp, ou corrija tribISSQN.',
+    origin: 'Especificação, DPS: tribMun; Errors: E0585; Anexo I, E0585',
+    why: 'Só um ISSQN devido pode ter a exigibilidade suspensa: exigSusp pede tribISSQN 1.',
+    when: ({ valores }) => valores.trib.tribMun.exigSusp !== undefined,
+    must: isTaxable,
+    rejects: [
+      { ...SUSPENSA, ...IMUNE },
+      { ...SUSPENSA, ...NAO_INCIDENCIA },
+    ],
+    accepts: [SUSPENSA],
+  },
+  withoutBenefit({
+    ...SEM_ISSQN,
+    code: 'E0533',
+    scope: 'nacional',
+    title: 'Benefício municipal numa operação sem ISSQN',
+    mend: 'Retire o grupo BM, ou corrija tribISSQN.',
+    origin: 'Anexo I, E0533',
+    why: 'Imunidade, exportação e não incidência não têm base de cálculo que o benefício reduza.',
+  }),
+  withoutBenefit({
+    ...DE_MEI,
+    code: 'E0534',
+    title: 'Benefício municipal de um prestador MEI',
+    mend: 'Retire o grupo BM, ou corrija opSimpNac.',
+    origin: 'Anexo I, E0534',
+    why: 'O MEI paga o ISSQN num valor fixo mensal, que o benefício não reduz.',
+  }),
+  withoutBenefit({
+    ...EM_REGIME_ESPECIAL,
+    code: 'E0535',
+    title: 'Benefício municipal de um prestador em regime especial',
+    mend: 'Retire o grupo BM, ou corrija regEspTrib.',
+    origin: 'Anexo I, E0535',
+    why: 'Num regime especial o ISSQN se apura fora da nota, que não tem base que o benefício reduza.',
+  }),
+  withoutBenefit({
+    code: 'E0536',
+    scope: 'nacional',
+    title: 'Benefício municipal de quem apura o ISSQN pelo Simples Nacional',
+    mend: 'Retire o grupo BM; se o ISSQN é apurado por fora do Simples, informe regApTribSN 2 ou 3.',
+    origin: 'Anexo I, E0536 e E0537',
+    why: 'No Simples Nacional o ISSQN incide sobre a receita bruta, que o município não reduz; só a construção (07.02 e 07.05) é exceção.',
+    national: 'O padrão nacional responde E0536 quando o município de incidência é conveniado, e E0537 quando não é.',
+    when: (dps) => assessesInSimples(dps) && isTaxable(dps) && !/^070[25]/.test(dps.serv.cServ.cTribNac),
+    because: () => 'O prestador apura o ISSQN pelo Simples Nacional (opSimpNac 3, regApTribSN 1)',
+    example: { ...SIMPLES, 'valores/trib/tribMun/pAliq': '5.00' },
+  }),
+  withoutRetention({
+    ...SEM_ISSQN,
+    code: 'E0580',
+    scope: 'nacional',
+    title: 'Retenção numa operação sem ISSQN',
+    mend: 'Envie tpRetISSQN 1, ou corrija tribISSQN.',
+    origin: 'Anexo I, E0580',
+    why: 'Imunidade, exportação e não incidência não têm imposto que o tomador retenha.',
+  }),
+  withoutRetention(COM_SUSPENSAO),
+  withoutRetention({
+    ...DE_MEI,
+    code: 'E0583',
+    title: 'Retenção sobre um MEI',
+    mend: 'Envie tpRetISSQN 1, ou corrija opSimpNac.',
+    origin: 'Anexo I, E0583',
+    why: 'O MEI paga o ISSQN num valor fixo mensal, e de cada nota não há o que reter.',
+  }),
+  withoutRetention({
+    ...EM_REGIME_ESPECIAL,
+    code: 'E0588',
+    title: 'Retenção sobre um prestador em regime especial',
+    mend: 'Envie tpRetISSQN 1, ou corrija regEspTrib.',
+    origin: 'Anexo I, E0588',
+    why: 'Num regime especial o ISSQN se apura fora da nota, e de cada nota não há o que reter.',
+  }),
+  withoutRetention({
+    code: 'E0596',
+    scope: 'nacional',
+    title: 'Retenção na exploração de rodovia',
+    mend: 'Envie tpRetISSQN 1, ou corrija o cTribNac.',
+    origin: 'Anexo I, E0596',
+    why: 'O ISSQN da exploração de rodovia é repartido entre os municípios que ela atravessa, e o usuário não o retém.',
+    when: (dps) =>
+      dps.serv.cServ.cTribNac === RODOVIA &&
+      isTaxable(dps) &&
+      !isSuspended(dps) &&
+      !isMei(dps) &&
+      !hasSpecialRegime(dps),
+    because: () => 'O serviço é a exploração de rodovia (220101)',
+    example: { 'serv/cServ/cTribNac': RODOVIA },
+  }),
+  withoutAliquota({
+    ...SEM_ISSQN,
+    national: 'Sobre a alíquota da DPS o padrão nacional responde E0602; sobre os valores da nota, E1303.',
+  }),
+  ...withoutDeclared(SEM_ISSQN),
+  withoutAliquota(COM_SUSPENSAO),
+  ...withoutDeclared(COM_SUSPENSAO),
+  withoutAliquota({
+    ...DE_MEI,
+    code: 'E0600',
+    title: 'Alíquota na DPS de um MEI',
+    mend: 'Retire pAliq, ou corrija opSimpNac.',
+    origin: 'Anexo I, E0600',
+  }),
+  ...withoutDeclared(DE_MEI),
+  withoutAliquota({
+    ...EM_REGIME_ESPECIAL,
+    code: 'E0604',
+    title: 'Alíquota na DPS de um prestador em regime especial',
+    mend: 'Retire pAliq, ou corrija regEspTrib.',
+    origin: 'Anexo I, E0604',
+  }),
+  ...withoutDeclared(EM_REGIME_ESPECIAL),
+  {
+    code: 'E0595',
+    at: 'valores/trib/tribMun/pAliq',
+    scope: 'aviso',
+    title: 'Alíquota do ISSQN acima de 5%',
+    message: ({ valores }) =>
+      `A alíquota é ${formatDecimal(valores.trib.tribMun.pAliq!)}%, e a máxima da lei é 5%: o ADN recusa a nota. Confira pAliq.`,
+    mend: 'Informe em pAliq a alíquota do município, em percentual: 2.00 é 2%.',
+    origin: 'Anexo I, E0595 e E1300; LC 116/2003, art. 8º',
+    why: 'A alíquota máxima do ISSQN é de 5%. A especificação aceita pAliq de 0 a 100, e por isso a nota é emitida; o ADN a recusa.',
+    when: ({ valores }) => valores.trib.tribMun.pAliq !== undefined,
+    must: ({ valores }) => valores.trib.tribMun.pAliq! <= ISSQN_MAXIMUM,
+    rejects: [{ 'valores/trib/tribMun/pAliq': '5.01' }],
+    accepts: [{ 'valores/trib/tribMun/pAliq': '5.00' }],
+  },
+  {
+    code: 'E0617',
+    at: 'valores/trib/tribMun/pAliq',
+    scope: 'aviso',
+    title: 'A alíquota enviada não é a do cadastro do município',
+    message: (dps, facts) =>
+      `pAliq é ${formatDecimal(dps.valores.trib.tribMun.pAliq!)}%, e o município tem ${formatDecimal(registeredAliquotaOf(dps, facts)!)}% para este serviço: aplicou-se a do município. Retire pAliq, ou confira o código do serviço.`,
+    mend: 'Retire pAliq: a alíquota do município se aplica. Se ela parece errada, confira o código do serviço com a prefeitura.',
+    origin: 'Anexo I, E0617 e nota de pAliqAplic',
+    why: 'A alíquota que o município de incidência cadastrou para o serviço vem antes da que a DPS traz.',
+    national: 'O padrão nacional proíbe pAliq quando o município de incidência tem a alíquota cadastrada.',
+    when: (dps) => dps.valores.trib.tribMun.pAliq !== undefined && isTaxable(dps),
+    must: (dps, facts) => {
+      const registered = registeredAliquotaOf(dps, facts);
+      return registered === undefined || registered === dps.valores.trib.tribMun.pAliq;
+    },
+    rejects: [],
+    accepts: [{}],
+  },
+  {
+    code: 'E0586',
+    at: 'valores/trib/tribMun/BM/pRedBCBM',
+    scope: 'nacional',
+    title: 'Percentual do benefício municipal zerado',
+    message: 'pRedBCBM é zero. Informe o percentual em que o benefício reduz a base, ou retire-o.',
+    mend: 'Informe um percentual maior que zero, até o que o benefício tem no município.',
+    origin: 'Anexo I, E0586',
+    why: 'Uma redução de zero não é benefício. O que passa de 100 é recusado com E0002.',
+    when: ({ valores }) => valores.trib.tribMun.BM?.pRedBCBM !== undefined,
+    must: ({ valores }) => valores.trib.tribMun.BM!.pRedBCBM! > ZERO,
+    found: () => '0.00',
+    expected: 'percentual maior que 0.00 e até 100.00',
+    rejects: [{ ...BENEFICIO, 'valores/trib/tribMun/BM/pRedBCBM': '0.00' }],
+    accepts: [{ ...BENEFICIO, 'valores/trib/tribMun/pAliq': '5.00' }],
+  },
+];
+
+/** Judged over the amounts: whether there is a rate at all. */
+export const TRIB_MUN_CALCULADO: readonly AmountRule[] = [
+  {
+    code: 'E0619',
+    at: 'valores/trib/tribMun/pAliq',
+    scope: 'aviso',
+    title: 'A nota sai sem o valor do ISSQN',
+    message: ({ vBC }) =>
+      `Não há alíquota: a DPS não traz pAliq, e o município não tem uma cadastrada para o serviço. A nota sai com a base, ${formatDecimal(vBC!)}, e sem o ISSQN.`,
+    mend: 'Informe em pAliq a alíquota do município de incidência, ou peça à prefeitura que a cadastre para o serviço.',
+    origin: 'Anexo I, E0619, E0621, E0628 e E0640',
+    why: 'Sem alíquota não há imposto que se calcule: a nota é emitida sem ele, e sem retenção. No ambiente de integração há sempre uma alíquota, 5.00 na falta de outra.',
+    // Who assesses inside the Simples pays there, and names a rate only for a withholding.
+    when: ({ issqnShown }, dps) =>
+      issqnShown && (!assessesInSimples(dps) || dps.valores.trib.tribMun.tpRetISSQN !== '1'),
+    must: ({ pAliqAplic }) => pAliqAplic !== undefined,
+    rejects: [],
+    accepts: [{}],
+  },
+];

@@ -1,8 +1,103 @@
 /** Rules of the values, `valores`: those of the amounts as sent, and those of what is computed from them. */
-import { ZERO } from '../decimal.ts';
-import type { AmountRule, Rule } from './rule.ts';
+import { type Decimal, decimal, distance, formatDecimal, percentOf, ZERO } from '../decimal.ts';
+import type { Dps } from '../layout/dps.ts';
+import type { AmountRule, Patch, Rule } from './rule.ts';
+
+/** Beyond which a declared amount of the ISSQN is another one than the computed (specification, E404: no tolerance is stated). */
+const ISSQN_TOLERANCE = decimal('0.01');
+
+/** LC 116/2003, art. 8-A: the least that the tax on a service may be, in percent of its price. */
+const ISSQN_MINIMUM = decimal('2.00');
+
+/** Codes that the minimum does not bind. Anexo I v1.01, E0429. */
+export const WITHOUT_MINIMUM: ReadonlySet<string> = new Set(
+  `042201 042301 050901 070201 070202 070501 070502 090201 090202 100101 100102 100103 100104 100105 100201 100202
+   100301 100401 100402 100403 100501 100502 100601 100701 100801 100901 101001 150101 150102 150103 150104 150105
+   151001 151002 151003 151004 151005 160101 160102 160103 160104 160201 170501 170601 171001 171002 171101 171102
+   171201 210101 250301`.split(/\s+/),
+);
+
+/** Which the national standard does not take yet (E9996). */
+const EMITIDA_PELO_INTERMEDIARIO: Patch = {
+  tpEmit: '3',
+  cMotivoEmisTI: '2',
+  'serv/infoCompl/docRef': 'Contrato 12/2026',
+};
+
+/** A discount is a part of the price. */
+function discount(code: string, name: 'vDescIncond' | 'vDescCond', kind: string): Rule {
+  const at = `valores/vDescCondIncond/${name}` as const;
+  const of = ({ valores }: Dps): Decimal | undefined => valores.vDescCondIncond?.[name];
+  return {
+    code,
+    at,
+    scope: 'nacional',
+    title: `Desconto ${kind} fora do intervalo`,
+    message: (dps) =>
+      `O desconto ${kind} é ${formatDecimal(of(dps)!)} e o valor do serviço é ${formatDecimal(dps.valores.vServPrest.vServ)}: o desconto tem de ser maior que zero e menor que vServ. Sem desconto, retire ${name}.`,
+    mend: `Informe em ${name} um valor maior que zero e menor que vServ; sem desconto, retire o elemento.`,
+    origin: `Anexo I, ${code}`,
+    why: `O desconto ${kind} é uma parte do preço: quando existe, não é zero nem o preço inteiro.`,
+    when: (dps) => of(dps) !== undefined,
+    must: (dps) => of(dps)! > ZERO && of(dps)! < dps.valores.vServPrest.vServ,
+    found: (dps) => formatDecimal(of(dps)!),
+    expected: 'valor maior que 0.00 e menor que vServ',
+    rejects: [{ [at]: '0.00' }],
+    accepts: [{ [at]: '999.99' }],
+  };
+}
 
 export const VALORES: readonly Rule[] = [
+  {
+    code: 'E0423',
+    at: 'valores/vServPrest/vReceb',
+    scope: 'nacional',
+    title: 'Falta o valor recebido pelo intermediário',
+    message:
+      'A DPS é emitida pelo intermediário (tpEmit 3) e não traz vReceb. Informe o valor que o intermediário recebeu.',
+    mend: 'Informe vReceb, ou corrija tpEmit.',
+    origin: 'Anexo I, E0423',
+    why: 'Quem intermedeia recebe o preço e o repassa: a nota que ele emite diz quanto recebeu.',
+    when: ({ tpEmit }) => tpEmit === '3',
+    must: ({ valores }) => valores.vServPrest.vReceb !== undefined,
+    expected: 'valor não menor que vServ',
+    also: ['E9996'],
+    rejects: [EMITIDA_PELO_INTERMEDIARIO],
+    accepts: [],
+  },
+  {
+    code: 'E0424',
+    at: 'valores/vServPrest/vReceb',
+    scope: 'nacional',
+    title: 'Valor recebido numa DPS que não é do intermediário',
+    message: ({ tpEmit }) =>
+      `vReceb só cabe na DPS que o intermediário emite (tpEmit 3); esta traz tpEmit ${tpEmit}. Retire vReceb.`,
+    mend: 'Retire vReceb, ou corrija tpEmit.',
+    origin: 'Anexo I, E0424',
+    why: 'O valor recebido é o do intermediário, e só ele o informa.',
+    when: ({ valores }) => valores.vServPrest.vReceb !== undefined,
+    must: ({ tpEmit }) => tpEmit === '3',
+    found: ({ valores }) => formatDecimal(valores.vServPrest.vReceb!),
+    rejects: [{ 'valores/vServPrest/vReceb': '1000.00' }],
+    accepts: [{}],
+  },
+  {
+    code: 'E0425',
+    at: 'valores/vServPrest/vReceb',
+    scope: 'nacional',
+    title: 'O intermediário recebeu menos que o valor do serviço',
+    message: ({ valores }) =>
+      `vReceb é ${formatDecimal(valores.vServPrest.vReceb!)}, menos que vServ, ${formatDecimal(valores.vServPrest.vServ)}. O valor recebido inclui o do serviço.`,
+    mend: 'Corrija vReceb, que não pode ser menor que vServ.',
+    origin: 'Anexo I, E0425',
+    why: 'O intermediário recebe o preço do serviço e, além dele, o que for seu.',
+    when: ({ tpEmit, valores }) => tpEmit === '3' && valores.vServPrest.vReceb !== undefined,
+    must: ({ valores }) => valores.vServPrest.vReceb! >= valores.vServPrest.vServ,
+    found: ({ valores }) => formatDecimal(valores.vServPrest.vReceb!),
+    also: ['E9996'],
+    rejects: [{ ...EMITIDA_PELO_INTERMEDIARIO, 'valores/vServPrest/vReceb': '999.99' }],
+    accepts: [],
+  },
   {
     code: 'E401',
     at: 'valores/vServPrest/vServ',
@@ -15,6 +110,29 @@ export const VALORES: readonly Rule[] = [
     rejects: [{ 'valores/vServPrest/vServ': '0.00' }, { 'valores/vServPrest/vServ': '-10.00' }],
     accepts: [{ 'valores/vServPrest/vServ': '0.01' }],
   },
+  discount('E0431', 'vDescIncond', 'incondicionado'),
+  discount('E0432', 'vDescCond', 'condicionado'),
+  {
+    code: 'E404',
+    at: 'NFSe/infNFSe/valores/vISSQN',
+    message: ({ valores }, _facts, { valor_base_calculo, valor_issqn }) => {
+      const pAliq = valores.trib.tribMun.pAliq!;
+      const product = percentOf(valor_base_calculo!, pAliq);
+      return `O ISSQN declarado é ${formatDecimal(valor_issqn!)}, e ${formatDecimal(valor_base_calculo!)} a ${formatDecimal(pAliq)}% dá ${formatDecimal(product)}. Corrija o valor, a base ou a alíquota; ou deixe o ISSQN e a base de fora, que o serviço os calcula.`;
+    },
+    origin: 'Especificação, Errors: E404; decisão D-13',
+    why: 'O ISSQN é a base vezes a alíquota, com tolerância de 0,01.',
+    when: ({ valores }, _facts, { valor_base_calculo, valor_issqn }) =>
+      valor_issqn !== undefined && valor_base_calculo !== undefined && valores.trib.tribMun.pAliq !== undefined,
+    must: ({ valores }, _facts, { valor_base_calculo, valor_issqn }) =>
+      agree(valor_issqn!, percentOf(valor_base_calculo!, valores.trib.tribMun.pAliq!)),
+    found: (_dps, _facts, { valor_issqn }) => formatDecimal(valor_issqn!),
+    rejects: [{ '=valor_base_calculo': '1000.00', '=valor_issqn': '20.02' }],
+    accepts: [
+      { '=valor_base_calculo': '1000.00', '=valor_issqn': '20.00' },
+      { '=valor_base_calculo': '1000.00', '=valor_issqn': '20.01' },
+    ],
+  },
 ];
 
 export const VALORES_CALCULADOS: readonly AmountRule[] = [
@@ -25,9 +143,11 @@ export const VALORES_CALCULADOS: readonly AmountRule[] = [
       'O valor do serviço não cobre o desconto incondicionado, a dedução ou redução e o benefício: a base de cálculo ficaria negativa.',
     origin: 'Anexo I, E0427',
     why: 'A base de cálculo não pode ser negativa, e o esquema nacional não tem como escrevê-la.',
+    national: 'No padrão nacional um só documento de dedução maior que o valor do serviço é E0476.',
     must: ({ negative }) => negative !== 'vBC',
     rejects: [{ 'valores/vDedRed/vDR': '1000.01' }],
-    accepts: [{ 'valores/vDedRed/vDR': '1000.00' }],
+    // A service without the minimum of 2 %, which the tax would otherwise fall below.
+    accepts: [{ 'serv/cServ/cTribNac': '170601', 'valores/vDedRed/vDR': '1000.00' }],
   },
   {
     code: 'E0428',
@@ -39,4 +159,75 @@ export const VALORES_CALCULADOS: readonly AmountRule[] = [
     rejects: [{ 'valores/vDescCondIncond/vDescCond': '990.00', 'valores/trib/tribFed/vRetIRRF': '15.00' }],
     accepts: [{ 'valores/vDescCondIncond/vDescCond': '985.00', 'valores/trib/tribFed/vRetIRRF': '15.00' }],
   },
+  {
+    code: 'E0429',
+    at: 'valores/vServPrest/vServ',
+    scope: 'nacional',
+    title: 'A dedução ou o benefício leva o ISSQN abaixo de 2% do valor do serviço',
+    message: ({ deduction, benefit, pAliqAplic }, { serv, valores }) => {
+      const { vServ } = valores.vServPrest;
+      const reduced = (vServ - deduction - benefit) as Decimal;
+      return `Com a dedução e o benefício o ISSQN é ${formatDecimal(percentOf(reduced, pAliqAplic!))}: ${formatDecimal(reduced)} a ${formatDecimal(pAliqAplic!)}%. É menos que 2% de ${formatDecimal(vServ)}, ${formatDecimal(percentOf(vServ, ISSQN_MINIMUM))}, o mínimo para o serviço ${serv.cServ.cTribNac}. Reduza a dedução ou o benefício.`;
+    },
+    mend: 'Reduza a dedução ou o benefício até que o ISSQN não fique abaixo de 2% do valor do serviço. Se o serviço é um dos que a lei dispensa do mínimo, confira o cTribNac.',
+    origin: 'Anexo I, E0429; LC 116/2003, art. 8º-A',
+    why: 'A alíquota mínima do ISSQN é de 2%, e uma redução da base não pode ter o mesmo efeito que uma alíquota menor. O desconto incondicionado não entra nessa conta, e alguns serviços, como os de construção, são dispensados dela.',
+    national: 'O ADN confere o mesmo mínimo na nota, com o E1297.',
+    when: ({ deduction, benefit, issqnShown, pAliqAplic, negative }, { serv }) =>
+      (deduction > ZERO || benefit > ZERO) &&
+      issqnShown &&
+      pAliqAplic !== undefined &&
+      negative !== 'vBC' &&
+      !WITHOUT_MINIMUM.has(serv.cServ.cTribNac),
+    // Not rounded, so that the limit is exact: 2 % of the price, and not of its cents.
+    must: ({ deduction, benefit, pAliqAplic }, { valores }) =>
+      (valores.vServPrest.vServ - deduction - benefit) * pAliqAplic! >= valores.vServPrest.vServ * ISSQN_MINIMUM,
+    rejects: [
+      // (1000.00 - 600.01) x 5 % = 19.9995, and 2 % of 1000.00 is 20.00
+      { 'valores/trib/tribMun/pAliq': '5.00', 'valores/vDedRed/vDR': '600.01' },
+      // (1000.00 - 0.01 %) x 2 % is below 20.00
+      { 'valores/trib/tribMun/BM/nBM': '35503080400001', 'valores/trib/tribMun/BM/pRedBCBM': '0.01' },
+    ],
+    accepts: [
+      { 'valores/trib/tribMun/pAliq': '5.00', 'valores/vDedRed/vDR': '600.00' },
+      { 'serv/cServ/cTribNac': '170601', 'valores/vDedRed/pDR': '80.00' },
+      { 'valores/vDescCondIncond/vDescIncond': '100.00' },
+    ],
+  },
+  {
+    code: 'E404',
+    at: 'NFSe/infNFSe/valores/vBC',
+    message: ({ vBC, deduction, benefit }, { valores }, _facts, { valor_base_calculo }) =>
+      `A base declarada é ${formatDecimal(valor_base_calculo!)}, e a calculada é ${formatDecimal(vBC!)}: vServ ${formatDecimal(valores.vServPrest.vServ)}, menos desconto incondicionado ${formatDecimal(valores.vDescCondIncond?.vDescIncond ?? ZERO)}, dedução ${formatDecimal(deduction)}, benefício ${formatDecimal(benefit)} e valores de terceiros. Corrija-a, ou deixe-a de fora, que o serviço a calcula.`,
+    origin: 'Especificação, DPS: valores (a base) e Errors: E404; decisão D-13',
+    why: 'A nota leva a base calculada: uma declarada que é outra mostra que o remetente entendeu outro imposto.',
+    when: ({ vBC }, _dps, _facts, { valor_base_calculo }) => valor_base_calculo !== undefined && vBC !== undefined,
+    must: ({ vBC }, _dps, _facts, { valor_base_calculo }) => agree(valor_base_calculo!, vBC!),
+    found: (_amounts, _dps, _facts, { valor_base_calculo }) => formatDecimal(valor_base_calculo!),
+    calculated: ({ vBC }) => formatDecimal(vBC!),
+    rejects: [{ '=valor_base_calculo': '1000.00', 'valores/vDescCondIncond/vDescIncond': '100.00' }],
+    accepts: [{ '=valor_base_calculo': '900.00', 'valores/vDescCondIncond/vDescIncond': '100.00' }],
+  },
+  {
+    code: 'E404',
+    at: 'NFSe/infNFSe/valores/vISSQN',
+    message: ({ vBC, pAliqAplic, vISSQN }, _dps, _facts, { valor_issqn }) =>
+      `O ISSQN declarado é ${formatDecimal(valor_issqn!)}, e o calculado é ${formatDecimal(vISSQN!)}: base ${formatDecimal(vBC!)} a ${formatDecimal(pAliqAplic!)}%, a alíquota que se aplica. Corrija-o, ou deixe-o de fora, que o serviço o calcula.`,
+    origin: 'Especificação, Errors: E404; decisão D-13',
+    why: 'A nota leva o ISSQN calculado, da base calculada e da alíquota que se aplica, que pode ser a do cadastro do município.',
+    // A base that differs is told by itself.
+    when: ({ vBC, vISSQN }, _dps, _facts, { valor_base_calculo, valor_issqn }) =>
+      valor_issqn !== undefined &&
+      vISSQN !== undefined &&
+      (valor_base_calculo === undefined || agree(valor_base_calculo, vBC!)),
+    must: ({ vISSQN }, _dps, _facts, { valor_issqn }) => agree(valor_issqn!, vISSQN!),
+    found: (_amounts, _dps, _facts, { valor_issqn }) => formatDecimal(valor_issqn!),
+    calculated: ({ vISSQN }) => formatDecimal(vISSQN!),
+    rejects: [{ '=valor_issqn': '20.02' }, { '=valor_issqn': '0.00' }],
+    accepts: [{ '=valor_issqn': '20.00' }, { '=valor_issqn': '19.99' }],
+  },
 ];
+
+function agree(declared: Decimal, computed: Decimal): boolean {
+  return distance(declared, computed) <= ISSQN_TOLERANCE;
+}
