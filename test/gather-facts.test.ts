@@ -444,6 +444,8 @@ describe('the service list of the municipality', () => {
       const at = 'E402 /DPS/infDPS/serv/cServ/cTribMun';
       assert.deepEqual(await codesOf(place, { 'serv/cServ/cTribMun': '999' }), [at]);
       assert.deepEqual(await codesOf(place, { 'serv/cServ/cTribMun': '003' }), [at], 'not yet in force');
+      const ofAnother = { 'serv/cServ/cTribNac': '170101', 'serv/cServ/cTribMun': '001' };
+      assert.deepEqual(await codesOf(place, ofAnother), [at], 'in the list it is of 010101');
     }
   });
 
