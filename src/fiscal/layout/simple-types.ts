@@ -118,6 +118,9 @@ function isoDate(value: string): string | undefined {
 
 const ONE_DIGIT = { pattern: /^[1-9]$/, as: (value: string) => value.padStart(2, '0') };
 
+/** Municipality and environment, kind and registration, and the rest of the key with the code of the event. */
+const CHAVE_E_CODIGO = '[0-9]{8}(1[0-9]{14}|2[0-9A-Z]{14})[0-9]{33}';
+
 const SHARED_ZERO = 'o valor 0 é reservado ao compartilhamento de notas municipais com o ADN';
 
 const PERCENTUAL_1 = decimal('TSDec1V2', 1, 'percentual com um algarismo inteiro e duas casas, como 2.00');
@@ -351,6 +354,34 @@ export const T = {
   procEmi: values('TSProcEmissao', ['1', '2', '3']),
   cStat: values('TStat', ['100', '102', '103', '107']),
   tpBM: values('TBMISSQN', range(1, 4)),
+  // What follows stands only in events (schemas pedRegEvento and evento).
+  ambGerEvento: values('TSAmbGeradorEvt', ['1', '2', '3']),
+  nSeqEvento: digits('TSNum3Dig', 1, 3, 'número sequencial do evento, de 1 a 999', '[1-9][0-9]{0,2}'),
+  cMotivoCanc: values('TSCodJustCanc', ['1', '2', '9']),
+  cMotivoAnaliseFiscal: values('TSCodJustAnaliseFiscalCanc', ['1', '2', '9']),
+  cMotivoDeferimento: values('TSCodJustAnaliseFiscalCancDef', ['1']),
+  cMotivoIndeferimento: values('TSCodJustAnaliseFiscalCancIndef', ['1', '2']),
+  cMotivoRejeicao: values('TSCodMotivoRejeicao', [...range(1, 5), '9']),
+  nProcAdm: digits('TSNumProcAdmAnaliseFiscalCanc', 1, 30, 'número do processo administrativo, 1 a 30 algarismos'),
+  codEvento: values('TSCodigoEventoNFSe', ['e101101', 'e105102', 'e105104', 'e105105', 'e305101']),
+  /** The schema has key and code; the sequence, which tells two blocks of one note apart, is read and not written. */
+  idEventoReferido: {
+    name: 'TSIdNumEvento',
+    kind: 'text',
+    min: 56,
+    max: 62,
+    pattern: `(EVT)?${CHAVE_E_CODIGO}([0-9]{3})?`,
+    expected: 'identificador de evento: EVT, chave de acesso, código do tipo e número sequencial de 3 algarismos',
+    mend: withoutPunctuation,
+    national: {
+      name: 'TSIdNumEvento',
+      kind: 'text',
+      min: 56,
+      max: 56,
+      pattern: CHAVE_E_CODIGO,
+      expected: 'chave de acesso e código do tipo do evento, 56 posições',
+    },
+  },
   // Attributes of the outer elements.
   versao: values('TVerNFSe', ['1.01']),
   idInfDPS: {
@@ -376,5 +407,21 @@ export const T = {
     max: 53,
     pattern: 'NFS[0-9]{9}[0-9A-Z]{14}[0-9]{27}',
     expected: 'NFS seguido da chave de acesso, 53 posições',
+  },
+  idInfPedReg: {
+    name: 'TSIdPedRefEvt',
+    kind: 'text',
+    min: 59,
+    max: 59,
+    pattern: `PRE${CHAVE_E_CODIGO}`,
+    expected: 'PRE seguido da chave de acesso e do código do tipo do evento, 59 posições',
+  },
+  idInfEvento: {
+    name: 'TSIdEvento',
+    kind: 'text',
+    min: 62,
+    max: 62,
+    pattern: `EVT${CHAVE_E_CODIGO}[0-9]{3}`,
+    expected: 'EVT seguido da chave de acesso, do código do tipo e do número sequencial, 62 posições',
   },
 } as const satisfies Record<string, SimpleType>;

@@ -1,0 +1,208 @@
+/**
+ * The life of an event as a table: its nine states with their meaning, the moves between them, and what a client is
+ * advised to do (`acao_sugerida`).
+ *
+ * `pendente`, `aguardando_autorizacao_nota` and `cancelado` say that the national environment surely has nothing of the
+ * event: that is why only from the first two it can be withdrawn, and why a reprocessing goes back to `enviado`, where one
+ * asks before sending. When a row wants attention again is `due`; how it is claimed and settled is the worker's affair.
+ */
+import type { Due } from './nota.ts';
+
+export type EventoEstado =
+  | 'pendente'
+  | 'enviado'
+  | 'aguardando_autorizacao_nota'
+  | 'processado'
+  | 'rejeitado'
+  | 'erro'
+  | 'erro_reprocessamento'
+  | 'cancelado'
+  | 'dispensado';
+
+type Shown = {
+  /** What the state means, as the documentation says it. */
+  readonly significado: string;
+  /** Nothing more happens by itself. `erro` rests only when its retries are spent: see {@link eventoRests}. */
+  readonly rests: boolean;
+};
+
+export const EVENTO_ESTADOS: Readonly<Record<EventoEstado, Shown>> = {
+  pendente: {
+    significado: 'O evento foi registrado e aguarda o envio ao ADN.',
+    rests: false,
+  },
+  enviado: {
+    significado: 'O envio ao ADN foi anunciado; a resposta ainda não é conhecida.',
+    rests: false,
+  },
+  aguardando_autorizacao_nota: {
+    significado: 'A nota ainda não foi autorizada, ou o ADN ainda não a reconhece; o evento segue depois dela.',
+    rests: false,
+  },
+  processado: {
+    significado: 'O ADN registrou o evento.',
+    rests: true,
+  },
+  rejeitado: {
+    significado: 'O ADN recusou o evento; o motivo está em `erros_adn`.',
+    rests: true,
+  },
+  erro: {
+    significado:
+      'O envio falhou sem que o ADN o decidisse; há nova tentativa marcada, ou já foram feitas as três que o evento tem.',
+    rests: false,
+  },
+  erro_reprocessamento: {
+    significado:
+      'Separado para análise manual, porque a resposta não pôde ser entendida ou porque o município o separou.',
+    rests: true,
+  },
+  cancelado: {
+    significado: 'Retirado pelo município antes do envio.',
+    rests: true,
+  },
+  dispensado: {
+    significado:
+      'O envio ao ADN foi dispensado: a nota foi recusada, o município o dispensou, ou o ADN não recebe o tipo.',
+    rests: true,
+  },
+};
+
+export type EventoTrigger =
+  | 'registro'
+  | 'anuncio'
+  | 'nota_nao_autorizada'
+  | 'nota_desconhecida'
+  | 'autorizacao_nota'
+  | 'recusa_nota'
+  | 'conclusao'
+  | 'recusa'
+  | 'falha'
+  | 'esgotamento'
+  | 'adiamento'
+  | 'incompreensao'
+  | 'reprocessamento'
+  | 'separacao'
+  | 'retirada'
+  | 'dispensa';
+
+/** `poll`: looked at again slowly, since whoever should wake the row may have failed to. */
+export type EventoDue = Due | 'poll';
+
+export type EventoMove = {
+  readonly from: EventoEstado | undefined;
+  readonly on: EventoTrigger;
+  readonly to: EventoEstado;
+  readonly due: EventoDue;
+  /** An automatic retry: `reprocessamentos_count` grows and `ultimo_reprocessamento_em` is set. */
+  readonly counts?: true;
+};
+
+/** Automatic retries of one event (specification, Events: rule 2). */
+export const EVENTO_RETRIES_MAX = 3;
+
+/**
+ * `anuncio` from `enviado` is somebody finding an event whose sender died or got no answer: the ADN is asked first, and so it
+ * is in `erro`. `adiamento` is the ADN out of reach as a whole, which counts for no event (D-52).
+ */
+export const EVENTO_MOVES = [
+  { from: undefined, on: 'registro', to: 'pendente', due: 'now' },
+  { from: 'pendente', on: 'anuncio', to: 'enviado', due: 'lease' },
+  { from: 'pendente', on: 'nota_nao_autorizada', to: 'aguardando_autorizacao_nota', due: 'poll' },
+  { from: 'pendente', on: 'recusa_nota', to: 'dispensado', due: 'never' },
+  { from: 'pendente', on: 'retirada', to: 'cancelado', due: 'never' },
+  { from: 'pendente', on: 'dispensa', to: 'dispensado', due: 'never' },
+  { from: 'enviado', on: 'anuncio', to: 'enviado', due: 'lease' },
+  { from: 'enviado', on: 'conclusao', to: 'processado', due: 'never' },
+  { from: 'enviado', on: 'recusa', to: 'rejeitado', due: 'never' },
+  { from: 'enviado', on: 'nota_desconhecida', to: 'aguardando_autorizacao_nota', due: 'poll' },
+  { from: 'enviado', on: 'falha', to: 'erro', due: 'backoff' },
+  { from: 'enviado', on: 'esgotamento', to: 'erro', due: 'never' },
+  { from: 'enviado', on: 'adiamento', to: 'enviado', due: 'backoff' },
+  { from: 'enviado', on: 'incompreensao', to: 'erro_reprocessamento', due: 'never' },
+  { from: 'enviado', on: 'dispensa', to: 'dispensado', due: 'never' },
+  { from: 'aguardando_autorizacao_nota', on: 'autorizacao_nota', to: 'pendente', due: 'now' },
+  { from: 'aguardando_autorizacao_nota', on: 'anuncio', to: 'enviado', due: 'lease' },
+  {
+    from: 'aguardando_autorizacao_nota',
+    on: 'nota_nao_autorizada',
+    to: 'aguardando_autorizacao_nota',
+    due: 'poll',
+  },
+  { from: 'aguardando_autorizacao_nota', on: 'recusa_nota', to: 'dispensado', due: 'never' },
+  { from: 'aguardando_autorizacao_nota', on: 'retirada', to: 'cancelado', due: 'never' },
+  { from: 'aguardando_autorizacao_nota', on: 'dispensa', to: 'dispensado', due: 'never' },
+  { from: 'erro', on: 'anuncio', to: 'enviado', due: 'lease', counts: true },
+  { from: 'erro', on: 'reprocessamento', to: 'enviado', due: 'now' },
+  { from: 'erro', on: 'separacao', to: 'erro_reprocessamento', due: 'never' },
+  { from: 'erro', on: 'dispensa', to: 'dispensado', due: 'never' },
+  { from: 'erro_reprocessamento', on: 'reprocessamento', to: 'enviado', due: 'now' },
+  { from: 'erro_reprocessamento', on: 'dispensa', to: 'dispensado', due: 'never' },
+] as const satisfies readonly EventoMove[];
+
+/** Where a trigger leads an event that it finds in a state. Undefined when the table has no such move. */
+export function eventoMove(from: EventoEstado | undefined, on: EventoTrigger): EventoMove | undefined {
+  return EVENTO_MOVES.find((move) => move.from === from && move.on === on);
+}
+
+/** What a failure of this event is, after so many automatic retries: one more comes, or none. */
+export function falhaAfter(reprocessamentos: number): 'falha' | 'esgotamento' {
+  return reprocessamentos < EVENTO_RETRIES_MAX ? 'falha' : 'esgotamento';
+}
+
+/** Whether nothing more happens by itself. `hasRetry`: a retry of an event in `erro` has its date. */
+export function eventoRests(estado: EventoEstado, hasRetry: boolean): boolean {
+  return EVENTO_ESTADOS[estado].rests || (estado === 'erro' && !hasRetry);
+}
+
+/** Not at its end: while a cancellation is so, no other one of the note is taken (specification, Endpoints: 422). */
+export function eventoIsOpen(estado: EventoEstado, hasRetry: boolean): boolean {
+  return !eventoRests(estado, hasRetry);
+}
+
+/**
+ * Whether an event stands on its note, so that others are judged by it: it was processed, or the national environment does
+ * not take its type from a municipality and it is valid here (D-55).
+ */
+export function standsOnNota(estado: EventoEstado, { soAqui }: { readonly soAqui: boolean }): boolean {
+  return estado === 'processado' || (estado === 'dispensado' && soAqui);
+}
+
+export type AcaoSugerida = 'aguardar' | 'retentar' | 'consultar_suporte' | 'cancelado_ok';
+
+/** A pending event older than this is stuck (specification, Limits). */
+export const PENDENTE_MAX_MS = 5 * 60_000;
+/** An event that waits for the ADN longer than this has a problem (specification, Limits). */
+export const AGUARDANDO_MAX_MS = 24 * 60 * 60_000;
+
+export type EventoSituacao = {
+  readonly estado: EventoEstado;
+  readonly reprocessamentos: number;
+  /** Since when it is in its state, in milliseconds. */
+  readonly desde: number;
+  /** Since when it waits for its note; it may have been sent in vain in between. */
+  readonly aguardando_desde?: number | undefined;
+  /** An event in `erro` whose next retry has a date. */
+  readonly hasRetry: boolean;
+};
+
+/** What the client is advised to do (specification, `acao_sugerida` rules). */
+export function acaoSugerida(evento: EventoSituacao, now: number): AcaoSugerida {
+  switch (evento.estado) {
+    case 'pendente':
+      return now - evento.desde > PENDENTE_MAX_MS ? 'consultar_suporte' : 'aguardar';
+    case 'enviado':
+      return 'aguardar';
+    case 'aguardando_autorizacao_nota':
+      return now - (evento.aguardando_desde ?? evento.desde) > AGUARDANDO_MAX_MS ? 'consultar_suporte' : 'aguardar';
+    case 'erro':
+      return evento.hasRetry && evento.reprocessamentos < EVENTO_RETRIES_MAX ? 'retentar' : 'consultar_suporte';
+    case 'rejeitado':
+    case 'erro_reprocessamento':
+      return 'consultar_suporte';
+    case 'processado':
+    case 'cancelado':
+    case 'dispensado':
+      return 'cancelado_ok';
+  }
+}
