@@ -3,6 +3,8 @@
  * mend it, before anything is opened. Nobody else reads `process.env`.
  */
 
+import { BlockList, isIP } from 'node:net';
+
 export type Config = {
   readonly host: string;
   readonly port: number;
@@ -12,6 +14,10 @@ export type Config = {
   /** Public address of the service where it stands behind a proxy. */
   readonly baseUrl: string | undefined;
   readonly trustProxy: boolean;
+  /** Certificate and key of the service's own TLS, files in PEM; undefined: plain HTTP. */
+  readonly tls: { readonly certificado: string; readonly chave: string } | undefined;
+  /** Header in which a proxy writes the certificate of its client, in lower case, and the proxies that are believed. */
+  readonly certificateHeader: { readonly name: string; readonly proxies: BlockList } | undefined;
   readonly logLevel: string;
 };
 
@@ -29,6 +35,8 @@ export function readConfig(env: NodeJS.ProcessEnv, isTerminal: boolean): Config 
     databaseUrl: urlOf('DATABASE_URL', env.DATABASE_URL, ['postgres:', 'postgresql:']),
     baseUrl: urlOf('NFSE_BASE_URL', env.NFSE_BASE_URL, ['http:', 'https:'])?.replace(/\/+$/, ''),
     trustProxy: flagOf('NFSE_TRUST_PROXY', env.NFSE_TRUST_PROXY),
+    tls: tlsOf(env.NFSE_TLS_CERTIFICADO, env.NFSE_TLS_CHAVE),
+    certificateHeader: certificateHeaderOf(env.NFSE_CLIENT_CERT_HEADER, env.NFSE_CLIENT_CERT_PROXIES),
     logLevel: levelOf(env.NFSE_LOG_LEVEL || (isTerminal ? 'warn' : 'info')),
   };
 }
@@ -54,6 +62,48 @@ function flagOf(name: string, text: string | undefined): boolean {
   if (text === undefined || text === '' || text === '0' || text === 'nao') return false;
   if (text === '1' || text === 'sim') return true;
   throw new ConfigError(`${name}=${text} não é reconhecido. Use 1 ou 0.`);
+}
+
+function tlsOf(certificado: string | undefined, chave: string | undefined): Config['tls'] {
+  if (!certificado && !chave) return undefined;
+  if (!certificado)
+    throw new ConfigError('NFSE_TLS_CHAVE veio sem NFSE_TLS_CERTIFICADO, o certificado que é par dela.');
+  if (!chave) throw new ConfigError('NFSE_TLS_CERTIFICADO veio sem NFSE_TLS_CHAVE, a chave privada que é par dele.');
+  return { certificado, chave };
+}
+
+/** Who writes the header where nothing is said: a proxy on the same machine. */
+const PROXIES_DEFAULT = '127.0.0.1,::1';
+const HEADER_NAME = /^[A-Za-z0-9][A-Za-z0-9-]{0,62}$/;
+
+function certificateHeaderOf(name: string | undefined, proxies: string | undefined): Config['certificateHeader'] {
+  if (!name) {
+    if (!proxies) return undefined;
+    throw new ConfigError(
+      'NFSE_CLIENT_CERT_PROXIES veio sem NFSE_CLIENT_CERT_HEADER, o cabeçalho que o proxy escreve.',
+    );
+  }
+  if (!HEADER_NAME.test(name)) {
+    throw new ConfigError(`NFSE_CLIENT_CERT_HEADER=${name} não é o nome de um cabeçalho. Exemplo: X-Client-Cert`);
+  }
+  const addresses = new BlockList();
+  for (const text of (proxies || PROXIES_DEFAULT).split(',')) addProxy(addresses, text.trim());
+  return { name: name.toLowerCase(), proxies: addresses };
+}
+
+/** An address, or a network as `10.0.0.0/8`. */
+function addProxy(addresses: BlockList, text: string): void {
+  const [address = '', bits] = text.split('/');
+  const family = isIP(address);
+  const max = family === 6 ? 128 : 32;
+  const prefix = bits === undefined ? max : /^\d{1,3}$/.test(bits) ? Number(bits) : -1;
+  // A network of everybody would let anybody say who they are.
+  if (family === 0 || prefix < 1 || prefix > max) {
+    throw new ConfigError(
+      `NFSE_CLIENT_CERT_PROXIES: "${text}" não é um endereço IP nem uma rede. Exemplo: 127.0.0.1,10.0.0.0/8`,
+    );
+  }
+  addresses.addSubnet(address, prefix, family === 6 ? 'ipv6' : 'ipv4');
 }
 
 function levelOf(text: string): string {

@@ -2,9 +2,11 @@
  * The whole service put together and taken apart in order: database, store, worker, doors. `main.ts` decides which
  * command needs what; this file decides nothing about any of them.
  */
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { Config } from './config.ts';
-import { createRestDoor } from './doors/rest/door.ts';
+import { createSecureContext } from 'node:tls';
+import { type Config, ConfigError } from './config.ts';
+import { createRestDoor, type TlsKeys } from './doors/rest/door.ts';
 import { SANDBOX_SLUG } from './fiscal/ambiente.ts';
 import type { Logger } from './log.ts';
 import { openEmbedded } from './store/embedded/embedded.ts';
@@ -57,6 +59,7 @@ export type Service = { readonly address: string; readonly location: string; clo
 
 /** Starts everything; resolves when the door answers. */
 export async function startService(config: Config, log: Logger): Promise<Service> {
+  const tls = config.tls && (await readTls(config.tls));
   let transmitter: Transmitter | undefined;
   const opened = await openStore(config, log, (tenant, documents) => transmitter?.onStored(tenant, documents));
   const { store, connection, location } = opened;
@@ -69,15 +72,42 @@ export async function startService(config: Config, log: Logger): Promise<Service
     await store.createMunicipio({ tenant: SANDBOX_SLUG, ambiente: 'homologacao', codigoIbge: undefined }, world.now());
     transmitter = startTransmitterThread({ connection, logLevel: config.logLevel }, log);
     closers.unshift(transmitter.stop);
-    const { host, port, baseUrl, trustProxy } = config;
+    const { host, port, baseUrl, trustProxy, certificateHeader } = config;
     const accessLog = log.isLevelEnabled('info');
-    const door = await createRestDoor(world, { host, port, baseUrl, trustProxy, accessLog });
+    const door = await createRestDoor(world, { host, port, baseUrl, trustProxy, tls, certificateHeader, accessLog });
     // The door first, so that nothing new comes in; the store, which all of them use, last.
     closers.unshift(door.close);
     return { address: door.address, location, close };
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+/** Certificate and key of the service's own TLS, checked before anything is opened with them. */
+async function readTls({ certificado, chave }: NonNullable<Config['tls']>): Promise<TlsKeys> {
+  const [cert, key] = await Promise.all([
+    contentOf('NFSE_TLS_CERTIFICADO', certificado),
+    contentOf('NFSE_TLS_CHAVE', chave),
+  ]);
+  try {
+    createSecureContext({ cert, key });
+  } catch {
+    throw new ConfigError(
+      `NFSE_TLS_CERTIFICADO e NFSE_TLS_CHAVE não são um certificado em PEM (com as autoridades abaixo dele) e a chave privada dele, sem senha: ${certificado}, ${chave}.`,
+    );
+  }
+  return { cert, key };
+}
+
+async function contentOf(name: string, file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new ConfigError(
+      `${name}: o arquivo ${file} ${code === 'ENOENT' ? 'não existe' : `não pôde ser lido (${code})`}.`,
+    );
   }
 }
 

@@ -164,6 +164,17 @@ describe('the route table', () => {
       assert.equal(answer.headers.get('location'), `${address}${API}/nfse/${chave_acesso}`);
       assert.equal((await fetch(answer.headers.get('location')!)).status, 200);
     },
+    'POST /api/v1/nfse/v101/validacao': async (fields) => {
+      const answer = await request(address, `${API}/nfse/v101/validacao`, {
+        method: 'POST',
+        headers: XML,
+        body: exampleXml({}),
+      });
+      assert.equal(answer.status, 200);
+      assert.deepEqual(Object.keys(answer.body), fields);
+      // 1000.00 × 2 %
+      assert.equal(answer.body.valores.valor_issqn, '20.00');
+    },
     'POST /api/v1/assinatura/verificacao': async (fields) => {
       const path = `${API}/assinatura/verificacao`;
       const answer = await request(address, path, { method: 'POST', headers: XML, body: exampleXml({}) });
@@ -230,6 +241,13 @@ describe('the route table', () => {
       assert.deepEqual([found.status, found.body], [200, '']);
       const lost = await request(address, `${API}/dps/${NO_SUCH_DPS}`, { method: 'HEAD' });
       assert.equal(lost.status, 404);
+    },
+    'GET /api/v1/prestadores/:documento/situacao': async (fields) => {
+      await issued();
+      const answer = await request(address, `${API}/prestadores/11222333000181/situacao`);
+      assert.equal(answer.status, 200);
+      assert.deepEqual(Object.keys(answer.body), fields);
+      assert.deepEqual([answer.body.status, answer.body.cadastrado], ['OK', true]);
     },
   };
 
@@ -455,9 +473,9 @@ describe('the body and its type', () => {
       assertEnvelope(answer, 400, 'E003', 'Content-Type');
       assert.equal(answer.headers.get('x-nfse-ambiente'), 'homologacao');
     }
-    const json = await post({ 'Content-Type': 'application/json' }, '{}');
-    assertEnvelope(json, 400, 'E003', 'Content-Type');
-    assert.match(json.body.mensagem, /application\/xml/);
+    const xml = await post({ 'Content-Type': 'application/json' }, exampleXml({}));
+    assertEnvelope(xml, 400, 'E003', 'Content-Type');
+    assert.match(xml.body.mensagem, /application\/xml/);
     const none = `POST ${API}/nfse/v101 HTTP/1.1\r\nHost: x\r\nContent-Length: 6\r\n\r\n<DPS/>`;
     assertEnvelope(parsed(await raw(none)), 400, 'E003', 'Content-Type');
     const empty = `POST ${API}/nfse/v101 HTTP/1.1\r\nHost: x\r\n\r\n`;

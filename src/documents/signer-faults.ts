@@ -8,11 +8,25 @@ import { type Certificate, isHeldBy, maskedDocument } from './certificate.ts';
 import { nameOf } from './signed.ts';
 import type { Trust } from './trust.ts';
 
-/** Codes of one way to sign: inside the XML, or in the header of a JSON request. */
-export type SignerCodes = { readonly expired: string; readonly untrusted: string; readonly otherParty: string };
+/** Codes of one way to use a certificate, and the words for doing it again with another. */
+export type SignerCodes = {
+  readonly expired: string;
+  readonly untrusted: string;
+  readonly otherParty: string;
+  readonly useWith: string;
+  readonly again: string;
+};
 
-export const XML_CODES: SignerCodes = { expired: 'E903', untrusted: 'E904', otherParty: 'E906' };
-export const CMS_CODES: SignerCodes = { expired: 'E9006', untrusted: 'E9003', otherParty: 'E9007' };
+const SIGNING = { useWith: 'Assine com o', again: 'assine de novo' } as const;
+
+/** Inside the XML; in the header of a JSON request; shown by a client that opens a connection. */
+export const XML_CODES: SignerCodes = { expired: 'E903', untrusted: 'E904', otherParty: 'E906', ...SIGNING };
+export const CMS_CODES: SignerCodes = { expired: 'E9006', untrusted: 'E9003', otherParty: 'E9007', ...SIGNING };
+export const CLIENT_CODES: SignerCodes = {
+  ...CMS_CODES,
+  useWith: 'Apresente o',
+  again: 'apresente o novo',
+};
 
 export type SignerQuestion = {
   /** CNPJ or CPF of the party that must have signed; undefined when the document does not name it. */
@@ -33,7 +47,7 @@ export function signerFaults(certificate: Certificate, question: SignerQuestion,
   const { inicio, fim } = certificate;
   if (at < inicio || at > fim) {
     const problem = at < inicio ? `só vale a partir de ${dated(inicio)}` : `venceu em ${dated(fim)}`;
-    const mensagem = `O certificado de ${nameOf(certificate)} ${problem}. ${at < inicio ? 'Confira o relógio de quem emitiu, ou aguarde.' : 'Renove o certificado e assine de novo.'}`;
+    const mensagem = `O certificado de ${nameOf(certificate)} ${problem}. ${at < inicio ? 'Confira o relógio de quem emitiu, ou aguarde.' : `Renove o certificado e ${codes.again}.`}`;
     faults.push({
       codigo: codes.expired,
       xpath,
@@ -47,12 +61,12 @@ export function signerFaults(certificate: Certificate, question: SignerQuestion,
   if (documento !== undefined) {
     const { holder } = certificate;
     if (holder === undefined) {
-      const mensagem = `O certificado não diz de quem é: não há CNPJ (2.16.76.1.3.3) nem CPF (2.16.76.1.3.1) no nome alternativo, nem depois do último : do CN. Assine com um certificado ICP-Brasil do ${parte}.`;
+      const mensagem = `O certificado não diz de quem é: não há CNPJ (2.16.76.1.3.3) nem CPF (2.16.76.1.3.1) no nome alternativo, nem depois do último : do CN. ${codes.useWith} certificado ICP-Brasil do ${parte}.`;
       faults.push({ codigo: codes.otherParty, xpath, mensagem, esperado: maskedDocument(documento) });
     } else if (!isHeldBy(holder, documento)) {
       const rule =
         documento.length === 11 ? 'o CPF se compara por inteiro' : 'o CNPJ se compara pelos 8 primeiros caracteres';
-      const mensagem = `O certificado é do ${holder.tipo} ${maskedDocument(holder.documento)} (lido em ${holder.onde}), e o ${parte} é ${maskedDocument(documento)}; ${rule}. Assine com o certificado do ${parte}.`;
+      const mensagem = `O certificado é do ${holder.tipo} ${maskedDocument(holder.documento)} (lido em ${holder.onde}), e o ${parte} é ${maskedDocument(documento)}; ${rule}. ${codes.useWith} certificado do ${parte}.`;
       faults.push({
         codigo: codes.otherParty,
         xpath,

@@ -333,7 +333,7 @@ function partyReport(
 }
 
 /** Names of certificates end in the document of their holder, which of a person is a CPF. */
-function withoutDocument(name: string): string {
+export function withoutDocument(name: string): string {
   return masked(name.replace(/\s*:[^:]*$/, ''));
 }
 

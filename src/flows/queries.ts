@@ -1,11 +1,15 @@
 /** Readings of notas, and what the public sees of each state. Nothing is written here. */
 import { signatureElement } from '../documents/signing.ts';
-import { decodeXml } from '../documents/xml.ts';
+import { decodeXml, readXml } from '../documents/xml.ts';
+import { AMBIENTES } from '../fiscal/ambiente.ts';
+import type { Refusal } from '../fiscal/fault.ts';
+import type { Elemento } from '../fiscal/layout/tree.ts';
 import { declarationIn, signedPartOf, withSignature } from '../fiscal/layout/write.ts';
 import { brazilianDate, momentIn, spacedMoment } from '../fiscal/moment.ts';
 import { NOTA_ESTADOS } from '../fiscal/nota.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { NotaRow } from '../store/notas.ts';
+import { type Audience, callerOf, type Shown, strangerTo } from './caller.ts';
 import { zoneOf } from './gather-facts.ts';
 import { isJson } from './sent-dps.ts';
 import type { World } from './world.ts';
@@ -83,8 +87,41 @@ export async function notaByProtocolo(
   return shown(await world.store.notaByProtocolo(tenant, protocolo));
 }
 
-export async function notaByDps(world: World, { tenant }: Municipio, idDps: string): Promise<NotaReading | undefined> {
-  return shown(await world.store.notaByDps(tenant, idDps));
+/** The identifier can be guessed, so where the municipality says so only a party of the note gets to read it (D-41). */
+export async function notaByDps(
+  world: World,
+  municipio: Municipio,
+  idDps: string,
+  certificate: Shown,
+): Promise<NotaReading | Refusal | undefined> {
+  const whose = municipio.consultaDps ?? (AMBIENTES[municipio.ambiente].dpsQueryIsOpen ? 'publica' : 'parte');
+  if (whose === 'publica') return shown(await world.store.notaByDps(municipio.tenant, idDps));
+  const caller = callerOf(world, municipio, certificate, PARTIES);
+  if ('faults' in caller) return caller;
+  const row = await world.store.notaByDps(municipio.tenant, idDps);
+  return (row && strangerTo(partiesOf(row), caller, PARTIES)) ?? shown(row);
+}
+
+const PARTIES: Audience = {
+  parte: 'prestador, do tomador nem do intermediário da nota',
+  recusa:
+    'Neste município a consulta por DPS só atende ao prestador, ao tomador e ao intermediário da nota, pelo certificado deles; sem ele, use a chave de acesso, ou HEAD neste mesmo endereço para saber se a nota existe.',
+};
+
+/** Documents of those who may read a note by its DPS: of the three parties, those that have one in Brazil. */
+function partiesOf({ nfse }: NotaRow): readonly string[] {
+  const reading = readXml(nfse);
+  if ('fault' in reading) throw new Error('a note that we wrote does not read');
+  const infDps = childOf(childOf(childOf(reading.root, 'infNFSe'), 'DPS'), 'infDPS');
+  return ['prest', 'toma', 'interm'].flatMap((name) => {
+    const party = childOf(infDps, name);
+    const documento = childOf(party, 'CNPJ') ?? childOf(party, 'CPF');
+    return documento === undefined ? [] : [documento.text];
+  });
+}
+
+function childOf(element: Elemento | undefined, name: string): Elemento | undefined {
+  return element?.children.find((child) => child.name === name);
 }
 
 export async function hasDps(world: World, { tenant }: Municipio, idDps: string): Promise<boolean> {

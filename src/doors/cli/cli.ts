@@ -108,6 +108,9 @@ const ENVIRONMENT: readonly (readonly [string, string])[] = [
   ['DATABASE_URL', 'um PostgreSQL seu, 15 ou mais novo, no lugar do embutido'],
   ['NFSE_BASE_URL', 'endereço público, quando atrás de um proxy'],
   ['NFSE_TRUST_PROXY', '1 para confiar nos cabeçalhos X-Forwarded-* do proxy'],
+  ['NFSE_TLS_CERTIFICADO, NFSE_TLS_CHAVE', 'arquivos PEM com que o próprio serviço atende em https'],
+  ['NFSE_CLIENT_CERT_HEADER', 'cabeçalho em que o proxy escreve o certificado do cliente, como X-Client-Cert'],
+  ['NFSE_CLIENT_CERT_PROXIES', 'endereços dos proxies em que se confia para isso (padrão 127.0.0.1,::1)'],
   ['NFSE_LOG_LEVEL', 'silent, error, warn, info ou debug'],
 ];
 

@@ -1,5 +1,6 @@
 /** Who asks, and by which address of ours: read off the connection, or off what the one trusted proxy writes about it. */
-import { isIP } from 'node:net';
+import { type BlockList, isIP } from 'node:net';
+import type { Shown } from '../../flows/caller.ts';
 import type { HttpRequest } from './http.ts';
 
 /** What may be repeated in an address: a name or an IPv4 address, or IPv6 in brackets, and a port. */
@@ -18,6 +19,34 @@ export function siteOf({ headers, encrypted }: HttpRequest, trustProxy: boolean)
 export function clientOf({ headers, remoteAddress }: HttpRequest, trustProxy: boolean): string {
   const forwarded = trustProxy ? lastOf(headers['x-forwarded-for']) : undefined;
   return forwarded !== undefined && isIP(forwarded) !== 0 ? forwarded : remoteAddress;
+}
+
+/** A header in which a proxy writes the certificate of its client, and the addresses from which that is believed. */
+export type CertificateHeader = {
+  /** In lower case. */
+  readonly name: string;
+  readonly proxies: BlockList;
+};
+
+/**
+ * The certificate that came with a request. From a proxy it is the one that the proxy writes down, never the proxy's own; from
+ * anybody else the header is passed over, because everybody can write one.
+ */
+export function shownBy(request: HttpRequest, header: CertificateHeader | undefined, hasTls: boolean): Shown {
+  const { headers, remoteAddress } = request;
+  if (header !== undefined && isAmong(header.proxies, remoteAddress)) {
+    const value = headers[header.name];
+    const text = typeof value === 'string' ? value : (value?.join(', ') ?? '');
+    return text.trim() === '' ? { kind: 'none', canShow: true } : { kind: 'header', value: text };
+  }
+  const chain = request.peerCertificates();
+  return chain.length > 0 ? { kind: 'tls', chain } : { kind: 'none', canShow: hasTls || header !== undefined };
+}
+
+function isAmong(addresses: BlockList, address: string): boolean {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
+  const family = isIP(mapped);
+  return family !== 0 && addresses.check(mapped, family === 6 ? 'ipv6' : 'ipv4');
 }
 
 /** The nearest proxy writes last; what stands before it came from outside. */

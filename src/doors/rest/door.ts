@@ -7,10 +7,10 @@ import { isoMoment, momentIn } from '../../fiscal/moment.ts';
 import { zoneOf } from '../../flows/gather-facts.ts';
 import { askStore, type Municipio, findMunicipio as municipioOf } from '../../flows/queries.ts';
 import type { World } from '../../flows/world.ts';
-import { clientOf, siteOf } from './caller.ts';
+import { type CertificateHeader, clientOf, shownBy, siteOf } from './caller.ts';
 import { bodyMisfit, headersMisfit } from './content.ts';
 import { ERROS_PATH, envelopeOf, statusOfRefusal } from './envelope.ts';
-import { type HttpAnswer, type HttpRequest, type HttpRoute, listenHttp, type Trouble } from './http.ts';
+import { type HttpAnswer, type HttpRequest, type HttpRoute, listenHttp, type TlsKeys, type Trouble } from './http.ts';
 import { countMisses, type Misses } from './misses.ts';
 import { PAGE_POLICY } from './page-shell.ts';
 import { ERROS_JSON_PATH, errorIndexPage, errorPage, errorsJsonText, homePage } from './pages.ts';
@@ -48,6 +48,8 @@ const TEXT_TYPE: Readonly<Record<string, string>> = { 'Content-Type': 'text/plai
 /** As in the table of municipalities: what does not look like this is not asked of the database. */
 const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
+export type { TlsKeys } from './http.ts';
+
 export type RestDoorOptions = {
   readonly host: string;
   readonly port: number;
@@ -55,6 +57,10 @@ export type RestDoorOptions = {
   readonly baseUrl?: string | undefined;
   /** There is one proxy in front, and its X-Forwarded-* headers are believed. */
   readonly trustProxy: boolean;
+  /** Certificate and key in PEM; absent: plain HTTP. */
+  readonly tls?: TlsKeys | undefined;
+  /** Absent: a certificate is shown in the connection itself, or not at all. */
+  readonly certificateHeader?: CertificateHeader | undefined;
   /** One line a request. */
   readonly accessLog: boolean;
 };
@@ -98,6 +104,7 @@ export async function createRestDoor(world: World, options: RestDoorOptions): Pr
   const server = await listenHttp({
     host: options.host,
     port: options.port,
+    tls: options.tls,
     routes: [...siteRoutes(door), ...ROUTES.map((route) => tenantRoute(door, route))],
     onTrouble: (trouble, request, allow) =>
       attend(door, request, undefined, (visit) => answerTrouble(door, visit, trouble, allow)),
@@ -156,9 +163,20 @@ async function answerRoute(door: Door, visit: Visit, route: Route): Promise<Http
   door.underWay += 1;
   try {
     const { params, headers } = request;
-    const call = { world: door.world, municipio, params, headers, body, site: siteAs(door, request) };
-    const answer = answerOf(door, visit, await route.handle(call), route.status);
-    if (route.missCost !== undefined && answer.status === 404) door.misses.count(client, route.missCost);
+    const { certificateHeader, tls } = door.options;
+    const outcome = await route.handle({
+      world: door.world,
+      municipio,
+      params,
+      query: queryOf(request),
+      headers,
+      body,
+      site: siteAs(door, request),
+      shown: () => shownBy(request, certificateHeader, tls !== undefined),
+    });
+    const answer = answerOf(door, visit, outcome, route.status);
+    const isMiss = answer.status === 404 || outcome.isMiss === true;
+    if (route.missCost !== undefined && isMiss) door.misses.count(client, route.missCost);
     return answer;
   } finally {
     door.underWay -= 1;
@@ -288,9 +306,13 @@ function kept(
 const TAG_LENGTH = 22;
 
 /** What is searched for, as a form sends it. */
-function questionOf({ url }: HttpRequest): string {
+function questionOf(request: HttpRequest): string {
+  return queryOf(request).get('q') ?? '';
+}
+
+function queryOf({ url }: HttpRequest): URLSearchParams {
   const place = url.indexOf('?');
-  return place < 0 ? '' : (new URLSearchParams(url.slice(place)).get('q') ?? '');
+  return new URLSearchParams(place < 0 ? '' : url.slice(place));
 }
 
 function healthy(): HttpAnswer {

@@ -5,10 +5,17 @@
  * The only importer of fastify, of which it uses the server and the router. Answers are written in its first hook,
  * because what follows there (content types, schemas, serialisation) has words of its own for refusing.
  */
-import { randomUUID } from 'node:crypto';
-import { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import { constants, randomUUID } from 'node:crypto';
+import {
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import type { TLSSocket } from 'node:tls';
+import { type FastifyHttpOptions, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 
 /** The longest path of ours with the longest identifier in it stays below 200 characters; queries are short. */
 const URL_MAX = 2_048;
@@ -58,6 +65,8 @@ export type HttpRequest = {
   readonly headers: IncomingHttpHeaders;
   readonly encrypted: boolean;
   readonly remoteAddress: string;
+  /** What the client showed in the TLS handshake, in DER, its own first; unverified, and empty where it showed none. */
+  peerCertificates(): readonly Buffer[];
   /** The body, to be asked for once. A body longer than `max` bytes is not read to its end. */
   readBody(max: number): Promise<Buffer | BodyTrouble>;
 };
@@ -76,14 +85,18 @@ export type HttpRoute = { readonly method: 'GET' | 'HEAD' | 'POST'; readonly pat
 export type HttpOptions = {
   readonly host: string;
   readonly port: number;
+  /** Certificate and key in PEM: connections are TLS, and who connects may show a certificate. Absent: plain HTTP. */
+  readonly tls?: TlsKeys | undefined;
   /** A GET answers HEAD as well, unless a row of its own does. */
   readonly routes: readonly HttpRoute[];
   /** Answers what no route does. `allow` names the methods of the path. Never rejects. */
   readonly onTrouble: (trouble: Trouble, request: HttpRequest, allow: string | undefined) => Promise<HttpAnswer>;
 };
 
+export type TlsKeys = { readonly cert: string; readonly key: string };
+
 export type HttpServer = {
-  /** `http://127.0.0.1:8080`: where it listens, as a client on this host would write it. */
+  /** `http://127.0.0.1:8080`, with `https` where there is TLS: where it listens, as a client on this host would write it. */
   readonly address: string;
   /** Stops accepting, lets what is under way finish, and cuts off what does not. */
   close(): Promise<void>;
@@ -138,13 +151,7 @@ export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
     keepAliveTimeout: KEEP_ALIVE_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: SILENCE_MS,
-    http: {
-      maxHeaderSize: HEADERS_MAX_BYTES,
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      connectionsCheckingInterval: TIMEOUT_LOOK_MS,
-      // Looked at here, because Node refuses in its own words.
-      requireHostHeader: false,
-    },
+    ...serverOptions(options.tls),
     routerOptions: {
       // Longer addresses are refused below, in our words.
       maxParamLength: HEADERS_MAX_BYTES,
@@ -168,7 +175,8 @@ export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
 
   /** Bytes that are not HTTP, or that stopped coming. */
   const answerBrokenHttp = async (error: Error & { readonly code?: string }, socket: Socket): Promise<void> => {
-    if (error.code === 'ECONNRESET' || !socket.writable) {
+    // Who does not finish the handshake of TLS cannot be answered.
+    if (error.code === 'ECONNRESET' || isOfTls(error.code) || !socket.writable) {
       socket.destroy();
       return;
     }
@@ -205,7 +213,7 @@ export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
   // 'localhost' would open a second server for the other family, without what was set on this one.
   await app.listen({ host: options.host === 'localhost' ? '127.0.0.1' : options.host, port: options.port });
   return {
-    address: addressOf(server.address() as AddressInfo),
+    address: addressOf(server.address() as AddressInfo, options.tls === undefined ? 'http' : 'https'),
     close: async () => {
       closing = true;
       const cut = setTimeout(() => server.closeAllConnections(), CLOSE_MAX_MS);
@@ -215,10 +223,32 @@ export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
   };
 }
 
+function isOfTls(code = ''): boolean {
+  return code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_') || code === 'EPROTO';
+}
+
 const CLIENT_ERRORS: Readonly<Record<string, Trouble>> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
   ERR_HTTP_REQUEST_TIMEOUT: 'timeout',
 };
+
+/** How Node reads HTTP, with TLS or without. */
+function serverOptions(tls: TlsKeys | undefined): FastifyHttpOptions<Server> {
+  const http = {
+    maxHeaderSize: HEADERS_MAX_BYTES,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    connectionsCheckingInterval: TIMEOUT_LOOK_MS,
+    // Looked at here, because Node refuses in its own words.
+    requireHostHeader: false,
+  };
+  if (tls === undefined) return { http };
+  // Whom to believe is each municipality's to say, so that any certificate is let in and judged later.
+  // A session that is taken up again has lost the authorities that came with the certificate, so there are none.
+  const secureOptions = constants.SSL_OP_NO_TICKET;
+  const https = { ...http, ...tls, requestCert: true, rejectUnauthorized: false, secureOptions };
+  // A server with TLS is one of HTTP to whoever uses it; only the types of the library tell them apart.
+  return { https } as object as FastifyHttpOptions<Server>;
+}
 
 type App = ReturnType<typeof fastify>;
 type Serve = (
@@ -287,6 +317,7 @@ function requestOf(exchange: Exchange, params: Readonly<Record<string, string>>)
     headers,
     encrypted: 'encrypted' in socket,
     remoteAddress: socket.remoteAddress ?? '',
+    peerCertificates: () => peerCertificatesOf(socket),
     readBody: (max) => readBody(exchange, max),
   };
 }
@@ -302,8 +333,24 @@ function requestWithout(socket: Socket): HttpRequest {
     headers: {},
     encrypted: false,
     remoteAddress: socket.remoteAddress ?? '',
+    peerCertificates: () => [],
     readBody: async () => 'gone',
   };
+}
+
+/** Deeper than any chain of ICP-Brasil. */
+const PEER_CHAIN_MAX = 8;
+
+function peerCertificatesOf(socket: Socket): readonly Buffer[] {
+  const chain: Buffer[] = [];
+  if (!('encrypted' in socket)) return chain;
+  let one = (socket as TLSSocket).getPeerCertificate(true);
+  // The last of a chain names itself as its issuer.
+  while (one?.raw !== undefined && chain.length < PEER_CHAIN_MAX && !chain.some((known) => known.equals(one.raw))) {
+    chain.push(one.raw);
+    one = one.issuerCertificate;
+  }
+  return chain;
 }
 
 const NO_BODY = Buffer.alloc(0);
@@ -367,7 +414,7 @@ function discardBody(incoming: IncomingMessage): void {
   });
 }
 
-function addressOf({ address, family, port }: AddressInfo): string {
-  if (address === '0.0.0.0' || address === '::') return `http://localhost:${port}`;
-  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+function addressOf({ address, family, port }: AddressInfo, scheme: 'http' | 'https'): string {
+  if (address === '0.0.0.0' || address === '::') return `${scheme}://localhost:${port}`;
+  return `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }

@@ -5,10 +5,10 @@
  * Nothing here knows how an answer is written: no header that every answer has, no envelope, no log.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import { AMBIENTES } from '../../fiscal/ambiente.ts';
 import { chaveDigit, parseChave, parseDpsId } from '../../fiscal/chave.ts';
-import type { Fault, Refusal } from '../../fiscal/fault.ts';
+import type { Refusal } from '../../fiscal/fault.ts';
 import { NOTA_ESTADOS } from '../../fiscal/nota.ts';
+import type { Shown } from '../../flows/caller.ts';
 import { issueNota } from '../../flows/issue-nota.ts';
 import { refuseLegacy } from '../../flows/legacy-endpoint.ts';
 import {
@@ -23,6 +23,7 @@ import type { World } from '../../flows/world.ts';
 import type { MediaType } from './content.ts';
 import { avisosOf } from './envelope.ts';
 import { sentIn } from './sent.ts';
+import { querySituacao, SITUACAO_FIELDS } from './situacao.ts';
 import { VALIDACAO_FIELDS, validate } from './validacao.ts';
 import { VERIFICACAO_FIELDS, verifySignature } from './verificacao.ts';
 
@@ -32,11 +33,14 @@ export type Call = {
   readonly municipio: Municipio;
   /** The parameters of the path. */
   readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
   /** Empty where the route takes none. */
   readonly body: Buffer;
   /** `https://nfse.exemplo.gov.br`: the address of the service as the caller knows it. */
   readonly site: string;
+  /** The certificate that came with the request, for the routes that are for one party alone. */
+  readonly shown: () => Shown;
 };
 
 export type Refused = {
@@ -46,10 +50,16 @@ export type Refused = {
   /** Where it is not the one of the first fault's code. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
+  readonly isMiss?: boolean;
 };
 
 /** `body` undefined: an answer without one; a text is answered as `text/plain`. */
-export type Accepted<Body> = { readonly body: Body; readonly headers?: Readonly<Record<string, string>> };
+export type Accepted<Body> = {
+  readonly body: Body;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Counts as one (D-40), as an answer that nothing is there always does. */
+  readonly isMiss?: boolean;
+};
 
 export type Outcome = Refused | Accepted<object | string | undefined>;
 
@@ -72,6 +82,11 @@ export type Field = {
     | 'Algoritmo[]'
     | 'AtributoAssinado[]'
     | 'Valor'
+    | 'Inscricao[]'
+    | 'SimplesNacional'
+    | 'ObrigacaoIbsCbs[]'
+    | 'Pendencia[]'
+    | 'CertificadoApresentado'
     | 'CertificadoDaAssinatura'
     | 'ParteDaAssinatura';
   readonly about: string;
@@ -82,6 +97,8 @@ export type Route = {
   /** Below the segment of the municipality. */
   readonly path: `/api/v1/${string}`;
   readonly summary: string;
+  /** Parameters of the query, none of which is required. */
+  readonly query?: Readonly<Record<string, string>>;
   /** Still answered, for those who use it already. */
   readonly deprecated?: true;
   /** Media types of the body, checked in `content.ts`. A POST without them takes whatever comes. */
@@ -122,6 +139,7 @@ export const PARAMS = {
   municipio: 'Endereço do município neste serviço; integracao é o ambiente de integração.',
   chave_acesso: 'Chave de acesso da NFS-e, 50 posições.',
   numero_protocolo: 'Número de protocolo respondido na emissão.',
+  documento: 'CNPJ ou CPF do prestador, sem máscara.',
   id: 'Identificador da DPS: DPS, município emissor (7), tipo de inscrição (1), inscrição (14), série (5) e número (15).',
 } as const satisfies Readonly<Record<string, string>>;
 
@@ -141,6 +159,8 @@ const ASK_AGAIN_S = '1';
 const ISSUE_PATH = '/api/v1/nfse/v101';
 /** Asking whether a DPS was issued, before sending it, is good practice; its identifier opens nothing. */
 const DPS_MISS_COST = 0.1;
+/** Likewise. */
+const SITUACAO_MISS_COST = 0.1;
 
 export const ROUTES: readonly Route[] = [
   row({
@@ -238,7 +258,7 @@ export const ROUTES: readonly Route[] = [
       nota: NOTA,
     },
     headers: ['Retry-After'],
-    codes: ['E601', 'E703', 'E9007'],
+    codes: ['E601', 'E703', 'E9003', 'E9006', 'E9007'],
     missCost: DPS_MISS_COST,
     handle: queryByDps,
   }),
@@ -258,6 +278,19 @@ export const ROUTES: readonly Route[] = [
     },
   }),
 ];
+  row({
+    method: 'GET',
+    path: '/api/v1/prestadores/:documento/situacao',
+    summary:
+      'Diz se um prestador pode emitir, e o que falta: cadastro, autorização, Simples Nacional e desde quando o grupo IBSCBS é devido. Em produção, só com o certificado do próprio prestador.',
+    query: { data: 'Dia de que se quer saber, AAAA-MM-DD; sem ele, hoje no município.' },
+    status: 200,
+    fields: { status: STATUS, ...SITUACAO_FIELDS },
+    headers: [],
+    codes: ['E0003', 'E101', 'E703', 'E9003', 'E9006', 'E9007'],
+    missCost: SITUACAO_MISS_COST,
+    handle: querySituacao,
+  }),
 
 async function issue({ world, municipio, headers, body, site }: Call) {
   const issued = await issueNota(world, municipio, sentIn({ headers, body }));
@@ -298,12 +331,12 @@ async function queryByProtocolo({ world, municipio, params }: Call) {
   return { headers: retryAfter(found), body: { status: 'OK', nota, protocolo, chave_acesso_provisoria } };
 }
 
-async function queryByDps({ world, municipio, params }: Call) {
-  if (!AMBIENTES[municipio.ambiente].dpsQueryIsOpen) return { refusal: partyOnly() };
+async function queryByDps({ world, municipio, params, shown }: Call) {
   const id = params.id!;
-  const found = parseDpsId(id) === undefined ? undefined : await notaByDps(world, municipio, id);
+  const found = parseDpsId(id) === undefined ? undefined : await notaByDps(world, municipio, id, shown());
   if (found === undefined) return dpsNotFound(id);
   const { nota, protocolo, id_dps } = found;
+  if ('faults' in found) return { refusal: found, isMiss: true };
   const { chave_acesso, numero_protocolo } = protocolo;
   return { headers: retryAfter(found), body: { status: 'OK', id_dps, chave_acesso, numero_protocolo, nota } };
 }
@@ -338,11 +371,4 @@ function dpsNotFound(id: string): Refused {
       ? 'O texto enviado não é um identificador de DPS. Ele tem 45 posições: as letras DPS, o município emissor (7), o tipo de inscrição (1 CPF, 2 CNPJ), a inscrição com zeros à esquerda (14), a série (5) e o número (15).'
       : 'Não há nota desta DPS neste município. Confira o município, a inscrição, a série e o número do identificador.';
   return notFound('E601', 'id', mensagem);
-}
-
-function partyOnly(): Refusal {
-  const mensagem =
-    'Em produção a consulta por DPS só atende prestador, tomador ou intermediário da nota, identificado por certificado digital de cliente (TLS). Sem certificado, use a chave de acesso, ou HEAD neste mesmo endereço para saber se a nota existe.';
-  const fault: Fault = { codigo: 'E9007', xpath: '', mensagem };
-  return { faults: [fault] };
 }

@@ -76,7 +76,7 @@ export const ASSINATURA: readonly Row[] = [
       codigo: 'E9003',
       mensagem: 'A assinatura não confere com o corpo',
       significado:
-        'O cabeçalho não traz um CMS que se possa ler, a assinatura não cobre exatamente os bytes recebidos, ou a cadeia do certificado não é confiável.',
+        'O cabeçalho não traz um CMS que se possa ler, a assinatura não cobre exatamente os bytes recebidos, ou a cadeia do certificado não é confiável; esta última, também do certificado que veio com a conexão numa consulta que o pede.',
       comoResolver:
         'Assine os bytes que vão na requisição e não serialize o JSON de novo depois: um espaço ou uma ordem de chaves diferente já invalida a assinatura.',
       origem: 'Especificação, Authentication: JSON path; decisão D-30',
@@ -84,7 +84,8 @@ export const ASSINATURA: readonly Row[] = [
     {
       codigo: 'E9006',
       mensagem: 'Certificado da requisição JSON fora da validade',
-      significado: 'O certificado que assinou o corpo ainda não vale ou já venceu.',
+      significado:
+        'O certificado que assinou o corpo, ou que veio com a conexão numa consulta que o pede, ainda não vale ou já venceu.',
       comoResolver: 'Renove o certificado e assine de novo.',
       origem: 'Especificação, Authentication: JSON path',
     },
@@ -92,9 +93,9 @@ export const ASSINATURA: readonly Row[] = [
       codigo: 'E9007',
       mensagem: 'O certificado não é da parte esperada',
       significado:
-        'Quem assinou não é o prestador da DPS nem o autor do evento; ou, na consulta por DPS em produção, a conexão não traz o certificado de uma parte da nota. O CNPJ se compara pela raiz, o CPF por inteiro.',
+        'Quem assinou não é o prestador da DPS nem o autor do evento; ou, na consulta por DPS e na situação do prestador em produção, a conexão não traz o certificado de uma parte da nota ou do próprio prestador. O CNPJ se compara pela raiz, o CPF por inteiro.',
       comoResolver:
-        'Assine com o certificado do prestador, e um evento com o da parte que o registra. Na consulta por DPS apresente um certificado de cliente (TLS) do prestador, tomador ou intermediário, ou consulte pela chave de acesso.',
+        'Assine com o certificado do prestador, e um evento com o da parte que o registra. Na consulta por DPS apresente um certificado de cliente (TLS) do prestador, tomador ou intermediário, ou consulte pela chave de acesso; na situação, o do prestador.',
       origem: 'Especificação, Authentication: JSON path; decisões D-31 e D-41',
     },
   ]),

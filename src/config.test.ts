@@ -1,0 +1,61 @@
+/** Settings from the environment: what each may be, and that a wrong one is told with the way to mend it. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { type Config, ConfigError, readConfig } from './config.ts';
+
+const read = (env: NodeJS.ProcessEnv): Config => readConfig(env, false);
+
+function refused(env: NodeJS.ProcessEnv, message: RegExp): void {
+  assert.throws(
+    () => read(env),
+    (error: unknown) => error instanceof ConfigError && message.test(error.message),
+  );
+}
+
+describe('the certificate of a client behind a proxy', () => {
+  const header = 'NFSE_CLIENT_CERT_HEADER';
+  const proxies = 'NFSE_CLIENT_CERT_PROXIES';
+
+  test('is not looked for unless a header is named', () => {
+    assert.equal(read({}).certificateHeader, undefined);
+    assert.equal(read({ [header]: '' }).certificateHeader, undefined);
+  });
+
+  test('is believed from this machine alone, unless proxies are named', () => {
+    const { name, proxies: believed } = read({ [header]: 'X-Client-Cert' }).certificateHeader!;
+    assert.equal(name, 'x-client-cert');
+    assert.ok(believed.check('127.0.0.1', 'ipv4') && believed.check('::1', 'ipv6'));
+    assert.ok(!believed.check('127.0.0.2', 'ipv4') && !believed.check('10.0.0.1', 'ipv4'));
+  });
+
+  test('takes addresses and networks', () => {
+    const listed = read({ [header]: 'X-Cert', [proxies]: '10.1.0.0/16, 192.168.0.7,fd00::/8' }).certificateHeader!;
+    for (const [address, family] of [
+      ['10.1.255.255', 'ipv4'],
+      ['192.168.0.7', 'ipv4'],
+      ['fd12::1', 'ipv6'],
+    ] as const) {
+      assert.ok(listed.proxies.check(address, family), address);
+    }
+    for (const address of ['10.2.0.1', '192.168.0.8', '127.0.0.1']) assert.ok(!listed.proxies.check(address), address);
+  });
+
+  test('refuses what is no address, a network of everybody, and a list without a header', () => {
+    for (const text of ['proxy', '10.0.0.0/33', '0.0.0.0/0', '::/0', '10.0.0.0/x', '10.0.0.1,', '10.0.0.0/-1']) {
+      refused(
+        { [header]: 'X-Cert', [proxies]: text },
+        /NFSE_CLIENT_CERT_PROXIES: ".*" não é um endereço IP nem uma rede/,
+      );
+    }
+    refused({ [proxies]: '10.0.0.1' }, /veio sem NFSE_CLIENT_CERT_HEADER/);
+    refused({ [header]: 'X Cert' }, /não é o nome de um cabeçalho/);
+  });
+});
+
+test('TLS of its own takes the certificate and its key, never one alone', () => {
+  assert.equal(read({}).tls, undefined);
+  const both = { NFSE_TLS_CERTIFICADO: 'a.pem', NFSE_TLS_CHAVE: 'a.key' };
+  assert.deepEqual(read(both).tls, { certificado: 'a.pem', chave: 'a.key' });
+  refused({ NFSE_TLS_CERTIFICADO: 'a.pem' }, /sem NFSE_TLS_CHAVE/);
+  refused({ NFSE_TLS_CHAVE: 'a.key' }, /sem NFSE_TLS_CERTIFICADO/);
+});

@@ -1,0 +1,40 @@
+/** The situation of a provider as an address: what may be asked, and what is answered. */
+import { situacaoDoPrestador } from '../../flows/situacao-prestador.ts';
+import type { Call, Field } from './routes.ts';
+
+export const SITUACAO_FIELDS = {
+  documento: { type: 'string', about: 'O CNPJ ou CPF consultado, sem máscara.' },
+  data: { type: 'string', about: 'O dia de que a resposta fala, AAAA-MM-DD.' },
+  pode_emitir: { type: 'boolean', about: 'Se nada falta no cadastro para emitir; pendencias diz o que falta.' },
+  mensagem: { type: 'string', about: 'O mesmo em uma frase.' },
+  cadastrado: { type: 'boolean', about: 'Se o prestador está no cadastro deste município.' },
+  autorizado: { type: 'boolean', about: 'Se alguma das suas inscrições está autorizada a emitir.' },
+  inscricoes: {
+    type: 'Inscricao[]',
+    about: 'As suas inscrições municipais; de um CPF, no ambiente de integração, só as últimas posições.',
+  },
+  simples_nacional: {
+    type: 'SimplesNacional',
+    about: 'Se é optante no dia, segundo o cadastro, e o período em que o dia está.',
+  },
+  ibscbs: {
+    type: 'ObrigacaoIbsCbs[]',
+    about: 'Para cada segmento de serviços, desde que competência este prestador deve o grupo IBSCBS.',
+  },
+  pendencias: {
+    type: 'Pendencia[]',
+    about: 'O que impede a emissão: o código com que ela seria recusada, o que é, e como resolver.',
+  },
+  certificado: {
+    type: 'CertificadoApresentado',
+    about: 'O certificado apresentado e a sua validade; null no ambiente de integração.',
+  },
+} as const satisfies Readonly<Record<string, Field>>;
+
+export async function querySituacao({ world, municipio, params, query, shown }: Call) {
+  const asked = { documento: params.documento!, data: query.get('data') ?? undefined, shown: shown() };
+  const situacao = await situacaoDoPrestador(world, municipio, asked);
+  if (!('faults' in situacao)) return { body: { status: 'OK', ...situacao }, isMiss: !situacao.cadastrado };
+  const { campo, ...refusal } = situacao;
+  return { refusal, isMiss: true, ...(campo === undefined ? {} : { campo }) };
+}
