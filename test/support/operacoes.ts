@@ -3,7 +3,11 @@
  * proportions that no rule objects to. Amounts are whole cents here, so that nothing of the project's own decimals has a
  * hand in them.
  */
+import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { readXml } from '../../src/documents/xml.ts';
+import type { Elemento } from '../../src/fiscal/layout/tree.ts';
+import { writeCorpo } from '../../src/fiscal/layout/write-corpo.ts';
 import type { Patch } from '../../src/fiscal/rules/rule.ts';
 import { DOCUMENTO_DEDUCAO, DOCUMENTO_TERCEIRO, INTERMEDIARIO, OBRA, TOMADOR_EXTERIOR } from '../casos/caso.ts';
 import { type Membros, xmlWithMembers } from './membros.ts';
@@ -175,6 +179,20 @@ export function operacaoOf(drawn: Sorteio, times = 1n): Operacao {
 
 export function xmlOf({ patch, membros }: Operacao): string {
   return xmlWithMembers(patch, membros);
+}
+
+/** The JSON body of the same DPS; amounts as numbers are without the zeros that a serializer leaves out. */
+export function jsonOf(xml: string, asNumbers = false): string {
+  const body = writeCorpo(rootOf(xml).children[0]!);
+  assert.ok(body !== undefined, xml);
+  if (!asNumbers) return body;
+  return body.replace(/": "(\d+\.\d\d)"/g, (_match, amount: string) => `": ${amount.replace(/\.?0+$/, '')}`);
+}
+
+export function rootOf(xml: string): Elemento {
+  const reading = readXml(Buffer.from(xml));
+  assert.ok('root' in reading);
+  return reading.root;
 }
 
 /** `1234` is `12.34`. */
