@@ -277,7 +277,6 @@ export const ROUTES: readonly Route[] = [
       return isThere ? { body: undefined } : dpsNotFound(id);
     },
   }),
-];
   row({
     method: 'GET',
     path: '/api/v1/prestadores/:documento/situacao',
@@ -291,6 +290,7 @@ export const ROUTES: readonly Route[] = [
     missCost: SITUACAO_MISS_COST,
     handle: querySituacao,
   }),
+];
 
 async function issue({ world, municipio, headers, body, site }: Call) {
   const issued = await issueNota(world, municipio, sentIn({ headers, body }));
@@ -335,8 +335,8 @@ async function queryByDps({ world, municipio, params, shown }: Call) {
   const id = params.id!;
   const found = parseDpsId(id) === undefined ? undefined : await notaByDps(world, municipio, id, shown());
   if (found === undefined) return dpsNotFound(id);
-  const { nota, protocolo, id_dps } = found;
   if ('faults' in found) return { refusal: found, isMiss: true };
+  const { nota, protocolo, id_dps } = found;
   const { chave_acesso, numero_protocolo } = protocolo;
   return { headers: retryAfter(found), body: { status: 'OK', id_dps, chave_acesso, numero_protocolo, nota } };
 }
