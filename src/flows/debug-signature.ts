@@ -9,6 +9,7 @@
 import { hash } from 'node:crypto';
 import { type Certificate, isHeldBy, maskedDocument } from '../documents/certificate.ts';
 import { detailsOfCms } from '../documents/cms-details.ts';
+import { readJson } from '../documents/json.ts';
 import { DPS_PROFILE, DSIG, ENVELOPED, isSignature, REQUIRED, type SignatureReading } from '../documents/signed.ts';
 import { openTrust, type Trust, type TrustLog, type TrustSettings } from '../documents/trust.ts';
 import { readXml, type XmlDocumentReading } from '../documents/xml.ts';
@@ -19,7 +20,7 @@ import type { Municipio } from '../store/municipios.ts';
 import { placedFaults } from './document-faults.ts';
 import { zoneOf } from './gather-facts.ts';
 import { stepsFor, verdictOf } from './signature-advice.ts';
-import { type DpsSignature, readCorpoSignature, readDpsSignature } from './verify-dps.ts';
+import { type DpsSignature, prestadorIn, readCorpoSignature, readDpsSignature } from './verify-dps.ts';
 import type { World } from './world.ts';
 
 export type { TrustLog } from '../documents/trust.ts';
@@ -255,16 +256,9 @@ function reportOfCms(
   };
 }
 
-/** D-24: the provider of a JSON body, before anything in it is judged. An event names nobody. */
 function prestadorOf(body: Uint8Array): string | undefined {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(Buffer.from(body).toString('utf8'));
-  } catch {
-    return undefined;
-  }
-  const value = (parsed as { readonly prestador_cpf_cnpj?: unknown } | null)?.prestador_cpf_cnpj;
-  return typeof value === 'string' ? value.replace(/[./\-\s]/g, '').toUpperCase() : undefined;
+  const json = readJson(body);
+  return 'fault' in json ? undefined : prestadorIn(json.value);
 }
 
 function textOf(body: Uint8Array): string | undefined {

@@ -2,13 +2,16 @@
  * A DPS as it came in, XML or JSON, brought to where nothing knows any more how it came (D-24): one document of the layout, what
  * only a JSON body can declare, the verdict on its signature, and how to say where in the text a fault stands.
  */
+import { readJson } from '../documents/json.ts';
 import { readXml } from '../documents/xml.ts';
+import { AMBIENTES } from '../fiscal/ambiente.ts';
 import { type Declarado, NADA_DECLARADO } from '../fiscal/declarado.ts';
 import { type Aviso, type Fault, type Refusal, refusalOf } from '../fiscal/fault.ts';
 import { type DpsReading, readDps } from '../fiscal/layout/read.ts';
+import { readCorpo } from '../fiscal/layout/read-corpo.ts';
 import type { Municipio } from '../store/municipios.ts';
 import { placedFaults, versionFault } from './document-faults.ts';
-import { verifyDps } from './verify-dps.ts';
+import { prestadorIn, verifyCorpo, verifyDps } from './verify-dps.ts';
 import type { World } from './world.ts';
 
 export { DPS_SIGNATURE_HEADER } from './verify-dps.ts';
@@ -40,8 +43,7 @@ export type Destination = Pick<Municipio, 'ambiente' | 'codigoIbge'>;
 
 /** Refuses what cannot be judged at all: E201 and E110 for XML, E003 for JSON. */
 export function openDps(sent: SentDps, destination: Destination): OpenedDps | Refusal {
-  if (sent.kind === 'json') throw new Error(destination.ambiente);
-  return openXml(sent);
+  return sent.kind === 'xml' ? openXml(sent) : openJson(sent, destination);
 }
 
 function openXml({ body }: SentDps & { kind: 'xml' }): OpenedDps | Refusal {
@@ -54,6 +56,20 @@ function openXml({ body }: SentDps & { kind: 'xml' }): OpenedDps | Refusal {
     read: () => readDps(reading.root),
     declarado: NADA_DECLARADO,
     placed: (told) => placedFaults(told, reading),
+  };
+}
+
+function openJson(sent: SentDps & { kind: 'json' }, { ambiente, codigoIbge }: Destination): OpenedDps | Refusal {
+  const json = readJson(sent.body);
+  if ('fault' in json) return { faults: [json.fault] };
+  const corpo = readCorpo(json, { tpAmb: AMBIENTES[ambiente].tpAmb, cLocEmi: codigoIbge });
+  const isRead = !('faults' in corpo);
+  return {
+    verify: (world, municipio, at) => verifyCorpo(world, municipio, sent, prestadorIn(json.value), at),
+    read: () => corpo,
+    declarado: isRead ? corpo.declarado : NADA_DECLARADO,
+    // The faults of a body that could not be read come with their places.
+    placed: (told) => (isRead ? corpo.placed(told) : told),
   };
 }
 

@@ -9,6 +9,7 @@ import type { Trust } from '../documents/trust.ts';
 import type { XmlDocumentReading } from '../documents/xml.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
 import type { Aviso, Fault } from '../fiscal/fault.ts';
+import type { JsonValue } from '../fiscal/layout/json-value.ts';
 import { isSpellingOf } from '../fiscal/layout/read.ts';
 import { type Elemento, locate } from '../fiscal/layout/tree.ts';
 import type { Municipio } from '../store/municipios.ts';
@@ -109,4 +110,11 @@ function documentOfPrest(root: Elemento): string | undefined {
     if (found.name === name) return found.text.trim();
   }
   return undefined;
+}
+
+/** D-24: the CNPJ or CPF that a JSON body names as its provider, before anything in it is judged. An event names nobody. */
+export function prestadorIn(body: JsonValue): string | undefined {
+  if (body.kind !== 'object') return undefined;
+  const named = body.members.find(({ name }) => name === 'prestador_cpf_cnpj')?.value;
+  return named?.kind === 'string' ? named.text.replace(/[./\-\s]/g, '').toUpperCase() : undefined;
 }

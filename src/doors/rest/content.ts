@@ -22,10 +22,7 @@ export function headersMisfit(headers: IncomingHttpHeaders, takes: readonly Medi
   }
   const type = mediaTypeOf(headers) ?? '';
   if (takes.some((one) => one === type)) return undefined;
-  const problem =
-    type === 'application/json'
-      ? `Esta versão do serviço ainda não emite a partir de JSON.`
-      : `Este endereço não recebe ${quotedType(type)}.`;
+  const problem = `Este endereço não recebe ${quotedType(type)}.`;
   return misfit('Content-Type', `${problem} ${toSend(takes)}`, quotedType(type));
 }
 

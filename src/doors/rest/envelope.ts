@@ -11,6 +11,7 @@ export const ERROS_PATH = '/docs/erros';
 type Erro = {
   readonly codigo: string;
   readonly xpath: string;
+  readonly campo: string | undefined;
   readonly mensagem: string;
   readonly origem_moc: string;
   readonly doc_url: string;
@@ -42,7 +43,7 @@ export function envelopeOf(refusal: Refusal, site: string, timestamp: string, ca
     mensagem: head.mensagem,
     detalhes: head.detalhes ?? detailsOf(refusal, site),
     timestamp,
-    campo,
+    campo: campo ?? head.campo,
     erros: errosOf(refusal.faults, site),
   };
 }
@@ -70,6 +71,7 @@ function erroOf(fault: Fault, site: string): Erro {
   return {
     codigo,
     xpath,
+    campo: fault.campo,
     mensagem,
     origem_moc: row?.origem ?? '',
     doc_url: page,
@@ -99,6 +101,6 @@ function detailsOf({ faults }: Refusal, site: string): string {
   const [head] = faults;
   if (faults.length > 1) return `São ${faults.length} erros, todos em erros; este é o primeiro na ordem do leiaute.`;
   const line = head.linha === undefined ? '' : ` (linha ${head.linha}, coluna ${head.coluna})`;
-  const where = head.xpath === '' ? '' : `O erro está em ${head.xpath}${line}. `;
+  const where = head.xpath === '' ? '' : `O erro está em ${head.campo ?? head.xpath}${line}. `;
   return `${where}O que significa e como resolver: ${pageOf(head.codigo, site)}`;
 }
