@@ -22,6 +22,7 @@ import { exampleXml } from '../../src/fiscal/rules/example.ts';
 import type { Patch } from '../../src/fiscal/rules/rule.ts';
 import { onEnd } from '../support/cleanup.ts';
 import { type Answer, emit, request } from '../support/http.ts';
+import { openssl } from '../support/openssl.ts';
 import { NOON, startTestService } from '../support/service.ts';
 import {
   companyOf,
@@ -313,4 +314,111 @@ test('no certificate, no document of anybody is logged', () => {
   for (const secret of [PROVIDER_CNPJ, OTHER_CNPJ, CPF, OTHER_CPF, own.base64.slice(0, 40)]) {
     assert.ok(!log.includes(secret), secret);
   }
+});
+
+describe('a JSON body in production', () => {
+  const bodyOf = (documento = PROVIDER_CNPJ): string => {
+    last += 1;
+    return JSON.stringify(
+      {
+        serie_dps: '1',
+        numero_dps: String(last),
+        data_competencia: '2026-10-05',
+        prestador_cpf_cnpj: documento,
+        prestador_opcao_simples_nacional: '1',
+        municipio_prestacao: IBGE,
+        tomador_cpf_cnpj: CPF,
+        tomador_razao_social: 'Maria Exemplo',
+        tomador_endereco: {
+          codigo_municipio: IBGE,
+          cep: '01001000',
+          logradouro: 'Praça da Sé',
+          numero: '1',
+          bairro: 'Sé',
+        },
+        codigo_tributacao_nacional: '010101',
+        codigo_nbs: '115021000',
+        descricao_servico: 'Desenvolvimento de sistema de gestão',
+        valor_servico: 1000.1,
+        tributacao_issqn: '1',
+        aliquota_issqn: '2.00',
+        ibscbs: { CST: '000', cClassTrib: '000001' },
+      },
+      null,
+      2,
+    );
+  };
+
+  /** What `openssl cms` makes of the bytes, in Base64: detached, with the certificate inside. */
+  const signedByOpenssl = (body: string, party: Party): string => {
+    const file = (name: string, content: string): string => {
+      const place = path.join(folder, name);
+      writeFileSync(place, content);
+      return place;
+    };
+    const certificate = file('json.pem', pemOf('CERTIFICATE', party.der));
+    const key = file('json.key', party.keyPem);
+    const content = file('corpo.json', body);
+    const args = ['cms', '-sign', '-binary', '-in', content, '-signer', certificate, '-inkey', key, '-md', 'sha256'];
+    return openssl(...args, '-outform', 'DER').toString('base64');
+  };
+
+  const sendJson = (body: string, assinatura?: string, where = ''): Promise<Answer> =>
+    request(address, `/${TENANT}/api/v1/nfse/v101${where}`, {
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/json',
+        ...(assinatura === undefined ? {} : { 'X-DPS-Assinatura': assinatura }),
+      },
+      body,
+    });
+
+  const refused = async (body: string, assinatura: string | undefined, codes: readonly string[]): Promise<void> => {
+    const before = await stored();
+    const { status, body: told } = await sendJson(body, assinatura);
+    assert.equal(status, 401, JSON.stringify(told));
+    assert.deepEqual(
+      told.erros.map(({ codigo }: { codigo: string }) => codigo),
+      codes,
+    );
+    assert.equal(await stored(), before, 'nothing is stored');
+  };
+
+  test('signed by its provider is issued; the body and its signature are kept to the byte', async () => {
+    const body = bodyOf();
+    const assinatura = signedByOpenssl(body, own);
+    const { status, body: told } = await sendJson(body, assinatura);
+    assert.equal(status, 201, JSON.stringify(told));
+    assert.match(told.xml_nfse, /<cLocEmi>3550308<\/cLocEmi>/);
+    const kept = 'select recebido, recebido_assinatura from documentos where tenant = $1 order by nota desc limit 1';
+    const { rows } = await pool.query(kept, [TENANT]);
+    assert.equal(rows[0].recebido.toString('utf8'), body);
+    assert.equal(rows[0].recebido_assinatura, assinatura);
+  });
+
+  test('E9002 without the header, E9003 over other bytes', async () => {
+    const body = bodyOf();
+    await refused(body, undefined, ['E9002']);
+    await refused(JSON.stringify(JSON.parse(body)), signedByOpenssl(body, own), ['E9003']);
+    await refused(body.replace('1000.1', '1000.2'), signedByOpenssl(body, own), ['E9003']);
+  });
+
+  test('E9006 expired, E9007 of somebody else, E9003 of an authority that nobody trusts; a branch signs for the other', async () => {
+    const body = bodyOf();
+    await refused(body, signedByOpenssl(body, company(PROVIDER_CNPJ, PAST)), ['E9006']);
+    await refused(body, signedByOpenssl(body, company(OTHER_CNPJ)), ['E9007']);
+    await refused(body, signedByOpenssl(body, company(PROVIDER_CNPJ, year, stranger)), ['E9003']);
+    const branch = await sendJson(body, signedByOpenssl(body, company(BRANCH_CNPJ)));
+    assert.equal(branch.status, 201, JSON.stringify(branch.body));
+  });
+
+  test('the dry run tells the missing signature among the others', async () => {
+    const body = bodyOf().replace('"010101"', '"999999"');
+    const { status, body: told } = await sendJson(body, undefined, '/validacao');
+    assert.deepEqual(
+      told.erros.map(({ codigo }: { codigo: string }) => codigo),
+      ['E9002', 'E002'],
+    );
+    assert.equal(status, 401);
+  });
 });
