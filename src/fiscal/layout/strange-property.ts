@@ -1,13 +1,13 @@
 /**
  * A property that the JSON body does not have: what its sender meant, told with the name that exists (E0010, D-24).
  *
- * Looked for in this order: a name of old layouts or one that the service fills in itself, the same name written otherwise
- * (`valorServico`), a name that people are likely to try, the tag of the DPS, a misspelling, the same words in another order,
- * a property of another group.
+ * Looked for in this order: a group that the flat body does not have, the same name written otherwise
+ * (`valorServico`), a name that people are likely to try, the tag of the DPS, a property of another group, a misspelling, the
+ * same words in another order.
  */
 import { type Fault, quoted } from '../fault.ts';
 import { type Item, LIKELY, NEEDLESS } from './corpo.ts';
-import { FOREIGN_TAGS } from './dps.ts';
+import { FOREIGN_TAGS, type ForeignTag } from './dps.ts';
 import type { JsonValue } from './json-value.ts';
 import { BODY, DECLARED, HOSTS, type Host, NAMES } from './plan-corpo.ts';
 import { nearestName } from './read.ts';
@@ -54,23 +54,26 @@ export function strangeProperty(name: string, value: JsonValue, host: Host): Str
     const names = namesBelow(flat).join(', ');
     return { fault: fault(`os campos desse grupo ficam no próprio corpo: ${names}`, names), explains: [flat] };
   }
-  const right = rightNameIn(name, snake, host);
-  if (right !== undefined) {
+  const rightly = (right: string): Strange => {
     const meant = host.items.get(right)!;
     return { fault: fault(saying(meant), right, right), meant };
-  }
+  };
+  const right = rightNameIn(name, snake, host);
+  if (right !== undefined) return rightly(right);
   const needless = NEEDLESS[snake];
   if (Object.hasOwn(NEEDLESS, snake)) return { fault: fault(needless!) };
-  const foreign = FOREIGN_TAGS.find((tag) => tag.name === name);
+  const foreign = foreignTag(name, host);
   if (foreign?.replaces === undefined && foreign?.rename === undefined && foreign !== undefined) {
     return { fault: fault(inNamesOfTheBody(foreign.say)) };
   }
-  const elsewhere = placesOf(foreign?.rename ?? name, snake).slice(0, ELSEWHERE_MAX);
+  const elsewhere = placesOf(foreign?.rename ?? name, snake, foreign).slice(0, ELSEWHERE_MAX);
   if (elsewhere.length > 0) {
     const places = elsewhere.map(({ campo }) => plain(campo)).join(' ou ');
     const explains = elsewhere.length === 1 ? elsewhere[0]!.paths : [];
     return { fault: fault(`o que existe é ${places}`, places), explains };
   }
+  const near = nearestName(snake, [...host.items.keys()]) ?? sameWords(snake, [...host.items.keys()]);
+  if (near !== undefined) return rightly(near);
   return { fault: fault('retire-o, ou use um dos nomes que existem ali, que esperado lista', allowed) };
 }
 
@@ -98,10 +101,9 @@ function rightNameIn(name: string, snake: string, host: Host): string | undefine
   if (likely !== undefined && host.items.has(likely)) return likely;
   const byTag = names.find((one) => tagsOf(host, one).includes(name));
   if (byTag !== undefined) return byTag;
-  const renamed = FOREIGN_TAGS.find((tag) => tag.name === name);
+  const renamed = foreignTag(name, host);
   const replaced = renamed?.replaces === undefined ? undefined : NAMES.get(renamed.replaces);
-  if (replaced !== undefined && replaced.host === host.campo && host.items.has(replaced.name)) return replaced.name;
-  return nearestName(snake, names) ?? sameWords(snake, names);
+  return replaced?.host === host.campo && host.items.has(replaced.name) ? replaced.name : undefined;
 }
 
 /** The tags that a property stands for: of its element, or of the field of the note. */
@@ -109,6 +111,15 @@ function tagsOf(host: Host, name: string): readonly string[] {
   const item = host.items.get(name)!;
   const paths = item.kind === 'campo' ? item.paths : [item.kind === 'grupo' ? item.path : item.note];
   return paths.map(lastOf);
+}
+
+/** A name of old layouts, or one that the service fills in, in the group where it stood. */
+function foreignTag(name: string, { path }: Host): ForeignTag | undefined {
+  return FOREIGN_TAGS.find(({ name: tag, within }) => {
+    if (tag !== name) return false;
+    if (within === undefined || lastOf(path) === within) return true;
+    return path === '' && !HOSTS.some((host) => lastOf(host.path) === within);
+  });
 }
 
 /** Half of the words of both names in common, and no other name has as many. */
@@ -134,12 +145,13 @@ const SHARE_MIN = 0.5;
 function placesOf(
   name: string,
   snake: string,
+  foreign: ForeignTag | undefined,
 ): readonly { readonly campo: string; readonly paths: readonly string[] }[] {
   const byName = placedProperties().filter(({ item, joined }) => item === snake || joined.includes(snake));
   if (byName.length > 0) return byName;
   const byTag = [...NAMES].filter(([path]) => lastOf(path) === name);
   if (byTag.length > 0) return byTag.map(([path, { campo }]) => ({ campo, paths: [path] }));
-  const replaced = FOREIGN_TAGS.find((tag) => tag.name === name)?.replaces;
+  const replaced = foreign?.replaces;
   const named = replaced === undefined ? undefined : NAMES.get(replaced);
   if (named !== undefined) return [{ campo: named.campo, paths: [replaced!] }];
   const note = [...DECLARED].find(([path]) => lastOf(path) === name);
@@ -158,13 +170,13 @@ let placed: readonly PlacedProperty[] | undefined;
 
 function placedProperties(): readonly PlacedProperty[] {
   placed ??= HOSTS.flatMap((host) =>
-    [...host.items.values()].flatMap((item) => {
-      if (item.kind === 'declaracao') return [];
+    [...host.items.values()].map((item) => {
       const below = host.path === '' ? '' : `${host.path}/`;
-      const paths = (item.kind === 'campo' ? item.paths : [item.path]).map((path) => below + path);
+      const own = item.kind === 'campo' ? item.paths : item.kind === 'grupo' ? [item.path] : [];
+      const paths = own.map((path) => below + path);
       const campo = host.campo === '' ? item.name : `${host.campo}.${item.name}`;
       const whole = plain(campo).replaceAll('.', '_').toLowerCase();
-      return [{ campo, paths, item: item.name, joined: [whole, whole.replace(/_(endereco|exterior)(?=_)/g, '')] }];
+      return { campo, paths, item: item.name, joined: [whole, whole.replace(/_(endereco|exterior)(?=_)/g, '')] };
     }),
   );
   return placed;
