@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { errosMarkdown } from '../src/fiscal/errors-markdown.ts';
 import { estadosMarkdown } from '../src/fiscal/estados-markdown.ts';
 import { layoutMarkdown } from '../src/fiscal/layout/markdown.ts';
-import { dpsXsd, nfseXsd } from '../src/fiscal/layout/xsd.ts';
+import { dpsXsd, eventoXsd, nfseXsd } from '../src/fiscal/layout/xsd.ts';
 import { conformidadeMarkdown } from './conformidade.ts';
 
 type Generated = {
@@ -28,6 +28,7 @@ const FILES: readonly Generated[] = [
   { path: 'docs/layout.md', make: layoutMarkdown },
   { path: 'docs/dps-1.01.xsd', make: dpsXsd },
   { path: 'docs/nfse-1.01.xsd', make: nfseXsd },
+  { path: 'docs/evento-1.01.xsd', make: eventoXsd },
 ];
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));

@@ -1,5 +1,6 @@
 /**
- * Writes the DPS and the NFS-e: typed objects to text, in the order of the tables, in the national spelling.
+ * Writes the DPS and the NFS-e: typed objects to text, in the order of the tables, in the national spelling. The event is
+ * written by the same means in `evento.ts`.
  *
  * The text has no white space between elements and no prefix, so it stays what it is under canonicalisation. Each table
  * is prepared once, because this runs on every issuance. Nothing is checked here: what is written was judged, and a
@@ -22,8 +23,8 @@ const NFSE_START = /^<\?xml[^>]*\?><NFSe xmlns="([^"]+)"[^>]*><infNFSe Id="([^"]
 type Values = { readonly [name: string]: unknown };
 type Write = (values: Values) => string;
 
-const writeInfDps = compile(INF_DPS);
-const writeInfNfse = compile(INF_NFSE_OWN);
+const writeInfDps = writerOf(INF_DPS);
+const writeInfNfse = writerOf(INF_NFSE_OWN);
 
 /** The declaration as a document of its own, without the XML head. */
 export function writeDps(dps: DpsNacional, id: string): string {
@@ -63,7 +64,8 @@ export function withSignature(nfse: string, signature: string): string {
   return nfse.slice(0, -NFSE_END.length) + signature + NFSE_END;
 }
 
-function compile(items: readonly Item[]): Write {
+/** Prepares the writing of a table: its elements with their values, attributes left to the caller. */
+export function writerOf(items: readonly Item[]): Write {
   const parts = elementsOf(items).map((item) => (item.max === 1 ? one(item) : several(item)));
   return (values) => {
     let text = '';
@@ -97,7 +99,7 @@ function element(item: Leaf | Group): (value: unknown) => string {
   const open = `<${item.name}>`;
   const close = `</${item.name}>`;
   if (item.kind === 'group') {
-    const inside = compile(item.items);
+    const inside = writerOf(item.items);
     const empty = item.min === 0 ? '' : open + close;
     return (value) => {
       const text = inside(value as Values);

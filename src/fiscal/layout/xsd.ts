@@ -6,6 +6,7 @@
  * short, knows it before and after its neighbour. Rules between fields are not here.
  */
 import { DPS_NAMESPACE, DPS_VERSAO } from './dps.ts';
+import { EVENTO } from './evento.ts';
 import { DPS, NFSE } from './nfse.ts';
 import { SIGNATURE_NAMESPACE } from './read.ts';
 import type { SimpleType } from './simple-types.ts';
@@ -29,6 +30,15 @@ export function nfseXsd(): string {
     NFSE,
     'national',
     'NFS-e 1.01 como este serviço a escreve, com a DPS na forma nacional. No ambiente de homologação a nota não é assinada.',
+  );
+}
+
+/** The schema of the event that this service writes, with the request inside, before and after the municipality signs it. */
+export function eventoXsd(): string {
+  return schema(
+    EVENTO,
+    'national',
+    'Evento de NFS-e 1.01 como este serviço o escreve, com o pedido de registro dentro. No ambiente de homologação o evento não é assinado.',
   );
 }
 
