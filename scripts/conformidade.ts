@@ -7,6 +7,7 @@ import { groupsOf } from '../src/fiscal/errors/groups.ts';
 import { fieldsOf } from '../src/fiscal/errors/page.ts';
 import type { Examples } from '../src/fiscal/errors/row.ts';
 import { ERRORS, errorOf, type PublicError } from '../src/fiscal/errors.ts';
+import { exampleJson } from '../src/fiscal/rules/example.ts';
 import type { AnyRule, Patch } from '../src/fiscal/rules/rule.ts';
 import { ALL_RULES } from '../src/fiscal/rules/rules.ts';
 import { avisosOn, faultsOf, isJsonOnly } from '../src/fiscal/rules/trial.ts';
@@ -132,10 +133,13 @@ function more(patches: readonly Patch[]): string {
   return patches.length > 1 ? ` (e mais ${patches.length - 1})` : '';
 }
 
+/** In which forms the examples can be said; JSON has one property for the two documents of a party. */
 function formsOf(patches: readonly Patch[]): string {
-  const jsonOnly = patches.filter(isJsonOnly).length;
-  if (jsonOnly === 0) return 'XML, JSON';
-  return jsonOnly === patches.length ? 'JSON' : 'XML, JSON; alguns só JSON';
+  const forms = [
+    ...(patches.some((patch) => !isJsonOnly(patch)) ? ['XML'] : []),
+    ...(patches.some((patch) => exampleJson(patch) !== undefined) ? ['JSON'] : []),
+  ];
+  return patches.length === 0 ? 'XML, JSON' : forms.join(', ');
 }
 
 function sharedBy(bad: Patch | undefined, good: Patch | undefined): ReadonlySet<string> {

@@ -284,7 +284,9 @@ describe('the route table', () => {
       `${API}/nfse/${NO_SUCH_KEY}`,
       '/',
       '/docs/erros',
+      '/docs/erros?q=obra',
       '/docs/erros/E0370',
+      '/docs/erros.json',
       '/health/live',
       '/health/ready',
     ]) {
@@ -342,14 +344,51 @@ describe('outside a municipality', () => {
   });
 
   test('the pages are HTML that brings nothing in', async () => {
-    for (const path of ['/', '/docs/erros', '/docs/erros/E0370']) {
+    for (const path of ['/', '/docs/erros', '/docs/erros?q=obra', '/docs/erros/E0370']) {
       const answer = await request(address, path);
       assert.equal(answer.status, 200, path);
       assert.equal(answer.headers.get('content-type'), 'text/html; charset=utf-8');
-      assert.match(answer.headers.get('content-security-policy')!, /^default-src 'none'/);
+      const policy = answer.headers.get('content-security-policy')!;
+      assert.match(policy, /^default-src 'none'/);
+      assert.doesNotMatch(policy, /unsafe|data:/);
       assert.match(answer.body, /<html/);
     }
     assertEnvelope(await request(address, '/docs/erros/E9999999'), 404, 'E601', 'codigo');
+  });
+
+  test('the index is searched by what the address asks for, however that is written', async () => {
+    const shown = async (query: string): Promise<number> =>
+      (await request(address, `/docs/erros${query}`)).body.match(
+        /<li data-c="[^"]*" data-b="[^"]*"(?: class="quiet")?><a/g,
+      )?.length ?? 0;
+    assert.equal(await shown('?q=e0188'), 1);
+    assert.equal(await shown('?q=inscri%C3%A7%C3%A3o+municipal'), await shown('?q=INSCRICAO%20MUNICIPAL'));
+    for (const all of ['', '?', '?q=', '?q=+', '?outro=1']) assert.ok((await shown(all)) > 100, all);
+    assert.equal(await shown('?q=%00%ff%F0zzzz'), 0);
+  });
+
+  test('the table of errors for programs, with the address that its reader knows', async () => {
+    const answer = await request(address, '/docs/erros.json');
+    assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8');
+    assert.match(answer.headers.get('cache-control')!, /^private, max-age=\d+$/);
+    const [first] = answer.body;
+    assert.equal(first.doc_url, `${address}/docs/erros/${first.codigo}`);
+    const fixed = await door({ baseUrl: 'https://nfse.exemplo.gov.br/servico' });
+    const other = await request(fixed, '/docs/erros.json');
+    assert.equal(other.body[0].doc_url, `https://nfse.exemplo.gov.br/servico/docs/erros/${first.codigo}`);
+  });
+
+  test('a page that one has already is not sent again', async () => {
+    for (const path of ['/docs/erros', '/docs/erros?q=obra', '/docs/erros/E0370', '/docs/erros.json']) {
+      const tag = (await request(address, path)).headers.get('etag')!;
+      assert.match(tag, /^"[\w-]{22}"$/, path);
+      for (const held of [tag, `W/${tag}`, `"outra", ${tag}`]) {
+        const again = await request(address, path, { headers: { 'If-None-Match': held } });
+        assert.deepEqual([again.status, again.body, again.headers.get('etag')], [304, '', tag], path);
+        assert.equal(again.headers.get('content-length'), null, path);
+      }
+      assert.equal((await request(address, path, { headers: { 'If-None-Match': '"outra"' } })).status, 200, path);
+    }
   });
 });
 

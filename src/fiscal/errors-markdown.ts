@@ -1,8 +1,16 @@
 /** `docs/erros.md`: the public table of errors, one section a code, made of the table and of the rules. */
 import { groupsOf } from './errors/groups.ts';
-import { type Case, type ErrorPage, type Fragment, fieldsOf, pageOf, type Sample } from './errors/page.ts';
+import {
+  type Answer,
+  type Case,
+  type ErrorPage,
+  type Fragment,
+  fieldsOf,
+  type Place,
+  pageOf,
+  type Sample,
+} from './errors/page.ts';
 import { type Alcance, ERRORS, type PublicError } from './errors.ts';
-import type { Aviso, Fault } from './fault.ts';
 
 export function errosMarkdown(): string {
   const groups = groupsOf(ERRORS, fieldsOf);
@@ -61,7 +69,7 @@ function section(error: PublicError): string {
 }
 
 function where({ fields }: ErrorPage): string[] {
-  return fields.length === 0 ? [] : [`**Onde.** ${fields.map(code).join(', ')}`];
+  return fields.length === 0 ? [] : [`**Onde.** ${fields.map(place).join(', ')}`];
 }
 
 function caseText(one: Case, isOneOfMany: boolean): string[] {
@@ -73,15 +81,22 @@ function caseText(one: Case, isOneOfMany: boolean): string[] {
     ...(mend === undefined ? [] : [`Como resolver: ${plain(mend)}`]),
     ...(alcance === undefined ? [] : [ALCANCE_DA_REGRA[alcance]]),
     ...(expected === undefined ? [] : [`Esperado: ${plain(expected)}.`]),
-    ...rejected.flatMap(({ sample, answers }) => [
-      refuses ? 'Recusado:' : 'Aceito, com aviso:',
-      ...bodies(sample),
-      answers.map(answer).join('\n'),
-    ]),
+    ...rejected
+      .slice(0, EXAMPLES_MAX)
+      .flatMap(({ sample, answers }) => [
+        refuses ? 'Recusado:' : 'Aceito, com aviso:',
+        ...bodies(sample),
+        answers.map(answer).join('\n'),
+      ]),
     ...(rejected.length === 0 ? [WITHOUT_REJECTED] : []),
-    ...accepted.flatMap((sample) => ['Aceito:', ...bodies(sample)]),
+    ...accepted.slice(0, EXAMPLES_MAX).flatMap((sample) => ['Aceito:', ...bodies(sample)]),
+    ...(Math.max(rejected.length, accepted.length) > EXAMPLES_MAX ? [MORE_EXAMPLES] : []),
   ];
 }
+
+/** Of each kind; this is one file with hundreds of codes. The page of a code shows all. */
+export const EXAMPLES_MAX = 2;
+const MORE_EXAMPLES = 'Há mais exemplos na página do código, em `/docs/erros`.';
 
 /** Said of a rule that reaches less far, or farther, than its code. */
 export const ALCANCE_DA_REGRA: Readonly<Record<Alcance, string>> = {
@@ -94,7 +109,12 @@ export const ALCANCE_DA_REGRA: Readonly<Record<Alcance, string>> = {
 export const WITHOUT_REJECTED =
   'Sem exemplo recusado: se há recusa, depende do cadastro do município ou do ambiente, e não só do documento.';
 
-function answer({ codigo, xpath, mensagem }: Fault | Aviso): string {
+/** A path, and after it what stands for it in a JSON body. */
+function place({ path, campo }: Place): string {
+  return campo === undefined ? code(path) : `${code(path)} (JSON: ${code(campo)})`;
+}
+
+function answer({ codigo, xpath, mensagem }: Answer): string {
   return `- ${code(codigo)} em ${code(xpath)}: ${plain(mensagem)}`;
 }
 

@@ -10,11 +10,12 @@ import { describe, test } from 'node:test';
 import { companyCertificate, newKeys, pemOf, rootAuthority, type Validity } from '../../src/documents/pki.ts';
 import { dpsIdOf } from '../../src/fiscal/chave.ts';
 import { errorOf, type PublicError } from '../../src/fiscal/errors.ts';
-import { exampleXml } from '../../src/fiscal/rules/example.ts';
+import { exampleJson, exampleXml } from '../../src/fiscal/rules/example.ts';
 import type { Patch } from '../../src/fiscal/rules/rule.ts';
 import { isJsonOnly } from '../../src/fiscal/rules/trial.ts';
 import { onEnd } from '../support/cleanup.ts';
 import { type Answer, request } from '../support/http.ts';
+import { openssl } from '../support/openssl.ts';
 import { NOON, startTestService } from '../support/service.ts';
 import { companyOf, type Party, PROVIDER_CNPJ, partyOf, signedBy, yearAround } from '../support/signatures.ts';
 import { SPECIFIED, SPECIFIED_CODES, WITHOUT_DOCUMENT, WITHOUT_JSON, WITHOUT_XML } from './codigos.ts';
@@ -127,10 +128,83 @@ const BY_XML: Readonly<Record<string, Way>> = {
   E906: () => production(signedBy(forProduction(), other)),
 };
 
-/** An example of the public table that the sandbox refuses: of structure, or of a rule that the specification names. */
-function refusedExample(error: PublicError, isFit: (patch: Patch) => boolean): Patch | undefined {
-  const ofRules = error.regras.filter(({ scope }) => scope === undefined).flatMap(({ rejects }) => rejects);
-  return [...(error.exemplos?.rejects ?? []), ...ofRules].find(isFit);
+const JSON_TYPE = 'application/json';
+
+function sandboxJson(patch: Patch): Promise<Answer> {
+  return post(SANDBOX, 'nfse/v101', { type: JSON_TYPE, body: exampleJson(patch)! });
+}
+
+/** A body with number, as production is sent it. */
+function bodyForProduction(patch: Patch = {}): string {
+  const { '@Id': _id, ...numbered } = fresh(PROVIDER_CNPJ);
+  return exampleJson({ tpAmb: '1', ...numbered, ...patch })!;
+}
+
+/** A detached CMS over the bytes of a body, by OpenSSL. */
+function cms(body: string, { pem, keyPem }: Party): string {
+  const [file, certificate, key] = [
+    ['body.json', body],
+    ['signer.pem', pem],
+    ['signer.key', keyPem],
+  ].map(([name, content]) => {
+    const place = path.join(folder, name!);
+    writeFileSync(place, content!);
+    return place;
+  });
+  const by = ['-signer', certificate!, '-inkey', key!, '-md', 'sha256'];
+  return openssl('cms', '-sign', '-binary', '-in', file!, ...by, '-outform', 'DER').toString('base64');
+}
+
+/** `signed`: what the signature is of, where that is not the body. */
+function productionJson(body: string, party?: Party, signed = body): Promise<Answer> {
+  const headers = party === undefined ? {} : { 'X-DPS-Assinatura': cms(signed, party) };
+  return post(PRODUCTION, 'nfse/v101', { type: JSON_TYPE, body, headers });
+}
+
+const BY_JSON: Readonly<Record<string, Way>> = {
+  E003: () => post(SANDBOX, 'nfse/v101', { type: XML, body: exampleJson()! }),
+  E101: () => sandboxJson({ 'prest/CNPJ': OTHER_CNPJ, 'prest/xNome': '' }),
+  E102: () => {
+    const body = bodyForProduction({ 'prest/CNPJ': UNAUTHORISED_CNPJ });
+    return productionJson(body, unauthorised);
+  },
+  E103: () => productionJson(bodyForProduction({ 'prest/IM': '99999' }), provider),
+  E111: () => post(SANDBOX, 'nfse', { type: JSON_TYPE, body: exampleJson()! }),
+  E402: () => productionJson(bodyForProduction({ 'serv/cServ/cTribMun': '999' }), provider),
+  E0310: () => productionJson(bodyForProduction({ 'serv/cServ/cTribNac': '010201' }), provider),
+  E0014: async () => {
+    const { '@Id': _id, ...numbered } = fresh(PROVIDER_CNPJ);
+    const first = await sandboxJson(numbered);
+    assert.equal(first.status, 201, JSON.stringify(first.body));
+    return sandboxJson(numbered);
+  },
+  E9002: () => productionJson(bodyForProduction()),
+  E9003: () => {
+    const body = bodyForProduction();
+    return productionJson(body, provider, `${body} `);
+  },
+  E9006: () => productionJson(bodyForProduction(), expired),
+  E9007: () => productionJson(bodyForProduction(), other),
+};
+
+/** The examples of the public table that the sandbox refuses: of structure, or of a rule that the specification names. */
+function refusedExamples({ exemplos, regras }: PublicError): readonly Patch[] {
+  const ofRules = regras.filter(({ scope }) => scope === undefined).flatMap(({ rejects }) => rejects);
+  return [...(exemplos?.rejects ?? []), ...ofRules];
+}
+
+/** The answer to the first example that brings the code, or to the last; undefined when there is no example. */
+async function firstThatBrings(
+  code: string,
+  patches: readonly Patch[],
+  send: (patch: Patch) => Promise<Answer>,
+): Promise<Answer | undefined> {
+  let answer: Answer | undefined;
+  for (const patch of patches) {
+    answer = await send(patch);
+    if (answer.body.erros?.some(({ codigo }: { codigo: string }) => codigo === code)) return answer;
+  }
+  return answer;
 }
 
 /** The answer is a refusal with the status of the specification, or else of the public table, and the code is in it. */
@@ -170,13 +244,37 @@ describe('the codes of the specification', () => {
 
 describe('each comes to who sends a DPS in XML', () => {
   for (const code of SPECIFIED_CODES.keys()) {
-    const reason = WITHOUT_DOCUMENT[code] ?? WITHOUT_XML[code];
-    if (reason !== undefined) continue;
+    if ((WITHOUT_DOCUMENT[code] ?? WITHOUT_XML[code]) !== undefined) continue;
     test(code, async () => {
-      const patch = refusedExample(errorOf(code)!, (one) => !isJsonOnly(one));
-      const way = BY_XML[code] ?? (patch && (() => sandbox(patch)));
-      assert.ok(way, `no document brings ${code}, and no reason is given`);
-      assertBrings(await way(), code);
+      const patches = refusedExamples(errorOf(code)!).filter((patch) => !isJsonOnly(patch));
+      const answer = await (BY_XML[code]?.() ?? firstThatBrings(code, patches, sandbox));
+      assert.ok(answer, `no document brings ${code}, and no reason is given`);
+      assertBrings(answer, code);
     });
   }
+});
+
+describe('each comes to who sends a DPS in JSON', () => {
+  for (const code of SPECIFIED_CODES.keys()) {
+    if ((WITHOUT_DOCUMENT[code] ?? WITHOUT_JSON[code]) !== undefined) continue;
+    test(code, async () => {
+      const patches = refusedExamples(errorOf(code)!).filter((patch) => exampleJson(patch) !== undefined);
+      const answer = await (BY_JSON[code]?.() ?? firstThatBrings(code, patches, sandboxJson));
+      assert.ok(answer, `no body brings ${code}, and no reason is given`);
+      assertBrings(answer, code);
+    });
+  }
+});
+
+describe('what only a question brings', () => {
+  test('E301: a key that no note has', async () => {
+    const answer = await request(address, `/${SANDBOX}/api/v1/nfse/${'1'.repeat(50)}`);
+    assertBrings(answer, 'E301');
+  });
+
+  test('E601: a protocol that no note has, with its field', async () => {
+    const answer = await request(address, `/${SANDBOX}/api/v1/nfse/protocolo/1`);
+    assertBrings(answer, 'E601');
+    assert.equal(answer.body.campo, 'numero_protocolo');
+  });
 });

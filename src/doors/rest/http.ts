@@ -400,7 +400,8 @@ function send(exchange: Exchange, request: HttpRequest, answer: HttpAnswer, clos
 function ownHeaders(request: HttpRequest, answer: HttpAnswer): Record<string, string> {
   return {
     ...answer.headers,
-    'Content-Length': String(Buffer.byteLength(answer.body)),
+    // Of a 304 it would be taken for the length of what the asker has.
+    ...(answer.status === 304 ? {} : { 'Content-Length': String(Buffer.byteLength(answer.body)) }),
     'X-Request-Id': request.id,
     'X-Content-Type-Options': 'nosniff',
   };

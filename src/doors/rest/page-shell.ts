@@ -28,9 +28,9 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** A path, or a text with long names in it, that may break on a narrow screen where a slash or a low line stands. */
+/** A path, or a text with long names in it, that may break on a narrow screen after a slash, a low line or a dot inside of a name. */
 export function breakable(text: string): Inserted {
-  return text.split(/(?<=[/_])/).flatMap((part, place) => (place === 0 ? [part] : [html`<wbr>`, part]));
+  return text.split(/(?<=[/_.])(?=\w)/).flatMap((part, place) => (place === 0 ? [part] : [html`<wbr>`, part]));
 }
 
 /** `filters`: the page has a list that is filtered while one types. `searching`: it came filtered. */
@@ -146,6 +146,7 @@ small { font-size: .8rem; }
 .around a[rel=next] { text-align: right; }
 .around code, .around span { display: block; }
 .around span { color: var(--text); font-size: .9rem; }
+.paths span { display: block; color: var(--quiet); font-size: .9rem; }
 .paths, .links { padding-left: 1.2rem; }
 .codes, .routes, .answers { list-style: none; padding: 0; }
 .codes li { display: flex; gap: 1rem; align-items: baseline; justify-content: space-between;

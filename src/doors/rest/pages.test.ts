@@ -218,7 +218,7 @@ describe('the table for programs', async () => {
       { status: said.status, alcance: said.alcance, transitorio: said.transitorio, situacao: said.situacao },
       { status: 422, alcance: 'geral', transitorio: false, situacao: 'enviado' },
     );
-    assert.ok(said.caminhos.includes('toma/end/endExt/cPais'));
+    assert.ok(said.caminhos.some(({ caminho }) => caminho === 'toma/end/endExt/cPais'));
     const [first] = exemplos;
     assert.match(first!.recusados[0]!.xml!, /<cPais>BR<\/cPais>/);
     assert.deepEqual(first!.recusados[0]!.respostas, ['E0246']);

@@ -6,11 +6,18 @@
 import { SANDBOX_SLUG } from '../../fiscal/ambiente.ts';
 import { groupsOf } from '../../fiscal/errors/groups.ts';
 import { type ErrorJson, errorJson } from '../../fiscal/errors/json.ts';
-import { type Case, type ErrorPage, type Fragment, fieldsOf, pageOf, type Sample } from '../../fiscal/errors/page.ts';
+import {
+  type Answer,
+  type Case,
+  type ErrorPage,
+  type Fragment,
+  fieldsOf,
+  pageOf,
+  type Sample,
+} from '../../fiscal/errors/page.ts';
 import { found, SEARCH_MAX, type Searchable, searchableOf } from '../../fiscal/errors/search.ts';
 import { ERRORS, errorOf, type PublicError } from '../../fiscal/errors.ts';
 import { ALCANCE_DA_REGRA, WITHOUT_REJECTED } from '../../fiscal/errors-markdown.ts';
-import type { Aviso, Fault } from '../../fiscal/fault.ts';
 import { ERROS_PATH } from './envelope.ts';
 import { breakable, document, type Html, html, type Inserted } from './page-shell.ts';
 import { ROUTES } from './routes.ts';
@@ -188,7 +195,10 @@ function fields({ fields }: ErrorPage): Html | undefined {
   if (fields.length === 0) return undefined;
   return html`<h2>Onde</h2>
 <ul class="paths">
-${fields.map((path) => html`<li><code>${breakable(path)}</code></li>\n`)}</ul>
+${fields.map(
+  ({ path, campo }) =>
+    html`<li><code>${breakable(path)}</code>${campo === undefined ? undefined : html`<span>em JSON <code>${breakable(campo)}</code></span>`}</li>\n`,
+)}</ul>
 `;
 }
 
@@ -224,8 +234,9 @@ ${bodies(sample)}</figure>
   )}`;
 }
 
-function answer({ codigo, xpath, mensagem }: Fault | Aviso): Html {
-  return html`<li><b>${codigo}</b> ${mensagem} <code>${breakable(xpath)}</code></li>\n`;
+function answer({ codigo, xpath, campo, mensagem }: Answer): Html {
+  const named = campo === undefined ? undefined : html`<code>${breakable(campo)}</code>`;
+  return html`<li><b>${codigo}</b> ${mensagem} <code>${breakable(xpath)}</code>${named}</li>\n`;
 }
 
 /** The same example in the two forms in which it may be sent, side by side where there is room. */

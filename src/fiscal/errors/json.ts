@@ -22,7 +22,8 @@ export type ErrorJson = {
   readonly a_quem_diz_respeito: string;
   readonly origem: string;
   readonly em_outros_sistemas?: string;
-  readonly caminhos: readonly string[];
+  /** Places of the DPS, or of the note, and what stands for each in a JSON body. */
+  readonly caminhos: readonly { readonly caminho: string; readonly campo?: string }[];
   readonly doc_url: string;
   readonly exemplos: readonly {
     readonly caminho?: string;
@@ -50,7 +51,7 @@ export function errorJson(error: PublicError, pages: string): ErrorJson {
     a_quem_diz_respeito: reach,
     origem: error.origem,
     ...(nacional === undefined ? {} : { em_outros_sistemas: nacional }),
-    caminhos: fields,
+    caminhos: fields.map(({ path, campo }) => ({ caminho: path, ...(campo === undefined ? {} : { campo }) })),
     doc_url: `${pages}/${codigo}`,
     exemplos: cases.map((one) => caseJson(one, alcance)),
   };

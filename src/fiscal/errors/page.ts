@@ -2,20 +2,16 @@
  * What the page of a code shows, before it is Markdown or HTML: the facts of its row, the fields that answer with it,
  * and its examples as fragments of XML with the answers that the law really gives them.
  */
-import type { Aviso, Fault } from '../fault.ts';
+import type { Aviso } from '../fault.ts';
 import { INF_DPS } from '../layout/dps.ts';
-import { elementsOf, type Group, type Item, type Leaf } from '../layout/vocabulary.ts';
-import { exampleXml } from '../rules/example.ts';
+import { campoOf } from '../layout/plan-corpo.ts';
+import type { Item, Leaf } from '../layout/vocabulary.ts';
 import type { AnyRule, Patch } from '../rules/rule.ts';
-import { avisosOn, type ExampleLine, faultsOf, isJsonOnly, linesOf } from '../rules/trial.ts';
+import { avisosOn, faultsOf } from '../rules/trial.ts';
 import type { Alcance, PublicError } from './row.ts';
+import { type Sample, sampleOf } from './sample.ts';
 
-/** `marked`: the line that the answer is about. */
-export type FragmentLine = { readonly text: string; readonly marked: boolean };
-export type Fragment = readonly FragmentLine[];
-
-/** What matters of an example, as it is sent; absent where that form cannot say it. */
-export type Sample = { readonly xml: Fragment | undefined; readonly json: Fragment | undefined };
+export type { Fragment, Sample } from './sample.ts';
 
 /** One rule, or the structure as a whole, with its examples. */
 export type Case = {
@@ -29,10 +25,16 @@ export type Case = {
   readonly alcance: Alcance | undefined;
   readonly expected: string | undefined;
   /** Of a rule that never refuses these are remarked upon. */
-  readonly rejected: readonly { readonly sample: Sample; readonly answers: readonly (Fault | Aviso)[] }[];
+  readonly rejected: readonly { readonly sample: Sample; readonly answers: readonly Answer[] }[];
   readonly refuses: boolean;
   readonly accepted: readonly Sample[];
 };
+
+/** What is answered to an example, with the name that its place has in a JSON body. */
+export type Answer = Pick<Aviso, 'codigo' | 'xpath' | 'mensagem'> & { readonly campo: string | undefined };
+
+/** Where a code may be answered: path of the DPS or of the note, and what stands for it in a JSON body. */
+export type Place = { readonly path: string; readonly campo: string | undefined };
 
 export type ErrorPage = {
   readonly http: string;
@@ -42,7 +44,7 @@ export type ErrorPage = {
   /** What a reader must know before the rest, when the code is not simply one that is sent. */
   readonly notice: string | undefined;
   /** Elements that answer with it: of its rules, and of the layout where it names the code. */
-  readonly fields: readonly string[];
+  readonly fields: readonly Place[];
   readonly cases: readonly Case[];
 };
 
@@ -52,7 +54,7 @@ export function pageOf(error: PublicError): ErrorPage {
     retry: retryOf(error),
     reach: reachOf(error),
     notice: noticeOf(error),
-    fields: fieldsOf(error),
+    fields: placesOf(error),
     cases: casesOf(error),
   };
 }
@@ -61,6 +63,16 @@ export function pageOf(error: PublicError): ErrorPage {
 export function fieldsOf({ codigo, regras }: PublicError): readonly string[] {
   const named = GENERAL.has(codigo) ? [] : (FIELDS_BY_CODE.get(codigo) ?? []);
   return [...new Set([...regras.map(({ at }) => at), ...named])];
+}
+
+/** The same with the names of the JSON body. */
+export function placesOf(error: PublicError): readonly Place[] {
+  return fieldsOf(error).map((path) => ({ path, campo: campoOf(xpathOf(path)) }));
+}
+
+/** Of a path of the layout. */
+function xpathOf(path: string): string {
+  return path.startsWith('NFSe/') ? `/${path}` : `/DPS/infDPS/${path}`;
 }
 
 function httpOf({ status, statuses }: PublicError): string {
@@ -164,21 +176,19 @@ function caseOf({ code, at, scope, rejects, accepts }: Exemplified): Case {
   const context = sharedBy([...rejects, ...accepts]);
   const refuses = scope !== 'aviso';
   const rejected = rejects.map((patch) => {
-    const answers = refuses ? faultsOf(patch) : avisosOn(patch).filter(({ codigo }) => codigo === code);
+    const told = refuses ? faultsOf(patch) : avisosOn(patch).filter(({ codigo }) => codigo === code);
+    const answers = told.map(({ codigo, xpath, mensagem }) => ({ codigo, xpath, mensagem, campo: campoOf(xpath) }));
     const here = answers.filter(({ codigo }) => codigo === code).map(({ xpath }) => pathOf(xpath));
     for (const path of here) marked.add(path);
-    return { sample: sampleOf(patch, { about: here, marked: new Set(here), context }), answers };
+    const view = { about: here, marked: new Set(here), context };
+    return { sample: sampleOf(patch, view, refuses ? answers.map(({ codigo }) => codigo) : []), answers };
   });
   // What the refusal missed is shown where it is there.
   const missed = rejects.flatMap((patch) => Object.keys(patch).filter((path) => patch[path as keyof Patch] === null));
   const about = at === undefined ? [] : [at, ...missed];
-  const accepted = accepts.map((patch) => sampleOf(patch, { about, marked, context }));
+  const accepted = accepts.map((patch) => sampleOf(patch, { about, marked, context }, []));
   const said = { title: undefined, why: undefined, mend: undefined, alcance: undefined, expected: undefined };
   return { at, ...said, refuses, rejected, accepted };
-}
-
-function sampleOf(patch: Patch, view: View): Sample {
-  return { xml: isJsonOnly(patch) ? undefined : fragmentOf(patch, view), json: undefined };
 }
 
 /** What all the patches of a case set alike: what the example needs, and not what it shows. */
@@ -191,97 +201,5 @@ function sharedBy(patches: readonly Patch[]): ReadonlySet<string> {
 
 /** `/DPS/infDPS/toma/CPF[2]` to `toma/CPF`. */
 function pathOf(xpath: string): string {
-  return xpath.replace(/^\/DPS\/infDPS\//, '').replace(/\[\d+\]/g, '');
-}
-
-type View = {
-  /** Shown besides what the patch sets. */
-  readonly about: readonly string[];
-  readonly marked: ReadonlySet<string>;
-  readonly context: ReadonlySet<string>;
-};
-
-/**
- * The lines of an example that matter: what the patch sets or takes away and what the case is about, inside their
- * groups; the rest is `…`. What was taken away leaves a comment in its place, and a group of mere context is one line.
- */
-function fragmentOf(patch: Patch, { about, marked, context }: View): Fragment {
-  const removed = Object.keys(patch).filter((path) => patch[path as keyof Patch] === null);
-  const set = Object.keys(patch)
-    .filter((path) => typeof patch[path as keyof Patch] === 'string' && !path.startsWith('@'))
-    .map((path) => path.replace(/^\+/, ''));
-  const isGone = (path: string): boolean =>
-    removed.some((gone) => isWithin(path, gone)) && !set.some((kept) => isWithin(kept, path) || isWithin(path, kept));
-  const lines = linesOf(exampleXml(withPlaceholders(patch))).filter(
-    ({ path, kind }) => !isGone(path) || (removed.includes(path) && kind !== 'end'),
-  );
-  const wanted = [...set, ...removed, ...about];
-  const isShown = ({ path }: ExampleLine): boolean => wanted.some((one) => isWithin(path, one) || isWithin(one, path));
-  const isMarked = ({ path }: ExampleLine): boolean => [...marked].some((one) => isWithin(path, one));
-
-  const fragment: FragmentLine[] = [];
-  let left: ExampleLine | undefined;
-  for (let place = 0; place < lines.length; place += 1) {
-    const line = lines[place]!;
-    if (!isShown(line)) {
-      left ??= line;
-      continue;
-    }
-    if (left !== undefined && fragment.length > 0) fragment.push({ text: indented(left.path, '…'), marked: false });
-    left = undefined;
-    const name = line.path.split('/').at(-1);
-    const end = line.kind === 'start' ? endOfContext(lines, place, context, isMarked) : undefined;
-    if (end !== undefined) {
-      fragment.push({ text: indented(line.path, `<${name}>…</${name}>`), marked: false });
-      place = end;
-    } else {
-      const text = isGone(line.path) ? `<!-- sem ${name} -->` : line.source.trim();
-      fragment.push({ text: indented(line.path, text), marked: isMarked(line) });
-    }
-  }
-  return fragment;
-}
-
-/** Shorter groups are shown whole. */
-const CONTEXT_MIN = 3;
-
-/** Place of the end of the group that starts here, when all that is in it are leaves of context. */
-function endOfContext(
-  lines: readonly ExampleLine[],
-  start: number,
-  context: ReadonlySet<string>,
-  isMarked: (line: ExampleLine) => boolean,
-): number | undefined {
-  const length = lines.slice(start + 1).findIndex(({ path, kind }) => kind !== 'leaf' || !context.has(path));
-  const end = lines[start + 1 + length];
-  if (length < CONTEXT_MIN || end?.kind !== 'end') return undefined;
-  return lines.slice(start, start + length + 2).some(isMarked) ? undefined : start + 1 + length;
-}
-
-function isWithin(path: string, group: string): boolean {
-  return path === group || path.startsWith(`${group}/`);
-}
-
-function indented(path: string, text: string): string {
-  return '  '.repeat(path.split('/').length - 1) + text;
-}
-
-/** The patch with what it takes away still there, so that the place of it can be seen. */
-function withPlaceholders(patch: Patch): Patch {
-  return Object.fromEntries(
-    Object.entries(patch).flatMap(([path, text]) => {
-      if (text !== null) return [[path, text]];
-      return elementAt(path)?.kind === 'leaf' ? [[path, '-']] : [];
-    }),
-  );
-}
-
-function elementAt(path: string): Leaf | Group | undefined {
-  let items: readonly Item[] = INF_DPS;
-  let found: Leaf | Group | undefined;
-  for (const name of path.split('/')) {
-    found = elementsOf(items).find((item) => item.name === name);
-    items = found?.kind === 'group' ? found.items : [];
-  }
-  return found;
+  return xpath.replace(/^\/(?:DPS\/infDPS\/)?/, '').replace(/\[\d+\]/g, '');
 }

@@ -2,7 +2,7 @@
  * Finding a code by what a person remembers of it: part of its number, or words of its title, its meaning or its paths.
  * Accents and case do not count. The page that filters while one types does the same over the same words.
  */
-import { fieldsOf } from './page.ts';
+import { placesOf } from './page.ts';
 import type { PublicError } from './row.ts';
 
 /** Longer questions are cut: no title has so many characters. */
@@ -28,8 +28,9 @@ export type Searchable = {
 export function searchableOf(error: PublicError): Searchable {
   const { codigo, mensagem, significado, nacional = '', regras } = error;
   const titulo = folded(mensagem);
-  const rest = [significado, nacional, ...regras.flatMap(({ title = '', why }) => [title, why]), ...fieldsOf(error)];
-  const words = new Set(folded(rest.join(' ')).split(/[^a-z0-9/]+/));
+  const places = placesOf(error).flatMap(({ path, campo = '' }) => [path, campo]);
+  const rest = [significado, nacional, ...regras.flatMap(({ title = '', why }) => [title, why]), ...places];
+  const words = new Set(folded(rest.join(' ')).split(/[^a-z0-9/._]+|\.+(?![a-z0-9])/));
   const kept = [...words].filter((word) => word.length >= WORD_MIN && !titulo.includes(word));
   return { codigo: `${folded(codigo)} ${folded(codigo.replace(/^E0+/, 'E'))}`, titulo, words: kept.join(' ') };
 }

@@ -1,0 +1,250 @@
+/**
+ * An example as the pages show it: of the XML and of the JSON body the lines that matter, the others as `…`.
+ *
+ * A form that cannot say the example, or in which it is answered otherwise, is left out: JSON has one property for the two
+ * documents of a party, and fills in what is technical.
+ */
+import { judge } from '../judge.ts';
+import { INF_DPS } from '../layout/dps.ts';
+import type { JsonDocument, JsonValue } from '../layout/json-value.ts';
+import { DECLARED, HOSTS, NAMES } from '../layout/plan-corpo.ts';
+import { readCorpo } from '../layout/read-corpo.ts';
+import { elementsOf, type Group, type Item, type Leaf } from '../layout/vocabulary.ts';
+import { exampleJson, exampleXml } from '../rules/example.ts';
+import type { Patch } from '../rules/rule.ts';
+import { EXAMPLE_FACTS, type ExampleLine, isJsonOnly, linesOf } from '../rules/trial.ts';
+
+/** `marked`: the line that the answer is about. */
+export type FragmentLine = { readonly text: string; readonly marked: boolean };
+export type Fragment = readonly FragmentLine[];
+
+/** What matters of an example, as it is sent. */
+export type Sample = { readonly xml: Fragment | undefined; readonly json: Fragment | undefined };
+
+/** By paths of the layout. */
+export type View = {
+  /** Shown besides what the patch sets. */
+  readonly about: readonly string[];
+  readonly marked: ReadonlySet<string>;
+  /** What the example needs, and not what it shows. */
+  readonly context: ReadonlySet<string>;
+};
+
+/** `codes`: what the law answers to it; nothing when it is accepted. */
+export function sampleOf(patch: Patch, view: View, codes: readonly string[]): Sample {
+  return { xml: isJsonOnly(patch) ? undefined : xmlOf(patch, view), json: jsonOf(patch, view, codes) };
+}
+
+/** How a form writes what is not there, and a group that nobody need see. */
+type Form = { gone(name: string): string; folded(line: ExampleLine, name: string): string };
+
+const XML: Form = { gone: (name) => `<!-- sem ${name} -->`, folded: (_line, name) => `<${name}>…</${name}>` };
+
+function xmlOf(patch: Patch, { about, marked, context }: View): Fragment {
+  const lines = linesOf(exampleXml(withPlaceholders(patch)));
+  return fragmentOf(lines, { set: setBy(patch), removed: removedBy(patch), about, marked, context }, XML);
+}
+
+function removedBy(patch: Patch): string[] {
+  return Object.keys(patch).filter((path) => patch[path as keyof Patch] === null);
+}
+
+function setBy(patch: Patch): string[] {
+  return Object.keys(patch)
+    .filter((path) => typeof patch[path as keyof Patch] === 'string' && !path.startsWith('@') && !path.startsWith('='))
+    .map((path) => path.replace(/^\+/, ''));
+}
+
+type Chosen = View & { readonly set: readonly string[]; readonly removed: readonly string[] };
+
+/**
+ * The lines that matter: what the patch sets or takes away and what the case is about, inside their groups. What was
+ * taken away leaves a comment in its place, and a group of mere context is one line.
+ */
+function fragmentOf(
+  all: readonly ExampleLine[],
+  { set, removed, about, marked, context }: Chosen,
+  form: Form,
+): Fragment {
+  const isGone = (path: string): boolean =>
+    removed.some((gone) => isWithin(path, gone)) && !set.some((kept) => isWithin(kept, path) || isWithin(path, kept));
+  const lines = all.filter(({ path, kind }) => !isGone(path) || (removed.includes(path) && kind !== 'end'));
+  const wanted = [...set, ...removed, ...about];
+  const isShown = ({ path }: ExampleLine): boolean => wanted.some((one) => isWithin(path, one) || isWithin(one, path));
+  const isMarked = ({ path }: ExampleLine): boolean => [...marked].some((one) => isWithin(path, one));
+
+  const fragment: FragmentLine[] = [];
+  let left: ExampleLine | undefined;
+  for (let place = 0; place < lines.length; place += 1) {
+    const line = lines[place]!;
+    if (!isShown(line)) {
+      left ??= line;
+      continue;
+    }
+    if (left !== undefined && fragment.length > 0) fragment.push({ text: indented(left.path, '…'), marked: false });
+    left = undefined;
+    const name = line.path.split('/').at(-1)!;
+    const end = line.kind === 'start' ? endOfContext(lines, place, context, isMarked) : undefined;
+    if (end !== undefined) {
+      fragment.push({ text: indented(line.path, form.folded(lines[end]!, name)), marked: false });
+      place = end;
+    } else {
+      const text = isGone(line.path) ? form.gone(name) : line.source.trim();
+      fragment.push({ text: indented(line.path, text), marked: isMarked(line) });
+    }
+  }
+  return fragment;
+}
+
+/** Shorter groups are shown whole. */
+const CONTEXT_MIN = 3;
+
+/** Place of the end of the group that starts here, when all that is in it are leaves of context. */
+function endOfContext(
+  lines: readonly ExampleLine[],
+  start: number,
+  context: ReadonlySet<string>,
+  isMarked: (line: ExampleLine) => boolean,
+): number | undefined {
+  const length = lines.slice(start + 1).findIndex(({ path, kind }) => kind !== 'leaf' || !context.has(path));
+  const end = lines[start + 1 + length];
+  if (length < CONTEXT_MIN || end?.kind !== 'end') return undefined;
+  return lines.slice(start, start + length + 2).some(isMarked) ? undefined : start + 1 + length;
+}
+
+function isWithin(path: string, group: string): boolean {
+  return path === group || path.startsWith(`${group}/`);
+}
+
+function indented(path: string, text: string): string {
+  return '  '.repeat(path.split('/').length - 1) + text;
+}
+
+/** The patch with what it takes away still there, so that the place of it can be seen. */
+function withPlaceholders(patch: Patch): Patch {
+  return Object.fromEntries(
+    Object.entries(patch).flatMap(([path, text]) => {
+      if (text !== null) return [[path, text]];
+      return elementAt(path)?.kind === 'leaf' ? [[path, '-']] : [];
+    }),
+  );
+}
+
+function elementAt(path: string): Leaf | Group | undefined {
+  let items: readonly Item[] = INF_DPS;
+  let found: Leaf | Group | undefined;
+  for (const name of path.split('/')) {
+    found = elementsOf(items).find((item) => item.name === name);
+    items = found?.kind === 'group' ? found.items : [];
+  }
+  return found;
+}
+
+// The JSON body.
+
+const JSON_FORM: Form = {
+  gone: (name) => `// sem ${name}`,
+  folded: ({ source }, name) => `"${name}": {…}${source.endsWith(',') ? ',' : ''}`,
+};
+
+function jsonOf(patch: Patch, { about, marked, context }: View, codes: readonly string[]): Fragment | undefined {
+  const text = exampleJson(patch);
+  if (text === undefined || codesOf(text).join() !== codes.toSorted().join()) return undefined;
+  const kept = setBy(patch).flatMap((path) => camposAt(path));
+  const declared = Object.keys(patch).flatMap((path) => (path.startsWith('=') ? [slashed(path.slice(1))] : []));
+  const set = [...kept, ...declared];
+  const chosen = {
+    set,
+    // One property may stand for what was taken away and for what took its place.
+    removed: removedBy(patch)
+      .flatMap(camposAt)
+      .filter((campo) => !set.includes(campo)),
+    about: about.flatMap(camposAt),
+    marked: new Set([...marked].flatMap(camposAt)),
+    context: new Set([...context].flatMap(camposAt)),
+  };
+  // Two documents of a party cannot both be shown, the one that is there and the one that was.
+  return fragmentOf(jsonLinesOf(exampleJson(withPlaceholders(patch)) ?? text), chosen, JSON_FORM);
+}
+
+/** What the body is answered, in order of code; nothing when it is accepted. */
+function codesOf(text: string): readonly string[] {
+  const read = readCorpo(documentOf(text), { tpAmb: '2' });
+  const judged = 'faults' in read ? read : judge(read.dps, EXAMPLE_FACTS, read.declarado);
+  return 'faults' in judged ? judged.faults.map(({ codigo }) => codigo).toSorted() : [];
+}
+
+/** The text of an example, which has texts, lists and objects and nothing else; where they stand is of no interest. */
+function documentOf(text: string): JsonDocument {
+  const told = (value: unknown): JsonValue => {
+    if (typeof value === 'string') return { kind: 'string', offset: 0, text: value };
+    if (Array.isArray(value)) return { kind: 'array', offset: 0, items: value.map(told) };
+    const members = Object.entries(value as object).map(([name, one]) => ({ name, offset: 0, value: told(one) }));
+    return { kind: 'object', offset: 0, members };
+  };
+  return { value: told(JSON.parse(text)), positionOf: () => ({ linha: 1, coluna: 1 }) };
+}
+
+/** What stands in the body for a path of the DPS or of the note: several properties where it has no object for a group. */
+function camposAt(path: string): readonly string[] {
+  let campos = CAMPOS.get(path);
+  if (campos === undefined) {
+    campos = findCampos(path);
+    CAMPOS.set(path, campos);
+  }
+  return campos;
+}
+
+const CAMPOS = new Map<string, readonly string[]>();
+
+function findCampos(path: string): readonly string[] {
+  if (path.startsWith(NOTE)) {
+    const declared = DECLARED.get(path.slice(NOTE.length));
+    return declared === undefined ? [] : [slashed(declared.campo)];
+  }
+  const named = NAMES.get(path);
+  if (named === undefined) return strangeAt(path);
+  if (!isShared(path)) return [slashed(named.campo)];
+  const within = [...NAMES].filter(([below]) => below.startsWith(`${path}/`)).map(([, { campo }]) => slashed(campo));
+  // What is inside an object is taken away with it.
+  return [...new Set(within)].filter((campo, _place, all) => !all.some((one) => campo.startsWith(`${one}/`)));
+}
+
+/** A group without an object of its own: its members stand in the object around it. */
+function isShared(path: string): boolean {
+  return elementAt(path)?.kind === 'group' && !HOSTS.some((host) => host.path === path);
+}
+
+const NOTE = 'NFSe/infNFSe/';
+
+/** What no layout has stands under its own name in the object of its group. */
+function strangeAt(path: string): readonly string[] {
+  const place = path.lastIndexOf('/');
+  const name = path.slice(place + 1);
+  const above = place < 0 ? '' : path.slice(0, place);
+  const named = NAMES.get(above);
+  const object = named === undefined ? '' : slashed(isShared(above) ? named.host : named.campo);
+  return [object === '' ? name : `${object}/${name}`];
+}
+
+/** A place of the body as the paths of lines are written. */
+function slashed(campo: string): string {
+  return campo.replaceAll('[]', '').replaceAll('.', '/');
+}
+
+const JSON_LINE = /^ *(?:"([^"]+)": )?(.*?),?$/;
+
+/** The lines inside the object of a body, one value a line; members of a list have its path. */
+function jsonLinesOf(text: string): readonly ExampleLine[] {
+  const open: string[] = [];
+  const lines: ExampleLine[] = [];
+  for (const source of text.split('\n').slice(1, -1)) {
+    const [, name, value] = JSON_LINE.exec(source)!;
+    const isEnd = value === '}' || value === ']';
+    const path = isEnd ? open.pop()! : [open.at(-1), name].filter(Boolean).join('/');
+    const isStart = value === '{' || value === '[';
+    if (isStart) open.push(path);
+    lines.push({ kind: isEnd ? 'end' : isStart ? 'start' : 'leaf', path, source });
+  }
+  return lines;
+}
