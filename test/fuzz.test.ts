@@ -23,7 +23,7 @@ const CASES = LONG ? 100_000 : 3_000;
 const ARBITRARY = LONG ? 3_000 : 300;
 const IN_FLIGHT = 16;
 /** The slowest answer that is not a hang; the largest bodies take part of a second. */
-const ANSWER_MAX_MS = 20_000;
+const ANSWER_MAX_MS = 15_000;
 /** What the heap may hold more after all than after the first part: far less than a byte of each body would be. */
 const HEAP_GROWTH_MAX_BYTES = 48 * 1024 * 1024;
 /** Beginnings in which the service, the compiler and the database still warm up. */

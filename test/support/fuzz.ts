@@ -225,12 +225,16 @@ function putIn(text: string, { below }: Chance, what: string): string {
   return text.slice(0, place) + what + text.slice(place);
 }
 
+/** The patterns look ahead, so of a long text only a part is searched. */
+const SEARCHED_MAX = 12_000;
+
 /** One of the matches, put through a change; the text as it is when there is none. */
-function oneMatch(text: string, pattern: RegExp, { pick }: Chance, change: (match: string) => string): string {
-  const found = [...text.matchAll(pattern)];
+function oneMatch(text: string, pattern: RegExp, { below, pick }: Chance, change: (match: string) => string): string {
+  const start = text.length > SEARCHED_MAX ? below(text.length - SEARCHED_MAX) : 0;
+  const found = [...text.slice(start, start + SEARCHED_MAX).matchAll(pattern)];
   if (found.length === 0) return text;
   const { 0: match, index } = pick(found);
-  return text.slice(0, index) + change(match) + text.slice(index + match.length);
+  return text.slice(0, start + index) + change(match) + text.slice(start + index + match.length);
 }
 
 // Of an XML document
