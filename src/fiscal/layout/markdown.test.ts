@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { readJson } from '../../documents/json.ts';
+import { readXml } from '../../documents/xml.ts';
 import { FOREIGN_TAGS, INF_DPS } from './dps.ts';
-import { LEFT_TO_US, layoutMarkdown } from './markdown.ts';
+import { LEFT_TO_US, layoutMarkdown, SMALLEST_BODY, SMALLEST_DPS } from './markdown.ts';
 import { INF_NFSE_OWN } from './nfse.ts';
+import { HOSTS } from './plan-corpo.ts';
+import { readDps } from './read.ts';
+import { readCorpo } from './read-corpo.ts';
 import { elementsOf, type Item } from './vocabulary.ts';
 
 const PAGE = layoutMarkdown();
@@ -108,4 +113,34 @@ test('every link of the page leads somewhere in it or to a file beside it', () =
     assert.ok(known, `no target ${target}`);
   }
   assert.equal(anchors.size, [...PAGE.matchAll(/^#+ /gm)].length, 'two headings have one anchor');
+});
+
+test('every property of the JSON body has its row, with the path that it becomes', () => {
+  const json = PAGE.slice(PAGE.indexOf('## Corpo JSON, grupo a grupo'));
+  for (const { campo, items } of HOSTS) {
+    const name = campo.replaceAll('[]', '');
+    const start = json.indexOf(name === '' ? '### O próprio corpo' : `### JSON \`${name}\`\n`);
+    const section = start < 0 ? sharedBy(json, name) : json.slice(start, json.indexOf('\n### ', start + 1));
+    for (const item of items.values()) {
+      const row = section.split('\n').find((line) => line.startsWith(`| \`${item.name}\` |`));
+      const path: string = item.kind === 'campo' ? item.paths[0] : item.kind === 'grupo' ? item.path : item.note;
+      assert.ok(row?.includes(`\`${path}\``), `${campo}.${item.name}`);
+      assert.doesNotMatch(row!, /undefined|\[object/);
+    }
+  }
+});
+
+/** The section of an object that is told with others like it. */
+function sharedBy(json: string, name: string): string {
+  const alike = json.split('\n### ').find((section) => /^Igual em .*$/m.exec(section)?.[0].includes(`\`${name}\``));
+  return alike ?? assert.fail(`no section ${name}`);
+}
+
+test('the smallest JSON body is the smallest DPS', () => {
+  const xml = readXml(Buffer.from(SMALLEST_DPS));
+  const json = readJson(Buffer.from(SMALLEST_BODY));
+  assert.ok('root' in xml && 'value' in json);
+  const [fromXml, fromJson] = [readDps(xml.root), readCorpo(json, { tpAmb: '2' })];
+  assert.ok('dps' in fromXml && 'dps' in fromJson);
+  assert.deepEqual({ ...fromJson.dps, verAplic: 'x' }, { ...fromXml.dps, verAplic: 'x' });
 });

@@ -5,8 +5,10 @@
  * what becomes of an element that a sender may leave to us.
  */
 import { type CampoEnumerado, enumeracaoOf } from '../catalogs/catalogs.ts';
+import type { Campo, Item as CorpoItem } from './corpo.ts';
 import { type DpsPath, FOREIGN_TAGS, INF_DPS } from './dps.ts';
 import { DPS, INF_NFSE_OWN, NFSE } from './nfse.ts';
+import { HOSTS, type Host } from './plan-corpo.ts';
 import type { SimpleType } from './simple-types.ts';
 import {
   type Choice,
@@ -85,6 +87,22 @@ export const SMALLEST_DPS = `<?xml version="1.0" encoding="UTF-8"?>
 </DPS>
 `;
 
+/** The same declaration as the smallest JSON body; the tests read it. */
+export const SMALLEST_BODY = `{
+  "data_competencia": "2026-11-20",
+  "municipio_emissor": "3550308",
+  "prestador_cpf_cnpj": "11222333000181",
+  "prestador_opcao_simples_nacional": "1",
+  "municipio_prestacao": "3550308",
+  "codigo_tributacao_nacional": "010101",
+  "descricao_servico": "Desenvolvimento de sistema",
+  "codigo_nbs": "115021000",
+  "valor_servico": 1000.00,
+  "tributacao_issqn": "1",
+  "ibscbs": { "CST": "000", "cClassTrib": "000001" }
+}
+`;
+
 export function layoutMarkdown(): string {
   return `<!-- Gerado por scripts/generate.ts a partir das tabelas do leiaute; não edite. -->
 
@@ -98,6 +116,8 @@ A DPS que se envia para emitir uma NFS-e, campo a campo, e a NFS-e que volta. Os
 - [O que o serviço completa](#o-que-o-serviço-completa)
 - [DPS, grupo a grupo](#dps-grupo-a-grupo)
 - [Tags que não são deste leiaute](#tags-que-não-são-deste-leiaute)
+- [O corpo JSON](#o-corpo-json)
+- [Corpo JSON, grupo a grupo](#corpo-json-grupo-a-grupo)
 - [NFS-e, grupo a grupo](#nfs-e-grupo-a-grupo)
 
 ## O essencial
@@ -163,6 +183,42 @@ ${table(
   ]),
 )}
 
+## O corpo JSON
+
+A mesma declaração em JSON, com \`Content-Type: application/json\`. Ela se torna a mesma DPS, passa pelas mesmas regras e tem
+as mesmas respostas; cada erro traz, ao lado do \`xpath\` da DPS, o \`campo\` do corpo (\`tomador_endereco.cep\`,
+\`deducao_reducao.documentos[2].valor\`, as listas contadas de 0).
+
+\`\`\`json
+${SMALLEST_BODY}\`\`\`
+
+- **Forma**: um objeto plano em UTF-8; grupos só onde a tabela mostra um. \`null\` e lista vazia valem como ausência. Nome
+  repetido, comentário e vírgula sobrando não são JSON (E003); nome que não existe responde E0010 com o nome certo.
+- **Códigos, documentos e datas**: texto entre aspas, com os zeros à esquerda. Um número no lugar de um código responde
+  E0001 com o texto a enviar. Só \`numero_dps\` pode ser número, inteiro.
+- **Valores e percentuais**: número ou texto (\`1000.00\`, \`1000\`, \`"1000.00"\`), lidos algarismo por algarismo, sem
+  arredondar; mais de duas casas que não sejam zero respondem E0003.
+- **\`*_cpf_cnpj\`**: CPF com 11 posições, CNPJ com 14, também o alfanumérico.
+- **Declarados**: \`municipio_incidencia\`, \`valor_base_calculo\`, \`valor_issqn\` e os valores calculados de \`ibscbs\`
+  não vão para a DPS; quem os envia os tem comparados com o cálculo do município, e uma divergência recusa a nota.
+
+O que pode ficar de fora porque é técnico:
+
+${table(
+  ['Campo', 'Sem ele'],
+  HOSTS.flatMap(({ campo, items }) =>
+    [...items.values()].flatMap((item) =>
+      item.kind === 'campo' && item.padrao !== undefined ? [[code(dotted(campo, item.name)), padraoText(item)]] : [],
+    ),
+  ),
+)}
+
+## Corpo JSON, grupo a grupo
+
+Na coluna Envio, **sim** é obrigatório dentro do grupo, *escolha* é um dos campos de uma escolha da DPS. A coluna Na DPS tem o
+caminho a partir de \`DPS/infDPS\`, ou do grupo; o que cada valor significa está na tabela desse caminho, acima.
+
+${bodySections()}
 ## NFS-e, grupo a grupo
 
 O que a nota acrescenta à DPS. Os caminhos são relativos a \`NFSe\`; o atributo \`Id\` de \`infNFSe\` é \`NFS\` seguido da
@@ -179,6 +235,96 @@ function leftToUsRows(items: readonly Item[], above: string): string[][] {
     const row = own ? [[code(path), item.doc, LEFT_TO_US[path as DpsPath] ?? '']] : [];
     return item.kind === 'group' ? [...row, ...leftToUsRows(item.items, path)] : row;
   });
+}
+
+// The JSON body: one section an object; objects of the same content share one.
+
+function bodySections(): string {
+  const sections = new Map<string, { readonly host: Host; readonly campos: string[] }>();
+  for (const host of HOSTS) {
+    const content = JSON.stringify([...host.items.values()], (_key, value) =>
+      typeof value === 'bigint' ? String(value) : value,
+    );
+    const known = sections.get(content);
+    if (known === undefined) sections.set(content, { host, campos: [host.campo] });
+    else known.campos.push(host.campo);
+  }
+  return [...sections.values()].map(({ host, campos }) => bodySection(host, campos)).join('\n');
+}
+
+function bodySection(host: Host, [campo, ...twins]: readonly string[]): string {
+  // The word tells it from the group of the DPS, whose name differs in capitals alone.
+  const heading = campo === '' ? '### O próprio corpo' : `### JSON ${code(plain(campo!))}`;
+  const alike = twins.length === 0 ? [] : [`Igual em ${twins.map((twin) => code(plain(twin))).join(', ')}.`];
+  const many = campo!.endsWith('[]') ? ['Uma lista de objetos.'] : [];
+  const rows = [...host.items.values()].map((item) => bodyRow(item, host).map(cell));
+  const about = [...many, ...alike].join(' ');
+  const heads = ['Campo', 'Envio', 'Na DPS', 'Aceita', 'Significado'];
+  return `${[heading, ...(about === '' ? [] : [about]), table(heads, rows)].join('\n\n')}\n`;
+}
+
+function bodyRow(item: CorpoItem, host: Host): string[] {
+  if (item.kind === 'declaracao') {
+    const meaning = 'Declarado, para ser comparado com o calculado';
+    return [code(item.name), 'opcional', `na nota, ${code(item.note)}`, item.type.expected, meaning];
+  }
+  const paths = item.kind === 'campo' ? item.paths : ([item.path] as const);
+  const steps = elementsAt(joined(host.path, paths[0]));
+  const below = steps.slice(host.path === '' ? 0 : host.path.split('/').length);
+  const { element } = below.at(-1)!;
+  const where = paths.map(code).join(' ou ');
+  const doc = paths.length > 1 ? 'CNPJ ou CPF' : element.doc;
+  if (element.kind === 'group') {
+    const kind = element.max === 1 ? 'objeto' : `lista de até ${element.max} objetos`;
+    return [code(item.name), sending(item, below), where, kind, element.max === 1 ? doc : 'Documentos'];
+  }
+  const list = element.max === 1 ? '' : `lista de até ${element.max}: `;
+  const expected = paths.length > 1 ? 'CNPJ de 14 posições ou CPF de 11, sem pontuação' : element.type.expected;
+  return [code(item.name), sending(item, below), where, list + expected, doc];
+}
+
+type Step = { readonly element: Leaf | Group; readonly inChoice: boolean };
+
+/** The elements on the way to a path of the DPS. */
+function elementsAt(path: string): readonly Step[] {
+  let items: readonly Item[] = INF_DPS;
+  return path.split('/').map((name) => {
+    const element = elementsOf(items).find((one) => one.name === name)!;
+    const inChoice = items.some((item) => item.kind === 'choice' && item.items.includes(element));
+    if (element.kind === 'group') items = element.items;
+    return { element, inChoice };
+  });
+}
+
+function sending(item: CorpoItem, steps: readonly Step[]): string {
+  if (item.kind === 'campo' && item.padrao === 'municipio') return '**sim**, em homologação';
+  if (item.kind === 'campo' && item.padrao !== undefined) return 'opcional';
+  if (steps.some(({ inChoice }) => inChoice)) return '*escolha*';
+  const { element } = steps.at(-1)!;
+  const around = steps.slice(0, -1).find((step) => !isRequiredOfSender(step.element));
+  if (!isRequiredOfSender(element) || (element.kind === 'group' && hasPadrao(element))) return 'opcional';
+  if (around === undefined) return '**sim**';
+  // A list is all that its group holds.
+  return element.max > 1 ? 'opcional' : `**sim**, quando há ${around.element.doc.toLowerCase()}`;
+}
+
+/** Of the groups of the DPS, the one that is made when nobody sends it. */
+function hasPadrao({ name }: Group): boolean {
+  return name === 'totTrib';
+}
+
+function padraoText({ padrao }: Campo): string {
+  if (padrao === 'ambiente') return 'o ambiente do endereço: `1` em produção, `2` em homologação';
+  if (padrao === 'municipio') return 'em produção, o município do endereço; em homologação é preciso informá-lo';
+  return code((padrao as { readonly texto: string }).texto);
+}
+
+function dotted(above: string, name: string): string {
+  return above === '' ? name : `${plain(above)}.${name}`;
+}
+
+function plain(campo: string): string {
+  return campo.replaceAll('[]', '');
 }
 
 // One section a group; groups of the same content share one.
