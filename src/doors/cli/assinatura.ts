@@ -4,14 +4,13 @@
  */
 import { debugSignatureOffline, type SentSignature, type SignatureReport } from '../../flows/debug-signature.ts';
 import { inspectConfianca } from '../../flows/municipio-files.ts';
-import { bytesOf, type Command, columns, type Terminal, textOf, type Values } from './command.ts';
+import { type Command, columns, type Terminal, textOf, type Values } from './command.ts';
 import { faultLines } from './faults.ts';
+import { CAMPO, postFile, type SentFile, sentFile } from './sent-file.ts';
 
 const DEFAULT_URL = 'http://127.0.0.1:8080';
 const DEFAULT_TENANT = 'integracao';
 const PATH = '/api/v1/assinatura/verificacao';
-const TIMEOUT_MS = 30_000;
-const CAMPO = 'X-DPS-Assinatura';
 
 export const ASSINATURA: Command = {
   name: 'assinatura',
@@ -50,7 +49,7 @@ async function assinatura(terminal: Terminal, values: Values, file: string): Pro
     terminal.err('Use --ancoras e --revogados, ou --municipio e --url: o serviço tem as âncoras do município.\n');
     return 2;
   }
-  const sent = await sentOf(file, textOf(values, 'cms'));
+  const sent = await sentFile(file, textOf(values, 'cms'));
   if (typeof sent === 'string') {
     terminal.err(sent);
     return 2;
@@ -70,12 +69,12 @@ async function assinatura(terminal: Terminal, values: Values, file: string): Pro
 /** What else this command can do about what was found. */
 function hintsFor(
   file: string,
-  sent: SentSignature,
+  sent: SentFile,
   { certificado, resumo, forma_canonica }: Shown,
   { asksService, ancoras }: { readonly asksService: boolean; readonly ancoras: string | undefined },
 ): readonly string[] {
   const hints: string[] = [];
-  if (sent.kind === 'json' && sent.cabecalho === undefined) {
+  if (sent.kind === 'json' && sent.assinatura === undefined) {
     hints.push(`A assinatura de um corpo JSON vem à parte: indique com --cms o arquivo em que ela está.`);
   }
   if (!asksService && ancoras === undefined && certificado !== null && !certificado.confiavel) hints.push(TEST_HINT);
@@ -88,35 +87,9 @@ function hintsFor(
 const TEST_HINT =
   'Aqui se confiou só nas raízes da ICP-Brasil. Para um certificado de teste, indique com --ancoras a pasta das autoridades dele.';
 
-/** What the file is, is read off its beginning. A text: what was asked wrongly. */
-async function sentOf(file: string, cms: string | undefined): Promise<SentSignature | string> {
-  const body = await bytesOf(file);
-  // Of an XML in UTF-16 every other byte is zero.
-  const start = Buffer.from(body.subarray(0, 256))
-    .toString('latin1')
-    .replace(/^(ï»¿|ÿþ|þÿ)/, '')
-    .replace(/[\0\s]/g, '');
-  const isJson = start.startsWith('{') || start.startsWith('[');
-  if (!isJson && cms !== undefined) return `--cms é para um corpo JSON, e ${file} não é JSON.\n`;
-  if (!isJson) return { kind: 'xml', body };
-  return { kind: 'json', body, campo: CAMPO, cabecalho: cms === undefined ? undefined : await headerIn(cms) };
-}
-
-const DER_SEQUENCE = 0x30;
-/** After the tag of a SEQUENCE, a length in long form: no text has this octet second, and a CMS always. */
-const DER_LONG = 0x80;
-
-async function headerIn(file: string): Promise<string> {
-  const bytes = Buffer.from(await bytesOf(file));
-  if (bytes[0] === DER_SEQUENCE && (bytes[1] ?? 0) >= DER_LONG) return bytes.toString('base64');
-  const text = bytes.toString('latin1').trim().replace(/\s+/g, ' ');
-  if (!/^[ -~]*$/.test(text)) throw new Error(`o arquivo ${file} não é Base64 nem um CMS em DER.`);
-  return text;
-}
-
 async function readHere(
   terminal: Terminal,
-  sent: SentSignature,
+  sent: SentFile,
   trust: { readonly ancoras: string | undefined; readonly revogados: string | undefined },
 ): Promise<Shown | Refused> {
   const { problems, avisos } = await inspectConfianca(trust);
@@ -127,35 +100,19 @@ async function readHere(
     said.add(message);
   };
   avisos.forEach(warn);
-  const report = debugSignatureOffline(sent, trust, Date.now(), { warn: (_about, message) => warn(message) });
+  const signature: SentSignature =
+    sent.kind === 'xml' ? sent : { kind: 'json', body: sent.body, campo: CAMPO, cabecalho: sent.assinatura };
+  const report = debugSignatureOffline(signature, trust, Date.now(), { warn: (_about, message) => warn(message) });
   if (!('valida' in report)) return { problem: `${faultLines(report.faults)}\n`, code: 1 };
   const { faults, ...rest } = report;
   return { ...rest, erros: faults };
 }
 
-async function askService(address: string, sent: SentSignature): Promise<Shown | Refused> {
-  const own = sent.kind === 'json' && sent.cabecalho !== undefined ? { [sent.campo]: sent.cabecalho } : {};
-  const type = sent.kind === 'json' ? 'application/json' : 'application/xml';
-  let response: Response;
-  let text: string;
-  try {
-    const body = sent.body as Uint8Array<ArrayBuffer>;
-    const headers = { 'Content-Type': type, Accept: 'application/json', ...own };
-    response = await fetch(address, { method: 'POST', headers, body, signal: AbortSignal.timeout(TIMEOUT_MS) });
-    text = await response.text();
-  } catch {
-    throw new Error(`não houve resposta de ${address}. O endereço está certo e o serviço no ar?`);
-  }
-  // biome-ignore lint/suspicious/noExplicitAny: the answer of another program, looked at field by field
-  let answer: any;
-  try {
-    answer = JSON.parse(text);
-  } catch {
-    throw new Error(`${address} respondeu algo que não é deste serviço (HTTP ${response.status}).`);
-  }
-  if (response.status === 200 && typeof answer?.valida === 'boolean') return answer;
-  const erros = Array.isArray(answer?.erros) ? `${faultLines(answer.erros)}\n` : '';
-  return { problem: `O serviço não verificou a assinatura (HTTP ${response.status}).\n${erros}`, code: 1 };
+async function askService(address: string, sent: SentFile): Promise<Shown | Refused> {
+  const { status, body } = await postFile(address, sent);
+  if (status === 200 && typeof body?.valida === 'boolean') return body;
+  const erros = Array.isArray(body?.erros) ? `${faultLines(body.erros)}\n` : '';
+  return { problem: `O serviço não verificou a assinatura (HTTP ${status}).\n${erros}`, code: 1 };
 }
 
 function writeCanonical(terminal: Terminal, { forma_canonica, veredito, assinatura: kind }: Shown): number {

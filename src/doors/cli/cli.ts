@@ -16,7 +16,7 @@ import { PKI } from './pki.ts';
 import { PRESTADOR_COMMANDS } from './prestador.ts';
 import { sampleCurl, sampleFile } from './sample.ts';
 import { SERVICOS_COMMANDS } from './servicos.ts';
-import { validar } from './validar.ts';
+import { VALIDAR } from './validar.ts';
 
 export type { CliWorld, Command, Running, Terminal, Values } from './command.ts';
 export { bytesOf, textOf } from './command.ts';
@@ -58,15 +58,7 @@ const COMMANDS: readonly Command[] = [
         tenant: textOf(values, 'tenant') ?? 'integracao',
       }),
   },
-  {
-    name: 'validar',
-    arguments: 'ARQUIVO',
-    summary: 'Confere uma DPS sem enviar nada: estrutura, regras e valores.',
-    options: {},
-    optionsHelp: [],
-    takes: 1,
-    run: async (world, _values, [file]) => validar(world, await bytesOf(file!)),
-  },
+  VALIDAR,
   {
     name: 'explicar',
     arguments: 'CÓDIGO',

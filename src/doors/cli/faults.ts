@@ -4,6 +4,7 @@ type Shown = {
   readonly codigo: string;
   readonly xpath: string;
   readonly mensagem: string;
+  readonly campo?: string;
   readonly linha?: number;
   readonly coluna?: number;
   readonly encontrado?: string;
@@ -15,10 +16,11 @@ export function faultLines(faults: readonly Shown[]): string {
   return faults.map(faultLine).join('\n');
 }
 
-function faultLine({ codigo, xpath, mensagem, linha, coluna, encontrado, esperado, correcao }: Shown): string {
+function faultLine({ codigo, xpath, campo, mensagem, linha, coluna, encontrado, esperado, correcao }: Shown): string {
   const place = linha === undefined ? '' : `${linha}:${coluna}  `;
   const details = [
     ['em', xpath],
+    ['campo', campo],
     ['encontrado', encontrado],
     ['esperado', esperado],
     ['correção', correcao],

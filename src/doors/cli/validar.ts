@@ -1,30 +1,123 @@
-/** `nfse validar`: the law over a file, offline, with what the rules of the sandbox would say. */
-import { formatDecimal } from '../../fiscal/decimal.ts';
+/**
+ * `nfse validar`: the dry run at a terminal. By itself it judges the file here, with the facts of the sandbox; with a
+ * municipality it asks the service, which knows that municipality's registry, rates and anchors. Both print the same.
+ */
 import { momentIn } from '../../fiscal/moment.ts';
-import { validateDocument } from '../../flows/validate-dps.ts';
-import type { Terminal } from './cli.ts';
+import { type Passo, validateDocument } from '../../flows/validate-dps.ts';
+import { shown } from '../rest/validacao.ts';
+import { type Command, columns, type Terminal, textOf, type Values } from './command.ts';
 import { faultLines } from './faults.ts';
+import { CAMPO, postFile, type SentFile, sentFile } from './sent-file.ts';
 
-export function validar(terminal: Terminal, body: Uint8Array): number {
-  const validated = validateDocument({ kind: 'xml', body }, momentIn('America/Sao_Paulo', Date.now()).date);
-  if ('faults' in validated) {
-    const { length } = validated.faults;
-    terminal.err(`${length === 1 ? 'Há 1 erro' : `Há ${length} erros`}:\n${faultLines(validated.faults)}\n`);
-    terminal.err(`\nnfse explicar ${validated.faults[0].codigo} diz mais.\n`);
-    return 1;
+const DEFAULT_URL = 'http://127.0.0.1:8080';
+const DEFAULT_TENANT = 'integracao';
+const PATH = '/api/v1/nfse/v101/validacao';
+/** Whose day it is, where no municipality says. */
+const ZONE = 'America/Sao_Paulo';
+
+export const VALIDAR: Command = {
+  name: 'validar',
+  arguments: 'ARQUIVO',
+  summary: 'Confere uma DPS, em XML ou JSON, sem emitir nada: todos os erros, ou os valores e cada passo do cálculo.',
+  options: {
+    municipio: { type: 'string' },
+    url: { type: 'string' },
+    cms: { type: 'string' },
+    json: { type: 'boolean' },
+  },
+  optionsHelp: [
+    [
+      '--municipio SLUG',
+      `pergunta ao serviço, com o cadastro, as alíquotas e a confiança desse município (se vier só --url: ${DEFAULT_TENANT})`,
+    ],
+    ['--url URL', `endereço do serviço a que perguntar (se vier só --municipio: ${DEFAULT_URL})`],
+    ['', 'sem --municipio nem --url a conferência é feita aqui, como no ambiente de integração'],
+    ['--cms ARQUIVO', `de um corpo JSON, o valor de ${CAMPO}: Base64, ou o CMS em DER`],
+    ['--json', 'escreve a resposta em JSON, como o serviço a dá'],
+  ],
+  takes: 1,
+  run: (terminal, values, [file]) => validar(terminal, values, file!),
+};
+
+type Erro = Parameters<typeof faultLines>[0][number];
+type Accepted = Omit<ReturnType<typeof shown>, 'calculo'> & {
+  readonly status: 'OK';
+  readonly calculo: readonly Passo[];
+  readonly avisos: readonly { readonly codigo: string; readonly xpath: string; readonly mensagem: string }[];
+};
+type Answer = Accepted | { readonly erros: readonly Erro[] };
+
+/** 0: it would be issued; 1: it would be refused, or nobody could say; 2: asked wrongly. */
+async function validar(terminal: Terminal, values: Values, file: string): Promise<number> {
+  const [url, municipio] = [textOf(values, 'url'), textOf(values, 'municipio')];
+  if (url !== undefined && (!/^https?:\/\/./.test(url) || !URL.canParse(url))) {
+    terminal.err(`--url ${url} não é um endereço. Exemplo: ${DEFAULT_URL}\n`);
+    return 2;
   }
-  const { amounts, avisos } = validated;
-  terminal.out('A DPS seria aceita no ambiente de integração.\n');
-  const shown = {
-    vBC: amounts.vBC,
-    pAliqAplic: amounts.pAliqAplic,
-    vISSQN: amounts.vISSQN,
-    vTotalRet: amounts.vTotalRet,
-    vLiq: amounts.vLiq,
-  };
-  for (const [name, value] of Object.entries(shown)) {
-    if (value !== undefined) terminal.out(`  ${name.padEnd(11)} ${formatDecimal(value)}\n`);
+  const sent = await sentFile(file, textOf(values, 'cms'));
+  if (typeof sent === 'string') {
+    terminal.err(sent);
+    return 2;
   }
-  for (const { codigo, mensagem } of avisos) terminal.out(`  aviso       ${codigo}  ${mensagem}\n`);
-  return 0;
+  const asksService = url !== undefined || municipio !== undefined;
+  const tenant = municipio ?? DEFAULT_TENANT;
+  const answer = asksService
+    ? await askService(`${(url ?? DEFAULT_URL).replace(/\/+$/, '')}/${encodeURIComponent(tenant)}${PATH}`, sent)
+    : judgeHere(sent);
+  const isRefused = 'erros' in answer;
+  if (values.json === true) terminal.out(`${JSON.stringify(answer, null, 2)}\n`);
+  else if (isRefused) terminal.err(refusalText(answer.erros));
+  else terminal.out(acceptedText(answer, asksService ? `em ${tenant}` : 'no ambiente de integração'));
+  return isRefused ? 1 : 0;
+}
+
+function judgeHere(sent: SentFile): Answer {
+  const validated = validateDocument(sent, momentIn(ZONE, Date.now()).date);
+  return 'faults' in validated
+    ? { erros: validated.faults }
+    : { status: 'OK', ...shown(validated), avisos: validated.avisos };
+}
+
+async function askService(address: string, sent: SentFile): Promise<Answer> {
+  const { status, body } = await postFile(address, sent);
+  if (status === 200 && Array.isArray(body?.calculo)) return body;
+  if (Array.isArray(body?.erros) && body.erros.length > 0) return body;
+  throw new Error(`${address} respondeu algo que não é deste serviço (HTTP ${status}).`);
+}
+
+function refusalText(erros: readonly Erro[]): string {
+  const { length } = erros;
+  const title = length === 1 ? 'Há 1 erro' : `Há ${length} erros`;
+  return `${title}:\n${faultLines(erros)}\n\nnfse explicar ${erros[0]!.codigo} diz mais.\n`;
+}
+
+function acceptedText(answer: Accepted, where: string): string {
+  const { identificador_dps, municipio_incidencia, valores, ibscbs, calculo, avisos } = answer;
+  const place = municipio_incidencia;
+  const head: readonly (readonly [string, string])[] = [
+    ['identificador_dps', identificador_dps ?? 'o serviço dará o número'],
+    ['municipio_incidencia', place === null ? 'nenhum' : `${place.codigo} ${place.nome}/${place.uf}`],
+  ];
+  const sections = [
+    `A DPS seria aceita ${where}. Nada foi emitido.`,
+    columns([...head, ...amountRows(valores)]).join('\n'),
+    ...(ibscbs === null ? [] : [`IBS e CBS, o cálculo oficial:\n${columns(amountRows(ibscbs)).join('\n')}`]),
+    `Cálculo, passo a passo:\n${stepLines(calculo).join('\n')}`,
+    ...(avisos.length === 0 ? [] : [`${avisos.length === 1 ? 'Aviso' : 'Avisos'}:\n${faultLines(avisos)}`]),
+  ];
+  return `${sections.join('\n\n')}\n`;
+}
+
+function amountRows(amounts: Readonly<Record<string, string | null>>): readonly (readonly [string, string])[] {
+  const width = Math.max(...Object.values(amounts).map((value) => value?.length ?? 0));
+  return Object.entries(amounts).map(([name, value]) => [name, value?.padStart(width) ?? 'não consta da nota']);
+}
+
+const NO_AMOUNT = '–';
+
+/** Field, amount and how it came about, each in its column. */
+function stepLines(calculo: readonly Passo[]): readonly string[] {
+  const amounts = calculo.map(({ valor }) => valor ?? NO_AMOUNT);
+  const width = Math.max(...amounts.map(({ length }) => length));
+  return columns(calculo.map(({ campo, formula }, place) => [campo, `${amounts[place]!.padStart(width)}  ${formula}`]));
 }
