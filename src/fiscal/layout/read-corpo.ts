@@ -208,21 +208,24 @@ class Body {
   childrenOf(parts: readonly Part[], object: Opened, base: string): Elemento[] {
     const children: Elemento[] = [];
     for (const part of parts) {
-      const name = part.kind === 'leaf' ? part.leaf.name : part.group.name;
-      const xpath = `${base}/${name}`;
-      if (part.kind === 'leaf') this.#leaf(part, object, xpath, children);
-      else if (part.kind === 'own') this.#own(part, object, xpath, children);
-      else {
-        const inside = this.childrenOf(part.parts, object, xpath);
+      if (part.kind === 'leaf') {
+        this.#leaf(part, object, base, children);
+      } else if (part.kind === 'own') {
+        this.#own(part, object, base, children);
+      } else {
+        const { name } = part.group;
+        const inside = this.childrenOf(part.parts, object, `${base}/${name}`);
         if (inside.length > 0 || part.required) children.push(this.element(name, '', inside));
       }
     }
     return children;
   }
 
-  #leaf(part: LeafPart, { members }: Opened, xpath: string, into: Elemento[]): void {
+  #leaf(part: LeafPart, { members }: Opened, base: string, into: Elemento[]): void {
     const { leaf, campo, inChoice } = part;
     const value = members.get(campo.name);
+    if (value === undefined && campo.padrao === undefined) return;
+    const xpath = `${base}/${leaf.name}`;
     if (value === undefined) {
       const text = this.#padrao(campo);
       // A default is no second member of a choice that was made.
@@ -237,7 +240,7 @@ class Body {
         into.push(this.element(leaf.name, ''));
         return;
       }
-      value.items.forEach((item, place) => {
+      value.items.slice(0, leaf.max + 1).forEach((item, place) => {
         const at = `${xpath}[${place + 1}]`;
         into.push(this.#spoken(leaf.name, this.#textOf(part, item, at), at, item.offset));
       });
@@ -249,7 +252,7 @@ class Body {
 
   #spoken(name: string, text: string, xpath: string, offset?: number): Elemento {
     if (offset !== undefined) this.#offsets.set(xpath, offset);
-    this.#said.set(xpath.slice(BASE.length + 1), text);
+    if (IDENTIFYING.has(xpath)) this.#said.set(xpath, text);
     return this.element(name, text);
   }
 
@@ -300,36 +303,37 @@ class Body {
     this.#tell({ ...fault, ...campoIn(xpath) }, value.offset);
   }
 
-  #own(part: OwnPart, { members }: Opened, xpath: string, into: Elemento[]): void {
+  #own(part: OwnPart, { members }: Opened, base: string, into: Elemento[]): void {
     const { group, grupo, host, parts, isFilledIn } = part;
     const value = members.get(grupo.name);
+    if (value === undefined && !isFilledIn) return;
+    const xpath = `${base}/${group.name}`;
     if (value === undefined) {
-      if (!isFilledIn) return;
       const nothing = { host, members: new Map() };
       into.push(this.element(group.name, '', this.childrenOf(parts, nothing, xpath)));
       return;
     }
-    const fields = `com ${[...host.items.keys()].join(', ')}`;
     if (grupo.many) {
       if (value.kind !== 'array') {
         this.#explain(xpath);
-        this.#wrongKind(grupo.name, value, `uma lista de objetos ${fields}`, xpath);
+        this.#wrongKind(grupo.name, value, `uma lista de objetos ${fieldsOf(host)}`, xpath);
         into.push(this.element(group.name, ''));
         return;
       }
-      value.items.forEach((item, place) => {
-        into.push(this.#object(part, item, `${xpath}[${place + 1}]`, fields));
+      // One more than may be is enough to be told that there are too many.
+      value.items.slice(0, group.max + 1).forEach((item, place) => {
+        into.push(this.#object(part, item, `${xpath}[${place + 1}]`));
       });
       return;
     }
-    into.push(this.#object(part, value, xpath, fields));
+    into.push(this.#object(part, value, xpath));
   }
 
-  #object({ group, grupo, host, parts }: OwnPart, value: JsonValue, xpath: string, fields: string): Elemento {
+  #object({ group, grupo, host, parts }: OwnPart, value: JsonValue, xpath: string): Elemento {
     this.#offsets.set(xpath, value.offset);
     if (value.kind !== 'object') {
       this.#explain(xpath);
-      this.#wrongKind(grupo.name, value, `um objeto ${fields}`, xpath);
+      this.#wrongKind(grupo.name, value, `um objeto ${fieldsOf(host)}`, xpath);
       return this.element(group.name, '');
     }
     return this.element(group.name, '', this.childrenOf(parts, this.open(host, value, xpath), xpath));
@@ -411,7 +415,7 @@ class Body {
 
   /** The national identifier, where everything that it is made of was said; any other that has its form otherwise. */
   identifier(): string {
-    const said = (path: string): string => this.#said.get(path) ?? '';
+    const said = (path: string): string => this.#said.get(`${BASE}/${path}`) ?? '';
     const [cLocEmi, serie, nDPS] = [said('cLocEmi'), said('serie') || DEFAULT_SERIE, said('nDPS')];
     const documento = said('prest/CNPJ') || said('prest/CPF');
     const isWhole =
@@ -423,9 +427,18 @@ class Body {
   }
 }
 
+/** What the identifier is made of. */
+const IDENTIFYING: ReadonlySet<string> = new Set(
+  ['cLocEmi', 'serie', 'nDPS', 'prest/CNPJ', 'prest/CPF'].map((path) => `${BASE}/${path}`),
+);
+
 /** Series of a DPS that names none (D-17). */
 const DEFAULT_SERIE = '70000';
 const STAND_IN_ID = 'DPS0';
+
+function fieldsOf({ items }: Host): string {
+  return `com ${[...items.keys()].join(', ')}`;
+}
 
 function campoIn(xpath: string): { campo?: string } {
   const campo = campoOf(xpath);
