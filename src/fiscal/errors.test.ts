@@ -4,11 +4,12 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import { lawOver } from '../../test/support/law.ts';
 import { groupsOf } from './errors/groups.ts';
-import { fieldsOf } from './errors/page.ts';
+import { fieldsOf, pageOf } from './errors/page.ts';
 import { ERRORS, errorOf, ofRules, ROWS, statusOf } from './errors.ts';
 import { EXAMPLES_MAX, errosMarkdown } from './errors-markdown.ts';
 import { exampleXml } from './rules/example.ts';
 import { ALL_RULES } from './rules/rules.ts';
+import { isJsonOnly } from './rules/trial.ts';
 
 /** The specification: "General codes", "Issuance 422 code table", "Other codes named in rules", Authentication. */
 const SPECIFIED: Readonly<Record<number, string>> = {
@@ -248,6 +249,41 @@ describe('the structural examples', () => {
       test(`${codigo} accepts example ${place + 1}`, () => assert.deepEqual(lawOver(exampleXml(patch)), []));
     }
   }
+});
+
+describe('the examples of the pages', () => {
+  const samples = ERRORS.flatMap((error) =>
+    pageOf(error).cases.flatMap(({ rejected, accepted }) =>
+      [...rejected.map(({ sample }) => sample), ...accepted].map((sample) => ({ codigo: error.codigo, ...sample })),
+    ),
+  );
+
+  test('are shown in each form that can say them', () => {
+    const declaredOnly = ALL_RULES.flatMap(({ rejects, accepts }) => [...rejects, ...accepts]).filter(
+      isJsonOnly,
+    ).length;
+    assert.equal(samples.filter(({ xml }) => xml === undefined).length, declaredOnly);
+    // A body has one property for the two documents of a taker.
+    assert.deepEqual(
+      samples.filter(({ json }) => json === undefined).map(({ codigo }) => codigo),
+      ['E0188'],
+    );
+    for (const { codigo, xml, json } of samples) {
+      for (const fragment of [xml, json]) assert.notEqual(fragment?.length, 0, codigo);
+    }
+  });
+
+  test('mark the line that the answer is about', () => {
+    const marked = (codigo: string, form: 'xml' | 'json'): readonly string[] =>
+      pageOf(errorOf(codigo)!)
+        .cases[0]!.rejected[0]!.sample[form]!.filter(({ marked }) => marked)
+        .map(({ text }) => text.trim());
+    assert.deepEqual(marked('E0246', 'xml'), ['<cPais>BR</cPais>']);
+    assert.deepEqual(marked('E0246', 'json'), ['"codigo_pais": "BR",']);
+    assert.deepEqual(marked('E0235', 'json'), ['// sem codigo_pais']);
+    assert.deepEqual(marked('E0010', 'json'), ['"cMunPrest": "3550308"']);
+    assert.deepEqual(marked('E1539', 'json').length, 1);
+  });
 });
 
 describe('docs/erros.md', () => {

@@ -61,7 +61,7 @@ ${filters ? html`<script>${{ html: FILTER }}</script>\n` : undefined}</body>
  */
 const FILTER = `
 (() => {
-  const fold = (text) => text.normalize('NFD').replace(/[\\u0300-\\u036f]/g, '').toLowerCase();
+  const fold = (text) => text.normalize('NFD').replace(/[\\u0300-\\u036f]/g, '').toLowerCase().replace(/oes\\b/g, 'ao');
   const box = document.querySelector('input[name=q]');
   const said = document.getElementById('achados');
   const items = [...document.querySelectorAll('li[data-c]')].map((li) => (

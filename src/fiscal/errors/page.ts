@@ -9,7 +9,7 @@ import type { Item, Leaf } from '../layout/vocabulary.ts';
 import type { AnyRule, Patch } from '../rules/rule.ts';
 import { avisosOn, faultsOf } from '../rules/trial.ts';
 import type { Alcance, PublicError } from './row.ts';
-import { type Sample, sampleOf } from './sample.ts';
+import { type Sample, sampleOf, withAbsent } from './sample.ts';
 
 export type { Fragment, Sample } from './sample.ts';
 
@@ -186,7 +186,7 @@ function caseOf({ code, at, scope, rejects, accepts }: Exemplified): Case {
   // What the refusal missed is shown where it is there.
   const missed = rejects.flatMap((patch) => Object.keys(patch).filter((path) => patch[path as keyof Patch] === null));
   const about = at === undefined ? [] : [at, ...missed];
-  const accepted = accepts.map((patch) => sampleOf(patch, { about, marked, context }, []));
+  const accepted = accepts.map((patch) => sampleOf(withAbsent(patch, at), { about, marked, context }, []));
   const said = { title: undefined, why: undefined, mend: undefined, alcance: undefined, expected: undefined };
   return { at, ...said, refuses, rejected, accepted };
 }

@@ -10,7 +10,7 @@ import type { JsonDocument, JsonValue } from '../layout/json-value.ts';
 import { DECLARED, HOSTS, NAMES } from '../layout/plan-corpo.ts';
 import { readCorpo } from '../layout/read-corpo.ts';
 import { elementsOf, type Group, type Item, type Leaf } from '../layout/vocabulary.ts';
-import { exampleJson, exampleXml } from '../rules/example.ts';
+import { exampleJson, exampleXml, patched } from '../rules/example.ts';
 import type { Patch } from '../rules/rule.ts';
 import { EXAMPLE_FACTS, type ExampleLine, isJsonOnly, linesOf } from '../rules/trial.ts';
 
@@ -33,6 +33,15 @@ export type View = {
 /** `codes`: what the law answers to it; nothing when it is accepted. */
 export function sampleOf(patch: Patch, view: View, codes: readonly string[]): Sample {
   return { xml: isJsonOnly(patch) ? undefined : xmlOf(patch, view), json: jsonOf(patch, view, codes) };
+}
+
+/** The patch that also takes away, where it is not there anyway, the element that a case is about: so it is shown to be absent. */
+export function withAbsent(patch: Patch, at: string | undefined): Patch {
+  if (at === undefined || elementAt(at)?.kind !== 'leaf') return patch;
+  const leaves = patched(patch);
+  const group = at.slice(0, at.lastIndexOf('/') + 1);
+  const isAbsent = !leaves.has(at) && [...leaves.keys()].some((leaf) => leaf.startsWith(group));
+  return isAbsent ? { ...patch, [at]: null } : patch;
 }
 
 /** How a form writes what is not there, and a group that nobody need see. */
@@ -153,18 +162,20 @@ function jsonOf(patch: Patch, { about, marked, context }: View, codes: readonly 
   const kept = setBy(patch).flatMap((path) => camposAt(path));
   const declared = Object.keys(patch).flatMap((path) => (path.startsWith('=') ? [slashed(path.slice(1))] : []));
   const set = [...kept, ...declared];
+  // One property may stand for what was taken away and for what took its place.
+  const removed = removedBy(patch)
+    .flatMap(camposAt)
+    .filter((campo) => !set.includes(campo));
+  // Two documents of a party cannot both be shown, the one that is there and the one that was.
+  const whole = exampleJson(withPlaceholders(patch));
   const chosen = {
     set,
-    // One property may stand for what was taken away and for what took its place.
-    removed: removedBy(patch)
-      .flatMap(camposAt)
-      .filter((campo) => !set.includes(campo)),
+    removed: whole === undefined ? [] : removed,
     about: about.flatMap(camposAt),
     marked: new Set([...marked].flatMap(camposAt)),
     context: new Set([...context].flatMap(camposAt)),
   };
-  // Two documents of a party cannot both be shown, the one that is there and the one that was.
-  return fragmentOf(jsonLinesOf(exampleJson(withPlaceholders(patch)) ?? text), chosen, JSON_FORM);
+  return fragmentOf(jsonLinesOf(whole ?? text), chosen, JSON_FORM);
 }
 
 /** What the body is answered, in order of code; nothing when it is accepted. */

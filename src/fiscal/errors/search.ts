@@ -8,12 +8,10 @@ import type { PublicError } from './row.ts';
 /** Longer questions are cut: no title has so many characters. */
 export const SEARCH_MAX = 80;
 
-/** Without accents, in lower case. */
+/** Without accents, in lower case, and the plural in -ões as its singular. */
 export function folded(text: string): string {
-  return text
-    .normalize('NFD')
-    .replace(/[\u0300-\u036f]/g, '')
-    .toLowerCase();
+  const bare = text.normalize('NFD').replace(/[\u0300-\u036f]/g, '');
+  return bare.toLowerCase().replace(/oes\b/g, 'ao');
 }
 
 export type Searchable = {
