@@ -441,6 +441,17 @@ describe('a property that does not exist', () => {
     });
   }
 
+  test('beside the right one hides nothing that is wrong there', () => {
+    const faults = faultsOf({ valorServico: '1.00', valor_servico: 'mil' });
+    assert.deepEqual(
+      faults.map(({ codigo, campo }) => [codigo, campo]),
+      [
+        ['E0010', 'valorServico'],
+        ['E0001', 'valor_servico'],
+      ],
+    );
+  });
+
   test('in another group is told where it belongs', () => {
     for (const [name, right] of [
       ['tomador_cep', 'tomador_endereco.cep'],

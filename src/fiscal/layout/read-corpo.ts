@@ -192,10 +192,13 @@ class Body {
     if (meant?.kind === 'declaracao') {
       at = `${NOTE_BASE}/${meant.note}`;
     } else if (meant !== undefined) {
-      if (!known.has(meant.name) && value.kind !== 'null') known.set(meant.name, value);
       const paths = meant.kind === 'campo' ? meant.paths : [meant.path];
       at = `${xpath}/${paths[0]}`;
-      for (const path of paths) this.#explain(`${xpath}/${path}`);
+      // What is there under its right name has mistakes of its own.
+      if (!known.has(meant.name)) {
+        if (value.kind !== 'null') known.set(meant.name, value);
+        for (const path of paths) this.#explain(`${xpath}/${path}`);
+      }
     }
     this.#tell({ ...fault, xpath: at, campo }, offset);
   }
