@@ -166,8 +166,9 @@ export const ROUTES: readonly Route[] = [
   row({
     method: 'POST',
     path: ISSUE_PATH,
-    summary: 'Emite a NFS-e de uma DPS do leiaute 1.01.',
-    takes: ['application/xml', 'text/xml'],
+    summary:
+      'Emite a NFS-e de uma DPS do leiaute 1.01, em XML assinado, ou em JSON com a assinatura em X-DPS-Assinatura.',
+    takes: ['application/xml', 'text/xml', 'application/json'],
     status: 201,
     fields: {
       status: STATUS,
@@ -178,7 +179,7 @@ export const ROUTES: readonly Route[] = [
       avisos: { type: 'Aviso[]', about: 'O que não impediu a emissão e convém saber; quase sempre vazio.' },
     },
     headers: ['Location'],
-    codes: ['E003', 'E201', 'E110', 'E901', 'E101', 'E102', 'E103', 'E0014'],
+    codes: ['E003', 'E201', 'E110', 'E901', 'E9002', 'E9003', 'E9006', 'E9007', 'E101', 'E102', 'E103', 'E0014'],
     judges: true,
     handle: issue,
   }),
@@ -187,11 +188,11 @@ export const ROUTES: readonly Route[] = [
     path: `${ISSUE_PATH}/validacao`,
     summary:
       'Ensaio: confere uma DPS como a emissão conferiria e responde os valores com cada passo do cálculo, ou todos os erros de uma vez. Nenhum número é usado e nada é gravado.',
-    takes: ['application/xml', 'text/xml'],
+    takes: ['application/xml', 'text/xml', 'application/json'],
     status: 200,
     fields: { status: STATUS, ...VALIDACAO_FIELDS },
     headers: [],
-    codes: ['E003', 'E201', 'E110', 'E901', 'E101', 'E102', 'E103', 'E0014'],
+    codes: ['E003', 'E201', 'E110', 'E901', 'E9002', 'E9003', 'E9006', 'E9007', 'E101', 'E102', 'E103', 'E0014'],
     judges: true,
     handle: validate,
   }),
