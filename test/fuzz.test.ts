@@ -191,3 +191,19 @@ const anyXml: fc.Arbitrary<string> = fc.letrec<{ node: string; element: string }
     )
     .map(([name, attribute, inside]) => `<${name}${attribute}>${inside.join('')}</${name}>`),
 })).element;
+
+/** What once got a wrong answer, or none. */
+describe('cases that failed once', () => {
+  test('a property with white space in its name is told between quotation marks', async () => {
+    const names = {
+      ' ': 'A propriedade " "',
+      ' numero_dps': 'A propriedade " numero_dps"',
+      '': 'A propriedade de nome vazio',
+    };
+    for (const [name, subject] of Object.entries(names)) {
+      const { status, text } = await assertAnswered(nfse(JSON.stringify({ [name]: null }), 'application/json'));
+      assert.equal(status, 422);
+      assert.ok(JSON.parse(text).mensagem.startsWith(`${subject} não é um campo do corpo JSON`), text);
+    }
+  });
+});

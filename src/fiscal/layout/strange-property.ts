@@ -40,7 +40,7 @@ export function strangeProperty(name: string, value: JsonValue, host: Host): Str
   const fault = (say: string, esperado?: string, right?: string): Fault => ({
     codigo: 'E0010',
     xpath: '',
-    mensagem: `${shown === '' ? 'A propriedade de nome vazio' : shown} não é um campo ${where}: ${say}.`,
+    mensagem: `${subjectOf(shown)} não é um campo ${where}: ${say}.`,
     encontrado: `"${shown}"`,
     ...(esperado === undefined ? {} : { esperado }),
     ...(right !== undefined && isShort(value) ? { correcao: `"${right}": ${asJson(value)}` } : {}),
@@ -75,6 +75,12 @@ export function strangeProperty(name: string, value: JsonValue, host: Host): Str
   const near = nearestName(snake, [...host.items.keys()]) ?? sameWords(snake, [...host.items.keys()]);
   if (near !== undefined) return rightly(near);
   return { fault: fault('retire-o, ou use um dos nomes que existem ali, que esperado lista', allowed) };
+}
+
+/** White space in a name is seen only between quotation marks. */
+function subjectOf(shown: string): string {
+  if (shown === '') return 'A propriedade de nome vazio';
+  return /^\S+$/.test(shown) ? shown : `A propriedade "${shown}"`;
 }
 
 const ELSEWHERE_MAX = 3;
