@@ -7,6 +7,7 @@
  */
 import { ASSINATURA } from './errors/assinatura.ts';
 import { AVISOS, DUPLICIDADE, ESTRUTURA } from './errors/dps.ts';
+import { EVENTOS } from './errors/eventos.ts';
 import type { Alcance, PublicError, Row } from './errors/row.ts';
 import { SERVICO } from './errors/servico.ts';
 import type { AnyRule } from './rules/rule.ts';
@@ -16,7 +17,7 @@ import { faultsOf } from './rules/trial.ts';
 export type { Alcance, PublicError } from './errors/row.ts';
 
 /** What is written down, before the rules have had their say. */
-export const ROWS: readonly Row[] = [...SERVICO, ...ASSINATURA, ...AVISOS, ...ESTRUTURA, ...DUPLICIDADE];
+export const ROWS: readonly Row[] = [...SERVICO, ...ASSINATURA, ...AVISOS, ...ESTRUTURA, ...DUPLICIDADE, ...EVENTOS];
 
 const RULES_BY_CODE = Map.groupBy<string, AnyRule>(ALL_RULES, ({ code }) => code);
 

@@ -453,3 +453,8 @@ export function tipoBySlug(slug: string): TipoEvento | undefined {
 export function tipoByCodigo(codigo: string): TipoEvento | undefined {
   return BY_CODIGO.get(codigo);
 }
+
+/** A request of a type as it is sent, with all its fields filled in. */
+export function exemploDe({ slug, campos }: TipoEvento): Readonly<Record<string, string>> {
+  return Object.fromEntries([['tipo_evento', slug], ...campos.map(({ nome, exemplo }) => [nome, exemplo])]);
+}

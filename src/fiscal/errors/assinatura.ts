@@ -106,7 +106,6 @@ export const ASSINATURA: readonly Row[] = [
       'O tipo do evento é registrado pelo município ou pelo sistema nacional, e não por uma parte da nota: análise fiscal deferida ou indeferida, confirmação tácita, anulação de rejeição, cancelamento, bloqueio e desbloqueio por ofício.',
     comoResolver: 'Procure a prefeitura. O catálogo motivos_evento mostra os tipos que este canal recebe.',
     origem: 'Especificação, Errors: E9016; decisão D-50',
-    reservado: true,
     status: 401,
     transitorio: false,
   },

@@ -76,6 +76,7 @@ export const ESTRUTURA: readonly Row[] = aboutTheDocument([
   },
   {
     codigo: 'E0002',
+    statuses: [422, 400],
     mensagem: 'Valor fora do conjunto ou do intervalo aceito',
     significado:
       'O elemento tem uma lista de valores, ou um máximo, e o que veio está fora: tribISSQN além de 4, alíquota acima de 100. Nos eventos vem com HTTP 400, quando um motivo não é dos que o tipo aceita.',

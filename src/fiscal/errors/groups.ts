@@ -3,6 +3,7 @@
  * stands where its first rule does in the layout; what the layout does not tell, the family of its row does.
  */
 import { ASSINATURA } from './assinatura.ts';
+import { EVENTOS } from './eventos.ts';
 import type { PublicError } from './row.ts';
 import { SERVICO } from './servico.ts';
 
@@ -54,10 +55,12 @@ const HEADINGS = [
   { id: 'imovel', titulo: 'Imóvel', paths: ['IBSCBS/imovel'] },
   { id: 'reembolso', titulo: 'Reembolso, repasse e ressarcimento', paths: ['IBSCBS/valores/gReeRepRes'] },
   { id: 'calculo', titulo: 'IBS e CBS declarados e o cálculo oficial', paths: ['NFSe/infNFSe/IBSCBS'] },
+  { id: 'eventos', titulo: 'Eventos da nota: cancelamento, confirmação, rejeição, bloqueio' },
 ] as const satisfies readonly Heading[];
 
 const REQUISICAO = codesOf(SERVICO);
 const DE_ASSINATURA = codesOf(ASSINATURA);
+const DE_EVENTOS = codesOf(EVENTOS);
 /** Codes of any element, or of the document as a whole, whatever single rules answer with them too. */
 const ESTRUTURA = new Set([
   'E002',
@@ -91,6 +94,7 @@ function headingOf(error: PublicError, fields: readonly string[]): string {
   const { codigo, regras } = error;
   if (ESTRUTURA.has(codigo)) return 'estrutura';
   if (DE_ASSINATURA.has(codigo)) return 'assinatura';
+  if (DE_EVENTOS.has(codigo)) return 'eventos';
   if (REQUISICAO.has(codigo) && !PLACED.has(codigo)) return 'requisicao';
   const [first] = [...(codigo in PLACES ? [PLACES[codigo]!] : []), ...regras.map(({ at }) => at), ...fields];
   return first === undefined ? 'estrutura' : headingAt(first);

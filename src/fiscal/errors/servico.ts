@@ -140,7 +140,6 @@ export const SERVICO: readonly Row[] = [
     transitorio: false,
     origem: 'Especificação, Errors: E302 e Events; decisão D-50',
     nacional: 'O ADN responde aos conflitos entre eventos com códigos próprios, entre eles o E0840.',
-    reservado: true,
   },
   {
     codigo: 'E303',

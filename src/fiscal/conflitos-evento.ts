@@ -1,0 +1,296 @@
+/**
+ * What may be registered on a note after what: the national matrix of events as data, and the judgement over it.
+ *
+ * Judged are only the events that stand on the note; what is still under way stands in nobody's way here (an open
+ * cancellation is the flow's question, {@link openCancelamento}). Matrix: Anexo II v1.01. Its mark "X/V" has no printed
+ * legend: between manifestations it is read as one manifestation a party (E1833), at blocks as refused while the block is in
+ * force. Whether the author is a party of the note is judged in `pedido-evento.ts`.
+ */
+import { type EventoReferido, parseEventoReferido } from './layout/evento.ts';
+import { TIPOS_EVENTO, tipoByCodigo } from './tipos-evento.ts';
+
+/** An event that stands on the note. */
+export type EventoNaNota = {
+  /** `101101`. */
+  readonly codigo: string;
+  readonly numero_sequencial: number;
+  /** CPF or CNPJ. */
+  readonly autor: string;
+  readonly campos: Readonly<Record<string, string>>;
+};
+
+export type EventoQueChega = Omit<EventoNaNota, 'numero_sequencial'> & {
+  /** Of its note; when given, an event that it names must be of the same. */
+  readonly chave_acesso?: string | undefined;
+};
+
+/** Why it is refused: the code of the national rule, and a sentence with what to do. */
+export type Conflito = { readonly codigo: string; readonly mensagem: string };
+
+export type Situacao = 'permitido' | 'proibido' | 'condicional';
+
+// The matrix.
+
+const BLOQUEIO = '305102';
+const DESBLOQUEIO = '305103';
+
+/** Columns of the matrix, the events that arrive. */
+const CHEGAM =
+  '101101 101103 105102 105104 105105 202201 202205 203202 203206 204203 204207 205204 205208 305101 305102 305103'.split(
+    ' ',
+  );
+
+/**
+ * Rows, the events that stand on the note: `Y` accepted, `-` refused, `c` on a condition. A block and an unblock accept everything but
+ * what concerns the kind that they are about, which {@link situacaoOf} tells.
+ */
+const MATRIZ: Readonly<Record<string, string>> = {
+  nenhum: 'YYY--YYYYYYYYYY-',
+  '101101': '----------------',
+  '101103': '---YYYYYYYYYY-YY',
+  '105102': '----------------',
+  '105104': '----------------',
+  '105105': '-----YYYYYYYYYYY',
+  '202201': '--Y---Ycccc-YYYY',
+  '202205': 'YYYYYY-cccc-YYYY',
+  '203202': '--Y--cc-Ycc-YYYY',
+  '203206': 'YYYYYccY-cc-YYYY',
+  '204203': '--Y--cccc-Y-YYYY',
+  '204207': 'YYYYYccccY--YYYY',
+  '205204': '-YYYY--------YYY',
+  '205208': '-YYYYYcYcYcY-YYY',
+  '305101': '----------------',
+  '305102': 'YYYYYYYYYYYYYYYY',
+  '305103': 'YYYYYYYYYYYYYYYY',
+};
+
+const SITUACOES: Readonly<Record<string, Situacao>> = { Y: 'permitido', '-': 'proibido', c: 'condicional' };
+
+/** An event as the matrix knows it: of a block and an unblock, also the kind of event that they are about. */
+export type NaMatriz = { readonly codigo: string; readonly alvo?: string | undefined };
+
+/** One cell of the matrix; `existente` undefined is a note without events. */
+export function situacaoOf(existente: NaMatriz | undefined, chega: NaMatriz): Situacao {
+  if (existente?.codigo === BLOQUEIO && (chega.codigo === BLOQUEIO ? chega.alvo : chega.codigo) === existente.alvo) {
+    return 'condicional';
+  }
+  if (existente?.codigo === DESBLOQUEIO && chega.codigo === DESBLOQUEIO && chega.alvo === existente.alvo) {
+    return 'proibido';
+  }
+  const cell = MATRIZ[existente?.codigo ?? 'nenhum']?.[CHEGAM.indexOf(chega.codigo)];
+  if (cell === undefined) throw new RangeError(`${existente?.codigo} and ${chega.codigo} are not both types of events`);
+  return SITUACOES[cell]!;
+}
+
+/** The code with which the matrix refuses what arrives. */
+const RECUSAS: Readonly<Record<string, string>> = {
+  '101101': 'E0840',
+  '105102': 'E0845',
+  '101103': 'E0848',
+  '105104': 'E0852',
+  '105105': 'E0855',
+  '202201': 'E0860',
+  '203202': 'E0861',
+  '204203': 'E0862',
+  '205204': 'E0863',
+  '202205': 'E0864',
+  '203206': 'E0866',
+  '204207': 'E0868',
+  '205208': 'E0870',
+  '305101': 'E1960',
+  '305102': 'E1965',
+  '305103': 'E1970',
+};
+
+// The judgement.
+
+/** Why an event is refused on a note with these events, in the order in which they were processed; undefined: it is accepted. */
+export function conflictOf(onNote: readonly EventoNaNota[], arriving: EventoQueChega): Conflito | undefined {
+  return (
+    annulledTwice(onNote, arriving) ??
+    refusedByMatrix(onNote, arriving) ??
+    manifestedBefore(onNote, arriving) ??
+    blocked(onNote, arriving) ??
+    withoutRequest(onNote, arriving) ??
+    withoutRejection(onNote, arriving) ??
+    blockedTwice(onNote, arriving) ??
+    withoutBlock(onNote, arriving)
+  );
+}
+
+function refusedByMatrix(onNote: readonly EventoNaNota[], arriving: EventoQueChega): Conflito | undefined {
+  const before = hindranceTo(onNote, arriving.codigo);
+  if (before === undefined) return undefined;
+  const mensagem = `A nota já tem o evento ${slugOf(before.codigo)}, e depois dele não se registra ${slugOf(arriving.codigo)}. ${adviceOn(onNote, arriving)}`;
+  return { codigo: RECUSAS[arriving.codigo]!, mensagem };
+}
+
+/** The first event of the note after which the matrix refuses a kind of event, whatever it says. */
+function hindranceTo(onNote: readonly EventoNaNota[], codigo: string): EventoNaNota | undefined {
+  const isAnswered = onNote.some((one) => one.codigo === '105105');
+  return onNote.find((one) => {
+    // Blocks and unblocks refuse by what they are about, below.
+    if (one.codigo === BLOQUEIO || one.codigo === DESBLOQUEIO) return false;
+    // The request for a fiscal analysis hinders only while it is not answered; then the answer does.
+    if (one.codigo === '101103' && isAnswered) return false;
+    return situacaoOf(one, { codigo }) === 'proibido';
+  });
+}
+
+/** Ways to end a note that an integrator has, in the order in which they are thought of. */
+const CANCELAMENTOS = ['101101', '105102', '101103'];
+
+function adviceOn(onNote: readonly EventoNaNota[], { codigo }: EventoQueChega): string {
+  const has = (other: string): boolean => onNote.some((one) => one.codigo === other);
+  if (onNote.some((one) => tipoByCodigo(one.codigo)?.cancela))
+    return 'A nota está cancelada e não recebe mais eventos.';
+  if (!CANCELAMENTOS.includes(codigo)) return 'Consulte os eventos da nota antes de registrar outro.';
+  if (has('101103') && !has('105105')) return 'Espere a decisão da prefeitura sobre a análise fiscal pedida.';
+  const others = CANCELAMENTOS.filter(
+    (other) => other !== codigo && hindranceTo(onNote, other) === undefined && !isBlocked(onNote, other),
+  );
+  if (others.length > 0) return `A nota ainda aceita ${others.map(slugOf).join(' e ')}.`;
+  return 'Procure a prefeitura, que pode cancelar a nota por ofício.';
+}
+
+const REJEICOES = new Set(['202205', '203206', '204207']);
+
+/** E1833: one party in two roles, or the party whose rejection was annulled and that rejects again. */
+function manifestedBefore(onNote: readonly EventoNaNota[], arriving: EventoQueChega): Conflito | undefined {
+  const before = onNote.find((one) => {
+    if (one.codigo === BLOQUEIO || situacaoOf(one, { codigo: arriving.codigo }) !== 'condicional') {
+      return false;
+    }
+    const manifestation = one.codigo === '205208' ? rejectionNamedBy(one, onNote) : one;
+    return manifestation?.autor === arriving.autor;
+  });
+  if (before === undefined) return undefined;
+  const mensagem =
+    before.codigo === '205208'
+      ? `A rejeição desta parte já foi anulada, e ela não rejeita a nota outra vez. Ela ainda pode confirmá-la; para outra solução procure a prefeitura.`
+      : `Esta parte já se manifestou sobre a nota, com o evento ${slugOf(before.codigo)}, e cada parte se manifesta uma vez.`;
+  return { codigo: 'E1833', mensagem };
+}
+
+/** A kind of event that a block in force keeps out. */
+function blocked(onNote: readonly EventoNaNota[], arriving: EventoQueChega): Conflito | undefined {
+  if (!isBlocked(onNote, arriving.codigo)) return undefined;
+  const mensagem = `A prefeitura bloqueou o registro de ${slugOf(arriving.codigo)} nesta nota (${slugOf(BLOQUEIO)}). Procure a prefeitura; o evento volta a ser aceito depois do desbloqueio.`;
+  return { codigo: RECUSAS[arriving.codigo]!, mensagem };
+}
+
+const SEM_SOLICITACAO: Readonly<Record<string, string>> = { '105104': 'E0853', '105105': 'E0856' };
+
+function withoutRequest(onNote: readonly EventoNaNota[], { codigo }: EventoQueChega): Conflito | undefined {
+  const refusal = SEM_SOLICITACAO[codigo];
+  if (refusal === undefined || onNote.some((one) => one.codigo === '101103')) return undefined;
+  const mensagem = `A nota não tem ${slugOf('101103')} à espera de decisão, e sem ela não se registra ${slugOf(codigo)}. Para cancelar a nota sem solicitação use ${slugOf('305101')}.`;
+  return { codigo: refusal, mensagem };
+}
+
+/** E1835: the rejection that is to be annulled was annulled already. */
+function annulledTwice(onNote: readonly EventoNaNota[], arriving: EventoQueChega): Conflito | undefined {
+  if (arriving.codigo !== '205208') return undefined;
+  const rejection = rejectionNamedBy(arriving, onNote);
+  const before = onNote.filter(({ codigo }) => codigo === '205208');
+  if (rejection === undefined || !before.some((one) => rejectionNamedBy(one, onNote) === rejection)) return undefined;
+  return { codigo: 'E1835', mensagem: `A rejeição ${slugOf(rejection.codigo)} já foi anulada; uma anulação basta.` };
+}
+
+function withoutRejection(onNote: readonly EventoNaNota[], arriving: EventoQueChega): Conflito | undefined {
+  if (arriving.codigo !== '205208' || rejectionNamedBy(arriving, onNote) !== undefined) return undefined;
+  const there = onNote.filter(({ codigo }) => REJEICOES.has(codigo)).map(({ codigo }) => slugOf(codigo));
+  const which = there.length === 0 ? 'Ela não tem nenhuma.' : `As que ela tem: ${there.join(', ')}.`;
+  const mensagem = `A nota não tem a rejeição que id_evento_rejeicao aponta. ${which}`;
+  return { codigo: 'E1963', mensagem };
+}
+
+function rejectionNamedBy(
+  { campos, chave_acesso }: { campos: EventoNaNota['campos']; chave_acesso?: string | undefined },
+  onNote: readonly EventoNaNota[],
+): EventoNaNota | undefined {
+  const referido = referidoBy(campos.id_evento_rejeicao, chave_acesso);
+  if (referido === undefined || !REJEICOES.has(referido.codigo)) return undefined;
+  return onNote.find((one) => isNamed(one, referido));
+}
+
+// Blocks.
+
+/** The kind of event that a block is about. */
+function alvoOf({ campos }: Pick<EventoNaNota, 'campos'>): string | undefined {
+  return campos.codigo_evento_bloqueado?.slice(1);
+}
+
+/** Blocks that no unblock has lifted, oldest first. */
+function blocksInForce(onNote: readonly EventoNaNota[]): readonly EventoNaNota[] {
+  let inForce: readonly EventoNaNota[] = [];
+  for (const one of onNote) {
+    if (one.codigo === BLOQUEIO) inForce = [...inForce, one];
+    if (one.codigo !== DESBLOQUEIO) continue;
+    const referido = referidoBy(one.campos.id_evento_bloqueio);
+    // Without its sequence a block could be named only while it was alone.
+    const lifted = inForce.findLast((block) => referido !== undefined && isNamed(block, referido));
+    inForce = inForce.filter((block) => block !== lifted);
+  }
+  return inForce;
+}
+
+/** Whether a kind of event is kept out. */
+function isBlocked(onNote: readonly EventoNaNota[], codigo: string): boolean {
+  return blocksInForce(onNote).some((block) => alvoOf(block) === codigo);
+}
+
+function blockedTwice(onNote: readonly EventoNaNota[], arriving: EventoQueChega): Conflito | undefined {
+  if (arriving.codigo !== BLOQUEIO) return undefined;
+  const alvo = alvoOf(arriving);
+  if (alvo === undefined || !isBlocked(onNote, alvo)) return undefined;
+  const mensagem = `O registro de ${slugOf(alvo)} já está bloqueado nesta nota; para bloqueá-lo de novo é preciso antes desbloqueá-lo.`;
+  return { codigo: 'E1967', mensagem };
+}
+
+function withoutBlock(onNote: readonly EventoNaNota[], arriving: EventoQueChega): Conflito | undefined {
+  if (arriving.codigo !== DESBLOQUEIO) return undefined;
+  const referido = referidoBy(arriving.campos.id_evento_bloqueio, arriving.chave_acesso);
+  const named = onNote.filter((one) => one.codigo === BLOQUEIO && referido !== undefined && isNamed(one, referido));
+  const inForce = blocksInForce(onNote).filter((block) => named.includes(block));
+  if (inForce.length === 1) return undefined;
+  if (inForce.length > 1) {
+    const sequences = inForce.map(({ numero_sequencial }) => numero_sequencial).join(', ');
+    const mensagem = `A nota tem mais de um bloqueio em vigor (números sequenciais ${sequences}); informe em id_evento_bloqueio o identificador com o número sequencial de 3 algarismos.`;
+    return { codigo: 'E1976', mensagem };
+  }
+  if (named.length > 0)
+    return { codigo: 'E1978', mensagem: 'O bloqueio que id_evento_bloqueio aponta já foi levantado.' };
+  return { codigo: 'E1976', mensagem: 'A nota não tem o bloqueio que id_evento_bloqueio aponta.' };
+}
+
+function referidoBy(id: string | undefined, chave_acesso?: string): EventoReferido | undefined {
+  const referido = id === undefined ? undefined : parseEventoReferido(id);
+  return chave_acesso === undefined || referido?.chave_acesso === chave_acesso ? referido : undefined;
+}
+
+function isNamed({ codigo, numero_sequencial }: EventoNaNota, referido: EventoReferido): boolean {
+  return codigo === referido.codigo && (referido.numero_sequencial ?? numero_sequencial) === numero_sequencial;
+}
+
+function slugOf(codigo: string): string {
+  return TIPOS_EVENTO.find((tipo) => tipo.codigo === codigo)?.slug ?? codigo;
+}
+
+// What the specification refuses before the matrix is asked (E302).
+
+/** An event for a note that is `cancelada`. */
+export function cancelledNota(codigo: string): Conflito {
+  return { codigo: 'E302', mensagem: `A nota já está cancelada, e não se registra ${slugOf(codigo)} nela.` };
+}
+
+/** A cancellation while another one of the note is not at its end. */
+export function openCancelamento(aberto: {
+  readonly codigo: string;
+  readonly numero_sequencial: number;
+  readonly estado: string;
+}): Conflito {
+  const { codigo, numero_sequencial, estado } = aberto;
+  const mensagem = `Outro cancelamento desta nota está em andamento: ${slugOf(codigo)} número ${numero_sequencial}, ${estado}. Espere o seu resultado, que a consulta dos eventos mostra.`;
+  return { codigo: 'E302', mensagem };
+}

@@ -1,0 +1,202 @@
+/**
+ * Codes of the national rules about events, which the request of an event is answered with when the events on the note rule
+ * it out. The same codes come back from the national environment, in `codigo_retorno` and `erros_adn` of the event.
+ */
+import { aboutTheDocument, type Row } from './row.ts';
+
+/** One kind of event that does not come after certain others. */
+function depoisDe(codigo: string, evento: string, significado: string, comoResolver: string): EventoRow {
+  return {
+    codigo,
+    mensagem: `${evento} não é aceito depois de um evento que a nota já tem`,
+    significado,
+    comoResolver,
+    origem: `Anexo II, ${codigo}; decisão D-54`,
+  };
+}
+
+type EventoRow = Omit<Row, 'status' | 'transitorio'>;
+
+const MANIFESTACAO =
+  'Consulte os eventos da nota. Numa nota cancelada, ou já confirmada tacitamente, não há o que manifestar; se a manifestação anterior está errada, procure a prefeitura.';
+
+export const EVENTOS: readonly Row[] = aboutTheDocument([
+  {
+    codigo: 'E0813',
+    mensagem: 'O CNPJ do autor não é o da parte que registra este evento',
+    significado:
+      'Cada tipo de evento tem o seu autor: o prestador cancela, confirma ou rejeita a própria nota; o tomador e o intermediário confirmam ou rejeitam a que receberam. O CNPJ de cnpj_autor não é o dessa parte, ou a nota não tem essa parte identificada por CNPJ. Compara-se a raiz, de 8 posições.',
+    comoResolver:
+      'Retire cnpj_autor, e o serviço usa o documento da parte; ou registre o evento da parte certa: confirmacao_tomador do tomador, confirmacao_prestador do prestador.',
+    origem: 'Anexo II, E0813; especificação, Events: autor inferido',
+  },
+  {
+    codigo: 'E0816',
+    mensagem: 'O CPF do autor não é o da parte que registra este evento',
+    significado:
+      'O mesmo que o E0813, quando o autor vem em cpf_autor. Comparam-se os 11 algarismos. Também responde assim o evento de uma parte que a nota não tem.',
+    comoResolver: 'Retire cpf_autor, e o serviço usa o documento da parte; ou registre o evento da parte certa.',
+    origem: 'Anexo II, E0816; especificação, Events: autor inferido',
+  },
+  depoisDe(
+    'E0840',
+    'O cancelamento',
+    'A nota tem um evento depois do qual ela não se cancela por este caminho: uma confirmação, uma solicitação de análise fiscal, o indeferimento dela, uma anulação de rejeição ou outro cancelamento; ou a prefeitura bloqueou o cancelamento. A mensagem diz qual.',
+    'A mensagem diz o que a nota ainda aceita: em geral a substituição ou a solicitação de análise fiscal. Sem nenhum dos dois, a prefeitura pode cancelar por ofício.',
+  ),
+  depoisDe(
+    'E0845',
+    'O cancelamento por substituição',
+    'A nota está cancelada, tem uma solicitação de análise fiscal ou o indeferimento dela, ou a prefeitura bloqueou a substituição.',
+    'Com uma análise em andamento, espere a decisão. Indeferida a análise, ou com o bloqueio, procure a prefeitura.',
+  ),
+  depoisDe(
+    'E0848',
+    'A solicitação de análise fiscal para cancelamento',
+    'A nota está cancelada, foi confirmada por uma das partes, ou já tem uma solicitação, pendente ou indeferida.',
+    'Espere a decisão da solicitação que existe. Numa nota confirmada use a substituição, se couber, ou procure a prefeitura.',
+  ),
+  depoisDe(
+    'E0852',
+    'O deferimento da análise fiscal',
+    'A nota está cancelada, foi confirmada por uma das partes, a solicitação já foi decidida, ou o deferimento está bloqueado. O evento é da prefeitura.',
+    'Consulte os eventos da nota. Para cancelar sem a solicitação, a prefeitura usa o cancelamento por ofício.',
+  ),
+  {
+    codigo: 'E0853',
+    mensagem: 'Não há solicitação de análise fiscal para deferir',
+    significado: 'O cancelamento só se defere quando a nota tem uma solicitação de análise fiscal à espera de decisão.',
+    comoResolver:
+      'O prestador registra antes solicitacao_analise_fiscal_para_cancelamento; sem ela, a prefeitura usa o cancelamento por ofício.',
+    origem: 'Anexo II, E0853; decisão D-54',
+  },
+  depoisDe(
+    'E0855',
+    'O indeferimento da análise fiscal',
+    'A nota está cancelada, foi confirmada por uma das partes, a solicitação já foi decidida, ou o indeferimento está bloqueado. O evento é da prefeitura.',
+    'Consulte os eventos da nota: a decisão anterior vale.',
+  ),
+  {
+    codigo: 'E0856',
+    mensagem: 'Não há solicitação de análise fiscal para indeferir',
+    significado: 'Só se indefere uma solicitação de análise fiscal que está à espera de decisão.',
+    comoResolver: 'Confira a chave da nota; se ela não tem solicitação, não há o que indeferir.',
+    origem: 'Anexo II, E0856; decisão D-54',
+  },
+  depoisDe(
+    'E0860',
+    'A confirmação do prestador',
+    'A nota está cancelada, já foi confirmada pelo prestador, ou tem confirmação tácita.',
+    MANIFESTACAO,
+  ),
+  depoisDe(
+    'E0861',
+    'A confirmação do tomador',
+    'A nota está cancelada, já foi confirmada pelo tomador, ou tem confirmação tácita.',
+    MANIFESTACAO,
+  ),
+  depoisDe(
+    'E0862',
+    'A confirmação do intermediário',
+    'A nota está cancelada, já foi confirmada pelo intermediário, ou tem confirmação tácita.',
+    MANIFESTACAO,
+  ),
+  depoisDe(
+    'E0863',
+    'A confirmação tácita',
+    'A nota está cancelada ou uma das partes já se manifestou, e então não há silêncio a que dar efeito. O evento é da prefeitura.',
+    'Consulte os eventos da nota: valem as manifestações que ela tem.',
+  ),
+  depoisDe(
+    'E0864',
+    'A rejeição do prestador',
+    'A nota está cancelada, já foi rejeitada pelo prestador, ou tem confirmação tácita.',
+    MANIFESTACAO,
+  ),
+  depoisDe(
+    'E0866',
+    'A rejeição do tomador',
+    'A nota está cancelada, já foi rejeitada pelo tomador, ou tem confirmação tácita.',
+    MANIFESTACAO,
+  ),
+  depoisDe(
+    'E0868',
+    'A rejeição do intermediário',
+    'A nota está cancelada, já foi rejeitada pelo intermediário, ou tem confirmação tácita.',
+    MANIFESTACAO,
+  ),
+  depoisDe(
+    'E0870',
+    'A anulação da rejeição',
+    'A nota está cancelada, tem confirmação tácita, ou já tem uma anulação de rejeição. O evento é da prefeitura.',
+    'Consulte os eventos da nota: uma nota tem no máximo uma anulação.',
+  ),
+  {
+    codigo: 'E1833',
+    mensagem: 'A parte já se manifestou sobre a nota',
+    significado:
+      'Cada parte se manifesta uma vez. Esta já confirmou ou rejeitou a nota noutro papel, ou quer rejeitar outra vez a nota cuja rejeição foi anulada.',
+    comoResolver:
+      'Consulte os eventos da nota. Depois de anulada a rejeição, a parte ainda pode confirmar a nota; para rejeitá-la de novo, procure a prefeitura.',
+    origem: 'Anexo II, E1833; decisão D-54',
+  },
+  {
+    codigo: 'E1835',
+    mensagem: 'A rejeição já foi anulada',
+    significado: 'Cada rejeição se anula uma vez, e a que id_evento_rejeicao aponta já foi. O evento é da prefeitura.',
+    comoResolver: 'Confira o identificador; se é essa a rejeição, não há o que anular.',
+    origem: 'Anexo II, E1835; decisão D-54',
+  },
+  depoisDe(
+    'E1960',
+    'O cancelamento por ofício',
+    'A nota está cancelada, tem uma solicitação de análise fiscal sem decisão, ou o cancelamento por ofício está bloqueado. O evento é da prefeitura.',
+    'Decida antes a solicitação, deferindo-a ou indeferindo-a, ou levante o bloqueio.',
+  ),
+  {
+    codigo: 'E1963',
+    mensagem: 'Não há na nota a rejeição que se quer anular',
+    significado:
+      'id_evento_rejeicao não é o identificador de uma rejeição processada desta nota, pelo prestador, pelo tomador ou pelo intermediário. O evento é da prefeitura.',
+    comoResolver:
+      'Consulte os eventos da nota e monte o identificador: EVT, a chave, o código do tipo (202205, 203206 ou 204207) e o número sequencial com 3 algarismos.',
+    origem: 'Anexo II, E1963; decisão D-54',
+  },
+  depoisDe(
+    'E1965',
+    'O bloqueio por ofício',
+    'A nota está cancelada, e não há registro que bloquear. O evento é da prefeitura.',
+    'Confira a chave da nota.',
+  ),
+  {
+    codigo: 'E1967',
+    mensagem: 'Esse tipo de evento já está bloqueado na nota',
+    significado:
+      'A nota tem em vigor um bloqueio do mesmo tipo de evento. Bloqueios de tipos diferentes convivem. O evento é da prefeitura.',
+    comoResolver: 'O bloqueio que existe basta. Para trocá-lo, registre antes o desbloqueio dele.',
+    origem: 'Anexo II, E1967; decisão D-54',
+  },
+  depoisDe(
+    'E1970',
+    'O desbloqueio por ofício',
+    'A nota está cancelada, e não há registro que desbloquear. O evento é da prefeitura.',
+    'Confira a chave da nota.',
+  ),
+  {
+    codigo: 'E1976',
+    mensagem: 'Não há na nota o bloqueio que se quer levantar',
+    significado:
+      'id_evento_bloqueio não é o identificador de um bloqueio processado desta nota; ou ela tem mais de um em vigor, e o identificador, sem o número sequencial, não diz qual. O evento é da prefeitura.',
+    comoResolver:
+      'Consulte os eventos da nota e monte o identificador: EVT, a chave, 305102 e o número sequencial do bloqueio com 3 algarismos.',
+    origem: 'Anexo II, E1976; decisão D-54',
+  },
+  {
+    codigo: 'E1978',
+    mensagem: 'O bloqueio já foi levantado',
+    significado:
+      'Um desbloqueio anterior já levantou o bloqueio que id_evento_bloqueio aponta. O evento é da prefeitura.',
+    comoResolver: 'Não há o que desbloquear; se o tipo foi bloqueado de novo, use o identificador do novo bloqueio.',
+    origem: 'Anexo II, E1978; decisão D-54',
+  },
+]);

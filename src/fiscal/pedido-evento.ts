@@ -1,0 +1,425 @@
+/**
+ * Reads the request of an event: the JSON body becomes type, author and fields, or every fault of it with property, line and
+ * column; and says in whose name it is registered.
+ *
+ * What a type asks is told in `tipos-evento.ts`. A required field that is missing and a value outside its list are answered
+ * with 400, all else that is wrong with 422 (D-50). Whether the events of the note let it in is judged in `conflitos-evento.ts`.
+ */
+import { documentoKind, maskDocumento, parseChave } from './chave.ts';
+import { type Fault, quoted } from './fault.ts';
+import { checkText } from './layout/check-text.ts';
+import { type JsonDocument, type JsonMember, type JsonValue, kindOf } from './layout/json-value.ts';
+import { nearestName } from './layout/read.ts';
+import { T } from './layout/simple-types.ts';
+import {
+  type AutorEvento,
+  type CampoEvento,
+  TIPOS_EVENTO,
+  type TipoEvento,
+  tipoByCodigo,
+  tipoBySlug,
+} from './tipos-evento.ts';
+
+/** Through which door a request comes: that of the integrators takes no type by office (E9016). */
+export type CanalEvento = 'integrador' | 'municipio';
+
+export type PedidoEvento = {
+  readonly tipo: TipoEvento;
+  /** `cnpj_autor` or `cpf_autor`, when one was sent. */
+  readonly autor: string | undefined;
+  /** By the names of the JSON body; what was not sent is not there. */
+  readonly campos: Readonly<Record<string, string>>;
+};
+
+export type PedidoReading =
+  | { readonly pedido: PedidoEvento }
+  /** `status` is that of the first fault. */
+  | { readonly status: 400 | 401 | 422; readonly faults: readonly [Fault, ...Fault[]] };
+
+type Found = { readonly fault: Fault; readonly status: 400 | 401 | 422; readonly offset: number };
+
+/** More faults than this are not listed. */
+const FAULTS_MAX = 100;
+/** A longer name is not compared with anything. */
+const NAME_MAX = 80;
+
+const BASE = '/pedRegEvento/infPedReg';
+const AUTORES = ['cnpj_autor', 'cpf_autor'] as const;
+
+/** The request that a body makes, or its faults, those of 400 before those of 422. */
+export function readPedido(document: JsonDocument, canal: CanalEvento = 'integrador'): PedidoReading {
+  const { value } = document;
+  if (value.kind !== 'object') {
+    const mensagem = `O corpo é ${kindOf(value)}; o registro de um evento pede um objeto JSON, que começa com {.`;
+    return refused(
+      [
+        found(
+          400,
+          { codigo: 'E003', xpath: '', mensagem, encontrado: kindOf(value), esperado: 'um objeto' },
+          value.offset,
+        ),
+      ],
+      document,
+    );
+  }
+  // null is the same as nothing.
+  const members = value.members.filter((member) => member.value.kind !== 'null');
+  const named = new Map(members.map((member) => [member.name, member]));
+  const type = readTipo(named.get('tipo_evento'), canal, value.offset);
+  const autor = readAutor(named);
+  if ('found' in type) {
+    return refused(type.found.status === 401 ? [type.found] : [type.found, ...autor.found], document);
+  }
+  const { tipo } = type;
+  const strange = members
+    .filter(
+      ({ name }) => name !== 'tipo_evento' && !isOne(AUTORES, name) && !tipo.campos.some(({ nome }) => nome === name),
+    )
+    .map((member) => ({ member, ...strangeMember(member, tipo) }));
+  for (const { member, meant } of strange) {
+    // What a name evidently meant is taken as said, so that it is not also missed.
+    if (meant !== undefined && !named.has(meant)) named.set(meant, member);
+  }
+  const read = readCampos(tipo, named, value.offset);
+  const all = [...strange.map(({ found }) => found), ...autor.found, ...read.found];
+  if (all.length > 0) return refused(all, document);
+  return { pedido: { tipo, autor: autor.documento, campos: read.campos } };
+}
+
+function refused(all: readonly Found[], document: JsonDocument): PedidoReading {
+  const inOrder = [...all].sort((a, b) => a.status - b.status);
+  const [first, ...rest] = inOrder.slice(0, FAULTS_MAX);
+  if (first === undefined) throw new RangeError('A refusal has a fault');
+  const placed = ({ fault, offset }: Found): Fault => ({ ...fault, ...document.positionOf(offset) });
+  return { status: first.status, faults: [placed(first), ...rest.map(placed)] };
+}
+
+function found(status: Found['status'], fault: Fault, offset: number): Found {
+  return { status, fault, offset };
+}
+
+// The type.
+
+function slugsOf(canal: CanalEvento): readonly string[] {
+  return TIPOS_EVENTO.filter(({ porOficio }) => canal === 'municipio' || !porOficio).map(({ slug }) => slug);
+}
+
+function readTipo(
+  member: JsonMember | undefined,
+  canal: CanalEvento,
+  offset: number,
+): { readonly tipo: TipoEvento } | { readonly found: Found } {
+  const slugs = slugsOf(canal);
+  const esperado = `um de: ${slugs.join(', ')}`;
+  const fault = (codigo: string, mensagem: string, more: Partial<Fault> = {}): Fault => {
+    return { codigo, xpath: BASE, campo: 'tipo_evento', mensagem, esperado, ...more };
+  };
+  if (member === undefined) {
+    const mensagem = 'Falta tipo_evento, que diz qual evento se registra.';
+    return { found: found(422, fault('E002', mensagem), offset) };
+  }
+  const { value } = member;
+  if (value.kind !== 'string' && value.kind !== 'number') {
+    const mensagem = `tipo_evento veio como ${kindOf(value)}; aqui vai o nome do tipo, um texto.`;
+    return { found: found(422, fault('E0001', mensagem, { encontrado: kindOf(value) }), value.offset) };
+  }
+  const { text } = value;
+  if (text.trim() === '') {
+    return { found: found(422, fault('E002', 'tipo_evento está vazio.', { encontrado: text }), value.offset) };
+  }
+  const tipo = value.kind === 'string' ? tipoBySlug(text) : undefined;
+  if (tipo === undefined) {
+    const near = text.length > NAME_MAX ? undefined : slugMeantBy(text, slugs);
+    const say = near === undefined ? 'os tipos que existem estão em esperado' : `o nome certo é ${near}`;
+    const mensagem = `"${quoted(text)}" não é um tipo de evento: ${say}.`;
+    const correcao = near === undefined ? {} : { correcao: `"tipo_evento": "${near}"` };
+    return { found: found(422, fault('E0002', mensagem, { encontrado: quoted(text), ...correcao }), value.offset) };
+  }
+  if (tipo.porOficio && canal === 'integrador') {
+    const mensagem = `O evento ${tipo.slug} (${tipo.codigo}) é registrado pela prefeitura, de ofício, e não por este canal. Procure a prefeitura.`;
+    return { found: found(401, fault('E9016', mensagem, { encontrado: tipo.slug }), value.offset) };
+  }
+  return { tipo };
+}
+
+/** The slug that was meant: by its national code, in another spelling, misspelt, or the only one with that word. */
+function slugMeantBy(text: string, slugs: readonly string[]): string | undefined {
+  const snake = snakeOf(text);
+  const byCode = tipoByCodigo(snake.replace(/^e/, ''))?.slug;
+  if (byCode !== undefined && slugs.includes(byCode)) return byCode;
+  const near = nearestName(snake, slugs);
+  if (near !== undefined) return near;
+  const within = slugs.filter((slug) => slug.split('_').includes(snake));
+  return within.length === 1 ? within[0] : undefined;
+}
+
+// The author.
+
+function readAutor(named: ReadonlyMap<string, JsonMember>): {
+  readonly documento: string | undefined;
+  readonly found: readonly Found[];
+} {
+  const sent = AUTORES.flatMap((nome) => named.get(nome) ?? []);
+  const all = sent.flatMap((member) => autorFault(member) ?? []);
+  const [first, second] = sent;
+  if (first !== undefined && second !== undefined) {
+    const mensagem = 'cnpj_autor e cpf_autor não vão juntos: o autor do evento é um só. Deixe um deles, ou nenhum.';
+    const fault = { codigo: 'E203', xpath: `${BASE}/CPFAutor`, campo: 'cpf_autor', mensagem };
+    all.push(found(422, { ...fault, esperado: 'cnpj_autor ou cpf_autor' }, named.get('cpf_autor')!.offset));
+  }
+  const documento = first?.value.kind === 'string' ? first.value.text : undefined;
+  return { documento, found: all };
+}
+
+function autorFault({ name, value }: JsonMember): Found | undefined {
+  const [type, element] = name === 'cpf_autor' ? [T.cpf, 'CPFAutor'] : [T.cnpj, 'CNPJAutor'];
+  const place = { xpath: `${BASE}/${element}`, campo: name, esperado: type.expected };
+  if (value.kind !== 'string') return wrongKind(name, value, place);
+  const problem = checkText(type, value.text);
+  if (problem === undefined) return undefined;
+  const mensagem = `${name} ${problem.problem}; sem o campo, o autor é a parte da nota que registra este tipo de evento.`;
+  const correcao = problem.fix === undefined ? {} : { correcao: `"${name}": ${JSON.stringify(problem.fix)}` };
+  return found(422, { codigo: 'E0003', ...place, mensagem, encontrado: quoted(value.text), ...correcao }, value.offset);
+}
+
+function wrongKind(name: string, value: JsonValue, place: Pick<Fault, 'xpath' | 'campo' | 'esperado'>): Found {
+  if (value.kind !== 'number') {
+    const mensagem = `${name} veio como ${kindOf(value)}; aqui vai um texto.`;
+    return found(422, { codigo: 'E0001', ...place, mensagem, encontrado: kindOf(value) }, value.offset);
+  }
+  const mensagem = `${name} veio como número (${quoted(value.text)}); envie-o entre aspas, com os zeros à esquerda.`;
+  return found(422, { codigo: 'E0001', ...place, mensagem, encontrado: quoted(value.text) }, value.offset);
+}
+
+// The fields.
+
+function readCampos(
+  tipo: TipoEvento,
+  named: ReadonlyMap<string, JsonMember>,
+  offset: number,
+): { readonly campos: Readonly<Record<string, string>>; readonly found: readonly Found[] } {
+  const campos: Record<string, string> = {};
+  const all: Found[] = [];
+  for (const campo of tipo.campos) {
+    const member = named.get(campo.nome);
+    const why = requirementOf(campo, tipo, named);
+    const problem = member === undefined ? missing(campo, tipo, why, offset) : campoFault(campo, tipo, why, member);
+    if (problem !== undefined) all.push(problem);
+    else if (member?.value.kind === 'string') campos[campo.nome] = member.value.text;
+  }
+  return { campos, found: all };
+}
+
+/** Why a field must be there, as it ends a sentence; undefined when it need not. */
+function requirementOf(
+  { obrigatorio, obrigatorioCom }: CampoEvento,
+  { slug }: TipoEvento,
+  named: ReadonlyMap<string, JsonMember>,
+): string | undefined {
+  if (obrigatorio) return `obrigatório em ${slug}`;
+  if (obrigatorioCom === undefined) return undefined;
+  const { campo, valor } = obrigatorioCom;
+  const other = named.get(campo)?.value;
+  return other?.kind === 'string' && other.text === valor ? `obrigatório com ${campo} ${valor}` : undefined;
+}
+
+function missing(campo: CampoEvento, tipo: TipoEvento, why: string | undefined, offset: number): Found | undefined {
+  if (why === undefined) return undefined;
+  const mensagem = `Falta ${campo.nome}, ${why}. Espera-se ${expectedOf(campo)}.`;
+  return found(400, { codigo: 'E002', ...placeOf(campo, tipo), mensagem }, offset);
+}
+
+function campoFault(
+  campo: CampoEvento,
+  tipo: TipoEvento,
+  why: string | undefined,
+  { value }: JsonMember,
+): Found | undefined {
+  const place = placeOf(campo, tipo);
+  if (value.kind !== 'string') return wrongKind(campo.nome, value, place);
+  const { text, offset } = value;
+  const problem = problemOf(campo, text);
+  if (problem === undefined) return undefined;
+  const said = { ...place, encontrado: quoted(text) };
+  if (problem.kind === 'vazio' && why !== undefined) {
+    const mensagem = `${campo.nome} está vazio, e é ${why}. Espera-se ${expectedOf(campo)}.`;
+    return found(400, { codigo: 'E002', ...said, mensagem }, offset);
+  }
+  const correcao = problem.fix === undefined ? {} : { correcao: `"${campo.nome}": ${JSON.stringify(problem.fix)}` };
+  if (campo.opcoes !== undefined) {
+    const mensagem = `${campo.nome} ${problem.problem}: "${quoted(text)}". Em ${tipo.slug} vale ${expectedOf(campo)}.`;
+    return found(400, { codigo: 'E0002', ...said, mensagem, ...correcao }, offset);
+  }
+  const mensagem = `${campo.nome} ${problem.problem}. Espera-se ${expectedOf(campo)}.`;
+  return found(422, { codigo: 'E0003', ...said, mensagem, ...correcao }, offset);
+}
+
+function problemOf({ tipo: type }: CampoEvento, text: string): ReturnType<typeof checkText> {
+  const problem = checkText(type, text);
+  if (problem !== undefined || type !== T.chaveNFSe || parseChave(text) !== undefined) return problem;
+  return { kind: 'formato', problem: 'não é uma chave de acesso: as partes ou o dígito verificador não conferem' };
+}
+
+function placeOf(campo: CampoEvento, { codigo }: TipoEvento): Pick<Fault, 'xpath' | 'campo' | 'esperado'> {
+  return { xpath: `${BASE}/e${codigo}/${campo.elemento}`, campo: campo.nome, esperado: expectedOf(campo) };
+}
+
+/** `1 (Erro na Emissão), 2 (…)`, or what the type of the field says. */
+function expectedOf({ opcoes, tipo: { expected } }: CampoEvento): string {
+  if (opcoes === undefined) return expected;
+  return `um de: ${opcoes.map(({ codigo, descricao }) => `${codigo} (${descricao})`).join(', ')}`;
+}
+
+// Names that do not exist.
+
+/** What the service knows or writes itself, with what to do instead. */
+const NEEDLESS: Readonly<Record<string, string>> = {
+  chave_acesso: 'a nota é a do endereço; retire-o',
+  chave: 'a nota é a do endereço; retire-o',
+  numero_protocolo: 'a nota é a do endereço; retire-o',
+  numero_sequencial: 'o número sequencial é dado pelo serviço; retire-o',
+  id_evento: 'o identificador é dado pelo serviço; retire-o',
+  data_hora_evento: 'a data e hora do evento é a do registro; retire-o',
+  codigo_tipo_evento: 'o código decorre de tipo_evento; retire-o',
+  descricao_evento: 'a descrição decorre de tipo_evento; retire-o',
+  ambiente: 'o ambiente é o do endereço; retire-o',
+  tp_amb: 'o ambiente é o do endereço; retire-o',
+};
+
+/** Names that people are likely to try, and the element that they mean in whatever type has it. */
+const LIKELY: Readonly<Record<string, string>> = {
+  codigo_motivo: 'cMotivo',
+  codigo_justificativa: 'cMotivo',
+  motivo_codigo: 'cMotivo',
+  motivo: 'xMotivo',
+  descricao: 'xMotivo',
+  descricao_motivo: 'xMotivo',
+  justificativa: 'xMotivo',
+  x_just: 'xMotivo',
+  chave_substituta: 'chSubstituta',
+  chave_nota_substituta: 'chSubstituta',
+  chave_acesso_nova: 'chSubstituta',
+};
+
+const LIKELY_AUTOR: Readonly<Record<string, string>> = {
+  cnpj: 'cnpj_autor',
+  autor_cnpj: 'cnpj_autor',
+  cpf: 'cpf_autor',
+  autor_cpf: 'cpf_autor',
+};
+
+/** E0010: a property that the type does not have, and the one that was meant. */
+function strangeMember(
+  { name, offset, value }: JsonMember,
+  tipo: TipoEvento,
+): { readonly found: Found; readonly meant: string | undefined } {
+  const shown = quoted(name);
+  const names = ['tipo_evento', ...AUTORES, ...tipo.campos.map(({ nome }) => nome)];
+  const snake = name.length > NAME_MAX ? '' : snakeOf(name);
+  const needless = Object.hasOwn(NEEDLESS, snake) ? NEEDLESS[snake] : undefined;
+  const meant = needless === undefined && snake !== '' ? nameMeantBy(name, snake, names, tipo) : undefined;
+  const say =
+    needless ?? (meant === undefined ? 'esse nome não existe neste tipo; retire-o' : `o nome certo é ${meant}`);
+  const fault: Fault = {
+    codigo: 'E0010',
+    xpath: BASE,
+    campo: shown,
+    mensagem: `${shown === '' ? 'A propriedade de nome vazio' : shown} não é um campo de ${tipo.slug}: ${say}.`,
+    encontrado: `"${shown}"`,
+    esperado: meant ?? names.join(', '),
+    ...(meant !== undefined && value.kind === 'string' && value.text.length <= CORRECTION_MAX
+      ? { correcao: `"${meant}": ${JSON.stringify(value.text)}` }
+      : {}),
+  };
+  return { found: found(422, fault, offset), meant };
+}
+
+/** A correction repeats what was sent; a long text is not sent back. */
+const CORRECTION_MAX = 300;
+
+function nameMeantBy(name: string, snake: string, names: readonly string[], tipo: TipoEvento): string | undefined {
+  const same = names.find((one) => one === snake);
+  if (same !== undefined) return same;
+  const autor = Object.hasOwn(LIKELY_AUTOR, snake) ? LIKELY_AUTOR[snake] : undefined;
+  if (autor !== undefined) return autor;
+  const likely = Object.hasOwn(LIKELY, snake) ? LIKELY[snake] : undefined;
+  const elemento = likely ?? elementoOfOtherTypes(snake) ?? name;
+  const byElemento = tipo.campos.find((campo) => campo.elemento === elemento)?.nome;
+  return byElemento ?? nearestName(snake, names);
+}
+
+/** The element of a field that another type has: `codigo_motivo_cancelamento` on a rejection. */
+function elementoOfOtherTypes(nome: string): string | undefined {
+  const campos: readonly CampoEvento[] = TIPOS_EVENTO.flatMap((tipo): readonly CampoEvento[] => tipo.campos);
+  return campos.find((campo) => campo.nome === nome)?.elemento;
+}
+
+/** `tipoEvento`, `Tipo Evento` and `tipo-evento` are one name. */
+function snakeOf(name: string): string {
+  return name
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .trim()
+    .replace(/[\s.-]+/g, '_')
+    .toLowerCase();
+}
+
+function isOne(names: readonly string[], name: string): boolean {
+  return names.includes(name);
+}
+
+// In whose name.
+
+/** The documents of those who may be authors; of a party abroad or not identified there is none. */
+export type PartesDaNota = Readonly<Record<AutorEvento, string | undefined>> & {
+  /** CNPJ of the municipality, the author of what is registered by office. */
+  readonly municipio?: string | undefined;
+};
+
+/** Whose document an event bears when its request names no author; undefined when the note has no such party. */
+export function inferAutor({ autor }: TipoEvento, partes: PartesDaNota): string | undefined {
+  return autor === undefined ? partes.municipio : partes[autor];
+}
+
+const CALLED: Readonly<Record<AutorEvento, string>> = {
+  prestador: 'prestador',
+  tomador: 'tomador',
+  intermediario: 'intermediário',
+};
+
+/** The author of the event: the party that its type demands, under the document that was sent or else the note's. */
+export function judgeAutor(
+  { tipo, autor }: PedidoEvento,
+  partes: PartesDaNota,
+): { readonly autor: string } | { readonly fault: Fault } {
+  const expected = inferAutor(tipo, partes);
+  if (expected !== undefined && (autor === undefined || isSameParty(autor, expected))) {
+    return { autor: autor ?? expected };
+  }
+  const isCpf = autor === undefined ? false : documentoKind(autor) === 'CPF';
+  const place = isCpf
+    ? { codigo: 'E0816', xpath: `${BASE}/CPFAutor`, campo: 'cpf_autor' }
+    : { codigo: 'E0813', xpath: `${BASE}/CNPJAutor`, campo: 'cnpj_autor' };
+  const called = tipo.autor === undefined ? 'município' : CALLED[tipo.autor];
+  if (expected === undefined) {
+    const mensagem =
+      tipo.autor === undefined
+        ? `O município não tem CNPJ configurado, e ${tipo.slug} se registra em nome dele.`
+        : `A nota não tem ${called} identificado por CNPJ ou CPF, e ${tipo.slug} se registra em nome dele.`;
+    return { fault: { ...place, mensagem } };
+  }
+  // The document of a party is shown to whoever knows the key of the note.
+  const esperado = maskDocumento(expected);
+  const mensagem = `${tipo.slug} se registra em nome do ${called}, que nesta nota é ${esperado}, e ${place.campo} traz outro documento. Retire ${place.campo}, ou registre o evento da parte certa.`;
+  return { fault: { ...place, mensagem, encontrado: maskDocumento(autor!), esperado } };
+}
+
+const ROOT_LENGTH = 8;
+
+/** A CPF in full, a CNPJ by its root (D-31): the head office may act for a branch. */
+function isSameParty(one: string, other: string): boolean {
+  const kind = documentoKind(one);
+  if (kind === undefined || kind !== documentoKind(other)) return false;
+  return kind === 'CPF' ? one === other : one.slice(0, ROOT_LENGTH) === other.slice(0, ROOT_LENGTH);
+}
