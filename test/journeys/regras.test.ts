@@ -1,12 +1,12 @@
-/** Each example of each rule, and of each structural code, through the real front door. */
+/** Each example of each rule, and of each structural code, through the real front door, in each form that can say it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ERRORS } from '../../src/fiscal/errors.ts';
-import { exampleXml } from '../../src/fiscal/rules/example.ts';
+import { exampleJson, exampleXml } from '../../src/fiscal/rules/example.ts';
 import type { Patch } from '../../src/fiscal/rules/rule.ts';
 import { ALL_RULES } from '../../src/fiscal/rules/rules.ts';
 import { isJsonOnly } from '../../src/fiscal/rules/trial.ts';
-import { emit } from '../support/http.ts';
+import { type Answer, emit, request } from '../support/http.ts';
 import { startTestService } from '../support/service.ts';
 
 type Example = {
@@ -34,32 +34,66 @@ const rejected: readonly Example[] = [
     }),
   ),
   ...tables.flatMap(({ code, rejects, also }) => rejects.map((patch) => ({ code, patch, also, refuses: true }))),
-].filter(({ patch }) => !isJsonOnly(patch));
+];
 const accepted: readonly Example[] = [
   ...ALL_RULES.flatMap(({ code, accepts }) => accepts.map((patch) => ({ code, patch, also: [], refuses: false }))),
   ...tables.flatMap(({ code, accepts }) => accepts.map((patch) => ({ code, patch, also: [], refuses: false }))),
-].filter(({ patch }) => !isJsonOnly(patch));
+];
 
-test('each rejected example is refused with its code and no other, or remarked upon where the sandbox only remarks', async () => {
-  const { address } = await startTestService({ worker: false });
-  for (const { code, patch, also, refuses } of rejected) {
-    const { status, body } = await emit(address, exampleXml(patch));
-    const told = `${code} ${JSON.stringify(patch)} got ${status} ${JSON.stringify(body)}`;
-    assert.equal(status, refuses ? 422 : 201, told);
-    const said: readonly { readonly codigo: string }[] = refuses ? body.erros : body.avisos;
-    const codes = new Set(said.map(({ codigo }) => codigo));
-    const wanted = [code, ...also].filter((one) => !refuses || !NATIONAL.has(one));
-    if (refuses) assert.deepEqual([...codes].toSorted(), wanted.toSorted(), told);
-    else for (const one of wanted) assert.ok(codes.has(one), told);
-  }
-});
+type Form = {
+  readonly name: 'XML' | 'JSON';
+  /** Undefined where this form cannot say it. */
+  readonly write: (patch: Patch) => string | undefined;
+  readonly send: (address: string, body: string) => Promise<Answer>;
+};
 
-test('each accepted example is issued', async () => {
-  const { address } = await startTestService({ worker: false });
-  for (const [place, { code, patch }] of accepted.entries()) {
-    const numbered: Patch = { serie: '1', nDPS: String(place + 1), ...patch };
-    const { status, body } = await emit(address, exampleXml(numbered));
-    const wasIssued = status === 201 || (status === 422 && body.codigo_erro === 'E0014');
-    assert.ok(wasIssued, `${code} ${JSON.stringify(patch)} got ${status} ${JSON.stringify(body)}`);
-  }
-});
+const FORMS: readonly Form[] = [
+  { name: 'XML', write: (patch) => (isJsonOnly(patch) ? undefined : exampleXml(patch)), send: emit },
+  {
+    name: 'JSON',
+    write: (patch) => exampleJson(patch),
+    send: (address, body) =>
+      request(address, '/integracao/api/v1/nfse/v101', {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body,
+      }),
+  },
+];
+
+/** A body has one property for the two documents of a party, and no version. */
+const UNSAYABLE_MAX = 5;
+
+for (const { name, write, send } of FORMS) {
+  test(`${name}: each rejected example is refused with its code and no other, or remarked upon where the sandbox only remarks`, async () => {
+    const { address } = await startTestService({ worker: false });
+    let unsaid = 0;
+    for (const { code, patch, also, refuses } of rejected) {
+      const document = write(patch);
+      if (document === undefined) {
+        unsaid += isJsonOnly(patch) ? 0 : 1;
+        continue;
+      }
+      const { status, body } = await send(address, document);
+      const told = `${code} ${JSON.stringify(patch)} got ${status} ${JSON.stringify(body)}`;
+      assert.equal(status, refuses ? 422 : 201, told);
+      const said: readonly { readonly codigo: string }[] = refuses ? body.erros : body.avisos;
+      const codes = new Set(said.map(({ codigo }) => codigo));
+      const wanted = [code, ...also].filter((one) => !refuses || !NATIONAL.has(one));
+      if (refuses) assert.deepEqual([...codes].toSorted(), wanted.toSorted(), told);
+      else for (const one of wanted) assert.ok(codes.has(one), told);
+    }
+    assert.ok(unsaid <= UNSAYABLE_MAX, `${unsaid} examples were not sent`);
+  });
+
+  test(`${name}: each accepted example is issued`, async () => {
+    const { address } = await startTestService({ worker: false });
+    for (const [place, { code, patch }] of accepted.entries()) {
+      const document = write({ serie: '1', nDPS: String(place + 1), ...patch });
+      if (document === undefined) continue;
+      const { status, body } = await send(address, document);
+      const wasIssued = status === 201 || (status === 422 && body.codigo_erro === 'E0014');
+      assert.ok(wasIssued, `${code} ${JSON.stringify(patch)} got ${status} ${JSON.stringify(body)}`);
+    }
+  });
+}
