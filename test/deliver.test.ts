@@ -5,7 +5,17 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import type { Adn, AdnAnswer, AdnErro, AdnKnowledge, DocumentToShare, NotaAsked } from '../src/adn/adn.ts';
+import type {
+  Adn,
+  AdnAnswer,
+  AdnErro,
+  AdnKnowledge,
+  DocumentToShare,
+  EventoAnswer,
+  EventoAsked,
+  EventoToShare,
+  NotaAsked,
+} from '../src/adn/adn.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { type Delivered, deliverNotas } from '../src/flows/deliver.ts';
 import { type IssuedNota, issueNota } from '../src/flows/issue-nota.ts';
@@ -66,6 +76,15 @@ class FakeAdn implements Adn {
     this.asked.push(...notas.map(({ chave_acesso }) => chave_acesso));
     if (this.findBreaks) throw new Error('the library for the ADN broke');
     return new Map(notas.map(({ chave_acesso }) => [chave_acesso, this.knowledgeOf(chave_acesso)]));
+  }
+
+  /** Events are not what this file is about. */
+  async shareEventos(_tenant: string, eventos: readonly EventoToShare[]): Promise<ReadonlyMap<string, EventoAnswer>> {
+    return new Map(eventos.map(({ id }) => [id, { kind: 'accepted', nsu: undefined }]));
+  }
+
+  async findEventos(_tenant: string, eventos: readonly EventoAsked[]): Promise<ReadonlyMap<string, AdnKnowledge>> {
+    return new Map(eventos.map(({ id }) => [id, { kind: 'absent' }]));
   }
 
   pauseMs(): number {

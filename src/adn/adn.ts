@@ -3,10 +3,34 @@
  * refusal, everything else is uncertain and is asked about. What to do about an answer is the flows' affair.
  */
 
-export type DocumentToShare = {
+import type { EventoNaNota } from '../fiscal/conflitos-evento.ts';
+
+/** What somebody asked the local authority to rehearse with a document (D-60). The national one does not look at it. */
+export type ToSimulate = {
+  /** The text that is kept with a note or an event, as `simularText` of `../fiscal/simular.ts` wrote it. */
+  readonly simular?: string | undefined;
+  /** When the note or the event came, in milliseconds: durations count from here. Needed beside `simular`. */
+  readonly criado?: number | undefined;
+};
+
+export type DocumentToShare = ToSimulate & {
   readonly chave_acesso: string;
   /** The signed document; a local authority does not look at it. */
   readonly xml: Uint8Array | undefined;
+};
+
+/** An event on its way. */
+export type EventoToShare = ToSimulate & {
+  /** `Id` of its `infEvento`: `EVT`, key, code and sequence. */
+  readonly id: string;
+  /** Of its note. */
+  readonly chave_acesso: string;
+  /** The signed document; a local authority does not look at it. */
+  readonly xml: Uint8Array | undefined;
+  /** The event itself, for a local authority: it judges by `conflictOf`. */
+  readonly evento: EventoNaNota;
+  /** What stands on the note already, for a local authority. */
+  readonly naNota: readonly EventoNaNota[];
 };
 
 /** One reason of a refusal, as the ADN words it. */
@@ -23,25 +47,43 @@ export type AdnAnswer =
   | { readonly kind: 'refused'; readonly erros: readonly AdnErro[] }
   /** It may have arrived or not: ask before sending again. */
   | { readonly kind: 'unknown'; readonly why: string }
-  /** It certainly was not taken. */
-  | { readonly kind: 'unavailable'; readonly why: string }
+  /** It certainly was not taken. `at`: when a try will be answered, in milliseconds, where that is known. */
+  | { readonly kind: 'unavailable'; readonly why: string; readonly at?: number }
   /** The municipality's certificate or its permission: nothing is taken until an operator mends it. */
   | { readonly kind: 'misconfigured'; readonly why: string };
 
-export type NotaAsked = {
+/** What may become of an event besides. Each of these is a whole answer about this very event. */
+export type EventoAnswer =
+  | AdnAnswer
+  /** E1831: the ADN does not know the note (yet). */
+  | { readonly kind: 'note_unknown'; readonly erros: readonly AdnErro[] }
+  /** E1818: the ADN does not take the type from a municipality. */
+  | { readonly kind: 'not_taken_here'; readonly erros: readonly AdnErro[] }
+  /** E1805: the ADN has an event of this `Id`. Whether it is this one is asked with {@link Adn.findEventos}. */
+  | { readonly kind: 'already_there'; readonly erros: readonly AdnErro[] }
+  /** Reasons that nobody knows, or that exclude each other: sending it again would bring the same. For a person to read. */
+  | { readonly kind: 'not_understood'; readonly why: string; readonly erros: readonly AdnErro[] };
+
+export type NotaAsked = ToSimulate & {
   readonly chave_acesso: string;
   /** The highest reception number that was known when the note was first announced, '0' when there was none. */
   readonly nsu_antes: string;
 };
 
-/** What the ADN has under a key. */
+export type EventoAsked = ToSimulate & {
+  /** `Id` of its `infEvento`. */
+  readonly id: string;
+  readonly chave_acesso: string;
+};
+
+/** What the ADN has under a key, or under the `Id` of an event. */
 export type AdnKnowledge =
   | { readonly kind: 'known'; readonly nsu: string | undefined; readonly xml: Uint8Array | undefined }
   | { readonly kind: 'absent' }
   | { readonly kind: 'unavailable'; readonly why: string };
 
 export type Adn = {
-  /** Whether {@link share} wants the documents themselves. */
+  /** Whether {@link share} and {@link shareEventos} want the documents themselves. */
   readonly wantsDocuments: boolean;
   /** Documents that one claim should take. */
   readonly batchMax: number;
@@ -49,6 +91,14 @@ export type Adn = {
   share(tenant: string, documents: readonly DocumentToShare[]): Promise<ReadonlyMap<string, AdnAnswer>>;
   /** Asks whether notes are there already; one answer for each key. Never throws for what the other side does. */
   find(tenant: string, notas: readonly NotaAsked[]): Promise<ReadonlyMap<string, AdnKnowledge>>;
+  /**
+   * Shares events of one municipality; one answer for each `Id`. Events of one note go in the order given, one after the
+   * other; when one of them gets no decision, those after it are not sent and are `unavailable`. Never throws for what the
+   * other side does.
+   */
+  shareEventos(tenant: string, eventos: readonly EventoToShare[]): Promise<ReadonlyMap<string, EventoAnswer>>;
+  /** Asks whether events are there already; one answer for each `Id`. Never throws for what the other side does. */
+  findEventos(tenant: string, eventos: readonly EventoAsked[]): Promise<ReadonlyMap<string, AdnKnowledge>>;
   /** Milliseconds until it is worth trying again; 0 when it is open for business. */
   pauseMs(): number;
 };

@@ -1,18 +1,123 @@
 /**
- * The local authority of the sandbox: it authorises what the service has issued, and nothing leaves the host (D-53).
- * It keeps nothing, so a note found half way is simply authorised again.
+ * The local authority of the sandbox: it authorises what the service has issued, and of events what the national matrix
+ * allows after what stands on the note. Nothing leaves the host (D-53).
+ *
+ * It keeps nothing, so what is found half way is simply decided again. Whoever rehearses says with the document what shall
+ * happen to it (D-60), and each answer follows from that, from the document's age, and from whether it is sent or asked about.
  */
-import type { Adn } from './adn.ts';
+import { conflictOf } from '../fiscal/conflitos-evento.ts';
+import { readSimular, SIMULAR_MAX_MS, type Simulacao } from '../fiscal/simular.ts';
+import type { Adn, AdnAnswer, AdnKnowledge, EventoAnswer, EventoToShare, ToSimulate } from './adn.ts';
+import { meaningOf, NOT_TAKEN_HERE, NOTE_UNKNOWN } from './wire.ts';
 
 const BATCH_MAX = 500;
+/** Longer than an event may wait for its note before the client is told to ask for help (24 hours). */
+const NOTE_UNKNOWN_MAX_MS = 25 * 3_600_000;
 
-export function localAdn(): Adn {
+/** `now`: milliseconds since 1970. */
+export function localAdn(now: () => number = Date.now): Adn {
   return {
     wantsDocuments: false,
     batchMax: BATCH_MAX,
     share: async (_tenant, documents) =>
-      new Map(documents.map(({ chave_acesso }) => [chave_acesso, { kind: 'accepted', nsu: undefined }])),
-    find: async (_tenant, notas) => new Map(notas.map(({ chave_acesso }) => [chave_acesso, { kind: 'absent' }])),
+      new Map(documents.map((document) => [document.chave_acesso, rehearsed(document, now()) ?? ACCEPTED])),
+    find: async (_tenant, notas) => new Map(notas.map((nota) => [nota.chave_acesso, known(nota, now())])),
+    shareEventos: async (_tenant, eventos) => decided(eventos, now()),
+    findEventos: async (_tenant, eventos) => new Map(eventos.map((evento) => [evento.id, known(evento, now())])),
     pauseMs: () => 0,
   };
+}
+
+const ACCEPTED: AdnAnswer = { kind: 'accepted', nsu: undefined };
+
+/** Events in the order given: what is accepted stands on the note for those after it. */
+function decided(eventos: readonly EventoToShare[], now: number): Map<string, EventoAnswer> {
+  const answers = new Map<string, EventoAnswer>();
+  const accepted = new Map<string, EventoToShare['evento'][]>();
+  for (const one of eventos) {
+    if (answers.has(one.id)) continue;
+    const before = accepted.get(one.chave_acesso) ?? [];
+    const instead = rehearsedEvento(one, now);
+    if (instead !== undefined && !(instead.kind === 'unknown' && isLost(one))) {
+      answers.set(one.id, instead);
+      continue;
+    }
+    // Only the answer to what was taken can be lost for good: a refusal would be told again.
+    const verdict = judged(one, before);
+    answers.set(one.id, verdict.kind === 'accepted' ? (instead ?? verdict) : verdict);
+    if (verdict.kind === 'accepted') accepted.set(one.chave_acesso, [...before, one.evento]);
+  }
+  return answers;
+}
+
+function isLost(document: ToSimulate): boolean {
+  const simulacao = simulacaoOf(document);
+  return simulacao?.respostaPerdida === true && simulacao.rejeita === undefined;
+}
+
+function judged(
+  { chave_acesso, evento, naNota }: EventoToShare,
+  accepted: readonly EventoToShare['evento'][],
+): EventoAnswer {
+  const conflict = conflictOf([...naNota, ...accepted], { ...evento, chave_acesso });
+  if (conflict === undefined) return ACCEPTED;
+  return { kind: 'refused', erros: [{ codigo: conflict.codigo, descricao: conflict.mensagem }] };
+}
+
+// Rehearsals.
+
+/** What is answered to a document in place of a decision; undefined when the authority decides. */
+function rehearsed(document: ToSimulate, now: number): AdnAnswer | undefined {
+  const simulacao = simulacaoOf(document);
+  if (simulacao === undefined) return undefined;
+  const criado = document.criado ?? now;
+  const { rejeita, respostaPerdida } = simulacao;
+  const waiting = notYet(simulacao, criado, now);
+  if (waiting !== undefined) return waiting;
+  if (rejeita !== undefined) return refusal(rejeita, criado, now);
+  return respostaPerdida && { kind: 'unknown', why: 'a resposta do ADN se perdeu (simulado)' };
+}
+
+function rehearsedEvento(document: EventoToShare, now: number): EventoAnswer | undefined {
+  const answer = rehearsed(document, now);
+  if (answer?.kind !== 'refused') return answer;
+  const { erros } = answer;
+  const codigo = erros[0]?.codigo;
+  if (codigo === NOT_TAKEN_HERE) return { kind: 'not_taken_here', erros };
+  if (codigo !== NOTE_UNKNOWN) return answer;
+  return now - (document.criado ?? now) < NOTE_UNKNOWN_MAX_MS ? { kind: 'note_unknown', erros } : undefined;
+}
+
+function simulacaoOf({ simular }: ToSimulate): Simulacao | undefined {
+  return simular === undefined ? undefined : readSimular(simular).simulacao;
+}
+
+function notYet(
+  { atrasoMs = 0, indisponivelMs = 0 }: Simulacao,
+  criado: number,
+  now: number,
+): Extract<AdnAnswer, { readonly kind: 'unavailable' }> | undefined {
+  if (now < criado + indisponivelMs) return { kind: 'unavailable', why: 'o ADN não está respondendo (simulado)' };
+  if (now >= criado + atrasoMs) return undefined;
+  return { kind: 'unavailable', why: 'o ADN ainda não decidiu (simulado)', at: criado + atrasoMs };
+}
+
+/** Codes by which the ADN decides nothing are not for ever: who sends again until there is a decision shall come to rest. */
+function refusal(codigo: string, criado: number, now: number): AdnAnswer | undefined {
+  if (meaningOf(codigo) !== 'passing') {
+    return { kind: 'refused', erros: [{ codigo, descricao: 'Recusa simulada, pedida por quem enviou o documento.' }] };
+  }
+  if (now - criado >= SIMULAR_MAX_MS) return undefined;
+  return { kind: 'unknown', why: `o ADN está em manutenção ou com erro interno (${codigo}, simulado)` };
+}
+
+/** Nothing is kept, so only a document whose answer is to be lost was received, and is known to whoever asks about it. */
+function known(asked: ToSimulate, now: number): AdnKnowledge {
+  const simulacao = simulacaoOf(asked);
+  if (simulacao === undefined) return { kind: 'absent' };
+  const waiting = notYet(simulacao, asked.criado ?? now, now);
+  if (waiting !== undefined && waiting.at === undefined) return { kind: 'unavailable', why: waiting.why };
+  return waiting === undefined && isLost(asked)
+    ? { kind: 'known', nsu: undefined, xml: undefined }
+    : { kind: 'absent' };
 }

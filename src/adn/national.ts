@@ -7,22 +7,43 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import type { Adn, AdnAnswer, AdnKnowledge, DocumentToShare, NotaAsked } from './adn.ts';
+import type {
+  Adn,
+  AdnAnswer,
+  AdnErro,
+  AdnKnowledge,
+  DocumentToShare,
+  EventoAnswer,
+  EventoAsked,
+  EventoToShare,
+  NotaAsked,
+} from './adn.ts';
 import { type Breaker, openBreaker, type Pass } from './breaker.ts';
 import { type LineSettings, type Outcome, openLine } from './line.ts';
 import {
   answersOf,
   codesOf,
   credentialWhy,
-  type DistributedNota,
+  type Distributed,
+  EVENTO,
+  eventoIdIn,
   keyOf,
+  type Matter,
   meaningsOf,
+  NOTA,
   readArquivo,
   readLot,
   readPage,
-  verdictOf,
 } from './reading.ts';
-import { distributionPath, LOTE_BODY_MAX_BYTES, LOTE_DOCUMENTS_MAX, RECEPTION_PATH } from './wire.ts';
+import {
+  distributionPath,
+  eventosPath,
+  LOTE_BODY_MAX_BYTES,
+  LOTE_DOCUMENTS_MAX,
+  NO_EVENTO,
+  NOTHING_AFTER,
+  RECEPTION_PATH,
+} from './wire.ts';
 
 /** All durations together stay below the lease of a claim (60 s): asking first, then sending, then writing it down. */
 const LIMITS = {
@@ -99,7 +120,7 @@ export function nationalAdn(settings: NationalSettings): Adn & { close(): Promis
     onOpen: ({ pauseMs }) =>
       log.error(
         { adn: url.host, why: refusal, pauseMs },
-        'o ADN recusa o certificado ou a permissão do município; as notas dele esperam',
+        'o ADN recusa o certificado ou a permissão do município; os documentos dele esperam',
       ),
     onClose: () => log.info({ adn: url.host }, 'o ADN voltou a aceitar o certificado do município'),
   });
@@ -111,7 +132,7 @@ export function nationalAdn(settings: NationalSettings): Adn & { close(): Promis
     onOpen: ({ pauseMs }) =>
       log.warn(
         { adn: url.host, why: trouble, pauseMs },
-        'o ADN não atende este município; as notas dele esperam, e o envio é tentado de novo sozinho',
+        'o ADN não atende este município; os documentos dele esperam, e o envio é tentado de novo sozinho',
       ),
     onClose: () => log.info({ adn: url.host }, 'o ADN voltou a atender este município'),
   });
@@ -160,31 +181,38 @@ export function nationalAdn(settings: NationalSettings): Adn & { close(): Promis
     }
   }
 
-  async function share(documents: readonly DocumentToShare[]): Promise<ReadonlyMap<string, AdnAnswer>> {
-    const deadline = performance.now() + limits.shareMs;
-    const answers = new Map<string, AdnAnswer>();
-    const settle = (lot: readonly Parcel[], answer: AdnAnswer): void => {
-      for (const { chave } of lot) answers.set(chave, answer);
+  /** Sends documents of one kind in lots, no two of one note in the same; one answer for each `id`. */
+  async function sendAll<A>(
+    documents: readonly Piece[],
+    matter: Matter<A>,
+    deadline: number,
+  ): Promise<Map<string, A | AdnAnswer>> {
+    const answers = new Map<string, A | AdnAnswer>();
+    const doubts = new Map<string, string>();
+    const settle = ({ id }: Parcel, answer: A | AdnAnswer): void => {
+      answers.set(id, answer);
+      const { kind, why } = answer as Extract<AdnAnswer, { readonly kind: 'unknown' }>;
+      if (kind === 'unknown') doubts.set(id, why);
     };
 
     const send = async (lot: readonly Parcel[]): Promise<void> => {
       const chaves = lot.map(({ chave }) => chave);
-      const verdict = await ask<LotVerdict>({
+      const verdict = await ask<LotVerdict<A>>({
         method: 'POST',
         path: RECEPTION_PATH,
         body: bodyOf(lot),
         bytesMax: limits.answerMaxBytes,
         deadline,
-        read: (outcome) => lotVerdict(outcome, chaves),
+        read: (outcome) => lotVerdict(outcome, chaves, matter),
         barred: (why) => ({ all: { kind: 'misconfigured', why } }),
         unsent: (why) => ({ all: { kind: 'unavailable', why } }),
       });
       if ('each' in verdict) {
-        for (const [chave, answer] of verdict.each) answers.set(chave, answer);
+        for (const parcel of lot) settle(parcel, verdict.each.get(parcel.chave)!);
       } else if ('all' in verdict) {
-        settle(lot, verdict.all);
-        if (verdict.all.kind === 'unknown') {
-          for (const chave of chaves) remember(troubles, chave, (troubles.get(chave) ?? 0) + 1);
+        for (const parcel of lot) settle(parcel, verdict.all);
+        if (lot.every(({ id }) => doubts.has(id))) {
+          for (const { id } of lot) remember(troubles, id, (troubles.get(id) ?? 0) + 1);
         }
       } else {
         // Refused as a whole, so nothing of it was taken: each half is sent again, until the guilty ones stand alone.
@@ -194,12 +222,7 @@ export function nationalAdn(settings: NationalSettings): Adn & { close(): Promis
       }
     };
 
-    const fit = documents.filter(({ chave_acesso, xml }) => {
-      if (xml === undefined)
-        answers.set(chave_acesso, { kind: 'unavailable', why: 'a nota não tem documento assinado' });
-      return xml !== undefined;
-    });
-    const lots = lotsOf(fit, limits, (chave) => (troubles.get(chave) ?? 0) >= TROUBLES_TO_ISOLATE);
+    const lots = lotsOf(documents, limits, (id) => (troubles.get(id) ?? 0) >= TROUBLES_TO_ISOLATE);
     let packing = Promise.resolve();
     const sendNext = async (): Promise<boolean> => {
       try {
@@ -212,7 +235,7 @@ export function nationalAdn(settings: NationalSettings): Adn & { close(): Promis
       } catch (error) {
         log.error(
           { err: error },
-          'o envio de um lote ao ADN foi interrompido por uma falha deste serviço; as notas seguem na fila',
+          `o envio de um lote ao ADN foi interrompido por uma falha deste serviço; ${matter.plural} seguem na fila`,
         );
         return false;
       }
@@ -225,19 +248,101 @@ export function nationalAdn(settings: NationalSettings): Adn & { close(): Promis
     if (isDoubtful) await sendNext();
     await Promise.all(Array.from({ length: lotsAtOnce }, run));
 
-    const doubts = new Set<string>();
-    for (const { chave_acesso } of documents) {
-      const answer = answers.get(chave_acesso) ?? { kind: 'unknown', why: 'o envio foi interrompido por uma falha' };
-      answers.set(chave_acesso, answer);
-      if (answer.kind === 'unknown') doubts.add(answer.why);
-      else troubles.delete(chave_acesso);
+    for (const { id } of documents) {
+      if (!answers.has(id)) {
+        const why = 'o envio foi interrompido por uma falha';
+        answers.set(id, { kind: 'unknown', why });
+        doubts.set(id, why);
+      } else if (!doubts.has(id)) troubles.delete(id);
     }
     if (doubts.size > 0)
       log.warn(
-        { adn: url.host, doubts: [...doubts].slice(0, 5) },
-        'não se sabe se o ADN recebeu algumas notas; antes de enviá-las de novo, o ADN é consultado',
+        { adn: url.host, doubts: [...new Set(doubts.values())].slice(0, 5) },
+        `não se sabe se o ADN recebeu ${matter.some}; antes do novo envio, o ADN é consultado`,
       );
     return answers;
+  }
+
+  async function share(documents: readonly DocumentToShare[]): Promise<ReadonlyMap<string, AdnAnswer>> {
+    const pieces = documents.map(({ chave_acesso, xml }) => ({ id: chave_acesso, chave: chave_acesso, xml }));
+    const answers = withoutDocument(pieces, 'a nota não tem documento assinado');
+    const sent = await sendAll(pieces.filter(hasDocument), NOTA, performance.now() + limits.shareMs);
+    for (const [id, answer] of sent) answers.set(id, answer);
+    return answers;
+  }
+
+  /**
+   * Events of one note go one after the other. An entry of an answer bears the key of the note and nothing of the event, and
+   * the order of the entries is promised nowhere: of two events in one lot nobody could tell whose answer is whose.
+   */
+  async function shareEventos(eventos: readonly EventoToShare[]): Promise<ReadonlyMap<string, EventoAnswer>> {
+    const deadline = performance.now() + limits.shareMs;
+    const pieces = eventos.map(({ id, chave_acesso, xml }) => ({ id, chave: chave_acesso, xml }));
+    const answers: Map<string, EventoAnswer> = withoutDocument(pieces, 'o evento não tem documento assinado');
+    const waiting = new Map<string, Map<string, Piece>>();
+    for (const piece of pieces.filter(hasDocument)) {
+      const ofNote = waiting.get(keyOf(piece.chave)) ?? new Map<string, Piece>();
+      if (!ofNote.has(piece.id)) ofNote.set(piece.id, piece);
+      waiting.set(keyOf(piece.chave), ofNote);
+    }
+    while (waiting.size > 0) {
+      const first = [...waiting.values()].map((ofNote) => ofNote.values().next().value!);
+      const sent = await sendAll<EventoAnswer>(first, EVENTO, deadline);
+      for (const { id, chave } of first) {
+        const answer = sent.get(id)!;
+        answers.set(id, answer);
+        const ofNote = waiting.get(keyOf(chave))!;
+        ofNote.delete(id);
+        const rest = answerToTheNext(answer);
+        if (rest !== undefined) {
+          for (const later of ofNote.keys()) answers.set(later, rest);
+          ofNote.clear();
+        }
+        if (ofNote.size === 0) waiting.delete(keyOf(chave));
+      }
+    }
+    return answers;
+  }
+
+  async function findEventos(eventos: readonly EventoAsked[]): Promise<ReadonlyMap<string, AdnKnowledge>> {
+    const deadline = performance.now() + limits.findMs;
+    const found = new Map<string, AdnKnowledge>();
+    const chaves = [...new Set(eventos.map(({ chave_acesso }) => chave_acesso))].values();
+    const askNext = async (): Promise<boolean> => {
+      const { value: chave, done } = chaves.next();
+      if (done) return false;
+      const wanted = new Set(eventos.filter((one) => one.chave_acesso === chave).map(({ id }) => id));
+      const reading = await ask<PageVerdict>({
+        method: 'GET',
+        path: eventosPath(chave),
+        body: undefined,
+        bytesMax: limits.pageMaxBytes,
+        deadline,
+        read: (outcome) => pageVerdict(outcome, EVENTO, NO_EVENTO),
+        barred: (why) => ({ stop: { kind: 'unavailable', why } }),
+        unsent: (why) => ({ stop: { kind: 'unavailable', why } }),
+      });
+      const held = 'stop' in reading ? new Map<string, AdnKnowledge>() : await eventosIn(reading.entries);
+      const rest: AdnKnowledge = 'stop' in reading ? reading.stop : { kind: 'absent' };
+      for (const id of wanted) found.set(id, held.get(id) ?? rest);
+      return true;
+    };
+    const run = async (): Promise<void> => {
+      for (let isMore = true; isMore; ) isMore = await askNext();
+    };
+    try {
+      const isDoubtful = [breaker, permission, progress].some((circuit) => !circuit.isClosed());
+      if (isDoubtful) await askNext();
+      await Promise.all(Array.from({ length: lotsAtOnce }, run));
+    } catch (error) {
+      log.error(
+        { err: error },
+        'a consulta ao ADN foi interrompida por uma falha deste serviço; os eventos seguem na fila',
+      );
+    }
+    const why = 'a consulta ao ADN não chegou ao fim nesta rodada';
+    for (const { id } of eventos) if (!found.has(id)) found.set(id, { kind: 'unavailable', why });
+    return found;
   }
 
   async function find(notas: readonly NotaAsked[]): Promise<ReadonlyMap<string, AdnKnowledge>> {
@@ -249,7 +354,7 @@ export function nationalAdn(settings: NationalSettings): Adn & { close(): Promis
       const seen = walked.get(nota.chave_acesso) ?? 0n;
       return seen > known ? seen : known;
     };
-    const keep = async ({ nsu, chave, arquivo }: DistributedNota): Promise<void> => {
+    const keep = async ({ nsu, chave, arquivo }: Distributed): Promise<void> => {
       const nota = chave === undefined ? undefined : missing.get(chave);
       if (nota === undefined) return;
       missing.delete(chave!);
@@ -268,7 +373,7 @@ export function nationalAdn(settings: NationalSettings): Adn & { close(): Promis
           body: undefined,
           bytesMax: limits.pageMaxBytes,
           deadline,
-          read: pageVerdict,
+          read: (outcome) => pageVerdict(outcome, NOTA, NOTHING_AFTER),
           barred: (why) => ({ stop: { kind: 'unavailable', why } }),
           unsent: (why) => ({ stop: { kind: 'unavailable', why } }),
         });
@@ -303,10 +408,52 @@ export function nationalAdn(settings: NationalSettings): Adn & { close(): Promis
     batchMax: limits.lotDocumentsMax * lotsAtOnce,
     share: (_tenant, documents) => share(documents),
     find: (_tenant, notas) => find(notas),
+    shareEventos: (_tenant, eventos) => shareEventos(eventos),
+    findEventos: (_tenant, eventos) => findEventos(eventos),
     // Who pauses for its own sake takes no turn of the others.
     pauseMs: () => Math.max(permission.pauseMs(), progress.pauseMs()) || breaker.pauseMs(party),
     close: () => line.close(),
   };
+}
+
+function hasDocument(piece: { readonly xml: Uint8Array | undefined }): piece is Piece {
+  return piece.xml !== undefined;
+}
+
+function withoutDocument(
+  pieces: readonly { readonly id: string; readonly xml: Uint8Array | undefined }[],
+  why: string,
+): Map<string, AdnAnswer> {
+  return new Map(pieces.filter((piece) => !hasDocument(piece)).map(({ id }) => [id, { kind: 'unavailable', why }]));
+}
+
+/**
+ * What later events of a note are told without being sent, after this answer to the one before them; undefined when that
+ * was decided, and the next may go.
+ */
+function answerToTheNext(answer: EventoAnswer): EventoAnswer | undefined {
+  switch (answer.kind) {
+    case 'note_unknown':
+      return answer;
+    case 'unknown':
+    case 'unavailable':
+    case 'misconfigured':
+      return { kind: 'unavailable', why: 'um evento anterior da mesma nota ainda não foi decidido' };
+    default:
+      return undefined;
+  }
+}
+
+/** The events in the answer to a query, by their `Id`. What cannot be read is nobody's. */
+async function eventosIn(entries: readonly Distributed[]): Promise<Map<string, AdnKnowledge>> {
+  const held = new Map<string, AdnKnowledge>();
+  for (const { nsu, chave, arquivo } of entries) {
+    if (chave === undefined || arquivo === undefined) continue;
+    const xml = await readArquivo(arquivo);
+    const id = xml && eventoIdIn(xml);
+    if (id !== undefined) held.set(id, { kind: 'known', nsu, xml });
+  }
+  return held;
 }
 
 /** Above every number there is. */
@@ -337,9 +484,9 @@ type Ways<T> = {
 type Uncertain = Extract<AdnAnswer, { readonly kind: 'unknown' | 'unavailable' }>;
 
 /** `split`: refused as a whole, for what may be the fault of a few. */
-type LotVerdict =
-  | { readonly each: ReadonlyMap<string, AdnAnswer> }
-  | { readonly all: AdnAnswer }
+type LotVerdict<A> =
+  | { readonly each: ReadonlyMap<string, A | AdnAnswer> }
+  | { readonly all: A | AdnAnswer }
   | { readonly split: true };
 
 /** Business refusals come with these too; the body is read first. */
@@ -352,13 +499,13 @@ const CREDENTIAL_STATUSES: ReadonlySet<number> = new Set([401, 403]);
 const UNTAKEN_STATUSES: ReadonlySet<number> = new Set([405, 411, 414, 415, 417, 421, 429, 431]);
 const TOO_LARGE_STATUS = 413;
 
-function lotVerdict(outcome: Outcome, chaves: readonly string[]): Read<LotVerdict> {
-  const all = (answer: Uncertain, health: Health): Read<LotVerdict> => ({
+function lotVerdict<A>(outcome: Outcome, chaves: readonly string[], matter: Matter<A>): Read<LotVerdict<A>> {
+  const all = (answer: Uncertain, health: Health): Read<LotVerdict<A>> => ({
     value: { all: answer },
     health,
     why: answer.why,
   });
-  const barred = (why: string, health: Health): Read<LotVerdict> => ({
+  const barred = (why: string, health: Health): Read<LotVerdict<A>> => ({
     value: { all: { kind: 'misconfigured', why } },
     health,
     refused: why,
@@ -371,7 +518,7 @@ function lotVerdict(outcome: Outcome, chaves: readonly string[]): Read<LotVerdic
   const said = `o ADN respondeu com HTTP ${status}`;
   if (status === TOO_LARGE_STATUS) {
     if (chaves.length > 1) return { value: { split: true }, health: 'withdrawn' };
-    return all({ kind: 'unavailable', why: `${said}: a nota é grande demais` }, 'withdrawn');
+    return all({ kind: 'unavailable', why: `${said}: ${matter.one} é grande demais` }, 'withdrawn');
   }
   if (UNTAKEN_STATUSES.has(status)) return all({ kind: 'unavailable', why: said }, 'suspected');
   const isCredential = CREDENTIAL_STATUSES.has(status);
@@ -379,32 +526,44 @@ function lotVerdict(outcome: Outcome, chaves: readonly string[]): Read<LotVerdic
   if (!isBody && !isCredential) return all({ kind: 'unknown', why: said }, 'suspected');
 
   const reading = readLot(type, body);
-  if (reading.kind === 'refusal') return refusalVerdict(reading.erros, chaves.length);
+  if (reading.kind === 'refusal') return refusalVerdict(reading.erros, chaves.length, matter);
   if (isCredential) {
     return barred(`${said}: o certificado do município não foi aceito para esta transmissão`, 'answered');
   }
   if (reading.kind === 'unreadable')
     return all({ kind: 'unknown', why: `${reading.why} (HTTP ${status})` }, 'suspected');
-  const each = answersOf(chaves, reading.entries);
-  const first = each.values().next().value;
-  const isRefused = first?.kind === 'misconfigured' && [...each.values()].every(({ kind }) => kind === first.kind);
-  return { value: { each }, health: 'answered', ...(isRefused ? { refused: first.why } : {}) };
+  const each = answersOf(chaves, reading.entries, matter);
+  const whys = [...each.values()].map(whyMisconfigured);
+  const refused = whys.includes(undefined) ? undefined : whys[0];
+  return { value: { each }, health: 'answered', ...(refused === undefined ? {} : { refused }) };
 }
 
-function refusalVerdict(erros: Parameters<typeof verdictOf>[0], documents: number): Read<LotVerdict> {
+/** Why nothing of the municipality is taken, when an answer says so. */
+function whyMisconfigured(answer: unknown): string | undefined {
+  const { kind, why } = answer as AdnAnswer & { readonly why?: string };
+  return kind === 'misconfigured' ? why : undefined;
+}
+
+function refusalVerdict<A>(
+  erros: readonly AdnErro[],
+  documents: number,
+  { verdictOf }: Matter<A>,
+): Read<LotVerdict<A>> {
   const meanings = meaningsOf(erros);
   if (documents > 1 && !['credential', 'passing', 'unheard'].some((one) => meanings.has(one as never))) {
     return { value: { split: true }, health: 'answered' };
   }
-  const answer = verdictOf(erros);
-  if (answer.kind === 'misconfigured') return { value: { all: answer }, health: 'answered', refused: answer.why };
-  if (answer.kind !== 'unknown' || !meanings.has('passing')) return { value: { all: answer }, health: 'answered' };
-  return { value: { all: answer }, health: 'suspected', why: answer.why };
+  const all = verdictOf(erros);
+  const refused = whyMisconfigured(all);
+  if (refused !== undefined) return { value: { all }, health: 'answered', refused };
+  const { kind, why } = all as Extract<AdnAnswer, { readonly kind: 'unknown' }>;
+  if (kind !== 'unknown' || !meanings.has('passing')) return { value: { all }, health: 'answered' };
+  return { value: { all }, health: 'suspected', why };
 }
 
-type PageVerdict = { readonly entries: readonly DistributedNota[] } | { readonly stop: AdnKnowledge };
+type PageVerdict = { readonly entries: readonly Distributed[] } | { readonly stop: AdnKnowledge };
 
-function pageVerdict(outcome: Outcome): Read<PageVerdict> {
+function pageVerdict(outcome: Outcome, matter: Matter<unknown>, nothing: ReadonlySet<string>): Read<PageVerdict> {
   const unavailable = (why: string, health: Health): Read<PageVerdict> => ({
     value: { stop: { kind: 'unavailable', why } },
     health,
@@ -417,7 +576,7 @@ function pageVerdict(outcome: Outcome): Read<PageVerdict> {
   const isCredential = CREDENTIAL_STATUSES.has(status);
   if (!(status >= 200 && status < 300) && !BODY_STATUSES.has(status) && !isCredential)
     return unavailable(said, 'suspected');
-  const reading = readPage(type, body);
+  const reading = readPage(type, body, matter.tipo, nothing);
   if (reading.kind === 'refusal') {
     const meanings = meaningsOf(reading.erros);
     // Who may not ask may be allowed to share all the same: sharing goes on.
@@ -446,15 +605,18 @@ function healthOf(outcome: Exclude<Outcome, { readonly kind: 'answered' }>): Hea
  * Where the next page begins. A page that repeats what was asked from, and brings nothing after it, is that of a server
  * which takes the number as "from": the next number is asked for. Undefined when no document has a number.
  */
-function afterPage(from: bigint, entries: readonly DistributedNota[]): bigint | undefined {
+function afterPage(from: bigint, entries: readonly Distributed[]): bigint | undefined {
   const numbers = entries.flatMap(({ nsu }) => (nsu === undefined ? [] : [BigInt(nsu)]));
   if (numbers.length === 0) return undefined;
   const highest = numbers.reduce((most, one) => (one > most ? one : most));
   return highest > from ? highest : from + 1n;
 }
 
+/** A document to be sent. `id` tells it from others of its note. */
+type Piece = { readonly id: string; readonly chave: string; readonly xml: Uint8Array };
+
 /** A document as it travels. */
-type Parcel = { readonly chave: string; readonly text: string };
+type Parcel = { readonly id: string; readonly chave: string; readonly text: string };
 
 const BODY_START = '{"LoteXmlGZipB64":["';
 const BODY_BETWEEN = '","';
@@ -467,22 +629,22 @@ function bodyOf(lot: readonly Parcel[]): Buffer {
 
 /**
  * Lots in the order given, each packed when it is asked for; those that must be alone come last. A document that fills
- * more than a lot is a lot all the same: what the ADN says to it is an answer. A key that comes twice goes once.
+ * more than a lot is a lot all the same: what the ADN says to it is an answer. One that comes twice goes once.
  */
 function* lotsOf(
-  documents: readonly DocumentToShare[],
+  documents: readonly Piece[],
   { lotDocumentsMax, lotBodyMaxBytes }: { readonly lotDocumentsMax: number; readonly lotBodyMaxBytes: number },
-  isAlone: (chave: string) => boolean,
+  isAlone: (id: string) => boolean,
 ): Generator<readonly Parcel[], undefined> {
   const seen = new Set<string>();
-  const alone: DocumentToShare[] = [];
+  const alone: Piece[] = [];
   const empty = BODY_START.length + BODY_END.length;
   let lot: Parcel[] = [];
   let bytes = empty;
   for (const document of documents) {
-    if (seen.has(document.chave_acesso)) continue;
-    seen.add(document.chave_acesso);
-    if (isAlone(document.chave_acesso)) {
+    if (seen.has(document.id)) continue;
+    seen.add(document.id);
+    if (isAlone(document.id)) {
       alone.push(document);
       continue;
     }
@@ -500,8 +662,8 @@ function* lotsOf(
   for (const document of alone) yield [packed(document)];
 }
 
-function packed({ chave_acesso, xml }: DocumentToShare): Parcel {
-  return { chave: chave_acesso, text: gzipSync(xml!, GZIP).toString('base64') };
+function packed({ id, chave, xml }: Piece): Parcel {
+  return { id, chave, text: gzipSync(xml, GZIP).toString('base64') };
 }
 
 function aboutOf(outcome: Outcome): object {

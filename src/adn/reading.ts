@@ -5,8 +5,8 @@
  */
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import type { AdnAnswer, AdnErro } from './adn.ts';
-import { CHAVE_LENGTH, type CodeMeaning, meaningOf, NOTHING_AFTER } from './wire.ts';
+import type { AdnAnswer, AdnErro, EventoAnswer } from './adn.ts';
+import { CHAVE_LENGTH, type CodeMeaning, meaningOf, NOT_TAKEN_HERE, NOTE_UNKNOWN, type TipoDocumento } from './wire.ts';
 
 const ERROS_MAX = 100;
 /** The specification's limit for a text in `erros_adn`. */
@@ -16,6 +16,38 @@ const CODE_LENGTH_MAX = 20;
 const NSU = /^\d{1,18}$/;
 /** A note has a few kilobytes; with a thousand deduction documents less than a megabyte. */
 const XML_MAX_BYTES = 8_000_000;
+
+/** A kind of documents: how reasons are to be understood, and how it is spoken of. */
+export type Matter<A> = {
+  readonly tipo: TipoDocumento;
+  readonly verdictOf: (erros: readonly AdnErro[]) => A | AdnAnswer;
+  /** In Portuguese: the one, this one, of the one, several, some. */
+  readonly one: string;
+  readonly this: string;
+  readonly of: string;
+  readonly plural: string;
+  readonly some: string;
+};
+
+export const NOTA: Matter<AdnAnswer> = {
+  tipo: 'NFSE',
+  verdictOf,
+  one: 'a nota',
+  this: 'desta nota',
+  of: 'da nota',
+  plural: 'as notas',
+  some: 'algumas notas',
+};
+
+export const EVENTO: Matter<EventoAnswer> = {
+  tipo: 'EVENTO',
+  verdictOf: eventoVerdictOf,
+  one: 'o evento',
+  this: 'deste evento',
+  of: 'do evento',
+  plural: 'os eventos',
+  some: 'alguns eventos',
+};
 
 /** One entry of the answer to a lot. Without a key it is known by its place alone. */
 export type Entry = {
@@ -31,16 +63,17 @@ export type LotReading =
   | { readonly kind: 'refusal'; readonly erros: readonly AdnErro[] }
   | { readonly kind: 'unreadable'; readonly why: string };
 
-export type DistributedNota = {
+/** A document in the answer to a query. */
+export type Distributed = {
   /** The contract lets it be null. */
   readonly nsu: string | undefined;
-  /** Undefined for what is no note: an event bears the key of its note. */
+  /** Of the note. Undefined for a document of another kind than was asked for: an event bears the key of its note. */
   readonly chave: string | undefined;
   readonly arquivo: string | undefined;
 };
 
 export type PageReading =
-  | { readonly kind: 'page'; readonly entries: readonly DistributedNota[] }
+  | { readonly kind: 'page'; readonly entries: readonly Distributed[] }
   | { readonly kind: 'end' }
   | { readonly kind: 'refusal'; readonly erros: readonly AdnErro[] }
   | { readonly kind: 'unreadable'; readonly why: string };
@@ -77,44 +110,49 @@ function readEntry(value: unknown): Entry | undefined {
  * One answer for each key of a lot, in the order it was sent. An entry belongs to the key it bears; one without a key to
  * the document at its place, when as many entries came as documents went and every key stands where it was sent.
  */
-export function answersOf(chaves: readonly string[], entries: readonly Entry[]): Map<string, AdnAnswer> {
+export function answersOf<A>(
+  chaves: readonly string[],
+  entries: readonly Entry[],
+  matter: Matter<A>,
+): Map<string, A | AdnAnswer> {
   const wanted = chaves.map(keyOf);
   const isInOrder =
     entries.length === wanted.length &&
     entries.every(({ chave }, place) => chave === undefined || chave === wanted[place]);
-  const found = new Map<string, AdnAnswer>();
+  const found = new Map<string, A | AdnAnswer>();
   for (const [place, entry] of entries.entries()) {
     const chave = entry.chave ?? (isInOrder ? wanted[place]! : undefined);
     if (chave === undefined) continue;
     const before = found.get(chave);
-    const answer = answerOf(entry);
-    found.set(chave, before === undefined ? answer : agreed(before, answer));
+    const answer = answerOf(entry, matter);
+    found.set(chave, before === undefined ? answer : agreed(before, answer, matter));
   }
   return new Map(
     chaves.map((chave, place) => [
       chave,
-      found.get(wanted[place]!) ?? { kind: 'unknown', why: 'a resposta do ADN não fala desta nota' },
+      found.get(wanted[place]!) ?? { kind: 'unknown', why: `a resposta do ADN não fala ${matter.this}` },
     ]),
   );
 }
 
-function answerOf({ nsu, erros }: Entry): AdnAnswer {
-  if (erros === undefined) return { kind: 'unknown', why: 'os erros da nota na resposta do ADN não puderam ser lidos' };
+function answerOf<A>({ nsu, erros }: Entry, { verdictOf, of }: Matter<A>): A | AdnAnswer {
+  if (erros === undefined) return { kind: 'unknown', why: `os erros ${of} na resposta do ADN não puderam ser lidos` };
   if (erros.length > 0) return verdictOf(erros);
-  if (nsu === undefined) return { kind: 'unknown', why: 'a resposta do ADN não traz o número de recepção da nota' };
+  if (nsu === undefined) return { kind: 'unknown', why: `a resposta do ADN não traz o número de recepção ${of}` };
   return { kind: 'accepted', nsu };
 }
 
 /** Two entries for one document: what both say holds, and nothing else. */
-function agreed(one: AdnAnswer, other: AdnAnswer): AdnAnswer {
+function agreed<A>(before: A | AdnAnswer, after: A | AdnAnswer, { of }: Matter<A>): A | AdnAnswer {
+  const [one, other] = [before, after] as [EventoAnswer, EventoAnswer];
   if (one.kind !== other.kind)
-    return { kind: 'unknown', why: 'a resposta do ADN fala da nota duas vezes e se contradiz' };
-  if (one.kind !== 'accepted' || other.kind !== 'accepted') return one;
+    return { kind: 'unknown', why: `a resposta do ADN fala ${of} duas vezes e se contradiz` };
+  if (one.kind !== 'accepted' || other.kind !== 'accepted') return before;
   const nsu = one.nsu ?? other.nsu;
   return { kind: 'accepted', nsu: (other.nsu ?? nsu) === nsu ? nsu : undefined };
 }
 
-/** What reasons, at least one, say about the one document they are about. */
+/** What reasons, at least one, say about the one note they are about. */
 export function verdictOf(erros: readonly AdnErro[]): AdnAnswer {
   const codes = codesOf(erros);
   const all = meaningsOf(erros);
@@ -126,6 +164,23 @@ export function verdictOf(erros: readonly AdnErro[]): AdnAnswer {
   }
   if (all.has('refusal') || all.has('envelope')) return { kind: 'refused', erros };
   return { kind: 'unknown', why: `o ADN respondeu com um código desconhecido (${codes})` };
+}
+
+/**
+ * What reasons, at least one, say about the one event they are about. A note that is not there is waited for, whatever
+ * else is said without it; an event whose `Id` is there already may well break a rule by itself.
+ */
+export function eventoVerdictOf(erros: readonly AdnErro[]): EventoAnswer {
+  const codes = codesOf(erros);
+  const all = meaningsOf(erros);
+  const has = (code: string): boolean => erros.some(({ codigo }) => codigo === code);
+  if (all.has('credential')) return { kind: 'misconfigured', why: credentialWhy(erros) };
+  if (all.has('passing')) return { kind: 'unknown', why: `o ADN está em manutenção ou com erro interno (${codes})` };
+  if (all.has('existing')) return { kind: 'already_there', erros };
+  if (has(NOT_TAKEN_HERE)) return { kind: 'not_taken_here', erros };
+  if (has(NOTE_UNKNOWN)) return { kind: 'note_unknown', erros };
+  if (all.has('refusal') || all.has('envelope')) return { kind: 'refused', erros };
+  return { kind: 'not_understood', why: `o ADN respondeu com um código desconhecido (${codes})`, erros };
 }
 
 export function meaningsOf(erros: readonly AdnErro[]): ReadonlySet<CodeMeaning> {
@@ -166,8 +221,11 @@ export function credentialWhy(erros: readonly AdnErro[]): string {
   return `${CREDENTIAL_WHYS[codigo] ?? 'o ADN recusou o certificado ou a permissão do município'} (${codigo})`;
 }
 
-/** The answer to a query for documents after a number. Status 200, 400 and 404 carry the same body. */
-export function readPage(type: string, body: Buffer): PageReading {
+/**
+ * The answer to a query for documents, of which those of one kind are wanted. Status 200, 400 and 404 carry the same body.
+ * `nothing`: codes that say that there are none.
+ */
+export function readPage(type: string, body: Buffer, wanted: TipoDocumento, nothing: ReadonlySet<string>): PageReading {
   const root = readJson(type, body);
   if ('why' in root) return { kind: 'unreadable', why: root.why };
   const { fields } = root;
@@ -177,22 +235,22 @@ export function readPage(type: string, body: Buffer): PageReading {
   const lote = fields.get('lotedfe') ?? [];
   if (!Array.isArray(lote)) return unreadable('o campo LoteDFe não é uma lista');
   if (lote.length === 0) {
-    if (erros.length > 0 && !erros.every(({ codigo }) => NOTHING_AFTER.has(codigo))) return { kind: 'refusal', erros };
+    if (erros.length > 0 && !erros.every(({ codigo }) => nothing.has(codigo))) return { kind: 'refusal', erros };
     const saysSo = status === 'NENHUM_DOCUMENTO_LOCALIZADO' || erros.length > 0 || Array.isArray(fields.get('lotedfe'));
     return saysSo && (status !== 'REJEICAO' || erros.length > 0)
       ? { kind: 'end' }
       : unreadable('faltam os campos LoteDFe e StatusProcessamento');
   }
-  const entries: DistributedNota[] = [];
+  const entries: Distributed[] = [];
   for (const value of lote) {
     const entry = fieldsOf(value);
     if (entry === undefined) return unreadable('o campo LoteDFe traz o que não é um documento');
     const tipo = entry.get('tipodocumento');
-    const isNota = typeof tipo === 'string' && tipo.toUpperCase() === 'NFSE';
+    const isWanted = typeof tipo === 'string' && tipo.toUpperCase() === wanted;
     const arquivo = entry.get('arquivoxml');
     entries.push({
       nsu: nsuOf(entry.get('nsu')),
-      chave: isNota ? keyOf(entry.get('chaveacesso')) : undefined,
+      chave: isWanted ? keyOf(entry.get('chaveacesso')) : undefined,
       arquivo: typeof arquivo === 'string' ? arquivo : undefined,
     });
   }
@@ -212,6 +270,13 @@ export async function readArquivo(arquivo: string): Promise<Buffer | undefined> 
   } catch {
     return undefined;
   }
+}
+
+const EVENTO_ID = /<(?:[\w.-]+:)?infEvento\s[^>]*?\bId\s*=\s*["'](EVT[0-9A-Z]{59})["']/;
+
+/** The `Id` of an event, by the text of its document. */
+export function eventoIdIn(xml: Uint8Array): string | undefined {
+  return EVENTO_ID.exec(Buffer.from(xml.buffer, xml.byteOffset, xml.byteLength).toString('latin1'))?.[1];
 }
 
 function fromBase64(text: string): Buffer | undefined {

@@ -26,6 +26,11 @@ export function distributionPath(nsu: string, tipo: TipoNsu): string {
   return `${DISTRIBUTION_PATH}${nsu}?tipoNSU=${tipo}&lote=true`;
 }
 
+/** `GET`: all events of a note. */
+export function eventosPath(chave: string): string {
+  return `/municipios/NFSe/${chave}/Eventos`;
+}
+
 /** `PRODUCAO` or `HOMOLOGACAO`, as the ADN writes its environment. */
 export type TipoAmbiente = 'PRODUCAO' | 'HOMOLOGACAO';
 
@@ -124,3 +129,11 @@ export function meaningOf(codigo: string): CodeMeaning {
 
 /** Codes of "nothing (more) after this number" in an answer to a query: the normal end of a list. */
 export const NOTHING_AFTER: ReadonlySet<string> = new Set(['E2020', 'E2070', 'E2214', 'E2215', 'E2220']);
+
+/** Codes of "no such note of this municipality" in an answer to {@link eventosPath}: then there is no event of ours either. */
+export const NO_EVENTO: ReadonlySet<string> = new Set([...NOTHING_AFTER, 'E2060', 'E2061']);
+
+/** The note of an event is not in the ADN, or not yet. */
+export const NOTE_UNKNOWN = 'E1831';
+/** A municipality may not share events of this type, which the ADN takes from the parties themselves. */
+export const NOT_TAKEN_HERE = 'E1818';

@@ -34,7 +34,7 @@ export async function startTestService(
   const logged: { about: object; message: string }[] = [];
   const note = (about: object, message: string): void => void logged.push({ about, message });
   const log = { info: note, warn: note, error: note };
-  const local = localAdn();
+  const local = localAdn(() => clock.now);
   let wake = (_tenant: string): void => undefined;
   const world: World = {
     store,

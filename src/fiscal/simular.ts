@@ -1,0 +1,167 @@
+/**
+ * What a sender of the sandbox asks the local authority to rehearse (D-60), in the header `X-NFSe-Simular` or in a free text of
+ * the document: `adn:rejeita=E1234`, `adn:atraso=30s`, `adn:indisponivel=5m`, `adn:resposta-perdida`, several of them too.
+ *
+ * Read and written here, acted on by `../adn/local.ts`. Whether the environment is one that rehearses is asked by who calls.
+ * Nothing here refuses: what is not understood is not rehearsed, and a remark says so.
+ */
+import { type Aviso, quoted } from './fault.ts';
+import { nearestName } from './layout/read.ts';
+
+export type Simulacao = {
+  /** The code with which the document is refused. */
+  readonly rejeita?: string;
+  /** How long the authority takes to decide. */
+  readonly atrasoMs?: number;
+  /** How long the authority cannot be reached. */
+  readonly indisponivelMs?: number;
+  /** The document is taken and the answer lost: only asking tells. */
+  readonly respostaPerdida?: true;
+};
+
+/** The magic values, for the public documentation. */
+export const VALORES_MAGICOS: readonly { readonly valor: string; readonly significado: string }[] = [
+  {
+    valor: 'adn:rejeita=E1234',
+    significado:
+      'O ADN recusa o documento com este código. Com E1217, E999 ou RNG9999 não o decide, e o envio é repetido; em um evento, E1831 diz que a nota não é conhecida e E1818 que o tipo não é recebido de um município.',
+  },
+  {
+    valor: 'adn:atraso=30s',
+    significado: 'O ADN decide depois deste tempo, contado do recebimento: de 1s a 1h (s, m, h).',
+  },
+  {
+    valor: 'adn:indisponivel=5m',
+    significado:
+      'O ADN não atende por este tempo, contado do recebimento: de 1s a 1h (s, m, h). O envio é repetido e vai até um minuto além.',
+  },
+  {
+    valor: 'adn:resposta-perdida',
+    significado:
+      'O ADN recebe o documento e a resposta se perde: o serviço pergunta por ele antes de o enviar de novo.',
+  },
+];
+
+export const SIMULAR_HEADER = 'X-NFSe-Simular';
+
+/** Longer rehearsals would be forgotten before they end, and hold a place in the queue meanwhile. */
+export const SIMULAR_MAX_MS = 3_600_000;
+const SIMULAR_MIN_MS = 1_000;
+/** Of a header or a text no more is read; the longest text of a DPS has 2,000 characters. */
+const TEXT_MAX = 4_000;
+const PROBLEMS_MAX = 5;
+
+const NAMES = ['rejeita', 'atraso', 'indisponivel', 'resposta-perdida'] as const;
+type Name = (typeof NAMES)[number];
+
+const UNITS_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, min: 60_000, h: 3_600_000 };
+const CODE = /^(?:E\d{3,4}|RNG\d{4})$/;
+
+/** The magic values in a text, and what in it was meant to be one and is none, in Portuguese. */
+export function readSimular(text: string): {
+  readonly simulacao: Simulacao | undefined;
+  readonly problemas: readonly string[];
+} {
+  const found = new Map<Name, Simulacao>();
+  const problemas: string[] = [];
+  for (const [token] of text.slice(0, TEXT_MAX).matchAll(/(?<![\p{L}\p{N}:])adn:[^\s,;"'()<>]*/giu)) {
+    const read = tokenOf(token.replace(/[.!?]+$/, ''));
+    if ('problema' in read) problemas.push(read.problema);
+    else if (!found.has(read.name)) {
+      found.set(read.name, read.simulacao);
+      if (read.remark !== undefined) problemas.push(read.remark);
+    } else problemas.push(`adn:${read.name} veio mais de uma vez; vale o primeiro.`);
+  }
+  const simulacao = found.size === 0 ? undefined : Object.assign({}, ...found.values());
+  return { simulacao, problemas: problemas.slice(0, PROBLEMS_MAX) };
+}
+
+type Token =
+  | { readonly name: Name; readonly simulacao: Simulacao; readonly remark?: string }
+  | { readonly problema: string };
+
+function tokenOf(token: string): Token {
+  const [, written = '', , value] = /^adn:([^=]*)(=(.*))?$/is.exec(token) ?? [];
+  const plain = written.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replaceAll('_', '-');
+  const name = NAMES.find((one) => one === plain);
+  const shown = quoted(token);
+  if (name === undefined) {
+    const near = nearestName(plain, NAMES);
+    const advice =
+      near === undefined ? `Existem: ${EXAMPLES}.` : `O parecido que existe é ${EXAMPLE_OF[near as Name]}.`;
+    return { problema: `${shown} não é um valor de simulação e foi ignorado. ${advice}` };
+  }
+  const wrong = { problema: `${shown} foi ignorado: escreva ${EXAMPLE_OF[name]}.` };
+  if (name === 'resposta-perdida') return value === undefined ? { name, simulacao: { respostaPerdida: true } } : wrong;
+  if (name === 'rejeita') {
+    const codigo = (value ?? '').toUpperCase();
+    return CODE.test(codigo) ? { name, simulacao: { rejeita: codigo } } : wrong;
+  }
+  const [, amount, unit] = /^(\d{1,9})(s|m|min|h)$/i.exec(value ?? '') ?? [];
+  if (amount === undefined) return wrong;
+  const asked = Number(amount) * UNITS_MS[unit!.toLowerCase()]!;
+  const ms = Math.min(Math.max(asked, SIMULAR_MIN_MS), SIMULAR_MAX_MS);
+  const simulacao = name === 'atraso' ? { atrasoMs: ms } : { indisponivelMs: ms };
+  if (ms === asked) return { name, simulacao };
+  return { name, simulacao, remark: `${shown}: a duração vai de 1s a 1h; vale ${durationOf(ms)}.` };
+}
+
+const EXAMPLE_OF: Readonly<Record<Name, string>> = {
+  rejeita: 'adn:rejeita=E1234',
+  atraso: 'adn:atraso=30s',
+  indisponivel: 'adn:indisponivel=5m',
+  'resposta-perdida': 'adn:resposta-perdida',
+};
+const EXAMPLES = Object.values(EXAMPLE_OF).join(', ');
+
+/** As it is kept with a note or an event; {@link readSimular} reads it back. */
+export function simularText({ rejeita, atrasoMs, indisponivelMs, respostaPerdida }: Simulacao): string {
+  const values = [
+    rejeita === undefined ? [] : [`adn:rejeita=${rejeita}`],
+    atrasoMs === undefined ? [] : [`adn:atraso=${durationOf(atrasoMs)}`],
+    indisponivelMs === undefined ? [] : [`adn:indisponivel=${durationOf(indisponivelMs)}`],
+    respostaPerdida === undefined ? [] : ['adn:resposta-perdida'],
+  ];
+  return values.flat().join(' ');
+}
+
+function durationOf(ms: number): string {
+  const [unit, length] = (['h', 'm', 's'] as const)
+    .map((one) => [one, UNITS_MS[one]!] as const)
+    .find(([, whole]) => ms % whole === 0) ?? ['s', 1_000];
+  return `${Math.round(ms / length)}${unit}`;
+}
+
+export type PedidoDeSimulacao = {
+  /** Value of the header, when there is one. */
+  readonly cabecalho?: string | undefined;
+  /** The free text of the document, when it has one, and where it stands. */
+  readonly texto?: string | undefined;
+  readonly xpath?: string | undefined;
+};
+
+/** What somebody of the sandbox asked for. `simular`: to be kept with the note or the event. */
+export type Pedida = { readonly simular: string | undefined; readonly avisos: readonly Aviso[] };
+
+const NOT_ASKED: Pedida = { simular: undefined, avisos: [] };
+
+/** Header and text together; of what both say the header holds. */
+export function simulacaoPedida({ cabecalho, texto, xpath = '' }: PedidoDeSimulacao): Pedida {
+  if (cabecalho === undefined && (texto === undefined || !/adn:/i.test(texto))) return NOT_ASKED;
+  const header = cabecalho === undefined ? undefined : readSimular(cabecalho);
+  const text = texto === undefined ? undefined : readSimular(texto);
+  const avisos = [
+    ...(header?.problemas ?? []).map((mensagem) => remark('', `${SIMULAR_HEADER}: ${mensagem}`)),
+    ...(text?.problemas ?? []).map((mensagem) => remark(xpath, mensagem)),
+  ];
+  if (header !== undefined && header.simulacao === undefined && header.problemas.length === 0) {
+    avisos.push(remark('', `${SIMULAR_HEADER} não traz um valor de simulação e foi ignorado. Existem: ${EXAMPLES}.`));
+  }
+  const simulacao = { ...text?.simulacao, ...header?.simulacao };
+  const simular = simularText(simulacao);
+  return { simular: simular === '' ? undefined : simular, avisos };
+}
+
+function remark(xpath: string, mensagem: string): Aviso {
+  return { codigo: 'E003', xpath, mensagem };
+}
