@@ -125,8 +125,10 @@ function refusedByMatrix(onNote: readonly EventoNaNota[], arriving: EventoQueChe
   return { codigo: RECUSAS[arriving.codigo]!, mensagem };
 }
 
-/** The first event of the note after which the matrix refuses a kind of event, whatever it says. */
+/** The event of the note after which the matrix refuses a kind of event, whatever it says; one that cancelled it before others. */
 function hindranceTo(onNote: readonly EventoNaNota[], codigo: string): EventoNaNota | undefined {
+  const cancelling = onNote.find((one) => tipoByCodigo(one.codigo)?.cancela);
+  if (cancelling !== undefined) return cancelling;
   const isAnswered = onNote.some((one) => one.codigo === '105105');
   return onNote.find((one) => {
     // Blocks and unblocks refuse by what they are about, below.

@@ -1,0 +1,417 @@
+/** The national matrix of events, cell by cell, and the judgement over it. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import {
+  cancelledNota,
+  conflictOf,
+  type EventoNaNota,
+  type EventoQueChega,
+  openCancelamento,
+  type Situacao,
+  situacaoOf,
+} from './conflitos-evento.ts';
+import { errorOf } from './errors.ts';
+import { TIPOS_EVENTO, tipoByCodigo } from './tipos-evento.ts';
+
+/**
+ * The sheet of the matrix in Anexo II v1.01, cell by cell: rows stand on the note, columns arrive, blocks and unblocks one for
+ * each kind of event that they are about. `Y` V, `-` X, `c` X/V.
+ */
+const SHEET = `
+                ---------- 101101 101103 105102 105104 105105 202201 202205 203202 203206 204203 204207 205204 205208 305101
+                ---------- 305102:101101 305102:105102 305102:105104 305102:105105 305102:305101
+                ---------- 305103:101101 305103:105102 305103:105104 305103:105105 305103:305101
+  nenhum        YYY--YYYYYYYYYYYYYY-----
+  101101        ------------------------
+  101103        ---YYYYYYYYYY-YYYYYYYYYY
+  105102        ------------------------
+  105104        ------------------------
+  105105        -----YYYYYYYYYYYYYYYYYYY
+  202201        --Y---Ycccc-YYYYYYYYYYYY
+  202205        YYYYYY-cccc-YYYYYYYYYYYY
+  203202        --Y--cc-Ycc-YYYYYYYYYYYY
+  203206        YYYYYccY-cc-YYYYYYYYYYYY
+  204203        --Y--cccc-Y-YYYYYYYYYYYY
+  204207        YYYYYccccY--YYYYYYYYYYYY
+  205204        -YYYY--------YYYYYYYYYYY
+  205208        -YYYYYcYcYcY-YYYYYYYYYYY
+  305101        ------------------------
+  305102:101101 cYYYYYYYYYYYYYcYYYYYYYYY
+  305102:105102 YYcYYYYYYYYYYYYcYYYYYYYY
+  305102:105104 YYYcYYYYYYYYYYYYcYYYYYYY
+  305102:105105 YYYYcYYYYYYYYYYYYcYYYYYY
+  305102:305101 YYYYYYYYYYYYYcYYYYcYYYYY
+  305103:101101 YYYYYYYYYYYYYYYYYYY-YYYY
+  305103:105102 YYYYYYYYYYYYYYYYYYYY-YYY
+  305103:105104 YYYYYYYYYYYYYYYYYYYYY-YY
+  305103:105105 YYYYYYYYYYYYYYYYYYYYYY-Y
+  305103:305101 YYYYYYYYYYYYYYYYYYYYYYY-`;
+
+const LINES = SHEET.trim()
+  .split('\n')
+  .map((line) => line.trim().split(/\s+/));
+const COLUMNS = LINES.filter(([head]) => head!.startsWith('---')).flatMap(([, ...columns]) => columns);
+const ROWS = LINES.filter(([head]) => !head!.startsWith('---')).map(([row, cells]) => ({ row: row!, cells: cells! }));
+const MARKS: Readonly<Record<string, Situacao>> = { Y: 'permitido', '-': 'proibido', c: 'condicional' };
+
+function inMatrix(name: string): { codigo: string; alvo?: string } {
+  const [codigo, alvo] = name.split(':');
+  return alvo === undefined ? { codigo: codigo! } : { codigo: codigo!, alvo };
+}
+
+const CELLS = ROWS.flatMap(({ row, cells }) => COLUMNS.map((column, place) => ({ row, column, mark: cells[place]! })));
+
+describe('the matrix', () => {
+  test('has 600 cells: a note without events, 14 kinds, and a block and an unblock of five kinds', () => {
+    assert.equal(CELLS.length, 600);
+    assert.ok(CELLS.every(({ mark }) => mark in MARKS));
+  });
+
+  for (const { row, cells } of ROWS) {
+    test(`row ${row}`, () => {
+      const existente = row === 'nenhum' ? undefined : inMatrix(row);
+      const told = COLUMNS.map((column) => situacaoOf(existente, inMatrix(column)));
+      assert.deepEqual(
+        told,
+        [...cells].map((mark) => MARKS[mark]),
+      );
+    });
+  }
+
+  test('knows no other kinds', () => {
+    assert.throws(() => situacaoOf(undefined, { codigo: '110110' }), RangeError);
+    assert.throws(() => situacaoOf({ codigo: '110110' }, { codigo: '101101' }), RangeError);
+  });
+});
+
+const CHAVE = '35503081211222333000181000000000000126091234567895';
+const PRESTADOR = '11222333000181';
+const TOMADOR = '52998224725';
+const INTERMEDIARIO = '11444777000161';
+const MUNICIPIO = '46395000000139';
+
+const AUTORES: Readonly<Record<string, string>> = {
+  prestador: PRESTADOR,
+  tomador: TOMADOR,
+  intermediario: INTERMEDIARIO,
+};
+
+function id(codigo: string, numero_sequencial?: number): string {
+  return numero_sequencial === undefined
+    ? `${CHAVE}${codigo}`
+    : `EVT${CHAVE}${codigo}${String(numero_sequencial).padStart(3, '0')}`;
+}
+
+/** An event of a code, `305102:101101` for a block, in the name of who registers it. */
+function evento(name: string, more: Partial<EventoNaNota> = {}): EventoNaNota {
+  const { codigo, alvo } = inMatrix(name);
+  const { autor } = tipoByCodigo(codigo)!;
+  const campos: Record<string, string> = alvo === undefined ? {} : { codigo_evento_bloqueado: `e${alvo}` };
+  return { codigo, numero_sequencial: 1, autor: autor === undefined ? MUNICIPIO : AUTORES[autor]!, campos, ...more };
+}
+
+function anulacao(of: string): EventoNaNota {
+  return evento('205208', { campos: { id_evento_rejeicao: of } });
+}
+
+function desbloqueio(of: string): EventoNaNota {
+  return evento('305103', { campos: { id_evento_bloqueio: of } });
+}
+
+function refusal(onNote: readonly EventoNaNota[], arriving: EventoQueChega): string | undefined {
+  return conflictOf(onNote, arriving)?.codigo;
+}
+
+/** eventos.md 9: the code with which each kind is "not accepted after ..." */
+const REFUSALS: Readonly<Record<string, string>> = {
+  '101101': 'E0840',
+  '105102': 'E0845',
+  '101103': 'E0848',
+  '105104': 'E0852',
+  '105105': 'E0855',
+  '202201': 'E0860',
+  '203202': 'E0861',
+  '204203': 'E0862',
+  '205204': 'E0863',
+  '202205': 'E0864',
+  '203206': 'E0866',
+  '204207': 'E0868',
+  '205208': 'E0870',
+  '305101': 'E1960',
+  '305102': 'E1965',
+  '305103': 'E1970',
+};
+
+describe('the judgement agrees with every cell', () => {
+  /** A history in which the event of a row may stand on a note, that event last. */
+  const historyOf = (row: string): EventoNaNota[] => {
+    if (row === 'nenhum') return [];
+    const { codigo, alvo } = inMatrix(row);
+    if (codigo === '305103') return [evento(`305102:${alvo}`), desbloqueio(id('305102', 1))];
+    if (codigo === '205208') return [evento('202205'), anulacao(id('202205', 1))];
+    if (codigo === '105105') return [evento('101103'), evento(row)];
+    return [evento(row)];
+  };
+  /** An event of the column as it arrives on that note: what it names is there when anything of the kind is. */
+  const arrivingOf = (column: string, onNote: readonly EventoNaNota[]): EventoQueChega => {
+    const { codigo, alvo } = inMatrix(column);
+    if (codigo === '305103') {
+      const block = onNote.find((one) => one.campos.codigo_evento_bloqueado === `e${alvo}`);
+      return desbloqueio(id('305102', block?.numero_sequencial ?? 9));
+    }
+    if (codigo === '205208') {
+      const rejection = onNote.find((one) => ['202205', '203206', '204207'].includes(one.codigo));
+      return anulacao(id(rejection?.codigo ?? '203206', 1));
+    }
+    return evento(column);
+  };
+  /** Codes that say that what the event is about is not there, or was done already. */
+  const ABOUT: Readonly<Record<string, readonly string[]>> = {
+    '105104': ['E0853'],
+    '105105': ['E0856'],
+    '205208': ['E1963', 'E1835'],
+    '305102': ['E1967'],
+    '305103': ['E1976', 'E1978'],
+  };
+
+  for (const { row } of ROWS) {
+    test(`row ${row}`, () => {
+      for (const { column, mark } of CELLS.filter((cell) => cell.row === row)) {
+        const onNote = historyOf(row);
+        const arriving = arrivingOf(column, onNote);
+        const { codigo } = arriving;
+        const code = refusal(onNote, arriving);
+        const what = `${row} then ${column}: ${code}`;
+        const about = ABOUT[codigo] ?? [];
+        if (mark === '-') {
+          assert.ok(code === REFUSALS[codigo] || about.includes(code!), what);
+        } else if (row.startsWith('305102') && mark === 'c') {
+          assert.ok(code === REFUSALS[codigo] || code === 'E1967', what);
+        } else if (row === '205208' && codigo === '202205') {
+          // The annulled rejection itself still stands there: `-` in its own row.
+          assert.equal(code, 'E0864', what);
+        } else {
+          // `c` between manifestations: the other party is another one.
+          const rejected = row === '205208' ? situacaoOf({ codigo: '202205' }, inMatrix(column)) : 'permitido';
+          if (rejected === 'proibido') assert.equal(code, REFUSALS[codigo], what);
+          else assert.ok(code === undefined || about.includes(code), what);
+        }
+      }
+    });
+  }
+});
+
+describe('a note that is cancelled takes no event', () => {
+  for (const cancelling of ['101101', '105102', '105104', '305101']) {
+    test(`after ${cancelling}`, () => {
+      for (const { codigo } of TIPOS_EVENTO) {
+        const conflict = conflictOf([evento('203206'), evento(cancelling)], evento(codigo));
+        assert.equal(conflict?.codigo, REFUSALS[codigo], codigo);
+        assert.match(conflict!.mensagem, /A nota está cancelada/);
+      }
+    });
+  }
+});
+
+describe('one manifestation a party (E1833)', () => {
+  const MANIFESTATIONS = ['202201', '203202', '204203', '202205', '203206', '204207'];
+
+  test('each party may have its own', () => {
+    for (const first of MANIFESTATIONS) {
+      for (const second of MANIFESTATIONS) {
+        if (evento(first).autor === evento(second).autor) continue;
+        assert.equal(refusal([evento(first)], evento(second)), undefined, `${first} ${second}`);
+      }
+    }
+  });
+
+  test('one party in two roles has one', () => {
+    for (const first of MANIFESTATIONS) {
+      for (const second of MANIFESTATIONS) {
+        if (situacaoOf({ codigo: first }, { codigo: second }) !== 'condicional') continue;
+        const both = { autor: PRESTADOR };
+        assert.equal(refusal([evento(first, both)], evento(second, both)), 'E1833', `${first} ${second}`);
+      }
+    }
+  });
+
+  test('the same manifestation a second time has the code of its kind', () => {
+    for (const one of MANIFESTATIONS) assert.equal(refusal([evento(one)], evento(one)), REFUSALS[one]);
+  });
+
+  test('a party may take back what it said, as the matrix has it', () => {
+    for (const [confirmation, rejection] of [
+      ['202201', '202205'],
+      ['203202', '203206'],
+      ['204203', '204207'],
+    ] as const) {
+      assert.equal(refusal([evento(confirmation)], evento(rejection)), undefined);
+      assert.equal(refusal([evento(rejection)], evento(confirmation)), undefined);
+      assert.equal(refusal([evento(confirmation), evento(rejection)], evento(confirmation)), REFUSALS[confirmation]);
+    }
+  });
+
+  test('a rejection that was annulled: its party confirms, another party rejects', () => {
+    const onNote = [evento('203206'), anulacao(id('203206', 1))];
+    assert.equal(refusal(onNote, evento('203202')), undefined);
+    assert.equal(refusal(onNote, evento('204207')), undefined);
+    assert.equal(refusal(onNote, evento('203206')), 'E0866');
+    // The same party as an intermediary.
+    const conflict = conflictOf(onNote, evento('204207', { autor: TOMADOR }));
+    assert.equal(conflict?.codigo, 'E1833');
+  });
+
+  test('after a tacit confirmation nobody manifests', () => {
+    for (const one of MANIFESTATIONS) assert.equal(refusal([evento('205204')], evento(one)), REFUSALS[one]);
+  });
+
+  test('after a manifestation there is no tacit confirmation', () => {
+    for (const one of MANIFESTATIONS) assert.equal(refusal([evento(one)], evento('205204')), 'E0863');
+  });
+});
+
+describe('annulment of a rejection', () => {
+  test('E1963 without a rejection, or of one that is not on this note', () => {
+    assert.equal(refusal([], anulacao(id('203206', 1))), 'E1963');
+    assert.equal(refusal([evento('202205')], anulacao(id('203206', 1))), 'E1963');
+    assert.equal(refusal([evento('203206')], anulacao(id('203206', 2))), 'E1963');
+    assert.equal(refusal([evento('203202')], anulacao(id('203202', 1))), 'E1963', 'a confirmation is no rejection');
+    assert.equal(refusal([evento('203206')], anulacao('')), 'E1963');
+    const other = `EVT${CHAVE.slice(0, 49)}0203206001`;
+    assert.equal(refusal([evento('203206')], { ...anulacao(other), chave_acesso: CHAVE }), 'E1963', 'of another note');
+  });
+
+  test('accepted by the identifier with and without prefix and sequence', () => {
+    for (const named of [id('203206', 1), id('203206'), id('203206', 1).slice(3)]) {
+      assert.equal(refusal([evento('203206')], { ...anulacao(named), chave_acesso: CHAVE }), undefined, named);
+    }
+    const second = evento('203206', { numero_sequencial: 2 });
+    assert.equal(refusal([second], anulacao(id('203206', 2))), undefined);
+  });
+
+  test('E1835 of the same one twice, E0870 of another one', () => {
+    const onNote = [evento('203206'), evento('204207'), anulacao(id('203206', 1))];
+    assert.equal(refusal(onNote, anulacao(id('203206'))), 'E1835');
+    assert.equal(refusal(onNote, anulacao(id('204207', 1))), 'E0870');
+  });
+});
+
+describe('fiscal analysis', () => {
+  test('is decided once, and only when it was asked for (E0853, E0856)', () => {
+    assert.equal(refusal([], evento('105104')), 'E0853');
+    assert.equal(refusal([], evento('105105')), 'E0856');
+    assert.equal(refusal([evento('202205')], evento('105104')), 'E0853');
+    assert.equal(refusal([evento('101103')], evento('105104')), undefined);
+    assert.equal(refusal([evento('101103')], evento('105105')), undefined);
+    const denied = [evento('101103'), evento('105105')];
+    assert.equal(refusal(denied, evento('105104')), 'E0852');
+    assert.equal(refusal(denied, evento('105105')), 'E0855');
+  });
+
+  test('while it is pending the note is not cancelled, nor asked for again', () => {
+    const onNote = [evento('101103')];
+    assert.equal(refusal(onNote, evento('101101')), 'E0840');
+    assert.equal(refusal(onNote, evento('105102')), 'E0845');
+    assert.equal(refusal(onNote, evento('101103')), 'E0848');
+    assert.equal(refusal(onNote, evento('305101')), 'E1960');
+  });
+
+  test('denied, only the office may still cancel', () => {
+    const denied = [evento('101103'), evento('105105')];
+    assert.equal(refusal(denied, evento('101101')), 'E0840');
+    assert.equal(refusal(denied, evento('105102')), 'E0845');
+    assert.equal(refusal(denied, evento('101103')), 'E0848');
+    assert.equal(refusal(denied, evento('305101')), undefined);
+    assert.match(conflictOf(denied, evento('101101'))!.mensagem, /por ofício/);
+  });
+});
+
+describe('blocks', () => {
+  const KINDS = ['101101', '105102', '105104', '105105', '305101'];
+  const request = evento('101103');
+
+  test('a kind that is blocked is refused with its own code, and accepted when the block was lifted', () => {
+    for (const kind of KINDS) {
+      const before = kind.startsWith('1051') && kind !== '105102' ? [request] : [];
+      const block = evento(`305102:${kind}`);
+      assert.equal(refusal([...before, block], evento(kind)), REFUSALS[kind], kind);
+      assert.match(conflictOf([...before, block], evento(kind))!.mensagem, /bloqueou/);
+      assert.equal(refusal([...before, block, desbloqueio(id('305102', 1))], evento(kind)), undefined, kind);
+    }
+  });
+
+  test('other kinds pass it by', () => {
+    assert.equal(refusal([evento('305102:105102')], evento('101101')), undefined);
+    assert.equal(refusal([evento('305102:101101')], evento('105102')), undefined);
+  });
+
+  test('the same kind is not blocked twice (E1967), another is, and the same again after its unblock', () => {
+    const block = evento('305102:101101');
+    assert.equal(refusal([block], evento('305102:101101')), 'E1967');
+    assert.equal(refusal([block], evento('305102:105102')), undefined);
+    assert.equal(refusal([block, desbloqueio(id('305102', 1))], evento('305102:101101')), undefined);
+  });
+
+  test('an unblock lifts one block: E1976 when there is none, E1978 when it was lifted', () => {
+    assert.equal(refusal([], desbloqueio(id('305102', 1))), 'E1976');
+    const block = evento('305102:101101');
+    assert.equal(refusal([block], desbloqueio(id('305102', 1))), undefined);
+    assert.equal(refusal([block], desbloqueio(id('305102', 2))), 'E1976');
+    assert.equal(refusal([block], desbloqueio(id('101101', 1))), 'E1976');
+    assert.equal(refusal([block], desbloqueio('')), 'E1976');
+    assert.equal(refusal([block, desbloqueio(id('305102', 1))], desbloqueio(id('305102', 1))), 'E1978');
+  });
+
+  test('blocked again, it is lifted again, by its own identifier', () => {
+    const again = evento('305102:101101', { numero_sequencial: 2 });
+    const onNote = [evento('305102:101101'), desbloqueio(id('305102', 1)), again];
+    assert.equal(refusal(onNote, evento('101101')), 'E0840');
+    assert.equal(refusal(onNote, desbloqueio(id('305102', 1))), 'E1978');
+    assert.equal(refusal(onNote, desbloqueio(id('305102', 2))), undefined);
+    assert.equal(refusal(onNote, desbloqueio(id('305102'))), undefined, 'the only one in force');
+    assert.equal(refusal([...onNote, desbloqueio(id('305102'))], evento('101101')), undefined);
+  });
+
+  test('with several in force the sequence must say which', () => {
+    const two = [evento('305102:101101'), evento('305102:105102', { numero_sequencial: 2 })];
+    const conflict = conflictOf(two, desbloqueio(id('305102')));
+    assert.equal(conflict?.codigo, 'E1976');
+    assert.match(conflict!.mensagem, /1, 2/);
+    assert.equal(refusal(two, desbloqueio(id('305102', 2))), undefined);
+    const one = [...two, desbloqueio(id('305102', 2))];
+    assert.equal(refusal(one, evento('105102')), undefined);
+    assert.equal(refusal(one, evento('101101')), 'E0840');
+  });
+});
+
+describe('what the sender is told', () => {
+  test('after a confirmation: what the note still accepts', () => {
+    assert.deepEqual(conflictOf([evento('203202')], evento('101101')), {
+      codigo: 'E0840',
+      mensagem:
+        'A nota já tem o evento confirmacao_tomador, e depois dele não se registra cancelamento. A nota ainda aceita cancelamento_por_substituicao.',
+    });
+  });
+
+  test('not what is blocked', () => {
+    const onNote = [evento('203202'), evento('305102:105102')];
+    assert.match(conflictOf(onNote, evento('101101'))!.mensagem, /Procure a prefeitura/);
+  });
+
+  test('while an analysis is pending: to wait', () => {
+    assert.match(conflictOf([evento('101103')], evento('101101'))!.mensagem, /Espere a decisão/);
+  });
+
+  test('every code has its row in the public table, 422', () => {
+    const codes = [...Object.values(REFUSALS), 'E0853', 'E0856', 'E1833', 'E1835', 'E1963', 'E1967', 'E1976', 'E1978'];
+    for (const codigo of codes) assert.equal(errorOf(codigo)?.status, 422, codigo);
+  });
+
+  test('E302 of a cancelled note and of an open cancellation (specification, Events: 422)', () => {
+    assert.equal(cancelledNota('203202').codigo, 'E302');
+    assert.match(cancelledNota('203202').mensagem, /já está cancelada.*confirmacao_tomador/);
+    const open = openCancelamento({ codigo: '105102', numero_sequencial: 2, estado: 'enviado' });
+    assert.equal(open.codigo, 'E302');
+    assert.match(open.mensagem, /cancelamento_por_substituicao número 2, enviado/);
+  });
+});
