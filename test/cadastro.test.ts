@@ -510,7 +510,7 @@ describe('--regras-nacionais, --consulta-dps', () => {
       assert.equal(said.code, 0, told(said));
       // What a running service remembers of a municipality it asks again after a moment.
       for (const until = performance.now() + 10_000; performance.now() < until; ) {
-        const answer = await emit(service.address, exampleXml({ dCompet: '2026-12-24' }));
+        const answer = await emit(service.address, exampleXml({ 'serv/cServ/cTribMun': '000' }));
         if (answer.status === wanted) return answer;
         await new Promise((resolve) => setTimeout(resolve, 200));
       }
@@ -519,10 +519,10 @@ describe('--regras-nacionais, --consulta-dps', () => {
     const strict = await settle('--regras-nacionais recusar', 422);
     assert.deepEqual(
       strict.body.erros.map(({ codigo, xpath }: { codigo: string; xpath: string }) => `${codigo} ${xpath}`),
-      ['E0015 /DPS/infDPS/dCompet'],
+      ['E0315 /DPS/infDPS/serv/cServ/cTribMun'],
     );
     const lenient = await settle('--sem-regras-nacionais', 201);
-    assert.ok(lenient.body.avisos.some(({ codigo }: { codigo: string }) => codigo === 'E0015'));
+    assert.ok(lenient.body.avisos.some(({ codigo }: { codigo: string }) => codigo === 'E0315'));
   });
 });
 

@@ -357,8 +357,9 @@ describe('the municipality that issues (D-87)', () => {
 });
 
 describe('national rules (D-86)', () => {
-  const FUTURE = { dCompet: '2026-12-01' };
-  const nationalOf = (place: Place): Promise<string[]> => codesOf(place, FUTURE);
+  /** E0315: the standard keeps 000 for itself. */
+  const RESERVED = { 'serv/cServ/cTribMun': '000' };
+  const nationalOf = (place: Place): Promise<string[]> => codesOf(place, RESERVED);
 
   test('refuse in production and remark in the sandbox, unless the municipality says otherwise', async () => {
     const of = (place: Place, regrasNacionais: Municipio['regrasNacionais']): Place => ({
@@ -367,7 +368,7 @@ describe('national rules (D-86)', () => {
     });
     const [integration, own] = [await sandbox(), await production()];
     await register(own, {});
-    const refusal = ['E0015 /DPS/infDPS/dCompet'];
+    const refusal = ['E0315 /DPS/infDPS/serv/cServ/cTribMun'];
     assert.deepEqual(await nationalOf(own), refusal);
     assert.deepEqual(await nationalOf(of(own, 'recusa')), refusal);
     assert.deepEqual(await nationalOf(of(own, 'avisa')), []);
@@ -378,9 +379,12 @@ describe('national rules (D-86)', () => {
 
   test('that only remark say who may refuse the note all the same', async () => {
     const remarkIn = async (place: Place): Promise<string | undefined> => {
-      const judgement = await judged({ ...place, municipio: { ...place.municipio, regrasNacionais: 'avisa' } }, FUTURE);
+      const judgement = await judged(
+        { ...place, municipio: { ...place.municipio, regrasNacionais: 'avisa' } },
+        RESERVED,
+      );
       assert.ok('avisos' in judgement);
-      return judgement.avisos.find(({ codigo }) => codigo === 'E0015')?.mensagem;
+      return judgement.avisos.find(({ codigo }) => codigo === 'E0315')?.mensagem;
     };
     const own = await production();
     await register(own, {});

@@ -20,7 +20,11 @@ const named = ({ code, at }: { readonly code: string; readonly at: string }): st
  */
 const BY_FACTS: readonly { readonly rule: string; readonly facts: Partial<Facts>; readonly rejects: Patch }[] = [
   { rule: 'E0006 at tpAmb', facts: { ambiente: 'producao' }, rejects: {} },
-  { rule: 'E0015 at dCompet', facts: { hoje: '2026-10-04' }, rejects: {} },
+  {
+    rule: 'E0015 at dCompet',
+    facts: { ambiente: 'producao', hoje: '2026-10-04' },
+    rejects: { tpAmb: '1' },
+  },
   { rule: 'E403 at cLocEmi', facts: {}, rejects: { cLocEmi: '9999999' } },
   { rule: 'E403 at cLocEmi', facts: { cMun: '3304557' }, rejects: {} },
   {
