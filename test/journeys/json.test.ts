@@ -1,5 +1,6 @@
 /** The JSON body through the front door (D-24): one road with XML, and the signature in a header. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { exampleXml } from '../../src/fiscal/rules/example.ts';
 import { emit, request } from '../support/http.ts';
@@ -160,4 +161,10 @@ test('the dry run tells registry, rules and duplicate in one answer, as XML too'
   assert.equal(answer.status, 422);
   const codes = answer.body.erros.map((erro: { codigo: string }) => erro.codigo);
   assert.ok(codes.includes('E002'), codes.join(' '));
+});
+
+test('the example that ships with the project is issued as it stands', async () => {
+  const { address } = await startTestService({ worker: false });
+  const { status, body } = await sendJson(address, readFileSync('examples/dps.json', 'utf8'));
+  assert.equal(status, 201, JSON.stringify(body));
 });

@@ -8,13 +8,14 @@ import { adnSimulador } from './adn-simulador.ts';
 import { nearest, readArguments } from './arguments.ts';
 import { ASSINAR } from './assinar.ts';
 import { ASSINATURA } from './assinatura.ts';
-import { bytesOf, type CliWorld, type Command, columns, textOf } from './command.ts';
+import { type CliWorld, type Command, columns, textOf } from './command.ts';
 import { emitir } from './emitir.ts';
 import { explicar } from './explicar.ts';
 import { MUNICIPIO_COMMANDS } from './municipio.ts';
 import { PKI } from './pki.ts';
 import { PRESTADOR_COMMANDS } from './prestador.ts';
 import { sampleCurl, sampleFile } from './sample.ts';
+import { CAMPO, sentFile } from './sent-file.ts';
 import { SERVICOS_COMMANDS } from './servicos.ts';
 import { VALIDAR } from './validar.ts';
 
@@ -45,18 +46,25 @@ const COMMANDS: readonly Command[] = [
   {
     name: 'emitir',
     arguments: 'ARQUIVO',
-    summary: 'Envia uma DPS e acompanha a nota até ser autorizada.',
-    options: { url: { type: 'string' }, tenant: { type: 'string' } },
+    summary: 'Envia uma DPS, em XML ou JSON, e acompanha a nota até ser autorizada.',
+    options: { url: { type: 'string' }, tenant: { type: 'string' }, cms: { type: 'string' } },
     optionsHelp: [
       ['--url URL', `endereço do serviço (padrão ${DEFAULT_URL})`],
       ['--tenant SLUG', 'município (padrão integracao)'],
+      ['--cms ARQUIVO', `de um corpo JSON, o valor de ${CAMPO}, como nfse assinar o grava`],
     ],
     takes: 1,
-    run: async (world, values, [file]) =>
-      emitir(world, await bytesOf(file!), {
+    run: async (world, values, [file]) => {
+      const sent = await sentFile(file!, textOf(values, 'cms'));
+      if (typeof sent === 'string') {
+        world.err(sent);
+        return 2;
+      }
+      return emitir(world, sent, {
         url: textOf(values, 'url') ?? DEFAULT_URL,
         tenant: textOf(values, 'tenant') ?? 'integracao',
-      }),
+      });
+    },
   },
   VALIDAR,
   {

@@ -1,6 +1,7 @@
 /** `nfse emitir`: sends a DPS as any integrator would, and asks until the note is authorised. */
 import type { Terminal } from './cli.ts';
 import { faultLines } from './faults.ts';
+import { postFile, type SentFile } from './sent-file.ts';
 
 const TIMEOUT_MS = 30_000;
 /** Authorisation has no contractual time; after this the command says so and leaves the key to ask with. */
@@ -14,17 +15,13 @@ const WAITING = 3;
 
 type Target = { readonly url: string; readonly tenant: string };
 
-export async function emitir(terminal: Terminal, body: Uint8Array, { url, tenant }: Target): Promise<number> {
+export async function emitir(terminal: Terminal, sent: SentFile, { url, tenant }: Target): Promise<number> {
   if (!/^https?:\/\/./.test(url) || !URL.canParse(url)) {
     terminal.err(`--url ${url} não é um endereço. Exemplo: http://127.0.0.1:8080\n`);
     return 2;
   }
   const base = `${url.replace(/\/+$/, '')}/${tenant}/api/v1`;
-  const issued = await ask(`${base}/nfse/v101`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/xml', Accept: 'application/json' },
-    body: body as Uint8Array<ArrayBuffer>,
-  });
+  const issued = await postFile(`${base}/nfse/v101`, sent);
   if (issued.status !== 201) {
     const { codigo_erro, mensagem, erros } = issued.body;
     terminal.err(`Recusada (HTTP ${issued.status}, ${codigo_erro}): ${mensagem}\n`);

@@ -58,7 +58,7 @@ export async function postFile(address: string, sent: SentFile): Promise<Answere
     response = await fetch(address, { method: 'POST', headers, body, signal: AbortSignal.timeout(TIMEOUT_MS) });
     text = await response.text();
   } catch {
-    throw new Error(`não houve resposta de ${address}. O endereço está certo e o serviço no ar?`);
+    throw new Error(`não houve resposta de ${address}. O serviço está no ar? Suba-o com: npm start`);
   }
   try {
     return { status: response.status, body: JSON.parse(text) };
