@@ -2,14 +2,16 @@
  * The rows of the notas: issuing in groups, readings, and the claims of the worker. All the SQL about notas is here,
  * and every statement that writes or locks names one tenant. What a column means is decided in `fiscal`.
  */
-import { hash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Prestador } from '../fiscal/facts.ts';
 import type { NotaEstado, NotaMove } from '../fiscal/nota.ts';
+import { moveWaitingEventos } from './eventos.ts';
 import { groupCommit } from './group-commit.ts';
-import { type Db, pipelined } from './open.ts';
+import { type Db, ONE_BY_ONE, pipelined } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { insertPrestadoresOfDps } from './prestadores.ts';
 import { type Recent, recentDocuments } from './recent.ts';
+import { advanceRecepcao, insertCertificados, printsOf, type Recebida } from './recepcoes.ts';
 import { reserveSequence } from './sequencias.ts';
 
 /** Issuances committed together at most. Larger groups save little and make the last one wait. */
@@ -114,10 +116,7 @@ export type NotaSettlement = {
   readonly recebida?: Recebida | undefined;
 };
 
-export type Recebida = {
-  readonly nsu: string | undefined;
-  readonly assinatura: { readonly valor: Buffer; readonly certificado: Buffer } | undefined;
-};
+export type { Recebida } from './recepcoes.ts';
 
 /** Notas on their way. `desde`: when the oldest was issued; `proxima`: when the first is due again. Milliseconds. */
 export type WaitingNotas = { readonly notas: number; readonly desde: number; readonly proxima: number };
@@ -407,7 +406,11 @@ function insertNotas(client: PoolClient, tenant: string, made: readonly MadeRow[
   ];
   return [
     client.query({ name: 'insert_notas', text: INSERT_NOTAS, values: notas }),
-    client.query({ name: 'insert_documentos', text: INSERT_DOCUMENTOS, values: [tenant, ...packed(made), column((nota) => nota.recebido_assinatura)] }),
+    client.query({
+      name: 'insert_documentos',
+      text: INSERT_DOCUMENTOS,
+      values: [tenant, ...packed(made), column((nota) => nota.recebido_assinatura)],
+    }),
     client.query({ name: 'insert_trilha', text: INSERT_TRILHA, values: [tenant, ids, moments] }),
   ];
 }
@@ -489,13 +492,6 @@ async function claim(pool: Db, tenant: string, now: number, leaseUntil: number, 
   return { token, notas: rows };
 }
 
-/**
- * A list of ids as a relation that the planner takes for a single row: an equality of which it knows nothing is rare to
- * it. So it looks each id up by the whole key. Taken for as many rows as it has, it makes any index that begins with the
- * tenant look cheaper, and all notas of the tenant are read to settle two hundred (measured, and growing with them).
- */
-const ONE_BY_ONE = 'where x.id + 0 = x.id';
-
 const SETTLE = `with moved as (
     update notas n set estado = $6, due_at = $8, claims = null, mensagem_retorno = $7,
       data_autorizacao = case when $5 = 'autorizacao' then $3 else n.data_autorizacao end,
@@ -508,15 +504,6 @@ const SETTLE = `with moved as (
   insert into trilha_notas (tenant, nota, movimento, em, de, gatilho, para)
   select $1, id, movimentos, $3, $4, $5, $6 from moved`;
 
-/** Before the notas, in the same transaction: a certificate that a nota names is there. */
-const INSERT_CERTIFICADOS = `insert into certificados (tenant, impressao, der)
-  select $1, x.impressao, x.der from unnest($2::bytea[], $3::bytea[]) as x (impressao, der)
-  on conflict (tenant, impressao) do nothing`;
-
-/** After them: a lost answer is looked for from a number that was certainly given before it was sent. */
-const ADVANCE_RECEPCAO = `insert into recepcoes_adn as r (tenant, nsu) values ($1, $2)
-  on conflict (tenant) do update set nsu = greatest(r.nsu, excluded.nsu)`;
-
 /** Notas with the same outcome are settled by one statement: of a batch, nearly all are. */
 async function settle(
   pool: Db,
@@ -525,26 +512,14 @@ async function settle(
   now: number,
   settlements: readonly NotaSettlement[],
 ): Promise<number> {
-  const prints = new Map<Buffer, Buffer>();
-  let nsuMax = 0n;
-  for (const { recebida } of settlements) {
-    const certificado = recebida?.assinatura?.certificado;
-    if (certificado !== undefined && !prints.has(certificado)) {
-      prints.set(certificado, hash('sha256', certificado, 'buffer'));
-    }
-    const nsu = BigInt(recebida?.nsu ?? 0);
-    if (nsu > nsuMax) nsuMax = nsu;
-  }
+  const received = settlements.map(({ recebida }) => recebida);
+  const prints = printsOf(received);
   const outcomes = Map.groupBy(
     settlements,
     ({ move, mensagem, dueAt }) => `${move.on} ${dueAt ?? ''} ${mensagem ?? ''}`,
   );
   return pipelined(pool, async (client) => {
-    const writes: Promise<unknown>[] = [];
-    if (prints.size > 0) {
-      const values = [tenant, [...prints.values()], [...prints.keys()]];
-      writes.push(client.query({ name: 'insert_certificados', text: INSERT_CERTIFICADOS, values }));
-    }
+    const certificados = insertCertificados(client, tenant, prints);
     const written = [...outcomes.values()].map(async (same) => {
       const { move, mensagem, dueAt } = same[0]!;
       const due = dueAt === undefined ? null : new Date(dueAt);
@@ -564,11 +539,12 @@ async function settle(
       ];
       return (await client.query({ name: 'settle_notas', text: SETTLE, values })).rowCount ?? 0;
     });
-    if (nsuMax > 0n) {
-      const values = [tenant, String(nsuMax)];
-      writes.push(client.query({ name: 'advance_recepcao', text: ADVANCE_RECEPCAO, values }));
-    }
-    const counts = await Promise.all(written);
-    return { result: counts.reduce((total, count) => total + count, 0), writes };
+    const decided = settlements.map(({ id, move }) => ({ id, estado: move.to }));
+    const eventos = moveWaitingEventos(client, tenant, now, decided);
+    const [counts, moved] = await Promise.all([Promise.all(written), eventos, ...certificados]);
+    return {
+      result: counts.reduce((total, count) => total + count, 0),
+      writes: [...moved, ...advanceRecepcao(client, tenant, received)],
+    };
   });
 }

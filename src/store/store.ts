@@ -1,4 +1,5 @@
 /** The store as the flows see it: what we remember, by subject. */
+import { type EventoStore, eventoStore } from './eventos.ts';
 import { type PrestadorImport, prestadorImport } from './import-prestadores.ts';
 import { type ServicoImport, servicoImport } from './import-servicos.ts';
 import { type MunicipioStore, municipioStore } from './municipios.ts';
@@ -12,7 +13,8 @@ export type Store = MunicipioStore &
   ServicoStore &
   PrestadorImport &
   ServicoImport &
-  NotaStore & {
+  NotaStore &
+  EventoStore & {
     /** Throws when the database does not answer: the readiness check. */
     ping(): Promise<void>;
     close(): Promise<void>;
@@ -27,6 +29,7 @@ export function createStore(pool: Db, onStored?: OnStored): Store {
     ...prestadorImport(pool),
     ...servicoImport(pool),
     ...notaStore(pool, onStored),
+    ...eventoStore(pool),
     ping: async () => {
       await pool.query('select 1');
     },

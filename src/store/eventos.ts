@@ -1,0 +1,691 @@
+/**
+ * The rows of the eventos: registering under constraints, readings, the claims of the worker and the operator's moves. All
+ * the SQL about eventos is here, and every statement that writes or locks names one tenant. What a column means is decided
+ * in `fiscal`.
+ *
+ * Whoever locks both a nota and its eventos takes the nota first; the claim, which does not, waits for nobody.
+ */
+import { randomUUID } from 'node:crypto';
+import type { ErrosAdn } from '../fiscal/erros-adn.ts';
+import { EVENTO_MOVES, type EventoEstado, type EventoMove, type EventoTrigger } from '../fiscal/evento.ts';
+import { NUMERO_SEQUENCIAL_MAX } from '../fiscal/layout/evento.ts';
+import type { NotaEstado } from '../fiscal/nota.ts';
+import { groupCommit } from './group-commit.ts';
+import { type Db, ONE_BY_ONE, pipelined } from './open.ts';
+import type { PoolClient } from './pg.ts';
+import { advanceRecepcao, insertCertificados, printsOf, type Recebida } from './recepcoes.ts';
+import { reserveSequence } from './sequencias.ts';
+
+/** An event as it is registered. Moments in milliseconds. */
+export type EventoNovo = {
+  /** `id` of its nota. */
+  readonly nota: string;
+  readonly codigo_tipo_evento: string;
+  /** Processed, it cancels the nota: only one such event of a nota may be under way. */
+  readonly cancela: boolean;
+  /** CPF or CNPJ. */
+  readonly autor: string;
+  /** By the names of the JSON body. */
+  readonly campos: Readonly<Record<string, string>>;
+  readonly criado_em: number;
+  /** The exact bytes that came and the value of their signature header; none of what is registered by office. */
+  readonly recebido: Uint8Array | undefined;
+  readonly recebido_assinatura: string | undefined;
+  /** What the local authority is asked to play, in the sandbox (D-60). */
+  readonly simular?: string | undefined;
+  /**
+   * Makes the document, once the numbers are known; `id` is its `nDFSe`. Pure and quick: it runs inside the transaction,
+   * and once more with other numbers when somebody took them first.
+   */
+  readonly complete: (numbers: { readonly id: bigint; readonly numero_sequencial: number }) => string;
+};
+
+export type EventoRow = {
+  /** `id_evento`. */
+  readonly id: string;
+  /** `id` of its nota. */
+  readonly nota: string;
+  /** Of its nota. */
+  readonly chave_acesso: string;
+  /** Of its nota. */
+  readonly numero_protocolo: string;
+  readonly codigo_tipo_evento: string;
+  readonly numero_sequencial: number;
+  readonly cancela: boolean;
+  readonly estado: EventoEstado;
+  /** Since when it is in its state. */
+  readonly desde: Date;
+  /** Null when nothing more happens by itself: in `erro`, when no retry is left. */
+  readonly due_at: Date | null;
+  readonly tentativas: number;
+  readonly reprocessamentos_count: number;
+  readonly ultimo_reprocessamento_em: Date | null;
+  /** Kept while it is sent in vain in between. */
+  readonly aguardando_desde: Date | null;
+  readonly criado_em: Date;
+  /** When the authority gave its final word. */
+  readonly processado_em: Date | null;
+  readonly codigo_retorno: string | null;
+  readonly mensagem_retorno: string | null;
+  readonly erros_adn: ErrosAdn | null;
+  readonly autor: string;
+  readonly campos: Readonly<Record<string, string>>;
+  /** The reception number that the ADN gave it. */
+  readonly nsu_recepcao: string | null;
+};
+
+export type RegisterResult =
+  | { readonly evento: EventoRow }
+  /** Somebody else took the sequence, twice (409). */
+  | { readonly conflict: 'sequencia' }
+  /** Another cancellation of the nota is under way: this one (422). */
+  | { readonly conflict: 'cancelamento_aberto'; readonly evento: EventoRow }
+  /** What the nota has become meanwhile. */
+  | { readonly conflict: 'nota_cancelada' | 'nota_recusada' }
+  /** The nota has as many events of the type as their identifiers have numbers for. */
+  | { readonly conflict: 'limite' };
+
+/** An event that is processed, waived or under way: those that others are judged by. */
+export type EventoOnNota = {
+  readonly id: string;
+  readonly codigo_tipo_evento: string;
+  readonly numero_sequencial: number;
+  readonly estado: EventoEstado;
+  /** Something more happens by itself; of an event in `erro`, that a retry is left. */
+  readonly isDue: boolean;
+  readonly autor: string;
+  readonly campos: Readonly<Record<string, string>>;
+};
+
+/** What registering an event needs to know of its nota. */
+export type NotaForEvento = {
+  readonly id: string;
+  readonly chave_acesso: string;
+  readonly numero_protocolo: string;
+  readonly estado: NotaEstado;
+  readonly prestador_cpf_cnpj: string;
+  readonly tomador_cpf_cnpj: string | null;
+  /** The document, which alone names the intermediary. */
+  readonly nfse: Buffer;
+  /** In the order in which they were processed, then those under way in the order of registration. */
+  readonly eventos: readonly EventoOnNota[];
+};
+
+/** An event that the worker holds for a while. */
+export type ClaimedEvento = {
+  readonly id: string;
+  /** `id` of its nota. */
+  readonly nota: string;
+  readonly chave_acesso: string;
+  readonly codigo_tipo_evento: string;
+  readonly numero_sequencial: number;
+  readonly cancela: boolean;
+  /** Where it was found: one that was announced before (`enviado`, `erro`) is asked about before it is sent again. */
+  readonly found: EventoEstado;
+  readonly tentativas: number;
+  /** This announcement among them, when it is a retry. */
+  readonly reprocessamentos_count: number;
+  readonly autor: string;
+  readonly campos: Readonly<Record<string, string>>;
+  readonly criado_em: Date;
+  readonly simular: string | null;
+  /** The highest reception number known when it was first announced. */
+  readonly nsu_antes: string;
+};
+
+export type EventoClaim = {
+  readonly token: string;
+  /** Announced. Those of one nota follow each other in the order of registration, with nothing of the nota left out before. */
+  readonly eventos: readonly ClaimedEvento[];
+  /** Events moved, with those that only wait for their nota or are waived with it: when it is `max` there may be more. */
+  readonly moved: number;
+};
+
+export type EventoSettlement = {
+  readonly id: string;
+  readonly move: EventoMove;
+  /** Milliseconds; undefined exactly when the move's `due` is `never`. */
+  readonly dueAt: number | undefined;
+  /** What was answered before is forgotten. */
+  readonly codigo_retorno?: string | undefined;
+  readonly mensagem_retorno?: string | undefined;
+  readonly erros_adn?: ErrosAdn | null | undefined;
+  /** What the ADN holds now: its reception number, and the signature under which it was sent. */
+  readonly recebida?: Recebida | undefined;
+};
+
+/** Moves that an operator makes. */
+export type OperatorTrigger = Extract<EventoTrigger, 'reprocessamento' | 'separacao' | 'retirada' | 'dispensa'>;
+
+export type MoveResult =
+  | { readonly evento: EventoRow }
+  /** The machine has no such move from where the event is. */
+  | { readonly found: EventoEstado }
+  /** Reprocessed, it would be under way beside another cancellation of its nota: this one. */
+  | { readonly conflict: 'cancelamento_aberto'; readonly evento: EventoRow };
+
+/** What is kept beside an event. */
+export type EventoDocuments = {
+  readonly recebido: Buffer | null;
+  readonly recebido_assinatura: string | null;
+  readonly xml: Buffer;
+  /** Value of the municipality's signature, and the certificate that made it; null where nothing was signed. */
+  readonly assinatura: Buffer | null;
+  readonly certificado_der: Buffer | null;
+};
+
+/** A move that an event has made. */
+export type EventoStep = {
+  readonly em: Date;
+  readonly de: EventoEstado | null;
+  readonly gatilho: EventoTrigger;
+  readonly para: EventoEstado;
+  readonly mensagem: string | null;
+};
+
+export type EventoStore = {
+  /** Numbers and stores an event; answers after the commit. What stands against it is answered, not thrown. */
+  registerEvento(tenant: string, novo: EventoNovo): Promise<RegisterResult>;
+  notaForEvento(
+    tenant: string,
+    nota: { readonly chave: string } | { readonly protocolo: string },
+  ): Promise<NotaForEvento | undefined>;
+  /** Events that others are judged by, of several notas by their `id`, ordered as in {@link NotaForEvento}. */
+  eventosOnNotas(tenant: string, notas: readonly string[]): Promise<ReadonlyMap<string, readonly EventoOnNota[]>>;
+  /** All events of a nota, newest first. */
+  eventosOf(tenant: string, nota: string): Promise<readonly EventoRow[]>;
+  /** By their sequence. */
+  eventosOfTipo(tenant: string, nota: string, codigo: string): Promise<readonly EventoRow[]>;
+  evento(tenant: string, nota: string, codigo: string, sequencial: number): Promise<EventoRow | undefined>;
+  eventoById(tenant: string, id: string): Promise<EventoRow | undefined>;
+  eventoDocuments(tenant: string, id: string): Promise<EventoDocuments | undefined>;
+  /** The moves of an event, from its registration on. */
+  eventoTrail(tenant: string, id: string): Promise<readonly EventoStep[]>;
+  /** The documents of events as they were written, by id. */
+  eventoXmlOf(tenant: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** Tenants with an event that can be claimed: a question asked across tenants. */
+  tenantsWithEventosDue(now: number): Promise<readonly string[]>;
+  /**
+   * Takes due events and announces the sending, in one commit; what waits for its nota is looked at again at `pollAt`, what
+   * has a refused one is waived. An event is left while an earlier one of its nota is under way and not in this claim.
+   */
+  claimEventos(tenant: string, now: number, leaseUntil: number, pollAt: number, max: number): Promise<EventoClaim>;
+  /** Writes the outcome of the events that still carry the token, and cancels their notas; returns how many did. */
+  settleEventos(tenant: string, token: string, now: number, settlements: readonly EventoSettlement[]): Promise<number>;
+  /** Undefined: there is no such event. A worker that holds it settles nothing any more. */
+  moveEvento(
+    tenant: string,
+    id: string,
+    trigger: OperatorTrigger,
+    now: number,
+    mensagem: string | undefined,
+  ): Promise<MoveResult | undefined>;
+};
+
+export function eventoStore(pool: Db): EventoStore {
+  // Those of one nota go one after the other, instead of holding connections while they wait for each other.
+  const inTurn = groupCommit<EventoNovo, RegisterResult>(
+    async (key, [novo]) => [await register(pool, key.slice(0, key.indexOf('/')), novo!)],
+    1,
+  );
+  const one = async (tenant: string, condition: string, values: readonly unknown[]): Promise<EventoRow | undefined> =>
+    (await readEventos(pool, tenant, condition, values))[0];
+  return {
+    registerEvento: (tenant, novo) => inTurn(`${tenant}/${novo.nota}`, novo),
+    notaForEvento: (tenant, nota) =>
+      'chave' in nota
+        ? readNotaForEvento(pool, 'nota_evento_chave', 'n.chave_acesso = $2', tenant, nota.chave)
+        : readNotaForEvento(pool, 'nota_evento_prot', 'n.numero_protocolo = $2', tenant, nota.protocolo),
+    eventosOnNotas: (tenant, notas) => readOnNotas(pool, tenant, notas),
+    eventosOf: (tenant, nota) =>
+      readEventos(pool, tenant, 'e.nota = $2 order by e.criado_em desc, e.ordem desc', [nota]),
+    eventosOfTipo: (tenant, nota, codigo) =>
+      readEventos(pool, tenant, 'e.nota = $2 and e.codigo_tipo_evento = $3 order by e.numero_sequencial', [
+        nota,
+        codigo,
+      ]),
+    evento: (tenant, nota, codigo, sequencial) =>
+      one(tenant, 'e.nota = $2 and e.codigo_tipo_evento = $3 and e.numero_sequencial = $4', [nota, codigo, sequencial]),
+    eventoById: (tenant, id) => one(tenant, 'e.id = $2', [id]),
+    eventoDocuments: async (tenant, id) => {
+      const text = `select d.recebido, d.recebido_assinatura, d.xml, e.assinatura,
+          (select c.der from certificados c where c.tenant = $1 and c.impressao = e.certificado) as certificado_der
+        from eventos e join documentos_eventos d on d.tenant = $1 and d.evento = e.id where e.tenant = $1 and e.id = $2`;
+      return (await pool.query<EventoDocuments>(text, [tenant, id])).rows[0];
+    },
+    eventoTrail: async (tenant, id) => {
+      const text = `select em, de, gatilho, para, mensagem from trilha_eventos
+        where tenant = $1 and evento = $2 order by movimento`;
+      return (await pool.query<EventoStep>(text, [tenant, id])).rows;
+    },
+    eventoXmlOf: async (tenant, ids) => {
+      const text = `select d.evento::text as evento, d.xml from unnest($2::bigint[]) as x (id)
+        join documentos_eventos d on d.tenant = $1 and d.evento = x.id`;
+      const query = { name: 'xml_eventos', text, values: [tenant, ids], binary: true };
+      const { rows } = await pool.query<{ evento: string; xml: Buffer }>(query);
+      return new Map(rows.map(({ evento, xml }) => [evento, xml.toString('utf8')]));
+    },
+    tenantsWithEventosDue: async (now) => {
+      const text = `select m.tenant from municipios m cross join lateral (select 1 from eventos e
+          where e.tenant = m.tenant and e.due_at <= $1 and ${isFirst('m.tenant')} limit 1) e`;
+      const { rows } = await pool.query<{ tenant: string }>({ name: 'tenants_eventos', text, values: [new Date(now)] });
+      return rows.map(({ tenant }) => tenant);
+    },
+    claimEventos: (tenant, now, leaseUntil, pollAt, max) => claim(pool, tenant, now, leaseUntil, pollAt, max),
+    settleEventos: (tenant, token, now, settlements) => settle(pool, tenant, token, now, settlements),
+    moveEvento: (tenant, id, trigger, now, mensagem) => move(pool, tenant, id, trigger, now, mensagem),
+  };
+}
+
+// Registering.
+
+/** Once more when somebody took the number first, or when the cancellation that stood against it has just ended. */
+async function register(pool: Db, tenant: string, novo: EventoNovo): Promise<RegisterResult> {
+  const id = await reserveSequence(pool, tenant, 'nDFSe', 1);
+  const first = await registerOnce(pool, tenant, id, novo);
+  return isCollision(first) ? settledCollision(await registerOnce(pool, tenant, id, novo)) : first;
+}
+
+type Collision = { readonly collision: 'sequencia' | 'cancelamento' };
+
+function isCollision(result: RegisterResult | Collision): result is Collision {
+  return 'collision' in result;
+}
+
+/** A cancellation that others open and end as fast as it is looked for is a collision like the other. */
+function settledCollision(result: RegisterResult | Collision): RegisterResult {
+  return isCollision(result) ? { conflict: 'sequencia' } : result;
+}
+
+/** The constraints that two registrations at once may break, and what the second one has met. */
+const COLLISIONS: Readonly<Record<string, Collision['collision']>> = {
+  eventos_sequencia: 'sequencia',
+  eventos_ordem: 'sequencia',
+  eventos_cancelamento_aberto: 'cancelamento',
+};
+
+async function registerOnce(
+  pool: Db,
+  tenant: string,
+  id: bigint,
+  novo: EventoNovo,
+): Promise<RegisterResult | Collision> {
+  try {
+    return await pipelined(pool, (client) => insertEvento(client, tenant, id, novo));
+  } catch (error) {
+    const { code, constraint } = error as { code?: string; constraint?: string };
+    const collision = code === '23505' ? COLLISIONS[constraint ?? ''] : undefined;
+    if (collision === undefined) throw error;
+    const evento = collision === 'cancelamento' ? await openCancelamento(pool, tenant, novo.nota) : undefined;
+    return evento === undefined ? { collision } : { conflict: 'cancelamento_aberto', evento };
+  }
+}
+
+async function openCancelamento(pool: Db, tenant: string, nota: string): Promise<EventoRow | undefined> {
+  return (await readEventos(pool, tenant, 'e.nota = $2 and e.cancela and e.due_at is not null', [nota]))[0];
+}
+
+/** Until the end of the transaction the nota stays as it is, and what follows sees what went before. */
+const LOCK_NOTA = `select chave_acesso, numero_protocolo, estado from notas where tenant = $1 and id = $2
+  for no key update`;
+
+/** A statement of its own, after the lock: the one before us may have committed while we waited. */
+const LAST_NUMBERS = `select
+  coalesce((select max(ordem) from eventos where tenant = $1 and nota = $2), 0) as ordem,
+  coalesce((select max(numero_sequencial) from eventos where tenant = $1 and nota = $2 and codigo_tipo_evento = $3), 0)
+    as sequencial`;
+
+const INSERT_EVENTO = `insert into eventos (tenant, id, nota, ordem, codigo_tipo_evento, numero_sequencial, cancela, estado,
+    desde, due_at, criado_em, autor, campos, simular)
+  values ($1, $2, $3, $4, $5, $6, $7, 'pendente', $8, $8, $8, $9, $10, $11) returning *`;
+
+const INSERT_DOCUMENTO = `insert into documentos_eventos (tenant, evento, recebido, recebido_assinatura, xml)
+  values ($1, $2, $3, $4, $5)`;
+
+const INSERT_REGISTRO = `insert into trilha_eventos (tenant, evento, movimento, em, de, gatilho, para)
+  values ($1, $2, 1, $3, null, 'registro', 'pendente')`;
+
+type Registration = { readonly result: RegisterResult; readonly writes: readonly Promise<unknown>[] };
+
+async function insertEvento(client: PoolClient, tenant: string, id: bigint, novo: EventoNovo): Promise<Registration> {
+  const { nota, codigo_tipo_evento, cancela, autor, campos, recebido, recebido_assinatura, simular } = novo;
+  type Locked = { chave_acesso: string; numero_protocolo: string; estado: NotaEstado };
+  const [locked, last] = await Promise.all([
+    client.query<Locked>(LOCK_NOTA, [tenant, nota]),
+    client.query<{ ordem: number; sequencial: number }>(LAST_NUMBERS, [tenant, nota, codigo_tipo_evento]),
+  ]);
+  const found = locked.rows[0];
+  if (found === undefined) throw new Error(`there is no nota ${nota} to register an event on`);
+  const { estado, ...named } = found;
+  if (estado === 'cancelada') return { result: { conflict: 'nota_cancelada' }, writes: [] };
+  if (estado === 'recusada') return { result: { conflict: 'nota_recusada' }, writes: [] };
+  const { ordem, sequencial } = last.rows[0]!;
+  const numero_sequencial = sequencial + 1;
+  if (numero_sequencial > NUMERO_SEQUENCIAL_MAX) return { result: { conflict: 'limite' }, writes: [] };
+
+  const xml = novo.complete({ id, numero_sequencial });
+  const criado = new Date(novo.criado_em);
+  const { rows } = await client.query<Omit<EventoRow, keyof typeof named>>(INSERT_EVENTO, [
+    tenant,
+    id,
+    nota,
+    ordem + 1,
+    codigo_tipo_evento,
+    numero_sequencial,
+    cancela,
+    criado,
+    autor,
+    JSON.stringify(campos),
+    simular,
+  ]);
+  const document = [tenant, id, recebido && Buffer.from(recebido), recebido_assinatura, Buffer.from(xml, 'utf8')];
+  return {
+    result: { evento: { ...rows[0]!, ...named } },
+    writes: [client.query(INSERT_DOCUMENTO, document), client.query(INSERT_REGISTRO, [tenant, id, criado])],
+  };
+}
+
+// Readings.
+
+async function readEventos(
+  db: Db | PoolClient,
+  tenant: string,
+  condition: string,
+  values: readonly unknown[],
+): Promise<readonly EventoRow[]> {
+  const text = `select e.*, n.chave_acesso, n.numero_protocolo
+    from eventos e join notas n on n.tenant = $1 and n.id = e.nota where e.tenant = $1 and ${condition}`;
+  return (await db.query<EventoRow>(text, [tenant, ...values])).rows;
+}
+
+/** The events of the nota `n` that others are judged by. */
+const ON_NOTA = `(select coalesce(json_agg(json_build_object('id', e.id::text, 'codigo_tipo_evento', e.codigo_tipo_evento,
+      'numero_sequencial', e.numero_sequencial, 'estado', e.estado, 'isDue', e.due_at is not null, 'autor', e.autor,
+      'campos', e.campos) order by e.processado_em nulls last, e.ordem), '[]')
+    from eventos e where e.tenant = $1 and e.nota = n.id
+      and (e.estado in ('processado', 'dispensado') or e.due_at is not null)) as eventos`;
+
+async function readNotaForEvento(
+  pool: Db,
+  name: string,
+  condition: string,
+  tenant: string,
+  value: string,
+): Promise<NotaForEvento | undefined> {
+  const text = `select n.id, n.chave_acesso, n.numero_protocolo, n.estado, n.prestador_cpf_cnpj, n.tomador_cpf_cnpj,
+      (select d.nfse from documentos d where d.tenant = $1 and d.nota = n.id) as nfse, ${ON_NOTA}
+    from notas n where n.tenant = $1 and ${condition}`;
+  return (await pool.query<NotaForEvento>({ name, text, values: [tenant, value] })).rows[0];
+}
+
+async function readOnNotas(
+  pool: Db,
+  tenant: string,
+  notas: readonly string[],
+): Promise<ReadonlyMap<string, readonly EventoOnNota[]>> {
+  const text = `select n.id::text as nota, ${ON_NOTA} from unnest($2::bigint[]) as n (id)`;
+  const values = [tenant, notas];
+  const { rows } = await pool.query<{ nota: string; eventos: readonly EventoOnNota[] }>({
+    name: 'eventos_on_notas',
+    text,
+    values,
+  });
+  return new Map(rows.map(({ nota, eventos }) => [nota, eventos]));
+}
+
+// Claims.
+
+/** Of the events `e` of a nota, the first that is under way: the others are sent after it. */
+function isFirst(tenant: string): string {
+  return `not exists (select 1 from eventos b
+    where b.tenant = ${tenant} and b.nota = e.nota and b.due_at is not null and b.ordem < e.ordem)`;
+}
+
+/**
+ * The first due event of each nota and, after it, those that are due too; what follows one that is not, or that somebody
+ * holds, is left (the last condition of `ready`). The nota is locked for the moment, so that it is not authorised or refused
+ * between the look at it and the commit; one that is being so just now is looked at the next time.
+ */
+const CLAIM = `with first as (
+    select e.id, e.nota, e.ordem, e.estado as found, e.due_at, n.estado as nota_estado, n.chave_acesso
+    from eventos e join notas n on n.tenant = $1 and n.id = e.nota
+    where e.tenant = $1 and e.due_at <= $2 and ${isFirst('$1')}
+    order by e.due_at limit $6 for update of e skip locked for share of n skip locked
+  ), others as (
+    select e.id, e.nota, e.ordem, e.estado as found, f.due_at, f.nota_estado, f.chave_acesso
+    from first f join eventos e on e.tenant = $1 and e.nota = f.nota and e.ordem > f.ordem and e.due_at <= $2
+    order by f.due_at, f.nota, e.ordem limit $6 for update of e skip locked
+  ), taken as (
+    select * from first union all select * from others
+  ), ready as (
+    select t.*, case
+        when t.found not in ('pendente', 'aguardando_autorizacao_nota') then 'anuncio'
+        when t.nota_estado = 'recusada' then 'recusa_nota'
+        when t.nota_estado in ('emitida', 'transmitida') then 'nota_nao_autorizada'
+        else 'anuncio'
+      end as gatilho
+    from taken t
+    where not exists (select 1 from eventos b where b.tenant = $1 and b.nota = t.nota and b.due_at is not null
+      and b.ordem < t.ordem and b.id not in (select id from taken))
+    order by t.due_at, t.nota, t.ordem limit $6
+  ), known as (
+    select coalesce((select nsu from recepcoes_adn where tenant = $1), 0) as nsu
+  ), moved as (
+    update eventos e set
+      estado = m.para,
+      desde = case when m.para = r.found then e.desde else $2 end,
+      due_at = case r.gatilho when 'anuncio' then $4::timestamptz when 'nota_nao_autorizada' then $5 end,
+      claims = case r.gatilho when 'anuncio' then $3::uuid end,
+      tentativas = e.tentativas + (r.gatilho = 'anuncio')::int,
+      reprocessamentos_count = e.reprocessamentos_count + (r.found = 'erro')::int,
+      ultimo_reprocessamento_em = case when r.found = 'erro' then $2 else e.ultimo_reprocessamento_em end,
+      aguardando_desde = case when r.gatilho = 'nota_nao_autorizada' then coalesce(e.aguardando_desde, $2)
+        when r.gatilho = 'anuncio' then e.aguardando_desde end,
+      nsu_antes = case r.gatilho when 'anuncio' then coalesce(e.nsu_antes, known.nsu) end,
+      movimentos = e.movimentos + 1
+    from ready r
+      cross join lateral (select case r.gatilho when 'anuncio' then 'enviado' when 'recusa_nota' then 'dispensado'
+        else 'aguardando_autorizacao_nota' end as para) m,
+      known
+    where e.tenant = $1 and e.id = r.id
+    returning e.id, e.nota, r.chave_acesso, e.codigo_tipo_evento, e.numero_sequencial, e.cancela, r.found, e.tentativas,
+      e.reprocessamentos_count, e.autor, e.campos, e.criado_em, e.simular, e.nsu_antes, r.gatilho, e.estado, e.movimentos,
+      r.due_at, r.ordem
+  ), trail as (
+    insert into trilha_eventos (tenant, evento, movimento, em, de, gatilho, para)
+    select $1, id, movimentos, $2, found, gatilho, estado from moved
+  )
+  select id, nota, chave_acesso, codigo_tipo_evento, numero_sequencial, cancela, found, tentativas, reprocessamentos_count,
+    autor, campos, criado_em, simular, nsu_antes, gatilho
+  from moved order by due_at, nota, ordem`;
+
+async function claim(
+  pool: Db,
+  tenant: string,
+  now: number,
+  leaseUntil: number,
+  pollAt: number,
+  max: number,
+): Promise<EventoClaim> {
+  const token = randomUUID();
+  const values = [tenant, new Date(now), token, new Date(leaseUntil), new Date(pollAt), max];
+  type Moved = ClaimedEvento & { readonly gatilho: EventoTrigger };
+  const { rows } = await pool.query<Moved>({ name: 'claim_eventos', text: CLAIM, values });
+  const eventos = rows.flatMap(({ gatilho, ...evento }) => (gatilho === 'anuncio' ? [evento] : []));
+  return { token, eventos, moved: rows.length };
+}
+
+/** Notas before their eventos: those that this settlement is going to cancel. */
+const LOCK_NOTAS = `select 1 from notas n where n.tenant = $1 and n.id in (
+    select e.nota from unnest($2::bigint[]) as x (id) join eventos e on e.tenant = $1 and e.id = x.id and e.cancela ${ONE_BY_ONE})
+  order by n.id for no key update`;
+
+const SETTLE = `with moved as (
+    update eventos e set estado = x.para, due_at = x.due, claims = null,
+      desde = case when x.para = x.de then e.desde else $3 end,
+      processado_em = case when x.gatilho in ('conclusao', 'recusa', 'dispensa') then $3 else e.processado_em end,
+      aguardando_desde = case x.gatilho when 'nota_desconhecida' then coalesce(e.aguardando_desde, $3)
+        when 'adiamento' then e.aguardando_desde end,
+      codigo_retorno = x.codigo, mensagem_retorno = x.mensagem, erros_adn = x.erros::jsonb,
+      nsu_recepcao = coalesce(x.nsu, e.nsu_recepcao), assinatura = coalesce(x.assinatura, e.assinatura),
+      certificado = coalesce(x.certificado, e.certificado), movimentos = e.movimentos + 1
+    from unnest($4::bigint[], $5::text[], $6::text[], $7::text[], $8::timestamptz[], $9::text[], $10::text[], $11::text[],
+      $12::bigint[], $13::bytea[], $14::bytea[])
+      as x (id, de, gatilho, para, due, codigo, mensagem, erros, nsu, assinatura, certificado)
+    ${ONE_BY_ONE} and e.tenant = $1 and e.id = x.id and e.claims = $2 and e.estado = x.de
+    returning e.id, e.nota, e.cancela, e.movimentos, x.de, x.gatilho, x.para, x.mensagem
+  ), trail as (
+    insert into trilha_eventos (tenant, evento, movimento, em, de, gatilho, para, mensagem)
+    select $1, id, movimentos, $3, de, gatilho, para, mensagem from moved
+  ), cancelled as (
+    update notas n set estado = 'cancelada', data_cancelamento = $3, movimentos = n.movimentos + 1
+    from moved m where m.cancela and m.para = 'processado' and n.tenant = $1 and n.id = m.nota and n.estado = 'autorizada'
+    returning n.id, n.movimentos
+  ), trail_of_notas as (
+    insert into trilha_notas (tenant, nota, movimento, em, de, gatilho, para)
+    select $1, id, movimentos, $3, 'autorizada', 'cancelamento', 'cancelada' from cancelled
+  )
+  select count(*)::int as settled from moved`;
+
+async function settle(
+  pool: Db,
+  tenant: string,
+  token: string,
+  now: number,
+  settlements: readonly EventoSettlement[],
+): Promise<number> {
+  const received = settlements.map(({ recebida }) => recebida);
+  const prints = printsOf(received);
+  const concluded = settlements.filter(({ move }) => move.on === 'conclusao').map(({ id }) => id);
+  const column = <Value>(pick: (one: EventoSettlement) => Value): Value[] => settlements.map(pick);
+  const values = [
+    tenant,
+    token,
+    new Date(now),
+    column(({ id }) => id),
+    column(({ move }) => move.from),
+    column(({ move }) => move.on),
+    column(({ move }) => move.to),
+    column(({ dueAt }) => (dueAt === undefined ? null : new Date(dueAt).toISOString())),
+    column(({ codigo_retorno }) => storable(codigo_retorno)),
+    column(({ mensagem_retorno }) => storable(mensagem_retorno)),
+    column(({ erros_adn }) => (erros_adn ? JSON.stringify(erros_adn) : null)),
+    column(({ recebida }) => recebida?.nsu ?? null),
+    column(({ recebida }) => recebida?.assinatura?.valor ?? null),
+    column(({ recebida }) => prints.get(recebida?.assinatura?.certificado as Buffer) ?? null),
+  ];
+  return pipelined(pool, async (client) => {
+    const certificados = insertCertificados(client, tenant, prints);
+    const locked = concluded.length === 0 ? undefined : client.query(LOCK_NOTAS, [tenant, concluded]);
+    const written = client.query<{ settled: number }>({ name: 'settle_eventos', text: SETTLE, values });
+    const [{ rows }] = await Promise.all([written, locked, ...certificados]);
+    return { result: rows[0]!.settled, writes: advanceRecepcao(client, tenant, received) };
+  });
+}
+
+/** A text from outside may hold U+0000, which no column takes. */
+function storable(text: string | undefined): string | null {
+  return text?.replaceAll('\0', '') ?? null;
+}
+
+// The operator.
+
+const MOVE = `with found as (
+    select id, estado from eventos where tenant = $1 and id = $2 for update
+  ), moved as (
+    update eventos e set estado = $5, desde = $3, due_at = $6, claims = null, aguardando_desde = null,
+      mensagem_retorno = coalesce($7, e.mensagem_retorno), movimentos = e.movimentos + 1
+    from found where e.tenant = $1 and e.id = found.id and found.estado = any ($8::text[])
+    returning e.id, e.movimentos, found.estado as de
+  ), trail as (
+    insert into trilha_eventos (tenant, evento, movimento, em, de, gatilho, para, mensagem)
+    select $1, id, movimentos, $3, de, $4, $5, $7 from moved
+  )
+  select estado, (select count(*) from moved) > 0 as moved from found`;
+
+async function move(
+  pool: Db,
+  tenant: string,
+  id: string,
+  trigger: OperatorTrigger,
+  now: number,
+  mensagem: string | undefined,
+): Promise<MoveResult | undefined> {
+  const { from, to, due } = movesOf(trigger);
+  const at = new Date(now);
+  const values = [tenant, id, at, trigger, to, due === 'now' ? at : null, storable(mensagem), from];
+  try {
+    const { rows } = await pool.query<{ estado: EventoEstado; moved: boolean }>(MOVE, values);
+    if (rows[0] === undefined) return undefined;
+    if (!rows[0].moved) return { found: rows[0].estado };
+  } catch (error) {
+    if ((error as { constraint?: string }).constraint !== 'eventos_cancelamento_aberto') throw error;
+    const [self] = await readEventos(pool, tenant, 'e.id = $2', [id]);
+    const evento = self && (await openCancelamento(pool, tenant, self.nota));
+    // It ended between the refusal and the look: the move may be made again.
+    if (evento === undefined) throw error;
+    return { conflict: 'cancelamento_aberto', evento };
+  }
+  const [evento] = await readEventos(pool, tenant, 'e.id = $2', [id]);
+  return { evento: evento! };
+}
+
+// What a nota does to the events that wait for it.
+
+/** In both statements the literal states are those of the partial index. */
+const BEFORE_SENDING = `e.estado = any ($STATES::text[]) and e.estado in ('pendente', 'aguardando_autorizacao_nota')`;
+
+const HAS_WAITING = `select 1 from eventos e where e.tenant = $1 and ${BEFORE_SENDING.replace('$STATES', '$2')} limit 1`;
+
+const MOVE_WAITING = `with found as (
+    select e.id, e.estado from unnest($3::bigint[]) as x (id)
+      join notas n on n.tenant = $1 and n.id = x.id and n.estado = $4
+      join eventos e on e.tenant = $1 and e.nota = x.id and ${BEFORE_SENDING.replace('$STATES', '$5')}
+    ${ONE_BY_ONE} for update of e
+  ), moved as (
+    update eventos e set estado = $7, desde = $2, due_at = $8, aguardando_desde = null, movimentos = e.movimentos + 1
+    from found where e.tenant = $1 and e.id = found.id
+    returning e.id, e.movimentos, found.estado as de
+  )
+  insert into trilha_eventos (tenant, evento, movimento, em, de, gatilho, para)
+  select $1, id, movimentos, $2, de, $6, $7 from moved`;
+
+/** What a decision about a nota does to its events that were not sent yet. */
+const ON_DECISION = [
+  { estado: 'autorizada', on: 'autorizacao_nota' },
+  { estado: 'recusada', on: 'recusa_nota' },
+] as const satisfies readonly { readonly estado: NotaEstado; readonly on: EventoTrigger }[];
+
+/**
+ * Wakes or waives the events of notas that were just settled, in the transaction that did. `decided`: where each nota should
+ * have come to; one that somebody else holds has not, and its events stay as they are. Notas mostly have none: then this
+ * is one look into an index that is empty.
+ */
+export async function moveWaitingEventos(
+  client: PoolClient,
+  tenant: string,
+  now: number,
+  decided: readonly { readonly id: string; readonly estado: NotaEstado }[],
+): Promise<readonly Promise<unknown>[]> {
+  const decisions = ON_DECISION.flatMap(({ estado, on }) => {
+    const notas = decided.filter((nota) => nota.estado === estado).map(({ id }) => id);
+    return notas.length === 0 ? [] : [{ estado, notas, ...movesOf(on) }];
+  });
+  if (decisions.length === 0) return [];
+  const from = decisions.flatMap((decision) => decision.from);
+  const waiting = await client.query({ name: 'has_waiting', text: HAS_WAITING, values: [tenant, from] });
+  if (waiting.rowCount === 0) return [];
+  const at = new Date(now);
+  return decisions.map(({ estado, notas, from, on, to, due }) => {
+    const values = [tenant, at, notas, estado, from, on, to, due === 'now' ? at : null];
+    return client.query({ name: 'move_waiting', text: MOVE_WAITING, values });
+  });
+}
+
+/** The moves of a trigger that leads to one place from wherever it finds an event. */
+function movesOf(
+  on: EventoTrigger,
+): Pick<EventoMove, 'on' | 'to' | 'due'> & { readonly from: readonly EventoEstado[] } {
+  const moves: readonly EventoMove[] = EVENTO_MOVES.filter((move) => move.on === on);
+  return { on, to: moves[0]!.to, due: moves[0]!.due, from: moves.flatMap(({ from }) => from ?? []) };
+}
