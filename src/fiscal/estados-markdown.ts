@@ -1,11 +1,23 @@
-/** `docs/estados.md`: the life of a nota as a drawing and two tables, made of the machine. */
-import { type Due, NOTA_ESTADOS, NOTA_MOVES, type NotaEstado, type NotaMove, type NotaTrigger } from './nota.ts';
+/** `docs/estados.md`: the lives of a nota and of an event, each as a drawing and two tables, made of the machines. */
+import {
+  type AcaoSugerida,
+  EVENTO_ESTADOS,
+  EVENTO_MOVES,
+  EVENTO_RETRIES_MAX,
+  type EventoDue,
+  type EventoEstado,
+  type EventoMove,
+  type EventoTrigger,
+} from './evento.ts';
+import { NOTA_ESTADOS, NOTA_MOVES, type NotaEstado, type NotaMove, type NotaTrigger } from './nota.ts';
+import { TIPOS_EVENTO } from './tipos-evento.ts';
 
 /** When the row of a move wants attention again, in words. */
-const DUE: Readonly<Record<Due, string>> = {
+const DUE: Readonly<Record<EventoDue, string>> = {
   now: 'de imediato',
   lease: 'se o envio não se concluir no prazo',
   backoff: 'depois de um intervalo, cada vez maior',
+  poll: 'de tempos em tempos, se nada a acordar antes',
   never: 'não volta',
 };
 
@@ -21,6 +33,38 @@ const TRIGGERS: Readonly<Record<NotaTrigger, string>> = {
 
 const ESTADOS = Object.keys(NOTA_ESTADOS) as NotaEstado[];
 
+/** What sets a move of an event off, in words. */
+const EVENTO_TRIGGERS: Readonly<Record<EventoTrigger, string>> = {
+  registro: 'o pedido foi aceito',
+  anuncio: 'o envio ao ADN vai começar',
+  nota_nao_autorizada: 'a nota ainda não está autorizada aqui; nada é enviado',
+  nota_desconhecida: 'o ADN ainda não reconhece a nota (E1831)',
+  autorizacao_nota: 'a nota foi autorizada',
+  recusa_nota: 'a nota foi recusada',
+  conclusao: 'o ADN registrou o evento, ou já o tinha',
+  recusa: 'o ADN recusou o evento',
+  falha: 'o envio deste evento falhou, e ele ainda tem tentativas',
+  esgotamento: 'o envio deste evento falhou, e as tentativas acabaram',
+  adiamento: 'o ADN está fora de alcance para todos; não conta como tentativa',
+  incompreensao: 'a resposta do ADN não pôde ser entendida',
+  reprocessamento: 'o município manda tentar de novo; antes se pergunta ao ADN',
+  separacao: 'o município separa o evento para análise',
+  retirada: 'o município retira o evento antes do envio',
+  dispensa: 'o município dispensa o envio, ou o ADN não recebe o tipo de um município (E1818)',
+};
+
+/** When each advice is given, in words. */
+const ACOES: Readonly<Record<AcaoSugerida, string>> = {
+  aguardar:
+    '`pendente` há até 5 minutos; `enviado`; `aguardando_autorizacao_nota` há até 24 horas, contadas de `aguardando_desde`',
+  retentar: '`erro` com nova tentativa marcada; o serviço a faz sozinho',
+  consultar_suporte:
+    '`pendente` há mais de 5 minutos; `aguardando_autorizacao_nota` há mais de 24 horas; `erro` sem mais tentativas; `erro_reprocessamento`; `rejeitado`, cujo motivo está em `erros_adn`',
+  cancelado_ok: '`processado`, `cancelado` ou `dispensado`: não há mais o que fazer',
+};
+
+const EVENTO_ORDER = Object.keys(EVENTO_ESTADOS) as EventoEstado[];
+
 export function estadosMarkdown(): string {
   return `<!-- Gerado por scripts/generate.ts a partir da máquina de estados; não edite. -->
 
@@ -33,10 +77,7 @@ saem os três. A chave de acesso não muda em nenhum deles.
 
 \`\`\`mermaid
 stateDiagram-v2
-${NOTA_MOVES.map(arrow).join('\n')}
-${ESTADOS.filter(isLast)
-  .map((estado) => `  ${estado} --> [*]`)
-  .join('\n')}
+${drawing(ESTADOS, NOTA_MOVES)}
 \`\`\`
 
 ${table(
@@ -68,16 +109,58 @@ ${table(
     return [from === undefined ? '' : code(from), code(on), TRIGGERS[on], code(to), DUE[due]];
   }),
 )}
+
+${eventoMarkdown()}`;
+}
+
+function eventoMarkdown(): string {
+  const cancelling = TIPOS_EVENTO.filter(({ cancela }) => cancela).map(({ slug }) => slug);
+  return `## Evento
+
+Quem integra vê o estado em \`status_evento\`, e em \`acao_sugerida\` o que fazer. Um evento que o ADN registra torna a nota
+\`cancelada\` quando é ${cancelling.map(code).join(', ')}; antes disso, e com qualquer outro, ela fica como está.
+
+\`\`\`mermaid
+stateDiagram-v2
+${drawing(EVENTO_ORDER, EVENTO_MOVES)}
+\`\`\`
+
+${table(
+  ['`status_evento`', 'Significado', 'Repousa'],
+  EVENTO_ORDER.map((estado) => {
+    const { significado, rests } = EVENTO_ESTADOS[estado];
+    return [code(estado), significado, estado === 'erro' ? 'quando as tentativas acabam' : rests ? 'sim' : 'não'];
+  }),
+)}
+
+### Passagens
+
+${table(
+  ['De', 'Gatilho', 'Quando', 'Para', 'Volta à fila'],
+  EVENTO_MOVES.map(({ from, on, to, due, counts }: EventoMove) => {
+    const when = counts ? `${EVENTO_TRIGGERS[on]}, outra vez; \`reprocessamentos_count\` cresce` : EVENTO_TRIGGERS[on];
+    return [from === undefined ? '' : code(from), code(on), when, code(to), DUE[due]];
+  }),
+)}
+
+Um evento tem até ${EVENTO_RETRIES_MAX} novas tentativas automáticas, e o reprocessamento pelo município não as devolve.
+
+### O que fazer
+
+${table(
+  ['`acao_sugerida`', 'Quando'],
+  Object.entries(ACOES).map(([acao, when]) => [code(acao), when]),
+)}
 `;
 }
 
-function arrow({ from, on, to }: NotaMove): string {
-  return `  ${from ?? '[*]'} --> ${to}: ${on}`;
-}
+type Move = { readonly from: string | undefined; readonly on: string; readonly to: string };
 
-/** Nothing leads out of it. */
-function isLast(estado: NotaEstado): boolean {
-  return !NOTA_MOVES.some(({ from }) => from === estado);
+/** The arrows of a machine, and one to the end out of each state that nothing leads out of. */
+function drawing(estados: readonly string[], moves: readonly Move[]): string {
+  const arrows = moves.map(({ from, on, to }) => `  ${from ?? '[*]'} --> ${to}: ${on}`);
+  const last = estados.filter((estado) => !moves.some(({ from }) => from === estado));
+  return [...arrows, ...last.map((estado) => `  ${estado} --> [*]`)].join('\n');
 }
 
 function listed(estados: readonly NotaEstado[]): string {

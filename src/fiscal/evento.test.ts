@@ -258,6 +258,53 @@ describe('States and transitions, row by row', () => {
   });
 });
 
+describe('walks', () => {
+  /** Park and Miller: the same walk for the same seed, everywhere. */
+  const chanceOf = (seed: number): ((end: number) => number) => {
+    let state = seed;
+    return (end) => {
+      state = (state * 48_271) % 2_147_483_647;
+      return state % end;
+    };
+  };
+  const STEPS_MAX = 500;
+
+  /** Moves at random from the registration on; what fails is what the budget says. */
+  const walk = (seed: number, byHand: boolean): { readonly estado: EventoEstado; readonly count: number } => {
+    const below = chanceOf(seed);
+    let estado: EventoEstado = 'pendente';
+    let count = 0;
+    let due = 'now';
+    for (let step = 0; step < STEPS_MAX; step += 1) {
+      if (due === 'never') return { estado, count };
+      const open = MOVES.filter(({ from, on }) => {
+        if (from !== estado || (!byHand && BY_HAND.includes(on))) return false;
+        return on === 'falha' || on === 'esgotamento' ? on === falhaAfter(count) : true;
+      });
+      const move = open[below(open.length)]!;
+      if (move.counts) count += 1;
+      [estado, due] = [move.to, move.due];
+      assert.ok(count <= EVENTO_RETRIES_MAX, `seed ${seed}`);
+    }
+    return assert.fail(`seed ${seed} does not come to rest: ${estado}`);
+  };
+
+  test('2000 seeded ones come to rest, with the operator and without, and never retry more than three times', () => {
+    const ends = new Set<EventoEstado>();
+    const counts = new Set<number>();
+    for (let seed = 1; seed <= 2000; seed += 1) {
+      for (const byHand of [false, true]) {
+        const { estado, count } = walk(seed, byHand);
+        assert.ok(eventoRests(estado, false), `seed ${seed}`);
+        ends.add(estado);
+        counts.add(count);
+      }
+    }
+    assert.deepEqual([...counts].toSorted(), [0, 1, 2, 3]);
+    assert.deepEqual([...ends].toSorted(), ESTADOS.filter((one) => eventoRests(one, false)).toSorted());
+  });
+});
+
 describe('another cancellation in a non-terminal state (Endpoints, Events: 422)', () => {
   const OPEN: readonly (readonly [EventoEstado, boolean])[] = [
     ['pendente', false],
