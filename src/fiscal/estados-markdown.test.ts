@@ -19,8 +19,9 @@ test('docs/estados.md draws every move of a nota once and tells every state', ()
 test('docs/estados.md draws every move of an event once, tells every state, and when to do what', () => {
   for (const { from, on, to, counts } of EVENTO_MOVES as readonly EventoMove[]) {
     assert.equal(EVENTO.split(`  ${from ?? '[*]'} --> ${to}: ${on}\n`).length, 2, `${from} ${on} ${to}`);
-    const row = EVENTO.split('\n').find((line) => line.startsWith(`| ${from ? `\`${from}\`` : ''} | \`${on}\` |`));
-    assert.ok(row !== undefined && row.includes(`| \`${to}\` |`), `${from} ${on}`);
+    const start = `| ${from ? `\`${from}\`` : ''} | \`${on}\` |`;
+    const row = EVENTO.split('\n').find((line) => line.startsWith(start)) ?? '';
+    assert.ok(row.includes(`| \`${to}\` |`), `${from} ${on}`);
     assert.equal(row.includes('reprocessamentos_count'), counts === true, `${from} ${on}`);
   }
   for (const [estado, { significado }] of Object.entries(EVENTO_ESTADOS)) {
