@@ -54,6 +54,7 @@ export type SignedProfile = { readonly root: string; readonly signed: string };
 
 export const DPS_PROFILE: SignedProfile = { root: 'DPS', signed: 'infDPS' };
 export const NFSE_PROFILE: SignedProfile = { root: 'NFSe', signed: 'infNFSe' };
+export const EVENTO_PROFILE: SignedProfile = { root: 'evento', signed: 'infEvento' };
 
 /** One thing that the profile fixes, as it was found. */
 export type ProfileLine = { readonly onde: string; readonly encontrado: string; readonly exigido: string };

@@ -164,7 +164,7 @@ async function handle(face: Face, req: IncomingMessage, res: ServerResponse): Pr
   if (isReception) return receive(exchange, cliente);
   if (await spoiltBefore(exchange, 0)) return;
   if (eventos !== undefined) {
-    const { status, body } = eventosDe(estado, cliente.cnpj, eventos);
+    const { status, body } = await eventosDe(estado, cliente.cnpj, eventos);
     return answer(exchange, status, body, 'LoteDFe');
   }
   const consulta = consultaOf(url);

@@ -2,7 +2,7 @@
 import type { MensagemAdn, TipoAmbiente } from '../adn/wire.ts';
 import { isoMoment, momentIn } from '../fiscal/moment.ts';
 
-export const DESCRICOES = {
+const DESCRICOES = {
   E999: 'Erro não catalogado.',
   E1200: 'O certificado da conexão está ausente ou não serve para autenticar um cliente.',
   E1203: 'O certificado da conexão está fora da validade.',
@@ -48,6 +48,56 @@ export function mensagem(codigo: Codigo, complemento?: string): MensagemAdn {
     ? { Codigo: codigo, Descricao }
     : { Codigo: codigo, Descricao, Complemento: complemento };
 }
+
+/** Of events alone. E2020 is something else in the answer to a query. */
+const DESCRICOES_DE_EVENTO = {
+  E0813: 'O CNPJ do autor não é o do autor que o tipo do evento exige.',
+  E0816: 'O CPF do autor não é o do autor que o tipo do evento exige.',
+  E0831: 'O evento deve ser enviado ao ambiente que gerou a nota.',
+  E1802: 'O Id do evento não corresponde aos campos de que é formado.',
+  E1805: 'O evento já existe no ADN.',
+  E1818: 'O município não compartilha eventos deste tipo.',
+  E1827: 'O Id do pedido de registro não corresponde aos campos de que é formado.',
+  E1831: 'A nota do evento não existe no ADN.',
+  E2020: 'A assinatura do evento não confere.',
+  E2023: 'O certificado da assinatura do evento é inválido.',
+  E2026: 'O certificado da assinatura do evento está fora do perfil.',
+  E2029: 'O evento não está assinado.',
+  E2032: 'A assinatura do evento não é do município.',
+} as const;
+
+export type CodigoDeEvento = keyof typeof DESCRICOES_DE_EVENTO;
+
+export function mensagemDeEvento(codigo: CodigoDeEvento, complemento?: string): MensagemAdn {
+  const Descricao = DESCRICOES_DE_EVENTO[codigo];
+  return { Codigo: codigo, Descricao, ...(complemento === undefined ? {} : { Complemento: complemento }) };
+}
+
+/** What is said with a code that somebody asked for; undefined when the simulator has no words for it. */
+export function descricaoDe(codigo: string): string | undefined {
+  if (Object.hasOwn(DESCRICOES, codigo)) return DESCRICOES[codigo as Codigo];
+  return Object.hasOwn(DESCRICOES_DE_EVENTO, codigo) ? DESCRICOES_DE_EVENTO[codigo as CodigoDeEvento] : undefined;
+}
+
+/** `TipoEvento` of an event in the answer to a query, by its code. */
+export const TIPO_EVENTO: Readonly<Record<string, string>> = {
+  '101101': 'CANCELAMENTO',
+  '101103': 'SOLICITACAO_CANCELAMENTO_ANALISE_FISCAL',
+  '105102': 'CANCELAMENTO_POR_SUBSTITUICAO',
+  '105104': 'CANCELAMENTO_DEFERIDO_ANALISE_FISCAL',
+  '105105': 'CANCELAMENTO_INDEFERIDO_ANALISE_FISCAL',
+  '202201': 'CONFIRMACAO_PRESTADOR',
+  '202205': 'REJEICAO_PRESTADOR',
+  '203202': 'CONFIRMACAO_TOMADOR',
+  '203206': 'REJEICAO_TOMADOR',
+  '204203': 'CONFIRMACAO_INTERMEDIARIO',
+  '204207': 'REJEICAO_INTERMEDIARIO',
+  '205204': 'CONFIRMACAO_TACITA',
+  '205208': 'ANULACAO_REJEICAO',
+  '305101': 'CANCELAMENTO_POR_OFICIO',
+  '305102': 'BLOQUEIO_POR_OFICIO',
+  '305103': 'DESBLOQUEIO_POR_OFICIO',
+};
 
 /** Codes that are about the connection or the whole lot, with the status that the lot is answered with. */
 export function statusOfLot(codigo: string): number | undefined {

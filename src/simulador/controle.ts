@@ -9,7 +9,7 @@ import type { FaceDoAdn } from './adn.ts';
 import { type Estado, novasContagens } from './estado.ts';
 import { configurada, SEM_FALTAS } from './faltas.ts';
 import { recusasOf } from './recusas.ts';
-import type { Guardado } from './registro.ts';
+import type { EventoGuardado, Guardado } from './registro.ts';
 
 export const CONTROL_HOST = '127.0.0.1';
 const BODY_MAX_BYTES = 1_000_000;
@@ -43,15 +43,29 @@ const ROUTES: readonly Route[] = [
     method: 'GET',
     path: /^\/documentos$/,
     shown: 'GET /documentos?depois=N&limite=N',
-    significado: 'os documentos guardados, em ordem',
+    significado: 'as notas guardadas, em ordem',
     run: documentos,
   },
   {
     method: 'GET',
     path: /^\/documentos\/([0-9A-Z]{50})$/,
     shown: 'GET /documentos/{chave}',
-    significado: 'um documento, em XML',
+    significado: 'uma nota, em XML',
     run: documento,
+  },
+  {
+    method: 'GET',
+    path: /^\/eventos$/,
+    shown: 'GET /eventos?depois=N&limite=N',
+    significado: 'os eventos guardados, em ordem',
+    run: eventos,
+  },
+  {
+    method: 'GET',
+    path: /^\/eventos\/(EVT[0-9A-Z]{59})$/,
+    shown: 'GET /eventos/{Id}',
+    significado: 'um evento, em XML',
+    run: evento,
   },
   {
     method: 'PUT',
@@ -64,7 +78,8 @@ const ROUTES: readonly Route[] = [
     method: 'PUT',
     path: /^\/recusas$/,
     shown: 'PUT /recusas',
-    significado: 'põe esta lista no lugar da anterior: [{"codigo":"E1289","parte":0.1}]',
+    significado:
+      'põe esta lista no lugar da anterior: [{"codigo":"E1289","parte":0.1},{"codigo":"E0840","tipo":"101101"}]',
     run: setRecusas,
   },
   {
@@ -160,9 +175,13 @@ function estadoOf({ estado, adn }: World): object {
     ajustes: configuracao.ajustes,
     recusas,
     documentos: registro.total,
+    eventos: registro.totalDeEventos,
+    eventos_em_dobro: registro.eventosEmDobro(),
     municipios: registro.municipios(),
     repetidos_iguais: registro.repeticoes.mesmo_documento,
     repetidos_diferentes: registro.repeticoes.outro_documento,
+    eventos_repetidos_iguais: registro.repeticoesDeEventos.mesmo_documento,
+    eventos_repetidos_diferentes: registro.repeticoesDeEventos.outro_documento,
     ultimas_repeticoes: registro.ultimasRepeticoes().map((one) => ({ ...one, em: new Date(one.em).toISOString() })),
     dps_com_mais_de_uma_chave: registro.dpsRepetidas(),
     desde_o_inicio: {
@@ -174,13 +193,10 @@ function estadoOf({ estado, adn }: World): object {
 }
 
 async function documentos({ estado }: World, { url }: { url: URL }): Promise<Answer> {
-  const depois = integerOf(url.searchParams.get('depois'), 0, Number.MAX_SAFE_INTEGER);
-  const limite = integerOf(url.searchParams.get('limite'), PAGE_DEFAULT, PAGE_MAX);
-  if (depois === undefined || limite === undefined) {
-    return refused(400, `depois e limite pedem inteiros; limite vai até ${PAGE_MAX}.`);
-  }
+  const page = pageOf(url);
+  if ('status' in page) return page;
   await estado.registro.onDisk();
-  const found = estado.registro.emOrdem(depois, limite);
+  const found = estado.registro.emOrdem(page.depois, page.limite);
   return ok({ total: estado.registro.total, documentos: found.map(shown) });
 }
 
@@ -194,6 +210,31 @@ async function documento({ estado: { registro } }: World, { part }: { part: stri
   return held === undefined
     ? refused(404, 'Não há documento com esta chave.')
     : { xml: gunzipSync(registro.gzipOf(held)) };
+}
+
+async function eventos({ estado: { registro } }: World, { url }: { url: URL }): Promise<Answer> {
+  const page = pageOf(url);
+  if ('status' in page) return page;
+  await registro.onDisk();
+  const found = registro.eventosEmOrdem(page.depois, page.limite);
+  return ok({ total: registro.totalDeEventos, eventos: found.map(shownEvento) });
+}
+
+function shownEvento({ em, at: _at, bytes: _bytes, ...evento }: EventoGuardado): object {
+  return { ...evento, em: new Date(em).toISOString() };
+}
+
+async function evento({ estado: { registro } }: World, { part }: { part: string }): Promise<Answer> {
+  await registro.onDisk();
+  const held = registro.eventoDe(part);
+  return held === undefined ? refused(404, 'Não há evento com este Id.') : { xml: gunzipSync(registro.gzipOf(held)) };
+}
+
+function pageOf(url: URL): { readonly depois: number; readonly limite: number } | Extract<Answer, { status: number }> {
+  const depois = integerOf(url.searchParams.get('depois'), 0, Number.MAX_SAFE_INTEGER);
+  const limite = integerOf(url.searchParams.get('limite'), PAGE_DEFAULT, PAGE_MAX);
+  if (depois !== undefined && limite !== undefined) return { depois, limite };
+  return { status: 400, body: { erro: `depois e limite pedem inteiros; limite vai até ${PAGE_MAX}.` } };
 }
 
 function integerOf(text: string | null, missing: number, max: number): number | undefined {
@@ -223,6 +264,7 @@ async function setFaltas({ estado, adn }: World, { body }: { body: unknown }): P
   }
   estado.configuracao = next;
   if ('semente' in changes) estado.numero = 0;
+  if ('nota_desconhecida' in changes) estado.desconhecidas.clear();
   return ok(estadoOf({ estado, adn }));
 }
 
@@ -245,6 +287,7 @@ async function limpar({ estado, adn }: World, { url }: { url: URL }): Promise<An
   if (only.includes('faltas')) {
     estado.configuracao = { ...SEM_FALTAS, semente: estado.configuracao.semente };
     estado.numero = 0;
+    estado.desconhecidas.clear();
     await adn.voltar();
   }
   if (only.includes('recusas')) estado.recusas = [];

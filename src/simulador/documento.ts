@@ -8,15 +8,16 @@ import { hash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import type { MensagemAdn } from '../adn/wire.ts';
 import { type Certificate, readCertificate } from '../documents/certificate.ts';
-import { checkSignature, NFSE_PROFILE } from '../documents/signed.ts';
+import { checkSignature, EVENTO_PROFILE, NFSE_PROFILE } from '../documents/signed.ts';
 import { readXml, type XmlDocumentReading, xsdErrors } from '../documents/xml.ts';
 import { cnpjIsValid, cpfIsValid, parseChave } from '../fiscal/chave.ts';
 import type { Fault } from '../fiscal/fault.ts';
 import { DPS_NAMESPACE } from '../fiscal/layout/dps.ts';
 import { attributeOf, type Elemento } from '../fiscal/layout/tree.ts';
-import { nfseXsd } from '../fiscal/layout/xsd.ts';
+import { eventoXsd, nfseXsd } from '../fiscal/layout/xsd.ts';
 import { type Campos, PLACES, recogniseNfse, signatureHolds } from './canonical-nfse.ts';
-import { type Codigo, mensagem } from './codigos.ts';
+import { type Codigo, type CodigoDeEvento, mensagem, mensagemDeEvento } from './codigos.ts';
+import { chaveDoEvento, type EventoLido, lerEvento } from './evento.ts';
 
 /** The size of one document is not published; a lot of 1 MB holds none that is larger than this by honest means. */
 const XML_BYTES_MAX = 4 * 1024 * 1024;
@@ -29,23 +30,28 @@ const CERTIFICATES_MAX = 1_000;
 /** Who holds the connection. */
 export type Cliente = { readonly cnpj: string; readonly certificate: Certificate };
 
-export type DocumentoLido = {
-  readonly chave: string;
-  readonly idDps: string;
+type Lido = {
   /** Of the XML, lower hex. */
   readonly sha256: string;
   readonly gzip: Buffer;
   readonly xml: () => string;
 };
 
+/** A note. */
+export type DocumentoLido = Lido & { readonly chave: string; readonly idDps: string };
+
 /** `chave`: where it could be read. */
 export type DocumentoRecusado = { readonly chave: string | null; readonly erros: readonly MensagemAdn[] };
 
-export type LerDocumento = (base64: string, cliente: Cliente, now: number) => DocumentoLido | DocumentoRecusado;
+export type LerDocumento = (
+  base64: string,
+  cliente: Cliente,
+  now: number,
+) => DocumentoLido | (EventoLido & Lido) | DocumentoRecusado;
 
 /** `authorities`: those whose certificates may sign. */
 export function leitorDeDocumentos(authorities: readonly Certificate[]): LerDocumento {
-  const xsd = nfseXsd();
+  const xsds: Xsds = { NFSe: nfseXsd(), evento: eventoXsd() };
   const certificateIn = rememberedCertificates();
   const vouchedFor = rememberedVerdicts((certificate) => isIssuedByOneOf(authorities, certificate));
   return (base64, cliente, now) => {
@@ -66,10 +72,30 @@ export function leitorDeDocumentos(authorities: readonly Certificate[]): LerDocu
     if (quick !== undefined && signer !== undefined && signatureHolds(quick, signer)) {
       return judged(quick.campos, signer, [], () => quick.text);
     }
-    const reading = readSlowly(xml, xsd);
+    const reading = readSlowly(xml, xsds);
     if ('erros' in reading) return reading;
+    const { root } = reading;
+    if (root.name === 'evento') {
+      const { faults, certificate } = checkSignature(reading, EVENTO_PROFILE);
+      const { evento, erros } = lerEvento(root);
+      const all = [...erros, ...seloErros(faults, certificate, SELO_DO_EVENTO)];
+      return all.length > 0 ? { chave: evento.chave, erros: all } : { ...evento, ...whole(reading.text) };
+    }
     const { faults, certificate } = checkSignature(reading, NFSE_PROFILE);
-    return judged(camposOf(reading.root), certificate, faults, reading.text);
+    return judged(camposOf(root), certificate, faults, reading.text);
+
+    function whole(text: () => string): Lido {
+      return { sha256: hash('sha256', xml, 'hex'), gzip, xml: text };
+    }
+
+    function seloErros(
+      faults: readonly Fault[],
+      certificate: Certificate | undefined,
+      selo: Selo,
+    ): readonly MensagemAdn[] {
+      if (faults.length > 0) return signatureErros(faults, selo);
+      return certificateErros(certificate!, cliente, now, vouchedFor, selo);
+    }
 
     function judged(
       campos: Campos,
@@ -78,10 +104,9 @@ export function leitorDeDocumentos(authorities: readonly Certificate[]): LerDocu
       text: () => string,
     ): DocumentoLido | DocumentoRecusado {
       const chave = campos.id.slice(3);
-      const erros = [...chaveErros(campos), ...headErros(campos), ...signatureErros(faults)];
-      if (faults.length === 0) erros.push(...certificateErros(certificate!, cliente, now, vouchedFor));
+      const erros = [...chaveErros(campos), ...headErros(campos), ...seloErros(faults, certificate, SELO_DA_NOTA)];
       if (erros.length > 0) return { chave, erros };
-      return { chave, idDps: campos.idDps, sha256: hash('sha256', xml, 'hex'), gzip, xml: text };
+      return { chave, idDps: campos.idDps, ...whole(text) };
     }
   };
 }
@@ -90,8 +115,11 @@ function refused(chave: string | null, codigo: Codigo, complemento?: string): Do
   return { chave, erros: [mensagem(codigo, complemento?.slice(0, COMPLEMENTO_MAX))] };
 }
 
+/** The schemas of what is taken, by the name of the root. */
+type Xsds = Readonly<Record<'NFSe' | 'evento', string>>;
+
 /** What the short way did not recognise, put before parser and schema. */
-function readSlowly(xml: Buffer, xsd: string): XmlDocumentReading | DocumentoRecusado {
+function readSlowly(xml: Buffer, xsds: Xsds): XmlDocumentReading | DocumentoRecusado {
   if (!isUtf8(xml)) return refused(null, 'E1229');
   if (!/^(?:\uFEFF)?<\?xml[^>]*?encoding\s*=\s*["']utf-8["']/i.test(xml.toString('utf8', 0, 200))) {
     return refused(null, 'E1229', 'Comece por <?xml version="1.0" encoding="UTF-8"?>.');
@@ -99,17 +127,22 @@ function readSlowly(xml: Buffer, xsd: string): XmlDocumentReading | DocumentoRec
   const reading = readXml(xml);
   if ('fault' in reading) return refused(null, 'E1226', told(reading.fault));
   const { root } = reading;
-  if (root.name !== 'NFSe' || root.namespace !== DPS_NAMESPACE) {
-    const what = root.name === 'DPS' ? 'Uma DPS não se compartilha; envie a NFS-e.' : `Raiz: ${root.name}.`;
-    return refused(null, 'E1242', what);
+  const { name } = root;
+  if ((name !== 'NFSe' && name !== 'evento') || root.namespace !== DPS_NAMESPACE) {
+    return refused(null, 'E1242', STRANGE_ROOTS.get(name) ?? `Raiz: ${name}.`);
   }
-  const chave = keyOf(root);
+  const chave = name === 'evento' ? chaveDoEvento(root) : keyOf(root);
   const prefixed = prefixIn(reading);
   if (prefixed !== undefined) return refused(chave, 'E1228', prefixed);
-  const findings = xsdErrors(xsd, xml);
+  const findings = xsdErrors(xsds[name], xml);
   if (findings.length > 0) return refused(chave, 'E1235', findings.join(' '));
   return reading;
 }
+
+const STRANGE_ROOTS: ReadonlyMap<string, string> = new Map([
+  ['DPS', 'Uma DPS não se compartilha; envie a NFS-e.'],
+  ['pedRegEvento', 'Um pedido de registro não se compartilha; envie o evento que o contém.'],
+]);
 
 function told({ mensagem: text, linha, coluna }: Fault): string {
   return linha === undefined ? text : `${text} (linha ${linha}, coluna ${coluna})`;
@@ -184,17 +217,41 @@ function headErros({ ambGer, procEmi, CNPJ, CPF, cMun, cLocEmi }: Campos): reado
   return erros;
 }
 
-/** The codes of a signature by those of who verifies it. */
-const SIGNATURE_CODES: Readonly<Record<string, Codigo>> = {
-  E901: 'E1636',
-  E902: 'E1630',
-  E904: 'E1634',
-  E905: 'E1634',
+/** What is wrong with a signature, or with the certificate of it. */
+type Defeito = 'ausente' | 'nao_confere' | 'perfil' | 'invalido' | 'alheio';
+
+/** How each of them is answered, which differs between notes and events. */
+type Selo = (defeito: Defeito, complemento: string) => MensagemAdn;
+
+const CODES_DA_NOTA: Readonly<Record<Defeito, Codigo>> = {
+  ausente: 'E1636',
+  nao_confere: 'E1630',
+  perfil: 'E1634',
+  invalido: 'E1632',
+  alheio: 'E1638',
+};
+const SELO_DA_NOTA: Selo = (defeito, complemento) => mensagem(CODES_DA_NOTA[defeito], complemento);
+
+const CODES_DO_EVENTO: Readonly<Record<Defeito, CodigoDeEvento>> = {
+  ausente: 'E2029',
+  nao_confere: 'E2020',
+  perfil: 'E2026',
+  invalido: 'E2023',
+  alheio: 'E2032',
+};
+const SELO_DO_EVENTO: Selo = (defeito, complemento) => mensagemDeEvento(CODES_DO_EVENTO[defeito], complemento);
+
+/** What is wrong, by the code of who verifies signatures. */
+const DEFEITOS: Readonly<Record<string, Defeito>> = {
+  E901: 'ausente',
+  E902: 'nao_confere',
+  E904: 'perfil',
+  E905: 'perfil',
 };
 
-function signatureErros([first]: readonly Fault[]): readonly MensagemAdn[] {
+function signatureErros([first]: readonly Fault[], selo: Selo): readonly MensagemAdn[] {
   if (first === undefined) return [];
-  return [mensagem(SIGNATURE_CODES[first.codigo] ?? 'E1630', first.mensagem.slice(0, COMPLEMENTO_MAX))];
+  return [selo(DEFEITOS[first.codigo] ?? 'nao_confere', first.mensagem.slice(0, COMPLEMENTO_MAX))];
 }
 
 function certificateErros(
@@ -202,19 +259,20 @@ function certificateErros(
   cliente: Cliente,
   now: number,
   vouchedFor: (certificate: Certificate) => boolean,
+  selo: Selo,
 ): readonly MensagemAdn[] {
   const { inicio, fim, isCa, keyUsage, holder, fingerprint } = certificate;
-  if (isCa) return [mensagem('E1634', 'É o certificado de uma autoridade.')];
+  if (isCa) return [selo('perfil', 'É o certificado de uma autoridade.')];
   if (keyUsage !== undefined && !keyUsage.includes('digitalSignature')) {
-    return [mensagem('E1634', 'O certificado não serve para assinar.')];
+    return [selo('perfil', 'O certificado não serve para assinar.')];
   }
-  if (now < inicio || now > fim) return [mensagem('E1632', 'O certificado está fora da validade.')];
+  if (now < inicio || now > fim) return [selo('invalido', 'O certificado está fora da validade.')];
   // The certificate of the connection was looked through when the connection was made.
   if (fingerprint !== cliente.certificate.fingerprint && !vouchedFor(certificate)) {
-    return [mensagem('E1632', 'O certificado não foi emitido por uma autoridade aceita.')];
+    return [selo('invalido', 'O certificado não foi emitido por uma autoridade aceita.')];
   }
   if (holder?.tipo !== 'CNPJ' || holder.documento !== cliente.cnpj) {
-    return [mensagem('E1638', 'O CNPJ da assinatura não é o do certificado da conexão.')];
+    return [selo('alheio', 'O CNPJ da assinatura não é o do certificado da conexão.')];
   }
   return [];
 }

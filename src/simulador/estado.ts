@@ -14,6 +14,8 @@ export type Contagens = {
   consultas: number;
   documentos_recebidos: number;
   documentos_aceitos: number;
+  /** Of these, events. */
+  eventos_aceitos: number;
   /** Connections that did not show an accepted certificate. */
   conexoes_recusadas: number;
   /** Errors answered, by code, whether or not the answer arrived. */
@@ -30,6 +32,8 @@ export type Estado = {
   /** Requests since the seed was set. */
   numero: number;
   contagens: Contagens;
+  /** How often each event was told that its note is not known, by its `Id`. */
+  readonly desconhecidas: Map<string, number>;
 };
 
 export function novasContagens(): Contagens {
@@ -38,6 +42,7 @@ export function novasContagens(): Contagens {
     consultas: 0,
     documentos_recebidos: 0,
     documentos_aceitos: 0,
+    eventos_aceitos: 0,
     conexoes_recusadas: 0,
     erros: new Map(),
     faltas: new Map(),

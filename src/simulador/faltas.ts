@@ -71,11 +71,21 @@ export const FALTAS = {
 
 export type NomeDeFalta = keyof typeof FALTAS;
 
-/** What the faults take from here: name, meaning, default, and the greatest value allowed. */
+/** What the faults take from here, and how events are received: name, meaning, default, and the greatest value allowed. */
 export const AJUSTES = {
   atraso_ms: { significado: 'maior espera de atraso e atraso-antes', padrao: 2_000, max: 600_000 },
   perdida_ms: { significado: 'quanto se segura uma conexão sem resposta', padrao: 120_000, max: 600_000 },
   enorme_bytes: { significado: 'tamanho de uma resposta-enorme', padrao: 64 * 1024 * 1024, max: 1024 * 1024 * 1024 },
+  nota_desconhecida: {
+    significado: 'quantas vezes cada evento é respondido com E1831, como se a sua nota ainda não fosse conhecida',
+    padrao: 0,
+    max: 1_000,
+  },
+  manifestacoes: {
+    significado: '1 recebe do município confirmações e rejeições das partes, que o ADN recusa com E1818',
+    padrao: 0,
+    max: 1,
+  },
 } as const;
 
 export type NomeDeAjuste = keyof typeof AJUSTES;
@@ -94,6 +104,8 @@ export const SEM_FALTAS: Configuracao = {
     atraso_ms: AJUSTES.atraso_ms.padrao,
     perdida_ms: AJUSTES.perdida_ms.padrao,
     enorme_bytes: AJUSTES.enorme_bytes.padrao,
+    nota_desconhecida: AJUSTES.nota_desconhecida.padrao,
+    manifestacoes: AJUSTES.manifestacoes.padrao,
   },
 };
 

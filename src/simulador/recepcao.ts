@@ -1,9 +1,12 @@
 /** What is done with a lot and with a query, once they were read off the wire: no connection and no fault is known here. */
 import type { Distribuicao, DocumentoDistribuido, EntradaRecebida, MensagemAdn, TipoNsu } from '../adn/wire.ts';
-import { cabecalho, fractionMoment, mensagem } from './codigos.ts';
+import { tipoByCodigo } from '../fiscal/tipos-evento.ts';
+import { cabecalho, fractionMoment, mensagem, mensagemDeEvento, TIPO_EVENTO } from './codigos.ts';
 import type { Cliente, LerDocumento } from './documento.ts';
 import { count, type Estado } from './estado.ts';
+import { type EventoLido, objectionTo } from './evento.ts';
 import { documentRefusal } from './recusas.ts';
+import type { EventoGuardado, Guardado } from './registro.ts';
 
 /** Documents in the answer to a query; the manual says fifty, the contract a hundred. */
 const DISTRIBUTED_MAX = 50;
@@ -26,23 +29,56 @@ export async function receber(
 }
 
 function entradaDe(estado: Estado, ler: LerDocumento, cliente: Cliente, texto: string, now: number): EntradaRecebida {
-  const { registro, contagens, recusas, configuracao } = estado;
+  const { registro, contagens } = estado;
   contagens.documentos_recebidos += 1;
   const lido = ler(texto, cliente, now);
   if ('erros' in lido) return recusada(estado, lido.chave, lido.erros);
-  const { chave, idDps, sha256, gzip, xml } = lido;
+  const { chave, sha256 } = lido;
   const { cnpj } = cliente;
-  const known = registro.documentoDe(chave);
+  const isEvento = 'id' in lido;
+  const known = isEvento ? registro.eventoDe(lido.id) : registro.documentoDe(chave);
   if (known !== undefined) {
     registro.repetir(known, sha256, now);
-    return recusada(estado, chave, [mensagem('E1268')]);
+    return recusada(estado, chave, [isEvento ? mensagemDeEvento('E1805') : mensagem('E1268')]);
   }
-  const asked =
-    recusas.length === 0 ? undefined : documentRefusal(recusas, { chave, cnpj, semente: configuracao.semente, xml });
-  if (asked !== undefined) return recusada(estado, chave, [asked]);
-  const { nsu } = registro.guardar({ chave, cnpj, sha256, idDps, em: now }, gzip);
+  const refusal = askedRefusal(estado, cnpj, lido) ?? (isEvento ? objectionOf(estado, cnpj, lido) : undefined);
+  if (refusal !== undefined) return recusada(estado, chave, [refusal]);
+  const novo = { ...lido, cnpj, em: now };
+  const { nsu } = 'id' in novo ? registro.guardarEvento(novo, novo.gzip) : registro.guardar(novo, novo.gzip);
   contagens.documentos_aceitos += 1;
+  if (isEvento) contagens.eventos_aceitos += 1;
   return entrada(chave, String(nsu), ACEITO, []);
+}
+
+type Lido = Exclude<ReturnType<LerDocumento>, { readonly erros: unknown }>;
+
+/** What somebody asked the simulator to answer to this document. */
+function askedRefusal(
+  { recusas, configuracao, desconhecidas }: Estado,
+  cnpj: string,
+  lido: Lido,
+): MensagemAdn | undefined {
+  const { semente, ajustes } = configuracao;
+  if ('id' in lido && ajustes.nota_desconhecida > 0) {
+    const times = desconhecidas.get(lido.id) ?? 0;
+    if (times < ajustes.nota_desconhecida) {
+      desconhecidas.set(lido.id, times + 1);
+      return mensagemDeEvento('E1831');
+    }
+  }
+  if (recusas.length === 0) return undefined;
+  const evento = 'id' in lido ? { evento: { id: lido.id, codigo: lido.codigo } } : {};
+  return documentRefusal(recusas, { chave: lido.chave, cnpj, semente, xml: lido.xml, ...evento });
+}
+
+/** What is wrong with an event as the ADN stands. */
+function objectionOf({ registro, configuracao }: Estado, cnpj: string, evento: EventoLido): MensagemAdn | undefined {
+  const { chave, codigo } = evento;
+  if (tipoByCodigo(codigo)!.soAqui && configuracao.ajustes.manifestacoes === 0) return mensagemDeEvento('E1818');
+  const note = registro.documentoDe(chave);
+  if (note === undefined) return mensagemDeEvento('E1831');
+  if (note.cnpj !== cnpj) return mensagemDeEvento('E0831');
+  return objectionTo(evento, cnpj, registro.eventosDe(chave));
 }
 
 function recusada({ contagens }: Estado, chave: string | null, erros: readonly MensagemAdn[]): EntradaRecebida {
@@ -84,25 +120,30 @@ export async function consultar(estado: Estado, cnpj: string, { nsu, tipo, lote 
       : lote
         ? registro.depoisDe(cnpj, nsu, DISTRIBUTED_MAX)
         : registro.depoisDe(cnpj, nsu - 1, 1);
+  return localizados(estado, found) ?? none(lote ? (tipo === 'RECEPCAO' ? 'E2070' : 'E2020') : 'E2040');
+}
+
+/** All events of a note. */
+export async function eventosDe(estado: Estado, cnpj: string, chave: string): Promise<Resposta> {
+  const { registro } = estado;
+  await registro.onDisk();
+  const known = registro.documentoDe(chave);
+  if (known === undefined) return none('E2060');
+  return known.cnpj === cnpj ? (localizados(estado, registro.eventosDe(chave)) ?? none()) : none('E2061');
+}
+
+function localizados({ registro }: Estado, found: readonly (Guardado | EventoGuardado)[]): Resposta | undefined {
   const LoteDFe = found.map(
     (one): DocumentoDistribuido => ({
       NSU: one.nsu,
       ChaveAcesso: one.chave,
-      TipoDocumento: 'NFSE',
-      TipoEvento: null,
+      TipoDocumento: 'id' in one ? 'EVENTO' : 'NFSE',
+      TipoEvento: 'id' in one ? TIPO_EVENTO[one.codigo]! : null,
       ArquivoXml: registro.gzipOf(one).toString('base64'),
       DataHoraGeracao: fractionMoment(one.em),
     }),
   );
-  if (LoteDFe.length > 0) return distribuicao(200, 'DOCUMENTOS_LOCALIZADOS', LoteDFe, []);
-  return none(lote ? (tipo === 'RECEPCAO' ? 'E2070' : 'E2020') : 'E2040');
-}
-
-/** All events of a note: none yet, whatever the note. */
-export function eventosDe({ registro }: Estado, cnpj: string, chave: string): Resposta {
-  const known = registro.documentoDe(chave);
-  if (known === undefined) return none('E2060');
-  return known.cnpj === cnpj ? none() : none('E2061');
+  return LoteDFe.length === 0 ? undefined : distribuicao(200, 'DOCUMENTOS_LOCALIZADOS', LoteDFe, []);
 }
 
 function none(codigo?: 'E2020' | 'E2040' | 'E2060' | 'E2061' | 'E2070'): Resposta {

@@ -1,9 +1,9 @@
 /**
  * Refusals that somebody asked for: which documents, and with which code. A share of the documents is drawn by their
- * key, so that a document refused once is refused again, as a rule that it breaks would.
+ * key, or the `Id` of an event, so that a document refused once is refused again, as a rule that it breaks would.
  */
 import type { MensagemAdn } from '../adn/wire.ts';
-import { type Codigo, DESCRICOES, statusOfLot } from './codigos.ts';
+import { descricaoDe, statusOfLot } from './codigos.ts';
 import { drawn } from './faltas.ts';
 
 const RECUSAS_MAX = 1_000;
@@ -14,8 +14,10 @@ export type Recusa = {
   readonly codigo: string;
   readonly descricao: string;
   readonly complemento?: string;
-  /** One note. */
+  /** One note, and its events. */
   readonly chave?: string;
+  /** `nota`, `evento`, or the code of a type of events. */
+  readonly tipo?: string;
   /** Documents in whose XML this text stands. */
   readonly contem?: string;
   /** Whatever this municipality shares. */
@@ -26,7 +28,7 @@ export type Recusa = {
   vezes?: number;
 };
 
-const FIELDS = ['codigo', 'descricao', 'complemento', 'chave', 'contem', 'cnpj'] as const;
+const FIELDS = ['codigo', 'descricao', 'complemento', 'chave', 'tipo', 'contem', 'cnpj'] as const;
 
 /** Reads what was asked for; answers the problem, in Portuguese, when it is not a list of refusals. */
 export function recusasOf(value: unknown): Recusa[] | { readonly problema: string } {
@@ -50,7 +52,10 @@ export function recusasOf(value: unknown): Recusa[] | { readonly problema: strin
         return { problema: `${name} deve ser um texto de 1 a ${TEXT_MAX} caracteres.` };
       }
     }
-    const { parte, vezes } = given;
+    const { parte, vezes, tipo } = given;
+    if (tipo !== undefined && !/^(?:nota|evento|\d{6})$/.test(tipo as string)) {
+      return { problema: 'tipo deve ser nota, evento ou o código de um tipo de evento, como 101101.' };
+    }
     if (parte !== undefined && !(typeof parte === 'number' && parte >= 0 && parte <= 1)) {
       return { problema: 'parte deve ser um número de 0 a 1.' };
     }
@@ -64,7 +69,7 @@ export function recusasOf(value: unknown): Recusa[] | { readonly problema: strin
 }
 
 function descricaoOf(codigo: string, given: unknown): string {
-  return typeof given === 'string' ? given : (DESCRICOES[codigo as Codigo] ?? 'Recusa pedida ao simulador.');
+  return typeof given === 'string' ? given : (descricaoDe(codigo) ?? 'Recusa pedida ao simulador.');
 }
 
 /** The refusal of a whole lot, when one with such a code is asked for. */
@@ -80,16 +85,29 @@ export function lotRefusal(
   return undefined;
 }
 
-/** The refusal of a document. `xml` is asked for only when a refusal looks into documents. */
+type Asked = {
+  readonly chave: string;
+  readonly cnpj: string;
+  readonly semente: number;
+  /** Asked for only when a refusal looks into documents. */
+  readonly xml: () => string;
+  /** Of an event: its `Id` and the code of its type. */
+  readonly evento?: { readonly id: string; readonly codigo: string };
+};
+
+/** The refusal of a document. */
 export function documentRefusal(
   recusas: readonly Recusa[],
-  { chave, cnpj, semente, xml }: { chave: string; cnpj: string; semente: number; xml: () => string },
+  { chave, cnpj, semente, xml, evento }: Asked,
 ): MensagemAdn | undefined {
+  const tipos = evento === undefined ? ['nota'] : ['evento', evento.codigo];
+  const name = evento?.id ?? chave;
   for (const recusa of recusas) {
     if (statusOfLot(recusa.codigo) !== undefined) continue;
     if (recusa.chave !== undefined && recusa.chave !== chave) continue;
     if (recusa.cnpj !== undefined && recusa.cnpj !== cnpj) continue;
-    if (recusa.parte !== undefined && drawn(`${semente} recusa ${recusa.codigo} ${chave}`) >= recusa.parte) continue;
+    if (recusa.tipo !== undefined && !tipos.includes(recusa.tipo)) continue;
+    if (recusa.parte !== undefined && drawn(`${semente} recusa ${recusa.codigo} ${name}`) >= recusa.parte) continue;
     if (recusa.contem !== undefined && !xml().includes(recusa.contem)) continue;
     if (taken(recusa)) return erroOf(recusa);
   }

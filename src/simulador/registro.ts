@@ -8,6 +8,7 @@ import { closeSync, constants, fsyncSync, ftruncateSync, openSync, readSync } fr
 import { type FileHandle, mkdir, open, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { crc32 } from 'node:zlib';
+import type { EventoNaNota } from '../fiscal/conflitos-evento.ts';
 
 const FILE_NAME = 'registro.log';
 const LOCK_NAME = 'em-uso.pid';
@@ -19,32 +20,47 @@ const SCAN_BYTES = 4 * 1024 * 1024;
 /** Repetitions that are told one by one, of however many there were. */
 const REPETITIONS_KEPT = 100;
 
-/** A document as it is handed in. */
-export type Novo = {
+type Particulars = {
+  /** Of the note, for its events too. */
   readonly chave: string;
   /** CNPJ of the municipality that shared it. */
   readonly cnpj: string;
   /** SHA-256 of the document, lower hex. */
   readonly sha256: string;
-  /** Id of the DPS inside. */
-  readonly idDps: string;
   /** Milliseconds since 1970. */
   readonly em: number;
 };
 
-/** A document that is held. */
-export type Guardado = Novo & {
-  /** Reception number: ascending for each municipality, from 1. */
+/** A note as it is handed in; `idDps`: of the DPS inside. */
+export type Novo = Particulars & { readonly idDps: string };
+
+/** An event as it is handed in: `id` is that of its `infEvento`. */
+export type NovoEvento = Particulars & EventoNaNota & { readonly id: string };
+
+type Place = {
+  /** Reception number: ascending for each municipality, from 1, over notes and events. */
   readonly nsu: number;
-  /** Place among all documents, from 1. */
+  /** Place among all notes, or among all events, from 1. */
   readonly ordem: number;
   /** Where its compressed bytes are in the file. */
   readonly at: number;
   readonly bytes: number;
 };
 
-/** A key that was shared again, with the document that is held or with another one. */
-export type Repeticao = { readonly chave: string; readonly mesmo_documento: boolean; readonly em: number };
+/** A note that is held. */
+export type Guardado = Novo & Place;
+
+export type EventoGuardado = NovoEvento & Place;
+
+/** A key, or the `Id` of an event, that was shared again, with the document that is held or with another one. */
+export type Repeticao = {
+  readonly chave: string;
+  readonly evento?: string;
+  readonly mesmo_documento: boolean;
+  readonly em: number;
+};
+
+type Repeticoes = { readonly mesmo_documento: number; readonly outro_documento: number };
 
 export type MunicipioGuardado = {
   readonly codigo_ibge: string;
@@ -57,22 +73,33 @@ export type Registro = {
   documentoDe(chave: string): Guardado | undefined;
   /** Keeps a document under a key that is not held yet. {@link onDisk} tells when it is safe. */
   guardar(novo: Novo, gzip: Uint8Array): Guardado;
-  /** Notes that a held key came again. */
-  repetir(guardado: Guardado, sha256: string, em: number): void;
+  eventoDe(id: string): EventoGuardado | undefined;
+  /** The events of a note, in the order in which they came. */
+  eventosDe(chave: string): readonly EventoGuardado[];
+  /** Keeps an event under an `Id` that is not held yet. */
+  guardarEvento(novo: NovoEvento, gzip: Uint8Array): EventoGuardado;
+  /** Notes that what is held came again. */
+  repetir(guardado: Guardado | EventoGuardado, sha256: string, em: number): void;
   /** Resolves once everything handed in so far is on disk; rejects when the disk refuses, and from then on. */
   onDisk(): Promise<void>;
   /** Documents of a municipality after a reception number, in its order. */
-  depoisDe(cnpj: string, nsu: number, max: number): readonly Guardado[];
-  /** Documents of all, in the order in which they came. */
+  depoisDe(cnpj: string, nsu: number, max: number): readonly (Guardado | EventoGuardado)[];
+  /** Notes of all, in the order in which they came. */
   emOrdem(depois: number, max: number): readonly Guardado[];
+  eventosEmOrdem(depois: number, max: number): readonly EventoGuardado[];
   /** The compressed document as it was sent. It must be on disk. */
-  gzipOf(guardado: Guardado): Buffer;
+  gzipOf(guardado: Place): Buffer;
   municipios(): readonly MunicipioGuardado[];
+  /** Notes, and events. */
   readonly total: number;
-  readonly repeticoes: { readonly mesmo_documento: number; readonly outro_documento: number };
+  readonly totalDeEventos: number;
+  readonly repeticoes: Repeticoes;
+  readonly repeticoesDeEventos: Repeticoes;
   ultimasRepeticoes(): readonly Repeticao[];
   /** Identifiers of DPS that stand in notes of more than one key. */
   dpsRepetidas(): readonly string[];
+  /** `Id` of the events that stand in the file more than once: never, unless the simulator is wrong. */
+  eventosEmDobro(): readonly string[];
   /** Bytes of an unfinished record that were cut off at the start. */
   readonly descartado: number;
   limpar(): Promise<void>;
@@ -81,6 +108,7 @@ export type Registro = {
 
 type Meta =
   | (Novo & { readonly tipo: 'documento'; readonly nsu: number })
+  | (NovoEvento & { readonly tipo: 'evento'; readonly nsu: number })
   | (Repeticao & { readonly tipo: 'repeticao' });
 
 /** Opens the folder, making it when there is none. Throws, in Portuguese, when it cannot be used. */
@@ -124,32 +152,50 @@ function registroOver(
     const at = writer.append([head, text, gzip]);
     index.enter(meta, at + HEAD_BYTES + text.length, gzip.length);
   };
+  const nextNsu = (cnpj: string): number => (index.held.porCnpj.get(cnpj)?.length ?? 0) + 1;
   return {
     documentoDe: (chave) => index.held.porChave.get(chave),
     guardar: ({ chave, cnpj, sha256, idDps, em }, gzip) => {
       const own = { chave: owned(chave), cnpj, sha256, idDps: owned(idDps), em };
-      keep({ tipo: 'documento', ...own, nsu: (index.held.porCnpj.get(cnpj)?.length ?? 0) + 1 }, gzip);
+      keep({ tipo: 'documento', ...own, nsu: nextNsu(cnpj) }, gzip);
       return index.held.porChave.get(chave)!;
     },
-    repetir: (guardado, sha256, em) =>
-      keep(
-        { tipo: 'repeticao', chave: guardado.chave, mesmo_documento: guardado.sha256 === sha256, em },
-        new Uint8Array(),
-      ),
+    eventoDe: (id) => index.held.porId.get(id),
+    eventosDe: (chave) => index.held.eventosPorChave.get(chave) ?? [],
+    guardarEvento: ({ id, chave, cnpj, sha256, em, codigo, numero_sequencial, autor, campos }, gzip) => {
+      const said = Object.fromEntries(Object.entries(campos).map(([nome, value]) => [nome, owned(value)]));
+      const own = { id: owned(id), chave: owned(chave), cnpj, sha256, em };
+      const evento = { codigo: owned(codigo), numero_sequencial, autor: owned(autor), campos: said };
+      keep({ tipo: 'evento', ...own, ...evento, nsu: nextNsu(cnpj) }, gzip);
+      return index.held.porId.get(id)!;
+    },
+    repetir: (guardado, sha256, em) => {
+      const { chave } = guardado;
+      const evento = 'id' in guardado ? { evento: guardado.id } : {};
+      const mesmo_documento = guardado.sha256 === sha256;
+      keep({ tipo: 'repeticao', chave, ...evento, mesmo_documento, em }, new Uint8Array());
+    },
     onDisk: () => writer.onDisk(),
     depoisDe: (cnpj, nsu, max) => (index.held.porCnpj.get(cnpj) ?? []).slice(nsu, nsu + max),
     emOrdem: (depois, max) => index.held.emOrdem.slice(depois, depois + max),
+    eventosEmOrdem: (depois, max) => index.held.eventosEmOrdem.slice(depois, depois + max),
     gzipOf: ({ at, bytes }) => bytesAt(file, at, bytes),
     municipios: () => municipiosOf(index.held),
     get total() {
       return index.held.emOrdem.length;
     },
+    get totalDeEventos() {
+      return index.held.eventosEmOrdem.length;
+    },
     get repeticoes() {
-      const { mesmo_documento, outro_documento } = index.held;
-      return { mesmo_documento, outro_documento };
+      return { ...index.held.repeticoes };
+    },
+    get repeticoesDeEventos() {
+      return { ...index.held.repeticoesDeEventos };
     },
     ultimasRepeticoes: () => [...index.held.ultimas],
     dpsRepetidas: () => [...index.held.dpsRepetidas],
+    eventosEmDobro: () => [...index.held.eventosEmDobro],
     descartado,
     limpar: () => writer.restart(index.clear),
     close: async () => {
@@ -167,14 +213,20 @@ function owned(text: string): string {
 
 type Held = {
   readonly porChave: Map<string, Guardado>;
-  readonly porCnpj: Map<string, Guardado[]>;
+  readonly porId: Map<string, EventoGuardado>;
+  readonly eventosPorChave: Map<string, EventoGuardado[]>;
+  readonly porCnpj: Map<string, (Guardado | EventoGuardado)[]>;
   readonly emOrdem: Guardado[];
+  readonly eventosEmOrdem: EventoGuardado[];
+  readonly eventosEmDobro: Set<string>;
   readonly chaveDaDps: Map<string, string>;
   readonly dpsRepetidas: Set<string>;
-  mesmo_documento: number;
-  outro_documento: number;
+  readonly repeticoes: Counts;
+  readonly repeticoesDeEventos: Counts;
   readonly ultimas: Repeticao[];
 };
+
+type Counts = { mesmo_documento: number; outro_documento: number };
 
 type Enter = (meta: Meta, at: number, bytes: number) => void;
 
@@ -188,6 +240,7 @@ function indexOf(): Index {
     },
     enter: (meta, at, bytes) => {
       if (meta.tipo === 'repeticao') repeated(held, meta);
+      else if (meta.tipo === 'evento') eventoAdded(held, meta, at, bytes);
       else added(held, meta, at, bytes);
     },
     clear: () => {
@@ -199,12 +252,16 @@ function indexOf(): Index {
 function nothingHeld(): Held {
   return {
     porChave: new Map(),
+    porId: new Map(),
+    eventosPorChave: new Map(),
     porCnpj: new Map(),
     emOrdem: [],
+    eventosEmOrdem: [],
+    eventosEmDobro: new Set(),
     chaveDaDps: new Map(),
     dpsRepetidas: new Set(),
-    mesmo_documento: 0,
-    outro_documento: 0,
+    repeticoes: { mesmo_documento: 0, outro_documento: 0 },
+    repeticoesDeEventos: { mesmo_documento: 0, outro_documento: 0 },
     ultimas: [],
   };
 }
@@ -214,18 +271,32 @@ function added(held: Held, meta: Meta & { tipo: 'documento' }, at: number, bytes
   const guardado = { chave, cnpj, sha256, idDps, em, nsu, ordem: held.emOrdem.length + 1, at, bytes };
   held.porChave.set(chave, guardado);
   held.emOrdem.push(guardado);
-  const own = held.porCnpj.get(cnpj);
-  if (own === undefined) held.porCnpj.set(cnpj, [guardado]);
-  else own.push(guardado);
+  appended(held.porCnpj, cnpj, guardado);
   const other = held.chaveDaDps.get(idDps);
   if (other === undefined) held.chaveDaDps.set(idDps, chave);
   else held.dpsRepetidas.add(idDps);
 }
 
-function repeated(held: Held, { chave, mesmo_documento, em }: Repeticao): void {
-  if (mesmo_documento) held.mesmo_documento += 1;
-  else held.outro_documento += 1;
-  held.ultimas.push({ chave, mesmo_documento, em });
+function eventoAdded(held: Held, { tipo: _, ...evento }: Meta & { tipo: 'evento' }, at: number, bytes: number): void {
+  const guardado = { ...evento, ordem: held.eventosEmOrdem.length + 1, at, bytes };
+  if (held.porId.has(evento.id)) held.eventosEmDobro.add(evento.id);
+  held.porId.set(evento.id, guardado);
+  held.eventosEmOrdem.push(guardado);
+  appended(held.eventosPorChave, evento.chave, guardado);
+  appended(held.porCnpj, evento.cnpj, guardado);
+}
+
+function appended<T>(lists: Map<string, T[]>, key: string, one: T): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [one]);
+  else list.push(one);
+}
+
+function repeated(held: Held, { chave, evento, mesmo_documento, em }: Repeticao): void {
+  const counts = evento === undefined ? held.repeticoes : held.repeticoesDeEventos;
+  if (mesmo_documento) counts.mesmo_documento += 1;
+  else counts.outro_documento += 1;
+  held.ultimas.push({ chave, ...(evento === undefined ? {} : { evento }), mesmo_documento, em });
   if (held.ultimas.length > REPETITIONS_KEPT) held.ultimas.shift();
 }
 

@@ -3,7 +3,7 @@
  * and faults on a seed. It is for rehearsals and tests; it is a process of its own, shares nothing with the service,
  * and knows of the law only what stands in the documents.
  *
- * It takes notes (NFS-e). Events are answered E1242.
+ * It takes notes (NFS-e) and their events.
  */
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -63,7 +63,15 @@ export async function startSimulador(options: SimuladorOptions, log: Log): Promi
   const tls = await serverMaterial(certificado, chave);
   const clientes = await authoritiesIn(options.clientes);
   const registro = await openRegistro(dados);
-  const estado: Estado = { registro, log, configuracao, recusas: [], numero: 0, contagens: novasContagens() };
+  const estado: Estado = {
+    registro,
+    log,
+    configuracao,
+    recusas: [],
+    numero: 0,
+    contagens: novasContagens(),
+    desconhecidas: new Map(),
+  };
   const opened: { close(): Promise<void> }[] = [registro];
   const close = async (): Promise<void> => {
     for (let one = opened.pop(); one !== undefined; one = opened.pop()) await one.close();

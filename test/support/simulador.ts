@@ -15,6 +15,7 @@ import { readXml } from '../../src/documents/xml.ts';
 import { buildChave } from '../../src/fiscal/chave.ts';
 import { composeNfse } from '../../src/fiscal/compose-nfse.ts';
 import { judge } from '../../src/fiscal/judge.ts';
+import { signedPartOfEvento, withEventoSignature, writeEvento } from '../../src/fiscal/layout/evento.ts';
 import { readDps } from '../../src/fiscal/layout/read.ts';
 import { signedPartOf, withSignature } from '../../src/fiscal/layout/write.ts';
 import { exampleXml } from '../../src/fiscal/rules/example.ts';
@@ -311,6 +312,55 @@ export async function assinada(unsigned: string, { signer }: Holder): Promise<Bu
 export async function nota(numero: number, holder: Holder, patch: Patch = {}): Promise<Buffer> {
   return assinada(notaSemAssinatura(numero, patch), holder);
 }
+
+export type EventoDeEnsaio = {
+  /** Of the note below. */
+  readonly numero: number;
+  readonly codigo: string;
+  readonly sequencia?: number;
+  /** The emitter of the note, unless said otherwise. */
+  readonly autor?: string;
+  /** By the names of the JSON body. */
+  readonly campos?: Readonly<Record<string, string>>;
+};
+
+/** An event of the note of a number, not yet signed. */
+export function eventoSemAssinatura({
+  numero,
+  codigo,
+  sequencia = 1,
+  autor = EMITENTE,
+  campos,
+}: EventoDeEnsaio): string {
+  return writeEvento({
+    chave_acesso: chaveDe(numero),
+    codigo,
+    numero_sequencial: sequencia,
+    tpAmb: '1',
+    verAplic: 'ensaio-1.0',
+    dhEvento: '2026-10-06T09:00:00-03:00',
+    dhProc: '2026-10-06T09:00:01-03:00',
+    nDFSe: numero,
+    autor,
+    campos: campos ?? {},
+  });
+}
+
+/** An event as `src/` writes it, possibly bent before it is signed. */
+export function eventoAssinado(unsigned: string, { signer }: Holder): Buffer {
+  const { canonical, id } = signedPartOfEvento(unsigned);
+  return Buffer.from(withEventoSignature(unsigned, signatureOf(canonical, id, signer)), 'utf8');
+}
+
+export function evento(ensaio: EventoDeEnsaio, holder: Holder): Buffer {
+  return eventoAssinado(eventoSemAssinatura(ensaio), holder);
+}
+
+/** What a cancellation says. */
+export const CANCELAMENTO = {
+  codigo: '101101',
+  campos: { codigo_motivo_cancelamento: '1', descricao_motivo_cancelamento: 'Valor do serviço com erro na emissão' },
+} as const;
 
 /** The bytes of the file in which a simulator keeps what it holds. */
 export function registroDe(dados: string): Promise<Buffer> {

@@ -1,0 +1,92 @@
+/**
+ * An event that a municipality shares: what its document says, and what the ADN would object to in it and on its note. Whether
+ * one of its `Id` is held already, and which events the note has, is known to who keeps them.
+ */
+import type { MensagemAdn } from '../adn/wire.ts';
+import { parseChave } from '../fiscal/chave.ts';
+import { conflictOf, type EventoNaNota } from '../fiscal/conflitos-evento.ts';
+import { eventoId, pedidoId } from '../fiscal/layout/evento.ts';
+import { attributeOf, type Elemento } from '../fiscal/layout/tree.ts';
+import { tipoByCodigo } from '../fiscal/tipos-evento.ts';
+import { mensagem, mensagemDeEvento } from './codigos.ts';
+
+export type EventoLido = EventoNaNota & {
+  /** `Id` of its `infEvento`. */
+  readonly id: string;
+  /** Of its note. */
+  readonly chave: string;
+};
+
+/** The key of the note of an event that may lack anything else. */
+export function chaveDoEvento(root: Elemento): string | null {
+  const infEvento = root.children.find(({ name }) => name === 'infEvento');
+  const id = infEvento && attributeOf(infEvento, 'Id');
+  return id !== undefined && /^EVT[0-9A-Z]{59}$/.test(id) ? id.slice(3, 53) : null;
+}
+
+/** Of a document that is valid under the schema: the event, and what its head says wrongly. */
+export function lerEvento(root: Elemento): { readonly evento: EventoLido; readonly erros: readonly MensagemAdn[] } {
+  const infEvento = childOf(root, 'infEvento');
+  const infPedReg = childOf(childOf(infEvento, 'pedRegEvento'), 'infPedReg');
+  const grupo = infPedReg.children.find(({ name }) => /^e\d{6}$/.test(name))!;
+  const id = attributeOf(infEvento, 'Id')!;
+  const codigo = grupo.name.slice(1);
+  const chave = textOf(infPedReg, 'chNFSe')!;
+  const numero_sequencial = Number(textOf(infEvento, 'nSeqEvento'));
+  const autor = (textOf(infPedReg, 'CNPJAutor') ?? textOf(infPedReg, 'CPFAutor'))!;
+
+  const erros: MensagemAdn[] = [];
+  const isNumbered = numero_sequencial >= 1 && id === eventoId(chave, codigo, numero_sequencial);
+  if (!isNumbered) erros.push(mensagemDeEvento('E1802', 'Confira chNFSe, o grupo do tipo e nSeqEvento.'));
+  if (attributeOf(infPedReg, 'Id') !== pedidoId(chave, codigo)) {
+    erros.push(mensagemDeEvento('E1827', 'Confira chNFSe e o grupo do tipo.'));
+  }
+  if (textOf(infEvento, 'ambGer') !== '1') erros.push(mensagem('E1274'));
+  return { evento: { id, chave, codigo, numero_sequencial, autor, campos: camposOf(codigo, grupo) }, erros };
+}
+
+function childOf(parent: Elemento, name: string): Elemento {
+  return parent.children.find((child) => child.name === name)!;
+}
+
+function textOf(parent: Elemento, name: string): string | undefined {
+  return parent.children.find((child) => child.name === name)?.text;
+}
+
+/** What the specific group says, under the names by which conflicts are judged. */
+function camposOf(codigo: string, grupo: Elemento): Readonly<Record<string, string>> {
+  const { campos } = tipoByCodigo(codigo)!;
+  const said = campos.flatMap(({ nome, elemento }) => {
+    const text = textOf(grupo, elemento);
+    return text === undefined ? [] : [[nome, text] as const];
+  });
+  return Object.fromEntries(said);
+}
+
+/** Whose events these are: the emitter of the note, whose document is in the key. */
+const OF_THE_EMITTER = new Set(['101101', '101103']);
+
+/**
+ * What the ADN objects to on the note. The author of a substitution is the emitter here and the municipality in the annex:
+ * either is taken.
+ */
+export function objectionTo(
+  evento: EventoLido,
+  municipio: string,
+  onNote: readonly EventoNaNota[],
+): MensagemAdn | undefined {
+  const { chave, codigo, autor } = evento;
+  const tipo = tipoByCodigo(codigo)!;
+  const emitente = parseChave(chave)?.documento ?? '';
+  const wanted = OF_THE_EMITTER.has(codigo) ? emitente : tipo.porOficio ? municipio : undefined;
+  if (wanted !== undefined && rootOf(autor) !== rootOf(wanted)) {
+    return mensagemDeEvento(autor.length === 11 ? 'E0816' : 'E0813');
+  }
+  const conflict = conflictOf(onNote, { codigo, autor, campos: evento.campos, chave_acesso: chave });
+  return conflict && { Codigo: conflict.codigo, Descricao: conflict.mensagem };
+}
+
+/** Branches of a company are the same author. */
+function rootOf(documento: string): string {
+  return documento.length === 11 ? documento : documento.slice(0, 8);
+}
