@@ -10,8 +10,9 @@ import fc from 'fast-check';
 import { readJson } from '../src/documents/json.ts';
 import { readDps } from '../src/fiscal/layout/read.ts';
 import { readCorpo } from '../src/fiscal/layout/read-corpo.ts';
+import { exampleXml } from '../src/fiscal/rules/example.ts';
 import type { Patch } from '../src/fiscal/rules/rule.ts';
-import { type Answer, request } from './support/http.ts';
+import { type Answer, emit, request } from './support/http.ts';
 import { jsonOf, type Operacao, operacoes, rootOf, xmlOf } from './support/operacoes.ts';
 import { startTestService } from './support/service.ts';
 
@@ -124,6 +125,8 @@ describe('through the front door', () => {
   let address: string;
   before(async () => {
     ({ address } = await startTestService({ worker: false }));
+    // The sandbox registers the provider as its first DPS tells it; which that is, must not depend on who is faster.
+    assert.equal((await emit(address, exampleXml())).status, 201);
   });
 
   function send(path: string, type: string, body: string): Promise<Answer> {
