@@ -11,6 +11,7 @@ import { type Db, migrate, openPool } from '../src/store/open.ts';
 import { createStore, type Store } from '../src/store/store.ts';
 import { onEnd } from './support/cleanup.ts';
 import { freshDatabase, freshPool } from './support/database.ts';
+import { allLookUp, noneScans, recorded, type Statements } from './support/plans.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00-03:00');
 const MINUTE_MS = 60_000;
@@ -713,43 +714,13 @@ describe('a tenant', () => {
 });
 
 describe('the plans of the statements', () => {
-  type Plan = {
-    readonly 'Node Type': string;
-    readonly 'Relation Name'?: string;
-    readonly 'Index Name'?: string;
-    readonly 'Index Cond'?: string;
-    readonly Plans?: readonly Plan[];
-  };
-  const statements = new Map<string, unknown[]>();
+  const statements: Statements = new Map();
   let recordedTenant = '';
-
-  /** The same pool, with every statement that goes through it written down. */
-  function recorded(pool: Db): Db {
-    const note = (config: unknown, values: unknown): void => {
-      const text = typeof config === 'string' ? config : (config as { text: string }).text;
-      const own = typeof config === 'string' ? values : (config as { values?: unknown[] }).values;
-      if (!/^\s*(begin|commit|rollback)/i.test(text)) statements.set(text, (own as unknown[] | undefined) ?? []);
-    };
-    const wrap = <Target extends object>(target: Target): Target =>
-      new Proxy(target, {
-        get: (of, name) => {
-          const value = Reflect.get(of, name) as unknown;
-          if (typeof value !== 'function') return value;
-          if (name === 'connect') return async () => wrap(await (of as unknown as Db).connect());
-          if (name !== 'query') return value.bind(of);
-          return (config: unknown, values?: unknown) => {
-            note(config, values);
-            return value.call(of, config, values);
-          };
-        },
-      });
-    return wrap(pool);
-  }
 
   before(async () => {
     const { a, alfa } = await twoProcesses();
     recordedTenant = alfa;
-    const store = createStore(recorded(a.pool));
+    const store = createStore(recorded(a.pool, statements));
     const novoPrestador: Prestador = {
       documento: CNPJ,
       razaoSocial: 'Nome',
@@ -768,7 +739,7 @@ describe('the plans of the statements', () => {
     await store.receivedOf(alfa, BigInt(row!.id));
     await store.hasDps(alfa, 'DPS 1');
     // Another process, which has nothing in memory of what this one stored.
-    await createStore(recorded(a.pool)).nfseOf(alfa, [row!.id]);
+    await createStore(recorded(a.pool, statements)).nfseOf(alfa, [row!.id]);
     await store.tenantsWithNotasDue(NOW);
     await store.prestadoresOf(alfa, CNPJ);
     await store.municipioBySlug(alfa);
@@ -776,52 +747,16 @@ describe('the plans of the statements', () => {
     await deliver(store, alfa, 'autorizacao');
   });
 
-  function nodesOf(plan: Plan): Plan[] {
-    return [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
-  }
-
   /** The one question across tenants asks all of them; of some tables the tenant is the whole key; what is due is read in its order. */
   const WHOLE = /^(municipios|servicos_municipais|recepcoes_adn|notas_due)/;
 
-  async function plansOf(pool: Db, tenant: string): Promise<{ nodes: Plan[]; told: string }[]> {
-    assert.ok(statements.size >= 15, 'the statements were seen');
-    const plans = [];
-    for (const [text, recorded] of statements) {
-      const values = recorded.map((value) => (value === recordedTenant ? tenant : asBatch(value)));
-      const [answer] = await rows<{ 'QUERY PLAN': [{ Plan: Plan }] }>(pool, `explain (format json) ${text}`, values);
-      const plan = answer!['QUERY PLAN'][0].Plan;
-      plans.push({ nodes: nodesOf(plan), told: `${tenant}: ${text}: ${JSON.stringify(plan)}` });
-    }
-    return plans;
-  }
-
-  /** A list as long as those of a busy hour: a plan that is right for one may be wrong for two hundred. */
-  function asBatch(value: unknown): unknown {
-    return Array.isArray(value) && value.length > 0
-      ? Array.from({ length: 200 }, (_, place) => value[place % value.length])
-      : value;
-  }
-
-  async function noneScans(pool: Db, tenant: string): Promise<void> {
-    for (const { nodes, told } of await plansOf(pool, tenant)) {
-      assert.ok(!nodes.some((node) => node['Node Type'] === 'Seq Scan'), told);
-    }
-  }
-
-  async function allLookUp(pool: Db, tenant: string): Promise<void> {
-    for (const { nodes, told } of await plansOf(pool, tenant)) {
-      for (const node of nodes.filter((one) => /Index/.test(one['Node Type']))) {
-        if (WHOLE.test(node['Relation Name'] ?? '') || WHOLE.test(node['Index Name'] ?? '')) continue;
-        assert.match(node['Index Cond'] ?? '', /tenant.* AND /, `more than the tenant is looked up: ${told}`);
-      }
-    }
-  }
+  test('were all seen', () => assert.ok(statements.size >= 15));
 
   test('scan nothing on empty tables, before and after the statistics were made', async () => {
     const pool = await freshPool();
-    await noneScans(pool, 'alfa');
+    await noneScans(pool, statements, [recordedTenant, 'alfa']);
     await pool.query('analyze');
-    await noneScans(pool, 'alfa');
+    await noneScans(pool, statements, [recordedTenant, 'alfa']);
   });
 
   test('are made anew, so that one that was made on an empty table does not outlive it', async () => {
@@ -849,12 +784,12 @@ describe('the plans of the statements', () => {
         criado_em) select 'alfa', lpad(n::text, 14, '0'), 'Nome', true, 'Rua', '1', 'Centro', '01001000', 'dps', now()
       from generate_series(1, 5000) n`);
     await pool.query(`insert into numeracao select tenant, documento, 1 from prestadores`);
-    await noneScans(pool, 'alfa');
+    await noneScans(pool, statements, [recordedTenant, 'alfa']);
     await pool.query('analyze');
     // Most of the rows, some, and a tenant that came after the statistics were made.
     for (const tenant of ['alfa', 'beta', 'gama']) {
-      await noneScans(pool, tenant);
-      await allLookUp(pool, tenant);
+      await noneScans(pool, statements, [recordedTenant, tenant]);
+      await allLookUp(pool, statements, [recordedTenant, tenant], WHOLE);
     }
   });
 });

@@ -1,0 +1,85 @@
+/** The statements that a store sends, and how the server would answer them: whether it reads more than it needs to. */
+import assert from 'node:assert/strict';
+import type { Db } from '../../src/store/open.ts';
+
+/** Statements with their values, by text. */
+export type Statements = Map<string, readonly unknown[]>;
+
+/** The same pool, with every statement that goes through it written down. */
+export function recorded(pool: Db, statements: Statements): Db {
+  const note = (config: unknown, values: unknown): void => {
+    const text = typeof config === 'string' ? config : (config as { text: string }).text;
+    const own = typeof config === 'string' ? values : (config as { values?: unknown[] }).values;
+    if (!/^\s*(begin|commit|rollback)/i.test(text)) statements.set(text, (own as unknown[] | undefined) ?? []);
+  };
+  const wrap = <Target extends object>(target: Target): Target =>
+    new Proxy(target, {
+      get: (of, name) => {
+        const value = Reflect.get(of, name) as unknown;
+        if (typeof value !== 'function') return value;
+        if (name === 'connect') return async () => wrap(await (of as unknown as Db).connect());
+        if (name !== 'query') return value.bind(of);
+        return (config: unknown, values?: unknown) => {
+          note(config, values);
+          return value.call(of, config, values);
+        };
+      },
+    });
+  return wrap(pool);
+}
+
+type Plan = {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Index Name'?: string;
+  readonly 'Index Cond'?: string;
+  readonly Plans?: readonly Plan[];
+};
+
+/** The plans of statements, for another tenant than the one that they were recorded with. */
+async function plansOf(
+  pool: Db,
+  statements: Statements,
+  [recordedTenant, tenant]: readonly [string, string],
+): Promise<{ nodes: Plan[]; told: string }[]> {
+  const plans = [];
+  for (const [text, values] of statements) {
+    const own = values.map((value) => (value === recordedTenant ? tenant : asBatch(value)));
+    const { rows } = await pool.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(`explain (format json) ${text}`, own);
+    const plan = rows[0]!['QUERY PLAN'][0].Plan;
+    plans.push({ nodes: nodesOf(plan), told: `${tenant}: ${text}: ${JSON.stringify(plan)}` });
+  }
+  return plans;
+}
+
+/** A list as long as those of a busy hour: a plan that is right for one may be wrong for two hundred. */
+function asBatch(value: unknown): unknown {
+  return Array.isArray(value) && value.length > 0
+    ? Array.from({ length: 200 }, (_, place) => value[place % value.length])
+    : value;
+}
+
+function nodesOf(plan: Plan): Plan[] {
+  return [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+}
+
+export async function noneScans(pool: Db, statements: Statements, tenants: readonly [string, string]): Promise<void> {
+  for (const { nodes, told } of await plansOf(pool, statements, tenants)) {
+    assert.ok(!nodes.some((node) => node['Node Type'] === 'Seq Scan'), told);
+  }
+}
+
+/** `whole`: tables and indexes of which more than one row is wanted, or whose whole key is the tenant. */
+export async function allLookUp(
+  pool: Db,
+  statements: Statements,
+  tenants: readonly [string, string],
+  whole: RegExp,
+): Promise<void> {
+  for (const { nodes, told } of await plansOf(pool, statements, tenants)) {
+    for (const node of nodes.filter((one) => /Index/.test(one['Node Type']))) {
+      if (whole.test(node['Relation Name'] ?? '') || whole.test(node['Index Name'] ?? '')) continue;
+      assert.match(node['Index Cond'] ?? '', /tenant.* AND /, `more than the tenant is looked up: ${told}`);
+    }
+  }
+}
