@@ -26,6 +26,7 @@ import { onEnd } from './support/cleanup.ts';
 import { linhasDa } from './support/conta.ts';
 import { request } from './support/http.ts';
 import { xmlWithMembers } from './support/membros.ts';
+import { jsonOf } from './support/operacoes.ts';
 import { NOON, startTestService, type TestService } from './support/service.ts';
 import { type Party, PROVIDER_CNPJ, signedBy, testParties } from './support/signatures.ts';
 
@@ -198,13 +199,17 @@ describe('so does the note that comes out of the front door', () => {
   for (const caso of CASOS) {
     test(caso.nome, async () => {
       const tenant = await tenantOf(caso.fatos);
-      number += 1;
-      const xml = xmlOf({ ...caso, dps: { serie: '1', nDPS: String(number), ...caso.dps } });
-      const body = caso.fatos?.ambiente === 'producao' ? signedBy(xml, provider) : xml;
-      const headers = { 'Content-Type': 'application/xml' };
-      const answer = await request(service.address, `/${tenant}/api/v1/nfse/v101`, { method: 'POST', headers, body });
-      assert.equal(answer.status, 201, JSON.stringify(answer.body));
-      assertFields(noteFields(answer.body.xml_nfse), caso);
+      const isSigned = caso.fatos?.ambiente === 'producao';
+      // The signature of a JSON body has its own tests.
+      for (const kind of isSigned ? ['xml'] : ['xml', 'json']) {
+        number += 1;
+        const xml = xmlOf({ ...caso, dps: { serie: '1', nDPS: String(number), ...caso.dps } });
+        const body = kind === 'json' ? jsonOf(xml) : isSigned ? signedBy(xml, provider) : xml;
+        const headers = { 'Content-Type': `application/${kind}` };
+        const answer = await request(service.address, `/${tenant}/api/v1/nfse/v101`, { method: 'POST', headers, body });
+        assert.equal(answer.status, 201, JSON.stringify(answer.body));
+        assertFields(noteFields(answer.body.xml_nfse), caso);
+      }
     });
   }
 });

@@ -161,6 +161,7 @@ describe('through the front door', () => {
       assert.equal(ofJson.status, ofXml.status, about);
       if (pair.code === undefined) {
         assert.deepEqual(noteOf(ofJson), noteOf(ofXml), about);
+        assertTwoPlaces(ofXml.body.xml_nfse, about);
       } else {
         assert.deepEqual(refusalOf(ofJson), refusalOf(ofXml), about);
         assert.ok(
@@ -181,6 +182,14 @@ describe('through the front door', () => {
       else assert.deepEqual(refusalOf(ofJson), refusalOf(ofXml), about);
     }));
 });
+
+/** Every amount and rate that the note adds to the declaration has two places and no sign. */
+function assertTwoPlaces(xml: string, about: string): void {
+  const [own] = xml.split('<DPS ');
+  const amounts = [...own!.matchAll(/<([vp][A-Z]\w*)>([^<]*)</g)];
+  assert.ok(amounts.length > 0, about);
+  for (const [, name, text] of amounts) assert.match(text!, /^(?:0|[1-9]\d*)\.\d\d$/, `${name} of ${about}`);
+}
 
 /** What is one note's own: numbers, keys, moments. */
 const NUMBERED = /<(nNFSe|nDFSe|nDPS|dhProc|dhEmi)>[^<]*<\/\1>| Id="[^"]*"/g;
