@@ -36,8 +36,9 @@ export function lerEvento(root: Elemento): { readonly evento: EventoLido; readon
   const autor = (textOf(infPedReg, 'CNPJAutor') ?? textOf(infPedReg, 'CPFAutor'))!;
 
   const erros: MensagemAdn[] = [];
-  const isNumbered = numero_sequencial >= 1 && id === eventoId(chave, codigo, numero_sequencial);
-  if (!isNumbered) erros.push(mensagemDeEvento('E1802', 'Confira chNFSe, o grupo do tipo e nSeqEvento.'));
+  if (id !== eventoId(chave, codigo, numero_sequencial)) {
+    erros.push(mensagemDeEvento('E1802', 'Confira chNFSe, o grupo do tipo e nSeqEvento.'));
+  }
   if (attributeOf(infPedReg, 'Id') !== pedidoId(chave, codigo)) {
     erros.push(mensagemDeEvento('E1827', 'Confira chNFSe e o grupo do tipo.'));
   }
