@@ -1,0 +1,1287 @@
+/**
+ * The events in the store, on a real PostgreSQL: what the database decides when several want the same, and that nothing
+ * moves outside of the machines. A process is a pool and a store of its own.
+ */
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import {
+  EVENTO_ESTADOS,
+  EVENTO_MOVES,
+  EVENTO_RETRIES_MAX,
+  type EventoEstado,
+  type EventoTrigger,
+  eventoMove,
+} from '../src/fiscal/evento.ts';
+import { NOTA_ESTADOS, type NotaEstado, notaMove } from '../src/fiscal/nota.ts';
+import type {
+  ClaimedEvento,
+  EventoNovo,
+  EventoRow,
+  EventoSettlement,
+  OperatorTrigger,
+  RegisterResult,
+} from '../src/store/eventos.ts';
+import { type Db, migrate, openPool } from '../src/store/open.ts';
+import { createStore, type Store } from '../src/store/store.ts';
+import { onEnd } from './support/cleanup.ts';
+import { freshDatabase, freshPool } from './support/database.ts';
+import { allLookUp, noneScans, recorded, type Statements } from './support/plans.ts';
+
+const NOW = Date.parse('2026-11-21T12:00:00-03:00');
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+const LEASE = NOW + MINUTE_MS;
+const POLL = NOW + 5 * MINUTE_MS;
+const CNPJ = '11222333000181';
+
+const CANCELAMENTO = '101101';
+const SUBSTITUICAO = '105102';
+const CONFIRMACAO = '203202';
+const REJEICAO = '203206';
+
+/** Ids from here on were not given by the store. */
+const RIVALS = 900_000;
+
+const ESTADOS = Object.keys(EVENTO_ESTADOS) as EventoEstado[];
+
+type Process = { readonly pool: Db; readonly store: Store };
+
+let shared: Promise<readonly [Process, Process]> | undefined;
+let opened = 0;
+
+async function sharedProcesses(): Promise<readonly [Process, Process]> {
+  const connection = await freshDatabase();
+  const [a, b] = [1, 2].map(() => {
+    const pool = openPool(connection, () => undefined);
+    onEnd(() => pool.end());
+    return { pool, store: createStore(pool) };
+  });
+  await migrate(a!.pool);
+  return [a!, b!];
+}
+
+/** The two processes, and tenants of the test's own. */
+async function twoProcesses(): Promise<{ a: Process; b: Process; alfa: string; beta: string }> {
+  shared ??= sharedProcesses();
+  const [a, b] = await shared;
+  opened += 1;
+  const tenants = { alfa: `alfa${opened}`, beta: `beta${opened}` };
+  for (const tenant of Object.values(tenants)) {
+    await a.store.createMunicipio({ tenant, ambiente: 'homologacao', codigoIbge: undefined }, NOW);
+  }
+  return { a, b, ...tenants };
+}
+
+async function oneProcess(): Promise<Process & { alfa: string; beta: string }> {
+  const { a, b: _other, ...tenants } = await twoProcesses();
+  return { ...a, ...tenants };
+}
+
+let made = 0;
+
+/** Issues a note, as the rows of notes are issued, and returns its id. */
+async function issued(store: Store, tenant: string): Promise<string> {
+  made += 1;
+  const number = made;
+  const result = await store.issueNota(tenant, {
+    prestador: CNPJ,
+    isNumbered: true,
+    idDps: () => `DPS ${number}`,
+    novoPrestador: undefined,
+    complete: () => ({
+      chave_acesso: `CHAVE${number}`,
+      numero_protocolo: `PROTOCOLO${number}`,
+      id_dps: `DPS ${number}`,
+      serie_dps: '1',
+      numero_dps_nacional: '1',
+      data_emissao: NOW,
+      data_competencia: '2026-11-20',
+      prestador_razao_social: 'Empresa Exemplo Ltda',
+      prestador_inscricao_municipal: undefined,
+      tomador_cpf_cnpj: '52998224725',
+      tomador_razao_social: undefined,
+      valor_servico: '1000.00',
+      valor_issqn: '20.00',
+      valor_base_calculo: '1000.00',
+      aliquota_issqn: '2.00',
+      recebido: Buffer.from(`<DPS>${number}</DPS>`),
+      recebido_assinatura: undefined,
+      nfse: `<NFSe>${number}</NFSe>`,
+    }),
+  });
+  assert.ok('nota' in result);
+  return (await store.notaByChave(tenant, `CHAVE${number}`))!.id;
+}
+
+const outcome = (id: string, on: 'autorizacao' | 'recusa') => ({
+  id,
+  move: notaMove('transmitida', on)!,
+  mensagem: undefined,
+  dueAt: undefined,
+});
+
+/** Transmits every note of the tenant that is due, with one outcome. */
+async function decideNotas(store: Store, tenant: string, on: 'autorizacao' | 'recusa', now = NOW): Promise<void> {
+  const { token, notas } = await store.claimNotas(tenant, now, now + MINUTE_MS, 1000);
+  const written = await store.settleNotas(
+    tenant,
+    token,
+    now,
+    notas.map(({ id }) => outcome(id, on)),
+  );
+  assert.equal(written, notas.length);
+}
+
+async function authorised(store: Store, tenant: string): Promise<string> {
+  const nota = await issued(store, tenant);
+  await decideNotas(store, tenant, 'autorizacao');
+  return nota;
+}
+
+function novo(nota: string, codigo = CONFIRMACAO, more: Partial<EventoNovo> = {}): EventoNovo {
+  return {
+    nota,
+    codigo_tipo_evento: codigo,
+    cancela: [CANCELAMENTO, SUBSTITUICAO, '105104', '305101'].includes(codigo),
+    autor: CNPJ,
+    campos: {},
+    criado_em: NOW,
+    recebido: Buffer.from('{}'),
+    recebido_assinatura: undefined,
+    complete: ({ id, numero_sequencial }) => `<evento>${id} ${numero_sequencial}</evento>`,
+    ...more,
+  };
+}
+
+async function registered(store: Store, tenant: string, evento: EventoNovo): Promise<EventoRow> {
+  const result = await store.registerEvento(tenant, evento);
+  assert.ok('evento' in result && !('conflict' in result), JSON.stringify(result));
+  return result.evento;
+}
+
+async function rows<Row extends object>(pool: Db, text: string, values: unknown[] = []): Promise<Row[]> {
+  return (await pool.query<Row>(text, values)).rows;
+}
+
+const claimAll = (store: Store, tenant: string, now = NOW, max = 1000) =>
+  store.claimEventos(tenant, now, now + MINUTE_MS, now + 5 * MINUTE_MS, max);
+
+const codes = (eventos: readonly ClaimedEvento[]): string[] =>
+  eventos.map(({ codigo_tipo_evento, numero_sequencial }) => `${codigo_tipo_evento}/${numero_sequencial}`);
+
+function settlement(id: string, on: EventoTrigger, more: Partial<EventoSettlement> = {}): EventoSettlement {
+  const move = eventoMove('enviado', on)!;
+  return { id, move, dueAt: move.due === 'never' ? undefined : NOW + 10 * SECOND_MS, ...more };
+}
+
+/** Claims what is due and settles all of it in one way. */
+async function sendAll(store: Store, tenant: string, on: EventoTrigger, now = NOW): Promise<number> {
+  const { token, eventos } = await claimAll(store, tenant, now);
+  return store.settleEventos(
+    tenant,
+    token,
+    now,
+    eventos.map(({ id }) => settlement(id, on, eventoMove('enviado', on)!.due === 'never' ? {} : { dueAt: now + 1 })),
+  );
+}
+
+/** Puts an event by hand where a test wants it. */
+async function place(pool: Db, tenant: string, id: string, estado: EventoEstado, isDue = true): Promise<void> {
+  const due = EVENTO_ESTADOS[estado].rests || !isDue ? null : new Date(NOW);
+  await pool.query('update eventos set estado = $3, due_at = $4, claims = null where tenant = $1 and id = $2', [
+    tenant,
+    id,
+    estado,
+    due,
+  ]);
+}
+
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, place) => place + 1);
+
+describe('a registration', () => {
+  test('is pendente and due, has the first number, and everything that came is kept with it', async () => {
+    const { store, alfa } = await oneProcess();
+    const nota = await issued(store, alfa);
+    const recebido = Buffer.from([0x7b, 0xff, 0x00, 0x7d]);
+    const campos = { codigo_motivo_cancelamento: '1', descricao_motivo_cancelamento: 'Valor do serviço errado "ç"' };
+    const evento = await registered(
+      store,
+      alfa,
+      novo(nota, CANCELAMENTO, { campos, recebido, recebido_assinatura: 'MIIC', criado_em: NOW + 5, simular: 'adn:x' }),
+    );
+    assert.deepEqual(
+      [evento.estado, evento.numero_sequencial, evento.reprocessamentos_count, evento.tentativas, evento.autor],
+      ['pendente', 1, 0, 0, CNPJ],
+    );
+    assert.deepEqual(
+      [evento.criado_em, evento.desde, evento.due_at].map((moment) => moment?.getTime()),
+      [NOW + 5, NOW + 5, NOW + 5],
+    );
+    assert.deepEqual(
+      [evento.processado_em, evento.aguardando_desde, evento.erros_adn, evento.mensagem_retorno, evento.nsu_recepcao],
+      [null, null, null, null, null],
+    );
+    assert.deepEqual(evento.campos, campos);
+    const note = (await store.eventoById(alfa, evento.id))!;
+    assert.deepEqual(note, evento, 'as it is read afterwards');
+    assert.match(note.chave_acesso, /^CHAVE\d+$/);
+    assert.equal(note.numero_protocolo, note.chave_acesso.replace('CHAVE', 'PROTOCOLO'));
+    assert.deepEqual(await store.eventoDocuments(alfa, evento.id), {
+      recebido,
+      recebido_assinatura: 'MIIC',
+      xml: Buffer.from(`<evento>${evento.id} 1</evento>`),
+      assinatura: null,
+      certificado_der: null,
+    });
+    assert.deepEqual(
+      await store.eventoXmlOf(alfa, [evento.id]),
+      new Map([[evento.id, `<evento>${evento.id} 1</evento>`]]),
+    );
+    assert.deepEqual(await store.eventoTrail(alfa, evento.id), [
+      { em: new Date(NOW + 5), de: null, gatilho: 'registro', para: 'pendente', mensagem: null },
+    ]);
+  });
+
+  test('by office has no body', async () => {
+    const { store, alfa } = await oneProcess();
+    const nota = await issued(store, alfa);
+    const { id } = await registered(store, alfa, novo(nota, '305102', { recebido: undefined }));
+    assert.equal((await store.eventoDocuments(alfa, id))?.recebido, null);
+  });
+
+  test('numbers by note and type; its id is of the sequence that notes have theirs of', async () => {
+    const { store, alfa } = await oneProcess();
+    const [one, other] = [await issued(store, alfa), await issued(store, alfa)];
+    const all: EventoRow[] = [];
+    for (const [nota, codigo] of [
+      [one, CONFIRMACAO],
+      [one, CONFIRMACAO],
+      [one, REJEICAO],
+      [other, CONFIRMACAO],
+      [one, CONFIRMACAO],
+    ] as const) {
+      all.push(await registered(store, alfa, novo(nota, codigo)));
+    }
+    assert.deepEqual(
+      all.map(({ numero_sequencial }) => numero_sequencial),
+      [1, 2, 1, 1, 3],
+    );
+    assert.equal(new Set([one, other, ...all.map(({ id }) => id)]).size, 7);
+  });
+
+  test('a hundred at once on one note from two processes: dense numbers, and 409 for whoever has none', async () => {
+    const { a, b, alfa } = await twoProcesses();
+    const nota = await issued(a.store, alfa);
+    const results = await Promise.all(
+      upTo(100).map((number) => (number % 2 ? a : b).store.registerEvento(alfa, novo(nota, CONFIRMACAO))),
+    );
+    const numbers = results.flatMap((result) => ('evento' in result ? [result.evento.numero_sequencial] : []));
+    const conflicts = results.flatMap((result) => ('conflict' in result ? [result.conflict] : []));
+    assert.deepEqual(
+      numbers.toSorted((x, y) => x - y),
+      upTo(numbers.length),
+    );
+    assert.equal(numbers.length + conflicts.length, 100);
+    assert.ok(conflicts.every((conflict) => conflict === 'sequencia'));
+    const stored = await a.store.eventosOfTipo(alfa, nota, CONFIRMACAO);
+    assert.deepEqual(
+      stored.map(({ numero_sequencial }) => numero_sequencial),
+      upTo(numbers.length),
+    );
+    const torn = await rows(
+      a.pool,
+      `select e.id from eventos e left join documentos_eventos d on d.tenant = e.tenant and d.evento = e.id
+         left join trilha_eventos t on t.tenant = e.tenant and t.evento = e.id
+       where e.tenant = $1 and (d.xmin is distinct from e.xmin or t.xmin is distinct from e.xmin)`,
+      [alfa],
+    );
+    assert.deepEqual(torn, [], 'each whole in one transaction');
+    for (const { id, numero_sequencial } of stored) {
+      assert.equal(
+        (await a.store.eventoDocuments(alfa, id))?.xml.toString(),
+        `<evento>${id} ${numero_sequencial}</evento>`,
+      );
+    }
+  });
+
+  test('several notes at once do not wait for each other, and mixed types number for themselves', async () => {
+    const { a, b, alfa } = await twoProcesses();
+    const notas = await Promise.all(upTo(5).map(() => issued(a.store, alfa)));
+    await Promise.all(
+      upTo(100).map((number) =>
+        registered((number % 2 ? a : b).store, alfa, novo(notas[number % 5]!, number % 3 ? CONFIRMACAO : REJEICAO)),
+      ),
+    );
+    const gaps = await rows(
+      a.pool,
+      `select nota, codigo_tipo_evento from eventos where tenant = $1 group by nota, codigo_tipo_evento
+       having max(numero_sequencial) <> count(*)`,
+      [alfa],
+    );
+    assert.deepEqual(gaps, []);
+    const orders = await rows(
+      a.pool,
+      'select nota from eventos where tenant = $1 group by nota having max(ordem) <> count(*) or count(*) <> 20',
+      [alfa],
+    );
+    assert.deepEqual(orders, []);
+  });
+
+  /** A writer that does not ask for the note's lock first: the constraint alone stands between it and us. */
+  async function rival(pool: Db, tenant: string, nota: string, numero: number) {
+    const client = await pool.connect();
+    await client.query('begin');
+    await client.query(
+      `insert into eventos (tenant, id, nota, ordem, codigo_tipo_evento, numero_sequencial, cancela, estado, desde, due_at,
+        criado_em, autor, campos)
+       values ($1, $2, $3, $4, $5, $6, false, 'pendente', $7, $7, $7, $8, '{}')`,
+      [tenant, RIVALS + numero, nota, 1000 + numero, CONFIRMACAO, numero, new Date(NOW), CNPJ],
+    );
+    return async () => {
+      await client.query('commit');
+      client.release();
+    };
+  }
+
+  /** Until so many sessions of the database wait for somebody's lock. */
+  async function untilWaiting(pool: Db, count: number): Promise<void> {
+    for (;;) {
+      const [waiting] = await rows<{ count: number }>(
+        pool,
+        `select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      if (waiting!.count >= count) return;
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  }
+
+  test('whose number was taken meanwhile silently takes the next', { timeout: 20_000 }, async () => {
+    const { a, b, alfa } = await twoProcesses();
+    const nota = await issued(a.store, alfa);
+    const commit = await rival(b.pool, alfa, nota, 1);
+    const registering = a.store.registerEvento(alfa, novo(nota));
+    await untilWaiting(b.pool, 1);
+    await commit();
+    const result = await registering;
+    assert.ok('evento' in result);
+    assert.equal(result.evento.numero_sequencial, 2);
+    const xml = (await a.store.eventoDocuments(alfa, result.evento.id))?.xml.toString();
+    assert.equal(xml, `<evento>${result.evento.id} 2</evento>`, 'its document has the number that it got');
+  });
+
+  test('twice is a conflict, and leaves nothing', { timeout: 20_000 }, async () => {
+    const { a, b, alfa } = await twoProcesses();
+    const nota = await issued(a.store, alfa);
+    const first = await rival(b.pool, alfa, nota, 1);
+    const second = await rival(b.pool, alfa, nota, 2);
+    const registering = a.store.registerEvento(alfa, novo(nota));
+    await untilWaiting(b.pool, 1);
+    await first();
+    // The retry takes number 2, which the second rival has not committed yet.
+    await untilWaiting(b.pool, 1);
+    await second();
+    assert.deepEqual(await registering, { conflict: 'sequencia' });
+    const counts = await rows(
+      a.pool,
+      `select (select count(*)::int from eventos where tenant = $1) as eventos,
+        (select count(*)::int from documentos_eventos where tenant = $1) as documentos,
+        (select count(*)::int from trilha_eventos where tenant = $1) as trilha`,
+      [alfa],
+    );
+    assert.deepEqual(counts, [{ eventos: 2, documentos: 0, trilha: 0 }], 'only the two of the rivals');
+  });
+
+  test('beyond the three digits of the identifier there is none', async () => {
+    const { pool, store, alfa } = await oneProcess();
+    const nota = await issued(store, alfa);
+    const { id } = await registered(store, alfa, novo(nota));
+    await pool.query('update eventos set numero_sequencial = 998 where tenant = $1 and id = $2', [alfa, id]);
+    assert.equal((await registered(store, alfa, novo(nota))).numero_sequencial, 999);
+    assert.deepEqual(await store.registerEvento(alfa, novo(nota)), { conflict: 'limite' });
+    assert.equal((await registered(store, alfa, novo(nota, REJEICAO))).numero_sequencial, 1);
+  });
+
+  test('a document that cannot be made takes no number', async () => {
+    const { store, alfa } = await oneProcess();
+    const nota = await issued(store, alfa);
+    const failure = new Error('this event could not be written');
+    const failing = novo(nota, CONFIRMACAO, {
+      complete: () => {
+        throw failure;
+      },
+    });
+    await assert.rejects(store.registerEvento(alfa, failing), failure);
+    assert.equal((await registered(store, alfa, novo(nota))).numero_sequencial, 1);
+    await assert.rejects(store.registerEvento(alfa, novo('999999')), /no nota 999999/);
+  });
+
+  for (const [estado, conflict] of [
+    ['cancelada', 'nota_cancelada'],
+    ['recusada', 'nota_recusada'],
+  ] as const) {
+    test(`on a note that is ${estado} is none, also when it became so a moment ago`, { timeout: 20_000 }, async () => {
+      const { a, b, alfa } = await twoProcesses();
+      const nota = await issued(a.store, alfa);
+      const client = await b.pool.connect();
+      await client.query('begin');
+      await client.query('update notas set estado = $3, due_at = null where tenant = $1 and id = $2', [
+        alfa,
+        nota,
+        estado,
+      ]);
+      const registering = a.store.registerEvento(alfa, novo(nota));
+      await untilWaiting(b.pool, 1);
+      await client.query('commit');
+      client.release();
+      assert.deepEqual(await registering, { conflict });
+      assert.deepEqual(await a.store.registerEvento(alfa, novo(nota)), { conflict });
+      assert.deepEqual(await a.store.eventosOf(alfa, nota), []);
+    });
+  }
+});
+
+describe('a cancellation', () => {
+  test('of a note is under way once, however many ask at once and whatever their types', async () => {
+    const { a, b, alfa } = await twoProcesses();
+    for (let round = 0; round < 5; round += 1) {
+      const nota = await issued(a.store, alfa);
+      const types = [CANCELAMENTO, SUBSTITUICAO, '105104', '305101'];
+      const results = await Promise.all(
+        upTo(20).map((number) => (number % 2 ? a : b).store.registerEvento(alfa, novo(nota, types[number % 4]))),
+      );
+      const taken = results.filter((result) => !('conflict' in result));
+      assert.equal(taken.length, 1);
+      const [winner] = await a.store.eventosOf(alfa, nota);
+      for (const result of results.filter((one) => 'conflict' in one)) {
+        assert.ok(result.conflict === 'cancelamento_aberto');
+        assert.equal(result.evento.id, winner!.id);
+      }
+    }
+  });
+
+  /** Specification, Endpoints: 422 while another one is `pendente`, `enviado`, waiting, or `erro` with a retry pending. */
+  const OPEN: readonly (readonly [EventoEstado, boolean, boolean])[] = [
+    ['pendente', true, true],
+    ['enviado', true, true],
+    ['aguardando_autorizacao_nota', true, true],
+    ['erro', true, true],
+    ['erro', false, false],
+    ['processado', false, false],
+    ['rejeitado', false, false],
+    ['erro_reprocessamento', false, false],
+    ['cancelado', false, false],
+    ['dispensado', false, false],
+  ];
+
+  test('the table below has every state', () => {
+    assert.deepEqual([...new Set(OPEN.map(([estado]) => estado))].toSorted(), ESTADOS.toSorted());
+  });
+
+  for (const [estado, isDue, isOpen] of OPEN) {
+    const which = estado === 'erro' ? ` with ${isDue ? 'a' : 'no'} retry left` : '';
+    test(`another one is ${isOpen ? 'refused' : 'taken'} while one is ${estado}${which}`, async () => {
+      const { pool, store, alfa } = await oneProcess();
+      const nota = await authorised(store, alfa);
+      const first = await registered(store, alfa, novo(nota, CANCELAMENTO));
+      await place(pool, alfa, first.id, estado, isDue);
+      const second = await store.registerEvento(alfa, novo(nota, SUBSTITUICAO));
+      assert.equal('conflict' in second, isOpen);
+      if ('conflict' in second) {
+        assert.ok(second.conflict === 'cancelamento_aberto');
+        assert.deepEqual([second.evento.id, second.evento.estado], [first.id, estado]);
+      }
+      await registered(store, alfa, novo(nota, CONFIRMACAO));
+    });
+  }
+});
+
+describe('readings', () => {
+  test('all of a note newest first, of a type by number, one by its number, and by id', async () => {
+    const { store, alfa, beta } = await oneProcess();
+    const [nota, other] = [await issued(store, alfa), await issued(store, alfa)];
+    for (const [codigo, criado_em] of [
+      [CONFIRMACAO, NOW],
+      [REJEICAO, NOW],
+      [CONFIRMACAO, NOW + SECOND_MS],
+    ] as const) {
+      await registered(store, alfa, novo(nota, codigo, { criado_em }));
+    }
+    const foreign = await registered(store, alfa, novo(other));
+    const told = (found: readonly EventoRow[]): string[] =>
+      found.map(({ codigo_tipo_evento, numero_sequencial }) => `${codigo_tipo_evento}/${numero_sequencial}`);
+    assert.deepEqual(told(await store.eventosOf(alfa, nota)), [
+      `${CONFIRMACAO}/2`,
+      `${REJEICAO}/1`,
+      `${CONFIRMACAO}/1`,
+    ]);
+    assert.deepEqual(told(await store.eventosOfTipo(alfa, nota, CONFIRMACAO)), [
+      `${CONFIRMACAO}/1`,
+      `${CONFIRMACAO}/2`,
+    ]);
+    assert.deepEqual(await store.eventosOfTipo(alfa, nota, CANCELAMENTO), []);
+    assert.equal((await store.evento(alfa, nota, REJEICAO, 1))?.codigo_tipo_evento, REJEICAO);
+    assert.equal(await store.evento(alfa, nota, REJEICAO, 2), undefined);
+    assert.equal((await store.eventoById(alfa, foreign.id))?.nota, other);
+
+    assert.deepEqual(await store.eventosOf(beta, nota), []);
+    assert.equal(await store.evento(beta, nota, REJEICAO, 1), undefined);
+    assert.equal(await store.eventoById(beta, foreign.id), undefined);
+    assert.equal(await store.eventoDocuments(beta, foreign.id), undefined);
+    assert.deepEqual(await store.eventoTrail(beta, foreign.id), []);
+    assert.equal((await store.eventoXmlOf(beta, [foreign.id])).size, 0);
+  });
+
+  test('what a registration needs of its note: parties, document, and the events that stand or are under way', async () => {
+    const { pool, store, alfa, beta } = await oneProcess();
+    const nota = await authorised(store, alfa);
+    const campos = { codigo_motivo_rejeicao: '9', descricao_motivo_rejeicao: 'Não contratado por esta empresa' };
+    const first = await registered(store, alfa, novo(nota, CONFIRMACAO));
+    const second = await registered(store, alfa, novo(nota, REJEICAO, { campos, autor: '52998224725' }));
+    const third = await registered(store, alfa, novo(nota, CANCELAMENTO));
+    const fourth = await registered(store, alfa, novo(nota, CONFIRMACAO));
+    const refused = await registered(store, alfa, novo(nota, CONFIRMACAO));
+    // The second was processed before the first.
+    await place(pool, alfa, first.id, 'processado');
+    await place(pool, alfa, second.id, 'dispensado');
+    await place(pool, alfa, refused.id, 'rejeitado');
+    await place(pool, alfa, fourth.id, 'erro', false);
+    const processed = 'update eventos set processado_em = $3 where tenant = $1 and id = $2';
+    await pool.query(processed, [alfa, first.id, new Date(NOW + 2)]);
+    await pool.query(processed, [alfa, second.id, new Date(NOW + 1)]);
+
+    const { chave_acesso, numero_protocolo } = first;
+    const read = await store.notaForEvento(alfa, { chave: chave_acesso });
+    assert.deepEqual(read, {
+      id: nota,
+      chave_acesso,
+      numero_protocolo,
+      estado: 'autorizada',
+      prestador_cpf_cnpj: CNPJ,
+      tomador_cpf_cnpj: '52998224725',
+      nfse: Buffer.from(chave_acesso.replace(/CHAVE(\d+)/, '<NFSe>$1</NFSe>')),
+      eventos: [
+        onNota(second, 'dispensado', false, { autor: '52998224725', campos }),
+        onNota(first, 'processado', false),
+        onNota(third, 'pendente', true),
+      ],
+    });
+    assert.deepEqual(await store.notaForEvento(alfa, { protocolo: numero_protocolo }), read);
+    assert.equal(await store.notaForEvento(beta, { chave: chave_acesso }), undefined);
+    assert.equal(await store.notaForEvento(alfa, { chave: 'nenhuma' }), undefined);
+
+    const empty = await issued(store, alfa);
+    assert.deepEqual(
+      await store.eventosOnNotas(alfa, [empty, nota]),
+      new Map([
+        [empty, []],
+        [nota, read!.eventos],
+      ]),
+    );
+  });
+
+  function onNota(
+    { id, codigo_tipo_evento, numero_sequencial }: EventoRow,
+    estado: EventoEstado,
+    isDue: boolean,
+    more = {},
+  ) {
+    return { id, codigo_tipo_evento, numero_sequencial, estado, isDue, autor: CNPJ, campos: {}, ...more };
+  }
+});
+
+describe('a claim', () => {
+  test('announces: enviado before anybody sends, and tells where each was found', async () => {
+    const { store, alfa } = await oneProcess();
+    const nota = await authorised(store, alfa);
+    const campos = { codigo_motivo_rejeicao: '1' };
+    const { id, chave_acesso } = await registered(
+      store,
+      alfa,
+      novo(nota, REJEICAO, { campos, simular: 'adn:atraso=1s' }),
+    );
+    const { token, eventos, moved } = await claimAll(store, alfa);
+    assert.equal(moved, 1);
+    assert.match(token, /^[0-9a-f-]{36}$/);
+    assert.deepEqual(eventos, [
+      {
+        id,
+        nota,
+        chave_acesso,
+        codigo_tipo_evento: REJEICAO,
+        numero_sequencial: 1,
+        cancela: false,
+        found: 'pendente',
+        tentativas: 1,
+        reprocessamentos_count: 0,
+        autor: CNPJ,
+        campos,
+        criado_em: new Date(NOW),
+        simular: 'adn:atraso=1s',
+        nsu_antes: '0',
+      },
+    ]);
+    const row = await store.eventoById(alfa, id);
+    assert.deepEqual([row?.estado, row?.due_at?.getTime(), row?.desde.getTime()], ['enviado', LEASE, NOW]);
+    assert.deepEqual((await claimAll(store, alfa)).eventos, [], 'nobody else has it meanwhile');
+  });
+
+  test('takes each event once, though workers race, and none before an earlier one of its note', async () => {
+    const { a, b, alfa } = await twoProcesses();
+    const notas = await Promise.all(upTo(40).map(() => issued(a.store, alfa)));
+    await decideNotas(a.store, alfa, 'autorizacao');
+    for (const nota of notas) for (const _ of upTo(5)) await registered(a.store, alfa, novo(nota));
+    const taken: string[] = [];
+    const sent = new Map<string, number>();
+    const work = async ({ store }: Process): Promise<void> => {
+      for (let idle = 0; idle < 20; ) {
+        const { token, eventos, moved } = await claimAll(store, alfa, NOW, 7);
+        assert.ok(moved <= 7);
+        if (moved === 0) idle += 1;
+        for (const { id, nota, numero_sequencial } of eventos) {
+          taken.push(id);
+          assert.equal(numero_sequencial, (sent.get(nota) ?? 0) + 1, 'in the order of registration');
+          sent.set(nota, numero_sequencial);
+        }
+        await new Promise((resolve) => setImmediate(resolve));
+        const outcomes = eventos.map(({ id }) => settlement(id, 'conclusao'));
+        assert.equal(await store.settleEventos(alfa, token, NOW, outcomes), eventos.length);
+      }
+    };
+    await Promise.all([work(a), work(b), work(a), work(b)]);
+    assert.equal(taken.length, 200);
+    assert.equal(new Set(taken).size, 200);
+  });
+
+  test('takes the events of one note together, in their order', async () => {
+    const { store, alfa } = await oneProcess();
+    const nota = await authorised(store, alfa);
+    // The clock of the second one's process is late.
+    await registered(store, alfa, novo(nota, '101103'));
+    await registered(store, alfa, novo(nota, '105105', { criado_em: NOW - MINUTE_MS }));
+    await registered(store, alfa, novo(nota, CONFIRMACAO));
+    assert.deepEqual(codes((await claimAll(store, alfa, NOW, 2)).eventos), ['101103/1', '105105/1']);
+  });
+
+  test('leaves what follows an event that is not due, until that one is at its end', async () => {
+    const { store, alfa } = await oneProcess();
+    const [nota, other] = [await issued(store, alfa), await issued(store, alfa)];
+    await decideNotas(store, alfa, 'autorizacao');
+    const isDue = async (now: number): Promise<boolean> => (await store.tenantsWithEventosDue(now)).includes(alfa);
+    await registered(store, alfa, novo(nota, CANCELAMENTO));
+    const first = await claimAll(store, alfa);
+    assert.equal(await isDue(NOW), false);
+    await registered(store, alfa, novo(nota, CONFIRMACAO));
+    await registered(store, alfa, novo(nota, REJEICAO));
+    assert.equal(await isDue(NOW), false, 'they wait for the one that is being sent');
+    assert.deepEqual((await claimAll(store, alfa)).eventos, []);
+    await registered(store, alfa, novo(other, CONFIRMACAO));
+    assert.equal(await isDue(NOW), true);
+    assert.deepEqual(
+      (await claimAll(store, alfa)).eventos.map((evento) => evento.nota),
+      [other],
+    );
+
+    await store.settleEventos(alfa, first.token, NOW, [
+      settlement(first.eventos[0]!.id, 'falha', { dueAt: NOW + 10 * SECOND_MS }),
+    ]);
+    assert.equal(await isDue(NOW + 9 * SECOND_MS), false);
+    assert.deepEqual((await claimAll(store, alfa, NOW + 9 * SECOND_MS)).eventos, []);
+    const again = await claimAll(store, alfa, NOW + 10 * SECOND_MS);
+    assert.deepEqual(codes(again.eventos), [`${CANCELAMENTO}/1`, `${CONFIRMACAO}/1`, `${REJEICAO}/1`]);
+  });
+
+  test('is not kept from other notes by the many events of one that cannot go', async () => {
+    const { store, alfa } = await oneProcess();
+    const [nota, other] = [await issued(store, alfa), await issued(store, alfa)];
+    await decideNotas(store, alfa, 'autorizacao');
+    await registered(store, alfa, novo(nota));
+    await claimAll(store, alfa);
+    for (const _ of upTo(20)) await registered(store, alfa, novo(nota));
+    await registered(store, alfa, novo(other, CONFIRMACAO, { criado_em: NOW + 1 }));
+    const { eventos } = await claimAll(store, alfa, NOW + 1, 3);
+    assert.deepEqual(
+      eventos.map((evento) => evento.nota),
+      [other],
+    );
+  });
+
+  test('whose lease has passed is taken by another, and its ghost writes nothing', async () => {
+    const { a: dead, b: living, alfa } = await twoProcesses();
+    const nota = await authorised(dead.store, alfa);
+    const { id } = await registered(dead.store, alfa, novo(nota, CANCELAMENTO));
+    const lost = await claimAll(dead.store, alfa);
+    assert.deepEqual((await claimAll(living.store, alfa, LEASE - 1)).eventos, [], 'the lease still holds');
+    const again = await claimAll(living.store, alfa, LEASE);
+    assert.deepEqual(
+      again.eventos.map(({ found, tentativas, reprocessamentos_count }) => [found, tentativas, reprocessamentos_count]),
+      [['enviado', 2, 0]],
+    );
+    assert.equal(await dead.store.settleEventos(alfa, lost.token, LEASE, [settlement(id, 'conclusao')]), 0);
+    assert.equal((await living.store.eventoById(alfa, id))?.estado, 'enviado');
+    assert.equal(
+      (await living.store.notaForEvento(alfa, { chave: again.eventos[0]!.chave_acesso }))?.estado,
+      'autorizada',
+    );
+    assert.equal(await living.store.settleEventos(alfa, again.token, LEASE, [settlement(id, 'recusa')]), 1);
+    for (const { token } of [lost, again]) {
+      assert.equal(await dead.store.settleEventos(alfa, token, LEASE, [settlement(id, 'conclusao')]), 0, 'nor twice');
+    }
+    assert.equal((await living.store.eventoById(alfa, id))?.estado, 'rejeitado');
+  });
+
+  test('counts the automatic retries, three and no more (specification, Events: rule 2)', async () => {
+    const { pool, store, alfa } = await oneProcess();
+    const nota = await authorised(store, alfa);
+    const { id } = await registered(store, alfa, novo(nota));
+    await sendAll(store, alfa, 'falha', NOW);
+    assert.deepEqual(await counted(store, alfa, id), [0, null]);
+    for (const retry of upTo(EVENTO_RETRIES_MAX)) {
+      const now = NOW + retry * MINUTE_MS;
+      const isLast = retry === EVENTO_RETRIES_MAX;
+      assert.equal(await sendAll(store, alfa, isLast ? 'esgotamento' : 'falha', now), 1);
+      assert.deepEqual(await counted(store, alfa, id), [retry, now]);
+    }
+    const row = await store.eventoById(alfa, id);
+    assert.deepEqual([row?.estado, row?.due_at], ['erro', null]);
+    assert.deepEqual((await claimAll(store, alfa, NOW + 1_000 * MINUTE_MS)).eventos, []);
+    const fourth = 'update eventos set due_at = now() where tenant = $1 and id = $2';
+    await assert.rejects(pool.query(fourth, [alfa, id]), /eventos_due/, 'the database has the last word');
+  });
+
+  async function counted(store: Store, tenant: string, id: string): Promise<unknown[]> {
+    const row = await store.eventoById(tenant, id);
+    return [row?.reprocessamentos_count, row?.ultimo_reprocessamento_em?.getTime() ?? null];
+  }
+
+  test('asks from the highest reception number that was known at the first announcement', async () => {
+    const { store, alfa } = await oneProcess();
+    const nota = await authorised(store, alfa);
+    const first = await registered(store, alfa, novo(nota));
+    const recebida = { nsu: '41', assinatura: undefined };
+    const { token } = await claimAll(store, alfa);
+    await store.settleEventos(alfa, token, NOW, [settlement(first.id, 'conclusao', { recebida })]);
+    assert.equal((await store.eventoById(alfa, first.id))?.nsu_recepcao, '41');
+    await registered(store, alfa, novo(nota));
+    const second = await claimAll(store, alfa);
+    assert.equal(second.eventos[0]?.nsu_antes, '41');
+    await store.settleEventos(alfa, second.token, NOW, [
+      settlement(second.eventos[0]!.id, 'adiamento', { recebida: { nsu: '50', assinatura: undefined } }),
+    ]);
+    assert.equal((await claimAll(store, alfa, NOW + MINUTE_MS)).eventos[0]?.nsu_antes, '41');
+  });
+
+  /** Where a due event goes: decisions 2 and 3 of the machine, state by state of event and note. */
+  for (const notaEstado of Object.keys(NOTA_ESTADOS) as NotaEstado[]) {
+    for (const estado of ESTADOS.filter((one) => one === 'erro' || !EVENTO_ESTADOS[one].rests)) {
+      const notSent = estado === 'pendente' || estado === 'aguardando_autorizacao_nota';
+      const on: EventoTrigger =
+        !notSent || notaEstado === 'autorizada' || notaEstado === 'cancelada'
+          ? 'anuncio'
+          : notaEstado === 'recusada'
+            ? 'recusa_nota'
+            : 'nota_nao_autorizada';
+      const move = eventoMove(estado, on)!;
+      test(`of a note that is ${notaEstado}: ${estado} ${on} ${move.to}`, async () => {
+        const { pool, store, alfa } = await oneProcess();
+        const nota = await issued(store, alfa);
+        const { id } = await registered(store, alfa, novo(nota));
+        await pool.query('update notas set estado = $2, due_at = null where tenant = $1', [alfa, notaEstado]);
+        await place(pool, alfa, id, estado);
+        const { eventos, moved } = await store.claimEventos(alfa, NOW + 1, LEASE, POLL, 10);
+        assert.equal(moved, 1);
+        assert.equal(eventos.length, on === 'anuncio' ? 1 : 0, 'only what is announced is handed out');
+        const row = (await store.eventoById(alfa, id))!;
+        const due = { lease: LEASE, poll: POLL, never: undefined }[move.due as 'lease' | 'poll' | 'never'];
+        assert.deepEqual([row.estado, row.due_at?.getTime()], [move.to, due]);
+        assert.equal(row.reprocessamentos_count, 'counts' in move ? 1 : 0);
+        assert.equal(row.desde.getTime(), move.to === estado ? NOW : NOW + 1);
+        assert.equal(row.aguardando_desde?.getTime(), on === 'nota_nao_autorizada' ? NOW + 1 : undefined);
+        const { em: _em, ...last } = (await store.eventoTrail(alfa, id)).at(-1)!;
+        assert.deepEqual(last, { de: estado, gatilho: on, para: move.to, mensagem: null });
+      });
+    }
+  }
+
+  test('that finds the note still without authorisation keeps since when it waits, and looks again at the poll', async () => {
+    const { store, alfa } = await oneProcess();
+    const nota = await issued(store, alfa);
+    const { id } = await registered(store, alfa, novo(nota));
+    await store.claimEventos(alfa, NOW, LEASE, POLL, 10);
+    assert.equal((await store.claimEventos(alfa, POLL - 1, LEASE, POLL, 10)).moved, 0);
+    const second = await store.claimEventos(alfa, POLL, POLL + 1, POLL + 2, 10);
+    assert.deepEqual([second.moved, second.eventos.length], [1, 0]);
+    const row = (await store.eventoById(alfa, id))!;
+    assert.deepEqual(
+      [row.aguardando_desde, row.desde, row.due_at].map((moment) => moment?.getTime()),
+      [NOW, NOW, POLL + 2],
+    );
+  });
+});
+
+describe('a settlement', () => {
+  test('of a cancelling event that was processed cancels the note, in the same transaction', async () => {
+    const { pool, store, alfa } = await oneProcess();
+    const nota = await authorised(store, alfa);
+    const { id, chave_acesso } = await registered(store, alfa, novo(nota, CANCELAMENTO));
+    assert.equal((await store.notaByChave(alfa, chave_acesso))?.estado, 'autorizada', 'not because it was registered');
+    await sendAll(store, alfa, 'conclusao', NOW + SECOND_MS);
+    const row = await store.notaByChave(alfa, chave_acesso);
+    assert.deepEqual(
+      [row?.estado, row?.data_cancelamento?.getTime(), row?.data_autorizacao?.getTime()],
+      ['cancelada', NOW + SECOND_MS, NOW],
+    );
+    const trail = await rows(
+      pool,
+      'select de, gatilho, para, em from trilha_notas where tenant = $1 and nota = $2 order by movimento desc limit 1',
+      [alfa, nota],
+    );
+    assert.deepEqual(trail, [
+      { de: 'autorizada', gatilho: 'cancelamento', para: 'cancelada', em: new Date(NOW + SECOND_MS) },
+    ]);
+    const [together] = await rows<{ same: boolean }>(
+      pool,
+      `select e.xmin = n.xmin as same from eventos e join notas n on n.tenant = e.tenant and n.id = e.nota
+       where e.tenant = $1 and e.id = $2`,
+      [alfa, id],
+    );
+    assert.equal(together?.same, true);
+    assert.deepEqual(await store.registerEvento(alfa, novo(nota)), { conflict: 'nota_cancelada' });
+  });
+
+  for (const move of EVENTO_MOVES.filter(({ from, on }) => from === 'enviado' && on !== 'anuncio')) {
+    test(`${move.on} leads to ${move.to}, and ${move.on === 'conclusao' ? 'cancels' : 'does not cancel'} the note`, async () => {
+      const { store, alfa } = await oneProcess();
+      const nota = await authorised(store, alfa);
+      const cancelling = await registered(store, alfa, novo(nota, SUBSTITUICAO));
+      const harmless = await registered(store, alfa, novo(await authorised(store, alfa), CONFIRMACAO));
+      const { token, eventos } = await claimAll(store, alfa);
+      const told = {
+        codigo_retorno: 'E1234',
+        mensagem_retorno: 'Não\0 aceito',
+        erros_adn: { erros: [{ Codigo: 'E1' }] },
+      };
+      const outcomes = eventos.map(({ id }) => settlement(id, move.on, told));
+      assert.equal(await store.settleEventos(alfa, token, NOW + 1, outcomes), 2);
+      for (const { id } of [cancelling, harmless]) {
+        const row = (await store.eventoById(alfa, id))!;
+        const due = move.due === 'never' ? undefined : NOW + 10 * SECOND_MS;
+        assert.deepEqual([row.estado, row.due_at?.getTime()], [move.to, due]);
+        assert.deepEqual([row.codigo_retorno, row.mensagem_retorno], ['E1234', 'Não aceito']);
+        assert.deepEqual(row.erros_adn, { erros: [{ Codigo: 'E1' }] });
+        // The final word of the authority: `data_hora_processamento` of the specification.
+        const isFinal = ['processado', 'rejeitado', 'dispensado'].includes(move.to);
+        assert.equal(row.processado_em?.getTime(), isFinal ? NOW + 1 : undefined);
+        const isWaiting = move.to === 'aguardando_autorizacao_nota';
+        assert.equal(row.aguardando_desde?.getTime(), isWaiting ? NOW + 1 : undefined);
+        assert.equal(row.desde.getTime(), move.to === 'enviado' ? NOW : NOW + 1);
+        const last = (await store.eventoTrail(alfa, id)).at(-1);
+        assert.deepEqual(last, {
+          em: new Date(NOW + 1),
+          de: 'enviado',
+          gatilho: move.on,
+          para: move.to,
+          mensagem: 'Não aceito',
+        });
+      }
+      const notes = await Promise.all(
+        [cancelling, harmless].map(async ({ chave_acesso }) => (await store.notaByChave(alfa, chave_acesso))?.estado),
+      );
+      assert.deepEqual(notes, [move.on === 'conclusao' ? 'cancelada' : 'autorizada', 'autorizada']);
+    });
+  }
+
+  test('forgets what an earlier attempt was answered, and keeps the wait while the note is unknown', async () => {
+    const { store, alfa } = await oneProcess();
+    const nota = await authorised(store, alfa);
+    const { id } = await registered(store, alfa, novo(nota));
+    for (const [turn, on] of (['falha', 'nota_desconhecida', 'adiamento', 'nota_desconhecida'] as const).entries()) {
+      const now = NOW + turn * MINUTE_MS;
+      const { token } = await claimAll(store, alfa, now);
+      const told = on === 'falha' ? { codigo_retorno: '500', erros_adn: { mensagem: 'x' } } : {};
+      assert.equal(await store.settleEventos(alfa, token, now, [settlement(id, on, { dueAt: now, ...told })]), 1);
+    }
+    const row = (await store.eventoById(alfa, id))!;
+    assert.deepEqual([row.codigo_retorno, row.erros_adn], [null, null]);
+    assert.equal(row.aguardando_desde?.getTime(), NOW + MINUTE_MS);
+    assert.equal(row.desde.getTime(), NOW + 3 * MINUTE_MS);
+    await sendAll(store, alfa, 'conclusao', NOW + 4 * MINUTE_MS);
+    assert.equal((await store.eventoById(alfa, id))?.aguardando_desde, null);
+  });
+
+  test('keeps the signature under which the event is held, and its certificate once', async () => {
+    const { pool, store, alfa } = await oneProcess();
+    const [one, other] = [await issued(store, alfa), await issued(store, alfa)];
+    await decideNotas(store, alfa, 'autorizacao');
+    await registered(store, alfa, novo(one));
+    await registered(store, alfa, novo(other));
+    const { token, eventos } = await claimAll(store, alfa);
+    const certificado = Buffer.from('certificate');
+    const outcomes = eventos.map(({ id }, number) =>
+      settlement(id, 'conclusao', {
+        recebida: { nsu: String(7 - number), assinatura: { valor: Buffer.from(`signature ${number}`), certificado } },
+      }),
+    );
+    assert.equal(await store.settleEventos(alfa, token, NOW, outcomes), 2);
+    for (const [number, { id }] of eventos.entries()) {
+      const documents = await store.eventoDocuments(alfa, id);
+      assert.deepEqual(
+        [documents?.assinatura?.toString(), documents?.certificado_der],
+        [`signature ${number}`, certificado],
+      );
+    }
+    const counts = await rows(
+      pool,
+      `select (select count(*)::int from certificados where tenant = $1) as certificados,
+        (select nsu from recepcoes_adn where tenant = $1) as nsu`,
+      [alfa],
+    );
+    assert.deepEqual(counts, [{ certificados: 1, nsu: '7' }]);
+  });
+
+  test('is of one tenant', async () => {
+    const { store, alfa, beta } = await oneProcess();
+    const nota = await authorised(store, alfa);
+    const { id } = await registered(store, alfa, novo(nota, CANCELAMENTO));
+    assert.equal((await claimAll(store, beta)).moved, 0);
+    const { token } = await claimAll(store, alfa);
+    assert.equal(await store.settleEventos(beta, token, NOW, [settlement(id, 'conclusao')]), 0);
+    assert.equal(await store.moveEvento(beta, id, 'dispensa', NOW, undefined), undefined);
+    assert.equal((await store.eventoById(alfa, id))?.estado, 'enviado');
+  });
+});
+
+describe('the decision about a note', () => {
+  test('wakes the events that wait for it, in the same transaction', async () => {
+    const { pool, store, alfa } = await oneProcess();
+    const [nota, other] = [await issued(store, alfa), await issued(store, alfa)];
+    const waiting = await registered(store, alfa, novo(nota, CANCELAMENTO));
+    const fresh = await registered(store, alfa, novo(nota, CONFIRMACAO));
+    const foreign = await registered(store, alfa, novo(other, CONFIRMACAO));
+    await store.claimEventos(alfa, NOW, LEASE, POLL, 10);
+    await place(pool, alfa, fresh.id, 'pendente');
+    const { token, notas } = await store.claimNotas(alfa, NOW + 1, LEASE, 10);
+    assert.equal(notas.length, 2);
+    await store.settleNotas(alfa, token, NOW + 2, [outcome(nota, 'autorizacao')]);
+    const row = (await store.eventoById(alfa, waiting.id))!;
+    assert.deepEqual(
+      [row.estado, row.due_at?.getTime(), row.desde.getTime(), row.aguardando_desde],
+      ['pendente', NOW + 2, NOW + 2, null],
+    );
+    const { em, ...last } = (await store.eventoTrail(alfa, waiting.id)).at(-1)!;
+    assert.deepEqual(last, {
+      de: 'aguardando_autorizacao_nota',
+      gatilho: 'autorizacao_nota',
+      para: 'pendente',
+      mensagem: null,
+    });
+    assert.equal(em.getTime(), NOW + 2);
+    const together = await rows<{ id: string }>(
+      pool,
+      `select e.id from eventos e join notas n on n.tenant = e.tenant and n.id = e.nota
+       where e.tenant = $1 and e.xmin = n.xmin`,
+      [alfa],
+    );
+    assert.deepEqual(together, [{ id: waiting.id }]);
+    assert.equal((await store.eventoById(alfa, foreign.id))?.estado, 'aguardando_autorizacao_nota');
+    assert.deepEqual(codes((await claimAll(store, alfa, NOW + 2)).eventos), [`${CANCELAMENTO}/1`, `${CONFIRMACAO}/1`]);
+  });
+
+  test('when it is a refusal, waives them all, and none that somebody else still decides', async () => {
+    const { store, alfa } = await oneProcess();
+    const [nota, other] = [await issued(store, alfa), await issued(store, alfa)];
+    const waiting = await registered(store, alfa, novo(nota, CANCELAMENTO));
+    await store.claimEventos(alfa, NOW, LEASE, POLL, 10);
+    const fresh = await registered(store, alfa, novo(nota, CONFIRMACAO));
+    const foreign = await registered(store, alfa, novo(other, CANCELAMENTO));
+    const lost = await store.claimNotas(alfa, NOW, NOW, 10);
+    const again = await store.claimNotas(alfa, NOW, LEASE, 10);
+    assert.equal(
+      await store.settleNotas(alfa, lost.token, NOW, [outcome(nota, 'recusa'), outcome(other, 'recusa')]),
+      0,
+    );
+    assert.equal((await store.eventoById(alfa, waiting.id))?.estado, 'aguardando_autorizacao_nota');
+
+    const outcomes = [outcome(nota, 'recusa'), outcome(other, 'autorizacao')];
+    assert.equal(await store.settleNotas(alfa, again.token, NOW + 1, outcomes), 2);
+    const found = await Promise.all([waiting, fresh, foreign].map(({ id }) => store.eventoById(alfa, id)));
+    assert.deepEqual(
+      found.map((row) => [row?.estado, row?.due_at?.getTime() ?? null, row?.processado_em]),
+      [
+        ['dispensado', null, null],
+        ['dispensado', null, null],
+        ['pendente', NOW, null],
+      ],
+    );
+    for (const { id } of [waiting, fresh]) {
+      assert.equal((await store.eventoTrail(alfa, id)).at(-1)?.gatilho, 'recusa_nota');
+    }
+  });
+
+  test('that comes while its events are claimed or registered never leaves one asleep', {
+    timeout: 60_000,
+  }, async () => {
+    const { a, b, alfa } = await twoProcesses();
+    const far = NOW + 1_000_000 * MINUTE_MS;
+    for (let round = 0; round < 25; round += 1) {
+      const on = round % 3 === 2 ? 'recusa' : 'autorizacao';
+      const notas = await Promise.all(upTo(8).map(() => issued(a.store, alfa)));
+      for (const nota of notas) await registered(a.store, alfa, novo(nota, CANCELAMENTO));
+      const { token } = await a.store.claimNotas(alfa, NOW, LEASE, 1000);
+      const outcomes = notas.map((nota) => outcome(nota, on));
+      const claims = async (): Promise<void> => {
+        for (const _ of upTo(3)) await b.store.claimEventos(alfa, NOW, LEASE, far, 3);
+      };
+      const late = notas.map((nota) => b.store.registerEvento(alfa, novo(nota, CONFIRMACAO)));
+      await Promise.all([claims(), a.store.settleNotas(alfa, token, NOW, outcomes), claims(), ...late]);
+      for (const result of (await Promise.all(late)) as RegisterResult[]) {
+        assert.ok('evento' in result || (on === 'recusa' && result.conflict === 'nota_recusada'));
+      }
+      // What was just locked is looked at again.
+      await claims();
+      const asleep = await rows(
+        a.pool,
+        `select e.id, e.estado, n.estado as nota from eventos e join notas n on n.tenant = e.tenant and n.id = e.nota
+         where e.tenant = $1 and n.estado in ('autorizada', 'recusada')
+           and (e.estado = 'aguardando_autorizacao_nota' or n.estado = 'recusada' and e.estado <> 'dispensado')`,
+        [alfa],
+      );
+      assert.deepEqual(asleep, [], `round ${round}`);
+      await a.pool.query(
+        "update eventos set estado = 'rejeitado', due_at = null where tenant = $1 and due_at is not null",
+        [alfa],
+      );
+    }
+  });
+
+  test('leaves cancelled exactly what has a processed cancellation, with registrations and claims beside', {
+    timeout: 60_000,
+  }, async () => {
+    const { a, b, alfa } = await twoProcesses();
+    const notas = await Promise.all(upTo(12).map(() => issued(a.store, alfa)));
+    await decideNotas(a.store, alfa, 'autorizacao');
+    for (const nota of notas) await registered(a.store, alfa, novo(nota, CANCELAMENTO));
+    const work = async ({ store }: Process): Promise<void> => {
+      for (let idle = 0; idle < 10; ) {
+        const { token, eventos } = await claimAll(store, alfa, NOW, 4);
+        if (eventos.length === 0) idle += 1;
+        // Refused cancellations make room for others; the rest ends with the note.
+        const outcomes = eventos
+          .toReversed()
+          .map(({ id, numero_sequencial }) => settlement(id, numero_sequencial > 2 ? 'conclusao' : 'recusa'));
+        await store.settleEventos(alfa, token, NOW, outcomes);
+      }
+    };
+    const press = async ({ store }: Process): Promise<void> => {
+      for (const turn of upTo(8)) {
+        await Promise.all(
+          notas.map((nota) => store.registerEvento(alfa, novo(nota, turn % 2 ? CANCELAMENTO : CONFIRMACAO))),
+        );
+      }
+    };
+    await Promise.all([work(a), press(a), work(b), press(b)]);
+    await work(a);
+    const wrong = await rows(
+      a.pool,
+      `select n.id from notas n where n.tenant = $1 and (n.estado = 'cancelada') <> exists (select 1 from eventos e
+        where e.tenant = n.tenant and e.nota = n.id and e.cancela and e.estado = 'processado')`,
+      [alfa],
+    );
+    assert.deepEqual(wrong, []);
+  });
+});
+
+describe('the operator', () => {
+  const TRIGGERS: readonly OperatorTrigger[] = ['reprocessamento', 'separacao', 'retirada', 'dispensa'];
+
+  for (const trigger of TRIGGERS) {
+    const from = EVENTO_MOVES.filter(({ on }) => on === trigger).map((move) => move.from as string);
+    test(`${trigger}: from ${from.join(', ')}, and from nowhere else`, async () => {
+      const { pool, store, alfa } = await oneProcess();
+      const nota = await authorised(store, alfa);
+      for (const estado of ESTADOS) {
+        const { id } = await registered(store, alfa, novo(nota));
+        await place(pool, alfa, id, estado, estado !== 'erro');
+        const move = eventoMove(estado, trigger);
+        const result = await store.moveEvento(alfa, id, trigger, NOW + 1, 'decisão do município');
+        const row = (await store.eventoById(alfa, id))!;
+        if (move === undefined) {
+          assert.deepEqual(result, { found: estado });
+          assert.deepEqual([row.estado, row.mensagem_retorno], [estado, null]);
+          assert.equal((await store.eventoTrail(alfa, id)).length, 1);
+          continue;
+        }
+        assert.deepEqual(result, { evento: row });
+        const due = move.due === 'now' ? NOW + 1 : undefined;
+        assert.deepEqual([row.estado, row.due_at?.getTime(), row.desde.getTime()], [move.to, due, NOW + 1]);
+        assert.deepEqual([row.mensagem_retorno, row.reprocessamentos_count], ['decisão do município', 0]);
+        assert.deepEqual((await store.eventoTrail(alfa, id)).at(-1), {
+          em: new Date(NOW + 1),
+          de: estado,
+          gatilho: trigger,
+          para: move.to,
+          mensagem: 'decisão do município',
+        });
+      }
+      assert.equal(await store.moveEvento(alfa, '999999', trigger, NOW, undefined), undefined);
+    });
+  }
+
+  test('takes an event away from a worker that holds it', async () => {
+    const { store, alfa } = await oneProcess();
+    const nota = await authorised(store, alfa);
+    const { id, chave_acesso } = await registered(store, alfa, novo(nota, CANCELAMENTO));
+    const { token } = await claimAll(store, alfa);
+    assert.ok('evento' in (await store.moveEvento(alfa, id, 'dispensa', NOW, undefined))!);
+    assert.equal(await store.settleEventos(alfa, token, NOW, [settlement(id, 'conclusao')]), 0);
+    assert.equal((await store.eventoById(alfa, id))?.estado, 'dispensado');
+    assert.equal((await store.notaByChave(alfa, chave_acesso))?.estado, 'autorizada');
+  });
+
+  test('reprocesses without resetting the count, and what is reprocessed is asked about first', async () => {
+    const { pool, store, alfa } = await oneProcess();
+    const nota = await authorised(store, alfa);
+    const { id } = await registered(store, alfa, novo(nota));
+    await place(pool, alfa, id, 'erro', false);
+    await pool.query('update eventos set reprocessamentos_count = 3 where tenant = $1 and id = $2', [alfa, id]);
+    await store.moveEvento(alfa, id, 'reprocessamento', NOW, undefined);
+    const { token, eventos } = await claimAll(store, alfa);
+    assert.deepEqual(
+      eventos.map(({ found, reprocessamentos_count }) => [found, reprocessamentos_count]),
+      [['enviado', 3]],
+    );
+    // No retry is left, so a failure without end is refused by the database, and one with an end is written.
+    await assert.rejects(store.settleEventos(alfa, token, NOW, [settlement(id, 'falha')]), /eventos_due/);
+    assert.equal(await store.settleEventos(alfa, token, NOW, [settlement(id, 'esgotamento')]), 1);
+  });
+
+  test('does not reprocess a cancellation beside another one that is under way', async () => {
+    const { pool, store, alfa } = await oneProcess();
+    const nota = await authorised(store, alfa);
+    const first = await registered(store, alfa, novo(nota, CANCELAMENTO));
+    await place(pool, alfa, first.id, 'erro', false);
+    const second = await registered(store, alfa, novo(nota, SUBSTITUICAO));
+    const result = await store.moveEvento(alfa, first.id, 'reprocessamento', NOW, undefined);
+    assert.deepEqual(result, { conflict: 'cancelamento_aberto', evento: second });
+    assert.equal((await store.eventoById(alfa, first.id))?.estado, 'erro');
+    await sendAll(store, alfa, 'recusa');
+    assert.ok('evento' in (await store.moveEvento(alfa, first.id, 'reprocessamento', NOW, undefined))!);
+  });
+});
+
+describe('the database', () => {
+  test('takes the states of the machine and no other, due exactly when they do not rest', async () => {
+    const { pool, store, alfa } = await oneProcess();
+    const nota = await issued(store, alfa);
+    const { id } = await registered(store, alfa, novo(nota));
+    const text = 'update eventos set estado = $3, due_at = $4 where tenant = $1 and id = $2';
+    for (const estado of ESTADOS) {
+      const { rests } = EVENTO_ESTADOS[estado];
+      const right = [alfa, id, estado, rests ? null : new Date(NOW)];
+      const wrong = [alfa, id, estado, rests ? new Date(NOW) : null];
+      await pool.query(text, right);
+      // `erro` rests when its retries are spent.
+      if (estado === 'erro') await pool.query(text, wrong);
+      else await assert.rejects(pool.query(text, wrong), /eventos_due/, estado);
+    }
+    await assert.rejects(pool.query(text, [alfa, id, 'outro', null]), /eventos_estado/);
+    const [check] = await rows<{ text: string }>(
+      pool,
+      `select pg_get_constraintdef(oid) as text from pg_constraint where conname = 'eventos_estado'`,
+    );
+    const listed = [...check!.text.matchAll(/'([a-z_]+)'/g)].map(([, name]) => name);
+    assert.deepEqual(listed.toSorted(), ESTADOS.toSorted());
+  });
+});
+
+describe('the plans of the statements', () => {
+  const statements: Statements = new Map();
+  let recordedTenant = '';
+  /** See the plans of notas; what is due, and what is not at its end, is read in its order. */
+  const WHOLE = /^(municipios|recepcoes_adn|notas_due|eventos_due)/;
+
+  before(async () => {
+    const { a, alfa } = await twoProcesses();
+    recordedTenant = alfa;
+    const store = createStore(recorded(a.pool, statements));
+    const nota = await issued(store, alfa);
+    const first = await registered(store, alfa, novo(nota, CANCELAMENTO));
+    await store.registerEvento(alfa, novo(nota, CANCELAMENTO));
+    await claimAll(store, alfa);
+    const { token } = await store.claimNotas(alfa, NOW, LEASE, 10);
+    await store.settleNotas(alfa, token, NOW, [outcome(nota, 'autorizacao')]);
+    await store.tenantsWithEventosDue(NOW);
+    await sendAll(store, alfa, 'conclusao');
+    await store.moveEvento(alfa, first.id, 'dispensa', NOW, undefined);
+    await store.notaForEvento(alfa, { chave: first.chave_acesso });
+    await store.notaForEvento(alfa, { protocolo: first.numero_protocolo });
+    await store.eventosOnNotas(alfa, [nota]);
+    await store.eventosOf(alfa, nota);
+    await store.eventosOfTipo(alfa, nota, CONFIRMACAO);
+    await store.evento(alfa, nota, CONFIRMACAO, 1);
+    await store.eventoById(alfa, first.id);
+    await store.eventoDocuments(alfa, first.id);
+    await store.eventoTrail(alfa, first.id);
+    await store.eventoXmlOf(alfa, [first.id]);
+    for (const text of statements.keys()) if (!/evento/.test(text)) statements.delete(text);
+  });
+
+  test('were all seen', () => assert.ok(statements.size >= 19, String(statements.size)));
+
+  test('scan nothing, and look up by whole keys, on empty tables and on full ones', async () => {
+    const pool = await freshPool();
+    await noneScans(pool, statements, [recordedTenant, 'alfa']);
+    const store = createStore(pool);
+    for (const tenant of ['alfa', 'beta']) {
+      await store.createMunicipio({ tenant, ambiente: 'homologacao', codigoIbge: undefined }, NOW);
+    }
+    await pool.query(`insert into notas (tenant, id, chave_acesso, numero_protocolo, id_dps, estado, due_at, numero_dps, serie_dps,
+        numero_dps_nacional, data_emissao, data_competencia, prestador_cpf_cnpj, prestador_razao_social, valor_servico)
+      select case when n % 10 = 0 then 'beta' else 'alfa' end, n, 'C' || n, 'P' || n, 'D' || n, 'autorizada', null, n, '1',
+        n::text, now(), '2026-11-01', '${CNPJ}', 'Nome', 10 from generate_series(1, 10000) n`);
+    await pool.query(`insert into documentos select tenant, id, 'x', 'y' from notas`);
+    await pool.query(`insert into eventos (tenant, id, nota, ordem, codigo_tipo_evento, numero_sequencial, cancela, estado, desde,
+        due_at, criado_em, autor, campos)
+      select tenant, 20000 + 2 * id + s, id, s, '203202', s, false, case when id % 50 = 0 then 'pendente' else 'processado' end,
+        now(), case when id % 50 = 0 then now() end, now(), '${CNPJ}', '{}'
+      from notas cross join generate_series(1, 2) s`);
+    await pool.query(`insert into documentos_eventos select tenant, id, 'x', null, 'y' from eventos`);
+    await pool.query(
+      `insert into trilha_eventos select tenant, id, 1, now(), null, 'registro', 'pendente' from eventos`,
+    );
+    await noneScans(pool, statements, [recordedTenant, 'alfa']);
+    await pool.query('analyze');
+    for (const tenant of ['alfa', 'beta', 'gama']) {
+      await noneScans(pool, statements, [recordedTenant, tenant]);
+      await allLookUp(pool, statements, [recordedTenant, tenant], WHOLE);
+    }
+  });
+});
+
+/** Over everything that the tests above did. */
+describe('in the end', () => {
+  test('no event has made a move that the machine has not, and every move of it was made', async () => {
+    const [{ pool }] = await shared!;
+    const moves = await rows<{ de: EventoEstado | null; gatilho: EventoTrigger; para: EventoEstado }>(
+      pool,
+      'select distinct de, gatilho, para from trilha_eventos',
+    );
+    for (const { de, gatilho, para } of moves) {
+      assert.equal(eventoMove(de ?? undefined, gatilho)?.to, para, `${de} ${gatilho} ${para}`);
+    }
+    const seen = new Set(moves.map(({ de, gatilho }) => `${de ?? undefined} ${gatilho}`));
+    assert.deepEqual(
+      EVENTO_MOVES.filter(({ from, on }) => !seen.has(`${from} ${on}`)),
+      [],
+    );
+  });
+
+  test('every move is in the trail of its event', async () => {
+    const [{ pool }] = await shared!;
+    const torn = await rows(
+      pool,
+      `select e.id from eventos e where e.id < ${RIVALS} and e.movimentos <> (select count(*) from trilha_eventos t
+        where t.tenant = e.tenant and t.evento = e.id)`,
+    );
+    assert.deepEqual(torn, []);
+  });
+});
