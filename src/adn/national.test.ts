@@ -14,7 +14,7 @@ import { brotliCompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { onEnd } from '../../test/support/cleanup.ts';
 import { CLIENT_EXTENSIONS, createAuthority, SERVER_EXTENSIONS } from '../../test/support/tls.ts';
-import type { AdnAnswer, AdnKnowledge } from './adn.ts';
+import type { AdnAnswer, AdnKnowledge, EventoAnswer, EventoToShare } from './adn.ts';
 import { openBreaker, type Pass } from './breaker.ts';
 import { type NationalSettings, nationalAdn } from './national.ts';
 
@@ -122,19 +122,29 @@ async function stage(play: Play, settings: Partial<NationalSettings> = {}) {
     assert.deepEqual([...answers.keys()].toSorted(), [...new Set(chaves)].toSorted(), 'one answer for each key');
     return Object.fromEntries(answers);
   };
+  const shareEventos = async (...eventos: readonly EventoToShare[]): Promise<(EventoAnswer | undefined)[]> => {
+    const answers = await adn.shareEventos('alfa', eventos);
+    assert.equal(answers.size, new Set(eventos.map(({ id }) => id)).size, 'one answer for each Id');
+    return eventos.map(({ id }) => answers.get(id));
+  };
+  const findEventos = async (...eventos: readonly EventoToShare[]): Promise<(AdnKnowledge | undefined)[]> => {
+    const answers = await adn.findEventos('alfa', eventos);
+    assert.equal(answers.size, eventos.length, 'one answer for each Id');
+    return eventos.map(({ id }) => answers.get(id));
+  };
   const find = async (...notas: readonly ReturnType<typeof askedFor>[]): Promise<Record<string, AdnKnowledge>> => {
     const answers = await adn.find('alfa', notas);
     assert.equal(answers.size, notas.length, 'one answer for each key');
     return Object.fromEntries(answers);
   };
-  return { adn, breaker, asked, logged, scene, share, find, port, adnServer, close };
+  return { adn, breaker, asked, logged, scene, share, find, shareEventos, findEventos, port, adnServer, close };
 }
 
 function chavesOf(body: string): string[] {
   const { LoteXmlGZipB64 } = JSON.parse(body) as { LoteXmlGZipB64: string[] };
   return LoteXmlGZipB64.map((text) => {
     const xml = gunzipSync(Buffer.from(text, 'base64')).toString('utf8');
-    return /Id="NFS(\w{50})"/.exec(xml)![1]!;
+    return /Id="(?:NFS|EVT)(\w{50})/.exec(xml)![1]!;
   });
 }
 
@@ -1416,3 +1426,328 @@ async function opensslServer(...args: readonly string[]): Promise<number> {
   }
   throw new Error('openssl s_server did not start');
 }
+
+/** The event of a type and a sequence on a note. */
+function eventoOf(chave: string, codigo = '101101', sequencia = 1): EventoToShare {
+  const id = `EVT${chave}${codigo}${String(sequencia).padStart(3, '0')}`;
+  const xml = Buffer.from(`<?xml version="1.0"?><evento><infEvento Id="${id}">ação</infEvento></evento>`);
+  const evento = { codigo, numero_sequencial: sequencia, autor: '11222333000181', campos: {} };
+  return { id, chave_acesso: chave, xml, evento, naNota: [] };
+}
+
+const idsIn = ({ body }: Asked): string[] =>
+  (JSON.parse(body) as { LoteXmlGZipB64: string[] }).LoteXmlGZipB64.map(
+    (text) => /Id="(EVT\w{59})"/.exec(gunzipSync(Buffer.from(text, 'base64')).toString('utf8'))![1]!,
+  );
+
+const kindsOf = (answers: readonly (EventoAnswer | AdnKnowledge | undefined)[]): unknown =>
+  answers.map((answer) => answer?.kind);
+
+/** Its only event, answered so. */
+async function eventoAnswerTo(play: Play, settings: Partial<NationalSettings> = {}): Promise<EventoAnswer> {
+  const { shareEventos, close } = await stage(play, settings);
+  const [answer] = await shareEventos(eventoOf(A));
+  await close();
+  return answer!;
+}
+
+describe('sharing events', () => {
+  test('is sharing documents: the same address, the same packing, in order', async () => {
+    const { asked, shareEventos } = await stage(accepts);
+    assert.deepEqual(await shareEventos(eventoOf(B), eventoOf(A), eventoOf(C)), [
+      { kind: 'accepted', nsu: '1' },
+      { kind: 'accepted', nsu: '2' },
+      { kind: 'accepted', nsu: '3' },
+    ]);
+    assert.deepEqual([asked.length, asked[0]!.method, asked[0]!.url], [1, 'POST', '/adn/DFe']);
+    assert.deepEqual(idsIn(asked[0]!), [eventoOf(B).id, eventoOf(A).id, eventoOf(C).id]);
+    const [text] = JSON.parse(asked[0]!.body).LoteXmlGZipB64;
+    assert.deepEqual(gunzipSync(Buffer.from(text, 'base64')), eventoOf(B).xml, 'byte by byte');
+  });
+
+  test('two events of one note never travel in one lot: their answers could not be told apart', async () => {
+    const { asked, shareEventos } = await stage((one, response) =>
+      // The order is promised nowhere, so it is another one here.
+      json(response, 201, lote(...one.chaves.toReversed().map((chave) => entry(chave, '7')))),
+    );
+    const [first, second, third] = [eventoOf(A, '101103'), eventoOf(A, '105104'), eventoOf(A, '305102')];
+    const answers = await shareEventos(first, eventoOf(B), second, eventoOf(C), third, eventoOf(B, '305102'));
+    assert.ok(answers.every((answer) => answer?.kind === 'accepted'));
+    assert.deepEqual(asked.map(idsIn), [
+      [first.id, eventoOf(B).id, eventoOf(C).id],
+      [second.id, eventoOf(B, '305102').id],
+      [third.id],
+    ]);
+  });
+
+  test('a refusal decides, and the next event of the note goes', async () => {
+    const { asked, shareEventos } = await stage((_asked, response) =>
+      json(response, 201, lote(asked.length === 1 ? entry(A, null, 'E0840') : entry(A, '9'))),
+    );
+    const answers = await shareEventos(eventoOf(A), eventoOf(A, '305102'));
+    assert.deepEqual(kindsOf(answers), ['refused', 'accepted']);
+    assert.equal(asked.length, 2);
+  });
+
+  for (const [what, play] of [
+    ['an answer without it', (_asked: Asked, response: ServerResponse) => json(response, 201, lote(entry(B, '1')))],
+    [
+      'an HTML page',
+      (_asked: Asked, response: ServerResponse) => json(response, 200, '<html>', { 'Content-Type': 'text/html' }),
+    ],
+    ['too many requests', (_asked: Asked, response: ServerResponse) => json(response, 429, {})],
+  ] as const) {
+    test(`while one is undecided (${what}), those after it are not sent, and those of other notes are not held up`, async () => {
+      const { asked, shareEventos } = await stage((one, response) => {
+        if (one.chaves.includes(A)) play(one, response);
+        else accepts(one, response);
+      });
+      const [, second] = await shareEventos(eventoOf(A), eventoOf(A, '305102'));
+      assert.deepEqual(second, {
+        kind: 'unavailable',
+        why: 'um evento anterior da mesma nota ainda não foi decidido',
+      });
+      assert.equal(asked.length, 1);
+      assert.deepEqual(kindsOf(await shareEventos(eventoOf(B), eventoOf(B, '305102'))), ['accepted', 'accepted']);
+    });
+  }
+
+  test('a note that is not known is not known to its later events either, without asking', async () => {
+    const { asked, shareEventos } = await stage((_asked, response) =>
+      json(response, 201, lote(entry(A, null, 'E1831'))),
+    );
+    const answers = await shareEventos(eventoOf(A), eventoOf(A, '305102'));
+    assert.deepEqual(kindsOf(answers), ['note_unknown', 'note_unknown']);
+    assert.equal(asked.length, 1);
+  });
+
+  const BY_CODE: readonly (readonly [EventoAnswer['kind'], readonly string[]])[] = [
+    ['refused', ['E0840']],
+    ['refused', ['E1235']],
+    ['refused', ['E0840', 'E1802']],
+    ['refused', ['E2020']],
+    ['refused', ['E0840', 'X77']],
+    ['note_unknown', ['E1831']],
+    ['note_unknown', ['E0813', 'E1831']],
+    ['not_taken_here', ['E1818']],
+    ['already_there', ['E1805']],
+    ['already_there', ['E0802']],
+    // By itself, once it is there, the event is ruled out by the matrix.
+    ['already_there', ['E1805', 'E0840']],
+    ['unknown', ['E999']],
+    ['unknown', ['E1217']],
+    ['unknown', ['RNG9999']],
+    ['unknown', ['E0840', 'E999']],
+    ['misconfigured', ['E2023']],
+    ['misconfigured', ['E2026']],
+    ['misconfigured', ['E2032']],
+    ['misconfigured', ['E1262']],
+    ['not_understood', ['X77']],
+    ['not_understood', ['E3316']],
+  ];
+  for (const [kind, codigos] of BY_CODE) {
+    test(`${codigos.join(' and ')}: ${kind}`, async () => {
+      const answer = await eventoAnswerTo((_asked, response) => json(response, 201, lote(entry(A, null, ...codigos))));
+      assert.equal(answer.kind, kind);
+      if ('erros' in answer) {
+        assert.deepEqual(
+          answer.erros,
+          codigos.map((codigo) => ({ codigo, descricao: `regra ${codigo}` })),
+        );
+      }
+    });
+  }
+
+  const BY_ANSWER: readonly (readonly [EventoAnswer['kind'], string, Play])[] = [
+    ['unknown', 'silence', () => undefined],
+    ['unknown', 'a reset', (_asked, _response, reset) => reset()],
+    ['unknown', '500', (_asked, response) => json(response, 500, {})],
+    ['unknown', '503 with a body', (_asked, response) => json(response, 503, refusal('E0840'))],
+    ['unknown', 'HTML', (_asked, response) => json(response, 200, '<html>', { 'Content-Type': 'text/html' })],
+    ['unknown', 'half a body', (_asked, response) => json(response, 201, '{"Lote":[{"Chave')],
+    ['unknown', 'no number', (_asked, response) => json(response, 201, lote(entry(A, null)))],
+    [
+      'unknown',
+      'a contradiction',
+      (_asked, response) => json(response, 201, lote(entry(A, '1'), entry(A, null, 'E0840'))),
+    ],
+    ['unknown', 'no entry', (_asked, response) => json(response, 201, lote(entry(B, '1')))],
+    ['unavailable', '429', (_asked, response) => json(response, 429, {})],
+    ['unavailable', '413', (_asked, response) => json(response, 413, {})],
+    ['misconfigured', '403', (_asked, response) => json(response, 403, {})],
+    ['misconfigured', 'E1203 for the lot', (_asked, response) => json(response, 403, refusal('E1203'))],
+    ['refused', 'a refusal of the lot of one', (_asked, response) => json(response, 400, refusal('E1235'))],
+    ['note_unknown', 'E1831 beside the list', (_asked, response) => json(response, 400, refusal('E1831'))],
+    ['accepted', 'an entry without a key', (_asked, response) => json(response, 201, lote(entry(null, '4')))],
+  ];
+  for (const [kind, what, play] of BY_ANSWER) {
+    test(`${what}: ${kind}`, async () => {
+      const answer = await eventoAnswerTo(play, what === 'silence' ? { limits: IMPATIENT } : {});
+      assert.equal(answer.kind, kind);
+      assert.doesNotMatch('why' in answer ? answer.why : '', /nota\b/, 'an event is spoken of');
+    });
+  }
+
+  test('a lot refused as a whole is halved until the guilty one stands alone', async () => {
+    const { asked, shareEventos } = await stage((one, response) => {
+      if (one.chaves.includes(B)) json(response, 400, refusal('E1235'));
+      else accepts(one, response);
+    });
+    const answers = await shareEventos(eventoOf(A), eventoOf(B), eventoOf(C), eventoOf(chaveOf(4)));
+    assert.deepEqual(kindsOf(answers), ['accepted', 'refused', 'accepted', 'accepted']);
+    assert.ok(asked.length > 2);
+  });
+
+  test('one that comes twice goes once, one without its document does not go, and none sends nothing', async () => {
+    const { asked, shareEventos } = await stage(accepts);
+    assert.deepEqual(kindsOf(await shareEventos(eventoOf(A), eventoOf(A))), ['accepted', 'accepted']);
+    assert.equal(idsIn(asked[0]!).length, 1);
+    const [answer] = await shareEventos({ ...eventoOf(B), xml: undefined });
+    assert.deepEqual(answer, { kind: 'unavailable', why: 'o evento não tem documento assinado' });
+    assert.deepEqual(await shareEventos(), []);
+    assert.equal(asked.length, 1);
+  });
+
+  test('goes in lots of at most fifty, several at once', async () => {
+    const { asked, shareEventos } = await stage(accepts);
+    const eventos = Array.from({ length: 120 }, (_, place) => eventoOf(chaveOf(place)));
+    assert.ok((await shareEventos(...eventos)).every((answer) => answer?.kind === 'accepted'));
+    assert.deepEqual(
+      asked
+        .map(idsIn)
+        .map(({ length }) => length)
+        .toSorted(),
+      [20, 50, 50],
+    );
+  });
+
+  test('notes and events share one circuit: a certificate refused for the ones is not tried for the others', async () => {
+    const { asked, adn, share, shareEventos, findEventos } = await stage((_asked, response) => json(response, 403, {}));
+    assert.equal((await share(A))[A]!.kind, 'misconfigured');
+    assert.deepEqual(kindsOf(await shareEventos(eventoOf(A))), ['misconfigured']);
+    assert.deepEqual(kindsOf(await findEventos(eventoOf(A))), ['unavailable']);
+    assert.equal(asked.length, 1);
+    assert.ok(adn.pauseMs() > 0);
+  });
+
+  test('a round that is over sends no more, and says so', async () => {
+    const { shareEventos } = await stage(
+      async (one, response) => {
+        await sleep(60);
+        accepts(one, response);
+      },
+      { limits: { shareMs: 200, requestMinMs: 50 } },
+    );
+    const eventos = Array.from({ length: 10 }, (_, place) => eventoOf(A, '305102', place + 1));
+    const kinds = (await shareEventos(...eventos)).map((answer) => answer!.kind);
+    const accepted = kinds.lastIndexOf('accepted') + 1;
+    assert.ok(accepted >= 1 && accepted < 10, `${accepted} accepted`);
+    assert.deepEqual(new Set(kinds.slice(0, accepted)), new Set(['accepted']));
+    assert.ok(kinds.slice(accepted).every((kind) => kind === 'unavailable' || kind === 'unknown'));
+  });
+
+  test('nothing of an event goes to the log', async () => {
+    const { logged, shareEventos } = await stage((_asked, response) => json(response, 500, {}));
+    await shareEventos(eventoOf(A));
+    const text = JSON.stringify(logged);
+    assert.match(text, /não se sabe se o ADN recebeu alguns eventos/);
+    assert.doesNotMatch(text, /3550308|EVT|ação/);
+  });
+});
+
+/** An event as the answer to a query has it. */
+const heldEvento = ({ chave_acesso, xml }: EventoToShare, more: object = {}) => ({
+  NSU: 7,
+  ChaveAcesso: chave_acesso,
+  TipoDocumento: 'EVENTO',
+  TipoEvento: 'CANCELAMENTO',
+  ArquivoXml: gzipSync(xml!).toString('base64'),
+  DataHoraGeracao: '2026-10-05T10:15:31.12-03:00',
+  ...more,
+});
+const held = (...entries: readonly object[]) => ({
+  StatusProcessamento: entries.length === 0 ? 'NENHUM_DOCUMENTO_LOCALIZADO' : 'DOCUMENTOS_LOCALIZADOS',
+  LoteDFe: entries,
+  Alertas: [],
+  Erros: [],
+  ...HEAD,
+});
+
+describe('asking about events', () => {
+  test('asks once a note, and finds each by the Id inside of its document', async () => {
+    const [one, two] = [eventoOf(A, '101103'), eventoOf(A, '105104')];
+    const { asked, findEventos } = await stage((request, response) =>
+      json(response, 200, request.url.includes(A) ? held(heldEvento(two), heldEvento(one, { NSU: null })) : held()),
+    );
+    const answers = await findEventos(one, two, eventoOf(A, '305102'), eventoOf(B));
+    assert.deepEqual(answers, [
+      { kind: 'known', nsu: undefined, xml: one.xml },
+      { kind: 'known', nsu: '7', xml: two.xml },
+      { kind: 'absent' },
+      { kind: 'absent' },
+    ]);
+    assert.deepEqual(asked.map(({ method, url }) => `${method} ${url}`).toSorted(), [
+      `GET /municipios/NFSe/${A}/Eventos`,
+      `GET /municipios/NFSe/${B}/Eventos`,
+    ]);
+  });
+
+  test('another sequence, another type, a note: none of them is the event', async () => {
+    const others = [eventoOf(A, '101101', 2), eventoOf(A, '101103')].map((other) => heldEvento(other));
+    const note = { ...heldEvento(eventoOf(A)), TipoDocumento: 'NFSE' };
+    const { findEventos } = await stage((_asked, response) => json(response, 200, held(...others, note)));
+    assert.deepEqual(await findEventos(eventoOf(A)), [{ kind: 'absent' }]);
+  });
+
+  test('names in either spelling, a document encoded twice, a prefix, one that cannot be read', async () => {
+    const own = eventoOf(A);
+    const prefixed = Buffer.from(`<n:evento xmlns:n="u"><n:infEvento  Id='${own.id}'/></n:evento>`);
+    const camel = (value: object): object =>
+      Object.fromEntries(Object.entries(value).map(([name, inner]) => [name[0]!.toLowerCase() + name.slice(1), inner]));
+    const twice = Buffer.from(gzipSync(own.xml!).toString('base64')).toString('base64');
+    for (const [body, kind] of [
+      [held(camel(heldEvento(own))), 'known'],
+      [{ loteDFe: [heldEvento(own)] }, 'known'],
+      [held(heldEvento(own, { ArquivoXml: twice })), 'known'],
+      [held(heldEvento(own, { ArquivoXml: gzipSync(prefixed).toString('base64') })), 'known'],
+      [held(heldEvento(own, { ArquivoXml: 'AAAA' })), 'absent'],
+      [held(heldEvento(own, { ArquivoXml: null }), heldEvento(own)), 'known'],
+    ] as const) {
+      const { findEventos, close } = await stage((_asked, response) => json(response, 200, body));
+      assert.deepEqual(kindsOf(await findEventos(own)), [kind], JSON.stringify(body));
+      await close();
+    }
+  });
+
+  const NONE: readonly (readonly [AdnKnowledge['kind'], string, number, unknown])[] = [
+    ['absent', 'an empty list', 404, held()],
+    ['absent', 'a note that is not there (E2060)', 404, { ...held(), ...refusal('E2060') }],
+    ['absent', 'a note of another municipality (E2061)', 400, { ...held(), ...refusal('E2061') }],
+    ['unavailable', 'HTML', 404, '<html>'],
+    ['unavailable', 'an empty object', 200, {}],
+    ['unavailable', '500 with an empty list', 500, held()],
+    ['unavailable', 'trouble without a name', 400, { ...held(), ...refusal('E999') }],
+    ['unavailable', 'the certificate', 400, { ...held(), ...refusal('E2001') }],
+    ['unavailable', '403', 403, ''],
+    ['unavailable', '429', 429, ''],
+  ];
+  for (const [kind, what, status, body] of NONE) {
+    test(`${what}: ${kind}`, async () => {
+      const type = body === '<html>' ? { 'Content-Type': 'text/html' } : undefined;
+      const { findEventos } = await stage((_asked, response) => json(response, status, body, type));
+      assert.deepEqual(kindsOf(await findEventos(eventoOf(A), eventoOf(A, '305102'))), [kind, kind]);
+    });
+  }
+
+  test('a note that gives no answer holds up no other, and the round ends in time', async () => {
+    const { findEventos } = await stage(
+      (request, response) => {
+        if (!request.url.includes(A)) json(response, 200, held(heldEvento(eventoOf(B))));
+      },
+      { limits: { ...IMPATIENT, findMs: 900 } },
+    );
+    const began = performance.now();
+    assert.deepEqual(kindsOf(await findEventos(eventoOf(A), eventoOf(B))), ['unavailable', 'known']);
+    assert.ok(performance.now() - began < 2_500);
+  });
+});
