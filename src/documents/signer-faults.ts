@@ -42,7 +42,7 @@ export type SignerQuestion = {
 
 /** Every fault of the certificate. */
 export function signerFaults(certificate: Certificate, question: SignerQuestion, codes: SignerCodes): readonly Fault[] {
-  const { documento, parte, trust, at, xpath } = question;
+  const { documento, trust, at, xpath } = question;
   const faults: Fault[] = [];
   const { inicio, fim } = certificate;
   if (at < inicio || at > fim) {
@@ -58,25 +58,26 @@ export function signerFaults(certificate: Certificate, question: SignerQuestion,
   }
   const verdict = trust.judge(certificate, at);
   if (verdict.kind !== 'trusted') faults.push({ codigo: codes.untrusted, xpath, mensagem: verdict.motivo });
-  if (documento !== undefined) {
-    const { holder } = certificate;
-    if (holder === undefined) {
-      const mensagem = `O certificado não diz de quem é: não há CNPJ (2.16.76.1.3.3) nem CPF (2.16.76.1.3.1) no nome alternativo, nem depois do último : do CN. ${codes.useWith} certificado ICP-Brasil do ${parte}.`;
-      faults.push({ codigo: codes.otherParty, xpath, mensagem, esperado: maskedDocument(documento) });
-    } else if (!isHeldBy(holder, documento)) {
-      const rule =
-        documento.length === 11 ? 'o CPF se compara por inteiro' : 'o CNPJ se compara pelos 8 primeiros caracteres';
-      const mensagem = `O certificado é do ${holder.tipo} ${maskedDocument(holder.documento)} (lido em ${holder.onde}), e o ${parte} é ${maskedDocument(documento)}; ${rule}. ${codes.useWith} certificado do ${parte}.`;
-      faults.push({
-        codigo: codes.otherParty,
-        xpath,
-        mensagem,
-        encontrado: maskedDocument(holder.documento),
-        esperado: maskedDocument(documento),
-      });
-    }
+  return documento === undefined ? faults : [...faults, ...partyFaults(certificate, { ...question, documento }, codes)];
+}
+
+/** Whether the certificate is that of the party: its CNPJ by the first eight characters, or its whole CPF (D-31). */
+export function partyFaults(
+  { holder }: Certificate,
+  { documento, parte, xpath }: Pick<SignerQuestion, 'parte' | 'xpath'> & { readonly documento: string },
+  codes: SignerCodes,
+): readonly Fault[] {
+  const esperado = maskedDocument(documento);
+  if (holder === undefined) {
+    const mensagem = `O certificado não diz de quem é: não há CNPJ (2.16.76.1.3.3) nem CPF (2.16.76.1.3.1) no nome alternativo, nem depois do último : do CN. ${codes.useWith} certificado ICP-Brasil do ${parte}.`;
+    return [{ codigo: codes.otherParty, xpath, mensagem, esperado }];
   }
-  return faults;
+  if (isHeldBy(holder, documento)) return [];
+  const rule =
+    documento.length === 11 ? 'o CPF se compara por inteiro' : 'o CNPJ se compara pelos 8 primeiros caracteres';
+  const encontrado = maskedDocument(holder.documento);
+  const mensagem = `O certificado é do ${holder.tipo} ${encontrado} (lido em ${holder.onde}), e o ${parte} é ${esperado}; ${rule}. ${codes.useWith} certificado do ${parte}.`;
+  return [{ codigo: codes.otherParty, xpath, mensagem, encontrado, esperado }];
 }
 
 const ZONE = 'America/Sao_Paulo';

@@ -15,12 +15,12 @@ import type { ClaimedNota, NotaSettlement, Recebida } from '../store/notas.ts';
 import type { World } from './world.ts';
 
 /** Time that a claim lasts; everything that a claim does takes less, or its outcome is no longer ours to write. */
-const LEASE_MS = 60_000;
+export const LEASE_MS = 60_000;
 const BACKOFF_FIRST_MS = 1_000;
 /** An environment that does not answer at all is the circuit's affair; a note alone need not wait longer than this. */
 const BACKOFF_MAX_MS = 60_000;
 /** What an operator must mend is not mended within seconds. */
-const MISCONFIGURED_PAUSE_MS = 60_000;
+export const MISCONFIGURED_PAUSE_MS = 60_000;
 /** Before looking again whether the files of a municipality are in order. */
 const PROBLEM_PAUSE_MS = 30_000;
 
@@ -210,7 +210,7 @@ function moveFromSent(on: NotaTrigger): NotaMove {
  * Doubles up to its cap; notas wait without a budget (D-52). The attempt that just failed is counted already. The last
  * quarter is left to chance, so that what failed together does not come back together.
  */
-function backoff(world: World, attempts: number): number {
+export function backoff(world: World, attempts: number): number {
   const whole = Math.min(BACKOFF_FIRST_MS * 2 ** Math.min(attempts - 1, 20), BACKOFF_MAX_MS);
   return Math.ceil(whole * (0.75 + (0.25 * Number(world.randomDigits(3))) / 1_000));
 }

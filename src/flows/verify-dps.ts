@@ -4,7 +4,7 @@
  */
 import { type CmsReading, verifyCms } from '../documents/cms.ts';
 import { checkSignature, DPS_PROFILE, isSignature, type SignatureReading } from '../documents/signed.ts';
-import { CMS_CODES, signerFaults, XML_CODES } from '../documents/signer-faults.ts';
+import { CMS_CODES, partyFaults, signerFaults, XML_CODES } from '../documents/signer-faults.ts';
 import type { Trust } from '../documents/trust.ts';
 import type { XmlDocumentReading } from '../documents/xml.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
@@ -51,6 +51,42 @@ export function verifyCorpo(
     at,
   });
   return verdict(municipio, faults);
+}
+
+/** Header in which the signature of the request of an event comes. */
+export const EVENTO_SIGNATURE_HEADER = 'X-Evento-Assinatura';
+
+/** What the signature of a request is worth before it is known who has to have made it. */
+export type EventoSignature = {
+  /** E9002, E9003 and E9006 in production. */
+  readonly faults: readonly Fault[];
+  readonly avisos: readonly Aviso[];
+  /** The same for the certificate as that of a party (E9007). `parte`: `tomador`, as a sender knows it. */
+  readonly ofParty: (documento: string, parte: string) => Pick<EventoSignature, 'faults' | 'avisos'>;
+};
+
+/** The signature of the request of an event, which names nobody itself: its author follows from the type and the note. */
+export function verifyEvento(
+  world: World,
+  municipio: Municipio,
+  { body, assinatura }: { readonly body: Uint8Array; readonly assinatura: string | undefined },
+  at: number,
+): EventoSignature {
+  const nothing = { faults: [], avisos: [] };
+  if (!AMBIENTES[municipio.ambiente].signatureRefuses && assinatura === undefined) {
+    return { ...nothing, ofParty: () => nothing };
+  }
+  const question = { campo: EVENTO_SIGNATURE_HEADER, documento: undefined, trust: world.trust(municipio), at };
+  const { faults, certificate } = readCorpoSignature(body, assinatura, question);
+  const told = (found: readonly Fault[]): Pick<EventoSignature, 'faults' | 'avisos'> => ({
+    ...nothing,
+    ...verdict(municipio, found),
+  });
+  return {
+    ...told(faults),
+    ofParty: (documento, parte) =>
+      certificate === undefined ? nothing : told(partyFaults(certificate, { documento, parte, xpath: '' }, CMS_CODES)),
+  };
 }
 
 /** The signature of a JSON body with all its faults and those of the certificate that made it. `campo`: the header. */

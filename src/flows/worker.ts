@@ -4,7 +4,9 @@
  *
  * A tenant's trouble is not another's: each has lanes of its own, and one that has to pause is left alone meanwhile.
  */
-import { deliverNotas } from './deliver.ts';
+import type { Municipio } from '../store/municipios.ts';
+import { type Delivered, deliverNotas } from './deliver.ts';
+import { deliverEventos } from './send-evento.ts';
 import type { World } from './world.ts';
 
 /** A wake-up may be lost with the process that held it; this look catches what it left. */
@@ -13,8 +15,17 @@ const POLL_MS = 1_000;
 const GATHER_MS = 100;
 /** Pause after the database or a bug stopped a delivery. */
 const TROUBLE_MS = 1_000;
-/** Batches of one tenant at once: while one waits for its answers the next is signed. */
-const LANES_PER_TENANT = 2;
+/** What is delivered, and in how many batches of one tenant at once: while one waits for its answers the next is signed. */
+const KINDS: readonly {
+  readonly kind: 'notas' | 'eventos';
+  readonly lanes: number;
+  readonly due: (world: World, now: number) => Promise<readonly string[]>;
+  readonly deliver: (world: World, municipio: Municipio) => Promise<Delivered>;
+}[] = [
+  { kind: 'notas', lanes: 2, due: ({ store }, now) => store.tenantsWithNotasDue(now), deliver: deliverNotas },
+  { kind: 'eventos', lanes: 1, due: ({ store }, now) => store.tenantsWithEventosDue(now), deliver: deliverEventos },
+];
+
 /** Batches of all tenants at once; each holds a database connection only while it claims and settles. */
 const LANES_MAX = 6;
 
@@ -28,8 +39,9 @@ export function startWorker(world: World): Worker {
   let stopped = false;
   let awake = false;
   let wakeUp: (() => void) | undefined;
+  /** By kind and tenant, and so are the pauses. */
   const lanes = new Map<string, Set<Promise<void>>>();
-  /** Tenants that are not worth a look before a moment. */
+  /** What is not worth a look before a moment. */
   const pauses = new Map<string, number>();
 
   const sleep = (ms: number): Promise<void> =>
@@ -41,32 +53,37 @@ export function startWorker(world: World): Worker {
       };
     });
 
-  const pause = (tenant: string, ms: number): void => {
-    if (ms > 0) pauses.set(tenant, performance.now() + ms);
+  const pause = (key: string, ms: number): void => {
+    if (ms > 0) pauses.set(key, performance.now() + ms);
   };
 
   /** Batch after batch of one tenant, until there is nothing more or a reason to wait. */
-  const runLane = async (tenant: string): Promise<void> => {
+  const runLane = async ({ kind, deliver }: (typeof KINDS)[number], tenant: string): Promise<void> => {
+    const key = `${kind}/${tenant}`;
     try {
       while (!stopped) {
         const municipio = await world.store.municipioBySlug(tenant);
         if (municipio === undefined) return;
-        const { isFull, pauseMs } = await deliverNotas(world, municipio);
-        pause(tenant, pauseMs);
+        const { isFull, pauseMs } = await deliver(world, municipio);
+        pause(key, pauseMs);
         if (!isFull || pauseMs > 0) return;
       }
     } catch (error) {
-      world.log.error({ err: error, tenant }, 'a transmissão de um município falhou; as notas seguem na fila');
-      pause(tenant, TROUBLE_MS);
+      world.log.error(
+        { err: error, tenant, kind },
+        'a transmissão de um município falhou; o que esperava segue na fila',
+      );
+      pause(key, TROUBLE_MS);
     }
   };
 
-  const startLane = (tenant: string): void => {
-    const running = lanes.get(tenant) ?? new Set();
-    lanes.set(tenant, running);
-    const lane = runLane(tenant).finally(() => {
+  const startLane = (of: (typeof KINDS)[number], tenant: string): void => {
+    const key = `${of.kind}/${tenant}`;
+    const running = lanes.get(key) ?? new Set();
+    lanes.set(key, running);
+    const lane = runLane(of, tenant).finally(() => {
       running.delete(lane);
-      if (running.size === 0) lanes.delete(tenant);
+      if (running.size === 0) lanes.delete(key);
       wakeUp?.();
     });
     running.add(lane);
@@ -76,16 +93,19 @@ export function startWorker(world: World): Worker {
 
   /** Opens lanes for what is due; whether it opened any. */
   const look = async (): Promise<boolean> => {
-    const due = await world.store.tenantsWithNotasDue(world.now());
+    const due = await Promise.all(KINDS.map(async (of) => ({ of, tenants: await of.due(world, world.now()) })));
     let opened = false;
-    for (const tenant of due) {
-      const until = pauses.get(tenant);
-      if (until !== undefined && until > performance.now()) continue;
-      pauses.delete(tenant);
-      if (stopped || lanesOpen() >= LANES_MAX) break;
-      if ((lanes.get(tenant)?.size ?? 0) >= LANES_PER_TENANT) continue;
-      startLane(tenant);
-      opened = true;
+    for (const { of, tenants } of due) {
+      for (const tenant of tenants) {
+        const key = `${of.kind}/${tenant}`;
+        const until = pauses.get(key);
+        if (until !== undefined && until > performance.now()) continue;
+        pauses.delete(key);
+        if (stopped || lanesOpen() >= LANES_MAX) break;
+        if ((lanes.get(key)?.size ?? 0) >= of.lanes) continue;
+        startLane(of, tenant);
+        opened = true;
+      }
     }
     return opened;
   };

@@ -127,6 +127,8 @@ export type NotaStore = {
   notaByChave(tenant: string, chave: string): Promise<NotaRow | undefined>;
   notaByProtocolo(tenant: string, protocolo: string): Promise<NotaRow | undefined>;
   notaByDps(tenant: string, idDps: string): Promise<NotaRow | undefined>;
+  /** `id` of a nota, for what hangs on it. */
+  notaIdByChave(tenant: string, chave: string): Promise<string | undefined>;
   /** The received bytes of a nota, to tell whether a repeated DPS is the same document. */
   receivedOf(tenant: string, id: bigint): Promise<Buffer | undefined>;
   hasDps(tenant: string, idDps: string): Promise<boolean>;
@@ -169,6 +171,10 @@ export function notaStore(pool: Db, onStored?: OnStored): NotaStore {
     notaByChave: (tenant, chave) => readNota(pool, 'nota_chave', 'n.chave_acesso = $2', tenant, chave),
     notaByProtocolo: (tenant, protocolo) => readNota(pool, 'nota_prot', 'n.numero_protocolo = $2', tenant, protocolo),
     notaByDps: (tenant, idDps) => readNota(pool, 'nota_dps', "n.id_dps = $2 and n.estado <> 'recusada'", tenant, idDps),
+    notaIdByChave: async (tenant, chave) => {
+      const text = 'select id from notas where tenant = $1 and chave_acesso = $2';
+      return (await pool.query<{ id: string }>({ name: 'nota_id', text, values: [tenant, chave] })).rows[0]?.id;
+    },
     receivedOf: async (tenant, id) => {
       const text = 'select recebido from documentos where tenant = $1 and nota = $2';
       return (await pool.query<{ recebido: Buffer }>(text, [tenant, id])).rows[0]?.recebido;

@@ -391,7 +391,9 @@ function send(exchange: Exchange, request: HttpRequest, answer: HttpAnswer, clos
   const { incoming, response } = exchange;
   if (response.destroyed) return;
   const headers = ownHeaders(request, answer);
-  if (closing || exchange.broken !== undefined) headers.Connection = 'close';
+  // What is too long to be read to its end leaves nothing on the connection that could be told from a next request.
+  const isCutOff = !incoming.complete && Number(incoming.headers['content-length'] ?? 0) > DISCARD_MAX_BYTES;
+  if (closing || isCutOff || exchange.broken !== undefined) headers.Connection = 'close';
   response.writeHead(answer.status, headers);
   response.end(answer.body);
   if (!incoming.complete && hasBody(incoming)) discardBody(incoming);

@@ -6,6 +6,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { chaveDigit, parseChave, parseDpsId } from '../../fiscal/chave.ts';
+import { EVENTOS } from '../../fiscal/errors/eventos.ts';
 import type { Refusal } from '../../fiscal/fault.ts';
 import { NOTA_ESTADOS } from '../../fiscal/nota.ts';
 import type { Shown } from '../../flows/caller.ts';
@@ -22,6 +23,7 @@ import {
 import type { World } from '../../flows/world.ts';
 import type { MediaType } from './content.ts';
 import { avisosOf } from './envelope.ts';
+import { EVENTO_FIELDS, listAll, listOfTipo, postByChave, postByProtocolo, showOne } from './eventos.ts';
 import { sentIn } from './sent.ts';
 import { querySituacao, SITUACAO_FIELDS } from './situacao.ts';
 import { VALIDACAO_FIELDS, validate } from './validacao.ts';
@@ -78,6 +80,9 @@ export type Field = {
     | 'Valores'
     | 'ValoresIbsCbs'
     | 'Passo[]'
+    | 'Evento'
+    | 'Evento[]'
+    | 'ErrosAdn'
     | 'Resumo'
     | 'Algoritmo[]'
     | 'AtributoAssinado[]'
@@ -140,6 +145,8 @@ export const PARAMS = {
   chave_acesso: 'Chave de acesso da NFS-e, 50 posições.',
   numero_protocolo: 'Número de protocolo respondido na emissão.',
   documento: 'CNPJ ou CPF do prestador, sem máscara.',
+  tipo_evento: 'Tipo do evento: o nome, como cancelamento, ou o código nacional.',
+  num_seq_evento: 'Sequência do evento entre os do seu tipo na nota, a partir de 1.',
   id: 'Identificador da DPS: DPS, município emissor (7), tipo de inscrição (1), inscrição (14), série (5) e número (15).',
 } as const satisfies Readonly<Record<string, string>>;
 
@@ -151,6 +158,8 @@ const PROVISORIA: Field = {
   about: 'true enquanto o ADN não autorizou a nota. O valor da chave é definitivo nos dois casos.',
 };
 const NOTA: Field = { type: 'Nota', about: 'A nota.' };
+const TOTAL: Field = { type: 'number', about: 'Quantos são.' };
+const EVENTOS_FIELD: Field = { type: 'Evento[]', about: 'Os eventos.' };
 const PROTOCOLO: Field = { type: 'Protocolo', about: 'O protocolo da nota.' };
 
 /** An unanswered question may be put again after this; authorisation in the sandbox takes less than a second. */
@@ -245,6 +254,75 @@ export const ROUTES: readonly Route[] = [
         handle: queryByProtocolo,
       }),
   ),
+  ...(
+    [
+      ['/api/v1/nfse/:chave_acesso/eventos', postByChave],
+      ['/api/v1/nfse/protocolo/:numero_protocolo/eventos', postByProtocolo],
+    ] as const
+  ).map(([path, handle]) =>
+    row({
+      method: 'POST',
+      path,
+      summary:
+        path === '/api/v1/nfse/:chave_acesso/eventos'
+          ? 'Registra um evento na nota: cancelamento, confirmação, rejeição e os demais tipos. Em produção, com a assinatura em X-Evento-Assinatura.'
+          : 'O mesmo, pelo número de protocolo da nota.',
+      takes: ['application/json'],
+      status: 201,
+      fields: {
+        ...EVENTO_FIELDS,
+        mensagem: { type: 'string', about: 'O que aconteceu, em uma frase.' },
+        avisos: { type: 'Aviso[]', about: 'O que não impediu o registro e convém saber; quase sempre vazio.' },
+        status: STATUS,
+      },
+      headers: ['Location'],
+      codes: [
+        ...['E003', 'E9002', 'E9003', 'E9006', 'E9007', 'E9016', 'E301', 'E601', 'E002', 'E0001', 'E0002', 'E0003'],
+        ...['E0010', 'E203', 'E302', 'E703', 'E1310', 'E1831'],
+        ...EVENTOS.map(({ codigo }) => codigo).filter((codigo) => codigo !== 'E302' && codigo !== 'E1831'),
+      ],
+      missCost: 1,
+      handle,
+    }),
+  ),
+  row({
+    method: 'GET',
+    path: '/api/v1/nfse/:chave_acesso/eventos',
+    summary: 'Os eventos de uma nota, do mais novo ao mais antigo.',
+    status: 200,
+    fields: { total: TOTAL, eventos: EVENTOS_FIELD, status: STATUS },
+    headers: [],
+    codes: ['E301', 'E703'],
+    missCost: 1,
+    handle: listAll,
+  }),
+  row({
+    method: 'GET',
+    path: '/api/v1/nfse/:chave_acesso/eventos/:tipo_evento',
+    summary: 'Os eventos de um tipo, pela sequência.',
+    status: 200,
+    fields: {
+      total: TOTAL,
+      tipo_evento: { type: 'string', about: 'O tipo pedido.' },
+      eventos: EVENTOS_FIELD,
+      status: STATUS,
+    },
+    headers: [],
+    codes: ['E301', 'E601', 'E703'],
+    missCost: 1,
+    handle: listOfTipo,
+  }),
+  row({
+    method: 'GET',
+    path: '/api/v1/nfse/:chave_acesso/eventos/:tipo_evento/:num_seq_evento',
+    summary: 'Um evento, pelo tipo e pela sequência.',
+    status: 200,
+    fields: { evento: { type: 'Evento', about: 'O evento.' }, status: STATUS },
+    headers: [],
+    codes: ['E301', 'E601', 'E703'],
+    missCost: 1,
+    handle: showOne,
+  }),
   row({
     method: 'GET',
     path: '/api/v1/dps/:id',
@@ -319,7 +397,7 @@ async function queryByChave({ world, municipio, params }: Call) {
 }
 
 /** Anything that may be a protocol number; the rest need not be looked for, and may be no text for a database. */
-const PROTOCOLO_SHAPE = /^[0-9A-Za-z._-]{1,64}$/;
+export const PROTOCOLO_SHAPE = /^[0-9A-Za-z._-]{1,64}$/;
 
 async function queryByProtocolo({ world, municipio, params }: Call) {
   const numero = params.numero_protocolo!;
@@ -347,12 +425,12 @@ function retryAfter({ rests }: NotaReading): Readonly<Record<string, string>> {
   return rests ? {} : { 'Retry-After': ASK_AGAIN_S };
 }
 
-function notFound(codigo: string, campo: string, mensagem: string): Refused {
+export function notFound(codigo: string, campo: string, mensagem: string): Refused {
   return { refusal: { faults: [{ codigo, xpath: '', mensagem }] }, campo };
 }
 
 /** Why a key finds nothing, as far as the key itself tells. */
-function chaveProblem(chave: string): string {
+export function chaveProblem(chave: string): string {
   if (chave.length !== 50) {
     return `A chave de acesso tem 50 posições; a que veio tem ${chave.length}. Confira se foi copiada inteira.`;
   }

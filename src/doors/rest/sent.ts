@@ -5,6 +5,11 @@ import type { Call } from './routes.ts';
 
 export function sentIn({ headers, body }: Pick<Call, 'headers' | 'body'>): SentDps {
   if (mediaTypeOf(headers) !== 'application/json') return { kind: 'xml', body };
-  const value = headers[DPS_SIGNATURE_HEADER.toLowerCase()];
-  return { kind: 'json', body, assinatura: Array.isArray(value) ? value.join(', ') : value };
+  return { kind: 'json', body, assinatura: headerOf({ headers }, DPS_SIGNATURE_HEADER) };
+}
+
+/** A header that should come once, however often it came. */
+export function headerOf({ headers }: Pick<Call, 'headers'>, name: string): string | undefined {
+  const value = headers[name.toLowerCase()];
+  return Array.isArray(value) ? value.join(', ') : value;
 }

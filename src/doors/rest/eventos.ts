@@ -1,0 +1,157 @@
+/**
+ * The addresses of the events: registering by the key and by the protocol number, and the readings. What an event is and may
+ * be is told in `../../fiscal/tipos-evento.ts`.
+ */
+import { parseChave } from '../../fiscal/chave.ts';
+import { NUMERO_SEQUENCIAL_MAX } from '../../fiscal/layout/evento.ts';
+import { SIMULAR_HEADER } from '../../fiscal/simular.ts';
+import { TIPOS_EVENTO } from '../../fiscal/tipos-evento.ts';
+import {
+  type EventoPublico,
+  eventoOfNota,
+  eventosOfNota,
+  eventosOfTipo,
+  tipoNamed,
+} from '../../flows/evento-queries.ts';
+import { type NotaNamed, registerEvento } from '../../flows/register-evento.ts';
+import { EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
+import { avisosOf } from './envelope.ts';
+import {
+  type Accepted,
+  type Call,
+  chaveProblem,
+  type Field,
+  notFound,
+  PROTOCOLO_SHAPE,
+  type Refused,
+} from './routes.ts';
+import { headerOf } from './sent.ts';
+
+/** In the order of the specification's table; `mensagem` and `avisos` only in the answer to a registration. */
+export const EVENTO_FIELDS = {
+  id_evento: { type: 'number', about: 'Identificador do evento neste município.' },
+  codigo_tipo_evento: { type: 'string', about: 'Código nacional do tipo, 6 algarismos.' },
+  tipo_evento: { type: 'string', about: 'Nome do tipo, como em tipo_evento da requisição.' },
+  numero_sequencial: { type: 'number', about: 'Sequência entre os eventos do tipo na nota, a partir de 1.' },
+  numero_protocolo: { type: 'string', about: 'Protocolo da nota.' },
+  chave_acesso: { type: 'string', about: 'Chave da nota.' },
+  data_hora_evento: { type: 'string', about: 'Quando foi registrado, ISO 8601.' },
+  data_hora_processamento: { type: 'string', about: 'Quando o ADN deu a palavra final; null até lá.' },
+  aguardando_desde: { type: 'string', about: 'Desde quando espera a autorização da nota; null se não espera.' },
+  status_evento: { type: 'string', about: 'Estado do evento (docs/estados.md).' },
+  protocolo: { type: 'string', about: 'Número com que o ADN o recebeu; null até lá e na integração.' },
+  codigo_retorno: { type: 'string', about: 'Código do primeiro motivo do ADN, ou null.' },
+  mensagem_retorno: { type: 'string', about: 'O que o ADN disse, ou null.' },
+  erros_adn: { type: 'ErrosAdn', about: 'Os motivos do ADN, sem segredos, cortados em 1000 caracteres e 3 níveis.' },
+  reprocessamentos_count: { type: 'number', about: 'Novas tentativas automáticas feitas, de 0 a 3.' },
+  ultimo_reprocessamento_em: { type: 'string', about: 'Quando foi a última; null sem nenhuma.' },
+  acao_sugerida: { type: 'string', about: 'aguardar, retentar, consultar_suporte ou cancelado_ok.' },
+  descricao_evento: { type: 'string', about: 'Nome nacional do tipo.' },
+} as const satisfies Readonly<Record<keyof EventoPublico, Field>>;
+
+export async function postByChave(call: Call) {
+  const chave = call.params.chave_acesso!;
+  if (parseChave(chave) === undefined) return noNota(chave);
+  return post(call, { chave });
+}
+
+export async function postByProtocolo(call: Call) {
+  const protocolo = call.params.numero_protocolo!;
+  if (!PROTOCOLO_SHAPE.test(protocolo)) return noProtocolo(call);
+  return post(call, { protocolo });
+}
+
+async function post(call: Call, named: NotaNamed) {
+  const { world, municipio, body, site } = call;
+  const registered = await registerEvento(world, municipio, named, {
+    body,
+    assinatura: headerOf(call, EVENTO_SIGNATURE_HEADER),
+    simular: headerOf(call, SIMULAR_HEADER),
+  });
+  if (registered === 'not_found') return 'chave' in named ? noNota(named.chave) : noProtocolo(call);
+  if ('faults' in registered) {
+    const { faults, status } = registered;
+    const again = status === 409 ? { headers: { 'Retry-After': AGAIN_S } } : {};
+    return { refusal: { faults }, ...(status === undefined ? {} : { status }), ...again };
+  }
+  const { evento, avisos } = registered;
+  const { chave_acesso, tipo_evento, numero_sequencial } = evento;
+  return {
+    headers: {
+      Location: `${site}/${municipio.tenant}/api/v1/nfse/${chave_acesso}/eventos/${tipo_evento}/${numero_sequencial}`,
+    },
+    body: {
+      ...evento,
+      mensagem: `Evento registrado; acompanhe status_evento na consulta até que ele conclua.`,
+      avisos: avisosOf(avisos, site),
+      status: 'OK',
+    },
+  };
+}
+
+const AGAIN_S = '1';
+
+export async function listAll({ world, municipio, params }: Call) {
+  const chave = params.chave_acesso!;
+  const eventos = parseChave(chave) === undefined ? undefined : await eventosOfNota(world, municipio, chave);
+  if (eventos === undefined) return noNota(chave);
+  return { body: { total: eventos.length, eventos: eventos.map(enveloped), status: 'OK' } };
+}
+
+export async function listOfTipo({ world, municipio, params }: Call) {
+  const chave = params.chave_acesso!;
+  const tipo = tipoNamed(params.tipo_evento!);
+  if (tipo === undefined) return noTipo(params.tipo_evento!);
+  const eventos = parseChave(chave) === undefined ? undefined : await eventosOfTipo(world, municipio, chave, tipo);
+  if (eventos === undefined) return noNota(chave);
+  return {
+    body: { total: eventos.length, tipo_evento: tipo.slug, eventos: eventos.map(enveloped), status: 'OK' },
+  };
+}
+
+export async function showOne({ world, municipio, params }: Call): Promise<Refused | Accepted<OneEvento>> {
+  const chave = params.chave_acesso!;
+  const tipo = tipoNamed(params.tipo_evento!);
+  if (tipo === undefined) return noTipo(params.tipo_evento!);
+  const [sequencial] = /^0{0,2}[1-9][0-9]{0,2}$/.exec(params.num_seq_evento!) ?? [];
+  if (parseChave(chave) === undefined) return noNota(chave);
+  const found =
+    sequencial === undefined || Number(sequencial) > NUMERO_SEQUENCIAL_MAX
+      ? ('no_evento' as const)
+      : await eventoOfNota(world, municipio, chave, tipo, Number(sequencial));
+  if (found === 'no_nota') return noNota(chave);
+  if (found === 'no_evento') {
+    const mensagem = `Esta nota não tem evento ${tipo.slug} com o número que o endereço traz. Os que ela tem estão em …/eventos/${tipo.slug}.`;
+    return notFound('E301', 'num_seq_evento', mensagem);
+  }
+  return { body: { evento: enveloped(found), status: 'OK' } };
+}
+
+type OneEvento = { readonly evento: object; readonly status: string };
+
+/** The marker is part of every event object (specification, "Event object"). */
+function enveloped(evento: EventoPublico): object {
+  return { ...evento, status: 'OK' };
+}
+
+function noNota(chave: string): Refused {
+  return notFound('E301', 'chave_acesso', chaveProblem(chave));
+}
+
+function noProtocolo({ municipio }: Call): Refused {
+  const mensagem = `Não há nota com este número de protocolo em ${municipio.tenant}. Confira o número e o município do endereço.`;
+  return notFound('E601', 'numero_protocolo', mensagem);
+}
+
+function noTipo(text: string): Refused {
+  const slugs = TIPOS_EVENTO.map(({ slug }) => slug);
+  const mensagem = `Não há tipo de evento com o nome que o endereço traz. Existem: ${slugs.join(', ')}.`;
+  const fault = {
+    codigo: 'E601',
+    xpath: '',
+    mensagem,
+    encontrado: text.slice(0, 80),
+    detalhes: { valores_validos: slugs },
+  };
+  return { refusal: { faults: [fault] }, campo: 'tipo_evento' };
+}

@@ -1,0 +1,116 @@
+/** Readings of eventos, and what the public sees of each. Nothing is written here. */
+
+import type { ErrosAdn } from '../fiscal/erros-adn.ts';
+import { type AcaoSugerida, acaoSugerida, type EventoEstado } from '../fiscal/evento.ts';
+import { isoMoment, momentIn } from '../fiscal/moment.ts';
+import { TIPOS_EVENTO, type TipoEvento, tipoByCodigo } from '../fiscal/tipos-evento.ts';
+import type { EventoRow } from '../store/eventos.ts';
+import type { Municipio } from '../store/municipios.ts';
+import { zoneOf } from './gather-facts.ts';
+import type { World } from './world.ts';
+
+/** The event object (specification, "Event object"). */
+export type EventoPublico = {
+  readonly id_evento: number;
+  readonly codigo_tipo_evento: string;
+  readonly tipo_evento: string;
+  readonly numero_sequencial: number;
+  readonly numero_protocolo: string;
+  readonly chave_acesso: string;
+  readonly data_hora_evento: string;
+  readonly data_hora_processamento: string | null;
+  readonly aguardando_desde: string | null;
+  readonly status_evento: EventoEstado;
+  /** Under which the ADN received it. */
+  readonly protocolo: string | null;
+  readonly codigo_retorno: string | null;
+  readonly mensagem_retorno: string | null;
+  readonly erros_adn: ErrosAdn | null;
+  readonly reprocessamentos_count: number;
+  readonly ultimo_reprocessamento_em: string | null;
+  readonly acao_sugerida: AcaoSugerida;
+  readonly descricao_evento: string;
+};
+
+/** `now`: milliseconds; what is suggested depends on how long the event has been where it is. */
+export function publicEvento(row: EventoRow, now: number): EventoPublico {
+  const zone = zoneOf(row.chave_acesso.slice(0, 7));
+  const at = (instant: Date | null): string | null => instant && isoMoment(momentIn(zone, instant.getTime()));
+  const tipo = tipoByCodigo(row.codigo_tipo_evento)!;
+  return {
+    id_evento: Number(row.id),
+    codigo_tipo_evento: row.codigo_tipo_evento,
+    tipo_evento: tipo.slug,
+    numero_sequencial: row.numero_sequencial,
+    numero_protocolo: row.numero_protocolo,
+    chave_acesso: row.chave_acesso,
+    data_hora_evento: at(row.criado_em)!,
+    data_hora_processamento: at(row.processado_em),
+    aguardando_desde: row.estado === 'aguardando_autorizacao_nota' ? at(row.aguardando_desde) : null,
+    status_evento: row.estado,
+    protocolo: row.nsu_recepcao,
+    codigo_retorno: row.codigo_retorno,
+    mensagem_retorno: row.mensagem_retorno,
+    erros_adn: row.erros_adn,
+    reprocessamentos_count: row.reprocessamentos_count,
+    ultimo_reprocessamento_em: at(row.ultimo_reprocessamento_em),
+    acao_sugerida: acaoSugerida(
+      {
+        estado: row.estado,
+        reprocessamentos: row.reprocessamentos_count,
+        desde: row.desde.getTime(),
+        aguardando_desde: row.aguardando_desde?.getTime(),
+        hasRetry: row.due_at !== null,
+      },
+      now,
+    ),
+    descricao_evento: tipo.descricao,
+  };
+}
+
+/** Events of a note, newest first; undefined when there is no such note. */
+export async function eventosOfNota(
+  world: World,
+  { tenant }: Municipio,
+  chave: string,
+): Promise<readonly EventoPublico[] | undefined> {
+  const nota = await world.store.notaIdByChave(tenant, chave);
+  if (nota === undefined) return undefined;
+  return shown(world, await world.store.eventosOf(tenant, nota));
+}
+
+/** Events of one type, by their sequence; undefined when there is no such note. */
+export async function eventosOfTipo(
+  world: World,
+  { tenant }: Municipio,
+  chave: string,
+  { codigo }: TipoEvento,
+): Promise<readonly EventoPublico[] | undefined> {
+  const nota = await world.store.notaIdByChave(tenant, chave);
+  if (nota === undefined) return undefined;
+  return shown(world, await world.store.eventosOfTipo(tenant, nota, codigo));
+}
+
+/** One event; what is missing when there is none: the note, or the event on it. */
+export async function eventoOfNota(
+  world: World,
+  { tenant }: Municipio,
+  chave: string,
+  { codigo }: TipoEvento,
+  sequencial: number,
+): Promise<EventoPublico | 'no_nota' | 'no_evento'> {
+  const nota = await world.store.notaIdByChave(tenant, chave);
+  if (nota === undefined) return 'no_nota';
+  const row = await world.store.evento(tenant, nota, codigo, sequencial);
+  return row === undefined ? 'no_evento' : publicEvento(row, world.now());
+}
+
+function shown(world: World, rows: readonly EventoRow[]): readonly EventoPublico[] {
+  const now = world.now();
+  return rows.map((row) => publicEvento(row, now));
+}
+
+/** A type by its slug, or by the national code that the standard's own addresses use. */
+export function tipoNamed(text: string): TipoEvento | undefined {
+  return TIPOS_EVENTO.find(({ slug, codigo }) => slug === text || codigo === text);
+}

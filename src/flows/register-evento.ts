@@ -1,0 +1,289 @@
+/**
+ * An event goes in, and stands registered with its sequence, or every fault of the step that refuses it:
+ *
+ *   read → signature → note → body → author → whose certificate → what stands on the note → store
+ *
+ * What it does to the note, and whether the national environment takes it, is found out after it was answered
+ * (`send-evento.ts`). The issuance rules of the note are not asked again (specification, Events).
+ */
+import { readJson } from '../documents/json.ts';
+import { AMBIENTES } from '../fiscal/ambiente.ts';
+import { VER_APLIC } from '../fiscal/compose-nfse.ts';
+import { cancelledNota, conflictOf, type EventoNaNota, openCancelamento } from '../fiscal/conflitos-evento.ts';
+import { standsOnNota } from '../fiscal/evento.ts';
+import type { Aviso, Fault } from '../fiscal/fault.ts';
+import { writeEvento } from '../fiscal/layout/evento.ts';
+import { isoMoment, momentIn } from '../fiscal/moment.ts';
+import { judgeAutor, type PartesDaNota, type PedidoEvento, readPedido } from '../fiscal/pedido-evento.ts';
+import { readSimular, SIMULAR_HEADER, simularText } from '../fiscal/simular.ts';
+import { type TipoEvento, tipoByCodigo } from '../fiscal/tipos-evento.ts';
+import type { EventoNovo, EventoOnNota, NotaForEvento, RegisterResult } from '../store/eventos.ts';
+import type { Municipio } from '../store/municipios.ts';
+import { type EventoPublico, publicEvento } from './evento-queries.ts';
+import { zoneOf } from './gather-facts.ts';
+import { wholeSecond } from './issue-nota.ts';
+import { verifyEvento } from './verify-dps.ts';
+import type { World } from './world.ts';
+
+/** The note as the address names it. */
+export type NotaNamed = { readonly chave: string } | { readonly protocolo: string };
+
+export type SentEvento = {
+  readonly body: Uint8Array;
+  /** Value of the signature header, as it came. */
+  readonly assinatura: string | undefined;
+  /** Value of `X-NFSe-Simular` (D-60). */
+  readonly simular: string | undefined;
+};
+
+export type EventoRegistrado = { readonly evento: EventoPublico; readonly avisos: readonly Aviso[] };
+
+/** `not_found`: there is no such note. `status` where it is not that of the first fault's code; 409 asks to try again. */
+export type EventoRefused =
+  | 'not_found'
+  | { readonly faults: readonly [Fault, ...Fault[]]; readonly status?: 400 | 401 | 409 | 422 };
+
+/** Registers what an integrator sent. */
+export async function registerEvento(
+  world: World,
+  municipio: Municipio,
+  named: NotaNamed,
+  sent: SentEvento,
+): Promise<EventoRegistrado | EventoRefused> {
+  const received = world.now();
+  const json = readJson(sent.body);
+  if ('fault' in json) return { faults: [json.fault] };
+  const signature = verifyEvento(world, municipio, sent, received);
+  if (isSome(signature.faults)) return { faults: signature.faults };
+  const nota = await world.store.notaForEvento(municipio.tenant, named);
+  if (nota === undefined) return 'not_found';
+  const read = readPedido(json);
+  if ('faults' in read) return read;
+  const { pedido } = read;
+  const judged = judgeAutor(pedido, partesOf(nota));
+  if ('fault' in judged) return { faults: [{ ...judged.fault }] };
+  const party = signature.ofParty(judged.autor, CALLED[pedido.tipo.autor ?? 'prestador']);
+  if (isSome(party.faults)) return { faults: party.faults };
+
+  const rehearsal = simulacaoOf(municipio, pedido, sent.simular);
+  const registered = await register(world, municipio, nota, pedido, {
+    autor: judged.autor,
+    received,
+    recebido: sent.body,
+    recebido_assinatura: sent.assinatura,
+    simular: rehearsal.simular,
+  });
+  if ('faults' in registered) return registered;
+  return { ...registered, avisos: [...signature.avisos, ...party.avisos, ...rehearsal.avisos] };
+}
+
+export type PedidoDeOficio = {
+  readonly pedido: PedidoEvento;
+  /** CNPJ of the municipality. */
+  readonly municipio: string;
+};
+
+/** Registers what the municipality itself asks for (D-50): unsigned by a party, since it is its own author. */
+export async function registerEventoDeOficio(
+  world: World,
+  municipio: Municipio,
+  named: NotaNamed,
+  { pedido, municipio: cnpj }: PedidoDeOficio,
+): Promise<EventoRegistrado | EventoRefused> {
+  const nota = await world.store.notaForEvento(municipio.tenant, named);
+  if (nota === undefined) return 'not_found';
+  const judged = judgeAutor(pedido, { ...partesOf(nota), municipio: cnpj });
+  if ('fault' in judged) return { faults: [judged.fault] };
+  const received = world.now();
+  const nothing = { recebido: undefined, recebido_assinatura: undefined, simular: undefined };
+  return register(world, municipio, nota, pedido, { autor: judged.autor, received, ...nothing });
+}
+
+type Origin = Pick<EventoNovo, 'recebido' | 'recebido_assinatura' | 'autor'> & {
+  readonly received: number;
+  readonly simular: string | undefined;
+};
+
+async function register(
+  world: World,
+  municipio: Municipio,
+  nota: NotaForEvento,
+  { tipo, campos }: PedidoEvento,
+  { received, ...origin }: Origin,
+): Promise<EventoRegistrado | Extract<EventoRefused, object>> {
+  const conflict =
+    standing(nota, tipo, origin.autor, campos) ?? (await substitution(world, municipio, nota, tipo, campos));
+  if (conflict !== undefined) return { faults: [conflict] };
+  const criado_em = wholeSecond(received);
+  const dh = isoMoment(momentIn(zoneOf(nota.chave_acesso.slice(0, 7)), criado_em));
+  const { codigo, cancela } = tipo;
+  const result = await world.store.registerEvento(municipio.tenant, {
+    ...origin,
+    nota: nota.id,
+    codigo_tipo_evento: codigo,
+    cancela,
+    campos,
+    criado_em,
+    complete: ({ id, numero_sequencial }) =>
+      writeEvento({
+        chave_acesso: nota.chave_acesso,
+        codigo,
+        numero_sequencial,
+        tpAmb: AMBIENTES[municipio.ambiente].tpAmb,
+        verAplic: VER_APLIC,
+        dhEvento: dh,
+        dhProc: dh,
+        nDFSe: id,
+        autor: origin.autor,
+        campos,
+      }),
+  });
+  if ('conflict' in result) return refusalOf(result, tipo);
+  world.wake(municipio.tenant);
+  return { evento: publicEvento(result.evento, world.now()), avisos: [] };
+}
+
+// What stands against it.
+
+const AT = '/pedRegEvento/infPedReg';
+
+/** E302, an open cancellation, or what the events on the note rule out. */
+function standing(
+  nota: NotaForEvento,
+  tipo: TipoEvento,
+  autor: string,
+  campos: PedidoEvento['campos'],
+): Fault | undefined {
+  const at = { xpath: AT, campo: 'tipo_evento' };
+  if (nota.estado === 'cancelada') return { ...cancelledNota(tipo.codigo), ...at };
+  if (nota.estado === 'recusada') return refusedNota(tipo);
+  const open = tipo.cancela ? nota.eventos.find(isOpenCancelamento) : undefined;
+  if (open !== undefined) return { ...openCancelamento(named(open)), ...at };
+  const onNote = nota.eventos.filter(isStanding).map(naNota);
+  const { codigo } = tipo;
+  const conflict = conflictOf(onNote, { codigo, autor, campos, chave_acesso: nota.chave_acesso });
+  return conflict === undefined ? undefined : { ...conflict, ...at };
+}
+
+/** The reference of a replacement is checked both ways: the substitute must say in its own DPS whom it replaces. */
+async function substitution(
+  world: World,
+  { tenant }: Municipio,
+  nota: NotaForEvento,
+  { codigo }: TipoEvento,
+  campos: PedidoEvento['campos'],
+): Promise<Fault | undefined> {
+  const chave = campos.chave_acesso_substituta;
+  if (chave === undefined) return undefined;
+  const campo = 'chave_acesso_substituta';
+  const fault = (mensagem: string): Fault => ({
+    codigo: 'E1310',
+    xpath: `${AT}/e${codigo}/chSubstituta`,
+    campo,
+    mensagem,
+    encontrado: chave,
+  });
+  if (chave === nota.chave_acesso) {
+    return fault(`${campo} é a chave da própria nota que se cancela; informe a da nota que a substitui.`);
+  }
+  const substituta = await world.store.notaByChave(tenant, chave);
+  if (substituta === undefined) {
+    return fault(
+      `Não há nota com a chave de ${campo} neste município. Emita primeiro a substituta, com o grupo subst.`,
+    );
+  }
+  if (substituta.estado === 'recusada' || substituta.estado === 'cancelada') {
+    const what = substituta.estado === 'recusada' ? 'foi recusada pelo ADN' : 'está cancelada';
+    return fault(`A nota de ${campo} ${what}, e não substitui outra. Emita uma nova substituta, com o grupo subst.`);
+  }
+  const substitui = /<chSubstda>([^<]*)<\/chSubstda>/.exec(substituta.nfse.toString('utf8'))?.[1];
+  if (substitui === nota.chave_acesso) return undefined;
+  return fault(
+    substitui === undefined
+      ? `A DPS da nota de ${campo} não traz o grupo subst, que diz qual nota ela substitui. Emita a substituta com subst/chSubstda igual a ${nota.chave_acesso}.`
+      : `A nota de ${campo} substitui outra: a sua DPS traz subst/chSubstda ${substitui}, e esta nota é ${nota.chave_acesso}.`,
+  );
+}
+
+function refusedNota({ slug }: TipoEvento): Fault {
+  const mensagem = `O ADN recusou esta nota, e não se registra ${slug} nela: ela não tem efeito. A sua série e o seu número estão livres.`;
+  return { codigo: 'E1831', xpath: `${AT}/chNFSe`, mensagem };
+}
+
+function refusalOf(
+  result: Extract<RegisterResult, { conflict: string }>,
+  tipo: TipoEvento,
+): Extract<EventoRefused, object> {
+  const at = { xpath: AT, campo: 'tipo_evento' };
+  switch (result.conflict) {
+    case 'cancelamento_aberto':
+      return { faults: [{ ...openCancelamento(named(result.evento)), ...at }] };
+    case 'nota_cancelada':
+      return { faults: [{ ...cancelledNota(tipo.codigo), ...at }] };
+    case 'nota_recusada':
+      return { faults: [refusedNota(tipo)] };
+    case 'limite': {
+      const mensagem = `A nota já tem todos os eventos ${tipo.slug} que cabem nela: a sequência vai até 999.`;
+      return { faults: [{ codigo: 'E0002', ...at, mensagem }], status: 422 };
+    }
+    case 'sequencia': {
+      const mensagem =
+        'Outro evento do mesmo tipo foi registrado nesta nota no mesmo instante, e ficou com o número. Nada foi registrado: envie de novo.';
+      return { faults: [{ codigo: 'E703', ...at, mensagem }], status: 409 };
+    }
+  }
+}
+
+function isOpenCancelamento({ codigo_tipo_evento, isDue }: EventoOnNota): boolean {
+  return isDue && tipoByCodigo(codigo_tipo_evento)?.cancela === true;
+}
+
+function isStanding({ estado, codigo_tipo_evento }: EventoOnNota): boolean {
+  const tipo = tipoByCodigo(codigo_tipo_evento);
+  return tipo !== undefined && standsOnNota(estado, tipo);
+}
+
+/** An event as the matrix looks at it. */
+export function naNota(evento: Omit<EventoOnNota, 'estado' | 'isDue' | 'id'>): EventoNaNota {
+  const { codigo_tipo_evento, numero_sequencial, autor, campos } = evento;
+  return { codigo: codigo_tipo_evento, numero_sequencial, autor, campos };
+}
+
+function named({
+  codigo_tipo_evento,
+  numero_sequencial,
+  estado,
+}: Pick<EventoOnNota, 'codigo_tipo_evento' | 'numero_sequencial' | 'estado'>): Parameters<typeof openCancelamento>[0] {
+  return { codigo: codigo_tipo_evento, numero_sequencial, estado };
+}
+
+// Who.
+
+const CALLED = { prestador: 'prestador', tomador: 'tomador', intermediario: 'intermediário' } as const;
+
+/** The intermediary stands in the document alone: few notes have one, and few events ask. */
+function partesOf({ prestador_cpf_cnpj, tomador_cpf_cnpj, nfse }: NotaForEvento): PartesDaNota {
+  const [, intermediario] = /<interm><(?:CNPJ|CPF)>([^<]+)</.exec(nfse.toString('utf8')) ?? [];
+  return { prestador: prestador_cpf_cnpj, tomador: tomador_cpf_cnpj ?? undefined, intermediario };
+}
+
+// Rehearsals of the sandbox.
+
+/** The header, or the reason that the event gives; in production neither means anything. */
+function simulacaoOf(
+  { ambiente }: Municipio,
+  { campos }: PedidoEvento,
+  header: string | undefined,
+): { readonly simular: string | undefined; readonly avisos: readonly Aviso[] } {
+  if (AMBIENTES[ambiente].transmits) return { simular: undefined, avisos: [] };
+  const text = [header, ...Object.values(campos)].filter((part) => part !== undefined).join(' ');
+  const { simulacao, problemas } = readSimular(text);
+  return {
+    simular: simulacao && simularText(simulacao),
+    avisos: problemas.map((mensagem) => ({ codigo: 'E0002', xpath: '', campo: SIMULAR_HEADER, mensagem })),
+  };
+}
+
+function isSome(faults: readonly Fault[]): faults is readonly [Fault, ...Fault[]] {
+  return faults.length > 0;
+}

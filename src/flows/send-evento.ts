@@ -1,0 +1,230 @@
+/**
+ * Announce, sign, send, settle: what the worker does with the due events of one tenant.
+ *
+ * As with notas (`deliver.ts`): claiming commits the announcement, an event found already announced is asked about before it
+ * is sent again, and settling writes only what still carries our claim. What differs is that an event has a budget of
+ * retries for failures of its own (D-52), and that it never goes before its note.
+ */
+import type { AdnErro, AdnKnowledge, EventoAnswer, EventoToShare } from '../adn/adn.ts';
+import { type Signer, signatureElement, signatureValueOf } from '../documents/signing.ts';
+import { type ErrosAdn, sanitized } from '../fiscal/erros-adn.ts';
+import { type EventoMove, type EventoTrigger, eventoMove, falhaAfter, standsOnNota } from '../fiscal/evento.ts';
+import { eventoId, signedPartOfEvento, withEventoSignature } from '../fiscal/layout/evento.ts';
+import { tipoByCodigo } from '../fiscal/tipos-evento.ts';
+import type { ClaimedEvento, EventoOnNota, EventoSettlement } from '../store/eventos.ts';
+import type { Municipio } from '../store/municipios.ts';
+import type { Recebida } from '../store/recepcoes.ts';
+import { backoff, type Delivered, LEASE_MS, MISCONFIGURED_PAUSE_MS } from './deliver.ts';
+import { naNota } from './register-evento.ts';
+import type { World } from './world.ts';
+
+/** A wake-up by the note's authorisation may be lost with whoever should give it; this look catches what it left (D-51). */
+const POLL_MS = 60_000;
+/** Events of one claim: each is a question of its own where the national environment takes them one by one. */
+const BATCH_MAX = 100;
+
+const NOTHING: Delivered = { delivered: 0, isFull: false, pauseMs: 0 };
+
+/** Delivers one batch of events of a tenant. Why nothing is sent is told by the notas' delivery, which meets it too. */
+export async function deliverEventos(world: World, municipio: Municipio): Promise<Delivered> {
+  const { tenant } = municipio;
+  const transmission = await world.transmission(municipio);
+  if ('problem' in transmission) {
+    world.log.error({ tenant, problem: transmission.problem }, 'os eventos não podem ser transmitidos e esperam');
+    return { ...NOTHING, pauseMs: MISCONFIGURED_PAUSE_MS };
+  }
+  const { adn, signer } = transmission;
+  // While the environment is unreachable nothing is announced, sent or counted (D-52).
+  const pauseMs = adn.pauseMs();
+  if (pauseMs > 0) return { ...NOTHING, pauseMs };
+  const now = world.now();
+  const max = Math.min(adn.batchMax, BATCH_MAX);
+  const { token, eventos, moved } = await world.store.claimEventos(tenant, now, now + LEASE_MS, now + POLL_MS, max);
+  if (eventos.length === 0) return { delivered: 0, isFull: moved === max, pauseMs: 0 };
+
+  const documents = adn.wantsDocuments
+    ? await signedDocuments(world, tenant, eventos, signer)
+    : new Map<string, Signed>();
+  const announced = eventos.filter(({ found }) => found === 'enviado' || found === 'erro');
+  const known =
+    announced.length === 0 ? new Map<string, AdnKnowledge>() : await adn.findEventos(tenant, announced.map(asked));
+
+  const answers = new Map<string, EventoAnswer>();
+  for (const evento of announced) {
+    const knowledge = known.get(idOf(evento));
+    if (knowledge?.kind === 'known') answers.set(idOf(evento), { kind: 'accepted', nsu: knowledge.nsu });
+    else if (knowledge?.kind === 'unavailable') answers.set(idOf(evento), knowledge);
+  }
+  const toSend = eventos.filter((evento) => !answers.has(idOf(evento)));
+  if (toSend.length > 0) {
+    const onNotas = await world.store.eventosOnNotas(tenant, [...new Set(toSend.map(({ nota }) => nota))]);
+    const shared = await adn.shareEventos(
+      tenant,
+      toSend.map((evento) => toShare(evento, documents.get(evento.id)?.xml, onNotas.get(evento.nota) ?? [])),
+    );
+    for (const [id, answer] of shared) answers.set(id, answer);
+    await askAboutTaken(world, municipio, adn, toSend, answers);
+  }
+
+  const settled = world.now();
+  const isOpen = adn.pauseMs() > 0;
+  const settlements = eventos.map((evento) =>
+    settlementOf(world, evento, answers.get(idOf(evento)), documents.get(evento.id), settled, isOpen),
+  );
+  const written = await world.store.settleEventos(tenant, token, settled, settlements);
+  if (written < settlements.length) {
+    world.log.warn(
+      { tenant, lost: settlements.length - written },
+      'respostas de eventos não gravadas: o prazo da reserva havia acabado; os eventos são retomados',
+    );
+  }
+  const misconfigured = [...answers.values()].find(({ kind }) => kind === 'misconfigured');
+  if (misconfigured !== undefined && 'why' in misconfigured) {
+    world.log.error({ tenant, problem: misconfigured.why }, 'o ADN não aceita os documentos do município');
+  }
+  return {
+    delivered: eventos.length,
+    isFull: moved === max,
+    pauseMs: misconfigured === undefined ? 0 : MISCONFIGURED_PAUSE_MS,
+  };
+}
+
+/** E1805: the environment has an event of that `Id`. Whether it is this one is asked, not assumed. */
+async function askAboutTaken(
+  world: World,
+  { tenant }: Municipio,
+  adn: Extract<Awaited<ReturnType<World['transmission']>>, { adn: unknown }>['adn'],
+  sent: readonly ClaimedEvento[],
+  answers: Map<string, EventoAnswer>,
+): Promise<void> {
+  const taken = sent.filter((evento) => answers.get(idOf(evento))?.kind === 'already_there');
+  if (taken.length === 0) return;
+  const known = await adn.findEventos(tenant, taken.map(asked));
+  for (const evento of taken) {
+    const knowledge = known.get(idOf(evento));
+    if (knowledge?.kind === 'known') answers.set(idOf(evento), { kind: 'accepted', nsu: knowledge.nsu });
+    else world.log.warn({ tenant, evento: evento.id }, 'o ADN diz ter um evento que não mostra');
+  }
+}
+
+function idOf({ chave_acesso, codigo_tipo_evento, numero_sequencial }: ClaimedEvento): string {
+  return eventoId(chave_acesso, codigo_tipo_evento, numero_sequencial);
+}
+
+function asked(evento: ClaimedEvento): Parameters<EventoAsk>[1][number] {
+  return { id: idOf(evento), chave_acesso: evento.chave_acesso, ...rehearsalOf(evento) };
+}
+
+type EventoAsk = Extract<Awaited<ReturnType<World['transmission']>>, { adn: unknown }>['adn']['findEventos'];
+
+function rehearsalOf({ simular, criado_em }: ClaimedEvento): { simular?: string; criado?: number } {
+  return simular === null ? {} : { simular, criado: criado_em.getTime() };
+}
+
+function toShare(evento: ClaimedEvento, xml: Uint8Array | undefined, onNota: readonly EventoOnNota[]): EventoToShare {
+  const standing = onNota.filter(({ id, estado, codigo_tipo_evento }) => {
+    const tipo = tipoByCodigo(codigo_tipo_evento);
+    return id !== evento.id && tipo !== undefined && standsOnNota(estado, tipo);
+  });
+  return {
+    id: idOf(evento),
+    chave_acesso: evento.chave_acesso,
+    xml,
+    evento: naNota(evento),
+    naNota: standing.map(naNota),
+    ...rehearsalOf(evento),
+  };
+}
+
+type Signed = { readonly xml: Buffer; readonly assinatura: Recebida['assinatura'] };
+
+async function signedDocuments(
+  world: World,
+  tenant: string,
+  eventos: readonly ClaimedEvento[],
+  signer: Signer | undefined,
+): Promise<Map<string, Signed>> {
+  const ids = eventos.map(({ id }) => id);
+  const documents = new Map<string, Signed>();
+  for (const [id, xml] of await world.store.eventoXmlOf(tenant, ids)) {
+    documents.set(id, signer === undefined ? { xml: Buffer.from(xml), assinatura: undefined } : signed(xml, signer));
+  }
+  return documents;
+}
+
+function signed(xml: string, signer: Signer): Signed {
+  const { canonical, id } = signedPartOfEvento(xml);
+  const valor = signatureValueOf(canonical, id, signer);
+  const certificado = signer.certificate.der;
+  const element = signatureElement(canonical, id, { value: valor, certificate: certificado });
+  return { xml: Buffer.from(withEventoSignature(xml, element), 'utf8'), assinatura: { valor, certificado } };
+}
+
+function settlementOf(
+  world: World,
+  evento: ClaimedEvento,
+  answer: EventoAnswer | undefined,
+  document: Signed | undefined,
+  now: number,
+  isOpen: boolean,
+): EventoSettlement {
+  const settle = (on: EventoTrigger, more: Omit<EventoSettlement, 'id' | 'move' | 'dueAt'> = {}): EventoSettlement => {
+    const move = moveFromSent(on);
+    return { id: evento.id, move, dueAt: dueOf(world, evento, move, now), ...more };
+  };
+  switch (answer?.kind) {
+    case 'accepted':
+      return settle('conclusao', {
+        mensagem_retorno: 'Evento registrado.',
+        recebida: { nsu: answer.nsu, assinatura: document?.assinatura },
+      });
+    case 'refused':
+      return settle('recusa', told(answer.erros));
+    case 'note_unknown':
+      return settle('nota_desconhecida', told(answer.erros));
+    case 'not_taken_here':
+      return settle('dispensa', told(answer.erros));
+    case 'not_understood':
+      return settle('incompreensao', { ...told(answer.erros), mensagem_retorno: answer.why });
+    case 'misconfigured':
+      return { ...settle('adiamento', { mensagem_retorno: answer.why }), dueAt: now + MISCONFIGURED_PAUSE_MS };
+    case 'unavailable':
+      // It was not taken. Of the environment as a whole that counts for nobody; so does a time that it has named itself.
+      if (answer.at !== undefined) return { ...settle('adiamento'), dueAt: Math.max(answer.at, now + 1) };
+      return isOpen ? settle('adiamento') : settle('adiamento', { mensagem_retorno: answer.why });
+    case 'already_there':
+      return settle(falhaAfter(evento.reprocessamentos_count), told(answer.erros));
+    default:
+      return settle(falhaAfter(evento.reprocessamentos_count), {
+        mensagem_retorno: answer?.why ?? 'o ADN não disse o que foi feito do evento',
+      });
+  }
+}
+
+/** Every outcome is a move from `enviado`, because claiming announced the sending. */
+function moveFromSent(on: EventoTrigger): EventoMove {
+  const move = eventoMove('enviado', on);
+  if (move === undefined) throw new Error(`the event machine has no move ${on} from enviado`);
+  return move;
+}
+
+function dueOf(world: World, evento: ClaimedEvento, { due }: EventoMove, now: number): number | undefined {
+  switch (due) {
+    case 'never':
+      return undefined;
+    case 'poll':
+      return now + POLL_MS;
+    default:
+      return now + backoff(world, evento.tentativas);
+  }
+}
+
+/** Code and words of the first reason, and all of them as they may be kept and shown. */
+function told(erros: readonly AdnErro[]): Pick<EventoSettlement, 'codigo_retorno' | 'mensagem_retorno' | 'erros_adn'> {
+  const [first] = erros;
+  return {
+    codigo_retorno: first?.codigo,
+    mensagem_retorno: first && `${first.descricao}${first.complemento ? ` (${first.complemento})` : ''}`,
+    erros_adn: erros.length === 0 ? null : (sanitized({ erros }) as ErrosAdn | null),
+  };
+}
