@@ -4,7 +4,7 @@
  * Claiming commits the announcement. A nota found already announced may have arrived: the ADN is asked about it first,
  * and it is sent again only when the ADN does not know it. Settling writes only what still carries our claim.
  */
-import type { AdnAnswer, AdnErro, AdnKnowledge } from '../adn/adn.ts';
+import type { AdnAnswer, AdnErro, AdnKnowledge, ToSimulate } from '../adn/adn.ts';
 import { checkSignature, NFSE_PROFILE } from '../documents/signed.ts';
 import { type Signer, signatureElement, signatureValueOf } from '../documents/signing.ts';
 import { readXml } from '../documents/xml.ts';
@@ -51,7 +51,16 @@ export async function deliverNotas(world: World, municipio: Municipio): Promise<
 
   const announced = claim.notas.filter((nota) => nota.found === 'transmitida');
   const [known, documents] = await Promise.all([
-    announced.length === 0 ? new Map<string, AdnKnowledge>() : adn.find(tenant, announced),
+    announced.length === 0
+      ? new Map<string, AdnKnowledge>()
+      : adn.find(
+          tenant,
+          announced.map((nota) => ({
+            chave_acesso: nota.chave_acesso,
+            nsu_antes: nota.nsu_antes,
+            ...rehearsalOf(nota),
+          })),
+        ),
     adn.wantsDocuments ? signedDocuments(world, tenant, claim.notas, signer) : new Map<string, Signed>(),
   ]);
 
@@ -74,7 +83,11 @@ export async function deliverNotas(world: World, municipio: Municipio): Promise<
   if (toSend.length > 0) {
     const shared = await adn.share(
       tenant,
-      toSend.map(({ id, chave_acesso }) => ({ chave_acesso, xml: documents.get(id)?.xml })),
+      toSend.map((nota) => ({
+        chave_acesso: nota.chave_acesso,
+        xml: documents.get(nota.id)?.xml,
+        ...rehearsalOf(nota),
+      })),
     );
     for (const [chave, answer] of shared) answers.set(chave, answer);
   }
@@ -105,6 +118,11 @@ export async function deliverNotas(world: World, municipio: Municipio): Promise<
     isFull: claim.notas.length === adn.batchMax,
     pauseMs: misconfigured === undefined ? 0 : MISCONFIGURED_PAUSE_MS,
   };
+}
+
+/** What the sandbox was asked to play with a nota (D-60), and since when. */
+function rehearsalOf({ simular, data_emissao }: ClaimedNota): ToSimulate {
+  return simular === null ? {} : { simular, criado: data_emissao.getTime() };
 }
 
 /** Another municipality may have found it out: this one was not told why. */
@@ -194,6 +212,9 @@ function settlementOf(world: World, nota: ClaimedNota, answer: AdnAnswer | undef
       return settle('recusa', reasonOf(answer.erros), undefined);
     case 'misconfigured':
       return settle('adiamento', undefined, now + MISCONFIGURED_PAUSE_MS);
+    case 'unavailable':
+      if (answer.at !== undefined) return settle('adiamento', undefined, Math.max(answer.at, now + 1));
+      return settle('adiamento', undefined, now + backoff(world, nota.tentativas));
     default:
       return settle('adiamento', undefined, now + backoff(world, nota.tentativas));
   }

@@ -18,6 +18,7 @@ import { isoMoment, momentIn } from '../fiscal/moment.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { DpsHolder, Issuance, NotaNova } from '../store/notas.ts';
 import { gatherFacts, zoneOf } from './gather-facts.ts';
+import { rehearsalIn } from './rehearsal.ts';
 import { isJson, openDps, placedIn, type SentDps } from './sent-dps.ts';
 import type { World } from './world.ts';
 
@@ -85,13 +86,14 @@ async function accept(world: World, municipio: Municipio, sent: SentDps): Promis
   if (faults.length > 0) return refusalOf(placed(faults))!;
   const judged = judge(dps, facts, declarado);
   if ('faults' in judged) return refusalOf(placed(judged.faults))!;
-  const remarks = [...signature.avisos, ...unnumberedRemark(municipio, dps), ...judged.avisos];
+  const rehearsal = rehearsalIn(municipio, [sent.simular, dps.serv.infoCompl?.xInfComp]);
+  const remarks = [...rehearsal.avisos, ...signature.avisos, ...unnumberedRemark(municipio, dps), ...judged.avisos];
   return {
     dps,
     idSent: sent.kind === 'xml' ? read.id : undefined,
     prestador: facts.prestador.documento,
     novoPrestador,
-    complete: completion(world, municipio, { dps, facts, judged, instant, sent }),
+    complete: completion(world, municipio, { dps, facts, judged, instant, sent, simular: rehearsal.simular }),
     avisos: remarks.length === 0 ? remarks : placed(remarks),
   };
 }
@@ -117,11 +119,12 @@ type Material = {
   readonly judged: Judged;
   readonly instant: number;
   readonly sent: SentDps;
+  readonly simular: string | undefined;
 };
 
 /** What turns numbers into the row and the document; it runs inside the storing transaction. */
 function completion(world: World, municipio: Municipio, material: Material): Issuance['complete'] {
-  const { dps, facts, judged, instant, sent } = material;
+  const { dps, facts, judged, instant, sent, simular } = material;
   const moment = momentIn(zoneOf(municipio.codigoIbge ?? dps.cLocEmi), instant);
   const { amounts } = judged;
   const random = world.randomDigits(9);
@@ -165,6 +168,7 @@ function completion(world: World, municipio: Municipio, material: Material): Iss
       recebido: sent.body,
       recebido_assinatura: sent.kind === 'json' ? sent.assinatura : undefined,
       nfse: composeNfse(dps, facts, judged, numbered),
+      simular,
     };
     return nota;
   };

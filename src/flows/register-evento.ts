@@ -15,13 +15,13 @@ import type { Aviso, Fault } from '../fiscal/fault.ts';
 import { writeEvento } from '../fiscal/layout/evento.ts';
 import { isoMoment, momentIn } from '../fiscal/moment.ts';
 import { judgeAutor, type PartesDaNota, type PedidoEvento, readPedido } from '../fiscal/pedido-evento.ts';
-import { readSimular, SIMULAR_HEADER, simularText } from '../fiscal/simular.ts';
 import { type TipoEvento, tipoByCodigo } from '../fiscal/tipos-evento.ts';
 import type { EventoNovo, EventoOnNota, NotaForEvento, RegisterResult } from '../store/eventos.ts';
 import type { Municipio } from '../store/municipios.ts';
 import { type EventoPublico, publicEvento } from './evento-queries.ts';
 import { zoneOf } from './gather-facts.ts';
 import { wholeSecond } from './issue-nota.ts';
+import { rehearsalIn } from './rehearsal.ts';
 import { verifyEvento } from './verify-dps.ts';
 import type { World } from './world.ts';
 
@@ -65,7 +65,7 @@ export async function registerEvento(
   const party = signature.ofParty(judged.autor, CALLED[pedido.tipo.autor ?? 'prestador']);
   if (isSome(party.faults)) return { faults: party.faults };
 
-  const rehearsal = simulacaoOf(municipio, pedido, sent.simular);
+  const rehearsal = rehearsalIn(municipio, [sent.simular, ...Object.values(pedido.campos)]);
   const registered = await register(world, municipio, nota, pedido, {
     autor: judged.autor,
     received,
@@ -265,23 +265,6 @@ const CALLED = { prestador: 'prestador', tomador: 'tomador', intermediario: 'int
 function partesOf({ prestador_cpf_cnpj, tomador_cpf_cnpj, nfse }: NotaForEvento): PartesDaNota {
   const [, intermediario] = /<interm><(?:CNPJ|CPF)>([^<]+)</.exec(nfse.toString('utf8')) ?? [];
   return { prestador: prestador_cpf_cnpj, tomador: tomador_cpf_cnpj ?? undefined, intermediario };
-}
-
-// Rehearsals of the sandbox.
-
-/** The header, or the reason that the event gives; in production neither means anything. */
-function simulacaoOf(
-  { ambiente }: Municipio,
-  { campos }: PedidoEvento,
-  header: string | undefined,
-): { readonly simular: string | undefined; readonly avisos: readonly Aviso[] } {
-  if (AMBIENTES[ambiente].transmits) return { simular: undefined, avisos: [] };
-  const text = [header, ...Object.values(campos)].filter((part) => part !== undefined).join(' ');
-  const { simulacao, problemas } = readSimular(text);
-  return {
-    simular: simulacao && simularText(simulacao),
-    avisos: problemas.map((mensagem) => ({ codigo: 'E0002', xpath: '', campo: SIMULAR_HEADER, mensagem })),
-  };
 }
 
 function isSome(faults: readonly Fault[]): faults is readonly [Fault, ...Fault[]] {

@@ -16,14 +16,18 @@ import type { World } from './world.ts';
 
 export { DPS_SIGNATURE_HEADER } from './verify-dps.ts';
 
-export type SentDps =
+export type SentDps = {
+  /** Value of `X-NFSe-Simular`, which the sandbox alone reads (D-60). */
+  readonly simular?: string | undefined;
+} & (
   | { readonly kind: 'xml'; readonly body: Uint8Array }
   | {
       readonly kind: 'json';
       readonly body: Uint8Array;
       /** Value of the signature header, as it came. */
       readonly assinatura: string | undefined;
-    };
+    }
+);
 
 /** Faults, or the remarks of the sandbox. */
 export type SignatureVerdict = { readonly faults: readonly Fault[] } | { readonly avisos: readonly Aviso[] };

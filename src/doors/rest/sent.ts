@@ -1,11 +1,13 @@
 /** A DPS as a request brings it: XML, or JSON with its signature in a header. */
+import { SIMULAR_HEADER } from '../../fiscal/simular.ts';
 import { DPS_SIGNATURE_HEADER, type SentDps } from '../../flows/sent-dps.ts';
 import { mediaTypeOf } from './content.ts';
 import type { Call } from './routes.ts';
 
 export function sentIn({ headers, body }: Pick<Call, 'headers' | 'body'>): SentDps {
-  if (mediaTypeOf(headers) !== 'application/json') return { kind: 'xml', body };
-  return { kind: 'json', body, assinatura: headerOf({ headers }, DPS_SIGNATURE_HEADER) };
+  const simular = headerOf({ headers }, SIMULAR_HEADER);
+  if (mediaTypeOf(headers) !== 'application/json') return { kind: 'xml', body, simular };
+  return { kind: 'json', body, simular, assinatura: headerOf({ headers }, DPS_SIGNATURE_HEADER) };
 }
 
 /** A header that should come once, however often it came. */
