@@ -229,6 +229,10 @@ describe('the groups', () => {
       E1305: 'issqn',
       E0686: 'federais',
       E802: 'ibscbs',
+      E302: 'eventos',
+      E0840: 'eventos',
+      E1310: 'eventos',
+      E9016: 'eventos',
     };
     for (const [codigo, id] of Object.entries(wanted)) assert.equal(idOf(codigo), id, codigo);
   });

@@ -278,8 +278,8 @@ export const ROUTES: readonly Route[] = [
       headers: ['Location'],
       codes: [
         ...['E003', 'E9002', 'E9003', 'E9006', 'E9007', 'E9016', 'E301', 'E601', 'E002', 'E0001', 'E0002', 'E0003'],
-        ...['E0010', 'E203', 'E302', 'E703', 'E1310', 'E1831'],
-        ...EVENTOS.map(({ codigo }) => codigo).filter((codigo) => codigo !== 'E302' && codigo !== 'E1831'),
+        ...['E0010', 'E203', 'E302', 'E703'],
+        ...EVENTOS.map(({ codigo }) => codigo),
       ],
       missCost: 1,
       handle,

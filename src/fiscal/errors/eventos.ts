@@ -132,6 +132,28 @@ export const EVENTOS: readonly Row[] = aboutTheDocument([
     'Consulte os eventos da nota: uma nota tem no máximo uma anulação.',
   ),
   {
+    codigo: 'E1310',
+    mensagem: 'A nota indicada não é a substituta desta',
+    significado:
+      'Um cancelamento por substituição diz qual nota substitui a cancelada, e as duas têm de se apontar: chave_acesso_substituta é de uma nota deste município, autorizada ou à espera da autorização, cuja DPS traz em subst/chSubstda a chave da nota cancelada. A indicada não existe aqui, foi recusada ou cancelada, é a própria nota, não substitui nenhuma ou substitui outra; a mensagem diz qual dos casos.',
+    comoResolver:
+      'Emita primeiro a substituta, com o grupo subst e em subst/chSubstda a chave da nota que se cancela; depois registre o evento na nota antiga, com a chave da nova em chave_acesso_substituta.',
+    origem: 'Anexo I, E1310; decisão D-54',
+    nacional:
+      'No padrão nacional E1310 recusa a nota substituta, quando o evento da nota substituída não traz a chave dela.',
+  },
+  {
+    codigo: 'E1831',
+    mensagem: 'A nota do evento foi recusada pelo ADN',
+    significado:
+      'O ADN recusou a nota, e ela não tem efeito: não há o que cancelar, confirmar nem rejeitar. O protocolo da nota está rejeitado, e o motivo está na mensagem_retorno dele. Uma nota que ainda espera a autorização recebe eventos; eles seguem depois dela.',
+    comoResolver:
+      'Corrija o que o ADN recusou e emita de novo: a série e o número da DPS recusada estão livres. O evento se registra na nota nova.',
+    origem: 'Anexo II, E1831; decisões D-20 e D-51',
+    nacional:
+      'O ADN responde E1831 também enquanto não conhece a nota; o serviço não o repassa como recusa, e o evento fica em aguardando_autorizacao_nota.',
+  },
+  {
     codigo: 'E1833',
     mensagem: 'A parte já se manifestou sobre a nota',
     significado:

@@ -60,7 +60,8 @@ const HEADINGS = [
 
 const REQUISICAO = codesOf(SERVICO);
 const DE_ASSINATURA = codesOf(ASSINATURA);
-const DE_EVENTOS = codesOf(EVENTOS);
+/** The national rules of events, and the two codes that the specification gives to nothing else. */
+const DE_EVENTOS = new Set([...codesOf(EVENTOS), 'E302', 'E9016']);
 /** Codes of any element, or of the document as a whole, whatever single rules answer with them too. */
 const ESTRUTURA = new Set([
   'E002',
@@ -93,8 +94,8 @@ export function groupsOf<Error extends PublicError>(
 function headingOf(error: PublicError, fields: readonly string[]): string {
   const { codigo, regras } = error;
   if (ESTRUTURA.has(codigo)) return 'estrutura';
-  if (DE_ASSINATURA.has(codigo)) return 'assinatura';
   if (DE_EVENTOS.has(codigo)) return 'eventos';
+  if (DE_ASSINATURA.has(codigo)) return 'assinatura';
   if (REQUISICAO.has(codigo) && !PLACED.has(codigo)) return 'requisicao';
   const [first] = [...(codigo in PLACES ? [PLACES[codigo]!] : []), ...regras.map(({ at }) => at), ...fields];
   return first === undefined ? 'estrutura' : headingAt(first);

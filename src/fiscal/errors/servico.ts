@@ -124,8 +124,9 @@ export const SERVICO: readonly Row[] = [
     status: 404,
     mensagem: 'Não há nota com esta chave de acesso',
     significado:
-      'Nenhuma nota deste município tem a chave do endereço; campo vale chave_acesso. As notas do ambiente de integração e as de produção são procuradas cada uma no seu endereço.',
-    comoResolver: 'Confira as 50 posições da chave e o município, o primeiro segmento do endereço.',
+      'Nenhuma nota deste município tem a chave do endereço; campo vale chave_acesso. As notas do ambiente de integração e as de produção são procuradas cada uma no seu endereço. Também responde assim a consulta de um evento que a nota não tem, com campo num_seq_evento.',
+    comoResolver:
+      'Confira as 50 posições da chave e o município, o primeiro segmento do endereço. Os eventos que a nota tem estão em /eventos, abaixo do endereço da nota.',
     transitorio: false,
     origem: 'Especificação, Errors: E301; decisão D-42',
   },
@@ -201,9 +202,9 @@ export const SERVICO: readonly Row[] = [
   {
     codigo: 'E601',
     status: 404,
-    mensagem: 'Não encontrado: endereço, município, protocolo ou DPS',
+    mensagem: 'Não encontrado: endereço, município, protocolo, DPS ou tipo de evento',
     significado:
-      'O endereço não existe, o primeiro segmento não é de nenhum município atendido, ou não há nota com o protocolo ou o identificador de DPS pedido. campo diz qual: municipio, numero_protocolo ou id.',
+      'O endereço não existe, o primeiro segmento não é de nenhum município atendido, não há nota com o protocolo ou o identificador de DPS pedido, ou não há tipo de evento com o nome do endereço. campo diz qual: municipio, numero_protocolo, id ou tipo_evento.',
     comoResolver:
       'Confira o endereço desde o começo: município, caminho e identificador. O ambiente de integração responde em /integracao.',
     transitorio: false,
@@ -215,7 +216,7 @@ export const SERVICO: readonly Row[] = [
     statuses: [503, 429, 409],
     mensagem: 'O serviço não pode atender agora',
     significado:
-      'A requisição não foi processada por um motivo passageiro: excesso de requisições (429), serviço iniciando, sobrecarregado ou sem banco de dados (503), ou outra operação sobre o mesmo recurso ainda em andamento (409).',
+      'A requisição não foi processada por um motivo passageiro: excesso de requisições (429), serviço iniciando, sobrecarregado ou sem banco de dados (503), ou outra operação sobre o mesmo recurso ainda em andamento (409), como o registro de outro evento do mesmo tipo na nota no mesmo instante.',
     comoResolver:
       'Espere o que diz Retry-After e envie de novo, com intervalos crescentes. Se ficou a dúvida de uma emissão ter sido gravada, reenvie com a mesma série e o mesmo número: se ela existe, a resposta é E0014 com a chave.',
     transitorio: true,
