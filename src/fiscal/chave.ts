@@ -45,6 +45,7 @@ const NNFSE_WIDTH = 13;
 const SERIE_WIDTH = 5;
 const NDPS_WIDTH = 15;
 
+const CHAVE_LENGTH = 50;
 /** Length of the key of an NF-e (Manual de Orientação do Contribuinte), which letters of a CNPJ do not change. */
 const CHAVE_NFE_LENGTH = 44;
 
@@ -139,6 +140,19 @@ export function parseChave(chave: string): Chave | undefined {
     codigo: codigo!,
     dv: dv!,
   };
+}
+
+/** Why a text is no key, a sentence in Portuguese; undefined when it is one, of whatever note. */
+export function whyNoChave(text: string): string | undefined {
+  if (text.length !== CHAVE_LENGTH) {
+    return `A chave de acesso tem ${CHAVE_LENGTH} posições; a que veio tem ${text.length}. Confira se foi copiada inteira.`;
+  }
+  if (parseChave(text) !== undefined) return undefined;
+  const first49 = text.slice(0, CHAVE_LENGTH - 1);
+  if (/^[0-9A-Z]{49}$/.test(first49) && chaveDigit(first49) !== text.at(-1)) {
+    return 'O dígito verificador da chave de acesso, a última posição, não confere: há posição trocada ou errada na chave.';
+  }
+  return 'O texto enviado não tem a forma de uma chave de acesso: 50 posições, só algarismos (letras maiúsculas, só no CNPJ).';
 }
 
 /** Whether the 44 positions of the key of an NF-e or NFC-e end in their check digit; nothing else of it is looked at. */

@@ -20,7 +20,7 @@ import {
   tipoBySlug,
 } from './tipos-evento.ts';
 
-/** Through which door a request comes: that of the integrators takes no type by office (E9016). */
+/** Through which door a request comes: that of the integrators takes no type by office (E9016), that of the municipality no other. */
 export type CanalEvento = 'integrador' | 'municipio';
 
 export type PedidoEvento = {
@@ -101,7 +101,7 @@ function found(status: Found['status'], fault: Fault, offset: number): Found {
 // The type.
 
 function slugsOf(canal: CanalEvento): readonly string[] {
-  return TIPOS_EVENTO.filter(({ porOficio }) => canal === 'municipio' || !porOficio).map(({ slug }) => slug);
+  return TIPOS_EVENTO.filter(({ porOficio }) => porOficio === (canal === 'municipio')).map(({ slug }) => slug);
 }
 
 function readTipo(
@@ -138,6 +138,11 @@ function readTipo(
   if (tipo.porOficio && canal === 'integrador') {
     const mensagem = `O evento ${tipo.slug} (${tipo.codigo}) é registrado pela prefeitura, de ofício, e não por este canal. Procure a prefeitura.`;
     return { found: found(401, fault('E9016', mensagem, { encontrado: tipo.slug }), value.offset) };
+  }
+  if (!tipo.porOficio && canal === 'municipio') {
+    const parte = CALLED[tipo.autor ?? 'prestador'];
+    const mensagem = `O evento ${tipo.slug} (${tipo.codigo}) é registrado pelo ${parte} da nota, e não pela prefeitura, que registra os de ofício.`;
+    return { found: found(422, fault('E0002', mensagem, { encontrado: tipo.slug }), value.offset) };
   }
   return { tipo };
 }

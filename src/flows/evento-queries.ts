@@ -68,9 +68,12 @@ export function publicEvento(row: EventoRow, now: number): EventoPublico {
   };
 }
 
+/** What a reading touches: also of a command, beside the service. */
+type QueryWorld = Pick<World, 'store' | 'now'>;
+
 /** Events of a note, newest first; undefined when there is no such note. */
 export async function eventosOfNota(
-  world: World,
+  world: QueryWorld,
   { tenant }: Municipio,
   chave: string,
 ): Promise<readonly EventoPublico[] | undefined> {
@@ -81,7 +84,7 @@ export async function eventosOfNota(
 
 /** Events of one type, by their sequence; undefined when there is no such note. */
 export async function eventosOfTipo(
-  world: World,
+  world: QueryWorld,
   { tenant }: Municipio,
   chave: string,
   { codigo }: TipoEvento,
@@ -93,7 +96,7 @@ export async function eventosOfTipo(
 
 /** One event; what is missing when there is none: the note, or the event on it. */
 export async function eventoOfNota(
-  world: World,
+  world: QueryWorld,
   { tenant }: Municipio,
   chave: string,
   { codigo }: TipoEvento,
@@ -105,7 +108,7 @@ export async function eventoOfNota(
   return row === undefined ? 'no_evento' : publicEvento(row, world.now());
 }
 
-function shown(world: World, rows: readonly EventoRow[]): readonly EventoPublico[] {
+function shown(world: QueryWorld, rows: readonly EventoRow[]): readonly EventoPublico[] {
   const now = world.now();
   return rows.map((row) => publicEvento(row, now));
 }

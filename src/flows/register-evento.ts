@@ -77,6 +77,9 @@ export async function registerEvento(
   return { ...registered, avisos: [...signature.avisos, ...party.avisos, ...rehearsal.avisos] };
 }
 
+/** What registering touches once it is known who asks. */
+export type RegisterWorld = Pick<World, 'store' | 'now' | 'wake'>;
+
 export type PedidoDeOficio = {
   readonly pedido: PedidoEvento;
   /** CNPJ of the municipality. */
@@ -85,7 +88,7 @@ export type PedidoDeOficio = {
 
 /** Registers what the municipality itself asks for (D-50): unsigned by a party, since it is its own author. */
 export async function registerEventoDeOficio(
-  world: World,
+  world: RegisterWorld,
   municipio: Municipio,
   named: NotaNamed,
   { pedido, municipio: cnpj }: PedidoDeOficio,
@@ -105,7 +108,7 @@ type Origin = Pick<EventoNovo, 'recebido' | 'recebido_assinatura' | 'autor'> & {
 };
 
 async function register(
-  world: World,
+  world: RegisterWorld,
   municipio: Municipio,
   nota: NotaForEvento,
   { tipo, campos }: PedidoEvento,
@@ -167,7 +170,7 @@ function standing(
 
 /** The reference of a replacement is checked both ways: the substitute must say in its own DPS whom it replaces. */
 async function substitution(
-  world: World,
+  world: Pick<World, 'store'>,
   { tenant }: Municipio,
   nota: NotaForEvento,
   { codigo }: TipoEvento,
