@@ -224,6 +224,38 @@ describe('the route table', () => {
     },
     'GET /api/v1/nfse/protocolo/:numero_protocolo': (fields) => byProtocolo('nfse/protocolo', fields),
     'GET /api/v1/nfse/v101/protocolo/:numero_protocolo': (fields) => byProtocolo('nfse/v101/protocolo', fields),
+    'POST /api/v1/nfse/:chave_acesso/eventos': (fields) =>
+      registering(({ chave_acesso }) => `nfse/${chave_acesso}/eventos`, fields),
+    'POST /api/v1/nfse/protocolo/:numero_protocolo/eventos': (fields) =>
+      registering(({ numero_protocolo }) => `nfse/protocolo/${numero_protocolo}/eventos`, fields),
+    'GET /api/v1/nfse/:chave_acesso/eventos': async (fields) => {
+      const chave = await manifested();
+      const answer = await request(address, `${API}/nfse/${chave}/eventos`);
+      assert.equal(answer.status, 200);
+      assert.deepEqual(Object.keys(answer.body), fields);
+      assert.deepEqual([answer.body.total, answer.body.status], [2, 'OK']);
+      assert.deepEqual(
+        answer.body.eventos.map(({ tipo_evento }: { tipo_evento: string }) => tipo_evento),
+        ['confirmacao_tomador', 'confirmacao_prestador'],
+      );
+    },
+    'GET /api/v1/nfse/:chave_acesso/eventos/:tipo_evento': async (fields) => {
+      const chave = await manifested();
+      const answer = await request(address, `${API}/nfse/${chave}/eventos/confirmacao_tomador`);
+      assert.equal(answer.status, 200);
+      assert.deepEqual(Object.keys(answer.body), fields);
+      const { total, tipo_evento, eventos, status } = answer.body;
+      assert.deepEqual([total, tipo_evento, eventos.length, status], [1, 'confirmacao_tomador', 1, 'OK']);
+      assert.equal(eventos[0].codigo_tipo_evento, '203202');
+    },
+    'GET /api/v1/nfse/:chave_acesso/eventos/:tipo_evento/:num_seq_evento': async (fields) => {
+      const chave = await manifested();
+      const answer = await request(address, `${API}/nfse/${chave}/eventos/confirmacao_tomador/1`);
+      assert.equal(answer.status, 200);
+      assert.deepEqual(Object.keys(answer.body), fields);
+      assert.equal(answer.body.status, 'OK');
+      assert.deepEqual([answer.body.evento.chave_acesso, answer.body.evento.numero_sequencial], [chave, 1]);
+    },
     'GET /api/v1/dps/:id': async (fields) => {
       const { body, idDps } = await issued();
       const answer = await request(address, `${API}/dps/${idDps}`);
@@ -264,6 +296,33 @@ describe('the route table', () => {
     assert.equal(answer.headers.get('retry-after'), null);
   }
 
+  async function registering(pathOf: (nota: Answer['body']) => string, fields: readonly string[]): Promise<void> {
+    const { body } = await issued();
+    const answer = await request(address, `${API}/${pathOf(body)}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ tipo_evento: 'confirmacao_tomador' }),
+    });
+    assert.equal(answer.status, 201, JSON.stringify(answer.body));
+    assert.deepEqual(Object.keys(answer.body), fields);
+    assert.deepEqual([answer.body.chave_acesso, answer.body.status], [body.chave_acesso, 'OK']);
+    const location = answer.headers.get('location');
+    assert.equal(location, `${address}${API}/nfse/${body.chave_acesso}/eventos/confirmacao_tomador/1`);
+    assert.equal((await fetch(location!)).status, 200);
+  }
+
+  /** The key of a note that both its parties confirm, the provider first. */
+  async function manifested(): Promise<string> {
+    const { body } = await issued();
+    for (const tipo_evento of ['confirmacao_prestador', 'confirmacao_tomador']) {
+      const init = { method: 'POST', headers: { 'Content-Type': 'application/json' } };
+      const path = `${API}/nfse/${body.chave_acesso}/eventos`;
+      const answer = await request(address, path, { ...init, body: JSON.stringify({ tipo_evento }) });
+      assert.equal(answer.status, 201, JSON.stringify(answer.body));
+    }
+    return body.chave_acesso;
+  }
+
   test('every row has its test, and every test its row', () => {
     assert.deepEqual(
       Object.keys(routesTested),
@@ -281,6 +340,9 @@ describe('the route table', () => {
       `${API}/nfse/${body.chave_acesso}`,
       `${API}/nfse/protocolo/${body.numero_protocolo}`,
       `${API}/nfse/v101/protocolo/${body.numero_protocolo}`,
+      `${API}/nfse/${body.chave_acesso}/eventos`,
+      `${API}/nfse/${body.chave_acesso}/eventos/cancelamento`,
+      `${API}/nfse/${body.chave_acesso}/eventos/cancelamento/1`,
       `${API}/nfse/${NO_SUCH_KEY}`,
       '/',
       '/docs/erros',
@@ -474,6 +536,10 @@ describe('methods', () => {
     ['DELETE', `${API}/nfse`, 'POST'],
     ['PUT', `${API}/nfse/${NO_SUCH_KEY}`, 'GET, HEAD'],
     ['POST', `${API}/nfse/protocolo/1`, 'GET, HEAD'],
+    ['GET', `${API}/nfse/protocolo/1/eventos`, 'POST'],
+    ['DELETE', `${API}/nfse/${NO_SUCH_KEY}/eventos`, 'GET, HEAD, POST'],
+    ['POST', `${API}/nfse/${NO_SUCH_KEY}/eventos/cancelamento`, 'GET, HEAD'],
+    ['PUT', `${API}/nfse/${NO_SUCH_KEY}/eventos/cancelamento/1`, 'GET, HEAD'],
     ['PATCH', `${API}/dps/1`, 'GET, HEAD'],
     ['POST', '/health/live', 'GET, HEAD'],
     ['POST', '/', 'GET, HEAD'],

@@ -42,13 +42,19 @@ export function mediaTypeOf(headers: IncomingHttpHeaders): string | undefined {
 }
 
 /** A body that is plainly JSON although it was announced as XML, or the reverse. All else is for its reader to judge. */
-export function bodyMisfit(headers: IncomingHttpHeaders, body: Buffer): Misfit | undefined {
+export function bodyMisfit(
+  headers: IncomingHttpHeaders,
+  body: Buffer,
+  takes: readonly MediaType[],
+): Misfit | undefined {
   const first = firstCharacter(body);
   const isJson = first === '{' || first === '[';
   if (mediaTypeOf(headers) === 'application/json' ? first !== '<' : !isJson) return undefined;
   const mensagem = isJson
     ? 'O Content-Type anuncia XML, mas o corpo é JSON. Envie a DPS em XML; ou, se este endereço recebe JSON, com Content-Type: application/json.'
-    : 'O Content-Type anuncia JSON, mas o corpo é XML. Envie-o com Content-Type: application/xml.';
+    : takes.includes('application/xml')
+      ? 'O Content-Type anuncia JSON, mas o corpo é XML. Envie-o com Content-Type: application/xml.'
+      : `O Content-Type anuncia JSON, mas o corpo é XML. ${toSend(takes)}`;
   return misfit('Content-Type', mensagem, first);
 }
 

@@ -193,7 +193,7 @@ async function acceptedBody(request: HttpRequest, { takes }: Route): Promise<Buf
   // D-14: an address that takes anything has one answer, which no body changes.
   if (body === 'body_too_large' && takes === undefined) return NO_BODY;
   if (typeof body === 'string') return troubled(body, undefined);
-  const contrary = takes && bodyMisfit(request.headers, body);
+  const contrary = takes && bodyMisfit(request.headers, body, takes);
   return contrary === undefined ? body : misfitRefused(contrary);
 }
 

@@ -95,7 +95,10 @@ export async function listAll({ world, municipio, params }: Call) {
   const chave = params.chave_acesso!;
   const eventos = parseChave(chave) === undefined ? undefined : await eventosOfNota(world, municipio, chave);
   if (eventos === undefined) return noNota(chave);
-  return { body: { total: eventos.length, eventos: eventos.map(enveloped), status: 'OK' } };
+  return {
+    headers: retryAfter(eventos),
+    body: { total: eventos.length, eventos: eventos.map(enveloped), status: 'OK' },
+  };
 }
 
 export async function listOfTipo({ world, municipio, params }: Call) {
@@ -105,6 +108,7 @@ export async function listOfTipo({ world, municipio, params }: Call) {
   const eventos = parseChave(chave) === undefined ? undefined : await eventosOfTipo(world, municipio, chave, tipo);
   if (eventos === undefined) return noNota(chave);
   return {
+    headers: retryAfter(eventos),
     body: { total: eventos.length, tipo_evento: tipo.slug, eventos: eventos.map(enveloped), status: 'OK' },
   };
 }
@@ -124,7 +128,13 @@ export async function showOne({ world, municipio, params }: Call): Promise<Refus
     const mensagem = `Esta nota não tem evento ${tipo.slug} com o número que o endereço traz. Os que ela tem estão em …/eventos/${tipo.slug}.`;
     return notFound('E301', 'num_seq_evento', mensagem);
   }
-  return { body: { evento: enveloped(found), status: 'OK' } };
+  return { headers: retryAfter([found]), body: { evento: enveloped(found), status: 'OK' } };
+}
+
+/** As with a note that is not authorised yet (D-42): while one of them goes on by itself, the answer says when to ask again. */
+function retryAfter(eventos: readonly EventoPublico[]): Readonly<Record<string, string>> {
+  const goesOn = eventos.some(({ acao_sugerida }) => acao_sugerida === 'aguardar' || acao_sugerida === 'retentar');
+  return goesOn ? { 'Retry-After': AGAIN_S } : {};
 }
 
 type OneEvento = { readonly evento: object; readonly status: string };
