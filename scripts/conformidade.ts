@@ -12,6 +12,7 @@ import type { AnyRule, Patch } from '../src/fiscal/rules/rule.ts';
 import { ALL_RULES } from '../src/fiscal/rules/rules.ts';
 import { avisosOn, faultsOf, isJsonOnly } from '../src/fiscal/rules/trial.ts';
 import {
+  BY_EVENTO,
   SPECIFIED,
   SPECIFIED_CODES,
   WITHOUT_DOCUMENT,
@@ -66,8 +67,12 @@ function specifiedRow(code: string): string {
     ({ section }) => section,
   );
   const without = WITHOUT_DOCUMENT[code];
+  const evento = BY_EVENTO[code];
   const ways = without === undefined ? [WITHOUT_XML[code], WITHOUT_JSON[code]] : [without, without];
-  const [xml, json] = ways.map((reason) => (reason === undefined ? 'sim' : `não: ${reason}`));
+  const [xml, json] =
+    evento === undefined
+      ? ways.map((reason) => (reason === undefined ? 'sim' : `não: ${reason}`))
+      : ['não: só nos eventos, que se registram em JSON', `sim: ${evento}`];
   const status = errorOf(code) === undefined ? FAILURE : errorOf(code)!.statuses.join(', ');
   return tableRow([link(code), status, sections.join('; '), xml!, json!]);
 }

@@ -13,12 +13,14 @@ import { errorOf, type PublicError } from '../../src/fiscal/errors.ts';
 import { exampleJson, exampleXml } from '../../src/fiscal/rules/example.ts';
 import type { Patch } from '../../src/fiscal/rules/rule.ts';
 import { isJsonOnly } from '../../src/fiscal/rules/trial.ts';
+import { deliverNotas } from '../../src/flows/deliver.ts';
+import { deliverEventos } from '../../src/flows/send-evento.ts';
 import { onEnd } from '../support/cleanup.ts';
 import { type Answer, request } from '../support/http.ts';
 import { openssl } from '../support/openssl.ts';
 import { NOON, startTestService } from '../support/service.ts';
 import { companyOf, type Party, PROVIDER_CNPJ, partyOf, signedBy, yearAround } from '../support/signatures.ts';
-import { SPECIFIED, SPECIFIED_CODES, WITHOUT_DOCUMENT, WITHOUT_JSON, WITHOUT_XML } from './codigos.ts';
+import { BY_EVENTO, SPECIFIED, SPECIFIED_CODES, WITHOUT_DOCUMENT, WITHOUT_JSON, WITHOUT_XML } from './codigos.ts';
 
 const DAY_MS = 86_400_000;
 const IBGE = '3550308';
@@ -47,7 +49,7 @@ const other = company(OTHER_CNPJ);
 const unauthorised = company(UNAUTHORISED_CNPJ);
 const expired = company(PROVIDER_CNPJ, { inicio: NOON - 400 * DAY_MS, fim: NOON - 35 * DAY_MS });
 
-const { address, store, pool, clock } = await startTestService({ worker: false });
+const { address, store, pool, world, clock } = await startTestService({ worker: false });
 const confianca = { ancoras, revogados: undefined };
 await store.createMunicipio({ tenant: PRODUCTION, ambiente: 'producao', codigoIbge: IBGE, confianca }, clock.now);
 for (const documento of [PROVIDER_CNPJ, UNAUTHORISED_CNPJ]) {
@@ -232,7 +234,7 @@ describe('the codes of the specification', () => {
   }
 
   test('what is not reached is one of them, and has one reason', () => {
-    const reasons = [WITHOUT_DOCUMENT, WITHOUT_XML, WITHOUT_JSON].map((one) => Object.entries(one));
+    const reasons = [WITHOUT_DOCUMENT, BY_EVENTO, WITHOUT_XML, WITHOUT_JSON].map((one) => Object.entries(one));
     for (const [code, reason] of reasons.flat()) {
       assert.ok(SPECIFIED_CODES.has(code), `${code} is not of the specification`);
       assert.match(reason, /\S/);
@@ -244,7 +246,7 @@ describe('the codes of the specification', () => {
 
 describe('each comes to who sends a DPS in XML', () => {
   for (const code of SPECIFIED_CODES.keys()) {
-    if ((WITHOUT_DOCUMENT[code] ?? WITHOUT_XML[code]) !== undefined) continue;
+    if ((WITHOUT_DOCUMENT[code] ?? BY_EVENTO[code] ?? WITHOUT_XML[code]) !== undefined) continue;
     test(code, async () => {
       const patches = refusedExamples(errorOf(code)!).filter((patch) => !isJsonOnly(patch));
       const answer = await (BY_XML[code]?.() ?? firstThatBrings(code, patches, sandbox));
@@ -256,7 +258,7 @@ describe('each comes to who sends a DPS in XML', () => {
 
 describe('each comes to who sends a DPS in JSON', () => {
   for (const code of SPECIFIED_CODES.keys()) {
-    if ((WITHOUT_DOCUMENT[code] ?? WITHOUT_JSON[code]) !== undefined) continue;
+    if ((WITHOUT_DOCUMENT[code] ?? BY_EVENTO[code] ?? WITHOUT_JSON[code]) !== undefined) continue;
     test(code, async () => {
       const patches = refusedExamples(errorOf(code)!).filter((patch) => exampleJson(patch) !== undefined);
       const answer = await (BY_JSON[code]?.() ?? firstThatBrings(code, patches, sandboxJson));
@@ -264,6 +266,47 @@ describe('each comes to who sends a DPS in JSON', () => {
       assertBrings(answer, code);
     });
   }
+});
+
+describe('what only the request of an event brings', () => {
+  const CANCELAMENTO = {
+    tipo_evento: 'cancelamento',
+    codigo_motivo_cancelamento: '2',
+    descricao_motivo_cancelamento: 'Serviço contratado que não foi prestado',
+  };
+
+  /** The key of a note that nobody else asks about. */
+  async function issued(): Promise<string> {
+    const answer = await sandbox(fresh(PROVIDER_CNPJ));
+    assert.equal(answer.status, 201, JSON.stringify(answer.body));
+    return answer.body.chave_acesso;
+  }
+
+  function register(chave: string, evento: object): Promise<Answer> {
+    return request(address, `/${SANDBOX}/api/v1/nfse/${chave}/eventos`, {
+      method: 'POST',
+      headers: { 'Content-Type': JSON_TYPE },
+      body: JSON.stringify(evento),
+    });
+  }
+
+  const ways: Readonly<Record<string, Way>> = {
+    E302: async () => {
+      const chave = await issued();
+      const municipio = (await store.municipioBySlug(SANDBOX))!;
+      while ((await deliverNotas(world, municipio)).isFull);
+      assert.equal((await register(chave, CANCELAMENTO)).status, 201);
+      assertBrings(await register(chave, CANCELAMENTO), 'E302');
+      await deliverEventos(world, municipio);
+      const { body } = await request(address, `/${SANDBOX}/api/v1/nfse/${chave}`);
+      assert.equal(body.nota.status, 'cancelada');
+      return register(chave, { tipo_evento: 'confirmacao_tomador' });
+    },
+    E9016: async () => register(await issued(), { tipo_evento: 'cancelamento_por_oficio' }),
+  };
+
+  test('each has its way', () => assert.deepEqual(Object.keys(ways), Object.keys(BY_EVENTO)));
+  for (const [code, way] of Object.entries(ways)) test(code, async () => assertBrings(await way(), code));
 });
 
 describe('what only a question brings', () => {

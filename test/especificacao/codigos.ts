@@ -246,11 +246,15 @@ export const WITHOUT_DOCUMENT: Readonly<Record<string, string>> = {
   E303: 'nome antigo do E0014, que se envia em seu lugar (decisão D-13)',
   E502: 'nome antigo do E002, que se envia em seu lugar (decisão D-13)',
   E301: 'só nas consultas: nenhuma nota tem a chave pedida',
-  E302: 'só nos eventos, que este serviço ainda não recebe',
   E601: 'só nas consultas e em endereços que não existem',
   E703: 'falha passageira do serviço, que não depende do documento',
   E999: 'falha interna, que não depende do documento',
-  E9016: 'só nos eventos, que este serviço ainda não recebe',
+};
+
+/** Codes that only the request of an event brings, and when; Portuguese, for the same report. */
+export const BY_EVENTO: Readonly<Record<string, string>> = {
+  E302: 'um evento para uma nota cancelada, ou outro cancelamento enquanto um está em andamento',
+  E9016: 'um evento que só a prefeitura registra',
 };
 
 /** Codes that only JSON brings, and why not XML. */
