@@ -4,7 +4,7 @@
  */
 import { type Chance, chanceOf, ENCODINGS } from './signatures.ts';
 
-export type Kind = 'xml' | 'json';
+export type Kind = 'xml' | 'json' | 'evento';
 
 /** A request as it is sent. */
 export type FuzzCase = {
@@ -19,6 +19,10 @@ export type FuzzCase = {
 export type Corpus = {
   readonly xml: readonly string[];
   readonly json: readonly string[];
+  /** Requests of events, in JSON. */
+  readonly evento: readonly string[];
+  /** Notes of the sandbox to register events on, each by its key and its protocol number. */
+  readonly notas: readonly { readonly chave: string; readonly protocolo: string }[];
   /** Slugs of the municipalities. */
   readonly tenants: readonly string[];
 };
@@ -27,12 +31,14 @@ export type Corpus = {
 const BENDS = [0, 1, 1, 1, 1, 1, 2, 2, 2, 3, 5] as const;
 /** Beyond the limit of the service, and below what it reads of a body that it does not want: there it cuts the connection. */
 const BODY_MAX_BYTES = 4 * 1024 * 1024;
+/** What is sent how often. */
+const KINDS = ['xml', 'xml', 'xml', 'json', 'json', 'json', 'evento'] as const satisfies readonly Kind[];
 /** A prime far from the steps of the generator, so that neighbouring cases have nothing in common. */
 const CASE_STRIDE = 2_654_435_761;
 
 export function caseOf(corpus: Corpus, seed: number, index: number): FuzzCase {
   const chance = chanceOf(seed + Math.imul(index + 1, CASE_STRIDE));
-  const kind: Kind = corpus.json.length > 0 && chance.below(2) === 0 ? 'json' : 'xml';
+  const kind = chance.pick(KINDS);
   const done: string[] = [];
   let text = chance.pick(corpus[kind]);
   let bytes: Buffer | undefined;
@@ -62,7 +68,21 @@ const PATHS = [
   ...['nfse/v101/validacao', 'nfse/v101/validacao', 'assinatura/verificacao', 'assinatura/verificacao', 'nfse'],
 ];
 
-const TYPES: Readonly<Record<Kind, string>> = { xml: 'application/xml', json: 'application/json' };
+/** Keys that no note has; seldom, because who misses often is told to wait. */
+const STRANGE_CHAVES = ['1', '%00', 'protocolo', 'x'.repeat(50), '3'.repeat(50), '%2e%2e', "'--"];
+const STRANGE_CHAVE_EVERY = 40;
+
+function eventoPath({ notas }: Corpus, { below, pick }: Chance): string {
+  if (below(STRANGE_CHAVE_EVERY) === 0) return `nfse/${pick(STRANGE_CHAVES)}/eventos`;
+  const { chave, protocolo } = pick(notas);
+  return below(2) === 0 ? `nfse/${chave}/eventos` : `nfse/protocolo/${protocolo}/eventos`;
+}
+
+const TYPES: Readonly<Record<Kind, string>> = {
+  xml: 'application/xml',
+  json: 'application/json',
+  evento: 'application/json',
+};
 const STRANGE_TYPES = [
   'text/xml; charset=ISO-8859-1',
   'application/json; charset=utf-16',
@@ -75,14 +95,16 @@ const STRANGE_TYPES = [
   'application/json, application/xml',
 ];
 
-function requestOf(kind: Kind, { tenants }: Corpus, chance: Chance): Pick<FuzzCase, 'path' | 'headers'> {
+function requestOf(kind: Kind, corpus: Corpus, chance: Chance): Pick<FuzzCase, 'path' | 'headers'> {
   const { below, pick } = chance;
   const type = below(30) === 0 ? pick([...STRANGE_TYPES, TYPES.xml, TYPES.json]) : TYPES[kind];
   return {
-    path: `/${pick(tenants)}/api/v1/${pick(PATHS)}`,
+    path: `/${pick(corpus.tenants)}/api/v1/${kind === 'evento' ? eventoPath(corpus, chance) : pick(PATHS)}`,
     headers: {
       'Content-Type': type,
-      ...(below(4) === 0 && { 'X-DPS-Assinatura': strangeHeader(chance) }),
+      ...(below(4) === 0 && {
+        [kind === 'evento' ? 'X-Evento-Assinatura' : 'X-DPS-Assinatura']: strangeHeader(chance),
+      }),
       ...(below(20) === 0 && { 'X-Request-Id': strangeHeader(chance) }),
       ...(below(20) === 0 && { 'Idempotency-Key': strangeHeader(chance) }),
       ...(below(20) === 0 && {
