@@ -150,10 +150,10 @@ describe('asking', () => {
     const { simular, avisos } = simulacaoPedida(asked);
     assert.equal(simular, undefined);
     assert.deepEqual(
-      avisos.map(({ codigo, xpath }) => [codigo, xpath]),
+      avisos.map(({ codigo, xpath, campo }) => [codigo, xpath, campo]),
       [
-        ['E003', ''],
-        ['E003', '/DPS/infDPS/serv/infoCompl/xInfComp'],
+        ['E003', '', 'X-NFSe-Simular'],
+        ['E003', '/DPS/infDPS/serv/infoCompl/xInfComp', undefined],
       ],
     );
     assert.match(avisos[0]!.mensagem, /^X-NFSe-Simular: adn:atrazo=1s .*O parecido que existe é adn:atraso=30s\.$/);

@@ -143,20 +143,19 @@ export type PedidoDeSimulacao = {
 /** What somebody of the sandbox asked for. `simular`: to be kept with the note or the event. */
 export type Pedida = { readonly simular: string | undefined; readonly avisos: readonly Aviso[] };
 
-const NOT_ASKED: Pedida = { simular: undefined, avisos: [] };
+export const NOT_ASKED: Pedida = { simular: undefined, avisos: [] };
 
 /** Header and text together; of what both say the header holds. */
 export function simulacaoPedida({ cabecalho, texto, xpath = '' }: PedidoDeSimulacao): Pedida {
   if (cabecalho === undefined && (texto === undefined || !/adn:/i.test(texto))) return NOT_ASKED;
   const header = cabecalho === undefined ? undefined : readSimular(cabecalho);
   const text = texto === undefined ? undefined : readSimular(texto);
+  const isVain = header !== undefined && header.simulacao === undefined && header.problemas.length === 0;
   const avisos = [
-    ...(header?.problemas ?? []).map((mensagem) => remark('', `${SIMULAR_HEADER}: ${mensagem}`)),
+    ...(isVain ? [headerRemark(` não traz um valor de simulação e foi ignorado. Existem: ${EXAMPLES}.`)] : []),
+    ...(header?.problemas ?? []).map((mensagem) => headerRemark(`: ${mensagem}`)),
     ...(text?.problemas ?? []).map((mensagem) => remark(xpath, mensagem)),
   ];
-  if (header !== undefined && header.simulacao === undefined && header.problemas.length === 0) {
-    avisos.push(remark('', `${SIMULAR_HEADER} não traz um valor de simulação e foi ignorado. Existem: ${EXAMPLES}.`));
-  }
   const simulacao = { ...text?.simulacao, ...header?.simulacao };
   const simular = simularText(simulacao);
   return { simular: simular === '' ? undefined : simular, avisos };
@@ -164,4 +163,8 @@ export function simulacaoPedida({ cabecalho, texto, xpath = '' }: PedidoDeSimula
 
 function remark(xpath: string, mensagem: string): Aviso {
   return { codigo: 'E003', xpath, mensagem };
+}
+
+function headerRemark(say: string): Aviso {
+  return { codigo: 'E003', xpath: '', campo: SIMULAR_HEADER, mensagem: `${SIMULAR_HEADER}${say}` };
 }

@@ -22,6 +22,8 @@ import { rehearsalIn } from './rehearsal.ts';
 import { isJson, openDps, placedIn, type SentDps } from './sent-dps.ts';
 import type { World } from './world.ts';
 
+/** Where a DPS has its free text. */
+const X_INF_COMP = '/DPS/infDPS/serv/infoCompl/xInfComp';
 /** Series when the sender gives none (D-17). */
 const DEFAULT_SERIE = '70000';
 
@@ -86,7 +88,7 @@ async function accept(world: World, municipio: Municipio, sent: SentDps): Promis
   if (faults.length > 0) return refusalOf(placed(faults))!;
   const judged = judge(dps, facts, declarado);
   if ('faults' in judged) return refusalOf(placed(judged.faults))!;
-  const rehearsal = rehearsalIn(municipio, [sent.simular, dps.serv.infoCompl?.xInfComp]);
+  const rehearsal = rehearsalIn(municipio, [sent.simular, dps.serv.infoCompl?.xInfComp], X_INF_COMP);
   const remarks = [...rehearsal.avisos, ...signature.avisos, ...unnumberedRemark(municipio, dps), ...judged.avisos];
   return {
     dps,

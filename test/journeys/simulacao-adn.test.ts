@@ -1,7 +1,7 @@
 /** The magic values of the sandbox (D-60), for notes and events: what an integrator can rehearse without a real outage. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { exampleXml } from '../../src/fiscal/rules/example.ts';
+import { exampleJson, exampleXml } from '../../src/fiscal/rules/example.ts';
 import { type Answer, request } from '../support/http.ts';
 import { startTestService } from '../support/service.ts';
 
@@ -97,4 +97,24 @@ test('what is no magic value is a remark, and an event rehearses like a note', a
   assert.equal(body.evento.status_evento, 'rejeitado');
   assert.equal(body.evento.codigo_retorno, 'E0822');
   assert.equal((await request(address, `${API}/nfse/${chave}`)).body.nota.status, 'autorizada');
+});
+
+test('a remark names the header, or the place of the text in the document, XML and JSON', async () => {
+  const { address } = await startTestService({ worker: false });
+  const xml = await issue(address, '5', { 'X-NFSe-Simular': 'rejeita=E1234' }, 'Pedido 9 ADN:atrazo=1s');
+  const [header, text] = xml.body.avisos;
+  assert.equal(header.campo, 'X-NFSe-Simular');
+  assert.match(header.mensagem, /não traz um valor de simulação/);
+  assert.equal(text.xpath, '/DPS/infDPS/serv/infoCompl/xInfComp');
+  assert.match(text.mensagem, /adn:atraso=30s/);
+  const json = await request(address, `${API}/nfse/v101`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'X-NFSe-Simular': 'adn:explode' },
+    body: exampleJson({ serie: '1', nDPS: '6', 'serv/infoCompl/xInfComp': 'adn:rejeita' })!,
+  });
+  assert.equal(json.status, 201, JSON.stringify(json.body));
+  const [first, second] = json.body.avisos;
+  assert.equal(first.campo, 'X-NFSe-Simular');
+  assert.equal(second.xpath, '/DPS/infDPS/serv/infoCompl/xInfComp');
+  assert.match(second.mensagem, /escreva adn:rejeita=E1234/);
 });
