@@ -108,6 +108,7 @@ const PLACES: Readonly<Record<string, string>> = {
   E0191: 'toma',
   E0235: 'toma',
   E0382: 'serv/obra',
+  E401: 'valores/vServPrest/vServ',
   E404: 'valores/trib/tribMun',
   E802: 'IBSCBS',
   E1515: 'IBSCBS',

@@ -155,8 +155,9 @@ export const SERVICO: readonly Row[] = [
   {
     codigo: 'E401',
     status: 422,
-    mensagem: 'Valor do serviço zerado ou negativo',
-    comoResolver: 'Informe em vServ o preço cheio do serviço; descontos, deduções e retenções têm campos próprios.',
+    mensagem: 'Valor que tem de ser maior que zero',
+    comoResolver:
+      'Informe em vServ o preço cheio do serviço, e em vServMoeda o mesmo na moeda estrangeira; descontos, deduções e retenções têm campos próprios.',
     transitorio: false,
   },
   {

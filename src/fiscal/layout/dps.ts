@@ -125,7 +125,7 @@ export const INF_DPS = [
       need('mdPrestacao', T.mdPrestacao, 'Modo de prestação', comExtCode),
       need('vincPrest', T.vincPrest, 'Vínculo entre as partes', comExtCode),
       need('tpMoeda', T.tpMoeda, 'Moeda (tabela do Banco Central)', comExtCode),
-      need('vServMoeda', T.valor, 'Valor na moeda estrangeira', comExtCode),
+      need('vServMoeda', T.valor, 'Valor na moeda estrangeira', { codes: { ...comExtCode.codes, value: 'E401' } }),
       need('mecAFComexP', T.mecAFComexP, 'Mecanismo de apoio usado pelo prestador', comExtCode),
       need('mecAFComexT', T.mecAFComexT, 'Mecanismo de apoio usado pelo tomador', comExtCode),
       need('movTempBens', T.movTempBens, 'Movimentação temporária de bens', comExtCode),

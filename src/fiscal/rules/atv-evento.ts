@@ -3,6 +3,7 @@
  * belongs to the municipality (the other half of the national E0398), for which there is no table.
  */
 import { servicoOf } from '../catalogs/catalogs.ts';
+import { brazilianDate } from '../moment.ts';
 import { PRESTADO_FORA, PRESTADO_SEM_ISSQN, SEM_ISSQN } from './obra.ts';
 import type { Patch, Rule } from './rule.ts';
 
@@ -69,6 +70,19 @@ export const ATV_EVENTO: readonly Rule[] = [
     expected: 'DPS sem o grupo atvEvento',
     rejects: [POR_CODIGO],
     accepts: [{ ...PRESTADO_SEM_ISSQN, ...POR_CODIGO }],
+  },
+  {
+    code: 'E0002',
+    at: 'serv/atvEvento/dtFim',
+    scope: 'aviso',
+    message: ({ serv }) =>
+      `O evento termina em ${brazilianDate(serv.atvEvento!.dtFim)} (dtFim), antes de começar, em ${brazilianDate(serv.atvEvento!.dtIni)} (dtIni). A nota é emitida com essas datas; confira se estão trocadas.`,
+    origin: 'Especificação, DPS: serv/atvEvento',
+    why: 'Um evento não termina antes de começar. Nem a especificação nem o padrão nacional o recusam: a nota é emitida, com um aviso.',
+    when: ({ serv }) => serv.atvEvento !== undefined,
+    must: ({ serv }) => serv.atvEvento!.dtIni <= serv.atvEvento!.dtFim,
+    rejects: [{ ...SHOW, ...POR_CODIGO, 'serv/atvEvento/dtFim': '2026-10-02' }],
+    accepts: [{ ...SHOW, ...POR_CODIGO, 'serv/atvEvento/dtFim': '2026-10-03' }],
   },
   {
     code: 'E0398',

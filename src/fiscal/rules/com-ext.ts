@@ -3,6 +3,7 @@
  * (E1235 and E0002, in the layout).
  */
 import { moedaOf, moedas } from '../catalogs/catalogs.ts';
+import { formatDecimal, ZERO } from '../decimal.ts';
 import type { Dps } from '../layout/dps.ts';
 import type { Patch, Rule } from './rule.ts';
 import { COMERCIO_EXTERIOR, TOMADOR_NO_EXTERIOR } from './toma.ts';
@@ -197,6 +198,21 @@ export const COM_EXT: readonly Rule[] = [
       { ...TOMADOR_NO_EXTERIOR, 'serv/comExt/tpMoeda': '779' },
     ],
     accepts: [],
+  },
+  {
+    code: 'E401',
+    at: 'serv/comExt/vServMoeda',
+    message:
+      'vServMoeda é 0.00, e o valor do serviço na moeda estrangeira tem de ser maior que zero. Informe o valor do serviço na moeda de tpMoeda.',
+    mend: 'Informe em vServMoeda o valor do serviço na moeda de tpMoeda.',
+    origin: 'Especificação, Errors: E401; DPS: serv/comExt',
+    why: 'Um serviço que tem preço tem preço também na moeda em que foi contratado.',
+    when: ({ serv }) => serv.comExt !== undefined,
+    must: ({ serv }) => serv.comExt!.vServMoeda > ZERO,
+    found: ({ serv }) => formatDecimal(serv.comExt!.vServMoeda),
+    expected: 'valor maior que 0.00, com duas casas',
+    rejects: [{ ...TOMADOR_NO_EXTERIOR, 'serv/comExt/vServMoeda': '0.00' }],
+    accepts: [{ ...TOMADOR_NO_EXTERIOR, 'serv/comExt/vServMoeda': '0.01' }],
   },
   {
     code: 'E0352',

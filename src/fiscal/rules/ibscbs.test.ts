@@ -49,12 +49,45 @@ describe('E802, the group that is due', () => {
     assert.equal(refusal({ dCompet: '2026-11-15' }, left), undefined);
     assert.match(refusal({ dCompet: '2026-11-16' }, left)!, /desde 01\/10\/2026 /);
 
+    // Both dates: that of the segment, and the day after the last in the Simples, which situacao tells too.
+    assert.match(
+      refusal({ dCompet: '2026-11-16' }, left)!,
+      /foi optante do Simples Nacional até 15\/11\/2026, e o deve desde 16\/11\/2026\./,
+    );
+    const longAgo = [{ inicio: '2018-01-01', fim: '2026-09-30' }];
+    assert.doesNotMatch(refusal({ dCompet: '2026-10-01' }, longAgo)!, /foi optante/);
+    // In its own 2027 the Simples owed the group as well.
+    const in2027 = [{ inicio: '2018-01-01', fim: '2027-03-31' }];
+    assert.match(refusal({ dCompet: '2027-04-01' }, in2027)!, /até 31\/03\/2027, e o deve desde 01\/01\/2027\./);
+
     const says: Patch = { 'prest/regTrib/opSimpNac': '3', 'prest/regTrib/regApTribSN': '1' };
     assert.match(refusal(says)!, /não consta como optante do Simples Nacional; opSimpNac não decide/);
   });
 
   test('a note sent late of a competence before the date needs no group', () => {
     assert.deepEqual(lawOverExample({ ...SEM_GRUPO, dCompet: '2026-09-15' }, optante([], '2027-02-01')), []);
+  });
+});
+
+describe('one mistake is one fault', () => {
+  const codes = (patch: Patch): readonly string[] => lawOverExample(patch).map(({ codigo }) => codigo);
+  const TRIB = 'IBSCBS/valores/trib/gIBSCBS';
+
+  test('a classification of a situation that does not exist is told of the situation alone', () => {
+    assert.deepEqual(codes({ [`${TRIB}/CST`]: '999', [`${TRIB}/cClassTrib`]: '999001' }), ['E0002']);
+    // Two mistakes are two.
+    assert.deepEqual(codes({ [`${TRIB}/CST`]: '999', [`${TRIB}/cClassTrib`]: '000999' }), ['E0002', 'E0958']);
+  });
+
+  test('a declared municipality of incidence that is none is not also another than the computed one', () => {
+    const declared: Patch = { '=municipio_incidencia': '9999999' };
+    assert.deepEqual(codes(declared), ['E403']);
+    const immune: Patch = { 'valores/trib/tribMun/tribISSQN': '4', 'valores/trib/tribMun/pAliq': null };
+    assert.deepEqual(codes({ ...declared, ...immune }), ['E1301']);
+  });
+
+  test('a country of the result where none belongs is not also looked up', () => {
+    assert.deepEqual(codes({ 'valores/trib/tribMun/cPaisResult': 'XQ' }), ['E0591']);
   });
 });
 

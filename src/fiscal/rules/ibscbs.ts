@@ -12,7 +12,7 @@ import {
   paisOf,
 } from '../catalogs/catalogs.ts';
 import { parseChave } from '../chave.ts';
-import { linhaDe, motivoDe } from '../cronograma.ts';
+import { linhaDe, motivoDe, obrigacoes } from '../cronograma.ts';
 import { type Decimal, decimal, formatDecimal } from '../decimal.ts';
 import { type Facts, isOptante } from '../facts.ts';
 import type { Dps } from '../layout/dps.ts';
@@ -114,7 +114,7 @@ export const IBSCBS: readonly Rule[] = [
         !optante && prest.regTrib.opSimpNac !== '1'
           ? ' O regime é o do cadastro do município na competência, em que o prestador não consta como optante do Simples Nacional; opSimpNac não decide.'
           : '';
-      return `Falta o grupo IBSCBS, obrigatório desde ${brazilianDate(desde)} neste caso: ${motivoDe(serv.cServ.cTribNac, optante)}. Quem decide é a competência, ${brazilianDate(dCompet)}, e não o dia do envio.${regime} Inclua IBSCBS depois de valores, com CST e cClassTrib.`;
+      return `Falta o grupo IBSCBS, obrigatório desde ${brazilianDate(desde)} neste caso: ${motivoDe(serv.cServ.cTribNac, optante)}. Quem decide é a competência, ${brazilianDate(dCompet)}, e não o dia do envio.${regime}${deQuemDeixouOSimples(dps, facts)} Inclua IBSCBS depois de valores, com CST e cClassTrib.`;
     },
     mend: 'Inclua IBSCBS depois de valores, com CST de 3 algarismos e cClassTrib de 6. As alíquotas e os valores são calculados e não se enviam em XML.',
     origin: 'Especificação, IBS/CBS obligation schedule: regras 1 a 3; Errors: E802; decisão D-13',
@@ -351,7 +351,7 @@ export const IBSCBS: readonly Rule[] = [
     must: (dps) => cstOf(declaredIn(dps)!.CST) !== undefined,
     found: (dps) => declaredIn(dps)?.CST,
     expected: 'CST da tabela do IBS e da CBS, 3 algarismos',
-    rejects: [{ [`${TRIB}/CST`]: '999' }],
+    rejects: [{ [`${TRIB}/CST`]: '999' }, classified('999001')],
     accepts: [classified('400001')],
   },
   {
@@ -365,7 +365,7 @@ export const IBSCBS: readonly Rule[] = [
     mend: 'Escolha na tabela de classificação tributária do IBS e da CBS uma que valha para NFS-e e esteja em vigor na competência.',
     origin: 'Especificação, Issuance: regra 3; Anexo I, E0958',
     why: 'A classificação decide alíquota, redução e os grupos do IBS e da CBS na nota.',
-    when: (dps) => dps.IBSCBS !== undefined,
+    when: (dps) => dps.IBSCBS !== undefined && !isOfUnknownCst(declaredIn(dps)!),
     must: (dps) => isUsable(classificacaoOf(declaredIn(dps)!.cClassTrib), dps.dCompet),
     found: (dps) => declaredIn(dps)?.cClassTrib,
     expected: 'cClassTrib vigente e válida para NFS-e, 6 algarismos',
@@ -513,15 +513,15 @@ export const IBSCBS: readonly Rule[] = [
   {
     code: 'E1567',
     at: `${TRIB}/gDif`,
-    scope: 'aviso',
+    scope: 'nacional',
     title: 'O cálculo oficial difere o tributo por inteiro',
     message: (dps) => {
       const { pDifUF, pDifMun, pDifCBS } = declaredIn(dps)!.gDif!;
-      return `gDif declara ${[pDifUF, pDifMun, pDifCBS].map(formatDecimal).join(', ')} (IBS estadual, IBS municipal, CBS), e o cálculo oficial difere o tributo por inteiro: a nota traz tudo como diferido e nada como devido.`;
+      return `gDif declara ${[pDifUF, pDifMun, pDifCBS].map(formatDecimal).join(', ')} (IBS estadual, IBS municipal, CBS), e o cálculo oficial difere o tributo por inteiro: a nota traria dois percentuais que se contradizem. Envie 100.00 nos três.`;
     },
     mend: 'Envie 100.00 em pDifUF, pDifMun e pDifCBS, que é o que o cálculo oficial aplica.',
     origin: 'Anexo I, E1567, E1571 e E1581; decisão D-115',
-    why: 'O ambiente nacional confere o valor diferido com o do cálculo oficial, que não conhece diferimento parcial.',
+    why: 'O ambiente nacional confere o valor diferido com o do cálculo oficial, que não conhece diferimento parcial: com outro percentual a DPS e o cálculo da mesma nota se contradizem.',
     when: (dps) => declaredIn(dps)?.gDif !== undefined && cstOf(declaredIn(dps)!.CST)?.ind_gDif === true,
     must: (dps) => isWhole(declaredIn(dps)!.gDif!),
     rejects: [{ ...classified('515001'), ...deferring('50.00') }],
@@ -536,6 +536,22 @@ function isWhole({ pDifUF, pDifMun, pDifCBS }: Readonly<Record<'pDifUF' | 'pDifM
 /** Whether there is IBS and CBS to assess; where there is not, CST and cClassTrib say all (schedule, rule 7). */
 function isAssessed(dps: Dps): boolean {
   return cstOf(declaredIn(dps)!.CST)?.ind_gIBSCBS === true;
+}
+
+/** The date of a provider that left the Simples Nacional after that of the segment: it is the later of the two. */
+function deQuemDeixouOSimples({ dCompet, serv }: Dps, { prestador }: Facts): string {
+  if (isOptante(prestador, dCompet)) return '';
+  const { segmento, desde } = linhaDe(serv.cServ.cTribNac, false);
+  const ended = prestador.simples.filter(({ fim }) => fim !== undefined && desde <= fim && fim < dCompet);
+  const ultimo = ended.toSorted((a, b) => (a.fim! < b.fim! ? -1 : 1)).at(-1)?.fim;
+  if (ultimo === undefined) return '';
+  const seu = obrigacoes(prestador.simples, dCompet).find((obrigacao) => obrigacao.segmento === segmento)!.desde;
+  return ` Este prestador foi optante do Simples Nacional até ${brazilianDate(ultimo)}, e o deve desde ${brazilianDate(seu)}.`;
+}
+
+/** Of a situation that does not exist no classification does: it is one mistake, told of the CST. */
+function isOfUnknownCst({ CST, cClassTrib }: Declared): boolean {
+  return cstOf(CST) === undefined && cClassTrib.startsWith(CST);
 }
 
 function isUsable(classificacao: Classificacao | undefined, dCompet: string): boolean {

@@ -31,7 +31,9 @@ function declaredIs(
     at: AT,
     message: (dps, _facts, { municipio_incidencia }) =>
       `O ISSQN do serviço ${dps.serv.cServ.cTribNac} é devido ${place}, ${named(incidenceOf(dps)!)}, e o município de incidência declarado é ${named(municipio_incidencia!)}. Corrija-o, ou deixe-o de fora, que o serviço o calcula.`,
-    when: (dps, _facts, { municipio_incidencia }) => municipio_incidencia !== undefined && regraOf(dps) === regra,
+    // A code of no municipality is another mistake (E403).
+    when: (dps, _facts, { municipio_incidencia }) =>
+      municipio_incidencia !== undefined && regraOf(dps) === regra && municipioOf(municipio_incidencia) !== undefined,
     must: (dps, _facts, { municipio_incidencia }) => {
       const derived = incidenceOf(dps);
       return derived === undefined || derived === municipio_incidencia;
@@ -88,6 +90,26 @@ export const INCIDENCIA: readonly Rule[] = [
       },
     ],
     accepts: [{ 'valores/trib/tribMun/tribISSQN': '4', 'valores/trib/tribMun/pAliq': null }],
+  },
+  {
+    code: 'E403',
+    at: AT,
+    message: (_dps, _facts, { municipio_incidencia }) =>
+      `O código IBGE ${municipio_incidencia}, declarado como município de incidência, não é de nenhum município. Corrija-o, ou deixe-o de fora, que o serviço o calcula.`,
+    origin: 'Especificação, Errors: E403; decisões D-13 e D-22',
+    why: 'O município de incidência declarado é comparado com o calculado, e para isso tem de existir.',
+    // Where no municipality of incidence belongs, that is the mistake (E1301).
+    when: ({ valores }, _facts, { municipio_incidencia }) =>
+      municipio_incidencia !== undefined && valores.trib.tribMun.tribISSQN === '1',
+    must: (_dps, _facts, { municipio_incidencia }) => municipioOf(municipio_incidencia!) !== undefined,
+    found: (_dps, _facts, { municipio_incidencia }) => municipio_incidencia,
+    expected: 'código IBGE de um município do catálogo',
+    rejects: [
+      { '=municipio_incidencia': '9999999' },
+      { '=municipio_incidencia': '9999999', 'serv/cServ/cTribNac': '171001' },
+      { '=municipio_incidencia': '3550309', 'serv/cServ/cTribNac': '170501' },
+    ],
+    accepts: [{ '=municipio_incidencia': '3550308' }],
   },
   declaredIs(
     'LP',

@@ -17,7 +17,10 @@ type PisCofins = NonNullable<NonNullable<Dps['valores']['trib']['tribFed']>['pis
 
 const piscofinsOf = ({ valores }: Dps): PisCofins | undefined => valores.trib.tribFed?.piscofins;
 
-/** The own debit of one contribution. Rounded half to even, as NT 007 does it. */
+/**
+ * The own debit of one contribution. Rounded half to even, as NT 007 does it. With a rate the value *is* base times rate, so
+ * that one which is left out is zero; what the rate is of, when there is no base, is likewise zero.
+ */
 function debit(
   code: string,
   [rate, value, name]: readonly ['pAliqPis', 'vPis', 'PIS'] | readonly ['pAliqCofins', 'vCofins', 'COFINS'],
@@ -33,25 +36,28 @@ function debit(
     message: (dps) => {
       const piscofins = piscofinsOf(dps)!;
       const { vBCPisCofins } = piscofins;
+      if (piscofins[value] === undefined) {
+        return `Com ${rate} informado ${value} é a base vezes a alíquota, e falta: ${formatDecimal(vBCPisCofins!)} a ${formatDecimal(piscofins[rate]!)}% dá ${formatDecimal(expected(piscofins))}. Informe ${value}, ou retire ${rate}.`;
+      }
       const declared = `${value} é ${formatDecimal(piscofins[value]!)}`;
       return vBCPisCofins === undefined
         ? `${declared}, com ${rate} e sem a base de que se calcula. Informe vBCPisCofins.`
         : `${declared}, e ${formatDecimal(vBCPisCofins)} a ${formatDecimal(piscofins[rate]!)}% dá ${formatDecimal(expected(piscofins))}. Corrija o valor, a base ou a alíquota.`;
     },
-    mend: `Recalcule ${value}, ou deixe alíquota e valor de fora.`,
+    mend: `Informe ${value}, igual a vBCPisCofins vezes ${rate}, ou deixe a alíquota de fora.`,
     origin: `Especificação, DPS: tribFed; Errors: ${code}; Anexo I, ${code} (NT 007)`,
-    why: `Com ${rate} informado, ${value} é vBCPisCofins vezes a alíquota, com tolerância de 0,01.`,
-    when: (dps) => {
-      const piscofins = piscofinsOf(dps);
-      return piscofins !== undefined && piscofins[rate] !== undefined && piscofins[value] !== undefined;
-    },
+    why: `Com ${rate} informado, ${value} é vBCPisCofins vezes a alíquota, com tolerância de 0,01; o que falta vale zero. Sem ${rate}, ${value} passa como vem; e ${rate} sem a base e sem o valor também passa.`,
+    when: (dps) => piscofinsOf(dps)?.[rate] !== undefined,
     must: (dps) => {
       const piscofins = piscofinsOf(dps)!;
-      return (
-        piscofins.vBCPisCofins !== undefined && distance(piscofins[value]!, expected(piscofins)) <= PISCOFINS_TOLERANCE
-      );
+      const { [value]: sent, vBCPisCofins } = piscofins;
+      if (vBCPisCofins === undefined) return sent === undefined;
+      return distance(sent ?? ZERO, expected(piscofins)) <= PISCOFINS_TOLERANCE;
     },
-    found: (dps) => formatDecimal(piscofinsOf(dps)![value]!),
+    found: (dps) => {
+      const sent = piscofinsOf(dps)![value];
+      return sent === undefined ? undefined : formatDecimal(sent);
+    },
     ...examples,
   };
 }
@@ -115,6 +121,7 @@ export const TRIB_FED: readonly Rule[] = [
     rejects: [
       { ...COM_BASE, [`${PISCOFINS}/pAliqPis`]: '0.65', [`${PISCOFINS}/vPis`]: '6.52' },
       { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/pAliqPis`]: '0.65', [`${PISCOFINS}/vPis`]: '6.50' },
+      { ...COM_BASE, [`${PISCOFINS}/pAliqPis`]: '0.65' },
     ],
     accepts: [
       { ...COM_BASE, [`${PISCOFINS}/pAliqPis`]: '0.65', [`${PISCOFINS}/vPis`]: '6.51' },
@@ -126,16 +133,21 @@ export const TRIB_FED: readonly Rule[] = [
         [`${PISCOFINS}/vPis`]: '0.99',
       },
       { ...COM_BASE, [`${PISCOFINS}/vPis`]: '7.00' },
+      { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/pAliqPis`]: '0.65' },
+      { ...COM_BASE, [`${PISCOFINS}/CST`]: '06', [`${PISCOFINS}/pAliqPis`]: '0.00' },
     ],
   }),
   debit('E0696', ['pAliqCofins', 'vCofins', 'COFINS'], {
     rejects: [
       { ...COM_BASE, [`${PISCOFINS}/pAliqCofins`]: '3.00', [`${PISCOFINS}/vCofins`]: '30.02' },
       { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/pAliqCofins`]: '3.00', [`${PISCOFINS}/vCofins`]: '30.00' },
+      { ...COM_BASE, [`${PISCOFINS}/pAliqCofins`]: '3.00' },
     ],
     accepts: [
       { ...COM_BASE, [`${PISCOFINS}/pAliqCofins`]: '3.00', [`${PISCOFINS}/vCofins`]: '29.99' },
       { ...COM_BASE, [`${PISCOFINS}/vCofins`]: '31.00' },
+      { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/pAliqCofins`]: '3.00' },
+      { ...COM_BASE, [`${PISCOFINS}/CST`]: '06', [`${PISCOFINS}/pAliqCofins`]: '0.00' },
     ],
   }),
   withheld('E0699', 'vRetCP', 'Contribuição previdenciária retida fora do intervalo'),

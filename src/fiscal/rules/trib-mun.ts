@@ -6,7 +6,7 @@
  * note is refused whole (E9996). Whether a benefit is an exemption (E0439, E0594, E0612) only its register says.
  */
 import { assessesInSimples, registeredAliquotaOf } from '../aliquota.ts';
-import { servicoOf } from '../catalogs/catalogs.ts';
+import { paisOf, servicoOf } from '../catalogs/catalogs.ts';
 import { decimal, formatDecimal, ZERO } from '../decimal.ts';
 import type { Dps } from '../layout/dps.ts';
 import type { AmountRule, Patch, Rule } from './rule.ts';
@@ -286,6 +286,32 @@ export const TRIB_MUN: readonly Rule[] = [
     accepts: [EXPORTACAO],
   },
   {
+    code: 'E0246',
+    at: 'valores/trib/tribMun/cPaisResult',
+    scope: 'nacional',
+    title: 'O país do resultado não existe ou é o Brasil',
+    message: ({ valores }) => {
+      const { cPaisResult } = valores.trib.tribMun;
+      return cPaisResult === 'BR'
+        ? 'cPaisResult BR não é exterior: um serviço cujo resultado se verifica no Brasil não é exportação. Informe o país do resultado, ou corrija tribISSQN.'
+        : `cPaisResult ${cPaisResult} não é um código de país ISO 3166-1. Consulte o catálogo de países.`;
+    },
+    mend: 'Escolha o código no catálogo paises; se o resultado se verifica no Brasil, corrija tribISSQN.',
+    origin: 'Anexo I, E0246 e E0590, por analogia',
+    why: 'Só há exportação quando o resultado do serviço se verifica em outro país (LC 116/2003, art. 2º), e o código tem de dizer qual.',
+    // Where no country of the result belongs, that is the mistake (E0591).
+    when: (dps) => dps.valores.trib.tribMun.cPaisResult !== undefined && exportacaoOf(dps) === 'com_pais',
+    must: ({ valores }) => paisOf(valores.trib.tribMun.cPaisResult!)?.aceitoEnderecoExterior === true,
+    found: ({ valores }) => valores.trib.tribMun.cPaisResult,
+    expected: 'código ISO 3166-1 de duas letras, diferente de BR',
+    rejects: [
+      { ...EXPORTACAO, 'valores/trib/tribMun/cPaisResult': 'BR' },
+      { ...EXPORTACAO, 'valores/trib/tribMun/cPaisResult': 'XQ' },
+      { ...EXPORTACAO, 'valores/trib/tribMun/cPaisResult': 'ZZ' },
+    ],
+    accepts: [{ ...EXPORTACAO, 'valores/trib/tribMun/cPaisResult': 'US' }],
+  },
+  {
     code: 'E0592',
     at: 'valores/trib/tribMun/tpImunidade',
     title: 'Tipo de imunidade ausente ou fora de lugar',
@@ -456,6 +482,26 @@ export const TRIB_MUN: readonly Rule[] = [
     },
     rejects: [],
     accepts: [{}],
+  },
+  {
+    code: 'E0541',
+    at: 'valores/trib/tribMun/BM/nBM',
+    scope: 'aviso',
+    title: 'Benefício municipal sem o seu número',
+    message:
+      'O grupo BM reduz a base e não traz nBM, o número do benefício. A nota é emitida; o ADN a recusa sem ele. Informe nBM, de 14 algarismos, que a prefeitura dá.',
+    mend: 'Informe em nBM os 14 algarismos do benefício no município de incidência; sem benefício, retire o grupo BM.',
+    origin: 'Anexo I, E0541; esquema nacional da DPS 1.01; decisão D-20',
+    why: 'A especificação deixa o número de fora e o esquema nacional o exige: a nota é emitida, com um aviso de que o ADN a recusa.',
+    national:
+      'No padrão nacional E0541 é o número de um benefício que o município não tem; a falta do número é lá uma falha de esquema, E1235.',
+    when: ({ valores }) => valores.trib.tribMun.BM !== undefined,
+    must: ({ valores }) => valores.trib.tribMun.BM!.nBM !== undefined,
+    rejects: [
+      { 'valores/trib/tribMun/BM/pRedBCBM': '50.00', 'valores/trib/tribMun/pAliq': '5.00' },
+      { 'valores/trib/tribMun/BM/vRedBCBM': '200.00', 'valores/trib/tribMun/pAliq': '5.00' },
+    ],
+    accepts: [{ ...BENEFICIO, 'valores/trib/tribMun/pAliq': '5.00' }],
   },
   {
     code: 'E0586',
