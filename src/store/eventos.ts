@@ -11,6 +11,7 @@ import { EVENTO_MOVES, type EventoEstado, type EventoMove, type EventoTrigger } 
 import { NUMERO_SEQUENCIAL_MAX } from '../fiscal/layout/evento.ts';
 import type { NotaEstado } from '../fiscal/nota.ts';
 import { groupCommit } from './group-commit.ts';
+import { giveKeysBack, type KeyedSuccess, takeKeys } from './idempotencia.ts';
 import { type Db, ONE_BY_ONE, pipelined } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { advanceRecepcao, insertCertificados, printsOf, type Recebida } from './recepcoes.ts';
@@ -33,6 +34,8 @@ export type EventoNovo = {
   readonly recebido_assinatura: string | undefined;
   /** What the local authority is asked to play, in the sandbox (D-60). */
   readonly simular?: string | undefined;
+  /** Of a request that came with one: taken with this event, or nothing is stored (D-19). */
+  readonly key?: KeyedSuccess | undefined;
   /**
    * Makes the document, once the numbers are known; `id` is its `nDFSe`. Pure and quick: it runs inside the transaction,
    * and once more with other numbers when somebody took them first.
@@ -76,6 +79,8 @@ export type EventoRow = {
 
 export type RegisterResult =
   | { readonly evento: EventoRow }
+  /** Somebody was first with this key, and has an answer under it. */
+  | { readonly isRepeated: true }
   /** Somebody else took the sequence, twice (409). */
   | { readonly conflict: 'sequencia' }
   /** Another cancellation of the nota is under way: this one (422). */
@@ -183,6 +188,16 @@ export type EventoStep = {
   readonly mensagem: string | null;
 };
 
+/** Moments before which an event that is still under way is stuck, in milliseconds. */
+export type StuckBefore = { readonly pendente: number; readonly aguardando: number };
+
+export type EventoCount = {
+  readonly estado: EventoEstado;
+  /** They are stuck, or rest without having come to anything. */
+  readonly temProblema: boolean;
+  readonly eventos: number;
+};
+
 export type EventoStore = {
   /** Numbers and stores an event; answers after the commit. What stands against it is answered, not thrown. */
   registerEvento(tenant: string, novo: EventoNovo): Promise<RegisterResult>;
@@ -201,6 +216,10 @@ export type EventoStore = {
   eventoDocuments(tenant: string, id: string): Promise<EventoDocuments | undefined>;
   /** The moves of an event, from its registration on. */
   eventoTrail(tenant: string, id: string): Promise<readonly EventoStep[]>;
+  /** How many events of a tenant are under way or have a problem, by state. */
+  countEventos(tenant: string, before: StuckBefore): Promise<readonly EventoCount[]>;
+  /** Events with a problem: those stuck the longest, then the newest of those that came to nothing. */
+  eventosComProblema(tenant: string, before: StuckBefore, max: number): Promise<readonly EventoRow[]>;
   /** The documents of events as they were written, by id. */
   eventoXmlOf(tenant: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Tenants with an event that can be claimed: a question asked across tenants. */
@@ -257,6 +276,14 @@ export function eventoStore(pool: Db): EventoStore {
       const text = `select em, de, gatilho, para, mensagem from trilha_eventos
         where tenant = $1 and evento = $2 order by movimento`;
       return (await pool.query<EventoStep>(text, [tenant, id])).rows;
+    },
+    countEventos: async (tenant, before) => {
+      const values = [tenant, new Date(before.pendente), new Date(before.aguardando)];
+      return (await pool.query<EventoCount>(COUNT, values)).rows;
+    },
+    eventosComProblema: async (tenant, before, max) => {
+      const values = [tenant, new Date(before.pendente), new Date(before.aguardando), max];
+      return (await pool.query<EventoRow>(COM_PROBLEMA, values)).rows;
     },
     eventoXmlOf: async (tenant, ids) => {
       const text = `select d.evento::text as evento, d.xml from unnest($2::bigint[]) as x (id)
@@ -347,7 +374,14 @@ const INSERT_REGISTRO = `insert into trilha_eventos (tenant, evento, movimento, 
 
 type Registration = { readonly result: RegisterResult; readonly writes: readonly Promise<unknown>[] };
 
+/** With its key, which is taken before anything is locked and given back when nothing comes of it. */
 async function insertEvento(client: PoolClient, tenant: string, id: bigint, novo: EventoNovo): Promise<Registration> {
+  const { key } = novo;
+  if (key === undefined) return insertUnderLock(client, tenant, id, novo);
+  const [taken, done] = await Promise.all([
+    takeKeys(client, tenant, [{ ...key, status: 201, evento: id }]),
+    insertUnderLock(client, tenant, id, novo),
+  ]);
   const { nota, codigo_tipo_evento, cancela, autor, campos, recebido, recebido_assinatura, simular } = novo;
   type Locked = { chave_acesso: string; numero_protocolo: string; estado: NotaEstado };
   const [locked, last] = await Promise.all([
@@ -397,6 +431,26 @@ async function readEventos(
     from eventos e join notas n on n.tenant = $1 and n.id = e.nota where e.tenant = $1 and ${condition}`;
   return (await db.query<EventoRow>(text, [tenant, ...values])).rows;
 }
+
+/** Under way for longer than it should be: an event that nobody sent, or whose nota nobody authorised. */
+const IS_STUCK = `e.due_at is not null and case e.estado when 'pendente' then e.desde < $2
+  when 'aguardando_autorizacao_nota' then coalesce(e.aguardando_desde, e.desde) < $3 else false end`;
+
+/** As in the partial index. */
+const IS_IN_VAIN = `e.due_at is null and e.estado in ('rejeitado', 'erro', 'erro_reprocessamento')`;
+
+const COUNT = `select estado, problema as "temProblema", count(*)::int as eventos from (
+    select e.estado, ${IS_STUCK} as problema from eventos e where e.tenant = $1 and e.due_at is not null
+    union all
+    select e.estado, true from eventos e where e.tenant = $1 and ${IS_IN_VAIN}
+  ) x group by estado, problema`;
+
+const COM_PROBLEMA = `select e.*, n.chave_acesso, n.numero_protocolo from (
+    (select e.id, 0 as kind from eventos e where e.tenant = $1 and ${IS_STUCK} order by e.desde limit $4)
+    union all
+    (select e.id, 1 from eventos e where e.tenant = $1 and ${IS_IN_VAIN} order by e.desde desc limit $4)
+  ) x join eventos e on e.tenant = $1 and e.id = x.id join notas n on n.tenant = $1 and n.id = e.nota
+  order by x.kind, case x.kind when 0 then e.desde end, e.desde desc limit $4`;
 
 /** The events of the nota `n` that others are judged by. */
 const ON_NOTA = `(select coalesce(json_agg(json_build_object('id', e.id::text, 'codigo_tipo_evento', e.codigo_tipo_evento,

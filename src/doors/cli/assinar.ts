@@ -4,25 +4,28 @@ import path from 'node:path';
 import { type KeyFiles, signDocument } from '../../flows/sign-document.ts';
 import { bytesOf, type Command, type Terminal, textOf, type Values } from './command.ts';
 
+/** The files of an A1 certificate as options; {@link keyFilesOf} reads them. */
+export const KEY_OPTIONS = {
+  pfx: { type: 'string' },
+  certificado: { type: 'string' },
+  chave: { type: 'string' },
+  senha: { type: 'string' },
+  'senha-arquivo': { type: 'string' },
+} as const;
+
+export const KEY_OPTIONS_HELP: readonly (readonly [string, string])[] = [
+  ['--pfx ARQUIVO', 'certificado A1 com a chave, em PKCS#12 (.pfx, .p12)'],
+  ['--certificado ARQUIVO --chave ARQUIVO', 'em vez do .pfx: certificado e chave em PEM'],
+  ['--senha-arquivo ARQUIVO', 'arquivo com a senha do .pfx ou da chave'],
+  ['--senha SENHA', 'a senha; fica à vista na lista de processos e no histórico'],
+];
+
 export const ASSINAR: Command = {
   name: 'assinar',
   arguments: 'ARQUIVO',
   summary: 'Assina uma DPS em XML, ou um corpo JSON (o valor do cabeçalho).',
-  options: {
-    pfx: { type: 'string' },
-    certificado: { type: 'string' },
-    chave: { type: 'string' },
-    senha: { type: 'string' },
-    'senha-arquivo': { type: 'string' },
-    saida: { type: 'string' },
-  },
-  optionsHelp: [
-    ['--pfx ARQUIVO', 'certificado A1 com a chave, em PKCS#12 (.pfx, .p12)'],
-    ['--certificado ARQUIVO --chave ARQUIVO', 'em vez do .pfx: certificado e chave em PEM'],
-    ['--senha-arquivo ARQUIVO', 'arquivo com a senha do .pfx ou da chave'],
-    ['--senha SENHA', 'a senha; fica à vista na lista de processos e no histórico'],
-    ['--saida ARQUIVO', 'grava nesse arquivo, e não na saída padrão'],
-  ],
+  options: { ...KEY_OPTIONS, saida: { type: 'string' } },
+  optionsHelp: [...KEY_OPTIONS_HELP, ['--saida ARQUIVO', 'grava nesse arquivo, e não na saída padrão']],
   takes: 1,
   run: async (terminal, values, [file]) => {
     const files = keyFilesOf(values);
@@ -34,8 +37,13 @@ export const ASSINAR: Command = {
   },
 };
 
+/** Whether anything about a certificate was said. */
+export function namesKeyFiles(values: Values): boolean {
+  return Object.keys(KEY_OPTIONS).some((name) => values[name] !== undefined);
+}
+
 /** Undefined when the options name neither a PKCS#12 nor a pair of PEM files, or both. */
-function keyFilesOf(values: Values): KeyFiles | undefined {
+export function keyFilesOf(values: Values): KeyFiles | undefined {
   const [pfx, certificado, chave] = ['pfx', 'certificado', 'chave'].map((name) => textOf(values, name));
   const secret = { senha: textOf(values, 'senha'), senhaArquivo: textOf(values, 'senha-arquivo') };
   if (pfx !== undefined) return certificado === undefined && chave === undefined ? { pfx, ...secret } : undefined;

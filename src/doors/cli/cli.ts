@@ -10,7 +10,9 @@ import { ASSINAR } from './assinar.ts';
 import { ASSINATURA } from './assinatura.ts';
 import { type CliWorld, type Command, columns, textOf } from './command.ts';
 import { emitir } from './emitir.ts';
+import { EVENTO_COMMANDS } from './evento.ts';
 import { explicar } from './explicar.ts';
+import { DEFAULT_URL } from './follow.ts';
 import { MUNICIPIO_COMMANDS } from './municipio.ts';
 import { PKI } from './pki.ts';
 import { PRESTADOR_COMMANDS } from './prestador.ts';
@@ -21,8 +23,6 @@ import { VALIDAR } from './validar.ts';
 
 export type { CliWorld, Command, Running, Terminal, Values } from './command.ts';
 export { bytesOf, textOf } from './command.ts';
-
-const DEFAULT_URL = 'http://127.0.0.1:8080';
 
 const COMMANDS: readonly Command[] = [
   {
@@ -79,6 +79,7 @@ const COMMANDS: readonly Command[] = [
   ...MUNICIPIO_COMMANDS,
   ...PRESTADOR_COMMANDS,
   ...SERVICOS_COMMANDS,
+  ...EVENTO_COMMANDS,
   ASSINAR,
   ASSINATURA,
   PKI,

@@ -13,6 +13,7 @@ import {
   type Settings,
   showMunicipio,
 } from '../../flows/municipios.ts';
+import { countEventos, type EventosContados } from '../../flows/operate-eventos.ts';
 import { type CliWorld, type Command, columns, type Terminal, textOf, type Values } from './command.ts';
 
 const OPTIONS = {
@@ -107,7 +108,9 @@ export const MUNICIPIO_COMMANDS: readonly Command[] = [
     optionsHelp: [],
     takes: 1,
     run: (world, _values, [slug]) =>
-      world.registry(async (registry) => shown(world, await showMunicipio(registry, slug!))),
+      world.registry(async (registry) =>
+        shown(world, await showMunicipio(registry, slug!), await countEventos(registry, slug!)),
+      ),
   },
   {
     name: 'municipio alterar',
@@ -269,7 +272,7 @@ async function listar(world: CliWorld): Promise<number> {
   });
 }
 
-function shown(terminal: Terminal, about: MunicipioShown): number {
+function shown(terminal: Terminal, about: MunicipioShown, eventos: EventosContados): number {
   const { municipio, nome, certificado, prestadores, servicos, espera, transmissao, problems, avisos } = about;
   const { tenant, ambiente, codigoIbge, aliquotaPadrao, confianca, adn } = municipio;
   const lines: [string, string][] = [
@@ -304,6 +307,7 @@ function shown(terminal: Terminal, about: MunicipioShown): number {
     const oldest = espera.notas === 1 ? 'emitida' : 'a mais antiga emitida';
     lines.push(['à espera', `${notasOf(espera.notas)}, ${oldest} em ${espera.desde}; próxima tentativa ${next}`]);
   }
+  lines.push(...eventosRows(tenant, eventos));
   if (transmissao !== undefined) {
     const { problema, desde, vistoEm } = transmissao;
     lines.push(['transmissão', `${problema} (desde ${desde}; visto ainda em ${vistoEm})`]);
@@ -316,6 +320,22 @@ function shown(terminal: Terminal, about: MunicipioShown): number {
   terminal.out(`${tenant}\n`);
   for (const line of columns(lines)) terminal.out(`${line}\n`);
   return problems.length === 0 ? 0 : 1;
+}
+
+function eventosRows(tenant: string, { aCaminho, comProblema }: EventosContados): readonly [string, string][] {
+  const told = (counts: EventosContados['aCaminho']): string =>
+    counts.map(([estado, count]) => `${estado} ${grouped(count)}`).join(', ');
+  return [
+    ['eventos', aCaminho.length === 0 ? 'nenhum a caminho' : `a caminho: ${told(aCaminho)}`],
+    ...(comProblema.length === 0
+      ? []
+      : [
+          ['a conferir', `${told(comProblema)}; nfse evento problemas --municipio ${tenant} os lista`] as [
+            string,
+            string,
+          ],
+        ]),
+  ];
 }
 
 function certificadoRows(certificado: MunicipioShown['certificado']): readonly [string, string][] {

@@ -46,15 +46,22 @@ export type Answered = {
   readonly body: any;
 };
 
-/** Posts the file as it is. Throws an Error in Portuguese when there is no answer, or none of such a service. */
-export async function postFile(address: string, sent: SentFile): Promise<Answered> {
-  const own = sent.kind === 'json' && sent.assinatura !== undefined ? { [CAMPO]: sent.assinatura } : {};
+/**
+ * Posts the file as it is. `more`: headers besides; the signature of a JSON body goes in `campo`. Throws an Error in Portuguese
+ * when there is no answer, or none of such a service.
+ */
+export async function postFile(
+  address: string,
+  sent: SentFile,
+  { campo = CAMPO, more = {} }: { readonly campo?: string; readonly more?: Readonly<Record<string, string>> } = {},
+): Promise<Answered> {
+  const own = sent.kind === 'json' && sent.assinatura !== undefined ? { [campo]: sent.assinatura } : {};
   const type = sent.kind === 'json' ? 'application/json' : 'application/xml';
   let response: Response;
   let text: string;
   try {
     const body = sent.body as Uint8Array<ArrayBuffer>;
-    const headers = { 'Content-Type': type, Accept: 'application/json', ...own };
+    const headers = { 'Content-Type': type, Accept: 'application/json', ...own, ...more };
     response = await fetch(address, { method: 'POST', headers, body, signal: AbortSignal.timeout(TIMEOUT_MS) });
     text = await response.text();
   } catch {

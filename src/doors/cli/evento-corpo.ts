@@ -1,0 +1,80 @@
+/** The request of an event as options of a command: `--tipo` and `--campo nome=valor` become the JSON body, and back. */
+import type { Fault } from '../../fiscal/fault.ts';
+import { type CampoEvento, TIPOS_EVENTO, type TipoEvento } from '../../fiscal/tipos-evento.ts';
+import { columns, textOf, textsOf, type Values } from './command.ts';
+
+export const CORPO_OPTIONS = {
+  tipo: { type: 'string' },
+  campo: { type: 'string', multiple: true },
+} as const;
+
+export const CORPO_OPTIONS_HELP: readonly (readonly [string, string])[] = [
+  ['--tipo NOME', 'o tipo do evento; os nomes estão abaixo'],
+  ['--campo NOME=VALOR', 'um campo do tipo; repita a opção para cada um, e ponha entre aspas o que tem espaços'],
+];
+
+/** Type and fields as the options name them, in their order; a text: asked wrongly. */
+export function corpoOf(values: Values): Uint8Array | string {
+  const tipo = textOf(values, 'tipo');
+  if (tipo === undefined) return 'Falta --tipo NOME: qual evento registrar. --help mostra os tipos e os campos.\n';
+  const body = new Map([['tipo_evento', tipo]]);
+  for (const campo of textsOf(values, 'campo')) {
+    const at = campo.indexOf('=');
+    if (at < 1) return `--campo ${campo} não tem a forma NOME=VALOR.\n`;
+    const nome = campo.slice(0, at);
+    if (nome === 'tipo_evento') return 'O tipo do evento vai em --tipo, e não em --campo.\n';
+    if (body.has(nome)) return `--campo ${nome} veio mais de uma vez.\n`;
+    body.set(nome, campo.slice(at + 1));
+  }
+  return Buffer.from(JSON.stringify(Object.fromEntries(body)));
+}
+
+type Shown = Pick<Fault, 'codigo' | 'xpath' | 'mensagem' | 'campo' | 'encontrado' | 'esperado' | 'correcao'>;
+
+/** Faults of a body that was made of options: nobody has seen its lines, and what to mend is an option. */
+export function faultsOfOptions(faults: readonly Shown[]): readonly Shown[] {
+  return faults.map(({ codigo, mensagem, campo, encontrado, esperado, correcao }) => ({
+    codigo,
+    mensagem,
+    xpath: '',
+    ...(campo === undefined ? {} : { campo: campo === 'tipo_evento' ? '--tipo' : campo }),
+    ...(encontrado === undefined ? {} : { encontrado }),
+    ...(esperado === undefined ? {} : { esperado }),
+    ...(correcao === undefined ? {} : { correcao: optionOf(correcao) }),
+  }));
+}
+
+/** `"codigo_motivo": "1"` as it is typed. */
+function optionOf(correcao: string): string {
+  try {
+    const [[nome, valor] = []] = Object.entries(JSON.parse(`{${correcao}}`));
+    if (nome === undefined || typeof valor !== 'string') return correcao;
+    return nome === 'tipo_evento' ? `--tipo ${valor}` : `--campo ${quotedArgument(`${nome}=${valor}`)}`;
+  } catch {
+    return correcao;
+  }
+}
+
+function quotedArgument(text: string): string {
+  return /^[\w=.,:/-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** The types of a door with their fields, for its help. */
+export function tiposHelp(takes: (tipo: TipoEvento) => boolean): readonly string[] {
+  const tipos: readonly TipoEvento[] = TIPOS_EVENTO.filter(takes);
+  const rows = tipos.flatMap(({ slug, descricao, campos }): (readonly [string, string])[] => [
+    [slug, descricao],
+    ...campos.map((campo) => [`    ${campo.nome}`, aboutCampo(campo)] as const),
+  ]);
+  return ['', 'Tipos, e os campos de cada um:', ...columns(rows)];
+}
+
+function aboutCampo({ sobre, opcoes, obrigatorio, obrigatorioCom }: CampoEvento): string {
+  const needed = obrigatorio
+    ? ''
+    : obrigatorioCom === undefined
+      ? ' Não é obrigatório.'
+      : ` Só é obrigatório com ${obrigatorioCom.campo} ${obrigatorioCom.valor}.`;
+  const values = opcoes?.map(({ codigo, descricao }) => `${codigo} (${descricao})`).join(', ');
+  return `${sobre}${needed}${values === undefined ? '' : ` Vale: ${values}.`}`;
+}

@@ -1,0 +1,133 @@
+/** `nfse evento enviar`: registers an event as any integrator would, and asks until it comes to its end. */
+import { EVENTO_RETRIES_MAX, type EventoEstado, eventoRests, standsOnNota } from '../../fiscal/evento.ts';
+import { SIMULAR_HEADER } from '../../fiscal/simular.ts';
+import { type TipoEvento, tipoBySlug } from '../../fiscal/tipos-evento.ts';
+import { signDocument } from '../../flows/sign-document.ts';
+import { EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
+import { KEY_OPTIONS, KEY_OPTIONS_HELP, keyFilesOf, namesKeyFiles } from './assinar.ts';
+import { type Command, type Terminal, textOf, type Values } from './command.ts';
+import { CORPO_OPTIONS, CORPO_OPTIONS_HELP, corpoOf, faultsOfOptions, tiposHelp } from './evento-corpo.ts';
+import { eventoLines, printable } from './evento-lines.ts';
+import { faultLines } from './faults.ts';
+import { DEFAULT_URL, follow, REFUSED, urlProblem, WAITING } from './follow.ts';
+import { type Answered, postFile, type SentFile, sentFile } from './sent-file.ts';
+
+export const ENVIAR: Command = {
+  name: 'evento enviar',
+  arguments: 'CHAVE',
+  summary: 'Registra um evento na nota de uma chave de acesso, como um integrador, e o acompanha até que conclua.',
+  options: {
+    ...CORPO_OPTIONS,
+    corpo: { type: 'string' },
+    url: { type: 'string' },
+    tenant: { type: 'string' },
+    cms: { type: 'string' },
+    ...KEY_OPTIONS,
+    simular: { type: 'string' },
+  },
+  optionsHelp: [
+    ...CORPO_OPTIONS_HELP,
+    ['--corpo ARQUIVO', 'em vez de --tipo e --campo: o corpo JSON, enviado como está'],
+    ['--url URL', `endereço do serviço (padrão ${DEFAULT_URL})`],
+    ['--tenant SLUG', 'município (padrão integracao)'],
+    ...KEY_OPTIONS_HELP,
+    ['--cms ARQUIVO', `com --corpo: o valor de ${EVENTO_SIGNATURE_HEADER}, como nfse assinar o grava`],
+    ['--simular VALORES', `na integração, o que o ADN deve ensaiar: adn:rejeita=E1234, adn:atraso=30s, …`],
+  ],
+  moreHelp: () => tiposHelp(({ porOficio }) => !porOficio),
+  takes: 1,
+  run: (terminal, values, [chave]) => enviar(terminal, values, chave!),
+};
+
+async function enviar(terminal: Terminal, values: Values, chave: string): Promise<number> {
+  const url = textOf(values, 'url') ?? DEFAULT_URL;
+  const body = urlProblem(url) ?? (await signedBody(terminal, values));
+  if (typeof body === 'string') {
+    terminal.err(body);
+    return 2;
+  }
+  const base = `${url.replace(/\/+$/, '')}/${textOf(values, 'tenant') ?? 'integracao'}/api/v1/nfse`;
+  const simular = textOf(values, 'simular');
+  const registered = await postFile(`${base}/${encodeURIComponent(chave)}/eventos`, body, {
+    campo: EVENTO_SIGNATURE_HEADER,
+    more: simular === undefined ? {} : { [SIMULAR_HEADER]: simular },
+  });
+  if (registered.status !== 201) return refusal(terminal, registered, values);
+  const { avisos, tipo_evento, numero_sequencial, chave_acesso } = registered.body;
+  terminal.out(`Evento registrado: ${tipo_evento} nº ${numero_sequencial}; falta a conclusão\n`);
+  for (const { codigo, mensagem } of avisos ?? []) terminal.out(`  aviso      ${codigo}  ${mensagem}\n`);
+  return untilItRests(terminal, `${base}/${chave_acesso}/eventos/${tipo_evento}/${numero_sequencial}`);
+}
+
+/** The body with its signature, if there is one; a text: asked wrongly. */
+async function signedBody(terminal: Terminal, values: Values): Promise<SentFile | string> {
+  const [file, cms] = [textOf(values, 'corpo'), textOf(values, 'cms')];
+  if (file !== undefined && (values.tipo !== undefined || values.campo !== undefined)) {
+    return 'Use --corpo, ou --tipo com --campo; não os dois.\n';
+  }
+  if (cms !== undefined && file === undefined) {
+    return '--cms é a assinatura de um arquivo: indique o arquivo em --corpo. Para assinar na hora, use --pfx.\n';
+  }
+  if (cms !== undefined && namesKeyFiles(values)) return 'Use --cms, ou os arquivos do certificado; não os dois.\n';
+  const sent = file === undefined ? bodyOfOptions(values) : await sentFile(file, cms);
+  if (typeof sent === 'string') return sent;
+  if (sent.kind === 'xml') return `${file} não é JSON: um evento se registra com um corpo JSON.\n`;
+  if (!namesKeyFiles(values)) return sent;
+  const files = keyFilesOf(values);
+  if (files === undefined) return 'Para assinar: --pfx ARQUIVO, ou --certificado ARQUIVO e --chave ARQUIVO.\n';
+  const { text, avisos } = await signDocument(sent.body, files, Date.now());
+  for (const aviso of avisos) terminal.err(`Aviso: ${aviso}\n`);
+  return { ...sent, assinatura: text };
+}
+
+function bodyOfOptions(values: Values): SentFile | string {
+  const body = corpoOf(values);
+  return typeof body === 'string' ? body : { kind: 'json', body, assinatura: undefined };
+}
+
+function refusal(terminal: Terminal, { status, body }: Answered, values: Values): number {
+  const erros = Array.isArray(body.erros) ? body.erros : [];
+  const shown = values.corpo === undefined ? faultsOfOptions(erros) : erros;
+  const told = shown.length > 0 ? `\n${faultLines(shown)}` : ` ${body.mensagem}`;
+  terminal.err(`Recusado (HTTP ${status}, ${body.codigo_erro}):${told}\n`);
+  return REFUSED;
+}
+
+async function untilItRests(terminal: Terminal, query: string): Promise<number> {
+  const body = await follow(terminal, query, ({ evento }) => ({
+    situacao: evento.status_evento,
+    rests: isAtRest(evento),
+  }));
+  if (body === undefined) {
+    terminal.err(
+      `Ainda não concluído; o evento está registrado e segue sozinho. Não o envie de novo; consulte mais tarde: ${query}\n`,
+    );
+    return WAITING;
+  }
+  const { status, ...evento } = body.evento;
+  terminal.out(eventoLines(evento, [['consulta', query]]));
+  const estado: EventoEstado = evento.status_evento;
+  const tipo: TipoEvento = tipoBySlug(evento.tipo_evento)!;
+  if (standsOnNota(estado, tipo)) {
+    if (estado === 'processado' && tipo.cancela) terminal.out('A nota está cancelada.\n');
+    if (estado === 'dispensado') terminal.out('O ADN não recebe este tipo de um município: o evento vale neste.\n');
+    return 0;
+  }
+  const motivo = printable(evento.mensagem_retorno ?? 'sem motivo informado');
+  terminal.err(`${WITHOUT_EFFECT[estado] ?? `O evento está ${estado}`}: ${motivo}\n`);
+  return REFUSED;
+}
+
+/** What became of an event that does nothing to its note. */
+const WITHOUT_EFFECT: Readonly<Partial<Record<EventoEstado, string>>> = {
+  rejeitado: 'O ADN recusou o evento',
+  erro: `O ADN não decidiu o evento, e as ${EVENTO_RETRIES_MAX} novas tentativas acabaram; a prefeitura pode mandar enviá-lo de novo`,
+  erro_reprocessamento: 'O evento foi separado para análise da prefeitura',
+  cancelado: 'A prefeitura retirou o evento antes do envio',
+  dispensado: 'O envio do evento ao ADN foi dispensado, e ele não tem efeito na nota',
+};
+
+/** Of an event in `erro` the public object tells by its advice whether a retry is left. */
+function isAtRest({ status_evento, acao_sugerida }: { status_evento: EventoEstado; acao_sugerida: string }): boolean {
+  return eventoRests(status_evento, acao_sugerida === 'retentar');
+}

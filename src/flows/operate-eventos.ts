@@ -1,0 +1,347 @@
+/**
+ * What a municipality does about events from its own side: registering those by office, looking at one with its trail, and
+ * moving one by hand. It works beside a running service or without one: what is left due here the worker finds by looking.
+ */
+import { isHeldBy, maskedDocument } from '../documents/certificate.ts';
+import { readJson } from '../documents/json.ts';
+import { loadSigner } from '../documents/key-files.ts';
+import { signatureElement } from '../documents/signing.ts';
+import { documentoKind, maskDocumento, whyNoChave } from '../fiscal/chave.ts';
+import {
+  AGUARDANDO_MAX_MS,
+  EVENTO_ESTADOS,
+  EVENTO_MOVES,
+  type EventoEstado,
+  type EventoMove,
+  type EventoTrigger,
+  eventoMove,
+  PENDENTE_MAX_MS,
+  standsOnNota,
+} from '../fiscal/evento.ts';
+import type { Aviso, Fault } from '../fiscal/fault.ts';
+import { eventoId, signedPartOfEvento, withEventoSignature } from '../fiscal/layout/evento.ts';
+import { T } from '../fiscal/layout/simple-types.ts';
+import { isoMoment, momentIn } from '../fiscal/moment.ts';
+import { readPedido } from '../fiscal/pedido-evento.ts';
+import { type CampoEvento, type TipoEvento, tipoByCodigo } from '../fiscal/tipos-evento.ts';
+import type { EventoRow, OperatorTrigger, StuckBefore } from '../store/eventos.ts';
+import type { Municipio } from '../store/municipios.ts';
+import { type EventoPublico, eventosOfNota, publicEvento } from './evento-queries.ts';
+import { zoneOf } from './gather-facts.ts';
+import { whyNoDocumento } from './import-prestadores.ts';
+import { municipioNamed, type RegistryWorld } from './municipios.ts';
+import { registerEventoDeOficio } from './register-evento.ts';
+
+/** What was asked cannot be done: sentences in Portuguese for the operator. */
+export type Problem = { readonly problem: string };
+
+// Registering by office.
+
+export type PedidoDoMunicipio = {
+  readonly chave: string;
+  /** The request, as the body of the integrators' door has it. */
+  readonly corpo: Uint8Array;
+  /** CNPJ of the municipality, where no certificate says it. */
+  readonly cnpj: string | undefined;
+};
+
+export type RegistradoDeOficio = {
+  readonly evento: EventoPublico;
+  readonly identificador: string;
+  readonly avisos: readonly Aviso[];
+};
+
+/** Registers an event by office. Throws an Error in Portuguese when there is no such municipality. */
+export async function registrarDeOficio(
+  world: RegistryWorld,
+  slug: string,
+  { chave, corpo, cnpj }: PedidoDoMunicipio,
+): Promise<RegistradoDeOficio | { readonly faults: readonly Fault[] } | Problem> {
+  const municipio = await municipioNamed(world, slug);
+  const problem = whyNoChave(chave);
+  if (problem !== undefined) return { problem };
+  const json = readJson(corpo);
+  if ('fault' in json) return { faults: [json.fault] };
+  const read = readPedido(json, 'municipio');
+  if ('faults' in read) return read;
+  const own = await cnpjOf(municipio, cnpj);
+  if ('problem' in own) return own;
+  // Whoever transmits is another process, which finds the event by looking.
+  const worldHere = { ...world, wake: () => undefined };
+  const pedido = { pedido: read.pedido, municipio: own.cnpj };
+  const registered = await registerEventoDeOficio(worldHere, municipio, { chave }, pedido);
+  if (registered === 'not_found') return { problem: noNota(slug) };
+  if ('faults' in registered) return registered;
+  const { evento, avisos } = registered;
+  return { evento, identificador: identificadorOf(evento), avisos };
+}
+
+/** In whose name: that of the certificate with which the event will be signed, or what the operator says. */
+async function cnpjOf({ tenant, adn }: Municipio, named: string | undefined): Promise<{ cnpj: string } | Problem> {
+  const cnpj = named?.replace(/[./\-\s]/g, '').toUpperCase();
+  if (cnpj !== undefined && documentoKind(cnpj) !== 'CNPJ') {
+    return { problem: `--cnpj ${whyNoDocumento(cnpj) ?? 'não é um CNPJ: é um CPF'}.` };
+  }
+  if (adn === undefined) {
+    const problem = `O município ${tenant} não tem certificado, que diria o seu CNPJ: informe-o com --cnpj.`;
+    return cnpj === undefined ? { problem } : { cnpj };
+  }
+  const holder = await loadSigner(adn.chaves).then(
+    ({ certificate }) => certificate.holder,
+    (error: Error) => ({ problem: error.message }),
+  );
+  if (holder === undefined || 'problem' in holder) {
+    // Who may not read the files of the service may still know whose they are.
+    const why = holder?.problem ?? 'o certificado do município não traz CNPJ';
+    return cnpj === undefined
+      ? { problem: `${why.replace(/\.$/, '')}. Informe o CNPJ do município com --cnpj.` }
+      : { cnpj };
+  }
+  if (holder.tipo !== 'CNPJ') return { problem: 'O certificado do município é de um CPF; o autor é um CNPJ.' };
+  if (cnpj === undefined) return { cnpj: holder.documento };
+  if (isHeldBy(holder, cnpj)) return { cnpj };
+  return {
+    problem: `--cnpj ${cnpj} não é o do certificado com que ${tenant} assina, ${maskedDocument(holder.documento)}: o ADN recusaria o evento. Sem --cnpj vale o do certificado.`,
+  };
+}
+
+function noNota(slug: string): string {
+  return `Não há nota com esta chave de acesso em ${slug}. Confira a chave e o município.`;
+}
+
+// Looking.
+
+/** Events of a note, newest first. */
+export async function listEventos(
+  world: RegistryWorld,
+  slug: string,
+  chave: string,
+): Promise<readonly EventoPublico[] | Problem> {
+  const municipio = await municipioNamed(world, slug);
+  const problem = whyNoChave(chave);
+  if (problem !== undefined) return { problem };
+  return (await eventosOfNota(world, municipio, chave)) ?? { problem: noNota(slug) };
+}
+
+/** More than an operator looks at in one sitting. */
+export const COM_PROBLEMA_MAX = 50;
+
+/** Events whose `acao_sugerida` is `consultar_suporte`: those stuck the longest, then the newest that came to nothing. */
+export async function listEventosComProblema(
+  world: RegistryWorld,
+  slug: string,
+): Promise<{ readonly eventos: readonly EventoPublico[]; readonly total: number }> {
+  const { tenant } = await municipioNamed(world, slug);
+  const now = world.now();
+  const [rows, { comProblema }] = await Promise.all([
+    world.store.eventosComProblema(tenant, stuckBefore(now), COM_PROBLEMA_MAX),
+    countEventos(world, tenant),
+  ]);
+  const total = comProblema.reduce((sum, [, count]) => sum + count, 0);
+  return { eventos: rows.map((row) => publicEvento(row, now)), total };
+}
+
+/** By state, in the order of their life; what is zero is not there. */
+export type EventosContados = {
+  readonly aCaminho: readonly (readonly [EventoEstado, number])[];
+  /** Their `acao_sugerida` is `consultar_suporte`. */
+  readonly comProblema: readonly (readonly [EventoEstado, number])[];
+};
+
+/** How many events of a tenant are under way, and how many need somebody. */
+export async function countEventos(world: RegistryWorld, tenant: string): Promise<EventosContados> {
+  const counts = await world.store.countEventos(tenant, stuckBefore(world.now()));
+  const of = (problema: boolean): EventosContados['aCaminho'] =>
+    ESTADOS.flatMap((estado) => {
+      const found = counts.find((one) => one.estado === estado && one.temProblema === problema);
+      return found === undefined ? [] : [[estado, found.eventos] as const];
+    });
+  return { aCaminho: of(false), comProblema: of(true) };
+}
+
+const ESTADOS = Object.keys(EVENTO_ESTADOS) as EventoEstado[];
+
+/** As `acao_sugerida` has it. */
+function stuckBefore(now: number): StuckBefore {
+  return { pendente: now - PENDENTE_MAX_MS, aguardando: now - AGUARDANDO_MAX_MS };
+}
+
+export type Passo = {
+  readonly em: string;
+  readonly de: EventoEstado | null;
+  readonly gatilho: EventoTrigger;
+  readonly para: EventoEstado;
+  readonly mensagem: string | null;
+};
+
+export type EventoInteiro = {
+  readonly evento: EventoPublico;
+  /** `Id` of the document, by which an annulment or an unblocking names it. */
+  readonly identificador: string;
+  /** A CPF masked, here and among the fields. */
+  readonly autor: string;
+  readonly campos: Readonly<Record<string, string>>;
+  readonly trilha: readonly Passo[];
+  /** What an operator may do with it now. */
+  readonly operacoes: readonly Operacao[];
+};
+
+/** One event with its trail. */
+export async function showEvento(world: RegistryWorld, slug: string, id: string): Promise<EventoInteiro | Problem> {
+  const found = await eventoNamed(world, slug, id);
+  if ('problem' in found) return found;
+  const { row, tenant } = found;
+  const zone = zoneOf(row.chave_acesso.slice(0, 7));
+  const trail = await world.store.eventoTrail(tenant, row.id);
+  const evento = publicEvento(row, world.now());
+  return {
+    evento,
+    identificador: identificadorOf(evento),
+    autor: maskDocumento(row.autor),
+    campos: shownCampos(row),
+    trilha: trail.map((passo) => ({ ...passo, em: isoMoment(momentIn(zone, passo.em.getTime())) })),
+    operacoes: operacoesFrom(row.estado),
+  };
+}
+
+/** The document of an event: with the municipality's signature from when it was sent on. */
+export async function eventoXml(
+  world: RegistryWorld,
+  slug: string,
+  id: string,
+): Promise<{ readonly xml: string } | Problem> {
+  const found = await eventoNamed(world, slug, id);
+  if ('problem' in found) return found;
+  const { xml, assinatura, certificado_der } = (await world.store.eventoDocuments(found.tenant, found.row.id))!;
+  const text = xml.toString('utf8');
+  if (assinatura === null || certificado_der === null) return { xml: text };
+  const signed = signedPartOfEvento(text);
+  const value = { value: assinatura, certificate: certificado_der };
+  return { xml: withEventoSignature(text, signatureElement(signed.canonical, signed.id, value)) };
+}
+
+async function eventoNamed(
+  world: RegistryWorld,
+  slug: string,
+  id: string,
+): Promise<{ readonly row: EventoRow; readonly tenant: string } | Problem> {
+  const { tenant } = await municipioNamed(world, slug);
+  if (!ID.test(id)) {
+    return { problem: `${id} não é o número de um evento, o seu id_evento. ${HOW_TO_FIND(slug)}` };
+  }
+  const row = await world.store.eventoById(tenant, id);
+  return row === undefined ? { problem: `Não há evento ${id} em ${slug}. ${HOW_TO_FIND(slug)}` } : { row, tenant };
+}
+
+/** As far as a bigint goes. */
+const ID = /^[1-9]\d{0,17}$/;
+
+const HOW_TO_FIND = (slug: string): string => `nfse evento listar CHAVE --municipio ${slug} mostra os de uma nota.`;
+
+function identificadorOf({ chave_acesso, codigo_tipo_evento, numero_sequencial }: EventoPublico): string {
+  return eventoId(chave_acesso, codigo_tipo_evento, numero_sequencial);
+}
+
+function shownCampos({ campos, codigo_tipo_evento }: EventoRow): Readonly<Record<string, string>> {
+  const known: readonly CampoEvento[] = tipoByCodigo(codigo_tipo_evento)!.campos;
+  const isCpf = (nome: string): boolean => known.find((campo) => campo.nome === nome)?.tipo === T.cpf;
+  return Object.fromEntries(
+    Object.entries(campos).map(([nome, value]) => [nome, isCpf(nome) ? maskDocumento(value) : value]),
+  );
+}
+
+// Moving by hand.
+
+/** What an operator may do, by the word of its command. */
+export const OPERACOES = {
+  reprocessar: 'reprocessamento',
+  separar: 'separacao',
+  cancelar: 'retirada',
+  dispensar: 'dispensa',
+} as const satisfies Readonly<Record<string, OperatorTrigger>>;
+
+export type Operacao = keyof typeof OPERACOES;
+
+const WORDS = Object.keys(OPERACOES) as readonly Operacao[];
+
+function operacoesFrom(estado: EventoEstado): readonly Operacao[] {
+  return WORDS.filter((operacao) => eventoMove(estado, OPERACOES[operacao]) !== undefined);
+}
+
+/** States in which an operation is possible. */
+function statesOf(operacao: Operacao): readonly EventoEstado[] {
+  const moves: readonly EventoMove[] = EVENTO_MOVES.filter(({ on }) => on === OPERACOES[operacao]);
+  return moves.flatMap(({ from }) => from ?? []);
+}
+
+export type Movido = {
+  readonly evento: EventoPublico;
+  /** The national environment may have received it before, and then it holds there. */
+  readonly mayBeThere: boolean;
+  /** It changes nothing else, but it stands on the note, and others are judged by it. */
+  readonly stands: boolean;
+};
+
+/** Of `mensagem_retorno`, where the integrator reads it. */
+const MOTIVO_MAX = 255;
+
+/** Makes a move of the operator, or tells why the machine does not have it. */
+export async function operateEvento(
+  world: RegistryWorld,
+  slug: string,
+  id: string,
+  { operacao, motivo }: { readonly operacao: Operacao; readonly motivo: string | undefined },
+): Promise<Movido | Problem> {
+  const mensagem = motivo?.trim();
+  if (mensagem === '') return { problem: '--motivo está vazio. Escreva-o, ou retire a opção.' };
+  if (mensagem !== undefined && mensagem.length > MOTIVO_MAX) {
+    return { problem: `--motivo tem ${mensagem.length} caracteres; cabem ${MOTIVO_MAX}.` };
+  }
+  const found = await eventoNamed(world, slug, id);
+  if ('problem' in found) return found;
+  const { row, tenant } = found;
+  const moved = await world.store.moveEvento(tenant, row.id, OPERACOES[operacao], world.now(), mensagem);
+  if (moved === undefined) return { problem: `Não há evento ${id} em ${slug}. ${HOW_TO_FIND(slug)}` };
+  if ('found' in moved) return { problem: whyNot(slug, publicEvento(row, world.now()), moved.found, operacao) };
+  if ('conflict' in moved) {
+    const other = publicEvento(moved.evento, world.now());
+    return {
+      problem: `${calledEvento(publicEvento(row, world.now()))} seria um segundo cancelamento a caminho da mesma nota: o evento ${other.id_evento} (${other.tipo_evento} nº ${other.numero_sequencial}) está ${other.status_evento}. Espere que ele conclua, ou encerre-o antes.`,
+    };
+  }
+  const last = (await world.store.eventoTrail(tenant, row.id)).at(-1);
+  const tipo: TipoEvento = tipoByCodigo(row.codigo_tipo_evento)!;
+  return {
+    evento: publicEvento(moved.evento, world.now()),
+    mayBeThere: operacao === 'dispensar' && last?.de !== 'pendente' && last?.de !== 'aguardando_autorizacao_nota',
+    stands: standsOnNota(moved.evento.estado, tipo),
+  };
+}
+
+/** `O evento 12 (cancelamento nº 1)` */
+export function calledEvento({
+  id_evento,
+  tipo_evento,
+  numero_sequencial,
+}: Pick<EventoPublico, 'id_evento' | 'tipo_evento' | 'numero_sequencial'>): string {
+  return `O evento ${id_evento} (${tipo_evento} nº ${numero_sequencial})`;
+}
+
+function whyNot(slug: string, evento: EventoPublico, estado: EventoEstado, operacao: Operacao): string {
+  const possible = operacoesFrom(estado).map((one) => `nfse evento ${one} ${evento.id_evento} --municipio ${slug}`);
+  const instead =
+    possible.length > 0
+      ? `O que se pode fazer com ele: ${possible.join('; ')}.`
+      : EVENTO_ESTADOS[estado].rests
+        ? 'Ele chegou ao fim, e não há mais o que fazer com ele.'
+        : 'Espere a resposta do ADN: o serviço insiste sozinho.';
+  return `${calledEvento(evento)} está ${estado}, e ${operacao} só se pode de ${listed(statesOf(operacao))}. ${estado}: ${lowered(EVENTO_ESTADOS[estado].significado.replaceAll('`', ''))} ${instead}`;
+}
+
+function listed(names: readonly string[]): string {
+  return names.length === 1 ? names[0]! : `${names.slice(0, -1).join(', ')} ou ${names.at(-1)}`;
+}
+
+function lowered(sentence: string): string {
+  return `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`;
+}
