@@ -1,0 +1,1351 @@
+/**
+ * The events as an integrator meets them, over real HTTP in the sandbox: every row of the specification's tables about events
+ * has a test with its words. The worker works when a test says so, and the clock stands until a test moves it.
+ *
+ * Who signs, many at once, and a whole day with the national environment are in `journeys/`.
+ */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { localAdn } from '../src/adn/local.ts';
+import { readJson } from '../src/documents/json.ts';
+import { readPedido } from '../src/fiscal/pedido-evento.ts';
+import type { Patch } from '../src/fiscal/rules/rule.ts';
+import { registerEventoDeOficio } from '../src/flows/register-evento.ts';
+import type { OperatorTrigger } from '../src/store/eventos.ts';
+import { INTERMEDIARIO } from './casos/caso.ts';
+import { balcao, bancada, CANCELAMENTO, type NotaEmitida } from './support/eventos.ts';
+import type { Answer } from './support/http.ts';
+import { startTestService } from './support/service.ts';
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const TENANT = 'integracao';
+const AGENTE = '52998224725';
+const MUNICIPIO_CNPJ = '99999999000191';
+
+/** Documents of the parties of the example, in which the intermediary is put. */
+const PRESTADOR = '11222333000181';
+const TOMADOR = '52998224725';
+const INTERMEDIADORA = '00000000000191';
+
+const { address, world, store, clock } = await startTestService({ worker: false });
+const { issue, nota: readNota, register, registered, read, evento } = balcao(address);
+const work = bancada(world);
+
+/** The header by which the local authority is asked to play something. */
+const plays = (value: string): Readonly<Record<string, string>> => ({ 'X-NFSe-Simular': value });
+
+async function authorised(patch: Patch = {}): Promise<NotaEmitida> {
+  const nota = await issue(patch);
+  await work.notas();
+  return nota;
+}
+
+/** Time goes by, and the worker looks at the events. */
+async function later(ms: number): Promise<void> {
+  clock.now += ms;
+  await work.eventos();
+}
+
+async function statusOf(nota: NotaEmitida, tipo = 'cancelamento', sequencial = 1): Promise<string> {
+  return (await evento(nota, tipo, sequencial)).status_evento;
+}
+
+async function operate(id: number, trigger: OperatorTrigger): Promise<void> {
+  const moved = await store.moveEvento(TENANT, String(id), trigger, clock.now, undefined);
+  assert.ok(moved !== undefined && 'evento' in moved && !('conflict' in moved), JSON.stringify(moved));
+}
+
+/** What the municipality registers from its own side. */
+async function deOficio(nota: NotaEmitida, body: object) {
+  const json = readJson(Buffer.from(JSON.stringify(body)));
+  assert.ok(!('fault' in json));
+  const read = readPedido(json, 'municipio');
+  assert.ok('pedido' in read, JSON.stringify(read));
+  const municipio = (await store.municipioBySlug(TENANT))!;
+  const named = { chave: nota.chave_acesso };
+  return registerEventoDeOficio(world, municipio, named, { pedido: read.pedido, municipio: MUNICIPIO_CNPJ });
+}
+
+async function registeredDeOficio(nota: NotaEmitida, body: object): Promise<void> {
+  const answer = await deOficio(nota, body);
+  assert.ok(answer !== 'not_found' && 'evento' in answer, JSON.stringify(answer));
+  await work.eventos();
+}
+
+function assertRefused({ status, headers, body }: Answer, expected: number, codigo: string, campo?: string): void {
+  assert.equal(status, expected, JSON.stringify(body));
+  assert.equal(body.codigo_erro, codigo, JSON.stringify(body));
+  if (campo !== undefined) assert.equal(body.campo, campo);
+  assert.equal(body.mensagem, body.erros[0].mensagem);
+  assert.match(body.erros[0].doc_url, new RegExp(`/docs/erros/${codigo}$`));
+  assert.equal(headers.get('x-nfse-ambiente'), 'homologacao');
+}
+
+const REJEICAO = { codigo_motivo_rejeicao: '3' };
+
+/** Events: the table of accepted slugs, with what each must say and in whose name it is when nobody says so. */
+const ACEITOS: readonly {
+  readonly codigo: string;
+  readonly slug: string;
+  readonly descricao: string;
+  readonly autor: string;
+  readonly campos: Readonly<Record<string, string>>;
+}[] = [
+  {
+    codigo: '101101',
+    slug: 'cancelamento',
+    descricao: 'Cancelamento de NFS-e',
+    autor: PRESTADOR,
+    campos: { codigo_motivo_cancelamento: '1', descricao_motivo_cancelamento: 'Valor informado com erro' },
+  },
+  {
+    codigo: '101103',
+    slug: 'solicitacao_analise_fiscal_para_cancelamento',
+    descricao: 'Solicitação de Análise Fiscal para Cancelamento de NFS-e',
+    autor: PRESTADOR,
+    campos: { codigo_motivo_cancelamento: '2', descricao_motivo_cancelamento: 'Serviço que não foi prestado' },
+  },
+  {
+    codigo: '202201',
+    slug: 'confirmacao_prestador',
+    descricao: 'Manifestação de NFS-e - Confirmação do Prestador',
+    autor: PRESTADOR,
+    campos: {},
+  },
+  {
+    codigo: '203202',
+    slug: 'confirmacao_tomador',
+    descricao: 'Manifestação de NFS-e - Confirmação do Tomador',
+    autor: TOMADOR,
+    campos: {},
+  },
+  {
+    codigo: '204203',
+    slug: 'confirmacao_intermediario',
+    descricao: 'Manifestação de NFS-e - Confirmação do Intermediário',
+    autor: INTERMEDIADORA,
+    campos: {},
+  },
+  {
+    codigo: '202205',
+    slug: 'rejeicao_prestador',
+    descricao: 'Manifestação de NFS-e - Rejeição do Prestador',
+    autor: PRESTADOR,
+    campos: REJEICAO,
+  },
+  {
+    codigo: '203206',
+    slug: 'rejeicao_tomador',
+    descricao: 'Manifestação de NFS-e - Rejeição do Tomador',
+    autor: TOMADOR,
+    campos: REJEICAO,
+  },
+  {
+    codigo: '204207',
+    slug: 'rejeicao_intermediario',
+    descricao: 'Manifestação de NFS-e - Rejeição do Intermediário',
+    autor: INTERMEDIADORA,
+    campos: REJEICAO,
+  },
+];
+
+/** The same table: those whose author is not a party of the note. */
+const DE_OFICIO = [
+  ['105104', 'cancelamento_deferido_por_analise_fiscal'],
+  ['105105', 'cancelamento_indeferido_por_analise_fiscal'],
+  ['205204', 'confirmacao_tacita'],
+  ['205208', 'anulacao_rejeicao'],
+  ['305101', 'cancelamento_por_oficio'],
+  ['305102', 'bloqueio_por_oficio'],
+  ['305103', 'desbloqueio_por_oficio'],
+] as const;
+
+/** A note and the one that says in its DPS that it replaces it. */
+async function substitution(): Promise<{ readonly antiga: NotaEmitida; readonly nova: NotaEmitida }> {
+  const antiga = await authorised();
+  const nova = await authorised({
+    'subst/chSubstda': antiga.chave_acesso,
+    'subst/cMotivo': '99',
+    'subst/xMotivo': 'Descrição do serviço incorreta',
+  });
+  return { antiga, nova };
+}
+
+const substituicaoPor = (nova: NotaEmitida) => ({
+  tipo_evento: 'cancelamento_por_substituicao',
+  codigo_motivo_cancelamento: '99',
+  descricao_motivo_cancelamento: 'Descrição do serviço incorreta',
+  chave_acesso_substituta: nova.chave_acesso,
+});
+
+async function authorOf(id: number): Promise<string | undefined> {
+  const xml = (await store.eventoDocuments(TENANT, String(id)))!.xml.toString();
+  return /<(?:CNPJ|CPF)Autor>([^<]+)</.exec(xml)?.[1];
+}
+
+for (const path of ['chave', 'protocolo'] as const) {
+  const endpoint =
+    path === 'chave' ? 'POST …/nfse/:chave_acesso/eventos' : 'POST …/nfse/protocolo/:numero_protocolo/eventos';
+  const post = (nota: NotaEmitida, body: unknown, headers = {}): Promise<Answer> => register(nota, body, headers, path);
+
+  describe(`Endpoints, Events: ${endpoint}`, () => {
+    test('201 with an event object (plus mensagem, status)', async () => {
+      const nota = await authorised();
+      const answer = await post(nota, CANCELAMENTO);
+      assert.equal(answer.status, 201, JSON.stringify(answer.body));
+      assert.deepEqual(Object.keys(answer.body), [
+        'id_evento',
+        'codigo_tipo_evento',
+        'tipo_evento',
+        'numero_sequencial',
+        'numero_protocolo',
+        'chave_acesso',
+        'data_hora_evento',
+        'data_hora_processamento',
+        'aguardando_desde',
+        'status_evento',
+        'protocolo',
+        'codigo_retorno',
+        'mensagem_retorno',
+        'erros_adn',
+        'reprocessamentos_count',
+        'ultimo_reprocessamento_em',
+        'acao_sugerida',
+        'descricao_evento',
+        'mensagem',
+        'avisos',
+        'status',
+      ]);
+      assert.equal(answer.body.status, 'OK');
+      assert.match(answer.body.mensagem, /^Evento registrado/);
+      assert.deepEqual(answer.body.avisos, []);
+      assert.equal(answer.headers.get('x-nfse-ambiente'), 'homologacao');
+      const shown = await fetch(answer.headers.get('location')!);
+      assert.deepEqual(
+        [shown.status, ((await shown.json()) as Answer['body']).evento.id_evento],
+        [200, answer.body.id_evento],
+      );
+    });
+
+    test('404 note not found', async () => {
+      const nota = await issue();
+      const last = nota.chave_acesso.at(-1) === '0' ? '1' : '0';
+      const other = {
+        chave_acesso: nota.chave_acesso.slice(0, 49) + last,
+        numero_protocolo: [...nota.numero_protocolo].toReversed().join(''),
+      };
+      const [codigo, campo] = path === 'chave' ? ['E301', 'chave_acesso'] : ['E601', 'numero_protocolo'];
+      assertRefused(await post(other, CANCELAMENTO), 404, codigo, campo);
+      assertRefused(await post({ chave_acesso: '1', numero_protocolo: '1' }, CANCELAMENTO), 404, codigo, campo);
+    });
+
+    test('404 note of another municipality', async () => {
+      const nota = await issue();
+      const slug = `vizinho-${path}`;
+      await store.createMunicipio({ tenant: slug, ambiente: 'homologacao', codigoIbge: '3304557' }, clock.now);
+      const answer = await balcao(address, slug).register(nota, CANCELAMENTO, {}, path);
+      assertRefused(answer, 404, path === 'chave' ? 'E301' : 'E601');
+    });
+
+    test('422 validation failed: invalid tipo_evento', async () => {
+      const nota = await authorised();
+      const answer = await post(nota, { ...CANCELAMENTO, tipo_evento: 'cancelamneto' });
+      assertRefused(answer, 422, 'E0002', 'tipo_evento');
+      assert.match(answer.body.mensagem, /o nome certo é cancelamento\.$/);
+      assert.equal(answer.body.erros[0].correcao, '"tipo_evento": "cancelamento"');
+      assert.equal((await read(nota)).body.total, 0);
+    });
+
+    test('422 validation failed: missing tipo_evento', async () => {
+      const nota = await authorised();
+      const { tipo_evento: _tipo, ...rest } = CANCELAMENTO;
+      for (const body of [rest, { ...rest, tipo_evento: null }, { ...rest, tipo_evento: '' }, {}]) {
+        assertRefused(await post(nota, body), 422, 'E002', 'tipo_evento');
+      }
+    });
+
+    test('400 when a required field of the type is missing: the message names the field and the set', async () => {
+      const nota = await authorised();
+      const { codigo_motivo_cancelamento: _codigo, ...rest } = CANCELAMENTO;
+      const answer = await post(nota, rest);
+      assertRefused(answer, 400, 'E002', 'codigo_motivo_cancelamento');
+      assert.match(answer.body.mensagem, /codigo_motivo_cancelamento/);
+      assert.match(answer.body.mensagem, /1 \(Erro na Emissão\), 2 \(Serviço não Prestado\), 9 \(Outros\)/);
+    });
+
+    test('400 when an enumerated value is outside the allowed set: the message names the field and the set', async () => {
+      const nota = await authorised();
+      const answer = await post(nota, { ...CANCELAMENTO, codigo_motivo_cancelamento: '3' });
+      assertRefused(answer, 400, 'E0002', 'codigo_motivo_cancelamento');
+      assert.match(answer.body.mensagem, /codigo_motivo_cancelamento/);
+      assert.match(answer.body.mensagem, /1 \(Erro na Emissão\), 2 \(Serviço não Prestado\), 9 \(Outros\)/);
+      assert.equal(answer.body.erros[0].encontrado, '3');
+    });
+
+    test('400 E003: no JSON, and another type of body', async () => {
+      const nota = await authorised();
+      for (const body of ['{', '', '[]', '"cancelamento"', '<DPS/>'])
+        assertRefused(await post(nota, body), 400, 'E003');
+      const xml = await post(nota, '<DPS/>', { 'Content-Type': 'application/xml' });
+      assertRefused(xml, 400, 'E003', 'Content-Type');
+      assert.match(xml.body.mensagem, /corpo em JSON/);
+      assert.doesNotMatch((await post(nota, '<DPS/>')).body.mensagem, /Envie-o com Content-Type: application\/xml/);
+    });
+
+    test('401 E9016: by-office events are refused on this channel', async () => {
+      const nota = await authorised();
+      for (const [, tipo_evento] of DE_OFICIO) {
+        const answer = await post(nota, { tipo_evento });
+        assertRefused(answer, 401, 'E9016', 'tipo_evento');
+        assert.match(answer.body.mensagem, new RegExp(tipo_evento));
+      }
+      assert.equal((await read(nota)).body.total, 0);
+    });
+
+    test('422 E302: note already cancelled', async () => {
+      const nota = await authorised();
+      await registered(nota, CANCELAMENTO);
+      await work.eventos();
+      for (const tipo_evento of ['cancelamento', 'confirmacao_tomador']) {
+        const answer = await post(nota, { ...(tipo_evento === 'cancelamento' ? CANCELAMENTO : {}), tipo_evento });
+        assertRefused(answer, 422, 'E302');
+        assert.match(answer.body.mensagem, /já está cancelada/);
+      }
+    });
+
+    /** A cancellation as far as its state; `open`: another one is not taken. */
+    const situations: readonly {
+      readonly state: string;
+      readonly open: boolean;
+      readonly make: (nota: NotaEmitida) => Promise<unknown>;
+      readonly draft?: true;
+    }[] = [
+      { state: 'pendente', open: true, make: (nota) => registered(nota, CANCELAMENTO) },
+      {
+        state: 'enviado',
+        open: true,
+        make: async (nota) => {
+          await registered(nota, CANCELAMENTO, plays('adn:atraso=30s'));
+          await work.eventos();
+        },
+      },
+      {
+        state: 'aguardando_autorizacao_nota',
+        open: true,
+        draft: true,
+        make: async (nota) => {
+          await registered(nota, CANCELAMENTO);
+          await work.eventos();
+        },
+      },
+      {
+        state: 'erro with retry pending',
+        open: true,
+        make: async (nota) => {
+          await registered(nota, CANCELAMENTO, plays('adn:rejeita=E1217'));
+          await work.eventos();
+        },
+      },
+      { state: 'erro without a retry', open: false, make: spent },
+      {
+        state: 'rejeitado',
+        open: false,
+        make: async (nota) => {
+          await registered(nota, CANCELAMENTO, plays('adn:rejeita=E0840'));
+          await work.eventos();
+        },
+      },
+      {
+        state: 'erro_reprocessamento',
+        open: false,
+        make: async (nota) => {
+          const { id_evento } = await registered(nota, CANCELAMENTO, plays('adn:rejeita=E1217'));
+          await work.eventos();
+          await operate(id_evento, 'separacao');
+        },
+      },
+      {
+        state: 'cancelado',
+        open: false,
+        make: async (nota) => operate((await registered(nota, CANCELAMENTO)).id_evento, 'retirada'),
+      },
+      {
+        state: 'dispensado',
+        open: false,
+        make: async (nota) => operate((await registered(nota, CANCELAMENTO)).id_evento, 'dispensa'),
+      },
+    ];
+
+    for (const { state, open, draft, make } of situations) {
+      const outcome = open
+        ? '422 E302: another cancellation of the note is in'
+        : '201 although another cancellation was in';
+      test(`${outcome} ${state}`, async () => {
+        const nota = draft ? await issue() : await authorised();
+        await make(nota);
+        assert.equal(await statusOf(nota), state.split(' ')[0]);
+        const answer = await post(nota, CANCELAMENTO);
+        if (open) {
+          assertRefused(answer, 422, 'E302');
+          assert.match(answer.body.mensagem, new RegExp(`cancelamento número 1, ${state.split(' ')[0]}\\.`));
+        } else {
+          assert.equal(answer.status, 201, JSON.stringify(answer.body));
+          assert.equal(answer.body.numero_sequencial, 2);
+        }
+        // What is no cancellation is not kept out by one that is under way.
+        assert.equal((await post(nota, { tipo_evento: 'confirmacao_tomador' })).status, 201);
+      });
+    }
+  });
+}
+
+/** A cancellation whose three retries have failed. */
+async function spent(nota: NotaEmitida): Promise<void> {
+  await registered(nota, CANCELAMENTO, plays('adn:rejeita=E1217'));
+  await work.eventos();
+  for (let retry = 1; retry <= 3; retry += 1) await later(10 * MINUTE_MS);
+}
+
+describe('Event request body', () => {
+  test('tipo_evento: string slug, required; not a number, not the national code', async () => {
+    const nota = await authorised();
+    const code = await register(nota, { ...CANCELAMENTO, tipo_evento: '101101' });
+    assertRefused(code, 422, 'E0002', 'tipo_evento');
+    assert.match(code.body.mensagem, /o nome certo é cancelamento\.$/);
+    assertRefused(await register(nota, { ...CANCELAMENTO, tipo_evento: true }), 422, 'E0001', 'tipo_evento');
+  });
+
+  for (const [codigo, motivo] of [
+    ['1', 'Erro na Emissão'],
+    ['2', 'Serviço não Prestado'],
+    ['9', 'Outros'],
+  ] as const) {
+    test(`codigo_motivo_cancelamento: enumerated code of the reason, ${codigo} ${motivo}`, async () => {
+      const nota = await authorised();
+      const { id_evento } = await registered(nota, { ...CANCELAMENTO, codigo_motivo_cancelamento: codigo });
+      const { xml, recebido } = (await store.eventoDocuments(TENANT, String(id_evento)))!;
+      assert.match(xml.toString(), new RegExp(`<cMotivo>${codigo}</cMotivo>`));
+      assert.equal(recebido!.toString(), JSON.stringify({ ...CANCELAMENTO, codigo_motivo_cancelamento: codigo }));
+    });
+  }
+
+  test('codigo_motivo_cancelamento: string, so a number is told how to be sent', async () => {
+    const answer = await register(await authorised(), { ...CANCELAMENTO, codigo_motivo_cancelamento: 1 });
+    assertRefused(answer, 422, 'E0001', 'codigo_motivo_cancelamento');
+    assert.match(answer.body.mensagem, /entre aspas/);
+  });
+
+  test('descricao_motivo_cancelamento: string, free text of the reason', async () => {
+    const nota = await authorised();
+    const descricao_motivo_cancelamento = 'Emissão em duplicidade & <valor> "trocado"';
+    const { id_evento } = await registered(nota, { ...CANCELAMENTO, descricao_motivo_cancelamento });
+    const { xml } = (await store.eventoDocuments(TENANT, String(id_evento)))!;
+    assert.match(xml.toString(), /<xMotivo>Emissão em duplicidade &amp; &lt;valor&gt; "trocado"<\/xMotivo>/);
+    const short = await register(await authorised(), { ...CANCELAMENTO, descricao_motivo_cancelamento: 'Curto' });
+    assertRefused(short, 422, 'E0003', 'descricao_motivo_cancelamento');
+    const { descricao_motivo_cancelamento: _none, ...without } = CANCELAMENTO;
+    assertRefused(await register(await authorised(), without), 400, 'E002', 'descricao_motivo_cancelamento');
+  });
+
+  test('cnpj_autor: string, 14 digits, optional', async () => {
+    const nota = await authorised();
+    const { id_evento } = await registered(nota, { tipo_evento: 'confirmacao_prestador', cnpj_autor: PRESTADOR });
+    assert.equal(await authorOf(id_evento), PRESTADOR);
+    for (const cnpj_autor of ['1122233300018', '11222333000182', '11.222.333/0001-81']) {
+      const answer = await register(nota, { ...CANCELAMENTO, cnpj_autor });
+      assertRefused(answer, 422, 'E0003', 'cnpj_autor');
+    }
+    const stranger = await register(nota, { ...CANCELAMENTO, cnpj_autor: '11444777000161' });
+    assertRefused(stranger, 422, 'E0813', 'cnpj_autor');
+    assert.match(stranger.body.mensagem, /em nome do prestador, que nesta nota é 11222333000181/);
+  });
+
+  test('cnpj_autor: a branch of the party registers in its own name', async () => {
+    const nota = await authorised();
+    const { id_evento } = await registered(nota, { ...CANCELAMENTO, cnpj_autor: '11222333000262' });
+    assert.equal(await authorOf(id_evento), '11222333000262');
+  });
+
+  test('cpf_autor: string, 11 digits, optional', async () => {
+    const nota = await authorised();
+    const { id_evento } = await registered(nota, { tipo_evento: 'confirmacao_tomador', cpf_autor: TOMADOR });
+    assert.equal(await authorOf(id_evento), TOMADOR);
+    assertRefused(
+      await register(nota, { tipo_evento: 'rejeicao_tomador', ...REJEICAO, cpf_autor: '5299822472' }),
+      422,
+      'E0003',
+      'cpf_autor',
+    );
+    assertRefused(
+      await register(nota, { tipo_evento: 'rejeicao_tomador', ...REJEICAO, cpf_autor: '11144477735' }),
+      422,
+      'E0816',
+      'cpf_autor',
+    );
+  });
+
+  test('cpf_autor: mutually exclusive with cnpj_autor', async () => {
+    const nota = await authorised();
+    const answer = await register(nota, { ...CANCELAMENTO, cnpj_autor: PRESTADOR, cpf_autor: TOMADOR });
+    assertRefused(answer, 422, 'E203', 'cpf_autor');
+    assert.match(answer.body.mensagem, /não vão juntos/);
+  });
+
+  test('other fields: the substitute of a replacement, by its key', async () => {
+    const { antiga, nova } = await substitution();
+    const { chave_acesso_substituta: _key, ...without } = substituicaoPor(nova);
+    assertRefused(await register(antiga, without), 400, 'E002', 'chave_acesso_substituta');
+    const { id_evento } = await registered(antiga, substituicaoPor(nova));
+    const { xml } = (await store.eventoDocuments(TENANT, String(id_evento)))!;
+    assert.match(xml.toString(), new RegExp(`<chSubstituta>${nova.chave_acesso}</chSubstituta>`));
+  });
+
+  for (const codigo_motivo_rejeicao of ['1', '2', '3', '4', '5', '9']) {
+    test(`other fields: reason ${codigo_motivo_rejeicao} of a rejection`, async () => {
+      const nota = await authorised();
+      const rejeicao = { tipo_evento: 'rejeicao_tomador', codigo_motivo_rejeicao };
+      if (codigo_motivo_rejeicao === '9') {
+        assertRefused(await register(nota, rejeicao), 400, 'E002', 'descricao_motivo_rejeicao');
+      }
+      const why = codigo_motivo_rejeicao === '9' ? { descricao_motivo_rejeicao: 'Serviço em desacordo' } : {};
+      const { id_evento } = await registered(nota, { ...rejeicao, ...why });
+      const { xml } = (await store.eventoDocuments(TENANT, String(id_evento)))!;
+      assert.match(xml.toString(), new RegExp(`<cMotivo>${codigo_motivo_rejeicao}</cMotivo>`));
+    });
+  }
+
+  test('other fields: what the type does not have is E0010, with the name that was meant', async () => {
+    const { tipo_evento, ...campos } = CANCELAMENTO;
+    const answer = await register(await authorised(), { tipo_evento, ...campos, Cnpj: PRESTADOR });
+    assertRefused(answer, 422, 'E0010', 'Cnpj');
+    assert.match(answer.body.mensagem, /o nome certo é cnpj_autor/);
+    const both = await register(await authorised(), { tipo_evento, ...campos, motivo: 'x', xyz: 1 });
+    assert.deepEqual(
+      both.body.erros.map(({ codigo }: { codigo: string }) => codigo),
+      ['E0010', 'E0010'],
+    );
+  });
+});
+
+describe('the author, when none is sent', () => {
+  for (const { slug, campos, autor } of ACEITOS) {
+    test(`${slug}: ${{ [PRESTADOR]: 'document of the note provider', [TOMADOR]: 'document of the taker', [INTERMEDIADORA]: 'document of the intermediary' }[autor]}`, async () => {
+      const nota = await authorised(INTERMEDIARIO);
+      const { id_evento } = await registered(nota, { tipo_evento: slug, ...campos });
+      assert.equal(await authorOf(id_evento), autor);
+    });
+  }
+
+  test('cancelamento_por_substituicao: document of the note provider', async () => {
+    const { antiga, nova } = await substitution();
+    const { id_evento } = await registered(antiga, substituicaoPor(nova));
+    assert.equal(await authorOf(id_evento), PRESTADOR);
+  });
+
+  test('a party that the note does not have: refused, naming the party', async () => {
+    const nota = await authorised({ 'toma/CPF': null, ...TOMADOR_SEM_DOCUMENTO });
+    for (const [tipo_evento, party] of [
+      ['confirmacao_tomador', 'tomador'],
+      ['confirmacao_intermediario', 'intermediário'],
+    ] as const) {
+      const answer = await register(nota, { tipo_evento });
+      assertRefused(answer, 422, 'E0813');
+      assert.match(answer.body.mensagem, new RegExp(`não tem ${party} identificado`));
+    }
+  });
+});
+
+/** Abroad, known there by a number of its own. */
+const TOMADOR_SEM_DOCUMENTO: Patch = {
+  'toma/NIF': 'US-123456789',
+  'toma/end/endExt/cPais': 'US',
+  'toma/end/endExt/cEndPost': '10001',
+  'toma/end/endExt/xCidade': 'New York',
+  'toma/end/endExt/xEstProvReg': 'NY',
+  'serv/comExt/mdPrestacao': '1',
+  'serv/comExt/vincPrest': '6',
+  'serv/comExt/tpMoeda': '220',
+  'serv/comExt/vServMoeda': '1000.00',
+  'serv/comExt/mecAFComexP': '1',
+  'serv/comExt/mecAFComexT': '1',
+  'serv/comExt/movTempBens': '1',
+  'serv/comExt/mdic': '0',
+};
+
+describe('Events: accepted tipo_evento slugs with national codes', () => {
+  for (const { codigo, slug, descricao, campos } of ACEITOS) {
+    test(`${codigo} ${slug}`, async () => {
+      const nota = await authorised(INTERMEDIARIO);
+      const event = await registered(nota, { tipo_evento: slug, ...campos });
+      assert.deepEqual(
+        [event.codigo_tipo_evento, event.tipo_evento, event.descricao_evento, event.numero_sequencial],
+        [codigo, slug, descricao, 1],
+      );
+      await work.eventos();
+      assert.equal(await statusOf(nota, slug), 'processado');
+    });
+  }
+
+  test('105102 cancelamento_por_substituicao (carries the key of the substitute note)', async () => {
+    const { antiga, nova } = await substitution();
+    const event = await registered(antiga, substituicaoPor(nova));
+    assert.deepEqual(
+      [event.codigo_tipo_evento, event.descricao_evento],
+      ['105102', 'Cancelamento de NFS-e por Substituição'],
+    );
+    await work.eventos();
+    assert.equal(await statusOf(antiga, 'cancelamento_por_substituicao'), 'processado');
+    assert.equal((await readNota(antiga)).body.nota.status, 'cancelada');
+    assert.equal((await readNota(nova)).body.nota.status, 'autorizada');
+  });
+
+  for (const [codigo, slug] of DE_OFICIO) {
+    test(`${codigo} ${slug}: from the municipality's side, and read like the others`, async () => {
+      const nota = await authorised();
+      const chave = nota.chave_acesso;
+      const agente = { cpf_agente_tributario: AGENTE };
+      const descricao_motivo = 'Decisão tomada no processo';
+      const bloqueio = { tipo_evento: 'bloqueio_por_oficio', codigo_evento_bloqueado: 'e101101', descricao_motivo };
+      if (slug.includes('analise_fiscal')) {
+        const { slug: tipo_evento, campos } = ACEITOS[1]!;
+        await registered(nota, { tipo_evento, ...campos });
+      }
+      if (slug === 'anulacao_rejeicao') await registered(nota, { tipo_evento: 'rejeicao_tomador', ...REJEICAO });
+      if (slug === 'desbloqueio_por_oficio') await registeredDeOficio(nota, { ...agente, ...bloqueio });
+      await work.eventos();
+      const says: Readonly<Record<(typeof DE_OFICIO)[number][1], object>> = {
+        cancelamento_deferido_por_analise_fiscal: { ...agente, codigo_motivo: '1', descricao_motivo },
+        cancelamento_indeferido_por_analise_fiscal: { ...agente, codigo_motivo: '1', descricao_motivo },
+        confirmacao_tacita: {},
+        anulacao_rejeicao: { ...agente, id_evento_rejeicao: `EVT${chave}203206001`, descricao_motivo },
+        cancelamento_por_oficio: {
+          ...agente,
+          numero_processo_administrativo: '20260001234',
+          descricao_processo_administrativo: descricao_motivo,
+        },
+        bloqueio_por_oficio: { ...agente, ...bloqueio },
+        desbloqueio_por_oficio: { ...agente, id_evento_bloqueio: `EVT${chave}305102001` },
+      };
+      await registeredDeOficio(nota, { tipo_evento: slug, ...says[slug] });
+      const event = await evento(nota, slug);
+      assert.deepEqual(
+        [event.codigo_tipo_evento, event.status_evento, event.acao_sugerida],
+        [codigo, 'processado', 'cancelado_ok'],
+      );
+      assert.equal(await authorOf(event.id_evento), MUNICIPIO_CNPJ);
+      const cancels = slug === 'cancelamento_por_oficio' || slug === 'cancelamento_deferido_por_analise_fiscal';
+      assert.equal((await readNota(nota)).body.nota.status, cancels ? 'cancelada' : 'autorizada');
+    });
+  }
+
+  test('rule 1: each event has its sequence number per note and event type', async () => {
+    const [one, other] = [await authorised(), await authorised()];
+    const sequences = [];
+    for (const [nota, tipo_evento] of [
+      [one, 'confirmacao_tomador'],
+      [one, 'confirmacao_tomador'],
+      [one, 'confirmacao_prestador'],
+      [other, 'confirmacao_tomador'],
+      [one, 'confirmacao_tomador'],
+    ] as const) {
+      sequences.push((await registered(nota, { tipo_evento })).numero_sequencial);
+    }
+    assert.deepEqual(sequences, [1, 2, 1, 1, 3]);
+  });
+
+  test('rule 3: the event status is status_evento; status is the envelope marker OK', async () => {
+    const nota = await authorised();
+    const posted = await registered(nota, CANCELAMENTO);
+    const all = (await read(nota)).body;
+    const ofType = (await read(nota, '/cancelamento')).body;
+    const one = (await read(nota, '/cancelamento/1')).body;
+    for (const body of [posted, all, all.eventos[0], ofType, ofType.eventos[0], one, one.evento]) {
+      assert.equal(body.status, 'OK');
+    }
+    assert.equal(one.evento.status_evento, 'pendente');
+  });
+});
+
+describe('Event object', () => {
+  test('id_evento: integer, one for each event', async () => {
+    const nota = await authorised();
+    const ids = [];
+    for (const tipo_evento of ['confirmacao_tomador', 'confirmacao_prestador']) {
+      ids.push((await registered(nota, { tipo_evento })).id_evento);
+    }
+    assert.ok(ids.every(Number.isInteger));
+    assert.notEqual(ids[0], ids[1]);
+  });
+
+  test('numero_protocolo, chave_acesso: those of the note', async () => {
+    const nota = await authorised();
+    const { numero_protocolo, chave_acesso } = await registered(nota, CANCELAMENTO);
+    assert.deepEqual(
+      { numero_protocolo, chave_acesso },
+      {
+        numero_protocolo: nota.numero_protocolo,
+        chave_acesso: nota.chave_acesso,
+      },
+    );
+  });
+
+  test('data_hora_evento: ISO 8601 date-time with offset, creation moment (the POST), in the zone of the note', async () => {
+    const moment = clock.now;
+    try {
+      clock.now = Date.parse('2026-11-21T15:30:45-03:00');
+      assert.equal((await registered(await issue(), CANCELAMENTO)).data_hora_evento, '2026-11-21T15:30:45-03:00');
+      const acre = await issue({ cLocEmi: '1200401' });
+      assert.equal((await registered(acre, CANCELAMENTO)).data_hora_evento, '2026-11-21T13:30:45-05:00');
+    } finally {
+      clock.now = Math.max(moment, clock.now);
+    }
+  });
+
+  test('data_hora_processamento: null while pending or waiting, then when the ADN gave its final word', async () => {
+    const nota = await issue();
+    assert.equal((await registered(nota, CANCELAMENTO)).data_hora_processamento, null);
+    await work.eventos();
+    assert.equal((await evento(nota, 'cancelamento')).data_hora_processamento, null);
+    await work.notas();
+    await later(30 * SECOND_MS);
+    const { data_hora_evento, data_hora_processamento } = await evento(nota, 'cancelamento');
+    assert.equal(Date.parse(data_hora_processamento) - Date.parse(data_hora_evento), 30 * SECOND_MS);
+  });
+
+  test('aguardando_desde: start of the wait while waiting for note authorization, null otherwise', async () => {
+    const nota = await issue();
+    assert.equal((await registered(nota, CANCELAMENTO)).aguardando_desde, null);
+    await later(5 * SECOND_MS);
+    const began = Date.parse((await evento(nota, 'cancelamento')).aguardando_desde);
+    assert.equal(began, clock.now);
+    await later(10 * MINUTE_MS);
+    assert.equal(Date.parse((await evento(nota, 'cancelamento')).aguardando_desde), began, 'since the first time');
+    await work.notas();
+    assert.equal((await evento(nota, 'cancelamento')).aguardando_desde, null);
+  });
+
+  test('protocolo, codigo_retorno, mensagem_retorno, erros_adn: null until there is an answer', async () => {
+    const event = await registered(await authorised(), CANCELAMENTO);
+    for (const name of ['protocolo', 'codigo_retorno', 'mensagem_retorno', 'erros_adn'])
+      assert.equal(event[name], null);
+  });
+
+  test('codigo_retorno, mensagem_retorno, erros_adn: the reason of a refusal', async () => {
+    const nota = await authorised();
+    await registered(nota, CANCELAMENTO, plays('adn:rejeita=E1234'));
+    await work.eventos();
+    const { codigo_retorno, mensagem_retorno, erros_adn } = await evento(nota, 'cancelamento');
+    assert.equal(codigo_retorno, 'E1234');
+    assert.match(mensagem_retorno, /^Recusa simulada/);
+    assert.deepEqual(erros_adn, { erros: [{ codigo: 'E1234', descricao: mensagem_retorno }] });
+  });
+
+  test('erros_adn: strings over 1000 characters are truncated, secrets removed, 3 levels', async () => {
+    const nota = await authorised();
+    await registered(nota, CANCELAMENTO);
+    const erro = {
+      codigo: 'E1234',
+      descricao: 'x'.repeat(1_500),
+      token: 'segredo',
+      private_key: 'segredo',
+      inner: { cookie: 'segredo', deep: { deeper: 'segredo' } },
+    };
+    const adn = {
+      ...localAdn(),
+      shareEventos: async (_tenant: string, eventos: readonly { readonly id: string }[]) =>
+        new Map(eventos.map(({ id }) => [id, { kind: 'refused' as const, erros: [erro] }])),
+    };
+    await bancada({ ...world, transmission: async () => ({ adn, signer: undefined }) }).eventos();
+    const { erros_adn } = await evento(nota, 'cancelamento');
+    assert.ok(erros_adn.erros[0].descricao.length <= 1_000);
+    assert.ok(erros_adn.erros[0].descricao.startsWith('xxx'));
+    assert.doesNotMatch(JSON.stringify(erros_adn), /segredo|token|private_key/);
+    const depthOf = (value: unknown): number =>
+      typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0;
+    assert.equal(depthOf(erros_adn), 3);
+  });
+
+  test('reprocessamentos_count: integer 0 to 3, cumulative; ultimo_reprocessamento_em: null, then the last', async () => {
+    const nota = await authorised();
+    const fresh = await registered(nota, CANCELAMENTO, plays('adn:rejeita=E1217'));
+    assert.deepEqual([fresh.reprocessamentos_count, fresh.ultimo_reprocessamento_em], [0, null]);
+    await work.eventos();
+    for (const count of [1, 2, 3, 3]) {
+      await later(10 * MINUTE_MS);
+      const { reprocessamentos_count, ultimo_reprocessamento_em } = await evento(nota, 'cancelamento');
+      assert.equal(reprocessamentos_count, count);
+      if (count < 3) assert.equal(Date.parse(ultimo_reprocessamento_em), clock.now);
+    }
+    const { ultimo_reprocessamento_em } = await evento(nota, 'cancelamento');
+    assert.equal(Date.parse(ultimo_reprocessamento_em), clock.now - 10 * MINUTE_MS, 'there was no fourth');
+  });
+
+  test('descricao_evento, codigo_tipo_evento, tipo_evento: alike in every answer', async () => {
+    const nota = await authorised();
+    const { mensagem: _m, avisos: _a, ...posted } = await registered(nota, CANCELAMENTO);
+    const shown = await evento(nota, 'cancelamento');
+    assert.deepEqual(shown, posted);
+    assert.deepEqual((await read(nota)).body.eventos, [shown]);
+    assert.deepEqual((await read(nota, '/cancelamento')).body.eventos, [shown]);
+  });
+});
+
+describe('acao_sugerida rules', () => {
+  const acaoOf = async (nota: NotaEmitida): Promise<string> => (await evento(nota, 'cancelamento')).acao_sugerida;
+  const retryAfter = async (nota: NotaEmitida): Promise<string | null> =>
+    (await read(nota, '/cancelamento/1')).headers.get('retry-after');
+
+  test('aguardar: recent pending', async () => {
+    const nota = await authorised();
+    assert.equal((await registered(nota, CANCELAMENTO)).acao_sugerida, 'aguardar');
+    clock.now += 5 * MINUTE_MS;
+    assert.equal(await acaoOf(nota), 'aguardar');
+    assert.equal(await retryAfter(nota), '1');
+  });
+
+  test('aguardar: sent', async () => {
+    const nota = await authorised();
+    await registered(nota, CANCELAMENTO, plays('adn:atraso=10m'));
+    await work.eventos();
+    assert.equal(await statusOf(nota), 'enviado');
+    assert.equal(await acaoOf(nota), 'aguardar');
+    clock.now += 6 * MINUTE_MS;
+    assert.equal(await acaoOf(nota), 'aguardar');
+  });
+
+  test('aguardar: waiting for the ADN within 24 hours', async () => {
+    const nota = await issue();
+    await registered(nota, CANCELAMENTO);
+    await work.eventos();
+    clock.now += 24 * HOUR_MS;
+    assert.equal(await statusOf(nota), 'aguardando_autorizacao_nota');
+    assert.equal(await acaoOf(nota), 'aguardar');
+  });
+
+  test('consultar_suporte: error with no retry left', async () => {
+    const nota = await authorised();
+    await spent(nota);
+    assert.equal(await statusOf(nota), 'erro');
+    assert.equal(await acaoOf(nota), 'consultar_suporte');
+    assert.equal(await retryAfter(nota), null);
+  });
+
+  test('consultar_suporte: pending stuck for more than 5 minutes', async () => {
+    const nota = await authorised();
+    await registered(nota, CANCELAMENTO);
+    clock.now += 5 * MINUTE_MS + SECOND_MS;
+    assert.equal(await acaoOf(nota), 'consultar_suporte');
+  });
+
+  test('consultar_suporte: waiting for the ADN more than 24 hours', async () => {
+    const nota = await issue();
+    await registered(nota, CANCELAMENTO);
+    await work.eventos();
+    await later(12 * HOUR_MS);
+    await later(12 * HOUR_MS + SECOND_MS);
+    assert.equal(await statusOf(nota), 'aguardando_autorizacao_nota');
+    assert.equal(await acaoOf(nota), 'consultar_suporte');
+  });
+
+  test('consultar_suporte: erro_reprocessamento', async () => {
+    const nota = await authorised();
+    const { id_evento } = await registered(nota, CANCELAMENTO, plays('adn:rejeita=E1217'));
+    await work.eventos();
+    await operate(id_evento, 'separacao');
+    assert.equal(await statusOf(nota), 'erro_reprocessamento');
+    assert.equal(await acaoOf(nota), 'consultar_suporte');
+  });
+
+  test('consultar_suporte: rejeitado, of which the rules do not speak', async () => {
+    const nota = await authorised();
+    await registered(nota, CANCELAMENTO, plays('adn:rejeita=E0840'));
+    await work.eventos();
+    assert.equal(await acaoOf(nota), 'consultar_suporte');
+  });
+
+  test('retentar: error with a reprocessable code', async () => {
+    const nota = await authorised();
+    await registered(nota, CANCELAMENTO, plays('adn:rejeita=E1217'));
+    await work.eventos();
+    assert.equal(await statusOf(nota), 'erro');
+    assert.equal(await acaoOf(nota), 'retentar');
+    assert.equal(await retryAfter(nota), '1');
+  });
+
+  test('cancelado_ok: finished successfully, processado', async () => {
+    const nota = await authorised();
+    await registered(nota, CANCELAMENTO);
+    await work.eventos();
+    assert.equal(await statusOf(nota), 'processado');
+    assert.equal(await acaoOf(nota), 'cancelado_ok');
+    assert.equal(await retryAfter(nota), null);
+  });
+
+  for (const [estado, trigger] of [
+    ['cancelado', 'retirada'],
+    ['dispensado', 'dispensa'],
+  ] as const) {
+    test(`cancelado_ok: finished successfully, ${estado}`, async () => {
+      const nota = await authorised();
+      await operate((await registered(nota, CANCELAMENTO)).id_evento, trigger);
+      assert.equal(await statusOf(nota), estado);
+      assert.equal(await acaoOf(nota), 'cancelado_ok');
+    });
+  }
+});
+
+describe('States and transitions', () => {
+  test('event | (none) | POST of an event | accepted | pendente | numero_sequencial assigned, reprocessamentos_count 0', async () => {
+    const event = await registered(await authorised(), CANCELAMENTO);
+    const { status_evento, numero_sequencial, reprocessamentos_count } = event;
+    assert.deepEqual([status_evento, numero_sequencial, reprocessamentos_count], ['pendente', 1, 0]);
+  });
+
+  test('event | pendente | package sent to the ADN | enviado', async () => {
+    const nota = await authorised();
+    const { id_evento } = await registered(nota, CANCELAMENTO);
+    let seen: string | undefined;
+    const adn = localAdn(() => clock.now);
+    const watching: typeof adn = {
+      ...adn,
+      shareEventos: async (...sent) => {
+        seen = await statusOf(nota);
+        return adn.shareEventos(...sent);
+      },
+    };
+    await bancada({ ...world, transmission: async () => ({ adn: watching, signer: undefined }) }).eventos();
+    assert.equal(seen, 'enviado', 'the announcement is committed before anything is sent');
+    assert.deepEqual(
+      (await store.eventoTrail(TENANT, String(id_evento))).map(({ para }) => para),
+      ['pendente', 'enviado', 'processado'],
+    );
+  });
+
+  test('event | enviado | ADN answers, referenced note not yet recognized | aguardando_autorizacao_nota | aguardando_desde set', async () => {
+    const nota = await authorised();
+    const { id_evento } = await registered(nota, CANCELAMENTO, plays('adn:rejeita=E1831'));
+    await work.eventos();
+    const { status_evento, aguardando_desde, acao_sugerida } = await evento(nota, 'cancelamento');
+    assert.deepEqual([status_evento, acao_sugerida], ['aguardando_autorizacao_nota', 'aguardar']);
+    assert.equal(Date.parse(aguardando_desde), clock.now);
+    const trail = await store.eventoTrail(TENANT, String(id_evento));
+    assert.deepEqual([trail.at(-1)?.de, trail.at(-1)?.para], ['enviado', 'aguardando_autorizacao_nota']);
+    // It is asked again by itself, and the wait is counted from its beginning.
+    await later(2 * MINUTE_MS);
+    assert.equal(Date.parse((await evento(nota, 'cancelamento')).aguardando_desde), Date.parse(aguardando_desde));
+  });
+
+  test('event | aguardando_autorizacao_nota | authorization of the note | retried automatically', async () => {
+    const nota = await issue();
+    await registered(nota, CANCELAMENTO);
+    await work.eventos();
+    assert.equal(await statusOf(nota), 'aguardando_autorizacao_nota');
+    await work.notas();
+    assert.equal(await statusOf(nota), 'pendente', 'awake with the authorization itself');
+    await work.eventos();
+    assert.equal(await statusOf(nota), 'processado');
+    assert.equal((await evento(nota, 'cancelamento')).reprocessamentos_count, 0, 'the wait costs no retry');
+  });
+
+  test('event | enviado | ADN concludes successfully | processado | data_hora_processamento set', async () => {
+    const nota = await authorised();
+    await registered(nota, CANCELAMENTO);
+    await later(7 * SECOND_MS);
+    const { status_evento, data_hora_processamento } = await evento(nota, 'cancelamento');
+    assert.deepEqual([status_evento, Date.parse(data_hora_processamento)], ['processado', clock.now]);
+  });
+
+  test('event | enviado | ADN rejects | rejeitado | reason in erros_adn', async () => {
+    const nota = await authorised();
+    await registered(nota, CANCELAMENTO, plays('adn:rejeita=E0840'));
+    await work.eventos();
+    const { status_evento, erros_adn, data_hora_processamento } = await evento(nota, 'cancelamento');
+    assert.deepEqual([status_evento, erros_adn.erros[0].codigo], ['rejeitado', 'E0840']);
+    assert.equal(Date.parse(data_hora_processamento), clock.now);
+  });
+
+  test('event | erro | automatic retry | reprocessamentos_count below 3 | counter increases, ultimo_reprocessamento_em set', async () => {
+    const nota = await authorised();
+    await registered(nota, CANCELAMENTO, plays('adn:rejeita=E1217'));
+    await work.eventos();
+    assert.equal(await statusOf(nota), 'erro');
+    await later(10 * MINUTE_MS);
+    const { reprocessamentos_count, ultimo_reprocessamento_em } = await evento(nota, 'cancelamento');
+    assert.deepEqual([reprocessamentos_count, Date.parse(ultimo_reprocessamento_em)], [1, clock.now]);
+    // The rehearsal of a maintenance ends after an hour, and the next retry finds a decision.
+    await later(2 * HOUR_MS);
+    assert.equal(await statusOf(nota), 'processado');
+    assert.equal((await evento(nota, 'cancelamento')).reprocessamentos_count, 2);
+  });
+
+  test('event | erro | retries | 3 retries without success | erro (no more retries) | acao_sugerida consultar_suporte', async () => {
+    const nota = await authorised();
+    await spent(nota);
+    await later(24 * HOUR_MS);
+    const { status_evento, reprocessamentos_count, acao_sugerida } = await evento(nota, 'cancelamento');
+    assert.deepEqual([status_evento, reprocessamentos_count, acao_sugerida], ['erro', 3, 'consultar_suporte']);
+  });
+
+  test('event | erro_reprocessamento | none automatic | stays, never retried automatically', async () => {
+    const nota = await authorised();
+    const { id_evento } = await registered(nota, CANCELAMENTO, plays('adn:rejeita=E1217'));
+    await work.eventos();
+    await operate(id_evento, 'separacao');
+    await later(48 * HOUR_MS);
+    const { status_evento, reprocessamentos_count } = await evento(nota, 'cancelamento');
+    assert.deepEqual([status_evento, reprocessamentos_count], ['erro_reprocessamento', 0]);
+  });
+
+  test('event | of a note that the ADN refuses | dispensado (D-51)', async () => {
+    const nota = await issue({}, plays('adn:rejeita=E1234'));
+    await registered(nota, CANCELAMENTO);
+    await work.eventos();
+    assert.equal(await statusOf(nota), 'aguardando_autorizacao_nota');
+    await work.notas();
+    const { status_evento, acao_sugerida } = await evento(nota, 'cancelamento');
+    assert.deepEqual([status_evento, acao_sugerida], ['dispensado', 'cancelado_ok']);
+    assert.equal((await readNota(nota)).body.nota.status, 'rascunho');
+    const answer = await register(nota, { tipo_evento: 'confirmacao_tomador' });
+    assertRefused(answer, 422, 'E1831');
+    assert.match(answer.body.mensagem, /O ADN recusou esta nota/);
+  });
+
+  test('event | of a type that the ADN does not take from a municipality | dispensado, and valid here (D-55)', async () => {
+    const nota = await authorised();
+    await registered(nota, { tipo_evento: 'confirmacao_tomador' }, plays('adn:rejeita=E1818'));
+    await work.eventos();
+    const event = await evento(nota, 'confirmacao_tomador');
+    assert.deepEqual([event.status_evento, event.codigo_retorno], ['dispensado', 'E1818']);
+    const refused = await register(nota, CANCELAMENTO);
+    assertRefused(refused, 422, 'E0840');
+  });
+
+  const cancelling: readonly (readonly [string, () => Promise<NotaEmitida>])[] = [
+    [
+      'cancelamento',
+      async () => {
+        const nota = await authorised();
+        await registered(nota, CANCELAMENTO);
+        return nota;
+      },
+    ],
+    [
+      'cancelamento_por_substituicao',
+      async () => {
+        const { antiga, nova } = await substitution();
+        await registered(antiga, substituicaoPor(nova));
+        return antiga;
+      },
+    ],
+  ];
+  for (const [slug, make] of cancelling) {
+    test(`note | autorizada | ${slug} processado | cancelada, data_cancelamento is that moment, protocolo cancelado (D-21)`, async () => {
+      const nota = await make();
+      const before = (await readNota(nota)).body;
+      assert.deepEqual(
+        [before.nota.status, before.nota.data_cancelamento, before.protocolo.status],
+        ['autorizada', null, 'autorizado'],
+      );
+      await later(3 * SECOND_MS);
+      const { nota: after, protocolo } = (await readNota(nota)).body;
+      assert.deepEqual([after.status, protocolo.status], ['cancelada', 'cancelado']);
+      assert.match(after.data_cancelamento, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d -0300$/);
+      const [date, time] = after.data_cancelamento.split(' ');
+      assert.equal(Date.parse(`${date}T${time}-03:00`), clock.now);
+    });
+  }
+
+  test('the note query never shows cancelada merely because a cancellation was registered', async () => {
+    const nota = await authorised();
+    await registered(nota, CANCELAMENTO);
+    assert.equal((await readNota(nota)).body.nota.status, 'autorizada');
+  });
+
+  for (const [outcome, header] of [
+    ['rejeitado', 'adn:rejeita=E0840'],
+    ['erro', 'adn:rejeita=E1217'],
+    ['aguardando_autorizacao_nota', 'adn:rejeita=E1831'],
+    ['dispensado', 'adn:rejeita=E1818'],
+    ['enviado', 'adn:indisponivel=5m'],
+  ] as const) {
+    test(`the note query never shows cancelada because of a cancellation that is ${outcome}`, async () => {
+      const nota = await authorised();
+      await registered(nota, CANCELAMENTO, plays(header));
+      await work.eventos();
+      assert.equal(await statusOf(nota), outcome);
+      const { nota: shown, protocolo } = (await readNota(nota)).body;
+      assert.deepEqual([shown.status, shown.data_cancelamento, protocolo.status], ['autorizada', null, 'autorizado']);
+      const { mensagem_retorno } = await evento(nota, 'cancelamento');
+      assert.match(mensagem_retorno, /\S/, 'the event itself says what is the matter');
+    });
+  }
+
+  test('cancellation events do not re-validate the issuance rules of the note', async () => {
+    // The competence was right on the day of the note; a DPS with it would not be issued years later.
+    const nota = await authorised();
+    const moment = clock.now;
+    try {
+      clock.now += 6 * 365 * 24 * HOUR_MS;
+      await registered(nota, CANCELAMENTO);
+      await work.eventos();
+      assert.equal((await readNota(nota)).body.nota.status, 'cancelada');
+    } finally {
+      clock.now = moment;
+    }
+  });
+});
+
+describe('what the events of the note rule out (D-54), each at the door with the national code', () => {
+  const conflicts: readonly {
+    readonly code: string;
+    readonly before: readonly object[];
+    readonly arriving: object;
+  }[] = [
+    { code: 'E0840', before: [{ tipo_evento: 'confirmacao_tomador' }], arriving: CANCELAMENTO },
+    {
+      code: 'E0848',
+      before: [{ tipo_evento: 'confirmacao_prestador' }],
+      arriving: { tipo_evento: ACEITOS[1]!.slug, ...ACEITOS[1]!.campos },
+    },
+    {
+      code: 'E0860',
+      before: [{ tipo_evento: 'confirmacao_prestador' }],
+      arriving: { tipo_evento: 'confirmacao_prestador' },
+    },
+    {
+      code: 'E0861',
+      before: [{ tipo_evento: 'confirmacao_tomador' }],
+      arriving: { tipo_evento: 'confirmacao_tomador' },
+    },
+    {
+      code: 'E0866',
+      before: [{ tipo_evento: 'rejeicao_tomador', ...REJEICAO }],
+      arriving: { tipo_evento: 'rejeicao_tomador', ...REJEICAO },
+    },
+  ];
+  for (const { code, before, arriving } of conflicts) {
+    test(code, async () => {
+      const nota = await authorised();
+      for (const one of before) await registered(nota, one);
+      // What is only pending stands in nobody's way; the authority decides what was registered beside it.
+      await work.eventos();
+      const answer = await register(nota, arriving);
+      assertRefused(answer, 422, code, 'tipo_evento');
+    });
+  }
+
+  test('E1833: the same company as provider and intermediary manifests once', async () => {
+    const nota = await authorised({ ...INTERMEDIARIO, 'interm/CNPJ': PRESTADOR });
+    await registered(nota, { tipo_evento: 'confirmacao_prestador' });
+    await work.eventos();
+    assertRefused(await register(nota, { tipo_evento: 'confirmacao_intermediario' }), 422, 'E1833');
+  });
+
+  test('E0845: after a request for a fiscal analysis there is no replacement', async () => {
+    const { antiga, nova } = await substitution();
+    const { slug: tipo_evento, campos } = ACEITOS[1]!;
+    await registered(antiga, { tipo_evento, ...campos });
+    await work.eventos();
+    assertRefused(await register(antiga, substituicaoPor(nova)), 422, 'E0845');
+  });
+
+  test('what was registered beside another, and is ruled out by it, is rejeitado with the same code', async () => {
+    const nota = await authorised();
+    await registered(nota, { tipo_evento: 'confirmacao_tomador' });
+    await registered(nota, CANCELAMENTO);
+    await work.eventos();
+    assert.equal(await statusOf(nota, 'confirmacao_tomador'), 'processado');
+    const event = await evento(nota, 'cancelamento');
+    assert.deepEqual([event.status_evento, event.codigo_retorno], ['rejeitado', 'E0840']);
+    assert.equal((await readNota(nota)).body.nota.status, 'autorizada');
+  });
+});
+
+describe('the reference of a replacement: E1310', () => {
+  const wrong: readonly (readonly [string, RegExp, () => Promise<readonly [NotaEmitida, string]>])[] = [
+    [
+      'the note itself',
+      /da própria nota/,
+      async () => {
+        const nota = await authorised();
+        return [nota, nota.chave_acesso];
+      },
+    ],
+    [
+      'a note that does not exist',
+      /Não há nota com a chave/,
+      async () => [await authorised(), '35503081211222333000181000000000000126091234567895'],
+    ],
+    [
+      'a note that replaces none',
+      /não traz o grupo subst/,
+      async () => [await authorised(), (await authorised()).chave_acesso],
+    ],
+    [
+      'a note that replaces another',
+      /substitui outra/,
+      async () => [await authorised(), (await substitution()).nova.chave_acesso],
+    ],
+    [
+      'a note that was cancelled',
+      /está cancelada/,
+      async () => {
+        const { antiga, nova } = await substitution();
+        await registered(nova, CANCELAMENTO);
+        await work.eventos();
+        return [antiga, nova.chave_acesso];
+      },
+    ],
+    [
+      'a note that the ADN refused',
+      /foi recusada pelo ADN/,
+      async () => {
+        const antiga = await authorised();
+        const patch = { 'subst/chSubstda': antiga.chave_acesso, 'subst/cMotivo': '01' };
+        const nova = await issue(patch, plays('adn:rejeita=E1234'));
+        await work.notas();
+        return [antiga, nova.chave_acesso];
+      },
+    ],
+  ];
+  for (const [name, says, make] of wrong) {
+    test(name, async () => {
+      const [nota, chave_acesso_substituta] = await make();
+      const body = { ...substituicaoPor(nota), chave_acesso_substituta };
+      const answer = await register(nota, body);
+      assertRefused(answer, 422, 'E1310', 'chave_acesso_substituta');
+      assert.match(answer.body.mensagem, says);
+      assert.equal((await read(nota, '/cancelamento_por_substituicao')).body.total, 0);
+    });
+  }
+
+  test('a substitute that still waits for its authorisation will do', async () => {
+    const antiga = await authorised();
+    const nova = await issue({ 'subst/chSubstda': antiga.chave_acesso, 'subst/cMotivo': '01' });
+    await registered(antiga, { ...substituicaoPor(nova), codigo_motivo_cancelamento: '01' });
+  });
+});
+
+describe('Endpoints, Events: queries', () => {
+  const MANIFESTATIONS = ['confirmacao_tomador', 'confirmacao_prestador', 'confirmacao_tomador'] as const;
+
+  async function manifested(): Promise<NotaEmitida> {
+    const nota = await authorised();
+    for (const tipo_evento of MANIFESTATIONS) {
+      await registered(nota, { tipo_evento });
+      clock.now += SECOND_MS;
+    }
+    return nota;
+  }
+
+  const shown = (eventos: readonly { tipo_evento: string; numero_sequencial: number }[]): string[] =>
+    eventos.map(({ tipo_evento, numero_sequencial }) => `${tipo_evento} ${numero_sequencial}`);
+
+  test('GET …/eventos: total, eventos ordered by creation time, newest first, status', async () => {
+    const { status, body } = await read(await manifested());
+    assert.equal(status, 200);
+    assert.deepEqual(Object.keys(body), ['total', 'eventos', 'status']);
+    assert.deepEqual([body.total, body.status], [3, 'OK']);
+    assert.deepEqual(shown(body.eventos), [
+      'confirmacao_tomador 2',
+      'confirmacao_prestador 1',
+      'confirmacao_tomador 1',
+    ]);
+    const times = body.eventos.map(({ data_hora_evento }: { data_hora_evento: string }) =>
+      Date.parse(data_hora_evento),
+    );
+    assert.deepEqual(
+      times,
+      [...times].toSorted((a, b) => b - a),
+    );
+  });
+
+  test('GET …/eventos: of the same second, the one registered last comes first', async () => {
+    const nota = await authorised();
+    for (const tipo_evento of MANIFESTATIONS) await registered(nota, { tipo_evento });
+    assert.deepEqual(shown((await read(nota)).body.eventos), [
+      'confirmacao_tomador 2',
+      'confirmacao_prestador 1',
+      'confirmacao_tomador 1',
+    ]);
+  });
+
+  test('GET …/eventos: a note without events has none', async () => {
+    const { status, headers, body } = await read(await authorised());
+    assert.equal(status, 200);
+    assert.deepEqual(body, { total: 0, eventos: [], status: 'OK' });
+    assert.equal(headers.get('retry-after'), null);
+  });
+
+  test('GET …/eventos/:tipo_evento: total, tipo_evento, eventos ordered by numero_sequencial ascending, status', async () => {
+    const nota = await manifested();
+    for (const named of ['confirmacao_tomador', '203202']) {
+      const { status, body } = await read(nota, `/${named}`);
+      assert.equal(status, 200);
+      assert.deepEqual(Object.keys(body), ['total', 'tipo_evento', 'eventos', 'status']);
+      assert.deepEqual([body.total, body.tipo_evento, body.status], [2, 'confirmacao_tomador', 'OK']);
+      assert.deepEqual(shown(body.eventos), ['confirmacao_tomador 1', 'confirmacao_tomador 2']);
+    }
+    const none = await read(nota, '/cancelamento');
+    assert.deepEqual([none.status, none.body.total, none.body.eventos], [200, 0, []]);
+  });
+
+  test('GET …/eventos/:tipo_evento/:num_seq_evento: evento (one event object), status', async () => {
+    const nota = await manifested();
+    for (const number of ['2', '002']) {
+      const { status, body } = await read(nota, `/confirmacao_tomador/${number}`);
+      assert.equal(status, 200);
+      assert.deepEqual(Object.keys(body), ['evento', 'status']);
+      assert.deepEqual(shown([body.evento]), ['confirmacao_tomador 2']);
+    }
+  });
+
+  test('404 when the note is not found', async () => {
+    const { chave_acesso } = await issue();
+    const other = { chave_acesso: chave_acesso.slice(0, 49) + (chave_acesso.endsWith('0') ? '1' : '0') };
+    for (const where of ['', '/cancelamento', '/cancelamento/1']) {
+      assertRefused(await read(other, where), 404, 'E301', 'chave_acesso');
+    }
+  });
+
+  test('404 when the event is not found', async () => {
+    const nota = await manifested();
+    for (const number of ['3', '0', '1000', 'x', '-1', '1.0', '%00', '9'.repeat(40)]) {
+      assertRefused(await read(nota, `/confirmacao_tomador/${number}`), 404, 'E301', 'num_seq_evento');
+    }
+    assertRefused(await read(nota, '/cancelamento/1'), 404, 'E301', 'num_seq_evento');
+  });
+
+  test('404 when there is no such type: the slugs that there are', async () => {
+    const nota = await manifested();
+    for (const where of ['/cancelamneto', '/999999', '/CANCELAMENTO', '/cancelamneto/1']) {
+      const answer = await read(nota, where);
+      assertRefused(answer, 404, 'E601', 'tipo_evento');
+      assert.equal(answer.body.detalhes.valores_validos.length, 16);
+    }
+  });
+
+  test('each municipality reads its own', async () => {
+    const nota = await manifested();
+    await store.createMunicipio({ tenant: 'outro', ambiente: 'homologacao', codigoIbge: '3304557' }, clock.now);
+    assertRefused(await balcao(address, 'outro').read(nota), 404, 'E301', 'chave_acesso');
+  });
+
+  test('an event by office is read like the others', async () => {
+    const nota = await authorised();
+    await registeredDeOficio(nota, { tipo_evento: 'confirmacao_tacita' });
+    assert.deepEqual(shown((await read(nota)).body.eventos), ['confirmacao_tacita 1']);
+  });
+});
+
+test('a signature that is sent to the sandbox is looked at, and refuses nothing (D-32)', async () => {
+  const answer = await register(await authorised(), CANCELAMENTO, { 'X-Evento-Assinatura': 'bm90aGluZw==' });
+  assert.equal(answer.status, 201);
+  assert.deepEqual(
+    answer.body.avisos.map(({ codigo }: { codigo: string }) => codigo),
+    ['E9003'],
+  );
+  assert.match(answer.body.avisos[0].mensagem, /^Em produção esta assinatura seria recusada/);
+});
