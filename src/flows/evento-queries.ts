@@ -71,6 +71,21 @@ export function publicEvento(row: EventoRow, now: number): EventoPublico {
 /** What a reading touches: also of a command, beside the service. */
 type QueryWorld = Pick<World, 'store' | 'now'>;
 
+/** An event as it was answered when it was registered, whatever has become of it. */
+export function registeredEvento(row: EventoRow): EventoPublico {
+  const { criado_em } = row;
+  const nothing = {
+    processado_em: null,
+    codigo_retorno: null,
+    mensagem_retorno: null,
+    erros_adn: null,
+    nsu_recepcao: null,
+  };
+  const never = { reprocessamentos_count: 0, ultimo_reprocessamento_em: null, aguardando_desde: null };
+  const first = { ...row, ...nothing, ...never, estado: 'pendente', desde: criado_em, due_at: criado_em } as const;
+  return publicEvento(first, criado_em.getTime());
+}
+
 /** Events of a note, newest first; undefined when there is no such note. */
 export async function eventosOfNota(
   world: QueryWorld,

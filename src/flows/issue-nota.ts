@@ -18,6 +18,7 @@ import { isoMoment, momentIn } from '../fiscal/moment.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { DpsHolder, Issuance, NotaNova } from '../store/notas.ts';
 import { gatherFacts, zoneOf } from './gather-facts.ts';
+import { type Before, inTurn, type Refused, type SentKey, type Turn } from './idempotency.ts';
 import { rehearsalIn } from './rehearsal.ts';
 import { isJson, openDps, placedIn, type SentDps } from './sent-dps.ts';
 import type { World } from './world.ts';
@@ -32,21 +33,55 @@ export type IssuedNota = {
   readonly chave_acesso: string;
   readonly xml_nfse: string;
   readonly avisos: readonly Aviso[];
+  /** It was issued before, for the same request (D-19). */
+  readonly isRepeated?: true;
 };
 
-/** Issues the nota of a DPS exactly as it was sent. */
-export async function issueNota(world: World, municipio: Municipio, sent: SentDps): Promise<IssuedNota | Refusal> {
-  const accepted = await accept(world, municipio, sent);
-  if ('faults' in accepted) return accepted;
+/** Issues the nota of a DPS exactly as it was sent; with a key, once however often it is sent. */
+export async function issueNota(
+  world: World,
+  municipio: Municipio,
+  sent: SentDps,
+  key?: SentKey,
+): Promise<IssuedNota | Refused> {
+  const done = await inTurn(world, municipio, key, sent.body, (turn) => issue(world, municipio, sent, turn));
+  return 'before' in done ? issuedBefore(done.before) : done;
+}
+
+type Ended = { readonly before: Before };
+
+function issuedBefore(before: Before): IssuedNota | Refused {
+  if ('faults' in before) return before;
+  if (!('nota' in before)) throw new Error('an issuance is not answered with an evento');
+  const { nota, avisos } = before;
+  const { numero_protocolo, chave_acesso, nfse } = nota;
+  return { numero_protocolo, chave_acesso, xml_nfse: nfse, avisos, isRepeated: true };
+}
+
+async function issue(
+  world: World,
+  municipio: Municipio,
+  sent: SentDps,
+  turn: Turn | undefined,
+): Promise<IssuedNota | Refusal | Ended> {
+  const accepted = await accept(world, municipio, sent, turn);
+  if ('faults' in accepted || 'before' in accepted) return accepted;
   const { dps, prestador, idSent, avisos } = accepted;
+  const told = (idDps: string): readonly Aviso[] => [
+    ...avisos,
+    ...identifierRemark(idSent, idDps, dps.nDPS !== undefined),
+  ];
   const stored = await world.store.issueNota(municipio.tenant, {
     prestador,
     isNumbered: dps.nDPS !== undefined,
     idDps: (numero) => identifierOf(dps, dps.nDPS ?? String(numero)),
     novoPrestador: accepted.novoPrestador,
     complete: accepted.complete,
+    // Only the identifier of a DPS that brings its number is remarked on, and that one is known.
+    key: turn?.success(told(identifierOf(dps, dps.nDPS ?? ''))),
   });
   if ('error' in stored) throw stored.error;
+  if ('isRepeated' in stored) return { before: await turn!.before() };
   if ('duplicateOf' in stored) {
     const fault = await duplicateFault(world, municipio, dps, stored.duplicateOf, sent);
     return refusalOf(placedIn(sent, municipio, [fault]))!;
@@ -57,7 +92,7 @@ export async function issueNota(world: World, municipio: Municipio, sent: SentDp
     numero_protocolo: nota.numero_protocolo,
     chave_acesso: nota.chave_acesso,
     xml_nfse: nota.nfse,
-    avisos: [...avisos, ...identifierRemark(idSent, nota.id_dps, dps.nDPS !== undefined)],
+    avisos: told(nota.id_dps),
   };
 }
 
@@ -72,13 +107,22 @@ type Accepted = Pick<Issuance, 'novoPrestador' | 'complete' | 'prestador'> & {
   readonly avisos: readonly Aviso[];
 };
 
-async function accept(world: World, municipio: Municipio, sent: SentDps): Promise<Accepted | Refusal> {
+async function accept(
+  world: World,
+  municipio: Municipio,
+  sent: SentDps,
+  turn: Turn | undefined,
+): Promise<Accepted | Refusal | Ended> {
   const received = world.now();
   const opened = openDps(sent, municipio);
   if ('faults' in opened) return opened;
   const { declarado, placed } = opened;
   const signature = opened.verify(world, municipio, received);
   if ('faults' in signature) return refusalOf(placed(signature.faults))!;
+  if (turn !== undefined) {
+    const before = await turn.begin(opened.prestador());
+    if (before !== undefined) return { before };
+  }
   const read = opened.read();
   if ('faults' in read) return refusalOf(placed(read.faults))!;
   const { dps } = read;

@@ -18,8 +18,9 @@ import { judgeAutor, type PartesDaNota, type PedidoEvento, readPedido } from '..
 import { type TipoEvento, tipoByCodigo } from '../fiscal/tipos-evento.ts';
 import type { EventoNovo, EventoOnNota, NotaForEvento, RegisterResult } from '../store/eventos.ts';
 import type { Municipio } from '../store/municipios.ts';
-import { type EventoPublico, publicEvento } from './evento-queries.ts';
+import { type EventoPublico, publicEvento, registeredEvento } from './evento-queries.ts';
 import { zoneOf } from './gather-facts.ts';
+import { type Before, inTurn, type Refused, type SentKey, type Turn } from './idempotency.ts';
 import { wholeSecond } from './issue-nota.ts';
 import { rehearsalIn } from './rehearsal.ts';
 import { verifyEvento } from './verify-dps.ts';
@@ -36,20 +37,45 @@ export type SentEvento = {
   readonly simular: string | undefined;
 };
 
-export type EventoRegistrado = { readonly evento: EventoPublico; readonly avisos: readonly Aviso[] };
+export type EventoRegistrado = {
+  readonly evento: EventoPublico;
+  readonly avisos: readonly Aviso[];
+  /** It was registered before, for the same request (D-19). */
+  readonly isRepeated?: true;
+};
 
-/** `not_found`: there is no such note. `status` where it is not that of the first fault's code; 409 asks to try again. */
-export type EventoRefused =
-  | 'not_found'
-  | { readonly faults: readonly [Fault, ...Fault[]]; readonly status?: 400 | 401 | 409 | 422 };
+/** `not_found`: there is no such note. A status of 409 asks to try again. */
+export type EventoRefused = 'not_found' | Refused;
 
-/** Registers what an integrator sent. */
+/** Registers what an integrator sent; with a key, once however often it is sent. */
 export async function registerEvento(
   world: World,
   municipio: Municipio,
   named: NotaNamed,
   sent: SentEvento,
+  key?: SentKey,
 ): Promise<EventoRegistrado | EventoRefused> {
+  const done = await inTurn<EventoRegistrado | EventoRefused>(world, municipio, key, sent.body, (turn) =>
+    registerSent(world, municipio, named, sent, turn),
+  );
+  return typeof done === 'object' && 'before' in done ? registeredBefore(done.before) : done;
+}
+
+function registeredBefore(before: Before): EventoRegistrado | Refused {
+  if ('faults' in before) return before;
+  if (!('evento' in before)) throw new Error('the registration of an evento is not answered with a nota');
+  return { evento: registeredEvento(before.evento), avisos: before.avisos, isRepeated: true };
+}
+
+type Ended = { readonly before: Before };
+
+async function registerSent(
+  world: World,
+  municipio: Municipio,
+  named: NotaNamed,
+  sent: SentEvento,
+  turn: Turn | undefined,
+): Promise<EventoRegistrado | EventoRefused | Ended> {
   const received = world.now();
   const json = readJson(sent.body);
   if ('fault' in json) return { faults: [json.fault] };
@@ -64,17 +90,21 @@ export async function registerEvento(
   if ('fault' in judged) return { faults: [{ ...judged.fault }] };
   const party = signature.ofParty(judged.autor, CALLED[pedido.tipo.autor ?? 'prestador']);
   if (isSome(party.faults)) return { faults: party.faults };
+  const before = await turn?.begin(nota.prestador_cpf_cnpj);
+  if (before !== undefined) return { before };
 
   const rehearsal = rehearsalIn(municipio, [sent.simular, ...Object.values(pedido.campos)]);
+  const avisos = [...signature.avisos, ...party.avisos, ...rehearsal.avisos];
   const registered = await register(world, municipio, nota, pedido, {
     autor: judged.autor,
     received,
     recebido: sent.body,
     recebido_assinatura: sent.assinatura,
     simular: rehearsal.simular,
+    key: turn?.success(avisos),
   });
-  if ('faults' in registered) return registered;
-  return { ...registered, avisos: [...signature.avisos, ...party.avisos, ...rehearsal.avisos] };
+  if (registered === 'repeated') return { before: await turn!.before() };
+  return 'faults' in registered ? registered : { ...registered, avisos };
 }
 
 /** What registering touches once it is known who asks. */
@@ -99,10 +129,12 @@ export async function registerEventoDeOficio(
   if ('fault' in judged) return { faults: [judged.fault] };
   const received = world.now();
   const nothing = { recebido: undefined, recebido_assinatura: undefined, simular: undefined };
-  return register(world, municipio, nota, pedido, { autor: judged.autor, received, ...nothing });
+  const registered = await register(world, municipio, nota, pedido, { autor: judged.autor, received, ...nothing });
+  if (registered === 'repeated') throw new Error('an event without a key cannot be a repetition');
+  return registered;
 }
 
-type Origin = Pick<EventoNovo, 'recebido' | 'recebido_assinatura' | 'autor'> & {
+type Origin = Pick<EventoNovo, 'recebido' | 'recebido_assinatura' | 'autor' | 'key'> & {
   readonly received: number;
   readonly simular: string | undefined;
 };
@@ -113,7 +145,7 @@ async function register(
   nota: NotaForEvento,
   { tipo, campos }: PedidoEvento,
   { received, ...origin }: Origin,
-): Promise<EventoRegistrado | Extract<EventoRefused, object>> {
+): Promise<EventoRegistrado | Refused | 'repeated'> {
   const conflict =
     standing(nota, tipo, origin.autor, campos) ?? (await substitution(world, municipio, nota, tipo, campos));
   if (conflict !== undefined) return { faults: [conflict] };
@@ -141,7 +173,10 @@ async function register(
         campos,
       }),
   });
-  if ('conflict' in result) return refusalOf(result, tipo);
+  if ('conflict' in result) {
+    const { conflict } = result;
+    return conflict === 'repetida' ? 'repeated' : refusalOf(result, tipo);
+  }
   world.wake(municipio.tenant);
   return { evento: publicEvento(result.evento, world.now()), avisos: [] };
 }
@@ -214,9 +249,9 @@ function refusedNota({ slug }: TipoEvento): Fault {
 }
 
 function refusalOf(
-  result: Extract<RegisterResult, { conflict: string }>,
+  result: Exclude<Extract<RegisterResult, { conflict: string }>, { conflict: 'repetida' }>,
   tipo: TipoEvento,
-): Extract<EventoRefused, object> {
+): Refused {
   const at = { xpath: AT, campo: 'tipo_evento' };
   switch (result.conflict) {
     case 'cancelamento_aberto':

@@ -11,7 +11,7 @@ import { type DpsReading, readDps } from '../fiscal/layout/read.ts';
 import { readCorpo } from '../fiscal/layout/read-corpo.ts';
 import type { Municipio } from '../store/municipios.ts';
 import { placedFaults, versionFault } from './document-faults.ts';
-import { prestadorIn, verifyCorpo, verifyDps } from './verify-dps.ts';
+import { documentOfPrest, prestadorIn, verifyCorpo, verifyDps } from './verify-dps.ts';
 import type { World } from './world.ts';
 
 export { DPS_SIGNATURE_HEADER } from './verify-dps.ts';
@@ -37,6 +37,8 @@ export type OpenedDps = {
   readonly verify: (world: World, municipio: Municipio, at: number) => SignatureVerdict;
   /** The typed document, or all its structural faults. */
   readonly read: () => DpsReading;
+  /** CNPJ or CPF of the provider as it stands, before anything is judged. */
+  readonly prestador: () => string | undefined;
   readonly declarado: Declarado;
   /** The same faults with line and column and, for JSON, the name of the field. */
   readonly placed: <Told extends Fault | Aviso>(told: readonly Told[]) => readonly Told[];
@@ -58,6 +60,7 @@ function openXml({ body }: SentDps & { kind: 'xml' }): OpenedDps | Refusal {
   return {
     verify: (world, municipio, at) => verifyDps(world, municipio, reading, at),
     read: () => readDps(reading.root),
+    prestador: () => documentOfPrest(reading.root),
     declarado: NADA_DECLARADO,
     placed: (told) => placedFaults(told, reading),
   };
@@ -71,6 +74,7 @@ function openJson(sent: SentDps & { kind: 'json' }, { ambiente, codigoIbge }: De
   return {
     verify: (world, municipio, at) => verifyCorpo(world, municipio, sent, prestadorIn(json.value), at),
     read: () => corpo,
+    prestador: () => prestadorIn(json.value),
     declarado: isRead ? corpo.declarado : NADA_DECLARADO,
     // The faults of a body that could not be read come with their places.
     placed: (told) => (isRead ? corpo.placed(told) : told),

@@ -140,7 +140,7 @@ export function readDpsSignature(reading: XmlDocumentReading, trust: Trust, at: 
 }
 
 /** The CNPJ or CPF of the provider as it stands, before the layout is judged. */
-function documentOfPrest(root: Elemento): string | undefined {
+export function documentOfPrest(root: Elemento): string | undefined {
   for (const name of ['CNPJ', 'CPF']) {
     const found = locate(root, `/DPS/infDPS/prest/${name}`, isSpellingOf);
     if (found.name === name) return found.text.trim();

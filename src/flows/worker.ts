@@ -15,6 +15,8 @@ const POLL_MS = 1_000;
 const GATHER_MS = 100;
 /** Pause after the database or a bug stopped a delivery. */
 const TROUBLE_MS = 1_000;
+/** How often answers that are past their time are looked for. */
+const FORGET_EVERY_MS = 3_600_000;
 /** What is delivered, and in how many batches of one tenant at once: while one waits for its answers the next is signed. */
 const KINDS: readonly {
   readonly kind: 'notas' | 'eventos';
@@ -110,11 +112,28 @@ export function startWorker(world: World): Worker {
     return opened;
   };
 
+  let forgetAt = Number.NEGATIVE_INFINITY;
+  /** Answers that are kept for a repetition (D-19), a part at a time, so that what is due need not wait. */
+  const forget = async (): Promise<void> => {
+    const now = world.now();
+    if (now < forgetAt) return;
+    try {
+      if (await world.store.forgetAnswers(now)) return;
+    } catch (error) {
+      world.log.warn(
+        { err: error },
+        'respostas guardadas além do seu prazo não puderam ser apagadas; tenta-se mais tarde',
+      );
+    }
+    forgetAt = now + FORGET_EVERY_MS;
+  };
+
   const run = async (): Promise<void> => {
     while (!stopped) {
       try {
         awake = false;
         const opened = await look();
+        await forget();
         if (!opened && !awake && !stopped) await sleep(POLL_MS);
         if (!stopped) await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
       } catch (error) {

@@ -80,7 +80,7 @@ export type EventoRow = {
 export type RegisterResult =
   | { readonly evento: EventoRow }
   /** Somebody was first with this key, and has an answer under it. */
-  | { readonly isRepeated: true }
+  | { readonly conflict: 'repetida' }
   /** Somebody else took the sequence, twice (409). */
   | { readonly conflict: 'sequencia' }
   /** Another cancellation of the nota is under way: this one (422). */
@@ -378,10 +378,18 @@ type Registration = { readonly result: RegisterResult; readonly writes: readonly
 async function insertEvento(client: PoolClient, tenant: string, id: bigint, novo: EventoNovo): Promise<Registration> {
   const { key } = novo;
   if (key === undefined) return insertUnderLock(client, tenant, id, novo);
-  const [taken, done] = await Promise.all([
-    takeKeys(client, tenant, [{ ...key, status: 201, evento: id }]),
-    insertUnderLock(client, tenant, id, novo),
-  ]);
+  const taken = await takeKeys(client, tenant, [{ ...key, status: 201, evento: id }]);
+  if (taken.size === 0) return { result: { conflict: 'repetida' }, writes: [] };
+  const { result, writes } = await insertUnderLock(client, tenant, id, novo);
+  return { result, writes: 'conflict' in result ? [giveKeysBack(client, tenant, [key.impressao])] : writes };
+}
+
+async function insertUnderLock(
+  client: PoolClient,
+  tenant: string,
+  id: bigint,
+  novo: EventoNovo,
+): Promise<Registration> {
   const { nota, codigo_tipo_evento, cancela, autor, campos, recebido, recebido_assinatura, simular } = novo;
   type Locked = { chave_acesso: string; numero_protocolo: string; estado: NotaEstado };
   const [locked, last] = await Promise.all([

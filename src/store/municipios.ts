@@ -193,6 +193,7 @@ async function lockCode(client: PoolClient, { ambiente, codigoIbge }: NovoMunici
 
 /** Tables that have something of a tenant without notes, those that name others first. */
 const OWNED = [
+  'idempotencia',
   'simples_nacional',
   'prestadores',
   'servicos_municipais',

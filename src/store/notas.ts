@@ -7,6 +7,7 @@ import type { Prestador } from '../fiscal/facts.ts';
 import type { NotaEstado, NotaMove } from '../fiscal/nota.ts';
 import { moveWaitingEventos } from './eventos.ts';
 import { groupCommit } from './group-commit.ts';
+import { giveKeysBack, type KeyedSuccess, takeKeys } from './idempotencia.ts';
 import { type Db, ONE_BY_ONE, pipelined } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { insertPrestadoresOfDps } from './prestadores.ts';
@@ -51,6 +52,8 @@ export type Issuance = {
   readonly idDps: (numero: bigint) => string;
   /** The provider to create with this note, in the sandbox. */
   readonly novoPrestador: Prestador | undefined;
+  /** Of a request that came with one: taken with this note, or nothing is stored (D-19). */
+  readonly key?: KeyedSuccess | undefined;
   /** Makes the row, once the numbers are known. Pure and quick: it runs inside the transaction. */
   readonly complete: (numbers: { readonly numero: bigint; readonly id: bigint }) => NotaNova;
 };
@@ -61,6 +64,8 @@ export type DpsHolder = { readonly chave_acesso: string; readonly numero_protoco
 export type IssueResult =
   | { readonly nota: NotaNova }
   | { readonly duplicateOf: DpsHolder }
+  /** Somebody was first with this key, and has an answer under it. */
+  | { readonly isRepeated: true }
   | { readonly error: unknown };
 
 export type NotaRow = {
@@ -239,14 +244,26 @@ async function issueGroup(pool: Db, tenant: string, jobs: readonly Issuance[]): 
     const wanted = new Map<string, bigint>();
     for (const { prestador } of jobs) wanted.set(prestador, (wanted.get(prestador) ?? 0n) + 1n);
     const identified = jobs.filter((job) => job.isNumbered).map((job) => job.idDps(0n));
-    const [last, holders] = await Promise.all([
+    // Sent in this order: a note that was waited for with its key is then no duplicate but the same request.
+    const [repeated, last, holders] = await Promise.all([
+      jobs.some((job) => job.key !== undefined) ? takeKeysOf(client, tenant, jobs, firstId) : NONE_REPEATED,
       advanceNumbers(client, tenant, wanted),
       identified.length === 0 ? new Map<string, DpsHolder>() : dpsHolders(client, tenant, identified),
     ]);
     const first = new Map([...wanted].map(([prestador, count]) => [prestador, last.get(prestador)! - count + 1n]));
-    await findHoldersOfUnnumbered(client, tenant, jobs, first, holders);
-    const made = completeJobs(jobs, firstId, new Map(first), holders);
+    await findHoldersOfUnnumbered(client, tenant, jobs, first, holders, repeated);
+    const made = completeJobs(jobs, firstId, new Map(first), holders, repeated);
     const writes: Promise<unknown>[] = [];
+    const unkept = jobs.flatMap(({ key }, place) => (key === undefined || isKept(made.results[place]!) ? [] : [key]));
+    if (unkept.length > 0) {
+      writes.push(
+        giveKeysBack(
+          client,
+          tenant,
+          unkept.map(({ impressao }) => impressao),
+        ),
+      );
+    }
     const unused = new Map<string, bigint>();
     for (const [prestador, next] of made.next) {
       const left = last.get(prestador)! - next + 1n;
@@ -264,6 +281,28 @@ async function issueGroup(pool: Db, tenant: string, jobs: readonly Issuance[]): 
   });
 }
 
+const NONE_REPEATED: ReadonlySet<Issuance> = new Set();
+
+/** Takes the keys of a group for the notes that it is to make; those whose key somebody else has. */
+async function takeKeysOf(
+  client: PoolClient,
+  tenant: string,
+  jobs: readonly Issuance[],
+  firstId: bigint,
+): Promise<ReadonlySet<Issuance>> {
+  const entries = jobs.flatMap(({ key }, place) =>
+    key === undefined ? [] : [{ ...key, status: 201, nota: firstId + BigInt(place) }],
+  );
+  const taken = await takeKeys(client, tenant, entries);
+  // Of two with one key in a group the first has it.
+  return new Set(jobs.filter(({ key }) => key !== undefined && !taken.delete(key.impressao.toString('hex'))));
+}
+
+/** Whether a key stays: with its note, or with whoever had it before. */
+function isKept(result: IssueResult): boolean {
+  return 'nota' in result || 'isRepeated' in result;
+}
+
 /**
  * A number of our own choosing may meet one that was sent by hand. All of a group are looked up in one statement; only
  * when one is taken do the numbers after it change, and are looked up again.
@@ -274,11 +313,12 @@ async function findHoldersOfUnnumbered(
   jobs: readonly Issuance[],
   first: ReadonlyMap<string, bigint>,
   holders: Map<string, DpsHolder>,
+  repeated: ReadonlySet<Issuance>,
 ): Promise<void> {
   if (jobs.every((job) => job.isNumbered)) return;
   const looked = new Set<string>();
   for (;;) {
-    const fresh = plannedIds(jobs, first, holders).filter((id) => !looked.has(id));
+    const fresh = plannedIds(jobs, first, holders, repeated).filter((id) => !looked.has(id));
     if (fresh.length === 0) return;
     for (const id of fresh) looked.add(id);
     for (const [id, holder] of await dpsHolders(client, tenant, fresh)) holders.set(id, holder);
@@ -290,11 +330,13 @@ function plannedIds(
   jobs: readonly Issuance[],
   first: ReadonlyMap<string, bigint>,
   holders: ReadonlyMap<string, DpsHolder>,
+  repeated: ReadonlySet<Issuance>,
 ): readonly string[] {
   const next = new Map(first);
   const taken = new Set(holders.keys());
   const ids: string[] = [];
   for (const job of jobs) {
+    if (repeated.has(job)) continue;
     const numero = next.get(job.prestador)!;
     const id = job.idDps(numero);
     if (!job.isNumbered) ids.push(id);
@@ -314,15 +356,17 @@ type Made = {
   readonly next: ReadonlyMap<string, bigint>;
 };
 
-/** Gives each job that is no duplicate the next number of its provider, and makes its row. */
+/** Gives each job that is neither a repetition nor a duplicate the next number of its provider, and makes its row. */
 function completeJobs(
   jobs: readonly Issuance[],
   firstId: bigint,
   next: Map<string, bigint>,
   holders: Map<string, DpsHolder>,
+  repeated: ReadonlySet<Issuance>,
 ): Made {
   const rows: MadeRow[] = [];
   const results = jobs.map((job, place): IssueResult => {
+    if (repeated.has(job)) return { isRepeated: true };
     const numero = next.get(job.prestador)!;
     const known = holders.get(job.idDps(numero));
     if (known !== undefined) return { duplicateOf: known };

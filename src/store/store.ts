@@ -1,5 +1,6 @@
 /** The store as the flows see it: what we remember, by subject. */
 import { type EventoStore, eventoStore } from './eventos.ts';
+import { type IdempotenciaStore, idempotenciaStore } from './idempotencia.ts';
 import { type PrestadorImport, prestadorImport } from './import-prestadores.ts';
 import { type ServicoImport, servicoImport } from './import-servicos.ts';
 import { type MunicipioStore, municipioStore } from './municipios.ts';
@@ -14,7 +15,8 @@ export type Store = MunicipioStore &
   PrestadorImport &
   ServicoImport &
   NotaStore &
-  EventoStore & {
+  EventoStore &
+  IdempotenciaStore & {
     /** Throws when the database does not answer: the readiness check. */
     ping(): Promise<void>;
     close(): Promise<void>;
@@ -30,6 +32,7 @@ export function createStore(pool: Db, onStored?: OnStored): Store {
     ...servicoImport(pool),
     ...notaStore(pool, onStored),
     ...eventoStore(pool),
+    ...idempotenciaStore(pool),
     ping: async () => {
       await pool.query('select 1');
     },

@@ -2,7 +2,6 @@
  * The REST door: finds the municipality of a request, puts it to its route, and writes the answer with all that every
  * answer carries. Whatever goes wrong on the way, a bug included, is answered in the same envelope (D-02).
  */
-import { createHash } from 'node:crypto';
 import { isoMoment, momentIn } from '../../fiscal/moment.ts';
 import { zoneOf } from '../../flows/gather-facts.ts';
 import { askStore, type Municipio, findMunicipio as municipioOf } from '../../flows/queries.ts';
@@ -11,6 +10,7 @@ import { type CertificateHeader, clientOf, shownBy, siteOf } from './caller.ts';
 import { bodyMisfit, headersMisfit } from './content.ts';
 import { ERROS_PATH, envelopeOf, statusOfRefusal } from './envelope.ts';
 import { type HttpAnswer, type HttpRequest, type HttpRoute, listenHttp, type TlsKeys, type Trouble } from './http.ts';
+import { isHeld, tagOf } from './kept.ts';
 import { countMisses, type Misses } from './misses.ts';
 import { PAGE_POLICY } from './page-shell.ts';
 import { ERROS_JSON_PATH, errorIndexPage, errorPage, errorsJsonText, homePage } from './pages.ts';
@@ -23,6 +23,7 @@ import {
   unknownCodigo,
   unknownMunicipio,
 } from './refusals.ts';
+import { keyMisfit } from './repetition.ts';
 import { type Outcome, type Refused, ROUTES, type Route } from './routes.ts';
 
 /** D-02. A DPS has 3 KiB, and a very long one some hundred. */
@@ -168,7 +169,10 @@ async function answerRoute(door: Door, visit: Visit, route: Route): Promise<Http
       world: door.world,
       municipio,
       params,
-      query: queryOf(request),
+      search: searchOf(request),
+      get query() {
+        return queryOf(request);
+      },
       headers,
       body,
       site: siteAs(door, request),
@@ -186,8 +190,9 @@ async function answerRoute(door: Door, visit: Visit, route: Route): Promise<Http
 const NO_BODY = Buffer.alloc(0);
 
 /** What the headers refuse is not read. */
-async function acceptedBody(request: HttpRequest, { takes }: Route): Promise<Buffer | Refused> {
-  const misfit = takes && headersMisfit(request.headers, takes);
+async function acceptedBody(request: HttpRequest, { takes, takesKey }: Route): Promise<Buffer | Refused> {
+  const { headers } = request;
+  const misfit = (takes && headersMisfit(headers, takes)) ?? (takesKey && keyMisfit(headers));
   if (misfit !== undefined) return misfitRefused(misfit);
   const body = await request.readBody(BODY_MAX_BYTES);
   // D-14: an address that takes anything has one answer, which no body changes.
@@ -229,18 +234,22 @@ async function answerFailure(door: Door, visit: Visit, error: unknown): Promise<
 
 function answerOf(door: Door, visit: Visit, outcome: Outcome, status: number): HttpAnswer {
   if ('refusal' in outcome) return refuse(door, visit, outcome);
+  if ('written' in outcome) {
+    const { written, keeping } = outcome;
+    return unlessHeld(visit.request, written.bytes, written.tag, JSON_TYPE, keeping);
+  }
   const { body, headers } = outcome;
   if (body === undefined) return { status, headers: { ...API_HEADERS, ...headers }, body: '' };
   if (typeof body === 'string') return { status, headers: { ...API_HEADERS, ...TEXT_TYPE, ...headers }, body };
   return { status, headers: { ...API_HEADERS, ...JSON_TYPE, ...headers }, body: JSON.stringify(body) };
 }
 
-function refuse(door: Door, visit: Visit, { refusal, campo, status, headers }: Refused): HttpAnswer {
-  const timestamp = isoMoment(momentIn(zoneOf(visit.municipio?.codigoIbge), door.world.now()));
+function refuse(door: Door, visit: Visit, { refusal, campo, status, em, headers, beside }: Refused): HttpAnswer {
+  const timestamp = isoMoment(momentIn(zoneOf(visit.municipio?.codigoIbge), em ?? door.world.now()));
   return {
     status: status ?? statusOfRefusal(refusal),
     headers: { ...API_HEADERS, ...JSON_TYPE, ...headers },
-    body: JSON.stringify(envelopeOf(refusal, siteAs(door, visit.request), timestamp, campo)),
+    body: JSON.stringify({ ...envelopeOf(refusal, siteAs(door, visit.request), timestamp, campo), ...beside }),
   };
 }
 
@@ -288,31 +297,40 @@ function page(request: HttpRequest, html: string, cacheControl: string): HttpAns
   return kept(request, html, PAGE_HEADERS, cacheControl);
 }
 
-/** Who has it already as it is now need not get it again. */
 function kept(
-  { headers }: HttpRequest,
+  request: HttpRequest,
   body: string,
   own: Readonly<Record<string, string>>,
   cacheControl: string,
 ): HttpAnswer {
-  const tag = `"${createHash('sha256').update(body).digest('base64url').slice(0, TAG_LENGTH)}"`;
-  const caching = { 'Cache-Control': cacheControl, ETag: tag };
-  const held = (headers['if-none-match'] ?? '').split(',').map((one) => one.trim().replace(/^W\//, ''));
-  if (held.includes(tag)) return { status: 304, headers: caching, body: '' };
-  return { status: 200, headers: { ...own, ...caching }, body };
+  return unlessHeld(request, body, tagOf(body), own, cacheControl);
 }
 
-/** Enough that two versions of a page never share one. */
-const TAG_LENGTH = 22;
+/** Who has it already as it is now need not get it again. */
+function unlessHeld(
+  { headers }: HttpRequest,
+  body: string | Buffer,
+  tag: string,
+  own: Readonly<Record<string, string>>,
+  cacheControl: string,
+): HttpAnswer {
+  const caching = { 'Cache-Control': cacheControl, ETag: tag };
+  if (isHeld(headers, tag)) return { status: 304, headers: caching, body: '' };
+  return { status: 200, headers: { ...own, ...caching }, body };
+}
 
 /** What is searched for, as a form sends it. */
 function questionOf(request: HttpRequest): string {
   return queryOf(request).get('q') ?? '';
 }
 
-function queryOf({ url }: HttpRequest): URLSearchParams {
+function queryOf(request: HttpRequest): URLSearchParams {
+  return new URLSearchParams(searchOf(request));
+}
+
+function searchOf({ url }: HttpRequest): string {
   const place = url.indexOf('?');
-  return new URLSearchParams(place < 0 ? '' : url.slice(place));
+  return place < 0 ? '' : url.slice(place);
 }
 
 function healthy(): HttpAnswer {

@@ -16,6 +16,7 @@ import {
 import { type NotaNamed, registerEvento } from '../../flows/register-evento.ts';
 import { EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
 import { avisosOf } from './envelope.ts';
+import { keyIn, refusedAs, repeatedHeaders } from './repetition.ts';
 import {
   type Accepted,
   type Call,
@@ -52,33 +53,32 @@ export const EVENTO_FIELDS = {
 export async function postByChave(call: Call) {
   const chave = call.params.chave_acesso!;
   if (parseChave(chave) === undefined) return noNota(chave);
-  return post(call, { chave });
+  return post(call, { chave }, `/api/v1/nfse/${chave}/eventos`);
 }
 
 export async function postByProtocolo(call: Call) {
   const protocolo = call.params.numero_protocolo!;
   if (!PROTOCOLO_SHAPE.test(protocolo)) return noProtocolo(call);
-  return post(call, { protocolo });
+  return post(call, { protocolo }, `/api/v1/nfse/protocolo/${protocolo}/eventos`);
 }
 
-async function post(call: Call, named: NotaNamed) {
+/** `rota`: the address below the municipality. */
+async function post(call: Call, named: NotaNamed, rota: string) {
   const { world, municipio, body, site } = call;
-  const registered = await registerEvento(world, municipio, named, {
+  const sent = {
     body,
     assinatura: headerOf(call, EVENTO_SIGNATURE_HEADER),
     simular: headerOf(call, SIMULAR_HEADER),
-  });
+  };
+  const registered = await registerEvento(world, municipio, named, sent, keyIn(call, rota));
   if (registered === 'not_found') return 'chave' in named ? noNota(named.chave) : noProtocolo(call);
-  if ('faults' in registered) {
-    const { faults, status } = registered;
-    const again = status === 409 ? { headers: { 'Retry-After': AGAIN_S } } : {};
-    return { refusal: { faults }, ...(status === undefined ? {} : { status }), ...again };
-  }
+  if ('faults' in registered) return refusedAs(registered);
   const { evento, avisos } = registered;
   const { chave_acesso, tipo_evento, numero_sequencial } = evento;
   return {
     headers: {
       Location: `${site}/${municipio.tenant}/api/v1/nfse/${chave_acesso}/eventos/${tipo_evento}/${numero_sequencial}`,
+      ...repeatedHeaders(registered),
     },
     body: {
       ...evento,

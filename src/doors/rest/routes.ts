@@ -9,6 +9,7 @@ import { chaveDigit, parseChave, parseDpsId } from '../../fiscal/chave.ts';
 import { EVENTOS } from '../../fiscal/errors/eventos.ts';
 import type { Refusal } from '../../fiscal/fault.ts';
 import { NOTA_ESTADOS } from '../../fiscal/nota.ts';
+import { SIMULAR_HEADER } from '../../fiscal/simular.ts';
 import type { Shown } from '../../flows/caller.ts';
 import { issueNota } from '../../flows/issue-nota.ts';
 import { refuseLegacy } from '../../flows/legacy-endpoint.ts';
@@ -20,14 +21,20 @@ import {
   notaByDps,
   notaByProtocolo,
 } from '../../flows/queries.ts';
+import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
 import type { World } from '../../flows/world.ts';
+import { CATALOGOS, MOTIVOS, PAGINA_PARAMS, PAGINACAO_FIELD } from './catalogos.ts';
 import type { MediaType } from './content.ts';
 import { avisosOf } from './envelope.ts';
 import { EVENTO_FIELDS, listAll, listOfTipo, postByChave, postByProtocolo, showOne } from './eventos.ts';
+import type { Field, Fields } from './field.ts';
+import { keyIn, REPEATED_HEADER, refusedAs, repeatedHeaders } from './repetition.ts';
 import { sentIn } from './sent.ts';
 import { querySituacao, SITUACAO_FIELDS } from './situacao.ts';
 import { VALIDACAO_FIELDS, validate } from './validacao.ts';
 import { VERIFICACAO_FIELDS, verifySignature } from './verificacao.ts';
+
+export type { Field } from './field.ts';
 
 /** One request to a municipality, as a route sees it. */
 export type Call = {
@@ -35,6 +42,9 @@ export type Call = {
   readonly municipio: Municipio;
   /** The parameters of the path. */
   readonly params: Readonly<Record<string, string>>;
+  /** As sent, with its question mark; empty where the address has none. */
+  readonly search: string;
+  /** The same, read when it is asked for. */
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
   /** Empty where the route takes none. */
@@ -50,9 +60,13 @@ export type Refused = {
   /** The field or parameter that the refusal is about. */
   readonly campo?: string;
   /** Where it is not the one of the first fault's code. */
-  readonly status?: number;
+  readonly status?: number | undefined;
+  /** When it was made, in milliseconds; without it, now. */
+  readonly em?: number | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   readonly isMiss?: boolean;
+  /** What the envelope has beside its own fields. */
+  readonly beside?: Readonly<Record<string, unknown>>;
 };
 
 /** `body` undefined: an answer without one; a text is answered as `text/plain`. */
@@ -63,41 +77,18 @@ export type Accepted<Body> = {
   readonly isMiss?: boolean;
 };
 
-export type Outcome = Refused | Accepted<object | string | undefined>;
-
-export type Field = {
-  readonly type:
-    | 'string'
-    | 'string[]'
-    | 'number'
-    | 'boolean'
-    | 'Nota'
-    | 'NotaComCancelamento'
-    | 'Protocolo'
-    | 'Aviso[]'
-    | 'Erro[]'
-    | 'MunicipioIncidencia'
-    | 'Valores'
-    | 'ValoresIbsCbs'
-    | 'Passo[]'
-    | 'Evento'
-    | 'Evento[]'
-    | 'ErrosAdn'
-    | 'Resumo'
-    | 'Algoritmo[]'
-    | 'AtributoAssinado[]'
-    | 'Valor'
-    | 'Inscricao[]'
-    | 'SimplesNacional'
-    | 'ObrigacaoIbsCbs[]'
-    | 'Pendencia[]'
-    | 'CertificadoApresentado'
-    | 'CertificadoDaAssinatura'
-    | 'ParteDaAssinatura';
-  readonly about: string;
+/** JSON that was written before it was asked for, and that whoever gets it may keep: it has a tag, and is not sent twice. */
+export type Written = {
+  readonly written: { readonly bytes: Buffer; readonly tag: string };
+  /** Value of `Cache-Control`. */
+  readonly keeping: string;
 };
 
+export type Outcome = Refused | Written | Accepted<object | string | undefined>;
+
 export type Route = {
+  /** Name of the operation, by which programs that are made of the public description call it. */
+  readonly id: string;
   readonly method: 'GET' | 'HEAD' | 'POST';
   /** Below the segment of the municipality. */
   readonly path: `/api/v1/${string}`;
@@ -106,12 +97,16 @@ export type Route = {
   readonly query?: Readonly<Record<string, string>>;
   /** Still answered, for those who use it already. */
   readonly deprecated?: true;
+  /** Headers of the request that have a meaning here; none is required by itself. */
+  readonly reads?: readonly string[];
   /** Media types of the body, checked in `content.ts`. A POST without them takes whatever comes. */
   readonly takes?: readonly MediaType[];
+  /** Repeated under one `Idempotency-Key` it is answered as it was, and does nothing again (D-19). */
+  readonly takesKey?: true;
   /** Of the answer when all is well with the request. */
   readonly status: 200 | 201 | 410;
   /** Fields of the body of success, in their order. */
-  readonly fields: Readonly<Record<string, Field>>;
+  readonly fields: Fields;
   /** Headers that only this answer has. */
   readonly headers: readonly string[];
   /** What any route may answer (E601 for the municipality, E003, E703, E999) is here where the row has its own cause. */
@@ -124,15 +119,16 @@ export type Route = {
 };
 
 /** A row whose answer has the fields it announces; the compiler compares. */
-function row<const Fields extends Readonly<Record<string, Field>>>(
+function row<const Own extends Fields>(
   route: Omit<Route, 'fields' | 'handle'> & {
-    readonly fields: Fields;
+    readonly fields: Own;
     readonly handle: (
       call: Call,
     ) => Promise<
       | Refused
+      | Written
       | Accepted<string>
-      | Accepted<keyof Fields extends never ? undefined : { readonly [Name in keyof Fields]: unknown }>
+      | Accepted<keyof Own extends never ? undefined : { readonly [Name in keyof Own]: unknown }>
     >;
   },
 ): Route {
@@ -162,6 +158,14 @@ const TOTAL: Field = { type: 'number', about: 'Quantos são.' };
 const EVENTOS_FIELD: Field = { type: 'Evento[]', about: 'Os eventos.' };
 const PROTOCOLO: Field = { type: 'Protocolo', about: 'O protocolo da nota.' };
 
+const SEM_LISTA: Field = {
+  type: 'string',
+  about: 'De um município sem lista própria, o que vale em lugar dela; null onde há lista.',
+};
+
+/** Of an answer that may be kept. */
+const KEPT_HEADERS = ['Cache-Control', 'ETag'];
+
 /** An unanswered question may be put again after this; authorisation in the sandbox takes less than a second. */
 const ASK_AGAIN_S = '1';
 
@@ -170,14 +174,19 @@ const ISSUE_PATH = '/api/v1/nfse/v101';
 const DPS_MISS_COST = 0.1;
 /** Likewise. */
 const SITUACAO_MISS_COST = 0.1;
+/** Of a DPS, in XML and in JSON. */
+const SIGNATURE_CODES = ['E901', 'E902', 'E903', 'E904', 'E905', 'E906', 'E9002', 'E9003', 'E9006', 'E9007'] as const;
 
 export const ROUTES: readonly Route[] = [
   row({
+    id: 'emitirNota',
     method: 'POST',
     path: ISSUE_PATH,
     summary:
       'Emite a NFS-e de uma DPS do leiaute 1.01, em XML assinado, ou em JSON com a assinatura em X-DPS-Assinatura.',
+    reads: [DPS_SIGNATURE_HEADER, SIMULAR_HEADER],
     takes: ['application/xml', 'text/xml', 'application/json'],
+    takesKey: true,
     status: 201,
     fields: {
       status: STATUS,
@@ -187,29 +196,33 @@ export const ROUTES: readonly Route[] = [
       xml_nfse: { type: 'string', about: 'A NFS-e como foi gerada, ainda não autorizada, com a DPS dentro.' },
       avisos: { type: 'Aviso[]', about: 'O que não impediu a emissão e convém saber; quase sempre vazio.' },
     },
-    headers: ['Location'],
-    codes: ['E003', 'E201', 'E110', 'E901', 'E9002', 'E9003', 'E9006', 'E9007', 'E101', 'E102', 'E103', 'E0014'],
+    headers: ['Location', REPEATED_HEADER],
+    codes: [...['E003', 'E703', 'E201', 'E110', ...SIGNATURE_CODES, 'E101', 'E102', 'E103', 'E0014']],
     judges: true,
     handle: issue,
   }),
   row({
+    id: 'validarDps',
     method: 'POST',
     path: `${ISSUE_PATH}/validacao`,
     summary:
       'Ensaio: confere uma DPS como a emissão conferiria e responde os valores com cada passo do cálculo, ou todos os erros de uma vez. Nenhum número é usado e nada é gravado.',
+    reads: [DPS_SIGNATURE_HEADER],
     takes: ['application/xml', 'text/xml', 'application/json'],
     status: 200,
     fields: { status: STATUS, ...VALIDACAO_FIELDS },
     headers: [],
-    codes: ['E003', 'E201', 'E110', 'E901', 'E9002', 'E9003', 'E9006', 'E9007', 'E101', 'E102', 'E103', 'E0014'],
+    codes: ['E003', 'E201', 'E110', ...SIGNATURE_CODES, 'E101', 'E102', 'E103', 'E0014'],
     judges: true,
     handle: validate,
   }),
   row({
+    id: 'verificarAssinatura',
     method: 'POST',
     path: '/api/v1/assinatura/verificacao',
     summary:
       'Confere a assinatura de uma DPS em XML, ou de um corpo JSON com X-DPS-Assinatura, como a produção conferiria: forma canônica, resumos, algoritmos, certificado e o que mudar. Com Accept: text/plain, só a forma canônica. Nada é gravado.',
+    reads: [DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER],
     takes: ['application/xml', 'text/xml', 'application/json'],
     status: 200,
     fields: { status: STATUS, ...VERIFICACAO_FIELDS },
@@ -218,6 +231,7 @@ export const ROUTES: readonly Route[] = [
     handle: verifySignature,
   }),
   row({
+    id: 'emitirNotaLeiaute100',
     method: 'POST',
     path: '/api/v1/nfse',
     summary: 'Endereço encerrado do leiaute 1.00: responde sempre 410, com o endereço correto.',
@@ -229,6 +243,7 @@ export const ROUTES: readonly Route[] = [
     handle: async ({ body, municipio }) => ({ refusal: refuseLegacy(body, `/${municipio.tenant}${ISSUE_PATH}`) }),
   }),
   row({
+    id: 'consultarNota',
     method: 'GET',
     path: '/api/v1/nfse/:chave_acesso',
     summary: 'Consulta uma nota pela chave de acesso.',
@@ -242,6 +257,7 @@ export const ROUTES: readonly Route[] = [
   ...(['/api/v1/nfse/protocolo/:numero_protocolo', '/api/v1/nfse/v101/protocolo/:numero_protocolo'] as const).map(
     (path) =>
       row({
+        id: path.includes('/v101/') ? 'consultarNotaPorProtocoloV101' : 'consultarNotaPorProtocolo',
         method: 'GET',
         path,
         summary: 'Consulta uma nota pelo número de protocolo. Prefira a consulta pela chave de acesso.',
@@ -261,13 +277,16 @@ export const ROUTES: readonly Route[] = [
     ] as const
   ).map(([path, handle]) =>
     row({
+      id: path.includes('/protocolo/') ? 'registrarEventoPorProtocolo' : 'registrarEvento',
       method: 'POST',
       path,
       summary:
         path === '/api/v1/nfse/:chave_acesso/eventos'
           ? 'Registra um evento na nota: cancelamento, confirmação, rejeição e os demais tipos. Em produção, com a assinatura em X-Evento-Assinatura.'
           : 'O mesmo, pelo número de protocolo da nota.',
+      reads: [EVENTO_SIGNATURE_HEADER, SIMULAR_HEADER],
       takes: ['application/json'],
+      takesKey: true,
       status: 201,
       fields: {
         ...EVENTO_FIELDS,
@@ -275,7 +294,7 @@ export const ROUTES: readonly Route[] = [
         avisos: { type: 'Aviso[]', about: 'O que não impediu o registro e convém saber; quase sempre vazio.' },
         status: STATUS,
       },
-      headers: ['Location'],
+      headers: ['Location', REPEATED_HEADER],
       codes: [
         ...['E003', 'E9002', 'E9003', 'E9006', 'E9007', 'E9016', 'E301', 'E601', 'E002', 'E0001', 'E0002', 'E0003'],
         ...['E0010', 'E203', 'E302', 'E703'],
@@ -286,6 +305,7 @@ export const ROUTES: readonly Route[] = [
     }),
   ),
   row({
+    id: 'listarEventos',
     method: 'GET',
     path: '/api/v1/nfse/:chave_acesso/eventos',
     summary: 'Os eventos de uma nota, do mais novo ao mais antigo.',
@@ -297,6 +317,7 @@ export const ROUTES: readonly Route[] = [
     handle: listAll,
   }),
   row({
+    id: 'listarEventosDoTipo',
     method: 'GET',
     path: '/api/v1/nfse/:chave_acesso/eventos/:tipo_evento',
     summary: 'Os eventos de um tipo, pela sequência.',
@@ -313,6 +334,7 @@ export const ROUTES: readonly Route[] = [
     handle: listOfTipo,
   }),
   row({
+    id: 'consultarEvento',
     method: 'GET',
     path: '/api/v1/nfse/:chave_acesso/eventos/:tipo_evento/:num_seq_evento',
     summary: 'Um evento, pelo tipo e pela sequência.',
@@ -324,6 +346,7 @@ export const ROUTES: readonly Route[] = [
     handle: showOne,
   }),
   row({
+    id: 'consultarNotaPorDps',
     method: 'GET',
     path: '/api/v1/dps/:id',
     summary:
@@ -342,6 +365,7 @@ export const ROUTES: readonly Route[] = [
     handle: queryByDps,
   }),
   row({
+    id: 'existeNotaDaDps',
     method: 'HEAD',
     path: '/api/v1/dps/:id',
     summary: 'Diz se há nota de uma DPS: 200 ou 404, sem corpo. Aberta também em produção.',
@@ -357,6 +381,7 @@ export const ROUTES: readonly Route[] = [
     },
   }),
   row({
+    id: 'consultarSituacaoDoPrestador',
     method: 'GET',
     path: '/api/v1/prestadores/:documento/situacao',
     summary:
@@ -369,14 +394,46 @@ export const ROUTES: readonly Route[] = [
     missCost: SITUACAO_MISS_COST,
     handle: querySituacao,
   }),
+  ...CATALOGOS.map(({ nome, summary, tipo, filtros, handle }) =>
+    row({
+      method: 'GET',
+      path: `/api/v1/catalogo/${nome}`,
+      summary,
+      query: { ...filtros, ...PAGINA_PARAMS },
+      status: 200,
+      fields: {
+        status: STATUS,
+        itens: { type: tipo, about: 'Os itens da página.' },
+        paginacao: PAGINACAO_FIELD,
+        ...(nome === 'codigos_tributacao_municipal' && { observacao: SEM_LISTA }),
+      },
+      headers: KEPT_HEADERS,
+      codes: ['E0002', 'E003'],
+      handle,
+    }),
+  ),
+  row({
+    method: 'GET',
+    path: '/api/v1/catalogo/motivos_evento',
+    summary: MOTIVOS.summary,
+    query: MOTIVOS.query,
+    status: 200,
+    fields: { status: STATUS, itens: { type: 'MotivoEvento[]', about: 'Um por tipo de evento.' } },
+    headers: KEPT_HEADERS,
+    codes: ['E003', 'E601'],
+    handle: MOTIVOS.handle,
+  }),
 ];
 
 async function issue({ world, municipio, headers, body, site }: Call) {
-  const issued = await issueNota(world, municipio, sentIn({ headers, body }));
-  if ('faults' in issued) return { refusal: issued };
+  const issued = await issueNota(world, municipio, sentIn({ headers, body }), keyIn({ headers }, ISSUE_PATH));
+  if ('faults' in issued) return refusedAs(issued);
   const { numero_protocolo, chave_acesso, xml_nfse, avisos } = issued;
   return {
-    headers: { Location: `${site}/${municipio.tenant}/api/v1/nfse/${chave_acesso}` },
+    headers: {
+      Location: `${site}/${municipio.tenant}/api/v1/nfse/${chave_acesso}`,
+      ...repeatedHeaders(issued),
+    },
     body: {
       status: 'OK',
       numero_protocolo,

@@ -1,0 +1,46 @@
+/** Requests that may be repeated under a key of their sender's (D-19): the header, and how a repetition is told. */
+import type { IncomingHttpHeaders } from 'node:http';
+import { IDEMPOTENCY_HEADER, type Refused as RefusedByFlow, type SentKey } from '../../flows/idempotency.ts';
+import type { Misfit } from './content.ts';
+import type { Refused } from './routes.ts';
+import { headerOf } from './sent.ts';
+
+/** D-19. A UUID has 36. */
+const KEY_CHARS_MAX = 255;
+
+export const REPEATED_HEADER = 'X-NFSe-Repetida';
+
+/** What is wrong with the header of the key, where there is one. */
+export function keyMisfit(headers: IncomingHttpHeaders): Misfit | undefined {
+  const value = headerOf({ headers }, IDEMPOTENCY_HEADER);
+  if (value === undefined) return undefined;
+  if (value === '') return misfit('está vazio');
+  // Headers are read as Latin; a sender who counts characters may have written more of them than that has bytes.
+  const text = Buffer.from(value, 'latin1').toString('utf8');
+  if (/\p{Cc}/u.test(text)) return misfit('traz um caractere de controle');
+  const { length } = [...text];
+  return length > KEY_CHARS_MAX ? misfit(`tem ${length} caracteres`) : undefined;
+}
+
+function misfit(problem: string): Misfit {
+  const mensagem = `O cabeçalho ${IDEMPOTENCY_HEADER} ${problem}. Envie um texto de 1 a ${KEY_CHARS_MAX} caracteres, um para cada requisição e o mesmo em cada repetição dela, como um UUID; ou retire o cabeçalho.`;
+  return { fault: { codigo: 'E003', xpath: '', mensagem }, campo: IDEMPOTENCY_HEADER };
+}
+
+/** The key of a request, as its flow takes it. `rota`: the address below the municipality, with what it names. */
+export function keyIn({ headers }: { readonly headers: IncomingHttpHeaders }, rota: string): SentKey | undefined {
+  const key = headerOf({ headers }, IDEMPOTENCY_HEADER);
+  return key === undefined ? undefined : { key, rota };
+}
+
+const AGAIN_S = '1';
+
+/** A refusal of a flow that repetitions go through, as the door answers it. */
+export function refusedAs({ faults, status, em, isRepeated }: RefusedByFlow): Refused {
+  const again = status === 409 ? { 'Retry-After': AGAIN_S } : {};
+  return { refusal: { faults }, status, em, headers: { ...again, ...repeatedHeaders({ isRepeated }) } };
+}
+
+export function repeatedHeaders(answer: { readonly isRepeated?: true | undefined }): Readonly<Record<string, string>> {
+  return answer.isRepeated ? { [REPEATED_HEADER]: 'true' } : {};
+}

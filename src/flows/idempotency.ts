@@ -1,0 +1,175 @@
+/**
+ * A request that may come twice (D-19): with a key of its sender's, the second one gets the answer of the first.
+ *
+ * A key belongs to the provider whose note it is, and counts from when it is known who asks: nothing is looked for, answered
+ * or kept under it before the signature holds. What is refused before that leaves no mark.
+ */
+import { createHash } from 'node:crypto';
+import { statusOf } from '../fiscal/errors.ts';
+import type { Aviso, Fault, Refusal } from '../fiscal/fault.ts';
+import type { EventoRow } from '../store/eventos.ts';
+import type { KeyedRequest, KeyedSuccess } from '../store/idempotencia.ts';
+import type { Municipio } from '../store/municipios.ts';
+import type { Store } from '../store/store.ts';
+import type { World } from './world.ts';
+
+export const IDEMPOTENCY_HEADER = 'Idempotency-Key';
+
+/** As it came: `rota` is the address below the municipality. */
+export type SentKey = { readonly key: string; readonly rota: string };
+
+/** A refusal as it is answered. `status`: where it is not that of the first fault's code. */
+export type Refused = Refusal & {
+  readonly status?: number;
+  /** When it was made, in milliseconds; without it, now. */
+  readonly em?: number;
+  readonly isRepeated?: true;
+};
+
+/** What there is to answer already. */
+export type Before =
+  | Refused
+  | {
+      readonly nota: { readonly chave_acesso: string; readonly numero_protocolo: string; readonly nfse: string };
+      readonly avisos: readonly Aviso[];
+    }
+  | { readonly evento: EventoRow; readonly avisos: readonly Aviso[] };
+
+/** One request with a key, on its way. */
+export type Turn = {
+  /** To be called when it is known who asks. `prestador`: of the note; what is answered ends the work. */
+  begin(prestador: string | undefined): Promise<Before | undefined>;
+  /** What is to be stored with the note or the event. */
+  success(avisos: readonly Aviso[]): KeyedSuccess;
+  /** The answer of whoever was first, when storing found that somebody was. */
+  before(): Promise<Before>;
+};
+
+/**
+ * Does a piece of work in the turn of its key, and keeps a refusal of the document. Without a key it does just the work.
+ * `before`: what the work ended with instead of doing it again.
+ */
+export function inTurn<Done>(
+  world: World,
+  municipio: Municipio,
+  sent: SentKey | undefined,
+  body: Uint8Array,
+  work: (turn: Turn | undefined) => Promise<Done | Refused | { readonly before: Before }>,
+): Promise<Done | Refused | { readonly before: Before }> {
+  return sent === undefined ? work(undefined) : workInTurn(world, municipio, sent, body, work);
+}
+
+async function workInTurn<Done>(
+  world: World,
+  { tenant }: Municipio,
+  { key, rota }: SentKey,
+  body: Uint8Array,
+  work: (turn: Turn) => Promise<Done | Refused | { readonly before: Before }>,
+): Promise<Done | Refused | { readonly before: Before }> {
+  const underWay = underWayIn(world.store);
+  let begun: { readonly request: KeyedRequest; readonly place: string } | undefined;
+  const turn: Turn = {
+    begin: async (prestador) => {
+      const impressao = sha256(`${prestador ?? ''}\n${key}`);
+      const request = { impressao, rota, corpo: sha256(body), criado_em: world.now() };
+      const place = `${tenant}/${impressao.toString('hex')}`;
+      const other = underWay.get(place);
+      if (other !== undefined) return otherUse(other, request) ?? IN_PROGRESS;
+      underWay.set(place, request);
+      begun = { request, place };
+      return answerUnder(world, tenant, request);
+    },
+    success: (avisos) => ({ ...begun!.request, avisos }),
+    // Its time may just have ended.
+    before: async () => (await answerUnder(world, tenant, begun!.request)) ?? IN_PROGRESS,
+  };
+  try {
+    const done = await work(turn);
+    return begun !== undefined && isRefused(done) ? await kept(world, tenant, begun.request, done) : done;
+  } finally {
+    if (begun !== undefined) underWay.delete(begun.place);
+  }
+}
+
+/** The same refusal, kept if it is to be; or what stands under the key already, if something does. */
+async function kept(
+  world: World,
+  tenant: string,
+  request: KeyedRequest,
+  refused: Refused,
+): Promise<Refused | { readonly before: Before }> {
+  const { faults, status = statusOf(faults[0].codigo) } = refused;
+  if (!isOfTheDocument(status, faults)) return refused;
+  const em = world.now();
+  try {
+    if (!(await world.store.keepRefusal(tenant, { ...request, criado_em: em, status, faults }))) {
+      const before = await answerUnder(world, tenant, request);
+      if (before !== undefined) return { before };
+    }
+  } catch (error) {
+    // It is given all the same: asked again, it is made again.
+    world.log.warn({ err: error, tenant }, 'uma recusa não pôde ser guardada para a repetição da requisição');
+  }
+  return { faults, status, em };
+}
+
+/** Requests of this process that have begun and not been answered; those of another meet in the database. */
+const allUnderWay = new WeakMap<Store, Map<string, KeyedRequest>>();
+
+function underWayIn(store: Store): Map<string, KeyedRequest> {
+  const found = allUnderWay.get(store) ?? new Map<string, KeyedRequest>();
+  allUnderWay.set(store, found);
+  return found;
+}
+
+function isRefused(done: unknown): done is Refused {
+  return typeof done === 'object' && done !== null && 'faults' in done;
+}
+
+/** Codes of what is found in the registry, which is mended there: the same document may be taken the next time. */
+const OF_THE_REGISTRY: ReadonlySet<string> = new Set(['E101', 'E102', 'E103']);
+
+/** Whether the same document would be refused again, so that the refusal may be repeated. */
+function isOfTheDocument(status: number, [head]: Refusal['faults']): boolean {
+  return (status === 400 || status === 422) && !OF_THE_REGISTRY.has(head.codigo);
+}
+
+async function answerUnder(world: World, tenant: string, request: KeyedRequest): Promise<Before | undefined> {
+  const answer = await world.store.keptAnswer(tenant, request.impressao, world.now());
+  if (answer === undefined) return undefined;
+  const other = otherUse(answer, request);
+  if (other !== undefined) return other;
+  if ('faults' in answer) {
+    return { faults: answer.faults, status: answer.status, em: answer.criado_em, isRepeated: true };
+  }
+  if ('nota' in answer) return { nota: answer.nota, avisos: answer.avisos };
+  const evento = await world.store.eventoById(tenant, answer.evento);
+  if (evento === undefined) throw new Error(`there is no evento ${answer.evento}, which a key answers with`);
+  return { evento, avisos: answer.avisos };
+}
+
+/** The refusal of a key that was used for something else. */
+function otherUse(first: KeyedRequest, { rota, corpo }: KeyedRequest): Refused | undefined {
+  if (first.rota === rota && first.corpo.equals(corpo)) return undefined;
+  const where = first.rota === rota ? 'com outro corpo' : 'em outro endereço';
+  const mensagem = `Esta ${IDEMPOTENCY_HEADER} já foi usada para este prestador, ${where}. Nada foi feito agora: para outra requisição use uma chave nova; para repetir a primeira, envie o mesmo corpo ao mesmo endereço.`;
+  return { faults: [aboutKey('E003', mensagem)], status: 422 };
+}
+
+const IN_PROGRESS: Refused = {
+  faults: [
+    aboutKey(
+      'E703',
+      `A primeira requisição com esta ${IDEMPOTENCY_HEADER} ainda está em andamento. Envie de novo o mesmo, e a resposta será a dela.`,
+    ),
+  ],
+  status: 409,
+};
+
+function aboutKey(codigo: string, mensagem: string): Fault {
+  return { codigo, xpath: '', campo: IDEMPOTENCY_HEADER, mensagem };
+}
+
+function sha256(data: string | Uint8Array): Buffer {
+  return createHash('sha256').update(data).digest();
+}

@@ -1,0 +1,187 @@
+/**
+ * Answers to requests that came with a key, so that a repetition gets the same one (D-19). A key is taken in the transaction
+ * that stores the nota or the evento, never before it alone: whatever dies when, there are both or neither. All the SQL about
+ * keys is here; what a repetition is, and what is answered to it, is decided in the flows.
+ *
+ * Who takes a key takes it before every other lock, and several in one order, so that nobody who holds one waits for a key.
+ */
+import type { Aviso, Fault } from '../fiscal/fault.ts';
+import { batched } from './batched.ts';
+import type { Db } from './open.ts';
+import type { PoolClient } from './pg.ts';
+
+/** The 72 hours of D-19, and one for clocks that differ. */
+export const ANSWERS_KEPT_HOURS = 73;
+const KEPT_MS = ANSWERS_KEPT_HOURS * 3_600_000;
+/** Deleted by one statement. */
+const FORGOTTEN_MAX = 1_000;
+/** A refusal with more to say is not kept: asked again, it is made again. */
+const REFUSAL_CHARS_MAX = 65_536;
+
+/** A request that came with a key. */
+export type KeyedRequest = {
+  /** SHA-256 of whose the key is and of the key. */
+  readonly impressao: Buffer;
+  /** Address below the municipality. */
+  readonly rota: string;
+  /** SHA-256 of the body. */
+  readonly corpo: Buffer;
+  /** Milliseconds. */
+  readonly criado_em: number;
+};
+
+/** The same, with what its answer says beside the nota or the evento. */
+export type KeyedSuccess = KeyedRequest & { readonly avisos: readonly Aviso[] };
+
+export type KeyedRefusal = KeyedRequest & { readonly status: number; readonly faults: readonly [Fault, ...Fault[]] };
+
+/** An answer that was given, and to what. */
+export type KeptAnswer = KeyedRequest &
+  (
+    | {
+        readonly nota: { readonly chave_acesso: string; readonly numero_protocolo: string; readonly nfse: string };
+        readonly avisos: readonly Aviso[];
+      }
+    | { readonly evento: string; readonly avisos: readonly Aviso[] }
+    | { readonly status: number; readonly faults: readonly [Fault, ...Fault[]] }
+  );
+
+export type IdempotenciaStore = {
+  /** The answer under a key, while it is kept. `now`: milliseconds. */
+  keptAnswer(tenant: string, impressao: Buffer, now: number): Promise<KeptAnswer | undefined>;
+  /** Whether the refusal is kept now: not when there is an answer under its key already. */
+  keepRefusal(tenant: string, refusal: KeyedRefusal): Promise<boolean>;
+  /** Deletes a part of what is past its time; whether there may be more. */
+  forgetAnswers(now: number): Promise<boolean>;
+};
+
+export function idempotenciaStore(pool: Db): IdempotenciaStore {
+  const answers = batched<KeptAnswer>((tenant, keys) => readAnswers(pool, tenant, keys));
+  return {
+    keptAnswer: async (tenant, impressao, now) => {
+      const found = await answers(tenant, impressao.toString('hex'));
+      return found !== undefined && found.criado_em > now - KEPT_MS ? found : undefined;
+    },
+    keepRefusal: async (tenant, { status, faults, ...request }) => {
+      const recusa = JSON.stringify(faults);
+      if (recusa.length > REFUSAL_CHARS_MAX) return true;
+      return (await takeKeys(pool, tenant, [{ ...request, status, recusa }])).size === 1;
+    },
+    forgetAnswers: async (now) => {
+      const before = new Date(now - KEPT_MS);
+      const { rows } = await pool.query<{ tenant: string }>(WITH_OLD_ANSWERS, [before]);
+      const counts = await Promise.all(
+        rows.map(async ({ tenant }) => (await pool.query(FORGET, [tenant, before, FORGOTTEN_MAX])).rowCount),
+      );
+      return counts.some((count) => count === FORGOTTEN_MAX);
+    },
+  };
+}
+
+/** A question asked across tenants. */
+const WITH_OLD_ANSWERS = `select m.tenant from municipios m cross join lateral (select 1 from idempotencia i
+  where i.tenant = m.tenant and i.criado_em <= $1 limit 1) i`;
+
+/** One that is being taken again just now is left to who takes it. */
+const FORGET = `delete from idempotencia where tenant = $1 and impressao in (select i.impressao from idempotencia i
+  where i.tenant = $1 and i.criado_em <= $2 order by i.criado_em limit $3 for update skip locked)`;
+
+const READ = `select encode(i.impressao, 'hex') as hex, i.impressao, i.rota, i.corpo, i.criado_em, i.status, i.avisos, i.recusa,
+    i.evento::text as evento, n.chave_acesso, n.numero_protocolo, d.nfse
+  from unnest($2::bytea[]) as x (id) join idempotencia i on i.tenant = $1 and i.impressao = x.id
+    left join notas n on n.tenant = $1 and n.id = i.nota
+    left join documentos d on d.tenant = $1 and d.nota = i.nota`;
+
+type AnswerRow = Omit<KeyedRequest, 'criado_em'> & {
+  readonly hex: string;
+  readonly criado_em: Date;
+  readonly status: number;
+  readonly avisos: readonly Aviso[] | null;
+  readonly recusa: readonly [Fault, ...Fault[]] | null;
+  readonly evento: string | null;
+  readonly chave_acesso: string | null;
+  readonly numero_protocolo: string | null;
+  readonly nfse: Buffer | null;
+};
+
+/** By the key in hexadecimal. */
+async function readAnswers(
+  pool: Db,
+  tenant: string,
+  keys: readonly string[],
+): Promise<ReadonlyMap<string, KeptAnswer>> {
+  const values = [tenant, keys.map((hex) => Buffer.from(hex, 'hex'))];
+  const { rows } = await pool.query<AnswerRow>({ name: 'kept_answers', text: READ, values });
+  return new Map(rows.map((row) => [row.hex, answerOf(row)]));
+}
+
+function answerOf(row: AnswerRow): KeptAnswer {
+  const { impressao, rota, corpo, criado_em, status, avisos, recusa, evento } = row;
+  const request = { impressao, rota, corpo, criado_em: criado_em.getTime() };
+  if (recusa !== null) return { ...request, status, faults: recusa };
+  if (evento !== null) return { ...request, evento, avisos: avisos! };
+  const { chave_acesso, numero_protocolo, nfse } = row;
+  const nota = {
+    chave_acesso: chave_acesso!,
+    numero_protocolo: numero_protocolo!,
+    nfse: nfse!.toString('utf8'),
+  };
+  return { ...request, nota, avisos: avisos! };
+}
+
+/** What a key is to answer with: one of the three. */
+export type KeyEntry = KeyedRequest & {
+  readonly status: number;
+  readonly nota?: bigint;
+  readonly evento?: bigint;
+  readonly avisos?: readonly Aviso[];
+  /** Faults, as JSON. */
+  readonly recusa?: string;
+};
+
+/**
+ * A key that another transaction is taking is waited for until that one has ended. Where it was taken nothing fails: it is
+ * only not among those that were got, and a group of issuances goes on without it.
+ */
+const TAKE = `insert into idempotencia as i (tenant, impressao, rota, corpo, criado_em, status, nota, evento, avisos, recusa)
+  select $1, x.impressao, x.rota, x.corpo, x.em, x.status, x.nota, x.evento, x.avisos::json, x.recusa::json
+  from unnest($2::bytea[], $3::text[], $4::bytea[], $5::timestamptz[], $6::smallint[], $7::bigint[], $8::bigint[], $9::text[],
+    $10::text[]) as x (impressao, rota, corpo, em, status, nota, evento, avisos, recusa) order by x.impressao
+  on conflict (tenant, impressao) do update set rota = excluded.rota, corpo = excluded.corpo, criado_em = excluded.criado_em,
+    status = excluded.status, nota = excluded.nota, evento = excluded.evento, avisos = excluded.avisos, recusa = excluded.recusa
+    where i.criado_em <= excluded.criado_em - interval '${ANSWERS_KEPT_HOURS} hours'
+  returning encode(i.impressao, 'hex') as hex`;
+
+/** Takes the keys that are free, or past their time; those that were got, in hexadecimal. Of two that are the same the first. */
+export async function takeKeys(
+  db: Db | PoolClient,
+  tenant: string,
+  entries: readonly KeyEntry[],
+): Promise<Set<string>> {
+  const byKey = new Map<string, KeyEntry>();
+  for (const entry of entries) {
+    const hex = entry.impressao.toString('hex');
+    if (!byKey.has(hex)) byKey.set(hex, entry);
+  }
+  const taken = [...byKey.values()];
+  const values = [
+    tenant,
+    taken.map(({ impressao }) => impressao),
+    taken.map(({ rota }) => rota),
+    taken.map(({ corpo }) => corpo),
+    taken.map(({ criado_em }) => new Date(criado_em).toISOString()),
+    taken.map(({ status }) => status),
+    taken.map(({ nota }) => nota?.toString()),
+    taken.map(({ evento }) => evento?.toString()),
+    taken.map(({ avisos }) => avisos && JSON.stringify(avisos)),
+    taken.map(({ recusa }) => recusa),
+  ];
+  const { rows } = await db.query<{ hex: string }>({ name: 'take_keys', text: TAKE, values });
+  return new Set(rows.map(({ hex }) => hex));
+}
+
+/** In the transaction that took them: nothing came of what they were taken for. */
+export function giveKeysBack(client: PoolClient, tenant: string, keys: readonly Buffer[]): Promise<unknown> {
+  const text = `delete from idempotencia i using unnest($2::bytea[]) as x (id) where i.tenant = $1 and i.impressao = x.id`;
+  return client.query(text, [tenant, keys]);
+}
