@@ -1,0 +1,64 @@
+/**
+ * The words in which an answer is told: what a field is, and the names of the shapes that answers share. The public
+ * description is made of them (`openapi.ts`), and the tests hold every answer to them. What is in a shape is told where the
+ * answer is made; `shapes.ts` gathers them.
+ */
+
+export type ShapeName =
+  | 'Nota'
+  | 'NotaComCancelamento'
+  | 'Protocolo'
+  | 'Aviso'
+  | 'Erro'
+  | 'MunicipioIncidencia'
+  | 'Valores'
+  | 'ValoresIbsCbs'
+  | 'Passo'
+  | 'Evento'
+  | 'ErrosAdn'
+  | 'Detalhes'
+  | 'Resumo'
+  | 'Algoritmo'
+  | 'AtributoAssinado'
+  | 'Valor'
+  | 'Inscricao'
+  | 'SimplesNacional'
+  | 'ObrigacaoIbsCbs'
+  | 'Pendencia'
+  | 'CertificadoApresentado'
+  | 'CertificadoDaAssinatura'
+  | 'ParteDaAssinatura'
+  | 'Paginacao'
+  | 'ServicoMunicipal'
+  | 'ServicoNacional'
+  | 'Nbs'
+  | 'MunicipioIbge'
+  | 'Pais'
+  | 'Moeda'
+  | 'MotivoEvento';
+
+/** How a text is written, where that is promised. */
+export type Formato =
+  | 'chave'
+  | 'decimal'
+  | 'dia'
+  | 'dia_brasileiro'
+  | 'momento'
+  | 'momento_espacado'
+  | 'endereco'
+  | 'xml'
+  | 'codigo';
+
+export type Field = {
+  /** `number`: a whole one; amounts are texts (D-05). */
+  readonly type: 'string' | 'string[]' | 'number' | 'boolean' | ShapeName | `${ShapeName}[]`;
+  readonly about: string;
+  readonly nullable?: true;
+  /** It may be left out. */
+  readonly optional?: true;
+  /** All that it may be. */
+  readonly values?: readonly (string | number)[];
+  readonly formato?: Formato;
+};
+
+export type Fields = Readonly<Record<string, Field>>;
