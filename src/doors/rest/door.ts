@@ -179,7 +179,7 @@ async function answerRoute(door: Door, visit: Visit, route: Route): Promise<Http
       shown: () => shownBy(request, certificateHeader, tls !== undefined),
     });
     const answer = answerOf(door, visit, outcome, route.status);
-    const isMiss = answer.status === 404 || outcome.isMiss === true;
+    const isMiss = answer.status === 404 || ('isMiss' in outcome && outcome.isMiss === true);
     if (route.missCost !== undefined && isMiss) door.misses.count(client, route.missCost);
     return answer;
   } finally {

@@ -74,7 +74,7 @@ export type HttpRequest = {
 export type HttpAnswer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  readonly body: string | Buffer;
 };
 
 /** What a route does; it never rejects. */

@@ -1,0 +1,408 @@
+/**
+ * The catalogs as addresses: what each may be asked by, what its items have, and pages that are written once.
+ *
+ * A page of a national list depends on nothing but the question, so it is kept as it was written, by the question as it was
+ * sent. The municipal list is read anew each time; how it is searched is the store's affair.
+ */
+import { CATALOGOS_NACIONAIS, FILTROS, type NomeDeCatalogo } from '../../fiscal/catalogs/itens.ts';
+import { type Asked, onPage, type Pagina, paginacaoOf } from '../../fiscal/catalogs/search.ts';
+import { type Fault, quoted, refusalOf } from '../../fiscal/fault.ts';
+import { exemploDe, TIPOS_EVENTO, type TipoEvento } from '../../fiscal/tipos-evento.ts';
+import { FILTROS_MUNICIPAIS, listaMunicipal, type ServicoMunicipalItem } from '../../flows/catalogos.ts';
+import { tipoNamed } from '../../flows/evento-queries.ts';
+import { EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
+import { ERROS_PATH } from './envelope.ts';
+import { tagOf } from './kept.ts';
+import type { Call, Field, Refused, Written } from './routes.ts';
+
+/** Specification, "Limits". */
+export const POR_PAGINA = 25;
+export const POR_PAGINA_MAX = 100;
+const FRESH_S = 3_600;
+/** Nine digits: more pages than any list has, and still an exact number. */
+const PAGINA_MAX = 999_999_999;
+
+/** Everybody's: nothing in it tells by which address it was asked for. */
+const SHARED = `public, max-age=${FRESH_S}`;
+/** Shows the address by which it was asked for, so it is kept by the asker alone. */
+const OWN = `private, max-age=${FRESH_S}`;
+
+export type Catalogo = {
+  readonly nome: NomeDeCatalogo | 'codigos_tributacao_municipal';
+  readonly summary: string;
+  /** Of `itens`. */
+  readonly tipo: 'ServicoMunicipal[]' | 'ServicoNacional[]' | 'Nbs[]' | 'MunicipioIbge[]' | 'Pais[]' | 'Moeda[]';
+  readonly filtros: Readonly<Record<string, string>>;
+  readonly handle: (call: Call) => Promise<Refused | Written>;
+};
+
+const SEM_ACENTO = 'sem distinguir maiúsculas nem acentos; todas as palavras, em qualquer ordem';
+
+const FILTROS_DE = {
+  codigos_tributacao_nacional: {
+    codigo: 'O código ou o seu começo, com ou sem pontuação: 010101, 01.01.01, 0101.',
+    descricao: `Palavras da descrição, ${SEM_ACENTO}.`,
+    item: 'Item ou subitem da LC 116: 1, 01, 1.05.',
+  },
+  nbs: {
+    codigo: 'O código ou o seu começo, com ou sem pontuação: 115021000, 11.50.21.00-0, 1.1502.10.00, 115.',
+    descricao: `Palavras da descrição, ${SEM_ACENTO}.`,
+    secao: 'Seção da NBS, de I a V.',
+  },
+  municipios: {
+    codigo_ibge: 'O código IBGE inteiro, 7 algarismos.',
+    uf: 'Sigla do estado, em maiúsculas ou minúsculas.',
+    nome: `Palavras do nome, ${SEM_ACENTO}.`,
+  },
+  paises: {
+    codigo: 'O código ISO 3166-1, duas letras.',
+    nome: `Palavras do nome, ${SEM_ACENTO}.`,
+  },
+  moedas: { codigo: 'O código inteiro, 3 algarismos: 220.', sigla: 'A sigla inteira: USD.' },
+} as const satisfies { readonly [Nome in NomeDeCatalogo]: Readonly<Record<(typeof FILTROS)[Nome][number], string>> };
+
+const FILTROS_DO_MUNICIPIO = {
+  descricao: `Palavras da descrição, ${SEM_ACENTO}.`,
+  cnae_codigo: 'Código CNAE inteiro, com ou sem pontuação.',
+} as const satisfies Readonly<Record<(typeof FILTROS_MUNICIPAIS)[number], string>>;
+
+/** In the order of the specification's table. */
+export const CATALOGOS: readonly Catalogo[] = [
+  {
+    nome: 'codigos_tributacao_municipal',
+    summary:
+      'A lista de serviços do município, hoje e daqui em diante: os valores de cServ/cTribMun, com a alíquota registrada.',
+    tipo: 'ServicoMunicipal[]',
+    filtros: FILTROS_DO_MUNICIPIO,
+    handle: askMunicipal,
+  },
+  {
+    nome: 'codigos_tributacao_nacional',
+    summary:
+      'A lista nacional de serviços: os valores de cTribNac que se emitem, onde o ISSQN incide, o grupo que exigem e as correlações com NBS, cIndOp e cClassTrib.',
+    tipo: 'ServicoNacional[]',
+    filtros: FILTROS_DE.codigos_tributacao_nacional,
+    handle: (call) => askNacional('codigos_tributacao_nacional', call),
+  },
+  {
+    nome: 'nbs',
+    summary: 'A NBS 2.0: os valores de cNBS, com os serviços, cIndOp e cClassTrib que lhes correspondem.',
+    tipo: 'Nbs[]',
+    filtros: FILTROS_DE.nbs,
+    handle: (call) => askNacional('nbs', call),
+  },
+  {
+    nome: 'municipios',
+    summary: 'Os municípios e o Distrito Federal, pelo código IBGE.',
+    tipo: 'MunicipioIbge[]',
+    filtros: FILTROS_DE.municipios,
+    handle: (call) => askNacional('municipios', call),
+  },
+  {
+    nome: 'paises',
+    summary: 'Os países, pelo código ISO 3166-1 de duas letras: os valores de cPais.',
+    tipo: 'Pais[]',
+    filtros: FILTROS_DE.paises,
+    handle: (call) => askNacional('paises', call),
+  },
+  {
+    nome: 'moedas',
+    summary: 'As moedas da tabela do Banco Central: os valores de tpMoeda, que não são os da ISO 4217.',
+    tipo: 'Moeda[]',
+    filtros: FILTROS_DE.moedas,
+    handle: (call) => askNacional('moedas', call),
+  },
+];
+
+/** The parameters of a paged catalog besides its filters. */
+export const PAGINA_PARAMS = {
+  page: 'Página, a partir de 1; sem ele, a primeira.',
+  per_page: `Itens por página, de 1 a ${POR_PAGINA_MAX}; sem ele, ${POR_PAGINA}.`,
+} as const;
+
+export const PAGINACAO_FIELD: Field = {
+  type: 'Paginacao',
+  about: 'pagina_atual, por_pagina, total de itens encontrados e total_paginas.',
+};
+
+// Pages written once
+
+/** About a hundred pages of the longest items, or fifteen hundred of the shortest. */
+const KEPT_MAX_BYTES = 16 * 1024 * 1024;
+/** What a page takes besides its bytes and its question. */
+const ENTRY_BYTES = 256;
+
+/** The least recently asked goes first. */
+const kept = new Map<string, Written>();
+let keptBytes = 0;
+
+function remembered(question: string): Written | undefined {
+  const written = kept.get(question);
+  if (written !== undefined) {
+    kept.delete(question);
+    kept.set(question, written);
+  }
+  return written;
+}
+
+function remember(question: string, written: Written): Written {
+  kept.set(question, written);
+  keptBytes += sizeOf(question, written);
+  for (const [oldest, page] of kept) {
+    if (keptBytes <= KEPT_MAX_BYTES) break;
+    kept.delete(oldest);
+    keptBytes -= sizeOf(oldest, page);
+  }
+  return written;
+}
+
+function sizeOf(question: string, { written }: Written): number {
+  return written.bytes.length + 2 * question.length + ENTRY_BYTES;
+}
+
+function writtenAs(json: string, keeping: string): Written {
+  const bytes = Buffer.from(json);
+  return { written: { bytes, tag: tagOf(bytes) }, keeping };
+}
+
+// National lists
+
+/** The items of each list as they stand on a page. */
+const texts = new Map<NomeDeCatalogo, readonly string[]>();
+
+function textsOf(nome: NomeDeCatalogo): readonly string[] {
+  let written = texts.get(nome);
+  if (written === undefined) {
+    written = CATALOGOS_NACIONAIS[nome]().itens.map((item) => JSON.stringify(item));
+    texts.set(nome, written);
+  }
+  return written;
+}
+
+async function askNacional(nome: NomeDeCatalogo, call: Call): Promise<Refused | Written> {
+  const question = `${nome}${call.search}`;
+  const known = remembered(question);
+  if (known !== undefined) return known;
+  const asked = readQuery(call.query, FILTROS[nome]);
+  if ('refusal' in asked) return asked;
+  const items = textsOf(nome);
+  const found = CATALOGOS_NACIONAIS[nome]().search(asked.filtros);
+  const page = onPage(found, asked.pagina).map((place) => items[place]);
+  const paginacao = JSON.stringify(paginacaoOf(asked.pagina, found.length));
+  const json = `{"status":"OK","itens":[${page.join(',')}],"paginacao":${paginacao}}`;
+  return remember(question, writtenAs(json, SHARED));
+}
+
+// The municipal list
+
+async function askMunicipal({ world, municipio, query }: Call): Promise<Refused | Written> {
+  const asked = readQuery(query, FILTROS_MUNICIPAIS);
+  if ('refusal' in asked) return asked;
+  const { itens, paginacao, observacao } = await listaMunicipal(world, municipio, asked.filtros, asked.pagina);
+  return writtenAs(JSON.stringify({ status: 'OK', itens, paginacao, observacao }), SHARED);
+}
+
+// What is asked
+
+type Question = { readonly filtros: Asked; readonly pagina: Pagina };
+
+/** All that is wrong with the parameters, in the order in which they were sent. An empty filter is none. */
+function readQuery(query: URLSearchParams, filters: readonly string[]): Question | Refused {
+  const names = [...filters, ...Object.keys(PAGINA_PARAMS)];
+  const faults = strangeParams(query, names);
+  const filtros: Record<string, string> = {};
+  for (const name of filters) {
+    const value = query.get(name)?.trim() ?? '';
+    if (value !== '') filtros[name] = value;
+  }
+  const pagina = numberIn(query.get('page'), PAGINA_MAX) ?? 1;
+  const porPagina = numberIn(query.get('per_page'), POR_PAGINA_MAX) ?? POR_PAGINA;
+  if (pagina === 'outside') faults.push(outside('page', query, PAGINA_MAX));
+  if (porPagina === 'outside') faults.push(outside('per_page', query, POR_PAGINA_MAX));
+  const refusal = refusalOf(faults);
+  if (refusal !== undefined) return { refusal, status: 400 };
+  return { filtros, pagina: { pagina: pagina as number, porPagina: porPagina as number } };
+}
+
+function numberIn(text: string | null, max: number): number | 'outside' | undefined {
+  if (text === null) return undefined;
+  if (!/^[1-9]\d{0,8}$/.test(text)) return 'outside';
+  const number = Number(text);
+  return number <= max ? number : 'outside';
+}
+
+function outside(campo: string, query: URLSearchParams, max: number): Fault {
+  const esperado = max === PAGINA_MAX ? 'número inteiro a partir de 1' : `número inteiro de 1 a ${max}`;
+  const sent = quoted(query.get(campo) ?? '');
+  const mensagem = `O parâmetro ${campo} tem de ser um ${esperado}, e veio "${sent}".`;
+  return { codigo: 'E0002', xpath: '', mensagem, encontrado: sent, esperado, campo };
+}
+
+function strangeParams(query: URLSearchParams, names: readonly string[]): Fault[] {
+  const faults: Fault[] = [];
+  const list = names.join(', ');
+  for (const campo of new Set(query.keys())) {
+    const shown = quoted(campo);
+    if (!names.includes(campo)) {
+      const mensagem = `Este catálogo não tem o parâmetro "${shown}". Os que ele tem são: ${list}.`;
+      faults.push({ codigo: 'E003', xpath: '', mensagem, encontrado: shown, esperado: list, campo: shown });
+    } else if (query.getAll(campo).length > 1) {
+      const mensagem = `O parâmetro ${campo} veio mais de uma vez. Envie-o uma só vez.`;
+      faults.push({ codigo: 'E003', xpath: '', mensagem, campo });
+    }
+  }
+  return faults;
+}
+
+// Events
+
+const MOTIVOS_FILTROS = {
+  tipo_evento: 'Só este tipo: o nome, como cancelamento, ou o código nacional.',
+} as const;
+
+export const MOTIVOS = {
+  summary:
+    'Os tipos de evento: campos obrigatórios, opções de cada campo, endereço e um exemplo de requisição. Não tem páginas.',
+  query: MOTIVOS_FILTROS,
+  handle: askMotivos,
+} as const;
+
+async function askMotivos(call: Call): Promise<Refused | Written> {
+  const { municipio, site, search } = call;
+  const base = `${site}/${municipio.tenant}`;
+  const question = `motivos_evento ${base} ${search}`;
+  const known = remembered(question);
+  if (known !== undefined) return known;
+  const params = call.query;
+  const refusal = refusalOf(strangeParams(params, Object.keys(MOTIVOS_FILTROS)));
+  if (refusal !== undefined) return { refusal, status: 400 };
+  const name = params.get('tipo_evento')?.trim() ?? '';
+  const tipo = name === '' ? undefined : tipoNamed(name);
+  if (name !== '' && tipo === undefined) return unknownTipo(name);
+  const tipos: readonly TipoEvento[] = tipo === undefined ? TIPOS_EVENTO : [tipo];
+  const itens = tipos.map((one) => motivoItem(one, site, base));
+  return remember(question, writtenAs(JSON.stringify({ status: 'OK', itens }), OWN));
+}
+
+function unknownTipo(name: string): Refused {
+  const shown = quoted(name);
+  const mensagem = `Não há o tipo de evento "${shown}". Os nomes que valem estão em valores_validos.`;
+  return {
+    refusal: { faults: [{ codigo: 'E601', xpath: '', mensagem, encontrado: shown }] },
+    campo: 'tipo_evento',
+    beside: { valores_validos: TIPOS_EVENTO.map(({ slug }) => slug) },
+  };
+}
+
+/** `campos_obrigatorios` are those without which no request of the type is accepted. */
+function motivoItem(tipo: TipoEvento, site: string, base: string) {
+  const { slug, codigo, descricao, autor, porOficio, campos } = tipo;
+  return {
+    tipo_evento: slug,
+    codigo_tipo_evento: codigo,
+    descricao,
+    aceito_neste_canal: !porOficio,
+    observacao: porOficio
+      ? 'Só a prefeitura registra este tipo; enviado pelo contribuinte, é recusado com E9016.'
+      : null,
+    autor_inferido: autor ?? null,
+    campos_obrigatorios: ['tipo_evento', ...campos.flatMap(({ nome, obrigatorio }) => (obrigatorio ? [nome] : []))],
+    campos: campos.map(({ nome, obrigatorio, obrigatorioCom, sobre, elemento }) => ({
+      nome,
+      elemento,
+      obrigatorio,
+      obrigatorio_com: obrigatorioCom ?? null,
+      descricao: sobre,
+    })),
+    enums: Object.fromEntries(campos.flatMap(({ nome, opcoes }) => (opcoes === undefined ? [] : [[nome, opcoes]]))),
+    endpoint: {
+      metodo: 'POST',
+      url_por_chave: `${base}/api/v1/nfse/{chave_acesso}/eventos`,
+      url_por_protocolo: `${base}/api/v1/nfse/protocolo/{numero_protocolo}/eventos`,
+      content_type: 'application/json',
+      cabecalho_da_assinatura: EVENTO_SIGNATURE_HEADER,
+    },
+    exemplo_payload: exemploDe(tipo),
+    doc_url: `${site}${ERROS_PATH}#eventos`,
+  };
+}
+
+// What the items have
+
+type ItemFields = Readonly<Record<string, string>>;
+
+/** The fields of the items of each catalog, in their order. */
+export const CAMPOS_DOS_ITENS = {
+  codigos_tributacao_municipal: {
+    codigo: 'O valor de cServ/cTribMun.',
+    descricao: 'O serviço, como o município o descreve.',
+    cabe_em_cTribMun: 'false: o código não tem os 3 algarismos de cTribMun e não se envia na DPS.',
+    codigo_tributacao_nacional: 'O cTribNac a que o serviço pertence.',
+    descricao_nacional: 'A descrição dele na lista nacional.',
+    cnae_codigo: 'CNAE, 7 algarismos, ou null.',
+    aliquota: 'Alíquota do ISSQN registrada, em percentual; null: vale a da DPS.',
+    inicio_vigencia: 'Primeiro dia em que a linha vale, AAAA-MM-DD.',
+    fim_vigencia: 'Último dia; null enquanto não tem fim.',
+    vigente: 'Se vale hoje; false: começa depois.',
+    incidencia: 'Onde o ISSQN é devido: regra (EP, LP, ET, NI), descricao, dispositivo_lc116, publicada.',
+    grupo_obrigatorio: 'Grupo que a DPS deste serviço tem de trazer: obra, atvEvento, ou null.',
+  } satisfies Readonly<Record<keyof ServicoMunicipalItem, string>>,
+  codigos_tributacao_nacional: {
+    codigo: 'O valor de cTribNac, 6 algarismos.',
+    codigo_formatado: 'O mesmo com pontos: 01.01.01.',
+    descricao: 'O serviço.',
+    item: 'Item da LC 116, 2 algarismos.',
+    descricao_item: 'Título do item.',
+    subitem: 'Subitem da LC 116: 01.01.',
+    descricao_subitem: 'Título do subitem.',
+    situacao: 'vigente. As fontes nacionais não publicam datas de vigência destes códigos.',
+    incidencia: 'Onde o ISSQN é devido: regra (EP, LP, ET, NI), descricao, dispositivo_lc116, publicada.',
+    grupo_obrigatorio: 'Grupo que a DPS deste serviço tem de trazer: obra, atvEvento, ou null.',
+    correlacoes:
+      'NBS que o Anexo VIII põe ao lado do subitem: nbs, descricao e, em ibscbs, cada combinação de cIndOp, cClassTrib, operacao_onerosa e adquirente_no_exterior. Sugestão, nunca recusa.',
+  },
+  nbs: {
+    codigo: 'O valor de cNBS, 9 algarismos.',
+    codigo_formatado: 'O mesmo na forma XX.XX.XX.XX-X.',
+    codigo_oficial: 'A grafia oficial: 1.1502.10.00.',
+    descricao: 'O serviço.',
+    secao: 'Seção da NBS, de I a V.',
+    capitulo: 'Capítulo, 3 algarismos.',
+    descricao_capitulo: 'Título do capítulo.',
+    correlacoes:
+      'Serviços que o Anexo VIII põe ao lado desta NBS: subitem, cTribNac (os códigos dele) e, em ibscbs, cada combinação de cIndOp e cClassTrib com o seu sentido. Sugestão, nunca recusa.',
+  },
+  municipios: {
+    codigo_ibge: 'Código IBGE, 7 algarismos.',
+    nome: 'Nome.',
+    uf: 'Sigla do estado.',
+    fuso_horario: 'Fuso da base IANA, que é o das datas das suas notas.',
+  },
+  paises: {
+    codigo: 'O valor de cPais, ISO 3166-1 de duas letras.',
+    nome: 'Nome.',
+    aceito_no_exterior: 'Se serve num endereço no exterior; false para BR e ZZ.',
+    codigo_bacen: 'Código do Banco Central, que a DPS não usa; null onde as fontes divergem.',
+  },
+  moedas: {
+    codigo: 'O valor de tpMoeda, 3 algarismos; não é o da ISO 4217.',
+    sigla: 'Sigla de três letras.',
+    nome: 'Nome.',
+    ativa: 'false para a que deixou de circular.',
+    observacao: 'O que se sabe da que saiu de uso ou está em dúvida, ou null.',
+  },
+  motivos_evento: {
+    tipo_evento: 'Nome do tipo, o valor de tipo_evento na requisição.',
+    codigo_tipo_evento: 'Código nacional, 6 algarismos.',
+    descricao: 'Nome nacional do tipo.',
+    aceito_neste_canal: 'false: só a prefeitura o registra (E9016).',
+    observacao: 'Por que não é aceito neste canal, ou null.',
+    autor_inferido: 'A parte da nota cujo documento vale quando a requisição não traz autor, ou null.',
+    campos_obrigatorios: 'Campos sem os quais a requisição é recusada.',
+    campos: 'Todos os campos do tipo: nome, elemento do leiaute, obrigatorio, obrigatorio_com e descricao.',
+    enums: 'Por campo, as opções: codigo (o que se envia), valor (o inteiro gravado) e descricao.',
+    endpoint: 'metodo, url_por_chave, url_por_protocolo, content_type e cabecalho_da_assinatura.',
+    exemplo_payload: 'Uma requisição do tipo, com todos os campos.',
+    doc_url: 'Onde se lê sobre eventos.',
+  } satisfies Readonly<Record<keyof ReturnType<typeof motivoItem>, string>>,
+} as const satisfies Readonly<Record<string, ItemFields>>;

@@ -1,0 +1,238 @@
+/**
+ * The items of the public catalogs (specification, "Catalogs"): what a row of a national list shows, and by what it is found.
+ *
+ * Beside the key field an item has what its user needs next: where the ISSQN of a service is due, which group the DPS must
+ * then carry, and the NBS, `cIndOp` and `cClassTrib` that Anexo VIII puts beside it (a suggestion, never a refusal: D-84).
+ * Deliberately absent: anything of one municipality. What it administers and at which rate is its own list.
+ */
+import {
+  classificacaoOf,
+  correlacoes,
+  correlacoesOf,
+  indicadorOf,
+  moedas,
+  municipios,
+  nbsList,
+  nbsOf,
+  paises,
+  servicoOf,
+  servicos,
+} from './catalogs.ts';
+import type { Correlacao, Moeda, Municipio, Nbs, Pais, RegraIncidencia, Servico, ServicoEmissivel } from './rows.ts';
+import { type Filters, type Search, searchOf } from './search.ts';
+import { once } from './table.ts';
+
+/** A national list as it is published: what it shows of each of its items, in the order of their codes, and how they are found. */
+export type CatalogoNacional = { readonly itens: readonly object[]; readonly search: Search };
+
+/** The filters of each, in the order of the specification's table. */
+export const FILTROS = {
+  codigos_tributacao_nacional: ['codigo', 'descricao', 'item'],
+  nbs: ['codigo', 'descricao', 'secao'],
+  municipios: ['codigo_ibge', 'uf', 'nome'],
+  paises: ['codigo', 'nome'],
+  moedas: ['codigo', 'sigla'],
+} as const;
+
+export type NomeDeCatalogo = keyof typeof FILTROS;
+
+/** The lists, each made at the first question. */
+export const CATALOGOS_NACIONAIS: Readonly<Record<NomeDeCatalogo, () => CatalogoNacional>> = {
+  codigos_tributacao_nacional: once(() =>
+    published(
+      'codigos_tributacao_nacional',
+      servicos().filter((servico) => servico.emissivel),
+      servicoItem,
+      {
+        codigo: { by: 'comeco', of: ({ codigo }) => codigo, key: digitsOf },
+        descricao: { by: 'palavras', of: ({ descricao }) => descricao },
+        item: { by: 'comeco', of: ({ codigo }) => codigo, key: itemStart },
+      },
+    ),
+  ),
+  nbs: once(() =>
+    published(
+      'nbs',
+      nbsList().filter(({ emissivel }) => emissivel),
+      nbsItem,
+      {
+        codigo: { by: 'comeco', of: ({ codigo }) => codigo, key: digitsOf },
+        descricao: { by: 'palavras', of: ({ descricao }) => descricao ?? '' },
+        secao: { by: 'igual', of: ({ secao }) => secao ?? '', key: upperCase },
+      },
+    ),
+  ),
+  municipios: once(() =>
+    published('municipios', municipios(), municipioItem, {
+      codigo_ibge: { by: 'igual', of: ({ codigoIbge }) => codigoIbge },
+      uf: { by: 'igual', of: ({ uf }) => uf, key: upperCase },
+      nome: { by: 'palavras', of: ({ nome }) => nome },
+    }),
+  ),
+  paises: once(() =>
+    published('paises', paises(), paisItem, {
+      codigo: { by: 'igual', of: ({ codigo }) => codigo, key: upperCase },
+      nome: { by: 'palavras', of: ({ nome }) => nome },
+    }),
+  ),
+  moedas: once(() =>
+    published('moedas', moedas(), moedaItem, {
+      codigo: { by: 'igual', of: ({ codigo }) => codigo },
+      sigla: { by: 'igual', of: ({ sigla }) => sigla, key: upperCase },
+    }),
+  ),
+};
+
+function published<Row, Nome extends NomeDeCatalogo>(
+  _nome: Nome,
+  rows: readonly Row[],
+  itemOf: (row: Row) => object,
+  filters: Filters<Row, (typeof FILTROS)[Nome][number]>,
+): CatalogoNacional {
+  return { itens: rows.map(itemOf), search: searchOf(rows, filters) };
+}
+
+function upperCase(asked: string): string {
+  return asked.toUpperCase();
+}
+
+/** A code however it is punctuated; with anything else in it, it is nobody's. */
+function digitsOf(asked: string): string {
+  return asked.replace(/[\s.\-/]/g, '');
+}
+
+/** `1` and `01` are an item of LC 116, `1.05` and `01.05` a subitem, which the law calls an item too. */
+function itemStart(asked: string): string {
+  const [, item, subitem = ''] = /^(\d{1,2})(?:\.(\d{2}))?$/.exec(asked) ?? [];
+  return item === undefined ? asked : item.padStart(2, '0') + subitem;
+}
+
+// Services
+
+/** Where the ISSQN of a service is due, in words. */
+const INCIDENCIA: Readonly<Record<RegraIncidencia, string>> = {
+  EP: 'Município do estabelecimento do prestador ou, na falta dele, do seu domicílio.',
+  LP: 'Município do local da prestação (cLocPrestacao).',
+  ET: 'Município do estabelecimento ou domicílio do tomador.',
+  NI: 'Sem incidência de ISSQN.',
+};
+
+/** `publicada` false: the national table has no rule for the code, and the general one of LC 116 applies (D-80). */
+export type Incidencia = {
+  readonly regra: RegraIncidencia;
+  readonly descricao: string;
+  readonly dispositivo_lc116: string | null;
+  readonly publicada: boolean;
+};
+
+/** Where the ISSQN of a service is due, as the catalogs tell it. */
+export function incidenciaOf({ regra, dispositivoLC116, regraPublicada }: ServicoEmissivel): Incidencia {
+  return {
+    regra,
+    descricao: INCIDENCIA[regra],
+    dispositivo_lc116: dispositivoLC116 ?? null,
+    publicada: regraPublicada,
+  };
+}
+
+/** `01.01.01`. */
+function codigoFormatado(codigo: string): string {
+  return `${codigo.slice(0, 2)}.${codigo.slice(2, 4)}.${codigo.slice(4)}`;
+}
+
+function servicoItem(servico: ServicoEmissivel) {
+  const { codigo, descricao, item, subitem, situacao, grupoObrigatorio } = servico;
+  return {
+    codigo,
+    codigo_formatado: codigoFormatado(codigo),
+    descricao,
+    item,
+    descricao_item: servicoOf(`${item}0000`)?.descricao ?? null,
+    subitem,
+    descricao_subitem: servicoOf(`${subitem.replace('.', '')}00`)?.descricao ?? null,
+    situacao,
+    incidencia: incidenciaOf(servico),
+    grupo_obrigatorio: grupoObrigatorio ?? null,
+    correlacoes: [...Map.groupBy(correlacoesOfServico(servico), ({ nbs }) => nbs)].map(([nbs, lines]) => ({
+      nbs: nbs ?? null,
+      descricao: (nbs === undefined ? lines[0]?.nota : nbsOf(nbs)?.descricao) ?? null,
+      ibscbs: lines.map(combinacao),
+    })),
+  };
+}
+
+const correlacoesBySubitem = once(() => Map.groupBy(correlacoes(), ({ subitem }) => subitem));
+
+/** The annex goes by subitem, but for item 99, where it names the code. */
+function correlacoesOfServico({ codigo, subitem }: ServicoEmissivel): readonly Correlacao[] {
+  return (correlacoesBySubitem().get(subitem) ?? []).filter(({ cTribNac = codigo }) => cTribNac === codigo);
+}
+
+/** Null: the annex does not tell one from the other. */
+function combinacao({ cIndOp, cClassTrib, psOnerosa, adqExterior }: Correlacao) {
+  return {
+    cIndOp: cIndOp ?? null,
+    cClassTrib: cClassTrib ?? null,
+    operacao_onerosa: psOnerosa ?? null,
+    adquirente_no_exterior: adqExterior ?? null,
+  };
+}
+
+function nbsItem({ codigo, codigoFormatado, codigoOficial, descricao, secao }: Nbs) {
+  const capitulo = codigo.slice(0, CAPITULO_LENGTH);
+  return {
+    codigo,
+    codigo_formatado: codigoFormatado ?? null,
+    codigo_oficial: codigoOficial,
+    descricao: descricao ?? null,
+    secao: secao ?? null,
+    capitulo,
+    descricao_capitulo: nbsOf(capitulo)?.descricao ?? null,
+    correlacoes: [...Map.groupBy(correlacoesOf(codigo), ({ subitem }) => subitem)].map(([subitem, lines]) => ({
+      subitem,
+      cTribNac: codesOf(subitem, lines),
+      ibscbs: lines.map((line) => ({
+        ...combinacao(line),
+        local_da_operacao: (line.cIndOp && indicadorOf(line.cIndOp)?.localFornecimento) ?? null,
+        classificacao: (line.cClassTrib && nomeDaClassificacao(line.cClassTrib)) ?? null,
+      })),
+    })),
+  };
+}
+
+/** `1.15` of `1.1502.10.00`. */
+const CAPITULO_LENGTH = 3;
+
+const issuableBySubitem = once(() =>
+  Map.groupBy(
+    servicos().filter(({ emissivel }) => emissivel),
+    ({ subitem }) => subitem,
+  ),
+);
+
+/** The codes of a subitem that may be issued; where the annex names codes, those of them. */
+function codesOf(subitem: string, lines: readonly Correlacao[]): readonly string[] {
+  const issuable: readonly Servico[] = issuableBySubitem().get(subitem) ?? [];
+  return issuable
+    .map(({ codigo }) => codigo)
+    .filter((codigo) => lines.some(({ cTribNac = codigo }) => cTribNac === codigo));
+}
+
+function nomeDaClassificacao(cClassTrib: string): string | undefined {
+  const classificacao = classificacaoOf(cClassTrib);
+  return classificacao?.nome ?? classificacao?.descricao;
+}
+
+// Places and currencies
+
+function municipioItem({ codigoIbge, nome, uf, fusoHorario }: Municipio) {
+  return { codigo_ibge: codigoIbge, nome, uf, fuso_horario: fusoHorario };
+}
+
+function paisItem({ codigo, nome, aceitoEnderecoExterior, codigoBacen }: Pais) {
+  return { codigo, nome, aceito_no_exterior: aceitoEnderecoExterior, codigo_bacen: codigoBacen ?? null };
+}
+
+function moedaItem({ codigo, sigla, nome, ativa, nota }: Moeda) {
+  return { codigo, sigla, nome, ativa, observacao: nota ?? null };
+}

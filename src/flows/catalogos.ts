@@ -1,0 +1,101 @@
+/**
+ * The municipal service list as a catalog: what of it is in force or will be, with what the national list says of each
+ * service. The national lists need no flow; they are read where they lie (`../fiscal/catalogs/itens.ts`).
+ */
+import { servicoOf } from '../fiscal/catalogs/catalogs.ts';
+import { type Incidencia, incidenciaOf } from '../fiscal/catalogs/itens.ts';
+import { type Asked, type Pagina, type Paginacao, paginacaoOf, wordsOf } from '../fiscal/catalogs/search.ts';
+import { formatDecimal } from '../fiscal/decimal.ts';
+import { T } from '../fiscal/layout/simple-types.ts';
+import { momentIn } from '../fiscal/moment.ts';
+import type { Municipio } from '../store/municipios.ts';
+import type { ServicoListado } from '../store/servicos.ts';
+import { zoneOf } from './gather-facts.ts';
+import type { World } from './world.ts';
+
+/** In the names and the order of the public answer. Days are `YYYY-MM-DD`. */
+export type ServicoMunicipalItem = {
+  /** The value of `cServ/cTribMun`. */
+  readonly codigo: string;
+  readonly descricao: string;
+  /** False: longer than `cTribMun` may be; the code serves the municipality alone. */
+  readonly cabe_em_cTribMun: boolean;
+  readonly codigo_tributacao_nacional: string;
+  readonly descricao_nacional: string | null;
+  readonly cnae_codigo: string | null;
+  /** Percent; null: none is registered, and the one of the DPS applies. */
+  readonly aliquota: string | null;
+  readonly inicio_vigencia: string;
+  readonly fim_vigencia: string | null;
+  /** False: it begins after today. */
+  readonly vigente: boolean;
+  readonly incidencia: Incidencia | null;
+  readonly grupo_obrigatorio: string | null;
+};
+
+export type ListaMunicipal = {
+  readonly itens: readonly ServicoMunicipalItem[];
+  readonly paginacao: Paginacao;
+  /** What a municipality without a list has in its place; null where there is one. */
+  readonly observacao: string | null;
+};
+
+const CNAE = /^\d{7}$/;
+const CTRIBMUN = new RegExp(`^(?:${T.cTribMun.pattern})$`);
+
+/** The filters of the municipal list (specification, "Catalogs"). */
+export const FILTROS_MUNICIPAIS = ['descricao', 'cnae_codigo'] as const;
+
+/** A page of the services that the municipality has in force today, or will have. */
+export async function listaMunicipal(
+  world: World,
+  municipio: Municipio,
+  asked: Asked,
+  pagina: Pagina,
+): Promise<ListaMunicipal> {
+  const hoje = momentIn(zoneOf(municipio.codigoIbge), world.now()).date;
+  const cnae = asked.cnae_codigo?.replace(/[\s./-]/g, '');
+  const palavras = asked.descricao === undefined ? undefined : wordsOf(asked.descricao);
+  const findsNothing = palavras?.length === 0 || (cnae !== undefined && !CNAE.test(cnae));
+  const { hasList, total, lines } = await world.store.servicosListados(municipio.tenant, {
+    hoje,
+    palavras,
+    cnae,
+    limit: findsNothing ? 0 : pagina.porPagina,
+    offset: (pagina.pagina - 1) * pagina.porPagina,
+  });
+  return {
+    itens: lines.map((line) => itemOf(line, hoje)),
+    paginacao: paginacaoOf(pagina, findsNothing ? 0 : total),
+    observacao: hasList ? null : withoutList(municipio),
+  };
+}
+
+function itemOf(line: ServicoListado, hoje: string): ServicoMunicipalItem {
+  const servico = servicoOf(line.cTribNac);
+  return {
+    codigo: line.codigo,
+    descricao: line.descricao,
+    cabe_em_cTribMun: CTRIBMUN.test(line.codigo),
+    codigo_tributacao_nacional: line.cTribNac,
+    descricao_nacional: servico?.descricao ?? null,
+    cnae_codigo: line.cnae ?? null,
+    aliquota: line.aliquota === undefined ? null : formatDecimal(line.aliquota),
+    inicio_vigencia: line.inicio,
+    fim_vigencia: line.fim ?? null,
+    vigente: line.inicio <= hoje,
+    incidencia: servico?.emissivel ? incidenciaOf(servico) : null,
+    grupo_obrigatorio: servico?.grupoObrigatorio ?? null,
+  };
+}
+
+/** D-61 for the sandbox; a municipality in production without a list is the same, but for its rate. */
+function withoutList({ aliquotaPadrao }: Municipio): string {
+  const rate =
+    aliquotaPadrao === undefined
+      ? ''
+      : ` A alíquota registrada é ${formatDecimal(aliquotaPadrao)}% para todos os serviços.`;
+  return `Este município não tem lista própria de serviços: atende todos os códigos nacionais, que estão em ${NACIONAL}. Não informe cTribMun na DPS.${rate}`;
+}
+
+const NACIONAL = 'catalogo/codigos_tributacao_nacional';
