@@ -15,6 +15,30 @@ export type TypeFault = {
   readonly fix?: string;
 };
 
+/** A mended text longer than this is not repeated in the message, only in `correcao`. */
+const FIX_SHOWN_MAX = 60;
+
+/**
+ * What is wrong with a text and how to mend it: the rest of a sentence that begins with the name of the field, full stop
+ * included. An empty text is told by who knows whether the field is needed.
+ */
+export function sayFault({ expected }: SimpleType, { kind, problem, fix }: TypeFault): string {
+  if (kind === 'vazio') return `${problem}.`;
+  if (fix !== undefined) {
+    if (fix.length > FIX_SHOWN_MAX || /[\n\r\t]/.test(fix)) return `${problem}. O texto certo está em correcao.`;
+    return `${problem}. Envie ${/\s/.test(fix) ? `"${fix}"` : fix}.`;
+  }
+  // A number of characters, or a day that the month does not have, says itself what is right.
+  if (SAYS_ALL.test(problem) && expected.startsWith('texto de')) return `${problem}.`;
+  if (SAYS_THE_DAY.test(problem)) return `${problem}.`;
+  const right = expected.replace(/^um de: /, 'um de ');
+  return LEADS_ON.test(problem) ? `${problem}: ${right}.` : `${problem}. Esperado: ${right}.`;
+}
+
+const SAYS_ALL = /caracteres, e o campo/;
+const SAYS_THE_DAY = /^tem um (?:dia|mês) que não existe/;
+const LEADS_ON = /(?:aceitos|pedido|máximo|aceito)$/;
+
 const compiled = new WeakMap<SimpleType, RegExp>();
 
 function patternOf(type: SimpleType): RegExp | undefined {
@@ -121,7 +145,9 @@ function checkPattern(type: SimpleType, value: string): TypeFault | undefined {
     const mended = type.mend?.(value);
     const fix = mended !== undefined && checkPattern(type, mended) === undefined ? { fix: mended } : {};
     if (type.kind === 'date' || type.kind === 'datetime') {
-      return { kind: 'tipo', problem: 'não é uma data no formato pedido', ...fix };
+      const day = DAY.test(value) ? type.also?.(value) : undefined;
+      const problem = DAY.test(value) ? (day ?? 'está fora do período aceito') : 'não é uma data no formato pedido';
+      return { kind: 'tipo', problem, ...fix };
     }
     if (length > type.max || length < type.min) return { ...wrongSize(type, value), ...fix };
     return { kind: 'formato', problem: 'não tem o formato pedido', ...fix };
@@ -130,6 +156,9 @@ function checkPattern(type: SimpleType, value: string): TypeFault | undefined {
   if (also === undefined) return undefined;
   return { kind: type.kind === 'date' ? 'tipo' : 'formato', problem: also };
 }
+
+/** Written as a date is, whether or not there is such a day. */
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 function wrongSize(type: SimpleType, value: string): TypeFault {
   const wanted = type.min === type.max ? `pede ${type.max}` : `aceita de ${type.min} a ${type.max}`;

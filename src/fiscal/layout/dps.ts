@@ -377,6 +377,13 @@ export type DpsPath = Path<typeof INF_DPS>;
 export const DPS_NAMESPACE = 'http://www.sped.fazenda.gov.br/nfse';
 export const DPS_VERSAO = '1.01';
 
+/** Addresses that have a CEP, or a place abroad, and no municipality. */
+const SEM_MUNICIPIO = [
+  ['serv/obra', 'a obra'],
+  ['serv/atvEvento', 'o evento'],
+  ['IBSCBS/imovel', 'o imóvel'],
+] as const;
+
 /**
  * Names that were never, or are no longer, elements of the layout 1.01, and what to do instead (specification,
  * Versioning 4; reference, layouts 1.00 and 1.01). `within` ends the path of the parent; `replaces` names what the
@@ -387,7 +394,7 @@ export type ForeignTag = {
   readonly within?: string;
   readonly say: string;
   readonly replaces?: DpsPath;
-  /** The sibling that it should have been called, wherever it stands. */
+  /** What it should have been called; it stands where the layout has that, which may be elsewhere. */
   readonly rename?: string;
 };
 
@@ -420,4 +427,13 @@ export const FOREIGN_TAGS: readonly ForeignTag[] = [
   { name: 'tpBM', within: 'BM', say: 'retire-o; o tipo do benefício é calculado a partir de nBM' },
   { name: 'desc', within: 'atvEvento', say: 'use xNome', replaces: 'serv/atvEvento/xNome' },
   { name: 'id', within: 'atvEvento', say: 'use idAtvEvt', replaces: 'serv/atvEvento/idAtvEvt' },
+  ...SEM_MUNICIPIO.flatMap(([group, o]): readonly ForeignTag[] => [
+    { name: 'cMun', within: `${group}/end`, say: `retire-o; ${o} não tem município, e o endereço se dá pelo CEP` },
+    {
+      name: 'endNac',
+      within: `${group}/end`,
+      say: `ponha o CEP direto em end; ${o} não tem município`,
+      replaces: `${group}/end/CEP`,
+    },
+  ]),
 ];

@@ -565,6 +565,21 @@ describe('choices and groups', () => {
     only({ deducao_reducao: { documentos: [] } }, 'E002', 'deducao_reducao', '/DPS/infDPS/valores/vDedRed');
   });
 
+  test('an object with nothing in it is an empty group, as in XML (D-34)', () => {
+    for (const [name, path, inside] of [
+      ['beneficio_municipal', 'valores/trib/tribMun/BM', 'numero, valor_reducao, percentual_reducao'],
+      ['informacoes_complementares', 'serv/infoCompl', 'documento_tecnico, documento_referencia, texto'],
+    ] as const) {
+      for (const nothing of [{}, { numero: null, texto: null }]) {
+        const known = Object.entries(nothing).filter(([own]) => inside.includes(own));
+        const fault = only({ [name]: Object.fromEntries(known) }, 'E0003', name, `/DPS/infDPS/${path}`);
+        assert.match(fault.mensagem, new RegExp(`^O grupo ${name} está vazio\\. Preencha-o ou retire-o`));
+        assert.equal(fault.esperado, `ao menos um de: ${inside}`);
+      }
+    }
+    assert.deepEqual(faultsOf({ beneficio_municipal: null }), []);
+  });
+
   test('without a taker there is no taker', () => {
     const names = Object.keys(BODY).filter((name) => name.startsWith('tomador_'));
     assert.equal(accepted(Object.fromEntries(names.map((name) => [name, undefined]))).dps.toma, undefined);

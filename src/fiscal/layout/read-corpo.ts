@@ -10,7 +10,7 @@ import { dpsIdOf } from '../chave.ts';
 import { type Decimal, formatDecimal, parseDecimal, readDecimal } from '../decimal.ts';
 import { type Declarado, NADA_DECLARADO } from '../declarado.ts';
 import { type Fault, quoted } from '../fault.ts';
-import { checkText } from './check-text.ts';
+import { checkText, sayFault } from './check-text.ts';
 import type { Campo, Declaracao } from './corpo.ts';
 import { DPS_NAMESPACE, DPS_VERSAO, type Dps } from './dps.ts';
 import {
@@ -398,7 +398,7 @@ class Body {
     const codigo = { vazio: 'E0003', tipo: 'E0001', valor: 'E0002', formato: 'E0003' }[problem.kind];
     const advice = problem.kind === 'vazio' ? ' Informe o valor ou retire o campo.' : '';
     const fix = problem.fix === undefined ? {} : { correcao: `"${name}": ${JSON.stringify(problem.fix)}` };
-    const mensagem = `${name} ${problem.problem}.${advice}`;
+    const mensagem = `${name} ${sayFault(type, problem)}${advice}`;
     const fault = { codigo, xpath, campo, mensagem, encontrado: quoted(value.text), esperado: type.expected, ...fix };
     this.#tell(fault, value.offset);
   }

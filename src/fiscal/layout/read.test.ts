@@ -170,7 +170,10 @@ describe('the tags of earlier layouts (Versioning 4): E0010 with the right form,
     const fault = only(faultsOf(patch), 'E0010', 'serv/cMunPrest');
     assert.match(fault.mensagem, /serv\/locPrest\/cLocPrestacao/);
     assert.equal(fault.esperado, 'serv/locPrest/cLocPrestacao');
-    assert.equal(fault.correcao, '<cLocPrestacao>3550308</cLocPrestacao>');
+    assert.equal(fault.correcao, '<locPrest><cLocPrestacao>3550308</cLocPrestacao></locPrest>');
+    // Where its group stands already there is nothing to paste in the place of the tag.
+    const beside = only(faultsOf({ '+serv/cMunPrest': '3550308' }), 'E0010', 'serv/cMunPrest');
+    assert.equal(beside.correcao, undefined);
   });
 
   test('serv/cMunInc is infNFSe/cLocIncid, which is not sent', () => {
@@ -195,6 +198,33 @@ describe('the tags of earlier layouts (Versioning 4): E0010 with the right form,
     }
   });
 
+  test('in a group that has no email xEmail is told where it belongs, and nothing is offered to paste', () => {
+    for (const group of ['toma/end', 'toma/end/endNac', 'serv', 'prest/regTrib'] as const) {
+      const fault = only(faultsOf({ [`+${group}/xEmail`]: 'a@b.br' }), 'E0010', `${group}/xEmail`);
+      const place = group === 'serv' ? 'prest/email ou toma/email ou interm/email' : `${group.split('/')[0]}/email`;
+      assert.ok(fault.mensagem.endsWith(`o nome certo é email, e o lugar dele é ${place}.`), fault.mensagem);
+      assert.equal(fault.esperado, place);
+      assert.equal(fault.correcao, undefined);
+    }
+    const lost = only(
+      faultsOf({ 'serv/cServ/xDescServ': null, '+toma/end/xDescServ': 'Aula' }),
+      'E0010',
+      'toma/end/xDescServ',
+    );
+    assert.match(lost.mensagem, /está em serv\/cServ\/xDescServ/);
+  });
+
+  test('a work, an event and a property have no municipality in their address', () => {
+    const work = { ...OBRA_END, '+serv/obra/end/cMun': '3550308' };
+    const fault = only(faultsOf(work), 'E0010', 'serv/obra/end/cMun');
+    assert.match(fault.mensagem, /retire-o; a obra não tem município/);
+    assert.equal(fault.correcao, undefined);
+    const endNac = '<endNac><cMun>3550308</cMun><CEP>01001000</CEP></endNac>';
+    const national = exampleXml(OBRA_END).replace(/(<obra>[\s\S]*?)<CEP>01001000<\/CEP>/, `$1${endNac}`);
+    const inWork = only(faultsIn(national), 'E0010', 'serv/obra/end/endNac');
+    assert.match(inWork.mensagem, /CEP direto em end; a obra não tem município/);
+  });
+
   test('serv/xDescServ is serv/cServ/xDescServ', () => {
     const fault = only(
       faultsOf({ 'serv/cServ/xDescServ': null, '+serv/xDescServ': 'Aula' }),
@@ -212,6 +242,91 @@ describe('the tags of earlier layouts (Versioning 4): E0010 with the right form,
       `E0010 ${BASE}/serv/cMunPrest`,
       `E002 ${BASE}/serv/cServ/cNBS`,
     ]);
+  });
+});
+
+describe('a group without anything in it: E0003 (D-34)', () => {
+  for (const [path, inside] of [
+    [`${TRIBMUN}/BM`, 'nBM, vRedBCBM, pRedBCBM'],
+    ['valores/trib/tribFed', 'piscofins, vRetCP, vRetIRRF, vRetCSLL'],
+    ['serv/infoCompl', 'idDocTec, docRef, xInfComp'],
+    ['valores/vDescCondIncond', 'vDescIncond, vDescCond'],
+  ] as const) {
+    test(path, () => {
+      const name = path.split('/').at(-1)!;
+      const fault = only(faultsOf({ [path]: '' } as Patch), 'E0003', path);
+      assert.equal(fault.mensagem, `O grupo ${name} está vazio. Preencha-o ou retire-o: grupo vazio não é aceito.`);
+      assert.equal(fault.esperado, `ao menos um de: ${inside}`);
+    });
+  }
+
+  test('of one that must hold something it is told what is missing, as ever', () => {
+    for (const [path, missed] of [
+      [`${TRIBMUN}/exigSusp`, ['tpSusp', 'nProcesso']],
+      ['valores/trib/tribFed/piscofins', ['CST']],
+      ['serv/comExt', 'mdPrestacao vincPrest tpMoeda vServMoeda mecAFComexP mecAFComexT movTempBens'.split(' ')],
+    ] as const) {
+      const faults = faultsOf({ [path]: '' } as Patch);
+      assert.deepEqual(
+        faults.map(({ xpath }) => xpath),
+        missed.map((name) => `${BASE}/${path}/${name}`),
+      );
+      for (const { codigo } of faults) assert.ok(['E002', 'E1235'].includes(codigo));
+    }
+  });
+});
+
+describe('what is wrong with a value is said with what is right (E0001, E0002, E0003)', () => {
+  for (const [path, sent, message] of [
+    ['tpAmb', '3', 'tpAmb está fora dos valores aceitos: um de 1, 2.'],
+    ['dCompet', '1999-12-31', 'dCompet está fora do período aceito: data AAAA-MM-DD, de 2000 a 2099.'],
+    ['dCompet', '2100-01-01', 'dCompet está fora do período aceito: data AAAA-MM-DD, de 2000 a 2099.'],
+    ['dCompet', '2026-13-01', 'dCompet tem um mês que não existe (13).'],
+    ['dCompet', '2026-02-30', 'dCompet tem um dia que não existe: o mês 02/2026 tem 28 dias.'],
+    ['dCompet', 'hoje', 'dCompet não é uma data no formato pedido: data AAAA-MM-DD, de 2000 a 2099.'],
+    ['dCompet', '05/10/2026', 'dCompet não é uma data no formato pedido. Envie 2026-10-05.'],
+    [
+      'cLocEmi',
+      '355030',
+      'cLocEmi tem 6 caracteres, e o campo pede 7. Esperado: código IBGE do município, 7 algarismos.',
+    ],
+    ['serv/cServ/cTribNac', '01.01.01', 'cTribNac tem 8 caracteres, e o campo pede 6. Envie 010101.'],
+    ['toma/xNome', 'x'.repeat(301), 'xNome tem 301 caracteres, e o campo aceita de 1 a 300.'],
+    ['toma/xNome', ' Maria Exemplo', 'xNome começa ou termina com espaço. Envie "Maria Exemplo".'],
+    ['valores/vServPrest/vServ', '1.000,00', 'vServ não é um número decimal. Envie 1000.00.'],
+    [`${TRIBMUN}/pAliq`, '100.01', 'pAliq está acima do máximo: alíquota em percentual com duas casas, de 0 a 100.00.'],
+    ['serv/cServ/cNBS', '', 'cNBS está vazio. Informe o valor: código NBS, 9 algarismos, sem pontuação.'],
+  ] as const) {
+    test(`${path} ${JSON.stringify(sent.slice(0, 20))}`, () => {
+      const [fault, ...others] = faultsOf({ [path]: sent });
+      assert.deepEqual(others, []);
+      assert.equal(fault!.mensagem, message);
+    });
+  }
+
+  test('a case number with points is offered without them, in the message too', () => {
+    const base: Patch = { [`${TRIBMUN}/exigSusp/tpSusp`]: '1' };
+    const [fault] = faultsOf({ ...base, [`${TRIBMUN}/exigSusp/nProcesso`]: '1234567-89.2026.8.26.0100' });
+    assert.match(fault!.mensagem, / Envie 000000000012345678920268260100\.$/);
+  });
+
+  test('series and number: any five digits, and no zeros before a number', () => {
+    for (const serie of ['90000', '99999', '00000']) assert.equal(dpsOf({ serie, nDPS: '1' }).serie, serie);
+    const [fault] = faultsOf({ serie: '1', nDPS: '007' });
+    assert.match(fault!.mensagem, /Envie 7\.$/);
+    assert.match(fault!.esperado!, /sem zeros à esquerda/);
+    const [none] = faultsOf({ serie: '1', nDPS: '0' });
+    assert.match(none!.mensagem, /sem zeros à esquerda/);
+  });
+
+  test('a postal code has letters, digits, hyphens and spaces', () => {
+    const at = 'toma/end/endExt/cEndPost';
+    for (const sent of ['1100-148', 'SW1A 1AA', 'D02X285'])
+      assert.deepEqual(faultsOf({ ...TOMADOR_NO_EXTERIOR, [at]: sent }), []);
+    for (const sent of ['1100_148', 'É100', '-1100']) {
+      const fault = only(faultsOf({ ...TOMADOR_NO_EXTERIOR, [at]: sent }), 'E0003', at);
+      assert.match(fault.mensagem, /1 a 11 letras sem acento, algarismos, hífens ou espaços/);
+    }
   });
 });
 

@@ -6,7 +6,7 @@
  * beside other values is the rules' affair, and line and column are filled in by who knows the text.
  */
 import { type Fault, quoted } from '../fault.ts';
-import { checkText, readValue, type TypeFault } from './check-text.ts';
+import { checkText, readValue, sayFault, type TypeFault } from './check-text.ts';
 import { DPS_NAMESPACE, type Dps, FOREIGN_TAGS, type ForeignTag, INF_DPS } from './dps.ts';
 import { escapeText } from './escape.ts';
 import { attributeOf, type Elemento } from './tree.ts';
@@ -131,7 +131,7 @@ export function readDps(root: Elemento, words: Words = TAGS): DpsReading {
         faults.push(NOT_LISTED);
         continue;
       }
-      const unknown = unknownTag(`/DPS/${child.name}`, child, COMPILED_ROOT, 'DPS');
+      const unknown = unknownTag('/DPS', child, COMPILED_ROOT, root);
       misspelt ||= unknown.meant === 'infDPS';
       faults.push(unknown.fault);
     }
@@ -210,7 +210,7 @@ function readGroup(
         faults.push(NOT_LISTED);
         continue;
       }
-      const unknown = unknownTag(`${base}/${child.name}`, child, compiled, parent);
+      const unknown = unknownTag(base, child, compiled, element, parent);
       if (unknown.meant?.startsWith('/')) {
         found.meant.add(unknown.meant);
       } else if (unknown.meant !== undefined) {
@@ -262,7 +262,11 @@ function readItem(slot: Slot, element: Elemento, xpath: string, found: Found): u
   const { faults } = found;
   attributeFaults(element, xpath, [], faults);
   if (slot.inside !== undefined) {
-    return readGroup(slot.inside, element, xpath, slot.item.name, found);
+    const before = faults.length;
+    const value = readGroup(slot.inside, element, xpath, slot.item.name, found);
+    // Of a group that must hold something its own fields have been missed.
+    if (element.children.length === 0 && faults.length === before) faults.push(emptyGroup(slot, xpath, found.words));
+    return value;
   }
   const leaf = slot.item as Leaf;
   if (element.children.length > 0) {
@@ -296,16 +300,28 @@ function valueFault(
   const advice =
     problem.kind === 'vazio'
       ? required
-        ? ' Informe o valor.'
+        ? ` Informe o valor: ${leaf.type.expected.replace(/^um de: /, 'um de ')}.`
         : ` Informe o valor ou retire o ${element}: ${element} vazio não é aceito.`
       : '';
   return {
     codigo,
     xpath,
-    mensagem: `${name(xpath, leaf)} ${problem.problem}.${advice}`,
+    mensagem: `${name(xpath, leaf)} ${sayFault(leaf.type, problem)}${advice}`,
     encontrado: quoted(text),
     esperado: leaf.type.expected,
     ...(problem.fix === undefined ? {} : { correcao: corrected(xpath, leaf, problem.fix) }),
+  };
+}
+
+/** D-34: what is empty the national reception does not take, be it an element or a group. */
+function emptyGroup({ item }: Slot, xpath: string, { name }: Words): Fault {
+  const inside = item.kind === 'group' ? elementsOf(item.items) : [];
+  const names = [...new Set(inside.map((member) => name(`${xpath}/${member.name}`, member)))];
+  return {
+    codigo: 'E0003',
+    xpath,
+    mensagem: `O grupo ${name(xpath, item)} está vazio. Preencha-o ou retire-o: grupo vazio não é aceito.`,
+    esperado: `ao menos um de: ${names.join(', ')}`,
   };
 }
 
@@ -416,28 +432,18 @@ function longestOrderedRun(orders: readonly number[]): ReadonlySet<number> {
   return kept;
 }
 
-/** E0010, naming the right form; `meant` is the path that the sender evidently meant, below `parent` or absolute. */
+/** E0010, naming the right form; `meant` is the path that the sender evidently meant, below `base` or absolute. */
 function unknownTag(
-  xpath: string,
+  base: string,
   element: Elemento,
   compiled: Compiled,
-  parent: string,
+  around: Elemento,
+  parent = around.name,
 ): { fault: Fault; meant: string | undefined } {
   const name = element.name;
-  const found = { codigo: 'E0010', xpath, encontrado: `<${name}>` };
-  const foreign = FOREIGN_TAGS.find((tag) => tag.name === name && isWithin(tag, parent));
-  if (foreign !== undefined) {
-    const mensagem = `${name} não é um elemento do leiaute 1.01 em ${parent}: ${foreign.say}.`;
-    const right = foreign.rename ?? foreign.replaces?.split('/').at(-1);
-    const correcao =
-      right !== undefined && right !== name && isShort(element)
-        ? { correcao: `<${right}>${escapeText(element.text)}</${right}>` }
-        : {};
-    return {
-      fault: { ...found, mensagem, ...(foreign.replaces ? { esperado: foreign.replaces } : {}), ...correcao },
-      meant: foreign.rename ?? meantBelow(foreign, parent),
-    };
-  }
+  const found = { codigo: 'E0010', xpath: `${base}/${name}`, encontrado: `<${name}>` };
+  const foreign = foreignTagAt(name, base);
+  if (foreign !== undefined) return foreignFault(foreign, found, base, element, around, parent);
   const near = nearestName(name, [...compiled.slots.keys()]);
   if (near !== undefined) {
     const mensagem = `${name} não é um elemento de ${parent}; o nome parecido que existe ali é ${near}.`;
@@ -445,21 +451,103 @@ function unknownTag(
     const correcao = isShort(element) ? { correcao: `<${near}>${escapeText(element.text)}</${near}>` } : {};
     return { fault: { ...found, mensagem, esperado: near, ...correcao }, meant };
   }
-  const elsewhere = PATHS_BY_NAME.get(name);
+  const places = placesNear(name, base);
+  const listed = places.slice(0, PLACES_MAX).join(' ou ');
   const mensagem =
-    elsewhere === undefined
+    places.length === 0
       ? `${name} não é um elemento do leiaute nacional 1.01.`
-      : `${name} não pertence a ${parent}; no leiaute 1.01 está em ${elsewhere.slice(0, 3).join(' ou ')}.`;
+      : `${name} não pertence a ${parent}; no leiaute 1.01 está em ${listed}.`;
   const allowed = [...new Set([...compiled.slots.values()].map((slot) => slot.item.name))];
+  return {
+    fault: { ...found, mensagem, esperado: places.length > 0 ? listed : `em ${parent}: ${allowed.join(', ')}` },
+    // One place in the whole layout: evidently that one was meant.
+    meant: PATHS_BY_NAME.get(name)?.length === 1 ? `${BASE}/${places[0]}` : undefined,
+  };
+}
+
+const BASE = '/DPS/infDPS';
+const PLACES_MAX = 3;
+
+/** The row for a tag of earlier layouts, or one that the service writes, in the group where it stands. */
+function foreignTagAt(name: string, base: string): ForeignTag | undefined {
+  const group = base.replace(/\[\d+\]/g, '');
+  return FOREIGN_TAGS.find((tag) => {
+    if (tag.name !== name) return false;
+    return tag.within === undefined || group === tag.within || group.endsWith(`/${tag.within}`);
+  });
+}
+
+/** What stands in the place of a foreign tag, if that place is here; else where in the layout it is. */
+function foreignFault(
+  foreign: ForeignTag,
+  found: Pick<Fault, 'codigo' | 'xpath' | 'encontrado'>,
+  base: string,
+  element: Elemento,
+  around: Elemento,
+  parent: string,
+): { fault: Fault; meant: string | undefined } {
+  const { name, say } = foreign;
+  const right = foreign.rename ?? foreign.replaces?.split('/').at(-1);
+  if (right === undefined) {
+    return {
+      fault: { ...found, mensagem: `${name} não é um elemento do leiaute 1.01 em ${parent}: ${say}.` },
+      meant: undefined,
+    };
+  }
+  const group = base.slice(BASE.length + 1).replace(/\[\d+\]/g, '');
+  const places = foreign.replaces === undefined ? placesNear(right, base) : [foreign.replaces];
+  const isBody = base === BASE;
+  const isHere = (place: string): boolean =>
+    foreign.replaces === undefined
+      ? place === (isBody ? right : `${group}/${right}`)
+      : isBody || place.startsWith(`${group}/`);
+  const here = places.find(isHere);
+  if (here === undefined) {
+    const listed = places.slice(0, PLACES_MAX).join(' ou ');
+    const mensagem = `${name} não é um elemento do leiaute 1.01 em ${parent}: o nome certo é ${right}, e o lugar dele é ${listed}.`;
+    return {
+      fault: { ...found, mensagem, esperado: listed },
+      meant: places.length === 1 ? `${BASE}/${places[0]}` : undefined,
+    };
+  }
+  const steps = here.slice(group === '' ? 0 : group.length + 1).split('/');
+  const mensagem = `${name} não é um elemento do leiaute 1.01 em ${parent}: ${say}.`;
+  const correcao = isShort(element) ? wrapped(steps, element.text, around) : undefined;
   return {
     fault: {
       ...found,
       mensagem,
-      esperado: elsewhere?.slice(0, 3).join(' ou ') ?? `em ${parent}: ${allowed.join(', ')}`,
+      ...(foreign.replaces === undefined ? {} : { esperado: foreign.replaces }),
+      ...(correcao === undefined ? {} : { correcao }),
     },
-    // One place in the whole layout: evidently that one was meant.
-    meant: elsewhere?.length === 1 ? `/DPS/infDPS/${elsewhere[0]}` : undefined,
+    meant: steps.join('/'),
   };
+}
+
+/** An element inside the groups that lead to it; undefined where there is such a group already, in which it belongs. */
+function wrapped([first, ...rest]: readonly string[], text: string, around: Elemento): string | undefined {
+  if (rest.length > 0 && around.children.some((child) => child.name === first)) return undefined;
+  const inside =
+    rest.length === 0
+      ? escapeText(text)
+      : rest.reduceRight((inner, step) => `<${step}>${inner}</${step}>`, escapeText(text));
+  return `<${first}>${inside}</${first}>`;
+}
+
+/** Where in the layout an element of this name stands: in the groups around this place when it does there, else anywhere. */
+function placesNear(name: string, base: string): readonly string[] {
+  const paths = PATHS_BY_NAME.get(name) ?? [];
+  const here = base
+    .slice(BASE.length + 1)
+    .replace(/\[\d+\]/g, '')
+    .split('/');
+  const shared = paths.map((path) => {
+    const steps = path.split('/');
+    const parted = steps.findIndex((step, place) => step !== here[place]);
+    return parted === -1 ? steps.length : parted;
+  });
+  const most = Math.max(0, ...shared);
+  return most === 0 ? paths : paths.filter((_path, place) => shared[place] === most);
 }
 
 /** A correction repeats what was sent; a long text is not sent back. */
@@ -468,16 +556,6 @@ function isShort({ children, text }: Elemento): boolean {
 }
 
 const CORRECTION_MAX = 300;
-
-function isWithin(tag: ForeignTag, parent: string): boolean {
-  return tag.within === undefined || tag.within === parent;
-}
-
-/** The rest, below `parent`, of the right path of a foreign tag. */
-function meantBelow(tag: ForeignTag, parent: string): string | undefined {
-  const steps = tag.replaces?.split('/');
-  return steps?.slice(steps.indexOf(parent) + 1).join('/');
-}
 
 /** A name cut short or drawn out (`opSimpNacional`) is recognised from this many letters on. */
 const PREFIX_MIN = 5;

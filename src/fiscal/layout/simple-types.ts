@@ -148,7 +148,11 @@ export const T = {
     mend: isoDate,
   },
   verAplic: text('TSVerAplic', 20),
-  serie: digits('TSSerieDPS', 1, 5, 'série de 1 a 5 algarismos, até 89999', '[0-9]{1,4}|[0-8][0-9]{4}'),
+  /** The edition of 27/07/2026 ends at 89999; the specification asks at most five digits, and wins (D-12). */
+  serie: {
+    ...digits('TSSerieDPS', 1, 5, 'série de 1 a 5 algarismos'),
+    national: digits('TSSerieDPS', 1, 5, 'série de 1 a 5 algarismos, até 89999', '[0-9]{1,4}|[0-8][0-9]{4}'),
+  },
   nDPS: {
     ...digits('TSNumDPS', 1, 15, 'número inteiro de 1 a 15 algarismos, sem zeros à esquerda', '[1-9][0-9]{0,14}'),
     mend: (value: string) => (/^0+[1-9][0-9]*$/.test(value) ? value.replace(/^0+/, '') : withoutPunctuation(value)),
@@ -222,7 +226,12 @@ export const T = {
   xBairro: text('TSBairro', 60),
   cep: digits('TSCEP', 8, 8, 'CEP de 8 algarismos, sem hífen'),
   uf: values('TSUF', 'AC AL AM AP BA CE DF ES GO MA MG MS MT PA PB PE PI PR RJ RN RO RR RS SC SE SP TO'.split(' ')),
-  cEndPost: text('TSCodigoEndPostal', 11),
+  /** Nationally any text; the specification has letters and digits, and what separates them in real codes is read as well. */
+  cEndPost: {
+    ...text('TSCodigoEndPostal', 11, 'código postal de 1 a 11 letras sem acento, algarismos, hífens ou espaços'),
+    pattern: '[0-9A-Za-z]|[0-9A-Za-z][0-9A-Za-z -]*[0-9A-Za-z]',
+    national: text('TSCodigoEndPostal', 11),
+  },
   xCidade: text('TSCidade', 60),
   xEstProvReg: text('TSEstadoProvRegiao', 60),
   fone: digits('TSTelefone', 6, 20, 'telefone de 6 a 20 algarismos, com DDD e sem pontuação'),

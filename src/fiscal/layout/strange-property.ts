@@ -123,8 +123,8 @@ function tagsOf(host: Host, name: string): readonly string[] {
 function foreignTag(name: string, { path }: Host): ForeignTag | undefined {
   return FOREIGN_TAGS.find(({ name: tag, within }) => {
     if (tag !== name) return false;
-    if (within === undefined || lastOf(path) === within) return true;
-    return path === '' && !HOSTS.some((host) => lastOf(host.path) === within);
+    if (within === undefined || path === within || path.endsWith(`/${within}`)) return true;
+    return path === '' && !HOSTS.some((host) => host.path === within || host.path.endsWith(`/${within}`));
   });
 }
 

@@ -107,7 +107,7 @@ function complexType(group: Group, above: readonly string[], named: Named): stri
   named.complex.push(type);
   const content = [
     '<xs:sequence>',
-    ...indented(segments(group.items, named).flatMap((segment) => anyOrder(segment, path, named))),
+    ...indented(inside(group, path, named)),
     ...(group.signed ? [`  <xs:any namespace="${SIGNATURE_NAMESPACE}" processContents="lax" minOccurs="0"/>`] : []),
     '</xs:sequence>',
     ...(group.attributes ?? []).flatMap((attribute) => attributeLines(attribute, named)),
@@ -119,6 +119,25 @@ function complexType(group: Group, above: readonly string[], named: Named): stri
   }
   named.complex.splice(place, 1);
   return twin.name;
+}
+
+/** What a group holds; of a group of a sender, none of whose members must be there, one of them all the same (D-34). */
+function inside({ items }: Group, path: readonly string[], named: Named): Lines {
+  const parts = segments(items, named);
+  const mayBeEmpty = parts.flat().every((item) => !isRequired(item, named));
+  if (named.side === 'national' || !mayBeEmpty) return parts.flatMap((part) => anyOrder(part, path, named));
+  if (parts.some((part) => part.length > 1)) throw new RangeError(`No way to say that ${path.join('/')} is not empty`);
+  return choice(
+    true,
+    parts.map(([first], place) => [
+      '<xs:sequence>',
+      ...indented([
+        ...particle(first!, true, path, named),
+        ...parts.slice(place + 1).flatMap((part) => anyOrder(part, path, named)),
+      ]),
+      '</xs:sequence>',
+    ]),
+  );
 }
 
 /** The last names of the path, as many as it takes to be unlike the types already named. */
@@ -195,8 +214,8 @@ function isRequired(item: Item, { side }: Named): boolean {
   return item.kind === 'choice' || side === 'national' ? item.min === 1 : isRequiredOfSender(item);
 }
 
-function choice(required: boolean, inside: readonly Lines[]): Lines {
-  return [`<xs:choice${least(required)}>`, ...indented(inside.flat()), '</xs:choice>'];
+function choice(required: boolean, branches: readonly Lines[]): Lines {
+  return [`<xs:choice${least(required)}>`, ...indented(branches.flat()), '</xs:choice>'];
 }
 
 function least(required: boolean): string {

@@ -2,6 +2,9 @@
 import { municipioOf } from '../catalogs/catalogs.ts';
 import type { Rule } from './rule.ts';
 
+/** XSD bundle 1.01, edition of 27/07/2026, TSSerieDPS. */
+const SERIE_NACIONAL_MAX = 89_999;
+
 export const CABECALHO: readonly Rule[] = [
   {
     code: 'E0006',
@@ -19,6 +22,19 @@ export const CABECALHO: readonly Rule[] = [
     expected: '1',
     rejects: [],
     accepts: [],
+  },
+  {
+    code: 'E0002',
+    at: 'serie',
+    scope: 'aviso',
+    message: ({ serie }) =>
+      `A série ${serie} é aceita aqui, e o esquema nacional em vigor só vai até 89999: o ADN pode recusar a nota. Use uma série de 00001 a 49999, que é a faixa de quem emite por programa próprio.`,
+    origin: 'Especificação, Limits: serie_dps; esquema nacional de 27/07/2026; decisões D-12 e D-20',
+    why: 'A especificação aceita qualquer série de até 5 algarismos. A última edição do esquema nacional não tem as séries a partir de 90000: a nota é emitida, com um aviso.',
+    when: ({ serie }) => serie !== undefined,
+    must: ({ serie }) => Number(serie) <= SERIE_NACIONAL_MAX,
+    rejects: [{ serie: '90000', nDPS: '1' }],
+    accepts: [{ serie: '89999', nDPS: '1' }],
   },
   {
     code: 'E0015',
