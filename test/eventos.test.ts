@@ -8,6 +8,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { localAdn } from '../src/adn/local.ts';
 import { readJson } from '../src/documents/json.ts';
+import { buildChave, parseChave } from '../src/fiscal/chave.ts';
 import { readPedido } from '../src/fiscal/pedido-evento.ts';
 import type { Patch } from '../src/fiscal/rules/rule.ts';
 import { registerEventoDeOficio } from '../src/flows/register-evento.ts';
@@ -180,6 +181,11 @@ const substituicaoPor = (nova: NotaEmitida) => ({
   chave_acesso_substituta: nova.chave_acesso,
 });
 
+/** A key as it should be, of a note that nobody issued. */
+function noSuchKey({ chave_acesso }: NotaEmitida): string {
+  return buildChave({ ...parseChave(chave_acesso)!, nNFSe: 999_999 });
+}
+
 async function authorOf(id: number): Promise<string | undefined> {
   const xml = (await store.eventoDocuments(TENANT, String(id)))!.xml.toString();
   return /<(?:CNPJ|CPF)Autor>([^<]+)</.exec(xml)?.[1];
@@ -231,9 +237,8 @@ for (const path of ['chave', 'protocolo'] as const) {
 
     test('404 note not found', async () => {
       const nota = await issue();
-      const last = nota.chave_acesso.at(-1) === '0' ? '1' : '0';
       const other = {
-        chave_acesso: nota.chave_acesso.slice(0, 49) + last,
+        chave_acesso: noSuchKey(nota),
         numero_protocolo: [...nota.numero_protocolo].toReversed().join(''),
       };
       const [codigo, campo] = path === 'chave' ? ['E301', 'chave_acesso'] : ['E601', 'numero_protocolo'];
@@ -1303,8 +1308,7 @@ describe('Endpoints, Events: queries', () => {
   });
 
   test('404 when the note is not found', async () => {
-    const { chave_acesso } = await issue();
-    const other = { chave_acesso: chave_acesso.slice(0, 49) + (chave_acesso.endsWith('0') ? '1' : '0') };
+    const other = { chave_acesso: noSuchKey(await issue()) };
     for (const where of ['', '/cancelamento', '/cancelamento/1']) {
       assertRefused(await read(other, where), 404, 'E301', 'chave_acesso');
     }
