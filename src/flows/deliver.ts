@@ -5,7 +5,7 @@
  * and it is sent again only when the ADN does not know it. Settling writes only what still carries our claim.
  */
 import type { AdnAnswer, AdnErro, AdnKnowledge, ToSimulate } from '../adn/adn.ts';
-import { checkSignature, NFSE_PROFILE } from '../documents/signed.ts';
+import { checkSignature, NFSE_PROFILE, type SignedProfile } from '../documents/signed.ts';
 import { type Signer, signatureElement, signatureValueOf } from '../documents/signing.ts';
 import { readXml } from '../documents/xml.ts';
 import { signedPartOf, withSignature } from '../fiscal/layout/write.ts';
@@ -70,7 +70,7 @@ export async function deliverNotas(world: World, municipio: Municipio): Promise<
     const knowledge = known.get(chave_acesso);
     if (knowledge?.kind === 'unavailable') answers.set(chave_acesso, knowledge);
     if (knowledge?.kind !== 'known') continue;
-    const found = recovered(knowledge, documents.get(id));
+    const found = recovered(knowledge, documents.get(id), NFSE_PROFILE);
     if (found === 'another') {
       world.log.error({ tenant, nota: id }, 'o ADN guarda outro documento sob a chave de uma nota');
       answers.set(chave_acesso, { kind: 'misconfigured', why: 'outro documento sob esta chave' });
@@ -147,7 +147,7 @@ async function noteProblem(world: World, tenant: string, problem: string | undef
   }
 }
 
-type Signed = { readonly xml: Buffer; readonly assinatura: Recebida['assinatura'] };
+export type Signed = { readonly xml: Buffer; readonly assinatura: Recebida['assinatura'] };
 
 /** The documents of notas as they go out, by id; in production they are signed here. */
 async function signedDocuments(
@@ -180,18 +180,19 @@ function signed(nfse: string, signer: Signer): Signed {
 }
 
 /**
- * What the environment holds of a note whose answer was lost: by its own copy when it gave one, which may carry the
+ * What the environment holds of a document whose answer was lost: by its own copy when it gave one, which may carry the
  * signature of a certificate that was renewed since. `another`: the copy is not what we wrote.
  */
-function recovered(
+export function recovered(
   { nsu, xml }: Extract<AdnKnowledge, { kind: 'known' }>,
   ours: Signed | undefined,
+  profile: SignedProfile,
 ): Recebida | 'another' | undefined {
   if (xml === undefined || ours?.assinatura === undefined) return undefined;
   if (Buffer.compare(xml, ours.xml) === 0) return { nsu, assinatura: ours.assinatura };
   const [theirs, own] = [xml, ours.xml].map((bytes) => {
     const reading = readXml(bytes);
-    return 'fault' in reading ? undefined : checkSignature(reading, NFSE_PROFILE);
+    return 'fault' in reading ? undefined : checkSignature(reading, profile);
   });
   if (theirs === undefined || theirs.assinado === undefined || theirs.assinado !== own?.assinado) return 'another';
   if (theirs.certificate === undefined || theirs.valor === undefined || theirs.faults.length > 0) return 'another';

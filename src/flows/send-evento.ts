@@ -5,7 +5,8 @@
  * is sent again, and settling writes only what still carries our claim. What differs is that an event has a budget of
  * retries for failures of its own (D-52), and that it never goes before its note.
  */
-import type { AdnErro, AdnKnowledge, EventoAnswer, EventoToShare } from '../adn/adn.ts';
+import type { Adn, AdnErro, AdnKnowledge, EventoAnswer, EventoAsked, EventoToShare } from '../adn/adn.ts';
+import { EVENTO_PROFILE } from '../documents/signed.ts';
 import { type Signer, signatureElement, signatureValueOf } from '../documents/signing.ts';
 import { type ErrosAdn, sanitized } from '../fiscal/erros-adn.ts';
 import { type EventoMove, type EventoTrigger, eventoMove, falhaAfter, standsOnNota } from '../fiscal/evento.ts';
@@ -14,7 +15,7 @@ import { tipoByCodigo } from '../fiscal/tipos-evento.ts';
 import type { ClaimedEvento, EventoOnNota, EventoSettlement } from '../store/eventos.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { Recebida } from '../store/recepcoes.ts';
-import { backoff, type Delivered, LEASE_MS, MISCONFIGURED_PAUSE_MS } from './deliver.ts';
+import { backoff, type Delivered, LEASE_MS, MISCONFIGURED_PAUSE_MS, recovered, type Signed } from './deliver.ts';
 import { naNota } from './register-evento.ts';
 import type { World } from './world.ts';
 
@@ -50,9 +51,11 @@ export async function deliverEventos(world: World, municipio: Municipio): Promis
     announced.length === 0 ? new Map<string, AdnKnowledge>() : await adn.findEventos(tenant, announced.map(asked));
 
   const answers = new Map<string, EventoAnswer>();
+  const held = new Map<string, Recebida>();
   for (const evento of announced) {
     const knowledge = known.get(idOf(evento));
-    if (knowledge?.kind === 'known') answers.set(idOf(evento), { kind: 'accepted', nsu: knowledge.nsu });
+    if (knowledge?.kind === 'known')
+      answers.set(idOf(evento), found(world, tenant, evento, knowledge, documents, held));
     else if (knowledge?.kind === 'unavailable') answers.set(idOf(evento), knowledge);
   }
   const toSend = eventos.filter((evento) => !answers.has(idOf(evento)));
@@ -63,13 +66,16 @@ export async function deliverEventos(world: World, municipio: Municipio): Promis
       toSend.map((evento) => toShare(evento, documents.get(evento.id)?.xml, onNotas.get(evento.nota) ?? [])),
     );
     for (const [id, answer] of shared) answers.set(id, answer);
-    await askAboutTaken(world, municipio, adn, toSend, answers);
+    await askAboutTaken(world, tenant, adn, toSend, { answers, documents, held });
   }
 
   const settled = world.now();
   const isOpen = adn.pauseMs() > 0;
   const settlements = eventos.map((evento) =>
-    settlementOf(world, evento, answers.get(idOf(evento)), documents.get(evento.id), settled, isOpen),
+    settlementOf(world, evento, answers.get(idOf(evento)), settled, {
+      isOpen,
+      recebida: held.get(evento.id) ?? { nsu: undefined, assinatura: documents.get(evento.id)?.assinatura },
+    }),
   );
   const written = await world.store.settleEventos(tenant, token, settled, settlements);
   if (written < settlements.length) {
@@ -89,20 +95,45 @@ export async function deliverEventos(world: World, municipio: Municipio): Promis
   };
 }
 
+/** What the environment shows of an event is taken for it only when it is what we wrote. */
+function found(
+  world: World,
+  tenant: string,
+  evento: ClaimedEvento,
+  knowledge: Extract<AdnKnowledge, { kind: 'known' }>,
+  documents: ReadonlyMap<string, Signed>,
+  held: Map<string, Recebida>,
+): EventoAnswer {
+  const copy = recovered(knowledge, documents.get(evento.id), EVENTO_PROFILE);
+  if (copy === 'another') {
+    world.log.error({ tenant, evento: evento.id }, 'o ADN guarda outro documento sob o identificador de um evento');
+    return { kind: 'not_understood', why: 'O ADN guarda outro documento sob o identificador deste evento.', erros: [] };
+  }
+  if (copy !== undefined) held.set(evento.id, copy);
+  return { kind: 'accepted', nsu: knowledge.nsu };
+}
+
+type Gathered = {
+  readonly answers: Map<string, EventoAnswer>;
+  readonly documents: ReadonlyMap<string, Signed>;
+  readonly held: Map<string, Recebida>;
+};
+
 /** E1805: the environment has an event of that `Id`. Whether it is this one is asked, not assumed. */
 async function askAboutTaken(
   world: World,
-  { tenant }: Municipio,
-  adn: Extract<Awaited<ReturnType<World['transmission']>>, { adn: unknown }>['adn'],
+  tenant: string,
+  adn: Adn,
   sent: readonly ClaimedEvento[],
-  answers: Map<string, EventoAnswer>,
+  { answers, documents, held }: Gathered,
 ): Promise<void> {
   const taken = sent.filter((evento) => answers.get(idOf(evento))?.kind === 'already_there');
   if (taken.length === 0) return;
   const known = await adn.findEventos(tenant, taken.map(asked));
   for (const evento of taken) {
     const knowledge = known.get(idOf(evento));
-    if (knowledge?.kind === 'known') answers.set(idOf(evento), { kind: 'accepted', nsu: knowledge.nsu });
+    if (knowledge?.kind === 'known')
+      answers.set(idOf(evento), found(world, tenant, evento, knowledge, documents, held));
     else world.log.warn({ tenant, evento: evento.id }, 'o ADN diz ter um evento que não mostra');
   }
 }
@@ -111,11 +142,9 @@ function idOf({ chave_acesso, codigo_tipo_evento, numero_sequencial }: ClaimedEv
   return eventoId(chave_acesso, codigo_tipo_evento, numero_sequencial);
 }
 
-function asked(evento: ClaimedEvento): Parameters<EventoAsk>[1][number] {
+function asked(evento: ClaimedEvento): EventoAsked {
   return { id: idOf(evento), chave_acesso: evento.chave_acesso, ...rehearsalOf(evento) };
 }
-
-type EventoAsk = Extract<Awaited<ReturnType<World['transmission']>>, { adn: unknown }>['adn']['findEventos'];
 
 function rehearsalOf({ simular, criado_em }: ClaimedEvento): { simular?: string; criado?: number } {
   return simular === null ? {} : { simular, criado: criado_em.getTime() };
@@ -135,8 +164,6 @@ function toShare(evento: ClaimedEvento, xml: Uint8Array | undefined, onNota: rea
     ...rehearsalOf(evento),
   };
 }
-
-type Signed = { readonly xml: Buffer; readonly assinatura: Recebida['assinatura'] };
 
 async function signedDocuments(
   world: World,
@@ -164,9 +191,8 @@ function settlementOf(
   world: World,
   evento: ClaimedEvento,
   answer: EventoAnswer | undefined,
-  document: Signed | undefined,
   now: number,
-  isOpen: boolean,
+  { isOpen, recebida }: { readonly isOpen: boolean; readonly recebida: Recebida },
 ): EventoSettlement {
   const settle = (on: EventoTrigger, more: Omit<EventoSettlement, 'id' | 'move' | 'dueAt'> = {}): EventoSettlement => {
     const move = moveFromSent(on);
@@ -176,7 +202,7 @@ function settlementOf(
     case 'accepted':
       return settle('conclusao', {
         mensagem_retorno: 'Evento registrado.',
-        recebida: { nsu: answer.nsu, assinatura: document?.assinatura },
+        recebida: { nsu: answer.nsu ?? recebida.nsu, assinatura: recebida.assinatura },
       });
     case 'refused':
       return settle('recusa', told(answer.erros));
