@@ -463,6 +463,19 @@ describe('a property that does not exist', () => {
     }
   });
 
+  test('in an address is told of the party that it is of, and an address without a municipality says so', () => {
+    for (const name of ['email', 'xEmail']) {
+      const endereco = { ...ENDERECO, [name]: 'a@b.br' };
+      const fault = only({ tomador_endereco: endereco }, 'E0010', `tomador_endereco.${name}`, '/DPS/infDPS/toma/end');
+      assert.match(fault.mensagem, /o que existe é tomador_email\.$/);
+    }
+    for (const name of ['codigo_municipio', 'municipio', 'cMun', 'cidade']) {
+      const endereco = { cep: '01001000', [name]: '3550308', logradouro: 'Praça da Sé', numero: '1', bairro: 'Sé' };
+      const fault = only({ obra: { endereco } }, 'E0010', `obra.endereco.${name}`, '/DPS/infDPS/serv/obra/end');
+      assert.match(fault.mensagem, /retire-o; a obra não tem município/);
+    }
+  });
+
   test('a group where the body is flat says so, and what is in it is not missed', () => {
     const without = Object.fromEntries(
       Object.keys(BODY)

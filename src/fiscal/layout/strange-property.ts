@@ -60,13 +60,15 @@ export function strangeProperty(name: string, value: JsonValue, host: Host): Str
   };
   const right = rightNameIn(name, snake, host);
   if (right !== undefined) return rightly(right);
+  const ofWork = MUNICIPAL.has(snake) ? foreignTag('cMun', host) : undefined;
+  if (ofWork !== undefined) return { fault: fault(ofWork.say) };
   const needless = NEEDLESS[snake];
   if (Object.hasOwn(NEEDLESS, snake)) return { fault: fault(needless!) };
   const foreign = foreignTag(name, host);
   if (foreign?.replaces === undefined && foreign?.rename === undefined && foreign !== undefined) {
     return { fault: fault(inNamesOfTheBody(foreign.say)) };
   }
-  const elsewhere = placesOf(foreign?.rename ?? name, snake, foreign).slice(0, ELSEWHERE_MAX);
+  const elsewhere = placesOf(foreign?.rename ?? name, snake, foreign, host).slice(0, ELSEWHERE_MAX);
   if (elsewhere.length > 0) {
     const places = elsewhere.map(({ campo }) => plain(campo)).join(' ou ');
     const explains = elsewhere.length === 1 ? elsewhere[0]!.paths : [];
@@ -76,6 +78,16 @@ export function strangeProperty(name: string, value: JsonValue, host: Host): Str
   if (near !== undefined) return rightly(near);
   return { fault: fault('retire-o, ou use um dos nomes que existem ali, que esperado lista', allowed) };
 }
+
+/** What an address may be thought to need besides its CEP, where it has no municipality. */
+const MUNICIPAL: ReadonlySet<string> = new Set([
+  'codigo_municipio',
+  'municipio',
+  'codigo_ibge',
+  'cidade',
+  'uf',
+  'estado',
+]);
 
 /** White space in a name is seen only between quotation marks. */
 function subjectOf(shown: string): string {
@@ -147,16 +159,21 @@ function sameWords(snake: string, names: readonly string[]): string | undefined 
 
 const SHARE_MIN = 0.5;
 
-/** Where else in the body a property of this name, or of this tag, stands. */
-function placesOf(
-  name: string,
-  snake: string,
-  foreign: ForeignTag | undefined,
-): readonly { readonly campo: string; readonly paths: readonly string[] }[] {
+type PlaceOfBody = { readonly campo: string; readonly paths: readonly string[] };
+
+/** Where else in the body a property of this name, or of this tag, stands: of the same party when that has one. */
+function placesOf(name: string, snake: string, foreign: ForeignTag | undefined, host: Host): readonly PlaceOfBody[] {
+  const party = /^(?:prestador|tomador|intermediario)_/.exec(host.campo)?.[0];
+  const ofParty = party === undefined ? [] : placedProperties().filter(({ campo }) => campo === party + snake);
+  if (ofParty.length > 0) return ofParty;
   const byName = placedProperties().filter(({ item, joined }) => item === snake || joined.includes(snake));
   if (byName.length > 0) return byName;
   const byTag = [...NAMES].filter(([path]) => lastOf(path) === name);
-  if (byTag.length > 0) return byTag.map(([path, { campo }]) => ({ campo, paths: [path] }));
+  if (byTag.length > 0) {
+    const group = `${host.path.split('/')[0]}/`;
+    const near = host.path === '' ? [] : byTag.filter(([path]) => path.startsWith(group));
+    return (near.length > 0 ? near : byTag).map(([path, { campo }]) => ({ campo, paths: [path] }));
+  }
   const replaced = foreign?.replaces;
   const named = replaced === undefined ? undefined : NAMES.get(replaced);
   if (named !== undefined) return [{ campo: named.campo, paths: [replaced!] }];
