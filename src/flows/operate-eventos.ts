@@ -79,9 +79,8 @@ export async function registrarDeOficio(
 /** In whose name: that of the certificate with which the event will be signed, or what the operator says. */
 async function cnpjOf({ tenant, adn }: Municipio, named: string | undefined): Promise<{ cnpj: string } | Problem> {
   const cnpj = named?.replace(/[./\-\s]/g, '').toUpperCase();
-  if (cnpj !== undefined && documentoKind(cnpj) !== 'CNPJ') {
-    return { problem: `--cnpj ${whyNoDocumento(cnpj) ?? 'não é um CNPJ: é um CPF'}.` };
-  }
+  const wrong = cnpj === undefined ? undefined : whyNoCnpj(cnpj);
+  if (wrong !== undefined) return { problem: `--cnpj ${wrong}.` };
   if (adn === undefined) {
     const problem = `O município ${tenant} não tem certificado, que diria o seu CNPJ: informe-o com --cnpj.`;
     return cnpj === undefined ? { problem } : { cnpj };
@@ -103,6 +102,10 @@ async function cnpjOf({ tenant, adn }: Municipio, named: string | undefined): Pr
   return {
     problem: `--cnpj ${cnpj} não é o do certificado com que ${tenant} assina, ${maskedDocument(holder.documento)}: o ADN recusaria o evento. Sem --cnpj vale o do certificado.`,
   };
+}
+
+function whyNoCnpj(text: string): string | undefined {
+  return whyNoDocumento(text) ?? (documentoKind(text) === 'CNPJ' ? undefined : 'é um CPF, e o do município é um CNPJ');
 }
 
 function noNota(slug: string): string {

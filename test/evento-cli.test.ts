@@ -1,0 +1,635 @@
+/**
+ * Events from a terminal: what the municipality registers by office, looks at and moves by hand, what an integrator sends, and
+ * the chapter of the README about all of it. Beside a service that runs, on one database.
+ */
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { before, describe, test } from 'node:test';
+import { signedDps } from '../bench/documents.ts';
+import { openStage, registerTenant, startSimulator } from '../scripts/stage.ts';
+import { checkSignature, EVENTO_PROFILE } from '../src/documents/signed.ts';
+import { readXml, xsdErrors } from '../src/documents/xml.ts';
+import { EVENTO_ESTADOS, type EventoEstado } from '../src/fiscal/evento.ts';
+import { exampleXml } from '../src/fiscal/rules/example.ts';
+import { VALORES_MAGICOS } from '../src/fiscal/simular.ts';
+import { exemploDe, TIPOS_EVENTO, tipoBySlug } from '../src/fiscal/tipos-evento.ts';
+import type { EventoPublico } from '../src/flows/evento-queries.ts';
+import { openPool } from '../src/store/open.ts';
+import { onEnd } from './support/cleanup.ts';
+import { databaseUrlOf, nfse, nfseHere, type Said } from './support/cli.ts';
+import { freshDatabase } from './support/database.ts';
+import { authorised, emit, request } from './support/http.ts';
+import { freshDataDir, ROOT, type ServiceProcess, startServiceProcess } from './support/process.ts';
+import { startTestService } from './support/service.ts';
+
+const AGENTE = '52998224725';
+/** Of nobody known; that of the municipality's certificate in the private PKI. */
+const MUNICIPIO_CNPJ = '99999999000191';
+const EXAMPLE = await readFile(path.join(ROOT, 'examples/dps.xml'));
+const EVENTO_XSD = await readFile(path.join(ROOT, 'docs/evento-1.01.xsd'), 'utf8');
+
+const told = ({ code, out, err }: Said): string => `ended with ${code}\n${out}${err}`;
+
+/** The value of a row of what an event is shown as. */
+function row(text: string, name: string): string | undefined {
+  return new RegExp(`^ {2}${name} +(.*)$`, 'm').exec(text)?.[1];
+}
+
+function campo(values: Readonly<Record<string, string>>): string[] {
+  return Object.entries(values).flatMap(([nome, valor]) => ['--campo', `${nome}=${valor}`]);
+}
+
+describe('beside a service of the sandbox', () => {
+  let service: ServiceProcess;
+  let env: NodeJS.ProcessEnv;
+  let pool: ReturnType<typeof openPool>;
+
+  before(async () => {
+    const database = await freshDatabase();
+    env = { DATABASE_URL: databaseUrlOf(database) };
+    service = await startServiceProcess(env);
+    pool = openPool(database, () => undefined);
+    onEnd(() => pool.end());
+  });
+
+  const here = (...args: readonly string[]): Promise<Said> => nfseHere(['evento', ...args], pool);
+
+  async function done(...args: readonly string[]): Promise<string> {
+    const said = await here(...args);
+    assert.equal(said.code, 0, told(said));
+    return said.out;
+  }
+
+  async function refused(args: readonly string[], ...says: readonly RegExp[]): Promise<string> {
+    const said = await here(...args);
+    assert.equal(said.code, 1, told(said));
+    for (const one of says) assert.match(said.err, one, args.join(' '));
+    return said.err;
+  }
+
+  async function wrongly(args: readonly string[], says: RegExp): Promise<void> {
+    const said = await here(...args);
+    assert.deepEqual([said.code, said.out], [2, ''], told(said));
+    assert.match(said.err, says, args.join(' '));
+  }
+
+  async function nota(): Promise<string> {
+    const { body } = await emit(service.address, EXAMPLE);
+    await authorised(service.address, body.chave_acesso, 10_000);
+    return body.chave_acesso;
+  }
+
+  const send = (chave: string, tipo: string, ...more: readonly string[]): Promise<string> =>
+    done('enviar', chave, '--url', service.address, '--tipo', tipo, ...more);
+
+  /** By office, and until it is processed. */
+  async function register(chave: string, tipo: string, more: Readonly<Record<string, string>> = {}): Promise<string> {
+    const { tipo_evento: _, ...campos } = { ...exemploDe(tipoBySlug(tipo)!), ...more };
+    const asked = ['--municipio', 'integracao', '--cnpj', MUNICIPIO_CNPJ, '--tipo', tipo, ...campo(campos)];
+    const id = row(await done('registrar', chave, ...asked), 'id_evento')!;
+    for (;;) {
+      const shown = await done('mostrar', id, '--municipio', 'integracao');
+      const status = row(shown, 'status_evento')!;
+      if (status === 'processado') return shown;
+      assert.ok(['pendente', 'enviado'].includes(status), shown);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+
+  const statusOf = async (chave: string): Promise<string> =>
+    (await request(service.address, `/integracao/api/v1/nfse/${chave}`)).body.nota.status;
+
+  test('an integrator sends an event, follows it, and reads what became of it', async () => {
+    const chave = await nota();
+    const at = ['--url', service.address];
+    const reject = ['--tipo', 'rejeicao_tomador', '--campo', 'codigo_motivo_rejeicao=3'];
+    const rejected = await nfse(['evento', 'enviar', chave, ...reject, ...at], {});
+    assert.equal(rejected.code, 0, told(rejected));
+    assert.match(
+      rejected.out,
+      /^Evento registrado: rejeicao_tomador nº 1; falta a conclusão\n {2}situação {3}processado \(/,
+    );
+    assert.equal(row(rejected.out, 'acao_sugerida'), 'cancelado_ok');
+    assert.equal(row(rejected.out, 'chave_acesso'), chave);
+
+    const file = path.join(ROOT, 'examples/evento.json');
+    const cancelled = await nfse(['evento', 'enviar', chave, '--corpo', file, ...at], {});
+    assert.equal(cancelled.code, 0, told(cancelled));
+    assert.match(cancelled.out, /\nA nota está cancelada\.\n$/);
+    assert.equal(await statusOf(chave), 'cancelada');
+
+    const query = row(cancelled.out, 'consulta')!;
+    assert.equal((await (await fetch(query)).json()).evento.status_evento, 'processado');
+
+    const late = await nfse(['evento', 'enviar', chave, '--tipo', 'confirmacao_prestador', ...at], {});
+    assert.deepEqual([late.code, late.out], [1, ''], told(late));
+    assert.match(late.err, /^Recusado \(HTTP 422, E302\):\n {2}E302 {2}\S/);
+  });
+
+  test('what the ADN refuses is told, with the exit code of a refusal', async () => {
+    const chave = await nota();
+    const asked = ['--tipo', 'confirmacao_tomador', '--simular', 'adn:rejeita=E1833', '--url', service.address];
+    const said = await here('enviar', chave, ...asked);
+    assert.equal(said.code, 1, told(said));
+    assert.equal(row(said.out, 'status_evento'), 'rejeitado');
+    assert.equal(row(said.out, 'codigo_retorno'), 'E1833');
+    assert.match(row(said.out, 'erros_adn')!, /"E1833"/);
+    assert.match(said.err, /^O ADN recusou o evento: \S/);
+    // A type that the national environment does not take from a municipality is valid here all the same (D-55).
+    const kept = await send(chave, 'confirmacao_tomador', '--simular', 'adn:rejeita=E1818');
+    assert.equal(row(kept, 'status_evento'), 'dispensado');
+    assert.match(kept, /o evento vale neste\.\n$/);
+    await refused(['enviar', chave, '--tipo', 'rejeicao_prestador', '--url', service.address], /HTTP 400, E002/);
+  });
+
+  test('a slip in the options is told as it was typed, with what to type instead', async () => {
+    const chave = await nota();
+    const asked = ['enviar', chave, '--url', service.address];
+    const slip = await refused([...asked, '--tipo', 'confirmacao_tomadr'], /correção: --tipo confirmacao_tomador$/m);
+    assert.doesNotMatch(slip, /\d+:\d+ {2}E/);
+    await refused(
+      [...asked, '--tipo', 'rejeicao_tomador', '--campo', 'codigo_motivo=1'],
+      /E0010 {2}codigo_motivo não é um campo de rejeicao_tomador/,
+      /correção: --campo codigo_motivo_rejeicao=1$/m,
+    );
+    await refused([...asked, '--tipo', 'bloqueio_por_oficio'], /HTTP 401, E9016/);
+    await refused(['enviar', chave.slice(1), ...asked.slice(2), '--tipo', 'confirmacao_tomador'], /HTTP 404, E301/);
+    await wrongly(asked, /^Falta --tipo NOME/);
+    await wrongly([...asked, '--tipo', 'cancelamento', '--campo', 'motivo'], /motivo não tem a forma NOME=VALOR/);
+    await wrongly(
+      [...asked, '--tipo', 'cancelamento', ...campo({ a: '1' }), ...campo({ a: '2' })],
+      /a veio mais de uma vez/,
+    );
+    await wrongly([...asked, '--tipo', 'cancelamento', '--campo', 'tipo_evento=x'], /vai em --tipo/);
+    await wrongly([...asked, '--tipo', 'cancelamento', '--corpo', 'x.json'], /não os dois/);
+    await wrongly([...asked, '--tipo', 'cancelamento', '--cms', 'x.cms'], /indique o arquivo em --corpo/);
+    await wrongly([...asked, '--tipo', 'cancelamento', '--senha', 'x'], /--pfx ARQUIVO, ou --certificado/);
+    await wrongly([...asked, '--corpo', path.join(ROOT, 'examples/dps.xml')], /não é JSON/);
+    await wrongly(
+      ['enviar', chave, '--tipo', 'cancelamento', '--url', 'localhost'],
+      /--url localhost não é um endereço/,
+    );
+  });
+
+  test('every type by office, with what goes before it on the note', async () => {
+    const [deferida, indeferida, tacita, anulada, bloqueada, cancelada] = await Promise.all(
+      Array.from({ length: 6 }, nota),
+    );
+    const analise = campo({
+      codigo_motivo_cancelamento: '2',
+      descricao_motivo_cancelamento: 'Serviço contratado que não chegou a ser prestado',
+    });
+    await send(deferida!, 'solicitacao_analise_fiscal_para_cancelamento', ...analise);
+    await register(deferida!, 'cancelamento_deferido_por_analise_fiscal');
+    assert.equal(await statusOf(deferida!), 'cancelada');
+
+    await send(indeferida!, 'solicitacao_analise_fiscal_para_cancelamento', ...analise);
+    await register(indeferida!, 'cancelamento_indeferido_por_analise_fiscal');
+    assert.equal(await statusOf(indeferida!), 'autorizada');
+
+    await register(tacita!, 'confirmacao_tacita');
+
+    await send(anulada!, 'rejeicao_tomador', ...campo({ codigo_motivo_rejeicao: '3' }));
+    const [rejeicao] = JSON.parse(await done('listar', anulada!, '--municipio', 'integracao', '--json'));
+    const shown = await done('mostrar', String(rejeicao.id_evento), '--municipio', 'integracao');
+    await register(anulada!, 'anulacao_rejeicao', { id_evento_rejeicao: row(shown, 'identificador')! });
+
+    const block = await register(bloqueada!, 'bloqueio_por_oficio', { codigo_evento_bloqueado: 'e101101' });
+    const cancel = ['--corpo', path.join(ROOT, 'examples/evento.json'), '--url', service.address];
+    await refused(['enviar', bloqueada!, ...cancel], /HTTP 422, E0840/);
+    await register(bloqueada!, 'desbloqueio_por_oficio', { id_evento_bloqueio: row(block, 'identificador')! });
+    await done('enviar', bloqueada!, ...cancel);
+    assert.equal(await statusOf(bloqueada!), 'cancelada');
+
+    const last = await register(cancelada!, 'cancelamento_por_oficio');
+    assert.equal(await statusOf(cancelada!), 'cancelada');
+    assert.equal(row(last, 'autor'), MUNICIPIO_CNPJ);
+    assert.equal(row(last, 'cpf_agente_tributario'), '***.982.247-**');
+    assert.match(last, /\n {2}\S+ {2}pendente \(registro\)\n {2}\S+ {2}pendente → enviado \(anuncio\)\n/);
+
+    const { rows } = await pool.query('select distinct codigo_tipo_evento as codigo from eventos');
+    const registered = new Set(rows.map(({ codigo }) => codigo));
+    for (const { codigo, porOficio, slug } of TIPOS_EVENTO) if (porOficio) assert.ok(registered.has(codigo), slug);
+  });
+
+  test('the program registers by office and shows the document, which the schema accepts', async () => {
+    const chave = await nota();
+    const asked = ['evento', 'registrar', chave, '--municipio', 'integracao', '--cnpj', '99.999.999/0001-91'];
+    const tipo = ['--tipo', 'cancelamento_por_oficio'];
+    const { tipo_evento: _, ...campos } = exemploDe(tipoBySlug('cancelamento_por_oficio')!);
+    const said = await nfse([...asked, ...tipo, ...campo(campos)], env);
+    assert.equal(said.code, 0, told(said));
+    assert.equal(row(said.out, 'status_evento'), 'pendente');
+    const id = row(said.out, 'id_evento')!;
+    const shown = await nfse(['evento', 'mostrar', id, '--municipio', 'integracao', '--xml'], env);
+    assert.equal(shown.code, 0, told(shown));
+    const { documents } = unsigned(shown.out);
+    assert.match(documents, /<CNPJAutor>99999999000191<\/CNPJAutor><chNFSe>\d{50}<\/chNFSe><e305101>/);
+    const listed = await nfse(['evento', 'listar', chave, '--municipio', 'integracao'], env);
+    assert.match(listed.out, new RegExp(`^${id} +cancelamento_por_oficio +1 +`, 'm'));
+  });
+
+  test('what cannot be registered by office is told before anything is', async () => {
+    const chave = await nota();
+    const asked = ['registrar', chave, '--municipio', 'integracao'];
+    const tacita = ['--tipo', 'confirmacao_tacita'];
+    await refused([...asked, ...tacita], /^Nada foi registrado\. .*informe-o com --cnpj\.$/m);
+    await refused([...asked, ...tacita, '--cnpj', '99999999000190'], /--cnpj não é um CNPJ: os dígitos/);
+    await refused([...asked, ...tacita, '--cnpj', AGENTE], /--cnpj é um CPF, e o do município é um CNPJ/);
+    const own = [...asked, '--cnpj', MUNICIPIO_CNPJ];
+    await refused(
+      [...own, '--tipo', 'cancelamento'],
+      /cancelamento \(101101\) é registrado pelo prestador da nota, e não pela prefeitura/,
+    );
+    await refused([...own, '--tipo', 'bloqueio_por_ofcio'], /correção: --tipo bloqueio_por_oficio$/m);
+    const missing = await refused([
+      ...own,
+      '--tipo',
+      'bloqueio_por_oficio',
+      '--campo',
+      'codigo_evento_bloqueado=101101',
+    ]);
+    assert.deepEqual(
+      [...missing.matchAll(/^ {2}(E\d+) {2}(?:Falta )?(\w+)/gm)].map(([, codigo, nome]) => `${codigo} ${nome}`),
+      ['E002 cpf_agente_tributario', 'E0002 codigo_evento_bloqueado', 'E002 descricao_motivo'],
+    );
+    await refused(
+      [
+        ...own,
+        '--tipo',
+        'desbloqueio_por_oficio',
+        ...campo({
+          cpf_agente_tributario: AGENTE,
+          id_evento_bloqueio: `EVT${chave}305102001`,
+        }),
+      ],
+      /E1976/,
+    );
+    await refused(['registrar', chave.slice(1), ...own.slice(2), ...tacita], /50 posições; a que veio tem 49/);
+    const other = '35503081211222333000181000000000000126091234567895';
+    await refused(['registrar', other, ...own.slice(2), ...tacita], /dígito verificador|Não há nota com esta chave/);
+    await refused(['listar', other, '--municipio', 'integracao'], /dígito verificador|Não há nota com esta chave/);
+    await refused(['listar', chave, '--municipio', 'nenhum'], /não existe o município nenhum/);
+    assert.equal(await done('listar', chave, '--municipio', 'integracao'), 'A nota não tem eventos.\n');
+    await wrongly(['listar', chave], /^Falta --municipio SLUG/);
+    await wrongly([...own], /^Falta --tipo NOME/);
+  });
+});
+
+/** The document, once the schema has accepted it. */
+function unsigned(xml: string): { readonly documents: string } {
+  assert.deepEqual(xsdErrors(EVENTO_XSD, Buffer.from(xml)), []);
+  return { documents: xml };
+}
+
+describe('what an operator may do', () => {
+  const MINUTE_MS = 60_000;
+  const HOUR_MS = 60 * MINUTE_MS;
+  let service: Awaited<ReturnType<typeof startTestService>>;
+
+  before(async () => {
+    // Nobody transmits, so that every event stays where it was put.
+    service = await startTestService({ worker: false, clock: { now: Date.now() } });
+  });
+
+  const here = (...args: readonly string[]): Promise<Said> =>
+    nfseHere([...args, '--municipio', 'integracao'], service.pool);
+
+  type Put = { readonly estado: EventoEstado; readonly hasRetry?: boolean; readonly ageMs?: number };
+
+  /** An event of a note of its own, as if it had come to a state some time ago. */
+  async function put({ estado, hasRetry = true, ageMs = 0 }: Put, tipo = 'confirmacao_tomador'): Promise<string> {
+    const { body: note } = await emit(service.address, EXAMPLE);
+    const { tipo_evento: _, ...campos } = exemploDe(tipoBySlug(tipo)!);
+    const { status, body } = await request(service.address, `/integracao/api/v1/nfse/${note.chave_acesso}/eventos`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ tipo_evento: tipo, ...campos }),
+    });
+    assert.equal(status, 201, JSON.stringify(body));
+    const isDue = estado === 'erro' ? hasRetry : !EVENTO_ESTADOS[estado].rests;
+    await service.pool.query(
+      `update eventos set estado = $2, desde = $3, due_at = $4, aguardando_desde = $5, reprocessamentos_count = $6
+        where id = $1`,
+      [
+        body.id_evento,
+        estado,
+        new Date(Date.now() - ageMs),
+        isDue ? new Date() : null,
+        estado === 'aguardando_autorizacao_nota' ? new Date(Date.now() - ageMs) : null,
+        estado === 'erro' && !hasRetry ? 3 : 0,
+      ],
+    );
+    return String(body.id_evento);
+  }
+
+  const publicEvento = async (id: string) => {
+    const { out } = await here('evento', 'mostrar', id, '--json');
+    return JSON.parse(out);
+  };
+
+  /** D-51, and "Announce before acting": what may be with the ADN already is asked about, and not taken back. */
+  const MOVES: Readonly<Record<string, Readonly<Partial<Record<EventoEstado, EventoEstado>>>>> = {
+    reprocessar: { erro: 'enviado', erro_reprocessamento: 'enviado' },
+    separar: { erro: 'erro_reprocessamento' },
+    cancelar: { pendente: 'cancelado', aguardando_autorizacao_nota: 'cancelado' },
+    dispensar: {
+      pendente: 'dispensado',
+      enviado: 'dispensado',
+      aguardando_autorizacao_nota: 'dispensado',
+      erro: 'dispensado',
+      erro_reprocessamento: 'dispensado',
+    },
+  };
+
+  for (const [operacao, moves] of Object.entries(MOVES)) {
+    test(`nfse evento ${operacao}, from every state`, async () => {
+      for (const estado of Object.keys(EVENTO_ESTADOS) as EventoEstado[]) {
+        const id = await put({ estado });
+        const said = await here('evento', operacao, id, '--motivo', 'Decisão da prefeitura');
+        const { evento, trilha, operacoes } = await publicEvento(id);
+        const to = moves[estado];
+        if (to === undefined) {
+          assert.deepEqual([said.code, said.out], [1, ''], `${estado}: ${told(said)}`);
+          assert.equal(evento.status_evento, estado);
+          assert.match(
+            said.err,
+            new RegExp(`^O evento ${id} \\(confirmacao_tomador nº 1\\) está ${estado}, e ${operacao} `),
+          );
+          for (const [other, from] of Object.entries(MOVES)) {
+            const offered = said.err.includes(`nfse evento ${other} ${id} --municipio integracao`);
+            assert.equal(offered, from[estado] !== undefined, `${estado}: ${said.err}`);
+          }
+          continue;
+        }
+        assert.equal(said.code, 0, `${estado}: ${told(said)}`);
+        assert.match(said.out, new RegExp(`^O evento ${id} \\(confirmacao_tomador nº 1\\) está ${to}\\. `));
+        assert.equal(evento.status_evento, to);
+        assert.equal(evento.mensagem_retorno, 'Decisão da prefeitura');
+        const last = trilha.at(-1);
+        assert.deepEqual([last.de, last.para, last.mensagem], [estado, to, 'Decisão da prefeitura']);
+        const possible = Object.keys(MOVES).filter((other) => MOVES[other]![to] !== undefined);
+        assert.deepEqual(operacoes, possible);
+      }
+    });
+  }
+
+  test('what a waived event is worth depends on its type and on whether it may have been sent', async () => {
+    const waived = async (asked: Put, tipo?: string): Promise<string> =>
+      (await here('evento', 'dispensar', await put(asked, tipo))).out;
+    assert.match(await waived({ estado: 'pendente' }), /não será enviado, e vale neste município\.\n$/);
+    assert.match(await waived({ estado: 'pendente' }, 'cancelamento'), /não será enviado, e não muda a nota\.\n$/);
+    assert.match(
+      await waived({ estado: 'erro' }, 'cancelamento'),
+      /Se o ADN o recebeu numa tentativa anterior, lá ele vale\.\n$/,
+    );
+  });
+
+  test('a second cancellation is not put on its way', async () => {
+    const first = await put({ estado: 'erro_reprocessamento' }, 'cancelamento');
+    const { evento } = await publicEvento(first);
+    const second = await request(service.address, `/integracao/api/v1/nfse/${evento.chave_acesso}/eventos`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(exemploDe(tipoBySlug('cancelamento')!)),
+    });
+    assert.equal(second.status, 201, JSON.stringify(second.body));
+    const said = await here('evento', 'reprocessar', first);
+    assert.equal(said.code, 1, told(said));
+    assert.match(said.err, new RegExp(`o evento ${second.body.id_evento} \\(cancelamento nº 2\\) está pendente`));
+  });
+
+  test('an event that there is not, and a reason that says nothing or too much', async () => {
+    for (const id of ['999999', '0', 'x', '99999999999999999999']) {
+      const said = await here('evento', 'dispensar', id);
+      assert.equal(said.code, 1, told(said));
+      assert.match(said.err, /nfse evento listar CHAVE --municipio integracao/);
+    }
+    const id = await put({ estado: 'pendente' });
+    assert.match((await here('evento', 'dispensar', id, '--motivo', ' ')).err, /--motivo está vazio/);
+    assert.match(
+      (await here('evento', 'dispensar', id, '--motivo', 'x'.repeat(256))).err,
+      /tem 256 caracteres; cabem 255/,
+    );
+    assert.equal((await publicEvento(id)).evento.status_evento, 'pendente');
+  });
+
+  test('what comes from outside moves no cursor', async () => {
+    const id = await put({ estado: 'rejeitado' });
+    await service.pool.query('update eventos set mensagem_retorno = $2 where id = $1', [id, 'a\u001b[2Jb\nc']);
+    const { out } = await here('evento', 'mostrar', id);
+    assert.match(out, /^ {2}mensagem_retorno +a \[2Jb c$/m);
+  });
+
+  test('nfse evento problemas lists those whose acao_sugerida is consultar_suporte, and municipio mostrar counts them', async () => {
+    await service.pool.query('delete from eventos');
+    const puts: readonly Put[] = [
+      { estado: 'pendente', ageMs: 6 * MINUTE_MS },
+      { estado: 'pendente', ageMs: 4 * MINUTE_MS },
+      { estado: 'enviado', ageMs: 48 * HOUR_MS },
+      { estado: 'aguardando_autorizacao_nota', ageMs: 25 * HOUR_MS },
+      { estado: 'aguardando_autorizacao_nota', ageMs: 23 * HOUR_MS },
+      { estado: 'processado', ageMs: HOUR_MS },
+      { estado: 'rejeitado', ageMs: HOUR_MS },
+      { estado: 'rejeitado', ageMs: 2 * HOUR_MS },
+      { estado: 'erro' },
+      { estado: 'erro', hasRetry: false, ageMs: 3 * HOUR_MS },
+      { estado: 'erro_reprocessamento', ageMs: 4 * HOUR_MS },
+      { estado: 'cancelado' },
+      { estado: 'dispensado' },
+    ];
+    const ids: string[] = [];
+    for (const one of puts) ids.push(await put(one));
+    const advised = await Promise.all(ids.map(async (id) => (await publicEvento(id)).evento.acao_sugerida));
+    const wanted = ids.filter((_, place) => advised[place] === 'consultar_suporte');
+    assert.equal(wanted.length, 6);
+    const listed = JSON.parse((await here('evento', 'problemas', '--json')).out);
+    const listedIds = listed.map(({ id_evento }: { id_evento: number }) => String(id_evento));
+    assert.deepEqual([...listedIds].sort(), [...wanted].sort());
+    // Stuck the longest first; then what came to nothing, the newest first.
+    assert.deepEqual(
+      listedIds,
+      [3, 0, 6, 7, 9, 10].map((place) => ids[place]),
+    );
+
+    const { out } = await nfseHere(['municipio', 'mostrar', 'integracao'], service.pool);
+    assert.equal(row(out, 'eventos'), 'a caminho: pendente 1, enviado 1, aguardando_autorizacao_nota 1, erro 1');
+    const count = 'pendente 1, aguardando_autorizacao_nota 1, rejeitado 2, erro 1, erro_reprocessamento 1';
+    assert.equal(row(out, 'a conferir'), `${count}; nfse evento problemas --municipio integracao os lista`);
+    await service.pool.query('delete from eventos');
+    assert.equal((await here('evento', 'problemas')).out, 'Nenhum evento pede atenção.\n');
+    const quiet = (await nfseHere(['municipio', 'mostrar', 'integracao'], service.pool)).out;
+    assert.equal(row(quiet, 'eventos'), 'nenhum a caminho');
+    assert.doesNotMatch(quiet, /a conferir/);
+  });
+});
+
+describe('the chapter of the README on events', async () => {
+  const chapter = await chapterOf('## Eventos');
+
+  test('has every value of a rehearsal, as the service knows it', () => {
+    const rows = [...chapter.matchAll(/^\| `(adn:[^`]+)` +\| (.*) \|$/gm)].map(([, valor, significado]) => ({
+      valor,
+      significado,
+    }));
+    assert.deepEqual(rows, VALORES_MAGICOS);
+  });
+
+  test('is done line by line, in the sandbox and in production', async () => {
+    const dataDir = await freshDataDir();
+    const env = { NFSE_DATA_DIR: dataDir };
+    const cnpj = '11222333000181';
+    const stage = await openStage(dataDir, [cnpj], Date.now());
+    const simulator = await startSimulator(stage);
+    onEnd(() => simulator.end('SIGINT'));
+    const service = await startServiceProcess(env);
+    const { address } = service;
+    const providers = [{ documento: cnpj, razaoSocial: 'Prestador de Teste Ltda' }];
+    await registerTenant(stage, { slug: 'exemplo', ibge: '3550308', adn: simulator.address, providers }, env);
+
+    // Two notes of each municipality that the chapter names.
+    const template = exampleXml({ tpAmb: '1', serie: '1', nDPS: '1' });
+    const signed = signedDps(template, stage.pki.prestadores.slice(0, 1), 1, 2);
+    const issued = async (tenant: string, document: Buffer): Promise<string> => {
+      const init = { method: 'POST', headers: XML, body: document as Uint8Array<ArrayBuffer> };
+      const { status, body } = await request(address, `/${tenant}/api/v1/nfse/v101`, init);
+      assert.equal(status, 201, JSON.stringify(body));
+      return body.chave_acesso;
+    };
+    const notas: Readonly<Record<string, readonly string[]>> = {
+      exemplo: [await issued('exemplo', signed[0]!), await issued('exemplo', signed[1]!)],
+      integracao: [await issued('integracao', EXAMPLE), await issued('integracao', EXAMPLE)],
+    };
+    // The addresses and folders of the README are those of one machine; a test has its own.
+    const lines = linesOf(chapter).map((line) => {
+      const [chave, outra] = notas[/exemplo\b/.test(line) ? 'exemplo' : 'integracao']!;
+      return line
+        .replaceAll('CHAVE_DE_ACESSO', chave!)
+        .replaceAll('OUTRA_CHAVE', outra!)
+        .replaceAll('http://127.0.0.1:8080', address)
+        .replaceAll(/\bdata\//g, `${dataDir}/`);
+    });
+    assert.ok(lines.length >= 12, lines.join('\n'));
+    for (const line of lines) {
+      const [program, ...args] = await wordsOf(line);
+      if (program === 'curl') {
+        const { status, text } = await curl(args);
+        assert.ok(status === 200 || status === 201, `${line}\n${status} ${text}`);
+        continue;
+      }
+      const [command, ...rest] = args.slice(args.indexOf('--') + 1) as [string, ...string[]];
+      const isSent = rest[0] === 'enviar';
+      const said = await nfse([command, ...rest, ...(isSent ? ['--url', address] : [])], env);
+      assert.equal(said.code, line.includes('adn:rejeita') ? 1 : 0, `${line}\n${told(said)}`);
+    }
+
+    // What the chapter says of them.
+    const eventosOf = async (tenant: string, chave: string): Promise<readonly EventoPublico[]> =>
+      (await request(address, `/${tenant}/api/v1/nfse/${chave}/eventos`)).body.eventos;
+    const [cancelada, bloqueada] = notas.exemplo as readonly [string, string];
+    const cancelamento = await settled(async () => (await eventosOf('exemplo', cancelada))[0]!);
+    assert.equal(cancelamento.status_evento, 'processado');
+    for (const [tenant, [chave]] of Object.entries(notas)) {
+      assert.equal((await request(address, `/${tenant}/api/v1/nfse/${chave}`)).body.nota.status, 'cancelada', tenant);
+    }
+    assert.deepEqual(
+      (await eventosOf('integracao', notas.integracao![1]!)).map((evento) => [
+        evento.tipo_evento,
+        evento.codigo_retorno,
+      ]),
+      [
+        ['rejeicao_prestador', 'E1833'],
+        ['confirmacao_tomador', null],
+      ],
+    );
+
+    // By office in the name of the certificate's holder, signed by it once it was sent.
+    const bloqueio = await settled(async () => (await eventosOf('exemplo', bloqueada))[0]!);
+    assert.deepEqual([bloqueio.tipo_evento, bloqueio.status_evento], ['bloqueio_por_oficio', 'processado']);
+    const xml = (await nfse(['evento', 'mostrar', `${bloqueio.id_evento}`, '--municipio', 'exemplo', '--xml'], env))
+      .out;
+    assert.match(xml, new RegExp(`<CNPJAutor>${MUNICIPIO_CNPJ}</CNPJAutor>`));
+    assert.deepEqual(xsdErrors(EVENTO_XSD, Buffer.from(xml)), []);
+    const reading = readXml(Buffer.from(xml));
+    assert.ok('root' in reading);
+    const signature = checkSignature(reading, EVENTO_PROFILE);
+    assert.deepEqual(signature.faults, []);
+    assert.equal(signature.certificate?.holder?.documento, MUNICIPIO_CNPJ);
+
+    const asked = ['evento', 'registrar', bloqueada, '--municipio', 'exemplo', '--tipo', 'confirmacao_tacita'];
+    const stranger = await nfse([...asked, '--cnpj', '88888888000191'], env);
+    assert.equal(stranger.code, 1, told(stranger));
+    assert.match(stranger.err, /--cnpj 88888888000191 não é o do certificado com que exemplo assina/);
+
+    // Without a signature, and with somebody else's, nothing is registered.
+    const target = ['evento', 'enviar', bloqueada, '--tipo', 'rejeicao_tomador', '--campo', 'codigo_motivo_rejeicao=3'];
+    const at = ['--tenant', 'exemplo', '--url', address];
+    assert.match((await nfse([...target, ...at], {})).err, /^Recusado \(HTTP 401, E9002\)/);
+    const { pfx, senha } = { pfx: `${dataDir}/pki/prestadores/${cnpj}.pfx`, senha: `${dataDir}/pki/senha.txt` };
+    const other = await nfse([...target, ...at, '--pfx', pfx, '--senha-arquivo', senha], {});
+    assert.match(other.err, /^Recusado \(HTTP 401, E9007\)/);
+  });
+});
+
+const XML = { 'Content-Type': 'application/xml' };
+
+/** An event once it has come to its end. */
+async function settled(read: () => Promise<EventoPublico>): Promise<EventoPublico> {
+  const began = performance.now();
+  for (;;) {
+    const evento = await read();
+    if (EVENTO_ESTADOS[evento.status_evento].rests) return evento;
+    assert.ok(performance.now() - began < 20_000, JSON.stringify(evento));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+/** The lines of the blocks of a text, those that go on over several joined. */
+function linesOf(markdown: string): readonly string[] {
+  const blocks = [...markdown.matchAll(/^```\n([\s\S]*?)^```$/gm)].map(([, block]) => block!);
+  return blocks.flatMap((block) =>
+    block
+      .replace(/\\\n\s*/g, ' ')
+      .trim()
+      .split('\n'),
+  );
+}
+
+/** A line as a shell reads it, as far as the README goes: quotes, and `$(cat FILE)`. */
+async function wordsOf(line: string): Promise<readonly string[]> {
+  let text = line;
+  for (const [whole, file] of line.matchAll(/\$\(cat ([^)]+)\)/g)) {
+    text = text.replace(whole, (await readFile(file!, 'utf8')).trimEnd());
+  }
+  return [...text.matchAll(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g)].map(([word]) =>
+    word.replace(/'([^']*)'|"([^"]*)"/g, '$1$2'),
+  );
+}
+
+/** As much of curl as the README uses. */
+async function curl(args: readonly string[]): Promise<{ readonly status: number; readonly text: string }> {
+  const headers: Record<string, string> = {};
+  let [method, url, body]: [string, string | undefined, string | Uint8Array | undefined] = [
+    'GET',
+    undefined,
+    undefined,
+  ];
+  for (const [place, arg] of args.entries()) {
+    const value = args[place + 1]!;
+    if (arg === '-X') method = value;
+    else if (arg === '-H') headers[value.slice(0, value.indexOf(':'))] = value.slice(value.indexOf(':') + 1).trim();
+    else if (arg === '-d') body = value;
+    else if (arg === '--data-binary') body = await readFile(path.resolve(ROOT, value.slice(1)));
+    else if (/^http/.test(arg)) url = arg;
+  }
+  const response = await fetch(url!, { method, headers, body: (body ?? null) as BodyInit | null });
+  return { status: response.status, text: await response.text() };
+}
+
+/** From its heading to the next one of its rank. */
+async function chapterOf(heading: string): Promise<string> {
+  const readme = await readFile(path.join(ROOT, 'README.md'), 'utf8');
+  const from = readme.indexOf(`\n${heading}\n`);
+  return readme.slice(from, readme.indexOf('\n## ', from + heading.length));
+}
