@@ -1,0 +1,387 @@
+/**
+ * The printed form of a note, DANFSe v2.0 (NT SE/CGNFS-e 008 with the IBS/CBS block): from the bytes of the authorised NFS-e to
+ * one A4 page as PDF. Everything on it is in the document; that the note was cancelled or replaced, which the document never
+ * says, is the only other thing to know.
+ *
+ * The fields are the table in `danfse/campos.ts`; here they are set, blocks that a note lacks shrink to their line, and the two
+ * long texts get what the page has left.
+ */
+import {
+  BLOCOS,
+  type Bloco,
+  BODY,
+  CANHOTO,
+  type Campo,
+  INFORMACOES,
+  informacoes,
+  SUPPRESSED_HEIGHT,
+  totaisAproximados,
+} from './danfse/campos.ts';
+import { NEGRITO, SANS } from './danfse/fonte.ts';
+import { type Impressa, impressaOf, opcao, VAZIO } from './danfse/impressa.ts';
+import {
+  type Area,
+  BRANCO,
+  blankFolha,
+  type Cor,
+  type Folha,
+  fill,
+  frame,
+  type Letra,
+  measure,
+  PAGE_HEIGHT,
+  PAGE_WIDTH,
+  pdfOf,
+  points,
+  rule,
+  setMark,
+  setText,
+  shade,
+} from './danfse/pdf.ts';
+import { qrModules } from './danfse/qr.ts';
+import { MIN_STRETCH, setLine, shorten, wrap } from './danfse/texto.ts';
+import { readXml } from './xml.ts';
+
+/** What events have made of a note. */
+export type SituacaoImpressa = 'cancelada' | 'substituida';
+
+/** Where anybody can see whether a note exists; also what the QR code says. */
+export function consultaPublica(chave: string): string {
+  return `https://www.nfse.gov.br/ConsultaPublica/?tpc=1&chave=${chave}`;
+}
+
+/** The PDF of an NFS-e. Throws when the bytes are no NFS-e: only what was authorised is printed. */
+export function renderDanfse(nfse: Uint8Array, situacao?: SituacaoImpressa): Buffer {
+  const reading = readXml(nfse);
+  if ('fault' in reading) throw new RangeError(reading.fault.mensagem);
+  const nota = impressaOf(reading.root);
+  const folha = blankFolha();
+  const border = PAGE_MARGIN + points(BORDER_PT / 2);
+  frame(folha, { x: border, y: border, w: PAGE_WIDTH - 2 * border, h: PAGE_HEIGHT - 2 * border }, BORDER_PT);
+  watermark(folha, nota, situacao);
+  header(folha, nota);
+  qrCode(folha, nota);
+  const { blocos, moved } = arrange(nota);
+  const textos = fitTexts(nota, moved);
+  let added = 0;
+  for (const disposto of blocos) added = setBloco(folha, nota, disposto, added, textos);
+  setInformacoes(folha, moved + added, textos);
+  if (textos.hasCanhoto) setCanhoto(folha, nota);
+  return pdfOf(folha, `DANFSe ${nota.chave.replace(/[^0-9A-Z]/g, '')}`);
+}
+
+/** From the border to the edge of the sheet; the standard wants 0.15 to 0.20. */
+const PAGE_MARGIN = 0.17;
+const BORDER_PT = 1;
+const LINE_PT = 0.5;
+/** 5 % of black. */
+const CINZA: Cor = '0.95 0.95 0.95';
+const VERMELHO: Cor = '1 0 0';
+/** 35 % of black: #A6A6A6. */
+const CINZA_DA_MARCA: Cor = '0.651 0.651 0.651';
+
+const TITULO: Letra = { fonte: NEGRITO, size: 7 };
+const ROTULO: Letra = { fonte: NEGRITO, size: 6 };
+const ROTULO_MAIOR: Letra = { fonte: NEGRITO, size: 7 };
+const CONTEUDO: Letra = { fonte: SANS, size: 7 };
+const DOCUMENTO: Letra = { fonte: NEGRITO, size: 9 };
+const MUNICIPIO: Letra = { fonte: SANS, size: 8 };
+const MIUDO: Letra = { fonte: SANS, size: 6 };
+
+/** Between the edge of a cell and what is written in it. */
+const PADDING = 0.07;
+/** From the top of a cell to the baseline of its label, of 6 or of 7 points, and from its bottom up to that of its content. */
+const LABEL_DROP = points(6.8);
+const CAPITALS_DROP = points(7.4);
+const CONTENT_RISE = points(2.8);
+/** Baseline of the one line of a cell that has no label. */
+const SOLE_DROP = points(6.9);
+/** From one line of 7 points to the next: the height of its letters, ascenders and descenders included. */
+const LEADING = points(7.9);
+/** Dividing lines run in the gap between the rows of the table, from border to border. */
+const GAP = 0.02;
+
+function watermark(folha: Folha, { at }: Impressa, situacao: SituacaoImpressa | undefined): void {
+  const lines: (readonly [text: string, size: number])[] = [];
+  if (situacao !== undefined) lines.push([MARCAS[situacao], SITUACAO_PT]);
+  if (at('DPS/infDPS/tpAmb') === '2') {
+    for (const text of MARCA_DA_HOMOLOGACAO) lines.push([text, HOMOLOGACAO_PT]);
+  }
+  const heights = lines.map(([, size]) => points(size * 1.1));
+  const total = heights.reduce((sum, height) => sum + height, 0);
+  let top = -total / 2;
+  for (const [place, [text, size]] of lines.entries()) {
+    const height = heights[place]!;
+    // The middle of the capitals, which are about 0.7 of their size, in the middle of the line.
+    const offset = top + height / 2 + points(size * 0.35);
+    setMark(folha, { fonte: SANS, size }, text, { cor: CINZA_DA_MARCA, degrees: MARCA_DEGREES, offset });
+    top += height;
+  }
+}
+
+const MARCAS: Readonly<Record<SituacaoImpressa, string>> = { cancelada: 'CANCELADA', substituida: 'SUBSTITUÍDA' };
+const MARCA_DA_HOMOLOGACAO = ['AMBIENTE DE', 'HOMOLOGAÇÃO', 'SEM VALOR FISCAL'];
+/** The standard wants at least 50 points. */
+const SITUACAO_PT = 84;
+const HOMOLOGACAO_PT = 54;
+const MARCA_DEGREES = 50;
+
+const HEADER = { ...BODY, y: 0.3, h: 1.16 } as const;
+const LOGO = { x: 0.49, y: 0.44, w: 4, h: 0.85 } as const;
+const TITLE_FRAME = { x: 5.41, y: 0.3, w: 10.19, h: 1.16 } as const;
+const RIGHT_COLUMN = { x: 15.62, w: 5.09 } as const;
+
+function header(folha: Folha, nota: Impressa): void {
+  const { at } = nota;
+  shade(folha, HEADER, CINZA);
+  logo(folha);
+  const isHomologacao = at('DPS/infDPS/tpAmb') === '2';
+  const lines: (readonly [text: string, cor?: Cor])[] = [['DANFSe v2.0'], ['Documento Auxiliar da NFS-e']];
+  if (isHomologacao) lines.push(['NFS-e SEM VALIDADE JURÍDICA', VERMELHO]);
+  const pitch = points(10.2);
+  const first = TITLE_FRAME.y + (TITLE_FRAME.h - pitch * lines.length) / 2 + points(8);
+  for (const [place, [text, cor]] of lines.entries()) {
+    const x = TITLE_FRAME.x + (TITLE_FRAME.w - measure(DOCUMENTO, text)) / 2;
+    setText(folha, DOCUMENTO, x, first + place * pitch, text, 1, cor);
+  }
+  // A code of item 99 names no municipality's service.
+  if (!at('DPS/infDPS/serv/cServ/cTribNac')?.startsWith('99')) {
+    const text = `Município: ${at('xLocEmi') ?? VAZIO} / ${at('emit/enderNac/UF') ?? VAZIO}`;
+    const { lines: wrapped, stretch } = wrapInto(MUNICIPIO, text, 2, RIGHT_COLUMN.w);
+    for (const [place, line] of wrapped.entries()) {
+      setText(folha, MUNICIPIO, RIGHT_COLUMN.x + PADDING, 0.3 + points(8 + 9.1 * place), line, stretch);
+    }
+  }
+  const environment = [
+    [0.97, `Ambiente Gerador: ${opcao(nota, 'ambGer', 'ambGer') ?? VAZIO}`],
+    [1.22, `Tipo de Ambiente: ${opcao(nota, 'tpAmb', 'DPS/infDPS/tpAmb') ?? VAZIO}`],
+  ] as const;
+  for (const [y, text] of environment) {
+    setLine(folha, MIUDO, RIGHT_COLUMN.x + PADDING, y + points(5.6), text, RIGHT_COLUMN.w - 2 * PADDING);
+  }
+}
+
+/** In the place of the official mark, which is an image of its owner and does not come with this project: its name in letters. */
+function logo(folha: Folha): void {
+  setText(folha, { fonte: NEGRITO, size: 20 }, LOGO.x, LOGO.y + points(16.5), 'NFS-e');
+  const x = LOGO.x + 2.3;
+  setText(folha, ROTULO, x, LOGO.y + points(8.2), 'Nota Fiscal de');
+  setText(folha, ROTULO, x, LOGO.y + points(15.6), 'Serviço eletrônica');
+}
+
+const QR: Area = { x: 17.48, y: 1.67, w: 1.52, h: 1.52 };
+/** Modules of nothing around it, which a reader needs to find it. */
+const QUIET_MODULES = 4;
+const QR_TEXT = {
+  x: 15.8,
+  y: 3.36,
+  w: 4.72,
+  text: 'A autenticidade desta NFS-e pode ser verificada pela leitura deste código QR ou pela consulta da chave de acesso no portal nacional da NFS-e',
+} as const;
+
+function qrCode(folha: Folha, { chave }: Impressa): void {
+  const rows = qrModules(consultaPublica(chave));
+  const module = QR.w / rows.length;
+  const quiet = QUIET_MODULES * module;
+  fill(folha, [{ x: QR.x - quiet, y: QR.y - quiet, w: QR.w + 2 * quiet, h: QR.h + 2 * quiet }], BRANCO);
+  const runs: Area[] = [];
+  for (const [place, row] of rows.entries()) {
+    for (let from = row.indexOf(true); from >= 0; ) {
+      const end = row.indexOf(false, from);
+      const until = end < 0 ? row.length : end;
+      runs.push({ x: QR.x + from * module, y: QR.y + place * module, w: (until - from) * module, h: module });
+      from = end < 0 ? -1 : row.indexOf(true, end);
+    }
+  }
+  fill(folha, runs, '0 0 0');
+  const { lines, stretch } = wrapInto(MIUDO, QR_TEXT.text, 3, QR_TEXT.w);
+  for (const [place, line] of lines.entries()) {
+    const x = QR_TEXT.x + (QR_TEXT.w - measure(MIUDO, line) * stretch) / 2;
+    setText(folha, MIUDO, x, QR_TEXT.y + points(5.6 + 6.75 * place), line, stretch);
+  }
+}
+
+/** The lines of a text that must not be more than so many, and how narrow their letters are for it. */
+function wrapInto(letra: Letra, text: string, linesMax: number, w: number) {
+  for (let stretch = 1; ; stretch -= 0.02) {
+    const lines = wrap(letra, text, (w - 2 * PADDING) / stretch);
+    if (lines.length <= linesMax || stretch <= MIN_STRETCH) return { lines: lines.slice(0, linesMax), stretch };
+  }
+}
+
+/** A block where it stands on a page whose description of the service has one line. */
+type Disposto = {
+  readonly bloco: Bloco;
+  readonly y: number;
+  /** The line in place of the block. */
+  readonly instead: string | undefined;
+  /** Its fields, each with how far it moved from where the table has it. */
+  readonly campos: readonly (readonly [campo: Campo, moved: number])[];
+};
+
+/** Blocks and rows that the note does without leave their room to what follows. `moved`: how far the last one ends from its place. */
+function arrange(nota: Impressa): { readonly blocos: readonly Disposto[]; readonly moved: number } {
+  const blocos: Disposto[] = [];
+  let moved = 0;
+  for (const bloco of BLOCOS) {
+    const y = bloco.y + moved;
+    const instead = bloco.instead?.(nota);
+    const campos: [Campo, number][] = [];
+    if (instead !== undefined) moved += SUPPRESSED_HEIGHT + GAP - (bloco.end - bloco.y);
+    else {
+      const rows = [...Map.groupBy(bloco.campos, (campo) => campo.y)];
+      for (const [place, [top, row]] of rows.entries()) {
+        if (bloco.leftOut?.[top]?.(nota, row)) moved -= (rows[place + 1]?.[0] ?? bloco.end) - top;
+        else for (const campo of row) campos.push([campo, moved]);
+      }
+    }
+    blocos.push({ bloco, y, instead, campos });
+  }
+  return { blocos, moved };
+}
+
+/** `added`: what the description of the service has pushed everything down so far. Answers the same, after this block. */
+function setBloco(
+  folha: Folha,
+  nota: Impressa,
+  { bloco, y, instead, campos }: Disposto,
+  added: number,
+  textos: Textos,
+) {
+  dividingLine(folha, y + added);
+  if (instead !== undefined) {
+    const line = { ...BODY, y: y + added, h: SUPPRESSED_HEIGHT };
+    shade(folha, line, CINZA);
+    setLine(folha, TITULO, line.x + PADDING, line.y + SOLE_DROP, instead, line.w - 2 * PADDING);
+    return added;
+  }
+  const { titulo, capitals } = bloco;
+  const [first] = bloco.campos;
+  if (titulo !== undefined) setTitulo(folha, titulo, { x: BODY.x, y: y + added, w: TITLE_WIDTH, h: first!.h });
+  let all = added;
+  for (const [campo, moved] of campos) {
+    if (campo.elastic) all += setDescricao(folha, campo, moved + all, textos);
+    else setCampo(folha, nota, campo, moved + all, capitals === true);
+  }
+  return all;
+}
+
+const TITLE_WIDTH = 5.09;
+
+function setTitulo(folha: Folha, titulo: string, area: Area): void {
+  shade(folha, area, CINZA);
+  const middle = area.y + area.h / 2 + points(2.5);
+  setLine(folha, TITULO, area.x + PADDING, middle, titulo, area.w - 2 * PADDING);
+}
+
+function setCampo(folha: Folha, nota: Impressa, campo: Campo, moved: number, capitals: boolean): void {
+  const { label, x, w, h } = campo;
+  const y = campo.y + moved;
+  const width = w - 2 * PADDING;
+  if (campo.shaded) shade(folha, { x, y, w, h }, CINZA);
+  const content = shorten(campo.of(nota) ?? VAZIO, campo.max);
+  if (label === '') {
+    setLine(folha, CONTEUDO, x + PADDING, y + h - CONTENT_RISE, content, width);
+    return;
+  }
+  const [letra, drop] = capitals ? ([ROTULO_MAIOR, CAPITALS_DROP] as const) : ([ROTULO, LABEL_DROP] as const);
+  setLine(folha, letra, x + PADDING, y + drop, label, width);
+  setLine(folha, CONTEUDO, x + PADDING, y + h - CONTENT_RISE, content, width);
+}
+
+/** Answers how much more than its one line the text took. */
+function setDescricao(
+  folha: Folha,
+  { label, x, y, w, h }: Campo,
+  moved: number,
+  { descricao, stretch }: Textos,
+): number {
+  setLine(folha, ROTULO, x + PADDING, y + moved + LABEL_DROP, label, w - 2 * PADDING);
+  setLines(folha, descricao, y + moved + h - CONTENT_RISE, stretch);
+  return (descricao.length - 1) * LEADING;
+}
+
+function setInformacoes(folha: Folha, moved: number, { complementares, stretch }: Textos): void {
+  const { titulo, y, content } = INFORMACOES;
+  dividingLine(folha, y + moved);
+  setTitulo(folha, titulo, { ...BODY, y: y + moved, h: content - y - GAP });
+  setLines(folha, complementares, content + moved + SOLE_DROP, stretch);
+}
+
+function setLines(folha: Folha, lines: readonly string[], first: number, stretch: number): void {
+  for (const [place, line] of lines.entries()) {
+    if (line !== '') setText(folha, CONTEUDO, BODY.x + PADDING, first + place * LEADING, line, stretch);
+  }
+}
+
+function setCanhoto(folha: Folha, nota: Impressa): void {
+  const { y, h, campos } = CANHOTO;
+  dividingLine(folha, y);
+  for (const campo of campos) {
+    const { x, w } = campo;
+    frame(folha, { x, y, w, h }, LINE_PT);
+    setLine(folha, ROTULO, x + PADDING, y + LABEL_DROP, campo.label, w - 2 * PADDING);
+    const content = campo.of(nota);
+    if (content === undefined) continue;
+    setLine(folha, CONTEUDO, x + PADDING, y + h - CONTENT_RISE, shorten(content, campo.max), w - 2 * PADDING);
+  }
+}
+
+function dividingLine(folha: Folha, y: number): void {
+  rule(folha, PAGE_MARGIN, y - GAP / 2, PAGE_WIDTH - 2 * PAGE_MARGIN, LINE_PT);
+}
+
+/** The two long texts in lines, and whether there is room for the stub below them. */
+type Textos = {
+  readonly descricao: readonly string[];
+  readonly complementares: readonly string[];
+  readonly stretch: number;
+  readonly hasCanhoto: boolean;
+};
+
+/** Line breaks of the sender, joined where the page has no room for them. */
+const JOINED_BREAK = ' ';
+const STRETCH_STEP = 0.05;
+
+/**
+ * Sets the two long texts so that both fit: first as they are, then without the stub, then in narrower letters, then with the
+ * line breaks of the sender joined. Only a page of the widest letters still needs a cut, and that is of the complementary
+ * information, never of what it always ends with.
+ */
+function fitTexts(nota: Impressa, moved: number): Textos {
+  const field = DESCRICAO;
+  const description = shorten(field.of(nota) ?? VAZIO, field.max);
+  const more = shorten(informacoes(nota), INFORMACOES.max);
+  const free = (hasCanhoto: boolean): number => {
+    const bottom = hasCanhoto ? CANHOTO.y - GAP : PAGE_HEIGHT - PAGE_MARGIN - points(BORDER_PT);
+    const top = INFORMACOES.content + moved + SOLE_DROP;
+    // The first line of the description has its place in the table, and the last one below keeps clear of what follows.
+    return Math.floor((bottom - top - points(2)) / LEADING) + 2;
+  };
+  const totals = totaisAproximados(nota);
+  const set = (stretch: number, joined: boolean): Pick<Textos, 'descricao' | 'complementares' | 'stretch'> => {
+    const width = (BODY.w - 2 * PADDING) / stretch;
+    const lined = (text: string): readonly string[] =>
+      wrap(CONTEUDO, joined ? text.replace(/\s*\n\s*/g, JOINED_BREAK) : text, width);
+    const complementares = [...(more === '' ? [] : lined(more)), ...lined(totals)];
+    return { descricao: lined(description), complementares, stretch };
+  };
+  const fits = ({ descricao, complementares }: ReturnType<typeof set>, hasCanhoto: boolean): boolean =>
+    descricao.length + complementares.length <= free(hasCanhoto);
+  const natural = set(1, false);
+  for (const hasCanhoto of [true, false]) if (fits(natural, hasCanhoto)) return { ...natural, hasCanhoto };
+  for (const joined of [false, true]) {
+    for (let stretch = 1; stretch >= MIN_STRETCH; stretch -= STRETCH_STEP) {
+      const narrow = set(stretch, joined);
+      if (fits(narrow, false)) return { ...narrow, hasCanhoto: false };
+    }
+  }
+  const last = set(MIN_STRETCH, true);
+  const room = Math.max(0, free(false) - last.descricao.length - 1);
+  const kept = last.complementares.slice(0, -1).slice(0, room);
+  const end = kept.pop();
+  const cut = end === undefined ? [] : [`${end.slice(0, -3)}...`];
+  return { ...last, complementares: [...kept, ...cut, totals], hasCanhoto: false };
+}
+
+const DESCRICAO = BLOCOS.flatMap(({ campos }) => campos).find(({ elastic }) => elastic)!;
