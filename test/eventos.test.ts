@@ -1003,6 +1003,28 @@ describe('States and transitions', () => {
     assert.deepEqual([status_evento, reprocessamentos_count], ['erro_reprocessamento', 0]);
   });
 
+  for (const [why, transmission] of [
+    ['out of reach', { adn: { ...localAdn(), pauseMs: () => SECOND_MS }, signer: undefined }],
+    ['not configured', { problem: 'o município não tem endereço do ADN' }],
+  ] as const) {
+    test(`event | pendente | while the ADN is ${why} | waits for its note if that is a draft, is not sent and costs no retry otherwise (D-52)`, async () => {
+      const whole = await authorised();
+      const draft = await issue();
+      for (const nota of [whole, draft]) await registered(nota, CANCELAMENTO);
+      await bancada({ ...world, transmission: async () => transmission }).eventos();
+      assert.equal(await statusOf(whole), 'pendente');
+      const { status_evento, aguardando_desde, acao_sugerida } = await evento(draft, 'cancelamento');
+      assert.deepEqual([status_evento, acao_sugerida], ['aguardando_autorizacao_nota', 'aguardar']);
+      assert.equal(Date.parse(aguardando_desde), clock.now);
+      await work.notas();
+      await work.eventos();
+      for (const nota of [whole, draft]) {
+        const event = await evento(nota, 'cancelamento');
+        assert.deepEqual([event.status_evento, event.reprocessamentos_count], ['processado', 0]);
+      }
+    });
+  }
+
   test('event | of a note that the ADN refuses | dispensado (D-51)', async () => {
     const nota = await issue({}, plays('adn:rejeita=E1234'));
     await registered(nota, CANCELAMENTO);

@@ -690,6 +690,20 @@ describe('a claim', () => {
     assert.deepEqual(codes(again.eventos), [`${CANCELAMENTO}/1`, `${CONFIRMACAO}/1`, `${REJEICAO}/1`]);
   });
 
+  test('that may not announce moves only what waits for its note, however much else is due before it', async () => {
+    const { store, alfa } = await oneProcess();
+    const whole = await authorised(store, alfa);
+    for (const _ of upTo(5)) await registered(store, alfa, novo(whole));
+    const draft = await issued(store, alfa);
+    for (const _ of upTo(2)) await registered(store, alfa, novo(draft));
+    const { eventos, moved } = await store.claimEventos(alfa, NOW, LEASE, POLL, 3, false);
+    assert.deepEqual([eventos, moved], [[], 2]);
+    const estados = async (nota: string) => (await store.eventosOf(alfa, nota)).map(({ estado }) => estado);
+    assert.deepEqual(await estados(draft), ['aguardando_autorizacao_nota', 'aguardando_autorizacao_nota']);
+    assert.deepEqual(new Set(await estados(whole)), new Set(['pendente']));
+    assert.equal((await store.claimEventos(alfa, NOW, LEASE, POLL, 10)).eventos.length, 5);
+  });
+
   test('is not kept from other notes by the many events of one that cannot go', async () => {
     const { store, alfa } = await oneProcess();
     const [nota, other] = [await issued(store, alfa), await issued(store, alfa)];

@@ -12,7 +12,7 @@ import { type ErrosAdn, sanitized } from '../fiscal/erros-adn.ts';
 import { type EventoMove, type EventoTrigger, eventoMove, falhaAfter, standsOnNota } from '../fiscal/evento.ts';
 import { eventoId, signedPartOfEvento, withEventoSignature } from '../fiscal/layout/evento.ts';
 import { tipoByCodigo } from '../fiscal/tipos-evento.ts';
-import type { ClaimedEvento, EventoOnNota, EventoSettlement } from '../store/eventos.ts';
+import type { ClaimedEvento, EventoClaim, EventoOnNota, EventoSettlement } from '../store/eventos.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { Recebida } from '../store/recepcoes.ts';
 import { backoff, type Delivered, LEASE_MS, MISCONFIGURED_PAUSE_MS, recovered, type Signed } from './deliver.ts';
@@ -32,15 +32,18 @@ export async function deliverEventos(world: World, municipio: Municipio): Promis
   const transmission = await world.transmission(municipio);
   if ('problem' in transmission) {
     world.log.error({ tenant, problem: transmission.problem }, 'os eventos não podem ser transmitidos e esperam');
+    await claimed(world, tenant, BATCH_MAX, false);
     return { ...NOTHING, pauseMs: MISCONFIGURED_PAUSE_MS };
   }
   const { adn, signer } = transmission;
-  // While the environment is unreachable nothing is announced, sent or counted (D-52).
-  const pauseMs = adn.pauseMs();
-  if (pauseMs > 0) return { ...NOTHING, pauseMs };
-  const now = world.now();
   const max = Math.min(adn.batchMax, BATCH_MAX);
-  const { token, eventos, moved } = await world.store.claimEventos(tenant, now, now + LEASE_MS, now + POLL_MS, max);
+  // While the environment is unreachable nothing is announced, sent or counted (D-52); what waits for its note waits for it.
+  const pauseMs = adn.pauseMs();
+  if (pauseMs > 0) {
+    await claimed(world, tenant, max, false);
+    return { ...NOTHING, pauseMs };
+  }
+  const { token, eventos, moved } = await claimed(world, tenant, max, true);
   if (eventos.length === 0) return { delivered: 0, isFull: moved === max, pauseMs: 0 };
 
   const documents = adn.wantsDocuments
@@ -118,6 +121,12 @@ type Gathered = {
   readonly documents: ReadonlyMap<string, Signed>;
   readonly held: Map<string, Recebida>;
 };
+
+/** What is due: announced, if it may be, or waiting for its note. */
+function claimed(world: World, tenant: string, max: number, mayAnnounce: boolean): Promise<EventoClaim> {
+  const now = world.now();
+  return world.store.claimEventos(tenant, now, now + LEASE_MS, now + POLL_MS, max, mayAnnounce);
+}
 
 /** E1805: the environment has an event of that `Id`. Whether it is this one is asked, not assumed. */
 async function askAboutTaken(

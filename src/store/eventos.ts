@@ -227,8 +227,16 @@ export type EventoStore = {
   /**
    * Takes due events and announces the sending, in one commit; what waits for its nota is looked at again at `pollAt`, what
    * has a refused one is waived. An event is left while an earlier one of its nota is under way and not in this claim.
+   * `mayAnnounce` false: only what is not to be sent is moved.
    */
-  claimEventos(tenant: string, now: number, leaseUntil: number, pollAt: number, max: number): Promise<EventoClaim>;
+  claimEventos(
+    tenant: string,
+    now: number,
+    leaseUntil: number,
+    pollAt: number,
+    max: number,
+    mayAnnounce?: boolean,
+  ): Promise<EventoClaim>;
   /** Writes the outcome of the events that still carry the token, and cancels their notas; returns how many did. */
   settleEventos(tenant: string, token: string, now: number, settlements: readonly EventoSettlement[]): Promise<number>;
   /** Undefined: there is no such event. A worker that holds it settles nothing any more. */
@@ -298,7 +306,8 @@ export function eventoStore(pool: Db): EventoStore {
       const { rows } = await pool.query<{ tenant: string }>({ name: 'tenants_eventos', text, values: [new Date(now)] });
       return rows.map(({ tenant }) => tenant);
     },
-    claimEventos: (tenant, now, leaseUntil, pollAt, max) => claim(pool, tenant, now, leaseUntil, pollAt, max),
+    claimEventos: (tenant, now, leaseUntil, pollAt, max, mayAnnounce = true) =>
+      claim(pool, tenant, { now, leaseUntil, pollAt, max, mayAnnounce }),
     settleEventos: (tenant, token, now, settlements) => settle(pool, tenant, token, now, settlements),
     moveEvento: (tenant, id, trigger, now, mensagem) => move(pool, tenant, id, trigger, now, mensagem),
   };
@@ -512,6 +521,7 @@ const CLAIM = `with first as (
     select e.id, e.nota, e.ordem, e.estado as found, e.due_at, n.estado as nota_estado, n.chave_acesso
     from eventos e join notas n on n.tenant = $1 and n.id = e.nota
     where e.tenant = $1 and e.due_at <= $2 and ${isFirst('$1')}
+      and ($7 or (n.estado in ('emitida', 'transmitida', 'recusada') and e.estado in ('pendente', 'aguardando_autorizacao_nota')))
     order by e.due_at limit $6 for update of e skip locked for share of n skip locked
   ), others as (
     select e.id, e.nota, e.ordem, e.estado as found, f.due_at, f.nota_estado, f.chave_acesso
@@ -564,13 +574,17 @@ const CLAIM = `with first as (
 async function claim(
   pool: Db,
   tenant: string,
-  now: number,
-  leaseUntil: number,
-  pollAt: number,
-  max: number,
+  asked: {
+    readonly now: number;
+    readonly leaseUntil: number;
+    readonly pollAt: number;
+    readonly max: number;
+    readonly mayAnnounce: boolean;
+  },
 ): Promise<EventoClaim> {
   const token = randomUUID();
-  const values = [tenant, new Date(now), token, new Date(leaseUntil), new Date(pollAt), max];
+  const { now, leaseUntil, pollAt, max, mayAnnounce } = asked;
+  const values = [tenant, new Date(now), token, new Date(leaseUntil), new Date(pollAt), max, mayAnnounce];
   type Moved = ClaimedEvento & { readonly gatilho: EventoTrigger };
   const { rows } = await pool.query<Moved>({ name: 'claim_eventos', text: CLAIM, values });
   const eventos = rows.flatMap(({ gatilho, ...evento }) => (gatilho === 'anuncio' ? [evento] : []));
@@ -646,7 +660,7 @@ async function settle(
 }
 
 /** A text from outside may hold U+0000, which no column takes. */
-function storable(text: string | undefined): string | null {
+export function storable(text: string | undefined): string | null {
   return text?.replaceAll('\0', '') ?? null;
 }
 
