@@ -75,6 +75,11 @@ describe('the help', () => {
       ['municipio', 'criar SLUG', 'listar', 'mostrar SLUG', 'alterar SLUG', 'excluir SLUG'],
       ['prestador', 'importar ARQUIVO', 'mostrar DOCUMENTO'],
       ['servicos', 'importar ARQUIVO'],
+      [
+        'evento',
+        ...['enviar CHAVE', 'registrar CHAVE', 'listar CHAVE', 'problemas', 'mostrar ID', 'reprocessar ID'],
+        ...['separar ID', 'cancelar ID', 'dispensar ID'],
+      ],
     ] as const) {
       const shown = await help(`${family} --help`);
       assert.equal(await help(`${family} -h`), shown);

@@ -1210,8 +1210,8 @@ describe('the database', () => {
 describe('the plans of the statements', () => {
   const statements: Statements = new Map();
   let recordedTenant = '';
-  /** See the plans of notas; what is due, and what is not at its end, is read in its order. */
-  const WHOLE = /^(municipios|recepcoes_adn|notas_due|eventos_due)/;
+  /** See the plans of notas; what is due, and what came to nothing, is read in its order. */
+  const WHOLE = /^(municipios|recepcoes_adn|notas_due|eventos_due|eventos_com_problema)/;
 
   before(async () => {
     const { a, alfa } = await twoProcesses();
@@ -1236,6 +1236,8 @@ describe('the plans of the statements', () => {
     await store.eventoDocuments(alfa, first.id);
     await store.eventoTrail(alfa, first.id);
     await store.eventoXmlOf(alfa, [first.id]);
+    await store.countEventos(alfa, { pendente: NOW, aguardando: NOW });
+    await store.eventosComProblema(alfa, { pendente: NOW, aguardando: NOW }, 50);
     for (const text of statements.keys()) if (!/evento/.test(text)) statements.delete(text);
   });
 
