@@ -37,6 +37,7 @@ import { readDps, type Words } from './read.ts';
 import type { SimpleType } from './simple-types.ts';
 import { strangeProperty } from './strange-property.ts';
 import type { Elemento } from './tree.ts';
+import { inNamesOfBody } from './words-corpo.ts';
 
 /** What the body need not say, because the address that it was sent to says it. */
 export type CorpoContext = {
@@ -48,6 +49,9 @@ export type CorpoContext = {
 /** Where in the body a fault or a remark stands. */
 type Placed = Partial<JsonPlace> & { readonly campo?: string };
 
+/** What is said of a place. */
+type Told = { readonly xpath: string; readonly mensagem: string; readonly esperado?: string };
+
 export type CorpoReading =
   | {
       /** The DPS as a tree, in the order of the layout: what `readDps` has read. */
@@ -56,8 +60,8 @@ export type CorpoReading =
       /** Identifier of the DPS; of one that leaves its number to us, a stand-in. */
       readonly id: string;
       readonly declarado: Declarado;
-      /** The same faults or remarks, each with its property, line and column. */
-      placed<T extends { readonly xpath: string }>(found: readonly T[]): readonly (T & Placed)[];
+      /** The same faults or remarks, each with its property, line and column, and told in the names of the body. */
+      placed<T extends Told>(found: readonly T[]): readonly (T & Placed)[];
     }
   | { readonly faults: readonly Fault[] };
 
@@ -83,8 +87,8 @@ export function readCorpo(document: JsonDocument, context: CorpoContext): CorpoR
   const root = body.element('DPS', '', [infDPS], [{ name: 'versao', namespace: '', value: DPS_VERSAO }]);
 
   const read = readDps(root, WORDS);
-  const placed = <T extends { readonly xpath: string }>(found: readonly T[]): readonly (T & Placed)[] =>
-    found.map((one) => ({ ...one, ...placeOf(one.xpath, body, document) }));
+  const placed = <T extends Told>(found: readonly T[]): readonly (T & Placed)[] =>
+    found.map((one) => ({ ...one, ...wordsOf(one), ...placeOf(one.xpath, body, document) }));
   const own = body.faults
     .toSorted((a, b) => a.offset - b.offset)
     .map(({ fault, offset }) => ({
@@ -104,6 +108,13 @@ function cut(faults: readonly Fault[], unlisted: number): readonly Fault[] {
   if (left <= 0) return faults;
   const mensagem = `Há mais ${left} erro(s) de estrutura além dos ${FAULTS_MAX} listados; corrija estes e envie de novo.`;
   return [...faults.slice(0, FAULTS_MAX), { codigo: 'E0010', xpath: BASE, mensagem }];
+}
+
+function wordsOf({ xpath, mensagem, esperado }: Told): Pick<Told, 'mensagem' | 'esperado'> {
+  return {
+    mensagem: inNamesOfBody(mensagem, xpath),
+    ...(esperado === undefined ? {} : { esperado: inNamesOfBody(esperado, xpath) }),
+  };
 }
 
 function placeOf(xpath: string, body: Body, document: JsonDocument): Placed {

@@ -114,7 +114,7 @@ export const IBSCBS: readonly Rule[] = [
         !optante && prest.regTrib.opSimpNac !== '1'
           ? ' O regime é o do cadastro do município na competência, em que o prestador não consta como optante do Simples Nacional; opSimpNac não decide.'
           : '';
-      return `Falta o grupo IBSCBS, obrigatório desde ${brazilianDate(desde)} neste caso: ${motivoDe(serv.cServ.cTribNac, optante)}. Quem decide é a competência, ${brazilianDate(dCompet)}, e não o dia do envio.${regime}${deQuemDeixouOSimples(dps, facts)} Inclua IBSCBS depois de valores, com CST e cClassTrib.`;
+      return `Falta o grupo IBSCBS, obrigatório desde ${brazilianDate(desde)} neste caso: ${motivoDe(serv.cServ.cTribNac, optante)}. Quem decide é a competência, ${brazilianDate(dCompet)}, e não o dia do envio.${regime}${deQuemDeixouOSimples(dps, facts)} Inclua IBSCBS com CST e cClassTrib.`;
     },
     mend: 'Inclua IBSCBS depois de valores, com CST de 3 algarismos e cClassTrib de 6. As alíquotas e os valores são calculados e não se enviam em XML.',
     origin: 'Especificação, IBS/CBS obligation schedule: regras 1 a 3; Errors: E802; decisão D-13',
@@ -368,7 +368,7 @@ export const IBSCBS: readonly Rule[] = [
     when: (dps) => dps.IBSCBS !== undefined && !isOfUnknownCst(declaredIn(dps)!),
     must: (dps) => isUsable(classificacaoOf(declaredIn(dps)!.cClassTrib), dps.dCompet),
     found: (dps) => declaredIn(dps)?.cClassTrib,
-    expected: 'cClassTrib vigente e válida para NFS-e, 6 algarismos',
+    expected: 'classificação tributária vigente e válida para NFS-e, 6 algarismos',
     rejects: [{ [`${TRIB}/cClassTrib`]: '000999' }, { [`${TRIB}/cClassTrib`]: '000002' }, classified('222001')],
     accepts: [classified('200052')],
   },
@@ -450,7 +450,7 @@ export const IBSCBS: readonly Rule[] = [
     when: (dps) => regularIn(dps) !== undefined,
     must: (dps) => isUsable(classificacaoOf(regularIn(dps)!.cClassTribReg), dps.dCompet),
     found: (dps) => regularIn(dps)?.cClassTribReg,
-    expected: 'cClassTrib vigente e válida para NFS-e, 6 algarismos',
+    expected: 'classificação tributária vigente e válida para NFS-e, 6 algarismos',
     rejects: [{ ...SUSPENSO, [`${TRIB}/gTribRegular/cClassTribReg`]: '000999' }],
     accepts: [
       {

@@ -63,7 +63,7 @@ export const INTERM: readonly Rule[] = [
     scope: 'nacional',
     title: 'Intermediário com CNPJ sem endereço no Brasil',
     message:
-      'O intermediário é identificado por CNPJ, e falta o seu endereço no Brasil. Inclua interm/end com endNac (cMun e CEP), logradouro, número e bairro.',
+      'O intermediário é identificado por CNPJ, e falta o seu endereço no Brasil. Inclua interm/end com endNac, logradouro, número e bairro.',
     mend: 'Inclua interm/end com endNac (cMun e CEP), logradouro, número e bairro.',
     origin: 'Anexo I, E1388',
     why: 'Quem tem CNPJ tem endereço no Brasil, e o ambiente nacional o exige na nota.',

@@ -114,7 +114,7 @@ export const TOMA: readonly Rule[] = [
     at: 'toma/end/endNac',
     scope: 'nacional',
     message:
-      'O tomador é identificado por CNPJ, e falta o seu endereço no Brasil. Inclua toma/end com endNac (cMun e CEP), logradouro, número e bairro.',
+      'O tomador é identificado por CNPJ, e falta o seu endereço no Brasil. Inclua toma/end com endNac, logradouro, número e bairro.',
     origin: 'Anexo I, E0235',
     why: 'Quem tem CNPJ tem endereço no Brasil, e o ambiente nacional o exige na nota.',
     // With an address abroad it is the identification that is wrong (E0193).

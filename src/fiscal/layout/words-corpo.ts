@@ -1,0 +1,105 @@
+/**
+ * A message in the names of the JSON body: rules speak of the elements of the DPS, and who sent a body has never seen one.
+ *
+ * Only names are replaced, never what stands between quotation marks, and only those of which it is clear what they are:
+ * a path, a name that no word is spelt like (`cTribNac`), and a few short ones. Where several elements have a name, the one
+ * nearest to the place of the fault is meant; where that does not decide and they are not called alike, the name stays.
+ */
+import { layoutPathOf, NAMES, type Named } from './plan-corpo.ts';
+
+/** Names without a capital inside that are no words of the language either. */
+const SHORT_NAMES: ReadonlySet<string> = new Set(
+  'BM CSTReg IBSCBS dest end fornec imovel interm mdic nro piscofins prest serie subst toma'.split(' '),
+);
+
+/** What a body has instead of elements. */
+const FIELDS: Readonly<Record<string, string>> = { elemento: 'campo', elementos: 'campos' };
+
+/** Between quotation marks; or a name or path that is no piece of something longer, such as an address. */
+const QUOTED_OR_NAME = /"[^"]*"|(?<![\w@./-])[A-Za-z]\w*(?:\/[A-Za-z]\w*)*(?![\w@/]|[.-]\w)/g;
+
+/** The text of a fault or a remark at this place, with the property for each element that it names. */
+export function inNamesOfBody(text: string, xpath: string): string {
+  let around: Around | undefined;
+  return text.replace(QUOTED_OR_NAME, (token) => {
+    if (!isNameOfElement(token)) return FIELDS[token] ?? token;
+    around ??= aroundOf(xpath);
+    return propertyOf(token, around) ?? token;
+  });
+}
+
+/** Whether a word of a message can only be an element, or a path of them. */
+export function isNameOfElement(word: string): boolean {
+  return pathsOf(word).length > 0 && (word.includes('/') || /[a-z][A-Z]/.test(word) || SHORT_NAMES.has(word));
+}
+
+type Around = { readonly steps: readonly string[]; readonly host: string | undefined };
+
+const NOTE_BASE = '/NFSe/infNFSe/';
+
+function aroundOf(xpath: string): Around {
+  if (xpath.startsWith(NOTE_BASE)) return { steps: xpath.slice(NOTE_BASE.length).split('/'), host: undefined };
+  const path = layoutPathOf(xpath);
+  return { steps: path.split('/'), host: NAMES.get(path)?.host };
+}
+
+const paths = new Map<string, readonly string[]>();
+
+/** The paths of the DPS that a name, or the end of a path, may mean. */
+function pathsOf(word: string): readonly string[] {
+  let found = paths.get(word);
+  if (found === undefined) {
+    // Words of a message are few; those of a sender are between quotation marks.
+    found = /^[A-Za-z]/.test(word)
+      ? [...NAMES.keys()].filter((path) => path === word || path.endsWith(`/${word}`))
+      : [];
+    if (paths.size < WORDS_MAX) paths.set(word, found);
+  }
+  return found;
+}
+
+/** Words that are remembered; an e-mail or a name of a sender may stand in a message too. */
+const WORDS_MAX = 2000;
+
+function propertyOf(word: string, { steps, host }: Around): string | undefined {
+  const all = pathsOf(word);
+  const isPath = word.includes('/');
+  const near = isPath && all.includes(word) ? [word] : nearest(all, steps);
+  const called = new Set(near.map((path) => shown(NAMES.get(path)!, path, isPath ? undefined : host)));
+  if (called.size === 1) return [...called][0];
+  const names = new Set(near.map((path) => NAMES.get(path)!.name));
+  return names.size === 1 ? [...names][0] : undefined;
+}
+
+function nearest(candidates: readonly string[], steps: readonly string[]): readonly string[] {
+  const shared = candidates.map((path) => {
+    const parted = path.split('/').findIndex((step, place) => step !== steps[place]);
+    return parted === -1 ? Number.POSITIVE_INFINITY : parted;
+  });
+  const most = Math.max(...shared);
+  return candidates.filter((_path, place) => shared[place] === most);
+}
+
+/**
+ * A property beside the place of the fault by its name, where that is more than one plain word (`numero`, `valor`); any
+ * other with the object that it stands in.
+ */
+function shown({ campo, name, host: own }: Named, path: string, host: string | undefined): string {
+  const party = PARTIES[path];
+  if (party !== undefined) return party;
+  const plain = campo.replaceAll('[]', '');
+  const isProperty = plain === name || plain.endsWith(`.${name}`);
+  if (isProperty) return own === host && /[_A-Z]/.test(name) ? name : plain;
+  const above = own === host || own === '' ? '' : `${own.replaceAll('[]', '')}.`;
+  return name
+    .split('/')
+    .map((one) => above + one)
+    .join(' e ');
+}
+
+/** Groups of the DPS whose fields all stand in the body itself, under one prefix. */
+const PARTIES: Readonly<Record<string, string>> = {
+  prest: 'prestador_*',
+  toma: 'tomador_*',
+  interm: 'intermediario_*',
+};
