@@ -238,6 +238,10 @@ function answerOf(door: Door, visit: Visit, outcome: Outcome, status: number): H
     const { written, keeping } = outcome;
     return unlessHeld(visit.request, written.bytes, written.tag, JSON_TYPE, keeping);
   }
+  if ('served' in outcome) {
+    const { served, type, headers } = outcome;
+    return { status, headers: { ...API_HEADERS, 'Content-Type': type, ...headers }, body: served };
+  }
   const { body, headers } = outcome;
   if (body === undefined) return { status, headers: { ...API_HEADERS, ...headers }, body: '' };
   if (typeof body === 'string') return { status, headers: { ...API_HEADERS, ...TEXT_TYPE, ...headers }, body };

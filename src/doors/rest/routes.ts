@@ -25,6 +25,7 @@ import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/verif
 import type { World } from '../../flows/world.ts';
 import { CATALOGOS, MOTIVOS, PAGINA_PARAMS, PAGINACAO_FIELD } from './catalogos.ts';
 import type { MediaType } from './content.ts';
+import { DANFSE_HEADERS, showDanfse } from './danfse.ts';
 import { avisosOf } from './envelope.ts';
 import { EVENTO_FIELDS, listAll, listOfTipo, postByChave, postByProtocolo, showOne } from './eventos.ts';
 import type { Field, Fields } from './field.ts';
@@ -84,7 +85,14 @@ export type Written = {
   readonly keeping: string;
 };
 
-export type Outcome = Refused | Written | Accepted<object | string | undefined>;
+/** A document that is no JSON. */
+export type Served = {
+  readonly served: Buffer;
+  readonly type: string;
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+export type Outcome = Refused | Written | Served | Accepted<object | string | undefined>;
 
 export type Route = {
   /** Name of the operation, by which programs that are made of the public description call it. */
@@ -105,6 +113,8 @@ export type Route = {
   readonly takesKey?: true;
   /** Of the answer when all is well with the request. */
   readonly status: 200 | 201 | 410;
+  /** Media type of the body of success, where that is no JSON. */
+  readonly gives?: 'application/pdf';
   /** Fields of the body of success, in their order. */
   readonly fields: Fields;
   /** Headers that only this answer has. */
@@ -127,6 +137,7 @@ function row<const Own extends Fields>(
     ) => Promise<
       | Refused
       | Written
+      | Served
       | Accepted<string>
       | Accepted<keyof Own extends never ? undefined : { readonly [Name in keyof Own]: unknown }>
     >;
@@ -344,6 +355,21 @@ export const ROUTES: readonly Route[] = [
     codes: ['E301', 'E601', 'E703'],
     missCost: 1,
     handle: showOne,
+  }),
+  row({
+    id: 'baixarDanfse',
+    method: 'GET',
+    path: '/api/v1/danfse/:chave_acesso',
+    summary:
+      'O DANFSe de uma nota autorizada, em PDF: uma página A4 do leiaute nacional. Numa nota cancelada ou substituída, e na integração, com a marca-d’água que o diz.',
+    deprecated: true,
+    status: 200,
+    gives: 'application/pdf',
+    fields: {},
+    headers: ['Content-Disposition', ...DANFSE_HEADERS, 'Retry-After'],
+    codes: ['E301', 'E703', 'E1831'],
+    missCost: 1,
+    handle: showDanfse,
   }),
   row({
     id: 'consultarNotaPorDps',

@@ -144,11 +144,11 @@ export const EVENTOS: readonly Row[] = aboutTheDocument([
   },
   {
     codigo: 'E1831',
-    mensagem: 'A nota do evento foi recusada pelo ADN',
+    mensagem: 'A nota foi recusada pelo ADN',
     significado:
-      'O ADN recusou a nota, e ela não tem efeito: não há o que cancelar, confirmar nem rejeitar. O protocolo da nota está rejeitado, e o motivo está na mensagem_retorno dele. Uma nota que ainda espera a autorização recebe eventos; eles seguem depois dela.',
+      'O ADN recusou a nota, e ela não tem efeito: não há o que cancelar, confirmar nem rejeitar, nem DANFSe que imprimir. O protocolo da nota está rejeitado, e o motivo está na mensagem_retorno dele. Uma nota que ainda espera a autorização recebe eventos; eles seguem depois dela.',
     comoResolver:
-      'Corrija o que o ADN recusou e emita de novo: a série e o número da DPS recusada estão livres. O evento se registra na nota nova.',
+      'Corrija o que o ADN recusou e emita de novo: a série e o número da DPS recusada estão livres. O evento se registra na nota nova, e dela é o DANFSe.',
     origem: 'Anexo II, E1831; decisões D-20 e D-51',
     nacional:
       'O ADN responde E1831 também enquanto não conhece a nota; o serviço não o repassa como recusa, e o evento fica em aguardando_autorizacao_nota.',

@@ -214,10 +214,10 @@ export const SERVICO: readonly Row[] = [
   {
     codigo: 'E703',
     status: 503,
-    statuses: [503, 429, 409],
+    statuses: [503, 429, 409, 422],
     mensagem: 'O serviço não pode atender agora',
     significado:
-      'A requisição não foi processada por um motivo passageiro: excesso de requisições (429), serviço iniciando, sobrecarregado ou sem banco de dados (503), ou outra operação sobre o mesmo recurso ainda em andamento (409), como o registro de outro evento do mesmo tipo na nota no mesmo instante.',
+      'A requisição não foi processada por um motivo passageiro: excesso de requisições (429), serviço iniciando, sobrecarregado ou sem banco de dados (503), ou outra operação sobre o mesmo recurso ainda em andamento (409), como o registro de outro evento do mesmo tipo na nota no mesmo instante; ou a nota de que se pede o DANFSe ainda não foi autorizada (422).',
     comoResolver:
       'Espere o que diz Retry-After e envie de novo, com intervalos crescentes. Se ficou a dúvida de uma emissão ter sido gravada, reenvie com a mesma série e o mesmo número: se ela existe, a resposta é E0014 com a chave.',
     transitorio: true,
