@@ -732,7 +732,10 @@ describe('the envelope', () => {
     assertEnvelope(answer, 422, answer.body.codigo_erro);
     const { erros } = answer.body;
     assert.equal(erros.length, 3, JSON.stringify(erros));
-    assert.match(answer.body.detalhes, /São 3 erros/);
+    assert.match(
+      answer.body.detalhes,
+      /^São 3 erros; todos estão na lista erros\. Este é o primeiro na ordem do leiaute\.$/,
+    );
     for (const erro of erros) {
       assert.match(erro.xpath, /^\/DPS\/infDPS\//);
       assert.ok(erro.linha > 0 && erro.coluna > 0);

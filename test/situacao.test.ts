@@ -249,6 +249,14 @@ describe('the situation of a provider in the sandbox', () => {
     }
   });
 
+  test('refuses a parameter that it does not have, and names the one that it has', async () => {
+    for (const name of ['dat', 'dia', 'Data']) {
+      const wrong = await request(address, `${situacao('integracao', PRESTADOR)}?${name}=2026-10-01`);
+      assertRefused(wrong, 400, 'E003', /não tem o parâmetro .* O único que ela tem é data, .* AAAA-MM-DD/);
+      assert.deepEqual([wrong.body.campo, wrong.body.erros[0].esperado], [name, 'data']);
+    }
+  });
+
   test('is not for reading out the registry: misses run out, hits do not', async () => {
     const where = await door({});
     const statuses: number[] = [];

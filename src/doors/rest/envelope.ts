@@ -99,7 +99,9 @@ function pageOf(codigo: string, site: string): string {
 /** What stands in `detalhes` when the fault itself has nothing for it: how many there are, where, and where to read. */
 function detailsOf({ faults }: Refusal, site: string): string {
   const [head] = faults;
-  if (faults.length > 1) return `São ${faults.length} erros, todos em erros; este é o primeiro na ordem do leiaute.`;
+  if (faults.length > 1) {
+    return `São ${faults.length} erros; todos estão na lista erros. Este é o primeiro na ordem do leiaute.`;
+  }
   const line = head.linha === undefined ? '' : ` (linha ${head.linha}, coluna ${head.coluna})`;
   const where = head.xpath === '' ? '' : `O erro está em ${head.campo ?? head.xpath}${line}. `;
   return `${where}O que significa e como resolver: ${pageOf(head.codigo, site)}`;

@@ -1,4 +1,5 @@
 /** The situation of a provider as an address: what may be asked, and what is answered. */
+import { type Fault, quoted, type Refusal } from '../../fiscal/fault.ts';
 import { situacaoDoPrestador } from '../../flows/situacao-prestador.ts';
 import type { Call, Field } from './routes.ts';
 
@@ -31,7 +32,18 @@ export const SITUACAO_FIELDS = {
   },
 } as const satisfies Readonly<Record<string, Field>>;
 
+/** A parameter under another name would be passed over, and the answer be about another day than the one meant. */
+function strangeParameter(query: URLSearchParams): Fault | undefined {
+  const strange = [...query.keys()].find((name) => name !== 'data');
+  if (strange === undefined) return undefined;
+  const shown = quoted(strange);
+  const mensagem = `Esta consulta não tem o parâmetro "${shown}". O único que ela tem é data, o dia de que se quer saber, na forma AAAA-MM-DD.`;
+  return { codigo: 'E003', xpath: '', mensagem, encontrado: shown, esperado: 'data' };
+}
+
 export async function querySituacao({ world, municipio, params, query, shown }: Call) {
+  const strange = strangeParameter(query);
+  if (strange !== undefined) return { refusal: { faults: [strange] } satisfies Refusal, campo: strange.encontrado! };
   const asked = { documento: params.documento!, data: query.get('data') ?? undefined, shown: shown() };
   const situacao = await situacaoDoPrestador(world, municipio, asked);
   if (!('faults' in situacao)) return { body: { status: 'OK', ...situacao }, isMiss: !situacao.cadastrado };

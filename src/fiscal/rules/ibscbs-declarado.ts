@@ -205,12 +205,8 @@ function comparison({ campo, code, at, nome, kind, of, isAlso, rejects, accepts 
       distance(declared![campo]!, of(ibscbs)) <= limite || isAlso?.(declared![campo]!, ibscbs) === true,
     found: (_ibscbs, _dps, _facts, { ibscbs: declared }) => formatDecimal(declared![campo]!),
     calculated: (ibscbs) => formatDecimal(of(ibscbs)),
-    details: (ibscbs, { ibscbs: declared }) => ({
-      campo: `ibscbs.${campo}`,
-      declarado: formatDecimal(declared![campo]!),
-      esperado: formatDecimal(of(ibscbs)),
-      tolerancia: formatDecimal(limite),
-    }),
+    details: (ibscbs, { ibscbs: declared }) =>
+      `ibscbs.${campo}: declarado ${formatDecimal(declared![campo]!)}, esperado ${formatDecimal(of(ibscbs))}, tolerância ${formatDecimal(limite)}.`,
     ...(kind === 'valor'
       ? {
           national:

@@ -103,7 +103,7 @@ describe('what a JSON body declares', () => {
         mensagem: undefined,
         encontrado: '9.00',
         esperado: '8.82',
-        detalhes: { campo: 'ibscbs.total_cbs', declarado: '9.00', esperado: '8.82', tolerancia: '0.02' },
+        detalhes: 'ibscbs.total_cbs: declarado 9.00, esperado 8.82, tolerância 0.02.',
       },
     );
     assert.match(fault!.mensagem, /total_cbs declara 9\.00, e o calculado é 8\.82, com tolerância de R\$ 0,02/);

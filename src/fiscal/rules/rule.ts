@@ -121,7 +121,7 @@ export type IbsCbsRule = Head & {
   /** What the official calculation gives, for `esperado`. */
   readonly calculated?: (ibscbs: IbsCbsAmounts) => string | undefined;
   /** Declared and expected value side by side, for `detalhes`. */
-  readonly details?: (ibscbs: IbsCbsAmounts, declarado: Declarado) => Readonly<Record<string, string>> | undefined;
+  readonly details?: (ibscbs: IbsCbsAmounts, declarado: Declarado) => string | undefined;
 };
 
 export type AnyRule = Rule | AmountRule | IbsCbsRule;
