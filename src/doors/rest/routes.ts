@@ -5,7 +5,7 @@
  * Nothing here knows how an answer is written: no header that every answer has, no envelope, no log.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import { chaveDigit, parseChave, parseDpsId } from '../../fiscal/chave.ts';
+import { parseChave, parseDpsId, whyNoChave } from '../../fiscal/chave.ts';
 import { EVENTOS } from '../../fiscal/errors/eventos.ts';
 import type { Refusal } from '../../fiscal/fault.ts';
 import { NOTA_ESTADOS } from '../../fiscal/nota.ts';
@@ -514,17 +514,10 @@ export function notFound(codigo: string, campo: string, mensagem: string): Refus
 
 /** Why a key finds nothing, as far as the key itself tells. */
 export function chaveProblem(chave: string): string {
-  if (chave.length !== 50) {
-    return `A chave de acesso tem 50 posições; a que veio tem ${chave.length}. Confira se foi copiada inteira.`;
-  }
-  if (parseChave(chave) !== undefined) {
-    return 'Não há nota com esta chave de acesso neste município. Confira o município do endereço e o ambiente.';
-  }
-  const first49 = chave.slice(0, 49);
-  if (/^[0-9A-Z]{49}$/.test(first49) && chaveDigit(first49) !== chave[49]) {
-    return 'O dígito verificador da chave de acesso, a última posição, não confere: há posição trocada ou errada na chave.';
-  }
-  return 'O texto enviado não tem a forma de uma chave de acesso: 50 posições, só algarismos (letras maiúsculas, só no CNPJ).';
+  return (
+    whyNoChave(chave) ??
+    'Não há nota com esta chave de acesso neste município. Confira o município do endereço e o ambiente.'
+  );
 }
 
 function dpsNotFound(id: string): Refused {
