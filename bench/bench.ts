@@ -4,6 +4,7 @@
  *
  *   --conexoes N (64; 128 with --assinado)   --segundos N (15)   --prestadores N (50)
  *   --julgar              only what judging one DPS costs, with every rule on
+ *   --catalogos           filtered pages of the catalogs
  *   --assinado            production: signed documents, transmission to the ADN simulator
  *   --assinado --fora N   the same with the ADN away for N seconds in the middle
  */
@@ -12,6 +13,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { startService } from '../scripts/stage.ts';
+import { benchCatalogos } from './catalogos.ts';
 import { floors } from './floor.ts';
 import { judgeFigures } from './judge.ts';
 import type { LoadOrder } from './load.ts';
@@ -27,6 +29,7 @@ const { values } = parseArgs({
     assinado: { type: 'boolean', default: false },
     fora: { type: 'string' },
     julgar: { type: 'boolean', default: false },
+    catalogos: { type: 'boolean', default: false },
   },
 });
 const WARMUP_MS = 4_000;
@@ -42,6 +45,7 @@ await chmod(dataDir, 0o755);
 
 try {
   if (values.julgar) printRows(judgeRows());
+  else if (values.catalogos) await benchCatalogos(dataDir, options);
   else if (values.assinado && values.fora !== undefined) await benchOutage(dataDir, options, Number(values.fora));
   else if (values.assinado) await benchSigned(dataDir, options);
   else await benchSandbox();

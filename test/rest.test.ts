@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { CATALOGOS } from '../src/doors/rest/catalogos.ts';
 import { createRestDoor, type RestDoorOptions } from '../src/doors/rest/door.ts';
 import { countMisses } from '../src/doors/rest/misses.ts';
 import { ROUTES } from '../src/doors/rest/routes.ts';
@@ -281,7 +282,21 @@ describe('the route table', () => {
       assert.deepEqual(Object.keys(answer.body), fields);
       assert.deepEqual([answer.body.status, answer.body.cadastrado], ['OK', true]);
     },
+    ...Object.fromEntries(
+      [...CATALOGOS.map(({ nome }) => nome), 'motivos_evento'].map((nome) => [
+        `GET /api/v1/catalogo/${nome}`,
+        (fields: readonly string[]) => listing(nome, fields),
+      ]),
+    ),
   };
+
+  /** What each lists has its own tests in `catalogos.test.ts`. */
+  async function listing(nome: string, fields: readonly string[]): Promise<void> {
+    const answer = await request(address, `${API}/catalogo/${nome}`);
+    assert.equal(answer.status, 200);
+    assert.deepEqual(Object.keys(answer.body), fields);
+    assert.equal(answer.body.status, 'OK');
+  }
 
   async function byProtocolo(path: string, fields: readonly string[]): Promise<void> {
     const { body } = await issued();

@@ -127,37 +127,34 @@ export const PAGINACAO_FIELD: Field = {
 
 // Pages written once
 
-/** About a hundred pages of the longest items, or fifteen hundred of the shortest. */
-const KEPT_MAX_BYTES = 16 * 1024 * 1024;
+/**
+ * Two generations: what was asked since the younger began is in it, and when it is full the elder, which nobody asked for
+ * meanwhile, is dropped whole. Cheaper than knowing of each page when it was asked for last.
+ */
+let younger = new Map<string, Written>();
+let elder: ReadonlyMap<string, Written> = new Map();
+let youngerBytes = 0;
+/** Of one generation: about a hundred pages of the longest items, or a thousand of the shortest. */
+const GENERATION_MAX_BYTES = 8 * 1024 * 1024;
 /** What a page takes besides its bytes and its question. */
-const ENTRY_BYTES = 256;
-
-/** The least recently asked goes first. */
-const kept = new Map<string, Written>();
-let keptBytes = 0;
+const ENTRY_BYTES = 512;
 
 function remembered(question: string): Written | undefined {
-  const written = kept.get(question);
-  if (written !== undefined) {
-    kept.delete(question);
-    kept.set(question, written);
-  }
-  return written;
+  const young = younger.get(question);
+  if (young !== undefined) return young;
+  const old = elder.get(question);
+  return old && remember(question, old);
 }
 
 function remember(question: string, written: Written): Written {
-  kept.set(question, written);
-  keptBytes += sizeOf(question, written);
-  for (const [oldest, page] of kept) {
-    if (keptBytes <= KEPT_MAX_BYTES) break;
-    kept.delete(oldest);
-    keptBytes -= sizeOf(oldest, page);
+  younger.set(question, written);
+  youngerBytes += written.written.bytes.length + 2 * question.length + ENTRY_BYTES;
+  if (youngerBytes > GENERATION_MAX_BYTES) {
+    elder = younger;
+    younger = new Map();
+    youngerBytes = 0;
   }
   return written;
-}
-
-function sizeOf(question: string, { written }: Written): number {
-  return written.bytes.length + 2 * question.length + ENTRY_BYTES;
 }
 
 function writtenAs(json: string, keeping: string): Written {
