@@ -370,7 +370,7 @@ describe('the municipal list', () => {
     const sandbox = await catalogo('codigos_tributacao_municipal');
     assert.deepEqual(sandbox.body.itens, []);
     assert.deepEqual(sandbox.body.paginacao, { pagina_atual: 1, por_pagina: 25, total: 0, total_paginas: 0 });
-    assert.match(sandbox.body.observacao, /não tem lista própria.*catalogo\/codigos_tributacao_nacional/);
+    assert.match(sandbox.body.observacao, /não tem lista própria.*\/catalogo\/codigos_tributacao_nacional/);
     assert.doesNotMatch(sandbox.body.observacao, /%/);
     const other = await catalogo('codigos_tributacao_municipal', {}, 'sem-lista');
     assert.match(other.body.observacao, /3\.50%/);

@@ -98,4 +98,4 @@ function withoutList({ aliquotaPadrao }: Municipio): string {
   return `Este município não tem lista própria de serviços: atende todos os códigos nacionais, que estão em ${NACIONAL}. Não informe cTribMun na DPS.${rate}`;
 }
 
-const NACIONAL = 'catalogo/codigos_tributacao_nacional';
+const NACIONAL = '/catalogo/codigos_tributacao_nacional';

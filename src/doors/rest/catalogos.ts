@@ -6,7 +6,7 @@
  */
 import { CATALOGOS_NACIONAIS, FILTROS, type NomeDeCatalogo } from '../../fiscal/catalogs/itens.ts';
 import { type Asked, onPage, type Pagina, paginacaoOf } from '../../fiscal/catalogs/search.ts';
-import { type Fault, quoted, refusalOf } from '../../fiscal/fault.ts';
+import { type Fault, quoted } from '../../fiscal/fault.ts';
 import { exemploDe, TIPOS_EVENTO, type TipoEvento } from '../../fiscal/tipos-evento.ts';
 import { FILTROS_MUNICIPAIS, listaMunicipal, type ServicoMunicipalItem } from '../../flows/catalogos.ts';
 import { tipoNamed } from '../../flows/evento-queries.ts';
@@ -216,9 +216,14 @@ function readQuery(query: URLSearchParams, filters: readonly string[]): Question
   const porPagina = numberIn(query.get('per_page'), POR_PAGINA_MAX) ?? POR_PAGINA;
   if (pagina === 'outside') faults.push(outside('page', query, PAGINA_MAX));
   if (porPagina === 'outside') faults.push(outside('per_page', query, POR_PAGINA_MAX));
-  const refusal = refusalOf(faults);
-  if (refusal !== undefined) return { refusal, status: 400 };
+  if (faults.length > 0) return refusedParams(faults);
   return { filtros, pagina: { pagina: pagina as number, porPagina: porPagina as number } };
+}
+
+function refusedParams(faults: readonly Fault[]): Refused {
+  const [first, ...rest] = faults as readonly [Fault, ...Fault[]];
+  const detalhes = `São ${faults.length} parâmetros; todos estão na lista erros.`;
+  return { refusal: { faults: [rest.length === 0 ? first : { ...first, detalhes }, ...rest] }, status: 400 };
 }
 
 function numberIn(text: string | null, max: number): number | 'outside' | undefined {
@@ -271,8 +276,8 @@ async function askMotivos(call: Call): Promise<Refused | Written> {
   const known = remembered(question);
   if (known !== undefined) return known;
   const params = call.query;
-  const refusal = refusalOf(strangeParams(params, Object.keys(MOTIVOS_FILTROS)));
-  if (refusal !== undefined) return { refusal, status: 400 };
+  const faults = strangeParams(params, Object.keys(MOTIVOS_FILTROS));
+  if (faults.length > 0) return refusedParams(faults);
   const name = params.get('tipo_evento')?.trim() ?? '';
   const tipo = name === '' ? undefined : tipoNamed(name);
   if (name !== '' && tipo === undefined) return unknownTipo(name);

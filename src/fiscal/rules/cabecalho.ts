@@ -110,12 +110,12 @@ export const CABECALHO: readonly Rule[] = [
     code: 'E403',
     at: 'cLocEmi',
     message: ({ cLocEmi }) =>
-      `O código IBGE ${cLocEmi}, em cLocEmi, não é de nenhum município. Consulte o catálogo de municípios.`,
+      `O código IBGE ${cLocEmi}, em cLocEmi, não é de nenhum município. Consulte o catálogo em /catalogo/municipios.`,
     origin: 'Especificação, Errors: E403',
     why: 'O município emissor dá os sete primeiros algarismos da chave de acesso.',
     must: ({ cLocEmi }) => municipioOf(cLocEmi) !== undefined,
     found: ({ cLocEmi }) => cLocEmi,
-    expected: 'código IBGE de um município do catálogo',
+    expected: 'código IBGE de um município de /catalogo/municipios',
     // A provider that the sandbox does not know yet is answered E101 before any rule is asked.
     rejects: [],
     accepts: [{ cLocEmi: '2611606' }],

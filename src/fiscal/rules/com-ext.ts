@@ -77,7 +77,7 @@ const ISO_4217: ReadonlyMap<string, string> = new Map([
   ['986', 'BRL'],
 ]);
 
-const CATALOGO = 'Consulte o catálogo moedas.';
+const CATALOGO = 'Consulte o catálogo em /catalogo/moedas.';
 
 export const COM_EXT: readonly Rule[] = [
   {
@@ -165,7 +165,7 @@ export const COM_EXT: readonly Rule[] = [
     when: ({ serv }) => serv.comExt !== undefined,
     must: ({ serv }) => moedaOf(serv.comExt!.tpMoeda) !== undefined,
     found: ({ serv }) => serv.comExt?.tpMoeda,
-    expected: 'código de três algarismos do catálogo moedas',
+    expected: 'código de três algarismos de /catalogo/moedas',
     rejects: [
       { ...TOMADOR_NO_EXTERIOR, 'serv/comExt/tpMoeda': '999' },
       { ...TOMADOR_NO_EXTERIOR, 'serv/comExt/tpMoeda': '986' },

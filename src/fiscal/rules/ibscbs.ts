@@ -292,13 +292,13 @@ export const IBSCBS: readonly Rule[] = [
     code: 'E403',
     at: 'IBSCBS/dest/end/endNac/cMun',
     message: ({ IBSCBS }) =>
-      `O código IBGE ${IBSCBS?.dest?.end?.endNac?.cMun}, no endereço do destinatário, não é de nenhum município. Consulte o catálogo de municípios.`,
+      `O código IBGE ${IBSCBS?.dest?.end?.endNac?.cMun}, no endereço do destinatário, não é de nenhum município. Consulte o catálogo em /catalogo/municipios.`,
     origin: 'Especificação, Errors: E403; Anexo I, E0920',
     why: 'O município do destinatário pode ser o local da operação.',
     when: ({ IBSCBS }) => IBSCBS?.dest?.end?.endNac !== undefined,
     must: ({ IBSCBS }) => municipioOf(IBSCBS!.dest!.end!.endNac!.cMun) !== undefined,
     found: ({ IBSCBS }) => IBSCBS?.dest?.end?.endNac?.cMun,
-    expected: 'código IBGE de um município do catálogo',
+    expected: 'código IBGE de um município de /catalogo/municipios',
     rejects: [{ ...NO_BRASIL, 'IBSCBS/dest/end/endNac/cMun': '3304558' }],
     accepts: [NO_BRASIL],
   },
@@ -309,7 +309,7 @@ export const IBSCBS: readonly Rule[] = [
       const cPais = IBSCBS?.dest?.end?.endExt?.cPais;
       return cPais === 'BR'
         ? 'cPais BR não é exterior: para endereço no Brasil use IBSCBS/dest/end/endNac.'
-        : `cPais ${cPais} não é um código de país ISO 3166-1. Consulte o catálogo de países.`;
+        : `cPais ${cPais} não é um código de país ISO 3166-1. Consulte o catálogo em /catalogo/paises.`;
     },
     origin: 'Especificação, Errors: E0246',
     why: 'O endereço no exterior exige um país que exista e não seja o Brasil.',

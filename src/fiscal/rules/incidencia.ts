@@ -103,7 +103,7 @@ export const INCIDENCIA: readonly Rule[] = [
       municipio_incidencia !== undefined && valores.trib.tribMun.tribISSQN === '1',
     must: (_dps, _facts, { municipio_incidencia }) => municipioOf(municipio_incidencia!) !== undefined,
     found: (_dps, _facts, { municipio_incidencia }) => municipio_incidencia,
-    expected: 'código IBGE de um município do catálogo',
+    expected: 'código IBGE de um município de /catalogo/municipios',
     rejects: [
       { '=municipio_incidencia': '9999999' },
       { '=municipio_incidencia': '9999999', 'serv/cServ/cTribNac': '171001' },

@@ -101,13 +101,13 @@ export const INTERM: readonly Rule[] = [
     code: 'E403',
     at: 'interm/end/endNac/cMun',
     message: ({ interm }) =>
-      `O código IBGE ${interm?.end?.endNac?.cMun}, no endereço do intermediário, não é de nenhum município. Consulte o catálogo de municípios.`,
+      `O código IBGE ${interm?.end?.endNac?.cMun}, no endereço do intermediário, não é de nenhum município. Consulte o catálogo em /catalogo/municipios.`,
     origin: 'Especificação, Errors: E403; Anexo I, E0294',
     why: 'O endereço do intermediário diz a que município ele responde quando retém o imposto.',
     when: ({ interm }) => interm?.end?.endNac !== undefined,
     must: ({ interm }) => municipioOf(interm!.end!.endNac!.cMun) !== undefined,
     found: ({ interm }) => interm?.end?.endNac?.cMun,
-    expected: 'código IBGE de um município do catálogo',
+    expected: 'código IBGE de um município de /catalogo/municipios',
     rejects: [{ ...INTERMEDIARIO, 'interm/end/endNac/cMun': '3550309' }],
     accepts: [{ ...INTERMEDIARIO, 'interm/end/endNac/cMun': '3304557' }],
   },
@@ -135,9 +135,9 @@ export const INTERM: readonly Rule[] = [
       const cPais = interm?.end?.endExt?.cPais;
       return cPais === 'BR'
         ? 'cPais BR, no endereço do intermediário, não é exterior: para endereço no Brasil use interm/end/endNac.'
-        : `cPais ${cPais}, no endereço do intermediário, não é um código de país ISO 3166-1. Consulte o catálogo de países.`;
+        : `cPais ${cPais}, no endereço do intermediário, não é um código de país ISO 3166-1. Consulte o catálogo em /catalogo/paises.`;
     },
-    mend: 'Escolha o código no catálogo paises; para um endereço no Brasil use endNac.',
+    mend: 'Escolha o código em /catalogo/paises; para um endereço no Brasil use endNac.',
     origin: 'Anexo I, E0299',
     why: 'O endereço no exterior exige um país que exista e não seja o Brasil.',
     when: ({ interm }) => interm?.end?.endExt !== undefined,

@@ -111,13 +111,13 @@ export const PREST: readonly Rule[] = [
     code: 'E403',
     at: 'prest/end/endNac/cMun',
     message: ({ prest }) =>
-      `O código IBGE ${prest.end?.endNac?.cMun}, no endereço do prestador, não é de nenhum município. Consulte o catálogo de municípios, ou retire prest/end: a nota leva o endereço do cadastro.`,
+      `O código IBGE ${prest.end?.endNac?.cMun}, no endereço do prestador, não é de nenhum município. Consulte o catálogo em /catalogo/municipios, ou retire prest/end: a nota leva o endereço do cadastro.`,
     origin: 'Especificação, Errors: E403; Anexo I, E0130',
     why: 'Um código que não é de nenhum município não é um endereço, ainda que a nota leve o do cadastro.',
     when: ({ prest }) => prest.end?.endNac !== undefined,
     must: ({ prest }) => municipioOf(prest.end!.endNac!.cMun) !== undefined,
     found: ({ prest }) => prest.end?.endNac?.cMun,
-    expected: 'código IBGE de um município do catálogo',
+    expected: 'código IBGE de um município de /catalogo/municipios',
     rejects: [{ ...ENDERECO, 'prest/end/endNac/cMun': '3550309' }],
     accepts: [ENDERECO],
   },
@@ -145,7 +145,7 @@ export const PREST: readonly Rule[] = [
       const cPais = prest.end?.endExt?.cPais;
       return cPais === 'BR'
         ? 'cPais BR, no endereço do prestador, não é exterior: para endereço no Brasil use prest/end/endNac.'
-        : `cPais ${cPais}, no endereço do prestador, não é um código de país ISO 3166-1. Consulte o catálogo de países.`;
+        : `cPais ${cPais}, no endereço do prestador, não é um código de país ISO 3166-1. Consulte o catálogo em /catalogo/paises.`;
     },
     mend: 'Use endNac para um endereço no Brasil, ou retire prest/end: a nota leva o endereço do cadastro.',
     origin: 'Anexo I, E0146',

@@ -93,7 +93,7 @@ describe('the currency of comExt', () => {
   test('an unknown one is named, and the catalog with it', () => {
     const { fault, mensagem } = onlyFault(inCurrency('999'));
     assert.equal(fault, 'E0002 serv/comExt/tpMoeda');
-    assert.match(mensagem, /999.*USD é 220.*catálogo moedas/);
+    assert.match(mensagem, /999.*USD é 220.*catalogo\/moedas/);
   });
 
   test('a number of ISO 4217 is told with the code that was meant', () => {

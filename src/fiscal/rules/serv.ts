@@ -21,13 +21,13 @@ export const SERV: readonly Rule[] = [
     code: 'E403',
     at: 'serv/locPrest/cLocPrestacao',
     message: ({ serv }) =>
-      `O código IBGE ${serv.locPrest.cLocPrestacao}, no local da prestação, não é de nenhum município. Consulte o catálogo de municípios.`,
+      `O código IBGE ${serv.locPrest.cLocPrestacao}, no local da prestação, não é de nenhum município. Consulte o catálogo em /catalogo/municipios.`,
     origin: 'Especificação, Errors: E403',
     why: 'O local da prestação decide onde o imposto de muitos serviços é devido.',
     when: ({ serv }) => serv.locPrest.cLocPrestacao !== undefined && serv.locPrest.cLocPrestacao !== MARITIME,
     must: ({ serv }) => municipioOf(serv.locPrest.cLocPrestacao!) !== undefined,
     found: ({ serv }) => serv.locPrest.cLocPrestacao,
-    expected: 'código IBGE de um município do catálogo',
+    expected: 'código IBGE de um município de /catalogo/municipios',
     rejects: [{ 'serv/locPrest/cLocPrestacao': '9999999' }],
     accepts: [{ 'serv/locPrest/cLocPrestacao': '3304557' }],
   },
@@ -82,12 +82,12 @@ export const SERV: readonly Rule[] = [
     at: 'serv/locPrest/cPaisPrestacao',
     scope: 'nacional',
     title: 'O país da prestação não existe ou é o Brasil',
-    mend: 'Escolha o código no catálogo paises; para um serviço prestado no Brasil informe o município em cLocPrestacao.',
+    mend: 'Escolha o código em /catalogo/paises; para um serviço prestado no Brasil informe o município em cLocPrestacao.',
     message: ({ serv }) => {
       const { cPaisPrestacao } = serv.locPrest;
       return cPaisPrestacao === 'BR'
         ? 'cPaisPrestacao BR não é exterior: para um serviço prestado no Brasil use serv/locPrest/cLocPrestacao, com o código IBGE do município.'
-        : `cPaisPrestacao ${cPaisPrestacao} não é um código de país ISO 3166-1. Consulte o catálogo de países.`;
+        : `cPaisPrestacao ${cPaisPrestacao} não é um código de país ISO 3166-1. Consulte o catálogo em /catalogo/paises.`;
     },
     origin: 'Anexo I, E0304',
     why: 'O país da prestação só se informa quando o serviço foi prestado fora do Brasil.',
@@ -109,7 +109,7 @@ export const SERV: readonly Rule[] = [
       const { cTribNac } = serv.cServ;
       const servico = servicoOf(cTribNac);
       if (servico === undefined) {
-        return `cTribNac ${cTribNac} não existe na lista nacional de serviços. Consulte o catálogo codigos_tributacao_nacional.`;
+        return `cTribNac ${cTribNac} não existe na lista nacional de serviços. Consulte o catálogo em /catalogo/codigos_tributacao_nacional.`;
       }
       return servico.situacao === 'futuro'
         ? `cTribNac ${cTribNac} ainda não está em vigor na lista nacional de serviços.`
@@ -127,7 +127,7 @@ export const SERV: readonly Rule[] = [
     code: 'E0310',
     at: 'serv/cServ/cTribNac',
     message: ({ serv }) =>
-      `O município não administra o código ${serv.cServ.cTribNac} na competência informada. Confira o código; se é o do serviço, peça ao município que o inclua na sua lista.`,
+      `O município não administra o código ${serv.cServ.cTribNac} na competência informada. Confira o código na lista em /catalogo/codigos_tributacao_municipal; se é o do serviço, peça ao município que o inclua.`,
     origin: 'Especificação, Errors: E0310; decisão D-13',
     why: 'A prefeitura só emite notas dos serviços que administra.',
     when: ({ serv }) => servicoOf(serv.cServ.cTribNac)?.emissivel === true,
@@ -143,7 +143,7 @@ export const SERV: readonly Rule[] = [
     code: 'E402',
     at: 'serv/cServ/cTribMun',
     message: ({ serv }) =>
-      `cTribMun ${serv.cServ.cTribMun} não está na lista de serviços do município na competência informada. Peça a lista ao município, ou retire o elemento, que é opcional: basta o código nacional.`,
+      `cTribMun ${serv.cServ.cTribMun} não está na lista de serviços do município na competência informada. Consulte a lista em /catalogo/codigos_tributacao_municipal, ou retire o elemento, que é opcional: basta o código nacional.`,
     origin: 'Especificação, Errors: E402; decisão D-13',
     why: 'O código municipal, quando vem, escolhe descrição e alíquota na lista do município.',
     when: ({ serv }) => serv.cServ.cTribMun !== undefined,
@@ -192,19 +192,19 @@ export const SERV: readonly Rule[] = [
     code: 'E0316',
     at: 'serv/cServ/cNBS',
     title: 'Código NBS inexistente',
-    mend: 'Escolha no catálogo nbs o código de 9 algarismos do serviço. A NBS é a 2.0, escrita sem pontuação.',
+    mend: 'Escolha em /catalogo/nbs o código de 9 algarismos do serviço. A NBS é a 2.0, escrita sem pontuação.',
     message: ({ serv }) => {
       const { cNBS } = serv.cServ;
       const nbs = nbsOf(cNBS);
       return nbs === undefined
-        ? `cNBS ${cNBS} não existe na NBS 2.0. Consulte o catálogo nbs.`
-        : `cNBS ${cNBS} ${nbs.descricao === undefined ? 'não é um serviço' : `("${nbs.descricao}") não está na lista nacional da NFS-e`}. Consulte o catálogo nbs.`;
+        ? `cNBS ${cNBS} não existe na NBS 2.0. Consulte o catálogo em /catalogo/nbs.`
+        : `cNBS ${cNBS} ${nbs.descricao === undefined ? 'não é um serviço' : `("${nbs.descricao}") não está na lista nacional da NFS-e`}. Consulte o catálogo em /catalogo/nbs.`;
     },
     origin: 'Especificação, Sandbox tenant e serv/cServ/cNBS; Anexo I, E0316',
     why: 'A NBS diz ao IBS e à CBS que serviço é, e só os códigos da lista nacional se emitem. A falta dela responde E002.',
     must: ({ serv }) => nbsOf(serv.cServ.cNBS)?.emissivel === true,
     found: ({ serv }) => serv.cServ.cNBS,
-    expected: 'código NBS de 9 algarismos do catálogo nbs',
+    expected: 'código NBS de 9 algarismos de /catalogo/nbs',
     rejects: [
       { 'serv/cServ/cNBS': '123456789' },
       { 'serv/cServ/cNBS': '999999999' },

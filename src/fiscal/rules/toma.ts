@@ -145,13 +145,13 @@ export const TOMA: readonly Rule[] = [
     code: 'E403',
     at: 'toma/end/endNac/cMun',
     message: ({ toma }) =>
-      `O código IBGE ${toma?.end?.endNac?.cMun}, no endereço do tomador, não é de nenhum município. Consulte o catálogo de municípios.`,
+      `O código IBGE ${toma?.end?.endNac?.cMun}, no endereço do tomador, não é de nenhum município. Consulte o catálogo em /catalogo/municipios.`,
     origin: 'Especificação, Errors: E403',
     why: 'O município do tomador pode ser o da incidência do imposto.',
     when: ({ toma }) => toma?.end?.endNac !== undefined,
     must: ({ toma }) => municipioOf(toma!.end!.endNac!.cMun) !== undefined,
     found: ({ toma }) => toma?.end?.endNac?.cMun,
-    expected: 'código IBGE de um município do catálogo',
+    expected: 'código IBGE de um município de /catalogo/municipios',
     rejects: [{ 'toma/end/endNac/cMun': '3550309' }],
     accepts: [{ 'toma/end/endNac/cMun': '3304557' }],
   },
@@ -174,7 +174,7 @@ export const TOMA: readonly Rule[] = [
       const cPais = toma?.end?.endExt?.cPais;
       return cPais === 'BR'
         ? 'cPais BR não é exterior: para endereço no Brasil use toma/end/endNac.'
-        : `cPais ${cPais} não é um código de país ISO 3166-1. Consulte o catálogo de países.`;
+        : `cPais ${cPais} não é um código de país ISO 3166-1. Consulte o catálogo em /catalogo/paises.`;
     },
     origin: 'Especificação, Errors: E0246; Anexo I, E0246',
     why: 'O endereço no exterior exige um país que exista e não seja o Brasil.',

@@ -294,9 +294,9 @@ export const TRIB_MUN: readonly Rule[] = [
       const { cPaisResult } = valores.trib.tribMun;
       return cPaisResult === 'BR'
         ? 'cPaisResult BR não é exterior: um serviço cujo resultado se verifica no Brasil não é exportação. Informe o país do resultado, ou corrija tribISSQN.'
-        : `cPaisResult ${cPaisResult} não é um código de país ISO 3166-1. Consulte o catálogo de países.`;
+        : `cPaisResult ${cPaisResult} não é um código de país ISO 3166-1. Consulte o catálogo em /catalogo/paises.`;
     },
-    mend: 'Escolha o código no catálogo paises; se o resultado se verifica no Brasil, corrija tribISSQN.',
+    mend: 'Escolha o código em /catalogo/paises; se o resultado se verifica no Brasil, corrija tribISSQN.',
     origin: 'Anexo I, E0246 e E0590, por analogia',
     why: 'Só há exportação quando o resultado do serviço se verifica em outro país (LC 116/2003, art. 2º), e o código tem de dizer qual.',
     // Where no country of the result belongs, that is the mistake (E0591).
