@@ -78,7 +78,7 @@ async function issue(
     novoPrestador: accepted.novoPrestador,
     complete: accepted.complete,
     // Only the identifier of a DPS that brings its number is remarked on, and that one is known.
-    key: turn?.success(told(identifierOf(dps, dps.nDPS ?? ''))),
+    key: turn?.success(dps.nDPS === undefined ? avisos : told(identifierOf(dps, dps.nDPS))),
   });
   if ('error' in stored) throw stored.error;
   if ('isRepeated' in stored) return { before: await turn!.before() };
