@@ -433,6 +433,32 @@ describe('outside a municipality', () => {
     assertEnvelope(await request(address, '/docs/erros/E9999999'), 404, 'E601', 'codigo');
   });
 
+  test('a code in other letters leads to its page, and /docs to the codes', async () => {
+    for (const [from, status, to] of [
+      ['/docs/erros/e0370', 308, '/docs/erros/E0370'],
+      ['/docs', 307, '/docs/erros'],
+    ] as const) {
+      const answer = await fetch(address + from, { redirect: 'manual' });
+      assert.equal(answer.status, status);
+      // As a browser reads it, wherever the service stands.
+      assert.equal(new URL(answer.headers.get('location')!, address + from).href, address + to);
+      assert.equal((await fetch(address + from)).status, 200);
+    }
+  });
+
+  test('a code that does not exist is a page to a person and the envelope to a program', async () => {
+    const page = await fetch(`${address}/docs/erros/E310`, { headers: { Accept: 'text/html,*/*;q=0.8' } });
+    assert.equal(page.status, 404);
+    assert.match(page.headers.get('content-type')!, /^text\/html/);
+    assert.equal(page.headers.get('vary'), 'Accept');
+    assert.match(await page.text(), /href="E0310"/);
+    for (const accept of ['*/*', 'application/json']) {
+      const answer = await fetch(`${address}/docs/erros/E310`, { headers: { Accept: accept } });
+      assert.equal(answer.status, 404);
+      assert.equal(((await answer.json()) as { codigo_erro: string }).codigo_erro, 'E601');
+    }
+  });
+
   test('the index is searched by what the address asks for, however that is written', async () => {
     const shown = async (query: string): Promise<number> =>
       (await request(address, `/docs/erros${query}`)).body.match(
@@ -499,7 +525,7 @@ describe('what is not found', () => {
       assert.equal(answer.headers.get('x-nfse-ambiente'), 'homologacao', path);
     }
     assertEnvelope(await request(address, '/favicon.ico'), 404, 'E601', 'municipio');
-    assertEnvelope(await request(address, '/docs'), 404, 'E601', 'municipio');
+    assertEnvelope(await request(address, '/documentos'), 404, 'E601', 'municipio');
     assertEnvelope(await request(address, `${API}/nada`, { method: 'POST', body: 'x'.repeat(100_000) }), 404, 'E601');
   });
 

@@ -10,6 +10,7 @@ import {
   pageOf,
   type Sample,
 } from './errors/page.ts';
+import type { Pedido } from './errors/row.ts';
 import { type Alcance, ERRORS, type PublicError } from './errors.ts';
 
 export function errosMarkdown(): string {
@@ -62,6 +63,7 @@ function section(error: PublicError): string {
     ...(error.situacao === 'substituido' ? [] : [`**A quem diz respeito.** ${page.reach}`]),
     `**Como resolver.** ${plain(error.comoResolver)}`,
     ...where(page),
+    ...error.pedidos.flatMap(requestText),
     ...page.cases.flatMap((one) => caseText(one, page.cases.length > 1)),
     ...(error.nacional === undefined ? [] : [`**Em outros sistemas.** ${plain(error.nacional)}`]),
     `**Origem.** ${plain(error.origem)}.`,
@@ -70,6 +72,11 @@ function section(error: PublicError): string {
 
 function where({ fields }: ErrorPage): string[] {
   return fields.length === 0 ? [] : [`**Onde.** ${fields.map(place).join(', ')}`];
+}
+
+function requestText({ titulo, recusado, aceito }: Pedido): string[] {
+  const heading = titulo === undefined ? [] : [`${plain(titulo)}.`];
+  return [...heading, 'Recusado:', `\`\`\`text\n${recusado}\n\`\`\``, 'Aceito:', `\`\`\`text\n${aceito}\n\`\`\``];
 }
 
 function caseText(one: Case, isOneOfMany: boolean): string[] {

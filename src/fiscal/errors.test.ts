@@ -303,17 +303,18 @@ describe('docs/erros.md', () => {
   });
 
   test('leaves no tag of a document loose outside its examples', () => {
-    const prose = text.replace(/```(?:xml|json)\n[\s\S]*?```/g, '').replace(/<a id="E\d+"><\/a>|^<!-- Gerado.*$/gm, '');
+    const prose = text.replace(/```(?:xml|json|text)\n[\s\S]*?```/g, '').replace(/<a id="E\d+"><\/a>|^<!-- Gerado.*$/gm, '');
     assert.doesNotMatch(prose, /[<>](?!\s)/);
     assert.doesNotMatch(text, /undefined|\[object|NaN/);
   });
 
   test('quotes an answer with the code under every rejected example', () => {
-    for (const { codigo, regras, exemplos } of ERRORS) {
+    for (const { codigo, regras, exemplos, pedidos } of ERRORS) {
       const section = text.slice(text.indexOf(`## ${codigo}\n`)).split('\n<a id=')[0]!;
       const cases = [...(exemplos === undefined ? [] : [exemplos]), ...regras];
       const rejected = cases.reduce((sum, { rejects }) => sum + Math.min(rejects.length, EXAMPLES_MAX), 0);
-      assert.equal(section.split(/\n(?:Recusado|Aceito, com aviso):\n/).length - 1, rejected, codigo);
+      const shown = rejected + pedidos.length;
+      assert.equal(section.split(/\n(?:Recusado|Aceito, com aviso):\n/).length - 1, shown, codigo);
       assert.equal(section.split(`\n- \`${codigo}\` em `).length - 1 >= rejected, true, codigo);
     }
   });

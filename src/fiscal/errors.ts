@@ -35,6 +35,11 @@ export function errorOf(codigo: string): PublicError | undefined {
   return BY_CODE.get(codigo);
 }
 
+/** Whether the page of a code shows what fails and what passes. */
+export function hasExamples({ exemplos, pedidos, regras }: PublicError): boolean {
+  return exemplos !== undefined || pedidos.length > 0 || regras.length > 0;
+}
+
 /** Status of a refusal whose first fault has this code. A code without one is our own mistake, and throws. */
 export function statusOf(codigo: string): number {
   const status = BY_CODE.get(codigo)?.status;
@@ -57,6 +62,7 @@ function published(row: Row, regras: PublicError['regras']): PublicError {
     alcance: status === 'aviso' ? 'aviso' : row.significado === undefined ? reachOf(regras) : 'geral',
     integracao: row.integracao,
     exemplos: row.exemplos,
+    pedidos: row.pedidos ?? [],
     situacao: row.reservado ? 'reservado' : row.substituidoPor === undefined ? 'enviado' : 'substituido',
     substituidoPor: row.substituidoPor,
     regras,

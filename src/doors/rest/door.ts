@@ -13,7 +13,16 @@ import { type HttpAnswer, type HttpRequest, type HttpRoute, listenHttp, type Tls
 import { isHeld, tagOf } from './kept.ts';
 import { countMisses, type Misses } from './misses.ts';
 import { PAGE_POLICY } from './page-shell.ts';
-import { ERROS_JSON_PATH, errorIndexPage, errorPage, errorsJsonText, homePage } from './pages.ts';
+import {
+  DOCS_PATH,
+  ERROS_JSON_PATH,
+  errorIndexPage,
+  errorPage,
+  errorsJsonText,
+  homePage,
+  respelt,
+  unknownCodePage,
+} from './pages.ts';
 import {
   internal,
   misfitRefused,
@@ -273,16 +282,34 @@ function siteRoutes(door: Door): readonly HttpRoute[] {
     // Kept by who asked for it, for it shows the address by which it was asked for.
     [ERROS_JSON_PATH]: async ({ request }) =>
       kept(request, await errorsJsonText(siteAs(door, request)), JSON_TYPE, OWN_KEPT),
-    [`${ERROS_PATH}/:codigo`]: (visit) => {
-      const html = errorPage(visit.request.params.codigo!);
-      return html === undefined ? refuse(door, visit, unknownCodigo()) : page(visit.request, html, PAGES_KEPT);
-    },
+    // Until there is more than the codes.
+    [DOCS_PATH]: () => redirect(307, ERROS_PATH.slice(1)),
+    [`${ERROS_PATH}/:codigo`]: (visit) => answerCode(door, visit, visit.request.params.codigo!),
   };
   return Object.entries(works).map(([path, work]) => ({
     method: 'GET',
     path,
     handle: (request) => attend(door, request, path, work),
   }));
+}
+
+/** The page of a code, whatever its letters; a person who asks for one that does not exist gets a page, a program the envelope. */
+function answerCode(door: Door, visit: Visit, codigo: string): HttpAnswer {
+  const html = errorPage(codigo);
+  if (html !== undefined) return page(visit.request, html, PAGES_KEPT);
+  const right = respelt(codigo);
+  if (right !== undefined) return redirect(308, right);
+  const refused = refuse(door, visit, unknownCodigo());
+  const vary = { Vary: 'Accept' };
+  if (!/\btext\/html\b/.test(visit.request.headers.accept ?? '')) {
+    return { ...refused, headers: { ...refused.headers, ...vary } };
+  }
+  return { status: refused.status, headers: { ...API_HEADERS, ...PAGE_HEADERS, ...vary }, body: unknownCodePage(codigo) };
+}
+
+/** `to`: relative to the address that was asked for, so that it holds behind any other. */
+function redirect(status: 307 | 308, to: string): HttpAnswer {
+  return { status, headers: { ...API_HEADERS, Location: to }, body: '' };
 }
 
 async function answerReadiness(door: Door, visit: Visit): Promise<HttpAnswer> {

@@ -2,7 +2,7 @@
  * The error envelope (D-03): the first fault is its head, all of them are listed. What a fault says is the fault's own;
  * what a code says (origin, page, examples) is read off the public error table.
  */
-import { errorOf, type PublicError, statusOf } from '../../fiscal/errors.ts';
+import { errorOf, hasExamples, statusOf } from '../../fiscal/errors.ts';
 import type { Aviso, Fault, Refusal } from '../../fiscal/fault.ts';
 
 /** Path of the public error table; the page of a code is its child. */
@@ -75,7 +75,7 @@ function erroOf(fault: Fault, site: string): Erro {
     mensagem,
     origem_moc: row?.origem ?? '',
     doc_url: page,
-    exemplo_ref: hasExamples(row) ? `${page}#exemplos` : undefined,
+    exemplo_ref: row !== undefined && hasExamples(row) ? `${page}#exemplos` : undefined,
     linha: fault.linha,
     coluna: fault.coluna,
     encontrado: fault.encontrado,
@@ -85,11 +85,6 @@ function erroOf(fault: Fault, site: string): Erro {
     numero_protocolo: fault.numero_protocolo,
     mesmo_conteudo: fault.mesmo_conteudo,
   };
-}
-
-/** A code of rules has theirs; a code of structure brings its own. */
-function hasExamples(row: PublicError | undefined): boolean {
-  return row !== undefined && (row.exemplos !== undefined || row.regras.length > 0);
 }
 
 function pageOf(codigo: string, site: string): string {

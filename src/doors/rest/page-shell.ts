@@ -28,9 +28,14 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** A path, or a text with long names in it, that may break on a narrow screen after a slash, a low line or a dot inside of a name. */
+/**
+ * A path, or a text with long names in it, that may break on a narrow screen after a slash, a low line or a dot inside of a
+ * name; never inside of a number (`07.02.02`, `01/10/2026`).
+ */
 export function breakable(text: string): Inserted {
-  return text.split(/(?<=[/_.])(?=\w)/).flatMap((part, place) => (place === 0 ? [part] : [html`<wbr>`, part]));
+  return text
+    .split(/(?<=[/_.])(?<!\d[/.](?=\d))(?=\w)/)
+    .flatMap((part, place) => (place === 0 ? [part] : [html`<wbr>`, part]));
 }
 
 /** `filters`: the page has a list that is filtered while one types. `searching`: it came filtered. */

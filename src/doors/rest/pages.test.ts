@@ -3,10 +3,18 @@ import { createHash } from 'node:crypto';
 import { describe, test } from 'node:test';
 import vm from 'node:vm';
 import type { ErrorJson } from '../../fiscal/errors/json.ts';
-import { ERRORS } from '../../fiscal/errors.ts';
+import { ERRORS, hasExamples } from '../../fiscal/errors.ts';
 import { ERROS_PATH } from './envelope.ts';
-import { PAGE_POLICY } from './page-shell.ts';
-import { ERROS_JSON_PATH, errorIndexPage, errorPage, errorsJsonText, homePage } from './pages.ts';
+import { breakable, html, PAGE_POLICY } from './page-shell.ts';
+import {
+  ERROS_JSON_PATH,
+  errorIndexPage,
+  errorPage,
+  errorsJsonText,
+  homePage,
+  respelt,
+  unknownCodePage,
+} from './pages.ts';
 import { ROUTES } from './routes.ts';
 
 const SITE = 'https://nfse.exemplo.gov.br';
@@ -48,10 +56,42 @@ describe('the page of a code', () => {
   });
 
   test('has the place to which exemplo_ref points, where the code has examples', () => {
-    for (const { codigo, exemplos, regras } of ERRORS) {
-      const has = exemplos !== undefined || regras.length > 0;
-      assert.equal(errorPage(codigo)!.includes('id="exemplos"'), has, codigo);
+    for (const error of ERRORS) {
+      assert.equal(errorPage(error.codigo)!.includes('id="exemplos"'), hasExamples(error), error.codigo);
     }
+  });
+
+  test('shows what fails and what passes where no part of a DPS can: the request, the signature, the registry', () => {
+    for (const codigo of 'E003 E0014 E101 E103 E110 E111 E201 E601 E901 E902 E905 E9002 E9003'.split(' ')) {
+      const [, examples] = errorPage(codigo)!.split('id="exemplos"');
+      assert.match(examples ?? '', /Recusado<[\s\S]*Aceito</, codigo);
+    }
+    assert.match(errorPage('E003')!, /Content-Type: application\/json\n\n&lt;DPS /);
+    assert.match(errorPage('E201')!, /Silva &amp; Filhos[\s\S]*Silva &amp;amp; Filhos/);
+  });
+
+  test('is found in other letters too', () => {
+    assert.deepEqual(['e0310', ' E0310', 'e901'].map(respelt), ['E0310', 'E0310', 'E901']);
+    for (const codigo of ['E0310', 'E0000', 'toString', '']) assert.equal(respelt(codigo), undefined);
+  });
+
+  test('of a code that does not exist has the search, and the codes of its number', () => {
+    for (const asked of ['E310', '310', 'e00310']) {
+      const page = unknownCodePage(asked);
+      assert.ok(linksOf(page, `${ERROS_PATH}/${asked}`).includes(`${SITE}${ERROS_PATH}/E0310`), asked);
+      assertBalanced(page);
+    }
+    const page = unknownCodePage('"><script>alert(1)</script>');
+    assert.ok(!page.includes('<script') && page.includes('<form class="search"'));
+    assert.deepEqual(linksOf(page, `${ERROS_PATH}/x`), [SITE + ERROS_PATH]);
+    assertBalanced(page);
+  });
+
+  test('breaks a long name on a narrow screen, and no number', () => {
+    const shown = (text: string): string => html`${breakable(text)}`.html;
+    assert.equal(shown('toma/end/endExt e codigo_nbs'), 'toma/<wbr>end/<wbr>endExt e codigo_<wbr>nbs');
+    assert.equal(shown('ibscbs.total_cbs'), 'ibscbs.<wbr>total_<wbr>cbs');
+    for (const number of ['07.02.02', '1000.00', '01/10/2026']) assert.equal(shown(number), number);
   });
 
   test('shows a tag of a document as text', () => {

@@ -15,12 +15,16 @@ import {
   pageOf,
   type Sample,
 } from '../../fiscal/errors/page.ts';
+import type { Pedido } from '../../fiscal/errors/row.ts';
 import { found, SEARCH_MAX, type Searchable, searchableOf } from '../../fiscal/errors/search.ts';
 import { ERRORS, errorOf, type PublicError } from '../../fiscal/errors.ts';
 import { ALCANCE_DA_REGRA, WITHOUT_REJECTED } from '../../fiscal/errors-markdown.ts';
 import { ERROS_PATH } from './envelope.ts';
 import { breakable, document, type Html, html, type Inserted } from './page-shell.ts';
 import { ROUTES } from './routes.ts';
+
+/** Where all documentation is below. */
+export const DOCS_PATH = ERROS_PATH.slice(0, ERROS_PATH.lastIndexOf('/'));
 
 /** Last segment of the path of the index, which is where its links begin. */
 const ERROS = ERROS_PATH.slice(ERROS_PATH.lastIndexOf('/') + 1);
@@ -49,6 +53,30 @@ export function errorPage(codigo: string): string | undefined {
     pages.set(codigo, text);
   }
   return text;
+}
+
+/** The code that an address in other letters means (`e0310`); undefined when there is none, or when the letters are right. */
+export function respelt(codigo: string): string | undefined {
+  const right = codigo.trim().toUpperCase();
+  return right !== codigo && errorOf(right) !== undefined ? right : undefined;
+}
+
+/** What a person sees who looks for a code that does not exist: the codes of the same number, and the search. */
+export function unknownCodePage(codigo: string): string {
+  const asked = codigo.slice(0, SEARCH_MAX);
+  const digits = /^E?0*(\d+)$/i.exec(asked)?.[1];
+  const alike = digits === undefined ? [] : ERRORS.filter((error) => String(Number(error.codigo.slice(1))) === digits);
+  return document(
+    'Código não encontrado',
+    html`
+<nav class="top"><a href="../${ERROS}">Todos os códigos</a></nav>
+<h1>Não há o código ${asked}</h1>
+${
+  alike.length === 0
+    ? html`<p>Confira o código na resposta que o trouxe, ou procure por um campo ou por uma palavra da mensagem.</p>\n`
+    : html`<p>Com esse número há:</p>\n<ul class="codes">\n${alike.map(({ codigo: one, mensagem }) => html`<li><a href="${one}"><code>${one}</code> <span>${mensagem}</span></a></li>\n`)}</ul>\n`
+}${searchBox(`../${ERROS}`, asked)}`,
+  );
 }
 
 /** The start page. `site`: the address of the service as the reader knows it, without a slash at its end. */
@@ -172,7 +200,7 @@ ${page.notice === undefined ? undefined : html`<p class="notice">${linked(page.n
 <p>${breakable(error.significado)}</p>
 <h2>Como resolver</h2>
 <p>${breakable(error.comoResolver)}</p>
-${isOld ? undefined : html`<h2>A quem diz respeito</h2>\n<p>${page.reach}</p>\n`}${fields(page)}${examples(page)}${
+${isOld ? undefined : html`<h2>A quem diz respeito</h2>\n<p>${page.reach}</p>\n`}${fields(page)}${examples(page, error.pedidos)}${
   nacional === undefined ? undefined : html`<h2>Em outros sistemas</h2>\n<p>${nacional}</p>\n`
 }
 <p class="origin">Origem: ${error.origem}.</p>
@@ -202,12 +230,22 @@ ${fields.map(
 `;
 }
 
-function examples({ cases }: ErrorPage): Html | undefined {
-  if (cases.length === 0) return undefined;
+function examples({ cases }: ErrorPage, pedidos: readonly Pedido[]): Html | undefined {
+  if (cases.length === 0 && pedidos.length === 0) return undefined;
   return html`<section id="exemplos">
 <h2>Exemplos</h2>
-${cases.map((one) => example(one, cases.length > 1))}</section>
+${pedidos.map(requested)}${cases.map((one) => example(one, cases.length > 1))}</section>
 `;
+}
+
+/** What fails and what passes where no part of a DPS can show it. */
+function requested({ titulo, recusado, aceito }: Pedido): Html {
+  const text = (kind: string, caption: string, shown: string): Html => html`<figure class="${kind}">
+<figcaption>${caption}</figcaption>
+<pre><code>${shown}</code></pre>
+</figure>
+`;
+  return html`${titulo === undefined ? undefined : html`<p><b>${titulo}.</b></p>\n`}${text('rejected', 'Recusado', recusado)}${text('accepted', 'Aceito', aceito)}`;
 }
 
 function example(one: Case, isOneOfMany: boolean): Html {

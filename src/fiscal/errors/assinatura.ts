@@ -16,6 +16,13 @@ export const ASSINATURA: readonly Row[] = [
         'Assine infDPS com o certificado A1 do prestador (C14N exclusiva, RSA-SHA256, SHA-256) e ponha Signature depois de infDPS, dentro de DPS.',
       origem: 'Especificação, Authentication: XML path; decisões D-30 e D-32',
       nacional: 'O padrão nacional responde E0717 à falta de assinatura.',
+      pedidos: [
+        {
+          recusado: '<DPS …>\n  <infDPS Id="DPS3550308…">…</infDPS>\n</DPS>',
+          aceito:
+            '<DPS …>\n  <infDPS Id="DPS3550308…">…</infDPS>\n  <Signature xmlns="http://www.w3.org/2000/09/xmldsig#">…</Signature>\n</DPS>',
+        },
+      ],
     },
     {
       codigo: 'E902',
@@ -26,6 +33,13 @@ export const ASSINATURA: readonly Row[] = [
         'Assine por último e envie os mesmos bytes, sem reindentar nem recodificar. Use uma só Reference, ao Id de infDPS, com enveloped-signature e C14N exclusiva, RSA-SHA256 e SHA-256.',
       origem: 'Especificação, Authentication: XML path; decisão D-33',
       nacional: 'O padrão nacional responde E0714, e E0716 quando o certificado está fora do perfil.',
+      pedidos: [
+        {
+          titulo: 'A referência não é ao Id de infDPS',
+          recusado: '<Reference URI="">…</Reference>',
+          aceito: '<Reference URI="#DPS3550308…">…</Reference>',
+        },
+      ],
     },
     {
       codigo: 'E903',
@@ -51,6 +65,13 @@ export const ASSINATURA: readonly Row[] = [
       significado: 'Signature não traz KeyInfo/X509Data/X509Certificate, e sem ele não se sabe quem assinou.',
       comoResolver: 'Configure a biblioteca de assinatura para incluir o certificado do assinante em KeyInfo.',
       origem: 'Especificação, Authentication: XML path',
+      pedidos: [
+        {
+          recusado: '<Signature …>\n  …\n  <SignatureValue>…</SignatureValue>\n</Signature>',
+          aceito:
+            '<Signature …>\n  …\n  <SignatureValue>…</SignatureValue>\n  <KeyInfo>\n    <X509Data>\n      <X509Certificate>MIIH…</X509Certificate>\n    </X509Data>\n  </KeyInfo>\n</Signature>',
+        },
+      ],
     },
     {
       codigo: 'E906',
@@ -71,6 +92,14 @@ export const ASSINATURA: readonly Row[] = [
       comoResolver:
         'Assine os bytes do corpo em CMS destacado (PKCS#7), com o certificado dentro, e envie em Base64 no cabeçalho.',
       origem: 'Especificação, Authentication: JSON path; decisões D-30 e D-32',
+      pedidos: [
+        {
+          recusado:
+            'POST /cidade/api/v1/nfse/v101\nContent-Type: application/json\n\n{ "data_competencia": "2026-10-05", … }',
+          aceito:
+            'POST /cidade/api/v1/nfse/v101\nContent-Type: application/json\nX-DPS-Assinatura: MIIK…\n\n{ "data_competencia": "2026-10-05", … }',
+        },
+      ],
     },
     {
       codigo: 'E9003',
@@ -80,6 +109,13 @@ export const ASSINATURA: readonly Row[] = [
       comoResolver:
         'Assine os bytes que vão na requisição e não serialize o JSON de novo depois: um espaço ou uma ordem de chaves diferente já invalida a assinatura.',
       origem: 'Especificação, Authentication: JSON path; decisão D-30',
+      pedidos: [
+        {
+          titulo: 'O corpo que se assinou foi {"numero_dps":42,…}',
+          recusado: '{ "numero_dps": 42, … }',
+          aceito: '{"numero_dps":42,…}',
+        },
+      ],
     },
     {
       codigo: 'E9006',
@@ -104,7 +140,7 @@ export const ASSINATURA: readonly Row[] = [
     mensagem: 'Evento de ofício ou de sistema não se registra por este canal',
     significado:
       'O tipo do evento é registrado pelo município ou pelo sistema nacional, e não por uma parte da nota: análise fiscal deferida ou indeferida, confirmação tácita, anulação de rejeição, cancelamento, bloqueio e desbloqueio por ofício.',
-    comoResolver: 'Procure a prefeitura. O catálogo motivos_evento mostra os tipos que este canal recebe.',
+    comoResolver: 'Procure a prefeitura. O catálogo em /catalogo/motivos_evento mostra os tipos que este canal recebe.',
     origem: 'Especificação, Errors: E9016; decisão D-50',
     status: 401,
     transitorio: false,

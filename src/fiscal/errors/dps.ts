@@ -300,5 +300,12 @@ export const DUPLICIDADE: readonly Row[] = aboutTheDocument([
       'Com mesmo_conteudo verdadeiro, a sua nota já existe: consulte-a pela chave. Com falso, emita com outro número.',
     origem: 'Especificação, Errors: E0014; decisões D-19 e D-20',
     nacional: 'No padrão nacional o município emissor também faz parte da chave da repetição.',
+    pedidos: [
+      {
+        titulo: 'A série 1 e o número 42 deste prestador já são de uma nota',
+        recusado: '<serie>1</serie>\n<nDPS>42</nDPS>',
+        aceito: '<serie>1</serie>\n<nDPS>43</nDPS>',
+      },
+    ],
   },
 ]);

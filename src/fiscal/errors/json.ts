@@ -1,6 +1,6 @@
 /** The public table of errors for programs: `GET /docs/erros.json`, what the pages say without their words around it. */
 import { type Case, type Fragment, pageOf, type Sample } from './page.ts';
-import type { PublicError } from './row.ts';
+import type { Pedido, PublicError } from './row.ts';
 
 type SampleJson = { readonly xml?: string; readonly json?: string };
 
@@ -25,6 +25,8 @@ export type ErrorJson = {
   /** Places of the DPS, or of the note, and what stands for each in a JSON body. */
   readonly caminhos: readonly { readonly caminho: string; readonly campo?: string }[];
   readonly doc_url: string;
+  /** Requests, or of a document the lines that matter, as text. */
+  readonly pedidos?: readonly Pedido[];
   readonly exemplos: readonly {
     readonly caminho?: string;
     readonly alcance: PublicError['alcance'];
@@ -53,6 +55,7 @@ export function errorJson(error: PublicError, pages: string): ErrorJson {
     ...(nacional === undefined ? {} : { em_outros_sistemas: nacional }),
     caminhos: fields.map(({ path, campo }) => ({ caminho: path, ...(campo === undefined ? {} : { campo }) })),
     doc_url: `${pages}/${codigo}`,
+    ...(error.pedidos.length === 0 ? {} : { pedidos: error.pedidos }),
     exemplos: cases.map((one) => caseJson(one, alcance)),
   };
 }

@@ -3,6 +3,12 @@ import type { AnyRule, Patch } from '../rules/rule.ts';
 
 export type Examples = { readonly rejects: readonly Patch[]; readonly accepts: readonly Patch[] };
 
+/**
+ * What fails and what passes, as text: a request, or of a document the lines that matter. For a code that no patch on a
+ * DPS can show, because it is about the request, the signature or the registry.
+ */
+export type Pedido = { readonly titulo?: string; readonly recusado: string; readonly aceito: string };
+
 /** A code as its family writes it. What a rule says of itself is not said again: `significado`, `origem`, examples. */
 export type Row = {
   readonly codigo: string;
@@ -22,6 +28,7 @@ export type Row = {
   readonly nacional?: string;
   /** Of structure, which is no rule; the tests run them. */
   readonly exemplos?: Examples;
+  readonly pedidos?: readonly Pedido[];
   /** What becomes of it in the sandbox, where that is not what production does: a remark, or nothing at all. */
   readonly integracao?: 'avisa' | 'nao_verifica';
   /** No line of the service sends it yet: its meaning is fixed, and nobody receives it. */
@@ -49,6 +56,7 @@ export type PublicError = {
   readonly alcance: Alcance;
   readonly integracao: Row['integracao'];
   readonly exemplos: Examples | undefined;
+  readonly pedidos: readonly Pedido[];
   readonly situacao: 'enviado' | 'reservado' | 'substituido';
   readonly substituidoPor: string | undefined;
   /** The rules that answer with it, in the order of the layout; their examples are theirs. */

@@ -29,6 +29,15 @@ export const SERVICO: readonly Row[] = [
       'Use o método e o endereço da documentação, com o Content-Type do que está no corpo, em até 1 MiB. A mensagem diz qual desses pontos falhou. Só o 408 se resolve enviando o mesmo de novo.',
     transitorio: false,
     origem: 'Especificação, Errors: E003; decisões D-02 e D-19',
+    pedidos: [
+      {
+        titulo: 'O Content-Type não é o do corpo',
+        recusado:
+          'POST /integracao/api/v1/nfse/v101\nContent-Type: application/json\n\n<DPS xmlns="http://www.sped.fazenda.gov.br/nfse" versao="1.01">…</DPS>',
+        aceito:
+          'POST /integracao/api/v1/nfse/v101\nContent-Type: application/xml\n\n<DPS xmlns="http://www.sped.fazenda.gov.br/nfse" versao="1.01">…</DPS>',
+      },
+    ],
   },
   {
     codigo: 'E101',
@@ -40,6 +49,18 @@ export const SERVICO: readonly Row[] = [
       'Confira o documento do prestador e o município do endereço de envio. Se ambos estão certos, o cadastro se faz na prefeitura. Na integração, corrija o dígito verificador, preencha prest/xNome ou troque cLocEmi, conforme detalhes.',
     transitorio: false,
     origem: 'Especificação, Errors: E101 e Auto-registration of the provider',
+    pedidos: [
+      {
+        titulo: 'No ambiente de integração, documento_invalido',
+        recusado: '<prest>\n  <CNPJ>11222333000182</CNPJ>\n  <xNome>Empresa Exemplo Ltda</xNome>\n  …\n</prest>',
+        aceito: '<prest>\n  <CNPJ>11222333000181</CNPJ>\n  <xNome>Empresa Exemplo Ltda</xNome>\n  …\n</prest>',
+      },
+      {
+        titulo: 'No ambiente de integração, razao_social_obrigatoria',
+        recusado: '<prest>\n  <CNPJ>11222333000181</CNPJ>\n  <xNome></xNome>\n  …\n</prest>',
+        aceito: '<prest>\n  <CNPJ>11222333000181</CNPJ>\n  <xNome>Empresa Exemplo Ltda</xNome>\n  …\n</prest>',
+      },
+    ],
   },
   {
     codigo: 'E102',
@@ -61,6 +82,13 @@ export const SERVICO: readonly Row[] = [
     transitorio: false,
     integracao: 'nao_verifica',
     origem: 'Especificação, Errors: E103',
+    pedidos: [
+      {
+        titulo: 'No cadastro do município a inscrição do prestador é 123456',
+        recusado: '<prest>\n  <CNPJ>11222333000181</CNPJ>\n  <IM>654321</IM>\n  …\n</prest>',
+        aceito: '<prest>\n  <CNPJ>11222333000181</CNPJ>\n  <IM>123456</IM>\n  …\n</prest>',
+      },
+    ],
   },
   {
     codigo: 'E110',
@@ -72,6 +100,14 @@ export const SERVICO: readonly Row[] = [
       'Envie a DPS completa do leiaute 1.01, com versao="1.01" no elemento DPS, para /api/v1/nfse/v101. Mudar só o atributo não basta: o 1.01 exige cNBS.',
     transitorio: false,
     origem: 'Especificação, Errors: E110; decisão D-14',
+    pedidos: [
+      {
+        recusado:
+          'POST /integracao/api/v1/nfse/v101\nContent-Type: application/xml\n\n<DPS xmlns="http://www.sped.fazenda.gov.br/nfse" versao="1.00">…</DPS>',
+        aceito:
+          'POST /integracao/api/v1/nfse/v101\nContent-Type: application/xml\n\n<DPS xmlns="http://www.sped.fazenda.gov.br/nfse" versao="1.01">…</DPS>',
+      },
+    ],
   },
   {
     codigo: 'E111',
@@ -82,6 +118,12 @@ export const SERVICO: readonly Row[] = [
     comoResolver: 'Emita por POST /api/v1/nfse/v101, com a DPS do leiaute 1.01.',
     transitorio: false,
     origem: 'Especificação, Errors: E111; decisão D-14',
+    pedidos: [
+      {
+        recusado: 'POST /integracao/api/v1/nfse\nContent-Type: application/xml',
+        aceito: 'POST /integracao/api/v1/nfse/v101\nContent-Type: application/xml',
+      },
+    ],
   },
   {
     codigo: 'E201',
@@ -93,6 +135,13 @@ export const SERVICO: readonly Row[] = [
       'Corrija o ponto que linha e coluna indicam. As causas mais comuns são um & solto, que se escreve &amp;, uma tag que não fecha e um arquivo gravado em codificação diferente da declarada.',
     transitorio: false,
     origem: 'Especificação, Errors: E201',
+    pedidos: [
+      {
+        titulo: 'Um & solto',
+        recusado: '<xNome>Silva & Filhos Ltda</xNome>',
+        aceito: '<xNome>Silva &amp; Filhos Ltda</xNome>',
+      },
+    ],
   },
   {
     codigo: 'E202',
@@ -210,6 +259,13 @@ export const SERVICO: readonly Row[] = [
       'Confira o endereço desde o começo: município, caminho e identificador. O ambiente de integração responde em /integracao.',
     transitorio: false,
     origem: 'Especificação, Errors: E601; decisões D-01 e D-42',
+    pedidos: [
+      {
+        titulo: 'O endereço não começa por um município atendido',
+        recusado: 'POST /api/v1/nfse/v101',
+        aceito: 'POST /integracao/api/v1/nfse/v101',
+      },
+    ],
   },
   {
     codigo: 'E703',
