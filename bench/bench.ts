@@ -5,6 +5,7 @@
  *   --conexoes N (64; 128 with --assinado)   --segundos N (15)   --prestadores N (50)
  *   --julgar              only what judging one DPS costs, with every rule on
  *   --catalogos           filtered pages of the catalogs
+ *   --danfse              only the printed form: pages a second, one core
  *   --assinado            production: signed documents, transmission to the ADN simulator
  *   --assinado --fora N   the same with the ADN away for N seconds in the middle
  */
@@ -14,6 +15,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { startService } from '../scripts/stage.ts';
 import { benchCatalogos } from './catalogos.ts';
+import { danfseFigures } from './danfse.ts';
 import { floors } from './floor.ts';
 import { judgeFigures } from './judge.ts';
 import type { LoadOrder } from './load.ts';
@@ -29,6 +31,7 @@ const { values } = parseArgs({
     assinado: { type: 'boolean', default: false },
     fora: { type: 'string' },
     julgar: { type: 'boolean', default: false },
+    danfse: { type: 'boolean', default: false },
     catalogos: { type: 'boolean', default: false },
   },
 });
@@ -45,12 +48,22 @@ await chmod(dataDir, 0o755);
 
 try {
   if (values.julgar) printRows(judgeRows());
+  else if (values.danfse) printRows(danfseRows());
   else if (values.catalogos) await benchCatalogos(dataDir, options);
   else if (values.assinado && values.fora !== undefined) await benchOutage(dataDir, options, Number(values.fora));
   else if (values.assinado) await benchSigned(dataDir, options);
   else await benchSandbox();
 } finally {
   await rm(dataDir, { recursive: true, force: true });
+}
+
+function danfseRows(): [string, string][] {
+  const { ordinary, longest, bytes } = danfseFigures();
+  return [
+    ['DANFSe por segundo, nota comum', `${ordinary.toFixed(0)} (1 núcleo)`],
+    ['DANFSe por segundo, textos mais longos', `${longest.toFixed(0)} (1 núcleo)`],
+    ['tamanho do PDF da nota comum', `${bytes} bytes`],
+  ];
 }
 
 function judgeRows(): [string, string][] {

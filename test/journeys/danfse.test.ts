@@ -1,0 +1,151 @@
+/** The PDF of a note as an integrator asks for it, in every state that a note can be in. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { balcao, bancada, CANCELAMENTO, type NotaEmitida } from '../support/eventos.ts';
+import { leitor } from '../support/paginas.ts';
+import { startTestService } from '../support/service.ts';
+
+const service = await startTestService({ worker: false });
+const { issue, registered } = balcao(service.address);
+const work = bancada(service.world);
+const ler = leitor();
+
+type Pdf = { readonly status: number; readonly headers: Headers; readonly bytes: Buffer };
+
+async function pdfOf(chave: string, init: RequestInit = {}): Promise<Pdf> {
+  const address = `${service.address}/integracao/api/v1/danfse/${chave}`;
+  const response = await fetch(address, { headers: { Accept: 'application/pdf' }, ...init });
+  return { status: response.status, headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) };
+}
+
+/** Every letter on the page: poppler does not keep those in order that are set askew. */
+function lettersOf(pdf: Uint8Array): string {
+  return ler!
+    .paginas(pdf)
+    .flatMap(({ palavras }) => palavras)
+    .map(({ text }) => text)
+    .join('');
+}
+
+/** How often the page has a letter that only its watermark has in that number. */
+function count(pdf: Uint8Array, letter: string): number {
+  return lettersOf(pdf).split(letter).length - 1;
+}
+
+function assertDeprecated({ headers }: Pdf, portal: string): void {
+  assert.equal(headers.get('deprecation'), 'true');
+  assert.equal(headers.get('link'), `<${portal}>; rel="alternate"; type="text/html"`);
+  assert.match(headers.get('warning') ?? '', /^299 - "[ -~]+"$/);
+}
+
+const PORTAL = 'https://www.nfse.gov.br/ConsultaPublica/';
+const portalOf = ({ chave_acesso }: NotaEmitida): string => `${PORTAL}?tpc=1&chave=${chave_acesso}`;
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look at the answer field by field
+const json = ({ bytes }: Pdf): any => JSON.parse(bytes.toString('utf8'));
+
+async function authorised(): Promise<NotaEmitida> {
+  const nota = await issue();
+  await work.notas();
+  return nota;
+}
+
+describe('GET /danfse/:chave_acesso', () => {
+  test('an authorised note: 200, a PDF to be shown, and what its deprecation asks for', async () => {
+    const nota = await authorised();
+    const answer = await pdfOf(nota.chave_acesso);
+    assert.equal(answer.status, 200);
+    assert.equal(answer.headers.get('content-type'), 'application/pdf');
+    assert.equal(answer.headers.get('content-disposition'), `inline; filename="danfse-${nota.chave_acesso}.pdf"`);
+    assert.equal(answer.headers.get('content-length'), String(answer.bytes.length));
+    assert.equal(answer.headers.get('x-nfse-ambiente'), 'homologacao');
+    assertDeprecated(answer, portalOf(nota));
+    assert.equal(answer.bytes.toString('latin1', 0, 8), '%PDF-1.7');
+    if (ler === undefined) return;
+    const letters = lettersOf(answer.bytes);
+    assert.ok(letters.includes(nota.chave_acesso));
+    assert.ok(letters.includes('NFS-eSEMVALIDADEJURÍDICA'));
+  });
+
+  test('HEAD answers the same without the file', async () => {
+    const nota = await authorised();
+    const answer = await pdfOf(nota.chave_acesso, { method: 'HEAD' });
+    assert.equal(answer.status, 200);
+    assert.equal(answer.headers.get('content-type'), 'application/pdf');
+    assert.equal(answer.bytes.length, 0);
+  });
+
+  test('a note that the ADN has not authorised yet: 422, the state and what to wait for', async () => {
+    const nota = await issue();
+    const answer = await pdfOf(nota.chave_acesso);
+    assert.equal(answer.status, 422);
+    const { codigo_erro, mensagem, campo } = json(answer);
+    assert.deepEqual([codigo_erro, campo], ['E703', 'chave_acesso']);
+    assert.match(mensagem, /rascunho.*processando/);
+    assert.equal(answer.headers.get('retry-after'), '1');
+    assertDeprecated(answer, portalOf(nota));
+    await work.notas();
+    assert.equal((await pdfOf(nota.chave_acesso)).status, 200);
+  });
+
+  test('a note that the ADN refused: 422 with the reason, and nothing to wait for', async () => {
+    const nota = await issue({}, { 'X-NFSe-Simular': 'adn:rejeita=E1234' });
+    await work.notas();
+    const answer = await pdfOf(nota.chave_acesso);
+    assert.equal(answer.status, 422);
+    const { codigo_erro, mensagem } = json(answer);
+    assert.equal(codigo_erro, 'E1831');
+    assert.match(mensagem, /rejeitado.*E1234.*emita de novo/);
+    assert.equal(answer.headers.get('retry-after'), null);
+    assertDeprecated(answer, portalOf(nota));
+  });
+
+  test('an unknown key, and a text that is none: 404 E301', async () => {
+    const { chave_acesso } = await authorised();
+    for (const key of ['35503081211222333000181000000000004226101234567890', chave_acesso.slice(1), 'x']) {
+      const answer = await pdfOf(key);
+      assert.equal(answer.status, 404);
+      assert.deepEqual([json(answer).codigo_erro, json(answer).campo], ['E301', 'chave_acesso']);
+      assertDeprecated(answer, PORTAL);
+    }
+  });
+
+  test('a cancelled note still prints, with what it has become', async (t) => {
+    if (ler === undefined) return t.skip('poppler is not here');
+    const nota = await authorised();
+    const before = (await pdfOf(nota.chave_acesso)).bytes;
+    await registered(nota, CANCELAMENTO);
+    assert.deepEqual((await pdfOf(nota.chave_acesso)).bytes, before, 'registered, it has cancelled nothing yet');
+    await work.eventos();
+    const { status, bytes } = await pdfOf(nota.chave_acesso);
+    assert.equal(status, 200);
+    // CANCELADA has three of them.
+    assert.equal(count(bytes, 'A') - count(before, 'A'), 3);
+  });
+
+  test('a replaced note says that it was, and its substitute whom it replaces', async (t) => {
+    if (ler === undefined) return t.skip('poppler is not here');
+    const antiga = await authorised();
+    const nova = await issue({ 'subst/chSubstda': antiga.chave_acesso, 'subst/cMotivo': '01' });
+    await work.notas();
+    const before = (await pdfOf(antiga.chave_acesso)).bytes;
+    await registered(antiga, {
+      tipo_evento: 'cancelamento_por_substituicao',
+      codigo_motivo_cancelamento: '01',
+      descricao_motivo_cancelamento: 'Nota substituída por outra',
+      chave_acesso_substituta: nova.chave_acesso,
+    });
+    await work.eventos();
+    const { bytes } = await pdfOf(antiga.chave_acesso);
+    // SUBSTITUÍDA has two U, and CANCELADA none.
+    assert.equal(count(bytes, 'U') - count(before, 'U'), 2);
+    assert.ok(lettersOf((await pdfOf(nova.chave_acesso)).bytes).includes(`NFS-eSubst.:${antiga.chave_acesso}`));
+  });
+
+  test('guessing keys here is slowed down as at the query by key', async () => {
+    const statuses: number[] = [];
+    for (let asked = 0; asked < 70; asked += 1) statuses.push((await pdfOf(String(asked).padStart(50, '0'))).status);
+    assert.equal(statuses[0], 404);
+    assert.equal(statuses.at(-1), 429);
+  });
+});
