@@ -257,6 +257,14 @@ describe('the route table', () => {
       assert.equal(answer.body.status, 'OK');
       assert.deepEqual([answer.body.evento.chave_acesso, answer.body.evento.numero_sequencial], [chave, 1]);
     },
+    'GET /api/v1/danfse/:chave_acesso': async (fields) => {
+      const { body } = await issued();
+      await authorised(address, body.chave_acesso);
+      const answer = await request(address, `${API}/danfse/${body.chave_acesso}`);
+      assert.deepEqual([answer.status, fields], [200, []]);
+      assert.equal(answer.headers.get('content-type'), 'application/pdf');
+      assert.match(answer.body, /^%PDF-/);
+    },
     'GET /api/v1/dps/:id': async (fields) => {
       const { body, idDps } = await issued();
       const answer = await request(address, `${API}/dps/${idDps}`);
@@ -355,6 +363,7 @@ describe('the route table', () => {
       `${API}/nfse/${body.chave_acesso}`,
       `${API}/nfse/protocolo/${body.numero_protocolo}`,
       `${API}/nfse/v101/protocolo/${body.numero_protocolo}`,
+      `${API}/danfse/${body.chave_acesso}`,
       `${API}/nfse/${body.chave_acesso}/eventos`,
       `${API}/nfse/${body.chave_acesso}/eventos/cancelamento`,
       `${API}/nfse/${body.chave_acesso}/eventos/cancelamento/1`,
