@@ -304,7 +304,11 @@ function answerCode(door: Door, visit: Visit, codigo: string): HttpAnswer {
   if (!/\btext\/html\b/.test(visit.request.headers.accept ?? '')) {
     return { ...refused, headers: { ...refused.headers, ...vary } };
   }
-  return { status: refused.status, headers: { ...API_HEADERS, ...PAGE_HEADERS, ...vary }, body: unknownCodePage(codigo) };
+  return {
+    status: refused.status,
+    headers: { ...API_HEADERS, ...PAGE_HEADERS, ...vary },
+    body: unknownCodePage(codigo),
+  };
 }
 
 /** `to`: relative to the address that was asked for, so that it holds behind any other. */

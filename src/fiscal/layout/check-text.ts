@@ -149,6 +149,9 @@ function checkPattern(type: SimpleType, value: string): TypeFault | undefined {
       const problem = DAY.test(value) ? (day ?? 'está fora do período aceito') : 'não é uma data no formato pedido';
       return { kind: 'tipo', problem, ...fix };
     }
+    const bare = value.replace(/^0+/, '');
+    if (fix.fix !== undefined && fix.fix === bare)
+      return { kind: 'formato', problem: 'vai sem zeros à esquerda', ...fix };
     if (length > type.max || length < type.min) return { ...wrongSize(type, value), ...fix };
     return { kind: 'formato', problem: 'não tem o formato pedido', ...fix };
   }
