@@ -3,14 +3,18 @@
  * machine does with nothing behind the port. Run as its own program it is that process: see {@link AskOrder}.
  */
 import { type ChildProcess, fork } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { startService } from '../scripts/stage.ts';
+import path from 'node:path';
+import { run, startService } from '../scripts/stage.ts';
 import { municipios, nbsList, servicos } from '../src/fiscal/catalogs/catalogs.ts';
 import { cpuSecondsOfProcess } from './processes.ts';
 import { printRows, type Row } from './run.ts';
 
 const WARMUP_MS = 2_000;
+const LIST_LENGTH = 1_000;
+const LIST_SEEN_MS = 3_000;
 const BASE = '/integracao/api/v1/catalogo';
 
 export type CatalogoOptions = { readonly connections: number; readonly seconds: number };
@@ -73,18 +77,39 @@ export async function benchCatalogos(dataDir: string, { connections, seconds }: 
     const where = placeOf(service.address);
     const ask = (paths: readonly string[]): Promise<readonly Row[]> =>
       measured({ ...order, ...where, paths }, () => cpuSecondsOfProcess(service.pid));
-    rows.push(['páginas filtradas, 170 perguntas repetidas', '']);
-    rows.push(...(await ask(usualPaths().map((path) => `${BASE}/${path}`))));
+    const usual = usualPaths().map(addressOf);
+    rows.push([`páginas filtradas, ${usual.length} perguntas repetidas`, '']);
+    rows.push(...(await ask(usual)));
     rows.push(['páginas filtradas, cada pergunta uma vez', '']);
-    rows.push(...(await ask(distinctPaths().map((path) => `${BASE}/${path}`))));
-    rows.push(['lista municipal, no banco', '']);
-    rows.push(...(await ask([`${BASE}/codigos_tributacao_municipal?descricao=software`])));
+    rows.push(...(await ask(distinctPaths().map(addressOf))));
+    await registerList(dataDir);
+    rows.push([`lista municipal de ${LIST_LENGTH} serviços`, '']);
+    rows.push(...(await ask([`${BASE}/codigos_tributacao_municipal?descricao=construcao`])));
   } finally {
     await service.end('SIGINT');
   }
   rows.push(['piso: um servidor HTTP do Node que responde 3 KiB prontos', '']);
   rows.push(...(await bareServer(order)));
   printRows(rows);
+}
+
+/** A list longer than most municipalities have, by the command that an operator has. */
+async function registerList(dataDir: string): Promise<void> {
+  const file = path.join(dataDir, 'servicos.csv');
+  const issuable = servicos().filter(({ emissivel }) => emissivel);
+  const lines = Array.from({ length: LIST_LENGTH }, (_, place) => {
+    const { codigo, descricao } = issuable[place % issuable.length]!;
+    return `${place},"${descricao.slice(0, 150).replaceAll('"', "'")}",${codigo},,2.00,2026-01-01,`;
+  });
+  const head = 'codigo,descricao,codigo_tributacao_nacional,cnae_codigo,aliquota,inicio,fim';
+  await writeFile(file, `${head}\n${lines.join('\n')}\n`);
+  await run(['servicos', 'importar', file, '--municipio', 'integracao'], { NFSE_DATA_DIR: dataDir });
+  // What a process remembers of a municipality is forgotten within seconds.
+  await sleep(LIST_SEEN_MS);
+}
+
+function addressOf(question: string): string {
+  return `${BASE}/${question}`;
 }
 
 function placeOf(address: string): { readonly host: string; readonly port: number } {

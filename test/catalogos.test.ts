@@ -3,9 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { CAMPOS_DOS_ITENS, CATALOGOS } from '../src/doors/rest/catalogos.ts';
 import { ROUTES } from '../src/doors/rest/routes.ts';
-import { wordsOf } from '../src/fiscal/catalogs/search.ts';
 import { parseDecimal } from '../src/fiscal/decimal.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { createStore } from '../src/store/store.ts';
@@ -22,6 +22,8 @@ const TOTAIS = {
   moedas: 163,
 } as const;
 const OPCOES_DE_EVENTO = 38;
+/** Longer than the store keeps what it read. */
+const FRESH_MS = 2_050;
 
 const service = await startTestService();
 const { address, store, pool, clock } = service;
@@ -390,47 +392,26 @@ describe('the municipal list', () => {
     assert.deepEqual([beyond.body.itens, beyond.body.paginacao.total], [[], 7]);
   });
 
-  test('the database folds a description as the national lists are folded', async () => {
-    const descricoes = ['ÀÁÂÃÄÅ Ç ÈÉÊË', 'ìíîï ñ òóôõö ùúûü ýÿ', 'nº 1ª m² 50% (a/b)', "D'Água & Cia.", 'æ ø ß ð'];
-    await listed(
-      'vizinho',
-      descricoes.map((descricao, place) => ({ codigo: String(901 + place), descricao })),
-    );
-    const asked = [
-      'aaaaaa',
-      'ÇEEEE',
-      'iiii',
-      'N',
-      'ooooo uuuu',
-      'no 1a',
-      'm2',
-      '50%',
-      'a b',
-      "d'agua",
-      'agua cia',
-      'yy',
-    ];
-    for (const descricao of asked) {
-      const words = wordsOf(descricao);
-      const naive = descricoes.filter((one) => {
-        const folded = one.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
-        return words.every((word) => folded.includes(word));
-      });
-      const found = await itens('codigos_tributacao_municipal', { descricao }, 'vizinho');
-      assert.deepEqual(
-        found.map((item) => item.descricao).filter((one) => one !== 'Do vizinho'),
-        naive,
-        descricao,
-      );
-    }
-  });
-
   test('it is read by the key of its tenant', async () => {
     const statements: Statements = new Map();
     const watched = createStore(recorded(pool, statements));
-    const hoje = '2026-11-21';
-    await watched.servicosListados('exemplo', { hoje, palavras: ['a'], cnae: '6201501', limit: 25, offset: 0 });
+    assert.equal((await watched.servicosListados('exemplo', '2026-11-21'))!.length, 7);
     await noneScans(pool, statements, ['exemplo', 'vizinho']);
+  });
+
+  test('a change is seen within seconds, and a kept list is not read again', async () => {
+    const statements: Statements = new Map();
+    const watched = createStore(recorded(pool, statements));
+    const first = await watched.servicosListados('vizinho', '2026-11-21');
+    statements.clear();
+    assert.equal(await watched.servicosListados('vizinho', '2026-11-21'), first);
+    assert.equal(statements.size, 0);
+    await listed('vizinho', [{ codigo: '901', descricao: 'Acrescentado' }]);
+    await sleep(FRESH_MS);
+    assert.deepEqual(
+      (await watched.servicosListados('vizinho', '2026-11-21'))!.map(({ codigo }) => codigo),
+      ['900', '901'],
+    );
   });
 });
 
@@ -564,6 +545,7 @@ describe('an hour of cache', () => {
     const where = '/vizinho/api/v1/catalogo/codigos_tributacao_municipal?descricao=novo';
     const before = await request(address, where);
     await listed('vizinho', [{ codigo: '990', descricao: 'Novo' }]);
+    await sleep(FRESH_MS);
     const after = await request(address, where, { headers: { 'If-None-Match': before.headers.get('etag')! } });
     assert.deepEqual([after.status, after.body.paginacao.total], [200, 1]);
   });

@@ -4,12 +4,21 @@
  */
 import { servicoOf } from '../fiscal/catalogs/catalogs.ts';
 import { type Incidencia, incidenciaOf } from '../fiscal/catalogs/itens.ts';
-import { type Asked, type Pagina, type Paginacao, paginacaoOf, wordsOf } from '../fiscal/catalogs/search.ts';
+import {
+  type Asked,
+  type Filters,
+  onPage,
+  type Pagina,
+  type Paginacao,
+  paginacaoOf,
+  type Search,
+  searchOf,
+} from '../fiscal/catalogs/search.ts';
 import { formatDecimal } from '../fiscal/decimal.ts';
 import { T } from '../fiscal/layout/simple-types.ts';
 import { momentIn } from '../fiscal/moment.ts';
 import type { Municipio } from '../store/municipios.ts';
-import type { ServicoListado } from '../store/servicos.ts';
+import type { ServicoVigente } from '../store/servicos.ts';
 import { zoneOf } from './gather-facts.ts';
 import type { World } from './world.ts';
 
@@ -40,7 +49,6 @@ export type ListaMunicipal = {
   readonly observacao: string | null;
 };
 
-const CNAE = /^\d{7}$/;
 const CTRIBMUN = new RegExp(`^(?:${T.cTribMun.pattern})$`);
 
 /** The filters of the municipal list (specification, "Catalogs"). */
@@ -54,24 +62,41 @@ export async function listaMunicipal(
   pagina: Pagina,
 ): Promise<ListaMunicipal> {
   const hoje = momentIn(zoneOf(municipio.codigoIbge), world.now()).date;
-  const cnae = asked.cnae_codigo?.replace(/[\s./-]/g, '');
-  const palavras = asked.descricao === undefined ? undefined : wordsOf(asked.descricao);
-  const findsNothing = palavras?.length === 0 || (cnae !== undefined && !CNAE.test(cnae));
-  const { hasList, total, lines } = await world.store.servicosListados(municipio.tenant, {
-    hoje,
-    palavras,
-    cnae,
-    limit: findsNothing ? 0 : pagina.porPagina,
-    offset: (pagina.pagina - 1) * pagina.porPagina,
-  });
+  const lines = await world.store.servicosListados(municipio.tenant, hoje);
+  if (lines === undefined) {
+    return { itens: [], paginacao: paginacaoOf(pagina, 0), observacao: withoutList(municipio) };
+  }
+  const { servicos, search } = preparedOf(lines);
+  const found = search(asked);
   return {
-    itens: lines.map((line) => itemOf(line, hoje)),
-    paginacao: paginacaoOf(pagina, findsNothing ? 0 : total),
-    observacao: hasList ? null : withoutList(municipio),
+    itens: onPage(found, pagina).map((place) => itemOf(servicos[place]!, hoje)),
+    paginacao: paginacaoOf(pagina, found.length),
+    observacao: null,
   };
 }
 
-function itemOf(line: ServicoListado, hoje: string): ServicoMunicipalItem {
+type Prepared = { readonly servicos: readonly ServicoVigente[]; readonly search: Search };
+
+/** A list is made ready once, for as long as the store keeps it. */
+const prepared = new WeakMap<readonly ServicoVigente[], Prepared>();
+
+function preparedOf(lines: readonly ServicoVigente[]): Prepared {
+  let made = prepared.get(lines);
+  if (made === undefined) {
+    // Databases differ in what they put first.
+    const servicos = lines.toSorted((one, other) => (one.codigo < other.codigo ? -1 : 1));
+    made = { servicos, search: searchOf(servicos, FILTERS) };
+    prepared.set(lines, made);
+  }
+  return made;
+}
+
+const FILTERS: Filters<ServicoVigente, (typeof FILTROS_MUNICIPAIS)[number]> = {
+  descricao: { by: 'palavras', of: ({ descricao }) => descricao },
+  cnae_codigo: { by: 'igual', of: ({ cnae = '' }) => cnae, key: (asked) => asked.replace(/[\s./-]/g, '') || asked },
+};
+
+function itemOf(line: ServicoVigente, hoje: string): ServicoMunicipalItem {
   const servico = servicoOf(line.cTribNac);
   return {
     codigo: line.codigo,

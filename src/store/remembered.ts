@@ -7,26 +7,45 @@ const FRESH_MS = 2_000;
 /** At most this many keys, so that made-up addresses cannot fill the memory. */
 const KEYS_MAX = 20_000;
 
+/** Of values of very different sizes: how much is kept of them all together, besides the number of keys. */
+export type Bound<Value> = { readonly weightOf: (value: Value) => number; readonly max: number };
+
+type Entry<Value> = { readonly at: number; readonly value: Promise<Value>; weight: number };
+
 /** `isKept`: whether a value may be answered again; what is about to appear (a provider's first note) should not. */
 export function remembered<Value>(
   load: (...key: readonly string[]) => Promise<Value>,
   isKept: (value: Value) => boolean = () => true,
+  { weightOf, max }: Bound<Value> = { weightOf: () => 0, max: 0 },
 ): (...key: readonly string[]) => Promise<Value> {
-  const known = new Map<string, { readonly at: number; readonly value: Promise<Value> }>();
+  const known = new Map<string, Entry<Value>>();
+  let weight = 0;
+  const clear = (): void => {
+    known.clear();
+    weight = 0;
+  };
   return (...parts) => {
     const key = parts.join(' ');
     const now = performance.now();
     const one = known.get(key);
     if (one !== undefined && now - one.at < FRESH_MS) return one.value;
-    if (known.size >= KEYS_MAX) known.clear();
-    const value = load(...parts);
-    known.set(key, { at: now, value });
+    if (known.size >= KEYS_MAX) clear();
+    else weight -= one?.weight ?? 0;
+    const entry: Entry<Value> = { at: now, value: load(...parts), weight: 0 };
+    known.set(key, entry);
     const forget = (): void => {
-      if (known.get(key)?.value === value) known.delete(key);
+      if (known.get(key) === entry) known.delete(key);
     };
-    value.then((loaded) => {
-      if (!isKept(loaded)) forget();
+    entry.value.then((loaded) => {
+      if (known.get(key) !== entry) return;
+      if (!isKept(loaded)) {
+        forget();
+        return;
+      }
+      entry.weight = weightOf(loaded);
+      weight += entry.weight;
+      if (weight > max) clear();
     }, forget);
-    return value;
+    return entry.value;
   };
 }

@@ -1,5 +1,4 @@
 /** The municipal service lists. They may be long, so a DPS asks for the lines of its own codes. */
-import { comparable } from '../fiscal/catalogs/search.ts';
 import { parseDecimal } from '../fiscal/decimal.ts';
 import type { ServicoMunicipal } from '../fiscal/facts.ts';
 import { batched } from './batched.ts';
@@ -16,30 +15,13 @@ export type ServicosOfCodes = {
   readonly lines: readonly ServicoVigente[];
 };
 
-/** A question to the list as a catalog. */
-export type ListaAsked = {
-  /** `YYYY-MM-DD`: what ended before this day is left out. */
-  readonly hoje: string;
-  /** As {@link comparable} leaves them; the description contains all. */
-  readonly palavras: readonly string[] | undefined;
-  readonly cnae: string | undefined;
-  readonly limit: number;
-  readonly offset: number;
-};
-
-export type ServicoListado = ServicoVigente;
-
-export type ServicosListados = {
-  readonly hasList: boolean;
-  /** How many there are on all pages. */
-  readonly total: number;
-  readonly lines: readonly ServicoListado[];
-};
-
 export type ServicoStore = {
   servicosOf(tenant: string, cTribNac: string, cTribMun: string | undefined): Promise<ServicosOfCodes>;
-  /** A page of the list, one line a code: the one in force, or else the next to come. */
-  servicosListados(tenant: string, asked: ListaAsked): Promise<ServicosListados>;
+  /**
+   * The whole list on a day `YYYY-MM-DD`, one line a code: the one in force, or else the next to come. Undefined: the
+   * municipality has no list. Asked again soon, it is the same array.
+   */
+  servicosListados(tenant: string, hoje: string): Promise<readonly ServicoVigente[] | undefined>;
 };
 
 type Row = {
@@ -52,8 +34,8 @@ type Row = {
   aliquota: string | null;
 };
 
-const SELECT = `select codigo, inicio::text, fim::text, descricao, codigo_tributacao_nacional, cnae_codigo, aliquota
-  from servicos_municipais`;
+const COLUMNS = 'codigo, inicio::text, fim::text, descricao, codigo_tributacao_nacional, cnae_codigo, aliquota';
+const SELECT = `select ${COLUMNS} from servicos_municipais`;
 
 export function servicoStore(pool: Db): ServicoStore {
   const hasList = remembered(async (tenant: string): Promise<boolean> => {
@@ -77,6 +59,16 @@ export function servicoStore(pool: Db): ServicoStore {
   );
   const national = remembered(async (tenant, codigo) => (await loadNational(tenant!, codigo!)) ?? []);
   const municipal = remembered(async (tenant, codigo) => (await loadMunicipal(tenant!, codigo!)) ?? []);
+  const listed = remembered(
+    async (tenant, hoje): Promise<readonly ServicoVigente[]> => {
+      const text = `select distinct on (codigo) ${COLUMNS} from servicos_municipais
+        where tenant = $1 and (fim is null or fim >= $2::date) order by codigo, servicos_municipais.inicio`;
+      const { rows } = await pool.query<Row>({ name: 'servicos_listados', text, values: [tenant, hoje] });
+      return rows.map(servicoOf);
+    },
+    () => true,
+    { weightOf: (lines) => lines.length, max: LISTED_MAX },
+  );
   return {
     servicosOf: async (tenant, cTribNac, cTribMun) => {
       if (!(await hasList(tenant))) return { hasList: false, lines: [] };
@@ -88,37 +80,12 @@ export function servicoStore(pool: Db): ServicoStore {
       const others = ofMunicipal.filter((line) => line.cTribNac !== cTribNac);
       return { hasList: true, lines: [...ofNational, ...others] };
     },
-    servicosListados: async (tenant, { hoje, palavras, cnae, limit, offset }) => {
-      if (!(await hasList(tenant))) return { hasList: false, total: 0, lines: [] };
-      const values = [tenant, hoje, palavras, cnae, limit, offset];
-      const { rows } = await pool.query<Row | NoRow>({ name: 'servicos_listados', text: LISTADOS, values });
-      const lines = rows.filter((row): row is Row => row.codigo !== null);
-      return { hasList: true, total: (rows[0] as NoRow).total, lines: lines.map(servicoOf) };
-    },
+    servicosListados: async (tenant, hoje) => ((await hasList(tenant)) ? listed(tenant, hoje) : undefined),
   };
 }
 
-/** What stands beside the total where the page has nothing. */
-type NoRow = { readonly codigo: null; readonly total: number };
-
-/** Letters of Latin-1, which descriptions are written in, and what {@link comparable} makes of them. */
-const LETTERS = Array.from({ length: 0x100 - 0xaa }, (_, place) => String.fromCharCode(0xaa + place)).filter(
-  (letter) => comparable(letter).length === 1,
-);
-const COMPARABLE = `lower(translate(descricao, '${LETTERS.join('')}', '${LETTERS.map(comparable).join('')}'))`;
-
-/** The words of a question have letters and digits alone, so whatever parts the words of a description does no harm. */
-const LISTADOS = `with lista as materialized (
-    select distinct on (codigo) codigo, inicio, fim, descricao, codigo_tributacao_nacional, cnae_codigo, aliquota
-    from servicos_municipais where tenant = $1 and (fim is null or fim >= $2::date)
-    order by codigo, inicio
-  ), achados as materialized (
-    select * from lista where ($4::text is null or cnae_codigo = $4)
-      and not exists (select 1 from unnest($3::text[]) as x (palavra) where strpos(${COMPARABLE}, x.palavra) = 0)
-  )
-  select t.total, p.codigo, p.inicio::text, p.fim::text, p.descricao, p.codigo_tributacao_nacional, p.cnae_codigo, p.aliquota
-  from (select count(*)::int as total from achados) t
-  left join lateral (select * from achados order by codigo limit $5 offset $6) p on true`;
+/** What is kept of all municipal lists together, about 40 MB; most have some hundred lines. */
+const LISTED_MAX = 100_000;
 
 function grouped(rows: readonly Row[], keyOf: (row: Row) => string): Map<string, ServicoVigente[]> {
   const found = new Map<string, ServicoVigente[]>();

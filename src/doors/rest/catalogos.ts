@@ -2,7 +2,7 @@
  * The catalogs as addresses: what each may be asked by, what its items have, and pages that are written once.
  *
  * A page of a national list depends on nothing but the question, so it is kept as it was written, by the question as it was
- * sent. The municipal list is read anew each time; how it is searched is the store's affair.
+ * sent. Those of the municipal list are written anew each time.
  */
 import { CATALOGOS_NACIONAIS, FILTROS, type NomeDeCatalogo } from '../../fiscal/catalogs/itens.ts';
 import { type Asked, onPage, type Pagina, paginacaoOf } from '../../fiscal/catalogs/search.ts';

@@ -1,8 +1,7 @@
 /**
  * Finding items of a list in memory: filters that are prepared once, and a page of what they find.
  *
- * It knows no catalog: which filters there are and what an item shows is told by who prepares the list. Lists that live in a
- * database are searched there, by the same words (`../../store/servicos.ts`).
+ * It knows no catalog: which filters there are and what an item shows is told by who prepares the list.
  */
 
 /** Without accents, in lower case; whatever is then no letter and no digit only parts words. */
