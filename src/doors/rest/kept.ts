@@ -1,5 +1,5 @@
 /** Answers that whoever got them may keep: how one is told from another, and whether the asker has it already. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
 /** Enough that two answers never share one. */
@@ -7,7 +7,7 @@ const TAG_LENGTH = 22;
 
 /** The `ETag` of a body. */
 export function tagOf(body: string | Buffer): string {
-  return `"${createHash('sha256').update(body).digest('base64url').slice(0, TAG_LENGTH)}"`;
+  return `"${hash('sha256', body, 'base64url').slice(0, TAG_LENGTH)}"`;
 }
 
 /** Whether `If-None-Match` names the answer as it is now. */

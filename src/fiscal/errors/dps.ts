@@ -79,7 +79,7 @@ export const ESTRUTURA: readonly Row[] = aboutTheDocument([
     statuses: [422, 400],
     mensagem: 'Valor fora do conjunto ou do intervalo aceito',
     significado:
-      'O elemento tem uma lista de valores, ou um máximo, e o que veio está fora: tribISSQN além de 4, alíquota acima de 100. Nos eventos vem com HTTP 400, quando um motivo não é dos que o tipo aceita.',
+      'O elemento tem uma lista de valores, ou um máximo, e o que veio está fora: tribISSQN além de 4, alíquota acima de 100. Nos eventos vem com HTTP 400, quando um motivo não é dos que o tipo aceita, e nos catálogos também, quando page ou per_page está fora dos limites.',
     comoResolver:
       'Use um dos valores que esperado enumera. O 0 que alguns campos têm no padrão nacional é reservado ao compartilhamento e não se usa na emissão.',
     origem: 'Especificação, Errors: E0002; decisões D-12, D-50 e D-83',
@@ -167,7 +167,7 @@ export const ESTRUTURA: readonly Row[] = aboutTheDocument([
     codigo: 'E0235',
     mensagem: 'Endereço no exterior sem o país',
     significado: 'O grupo endExt veio sem cPais, ou com cPais vazio. Os seus quatro elementos são obrigatórios.',
-    comoResolver: 'Informe em cPais o código ISO 3166-1 de duas letras, do catálogo paises.',
+    comoResolver: 'Informe em cPais o código ISO 3166-1 de duas letras, de /catalogo/paises.',
     origem: 'Especificação, DPS: toma/end/endExt; Errors: E0235',
     nacional: 'No padrão nacional E0235 exige o endereço no Brasil do tomador identificado por CNPJ.',
     exemplos: {
@@ -183,7 +183,7 @@ export const ESTRUTURA: readonly Row[] = aboutTheDocument([
   {
     codigo: 'E0246',
     mensagem: 'O país do endereço no exterior não existe ou é o Brasil',
-    comoResolver: 'Escolha o código no catálogo paises; para um endereço no Brasil use endNac.',
+    comoResolver: 'Escolha o código em /catalogo/paises; para um endereço no Brasil use endNac.',
   },
   {
     codigo: 'E0310',

@@ -10,7 +10,7 @@ export const SERVICO: readonly Row[] = [
     significado:
       'Um elemento obrigatório falta ou está vazio. Também responde assim uma série ou um número fora dos limites (serie com até 5 algarismos, nDPS de 1 a 15) e um cTribNac que não se emite. Nos eventos vem com HTTP 400, quando falta um campo que o tipo do evento exige.',
     comoResolver:
-      'Preencha o campo que a resposta aponta; o que se espera dele está em esperado. Para cTribNac, escolha no catálogo nacional um código de 6 algarismos que se emita.',
+      'Preencha o campo que a resposta aponta; o que se espera dele está em esperado. Para cTribNac, escolha em /catalogo/codigos_tributacao_nacional um código de 6 algarismos que se emita.',
     transitorio: false,
     origem: 'Especificação, Errors: E002; decisões D-12, D-13 e D-50',
     exemplos: {
@@ -24,7 +24,7 @@ export const SERVICO: readonly Row[] = [
     statuses: [400, 405, 408, 413, 414, 417, 422, 431],
     mensagem: 'A requisição não tem a forma que este endereço pede',
     significado:
-      'Antes de olhar o conteúdo, o serviço não pôde aceitar a requisição: Content-Type ausente ou que não corresponde ao corpo, método que o endereço não atende (405), corpo, endereço ou cabeçalhos grandes demais (413, 414, 431), cabeçalho com um valor que não se aceita (417, 422), requisição que não se consegue ler ou que não chegou inteira a tempo (408).',
+      'Antes de olhar o conteúdo, o serviço não pôde aceitar a requisição: Content-Type ausente ou que não corresponde ao corpo, método que o endereço não atende (405), corpo, endereço ou cabeçalhos grandes demais (413, 414, 431), cabeçalho com um valor que não se aceita (417, 422), requisição que não se consegue ler ou que não chegou inteira a tempo (408). Numa consulta, um parâmetro que ela não tem ou que veio duas vezes: um nome errado seria passado por cima, e a resposta não seria a do que se perguntou.',
     comoResolver:
       'Use o método e o endereço da documentação, com o Content-Type do que está no corpo, em até 1 MiB. A mensagem diz qual desses pontos falhou. Só o 408 se resolve enviando o mesmo de novo.',
     transitorio: false,
@@ -224,7 +224,7 @@ export const SERVICO: readonly Row[] = [
       'Um código de município não está na tabela do IBGE; ou, em produção, cLocEmi é de outro município que não o do endereço de envio.',
     origem: 'Especificação, Errors: E403; decisões D-13 e D-87',
     comoResolver:
-      'Use o código de 7 algarismos do catálogo municipios, com o dígito verificador. Em produção cLocEmi é o do município que atende no endereço de envio.',
+      'Use o código de 7 algarismos de /catalogo/municipios, com o dígito verificador. Em produção cLocEmi é o do município que atende no endereço de envio.',
     transitorio: false,
   },
   {
