@@ -83,14 +83,18 @@ const WITH_OLD_ANSWERS = `select m.tenant from municipios m cross join lateral (
   where i.tenant = m.tenant and i.criado_em <= $1 limit 1) i`;
 
 /** One that is being taken again just now is left to who takes it. */
-const FORGET = `delete from idempotencia where tenant = $1 and impressao in (select i.impressao from idempotencia i
-  where i.tenant = $1 and i.criado_em <= $2 order by i.criado_em limit $3 for update skip locked)`;
+const FORGET = `delete from idempotencia where tenant = $1 and ctid = any (array(select i.ctid from idempotencia i
+  where i.tenant = $1 and i.criado_em <= $2 order by i.criado_em limit $3 for update skip locked))`;
+
+/** As `ONE_BY_ONE` (`open.ts`), of keys. */
+const KEY_BY_KEY = `where x.id || ''::bytea = x.id`;
 
 const READ = `select encode(i.impressao, 'hex') as hex, i.impressao, i.rota, i.corpo, i.criado_em, i.status, i.avisos, i.recusa,
     i.evento::text as evento, n.chave_acesso, n.numero_protocolo, d.nfse
   from unnest($2::bytea[]) as x (id) join idempotencia i on i.tenant = $1 and i.impressao = x.id
     left join notas n on n.tenant = $1 and n.id = i.nota
-    left join documentos d on d.tenant = $1 and d.nota = i.nota`;
+    left join documentos d on d.tenant = $1 and d.nota = i.nota
+  ${KEY_BY_KEY}`;
 
 type AnswerRow = Omit<KeyedRequest, 'criado_em'> & {
   readonly hex: string;
@@ -182,6 +186,7 @@ export async function takeKeys(
 
 /** In the transaction that took them: nothing came of what they were taken for. */
 export function giveKeysBack(client: PoolClient, tenant: string, keys: readonly Buffer[]): Promise<unknown> {
-  const text = `delete from idempotencia i using unnest($2::bytea[]) as x (id) where i.tenant = $1 and i.impressao = x.id`;
+  const text = `delete from idempotencia i using unnest($2::bytea[]) as x (id)
+    ${KEY_BY_KEY} and i.tenant = $1 and i.impressao = x.id`;
   return client.query(text, [tenant, keys]);
 }

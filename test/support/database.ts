@@ -28,7 +28,12 @@ export async function freshDatabase(): Promise<ClientConfig> {
 
 /** A pool on a fresh database with the schema applied; closed when the test file ends. */
 export async function freshPool(): Promise<ReturnType<typeof openPool>> {
-  const pool = openPool(await freshDatabase(), () => undefined);
+  return poolOn(await freshDatabase());
+}
+
+/** One more pool on a database, as another process has it. */
+export async function poolOn(connection: ClientConfig): Promise<ReturnType<typeof openPool>> {
+  const pool = openPool(connection, () => undefined);
   onEnd(() => pool.end());
   await migrate(pool);
   return pool;

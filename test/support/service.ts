@@ -6,10 +6,11 @@ import { SANDBOX_SLUG } from '../../src/fiscal/ambiente.ts';
 import { startWorker } from '../../src/flows/worker.ts';
 import type { World } from '../../src/flows/world.ts';
 import type { openPool } from '../../src/store/open.ts';
+import type { ClientConfig } from '../../src/store/pg.ts';
 import { createStore, type Store } from '../../src/store/store.ts';
 import { trustOf } from '../../src/transmission.ts';
 import { onEnd } from './cleanup.ts';
-import { freshPool } from './database.ts';
+import { freshPool, poolOn } from './database.ts';
 
 /** 21/11/2026 12:00:00 in Brasília. */
 export const NOON = Date.parse('2026-11-21T12:00:00-03:00');
@@ -24,11 +25,11 @@ export type TestService = {
   readonly logged: readonly { about: object; message: string }[];
 };
 
-/** `worker: false` leaves notes as they were issued. */
+/** `worker: false` leaves notes as they were issued; `connection`: a database that others have too, as processes do. */
 export async function startTestService(
-  options: { worker?: boolean; clock?: { now: number } } = {},
+  options: { worker?: boolean; clock?: { now: number }; connection?: ClientConfig } = {},
 ): Promise<TestService> {
-  const pool = await freshPool();
+  const pool = await (options.connection === undefined ? freshPool() : poolOn(options.connection));
   const store = createStore(pool);
   const clock = options.clock ?? { now: NOON };
   const logged: { about: object; message: string }[] = [];
