@@ -18,13 +18,13 @@ import type { TLSSocket } from 'node:tls';
 import { type FastifyHttpOptions, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 
 /** The longest path of ours with the longest identifier in it stays below 200 characters; queries are short. */
-const URL_MAX = 2_048;
+export const URL_MAX = 2_048;
 /** A detached signature with its chain of certificates travels in one header and has about 12 KiB. */
-const HEADERS_MAX_BYTES = 32 * 1024;
+export const HEADERS_MAX_BYTES = 32 * 1024;
 /** Headers come in one packet or a few; who takes longer is holding a connection for its own sake. */
 const HEADERS_TIMEOUT_MS = 15_000;
 /** The largest body takes 50 s on a line of 160 kbit/s. */
-const REQUEST_TIMEOUT_MS = 60_000;
+export const REQUEST_TIMEOUT_MS = 60_000;
 /** How often the two time-outs above are looked at. */
 const TIMEOUT_LOOK_MS = 5_000;
 /** Longer than the 60 s of the usual proxies, so that it is they who close and none sends into a closing connection. */
@@ -395,7 +395,9 @@ function send(exchange: Exchange, request: HttpRequest, answer: HttpAnswer, clos
   const isCutOff = !incoming.complete && Number(incoming.headers['content-length'] ?? 0) > DISCARD_MAX_BYTES;
   if (closing || isCutOff || exchange.broken !== undefined) headers.Connection = 'close';
   response.writeHead(answer.status, headers);
-  response.end(answer.body);
+  // By its length the answer is whole; ended, the connection would be closed with unread bytes in it, and the answer lost.
+  if (isCutOff) response.write(answer.body);
+  else response.end(answer.body);
   if (!incoming.complete && hasBody(incoming)) discardBody(incoming);
 }
 
