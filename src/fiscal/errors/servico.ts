@@ -24,9 +24,9 @@ export const SERVICO: readonly Row[] = [
     statuses: [400, 405, 408, 413, 414, 417, 422, 431],
     mensagem: 'A requisição não tem a forma que este endereço pede',
     significado:
-      'Antes de olhar o conteúdo, o serviço não pôde aceitar a requisição: Content-Type ausente ou que não corresponde ao corpo, método que o endereço não atende (405), corpo, endereço ou cabeçalhos grandes demais (413, 414, 431), cabeçalho com um valor que não se aceita (417, 422), requisição que não se consegue ler ou que não chegou inteira a tempo (408). Numa consulta, um parâmetro que ela não tem ou que veio duas vezes: um nome errado seria passado por cima, e a resposta não seria a do que se perguntou.',
+      'Antes de olhar o conteúdo, o serviço não pôde aceitar a requisição: Content-Type ausente ou que não corresponde ao corpo, método que o endereço não atende (405), corpo, endereço ou cabeçalhos grandes demais (413, 414, 431), cabeçalho com um valor que não se aceita (417, 422), requisição que não se consegue ler ou que não chegou inteira a tempo (408). Também a Idempotency-Key vazia ou com mais de 255 caracteres (400), e a que já foi usada para outra requisição do mesmo prestador (422). Numa consulta, um parâmetro que ela não tem ou que veio duas vezes: um nome errado seria passado por cima, e a resposta não seria a do que se perguntou.',
     comoResolver:
-      'Use o método e o endereço da documentação, com o Content-Type do que está no corpo, em até 1 MiB. A mensagem diz qual desses pontos falhou. Só o 408 se resolve enviando o mesmo de novo.',
+      'Use o método e o endereço da documentação, com o Content-Type do que está no corpo, em até 1 MiB. A mensagem diz qual desses pontos falhou. Uma Idempotency-Key serve a uma requisição e às repetições dela; para outra, gere outra. Só o 408 se resolve enviando o mesmo de novo.',
     transitorio: false,
     origem: 'Especificação, Errors: E003; decisões D-02 e D-19',
     pedidos: [
@@ -273,9 +273,9 @@ export const SERVICO: readonly Row[] = [
     statuses: [503, 429, 409, 422],
     mensagem: 'O serviço não pode atender agora',
     significado:
-      'A requisição não foi processada por um motivo passageiro: excesso de requisições (429), serviço iniciando, sobrecarregado ou sem banco de dados (503), ou outra operação sobre o mesmo recurso ainda em andamento (409), como o registro de outro evento do mesmo tipo na nota no mesmo instante; ou a nota de que se pede o DANFSe ainda não foi autorizada (422).',
+      'A requisição não foi processada por um motivo passageiro: excesso de requisições (429), serviço iniciando, sobrecarregado ou sem banco de dados (503), ou outra operação sobre o mesmo recurso ainda em andamento (409), como o registro de outro evento do mesmo tipo na nota no mesmo instante, ou a primeira requisição com a mesma Idempotency-Key; ou a nota de que se pede o DANFSe ainda não foi autorizada (422).',
     comoResolver:
-      'Espere o que diz Retry-After e envie de novo, com intervalos crescentes. Se ficou a dúvida de uma emissão ter sido gravada, reenvie com a mesma série e o mesmo número: se ela existe, a resposta é E0014 com a chave.',
+      'Espere o que diz Retry-After e envie de novo, com intervalos crescentes. Se ficou a dúvida de uma emissão ter sido gravada, reenvie com a mesma Idempotency-Key, e a resposta é a primeira; ou com a mesma série e o mesmo número: se ela existe, a resposta é E0014 com a chave.',
     transitorio: true,
     origem: 'Especificação, Errors: E703; decisões D-02, D-19 e D-40',
     nacional: 'O E0703 do padrão nacional é outro código: total aproximado dos tributos estaduais fora do intervalo.',
