@@ -143,6 +143,8 @@ async function askAboutTaken(
     const knowledge = known.get(idOf(evento));
     if (knowledge?.kind === 'known')
       answers.set(idOf(evento), found(world, tenant, evento, knowledge, documents, held));
+    // A question without answer is asked again, and no failure of the event: it may well be there.
+    else if (knowledge?.kind === 'unavailable') answers.set(idOf(evento), knowledge);
     else world.log.warn({ tenant, evento: evento.id }, 'o ADN diz ter um evento que não mostra');
   }
 }
@@ -230,6 +232,8 @@ function settlementOf(
     case 'already_there':
       return settle(falhaAfter(evento.reprocessamentos_count), told(answer.erros));
     default:
+      // It may have been taken, and is asked about first. While nobody can be reached it counts for no event (D-52).
+      if (isOpen) return settle('adiamento');
       return settle(falhaAfter(evento.reprocessamentos_count), {
         mensagem_retorno: answer?.why ?? 'o ADN não disse o que foi feito do evento',
       });

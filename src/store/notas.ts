@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Prestador } from '../fiscal/facts.ts';
 import type { NotaEstado, NotaMove } from '../fiscal/nota.ts';
-import { moveWaitingEventos } from './eventos.ts';
+import { moveWaitingEventos, storable } from './eventos.ts';
 import { groupCommit } from './group-commit.ts';
 import { giveKeysBack, type KeyedSuccess, takeKeys } from './idempotencia.ts';
 import { type Db, ONE_BY_ONE, pipelined } from './open.ts';
@@ -587,7 +587,7 @@ async function settle(
         move.from,
         move.on,
         move.to,
-        mensagem ?? null,
+        storable(mensagem),
         due,
         same.map(({ id }) => id),
         same.map(({ recebida }) => recebida?.nsu ?? null),
