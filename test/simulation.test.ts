@@ -1,0 +1,99 @@
+/**
+ * Notes and events together, on the real flows and the real database, against an environment that fails: what a seed draws is
+ * played to its end, and then everything that must hold is looked for in the rows.
+ *
+ * NFSE_TEST_LONGO=1 plays two thousand seeds. NFSE_TEST_SEMENTE=N plays the one that failed again, and tells its story.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readCertificate } from '../src/documents/certificate.ts';
+import { companyCertificate, newKeys, rootAuthority } from '../src/documents/pki.ts';
+import { EVENTO_MOVES } from '../src/fiscal/evento.ts';
+import type { Db } from '../src/store/open.ts';
+import { freshPool } from './support/database.ts';
+import { companyOf, yearAround } from './support/signatures.ts';
+import { type Signers, Simulacao } from './support/simulation.ts';
+import { brokenInvariants } from './support/simulation-invariants.ts';
+
+const LONG = process.env.NFSE_TEST_LONGO === '1';
+const ONLY = process.env.NFSE_TEST_SEMENTE;
+const FIRST_SEED = 20261121;
+const SEEDS = LONG ? 2_000 : 50;
+/** Seeds at once: while one waits for the database another reckons. */
+const AT_ONCE = 6;
+
+type Stage = { readonly pool: Db; readonly signers: Signers };
+
+let stage: Promise<Stage> | undefined;
+
+async function openStage(): Promise<Stage> {
+  const now = Date.parse('2026-11-21T12:00:00-03:00');
+  const [rootKeys, ...own] = await Promise.all([newKeys(), newKeys(), newKeys()]);
+  const root = rootAuthority('AC Raiz de Teste', rootKeys, yearAround(now));
+  const signers = own.map((keys) => {
+    const certificate = readCertificate(
+      companyCertificate(root, companyOf('46395000000139'), keys.publicKey, yearAround(now)),
+    );
+    assert.ok(!('problem' in certificate));
+    return { key: keys.privateKey, certificate };
+  });
+  return { pool: await freshPool(), signers: signers as unknown as Signers };
+}
+
+let runs = 0;
+
+async function played(seed: number): Promise<{ simulacao: Simulacao; broken: readonly string[] }> {
+  stage ??= openStage();
+  const { pool, signers } = await stage;
+  runs += 1;
+  const simulacao = await Simulacao.run(pool, seed, signers, String(runs));
+  return { simulacao, broken: await brokenInvariants(simulacao) };
+}
+
+function told(seed: number, broken: readonly string[], { trace }: Simulacao): string {
+  return `NFSE_TEST_SEMENTE=${seed}\n${broken.join('\n')}\n\nA história:\n${trace.join('\n')}`;
+}
+
+test(`${ONLY ?? SEEDS} seeds of notes and events`, async (t) => {
+  const seeds = ONLY === undefined ? Array.from({ length: SEEDS }, (_, place) => FIRST_SEED + place) : [Number(ONLY)];
+  t.diagnostic(`seeds ${seeds[0]} to ${seeds.at(-1)}; one of them alone: NFSE_TEST_SEMENTE=${seeds[0]}`);
+  const [moves, answers, refused] = [new Map<string, number>(), new Map<string, number>(), new Map<string, number>()];
+  const failed: string[] = [];
+  const left = seeds.values();
+  const player = async (): Promise<void> => {
+    for (const seed of left) {
+      const { simulacao, broken } = await played(seed);
+      if (broken.length > 0) failed.push(told(seed, broken, simulacao));
+      if (ONLY !== undefined) t.diagnostic(simulacao.trace.join('\n'));
+      add(refused, simulacao.refused);
+      add(answers, simulacao.ambiente.answered);
+      add(moves, await movesOf(simulacao));
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, player));
+  for (const counts of [moves, answers, refused]) {
+    const lines = [...counts].map(([name, times]) => `${name}: ${times}`);
+    t.diagnostic(lines.toSorted().join(', '));
+  }
+  assert.equal(failed.length, 0, `${failed.length} of ${seeds.length} failed\n${failed.slice(0, 3).join('\n\n')}`);
+  if (ONLY !== undefined) return;
+  const missing = EVENTO_MOVES.map(({ from, on, to }) => moveName(from, on, to)).filter((name) => !moves.has(name));
+  assert.deepEqual(missing, [], 'moves of the machine that no seed made');
+});
+
+function add(to: Map<string, number>, from: Iterable<readonly [string, number]>): void {
+  for (const [name, times] of from) to.set(name, (to.get(name) ?? 0) + times);
+}
+
+function moveName(de: string | undefined | null, gatilho: string, para: string): string {
+  return `${de ?? '(nada)'} ${gatilho} ${para}`;
+}
+
+/** The moves that the events of a simulation made, and how often. */
+async function movesOf({ pool, municipios }: Simulacao): Promise<Iterable<readonly [string, number]>> {
+  const text = `select de, gatilho, para, count(*)::int as times from trilha_eventos
+    where tenant = any ($1::text[]) group by 1, 2, 3`;
+  type Counted = { de: string | null; gatilho: string; para: string; times: number };
+  const { rows } = await pool.query<Counted>(text, [municipios.map(({ tenant }) => tenant)]);
+  return rows.map(({ de, gatilho, para, times }) => [moveName(de, gatilho, para), times] as const);
+}

@@ -1,0 +1,328 @@
+/**
+ * What holds of every simulation that has come to rest, read off the rows themselves: each answer is the text of what is
+ * wrong, and a simulation in which nothing is gives none.
+ */
+import { signatureElement } from '../../src/documents/signing.ts';
+import { TEXT_LENGTH_MAX } from '../../src/fiscal/erros-adn.ts';
+import { EVENTO_MOVES, type EventoMove, eventoRests } from '../../src/fiscal/evento.ts';
+import { eventoId, signedPartOfEvento, withEventoSignature } from '../../src/fiscal/layout/evento.ts';
+import { NOTA_ESTADOS, NOTA_MOVES, type NotaEstado, type NotaMove } from '../../src/fiscal/nota.ts';
+import { tipoByCodigo } from '../../src/fiscal/tipos-evento.ts';
+import { notaByChave } from '../../src/flows/queries.ts';
+import type { World } from '../../src/flows/world.ts';
+import type { EventoRow } from '../../src/store/eventos.ts';
+import { createStore } from '../../src/store/store.ts';
+import { BY_HAND, type Simulacao } from './simulation.ts';
+
+type Nota = {
+  tenant: string;
+  id: string;
+  chave_acesso: string;
+  numero_protocolo: string;
+  id_dps: string;
+  estado: NotaEstado;
+  movimentos: number;
+  tentativas: number;
+  due_at: Date | null;
+  claims: string | null;
+  numero_dps: string;
+  prestador_cpf_cnpj: string;
+  data_autorizacao: Date | null;
+  data_cancelamento: Date | null;
+};
+
+type Evento = EventoRow & {
+  tenant: string;
+  ordem: number;
+  claims: string | null;
+  movimentos: number;
+  assinatura: Buffer | null;
+  certificado_der: Buffer | null;
+  recebido: Buffer | null;
+  xml: Buffer;
+};
+
+type Step = {
+  tenant: string;
+  of: string;
+  movimento: number;
+  em: Date;
+  de: string | null;
+  gatilho: string;
+  para: string;
+  mensagem?: string | null;
+};
+
+/** Of `erros_adn` (specification, Limits). */
+const LEVELS_MAX = 3;
+const SECRET = /senha|token|stack|secret|password/i;
+
+/** Everything that is wrong with a simulation at its end. */
+export async function brokenInvariants(simulacao: Simulacao): Promise<readonly string[]> {
+  const { pool, municipios } = simulacao;
+  const tenants = [municipios.map(({ tenant }) => tenant)];
+  const rowsOf = async <Row extends object>(text: string): Promise<readonly Row[]> =>
+    (await pool.query<Row>(text, tenants)).rows;
+  const [notas, eventos, trailOfNotas, trailOfEventos] = await Promise.all([
+    rowsOf<Nota>('select * from notas where tenant = any ($1::text[])'),
+    rowsOf<Evento>(`select e.*, n.chave_acesso, n.numero_protocolo, d.recebido, d.xml, c.der as certificado_der from eventos e
+      join notas n on n.tenant = e.tenant and n.id = e.nota
+      left join documentos_eventos d on d.tenant = e.tenant and d.evento = e.id
+      left join certificados c on c.tenant = e.tenant and c.impressao = e.certificado where e.tenant = any ($1::text[])`),
+    rowsOf<Step>(
+      'select *, nota as of from trilha_notas where tenant = any ($1::text[]) order by tenant, nota, movimento',
+    ),
+    rowsOf<Step>(
+      'select *, evento as of from trilha_eventos where tenant = any ($1::text[]) order by tenant, evento, movimento',
+    ),
+  ]);
+  const broken = [...simulacao.violations];
+  const tell = (what: string): void => void broken.push(what);
+  const ofNota = Map.groupBy(trailOfNotas, ({ tenant, of }) => `${tenant}/${of}`);
+  const ofEvento = Map.groupBy(trailOfEventos, ({ tenant, of }) => `${tenant}/${of}`);
+  const onNota = Map.groupBy(eventos, ({ tenant, nota }) => `${tenant}/${nota}`);
+
+  await answeredNotas(simulacao, notas, tell);
+  for (const nota of notas) {
+    const key = `${nota.tenant}/${nota.id}`;
+    aNota(nota, ofNota.get(key) ?? [], onNota.get(key) ?? [], tell);
+  }
+  numbered(notas, tell);
+  registered(simulacao, eventos, tell);
+  for (const evento of eventos) {
+    const trail = ofEvento.get(`${evento.tenant}/${evento.id}`) ?? [];
+    const nota = notas.find(({ tenant, id }) => tenant === evento.tenant && id === evento.nota)!;
+    anEvento(evento, trail, nota, tell);
+    elsewhere(simulacao, evento, trail, tell);
+  }
+  heldElsewhere(simulacao, notas, eventos, tell);
+  if (trailOfNotas.length !== notas.reduce((sum, { movimentos }) => sum + movimentos, 0)) tell('trail of other notes');
+  if (trailOfEventos.length !== eventos.reduce((sum, { movimentos }) => sum + movimentos, 0)) {
+    tell('trail of other events');
+  }
+  return broken;
+}
+
+type Tell = (what: string) => void;
+
+// Notes.
+
+/** Keys never change, and the document that is served is the one that the environment holds. */
+async function answeredNotas(simulacao: Simulacao, notas: readonly Nota[], tell: Tell): Promise<void> {
+  const world = { store: createStore(simulacao.pool) } as World;
+  for (const { municipio, chave, protocolo, xml_nfse, prestador } of simulacao.notas) {
+    const row = notas.find((nota) => nota.tenant === municipio.tenant && nota.numero_protocolo === protocolo);
+    if (row?.chave_acesso !== chave) {
+      tell(`${chave} was answered for ${protocolo}, which has ${row?.chave_acesso}`);
+      continue;
+    }
+    if (row.prestador_cpf_cnpj !== prestador) tell(`${chave} is of another provider`);
+    const reading = await notaByChave(world, municipio, chave);
+    const held = simulacao.ambiente.notas.get(chave);
+    if (row.estado !== 'autorizada' && row.estado !== 'cancelada') continue;
+    if (held === undefined || reading === undefined) continue;
+    if (simulacao.ambiente.repeated.has(chave)) continue;
+    if (reading.nota.xml_nota !== held.xml.toString('utf8')) tell(`${chave} is served otherwise than it was sent`);
+    const own = /<infNFSe [\s\S]*<\/infNFSe>/.exec(xml_nfse)?.[0];
+    if (own === undefined || !held.xml.includes(own)) tell(`${chave} was sent otherwise than it was answered`);
+  }
+}
+
+function aNota(nota: Nota, trail: readonly Step[], eventos: readonly Evento[], tell: Tell): void {
+  const { chave_acesso: chave, estado } = nota;
+  walked(chave, nota, trail, NOTA_MOVES, tell);
+  if (!NOTA_ESTADOS[estado].rests || nota.due_at !== null || nota.claims !== null)
+    tell(`${chave} does not rest: ${estado}`);
+  if (nota.tentativas !== trail.filter(({ gatilho }) => gatilho === 'anuncio').length) tell(`${chave}: tentativas`);
+  const cancelled = eventos.filter((one) => one.cancela && one.estado === 'processado');
+  if (cancelled.length > 1) tell(`${chave} was cancelled ${cancelled.length} times`);
+  if ((estado === 'cancelada') !== (cancelled.length === 1)) {
+    tell(`${chave} is ${estado} with ${cancelled.length} processed cancellations`);
+  }
+  if (+(nota.data_cancelamento ?? 0) !== +(cancelled[0]?.processado_em ?? 0)) tell(`${chave}: data_cancelamento`);
+  dense(
+    `${chave}: ordem`,
+    eventos.map(({ ordem }) => ordem),
+    tell,
+  );
+  for (const [codigo, ofTipo] of Map.groupBy(eventos, ({ codigo_tipo_evento }) => codigo_tipo_evento)) {
+    dense(
+      `${chave}: ${codigo}`,
+      ofTipo.map(({ numero_sequencial }) => numero_sequencial),
+      tell,
+    );
+  }
+}
+
+/** Numbers without gaps for each provider; one note for each identifier, but for those that were refused. */
+function numbered(notas: readonly Nota[], tell: Tell): void {
+  for (const [whose, own] of Map.groupBy(notas, (nota) => `${nota.tenant} ${nota.prestador_cpf_cnpj}`)) {
+    dense(
+      whose,
+      own.map(({ numero_dps }) => Number(numero_dps)),
+      tell,
+    );
+  }
+  const holding = notas.filter(({ estado }) => NOTA_ESTADOS[estado].holdsDps);
+  for (const [idDps, same] of Map.groupBy(holding, (nota) => `${nota.tenant} ${nota.id_dps}`)) {
+    if (same.length > 1) tell(`${idDps} has ${same.length} notes`);
+  }
+  for (const [chave, same] of Map.groupBy(notas, ({ chave_acesso }) => chave_acesso)) {
+    if (same.length > 1) tell(`${chave} is the key of ${same.length} notes`);
+  }
+}
+
+function dense(what: string, numbers: readonly number[], tell: Tell): void {
+  const sorted = numbers.toSorted((a, b) => a - b);
+  if (sorted.some((number, place) => number !== place + 1)) tell(`${what} is not dense: ${sorted.join(' ')}`);
+}
+
+// Events.
+
+/** None is lost that was answered, none is there that nobody asked for, and each says what was asked. */
+function registered({ eventos: answered, pedidos }: Simulacao, rows: readonly Evento[], tell: Tell): void {
+  for (const { municipio, evento, pedido } of answered) {
+    const row = rows.find(({ tenant, id }) => tenant === municipio.tenant && Number(id) === evento.id_evento);
+    if (row === undefined) {
+      tell(`event ${evento.id_evento} of ${municipio.tenant} was answered and is lost`);
+      continue;
+    }
+    if (
+      row.numero_sequencial !== evento.numero_sequencial ||
+      row.codigo_tipo_evento !== evento.codigo_tipo_evento ||
+      row.chave_acesso !== evento.chave_acesso
+    ) {
+      tell(`event ${row.id} was answered as another`);
+    }
+    if (!pedido.tipo.porOficio && Buffer.compare(row.recebido ?? Buffer.of(), pedido.body) !== 0) {
+      tell(`event ${row.id} is not what was sent`);
+    }
+  }
+  const known = new Set(answered.map(({ municipio, evento }) => `${municipio.tenant}/${evento.id_evento}`));
+  const unanswered = pedidos.filter(({ answer }) => answer === undefined);
+  for (const row of rows.filter(({ tenant, id }) => !known.has(`${tenant}/${id}`))) {
+    const place = unanswered.findIndex(
+      ({ municipio, chave, tipo, body }) =>
+        municipio.tenant === row.tenant &&
+        chave === row.chave_acesso &&
+        tipo.codigo === row.codigo_tipo_evento &&
+        (row.recebido === null ? tipo.porOficio : Buffer.compare(row.recebido, body) === 0),
+    );
+    if (place < 0) tell(`event ${row.id} of ${row.tenant} was asked for by nobody`);
+    else unanswered.splice(place, 1);
+  }
+}
+
+function anEvento(evento: Evento, trail: readonly Step[], nota: Nota, tell: Tell): void {
+  const name = `${evento.chave_acesso} ${evento.codigo_tipo_evento}/${evento.numero_sequencial}`;
+  const wrong = (what: string): void => tell(`${name}: ${what}`);
+  walked(name, evento, trail, EVENTO_MOVES, tell);
+  const { estado, reprocessamentos_count: count } = evento;
+  if (!eventoRests(estado, evento.due_at !== null) || evento.due_at !== null || evento.claims !== null) {
+    wrong(`does not rest: ${estado}`);
+  }
+  const last = trail.findLast(({ de, para }) => de !== para);
+  if (+(last?.em ?? 0) !== +evento.desde) wrong('desde is not when it came to its state');
+  const counted = trail.filter(({ de, gatilho }) => de === 'erro' && gatilho === 'anuncio');
+  if (count > 3 || counted.length !== count) wrong(`${count} retries are told, and ${counted.length} were made`);
+  if (+(counted.at(-1)?.em ?? 0) !== +(evento.ultimo_reprocessamento_em ?? 0)) wrong('ultimo_reprocessamento_em');
+  if (evento.tentativas !== trail.filter(({ gatilho }) => gatilho === 'anuncio').length) wrong('tentativas');
+  for (const [place, { gatilho }] of trail.entries()) {
+    const next = trail[place + 1]?.gatilho;
+    const isByHand = next === undefined || ['reprocessamento', 'separacao', 'dispensa'].includes(next);
+    if (['esgotamento', 'incompreensao'].includes(gatilho) && !isByHand) wrong(`${next} after ${gatilho}`);
+    const before = trail.slice(0, place).filter(({ de, gatilho: on }) => de === 'erro' && on === 'anuncio').length;
+    if (gatilho === 'falha' && before >= 3) wrong('another retry after the third');
+    if (gatilho === 'esgotamento' && before < 3) wrong(`spent after ${before} retries`);
+  }
+  if (['processado', 'rejeitado'].includes(estado) !== (evento.processado_em !== null) && estado !== 'dispensado') {
+    wrong(`processado_em of what is ${estado}`);
+  }
+  if (estado === 'processado' && evento.cancela && nota.estado !== 'cancelada') wrong('its note is not cancelled');
+  if (
+    trail.some(({ gatilho }) => gatilho === 'recusa_nota') !== (nota.estado === 'recusada' && estado === 'dispensado')
+  ) {
+    const waived = trail.some(({ gatilho }) => gatilho === 'dispensa');
+    if (!waived) wrong(`${estado} on a note that is ${nota.estado}`);
+  }
+  if (estado === 'rejeitado' && evento.erros_adn === null) wrong('refused without reasons');
+  presentable(evento.erros_adn, 1, wrong);
+}
+
+/** `erros_adn`: no more than three levels, no text over a thousand characters, no secrets. */
+function presentable(value: unknown, level: number, wrong: Tell): void {
+  if (typeof value === 'string' && [...value].length > TEXT_LENGTH_MAX) wrong(`a text of ${value.length} in erros_adn`);
+  if (typeof value !== 'object' || value === null) return;
+  if (level > LEVELS_MAX) wrong('a fourth level in erros_adn');
+  for (const [name, member] of Object.entries(value)) {
+    if (SECRET.test(name)) wrong(`${name} in erros_adn`);
+    presentable(member, level + 1, wrong);
+  }
+}
+
+/** The trail is complete: from nothing to where the row is, each step a move of the machine and after the one before. */
+function walked(
+  name: string,
+  { estado, movimentos }: { estado: string; movimentos: number },
+  trail: readonly Step[],
+  moves: readonly (EventoMove | NotaMove)[],
+  tell: Tell,
+): void {
+  let at: string | null = null;
+  for (const [place, { movimento, de, gatilho, para }] of trail.entries()) {
+    const move = moves.find(({ from, on, to }) => (from ?? null) === de && on === gatilho && to === para);
+    if (movimento !== place + 1 || de !== at || move === undefined) {
+      tell(`${name}: step ${movimento} goes from ${de} by ${gatilho} to ${para}, after ${at}`);
+    }
+    at = para;
+  }
+  if (at !== estado || trail.length !== movimentos) tell(`${name} is ${estado}, and its trail ends in ${at}`);
+}
+
+// The other side.
+
+/** What the environment has of an event, by where the event is with us. */
+function elsewhere(simulacao: Simulacao, evento: Evento, trail: readonly Step[], tell: Tell): void {
+  const { ambiente } = simulacao;
+  const { estado, tenant, chave_acesso, codigo_tipo_evento, numero_sequencial } = evento;
+  const id = eventoId(chave_acesso, codigo_tipo_evento, numero_sequencial);
+  const held = ambiente.eventos.get(id);
+  if (ambiente.arrivedLate.has(id)) return;
+  // An operator may waive what was announced too, and then it may be there (told by the reason that he gives).
+  const last = trail.at(-1);
+  const byAnswer = estado === 'dispensado' && last?.de === 'enviado' && last.mensagem !== BY_HAND;
+  const isAbsent = ['pendente', 'aguardando_autorizacao_nota', 'cancelado', 'rejeitado'].includes(estado) || byAnswer;
+  if (isAbsent && held !== undefined) tell(`${id} is ${estado}, and the environment has it`);
+  if (byAnswer && !tipoByCodigo(codigo_tipo_evento)?.soAqui) tell(`${id} is waived by the environment`);
+  if (estado !== 'processado') return;
+  if (held === undefined) {
+    tell(`${id} is processed, and the environment does not have it`);
+    return;
+  }
+  if (evento.nsu_recepcao !== held.nsu || held.tenant !== tenant) tell(`${id} is known there under another number`);
+  const { assinatura, certificado_der } = evento;
+  if (assinatura === null || certificado_der === null) {
+    tell(`${id} is processed without a signature`);
+    return;
+  }
+  const text = evento.xml.toString('utf8');
+  const part = signedPartOfEvento(text);
+  const element = signatureElement(part.canonical, part.id, { value: assinatura, certificate: certificado_der });
+  if (withEventoSignature(text, element) !== held.xml.toString('utf8')) {
+    tell(`${id} is not kept as the environment has it`);
+  }
+}
+
+/** Nothing is held there that is not of here, and a note exactly when it is authorised. */
+function heldElsewhere({ ambiente }: Simulacao, notas: readonly Nota[], eventos: readonly Evento[], tell: Tell): void {
+  const ids = new Set(eventos.map((one) => eventoId(one.chave_acesso, one.codigo_tipo_evento, one.numero_sequencial)));
+  for (const { id } of ambiente.eventos.values()) if (!ids.has(id)) tell(`the environment has ${id}, which we do not`);
+  const keys = new Set(notas.map(({ chave_acesso }) => chave_acesso));
+  for (const chave of ambiente.notas.keys())
+    if (!keys.has(chave)) tell(`the environment has ${chave}, which we do not`);
+  for (const { chave_acesso: chave, estado } of notas) {
+    if (ambiente.arrivedLate.has(chave)) continue;
+    const isAuthorised = estado === 'autorizada' || estado === 'cancelada';
+    if (isAuthorised !== ambiente.notas.has(chave)) tell(`${chave} is ${estado}, and the environment knows otherwise`);
+  }
+}

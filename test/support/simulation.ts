@@ -1,0 +1,756 @@
+/**
+ * A few municipalities with their integrators, operators and workers for as long as a seed lasts: the real flows and the real
+ * database, an environment that fails (`simulation-adn.ts`), and a clock that jumps.
+ *
+ * One thing happens at a time, so a seed is the same story each time: whoever acts is a task that runs until it ends or until
+ * the seed makes it wait, at any of its steps into the store or the environment. What waits may be resumed much later, when
+ * others have gone on with the same work, or never. At the end the weather is calm, and everything has to come to rest.
+ */
+import assert from 'node:assert/strict';
+import { readJson } from '../../src/documents/json.ts';
+import type { Signer } from '../../src/documents/signing.ts';
+import { eventoMove } from '../../src/fiscal/evento.ts';
+import { eventoId } from '../../src/fiscal/layout/evento.ts';
+import { readPedido } from '../../src/fiscal/pedido-evento.ts';
+import { exampleXml } from '../../src/fiscal/rules/example.ts';
+import type { Patch } from '../../src/fiscal/rules/rule.ts';
+import { exemploDe, TIPOS_EVENTO, type TipoEvento, tipoBySlug } from '../../src/fiscal/tipos-evento.ts';
+import { deliverNotas } from '../../src/flows/deliver.ts';
+import { type EventoPublico, eventosOfNota } from '../../src/flows/evento-queries.ts';
+import { issueNota } from '../../src/flows/issue-nota.ts';
+import { notaByChave, notaByProtocolo } from '../../src/flows/queries.ts';
+import {
+  type EventoRefused,
+  type EventoRegistrado,
+  registerEvento,
+  registerEventoDeOficio,
+} from '../../src/flows/register-evento.ts';
+import { deliverEventos } from '../../src/flows/send-evento.ts';
+import type { World } from '../../src/flows/world.ts';
+import type { EventoSettlement, OperatorTrigger } from '../../src/store/eventos.ts';
+import type { Municipio } from '../../src/store/municipios.ts';
+import type { Db } from '../../src/store/open.ts';
+import { createStore, type Store } from '../../src/store/store.ts';
+import { Ambiente, type Line, type Weather } from './simulation-adn.ts';
+import { type Chance, chanceOf } from './simulation-chance.ts';
+import { nobodyTrusted } from './trust.ts';
+
+const START = Date.parse('2026-11-21T13:00:00-03:00');
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const STEPS = 90;
+/** Rounds of the workers at the end of which the weather may still be bad. */
+const TAIL_MAX = 24;
+const WAITING_MAX = 5;
+const ROUNDS_MAX = 400;
+/** Of each municipality: a DPS is known by its provider everywhere. */
+const PROVIDERS = [
+  ['11222333000181', '11444777000161'],
+  ['33000167000101', '00000000000191'],
+] as const;
+const INTERMEDIARIO: Patch = { 'interm/CNPJ': '60746948000112', 'interm/xNome': 'Intermediário Exemplo Ltda' };
+const CNPJ_MUNICIPIO = '46395000000139';
+
+/** The reason that an operator gives. */
+export const BY_HAND = 'por ordem do operador';
+
+/** What an integrator was answered about a note, and must find ever after. */
+export type NotaRespondida = {
+  readonly municipio: Municipio;
+  readonly chave: string;
+  readonly protocolo: string;
+  readonly prestador: string;
+  readonly xml_nfse: string;
+  readonly body: Buffer;
+};
+
+/** The same about an event. */
+export type EventoRespondido = {
+  readonly municipio: Municipio;
+  readonly evento: EventoPublico;
+  readonly pedido: Pedido;
+};
+
+/** A request to register an event: `answer` undefined while, or because, nobody answered it. */
+export type Pedido = {
+  readonly municipio: Municipio;
+  readonly chave: string;
+  readonly tipo: TipoEvento;
+  readonly body: Buffer;
+  answer: 'registrado' | 'recusado' | undefined;
+};
+
+type Resend = { readonly municipio: Municipio; readonly prestador: string; readonly body: Buffer };
+
+class Crash extends Error {}
+
+/** Somebody who acts, until it ends or waits. */
+type Task = {
+  readonly name: string;
+  resume: (() => void) | undefined;
+  isOver: boolean;
+  failure: unknown;
+  still: PromiseWithResolvers<void>;
+  /** Of what it has claimed. */
+  leaseUntil: number;
+};
+
+/** How often a task breaks, or waits, at one of its steps. */
+type Nerves = { readonly crash: number; readonly wait: number };
+
+const WEATHERS: readonly (Weather & Nerves)[] = [
+  { fault: 0.05, refused: 0.05, unrecognised: 0.1, outage: 0, crash: 0.004, wait: 0.01 },
+  { fault: 0.25, refused: 0.1, unrecognised: 0.25, outage: 0.02, crash: 0.012, wait: 0.02 },
+  { fault: 0.5, refused: 0.15, unrecognised: 0.4, outage: 0.05, crash: 0.02, wait: 0.03 },
+  { fault: 0.1, refused: 0.05, unrecognised: 0.1, outage: 0.01, crash: 0.01, wait: 0.08 },
+];
+
+export type Signers = readonly [Signer, Signer];
+
+/** Steps of the store at which a task may break or wait; none that a flow takes beside another one. */
+const GATED: ReadonlySet<string | symbol> = new Set<keyof Store>([
+  'claimNotas',
+  'settleNotas',
+  'claimEventos',
+  'settleEventos',
+  'eventoXmlOf',
+  'eventosOnNotas',
+  'issueNota',
+  'registerEvento',
+  'notaForEvento',
+  'moveEvento',
+]);
+
+export class Simulacao {
+  readonly seed: number;
+  readonly pool: Db;
+  readonly clock = { now: START };
+  readonly ambiente: Ambiente;
+  readonly municipios: Municipio[] = [];
+  readonly notas: NotaRespondida[] = [];
+  readonly eventos: EventoRespondido[] = [];
+  readonly pedidos: Pedido[] = [];
+  readonly violations: string[] = [];
+  /** What happened, in the order in which it did. */
+  readonly trace: string[] = [];
+  /** Refusals of registrations by their codes. */
+  readonly refused = new Map<string, number>();
+  private readonly chance: Chance;
+  private readonly digits: Chance;
+  private readonly nerve: Chance;
+  private readonly signers: Signers;
+  private signer = 0;
+  private nerves: Nerves;
+  private stores: readonly [Store, Store];
+  private waiting: Task[] = [];
+  private readonly resends: Resend[] = [];
+  private dps = 0;
+  private isCalm = false;
+  /** Who holds what until when, by the claims that were seen. */
+  private readonly held = new Map<string, number>();
+
+  private constructor(pool: Db, seed: number, signers: Signers) {
+    this.seed = seed;
+    this.pool = pool;
+    this.chance = chanceOf(seed);
+    this.digits = chanceOf(seed + 7_000_001);
+    this.nerve = chanceOf(seed + 17_000_003);
+    this.signers = signers;
+    const weather = this.chance.pick(WEATHERS);
+    this.nerves = weather;
+    this.ambiente = new Ambiente(chanceOf(seed + 27_000_007), weather, () => this.clock.now);
+    this.stores = [createStore(pool), createStore(pool)];
+  }
+
+  /** `run`: tells the tenants of one run from those of another of the same seed. */
+  static async run(pool: Db, seed: number, signers: Signers, run: string): Promise<Simulacao> {
+    const simulacao = new Simulacao(pool, seed, signers);
+    try {
+      await simulacao.open(run);
+      for (let step = 0; step < STEPS; step += 1) await simulacao.step();
+      await simulacao.settle();
+    } catch (error) {
+      simulacao.violations.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    }
+    simulacao.violations.push(...simulacao.ambiente.violations);
+    return simulacao;
+  }
+
+  private async open(run: string): Promise<void> {
+    const count = 1 + this.chance.below(2);
+    for (let place = 0; place < count; place += 1) {
+      const municipio: Municipio = {
+        tenant: `s${this.seed}-${run}-${place}`,
+        ambiente: 'homologacao',
+        codigoIbge: undefined,
+        aliquotaPadrao: undefined,
+        confianca: { ancoras: undefined, revogados: undefined },
+        adn: undefined,
+        regrasNacionais: undefined,
+        consultaDps: undefined,
+      };
+      await this.stores[0].createMunicipio(municipio, this.clock.now);
+      this.municipios.push(municipio);
+    }
+  }
+
+  // What happens.
+
+  private async step(): Promise<void> {
+    if (this.waiting.length > WAITING_MAX) return this.resume();
+    const what = this.chance.weighted({
+      emite: this.notas.length < 8 ? 8 : 1,
+      repete: 2,
+      substitui: 2,
+      registra: 16,
+      oficio: 9,
+      juntos: 2,
+      ronda: 26,
+      entregaNotas: 4,
+      entregaEventos: 10,
+      retoma: 8,
+      abandona: 2,
+      relogio: 12,
+      operador: 5,
+      queda: 1.5,
+      barra: 0.5,
+      tempo: 1.5,
+      certificado: 1,
+      reinicio: 0.5,
+      consulta: 5,
+    });
+    switch (what) {
+      case 'emite':
+        return this.issue();
+      case 'repete':
+        return this.resend();
+      case 'substitui':
+        return this.substitute();
+      case 'registra':
+        return this.register(false);
+      case 'oficio':
+        return this.register(true);
+      case 'juntos':
+        return this.registerAtOnce();
+      case 'ronda':
+        return this.round();
+      case 'entregaNotas':
+        return this.deliver(deliverNotas);
+      case 'entregaEventos':
+        return this.deliver(deliverEventos);
+      case 'retoma':
+        return this.resume();
+      case 'abandona':
+        return void this.abandon();
+      case 'relogio':
+        return this.jump();
+      case 'operador':
+        return this.operate();
+      case 'queda':
+        this.tell('o ADN cai');
+        return this.ambiente.outage(SECOND_MS + this.chance.below(10 * MINUTE_MS));
+      case 'barra':
+        this.tell('o certificado deixa de ser aceito');
+        return this.ambiente.bar(SECOND_MS + this.chance.below(3 * MINUTE_MS));
+      case 'tempo': {
+        const weather = this.chance.pick(WEATHERS);
+        this.nerves = weather;
+        this.ambiente.weather = weather;
+        return this.tell('o tempo muda');
+      }
+      case 'certificado':
+        this.signer = 1 - this.signer;
+        return this.tell('o município renova o certificado');
+      case 'reinicio':
+        this.stores = [createStore(this.pool), this.stores[1]];
+        return this.tell('um processo reinicia');
+      case 'consulta':
+        return this.look();
+    }
+  }
+
+  private tenants(): readonly string[] {
+    return this.municipios.map(({ tenant }) => tenant);
+  }
+
+  private tell(what: string): void {
+    this.trace.push(`${((this.clock.now - START) / SECOND_MS).toFixed(0)}s ${what}`);
+  }
+
+  private jump(): void {
+    const kind = this.chance.weighted({ instante: 10, minuto: 5, prazo: 5, hora: 2, dia: 1, atras: 1 });
+    const ms = {
+      instante: this.chance.below(4 * SECOND_MS),
+      minuto: this.chance.below(70 * SECOND_MS),
+      prazo: MINUTE_MS + this.chance.below(5 * SECOND_MS),
+      hora: this.chance.below(3 * HOUR_MS),
+      dia: this.chance.below(30 * HOUR_MS),
+      atras: -this.chance.below(5 * SECOND_MS),
+    }[kind];
+    this.clock.now = Math.max(START, this.clock.now + ms);
+    this.tell(`o relógio salta ${ms} ms`);
+  }
+
+  // Tasks.
+
+  private async act(name: string, run: (task: Task) => Promise<string>): Promise<void> {
+    const task: Task = {
+      name,
+      resume: undefined,
+      isOver: false,
+      failure: undefined,
+      still: Promise.withResolvers<void>(),
+      leaseUntil: Number.POSITIVE_INFINITY,
+    };
+    run(task)
+      .then((came) => this.tell(`${name}: ${came}`))
+      .catch((error: unknown) => {
+        if (error instanceof Crash) this.tell(`${name}: quebra em ${error.message}`);
+        else task.failure = error ?? new Error('nothing was thrown');
+      })
+      .finally(() => {
+        task.isOver = true;
+        task.still.resolve();
+      });
+    await this.untilStill(task);
+  }
+
+  private async untilStill(task: Task): Promise<void> {
+    await task.still.promise;
+    if (task.failure !== undefined) throw task.failure;
+    if (!task.isOver) this.waiting.push(task);
+  }
+
+  private async resume(): Promise<void> {
+    if (this.waiting.length === 0) return;
+    const [task] = this.waiting.splice(this.chance.below(this.waiting.length), 1);
+    this.tell(`retoma ${task!.name}`);
+    task!.still = Promise.withResolvers<void>();
+    task!.resume?.();
+    await this.untilStill(task!);
+  }
+
+  private abandon(): void {
+    if (this.waiting.length === 0) return;
+    const [task] = this.waiting.splice(this.chance.below(this.waiting.length), 1);
+    this.tell(`abandona ${task!.name}`);
+  }
+
+  private async gate(task: Task, place: string): Promise<void> {
+    if (this.isCalm) return;
+    const { crash, wait } = this.nerves;
+    if (this.nerve.is(crash)) throw new Crash(place);
+    if (!this.nerve.is(wait)) return;
+    this.tell(`${task.name}: espera em ${place}`);
+    await new Promise<void>((resolve) => {
+      task.resume = resolve;
+      task.still.resolve();
+    });
+  }
+
+  private worldOf(task: Task, process: 0 | 1): World {
+    const line: Line = {
+      gate: (place) => this.gate(task, place),
+      isLate: () => this.clock.now >= task.leaseUntil,
+    };
+    const adn = this.ambiente.reachedBy(line);
+    return {
+      store: this.gatedStore(task, this.stores[process]),
+      transmission: async () => ({ adn, signer: this.signers[this.signer]! }),
+      trust: () => nobodyTrusted,
+      now: () => this.clock.now,
+      randomDigits: (count) => this.digits.digits(count),
+      log: {
+        info: () => undefined,
+        warn: () => undefined,
+        error: (about, message) => {
+          if (message !== 'o ADN não aceita os documentos do município') {
+            this.violations.push(`logged as an error: ${message} ${JSON.stringify(about)}`);
+          }
+        },
+      },
+      wake: () => undefined,
+    };
+  }
+
+  private gatedStore(task: Task, store: Store): Store {
+    return new Proxy(store, {
+      get: (target, name) => {
+        const method = target[name as keyof Store];
+        if (!GATED.has(name) || typeof method !== 'function') return method;
+        return async (...args: readonly unknown[]) => {
+          if (name === 'settleEventos') this.seesSettlements(args[3] as readonly EventoSettlement[]);
+          await this.gate(task, `antes de ${String(name)}`);
+          const result = await (method as (...all: readonly unknown[]) => Promise<unknown>)(...args);
+          if (name === 'claimNotas' || name === 'claimEventos') this.seesClaim(task, name, args, result);
+          if (name === 'settleNotas' || name === 'settleEventos') this.seesSettled(name, args);
+          await this.gate(task, `depois de ${String(name)}`);
+          return result;
+        };
+      },
+    });
+  }
+
+  /** No two workers hold the same at once, by the clock that they all have. */
+  private seesClaim(task: Task, name: string, args: readonly unknown[], result: unknown): void {
+    const [tenant, now, leaseUntil] = args as [string, number, number];
+    task.leaseUntil = leaseUntil;
+    const { notas, eventos } = result as { notas?: readonly { id: string }[]; eventos?: readonly { id: string }[] };
+    for (const { id } of notas ?? eventos ?? []) {
+      const key = `${name === 'claimNotas' ? 'n' : 'e'}/${tenant}/${id}`;
+      const before = this.held.get(key);
+      if (before !== undefined && before > now) this.violations.push(`${key} is claimed while somebody holds it`);
+      this.held.set(key, leaseUntil);
+    }
+  }
+
+  private seesSettled(name: string, args: readonly unknown[]): void {
+    const [tenant, , , settlements] = args as [string, string, number, readonly { id: string }[]];
+    for (const { id } of settlements) this.held.delete(`${name === 'settleNotas' ? 'n' : 'e'}/${tenant}/${id}`);
+  }
+
+  /** D-52: while nobody can be reached no event is charged with it. */
+  private seesSettlements(settlements: readonly EventoSettlement[]): void {
+    if (this.ambiente.pauseMs() === 0) return;
+    for (const { id, move } of settlements) {
+      if (move.on === 'falha' || move.on === 'esgotamento') {
+        this.violations.push(`event ${id}: ${move.on} is counted while the circuit is open`);
+      }
+    }
+  }
+
+  // The integrators.
+
+  private async issue(
+    patch: Patch = {},
+    municipio = this.chance.pick(this.municipios),
+    prestador?: string,
+  ): Promise<void> {
+    this.dps += 1;
+    const provider = prestador ?? this.chance.pick(PROVIDERS[this.municipios.indexOf(municipio)]!);
+    const isNumbered = this.chance.is(0.85);
+    const body = exampleXml({
+      'prest/CNPJ': provider,
+      ...(isNumbered
+        ? { serie: '1', nDPS: String(this.chance.is(0.08) ? 1 + this.chance.below(this.dps) : this.dps) }
+        : {}),
+      ...(this.chance.is(0.4) ? INTERMEDIARIO : {}),
+      ...(this.chance.is(0.1) ? { 'toma/CPF': null, 'toma/CNPJ': provider } : {}),
+      ...patch,
+      'serv/cServ/xDescServ': `Serviço ${this.dps}`,
+    });
+    await this.send({ municipio, prestador: provider, body: Buffer.from(body) });
+  }
+
+  private send(sent: Resend): Promise<void> {
+    const { municipio, prestador, body } = sent;
+    return this.act('emite', async (task) => {
+      const open = this.resends.push(sent) - 1;
+      const answer = await issueNota(this.worldOf(task, this.process()), municipio, { kind: 'xml', body });
+      delete this.resends[open];
+      if ('faults' in answer) {
+        const codes = answer.faults.map(({ codigo }) => codigo).join(' ');
+        if (codes !== 'E0014') this.violations.push(`a DPS is refused with ${codes}: ${answer.faults[0].mensagem}`);
+        return codes;
+      }
+      const { chave_acesso: chave, numero_protocolo: protocolo, xml_nfse } = answer;
+      this.notas.push({ municipio, chave, protocolo, prestador, xml_nfse, body });
+      return chave;
+    });
+  }
+
+  /** Sends again what nobody answered, or what was answered long ago. */
+  private async resend(): Promise<void> {
+    const lost = this.resends.filter((one) => one !== undefined);
+    const again = lost.length > 0 ? lost : this.notas;
+    if (again.length > 0) await this.send(this.chance.pick<Resend>(again));
+  }
+
+  private async substitute(): Promise<void> {
+    if (this.notas.length === 0) return;
+    const { municipio, chave, prestador } = this.chance.pick(this.notas);
+    const subst = {
+      'subst/chSubstda': chave,
+      'subst/cMotivo': '99',
+      'subst/xMotivo': 'Descrição do serviço incorreta',
+    };
+    await this.issue(subst, municipio, prestador);
+  }
+
+  private async register(byOffice: boolean): Promise<void> {
+    const pedido = this.pedidoOf(byOffice);
+    if (pedido === undefined) return;
+    await this.act(`registra ${pedido.tipo.slug}`, async (task) => {
+      const answer = await this.registration(this.worldOf(task, this.process()), pedido);
+      return this.registered(pedido, answer);
+    });
+  }
+
+  /** The same request several times at once, through two processes: the order among equals makes no difference. */
+  private async registerAtOnce(): Promise<void> {
+    const pedido = this.pedidoOf(this.chance.is(0.2));
+    if (pedido === undefined) return;
+    await this.act(`registra juntos ${pedido.tipo.slug}`, async (task) => {
+      const world = this.worldOf(task, 0);
+      const all = Array.from({ length: 2 + this.chance.below(4) }, (_, place) => ({
+        pedido: { ...pedido },
+        world: { ...world, store: this.stores[place % 2]! },
+      }));
+      const answers = await Promise.all(all.map((one) => this.registration(one.world, one.pedido)));
+      const order = (answer: EventoRegistrado | EventoRefused): number =>
+        typeof answer === 'object' && 'evento' in answer ? answer.evento.numero_sequencial : 0;
+      const told = answers
+        .map((answer, place) => ({ answer, pedido: all[place]!.pedido }))
+        .toSorted((a, b) => order(a.answer) - order(b.answer))
+        .map((one) => this.registered(one.pedido, one.answer));
+      this.pedidos.push(...all.map((one) => one.pedido));
+      this.pedidos.splice(this.pedidos.indexOf(pedido), 1);
+      return told.join(', ');
+    });
+  }
+
+  private registration(
+    world: World,
+    { municipio, chave, tipo, body }: Pedido,
+  ): Promise<EventoRegistrado | EventoRefused> {
+    const protocolo = this.notas.find((nota) => nota.chave === chave)?.protocolo;
+    const named = protocolo !== undefined && this.dps % 2 === 0 ? { protocolo } : { chave };
+    if (!tipo.porOficio)
+      return registerEvento(world, municipio, named, { body, assinatura: undefined, simular: undefined });
+    const read = readPedido(readJson(body) as never, 'municipio');
+    assert.ok('pedido' in read, JSON.stringify(read));
+    return registerEventoDeOficio(world, municipio, named, { pedido: read.pedido, municipio: CNPJ_MUNICIPIO });
+  }
+
+  private registered(pedido: Pedido, answer: EventoRegistrado | EventoRefused): string {
+    if (answer === 'not_found') {
+      this.violations.push(`${pedido.chave} was answered and is not found`);
+      return 'não há nota';
+    }
+    if ('faults' in answer) {
+      pedido.answer = 'recusado';
+      const codes = answer.faults.map(({ codigo }) => codigo);
+      for (const codigo of codes) this.refused.set(codigo, (this.refused.get(codigo) ?? 0) + 1);
+      return codes.join(' ');
+    }
+    pedido.answer = 'registrado';
+    const { evento } = answer;
+    if (evento.status_evento !== 'pendente') this.violations.push(`registered as ${evento.status_evento}`);
+    this.eventos.push({ municipio: pedido.municipio, evento, pedido });
+    return `${evento.tipo_evento} ${evento.numero_sequencial}`;
+  }
+
+  private pedidoOf(byOffice: boolean): Pedido | undefined {
+    if (this.notas.length === 0) return undefined;
+    const nota = this.chance.pick(this.notas);
+    const { municipio, chave, prestador } = nota;
+    const ofNote = this.eventos.filter((one) => one.evento.chave_acesso === chave);
+    const has = (wanted: RegExp, often: number): number =>
+      ofNote.some(({ evento }) => wanted.test(evento.tipo_evento)) ? often : 0.3;
+    const substitutes = this.notas.filter((one) => one.body.includes(`<chSubstda>${chave}<`));
+    const interm = nota.body.includes('<interm>') ? 1.5 : 0.1;
+    const slug = byOffice
+      ? this.chance.weighted({
+          cancelamento_deferido_por_analise_fiscal: has(/^solicitacao/, 5),
+          cancelamento_indeferido_por_analise_fiscal: has(/^solicitacao/, 5),
+          confirmacao_tacita: 1,
+          anulacao_rejeicao: has(/^rejeicao/, 5),
+          cancelamento_por_oficio: 2,
+          bloqueio_por_oficio: 3,
+          desbloqueio_por_oficio: has(/^bloqueio/, 6),
+        })
+      : this.chance.weighted({
+          cancelamento: 5,
+          cancelamento_por_substituicao: substitutes.length > 0 ? 8 : 0.3,
+          solicitacao_analise_fiscal_para_cancelamento: 4,
+          confirmacao_prestador: 2,
+          confirmacao_tomador: 2,
+          confirmacao_intermediario: interm,
+          rejeicao_prestador: 2,
+          rejeicao_tomador: 2,
+          rejeicao_intermediario: interm,
+        });
+    const tipo = tipoBySlug(slug)!;
+    const campos: Record<string, string> = { ...exemploDe(tipo) };
+    const named = (wanted: RegExp): string => {
+      const found = ofNote.filter(({ evento }) => wanted.test(evento.tipo_evento));
+      if (found.length === 0)
+        return eventoId(
+          chave,
+          tipoBySlug(tipo.slug === 'anulacao_rejeicao' ? 'rejeicao_tomador' : 'bloqueio_por_oficio')!.codigo,
+          1,
+        );
+      const { evento } = this.chance.pick(found);
+      return eventoId(chave, evento.codigo_tipo_evento, evento.numero_sequencial);
+    };
+    if ('id_evento_rejeicao' in campos) campos.id_evento_rejeicao = named(/^rejeicao/);
+    if ('id_evento_bloqueio' in campos) campos.id_evento_bloqueio = named(/^bloqueio/);
+    if ('codigo_evento_bloqueado' in campos)
+      campos.codigo_evento_bloqueado = this.chance.pick(['e101101', 'e105102', 'e305101']);
+    if ('chave_acesso_substituta' in campos) {
+      const others = this.notas.filter((one) => one.municipio === municipio && one.prestador === prestador);
+      campos.chave_acesso_substituta = this.chance.pick(substitutes.length > 0 ? substitutes : others).chave;
+    }
+    // White space tells one request from the other: the bytes that came are kept as they are.
+    const body = Buffer.from(`${JSON.stringify(campos)}${' '.repeat(this.pedidos.length)}`);
+    const pedido: Pedido = { municipio, chave, tipo, body, answer: undefined };
+    this.pedidos.push(pedido);
+    return pedido;
+  }
+
+  private process(): 0 | 1 {
+    return this.chance.is(0.5) ? 0 : 1;
+  }
+
+  // The workers and the operators.
+
+  private deliver(flow: typeof deliverNotas, municipio = this.chance.pick(this.municipios)): Promise<void> {
+    return this.act(flow === deliverNotas ? 'entrega notas' : 'entrega eventos', async (task) => {
+      const { delivered, pauseMs } = await flow(this.worldOf(task, this.process()), municipio);
+      return `${delivered}${pauseMs > 0 ? ' e pausa' : ''}`;
+    });
+  }
+
+  /** What a worker does when it looks: notes, then events. */
+  private async round(): Promise<void> {
+    for (const municipio of this.municipios) {
+      await this.deliver(deliverNotas, municipio);
+      await this.deliver(deliverEventos, municipio);
+    }
+  }
+
+  private async operate(): Promise<void> {
+    const troubled = await this.troubled();
+    const event = this.chance.pick(troubled.length > 0 && this.chance.is(0.6) ? troubled : this.eventos);
+    if (event === undefined) return;
+    const move = this.chance.weighted<OperatorTrigger>({ reprocessamento: 4, separacao: 3, retirada: 2, dispensa: 2 });
+    await this.moveByHand(event, move);
+  }
+
+  /** Answered events that came to nothing, as an operator is shown them. */
+  private async troubled(): Promise<readonly EventoRespondido[]> {
+    const text = `select tenant, id from eventos
+      where tenant = any ($1::text[]) and estado in ('erro', 'erro_reprocessamento')`;
+    const { rows } = await this.pool.query<{ tenant: string; id: string }>(text, [this.tenants()]);
+    const named = new Set(rows.map(({ tenant, id }) => `${tenant}/${id}`));
+    return this.eventos.filter(({ municipio, evento }) => named.has(`${municipio.tenant}/${evento.id_evento}`));
+  }
+
+  private async moveByHand({ municipio, evento }: EventoRespondido, move: OperatorTrigger): Promise<void> {
+    await this.act(`${move} de ${evento.tipo_evento} ${evento.numero_sequencial}`, async (task) => {
+      const { store } = this.worldOf(task, this.process());
+      const id = String(evento.id_evento);
+      const result = await store.moveEvento(municipio.tenant, id, move, this.clock.now, BY_HAND);
+      if (result === undefined) {
+        this.violations.push(`event ${id} was answered and is not found`);
+        return 'não há evento';
+      }
+      if ('conflict' in result) return result.conflict;
+      if ('found' in result) {
+        if (eventoMove(result.found, move) !== undefined)
+          this.violations.push(`${move} from ${result.found} is refused`);
+        return `não, está ${result.found}`;
+      }
+      this.held.delete(`e/${municipio.tenant}/${id}`);
+      return result.evento.estado;
+    });
+  }
+
+  // Looking, as the public does.
+
+  private async look(): Promise<void> {
+    this.tell('consulta');
+    if (this.notas.length === 0) return;
+    const nota = this.chance.pick(this.notas);
+    const { municipio, chave, protocolo } = nota;
+    const world = { store: this.stores[1], now: () => this.clock.now } as World;
+    const [byKey, byProtocol, eventos] = await Promise.all([
+      notaByChave(world, municipio, chave),
+      notaByProtocolo(world, municipio, protocolo),
+      eventosOfNota(world, municipio, chave),
+    ]);
+    assert.ok(byKey !== undefined && byProtocol !== undefined && eventos !== undefined, `${chave} is lost`);
+    assert.equal(byKey.nota.chave_acesso, chave);
+    assert.equal(byProtocol.nota.chave_acesso, chave);
+    assert.equal(byKey.protocolo.numero_protocolo, protocolo);
+    const cancelling = eventos.filter(
+      ({ status_evento, codigo_tipo_evento }) =>
+        status_evento === 'processado' &&
+        TIPOS_EVENTO.some(({ codigo, cancela }) => cancela && codigo === codigo_tipo_evento),
+    );
+    assert.equal(byKey.nota.status === 'cancelada', cancelling.length > 0, `${chave} is ${byKey.nota.status}`);
+    for (const { evento } of this.eventos.filter((one) => one.evento.chave_acesso === chave)) {
+      const found: EventoPublico | undefined = eventos.find(({ id_evento }) => id_evento === evento.id_evento);
+      assert.ok(found, `event ${evento.id_evento} was answered and is lost`);
+      assert.equal(found.numero_sequencial, evento.numero_sequencial);
+    }
+    await this.looksForTwoCancellations();
+  }
+
+  private async looksForTwoCancellations(): Promise<void> {
+    const text = `select nota from eventos where tenant = any ($1::text[]) and cancela and (
+        estado in ('pendente', 'enviado', 'aguardando_autorizacao_nota')
+        or (estado = 'erro' and reprocessamentos_count < 3 and due_at is not null))
+      group by tenant, nota having count(*) > 1`;
+    const { rows } = await this.pool.query(text, [this.tenants()]);
+    assert.equal(rows.length, 0, 'a note has two open cancellations');
+  }
+
+  // The end.
+
+  /** Calm: what waits is resumed or given up, what was not answered is asked again, and the workers go on until nothing is due. */
+  private async settle(): Promise<void> {
+    for (let round = this.chance.below(TAIL_MAX); round > 0; round -= 1) {
+      const next = await this.nextDue();
+      if (next !== undefined) this.clock.now = next;
+      await this.round();
+      if (this.waiting.length > WAITING_MAX) await this.resume();
+    }
+    this.tell('calmaria');
+    while (this.waiting.length > 0) {
+      if (this.chance.is(0.2)) this.abandon();
+      else await this.resume();
+    }
+    this.isCalm = true;
+    this.ambiente.calm();
+    for (const sent of this.resends.filter((one) => one !== undefined)) await this.send(sent);
+    await this.comeToRest();
+    if (this.chance.is(0.3)) return;
+    for (const one of await this.troubled())
+      await this.moveByHand(one, this.chance.is(0.8) ? 'reprocessamento' : 'dispensa');
+    await this.comeToRest();
+  }
+
+  private async comeToRest(): Promise<void> {
+    for (let round = 0; round < ROUNDS_MAX; round += 1) {
+      let delivered = 0;
+      for (const municipio of this.municipios) {
+        for (const flow of [deliverNotas, deliverEventos]) {
+          await this.act('entrega', async (task) => {
+            const result = await flow(this.worldOf(task, 0), municipio);
+            delivered += result.delivered;
+            return String(result.delivered);
+          });
+        }
+      }
+      const next = await this.nextDue();
+      if (next !== undefined) this.clock.now = next;
+      else if (delivered === 0) return;
+    }
+    throw new Error(`after ${ROUNDS_MAX} rounds in calm weather something is still due`);
+  }
+
+  /**
+   * When something is due next. What waits for an earlier event of its note is due and is not taken: so the clock goes on to what
+   * comes after now.
+   */
+  private async nextDue(): Promise<number | undefined> {
+    const text = `select min(due_at) as next from (
+        select due_at from notas where tenant = any ($1::text[]) and due_at > $2
+        union all select due_at from eventos where tenant = any ($1::text[]) and due_at > $2) x`;
+    const values = [this.tenants(), new Date(this.clock.now)];
+    const { rows } = await this.pool.query<{ next: Date | null }>(text, values);
+    return rows[0]!.next?.getTime();
+  }
+}
