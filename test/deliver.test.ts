@@ -7,13 +7,13 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type {
   Adn,
-  AdnAnswer,
   AdnErro,
   AdnKnowledge,
   DocumentToShare,
   EventoAnswer,
   EventoAsked,
   EventoToShare,
+  NotaAnswer,
   NotaAsked,
 } from '../src/adn/adn.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
@@ -33,7 +33,7 @@ import { NOON } from './support/service.ts';
 import { nobodyTrusted } from './support/trust.ts';
 
 /** What the ADN does with a note that is sent to it. `lost`: takes it, and the answer does not arrive. */
-type Mood = 'accepts' | 'refuses' | 'unknown' | 'lost' | 'away' | 'silent' | 'breaks';
+type Mood = 'accepts' | 'refuses' | 'too_early' | 'unknown' | 'lost' | 'away' | 'silent' | 'breaks';
 
 const ERROS: readonly AdnErro[] = [
   { codigo: 'E1234', descricao: 'Código de tributação não administrado', complemento: 'cTribNac 010101' },
@@ -55,10 +55,10 @@ class FakeAdn implements Adn {
   /** Runs when notes arrive, before they are answered. */
   onShare: () => Promise<void> = async () => undefined;
 
-  async share(tenant: string, documents: readonly DocumentToShare[]): Promise<ReadonlyMap<string, AdnAnswer>> {
+  async share(tenant: string, documents: readonly DocumentToShare[]): Promise<ReadonlyMap<string, NotaAnswer>> {
     assert.ok(documents.length >= 1 && documents.length <= this.batchMax);
     await this.onShare();
-    const answers = new Map<string, AdnAnswer>();
+    const answers = new Map<string, NotaAnswer>();
     for (const { chave_acesso: chave, xml } of documents) {
       this.sent.push(chave);
       this.documents.set(chave, xml);
@@ -97,9 +97,10 @@ class FakeAdn implements Adn {
   }
 }
 
-const ANSWERS: Readonly<Record<Exclude<Mood, 'silent' | 'breaks'>, AdnAnswer>> = {
+const ANSWERS: Readonly<Record<Exclude<Mood, 'silent' | 'breaks'>, NotaAnswer>> = {
   accepts: { kind: 'accepted', nsu: undefined },
   refuses: { kind: 'refused', erros: ERROS },
+  too_early: { kind: 'too_early', erros: [{ codigo: 'E1308', descricao: 'Falta o evento da nota substituída' }] },
   unknown: { kind: 'unknown', why: 'tempo esgotado' },
   lost: { kind: 'unknown', why: 'conexão interrompida' },
   away: { kind: 'unavailable', why: 'conexão recusada' },
@@ -317,6 +318,42 @@ describe('a note that the ADN refuses (D-20)', () => {
     assert.deepEqual(await town.shown(first), AUTHORISED);
     assert.deepEqual(await town.shown(second), REFUSED);
     assert.deepEqual(await town.shown(third), DRAFT);
+  });
+});
+
+describe('a note that comes before the event of the one that it replaces (E1308)', () => {
+  test('waits as a draft that says for what, longer each time up to a minute, and goes when it may', async () => {
+    const town = await Town.open();
+    town.adn.mood = () => 'too_early';
+    const note = await town.issue();
+    for (const most of [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, MINUTE_MS, MINUTE_MS]) {
+      assert.deepEqual(await town.deliver(), { delivered: 1, isFull: false, pauseMs: 0 });
+      assert.deepEqual(await town.shown(note), DRAFT);
+      const { protocolo, rests } = await town.read(note);
+      assert.match(protocolo.mensagem_retorno!, /cancelamento_por_substituicao.*E1308: Falta o evento/);
+      assert.equal(rests, false);
+      const due = (await town.dueIn(note))!;
+      assert.ok(due <= most && due >= most * 0.75, `${due} of ${most}`);
+      town.clock.now += due;
+    }
+    town.adn.mood = () => 'accepts';
+    await town.deliver();
+    assert.deepEqual(await town.shown(note), AUTHORISED);
+    assert.equal((await town.read(note)).protocolo.mensagem_retorno, null);
+    assert.ok(town.logged.every(({ level }) => level !== 'error'));
+  });
+
+  test('is no trouble of the municipality: while others go nothing is said, alone it is said that the ADN attends', async () => {
+    const town = await Town.open();
+    const early = await town.issue();
+    const problem = async () => (await showMunicipio(town.world, town.municipio.tenant)).transmissao?.problema;
+    town.adn.mood = (chave) => (chave === early.chave_acesso ? 'too_early' : 'accepts');
+    await town.deliver();
+    assert.match((await problem())!, /^o ADN atende; .*cancelamento_por_substituicao/);
+    await town.issue();
+    town.clock.now += 2 * MINUTE_MS;
+    await town.deliver();
+    assert.equal(await problem(), undefined);
   });
 });
 

@@ -52,6 +52,12 @@ export type AdnAnswer =
   /** The municipality's certificate or its permission: nothing is taken until an operator mends it. */
   | { readonly kind: 'misconfigured'; readonly why: string };
 
+/** What may become of a note besides. */
+export type NotaAnswer =
+  | AdnAnswer
+  /** E1308: a note that replaces another is not taken before the event that says so is on that one. It goes later as it is. */
+  | { readonly kind: 'too_early'; readonly erros: readonly AdnErro[] };
+
 /** What may become of an event besides. Each of these is a whole answer about this very event. */
 export type EventoAnswer =
   | AdnAnswer
@@ -88,7 +94,7 @@ export type Adn = {
   /** Documents that one claim should take. */
   readonly batchMax: number;
   /** Shares documents of one municipality; one answer for each key. Never throws for what the other side does. */
-  share(tenant: string, documents: readonly DocumentToShare[]): Promise<ReadonlyMap<string, AdnAnswer>>;
+  share(tenant: string, documents: readonly DocumentToShare[]): Promise<ReadonlyMap<string, NotaAnswer>>;
   /** Asks whether notes are there already; one answer for each key. Never throws for what the other side does. */
   find(tenant: string, notas: readonly NotaAsked[]): Promise<ReadonlyMap<string, AdnKnowledge>>;
   /**

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { EventoNaNota } from '../fiscal/conflitos-evento.ts';
-import type { AdnAnswer, AdnKnowledge, EventoAnswer, EventoToShare } from './adn.ts';
+import type { AdnKnowledge, EventoAnswer, EventoToShare, NotaAnswer } from './adn.ts';
 import { localAdn } from './local.ts';
 
 const CHAVE = '35503081211222333000181000000000000126091234567895';
@@ -82,7 +82,7 @@ describe('what it decides by itself', () => {
   });
 });
 
-type Told = { readonly nota?: AdnAnswer; readonly evento?: EventoAnswer; readonly known?: AdnKnowledge };
+type Told = { readonly nota?: NotaAnswer; readonly evento?: EventoAnswer; readonly known?: AdnKnowledge };
 
 /** What a note and an event that came at {@link CAME} are told so much later. */
 async function told(simular: string, afterMs: number): Promise<Told> {
@@ -123,6 +123,11 @@ describe('what it rehearses', () => {
   test('adn:rejeita=E1831: the note of the event is not known, past the day after which help is asked for', async () => {
     assert.deepEqual(kinds(await told('adn:rejeita=E1831', 24 * HOUR + MINUTE)), ['refused', 'note_unknown', 'absent']);
     assert.deepEqual(kinds(await told('adn:rejeita=E1831', 25 * HOUR)), ['refused', 'accepted', 'absent']);
+  });
+
+  test('adn:rejeita=E1308: a note that comes too early waits for an hour, and then goes', async () => {
+    assert.deepEqual(kinds(await told('adn:rejeita=E1308', HOUR - 1)), ['too_early', 'refused', 'absent']);
+    assert.deepEqual(kinds(await told('adn:rejeita=E1308', HOUR)), ['accepted', 'refused', 'absent']);
   });
 
   test('adn:rejeita=E1818: the type is not taken from a municipality', async () => {

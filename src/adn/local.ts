@@ -7,7 +7,7 @@
  */
 import { conflictOf } from '../fiscal/conflitos-evento.ts';
 import { readSimular, SIMULAR_MAX_MS, type Simulacao } from '../fiscal/simular.ts';
-import type { Adn, AdnAnswer, AdnKnowledge, EventoAnswer, EventoToShare, ToSimulate } from './adn.ts';
+import type { Adn, AdnAnswer, AdnKnowledge, EventoAnswer, EventoToShare, NotaAnswer, ToSimulate } from './adn.ts';
 import { meaningOf, NOT_TAKEN_HERE, NOTE_UNKNOWN } from './wire.ts';
 
 const BATCH_MAX = 500;
@@ -20,7 +20,7 @@ export function localAdn(now: () => number = Date.now): Adn {
     wantsDocuments: false,
     batchMax: BATCH_MAX,
     share: async (_tenant, documents) =>
-      new Map(documents.map((document) => [document.chave_acesso, rehearsed(document, now()) ?? ACCEPTED])),
+      new Map(documents.map((document) => [document.chave_acesso, rehearsedNota(document, now()) ?? ACCEPTED])),
     find: async (_tenant, notas) => new Map(notas.map((nota) => [nota.chave_acesso, known(nota, now())])),
     shareEventos: async (_tenant, eventos) => decided(eventos, now()),
     findEventos: async (_tenant, eventos) => new Map(eventos.map((evento) => [evento.id, known(evento, now())])),
@@ -91,6 +91,14 @@ function rehearsedEvento(document: EventoToShare, now: number): EventoAnswer | u
 function simulacaoOf({ simular }: ToSimulate): Simulacao | undefined {
   return simular === undefined ? undefined : readSimular(simular).simulacao;
 }
+/** Who rehearses a note that comes too early sees it wait, and in the end go. */
+function rehearsedNota(document: ToSimulate, now: number): NotaAnswer | undefined {
+  const answer = rehearsed(document, now);
+  if (answer?.kind !== 'refused' || meaningOf(answer.erros[0]!.codigo) !== 'early') return answer;
+  const { erros } = answer;
+  return now - (document.criado ?? now) < SIMULAR_MAX_MS ? { kind: 'too_early', erros } : undefined;
+}
+
 
 function notYet(
   { atrasoMs = 0, indisponivelMs = 0 }: Simulacao,

@@ -14,7 +14,7 @@ import { brotliCompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { onEnd } from '../../test/support/cleanup.ts';
 import { CLIENT_EXTENSIONS, createAuthority, SERVER_EXTENSIONS } from '../../test/support/tls.ts';
-import type { AdnAnswer, AdnKnowledge, EventoAnswer, EventoToShare } from './adn.ts';
+import type { AdnKnowledge, EventoAnswer, EventoToShare, NotaAnswer } from './adn.ts';
 import { openBreaker, type Pass } from './breaker.ts';
 import { type NationalSettings, nationalAdn } from './national.ts';
 
@@ -117,7 +117,7 @@ async function stage(play: Play, settings: Partial<NationalSettings> = {}) {
     adnServer.close();
   };
   onEnd(close);
-  const share = async (...chaves: readonly string[]): Promise<Record<string, AdnAnswer>> => {
+  const share = async (...chaves: readonly string[]): Promise<Record<string, NotaAnswer>> => {
     const answers = await adn.share('alfa', documentsOf(...chaves));
     assert.deepEqual([...answers.keys()].toSorted(), [...new Set(chaves)].toSorted(), 'one answer for each key');
     return Object.fromEntries(answers);
@@ -149,14 +149,14 @@ function chavesOf(body: string): string[] {
 }
 
 /** Its only document of the lot, answered so. */
-async function answerTo(play: Play, settings: Partial<NationalSettings> = {}): Promise<AdnAnswer> {
+async function answerTo(play: Play, settings: Partial<NationalSettings> = {}): Promise<NotaAnswer> {
   const { share, close } = await stage(play, settings);
   const answers = await share(A);
   await close();
   return answers[A]!;
 }
 
-const tells = (answer: AdnAnswer | AdnKnowledge | undefined): string =>
+const tells = (answer: NotaAnswer | AdnKnowledge | undefined): string =>
   answer !== undefined && 'why' in answer ? answer.why : '';
 
 describe('what is sent', () => {
@@ -317,6 +317,22 @@ describe('an answer that is clear', () => {
     assert.deepEqual(answer, { kind: 'refused', erros: [{ codigo: 'E1226', descricao: '' }] });
   });
 
+  test('too early: E1308 and nothing else against it, for the note or for a lot of it alone', async () => {
+    const answered = (...codigos: readonly string[]) =>
+      answerTo((_asked, response) => json(response, 201, lote(entry(A, null, ...codigos))));
+    assert.deepEqual(await answered('E1308'), {
+      kind: 'too_early',
+      erros: [{ codigo: 'E1308', descricao: 'regra E1308' }],
+    });
+    const alone = await answerTo((_asked, response) => json(response, 400, refusal('E1308')));
+    assert.equal(alone.kind, 'too_early');
+    // What breaks a rule besides is refused: it would be, however long it waits.
+    assert.equal((await answered('E1308', 'E1235')).kind, 'refused');
+    assert.equal((await answered('E1310')).kind, 'refused');
+    assert.equal((await answered('E1308', 'E999')).kind, 'unknown');
+    assert.equal((await answered('E1308', 'E1262')).kind, 'misconfigured');
+  });
+
   test('misconfigured: codes about certificates and permission, 401, 403', async () => {
     const codes = ['E1200', 'E1203', 'E1205', 'E1206', 'E1207', 'E1208', 'E1209', 'E1245', 'E1246', 'E1262'];
     for (const code of [...codes, 'E1632', 'E1634', 'E1638']) {
@@ -398,7 +414,7 @@ describe('an answer of which each part stands for itself', () => {
   });
 
   test('twice the same: what both say; twice different: unknown', async () => {
-    const two = async (one: unknown, other: unknown): Promise<AdnAnswer> =>
+    const two = async (one: unknown, other: unknown): Promise<NotaAnswer> =>
       answerTo((_asked, response) => json(response, 201, lote(one, other)));
     assert.deepEqual(await two(entry(A, '1'), entry(A, '1')), { kind: 'accepted', nsu: '1' });
     assert.deepEqual(await two(entry(A, '1'), entry(A, null, 'E1268')), { kind: 'accepted', nsu: '1' });
@@ -1061,7 +1077,7 @@ async function pauseOf(adn: { pauseMs(): number }): Promise<void> {
 describe('two municipalities at one address', () => {
   /** Does as the worker does: sends when it is worth it, sleeps when it is not. */
   const runs = (adn: ReturnType<typeof nationalAdn>) => {
-    const answers: AdnAnswer[] = [];
+    const answers: NotaAnswer[] = [];
     const pauses: number[] = [];
     let isOver = false;
     const running = (async () => {
@@ -1107,7 +1123,7 @@ describe('two municipalities at one address', () => {
     const bad = await stage(accepts, { url, breaker, limits, tls: { ...ours, key: foreign.key, cert: foreign.cert } });
     return { circuit, probes, good, bad };
   };
-  const isAccepted = (answer: AdnAnswer | undefined): boolean => answer?.kind === 'accepted';
+  const isAccepted = (answer: NotaAnswer | undefined): boolean => answer?.kind === 'accepted';
 
   for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
     test(`a certificate that is refused pauses its own municipality alone, until it is accepted (${version})`, async () => {
@@ -1527,6 +1543,7 @@ describe('sharing events', () => {
     ['refused', ['E0840', 'E1802']],
     ['refused', ['E2020']],
     ['refused', ['E0840', 'X77']],
+    ['refused', ['E1308']],
     ['note_unknown', ['E1831']],
     ['note_unknown', ['E0813', 'E1831']],
     ['not_taken_here', ['E1818']],

@@ -16,6 +16,7 @@ import type {
   EventoAnswer,
   EventoAsked,
   EventoToShare,
+  NotaAnswer,
   NotaAsked,
 } from './adn.ts';
 import { type Breaker, openBreaker, type Pass } from './breaker.ts';
@@ -263,9 +264,9 @@ export function nationalAdn(settings: NationalSettings): Adn & { close(): Promis
     return answers;
   }
 
-  async function share(documents: readonly DocumentToShare[]): Promise<ReadonlyMap<string, AdnAnswer>> {
+  async function share(documents: readonly DocumentToShare[]): Promise<ReadonlyMap<string, NotaAnswer>> {
     const pieces = documents.map(({ chave_acesso, xml }) => ({ id: chave_acesso, chave: chave_acesso, xml }));
-    const answers = withoutDocument(pieces, 'a nota não tem documento assinado');
+    const answers: Map<string, NotaAnswer> = withoutDocument(pieces, 'a nota não tem documento assinado');
     const sent = await sendAll(pieces.filter(hasDocument), NOTA, performance.now() + limits.shareMs);
     for (const [id, answer] of sent) answers.set(id, answer);
     return answers;

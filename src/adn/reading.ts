@@ -5,7 +5,7 @@
  */
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import type { AdnAnswer, AdnErro, EventoAnswer } from './adn.ts';
+import type { AdnAnswer, AdnErro, EventoAnswer, NotaAnswer } from './adn.ts';
 import { CHAVE_LENGTH, type CodeMeaning, meaningOf, NOT_TAKEN_HERE, NOTE_UNKNOWN, type TipoDocumento } from './wire.ts';
 
 const ERROS_MAX = 100;
@@ -29,7 +29,7 @@ export type Matter<A> = {
   readonly some: string;
 };
 
-export const NOTA: Matter<AdnAnswer> = {
+export const NOTA: Matter<NotaAnswer> = {
   tipo: 'NFSE',
   verdictOf,
   one: 'a nota',
@@ -152,8 +152,8 @@ function agreed<A>(before: A | AdnAnswer, after: A | AdnAnswer, { of }: Matter<A
   return { kind: 'accepted', nsu: (other.nsu ?? nsu) === nsu ? nsu : undefined };
 }
 
-/** What reasons, at least one, say about the one note they are about. */
-export function verdictOf(erros: readonly AdnErro[]): AdnAnswer {
+/** What reasons, at least one, say about the one note they are about. One that comes too early may be refused all the same. */
+export function verdictOf(erros: readonly AdnErro[]): NotaAnswer {
   const codes = codesOf(erros);
   const all = meaningsOf(erros);
   if (all.has('credential')) return { kind: 'misconfigured', why: credentialWhy(erros) };
@@ -163,6 +163,7 @@ export function verdictOf(erros: readonly AdnErro[]): AdnAnswer {
     return { kind: 'unknown', why: `o ADN diz que já tem a nota e também que a recusa (${codes})` };
   }
   if (all.has('refusal') || all.has('envelope')) return { kind: 'refused', erros };
+  if (all.has('early')) return { kind: 'too_early', erros };
   return { kind: 'unknown', why: `o ADN respondeu com um código desconhecido (${codes})` };
 }
 
@@ -179,7 +180,7 @@ export function eventoVerdictOf(erros: readonly AdnErro[]): EventoAnswer {
   if (all.has('existing')) return { kind: 'already_there', erros };
   if (has(NOT_TAKEN_HERE)) return { kind: 'not_taken_here', erros };
   if (has(NOTE_UNKNOWN)) return { kind: 'note_unknown', erros };
-  if (all.has('refusal') || all.has('envelope')) return { kind: 'refused', erros };
+  if (all.has('refusal') || all.has('envelope') || all.has('early')) return { kind: 'refused', erros };
   return { kind: 'not_understood', why: `o ADN respondeu com um código desconhecido (${codes})`, erros };
 }
 

@@ -95,9 +95,18 @@ export type Distribuicao = Cabecalho & {
  *
  * `existing`: the ADN has it already. `credential`: a certificate or a permission of the municipality, alike for all its
  * documents. `envelope`: how a document was packed. `crowd`: more documents in a lot than are taken. `passing`: maintenance,
- * or trouble that has no name. `refusal`: a rule that the document breaks. `unheard`: none of these; it proves nothing.
+ * or trouble that has no name. `early`: a rule that the document breaks only until another one is there. `refusal`: a rule that
+ * it breaks for good. `unheard`: none of these; it proves nothing.
  */
-export type CodeMeaning = 'existing' | 'credential' | 'envelope' | 'crowd' | 'passing' | 'refusal' | 'unheard';
+export type CodeMeaning =
+  | 'existing'
+  | 'credential'
+  | 'envelope'
+  | 'crowd'
+  | 'passing'
+  | 'early'
+  | 'refusal'
+  | 'unheard';
 
 const MEANINGS: ReadonlyMap<string, CodeMeaning> = new Map(
   Object.entries({
@@ -114,6 +123,8 @@ const MEANINGS: ReadonlyMap<string, CodeMeaning> = new Map(
     envelope: ['E1225', 'E1226', 'E1228', 'E1229'],
     crowd: ['E1219'],
     passing: ['E1217', 'E999', 'RNG9999'],
+    // A substitute before the event on the note that it replaces.
+    early: ['E1308'],
     refusal: ['E9996', 'RNG6110'],
   } satisfies Partial<Record<CodeMeaning, readonly string[]>>).flatMap(([meaning, codes]) =>
     codes.map((code): [string, CodeMeaning] => [code, meaning as CodeMeaning]),

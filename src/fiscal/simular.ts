@@ -24,7 +24,7 @@ export const VALORES_MAGICOS: readonly { readonly valor: string; readonly signif
   {
     valor: 'adn:rejeita=E1234',
     significado:
-      'O ADN recusa o documento com este código. Com E1217, E999 ou RNG9999 não o decide, e o envio é repetido; em um evento, E1831 diz que a nota não é conhecida e E1818 que o tipo não é recebido de um município.',
+      'O ADN recusa o documento com este código. Com E1217, E999 ou RNG9999 não o decide, e o envio é repetido; em uma nota, E1308 a faz esperar, como a substituta antes do evento da substituída; em um evento, E1831 diz que a nota não é conhecida e E1818 que o tipo não é recebido de um município.',
   },
   {
     valor: 'adn:atraso=30s',

@@ -4,7 +4,7 @@
  * Claiming commits the announcement. A nota found already announced may have arrived: the ADN is asked about it first,
  * and it is sent again only when the ADN does not know it. Settling writes only what still carries our claim.
  */
-import type { AdnAnswer, AdnErro, AdnKnowledge, ToSimulate } from '../adn/adn.ts';
+import type { AdnErro, AdnKnowledge, NotaAnswer, ToSimulate } from '../adn/adn.ts';
 import { checkSignature, NFSE_PROFILE, type SignedProfile } from '../documents/signed.ts';
 import { type Signer, signatureElement, signatureValueOf } from '../documents/signing.ts';
 import { readXml } from '../documents/xml.ts';
@@ -64,7 +64,7 @@ export async function deliverNotas(world: World, municipio: Municipio): Promise<
     adn.wantsDocuments ? signedDocuments(world, tenant, claim.notas, signer) : new Map<string, Signed>(),
   ]);
 
-  const answers = new Map<string, AdnAnswer>();
+  const answers = new Map<string, NotaAnswer>();
   const held = new Map<string, Recebida>();
   for (const { id, chave_acesso } of announced) {
     const knowledge = known.get(chave_acesso);
@@ -128,14 +128,19 @@ function rehearsalOf({ simular, data_emissao }: ClaimedNota): ToSimulate {
 /** Another municipality may have found it out: this one was not told why. */
 const AWAY = 'o ADN não está respondendo; novas tentativas são feitas de tempos em tempos';
 const SILENT = 'o ADN não disse o que foi feito das notas enviadas';
+/** No trouble of the municipality's: what is missing is an event of the provider's. */
+const REPLACED_FIRST =
+  'o ADN atende; as notas enviadas por último substituem outras, e seguem depois do evento cancelamento_por_substituicao de cada substituída';
 
 /** Why notes wait, after an attempt; undefined when the environment decided about some, which it does for others too. */
-function problemIn(answers: ReadonlyMap<string, AdnAnswer>): string | undefined {
+function problemIn(answers: ReadonlyMap<string, NotaAnswer>): string | undefined {
   const all = [...answers.values()];
   const misconfigured = all.find((answer) => answer.kind === 'misconfigured');
   if (misconfigured !== undefined) return misconfigured.why;
   if (all.some(({ kind }) => kind === 'accepted' || kind === 'refused')) return undefined;
-  return all.find((answer) => answer.kind === 'unavailable' || answer.kind === 'unknown')?.why ?? SILENT;
+  const doubt = all.find((answer) => answer.kind === 'unavailable' || answer.kind === 'unknown');
+  if (doubt !== undefined) return doubt.why;
+  return all.some(({ kind }) => kind === 'too_early') ? REPLACED_FIRST : SILENT;
 }
 
 /** For the operator, who is told by `nfse municipio mostrar`. Notes go out whether it can be written or not. */
@@ -199,7 +204,7 @@ export function recovered(
   return { nsu, assinatura: { valor: theirs.valor, certificado: theirs.certificate.der } };
 }
 
-function settlementOf(world: World, nota: ClaimedNota, answer: AdnAnswer | undefined, now: number): NotaSettlement {
+function settlementOf(world: World, nota: ClaimedNota, answer: NotaAnswer | undefined, now: number): NotaSettlement {
   const settle = (on: NotaTrigger, mensagem: string | undefined, dueAt: number | undefined): NotaSettlement => ({
     id: nota.id,
     move: moveFromSent(on),
@@ -211,6 +216,12 @@ function settlementOf(world: World, nota: ClaimedNota, answer: AdnAnswer | undef
       return settle('autorizacao', undefined, undefined);
     case 'refused':
       return settle('recusa', reasonOf(answer.erros), undefined);
+    case 'too_early':
+      return settle(
+        'adiamento',
+        `${REPLACED_NOT_YET} ${reasonOf(answer.erros)}`,
+        now + backoff(world, nota.tentativas),
+      );
     case 'misconfigured':
       return settle('adiamento', undefined, now + MISCONFIGURED_PAUSE_MS);
     case 'unavailable':
@@ -220,6 +231,10 @@ function settlementOf(world: World, nota: ClaimedNota, answer: AdnAnswer | undef
       return settle('adiamento', undefined, now + backoff(world, nota.tentativas));
   }
 }
+
+/** The integrator, who alone can end the wait, is told what it is for. */
+const REPLACED_NOT_YET =
+  'Esta nota substitui outra e espera pelo evento cancelamento_por_substituicao dela, depois do qual segue sozinha.';
 
 /** Every outcome is a move from `transmitida`, because claiming announced the sending. */
 function moveFromSent(on: NotaTrigger): NotaMove {
