@@ -169,6 +169,16 @@ describe('what it rehearses', () => {
     assert.deepEqual(codesOf(await shared(late)), ['E0840']);
   });
 
+  test('what is not decided yet holds up those after it on the note, and no others', async () => {
+    const slow = toShare(evento('101101'), { simular: 'adn:atraso=30s', criado: Date.now() });
+    const second = toShare(evento('203202', { autor: '52998224725' }));
+    assert.deepEqual(codesOf(await shared(slow, second)), ['unavailable', 'unavailable']);
+    const unknown = toShare(evento('101101'), { simular: 'adn:rejeita=E1831', criado: Date.now() });
+    assert.deepEqual(codesOf(await shared(unknown, second)), ['note_unknown', 'note_unknown']);
+    const other = toShare(evento('203202', { autor: '52998224725' }), { chave_acesso: OTHER });
+    assert.deepEqual(codesOf(await shared(slow, other)), ['unavailable', 'accepted']);
+  });
+
   test('what is refused in a rehearsal does not stand on the note', async () => {
     const refused = toShare(evento('101101'), { simular: 'adn:rejeita=E0822', criado: CAME });
     const second = toShare(evento('101101', { numero_sequencial: 2 }));

@@ -30,24 +30,37 @@ export function localAdn(now: () => number = Date.now): Adn {
 
 const ACCEPTED: AdnAnswer = { kind: 'accepted', nsu: undefined };
 
-/** Events in the order given: what is accepted stands on the note for those after it. */
+/** Events in the order given: what is taken stands on the note for those after it, and what is undecided holds them up. */
 function decided(eventos: readonly EventoToShare[], now: number): Map<string, EventoAnswer> {
   const answers = new Map<string, EventoAnswer>();
   const accepted = new Map<string, EventoToShare['evento'][]>();
+  const heldUp = new Map<string, EventoAnswer>();
   for (const one of eventos) {
     if (answers.has(one.id)) continue;
-    const before = accepted.get(one.chave_acesso) ?? [];
+    const { chave_acesso, evento } = one;
+    const before = accepted.get(chave_acesso) ?? [];
+    const ahead = heldUp.get(chave_acesso);
     const instead = rehearsedEvento(one, now);
-    if (instead !== undefined && !(instead.kind === 'unknown' && isLost(one))) {
+    if (ahead !== undefined) answers.set(one.id, ahead);
+    else if (instead !== undefined && !(instead.kind === 'unknown' && isLost(one))) {
       answers.set(one.id, instead);
-      continue;
+      const waits = answerToTheNext(instead);
+      if (waits !== undefined) heldUp.set(chave_acesso, waits);
+    } else {
+      // Only the answer to what was taken can be lost for good: a refusal would be told again.
+      const verdict = judged(one, before);
+      answers.set(one.id, verdict.kind === 'accepted' ? (instead ?? verdict) : verdict);
+      if (verdict.kind === 'accepted') accepted.set(chave_acesso, [...before, evento]);
     }
-    // Only the answer to what was taken can be lost for good: a refusal would be told again.
-    const verdict = judged(one, before);
-    answers.set(one.id, verdict.kind === 'accepted' ? (instead ?? verdict) : verdict);
-    if (verdict.kind === 'accepted') accepted.set(one.chave_acesso, [...before, one.evento]);
   }
   return answers;
+}
+
+/** What later events of a note are told after this answer to one of them; undefined when that was decided. */
+function answerToTheNext(answer: EventoAnswer): EventoAnswer | undefined {
+  if (answer.kind === 'note_unknown') return answer;
+  if (answer.kind !== 'unknown' && answer.kind !== 'unavailable') return undefined;
+  return { kind: 'unavailable', why: 'um evento anterior da mesma nota ainda não foi decidido' };
 }
 
 function isLost(document: ToSimulate): boolean {
@@ -78,6 +91,14 @@ function rehearsed(document: ToSimulate, now: number): AdnAnswer | undefined {
   return respostaPerdida && { kind: 'unknown', why: 'a resposta do ADN se perdeu (simulado)' };
 }
 
+/** Who rehearses a note that comes too early sees it wait, and in the end go. */
+function rehearsedNota(document: ToSimulate, now: number): NotaAnswer | undefined {
+  const answer = rehearsed(document, now);
+  if (answer?.kind !== 'refused' || meaningOf(answer.erros[0]!.codigo) !== 'early') return answer;
+  const { erros } = answer;
+  return now - (document.criado ?? now) < SIMULAR_MAX_MS ? { kind: 'too_early', erros } : undefined;
+}
+
 function rehearsedEvento(document: EventoToShare, now: number): EventoAnswer | undefined {
   const answer = rehearsed(document, now);
   if (answer?.kind !== 'refused') return answer;
@@ -91,14 +112,6 @@ function rehearsedEvento(document: EventoToShare, now: number): EventoAnswer | u
 function simulacaoOf({ simular }: ToSimulate): Simulacao | undefined {
   return simular === undefined ? undefined : readSimular(simular).simulacao;
 }
-/** Who rehearses a note that comes too early sees it wait, and in the end go. */
-function rehearsedNota(document: ToSimulate, now: number): NotaAnswer | undefined {
-  const answer = rehearsed(document, now);
-  if (answer?.kind !== 'refused' || meaningOf(answer.erros[0]!.codigo) !== 'early') return answer;
-  const { erros } = answer;
-  return now - (document.criado ?? now) < SIMULAR_MAX_MS ? { kind: 'too_early', erros } : undefined;
-}
-
 
 function notYet(
   { atrasoMs = 0, indisponivelMs = 0 }: Simulacao,
