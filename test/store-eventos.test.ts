@@ -862,6 +862,60 @@ describe('a settlement', () => {
     assert.deepEqual(await store.registerEvento(alfa, novo(nota)), { conflict: 'nota_cancelada' });
   });
 
+  test('of a replacement makes the substitute due in the same transaction, unless somebody holds it', async () => {
+    const { pool, store, alfa } = await oneProcess();
+    const [antiga, outra] = [await authorised(store, alfa), await authorised(store, alfa)];
+    const later = NOW + MINUTE_MS;
+    const postponed = async (): Promise<string> => {
+      const nota = await issued(store, alfa);
+      const { token, notas } = await store.claimNotas(alfa, NOW, later, 10);
+      const move = notaMove('transmitida', 'adiamento')!;
+      const outcomes = notas.map(({ id }) => ({ id, move, mensagem: 'E1308: ainda não', dueAt: later }));
+      assert.equal(await store.settleNotas(alfa, token, NOW, outcomes), 1);
+      return nota;
+    };
+    const [nova, alheia] = [await postponed(), await postponed()];
+    const held = await issued(store, alfa);
+    assert.deepEqual(
+      (await store.claimNotas(alfa, NOW, later, 10)).notas.map(({ id }) => id),
+      [held],
+    );
+    const chaveOf = async (nota: string): Promise<string> =>
+      (
+        await rows<{ chave_acesso: string }>(pool, 'select chave_acesso from notas where tenant = $1 and id = $2', [
+          alfa,
+          nota,
+        ])
+      )[0]!.chave_acesso;
+    for (const [nota, substituta] of [
+      [antiga, nova],
+      [outra, held],
+    ] as const) {
+      const campos = { chave_acesso_substituta: await chaveOf(substituta) };
+      await registered(store, alfa, novo(nota, SUBSTITUICAO, { campos }));
+    }
+    const { token, eventos } = await claimAll(store, alfa);
+    const outcomes = eventos.map(({ id, campos }) =>
+      settlement(id, 'conclusao', { substituta: campos.chave_acesso_substituta }),
+    );
+    assert.equal(await store.settleEventos(alfa, token, NOW + 1, outcomes), 2);
+    const due = async (nota: string): Promise<unknown> =>
+      (
+        await rows<{ due_at: Date }>(pool, 'select due_at from notas where tenant = $1 and id = $2', [alfa, nota])
+      )[0]!.due_at.getTime();
+    assert.deepEqual(await Promise.all([nova, alheia, held].map(due)), [NOW + 1, later, later]);
+    const [together] = await rows<{ same: boolean }>(
+      pool,
+      'select o.xmin = n.xmin as same from notas o, notas n where o.tenant = $1 and n.tenant = $1 and o.id = $2 and n.id = $3',
+      [alfa, antiga, nova],
+    );
+    assert.equal(together?.same, true);
+    assert.deepEqual(
+      (await store.claimNotas(alfa, NOW + 1, later, 10)).notas.map(({ id }) => id),
+      [nova],
+    );
+  });
+
   for (const move of EVENTO_MOVES.filter(({ from, on }) => from === 'enviado' && on !== 'anuncio')) {
     test(`${move.on} leads to ${move.to}, and ${move.on === 'conclusao' ? 'cancels' : 'does not cancel'} the note`, async () => {
       const { store, alfa } = await oneProcess();
@@ -1225,6 +1279,9 @@ describe('the plans of the statements', () => {
     await store.settleNotas(alfa, token, NOW, [outcome(nota, 'autorizacao')]);
     await store.tenantsWithEventosDue(NOW);
     await sendAll(store, alfa, 'conclusao');
+    await store.settleEventos(alfa, token, NOW, [
+      settlement(first.id, 'conclusao', { substituta: first.chave_acesso }),
+    ]);
     await store.moveEvento(alfa, first.id, 'dispensa', NOW, undefined);
     await store.notaForEvento(alfa, { chave: first.chave_acesso });
     await store.notaForEvento(alfa, { protocolo: first.numero_protocolo });
@@ -1238,10 +1295,10 @@ describe('the plans of the statements', () => {
     await store.eventoXmlOf(alfa, [first.id]);
     await store.countEventos(alfa, { pendente: NOW, aguardando: NOW });
     await store.eventosComProblema(alfa, { pendente: NOW, aguardando: NOW }, 50);
-    for (const text of statements.keys()) if (!/evento/.test(text)) statements.delete(text);
+    for (const text of statements.keys()) if (!/evento|x \(chave\)/.test(text)) statements.delete(text);
   });
 
-  test('were all seen', () => assert.ok(statements.size >= 19, String(statements.size)));
+  test('were all seen', () => assert.ok(statements.size >= 20, String(statements.size)));
 
   test('scan nothing, and look up by whole keys, on empty tables and on full ones', async () => {
     const pool = await freshPool();

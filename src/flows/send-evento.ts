@@ -214,6 +214,7 @@ function settlementOf(
       return settle('conclusao', {
         mensagem_retorno: 'Evento registrado.',
         recebida: { nsu: answer.nsu ?? recebida.nsu, assinatura: recebida.assinatura },
+        substituta: evento.campos.chave_acesso_substituta,
       });
     case 'refused':
       return settle('recusa', told(answer.erros));

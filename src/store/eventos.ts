@@ -157,6 +157,8 @@ export type EventoSettlement = {
   readonly erros_adn?: ErrosAdn | null | undefined;
   /** What the ADN holds now: its reception number, and the signature under which it was sent. */
   readonly recebida?: Recebida | undefined;
+  /** Key of the nota that takes the place of the one it cancelled: it waits for nothing else any more. */
+  readonly substituta?: string | undefined;
 };
 
 /** Moves that an operator makes. */
@@ -237,7 +239,7 @@ export type EventoStore = {
     max: number,
     mayAnnounce?: boolean,
   ): Promise<EventoClaim>;
-  /** Writes the outcome of the events that still carry the token, and cancels their notas; returns how many did. */
+  /** Writes the outcome of the events that still carry the token, cancels their notas, wakes what replaces them; returns how many did. */
   settleEventos(tenant: string, token: string, now: number, settlements: readonly EventoSettlement[]): Promise<number>;
   /** Undefined: there is no such event. A worker that holds it settles nothing any more. */
   moveEvento(
@@ -623,6 +625,16 @@ const SETTLE = `with moved as (
   )
   select count(*)::int as settled from moved`;
 
+/**
+ * A nota that the ADN did not take yet is due at once. One that somebody holds or is about to is let be: its own time is at
+ * most a minute away.
+ */
+const WAKE_SUBSTITUTAS = `update notas n set due_at = $2
+  from (select s.id from unnest($3::text[]) as x (chave)
+      join notas s on s.tenant = $1 and s.chave_acesso = x.chave and s.due_at > $2 and s.claims is null
+    where x.chave || '' = x.chave for update of s skip locked) w
+  where n.tenant = $1 and n.id = w.id`;
+
 async function settle(
   pool: Db,
   tenant: string,
@@ -633,6 +645,7 @@ async function settle(
   const received = settlements.map(({ recebida }) => recebida);
   const prints = printsOf(received);
   const concluded = settlements.filter(({ move }) => move.on === 'conclusao').map(({ id }) => id);
+  const substitutas = settlements.flatMap(({ substituta }) => substituta ?? []);
   const column = <Value>(pick: (one: EventoSettlement) => Value): Value[] => settlements.map(pick);
   const values = [
     tenant,
@@ -655,7 +668,9 @@ async function settle(
     const locked = concluded.length === 0 ? undefined : client.query(LOCK_NOTAS, [tenant, concluded]);
     const written = client.query<{ settled: number }>({ name: 'settle_eventos', text: SETTLE, values });
     const [{ rows }] = await Promise.all([written, locked, ...certificados]);
-    return { result: rows[0]!.settled, writes: advanceRecepcao(client, tenant, received) };
+    const woken =
+      substitutas.length === 0 ? [] : [client.query(WAKE_SUBSTITUTAS, [tenant, new Date(now), substitutas])];
+    return { result: rows[0]!.settled, writes: [...woken, ...advanceRecepcao(client, tenant, received)] };
   });
 }
 
