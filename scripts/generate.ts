@@ -9,6 +9,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { openapiDocument } from '../src/doors/rest/openapi.ts';
 import { errosMarkdown } from '../src/fiscal/errors-markdown.ts';
 import { estadosMarkdown } from '../src/fiscal/estados-markdown.ts';
 import { layoutMarkdown } from '../src/fiscal/layout/markdown.ts';
@@ -29,6 +30,7 @@ const FILES: readonly Generated[] = [
   { path: 'docs/dps-1.01.xsd', make: dpsXsd },
   { path: 'docs/nfse-1.01.xsd', make: nfseXsd },
   { path: 'docs/evento-1.01.xsd', make: eventoXsd },
+  { path: 'docs/openapi.json', make: () => `${JSON.stringify(openapiDocument(), null, 1)}\n` },
 ];
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));

@@ -168,7 +168,8 @@ export function standsOnNota(estado: EventoEstado, { soAqui }: { readonly soAqui
   return estado === 'processado' || (estado === 'dispensado' && soAqui);
 }
 
-export type AcaoSugerida = 'aguardar' | 'retentar' | 'consultar_suporte' | 'cancelado_ok';
+export const ACOES_SUGERIDAS = ['aguardar', 'retentar', 'consultar_suporte', 'cancelado_ok'] as const;
+export type AcaoSugerida = (typeof ACOES_SUGERIDAS)[number];
 
 /** A pending event older than this is stuck (specification, Limits). */
 export const PENDENTE_MAX_MS = 5 * 60_000;

@@ -12,6 +12,7 @@ import { ERROS_PATH, envelopeOf, statusOfRefusal } from './envelope.ts';
 import { type HttpAnswer, type HttpRequest, type HttpRoute, listenHttp, type TlsKeys, type Trouble } from './http.ts';
 import { isHeld, tagOf } from './kept.ts';
 import { countMisses, type Misses } from './misses.ts';
+import { OPENAPI_PATH, openapiText } from './openapi.ts';
 import { PAGE_POLICY } from './page-shell.ts';
 import {
   DOCS_PATH,
@@ -284,6 +285,7 @@ function siteRoutes(door: Door): readonly HttpRoute[] {
       kept(request, await errorsJsonText(siteAs(door, request)), JSON_TYPE, OWN_KEPT),
     // Until there is more than the codes.
     [DOCS_PATH]: () => redirect(307, ERROS_PATH.slice(1)),
+    [OPENAPI_PATH]: ({ request }) => kept(request, openapiText(siteAs(door, request)), JSON_TYPE, OWN_KEPT),
     [`${ERROS_PATH}/:codigo`]: (visit) => answerCode(door, visit, visit.request.params.codigo!),
   };
   return Object.entries(works).map(([path, work]) => ({

@@ -4,6 +4,7 @@
  */
 import { errorOf, hasExamples, statusOf } from '../../fiscal/errors.ts';
 import type { Aviso, Fault, Refusal } from '../../fiscal/fault.ts';
+import type { Field } from './field.ts';
 
 /** Path of the public error table; the page of a code is its child. */
 export const ERROS_PATH = '/docs/erros';
@@ -34,6 +35,53 @@ export type Envelope = {
   readonly campo: string | undefined;
   readonly erros: readonly Erro[];
 };
+
+const PLACE = {
+  linha: { type: 'number', optional: true, about: 'Linha do documento enviado, a partir de 1.' },
+  coluna: { type: 'number', optional: true, about: 'Coluna, em caracteres, a partir de 1.' },
+} as const;
+
+export const ENVELOPE_SHAPES = {
+  Erro: {
+    codigo: { type: 'string', formato: 'codigo', about: 'Código da tabela pública.' },
+    xpath: { type: 'string', about: 'Elemento da DPS de que o erro fala; vazio quando não é da DPS.' },
+    campo: { type: 'string', optional: true, about: 'Propriedade do corpo JSON, ou parâmetro, de que o erro fala.' },
+    mensagem: { type: 'string', about: 'O que está errado e como se corrige.' },
+    origem_moc: { type: 'string', about: 'De onde vem a regra.' },
+    doc_url: { type: 'string', formato: 'endereco', about: 'Página do código.' },
+    exemplo_ref: { type: 'string', formato: 'endereco', optional: true, about: 'Exemplos na página do código.' },
+    ...PLACE,
+    encontrado: { type: 'string', optional: true, about: 'O que veio.' },
+    esperado: { type: 'string', optional: true, about: 'O que se esperava.' },
+    correcao: { type: 'string', optional: true, about: 'Texto que se pode colar no lugar do que veio.' },
+    chave_acesso: { type: 'string', optional: true, formato: 'chave', about: 'E0014: chave da nota que já existe.' },
+    numero_protocolo: { type: 'string', optional: true, about: 'E0014: protocolo da nota que já existe.' },
+    mesmo_conteudo: { type: 'boolean', optional: true, about: 'E0014: se a DPS é a mesma que a emitiu.' },
+  } satisfies Readonly<Record<keyof Erro, Field>>,
+  Aviso: {
+    codigo: { type: 'string', formato: 'codigo', about: 'Código da tabela pública.' },
+    xpath: { type: 'string', about: 'Elemento da DPS de que o aviso fala; vazio quando não é da DPS.' },
+    mensagem: { type: 'string', about: 'O que convém saber.' },
+    campo: { type: 'string', optional: true, about: 'Propriedade do corpo JSON, ou cabeçalho, de que o aviso fala.' },
+    ...PLACE,
+    doc_url: { type: 'string', formato: 'endereco', about: 'Página do código.' },
+  } satisfies Readonly<Record<keyof Aviso | keyof typeof PLACE | 'doc_url', Field>>,
+} as const;
+
+/** Of every refusal. */
+export const ENVELOPE_FIELDS = {
+  codigo_erro: {
+    type: 'string',
+    formato: 'codigo',
+    about: 'Código do primeiro erro. Decida por ele e pelo status HTTP.',
+  },
+  mensagem: { type: 'string', about: 'O primeiro erro em uma frase; o texto pode mudar.' },
+  detalhes: { type: 'Detalhes', about: 'Pormenores do primeiro erro: um texto, ou um objeto com dados.' },
+  timestamp: { type: 'string', formato: 'momento', about: 'Quando foi respondido, no fuso do município.' },
+  campo: { type: 'string', optional: true, about: 'Campo, parâmetro ou cabeçalho de que o primeiro erro fala.' },
+  erros: { type: 'Erro[]', about: 'Todos os erros da etapa que recusou, na ordem do leiaute.' },
+  valores_validos: { type: 'string[]', optional: true, about: 'Os nomes que valem, quando o pedido não é um deles.' },
+} as const satisfies Readonly<Record<keyof Envelope | 'valores_validos', Field>>;
 
 /** `site`: the address of the service as the caller knows it; `timestamp`: in the zone of the municipality (D-04). */
 export function envelopeOf(refusal: Refusal, site: string, timestamp: string, campo: string | undefined): Envelope {

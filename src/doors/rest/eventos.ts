@@ -3,6 +3,7 @@
  * be is told in `../../fiscal/tipos-evento.ts`.
  */
 import { parseChave } from '../../fiscal/chave.ts';
+import { ACOES_SUGERIDAS, EVENTO_ESTADOS } from '../../fiscal/evento.ts';
 import { NUMERO_SEQUENCIAL_MAX } from '../../fiscal/layout/evento.ts';
 import { SIMULAR_HEADER } from '../../fiscal/simular.ts';
 import { TIPOS_EVENTO } from '../../fiscal/tipos-evento.ts';
@@ -16,37 +17,61 @@ import {
 import { type NotaNamed, registerEvento } from '../../flows/register-evento.ts';
 import { EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
 import { avisosOf } from './envelope.ts';
+import type { Field } from './field.ts';
 import { keyIn, refusedAs, repeatedHeaders } from './repetition.ts';
-import {
-  type Accepted,
-  type Call,
-  chaveProblem,
-  type Field,
-  notFound,
-  PROTOCOLO_SHAPE,
-  type Refused,
-} from './routes.ts';
+import { type Accepted, type Call, chaveProblem, notFound, PROTOCOLO_SHAPE, type Refused } from './routes.ts';
 import { headerOf } from './sent.ts';
 
 /** In the order of the specification's table; `mensagem` and `avisos` only in the answer to a registration. */
 export const EVENTO_FIELDS = {
   id_evento: { type: 'number', about: 'Identificador do evento neste município.' },
-  codigo_tipo_evento: { type: 'string', about: 'Código nacional do tipo, 6 algarismos.' },
-  tipo_evento: { type: 'string', about: 'Nome do tipo, como em tipo_evento da requisição.' },
+  codigo_tipo_evento: {
+    type: 'string',
+    values: TIPOS_EVENTO.map(({ codigo }) => codigo),
+    about: 'Código nacional do tipo, 6 algarismos.',
+  },
+  tipo_evento: {
+    type: 'string',
+    values: TIPOS_EVENTO.map(({ slug }) => slug),
+    about: 'Nome do tipo, como em tipo_evento da requisição.',
+  },
   numero_sequencial: { type: 'number', about: 'Sequência entre os eventos do tipo na nota, a partir de 1.' },
   numero_protocolo: { type: 'string', about: 'Protocolo da nota.' },
-  chave_acesso: { type: 'string', about: 'Chave da nota.' },
-  data_hora_evento: { type: 'string', about: 'Quando foi registrado, ISO 8601.' },
-  data_hora_processamento: { type: 'string', about: 'Quando o ADN deu a palavra final; null até lá.' },
-  aguardando_desde: { type: 'string', about: 'Desde quando espera a autorização da nota; null se não espera.' },
-  status_evento: { type: 'string', about: 'Estado do evento (docs/estados.md).' },
-  protocolo: { type: 'string', about: 'Número com que o ADN o recebeu; null até lá e na integração.' },
-  codigo_retorno: { type: 'string', about: 'Código do primeiro motivo do ADN, ou null.' },
-  mensagem_retorno: { type: 'string', about: 'O que o ADN disse, ou null.' },
-  erros_adn: { type: 'ErrosAdn', about: 'Os motivos do ADN, sem segredos, cortados em 1000 caracteres e 3 níveis.' },
+  chave_acesso: { type: 'string', formato: 'chave', about: 'Chave da nota.' },
+  data_hora_evento: { type: 'string', formato: 'momento', about: 'Quando foi registrado, ISO 8601.' },
+  data_hora_processamento: {
+    type: 'string',
+    formato: 'momento',
+    nullable: true,
+    about: 'Quando o ADN deu a palavra final; null até lá.',
+  },
+  aguardando_desde: {
+    type: 'string',
+    formato: 'momento',
+    nullable: true,
+    about: 'Desde quando espera a autorização da nota; null se não espera.',
+  },
+  status_evento: { type: 'string', values: Object.keys(EVENTO_ESTADOS), about: 'Estado do evento.' },
+  protocolo: { type: 'string', nullable: true, about: 'Número com que o ADN o recebeu; null até lá e na integração.' },
+  codigo_retorno: { type: 'string', nullable: true, about: 'Código do primeiro motivo do ADN, ou null.' },
+  mensagem_retorno: { type: 'string', nullable: true, about: 'O que o ADN disse, ou null.' },
+  erros_adn: {
+    type: 'ErrosAdn',
+    nullable: true,
+    about: 'Os motivos do ADN, sem segredos, cortados em 1000 caracteres e 3 níveis.',
+  },
   reprocessamentos_count: { type: 'number', about: 'Novas tentativas automáticas feitas, de 0 a 3.' },
-  ultimo_reprocessamento_em: { type: 'string', about: 'Quando foi a última; null sem nenhuma.' },
-  acao_sugerida: { type: 'string', about: 'aguardar, retentar, consultar_suporte ou cancelado_ok.' },
+  ultimo_reprocessamento_em: {
+    type: 'string',
+    formato: 'momento',
+    nullable: true,
+    about: 'Quando foi a última; null sem nenhuma.',
+  },
+  acao_sugerida: {
+    type: 'string',
+    values: ACOES_SUGERIDAS,
+    about: 'aguardar, retentar, consultar_suporte ou cancelado_ok.',
+  },
   descricao_evento: { type: 'string', about: 'Nome nacional do tipo.' },
 } as const satisfies Readonly<Record<keyof EventoPublico, Field>>;
 

@@ -35,7 +35,23 @@ export type ShapeName =
   | 'MunicipioIbge'
   | 'Pais'
   | 'Moeda'
-  | 'MotivoEvento';
+  | 'MotivoEvento'
+  | 'Incidencia'
+  | 'CorrelacaoDoServico'
+  | 'CorrelacaoDaNbs'
+  | 'CombinacaoIbsCbs'
+  | 'CombinacaoDaNbs'
+  | 'CampoDeEvento'
+  | 'ObrigatorioCom'
+  | 'OpcoesPorCampo'
+  | 'EnderecoDeEvento'
+  | 'ExemploDeEvento'
+  | 'CodigoDaTabela'
+  | 'LugarDoCodigo'
+  | 'PedidoDeExemplo'
+  | 'ExemplosDoCodigo'
+  | 'Trecho'
+  | 'TrechoRecusado';
 
 /** How a text is written, where that is promised. */
 export type Formato =
@@ -51,7 +67,7 @@ export type Formato =
 
 export type Field = {
   /** `number`: a whole one; amounts are texts (D-05). */
-  readonly type: 'string' | 'string[]' | 'number' | 'boolean' | ShapeName | `${ShapeName}[]`;
+  readonly type: 'string' | 'string[]' | 'number' | 'number[]' | 'boolean' | ShapeName | `${ShapeName}[]`;
   readonly about: string;
   readonly nullable?: true;
   /** It may be left out. */

@@ -113,6 +113,8 @@ export type Route = {
   readonly takesKey?: true;
   /** Of the answer when all is well with the request. */
   readonly status: 200 | 201 | 410;
+  /** Media type in which the body of success is given too, to who asks for it. */
+  readonly givesToo?: 'text/plain';
   /** Media type of the body of success, where that is no JSON. */
   readonly gives?: 'application/pdf';
   /** Fields of the body of success, in their order. */
@@ -121,6 +123,8 @@ export type Route = {
   readonly headers: readonly string[];
   /** What any route may answer (E601 for the municipality, E003, E703, E999) is here where the row has its own cause. */
   readonly codes: readonly string[];
+  /** Statuses of those codes that come with another one than usual, or with more than one. */
+  readonly statuses?: Readonly<Record<string, readonly number[]>>;
   /** Besides `codes`, every code of a rule over the DPS. */
   readonly judges?: true;
   /** What a miss costs (D-40): 1 where the identifier opens what it names. */
@@ -178,7 +182,7 @@ const SEM_LISTA: Field = {
 const KEPT_HEADERS = ['Cache-Control', 'ETag'];
 
 /** An unanswered question may be put again after this; authorisation in the sandbox takes less than a second. */
-const ASK_AGAIN_S = '1';
+export const ASK_AGAIN_S = '1';
 
 const ISSUE_PATH = '/api/v1/nfse/v101';
 /** Asking whether a DPS was issued, before sending it, is good practice; its identifier opens nothing. */
@@ -208,7 +212,7 @@ export const ROUTES: readonly Route[] = [
       avisos: { type: 'Aviso[]', about: 'O que não impediu a emissão e convém saber; quase sempre vazio.' },
     },
     headers: ['Location', REPEATED_HEADER],
-    codes: [...['E003', 'E703', 'E201', 'E110', ...SIGNATURE_CODES, 'E101', 'E102', 'E103', 'E0014']],
+    codes: ['E003', 'E703', 'E201', 'E110', ...SIGNATURE_CODES, 'E101', 'E102', 'E103', 'E0014'],
     judges: true,
     handle: issue,
   }),
@@ -236,6 +240,7 @@ export const ROUTES: readonly Route[] = [
     reads: [DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER],
     takes: ['application/xml', 'text/xml', 'application/json'],
     status: 200,
+    givesToo: 'text/plain',
     fields: { status: STATUS, ...VERIFICACAO_FIELDS },
     headers: [],
     codes: ['E003', 'E201', 'E703'],
@@ -311,6 +316,7 @@ export const ROUTES: readonly Route[] = [
         ...['E0010', 'E203', 'E302', 'E703'],
         ...EVENTOS.map(({ codigo }) => codigo),
       ],
+      statuses: { E002: [400, 422], E0002: [400, 422] },
       missCost: 1,
       handle,
     }),
@@ -368,6 +374,7 @@ export const ROUTES: readonly Route[] = [
     fields: {},
     headers: ['Content-Disposition', ...DANFSE_HEADERS, 'Retry-After'],
     codes: ['E301', 'E703', 'E1831'],
+    statuses: { E703: [422] },
     missCost: 1,
     handle: showDanfse,
   }),
@@ -422,6 +429,7 @@ export const ROUTES: readonly Route[] = [
   }),
   ...CATALOGOS.map(({ nome, summary, tipo, filtros, handle }) =>
     row({
+      id: `catalogo_${nome}`,
       method: 'GET',
       path: `/api/v1/catalogo/${nome}`,
       summary,
@@ -435,10 +443,12 @@ export const ROUTES: readonly Route[] = [
       },
       headers: KEPT_HEADERS,
       codes: ['E0002', 'E003'],
+      statuses: { E0002: [400] },
       handle,
     }),
   ),
   row({
+    id: 'catalogo_motivos_evento',
     method: 'GET',
     path: '/api/v1/catalogo/motivos_evento',
     summary: MOTIVOS.summary,

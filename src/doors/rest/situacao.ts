@@ -1,11 +1,20 @@
 /** The situation of a provider as an address: what may be asked, and what is answered. */
 import { type Fault, quoted, type Refusal } from '../../fiscal/fault.ts';
-import { situacaoDoPrestador } from '../../flows/situacao-prestador.ts';
-import type { Call, Field } from './routes.ts';
+import type { CertificadoApresentado } from '../../flows/caller.ts';
+import {
+  type Inscricao,
+  type ObrigacaoIbsCbs,
+  type Pendencia,
+  type SimplesNacional,
+  type Situacao,
+  situacaoDoPrestador,
+} from '../../flows/situacao-prestador.ts';
+import type { Field } from './field.ts';
+import type { Call } from './routes.ts';
 
 export const SITUACAO_FIELDS = {
   documento: { type: 'string', about: 'O CNPJ ou CPF consultado, sem máscara.' },
-  data: { type: 'string', about: 'O dia de que a resposta fala, AAAA-MM-DD.' },
+  data: { type: 'string', formato: 'dia', about: 'O dia de que a resposta fala, AAAA-MM-DD.' },
   pode_emitir: { type: 'boolean', about: 'Se nada falta no cadastro para emitir; pendencias diz o que falta.' },
   mensagem: { type: 'string', about: 'O mesmo em uma frase.' },
   cadastrado: { type: 'boolean', about: 'Se o prestador está no cadastro deste município.' },
@@ -28,9 +37,41 @@ export const SITUACAO_FIELDS = {
   },
   certificado: {
     type: 'CertificadoApresentado',
+    nullable: true,
     about: 'O certificado apresentado e a sua validade; null no ambiente de integração.',
   },
-} as const satisfies Readonly<Record<string, Field>>;
+} as const satisfies Readonly<Record<keyof Situacao, Field>>;
+
+export const SITUACAO_SHAPES = {
+  Inscricao: {
+    inscricao_municipal: { type: 'string', nullable: true, about: 'Número da inscrição; null quando não tem.' },
+    autorizada: { type: 'boolean', about: 'Se está autorizada a emitir.' },
+  } satisfies Readonly<Record<keyof Inscricao, Field>>,
+  SimplesNacional: {
+    optante: { type: 'boolean', about: 'Se é optante no dia consultado.' },
+    desde: { type: 'string', formato: 'dia', nullable: true, about: 'Início do período; null sem opção.' },
+    ate: { type: 'string', formato: 'dia', nullable: true, about: 'Último dia do período; null sem fim marcado.' },
+  } satisfies Readonly<Record<keyof SimplesNacional, Field>>,
+  ObrigacaoIbsCbs: {
+    segmento: { type: 'string', about: 'Segmento de serviços.' },
+    descricao: { type: 'string', about: 'O que está no segmento.' },
+    devido_desde: { type: 'string', formato: 'dia', about: 'Competência a partir da qual o grupo IBSCBS é devido.' },
+    devido_na_data: { type: 'boolean', about: 'Se já é devido no dia consultado.' },
+    mensagem: { type: 'string', about: 'O mesmo em uma frase.' },
+  } satisfies Readonly<Record<keyof ObrigacaoIbsCbs, Field>>,
+  Pendencia: {
+    codigo: { type: 'string', formato: 'codigo', about: 'Código com que a emissão seria recusada.' },
+    mensagem: { type: 'string', about: 'O que falta.' },
+    como_resolver: { type: 'string', about: 'O que fazer.' },
+  } satisfies Readonly<Record<keyof Pendencia, Field>>,
+  CertificadoApresentado: {
+    titular: { type: 'string', about: 'Nome do titular, sem o documento.' },
+    documento: { type: 'string', nullable: true, about: 'CNPJ ou CPF do titular, mascarado.' },
+    valido_desde: { type: 'string', formato: 'momento', about: 'Início da validade.' },
+    valido_ate: { type: 'string', formato: 'momento', about: 'Fim da validade.' },
+    dias_restantes: { type: 'number', about: 'Dias inteiros até o fim da validade.' },
+  } satisfies Readonly<Record<keyof CertificadoApresentado, Field>>,
+} as const;
 
 /** A parameter under another name would be passed over, and the answer be about another day than the one meant. */
 function strangeParameter(query: URLSearchParams): Fault | undefined {

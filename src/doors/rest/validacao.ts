@@ -5,19 +5,23 @@
  */
 import { municipioOf } from '../../fiscal/catalogs/catalogs.ts';
 import { type Decimal, formatDecimal } from '../../fiscal/decimal.ts';
+import type { DECLARADOS_IBSCBS } from '../../fiscal/declarado.ts';
 import { officialValues } from '../../fiscal/rules/ibscbs-declarado.ts';
-import { type Validated, validateNota } from '../../flows/validate-dps.ts';
+import { type Passo, type Validated, validateNota } from '../../flows/validate-dps.ts';
 import { avisosOf } from './envelope.ts';
-import type { Call, Field } from './routes.ts';
+import type { Field } from './field.ts';
+import type { Call } from './routes.ts';
 import { sentIn } from './sent.ts';
 
 export const VALIDACAO_FIELDS = {
   identificador_dps: {
     type: 'string',
+    nullable: true,
     about: 'Identificador que a DPS teria, pelo qual se consulta; null quando o número fica por conta do serviço.',
   },
   municipio_incidencia: {
     type: 'MunicipioIncidencia',
+    nullable: true,
     about: 'Onde o ISSQN é devido: código IBGE, nome e UF; null quando a operação não tem incidência.',
   },
   valores: {
@@ -26,6 +30,7 @@ export const VALIDACAO_FIELDS = {
   },
   ibscbs: {
     type: 'ValoresIbsCbs',
+    nullable: true,
     about:
       'O cálculo oficial do IBS e da CBS, com os nomes em que o corpo JSON o declara; null sem o grupo ou sem alíquota publicada.',
   },
@@ -35,6 +40,46 @@ export const VALIDACAO_FIELDS = {
   },
   avisos: { type: 'Aviso[]', about: 'O que não impediria a emissão e convém saber.' },
 } as const satisfies Readonly<Record<string, Field>>;
+
+const VALOR = { type: 'string', formato: 'decimal' } as const;
+
+export const VALIDACAO_SHAPES = {
+  MunicipioIncidencia: {
+    codigo: { type: 'string', about: 'Código IBGE, 7 algarismos.' },
+    nome: { type: 'string', about: 'Nome do município.' },
+    uf: { type: 'string', about: 'Sigla do estado.' },
+  },
+  Valores: {
+    valor_servico: { ...VALOR, about: 'Preço do serviço, como declarado.' },
+    valor_deducao: { ...VALOR, about: 'O que a dedução ou redução tira da base.' },
+    valor_beneficio: { ...VALOR, about: 'O que o benefício municipal tira da base.' },
+    valor_base_calculo: { ...VALOR, nullable: true, about: 'Base de cálculo do ISSQN.' },
+    aliquota_issqn: { ...VALOR, nullable: true, about: 'Alíquota aplicada, em percentual.' },
+    valor_issqn: { ...VALOR, nullable: true, about: 'ISSQN.' },
+    valor_issqn_retido: { ...VALOR, about: 'ISSQN retido pelo tomador ou intermediário.' },
+    valor_total_retido: { ...VALOR, nullable: true, about: 'Soma das retenções.' },
+    valor_liquido: { ...VALOR, about: 'O que o prestador recebe.' },
+  } satisfies Readonly<Record<keyof ReturnType<typeof shown>['valores'], Field>>,
+  ValoresIbsCbs: {
+    valores_base_calculo: { ...VALOR, about: 'Base de cálculo.' },
+    valores_aliquota_ibs_uf: { ...VALOR, about: 'Alíquota do IBS estadual, em percentual.' },
+    valores_aliquota_ibs_municipal: { ...VALOR, about: 'Alíquota do IBS municipal, em percentual.' },
+    valores_aliquota_cbs: { ...VALOR, about: 'Alíquota da CBS, em percentual.' },
+    valores_aliquota_efetiva_ibs_uf: { ...VALOR, about: 'A do IBS estadual depois da redução da classificação.' },
+    valores_aliquota_efetiva_ibs_municipal: { ...VALOR, about: 'A do IBS municipal depois da redução.' },
+    valores_aliquota_efetiva_cbs: { ...VALOR, about: 'A da CBS depois da redução.' },
+    total_ibs_uf: { ...VALOR, about: 'IBS estadual.' },
+    total_ibs_municipal: { ...VALOR, about: 'IBS municipal.' },
+    total_ibs: { ...VALOR, about: 'IBS, os dois somados.' },
+    total_cbs: { ...VALOR, about: 'CBS.' },
+    total_nota: { ...VALOR, about: 'Total da nota.' },
+  } satisfies Readonly<Record<(typeof DECLARADOS_IBSCBS)[number], Field>>,
+  Passo: {
+    campo: { type: 'string', about: 'Campo da nota, abaixo de infNFSe.' },
+    formula: { type: 'string', about: 'Como se chegou a ele, em palavras.' },
+    valor: { ...VALOR, nullable: true, about: 'O valor; null quando não consta da nota.' },
+  } satisfies Readonly<Record<keyof Passo, Field>>,
+} as const;
 
 export async function validate(call: Call) {
   const { world, municipio, site } = call;

@@ -3,11 +3,19 @@
  * questions may take, and the answer, or the bare canonical form.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import { debugSignature, type SentSignature } from '../../flows/debug-signature.ts';
+import {
+  type AlgorithmLine,
+  type AttributeLine,
+  type CertificateReport,
+  debugSignature,
+  type SentSignature,
+  type SignatureReport,
+} from '../../flows/debug-signature.ts';
 import { mediaTypeOf } from './content.ts';
 import { errosOf } from './envelope.ts';
+import type { Field } from './field.ts';
 import { unavailable } from './refusals.ts';
-import type { Accepted, Call, Field, Refused } from './routes.ts';
+import type { Accepted, Call, Refused } from './routes.ts';
 
 /**
  * Anybody may ask, and a signature that does not hold is compared with all that its author may have meant: some
@@ -53,24 +61,88 @@ export const VERIFICACAO_FIELDS = {
   veredito: { type: 'string', about: 'O mesmo em uma frase, com os códigos.' },
   o_que_mudar: { type: 'string[]', about: 'Os passos que resolvem, em ordem; vazio quando não há o que mudar.' },
   erros: { type: 'Erro[]', about: 'O que a produção responderia em erros.' },
-  assinatura: { type: 'string', about: 'XML: dentro do documento. CMS: em cabeçalho, sobre um corpo JSON.' },
+  assinatura: {
+    type: 'string',
+    values: ['XML', 'CMS'],
+    about: 'XML: dentro do documento. CMS: em cabeçalho, sobre um corpo JSON.',
+  },
   forma_canonica: {
     type: 'string',
+    nullable: true,
     about: 'O texto que foi resumido, em UTF-8: a forma canônica exclusiva de infDPS, ou o corpo JSON como chegou.',
   },
-  forma_canonica_bytes: { type: 'number', about: 'Quantos bytes ela tem.' },
-  forma_canonica_sha256: { type: 'string', about: 'O SHA-256 dela em hexadecimal, como sha256sum o mostra.' },
+  forma_canonica_bytes: { type: 'number', nullable: true, about: 'Quantos bytes ela tem.' },
+  forma_canonica_sha256: {
+    type: 'string',
+    nullable: true,
+    about: 'O SHA-256 dela em hexadecimal, como sha256sum o mostra.',
+  },
   resumo: {
     type: 'Resumo',
+    nullable: true,
     about: 'O resumo declarado pela assinatura e o calculado; null o que não se pôde ler ou calcular.',
   },
-  signed_info_canonico: { type: 'string', about: 'O texto que a chave assina, na assinatura XML.' },
-  atributos_assinados: { type: 'AtributoAssinado[]', about: 'Os atributos que a chave assina, no CMS que os tem.' },
+  signed_info_canonico: { type: 'string', nullable: true, about: 'O texto que a chave assina, na assinatura XML.' },
+  atributos_assinados: {
+    type: 'AtributoAssinado[]',
+    nullable: true,
+    about: 'Os atributos que a chave assina, no CMS que os tem.',
+  },
   algoritmos: { type: 'Algoritmo[]', about: 'Cada algoritmo e a referência: o encontrado e o exigido.' },
   valor: { type: 'Valor', about: 'Se o valor da assinatura foi feito pela chave do certificado.' },
-  certificado: { type: 'CertificadoDaAssinatura', about: 'O que se leu no certificado; documentos mascarados.' },
+  certificado: {
+    type: 'CertificadoDaAssinatura',
+    nullable: true,
+    about: 'O que se leu no certificado; documentos mascarados.',
+  },
   prestador: { type: 'ParteDaAssinatura', about: 'De quem o certificado tem de ser, e se é.' },
 } as const satisfies Readonly<Record<string, Field>>;
+
+export const VERIFICACAO_SHAPES = {
+  Resumo: {
+    algoritmo: { type: 'string', about: 'Algoritmo do resumo.' },
+    codificacao: { type: 'string', values: ['base64', 'hexadecimal'], about: 'Como os dois estão escritos.' },
+    declarado: { type: 'string', nullable: true, about: 'O que a assinatura declara; null quando não se pôde ler.' },
+    calculado: { type: 'string', nullable: true, about: 'O da forma canônica; null quando não há o que resumir.' },
+    confere: { type: 'boolean', nullable: true, about: 'Se são iguais.' },
+  } satisfies Readonly<Record<keyof NonNullable<SignatureReport['resumo']>, Field>>,
+  AtributoAssinado: {
+    oid: { type: 'string', about: 'Identificador do atributo.' },
+    nome: { type: 'string', about: 'Nome do atributo.' },
+    valor: { type: 'string', about: 'O seu valor.' },
+  } satisfies Readonly<Record<keyof AttributeLine, Field>>,
+  Algoritmo: {
+    onde: { type: 'string', about: 'O que o algoritmo faz na assinatura, ou a referência.' },
+    encontrado: { type: 'string', nullable: true, about: 'O que veio; null quando falta.' },
+    exigido: { type: 'string', about: 'O que se aceita.' },
+    confere: { type: 'boolean', about: 'Se o que veio se aceita.' },
+  } satisfies Readonly<Record<keyof AlgorithmLine, Field>>,
+  Valor: {
+    confere: { type: 'boolean', nullable: true, about: 'null quando não se pôde saber.' },
+  } satisfies Readonly<Record<keyof SignatureReport['valor'], Field>>,
+  CertificadoDaAssinatura: {
+    titular: { type: 'string', about: 'Nome do titular, sem o documento.' },
+    documento: { type: 'string', nullable: true, about: 'CNPJ ou CPF do titular, mascarado.' },
+    tipo: { type: 'string', nullable: true, values: ['CNPJ', 'CPF'], about: 'De quem é.' },
+    onde: { type: 'string', nullable: true, about: 'Em que campo do certificado o documento está.' },
+    emissor: { type: 'string', about: 'Autoridade que o emitiu.' },
+    serie: { type: 'string', about: 'Número de série.' },
+    sha256: { type: 'string', about: 'SHA-256 do certificado, em hexadecimal.' },
+    inicio: { type: 'string', formato: 'momento', about: 'Início da validade.' },
+    fim: { type: 'string', formato: 'momento', about: 'Fim da validade.' },
+    valido_agora: { type: 'boolean', about: 'Se está na validade.' },
+    uso_de_chave: { type: 'string[]', nullable: true, about: 'Usos da chave; null quando não os diz.' },
+    politicas: { type: 'string[]', about: 'Políticas de certificação.' },
+    confiavel: { type: 'boolean', about: 'Se vem de uma autoridade em que este município confia.' },
+    cadeia: { type: 'string[]', nullable: true, about: 'As autoridades até a raiz; null quando não há cadeia.' },
+    motivo: { type: 'string', nullable: true, about: 'Por que não é confiável.' },
+    revogado: { type: 'boolean', nullable: true, about: 'null quando ninguém o pôde dizer.' },
+  } satisfies Readonly<Record<keyof CertificateReport, Field>>,
+  ParteDaAssinatura: {
+    documento: { type: 'string', nullable: true, about: 'Documento do prestador no corpo enviado.' },
+    confere: { type: 'boolean', nullable: true, about: 'Se o certificado é dele.' },
+  } satisfies Readonly<Record<keyof SignatureReport['prestador'], Field>>,
+} as const;
 
 type Answer = { readonly status: 'OK' } & Readonly<Record<keyof typeof VERIFICACAO_FIELDS, unknown>>;
 

@@ -1,0 +1,337 @@
+/**
+ * The bodies of requests as JSON Schema 2020-12: the JSON body of issuance, made of the table of the body and that of the DPS,
+ * and the request of an event, one schema a type.
+ *
+ * A schema admits what a careful sender writes, in one spelling: what the service reads besides (other spellings of a code,
+ * null in place of nothing) is not told, so that who sends by the schema is never refused for the form. What depends on several
+ * fields is told in words, but for what a type of event asks.
+ */
+import { type CampoEnumerado, enumeracaoOf } from './catalogs/catalogs.ts';
+import { formatDecimal } from './decimal.ts';
+import type { Campo, Item } from './layout/corpo.ts';
+import { INF_DPS } from './layout/dps.ts';
+import { HOSTS, type Host, NAMES } from './layout/plan-corpo.ts';
+import { type SimpleType, T } from './layout/simple-types.ts';
+import { elementsOf, type Group, isRequiredOfSender, type Item as LayoutItem, type Leaf } from './layout/vocabulary.ts';
+import { type CampoEvento, TIPOS_EVENTO, type TipoEvento } from './tipos-evento.ts';
+
+export type JsonSchema = { readonly [keyword: string]: unknown };
+
+/** Schemas by name, and how one refers to another. */
+export type Schemas = Readonly<Record<string, JsonSchema>>;
+export type RefTo = (name: string) => string;
+
+/** Name of the schema of the body of issuance. */
+export const CORPO_SCHEMA = 'CorpoDaDps';
+/** Name of the schema of the request of an event, of whatever type. */
+export const PEDIDO_SCHEMA = 'PedidoDeEvento';
+
+// The body of issuance
+
+/** Objects that stand at several places, or whose place says too little. */
+const OBJECT_NAMES: Readonly<Record<string, string>> = {
+  '': CORPO_SCHEMA,
+  prestador_endereco: 'Endereco',
+  'prestador_endereco.exterior': 'EnderecoNoExterior',
+  'obra.endereco': 'EnderecoDoLocal',
+  'obra.endereco.exterior': 'EnderecoDoLocalNoExterior',
+};
+
+/** The schemas of the body and of the objects in it; those of the same content are one. */
+export function corpoSchemas(ref: RefTo): Schemas {
+  const schemas: Record<string, JsonSchema> = {};
+  const nameByContent = new Map<string, string>();
+  const nameByPlace = new Map<string, string>();
+  // From the inside out, so that an object knows the names of those in it.
+  for (const host of HOSTS.toReversed()) {
+    const schema = hostSchema(host, (place) => ref(nameByPlace.get(place)!));
+    const content = JSON.stringify(schema);
+    // The first of several in the order of the body gives the name.
+    const [first] = HOSTS.filter((one) => contentKey(one) === contentKey(host));
+    const name = nameByContent.get(content) ?? objectName(first!.campo, schemas);
+    nameByContent.set(content, name);
+    nameByPlace.set(host.campo, name);
+    schemas[name] = schema;
+  }
+  return Object.fromEntries(Object.entries(schemas).toReversed());
+}
+
+function contentKey({ items }: Host): string {
+  return JSON.stringify([...items.values()], (_key, value) => (typeof value === 'bigint' ? String(value) : value));
+}
+
+function objectName(campo: string, taken: Schemas): string {
+  const words = campo.replaceAll('[]', '').split(/[._]/);
+  const name = OBJECT_NAMES[campo] ?? words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+  if (!(name in taken)) return name;
+  return `${name}2`;
+}
+
+function hostSchema(host: Host, refAt: (place: string) => string): JsonSchema {
+  const items = [...host.items.values()];
+  const required = items.filter((item) => isRequired(item, host)).map(({ name }) => name);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(items.map((item) => [item.name, itemSchema(item, host, refAt)])),
+    ...(required.length === 0 ? {} : { required }),
+    additionalProperties: false,
+  };
+}
+
+type Step = {
+  readonly element: Leaf | Group;
+  /** Its siblings in a choice, itself among them, by their paths. */
+  readonly choice: { readonly min: 0 | 1; readonly paths: readonly string[] } | undefined;
+  readonly parent: string;
+};
+
+/** The elements on the way to a path of the DPS. */
+function stepsTo(path: string): readonly Step[] {
+  let items: readonly LayoutItem[] = INF_DPS;
+  let above = '';
+  let parent = 'infDPS';
+  return path.split('/').map((name) => {
+    const element = elementsOf(items).find((one) => one.name === name)!;
+    const choice = items.find((item) => item.kind === 'choice' && item.items.includes(element));
+    const paths = choice?.kind === 'choice' ? choice.items.map((one) => joined(above, one.name)) : [];
+    const step = {
+      element,
+      choice: choice?.kind === 'choice' ? { min: choice.min, paths } : undefined,
+      parent,
+    };
+    if (element.kind === 'group') items = element.items;
+    above = joined(above, name);
+    parent = name;
+    return step;
+  });
+}
+
+type Placed = Exclude<Item, { readonly kind: 'declaracao' }>;
+
+function pathOf(item: Placed): string {
+  return item.kind === 'campo' ? item.paths[0] : item.path;
+}
+
+/** The steps from the object to the element of one of its properties. */
+function stepsBelow(item: Placed, host: Host): readonly Step[] {
+  const above = host.path === '' ? 0 : host.path.split('/').length;
+  return stepsTo(joined(host.path, pathOf(item))).slice(above);
+}
+
+function isRequired(item: Item, host: Host): boolean {
+  if (item.kind === 'declaracao' || (item.kind === 'campo' && item.padrao !== undefined)) return false;
+  const steps = stepsBelow(item, host);
+  if (steps.some(({ choice, element }) => choice !== undefined || !isRequiredOfSender(element))) return false;
+  // An object that is made when nobody sends it, because what it must hold is technical.
+  return item.kind === 'campo' || !item.items.some((inside) => inside.kind === 'campo' && inside.padrao !== undefined);
+}
+
+function itemSchema(item: Item, host: Host, refAt: (place: string) => string): JsonSchema {
+  if (item.kind === 'declaracao') {
+    const about = `Declarado, para ser comparado com o calculado (na nota, ${item.note}).`;
+    return { description: sentences(about, expectedText(item.type)), ...valueSchema(item.type) };
+  }
+  const steps = stepsBelow(item, host);
+  const { element, parent } = steps.at(-1)!;
+  const where = `Na DPS: ${item.kind === 'campo' ? item.paths.join(' ou ') : item.path}`;
+  const choice = choiceText(steps, host);
+  if (item.kind === 'grupo') {
+    const $ref = refAt(joinedPlace(host.campo, item.name) + (item.many ? '[]' : ''));
+    const description = sentences(
+      item.many ? `${element.doc}, de uma lista` : element.doc,
+      choice,
+      whenText(steps),
+      where,
+    );
+    return item.many
+      ? { type: 'array', minItems: 1, maxItems: element.max, items: { $ref }, description }
+      : { $ref, description };
+  }
+  const { type } = element as Leaf;
+  const isDocument = item.paths.length > 1;
+  const value = isDocument ? DOCUMENTO : valueSchema(type, item.integer);
+  const description = sentences(
+    ...(isDocument ? [DOCUMENTO_TEXT] : aboutText(element as Leaf)),
+    meaningText(element as Leaf, parent),
+    choice,
+    whenText(steps),
+    padraoText(item, steps),
+    where,
+  );
+  if (item.many) return { description, type: 'array', minItems: 1, maxItems: element.max, items: value };
+  const isDefault = item.padrao !== undefined && typeof item.padrao === 'object' && choice === '';
+  return {
+    description,
+    ...value,
+    ...(isDefault ? { default: (item.padrao as { readonly texto: string }).texto } : {}),
+  };
+}
+
+const DOCUMENTO_TEXT = 'CNPJ de 14 posições ou CPF de 11 algarismos, sem pontuação';
+const DOCUMENTO: JsonSchema = { type: 'string', pattern: '^(?:[0-9]{11}|[0-9A-Z]{14})$' };
+
+/** What a value may be. */
+function valueSchema(type: SimpleType, integer = false): JsonSchema {
+  if (type.kind === 'decimal') return decimalSchema(type);
+  if (type.kind === 'enum') return { type: 'string', enum: type.values };
+  const pattern = type.pattern === undefined ? {} : { pattern: anchored(type.pattern) };
+  if (integer) return { type: ['string', 'integer'], ...pattern, minimum: 1, maximum: 10 ** type.max - 1 };
+  if (type.kind === 'date') return { type: 'string', format: 'date', ...pattern };
+  const isFixed = type.kind === 'digits' || type.min === type.max;
+  return { type: 'string', ...(isFixed ? {} : { minLength: type.min, maxLength: type.max }), ...pattern };
+}
+
+/** As a text with its two places, or as a number. A highest value is a power of ten. */
+function decimalSchema({ pattern, digits = 1, highest }: SimpleType): JsonSchema {
+  const type = ['string', 'number'];
+  if (highest === undefined) return { type, pattern: anchored(pattern!), minimum: 0, exclusiveMaximum: 10 ** digits };
+  const maximum = Number(formatDecimal(highest));
+  const below = `0|0\\.[0-9]{2}|[1-9][0-9]{0,${digits - 2}}(\\.[0-9]{2})?`;
+  return { type, pattern: anchored(`${below}|${maximum}(\\.00)?`), minimum: 0, maximum };
+}
+
+function anchored(pattern: string): string {
+  return `^(?:${pattern})$`;
+}
+
+/** What it is and what it looks like, without saying the same twice. */
+function aboutText({ doc, type }: Leaf): readonly string[] {
+  const expected = expectedText(type);
+  return expected.toLowerCase().startsWith(doc.toLowerCase()) ? [expected] : [doc, expected];
+}
+
+function expectedText({ expected, values }: SimpleType): string {
+  // The values of a list are listed already.
+  return values === undefined || expected !== `um de: ${values.join(', ')}` ? capital(expected) : '';
+}
+
+/** What each value of an enumerated field means, unless the words of the field have already said it. */
+function meaningText({ name, type, doc }: Leaf, parent: string): string {
+  const { values, expected } = type;
+  if (values === undefined || values.every((value) => doc.includes(value))) return '';
+  if (values.every((value) => expected.includes(`${value} (`))) return '';
+  const fields = [`${parent}/${name}`, name] as readonly CampoEnumerado[];
+  const rows = fields.map(enumeracaoOf).find((found) => found.length > 0) ?? [];
+  const meanings = rows.filter(({ codigo }) => values.includes(codigo));
+  return meanings.map(({ codigo, descricao }) => `${codigo} ${descricao}`).join('; ');
+}
+
+function choiceText(steps: readonly Step[], host: Host): string {
+  return steps
+    .flatMap(({ choice }) => {
+      if (choice === undefined) return [];
+      const names = [...new Set(choice.paths.map((path) => nameIn(path, host)))];
+      if (names.length < 2) return [];
+      return [`${choice.min === 1 ? 'Exatamente um de' : 'No máximo um de'}: ${names.join(', ')}`];
+    })
+    .join('. ');
+}
+
+/** What stands for an element in an object; a group without an object of its own is told by its fields. */
+function nameIn(path: string, { campo }: Host): string {
+  const { name, host } = NAMES.get(path)!;
+  return host === campo || name.includes('/') ? name.replaceAll('/', ' e ') : name;
+}
+
+/** Required only when the group around it is there, which the object does not show. */
+function whenText(steps: readonly Step[]): string {
+  const { element, choice } = steps.at(-1)!;
+  const around = steps.slice(0, -1).findLast((step) => !isRequiredOfSender(step.element));
+  if (around === undefined || choice !== undefined || !isRequiredOfSender(element)) return '';
+  return `Obrigatório quando há ${around.element.doc.charAt(0).toLowerCase()}${around.element.doc.slice(1)}`;
+}
+
+function padraoText({ padrao }: Campo, steps: readonly Step[]): string {
+  if (padrao === undefined) return '';
+  if (padrao === 'ambiente') return 'Sem ele, o ambiente do endereço: 1 em produção, 2 na integração';
+  if (padrao === 'municipio') return 'Em produção, sem ele, o município do endereço; na integração é obrigatório';
+  const alone = steps.some(({ choice }) => choice !== undefined) ? 'Sem nenhum dos outros' : 'Sem ele';
+  return `${alone}, ${padrao.texto}`;
+}
+
+// The request of an event
+
+/** The schemas of the requests of events that an integrator may register, and the one of any of them. */
+export function eventoSchemas(ref: RefTo): Schemas {
+  const tipos: readonly TipoEvento[] = TIPOS_EVENTO.filter(({ porOficio }) => !porOficio);
+  const named = tipos.map((tipo) => [eventoName(tipo), tipo] as const);
+  return {
+    [PEDIDO_SCHEMA]: {
+      title: 'Registro de evento',
+      description: 'Os campos dependem de tipo_evento.',
+      oneOf: named.map(([name]) => ({ $ref: ref(name) })),
+      discriminator: {
+        propertyName: 'tipo_evento',
+        mapping: Object.fromEntries(named.map(([name, { slug }]) => [slug, ref(name)])),
+      },
+    },
+    ...Object.fromEntries(named.map(([name, tipo]) => [name, tipoSchema(tipo)])),
+  };
+}
+
+function eventoName({ slug }: TipoEvento): string {
+  const words = slug.split('_').map((word) => word.charAt(0).toUpperCase() + word.slice(1));
+  return `Evento${words.join('')}`;
+}
+
+function tipoSchema({ slug, codigo, descricao, autor, campos }: TipoEvento): JsonSchema {
+  const conditions = campos.flatMap(({ nome, obrigatorioCom }) =>
+    obrigatorioCom === undefined
+      ? []
+      : [
+          {
+            if: {
+              properties: { [obrigatorioCom.campo]: { const: obrigatorioCom.valor } },
+              required: [obrigatorioCom.campo],
+            },
+            // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+            then: { required: [nome] },
+          },
+        ],
+  );
+  return {
+    type: 'object',
+    title: descricao,
+    description: sentences(
+      `Evento ${codigo}`,
+      autor === undefined ? '' : `Sem autor, vale o documento do ${autor} da nota`,
+    ),
+    properties: {
+      tipo_evento: { type: 'string', const: slug, description: 'O tipo do evento.' },
+      ...Object.fromEntries(campos.map((campo) => [campo.nome, campoSchema(campo)])),
+      cnpj_autor: { ...valueSchema(T.cnpj), description: 'CNPJ do autor; no máximo um de cnpj_autor e cpf_autor.' },
+      cpf_autor: { ...valueSchema(T.cpf), description: 'CPF do autor; no máximo um de cnpj_autor e cpf_autor.' },
+    },
+    required: ['tipo_evento', ...campos.flatMap(({ nome, obrigatorio }) => (obrigatorio ? [nome] : []))],
+    not: { required: ['cnpj_autor', 'cpf_autor'] },
+    ...(conditions.length === 0 ? {} : { allOf: conditions }),
+    additionalProperties: false,
+  };
+}
+
+function campoSchema({ sobre, tipo, opcoes, obrigatorioCom, exemplo }: CampoEvento): JsonSchema {
+  const meanings = (opcoes ?? []).map(({ codigo, descricao }) => `${codigo} ${descricao}`).join('; ');
+  const when = obrigatorioCom === undefined ? '' : `Obrigatório com ${obrigatorioCom.campo} ${obrigatorioCom.valor}`;
+  return { description: sentences(sobre, meanings, when), ...valueSchema(tipo), examples: [exemplo] };
+}
+
+// Words
+
+function sentences(...parts: readonly string[]): string {
+  return parts
+    .filter((part) => part !== '')
+    .map((part) => (part.endsWith('.') ? part : `${part}.`))
+    .join(' ');
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function joined(above: string, name: string): string {
+  return above === '' ? name : `${above}/${name}`;
+}
+
+function joinedPlace(above: string, name: string): string {
+  return above === '' ? name : `${above}.${name}`;
+}

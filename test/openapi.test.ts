@@ -1,0 +1,261 @@
+/**
+ * The public description says what the service does, and the service does what the description says: every example in it is
+ * made again, every answer is held to its schema, and requests drawn from the schemas find no status, header, code or shape
+ * that is not told.
+ *
+ * NFSE_GRAVAR_EXEMPLOS=1 writes the examples down; NFSE_TEST_LONGO=1 draws thousands; NFSE_TEST_SEMENTE=N draws those of a seed.
+ */
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import fc from 'fast-check';
+import { EXEMPLOS, openapiDocument, openapiText } from '../src/doors/rest/openapi.ts';
+import { ROUTES } from '../src/doors/rest/routes.ts';
+import { exampleXml } from '../src/fiscal/rules/example.ts';
+import { ALL_RULES } from '../src/fiscal/rules/rules.ts';
+import { exampleService, makeExemplos, PRODUCTION_SLUG, send } from './support/exemplos.ts';
+import { type Described, describedBy } from './support/openapi.ts';
+import { jsonOf } from './support/operacoes.ts';
+import { drawnFrom, requestOf } from './support/schema-arbitrary.ts';
+
+const LONG = process.env.NFSE_TEST_LONGO === '1';
+const SEED = Number(process.env.NFSE_TEST_SEMENTE ?? Date.now() % 1_000_000);
+const DRAWN = LONG ? 5_000 : 400;
+const FILE = new URL('../src/doors/rest/exemplos.json', import.meta.url);
+
+// biome-ignore lint/suspicious/noExplicitAny: a document is looked at place by place
+const document = openapiDocument() as any;
+const described: Described = describedBy(document);
+const service = await exampleService();
+const made = await makeExemplos(service.address);
+
+if (process.env.NFSE_GRAVAR_EXEMPLOS === '1') {
+  const lines = made.map(({ exemplo }) => JSON.stringify(exemplo));
+  writeFileSync(FILE, `[\n${lines.join(',\n')}\n]\n`);
+}
+
+describe('the document', () => {
+  test('is OpenAPI 3.1, says an independent validator', async () => {
+    const validator = new Validator();
+    const { valid, errors } = await validator.validate(structuredClone(document));
+    assert.ok(valid, JSON.stringify(errors, null, 2));
+    assert.equal(validator.version, '3.1');
+  });
+
+  test('every schema in it is one of JSON Schema 2020-12, and every reference leads somewhere', () => {
+    // Compiled strictly: a misspelt keyword or a lost reference throws.
+    for (const name of Object.keys(document.components.schemas)) described.schema(name);
+    const text = JSON.stringify(document);
+    for (const [, ref] of text.matchAll(/"\$ref":"#\/([^"]+)"/g)) {
+      const found = ref!.split('/').reduce((place, step) => place?.[step], document);
+      assert.ok(found !== undefined, ref!);
+    }
+  });
+
+  test('has every row of the route table once, with a name of its own', () => {
+    const operations = Object.entries<Record<string, { operationId?: string }>>(document.paths).flatMap(
+      ([path, methods]) =>
+        Object.entries(methods)
+          .filter(([, { operationId }]) => operationId !== undefined)
+          .map(([method, { operationId }]) => ({ path, method, id: operationId! })),
+    );
+    assert.equal(new Set(operations.map(({ id }) => id)).size, operations.length);
+    for (const { id, method, path } of ROUTES) {
+      const own = operations.filter((one) => one.id === id);
+      assert.deepEqual(own, [{ id, method: method.toLowerCase(), path: path.replace(/:(\w+)/g, '{$1}') }]);
+    }
+  });
+
+  test('is what the committed file holds, and is served at the address of whoever asks', async () => {
+    const response = await fetch(`${service.address}/openapi.json`);
+    assert.equal(response.status, 200);
+    assert.equal(response.headers.get('content-type'), 'application/json; charset=utf-8');
+    assert.match(response.headers.get('cache-control')!, /^private, max-age=\d+$/);
+    const text = await response.text();
+    assert.deepEqual(JSON.parse(text), JSON.parse(JSON.stringify(document)));
+    const committed = readFileSync(new URL('../docs/openapi.json', import.meta.url), 'utf8');
+    assert.deepEqual(JSON.parse(committed), JSON.parse(JSON.stringify(document)), 'run npm run generate');
+
+    const again = await fetch(`${service.address}/openapi.json`, {
+      headers: { 'If-None-Match': response.headers.get('etag')! },
+    });
+    assert.equal(again.status, 304);
+    const elsewhere = JSON.parse(openapiText('http://localhost:8080'));
+    assert.equal(elsewhere.servers[0].url, 'http://localhost:8080/{municipio}');
+    assert.doesNotMatch(JSON.stringify(elsewhere), /nfse\.exemplo\.gov\.br/);
+  });
+
+  test('speaks Portuguese: nothing is without words', () => {
+    for (const [path, methods] of Object.entries<Record<string, Record<string, unknown>>>(document.paths)) {
+      for (const [method, operation] of Object.entries(methods)) {
+        if (operation.operationId === undefined) continue;
+        assert.match(String(operation.summary), /^\p{Lu}.{3,}[^.]$/u, `${method} ${path}`);
+        for (const parameter of (operation.parameters ?? []) as { name: string; description: string }[]) {
+          assert.match(parameter.description, /^\p{L}.{3,}/u, `${path} ${parameter.name}`);
+        }
+      }
+    }
+  });
+});
+
+describe('the examples', () => {
+  test('say today what was written down, to the letter', () => {
+    assert.deepEqual(
+      made.map(({ exemplo }) => exemplo),
+      EXEMPLOS,
+      'record them anew: NFSE_GRAVAR_EXEMPLOS=1',
+    );
+  });
+
+  for (const { exemplo, response, text } of made) {
+    const { id, nome, pedido } = exemplo;
+    test(`${id}: ${nome}`, () => {
+      described.assertAnswer(id, response, text);
+      if (pedido.corpo !== undefined && exemplo.status < 300 && typeof pedido.corpo === 'object') {
+        described.assertBody(id, pedido.corpo);
+      }
+    });
+  }
+
+  test('every operation has one that is answered well', () => {
+    const answered = new Set(made.filter(({ exemplo }) => exemplo.status < 400).map(({ exemplo }) => exemplo.id));
+    const missing = ROUTES.filter(({ id, status }) => status < 400 && !answered.has(id)).map(({ id }) => id);
+    assert.deepEqual(missing, []);
+  });
+
+  test('what the service says outside of a municipality', async () => {
+    for (const [path, id] of [
+      ['/health/live', 'saudeVivo'],
+      ['/health/ready', 'saudePronto'],
+      ['/docs/erros.json', 'tabelaDeErros'],
+      ['/openapi.json', 'descricao'],
+    ] as const) {
+      const response = await fetch(`${service.address}${path}`);
+      described.assertAnswer(id, response, await response.text());
+    }
+  });
+});
+
+describe('the body of issuance', () => {
+  test('the schema admits every document that the rules accept', () => {
+    let count = 0;
+    for (const { accepts } of ALL_RULES) {
+      for (const patch of accepts) {
+        const body = jsonWith(patch);
+        if (body === undefined) continue;
+        count += 1;
+        described.assertBody('emitirNota', body);
+      }
+    }
+    assert.ok(count > 100, String(count));
+  });
+
+  test('what the schema refuses, the service refuses', async () => {
+    const valid = JSON.parse(jsonOf(exampleXml({ serie: '1', nDPS: '1' })));
+    const notas = (notas_referenciadas: unknown) => ({ ibscbs: { ...valid.ibscbs, notas_referenciadas } });
+    const bent: Record<string, unknown>[] = [
+      { nome_que_nao_existe: '1' },
+      { descricao_servico: '' },
+      { descricao_servico: 'x'.repeat(2_001) },
+      { codigo_tributacao_nacional: 10101 },
+      { valor_servico: '-1.00' },
+      { valor_servico: 1e15 },
+      { valor_servico: ['1.00'] },
+      { aliquota_issqn: '100.01' },
+      { tributacao_issqn: '9' },
+      { data_competencia: '2026-13-01' },
+      { tomador_endereco: 'Praça da Sé' },
+      notas('1'),
+      notas(['1']),
+      ...document.components.schemas.CorpoDaDps.required.map((name: string) => ({ [name]: undefined })),
+    ];
+    for (const change of bent) {
+      const corpo = JSON.parse(JSON.stringify({ ...valid, ...change }));
+      const about = JSON.stringify(change, (_name, value) => value ?? null).slice(0, 300);
+      assert.ok(!described.admits('emitirNota', corpo), `the schema admits ${about}`);
+      const cabecalhos = { 'Content-Type': 'application/json' };
+      const { response, text } = await send(service.address, 'validarDps', {
+        municipio: 'integracao',
+        cabecalhos,
+        corpo,
+      });
+      assert.equal(response.status, 422, `${about}: ${text.slice(0, 500)}`);
+      described.assertAnswer('validarDps', response, text);
+    }
+  });
+});
+
+/** A patch as a JSON body; undefined where it says what no body can. */
+function jsonWith(patch: Parameters<typeof exampleXml>[0]): unknown {
+  try {
+    const declared = Object.keys(patch ?? {}).some((name) => name.startsWith('='));
+    return declared ? undefined : JSON.parse(jsonOf(exampleXml(patch)));
+  } catch {
+    return undefined;
+  }
+}
+
+describe('requests drawn from the schemas', () => {
+  const bodies = drawnFrom(document, { $ref: '#/components/schemas/CorpoDaDps' });
+  const eventos = drawnFrom(document, { $ref: '#/components/schemas/PedidoDeEvento' });
+
+  test(`${DRAWN} bodies of issuance that the schema admits: no answer is undocumented, no property unknown`, async () => {
+    const statuses = new Map<number, number>();
+    await fc.assert(
+      fc.asyncProperty(
+        bodies,
+        fc.constantFrom('emitirNota', 'validarDps', 'verificarAssinatura'),
+        async (corpo, id) => {
+          described.assertBody('emitirNota', corpo);
+          const cabecalhos = { 'Content-Type': 'application/json' };
+          const { response, text } = await send(service.address, id, { municipio: 'integracao', cabecalhos, corpo });
+          described.assertAnswer(id, response, text);
+          statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
+          // The schema knows every name and every kind of value.
+          if (response.status === 422 && id !== 'verificarAssinatura') {
+            for (const { codigo, mensagem } of JSON.parse(text).erros) {
+              assert.ok(codigo !== 'E0010' && codigo !== 'E0001', `${codigo} ${mensagem}`);
+            }
+          }
+        },
+      ),
+      { numRuns: DRAWN, seed: SEED, endOnFailure: true },
+    );
+    assert.ok(statuses.has(422), JSON.stringify([...statuses]));
+  });
+
+  test(`${DRAWN} requests of any operation, with parameters and headers as the description has them`, async () => {
+    const chaves = made
+      .filter(({ exemplo }) => exemplo.id === 'emitirNota' && exemplo.status === 201)
+      .map(({ exemplo }) => exemplo.resposta as { chave_acesso: string; numero_protocolo: string });
+    const requests = fc
+      .constantFrom(...ROUTES)
+      .chain((route) => requestOf(document, route, { chaves, bodies, eventos }));
+    const seen = new Set<string>();
+    await fc.assert(
+      fc.asyncProperty(requests, async ({ id, pedido }) => {
+        const { response, text } = await send(service.address, id, pedido);
+        described.assertAnswer(id, response, text);
+        seen.add(`${id} ${response.status}`);
+      }),
+      { numRuns: DRAWN, seed: SEED, endOnFailure: true },
+    );
+    assert.ok(seen.size > 20, [...seen].join(', '));
+  });
+
+  test('a municipality in production answers as it is described', async () => {
+    const cabecalhos = { 'Content-Type': 'application/json' };
+    await fc.assert(
+      fc.asyncProperty(bodies, eventos, async (corpo, evento) => {
+        const pedido = { municipio: PRODUCTION_SLUG, cabecalhos };
+        const issued = await send(service.address, 'emitirNota', { ...pedido, corpo });
+        described.assertAnswer('emitirNota', issued.response, issued.text);
+        const parametros = { chave_acesso: '35503081211222333000181000000000000126091234567895' };
+        const registered = await send(service.address, 'registrarEvento', { ...pedido, parametros, corpo: evento });
+        described.assertAnswer('registrarEvento', registered.response, registered.text);
+      }),
+      { numRuns: 30, seed: SEED, endOnFailure: true },
+    );
+  });
+});

@@ -1,0 +1,436 @@
+/**
+ * The exchanges that the public description shows, in the order in which they are made on a new service whose clock and dice
+ * are the test's: so that made again they say the same to the letter. `NFSE_GRAVAR_EXEMPLOS=1` writes them down.
+ */
+import assert from 'node:assert/strict';
+import { createRestDoor } from '../../src/doors/rest/door.ts';
+import { EXAMPLE_SITE, type Exemplo } from '../../src/doors/rest/openapi.ts';
+import { ROUTES } from '../../src/doors/rest/routes.ts';
+import { SANDBOX_SLUG } from '../../src/fiscal/ambiente.ts';
+import { exampleXml } from '../../src/fiscal/rules/example.ts';
+import type { Patch } from '../../src/fiscal/rules/rule.ts';
+import { exemploDe, tipoBySlug } from '../../src/fiscal/tipos-evento.ts';
+import { onEnd } from './cleanup.ts';
+import { jsonOf } from './operacoes.ts';
+import { startTestService, type TestService } from './service.ts';
+
+/** A municipality in production, for what only production refuses. */
+export const PRODUCTION_SLUG = 'sao-paulo';
+
+const XML = { 'Content-Type': 'application/xml' };
+const JSON_TYPE = { 'Content-Type': 'application/json' };
+
+type Done = ReadonlyMap<string, Exemplo>;
+
+type Passo = Pick<Exemplo, 'id' | 'nome' | 'titulo' | 'status'> & {
+  readonly municipio?: string;
+  readonly parametros?: (done: Done) => Readonly<Record<string, string>>;
+  readonly consulta?: Readonly<Record<string, string>>;
+  readonly cabecalhos?: Readonly<Record<string, string>>;
+  readonly corpo?: unknown;
+  /** The answer that is waited for. */
+  readonly until?: (resposta: Answered) => boolean;
+  /** The answer is no JSON, or too long to be shown. */
+  readonly unseen?: true;
+};
+
+// biome-ignore lint/suspicious/noExplicitAny: an answer is looked at field by field
+type Answered = any;
+
+function answerOf(done: Done, name: string): Answered {
+  const found = done.get(name);
+  assert.ok(found !== undefined, `${name} was not made before`);
+  return found.resposta;
+}
+
+const chaveOf =
+  (name: string) =>
+  (done: Done): Readonly<Record<string, string>> => ({ chave_acesso: answerOf(done, name).chave_acesso });
+
+const protocoloOf =
+  (name: string) =>
+  (done: Done): Readonly<Record<string, string>> => ({ numero_protocolo: answerOf(done, name).numero_protocolo });
+
+const json = (patch: Patch): unknown => JSON.parse(jsonOf(exampleXml(patch)));
+const evento = (slug: string): Readonly<Record<string, string>> => exemploDe(tipoBySlug(slug)!);
+
+const NUMBERED: Patch = { serie: '1', nDPS: '1' };
+const SECOND: Patch = { serie: '1', nDPS: '2' };
+const DPS_ID = 'DPS355030821122233300018100001000000000000001';
+const NO_SUCH_KEY = '35503081211222333000181000000000000126091234567895';
+const NO_SUCH_PROTOCOLO = '2026112112000000000000000000000000';
+
+const isAuthorised = ({ nota }: Answered): boolean => nota?.status === 'autorizada';
+const isDone = (resposta: Answered): boolean =>
+  (resposta.eventos ?? [resposta.evento]).every((one: Answered) => one.acao_sugerida === 'cancelado_ok');
+
+export const PASSOS: readonly Passo[] = [
+  {
+    id: 'validarDps',
+    nome: 'xml',
+    titulo: 'Uma DPS aceita',
+    status: 200,
+    cabecalhos: XML,
+    corpo: exampleXml(NUMBERED),
+  },
+  {
+    id: 'validarDps',
+    nome: 'json',
+    titulo: 'O mesmo em JSON',
+    status: 200,
+    cabecalhos: JSON_TYPE,
+    corpo: json(NUMBERED),
+  },
+  {
+    id: 'validarDps',
+    nome: 'todos_os_erros',
+    titulo: 'Vários erros de uma vez',
+    status: 422,
+    cabecalhos: JSON_TYPE,
+    corpo: json({ ...NUMBERED, 'valores/vServPrest/vServ': '0', 'serv/cServ/cTribNac': '999999', cLocEmi: '0000000' }),
+  },
+  {
+    id: 'emitirNota',
+    nome: 'xml',
+    titulo: 'Uma DPS em XML',
+    status: 201,
+    cabecalhos: XML,
+    corpo: exampleXml(NUMBERED),
+  },
+  {
+    id: 'emitirNota',
+    nome: 'json',
+    titulo: 'Uma DPS em JSON, com chave de repetição',
+    status: 201,
+    cabecalhos: { ...JSON_TYPE, 'Idempotency-Key': '7f1c3a52-90de-4c1b-8a4e-2f6d0b1c9e55' },
+    corpo: json(SECOND),
+  },
+  {
+    id: 'emitirNota',
+    nome: 'repetida',
+    titulo: 'A série e o número de uma nota que já existe',
+    status: 422,
+    cabecalhos: XML,
+    corpo: exampleXml(NUMBERED),
+  },
+  {
+    id: 'emitirNota',
+    nome: 'campos',
+    titulo: 'Campos com valor errado',
+    status: 422,
+    cabecalhos: JSON_TYPE,
+    corpo: json({ serie: '1', nDPS: '3', 'serv/cServ/cNBS': null, 'toma/end/endNac/CEP': '01001-000' }),
+  },
+  {
+    id: 'emitirNota',
+    nome: 'tipo_errado',
+    titulo: 'O corpo é JSON e foi anunciado como XML',
+    status: 400,
+    cabecalhos: XML,
+    corpo: '{"serie_dps": "1"}',
+  },
+  {
+    id: 'emitirNota',
+    nome: 'sem_assinatura',
+    titulo: 'Em produção, um corpo JSON sem assinatura',
+    municipio: PRODUCTION_SLUG,
+    status: 401,
+    cabecalhos: JSON_TYPE,
+    corpo: json({ ...NUMBERED, tpAmb: '1' }),
+  },
+  {
+    id: 'verificarAssinatura',
+    nome: 'sem_assinatura',
+    titulo: 'Uma DPS sem assinatura',
+    status: 200,
+    cabecalhos: XML,
+    corpo: exampleXml(NUMBERED),
+  },
+  {
+    id: 'emitirNotaLeiaute100',
+    nome: 'encerrado',
+    titulo: 'O endereço certo está em detalhes',
+    status: 410,
+    cabecalhos: XML,
+    corpo: exampleXml({ '@versao': '1.00' }),
+  },
+  {
+    id: 'consultarNota',
+    nome: 'autorizada',
+    titulo: 'Uma nota autorizada',
+    status: 200,
+    parametros: chaveOf('emitirNota/xml'),
+    until: isAuthorised,
+  },
+  {
+    id: 'consultarNota',
+    nome: 'nao_encontrada',
+    titulo: 'Não há nota com a chave',
+    status: 404,
+    parametros: () => ({ chave_acesso: NO_SUCH_KEY }),
+  },
+  {
+    id: 'consultarNotaPorProtocolo',
+    nome: 'autorizada',
+    titulo: 'Uma nota autorizada',
+    status: 200,
+    parametros: protocoloOf('emitirNota/json'),
+    until: isAuthorised,
+  },
+  {
+    id: 'consultarNotaPorProtocolo',
+    nome: 'nao_encontrada',
+    titulo: 'Não há nota com o protocolo',
+    status: 404,
+    parametros: () => ({ numero_protocolo: NO_SUCH_PROTOCOLO }),
+  },
+  {
+    id: 'consultarNotaPorProtocoloV101',
+    nome: 'autorizada',
+    titulo: 'Uma nota autorizada',
+    status: 200,
+    parametros: protocoloOf('emitirNota/xml'),
+  },
+  {
+    id: 'baixarDanfse',
+    nome: 'pdf',
+    titulo: 'O PDF',
+    status: 200,
+    parametros: chaveOf('emitirNota/xml'),
+    unseen: true,
+  },
+  {
+    id: 'consultarNotaPorDps',
+    nome: 'autorizada',
+    titulo: 'A nota da DPS',
+    status: 200,
+    parametros: () => ({ id: DPS_ID }),
+  },
+  { id: 'existeNotaDaDps', nome: 'ha', titulo: 'Há nota', status: 200, parametros: () => ({ id: DPS_ID }) },
+  {
+    id: 'registrarEvento',
+    nome: 'cancelamento',
+    titulo: 'O prestador cancela a nota',
+    status: 201,
+    cabecalhos: JSON_TYPE,
+    parametros: chaveOf('emitirNota/xml'),
+    corpo: evento('cancelamento'),
+  },
+  {
+    id: 'registrarEvento',
+    nome: 'sem_motivo',
+    titulo: 'Falta um campo que o tipo exige',
+    status: 400,
+    cabecalhos: JSON_TYPE,
+    parametros: chaveOf('emitirNota/json'),
+    corpo: { tipo_evento: 'cancelamento', codigo_motivo_cancelamento: '1' },
+  },
+  {
+    id: 'registrarEvento',
+    nome: 'tipo_desconhecido',
+    titulo: 'O tipo não existe',
+    status: 422,
+    cabecalhos: JSON_TYPE,
+    parametros: chaveOf('emitirNota/json'),
+    corpo: { tipo_evento: 'cancelar' },
+  },
+  {
+    id: 'registrarEventoPorProtocolo',
+    nome: 'confirmacao',
+    titulo: 'O tomador confirma a nota',
+    status: 201,
+    cabecalhos: JSON_TYPE,
+    parametros: protocoloOf('emitirNota/json'),
+    corpo: evento('confirmacao_tomador'),
+  },
+  {
+    id: 'registrarEventoPorProtocolo',
+    nome: 'rejeicao',
+    titulo: 'O prestador rejeita a nota',
+    status: 201,
+    cabecalhos: JSON_TYPE,
+    parametros: protocoloOf('emitirNota/json'),
+    corpo: evento('rejeicao_prestador'),
+  },
+  {
+    id: 'listarEventos',
+    nome: 'processado',
+    titulo: 'Um cancelamento processado',
+    status: 200,
+    parametros: chaveOf('emitirNota/xml'),
+    until: isDone,
+  },
+  {
+    id: 'listarEventosDoTipo',
+    nome: 'confirmacao',
+    titulo: 'Uma confirmação',
+    status: 200,
+    parametros: (done) => ({ ...chaveOf('emitirNota/json')(done), tipo_evento: 'confirmacao_tomador' }),
+    until: isDone,
+  },
+  {
+    id: 'listarEventosDoTipo',
+    nome: 'tipo_desconhecido',
+    titulo: 'O tipo não existe',
+    status: 404,
+    parametros: (done) => ({ ...chaveOf('emitirNota/json')(done), tipo_evento: 'cancelar' }),
+  },
+  {
+    id: 'consultarEvento',
+    nome: 'cancelamento',
+    titulo: 'O primeiro cancelamento da nota',
+    status: 200,
+    parametros: (done) => ({ ...chaveOf('emitirNota/xml')(done), tipo_evento: 'cancelamento', num_seq_evento: '1' }),
+    until: isDone,
+  },
+  {
+    id: 'consultarEvento',
+    nome: 'nao_ha',
+    titulo: 'A nota não tem o evento',
+    status: 404,
+    parametros: (done) => ({ ...chaveOf('emitirNota/xml')(done), tipo_evento: 'cancelamento', num_seq_evento: '9' }),
+  },
+  {
+    id: 'consultarSituacaoDoPrestador',
+    nome: 'pode_emitir',
+    titulo: 'Um prestador que pode emitir',
+    status: 200,
+    parametros: () => ({ documento: '11222333000181' }),
+    consulta: { data: '2026-11-21' },
+  },
+  {
+    id: 'consultarSituacaoDoPrestador',
+    nome: 'documento',
+    titulo: 'Os dígitos verificadores não conferem',
+    status: 422,
+    parametros: () => ({ documento: '11222333000182' }),
+  },
+  { id: 'catalogo_codigos_tributacao_municipal', nome: 'sem_lista', titulo: 'A integração', status: 200 },
+  {
+    id: 'catalogo_codigos_tributacao_nacional',
+    nome: 'por_palavra',
+    titulo: 'Os serviços de desenvolvimento de programas',
+    status: 200,
+    consulta: { codigo: '010101' },
+  },
+  { id: 'catalogo_nbs', nome: 'por_codigo', titulo: 'Um código', status: 200, consulta: { codigo: '115021000' } },
+  {
+    id: 'catalogo_municipios',
+    nome: 'por_nome',
+    titulo: 'Por uma palavra do nome, sem acento',
+    status: 200,
+    consulta: { nome: 'sao paulo', per_page: '5' },
+  },
+  {
+    id: 'catalogo_municipios',
+    nome: 'pagina',
+    titulo: 'Mais itens do que uma página pode ter',
+    status: 400,
+    consulta: { per_page: '500' },
+  },
+  { id: 'catalogo_paises', nome: 'por_codigo', titulo: 'Um país', status: 200, consulta: { codigo: 'PT' } },
+  { id: 'catalogo_moedas', nome: 'por_sigla', titulo: 'Uma moeda', status: 200, consulta: { sigla: 'USD' } },
+  {
+    id: 'catalogo_motivos_evento',
+    nome: 'cancelamento',
+    titulo: 'Um tipo',
+    status: 200,
+    consulta: { tipo_evento: 'cancelamento' },
+  },
+  {
+    id: 'catalogo_motivos_evento',
+    nome: 'tipo_desconhecido',
+    titulo: 'O tipo não existe',
+    status: 404,
+    consulta: { tipo_evento: 'cancelar' },
+  },
+];
+
+/** What came back for a step, beside what is written down of it. */
+export type Made = { readonly exemplo: Exemplo; readonly response: Response; readonly text: string };
+
+/** A service that says the same each time, at the address of the examples. */
+export async function exampleService(): Promise<TestService> {
+  const service = await startTestService();
+  // Digits that are the same in every run: a step of a generator each.
+  let state = 20_261_121;
+  const digit = (): number => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+    return (state >>> 16) % 10;
+  };
+  const world = { ...service.world, randomDigits: (count: number) => Array.from({ length: count }, digit).join('') };
+  await service.store.createMunicipio(
+    { tenant: PRODUCTION_SLUG, ambiente: 'producao', codigoIbge: '3550308' },
+    service.clock.now,
+  );
+  const door = await createRestDoor(world, {
+    host: '127.0.0.1',
+    port: 0,
+    baseUrl: EXAMPLE_SITE,
+    trustProxy: false,
+    accessLog: false,
+  });
+  onEnd(() => door.close());
+  return { ...service, world, address: door.address };
+}
+
+/** Makes every step, in its order. */
+export async function makeExemplos(address: string): Promise<readonly Made[]> {
+  const done = new Map<string, Exemplo>();
+  const made: Made[] = [];
+  for (const passo of PASSOS) {
+    const one = await make(address, passo, done);
+    done.set(`${passo.id}/${passo.nome}`, one.exemplo);
+    made.push(one);
+  }
+  return made;
+}
+
+const PATIENCE_MS = 5_000;
+const LOOK_AGAIN_MS = 20;
+
+async function make(address: string, passo: Passo, done: Done): Promise<Made> {
+  const { id, nome, titulo, status, municipio = SANDBOX_SLUG, consulta, cabecalhos, corpo, until, unseen } = passo;
+  const parametros = passo.parametros?.(done);
+  const pedido = {
+    municipio,
+    ...(parametros && { parametros }),
+    ...(consulta && { consulta }),
+    ...(cabecalhos && { cabecalhos }),
+    ...(corpo === undefined ? {} : { corpo }),
+  };
+  const began = performance.now();
+  for (;;) {
+    const { response, text } = await send(address, id, pedido);
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') && text !== '';
+    const resposta = isJson ? JSON.parse(text) : undefined;
+    assert.equal(response.status, status, `${id}/${nome}: ${text.slice(0, 1_000)}`);
+    if (until === undefined || until(resposta)) {
+      const seen = unseen || resposta === undefined ? {} : { resposta };
+      return { exemplo: { id, nome, titulo, pedido, status, ...seen }, response, text };
+    }
+    assert.ok(
+      performance.now() - began < PATIENCE_MS,
+      `${id}/${nome} is not what is waited for: ${text.slice(0, 500)}`,
+    );
+    await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+  }
+}
+
+/** A request as an example has it. */
+export async function send(
+  address: string,
+  id: string,
+  { municipio, parametros = {}, consulta, cabecalhos, corpo }: Exemplo['pedido'],
+): Promise<{ readonly response: Response; readonly text: string }> {
+  const route = ROUTES.find((one) => one.id === id);
+  assert.ok(route !== undefined, `there is no operation ${id}`);
+  const path = route.path.replace(/:(\w+)/g, (_, name) => encodeURIComponent(parametros[name] ?? ''));
+  const query = consulta === undefined ? '' : `?${new URLSearchParams(consulta)}`;
+  const response = await fetch(`${address}/${municipio}${path}${query}`, {
+    method: route.method,
+    headers: cabecalhos ?? {},
+    ...(corpo === undefined ? {} : { body: typeof corpo === 'string' ? corpo : JSON.stringify(corpo) }),
+  });
+  return { response, text: await response.text() };
+}
