@@ -30,14 +30,12 @@ const VERSION = '1.0.0';
 
 type Json = Readonly<Record<string, unknown>>;
 
-let last: { readonly site: string; readonly text: string } | undefined;
+let text: string | undefined;
 
 /** The description as it is served; `site`: the address of the service as the reader knows it. */
 export function openapiText(site: string): string {
-  if (last?.site !== site) {
-    last = { site, text: JSON.stringify(openapiDocument()).replaceAll(EXAMPLE_SITE, () => escaped(site)) };
-  }
-  return last.text;
+  text ??= JSON.stringify(openapiDocument());
+  return text.replaceAll(EXAMPLE_SITE, () => escaped(site));
 }
 
 function escaped(site: string): string {
@@ -73,7 +71,7 @@ export function openapiDocument(): Json {
         [CODIGO_DA_DPS]: {
           type: 'string',
           description: `Código de uma regra da DPS. O que cada um significa está em ${EXAMPLE_SITE}${ERROS_PATH}.`,
-          enum: CODES_OF_DPS,
+          enum: codesOfDps(),
         },
         ...Object.fromEntries(Object.entries(SHAPES).map(([name, shape]) => [name, shapeSchema(shape)])),
       },
@@ -300,12 +298,14 @@ const ENVELOPE = 'EnvelopeDeErro';
 const CODIGO_DA_DPS = 'CodigoDaDps';
 
 /** Codes with which the law answers a DPS: those that stand in the layout's part of the table. */
-const CODES_OF_DPS: readonly string[] = groupsOf(
-  ERRORS.filter(({ situacao, status }) => situacao === 'enviado' && status === 422),
-  fieldsOf,
-)
-  .filter(({ id }) => !['requisicao', 'assinatura', 'eventos'].includes(id))
-  .flatMap(({ errors }) => errors.map(({ codigo }) => codigo));
+function codesOfDps(): readonly string[] {
+  return groupsOf(
+    ERRORS.filter(({ situacao, status }) => situacao === 'enviado' && status === 422),
+    fieldsOf,
+  )
+    .filter(({ id }) => !['requisicao', 'assinatura', 'eventos'].includes(id))
+    .flatMap(({ errors }) => errors.map(({ codigo }) => codigo));
+}
 
 type Common = {
   readonly name: string;
