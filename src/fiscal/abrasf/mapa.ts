@@ -1,0 +1,538 @@
+/**
+ * The one table of what becomes of an RPS: each element of the DPS with the elements of the RPS that it is made of, and how.
+ * The DPS is written from it, the faults of the DPS are told by it in terms of the RPS, and its page is generated from it.
+ *
+ * What an RPS cannot say (the national breakdown of the service, NBS, IBS and CBS) comes from the extension of 2026 where a client
+ * sends it, else from the municipality's own correlation; what neither has is left out, and the same rule refuses that refuses
+ * it on the REST door (D-70).
+ */
+import { servicos } from '../catalogs/catalogs.ts';
+import { add, type Decimal, formatDecimal, readDecimal, ZERO } from '../decimal.ts';
+import { DPS_NAMESPACE, DPS_VERSAO, INF_DPS } from '../layout/dps.ts';
+import { escapeText } from '../layout/escape.ts';
+import { elementsOf, type Group, type Item, type Leaf } from '../layout/vocabulary.ts';
+import { bare, type Rps } from './rps.ts';
+
+/** A line of the municipality's correlation: what it adds to an item of the list, or to one of its own codes. */
+export type Correlacao = {
+  readonly cTribNac: string | undefined;
+  readonly cNBS: string | undefined;
+  readonly CST: string | undefined;
+  readonly cClassTrib: string | undefined;
+  readonly cIndOp: string | undefined;
+  /** Kind of immunity, of what is sent as immune. */
+  readonly tpImunidade: string | undefined;
+  /** Number of the benefit, of what is sent as exempt. */
+  readonly nBM: string | undefined;
+};
+
+/** What an RPS is read with. */
+export type Contexto = {
+  readonly tpAmb: '1' | '2';
+  /** The municipality's own IBGE code; undefined in the sandbox, where it is the one of the provision. */
+  readonly cLocEmi: string | undefined;
+  readonly correlacao: Correlacao | undefined;
+  /** Key of the note of the RPS that this one replaces. */
+  readonly chSubstda: string | undefined;
+};
+
+export type Linha = {
+  /** Path below `infDPS`. */
+  readonly dps: string;
+  /** Paths below `InfRps`, the decisive one first. */
+  readonly rps: readonly string[];
+  /** How, in a sentence for the page. */
+  readonly como: string;
+  readonly valor: (rps: Rps, contexto: Contexto) => string | undefined;
+  /** Codes of the model for a DPS in which this is missing, and in which it is wrong. */
+  readonly falta?: string;
+  readonly errado?: string;
+};
+
+const V = 'Servico/Valores';
+const TOMADOR = 'Tomador/IdentificacaoTomador';
+const ENDERECO = 'Tomador/Endereco';
+const INTERM = 'IntermediarioServico';
+const FORA_DO_PAIS = /^9+$/;
+
+/** Version of the program that sent, on the DPS. */
+const VER_APLIC = 'abrasf-1.00';
+
+export const MAPA: readonly Linha[] = [
+  fixo('tpAmb', 'O ambiente do município.', (_rps, { tpAmb }) => tpAmb),
+  fixo('verAplic', `Sempre ${VER_APLIC}.`, () => VER_APLIC),
+  {
+    dps: 'serie',
+    rps: ['IdentificacaoRps/Serie'],
+    como: 'A série, sem zeros à esquerda.',
+    valor: (rps) => mapped(rps.get('IdentificacaoRps/Serie'), bare),
+    falta: 'E150',
+    errado: 'E93',
+  },
+  {
+    dps: 'nDPS',
+    rps: ['IdentificacaoRps/Numero'],
+    como: 'O número, sem zeros à esquerda. O tipo do RPS não entra na DPS: um número de uma série se usa uma vez.',
+    valor: (rps) => mapped(rps.get('IdentificacaoRps/Numero'), bare),
+    falta: 'E11',
+    errado: 'E90',
+  },
+  {
+    dps: 'dCompet',
+    rps: ['DataCompetencia', 'DataEmissao'],
+    como: 'O dia da emissão do RPS; DataCompetencia, onde vier, vale em lugar dele.',
+    valor: (rps) => (rps.get('DataCompetencia') ?? rps.get('DataEmissao'))?.slice(0, 10),
+    falta: 'E14',
+    errado: 'E15',
+  },
+  fixo('tpEmit', 'Sempre 1: quem emite é o prestador.', () => '1'),
+  {
+    ...fixo(
+      'cLocEmi',
+      'O município deste endereço; no ambiente de integração, que é de todos, o da prestação.',
+      (rps, { cLocEmi }) => cLocEmi ?? rps.get('Servico/CodigoMunicipio'),
+    ),
+    errado: 'E42',
+  },
+  {
+    dps: 'subst/chSubstda',
+    rps: ['RpsSubstituido/Numero', 'RpsSubstituido/Serie', 'RpsSubstituido/Tipo'],
+    como: 'A chave da nota do RPS substituído.',
+    valor: (_rps, { chSubstda }) => chSubstda,
+    errado: 'E76',
+  },
+  {
+    dps: 'subst/cMotivo',
+    rps: ['RpsSubstituido/Numero'],
+    como: '99, com o RPS substituído em xMotivo: o modelo não diz o motivo.',
+    valor: (_rps, { chSubstda }) => mapped(chSubstda, () => '99'),
+  },
+  {
+    dps: 'subst/xMotivo',
+    rps: ['RpsSubstituido/Numero'],
+    como: 'Substituição do RPS de tal série e número.',
+    valor: (rps, { chSubstda }) =>
+      mapped(chSubstda, () => {
+        const [serie, numero] = ['Serie', 'Numero'].map((name) => rps.get(`RpsSubstituido/${name}`) ?? '');
+        return `Substituição da nota do RPS ${numero} da série ${serie}`;
+      }),
+  },
+  igual('prest/CNPJ', 'Prestador/Cnpj', 'E46', 'E44'),
+  igual('prest/IM', 'Prestador/InscricaoMunicipal', 'E141', 'E50'),
+  {
+    dps: 'prest/regTrib/opSimpNac',
+    rps: ['OptanteSimplesNacional', 'RegimeEspecialTributacao'],
+    como: '2 não → 1; 1 sim → 3 (ME ou EPP), ou 2 (MEI) com regime especial 5.',
+    valor: (rps) => opSimpNacOf(rps),
+    falta: 'E8',
+    errado: 'E146',
+  },
+  {
+    dps: 'prest/regTrib/regApTribSN',
+    rps: ['OptanteSimplesNacional'],
+    como: '1 (tudo pelo Simples Nacional) para a ME e a EPP: o RPS não diz outra coisa.',
+    valor: (rps) => (opSimpNacOf(rps) === '3' ? '1' : undefined),
+  },
+  {
+    dps: 'prest/regTrib/regEspTrib',
+    rps: ['RegimeEspecialTributacao'],
+    como: '1 → 3 microempresa municipal, 2 → 2 estimativa, 3 → 6 sociedade de profissionais, 4 → 1 cooperativa; sem ele, 5 e 6 → 0.',
+    valor: (rps) => regEspTribOf(rps),
+    errado: 'E145',
+  },
+  {
+    dps: 'toma/CNPJ',
+    rps: [`${TOMADOR}/CpfCnpj/Cnpj`],
+    como: 'Igual; zeros são o mesmo que nada, e sem CPF nem CNPJ a DPS não tem tomador.',
+    valor: (rps) => informed(rps.get(`${TOMADOR}/CpfCnpj/Cnpj`)),
+    errado: 'E47',
+  },
+  {
+    dps: 'toma/CPF',
+    rps: [`${TOMADOR}/CpfCnpj/Cpf`],
+    como: 'Igual; zeros são o mesmo que nada.',
+    valor: (rps) => informed(rps.get(`${TOMADOR}/CpfCnpj/Cpf`)),
+    errado: 'E47',
+  },
+  {
+    ...igual('toma/IM', `${TOMADOR}/InscricaoMunicipal`, 'E51', 'E51'),
+    valor: ofTaker(`${TOMADOR}/InscricaoMunicipal`),
+  },
+  { ...igual('toma/xNome', 'Tomador/RazaoSocial', 'E118', 'E117'), valor: ofTaker('Tomador/RazaoSocial') },
+  {
+    ...igual('toma/end/endNac/cMun', `${ENDERECO}/CodigoMunicipio`, 'E59', 'E60'),
+    valor: (rps) => (isAbroad(rps) ? undefined : ofTaker(`${ENDERECO}/CodigoMunicipio`)(rps)),
+  },
+  {
+    dps: 'toma/end/endNac/CEP',
+    rps: [`${ENDERECO}/Cep`],
+    como: 'Com zeros à esquerda até 8 algarismos: no modelo é um número.',
+    valor: (rps) =>
+      isAbroad(rps) ? undefined : mapped(ofTaker(`${ENDERECO}/Cep`)(rps), (cep) => cep.padStart(8, '0')),
+    falta: 'E56',
+    errado: 'E62',
+  },
+  {
+    dps: 'toma/end/endExt/cEndPost',
+    rps: [`${ENDERECO}/Cep`],
+    como: 'Quando o município é 9999999 ou a UF é EX. O modelo não tem país: sem ele a DPS é recusada, e a nota para o exterior se emite pela API REST.',
+    valor: (rps) => (isAbroad(rps) ? ofTaker(`${ENDERECO}/Cep`)(rps) : undefined),
+    falta: 'E60',
+    errado: 'E60',
+  },
+  { ...igual('toma/end/xLgr', `${ENDERECO}/Endereco`, 'E56', 'E119'), valor: ofTaker(`${ENDERECO}/Endereco`) },
+  {
+    dps: 'toma/end/nro',
+    rps: [`${ENDERECO}/Numero`],
+    como: 'Igual; S/N quando há logradouro e não há número.',
+    valor: (rps) => ofTaker(`${ENDERECO}/Numero`)(rps) ?? mapped(ofTaker(`${ENDERECO}/Endereco`)(rps), () => 'S/N'),
+    falta: 'E113',
+    errado: 'E120',
+  },
+  { ...igual('toma/end/xCpl', `${ENDERECO}/Complemento`, 'E121', 'E121'), valor: ofTaker(`${ENDERECO}/Complemento`) },
+  { ...igual('toma/end/xBairro', `${ENDERECO}/Bairro`, 'E114', 'E122'), valor: ofTaker(`${ENDERECO}/Bairro`) },
+  {
+    dps: 'toma/fone',
+    rps: ['Tomador/Contato/Telefone'],
+    como: 'Só os algarismos; menos de seis não são um telefone, e ficam fora.',
+    valor: (rps) =>
+      mapped(ofTaker('Tomador/Contato/Telefone')(rps), (text) => {
+        const digits = text.replace(/\D/g, '');
+        return digits.length < 6 ? undefined : digits;
+      }),
+    errado: 'E127',
+  },
+  { ...igual('toma/email', 'Tomador/Contato/Email', 'A8', 'A8'), valor: ofTaker('Tomador/Contato/Email') },
+  igual('interm/CNPJ', `${INTERM}/CpfCnpj/Cnpj`, 'E66', 'E66'),
+  igual('interm/CPF', `${INTERM}/CpfCnpj/Cpf`, 'E66', 'E66'),
+  igual('interm/IM', `${INTERM}/InscricaoMunicipal`, 'E64', 'E64'),
+  igual('interm/xNome', `${INTERM}/RazaoSocial`, 'E63', 'E128'),
+  igual('serv/locPrest/cLocPrestacao', 'Servico/CodigoMunicipio', 'E111', 'E42'),
+  {
+    dps: 'serv/cServ/cTribNac',
+    rps: ['Servico/ItemListaServico', 'Servico/CodigoTributacaoMunicipio', 'DadosDPS/cTribNac'],
+    como: 'O da extensão, o da correlação do município, ou o único desdobro do subitem na lista nacional, nesta ordem.',
+    valor: (rps, { correlacao }) =>
+      rps.get('DadosDPS/cTribNac') ?? correlacao?.cTribNac ?? onlyCodeOf(rps.get('Servico/ItemListaServico')),
+    falta: 'E30',
+    errado: 'E30',
+  },
+  {
+    dps: 'serv/cServ/cTribMun',
+    rps: ['Servico/CodigoTributacaoMunicipio'],
+    como: 'Igual, quando tem os 3 algarismos de um código municipal nacional; outros servem só à correlação.',
+    valor: (rps) =>
+      mapped(rps.get('Servico/CodigoTributacaoMunicipio'), (code) => (/^\d{3}$/.test(code) ? code : undefined)),
+    errado: 'E35',
+  },
+  igual('serv/cServ/xDescServ', 'Servico/Discriminacao', 'E41', 'E107'),
+  {
+    dps: 'serv/cServ/cNBS',
+    rps: ['Servico/cNBS', 'Servico/ItemListaServico'],
+    como: 'O da extensão, ou o da correlação do município.',
+    valor: (rps, { correlacao }) => rps.get('Servico/cNBS') ?? correlacao?.cNBS,
+  },
+  {
+    dps: 'serv/obra/inscImobFisc',
+    rps: ['DadosObra/inscImobFisc'],
+    como: 'O da extensão.',
+    valor: (rps) => rps.get('DadosObra/inscImobFisc'),
+    errado: 'E67',
+  },
+  igual('serv/obra/cObra', 'ConstrucaoCivil/CodigoObra', 'E67', 'E67'),
+  igual('serv/infoCompl/idDocTec', 'ConstrucaoCivil/Art', 'E130', 'E130'),
+  {
+    dps: 'serv/infoCompl/xInfComp',
+    rps: [`${V}/OutrasRetencoes`, 'Tomador/RazaoSocial'],
+    como: 'O que a DPS não tem onde levar: outras retenções, e o nome de um tomador sem CPF nem CNPJ.',
+    valor: (rps) => remarksOf(rps),
+  },
+  {
+    ...igual('valores/vServPrest/vServ', `${V}/ValorServicos`, 'E98', 'E18'),
+    valor: (rps) => money(rps, `${V}/ValorServicos`, true),
+  },
+  dinheiro('valores/vDescCondIncond/vDescIncond', `${V}/DescontoIncondicionado`, 'E21'),
+  dinheiro('valores/vDescCondIncond/vDescCond', `${V}/DescontoCondicionado`, 'E21'),
+  dinheiro('valores/vDedRed/vDR', `${V}/ValorDeducoes`, 'E19'),
+  {
+    dps: 'valores/trib/tribMun/tribISSQN',
+    rps: ['NaturezaOperacao'],
+    como: '4 imune → 2; as demais → 1: onde o imposto é devido resulta do serviço e do local.',
+    valor: (rps) => (rps.get('NaturezaOperacao') === '4' ? '2' : '1'),
+    errado: 'E144',
+  },
+  {
+    dps: 'valores/trib/tribMun/tpImunidade',
+    rps: ['NaturezaOperacao'],
+    como: 'Da correlação do município, na natureza 4.',
+    valor: (rps, { correlacao }) => (rps.get('NaturezaOperacao') === '4' ? correlacao?.tpImunidade : undefined),
+    errado: 'E144',
+  },
+  {
+    dps: 'valores/trib/tribMun/exigSusp/tpSusp',
+    rps: ['NaturezaOperacao'],
+    como: '5 → 1 decisão judicial, 6 → 2 processo administrativo.',
+    valor: (rps) => ({ '5': '1', '6': '2' })[rps.get('NaturezaOperacao') ?? ''],
+    errado: 'E144',
+  },
+  {
+    dps: 'valores/trib/tribMun/exigSusp/nProcesso',
+    rps: ['ExigibilidadeSuspensa/nProcesso', 'NaturezaOperacao'],
+    como: 'O da extensão: o modelo não tem o número do processo, e sem ele a DPS é recusada.',
+    valor: (rps) => (isSuspended(rps) ? rps.get('ExigibilidadeSuspensa/nProcesso') : undefined),
+    falta: 'E144',
+    errado: 'E144',
+  },
+  {
+    dps: 'valores/trib/tribMun/BM/nBM',
+    rps: ['NaturezaOperacao'],
+    como: 'Da correlação do município, na natureza 3 (isenção).',
+    valor: (rps, { correlacao }) => (rps.get('NaturezaOperacao') === '3' ? correlacao?.nBM : undefined),
+    errado: 'E144',
+  },
+  {
+    dps: 'valores/trib/tribMun/BM/pRedBCBM',
+    rps: ['NaturezaOperacao'],
+    como: '100.00 na natureza 3: a isenção é um benefício que reduz a base por inteiro.',
+    valor: (rps) => (rps.get('NaturezaOperacao') === '3' ? '100.00' : undefined),
+    errado: 'E144',
+  },
+  {
+    dps: 'valores/trib/tribMun/tpRetISSQN',
+    rps: [`${V}/IssRetido`],
+    como: '1 → 2 retido pelo tomador, 2 → 1 não retido.',
+    valor: (rps) => ({ '1': '2', '2': '1' })[rps.get(`${V}/IssRetido`) ?? ''],
+    falta: 'E152',
+    errado: 'E37',
+  },
+  {
+    dps: 'valores/trib/tribMun/pAliq',
+    rps: [`${V}/Aliquota`],
+    como: 'Em percentual: 0.02 → 2.00; de 1 em diante já é percentual. Fora onde a nota não tem alíquota: imune, suspensa, MEI e regime especial.',
+    valor: (rps) => aliquotaOf(rps),
+    falta: 'E123',
+  },
+  {
+    dps: 'valores/trib/tribFed/piscofins/CST',
+    rps: [`${V}/ValorPis`, `${V}/ValorCofins`, `${V}/ValorCsll`],
+    como: '00 (nenhum) quando há PIS, COFINS ou CSLL retidos: o modelo não traz a situação tributária.',
+    valor: (rps) => mapped(retentionKind(rps), () => '00'),
+  },
+  {
+    dps: 'valores/trib/tribFed/piscofins/tpRetPisCofins',
+    rps: [`${V}/ValorPis`, `${V}/ValorCofins`, `${V}/ValorCsll`],
+    como: 'Por quais dos três vêm: PIS e COFINS e CSLL 3, PIS e COFINS 4, PIS 5, COFINS 6, COFINS e CSLL 7, CSLL 8, PIS e CSLL 9.',
+    valor: (rps) => retentionKind(rps),
+    errado: 'E103',
+  },
+  dinheiro('valores/trib/tribFed/vRetCP', `${V}/ValorInss`, 'E99'),
+  dinheiro('valores/trib/tribFed/vRetIRRF', `${V}/ValorIr`, 'E99'),
+  {
+    dps: 'valores/trib/tribFed/vRetCSLL',
+    rps: [`${V}/ValorCsll`, `${V}/ValorPis`, `${V}/ValorCofins`],
+    como: 'A soma de PIS, COFINS e CSLL retidos.',
+    valor: (rps) => {
+      const total = CONTRIBUTIONS.reduce((all, name) => add(all, amount(rps, name)), ZERO);
+      return total > ZERO ? formatDecimal(total) : undefined;
+    },
+    errado: 'E99',
+  },
+  fixo('valores/trib/totTrib/indTotTrib', 'Sempre 0: o RPS não traz o total aproximado dos tributos.', () => '0'),
+  ibscbs('cIndOp', 'ControleIBSCBS/cIndOp', 'cIndOp'),
+  ibscbs('valores/trib/gIBSCBS/CST', 'ControleIBSCBS/CST', 'CST'),
+  ibscbs('valores/trib/gIBSCBS/cClassTrib', 'ControleIBSCBS/cClassTrib', 'cClassTrib'),
+];
+
+/** Elements of the RPS that the DPS does not take, and why. */
+export const NAO_LEVADOS: readonly { readonly rps: string; readonly porque: string }[] = [
+  { rps: 'IdentificacaoRps/Tipo', porque: 'Fica com o RPS, por onde se consulta a nota dele.' },
+  { rps: 'IncentivadorCultural', porque: 'A DPS não tem esse indicador; volta na nota como 2.' },
+  { rps: 'Status', porque: 'Só um RPS normal gera nota.' },
+  { rps: 'Servico/CodigoCnae', porque: 'A DPS não tem CNAE.' },
+  { rps: `${ENDERECO}/Uf`, porque: 'Resulta do município.' },
+  ...['ValorIss', 'ValorIssRetido', 'BaseCalculo', 'ValorLiquidoNfse'].map((name) => ({
+    rps: `${V}/${name}`,
+    porque: 'É calculado pelo serviço, como na API REST.',
+  })),
+];
+
+/** The DPS of an RPS, as its sender would have written it, without number of lines or white space. */
+export function dpsOfRps(rps: Rps, contexto: Contexto): string {
+  const leaves = new Map<string, string>();
+  for (const { dps, valor } of MAPA) {
+    const text = valor(rps, contexto);
+    if (text !== undefined) leaves.set(dps, text);
+  }
+  const inside = writeItems(INF_DPS, '', leaves);
+  // Any identifier is accepted, and the canonical one is what is stored (D-16).
+  return `<?xml version="1.0" encoding="UTF-8"?><DPS xmlns="${DPS_NAMESPACE}" versao="${DPS_VERSAO}"><infDPS Id="DPS1">${inside}</infDPS></DPS>`;
+}
+
+/** The line that a place of the DPS was written by, or the nearest one above, within or beside it. */
+export function linhaOf(xpath: string): Linha | undefined {
+  let path = xpath.replace(/^\/DPS\/infDPS\/?/, '').replace(/\[\d+\]/g, '');
+  while (path !== '') {
+    const found = BY_PATH.get(path) ?? MAPA.find(({ dps }) => dps.startsWith(`${path}/`));
+    if (found !== undefined) return found;
+    path = path.slice(0, Math.max(0, path.lastIndexOf('/')));
+  }
+  return undefined;
+}
+
+const BY_PATH = new Map(MAPA.map((linha) => [linha.dps, linha]));
+
+function writeItems(items: readonly Item[], base: string, leaves: ReadonlyMap<string, string>): string {
+  return elementsOf(items)
+    .map((item) => writeItem(item, base === '' ? item.name : `${base}/${item.name}`, leaves))
+    .join('');
+}
+
+function writeItem(item: Leaf | Group, path: string, leaves: ReadonlyMap<string, string>): string {
+  const inside = item.kind === 'leaf' ? mapped(leaves.get(path), escapeText) : writeItems(item.items, path, leaves);
+  return inside === undefined || inside === '' ? '' : `<${item.name}>${inside}</${item.name}>`;
+}
+
+// Rows of one kind.
+
+function igual(dps: string, rps: string, falta: string, errado: string): Linha {
+  return { dps, rps: [rps], como: 'Igual.', valor: (from) => from.get(rps), falta, errado };
+}
+
+function fixo(dps: string, como: string, valor: Linha['valor']): Linha {
+  return { dps, rps: [], como, valor };
+}
+
+function dinheiro(dps: string, rps: string, errado: string): Linha {
+  return { dps, rps: [rps], como: 'Igual; zero é o mesmo que nada.', valor: (from) => money(from, rps), errado };
+}
+
+function ibscbs(dps: string, rps: string, name: 'CST' | 'cClassTrib' | 'cIndOp'): Linha {
+  return {
+    dps: `IBSCBS/${dps}`,
+    rps: [rps, 'Servico/ItemListaServico'],
+    como: 'O da extensão, ou o da correlação do município; só com CST e classificação há o grupo.',
+    valor: (from, { correlacao }) => {
+      const of = (one: 'CST' | 'cClassTrib' | 'cIndOp'): string | undefined =>
+        from.get(`ControleIBSCBS/${one}`) ?? correlacao?.[one];
+      return of('CST') === undefined && of('cClassTrib') === undefined ? undefined : of(name);
+    },
+  };
+}
+
+// Values.
+
+function mapped<Value>(text: string | undefined, map: (text: string) => Value): Value | undefined {
+  return text === undefined ? undefined : map(text);
+}
+
+/** The model has zeros where nothing is known. */
+function informed(documento: string | undefined): string | undefined {
+  return documento === undefined || /^0+$/.test(documento) ? undefined : documento;
+}
+
+function hasTaker(rps: Rps): boolean {
+  return ['Cpf', 'Cnpj'].some((name) => informed(rps.get(`${TOMADOR}/CpfCnpj/${name}`)) !== undefined);
+}
+
+function ofTaker(path: string): (rps: Rps) => string | undefined {
+  return (rps) => (hasTaker(rps) ? rps.get(path) : undefined);
+}
+
+function isAbroad(rps: Rps): boolean {
+  return (
+    rps.get(`${ENDERECO}/Uf`)?.toUpperCase() === 'EX' || FORA_DO_PAIS.test(rps.get(`${ENDERECO}/CodigoMunicipio`) ?? '')
+  );
+}
+
+function isSuspended(rps: Rps): boolean {
+  return ['5', '6'].includes(rps.get('NaturezaOperacao') ?? '');
+}
+
+function opSimpNacOf(rps: Rps): '1' | '2' | '3' | undefined {
+  const optante = rps.get('OptanteSimplesNacional');
+  if (optante === undefined) return undefined;
+  if (optante !== '1') return '1';
+  return rps.get('RegimeEspecialTributacao') === '5' ? '2' : '3';
+}
+
+const REGIMES: Readonly<Record<string, string>> = { '1': '3', '2': '2', '3': '6', '4': '1' };
+
+function regEspTribOf(rps: Rps): string {
+  return REGIMES[rps.get('RegimeEspecialTributacao') ?? ''] ?? '0';
+}
+
+/** A company that pays by another regime than the rate has none on its note. */
+function aliquotaOf(rps: Rps): string | undefined {
+  const hasNone =
+    rps.get('NaturezaOperacao') === '4' || isSuspended(rps) || opSimpNacOf(rps) === '2' || regEspTribOf(rps) !== '0';
+  const text = rps.get(`${V}/Aliquota`);
+  if (hasNone || text === undefined) return undefined;
+  const [integer = '', fraction = ''] = text.split('.');
+  const isPercent = Number(integer) >= 1;
+  // A fraction has the two places of its percentage among its four.
+  const places = fraction.padEnd(4, '0');
+  const percent = isPercent ? `${integer}.${fraction || '0'}` : `${places.slice(0, 2)}.${places.slice(2)}`;
+  const value = readDecimal(percent.replace(/^0+(?=\d)/, ''));
+  // Nought is what a client writes that has no rate to tell.
+  if (value === ZERO) return undefined;
+  return value === undefined ? percent : formatDecimal(value);
+}
+
+function amount(rps: Rps, name: string): Decimal {
+  return readDecimal(bare(rps.get(`${V}/${name}`) ?? '0').replace(/^\./, '0.')) ?? ZERO;
+}
+
+function money(rps: Rps, path: string, evenZero = false): string | undefined {
+  const text = rps.get(path);
+  if (text === undefined) return undefined;
+  const value = readDecimal(bare(text).replace(/^\./, '0.'));
+  if (value === ZERO && !evenZero) return undefined;
+  return value === undefined ? text : formatDecimal(value);
+}
+
+const CONTRIBUTIONS = ['ValorPis', 'ValorCofins', 'ValorCsll'] as const;
+
+/** By which of PIS, COFINS and CSLL are withheld. */
+const KINDS: Readonly<Record<string, string>> = {
+  '111': '3',
+  '110': '4',
+  '100': '5',
+  '010': '6',
+  '011': '7',
+  '001': '8',
+  '101': '9',
+};
+
+function retentionKind(rps: Rps): string | undefined {
+  return KINDS[CONTRIBUTIONS.map((name) => (amount(rps, name) > ZERO ? '1' : '0')).join('')];
+}
+
+function remarksOf(rps: Rps): string | undefined {
+  const remarks: string[] = [];
+  const others = money(rps, `${V}/OutrasRetencoes`);
+  if (others !== undefined) remarks.push(`Outras retenções informadas no RPS: R$ ${others.replace('.', ',')}.`);
+  const name = rps.get('Tomador/RazaoSocial');
+  if (name !== undefined && !hasTaker(rps)) remarks.push(`Tomador não identificado por CPF ou CNPJ: ${name}.`);
+  return remarks.length === 0 ? undefined : remarks.join(' ');
+}
+
+/** `01.01` of `1.01`, `01.01`, `101` and `010101`; undefined of what is none. */
+export function subitemOf(item: string): string | undefined {
+  const [major, minor] = item.includes('.')
+    ? item.split('.')
+    : item.length >= 5
+      ? [item.slice(0, -4), item.slice(-4, -2)]
+      : [item.slice(0, -2), item.slice(-2)];
+  if (!major || minor?.length !== 2) return undefined;
+  return `${major.padStart(2, '0')}.${minor}`;
+}
+
+/** The national code of an item, where it names one or the subitem has only one. */
+function onlyCodeOf(item: string | undefined): string | undefined {
+  if (item === undefined) return undefined;
+  const digits = item.replace(/\D/g, '');
+  if (digits.length >= 5) return digits.padStart(6, '0');
+  const subitem = subitemOf(item);
+  const codes = servicos().filter((servico) => servico.emissivel && servico.subitem === subitem);
+  return codes.length === 1 ? codes[0]!.codigo : undefined;
+}

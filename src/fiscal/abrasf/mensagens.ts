@@ -1,0 +1,229 @@
+/**
+ * The messages of ABRASF 1.00 that this port sends: code, text and correction, and which of them tells a fault of the DPS.
+ *
+ * A fault that the model has a code for is told by that code. Any other keeps its own: `0310` is E0310 (the model has room for
+ * four characters, and its own run from E1 to E161), `E802` is E802. So the two families are never mixed.
+ */
+import { errorOf } from '../errors.ts';
+import type { Fault } from '../fault.ts';
+import { linhaOf } from './mapa.ts';
+import type { FaltaRps, IdentificacaoRps } from './rps.ts';
+
+/** One `MensagemRetorno`. */
+export type Mensagem = { readonly codigo: string; readonly mensagem: string; readonly correcao: string | undefined };
+
+/** Validation of a lot stops here (E49). */
+export const MENSAGENS_MAX = 50;
+
+/** Of the schema. */
+const TEXT_MAX = 200;
+
+/** What the model says, in our words. */
+export const CODIGOS: Readonly<Record<string, readonly [mensagem: string, correcao: string]>> = {
+  E1: ['A assinatura não confere.', 'Assine o lote, cada RPS ou o pedido com RSA-SHA256 e envie os bytes assinados.'],
+  E3: ['Falta a natureza da operação.', 'Informe NaturezaOperacao, de 1 a 6.'],
+  E4: ['Este RPS não foi enviado.', 'Envie o RPS em um lote, ou confira número, série e tipo.'],
+  E8: ['Falta dizer se o prestador é optante do Simples Nacional.', 'Informe 1 (sim) ou 2 (não).'],
+  E9: ['Falta o indicador de incentivador cultural.', 'Informe 1 (sim) ou 2 (não).'],
+  E10: ['Este RPS já foi informado: o prestador já usou este número nesta série.', 'Use um número novo.'],
+  E11: ['Falta o número do RPS.', 'Informe o número, até 15 algarismos.'],
+  E12: ['Falta o tipo do RPS.', 'Informe 1 (RPS), 2 (nota conjugada) ou 3 (cupom).'],
+  E13: ['O tipo do RPS é inválido.', 'Use 1 (RPS), 2 (nota conjugada) ou 3 (cupom).'],
+  E14: ['Falta a data de emissão do RPS.', 'Informe a data e a hora, AAAA-MM-DDThh:mm:ss.'],
+  E15: ['A data de emissão do RPS é inválida.', 'Informe a data e a hora, AAAA-MM-DDThh:mm:ss.'],
+  E18: ['O valor do serviço deve ser maior que zero.', 'Corrija ValorServicos.'],
+  E19: ['As deduções passam do valor do serviço.', 'Corrija ValorDeducoes.'],
+  E21: ['Os descontos passam do valor do serviço.', 'Corrija os descontos.'],
+  E30: [
+    'O item da lista de serviços não existe, ou não basta para saber o código nacional.',
+    'Confira ItemListaServico, ou peça à prefeitura que o ponha na correlação.',
+  ],
+  E31: ['Falta o item da lista de serviços.', 'Informe ItemListaServico, como 01.01.'],
+  E35: ['O código de tributação do município não existe.', 'Confira CodigoTributacaoMunicipio com a prefeitura.'],
+  E36: ['IssRetido é inválido.', 'Use 1 (sim) ou 2 (não).'],
+  E37: ['Nesta operação o ISS não se retém.', 'Use IssRetido 2, ou corrija a natureza da operação.'],
+  E41: ['Falta a descrição do serviço.', 'Informe Discriminacao.'],
+  E42: ['O município da prestação é inválido.', 'Use o código IBGE, 7 algarismos.'],
+  E43: ['A inscrição municipal do prestador não foi encontrada.', 'Confira a inscrição com a prefeitura.'],
+  E44: ['O CNPJ do prestador é inválido.', 'Confira os dígitos do CNPJ.'],
+  E45: [
+    'O CNPJ do prestador não está cadastrado neste município.',
+    'Confira o CNPJ e o endereço de envio, ou procure a prefeitura.',
+  ],
+  E46: ['Falta o CNPJ do prestador.', 'Informe Prestador/Cnpj, 14 posições.'],
+  E47: ['O CPF ou CNPJ do tomador é inválido.', 'Confira os dígitos; sem documento, envie zeros.'],
+  E49: ['Há inconsistências demais: a conferência para em 50.', 'Corrija as que foram ditas e envie de novo.'],
+  E50: ['A inscrição municipal do prestador é inválida.', 'Confira a inscrição, até 15 posições.'],
+  E51: ['A inscrição municipal do tomador é inválida.', 'Confira a inscrição, ou retire o elemento.'],
+  E56: [
+    'O endereço do tomador está incompleto.',
+    'Informe logradouro, número, bairro, município e CEP, ou nenhum deles.',
+  ],
+  E59: ['Falta o município do tomador.', 'Informe CodigoMunicipio do endereço.'],
+  E60: ['O município do tomador não existe.', 'Use o código IBGE; tomador no exterior se emite pela API REST.'],
+  E62: ['O CEP do tomador é inválido.', 'Informe 8 algarismos.'],
+  E63: ['Falta o nome do intermediário.', 'Informe RazaoSocial.'],
+  E64: ['A inscrição municipal do intermediário é inválida.', 'Confira a inscrição, ou retire o elemento.'],
+  E66: ['O CPF ou CNPJ do intermediário é inválido.', 'Confira os dígitos.'],
+  E67: ['O código da obra é inválido.', 'Confira CodigoObra e a inscrição imobiliária.'],
+  E68: ['A situação do RPS é inválida.', 'Envie Status 1; um RPS cancelado não gera nota.'],
+  E69: ['O número de RPS não é o que QuantidadeRps diz.', 'Acerte QuantidadeRps com a lista.'],
+  E70: ['A inscrição municipal do lote não é a do RPS.', 'Um lote é de um só prestador.'],
+  E71: ['O RPS aparece duas vezes no lote.', 'Cada número de uma série aparece uma vez.'],
+  E72: ['QuantidadeRps está malformada.', 'Informe até 4 algarismos.'],
+  E76: ['O RPS substituído não foi encontrado, ou não tem nota.', 'Confira número, série e tipo do RPS substituído.'],
+  E77: ['Falta o número da nota.', 'Informe Numero.'],
+  E78: ['O prestador não tem nota com este número.', 'Confira o número e o CNPJ.'],
+  E79: ['A nota já está cancelada.', 'Nada a fazer.'],
+  E83: ['A inscrição municipal do tomador está malformada.', 'Informe até 15 posições.'],
+  E86: ['O protocolo não foi encontrado.', 'Confira o protocolo, o CNPJ e o município do endereço.'],
+  E88: ['Falta o número do lote.', 'Informe NumeroLote, até 15 algarismos.'],
+  E89: ['Nenhuma nota foi emitida para este RPS.', 'Consulte o lote em que ele foi enviado.'],
+  E90: ['O número do RPS é inválido.', 'Informe até 15 algarismos, sem letras.'],
+  E92: ['O RPS foi recebido e ainda não foi processado.', 'Consulte de novo em instantes.'],
+  E93: ['A série do RPS é inválida.', 'Use só algarismos, até 5.'],
+  E96: ['O número do RPS está malformado.', 'Informe até 15 algarismos.'],
+  E97: ['A série do RPS está malformada.', 'Use só algarismos, até 5: a série da DPS nacional não tem letras.'],
+  E98: ['Falta o valor do serviço.', 'Informe ValorServicos.'],
+  E99: ['A retenção passa do valor do serviço.', 'Corrija o valor retido.'],
+  E100: ['O valor está malformado.', 'Informe até 15 algarismos e duas casas, como 1000.00.'],
+  E101: ['As deduções estão malformadas.', 'Informe até 15 algarismos e duas casas, como 1000.00.'],
+  E102: ['Os descontos estão malformados.', 'Informe até 15 algarismos e duas casas, como 1000.00.'],
+  E103: ['A retenção está malformada.', 'Informe até 15 algarismos e duas casas, como 1000.00.'],
+  E104: ['O item da lista de serviços está malformado.', 'Informe como 01.01.'],
+  E105: ['O CNAE está malformado.', 'Informe até 7 algarismos.'],
+  E106: ['O código de tributação do município está malformado.', 'Informe até 20 posições.'],
+  E107: ['A descrição do serviço está malformada.', 'Informe até 2000 caracteres, só do alfabeto latino.'],
+  E108: ['O município da prestação está malformado.', 'Informe o código IBGE, 7 algarismos.'],
+  E109: ['O município do tomador está malformado.', 'Informe o código IBGE, 7 algarismos.'],
+  E111: ['Falta o município da prestação.', 'Informe CodigoMunicipio do serviço.'],
+  E112: ['A inscrição municipal do intermediário está malformada.', 'Informe até 15 posições.'],
+  E113: ['Falta o número do endereço do tomador.', 'Informe Numero, ou S/N.'],
+  E114: ['Falta o bairro do tomador.', 'Informe Bairro.'],
+  E117: ['O nome do tomador está malformado.', 'Informe até 115 caracteres, só do alfabeto latino.'],
+  E118: ['Falta o nome do tomador.', 'Informe RazaoSocial.'],
+  E119: ['O logradouro do tomador está malformado.', 'Informe até 125 caracteres.'],
+  E120: ['O número do endereço do tomador está malformado.', 'Informe até 10 caracteres.'],
+  E121: ['O complemento do endereço do tomador está malformado.', 'Informe até 60 caracteres.'],
+  E122: ['O bairro do tomador está malformado.', 'Informe até 60 caracteres.'],
+  E123: ['Falta a alíquota.', 'Informe Aliquota, como 0.02.'],
+  E124: ['A UF do tomador está malformada.', 'Informe duas letras.'],
+  E125: ['O CEP do tomador está malformado.', 'Informe 8 algarismos.'],
+  E126: ['O e-mail do tomador está malformado.', 'Informe até 80 caracteres.'],
+  E127: ['O telefone do tomador está malformado.', 'Informe até 11 algarismos.'],
+  E128: ['O nome do intermediário está malformado.', 'Informe até 115 caracteres.'],
+  E129: ['O código da obra está malformado.', 'Informe até 15 posições.'],
+  E130: ['A ART está malformada.', 'Informe até 15 posições.'],
+  E131: ['A data inicial está malformada.', 'Informe AAAA-MM-DD.'],
+  E132: ['A data final está malformada.', 'Informe AAAA-MM-DD.'],
+  E133: ['A data final é posterior a hoje.', 'Corrija DataFinal.'],
+  E134: ['A data final é anterior à inicial.', 'Corrija o período.'],
+  E135: ['O período passa de um ano.', 'Consulte um ano de cada vez.'],
+  E136: ['O número da nota está malformado.', 'Informe até 15 algarismos.'],
+  E138: ['O certificado de quem pede não é do prestador.', 'Use o certificado do próprio prestador.'],
+  E141: ['Falta a inscrição municipal do prestador.', 'Informe InscricaoMunicipal.'],
+  E142: ['A inscrição municipal não é deste CNPJ.', 'Confira a inscrição com a prefeitura, ou retire o elemento.'],
+  E144: [
+    'A natureza da operação é inválida, ou pede o que o RPS não traz.',
+    'Use de 1 a 6; o que falta é da correlação do município, ou da API REST.',
+  ],
+  E145: ['O regime especial de tributação é inválido.', 'Use de 1 a 6, ou retire o elemento.'],
+  E146: ['O indicador do Simples Nacional é inválido.', 'Use 1 (sim) ou 2 (não).'],
+  E147: ['O indicador de incentivador cultural é inválido.', 'Use 1 (sim) ou 2 (não).'],
+  E148: ['Falta a situação do RPS.', 'Informe Status 1.'],
+  E149: ['O CNPJ do prestador está malformado.', 'Informe 14 posições, sem pontuação.'],
+  E150: ['Falta a série do RPS.', 'Informe a série; 00000 quando não há.'],
+  E151: ['Falta o número de RPS do lote.', 'Informe QuantidadeRps.'],
+  E152: ['Falta dizer se o ISS é retido.', 'Informe IssRetido, 1 (sim) ou 2 (não).'],
+  E153: ['O ISS declarado está malformado.', 'Informe até 15 algarismos e duas casas, como 1000.00.'],
+  E154: ['O CPF ou CNPJ do intermediário está malformado.', 'Informe 11 ou 14 posições, sem pontuação.'],
+  E155: ['O CPF ou CNPJ do tomador está malformado.', 'Informe 11 ou 14 posições, sem pontuação.'],
+  E156: ['O prestador não está autorizado a emitir.', 'Procure a prefeitura.'],
+  E158: ['A inscrição municipal do prestador está malformada.', 'Informe até 15 posições.'],
+  E159: ['O CNPJ do lote não é o do RPS.', 'Um lote é de um só prestador.'],
+  E160: ['O documento está fora do esquema.', 'Confira o documento com a descrição do serviço.'],
+  A8: ['O e-mail do tomador é inválido.', 'Corrija o e-mail, ou retire o elemento.'],
+};
+
+/** Faults that have one code of the model wherever they stand. */
+const BY_CODE: Readonly<Record<string, string>> = {
+  E101: 'E45',
+  E102: 'E156',
+  E103: 'E142',
+  E0014: 'E10',
+  E901: 'E1',
+  E902: 'E1',
+  E903: 'E1',
+  E904: 'E1',
+  E905: 'E1',
+  E906: 'E138',
+  E9003: 'E1',
+  E9006: 'E1',
+  E9007: 'E138',
+  E201: 'E160',
+  E302: 'E79',
+};
+
+/** Faults of one element: it is missing, or is not what it must be. Any other fault is of a rule, and keeps its code. */
+const MISSING = new Set(['E002', 'E202', 'E0188', 'E0191', 'E0193', 'E0235']);
+const WRONG = new Set(['E0001', 'E0002', 'E0003', 'E401', 'E402', 'E403', 'E502']);
+
+/** Message of a code of the model. `sobre`: which of several things, as the message begins. */
+export function mensagemOf(codigo: string, sobre = '', detalhe = ''): Mensagem {
+  const found = CODIGOS[codigo];
+  if (found === undefined) throw new RangeError(`${codigo} is no message of the table`);
+  const [mensagem, correcao] = found;
+  return { codigo, mensagem: cut(`${prefixed(sobre)}${mensagem}${detalhe && ` ${detalhe}`}`), correcao };
+}
+
+/** What the table of the RPS found. */
+export function mensagemOfFalta({ codigo, path, encontrado }: FaltaRps, sobre: string): Mensagem {
+  const where = encontrado === undefined ? `(${path})` : `(${path}: ${encontrado.slice(0, 40)})`;
+  return mensagemOf(codigo, sobre, where);
+}
+
+/** A fault of the DPS that an RPS became, or of a signature or request, as the model tells it. */
+export function mensagemOfFault(fault: Fault, sobre = ''): Mensagem {
+  const { codigo, xpath, mensagem, correcao } = fault;
+  const linha = xpath.startsWith('/DPS') ? linhaOf(xpath) : undefined;
+  const ofModel = codeOf(codigo, linha);
+  const [path] = linha?.rps ?? [];
+  const where = path === undefined ? '' : `${path}: `;
+  const { first, rest } = split(`${prefixed(sobre)}${codigo} ${where}${mensagem}`);
+  const help = rest || correcao || (ofModel === undefined ? errorOf(codigo)?.comoResolver : CODIGOS[ofModel]?.[1]);
+  return { codigo: ofModel ?? ownCode(codigo), mensagem: first, correcao: help && cut(help) };
+}
+
+/** How a message names one of many. */
+export function rpsNamed({ numero, serie, tipo }: IdentificacaoRps): string {
+  return `RPS ${numero}, série ${serie}, tipo ${tipo}`;
+}
+
+function codeOf(codigo: string, linha: ReturnType<typeof linhaOf>): string | undefined {
+  const known = BY_CODE[codigo];
+  if (known !== undefined) return known;
+  if (MISSING.has(codigo)) return linha?.falta;
+  return WRONG.has(codigo) ? linha?.errado : undefined;
+}
+
+/** Four characters, outside the codes of the model. */
+function ownCode(codigo: string): string {
+  return codigo.length > 4 ? codigo.slice(1) : codigo in CODIGOS ? codigo.replace('E', 'L') : codigo;
+}
+
+function prefixed(sobre: string): string {
+  return sobre === '' ? '' : `${sobre}: `;
+}
+
+/** The first sentences that fit, and what is left of them. */
+function split(text: string): { readonly first: string; readonly rest: string } {
+  if (text.length <= TEXT_MAX) return { first: text, rest: '' };
+  const end = text.lastIndexOf('. ', TEXT_MAX - 1);
+  if (end > TEXT_MAX / 3) return { first: text.slice(0, end + 1), rest: text.slice(end + 2) };
+  const space = text.lastIndexOf(' ', TEXT_MAX - 1);
+  return { first: `${text.slice(0, space)}…`, rest: text.slice(space + 1) };
+}
+
+function cut(text: string): string {
+  return text.length <= TEXT_MAX ? text : `${text.slice(0, TEXT_MAX - 1)}…`;
+}

@@ -1,0 +1,274 @@
+/**
+ * The one table of how a note is shown in the model: each element of `InfNfse`, in schema order, with the element of the
+ * NFS-e that it is read from. The answers are written from it, and its page is generated from it.
+ */
+import { municipioOf } from '../catalogs/catalogs.ts';
+import { parseDecimal } from '../decimal.ts';
+import { escapeText } from '../layout/escape.ts';
+import type { Elemento } from '../layout/tree.ts';
+import type { IdentificacaoRps } from './rps.ts';
+
+/** A note as it is shown: its document, and what stands beside it. */
+export type NotaVista = {
+  /** `infNFSe`. */
+  readonly infNfse: Elemento;
+  readonly chave: string;
+  /** The random part of the key, which nobody guesses. */
+  readonly codigoVerificacao: string;
+  /** Date and time of the municipality without offset, as the model writes them. */
+  readonly emissao: string;
+  /** Of a note that came in by this port. */
+  readonly rps: IdentificacaoRps | undefined;
+  /** A cancellation that has taken effect, and what was asked. */
+  readonly cancelamento: Cancelamento | undefined;
+};
+
+export type Cancelamento = { readonly em: string; readonly codigo: string };
+
+/** `InfPedidoCancelamento` with its confirmation. */
+export type Confirmado = {
+  readonly numero: string;
+  readonly cnpj: string;
+  readonly inscricaoMunicipal: string | undefined;
+  readonly codigoMunicipio: string;
+  readonly codigo: string;
+  readonly em: string;
+};
+
+export type LinhaNota = {
+  /** Path below `InfNfse`. */
+  readonly abrasf: string;
+  /** Path below `infNFSe`, or what it is made of. */
+  readonly de: string;
+  readonly como?: string;
+  readonly valor: (nota: NotaVista) => string | undefined;
+};
+
+const DPS = 'DPS/infDPS';
+const TRIB = `${DPS}/valores/trib`;
+const V = 'Servico/Valores';
+const P = 'PrestadorServico';
+const T = 'TomadorServico';
+
+export const NOTA: readonly LinhaNota[] = [
+  of('Numero', 'nNFSe'),
+  made('CodigoVerificacao', 'chave de acesso', 'A parte aleatória da chave, 9 algarismos.', (n) => n.codigoVerificacao),
+  made('DataEmissao', `${DPS}/dhEmi`, 'Sem o fuso.', (n) => n.emissao),
+  made('IdentificacaoRps/Numero', 'RPS', 'Da nota que veio por este porto.', ({ rps }) => rps?.numero),
+  made('IdentificacaoRps/Serie', 'RPS', 'Idem.', ({ rps }) => rps?.serie),
+  made('IdentificacaoRps/Tipo', 'RPS', 'Idem.', ({ rps }) => rps?.tipo),
+  made('DataEmissaoRps', `${DPS}/dCompet`, 'Idem: o dia da emissão do RPS.', (n) =>
+    n.rps === undefined ? undefined : text(n, `${DPS}/dCompet`),
+  ),
+  made(
+    'NaturezaOperacao',
+    `${TRIB}/tribMun`,
+    '1 quando devido no município emissor, 2 fora; benefício de isenção 3; imune 4; suspensa 5 ou 6.',
+    naturezaOf,
+  ),
+  made('RegimeEspecialTributacao', `${DPS}/prest/regTrib`, '3 → 1, 2 → 2, 6 → 3, 1 → 4; MEI 5, ME e EPP 6.', regimeOf),
+  made('OptanteSimplesNacional', `${DPS}/prest/regTrib/opSimpNac`, '1 → 2 não; 2 e 3 → 1 sim.', (n) =>
+    text(n, `${DPS}/prest/regTrib/opSimpNac`) === '1' ? '2' : '1',
+  ),
+  made('IncentivadorCultural', '', 'Sempre 2.', () => '2'),
+  of('Competencia', `${DPS}/dCompet`),
+  made('NfseSubstituida', `${DPS}/subst/chSubstda`, 'O número, que está na chave.', (n) =>
+    text(n, `${DPS}/subst/chSubstda`)?.slice(23, 36).replace(/^0+/, ''),
+  ),
+  made(
+    'OutrasInformacoes',
+    'chave de acesso',
+    'A chave, por onde a nota se consulta na API REST.',
+    ({ chave }) => `Chave de acesso da NFS-e: ${chave}`,
+  ),
+  of(`${V}/ValorServicos`, `${DPS}/valores/vServPrest/vServ`),
+  made(
+    `${V}/ValorDeducoes`,
+    `${DPS}/valores/vDedRed/vDR`,
+    'Ou a que foi calculada, valores/vCalcDR.',
+    (n) => text(n, `${DPS}/valores/vDedRed/vDR`) ?? text(n, 'valores/vCalcDR'),
+  ),
+  made(`${V}/ValorInss`, `${TRIB}/tribFed/vRetCP`, undefined, (n) => text(n, `${TRIB}/tribFed/vRetCP`)),
+  of(`${V}/ValorIr`, `${TRIB}/tribFed/vRetIRRF`),
+  made(`${V}/ValorCsll`, `${TRIB}/tribFed/vRetCSLL`, 'PIS, COFINS e CSLL retidos, somados como na nota.', (n) =>
+    text(n, `${TRIB}/tribFed/vRetCSLL`),
+  ),
+  made(`${V}/IssRetido`, `${TRIB}/tribMun/tpRetISSQN`, '1 → 2 não; 2 e 3 → 1 sim.', (n) => (isWithheld(n) ? '1' : '2')),
+  of(`${V}/ValorIss`, 'valores/vISSQN'),
+  made(`${V}/ValorIssRetido`, 'valores/vISSQN', 'Quando retido.', (n) =>
+    isWithheld(n) ? text(n, 'valores/vISSQN') : undefined,
+  ),
+  of(`${V}/BaseCalculo`, 'valores/vBC'),
+  made(`${V}/Aliquota`, 'valores/pAliqAplic', 'Em fração: 2.00 → 0.02.', (n) =>
+    fractionOf(text(n, 'valores/pAliqAplic')),
+  ),
+  of(`${V}/ValorLiquidoNfse`, 'valores/vLiq'),
+  of(`${V}/DescontoIncondicionado`, `${DPS}/valores/vDescCondIncond/vDescIncond`),
+  of(`${V}/DescontoCondicionado`, `${DPS}/valores/vDescCondIncond/vDescCond`),
+  made('Servico/ItemListaServico', `${DPS}/serv/cServ/cTribNac`, 'Item e subitem, como 01.01.', (n) => {
+    const code = text(n, `${DPS}/serv/cServ/cTribNac`)!;
+    return `${code.slice(0, 2)}.${code.slice(2, 4)}`;
+  }),
+  of('Servico/CodigoTributacaoMunicipio', `${DPS}/serv/cServ/cTribMun`),
+  of('Servico/Discriminacao', `${DPS}/serv/cServ/xDescServ`),
+  made(
+    'Servico/CodigoMunicipio',
+    `${DPS}/serv/locPrest/cLocPrestacao`,
+    'No exterior 9999999.',
+    (n) => text(n, `${DPS}/serv/locPrest/cLocPrestacao`) ?? '9999999',
+  ),
+  of(`${P}/IdentificacaoPrestador/Cnpj`, 'emit/CNPJ'),
+  of(`${P}/IdentificacaoPrestador/InscricaoMunicipal`, 'emit/IM'),
+  made(`${P}/RazaoSocial`, 'emit/xNome', 'Até 115 caracteres.', (n) => cut(text(n, 'emit/xNome'), 115)),
+  made(`${P}/NomeFantasia`, 'emit/xFant', 'Até 60 caracteres.', (n) => cut(text(n, 'emit/xFant'), 60)),
+  ...endereco(`${P}/Endereco`, 'emit/enderNac', 'emit/enderNac'),
+  made(`${P}/Contato/Telefone`, 'emit/fone', 'Até 11 algarismos.', (n) => cut(text(n, 'emit/fone'), 11)),
+  of(`${P}/Contato/Email`, 'emit/email'),
+  of(`${T}/IdentificacaoTomador/CpfCnpj/Cpf`, `${DPS}/toma/CPF`),
+  of(`${T}/IdentificacaoTomador/CpfCnpj/Cnpj`, `${DPS}/toma/CNPJ`),
+  of(`${T}/IdentificacaoTomador/InscricaoMunicipal`, `${DPS}/toma/IM`),
+  made(`${T}/RazaoSocial`, `${DPS}/toma/xNome`, 'Até 115 caracteres.', (n) => cut(text(n, `${DPS}/toma/xNome`), 115)),
+  ...endereco(`${T}/Endereco`, `${DPS}/toma/end`, `${DPS}/toma/end/endNac`),
+  made(`${T}/Contato/Telefone`, `${DPS}/toma/fone`, 'Até 11 algarismos.', (n) => cut(text(n, `${DPS}/toma/fone`), 11)),
+  of(`${T}/Contato/Email`, `${DPS}/toma/email`),
+  made('IntermediarioServico/RazaoSocial', `${DPS}/interm/xNome`, 'Até 115 caracteres.', (n) =>
+    cut(text(n, `${DPS}/interm/xNome`), 115),
+  ),
+  of('IntermediarioServico/CpfCnpj/Cpf', `${DPS}/interm/CPF`),
+  of('IntermediarioServico/CpfCnpj/Cnpj', `${DPS}/interm/CNPJ`),
+  of('IntermediarioServico/InscricaoMunicipal', `${DPS}/interm/IM`),
+  of('OrgaoGerador/CodigoMunicipio', `${DPS}/cLocEmi`),
+  made('OrgaoGerador/Uf', `${DPS}/cLocEmi`, 'Do município.', (n) => ufOf(text(n, `${DPS}/cLocEmi`))),
+  of('ConstrucaoCivil/CodigoObra', `${DPS}/serv/obra/cObra`),
+  of('ConstrucaoCivil/Art', `${DPS}/serv/infoCompl/idDocTec`),
+];
+
+/** `CompNfse` of a note, in whatever namespace is in force. */
+export function compNfse(nota: NotaVista): string {
+  const leaves = NOTA.flatMap(({ abrasf, valor }): (readonly [string, string])[] => {
+    const value = valor(nota);
+    return value === undefined || value === '' ? [] : [[abrasf, value]];
+  });
+  const inf = `<Nfse><InfNfse Id="NFS${nota.chave}">${nested(leaves)}</InfNfse></Nfse>`;
+  const { cancelamento } = nota;
+  if (cancelamento === undefined) return `<CompNfse>${inf}</CompNfse>`;
+  const confirmed = confirmacao({
+    numero: text(nota, 'nNFSe')!,
+    cnpj: text(nota, 'emit/CNPJ') ?? '',
+    inscricaoMunicipal: text(nota, 'emit/IM'),
+    codigoMunicipio: text(nota, `${DPS}/cLocEmi`)!,
+    ...cancelamento,
+  });
+  return `<CompNfse>${inf}<NfseCancelamento>${confirmed}</NfseCancelamento></CompNfse>`;
+}
+
+/** `Confirmacao` of a cancellation. */
+export function confirmacao(confirmado: Confirmado): string {
+  const { numero, cnpj, inscricaoMunicipal, codigoMunicipio, codigo, em } = confirmado;
+  const pedido = nested([
+    ['InfPedidoCancelamento/IdentificacaoNfse/Numero', numero],
+    ['InfPedidoCancelamento/IdentificacaoNfse/Cnpj', cnpj],
+    ...(inscricaoMunicipal === undefined
+      ? []
+      : [['InfPedidoCancelamento/IdentificacaoNfse/InscricaoMunicipal', inscricaoMunicipal] as const]),
+    ['InfPedidoCancelamento/IdentificacaoNfse/CodigoMunicipio', codigoMunicipio],
+    ['InfPedidoCancelamento/CodigoCancelamento', codigo],
+  ]);
+  const done = nested([
+    ['InfConfirmacaoCancelamento/Sucesso', 'true'],
+    ['InfConfirmacaoCancelamento/DataHora', em],
+  ]);
+  return `<Confirmacao><Pedido>${pedido}</Pedido>${done}</Confirmacao>`;
+}
+
+/** Elements written one within the other; leaves of one group stand together. */
+export function nested(leaves: readonly (readonly [path: string, text: string])[]): string {
+  let xml = '';
+  let open: string[] = [];
+  const closeTo = (depth: number): void => {
+    for (; open.length > depth; open = open.slice(0, -1)) xml += `</${open.at(-1)}>`;
+  };
+  for (const [path, value] of leaves) {
+    const steps = path.split('/');
+    const name = steps.pop()!;
+    let common = 0;
+    while (common < open.length && common < steps.length && open[common] === steps[common]) common += 1;
+    closeTo(common);
+    for (const step of steps.slice(common)) {
+      xml += `<${step}>`;
+      open = [...open, step];
+    }
+    xml += `<${name}>${escapeText(value)}</${name}>`;
+  }
+  closeTo(0);
+  return xml;
+}
+
+function of(abrasf: string, de: string): LinhaNota {
+  return { abrasf, de, valor: (nota) => text(nota, de) };
+}
+
+function made(abrasf: string, de: string, como: string | undefined, valor: LinhaNota['valor']): LinhaNota {
+  return { abrasf, de, ...(como === undefined ? {} : { como }), valor };
+}
+
+function endereco(abrasf: string, de: string, local: string): readonly LinhaNota[] {
+  return [
+    made(`${abrasf}/Endereco`, `${de}/xLgr`, 'Até 125 caracteres.', (n) => cut(text(n, `${de}/xLgr`), 125)),
+    made(`${abrasf}/Numero`, `${de}/nro`, 'Até 10 caracteres.', (n) => cut(text(n, `${de}/nro`), 10)),
+    made(`${abrasf}/Complemento`, `${de}/xCpl`, 'Até 60 caracteres.', (n) => cut(text(n, `${de}/xCpl`), 60)),
+    of(`${abrasf}/Bairro`, `${de}/xBairro`),
+    of(`${abrasf}/CodigoMunicipio`, `${local}/cMun`),
+    made(`${abrasf}/Uf`, `${local}/cMun`, 'Do município.', (n) => ufOf(text(n, `${local}/cMun`))),
+    of(`${abrasf}/Cep`, `${local}/CEP`),
+  ];
+}
+
+/** The text at a path below `infNFSe`. */
+function text({ infNfse }: NotaVista, path: string): string | undefined {
+  return textAt(infNfse, path);
+}
+
+export function textAt(element: Elemento, path: string): string | undefined {
+  let place: Elemento | undefined = element;
+  for (const step of path.split('/')) place = place?.children.find(({ name }) => name === step);
+  return place?.text;
+}
+
+function isWithheld(nota: NotaVista): boolean {
+  return text(nota, `${TRIB}/tribMun/tpRetISSQN`) !== '1';
+}
+
+function naturezaOf(nota: NotaVista): string {
+  const at = (name: string): string | undefined => text(nota, `${TRIB}/tribMun/${name}`);
+  const tpSusp = at('exigSusp/tpSusp');
+  if (tpSusp !== undefined) return tpSusp === '1' ? '5' : '6';
+  if (at('tribISSQN') === '2') return '4';
+  if (at('BM/pRedBCBM') === '100.00') return '3';
+  const incidence = text(nota, 'cLocIncid');
+  return incidence === undefined || incidence === text(nota, `${DPS}/cLocEmi`) ? '1' : '2';
+}
+
+const REGIMES: Readonly<Record<string, string>> = { '3': '1', '2': '2', '6': '3', '1': '4' };
+
+function regimeOf(nota: NotaVista): string | undefined {
+  const regTrib = (name: string): string | undefined => text(nota, `${DPS}/prest/regTrib/${name}`);
+  const special = REGIMES[regTrib('regEspTrib') ?? ''];
+  return special ?? { '2': '5', '3': '6' }[regTrib('opSimpNac') ?? ''];
+}
+
+/** A rate of two decimals in percent is one of four as a fraction. */
+function fractionOf(percent: string | undefined): string | undefined {
+  const value = percent === undefined ? undefined : parseDecimal(percent);
+  if (value === undefined) return undefined;
+  const digits = String(value).padStart(5, '0');
+  return `${digits.slice(0, -4)}.${digits.slice(-4)}`.replace(/(\.\d\d)0+$/, '$1');
+}
+
+function ufOf(codigoIbge: string | undefined): string | undefined {
+  return codigoIbge === undefined ? undefined : municipioOf(codigoIbge)?.uf;
+}
+
+function cut(value: string | undefined, max: number): string | undefined {
+  return value === undefined || value.length <= max ? value : value.slice(0, max).trimEnd();
+}

@@ -1,0 +1,211 @@
+/**
+ * The RPS of ABRASF 1.00 as one table, in the order of its schema: what each element may be, with the code of the
+ * model for one that is missing and for one that is malformed. What becomes of it in the DPS stands in `mapa.ts`.
+ *
+ * Elements are found by their local names, in any namespace and any order; one that the table does not have is passed over,
+ * because clients of this port send what their municipality once asked for. Whether a value is right is the judge's affair.
+ */
+import type { Elemento } from '../layout/tree.ts';
+
+export type CampoRps = {
+  /** Below `InfRps`. */
+  readonly path: string;
+  readonly about: string;
+  /** Code of the model when the element is missing; without one it may be. */
+  readonly falta?: string;
+  /** Code of the model when it is malformed, and the shape that it must have. */
+  readonly forma?: readonly [codigo: string, forma: RegExp];
+  /** Another spelling, of the published schema or of the extension of 2026. */
+  readonly alias?: string;
+  /** Of the extension of 2026, not of ABRASF 1.00. */
+  readonly extensao?: true;
+};
+
+const MONEY = /^\d{1,15}(\.\d{1,2})?$/;
+const RATE = /^\d{1,3}(\.\d{1,4})?$/;
+const YES_NO = /^[12]$/;
+const CODE_7 = /^\d{1,7}$/;
+const V = 'Servico/Valores';
+const ENDERECO = 'Tomador/Endereco';
+
+export const CAMPOS_RPS: readonly CampoRps[] = [
+  {
+    path: 'IdentificacaoRps/Numero',
+    about: 'Número do RPS, até 15 algarismos',
+    falta: 'E11',
+    forma: ['E96', /^0*[1-9]\d{0,14}$/],
+  },
+  {
+    path: 'IdentificacaoRps/Serie',
+    about: 'Série do RPS: só algarismos, até 5, porque a série da DPS não tem letras',
+    falta: 'E150',
+    forma: ['E97', /^\d{1,5}$/],
+  },
+  {
+    path: 'IdentificacaoRps/Tipo',
+    about: '1 RPS, 2 nota conjugada, 3 cupom',
+    falta: 'E12',
+    forma: ['E13', /^[123]$/],
+  },
+  {
+    path: 'DataEmissao',
+    about: 'Data e hora da emissão do RPS, sem fuso',
+    falta: 'E14',
+    forma: ['E15', /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})?)?$/],
+  },
+  {
+    path: 'NaturezaOperacao',
+    about: '1 tributação no município, 2 fora, 3 isenção, 4 imune, 5 e 6 suspensa por decisão ou processo',
+    falta: 'E3',
+    forma: ['E144', /^[1-6]$/],
+  },
+  {
+    path: 'RegimeEspecialTributacao',
+    about: '1 microempresa municipal, 2 estimativa, 3 sociedade de profissionais, 4 cooperativa, 5 MEI, 6 ME ou EPP',
+    forma: ['E145', /^[0-6]$/],
+  },
+  { path: 'OptanteSimplesNacional', about: '1 sim, 2 não', falta: 'E8', forma: ['E146', YES_NO] },
+  { path: 'IncentivadorCultural', about: '1 sim, 2 não', falta: 'E9', forma: ['E147', YES_NO] },
+  { path: 'Status', about: '1 normal; um RPS cancelado (2) não gera nota', falta: 'E148', forma: ['E68', /^1$/] },
+  {
+    path: 'RpsSubstituido/Numero',
+    about: 'Número do RPS cuja nota esta substitui',
+    forma: ['E96', /^0*[1-9]\d{0,14}$/],
+  },
+  { path: 'RpsSubstituido/Serie', about: 'Série dele', forma: ['E97', /^\d{1,5}$/] },
+  { path: 'RpsSubstituido/Tipo', about: 'Tipo dele', forma: ['E13', /^[123]$/] },
+  { path: `${V}/ValorServicos`, about: 'Valor do serviço', falta: 'E98', forma: ['E100', MONEY] },
+  { path: `${V}/ValorDeducoes`, about: 'Deduções da base', forma: ['E101', MONEY] },
+  { path: `${V}/ValorPis`, about: 'PIS retido', forma: ['E103', MONEY] },
+  { path: `${V}/ValorCofins`, about: 'COFINS retida', forma: ['E103', MONEY] },
+  { path: `${V}/ValorInss`, about: 'Contribuição previdenciária retida', forma: ['E103', MONEY] },
+  { path: `${V}/ValorIr`, about: 'Imposto de renda retido', forma: ['E103', MONEY] },
+  { path: `${V}/ValorCsll`, about: 'CSLL retida', forma: ['E103', MONEY] },
+  { path: `${V}/IssRetido`, about: '1 retido pelo tomador, 2 não', falta: 'E152', forma: ['E36', YES_NO] },
+  { path: `${V}/ValorIss`, about: 'ISS declarado', forma: ['E153', MONEY] },
+  { path: `${V}/ValorIssRetido`, about: 'ISS retido declarado', forma: ['E153', MONEY] },
+  { path: `${V}/OutrasRetencoes`, about: 'Outras retenções', forma: ['E103', MONEY] },
+  { path: `${V}/BaseCalculo`, about: 'Base declarada', forma: ['E100', MONEY] },
+  { path: `${V}/Aliquota`, about: 'Alíquota: fração, 0.02 é 2%; de 1 em diante é percentual', forma: ['E160', RATE] },
+  { path: `${V}/ValorLiquidoNfse`, about: 'Valor líquido declarado', forma: ['E100', MONEY] },
+  { path: `${V}/DescontoIncondicionado`, about: 'Desconto que reduz a base', forma: ['E102', MONEY] },
+  { path: `${V}/DescontoCondicionado`, about: 'Desconto que reduz só o líquido', forma: ['E102', MONEY] },
+  {
+    path: 'Servico/ItemListaServico',
+    about: 'Item da lista da LC 116, como 1.01 ou 01.01',
+    falta: 'E31',
+    forma: ['E104', /^\d{1,2}\.?\d{2}(\.?\d{2})?$/],
+  },
+  { path: 'Servico/CodigoCnae', about: 'CNAE', forma: ['E105', CODE_7] },
+  { path: 'Servico/CodigoTributacaoMunicipio', about: 'Código municipal do serviço', forma: ['E106', /^.{1,20}$/s] },
+  { path: 'Servico/Discriminacao', about: 'Descrição do serviço', falta: 'E41', forma: ['E107', /^.{1,2000}$/s] },
+  {
+    path: 'Servico/CodigoMunicipio',
+    about: 'Município da prestação (código IBGE)',
+    falta: 'E111',
+    forma: ['E108', CODE_7],
+    alias: 'Servico/MunicipioPrestacaoServico',
+  },
+  { path: 'Servico/cNBS', about: 'Código NBS', extensao: true },
+  { path: 'Prestador/Cnpj', about: 'CNPJ do prestador', falta: 'E46', forma: ['E149', /^[0-9A-Z]{14}$/] },
+  { path: 'Prestador/InscricaoMunicipal', about: 'Inscrição municipal', forma: ['E158', /^.{1,15}$/s] },
+  {
+    path: 'Tomador/IdentificacaoTomador/CpfCnpj/Cpf',
+    about: 'CPF do tomador; zeros quando não informado',
+    forma: ['E155', /^\d{11}$/],
+  },
+  {
+    path: 'Tomador/IdentificacaoTomador/CpfCnpj/Cnpj',
+    about: 'CNPJ do tomador; zeros quando não informado',
+    forma: ['E155', /^[0-9A-Z]{14}$/],
+  },
+  {
+    path: 'Tomador/IdentificacaoTomador/InscricaoMunicipal',
+    about: 'Inscrição municipal do tomador',
+    forma: ['E83', /^.{1,15}$/s],
+  },
+  { path: 'Tomador/RazaoSocial', about: 'Nome do tomador', forma: ['E117', /^.{1,115}$/s] },
+  { path: `${ENDERECO}/Endereco`, about: 'Logradouro', forma: ['E119', /^.{1,125}$/s] },
+  { path: `${ENDERECO}/Numero`, about: 'Número', forma: ['E120', /^.{1,10}$/s] },
+  { path: `${ENDERECO}/Complemento`, about: 'Complemento', forma: ['E121', /^.{1,60}$/s] },
+  { path: `${ENDERECO}/Bairro`, about: 'Bairro', forma: ['E122', /^.{1,60}$/s] },
+  { path: `${ENDERECO}/CodigoMunicipio`, about: 'Município (código IBGE)', forma: ['E109', CODE_7] },
+  { path: `${ENDERECO}/Uf`, about: 'Unidade da federação', forma: ['E124', /^[A-Za-z]{2}$/] },
+  { path: `${ENDERECO}/Cep`, about: 'CEP', forma: ['E125', /^\d{1,8}$/] },
+  { path: 'Tomador/Contato/Telefone', about: 'Telefone', forma: ['E127', /^.{1,20}$/s] },
+  { path: 'Tomador/Contato/Email', about: 'E-mail', forma: ['E126', /^.{1,80}$/s] },
+  { path: 'IntermediarioServico/RazaoSocial', about: 'Nome do intermediário', forma: ['E128', /^.{1,115}$/s] },
+  { path: 'IntermediarioServico/CpfCnpj/Cpf', about: 'CPF do intermediário', forma: ['E154', /^\d{11}$/] },
+  { path: 'IntermediarioServico/CpfCnpj/Cnpj', about: 'CNPJ do intermediário', forma: ['E154', /^[0-9A-Z]{14}$/] },
+  { path: 'IntermediarioServico/InscricaoMunicipal', about: 'Inscrição dele', forma: ['E112', /^.{1,15}$/s] },
+  {
+    path: 'ConstrucaoCivil/CodigoObra',
+    about: 'Número da obra (CNO ou CEI)',
+    forma: ['E129', /^.{1,15}$/s],
+    alias: 'ContrucaoCivil/CodigoObra',
+  },
+  {
+    path: 'ConstrucaoCivil/Art',
+    about: 'Anotação de responsabilidade técnica',
+    forma: ['E130', /^.{1,15}$/s],
+    alias: 'ContrucaoCivil/Art',
+  },
+  { path: 'DadosDPS/cTribNac', about: 'Código de tributação nacional', extensao: true },
+  { path: 'DadosObra/inscImobFisc', about: 'Inscrição imobiliária da obra', extensao: true },
+  { path: 'ExigibilidadeSuspensa/nProcesso', about: 'Processo da suspensão', extensao: true },
+  { path: 'ControleIBSCBS/CST', about: 'CST do IBS e da CBS', extensao: true },
+  { path: 'ControleIBSCBS/cClassTrib', about: 'Classificação tributária do IBS e da CBS', extensao: true },
+  { path: 'ControleIBSCBS/cIndOp', about: 'Indicador da operação', extensao: true },
+  { path: 'DataCompetencia', about: 'Competência, quando não é o dia da emissão', extensao: true },
+];
+
+/** What the model counts as one mistake. `path` is below `InfRps`. */
+export type FaltaRps = { readonly codigo: string; readonly path: string; readonly encontrado?: string };
+
+/** The texts of one RPS by path, without the space around them; what is empty is not there. */
+export type Rps = ReadonlyMap<string, string>;
+
+/** Reads an `InfRps`, with what the table finds missing or malformed, in its order. */
+export function readRps(infRps: Elemento): { readonly rps: Rps; readonly faltas: readonly FaltaRps[] } {
+  const rps = new Map<string, string>();
+  const faltas: FaltaRps[] = [];
+  for (const { path, alias, falta, forma, extensao } of CAMPOS_RPS) {
+    const found = (alias === undefined ? [path] : [path, alias]).flatMap((one) => textsAt(infRps, one, extensao));
+    const [text] = found;
+    if (text === undefined) {
+      if (falta !== undefined) faltas.push({ codigo: falta, path });
+      continue;
+    }
+    rps.set(path, text);
+    if (found.length > 1) faltas.push({ codigo: 'E160', path, encontrado: `${found.length} elementos` });
+    if (forma !== undefined && !forma[1].test(text)) faltas.push({ codigo: forma[0], path, encontrado: text });
+  }
+  return { rps, faltas };
+}
+
+/** Spellings of the extension differ between those who send it, and are told apart by their letters alone. */
+function textsAt(element: Elemento, path: string, anyCase = false): readonly string[] {
+  let places: readonly Elemento[] = [element];
+  for (const step of path.split('/')) {
+    const wanted = anyCase ? step.toLowerCase() : step;
+    places = places.flatMap(({ children }) =>
+      children.filter(({ name }) => (anyCase ? name.toLowerCase() : name) === wanted),
+    );
+  }
+  return places.map(({ text }) => text.trim()).filter((text) => text !== '');
+}
+
+/** An RPS as the model tells it apart from the others of its provider. */
+export type IdentificacaoRps = { readonly numero: string; readonly serie: string; readonly tipo: string };
+
+/** Number and series without zeros on the left. */
+export function identificacaoOf(rps: Rps, base = 'IdentificacaoRps'): IdentificacaoRps | undefined {
+  const [numero, serie, tipo] = ['Numero', 'Serie', 'Tipo'].map((name) => rps.get(`${base}/${name}`));
+  if (numero === undefined || serie === undefined) return undefined;
+  return { numero: bare(numero), serie: bare(serie), tipo: tipo ?? '1' };
+}
+
+/** Digits without the zeros on their left. */
+export function bare(digits: string): string {
+  return digits.replace(/^0+(?=.)/, '');
+}
