@@ -1049,6 +1049,32 @@ describe('States and transitions', () => {
     assertRefused(refused, 422, 'E0840');
   });
 
+  test('event | that annuls one that is valid here alone | dispensado without being sent, and valid here (E1963)', async () => {
+    const nota = await authorised();
+    await registered(nota, { tipo_evento: 'rejeicao_tomador', ...REJEICAO }, plays('adn:rejeita=E1818'));
+    await work.eventos();
+    const annul = {
+      tipo_evento: 'anulacao_rejeicao',
+      cpf_agente_tributario: '52998224725',
+      id_evento_rejeicao: `EVT${nota.chave_acesso}203206001`,
+      // Were it sent, it would be refused.
+      descricao_motivo: 'Registrada por engano adn:rejeita=E1963',
+    };
+    await registeredDeOficio(nota, annul);
+    const event = await evento(nota, 'anulacao_rejeicao');
+    assert.deepEqual(
+      [event.status_evento, event.codigo_retorno, event.erros_adn, event.acao_sugerida],
+      ['dispensado', null, null, 'cancelado_ok'],
+    );
+    assert.match(event.mensagem_retorno, /não está no ADN.*vale neste município/);
+    const again = await deOficio(nota, annul);
+    assert.ok(typeof again === 'object' && 'faults' in again);
+    assert.equal(again.faults[0].codigo, 'E1835');
+    await registered(nota, { tipo_evento: 'confirmacao_tomador' });
+    await work.eventos();
+    assert.equal(await statusOf(nota, 'confirmacao_tomador'), 'processado');
+  });
+
   const cancelling: readonly (readonly [string, () => Promise<NotaEmitida>])[] = [
     [
       'cancelamento',

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
+  annulsOnlyHere,
   cancelledNota,
   conflictOf,
   type EventoNaNota,
@@ -9,8 +10,10 @@ import {
   openCancelamento,
   type Situacao,
   situacaoOf,
+  standingOn,
 } from './conflitos-evento.ts';
 import { errorOf } from './errors.ts';
+import type { EventoEstado } from './evento.ts';
 import { TIPOS_EVENTO, tipoByCodigo } from './tipos-evento.ts';
 
 /**
@@ -293,6 +296,40 @@ describe('annulment of a rejection', () => {
     const onNote = [evento('203206'), evento('204207'), anulacao(id('203206', 1))];
     assert.equal(refusal(onNote, anulacao(id('203206'))), 'E1835');
     assert.equal(refusal(onNote, anulacao(id('204207', 1))), 'E0870');
+  });
+});
+
+describe('what stands on a note', () => {
+  const as = (estado: EventoEstado, one: EventoNaNota) => ({ ...one, estado });
+  const codes = (eventos: Parameters<typeof standingOn>[0]): string[] =>
+    standingOn(eventos).map(({ codigo }) => codigo);
+
+  test('is what was processed, and a waived manifestation; another waived event is not', () => {
+    const all = [
+      as('processado', evento('101103')),
+      as('dispensado', evento('203206')),
+      as('dispensado', evento('305102')),
+    ];
+    assert.deepEqual(codes(all), ['101103', '203206']);
+    assert.deepEqual(codes([as('rejeitado', evento('203206')), as('enviado', evento('101101'))]), []);
+  });
+
+  test('and the waived annulment of a rejection that stands here alone, not that of one that the ADN holds', () => {
+    const annulment = anulacao(id('203206', 1));
+    const here = as('dispensado', evento('203206'));
+    const there = as('processado', evento('203206'));
+    assert.deepEqual(codes([here, as('dispensado', annulment)]), ['203206', '205208']);
+    assert.deepEqual(codes([there, as('dispensado', annulment)]), ['203206']);
+    assert.deepEqual(codes([there, as('processado', annulment)]), ['203206', '205208']);
+    assert.deepEqual(codes([here, as('pendente', annulment)]), ['203206']);
+    assert.equal(annulsOnlyHere(annulment, [here]), true);
+    assert.equal(annulsOnlyHere(annulment, [there]), false);
+    assert.equal(annulsOnlyHere(anulacao(id('204207', 1)), [here]), false, 'another one');
+    assert.equal(annulsOnlyHere(evento('101101'), [here]), false);
+    // Annulled, the party rejects no more; it may confirm.
+    const standing = standingOn([here, as('dispensado', annulment)]);
+    assert.equal(refusal(standing, anulacao(id('203206', 1))), 'E1835');
+    assert.equal(refusal(standing, evento('203202')), undefined);
   });
 });
 

@@ -6,6 +6,7 @@
  * legend: between manifestations it is read as one manifestation a party (E1833), at blocks as refused while the block is in
  * force. Whether the author is a party of the note is judged in `pedido-evento.ts`.
  */
+import { type EventoEstado, standsOnNota } from './evento.ts';
 import { type EventoReferido, parseEventoReferido } from './layout/evento.ts';
 import { TIPOS_EVENTO, tipoByCodigo } from './tipos-evento.ts';
 
@@ -102,6 +103,29 @@ const RECUSAS: Readonly<Record<string, string>> = {
   '305103': 'E1970',
 };
 
+// What stands.
+
+/** An event of a note, whatever has become of it. */
+export type EventoComEstado = EventoNaNota & { readonly estado: EventoEstado };
+
+/** Those of a note's events that stand on it, in the same order. */
+export function standingOn<Evento extends EventoComEstado>(eventos: readonly Evento[]): readonly Evento[] {
+  return eventos.filter((one) => {
+    const tipo = tipoByCodigo(one.codigo);
+    if (tipo === undefined) return false;
+    return standsOnNota(one.estado, tipo) || (one.estado === 'dispensado' && annulsOnlyHere(one, eventos));
+  });
+}
+
+/**
+ * Whether an event annuls a rejection that the national environment never took: there it would be unknown for ever (E1963), so
+ * that the annulment, like the rejection, is valid here alone.
+ */
+export function annulsOnlyHere(evento: EventoQueChega, onNote: readonly EventoComEstado[]): boolean {
+  if (evento.codigo !== ANULACAO_REJEICAO) return false;
+  return rejectionNamedBy(evento, onNote)?.estado === 'dispensado';
+}
+
 // The judgement.
 
 /** Why an event is refused on a note with these events, in the order in which they were processed; undefined: it is accepted. */
@@ -155,6 +179,8 @@ function adviceOn(onNote: readonly EventoNaNota[], { codigo }: EventoQueChega): 
   return 'Procure a prefeitura, que pode cancelar a nota por ofício.';
 }
 
+/** The one event whose subject is another event's standing. */
+export const ANULACAO_REJEICAO = '205208';
 const REJEICOES = new Set(['202205', '203206', '204207']);
 
 /** E1833: one party in two roles, or the party whose rejection was annulled and that rejects again. */
@@ -163,12 +189,12 @@ function manifestedBefore(onNote: readonly EventoNaNota[], arriving: EventoQueCh
     if (one.codigo === BLOQUEIO || situacaoOf(one, { codigo: arriving.codigo }) !== 'condicional') {
       return false;
     }
-    const manifestation = one.codigo === '205208' ? rejectionNamedBy(one, onNote) : one;
+    const manifestation = one.codigo === ANULACAO_REJEICAO ? rejectionNamedBy(one, onNote) : one;
     return manifestation?.autor === arriving.autor;
   });
   if (before === undefined) return undefined;
   const mensagem =
-    before.codigo === '205208'
+    before.codigo === ANULACAO_REJEICAO
       ? `A rejeição desta parte já foi anulada, e ela não rejeita a nota outra vez. Ela ainda pode confirmá-la; para outra solução procure a prefeitura.`
       : `Esta parte já se manifestou sobre a nota, com o evento ${slugOf(before.codigo)}, e cada parte se manifesta uma vez.`;
   return { codigo: 'E1833', mensagem };
@@ -192,25 +218,25 @@ function withoutRequest(onNote: readonly EventoNaNota[], { codigo }: EventoQueCh
 
 /** E1835: the rejection that is to be annulled was annulled already. */
 function annulledTwice(onNote: readonly EventoNaNota[], arriving: EventoQueChega): Conflito | undefined {
-  if (arriving.codigo !== '205208') return undefined;
+  if (arriving.codigo !== ANULACAO_REJEICAO) return undefined;
   const rejection = rejectionNamedBy(arriving, onNote);
-  const before = onNote.filter(({ codigo }) => codigo === '205208');
+  const before = onNote.filter(({ codigo }) => codigo === ANULACAO_REJEICAO);
   if (rejection === undefined || !before.some((one) => rejectionNamedBy(one, onNote) === rejection)) return undefined;
   return { codigo: 'E1835', mensagem: `A rejeição ${slugOf(rejection.codigo)} já foi anulada; uma anulação basta.` };
 }
 
 function withoutRejection(onNote: readonly EventoNaNota[], arriving: EventoQueChega): Conflito | undefined {
-  if (arriving.codigo !== '205208' || rejectionNamedBy(arriving, onNote) !== undefined) return undefined;
+  if (arriving.codigo !== ANULACAO_REJEICAO || rejectionNamedBy(arriving, onNote) !== undefined) return undefined;
   const there = onNote.filter(({ codigo }) => REJEICOES.has(codigo)).map(({ codigo }) => slugOf(codigo));
   const which = there.length === 0 ? 'Ela não tem nenhuma.' : `As que ela tem: ${there.join(', ')}.`;
   const mensagem = `A nota não tem a rejeição que id_evento_rejeicao aponta. ${which}`;
   return { codigo: 'E1963', mensagem };
 }
 
-function rejectionNamedBy(
+function rejectionNamedBy<Evento extends EventoNaNota>(
   { campos, chave_acesso }: { campos: EventoNaNota['campos']; chave_acesso?: string | undefined },
-  onNote: readonly EventoNaNota[],
-): EventoNaNota | undefined {
+  onNote: readonly Evento[],
+): Evento | undefined {
   const referido = referidoBy(campos.id_evento_rejeicao, chave_acesso);
   if (referido === undefined || !REJEICOES.has(referido.codigo)) return undefined;
   return onNote.find((one) => isNamed(one, referido));
@@ -238,7 +264,7 @@ function blocksInForce(onNote: readonly EventoNaNota[]): readonly EventoNaNota[]
 }
 
 /** Whether a kind of event is kept out. */
-function isBlocked(onNote: readonly EventoNaNota[], codigo: string): boolean {
+export function isBlocked(onNote: readonly EventoNaNota[], codigo: string): boolean {
   return blocksInForce(onNote).some((block) => alvoOf(block) === codigo);
 }
 

@@ -63,7 +63,7 @@ export const EVENTO_ESTADOS: Readonly<Record<EventoEstado, Shown>> = {
   },
   dispensado: {
     significado:
-      'O envio ao ADN foi dispensado: a nota foi recusada, o município o dispensou, ou o ADN não recebe o tipo.',
+      'O envio ao ADN foi dispensado: a nota foi recusada, o município o dispensou, o ADN não recebe o tipo, ou o evento anula um que só vale no município.',
     rests: true,
   },
 };
@@ -162,7 +162,8 @@ export function eventoIsOpen(estado: EventoEstado, hasRetry: boolean): boolean {
 
 /**
  * Whether an event stands on its note, so that others are judged by it: it was processed, or the national environment does
- * not take its type from a municipality and it is valid here (D-55).
+ * not take its type from a municipality and it is valid here (D-55). What annuls one of these is told by `standingOn` of
+ * `conflitos-evento.ts`, which knows the other events.
  */
 export function standsOnNota(estado: EventoEstado, { soAqui }: { readonly soAqui: boolean }): boolean {
   return estado === 'processado' || (estado === 'dispensado' && soAqui);

@@ -7,6 +7,7 @@ import { readJson } from '../documents/json.ts';
 import { loadSigner } from '../documents/key-files.ts';
 import { signatureElement } from '../documents/signing.ts';
 import { documentoKind, maskDocumento, whyNoChave } from '../fiscal/chave.ts';
+import { standingOn } from '../fiscal/conflitos-evento.ts';
 import {
   AGUARDANDO_MAX_MS,
   EVENTO_ESTADOS,
@@ -16,21 +17,20 @@ import {
   type EventoTrigger,
   eventoMove,
   PENDENTE_MAX_MS,
-  standsOnNota,
 } from '../fiscal/evento.ts';
 import type { Aviso, Fault } from '../fiscal/fault.ts';
 import { eventoId, signedPartOfEvento, withEventoSignature } from '../fiscal/layout/evento.ts';
 import { T } from '../fiscal/layout/simple-types.ts';
 import { isoMoment, momentIn } from '../fiscal/moment.ts';
 import { readPedido } from '../fiscal/pedido-evento.ts';
-import { type CampoEvento, type TipoEvento, tipoByCodigo } from '../fiscal/tipos-evento.ts';
+import { type CampoEvento, tipoByCodigo } from '../fiscal/tipos-evento.ts';
 import type { EventoRow, OperatorTrigger, StuckBefore } from '../store/eventos.ts';
 import type { Municipio } from '../store/municipios.ts';
 import { type EventoPublico, eventosOfNota, publicEvento } from './evento-queries.ts';
 import { zoneOf } from './gather-facts.ts';
 import { whyNoDocumento } from './import-prestadores.ts';
 import { municipioNamed, type RegistryWorld } from './municipios.ts';
-import { registerEventoDeOficio } from './register-evento.ts';
+import { naNota, registerEventoDeOficio } from './register-evento.ts';
 
 /** What was asked cannot be done: sentences in Portuguese for the operator. */
 export type Problem = { readonly problem: string };
@@ -313,12 +313,16 @@ export async function operateEvento(
     };
   }
   const last = (await world.store.eventoTrail(tenant, row.id)).at(-1);
-  const tipo: TipoEvento = tipoByCodigo(row.codigo_tipo_evento)!;
   return {
     evento: publicEvento(moved.evento, world.now()),
     mayBeThere: operacao === 'dispensar' && last?.de !== 'pendente' && last?.de !== 'aguardando_autorizacao_nota',
-    stands: standsOnNota(moved.evento.estado, tipo),
+    stands: await standsNow(world, tenant, moved.evento),
   };
+}
+
+async function standsNow({ store }: RegistryWorld, tenant: string, { id, nota }: EventoRow): Promise<boolean> {
+  const onNota = (await store.eventosOnNotas(tenant, [nota])).get(nota) ?? [];
+  return standingOn(onNota.map(naNota)).some((one) => one.id === id);
 }
 
 /** `O evento 12 (cancelamento nº 1)` */

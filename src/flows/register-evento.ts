@@ -9,8 +9,13 @@
 import { readJson } from '../documents/json.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
 import { VER_APLIC } from '../fiscal/compose-nfse.ts';
-import { cancelledNota, conflictOf, type EventoNaNota, openCancelamento } from '../fiscal/conflitos-evento.ts';
-import { standsOnNota } from '../fiscal/evento.ts';
+import {
+  cancelledNota,
+  conflictOf,
+  type EventoComEstado,
+  openCancelamento,
+  standingOn,
+} from '../fiscal/conflitos-evento.ts';
 import type { Aviso, Fault } from '../fiscal/fault.ts';
 import { writeEvento } from '../fiscal/layout/evento.ts';
 import { isoMoment, momentIn } from '../fiscal/moment.ts';
@@ -197,7 +202,7 @@ function standing(
   if (nota.estado === 'recusada') return refusedNota(tipo);
   const open = tipo.cancela ? nota.eventos.find(isOpenCancelamento) : undefined;
   if (open !== undefined) return { ...openCancelamento(named(open)), ...at };
-  const onNote = nota.eventos.filter(isStanding).map(naNota);
+  const onNote = standingOn(nota.eventos.map(naNota));
   const { codigo } = tipo;
   const conflict = conflictOf(onNote, { codigo, autor, campos, chave_acesso: nota.chave_acesso });
   return conflict === undefined ? undefined : { ...conflict, ...at };
@@ -276,15 +281,15 @@ function isOpenCancelamento({ codigo_tipo_evento, isDue }: EventoOnNota): boolea
   return isDue && tipoByCodigo(codigo_tipo_evento)?.cancela === true;
 }
 
-function isStanding({ estado, codigo_tipo_evento }: EventoOnNota): boolean {
-  const tipo = tipoByCodigo(codigo_tipo_evento);
-  return tipo !== undefined && standsOnNota(estado, tipo);
-}
-
-/** An event as the matrix looks at it. */
-export function naNota(evento: Omit<EventoOnNota, 'estado' | 'isDue' | 'id'>): EventoNaNota {
-  const { codigo_tipo_evento, numero_sequencial, autor, campos } = evento;
-  return { codigo: codigo_tipo_evento, numero_sequencial, autor, campos };
+/** An event as it is judged by. */
+export function naNota({
+  id,
+  codigo_tipo_evento,
+  estado,
+  ...evento
+}: EventoOnNota): EventoComEstado & { readonly id: string } {
+  const { numero_sequencial, autor, campos } = evento;
+  return { id, codigo: codigo_tipo_evento, numero_sequencial, estado, autor, campos };
 }
 
 function named({

@@ -8,10 +8,10 @@
 import type { Adn, AdnErro, AdnKnowledge, EventoAnswer, EventoAsked, EventoToShare } from '../adn/adn.ts';
 import { EVENTO_PROFILE } from '../documents/signed.ts';
 import { type Signer, signatureElement, signatureValueOf } from '../documents/signing.ts';
+import { ANULACAO_REJEICAO, annulsOnlyHere, standingOn } from '../fiscal/conflitos-evento.ts';
 import { type ErrosAdn, sanitized } from '../fiscal/erros-adn.ts';
-import { type EventoMove, type EventoTrigger, eventoMove, falhaAfter, standsOnNota } from '../fiscal/evento.ts';
+import { type EventoMove, type EventoTrigger, eventoMove, falhaAfter } from '../fiscal/evento.ts';
 import { eventoId, signedPartOfEvento, withEventoSignature } from '../fiscal/layout/evento.ts';
-import { tipoByCodigo } from '../fiscal/tipos-evento.ts';
 import type { ClaimedEvento, EventoClaim, EventoOnNota, EventoSettlement } from '../store/eventos.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { Recebida } from '../store/recepcoes.ts';
@@ -43,8 +43,11 @@ export async function deliverEventos(world: World, municipio: Municipio): Promis
     await claimed(world, tenant, max, false);
     return { ...NOTHING, pauseMs };
   }
-  const { token, eventos, moved } = await claimed(world, tenant, max, true);
-  if (eventos.length === 0) return { delivered: 0, isFull: moved === max, pauseMs: 0 };
+  const claim = await claimed(world, tenant, max, true);
+  const { token, moved } = claim;
+  if (claim.eventos.length === 0) return { delivered: 0, isFull: moved === max, pauseMs: 0 };
+  const onlyHere = await waivedHere(world, tenant, claim.eventos);
+  const eventos = claim.eventos.filter(({ id }) => !onlyHere.has(id));
 
   const documents = adn.wantsDocuments
     ? await signedDocuments(world, tenant, eventos, signer)
@@ -74,11 +77,13 @@ export async function deliverEventos(world: World, municipio: Municipio): Promis
 
   const settled = world.now();
   const isOpen = adn.pauseMs() > 0;
-  const settlements = eventos.map((evento) =>
-    settlementOf(world, evento, answers.get(idOf(evento)), settled, {
-      isOpen,
-      recebida: held.get(evento.id) ?? { nsu: undefined, assinatura: documents.get(evento.id)?.assinatura },
-    }),
+  const settlements = claim.eventos.map((evento) =>
+    onlyHere.has(evento.id)
+      ? { id: evento.id, move: moveFromSent('dispensa'), dueAt: undefined, mensagem_retorno: ONLY_HERE }
+      : settlementOf(world, evento, answers.get(idOf(evento)), settled, {
+          isOpen,
+          recebida: held.get(evento.id) ?? { nsu: undefined, assinatura: documents.get(evento.id)?.assinatura },
+        }),
   );
   const written = await world.store.settleEventos(tenant, token, settled, settlements);
   if (written < settlements.length) {
@@ -92,10 +97,29 @@ export async function deliverEventos(world: World, municipio: Municipio): Promis
     world.log.error({ tenant, problem: misconfigured.why }, 'o ADN não aceita os documentos do município');
   }
   return {
-    delivered: eventos.length,
+    delivered: claim.eventos.length,
     isFull: moved === max,
     pauseMs: misconfigured === undefined ? 0 : MISCONFIGURED_PAUSE_MS,
   };
+}
+
+const ONLY_HERE =
+  'A rejeição que este evento anula não está no ADN, que não a recebe de um município (E1818): a anulação também não é enviada, e vale neste município.';
+
+/** Events that the national environment has no use for, by id. Nothing is read unless there is an annulment. */
+async function waivedHere(
+  world: World,
+  tenant: string,
+  eventos: readonly ClaimedEvento[],
+): Promise<ReadonlySet<string>> {
+  const annulments = eventos.filter(({ codigo_tipo_evento }) => codigo_tipo_evento === ANULACAO_REJEICAO);
+  if (annulments.length === 0) return new Set();
+  const onNotas = await world.store.eventosOnNotas(tenant, [...new Set(annulments.map(({ nota }) => nota))]);
+  const waived = annulments.filter((evento) => {
+    const { codigo_tipo_evento: codigo, autor, campos, chave_acesso } = evento;
+    return annulsOnlyHere({ codigo, autor, campos, chave_acesso }, (onNotas.get(evento.nota) ?? []).map(naNota));
+  });
+  return new Set(waived.map(({ id }) => id));
 }
 
 /** What the environment shows of an event is taken for it only when it is what we wrote. */
@@ -162,16 +186,13 @@ function rehearsalOf({ simular, criado_em }: ClaimedEvento): { simular?: string;
 }
 
 function toShare(evento: ClaimedEvento, xml: Uint8Array | undefined, onNota: readonly EventoOnNota[]): EventoToShare {
-  const standing = onNota.filter(({ id, estado, codigo_tipo_evento }) => {
-    const tipo = tipoByCodigo(codigo_tipo_evento);
-    return id !== evento.id && tipo !== undefined && standsOnNota(estado, tipo);
-  });
+  const { codigo_tipo_evento, numero_sequencial, autor, campos } = evento;
   return {
     id: idOf(evento),
     chave_acesso: evento.chave_acesso,
     xml,
-    evento: naNota(evento),
-    naNota: standing.map(naNota),
+    evento: { codigo: codigo_tipo_evento, numero_sequencial, autor, campos },
+    naNota: standingOn(onNota.map(naNota)).filter(({ id }) => id !== evento.id),
     ...rehearsalOf(evento),
   };
 }
