@@ -1,0 +1,140 @@
+/**
+ * SOAP envelopes, 1.1 and 1.2: bytes to an operation with the document that it carries, and back. Read by the one XML
+ * reader of the house, with its limits.
+ *
+ * The document comes as text inside `parameters` (escaped or CDATA), as the service of this name publishes it, or as elements
+ * in the place of the text. What it says is not looked at here.
+ */
+import { escapeText } from '../fiscal/layout/escape.ts';
+import { attributeOf, type Elemento } from '../fiscal/layout/tree.ts';
+import { readXml, type XmlDocumentReading } from './xml.ts';
+
+export const SOAP_NAMESPACES = {
+  '1.1': 'http://schemas.xmlsoap.org/soap/envelope/',
+  '1.2': 'http://www.w3.org/2003/05/soap-envelope',
+} as const;
+
+export type SoapVersao = keyof typeof SOAP_NAMESPACES;
+
+/** Why an envelope is not answered; the caller's mistake, or ours. */
+export type SoapFalha = {
+  readonly versao: SoapVersao;
+  readonly de: 'cliente' | 'servidor' | 'versao' | 'cabecalho';
+  readonly mensagem: string;
+};
+
+/** What an operation carries. */
+export type SoapDocumento = {
+  readonly reading: XmlDocumentReading;
+  /** The document itself: the root, or an element of the envelope. */
+  readonly root: Elemento;
+  readonly forma: 'texto' | 'elementos';
+};
+
+export type SoapPedido = {
+  readonly versao: SoapVersao;
+  readonly operacao: string;
+  /** Namespace of the operation's element. */
+  readonly namespace: string;
+  /** The document, or why what should be one cannot be read: a sentence. */
+  readonly documento: SoapDocumento | { readonly problema: string };
+};
+
+/** Reads a request. `faultsIn`: the version in which to tell that nothing could be read. */
+export function readSoap(bytes: Uint8Array, faultsIn: SoapVersao = '1.1'): SoapPedido | { readonly falha: SoapFalha } {
+  const fail = (de: SoapFalha['de'], mensagem: string, versao = faultsIn): { readonly falha: SoapFalha } => ({
+    falha: { versao, de, mensagem },
+  });
+  const reading = readXml(bytes);
+  if ('fault' in reading) return fail('cliente', reading.fault.mensagem);
+  const { root } = reading;
+  if (root.name !== 'Envelope') return fail('cliente', 'O corpo não é um envelope SOAP: a raiz deve ser Envelope.');
+  const versao = (['1.1', '1.2'] as const).find((one) => SOAP_NAMESPACES[one] === root.namespace);
+  if (versao === undefined) {
+    return fail('versao', 'O envelope não é SOAP 1.1 nem 1.2: confira o espaço de nomes de Envelope.');
+  }
+  const parts = (name: string): readonly Elemento[] =>
+    root.children.filter((child) => child.name === name && child.namespace === root.namespace);
+  const strange = parts('Header').flatMap(({ children }) => children.filter((child) => isDemanded(child, versao)));
+  if (strange.length > 0) {
+    return fail('cabecalho', `O cabeçalho ${strange[0]!.name} pede para ser entendido, e não é.`, versao);
+  }
+  const [body, ...more] = parts('Body');
+  if (body === undefined || more.length > 0) return fail('cliente', 'O envelope deve ter um Body.', versao);
+  const [operation, ...others] = body.children;
+  if (operation === undefined || others.length > 0) {
+    return fail('cliente', 'O Body deve ter um elemento: o da operação.', versao);
+  }
+  const { name: operacao, namespace } = operation;
+  return { versao, operacao, namespace, documento: documentOf(operation, reading) };
+}
+
+function isDemanded({ attributes }: Elemento, versao: SoapVersao): boolean {
+  const namespace = SOAP_NAMESPACES[versao];
+  return attributes.some(
+    (one) => one.name === 'mustUnderstand' && one.namespace === namespace && /^(?:1|true)$/.test(one.value),
+  );
+}
+
+/** Names of what stands in an operation beside the document. */
+const HEADER = 'header';
+const PARAMETERS = 'parameters';
+
+function documentOf(operation: Elemento, reading: XmlDocumentReading): SoapPedido['documento'] {
+  const parameters = operation.children.find(({ name }) => name === PARAMETERS);
+  const typed =
+    parameters === undefined ? operation.children.find(({ name }) => name !== HEADER) : parameters.children[0];
+  if (typed !== undefined) return { reading, root: typed, forma: 'elementos' };
+  const text = parameters?.text.trim() ?? '';
+  if (text === '') return { problema: `Falta o documento: ponha-o, como texto, em ${PARAMETERS}.` };
+  // A text is in the encoding of what it stands in, whatever it says of itself.
+  const inner = readXml(Buffer.from(text.replace(/^<\?xml[^>]*\?>\s*/, ''), 'utf8'));
+  if ('fault' in inner) return { problema: inner.fault.mensagem };
+  return { reading: inner, root: inner.root, forma: 'texto' };
+}
+
+/** The answer of an operation, its document as text or as elements. */
+export function writeSoap(
+  { versao, operacao, namespace }: Pick<SoapPedido, 'versao' | 'operacao' | 'namespace'>,
+  documento: string,
+  forma: SoapDocumento['forma'],
+): string {
+  const content = forma === 'texto' ? escapeText(documento) : documento;
+  const name = `${operacao}Response`;
+  const inside = `<return>${content}</return>`;
+  const answer =
+    namespace === ''
+      ? `<${name}>${inside}</${name}>`
+      : `<n:${name} xmlns:n="${attribute(namespace)}">${inside}</n:${name}>`;
+  return envelope(versao, answer);
+}
+
+const CODES = {
+  '1.1': { cliente: 'Client', servidor: 'Server', versao: 'VersionMismatch', cabecalho: 'MustUnderstand' },
+  '1.2': { cliente: 'Sender', servidor: 'Receiver', versao: 'VersionMismatch', cabecalho: 'MustUnderstand' },
+} as const;
+
+export function writeFalha({ versao, de, mensagem }: SoapFalha): string {
+  const code = `soap:${CODES[versao][de]}`;
+  const text = escapeText(mensagem);
+  return envelope(
+    versao,
+    versao === '1.1'
+      ? `<soap:Fault><faultcode>${code}</faultcode><faultstring>${text}</faultstring></soap:Fault>`
+      : `<soap:Fault><soap:Code><soap:Value>${code}</soap:Value></soap:Code><soap:Reason><soap:Text xml:lang="pt-BR">${text}</soap:Text></soap:Reason></soap:Fault>`,
+  );
+}
+
+function envelope(versao: SoapVersao, inside: string): string {
+  return `<?xml version="1.0" encoding="UTF-8"?><soap:Envelope xmlns:soap="${SOAP_NAMESPACES[versao]}"><soap:Body>${inside}</soap:Body></soap:Envelope>`;
+}
+
+/** Text as the value of an attribute in double quotes. */
+export function attribute(value: string): string {
+  return escapeText(value).replaceAll('"', '&quot;');
+}
+
+/** The `Id` of an element, by which a signature refers to it. */
+export function idOf(element: Elemento): string | undefined {
+  return attributeOf(element, 'Id') ?? attributeOf(element, 'id');
+}
