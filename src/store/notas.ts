@@ -244,9 +244,10 @@ async function issueGroup(pool: Db, tenant: string, jobs: readonly Issuance[]): 
     const wanted = new Map<string, bigint>();
     for (const { prestador } of jobs) wanted.set(prestador, (wanted.get(prestador) ?? 0n) + 1n);
     const identified = jobs.filter((job) => job.isNumbered).map((job) => job.idDps(0n));
+    const isKeyed = jobs.some(({ key }) => key !== undefined);
     // Sent in this order: a note that was waited for with its key is then no duplicate but the same request.
     const [repeated, last, holders] = await Promise.all([
-      jobs.some((job) => job.key !== undefined) ? takeKeysOf(client, tenant, jobs, firstId) : NONE_REPEATED,
+      isKeyed ? takeKeysOf(client, tenant, jobs, firstId) : NONE_REPEATED,
       advanceNumbers(client, tenant, wanted),
       identified.length === 0 ? new Map<string, DpsHolder>() : dpsHolders(client, tenant, identified),
     ]);
@@ -254,16 +255,8 @@ async function issueGroup(pool: Db, tenant: string, jobs: readonly Issuance[]): 
     await findHoldersOfUnnumbered(client, tenant, jobs, first, holders, repeated);
     const made = completeJobs(jobs, firstId, new Map(first), holders, repeated);
     const writes: Promise<unknown>[] = [];
-    const unkept = jobs.flatMap(({ key }, place) => (key === undefined || isKept(made.results[place]!) ? [] : [key]));
-    if (unkept.length > 0) {
-      writes.push(
-        giveKeysBack(
-          client,
-          tenant,
-          unkept.map(({ impressao }) => impressao),
-        ),
-      );
-    }
+    const unkept = isKeyed ? keysToNothing(jobs, made.results) : [];
+    if (unkept.length > 0) writes.push(giveKeysBack(client, tenant, unkept));
     const unused = new Map<string, bigint>();
     for (const [prestador, next] of made.next) {
       const left = last.get(prestador)! - next + 1n;
@@ -298,9 +291,12 @@ async function takeKeysOf(
   return new Set(jobs.filter(({ key }) => key !== undefined && !taken.delete(key.impressao.toString('hex'))));
 }
 
-/** Whether a key stays: with its note, or with whoever had it before. */
-function isKept(result: IssueResult): boolean {
-  return 'nota' in result || 'isRepeated' in result;
+/** Keys that were taken for what is no note: neither made, nor another's before. */
+function keysToNothing(jobs: readonly Issuance[], results: readonly IssueResult[]): readonly Buffer[] {
+  return jobs.flatMap(({ key }, place) => {
+    const result = results[place]!;
+    return key === undefined || 'nota' in result || 'isRepeated' in result ? [] : [key.impressao];
+  });
 }
 
 /**
