@@ -412,6 +412,55 @@ describe('what is refused', () => {
   });
 });
 
+describe('a replacement', () => {
+  const substituta = (numero: number, substituida: number): Promise<Buffer> =>
+    nota(numero, palco.municipio, {
+      'subst/chSubstda': chaveDe(substituida),
+      'subst/cMotivo': '99',
+      'subst/xMotivo': 'Descrição do serviço incorreta',
+    });
+  const substituicao = (numero: number, por: number): EventoDeEnsaio => ({
+    numero,
+    codigo: '105102',
+    campos: {
+      codigo_motivo_cancelamento: '99',
+      descricao_motivo_cancelamento: 'Descrição do serviço incorreta',
+      chave_acesso_substituta: chaveDe(por),
+    },
+  });
+
+  test('the order is the old note, the event on it with the key of the new one, the new one', async () => {
+    await comNotas();
+    const lot = [await nota(1, palco.municipio), ofNote(substituicao(1, 2)), await substituta(2, 1)];
+    assert.deepEqual(codes(await cliente.share(lot)), [[], [], []]);
+  });
+
+  test('the new one before its event (E1308): refused now, taken once the event is there', async () => {
+    await comNotas(1);
+    const nova = await substituta(2, 1);
+    assert.deepEqual(codes(await cliente.share([nova])), [['E1308']]);
+    // Nor do other events that leave the note standing make up for it.
+    assert.deepEqual(codes(await cliente.share([ofNote({ numero: 1, ...SOLICITACAO }), nova])), [[], ['E1308']]);
+    await comNotas(1);
+    assert.deepEqual(codes(await cliente.share([nova, ofNote(substituicao(1, 2)), nova])), [['E1308'], [], []]);
+    assert.deepEqual(codes(await cliente.share([nova])), [['E1268']]);
+    assert.equal((await estado()).documentos, 2);
+  });
+
+  test('an event that names another (E1310), a cancelled note (E0046), a note that is not there (E0044)', async () => {
+    await comNotas(1, 2);
+    await cliente.share([ofNote(substituicao(1, 3)), cancelamento(2)]);
+    const lot = [await substituta(4, 1), await substituta(5, 2), await substituta(6, 9), await substituta(3, 1)];
+    assert.deepEqual(codes(await cliente.share(lot)), [['E1310'], ['E0046'], ['E0044'], []]);
+  });
+
+  test('is recognised by the long way too', async () => {
+    await comNotas(1);
+    const spaced = swap((await substituta(2, 1)).toString(), '<Signature ', '\n<Signature ');
+    assert.deepEqual(codes(await cliente.share([Buffer.from(spaced)])), [['E1308']]);
+  });
+});
+
 describe('what is set at the control', () => {
   test('nota_desconhecida: each event is told so many times that its note is not known', async () => {
     await comNotas(1, 2);
@@ -603,6 +652,25 @@ describe('the client of the ADN over the simulator', () => {
     const first = found.get(eventos[0]!.id);
     assert.ok(first?.kind === 'known');
     assert.deepEqual([Buffer.from(first.xml!), first.nsu], [Buffer.from(eventos[0]!.xml!), '4']);
+  });
+
+  test('a substitute is too early until the event on the replaced note was taken', async () => {
+    await comNotas(1);
+    const adn = client();
+    const subst = { 'subst/chSubstda': chaveDe(1), 'subst/cMotivo': '01' };
+    const nova = { chave_acesso: chaveDe(2), xml: await nota(2, palco.municipio, subst) };
+    const answer = async () => (await adn.share('alfa', [nova])).get(nova.chave_acesso);
+    const early = await answer();
+    assert.ok(early?.kind === 'too_early');
+    assert.deepEqual(
+      early.erros.map(({ codigo }) => codigo),
+      ['E1308'],
+    );
+    assert.equal(adn.pauseMs(), 0);
+    const campos = { codigo_motivo_cancelamento: '01', chave_acesso_substituta: nova.chave_acesso };
+    const event = toShare({ numero: 1, codigo: '105102', campos });
+    assert.equal((await adn.shareEventos('alfa', [event])).get(event.id)?.kind, 'accepted');
+    assert.deepEqual(await answer(), { kind: 'accepted', nsu: '3' });
   });
 
   for (const semente of [20261121, 20261122, 20261123]) {

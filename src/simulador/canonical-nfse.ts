@@ -29,6 +29,7 @@ export type Campos = {
   readonly idDps: string;
   readonly dhEmi: string;
   readonly cLocEmi: string;
+  readonly chSubstda: string | undefined;
 };
 
 /** Where the fields stand, `@` before an attribute. */
@@ -43,6 +44,7 @@ export const PLACES: Readonly<Record<keyof Campos, string>> = {
   idDps: 'NFSe/infNFSe/DPS/infDPS/@Id',
   dhEmi: 'NFSe/infNFSe/DPS/infDPS/dhEmi',
   cLocEmi: 'NFSe/infNFSe/DPS/infDPS/cLocEmi',
+  chSubstda: 'NFSe/infNFSe/DPS/infDPS/subst/chSubstda',
 };
 
 const FIELD_AT = new Map(Object.entries(PLACES).map(([field, place]) => [place, field]));

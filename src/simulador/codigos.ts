@@ -3,6 +3,8 @@ import type { MensagemAdn, TipoAmbiente } from '../adn/wire.ts';
 import { isoMoment, momentIn } from '../fiscal/moment.ts';
 
 const DESCRICOES = {
+  E0044: 'A NFS-e a ser substituída não existe.',
+  E0046: 'Uma NFS-e cancelada não pode ser substituída.',
   E999: 'Erro não catalogado.',
   E1200: 'O certificado da conexão está ausente ou não serve para autenticar um cliente.',
   E1203: 'O certificado da conexão está fora da validade.',
@@ -27,6 +29,8 @@ const DESCRICOES = {
   E1280: 'O CNPJ do emitente é inválido.',
   E1284: 'O CPF do emitente é inválido.',
   E1286: 'O município do emitente difere do município emissor da DPS.',
+  E1308: 'A NFS-e substituta não se compartilha antes do evento de cancelamento por substituição da substituída.',
+  E1310: 'O evento de cancelamento por substituição da NFS-e substituída não traz a chave desta.',
   E1630: 'A assinatura da NFS-e não confere.',
   E1632: 'O certificado da assinatura é inválido.',
   E1634: 'O certificado da assinatura está fora do perfil.',

@@ -38,7 +38,12 @@ type Lido = {
 };
 
 /** A note. */
-export type DocumentoLido = Lido & { readonly chave: string; readonly idDps: string };
+export type DocumentoLido = Lido & {
+  readonly chave: string;
+  readonly idDps: string;
+  /** Key of the note that it replaces. */
+  readonly substitui: string | undefined;
+};
 
 /** `chave`: where it could be read. */
 export type DocumentoRecusado = { readonly chave: string | null; readonly erros: readonly MensagemAdn[] };
@@ -106,7 +111,7 @@ export function leitorDeDocumentos(authorities: readonly Certificate[]): LerDocu
       const chave = campos.id.slice(3);
       const erros = [...chaveErros(campos), ...headErros(campos), ...seloErros(faults, certificate, SELO_DA_NOTA)];
       if (erros.length > 0) return { chave, erros };
-      return { chave, idDps: campos.idDps, ...whole(text) };
+      return { chave, idDps: campos.idDps, substitui: campos.chSubstda, ...whole(text) };
     }
   };
 }

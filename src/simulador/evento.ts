@@ -87,6 +87,15 @@ export function objectionTo(
   return conflict && { Codigo: conflict.codigo, Descricao: conflict.mensagem };
 }
 
+/** What the ADN objects to in a note that replaces another one, whose events these are. */
+export function objectionToSubstitute(chave: string, onReplaced: readonly EventoNaNota[]): MensagemAdn | undefined {
+  const cancelling = onReplaced.find(({ codigo }) => tipoByCodigo(codigo)?.cancela);
+  if (cancelling === undefined) return mensagem('E1308');
+  const substituta = cancelling.campos.chave_acesso_substituta;
+  if (substituta === undefined) return mensagem('E0046');
+  return substituta === chave ? undefined : mensagem('E1310', `O evento traz ${substituta}.`);
+}
+
 /** Branches of a company are the same author. */
 function rootOf(documento: string): string {
   return documento.length === 11 ? documento : documento.slice(0, 8);

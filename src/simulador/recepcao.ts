@@ -2,9 +2,9 @@
 import type { Distribuicao, DocumentoDistribuido, EntradaRecebida, MensagemAdn, TipoNsu } from '../adn/wire.ts';
 import { tipoByCodigo } from '../fiscal/tipos-evento.ts';
 import { cabecalho, fractionMoment, mensagem, mensagemDeEvento, TIPO_EVENTO } from './codigos.ts';
-import type { Cliente, LerDocumento } from './documento.ts';
+import type { Cliente, DocumentoLido, LerDocumento } from './documento.ts';
 import { count, type Estado } from './estado.ts';
-import { type EventoLido, objectionTo } from './evento.ts';
+import { type EventoLido, objectionTo, objectionToSubstitute } from './evento.ts';
 import { documentRefusal } from './recusas.ts';
 import type { EventoGuardado, Guardado } from './registro.ts';
 
@@ -41,7 +41,8 @@ function entradaDe(estado: Estado, ler: LerDocumento, cliente: Cliente, texto: s
     registro.repetir(known, sha256, now);
     return recusada(estado, chave, [isEvento ? mensagemDeEvento('E1805') : mensagem('E1268')]);
   }
-  const refusal = askedRefusal(estado, cnpj, lido) ?? (isEvento ? objectionOf(estado, cnpj, lido) : undefined);
+  const refusal =
+    askedRefusal(estado, cnpj, lido) ?? (isEvento ? objectionOf(estado, cnpj, lido) : objectionToNote(estado, lido));
   if (refusal !== undefined) return recusada(estado, chave, [refusal]);
   const novo = { ...lido, cnpj, em: now };
   const { nsu } = 'id' in novo ? registro.guardarEvento(novo, novo.gzip) : registro.guardar(novo, novo.gzip);
@@ -69,6 +70,13 @@ function askedRefusal(
   if (recusas.length === 0) return undefined;
   const evento = 'id' in lido ? { evento: { id: lido.id, codigo: lido.codigo } } : {};
   return documentRefusal(recusas, { chave: lido.chave, cnpj, semente, xml: lido.xml, ...evento });
+}
+
+/** What is wrong with a note as the ADN stands: a replaced one first, then the event on it, then the note that replaces it. */
+function objectionToNote({ registro }: Estado, { chave, substitui }: DocumentoLido): MensagemAdn | undefined {
+  if (substitui === undefined) return undefined;
+  if (registro.documentoDe(substitui) === undefined) return mensagem('E0044');
+  return objectionToSubstitute(chave, registro.eventosDe(substitui));
 }
 
 /** What is wrong with an event as the ADN stands. */
