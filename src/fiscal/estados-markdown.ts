@@ -54,7 +54,7 @@ const EVENTO_TRIGGERS: Readonly<Record<EventoTrigger, string>> = {
 };
 
 /** When each advice is given, in words. */
-const ACOES: Readonly<Record<AcaoSugerida, string>> = {
+export const ACOES: Readonly<Record<AcaoSugerida, string>> = {
   aguardar:
     '`pendente` há até 5 minutos; `enviado`; `aguardando_autorizacao_nota` há até 24 horas, contadas de `aguardando_desde`',
   retentar: '`erro` com nova tentativa marcada; o serviço a faz sozinho',

@@ -18,7 +18,7 @@ import type { Call, Field, Refused, Written } from './routes.ts';
 /** Specification, "Limits". */
 export const POR_PAGINA = 25;
 export const POR_PAGINA_MAX = 100;
-const FRESH_S = 3_600;
+export const FRESH_S = 3_600;
 /** Nine digits: more pages than any list has, and still an exact number. */
 const PAGINA_MAX = 999_999_999;
 

@@ -7,7 +7,7 @@ import { zoneOf } from '../../flows/gather-facts.ts';
 import { askStore, type Municipio, findMunicipio as municipioOf } from '../../flows/queries.ts';
 import type { World } from '../../flows/world.ts';
 import { type CertificateHeader, clientOf, shownBy, siteOf } from './caller.ts';
-import { bodyMisfit, headersMisfit } from './content.ts';
+import { BODY_MAX_BYTES, bodyMisfit, headersMisfit } from './content.ts';
 import { ERROS_PATH, envelopeOf, statusOfRefusal } from './envelope.ts';
 import { type HttpAnswer, type HttpRequest, type HttpRoute, listenHttp, type TlsKeys, type Trouble } from './http.ts';
 import { isHeld, tagOf } from './kept.ts';
@@ -35,9 +35,8 @@ import {
 } from './refusals.ts';
 import { keyMisfit } from './repetition.ts';
 import { type Outcome, type Refused, ROUTES, type Route } from './routes.ts';
+import { ARQUIVOS_PATH, docsFile, docsPage, unknownDocsPage } from './site.ts';
 
-/** D-02. A DPS has 3 KiB, and a very long one some hundred. */
-const BODY_MAX_BYTES = 1024 * 1024;
 /** Requests with a flow at once. More would only wait in line for the database, each with its body in memory. */
 const UNDER_WAY_MAX = 1_000;
 const OVERLOAD_WAIT_S = 1;
@@ -283,8 +282,10 @@ function siteRoutes(door: Door): readonly HttpRoute[] {
     // Kept by who asked for it, for it shows the address by which it was asked for.
     [ERROS_JSON_PATH]: async ({ request }) =>
       kept(request, await errorsJsonText(siteAs(door, request)), JSON_TYPE, OWN_KEPT),
-    // Until there is more than the codes.
-    [DOCS_PATH]: () => redirect(307, ERROS_PATH.slice(1)),
+    [DOCS_PATH]: (visit) => answerDocs(door, visit, ''),
+    [`${DOCS_PATH}/`]: () => redirect(308, '../docs'),
+    [`${DOCS_PATH}/:pagina`]: (visit) => answerDocs(door, visit, visit.request.params.pagina!),
+    [`${ARQUIVOS_PATH}/:arquivo`]: (visit) => answerDocsFile(door, visit),
     [OPENAPI_PATH]: ({ request }) => kept(request, openapiText(siteAs(door, request)), JSON_TYPE, OWN_KEPT),
     [`${ERROS_PATH}/:codigo`]: (visit) => answerCode(door, visit, visit.request.params.codigo!),
   };
@@ -301,16 +302,30 @@ function answerCode(door: Door, visit: Visit, codigo: string): HttpAnswer {
   if (html !== undefined) return page(visit.request, html, PAGES_KEPT);
   const right = respelt(codigo);
   if (right !== undefined) return redirect(308, right);
-  const refused = refuse(door, visit, unknownCodigo());
+  return orPage(visit.request, refuse(door, visit, unknownCodigo()), unknownCodePage(codigo));
+}
+
+/** A refusal, or the page that says the same, for who would rather have a page. */
+function orPage({ headers }: HttpRequest, refused: HttpAnswer, html: string): HttpAnswer {
   const vary = { Vary: 'Accept' };
-  if (!/\btext\/html\b/.test(visit.request.headers.accept ?? '')) {
-    return { ...refused, headers: { ...refused.headers, ...vary } };
-  }
-  return {
-    status: refused.status,
-    headers: { ...API_HEADERS, ...PAGE_HEADERS, ...vary },
-    body: unknownCodePage(codigo),
-  };
+  if (!/\btext\/html\b/.test(headers.accept ?? '')) return { ...refused, headers: { ...refused.headers, ...vary } };
+  return { status: refused.status, headers: { ...API_HEADERS, ...PAGE_HEADERS, ...vary }, body: html };
+}
+
+/** A page of the documentation; it shows the address by which it was asked for. */
+function answerDocs(door: Door, visit: Visit, slug: string): HttpAnswer {
+  const { request } = visit;
+  const html = docsPage(slug, siteAs(door, request), queryOf(request));
+  if (html !== undefined) return kept(request, html, PAGE_HEADERS, OWN_KEPT);
+  return orPage(request, refuse(door, visit, troubled('unknown_path', undefined)), unknownDocsPage());
+}
+
+/** A file that a page offers, with the address of the service in it. */
+function answerDocsFile(door: Door, visit: Visit): HttpAnswer {
+  const { request } = visit;
+  const file = docsFile(request.params.arquivo!, siteAs(door, request));
+  if (file === undefined) return refuse(door, visit, troubled('unknown_path', undefined));
+  return kept(request, file.text, { 'Content-Type': file.type }, OWN_KEPT);
 }
 
 /** `to`: relative to the address that was asked for, so that it holds behind any other. */

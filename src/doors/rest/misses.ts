@@ -5,7 +5,7 @@
  */
 
 /** A person who mistypes, or a program that looks for its last notes, stays far below. */
-const MISSES_MAX = 60;
+export const MISSES_MAX = 60;
 const REFILL_PER_MS = MISSES_MAX / 60_000;
 /** Questions that were under way together may overdraw the bucket, up to here. */
 const DEBT_MAX = MISSES_MAX;

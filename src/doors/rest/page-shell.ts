@@ -3,6 +3,7 @@
  * which a browser shows it. Nothing is fetched; the only script is the one below, let in by its digest.
  */
 import { createHash } from 'node:crypto';
+import { SITE_STYLE } from './site-style.ts';
 
 /** Text that is HTML already. */
 export type Html = { readonly html: string };
@@ -38,11 +39,17 @@ export function breakable(text: string): Inserted {
     .flatMap((part, place) => (place === 0 ? [part] : [html`<wbr>`, part]));
 }
 
-/** `filters`: the page has a list that is filtered while one types. `searching`: it came filtered. */
-type Ways = { readonly filters?: boolean; readonly searching?: boolean };
+type Ways = {
+  /** The page has a list that is filtered while one types. */
+  readonly filters?: boolean;
+  /** It came filtered. */
+  readonly searching?: boolean;
+  /** It is one of the documentation: what stands before and after what it says, in the style of those pages. */
+  readonly site?: { readonly before: Html; readonly after: Html };
+};
 
 /** A whole page. */
-export function document(title: string, main: Html, { filters = false, searching = false }: Ways = {}): string {
+export function document(title: string, main: Html, { filters = false, searching = false, site }: Ways = {}): string {
   return html`<!doctype html>
 <html lang="pt-BR">
 <head>
@@ -50,12 +57,12 @@ export function document(title: string, main: Html, { filters = false, searching
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${title}</title>
-<style>${{ html: STYLE }}</style>
+<style>${{ html: STYLE }}</style>${site === undefined ? undefined : html`\n<style>${{ html: SITE_STYLE }}</style>`}
 </head>
-<body${searching ? html` class="searching"` : undefined}>
-<main>${main}
+<body${searching ? html` class="searching"` : site === undefined ? undefined : html` class="site"`}>
+${site?.before}<main>${main}
 </main>
-${filters ? html`<script>${{ html: FILTER }}</script>\n` : undefined}</body>
+${site?.after}${filters ? html`<script>${{ html: FILTER }}</script>\n` : undefined}</body>
 </html>
 `.html;
 }
@@ -194,7 +201,7 @@ function digestOf(text: string): string {
 /** The pages bring their own style and one script, and send the search to where they came from: nothing else is allowed. */
 export const PAGE_POLICY = [
   "default-src 'none'",
-  `style-src ${digestOf(STYLE)}`,
+  `style-src ${digestOf(STYLE)} ${digestOf(SITE_STYLE)}`,
   `script-src ${digestOf(FILTER)}`,
   "base-uri 'none'",
   "form-action 'self'",

@@ -7,6 +7,7 @@ import { ERRORS, hasExamples } from '../../fiscal/errors.ts';
 import { ERROS_PATH } from './envelope.ts';
 import { breakable, html, PAGE_POLICY } from './page-shell.ts';
 import {
+  DOCS_PATH,
   ERROS_JSON_PATH,
   errorIndexPage,
   errorPage,
@@ -289,6 +290,7 @@ describe('the start page', () => {
   test('leads to the codes and to the health of the service', () => {
     const links = linksOf(homePage(SITE), '/');
     assert.deepEqual(links, [
+      `${SITE}${DOCS_PATH}`,
       `${SITE}${ERROS_PATH}`,
       `${SITE}${ERROS_JSON_PATH}`,
       `${SITE}/health/live`,

@@ -101,6 +101,7 @@ ${routes.map(({ method, path, summary }) => html`<li><code><b>${method}</b> ${br
 
 <h2>Documentação</h2>
 <ul class="links">
+<li><a href="${site}${DOCS_PATH}">Documentação</a>: a primeira nota, assinatura, estados, eventos, ensaios, operação.</li>
 <li><a href="${site}${ERROS_PATH}">Códigos de erro</a>: o que cada um significa, como resolver, exemplos.</li>
 <li><a href="${site}${ERROS_JSON_PATH}">Códigos de erro em JSON</a>: a mesma tabela, para programas.</li>
 <li><a href="${site}/health/live">/health/live</a>: o processo responde.</li>

@@ -6,7 +6,7 @@ import type { Refused } from './routes.ts';
 import { headerOf } from './sent.ts';
 
 /** D-19. A UUID has 36. */
-const KEY_CHARS_MAX = 255;
+export const KEY_CHARS_MAX = 255;
 
 export const REPEATED_HEADER = 'X-NFSe-Repetida';
 

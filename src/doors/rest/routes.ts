@@ -299,7 +299,7 @@ export const ROUTES: readonly Route[] = [
       summary:
         path === '/api/v1/nfse/:chave_acesso/eventos'
           ? 'Registra um evento na nota: cancelamento, confirmação, rejeição e os demais tipos. Em produção, com a assinatura em X-Evento-Assinatura.'
-          : 'O mesmo, pelo número de protocolo da nota.',
+          : 'Registra um evento na nota, pelo número de protocolo dela.',
       reads: [EVENTO_SIGNATURE_HEADER, SIMULAR_HEADER],
       takes: ['application/json'],
       takesKey: true,

@@ -16,7 +16,7 @@ export const SIGNATURE_NAMESPACE = 'http://www.w3.org/2000/09/xmldsig#';
 const SCHEMA_INSTANCE = 'http://www.w3.org/2001/XMLSchema-instance';
 
 /** More faults than this are not listed: the answer says how many there were in all. */
-const FAULTS_MAX = 200;
+export const FAULTS_MAX = 200;
 
 type Slot = {
   readonly item: Leaf | Group;

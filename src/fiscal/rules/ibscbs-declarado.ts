@@ -9,7 +9,7 @@ import type { NfsePath } from '../layout/nfse.ts';
 import type { IbsCbsRule, Patch } from './rule.ts';
 
 /** How far a declared value may lie from the calculated one (specification, IBS/CBS obligation schedule, rule 6). */
-const TOLERANCIA = {
+export const TOLERANCIA = {
   aliquota: { limite: decimal('0.01'), texto: '0,01 ponto percentual' },
   valor: { limite: decimal('0.02'), texto: 'R$ 0,02' },
 } as const;

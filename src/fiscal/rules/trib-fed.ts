@@ -7,7 +7,7 @@ import type { Dps } from '../layout/dps.ts';
 import type { Patch, Rule } from './rule.ts';
 
 /** Between `vPis`, `vCofins` and their base times rate (specification, `tribFed`). */
-const PISCOFINS_TOLERANCE = decimal('0.01');
+export const PISCOFINS_TOLERANCE = decimal('0.01');
 
 const PISCOFINS = 'valores/trib/tribFed/piscofins';
 

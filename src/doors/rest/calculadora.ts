@@ -1,0 +1,172 @@
+/**
+ * The calculator of the documentation: from when a service owes the group of the IBS and the CBS, and what the official
+ * calculation gives for one amount, step by step. A form that is answered by the service, so it works wherever a page is shown.
+ *
+ * It asks for what decides and for nothing else. The whole law over a whole document is the dry run (`validacao.ts`).
+ */
+import {
+  aliquotasIbsCbs,
+  type Classificacao,
+  classificacaoOf,
+  classificacoes,
+  servicoOf,
+} from '../../fiscal/catalogs/catalogs.ts';
+import { linhaDe, motivoDe } from '../../fiscal/cronograma.ts';
+import { type Decimal, formatDecimal, readDecimal, ZERO } from '../../fiscal/decimal.ts';
+import { assessIbsCbs, explainIbsCbs, type IbsCbsInput } from '../../fiscal/ibscbs.ts';
+import { brazilianDate } from '../../fiscal/moment.ts';
+import { breakable, type Html, html } from './page-shell.ts';
+
+/** Parameters of the form, in its order. */
+export const CALCULADORA_PARAMS = ['codigo', 'competencia', 'simples', 'cclasstrib', 'valor', 'issqn'] as const;
+type Param = (typeof CALCULADORA_PARAMS)[number];
+
+/** What a person types is shorter; the rest is cut before anybody looks at it. */
+const TYPED_MAX = 40;
+/** Taxed in full, which most services are. */
+const DEFAULT_CLASSIFICACAO = '000001';
+
+type Asked = Readonly<Record<Param, string>>;
+
+/** The form and, where something was asked, the answer. `action`: address of the page, as a link of it. */
+export function calculadora(query: URLSearchParams, action: string): Html {
+  const asked = Object.fromEntries(
+    CALCULADORA_PARAMS.map((name) => [name, (query.get(name) ?? '').trim().slice(0, TYPED_MAX)]),
+  ) as Asked;
+  const isAsked = CALCULADORA_PARAMS.some((name) => query.has(name));
+  return html`${formOf(asked, action)}${isAsked ? answerTo(asked) : undefined}`;
+}
+
+function formOf(asked: Asked, action: string): Html {
+  const simples = asked.simples === 'sim';
+  return html`<form class="calculator" method="get" action="${action}#resultado">
+<p><label for="codigo">Código do serviço (cTribNac)</label>
+<input id="codigo" name="codigo" required maxlength="8" inputmode="numeric" placeholder="010101 ou 01.01.01" value="${asked.codigo}"></p>
+<p><label for="competencia">Competência (dCompet)</label>
+<input id="competencia" name="competencia" type="date" required value="${dayOf(asked.competencia) ?? ''}"></p>
+<p><label for="simples">Prestador no Simples Nacional ou MEI, na competência</label>
+<select id="simples" name="simples"><option value="nao"${simples ? undefined : SELECTED}>não</option><option value="sim"${simples ? SELECTED : undefined}>sim</option></select></p>
+<p><label for="cclasstrib">Classificação (cClassTrib)</label>
+<select id="cclasstrib" name="cclasstrib">${options(asked.cclasstrib || DEFAULT_CLASSIFICACAO)}</select></p>
+<p><label for="valor">Valor do serviço (vServ), se quiser os valores</label>
+<input id="valor" name="valor" inputmode="decimal" placeholder="1.000,00" value="${asked.valor}"></p>
+<p><label for="issqn">ISSQN da nota, que sai da base</label>
+<input id="issqn" name="issqn" inputmode="decimal" placeholder="20,00" value="${asked.issqn}"></p>
+<p><button>Calcular</button></p>
+</form>
+`;
+}
+
+const SELECTED: Html = html` selected`;
+
+let classified: readonly Classificacao[] | undefined;
+
+function options(chosen: string): readonly Html[] {
+  classified ??= classificacoes().filter(({ indNFSe }) => indNFSe);
+  return classified.map(
+    ({ codigo, nome, descricao }) =>
+      html`<option value="${codigo}"${codigo === chosen ? SELECTED : undefined}>${codigo} ${shortened(nome ?? descricao)}</option>`,
+  );
+}
+
+const OPTION_MAX = 60;
+
+function shortened(text: string): string {
+  return text.length <= OPTION_MAX ? text : `${text.slice(0, OPTION_MAX).trimEnd()}…`;
+}
+
+/** What the form says, read. */
+type Read = {
+  readonly cTribNac: string;
+  readonly dCompet: string;
+  readonly optante: boolean;
+  readonly classificacao: Classificacao;
+  readonly vServ: Decimal | undefined;
+  readonly vISSQN: Decimal;
+};
+
+function answerTo(asked: Asked): Html {
+  const problems: string[] = [];
+  const read = readFrom(asked, problems);
+  if (read === undefined) {
+    return html`<section id="resultado" class="result">
+<h3>Não deu para calcular</h3>
+<ul>
+${problems.map((problem) => html`<li>${problem}</li>\n`)}</ul>
+</section>
+`;
+  }
+  const { cTribNac, dCompet, optante } = read;
+  const linha = linhaDe(cTribNac, optante);
+  const isDue = linha.desde <= dCompet;
+  const servico = servicoOf(cTribNac);
+  return html`<section id="resultado" class="result">
+<h3>${isDue ? 'O grupo IBSCBS é exigido' : 'O grupo IBSCBS ainda não é exigido'}</h3>
+<p>Na competência ${brazilianDate(dCompet)}, ${isDue ? 'a DPS sem o grupo é recusada' : 'a nota pode ser emitida sem o grupo, mesmo se for enviada depois'}:
+ele é exigido desde a competência <b>${brazilianDate(linha.desde)}</b>, porque ${motivoDe(cTribNac, optante)}.</p>
+${servico === undefined ? undefined : html`<p class="quiet">${cTribNac}: ${servico.descricao}${servico.emissivel ? '' : ' Este código é só um título da lista: uma nota não pode levá-lo.'}</p>\n`}${amountsOf(read)}</section>
+`;
+}
+
+function readFrom(asked: Asked, problems: string[]): Read | undefined {
+  const cTribNac = asked.codigo.replace(/[.\s-]/g, '');
+  if (!/^\d{6}$/.test(cTribNac)) {
+    problems.push('O código do serviço tem 6 algarismos, como 010101: item, subitem e desdobro da lista nacional.');
+  } else if (servicoOf(cTribNac) === undefined) {
+    problems.push(`O código ${cTribNac} não está na lista nacional.`);
+  }
+  const dCompet = dayOf(asked.competencia);
+  if (dCompet === undefined) problems.push('A competência é um dia: AAAA-MM-DD ou DD/MM/AAAA.');
+  const classificacao = classificacaoOf(asked.cclasstrib || DEFAULT_CLASSIFICACAO);
+  if (classificacao === undefined || !classificacao.indNFSe) {
+    problems.push('Esta classificação não está na tabela das que valem para serviços.');
+  }
+  const vServ = amountIn(asked.valor, 'O valor do serviço', problems);
+  const vISSQN = amountIn(asked.issqn, 'O ISSQN', problems) ?? ZERO;
+  if (vServ !== undefined && vISSQN > vServ) problems.push('O ISSQN passa do valor do serviço.');
+  if (problems.length > 0 || dCompet === undefined || classificacao === undefined) return undefined;
+  return { cTribNac, dCompet, optante: asked.simples === 'sim', classificacao, vServ, vISSQN };
+}
+
+/** `YYYY-MM-DD` of a day that there is, written in one of the two ways. */
+function dayOf(text: string): string | undefined {
+  const brazilian = /^(\d\d)\/(\d\d)\/(\d{4})$/.exec(text);
+  const day = brazilian === null ? text : `${brazilian[3]}-${brazilian[2]}-${brazilian[1]}`;
+  if (!/^\d{4}-\d\d-\d\d$/.test(day)) return undefined;
+  const time = Date.parse(`${day}T00:00:00Z`);
+  return Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== day ? undefined : day;
+}
+
+/** `1.000,00`, `1000,5` and `1000.00` are read; nothing is taken for an amount that is not one. */
+function amountIn(text: string, what: string, problems: string[]): Decimal | undefined {
+  if (text === '') return undefined;
+  const plain = text.includes(',') ? text.replaceAll('.', '').replace(',', '.') : text;
+  const value = readDecimal(plain);
+  if (value !== undefined && value >= ZERO) return value;
+  problems.push(`${what} é um número com até duas casas, como 1.000,00.`);
+  return undefined;
+}
+
+function amountsOf({ dCompet, classificacao, vServ, vISSQN }: Read): Html | undefined {
+  const { inicioVigencia, fimVigencia, codigo, cst } = classificacao;
+  if (dCompet < inicioVigencia || (fimVigencia !== undefined && dCompet > fimVigencia)) {
+    return html`<p>A classificação ${codigo} não vale nesta competência: ela vale desde ${brazilianDate(inicioVigencia)}${fimVigencia === undefined ? '' : ` até ${brazilianDate(fimVigencia)}`}.</p>\n`;
+  }
+  if (vServ === undefined) return undefined;
+  const input: IbsCbsInput = { dCompet, vServ, vISSQN, vLiq: vServ, CST: cst, cClassTrib: codigo };
+  const amounts = assessIbsCbs(input, aliquotasIbsCbs());
+  if ('unavailable' in amounts) {
+    return html`<p>Os valores não se calculam ainda: nenhuma alíquota de ${amounts.unavailable} está publicada para esta competência.</p>\n`;
+  }
+  return html`<div class="table" tabindex="0" role="group" aria-label="Cálculo"><table>
+<caption>Cálculo oficial com CST ${cst} e cClassTrib ${codigo}, campo a campo da nota</caption>
+<thead><tr><th scope="col">Campo</th><th scope="col">Como se chega a ele</th><th scope="col" class="right">Valor</th></tr></thead>
+<tbody>${explainIbsCbs(input, amounts).map(
+    ({ campo, formula, valor }) =>
+      html`<tr><td><code>${breakable(campo.slice(campo.lastIndexOf('/') + 1))}</code></td><td>${formula}</td><td class="right">${valor}</td></tr>\n`,
+  )}</tbody>
+</table></div>
+<p class="quiet">Sem descontos, PIS, Cofins próprios, retenções nem reembolsos, que também mudam a base ou o líquido (${`vLiq ${formatDecimal(vServ)}`}). O
+cálculo de uma DPS inteira, com o do ISSQN, é o do ensaio.</p>
+`;
+}

@@ -1,0 +1,147 @@
+/**
+ * Markdown of this repository as HTML: headings that can be pointed at, tables that scroll by themselves, codes of errors that
+ * lead to their pages, and the plain text of each section for the search. What is HTML in a source is shown as text.
+ */
+import { Marked, type Tokens } from 'marked';
+import { breakable, type Html, html } from './page-shell.ts';
+
+export type Heading = { readonly level: number; readonly id: string; readonly text: string };
+
+/** From one heading to the next. */
+export type Section = Heading & { readonly words: string };
+
+export type Rendered = {
+  /** Of its first heading, which is no part of `body`. */
+  readonly title: string;
+  readonly body: Html;
+  readonly sections: readonly Section[];
+};
+
+export type Reading = {
+  /** Where a link of the source leads. */
+  readonly link: (href: string) => string;
+  /** Where the page of what looks like a code of an error is; undefined where it is none. */
+  readonly errorPage: (codigo: string) => string | undefined;
+  /** Paragraphs that consist of this name alone, in double braces, stand for it. */
+  readonly blocks?: Readonly<Record<string, Html>>;
+};
+
+/** What a code of an error looks like. */
+const CODIGO = /^E\d{3,4}$/;
+const BLOCK = /^\{\{([a-z-]+)\}\}$/;
+
+export function renderMarkdown(source: string, { link, errorPage, blocks = {} }: Reading): Rendered {
+  const ids = new Set<string>();
+  const sections: { level: number; id: string; text: string; words: string[] }[] = [];
+  let isLinked = false;
+  const marked = new Marked({ gfm: true });
+  marked.use({
+    renderer: {
+      heading({ tokens, depth }) {
+        const text = plainOf(tokens);
+        const id = unique(slugOf(text), ids);
+        const inner = this.parser.parseInline(tokens);
+        sections.push({ level: depth, id, text, words: [] });
+        if (depth === 1) return '';
+        const anchor = html`<a class="anchor" href="#${id}" aria-label="${`Endereço de ${text}`}">#</a>`.html;
+        return `<h${depth} id="${id}">${inner} ${anchor}</h${depth}>\n`;
+      },
+      paragraph({ tokens, text }) {
+        const block = blocks[BLOCK.exec(text)?.[1] ?? ''];
+        return block === undefined ? `<p>${this.parser.parseInline(tokens)}</p>\n` : block.html;
+      },
+      table(token) {
+        const head = row(
+          token.header.map((cell) => `<th scope="col"${side(cell)}>${this.parser.parseInline(cell.tokens)}</th>`),
+        );
+        const body = token.rows.map((cells) =>
+          row(cells.map((cell) => `<td${side(cell)}>${this.parser.parseInline(cell.tokens)}</td>`)),
+        );
+        const isNamed = token.header.some(({ text }) => text !== '');
+        return `<div class="table" tabindex="0" role="group" aria-label="Tabela"><table>${isNamed ? `<thead>${head}</thead>` : ''}<tbody>${body.join('')}</tbody></table></div>\n`;
+      },
+      code({ text, lang }) {
+        // A drawing for who reads the source where it is drawn; the tables beside it say the same.
+        if (lang === 'mermaid') return '';
+        return `${html`<pre tabindex="0"><code>${text}</code></pre>`.html}\n`;
+      },
+      codespan({ text }) {
+        const code = html`<code>${breakable(text)}</code>`;
+        const page = isLinked || !CODIGO.test(text) ? undefined : errorPage(text);
+        return page === undefined ? code.html : html`<a href="${page}">${code}</a>`.html;
+      },
+      link({ href, tokens }) {
+        isLinked = true;
+        const inner = this.parser.parseInline(tokens);
+        isLinked = false;
+        return html`<a href="${link(href)}">${{ html: inner }}</a>`.html;
+      },
+      html({ text, block }) {
+        // A comment is for who edits the source.
+        return /^\s*<!--[\s\S]*-->\s*$/.test(text) ? '' : html`${text}`.html + (block ? '\n' : '');
+      },
+    },
+  });
+  const tokens = marked.lexer(source);
+  const body = marked.parser(tokens);
+  // The renderer has met the headings in the order of the source; the words between them are taken in the same order.
+  let place = -1;
+  for (const token of tokens) {
+    if (token.type === 'heading') place += 1;
+    else if (token.type !== 'html') sections[place]?.words.push(plainOf([token]));
+  }
+  return {
+    title: sections.find(({ level }) => level === 1)?.text ?? '',
+    body: { html: body },
+    sections: sections.map(({ words, ...heading }) => ({ ...heading, words: words.join(' ') })),
+  };
+}
+
+function row(cells: readonly string[]): string {
+  return `<tr>${cells.join('')}</tr>`;
+}
+
+function side({ align }: Tokens.TableCell): string {
+  return align === 'right' ? ' class="right"' : '';
+}
+
+type Part = {
+  readonly tokens?: readonly unknown[];
+  readonly items?: readonly unknown[];
+  /** Of a table its cells; of a cell whether it is one of the head. */
+  readonly header?: unknown;
+  readonly rows?: readonly (readonly unknown[])[];
+  readonly text?: string;
+};
+
+/** What is read of it, without what marks it. */
+function plainOf(parts: readonly unknown[]): string {
+  return (parts as readonly Part[])
+    .map(({ tokens, items, header, rows, text }) => {
+      if (rows !== undefined)
+        return [header as unknown[], ...rows]
+          .flat()
+          .map((cell) => plainOf([cell]))
+          .join(' · ');
+      if (items !== undefined) return items.map((item) => plainOf([item])).join(' ');
+      return tokens === undefined ? (text ?? '') : plainOf(tokens);
+    })
+    .join('');
+}
+
+/** As they are made where the source is read without us, so that a link within it holds in both places. */
+function slugOf(text: string): string {
+  return text
+    .toLowerCase()
+    .trim()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replace(/\s/g, '-');
+}
+
+function unique(slug: string, taken: Set<string>): string {
+  const name = slug === '' ? 'secao' : slug;
+  let one = name;
+  for (let count = 2; taken.has(one); count += 1) one = `${name}-${count}`;
+  taken.add(one);
+  return one;
+}

@@ -1,0 +1,355 @@
+/**
+ * What the pages of the documentation say and the code decides: dates, limits, tables, names. A page names one of these in double
+ * braces (`{{limite-corpo}}`) and never repeats it; a name that is not here is an error, and so is one that no page uses.
+ *
+ * Each is Markdown. Nothing is decided here.
+ */
+import { readFileSync } from 'node:fs';
+import { AMBIENTES, type Ambiente, SANDBOX_SLUG } from '../../fiscal/ambiente.ts';
+import { aliquotasIbsCbs } from '../../fiscal/catalogs/catalogs.ts';
+import { CATALOGOS_NACIONAIS, type NomeDeCatalogo } from '../../fiscal/catalogs/itens.ts';
+import { CRONOGRAMA } from '../../fiscal/cronograma.ts';
+import { type Decimal, formatDecimal } from '../../fiscal/decimal.ts';
+import { ERRORS } from '../../fiscal/errors.ts';
+import { DEPTH_MAX, TEXT_LENGTH_MAX } from '../../fiscal/erros-adn.ts';
+import { ACOES } from '../../fiscal/estados-markdown.ts';
+import {
+  AGUARDANDO_MAX_MS,
+  EVENTO_ESTADOS,
+  EVENTO_RETRIES_MAX,
+  type EventoEstado,
+  PENDENTE_MAX_MS,
+} from '../../fiscal/evento.ts';
+import { FOREIGN_TAGS } from '../../fiscal/layout/dps.ts';
+import { layoutMarkdown } from '../../fiscal/layout/markdown.ts';
+import { FAULTS_MAX } from '../../fiscal/layout/read.ts';
+import { T } from '../../fiscal/layout/simple-types.ts';
+import { dpsXsd, eventoXsd, nfseXsd } from '../../fiscal/layout/xsd.ts';
+import { brazilianDate } from '../../fiscal/moment.ts';
+import { NOTA_ESTADOS, type NotaEstado } from '../../fiscal/nota.ts';
+import { TOLERANCIA } from '../../fiscal/rules/ibscbs-declarado.ts';
+import { PISCOFINS_TOLERANCE } from '../../fiscal/rules/trib-fed.ts';
+import { SIMULAR_HEADER, VALORES_MAGICOS } from '../../fiscal/simular.ts';
+import { type AutorEvento, exemploDe, TIPOS_EVENTO, type TipoEvento } from '../../fiscal/tipos-evento.ts';
+import { ANSWERS_KEPT_MIN_HOURS, IDEMPOTENCY_HEADER } from '../../flows/idempotency.ts';
+import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
+import { CATALOGOS, FRESH_S, POR_PAGINA, POR_PAGINA_MAX } from './catalogos.ts';
+import { BODY_MAX_BYTES } from './content.ts';
+import { HEADERS_MAX_BYTES, REQUEST_TIMEOUT_MS, URL_MAX } from './http.ts';
+import { MISSES_MAX } from './misses.ts';
+import { KEY_CHARS_MAX, REPEATED_HEADER } from './repetition.ts';
+import { ASK_AGAIN_S, ROUTES } from './routes.ts';
+
+/** The text of a file of the project, from its root. */
+export function projectText(path: string): string {
+  return readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
+}
+
+/** By the name in the pages. */
+export const FACTS: Readonly<Record<string, () => string>> = {
+  integracao: () => SANDBOX_SLUG,
+
+  // Headers
+  'cabecalho-assinatura-dps': () => code(DPS_SIGNATURE_HEADER),
+  'cabecalho-assinatura-evento': () => code(EVENTO_SIGNATURE_HEADER),
+  'cabecalho-chave': () => code(IDEMPOTENCY_HEADER),
+  'cabecalho-repetida': () => code(REPEATED_HEADER),
+  'cabecalho-simular': () => code(SIMULAR_HEADER),
+
+  // Limits
+  'limite-corpo': () => `${BODY_MAX_BYTES / 2 ** 20} MiB`,
+  'limite-endereco': () => `${URL_MAX} caracteres`,
+  'limite-cabecalhos': () => `${HEADERS_MAX_BYTES / 2 ** 10} KiB`,
+  'limite-envio': () => `${REQUEST_TIMEOUT_MS / 1_000} segundos`,
+  'limite-consultas-vas': () => `${MISSES_MAX} por minuto`,
+  'limite-chave': () => `${KEY_CHARS_MAX} caracteres`,
+  'limite-repeticao': () => `${ANSWERS_KEPT_MIN_HOURS} horas`,
+  'limite-faltas': () => String(FAULTS_MAX),
+  'limite-tentativas-evento': () => String(EVENTO_RETRIES_MAX),
+  'limite-pendente': () => `${PENDENTE_MAX_MS / 60_000} minutos`,
+  'limite-aguardando': () => `${AGUARDANDO_MAX_MS / 3_600_000} horas`,
+  'limite-texto-adn': () => `${TEXT_LENGTH_MAX} caracteres`,
+  'limite-niveis-adn': () => `${DEPTH_MAX} níveis`,
+  'limite-pagina': () => `de 1 a ${POR_PAGINA_MAX}, ${POR_PAGINA} quando não se diz`,
+  'limite-catalogo-cache': () => (FRESH_S === 3_600 ? 'uma hora' : `${FRESH_S} segundos`),
+  'tolerancia-aliquota': () => TOLERANCIA.aliquota.texto,
+  'tolerancia-valor': () => TOLERANCIA.valor.texto,
+  'tolerancia-piscofins': () => `R$ ${comma(PISCOFINS_TOLERANCE)}`,
+  'espera-consulta': () => (ASK_AGAIN_S === '1' ? '1 segundo' : `${ASK_AGAIN_S} segundos`),
+  'quantos-codigos': () => String(ERRORS.length),
+  'tabela-comprimentos': () =>
+    table(
+      ['Campo da DPS', 'O que se espera'],
+      COMPRIMENTOS.map(([campo, type]) => [code(campo), T[type].expected]),
+    ),
+
+  // States
+  'tabela-estados-nota': () =>
+    table(
+      ['O que significa', '`nota.status`', '`protocolo.status`', '`chave_acesso_provisoria`', 'Ainda muda por si'],
+      (Object.keys(NOTA_ESTADOS) as NotaEstado[]).map((estado) => {
+        const { status, protocolo, chave_acesso_provisoria, significado, rests } = NOTA_ESTADOS[estado];
+        const shown = [status, protocolo, String(chave_acesso_provisoria)];
+        return [significado, ...shown.map(code), yes(!rests)];
+      }),
+    ),
+  'tabela-estados-evento': () =>
+    table(
+      ['`status_evento`', 'O que significa'],
+      (Object.keys(EVENTO_ESTADOS) as EventoEstado[]).map((estado) => [
+        code(estado),
+        EVENTO_ESTADOS[estado].significado,
+      ]),
+    ),
+  'tabela-acoes': () =>
+    table(
+      ['`acao_sugerida`', 'Quando'],
+      Object.entries(ACOES).map(([acao, quando]) => [code(acao), quando]),
+    ),
+
+  // Events
+  'tabela-eventos': () =>
+    table(
+      ['`tipo_evento`', 'Código', 'Quem registra', 'Campos além do tipo'],
+      TIPOS_EVENTO.filter(({ porOficio }) => !porOficio).map((tipo) => [
+        code(tipo.slug),
+        tipo.codigo,
+        tipo.autor === undefined ? '' : AUTORES[tipo.autor],
+        fieldsOf(tipo),
+      ]),
+    ),
+  'tabela-eventos-oficio': () =>
+    table(
+      ['Tipo', 'Código', 'Campos'],
+      TIPOS_EVENTO.filter(({ porOficio }) => porOficio).map((tipo) => [code(tipo.slug), tipo.codigo, fieldsOf(tipo)]),
+    ),
+  'eventos-que-cancelam': () => listed(TIPOS_EVENTO.filter(({ cancela }) => cancela).map(({ slug }) => code(slug))),
+  'exemplo-cancelamento': () => fenced('json', JSON.stringify(exemploDe(tipoOf('cancelamento')), undefined, 2)),
+
+  // Sandbox
+  'tabela-ensaios': () =>
+    table(
+      ['Valor', 'O que o ADN faz'],
+      VALORES_MAGICOS.map(({ valor, significado }) => [code(valor), significado]),
+    ),
+  'tabela-ambientes': () =>
+    table(
+      ['', 'Integração', 'Produção'],
+      AMBIENTES_ROWS.map(([o_que, of]) => [o_que, of(AMBIENTES.homologacao), of(AMBIENTES.producao)]),
+    ),
+
+  // IBS and CBS
+  'tabela-cronograma': () =>
+    table(
+      ['De quem é a nota, e de que serviço', 'Exigido a partir da competência'],
+      CRONOGRAMA.map(({ descricao, desde }) => [capital(descricao), brazilianDate(desde)]),
+    ),
+  'tabela-aliquotas': () =>
+    table(
+      ['Tributo', 'De', 'Até', 'Alíquota', 'Base legal'],
+      aliquotasIbsCbs()
+        .toSorted((a, b) => (a.inicio < b.inicio ? -1 : a.inicio > b.inicio ? 1 : 0))
+        .map(({ tributo, inicio, fim, aliquota, baseLegal }) => [
+          tributo,
+          brazilianDate(inicio),
+          brazilianDate(fim),
+          aliquota === undefined ? 'não publicada' : `${aliquota.replace('.', ',')} %`,
+          baseLegal,
+        ]),
+    ),
+
+  // Addresses
+  'tabela-enderecos': () =>
+    table(
+      ['Endereço', 'O que faz'],
+      ROUTES.filter(({ path }) => !path.includes('/catalogo/')).map(({ method, path, summary }) => [
+        code(`${method} /{municipio}${braced(path)}`),
+        summary,
+      ]),
+    ),
+  'tabela-catalogos': () =>
+    table(
+      ['Nome', 'Filtros', 'Itens'],
+      ROUTES.filter(({ path }) => path.includes('/catalogo/')).map(({ path, query = {} }) => {
+        const nome = path.slice(path.lastIndexOf('/') + 1);
+        const filtros = Object.keys(CATALOGOS.find((one) => one.nome === nome)?.filtros ?? query);
+        return [code(nome), filtros.map(code).join(', '), countOf(nome)];
+      }),
+    ),
+  'filtros-dos-catalogos': () =>
+    CATALOGOS.map(
+      ({ nome, filtros }) =>
+        `- ${code(nome)}: ${Object.entries(filtros)
+          .map(([filtro, sobre]) => `${code(filtro)} (${lower(sobre.replace(/\.$/, ''))})`)
+          .join('; ')}.`,
+    ).join('\n'),
+
+  // Differences
+  'tabela-tags-antigas': () =>
+    table(
+      ['Tag', 'O que fazer'],
+      FOREIGN_TAGS.map(({ name, within, say }) => [code(within === undefined ? name : `${within}/${name}`), say]),
+    ),
+  'tabela-mesmo-numero': () =>
+    table(
+      ['Código', 'Aqui', 'No padrão nacional'],
+      ERRORS.filter(({ nacional, situacao }) => nacional !== undefined && situacao === 'enviado').map(
+        ({ codigo, mensagem, nacional }) => [code(codigo), mensagem, nacional!],
+      ),
+    ),
+  'quantas-nacionais': () => String(ERRORS.filter(({ alcance }) => alcance === 'nacional').length),
+
+  // Texts that are pages of their own
+  leiaute: layoutMarkdown,
+  mudancas: () => projectText('CHANGELOG.md'),
+};
+
+/** Lengths that the specification names, and those that senders ask for. */
+const COMPRIMENTOS: readonly (readonly [campo: string, type: keyof typeof T])[] = [
+  ['serie', 'serie'],
+  ['nDPS', 'nDPS'],
+  ['toma/NIF', 'nif'],
+  ['toma/end/endExt/cEndPost', 'cEndPost'],
+  ['serv/locPrest/cLocPrestacao', 'cMun'],
+  ['serv/cServ/cTribNac', 'cTribNac'],
+  ['serv/cServ/xDescServ', 'xDescServ'],
+  ['serv/cServ/cNBS', 'cNBS'],
+  ['serv/obra/cObra', 'cObra'],
+  ['serv/obra/inscImobFisc', 'inscImobFisc'],
+  ['serv/obra/cCIB', 'cCIB'],
+  ['serv/infoCompl/idDocTec', 'idDocTec'],
+  ['serv/infoCompl/docRef', 'desc255'],
+  ['serv/infoCompl/xInfComp', 'xInfComp'],
+  ['valores/trib/tribMun/exigSusp/nProcesso', 'nProcesso'],
+  ['IBSCBS/valores/trib/gIBSCBS/CST', 'cst'],
+  ['IBSCBS/valores/trib/gIBSCBS/cClassTrib', 'cClassTrib'],
+];
+
+/** What the two environments differ in, as an integrator meets it. */
+const AMBIENTES_ROWS: readonly (readonly [o_que: string, of: (one: (typeof AMBIENTES)[Ambiente]) => string])[] = [
+  ['`tpAmb` da nota, qualquer que seja o enviado', ({ tpAmb }) => tpAmb],
+  ['Vai ao ADN', ({ transmits }) => yes(transmits)],
+  ['Sem assinatura, ou com uma errada', ({ signatureRefuses }) => (signatureRefuses ? 'recusa' : 'aceita, com aviso')],
+  [
+    'Prestador sem cadastro',
+    ({ registersPrestador }) => (registersPrestador ? 'é criado pela DPS' : 'recusa (`E101`)'),
+  ],
+  [
+    'Prestador não autorizado, inscrição errada',
+    ({ checksAuthorization }) => (checksAuthorization ? 'recusa (`E102`, `E103`)' : 'não se confere'),
+  ],
+  [
+    'Município de `cLocEmi`',
+    ({ ownMunicipioOnly }) => (ownMunicipioOnly ? 'só o próprio (`E403`)' : 'qualquer um do país'),
+  ],
+  [
+    'Alíquota do ISSQN que ninguém informou',
+    ({ fallbackAliquota }) => (fallbackAliquota === undefined ? 'recusa' : `${fallbackAliquota.replace('.', ',')} %`),
+  ],
+  [
+    'Regra nacional que a especificação não nomeia',
+    ({ regrasNacionais }) => (regrasNacionais === 'recusa' ? 'recusa' : 'aviso'),
+  ],
+  ['`GET` por identificador da DPS', ({ dpsQueryIsOpen }) => (dpsQueryIsOpen ? 'aberto' : 'só com certificado')],
+  ['Marca-d’água no DANFSe', ({ watermark }) => yes(watermark)],
+];
+
+const AUTORES: Readonly<Record<AutorEvento, string>> = {
+  prestador: 'prestador',
+  tomador: 'tomador',
+  intermediario: 'intermediário',
+};
+
+function tipoOf(slug: string): TipoEvento {
+  return TIPOS_EVENTO.find((tipo) => tipo.slug === slug)!;
+}
+
+function fieldsOf({ campos }: TipoEvento): string {
+  if (campos.length === 0) return 'nenhum';
+  return campos
+    .map(({ nome, obrigatorio, obrigatorioCom, opcoes }) => {
+      const valores = opcoes === undefined ? '' : `: ${opcoes.map(({ codigo }) => codigo).join(', ')}`;
+      const when =
+        obrigatorioCom === undefined
+          ? obrigatorio
+            ? ''
+            : ' (opcional)'
+          : ` (obrigatório com ${code(obrigatorioCom.campo)} ${obrigatorioCom.valor})`;
+      return `${code(nome)}${valores}${when}`;
+    })
+    .join('; ');
+}
+
+function countOf(nome: string): string {
+  const catalogo = CATALOGOS_NACIONAIS[nome as NomeDeCatalogo];
+  if (catalogo !== undefined) return String(catalogo().itens.length);
+  return nome === 'motivos_evento' ? String(TIPOS_EVENTO.length) : 'os do município';
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [head, head.map(() => '---'), ...rows]
+    .map((row) => `| ${row.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`)
+    .join('\n');
+}
+
+/** A block of a source: of more backquotes than any source has in it. */
+export function fenced(lang: string, text: string): string {
+  return `\`\`\`\`\`${lang}\n${text.trimEnd()}\n\`\`\`\`\``;
+}
+
+function code(text: string): string {
+  return `\`${text}\``;
+}
+
+function braced(path: string): string {
+  return path.replace(/:(\w+)/g, '{$1}');
+}
+
+function listed(items: readonly string[]): string {
+  return items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} e ${items.at(-1)}`;
+}
+
+function yes(value: boolean): string {
+  return value ? 'sim' : 'não';
+}
+
+function comma(value: Decimal): string {
+  return formatDecimal(value).replace('.', ',');
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function lower(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}
+
+/** Files that a reader may take, by the name under which they are offered. */
+export const ARQUIVOS: Readonly<Record<string, { readonly type: string; readonly text: () => string }>> = {
+  ...Object.fromEntries(
+    ['dps.xml', 'dps.json', 'dps-producao.xml', 'evento.json', 'prestadores.csv', 'servicos.csv'].map((name) => [
+      name,
+      { type: typeOf(name), text: () => projectText(`examples/${name}`) },
+    ]),
+  ),
+  ...Object.fromEntries(
+    [
+      'primeira-nota.mjs',
+      'primeira_nota.py',
+      'primeira-nota.php',
+      'PrimeiraNota.java',
+      'PrimeiraNota.cs',
+      'assinatura-modelo.xml',
+    ].map((name) => [name, { type: typeOf(name), text: () => projectText(`docs/site/exemplos/${name}`) }]),
+  ),
+  'dps-1.01.xsd': { type: typeOf('.xsd'), text: dpsXsd },
+  'nfse-1.01.xsd': { type: typeOf('.xsd'), text: nfseXsd },
+  'evento-1.01.xsd': { type: typeOf('.xsd'), text: eventoXsd },
+};
+
+function typeOf(name: string): string {
+  if (/\.(xml|xsd)$/.test(name)) return 'application/xml; charset=utf-8';
+  if (name.endsWith('.json')) return 'application/json; charset=utf-8';
+  return name.endsWith('.csv') ? 'text/csv; charset=utf-8' : 'text/plain; charset=utf-8';
+}

@@ -1,0 +1,73 @@
+/** What the pages of the documentation have beside the style of every page: the menu at their side, tables, and what a printer leaves out. */
+export const SITE_STYLE = `
+body.site { max-width: 82rem; margin: 0 auto; }
+.bar { display: flex; flex-wrap: wrap; align-items: center; gap: .25rem 1rem; padding: .75rem 1.25rem;
+  border-bottom: 1px solid var(--line); }
+.bar > a { font-weight: 600; text-decoration: none; padding: .35rem 0; }
+.bar .search { margin: 0 0 0 auto; flex: 0 1 22rem; }
+.skip { position: absolute; left: -99rem; }
+.skip:focus { position: static; }
+.site main { margin: 0; }
+.site main > ol, .site main > blockquote { max-width: 46rem; }
+.site li { margin-bottom: .25rem; }
+.site main .table + p { margin-top: .75rem; }
+.site main > h2 { border-top: 1px solid var(--line); padding-top: 1.25rem; }
+.site main > pre, .site main > .table { margin: .25rem 0 1rem; }
+.site main > pre { max-width: 56rem; }
+h2 .anchor, h3 .anchor, h4 .anchor { color: var(--quiet); font-weight: 400; text-decoration: none; opacity: 0; }
+h2:hover .anchor, h3:hover .anchor, h4:hover .anchor, .anchor:focus-visible { opacity: 1; }
+:target { scroll-margin-top: 1rem; }
+.table { overflow-x: auto; }
+table { border-collapse: collapse; font-size: .95rem; }
+caption { text-align: left; color: var(--quiet); padding: .25rem 0; }
+th, td { text-align: left; vertical-align: top; padding: .4rem .75rem .4rem 0; border-bottom: 1px solid var(--line); }
+thead th { font-weight: 600; }
+td { min-width: 5rem; overflow-wrap: break-word; }
+.right { text-align: right; white-space: nowrap; }
+blockquote { margin: 0 0 1rem; border-left: .25rem solid var(--link); background: var(--sheet); padding: .6rem 1rem; }
+blockquote p:last-child { margin: 0; }
+.quiet { color: var(--quiet); }
+.toc { border: 1px solid var(--line); border-radius: .375rem; padding: .6rem 1rem; margin: 0 0 1.25rem; max-width: 46rem; }
+.toc b { display: block; font-size: .9rem; color: var(--quiet); }
+.toc ul { columns: 2 14rem; margin: .25rem 0 0; padding: 0; list-style: none; }
+.toc li { break-inside: avoid; }
+.menu { padding: 1rem 1.25rem 3rem; border-top: 1px solid var(--line); }
+.menu h2 { font-size: .85rem; color: var(--quiet); font-weight: 600; margin: 1rem 0 .25rem; }
+.menu ul { list-style: none; padding: 0; margin: 0; }
+.menu a { display: block; padding: .2rem .5rem; margin-left: -.5rem; text-decoration: none; border-radius: .25rem; }
+.menu a[aria-current] { background: var(--sheet); color: var(--text); font-weight: 600; }
+.results { list-style: none; padding: 0; }
+.results > li { border-top: 1px solid var(--line); padding: .6rem 0; }
+.results p { margin: .15rem 0 0; color: var(--quiet); font-size: .95rem; }
+.calculator { display: grid; gap: .5rem 1.25rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 16rem), 1fr));
+  align-items: end; max-width: 46rem; border: 1px solid var(--line); border-radius: .375rem; padding: 1rem; margin-bottom: 1rem; }
+.calculator p { margin: 0; min-width: 0; }
+.calculator label { display: block; font-size: .9rem; color: var(--quiet); margin-bottom: .15rem; }
+.calculator input, .calculator select { width: 100%; }
+.calculator input, .calculator select, .calculator button { font: inherit; color: inherit; background: var(--paper);
+  border: 1px solid var(--edge); border-radius: .375rem; padding: 0 .6rem; height: 2.6rem; }
+.calculator button { background: var(--sheet); cursor: pointer; padding: 0 1.25rem; }
+.result { border-left: .25rem solid var(--link); padding-left: 1rem; margin-bottom: 1.5rem; }
+.result h3 { margin-top: 0; }
+@media (min-width: 60rem) {
+  body.site { display: grid; grid-template-columns: 16rem minmax(0, 1fr); grid-template-areas: "bar bar" "menu main"; }
+  .bar { grid-area: bar; }
+  .site main { grid-area: main; padding-left: 2rem; }
+  .menu { grid-area: menu; border-top: 0; align-self: start; position: sticky; top: 0; max-height: 100vh; overflow-y: auto; }
+  .site main { border-left: 1px solid var(--line); }
+  .bar .to-menu { display: none; }
+}
+@media (max-width: 32rem) {
+  .bar, .menu { padding-left: 1rem; padding-right: 1rem; }
+  td { padding-right: .5rem; }
+}
+@media print {
+  body.site { display: block; }
+  .bar, .menu, .toc, .anchor, .around, .calculator { display: none; }
+  .site main { padding: 0; max-width: none; }
+  pre { white-space: pre-wrap; overflow-wrap: anywhere; }
+  .table { overflow: visible; }
+  h2, h3 { break-after: avoid; }
+  pre, tr, blockquote { break-inside: avoid; }
+}
+`;

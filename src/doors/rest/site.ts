@@ -1,0 +1,332 @@
+/**
+ * The documentation: pages written in Markdown (`docs/site`), with what the code decides put in (`site-facts.ts`), in the shell of
+ * the pages of the codes. Each is made when it is first asked for and kept; what depends on the reader is the address of the service
+ * in its commands, and what a form asked.
+ *
+ * Addresses within are relative, so that they hold behind any other.
+ */
+import { folded, found, SEARCH_MAX, type Searchable, searchableOf } from '../../fiscal/errors/search.ts';
+import { ERRORS, errorOf } from '../../fiscal/errors.ts';
+import { CALCULADORA_PARAMS, calculadora } from './calculadora.ts';
+import { ERROS_PATH } from './envelope.ts';
+import { type Rendered, renderMarkdown, type Section } from './markdown.ts';
+import { document, type Html, html, type Inserted } from './page-shell.ts';
+import { DOCS_PATH } from './pages.ts';
+import { ARQUIVOS, FACTS, fenced, projectText } from './site-facts.ts';
+
+/** Of the files that pages offer. */
+export const ARQUIVOS_PATH = `${DOCS_PATH}/arquivos`;
+export const API_PATH = `${DOCS_PATH}/api`;
+
+/** Address of the service in a page before it has a reader; the files of examples say the one of `npm start`. */
+const SITE_MARK = 'https://endereco-do-servico.invalid';
+const FILES_SITE = 'http://127.0.0.1:8080';
+
+type Page = {
+  /** Last segment of its address; empty for the first page. */
+  readonly slug: string;
+  /** In `docs/site`. */
+  readonly file: string;
+  readonly group: (typeof GROUPS)[number];
+  /** In the menu, where its title is too long. */
+  readonly short?: string;
+};
+
+const GROUPS = ['Começar', 'Integrar', 'Consultar', 'Município'] as const;
+
+/** In the order in which they are read. */
+export const PAGES: readonly Page[] = [
+  { slug: '', file: 'inicio.md', group: 'Começar', short: 'Início' },
+  { slug: 'primeira-nota', file: 'primeira-nota.md', group: 'Começar', short: 'Primeira nota' },
+  { slug: 'assinatura', file: 'assinatura.md', group: 'Começar', short: 'Assinatura' },
+  { slug: 'ensaios', file: 'ensaios.md', group: 'Começar', short: 'Integração e ensaios' },
+  { slug: 'desfechos', file: 'desfechos.md', group: 'Integrar', short: 'Os desfechos de um envio' },
+  { slug: 'estados', file: 'estados.md', group: 'Integrar', short: 'Estados e consulta' },
+  { slug: 'eventos', file: 'eventos.md', group: 'Integrar', short: 'Eventos' },
+  { slug: 'calendario-ibs-cbs', file: 'calendario-ibs-cbs.md', group: 'Integrar', short: 'Calendário IBS/CBS' },
+  { slug: 'catalogos', file: 'catalogos.md', group: 'Integrar', short: 'Catálogos' },
+  { slug: 'diferencas', file: 'diferencas.md', group: 'Integrar', short: 'Diferenças da API nacional' },
+  { slug: 'leiaute', file: 'leiaute.md', group: 'Consultar', short: 'Leiaute e corpo JSON' },
+  { slug: 'limites', file: 'limites.md', group: 'Consultar', short: 'Limites' },
+  { slug: 'mudancas', file: 'mudancas.md', group: 'Consultar', short: 'Mudanças' },
+  { slug: 'operacao', file: 'operacao.md', group: 'Município', short: 'Operação' },
+];
+
+/** What is documented beside these pages. */
+const BESIDE: readonly { readonly path: string; readonly title: string; readonly group: Page['group'] }[] = [
+  { path: API_PATH, title: 'Referência da API', group: 'Consultar' },
+  { path: ERROS_PATH, title: 'Códigos de erro', group: 'Consultar' },
+];
+
+/** The page at a slug; undefined where there is none. `site`: the address of the service as the reader knows it. */
+export function docsPage(slug: string, site: string, query: URLSearchParams): string | undefined {
+  const page = PAGES.find((one) => one.slug === slug);
+  if (page === undefined) return undefined;
+  const asked = (query.get('q') ?? '').trim().slice(0, SEARCH_MAX);
+  if (slug === '' && asked !== '') return searchPage(asked);
+  const isAsked = slug === CALENDARIO && CALCULADORA_PARAMS.some((name) => query.has(name));
+  const text = isAsked ? shelled(page, rendered(page, query)) : shelledOnce(page);
+  return text.replaceAll(SITE_MARK, () => escaped(site));
+}
+
+/** A file that pages offer; undefined where there is none. */
+export function docsFile(name: string, site: string): { readonly type: string; readonly text: string } | undefined {
+  const file = Object.hasOwn(ARQUIVOS, name) ? ARQUIVOS[name] : undefined;
+  return file && { type: file.type, text: file.text().replaceAll(FILES_SITE, () => site) };
+}
+
+/** What somebody gets who asks for a page that there is not. */
+export function unknownDocsPage(): string {
+  const main = html`
+<h1>Esta página não existe</h1>
+<p>Procure no campo de busca, ou comece pela <a href="../docs">primeira página</a>.</p>`;
+  return framed('Página não encontrada', main, `${DOCS_PATH}/nada`);
+}
+
+const CALENDARIO = 'calendario-ibs-cbs';
+
+const kept = new Map<string, Rendered>();
+const shells = new Map<string, string>();
+
+function shelledOnce(page: Page): string {
+  const known = shells.get(page.slug);
+  if (known !== undefined) return known;
+  const text = shelled(page, renderedOnce(page));
+  shells.set(page.slug, text);
+  return text;
+}
+
+function renderedOnce(page: Page): Rendered {
+  const known = kept.get(page.slug);
+  if (known !== undefined) return known;
+  const text = rendered(page, new URLSearchParams());
+  kept.set(page.slug, text);
+  return text;
+}
+
+/** Address of a page. */
+export function addressOf(slug: string): string {
+  return slug === '' ? DOCS_PATH : `${DOCS_PATH}/${slug}`;
+}
+
+/** From one address of the service to another. */
+function relative(from: string, to: string): string {
+  const folder = from.slice(0, from.lastIndexOf('/') + 1);
+  if (to.startsWith(folder)) return to.slice(folder.length);
+  return `${'../'.repeat(folder.split('/').length - 2)}${to.slice(1)}`;
+}
+
+/** A page as its file says it. `query`: what its form was asked. */
+function rendered(page: Page, query: URLSearchParams): Rendered {
+  const here = addressOf(page.slug);
+  return renderMarkdown(withFacts(projectText(`docs/site/${page.file}`)), {
+    link: (href) => linkFrom(here, href),
+    errorPage: (codigo) => (errorOf(codigo) === undefined ? undefined : relative(here, `${ERROS_PATH}/${codigo}`)),
+    blocks: page.slug === CALENDARIO ? { calculadora: calculadora(query, CALENDARIO) } : {},
+  });
+}
+
+/** Names that stand for a part of the page that is no Markdown. */
+const BLOCKS: ReadonlySet<string> = new Set(['calculadora']);
+
+const PLACEHOLDER = /\{\{([A-Za-z][\w.:-]*)\}\}/g;
+
+/** A source with what its names in braces stand for. A name that nobody knows is a mistake of the source. */
+function withFacts(source: string): string {
+  return source.replace(PLACEHOLDER, (whole, name: string) => {
+    if (BLOCKS.has(name)) return whole;
+    if (name === 'site') return SITE_MARK;
+    if (name.startsWith('arquivo:')) {
+      const file = ARQUIVOS[name.slice('arquivo:'.length)];
+      if (file !== undefined) return fenced('text', file.text().replaceAll(FILES_SITE, SITE_MARK));
+    }
+    const fact = Object.hasOwn(FACTS, name) ? FACTS[name] : undefined;
+    if (fact === undefined) throw new Error(`the documentation names ${whole}, which is no fact`);
+    return fact();
+  });
+}
+
+/** Where a link of a source leads: another source, an address of the service, a place in the page, or the world. */
+function linkFrom(here: string, href: string): string {
+  if (href.startsWith('#') || /^https?:\/\//.test(href)) return href;
+  const [target = '', hash] = href.split('#');
+  const end = hash === undefined ? '' : `#${hash}`;
+  if (target.startsWith('/')) return relative(here, target) + end;
+  const page = PAGES.find(({ file }) => file === target);
+  if (page !== undefined) return relative(here, addressOf(page.slug)) + end;
+  const name = target.slice(target.lastIndexOf('/') + 1);
+  if (Object.hasOwn(ARQUIVOS, name)) return relative(here, `${ARQUIVOS_PATH}/${name}`);
+  throw new Error(`the documentation links to ${href}, which is nowhere`);
+}
+
+/** Fewer headings are seen at a glance. */
+const TOC_MIN = 3;
+
+function shelled(page: Page, { title, body, sections }: Rendered): string {
+  const chapters = sections.filter(({ level }) => level === 2);
+  // The table of contents comes after what the page is about.
+  const lead = /^<p>[\s\S]*?<\/p>\n/.exec(body.html)?.[0] ?? '';
+  const rest = body.html.slice(lead.length);
+  // A page that is read elsewhere too has its own.
+  const toc =
+    chapters.length < TOC_MIN || /^<ul>\n<li><a href="#/.test(rest)
+      ? undefined
+      : html`<nav class="toc" aria-label="Nesta página"><b>Nesta página</b>
+<ul>
+${chapters.map(({ id, text }) => html`<li><a href="#${id}">${text}</a></li>\n`)}</ul></nav>
+`;
+  const place = PAGES.indexOf(page);
+  const here = addressOf(page.slug);
+  const around = html`<nav class="around" aria-label="Antes e depois">${neighbour(PAGES[place - 1], 'prev', here)}${neighbour(PAGES[place + 1], 'next', here)}</nav>`;
+  const main = html`
+<h1>${title}</h1>
+${{ html: lead.replace('<p>', '<p class="lead">') }}${toc}${{ html: rest }}
+${around}`;
+  return framed(title, main, here);
+}
+
+function neighbour(page: Page | undefined, rel: 'prev' | 'next', here: string): Html | undefined {
+  if (page === undefined) return undefined;
+  const label = rel === 'prev' ? 'Antes' : 'Depois';
+  return html`<a rel="${rel}" href="${relative(here, addressOf(page.slug))}"><small>${label}</small> <span>${nameOf(page)}</span></a>`;
+}
+
+function nameOf(page: Page): string {
+  return page.short ?? renderedOnce(page).title;
+}
+
+/** What is around a page: the bar with the search before it, the menu after it. */
+function framed(title: string, main: Html, here: string, asked = ''): string {
+  const before = html`<a class="skip" href="#conteudo">Ir ao conteúdo</a>
+<header class="bar"><a href="${relative(here, DOCS_PATH)}">Documentação da NFS-e</a> <a class="to-menu" href="#paginas">Páginas</a>
+<form class="search" role="search" method="get" action="${relative(here, DOCS_PATH)}">
+<input type="search" name="q" value="${asked}" maxlength="${String(SEARCH_MAX)}" aria-label="Buscar na documentação" placeholder="Buscar na documentação" autocomplete="off">
+<button>Buscar</button>
+</form></header>
+<span id="conteudo"></span>`;
+  const after = html`<nav class="menu" id="paginas" aria-label="Páginas da documentação">
+${GROUPS.map(
+  (group) => html`<h2>${group}</h2>
+<ul>
+${PAGES.filter((page) => page.group === group).map((page) => item(nameOf(page), addressOf(page.slug), here, asked === '' && addressOf(page.slug) === here))}${BESIDE.filter(
+  (one) => one.group === group,
+).map(({ path, title }) => item(title, path, here, false))}</ul>
+`,
+)}</nav>
+`;
+  return document(`${title} · NFS-e`, main, { site: { before, after } });
+}
+
+function item(name: string, path: string, here: string, isHere: boolean): Html {
+  const current = isHere ? html` aria-current="page"` : undefined;
+  return html`<li><a href="${relative(here, path)}"${current}>${name}</a></li>\n`;
+}
+
+// Search
+
+type Entry = { readonly page: Page; readonly section: Section; readonly searchable: Searchable };
+
+let entries: readonly Entry[] | undefined;
+let codes: ReadonlyMap<string, Searchable> | undefined;
+
+/** Of each kind. A question that finds more is not a question yet. */
+const RESULTS_MAX = 30;
+const CODES_MAX = 10;
+
+function searchPage(asked: string): string {
+  const sections = sectionsFor(asked);
+  codes ??= new Map(ERRORS.map((error) => [error.codigo, searchableOf(error)]));
+  const errors = found(asked, ERRORS, ({ codigo }) => codes!.get(codigo)!);
+  const more = errors.length > CODES_MAX;
+  const main = html`
+<h1>Busca: ${asked}</h1>
+${sections.length + errors.length === 0 ? html`<p class="lead">Nada com todas essas palavras. Tente menos palavras, um código ou o nome de um campo.</p>\n` : undefined}${
+  sections.length === 0
+    ? undefined
+    : html`<ul class="results">
+${sections.slice(0, RESULTS_MAX).map(
+  ({ page, section }) =>
+    html`<li><a href="${relative(DOCS_PATH, addressOf(page.slug))}${section.level === 1 ? '' : `#${section.id}`}">${nameOf(page)}${section.level === 1 ? undefined : `: ${section.text}`}</a>
+<p>${excerpt(section.words, asked)}</p></li>
+`,
+)}</ul>
+`
+}${
+  errors.length === 0
+    ? undefined
+    : html`<h2>Códigos de erro</h2>
+<ul class="codes">
+${errors
+  .slice(0, CODES_MAX)
+  .map(
+    ({ codigo, mensagem }) =>
+      html`<li><a href="${relative(DOCS_PATH, `${ERROS_PATH}/${codigo}`)}"><code>${codigo}</code> <span>${mensagem}</span></a></li>\n`,
+  )}</ul>
+${more ? html`<p><a href="${relative(DOCS_PATH, ERROS_PATH)}?q=${encodeURIComponent(asked)}">Todos os ${String(errors.length)} códigos</a></p>\n` : undefined}`
+}`;
+  return framed(`Busca: ${asked}`, main, DOCS_PATH, asked);
+}
+
+/** The sections that have all the words; of a page that has them only as a whole, its first. Those that say them in their title come first. */
+function sectionsFor(asked: string): readonly Entry[] {
+  entries ??= PAGES.flatMap((page) =>
+    renderedOnce(page).sections.map((section) => ({
+      page,
+      section,
+      searchable: searchableIn(page, section, section.words),
+    })),
+  );
+  const hits = found(asked, entries, ({ searchable }) => searchable);
+  const whole = PAGES.filter((page) => !hits.some((hit) => hit.page === page)).flatMap((page) => {
+    const own = entries!.filter((entry) => entry.page === page);
+    const all = searchableIn(
+      page,
+      own[0]!.section,
+      own.map(({ section }) => `${section.text} ${section.words}`).join(' '),
+    );
+    return found(asked, [own[0]!], () => all);
+  });
+  const named = found(asked, hits, ({ searchable }) => ({ ...searchable, words: '' }));
+  return [...named, ...hits.filter((hit) => !named.includes(hit)), ...whole];
+}
+
+function searchableIn(page: Page, { text }: Section, words: string): Searchable {
+  // A number of a code is looked for among the codes, and as a word here.
+  return { codigo: '', titulo: folded(`${page.short ?? ''} ${text}`), words: folded(words) };
+}
+
+const BEFORE = 60;
+const EXCERPT = 220;
+
+/** Around the first of the words. */
+function excerpt(words: string, asked: string): Inserted {
+  const text = words.replace(/\s+/g, ' ');
+  const bare = text
+    .normalize('NFD')
+    .replace(/[\u0300-\u036f]/g, '')
+    .toLowerCase();
+  const first = asked
+    .normalize('NFD')
+    .replace(/[\u0300-\u036f]/g, '')
+    .toLowerCase()
+    .split(/\s+/)
+    .find((word) => bare.includes(word));
+  if (first === undefined || bare.length !== text.length) return shortened(text);
+  const place = bare.indexOf(first);
+  const start = Math.max(0, place - BEFORE);
+  return [
+    start > 0 ? '…' : '',
+    text.slice(start, place),
+    html`<mark>${text.slice(place, place + first.length)}</mark>`,
+    shortened(text.slice(place + first.length)),
+  ];
+}
+
+function shortened(text: string): string {
+  return text.length <= EXCERPT ? text : `${text.slice(0, EXCERPT).trimEnd()}…`;
+}
+
+/** As an attribute or a text of a page. */
+function escaped(site: string): string {
+  return html`${site}`.html;
+}
