@@ -17,6 +17,7 @@ import type {
   NotaAsked,
 } from '../src/adn/adn.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
+import type { Patch } from '../src/fiscal/rules/rule.ts';
 import { type Delivered, deliverNotas } from '../src/flows/deliver.ts';
 import { type IssuedNota, issueNota } from '../src/flows/issue-nota.ts';
 import { listMunicipios, showMunicipio } from '../src/flows/municipios.ts';
@@ -170,9 +171,9 @@ class Town {
   }
 
   /** Issues a note; a new number each time unless one is given. */
-  async issue(nDPS?: string, municipio = this.municipio): Promise<IssuedNota> {
+  async issue(nDPS?: string, municipio = this.municipio, patch: Patch = {}): Promise<IssuedNota> {
     this.sent += 1;
-    const xml = exampleXml({ serie: '1', nDPS: nDPS ?? String(this.sent) });
+    const xml = exampleXml({ serie: '1', nDPS: nDPS ?? String(this.sent), ...patch });
     const issued = await issueNota(this.world, municipio, { kind: 'xml', body: Buffer.from(xml) });
     assert.ok('chave_acesso' in issued, JSON.stringify(issued));
     return issued;
@@ -343,17 +344,69 @@ describe('a note that comes before the event of the one that it replaces (E1308)
     assert.ok(town.logged.every(({ level }) => level !== 'error'));
   });
 
-  test('is no trouble of the municipality: while others go nothing is said, alone it is said that the ADN attends', async () => {
+  test('is no trouble of the municipality: while others go nothing is said, alone it is said what they wait for', async () => {
     const town = await Town.open();
     const early = await town.issue();
     const problem = async () => (await showMunicipio(town.world, town.municipio.tenant)).transmissao?.problema;
     town.adn.mood = (chave) => (chave === early.chave_acesso ? 'too_early' : 'accepts');
     await town.deliver();
-    assert.match((await problem())!, /^o ADN atende; .*cancelamento_por_substituicao/);
+    assert.match((await problem())!, /^há notas que substituem outras, .*cancelamento_por_substituicao/);
     await town.issue();
     town.clock.now += 2 * MINUTE_MS;
     await town.deliver();
     assert.equal(await problem(), undefined);
+  });
+});
+
+describe('a note that replaces one that stands here', () => {
+  const replacing = async (town: Town, antiga: string): Promise<IssuedNota> => {
+    const patch = { 'subst/chSubstda': antiga, 'subst/cMotivo': '01' } as const;
+    return town.issue(undefined, town.municipio, patch);
+  };
+
+  test('is neither sent nor asked about; once that one is cancelled it goes, however that came', async () => {
+    const town = await Town.open();
+    const antiga = await town.issue();
+    const nova = await replacing(town, antiga.chave_acesso);
+    await town.deliver();
+    assert.deepEqual([await town.shown(antiga), await town.shown(nova)], [AUTHORISED, DRAFT]);
+    for (let minutes = 0; minutes < 3; minutes += 1) {
+      town.clock.now += 2 * MINUTE_MS;
+      assert.equal((await town.deliver()).delivered, 1);
+      assert.match((await town.read(nova)).protocolo.mensagem_retorno!, /espera pelo evento .*segue sozinha\.$/);
+    }
+    assert.deepEqual([town.adn.sent, town.adn.asked], [[antiga.chave_acesso], []]);
+    await town.pool.query("update notas set estado = 'cancelada' where tenant = $1 and chave_acesso = $2", [
+      town.municipio.tenant,
+      antiga.chave_acesso,
+    ]);
+    town.clock.now += 2 * MINUTE_MS;
+    await town.deliver();
+    assert.deepEqual(await town.shown(nova), AUTHORISED);
+  });
+
+  test('is sent when that one was refused, or is none of ours: the ADN says what is the matter', async () => {
+    const town = await Town.open();
+    town.adn.mood = () => 'refuses';
+    const refused = await town.issue();
+    await town.deliver();
+    const ofNone = await replacing(town, refused.chave_acesso);
+    const ofAnother = await replacing(town, '35503081211222333000181000000000000126091234567895');
+    await town.deliver();
+    assert.deepEqual(
+      town.adn.sent,
+      [refused, ofNone, ofAnother].map(({ chave_acesso }) => chave_acesso),
+    );
+  });
+
+  test('does not hide from the operator what was known to be wrong', async () => {
+    const town = await Town.open();
+    const antiga = await town.issue();
+    await town.deliver();
+    await replacing(town, antiga.chave_acesso);
+    await town.world.store.noteTransmissionProblem(town.municipio.tenant, 'conexão recusada', town.clock.now);
+    await town.deliver();
+    assert.equal((await showMunicipio(town.world, town.municipio.tenant)).transmissao?.problema, 'conexão recusada');
   });
 });
 

@@ -49,22 +49,22 @@ export async function deliverNotas(world: World, municipio: Municipio): Promise<
   const claim = await world.store.claimNotas(tenant, now, now + LEASE_MS, adn.batchMax);
   if (claim.notas.length === 0) return NOTHING;
 
-  const announced = claim.notas.filter((nota) => nota.found === 'transmitida');
-  const [known, documents] = await Promise.all([
+  const documents = adn.wantsDocuments
+    ? await signedDocuments(world, tenant, claim.notas, signer)
+    : new Map<string, Signed>();
+  const answers = await answersToEarly(world, tenant, claim.notas, documents);
+  const announced = claim.notas.filter((nota) => nota.found === 'transmitida' && !answers.has(nota.chave_acesso));
+  const known =
     announced.length === 0
       ? new Map<string, AdnKnowledge>()
-      : adn.find(
+      : await adn.find(
           tenant,
           announced.map((nota) => ({
             chave_acesso: nota.chave_acesso,
             nsu_antes: nota.nsu_antes,
             ...rehearsalOf(nota),
           })),
-        ),
-    adn.wantsDocuments ? signedDocuments(world, tenant, claim.notas, signer) : new Map<string, Signed>(),
-  ]);
-
-  const answers = new Map<string, NotaAnswer>();
+        );
   const held = new Map<string, Recebida>();
   for (const { id, chave_acesso } of announced) {
     const knowledge = known.get(chave_acesso);
@@ -112,12 +112,42 @@ export async function deliverNotas(world: World, municipio: Municipio): Promise<
   if (misconfigured !== undefined && 'why' in misconfigured) {
     world.log.error({ tenant, problem: misconfigured.why }, 'o ADN não aceita os documentos do município');
   }
-  await noteProblem(world, tenant, problemIn(answers));
+  await noteProblem(world, tenant, problemIn(answers), toSend.length === 0 && announced.length === 0);
   return {
     delivered: claim.notas.length,
     isFull: claim.notas.length === adn.batchMax,
     pauseMs: misconfigured === undefined ? 0 : MISCONFIGURED_PAUSE_MS,
   };
+}
+
+const SUBSTITUI = '<chSubstda>';
+
+/**
+ * A nota that replaces one of ours is not sent while that one stands: the environment takes it only after the event that says
+ * so, and might refuse it for good where it does not even have the replaced nota yet (E0044). Where that nota is not ours, the
+ * environment is asked and says when it is too early (E1308). Read are the documents, a microsecond each.
+ */
+async function answersToEarly(
+  world: World,
+  tenant: string,
+  notas: readonly ClaimedNota[],
+  documents: ReadonlyMap<string, Signed>,
+): Promise<Map<string, NotaAnswer>> {
+  const replaced = new Map<string, string>();
+  for (const { id, chave_acesso } of notas) {
+    const xml = documents.get(id)?.xml;
+    const at = xml === undefined ? -1 : xml.indexOf(SUBSTITUI);
+    if (at === -1) continue;
+    const start = at + SUBSTITUI.length;
+    replaced.set(chave_acesso, xml!.toString('latin1', start, xml!.indexOf('<', start)));
+  }
+  const answers = new Map<string, NotaAnswer>();
+  if (replaced.size === 0) return answers;
+  const inForce = await world.store.notasInForce(tenant, [...new Set(replaced.values())]);
+  for (const [chave, substituida] of replaced) {
+    if (inForce.has(substituida)) answers.set(chave, { kind: 'too_early', erros: [] });
+  }
+  return answers;
 }
 
 /** What the sandbox was asked to play with a nota (D-60), and since when. */
@@ -130,7 +160,7 @@ const AWAY = 'o ADN não está respondendo; novas tentativas são feitas de temp
 const SILENT = 'o ADN não disse o que foi feito das notas enviadas';
 /** No trouble of the municipality's: what is missing is an event of the provider's. */
 const REPLACED_FIRST =
-  'o ADN atende; as notas enviadas por último substituem outras, e seguem depois do evento cancelamento_por_substituicao de cada substituída';
+  'há notas que substituem outras, e seguem depois do evento cancelamento_por_substituicao de cada substituída';
 
 /** Why notes wait, after an attempt; undefined when the environment decided about some, which it does for others too. */
 function problemIn(answers: ReadonlyMap<string, NotaAnswer>): string | undefined {
@@ -219,7 +249,7 @@ function settlementOf(world: World, nota: ClaimedNota, answer: NotaAnswer | unde
     case 'too_early':
       return settle(
         'adiamento',
-        `${REPLACED_NOT_YET} ${reasonOf(answer.erros)}`,
+        `${REPLACED_NOT_YET} ${reasonOf(answer.erros)}`.trim(),
         now + backoff(world, nota.tentativas),
       );
     case 'misconfigured':

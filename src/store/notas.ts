@@ -138,6 +138,8 @@ export type NotaStore = {
   notaByDps(tenant: string, idDps: string): Promise<NotaRow | undefined>;
   /** `id` of a nota, for what hangs on it. */
   notaIdByChave(tenant: string, chave: string): Promise<string | undefined>;
+  /** Of these keys, those of notas that were neither refused nor cancelled. */
+  notasInForce(tenant: string, chaves: readonly string[]): Promise<ReadonlySet<string>>;
   /** The received bytes of a nota, to tell whether a repeated DPS is the same document. */
   receivedOf(tenant: string, id: bigint): Promise<Buffer | undefined>;
   hasDps(tenant: string, idDps: string): Promise<boolean>;
@@ -183,6 +185,13 @@ export function notaStore(pool: Db, onStored?: OnStored): NotaStore {
     notaIdByChave: async (tenant, chave) => {
       const text = 'select id from notas where tenant = $1 and chave_acesso = $2';
       return (await pool.query<{ id: string }>({ name: 'nota_id', text, values: [tenant, chave] })).rows[0]?.id;
+    },
+    notasInForce: async (tenant, chaves) => {
+      const text = `select n.chave_acesso from unnest($2::text[]) as x (chave)
+        join notas n on n.tenant = $1 and n.chave_acesso = x.chave and n.estado in ('emitida', 'transmitida', 'autorizada')
+        where x.chave || '' = x.chave`;
+      const { rows } = await pool.query<{ chave_acesso: string }>(text, [tenant, chaves]);
+      return new Set(rows.map(({ chave_acesso }) => chave_acesso));
     },
     receivedOf: async (tenant, id) => {
       const text = 'select recebido from documentos where tenant = $1 and nota = $2';
