@@ -38,6 +38,7 @@ export function describedBy(document: Place): Described {
     'paths',
     'components',
     'externalDocs',
+    'xml',
   ]);
   const strict = closed(structuredClone(document));
   ajv.addSchema({ $id: 'openapi', ...strict });

@@ -24,6 +24,7 @@ import {
   respelt,
   unknownCodePage,
 } from './pages.ts';
+import { REFERENCE_PATH, referenceFile, referencePage, referencePolicy } from './reference.ts';
 import {
   internal,
   misfitRefused,
@@ -286,6 +287,8 @@ function siteRoutes(door: Door): readonly HttpRoute[] {
     [`${DOCS_PATH}/`]: () => redirect(308, '../docs'),
     [`${DOCS_PATH}/:pagina`]: (visit) => answerDocs(door, visit, visit.request.params.pagina!),
     [`${ARQUIVOS_PATH}/:arquivo`]: (visit) => answerDocsFile(door, visit),
+    [REFERENCE_PATH]: ({ request }) => reference(door, request),
+    [`${REFERENCE_PATH}/:arquivo`]: (visit) => answerReferenceFile(door, visit),
     [OPENAPI_PATH]: ({ request }) => kept(request, openapiText(siteAs(door, request)), JSON_TYPE, OWN_KEPT),
     [`${ERROS_PATH}/:codigo`]: (visit) => answerCode(door, visit, visit.request.params.codigo!),
   };
@@ -326,6 +329,22 @@ function answerDocsFile(door: Door, visit: Visit): HttpAnswer {
   const file = docsFile(request.params.arquivo!, siteAs(door, request));
   if (file === undefined) return refuse(door, visit, troubled('unknown_path', undefined));
   return kept(request, file.text, { 'Content-Type': file.type }, OWN_KEPT);
+}
+
+function reference(door: Door, request: HttpRequest): HttpAnswer {
+  const policy = { 'Content-Security-Policy': referencePolicy(siteAs(door, request)) };
+  return kept(request, referencePage(), { ...PAGE_HEADERS, ...policy }, OWN_KEPT);
+}
+
+async function answerReferenceFile(door: Door, visit: Visit): Promise<HttpAnswer> {
+  const { request } = visit;
+  const file = await referenceFile(request.params.arquivo!);
+  if (file === undefined) return refuse(door, visit, troubled('unknown_path', undefined));
+  const { type, bytes, zipped } = file;
+  const isZipped = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(String(request.headers['accept-encoding'] ?? ''));
+  const headers = { 'Content-Type': type, Vary: 'Accept-Encoding', ...(isZipped && { 'Content-Encoding': 'gzip' }) };
+  const body = isZipped ? zipped : bytes;
+  return unlessHeld(request, body, tagOf(body), headers, PAGES_KEPT);
 }
 
 /** `to`: relative to the address that was asked for, so that it holds behind any other. */

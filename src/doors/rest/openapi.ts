@@ -10,6 +10,7 @@ import { groupsOf } from '../../fiscal/errors/groups.ts';
 import { fieldsOf } from '../../fiscal/errors/page.ts';
 import { ERRORS, errorOf } from '../../fiscal/errors.ts';
 import { CORPO_SCHEMA, corpoSchemas, eventoSchemas, type JsonSchema, PEDIDO_SCHEMA } from '../../fiscal/json-schema.ts';
+import { DPS_NAMESPACE } from '../../fiscal/layout/dps.ts';
 import { SIMULAR_HEADER, VALORES_MAGICOS } from '../../fiscal/simular.ts';
 import { IDEMPOTENCY_HEADER } from '../../flows/idempotency.ts';
 import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
@@ -147,38 +148,59 @@ function pathsOf(routes: readonly Route[]): Json {
     [...byPath].map(([path, rows]) => [
       path,
       {
-        ...(path.includes('{') ? { parameters: pathParameters(path) } : {}),
         ...Object.fromEntries(rows.map((route) => [route.method.toLowerCase(), operationOf(route)])),
       },
     ]),
   );
 }
 
-function pathParameters(path: string): readonly Json[] {
-  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
-    name,
-    in: 'path',
-    required: true,
-    description: PARAMS[name as keyof typeof PARAMS],
-    schema: { type: 'string' },
-  }));
+function pathParameters({ id, path }: Route): readonly Json[] {
+  const [recorded] = examplesOf(id);
+  return [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => {
+    const example = recorded?.pedido.parametros?.[name];
+    return {
+      name,
+      in: 'path',
+      required: true,
+      description: PARAMS[name as keyof typeof PARAMS],
+      schema: { type: 'string' },
+      // A key or a number of another service would only be in the way of who tries.
+      ...(example === undefined || OPENING.has(name) ? {} : { example }),
+    };
+  });
 }
+
+/** They open what they name. */
+const OPENING: ReadonlySet<string> = new Set(['chave_acesso', 'numero_protocolo', 'id']);
 
 function operationOf(route: Route): Json {
   const { summary, deprecated, takes } = route;
-  const [first = '', ...rest] = summary.split(/(?<=\.|:) /);
-  const parameters = [...queryParameters(route), ...headerParameters(route)];
+  const title = titleOf(summary);
+  const parameters = [...pathParameters(route), ...queryParameters(route), ...headerParameters(route)];
   return {
     operationId: route.id,
     tags: [tagOfRoute(route)],
-    summary: first.replace(/[.:]$/, ''),
-    ...(rest.length === 0 ? {} : { description: summary }),
+    summary: title,
+    ...(summary === `${title}.` ? {} : { description: summary }),
     ...(deprecated ? { deprecated } : {}),
     ...(needsCertificate(route) ? { security: [{}, { [CLIENT_CERTIFICATE]: [] }] } : {}),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(takes === undefined ? {} : { requestBody: requestBodyOf(route) }),
     responses: responsesOf(route),
   };
+}
+
+/** As long as fits beside an address. */
+const TITLE_MAX = 100;
+
+/** The first sentence of a summary, cut where it begins to tell more. */
+function titleOf(summary: string): string {
+  const [sentence = ''] = summary.split(/\.(?= |$)/);
+  const [head = ''] = sentence.split(': ');
+  const title = head.split(' ').length > 3 ? head : sentence;
+  if (title.length <= TITLE_MAX) return title;
+  const comma = title.lastIndexOf(',', TITLE_MAX);
+  return comma > 0 ? title.slice(0, comma) : title;
 }
 
 /** Where the answer is for one party alone in production, and whoever asks is known by the certificate of the connection. */
@@ -214,12 +236,12 @@ const REQUEST_HEADERS: Readonly<Record<string, HeaderWords>> = {
   [DPS_SIGNATURE_HEADER]: {
     about:
       'Assinatura do corpo JSON: CMS destacado em Base64, sobre os bytes exatos do corpo, com o certificado do prestador. Obrigatória em produção.',
-    schema: { type: 'string', contentEncoding: 'base64' },
+    schema: { type: 'string', description: 'Base64.' },
   },
   [EVENTO_SIGNATURE_HEADER]: {
     about:
       'Assinatura do corpo: CMS destacado em Base64, sobre os bytes exatos do corpo, com o certificado do autor do evento. Obrigatória em produção.',
-    schema: { type: 'string', contentEncoding: 'base64' },
+    schema: { type: 'string', description: 'Base64.' },
   },
   [SIMULAR_HEADER]: {
     about: `Só na integração: o que o ADN simulado faz com o documento. ${VALORES_MAGICOS.map(({ valor, significado }) => `\`${valor}\`: ${significado}`).join(' ')}`,
@@ -286,10 +308,11 @@ function bodySchema(path: string): string {
   return path.endsWith('/eventos') ? PEDIDO_SCHEMA : CORPO_SCHEMA;
 }
 
+/** Told as an object, as OpenAPI tells XML; what is in it is the layout's to say. */
 const XML_BODY: JsonSchema = {
-  type: 'string',
-  contentMediaType: 'application/xml',
+  type: 'object',
   description: 'Uma DPS do leiaute 1.01, em UTF-8; em produção, assinada.',
+  xml: { name: 'DPS', namespace: DPS_NAMESPACE },
 };
 
 // Answers

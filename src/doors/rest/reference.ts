@@ -1,0 +1,246 @@
+/**
+ * The reference of the API that one can try in a browser: Swagger UI, served from its package, over our own description. Nothing
+ * is fetched from anywhere else; what its buttons and headings say is put into Portuguese when it is shown.
+ *
+ * The only file that knows the package, of which it serves two files.
+ */
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { ERROS_PATH } from './envelope.ts';
+import { OPENAPI_PATH } from './openapi.ts';
+import { type Html, html } from './page-shell.ts';
+
+export const REFERENCE_PATH = '/docs/api';
+
+/** Last segment of the path, which is where the links of the page begin. */
+const HERE = REFERENCE_PATH.slice(REFERENCE_PATH.lastIndexOf('/') + 1);
+
+export type ReferenceFile = {
+  readonly type: string;
+  readonly bytes: Buffer;
+  /** The same, compressed: the viewer has 1.7 MB. */
+  readonly zipped: Buffer;
+};
+
+const FILES: Readonly<Record<string, { readonly type: string; readonly load: () => Promise<Buffer> }>> = {
+  'swagger-ui.css': { type: 'text/css; charset=utf-8', load: () => ofPackage('swagger-ui.css') },
+  'swagger-ui-bundle.js': { type: 'text/javascript; charset=utf-8', load: () => ofPackage('swagger-ui-bundle.js') },
+  'referencia.js': { type: 'text/javascript; charset=utf-8', load: async () => Buffer.from(script()) },
+};
+
+function ofPackage(name: string): Promise<Buffer> {
+  return readFile(fileURLToPath(import.meta.resolve(`swagger-ui-dist/${name}`)));
+}
+
+const loaded = new Map<string, Promise<ReferenceFile>>();
+
+/** A file that the page needs; undefined where there is none of that name. */
+export function referenceFile(name: string): Promise<ReferenceFile> | undefined {
+  if (!Object.hasOwn(FILES, name)) return undefined;
+  let file = loaded.get(name);
+  if (file === undefined) {
+    file = load(FILES[name]!);
+    loaded.set(name, file);
+    // A disk that failed once is asked again.
+    file.catch(() => loaded.delete(name));
+  }
+  return file;
+}
+
+async function load({ type, load: read }: (typeof FILES)[string]): Promise<ReferenceFile> {
+  const bytes = await read();
+  return { type, bytes, zipped: await promisify(gzip)(bytes, { level: 9 }) };
+}
+
+let page: string | undefined;
+
+export function referencePage(): string {
+  page ??= html`<!doctype html>
+<html lang="pt-BR">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Referência da API</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${HERE}/swagger-ui.css">
+<style>${{ html: STYLE } satisfies Html}</style>
+</head>
+<body>
+<nav class="casa" aria-label="Documentação"><a href="../docs">Documentação</a> <a href="..${ERROS_PATH}">Códigos de erro</a> <a href="..${OPENAPI_PATH}">openapi.json</a></nav>
+<main id="referencia">
+<noscript><p class="casa">Esta página precisa de JavaScript. A mesma descrição está em <a href="..${OPENAPI_PATH}">openapi.json</a>, e os códigos de erro em <a href="..${ERROS_PATH}">páginas próprias</a>.</p></noscript>
+</main>
+<script src="${HERE}/swagger-ui-bundle.js"></script>
+<script src="${HERE}/referencia.js"></script>
+</body>
+</html>
+`.html;
+  return page;
+}
+
+const STYLE = `
+body { margin: 0; background: #fff; }
+html.dark-mode body { background: #1c2022; }
+.casa { max-width: 1460px; margin: 0 auto; padding: .75rem 20px; font: 1rem/1.5 system-ui, sans-serif; }
+.casa a { color: #0b5cad; margin-right: 1rem; }
+html.dark-mode .casa, html.dark-mode .casa a { color: #7db8f5; }
+.swagger-ui .parameter__name.required::after { content: "obrigatório"; }
+.swagger-ui .loading-container .loading::after { content: "carregando"; }
+.swagger-ui .info { margin: 20px 0; }
+.swagger-ui .info .title small.version-stamp { background: #1e7a3c; }
+.swagger-ui .opblock .opblock-summary-path, .swagger-ui .opblock .opblock-summary-path__deprecated { min-width: 0; }
+.swagger-ui :focus-visible { outline: .15rem solid #0b5cad; outline-offset: .1rem; }
+html.dark-mode .swagger-ui :focus-visible { outline-color: #7db8f5; }
+@media (max-width: 40rem) {
+  .swagger-ui .wrapper { padding: 0 .75rem; }
+  .swagger-ui .opblock .opblock-summary { flex-wrap: wrap; }
+  .swagger-ui .opblock .opblock-summary-control { flex-wrap: wrap; min-width: 0; }
+  .swagger-ui .opblock .opblock-summary-path { flex: 1 1 60%; overflow-wrap: anywhere; }
+  .swagger-ui .opblock .opblock-summary-description { flex: 1 1 100%; padding: .25rem .5rem; }
+  .swagger-ui .opblock-tag { flex-wrap: wrap; }
+  .swagger-ui .opblock-tag small { flex: 1 1 100%; padding: 0; }
+  .swagger-ui .opblock-body { overflow-x: auto; }
+  .swagger-ui table.parameters tr, .swagger-ui table.parameters td { display: block; width: auto; }
+  .swagger-ui table.parameters thead { display: none; }
+  .swagger-ui .parameters-col_description input, .swagger-ui .parameters-col_description select { max-width: 100%; }
+  .swagger-ui .scheme-container .schemes { flex-direction: column; gap: 1rem; }
+  .swagger-ui .servers > label select { max-width: 100%; }
+}
+`;
+
+/** Heading or button of the viewer, and what it says here. */
+const WORDS: Readonly<Record<string, string>> = {
+  Servers: 'Endereço',
+  'Computed URL:': 'Endereço completo:',
+  'Server variables': 'Partes do endereço',
+  Authorize: 'Certificado',
+  'Available authorizations': 'Como o serviço sabe quem pergunta',
+  Close: 'Fechar',
+  Parameters: 'Parâmetros',
+  'No parameters': 'Sem parâmetros',
+  Name: 'Nome',
+  Description: 'Descrição',
+  'Request body': 'Corpo da requisição',
+  Responses: 'Respostas',
+  Response: 'Resposta',
+  Code: 'Status',
+  Details: 'Pormenores',
+  Links: 'Ligações',
+  'No links': '–',
+  'Media type': 'Tipo do corpo',
+  Examples: 'Exemplos',
+  'Examples: ': 'Exemplos: ',
+  'Example Description': 'O exemplo',
+  'Example Value': 'Exemplo',
+  Example: 'Exemplo',
+  Schema: 'Esquema',
+  Schemas: 'Esquemas',
+  Model: 'Modelo',
+  'Edit Value': 'Editar',
+  'Try it out': 'Experimentar',
+  'Try it out ': 'Experimentar',
+  Cancel: 'Cancelar',
+  Reset: 'Restaurar',
+  Execute: 'Enviar',
+  Clear: 'Limpar',
+  'Server response': 'O que o serviço respondeu',
+  'Request URL': 'Endereço da requisição',
+  Request: 'Requisição',
+  Snippets: 'Em linha de comando',
+  'Response body': 'Corpo da resposta',
+  'Response headers': 'Cabeçalhos da resposta',
+  'Request duration': 'Duração',
+  Headers: 'Cabeçalhos',
+  'Headers:': 'Cabeçalhos:',
+  Type: 'Tipo',
+  Download: 'Baixar',
+  Loading: 'Carregando',
+  'Loading...': 'Carregando…',
+  'Default value': 'Valor padrão',
+  'Default value : ': 'Valor padrão: ',
+  'Available values': 'Valores',
+  'Send empty value': 'Enviar vazio',
+  required: 'obrigatório',
+  '* required': '* obrigatório',
+  ' required': ' obrigatório',
+  deprecated: 'antigo',
+  Deprecated: 'Antigo',
+  'Warning: Deprecated': 'Endereço antigo, mantido para quem já o usa',
+  'Expand all': 'Abrir tudo',
+  'Collapse all': 'Fechar tudo',
+  Required: 'Obrigatório',
+  'Find out more': 'Saiba mais',
+  'Filter by tag or path': 'Filtrar por assunto ou endereço',
+  'Controls ': 'Vale para o cabeçalho ',
+  ' header.': '.',
+  'can be read-only': 'só na resposta',
+  Undocumented: 'Sem descrição',
+  'Failed to fetch.': 'A requisição não chegou ao serviço.',
+  'Possible Reasons:': 'O que pode ter sido:',
+};
+
+/** Shows the description, in the shade that the reader's system asks for, and puts the viewer's own words into Portuguese. */
+function script(): string {
+  return `(() => {
+  const words = new Map(Object.entries(${JSON.stringify(WORDS)}));
+  const dark = matchMedia('(prefers-color-scheme: dark)');
+  const shade = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+  dark.addEventListener('change', shade);
+  shade();
+  // What the description itself says, and what one writes, stays as it is.
+  const isOurs = (node) => (node.nodeType === 1 ? node : node.parentElement)?.closest('.renderedMarkdown, .markdown, pre, code, textarea, input, option') !== null;
+  const translate = (root) => {
+    const texts = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+    for (let node = root.nodeType === 3 ? root : texts.nextNode(); node; node = texts.nextNode()) {
+      const word = words.get(node.nodeValue) ?? words.get(node.nodeValue.trim());
+      if (word !== undefined && node.nodeValue !== word && !isOurs(node)) node.nodeValue = word;
+    }
+    if (root.nodeType !== 1) return;
+    for (const element of [root, ...root.querySelectorAll('[placeholder], [aria-label], [title]')]) {
+      for (const name of ['placeholder', 'aria-label', 'title']) {
+        const word = words.get(element.getAttribute(name) ?? '');
+        if (word !== undefined) element.setAttribute(name, word);
+      }
+    }
+  };
+  const place = document.getElementById('referencia');
+  new MutationObserver((changes) => {
+    for (const { type, target, addedNodes } of changes) {
+      if (type === 'characterData') translate(target);
+      else for (const node of addedNodes) translate(node);
+    }
+  }).observe(document.body, { subtree: true, childList: true, characterData: true });
+  SwaggerUIBundle({
+    url: '..${OPENAPI_PATH}',
+    domNode: place,
+    deepLinking: true,
+    docExpansion: 'list',
+    defaultModelsExpandDepth: 0,
+    displayRequestDuration: true,
+    filter: true,
+    validatorUrl: null,
+    requestSnippetsEnabled: true,
+  });
+})();
+`;
+}
+
+const STYLE_DIGEST = createHash('sha256').update(STYLE).digest('base64');
+
+/** `site`: where the requests that a reader tries go to. */
+export function referencePolicy(site: string): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' 'sha256-${STYLE_DIGEST}'`,
+    "img-src 'self' data:",
+    `connect-src 'self' ${site}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}

@@ -1,0 +1,164 @@
+/**
+ * A browser without a window that reaches this machine alone: pages as people see them, with what they ask for, what they
+ * complain about, and a picture on demand. Spoken to in its own protocol, so that no library is needed.
+ */
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { onEnd } from './cleanup.ts';
+import { toolOr } from './tools.ts';
+
+const START_WITHIN_MS = 30_000;
+const PATIENCE_MS = 15_000;
+const LOOK_AGAIN_MS = 50;
+
+// biome-ignore lint/suspicious/noExplicitAny: messages are looked at field by field
+type Message = any;
+
+export type Page = {
+  /** Addresses that were asked for, in order. */
+  readonly requests: readonly string[];
+  /** Errors of scripts and breaches of the page's own policy. */
+  readonly complaints: readonly string[];
+  open(url: string): Promise<void>;
+  resize(width: number, height: number): Promise<void>;
+  dark(isDark: boolean): Promise<void>;
+  /** The value of an expression in the page, promises awaited. */
+  evaluate<Value = unknown>(expression: string): Promise<Value>;
+  /** Until the expression is true. */
+  until(expression: string): Promise<void>;
+  press(key: 'Tab' | 'Enter' | ' '): Promise<void>;
+  /** A PNG of what is in the window. */
+  picture(file: string): Promise<void>;
+};
+
+export type Browser = { newPage(): Promise<Page> };
+
+/** Undefined where there is no Chromium, and the test does without it. */
+export async function openBrowser(): Promise<Browser | undefined> {
+  const program = toolOr('chromium', 'chromium');
+  if (program === undefined) return undefined;
+  const profile = await mkdtemp(path.join(tmpdir(), 'nfse-browser-'));
+  const child = spawn(program, [
+    ...['--headless=new', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-dev-shm-usage'],
+    // Whatever is not this machine does not exist.
+    '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+    ...['--disable-background-networking', '--disable-component-update', '--disable-sync', '--hide-scrollbars'],
+    ...['--remote-debugging-port=0', `--user-data-dir=${profile}`, 'about:blank'],
+  ]);
+  onEnd(async () => {
+    child.kill();
+    if (child.exitCode === null) await once(child, 'exit');
+    await rm(profile, { recursive: true, force: true, maxRetries: 5 });
+  });
+  const socket = new WebSocket(await debuggerOf(child));
+  await new Promise((resolve, reject) => {
+    socket.addEventListener('open', resolve, { once: true });
+    socket.addEventListener('error', reject, { once: true });
+  });
+  onEnd(() => socket.close());
+  const answers = new Map<number, (message: Message) => void>();
+  const listeners = new Map<string, (message: Message) => void>();
+  socket.addEventListener('message', ({ data }) => {
+    const message: Message = JSON.parse(String(data));
+    if (message.id === undefined) listeners.get(message.sessionId)?.(message);
+    else answers.get(message.id)?.(message);
+  });
+  let last = 0;
+  const ask = (method: string, params: object = {}, sessionId?: string): Promise<Message> => {
+    last += 1;
+    const id = last;
+    socket.send(JSON.stringify({ id, method, params, ...(sessionId === undefined ? {} : { sessionId }) }));
+    return new Promise((resolve, reject) => {
+      answers.set(id, ({ result, error }) => {
+        answers.delete(id);
+        if (error === undefined) resolve(result);
+        else reject(new Error(`${method}: ${error.message}`));
+      });
+    });
+  };
+  return {
+    newPage: async () => {
+      const { targetId } = await ask('Target.createTarget', { url: 'about:blank' });
+      const { sessionId } = await ask('Target.attachToTarget', { targetId, flatten: true });
+      return pageOf(
+        (method, params) => ask(method, params, sessionId),
+        (hear) => listeners.set(sessionId, hear),
+      );
+    },
+  };
+}
+
+async function debuggerOf({ stderr }: ChildProcess): Promise<string> {
+  const signal = AbortSignal.timeout(START_WITHIN_MS);
+  let said = '';
+  for (;;) {
+    const [chunk] = await once(stderr!, 'data', { signal });
+    said += chunk;
+    const [, address] = /DevTools listening on (ws:\S+)/.exec(said) ?? [];
+    if (address !== undefined) return address;
+  }
+}
+
+type Ask = (method: string, params?: object) => Promise<Message>;
+
+async function pageOf(ask: Ask, listen: (hear: (message: Message) => void) => void): Promise<Page> {
+  const requests: string[] = [];
+  const complaints: string[] = [];
+  listen(({ method, params }) => {
+    if (method === 'Network.requestWillBeSent') requests.push(params.request.url);
+    if (method === 'Runtime.exceptionThrown') complaints.push(String(params.exceptionDetails.exception?.description));
+    if (method === 'Log.entryAdded' && params.entry.level === 'error') complaints.push(params.entry.text);
+    if (method === 'Audits.issueAdded' && params.issue.code === 'ContentSecurityPolicyIssue') {
+      complaints.push(JSON.stringify(params.issue.details.contentSecurityPolicyIssueDetails));
+    }
+  });
+  for (const domain of ['Page', 'Network', 'Runtime', 'Log', 'Audits']) await ask(`${domain}.enable`);
+  const evaluate = async <Value>(expression: string): Promise<Value> => {
+    const { result, exceptionDetails } = await ask('Runtime.evaluate', {
+      expression,
+      awaitPromise: true,
+      returnByValue: true,
+    });
+    assert.equal(exceptionDetails, undefined, exceptionDetails?.exception?.description);
+    return result.value;
+  };
+  const until = async (expression: string): Promise<void> => {
+    const began = performance.now();
+    while (!(await evaluate<boolean>(`Boolean(${expression})`))) {
+      assert.ok(performance.now() - began < PATIENCE_MS, `still not: ${expression}`);
+      await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+    }
+  };
+  return {
+    requests,
+    complaints,
+    evaluate,
+    until,
+    open: async (url) => {
+      await ask('Page.navigate', { url });
+      await until(`location.href.startsWith(${JSON.stringify(url)}) && document.readyState === 'complete'`);
+    },
+    resize: async (width, height) => {
+      await ask('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: width < 600 });
+    },
+    dark: async (isDark) => {
+      const value = isDark ? 'dark' : 'light';
+      await ask('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value }] });
+    },
+    press: async (key) => {
+      const codes = { Tab: 9, Enter: 13, ' ': 32 } as const;
+      const text = key === 'Enter' ? '\r' : key === ' ' ? ' ' : undefined;
+      const event = { key, code: key === ' ' ? 'Space' : key, windowsVirtualKeyCode: codes[key] };
+      await ask('Input.dispatchKeyEvent', { type: 'keyDown', ...event, ...(text === undefined ? {} : { text }) });
+      await ask('Input.dispatchKeyEvent', { type: 'keyUp', ...event });
+    },
+    picture: async (file) => {
+      const { data } = await ask('Page.captureScreenshot', { format: 'png' });
+      await writeFile(file, Buffer.from(data, 'base64'));
+    },
+  };
+}
