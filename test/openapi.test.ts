@@ -14,7 +14,9 @@ import { EXEMPLOS, openapiDocument, openapiText } from '../src/doors/rest/openap
 import { ROUTES } from '../src/doors/rest/routes.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { ALL_RULES } from '../src/fiscal/rules/rules.ts';
+import { exemploDe, TIPOS_EVENTO } from '../src/fiscal/tipos-evento.ts';
 import { exampleService, makeExemplos, PRODUCTION_SLUG, send } from './support/exemplos.ts';
+import { type Corpus, caseOf } from './support/fuzz.ts';
 import { type Described, describedBy } from './support/openapi.ts';
 import { jsonOf } from './support/operacoes.ts';
 import { drawnFrom, requestOf } from './support/schema-arbitrary.ts';
@@ -242,6 +244,41 @@ describe('requests drawn from the schemas', () => {
       { numRuns: DRAWN, seed: SEED, endOnFailure: true },
     );
     assert.ok(seen.size > 20, [...seen].join(', '));
+  });
+
+  test(`${DRAWN} documents bent at random are answered as it is described`, async () => {
+    const notas = made.flatMap(({ exemplo: { id, status, resposta } }) => {
+      if (id !== 'emitirNota' || status !== 201) return [];
+      const { chave_acesso, numero_protocolo } = resposta as { chave_acesso: string; numero_protocolo: string };
+      return [{ chave: chave_acesso, protocolo: numero_protocolo }];
+    });
+    const corpus: Corpus = {
+      xml: [exampleXml()],
+      json: [jsonOf(exampleXml())],
+      evento: TIPOS_EVENTO.map((tipo) => JSON.stringify(exemploDe(tipo))),
+      notas,
+      tenants: ['integracao', 'integracao', 'integracao', PRODUCTION_SLUG, 'ninguem'],
+    };
+    const posts = ROUTES.filter(({ method }) => method === 'POST').map(({ id, path }) => ({
+      id,
+      pattern: new RegExp(`^/[^/]+${path.replace(/:\w+/g, '[^/]+')}$`),
+    }));
+    let answered = 0;
+    for (let index = 0; index < DRAWN; index += 1) {
+      const { path, headers, body } = caseOf(corpus, SEED, index);
+      const { pathname } = new URL(path, service.address);
+      const id = posts.find(({ pattern }) => pattern.test(pathname))?.id;
+      // The last is the address of a protocol number, which is not posted to.
+      if (id === undefined || pathname.endsWith('/nfse/protocolo/eventos')) continue;
+      const response = await fetch(service.address + path, {
+        method: 'POST',
+        headers,
+        body: body as Uint8Array<ArrayBuffer>,
+      });
+      described.assertAnswer(id, response, await response.text());
+      answered += 1;
+    }
+    assert.ok(answered > DRAWN / 2, String(answered));
   });
 
   test('a municipality in production answers as it is described', async () => {
