@@ -1216,6 +1216,78 @@ describe('what the events of the note rule out (D-54), each at the door with the
   });
 });
 
+describe('the note that a DPS replaces (Anexo I, rules of subst), as its events have left it', () => {
+  const AGENTE = { cpf_agente_tributario: '52998224725' };
+  const deOffice = async (nota: NotaEmitida, tipo_evento: string, campos: object): Promise<void> =>
+    registeredDeOficio(nota, { tipo_evento, ...AGENTE, ...campos });
+  const bloqueio = (nota: NotaEmitida): Promise<void> =>
+    deOffice(nota, 'bloqueio_por_oficio', {
+      codigo_evento_bloqueado: 'e105102',
+      descricao_motivo: 'Nota em ação fiscal do município',
+    });
+  const processed = async (nota: NotaEmitida, evento: object): Promise<void> => {
+    await registered(nota, evento);
+    await work.eventos();
+  };
+  const cases: readonly (readonly [string, readonly string[], (nota: NotaEmitida) => Promise<unknown>])[] = [
+    ['that stands', [], async () => undefined],
+    ['that the taker confirmed', [], (nota) => processed(nota, { tipo_evento: 'confirmacao_tomador' })],
+    ['with a cancellation that is not processed yet', [], (nota) => registered(nota, CANCELAMENTO)],
+    ['that is cancelled', ['E0046'], (nota) => processed(nota, CANCELAMENTO)],
+    [
+      'whose fiscal analysis is pending',
+      ['E0068'],
+      (nota) => processed(nota, { tipo_evento: ACEITOS[1]!.slug, ...ACEITOS[1]!.campos }),
+    ],
+    [
+      'confirmed tacitly',
+      ['E0072'],
+      async (nota) => {
+        await registeredDeOficio(nota, { tipo_evento: 'confirmacao_tacita' });
+      },
+    ],
+    ['whose replacement is blocked', ['E0076'], bloqueio],
+    [
+      'whose replacement was blocked, and is not any more',
+      [],
+      async (nota) => {
+        await bloqueio(nota);
+        await deOffice(nota, 'desbloqueio_por_oficio', { id_evento_bloqueio: `EVT${nota.chave_acesso}305102001` });
+      },
+    ],
+  ];
+  const remarksOn = async (chave: string): Promise<readonly { codigo: string; mensagem: string }[]> => {
+    const nova = await issue({ 'subst/chSubstda': chave, 'subst/cMotivo': '01' });
+    return (nova as unknown as Answer['body']).avisos;
+  };
+  for (const [name, codes, make] of cases) {
+    test(`${name}: ${codes.join(', ') || 'nothing against it'}`, async () => {
+      const nota = await authorised();
+      await make(nota);
+      const remarks = await remarksOn(nota.chave_acesso);
+      assert.deepEqual(
+        remarks.map(({ codigo }) => codigo),
+        [...codes, 'E1308'],
+      );
+      for (const { codigo, mensagem } of remarks) {
+        assert.ok(mensagem.includes(nota.chave_acesso), mensagem);
+        if (codigo !== 'E1308') assert.match(mensagem, /em produção esta DPS é recusada\.$/);
+      }
+    });
+  }
+
+  test('that the ADN refused: E0044; that is not here: E0044 as a remark, in production too', async () => {
+    const refused = await issue({}, plays('adn:rejeita=E1234'));
+    await work.notas();
+    const [ofRefused] = await remarksOn(refused.chave_acesso);
+    assert.equal(ofRefused?.codigo, 'E0044');
+    assert.match(ofRefused.mensagem, /foi recusada pelo ADN.*em produção esta DPS é recusada/);
+    const [ofNone] = await remarksOn(noSuchKey(refused));
+    assert.equal(ofNone?.codigo, 'E0044');
+    assert.match(ofNone.mensagem, /não é deste serviço.*o ADN recusa esta nota\.$/);
+  });
+});
+
 describe('the reference of a replacement: E1310', () => {
   const wrong: readonly (readonly [string, RegExp, () => Promise<readonly [NotaEmitida, string]>])[] = [
     [

@@ -2,7 +2,9 @@
  * What the law must know besides the document. Everything is gathered before judging begins, so that judging is pure.
  */
 import type { Ambiente } from './ambiente.ts';
+import type { EventoNaNota } from './conflitos-evento.ts';
 import type { Decimal } from './decimal.ts';
+import type { NotaEstado } from './nota.ts';
 
 /** An establishment of the municipal registry, or the one that the sandbox would create from this very DPS. */
 export type Prestador = {
@@ -58,7 +60,21 @@ export type Facts = {
   readonly servicoMunicipal: (cTribMun: string, data: string) => ServicoMunicipal | 'sem_lista' | undefined;
   /** ISS rate registered for the service at the competence. */
   readonly aliquotaRegistrada: (cTribNac: string, cTribMun: string | undefined, data: string) => Decimal | undefined;
+  /** The note that the DPS replaces; undefined when it replaces none, or there is nobody to ask. */
+  readonly substituida: NotaSubstituida | undefined;
 };
+
+/**
+ * `desconhecida`: none of this service. The municipality may have issued it by another system, so that nothing is known of it,
+ * not even that it does not exist.
+ */
+export type NotaSubstituida =
+  | 'desconhecida'
+  | {
+      readonly estado: NotaEstado;
+      /** Those that stand on it. */
+      readonly eventos: readonly EventoNaNota[];
+    };
 
 export type ServicoMunicipal = {
   readonly codigo: string;

@@ -5,12 +5,14 @@
 import { AMBIENTES } from '../fiscal/ambiente.ts';
 import { municipioOf } from '../fiscal/catalogs/catalogs.ts';
 import { cnpjIsValid, cpfIsValid } from '../fiscal/chave.ts';
-import { ENDERECO_NAO_INFORMADO, type Facts, type Prestador } from '../fiscal/facts.ts';
+import { standingOn } from '../fiscal/conflitos-evento.ts';
+import { ENDERECO_NAO_INFORMADO, type Facts, type NotaSubstituida, type Prestador } from '../fiscal/facts.ts';
 import type { Fault } from '../fiscal/fault.ts';
 import type { Dps } from '../fiscal/layout/dps.ts';
 import { momentIn } from '../fiscal/moment.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { ServicoVigente } from '../store/servicos.ts';
+import { naNota } from './na-nota.ts';
 import type { World } from './world.ts';
 
 /** Zone of the sandbox's answers when the document does not name a municipality of the catalogue. */
@@ -31,9 +33,10 @@ export type Gathered = {
 /** The facts about one DPS of a tenant. `instant` in milliseconds. */
 export async function gatherFacts(world: World, municipio: Municipio, dps: Dps, instant: number): Promise<Gathered> {
   const { cTribNac: national, cTribMun: municipal } = dps.serv.cServ;
-  const [found, { hasList, lines }] = await Promise.all([
+  const [found, { hasList, lines }, substituida] = await Promise.all([
     findPrestador(world, municipio, dps),
     world.store.servicosOf(municipio.tenant, national, municipal),
+    dps.subst && replacedNota(world, municipio, dps.subst.chSubstda),
   ]);
   const facts: Facts = {
     ambiente: municipio.ambiente,
@@ -52,8 +55,14 @@ export async function gatherFacts(world: World, municipio: Municipio, dps: Dps, 
               (cTribMun === undefined ? line.cTribNac === cTribNac : line.codigo === cTribMun) && isInForce(line, data),
           )?.aliquota
         : municipio.aliquotaPadrao,
+    substituida,
   };
   return { facts, novoPrestador: found.novo ? found.prestador : undefined, faults: found.faults };
+}
+
+async function replacedNota(world: World, { tenant }: Municipio, chave: string): Promise<NotaSubstituida> {
+  const nota = await world.store.notaForEvento(tenant, { chave });
+  return nota === undefined ? 'desconhecida' : { estado: nota.estado, eventos: standingOn(nota.eventos.map(naNota)) };
 }
 
 function isInForce(servico: ServicoVigente, data: string): boolean {

@@ -30,7 +30,8 @@ import { type EventoPublico, eventosOfNota, publicEvento } from './evento-querie
 import { zoneOf } from './gather-facts.ts';
 import { whyNoDocumento } from './import-prestadores.ts';
 import { municipioNamed, type RegistryWorld } from './municipios.ts';
-import { naNota, registerEventoDeOficio } from './register-evento.ts';
+import { naNota } from './na-nota.ts';
+import { registerEventoDeOficio } from './register-evento.ts';
 
 /** What was asked cannot be done: sentences in Portuguese for the operator. */
 export type Problem = { readonly problem: string };

@@ -9,13 +9,7 @@
 import { readJson } from '../documents/json.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
 import { VER_APLIC } from '../fiscal/compose-nfse.ts';
-import {
-  cancelledNota,
-  conflictOf,
-  type EventoComEstado,
-  openCancelamento,
-  standingOn,
-} from '../fiscal/conflitos-evento.ts';
+import { cancelledNota, conflictOf, openCancelamento, standingOn } from '../fiscal/conflitos-evento.ts';
 import type { Aviso, Fault } from '../fiscal/fault.ts';
 import { writeEvento } from '../fiscal/layout/evento.ts';
 import { isoMoment, momentIn } from '../fiscal/moment.ts';
@@ -27,6 +21,7 @@ import { type EventoPublico, publicEvento, registeredEvento } from './evento-que
 import { zoneOf } from './gather-facts.ts';
 import { type Before, inTurn, type Refused, type SentKey, type Turn } from './idempotency.ts';
 import { wholeSecond } from './issue-nota.ts';
+import { naNota } from './na-nota.ts';
 import { rehearsalIn } from './rehearsal.ts';
 import { verifyEvento } from './verify-dps.ts';
 import type { World } from './world.ts';
@@ -135,6 +130,28 @@ export async function registerEventoDeOficio(
   const received = world.now();
   const nothing = { recebido: undefined, recebido_assinatura: undefined, simular: undefined };
   const registered = await register(world, municipio, nota, pedido, { autor: judged.autor, received, ...nothing });
+  if (registered === 'repeated') throw new Error('an event without a key cannot be a repetition');
+  return registered;
+}
+
+/** Registers what a party asked for in a document whose signature was verified where it was read, and keeps that document. */
+export async function registerPedido(
+  world: RegisterWorld,
+  municipio: Municipio,
+  named: NotaNamed,
+  pedido: PedidoEvento,
+  recebido: Uint8Array,
+): Promise<EventoRegistrado | EventoRefused> {
+  const nota = await world.store.notaForEvento(municipio.tenant, named);
+  if (nota === undefined) return 'not_found';
+  const judged = judgeAutor(pedido, partesOf(nota));
+  if ('fault' in judged) return { faults: [judged.fault] };
+  const origin = { recebido, recebido_assinatura: undefined, simular: undefined };
+  const registered = await register(world, municipio, nota, pedido, {
+    autor: judged.autor,
+    received: world.now(),
+    ...origin,
+  });
   if (registered === 'repeated') throw new Error('an event without a key cannot be a repetition');
   return registered;
 }
@@ -279,17 +296,6 @@ function refusalOf(
 
 function isOpenCancelamento({ codigo_tipo_evento, isDue }: EventoOnNota): boolean {
   return isDue && tipoByCodigo(codigo_tipo_evento)?.cancela === true;
-}
-
-/** An event as it is judged by. */
-export function naNota({
-  id,
-  codigo_tipo_evento,
-  estado,
-  ...evento
-}: EventoOnNota): EventoComEstado & { readonly id: string } {
-  const { numero_sequencial, autor, campos } = evento;
-  return { id, codigo: codigo_tipo_evento, numero_sequencial, estado, autor, campos };
 }
 
 function named({

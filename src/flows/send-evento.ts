@@ -16,7 +16,7 @@ import type { ClaimedEvento, EventoClaim, EventoOnNota, EventoSettlement } from 
 import type { Municipio } from '../store/municipios.ts';
 import type { Recebida } from '../store/recepcoes.ts';
 import { backoff, type Delivered, LEASE_MS, MISCONFIGURED_PAUSE_MS, recovered, type Signed } from './deliver.ts';
-import { naNota } from './register-evento.ts';
+import { naNota } from './na-nota.ts';
 import type { World } from './world.ts';
 
 /** A wake-up by the note's authorisation may be lost with whoever should give it; this look catches what it left (D-51). */

@@ -5,14 +5,22 @@ import { readXml } from '../../documents/xml.ts';
 import { decimal } from '../decimal.ts';
 import type { Facts } from '../facts.ts';
 import type { Elemento } from '../layout/tree.ts';
+import type { NotaEstado } from '../nota.ts';
 import { exampleXml } from './example.ts';
 import type { Patch } from './rule.ts';
 import { ALL_RULES, RULES } from './rules.ts';
-import { declaredBy, linesOf, treeOf } from './trial.ts';
+import { avisosOn, declaredBy, linesOf, treeOf } from './trial.ts';
 
 const ALL = ALL_RULES;
 
 const named = ({ code, at }: { readonly code: string; readonly at: string }): string => `${code} at ${at}`;
+
+const SUBSTITUIDA = '35503081211222333000181000000000000126091234567895';
+const SUBSTITUICAO: Patch = { 'subst/chSubstda': SUBSTITUIDA, 'subst/cMotivo': '01' };
+const CAMPOS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  '305102': { codigo_evento_bloqueado: 'e105102' },
+  '305103': { id_evento_bloqueio: `EVT${SUBSTITUIDA}305102001` },
+};
 
 /**
  * Rules that the sandbox's own facts never break: they need a municipality of its own, production, or a service list.
@@ -70,7 +78,24 @@ const BY_FACTS: readonly { readonly rule: string; readonly facts: Partial<Facts>
     facts: { ambiente: 'producao', cMun: '3550308' },
     rejects: { tpAmb: '1', 'valores/trib/tribMun/pAliq': null },
   },
+  { rule: 'E0044 at subst/chSubstda', facts: replaced([], 'recusada'), rejects: SUBSTITUICAO },
+  { rule: 'E0044 at subst', facts: { substituida: 'desconhecida' }, rejects: SUBSTITUICAO },
+  { rule: 'E0046 at subst/chSubstda', facts: replaced(['105102'], 'cancelada'), rejects: SUBSTITUICAO },
+  { rule: 'E0068 at subst/chSubstda', facts: replaced(['202205', '101103']), rejects: SUBSTITUICAO },
+  { rule: 'E0072 at subst/chSubstda', facts: replaced(['205204']), rejects: SUBSTITUICAO },
+  { rule: 'E0076 at subst/chSubstda', facts: replaced(['305102']), rejects: SUBSTITUICAO },
 ];
+
+/** A replaced note of this service, with these events on it; a block is one of the replacement. */
+function replaced(codigos: readonly string[], estado: NotaEstado = 'autorizada'): Partial<Facts> {
+  const eventos = codigos.map((codigo, place) => ({
+    codigo,
+    numero_sequencial: place + 1,
+    autor: '99999999000191',
+    campos: CAMPOS[codigo] ?? {},
+  }));
+  return { substituida: { estado, eventos } };
+}
 
 describe('the valid DPS', () => {
   test('is accepted, and so is it as it stands', () => {
@@ -122,6 +147,37 @@ describe('a rule that needs facts which no example brings', () => {
       assertRejected(rejects, rule, { ...EXAMPLE_FACTS, ...facts });
     });
   }
+});
+
+describe('a note of this service that may be replaced', () => {
+  const stories: readonly (readonly [string, Partial<Facts>])[] = [
+    ['without events', replaced([])],
+    ['that still waits for its authorisation', replaced([], 'transmitida')],
+    ['that a party confirmed (E0070 is of the national emitter alone)', replaced(['203202'])],
+    ['with a request that was denied', replaced(['101103', '105105'])],
+    ['that was blocked and unblocked', replaced(['305102', '305103'])],
+  ];
+  for (const [name, facts] of stories) {
+    test(name, () => {
+      const all = { ...EXAMPLE_FACTS, ...facts };
+      assertAccepted(SUBSTITUICAO, all);
+      assert.deepEqual(
+        avisosOn(SUBSTITUICAO, all).map(({ codigo }) => codigo),
+        ['E1308'],
+      );
+    });
+  }
+
+  test('is told what is missing, and what the new note does meanwhile', () => {
+    const said = (ambiente: Facts['ambiente'], tpAmb: string): string =>
+      avisosOn({ ...SUBSTITUICAO, tpAmb }, { ...EXAMPLE_FACTS, ...replaced([]), ambiente })[0]!.mensagem;
+    assert.match(
+      said('producao', '1'),
+      /cancelamento_por_substituicao.*chave_acesso_substituta.*espera e depois segue/,
+    );
+    assert.match(said('homologacao', '2'), /Aqui esta nota é autorizada sem ele; em produção ela espera/);
+    assert.deepEqual(avisosOn({}), []);
+  });
 });
 
 describe('the text of an example', () => {

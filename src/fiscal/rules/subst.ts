@@ -1,8 +1,10 @@
 /**
- * Rules of the replaced note, `subst`, as far as the document tells. Whether that note exists, and whether it may still
- * be replaced, is not asked here.
+ * Rules of the replaced note, `subst`: of its key, and of what became of the note itself, where it is one of this service.
+ * Of a note that the municipality issued by another system nothing is known: the national environment judges it.
  */
 import { parseChave } from '../chave.ts';
+import { isBlocked } from '../conflitos-evento.ts';
+import type { Facts, NotaSubstituida } from '../facts.ts';
 import type { Dps } from '../layout/dps.ts';
 import type { Patch, Rule } from './rule.ts';
 
@@ -13,6 +15,17 @@ const SUBSTITUICAO: Patch = {
   'subst/chSubstda': CHAVE,
   'subst/cMotivo': '99',
   'subst/xMotivo': 'Descrição do serviço incorreta',
+};
+
+/** The same note, had the national emitter made it. */
+const CHAVE_DO_EMISSOR_NACIONAL = '35503082211222333000181000000000000126091234567892';
+
+const CANCELAMENTO_POR_SUBSTITUICAO = '105102';
+
+/** What becomes of the new note until then. */
+const WAITS: Readonly<Record<Facts['ambiente'], string>> = {
+  producao: 'Até que ele seja processado o ADN não recebe esta nota, que espera e depois segue sozinha.',
+  homologacao: 'Aqui esta nota é autorizada sem ele; em produção ela espera até que ele seja processado.',
 };
 
 export const SUBST: readonly Rule[] = [
@@ -46,6 +59,133 @@ export const SUBST: readonly Rule[] = [
     ],
   },
   {
+    code: 'E0044',
+    at: 'subst/chSubstda',
+    scope: 'nacional',
+    title: 'A nota a substituir não existe',
+    message: ({ subst }) =>
+      `A nota ${subst!.chSubstda}, em subst/chSubstda, foi recusada pelo ADN e não tem efeito: não há o que substituir. Emita esta sem o grupo subst.`,
+    mend: 'Confira subst/chSubstda. Uma nota que o ADN recusou não se substitui: emita a nova sem o grupo subst, que a série e o número da recusada estão livres.',
+    origin: 'Anexo I, E0044',
+    why: 'Uma nota recusada não existe para o ambiente nacional, e o que não existe não se substitui.',
+    when: (_dps, facts) => replacedHere(facts) !== undefined,
+    must: (_dps, facts) => replacedHere(facts)!.estado !== 'recusada',
+    found: ({ subst }) => subst?.chSubstda,
+    rejects: [],
+    accepts: [SUBSTITUICAO],
+  },
+  {
+    code: 'E0044',
+    at: 'subst',
+    scope: 'aviso',
+    message: ({ subst }) =>
+      `A nota ${subst!.chSubstda}, em subst/chSubstda, não é deste serviço, que não pode conferi-la. Se o município a emitiu por outro sistema, o evento cancelamento_por_substituicao dela é registrado por ele; se ela não existe, o ADN recusa esta nota.`,
+    origin: 'Anexo I, E0044',
+    why: 'O município pode ter emitido a nota por outro sistema: de uma que não está aqui não se sabe se existe, e quem a julga é o ambiente nacional.',
+    when: ({ subst }) => subst !== undefined,
+    must: (dps, { substituida }) => substituida !== 'desconhecida' || problemOf(dps) !== undefined,
+    rejects: [],
+    accepts: [SUBSTITUICAO],
+  },
+  {
+    code: 'E0046',
+    at: 'subst/chSubstda',
+    scope: 'nacional',
+    title: 'A nota a substituir já está cancelada',
+    message: ({ subst }) =>
+      `A nota ${subst!.chSubstda}, em subst/chSubstda, já está cancelada, e não se substitui. Emita esta sem o grupo subst.`,
+    mend: 'Confira subst/chSubstda na consulta da nota. Se ela está mesmo cancelada, emita a nova sem o grupo subst.',
+    origin: 'Anexo I, E0046',
+    why: 'Substituir cancela a nota antiga, e uma nota se cancela uma vez.',
+    when: (_dps, facts) => replacedHere(facts) !== undefined,
+    must: (_dps, facts) => replacedHere(facts)!.estado !== 'cancelada',
+    found: ({ subst }) => subst?.chSubstda,
+    rejects: [],
+    accepts: [SUBSTITUICAO],
+  },
+  {
+    code: 'E0065',
+    at: 'subst/chSubstda',
+    scope: 'nacional',
+    title: 'A nota a substituir é de outro ambiente gerador',
+    message:
+      'A chave em subst/chSubstda é de uma nota do emissor nacional (posição 8 igual a 2), e a que este serviço emite é do sistema do município. Substitua-a no emissor nacional, ou emita esta sem o grupo subst.',
+    mend: 'Uma nota se substitui no ambiente que a gerou, que a posição 8 da chave diz: 1 é o sistema do município, 2 é o emissor nacional.',
+    origin: 'Anexo I, E0065',
+    why: 'O cancelamento por substituição é registrado pelo ambiente que gerou a nota, e só ele o faz.',
+    when: ({ subst }) => subst !== undefined,
+    must: ({ subst }) => (parseChave(subst!.chSubstda)?.ambGer ?? '1') === '1',
+    found: ({ subst }) => subst?.chSubstda,
+    expected: 'chave com 1 na posição 8',
+    rejects: [{ ...SUBSTITUICAO, 'subst/chSubstda': CHAVE_DO_EMISSOR_NACIONAL }],
+    accepts: [SUBSTITUICAO],
+  },
+  {
+    code: 'E0068',
+    at: 'subst/chSubstda',
+    scope: 'nacional',
+    title: 'A nota a substituir espera por uma análise fiscal',
+    message: ({ subst }) =>
+      `A nota ${subst!.chSubstda}, em subst/chSubstda, tem uma solicitação de análise fiscal à espera de decisão, e até ela não se substitui. Espere a decisão da prefeitura.`,
+    mend: 'Espere a decisão da prefeitura, que aparece nos eventos da nota. Deferida, a nota fica cancelada; indeferida, ela segue válida e só a prefeitura a cancela.',
+    origin: 'Anexo I, E0068',
+    why: 'Quem pediu à prefeitura que analise o cancelamento espera por ela.',
+    when: (_dps, facts) => replacedHere(facts) !== undefined,
+    must: (_dps, facts) => !hasPendingAnalysis(replacedHere(facts)!),
+    found: ({ subst }) => subst?.chSubstda,
+    rejects: [],
+    accepts: [SUBSTITUICAO],
+  },
+  {
+    code: 'E0072',
+    at: 'subst/chSubstda',
+    scope: 'nacional',
+    title: 'A nota a substituir tem confirmação tácita',
+    message: ({ subst }) =>
+      `A nota ${subst!.chSubstda}, em subst/chSubstda, tem confirmação tácita, e não se substitui. Procure a prefeitura, que pode cancelá-la por ofício.`,
+    mend: 'Procure a prefeitura: ela decide uma solicitação de análise fiscal, ou cancela a nota por ofício.',
+    origin: 'Anexo I, E0072',
+    why: 'Com a confirmação tácita a administração deu a nota por aceita.',
+    when: (_dps, facts) => replacedHere(facts) !== undefined,
+    must: (_dps, facts) => !hasEvento(replacedHere(facts)!, '205204'),
+    found: ({ subst }) => subst?.chSubstda,
+    rejects: [],
+    accepts: [SUBSTITUICAO],
+  },
+  {
+    code: 'E0076',
+    at: 'subst/chSubstda',
+    scope: 'nacional',
+    title: 'A substituição da nota está bloqueada por ofício',
+    message: ({ subst }) =>
+      `A prefeitura bloqueou a substituição da nota ${subst!.chSubstda}, em subst/chSubstda. Procure a prefeitura; desbloqueada, a nota pode ser substituída.`,
+    mend: 'Procure a prefeitura. Depois do desbloqueio por ofício a nota pode ser substituída.',
+    origin: 'Anexo I, E0076',
+    why: 'O bloqueio por ofício do cancelamento por substituição vale até o desbloqueio.',
+    when: (_dps, facts) => replacedHere(facts) !== undefined,
+    must: (_dps, facts) => !isBlocked(replacedHere(facts)!.eventos, CANCELAMENTO_POR_SUBSTITUICAO),
+    found: ({ subst }) => subst?.chSubstda,
+    rejects: [],
+    accepts: [SUBSTITUICAO],
+  },
+  {
+    code: 'E1308',
+    at: 'subst/chSubstda',
+    scope: 'aviso',
+    title: 'A nota substituta espera pelo evento da substituída',
+    message: ({ subst }, { ambiente }) =>
+      `Falta o cancelamento da nota substituída: registre na nota ${subst!.chSubstda} o evento cancelamento_por_substituicao, com a chave da nota nova em chave_acesso_substituta. ${WAITS[ambiente]}`,
+    mend: 'Depois de emitir a substituta, registre na nota antiga o evento cancelamento_por_substituicao, com a chave da nova em chave_acesso_substituta. A ordem no ambiente nacional é a nota antiga, o evento nela, a nota nova: esta espera com o protocolo processando, e segue sozinha quando o evento é processado.',
+    origin: 'Anexo I, E1308; decisão D-54',
+    why: 'O ambiente nacional só recebe a nota substituta depois do evento que, na substituída, traz a chave dela.',
+    national:
+      'O ambiente nacional recusa com E1308 a substituta que chega antes do evento. Aqui ela espera, e não fica recusada.',
+    when: ({ subst }) => subst !== undefined,
+    must: () => false,
+    rejects: [SUBSTITUICAO],
+    accepts: [],
+  },
+  {
     code: 'E0078',
     at: 'subst/xMotivo',
     scope: 'nacional',
@@ -61,6 +201,21 @@ export const SUBST: readonly Rule[] = [
     accepts: [{ 'subst/chSubstda': CHAVE, 'subst/cMotivo': '01' }],
   },
 ];
+
+type NotaDaqui = Exclude<NotaSubstituida, 'desconhecida'>;
+
+function replacedHere({ substituida }: Facts): NotaDaqui | undefined {
+  return substituida === 'desconhecida' ? undefined : substituida;
+}
+
+function hasEvento({ eventos }: NotaDaqui, codigo: string): boolean {
+  return eventos.some((one) => one.codigo === codigo);
+}
+
+/** What grants it cancels the note; what denies it leaves it standing. */
+function hasPendingAnalysis(nota: NotaDaqui): boolean {
+  return hasEvento(nota, '101103') && !hasEvento(nota, '105104') && !hasEvento(nota, '105105');
+}
 
 /** What is wrong with the key of the replaced note, as a sentence. */
 function problemOf({ subst, cLocEmi, prest }: Dps): string | undefined {

@@ -33,6 +33,7 @@ export const EXAMPLE_FACTS: Facts = {
   administers: () => true,
   servicoMunicipal: () => 'sem_lista',
   aliquotaRegistrada: () => undefined,
+  substituida: undefined,
 };
 
 /** Every fault of the document of a patch: those of its structure, or those of the rules. Empty when it is accepted. */
