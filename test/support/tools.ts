@@ -6,14 +6,14 @@ const INSTALL_WITHIN_MS = 120_000;
 const found = new Map<string, string | undefined>();
 
 /**
- * The path of a program, or undefined with the reason printed, and the test skips what needs it. `debianPackage`: what
+ * The path of a program, or undefined with the reason printed, and the test skips what needs it. `debianPackage`: what, or several,
  * to install when the machine is a Debian and we are root, as in a container of continuous integration.
  */
 export function toolOr(name: string, debianPackage: string): string | undefined {
   if (found.has(name)) return found.get(name);
   let place = whereIs(name);
   if (place === undefined && process.getuid?.() === 0 && whereIs('apt-get') !== undefined) {
-    spawnSync('apt-get', ['install', '-y', '-qq', debianPackage], {
+    spawnSync('apt-get', ['install', '-y', '-qq', ...debianPackage.split(' ')], {
       env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
       stdio: 'ignore',
       timeout: INSTALL_WITHIN_MS,

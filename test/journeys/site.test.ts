@@ -1,0 +1,286 @@
+/**
+ * The documentation taken at its word: the commands of each page are typed into a shell, in their order and as they stand, beside
+ * a service of its own; and the programs of the first page are run, also when the first answer to them is lost on its way.
+ */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer, request as forward } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { before, describe, test } from 'node:test';
+import { readXml } from '../../src/documents/xml.ts';
+import { PAGES } from '../../src/doors/rest/site.ts';
+import { onEnd } from '../support/cleanup.ts';
+import { databaseUrlOf, nfse } from '../support/cli.ts';
+import { freshDatabase } from '../support/database.ts';
+import { request } from '../support/http.ts';
+import { freshFolder } from '../support/openssl.ts';
+import { ROOT, startServiceProcess } from '../support/process.ts';
+import { toolOr } from '../support/tools.ts';
+
+const SITE = path.join(ROOT, 'docs/site');
+const SLUG = 'exemplo';
+const CNPJ = '11222333000181';
+
+let address: string;
+let env: NodeJS.ProcessEnv;
+/** A folder with a PKI whose authorities the municipality `exemplo` believes. */
+let pki: string;
+
+before(async () => {
+  env = { DATABASE_URL: databaseUrlOf(await freshDatabase()) };
+  ({ address } = await startServiceProcess(env));
+  pki = path.join(freshFolder(), 'pki');
+  for (const args of [
+    ['pki', '--pasta', pki],
+    ['municipio', 'criar', SLUG, '--ibge', '3550308', '--aliquota', '5.00', '--ancoras', `${pki}/ancoras`],
+    ['prestador', 'importar', path.join(ROOT, 'examples/prestadores.csv'), '--municipio', SLUG],
+  ]) {
+    const { code, err } = await nfse(args, env);
+    assert.equal(code, 0, err);
+  }
+});
+
+type Shell = { readonly statuses: readonly number[]; readonly out: string };
+
+/** Every curl says its status on a line of its own beside what it does anyway. */
+const CURL = `curl() { command curl --max-time 20 -w '%{stderr}STATUS %{http_code}\\n' "$@"; }\n`;
+
+function shell(script: string, folder: string): Promise<Shell> {
+  return new Promise((resolve, reject) => {
+    const options = { cwd: folder, maxBuffer: 16 * 1024 * 1024 };
+    execFile('bash', ['-euo', 'pipefail', '-c', CURL + script], options, (error, out, err) => {
+      if (error !== null) return reject(new Error(`${script}\n${out}\n${err}`));
+      resolve({ statuses: [...err.matchAll(/^STATUS (\d+)$/gm)].map(([, status]) => Number(status)), out });
+    });
+  });
+}
+
+/** The blocks of a page that are meant to be typed, in their order. `municipio`: in place of the sandbox. */
+async function commandsOf(file: string, municipio = 'integracao'): Promise<readonly string[]> {
+  const text = await readFile(path.join(SITE, file), 'utf8');
+  return [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block]) =>
+    block!.replaceAll('{{site}}', address).replaceAll('{{integracao}}', municipio),
+  );
+}
+
+/** What each request of a page is answered with; 422 is where the page shows a refusal, 304 what is kept. */
+const STATUSES: Readonly<Record<string, readonly number[]>> = {
+  'primeira-nota.md': [200, 200, 200, 201, 200, 422],
+  'assinatura.md': [200, 200, 200, 200, 200, 200, 200, 201],
+  'ensaios.md': [200, 201, 200, 201, 200, 201],
+  'desfechos.md': [200, 422, 201, 201, 422, 200, 200],
+  'estados.md': [200, 201, 200, 200],
+  'eventos.md': [200, 201, 200, 201, 200, 200, 200, 200],
+  'catalogos.md': [200, 200, 200, 200, 304],
+};
+
+const results = new Map<string, { readonly folder: string; readonly out: string }>();
+
+describe('the commands of a page, in their order', async () => {
+  test('no page has a curl outside of them', async () => {
+    for (const { file } of PAGES) {
+      const text = await readFile(path.join(SITE, file), 'utf8');
+      assert.doesNotMatch(text.replace(/^```sh\n[\s\S]*?^```$/gm, ''), /\bcurl -/, file);
+      assert.equal(/^```sh$/m.test(text), file in STATUSES, file);
+    }
+  });
+
+  for (const [file, statuses] of Object.entries(STATUSES)) {
+    test(file, { timeout: 60_000 }, async (t) => {
+      if (file === 'assinatura.md' && toolOr('xmlsec1', 'xmlsec1') === undefined) return t.skip('no xmlsec1');
+      const folder = freshFolder();
+      const done = await shell((await commandsOf(file)).join('\n'), folder);
+      assert.deepEqual(done.statuses, statuses);
+      results.set(file, { folder, out: done.out });
+    });
+  }
+
+  const json = async (file: string, name: string) =>
+    JSON.parse(await readFile(path.join(results.get(file)!.folder, name), 'utf8'));
+
+  test('the first note is authorised, and the refusal says where it is', async () => {
+    const { nota } = await json('primeira-nota.md', 'nota.json');
+    assert.equal(nota.status, 'autorizada');
+    assert.ok('root' in readXml(Buffer.from(nota.xml_nota)));
+    const recusa = await json('primeira-nota.md', 'recusa.json');
+    assert.equal(recusa.erros[0].campo, 'tomador_cpf_cnpj');
+    for (const campo of ['linha', 'coluna', 'mensagem', 'doc_url']) assert.ok(recusa.erros[0][campo], campo);
+  });
+
+  test('of the rehearsals the refused one is rejected, and the late one asks for patience', async () => {
+    const { protocolo } = await json('ensaios.md', 'recusada-nota.json');
+    assert.equal(protocolo.status, 'rejeitado');
+    assert.match(protocolo.mensagem_retorno, /E1234/);
+    assert.match(results.get('ensaios.md')!.out, /^retry-after: \d+/im);
+  });
+
+  test('a repetition is the first answer, and a duplicate says whose the number is', async () => {
+    const { folder } = results.get('desfechos.md')!;
+    const bodyOf = async (name: string) =>
+      JSON.parse((await readFile(path.join(folder, name), 'utf8')).split('\r\n\r\n')[1]!);
+    const first = await bodyOf('primeira.txt');
+    assert.deepEqual(await bodyOf('repetida.txt'), first);
+    const [duplicate] = (await json('desfechos.md', 'duplicada.json')).erros;
+    assert.deepEqual([duplicate.codigo, duplicate.mesmo_conteudo], ['E0014', true]);
+    assert.equal(duplicate.chave_acesso, first.chave_acesso);
+    assert.equal((await json('desfechos.md', 'achada.json')).chave_acesso, first.chave_acesso);
+  });
+
+  test('the cancellation is processed', async () => {
+    const { evento } = JSON.parse(await readFile(path.join(results.get('eventos.md')!.folder, 'evento.txt'), 'utf8'));
+    assert.deepEqual([evento.status_evento, evento.acao_sugerida], ['processado', 'cancelado_ok']);
+  });
+
+  test('a signature of the rehearsal lacks nothing but an authority', async (t) => {
+    if (!results.has('assinatura.md')) return t.skip('no xmlsec1');
+    for (const [name, codigo] of [
+      ['conferencia.json', 'E904'],
+      ['conferencia-openssl.json', 'E904'],
+      ['conferencia-json.json', 'E9003'],
+    ] as const) {
+      const { erros } = await json('assinatura.md', name);
+      assert.deepEqual(
+        erros.map((erro: { codigo: string }) => erro.codigo),
+        [codigo],
+        name,
+      );
+      assert.match(erros[0].mensagem, /autoassinado/, name);
+    }
+  });
+});
+
+describe('the page on signatures, with a certificate of an authority and in production', () => {
+  test('everything verifies, and the notes are issued', { timeout: 60_000 }, async (t) => {
+    if (toolOr('xmlsec1', 'xmlsec1') === undefined) return t.skip('no xmlsec1');
+    const folder = freshFolder();
+    await copyFile(`${pki}/prestadores/${CNPJ}.pfx`, path.join(folder, 'certificado.pfx'));
+    await copyFile(`${pki}/senha.txt`, path.join(folder, 'senha.txt'));
+    // The commands that take a certificate apart ask for its password; here a file has it.
+    const page = await readFile(path.join(SITE, 'assinatura.md'), 'utf8');
+    const [, split] = /^```console\n([\s\S]*?)^```$/m.exec(page)!;
+    const commands = await commandsOf('assinatura.md', SLUG);
+    const own = commands.filter((block) => !block.startsWith('openssl req'));
+    assert.equal(own.length, commands.length - 1);
+    const { statuses } = await shell(
+      [split!.replaceAll('openssl pkcs12', 'openssl pkcs12 -passin file:senha.txt'), ...own].join('\n'),
+      folder,
+    );
+    assert.deepEqual(statuses, STATUSES['assinatura.md']);
+    for (const name of ['conferencia.json', 'conferencia-openssl.json', 'conferencia-json.json']) {
+      const { valida, veredito } = JSON.parse(await readFile(path.join(folder, name), 'utf8'));
+      assert.deepEqual([valida, veredito], [true, 'A produção aceitaria esta assinatura.'], name);
+    }
+    for (const name of ['assinada.xml', 'assinada-openssl.xml']) {
+      const { status, body } = await request(address, `/${SLUG}/api/v1/nfse/v101`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/xml' },
+        body: (await readFile(path.join(folder, name))) as Uint8Array<ArrayBuffer>,
+      });
+      assert.equal(status, 201, JSON.stringify(body));
+    }
+  });
+});
+
+type Program = {
+  readonly file: string;
+  /** The command, before the arguments of the program; undefined where the runtime is not. */
+  readonly prepare: (file: string, folder: string) => Promise<readonly string[] | undefined>;
+};
+
+const run = (
+  program: string,
+  args: readonly string[],
+  cwd: string,
+): Promise<{ code: number; out: string; err: string }> =>
+  new Promise((resolve) => {
+    execFile(program, args, { cwd, timeout: 60_000 }, (error, out, err) =>
+      resolve({ code: error === null ? 0 : ((error.code as unknown as number) ?? 1), out, err }),
+    );
+  });
+
+const PROGRAMS: readonly Program[] = [
+  { file: 'primeira-nota.mjs', prepare: async (file) => [process.execPath, file] },
+  { file: 'primeira_nota.py', prepare: (file) => having('python3', 'python3', [file]) },
+  { file: 'primeira-nota.php', prepare: (file) => having('php', 'php-cli', [file]) },
+  { file: 'PrimeiraNota.java', prepare: (file) => having('java', 'default-jdk-headless', [file]) },
+  {
+    file: 'PrimeiraNota.cs',
+    prepare: async (file, folder) => {
+      const compiler = toolOr('mcs', 'mono-mcs mono-runtime libmono-system-net-http4.0-cil libmono-system-core4.0-cil');
+      if (compiler === undefined) return undefined;
+      const stand = path.join(ROOT, 'test/fixtures/SystemTextJson.cs');
+      const exe = path.join(folder, 'programa.exe');
+      const args = ['-langversion:latest', '-r:System.Net.Http.dll', `-out:${exe}`, file, stand];
+      const { code, out, err } = await run(compiler, args, folder);
+      assert.equal(code, 0, out + err);
+      return ['mono', exe];
+    },
+  },
+];
+
+async function having(name: string, debianPackage: string, args: readonly string[]): Promise<string[] | undefined> {
+  const program = toolOr(name, debianPackage);
+  return program === undefined ? undefined : [program, ...args];
+}
+
+/** Between a program and the service: takes the first note to the service and loses the answer. */
+async function lossyLine(): Promise<{ readonly base: string; readonly issued: readonly string[] }> {
+  const issued: string[] = [];
+  const server = createServer((incoming, outgoing) => {
+    const { method, url, headers } = incoming;
+    const onward = forward(address + url, { method, headers }, (answer) => {
+      const chunks: Buffer[] = [];
+      answer.on('data', (chunk) => chunks.push(chunk));
+      answer.on('end', () => {
+        const body = Buffer.concat(chunks);
+        if (method === 'POST') {
+          issued.push(JSON.parse(body.toString()).chave_acesso);
+          if (issued.length === 1) return void incoming.socket.destroy();
+        }
+        outgoing.writeHead(answer.statusCode!, answer.headers).end(body);
+      });
+    });
+    incoming.pipe(onward);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onEnd(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { base: `http://127.0.0.1:${(server.address() as AddressInfo).port}/integracao`, issued };
+}
+
+describe('the programs of the first page', { concurrency: true }, () => {
+  test('are all tried here', async () => {
+    const files = (await readdir(path.join(SITE, 'exemplos'))).filter((name) => !name.endsWith('.xml'));
+    assert.deepEqual(files.sort(), PROGRAMS.map(({ file }) => file).sort());
+  });
+
+  for (const { file, prepare } of PROGRAMS) {
+    test(file, { timeout: 120_000 }, async (t) => {
+      const folder = freshFolder();
+      await mkdir(folder, { recursive: true });
+      const command = await prepare(path.join(SITE, 'exemplos', file), folder);
+      if (command === undefined) return t.skip(`what runs ${file} is not here`);
+      const [program, ...args] = command;
+      await copyFile(path.join(ROOT, 'examples/dps.json'), path.join(folder, 'dps.json'));
+      const { base, issued } = await lossyLine();
+      const { code, out, err } = await run(program!, [...args, 'dps.json', base], folder);
+      assert.equal(code, 0, out + err);
+      const [, chave] = /^Emitida: (\d{50})$/m.exec(out)!;
+      // What it got is the note of the answer that was lost: there is no second one.
+      assert.deepEqual(issued, [chave, chave]);
+      assert.match(out, /^Autorizada, ISSQN 20\.00: /m);
+      const { body } = await request(address, `/integracao/api/v1/nfse/${chave}`);
+      assert.equal(await readFile(path.join(folder, `${chave}.xml`), 'utf8'), body.nota.xml_nota);
+
+      const wrong = (await readFile(path.join(ROOT, 'examples/dps.json'), 'utf8')).replace('1000.00', '0');
+      await writeFile(path.join(folder, 'errada.json'), wrong);
+      const refused = await run(program!, [...args, 'errada.json', `${address}/integracao`], folder);
+      assert.equal(refused.code, 1, refused.out);
+      assert.match(refused.err, /E401/);
+    });
+  }
+});

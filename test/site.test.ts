@@ -1,0 +1,396 @@
+/**
+ * The documentation as a reader gets it: every page and every link of it, what the pages say beside what the code decides, the
+ * search, and the calculator against sums made by hand from the specification. Its commands and programs are run in
+ * `journeys/site.test.ts`, and a browser looks at it in `site-navegador.test.ts`.
+ */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { before, describe, test } from 'node:test';
+import { ERROS_PATH } from '../src/doors/rest/envelope.ts';
+import { API_PATH, addressOf, PAGES } from '../src/doors/rest/site.ts';
+import { ARQUIVOS, FACTS } from '../src/doors/rest/site-facts.ts';
+import { moedaOf } from '../src/fiscal/catalogs/catalogs.ts';
+import { ERRORS, errorOf } from '../src/fiscal/errors.ts';
+import { T } from '../src/fiscal/layout/simple-types.ts';
+import { nfse, nfseHere } from './support/cli.ts';
+import { type Answer, request } from './support/http.ts';
+import { ROOT } from './support/process.ts';
+import { startTestService } from './support/service.ts';
+
+const FOLDER = path.join(ROOT, 'docs/site');
+const sources = readdirSync(FOLDER)
+  .filter((name) => name.endsWith('.md'))
+  .map((name) => ({ name, text: readFileSync(path.join(FOLDER, name), 'utf8') }));
+
+let address: string;
+const answers = new Map<string, Answer>();
+
+before(async () => {
+  ({ address } = await startTestService({ worker: false }));
+  for (const { slug } of PAGES) answers.set(addressOf(slug), await request(address, addressOf(slug)));
+});
+
+function textOf(html: string): string {
+  return html
+    .replace(/<style>[\s\S]*?<\/style>/g, '')
+    .replace(/<wbr>/g, '')
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/&lt;/g, '<')
+    .replace(/&gt;/g, '>')
+    .replace(/&quot;/g, '"')
+    .replace(/&#39;/g, "'")
+    .replace(/&amp;/g, '&');
+}
+
+const VOID = new Set(['meta', 'wbr', 'input', 'br', 'hr']);
+
+/** Start and end tags match. */
+function assertBalanced(html: string, where: string): void {
+  const open: string[] = [];
+  const bare = html.replace(/<style>[\s\S]*?<\/style>/g, '');
+  for (const [, slash, name] of bare.matchAll(/<(\/)?([a-z][a-z0-9]*)\b[^>]*>/g)) {
+    if (VOID.has(name!)) continue;
+    if (slash === undefined) open.push(name!);
+    else assert.equal(open.pop(), name, where);
+  }
+  assert.deepEqual(open, [], where);
+}
+
+describe('every page', () => {
+  test('is whole, brings nothing in, and says one thing in its title', () => {
+    for (const [at, { status, headers, body }] of answers) {
+      assert.equal(status, 200, at);
+      assert.equal(headers.get('content-type'), 'text/html; charset=utf-8');
+      assert.match(headers.get('content-security-policy')!, /^default-src 'none'/);
+      assert.equal(body.match(/<h1>/g)?.length, 1, at);
+      assert.match(body, /<html lang="pt-BR">/);
+      assert.match(body, /<meta name="viewport" content="width=device-width, initial-scale=1">/);
+      assert.doesNotMatch(body, /<script|<link|<img|@import|style="|\son\w+=/, at);
+      const prose = textOf(body.replace(/<pre[\s\S]*?<\/pre>/g, ''));
+      assert.doesNotMatch(prose, /\{\{|undefined|\[object/, at);
+      assert.ok(!body.includes('.invalid'), at);
+      assertBalanced(body, at);
+      const ids = [...body.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id);
+      assert.equal(new Set(ids).size, ids.length, `${at} has an id twice`);
+    }
+  });
+
+  test('is kept by who has it, and not sent again', async () => {
+    for (const [at, { headers }] of answers) {
+      assert.match(headers.get('cache-control')!, /^private, max-age=\d+$/);
+      const again = await fetch(address + at, { headers: { 'If-None-Match': headers.get('etag')! } });
+      assert.equal(again.status, 304, at);
+    }
+  });
+
+  test('says the address by which it was asked for, as text', async () => {
+    const port = new URL(address).port;
+    const page = await request(`http://localhost:${port}`, '/docs/primeira-nota');
+    assert.ok(textOf(page.body).includes(`http://localhost:${port}/integracao/api/v1/nfse/v101`));
+    assert.ok(!page.body.includes('127.0.0.1'));
+  });
+
+  test('leads to the next one and to all others', () => {
+    const links = (at: string): readonly string[] => linksOf(at).map(({ target }) => target);
+    for (const [place, { slug }] of PAGES.entries()) {
+      for (const other of PAGES) assert.ok(links(addressOf(slug)).includes(addressOf(other.slug)), slug);
+      const next = PAGES[place + 1];
+      if (next !== undefined) assert.match(answers.get(addressOf(slug))!.body, /<a rel="next"/);
+    }
+  });
+});
+
+type Link = { readonly target: string; readonly hash: string };
+
+/** Where the links of a page lead, those to the world left out. */
+function linksOf(at: string): readonly Link[] {
+  return [...answers.get(at)!.body.matchAll(/ (?:href|action)="([^"]*)"/g)].flatMap(([, href]) => {
+    const url = new URL(href!.replaceAll('&amp;', '&'), address + at);
+    if (url.origin !== address) return [];
+    return [{ target: url.pathname, hash: decodeURIComponent(url.hash.slice(1)) }];
+  });
+}
+
+test('every link within the service leads to something, and to the place in it that it names', async () => {
+  const found = new Map<string, Answer>(answers);
+  for (const at of answers.keys()) {
+    for (const { target, hash } of linksOf(at)) {
+      if (!found.has(target)) found.set(target, await request(address, target, { headers: { Accept: 'text/html' } }));
+      const { status, body } = found.get(target)!;
+      assert.equal(status, 200, `${at} leads to ${target}`);
+      // A form leads to the place that its answer has.
+      if (hash !== '' && hash !== 'resultado') {
+        assert.ok(body.includes(` id="${hash}"`), `${at} leads to ${target}#${hash}, which is not there`);
+      }
+    }
+  }
+  assert.ok(found.has(API_PATH) && found.has('/openapi.json') && found.has(ERROS_PATH));
+});
+
+test('a page that there is not is a page for a person and an envelope for a program', async () => {
+  const page = await request(address, '/docs/nada', { headers: { Accept: 'text/html,*/*' } });
+  assert.equal(page.status, 404);
+  assert.match(page.body, /<h1>Esta página não existe<\/h1>/);
+  assert.equal((await request(address, '/docs/nada')).body.codigo_erro, 'E601');
+  for (const name of ['nada.xml', '..%2f..%2fpackage.json', '__proto__', 'constructor']) {
+    assert.equal((await request(address, `/docs/arquivos/${name}`)).status, 404, name);
+  }
+});
+
+describe('the files that pages offer', () => {
+  test('are those of the project, with the address of the service', async () => {
+    const local: Readonly<Record<string, string>> = Object.fromEntries(
+      ['examples', 'docs/site/exemplos', 'docs'].flatMap((folder) =>
+        readdirSync(path.join(ROOT, folder)).map((name) => [name, path.join(ROOT, folder, name)]),
+      ),
+    );
+    for (const name of Object.keys(ARQUIVOS)) {
+      const answer = await fetch(`${address}/docs/arquivos/${name}`);
+      assert.equal(answer.status, 200, name);
+      const text = readFileSync(local[name]!, 'utf8').replaceAll('http://127.0.0.1:8080', address);
+      assert.equal(await answer.text(), text, name);
+    }
+  });
+
+  test('are all named by a page, and so is every file that lies with the examples', () => {
+    const all = sources.map(({ text }) => text).join('\n') + FACTS.leiaute!();
+    for (const name of Object.keys(ARQUIVOS)) assert.ok(all.includes(name), name);
+    for (const name of readdirSync(path.join(FOLDER, 'exemplos'))) assert.ok(Object.hasOwn(ARQUIVOS, name), name);
+  });
+});
+
+describe('what the pages say', () => {
+  test('is put in by name where the code decides it, and every name is used', () => {
+    const used = new Set(
+      sources.flatMap(({ text }) => [...text.matchAll(/\{\{([\w.:-]+)\}\}/g)].map(([, name]) => name)),
+    );
+    for (const name of Object.keys(FACTS)) assert.ok(used.has(name), `no page uses ${name}`);
+  });
+
+  test('has no date and no measure of its own', () => {
+    for (const { name, text } of sources) {
+      const prose = text.replace(/```[\s\S]*?```/g, '');
+      assert.doesNotMatch(prose, /\b\d{1,2}\/\d{1,2}\/20\d\d\b|\b20\d\d-\d\d-\d\d\b|\bem 20\d\d\b/, name);
+      // The pace that is advised to a client is nobody's constant.
+      const measures = prose
+        .replace('2, 4, 8 segundos', '')
+        .match(/\b\d+ (?:segundos?|minutos?|horas?|dias|[KM]iB|caracteres|%)/g);
+      assert.equal(measures, null, `${name}: ${measures}`);
+    }
+  });
+
+  test('names codes that there are, and each leads to its page', () => {
+    for (const { name, text } of sources) {
+      const prose = text.replace(/```[\s\S]*?```/g, '');
+      for (const [, codigo] of prose.matchAll(/`(E\d{3,4})`/g)) {
+        const error = errorOf(codigo!);
+        assert.ok(error !== undefined && error.situacao === 'enviado', `${name} names ${codigo}`);
+      }
+      // A code that is not marked as one leads nowhere.
+      assert.doesNotMatch(prose.replace(/`[^`]*`/g, ''), /\bE\d{3,4}\b/, name);
+    }
+  });
+
+  test('names fields, headers and parameters that there are', async () => {
+    const described = JSON.stringify((await request(address, '/openapi.json')).body);
+    const known = `${described} ${FACTS.leiaute!()} ${ERRORS.map(({ significado }) => significado).join(' ')}`;
+    // Of the operating system, of XML signatures, and of the national interface.
+    const foreign = new Set([
+      ...['X509Certificate', 'SignedInfo', 'CanonicalizationMethod', 'SignatureMethod', 'DigestMethod', 'KeyInfo'],
+      ...['Reference', 'Signature', 'pedRegEvento', 'X-Forwarded-*', 'DATABASE_URL', 'NFSE_DATA_DIR', 'NFSE_BASE_URL'],
+      ...['pg_dump', 'NFSE_HOST', 'NFSE_TRUST_PROXY', 'NFSE_TLS_CERTIFICADO', 'NFSE_TLS_CHAVE', 'NFSE_LOG_LEVEL'],
+      ...['NFSE_CLIENT_CERT_HEADER', 'NFSE_CLIENT_CERT_PROXIES'],
+    ]);
+    for (const { name, text } of sources) {
+      const prose = text.replace(/```[\s\S]*?```/g, '').replace(/\{\{[^}]*\}\}/g, '');
+      for (const [, code] of prose.matchAll(/`([^`\n]+)`/g)) {
+        for (const word of code!.split(/[\s/.=]+/)) {
+          // What looks like a name of this service: of several words, or of a layout.
+          if (!/^[a-z]+_[a-z_]+$|^[a-z]+[A-Z]\w+$|^X-[\w-]+$|^[A-Z]+_[A-Z_]+$/.test(word) || foreign.has(word))
+            continue;
+          assert.ok(known.includes(word), `${name} names ${word}, of which nothing is known`);
+        }
+      }
+    }
+  });
+
+  test('names settings that there are', () => {
+    const config = readFileSync(path.join(ROOT, 'src/config.ts'), 'utf8');
+    const text = sources.find(({ name }) => name === 'operacao.md')!.text;
+    const named = [...text.matchAll(/^\| (`[A-Z_`, ]+`) \|/gm)].flatMap(([, cell]) => cell!.match(/[A-Z_]{4,}/g)!);
+    const read = [...config.matchAll(/env\.([A-Z_]+)/g)].map(([, name]) => name!);
+    assert.deepEqual(new Set(named), new Set(read));
+  });
+
+  test('gives commands that there are, with options that they have', async () => {
+    const commands = sources.flatMap(({ name, text }) =>
+      [...text.replace(/\\\n\s*/g, ' ').matchAll(/npm run -s nfse -- (.+)$/gm)]
+        .filter(([, line]) => !line!.startsWith('--help'))
+        .map(([, line]) => ({ name, line: line!.replace(/`.*$/, '') })),
+    );
+    assert.ok(commands.length > 10);
+    for (const { name, line } of commands) {
+      const words = line.split(' ');
+      const command = words.slice(0, /^(municipio|prestador|servicos|evento)$/.test(words[0]!) ? 2 : 1);
+      // Its help lists what is the simulator's, which has no place here.
+      const run = command[0] === 'adn-simulador' ? nfse([...command, '--help'], {}) : nfseHere([...command, '--help']);
+      const { code, out, err } = await run;
+      assert.deepEqual([code, err], [0, ''], `${name}: ${line}`);
+      for (const [option] of line.matchAll(/--[a-z-]+/g)) {
+        assert.ok(out.includes(`${option} `), `${name}: ${command.join(' ')} has no ${option}`);
+      }
+    }
+  });
+
+  test('is true where a sentence says what a table decides', () => {
+    const all = sources.map(({ text }) => text).join('\n');
+    // Positions of the two identifiers (specification, "Limits"; D-16).
+    assert.match(all, /A chave de acesso tem 50 posições e o identificador da DPS, 45\./);
+    assert.equal(T.chaveNFSe.max, 50);
+    assert.equal(`DPS${'0'.repeat(7 + 1 + 14 + 5 + 15)}`.length, 45);
+    assert.match(all, /220 é o dólar, 978 o euro/);
+    assert.deepEqual([moedaOf('220')?.sigla, moedaOf('978')?.sigla], ['USD', 'EUR']);
+    assert.match(all, /`tribISSQN` aceita 1 a 4/);
+    assert.deepEqual(T.tribISSQN.values, ['1', '2', '3', '4']);
+    assert.match(all, /`vincPrest` 0 é recusado; .* use 6/);
+    assert.deepEqual([T.vincPrest.values?.includes('0'), T.vincPrest.values?.includes('6')], [false, true]);
+    for (const [codigo, status] of [
+      ['E0010', 422],
+      ['E111', 410],
+      ['E9016', 401],
+      ['E302', 422],
+    ] as const) {
+      assert.equal(errorOf(codigo)?.status, status);
+    }
+  });
+});
+
+describe('the search', () => {
+  const hits = async (asked: string): Promise<readonly string[]> => {
+    const { status, body } = await request(address, `/docs?q=${encodeURIComponent(asked)}`);
+    assert.equal(status, 200);
+    assertBalanced(body, asked);
+    return [...body.matchAll(/<li><a href="([^"]*)"/g)].map(
+      ([, href]) => new URL(href!, `${address}/docs`).pathname + new URL(href!, `${address}/docs`).hash,
+    );
+  };
+
+  test('finds the section that is about it', async () => {
+    for (const [asked, wanted] of [
+      ['assinatura xmlsec1', '/docs/assinatura#com-xmlsec1'],
+      ['Idempotency-Key', '/docs/desfechos#repetir-com-a-mesma-chave'],
+      ['cópia segurança', '/docs/operacao#cópia-de-segurança'],
+      ['copia seguranca', '/docs/operacao#cópia-de-segurança'],
+      ['PHP', '/docs/primeira-nota#php'],
+      ['acao_sugerida', '/docs/estados#o-que-fazer-com-um-evento'],
+      ['mesmo_conteudo', '/docs/erros/E0014'],
+      ['E0840', '/docs/erros/E0840'],
+      ['simples nacional', '/docs/calendario-ibs-cbs#quando-é-exigido'],
+    ] as const) {
+      const found = (await hits(asked)).map(decodeURIComponent);
+      assert.ok(found.includes(wanted), `${asked}: ${found.slice(PAGES.length, PAGES.length + 12).join(' ')}`);
+    }
+  });
+
+  test('says that there is nothing, and repeats what was asked as text', async () => {
+    const { body } = await request(address, '/docs?q=zzzzqqq');
+    assert.match(textOf(body), /Nada com todas essas palavras/);
+    const sent = `"><script>alert(1)</script>${'x'.repeat(500)}`;
+    const odd = await request(address, `/docs?q=${encodeURIComponent(sent)}`);
+    assert.ok(!odd.body.includes('<script') && !odd.body.includes('x'.repeat(81)));
+    assertBalanced(odd.body, 'injection');
+  });
+
+  test('of nothing is the first page', async () => {
+    assert.equal((await request(address, '/docs?q=%20')).body, answers.get('/docs')!.body);
+  });
+});
+
+describe('the calculator', () => {
+  const result = async (fields: Readonly<Record<string, string>>): Promise<string> => {
+    const { status, body } = await request(address, `/docs/calendario-ibs-cbs?${new URLSearchParams(fields)}`);
+    assert.equal(status, 200);
+    assertBalanced(body, JSON.stringify(fields));
+    return textOf(/<section id="resultado"[\s\S]*?<\/section>/.exec(body)![0]).replace(/\s+/g, ' ');
+  };
+
+  // Specification, "IBS/CBS obligation schedule".
+  for (const [codigo, simples, before, since, shown] of [
+    ['010101', 'nao', '2026-09-30', '2026-10-01', '01/10/2026'],
+    ['01.01.01', 'nao', '2026-09-30', '2026-10-01', '01/10/2026'],
+    ['010301', 'nao', '2026-11-30', '2026-12-01', '01/12/2026'],
+    ['160101', 'nao', '2026-11-30', '2026-12-01', '01/12/2026'],
+    ['990101', 'nao', '2026-11-30', '2026-12-01', '01/12/2026'],
+    ['010101', 'sim', '2026-12-31', '2027-01-01', '01/01/2027'],
+    ['010301', 'sim', '2026-12-31', '2027-01-01', '01/01/2027'],
+  ] as const) {
+    test(`${codigo}, Simples ${simples}: due from ${shown}`, async () => {
+      const early = await result({ codigo, simples, competencia: before });
+      assert.match(early, /O grupo IBSCBS ainda não é exigido/);
+      assert.ok(early.includes(shown));
+      const due = await result({ codigo, simples, competencia: since });
+      assert.match(due, /O grupo IBSCBS é exigido/);
+      assert.ok(due.includes(shown));
+    });
+  }
+
+  test('the amounts, by hand: 1,000.00 less 20.00 of ISSQN; 0.10 % and 0.00 % and 0.90 % of 980.00', async () => {
+    const asked = { codigo: '010101', competencia: '20/11/2026', simples: 'nao', valor: '1.000,00', issqn: '20,00' };
+    const text = await result(asked);
+    for (const [campo, valor] of [
+      ['vBC', '980.00'],
+      ['vIBSUF', '0.98'],
+      ['vIBSMun', '0.00'],
+      ['vCBS', '8.82'],
+      ['vIBSTot', '0.98'],
+      ['vTotNF', '1000.00'],
+    ] as const) {
+      assert.match(text, new RegExp(`\\b${campo} .*? ${valor.replace('.', '\\.')} `), campo);
+    }
+    // The same, typed as a program would.
+    assert.equal(await result({ ...asked, competencia: '2026-11-20', valor: '1000', issqn: '20.00' }), text);
+  });
+
+  test('a reduced classification: 30 % less gives 0.07 % and 0.63 %', async () => {
+    const text = await result({ codigo: '010101', competencia: '2026-11-20', valor: '1000', cclasstrib: '200052' });
+    assert.match(text, /vIBSUF .*? 0\.70 /);
+    assert.match(text, /vCBS .*? 6\.30 /);
+  });
+
+  test('what nobody has published is not calculated', async () => {
+    const text = await result({ codigo: '010101', competencia: '2027-02-01', valor: '1000' });
+    assert.match(text, /nenhuma alíquota de CBS está publicada/);
+  });
+
+  test('what is wrong is said, all of it', async () => {
+    const text = await result({
+      codigo: '12',
+      competencia: '2026-02-30',
+      valor: 'mil',
+      issqn: '-1',
+      cclasstrib: '999999',
+    });
+    for (const says of [
+      /tem 6 algarismos/,
+      /competência é um dia/,
+      /valor do serviço é um número/,
+      /ISSQN é um número/,
+      /classificação/,
+    ]) {
+      assert.match(text, says);
+    }
+    assert.match(await result({ codigo: '888888', competencia: '2026-11-20' }), /888888 não está na lista nacional/);
+    assert.match(
+      await result({ codigo: '010101', competencia: '2026-11-20', valor: '10', issqn: '11' }),
+      /ISSQN passa/,
+    );
+  });
+
+  test('what was typed comes back as text', async () => {
+    const sent = `"><b onclick=x>`;
+    const { body } = await request(address, `/docs/calendario-ibs-cbs?codigo=${encodeURIComponent(sent)}`);
+    assert.ok(!body.includes('<b onclick'));
+    assert.match(body, /value="&quot;&gt;&lt;b onclick=x&gt;"/);
+  });
+});
