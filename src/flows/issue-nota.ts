@@ -48,6 +48,23 @@ export async function issueNota(
   return 'before' in done ? issuedBefore(done.before) : done;
 }
 
+/**
+ * All of issuing but the storing, for those who store several notes at once. Its DPS has a number, and there is no remark to
+ * make to anybody.
+ */
+export async function prepareIssuance(
+  world: World,
+  municipio: Municipio,
+  sent: SentDps,
+): Promise<{ readonly issuance: Issuance; readonly dps: Dps } | Refusal> {
+  const accepted = await accept(world, municipio, sent, undefined);
+  if ('before' in accepted) throw new Error('an issuance without a key was not done before');
+  if ('faults' in accepted) return accepted;
+  const { dps, prestador, novoPrestador, complete } = accepted;
+  const idDps: Issuance['idDps'] = (numero) => identifierOf(dps, dps.nDPS ?? String(numero));
+  return { dps, issuance: { prestador, isNumbered: dps.nDPS !== undefined, idDps, novoPrestador, complete } };
+}
+
 type Ended = { readonly before: Before };
 
 function issuedBefore(before: Before): IssuedNota | Refused {
@@ -225,7 +242,7 @@ function decimalText(value: Decimal | undefined): string | undefined {
 }
 
 /** Moment and 20 random digits (66 bits, D-40); beginning with time keeps the index of the database compact. */
-function protocolNumber(world: World, moment: string): string {
+export function protocolNumber(world: Pick<World, 'randomDigits'>, moment: string): string {
   return moment.replace(/\D/g, '') + world.randomDigits(10) + world.randomDigits(10);
 }
 

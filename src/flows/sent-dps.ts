@@ -21,6 +21,8 @@ export type SentDps = {
   readonly simular?: string | undefined;
 } & (
   | { readonly kind: 'xml'; readonly body: Uint8Array }
+  /** What an RPS became: signed as an RPS, and verified when its lot was received. */
+  | { readonly kind: 'rps'; readonly body: Uint8Array }
   | {
       readonly kind: 'json';
       readonly body: Uint8Array;
@@ -49,16 +51,16 @@ export type Destination = Pick<Municipio, 'ambiente' | 'codigoIbge'>;
 
 /** Refuses what cannot be judged at all: E201 and E110 for XML, E003 for JSON. */
 export function openDps(sent: SentDps, destination: Destination): OpenedDps | Refusal {
-  return sent.kind === 'xml' ? openXml(sent) : openJson(sent, destination);
+  return sent.kind === 'json' ? openJson(sent, destination) : openXml(sent);
 }
 
-function openXml({ body }: SentDps & { kind: 'xml' }): OpenedDps | Refusal {
+function openXml({ kind, body }: SentDps & { kind: 'xml' | 'rps' }): OpenedDps | Refusal {
   const reading = readXml(body);
   if ('fault' in reading) return { faults: [reading.fault] };
   const version = versionFault(reading.root);
   if (version !== undefined) return refusalOf(placedFaults([version], reading))!;
   return {
-    verify: (world, municipio, at) => verifyDps(world, municipio, reading, at),
+    verify: (world, municipio, at) => (kind === 'rps' ? { avisos: [] } : verifyDps(world, municipio, reading, at)),
     read: () => readDps(reading.root),
     prestador: () => documentOfPrest(reading.root),
     declarado: NADA_DECLARADO,

@@ -6,6 +6,7 @@
  */
 import type { Municipio } from '../store/municipios.ts';
 import { type Delivered, deliverNotas } from './deliver.ts';
+import { processLotes } from './process-lotes.ts';
 import { deliverEventos } from './send-evento.ts';
 import type { World } from './world.ts';
 
@@ -19,13 +20,14 @@ const TROUBLE_MS = 1_000;
 const FORGET_EVERY_MS = 3_600_000;
 /** What is delivered, and in how many batches of one tenant at once: while one waits for its answers the next is signed. */
 const KINDS: readonly {
-  readonly kind: 'notas' | 'eventos';
+  readonly kind: 'notas' | 'eventos' | 'lotes';
   readonly lanes: number;
   readonly due: (world: World, now: number) => Promise<readonly string[]>;
   readonly deliver: (world: World, municipio: Municipio) => Promise<Delivered>;
 }[] = [
   { kind: 'notas', lanes: 2, due: ({ store }, now) => store.tenantsWithNotasDue(now), deliver: deliverNotas },
   { kind: 'eventos', lanes: 1, due: ({ store }, now) => store.tenantsWithEventosDue(now), deliver: deliverEventos },
+  { kind: 'lotes', lanes: 1, due: ({ store }, now) => store.tenantsWithLotesDue(now), deliver: processLotes },
 ];
 
 /** Batches of all tenants at once; each holds a database connection only while it claims and settles. */

@@ -18,6 +18,10 @@ export type Municipio = {
   readonly regrasNacionais: 'recusa' | 'avisa' | undefined;
   /** Who may read a note by the identifier of its DPS (D-41); undefined: as in its ambiente. */
   readonly consultaDps: 'publica' | 'parte' | undefined;
+  /** The legacy port takes RSA-SHA1 with inclusive canonicalisation too (D-70). */
+  readonly soapSha1?: boolean;
+  /** Target namespace of the legacy port; undefined: the usual one. */
+  readonly soapNamespace?: string | undefined;
 };
 
 /** Directories, absolute; without `ancoras` the national roots that come with the program. */
@@ -75,7 +79,7 @@ const PROBLEM_FRESH_MS = 60_000;
 const PROBLEM_CHARS_MAX = 2_000;
 
 const COLUMNS = `ambiente, codigo_ibge, aliquota_padrao, ancoras, revogados, adn_url, adn_ca, adn_certificado, adn_chave,
-  adn_pfx, adn_senha_arquivo, regras_nacionais, consulta_dps`;
+  adn_pfx, adn_senha_arquivo, regras_nacionais, consulta_dps, soap_sha1, soap_namespace`;
 
 type Row = {
   tenant: string;
@@ -92,6 +96,8 @@ type Row = {
   adn_senha_arquivo: string | null;
   regras_nacionais: Municipio['regrasNacionais'] | null;
   consulta_dps: Municipio['consultaDps'] | null;
+  soap_sha1: boolean;
+  soap_namespace: string | null;
 };
 
 export function municipioStore(pool: Db): MunicipioStore {
@@ -117,7 +123,7 @@ export function municipioStore(pool: Db): MunicipioStore {
         await lockCode(client, municipio);
         const text = `insert into municipios (tenant, ${COLUMNS}, criado_em)
           select $1::text, $2::text, $3::text, $4::numeric, $5::text, $6::text, $7::text, $8::text, $9::text, $10::text,
-            $11::text, $12::text, $13::text, $14::text, $15::timestamptz
+            $11::text, $12::text, $13::text, $14::text, $15::boolean, $16::text, $17::timestamptz
           where ${CODE_IS_FREE} on conflict (tenant) do nothing`;
         const { rowCount } = await client.query(text, [...valuesOf(municipio), new Date(now)]);
         return rowCount === 1;
@@ -126,7 +132,7 @@ export function municipioStore(pool: Db): MunicipioStore {
       transaction(pool, async (client) => {
         await lockCode(client, municipio);
         // Two that share a code from before can still be mended in everything else.
-        const text = `update municipios set (${COLUMNS}) = ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+        const text = `update municipios set (${COLUMNS}) = ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
           where tenant = $1 and ((ambiente, codigo_ibge) is not distinct from ($2::text, $3::text) or ${CODE_IS_FREE})`;
         const { rowCount } = await client.query(text, valuesOf(municipio));
         return rowCount === 1;
@@ -193,6 +199,10 @@ async function lockCode(client: PoolClient, { ambiente, codigoIbge }: NovoMunici
 
 /** Tables that have something of a tenant without notes, those that name others first. */
 const OWNED = [
+  'documentos_lotes',
+  'lotes_rps',
+  'lotes',
+  'correlacoes_legadas',
   'idempotencia',
   'simples_nacional',
   'prestadores',
@@ -224,6 +234,8 @@ function municipioOf(row: Row): Municipio {
     adn: adnOf(row),
     regrasNacionais: row.regras_nacionais ?? undefined,
     consultaDps: row.consulta_dps ?? undefined,
+    soapSha1: row.soap_sha1,
+    soapNamespace: row.soap_namespace ?? undefined,
   };
 }
 
@@ -257,5 +269,7 @@ function valuesOf(municipio: NovoMunicipio): unknown[] {
     chaves.senhaArquivo,
     regrasNacionais,
     consultaDps,
+    municipio.soapSha1 ?? false,
+    municipio.soapNamespace,
   ];
 }

@@ -249,38 +249,75 @@ type Issued = Pick<Made, 'results' | 'rows'>;
  */
 async function issueGroup(pool: Db, tenant: string, jobs: readonly Issuance[]): Promise<Issued> {
   const firstId = await reserveSequence(pool, tenant, 'nDFSe', jobs.length);
-  return pipelined(pool, async (client) => {
-    const wanted = new Map<string, bigint>();
-    for (const { prestador } of jobs) wanted.set(prestador, (wanted.get(prestador) ?? 0n) + 1n);
-    const identified = jobs.filter((job) => job.isNumbered).map((job) => job.idDps(0n));
-    const isKeyed = jobs.some(({ key }) => key !== undefined);
-    // Sent in this order: a note that was waited for with its key is then no duplicate but the same request.
-    const [repeated, last, holders] = await Promise.all([
-      isKeyed ? takeKeysOf(client, tenant, jobs, firstId) : NONE_REPEATED,
-      advanceNumbers(client, tenant, wanted),
-      identified.length === 0 ? new Map<string, DpsHolder>() : dpsHolders(client, tenant, identified),
-    ]);
-    const first = new Map([...wanted].map(([prestador, count]) => [prestador, last.get(prestador)! - count + 1n]));
-    await findHoldersOfUnnumbered(client, tenant, jobs, first, holders, repeated);
-    const made = completeJobs(jobs, firstId, new Map(first), holders, repeated);
-    const writes: Promise<unknown>[] = [];
-    const unkept = isKeyed ? keysToNothing(jobs, made.results) : [];
-    if (unkept.length > 0) writes.push(giveKeysBack(client, tenant, unkept));
-    const unused = new Map<string, bigint>();
-    for (const [prestador, next] of made.next) {
-      const left = last.get(prestador)! - next + 1n;
-      if (left > 0n) unused.set(prestador, -left);
-    }
-    if (unused.size > 0) writes.push(advanceNumbers(client, tenant, unused));
-    if (made.rows.length > 0) {
-      const news = made.rows.flatMap(({ job, nota }) =>
-        job.novoPrestador === undefined ? [] : [{ prestador: job.novoPrestador, em: nota.data_emissao }],
-      );
-      if (news.length > 0) writes.push(insertPrestadoresOfDps(client, tenant, news));
-      writes.push(...insertNotas(client, tenant, made.rows));
-    }
-    return { result: made, writes };
-  });
+  return pipelined(pool, (client) => writeGroup(client, tenant, jobs, firstId));
+}
+
+/** What came of jobs that are issued together or not at all: the rows, or the results of which one is no note. */
+export type IssuedTogether = Pick<Made, 'rows'> | { readonly results: readonly IssueResult[] };
+
+/** All of these, in one transaction with what `also` writes, or nothing: the transaction is rolled back. */
+export async function issueTogether(
+  pool: Db,
+  tenant: string,
+  jobs: readonly Issuance[],
+  also: (client: PoolClient, rows: readonly MadeRow[]) => Promise<unknown>,
+): Promise<IssuedTogether> {
+  const firstId = await reserveSequence(pool, tenant, 'nDFSe', jobs.length);
+  let failed: readonly IssueResult[] | undefined;
+  try {
+    return await pipelined(pool, async (client) => {
+      const { result, writes } = await writeGroup(client, tenant, jobs, firstId);
+      if (!result.results.every((one) => 'nota' in one)) {
+        failed = result.results;
+        await Promise.all(writes);
+        throw new Error('not all of a group can be issued');
+      }
+      await Promise.all(writes);
+      await also(client, result.rows);
+      return { result: { rows: result.rows }, writes: [] };
+    });
+  } catch (error) {
+    if (failed === undefined) throw error;
+    return { results: failed };
+  }
+}
+
+async function writeGroup(
+  client: PoolClient,
+  tenant: string,
+  jobs: readonly Issuance[],
+  firstId: bigint,
+): Promise<{ readonly result: Made; readonly writes: readonly Promise<unknown>[] }> {
+  const wanted = new Map<string, bigint>();
+  for (const { prestador } of jobs) wanted.set(prestador, (wanted.get(prestador) ?? 0n) + 1n);
+  const identified = jobs.filter((job) => job.isNumbered).map((job) => job.idDps(0n));
+  const isKeyed = jobs.some(({ key }) => key !== undefined);
+  // Sent in this order: a note that was waited for with its key is then no duplicate but the same request.
+  const [repeated, last, holders] = await Promise.all([
+    isKeyed ? takeKeysOf(client, tenant, jobs, firstId) : NONE_REPEATED,
+    advanceNumbers(client, tenant, wanted),
+    identified.length === 0 ? new Map<string, DpsHolder>() : dpsHolders(client, tenant, identified),
+  ]);
+  const first = new Map([...wanted].map(([prestador, count]) => [prestador, last.get(prestador)! - count + 1n]));
+  await findHoldersOfUnnumbered(client, tenant, jobs, first, holders, repeated);
+  const made = completeJobs(jobs, firstId, new Map(first), holders, repeated);
+  const writes: Promise<unknown>[] = [];
+  const unkept = isKeyed ? keysToNothing(jobs, made.results) : [];
+  if (unkept.length > 0) writes.push(giveKeysBack(client, tenant, unkept));
+  const unused = new Map<string, bigint>();
+  for (const [prestador, next] of made.next) {
+    const left = last.get(prestador)! - next + 1n;
+    if (left > 0n) unused.set(prestador, -left);
+  }
+  if (unused.size > 0) writes.push(advanceNumbers(client, tenant, unused));
+  if (made.rows.length > 0) {
+    const news = made.rows.flatMap(({ job, nota }) =>
+      job.novoPrestador === undefined ? [] : [{ prestador: job.novoPrestador, em: nota.data_emissao }],
+    );
+    if (news.length > 0) writes.push(insertPrestadoresOfDps(client, tenant, news));
+    writes.push(...insertNotas(client, tenant, made.rows));
+  }
+  return { result: made, writes };
 }
 
 const NONE_REPEATED: ReadonlySet<Issuance> = new Set();
@@ -352,7 +389,7 @@ function plannedIds(
   return ids;
 }
 
-type MadeRow = { readonly job: Issuance; readonly nota: NotaNova; readonly numero: bigint; readonly id: bigint };
+export type MadeRow = { readonly job: Issuance; readonly nota: NotaNova; readonly numero: bigint; readonly id: bigint };
 
 type Made = {
   readonly rows: readonly MadeRow[];

@@ -3,6 +3,7 @@ import { type EventoStore, eventoStore } from './eventos.ts';
 import { type IdempotenciaStore, idempotenciaStore } from './idempotencia.ts';
 import { type PrestadorImport, prestadorImport } from './import-prestadores.ts';
 import { type ServicoImport, servicoImport } from './import-servicos.ts';
+import { type LoteStore, loteStore } from './lotes.ts';
 import { type MunicipioStore, municipioStore } from './municipios.ts';
 import { type NotaStore, notaStore, type OnStored } from './notas.ts';
 import type { Db } from './open.ts';
@@ -16,7 +17,8 @@ export type Store = MunicipioStore &
   ServicoImport &
   NotaStore &
   EventoStore &
-  IdempotenciaStore & {
+  IdempotenciaStore &
+  LoteStore & {
     /** Throws when the database does not answer: the readiness check. */
     ping(): Promise<void>;
     close(): Promise<void>;
@@ -24,15 +26,17 @@ export type Store = MunicipioStore &
 
 /** `onStored`: see {@link notaStore}. */
 export function createStore(pool: Db, onStored?: OnStored): Store {
+  const notas = notaStore(pool, onStored);
   return {
     ...municipioStore(pool),
     ...prestadorStore(pool),
     ...servicoStore(pool),
     ...prestadorImport(pool),
     ...servicoImport(pool),
-    ...notaStore(pool, onStored),
+    ...notas,
     ...eventoStore(pool),
     ...idempotenciaStore(pool),
+    ...loteStore(pool, onStored ?? notas.keepForTransmission),
     ping: async () => {
       await pool.query('select 1');
     },

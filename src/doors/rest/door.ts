@@ -6,6 +6,7 @@ import { isoMoment, momentIn } from '../../fiscal/moment.ts';
 import { zoneOf } from '../../flows/gather-facts.ts';
 import { askStore, type Municipio, findMunicipio as municipioOf } from '../../flows/queries.ts';
 import type { World } from '../../flows/world.ts';
+import { describeSoap, faultSoap, internalSoap, performSoap, SOAP_PATH } from '../soap/nfes.ts';
 import { type CertificateHeader, clientOf, shownBy, siteOf } from './caller.ts';
 import { BODY_MAX_BYTES, bodyMisfit, headersMisfit } from './content.ts';
 import { ERROS_PATH, envelopeOf, statusOfRefusal } from './envelope.ts';
@@ -116,7 +117,7 @@ export async function createRestDoor(world: World, options: RestDoorOptions): Pr
     host: options.host,
     port: options.port,
     tls: options.tls,
-    routes: [...siteRoutes(door), ...ROUTES.map((route) => tenantRoute(door, route))],
+    routes: [...siteRoutes(door), ...soapRoutes(door), ...ROUTES.map((route) => tenantRoute(door, route))],
     onTrouble: (trouble, request, allow) =>
       attend(door, request, undefined, (visit) => answerTrouble(door, visit, trouble, allow)),
   });
@@ -156,6 +157,54 @@ function tenantRoute(door: Door, route: Route): HttpRoute {
   const path = `/:municipio${route.path}`;
   const work: Work = (visit) => answerRoute(door, visit, route);
   return { method: route.method, path, handle: (request) => attend(door, request, path, work) };
+}
+
+/** The legacy port (D-70), which listens here and answers in words of its own (`../soap/nfes.ts`). */
+function soapRoutes(door: Door): readonly HttpRoute[] {
+  const path = `/:municipio${SOAP_PATH}`;
+  return [
+    { method: 'GET', path, handle: (request) => attend(door, request, path, (visit) => describeAsked(door, visit)) },
+    { method: 'POST', path, handle: (request) => attend(door, request, path, (visit) => answerSoapCall(door, visit)) },
+  ];
+}
+
+async function describeAsked(door: Door, visit: Visit): Promise<HttpAnswer> {
+  const { request } = visit;
+  const slug = request.params.municipio!;
+  const municipio = await findMunicipio(door, visit, slug);
+  if (municipio === undefined) return refuse(door, visit, unknownMunicipio(slug));
+  const described = describeSoap(municipio, siteAs(door, request), searchOf(request));
+  return described ?? redirect(307, '?wsdl');
+}
+
+async function answerSoapCall(door: Door, visit: Visit): Promise<HttpAnswer> {
+  const { request } = visit;
+  const { headers } = request;
+  try {
+    const municipio = await findMunicipio(door, visit, request.params.municipio!);
+    if (municipio === undefined) return faultSoap(headers, 404, 'Não há município neste endereço.');
+    const client = clientOf(request, door.options.trustProxy);
+    const wait = door.misses.waitOf(client);
+    if (wait !== undefined) return faultSoap(headers, 429, `Consultas demais sem resultado: aguarde ${wait} segundos.`);
+    const body = await request.readBody(BODY_MAX_BYTES);
+    if (body === 'body_too_large') return faultSoap(headers, 413, 'O corpo passa do limite: divida o lote.');
+    if (typeof body === 'string') return faultSoap(headers, 400, 'O corpo não chegou inteiro.');
+    if (door.underWay >= UNDER_WAY_MAX) return faultSoap(headers, 503, 'Há requisições demais em andamento.');
+    door.underWay += 1;
+    try {
+      const { certificateHeader, tls } = door.options;
+      const shown = () => shownBy(request, certificateHeader, tls !== undefined);
+      const answer = await performSoap(door.world, municipio, { headers, body }, shown);
+      if (answer.isMiss) door.misses.count(client, 1);
+      return answer;
+    } finally {
+      door.underWay -= 1;
+    }
+  } catch (error) {
+    const about = { err: error, request: request.id, route: visit.route, tenant: visit.municipio?.tenant };
+    door.world.log.error(about, 'uma requisição falhou');
+    return internalSoap(headers, request.id);
+  }
 }
 
 async function answerRoute(door: Door, visit: Visit, route: Route): Promise<HttpAnswer> {
@@ -315,22 +364,6 @@ function orPage({ headers }: HttpRequest, refused: HttpAnswer, html: string): Ht
   return { status: refused.status, headers: { ...API_HEADERS, ...PAGE_HEADERS, ...vary }, body: html };
 }
 
-/** A page of the documentation; it shows the address by which it was asked for. */
-function answerDocs(door: Door, visit: Visit, slug: string): HttpAnswer {
-  const { request } = visit;
-  const html = docsPage(slug, siteAs(door, request), queryOf(request));
-  if (html !== undefined) return kept(request, html, PAGE_HEADERS, OWN_KEPT);
-  return orPage(request, refuse(door, visit, troubled('unknown_path', undefined)), unknownDocsPage());
-}
-
-/** A file that a page offers, with the address of the service in it. */
-function answerDocsFile(door: Door, visit: Visit): HttpAnswer {
-  const { request } = visit;
-  const file = docsFile(request.params.arquivo!, siteAs(door, request));
-  if (file === undefined) return refuse(door, visit, troubled('unknown_path', undefined));
-  return kept(request, file.text, { 'Content-Type': file.type }, OWN_KEPT);
-}
-
 function reference(door: Door, request: HttpRequest): HttpAnswer {
   const policy = { 'Content-Security-Policy': referencePolicy(siteAs(door, request)) };
   return kept(request, referencePage(), { ...PAGE_HEADERS, ...policy }, OWN_KEPT);
@@ -345,6 +378,22 @@ async function answerReferenceFile(door: Door, visit: Visit): Promise<HttpAnswer
   const headers = { 'Content-Type': type, Vary: 'Accept-Encoding', ...(isZipped && { 'Content-Encoding': 'gzip' }) };
   const body = isZipped ? zipped : bytes;
   return unlessHeld(request, body, tagOf(body), headers, PAGES_KEPT);
+}
+
+/** A page of the documentation; it shows the address by which it was asked for. */
+async function answerDocs(door: Door, visit: Visit, slug: string): Promise<HttpAnswer> {
+  const { request } = visit;
+  const html = await docsPage(slug, siteAs(door, request), queryOf(request));
+  if (html !== undefined) return kept(request, html, PAGE_HEADERS, OWN_KEPT);
+  return orPage(request, refuse(door, visit, troubled('unknown_path', undefined)), unknownDocsPage());
+}
+
+/** A file that a page offers, with the address of the service in it. */
+function answerDocsFile(door: Door, visit: Visit): HttpAnswer {
+  const { request } = visit;
+  const file = docsFile(request.params.arquivo!, siteAs(door, request));
+  if (file === undefined) return refuse(door, visit, troubled('unknown_path', undefined));
+  return kept(request, file.text, { 'Content-Type': file.type }, OWN_KEPT);
 }
 
 /** `to`: relative to the address that was asked for, so that it holds behind any other. */

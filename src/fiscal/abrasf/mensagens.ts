@@ -186,7 +186,7 @@ export function mensagemOfFalta({ codigo, path, encontrado }: FaltaRps, sobre: s
 export function mensagemOfFault(fault: Fault, sobre = ''): Mensagem {
   const { codigo, xpath, mensagem, correcao } = fault;
   const linha = xpath.startsWith('/DPS') ? linhaOf(xpath) : undefined;
-  const ofModel = codeOf(codigo, linha);
+  const ofModel = registrationCode(fault) ?? codeOf(codigo, linha);
   const [path] = linha?.rps ?? [];
   const where = path === undefined ? '' : `${path}: `;
   const { first, rest } = split(`${prefixed(sobre)}${codigo} ${where}${mensagem}`);
@@ -197,6 +197,13 @@ export function mensagemOfFault(fault: Fault, sobre = ''): Mensagem {
 /** How a message names one of many. */
 export function rpsNamed({ numero, serie, tipo }: IdentificacaoRps): string {
   return `RPS ${numero}, série ${serie}, tipo ${tipo}`;
+}
+
+/** Of what keeps the sandbox from registering a provider (E101), the model has codes of its own. */
+function registrationCode({ codigo, detalhes, xpath }: Fault): string | undefined {
+  if (codigo !== 'E101') return undefined;
+  if (xpath.endsWith('/cLocEmi')) return 'E42';
+  return detalhes === 'documento_invalido' ? 'E44' : undefined;
 }
 
 function codeOf(codigo: string, linha: ReturnType<typeof linhaOf>): string | undefined {

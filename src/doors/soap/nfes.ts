@@ -1,0 +1,83 @@
+/**
+ * The legacy SOAP port over HTTP (D-70): GET gives its description, POST takes an envelope of SOAP 1.1 or 1.2. It listens with
+ * the REST door and shares its limits; what an operation does is the flows' affair.
+ *
+ * Whatever goes wrong is a fault of SOAP in the version that was asked in; nothing of ours shows in it but a sentence.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Shown } from '../../flows/caller.ts';
+import { NAMESPACE_PADRAO } from '../../flows/porto-abrasf.ts';
+import { answerSoap, falhaSoap, type RespostaSoap } from '../../flows/porto-soap.ts';
+import type { Municipio } from '../../flows/queries.ts';
+import type { World } from '../../flows/world.ts';
+import { wsdlOf, xsdOf } from './wsdl.ts';
+
+/** Below the segment of the municipality. */
+export const SOAP_PATH = '/soap/nfes';
+
+type Versao = RespostaSoap['versao'];
+
+export type SoapAnswer = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** A guess that found nothing (D-40). */
+  readonly isMiss: boolean;
+};
+
+const MEDIA_TYPES: Readonly<Record<Versao, string>> = { '1.1': 'text/xml', '1.2': 'application/soap+xml' };
+const READ_TYPES = new Set(['text/xml', 'application/xml', 'application/soap+xml']);
+
+/** The description, or its schema. `site`: the address of the service as the caller knows it. */
+export function describeSoap(municipio: Municipio, site: string, search: string): SoapAnswer | undefined {
+  const namespace = municipio.soapNamespace ?? NAMESPACE_PADRAO;
+  const query = new Map([...new URLSearchParams(search)].map(([name, value]) => [name.toLowerCase(), value]));
+  const answer = (body: string): SoapAnswer => ({
+    status: 200,
+    headers: { 'Content-Type': 'text/xml; charset=utf-8', 'Cache-Control': 'no-store' },
+    body,
+    isMiss: false,
+  });
+  if (query.has('xsd')) return answer(xsdOf(namespace));
+  return query.has('wsdl') ? answer(wsdlOf(`${site}/${municipio.tenant}${SOAP_PATH}`, namespace)) : undefined;
+}
+
+export async function performSoap(
+  world: World,
+  municipio: Municipio,
+  { headers, body }: { readonly headers: IncomingHttpHeaders; readonly body: Uint8Array },
+  shown: () => Shown,
+): Promise<SoapAnswer> {
+  const type = (headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase();
+  if (!READ_TYPES.has(type)) {
+    return faultSoap(headers, 415, 'O tipo do corpo deve ser text/xml (SOAP 1.1) ou application/soap+xml (SOAP 1.2).');
+  }
+  return written(await answerSoap(world, municipio, body, versionOf(headers), shown));
+}
+
+/** A fault for what keeps a request from the port. `de`: whose mistake it is, by the status. */
+export function faultSoap(headers: IncomingHttpHeaders, status: number, mensagem: string): SoapAnswer {
+  const de = status >= 500 ? 'servidor' : 'cliente';
+  return { ...written(falhaSoap({ versao: versionOf(headers), de, mensagem })), status };
+}
+
+/** What is not the caller's to know stays in the log; by the number it is found there. */
+export function internalSoap(headers: IncomingHttpHeaders, request: string): SoapAnswer {
+  return faultSoap(headers, 500, `O serviço falhou ao processar o pedido. Tente de novo; o número dele é ${request}.`);
+}
+
+/** SOAP 1.2 has a media type of its own. */
+function versionOf(headers: IncomingHttpHeaders): Versao {
+  return (headers['content-type'] ?? '').toLowerCase().startsWith('application/soap+xml') ? '1.2' : '1.1';
+}
+
+function written({ versao, xml, falha, isMiss = false }: RespostaSoap): SoapAnswer {
+  // SOAP 1.1 answers every fault with 500; 1.2 tells the sender's from ours.
+  const status = falha === undefined ? 200 : versao === '1.2' && falha === 'cliente' ? 400 : 500;
+  return {
+    status,
+    headers: { 'Content-Type': `${MEDIA_TYPES[versao]}; charset=utf-8`, 'Cache-Control': 'no-store' },
+    body: xml,
+    isMiss,
+  };
+}

@@ -1,0 +1,443 @@
+/**
+ * The six operations of the legacy port: a document of ABRASF 1.00 goes in, the document that answers it comes out. Whatever
+ * is wrong with what was asked is an answer of the model (`ListaMensagemRetorno`); what is wrong with us is thrown.
+ *
+ * A lot is only received here; its RPS become notes in the worker (`process-lotes.ts`).
+ */
+import { createHash } from 'node:crypto';
+import { type AbrasfSignature, checkAbrasfSignature } from '../documents/abrasf-signature.ts';
+import type { Certificate } from '../documents/certificate.ts';
+import { signerFaults, XML_CODES } from '../documents/signer-faults.ts';
+import { attribute, type SoapDocumento } from '../documents/soap.ts';
+import { readXml } from '../documents/xml.ts';
+import { childrenOf, type Lote, prestadorOf, readLote, textOf } from '../fiscal/abrasf/lote.ts';
+import { type Mensagem, mensagemOf, mensagemOfFault } from '../fiscal/abrasf/mensagens.ts';
+import { compNfse, confirmacao, nested } from '../fiscal/abrasf/nota.ts';
+import { bare, type IdentificacaoRps } from '../fiscal/abrasf/rps.ts';
+import { AMBIENTES } from '../fiscal/ambiente.ts';
+import { parseChave } from '../fiscal/chave.ts';
+import type { Fault } from '../fiscal/fault.ts';
+import type { Elemento } from '../fiscal/layout/tree.ts';
+import { type Moment, momentIn } from '../fiscal/moment.ts';
+import { tipoBySlug } from '../fiscal/tipos-evento.ts';
+import type { NotaDoPorto } from '../store/lotes.ts';
+import type { Municipio } from '../store/municipios.ts';
+import { type Audience, callerOf, type Shown, strangerTo } from './caller.ts';
+import { zoneOf } from './gather-facts.ts';
+import { protocolNumber, wholeSecond } from './issue-nota.ts';
+import { registerPedido } from './register-evento.ts';
+import type { World } from './world.ts';
+
+/** Notes in one answer; the model has no pages. */
+export const NOTAS_MAX = 500;
+/** Signatures that are checked one by one; a lot with more RPS is signed whole. */
+const RPS_SIGNATURES_MAX = 100;
+
+/** The target namespace of the service of this name in the wild; a municipality may set another. */
+export const NAMESPACE_PADRAO = 'http://www.abrasf.org.br/ABRASF/arquivos/nfse.xsd';
+
+/** Name of the operation, of the document that it takes and of the one that it answers. */
+export const OPERACOES = [
+  { operacao: 'RecepcionarLoteRps', pedido: 'EnviarLoteRpsEnvio', resposta: 'EnviarLoteRpsResposta', answer: receber },
+  {
+    operacao: 'ConsultarSituacaoLoteRps',
+    pedido: 'ConsultarSituacaoLoteRpsEnvio',
+    resposta: 'ConsultarSituacaoLoteRpsResposta',
+    answer: situacao,
+  },
+  {
+    operacao: 'ConsultarNfsePorRps',
+    pedido: 'ConsultarNfseRpsEnvio',
+    resposta: 'ConsultarNfseRpsResposta',
+    answer: porRps,
+  },
+  { operacao: 'ConsultarLoteRps', pedido: 'ConsultarLoteRpsEnvio', resposta: 'ConsultarLoteRpsResposta', answer: lote },
+  { operacao: 'ConsultarNfse', pedido: 'ConsultarNfseEnvio', resposta: 'ConsultarNfseResposta', answer: notas },
+  { operacao: 'CancelarNfse', pedido: 'CancelarNfseEnvio', resposta: 'CancelarNfseResposta', answer: cancelar },
+] as const satisfies readonly Operacao[];
+
+type Operacao = {
+  readonly operacao: string;
+  readonly pedido: string;
+  readonly resposta: string;
+  readonly answer: (pedido: Pedido) => Promise<Resposta>;
+};
+
+type Pedido = {
+  readonly world: World;
+  readonly municipio: Municipio;
+  readonly documento: SoapDocumento;
+  readonly shown: () => Shown;
+};
+
+/** What stands in the answering document, or what is wrong. `isMiss`: a guess that found nothing (D-40). */
+type Resposta = { readonly xml: string } | { readonly mensagens: readonly Mensagem[]; readonly isMiss?: boolean };
+
+export type Respondido = { readonly xml: string; readonly isMiss: boolean };
+
+/** The answer of an operation, in the namespace in which its document came. Undefined: there is no such operation. */
+export async function responder(
+  world: World,
+  municipio: Municipio,
+  operacao: string,
+  documento: SoapDocumento | { readonly problema: string },
+  shown: () => Shown,
+): Promise<Respondido | undefined> {
+  const found = OPERACOES.find((one) => one.operacao === operacao);
+  if (found === undefined) return undefined;
+  const { pedido, resposta, answer } = found;
+  const namespace = 'problema' in documento ? '' : answerNamespace(documento.root.namespace);
+  const made: Resposta =
+    'problema' in documento
+      ? refused('E160', documento.problema)
+      : documento.root.name !== pedido
+        ? refused('E160', `${operacao} leva ${pedido}; veio ${documento.root.name.slice(0, 60)}.`)
+        : await answer({ world, municipio, documento, shown });
+  const inside = 'xml' in made ? made.xml : listaMensagem(made.mensagens);
+  const declared = namespace === '' ? '' : ` xmlns="${attribute(namespace)}"`;
+  return { xml: `<${resposta}${declared}>${inside}</${resposta}>`, isMiss: 'isMiss' in made && made.isMiss === true };
+}
+
+/** Where each message has a namespace of its own, the one of the answer is named after that of the question. */
+function answerNamespace(namespace: string): string {
+  return namespace.replace(/_envio(_v\d+\.xsd)$/, '_resposta$1');
+}
+
+function listaMensagem(mensagens: readonly Mensagem[]): string {
+  const each = mensagens.map(({ codigo, mensagem, correcao }) => {
+    const leaves: [string, string][] = [
+      ['Codigo', codigo],
+      ['Mensagem', mensagem],
+    ];
+    if (correcao !== undefined && correcao !== '') leaves.push(['Correcao', correcao]);
+    return `<MensagemRetorno>${nested(leaves)}</MensagemRetorno>`;
+  });
+  return `<ListaMensagemRetorno>${each.join('')}</ListaMensagemRetorno>`;
+}
+
+function refused(codigo: string, detalhe = ''): { readonly mensagens: readonly Mensagem[] } {
+  return { mensagens: [mensagemOf(codigo, '', detalhe)] };
+}
+
+function missed(codigo: string): Resposta {
+  return { ...refused(codigo), isMiss: true };
+}
+
+// RecepcionarLoteRps
+
+async function receber({ world, municipio, documento }: Pedido): Promise<Resposta> {
+  const { tenant } = municipio;
+  const { reading, root, forma } = documento;
+  const read = readLote(root);
+  if ('mensagens' in read) return read;
+  const faults = loteSignatureFaults(world, municipio, documento, read);
+  if (faults.length > 0) return { mensagens: faults.map((fault) => mensagemOfFault(fault)) };
+  const now = wholeSecond(world.now());
+  const moment = municipalMoment(municipio, now);
+  const row = await world.store.receiveLote(tenant, {
+    protocolo: protocolNumber(world, moment.date + moment.time),
+    prestador: read.cnpj,
+    numero_lote: read.numero,
+    impressao: createHash('sha256').update(reading.canonicalOf(read.loteRps)).digest(),
+    recebido_em: now,
+    recebido: forma === 'texto' ? reading.bytes : Buffer.from(reading.canonicalOf(root), 'utf8'),
+    rps: read.rps.map(({ identificacao }) => identificacao),
+  });
+  world.wake(tenant);
+  return {
+    xml: nested([
+      ['NumeroLote', row.numero_lote],
+      ['DataRecebimento', written(municipalMoment(municipio, row.recebido_em.getTime()))],
+      ['Protocolo', row.protocolo],
+    ]),
+  };
+}
+
+/** In production the lot is signed, or every RPS of it (D-70); by the provider. */
+function loteSignatureFaults(
+  world: World,
+  municipio: Municipio,
+  { reading, root }: SoapDocumento,
+  { loteRps, rps, cnpj }: Lote,
+): readonly Fault[] {
+  if (!AMBIENTES[municipio.ambiente].signatureRefuses) return [];
+  const options = { allowsSha1: municipio.soapSha1 === true };
+  const ofLote = checkAbrasfSignature(reading, root, loteRps, options);
+  if (ofLote !== undefined) return signaturesFaults(world, municipio, [ofLote], cnpj);
+  const ofRps: AbrasfSignature[] = [];
+  for (const { elemento, infRps } of rps) {
+    if (ofRps.length >= RPS_SIGNATURES_MAX) {
+      return [unsigned(`Um lote com mais de ${RPS_SIGNATURES_MAX} RPS se assina inteiro, em LoteRps.`)];
+    }
+    const one = checkAbrasfSignature(reading, elemento, infRps, options);
+    if (one === undefined) return [unsigned('Assine LoteRps, ou cada InfRps.')];
+    ofRps.push(one);
+    if ('fault' in one) break;
+  }
+  return signaturesFaults(world, municipio, ofRps, cnpj);
+}
+
+function signaturesFaults(
+  world: World,
+  municipio: Municipio,
+  signatures: readonly AbrasfSignature[],
+  documento: string,
+): readonly Fault[] {
+  const broken = signatures.flatMap((one) => ('fault' in one ? [one.fault] : []));
+  if (broken.length > 0) return broken;
+  const certificates = new Map<string, Certificate>();
+  for (const one of signatures) {
+    if ('certificate' in one)
+      certificates.set(one.certificate.publicKey.export({ type: 'spki', format: 'pem' }) as string, one.certificate);
+  }
+  const question = { documento, parte: 'prestador', trust: world.trust(municipio), at: world.now(), xpath: '' };
+  return [...certificates.values()].flatMap((certificate) => signerFaults(certificate, question, XML_CODES));
+}
+
+function unsigned(como: string): Fault {
+  return { codigo: 'E901', xpath: '', mensagem: `O documento não está assinado. ${como}` };
+}
+
+// ConsultarSituacaoLoteRps, ConsultarLoteRps: the protocol opens what it names.
+
+async function loteAsked({ world, municipio, documento }: Pedido) {
+  const prestador = prestadorOf(documento.root);
+  if ('mensagens' in prestador) return prestador;
+  const protocolo = textOf(documento.root, 'Protocolo') ?? '';
+  // Whatever else it is, it may be no text for a database.
+  const row = /^[0-9A-Za-z.-]{1,50}$/.test(protocolo)
+    ? await world.store.loteByProtocolo(municipio.tenant, prestador.cnpj, protocolo)
+    : undefined;
+  return row ?? (missed('E86') as Extract<Resposta, { mensagens: unknown }>);
+}
+
+async function situacao(pedido: Pedido): Promise<Resposta> {
+  const row = await loteAsked(pedido);
+  if (!('protocolo' in row)) return row;
+  return {
+    xml: nested([
+      ['NumeroLote', row.numero_lote],
+      ['Situacao', String(row.situacao)],
+    ]),
+  };
+}
+
+async function lote(pedido: Pedido): Promise<Resposta> {
+  const row = await loteAsked(pedido);
+  if (!('protocolo' in row)) return row;
+  if (row.situacao === 2) return refused('E92');
+  if (row.situacao === 3) return { mensagens: row.mensagens ?? [] };
+  const all = await pedido.world.store.notasOfLote(pedido.municipio.tenant, row.protocolo);
+  return listaNfse(
+    all.filter(({ estado }) => estado !== 'recusada'),
+    all[0],
+  );
+}
+
+/** Of a lot of which the national environment refused every note, why it refused the first. */
+function listaNfse(all: readonly NotaDoPorto[], first: NotaDoPorto | undefined): Resposta {
+  if (all.length === 0 && first !== undefined) return refusedByAdn(first);
+  return { xml: `<ListaNfse>${all.map((nota) => compNfse(vista(nota))).join('')}</ListaNfse>` };
+}
+
+function refusedByAdn({ mensagem_retorno }: NotaDoPorto): Resposta {
+  return refused('E89', `O ambiente nacional recusou a nota: ${mensagem_retorno ?? 'sem motivo'}`.slice(0, 140));
+}
+
+// ConsultarNfsePorRps, ConsultarNfse: what they ask by can be guessed, so in production only the provider gets to read (D-41).
+
+const PRESTADOR: Audience = {
+  parte: 'prestador',
+  recusa: 'Neste município esta consulta só atende ao próprio prestador, pelo certificado dele na conexão.',
+};
+
+function strangerFaults({ world, municipio, shown }: Pedido, cnpj: string): readonly Fault[] {
+  const whose = municipio.consultaDps ?? (AMBIENTES[municipio.ambiente].dpsQueryIsOpen ? 'publica' : 'parte');
+  if (whose === 'publica') return [];
+  const caller = callerOf(world, municipio, shown(), PRESTADOR);
+  const refusal = 'faults' in caller ? caller : strangerTo([cnpj], caller, PRESTADOR);
+  return refusal?.faults ?? [];
+}
+
+async function porRps(pedido: Pedido): Promise<Resposta> {
+  const { root } = pedido.documento;
+  const [numero, serie, tipo] = ['Numero', 'Serie', 'Tipo'].map((name) => textOf(root, `IdentificacaoRps/${name}`));
+  const missing = [numero === undefined && 'E11', serie === undefined && 'E150'].filter((one) => one !== false);
+  if (missing.length > 0) return { mensagens: missing.map((codigo) => mensagemOf(codigo)) };
+  if (!/^\d{1,15}$/.test(numero!)) return refused('E96');
+  if (!/^\d{1,5}$/.test(serie!)) return refused('E97');
+  if (tipo !== undefined && !/^[123]$/.test(tipo)) return refused('E13');
+  const prestador = prestadorOf(root);
+  if ('mensagens' in prestador) return prestador;
+  const strange = strangerFaults(pedido, prestador.cnpj);
+  if (strange.length > 0) return { mensagens: strange.map((fault) => mensagemOfFault(fault)), isMiss: true };
+  const rps: IdentificacaoRps = { numero: bare(numero!), serie: bare(serie!), tipo: tipo ?? '1' };
+  const row = await pedido.world.store.rpsOf(pedido.municipio.tenant, prestador.cnpj, rps);
+  if (row === undefined) return missed('E4');
+  if (row.situacao === 2) return refused('E92');
+  if (row.nota === undefined) return refused('E89');
+  return row.nota.estado === 'recusada' ? refusedByAdn(row.nota) : { xml: compNfse(vista(row.nota)) };
+}
+
+const DAY_MS = 86_400_000;
+
+async function notas(pedido: Pedido): Promise<Resposta> {
+  const { world, municipio, documento } = pedido;
+  const { root } = documento;
+  const prestador = prestadorOf(root);
+  if ('mensagens' in prestador) return prestador;
+  const strange = strangerFaults(pedido, prestador.cnpj);
+  if (strange.length > 0) return { mensagens: strange.map((fault) => mensagemOfFault(fault)), isMiss: true };
+  const numero = textOf(root, 'NumeroNfse');
+  if (numero !== undefined && !/^\d{1,15}$/.test(numero)) return refused('E136');
+  const periodo = childrenOf(root, 'PeriodoEmissao')[0];
+  const between = periodo === undefined ? undefined : periodOf(periodo, municipio, world.now());
+  if (between !== undefined && 'mensagens' in between) return between;
+  const [tomador, intermediario] = ['Tomador', 'IntermediarioServico'].map(
+    (name) => textOf(root, `${name}/CpfCnpj/Cnpj`) ?? textOf(root, `${name}/CpfCnpj/Cpf`),
+  );
+  const found = await world.store.notasOfPrestador(municipio.tenant, {
+    prestador: prestador.cnpj,
+    prefixo: municipio.codigoIbge && `${municipio.codigoIbge}12${prestador.cnpj}`,
+    numero: numero && sequenceOf(numero),
+    de: between?.de,
+    ate: between?.ate,
+    tomador,
+    max: NOTAS_MAX + 1,
+  });
+  if (found.length > NOTAS_MAX) return refused('E135', `Há mais de ${NOTAS_MAX} notas: consulte um período menor.`);
+  const ofIntermediario = found.filter(
+    ({ nfse }) =>
+      intermediario === undefined ||
+      new RegExp(`<interm><(?:CNPJ|CPF)>${intermediario.replace(/\W/g, '')}<`).test(nfse.toString('utf8')),
+  );
+  return listaNfse(ofIntermediario, undefined);
+}
+
+function periodOf(
+  periodo: Elemento,
+  municipio: Municipio,
+  now: number,
+): { readonly de: number; readonly ate: number } | { readonly mensagens: readonly Mensagem[] } {
+  const [inicial, final] = [textOf(periodo, 'DataInicial')?.slice(0, 10), textOf(periodo, 'DataFinal')?.slice(0, 10)];
+  const [de, ate] = [inicial, final].map((day) => (day === undefined ? undefined : startOfDay(municipio, day)));
+  if (de === undefined) return refused('E131');
+  if (ate === undefined) return refused('E132');
+  if (final! > municipalMoment(municipio, now).date) return refused('E133');
+  if (ate < de) return refused('E134');
+  // A leap year has a day more.
+  if (ate - de > 366 * DAY_MS) return refused('E135');
+  return { de, ate: ate + DAY_MS - 1 };
+}
+
+/** Midnight of a day in the municipality; undefined of what is no day. */
+function startOfDay(municipio: Municipio, day: string): number | undefined {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) return undefined;
+  const utc = Date.parse(`${day}T00:00:00Z`);
+  if (Number.isNaN(utc) || new Date(utc).toISOString().slice(0, 10) !== day) return undefined;
+  return Date.parse(`${day}T00:00:00${municipalMoment(municipio, utc).offset}`);
+}
+
+/** The model numbers with the year before eleven digits; so does a client that makes up numbers by it. */
+function sequenceOf(numero: string): string {
+  return bare(/^20\d{13}$/.test(numero) ? numero.slice(4) : numero);
+}
+
+// CancelarNfse
+
+/** The reasons of the model's later versions, and of the national event. */
+const MOTIVOS: Readonly<Record<string, readonly [codigo: string, descricao: string]>> = {
+  '1': ['1', 'Erro na emissão da nota'],
+  '2': ['2', 'Serviço não prestado'],
+  '4': ['9', 'Nota emitida em duplicidade'],
+};
+
+async function cancelar(pedido: Pedido): Promise<Resposta> {
+  const { world, municipio, documento } = pedido;
+  const { reading, root, forma } = documento;
+  const [request, ...others] = childrenOf(root, 'Pedido');
+  const [inf, ...more] = request === undefined ? [] : childrenOf(request, 'InfPedidoCancelamento');
+  if (request === undefined || inf === undefined || others.length + more.length > 0) {
+    return refused('E160', 'Esperava-se um Pedido com um InfPedidoCancelamento.');
+  }
+  const [numero, cnpj, im, cMun] = ['Numero', 'Cnpj', 'InscricaoMunicipal', 'CodigoMunicipio'].map((name) =>
+    textOf(inf, `IdentificacaoNfse/${name}`),
+  );
+  const codigo = textOf(inf, 'CodigoCancelamento') ?? '';
+  if (numero === undefined) return refused('E77');
+  if (!/^\d{1,15}$/.test(numero)) return refused('E136');
+  if (cnpj === undefined) return refused('E46');
+  if (!/^[0-9A-Z]{14}$/.test(cnpj)) return refused('E149');
+  if (!/^[0-9A-Za-z]{0,4}$/.test(codigo)) return refused('E160', 'CodigoCancelamento tem até 4 letras ou algarismos.');
+  if (AMBIENTES[municipio.ambiente].signatureRefuses) {
+    const options = { allowsSha1: municipio.soapSha1 === true };
+    const signature =
+      checkAbrasfSignature(reading, request, inf, options) ?? checkAbrasfSignature(reading, root, inf, options);
+    const faults =
+      signature === undefined
+        ? [unsigned('Assine InfPedidoCancelamento.')]
+        : signaturesFaults(world, municipio, [signature], cnpj);
+    if (faults.length > 0) return { mensagens: faults.map((fault) => mensagemOfFault(fault)) };
+  }
+  const [nota] = await world.store.notasOfPrestador(municipio.tenant, {
+    prestador: cnpj,
+    prefixo: municipio.codigoIbge && `${municipio.codigoIbge}12${cnpj}`,
+    numero: sequenceOf(numero),
+    max: 1,
+  });
+  if (nota === undefined) return missed('E78');
+  const [motivo, descricao] = MOTIVOS[codigo] ?? ['9', `Cancelamento pedido pelo código ${codigo || 'não informado'}`];
+  const registered = await registerPedido(
+    world,
+    municipio,
+    { chave: nota.chave_acesso },
+    {
+      tipo: tipoBySlug('cancelamento')!,
+      autor: undefined,
+      campos: { codigo_motivo_cancelamento: motivo, descricao_motivo_cancelamento: descricao },
+    },
+    forma === 'texto' ? reading.bytes : Buffer.from(reading.canonicalOf(root), 'utf8'),
+  );
+  if (registered === 'not_found') return missed('E78');
+  if ('faults' in registered) return { mensagens: registered.faults.map((fault) => mensagemOfFault(fault)) };
+  const em = written(municipalMoment(municipio, wholeSecond(world.now())));
+  const confirmed = confirmacao({
+    numero,
+    cnpj,
+    inscricaoMunicipal: im,
+    codigoMunicipio: cMun ?? nota.chave_acesso.slice(0, 7),
+    codigo,
+    em,
+  });
+  return { xml: `<Cancelamento>${confirmed}</Cancelamento>` };
+}
+
+// A note as it is shown.
+
+function vista(nota: NotaDoPorto): Parameters<typeof compNfse>[0] {
+  const reading = readXml(nota.nfse);
+  const infNfse = 'fault' in reading ? undefined : reading.root.children.find(({ name }) => name === 'infNFSe');
+  if (infNfse === undefined) throw new Error('a note that we wrote does not read');
+  const { chave_acesso, data_emissao, data_cancelamento, serie, numero, tipo } = nota;
+  const zone = zoneOf(chave_acesso.slice(0, 7));
+  return {
+    infNfse,
+    chave: chave_acesso,
+    codigoVerificacao: parseChave(chave_acesso)?.codigo ?? '',
+    emissao: written(momentIn(zone, data_emissao.getTime())),
+    rps: serie === null || numero === null || tipo === null ? undefined : { serie, numero, tipo },
+    cancelamento:
+      data_cancelamento === null
+        ? undefined
+        : { em: written(momentIn(zone, data_cancelamento.getTime())), codigo: '1' },
+  };
+}
+
+function municipalMoment({ codigoIbge }: Municipio, instant: number): Moment {
+  return momentIn(zoneOf(codigoIbge), instant);
+}
+
+/** As the model writes a moment: without offset. */
+function written({ date, time }: Moment): string {
+  return `${date}T${time}`;
+}

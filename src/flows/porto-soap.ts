@@ -1,0 +1,44 @@
+/**
+ * One request of the legacy port from its bytes to its answer's: the envelope is read, the operation answered, and the answer
+ * written in the same version of SOAP, the same namespace and the same form. What is wrong with the envelope is a fault.
+ */
+import { readSoap, type SoapFalha, type SoapVersao, writeFalha, writeSoap } from '../documents/soap.ts';
+import type { Municipio } from '../store/municipios.ts';
+import type { Shown } from './caller.ts';
+import { OPERACOES, responder } from './porto-abrasf.ts';
+import type { World } from './world.ts';
+
+export type RespostaSoap = {
+  readonly versao: SoapVersao;
+  readonly xml: string;
+  /** What the envelope is refused for; undefined: it was answered. */
+  readonly falha?: SoapFalha['de'];
+  /** Undefined until it is known. */
+  readonly operacao?: string;
+  readonly isMiss?: boolean;
+};
+
+/** `versao`: the one that the request says it is in, should the envelope not tell. */
+export async function answerSoap(
+  world: World,
+  municipio: Municipio,
+  body: Uint8Array,
+  versao: SoapVersao,
+  shown: () => Shown,
+): Promise<RespostaSoap> {
+  const read = readSoap(body, versao);
+  if ('falha' in read) return falhaSoap(read.falha);
+  const answer = await responder(world, municipio, read.operacao, read.documento, shown);
+  if (answer === undefined) {
+    const known = OPERACOES.map(({ operacao }) => operacao).join(', ');
+    const mensagem = `A operação ${read.operacao.slice(0, 60)} não existe. As que há: ${known}.`;
+    return falhaSoap({ versao: read.versao, de: 'cliente', mensagem });
+  }
+  const forma = 'problema' in read.documento ? 'texto' : read.documento.forma;
+  const { operacao } = read;
+  return { versao: read.versao, xml: writeSoap(read, answer.xml, forma), operacao, isMiss: answer.isMiss };
+}
+
+export function falhaSoap(falha: SoapFalha): RespostaSoap {
+  return { versao: falha.versao, xml: writeFalha(falha), falha: falha.de };
+}

@@ -1,0 +1,112 @@
+/**
+ * What the worker does with a lot of the legacy port: each RPS becomes a DPS, all are judged as on the REST door, and then either
+ * every one of them is issued in one transaction with the lot, or none is and the lot says why (the model knows no partial
+ * success). A worker that dies in between has issued nothing, and the next one begins anew.
+ */
+import { readXml } from '../documents/xml.ts';
+import { type RpsDoLote, readLote } from '../fiscal/abrasf/lote.ts';
+import { dpsOfRps, subitemOf } from '../fiscal/abrasf/mapa.ts';
+import { MENSAGENS_MAX, type Mensagem, mensagemOf, mensagemOfFault, rpsNamed } from '../fiscal/abrasf/mensagens.ts';
+import { identificacaoOf } from '../fiscal/abrasf/rps.ts';
+import { AMBIENTES } from '../fiscal/ambiente.ts';
+import type { ClaimedLote } from '../store/lotes.ts';
+import type { Municipio } from '../store/municipios.ts';
+import type { Issuance, IssueResult } from '../store/notas.ts';
+import type { Delivered } from './deliver.ts';
+import { prepareIssuance } from './issue-nota.ts';
+import type { World } from './world.ts';
+
+/** Time that a claim lasts; five hundred RPS take a few seconds. */
+export const LOTE_LEASE_MS = 120_000;
+/** A lot that failed this often for no reason of its own is given up, and says so. */
+const TENTATIVAS_MAX = 5;
+/** Judged at once: what waits for the database is little, and memory is not asked for a whole lot. */
+const AT_ONCE = 16;
+
+/** Processes one lot of a tenant. */
+export async function processLotes(world: World, municipio: Municipio): Promise<Delivered> {
+  const { tenant } = municipio;
+  const now = world.now();
+  const lote = await world.store.claimLote(tenant, now, now + LOTE_LEASE_MS);
+  if (lote === undefined) return { delivered: 0, isFull: false, pauseMs: 0 };
+  const mensagens = lote.tentativas > TENTATIVAS_MAX ? [GIVEN_UP] : await issueAll(world, municipio, lote);
+  if (mensagens.length > 0) await world.store.refuseLote(tenant, lote, limited(mensagens), world.now());
+  else world.wake(tenant);
+  return { delivered: 1, isFull: true, pauseMs: 0 };
+}
+
+const GIVEN_UP: Mensagem = {
+  codigo: 'L999',
+  mensagem: 'O lote não pôde ser processado por uma falha do serviço. Nenhuma nota foi emitida.',
+  correcao: 'Envie o lote de novo; se continuar, procure a prefeitura com o protocolo.',
+};
+
+/** Issues the notes of a lot, or says why none was. */
+async function issueAll(world: World, municipio: Municipio, lote: ClaimedLote): Promise<readonly Mensagem[]> {
+  const reading = readXml(lote.recebido);
+  if ('fault' in reading) throw new Error('a lot that was read does not read');
+  const read = readLote(reading.root);
+  if ('mensagens' in read) return read.mensagens;
+  const issuances: Issuance[] = [];
+  const mensagens: Mensagem[] = [];
+  for (let from = 0; from < read.rps.length && mensagens.length < MENSAGENS_MAX; from += AT_ONCE) {
+    const some = read.rps.slice(from, from + AT_ONCE);
+    const prepared = await Promise.all(some.map((one) => prepare(world, municipio, one)));
+    for (const one of prepared) {
+      if ('issuance' in one) issuances.push(one.issuance);
+      else mensagens.push(...one.mensagens);
+    }
+  }
+  if (mensagens.length > 0) return mensagens;
+  const issued = await world.store.issueLote(municipio.tenant, lote, issuances, world.now());
+  if (typeof issued === 'object') return issued.results.flatMap((result, place) => told(result, read.rps[place]!));
+  if (issued === 'lost') {
+    world.log.warn(
+      { tenant: municipio.tenant },
+      'um lote demorou mais que o seu prazo; é retomado por quem o tem agora',
+    );
+  }
+  return [];
+}
+
+type Prepared = { readonly issuance: Issuance } | { readonly mensagens: readonly Mensagem[] };
+
+async function prepare(world: World, municipio: Municipio, { rps, identificacao }: RpsDoLote): Promise<Prepared> {
+  const { tenant, ambiente, codigoIbge } = municipio;
+  const sobre = rpsNamed(identificacao);
+  const item = subitemOf(rps.get('Servico/ItemListaServico') ?? '');
+  const [correlacao, substituido] = await Promise.all([
+    item === undefined
+      ? undefined
+      : world.store.correlacaoOf(tenant, item, rps.get('Servico/CodigoTributacaoMunicipio') ?? ''),
+    replacedBy(world, tenant, rps),
+  ]);
+  if (substituido === 'unknown') return { mensagens: [mensagemOf('E76', sobre)] };
+  const { tpAmb } = AMBIENTES[ambiente];
+  const xml = dpsOfRps(rps, { tpAmb, cLocEmi: codigoIbge, correlacao, chSubstda: substituido });
+  const prepared = await prepareIssuance(world, municipio, { kind: 'rps', body: Buffer.from(xml, 'utf8') });
+  return 'faults' in prepared ? { mensagens: prepared.faults.map((fault) => mensagemOfFault(fault, sobre)) } : prepared;
+}
+
+/** Key of the note of the RPS that this one replaces. */
+async function replacedBy(
+  world: World,
+  tenant: string,
+  rps: RpsDoLote['rps'],
+): Promise<string | 'unknown' | undefined> {
+  const identificacao = identificacaoOf(rps, 'RpsSubstituido');
+  if (identificacao === undefined) return undefined;
+  const row = await world.store.rpsOf(tenant, rps.get('Prestador/Cnpj') ?? '', identificacao);
+  return row?.nota?.chave_acesso ?? 'unknown';
+}
+
+/** Of those that together were not issued, the ones that stood in the way. */
+function told(result: IssueResult, { identificacao }: RpsDoLote): readonly Mensagem[] {
+  if ('error' in result) throw result.error;
+  if (!('duplicateOf' in result)) return [];
+  return [mensagemOf('E10', rpsNamed(identificacao), `A nota é a de chave ${result.duplicateOf.chave_acesso}.`)];
+}
+
+function limited(mensagens: readonly Mensagem[]): readonly Mensagem[] {
+  return mensagens.length <= MENSAGENS_MAX ? mensagens : [...mensagens.slice(0, MENSAGENS_MAX - 1), mensagemOf('E49')];
+}

@@ -1,0 +1,345 @@
+/**
+ * The lots of the legacy port: received, claimed by the worker, and either all issued with their notes in one transaction or
+ * refused whole. All the SQL about lots and about what a municipality adds to them is here; what a message means is not.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Correlacao } from '../fiscal/abrasf/mapa.ts';
+import type { Mensagem } from '../fiscal/abrasf/mensagens.ts';
+import type { IdentificacaoRps } from '../fiscal/abrasf/rps.ts';
+import type { NotaEstado } from '../fiscal/nota.ts';
+import { type Issuance, type IssueResult, issueTogether, type OnStored } from './notas.ts';
+import { type Db, transaction } from './open.ts';
+import { remembered } from './remembered.ts';
+
+export type LoteNovo = {
+  readonly protocolo: string;
+  readonly prestador: string;
+  readonly numero_lote: string;
+  /** SHA-256 of what the lot says. */
+  readonly impressao: Buffer;
+  /** Milliseconds. */
+  readonly recebido_em: number;
+  readonly recebido: Uint8Array;
+  readonly rps: readonly IdentificacaoRps[];
+};
+
+/** `situacao` as the model numbers it: 2 waits, 3 has errors, 4 is done. */
+export type LoteRow = {
+  readonly protocolo: string;
+  readonly prestador: string;
+  readonly numero_lote: string;
+  readonly situacao: 2 | 3 | 4;
+  readonly recebido_em: Date;
+  readonly mensagens: readonly Mensagem[] | null;
+};
+
+export type ClaimedLote = {
+  readonly token: string;
+  readonly protocolo: string;
+  readonly tentativas: number;
+  readonly recebido_em: Date;
+  readonly recebido: Buffer;
+};
+
+/** A note as the answers of the model are made of it. */
+export type NotaDoPorto = {
+  readonly chave_acesso: string;
+  readonly numero_protocolo: string;
+  readonly estado: NotaEstado;
+  readonly prestador_cpf_cnpj: string;
+  readonly tomador_cpf_cnpj: string | null;
+  readonly data_emissao: Date;
+  readonly data_cancelamento: Date | null;
+  readonly mensagem_retorno: string | null;
+  readonly nfse: Buffer;
+  /** Of the lot that it came in, where it came in one. */
+  readonly serie: string | null;
+  readonly numero: string | null;
+  readonly tipo: string | null;
+};
+
+/** An RPS by its identification: waiting in a lot, refused with it, or a note. */
+export type RpsRow = { readonly situacao: 2 | 3 | 4; readonly nota: NotaDoPorto | undefined };
+
+/** What is asked of the notes of a provider. */
+export type NotasAsked = {
+  readonly prestador: string;
+  /** What the keys of the provider's notes begin with; undefined where they have no beginning in common. */
+  readonly prefixo: string | undefined;
+  readonly numero?: string | undefined;
+  /** Milliseconds, both inside. */
+  readonly de?: number | undefined;
+  readonly ate?: number | undefined;
+  readonly tomador?: string | undefined;
+  readonly max: number;
+};
+
+/** A line of a municipality's correlation. */
+export type LinhaCorrelacao = { readonly item: string; readonly codigoMunicipal: string } & Correlacao;
+
+export type LoteStore = {
+  /** Stores a lot, or answers the one that said the same before and was not refused. */
+  receiveLote(tenant: string, lote: LoteNovo): Promise<LoteRow>;
+  loteByProtocolo(tenant: string, prestador: string, protocolo: string): Promise<LoteRow | undefined>;
+  tenantsWithLotesDue(now: number): Promise<readonly string[]>;
+  /** Takes the lot that has waited longest. */
+  claimLote(tenant: string, now: number, leaseUntil: number): Promise<ClaimedLote | undefined>;
+  /**
+   * Issues the notes of a claimed lot in its order, all of them and the lot with them, or none: then each has its result.
+   * `lost`: the claim had ended.
+   */
+  issueLote(
+    tenant: string,
+    lote: Pick<ClaimedLote, 'protocolo' | 'token'>,
+    issuances: readonly Issuance[],
+    now: number,
+  ): Promise<'issued' | 'lost' | { readonly results: readonly IssueResult[] }>;
+  /** Ends a claimed lot with its messages. */
+  refuseLote(
+    tenant: string,
+    lote: Pick<ClaimedLote, 'protocolo' | 'token'>,
+    mensagens: readonly Mensagem[],
+    now: number,
+  ): Promise<void>;
+  notasOfLote(tenant: string, protocolo: string): Promise<readonly NotaDoPorto[]>;
+  rpsOf(tenant: string, prestador: string, rps: IdentificacaoRps): Promise<RpsRow | undefined>;
+  /** Notes of a provider by number, without those that the national environment refused. */
+  notasOfPrestador(tenant: string, asked: NotasAsked): Promise<readonly NotaDoPorto[]>;
+  /** The line of a municipal code, else the line of the item. */
+  correlacaoOf(tenant: string, item: string, codigoMunicipal: string): Promise<Correlacao | undefined>;
+  /** Writes the whole correlation of a municipality in place of the one it had. */
+  replaceCorrelacoes(tenant: string, linhas: readonly LinhaCorrelacao[]): Promise<void>;
+};
+
+export function loteStore(pool: Db, onStored: OnStored): LoteStore {
+  const correlacoes = remembered(async (tenant: string): Promise<ReadonlyMap<string, Correlacao>> => {
+    const { rows } = await pool.query<CorrelacaoRow>(CORRELACOES, [tenant]);
+    return new Map(rows.map((row) => [`${row.item} ${row.codigo_municipal}`, correlacaoOf(row)]));
+  });
+  return {
+    receiveLote: (tenant, lote) => receive(pool, tenant, lote),
+    loteByProtocolo: async (tenant, prestador, protocolo) => {
+      const text = `select ${LOTE} from lotes where tenant = $1 and protocolo = $2 and prestador = $3`;
+      return (await pool.query<LoteRow>(text, [tenant, protocolo, prestador])).rows[0];
+    },
+    tenantsWithLotesDue: async (now) => {
+      const text = `select m.tenant from municipios m cross join lateral (select l.due_at from lotes l
+        where l.tenant = m.tenant and l.due_at is not null order by l.due_at limit 1) l where l.due_at <= $1`;
+      const { rows } = await pool.query<{ tenant: string }>({ name: 'lotes_due', text, values: [new Date(now)] });
+      return rows.map(({ tenant }) => tenant);
+    },
+    claimLote: async (tenant, now, leaseUntil) => {
+      const token = randomUUID();
+      const { rows } = await pool.query<Omit<ClaimedLote, 'token'>>(CLAIM, [
+        tenant,
+        new Date(now),
+        token,
+        new Date(leaseUntil),
+      ]);
+      return rows[0] && { ...rows[0], token };
+    },
+    issueLote: (tenant, lote, issuances, now) => issueLote(pool, onStored, tenant, lote, issuances, now),
+    refuseLote: async (tenant, { protocolo, token }, mensagens, now) => {
+      const text = `update lotes set situacao = 3, due_at = null, claims = null, processado_em = $4, mensagens = $5
+        where tenant = $1 and protocolo = $2 and claims = $3 and situacao = 2`;
+      await pool.query(text, [tenant, protocolo, token, new Date(now), JSON.stringify(mensagens)]);
+    },
+    notasOfLote: async (tenant, protocolo) => {
+      const text = `select ${NOTA} from lotes_rps r join notas n on n.tenant = $1 and n.id = r.nota
+        join documentos d on d.tenant = $1 and d.nota = r.nota
+        where r.tenant = $1 and r.protocolo = $2 order by r.ordem`;
+      return (await pool.query<NotaDoPorto>(text, [tenant, protocolo])).rows;
+    },
+    rpsOf: (tenant, prestador, rps) => readRpsRow(pool, tenant, prestador, rps),
+    notasOfPrestador: (tenant, asked) => notasOf(pool, tenant, asked),
+    correlacaoOf: async (tenant, item, codigoMunicipal) => {
+      const all = await correlacoes(tenant);
+      return all?.get(`${item} ${codigoMunicipal}`) ?? all?.get(`${item} `);
+    },
+    replaceCorrelacoes: (tenant, linhas) =>
+      transaction(pool, async (client) => {
+        await client.query('delete from correlacoes_legadas where tenant = $1', [tenant]);
+        const column = (pick: (linha: LinhaCorrelacao) => string | undefined): (string | undefined)[] =>
+          linhas.map(pick);
+        await client.query(INSERT_CORRELACOES, [
+          tenant,
+          column(({ item }) => item),
+          column(({ codigoMunicipal }) => codigoMunicipal),
+          column(({ cTribNac }) => cTribNac),
+          column(({ cNBS }) => cNBS),
+          column(({ CST }) => CST),
+          column(({ cClassTrib }) => cClassTrib),
+          column(({ cIndOp }) => cIndOp),
+          column(({ tpImunidade }) => tpImunidade),
+          column(({ nBM }) => nBM),
+        ]);
+      }),
+  };
+}
+
+const LOTE = 'protocolo, prestador, numero_lote, situacao, recebido_em, mensagens';
+
+const NOTA = `n.chave_acesso, n.numero_protocolo, n.estado, n.prestador_cpf_cnpj, n.tomador_cpf_cnpj, n.data_emissao,
+  n.data_cancelamento, n.mensagem_retorno, d.nfse, r.serie, r.numero, r.tipo`;
+
+const SAME = `select ${LOTE} from lotes where tenant = $1 and prestador = $2 and impressao = $3 and situacao <> 3`;
+
+/** The unique index says which of two that come at once is the first; the other one finds it. */
+async function receive(pool: Db, tenant: string, lote: LoteNovo): Promise<LoteRow> {
+  const { protocolo, prestador, numero_lote, impressao, recebido, rps } = lote;
+  const em = new Date(lote.recebido_em);
+  const stored = await transaction(pool, async (client) => {
+    const text = `insert into lotes (tenant, protocolo, prestador, numero_lote, impressao, situacao, recebido_em, due_at)
+      values ($1, $2, $3, $4, $5, 2, $6, $6)
+      on conflict (tenant, prestador, impressao) where situacao <> 3 do nothing returning ${LOTE}`;
+    const { rows } = await client.query<LoteRow>(text, [tenant, protocolo, prestador, numero_lote, impressao, em]);
+    if (rows[0] === undefined) return undefined;
+    await client.query('insert into documentos_lotes (tenant, protocolo, recebido) values ($1, $2, $3)', [
+      tenant,
+      protocolo,
+      recebido,
+    ]);
+    const insert = `insert into lotes_rps (tenant, protocolo, ordem, prestador, serie, numero, tipo)
+      select $1, $2, x.ordem, $3, x.serie, x.numero, x.tipo
+      from unnest($4::int[], $5::text[], $6::text[], $7::text[]) as x (ordem, serie, numero, tipo)`;
+    await client.query(insert, [
+      tenant,
+      protocolo,
+      prestador,
+      rps.map((_one, place) => place),
+      rps.map(({ serie }) => serie),
+      rps.map(({ numero }) => numero),
+      rps.map(({ tipo }) => tipo),
+    ]);
+    return rows[0];
+  });
+  if (stored !== undefined) return stored;
+  const [before] = (await pool.query<LoteRow>(SAME, [tenant, prestador, impressao])).rows;
+  // Refused between the two statements: then it is a new one after all.
+  return before ?? receive(pool, tenant, lote);
+}
+
+const CLAIM = `with due as (
+    select protocolo from lotes where tenant = $1 and due_at <= $2 order by due_at limit 1 for update skip locked
+  ), moved as (
+    update lotes l set claims = $3, due_at = $4, tentativas = l.tentativas + 1
+    from due where l.tenant = $1 and l.protocolo = due.protocolo
+    returning l.protocolo, l.tentativas, l.recebido_em
+  )
+  select m.protocolo, m.tentativas, m.recebido_em, d.recebido from moved m
+    join documentos_lotes d on d.tenant = $1 and d.protocolo = m.protocolo`;
+
+class ClaimEnded extends Error {}
+
+async function issueLote(
+  pool: Db,
+  onStored: OnStored,
+  tenant: string,
+  { protocolo, token }: Pick<ClaimedLote, 'protocolo' | 'token'>,
+  issuances: readonly Issuance[],
+  now: number,
+): Promise<'issued' | 'lost' | { readonly results: readonly IssueResult[] }> {
+  try {
+    const issued = await issueTogether(pool, tenant, issuances, async (client, rows) => {
+      const text = `update lotes set situacao = 4, due_at = null, claims = null, processado_em = $4
+        where tenant = $1 and protocolo = $2 and claims = $3 and situacao = 2`;
+      const { rowCount } = await client.query(text, [tenant, protocolo, token, new Date(now)]);
+      if (rowCount !== 1) throw new ClaimEnded();
+      const link = `update lotes_rps r set nota = x.nota from unnest($3::int[], $4::bigint[]) as x (ordem, nota)
+        where r.tenant = $1 and r.protocolo = $2 and r.ordem = x.ordem`;
+      const ids = rows.map(({ id }) => String(id));
+      await client.query(link, [tenant, protocolo, rows.map((_row, place) => place), ids]);
+    });
+    if ('results' in issued) return issued;
+    onStored(
+      tenant,
+      issued.rows.map(({ id, nota }) => [String(id), nota.nfse]),
+    );
+    return 'issued';
+  } catch (error) {
+    if (error instanceof ClaimEnded) return 'lost';
+    throw error;
+  }
+}
+
+/** Of several lots that named it, the one that came furthest. */
+async function readRpsRow(
+  pool: Db,
+  tenant: string,
+  prestador: string,
+  { numero, serie, tipo }: IdentificacaoRps,
+): Promise<RpsRow | undefined> {
+  const text = `select l.situacao, r.protocolo, r.ordem from lotes_rps r
+    join lotes l on l.tenant = $1 and l.protocolo = r.protocolo
+    where r.tenant = $1 and r.prestador = $2 and r.numero = $3 and r.serie = $4 and r.tipo = $5
+    order by l.situacao = 4 desc, l.situacao = 2 desc, l.recebido_em desc limit 1`;
+  const values = [tenant, prestador, numero, serie, tipo];
+  const { rows } = await pool.query<{ situacao: 2 | 3 | 4; protocolo: string; ordem: number }>(text, values);
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  if (row.situacao !== 4) return { situacao: row.situacao, nota: undefined };
+  const ofNota = `select ${NOTA} from lotes_rps r join notas n on n.tenant = $1 and n.id = r.nota
+    join documentos d on d.tenant = $1 and d.nota = r.nota where r.tenant = $1 and r.protocolo = $2 and r.ordem = $3`;
+  const [nota] = (await pool.query<NotaDoPorto>(ofNota, [tenant, row.protocolo, row.ordem])).rows;
+  return { situacao: 4, nota };
+}
+
+/** By the key, which has the provider and then the number in it; without its beginning, those that came in lots. */
+async function notasOf(pool: Db, tenant: string, asked: NotasAsked): Promise<readonly NotaDoPorto[]> {
+  const { prestador, prefixo, numero, de, ate, tomador, max } = asked;
+  const rest = 50 - (prefixo?.length ?? 0);
+  const from =
+    prefixo === undefined
+      ? `lotes_rps r join notas n on n.tenant = $1 and n.id = r.nota`
+      : `notas n left join lotes_rps r on r.tenant = $1 and r.nota = n.id`;
+  const where =
+    prefixo === undefined
+      ? 'r.tenant = $1 and r.prestador = $2 and $3::text is null and $4::text is null'
+      : 'n.tenant = $1 and n.chave_acesso between $3 and $4';
+  const text = `select ${NOTA} from ${from} join documentos d on d.tenant = $1 and d.nota = n.id
+    where ${where} and n.prestador_cpf_cnpj = $2 and n.estado <> 'recusada'
+      and ($5::bigint is null or n.numero_dps = $5) and ($6::timestamptz is null or n.data_emissao >= $6)
+      and ($7::timestamptz is null or n.data_emissao <= $7) and ($8::text is null or n.tomador_cpf_cnpj = $8)
+    order by n.chave_acesso limit $9`;
+  const { rows } = await pool.query<NotaDoPorto>(text, [
+    tenant,
+    prestador,
+    prefixo && prefixo + '0'.repeat(rest),
+    prefixo && prefixo + '9'.repeat(rest),
+    numero,
+    de === undefined ? null : new Date(de),
+    ate === undefined ? null : new Date(ate),
+    tomador,
+    max,
+  ]);
+  return rows;
+}
+
+type CorrelacaoRow = {
+  item: string;
+  codigo_municipal: string;
+  codigo_tributacao_nacional: string | null;
+  nbs: string | null;
+  cst: string | null;
+  c_class_trib: string | null;
+  c_ind_op: string | null;
+  tp_imunidade: string | null;
+  n_bm: string | null;
+};
+
+const CORRELACAO = `item, codigo_municipal, codigo_tributacao_nacional, nbs, cst, c_class_trib, c_ind_op, tp_imunidade, n_bm`;
+const CORRELACOES = `select ${CORRELACAO} from correlacoes_legadas where tenant = $1`;
+const INSERT_CORRELACOES = `insert into correlacoes_legadas (tenant, ${CORRELACAO})
+  select $1, * from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[])`;
+
+function correlacaoOf(row: CorrelacaoRow): Correlacao {
+  return {
+    cTribNac: row.codigo_tributacao_nacional ?? undefined,
+    cNBS: row.nbs ?? undefined,
+    CST: row.cst ?? undefined,
+    cClassTrib: row.c_class_trib ?? undefined,
+    cIndOp: row.c_ind_op ?? undefined,
+    tpImunidade: row.tp_imunidade ?? undefined,
+    nBM: row.n_bm ?? undefined,
+  };
+}

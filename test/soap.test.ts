@@ -1,0 +1,404 @@
+/**
+ * The legacy port over HTTP with documents written by hand: the six operations in the sandbox, both versions of SOAP, every
+ * form of the document, lots that are all or nothing, and attacks.
+ */
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { xsdErrors } from '../src/documents/xml.ts';
+import { request } from './support/http.ts';
+import {
+  ABRASF,
+  all,
+  call,
+  cancelamentoXml,
+  consultaXml,
+  envelope,
+  escaped,
+  first,
+  loteXml,
+  porProtocolo,
+  porRpsXml,
+  post,
+  sendLote,
+} from './support/rps.ts';
+import { startTestService, type TestService } from './support/service.ts';
+
+describe('the six operations', () => {
+  let service: TestService;
+  let address: string;
+  before(async () => {
+    service = await startTestService();
+    ({ address } = service);
+  });
+
+  test('a lot becomes notes that REST finds by their keys', async () => {
+    const { situacao, documento } = await sendLote(address, loteXml([{ numero: 1 }, { numero: '0002' }]));
+    assert.equal(situacao, '4', documento);
+    assert.match(documento, new RegExp(`^<ConsultarLoteRpsResposta xmlns="${ABRASF}"><ListaNfse>`));
+    assert.deepEqual(all(documento, 'Numero').length > 2, true);
+    const keys = [...documento.matchAll(/<InfNfse Id="NFS(\d{50})">/g)].map(([, chave]) => chave!);
+    assert.equal(keys.length, 2);
+    for (const [place, chave] of keys.entries()) {
+      const { body } = await request(address, `/integracao/api/v1/nfse/${chave}`);
+      assert.equal(body.nota.chave_acesso, chave);
+      assert.equal(body.nota.serie_dps, '1');
+      assert.equal(body.nota.valor_issqn, '20.00');
+      assert.equal(body.nota.numero_dps, place + 1);
+    }
+    assert.equal(first(documento, 'ValorIss'), '20.00');
+    assert.equal(first(documento, 'Aliquota'), '0.02');
+    assert.equal(first(documento, 'BaseCalculo'), '1000.00');
+    assert.equal(first(documento, 'ItemListaServico'), '01.01');
+    assert.equal(first(documento, 'Cep'), '00000000');
+  });
+
+  test('a note is found by its RPS, by its number, by taker and by period', async () => {
+    const { documento } = await sendLote(address, loteXml([{ numero: 11, serie: '2' }], { numero: '11' }));
+    const numero = first(documento, 'Numero')!;
+    const byRps = await call(address, 'ConsultarNfsePorRps', porRpsXml(11, '2'));
+    assert.match(byRps.documento, /^<ConsultarNfseRpsResposta [^>]*><CompNfse><Nfse><InfNfse /);
+    const chave = /Id="NFS(\d{50})"/.exec(byRps.documento)![1]!;
+    for (const filtro of [
+      `<NumeroNfse>${numero}</NumeroNfse>`,
+      `<NumeroNfse>2026${numero.padStart(11, '0')}</NumeroNfse>`,
+      '<PeriodoEmissao><DataInicial>2026-11-21</DataInicial><DataFinal>2026-11-21</DataFinal></PeriodoEmissao>',
+      '<Tomador><CpfCnpj><Cpf>52998224725</Cpf></CpfCnpj></Tomador>',
+      '',
+    ]) {
+      const found = await call(address, 'ConsultarNfse', consultaXml(filtro));
+      assert.match(found.documento, new RegExp(`Id="NFS${chave}"`), filtro);
+    }
+    const none = await call(
+      address,
+      'ConsultarNfse',
+      consultaXml('<Tomador><CpfCnpj><Cpf>11144477735</Cpf></CpfCnpj></Tomador>'),
+    );
+    assert.match(none.documento, /<ListaNfse><\/ListaNfse>/);
+    const other = await call(address, 'ConsultarNfsePorRps', porRpsXml(11, '2', '1', '04105382000129'));
+    assert.equal(first(other.documento, 'Codigo'), 'E4');
+  });
+
+  test('a note is cancelled by its number through the machine of the events', async () => {
+    const { documento } = await sendLote(address, loteXml([{ numero: 21, serie: '3' }], { numero: '21' }));
+    const numero = first(documento, 'Numero')!;
+    const chave = /Id="NFS(\d{50})"/.exec(documento)![1]!;
+    const answer = await call(address, 'CancelarNfse', cancelamentoXml(numero, '2'));
+    assert.match(answer.documento, /<Cancelamento><Confirmacao><Pedido>/);
+    assert.equal(first(answer.documento, 'Sucesso'), 'true');
+    assert.equal(first(answer.documento, 'CodigoCancelamento'), '2');
+    for (let turn = 0; turn < 100; turn += 1) {
+      const { body } = await request(address, `/integracao/api/v1/nfse/${chave}`);
+      if (body.nota.status === 'cancelada') break;
+      await new Promise((resolve) => setTimeout(resolve, 30));
+    }
+    const eventos = await request(address, `/integracao/api/v1/nfse/${chave}/eventos`);
+    assert.equal(eventos.body.eventos[0].tipo_evento, 'cancelamento');
+    assert.equal(eventos.body.eventos[0].status_evento, 'processado');
+    const shown = await call(address, 'ConsultarNfsePorRps', porRpsXml(21, '3'));
+    assert.match(shown.documento, /<\/Nfse><NfseCancelamento><Confirmacao>/);
+    const again = await call(address, 'CancelarNfse', cancelamentoXml(numero));
+    assert.equal(first(again.documento, 'Codigo'), 'E79');
+    const unknown = await call(address, 'CancelarNfse', cancelamentoXml('999999'));
+    assert.equal(first(unknown.documento, 'Codigo'), 'E78');
+  });
+
+  test('what is not there is said in the codes of the model', async () => {
+    const lote = await call(address, 'ConsultarLoteRps', porProtocolo('ConsultarLoteRpsEnvio', '123'));
+    assert.equal(first(lote.documento, 'Codigo'), 'E86');
+    const period = (de: string, ate: string): string =>
+      `<PeriodoEmissao><DataInicial>${de}</DataInicial><DataFinal>${ate}</DataFinal></PeriodoEmissao>`;
+    for (const [filtro, codigo] of [
+      [period('2026-11-01', '2026-11-22'), 'E133'],
+      [period('2026-11-10', '2026-11-01'), 'E134'],
+      [period('2025-01-01', '2026-11-01'), 'E135'],
+      [period('2026-02-30', '2026-11-01'), 'E131'],
+      ['<NumeroNfse>12a</NumeroNfse>', 'E136'],
+    ] as const) {
+      const answer = await call(address, 'ConsultarNfse', consultaXml(filtro));
+      assert.equal(first(answer.documento, 'Codigo'), codigo, filtro);
+    }
+    const strange = await call(address, 'ConsultarNfse', '<Outra/>');
+    assert.equal(first(strange.documento, 'Codigo'), 'E160');
+  });
+
+  test('a replaced RPS is named by its key in the new note', async () => {
+    await sendLote(address, loteXml([{ numero: 31, serie: '4' }], { numero: '31' }));
+    const old = /Id="NFS(\d{50})"/.exec(
+      (await call(address, 'ConsultarNfsePorRps', porRpsXml(31, '4'))).documento,
+    )![1]!;
+    const substituido = { numero: '31', serie: '4', tipo: '1' };
+    const done = await sendLote(address, loteXml([{ numero: 32, serie: '4', substituido }], { numero: '32' }));
+    assert.equal(done.situacao, '4', done.documento);
+    const chave = /Id="NFS(\d{50})"/.exec(done.documento)![1]!;
+    const { body } = await request(address, `/integracao/api/v1/nfse/${chave}`);
+    assert.match(body.nota.xml_nota, new RegExp(`<chSubstda>${old}</chSubstda>`));
+    const unknown = await sendLote(
+      address,
+      loteXml([{ numero: 33, serie: '4', substituido: { ...substituido, numero: '99' } }], { numero: '33' }),
+    );
+    assert.deepEqual([unknown.situacao, first(unknown.documento, 'Codigo')], ['3', 'E76']);
+  });
+});
+
+describe('a lot', () => {
+  test('of fifty with three wrong issues nothing; mended, it issues all, and REST has them by the same keys', async () => {
+    const { address, pool } = await startTestService();
+    const fifty = Array.from({ length: 50 }, (_, place) => ({ numero: place + 1, serie: '7' }));
+    const wrong = fifty.map((rps) => {
+      if (rps.numero === 5) return { ...rps, valores: '<ValorServicos>0.00</ValorServicos><IssRetido>2</IssRetido>' };
+      if (rps.numero === 17) return { ...rps, cMun: '9999998' };
+      return rps.numero === 40 ? { ...rps, extensao: '' } : rps;
+    });
+    const refused = await sendLote(address, loteXml(wrong));
+    assert.equal(refused.situacao, '3');
+    const told = all(refused.documento, 'MensagemRetorno').map((one) => [first(one, 'Codigo'), first(one, 'Mensagem')]);
+    assert.deepEqual(
+      told.map(([codigo]) => codigo),
+      ['E18', 'E42', 'E802'],
+    );
+    assert.match(told[0]![1]!, /^RPS 5, série 7, tipo 1: E401 /);
+    assert.match(told[1]![1]!, /^RPS 17, /);
+    assert.match(refused.documento, /01\/10\/2026/);
+    const { rows } = await pool.query('select count(*)::int as notas from notas');
+    assert.equal(rows[0].notas, 0);
+    const byRps = await call(address, 'ConsultarNfsePorRps', porRpsXml(1, '7'));
+    assert.equal(first(byRps.documento, 'Codigo'), 'E89');
+
+    const done = await sendLote(address, loteXml(fifty));
+    assert.equal(done.situacao, '4', done.documento);
+    const keys = [...done.documento.matchAll(/<InfNfse Id="NFS(\d{50})">/g)].map(([, chave]) => chave!);
+    assert.equal(new Set(keys).size, 50);
+    for (const [place, chave] of keys.entries()) {
+      const { body } = await request(address, `/integracao/api/v1/nfse/${chave}`);
+      assert.equal(body.nota.numero_dps, place + 1);
+      const rps = await call(address, 'ConsultarNfsePorRps', porRpsXml(place + 1, '7'));
+      assert.match(rps.documento, new RegExp(`Id="NFS${chave}"`));
+    }
+  });
+
+  test('sent twice is the same lot; an RPS is used once', async () => {
+    const { address, pool } = await startTestService();
+    const xml = loteXml([{ numero: 1 }]);
+    const [one, two] = await Promise.all([
+      call(address, 'RecepcionarLoteRps', xml),
+      call(address, 'RecepcionarLoteRps', xml),
+    ]);
+    assert.equal(first(one.documento, 'Protocolo'), first(two.documento, 'Protocolo'));
+    await sendLote(address, xml);
+    assert.equal((await pool.query('select 1 from notas')).rowCount, 1);
+    const reused = await sendLote(address, loteXml([{ numero: 2 }, { numero: 1 }], { numero: '2' }));
+    assert.equal(reused.situacao, '3');
+    assert.equal(first(reused.documento, 'Codigo'), 'E10');
+    assert.match(reused.documento, /\d{50}/);
+    assert.equal((await pool.query('select 1 from notas')).rowCount, 1);
+    // The other one of that lot was not used.
+    assert.equal((await sendLote(address, loteXml([{ numero: 2 }], { numero: '3' }))).situacao, '4');
+  });
+
+  test('is refused at once for what its head, its count or its RPS say', async () => {
+    const { address } = await startTestService({ worker: false });
+    const codes = async (xml: string): Promise<string[]> =>
+      all((await call(address, 'RecepcionarLoteRps', xml)).documento, 'Codigo');
+    assert.deepEqual(await codes(loteXml([{ numero: 1 }], { quantidade: 2 })), ['E69']);
+    assert.deepEqual(await codes(loteXml([{ numero: 1 }], { numero: '' })), ['E88']);
+    assert.deepEqual(await codes(loteXml([])), ['E160']);
+    assert.deepEqual(await codes(loteXml([{ numero: 1 }, { numero: 1 }])), ['E71']);
+    assert.deepEqual(await codes(loteXml([{ numero: 1, serie: 'A1' }])), ['E97']);
+    assert.deepEqual(await codes(loteXml([{ numero: 1, natureza: '9', status: '2' }])), ['E144', 'E68']);
+    assert.deepEqual(
+      await codes(
+        loteXml([{ numero: 1 }]).replace(
+          /<Cnpj>11222333000181<\/Cnpj>(?=<\/Prestador>)/,
+          '<Cnpj>04105382000129</Cnpj>',
+        ),
+      ),
+      ['E159'],
+    );
+    const sixty = Array.from({ length: 60 }, (_, place) => ({ numero: place + 1, natureza: '9' }));
+    const many = await codes(loteXml(sixty));
+    assert.equal(many.length, 50);
+    assert.equal(many.at(-1), 'E49');
+  });
+
+  test('waits for the worker, and says so', async () => {
+    const { address } = await startTestService({ worker: false });
+    const { documento } = await call(address, 'RecepcionarLoteRps', loteXml([{ numero: 1 }]));
+    const protocolo = first(documento, 'Protocolo')!;
+    const situacao = await call(
+      address,
+      'ConsultarSituacaoLoteRps',
+      porProtocolo('ConsultarSituacaoLoteRpsEnvio', protocolo),
+    );
+    assert.equal(first(situacao.documento, 'Situacao'), '2');
+    const lote = await call(address, 'ConsultarLoteRps', porProtocolo('ConsultarLoteRpsEnvio', protocolo));
+    assert.equal(first(lote.documento, 'Codigo'), 'E92');
+    const rps = await call(address, 'ConsultarNfsePorRps', porRpsXml(1));
+    assert.equal(first(rps.documento, 'Codigo'), 'E92');
+    // Its protocol is of its provider.
+    const other = porProtocolo('ConsultarLoteRpsEnvio', protocolo, '04105382000129');
+    assert.equal(first((await call(address, 'ConsultarLoteRps', other)).documento, 'Codigo'), 'E86');
+  });
+
+  test('takes from the correlation of the municipality what the RPS cannot say', async () => {
+    const { address, store, clock } = await startTestService();
+    await store.createMunicipio({ tenant: 'cidade', ambiente: 'homologacao', codigoIbge: '3550308' }, clock.now);
+    const bare = { nbs: '', extensao: '' };
+    const without = await sendLote(address, loteXml([{ numero: 1, ...bare }]), 'cidade');
+    assert.deepEqual([without.situacao, first(without.documento, 'Codigo')], ['3', 'E002']);
+    const nothing = {
+      cTribNac: undefined,
+      cNBS: undefined,
+      CST: undefined,
+      cClassTrib: undefined,
+      cIndOp: undefined,
+      tpImunidade: undefined,
+      nBM: undefined,
+    };
+    const full = { ...nothing, cNBS: '115021000', CST: '000', cClassTrib: '000001', cIndOp: '100301' };
+    await store.replaceCorrelacoes('cidade', [
+      { item: '01.01', codigoMunicipal: '', ...full },
+      { item: '07.02', codigoMunicipal: '702A', ...full, cTribNac: '010101' },
+    ]);
+    // What was read of it is kept for two seconds.
+    await new Promise((resolve) => setTimeout(resolve, 2_100));
+    const done = await sendLote(
+      address,
+      loteXml([
+        { numero: 1, ...bare },
+        { numero: 2, ...bare, item: '7.02', codigoMunicipal: '702A' },
+      ]),
+      'cidade',
+    );
+    assert.equal(done.situacao, '4', done.documento);
+    const chaves = [...done.documento.matchAll(/Id="NFS(\d{50})"/g)].map(([, chave]) => chave!);
+    const byNumber = await call(address, 'ConsultarNfse', consultaXml('<NumeroNfse>2</NumeroNfse>'), 'cidade');
+    assert.match(byNumber.documento, new RegExp(`Id="NFS${chaves[1]}"`));
+    assert.equal([...byNumber.documento.matchAll(/<InfNfse /g)].length, 1);
+  });
+});
+
+describe('the envelope', () => {
+  let address: string;
+  before(async () => {
+    ({ address } = await startTestService({ worker: false }));
+  });
+
+  const asked = porProtocolo('ConsultarSituacaoLoteRpsEnvio', '123');
+  const operation = (inside: string, name = 'ConsultarSituacaoLoteRps', ns = ABRASF): string =>
+    `<n:${name} xmlns:n="${ns}">${inside}</n:${name}>`;
+
+  test('is read in every form, and answered in the form and the namespace in which it came', async () => {
+    for (const inside of [
+      `<parameters>${escaped(`<?xml version="1.0" encoding="ISO-8859-1"?>\n${asked}`)}</parameters>`,
+      `<parameters><![CDATA[${asked}]]></parameters>`,
+      `<header></header><parameters>${escaped(asked)}</parameters>`,
+      `<p:parameters xmlns:p="urn:x">${escaped(asked)}</p:parameters>`,
+    ]) {
+      const answer = await post(address, envelope(operation(inside)));
+      assert.equal(answer.status, 200);
+      assert.equal(first(answer.documento, 'Codigo'), 'E86', inside);
+      assert.match(answer.body, /<return>&lt;Consultar/);
+    }
+    for (const inside of [`<parameters>${asked}</parameters>`, asked]) {
+      const answer = await post(address, envelope(operation(inside)));
+      assert.match(
+        answer.body,
+        new RegExp(`<return><ConsultarSituacaoLoteRpsResposta xmlns="${ABRASF}"><ListaMensagemRetorno>`),
+      );
+    }
+    const speedgov = asked.replace(ABRASF, 'http://ws.speedgov.com.br/consultar_situacao_lote_rps_envio_v1.xsd');
+    const own = await post(
+      address,
+      envelope(operation(`<parameters>${escaped(speedgov)}</parameters>`, undefined, 'urn:meu')),
+    );
+    assert.match(own.documento, /xmlns="http:\/\/ws\.speedgov\.com\.br\/consultar_situacao_lote_rps_resposta_v1\.xsd"/);
+    assert.match(own.body, /<n:ConsultarSituacaoLoteRpsResponse xmlns:n="urn:meu"><return>/);
+    const bare = await post(
+      address,
+      envelope(
+        `<ConsultarSituacaoLoteRps><parameters>${escaped(asked.replace(/ xmlns="[^"]*"/, ''))}</parameters></ConsultarSituacaoLoteRps>`,
+      ),
+    );
+    assert.match(bare.documento, /^<ConsultarSituacaoLoteRpsResposta><Lista/);
+  });
+
+  test('of SOAP 1.2 is answered in SOAP 1.2', async () => {
+    const answer = await post(address, envelope(operation(`<parameters>${escaped(asked)}</parameters>`), '1.2'), {
+      versao: '1.2',
+    });
+    assert.equal(answer.status, 200);
+    assert.equal(answer.type, 'application/soap+xml; charset=utf-8');
+    assert.match(answer.body, /xmlns:soap="http:\/\/www\.w3\.org\/2003\/05\/soap-envelope"/);
+    const fault = await post(address, envelope('<x/>', '1.2'), { versao: '1.2' });
+    assert.equal(fault.status, 400);
+    assert.match(fault.body, /<soap:Value>soap:Sender<\/soap:Value>/);
+  });
+
+  test('that is none is a fault that tells no more than it should', async () => {
+    const bomb = `<!DOCTYPE e [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>${envelope(operation('<parameters>&b;</parameters>'))}`;
+    const xxe = `<!DOCTYPE e [<!ENTITY x SYSTEM "file:///etc/passwd">]>${envelope(operation('<parameters>&x;</parameters>'))}`;
+    const deep = envelope(operation('<a>'.repeat(40) + '</a>'.repeat(40)));
+    for (const [body, status, code] of [
+      ['isto não é XML', 500, 'soap:Client'],
+      [bomb, 500, 'soap:Client'],
+      [xxe, 500, 'soap:Client'],
+      [deep, 500, 'soap:Client'],
+      ['<a/>', 500, 'soap:Client'],
+      ['<Envelope xmlns="urn:soap"/>', 500, 'soap:VersionMismatch'],
+      [envelope(''), 500, 'soap:Client'],
+      [envelope('<Apagar/>'), 500, 'soap:Client'],
+      [
+        envelope(operation('')).replace(
+          '<e:Body>',
+          '<e:Header><t:T xmlns:t="urn:t" e:mustUnderstand="1"/></e:Header><e:Body>',
+        ),
+        500,
+        'soap:MustUnderstand',
+      ],
+    ] as const) {
+      const answer = await post(address, body);
+      assert.equal(answer.status, status, body);
+      assert.match(answer.body, new RegExp(`<faultcode>${code}</faultcode><faultstring>[^<]+</faultstring>`), body);
+      assert.doesNotMatch(answer.body, /root:|at \w+ \(|\.ts:|node_modules/);
+    }
+    for (const inner of [`<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>`, '<a>'.repeat(40), 'texto']) {
+      const answer = await post(address, envelope(operation(`<parameters><![CDATA[${inner}]]></parameters>`)));
+      assert.equal(first(answer.documento, 'Codigo'), 'E160', inner);
+    }
+    const big = await post(address, envelope(operation(`<parameters>${'x'.repeat(1_100_000)}</parameters>`)));
+    assert.equal(big.status, 413);
+    assert.match(big.body, /soap:Fault/);
+    const nowhere = await post(address, envelope(operation('')), { tenant: 'nenhum' });
+    assert.equal(nowhere.status, 404);
+    assert.match(nowhere.body, /soap:Fault/);
+  });
+
+  test('a failure of ours is a fault of the server, without a word of it', async () => {
+    const broken = await startTestService({ worker: false });
+    broken.world.store.receiveLote = async () => {
+      throw new Error('segredo interno');
+    };
+    const answer = await call(broken.address, 'RecepcionarLoteRps', loteXml([{ numero: 1 }]));
+    assert.equal(answer.status, 500);
+    assert.match(answer.body, /<faultcode>soap:Server<\/faultcode>/);
+    assert.doesNotMatch(answer.body, /segredo/);
+  });
+
+  test('is described in WSDL and schema by the address of the request', async () => {
+    const wsdl = await request(address, '/integracao/soap/nfes?wsdl');
+    assert.equal(wsdl.status, 200);
+    assert.equal(wsdl.headers.get('x-nfse-ambiente'), 'homologacao');
+    assert.match(wsdl.body, new RegExp(`<soap:address location="${address}/integracao/soap/nfes"/>`));
+    assert.match(wsdl.body, new RegExp(`schemaLocation="${address}/integracao/soap/nfes\\?xsd=1"`));
+    assert.equal([...wsdl.body.matchAll(/<soap:operation soapAction=""\/>/g)].length, 6);
+    const xsd = await request(address, '/integracao/soap/nfes?xsd=1');
+    const message = (name: string, inside: string): Buffer =>
+      Buffer.from(`<n:${name} xmlns:n="${ABRASF}">${inside}</n:${name}>`);
+    assert.deepEqual(
+      xsdErrors(xsd.body, message('RecepcionarLoteRps', '<header>a</header><parameters>b</parameters>')),
+      [],
+    );
+    assert.deepEqual(xsdErrors(xsd.body, message('CancelarNfseResponse', '<return>b</return>')), []);
+    assert.notDeepEqual(xsdErrors(xsd.body, message('CancelarNfse', '<return>b</return>')), []);
+  });
+});
