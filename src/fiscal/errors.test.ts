@@ -35,8 +35,8 @@ const OTHERWISE_NATIONAL = ['E0001', 'E0010', 'E0188', 'E0235', 'E0310', 'E1235'
 const SRC = path.resolve(import.meta.dirname, '..');
 
 /** Files that send codes: neither tests, nor the table itself. */
-/** The codes of the national environment are its own, and the simulator of it sends them in its place. */
-const NATIONAL = /^(adn|simulador)\//;
+/** Codes that are somebody else's: the national environment's, which the simulator sends in its place, and ABRASF's. */
+const NATIONAL = /^(adn|simulador|fiscal\/abrasf)\//;
 const SENDERS = globSync('**/*.ts', { cwd: SRC })
   .filter((file) => !file.endsWith('.test.ts') && !file.startsWith('fiscal/errors') && !NATIONAL.test(file))
   .map((file) => ({ file, text: readFileSync(path.join(SRC, file), 'utf8') }));
