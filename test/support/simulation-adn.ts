@@ -14,8 +14,10 @@ import type {
   EventoAnswer,
   EventoAsked,
   EventoToShare,
+  NotaAnswer,
   NotaAsked,
 } from '../../src/adn/adn.ts';
+import { localAdn } from '../../src/adn/local.ts';
 import { conflictOf, type EventoNaNota } from '../../src/fiscal/conflitos-evento.ts';
 import { tipoByCodigo } from '../../src/fiscal/tipos-evento.ts';
 import type { Chance } from './simulation-chance.ts';
@@ -154,9 +156,9 @@ export class Ambiente {
     line: Line,
     tenant: string,
     documents: readonly DocumentToShare[],
-  ): Promise<ReadonlyMap<string, AdnAnswer>> {
+  ): Promise<ReadonlyMap<string, NotaAnswer>> {
     await line.gate('notas a caminho');
-    const answers = new Map<string, AdnAnswer>();
+    const answers = new Map<string, NotaAnswer>();
     if (documents.length === 0) this.violations.push('a lot without notes');
     const whole = this.wholeCall();
     for (const { chave_acesso: chave, xml } of this.chance.shuffled(documents)) {
@@ -181,7 +183,7 @@ export class Ambiente {
     return answers;
   }
 
-  private takeNota(line: Line, tenant: string, chave: string, xml: Uint8Array | undefined): AdnAnswer {
+  private takeNota(line: Line, tenant: string, chave: string, xml: Uint8Array | undefined): NotaAnswer {
     const before = this.notas.get(chave);
     if (xml === undefined) throw new Error('a note without document');
     if (before !== undefined) {
@@ -198,11 +200,25 @@ export class Ambiente {
       if (!this.arrivedLate.has(twin.chave)) this.violations.push(`${idDps} is in ${chave} and in ${twin.chave}`);
       return { kind: 'refused', erros: [{ codigo: 'E0014', descricao: 'A DPS já foi usada' }] };
     }
+    const replaced = /<chSubstda>([^<]+)</.exec(text)?.[1];
+    const objection = replaced === undefined ? undefined : this.objectionToSubstitute(chave, replaced);
+    if (objection !== undefined) return objection;
     if (line.isLate()) this.arrivedLate.add(chave);
     const nsu = this.nextNsu(tenant);
     const reconhecida = this.chance.is(this.weather.unrecognised) ? this.now() + this.chance.below(400_000) : 0;
     this.notas.set(chave, { tenant, chave, idDps, xml: Buffer.from(xml), nsu, reconhecida });
     return { kind: 'accepted', nsu };
+  }
+
+  /** E0044, E0046, E1308 and E1310: a note that replaces another comes after the event on that one that names it. */
+  private objectionToSubstitute(chave: string, replaced: string): NotaAnswer | undefined {
+    const erros = (codigo: string): readonly AdnErro[] => [{ codigo, descricao: 'Substituição fora de ordem' }];
+    if (!this.notas.has(replaced)) return { kind: 'refused', erros: erros('E0044') };
+    const cancelling = this.held.get(replaced)?.find(({ codigo }) => tipoByCodigo(codigo)?.cancela);
+    if (cancelling === undefined) return { kind: 'too_early', erros: erros('E1308') };
+    const named = cancelling.campos.chave_acesso_substituta;
+    if (named === chave) return undefined;
+    return { kind: 'refused', erros: erros(named === undefined ? 'E0046' : 'E1310') };
   }
 
   private async find(
@@ -364,7 +380,7 @@ export class Ambiente {
 
   private faultOf(id: string): Fault | undefined {
     const { fault } = this.weather;
-    const left = this.stumbles.get(id) ?? (this.chance.is(fault / 3) ? 1 + this.chance.below(9) : 0);
+    const left = this.stumbles.get(id) ?? (this.chance.is(fault / 2) ? 1 + this.chance.below(9) : 0);
     this.stumbles.set(id, Math.max(0, left - 1));
     if (left > 0 && fault > 0) return this.chance.is(0.1) ? 'lost' : 'dropped';
     return this.chance.is(this.weather.fault) ? this.chance.pick(FAULTS) : undefined;
@@ -413,3 +429,37 @@ const NASTY: readonly AdnErro[] = [
     interno: { a: { b: { c: { senha: 'x' } } } },
   } as AdnErro,
 ];
+
+/** The local authority of the sandbox, as one worker reaches it: it fails only as the integrator asks for (D-60). */
+export function authorityReachedBy({ gate }: Line, now: () => number): Adn {
+  const authority = localAdn(now);
+  const along = async <Result>(what: string, ask: () => Promise<Result>): Promise<Result> => {
+    await gate(`${what} a caminho`);
+    const answers = await ask();
+    await gate(`${what} com resposta`);
+    return answers;
+  };
+  return {
+    ...authority,
+    batchMax: 50,
+    share: (tenant, documents) => along('notas', () => authority.share(tenant, documents)),
+    find: (tenant, notas) => along('consulta de notas', () => authority.find(tenant, notas)),
+    shareEventos: (tenant, eventos) => along('eventos', () => authority.shareEventos(tenant, eventos)),
+    findEventos: (tenant, eventos) => along('consulta de eventos', () => authority.findEventos(tenant, eventos)),
+  };
+}
+
+/** What integrators of the sandbox ask the authority to play. */
+export const ENSAIOS = [
+  'adn:rejeita=E0840',
+  'adn:rejeita=E1234',
+  'adn:rejeita=E999',
+  'adn:rejeita=E1831',
+  'adn:rejeita=E1818',
+  'adn:rejeita=E1308',
+  'adn:atraso=30s',
+  'adn:atraso=20m adn:rejeita=E0813',
+  'adn:indisponivel=5m',
+  'adn:resposta-perdida',
+  'adn:resposta-perdida adn:indisponivel=2m',
+] as const;

@@ -76,6 +76,7 @@ export async function brokenInvariants(simulacao: Simulacao): Promise<readonly s
       'select *, evento as of from trilha_eventos where tenant = any ($1::text[]) order by tenant, evento, movimento',
     ),
   ]);
+  const waiting = new Set((await simulacao.waitingSubstitutes()).map(({ chave }) => chave));
   const broken = [...simulacao.violations];
   const tell = (what: string): void => void broken.push(what);
   const ofNota = Map.groupBy(trailOfNotas, ({ tenant, of }) => `${tenant}/${of}`);
@@ -85,15 +86,17 @@ export async function brokenInvariants(simulacao: Simulacao): Promise<readonly s
   await answeredNotas(simulacao, notas, tell);
   for (const nota of notas) {
     const key = `${nota.tenant}/${nota.id}`;
-    aNota(nota, ofNota.get(key) ?? [], onNota.get(key) ?? [], tell);
+    // A substitute waits for the event of the note that it replaces, for as long as nobody registers it.
+    const mayWait = waiting.has(nota.chave_acesso);
+    aNota(nota, mayWait, ofNota.get(key) ?? [], onNota.get(key) ?? [], tell);
   }
   numbered(notas, tell);
   registered(simulacao, eventos, tell);
   for (const evento of eventos) {
     const trail = ofEvento.get(`${evento.tenant}/${evento.id}`) ?? [];
     const nota = notas.find(({ tenant, id }) => tenant === evento.tenant && id === evento.nota)!;
-    anEvento(evento, trail, nota, tell);
-    elsewhere(simulacao, evento, trail, tell);
+    anEvento(evento, trail, nota, waiting.has(nota.chave_acesso), tell);
+    if (!simulacao.sandboxes.has(evento.tenant)) elsewhere(simulacao, evento, trail, tell);
   }
   heldElsewhere(simulacao, notas, eventos, tell);
   if (trailOfNotas.length !== notas.reduce((sum, { movimentos }) => sum + movimentos, 0)) tell('trail of other notes');
@@ -119,7 +122,7 @@ async function answeredNotas(simulacao: Simulacao, notas: readonly Nota[], tell:
     if (row.prestador_cpf_cnpj !== prestador) tell(`${chave} is of another provider`);
     const reading = await notaByChave(world, municipio, chave);
     const held = simulacao.ambiente.notas.get(chave);
-    if (row.estado !== 'autorizada' && row.estado !== 'cancelada') continue;
+    if (simulacao.sandboxes.has(row.tenant) || (row.estado !== 'autorizada' && row.estado !== 'cancelada')) continue;
     if (held === undefined || reading === undefined) continue;
     if (simulacao.ambiente.repeated.has(chave)) continue;
     if (reading.nota.xml_nota !== held.xml.toString('utf8')) tell(`${chave} is served otherwise than it was sent`);
@@ -128,11 +131,13 @@ async function answeredNotas(simulacao: Simulacao, notas: readonly Nota[], tell:
   }
 }
 
-function aNota(nota: Nota, trail: readonly Step[], eventos: readonly Evento[], tell: Tell): void {
+function aNota(nota: Nota, mayWait: boolean, trail: readonly Step[], eventos: readonly Evento[], tell: Tell): void {
   const { chave_acesso: chave, estado } = nota;
   walked(chave, nota, trail, NOTA_MOVES, tell);
-  if (!NOTA_ESTADOS[estado].rests || nota.due_at !== null || nota.claims !== null)
+  const rests = NOTA_ESTADOS[estado].rests && nota.due_at === null && nota.claims === null;
+  if (!rests && !(mayWait && estado === 'transmitida' && nota.claims === null)) {
     tell(`${chave} does not rest: ${estado}`);
+  }
   if (nota.tentativas !== trail.filter(({ gatilho }) => gatilho === 'anuncio').length) tell(`${chave}: tentativas`);
   const cancelled = eventos.filter((one) => one.cancela && one.estado === 'processado');
   if (cancelled.length > 1) tell(`${chave} was cancelled ${cancelled.length} times`);
@@ -213,12 +218,13 @@ function registered({ eventos: answered, pedidos }: Simulacao, rows: readonly Ev
   }
 }
 
-function anEvento(evento: Evento, trail: readonly Step[], nota: Nota, tell: Tell): void {
+function anEvento(evento: Evento, trail: readonly Step[], nota: Nota, mayWait: boolean, tell: Tell): void {
   const name = `${evento.chave_acesso} ${evento.codigo_tipo_evento}/${evento.numero_sequencial}`;
   const wrong = (what: string): void => tell(`${name}: ${what}`);
   walked(name, evento, trail, EVENTO_MOVES, tell);
   const { estado, reprocessamentos_count: count } = evento;
-  if (!eventoRests(estado, evento.due_at !== null) || evento.due_at !== null || evento.claims !== null) {
+  const rests = eventoRests(estado, evento.due_at !== null) && evento.due_at === null && evento.claims === null;
+  if (!rests && !(mayWait && estado === 'aguardando_autorizacao_nota')) {
     wrong(`does not rest: ${estado}`);
   }
   const last = trail.findLast(({ de, para }) => de !== para);
@@ -293,7 +299,9 @@ function elsewhere(simulacao: Simulacao, evento: Evento, trail: readonly Step[],
   const byAnswer = estado === 'dispensado' && last?.de === 'enviado' && last.mensagem !== BY_HAND;
   const isAbsent = ['pendente', 'aguardando_autorizacao_nota', 'cancelado', 'rejeitado'].includes(estado) || byAnswer;
   if (isAbsent && held !== undefined) tell(`${id} is ${estado}, and the environment has it`);
-  if (byAnswer && !tipoByCodigo(codigo_tipo_evento)?.soAqui) tell(`${id} is waived by the environment`);
+  // What the parties send themselves, and the annulment of such a rejection, which the environment does not have either.
+  const isOnlyHere = tipoByCodigo(codigo_tipo_evento)?.soAqui || codigo_tipo_evento === '205208';
+  if (byAnswer && (!isOnlyHere || ambiente.takesManifestations)) tell(`${id} is waived by the environment`);
   if (estado !== 'processado') return;
   if (held === undefined) {
     tell(`${id} is processed, and the environment does not have it`);
@@ -314,14 +322,19 @@ function elsewhere(simulacao: Simulacao, evento: Evento, trail: readonly Step[],
 }
 
 /** Nothing is held there that is not of here, and a note exactly when it is authorised. */
-function heldElsewhere({ ambiente }: Simulacao, notas: readonly Nota[], eventos: readonly Evento[], tell: Tell): void {
+function heldElsewhere(
+  { ambiente, sandboxes }: Simulacao,
+  notas: readonly Nota[],
+  eventos: readonly Evento[],
+  tell: Tell,
+): void {
   const ids = new Set(eventos.map((one) => eventoId(one.chave_acesso, one.codigo_tipo_evento, one.numero_sequencial)));
   for (const { id } of ambiente.eventos.values()) if (!ids.has(id)) tell(`the environment has ${id}, which we do not`);
   const keys = new Set(notas.map(({ chave_acesso }) => chave_acesso));
   for (const chave of ambiente.notas.keys())
     if (!keys.has(chave)) tell(`the environment has ${chave}, which we do not`);
-  for (const { chave_acesso: chave, estado } of notas) {
-    if (ambiente.arrivedLate.has(chave)) continue;
+  for (const { tenant, chave_acesso: chave, estado } of notas) {
+    if (ambiente.arrivedLate.has(chave) || sandboxes.has(tenant)) continue;
     const isAuthorised = estado === 'autorizada' || estado === 'cancelada';
     if (isAuthorised !== ambiente.notas.has(chave)) tell(`${chave} is ${estado}, and the environment knows otherwise`);
   }

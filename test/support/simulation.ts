@@ -27,11 +27,11 @@ import {
 } from '../../src/flows/register-evento.ts';
 import { deliverEventos } from '../../src/flows/send-evento.ts';
 import type { World } from '../../src/flows/world.ts';
-import type { EventoSettlement, OperatorTrigger } from '../../src/store/eventos.ts';
+import type { EventoClaim, EventoSettlement, OperatorTrigger } from '../../src/store/eventos.ts';
 import type { Municipio } from '../../src/store/municipios.ts';
 import type { Db } from '../../src/store/open.ts';
 import { createStore, type Store } from '../../src/store/store.ts';
-import { Ambiente, type Line, type Weather } from './simulation-adn.ts';
+import { Ambiente, authorityReachedBy, ENSAIOS, type Line, type Weather } from './simulation-adn.ts';
 import { type Chance, chanceOf } from './simulation-chance.ts';
 import { nobodyTrusted } from './trust.ts';
 
@@ -44,6 +44,10 @@ const STEPS = 90;
 const TAIL_MAX = 24;
 const WAITING_MAX = 5;
 const ROUNDS_MAX = 400;
+/** Rounds after which the clock goes by hours. */
+const PATIENCE_ROUNDS = 60;
+/** Rounds in which nothing was due but what may wait for ever. */
+const QUIET_ROUNDS = 3;
 /** Of each municipality: a DPS is known by its provider everywhere. */
 const PROVIDERS = [
   ['11222333000181', '11444777000161'],
@@ -128,6 +132,8 @@ export class Simulacao {
   readonly clock = { now: START };
   readonly ambiente: Ambiente;
   readonly municipios: Municipio[] = [];
+  /** Tenants whose authority is the local one: nothing leaves the host (D-53). */
+  readonly sandboxes = new Set<string>();
   readonly notas: NotaRespondida[] = [];
   readonly eventos: EventoRespondido[] = [];
   readonly pedidos: Pedido[] = [];
@@ -147,6 +153,7 @@ export class Simulacao {
   private readonly resends: Resend[] = [];
   private dps = 0;
   private isCalm = false;
+  private hasSubstitutes = false;
   /** Who holds what until when, by the claims that were seen. */
   private readonly held = new Map<string, number>();
 
@@ -192,6 +199,7 @@ export class Simulacao {
       };
       await this.stores[0].createMunicipio(municipio, this.clock.now);
       this.municipios.push(municipio);
+      if (this.chance.is(0.2)) this.sandboxes.add(municipio.tenant);
     }
   }
 
@@ -354,10 +362,11 @@ export class Simulacao {
       gate: (place) => this.gate(task, place),
       isLate: () => this.clock.now >= task.leaseUntil,
     };
-    const adn = this.ambiente.reachedBy(line);
+    const national = { adn: this.ambiente.reachedBy(line), signer: this.signers[this.signer]! };
+    const local = { adn: authorityReachedBy(line, () => this.clock.now), signer: undefined };
     return {
       store: this.gatedStore(task, this.stores[process]),
-      transmission: async () => ({ adn, signer: this.signers[this.signer]! }),
+      transmission: async ({ tenant }) => (this.sandboxes.has(tenant) ? local : national),
       trust: () => nobodyTrusted,
       now: () => this.clock.now,
       randomDigits: (count) => this.digits.digits(count),
@@ -380,10 +389,11 @@ export class Simulacao {
         const method = target[name as keyof Store];
         if (!GATED.has(name) || typeof method !== 'function') return method;
         return async (...args: readonly unknown[]) => {
-          if (name === 'settleEventos') this.seesSettlements(args[3] as readonly EventoSettlement[]);
+          if (name === 'settleEventos') this.seesSettlements(args[0] as string, args[3] as readonly EventoSettlement[]);
           await this.gate(task, `antes de ${String(name)}`);
           const result = await (method as (...all: readonly unknown[]) => Promise<unknown>)(...args);
           if (name === 'claimNotas' || name === 'claimEventos') this.seesClaim(task, name, args, result);
+          if (name === 'claimEventos') await this.seesOrder(args[0] as string, result as EventoClaim);
           if (name === 'settleNotas' || name === 'settleEventos') this.seesSettled(name, args);
           await this.gate(task, `depois de ${String(name)}`);
           return result;
@@ -405,14 +415,24 @@ export class Simulacao {
     }
   }
 
+  /** Nothing of a note is left out before what is sent. */
+  private async seesOrder(tenant: string, { eventos }: EventoClaim): Promise<void> {
+    if (eventos.length === 0) return;
+    const text = `select e.id from eventos e where e.tenant = $1 and e.id = any ($2::bigint[]) and exists (
+      select 1 from eventos b where b.tenant = $1 and b.nota = e.nota and b.ordem < e.ordem and b.due_at is not null
+        and b.id <> all ($2::bigint[]))`;
+    const { rows } = await this.pool.query<{ id: string }>(text, [tenant, eventos.map(({ id }) => id)]);
+    for (const { id } of rows) this.violations.push(`event ${id} of ${tenant} goes before an earlier one of its note`);
+  }
+
   private seesSettled(name: string, args: readonly unknown[]): void {
     const [tenant, , , settlements] = args as [string, string, number, readonly { id: string }[]];
     for (const { id } of settlements) this.held.delete(`${name === 'settleNotas' ? 'n' : 'e'}/${tenant}/${id}`);
   }
 
   /** D-52: while nobody can be reached no event is charged with it. */
-  private seesSettlements(settlements: readonly EventoSettlement[]): void {
-    if (this.ambiente.pauseMs() === 0) return;
+  private seesSettlements(tenant: string, settlements: readonly EventoSettlement[]): void {
+    if (this.sandboxes.has(tenant) || this.ambiente.pauseMs() === 0) return;
     for (const { id, move } of settlements) {
       if (move.on === 'falha' || move.on === 'esgotamento') {
         this.violations.push(`event ${id}: ${move.on} is counted while the circuit is open`);
@@ -447,7 +467,11 @@ export class Simulacao {
     const { municipio, prestador, body } = sent;
     return this.act('emite', async (task) => {
       const open = this.resends.push(sent) - 1;
-      const answer = await issueNota(this.worldOf(task, this.process()), municipio, { kind: 'xml', body });
+      const answer = await issueNota(this.worldOf(task, this.process()), municipio, {
+        kind: 'xml',
+        body,
+        simular: this.rehearsal(municipio),
+      });
       delete this.resends[open];
       if ('faults' in answer) {
         const codes = answer.faults.map(({ codigo }) => codigo).join(' ');
@@ -470,6 +494,7 @@ export class Simulacao {
   private async substitute(): Promise<void> {
     if (this.notas.length === 0) return;
     const { municipio, chave, prestador } = this.chance.pick(this.notas);
+    this.hasSubstitutes = true;
     const subst = {
       'subst/chSubstda': chave,
       'subst/cMotivo': '99',
@@ -517,7 +542,11 @@ export class Simulacao {
     const protocolo = this.notas.find((nota) => nota.chave === chave)?.protocolo;
     const named = protocolo !== undefined && this.dps % 2 === 0 ? { protocolo } : { chave };
     if (!tipo.porOficio)
-      return registerEvento(world, municipio, named, { body, assinatura: undefined, simular: undefined });
+      return registerEvento(world, municipio, named, {
+        body,
+        assinatura: undefined,
+        simular: this.rehearsal(municipio),
+      });
     const read = readPedido(readJson(body) as never, 'municipio');
     assert.ok('pedido' in read, JSON.stringify(read));
     return registerEventoDeOficio(world, municipio, named, { pedido: read.pedido, municipio: CNPJ_MUNICIPIO });
@@ -597,6 +626,11 @@ export class Simulacao {
     const pedido: Pedido = { municipio, chave, tipo, body, answer: undefined };
     this.pedidos.push(pedido);
     return pedido;
+  }
+
+  /** Asked for by some who use a sandbox; elsewhere it means nothing. */
+  private rehearsal({ tenant }: Municipio): string | undefined {
+    return this.sandboxes.has(tenant) && this.chance.is(0.4) ? this.chance.pick(ENSAIOS) : undefined;
   }
 
   private process(): 0 | 1 {
@@ -716,40 +750,76 @@ export class Simulacao {
     this.ambiente.calm();
     for (const sent of this.resends.filter((one) => one !== undefined)) await this.send(sent);
     await this.comeToRest();
+    await this.replaceForSubstitutes();
     if (this.chance.is(0.3)) return;
     for (const one of await this.troubled())
-      await this.moveByHand(one, this.chance.is(0.8) ? 'reprocessamento' : 'dispensa');
+      await this.moveByHand(one, this.chance.is(0.7) ? 'reprocessamento' : 'dispensa');
+    await this.comeToRest();
+  }
+
+  /** Notes that replace one that stands: they wait for the event on it, and for ever when nobody registers it. */
+  async waitingSubstitutes(): Promise<readonly { chave: string; replaced: string }[]> {
+    if (!this.hasSubstitutes) return [];
+    const text = `select chave, replaced from (
+        select n.tenant, n.chave_acesso as chave, substring(convert_from(d.nfse, 'UTF8') from '<chSubstda>([^<]+)<') as replaced
+        from notas n join documentos d on d.tenant = n.tenant and d.nota = n.id
+        where n.tenant = any ($1::text[]) and n.due_at is not null) x
+      where exists (select 1 from notas r where r.tenant = x.tenant and r.chave_acesso = x.replaced
+        and r.estado in ('emitida', 'transmitida', 'autorizada')) order by chave`;
+    return (await this.pool.query<{ chave: string; replaced: string }>(text, [this.tenants()])).rows;
+  }
+
+  private async waitingKeys(): Promise<readonly string[]> {
+    return (await this.waitingSubstitutes()).map(({ chave }) => chave);
+  }
+
+  /** What an integrator is told to do for a substitute that waits. */
+  private async replaceForSubstitutes(): Promise<void> {
+    for (const { chave, replaced } of await this.waitingSubstitutes()) {
+      const substitute = this.notas.find((nota) => nota.chave === chave);
+      if (substitute === undefined || this.chance.is(0.2)) continue;
+      const tipo = tipoBySlug('cancelamento_por_substituicao')!;
+      const body = Buffer.from(
+        `${JSON.stringify({ ...exemploDe(tipo), chave_acesso_substituta: chave })}${' '.repeat(this.pedidos.length)}`,
+      );
+      const pedido: Pedido = { municipio: substitute.municipio, chave: replaced, tipo, body, answer: undefined };
+      this.pedidos.push(pedido);
+      await this.act('registra a substituição', async (task) =>
+        this.registered(pedido, await this.registration(this.worldOf(task, 0), pedido)),
+      );
+    }
     await this.comeToRest();
   }
 
   private async comeToRest(): Promise<void> {
+    let quiet = 0;
     for (let round = 0; round < ROUNDS_MAX; round += 1) {
-      let delivered = 0;
       for (const municipio of this.municipios) {
         for (const flow of [deliverNotas, deliverEventos]) {
-          await this.act('entrega', async (task) => {
-            const result = await flow(this.worldOf(task, 0), municipio);
-            delivered += result.delivered;
-            return String(result.delivered);
-          });
+          await this.act('entrega', async (task) => String((await flow(this.worldOf(task, 0), municipio)).delivered));
         }
       }
       const next = await this.nextDue();
-      if (next !== undefined) this.clock.now = next;
-      else if (delivered === 0) return;
+      if (next === undefined) quiet += 1;
+      if (quiet > QUIET_ROUNDS) return;
+      // What is looked at again each minute may do so for a day.
+      const far = round > PATIENCE_ROUNDS ? this.clock.now + HOUR_MS : 0;
+      this.clock.now = Math.max(next ?? this.clock.now + 2 * MINUTE_MS, far);
     }
     throw new Error(`after ${ROUNDS_MAX} rounds in calm weather something is still due`);
   }
 
   /**
    * When something is due next. What waits for an earlier event of its note is due and is not taken: so the clock goes on to what
-   * comes after now.
+   * comes after now. A substitute that waits for the event of the note that it replaces may wait for
+   * ever, and its own events with it.
    */
   private async nextDue(): Promise<number | undefined> {
-    const text = `select min(due_at) as next from (
-        select due_at from notas where tenant = any ($1::text[]) and due_at > $2
-        union all select due_at from eventos where tenant = any ($1::text[]) and due_at > $2) x`;
-    const values = [this.tenants(), new Date(this.clock.now)];
+    const text = `select min(x.due_at) as next from (
+        select tenant, id as nota, due_at from notas where tenant = any ($1::text[]) and due_at > $2
+        union all select tenant, nota, due_at from eventos where tenant = any ($1::text[]) and due_at > $2) x
+      join notas n on n.tenant = x.tenant and n.id = x.nota where n.chave_acesso <> all ($3::text[])`;
+    const values = [this.tenants(), new Date(this.clock.now), await this.waitingKeys()];
     const { rows } = await this.pool.query<{ next: Date | null }>(text, values);
     return rows[0]!.next?.getTime();
   }
