@@ -1,6 +1,6 @@
 /**
  * The description of the legacy port: WSDL 1.1 and the schema that it imports, as the service of these names publishes them
- * (one request element with `header` and `parameters` as text, one `…Response` with `return`). The addresses are those by
+ * (a request element holds `header` and `parameters`, both text, and its `…Response` holds `return`). The addresses are those by
  * which it was asked for.
  */
 import { OPERACOES } from '../../flows/porto-abrasf.ts';
