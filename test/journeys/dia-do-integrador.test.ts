@@ -63,17 +63,21 @@ function parte(name: Parte) {
 let issuedNotas = 0;
 
 async function issue(patch: Patch = {}): Promise<NotaEmitida> {
+  const answer = await sent(patch);
+  assert.equal(answer.status, 201, JSON.stringify(answer.body));
+  return answer.body;
+}
+
+function sent(patch: Patch): Promise<Answer> {
   issuedNotas += 1;
   const taker = { 'toma/CPF': null, 'toma/CNPJ': parte('tomador').documento };
   const template = exampleXml({ tpAmb: '1', serie: '1', nDPS: '1', ...taker, ...patch });
   const [body] = signedDps(template, [parte('prestador')], issuedNotas, 1);
-  const answer = await request(service.address, `/${SLUG}/api/v1/nfse/v101`, {
+  return request(service.address, `/${SLUG}/api/v1/nfse/v101`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/xml' },
     body: body as Uint8Array<ArrayBuffer>,
   });
-  assert.equal(answer.status, 201, JSON.stringify(answer.body));
-  return answer.body;
 }
 
 function register(nota: NotaEmitida, evento: object, by: Parte, way: 'chave' | 'protocolo' = 'chave'): Promise<Answer> {
@@ -120,6 +124,16 @@ async function followed(ask: () => Promise<Answer>): Promise<Answer> {
 
 async function notaAtRest(nota: NotaEmitida): Promise<Answer['body']> {
   return (await followed(() => balcao(service.address, SLUG).nota(nota))).body;
+}
+
+/** Once the worker has looked at a note that has to wait, and it tells for what. */
+async function waitingNota(nota: NotaEmitida): Promise<Answer['body']> {
+  for (const began = performance.now(); ; ) {
+    const { body } = await balcao(service.address, SLUG).nota(nota);
+    if (body.protocolo.mensagem_retorno !== null) return body;
+    assert.ok(performance.now() - began < PATIENCE_MS, JSON.stringify(body));
+    await new Promise((resolve) => setTimeout(resolve, 250));
+  }
 }
 
 async function eventoAtRest(nota: NotaEmitida, tipo: string, sequencial = 1): Promise<Answer['body']> {
@@ -175,6 +189,33 @@ describe('a day of an integrator', () => {
     const cancel = await register(nota, CANCELAMENTO, 'prestador');
     assert.deepEqual([cancel.status, cancel.body.codigo_erro], [422, 'E0840']);
     assert.equal((await notaAtRest(nota)).nota.status, 'autorizada');
+  });
+
+  test('reject, annul: what annuls a rejection that is valid here alone is not sent either, and annuls it', async () => {
+    const nota = await authorised();
+    const rejeicao = { tipo_evento: 'rejeicao_tomador', codigo_motivo_rejeicao: '3' };
+    await registered(nota, rejeicao, 'tomador');
+    assert.equal((await eventoAtRest(nota, 'rejeicao_tomador')).codigo_retorno, 'E1818');
+    const annul = {
+      cpf_agente_tributario: '52998224725',
+      id_evento_rejeicao: idOf(nota, '203206'),
+      descricao_motivo: 'A rejeição foi registrada por engano',
+    };
+    await byOffice(nota, 'anulacao_rejeicao', annul);
+    const evento = await eventoAtRest(nota, 'anulacao_rejeicao');
+    assert.deepEqual(
+      [evento.status_evento, evento.codigo_retorno, evento.acao_sugerida],
+      ['dispensado', null, 'cancelado_ok'],
+    );
+    assert.match(evento.mensagem_retorno, /não está no ADN.*vale neste município/);
+    const again = await register(nota, rejeicao, 'tomador');
+    assert.deepEqual([again.status, again.body.codigo_erro], [422, 'E0866']);
+    await registered(nota, { tipo_evento: 'confirmacao_tomador' }, 'tomador');
+    assert.equal((await eventoAtRest(nota, 'confirmacao_tomador')).codigo_retorno, 'E1818');
+    assert.deepEqual(await heldEventos(nota), []);
+    const { desde_o_inicio } = await simulator.ask('/estado');
+    assert.ok(desde_o_inicio.erros.E1818 >= 2);
+    assert.equal(desde_o_inicio.erros.E1963, undefined, 'never asked for what it could not know');
   });
 
   test('confirm, reject, annul: with an environment that takes what the parties say', async () => {
@@ -316,11 +357,17 @@ describe('a day of an integrator', () => {
         [422, 'E1310', 'chave_acesso_substituta'],
       );
     }
-    const nova = await authorised({
+    const nova = await issue({
       'subst/chSubstda': antiga.chave_acesso,
       'subst/cMotivo': '99',
       'subst/xMotivo': motivo.descricao_motivo_cancelamento,
     });
+    const [remark] = (nova as unknown as Answer['body']).avisos;
+    assert.equal(remark.codigo, 'E1308');
+    assert.match(remark.mensagem, new RegExp(`na nota ${antiga.chave_acesso} o evento cancelamento_por_substituicao`));
+    const waiting = await waitingNota(nova);
+    assert.deepEqual([waiting.nota.status, waiting.protocolo.status], ['rascunho', 'processando']);
+    assert.match(waiting.protocolo.mensagem_retorno, /espera pelo evento cancelamento_por_substituicao/);
     const elsewhere = await register(stranger, substituicao(nova.chave_acesso), 'prestador');
     assert.deepEqual([elsewhere.status, elsewhere.body.codigo_erro], [422, 'E1310'], 'it replaces another note');
 
@@ -332,6 +379,22 @@ describe('a day of an integrator', () => {
     assert.equal((await notaAtRest(stranger)).nota.status, 'autorizada');
     const response = await fetch(`${simulator.control}/eventos/${idOf(antiga, '105102')}`);
     assert.match(await response.text(), new RegExp(`<chSubstituta>${nova.chave_acesso}</chSubstituta>`));
+    // The old note, the event, the new note: each was taken at its first coming.
+    const { desde_o_inicio } = await simulator.ask('/estado');
+    for (const codigo of ['E0044', 'E1308', 'E1310']) assert.equal(desde_o_inicio.erros[codigo], undefined, codigo);
+  });
+
+  test('a substitute whose old note is cancelled otherwise is refused, and says so', async () => {
+    const antiga = await authorised();
+    const nova = await issue({ 'subst/chSubstda': antiga.chave_acesso, 'subst/cMotivo': '01' });
+    await waitingNota(nova);
+    await registered(antiga, CANCELAMENTO, 'prestador');
+    assert.equal((await eventoAtRest(antiga, 'cancelamento')).status_evento, 'processado');
+    const { nota, protocolo } = await notaAtRest(nova);
+    assert.deepEqual([nota.status, protocolo.status], ['rascunho', 'rejeitado']);
+    assert.match(protocolo.mensagem_retorno, /^E0046/);
+    const late = await sent({ 'subst/chSubstda': antiga.chave_acesso, 'subst/cMotivo': '01' });
+    assert.deepEqual([late.status, late.body.codigo_erro], [422, 'E0046']);
   });
 
   test('read everything back: by note, type and number, and as the environment holds it', async () => {
