@@ -36,7 +36,7 @@ const SRC = path.resolve(import.meta.dirname, '..');
 
 /** Files that send codes: neither tests, nor the table itself. */
 /** Codes that are somebody else's: the national environment's, which the simulator sends in its place, and ABRASF's. */
-const NATIONAL = /^(adn|simulador|fiscal\/abrasf)\/|^flows\/porto-abrasf/;
+const NATIONAL = /^(adn|simulador|fiscal\/abrasf)\/|^flows\/(porto-|process-lotes)/;
 const SENDERS = globSync('**/*.ts', { cwd: SRC })
   .filter((file) => !file.endsWith('.test.ts') && !file.startsWith('fiscal/errors') && !NATIONAL.test(file))
   .map((file) => ({ file, text: readFileSync(path.join(SRC, file), 'utf8') }));
