@@ -71,7 +71,7 @@ const STATUSES: Readonly<Record<string, readonly number[]>> = {
   'assinatura.md': [200, 200, 200, 200, 200, 200, 200, 201],
   'ensaios.md': [200, 201, 200, 201, 200, 201],
   'desfechos.md': [200, 422, 201, 201, 422, 200, 200],
-  'estados.md': [200, 201, 200, 200],
+  'estados.md': [200, 201, 200, 200, 200],
   'eventos.md': [200, 201, 200, 201, 200, 200, 200, 200],
   'catalogos.md': [200, 200, 200, 200, 304],
 };
@@ -126,6 +126,11 @@ describe('the commands of a page, in their order', async () => {
     assert.deepEqual([duplicate.codigo, duplicate.mesmo_conteudo], ['E0014', true]);
     assert.equal(duplicate.chave_acesso, first.chave_acesso);
     assert.equal((await json('desfechos.md', 'achada.json')).chave_acesso, first.chave_acesso);
+  });
+
+  test('the PDF is one', async () => {
+    const pdf = await readFile(path.join(results.get('estados.md')!.folder, 'nota.pdf'), 'latin1');
+    assert.match(pdf, /^%PDF-/);
   });
 
   test('the cancellation is processed', async () => {

@@ -219,7 +219,7 @@ async function serve(world: CliWorld): Promise<number> {
         '',
         `Serviço no ar em ${address}`,
         `  emissão (ambiente de integração)  ${address}/integracao/api/v1/nfse/v101`,
-        `  tabela de erros                   ${address}/docs/erros`,
+        `  documentação                      ${address}/docs`,
         `  saúde                             ${address}/health/ready`,
         `  dados                             ${location}`,
         '',

@@ -162,9 +162,9 @@ export const FACTS: Readonly<Record<string, () => string>> = {
   'tabela-enderecos': () =>
     table(
       ['Endereço', 'O que faz'],
-      ROUTES.filter(({ path }) => !path.includes('/catalogo/')).map(({ method, path, summary }) => [
+      ROUTES.filter(({ path }) => !path.includes('/catalogo/')).map(({ method, path, summary, deprecated, status }) => [
         code(`${method} /{municipio}${braced(path)}`),
-        summary,
+        deprecated && status !== 410 ? `${summary} *Mantido para quem já usa.*` : summary,
       ]),
     ),
   'tabela-catalogos': () =>

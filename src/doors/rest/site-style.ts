@@ -58,6 +58,7 @@ blockquote p:last-child { margin: 0; }
   .bar .to-menu { display: none; }
 }
 @media (max-width: 32rem) {
+  .site main > ul, .site main > ol { padding-left: 1.25rem; }
   .bar, .menu { padding-left: 1rem; padding-right: 1rem; }
   td { padding-right: .5rem; }
 }

@@ -59,7 +59,7 @@ const BESIDE: readonly { readonly path: string; readonly title: string; readonly
 ];
 
 /** The page at a slug; undefined where there is none. `site`: the address of the service as the reader knows it. */
-export function docsPage(slug: string, site: string, query: URLSearchParams): string | undefined {
+export async function docsPage(slug: string, site: string, query: URLSearchParams): Promise<string | undefined> {
   const page = PAGES.find((one) => one.slug === slug);
   if (page === undefined) return undefined;
   const asked = (query.get('q') ?? '').trim().slice(0, SEARCH_MAX);
@@ -226,15 +226,16 @@ function item(name: string, path: string, here: string, isHere: boolean): Html {
 
 type Entry = { readonly page: Page; readonly section: Section; readonly searchable: Searchable };
 
-let entries: readonly Entry[] | undefined;
+let entries: Promise<readonly Entry[]> | undefined;
 let codes: ReadonlyMap<string, Searchable> | undefined;
 
 /** Of each kind. A question that finds more is not a question yet. */
 const RESULTS_MAX = 30;
 const CODES_MAX = 10;
 
-function searchPage(asked: string): string {
-  const sections = sectionsFor(asked);
+async function searchPage(asked: string): Promise<string> {
+  entries ??= makeEntries();
+  const sections = sectionsFor(asked, await entries);
   codes ??= new Map(ERRORS.map((error) => [error.codigo, searchableOf(error)]));
   const errors = found(asked, ERRORS, ({ codigo }) => codes!.get(codigo)!);
   const more = errors.length > CODES_MAX;
@@ -268,26 +269,28 @@ ${more ? html`<p><a href="${relative(DOCS_PATH, ERROS_PATH)}?q=${encodeURICompon
 }
 
 /** The sections that have all the words; of a page that has them only as a whole, its first. Those that say them in their title come first. */
-function sectionsFor(asked: string): readonly Entry[] {
-  entries ??= PAGES.flatMap((page) =>
-    renderedOnce(page).sections.map((section) => ({
-      page,
-      section,
-      searchable: searchableIn(page, section, section.words),
-    })),
-  );
-  const hits = found(asked, entries, ({ searchable }) => searchable);
+function sectionsFor(asked: string, all: readonly Entry[]): readonly Entry[] {
+  const hits = found(asked, all, ({ searchable }) => searchable);
   const whole = PAGES.filter((page) => !hits.some((hit) => hit.page === page)).flatMap((page) => {
-    const own = entries!.filter((entry) => entry.page === page);
-    const all = searchableIn(
-      page,
-      own[0]!.section,
-      own.map(({ section }) => `${section.text} ${section.words}`).join(' '),
-    );
-    return found(asked, [own[0]!], () => all);
+    const own = all.filter((entry) => entry.page === page);
+    const words = own.map(({ section }) => `${section.text} ${section.words}`).join(' ');
+    const together = searchableIn(page, own[0]!.section, words);
+    return found(asked, [own[0]!], () => together);
   });
   const named = found(asked, hits, ({ searchable }) => ({ ...searchable, words: '' }));
   return [...named, ...hits.filter((hit) => !named.includes(hit)), ...whole];
+}
+
+/** Every page is made for it, which takes a while: others are served in between. */
+async function makeEntries(): Promise<readonly Entry[]> {
+  const made: Entry[] = [];
+  for (const page of PAGES) {
+    for (const section of renderedOnce(page).sections) {
+      made.push({ page, section, searchable: searchableIn(page, section, section.words) });
+    }
+    await new Promise(setImmediate);
+  }
+  return made;
 }
 
 function searchableIn(page: Page, { text }: Section, words: string): Searchable {
