@@ -81,7 +81,10 @@ function check(
   const forms = [algorithmOf(canonicalization), ...transformsOf(reference).filter((one) => one !== ENVELOPED)];
   const isOld = signing?.isOld === true || digesting?.isOld === true || forms.includes(INCLUSIVE);
   const known =
-    signing !== undefined && digesting !== undefined && forms.every((one) => one === EXCLUSIVE || one === INCLUSIVE);
+    forms.length <= 2 &&
+    signing !== undefined &&
+    digesting !== undefined &&
+    forms.every((one) => one === EXCLUSIVE || one === INCLUSIVE);
   if (!known || (isOld && !allowsSha1)) {
     const also = allowsSha1 ? ', ou RSA-SHA1 com SHA-1 e C14N inclusiva' : '';
     return refused(`Os algoritmos da assinatura não são os aceitos: RSA-SHA256, SHA-256 e C14N exclusiva${also}.`);
