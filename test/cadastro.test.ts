@@ -162,6 +162,8 @@ describe('nfse municipio criar', () => {
       adn_senha_arquivo: file('senha.txt'),
       regras_nacionais: null,
       consulta_dps: null,
+      soap_sha1: false,
+      soap_namespace: null,
     });
     const shown = await done('municipio', 'mostrar', 'alfa');
     for (const text of [said, shown]) {
