@@ -303,7 +303,9 @@ describe('docs/erros.md', () => {
   });
 
   test('leaves no tag of a document loose outside its examples', () => {
-    const prose = text.replace(/```(?:xml|json|text)\n[\s\S]*?```/g, '').replace(/<a id="E\d+"><\/a>|^<!-- Gerado.*$/gm, '');
+    const prose = text
+      .replace(/```(?:xml|json|text)\n[\s\S]*?```/g, '')
+      .replace(/<a id="E\d+"><\/a>|^<!-- Gerado.*$/gm, '');
     assert.doesNotMatch(prose, /[<>](?!\s)/);
     assert.doesNotMatch(text, /undefined|\[object|NaN/);
   });
