@@ -83,6 +83,20 @@ test(`${ONLY ?? SEEDS} seeds of notes and events`, async (t) => {
   assert.ok(missing.length <= (LONG ? 0 : MISSING_MAX), `moves that no seed made: ${missing.join(', ')}`);
 });
 
+/** Seeds that failed, and what was found by them; what was mended has a test of its own beside. */
+const FAILED = [
+  { seed: 20261138, found: 'an answer that is lost while nobody can be reached counts for no event' },
+  { seed: 20261132, found: 'after a renewal an event is kept under the signature that the environment has' },
+  { seed: 20261134, found: 'a refusal that no column takes as it is holds up neither its note nor the others' },
+] as const;
+
+for (const { seed, found } of ONLY === undefined ? FAILED : []) {
+  test(`seed ${seed}: ${found}`, async () => {
+    const { simulacao, broken } = await played(seed);
+    assert.ok(broken.length === 0, told(seed, broken, simulacao));
+  });
+}
+
 test('a seed is the same story each time', async () => {
   const [one, other] = [await played(FIRST_SEED), await played(FIRST_SEED)];
   assert.deepEqual(other.simulacao.trace, one.simulacao.trace);

@@ -29,6 +29,7 @@ import { deliverEventos } from '../../src/flows/send-evento.ts';
 import type { World } from '../../src/flows/world.ts';
 import type { EventoClaim, EventoSettlement, OperatorTrigger } from '../../src/store/eventos.ts';
 import type { Municipio } from '../../src/store/municipios.ts';
+import type { Claim } from '../../src/store/notas.ts';
 import type { Db } from '../../src/store/open.ts';
 import { createStore, type Store } from '../../src/store/store.ts';
 import { Ambiente, authorityReachedBy, ENSAIOS, type Line, type Weather } from './simulation-adn.ts';
@@ -155,7 +156,7 @@ export class Simulacao {
   private isCalm = false;
   private hasSubstitutes = false;
   /** Who holds what until when, by the claims that were seen. */
-  private readonly held = new Map<string, number>();
+  private readonly held = new Map<string, { readonly token: string; readonly until: number }>();
 
   private constructor(pool: Db, seed: number, signers: Signers) {
     this.seed = seed;
@@ -394,7 +395,7 @@ export class Simulacao {
           const result = await (method as (...all: readonly unknown[]) => Promise<unknown>)(...args);
           if (name === 'claimNotas' || name === 'claimEventos') this.seesClaim(task, name, args, result);
           if (name === 'claimEventos') await this.seesOrder(args[0] as string, result as EventoClaim);
-          if (name === 'settleNotas' || name === 'settleEventos') this.seesSettled(name, args);
+          if (name === 'settleNotas' || name === 'settleEventos') this.seesSettled(name, args, result as number);
           await this.gate(task, `depois de ${String(name)}`);
           return result;
         };
@@ -406,12 +407,12 @@ export class Simulacao {
   private seesClaim(task: Task, name: string, args: readonly unknown[], result: unknown): void {
     const [tenant, now, leaseUntil] = args as [string, number, number];
     task.leaseUntil = leaseUntil;
-    const { notas, eventos } = result as { notas?: readonly { id: string }[]; eventos?: readonly { id: string }[] };
-    for (const { id } of notas ?? eventos ?? []) {
+    const claim = result as Claim | EventoClaim;
+    for (const { id } of 'notas' in claim ? claim.notas : claim.eventos) {
       const key = `${name === 'claimNotas' ? 'n' : 'e'}/${tenant}/${id}`;
       const before = this.held.get(key);
-      if (before !== undefined && before > now) this.violations.push(`${key} is claimed while somebody holds it`);
-      this.held.set(key, leaseUntil);
+      if (before !== undefined && before.until > now) this.violations.push(`${key} is claimed while somebody holds it`);
+      this.held.set(key, { token: claim.token, until: leaseUntil });
     }
   }
 
@@ -425,9 +426,13 @@ export class Simulacao {
     for (const { id } of rows) this.violations.push(`event ${id} of ${tenant} goes before an earlier one of its note`);
   }
 
-  private seesSettled(name: string, args: readonly unknown[]): void {
-    const [tenant, , , settlements] = args as [string, string, number, readonly { id: string }[]];
-    for (const { id } of settlements) this.held.delete(`${name === 'settleNotas' ? 'n' : 'e'}/${tenant}/${id}`);
+  /** Who comes late writes nothing: what he had claimed is somebody else's. */
+  private seesSettled(name: string, args: readonly unknown[], written: number): void {
+    const [tenant, token, , settlements] = args as [string, string, number, readonly { id: string }[]];
+    const keys = settlements.map(({ id }) => `${name === 'settleNotas' ? 'n' : 'e'}/${tenant}/${id}`);
+    const own = keys.filter((key) => this.held.get(key)?.token === token);
+    if (written !== own.length) this.violations.push(`${name} wrote ${written} of ${own.length} that were its own`);
+    for (const key of own) this.held.delete(key);
   }
 
   /** D-52: while nobody can be reached no event is charged with it. */
