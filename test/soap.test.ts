@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { xsdErrors } from '../src/documents/xml.ts';
+import { LOTE_LEASE_MS, processLotes } from '../src/flows/process-lotes.ts';
 import { request } from './support/http.ts';
 import {
   ABRASF,
@@ -237,6 +238,44 @@ describe('a lot', () => {
     // Its protocol is of its provider.
     const other = porProtocolo('ConsultarLoteRpsEnvio', protocolo, '04105382000129');
     assert.equal(first((await call(address, 'ConsultarLoteRps', other)).documento, 'Codigo'), 'E86');
+  });
+
+  test('whose worker died is begun anew by the next, and issues its notes once', async () => {
+    const { address, store, world, pool, clock } = await startTestService({ worker: false });
+    const municipio = (await store.municipioBySlug('integracao'))!;
+    const sent = await call(address, 'RecepcionarLoteRps', loteXml([{ numero: 1 }, { numero: 2 }]));
+    const dead = await store.claimLote('integracao', clock.now, clock.now + LOTE_LEASE_MS);
+    assert.ok(dead);
+    assert.equal((await processLotes(world, municipio)).delivered, 0);
+    clock.now += LOTE_LEASE_MS;
+    assert.equal((await processLotes(world, municipio)).delivered, 1);
+    const notas = async (): Promise<number> => (await pool.query('select 1 from notas')).rowCount!;
+    assert.equal(await notas(), 2);
+    // The dead one comes back: its claim has ended, and whatever it writes is nothing.
+    assert.equal(await store.issueLote('integracao', dead, [], clock.now), 'lost');
+    await store.refuseLote('integracao', dead, [], clock.now);
+    const protocolo = first(sent.documento, 'Protocolo')!;
+    const asked = porProtocolo('ConsultarSituacaoLoteRpsEnvio', protocolo);
+    assert.equal(first((await call(address, 'ConsultarSituacaoLoteRps', asked)).documento, 'Situacao'), '4');
+    assert.equal(await notas(), 2);
+  });
+
+  test('that fails for no reason of its own is tried again, and in the end says so', async () => {
+    const { address, store, world, clock } = await startTestService({ worker: false });
+    const municipio = (await store.municipioBySlug('integracao'))!;
+    const { documento } = await call(address, 'RecepcionarLoteRps', loteXml([{ numero: 1 }]));
+    const issue = store.issueLote;
+    store.issueLote = async () => {
+      throw new Error('a database that is away');
+    };
+    for (let turn = 0; turn < 5; turn += 1) {
+      await assert.rejects(processLotes(world, municipio));
+      clock.now += LOTE_LEASE_MS;
+    }
+    assert.equal((await processLotes(world, municipio)).delivered, 1);
+    store.issueLote = issue;
+    const asked = porProtocolo('ConsultarLoteRpsEnvio', first(documento, 'Protocolo')!);
+    assert.equal(first((await call(address, 'ConsultarLoteRps', asked)).documento, 'Codigo'), 'L999');
   });
 
   test('takes from the correlation of the municipality what the RPS cannot say', async () => {

@@ -141,7 +141,8 @@ export async function importTable<Row, Counts>(
   });
 }
 
-function readBlock<Row>(
+/** What one block of a file says, and the lines of it that are refused. */
+export function readBlock<Row>(
   records: readonly (CsvRecord | CsvFault)[],
   place: ReadonlyMap<string, number>,
   read: Reading<Row>['read'],

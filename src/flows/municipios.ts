@@ -33,6 +33,9 @@ export type Settings = {
   readonly regrasNacionais?: string | undefined;
   /** `publica` or `parte`. */
   readonly consultaDps?: string | undefined;
+  /** `sim` or `nao`. */
+  readonly soapSha1?: string | undefined;
+  readonly soapNamespace?: string | undefined;
   /** What is taken away. */
   readonly sem?: readonly Removable[] | undefined;
 };
@@ -45,6 +48,7 @@ export const REMOVABLE = [
   'adn-ca',
   'regras-nacionais',
   'consulta-dps',
+  'soap-namespace',
 ] as const;
 
 export type Removable = (typeof REMOVABLE)[number];
@@ -203,6 +207,7 @@ async function applied(world: RegistryWorld, current: Municipio, settings: Setti
       'adn-ca': settings.adnCa,
       'regras-nacionais': settings.regrasNacionais,
       'consulta-dps': settings.consultaDps,
+      'soap-namespace': settings.soapNamespace,
     };
     if (given[name] !== undefined) refuse(`--${name} e --sem-${name} não andam juntos.`);
   }
@@ -223,6 +228,10 @@ async function applied(world: RegistryWorld, current: Municipio, settings: Setti
     consultaDps: sem.has('consulta-dps')
       ? undefined
       : (chosen('consulta-dps', settings.consultaDps, CONSULTAS_DPS, refuse) ?? current.consultaDps),
+    soapSha1: chosen('soap-sha1', settings.soapSha1, SIM_NAO, refuse) ?? current.soapSha1 ?? false,
+    soapNamespace: sem.has('soap-namespace')
+      ? undefined
+      : (namespaceOf(settings.soapNamespace, refuse) ?? current.soapNamespace),
   };
   const [trust, adn] = await Promise.all([
     // What was not named is not looked at: a folder that is away must not stop another change.
@@ -303,6 +312,16 @@ function ambienteOf(text: string | undefined, refuse: (problem: string) => void)
 /** As the operator writes them, and as they are stored. */
 const REGRAS_NACIONAIS = { recusar: 'recusa', avisar: 'avisa' } as const;
 const CONSULTAS_DPS = { publica: 'publica', parte: 'parte' } as const;
+const SIM_NAO = { sim: true, nao: false } as const;
+
+/** Of an XML namespace: an absolute address, of characters that need no escaping, no longer than the XML reader takes. */
+const NAMESPACE = /^[A-Za-z][\w+.-]*:[^\s<>&"']{1,120}$/;
+
+function namespaceOf(text: string | undefined, refuse: (problem: string) => void): string | undefined {
+  if (text === undefined || NAMESPACE.test(text)) return text;
+  refuse(`--soap-namespace ${text} não é um endereço completo, como http://www.exemplo.gov.br/nfse.xsd.`);
+  return undefined;
+}
 
 function chosen<Name extends string, Value>(
   option: string,

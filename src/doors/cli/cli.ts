@@ -9,6 +9,7 @@ import { nearest, readArguments } from './arguments.ts';
 import { ASSINAR } from './assinar.ts';
 import { ASSINATURA } from './assinatura.ts';
 import { type CliWorld, type Command, columns, textOf } from './command.ts';
+import { CORRELACAO_COMMANDS } from './correlacao.ts';
 import { emitir } from './emitir.ts';
 import { EVENTO_COMMANDS } from './evento.ts';
 import { explicar } from './explicar.ts';
@@ -79,6 +80,7 @@ const COMMANDS: readonly Command[] = [
   ...MUNICIPIO_COMMANDS,
   ...PRESTADOR_COMMANDS,
   ...SERVICOS_COMMANDS,
+  ...CORRELACAO_COMMANDS,
   ...EVENTO_COMMANDS,
   ASSINAR,
   ASSINATURA,

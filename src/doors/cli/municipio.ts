@@ -30,6 +30,8 @@ const OPTIONS = {
   'adn-senha-arquivo': { type: 'string' },
   'regras-nacionais': { type: 'string' },
   'consulta-dps': { type: 'string' },
+  'soap-sha1': { type: 'string' },
+  'soap-namespace': { type: 'string' },
 } as const;
 
 type Municipio = MunicipioShown['municipio'];
@@ -57,6 +59,8 @@ const SETTINGS_HELP: readonly (readonly [left: string, right: string, padrao?: s
     'quem lê a nota pelo identificador da DPS: todos, ou uma parte dela com o seu certificado',
     'parte em producao, publica em homologacao',
   ],
+  ['--soap-sha1 sim|nao', 'aceita RSA-SHA1 com C14N inclusiva nas assinaturas do porto SOAP legado', 'nao'],
+  ['--soap-namespace URI', 'espaço de nomes da descrição do porto SOAP legado', 'o da ABRASF 1.00'],
 ];
 
 const CREATING_HELP = SETTINGS_HELP.map(
@@ -74,6 +78,7 @@ const REMOVING_HELP: readonly (readonly [string, string])[] = [
   ['--sem-adn-ca', 'volta às autoridades do sistema'],
   ['--sem-regras-nacionais', 'volta ao do ambiente: recusar em producao, avisar em homologacao'],
   ['--sem-consulta-dps', 'volta ao do ambiente: parte em producao, publica em homologacao'],
+  ['--sem-soap-namespace', 'volta ao da ABRASF 1.00'],
 ];
 
 export const MUNICIPIO_COMMANDS: readonly Command[] = [
@@ -182,6 +187,8 @@ function settingsOf(values: Values): Settings {
     adnSenhaArquivo: textOf(values, 'adn-senha-arquivo'),
     regrasNacionais: textOf(values, 'regras-nacionais'),
     consultaDps: textOf(values, 'consulta-dps'),
+    soapSha1: textOf(values, 'soap-sha1'),
+    soapNamespace: textOf(values, 'soap-namespace'),
     sem: REMOVABLE.filter((name) => values[`sem-${name}`] === true),
   };
 }
@@ -235,13 +242,21 @@ function settingRows(municipio: Municipio): readonly [string, string][] {
 }
 
 /** What a municipality may choose, and what counts when it does not. */
-function choiceRows({ ambiente, regrasNacionais, consultaDps }: Municipio): readonly [string, string][] {
+function choiceRows({
+  ambiente,
+  regrasNacionais,
+  consultaDps,
+  soapSha1,
+  soapNamespace,
+}: Municipio): readonly [string, string][] {
   const settings = AMBIENTES[ambiente];
   const regras = REGRAS_TEXT[regrasNacionais ?? settings.regrasNacionais];
   const consulta = consultaDps ?? (settings.dpsQueryIsOpen ? 'publica' : 'parte');
   return [
     ['regras nacionais', regrasNacionais === undefined ? `${regras}, ${OF_AMBIENTE}` : regras],
     ['consulta da DPS', consultaDps === undefined ? `${consulta}, ${OF_AMBIENTE}` : consulta],
+    ['SHA-1 no SOAP', soapSha1 === true ? 'aceito' : 'não aceito'],
+    ['namespace SOAP', soapNamespace ?? 'o da ABRASF 1.00'],
   ];
 }
 

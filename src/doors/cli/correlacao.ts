@@ -1,0 +1,44 @@
+/** `nfse correlacao importar`: what a municipality adds to the RPS of the legacy port, which cannot say it. */
+import { COLUNAS_CORRELACAO, importCorrelacao } from '../../flows/import-correlacao.ts';
+import { type CliWorld, type Command, textOf } from './command.ts';
+import { grouped } from './municipio.ts';
+
+/** Refused lines that are shown. */
+const SHOWN_MAX = 100;
+
+export const CORRELACAO_COMMANDS: readonly Command[] = [
+  {
+    name: 'correlacao importar',
+    arguments: 'ARQUIVO',
+    summary:
+      'Importa a correlação do porto SOAP legado, em CSV: o que falta a um RPS (NBS, IBS e CBS) por item da lista. O arquivo substitui a correlação inteira.',
+    options: { municipio: { type: 'string' } },
+    optionsHelp: [
+      ['--municipio SLUG', 'município a que a correlação pertence'],
+      ['', ''],
+      ['Colunas', `${COLUNAS_CORRELACAO.required.join(', ')}; e pode ter ${COLUNAS_CORRELACAO.optional.join(', ')}`],
+      ['Código', 'codigo_municipal vazio vale para todo RPS do item que não tem linha própria'],
+    ],
+    takes: 1,
+    run: (world, values, [arquivo]) => importar(world, textOf(values, 'municipio'), arquivo!),
+  },
+];
+
+async function importar(world: CliWorld, municipio: string | undefined, arquivo: string): Promise<number> {
+  if (municipio === undefined) {
+    world.err('Falta --municipio SLUG: a que município o arquivo pertence.\n');
+    return 2;
+  }
+  return world.registry(async (registry) => {
+    const { linhas, recusadas, gravada } = await importCorrelacao(registry, { arquivo, municipio });
+    if (gravada) {
+      world.out(`Correlação de ${municipio} gravada: ${grouped(linhas)} linhas, em lugar da que havia.\n`);
+      return 0;
+    }
+    world.err(
+      `Nada foi gravado: ${linhas === 0 ? 'o arquivo só tem o cabeçalho.' : 'corrija as linhas e importe de novo.'}\n`,
+    );
+    for (const { linha, motivo } of recusadas.slice(0, SHOWN_MAX)) world.err(`  linha ${linha}: ${motivo}\n`);
+    return 1;
+  });
+}

@@ -1,0 +1,162 @@
+/** The tables of the legacy port agree with each other and with the layouts that they speak of. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { readXml } from '../../documents/xml.ts';
+import { INF_DPS } from '../layout/dps.ts';
+import { INF_NFSE_OWN } from '../layout/nfse.ts';
+import { readDps } from '../layout/read.ts';
+import { elementsOf, type Item } from '../layout/vocabulary.ts';
+import { dpsOfRps, linhaOf, MAPA, NAO_LEVADOS, subitemOf } from './mapa.ts';
+import { CODIGOS, mensagemOfFault } from './mensagens.ts';
+import { NOTA, nested } from './nota.ts';
+import { CAMPOS_RPS, readRps } from './rps.ts';
+
+function pathsOf(items: readonly Item[], base = ''): string[] {
+  return elementsOf(items).flatMap((item) =>
+    item.kind === 'leaf' ? [`${base}${item.name}`] : pathsOf(item.items, `${base}${item.name}/`),
+  );
+}
+
+const DPS_PATHS = new Set(pathsOf(INF_DPS));
+const NFSE_PATHS = new Set([...pathsOf(INF_NFSE_OWN), ...[...DPS_PATHS].map((path) => `DPS/infDPS/${path}`)]);
+const RPS_PATHS = new Set(CAMPOS_RPS.map(({ path }) => path));
+
+describe('the tables', () => {
+  test('name what exists', () => {
+    for (const { dps, rps } of MAPA) {
+      assert.ok(DPS_PATHS.has(dps), dps);
+      for (const path of rps) assert.ok(RPS_PATHS.has(path), path);
+    }
+    assert.equal(new Set(MAPA.map(({ dps }) => dps)).size, MAPA.length);
+    for (const { de } of NOTA) {
+      const isThere = de === '' || [...NFSE_PATHS].some((path) => path === de || path.startsWith(`${de}/`));
+      assert.ok(isThere || ['chave de acesso', 'RPS'].includes(de), de);
+    }
+  });
+
+  test('say what becomes of every element of an RPS, once', () => {
+    const taken = new Set(MAPA.flatMap(({ rps }) => rps));
+    for (const path of RPS_PATHS) {
+      const isLeft = NAO_LEVADOS.some(({ rps }) => rps === path);
+      assert.ok(taken.has(path) !== isLeft, path);
+    }
+  });
+
+  test('send no code without a text, and no text that is too long', () => {
+    const codes = [
+      ...CAMPOS_RPS.flatMap(({ falta, forma }) => [falta, forma?.[0]]),
+      ...MAPA.flatMap(({ falta, errado }) => [falta, errado]),
+    ].filter((code) => code !== undefined);
+    for (const code of codes) assert.ok(code in CODIGOS, code);
+    for (const [code, texts] of Object.entries(CODIGOS)) {
+      assert.match(code, /^[AE]\d{1,3}$/);
+      for (const text of texts) assert.ok(text.length <= 200, code);
+    }
+  });
+});
+
+describe('a fault of the DPS', () => {
+  const told = (codigo: string, path: string, mensagem = 'Algo.') =>
+    mensagemOfFault({ codigo, xpath: `/DPS/infDPS/${path}`, mensagem }, 'RPS 1, série 1, tipo 1');
+
+  test('is told by the code of the model where it has one, and else by its own', () => {
+    assert.equal(told('E401', 'valores/vServPrest/vServ').codigo, 'E18');
+    assert.equal(told('E002', 'serv/cServ/cTribNac').codigo, 'E30');
+    assert.equal(told('E0003', 'toma/CPF').codigo, 'E47');
+    assert.equal(told('E802', 'IBSCBS').codigo, 'E802');
+    assert.equal(told('E0310', 'serv/cServ/cTribNac').codigo, '0310');
+    assert.equal(told('E0429', 'valores/vDedRed').codigo, '0429');
+    assert.equal(told('E101', 'prest/CNPJ').codigo, 'E45');
+  });
+
+  test('fits into the schema, its code and its RPS in front, nothing of it lost while it fits', () => {
+    const long = `${'Uma frase que explica o que há de errado. '.repeat(8)}Fim.`;
+    const { mensagem, correcao } = told('E0310', 'serv/cServ/cTribNac', long);
+    assert.match(mensagem, /^RPS 1, série 1, tipo 1: E0310 Servico\/ItemListaServico: Uma frase/);
+    assert.ok(mensagem.length <= 200 && correcao!.length <= 200);
+    assert.match(correcao!, /^Uma frase/);
+  });
+
+  test('is placed by the element that it was made of', () => {
+    assert.equal(linhaOf('/DPS/infDPS/toma/end/endNac/CEP')?.rps[0], 'Tomador/Endereco/Cep');
+    assert.equal(linhaOf('/DPS/infDPS/valores/trib/tribFed/piscofins')?.rps[0], 'Servico/Valores/ValorPis');
+    assert.equal(linhaOf('/DPS/infDPS'), undefined);
+  });
+});
+
+describe('values', () => {
+  const rpsOf = (valores: string, more = '') => {
+    const xml = `<InfRps><Servico><Valores>${valores}</Valores><ItemListaServico>1.01</ItemListaServico></Servico>${more}</InfRps>`;
+    const reading = readXml(Buffer.from(xml));
+    assert.ok('root' in reading);
+    const contexto = { tpAmb: '2', cLocEmi: '3550308', correlacao: undefined, chSubstda: undefined } as const;
+    return dpsOfRps(readRps(reading.root).rps, contexto);
+  };
+
+  test('a rate is a fraction below one and a percentage from one on', () => {
+    for (const [sent, wanted] of [
+      ['0.02', '2.00'],
+      ['0.0325', '3.25'],
+      ['0.05', '5.00'],
+      ['2', '2.00'],
+      ['2.79', '2.79'],
+      ['5.0000', '5.00'],
+      ['1', '1.00'],
+    ] as const) {
+      assert.match(rpsOf(`<Aliquota>${sent}</Aliquota>`), new RegExp(`<pAliq>${wanted}</pAliq>`), sent);
+    }
+    assert.doesNotMatch(rpsOf('<Aliquota>0.00</Aliquota>'), /pAliq/);
+    assert.doesNotMatch(rpsOf('<Aliquota>0.02</Aliquota>', '<NaturezaOperacao>4</NaturezaOperacao>'), /pAliq/);
+  });
+
+  test('an amount keeps its cents, and nought is nothing', () => {
+    const xml = rpsOf(
+      '<ValorServicos>1000.5</ValorServicos><ValorDeducoes>0.00</ValorDeducoes><ValorIr>015.10</ValorIr>',
+    );
+    assert.match(xml, /<vServ>1000\.50<\/vServ>/);
+    assert.match(xml, /<vRetIRRF>15\.10<\/vRetIRRF>/);
+    assert.doesNotMatch(xml, /vDR/);
+  });
+
+  test('what is withheld of PIS, COFINS and CSLL is one amount with its kind', () => {
+    const xml = rpsOf('<ValorPis>6.50</ValorPis><ValorCofins>30.00</ValorCofins><ValorCsll>10.00</ValorCsll>');
+    assert.match(xml, /<tpRetPisCofins>3<\/tpRetPisCofins>.*<vRetCSLL>46\.50<\/vRetCSLL>/);
+    assert.match(rpsOf('<ValorCofins>30.00</ValorCofins>'), /<tpRetPisCofins>6</);
+  });
+
+  test('an item is a subitem of the list however it is written', () => {
+    for (const item of ['1.01', '01.01', '101', '0101', '010101', '1.01.01']) {
+      assert.equal(subitemOf(item), '01.01', item);
+    }
+    assert.equal(subitemOf('17.19'), '17.19');
+    assert.match(rpsOf(''), /<cTribNac>010101<\/cTribNac>/);
+  });
+
+  test('text is escaped on its way', () => {
+    const reading = readXml(
+      Buffer.from('<InfRps><Servico><Discriminacao>A &amp; B &lt;x&gt;</Discriminacao></Servico></InfRps>'),
+    );
+    assert.ok('root' in reading);
+    const xml = dpsOfRps(readRps(reading.root).rps, {
+      tpAmb: '2',
+      cLocEmi: '3550308',
+      correlacao: undefined,
+      chSubstda: undefined,
+    });
+    const dps = readXml(Buffer.from(xml));
+    assert.ok('root' in dps);
+    // Much is missing, and nothing of it is in the wrong order.
+    const read = readDps(dps.root);
+    assert.ok('faults' in read);
+    assert.ok(read.faults.every(({ codigo }) => codigo !== 'E203' && codigo !== 'E0010'));
+    assert.match(xml, /<xDescServ>A &amp; B &lt;x&gt;<\/xDescServ>/);
+    assert.equal(
+      nested([
+        ['a/b', '1'],
+        ['a/c/d', '2'],
+        ['e', '<'],
+      ]),
+      '<a><b>1</b><c><d>2</d></c></a><e>&lt;</e>',
+    );
+  });
+});

@@ -1,0 +1,78 @@
+/** `docs/soap.md`: the legacy port for the people whose programs use it, made of its tables. */
+import { LOTE_RPS_MAX } from './lote.ts';
+import { MAPA, NAO_LEVADOS } from './mapa.ts';
+import { CODIGOS, MENSAGENS_MAX } from './mensagens.ts';
+import { NOTA } from './nota.ts';
+import { CAMPOS_RPS } from './rps.ts';
+
+const INTRO = `# O porto SOAP legado
+
+Para programas que já falam com o serviço \`Nfes\` (ABRASF 1.00) e não vão mudar. Quem programa hoje usa a API REST.
+
+- Endereço: \`/{municipio}/soap/nfes\`; a descrição em \`?wsdl\`, o esquema em \`?xsd=1\`.
+- SOAP 1.1, document/literal, soapAction vazia; SOAP 1.2 também é lido, e respondido em 1.2.
+- \`header\` e \`parameters\` são texto (escapado ou CDATA) com o documento da ABRASF; \`return\` também. Elementos no lugar do texto são lidos, e respondidos assim.
+- Os elementos são achados pelo nome, em qualquer espaço de nomes; a resposta vem no espaço de nomes do pedido.
+- As regras, as datas e os valores são os da API REST. O que não está certo vem em \`ListaMensagemRetorno\`.
+- Em produção o lote, cada RPS (até 100 num lote) ou \`InfPedidoCancelamento\` vem assinado pelo prestador: RSA-SHA256, SHA-256, C14N exclusiva. RSA-SHA1 com C14N inclusiva, só onde o município o permite. No ambiente de integração nada se assina.
+- \`ConsultarNfse\` e \`ConsultarNfsePorRps\`, em produção, atendem só o prestador, pelo certificado dele no TLS, salvo onde o município abre a consulta. O protocolo de um lote abre, por si, o que é dele.
+
+## Lotes
+
+Um lote tem até ${LOTE_RPS_MAX} RPS e é tudo ou nada: ou todos viram notas (situação 4), ou nenhum (situação 3), e as mensagens dizem por quê, até ${MENSAGENS_MAX}. O mesmo lote enviado de novo é
+o mesmo protocolo, salvo se foi recusado: então é processado outra vez. Um número de uma série se usa uma vez, qualquer que seja o tipo do RPS.
+A nota vale desde que o lote está em 4; a autorização do ADN vem depois, como na API REST, e uma nota que ele recuse responde E89 com o motivo.
+
+O cancelamento é registrado como evento, e a resposta diz que foi registrado. A nota volta com \`NfseCancelamento\` quando ele é processado.
+`;
+
+export function soapMarkdown(): string {
+  const parts = [
+    INTRO,
+    '## Do RPS à DPS\n',
+    'Caminhos abaixo de `InfRps` e de `infDPS`. O que falta a um RPS vem da extensão de 2026, onde o programa a envia, ou da correlação do município (`nfse correlacao importar`); sem nenhuma, a regra que recusa na API REST recusa aqui, com o mesmo código e a mesma data.\n',
+    table(
+      ['DPS', 'RPS', 'Como'],
+      MAPA.map(({ dps, rps, como }) => [code(dps), rps.map(code).join(', '), como]),
+    ),
+    '### O que a DPS não leva\n',
+    table(
+      ['RPS', 'Por quê'],
+      NAO_LEVADOS.map(({ rps, porque }) => [code(rps), porque]),
+    ),
+    '## O RPS\n',
+    table(
+      ['Elemento', 'O que é', 'Falta', 'Malformado', ''],
+      CAMPOS_RPS.map(({ path, about, falta, forma, extensao }) => [
+        code(path),
+        about,
+        falta ?? '',
+        forma?.[0] ?? '',
+        extensao ? 'extensão de 2026' : '',
+      ]),
+    ),
+    '## Da NFS-e à nota do modelo\n',
+    'Caminhos abaixo de `InfNfse` e de `infNFSe`. `Id` é NFS e a chave de acesso.\n',
+    table(
+      ['Nota do modelo', 'NFS-e', 'Como'],
+      NOTA.map(({ abrasf, de, como }) => [code(abrasf), de === '' ? '' : code(de), como ?? 'Igual.']),
+    ),
+    '## Mensagens\n',
+    'Uma falta que o modelo não tem leva o código da tabela pública, sem o E quando não cabe em quatro posições: `0310` é [E0310](erros.md#e0310), `E802` é [E802](erros.md#e802). O código inteiro está sempre na mensagem. `L999`: o serviço falhou ao processar o lote.\n',
+    table(
+      ['Código', 'Mensagem', 'Correção'],
+      Object.entries(CODIGOS).map(([codigo, [mensagem, correcao]]) => [codigo, mensagem, correcao]),
+    ),
+  ];
+  return parts.join('\n');
+}
+
+function code(text: string): string {
+  return `\`${text}\``;
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  return `${[line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')}\n`;
+}
