@@ -167,6 +167,30 @@ test('an answer that is lost while nobody can be reached counts for no event (D-
   assert.deepEqual([status_evento, reprocessamentos_count], ['processado', 1]);
 });
 
+test('the three retries outlast trouble of a few minutes: after a second, half a minute, five minutes', async () => {
+  const one = await Case.withCancelamento();
+  one.evento = LOST;
+  const seconds = [];
+  for (let retry = 0; retry < 3; retry += 1) {
+    await deliverEventos(one.world, one.municipio);
+    const began = one.clock.now;
+    while (!(await one.world.store.tenantsWithEventosDue(one.clock.now)).includes(one.municipio.tenant)) {
+      one.clock.now += 250;
+    }
+    seconds.push((one.clock.now - began) / 1_000);
+  }
+  for (const [retry, [least, most]] of [
+    [0.75, 1],
+    [22.5, 30],
+    [225, 300],
+  ].entries()) {
+    assert.ok(seconds[retry]! >= least! && seconds[retry]! <= most!, seconds.join(' '));
+  }
+  await deliverEventos(one.world, one.municipio);
+  const [evento] = (await eventosOfNota(one.world, one.municipio, one.chave))!;
+  assert.deepEqual([evento!.status_evento, evento!.reprocessamentos_count], ['erro', 3]);
+});
+
 test('a refusal of a note with a character that no database takes is written down without it', async () => {
   const one = await Case.open();
   one.nota = { kind: 'refused', erros: [{ codigo: 'E1234', descricao: 'cTribNac \0 desconhecido' }] };

@@ -278,8 +278,12 @@ function moveFromSent(on: NotaTrigger): NotaMove {
  * quarter is left to chance, so that what failed together does not come back together.
  */
 export function backoff(world: World, attempts: number): number {
-  const whole = Math.min(BACKOFF_FIRST_MS * 2 ** Math.min(attempts - 1, 20), BACKOFF_MAX_MS);
-  return Math.ceil(whole * (0.75 + (0.25 * Number(world.randomDigits(3))) / 1_000));
+  return jittered(world, Math.min(BACKOFF_FIRST_MS * 2 ** Math.min(attempts - 1, 20), BACKOFF_MAX_MS));
+}
+
+/** At least three quarters of it. */
+export function jittered(world: World, wholeMs: number): number {
+  return Math.ceil(wholeMs * (0.75 + (0.25 * Number(world.randomDigits(3))) / 1_000));
 }
 
 /** `mensagem_retorno` of a refused note: code and text of every reason, in the words of the ADN. */

@@ -15,12 +15,22 @@ import { eventoId, signedPartOfEvento, withEventoSignature } from '../fiscal/lay
 import type { ClaimedEvento, EventoClaim, EventoOnNota, EventoSettlement } from '../store/eventos.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { Recebida } from '../store/recepcoes.ts';
-import { backoff, type Delivered, LEASE_MS, MISCONFIGURED_PAUSE_MS, recovered, type Signed } from './deliver.ts';
+import {
+  backoff,
+  type Delivered,
+  jittered,
+  LEASE_MS,
+  MISCONFIGURED_PAUSE_MS,
+  recovered,
+  type Signed,
+} from './deliver.ts';
 import { naNota } from './na-nota.ts';
 import type { World } from './world.ts';
 
 /** A wake-up by the note's authorisation may be lost with whoever should give it; this look catches what it left (D-51). */
 const POLL_MS = 60_000;
+/** Before each of the three retries: trouble of some minutes must not use them up, and most of it is over in a moment. */
+const RETRY_MS = [1_000, 30_000, 300_000] as const;
 /** Events of one claim: each is a question of its own where the national environment takes them one by one. */
 const BATCH_MAX = 100;
 
@@ -269,15 +279,20 @@ function moveFromSent(on: EventoTrigger): EventoMove {
   return move;
 }
 
-function dueOf(world: World, evento: ClaimedEvento, { due }: EventoMove, now: number): number | undefined {
+function dueOf(world: World, evento: ClaimedEvento, { due, to }: EventoMove, now: number): number | undefined {
   switch (due) {
     case 'never':
       return undefined;
     case 'poll':
       return now + POLL_MS;
     default:
-      return now + backoff(world, evento.tentativas);
+      // A retry of its own, or one more look at what counts for nobody.
+      return now + (to === 'erro' ? retryIn(world, evento) : backoff(world, evento.tentativas));
   }
+}
+
+function retryIn(world: World, { reprocessamentos_count }: ClaimedEvento): number {
+  return jittered(world, RETRY_MS[Math.min(reprocessamentos_count, RETRY_MS.length - 1)]!);
 }
 
 /** Code and words of the first reason, and all of them as they may be kept and shown. */
