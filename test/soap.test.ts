@@ -133,6 +133,19 @@ describe('the six operations', () => {
     const chave = /Id="NFS(\d{50})"/.exec(done.documento)![1]!;
     const { body } = await request(address, `/integracao/api/v1/nfse/${chave}`);
     assert.match(body.nota.xml_nota, new RegExp(`<chSubstda>${old}</chSubstda>`));
+    let replaced = '';
+    for (let turn = 0; turn < 100 && replaced !== 'cancelada'; turn += 1) {
+      replaced = (await request(address, `/integracao/api/v1/nfse/${old}`)).body.nota.status;
+      await new Promise((resolve) => setTimeout(resolve, 30));
+    }
+    assert.equal(replaced, 'cancelada');
+    const { body: eventos } = await request(address, `/integracao/api/v1/nfse/${old}/eventos`);
+    assert.deepEqual(
+      eventos.eventos.map(({ tipo_evento }: { tipo_evento: string }) => tipo_evento),
+      ['cancelamento_por_substituicao'],
+    );
+    const { rows } = await service.pool.query('select count(*)::int as due from lotes where due_at is not null');
+    assert.equal(rows[0].due, 0);
     const unknown = await sendLote(
       address,
       loteXml([{ numero: 33, serie: '4', substituido: { ...substituido, numero: '99' } }], { numero: '33' }),
@@ -252,7 +265,7 @@ describe('a lot', () => {
     const notas = async (): Promise<number> => (await pool.query('select 1 from notas')).rowCount!;
     assert.equal(await notas(), 2);
     // The dead one comes back: its claim has ended, and whatever it writes is nothing.
-    assert.equal(await store.issueLote('integracao', dead, [], clock.now), 'lost');
+    assert.equal(await store.issueLote('integracao', dead, [], clock.now, false), 'lost');
     await store.refuseLote('integracao', dead, [], clock.now);
     const protocolo = first(sent.documento, 'Protocolo')!;
     const asked = porProtocolo('ConsultarSituacaoLoteRpsEnvio', protocolo);

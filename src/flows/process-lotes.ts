@@ -9,11 +9,13 @@ import { dpsOfRps, subitemOf } from '../fiscal/abrasf/mapa.ts';
 import { MENSAGENS_MAX, type Mensagem, mensagemOf, mensagemOfFault, rpsNamed } from '../fiscal/abrasf/mensagens.ts';
 import { identificacaoOf } from '../fiscal/abrasf/rps.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
+import { tipoBySlug } from '../fiscal/tipos-evento.ts';
 import type { ClaimedLote } from '../store/lotes.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { Issuance, IssueResult } from '../store/notas.ts';
 import type { Delivered } from './deliver.ts';
 import { prepareIssuance } from './issue-nota.ts';
+import { registerPedido } from './register-evento.ts';
 import type { World } from './world.ts';
 
 /** Time that a claim lasts; five hundred RPS take a few seconds. */
@@ -29,6 +31,10 @@ export async function processLotes(world: World, municipio: Municipio): Promise<
   const now = world.now();
   const lote = await world.store.claimLote(tenant, now, now + LOTE_LEASE_MS);
   if (lote === undefined) return { delivered: 0, isFull: false, pauseMs: 0 };
+  if (lote.situacao === 4) {
+    await cancelReplaced(world, municipio, lote);
+    return { delivered: 1, isFull: true, pauseMs: 0 };
+  }
   const mensagens = lote.tentativas > TENTATIVAS_MAX ? [GIVEN_UP] : await issueAll(world, municipio, lote);
   if (mensagens.length > 0) await world.store.refuseLote(tenant, lote, limited(mensagens), world.now());
   else world.wake(tenant);
@@ -58,7 +64,8 @@ async function issueAll(world: World, municipio: Municipio, lote: ClaimedLote): 
     }
   }
   if (mensagens.length > 0) return mensagens;
-  const issued = await world.store.issueLote(municipio.tenant, lote, issuances, world.now());
+  const replaces = read.rps.some(({ rps }) => identificacaoOf(rps, 'RpsSubstituido') !== undefined);
+  const issued = await world.store.issueLote(municipio.tenant, lote, issuances, world.now(), replaces);
   if (typeof issued === 'object') return issued.results.flatMap((result, place) => told(result, read.rps[place]!));
   if (issued === 'lost') {
     world.log.warn(
@@ -68,6 +75,43 @@ async function issueAll(world: World, municipio: Municipio, lote: ClaimedLote): 
   }
   return [];
 }
+
+/**
+ * In the model the note of a replaced RPS is cancelled by its replacement, so the event that says so is registered here, by the lot that
+ * the provider sent. What cannot be registered (any more) is the operator's to see; the notes are issued all the same.
+ */
+async function cancelReplaced(world: World, municipio: Municipio, lote: ClaimedLote): Promise<void> {
+  const { tenant } = municipio;
+  for (const { nfse, chave_acesso } of await world.store.notasOfLote(tenant, lote.protocolo)) {
+    const [, replaced, motivo, texto] = SUBST.exec(nfse.toString('utf8')) ?? [];
+    if (replaced === undefined || motivo === undefined || texto === undefined) continue;
+    const registered = await registerPedido(
+      world,
+      municipio,
+      { chave: replaced },
+      {
+        tipo: tipoBySlug('cancelamento_por_substituicao')!,
+        autor: undefined,
+        campos: {
+          codigo_motivo_cancelamento: motivo,
+          descricao_motivo_cancelamento: texto,
+          chave_acesso_substituta: chave_acesso,
+        },
+      },
+      lote.recebido,
+    );
+    // After a crash it is there already, and refused as such.
+    const codes =
+      typeof registered === 'object' && 'faults' in registered ? registered.faults.map(({ codigo }) => codigo) : [];
+    if (codes.length > 0 || registered === 'not_found') {
+      world.log.warn({ tenant, codes }, 'a nota de um RPS substituído não recebeu o cancelamento por substituição');
+    }
+  }
+  await world.store.finishLote(tenant, lote);
+}
+
+/** Of a note that we wrote; our own text in it needs no unescaping. */
+const SUBST = /<chSubstda>([^<]+)<\/chSubstda><cMotivo>([^<]+)<\/cMotivo><xMotivo>([^<]+)<\/xMotivo>/;
 
 type Prepared = { readonly issuance: Issuance } | { readonly mensagens: readonly Mensagem[] };
 

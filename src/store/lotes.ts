@@ -36,6 +36,8 @@ export type LoteRow = {
 export type ClaimedLote = {
   readonly token: string;
   readonly protocolo: string;
+  /** 4: its notes are issued, and those that they replace are to be cancelled. */
+  readonly situacao: 2 | 4;
   readonly tentativas: number;
   readonly recebido_em: Date;
   readonly recebido: Buffer;
@@ -86,14 +88,17 @@ export type LoteStore = {
   claimLote(tenant: string, now: number, leaseUntil: number): Promise<ClaimedLote | undefined>;
   /**
    * Issues the notes of a claimed lot in its order, all of them and the lot with them, or none: then each has its result.
-   * `lost`: the claim had ended.
+   * `lost`: the claim had ended. `replaces`: some of them replace others, and the lot is due once more.
    */
   issueLote(
     tenant: string,
     lote: Pick<ClaimedLote, 'protocolo' | 'token'>,
     issuances: readonly Issuance[],
     now: number,
+    replaces: boolean,
   ): Promise<'issued' | 'lost' | { readonly results: readonly IssueResult[] }>;
+  /** Ends a claimed lot of which nothing is left to do. */
+  finishLote(tenant: string, lote: Pick<ClaimedLote, 'protocolo' | 'token'>): Promise<void>;
   /** Ends a claimed lot with its messages. */
   refuseLote(
     tenant: string,
@@ -138,7 +143,13 @@ export function loteStore(pool: Db, onStored: OnStored): LoteStore {
       ]);
       return rows[0] && { ...rows[0], token };
     },
-    issueLote: (tenant, lote, issuances, now) => issueLote(pool, onStored, tenant, lote, issuances, now),
+    issueLote: (tenant, lote, issuances, now, replaces) =>
+      issueLote(pool, onStored, tenant, lote, issuances, { now, replaces }),
+    finishLote: async (tenant, { protocolo, token }) => {
+      const text = `update lotes set due_at = null, claims = null
+        where tenant = $1 and protocolo = $2 and claims = $3 and situacao = 4`;
+      await pool.query(text, [tenant, protocolo, token]);
+    },
     refuseLote: async (tenant, { protocolo, token }, mensagens, now) => {
       const text = `update lotes set situacao = 3, due_at = null, claims = null, processado_em = $4, mensagens = $5
         where tenant = $1 and protocolo = $2 and claims = $3 and situacao = 2`;
@@ -224,9 +235,9 @@ const CLAIM = `with due as (
   ), moved as (
     update lotes l set claims = $3, due_at = $4, tentativas = l.tentativas + 1
     from due where l.tenant = $1 and l.protocolo = due.protocolo
-    returning l.protocolo, l.tentativas, l.recebido_em
+    returning l.protocolo, l.situacao, l.tentativas, l.recebido_em
   )
-  select m.protocolo, m.tentativas, m.recebido_em, d.recebido from moved m
+  select m.protocolo, m.situacao, m.tentativas, m.recebido_em, d.recebido from moved m
     join documentos_lotes d on d.tenant = $1 and d.protocolo = m.protocolo`;
 
 class ClaimEnded extends Error {}
@@ -237,13 +248,19 @@ async function issueLote(
   tenant: string,
   { protocolo, token }: Pick<ClaimedLote, 'protocolo' | 'token'>,
   issuances: readonly Issuance[],
-  now: number,
+  { now, replaces }: { readonly now: number; readonly replaces: boolean },
 ): Promise<'issued' | 'lost' | { readonly results: readonly IssueResult[] }> {
   try {
     const issued = await issueTogether(pool, tenant, issuances, async (client, rows) => {
-      const text = `update lotes set situacao = 4, due_at = null, claims = null, processado_em = $4
+      const text = `update lotes set situacao = 4, due_at = $5, claims = null, processado_em = $4, tentativas = 0
         where tenant = $1 and protocolo = $2 and claims = $3 and situacao = 2`;
-      const { rowCount } = await client.query(text, [tenant, protocolo, token, new Date(now)]);
+      const { rowCount } = await client.query(text, [
+        tenant,
+        protocolo,
+        token,
+        new Date(now),
+        replaces ? new Date(now) : null,
+      ]);
       if (rowCount !== 1) throw new ClaimEnded();
       const link = `update lotes_rps r set nota = x.nota from unnest($3::int[], $4::bigint[]) as x (ordem, nota)
         where r.tenant = $1 and r.protocolo = $2 and r.ordem = x.ordem`;

@@ -16,7 +16,9 @@ create table lotes (
   -- What the model answers of a lot with errors.
   mensagens json,
   primary key (tenant, protocolo),
-  constraint lotes_due check ((situacao = 2) = (due_at is not null) and (situacao = 3) = (mensagens is not null))
+  -- One that is done is due once more where its notes replace others.
+  constraint lotes_due check (case situacao when 2 then due_at is not null when 3 then due_at is null else true end
+    and (situacao = 3) = (mensagens is not null))
 );
 
 create unique index lotes_impressao on lotes (tenant, prestador, impressao) where situacao <> 3;
