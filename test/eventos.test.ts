@@ -1267,7 +1267,8 @@ describe('the note that a DPS replaces (Anexo I, rules of subst), as its events 
       const remarks = await remarksOn(nota.chave_acesso);
       assert.deepEqual(
         remarks.map(({ codigo }) => codigo),
-        [...codes, 'E1308'],
+        // Nothing is left to be waited for on a note that is at its end.
+        codes.includes('E0046') ? codes : [...codes, 'E1308'],
       );
       for (const { codigo, mensagem } of remarks) {
         assert.ok(mensagem.includes(nota.chave_acesso), mensagem);

@@ -289,6 +289,12 @@ export type Movido = {
 /** Of `mensagem_retorno`, where the integrator reads it. */
 const MOTIVO_MAX = 255;
 
+/** What the integrator reads of an end that the operator gave no reason for; the other moves are not ends. */
+const UNSAID: Readonly<Partial<Record<Operacao, string>>> = {
+  cancelar: 'Retirado pela prefeitura antes do envio.',
+  dispensar: 'Envio dispensado pela prefeitura.',
+};
+
 /** Makes a move of the operator, or tells why the machine does not have it. */
 export async function operateEvento(
   world: RegistryWorld,
@@ -304,7 +310,13 @@ export async function operateEvento(
   const found = await eventoNamed(world, slug, id);
   if ('problem' in found) return found;
   const { row, tenant } = found;
-  const moved = await world.store.moveEvento(tenant, row.id, OPERACOES[operacao], world.now(), mensagem);
+  const moved = await world.store.moveEvento(
+    tenant,
+    row.id,
+    OPERACOES[operacao],
+    world.now(),
+    mensagem ?? UNSAID[operacao],
+  );
   if (moved === undefined) return { problem: `Não há evento ${id} em ${slug}. ${HOW_TO_FIND(slug)}` };
   if ('found' in moved) return { problem: whyNot(slug, publicEvento(row, world.now()), moved.found, operacao) };
   if ('conflict' in moved) {

@@ -256,8 +256,20 @@ async function substitution(
     const what = substituta.estado === 'recusada' ? 'foi recusada pelo ADN' : 'está cancelada';
     return fault(`A nota de ${campo} ${what}, e não substitui outra. Emita uma nova substituta, com o grupo subst.`);
   }
-  const substitui = /<chSubstda>([^<]*)<\/chSubstda>/.exec(substituta.nfse.toString('utf8'))?.[1];
-  if (substitui === nota.chave_acesso) return undefined;
+  const [, substitui, motivo] =
+    /<chSubstda>([^<]*)<\/chSubstda><cMotivo>([^<]*)</.exec(substituta.nfse.toString('utf8')) ?? [];
+  const declared = campos.codigo_motivo_cancelamento;
+  if (substitui === nota.chave_acesso && declared === motivo) return undefined;
+  if (substitui === nota.chave_acesso) {
+    return {
+      codigo: 'E1310',
+      xpath: `${AT}/e${codigo}/cMotivo`,
+      campo: 'codigo_motivo_cancelamento',
+      mensagem: `O motivo do evento é ${declared}, e a DPS da nota substituta diz subst/cMotivo ${motivo}: é um só motivo. Registre o evento com ${motivo}.`,
+      encontrado: declared ?? '',
+      esperado: motivo ?? '',
+    };
+  }
   return fault(
     substitui === undefined
       ? `A DPS da nota de ${campo} não traz o grupo subst, que diz qual nota ela substitui. Emita a substituta com subst/chSubstda igual a ${nota.chave_acesso}.`

@@ -685,7 +685,10 @@ const MOVE = `with found as (
     select id, estado from eventos where tenant = $1 and id = $2 for update
   ), moved as (
     update eventos e set estado = $5, desde = $3, due_at = $6, claims = null, aguardando_desde = null,
-      mensagem_retorno = coalesce($7, e.mensagem_retorno), movimentos = e.movimentos + 1
+      mensagem_retorno = coalesce($7, e.mensagem_retorno), movimentos = e.movimentos + 1,
+      -- What the environment once said is not why an operator ended it.
+      codigo_retorno = case when $5 in ('cancelado', 'dispensado') then null else e.codigo_retorno end,
+      erros_adn = case when $5 in ('cancelado', 'dispensado') then null else e.erros_adn end
     from found where e.tenant = $1 and e.id = found.id and found.estado = any ($8::text[])
     returning e.id, e.movimentos, found.estado as de
   ), trail as (
@@ -728,13 +731,18 @@ const BEFORE_SENDING = `e.estado = any ($STATES::text[]) and e.estado in ('pende
 
 const HAS_WAITING = `select 1 from eventos e where e.tenant = $1 and ${BEFORE_SENDING.replace('$STATES', '$2')} limit 1`;
 
+/** Why an event was waived whose nota was refused; the refusal's own words follow. */
+const OF_REFUSED_NOTA = 'O ADN recusou a nota, e o evento não tem o que mudar';
+
 const MOVE_WAITING = `with found as (
-    select e.id, e.estado from unnest($3::bigint[]) as x (id)
+    select e.id, e.estado, n.mensagem_retorno as motivo from unnest($3::bigint[]) as x (id)
       join notas n on n.tenant = $1 and n.id = x.id and n.estado = $4
       join eventos e on e.tenant = $1 and e.nota = x.id and ${BEFORE_SENDING.replace('$STATES', '$5')}
     ${ONE_BY_ONE} for update of e
   ), moved as (
-    update eventos e set estado = $7, desde = $2, due_at = $8, aguardando_desde = null, movimentos = e.movimentos + 1
+    update eventos e set estado = $7, desde = $2, due_at = $8, aguardando_desde = null, movimentos = e.movimentos + 1,
+      mensagem_retorno = case when $7 = 'dispensado' then '${OF_REFUSED_NOTA}' || coalesce(': ' || found.motivo, '.') end,
+      codigo_retorno = null, erros_adn = null
     from found where e.tenant = $1 and e.id = found.id
     returning e.id, e.movimentos, found.estado as de
   )

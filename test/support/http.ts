@@ -27,7 +27,7 @@ export function noteByKey(address: string, chave: string): Promise<Answer> {
 }
 
 /** The note once it is authorised; fails after a second, which is what the sandbox promises. */
-export async function authorised(address: string, chave: string, patienceMs = 1_000): Promise<Answer> {
+export async function authorised(address: string, chave: string, patienceMs = 10_000): Promise<Answer> {
   const began = performance.now();
   for (;;) {
     const answer = await noteByKey(address, chave);

@@ -480,7 +480,9 @@ export class Simulacao {
       delete this.resends[open];
       if ('faults' in answer) {
         const codes = answer.faults.map(({ codigo }) => codigo).join(' ');
-        if (codes !== 'E0014') this.violations.push(`a DPS is refused with ${codes}: ${answer.faults[0].mensagem}`);
+        // What stands on the replaced note may rule a substitute out; else only a repetition is refused.
+        const isExpected = codes === 'E0014' || answer.faults.every(({ xpath }) => xpath.includes('/subst'));
+        if (!isExpected) this.violations.push(`a DPS is refused with ${codes}: ${answer.faults[0].mensagem}`);
         return codes;
       }
       const { chave_acesso: chave, numero_protocolo: protocolo, xml_nfse } = answer;

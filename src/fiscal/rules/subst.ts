@@ -180,7 +180,8 @@ export const SUBST: readonly Rule[] = [
     why: 'O ambiente nacional só recebe a nota substituta depois do evento que, na substituída, traz a chave dela.',
     national:
       'O ambiente nacional recusa com E1308 a substituta que chega antes do evento. Aqui ela espera, e não fica recusada.',
-    when: ({ subst }) => subst !== undefined,
+    // Of a note that is at its end already E0044 and E0046 speak.
+    when: ({ subst }, facts) => subst !== undefined && !isAtItsEnd(replacedHere(facts)),
     must: () => false,
     rejects: [SUBSTITUICAO],
     accepts: [],
@@ -206,6 +207,10 @@ type NotaDaqui = Exclude<NotaSubstituida, 'desconhecida'>;
 
 function replacedHere({ substituida }: Facts): NotaDaqui | undefined {
   return substituida === 'desconhecida' ? undefined : substituida;
+}
+
+function isAtItsEnd(nota: NotaDaqui | undefined): boolean {
+  return nota?.estado === 'recusada' || nota?.estado === 'cancelada';
 }
 
 function hasEvento({ eventos }: NotaDaqui, codigo: string): boolean {
