@@ -21,6 +21,8 @@ const FIRST_SEED = 20261121;
 const SEEDS = LONG ? 2_000 : 50;
 /** Moves of the machine that fifty seeds may leave out: some are a matter of once in a hundred. */
 const MISSING_MAX = 5;
+/** Of the seeds that failed, how many are told whole. */
+const STORIES_MAX = 3;
 /** Seeds at once: while one waits for the database another reckons. */
 const AT_ONCE = 6;
 
@@ -60,12 +62,12 @@ test(`${ONLY ?? SEEDS} seeds of notes and events`, async (t) => {
   const seeds = ONLY === undefined ? Array.from({ length: SEEDS }, (_, place) => FIRST_SEED + place) : [Number(ONLY)];
   t.diagnostic(`seeds ${seeds[0]} to ${seeds.at(-1)}; one of them alone: NFSE_TEST_SEMENTE=${seeds[0]}`);
   const [moves, answers, refused] = [new Map<string, number>(), new Map<string, number>(), new Map<string, number>()];
-  const failed: string[] = [];
+  const failed: { seed: number; first: string; told: string }[] = [];
   const left = seeds.values();
   const player = async (): Promise<void> => {
     for (const seed of left) {
       const { simulacao, broken } = await played(seed);
-      if (broken.length > 0) failed.push(told(seed, broken, simulacao));
+      if (broken.length > 0) failed.push({ seed, first: broken[0]!, told: told(seed, broken, simulacao) });
       if (ONLY !== undefined) t.diagnostic(simulacao.trace.join('\n'));
       add(refused, simulacao.refused);
       add(answers, simulacao.ambiente.answered);
@@ -77,7 +79,9 @@ test(`${ONLY ?? SEEDS} seeds of notes and events`, async (t) => {
     const lines = [...counts].map(([name, times]) => `${name}: ${times}`);
     t.diagnostic(lines.toSorted().join(', '));
   }
-  assert.equal(failed.length, 0, `${failed.length} of ${seeds.length} failed\n${failed.slice(0, 3).join('\n\n')}`);
+  const list = failed.map(({ seed, first }) => `${seed}: ${first.split('\n')[0]}`).join('\n');
+  const stories = failed.slice(0, STORIES_MAX).map((one) => one.told);
+  assert.equal(failed.length, 0, `${failed.length} of ${seeds.length} failed\n${list}\n\n${stories.join('\n\n')}`);
   if (ONLY !== undefined) return;
   const missing = EVENTO_MOVES.map(({ from, on, to }) => moveName(from, on, to)).filter((name) => !moves.has(name));
   assert.ok(missing.length <= (LONG ? 0 : MISSING_MAX), `moves that no seed made: ${missing.join(', ')}`);

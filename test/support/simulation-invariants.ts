@@ -299,9 +299,9 @@ function elsewhere(simulacao: Simulacao, evento: Evento, trail: readonly Step[],
   const byAnswer = estado === 'dispensado' && last?.de === 'enviado' && last.mensagem !== BY_HAND;
   const isAbsent = ['pendente', 'aguardando_autorizacao_nota', 'cancelado', 'rejeitado'].includes(estado) || byAnswer;
   if (isAbsent && held !== undefined) tell(`${id} is ${estado}, and the environment has it`);
-  // What the parties send themselves, and the annulment of such a rejection, which the environment does not have either.
-  const isOnlyHere = tipoByCodigo(codigo_tipo_evento)?.soAqui || codigo_tipo_evento === '205208';
-  if (byAnswer && (!isOnlyHere || ambiente.takesManifestations)) tell(`${id} is waived by the environment`);
+  // What the parties send themselves; and the annulment of a rejection that is not there, which somebody may have waived by hand.
+  const isOnlyHere = tipoByCodigo(codigo_tipo_evento)?.soAqui && !ambiente.takesManifestations;
+  if (byAnswer && !isOnlyHere && codigo_tipo_evento !== '205208') tell(`${id} is waived by the environment`);
   if (estado !== 'processado') return;
   if (held === undefined) {
     tell(`${id} is processed, and the environment does not have it`);

@@ -27,7 +27,7 @@ import {
 } from '../../src/flows/register-evento.ts';
 import { deliverEventos } from '../../src/flows/send-evento.ts';
 import type { World } from '../../src/flows/world.ts';
-import type { EventoClaim, EventoSettlement, OperatorTrigger } from '../../src/store/eventos.ts';
+import type { EventoClaim, EventoSettlement, MoveResult, OperatorTrigger } from '../../src/store/eventos.ts';
 import type { Municipio } from '../../src/store/municipios.ts';
 import type { Claim } from '../../src/store/notas.ts';
 import type { Db } from '../../src/store/open.ts';
@@ -394,6 +394,9 @@ export class Simulacao {
           await this.gate(task, `antes de ${String(name)}`);
           const result = await (method as (...all: readonly unknown[]) => Promise<unknown>)(...args);
           if (name === 'claimNotas' || name === 'claimEventos') this.seesClaim(task, name, args, result);
+          // A hand takes an event from whoever holds it.
+          if (name === 'moveEvento' && 'evento' in ((result ?? {}) as MoveResult))
+            this.held.delete(`e/${args[0]}/${args[1]}`);
           if (name === 'claimEventos') await this.seesOrder(args[0] as string, result as EventoClaim);
           if (name === 'settleNotas' || name === 'settleEventos') this.seesSettled(name, args, result as number);
           await this.gate(task, `depois de ${String(name)}`);
@@ -693,7 +696,6 @@ export class Simulacao {
           this.violations.push(`${move} from ${result.found} is refused`);
         return `não, está ${result.found}`;
       }
-      this.held.delete(`e/${municipio.tenant}/${id}`);
       return result.evento.estado;
     });
   }
