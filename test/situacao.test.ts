@@ -263,9 +263,9 @@ describe('the situation of a provider in the sandbox', () => {
     for (let count = 0; count < 700 && statuses.at(-1) !== 429; count += 1) {
       statuses.push((await request(where, situacao('integracao', SEM_CADASTRO))).status);
     }
-    // A bucket of sixty, a tenth for each question, and what has come back meanwhile.
+    // A bucket of sixty, a tenth for each question, asked while one is left; what comes back meanwhile only adds to it.
     assert.equal(statuses.at(-1), 429, `${statuses.length} answers`);
-    assert.ok(statuses.length >= 600, `${statuses.length} answers`);
+    assert.ok(statuses.length > (60 - 1) / 0.1, `${statuses.length} answers`);
     const other = await door({});
     for (let count = 0; count < 20; count += 1) {
       assert.equal((await request(other, situacao('integracao', INTERMEDIARIO))).status, 200);
