@@ -13,6 +13,8 @@ let server: EmbeddedServer | undefined;
 const quiet = { info() {}, warn: console.warn, error: console.error };
 
 export async function globalSetup(): Promise<void> {
+  // What Node compiled is kept for all: each file is a process, and so is each command that a test starts.
+  process.env.NODE_COMPILE_CACHE ??= path.join(import.meta.dirname, '../node_modules/.cache/nfse');
   dataDir = await mkdtemp(path.join(tmpdir(), 'nfse-test-'));
   // Run as root, the server's own account must be able to enter.
   await chmod(dataDir, 0o755);

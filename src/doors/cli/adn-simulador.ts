@@ -60,14 +60,17 @@ export function adnSimulador(endRequested: () => Promise<void>): Command {
       ['--semente N', 'de onde se sorteiam as faltas (padrão 1): a mesma semente falha igual'],
       ['--faltas LISTA', 'nome=fração separados por vírgula, como atraso=0.1,html=0.02'],
     ],
-    moreHelp: ({ simulador }) => [
-      '',
-      'Controle, enquanto ele está no ar:',
-      ...columns(simulador.controle),
-      '',
-      'Faltas, e o que delas se ajusta:',
-      ...columns(simulador.faltas),
-    ],
+    moreHelp: async ({ simulador }) => {
+      const { controle, faltas } = await simulador.ajuda();
+      return [
+        '',
+        'Controle, enquanto ele está no ar:',
+        ...columns(controle),
+        '',
+        'Faltas, e o que delas se ajusta:',
+        ...columns(faltas),
+      ];
+    },
     takes: 0,
     run: (world, values) => run(world, values, endRequested),
   };

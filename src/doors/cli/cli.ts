@@ -132,12 +132,12 @@ export async function runCli(argv: readonly string[], world: CliWorld): Promise<
   if (command === undefined) return noCommand(argv, world);
   const rest = argv.slice(command.name.split(' ').length);
   if (asksHelp(rest)) {
-    world.out(commandHelp(command, world));
+    world.out(await commandHelp(command, world));
     return 0;
   }
   const asked = readArguments(command, rest);
   if ('problems' in asked) {
-    world.err(`${asked.problems.join('\n')}\n\n${commandHelp(command, world)}`);
+    world.err(`${asked.problems.join('\n')}\n\n${await commandHelp(command, world)}`);
     return 2;
   }
   return command.run(world, asked.values, asked.args);
@@ -206,9 +206,9 @@ function familyHelp(name: string, family: readonly Command[]): string {
   ].join('\n');
 }
 
-function commandHelp(command: Command, world: CliWorld): string {
+async function commandHelp(command: Command, world: CliWorld): Promise<string> {
   const options = command.optionsHelp.length === 0 ? [] : ['', 'Opções:', ...columns(command.optionsHelp)];
-  const more = command.moreHelp?.(world) ?? [];
+  const more = (await command.moreHelp?.(world)) ?? [];
   const usage = `Uso: nfse ${command.name} ${command.arguments}`.trimEnd();
   return [usage, '', command.summary, ...options, ...more, ''].join('\n');
 }

@@ -26,10 +26,12 @@ export type CliWorld = Terminal & {
    */
   registry<Result>(work: (registry: RegistryWorld) => Promise<Result>, isBeginning?: boolean): Promise<Result>;
   readonly simulador: {
-    /** Every fault that it knows, with its meaning. */
-    readonly faltas: readonly (readonly [string, string])[];
-    /** Every address of its control, with what it does. */
-    readonly controle: readonly (readonly [string, string])[];
+    ajuda(): Promise<{
+      /** Every fault that it knows, with its meaning. */
+      readonly faltas: readonly (readonly [string, string])[];
+      /** Every address of its control, with what it does. */
+      readonly controle: readonly (readonly [string, string])[];
+    }>;
     /** Starts it, calls back, and takes it down when the callback ends. */
     start(asked: SimuladorAsked, waitForEnd: (running: SimuladorRunning) => Promise<void>): Promise<void>;
   };
@@ -45,7 +47,7 @@ export type Command = {
   readonly options: NonNullable<ParseArgsConfig['options']>;
   readonly optionsHelp: readonly (readonly [string, string])[];
   /** Lines that the help has after the options. */
-  readonly moreHelp?: (world: CliWorld) => readonly string[];
+  readonly moreHelp?: (world: CliWorld) => readonly string[] | Promise<readonly string[]>;
   /** How many file or code arguments it takes. */
   readonly takes: number;
   run(world: CliWorld, values: Values, args: readonly string[]): Promise<number>;
