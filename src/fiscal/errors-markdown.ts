@@ -63,7 +63,7 @@ function section(error: PublicError): string {
     ...(error.situacao === 'substituido' ? [] : [`**A quem diz respeito.** ${page.reach}`]),
     `**Como resolver.** ${plain(error.comoResolver)}`,
     ...where(page),
-    ...error.pedidos.flatMap(requestText),
+    ...error.pedidos.flatMap((pedido) => requestText(pedido, error.status !== 'aviso')),
     ...page.cases.flatMap((one) => caseText(one, page.cases.length > 1)),
     ...(error.nacional === undefined ? [] : [`**Em outros sistemas.** ${plain(error.nacional)}`]),
     `**Origem.** ${plain(error.origem)}.`,
@@ -74,9 +74,10 @@ function where({ fields }: ErrorPage): string[] {
   return fields.length === 0 ? [] : [`**Onde.** ${fields.map(place).join(', ')}`];
 }
 
-function requestText({ titulo, recusado, aceito }: Pedido): string[] {
+function requestText({ titulo, recusado, aceito }: Pedido, refuses: boolean): string[] {
   const heading = titulo === undefined ? [] : [`${plain(titulo)}.`];
-  return [...heading, 'Recusado:', `\`\`\`text\n${recusado}\n\`\`\``, 'Aceito:', `\`\`\`text\n${aceito}\n\`\`\``];
+  const told = refuses ? 'Recusado:' : 'Aceito, com aviso:';
+  return [...heading, told, `\`\`\`text\n${recusado}\n\`\`\``, 'Aceito:', `\`\`\`text\n${aceito}\n\`\`\``];
 }
 
 function caseText(one: Case, isOneOfMany: boolean): string[] {

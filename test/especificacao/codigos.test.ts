@@ -9,7 +9,10 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import { companyCertificate, newKeys, pemOf, rootAuthority, type Validity } from '../../src/documents/pki.ts';
 import { dpsIdOf } from '../../src/fiscal/chave.ts';
-import { errorOf, type PublicError } from '../../src/fiscal/errors.ts';
+import { conflictOf } from '../../src/fiscal/conflitos-evento.ts';
+import { judgedAs } from '../../src/fiscal/errors/caso-evento.ts';
+import { CASOS_DE_EVENTO } from '../../src/fiscal/errors/eventos.ts';
+import { ERRORS, errorOf, hasExamples, type PublicError } from '../../src/fiscal/errors.ts';
 import { exampleJson, exampleXml } from '../../src/fiscal/rules/example.ts';
 import type { Patch } from '../../src/fiscal/rules/rule.ts';
 import { isJsonOnly } from '../../src/fiscal/rules/trial.ts';
@@ -268,36 +271,42 @@ describe('each comes to who sends a DPS in JSON', () => {
   }
 });
 
+const CANCELAMENTO = {
+  tipo_evento: 'cancelamento',
+  codigo_motivo_cancelamento: '2',
+  descricao_motivo_cancelamento: 'Serviço contratado que não foi prestado',
+};
+
+/** The key of a note that nobody else asks about. */
+async function issued(patch: Patch = {}): Promise<string> {
+  const answer = await sandbox({ ...fresh(PROVIDER_CNPJ), ...patch });
+  assert.equal(answer.status, 201, JSON.stringify(answer.body));
+  return answer.body.chave_acesso;
+}
+
+/** What the sandbox has to send is sent. */
+async function delivered(): Promise<void> {
+  const municipio = (await store.municipioBySlug(SANDBOX))!;
+  while ((await deliverNotas(world, municipio)).isFull);
+  await deliverEventos(world, municipio);
+}
+
+function register(chave: string, evento: object): Promise<Answer> {
+  return request(address, `/${SANDBOX}/api/v1/nfse/${chave}/eventos`, {
+    method: 'POST',
+    headers: { 'Content-Type': JSON_TYPE },
+    body: JSON.stringify(evento),
+  });
+}
+
 describe('what only the request of an event brings', () => {
-  const CANCELAMENTO = {
-    tipo_evento: 'cancelamento',
-    codigo_motivo_cancelamento: '2',
-    descricao_motivo_cancelamento: 'Serviço contratado que não foi prestado',
-  };
-
-  /** The key of a note that nobody else asks about. */
-  async function issued(): Promise<string> {
-    const answer = await sandbox(fresh(PROVIDER_CNPJ));
-    assert.equal(answer.status, 201, JSON.stringify(answer.body));
-    return answer.body.chave_acesso;
-  }
-
-  function register(chave: string, evento: object): Promise<Answer> {
-    return request(address, `/${SANDBOX}/api/v1/nfse/${chave}/eventos`, {
-      method: 'POST',
-      headers: { 'Content-Type': JSON_TYPE },
-      body: JSON.stringify(evento),
-    });
-  }
-
   const ways: Readonly<Record<string, Way>> = {
     E302: async () => {
       const chave = await issued();
-      const municipio = (await store.municipioBySlug(SANDBOX))!;
-      while ((await deliverNotas(world, municipio)).isFull);
+      await delivered();
       assert.equal((await register(chave, CANCELAMENTO)).status, 201);
       assertBrings(await register(chave, CANCELAMENTO), 'E302');
-      await deliverEventos(world, municipio);
+      await delivered();
       const { body } = await request(address, `/${SANDBOX}/api/v1/nfse/${chave}`);
       assert.equal(body.nota.status, 'cancelada');
       return register(chave, { tipo_evento: 'confirmacao_tomador' });
@@ -320,4 +329,291 @@ describe('what only a question brings', () => {
     assertBrings(answer, 'E601');
     assert.equal(answer.body.campo, 'numero_protocolo');
   });
+});
+
+/** A situation that a page shows as text, made for real. */
+type Shown = { readonly recusado: Way; readonly aceito: Way };
+
+const ask = (place: string): Promise<Answer> => request(address, `/${place}`);
+const note = (chave: string, tenant = SANDBOX): Promise<Answer> => ask(`${tenant}/api/v1/nfse/${chave}`);
+const nowhere = (): Promise<Answer> => note('1'.repeat(50));
+
+/** The body of the event that a page shows. */
+function eventoIn(text: string): object {
+  return JSON.parse(text.split('\n\n').at(-1)!);
+}
+
+/** The two requests of the first text of a code, as events of a note of their own. */
+function eventosOf(code: string): Shown {
+  const [{ recusado, aceito }] = errorOf(code)!.pedidos as [{ recusado: string; aceito: string }];
+  return {
+    recusado: async () => register(await issued(), eventoIn(recusado)),
+    aceito: async () => register(await issued(), eventoIn(aceito)),
+  };
+}
+
+/** While something of the store fails: the look for a note, and with it the whole database where `ping` does too. */
+async function failing(names: readonly ('notaByChave' | 'ping')[], way: Way): Promise<Answer> {
+  const whole = { ...store };
+  const fails = (): Promise<never> => Promise.reject(new Error('a failure'));
+  Object.assign(store, Object.fromEntries(names.map((name) => [name, fails])));
+  try {
+    return await way();
+  } finally {
+    Object.assign(store, whole);
+  }
+}
+
+const signedXml =
+  (party: Party): Way =>
+  () =>
+    production(signedBy(forProduction(), party));
+const signedJson =
+  (party: Party): Way =>
+  () =>
+    productionJson(bodyForProduction(), party);
+const sent =
+  (patch: Patch): Way =>
+  () =>
+    sandbox({ ...fresh(PROVIDER_CNPJ), ...patch });
+
+let untilThen: Promise<string> | undefined;
+/** A note of the sandbox with one cancellation. */
+function cancelled(): Promise<string> {
+  untilThen ??= (async () => {
+    const chave = await issued();
+    assert.equal((await register(chave, CANCELAMENTO)).status, 201);
+    return chave;
+  })();
+  return untilThen;
+}
+
+const stranger = partyOf(
+  keys,
+  companyCertificate(
+    rootAuthority('Minha Empresa', rootKeys, lasting),
+    companyOf(PROVIDER_CNPJ),
+    keys.publicKey,
+    yearAround(NOON),
+  ),
+);
+
+const SHOWN: Readonly<Record<string, readonly Shown[]>> = {
+  E003: [{ recusado: BY_XML.E003!, aceito: () => post(SANDBOX, 'nfse/v101', { type: XML, body: exampleXml() }) }],
+  E101: [
+    { recusado: () => sandbox({ 'prest/CNPJ': '11222333000182' }), aceito: sent({}) },
+    { recusado: () => sandbox({ 'prest/CNPJ': '33000167000101', 'prest/xNome': '' }), aceito: sent({}) },
+  ],
+  E102: [{ recusado: BY_XML.E102!, aceito: signedXml(provider) }],
+  E103: [
+    {
+      recusado: BY_XML.E103!,
+      aceito: () => production(signedBy(forProduction({ 'prest/IM': '12345' }), provider)),
+    },
+  ],
+  E110: [{ recusado: BY_XML.E110!, aceito: sent({}) }],
+  E111: [{ recusado: BY_XML.E111!, aceito: sent({}) }],
+  E201: [
+    {
+      recusado: () => {
+        const [text] = errorOf('E201')!.pedidos;
+        const body = exampleXml(fresh(PROVIDER_CNPJ)).replace(/<xNome>Empresa[^<]*<\/xNome>/, text!.recusado);
+        return post(SANDBOX, 'nfse/v101', { type: XML, body });
+      },
+      aceito: () => {
+        const [text] = errorOf('E201')!.pedidos;
+        const body = exampleXml(fresh(PROVIDER_CNPJ)).replace(/<xNome>Empresa[^<]*<\/xNome>/, text!.aceito);
+        return post(SANDBOX, 'nfse/v101', { type: XML, body });
+      },
+    },
+  ],
+  E301: [
+    {
+      recusado: async () => note(await issued(), PRODUCTION),
+      aceito: async () => note(await issued()),
+    },
+    {
+      recusado: async () => ask(`${SANDBOX}/api/v1/nfse/${await cancelled()}/eventos/cancelamento/2`),
+      aceito: async () => ask(`${SANDBOX}/api/v1/nfse/${await cancelled()}/eventos/cancelamento/1`),
+    },
+  ],
+  E302: [
+    {
+      recusado: async () => register(await cancelled(), eventoIn(errorOf('E302')!.pedidos[0]!.recusado)),
+      aceito: async () => ask(`${SANDBOX}/api/v1/nfse/${await cancelled()}/eventos`),
+    },
+  ],
+  E601: [
+    {
+      recusado: () => request(address, '/api/v1/nfse/v101', { method: 'POST' }),
+      aceito: sent({}),
+    },
+  ],
+  E901: [{ recusado: BY_XML.E901!, aceito: signedXml(provider) }],
+  E902: [
+    {
+      recusado: () =>
+        production(signedBy(forProduction(), provider).replace(/Reference URI="#[^"]*"/, 'Reference URI=""')),
+      aceito: signedXml(provider),
+    },
+  ],
+  E903: [{ recusado: signedXml(expired), aceito: signedXml(provider) }],
+  E904: [
+    {
+      recusado: () =>
+        production(
+          signedBy(forProduction(), provider).replace(
+            /(<X509Certificate>)([^<]*)/,
+            '$1-----BEGIN CERTIFICATE-----\n$2\n-----END CERTIFICATE-----',
+          ),
+        ),
+      aceito: signedXml(provider),
+    },
+    { recusado: signedXml(stranger), aceito: signedXml(provider) },
+  ],
+  E905: [{ recusado: BY_XML.E905!, aceito: signedXml(provider) }],
+  E906: [{ recusado: signedXml(other), aceito: signedXml(provider) }],
+  E999: [
+    {
+      recusado: async () => {
+        const chave = await issued();
+        return failing(['notaByChave'], () => note(chave));
+      },
+      aceito: async () => note(await issued()),
+    },
+  ],
+  E0004: [
+    {
+      // Refused afterwards, it leaves its number to the other.
+      recusado: async () => {
+        const simulated = { 'serv/infoCompl/xInfComp': 'adn:rejeita=E1234' };
+        const answer = await sandbox({ serie: '1', nDPS: '42', '@Id': idShown('recusado'), ...simulated });
+        await delivered();
+        return answer;
+      },
+      aceito: sent({ serie: '1', nDPS: '42', '@Id': idShown('aceito') }),
+    },
+  ],
+  E0014: [{ recusado: BY_XML.E0014!, aceito: sent({}) }],
+  E0813: [eventosOf('E0813')],
+  E0816: [eventosOf('E0816')],
+  E1310: [
+    {
+      recusado: async () => register(await issued(), substitution(await issued())),
+      aceito: async () => {
+        const chave = await issued();
+        await delivered();
+        const substitute = await issued({ 'subst/chSubstda': chave, 'subst/cMotivo': '01' });
+        return register(chave, substitution(substitute));
+      },
+    },
+  ],
+  E1515: [{ recusado: sent({ dCompet: '2027-01-05' }), aceito: sent({ dCompet: '2026-10-05' }) }],
+  E1831: [
+    {
+      recusado: async () => {
+        const chave = await issued({ 'serv/infoCompl/xInfComp': 'adn:rejeita=E1234' });
+        await delivered();
+        return register(chave, { tipo_evento: 'confirmacao_tomador' });
+      },
+      aceito: async () => {
+        const chave = await issued();
+        await delivered();
+        return register(chave, { tipo_evento: 'confirmacao_tomador' });
+      },
+    },
+  ],
+  E9002: [{ recusado: BY_JSON.E9002!, aceito: signedJson(provider) }],
+  E9003: [{ recusado: BY_JSON.E9003!, aceito: signedJson(provider) }],
+  E9006: [{ recusado: signedJson(expired), aceito: signedJson(provider) }],
+  E9007: [{ recusado: signedJson(other), aceito: signedJson(provider) }],
+  E9016: [eventosOf('E9016')],
+  // Last: it uses up what a client may ask for in vain.
+  E703: [
+    {
+      recusado: async () => ask(`${SANDBOX}/api/v1/danfse/${await issued()}`),
+      aceito: async () => {
+        const chave = await issued();
+        await delivered();
+        return ask(`${SANDBOX}/api/v1/danfse/${chave}`);
+      },
+    },
+    {
+      recusado: async () => {
+        const chave = await issued();
+        return failing(['notaByChave', 'ping'], () => note(chave));
+      },
+      aceito: async () => note(await issued()),
+    },
+    {
+      recusado: async () => {
+        for (let misses = 0; misses < 60; misses += 1) await nowhere();
+        return nowhere();
+      },
+      aceito: async () => {
+        const chave = await issued();
+        await new Promise((resolve) => setTimeout(resolve, 1_050));
+        return note(chave);
+      },
+    },
+  ],
+};
+
+function idShown(which: 'recusado' | 'aceito'): string {
+  return /Id="([^"]+)"/.exec(errorOf('E0004')!.pedidos[0]![which])![1]!;
+}
+
+function substitution(chave_acesso_substituta: string): object {
+  return {
+    tipo_evento: 'cancelamento_por_substituicao',
+    codigo_motivo_cancelamento: '01',
+    descricao_motivo_cancelamento: 'Nota emitida com o valor errado',
+    chave_acesso_substituta,
+  };
+}
+
+describe('what the page of a code shows', () => {
+  test('every code that an answer may bring has an example, and every text of them is made for real', () => {
+    const sentOnes = ERRORS.filter(({ situacao }) => situacao === 'enviado');
+    assert.deepEqual(
+      sentOnes.filter((error) => !hasExamples(error)).map(({ codigo }) => codigo),
+      [],
+    );
+    for (const { codigo, pedidos } of ERRORS) {
+      const made = codigo in CASOS_DE_EVENTO ? 1 : (SHOWN[codigo]?.length ?? 0);
+      assert.equal(pedidos.length, made, codigo);
+    }
+  });
+
+  test('of the events on a note: the law answers the one with the code, and accepts the other', () => {
+    for (const [codigo, { recusado, aceito }] of Object.entries(CASOS_DE_EVENTO)) {
+      assert.equal(conflictOf(...judgedAs(recusado))?.codigo, codigo);
+      assert.equal(conflictOf(...judgedAs(aceito)), undefined, codigo);
+    }
+  });
+
+  for (const [codigo, shown] of Object.entries(SHOWN)) {
+    test(codigo, async () => {
+      const { status, pedidos } = errorOf(codigo)!;
+      for (const [place, { recusado, aceito }] of shown.entries()) {
+        const refused = await recusado();
+        const told = `${codigo} ${place}: ${refused.status} ${JSON.stringify(refused.body)}`;
+        const list = status === 'aviso' ? refused.body.avisos : refused.body.erros;
+        assert.ok(
+          list?.some((one: { codigo: string }) => one.codigo === codigo),
+          told,
+        );
+        const lines = pedidos[place]!.recusado.split('\n');
+        const [, promised] = /^HTTP\/1\.1 (\d+)$/.exec(lines.find((line) => line.startsWith('HTTP')) ?? '') ?? [];
+        if (promised !== undefined) assert.equal(refused.status, Number(promised), told);
+        const retry = lines.find((line) => line.startsWith('Retry-After: '))?.slice('Retry-After: '.length);
+        if (retry !== undefined) assert.equal(refused.headers.get('retry-after'), retry, told);
+
+        const accepted = await aceito();
+        const answer = `${codigo} ${place}: ${accepted.status} ${JSON.stringify(accepted.body)}`;
+        assert.ok(accepted.status < 300, answer);
+        assert.ok(!accepted.body.avisos?.some((one: { codigo: string }) => one.codigo === codigo), answer);
+      }
+    });
+  }
 });

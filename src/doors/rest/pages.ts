@@ -201,7 +201,7 @@ ${page.notice === undefined ? undefined : html`<p class="notice">${linked(page.n
 <p>${breakable(error.significado)}</p>
 <h2>Como resolver</h2>
 <p>${breakable(error.comoResolver)}</p>
-${isOld ? undefined : html`<h2>A quem diz respeito</h2>\n<p>${page.reach}</p>\n`}${fields(page)}${examples(page, error.pedidos)}${
+${isOld ? undefined : html`<h2>A quem diz respeito</h2>\n<p>${page.reach}</p>\n`}${fields(page)}${examples(page, error)}${
   nacional === undefined ? undefined : html`<h2>Em outros sistemas</h2>\n<p>${nacional}</p>\n`
 }
 <p class="origin">Origem: ${error.origem}.</p>
@@ -231,22 +231,24 @@ ${fields.map(
 `;
 }
 
-function examples({ cases }: ErrorPage, pedidos: readonly Pedido[]): Html | undefined {
+function examples({ cases }: ErrorPage, { pedidos, status }: PublicError): Html | undefined {
   if (cases.length === 0 && pedidos.length === 0) return undefined;
   return html`<section id="exemplos">
 <h2>Exemplos</h2>
-${pedidos.map(requested)}${cases.map((one) => example(one, cases.length > 1))}</section>
+${pedidos.map((pedido) => requested(pedido, status !== 'aviso'))}${cases.map((one) => example(one, cases.length > 1))}</section>
 `;
 }
 
 /** What fails and what passes where no part of a DPS can show it. */
-function requested({ titulo, recusado, aceito }: Pedido): Html {
+function requested({ titulo, recusado, aceito }: Pedido, refuses: boolean): Html {
   const text = (kind: string, caption: string, shown: string): Html => html`<figure class="${kind}">
 <figcaption>${caption}</figcaption>
 <pre><code>${shown}</code></pre>
 </figure>
 `;
-  return html`${titulo === undefined ? undefined : html`<p><b>${titulo}.</b></p>\n`}${text('rejected', 'Recusado', recusado)}${text('accepted', 'Aceito', aceito)}`;
+  return html`${titulo === undefined ? undefined : html`<p><b>${titulo}.</b></p>\n`}${
+    refuses ? text('rejected', 'Recusado', recusado) : text('remarked', 'Aceito, com aviso', recusado)
+  }${text('accepted', 'Aceito', aceito)}`;
 }
 
 function example(one: Case, isOneOfMany: boolean): Html {

@@ -48,6 +48,14 @@ export const ASSINATURA: readonly Row[] = [
       comoResolver: 'Renove o certificado do prestador e assine de novo.',
       origem: 'Especificação, Authentication: XML path',
       nacional: 'O padrão nacional responde E0715.',
+      pedidos: [
+        {
+          titulo:
+            'O certificado de X509Certificate, lido por openssl x509 -noout -dates, numa requisição de 21/11/2026',
+          recusado: 'notBefore=Oct 18 15:00:00 2025 GMT\nnotAfter=Oct 17 15:00:00 2026 GMT',
+          aceito: 'notBefore=Jul 24 15:00:00 2026 GMT\nnotAfter=Mar 21 15:00:00 2027 GMT',
+        },
+      ],
     },
     {
       codigo: 'E904',
@@ -58,6 +66,18 @@ export const ASSINATURA: readonly Row[] = [
         'Ilegível: ponha em X509Certificate o certificado do prestador, em DER e Base64, sem cabeçalhos nem quebras de linha. Cadeia não confiável: assine com um certificado ICP-Brasil; se já é, a mensagem diz que autoridade falta, e o município a acrescenta. Revogado: peça outro à autoridade que o emitiu.',
       origem: 'Especificação, Authentication: XML path; decisão D-30',
       nacional: 'O padrão nacional responde E0715.',
+      pedidos: [
+        {
+          titulo: 'O que está em X509Certificate: o PEM inteiro, e o DER em Base64',
+          recusado: '<X509Certificate>-----BEGIN CERTIFICATE-----\nMIIH…\n-----END CERTIFICATE-----</X509Certificate>',
+          aceito: '<X509Certificate>MIIH…</X509Certificate>',
+        },
+        {
+          titulo: 'O emissor do certificado, lido por openssl x509 -noout -issuer',
+          recusado: 'issuer=CN=Minha Empresa (autoassinado)',
+          aceito: 'issuer=C=BR, O=ICP-Brasil, …',
+        },
+      ],
     },
     {
       codigo: 'E905',
@@ -81,6 +101,14 @@ export const ASSINATURA: readonly Row[] = [
       comoResolver: 'Assine com o certificado do prestador que emite; o da matriz serve às filiais.',
       origem: 'Especificação, Authentication: XML path; decisão D-31',
       nacional: 'O padrão nacional responde E0718.',
+      pedidos: [
+        {
+          titulo:
+            'A DPS traz em prest o CNPJ 11222333000181; o nome do certificado, lido por openssl x509 -noout -subject',
+          recusado: 'subject=C=BR, O=ICP-Brasil, …, CN=OUTRA EMPRESA LTDA:11444777000161',
+          aceito: 'subject=C=BR, O=ICP-Brasil, …, CN=EMPRESA EXEMPLO LTDA:11222333000181',
+        },
+      ],
     },
   ]),
   ...refusing(401, [
@@ -124,6 +152,13 @@ export const ASSINATURA: readonly Row[] = [
         'O certificado que assinou o corpo, ou que veio com a conexão numa consulta que o pede, ainda não vale ou já venceu.',
       comoResolver: 'Renove o certificado e assine de novo.',
       origem: 'Especificação, Authentication: JSON path',
+      pedidos: [
+        {
+          titulo: 'O certificado dentro do CMS, lido por openssl x509 -noout -dates, numa requisição de 21/11/2026',
+          recusado: 'notBefore=Oct 18 15:00:00 2025 GMT\nnotAfter=Oct 17 15:00:00 2026 GMT',
+          aceito: 'notBefore=Jul 24 15:00:00 2026 GMT\nnotAfter=Mar 21 15:00:00 2027 GMT',
+        },
+      ],
     },
     {
       codigo: 'E9007',
@@ -133,6 +168,14 @@ export const ASSINATURA: readonly Row[] = [
       comoResolver:
         'Assine com o certificado do prestador, e um evento com o da parte que o registra. Na consulta por DPS apresente um certificado de cliente (TLS) do prestador, tomador ou intermediário, ou consulte pela chave de acesso; na situação, o do prestador.',
       origem: 'Especificação, Authentication: JSON path; decisões D-31 e D-41',
+      pedidos: [
+        {
+          titulo:
+            'O corpo traz em prestador o CNPJ 11222333000181; o nome do certificado, lido por openssl x509 -noout -subject',
+          recusado: 'subject=C=BR, O=ICP-Brasil, …, CN=OUTRA EMPRESA LTDA:11444777000161',
+          aceito: 'subject=C=BR, O=ICP-Brasil, …, CN=EMPRESA EXEMPLO LTDA:11222333000181',
+        },
+      ],
     },
   ]),
   {
@@ -144,5 +187,13 @@ export const ASSINATURA: readonly Row[] = [
     origem: 'Especificação, Errors: E9016; decisão D-50',
     status: 401,
     transitorio: false,
+    pedidos: [
+      {
+        recusado:
+          'POST /integracao/api/v1/nfse/{chave_acesso}/eventos\nContent-Type: application/json\n\n{ "tipo_evento": "cancelamento_por_oficio" }',
+        aceito:
+          'POST /integracao/api/v1/nfse/{chave_acesso}/eventos\nContent-Type: application/json\n\n{ "tipo_evento": "cancelamento", "codigo_motivo_cancelamento": "2", "descricao_motivo_cancelamento": "Serviço contratado que não foi prestado" }',
+      },
+    ],
   },
 ];

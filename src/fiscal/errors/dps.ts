@@ -44,6 +44,13 @@ export const AVISOS: readonly Row[] = [
     origem: 'Decisão D-16; Anexo I, E0004',
     nacional:
       'No padrão nacional um Id diferente recusa a DPS. A nota que segue ao ADN leva o identificador calculado.',
+    pedidos: [
+      {
+        titulo: 'A DPS é do CNPJ 11222333000181, série 1 e número 42',
+        recusado: '<infDPS Id="DPS355030821122233300018100001000000000000041">',
+        aceito: '<infDPS Id="DPS355030821122233300018100001000000000000042">',
+      },
+    ],
   },
   {
     codigo: 'E1515',
@@ -56,6 +63,13 @@ export const AVISOS: readonly Row[] = [
     transitorio: false,
     origem: 'Especificação, IBS/CBS obligation schedule: regra 5; Anexo I, E1515',
     nacional: 'No padrão nacional a falta do grupo calculado recusa a nota.',
+    pedidos: [
+      {
+        titulo: 'Uma competência para a qual ainda não há alíquota publicada, e uma para a qual há',
+        recusado: '<dCompet>2027-01-05</dCompet>',
+        aceito: '<dCompet>2026-10-05</dCompet>',
+      },
+    ],
   },
 ];
 

@@ -2,6 +2,7 @@
  * Codes of the national rules about events, which the request of an event is answered with when the events on the note rule
  * it out. The same codes come back from the national environment, in `codigo_retorno` and `erros_adn` of the event.
  */
+import { type CasoDeEvento, type Momento, pedidoDeEvento } from './caso-evento.ts';
 import { aboutTheDocument, type Row } from './row.ts';
 
 /** One kind of event that does not come after certain others. */
@@ -20,7 +21,76 @@ type EventoRow = Omit<Row, 'status' | 'transitorio'>;
 const MANIFESTACAO =
   'Consulte os eventos da nota. Numa nota cancelada, ou já confirmada tacitamente, não há o que manifestar; se a manifestação anterior está errada, procure a prefeitura.';
 
-export const EVENTOS: readonly Row[] = aboutTheDocument([
+function postEvento(body: string): string {
+  return `POST /integracao/api/v1/nfse/{chave_acesso}/eventos\nContent-Type: application/json\n\n${body}`;
+}
+
+/** `chega`, a type or more about it, on a note that has `naNota`. */
+function em(naNota: readonly Chega[], chega: Chega): Momento {
+  return { naNota: naNota.map(named), chega: named(chega) };
+}
+
+type Chega = string | Momento['chega'];
+
+function named(one: Chega): Momento['chega'] {
+  return typeof one === 'string' ? { tipo: one } : one;
+}
+
+const SOLICITACAO = 'solicitacao_analise_fiscal_para_cancelamento';
+const DEFERIMENTO = 'cancelamento_deferido_por_analise_fiscal';
+const INDEFERIMENTO = 'cancelamento_indeferido_por_analise_fiscal';
+const BLOQUEIO = { tipo: 'bloqueio_por_oficio', bloqueia: 'cancelamento' };
+const ANULACAO = { tipo: 'anulacao_rejeicao', aponta: { tipo: 'rejeicao_tomador' } };
+const DESBLOQUEIO = { tipo: 'desbloqueio_por_oficio', aponta: { tipo: 'bloqueio_por_oficio' } };
+
+/** What is refused and what is accepted, by code. */
+export const CASOS_DE_EVENTO: Readonly<Record<string, CasoDeEvento>> = {
+  E0840: { recusado: em(['confirmacao_tomador'], 'cancelamento'), aceito: em([], 'cancelamento') },
+  E0845: {
+    recusado: em([SOLICITACAO], 'cancelamento_por_substituicao'),
+    aceito: em(['confirmacao_tomador'], 'cancelamento_por_substituicao'),
+  },
+  E0848: { recusado: em(['confirmacao_tomador'], SOLICITACAO), aceito: em(['rejeicao_tomador'], SOLICITACAO) },
+  E0852: { recusado: em([SOLICITACAO, INDEFERIMENTO], DEFERIMENTO), aceito: em([SOLICITACAO], DEFERIMENTO) },
+  E0853: { recusado: em([], DEFERIMENTO), aceito: em([SOLICITACAO], DEFERIMENTO) },
+  E0855: { recusado: em([SOLICITACAO, DEFERIMENTO], INDEFERIMENTO), aceito: em([SOLICITACAO], INDEFERIMENTO) },
+  E0856: { recusado: em([], INDEFERIMENTO), aceito: em([SOLICITACAO], INDEFERIMENTO) },
+  E0860: manifestacao('confirmacao_prestador'),
+  E0861: manifestacao('confirmacao_tomador'),
+  E0862: manifestacao('confirmacao_intermediario'),
+  E0863: { recusado: em(['rejeicao_tomador'], 'confirmacao_tacita'), aceito: em([], 'confirmacao_tacita') },
+  E0864: manifestacao('rejeicao_prestador'),
+  E0866: manifestacao('rejeicao_tomador'),
+  E0868: manifestacao('rejeicao_intermediario'),
+  E0870: {
+    recusado: em(['rejeicao_tomador', 'cancelamento'], ANULACAO),
+    aceito: em(['rejeicao_tomador'], ANULACAO),
+  },
+  E1833: {
+    recusado: em(['confirmacao_prestador'], { tipo: 'rejeicao_tomador', por: 'prestador' }),
+    aceito: em(['confirmacao_prestador'], 'rejeicao_tomador'),
+  },
+  E1835: { recusado: em(['rejeicao_tomador', ANULACAO], ANULACAO), aceito: em(['rejeicao_tomador'], ANULACAO) },
+  E1960: {
+    recusado: em([SOLICITACAO], 'cancelamento_por_oficio'),
+    aceito: em([SOLICITACAO, INDEFERIMENTO], 'cancelamento_por_oficio'),
+  },
+  E1963: { recusado: em(['rejeicao_prestador'], ANULACAO), aceito: em(['rejeicao_tomador'], ANULACAO) },
+  E1965: { recusado: em(['cancelamento'], BLOQUEIO), aceito: em([], BLOQUEIO) },
+  E1967: {
+    recusado: em([BLOQUEIO], BLOQUEIO),
+    aceito: em([BLOQUEIO], { tipo: 'bloqueio_por_oficio', bloqueia: 'cancelamento_por_substituicao' }),
+  },
+  E1970: { recusado: em([BLOQUEIO, 'cancelamento_por_oficio'], DESBLOQUEIO), aceito: em([BLOQUEIO], DESBLOQUEIO) },
+  E1976: { recusado: em([], DESBLOQUEIO), aceito: em([BLOQUEIO], DESBLOQUEIO) },
+  E1978: { recusado: em([BLOQUEIO, DESBLOQUEIO], DESBLOQUEIO), aceito: em([BLOQUEIO], DESBLOQUEIO) },
+};
+
+function manifestacao(tipo: string): CasoDeEvento {
+  return { recusado: em(['confirmacao_tacita'], tipo), aceito: em([], tipo) };
+}
+
+const ROWS: readonly EventoRow[] = [
   {
     codigo: 'E0813',
     mensagem: 'O CNPJ do autor não é o da parte que registra este evento',
@@ -29,6 +99,13 @@ export const EVENTOS: readonly Row[] = aboutTheDocument([
     comoResolver:
       'Retire cnpj_autor, e o serviço usa o documento da parte; ou registre o evento da parte certa: confirmacao_tomador do tomador, confirmacao_prestador do prestador.',
     origem: 'Anexo II, E0813; especificação, Events: autor inferido',
+    pedidos: [
+      {
+        titulo: 'O prestador da nota é o CNPJ 11222333000181',
+        recusado: postEvento('{ "tipo_evento": "confirmacao_prestador", "cnpj_autor": "11444777000161" }'),
+        aceito: postEvento('{ "tipo_evento": "confirmacao_prestador" }'),
+      },
+    ],
   },
   {
     codigo: 'E0816',
@@ -37,6 +114,13 @@ export const EVENTOS: readonly Row[] = aboutTheDocument([
       'O mesmo que o E0813, quando o autor vem em cpf_autor. Comparam-se os 11 algarismos. Também responde assim o evento de uma parte que a nota não tem.',
     comoResolver: 'Retire cpf_autor, e o serviço usa o documento da parte; ou registre o evento da parte certa.',
     origem: 'Anexo II, E0816; especificação, Events: autor inferido',
+    pedidos: [
+      {
+        titulo: 'O tomador da nota é o CPF 52998224725',
+        recusado: postEvento('{ "tipo_evento": "confirmacao_tomador", "cpf_autor": "11144477735" }'),
+        aceito: postEvento('{ "tipo_evento": "confirmacao_tomador", "cpf_autor": "52998224725" }'),
+      },
+    ],
   },
   depoisDe(
     'E0840',
@@ -141,6 +225,14 @@ export const EVENTOS: readonly Row[] = aboutTheDocument([
     origem: 'Anexo I, E1310; decisão D-54',
     nacional:
       'No padrão nacional E1310 recusa a nota substituta, quando o evento da nota substituída não traz a chave dela.',
+    pedidos: [
+      {
+        titulo: 'A DPS da nota que chave_acesso_substituta indica',
+        recusado: '<infDPS …>\n  …\n  <prest>…</prest>\n  …\n</infDPS>',
+        aceito:
+          '<infDPS …>\n  …\n  <subst>\n    <chSubstda>a chave da nota que o evento cancela</chSubstda>\n    <cMotivo>01</cMotivo>\n  </subst>\n  <prest>…</prest>\n  …\n</infDPS>',
+      },
+    ],
   },
   {
     codigo: 'E1831',
@@ -152,6 +244,13 @@ export const EVENTOS: readonly Row[] = aboutTheDocument([
     origem: 'Anexo II, E1831; decisões D-20 e D-51',
     nacional:
       'O ADN responde E1831 também enquanto não conhece a nota; o serviço não o repassa como recusa, e o evento fica em aguardando_autorizacao_nota.',
+    pedidos: [
+      {
+        titulo: 'O mesmo evento, para duas notas',
+        recusado: 'nota.status "rascunho", protocolo.status "rejeitado"',
+        aceito: 'nota.status "autorizada", protocolo.status "autorizado"',
+      },
+    ],
   },
   {
     codigo: 'E1833',
@@ -221,4 +320,11 @@ export const EVENTOS: readonly Row[] = aboutTheDocument([
     comoResolver: 'Não há o que desbloquear; se o tipo foi bloqueado de novo, use o identificador do novo bloqueio.',
     origem: 'Anexo II, E1978; decisão D-54',
   },
-]);
+];
+
+export const EVENTOS: readonly Row[] = aboutTheDocument(
+  ROWS.map((row) => {
+    const caso = CASOS_DE_EVENTO[row.codigo];
+    return caso === undefined ? row : { ...row, pedidos: [pedidoDeEvento(caso)] };
+  }),
+);

@@ -71,6 +71,14 @@ export const SERVICO: readonly Row[] = [
     transitorio: false,
     integracao: 'nao_verifica',
     origem: 'Especificação, Errors: E102',
+    pedidos: [
+      {
+        titulo:
+          'O que a prefeitura tem no cadastro deste CNPJ, como GET /cidade/api/v1/prestadores/11222333000181/situacao o mostra',
+        recusado: '"autorizado": false',
+        aceito: '"autorizado": true',
+      },
+    ],
   },
   {
     codigo: 'E103',
@@ -178,6 +186,18 @@ export const SERVICO: readonly Row[] = [
       'Confira as 50 posições da chave e o município, o primeiro segmento do endereço. Os eventos que a nota tem estão em /eventos, abaixo do endereço da nota.',
     transitorio: false,
     origem: 'Especificação, Errors: E301; decisão D-42',
+    pedidos: [
+      {
+        titulo: 'A nota é do ambiente de integração',
+        recusado: 'GET /cidade/api/v1/nfse/{chave_acesso}',
+        aceito: 'GET /integracao/api/v1/nfse/{chave_acesso}',
+      },
+      {
+        titulo: 'A nota tem um evento cancelamento e nenhum outro',
+        recusado: 'GET /integracao/api/v1/nfse/{chave_acesso}/eventos/cancelamento/2',
+        aceito: 'GET /integracao/api/v1/nfse/{chave_acesso}/eventos/cancelamento/1',
+      },
+    ],
   },
   {
     codigo: 'E302',
@@ -190,6 +210,14 @@ export const SERVICO: readonly Row[] = [
     transitorio: false,
     origem: 'Especificação, Errors: E302 e Events; decisão D-50',
     nacional: 'O ADN responde aos conflitos entre eventos com códigos próprios, entre eles o E0840.',
+    pedidos: [
+      {
+        titulo: 'Um cancelamento da nota está em pendente, à espera do ADN',
+        recusado:
+          'POST /integracao/api/v1/nfse/{chave_acesso}/eventos\nContent-Type: application/json\n\n{ "tipo_evento": "cancelamento", "codigo_motivo_cancelamento": "2", "descricao_motivo_cancelamento": "Serviço contratado que não foi prestado" }',
+        aceito: 'GET /integracao/api/v1/nfse/{chave_acesso}/eventos',
+      },
+    ],
   },
   {
     codigo: 'E303',
@@ -279,6 +307,23 @@ export const SERVICO: readonly Row[] = [
     transitorio: true,
     origem: 'Especificação, Errors: E703; decisões D-02, D-19 e D-40',
     nacional: 'O E0703 do padrão nacional é outro código: total aproximado dos tributos estaduais fora do intervalo.',
+    pedidos: [
+      {
+        titulo: 'O DANFSe de uma nota que o ADN ainda não autorizou',
+        recusado: 'GET /integracao/api/v1/danfse/{chave_acesso}\n\nHTTP/1.1 422\nRetry-After: 1',
+        aceito: 'GET /integracao/api/v1/danfse/{chave_acesso}\n\nHTTP/1.1 200\nContent-Type: application/pdf',
+      },
+      {
+        titulo: 'O serviço está sem o banco de dados; a requisição é repetida depois de Retry-After',
+        recusado: 'GET /integracao/api/v1/nfse/{chave_acesso}\n\nHTTP/1.1 503\nRetry-After: 5',
+        aceito: 'GET /integracao/api/v1/nfse/{chave_acesso}\n\nHTTP/1.1 200',
+      },
+      {
+        titulo: 'Sessenta consultas de chaves que não existem em um minuto; a seguinte, antes e depois de Retry-After',
+        recusado: 'GET /integracao/api/v1/nfse/{chave_acesso}\n\nHTTP/1.1 429\nRetry-After: 1',
+        aceito: 'GET /integracao/api/v1/nfse/{chave_acesso}\n\nHTTP/1.1 200',
+      },
+    ],
   },
   {
     codigo: 'E802',
@@ -307,5 +352,12 @@ export const SERVICO: readonly Row[] = [
     transitorio: true,
     origem: 'Especificação, Errors: E999; decisão D-02',
     nacional: 'Em respostas do ADN, E999 é um erro sem código próprio.',
+    pedidos: [
+      {
+        titulo: 'Uma falha que o serviço não previu; a requisição é repetida',
+        recusado: 'GET /integracao/api/v1/nfse/{chave_acesso}\n\nHTTP/1.1 500\nX-Request-Id: meu-pedido.1',
+        aceito: 'GET /integracao/api/v1/nfse/{chave_acesso}\n\nHTTP/1.1 200',
+      },
+    ],
   },
 ];
