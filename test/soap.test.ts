@@ -5,8 +5,9 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { xsdErrors } from '../src/documents/xml.ts';
+import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { LOTE_LEASE_MS, processLotes } from '../src/flows/process-lotes.ts';
-import { request } from './support/http.ts';
+import { emit, request } from './support/http.ts';
 import {
   ABRASF,
   all,
@@ -17,12 +18,23 @@ import {
   escaped,
   first,
   loteXml,
+  PRESTADOR,
   porProtocolo,
   porRpsXml,
   post,
   sendLote,
 } from './support/rps.ts';
 import { startTestService, type TestService } from './support/service.ts';
+
+/** Waits until a note is. */
+async function cancelled(address: string, chave: string): Promise<void> {
+  for (let turn = 0; turn < 200; turn += 1) {
+    const { body } = await request(address, `/integracao/api/v1/nfse/${chave}`);
+    if (body.nota.status === 'cancelada') return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  assert.fail('the note is not cancelled');
+}
 
 describe('the six operations', () => {
   let service: TestService;
@@ -84,23 +96,86 @@ describe('the six operations', () => {
     const numero = first(documento, 'Numero')!;
     const chave = /Id="NFS(\d{50})"/.exec(documento)![1]!;
     const answer = await call(address, 'CancelarNfse', cancelamentoXml(numero, '2'));
-    assert.match(answer.documento, /<Cancelamento><Confirmacao><Pedido>/);
+    assert.match(
+      answer.documento,
+      /<Cancelamento><Confirmacao Id="[^"]+"><Pedido xmlns="[^"]+"><InfPedidoCancelamento Id=/,
+    );
     assert.equal(first(answer.documento, 'Sucesso'), 'true');
     assert.equal(first(answer.documento, 'CodigoCancelamento'), '2');
-    for (let turn = 0; turn < 100; turn += 1) {
-      const { body } = await request(address, `/integracao/api/v1/nfse/${chave}`);
-      if (body.nota.status === 'cancelada') break;
-      await new Promise((resolve) => setTimeout(resolve, 30));
-    }
+    await cancelled(address, chave);
     const eventos = await request(address, `/integracao/api/v1/nfse/${chave}/eventos`);
     assert.equal(eventos.body.eventos[0].tipo_evento, 'cancelamento');
     assert.equal(eventos.body.eventos[0].status_evento, 'processado');
     const shown = await call(address, 'ConsultarNfsePorRps', porRpsXml(21, '3'));
-    assert.match(shown.documento, /<\/Nfse><NfseCancelamento><Confirmacao>/);
+    assert.match(shown.documento, /<\/Nfse><NfseCancelamento><Confirmacao Id="[^"]+"><Pedido><InfPedidoCancelamento>/);
+    assert.deepEqual(
+      ['CodigoCancelamento', 'Sucesso', 'DataHora'].map((name) => first(shown.documento, name)),
+      ['2', 'true', '2026-11-21T12:00:00'],
+    );
     const again = await call(address, 'CancelarNfse', cancelamentoXml(numero));
     assert.equal(first(again.documento, 'Codigo'), 'E79');
     const unknown = await call(address, 'CancelarNfse', cancelamentoXml('999999'));
     assert.equal(first(unknown.documento, 'Codigo'), 'E78');
+  });
+
+  test('a cancellation keeps the code that was asked with; one of REST has its own where both mean the same', async () => {
+    const { documento } = await sendLote(
+      address,
+      loteXml(
+        ['1', '2', '3', '4'].map((numero) => ({ numero, serie: '6' })),
+        { numero: '61' },
+      ),
+    );
+    const chaves = [...documento.matchAll(/Id="NFS(\d{50})"/g)].map(([, chave]) => chave!);
+    const byPort = async (chave: string, codigo: string) =>
+      call(address, 'CancelarNfse', cancelamentoXml(String(Number(chave.slice(23, 36))), codigo));
+    const byRest = (chave: string, motivo: string) =>
+      request(address, `/integracao/api/v1/nfse/${chave}/eventos`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({
+          tipo_evento: 'cancelamento',
+          codigo_motivo_cancelamento: motivo,
+          descricao_motivo_cancelamento: 'Serviço que não foi prestado',
+        }),
+      });
+    await Promise.all([
+      byPort(chaves[0]!, '4'),
+      byPort(chaves[1]!, 'E12'),
+      byRest(chaves[2]!, '2'),
+      byRest(chaves[3]!, '9'),
+    ]);
+    for (const chave of chaves) await cancelled(address, chave);
+    for (const [place, codigo] of ['4', 'E12', '2', '9'].entries()) {
+      const shown = await call(address, 'ConsultarNfsePorRps', porRpsXml(place + 1, '6'));
+      assert.equal(first(shown.documento, 'CodigoCancelamento'), codigo, shown.documento);
+      assert.doesNotMatch(shown.documento, /NfseSubstituicao/);
+    }
+  });
+
+  test('a note that came by REST is found and cancelled here as well', async () => {
+    const issued = await emit(address, exampleXml({ 'prest/CNPJ': PRESTADOR, cLocEmi: '3304557' }));
+    assert.equal(issued.status, 201, JSON.stringify(issued.body));
+    const chave: string = issued.body.chave_acesso;
+    const numero = String(Number(chave.slice(23, 36)));
+    await sendLote(address, loteXml([{ numero: 71, serie: '71' }], { numero: '71' }));
+    const found = await call(address, 'ConsultarNfse', consultaXml(`<NumeroNfse>${numero}</NumeroNfse>`));
+    assert.deepEqual(
+      [...found.documento.matchAll(/Id="NFS(\d{50})"/g)].map(([, one]) => one),
+      [chave],
+    );
+    assert.doesNotMatch(found.documento, /IdentificacaoRps/);
+    const all = await call(address, 'ConsultarNfse', consultaXml(''));
+    const numbers = [...all.documento.matchAll(/<InfNfse [^>]*><Numero>(\d+)</g)].map(([, one]) => Number(one));
+    assert.ok(numbers.includes(Number(numero)));
+    assert.deepEqual(
+      numbers,
+      numbers.toSorted((a, b) => a - b),
+      'in the order of their numbers, wherever they were issued',
+    );
+    const answer = await call(address, 'CancelarNfse', cancelamentoXml(numero));
+    assert.equal(first(answer.documento, 'Sucesso'), 'true', answer.documento);
+    await cancelled(address, chave);
   });
 
   test('what is not there is said in the codes of the model', async () => {
@@ -133,12 +208,16 @@ describe('the six operations', () => {
     const chave = /Id="NFS(\d{50})"/.exec(done.documento)![1]!;
     const { body } = await request(address, `/integracao/api/v1/nfse/${chave}`);
     assert.match(body.nota.xml_nota, new RegExp(`<chSubstda>${old}</chSubstda>`));
-    let replaced = '';
-    for (let turn = 0; turn < 100 && replaced !== 'cancelada'; turn += 1) {
-      replaced = (await request(address, `/integracao/api/v1/nfse/${old}`)).body.nota.status;
-      await new Promise((resolve) => setTimeout(resolve, 30));
-    }
-    assert.equal(replaced, 'cancelada');
+    await cancelled(address, old);
+    const shown = await call(address, 'ConsultarNfsePorRps', porRpsXml(31, '4'));
+    assert.match(
+      shown.documento,
+      new RegExp(
+        `</NfseCancelamento><NfseSubstituicao><SubstituicaoNfse Id="[^"]+"><NfseSubstituidora>${first(done.documento, 'Numero')}</NfseSubstituidora></SubstituicaoNfse></NfseSubstituicao></CompNfse>`,
+      ),
+    );
+    assert.equal(first(done.documento, 'NfseSubstituida'), first(shown.documento, 'Numero'));
+    assert.equal(first(shown.documento, 'CodigoCancelamento'), '9');
     const { body: eventos } = await request(address, `/integracao/api/v1/nfse/${old}/eventos`);
     assert.deepEqual(
       eventos.eventos.map(({ tipo_evento }: { tipo_evento: string }) => tipo_evento),
@@ -293,9 +372,11 @@ describe('a lot', () => {
 
   test('takes from the correlation of the municipality what the RPS cannot say', async () => {
     const { address, store, clock } = await startTestService();
-    await store.createMunicipio({ tenant: 'cidade', ambiente: 'homologacao', codigoIbge: '3550308' }, clock.now);
+    for (const tenant of ['vila', 'cidade']) {
+      await store.createMunicipio({ tenant, ambiente: 'homologacao', codigoIbge: '3550308' }, clock.now);
+    }
     const bare = { nbs: '', extensao: '' };
-    const without = await sendLote(address, loteXml([{ numero: 1, ...bare }]), 'cidade');
+    const without = await sendLote(address, loteXml([{ numero: 1, ...bare }]), 'vila');
     assert.deepEqual([without.situacao, first(without.documento, 'Codigo')], ['3', 'E002']);
     const nothing = {
       cTribNac: undefined,
@@ -311,8 +392,6 @@ describe('a lot', () => {
       { item: '01.01', codigoMunicipal: '', ...full },
       { item: '07.02', codigoMunicipal: '702A', ...full, cTribNac: '010101' },
     ]);
-    // What was read of it is kept for two seconds.
-    await new Promise((resolve) => setTimeout(resolve, 2_100));
     const done = await sendLote(
       address,
       loteXml([

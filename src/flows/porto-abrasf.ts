@@ -298,7 +298,7 @@ async function notas(pedido: Pedido): Promise<Resposta> {
   );
   const found = await world.store.notasOfPrestador(municipio.tenant, {
     prestador: prestador.cnpj,
-    prefixo: municipio.codigoIbge && `${municipio.codigoIbge}12${prestador.cnpj}`,
+    codigoIbge: municipio.codigoIbge,
     numero: numero && sequenceOf(numero),
     de: between?.de,
     ate: between?.ate,
@@ -360,9 +360,7 @@ async function cancelar(pedido: Pedido): Promise<Resposta> {
   if (request === undefined || inf === undefined || others.length + more.length > 0) {
     return refused('E160', 'Esperava-se um Pedido com um InfPedidoCancelamento.');
   }
-  const [numero, cnpj, im, cMun] = ['Numero', 'Cnpj', 'InscricaoMunicipal', 'CodigoMunicipio'].map((name) =>
-    textOf(inf, `IdentificacaoNfse/${name}`),
-  );
+  const [numero, cnpj] = ['Numero', 'Cnpj'].map((name) => textOf(inf, `IdentificacaoNfse/${name}`));
   const codigo = textOf(inf, 'CodigoCancelamento') ?? '';
   if (numero === undefined) return refused('E77');
   if (!/^\d{1,15}$/.test(numero)) return refused('E136');
@@ -381,7 +379,7 @@ async function cancelar(pedido: Pedido): Promise<Resposta> {
   }
   const [nota] = await world.store.notasOfPrestador(municipio.tenant, {
     prestador: cnpj,
-    prefixo: municipio.codigoIbge && `${municipio.codigoIbge}12${cnpj}`,
+    codigoIbge: municipio.codigoIbge,
     numero: sequenceOf(numero),
     max: 1,
   });
@@ -401,15 +399,8 @@ async function cancelar(pedido: Pedido): Promise<Resposta> {
   if (registered === 'not_found') return missed('E78');
   if ('faults' in registered) return { mensagens: registered.faults.map((fault) => mensagemOfFault(fault)) };
   const em = written(municipalMoment(municipio, wholeSecond(world.now())));
-  const confirmed = confirmacao({
-    numero,
-    cnpj,
-    inscricaoMunicipal: im,
-    codigoMunicipio: cMun ?? nota.chave_acesso.slice(0, 7),
-    codigo,
-    em,
-  });
-  return { xml: `<Cancelamento>${confirmed}</Cancelamento>` };
+  // As it was received, with its signature.
+  return { xml: `<Cancelamento>${confirmacao(nota.chave_acesso, reading.canonicalOf(request), em)}</Cancelamento>` };
 }
 
 // A note as it is shown.
@@ -429,8 +420,26 @@ function vista(nota: NotaDoPorto): Parameters<typeof compNfse>[0] {
     cancelamento:
       data_cancelamento === null
         ? undefined
-        : { em: written(momentIn(zone, data_cancelamento.getTime())), codigo: '1' },
+        : {
+            em: written(momentIn(zone, data_cancelamento.getTime())),
+            codigo: codigoCancelamento(nota),
+            substituta: nota.cancelamento_campos?.chave_acesso_substituta,
+          },
   };
+}
+
+/** Whatever is no plain cancellation of the provider has reasons of its own; to the model it is the national "others". */
+const OUTROS = '9';
+
+/** The code that was asked with, where it was asked here; else the one of the event, of which 1 and 2 mean the same. */
+function codigoCancelamento({ cancelamento_tipo, cancelamento_campos, cancelamento_recebido }: NotaDoPorto): string {
+  if (cancelamento_tipo !== tipoBySlug('cancelamento')!.codigo) return OUTROS;
+  const asked = cancelamento_recebido === null ? undefined : readXml(cancelamento_recebido);
+  const codigo =
+    asked === undefined || 'fault' in asked
+      ? undefined
+      : textOf(asked.root, 'Pedido/InfPedidoCancelamento/CodigoCancelamento');
+  return codigo ?? cancelamento_campos?.codigo_motivo_cancelamento ?? OUTROS;
 }
 
 function municipalMoment({ codigoIbge }: Municipio, instant: number): Moment {

@@ -52,6 +52,10 @@ export type NotaDoPorto = {
   readonly tomador_cpf_cnpj: string | null;
   readonly data_emissao: Date;
   readonly data_cancelamento: Date | null;
+  /** Of the event that cancelled it: its type, what it says, and of a plain cancellation the request as it was received. */
+  readonly cancelamento_tipo: string | null;
+  readonly cancelamento_campos: Readonly<Record<string, string>> | null;
+  readonly cancelamento_recebido: Buffer | null;
   readonly mensagem_retorno: string | null;
   readonly nfse: Buffer;
   /** Of the lot that it came in, where it came in one. */
@@ -66,8 +70,9 @@ export type RpsRow = { readonly situacao: 2 | 3 | 4; readonly nota: NotaDoPorto 
 /** What is asked of the notes of a provider. */
 export type NotasAsked = {
   readonly prestador: string;
-  /** What the keys of the provider's notes begin with; undefined where they have no beginning in common. */
-  readonly prefixo: string | undefined;
+  /** Where all its notes were issued, which is how their keys begin; undefined: anywhere. */
+  readonly codigoIbge: string | undefined;
+  /** Of the NFS-e. */
   readonly numero?: string | undefined;
   /** Milliseconds, both inside. */
   readonly de?: number | undefined;
@@ -156,8 +161,7 @@ export function loteStore(pool: Db, onStored: OnStored): LoteStore {
       await pool.query(text, [tenant, protocolo, token, new Date(now), JSON.stringify(mensagens)]);
     },
     notasOfLote: async (tenant, protocolo) => {
-      const text = `select ${NOTA} from lotes_rps r join notas n on n.tenant = $1 and n.id = r.nota
-        join documentos d on d.tenant = $1 and d.nota = r.nota
+      const text = `select ${NOTA} from lotes_rps r join notas n on n.tenant = $1 and n.id = r.nota ${PAPEIS}
         where r.tenant = $1 and r.protocolo = $2 order by r.ordem`;
       return (await pool.query<NotaDoPorto>(text, [tenant, protocolo])).rows;
     },
@@ -191,7 +195,17 @@ export function loteStore(pool: Db, onStored: OnStored): LoteStore {
 const LOTE = 'protocolo, prestador, numero_lote, situacao, recebido_em, mensagens';
 
 const NOTA = `n.chave_acesso, n.numero_protocolo, n.estado, n.prestador_cpf_cnpj, n.tomador_cpf_cnpj, n.data_emissao,
-  n.data_cancelamento, n.mensagem_retorno, d.nfse, r.serie, r.numero, r.tipo`;
+  n.data_cancelamento, c.tipo as cancelamento_tipo, c.campos as cancelamento_campos,
+  c.recebido as cancelamento_recebido, n.mensagem_retorno, d.nfse, r.serie, r.numero, r.tipo`;
+
+/** The documents of a note, and of what cancelled it. The evidence of a substitution may be a whole lot, and is not read. */
+const PAPEIS = `join documentos d on d.tenant = $1 and d.nota = n.id
+  left join lateral (
+    select e.codigo_tipo_evento as tipo, e.campos, case when e.codigo_tipo_evento = '101101' then o.recebido end as recebido
+    from eventos e
+    join documentos_eventos o on o.tenant = $1 and o.evento = e.id
+    where e.tenant = $1 and e.nota = n.id and e.cancela and e.estado = 'processado' and n.data_cancelamento is not null
+    order by e.ordem desc limit 1) c on true`;
 
 const SAME = `select ${LOTE} from lotes where tenant = $1 and prestador = $2 and impressao = $3 and situacao <> 3`;
 
@@ -295,35 +309,45 @@ async function readRpsRow(
   const [row] = rows;
   if (row === undefined) return undefined;
   if (row.situacao !== 4) return { situacao: row.situacao, nota: undefined };
-  const ofNota = `select ${NOTA} from lotes_rps r join notas n on n.tenant = $1 and n.id = r.nota
-    join documentos d on d.tenant = $1 and d.nota = r.nota where r.tenant = $1 and r.protocolo = $2 and r.ordem = $3`;
+  const ofNota = `select ${NOTA} from lotes_rps r join notas n on n.tenant = $1 and n.id = r.nota ${PAPEIS}
+    where r.tenant = $1 and r.protocolo = $2 and r.ordem = $3`;
   const [nota] = (await pool.query<NotaDoPorto>(ofNota, [tenant, row.protocolo, row.ordem])).rows;
   return { situacao: 4, nota };
 }
 
-/** By the key, which has the provider and then the number in it; without its beginning, those that came in lots. */
+/** The first seven characters of the keys of a tenant, one probe of the index each. */
+const LUGARES = `with recursive lugares(codigo) as (
+    (select left(n.chave_acesso, 7) from notas n where n.tenant = $1 order by n.chave_acesso limit 1)
+    union all
+    select (select left(n.chave_acesso, 7) from notas n where n.tenant = $1 and n.chave_acesso > l.codigo || '9'
+      order by n.chave_acesso limit 1)
+    from lugares l where l.codigo is not null
+  )
+  select codigo from lugares where codigo is not null`;
+
+/** By the key, in which the place, the provider and the number of the note stand in this order. */
 async function notasOf(pool: Db, tenant: string, asked: NotasAsked): Promise<readonly NotaDoPorto[]> {
-  const { prestador, prefixo, numero, de, ate, tomador, max } = asked;
-  const rest = 50 - (prefixo?.length ?? 0);
-  const from =
-    prefixo === undefined
-      ? `lotes_rps r join notas n on n.tenant = $1 and n.id = r.nota`
-      : `notas n left join lotes_rps r on r.tenant = $1 and r.nota = n.id`;
-  const where =
-    prefixo === undefined
-      ? 'r.tenant = $1 and r.prestador = $2 and $3::text is null and $4::text is null'
-      : 'n.tenant = $1 and n.chave_acesso between $3 and $4';
-  const text = `select ${NOTA} from ${from} join documentos d on d.tenant = $1 and d.nota = n.id
-    where ${where} and n.prestador_cpf_cnpj = $2 and n.estado <> 'recusada'
-      and ($5::bigint is null or n.numero_dps = $5) and ($6::timestamptz is null or n.data_emissao >= $6)
-      and ($7::timestamptz is null or n.data_emissao <= $7) and ($8::text is null or n.tomador_cpf_cnpj = $8)
-    order by n.chave_acesso limit $9`;
+  const { prestador, codigoIbge, numero, de, ate, tomador, max } = asked;
+  const lugares =
+    codigoIbge === undefined
+      ? (await pool.query<{ codigo: string }>(LUGARES, [tenant])).rows.map(({ codigo }) => codigo)
+      : [codigoIbge];
+  const begin = `12${prestador}${numero?.padStart(NUMERO_LENGTH, '0') ?? ''}`;
+  const rest = CHAVE_LENGTH - CODIGO_IBGE_LENGTH - begin.length;
+  // A longer number than a key has room for is nobody's.
+  if (rest < 0) return [];
+  const text = `select x.* from unnest($2::text[]) as l (codigo) cross join lateral (
+      select n.numero_dps as ordem, ${NOTA} from notas n left join lotes_rps r on r.tenant = $1 and r.nota = n.id ${PAPEIS}
+      where n.tenant = $1 and n.chave_acesso between l.codigo || $3 and l.codigo || $4 and n.estado <> 'recusada'
+        and ($5::timestamptz is null or n.data_emissao >= $5) and ($6::timestamptz is null or n.data_emissao <= $6)
+        and ($7::text is null or n.tomador_cpf_cnpj = $7)
+      order by n.chave_acesso limit $8) x
+    order by x.ordem limit $8`;
   const { rows } = await pool.query<NotaDoPorto>(text, [
     tenant,
-    prestador,
-    prefixo && prefixo + '0'.repeat(rest),
-    prefixo && prefixo + '9'.repeat(rest),
-    numero,
+    lugares,
+    begin + '0'.repeat(rest),
+    begin + '9'.repeat(rest),
     de === undefined ? null : new Date(de),
     ate === undefined ? null : new Date(ate),
     tomador,
@@ -331,6 +355,11 @@ async function notasOf(pool: Db, tenant: string, asked: NotasAsked): Promise<rea
   ]);
   return rows;
 }
+
+/** Parts of the access key, in characters. */
+const CODIGO_IBGE_LENGTH = 7;
+const NUMERO_LENGTH = 13;
+const CHAVE_LENGTH = 50;
 
 type CorrelacaoRow = {
   item: string;

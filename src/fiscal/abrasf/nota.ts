@@ -23,16 +23,21 @@ export type NotaVista = {
   readonly cancelamento: Cancelamento | undefined;
 };
 
-export type Cancelamento = { readonly em: string; readonly codigo: string };
+export type Cancelamento = {
+  readonly em: string;
+  /** `CodigoCancelamento`. */
+  readonly codigo: string;
+  /** Key of the note that took its place. */
+  readonly substituta: string | undefined;
+};
 
-/** `InfPedidoCancelamento` with its confirmation. */
-export type Confirmado = {
+/** What `InfPedidoCancelamento` says. */
+export type PedidoDeCancelamento = {
   readonly numero: string;
   readonly cnpj: string;
   readonly inscricaoMunicipal: string | undefined;
   readonly codigoMunicipio: string;
   readonly codigo: string;
-  readonly em: string;
 };
 
 export type LinhaNota = {
@@ -73,7 +78,7 @@ export const NOTA: readonly LinhaNota[] = [
   made('IncentivadorCultural', '', 'Sempre 2.', () => '2'),
   of('Competencia', `${DPS}/dCompet`),
   made('NfseSubstituida', `${DPS}/subst/chSubstda`, 'O número, que está na chave.', (n) =>
-    text(n, `${DPS}/subst/chSubstda`)?.slice(23, 36).replace(/^0+/, ''),
+    mapped(text(n, `${DPS}/subst/chSubstda`), numeroOf),
   ),
   made(
     'OutrasInformacoes',
@@ -150,35 +155,49 @@ export function compNfse(nota: NotaVista): string {
     return value === undefined || value === '' ? [] : [[abrasf, value]];
   });
   const inf = `<Nfse><InfNfse Id="NFS${nota.chave}">${nested(leaves)}</InfNfse></Nfse>`;
-  const { cancelamento } = nota;
+  const { chave, cancelamento } = nota;
   if (cancelamento === undefined) return `<CompNfse>${inf}</CompNfse>`;
-  const confirmed = confirmacao({
+  const { em, codigo, substituta } = cancelamento;
+  const pedido = pedidoXml({
     numero: text(nota, 'nNFSe')!,
     cnpj: text(nota, 'emit/CNPJ') ?? '',
     inscricaoMunicipal: text(nota, 'emit/IM'),
     codigoMunicipio: text(nota, `${DPS}/cLocEmi`)!,
-    ...cancelamento,
+    codigo,
   });
-  return `<CompNfse>${inf}<NfseCancelamento>${confirmed}</NfseCancelamento></CompNfse>`;
+  const cancelled = `<NfseCancelamento>${confirmacao(chave, pedido, em)}</NfseCancelamento>`;
+  const replaced =
+    substituta === undefined
+      ? ''
+      : `<NfseSubstituicao><SubstituicaoNfse Id="SUB${chave}">${nested([['NfseSubstituidora', numeroOf(substituta)]])}</SubstituicaoNfse></NfseSubstituicao>`;
+  return `<CompNfse>${inf}${cancelled}${replaced}</CompNfse>`;
 }
 
-/** `Confirmacao` of a cancellation. */
-export function confirmacao(confirmado: Confirmado): string {
-  const { numero, cnpj, inscricaoMunicipal, codigoMunicipio, codigo, em } = confirmado;
-  const pedido = nested([
-    ['InfPedidoCancelamento/IdentificacaoNfse/Numero', numero],
-    ['InfPedidoCancelamento/IdentificacaoNfse/Cnpj', cnpj],
-    ...(inscricaoMunicipal === undefined
-      ? []
-      : [['InfPedidoCancelamento/IdentificacaoNfse/InscricaoMunicipal', inscricaoMunicipal] as const]),
-    ['InfPedidoCancelamento/IdentificacaoNfse/CodigoMunicipio', codigoMunicipio],
-    ['InfPedidoCancelamento/CodigoCancelamento', codigo],
-  ]);
+/** `Confirmacao` of a cancellation. `pedido`: the request, as an element. */
+export function confirmacao(chave: string, pedido: string, em: string): string {
   const done = nested([
     ['InfConfirmacaoCancelamento/Sucesso', 'true'],
     ['InfConfirmacaoCancelamento/DataHora', em],
   ]);
-  return `<Confirmacao><Pedido>${pedido}</Pedido>${done}</Confirmacao>`;
+  return `<Confirmacao Id="CAN${chave}">${pedido}${done}</Confirmacao>`;
+}
+
+function pedidoXml({ numero, cnpj, inscricaoMunicipal, codigoMunicipio, codigo }: PedidoDeCancelamento): string {
+  const leaves: readonly (readonly [string, string | undefined])[] = [
+    ['Numero', numero],
+    ['Cnpj', cnpj],
+    ['InscricaoMunicipal', inscricaoMunicipal],
+    ['CodigoMunicipio', codigoMunicipio],
+  ];
+  const of = leaves.flatMap(([name, value]) =>
+    value === undefined ? [] : [[`Pedido/InfPedidoCancelamento/IdentificacaoNfse/${name}`, value] as const],
+  );
+  return nested([...of, ['Pedido/InfPedidoCancelamento/CodigoCancelamento', codigo]]);
+}
+
+/** The number of a note, which stands in its key. */
+function numeroOf(chave: string): string {
+  return chave.slice(23, 36).replace(/^0+(?=.)/, '');
 }
 
 /** Elements written one within the other; leaves of one group stand together. */
@@ -222,6 +241,10 @@ function endereco(abrasf: string, de: string, local: string): readonly LinhaNota
     made(`${abrasf}/Uf`, `${local}/cMun`, 'Do município.', (n) => ufOf(text(n, `${local}/cMun`))),
     of(`${abrasf}/Cep`, `${local}/CEP`),
   ];
+}
+
+function mapped(value: string | undefined, map: (value: string) => string): string | undefined {
+  return value === undefined ? undefined : map(value);
 }
 
 /** The text at a path below `infNFSe`. */
