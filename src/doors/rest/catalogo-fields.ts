@@ -1,20 +1,13 @@
-/** What is in the items of the catalogs, beside what `catalogos.ts` says of each field in words. */
+/** What is in the items of the catalogs: of each field its kind, and what it says. */
 import type { Incidencia } from '../../fiscal/catalogs/itens.ts';
 import type { Paginacao } from '../../fiscal/catalogs/search.ts';
 import type { CampoEvento } from '../../fiscal/tipos-evento.ts';
 import { TIPOS_EVENTO } from '../../fiscal/tipos-evento.ts';
-import { CAMPOS_DOS_ITENS } from './catalogos.ts';
-import type { Field } from './field.ts';
+import type { ServicoMunicipalItem } from '../../flows/catalogos.ts';
+import type { MotivoItem } from './catalogos.ts';
+import type { Field, Fields } from './field.ts';
 
 type Kind = Omit<Field, 'about'>;
-
-function told<Name extends string>(
-  words: Readonly<Record<Name, string>>,
-  kinds: Readonly<Record<NoInfer<Name>, Kind>>,
-): Readonly<Record<Name, Field>> {
-  const entries = Object.entries<string>(words).map(([name, about]) => [name, { ...kinds[name as Name], about }]);
-  return Object.fromEntries(entries) as Record<Name, Field>;
-}
 
 const TEXT: Kind = { type: 'string' };
 const TEXT_OR_NULL: Kind = { type: 'string', nullable: true };
@@ -43,71 +36,121 @@ export const CATALOGO_SHAPES = {
     total: { type: 'number', about: 'Itens encontrados, em todas as páginas.' },
     total_paginas: { type: 'number', about: 'Páginas que eles enchem.' },
   } satisfies Readonly<Record<keyof Paginacao, Field>>,
-  ServicoMunicipal: told(CAMPOS_DOS_ITENS.codigos_tributacao_municipal, {
-    codigo: TEXT,
-    descricao: TEXT,
-    cabe_em_cTribMun: FLAG,
-    codigo_tributacao_nacional: TEXT,
-    descricao_nacional: TEXT_OR_NULL,
-    cnae_codigo: TEXT_OR_NULL,
-    aliquota: { type: 'string', formato: 'decimal', nullable: true },
-    inicio_vigencia: { type: 'string', formato: 'dia' },
-    fim_vigencia: { type: 'string', formato: 'dia', nullable: true },
-    vigente: FLAG,
-    incidencia: { type: 'Incidencia', nullable: true },
-    grupo_obrigatorio: GRUPO,
-  }),
-  ServicoNacional: told(CAMPOS_DOS_ITENS.codigos_tributacao_nacional, {
-    codigo: TEXT,
-    codigo_formatado: TEXT,
-    descricao: TEXT,
-    item: TEXT,
-    descricao_item: TEXT_OR_NULL,
-    subitem: TEXT,
-    descricao_subitem: TEXT_OR_NULL,
-    situacao: TEXT,
-    incidencia: { type: 'Incidencia' },
-    grupo_obrigatorio: GRUPO,
-    correlacoes: { type: 'CorrelacaoDoServico[]' },
-  }),
-  Nbs: told(CAMPOS_DOS_ITENS.nbs, {
-    codigo: TEXT,
-    codigo_formatado: TEXT_OR_NULL,
-    codigo_oficial: TEXT,
-    descricao: TEXT_OR_NULL,
-    secao: TEXT_OR_NULL,
-    capitulo: TEXT,
-    descricao_capitulo: TEXT_OR_NULL,
-    correlacoes: { type: 'CorrelacaoDaNbs[]' },
-  }),
-  MunicipioIbge: told(CAMPOS_DOS_ITENS.municipios, { codigo_ibge: TEXT, nome: TEXT, uf: TEXT, fuso_horario: TEXT }),
-  Pais: told(CAMPOS_DOS_ITENS.paises, {
-    codigo: TEXT,
-    nome: TEXT,
-    aceito_no_exterior: FLAG,
-    codigo_bacen: TEXT_OR_NULL,
-  }),
-  Moeda: told(CAMPOS_DOS_ITENS.moedas, {
-    codigo: TEXT,
-    sigla: TEXT,
-    nome: TEXT,
-    ativa: FLAG,
-    observacao: TEXT_OR_NULL,
-  }),
-  MotivoEvento: told(CAMPOS_DOS_ITENS.motivos_evento, {
-    tipo_evento: { type: 'string', values: TIPOS_EVENTO.map(({ slug }) => slug) },
-    codigo_tipo_evento: { type: 'string', values: TIPOS_EVENTO.map(({ codigo }) => codigo) },
-    descricao: TEXT,
-    aceito_neste_canal: FLAG,
-    observacao: TEXT_OR_NULL,
-    autor_inferido: { type: 'string', nullable: true, values: ['prestador', 'tomador', 'intermediario'] },
-    campos_obrigatorios: { type: 'string[]' },
-    campos: { type: 'CampoDeEvento[]' },
-    enums: { type: 'OpcoesPorCampo' },
-    endpoint: { type: 'EnderecoDeEvento' },
-    exemplo_payload: { type: 'ExemploDeEvento' },
-    doc_url: { type: 'string', formato: 'endereco' },
-  }),
+  ServicoMunicipal: {
+    codigo: { ...TEXT, about: 'O valor de cServ/cTribMun.' },
+    descricao: { ...TEXT, about: 'O serviço, como o município o descreve.' },
+    cabe_em_cTribMun: { ...FLAG, about: 'false: o código não tem os 3 algarismos de cTribMun e não se envia na DPS.' },
+    codigo_tributacao_nacional: { ...TEXT, about: 'O cTribNac a que o serviço pertence.' },
+    descricao_nacional: { ...TEXT_OR_NULL, about: 'A descrição dele na lista nacional.' },
+    cnae_codigo: { ...TEXT_OR_NULL, about: 'CNAE, 7 algarismos, ou null.' },
+    aliquota: {
+      type: 'string',
+      formato: 'decimal',
+      nullable: true,
+      about: 'Alíquota do ISSQN registrada, em percentual; null: vale a da DPS.',
+    },
+    inicio_vigencia: { type: 'string', formato: 'dia', about: 'Primeiro dia em que a linha vale, AAAA-MM-DD.' },
+    fim_vigencia: { type: 'string', formato: 'dia', nullable: true, about: 'Último dia; null enquanto não tem fim.' },
+    vigente: { ...FLAG, about: 'Se vale hoje; false: começa depois.' },
+    incidencia: {
+      type: 'Incidencia',
+      nullable: true,
+      about: 'Onde o ISSQN é devido: regra (EP, LP, ET, NI), descricao, dispositivo_lc116, publicada.',
+    },
+    grupo_obrigatorio: { ...GRUPO, about: 'Grupo que a DPS deste serviço tem de trazer: obra, atvEvento, ou null.' },
+  } satisfies Readonly<Record<keyof ServicoMunicipalItem, Field>>,
+  ServicoNacional: {
+    codigo: { ...TEXT, about: 'O valor de cTribNac, 6 algarismos.' },
+    codigo_formatado: { ...TEXT, about: 'O mesmo com pontos: 01.01.01.' },
+    descricao: { ...TEXT, about: 'O serviço.' },
+    item: { ...TEXT, about: 'Item da LC 116, 2 algarismos.' },
+    descricao_item: { ...TEXT_OR_NULL, about: 'Título do item.' },
+    subitem: { ...TEXT, about: 'Subitem da LC 116: 01.01.' },
+    descricao_subitem: { ...TEXT_OR_NULL, about: 'Título do subitem.' },
+    situacao: { ...TEXT, about: 'vigente. As fontes nacionais não publicam datas de vigência destes códigos.' },
+    incidencia: {
+      type: 'Incidencia',
+      about: 'Onde o ISSQN é devido: regra (EP, LP, ET, NI), descricao, dispositivo_lc116, publicada.',
+    },
+    grupo_obrigatorio: { ...GRUPO, about: 'Grupo que a DPS deste serviço tem de trazer: obra, atvEvento, ou null.' },
+    correlacoes: {
+      type: 'CorrelacaoDoServico[]',
+      about:
+        'NBS que o Anexo VIII põe ao lado do subitem: nbs, descricao e, em ibscbs, cada combinação de cIndOp, cClassTrib, operacao_onerosa e adquirente_no_exterior. Sugestão, nunca recusa.',
+    },
+  } satisfies Fields,
+  Nbs: {
+    codigo: { ...TEXT, about: 'O valor de cNBS, 9 algarismos.' },
+    codigo_formatado: { ...TEXT_OR_NULL, about: 'O mesmo na forma XX.XX.XX.XX-X.' },
+    codigo_oficial: { ...TEXT, about: 'A grafia oficial: 1.1502.10.00.' },
+    descricao: { ...TEXT_OR_NULL, about: 'O serviço.' },
+    secao: { ...TEXT_OR_NULL, about: 'Seção da NBS, de I a V.' },
+    capitulo: { ...TEXT, about: 'Capítulo, 3 algarismos.' },
+    descricao_capitulo: { ...TEXT_OR_NULL, about: 'Título do capítulo.' },
+    correlacoes: {
+      type: 'CorrelacaoDaNbs[]',
+      about:
+        'Serviços que o Anexo VIII põe ao lado desta NBS: subitem, cTribNac (os códigos dele) e, em ibscbs, cada combinação de cIndOp e cClassTrib com o seu sentido. Sugestão, nunca recusa.',
+    },
+  } satisfies Fields,
+  MunicipioIbge: {
+    codigo_ibge: { ...TEXT, about: 'Código IBGE, 7 algarismos.' },
+    nome: { ...TEXT, about: 'Nome.' },
+    uf: { ...TEXT, about: 'Sigla do estado.' },
+    fuso_horario: { ...TEXT, about: 'Fuso da base IANA, que é o das datas das suas notas.' },
+  } satisfies Fields,
+  Pais: {
+    codigo: { ...TEXT, about: 'O valor de cPais, ISO 3166-1 de duas letras.' },
+    nome: { ...TEXT, about: 'Nome.' },
+    aceito_no_exterior: { ...FLAG, about: 'Se serve num endereço no exterior; false para BR e ZZ.' },
+    codigo_bacen: {
+      ...TEXT_OR_NULL,
+      about: 'Código do Banco Central, que a DPS não usa; null onde as fontes divergem.',
+    },
+  } satisfies Fields,
+  Moeda: {
+    codigo: { ...TEXT, about: 'O valor de tpMoeda, 3 algarismos; não é o da ISO 4217.' },
+    sigla: { ...TEXT, about: 'Sigla de três letras.' },
+    nome: { ...TEXT, about: 'Nome.' },
+    ativa: { ...FLAG, about: 'false para a que deixou de circular.' },
+    observacao: { ...TEXT_OR_NULL, about: 'O que se sabe da que saiu de uso ou está em dúvida, ou null.' },
+  } satisfies Fields,
+  MotivoEvento: {
+    tipo_evento: {
+      type: 'string',
+      values: TIPOS_EVENTO.map(({ slug }) => slug),
+      about: 'Nome do tipo, o valor de tipo_evento na requisição.',
+    },
+    codigo_tipo_evento: {
+      type: 'string',
+      values: TIPOS_EVENTO.map(({ codigo }) => codigo),
+      about: 'Código nacional, 6 algarismos.',
+    },
+    descricao: { ...TEXT, about: 'Nome nacional do tipo.' },
+    aceito_neste_canal: { ...FLAG, about: 'false: só a prefeitura o registra (E9016).' },
+    observacao: { ...TEXT_OR_NULL, about: 'Por que não é aceito neste canal, ou null.' },
+    autor_inferido: {
+      type: 'string',
+      nullable: true,
+      values: ['prestador', 'tomador', 'intermediario'],
+      about: 'A parte da nota cujo documento vale quando a requisição não traz autor, ou null.',
+    },
+    campos_obrigatorios: { type: 'string[]', about: 'Campos sem os quais a requisição é recusada.' },
+    campos: {
+      type: 'CampoDeEvento[]',
+      about: 'Todos os campos do tipo: nome, elemento do leiaute, obrigatorio, obrigatorio_com e descricao.',
+    },
+    enums: {
+      type: 'OpcoesPorCampo',
+      about: 'Por campo, as opções: codigo (o que se envia), valor (o inteiro gravado) e descricao.',
+    },
+    endpoint: {
+      type: 'EnderecoDeEvento',
+      about: 'metodo, url_por_chave, url_por_protocolo, content_type e cabecalho_da_assinatura.',
+    },
+    exemplo_payload: { type: 'ExemploDeEvento', about: 'Uma requisição do tipo, com todos os campos.' },
+    doc_url: { type: 'string', formato: 'endereco', about: 'Onde se lê sobre eventos.' },
+  } satisfies Readonly<Record<keyof MotivoItem, Field>>,
   Incidencia: {
     regra: {
       type: 'string',

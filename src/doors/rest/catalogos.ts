@@ -8,7 +8,7 @@ import { CATALOGOS_NACIONAIS, FILTROS, type NomeDeCatalogo } from '../../fiscal/
 import { type Asked, onPage, type Pagina, paginacaoOf } from '../../fiscal/catalogs/search.ts';
 import { type Fault, quoted } from '../../fiscal/fault.ts';
 import { exemploDe, TIPOS_EVENTO, type TipoEvento } from '../../fiscal/tipos-evento.ts';
-import { FILTROS_MUNICIPAIS, listaMunicipal, type ServicoMunicipalItem } from '../../flows/catalogos.ts';
+import { FILTROS_MUNICIPAIS, listaMunicipal } from '../../flows/catalogos.ts';
 import { tipoNamed } from '../../flows/evento-queries.ts';
 import { EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
 import { ERROS_PATH } from './envelope.ts';
@@ -296,6 +296,8 @@ function unknownTipo(name: string): Refused {
   };
 }
 
+export type MotivoItem = ReturnType<typeof motivoItem>;
+
 /** `campos_obrigatorios` are those without which no request of the type is accepted. */
 function motivoItem(tipo: TipoEvento, site: string, base: string) {
   const { slug, codigo, descricao, autor, porOficio, campos } = tipo;
@@ -328,83 +330,3 @@ function motivoItem(tipo: TipoEvento, site: string, base: string) {
     doc_url: `${site}${ERROS_PATH}#eventos`,
   };
 }
-
-// What the items have
-
-type ItemFields = Readonly<Record<string, string>>;
-
-/** The fields of the items of each catalog, in their order. */
-export const CAMPOS_DOS_ITENS = {
-  codigos_tributacao_municipal: {
-    codigo: 'O valor de cServ/cTribMun.',
-    descricao: 'O serviço, como o município o descreve.',
-    cabe_em_cTribMun: 'false: o código não tem os 3 algarismos de cTribMun e não se envia na DPS.',
-    codigo_tributacao_nacional: 'O cTribNac a que o serviço pertence.',
-    descricao_nacional: 'A descrição dele na lista nacional.',
-    cnae_codigo: 'CNAE, 7 algarismos, ou null.',
-    aliquota: 'Alíquota do ISSQN registrada, em percentual; null: vale a da DPS.',
-    inicio_vigencia: 'Primeiro dia em que a linha vale, AAAA-MM-DD.',
-    fim_vigencia: 'Último dia; null enquanto não tem fim.',
-    vigente: 'Se vale hoje; false: começa depois.',
-    incidencia: 'Onde o ISSQN é devido: regra (EP, LP, ET, NI), descricao, dispositivo_lc116, publicada.',
-    grupo_obrigatorio: 'Grupo que a DPS deste serviço tem de trazer: obra, atvEvento, ou null.',
-  } satisfies Readonly<Record<keyof ServicoMunicipalItem, string>>,
-  codigos_tributacao_nacional: {
-    codigo: 'O valor de cTribNac, 6 algarismos.',
-    codigo_formatado: 'O mesmo com pontos: 01.01.01.',
-    descricao: 'O serviço.',
-    item: 'Item da LC 116, 2 algarismos.',
-    descricao_item: 'Título do item.',
-    subitem: 'Subitem da LC 116: 01.01.',
-    descricao_subitem: 'Título do subitem.',
-    situacao: 'vigente. As fontes nacionais não publicam datas de vigência destes códigos.',
-    incidencia: 'Onde o ISSQN é devido: regra (EP, LP, ET, NI), descricao, dispositivo_lc116, publicada.',
-    grupo_obrigatorio: 'Grupo que a DPS deste serviço tem de trazer: obra, atvEvento, ou null.',
-    correlacoes:
-      'NBS que o Anexo VIII põe ao lado do subitem: nbs, descricao e, em ibscbs, cada combinação de cIndOp, cClassTrib, operacao_onerosa e adquirente_no_exterior. Sugestão, nunca recusa.',
-  },
-  nbs: {
-    codigo: 'O valor de cNBS, 9 algarismos.',
-    codigo_formatado: 'O mesmo na forma XX.XX.XX.XX-X.',
-    codigo_oficial: 'A grafia oficial: 1.1502.10.00.',
-    descricao: 'O serviço.',
-    secao: 'Seção da NBS, de I a V.',
-    capitulo: 'Capítulo, 3 algarismos.',
-    descricao_capitulo: 'Título do capítulo.',
-    correlacoes:
-      'Serviços que o Anexo VIII põe ao lado desta NBS: subitem, cTribNac (os códigos dele) e, em ibscbs, cada combinação de cIndOp e cClassTrib com o seu sentido. Sugestão, nunca recusa.',
-  },
-  municipios: {
-    codigo_ibge: 'Código IBGE, 7 algarismos.',
-    nome: 'Nome.',
-    uf: 'Sigla do estado.',
-    fuso_horario: 'Fuso da base IANA, que é o das datas das suas notas.',
-  },
-  paises: {
-    codigo: 'O valor de cPais, ISO 3166-1 de duas letras.',
-    nome: 'Nome.',
-    aceito_no_exterior: 'Se serve num endereço no exterior; false para BR e ZZ.',
-    codigo_bacen: 'Código do Banco Central, que a DPS não usa; null onde as fontes divergem.',
-  },
-  moedas: {
-    codigo: 'O valor de tpMoeda, 3 algarismos; não é o da ISO 4217.',
-    sigla: 'Sigla de três letras.',
-    nome: 'Nome.',
-    ativa: 'false para a que deixou de circular.',
-    observacao: 'O que se sabe da que saiu de uso ou está em dúvida, ou null.',
-  },
-  motivos_evento: {
-    tipo_evento: 'Nome do tipo, o valor de tipo_evento na requisição.',
-    codigo_tipo_evento: 'Código nacional, 6 algarismos.',
-    descricao: 'Nome nacional do tipo.',
-    aceito_neste_canal: 'false: só a prefeitura o registra (E9016).',
-    observacao: 'Por que não é aceito neste canal, ou null.',
-    autor_inferido: 'A parte da nota cujo documento vale quando a requisição não traz autor, ou null.',
-    campos_obrigatorios: 'Campos sem os quais a requisição é recusada.',
-    campos: 'Todos os campos do tipo: nome, elemento do leiaute, obrigatorio, obrigatorio_com e descricao.',
-    enums: 'Por campo, as opções: codigo (o que se envia), valor (o inteiro gravado) e descricao.',
-    endpoint: 'metodo, url_por_chave, url_por_protocolo, content_type e cabecalho_da_assinatura.',
-    exemplo_payload: 'Uma requisição do tipo, com todos os campos.',
-    doc_url: 'Onde se lê sobre eventos.',
-  } satisfies Readonly<Record<keyof ReturnType<typeof motivoItem>, string>>,
-} as const satisfies Readonly<Record<string, ItemFields>>;

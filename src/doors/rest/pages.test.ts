@@ -63,7 +63,9 @@ describe('the page of a code', () => {
   });
 
   test('shows what fails and what passes where no part of a DPS can: the request, the signature, the registry', () => {
-    for (const codigo of 'E003 E0014 E101 E102 E103 E110 E111 E201 E301 E601 E703 E901 E903 E904 E906 E999 E0840 E9006 E9007'.split(' ')) {
+    for (const codigo of 'E003 E0014 E101 E102 E103 E110 E111 E201 E301 E601 E703 E901 E903 E904 E906 E999 E0840 E9006 E9007'.split(
+      ' ',
+    )) {
       const [, examples] = errorPage(codigo)!.split('id="exemplos"');
       assert.match(examples ?? '', /Recusado<[\s\S]*Aceito</, codigo);
     }

@@ -205,7 +205,7 @@ export const COM_EXT: readonly Rule[] = [
     message:
       'vServMoeda é 0.00, e o valor do serviço na moeda estrangeira tem de ser maior que zero. Informe o valor do serviço na moeda de tpMoeda.',
     mend: 'Informe em vServMoeda o valor do serviço na moeda de tpMoeda.',
-    origin: 'Especificação, Errors: E401; DPS: serv/comExt',
+    origin: 'Especificação, Errors: E401',
     why: 'Um serviço que tem preço tem preço também na moeda em que foi contratado.',
     when: ({ serv }) => serv.comExt !== undefined,
     must: ({ serv }) => serv.comExt!.vServMoeda > ZERO,
