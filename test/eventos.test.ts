@@ -163,15 +163,28 @@ const DE_OFICIO = [
   ['305103', 'desbloqueio_por_oficio'],
 ] as const;
 
-/** A note and the one that says in its DPS that it replaces it. */
-async function substitution(): Promise<{ readonly antiga: NotaEmitida; readonly nova: NotaEmitida }> {
+/** A note and the one that says in its DPS that it replaces it, and that waits for the event. */
+async function substitution(
+  headers: Readonly<Record<string, string>> = {},
+): Promise<{ readonly antiga: NotaEmitida; readonly nova: NotaEmitida }> {
   const antiga = await authorised();
-  const nova = await authorised({
+  const subst = {
     'subst/chSubstda': antiga.chave_acesso,
     'subst/cMotivo': '99',
     'subst/xMotivo': 'Descrição do serviço incorreta',
-  });
+  };
+  const nova = await issue(subst, headers);
+  await work.notas();
   return { antiga, nova };
+}
+
+/** The note that has taken the place of another, or would have. */
+async function replaced(headers: Readonly<Record<string, string>> = {}): Promise<NotaEmitida> {
+  const { antiga, nova } = await substitution(headers);
+  await registered(antiga, substituicaoPor(nova));
+  await work.eventos();
+  await work.notas();
+  return nova;
 }
 
 const substituicaoPor = (nova: NotaEmitida) => ({
@@ -182,7 +195,7 @@ const substituicaoPor = (nova: NotaEmitida) => ({
 });
 
 /** A key as it should be, of a note that nobody issued. */
-function noSuchKey({ chave_acesso }: NotaEmitida): string {
+function noSuchKey({ chave_acesso }: Pick<NotaEmitida, 'chave_acesso'>): string {
   return buildChave({ ...parseChave(chave_acesso)!, nNFSe: 999_999 });
 }
 
@@ -601,9 +614,58 @@ describe('Events: accepted tipo_evento slugs with national codes', () => {
       ['105102', 'Cancelamento de NFS-e por Substituição'],
     );
     await work.eventos();
+    await work.notas();
     assert.equal(await statusOf(antiga, 'cancelamento_por_substituicao'), 'processado');
     assert.equal((await readNota(antiga)).body.nota.status, 'cancelada');
     assert.equal((await readNota(nova)).body.nota.status, 'autorizada');
+  });
+
+  test('105102: the substitute waits for it as in production (D-53), and goes as soon as it is processed', async () => {
+    const { antiga, nova } = await substitution();
+    for (const ms of [0, MINUTE_MS, HOUR_MS]) {
+      clock.now += ms;
+      await work.notas();
+      const { nota, protocolo } = (await readNota(nova)).body;
+      assert.deepEqual([nota.status, protocolo.status], ['rascunho', 'processando']);
+      assert.match(protocolo.mensagem_retorno, /espera pelo evento cancelamento_por_substituicao/);
+    }
+    await registered(antiga, substituicaoPor(nova));
+    await work.notas();
+    assert.equal((await readNota(nova)).body.nota.status, 'rascunho', 'registered, it has cancelled nothing yet');
+    await work.eventos();
+    await work.notas();
+    const { nota, protocolo } = (await readNota(nova)).body;
+    assert.deepEqual([nota.status, protocolo.status, protocolo.mensagem_retorno], ['autorizada', 'autorizado', null]);
+  });
+
+  test('105102: a substitute of a note that is not here waits for nothing', async () => {
+    const nova = await authorised({ 'subst/chSubstda': noSuchKey(await authorised()), 'subst/cMotivo': '01' });
+    assert.equal((await readNota(nova)).body.nota.status, 'autorizada');
+  });
+
+  test('105102: the replaced note is cancelled before the ADN sees its substitute, and an aviso says what that means', async () => {
+    const { antiga, nova } = await substitution(plays('adn:rejeita=E1234'));
+    const { avisos } = await registered(antiga, substituicaoPor(nova));
+    assert.equal(avisos.length, 1);
+    const [{ codigo, campo, mensagem }] = avisos;
+    assert.deepEqual([codigo, campo], ['E1308', 'chave_acesso_substituta']);
+    assert.match(
+      mensagem,
+      /ainda não foi autorizada.*segue depois deste evento.*continua cancelada.*sem o grupo subst/,
+    );
+    await work.eventos();
+    await work.notas();
+    assert.equal((await readNota(nova)).body.protocolo.status, 'rejeitado');
+    assert.equal((await readNota(antiga)).body.nota.status, 'cancelada');
+    // The way out that it names.
+    const patch = { 'subst/chSubstda': antiga.chave_acesso, 'subst/cMotivo': '01' };
+    const again = (await issue(patch)) as unknown as Answer['body'];
+    assert.deepEqual(
+      again.avisos.map((one: { codigo: string }) => one.codigo),
+      ['E0046'],
+      'in production refused: the note is cancelled already',
+    );
+    assert.equal((await readNota(await authorised())).body.nota.status, 'autorizada');
   });
 
   for (const [codigo, slug] of DE_OFICIO) {
@@ -1312,28 +1374,22 @@ describe('the reference of a replacement: E1310', () => {
     [
       'a note that replaces another',
       /substitui outra/,
-      async () => [await authorised(), (await substitution()).nova.chave_acesso],
+      async () => [await authorised(), (await replaced()).chave_acesso],
     ],
     [
       'a note that was cancelled',
       /está cancelada/,
       async () => {
-        const { antiga, nova } = await substitution();
+        const nova = await replaced();
         await registered(nova, CANCELAMENTO);
         await work.eventos();
-        return [antiga, nova.chave_acesso];
+        return [await authorised(), nova.chave_acesso];
       },
     ],
     [
       'a note that the ADN refused',
       /foi recusada pelo ADN/,
-      async () => {
-        const antiga = await authorised();
-        const patch = { 'subst/chSubstda': antiga.chave_acesso, 'subst/cMotivo': '01' };
-        const nova = await issue(patch, plays('adn:rejeita=E1234'));
-        await work.notas();
-        return [antiga, nova.chave_acesso];
-      },
+      async () => [await authorised(), (await replaced(plays('adn:rejeita=E1234'))).chave_acesso],
     ],
   ];
   for (const [name, says, make] of wrong) {

@@ -19,6 +19,8 @@ export const LEASE_MS = 60_000;
 const BACKOFF_FIRST_MS = 1_000;
 /** An environment that does not answer at all is the circuit's affair; a note alone need not wait longer than this. */
 const BACKOFF_MAX_MS = 60_000;
+/** Of a note that waits for its provider's event; the event wakes it, so that this look finds only what nobody woke. */
+const EARLY_MAX_MS = 15 * 60_000;
 /** What an operator must mend is not mended within seconds. */
 export const MISCONFIGURED_PAUSE_MS = 60_000;
 /** Before looking again whether the files of a municipality are in order. */
@@ -52,7 +54,7 @@ export async function deliverNotas(world: World, municipio: Municipio): Promise<
   const documents = adn.wantsDocuments
     ? await signedDocuments(world, tenant, claim.notas, signer)
     : new Map<string, Signed>();
-  const answers = await answersToEarly(world, tenant, claim.notas, documents);
+  const answers = await answersToEarly(world, tenant, claim.notas);
   const announced = claim.notas.filter((nota) => nota.found === 'transmitida' && !answers.has(nota.chave_acesso));
   const known =
     announced.length === 0
@@ -120,27 +122,19 @@ export async function deliverNotas(world: World, municipio: Municipio): Promise<
   };
 }
 
-const SUBSTITUI = '<chSubstda>';
-
 /**
  * A nota that replaces one of ours is not sent while that one stands: the environment takes it only after the event that says
  * so, and might refuse it for good where it does not even have the replaced nota yet (E0044). Where that nota is not ours, the
- * environment is asked and says when it is too early (E1308). Read are the documents, a microsecond each.
+ * environment is asked and says when it is too early (E1308). In the sandbox likewise (D-53).
  */
 async function answersToEarly(
   world: World,
   tenant: string,
   notas: readonly ClaimedNota[],
-  documents: ReadonlyMap<string, Signed>,
 ): Promise<Map<string, NotaAnswer>> {
-  const replaced = new Map<string, string>();
-  for (const { id, chave_acesso } of notas) {
-    const xml = documents.get(id)?.xml;
-    const at = xml === undefined ? -1 : xml.indexOf(SUBSTITUI);
-    if (at === -1) continue;
-    const start = at + SUBSTITUI.length;
-    replaced.set(chave_acesso, xml!.toString('latin1', start, xml!.indexOf('<', start)));
-  }
+  const replaced = new Map(
+    notas.flatMap(({ chave_acesso, substitui }) => (substitui === null ? [] : [[chave_acesso, substitui]])),
+  );
   const answers = new Map<string, NotaAnswer>();
   if (replaced.size === 0) return answers;
   const inForce = await world.store.notasInForce(tenant, [...new Set(replaced.values())]);
@@ -250,7 +244,7 @@ function settlementOf(world: World, nota: ClaimedNota, answer: NotaAnswer | unde
       return settle(
         'adiamento',
         `${REPLACED_NOT_YET} ${reasonOf(answer.erros)}`.trim(),
-        now + backoff(world, nota.tentativas),
+        now + backoff(world, nota.tentativas, EARLY_MAX_MS),
       );
     case 'misconfigured':
       return settle('adiamento', undefined, now + MISCONFIGURED_PAUSE_MS);
@@ -277,8 +271,8 @@ function moveFromSent(on: NotaTrigger): NotaMove {
  * Doubles up to its cap; notas wait without a budget (D-52). The attempt that just failed is counted already. The last
  * quarter is left to chance, so that what failed together does not come back together.
  */
-export function backoff(world: World, attempts: number): number {
-  return jittered(world, Math.min(BACKOFF_FIRST_MS * 2 ** Math.min(attempts - 1, 20), BACKOFF_MAX_MS));
+export function backoff(world: World, attempts: number, maxMs = BACKOFF_MAX_MS): number {
+  return jittered(world, Math.min(BACKOFF_FIRST_MS * 2 ** Math.min(attempts - 1, 20), maxMs));
 }
 
 /** At least three quarters of it. */

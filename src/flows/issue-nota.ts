@@ -232,6 +232,7 @@ function completion(world: World, municipio: Municipio, material: Material): Iss
       recebido_assinatura: sent.kind === 'json' ? sent.assinatura : undefined,
       nfse: composeNfse(dps, facts, judged, numbered),
       simular,
+      substitui: dps.subst?.chSubstda,
     };
     return nota;
   };

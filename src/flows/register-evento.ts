@@ -101,10 +101,10 @@ async function registerSent(
     recebido: sent.body,
     recebido_assinatura: sent.assinatura,
     simular: rehearsal.simular,
-    key: turn?.success(avisos),
+    avisos,
+    keyed: (all) => turn?.success(all),
   });
-  if (registered === 'repeated') return { before: await turn!.before() };
-  return 'faults' in registered ? registered : { ...registered, avisos };
+  return registered === 'repeated' ? { before: await turn!.before() } : registered;
 }
 
 /** What registering touches once it is known who asks. */
@@ -156,9 +156,13 @@ export async function registerPedido(
   return registered;
 }
 
-type Origin = Pick<EventoNovo, 'recebido' | 'recebido_assinatura' | 'autor' | 'key'> & {
+type Origin = Pick<EventoNovo, 'recebido' | 'recebido_assinatura' | 'autor'> & {
   readonly received: number;
   readonly simular: string | undefined;
+  /** What was remarked on so far. */
+  readonly avisos?: readonly Aviso[];
+  /** What is kept for a repetition of the request (D-19), with all remarks. */
+  readonly keyed?: (avisos: readonly Aviso[]) => EventoNovo['key'];
 };
 
 async function register(
@@ -166,16 +170,19 @@ async function register(
   municipio: Municipio,
   nota: NotaForEvento,
   { tipo, campos }: PedidoEvento,
-  { received, ...origin }: Origin,
+  { received, avisos: before = [], keyed, ...origin }: Origin,
 ): Promise<EventoRegistrado | Refused | 'repeated'> {
-  const conflict =
-    standing(nota, tipo, origin.autor, campos) ?? (await substitution(world, municipio, nota, tipo, campos));
+  const conflict = standing(nota, tipo, origin.autor, campos);
   if (conflict !== undefined) return { faults: [conflict] };
+  const substitution = await judgeSubstituta(world, municipio, nota, tipo, campos);
+  if ('fault' in substitution) return { faults: [substitution.fault] };
+  const avisos = [...before, ...substitution.avisos];
   const criado_em = wholeSecond(received);
   const dh = isoMoment(momentIn(zoneOf(nota.chave_acesso.slice(0, 7)), criado_em));
   const { codigo, cancela } = tipo;
   const result = await world.store.registerEvento(municipio.tenant, {
     ...origin,
+    key: keyed?.(avisos),
     nota: nota.id,
     codigo_tipo_evento: codigo,
     cancela,
@@ -200,7 +207,7 @@ async function register(
     return conflict === 'repetida' ? 'repeated' : refusalOf(result, tipo);
   }
   world.wake(municipio.tenant);
-  return { evento: publicEvento(result.evento, world.now()), avisos: [] };
+  return { evento: publicEvento(result.evento, world.now()), avisos };
 }
 
 // What stands against it.
@@ -226,23 +233,18 @@ function standing(
 }
 
 /** The reference of a replacement is checked both ways: the substitute must say in its own DPS whom it replaces. */
-async function substitution(
+async function judgeSubstituta(
   world: Pick<World, 'store'>,
   { tenant }: Municipio,
   nota: NotaForEvento,
   { codigo }: TipoEvento,
   campos: PedidoEvento['campos'],
-): Promise<Fault | undefined> {
+): Promise<{ readonly fault: Fault } | { readonly avisos: readonly Aviso[] }> {
   const chave = campos.chave_acesso_substituta;
-  if (chave === undefined) return undefined;
+  if (chave === undefined) return { avisos: [] };
   const campo = 'chave_acesso_substituta';
-  const fault = (mensagem: string): Fault => ({
-    codigo: 'E1310',
-    xpath: `${AT}/e${codigo}/chSubstituta`,
-    campo,
-    mensagem,
-    encontrado: chave,
-  });
+  const place = { xpath: `${AT}/e${codigo}/chSubstituta`, campo };
+  const fault = (mensagem: string) => ({ fault: { codigo: 'E1310', ...place, mensagem, encontrado: chave } });
   if (chave === nota.chave_acesso) {
     return fault(`${campo} é a chave da própria nota que se cancela; informe a da nota que a substitui.`);
   }
@@ -259,9 +261,13 @@ async function substitution(
   const [, substitui, motivo] =
     /<chSubstda>([^<]*)<\/chSubstda><cMotivo>([^<]*)</.exec(substituta.nfse.toString('utf8')) ?? [];
   const declared = campos.codigo_motivo_cancelamento;
-  if (substitui === nota.chave_acesso && declared === motivo) return undefined;
-  if (substitui === nota.chave_acesso) {
+  if (substitui === nota.chave_acesso && declared === motivo) {
     return {
+      avisos: substituta.estado === 'autorizada' ? [] : [{ codigo: 'E1308', ...place, mensagem: SUBSTITUTA_AFTER }],
+    };
+  }
+  if (substitui === nota.chave_acesso) {
+    const fault = {
       codigo: 'E1310',
       xpath: `${AT}/e${codigo}/cMotivo`,
       campo: 'codigo_motivo_cancelamento',
@@ -269,6 +275,7 @@ async function substitution(
       encontrado: declared ?? '',
       esperado: motivo ?? '',
     };
+    return { fault };
   }
   return fault(
     substitui === undefined
@@ -276,6 +283,10 @@ async function substitution(
       : `A nota de ${campo} substitui outra: a sua DPS traz subst/chSubstda ${substitui}, e esta nota é ${nota.chave_acesso}.`,
   );
 }
+
+/** The order is the national environment's (E1308): nobody knows yet whether it will take the substitute. */
+const SUBSTITUTA_AFTER =
+  'A nota substituta ainda não foi autorizada: ela segue depois deste evento, que é a ordem do ADN. Se o ADN então a recusar, esta nota continua cancelada; emita a nota corrigida sem o grupo subst, que já não há o que substituir.';
 
 function refusedNota({ slug }: TipoEvento): Fault {
   const mensagem = `O ADN recusou esta nota, e não se registra ${slug} nela: ela não tem efeito. A sua série e o seu número estão livres.`;

@@ -626,8 +626,8 @@ const SETTLE = `with moved as (
   select count(*)::int as settled from moved`;
 
 /**
- * A nota that the ADN did not take yet is due at once. One that somebody holds or is about to is let be: its own time is at
- * most a minute away.
+ * A nota that the ADN did not take yet is due at once. One that somebody holds or is about to is let be: its own time is not
+ * further away than it has been waiting.
  */
 const WAKE_SUBSTITUTAS = `update notas n set due_at = $2
   from (select s.id from unnest($3::text[]) as x (chave)

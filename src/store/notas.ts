@@ -41,6 +41,8 @@ export type NotaNova = {
   readonly nfse: string;
   /** What the local authority is asked to play, in the sandbox (D-60). */
   readonly simular?: string | undefined;
+  /** Key of the nota that it replaces. */
+  readonly substitui?: string | undefined;
 };
 
 export type Issuance = {
@@ -110,6 +112,8 @@ export type ClaimedNota = {
   /** The highest reception number known when it was first announced. */
   readonly nsu_antes: string;
   readonly simular: string | null;
+  /** Key of the nota that it replaces. */
+  readonly substitui: string | null;
   readonly data_emissao: Date;
 };
 
@@ -457,14 +461,15 @@ async function dpsHolders(client: PoolClient, tenant: string, ids: readonly stri
 const INSERT_NOTAS = `insert into notas (tenant, id, chave_acesso, numero_protocolo, id_dps, estado, due_at, numero_dps, serie_dps,
     numero_dps_nacional, data_emissao, data_competencia, prestador_cpf_cnpj, prestador_razao_social,
     prestador_inscricao_municipal, tomador_cpf_cnpj, tomador_razao_social, valor_servico, valor_issqn,
-    valor_base_calculo, aliquota_issqn, simular)
+    valor_base_calculo, aliquota_issqn, simular, substitui)
   select $1, x.id, x.chave, x.protocolo, x.id_dps, 'emitida', x.emissao, x.numero, x.serie, x.numero_nacional, x.emissao,
     x.competencia, x.prestador, x.prestador_nome, x.prestador_im, x.tomador, x.tomador_nome, x.servico, x.issqn, x.base, x.aliquota,
-    x.simular
+    x.simular, x.substitui
   from unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[], $8::text[], $9::timestamptz[],
     $10::date[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::numeric[], $17::numeric[],
-    $18::numeric[], $19::numeric[], $20::text[]) as x (id, chave, protocolo, id_dps, numero, serie, numero_nacional, emissao, competencia,
-    prestador, prestador_nome, prestador_im, tomador, tomador_nome, servico, issqn, base, aliquota, simular)`;
+    $18::numeric[], $19::numeric[], $20::text[], $21::text[]) as x (id, chave, protocolo, id_dps, numero, serie, numero_nacional,
+    emissao, competencia, prestador, prestador_nome, prestador_im, tomador, tomador_nome, servico, issqn, base, aliquota,
+    simular, substitui)`;
 
 /** The documents travel as one block of bytes with their lengths: no escaping, no copy into a text array. */
 const INSERT_DOCUMENTOS = `insert into documentos (tenant, nota, recebido, nfse, recebido_assinatura)
@@ -501,6 +506,7 @@ function insertNotas(client: PoolClient, tenant: string, made: readonly MadeRow[
     column((nota) => nota.valor_base_calculo),
     column((nota) => nota.aliquota_issqn),
     column((nota) => nota.simular),
+    column((nota) => nota.substitui),
   ];
   return [
     client.query({ name: 'insert_notas', text: INSERT_NOTAS, values: notas }),
@@ -577,12 +583,12 @@ const CLAIM = `with due as (
       movimentos = n.movimentos + 1, nsu_antes = coalesce(n.nsu_antes, known.nsu)
     from due, known where n.tenant = $1 and n.id = due.id
     returning n.id, n.chave_acesso, n.id_dps, due.estado as found, n.tentativas, n.movimentos, n.nsu_antes,
-      n.simular, n.data_emissao
+      n.simular, n.substitui, n.data_emissao
   ), trail as (
     insert into trilha_notas (tenant, nota, movimento, em, de, gatilho, para)
     select $1, id, movimentos, $2, found, 'anuncio', 'transmitida' from moved
   )
-  select id, chave_acesso, id_dps, found, tentativas, nsu_antes, simular, data_emissao from moved order by id`;
+  select id, chave_acesso, id_dps, found, tentativas, nsu_antes, simular, substitui, data_emissao from moved order by id`;
 
 async function claim(pool: Db, tenant: string, now: number, leaseUntil: number, max: number): Promise<Claim> {
   const token = randomUUID();

@@ -127,7 +127,6 @@ describe('GET /danfse/:chave_acesso', () => {
     if (ler === undefined) return t.skip('poppler is not here');
     const antiga = await authorised();
     const nova = await issue({ 'subst/chSubstda': antiga.chave_acesso, 'subst/cMotivo': '01' });
-    await work.notas();
     const before = (await pdfOf(antiga.chave_acesso)).bytes;
     await registered(antiga, {
       tipo_evento: 'cancelamento_por_substituicao',
@@ -136,6 +135,7 @@ describe('GET /danfse/:chave_acesso', () => {
       chave_acesso_substituta: nova.chave_acesso,
     });
     await work.eventos();
+    await work.notas();
     const { bytes } = await pdfOf(antiga.chave_acesso);
     // SUBSTITUÍDA has two U, and CANCELADA none.
     assert.equal(count(bytes, 'U') - count(before, 'U'), 2);

@@ -22,12 +22,6 @@ const CHAVE_DO_EMISSOR_NACIONAL = '355030822112223330001810000000000001260912345
 
 const CANCELAMENTO_POR_SUBSTITUICAO = '105102';
 
-/** What becomes of the new note until then. */
-const WAITS: Readonly<Record<Facts['ambiente'], string>> = {
-  producao: 'Até que ele seja processado o ADN não recebe esta nota, que espera e depois segue sozinha.',
-  homologacao: 'Aqui esta nota é autorizada sem ele; em produção ela espera até que ele seja processado.',
-};
-
 export const SUBST: readonly Rule[] = [
   {
     code: 'E0042',
@@ -173,8 +167,8 @@ export const SUBST: readonly Rule[] = [
     at: 'subst/chSubstda',
     scope: 'aviso',
     title: 'A nota substituta espera pelo evento da substituída',
-    message: ({ subst }, { ambiente }) =>
-      `Falta o cancelamento da nota substituída: registre na nota ${subst!.chSubstda} o evento cancelamento_por_substituicao, com a chave da nota nova em chave_acesso_substituta. ${WAITS[ambiente]}`,
+    message: ({ subst }) =>
+      `Falta o cancelamento da nota substituída: registre na nota ${subst!.chSubstda} o evento cancelamento_por_substituicao, com a chave da nota nova em chave_acesso_substituta. Esta nota espera até que ele seja processado, e depois segue sozinha.`,
     mend: 'Depois de emitir a substituta, registre na nota antiga o evento cancelamento_por_substituicao, com a chave da nova em chave_acesso_substituta. A ordem no ambiente nacional é a nota antiga, o evento nela, a nota nova: esta espera com o protocolo processando, e segue sozinha quando o evento é processado.',
     origin: 'Anexo I, E1308; decisão D-54',
     why: 'O ambiente nacional só recebe a nota substituta depois do evento que, na substituída, traz a chave dela.',
