@@ -6,6 +6,11 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type EmbeddedServer, openEmbedded } from '../src/store/embedded/embedded.ts';
+import { migrate, openPool } from '../src/store/open.ts';
+import { Client } from '../src/store/pg.ts';
+
+/** A database with the schema applied, of which others are copies: copying it is quicker than applying it again. */
+export const MODELO = 'modelo';
 
 let dataDir: string | undefined;
 let server: EmbeddedServer | undefined;
@@ -19,7 +24,22 @@ export async function globalSetup(): Promise<void> {
   // Run as root, the server's own account must be able to enter.
   await chmod(dataDir, 0o755);
   server = await openEmbedded({ dataDir, log: quiet });
+  await prepare(server);
   process.env.NFSE_TEST_SERVER = JSON.stringify(server.connection);
+}
+
+/** Nothing here survives the run, so nothing waits for the disk. What must survive is tested on servers of its own. */
+async function prepare({ connection }: EmbeddedServer): Promise<void> {
+  const client = new Client(connection);
+  await client.connect();
+  for (const name of ['fsync', 'full_page_writes', 'synchronous_commit'])
+    await client.query(`alter system set ${name} = off`);
+  await client.query('select pg_reload_conf()');
+  await client.query(`create database ${MODELO}`);
+  await client.end();
+  const pool = openPool({ ...connection, database: MODELO }, () => undefined);
+  await migrate(pool);
+  await pool.end();
 }
 
 export async function globalTeardown(): Promise<void> {

@@ -10,7 +10,7 @@ import type { Issuance, IssueResult, NotaNova, NotaSettlement } from '../src/sto
 import { type Db, migrate, openPool } from '../src/store/open.ts';
 import { createStore, type Store } from '../src/store/store.ts';
 import { onEnd } from './support/cleanup.ts';
-import { freshDatabase, freshPool } from './support/database.ts';
+import { emptyDatabase, freshDatabase, freshPool } from './support/database.ts';
 import { allLookUp, noneScans, recorded, type Statements } from './support/plans.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00-03:00');
@@ -143,7 +143,7 @@ const upTo = (count: number): number[] => Array.from({ length: count }, (_, plac
 describe('migrations', () => {
   test('two processes that start at once apply each one once', async () => {
     for (let round = 0; round < 5; round += 1) {
-      const connection = await freshDatabase();
+      const connection = await emptyDatabase();
       const pools = [1, 2].map(() => openPool(connection, () => undefined));
       for (const pool of pools) onEnd(() => pool.end());
       const applied = (await Promise.all(pools.map(migrate))).flat();

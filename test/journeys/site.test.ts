@@ -13,7 +13,7 @@ import { readXml } from '../../src/documents/xml.ts';
 import { PAGES } from '../../src/doors/rest/site.ts';
 import { onEnd } from '../support/cleanup.ts';
 import { databaseUrlOf, nfse } from '../support/cli.ts';
-import { freshDatabase } from '../support/database.ts';
+import { emptyDatabase } from '../support/database.ts';
 import { request } from '../support/http.ts';
 import { freshFolder } from '../support/openssl.ts';
 import { ROOT, startServiceProcess } from '../support/process.ts';
@@ -29,7 +29,7 @@ let env: NodeJS.ProcessEnv;
 let pki: string;
 
 before(async () => {
-  env = { DATABASE_URL: databaseUrlOf(await freshDatabase()) };
+  env = { DATABASE_URL: databaseUrlOf(await emptyDatabase()) };
   ({ address } = await startServiceProcess(env));
   pki = path.join(freshFolder(), 'pki');
   for (const args of [
