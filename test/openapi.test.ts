@@ -10,7 +10,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import fc from 'fast-check';
-import { EXEMPLOS, openapiDocument, openapiText } from '../src/doors/rest/openapi.ts';
+import { EXAMPLE_SITE, EXEMPLOS, openapiDocument, openapiText } from '../src/doors/rest/openapi.ts';
 import { ROUTES } from '../src/doors/rest/routes.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { ALL_RULES } from '../src/fiscal/rules/rules.ts';
@@ -83,6 +83,7 @@ describe('the document', () => {
       headers: { 'If-None-Match': response.headers.get('etag')! },
     });
     assert.equal(again.status, 304);
+    assert.equal(openapiText(EXAMPLE_SITE), JSON.stringify(document), 'npm run generate');
     const elsewhere = JSON.parse(openapiText('http://localhost:8080'));
     assert.equal(elsewhere.servers[0].url, 'http://localhost:8080/{municipio}');
     assert.doesNotMatch(JSON.stringify(elsewhere), /nfse\.exemplo\.gov\.br/);

@@ -20,6 +20,7 @@ import type { Field, Fields, Formato, ShapeName } from './field.ts';
 import { REPEATED_HEADER } from './repetition.ts';
 import { PARAMS, ROUTES, type Route } from './routes.ts';
 import { SHAPES, type Shape } from './shapes.ts';
+import { projectText } from './site-facts.ts';
 
 export const OPENAPI_PATH = '/openapi.json';
 
@@ -33,9 +34,12 @@ type Json = Readonly<Record<string, unknown>>;
 
 let text: string | undefined;
 
-/** The description as it is served; `site`: the address of the service as the reader knows it. */
+/**
+ * The description as it is served; `site`: the address of the service as the reader knows it. Served is the generated file:
+ * to make it anew would keep everybody else waiting for a tenth of a second and more.
+ */
 export function openapiText(site: string): string {
-  text ??= JSON.stringify(openapiDocument());
+  text ??= JSON.stringify(JSON.parse(projectText('docs/openapi.json')));
   return text.replaceAll(EXAMPLE_SITE, () => escaped(site));
 }
 
