@@ -141,11 +141,47 @@ describe('GET /danfse/:chave_acesso', () => {
     assert.equal(count(bytes, 'U') - count(before, 'U'), 2);
     assert.ok(lettersOf((await pdfOf(nova.chave_acesso)).bytes).includes(`NFS-eSubst.:${antiga.chave_acesso}`));
   });
+});
 
+describe('what every answer about the PDF carries', () => {
+  const at = (path: string, init?: RequestInit): Promise<Response> => fetch(`${service.address}${path}`, init);
+  const assertHas = async (status: number, answer: Promise<Response>): Promise<void> => {
+    const { status: answered, headers } = await answer;
+    assert.equal(answered, status);
+    assertDeprecated({ status, headers, bytes: Buffer.of() }, PORTAL);
+  };
+  const UNKNOWN = '/integracao/api/v1/danfse/x';
+
+  test('also what comes before the note is looked for: 400, 404, 405, 414, 500, 503', async () => {
+    await assertHas(400, at('/integracao/api/v1/danfse/%zz'));
+    await assertHas(404, at('/nenhum/api/v1/danfse/x'));
+    await assertHas(405, at(UNKNOWN, { method: 'POST', body: '{}' }));
+    await assertHas(405, at(UNKNOWN, { method: 'DELETE' }));
+    await assertHas(414, at(`${UNKNOWN}?${'a'.repeat(3_000)}`));
+    const { chave_acesso } = await authorised();
+    const whole = { ...service.store };
+    const gone = (): Promise<never> => Promise.reject(new Error('gone'));
+    try {
+      Object.assign(service.store, { notaByChave: gone });
+      await assertHas(500, at(`/integracao/api/v1/danfse/${chave_acesso}`));
+      Object.assign(service.store, { ping: gone });
+      await assertHas(503, at(`/integracao/api/v1/danfse/${chave_acesso}`));
+    } finally {
+      Object.assign(service.store, whole);
+    }
+  });
+
+  test('no other path carries it', async () => {
+    const { headers } = await at('/integracao/api/v1/nfse/x', { method: 'PUT' });
+    assert.equal(headers.get('deprecation'), null);
+  });
+
+  // The last: it uses up what this client may ask for in vain.
   test('guessing keys here is slowed down as at the query by key', async () => {
     const statuses: number[] = [];
     for (let asked = 0; asked < 70; asked += 1) statuses.push((await pdfOf(String(asked).padStart(50, '0'))).status);
     assert.equal(statuses[0], 404);
     assert.equal(statuses.at(-1), 429);
+    await assertHas(429, at(UNKNOWN));
   });
 });

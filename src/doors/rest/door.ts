@@ -118,8 +118,11 @@ export async function createRestDoor(world: World, options: RestDoorOptions): Pr
     port: options.port,
     tls: options.tls,
     routes: [...siteRoutes(door), ...soapRoutes(door), ...ROUTES.map((route) => tenantRoute(door, route))],
-    onTrouble: (trouble, request, allow) =>
-      attend(door, request, undefined, (visit) => answerTrouble(door, visit, trouble, allow)),
+    onTrouble: async (trouble, request, allow) =>
+      withAlways(
+        alwaysAt(request),
+        await attend(door, request, undefined, (visit) => answerTrouble(door, visit, trouble, allow)),
+      ),
   });
   door.address = server.address;
   return {
@@ -156,7 +159,24 @@ async function attend(door: Door, request: HttpRequest, route: string | undefine
 function tenantRoute(door: Door, route: Route): HttpRoute {
   const path = `/:municipio${route.path}`;
   const work: Work = (visit) => answerRoute(door, visit, route);
-  return { method: route.method, path, handle: (request) => attend(door, request, path, work) };
+  return {
+    method: route.method,
+    path,
+    handle: async (request) => withAlways(route.always, await attend(door, request, path, work)),
+  };
+}
+
+/** What every answer about a path says, unless this one says it better. */
+function withAlways(always: Route['always'], answer: HttpAnswer): HttpAnswer {
+  return always === undefined ? answer : { ...answer, headers: { ...always, ...answer.headers } };
+}
+
+const ALWAYS = ROUTES.flatMap(({ path, always }) => (always === undefined ? [] : [{ path, always }]));
+
+/** What every answer about the path of a request says, where no route takes the request. */
+function alwaysAt({ url }: HttpRequest): Route['always'] {
+  const path = url.replace(/\?.*$/s, '').replace(/^\/[^/]*/, '');
+  return ALWAYS.find((one) => path.startsWith(one.path.replace(/:.*/, '')))?.always;
 }
 
 /** The legacy port (D-70), which listens here and answers in words of its own (`../soap/nfes.ts`). */

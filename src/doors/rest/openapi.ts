@@ -14,6 +14,7 @@ import { DPS_NAMESPACE } from '../../fiscal/layout/dps.ts';
 import { SIMULAR_HEADER, VALORES_MAGICOS } from '../../fiscal/simular.ts';
 import { IDEMPOTENCY_HEADER } from '../../flows/idempotency.ts';
 import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
+import { DEPRECATION } from './deprecation.ts';
 import { ENVELOPE_FIELDS, ERROS_PATH } from './envelope.ts';
 import exemplos from './exemplos.json' with { type: 'json' };
 import type { Field, Fields, Formato, ShapeName } from './field.ts';
@@ -436,10 +437,15 @@ function responsesOf(route: Route): Json {
     responses.push([304, NOT_MODIFIED]);
   }
   for (const status of commonOf(route)) {
-    if (!own.has(status)) responses.push([status, { $ref: `#/components/responses/${COMMON[status].name}` }]);
+    if (!own.has(status)) responses.push([status, commonResponse(COMMON[status], route)]);
   }
   for (const [status, codes] of own) responses.push([status, ownRefusal(route, status, codes)]);
   return Object.fromEntries(responses.toSorted(([a], [b]) => a - b));
+}
+
+function commonResponse(common: Common, { always }: Route): Json {
+  if (always === undefined) return { $ref: `#/components/responses/${common.name}` };
+  return refusalResponse(common.about, { ...common, headers: [...common.headers, ...Object.keys(always)] });
 }
 
 /** The codes that the row itself answers with, by status. */
@@ -520,7 +526,7 @@ function ownRefusal(route: Route, status: number, codes: readonly string[]): Jso
 }
 
 /** Headers of a row that its refusals may have too. */
-const OF_REFUSALS: ReadonlySet<string> = new Set([REPEATED_HEADER, 'Retry-After', 'Deprecation', 'Link', 'Warning']);
+const OF_REFUSALS: ReadonlySet<string> = new Set([REPEATED_HEADER, 'Retry-After', ...Object.keys(DEPRECATION)]);
 
 type RefusalWords = {
   readonly codes: readonly string[];

@@ -25,7 +25,8 @@ import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/verif
 import type { World } from '../../flows/world.ts';
 import { CATALOGOS, MOTIVOS, PAGINA_PARAMS, PAGINACAO_FIELD } from './catalogos.ts';
 import type { MediaType } from './content.ts';
-import { DANFSE_HEADERS, showDanfse } from './danfse.ts';
+import { showDanfse } from './danfse.ts';
+import { DEPRECATION } from './deprecation.ts';
 import { avisosOf } from './envelope.ts';
 import { EVENTO_FIELDS, listAll, listOfTipo, postByChave, postByProtocolo, showOne } from './eventos.ts';
 import type { Field, Fields } from './field.ts';
@@ -121,6 +122,8 @@ export type Route = {
   readonly fields: Fields;
   /** Headers that only this answer has. */
   readonly headers: readonly string[];
+  /** Headers of every answer about the path, also of a refusal that comes before the route; `headers` names them too. */
+  readonly always?: Readonly<Record<string, string>>;
   /** What any route may answer (E601 for the municipality, E003, E703, E999) is here where the row has its own cause. */
   readonly codes: readonly string[];
   /** Statuses of those codes that come with another one than usual, or with more than one. */
@@ -372,7 +375,8 @@ export const ROUTES: readonly Route[] = [
     status: 200,
     gives: 'application/pdf',
     fields: {},
-    headers: ['Content-Disposition', ...DANFSE_HEADERS, 'Retry-After'],
+    headers: ['Content-Disposition', ...Object.keys(DEPRECATION), 'Retry-After'],
+    always: DEPRECATION,
     codes: ['E301', 'E703', 'E1831'],
     statuses: { E703: [422] },
     missCost: 1,
