@@ -341,6 +341,7 @@ describe('what an operator may do', () => {
       erro: 'dispensado',
       erro_reprocessamento: 'dispensado',
     },
+    arquivar: { rejeitado: 'rejeitado' },
   };
 
   for (const [operacao, moves] of Object.entries(MOVES)) {
@@ -366,11 +367,12 @@ describe('what an operator may do', () => {
         assert.equal(said.code, 0, `${estado}: ${told(said)}`);
         assert.match(said.out, new RegExp(`^O evento ${id} \\(confirmacao_tomador nº 1\\) está ${to}\\. `));
         assert.equal(evento.status_evento, to);
-        assert.equal(evento.mensagem_retorno, 'Decisão da prefeitura');
+        // A refusal keeps its reason, which the integrator reads.
+        assert.equal(evento.mensagem_retorno, operacao === 'arquivar' ? null : 'Decisão da prefeitura');
         const last = trilha.at(-1);
         assert.deepEqual([last.de, last.para, last.mensagem], [estado, to, 'Decisão da prefeitura']);
         const possible = Object.keys(MOVES).filter((other) => MOVES[other]![to] !== undefined);
-        assert.deepEqual(operacoes, possible);
+        assert.deepEqual(operacoes, operacao === 'arquivar' ? [] : possible);
       }
     });
   }
@@ -398,6 +400,21 @@ describe('what an operator may do', () => {
     const said = await here('evento', 'reprocessar', first);
     assert.equal(said.code, 1, told(said));
     assert.match(said.err, new RegExp(`o evento ${second.body.id_evento} \\(cancelamento nº 2\\) está pendente`));
+  });
+
+  test('a spent cancellation of a note that is cancelled already is not sent again', async () => {
+    const id = await put({ estado: 'erro', hasRetry: false }, 'cancelamento');
+    const { evento, operacoes } = await publicEvento(id);
+    assert.deepEqual(operacoes, ['reprocessar', 'separar', 'dispensar']);
+    await service.pool.query("update notas set estado = 'cancelada' where chave_acesso = $1", [evento.chave_acesso]);
+    assert.deepEqual((await publicEvento(id)).operacoes, ['separar', 'dispensar']);
+    const said = await here('evento', 'reprocessar', id);
+    assert.equal(said.code, 1, told(said));
+    assert.match(
+      said.err,
+      /cancelaria uma nota que já está cancelada.*: nfse evento dispensar \d+ --municipio integracao\.\n$/,
+    );
+    assert.equal((await here('evento', 'dispensar', id)).code, 0);
   });
 
   test('an event that there is not, and a reason that says nothing or too much', async () => {
@@ -453,9 +470,26 @@ describe('what an operator may do', () => {
       [3, 0, 6, 7, 9, 10].map((place) => ids[place]),
     );
 
+    // A refusal that somebody has seen to is there no more; to the integrator it is what it was.
+    const seen = ids[6]!;
+    const filed = await here('evento', 'arquivar', seen, '--motivo', 'O prestador foi avisado');
+    assert.match(filed.out, /está rejeitado\. Ele não aparece mais em "evento problemas"/);
+    const left = JSON.parse((await here('evento', 'problemas', '--json')).out);
+    assert.deepEqual(
+      left.map(({ id_evento }: { id_evento: number }) => String(id_evento)),
+      [3, 0, 7, 9, 10].map((place) => ids[place]),
+    );
+    const { evento, trilha } = await publicEvento(seen);
+    assert.deepEqual([evento.status_evento, evento.acao_sugerida], ['rejeitado', 'consultar_suporte']);
+    const { gatilho, mensagem } = trilha.at(-1);
+    assert.deepEqual([gatilho, mensagem], ['arquivamento', 'O prestador foi avisado']);
+    const again = await here('evento', 'arquivar', seen);
+    assert.deepEqual([again.code, again.out], [1, '']);
+    assert.match(again.err, /já está arquivado, desde \d{4}-/);
+
     const { out } = await nfseHere(['municipio', 'mostrar', 'integracao'], service.pool);
     assert.equal(row(out, 'eventos'), 'a caminho: pendente 1, enviado 1, aguardando_autorizacao_nota 1, erro 1');
-    const count = 'pendente 1, aguardando_autorizacao_nota 1, rejeitado 2, erro 1, erro_reprocessamento 1';
+    const count = 'pendente 1, aguardando_autorizacao_nota 1, rejeitado 1, erro 1, erro_reprocessamento 1';
     assert.equal(row(out, 'a conferir'), `${count}; nfse evento problemas --municipio integracao os lista`);
     await service.pool.query('delete from eventos');
     assert.equal((await here('evento', 'problemas')).out, 'Nenhum evento pede atenção.\n');

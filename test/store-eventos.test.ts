@@ -1159,7 +1159,7 @@ describe('the decision about a note', () => {
 });
 
 describe('the operator', () => {
-  const TRIGGERS: readonly OperatorTrigger[] = ['reprocessamento', 'separacao', 'retirada', 'dispensa'];
+  const TRIGGERS: readonly OperatorTrigger[] = ['reprocessamento', 'separacao', 'retirada', 'dispensa', 'arquivamento'];
 
   for (const trigger of TRIGGERS) {
     const from = EVENTO_MOVES.filter(({ on }) => on === trigger).map((move) => move.from as string);
@@ -1180,8 +1180,15 @@ describe('the operator', () => {
         }
         assert.deepEqual(result, { evento: row });
         const due = move.due === 'now' ? NOW + 1 : undefined;
-        assert.deepEqual([row.estado, row.due_at?.getTime(), row.desde.getTime()], [move.to, due, NOW + 1]);
-        assert.deepEqual([row.mensagem_retorno, row.reprocessamentos_count], ['decisão do município', 0]);
+        // What stays where it is has been there all the time, and keeps the words of who decided.
+        const stays = move.to === estado;
+        const since = stays ? NOW : NOW + 1;
+        assert.deepEqual([row.estado, row.due_at?.getTime(), row.desde.getTime()], [move.to, due, since]);
+        assert.deepEqual(
+          [row.mensagem_retorno, row.reprocessamentos_count],
+          [stays ? null : 'decisão do município', 0],
+        );
+        assert.equal(row.arquivado_em?.getTime(), stays ? NOW + 1 : undefined);
         assert.deepEqual((await store.eventoTrail(alfa, id)).at(-1), {
           em: new Date(NOW + 1),
           de: estado,
@@ -1233,6 +1240,23 @@ describe('the operator', () => {
     assert.equal((await store.eventoById(alfa, first.id))?.estado, 'erro');
     await sendAll(store, alfa, 'recusa');
     assert.ok('evento' in (await store.moveEvento(alfa, first.id, 'reprocessamento', NOW, undefined))!);
+  });
+
+  test('does not reprocess a cancellation of a note that is cancelled; a manifestation it does', async () => {
+    const { pool, store, alfa } = await oneProcess();
+    const nota = await authorised(store, alfa);
+    const manifestation = await registered(store, alfa, novo(nota));
+    const spent = await registered(store, alfa, novo(nota, CANCELAMENTO));
+    for (const { id } of [manifestation, spent]) await place(pool, alfa, id, 'erro', false);
+    await registered(store, alfa, novo(nota, SUBSTITUICAO));
+    await sendAll(store, alfa, 'conclusao');
+    const again = (id: string) => store.moveEvento(alfa, id, 'reprocessamento', NOW, undefined);
+    assert.deepEqual(await again(spent.id), { conflict: 'nota_cancelada' });
+    const row = (await store.eventoById(alfa, spent.id))!;
+    assert.deepEqual([row.estado, row.nota_estado], ['erro', 'cancelada']);
+    assert.equal((await store.eventoTrail(alfa, spent.id)).at(-1)?.gatilho, 'registro');
+    assert.ok('evento' in (await again(manifestation.id))!);
+    assert.ok('evento' in (await store.moveEvento(alfa, spent.id, 'dispensa', NOW, undefined))!);
   });
 });
 

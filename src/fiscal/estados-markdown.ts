@@ -51,6 +51,7 @@ const EVENTO_TRIGGERS: Readonly<Record<EventoTrigger, string>> = {
   separacao: 'o município separa o evento para análise',
   retirada: 'o município retira o evento antes do envio',
   dispensa: 'o município dispensa o envio, ou o ADN não recebe o tipo de um município (E1818)',
+  arquivamento: 'o município deu a recusa por vista; só a lista de problemas muda',
 };
 
 /** When each advice is given, in words. */
@@ -159,7 +160,7 @@ type Move = { readonly from: string | undefined; readonly on: string; readonly t
 /** The arrows of a machine, and one to the end out of each state that nothing leads out of. */
 function drawing(estados: readonly string[], moves: readonly Move[]): string {
   const arrows = moves.map(({ from, on, to }) => `  ${from ?? '[*]'} --> ${to}: ${on}`);
-  const last = estados.filter((estado) => !moves.some(({ from }) => from === estado));
+  const last = estados.filter((estado) => !moves.some(({ from, to }) => from === estado && to !== estado));
   return [...arrows, ...last.map((estado) => `  ${estado} --> [*]`)].join('\n');
 }
 

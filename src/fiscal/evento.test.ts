@@ -23,7 +23,7 @@ const MOVES: readonly EventoMove[] = EVENTO_MOVES;
 const TRIGGERS = [...new Set(MOVES.map(({ on }) => on))];
 
 /** What an operator does; all else happens by itself. */
-const BY_HAND: readonly EventoTrigger[] = ['reprocessamento', 'separacao', 'retirada', 'dispensa'];
+const BY_HAND: readonly EventoTrigger[] = ['reprocessamento', 'separacao', 'retirada', 'dispensa', 'arquivamento'];
 
 /** All states that can follow, the given one among them. */
 function reachableFrom(start: EventoEstado, moves: readonly EventoMove[] = MOVES): Set<EventoEstado> {
@@ -88,6 +88,9 @@ describe('the machine', () => {
     for (const estado of ['processado', 'rejeitado', 'cancelado', 'dispensado'] as const) {
       assert.deepEqual([...reachableFrom(estado)], [estado]);
     }
+    // A refusal that was seen to is a refusal.
+    const stays = MOVES.filter(({ from, to }) => from === to && EVENTO_ESTADOS[to].rests);
+    assert.deepEqual(stays, [{ from: 'rejeitado', on: 'arquivamento', to: 'rejeitado', due: 'never' }]);
     const out = MOVES.filter(({ from }) => from === 'erro_reprocessamento');
     assert.ok(out.every(({ on }) => BY_HAND.includes(on)));
   });

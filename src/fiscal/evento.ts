@@ -84,7 +84,8 @@ export type EventoTrigger =
   | 'reprocessamento'
   | 'separacao'
   | 'retirada'
-  | 'dispensa';
+  | 'dispensa'
+  | 'arquivamento';
 
 /** `poll`: looked at again slowly, since whoever should wake the row may have failed to. */
 export type EventoDue = Due | 'poll';
@@ -138,6 +139,8 @@ export const EVENTO_MOVES = [
   { from: 'erro', on: 'dispensa', to: 'dispensado', due: 'never' },
   { from: 'erro_reprocessamento', on: 'reprocessamento', to: 'enviado', due: 'now' },
   { from: 'erro_reprocessamento', on: 'dispensa', to: 'dispensado', due: 'never' },
+  // Nothing but the operator's list changes: a refusal is final, and somebody has seen to it.
+  { from: 'rejeitado', on: 'arquivamento', to: 'rejeitado', due: 'never' },
 ] as const satisfies readonly EventoMove[];
 
 /** Where a trigger leads an event that it finds in a state. Undefined when the table has no such move. */

@@ -130,7 +130,10 @@ export async function listEventos(
 /** More than an operator looks at in one sitting. */
 export const COM_PROBLEMA_MAX = 50;
 
-/** Events whose `acao_sugerida` is `consultar_suporte`: those stuck the longest, then the newest that came to nothing. */
+/**
+ * Events whose `acao_sugerida` is `consultar_suporte`: those stuck the longest, then the newest that came to nothing; without
+ * the refusals that an operator has seen to.
+ */
 export async function listEventosComProblema(
   world: RegistryWorld,
   slug: string,
@@ -148,7 +151,7 @@ export async function listEventosComProblema(
 /** By state, in the order of their life; what is zero is not there. */
 export type EventosContados = {
   readonly aCaminho: readonly (readonly [EventoEstado, number])[];
-  /** Their `acao_sugerida` is `consultar_suporte`. */
+  /** Their `acao_sugerida` is `consultar_suporte`, and no operator has seen to them. */
   readonly comProblema: readonly (readonly [EventoEstado, number])[];
 };
 
@@ -204,7 +207,7 @@ export async function showEvento(world: RegistryWorld, slug: string, id: string)
     autor: maskDocumento(row.autor),
     campos: shownCampos(row),
     trilha: trail.map((passo) => ({ ...passo, em: isoMoment(momentIn(zone, passo.em.getTime())) })),
-    operacoes: operacoesFrom(row.estado),
+    operacoes: operacoesOn(row),
   };
 }
 
@@ -262,14 +265,21 @@ export const OPERACOES = {
   separar: 'separacao',
   cancelar: 'retirada',
   dispensar: 'dispensa',
+  arquivar: 'arquivamento',
 } as const satisfies Readonly<Record<string, OperatorTrigger>>;
 
 export type Operacao = keyof typeof OPERACOES;
 
 const WORDS = Object.keys(OPERACOES) as readonly Operacao[];
 
-function operacoesFrom(estado: EventoEstado): readonly Operacao[] {
-  return WORDS.filter((operacao) => eventoMove(estado, OPERACOES[operacao]) !== undefined);
+type Movable = Pick<EventoRow, 'estado' | 'arquivado_em' | 'cancela' | 'nota_estado'>;
+
+function operacoesOn(row: Movable): readonly Operacao[] {
+  return WORDS.filter((operacao) => {
+    if (operacao === 'arquivar' && row.arquivado_em !== null) return false;
+    if (operacao === 'reprocessar' && row.cancela && row.nota_estado === 'cancelada') return false;
+    return eventoMove(row.estado, OPERACOES[operacao]) !== undefined;
+  });
 }
 
 /** States in which an operation is possible. */
@@ -310,6 +320,10 @@ export async function operateEvento(
   const found = await eventoNamed(world, slug, id);
   if ('problem' in found) return found;
   const { row, tenant } = found;
+  if (operacao === 'arquivar' && row.arquivado_em !== null) {
+    const em = isoMoment(momentIn(zoneOf(row.chave_acesso.slice(0, 7)), row.arquivado_em.getTime()));
+    return { problem: `${calledEvento(publicEvento(row, world.now()))} já está arquivado, desde ${em}.` };
+  }
   const moved = await world.store.moveEvento(
     tenant,
     row.id,
@@ -318,11 +332,16 @@ export async function operateEvento(
     mensagem ?? UNSAID[operacao],
   );
   if (moved === undefined) return { problem: `Não há evento ${id} em ${slug}. ${HOW_TO_FIND(slug)}` };
-  if ('found' in moved) return { problem: whyNot(slug, publicEvento(row, world.now()), moved.found, operacao) };
+  const shown = publicEvento(row, world.now());
+  if ('found' in moved) return { problem: whyNot(slug, shown, { ...row, estado: moved.found }, operacao) };
   if ('conflict' in moved) {
+    if (moved.conflict === 'nota_cancelada') {
+      const problem = `${calledEvento(shown)} cancelaria uma nota que já está cancelada, e o ADN o recusaria. O que se pode fazer com ele: nfse evento dispensar ${id} --municipio ${slug}.`;
+      return { problem };
+    }
     const other = publicEvento(moved.evento, world.now());
     return {
-      problem: `${calledEvento(publicEvento(row, world.now()))} seria um segundo cancelamento a caminho da mesma nota: o evento ${other.id_evento} (${other.tipo_evento} nº ${other.numero_sequencial}) está ${other.status_evento}. Espere que ele conclua, ou encerre-o antes.`,
+      problem: `${calledEvento(shown)} seria um segundo cancelamento a caminho da mesma nota: o evento ${other.id_evento} (${other.tipo_evento} nº ${other.numero_sequencial}) está ${other.status_evento}. Espere que ele conclua, ou encerre-o antes.`,
     };
   }
   const last = (await world.store.eventoTrail(tenant, row.id)).at(-1);
@@ -347,8 +366,9 @@ export function calledEvento({
   return `O evento ${id_evento} (${tipo_evento} nº ${numero_sequencial})`;
 }
 
-function whyNot(slug: string, evento: EventoPublico, estado: EventoEstado, operacao: Operacao): string {
-  const possible = operacoesFrom(estado).map((one) => `nfse evento ${one} ${evento.id_evento} --municipio ${slug}`);
+function whyNot(slug: string, evento: EventoPublico, row: Movable, operacao: Operacao): string {
+  const { estado } = row;
+  const possible = operacoesOn(row).map((one) => `nfse evento ${one} ${evento.id_evento} --municipio ${slug}`);
   const instead =
     possible.length > 0
       ? `O que se pode fazer com ele: ${possible.join('; ')}.`

@@ -52,6 +52,8 @@ export type EventoRow = {
   readonly chave_acesso: string;
   /** Of its nota. */
   readonly numero_protocolo: string;
+  /** Where its nota is. */
+  readonly nota_estado: NotaEstado;
   readonly codigo_tipo_evento: string;
   readonly numero_sequencial: number;
   readonly cancela: boolean;
@@ -75,6 +77,8 @@ export type EventoRow = {
   readonly campos: Readonly<Record<string, string>>;
   /** The reception number that the ADN gave it. */
   readonly nsu_recepcao: string | null;
+  /** When an operator has seen to its refusal. */
+  readonly arquivado_em: Date | null;
 };
 
 export type RegisterResult =
@@ -162,14 +166,19 @@ export type EventoSettlement = {
 };
 
 /** Moves that an operator makes. */
-export type OperatorTrigger = Extract<EventoTrigger, 'reprocessamento' | 'separacao' | 'retirada' | 'dispensa'>;
+export type OperatorTrigger = Extract<
+  EventoTrigger,
+  'reprocessamento' | 'separacao' | 'retirada' | 'dispensa' | 'arquivamento'
+>;
 
 export type MoveResult =
   | { readonly evento: EventoRow }
   /** The machine has no such move from where the event is. */
   | { readonly found: EventoEstado }
   /** Reprocessed, it would be under way beside another cancellation of its nota: this one. */
-  | { readonly conflict: 'cancelamento_aberto'; readonly evento: EventoRow };
+  | { readonly conflict: 'cancelamento_aberto'; readonly evento: EventoRow }
+  /** Reprocessed, it would cancel a nota that is cancelled already. */
+  | { readonly conflict: 'nota_cancelada' };
 
 /** What is kept beside an event. */
 export type EventoDocuments = {
@@ -418,7 +427,7 @@ async function insertUnderLock(
 
   const xml = novo.complete({ id, numero_sequencial });
   const criado = new Date(novo.criado_em);
-  const { rows } = await client.query<Omit<EventoRow, keyof typeof named>>(INSERT_EVENTO, [
+  const { rows } = await client.query<Omit<EventoRow, keyof typeof named | 'nota_estado'>>(INSERT_EVENTO, [
     tenant,
     id,
     nota,
@@ -433,7 +442,7 @@ async function insertUnderLock(
   ]);
   const document = [tenant, id, recebido && Buffer.from(recebido), recebido_assinatura, Buffer.from(xml, 'utf8')];
   return {
-    result: { evento: { ...rows[0]!, ...named } },
+    result: { evento: { ...rows[0]!, ...named, nota_estado: estado } },
     writes: [client.query(INSERT_DOCUMENTO, document), client.query(INSERT_REGISTRO, [tenant, id, criado])],
   };
 }
@@ -446,7 +455,7 @@ async function readEventos(
   condition: string,
   values: readonly unknown[],
 ): Promise<readonly EventoRow[]> {
-  const text = `select e.*, n.chave_acesso, n.numero_protocolo
+  const text = `select e.*, n.chave_acesso, n.numero_protocolo, n.estado as nota_estado
     from eventos e join notas n on n.tenant = $1 and n.id = e.nota where e.tenant = $1 and ${condition}`;
   return (await db.query<EventoRow>(text, [tenant, ...values])).rows;
 }
@@ -456,7 +465,8 @@ const IS_STUCK = `e.due_at is not null and case e.estado when 'pendente' then e.
   when 'aguardando_autorizacao_nota' then coalesce(e.aguardando_desde, e.desde) < $3 else false end`;
 
 /** As in the partial index. */
-const IS_IN_VAIN = `e.due_at is null and e.estado in ('rejeitado', 'erro', 'erro_reprocessamento')`;
+const IS_IN_VAIN = `e.due_at is null and e.estado in ('rejeitado', 'erro', 'erro_reprocessamento')
+  and e.arquivado_em is null`;
 
 const COUNT = `select estado, problema as "temProblema", count(*)::int as eventos from (
     select e.estado, ${IS_STUCK} as problema from eventos e where e.tenant = $1 and e.due_at is not null
@@ -464,7 +474,7 @@ const COUNT = `select estado, problema as "temProblema", count(*)::int as evento
     select e.estado, true from eventos e where e.tenant = $1 and ${IS_IN_VAIN}
   ) x group by estado, problema`;
 
-const COM_PROBLEMA = `select e.*, n.chave_acesso, n.numero_protocolo from (
+const COM_PROBLEMA = `select e.*, n.chave_acesso, n.numero_protocolo, n.estado as nota_estado from (
     (select e.id, 0 as kind from eventos e where e.tenant = $1 and ${IS_STUCK} order by e.desde limit $4)
     union all
     (select e.id, 1 from eventos e where e.tenant = $1 and ${IS_IN_VAIN} order by e.desde desc limit $4)
@@ -682,14 +692,18 @@ export function storable(text: string | undefined): string | null {
 // The operator.
 
 const MOVE = `with found as (
-    select id, estado from eventos where tenant = $1 and id = $2 for update
+    select e.id, e.estado,
+      e.estado = any ($8::text[]) and not ($4 = 'reprocessamento' and e.cancela and n.estado = 'cancelada') as may
+    from eventos e join notas n on n.tenant = $1 and n.id = e.nota where e.tenant = $1 and e.id = $2 for update of e
   ), moved as (
-    update eventos e set estado = $5, desde = $3, due_at = $6, claims = null, aguardando_desde = null,
-      mensagem_retorno = coalesce($7, e.mensagem_retorno), movimentos = e.movimentos + 1,
-      -- What the environment once said is not why an operator ended it.
+    update eventos e set estado = $5, desde = case when $5 = found.estado then e.desde else $3 end, due_at = $6,
+      claims = null, aguardando_desde = null, movimentos = e.movimentos + 1,
+      -- What the environment once said is not why an operator ended it; of a refusal it stays what the integrator reads.
+      mensagem_retorno = case when $4 = 'arquivamento' then e.mensagem_retorno else coalesce($7, e.mensagem_retorno) end,
       codigo_retorno = case when $5 in ('cancelado', 'dispensado') then null else e.codigo_retorno end,
-      erros_adn = case when $5 in ('cancelado', 'dispensado') then null else e.erros_adn end
-    from found where e.tenant = $1 and e.id = found.id and found.estado = any ($8::text[])
+      erros_adn = case when $5 in ('cancelado', 'dispensado') then null else e.erros_adn end,
+      arquivado_em = case when $4 = 'arquivamento' then $3 end
+    from found where e.tenant = $1 and e.id = found.id and found.may
     returning e.id, e.movimentos, found.estado as de
   ), trail as (
     insert into trilha_eventos (tenant, evento, movimento, em, de, gatilho, para, mensagem)
@@ -711,7 +725,8 @@ async function move(
   try {
     const { rows } = await pool.query<{ estado: EventoEstado; moved: boolean }>(MOVE, values);
     if (rows[0] === undefined) return undefined;
-    if (!rows[0].moved) return { found: rows[0].estado };
+    const { estado, moved } = rows[0];
+    if (!moved) return from.includes(estado) ? { conflict: 'nota_cancelada' } : { found: estado };
   } catch (error) {
     if ((error as { constraint?: string }).constraint !== 'eventos_cancelamento_aberto') throw error;
     const [self] = await readEventos(pool, tenant, 'e.id = $2', [id]);

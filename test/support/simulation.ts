@@ -668,7 +668,12 @@ export class Simulacao {
     const troubled = await this.troubled();
     const event = this.chance.pick(troubled.length > 0 && this.chance.is(0.6) ? troubled : this.eventos);
     if (event === undefined) return;
-    const move = this.chance.weighted<OperatorTrigger>({ reprocessamento: 4, separacao: 3, retirada: 2, dispensa: 2 });
+    const move = this.chance.weighted<Exclude<OperatorTrigger, 'arquivamento'>>({
+      reprocessamento: 4,
+      separacao: 3,
+      retirada: 2,
+      dispensa: 2,
+    });
     await this.moveByHand(event, move);
   }
 

@@ -49,7 +49,8 @@ export const EVENTO_COMMANDS: readonly Command[] = [
   {
     name: 'evento problemas',
     arguments: '',
-    summary: 'Lista os eventos que pedem a atenção do município: os de acao_sugerida consultar_suporte.',
+    summary:
+      'Lista os eventos que pedem a atenção do município: os de acao_sugerida consultar_suporte, sem as recusas arquivadas.',
     options: { ...MUNICIPIO, json: { type: 'boolean' } },
     optionsHelp: [MUNICIPIO_HELP, ['--json', 'os objetos inteiros, em JSON']],
     takes: 0,
@@ -72,18 +73,24 @@ export const EVENTO_COMMANDS: readonly Command[] = [
   operation('separar', 'Separa para análise um evento em erro: ele não é mais enviado sozinho.'),
   operation('cancelar', 'Retira um evento que ainda não foi enviado ao ADN.'),
   operation('dispensar', 'Dispensa um evento do envio ao ADN, de vez.'),
+  operation(
+    'arquivar',
+    'Dá por vista a recusa de um evento: ele sai de "evento problemas", e mais nada muda.',
+    'por quê; fica na trilha',
+  ),
 ];
 
-function operation(operacao: Operacao, summary: string): Command {
+function operation(
+  operacao: Operacao,
+  summary: string,
+  motivo = 'por quê; fica na trilha e em mensagem_retorno, que o integrador lê',
+): Command {
   return {
     name: `evento ${operacao}`,
     arguments: 'ID',
     summary,
     options: { ...MUNICIPIO, motivo: { type: 'string' } },
-    optionsHelp: [
-      MUNICIPIO_HELP,
-      ['--motivo TEXTO', 'por quê; fica na trilha e em mensagem_retorno, que o integrador lê'],
-    ],
+    optionsHelp: [MUNICIPIO_HELP, ['--motivo TEXTO', motivo]],
     takes: 1,
     run: (world, values, [id]) =>
       inMunicipio(world, values, async (municipio) => {
@@ -207,4 +214,5 @@ const WHAT_FOLLOWS: Readonly<Record<Operacao, (evento: EventoPublico, municipio:
       stands ? 'Ele não será enviado, e vale neste município.' : 'Ele não será enviado, e não muda a nota.',
       ...(mayBeThere ? ['Se o ADN o recebeu numa tentativa anterior, lá ele vale.'] : []),
     ].join(' '),
+  arquivar: () => 'Ele não aparece mais em "evento problemas"; o integrador continua a ver a recusa e o motivo dela.',
 };
