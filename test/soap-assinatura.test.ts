@@ -1,25 +1,31 @@
 /**
- * The legacy port in production: who signed and what is signed decide (D-70). Signed by xml-crypto, as a client would; RSA-SHA1
- * only where the municipality allows it by name.
+ * The legacy port in production: who signed and what is signed decide (D-70), and for what can be guessed the certificate of the
+ * connection. Signed by xml-crypto, as a client would; RSA-SHA1 only where the municipality allows it by name.
  */
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { Agent, request as httpsRequest } from 'node:https';
+import { BlockList } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
 import { SignedXml } from 'xml-crypto';
-import { companyCertificate, newKeys, pemOf, rootAuthority } from '../src/documents/pki.ts';
+import { companyCertificate, newKeys, pemOf, rootAuthority, serverCertificate } from '../src/documents/pki.ts';
+import { createRestDoor } from '../src/doors/rest/door.ts';
 import { onEnd } from './support/cleanup.ts';
 import { request } from './support/http.ts';
 import {
+  ABRASF,
   all,
   call,
   cancelamentoXml,
   consultaXml,
+  envelope,
   first,
   loteXml,
   PRESTADOR,
   porRpsXml,
+  type RpsDeTeste,
   sendLote,
 } from './support/rps.ts';
 import { NOON, startTestService, type TestService } from './support/service.ts';
@@ -37,10 +43,14 @@ import {
 } from './support/signatures.ts';
 
 const TENANT = 'sao-paulo';
+/** Another one, which allows more. */
+const PERMISSIVE = 'campinas';
 const folder = mkdtempSync(path.join(tmpdir(), 'nfse-porto-'));
 onEnd(() => rmSync(folder, { recursive: true, force: true }));
-const [rootKeys, keys, otherKeys] = await Promise.all([newKeys(), newKeys(), newKeys()]);
-const root = rootAuthority('AC Raiz de Teste', rootKeys, yearAround(NOON));
+const [rootKeys, keys, otherKeys, serverKeys] = await Promise.all([newKeys(), newKeys(), newKeys(), newKeys()]);
+/** Of the authorities of the connection, which is judged by the clock of the machine. */
+const DECADES = { inicio: Date.parse('2020-01-01'), fim: Date.parse('2049-12-31') };
+const root = rootAuthority('AC Raiz de Teste', rootKeys, DECADES);
 const ancoras = path.join(folder, 'ancoras');
 mkdirSync(ancoras);
 writeFileSync(path.join(ancoras, 'raiz.pem'), pemOf('CERTIFICATE', root.certificate));
@@ -91,19 +101,26 @@ describe('in production', () => {
     const list = Array.from({ length: count }, (_, place) => ({ numero: place + 1, serie: lote }));
     return loteXml(list, { numero: lote });
   };
-  const codes = async (xml: string, operacao = 'RecepcionarLoteRps'): Promise<string[]> =>
-    all((await call(address, operacao, xml, TENANT)).documento, 'Codigo');
+  const codes = async (xml: string, operacao = 'RecepcionarLoteRps', tenant = TENANT): Promise<string[]> =>
+    all((await call(address, operacao, xml, tenant)).documento, 'Codigo');
 
   before(async () => {
     service = await startTestService();
     ({ address } = service);
     const confianca = { ancoras, revogados: undefined };
     const { store, clock, pool } = service;
-    await store.createMunicipio({ tenant: TENANT, ambiente: 'producao', codigoIbge: '3550308', confianca }, clock.now);
+    const settings = { ambiente: 'producao', confianca } as const;
+    const permissive = { ...settings, codigoIbge: '3509502', soapSha1: true, consultaDps: 'publica' } as const;
+    await store.createMunicipio({ tenant: TENANT, ...settings, codigoIbge: '3550308' }, clock.now);
+    await store.createMunicipio({ tenant: PERMISSIVE, ...permissive }, clock.now);
     const insert = `insert into prestadores (tenant, documento, inscricao_municipal, razao_social, autorizado, logradouro, numero,
       bairro, cep, origem, criado_em)
       values ($1, $2, '', 'Empresa Exemplo Ltda', true, 'Rua', '1', 'Centro', '01001000', 'cadastro', now())`;
-    await pool.query(insert, [TENANT, PRESTADOR]);
+    for (const tenant of [TENANT, PERMISSIVE]) await pool.query(insert, [tenant, PRESTADOR]);
+    const nothing = { CST: undefined, cClassTrib: undefined, cIndOp: undefined, tpImunidade: undefined };
+    await store.replaceCorrelacoes(TENANT, [
+      { item: '16.01', codigoMunicipal: '', ...nothing, cTribNac: undefined, cNBS: undefined, nBM: '35503080100001' },
+    ]);
   });
 
   test('a lot is signed whole, or in each of its RPS', async () => {
@@ -144,15 +161,12 @@ describe('in production', () => {
   test('RSA-SHA1 is taken only where the municipality says so', async () => {
     const lote = signed(fresh(), LOTE, own, SHA1_PROFILE);
     assert.deepEqual(await codes(lote), ['E1']);
-    const municipio = (await service.store.municipioBySlug(TENANT))!;
-    await service.store.updateMunicipio({ ...municipio, soapSha1: true });
-    await new Promise((resolve) => setTimeout(resolve, 2_100));
-    const done = await sendLote(address, lote, TENANT);
+    const done = await sendLote(address, lote, PERMISSIVE);
     assert.equal(done.situacao, '4', done.documento);
-    assert.deepEqual(await codes(signed(fresh(), LOTE, own, SHA1_PROFILE).replace('1000.00', '9000.00')), ['E1']);
-    const modern = await sendLote(address, signed(fresh(), LOTE), TENANT);
+    const changed = signed(fresh(), LOTE, own, SHA1_PROFILE).replace('1000.00', '9000.00');
+    assert.deepEqual(await codes(changed, 'RecepcionarLoteRps', PERMISSIVE), ['E1']);
+    const modern = await sendLote(address, signed(fresh(), LOTE), PERMISSIVE);
     assert.equal(modern.situacao, '4');
-    await service.store.updateMunicipio({ ...municipio, soapSha1: false });
   });
 
   test('a cancellation is signed by the provider of the note', async () => {
@@ -172,14 +186,173 @@ describe('in production', () => {
     assert.equal(first(answer.documento, 'Sucesso'), 'true', answer.documento);
   });
 
-  test('what can be guessed is told to the provider alone', async () => {
-    for (const [operacao, xml] of [
-      ['ConsultarNfse', consultaXml('')],
-      ['ConsultarNfsePorRps', porRpsXml(1)],
-    ] as const) {
-      const { documento } = await call(address, operacao, xml, TENANT);
-      assert.deepEqual(all(documento, 'Codigo'), ['E138'], documento);
-      assert.doesNotMatch(documento, /NFS\d{50}/);
+  describe('what can be guessed is told to the provider alone', () => {
+    const serverPem = pemOf(
+      'CERTIFICATE',
+      serverCertificate(root, { dns: ['localhost'], ips: ['127.0.0.1'] }, serverKeys.publicKey, DECADES),
+    );
+    const serverKey = serverKeys.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
+    let secure: string;
+    let proxied: string;
+
+    before(async () => {
+      const options = { host: '127.0.0.1', port: 0, trustProxy: false, accessLog: false } as const;
+      const proxies = new BlockList();
+      proxies.addSubnet('127.0.0.1', 32);
+      const doors = await Promise.all([
+        createRestDoor(service.world, { ...options, tls: { cert: serverPem, key: serverKey } }),
+        createRestDoor(service.world, { ...options, certificateHeader: { name: 'x-client-cert', proxies } }),
+      ]);
+      for (const door of doors) onEnd(() => door.close());
+      [secure, proxied] = doors.map((door) => door.address) as [string, string];
+    });
+
+    type Shown = { readonly client?: Party; readonly header?: string };
+
+    /** Over a connection of its own, which shows a certificate or does not. */
+    async function ask(where: string, operacao: string, xml: string, { client, header }: Shown): Promise<string> {
+      const body = envelope(
+        `<n:${operacao} xmlns:n="${ABRASF}"><parameters><![CDATA[${xml}]]></parameters></n:${operacao}>`,
+      );
+      const headers = { 'Content-Type': 'text/xml', ...(header === undefined ? {} : { 'X-Client-Cert': header }) };
+      if (where.startsWith('http:')) {
+        return (await fetch(`${where}/${TENANT}/soap/nfes`, { method: 'POST', headers, body })).text();
+      }
+      const shown = client === undefined ? {} : { cert: client.pem, key: client.keyPem };
+      const agent = new Agent({ ca: pemOf('CERTIFICATE', root.certificate), ...shown });
+      try {
+        return await new Promise((resolve, reject) => {
+          const options = { method: 'POST', agent, headers };
+          const sent = httpsRequest(`${where}/${TENANT}/soap/nfes`, options, (response) => {
+            let text = '';
+            response.setEncoding('utf8').on('data', (chunk) => {
+              text += chunk;
+            });
+            response.on('end', () => resolve(text));
+          });
+          sent.on('error', reject).end(body);
+        });
+      } finally {
+        agent.destroy();
+      }
     }
+
+    test('by the certificate of the connection, and whoever else asks learns nothing', async () => {
+      const { documento } = await sendLote(address, signed(fresh(), LOTE), TENANT);
+      const chave = /Id="NFS(\d{50})"/.exec(documento)![1]!;
+      const serie = first(documento, 'Serie')!;
+      const branch = party(otherKeys, '11222333000262');
+      const untrusted = partyOf(
+        otherKeys,
+        companyCertificate(
+          rootAuthority('AC Alheia', otherKeys, DECADES),
+          companyOf(PRESTADOR),
+          otherKeys.publicKey,
+          DECADES,
+        ),
+      );
+      for (const [operacao, xml] of [
+        ['ConsultarNfse', consultaXml(`<NumeroNfse>${Number(chave.slice(23, 36))}</NumeroNfse>`)],
+        ['ConsultarNfsePorRps', porRpsXml(1, serie)],
+      ] as const) {
+        // The head office and its branches are one company, as everywhere (D-31).
+        for (const client of [own, branch]) {
+          assert.match(await ask(secure, operacao, xml, { client }), new RegExp(`Id="NFS${chave}"`));
+        }
+        assert.match(await ask(proxied, operacao, xml, { header: encodeURIComponent(own.pem) }), new RegExp(chave));
+        for (const [where, shown, why] of [
+          [secure, {}, /Nenhum certificado veio com a conexão/],
+          [secure, { client: other }, /não é o do prestador/],
+          [secure, { client: untrusted }, /E9003|E9007/],
+          [proxied, {}, /Nenhum certificado veio com a conexão/],
+          [proxied, { header: encodeURIComponent(other.pem) }, /não é o do prestador/],
+          // From anybody but the proxy it is a header that everybody can write.
+          [address, { header: encodeURIComponent(own.pem) }, /não recebe certificados de cliente/],
+          [secure, { header: encodeURIComponent(own.pem) }, /Nenhum certificado veio com a conexão/],
+        ] as const) {
+          const answer = await ask(where, operacao, xml, shown);
+          assert.match(answer, /&lt;Codigo&gt;E(?:138|1)&lt;/, answer);
+          assert.match(answer, why);
+          assert.doesNotMatch(answer, /NFS\d{50}/);
+        }
+      }
+      // What is not there is not told from what is another's.
+      const others = await ask(secure, 'ConsultarNfsePorRps', porRpsXml(1, serie, '1', '04105382000129'), {
+        client: own,
+      });
+      assert.match(others, /E138/);
+      const unknown = await ask(secure, 'ConsultarNfsePorRps', porRpsXml(999), { client: own });
+      assert.match(unknown, /&lt;Codigo&gt;E4&lt;/);
+    });
+
+    test('unless the municipality opens the questions to everybody', async () => {
+      const done = await sendLote(address, signed(fresh(), LOTE), PERMISSIVE);
+      const chave = /Id="NFS(\d{50})"/.exec(done.documento)![1]!;
+      const { documento } = await call(address, 'ConsultarNfsePorRps', porRpsXml(1, String(turn)), PERMISSIVE);
+      assert.match(documento, new RegExp(chave));
+    });
+  });
+
+  describe('an RPS', () => {
+    const send = (rps: Omit<RpsDeTeste, 'numero'>) => {
+      turn += 1;
+      const one = { extensao: '', ...rps, numero: 1, serie: String(turn) };
+      return sendLote(address, signed(loteXml([one], { numero: String(turn) }), LOTE), TENANT);
+    };
+    const told = async (rps: Omit<RpsDeTeste, 'numero'>): Promise<[string | undefined, string[]]> => {
+      const { situacao, documento } = await send(rps);
+      return [
+        situacao,
+        all(documento, 'MensagemRetorno').map((one) => `${first(one, 'Codigo')} ${first(one, 'Mensagem')}`),
+      ];
+    };
+    const transport = { item: '16.01', natureza: '3', extensao: '<DadosDPS><CTribNac>160101</CTribNac></DadosDPS>' };
+
+    test('that is exempt is issued where the law lets a service be exempt, with a base of nothing', async () => {
+      const done = await send(transport);
+      assert.equal(done.situacao, '4', done.documento);
+      assert.deepEqual(
+        ['NaturezaOperacao', 'BaseCalculo', 'ValorIss', 'ValorLiquidoNfse'].map((name) => first(done.documento, name)),
+        ['3', '0.00', '0.00', '1000.00'],
+      );
+      const chave = /Id="NFS(\d{50})"/.exec(done.documento)![1]!;
+      const { body } = await request(address, `/${TENANT}/api/v1/nfse/${chave}`);
+      assert.match(body.nota.xml_nota, /<BM><nBM>35503080100001<\/nBM><pRedBCBM>100.00<\/pRedBCBM><\/BM>/);
+    });
+
+    test('that is exempt is refused where it must not, or cannot, be so, with what to do instead', async () => {
+      const withheld = '<ValorServicos>1000.00</ValorServicos><IssRetido>1</IssRetido><Aliquota>0.02</Aliquota>';
+      for (const [rps, wanted] of [
+        [{ natureza: '3' }, [/^E144 .*LC 116.*natureza 1, ou 4/, /^E144 .*correlação/]],
+        [{ ...transport, simples: '1' }, [/^E144 .*Simples Nacional/]],
+        [{ ...transport, regime: '3' }, [/^E144 .*regime especial/]],
+        [{ ...transport, valores: withheld }, [/^E37 /]],
+      ] as const) {
+        const [situacao, messages] = await told(rps);
+        assert.equal(situacao, '3');
+        assert.equal(messages.length, wanted.length, messages.join('\n'));
+        for (const [place, pattern] of wanted.entries()) assert.match(messages[place]!, pattern);
+      }
+    });
+
+    test('of a taker or a provision abroad is refused, for the model has no country', async () => {
+      const abroad = (uf: string, cMun: string, cpf = ''): string =>
+        `<Tomador>${cpf}<RazaoSocial>Acme Inc</RazaoSocial><Endereco><Endereco>Main Street</Endereco><Numero>1</Numero><Bairro>Center</Bairro><CodigoMunicipio>${cMun}</CodigoMunicipio><Uf>${uf}</Uf></Endereco></Tomador>`;
+      const cpf = '<IdentificacaoTomador><CpfCnpj><Cpf>52998224725</Cpf></CpfCnpj></IdentificacaoTomador>';
+      for (const [rps, codigo] of [
+        [{ tomador: abroad('EX', '9999999') }, 'E60'],
+        [{ tomador: abroad('EX', '99999') }, 'E60'],
+        [{ tomador: abroad('SP', '9999999', cpf) }, 'E60'],
+        [{ cMun: '9999999' }, 'E42'],
+      ] as const) {
+        const [situacao, messages] = await told(rps);
+        assert.equal(situacao, '3');
+        assert.deepEqual(
+          messages.map((one) => one.split(' ', 1)[0]),
+          [codigo],
+          messages.join('\n'),
+        );
+      }
+    });
   });
 });

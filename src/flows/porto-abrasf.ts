@@ -119,10 +119,6 @@ function refused(codigo: string, detalhe = ''): { readonly mensagens: readonly M
   return { mensagens: [mensagemOf(codigo, '', detalhe)] };
 }
 
-function missed(codigo: string): Resposta {
-  return { ...refused(codigo), isMiss: true };
-}
-
 // RecepcionarLoteRps
 
 async function receber({ world, municipio, documento }: Pedido): Promise<Resposta> {
@@ -208,7 +204,7 @@ async function loteAsked({ world, municipio, documento }: Pedido) {
   const row = /^[0-9A-Za-z.-]{1,50}$/.test(protocolo)
     ? await world.store.loteByProtocolo(municipio.tenant, prestador.cnpj, protocolo)
     : undefined;
-  return row ?? (missed('E86') as Extract<Resposta, { mensagens: unknown }>);
+  return row ?? { ...refused('E86'), isMiss: true };
 }
 
 async function situacao(pedido: Pedido): Promise<Resposta> {
@@ -273,7 +269,7 @@ async function porRps(pedido: Pedido): Promise<Resposta> {
   if (strange.length > 0) return { mensagens: strange.map((fault) => mensagemOfFault(fault)), isMiss: true };
   const rps: IdentificacaoRps = { numero: bare(numero!), serie: bare(serie!), tipo: tipo ?? '1' };
   const row = await pedido.world.store.rpsOf(pedido.municipio.tenant, prestador.cnpj, rps);
-  if (row === undefined) return missed('E4');
+  if (row === undefined) return refused('E4');
   if (row.situacao === 2) return refused('E92');
   if (row.nota === undefined) return refused('E89');
   return row.nota.estado === 'recusada' ? refusedByAdn(row.nota) : { xml: compNfse(vista(row.nota)) };
@@ -383,7 +379,7 @@ async function cancelar(pedido: Pedido): Promise<Resposta> {
     numero: sequenceOf(numero),
     max: 1,
   });
-  if (nota === undefined) return missed('E78');
+  if (nota === undefined) return refused('E78');
   const [motivo, descricao] = MOTIVOS[codigo] ?? ['9', `Cancelamento pedido pelo código ${codigo || 'não informado'}`];
   const registered = await registerPedido(
     world,
@@ -396,7 +392,7 @@ async function cancelar(pedido: Pedido): Promise<Resposta> {
     },
     forma === 'texto' ? reading.bytes : Buffer.from(reading.canonicalOf(root), 'utf8'),
   );
-  if (registered === 'not_found') return missed('E78');
+  if (registered === 'not_found') return refused('E78');
   if ('faults' in registered) return { mensagens: registered.faults.map((fault) => mensagemOfFault(fault)) };
   const em = written(municipalMoment(municipio, wholeSecond(world.now())));
   // As it was received, with its signature.

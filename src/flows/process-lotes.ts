@@ -5,7 +5,7 @@
  */
 import { readXml } from '../documents/xml.ts';
 import { type RpsDoLote, readLote } from '../fiscal/abrasf/lote.ts';
-import { dpsOfRps, subitemOf } from '../fiscal/abrasf/mapa.ts';
+import { dpsOfRps, IMPEDIMENTOS, subitemOf } from '../fiscal/abrasf/mapa.ts';
 import { MENSAGENS_MAX, type Mensagem, mensagemOf, mensagemOfFault, rpsNamed } from '../fiscal/abrasf/mensagens.ts';
 import { identificacaoOf } from '../fiscal/abrasf/rps.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
@@ -127,7 +127,13 @@ async function prepare(world: World, municipio: Municipio, { rps, identificacao 
   ]);
   if (substituido === 'unknown') return { mensagens: [mensagemOf('E76', sobre)] };
   const { tpAmb } = AMBIENTES[ambiente];
-  const xml = dpsOfRps(rps, { tpAmb, cLocEmi: codigoIbge, correlacao, chSubstda: substituido });
+  const contexto = { tpAmb, cLocEmi: codigoIbge, correlacao, chSubstda: substituido };
+  const refuses = (municipio.regrasNacionais ?? AMBIENTES[ambiente].regrasNacionais) === 'recusa';
+  const impedimentos = IMPEDIMENTOS.filter(({ nacional, has }) => (refuses || !nacional) && has(rps, contexto));
+  if (impedimentos.length > 0) {
+    return { mensagens: impedimentos.map(({ codigo, detalhe }) => mensagemOf(codigo, sobre, detalhe)) };
+  }
+  const xml = dpsOfRps(rps, contexto);
   const prepared = await prepareIssuance(world, municipio, { kind: 'rps', body: Buffer.from(xml, 'utf8') });
   return 'faults' in prepared ? { mensagens: prepared.faults.map((fault) => mensagemOfFault(fault, sobre)) } : prepared;
 }

@@ -6,8 +6,8 @@ import { INF_DPS } from '../layout/dps.ts';
 import { INF_NFSE_OWN } from '../layout/nfse.ts';
 import { readDps } from '../layout/read.ts';
 import { elementsOf, type Item } from '../layout/vocabulary.ts';
-import { dpsOfRps, linhaOf, MAPA, NAO_LEVADOS, subitemOf } from './mapa.ts';
-import { CODIGOS, mensagemOfFault } from './mensagens.ts';
+import { dpsOfRps, IMPEDIMENTOS, linhaOf, MAPA, NAO_LEVADOS, subitemOf } from './mapa.ts';
+import { CODIGOS, mensagemOf, mensagemOfFault, rpsNamed } from './mensagens.ts';
 import { NOTA, nested } from './nota.ts';
 import { CAMPOS_RPS, readRps } from './rps.ts';
 
@@ -27,6 +27,7 @@ describe('the tables', () => {
       assert.ok(DPS_PATHS.has(dps), dps);
       for (const path of rps) assert.ok(RPS_PATHS.has(path), path);
     }
+    for (const { rps } of IMPEDIMENTOS) assert.ok(RPS_PATHS.has(rps), rps);
     assert.equal(new Set(MAPA.map(({ dps }) => dps)).size, MAPA.length);
     for (const { de } of NOTA) {
       const isThere = de === '' || [...NFSE_PATHS].some((path) => path === de || path.startsWith(`${de}/`));
@@ -46,8 +47,14 @@ describe('the tables', () => {
     const codes = [
       ...CAMPOS_RPS.flatMap(({ falta, forma }) => [falta, forma?.[0]]),
       ...MAPA.flatMap(({ falta, errado }) => [falta, errado]),
+      ...IMPEDIMENTOS.map(({ codigo }) => codigo),
     ].filter((code) => code !== undefined);
     for (const code of codes) assert.ok(code in CODIGOS, code);
+    const sobre = rpsNamed({ numero: '9'.repeat(15), serie: '99999', tipo: '1' });
+    for (const { codigo, detalhe } of IMPEDIMENTOS) {
+      const { mensagem } = mensagemOf(codigo, sobre, detalhe);
+      assert.ok(mensagem.endsWith(detalhe) && mensagem.length <= 200, mensagem);
+    }
     for (const [code, texts] of Object.entries(CODIGOS)) {
       assert.match(code, /^[AE]\d{1,3}$/);
       for (const text of texts) assert.ok(text.length <= 200, code);

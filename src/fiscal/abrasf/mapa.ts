@@ -11,6 +11,7 @@ import { add, type Decimal, formatDecimal, readDecimal, ZERO } from '../decimal.
 import { DPS_NAMESPACE, DPS_VERSAO, INF_DPS } from '../layout/dps.ts';
 import { escapeText } from '../layout/escape.ts';
 import { elementsOf, type Group, type Item, type Leaf } from '../layout/vocabulary.ts';
+import { WITHOUT_MINIMUM } from '../rules/valores.ts';
 import { bare, type Rps } from './rps.ts';
 
 /** A line of the municipality's correlation: what it adds to an item of the list, or to one of its own codes. */
@@ -161,24 +162,15 @@ export const MAPA: readonly Linha[] = [
   { ...igual('toma/xNome', 'Tomador/RazaoSocial', 'E118', 'E117'), valor: ofTaker('Tomador/RazaoSocial') },
   {
     ...igual('toma/end/endNac/cMun', `${ENDERECO}/CodigoMunicipio`, 'E59', 'E60'),
-    valor: (rps) => (isAbroad(rps) ? undefined : ofTaker(`${ENDERECO}/CodigoMunicipio`)(rps)),
+    valor: ofTaker(`${ENDERECO}/CodigoMunicipio`),
   },
   {
     dps: 'toma/end/endNac/CEP',
     rps: [`${ENDERECO}/Cep`],
     como: 'Com zeros à esquerda até 8 algarismos: no modelo é um número.',
-    valor: (rps) =>
-      isAbroad(rps) ? undefined : mapped(ofTaker(`${ENDERECO}/Cep`)(rps), (cep) => cep.padStart(8, '0')),
+    valor: (rps) => mapped(ofTaker(`${ENDERECO}/Cep`)(rps), (cep) => cep.padStart(8, '0')),
     falta: 'E56',
     errado: 'E62',
-  },
-  {
-    dps: 'toma/end/endExt/cEndPost',
-    rps: [`${ENDERECO}/Cep`],
-    como: 'Quando o município é 9999999 ou a UF é EX. O modelo não tem país: sem ele a DPS é recusada, e a nota para o exterior se emite pela API REST.',
-    valor: (rps) => (isAbroad(rps) ? ofTaker(`${ENDERECO}/Cep`)(rps) : undefined),
-    falta: 'E60',
-    errado: 'E60',
   },
   { ...igual('toma/end/xLgr', `${ENDERECO}/Endereco`, 'E56', 'E119'), valor: ofTaker(`${ENDERECO}/Endereco`) },
   {
@@ -212,8 +204,7 @@ export const MAPA: readonly Linha[] = [
     dps: 'serv/cServ/cTribNac',
     rps: ['Servico/ItemListaServico', 'Servico/CodigoTributacaoMunicipio', 'DadosDPS/cTribNac'],
     como: 'O da extensão, o da correlação do município, ou o único desdobro do subitem na lista nacional, nesta ordem.',
-    valor: (rps, { correlacao }) =>
-      rps.get('DadosDPS/cTribNac') ?? correlacao?.cTribNac ?? onlyCodeOf(rps.get('Servico/ItemListaServico')),
+    valor: cTribNacOf,
     falta: 'E30',
     errado: 'E30',
   },
@@ -287,14 +278,14 @@ export const MAPA: readonly Linha[] = [
     dps: 'valores/trib/tribMun/BM/nBM',
     rps: ['NaturezaOperacao'],
     como: 'Da correlação do município, na natureza 3 (isenção).',
-    valor: (rps, { correlacao }) => (rps.get('NaturezaOperacao') === '3' ? correlacao?.nBM : undefined),
+    valor: (rps, { correlacao }) => (isExempt(rps) ? correlacao?.nBM : undefined),
     errado: 'E144',
   },
   {
     dps: 'valores/trib/tribMun/BM/pRedBCBM',
     rps: ['NaturezaOperacao'],
     como: '100.00 na natureza 3: a isenção é um benefício que reduz a base por inteiro.',
-    valor: (rps) => (rps.get('NaturezaOperacao') === '3' ? '100.00' : undefined),
+    valor: (rps) => (isExempt(rps) ? '100.00' : undefined),
     errado: 'E144',
   },
   {
@@ -341,6 +332,78 @@ export const MAPA: readonly Linha[] = [
   ibscbs('cIndOp', 'ControleIBSCBS/cIndOp', 'cIndOp'),
   ibscbs('valores/trib/gIBSCBS/CST', 'ControleIBSCBS/CST', 'CST'),
   ibscbs('valores/trib/gIBSCBS/cClassTrib', 'ControleIBSCBS/cClassTrib', 'cClassTrib'),
+];
+
+/** What no DPS can be made of; told before one is judged, in the words of the model. */
+export type Impedimento = {
+  readonly codigo: string;
+  /** Below `InfRps`. */
+  readonly rps: string;
+  /** Of whom it is told, for the page. */
+  readonly quando: string;
+  /** What is said. */
+  readonly detalhe: string;
+  /** Only where the national rules refuse (D-86). */
+  readonly nacional?: true;
+  readonly has: (rps: Rps, contexto: Contexto) => boolean;
+};
+
+export const IMPEDIMENTOS: readonly Impedimento[] = [
+  {
+    codigo: 'E60',
+    rps: `${ENDERECO}/CodigoMunicipio`,
+    quando: 'Tomador no exterior: UF EX, ou o município só de noves',
+    detalhe: 'A DPS pede país, cidade, NIF e comércio exterior de um tomador no exterior, e o modelo não os tem.',
+    has: isAbroad,
+  },
+  {
+    codigo: 'E42',
+    rps: 'Servico/CodigoMunicipio',
+    quando: 'Serviço prestado no exterior: o município só de noves',
+    detalhe: 'A DPS pede o país de um serviço prestado no exterior, e o modelo não o tem: emita pela API REST.',
+    has: (rps) => FORA_DO_PAIS.test(rps.get('Servico/CodigoMunicipio') ?? ''),
+  },
+  {
+    codigo: 'E37',
+    rps: `${V}/IssRetido`,
+    quando: 'Isenção (natureza 3) com o ISS retido',
+    detalhe: 'A natureza é 3, isenção.',
+    has: (rps) => isExempt(rps) && rps.get(`${V}/IssRetido`) === '1',
+  },
+  {
+    codigo: 'E144',
+    rps: 'NaturezaOperacao',
+    quando:
+      'Isenção (natureza 3) de um serviço que a LC 116 não deixa isentar: todos, salvo os dispensados do mínimo de 2%',
+    detalhe: 'Este serviço não pode ser isento (LC 116, art. 8º-A). Use a natureza 1, ou 4 se é imune.',
+    nacional: true,
+    has: (rps, contexto) => {
+      const codigo = cTribNacOf(rps, contexto);
+      return isExempt(rps) && codigo !== undefined && !WITHOUT_MINIMUM.has(codigo);
+    },
+  },
+  {
+    codigo: 'E144',
+    rps: 'NaturezaOperacao',
+    quando:
+      'Isenção (natureza 3) de quem não tem na nota base que se reduza: Simples Nacional (salvo 7.02 e 7.05), MEI e regime especial',
+    detalhe:
+      'O prestador apura o ISSQN pelo Simples Nacional ou em regime especial, e a nota não leva isenção. Use a natureza 1.',
+    nacional: true,
+    has: (rps, contexto) => {
+      const isBuilding = /^070[25]/.test(cTribNacOf(rps, contexto) ?? '');
+      const opSimpNac = opSimpNacOf(rps);
+      return isExempt(rps) && (opSimpNac === '2' || (opSimpNac === '3' && !isBuilding) || regEspTribOf(rps) !== '0');
+    },
+  },
+  {
+    codigo: 'E144',
+    rps: 'NaturezaOperacao',
+    quando: 'Isenção (natureza 3) sem o número do benefício na correlação do município',
+    detalhe: 'A isenção pede o número do benefício: a prefeitura o põe na correlação, na linha do item.',
+    nacional: true,
+    has: (rps, { correlacao }) => isExempt(rps) && correlacao?.nBM === undefined,
+  },
 ];
 
 /** Elements of the RPS that the DPS does not take, and why. */
@@ -444,6 +507,10 @@ function isAbroad(rps: Rps): boolean {
   );
 }
 
+function isExempt(rps: Rps): boolean {
+  return rps.get('NaturezaOperacao') === '3';
+}
+
 function isSuspended(rps: Rps): boolean {
   return ['5', '6'].includes(rps.get('NaturezaOperacao') ?? '');
 }
@@ -525,6 +592,10 @@ export function subitemOf(item: string): string | undefined {
       : [item.slice(0, -2), item.slice(-2)];
   if (!major || minor?.length !== 2) return undefined;
   return `${major.padStart(2, '0')}.${minor}`;
+}
+
+function cTribNacOf(rps: Rps, { correlacao }: Contexto): string | undefined {
+  return rps.get('DadosDPS/cTribNac') ?? correlacao?.cTribNac ?? onlyCodeOf(rps.get('Servico/ItemListaServico'));
 }
 
 /** The national code of an item, where it names one or the subitem has only one. */

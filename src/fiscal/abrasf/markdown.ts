@@ -1,6 +1,6 @@
 /** `docs/soap.md`: the legacy port for the people whose programs use it, made of its tables. */
 import { LOTE_RPS_MAX } from './lote.ts';
-import { MAPA, NAO_LEVADOS } from './mapa.ts';
+import { IMPEDIMENTOS, MAPA, NAO_LEVADOS } from './mapa.ts';
 import { CODIGOS, MENSAGENS_MAX } from './mensagens.ts';
 import { NOTA } from './nota.ts';
 import { CAMPOS_RPS } from './rps.ts';
@@ -23,7 +23,9 @@ Um lote tem até ${LOTE_RPS_MAX} RPS e é tudo ou nada: ou todos viram notas (si
 o mesmo protocolo, salvo se foi recusado: então é processado outra vez. Um número de uma série se usa uma vez, qualquer que seja o tipo do RPS.
 A nota vale desde que o lote está em 4; a autorização do ADN vem depois, como na API REST, e uma nota que ele recuse responde E89 com o motivo.
 
-O cancelamento é registrado como evento, e a resposta diz que foi registrado. A nota volta com \`NfseCancelamento\` quando ele é processado.
+O cancelamento é registrado como evento, e a resposta diz que foi registrado. A nota volta com \`NfseCancelamento\` quando ele é processado: o momento em que passou a
+valer, e o código que se pediu aqui (pela API REST, 1 e 2 são os mesmos, e qualquer outro motivo é 9). A nota que foi substituída traz também \`NfseSubstituicao\`, com o
+número da substituta.
 `;
 
 export function soapMarkdown(): string {
@@ -39,6 +41,18 @@ export function soapMarkdown(): string {
     table(
       ['RPS', 'Por quê'],
       NAO_LEVADOS.map(({ rps, porque }) => [code(rps), porque]),
+    ),
+    '### De que não se faz DPS\n',
+    'Quem está na tabela é recusado antes do julgamento; as linhas marcadas, só onde as regras nacionais recusam: em produção.\n',
+    table(
+      ['RPS', 'Quando', 'Código', 'O que se responde', ''],
+      IMPEDIMENTOS.map(({ rps, quando, codigo, detalhe, nacional }) => [
+        code(rps),
+        quando,
+        codigo,
+        detalhe,
+        nacional ? 'em produção' : '',
+      ]),
     ),
     '## O RPS\n',
     table(

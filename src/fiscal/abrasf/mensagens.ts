@@ -60,7 +60,7 @@ export const CODIGOS: Readonly<Record<string, readonly [mensagem: string, correc
     'Informe logradouro, número, bairro, município e CEP, ou nenhum deles.',
   ],
   E59: ['Falta o município do tomador.', 'Informe CodigoMunicipio do endereço.'],
-  E60: ['O município do tomador não existe.', 'Use o código IBGE; tomador no exterior se emite pela API REST.'],
+  E60: ['O município do tomador não é do Brasil.', 'Use o código IBGE; tomador no exterior se emite pela API REST.'],
   E62: ['O CEP do tomador é inválido.', 'Informe 8 algarismos.'],
   E63: ['Falta o nome do intermediário.', 'Informe RazaoSocial.'],
   E64: ['A inscrição municipal do intermediário é inválida.', 'Confira a inscrição, ou retire o elemento.'],
@@ -124,7 +124,7 @@ export const CODIGOS: Readonly<Record<string, readonly [mensagem: string, correc
   E141: ['Falta a inscrição municipal do prestador.', 'Informe InscricaoMunicipal.'],
   E142: ['A inscrição municipal não é deste CNPJ.', 'Confira a inscrição com a prefeitura, ou retire o elemento.'],
   E144: [
-    'A natureza da operação é inválida, ou pede o que o RPS não traz.',
+    'A natureza da operação não é aceita.',
     'Use de 1 a 6; o que falta é da correlação do município, ou da API REST.',
   ],
   E145: ['O regime especial de tributação é inválido.', 'Use de 1 a 6, ou retire o elemento.'],
