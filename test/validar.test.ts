@@ -32,7 +32,9 @@ async function accepted(...args: readonly string[]): Promise<string> {
 
 /** What stands beside a name, once in the text or more often. */
 function valuesOf(out: string, name: string): string[] {
-  return [...out.matchAll(/^ {2}(\S+) +(.*)$/gm)].flatMap(([, left, right]) => (left === name ? [right!] : []));
+  return [...out.matchAll(/^ {2}(\S+(?: \(\S+\))?) +(.*)$/gm)].flatMap(([, left, right]) =>
+    left === name ? [right!] : [],
+  );
 }
 
 describe('a DPS that would be issued', () => {
@@ -56,9 +58,12 @@ describe('a DPS that would be issued', () => {
           campo,
         );
       }
-      assert.deepEqual(valuesOf(out, 'valores/vISSQN'), ['20.00  vBC 1000.00 × pAliqAplic 2.00 %']);
-      assert.deepEqual(valuesOf(out, 'IBSCBS/totCIBS/gCBS/vCBS'), ['8.82  vBC 980.00 × pAliqEfetCBS 0.90 %']);
     }
+    const ofXml = await accepted(xml());
+    assert.deepEqual(valuesOf(ofXml, 'valores/vISSQN'), ['20.00  vBC 1000.00 × pAliqAplic 2.00 %']);
+    assert.deepEqual(valuesOf(ofXml, 'IBSCBS/totCIBS/gCBS/vCBS'), ['8.82  vBC 980.00 × pAliqEfetCBS 0.90 %']);
+    const inWords = '20.00  valor_base_calculo 1000.00 × aliquota_issqn 2.00 %';
+    assert.deepEqual(valuesOf(await accepted(json()), 'valores/vISSQN (valor_issqn)'), [inWords]);
   });
 
   test('shows every amount in one column, and what the note does not carry', async () => {

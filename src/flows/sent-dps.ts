@@ -9,6 +9,7 @@ import { type Declarado, NADA_DECLARADO } from '../fiscal/declarado.ts';
 import { type Aviso, type Fault, type Refusal, refusalOf } from '../fiscal/fault.ts';
 import { type DpsReading, readDps } from '../fiscal/layout/read.ts';
 import { readCorpo } from '../fiscal/layout/read-corpo.ts';
+import { stepInNamesOfBody } from '../fiscal/layout/words-corpo.ts';
 import type { Municipio } from '../store/municipios.ts';
 import { placedFaults, versionFault } from './document-faults.ts';
 import { documentOfPrest, prestadorIn, verifyCorpo, verifyDps } from './verify-dps.ts';
@@ -44,6 +45,10 @@ export type OpenedDps = {
   readonly declarado: Declarado;
   /** The same faults with line and column and, for JSON, the name of the field. */
   readonly placed: <Told extends Fault | Aviso>(told: readonly Told[]) => readonly Told[];
+  /** Steps of a calculation in the names that the sender knows. */
+  readonly named: <Step extends { readonly campo: string; readonly formula: string }>(
+    steps: readonly Step[],
+  ) => readonly (Step & { readonly campo_json?: string })[];
 };
 
 /** Where it was sent to, as far as a JSON body leaves that open. */
@@ -65,6 +70,7 @@ function openXml({ kind, body }: SentDps & { kind: 'xml' | 'rps' }): OpenedDps |
     prestador: () => documentOfPrest(reading.root),
     declarado: NADA_DECLARADO,
     placed: (told) => placedFaults(told, reading),
+    named: (steps) => steps,
   };
 }
 
@@ -80,6 +86,7 @@ function openJson(sent: SentDps & { kind: 'json' }, { ambiente, codigoIbge }: De
     declarado: isRead ? corpo.declarado : NADA_DECLARADO,
     // The faults of a body that could not be read come with their places.
     placed: (told) => (isRead ? corpo.placed(told) : told),
+    named: (steps) => steps.map(stepInNamesOfBody),
   };
 }
 

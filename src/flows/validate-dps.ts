@@ -20,8 +20,16 @@ import { duplicateFault, identifierOf, unnumberedRemark, wholeSecond } from './i
 import { type OpenedDps, openDps, type SentDps } from './sent-dps.ts';
 import type { World } from './world.ts';
 
-/** One step of the calculation; `valor` null where the amount does not stand on the note. */
-export type Passo = { readonly campo: string; readonly formula: string; readonly valor: string | null };
+/**
+ * One step of the calculation; `valor` null where the amount does not stand on the note. `campo_json`: for who sent JSON, what
+ * the body, or the answer, calls it.
+ */
+export type Passo = {
+  readonly campo: string;
+  readonly campo_json?: string;
+  readonly formula: string;
+  readonly valor: string | null;
+};
 
 export type Validated = {
   readonly dps: Dps;
@@ -79,7 +87,12 @@ type Besides = {
   readonly avisos: readonly Aviso[];
 };
 
-function judged({ declarado, placed }: OpenedDps, dps: Dps, facts: Facts, besides: Besides): Validated | Refusal {
+function judged(
+  { declarado, placed, named }: OpenedDps,
+  dps: Dps,
+  facts: Facts,
+  besides: Besides,
+): Validated | Refusal {
   const judgement = judge(dps, facts, declarado);
   const broken = 'faults' in judgement ? judgement.faults : [];
   const refusal = refusalOf([...besides.before, ...broken, ...besides.after]);
@@ -92,10 +105,10 @@ function judged({ declarado, placed }: OpenedDps, dps: Dps, facts: Facts, beside
     ibscbs,
     cLocIncid,
     idDps: dps.nDPS === undefined ? undefined : identifierOf(dps, dps.nDPS),
-    calculo: [
+    calculo: named<Passo>([
       ...explainIssqn(dps, facts, amounts),
       ...(ibscbs === undefined || input === undefined ? [] : explainIbsCbs(input, ibscbs)),
-    ],
+    ]),
     avisos: placed([...besides.avisos, ...avisos]),
   };
 }

@@ -140,7 +140,12 @@ test('the dry run answers amounts with every step, stores nothing and uses no nu
   assert.equal(dry.body.municipio_incidencia.codigo, '3550308');
   const step = dry.body.calculo.find(({ campo }: { campo: string }) => campo === 'valores/vISSQN');
   assert.equal(step.valor, '20.00');
-  assert.match(step.formula, /1000\.10/);
+  assert.equal(step.campo_json, 'valor_issqn');
+  assert.equal(step.formula, 'valor_base_calculo 1000.10 × aliquota_issqn 2.00 %');
+  const { valores, ibscbs, calculo } = dry.body;
+  const answered = Object.entries<string>(ibscbs).map(([name, value]) => [`ibscbs.${name}`, value]);
+  const shown = new Map<string, string>([...Object.entries<string>(valores), ...(answered as [string, string][])]);
+  for (const { campo, campo_json, valor } of calculo) assert.equal(shown.get(campo_json), valor, campo);
   const asked = await request(address, `/integracao/api/v1/dps/${dry.body.identificador_dps}`);
   assert.equal(asked.status, 404);
   const issued = await sendJson(address, BODY);

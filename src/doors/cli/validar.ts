@@ -2,16 +2,15 @@
  * `nfse validar`: the dry run at a terminal. By itself it judges the file here, with the facts of the sandbox; with a
  * municipality it asks the service, which knows that municipality's registry, rates and anchors. Both print the same.
  */
+import { Recusado } from '../../../packages/cliente/src/index.ts';
 import { momentIn } from '../../fiscal/moment.ts';
 import { type Passo, validateDocument } from '../../flows/validate-dps.ts';
 import { shown } from '../rest/validacao.ts';
 import { type Command, columns, type Terminal, textOf, type Values } from './command.ts';
 import { faultLines } from './faults.ts';
-import { CAMPO, postFile, type SentFile, sentFile } from './sent-file.ts';
+import { type Asked, askedAt, DEFAULT_TENANT, DEFAULT_URL, unanswered, urlProblem } from './follow.ts';
+import { CAMPO, type SentFile, sentFile, signatureOf } from './sent-file.ts';
 
-const DEFAULT_URL = 'http://127.0.0.1:8080';
-const DEFAULT_TENANT = 'integracao';
-const PATH = '/api/v1/nfse/v101/validacao';
 /** Whose day it is, where no municipality says. */
 const ZONE = 'America/Sao_Paulo';
 
@@ -50,8 +49,9 @@ type Answer = Accepted | { readonly erros: readonly Erro[] };
 /** 0: it would be issued; 1: it would be refused, or nobody could say; 2: asked wrongly. */
 async function validar(terminal: Terminal, values: Values, file: string): Promise<number> {
   const [url, municipio] = [textOf(values, 'url'), textOf(values, 'municipio')];
-  if (url !== undefined && (!/^https?:\/\/./.test(url) || !URL.canParse(url))) {
-    terminal.err(`--url ${url} não é um endereço. Exemplo: ${DEFAULT_URL}\n`);
+  const problem = url === undefined ? undefined : urlProblem(url);
+  if (problem !== undefined) {
+    terminal.err(problem);
     return 2;
   }
   const sent = await sentFile(file, textOf(values, 'cms'));
@@ -61,9 +61,7 @@ async function validar(terminal: Terminal, values: Values, file: string): Promis
   }
   const asksService = url !== undefined || municipio !== undefined;
   const tenant = municipio ?? DEFAULT_TENANT;
-  const answer = asksService
-    ? await askService(`${(url ?? DEFAULT_URL).replace(/\/+$/, '')}/${encodeURIComponent(tenant)}${PATH}`, sent)
-    : judgeHere(sent);
+  const answer = asksService ? await askService(askedAt(terminal, url ?? DEFAULT_URL, tenant), sent) : judgeHere(sent);
   const isRefused = 'erros' in answer;
   if (values.json === true) terminal.out(`${JSON.stringify(answer, null, 2)}\n`);
   else if (isRefused) terminal.err(refusalText(answer.erros));
@@ -78,11 +76,13 @@ function judgeHere(sent: SentFile): Answer {
     : { status: 'OK', ...shown(validated), avisos: validated.avisos };
 }
 
-async function askService(address: string, sent: SentFile): Promise<Answer> {
-  const { status, body } = await postFile(address, sent);
-  if (status === 200 && Array.isArray(body?.calculo)) return body;
-  if (Array.isArray(body?.erros) && body.erros.length > 0) return body;
-  throw new Error(`${address} respondeu algo que não é deste serviço (HTTP ${status}).`);
+async function askService({ cliente, base }: Asked, sent: SentFile): Promise<Answer> {
+  try {
+    return (await cliente.validarDps(sent.body, signatureOf(sent))) as Answer;
+  } catch (error) {
+    if (error instanceof Recusado && error.envelope !== undefined) return error.envelope;
+    throw unanswered(error, base);
+  }
 }
 
 function refusalText(erros: readonly Erro[]): string {
@@ -119,5 +119,15 @@ const NO_AMOUNT = '–';
 function stepLines(calculo: readonly Passo[]): readonly string[] {
   const amounts = calculo.map(({ valor }) => valor ?? NO_AMOUNT);
   const width = Math.max(...amounts.map(({ length }) => length));
-  return columns(calculo.map(({ campo, formula }, place) => [campo, `${amounts[place]!.padStart(width)}  ${formula}`]));
+  return columns(
+    calculo.map(({ campo, campo_json, formula }, place) => [
+      beside(campo, campo_json),
+      `${amounts[place]!.padStart(width)}  ${formula}`,
+    ]),
+  );
+}
+
+/** The field of the note, and what who sent JSON calls it. */
+function beside(campo: string, campoJson: string | undefined): string {
+  return campoJson === undefined ? campo : `${campo} (${campoJson})`;
 }

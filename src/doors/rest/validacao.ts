@@ -76,7 +76,15 @@ export const VALIDACAO_SHAPES = {
   } satisfies Readonly<Record<(typeof DECLARADOS_IBSCBS)[number], Field>>,
   Passo: {
     campo: { type: 'string', about: 'Campo da nota, abaixo de infNFSe.' },
-    formula: { type: 'string', about: 'Como se chegou a ele, em palavras.' },
+    campo_json: {
+      type: 'string',
+      optional: true,
+      about: 'Para quem enviou JSON: o nome dele no corpo, ou nos valores desta resposta.',
+    },
+    formula: {
+      type: 'string',
+      about: 'Como se chegou a ele, em palavras, com os nomes da DPS ou, para quem enviou JSON, os do corpo.',
+    },
     valor: { ...VALOR, nullable: true, about: 'O valor; null quando não consta da nota.' },
   } satisfies Readonly<Record<keyof Passo, Field>>,
 } as const;

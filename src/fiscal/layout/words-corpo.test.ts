@@ -9,7 +9,7 @@ import { ALL_RULES } from '../rules/rules.ts';
 import { EXAMPLE_FACTS } from '../rules/trial.ts';
 import { NAMES } from './plan-corpo.ts';
 import { readCorpo } from './read-corpo.ts';
-import { inNamesOfBody, isNameOfElement } from './words-corpo.ts';
+import { inNamesOfBody, isNameOfElement, stepInNamesOfBody } from './words-corpo.ts';
 
 const BASE = '/DPS/infDPS';
 
@@ -75,6 +75,38 @@ describe('a message in the names of the body', () => {
     const texts = ['CNPJ', 'xNome'].map((name) => inNamesOfBody(`Informe ${name}.`, BASE));
     assert.deepEqual(texts, ['Informe CNPJ.', 'Informe xNome.']);
   });
+});
+
+describe('a step of a calculation', () => {
+  for (const [what, campo, formula, campo_json, told] of [
+    [
+      'of the ISSQN',
+      'valores/vISSQN',
+      'vBC 10.00 × pAliqAplic 2.00 %',
+      'valor_issqn',
+      'valor_base_calculo 10.00 × aliquota_issqn 2.00 %',
+    ],
+    [
+      'of IBS and CBS: its base is another',
+      'IBSCBS/totCIBS/gCBS/vCBS',
+      'vBC 10.00',
+      'ibscbs.total_cbs',
+      'ibscbs.valores_base_calculo 10.00',
+    ],
+    [
+      'that the DPS itself declares',
+      'DPS/infDPS/valores/vDedRed/vDR',
+      'vServ 10.00',
+      'deducao_reducao.valor',
+      'valor_servico 10.00',
+    ],
+    ['that has no name in the body', 'IBSCBS/valores/uf/pRedAliqUF', 'redução', undefined, 'redução'],
+  ] as const) {
+    test(what, () => {
+      const step = stepInNamesOfBody({ campo, formula, valor: '1.00' });
+      assert.deepEqual([step.campo, step.campo_json, step.formula, step.valor], [campo, campo_json, told, '1.00']);
+    });
+  }
 });
 
 /** What a body with each rejected example is answered: its faults, or the remarks on it. */

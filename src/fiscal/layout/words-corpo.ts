@@ -5,7 +5,8 @@
  * a path, a name that no word is spelt like (`cTribNac`), and a few short ones. Where several elements have a name, the one
  * nearest to the place of the fault is meant; where that does not decide and they are not called alike, the name stays.
  */
-import { layoutPathOf, NAMES, type Named } from './plan-corpo.ts';
+import type { NfsePath } from './nfse.ts';
+import { campoOf, DECLARED, layoutPathOf, NAMES, type Named } from './plan-corpo.ts';
 
 /** Names without a capital inside that are no words of the language either. */
 const SHORT_NAMES: ReadonlySet<string> = new Set(
@@ -103,3 +104,41 @@ const PARTIES: Readonly<Record<string, string>> = {
   toma: 'tomador_*',
   interm: 'intermediario_*',
 };
+
+// The trace of a calculation.
+
+/** Amounts of the note that no body declares, by the names that the dry run answers them under. */
+const ANSWERED = {
+  'valores/vCalcDR': 'valor_deducao',
+  'valores/vCalcBM': 'valor_beneficio',
+  'valores/pAliqAplic': 'aliquota_issqn',
+  'valores/vTotalRet': 'valor_total_retido',
+  'valores/vLiq': 'valor_liquido',
+} as const satisfies Partial<Readonly<Record<NfsePath, string>>>;
+
+const OF_NOTE: ReadonlyMap<string, string> = new Map([
+  ...[...DECLARED].map(([path, { campo }]): [string, string] => [path, campo]),
+  ...Object.entries(ANSWERED),
+]);
+
+type Step = { readonly campo: string; readonly formula: string };
+
+/** A step of a calculation as who sent a body knows it: the property beside the field of the note, the formula in properties. */
+export function stepInNamesOfBody<S extends Step>(step: S): S & { readonly campo_json?: string } {
+  const { campo } = step;
+  const own = OF_NOTE.get(campo) ?? campoOf(`/${campo}`);
+  const inNote = step.formula.replace(QUOTED_OR_NAME, (token) => ofNote(token, campo) ?? token);
+  const formula = inNamesOfBody(inNote, campo.startsWith('IBSCBS/') ? OF_IBSCBS : OF_VALORES);
+  return { campo, ...(own === undefined ? {} : { campo_json: own }), ...step, formula };
+}
+
+/** Places from which a name that several groups have is looked for. */
+const OF_VALORES = '/DPS/infDPS/valores/vServPrest/vServ';
+const OF_IBSCBS = '/DPS/infDPS/IBSCBS/valores/trib/gIBSCBS/CST';
+
+/** The amount of the note with this name; of two, that of the same tax. */
+function ofNote(name: string, beside: string): string | undefined {
+  const all = [...OF_NOTE.keys()].filter((path) => path.endsWith(`/${name}`));
+  const [only, ...others] = nearest(all, beside.split('/'));
+  return only === undefined || others.length > 0 ? undefined : OF_NOTE.get(only);
+}
