@@ -129,7 +129,7 @@ export function stepInNamesOfBody<S extends Step>(step: S): S & { readonly campo
   const own = OF_NOTE.get(campo) ?? campoOf(`/${campo}`);
   const inNote = step.formula.replace(QUOTED_OR_NAME, (token) => ofNote(token, campo) ?? token);
   const formula = inNamesOfBody(inNote, campo.startsWith('IBSCBS/') ? OF_IBSCBS : OF_VALORES);
-  return { campo, ...(own === undefined ? {} : { campo_json: own }), ...step, formula };
+  return { ...(own === undefined ? {} : { campo, campo_json: own }), ...step, formula };
 }
 
 /** Places from which a name that several groups have is looked for. */
