@@ -15,6 +15,7 @@ import { errosMarkdown } from '../src/fiscal/errors-markdown.ts';
 import { estadosMarkdown } from '../src/fiscal/estados-markdown.ts';
 import { layoutMarkdown } from '../src/fiscal/layout/markdown.ts';
 import { dpsXsd, eventoXsd, nfseXsd } from '../src/fiscal/layout/xsd.ts';
+import { clienteTipos } from './cliente-tipos.ts';
 import { conformidadeMarkdown } from './conformidade.ts';
 
 type Generated = {
@@ -33,6 +34,7 @@ const FILES: readonly Generated[] = [
   { path: 'docs/nfse-1.01.xsd', make: nfseXsd },
   { path: 'docs/evento-1.01.xsd', make: eventoXsd },
   { path: 'docs/openapi.json', make: () => `${JSON.stringify(openapiDocument(), null, 1)}\n` },
+  { path: 'packages/cliente/src/tipos.ts', make: clienteTipos },
 ];
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));

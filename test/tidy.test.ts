@@ -27,9 +27,13 @@ function refuses(file: string, words: RegExp): void {
   assert.equal(place, -1, `${file}:${place + 1}: ${lines[place]?.trim()}`);
 }
 
-/** The room of a file, or of what it imports: a folder of src, `root` for what lies beside them, or a library. */
+/** The client is a package of its own; the doors may use it as any other program does. */
+const CLIENTE = '../packages/cliente/src/index.ts';
+
+/** The room of a file, or of what it imports: a folder of src, `root` for what lies beside them, the client, or a library. */
 function roomOf({ from, to }: Import): string {
   if (!to.startsWith('.')) return to;
+  if (path.relative(SRC, path.resolve(SRC, path.dirname(from), to)) === CLIENTE) return 'cliente';
   const target = path.relative(SRC, path.resolve(SRC, path.dirname(from), to));
   return target.includes('/') ? target.split('/')[0]! : 'root';
 }
@@ -40,7 +44,7 @@ const BELOW: Readonly<Record<string, readonly string[]>> = {
   store: ['store', 'fiscal'],
   adn: ['adn', 'fiscal'],
   flows: ['flows', 'documents', 'store', 'adn', 'fiscal'],
-  doors: ['doors', 'flows', 'fiscal'],
+  doors: ['doors', 'flows', 'fiscal', 'cliente'],
   // Beside the doors, and apart from the service: it plays the other side.
   simulador: ['simulador', 'documents', 'adn', 'fiscal'],
 };
@@ -68,6 +72,15 @@ test('each library is imported by one file', () => {
     users.set(to, (users.get(to) ?? new Set()).add(from));
   }
   for (const [library, who] of users) assert.equal(who.size, 1, `${library} is imported by ${[...who].join(', ')}`);
+});
+
+test('the client stands alone: it knows neither this project nor a library', () => {
+  const own = path.resolve(SRC, path.dirname(CLIENTE));
+  for (const file of globSync('**/*.ts', { cwd: own })) {
+    for (const { to } of importsOf(path.relative(SRC, path.join(own, file)))) {
+      assert.match(to, /^(\.\/[\w-]+\.ts|node:[\w/]+)$/, `${file} of the client imports ${to}`);
+    }
+  }
 });
 
 test('fiscal is pure: no input or output, no clock, no chance', () => {

@@ -2,15 +2,13 @@
  * `nfse assinatura`: the signature debugger at a terminal. By itself it reads the file here, with the trust that the
  * options name; with a municipality it asks the service, which knows whom that municipality trusts.
  */
+import { Recusado } from '../../../packages/cliente/src/index.ts';
 import { debugSignatureOffline, type SentSignature, type SignatureReport } from '../../flows/debug-signature.ts';
 import { inspectConfianca } from '../../flows/municipio-files.ts';
 import { type Command, columns, type Terminal, textOf, type Values } from './command.ts';
 import { faultLines } from './faults.ts';
-import { CAMPO, postFile, type SentFile, sentFile } from './sent-file.ts';
-
-const DEFAULT_URL = 'http://127.0.0.1:8080';
-const DEFAULT_TENANT = 'integracao';
-const PATH = '/api/v1/assinatura/verificacao';
+import { type Asked, askedAt, DEFAULT_TENANT, DEFAULT_URL, unanswered, urlProblem } from './follow.ts';
+import { CAMPO, type SentFile, sentFile, signatureOf } from './sent-file.ts';
 
 export const ASSINATURA: Command = {
   name: 'assinatura',
@@ -49,13 +47,18 @@ async function assinatura(terminal: Terminal, values: Values, file: string): Pro
     terminal.err('Use --ancoras e --revogados, ou --municipio e --url: o serviço tem as âncoras do município.\n');
     return 2;
   }
+  const problem = url === undefined ? undefined : urlProblem(url);
+  if (problem !== undefined) {
+    terminal.err(problem);
+    return 2;
+  }
   const sent = await sentFile(file, textOf(values, 'cms'));
   if (typeof sent === 'string') {
     terminal.err(sent);
     return 2;
   }
   const shown = asksService
-    ? await askService(`${(url ?? DEFAULT_URL).replace(/\/+$/, '')}/${municipio ?? DEFAULT_TENANT}${PATH}`, sent)
+    ? await askService(askedAt(terminal, url ?? DEFAULT_URL, municipio ?? DEFAULT_TENANT), sent)
     : await readHere(terminal, sent, { ancoras, revogados });
   if ('problem' in shown) {
     terminal.err(shown.problem);
@@ -108,11 +111,14 @@ async function readHere(
   return { ...rest, erros: faults };
 }
 
-async function askService(address: string, sent: SentFile): Promise<Shown | Refused> {
-  const { status, body } = await postFile(address, sent);
-  if (status === 200 && typeof body?.valida === 'boolean') return body;
-  const erros = Array.isArray(body?.erros) ? `${faultLines(body.erros)}\n` : '';
-  return { problem: `O serviço não verificou a assinatura (HTTP ${status}).\n${erros}`, code: 1 };
+async function askService({ cliente, base }: Asked, sent: SentFile): Promise<Shown | Refused> {
+  try {
+    return (await cliente.verificarAssinatura(sent.body, signatureOf(sent))) as Shown;
+  } catch (error) {
+    if (!(error instanceof Recusado)) throw unanswered(error, base);
+    const { status, erros } = error;
+    return { problem: `O serviço não verificou a assinatura (HTTP ${status}).\n${faultLines(erros)}\n`, code: 1 };
+  }
 }
 
 function writeCanonical(terminal: Terminal, { forma_canonica, veredito, assinatura: kind }: Shown): number {

@@ -8,17 +8,15 @@ import { adnSimulador } from './adn-simulador.ts';
 import { nearest, readArguments } from './arguments.ts';
 import { ASSINAR } from './assinar.ts';
 import { ASSINATURA } from './assinatura.ts';
-import { type CliWorld, type Command, columns, textOf } from './command.ts';
+import { type CliWorld, type Command, columns } from './command.ts';
 import { CORRELACAO_COMMANDS } from './correlacao.ts';
-import { emitir } from './emitir.ts';
+import { EMITIR } from './emitir.ts';
 import { EVENTO_COMMANDS } from './evento.ts';
 import { explicar } from './explicar.ts';
-import { DEFAULT_URL } from './follow.ts';
 import { MUNICIPIO_COMMANDS } from './municipio.ts';
 import { PKI } from './pki.ts';
 import { PRESTADOR_COMMANDS } from './prestador.ts';
 import { sampleCurl, sampleFile } from './sample.ts';
-import { CAMPO, sentFile } from './sent-file.ts';
 import { SERVICOS_COMMANDS } from './servicos.ts';
 import { VALIDAR } from './validar.ts';
 
@@ -44,29 +42,7 @@ const COMMANDS: readonly Command[] = [
     takes: 0,
     run: transmit,
   },
-  {
-    name: 'emitir',
-    arguments: 'ARQUIVO',
-    summary: 'Envia uma DPS, em XML ou JSON, e acompanha a nota até ser autorizada.',
-    options: { url: { type: 'string' }, tenant: { type: 'string' }, cms: { type: 'string' } },
-    optionsHelp: [
-      ['--url URL', `endereço do serviço (padrão ${DEFAULT_URL})`],
-      ['--tenant SLUG', 'município (padrão integracao)'],
-      ['--cms ARQUIVO', `de um corpo JSON, o valor de ${CAMPO}, como nfse assinar o grava`],
-    ],
-    takes: 1,
-    run: async (world, values, [file]) => {
-      const sent = await sentFile(file!, textOf(values, 'cms'));
-      if (typeof sent === 'string') {
-        world.err(sent);
-        return 2;
-      }
-      return emitir(world, sent, {
-        url: textOf(values, 'url') ?? DEFAULT_URL,
-        tenant: textOf(values, 'tenant') ?? 'integracao',
-      });
-    },
-  },
+  EMITIR,
   VALIDAR,
   {
     name: 'explicar',

@@ -1,50 +1,79 @@
 /** `nfse emitir`: sends a DPS as any integrator would, and asks until the note is authorised. */
-import type { Terminal } from './cli.ts';
+import type { Recusado } from '../../../packages/cliente/src/index.ts';
+import { type Command, type Terminal, textOf, type Values } from './command.ts';
 import { faultLines } from './faults.ts';
-import { follow, REFUSED, urlProblem, WAITING } from './follow.ts';
-import { postFile, type SentFile } from './sent-file.ts';
+import {
+  type Asked,
+  askedAt,
+  DEFAULT_TENANT,
+  DEFAULT_URL,
+  followingAt,
+  REFUSED,
+  REPEAT_HELP,
+  REPEAT_OPTION,
+  tellFailure,
+  untilRest,
+  urlProblem,
+  WAITING,
+} from './follow.ts';
+import { CAMPO, sentFile, signatureOf } from './sent-file.ts';
 
-type Target = { readonly url: string; readonly tenant: string };
+export const EMITIR: Command = {
+  name: 'emitir',
+  arguments: 'ARQUIVO',
+  summary: 'Envia uma DPS, em XML ou JSON, e acompanha a nota até ser autorizada.',
+  options: { url: { type: 'string' }, tenant: { type: 'string' }, cms: { type: 'string' }, ...REPEAT_OPTION },
+  optionsHelp: [
+    ['--url URL', `endereço do serviço (padrão ${DEFAULT_URL})`],
+    ['--tenant SLUG', `município (padrão ${DEFAULT_TENANT})`],
+    ['--cms ARQUIVO', `de um corpo JSON, o valor de ${CAMPO}, como nfse assinar o grava`],
+    REPEAT_HELP,
+  ],
+  takes: 1,
+  run: (terminal, values, [file]) => emitir(terminal, values, file!),
+};
 
-export async function emitir(terminal: Terminal, sent: SentFile, { url, tenant }: Target): Promise<number> {
-  const problem = urlProblem(url);
-  if (problem !== undefined) {
-    terminal.err(problem);
+async function emitir(terminal: Terminal, values: Values, file: string): Promise<number> {
+  const sent = await sentFile(file, textOf(values, 'cms'));
+  const url = textOf(values, 'url') ?? DEFAULT_URL;
+  const problem = typeof sent === 'string' ? sent : urlProblem(url);
+  if (typeof sent === 'string' || problem !== undefined) {
+    terminal.err(problem!);
     return 2;
   }
-  const base = `${url.replace(/\/+$/, '')}/${tenant}/api/v1`;
-  const issued = await postFile(`${base}/nfse/v101`, sent);
-  if (issued.status !== 201) {
-    const { codigo_erro, mensagem, erros } = issued.body;
-    terminal.err(`Recusada (HTTP ${issued.status}, ${codigo_erro}): ${mensagem}\n`);
-    if (Array.isArray(erros) && erros.length > 0) terminal.err(`${faultLines(erros)}\n`);
-    return REFUSED;
+  const asked = askedAt(terminal, url, textOf(values, 'tenant') ?? DEFAULT_TENANT);
+  const chave = textOf(values, 'repeticao');
+  try {
+    const emitida = await asked.cliente.emitirNota(sent.body, {
+      ...signatureOf(sent),
+      ...(chave === undefined ? {} : { chave }),
+    });
+    const { chave_acesso, numero_protocolo, avisos, repetida } = emitida;
+    terminal.out(
+      `Nota ${repetida ? 'já emitida antes' : 'emitida'}; falta a autorização do ADN\n  chave      ${chave_acesso}\n  protocolo  ${numero_protocolo}\n`,
+    );
+    for (const { codigo, mensagem } of avisos) terminal.out(`  aviso      ${codigo}  ${mensagem}\n`);
+    return await untilAuthorised(terminal, asked, chave_acesso);
+  } catch (error) {
+    return tellFailure(terminal, error, { base: asked.base, refusal });
   }
-  const { chave_acesso, numero_protocolo, avisos } = issued.body;
-  terminal.out(
-    `Nota emitida; falta a autorização do ADN\n  chave      ${chave_acesso}\n  protocolo  ${numero_protocolo}\n`,
-  );
-  for (const { codigo, mensagem } of avisos ?? []) terminal.out(`  aviso      ${codigo}  ${mensagem}\n`);
-  return untilAuthorised(terminal, `${base}/nfse/${chave_acesso}`);
 }
 
-async function untilAuthorised(terminal: Terminal, query: string): Promise<number> {
-  const body = await follow(terminal, query, ({ nota, protocolo }) => {
-    // The note of a refused protocolo stays a draft, to be corrected; what happened to it is the refusal.
-    const isRejected = protocolo?.status === 'rejeitado';
-    return { situacao: isRejected ? 'rejeitada' : nota?.status, rests: isRejected || nota?.status !== 'rascunho' };
-  });
-  if (body === undefined) {
-    terminal.err(
-      `Ainda não autorizada; a nota existe e segue sozinha. Não a envie de novo; consulte mais tarde: ${query}\n`,
-    );
-    return WAITING;
+function refusal({ status, envelope, erros }: Recusado): string {
+  const faults = erros.length === 0 ? '' : `${faultLines(erros)}\n`;
+  return `Recusada (HTTP ${status}, ${envelope?.codigo_erro}): ${envelope?.mensagem}\n${faults}`;
+}
+
+async function untilAuthorised(terminal: Terminal, { cliente, base }: Asked, chave: string): Promise<number> {
+  const query = `${base}/api/v1/nfse/${chave}`;
+  const late = `Ainda não autorizada; a nota existe e segue sozinha. Não a envie de novo; consulte mais tarde: ${query}\n`;
+  const found = await untilRest(terminal, cliente.acompanharNota(chave, followingAt(terminal)), late);
+  if (found === undefined) return WAITING;
+  if (found.situacao === 'rejeitada') {
+    const motivo = found.protocolo.mensagem_retorno ?? 'sem motivo informado';
+    terminal.err(`O ADN recusou a nota: ${motivo}\nA série e o número estão livres: corrija a DPS e envie de novo.\n`);
+    return REFUSED;
   }
-  if (body.nota?.status === 'autorizada') {
-    terminal.out(`  número     ${body.nota.numero}\n  consulta   ${query}\n`);
-    return 0;
-  }
-  const motivo = body.protocolo?.mensagem_retorno ?? 'sem motivo informado';
-  terminal.err(`O ADN recusou a nota: ${motivo}\nA série e o número estão livres: corrija a DPS e envie de novo.\n`);
-  return REFUSED;
+  terminal.out(`  número     ${found.nota.numero}\n  consulta   ${query}\n`);
+  return 0;
 }

@@ -1,6 +1,6 @@
 /** `nfse evento enviar`: registers an event as any integrator would, and asks until it comes to its end. */
+import type { Evento, EventoRegistrado, Recusado } from '../../../packages/cliente/src/index.ts';
 import { EVENTO_RETRIES_MAX, type EventoEstado, eventoRests, standsOnNota } from '../../fiscal/evento.ts';
-import { SIMULAR_HEADER } from '../../fiscal/simular.ts';
 import { type TipoEvento, tipoBySlug } from '../../fiscal/tipos-evento.ts';
 import { signDocument } from '../../flows/sign-document.ts';
 import { EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
@@ -9,8 +9,21 @@ import { type Command, type Terminal, textOf, type Values } from './command.ts';
 import { CORPO_OPTIONS, CORPO_OPTIONS_HELP, corpoOf, faultsOfOptions, tiposHelp } from './evento-corpo.ts';
 import { eventoLines, printable } from './evento-lines.ts';
 import { faultLines } from './faults.ts';
-import { DEFAULT_URL, follow, REFUSED, urlProblem, WAITING } from './follow.ts';
-import { type Answered, postFile, type SentFile, sentFile } from './sent-file.ts';
+import {
+  type Asked,
+  askedAt,
+  DEFAULT_TENANT,
+  DEFAULT_URL,
+  followingAt,
+  REFUSED,
+  REPEAT_HELP,
+  REPEAT_OPTION,
+  tellFailure,
+  untilRest,
+  urlProblem,
+  WAITING,
+} from './follow.ts';
+import { type SentFile, sentFile, signatureOf } from './sent-file.ts';
 
 export const ENVIAR: Command = {
   name: 'evento enviar',
@@ -24,15 +37,17 @@ export const ENVIAR: Command = {
     cms: { type: 'string' },
     ...KEY_OPTIONS,
     simular: { type: 'string' },
+    ...REPEAT_OPTION,
   },
   optionsHelp: [
     ...CORPO_OPTIONS_HELP,
     ['--corpo ARQUIVO', 'em vez de --tipo e --campo: o corpo JSON, enviado como está'],
     ['--url URL', `endereço do serviço (padrão ${DEFAULT_URL})`],
-    ['--tenant SLUG', 'município (padrão integracao)'],
+    ['--tenant SLUG', `município (padrão ${DEFAULT_TENANT})`],
     ...KEY_OPTIONS_HELP,
     ['--cms ARQUIVO', `com --corpo: o valor de ${EVENTO_SIGNATURE_HEADER}, como nfse assinar o grava`],
     ['--simular VALORES', `na integração, o que o ADN deve ensaiar: adn:rejeita=E1234, adn:atraso=30s, …`],
+    REPEAT_HELP,
   ],
   moreHelp: () => tiposHelp(({ porOficio }) => !porOficio),
   takes: 1,
@@ -46,17 +61,23 @@ async function enviar(terminal: Terminal, values: Values, chave: string): Promis
     terminal.err(body);
     return 2;
   }
-  const base = `${url.replace(/\/+$/, '')}/${textOf(values, 'tenant') ?? 'integracao'}/api/v1/nfse`;
-  const simular = textOf(values, 'simular');
-  const registered = await postFile(`${base}/${encodeURIComponent(chave)}/eventos`, body, {
-    campo: EVENTO_SIGNATURE_HEADER,
-    more: simular === undefined ? {} : { [SIMULAR_HEADER]: simular },
-  });
-  if (registered.status !== 201) return refusal(terminal, registered, values);
-  const { avisos, tipo_evento, numero_sequencial, chave_acesso } = registered.body;
-  terminal.out(`Evento registrado: ${tipo_evento} nº ${numero_sequencial}; falta a conclusão\n`);
-  for (const { codigo, mensagem } of avisos ?? []) terminal.out(`  aviso      ${codigo}  ${mensagem}\n`);
-  return untilItRests(terminal, `${base}/${chave_acesso}/eventos/${tipo_evento}/${numero_sequencial}`);
+  const asked = askedAt(terminal, url, textOf(values, 'tenant') ?? DEFAULT_TENANT);
+  const repeticao = textOf(values, 'repeticao');
+  try {
+    const registered = await asked.cliente.registrarEvento(chave, body.body, {
+      ...signatureOf(body),
+      simular: textOf(values, 'simular'),
+      ...(repeticao === undefined ? {} : { chave: repeticao }),
+    });
+    const { avisos, tipo_evento, numero_sequencial } = registered;
+    terminal.out(
+      `Evento ${registered.repetida ? 'já registrado antes' : 'registrado'}: ${tipo_evento} nº ${numero_sequencial}; falta a conclusão\n`,
+    );
+    for (const { codigo, mensagem } of avisos) terminal.out(`  aviso      ${codigo}  ${mensagem}\n`);
+    return await untilItRests(terminal, asked, registered);
+  } catch (error) {
+    return tellFailure(terminal, error, { base: asked.base, refusal: (refused) => refusal(refused, values) });
+  }
 }
 
 /** The body with its signature, if there is one; a text: asked wrongly. */
@@ -85,26 +106,24 @@ function bodyOfOptions(values: Values): SentFile | string {
   return typeof body === 'string' ? body : { kind: 'json', body, assinatura: undefined };
 }
 
-function refusal(terminal: Terminal, { status, body }: Answered, values: Values): number {
-  const erros = Array.isArray(body.erros) ? body.erros : [];
+function refusal({ status, envelope, erros }: Recusado, values: Values): string {
   const shown = values.corpo === undefined ? faultsOfOptions(erros) : erros;
-  const told = shown.length > 0 ? `\n${faultLines(shown)}` : ` ${body.mensagem}`;
-  terminal.err(`Recusado (HTTP ${status}, ${body.codigo_erro}):${told}\n`);
-  return REFUSED;
+  const told = shown.length > 0 ? `\n${faultLines(shown)}` : ` ${envelope?.mensagem}`;
+  return `Recusado (HTTP ${status}, ${envelope?.codigo_erro}):${told}\n`;
 }
 
-async function untilItRests(terminal: Terminal, query: string): Promise<number> {
-  const body = await follow(terminal, query, ({ evento }) => ({
-    situacao: evento.status_evento,
-    rests: isAtRest(evento),
-  }));
-  if (body === undefined) {
-    terminal.err(
-      `Ainda não concluído; o evento está registrado e segue sozinho. Não o envie de novo; consulte mais tarde: ${query}\n`,
-    );
-    return WAITING;
-  }
-  const { status, ...evento } = body.evento;
+async function untilItRests(
+  terminal: Terminal,
+  { cliente, base }: Asked,
+  registered: EventoRegistrado,
+): Promise<number> {
+  const { chave_acesso, tipo_evento, numero_sequencial } = registered;
+  const query = `${base}/api/v1/nfse/${chave_acesso}/eventos/${tipo_evento}/${numero_sequencial}`;
+  const late = `Ainda não concluído; o evento está registrado e segue sozinho. Não o envie de novo; consulte mais tarde: ${query}\n`;
+  const following = followingAt<Evento>(terminal);
+  const found = await untilRest(terminal, cliente.acompanharEvento(registered, following), late);
+  if (found === undefined) return WAITING;
+  const { status, ...evento } = found;
   terminal.out(eventoLines(evento, [['consulta', query]]));
   const estado: EventoEstado = evento.status_evento;
   const tipo: TipoEvento = tipoBySlug(evento.tipo_evento)!;
@@ -112,6 +131,10 @@ async function untilItRests(terminal: Terminal, query: string): Promise<number> 
     if (estado === 'processado' && tipo.cancela) terminal.out('A nota está cancelada.\n');
     if (estado === 'dispensado') terminal.out('O ADN não recebe este tipo de um município: o evento vale neste.\n');
     return 0;
+  }
+  if (!isAtRest(evento)) {
+    terminal.err(late);
+    return WAITING;
   }
   const motivo = printable(evento.mensagem_retorno ?? 'sem motivo informado');
   terminal.err(`${WITHOUT_EFFECT[estado] ?? `O evento está ${estado}`}: ${motivo}\n`);
@@ -128,6 +151,6 @@ const WITHOUT_EFFECT: Readonly<Partial<Record<EventoEstado, string>>> = {
 };
 
 /** Of an event in `erro` the public object tells by its advice whether a retry is left. */
-function isAtRest({ status_evento, acao_sugerida }: { status_evento: EventoEstado; acao_sugerida: string }): boolean {
+function isAtRest({ status_evento, acao_sugerida }: Pick<Evento, 'status_evento' | 'acao_sugerida'>): boolean {
   return eventoRests(status_evento, acao_sugerida === 'retentar');
 }

@@ -4,7 +4,7 @@ import { columns } from './command.ts';
 
 /** `before` and `after`: rows of the command's own. */
 export function eventoLines(
-  evento: Readonly<Partial<EventoPublico>>,
+  evento: Readonly<Record<string, unknown>>,
   after: readonly (readonly [string, string])[] = [],
 ): string {
   const rows = Object.entries(evento).flatMap(([name, value]): (readonly [string, string])[] => {

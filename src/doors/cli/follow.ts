@@ -1,18 +1,39 @@
-/** Asking a running service about something until nothing more happens to it by itself, in front of whoever waits. */
+/**
+ * What the commands that speak to a running service have in common: the client of `packages/cliente`, as patient as a person at a
+ * terminal, and how the end of a call is told there.
+ */
+import {
+  AindaEmAndamento,
+  type Andamento,
+  type Cliente,
+  createCliente,
+  Indeterminado,
+  NaoEntregue,
+  Recusado,
+} from '../../../packages/cliente/src/index.ts';
 import type { Terminal } from './command.ts';
-import type { Answered } from './sent-file.ts';
 
 export const DEFAULT_URL = 'http://127.0.0.1:8080';
+export const DEFAULT_TENANT = 'integracao';
 
-const TIMEOUT_MS = 30_000;
 /** The national environment has no contractual time; after this the command says so and leaves the address to ask at. */
 const PATIENCE_MS = 60_000;
 const POLL_FIRST_MS = 100;
 const POLL_MAX_MS = 5_000;
+/** Who cannot reach a service wants to know it at once; what is in doubt is asked about a few times. */
+const INSISTENCE = { tentativas: 5, prazoMs: PATIENCE_MS, semConexao: false };
 
-/** Exit codes besides 0: refused by us or by the ADN; taken, and its end is still awaited. */
+/** Exit codes besides 0: refused by us or by the ADN; taken, and its end is still awaited; nobody knows whether it was taken. */
 export const REFUSED = 1;
 export const WAITING = 3;
+export const DOUBT = 4;
+
+/** The option with which a command whose end is not known is given again. */
+export const REPEAT_OPTION = { repeticao: { type: 'string' } } as const;
+export const REPEAT_HELP: readonly [string, string] = [
+  '--repeticao CHAVE',
+  'repete um envio que ficou sem resposta, com a chave que o comando disse: nada é feito duas vezes',
+];
 
 /** What is wrong with a value of `--url`, as a line for the terminal. */
 export function urlProblem(url: string): string | undefined {
@@ -20,45 +41,70 @@ export function urlProblem(url: string): string | undefined {
   return `--url ${url} não é um endereço. Exemplo: ${DEFAULT_URL}\n`;
 }
 
-/** `rests`: nothing more happens by itself. */
-export type Look = { readonly situacao: string; readonly rests: boolean };
+/** A municipality of a service, and where that is. */
+export type Asked = { readonly cliente: Cliente; readonly base: string };
 
-/** Asks until what it sees rests, and answers with that; undefined when patience has ended before. */
-export async function follow(
+export function askedAt(terminal: Terminal, url: string, municipio: string): Asked {
+  const aoRepetir = ({ motivo, esperaMs }: { readonly motivo: string; readonly esperaMs: number }): void =>
+    terminal.err(`${motivo} Nova tentativa em ${(esperaMs / 1000).toFixed(1)} s.\n`);
+  return {
+    cliente: createCliente({ url, municipio, insistencia: INSISTENCE, aoRepetir }),
+    base: `${url.replace(/\/+$/, '')}/${municipio}`,
+  };
+}
+
+/** How to follow something in front of whoever waits: a line that is written over, or once at its end. */
+export function followingAt<Reading>(terminal: Terminal) {
+  const aCada = ({ situacao, repousa, decorridoMs }: Andamento<Reading>): void => {
+    const line = `  situação   ${situacao} (${(decorridoMs / 1000).toFixed(1)} s)`;
+    if (terminal.isTerminal) terminal.out(`\r\x1b[K${line}${repousa ? '\n' : ''}`);
+    else if (repousa) terminal.out(`${line}\n`);
+  };
+  return { prazoMs: PATIENCE_MS, primeiraEsperaMs: POLL_FIRST_MS, esperaMaximaMs: POLL_MAX_MS, aCada };
+}
+
+/** Undefined when patience ended before; `late` says what to do then. */
+export async function untilRest<Reading>(
   terminal: Terminal,
-  query: string,
-  lookAt: (body: Answered['body']) => Look,
-): Promise<Answered['body'] | undefined> {
-  const began = performance.now();
-  let pause = POLL_FIRST_MS;
-  for (;;) {
-    const { status, body } = await ask(query);
-    // A service that is busy or away for a moment says nothing about what it was asked.
-    const { situacao, rests } = status === 200 ? lookAt(body) : { situacao: `HTTP ${status}`, rests: false };
-    const seconds = ((performance.now() - began) / 1000).toFixed(1);
-    const line = `  situação   ${situacao} (${seconds} s)`;
-    if (terminal.isTerminal) terminal.out(`\r\x1b[K${line}`);
-    const isLate = performance.now() - began > PATIENCE_MS;
-    if (rests || isLate) {
-      terminal.out(terminal.isTerminal ? '\n' : `${line}\n`);
-      return rests ? body : undefined;
-    }
-    await new Promise((resolve) => setTimeout(resolve, pause));
-    pause = Math.min(pause * 2, POLL_MAX_MS);
+  following: Promise<Reading>,
+  late: string,
+): Promise<Reading | undefined> {
+  try {
+    return await following;
+  } catch (error) {
+    if (!(error instanceof AindaEmAndamento)) throw error;
+    terminal.out(terminal.isTerminal ? '\n' : '');
+    terminal.err(late);
+    return undefined;
   }
 }
 
-async function ask(url: string): Promise<Answered> {
-  let response: Response;
-  try {
-    response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
-  } catch {
-    throw new Error(`não houve resposta de ${new URL(url).origin}. O serviço está no ar? Suba-o com: npm start`);
+/** Tells how a call ended that did not end well, and answers with the exit code. `refusal`: a refusal in words. */
+export function tellFailure(
+  terminal: Terminal,
+  error: unknown,
+  { base, refusal }: { readonly base: string; readonly refusal: (error: Recusado) => string },
+): number {
+  if (error instanceof Recusado) {
+    terminal.err(refusal(error));
+    return REFUSED;
   }
-  const text = await response.text();
-  try {
-    return { status: response.status, body: JSON.parse(text) };
-  } catch {
-    throw new Error(`${new URL(url).origin} respondeu algo que não é deste serviço (HTTP ${response.status}).`);
+  if (error instanceof Indeterminado) {
+    const { chave } = error.repeticao;
+    terminal.err(
+      `${error.message}\nPode ter sido feito ou não. Dê o mesmo comando com --repeticao ${chave}: se foi, a resposta é a da primeira vez.\n`,
+    );
+    return DOUBT;
   }
+  throw unanswered(error, base);
+}
+
+/** What to say of a service that did not answer; anything else as it is. */
+export function unanswered(error: unknown, base: string): unknown {
+  if (!(error instanceof NaoEntregue)) return error;
+  const { status, codigo, message } = error;
+  if (status === undefined)
+    return new Error(`não houve resposta de ${base}. O serviço está no ar? Suba-o com: npm start`);
+  if (codigo === undefined) return new Error(`${base} respondeu algo que não é deste serviço (HTTP ${status}).`);
+  return new Error(`${base}: ${message}`);
 }

@@ -1,0 +1,78 @@
+/**
+ * Asking until nothing more happens by itself: as often as the service says (`Retry-After`), ever less often, until a deadline. A
+ * service that is away for a moment says nothing about what it is asked.
+ */
+import { AindaEmAndamento, NaoEntregue } from './erros.ts';
+import { esperar, retryAfterMs } from './espera.ts';
+
+/** Como se acompanha. */
+export type Acompanhamento<Leitura> = {
+  readonly signal?: AbortSignal;
+  /** Depois disso, {@link AindaEmAndamento} (padrão: 5 minutos). */
+  readonly prazoMs?: number;
+  /** Antes da primeira consulta (padrão: 250 ms). */
+  readonly primeiraEsperaMs?: number;
+  /** Entre duas consultas, no máximo, se o serviço não pede mais (padrão: 1 minuto). */
+  readonly esperaMaximaMs?: number;
+  /** A cada consulta, para mostrar a quem espera. */
+  readonly aCada?: (andamento: Andamento<Leitura>) => void;
+};
+
+export type Andamento<Leitura> = {
+  /** O estado, ou por que não se sabe. */
+  readonly situacao: string;
+  /** Se nada mais acontece por si: é a última vez. */
+  readonly repousa: boolean;
+  readonly leitura: Leitura | undefined;
+  readonly decorridoMs: number;
+};
+
+export type Olhar<Leitura> = {
+  readonly ler: (
+    signal: AbortSignal | undefined,
+  ) => Promise<{ readonly leitura: Leitura; readonly cabecalhos: Headers }>;
+  readonly situacao: (leitura: Leitura) => string;
+  readonly repousa: (leitura: Leitura) => boolean;
+};
+
+const PRAZO_MS = 5 * 60_000;
+const PRIMEIRA_MS = 250;
+const MAXIMA_MS = 60_000;
+
+/** A primeira leitura em repouso. */
+export async function acompanhar<Leitura>(
+  { ler, situacao, repousa }: Olhar<Leitura>,
+  { signal, aCada, ...own }: Acompanhamento<Leitura>,
+): Promise<Leitura> {
+  const { prazoMs = PRAZO_MS, primeiraEsperaMs = PRIMEIRA_MS, esperaMaximaMs = MAXIMA_MS } = own;
+  const began = performance.now();
+  let ultima: Leitura | undefined;
+  let pause = primeiraEsperaMs;
+  let doubling = Math.max(primeiraEsperaMs, 1);
+  for (;;) {
+    const left = began + prazoMs - performance.now();
+    await esperar(Math.max(0, Math.min(pause, left)), signal);
+    let asked: number | undefined;
+    try {
+      const { leitura, cabecalhos } = await ler(signal);
+      ultima = leitura;
+      asked = retryAfterMs(cabecalhos);
+      const isAtRest = repousa(leitura);
+      const decorridoMs = performance.now() - began;
+      aCada?.({ situacao: situacao(leitura), repousa: isAtRest, leitura, decorridoMs });
+      if (isAtRest) return leitura;
+    } catch (error) {
+      if (!(error instanceof NaoEntregue)) throw error;
+      asked = error.esperaMs;
+      const why = error.status === undefined ? 'sem resposta' : `HTTP ${error.status}`;
+      aCada?.({ situacao: why, repousa: false, leitura: undefined, decorridoMs: performance.now() - began });
+    }
+    if (performance.now() - began >= prazoMs) {
+      const last = ultima === undefined ? 'sem nenhuma resposta' : situacao(ultima);
+      throw new AindaEmAndamento(`O prazo de ${prazoMs} ms acabou antes do fim: ${last}. Consulte mais tarde.`, ultima);
+    }
+    doubling = Math.min(doubling * 2, esperaMaximaMs);
+    // What the service asks for is the least; chance keeps those apart who began together.
+    pause = Math.max(asked ?? 0, doubling) * (1 + Math.random() / 4);
+  }
+}

@@ -1,0 +1,205 @@
+/**
+ * One operation, sent as often as it takes: what may be repeated is repeated, always with the same bytes under the same key, and
+ * what is left to tell in the end is one of three outcomes. A doubt stays a doubt until the service itself settles it.
+ */
+import { type Circunstancias, Indeterminado, NaoEntregue, Recusado } from './erros.ts';
+import { esperar, pausaMs, type Ritmo, retryAfterMs } from './espera.ts';
+import { type EnvelopeDeErro, OPERACOES, type Operacao } from './tipos.ts';
+import { codigoDaFalha, naoSaiu, type Resposta, type Transporte } from './transporte.ts';
+
+/** Quanto se insiste em uma chamada. */
+export type Insistencia = {
+  /** Quantas vezes a requisição pode sair. */
+  readonly tentativas: number;
+  /** Tempo de uma chamada com todas as suas tentativas. */
+  readonly prazoMs: number;
+  /** Tempo de uma tentativa. */
+  readonly tempoLimiteMs: number;
+  /** false: quem não alcança o serviço é avisado logo. Uma dúvida se tira sempre. */
+  readonly semConexao: boolean;
+};
+
+/** O que `aoRepetir` recebe antes de cada espera. */
+export type AvisoDeRepeticao = {
+  readonly operacao: Operacao;
+  /** A que acabou de falhar, a partir de 1. */
+  readonly tentativa: number;
+  readonly esperaMs: number;
+  readonly motivo: string;
+};
+
+export type Chamada = {
+  readonly operacao: Operacao;
+  readonly url: string;
+  readonly cabecalhos: Readonly<Record<string, string>>;
+  readonly corpo?: Uint8Array;
+  /** Of an operation that does something: what it is repeated under. */
+  readonly repeticao?: { readonly chave: string; readonly assinatura: string | undefined };
+  /** Statuses besides 2xx that are an answer to the question. */
+  readonly aceita?: readonly number[];
+  /** Whether a body is JSON, read where the answer is taken for whole. */
+  readonly isJson: boolean;
+  readonly signal: AbortSignal | undefined;
+};
+
+export type Respondida = Resposta & { readonly json: unknown };
+
+/** What one try came to, besides an answer. */
+type Falha = {
+  readonly kind: 'recusado' | 'nao_entregue' | 'indeterminado';
+  readonly motivo: string;
+  /** Whether the same, sent again, may end otherwise. */
+  readonly isRepeatable: boolean;
+  readonly resposta?: Resposta;
+  readonly envelope?: EnvelopeDeErro | undefined;
+  readonly error?: unknown;
+};
+
+const RITMO: Ritmo = { primeiraMs: 1_000, maximaMs: 60_000 };
+
+/** Chama até haver resposta; rejeita com {@link Recusado}, {@link NaoEntregue} ou {@link Indeterminado}. */
+export async function chamar(
+  transporte: Transporte,
+  chamada: Chamada,
+  insistencia: Insistencia,
+  aoRepetir: (aviso: AvisoDeRepeticao) => void,
+): Promise<Respondida> {
+  const { operacao, signal } = chamada;
+  const end = performance.now() + insistencia.prazoMs;
+  let inDoubt: Falha | undefined;
+  for (let tentativa = 1; ; tentativa += 1) {
+    signal?.throwIfAborted();
+    const tried = await tentar(transporte, chamada, Math.min(insistencia.tempoLimiteMs, end - performance.now()));
+    if (!('motivo' in tried)) return tried;
+    if (tried.kind === 'indeterminado') inDoubt = tried;
+    // A reading leaves no doubt behind: it may be put again whatever became of it.
+    const hasDoubt = inDoubt !== undefined && chamada.repeticao !== undefined;
+    if (signal?.aborted) {
+      if (hasDoubt) throw fim(chamada, tried, tentativa, hasDoubt, 'A chamada foi interrompida depois de sair.');
+      signal.throwIfAborted();
+    }
+    const esperaMs = retryAfterMs(tried.resposta?.cabecalhos ?? new Headers()) ?? pausaMs(tentativa, RITMO);
+    const isGivenUp =
+      !hasDoubt && !insistencia.semConexao && tried.resposta === undefined && tried.kind === 'nao_entregue';
+    const isLast = tentativa >= insistencia.tentativas || performance.now() + esperaMs >= end || isGivenUp;
+    if (!tried.isRepeatable || isLast) throw fim(chamada, tried, tentativa, hasDoubt, tried.motivo);
+    aoRepetir({ operacao, tentativa, esperaMs, motivo: tried.motivo });
+    try {
+      await esperar(esperaMs, signal);
+    } catch (error) {
+      if (hasDoubt)
+        throw fim(chamada, { ...tried, error }, tentativa, hasDoubt, 'A chamada foi interrompida em dúvida.');
+      throw error;
+    }
+  }
+}
+
+async function tentar(transporte: Transporte, chamada: Chamada, limitMs: number): Promise<Respondida | Falha> {
+  const { operacao, url, cabecalhos, corpo, signal } = chamada;
+  const timeout = AbortSignal.timeout(Math.max(1, Math.floor(limitMs)));
+  let resposta: Resposta;
+  try {
+    resposta = await transporte({
+      metodo: OPERACOES[operacao].metodo,
+      url,
+      cabecalhos,
+      corpo,
+      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+    });
+  } catch (error) {
+    return noAnswer(error, timeout.aborted);
+  }
+  return lida(resposta, chamada);
+}
+
+function noAnswer(error: unknown, isLate: boolean): Falha {
+  const code = codigoDaFalha(error);
+  if (!isLate && naoSaiu(error)) {
+    return { kind: 'nao_entregue', motivo: `Não houve conexão (${code}).`, isRepeatable: true, error };
+  }
+  const how = isLate ? 'o tempo se esgotou' : `a conexão caiu${code === undefined ? '' : ` (${code})`}`;
+  return { kind: 'indeterminado', motivo: `Não houve resposta: ${how}.`, isRepeatable: true, error };
+}
+
+/** The table of the page "Os desfechos de um envio", row by row. */
+function lida(resposta: Resposta, { aceita = [], isJson, operacao }: Chamada): Respondida | Falha {
+  const { status, cabecalhos } = resposta;
+  if (aceita.includes(status)) return { ...resposta, json: undefined };
+  const json = jsonOf(resposta);
+  if (status >= 200 && status < 300) {
+    if (!isJson || typeof json === 'object') return { ...resposta, json };
+    const motivo = `A resposta (HTTP ${status}) não é JSON inteiro.`;
+    return { kind: 'indeterminado', motivo, isRepeatable: true, resposta };
+  }
+  const envelope = isEnvelope(json) ? json : undefined;
+  const about = { resposta, envelope };
+  const said =
+    envelope === undefined ? `HTTP ${status}` : `HTTP ${status}, ${envelope.codigo_erro}: ${envelope.mensagem}`;
+  if (status >= 500) {
+    const isRepeatable = status !== 501 && status !== 505;
+    return { kind: 'indeterminado', motivo: `O serviço falhou (${said}).`, isRepeatable, ...about };
+  }
+  if (status === 409) {
+    return { kind: 'indeterminado', motivo: `Há outra igual em andamento (${said}).`, isRepeatable: true, ...about };
+  }
+  if (status === 408 || status === 429) {
+    return { kind: 'nao_entregue', motivo: `O serviço não atendeu (${said}).`, isRepeatable: true, ...about };
+  }
+  if (envelope === undefined || status === 413) {
+    const motivo =
+      status >= 300 && status < 400
+        ? `O endereço leva a outro (HTTP ${status}, ${cabecalhos.get('location') ?? 'sem Location'}): corrija url.`
+        : status === 413
+          ? `O corpo é grande demais (${said}).`
+          : `Respondeu algo que não é deste serviço (HTTP ${status}, em ${operacao}). Confira url.`;
+    return { kind: 'nao_entregue', motivo, isRepeatable: false, ...about };
+  }
+  return { kind: 'recusado', motivo: `${envelope.codigo_erro}: ${envelope.mensagem}`, isRepeatable: false, ...about };
+}
+
+/** What the call ends with. What another try settled for good is no doubt any more. */
+function fim(chamada: Chamada, falha: Falha, tentativas: number, hasDoubt: boolean, mensagem: string): Error {
+  const { operacao, repeticao, corpo } = chamada;
+  const { resposta, envelope, error } = falha;
+  const circunstancias: Circunstancias = {
+    operacao,
+    tentativas,
+    status: resposta?.status,
+    envelope,
+    requisicao: resposta?.cabecalhos.get('x-request-id') ?? undefined,
+    esperaMs: resposta && retryAfterMs(resposta.cabecalhos),
+    cause: error,
+  };
+  if (falha.kind === 'recusado' && (!hasDoubt || settles(falha))) return new Recusado(mensagem, circunstancias);
+  if (!hasDoubt || repeticao === undefined || corpo === undefined) return new NaoEntregue(mensagem, circunstancias);
+  return new Indeterminado(
+    `${mensagem} Não se sabe se ${operacao} foi feita: repita com a mesma chave, ${repeticao.chave}.`,
+    circunstancias,
+    { ...repeticao, corpo },
+  );
+}
+
+/**
+ * Whether a refusal says that the first try did nothing either. Under one key the document's refusals are the first answer; what
+ * was refused before the key was looked at (the address, the signature) says nothing of a try that went before.
+ */
+function settles({ resposta, envelope }: Falha): boolean {
+  const isOfTheDocument = resposta?.status === 400 || resposta?.status === 422;
+  return isOfTheDocument && !SIGNATURE_CODES.test(envelope?.codigo_erro ?? '');
+}
+
+/** Of an XML signature; what is wrong with one of JSON is 401. */
+const SIGNATURE_CODES = /^E90[1-6]$/;
+
+function jsonOf({ corpo }: Resposta): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(corpo));
+  } catch {
+    return undefined;
+  }
+}
+
+function isEnvelope(json: unknown): json is EnvelopeDeErro {
+  const { codigo_erro, mensagem, erros } = (json ?? {}) as Partial<EnvelopeDeErro>;
+  return typeof codigo_erro === 'string' && typeof mensagem === 'string' && Array.isArray(erros);
+}

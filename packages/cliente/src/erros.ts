@@ -1,0 +1,90 @@
+/**
+ * How a call may end when it does not end well: three classes, because each asks for something else. What became of the call is
+ * the class; what was wrong is in the list of faults that the service sent.
+ */
+import type { Codigo, EnvelopeDeErro, Erro, Operacao } from './tipos.ts';
+
+/** O que se sabe de uma chamada que não acabou bem. */
+export type Circunstancias = {
+  readonly operacao: Operacao;
+  /** Quantas vezes a requisição saiu. */
+  readonly tentativas: number;
+  /** Da última resposta; undefined quando não houve. */
+  readonly status?: number | undefined;
+  readonly envelope?: EnvelopeDeErro | undefined;
+  /** `X-Request-Id` da última resposta, para o suporte. */
+  readonly requisicao?: string | undefined;
+  /** Quanto a última resposta pediu que se esperasse (`Retry-After`). */
+  readonly esperaMs?: number | undefined;
+  readonly cause?: unknown;
+};
+
+/** De uma chamada que não acabou bem. `erros` é a lista do serviço; vazia quando ele não chegou a dizer nada. */
+export abstract class ErroDaChamada extends Error {
+  readonly operacao: Operacao;
+  readonly tentativas: number;
+  readonly status: number | undefined;
+  readonly codigo: Codigo | undefined;
+  readonly erros: readonly Erro[];
+  readonly envelope: EnvelopeDeErro | undefined;
+  readonly requisicao: string | undefined;
+  readonly esperaMs: number | undefined;
+
+  constructor(mensagem: string, circunstancias: Circunstancias) {
+    const { operacao, tentativas, status, envelope, requisicao, esperaMs, cause } = circunstancias;
+    super(mensagem, cause === undefined ? undefined : { cause });
+    this.operacao = operacao;
+    this.tentativas = tentativas;
+    this.status = status;
+    this.envelope = envelope;
+    this.codigo = envelope?.codigo_erro;
+    this.erros = envelope?.erros ?? [];
+    this.requisicao = requisicao;
+    this.esperaMs = esperaMs;
+  }
+}
+
+/** O serviço leu e recusou: nada foi feito. Corrija pelo que dizem `erros`; repetir sem mudar não adianta. */
+export class Recusado extends ErroDaChamada {
+  override readonly name = 'Recusado';
+}
+
+/** A requisição não foi atendida: nada foi feito. Repita mais tarde, igual. */
+export class NaoEntregue extends ErroDaChamada {
+  override readonly name = 'NaoEntregue';
+}
+
+/** Com que se repete, byte por byte, uma chamada cujo fim não se conhece. */
+export type Repeticao = {
+  /** Da `Idempotency-Key`. */
+  readonly chave: string;
+  readonly corpo: Uint8Array;
+  /** De um corpo JSON. */
+  readonly assinatura: string | undefined;
+};
+
+/**
+ * A requisição saiu e não se sabe se foi feita. Guarde `repeticao` e chame a mesma operação com ela: se foi feita, a resposta é a
+ * da primeira vez. Nunca repita com outro número.
+ */
+export class Indeterminado extends ErroDaChamada {
+  override readonly name = 'Indeterminado';
+  readonly repeticao: Repeticao;
+
+  constructor(mensagem: string, circunstancias: Circunstancias, repeticao: Repeticao) {
+    super(mensagem, circunstancias);
+    this.repeticao = repeticao;
+  }
+}
+
+/** O prazo do acompanhamento acabou antes do fim. Nada deu errado: consulte mais tarde, e não envie de novo. */
+export class AindaEmAndamento<Leitura> extends Error {
+  override readonly name = 'AindaEmAndamento';
+  /** A última resposta; undefined se não houve nenhuma. */
+  readonly ultima: Leitura | undefined;
+
+  constructor(mensagem: string, ultima: Leitura | undefined) {
+    super(mensagem);
+    this.ultima = ultima;
+  }
+}
