@@ -15,7 +15,7 @@ import { databaseUrlOf, nfse, nfseHere, type Said } from './support/cli.ts';
 import { freshDatabase } from './support/database.ts';
 import { type Answer, emit, request } from './support/http.ts';
 import { CA, freshFolder, openssl, opensslAuthority } from './support/openssl.ts';
-import { freshDataDir, startServiceProcess } from './support/process.ts';
+import { readyDataDir, startServiceProcess } from './support/process.ts';
 import { startTestService } from './support/service.ts';
 
 /** In production each code is one tenant's: that of `alfa`, and others. */
@@ -623,7 +623,7 @@ describe('--aliquota', () => {
 
 describe('beside a running service with the embedded server', () => {
   test('a municipality and its registry count at once: E101, E102, E103, E0310, E402, and then a note', async () => {
-    const dataDir = await freshDataDir();
+    const dataDir = await readyDataDir();
     const beside = { NFSE_DATA_DIR: dataDir };
     const command = async (...args: readonly string[]): Promise<Said> => {
       const said = await nfse(args, beside, dataDir);
@@ -653,6 +653,7 @@ describe('beside a running service with the embedded server', () => {
       for (let said = ''; said !== wanted; ) {
         assert.ok(performance.now() - began < 8_000, `${said} where ${wanted} should be`);
         said = await send(patch);
+        if (said !== wanted) await new Promise((resolve) => setTimeout(resolve, 100));
       }
     };
 

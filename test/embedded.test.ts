@@ -33,6 +33,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Connection, type EmbeddedServer, openEmbedded } from '../src/store/embedded/embedded.ts';
 import { serves } from '../src/store/embedded/lock.ts';
 import { Client, Pool } from '../src/store/pg.ts';
+import { copyCluster } from './setup.ts';
+import { testServer } from './support/database.ts';
 
 const PROJECT = dirname(import.meta.dirname);
 const CHILD = join('test', 'fixtures', 'embedded-child.ts');
@@ -114,7 +116,7 @@ describe('PostgreSQL embutido', { concurrency: 4 }, () => {
   });
 
   test('kill -9 no serviço: o próximo adota o servidor', async (t) => {
-    const place = scratch(t);
+    const place = await withCluster(t);
     const service = await serve(place);
     assert.equal(service.said.started, true);
     await sql(service.said.connection, 'CREATE TABLE nota (n int); INSERT INTO nota VALUES (1)');
@@ -130,7 +132,7 @@ describe('PostgreSQL embutido', { concurrency: 4 }, () => {
   });
 
   test('kill -9 em ambos: recuperação, nada confirmado se perde', async (t) => {
-    const place = scratch(t);
+    const place = await withCluster(t);
     const service = await serve(place);
     const { connection } = service.said;
     await sql(connection, 'CREATE TABLE nota (n int)');
@@ -205,7 +207,7 @@ describe('PostgreSQL embutido', { concurrency: 4 }, () => {
   });
 
   test('parar: só o último a sair para o servidor', async (t) => {
-    const place = scratch(t);
+    const place = await withCluster(t);
     const service = await serve(place);
     const pid = pidOf(place.dataDir);
     const command = await open(place);
@@ -231,7 +233,7 @@ describe('PostgreSQL embutido', { concurrency: 4 }, () => {
   });
 
   test('o servidor morre: é iniciado de novo, no mesmo endereço, por quem notar primeiro', async (t) => {
-    const place = scratch(t);
+    const place = await withCluster(t);
     const service = await serve(place);
     const { log, entries } = recorder();
     const server = await open(place, log);
@@ -252,7 +254,7 @@ describe('PostgreSQL embutido', { concurrency: 4 }, () => {
   });
 
   test('um processo do servidor cai: as conexões voltam, o servidor fica', async (t) => {
-    const place = scratch(t);
+    const place = await withCluster(t);
     const { dataDir } = place;
     const { log, entries } = recorder();
     const server = await open(place, log);
@@ -269,7 +271,7 @@ describe('PostgreSQL embutido', { concurrency: 4 }, () => {
   });
 
   test('o servidor recebe ordem de parar por fora: termina e é iniciado de novo', async (t) => {
-    const place = scratch(t);
+    const place = await withCluster(t);
     const { dataDir } = place;
     const server = await open(place);
     const pid = pidOf(dataDir);
@@ -279,7 +281,7 @@ describe('PostgreSQL embutido', { concurrency: 4 }, () => {
   });
 
   test('o servidor demora: espera avisando, e adota', { skip: needsLinux }, async (t) => {
-    const place = scratch(t);
+    const place = await withCluster(t);
     const service = await serve(place);
     const pid = pidOf(place.dataDir);
     await kill(service.process);
@@ -296,7 +298,7 @@ describe('PostgreSQL embutido', { concurrency: 4 }, () => {
   test('a parada não trava: depois de dez segundos é imediata, e a partida seguinte recupera', {
     skip: needsLinux,
   }, async (t) => {
-    const place = scratch(t);
+    const place = await withCluster(t);
     const { log, entries } = recorder();
     const server = await open(place, log);
     await sql(server.connection, 'CREATE TABLE nota (n int); INSERT INTO nota VALUES (1)');
@@ -314,7 +316,7 @@ describe('PostgreSQL embutido', { concurrency: 4 }, () => {
   });
 
   test('a trava velha cita um estranho vivo da mesma conta: é descartada', { skip: needsLinux }, async (t) => {
-    const place = scratch(t);
+    const place = await withCluster(t);
     const service = await serve(place);
     const { connection, location } = service.said;
     await sql(connection, 'CREATE TABLE nota (n int); INSERT INTO nota VALUES (1)');
@@ -341,7 +343,7 @@ describe('PostgreSQL embutido', { concurrency: 4 }, () => {
 
   test('a cópia de um banco em uso não se confunde com o original', { skip: needsLinux }, async (t) => {
     for (const folder of ['dados', `dados ${'x'.repeat(100)}`]) {
-      const original = scratch(t, folder);
+      const original = await withCluster(t, folder);
       const service = await serve(original);
       await sql(service.said.connection, 'CREATE TABLE nota (n int); CHECKPOINT');
       const copy = scratch(t, folder);
@@ -398,7 +400,7 @@ describe('PostgreSQL embutido', { concurrency: 4 }, () => {
   });
 
   test('o log do servidor tem tamanho limitado', async (t) => {
-    const place = scratch(t);
+    const place = await withCluster(t);
     const server = await open(place);
     const log = join(place.dataDir, 'postgres.log');
     writeFileSync(log, 'x'.repeat(11 * 1024 * 1024), { flag: 'a' });
@@ -489,7 +491,7 @@ describe('PostgreSQL embutido', { concurrency: 4 }, () => {
   });
 
   test('o banco some com o serviço no ar: não nasce outro vazio no lugar', async (t) => {
-    const place = scratch(t);
+    const place = await withCluster(t);
     const { log, entries } = recorder();
     const server = await open(place, log);
     await sql(server.connection, 'CREATE TABLE nota (n int)');
@@ -505,7 +507,7 @@ describe('PostgreSQL embutido', { concurrency: 4 }, () => {
   });
 
   test('um backup restaurado pelo root volta a pertencer à conta do servidor', { skip: needsRoot }, async (t) => {
-    const place = scratch(t);
+    const place = await withCluster(t);
     const server = await open(place);
     const { uid } = statSync(server.location);
     await server.stop();
@@ -551,7 +553,7 @@ describe('PostgreSQL embutido', { concurrency: 4 }, () => {
   });
 
   test('um caminho movido com o servidor parado continua valendo', async (t) => {
-    const place = scratch(t);
+    const place = await withCluster(t);
     const { root, dataDir } = place;
     const server = await open(place);
     await sql(server.connection, 'CREATE TABLE nota (n int)');
@@ -577,6 +579,15 @@ function scratch(t: TestContext, folder = 'dados'): Scratch {
   chmodSync(root, 0o755);
   const place: Scratch = { root, dataDir: join(root, folder), children: [], servers: [] };
   t.after(() => clean(place));
+  return place;
+}
+
+/** The same with a cluster already in it, where its creation is not what is tried: to copy one is quicker. */
+async function withCluster(t: TestContext, folder?: string): Promise<Scratch> {
+  const place = scratch(t, folder);
+  await testServer();
+  mkdirSync(place.dataDir);
+  copyCluster(process.env.NFSE_TEST_CLUSTER!, join(place.dataDir, 'pg'));
   return place;
 }
 

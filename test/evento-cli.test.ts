@@ -20,7 +20,7 @@ import { onEnd } from './support/cleanup.ts';
 import { databaseUrlOf, nfse, nfseHere, type Said } from './support/cli.ts';
 import { freshDatabase } from './support/database.ts';
 import { authorised, emit, request } from './support/http.ts';
-import { freshDataDir, ROOT, type ServiceProcess, startServiceProcess } from './support/process.ts';
+import { ROOT, readyDataDir, type ServiceProcess, startServiceProcess } from './support/process.ts';
 import { startTestService } from './support/service.ts';
 
 const AGENTE = '52998224725';
@@ -511,7 +511,7 @@ describe('the chapter of the README on events', async () => {
   });
 
   test('is done line by line, in the sandbox and in production', async () => {
-    const dataDir = await freshDataDir();
+    const dataDir = await readyDataDir();
     const env = { NFSE_DATA_DIR: dataDir };
     const cnpj = '11222333000181';
     const stage = await openStage(dataDir, [cnpj], Date.now());

@@ -2,15 +2,18 @@
  * One embedded PostgreSQL for the whole test run; each test file makes databases of its own on it. Started before the
  * first file and stopped after the last.
  */
+import { execFileSync } from 'node:child_process';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type EmbeddedServer, openEmbedded } from '../src/store/embedded/embedded.ts';
 import { migrate, openPool } from '../src/store/open.ts';
-import { Client } from '../src/store/pg.ts';
+import { Client, type ClientConfig } from '../src/store/pg.ts';
 
 /** A database with the schema applied, of which others are copies: copying it is quicker than applying it again. */
 export const MODELO = 'modelo';
+/** Settings without which nothing waits for the disk. Here nothing outlives the run; what must is tested on servers of its own. */
+const FOR_THE_DISK = ['fsync', 'full_page_writes', 'synchronous_commit'];
 
 let dataDir: string | undefined;
 let server: EmbeddedServer | undefined;
@@ -23,26 +26,35 @@ export async function globalSetup(): Promise<void> {
   dataDir = await mkdtemp(path.join(tmpdir(), 'nfse-test-'));
   // Run as root, the server's own account must be able to enter.
   await chmod(dataDir, 0o755);
-  server = await openEmbedded({ dataDir, log: quiet });
-  await prepare(server);
-  process.env.NFSE_TEST_SERVER = JSON.stringify(server.connection);
-}
+  const first = await openEmbedded({ dataDir, log: quiet });
+  await migrateAt(first.connection);
+  await first.stop();
+  process.env.NFSE_TEST_CLUSTER = path.join(dataDir, 'cluster');
+  copyCluster(first.location, process.env.NFSE_TEST_CLUSTER);
 
-/** Nothing here survives the run, so nothing waits for the disk. What must survive is tested on servers of its own. */
-async function prepare({ connection }: EmbeddedServer): Promise<void> {
-  const client = new Client(connection);
+  server = await openEmbedded({ dataDir, log: quiet });
+  const client = new Client(server.connection);
   await client.connect();
-  for (const name of ['fsync', 'full_page_writes', 'synchronous_commit'])
-    await client.query(`alter system set ${name} = off`);
+  for (const name of FOR_THE_DISK) await client.query(`alter system set ${name} = off`);
   await client.query('select pg_reload_conf()');
   await client.query(`create database ${MODELO}`);
   await client.end();
-  const pool = openPool({ ...connection, database: MODELO }, () => undefined);
-  await migrate(pool);
-  await pool.end();
+  await migrateAt({ ...server.connection, database: MODELO });
+  process.env.NFSE_TEST_SERVER = JSON.stringify(server.connection);
 }
 
 export async function globalTeardown(): Promise<void> {
   await server?.stop();
   if (dataDir !== undefined) await rm(dataDir, { recursive: true, force: true });
+}
+
+async function migrateAt(connection: ClientConfig): Promise<void> {
+  const pool = openPool(connection, () => undefined);
+  await migrate(pool);
+  await pool.end();
+}
+
+/** With the owners of the files, as only the machine's own command does. */
+export function copyCluster(from: string, to: string): void {
+  execFileSync('cp', ['-a', from, to]);
 }

@@ -7,14 +7,13 @@
  * each, and the service is killed as well: what a dead worker had claimed waits for the end of its lease, a minute.
  */
 import assert from 'node:assert/strict';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { cnpjsOf, signedDps } from '../../bench/documents.ts';
 import { openStage, registerTenant, type Simulator, startService, startSimulator } from '../../scripts/stage.ts';
 import { exampleXml } from '../../src/fiscal/rules/example.ts';
 import { onEnd } from '../support/cleanup.ts';
+import { readyDataDir } from '../support/process.ts';
 
 const LONG = process.env.NFSE_TEST_LONGO === '1';
 const SEEDS = process.env.NFSE_SEMENTE
@@ -46,9 +45,7 @@ for (const seed of SEEDS) {
   test(`${NOTES} notes, seed ${seed}: every one ends, none twice, none lost`, { timeout: 600_000 }, async (t) => {
     t.diagnostic(`NFSE_SEMENTE=${seed}`);
     const chance = random(seed);
-    const dataDir = await mkdtemp(path.join(tmpdir(), 'nfse-faltas-'));
-    await chmod(dataDir, 0o755);
-    onEnd(() => rm(dataDir, { recursive: true, force: true }));
+    const dataDir = await readyDataDir();
     const stage = await openStage(path.join(dataDir, 'palco'), cnpjsOf(3), Date.now());
     const faults = ['--semente', `${seed}`, '--faltas', FALTAS];
     let simulator = await startSimulator(stage, faults);

@@ -27,7 +27,7 @@ import { onEnd } from '../support/cleanup.ts';
 import { balcao, CANCELAMENTO, type NotaEmitida } from '../support/eventos.ts';
 import { type Answer, request } from '../support/http.ts';
 import { openssl } from '../support/openssl.ts';
-import { freshDataDir, ROOT } from '../support/process.ts';
+import { ROOT, readyDataDir } from '../support/process.ts';
 
 const SLUG = 'exemplo';
 const PATIENCE_MS = 60_000;
@@ -43,7 +43,7 @@ let env: NodeJS.ProcessEnv;
 let folder: string;
 
 before(async () => {
-  const dataDir = await freshDataDir();
+  const dataDir = await readyDataDir();
   env = { NFSE_DATA_DIR: dataDir };
   stage = await openStage(path.join(dataDir, 'palco'), cnpjsOf(2), Date.now());
   folder = stage.dir;

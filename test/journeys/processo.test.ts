@@ -8,7 +8,7 @@ import { exampleXml } from '../../src/fiscal/rules/example.ts';
 import { openEmbedded } from '../../src/store/embedded/embedded.ts';
 import { onEnd } from '../support/cleanup.ts';
 import { authorised, emit, noteByKey, request } from '../support/http.ts';
-import { freshDataDir, ROOT, startServiceProcess } from '../support/process.ts';
+import { freshDataDir, ROOT, readyDataDir, startServiceProcess } from '../support/process.ts';
 
 const run = promisify(execFile);
 
@@ -36,7 +36,7 @@ test('the printed curl line gives a note, the printed query shows it authorised,
 });
 
 test('killed in the midst of a load: every answered note is there, none twice', async () => {
-  const dataDir = await freshDataDir();
+  const dataDir = await readyDataDir();
   const first = await startServiceProcess({ NFSE_DATA_DIR: dataDir });
   const answered = new Map<number, string>();
   const sent = new Set<number>();

@@ -23,7 +23,7 @@ import { readXml, xsdErrors } from '../../src/documents/xml.ts';
 import { exampleXml } from '../../src/fiscal/rules/example.ts';
 import { onEnd } from '../support/cleanup.ts';
 import { request } from '../support/http.ts';
-import { freshDataDir, ROOT } from '../support/process.ts';
+import { freshDataDir, ROOT, readyDataDir } from '../support/process.ts';
 
 const NFSE_XSD = await readFile(path.join(ROOT, 'docs/nfse-1.01.xsd'), 'utf8');
 
@@ -94,7 +94,7 @@ describe('a municipality with a queue', () => {
   let documents: readonly Buffer[];
 
   before(async () => {
-    const dataDir = await freshDataDir();
+    const dataDir = await readyDataDir();
     env = { NFSE_DATA_DIR: dataDir };
     stage = await openStage(path.join(dataDir, 'palco'), cnpjsOf(3), Date.now());
     simulator = await startSimulator(stage);

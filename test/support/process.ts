@@ -3,7 +3,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { copyCluster } from '../setup.ts';
 import { onEnd } from './cleanup.ts';
+import { testServer } from './database.ts';
 
 export const ROOT = path.resolve(import.meta.dirname, '../..');
 const READY_WITHIN_MS = 30_000;
@@ -22,6 +24,14 @@ export async function freshDataDir(): Promise<string> {
   // Run as root, the database server's own account must be able to enter.
   await chmod(dataDir, 0o755);
   onEnd(() => rm(dataDir, { recursive: true, force: true }));
+  return dataDir;
+}
+
+/** One with a database in it, stopped, that has the schema and nothing else: to make it takes longer than to copy it. */
+export async function readyDataDir(): Promise<string> {
+  await testServer();
+  const dataDir = await freshDataDir();
+  copyCluster(process.env.NFSE_TEST_CLUSTER!, path.join(dataDir, 'pg'));
   return dataDir;
 }
 
