@@ -37,17 +37,35 @@ const KINDS = ['xml', 'xml', 'xml', 'json', 'json', 'json', 'evento'] as const s
 const CASE_STRIDE = 2_654_435_761;
 
 export function caseOf(corpus: Corpus, seed: number, index: number): FuzzCase {
-  const chance = chanceOf(seed + Math.imul(index + 1, CASE_STRIDE));
+  const chance = chanceOfCase(seed, index);
   const kind = chance.pick(KINDS);
+  const { body, done } = bent(chance.pick(corpus[kind]), kind === 'xml' ? XML_BENDS : JSON_BENDS, chance, corpus[kind]);
+  return { index, ...requestOf(kind, corpus, chance), body, done: [kind, ...done] };
+}
+
+/** What a case draws from. */
+export function chanceOfCase(seed: number, index: number): Chance {
+  return chanceOf(seed + Math.imul(index + 1, CASE_STRIDE));
+}
+
+/** What was made of a document, and how. */
+export type Bent = { readonly body: Buffer; readonly done: readonly string[] };
+
+/** An XML document bent as those of a case are. `corpus`: others, for pieces of them. */
+export function bentXml(document: string, chance: Chance, corpus: readonly string[]): Bent {
+  return bent(document, XML_BENDS, chance, corpus);
+}
+
+function bent(document: string, ofKind: Named<TextBend>, chance: Chance, corpus: readonly string[]): Bent {
   const done: string[] = [];
-  let text = chance.pick(corpus[kind]);
+  let text = document;
   let bytes: Buffer | undefined;
   for (let left = chance.pick(BENDS); left > 0; left -= 1) {
-    const bends = bytes === undefined ? [...TEXT_BENDS, ...(kind === 'xml' ? XML_BENDS : JSON_BENDS)] : [];
+    const bends = bytes === undefined ? [...TEXT_BENDS, ...ofKind] : [];
     const place = chance.below(bends.length + BYTE_BENDS.length);
     if (place < bends.length) {
       const [name, bend] = bends[place]!;
-      text = bend(text, chance, corpus[kind]);
+      text = bend(text, chance, corpus);
       done.push(name);
     } else {
       const [name, bend] = BYTE_BENDS[place - bends.length]!;
@@ -55,8 +73,7 @@ export function caseOf(corpus: Corpus, seed: number, index: number): FuzzCase {
       done.push(name);
     }
   }
-  const body = (bytes ?? Buffer.from(text)).subarray(0, BODY_MAX_BYTES);
-  return { index, ...requestOf(kind, corpus, chance), body, done: [kind, ...done] };
+  return { body: (bytes ?? Buffer.from(text)).subarray(0, BODY_MAX_BYTES), done };
 }
 
 type Named<Bend> = readonly (readonly [name: string, bend: Bend])[];

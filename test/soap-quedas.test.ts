@@ -1,0 +1,226 @@
+/**
+ * A process that dies at any of its statements between the reception of a lot and its end: what was answered is there, what was
+ * not is sent again, each RPS becomes one note, and the lot ends as the model says. Every statement is a place to die at, before it
+ * is sent or after the database has done it and before anybody knows.
+ *
+ * NFSE_TEST_LONGO=1 dies at all of them in both ways, and kills a real process in the midst of a load besides; otherwise it is a few
+ * of them, which a seed chooses (NFSE_TEST_SEMENTE=N).
+ */
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { answerSoap } from '../src/flows/porto-soap.ts';
+import { LOTE_LEASE_MS, processLotes } from '../src/flows/process-lotes.ts';
+import type { World } from '../src/flows/world.ts';
+import type { Municipio } from '../src/store/municipios.ts';
+import type { Db } from '../src/store/open.ts';
+import { createStore } from '../src/store/store.ts';
+import { freshDataDir, startServiceProcess } from './support/process.ts';
+import {
+  ABRASF,
+  call,
+  envelope,
+  first,
+  loteXml,
+  porProtocolo,
+  porRpsXml,
+  type RpsDeTeste,
+  sendLote,
+} from './support/rps.ts';
+import { startTestService, type TestService } from './support/service.ts';
+
+const LONG = process.env.NFSE_TEST_LONGO === '1';
+const SEED = Number(process.env.NFSE_TEST_SEMENTE ?? Date.now() % 1_000_000);
+/** Of the places to die at, one in so many: an odd number, so that both ways have their turn. */
+const STRIDE = 15;
+
+class Died extends Error {}
+
+type When = 'before' | 'after';
+
+/** A pool of a process that dies at its statement of this number; from then on nothing of it goes out. */
+function mortal(pool: Db, at: number, when: When): { readonly pool: Db; readonly said: () => number } {
+  let said = 0;
+  const gated =
+    (query: (...args: unknown[]) => Promise<unknown>) =>
+    async (...args: unknown[]): Promise<unknown> => {
+      said += 1;
+      if (said > at || (said === at && when === 'before')) throw new Died(`statement ${said}`);
+      const isLast = said === at;
+      const answer = await query(...args);
+      if (isLast) throw new Died('after it');
+      return answer;
+    };
+  const withGate = <Target extends object>(target: Target): Target =>
+    new Proxy(target, {
+      get: (of, name) => {
+        const value = Reflect.get(of, name, of);
+        if (typeof value !== 'function') return value;
+        if (name === 'query') return gated(value.bind(of));
+        if (name === 'connect') return async () => withGate(await value.call(of));
+        return value.bind(of);
+      },
+    });
+  return { pool: withGate(pool), said: () => said };
+}
+
+describe('a process that dies', () => {
+  let service: TestService;
+  let municipio: Municipio;
+  before(async () => {
+    service = await startTestService({ worker: false });
+    municipio = (await service.store.municipioBySlug('integracao'))!;
+  });
+
+  async function asked(world: World, operacao: string, xml: string): Promise<string> {
+    const inside = `<n:${operacao} xmlns:n="${ABRASF}"><parameters>${xml}</parameters></n:${operacao}>`;
+    const answer = await answerSoap(world, municipio, Buffer.from(envelope(inside)), '1.1', () => {
+      throw new Error('nobody asks who it is');
+    });
+    return answer.xml;
+  }
+
+  /** Two notes, and then one in place of the first: received, issued, and the replaced one to be cancelled. */
+  function lotesOf(serie: string): readonly string[] {
+    const substituido = { numero: '1', serie, tipo: '1' };
+    const lists: RpsDeTeste[][] = [
+      [
+        { numero: 1, serie },
+        { numero: 2, serie },
+      ],
+      [{ numero: 3, serie, substituido }],
+    ];
+    return lists.map((list, place) => loteXml(list, { numero: `${serie}${place}` }));
+  }
+
+  /** Sends a lot and works until nothing of it is left to do; gives its protocol. */
+  async function live(world: World, xml: string): Promise<string> {
+    const protocolo = first(await asked(world, 'RecepcionarLoteRps', xml), 'Protocolo')!;
+    while ((await processLotes(world, municipio)).delivered > 0);
+    return protocolo;
+  }
+
+  async function assertWhole(serie: string, protocolos: readonly string[]): Promise<void> {
+    const { world, pool } = service;
+    for (const protocolo of protocolos) {
+      const answer = await asked(world, 'ConsultarLoteRps', porProtocolo('ConsultarLoteRpsEnvio', protocolo));
+      assert.match(answer, /<ListaNfse><CompNfse>/, `series ${serie}: ${answer}`);
+    }
+    const keys: string[] = [];
+    for (const numero of [1, 2, 3]) {
+      const answer = await asked(world, 'ConsultarNfsePorRps', porRpsXml(numero, serie));
+      keys.push(/Id="NFS(\d{50})"/.exec(answer)?.[1] ?? assert.fail(answer));
+    }
+    const { rows: notas } = await pool.query(
+      'select chave_acesso, numero_dps_nacional as numero from notas where serie_dps = $1 order by 2',
+      [serie],
+    );
+    assert.deepEqual(
+      notas.map(({ chave_acesso, numero }) => [numero, chave_acesso]),
+      keys.map((chave, place) => [String(place + 1), chave]),
+    );
+    const { rows: lotes } = await pool.query(
+      `select situacao, due_at from lotes l where exists (select 1 from lotes_rps r
+        where r.protocolo = l.protocolo and r.serie = $1)`,
+      [serie],
+    );
+    assert.deepEqual(lotes, Array(2).fill({ situacao: 4, due_at: null }));
+    const { rows: eventos } = await pool.query(
+      `select e.codigo_tipo_evento as tipo, e.campos->>'chave_acesso_substituta' as por from eventos e
+        join notas n on n.tenant = e.tenant and n.id = e.nota where n.chave_acesso = any ($1)`,
+      [keys],
+    );
+    assert.deepEqual(eventos, [{ tipo: '105102', por: keys[2] }]);
+    // One sequence of numbers for all of them, without gaps.
+    const { rows: numbers } = await pool.query(
+      'select ultimo::int as last, (select count(*)::int from notas) as notas from numeracao',
+    );
+    assert.equal(numbers[0].last, numbers[0].notas);
+  }
+
+  test('at any statement loses nothing and does nothing twice', async (context) => {
+    const { world, pool, clock } = service;
+    let statements = 0;
+    // The first provider of all is stored with its note; how much there is to say is counted of the second life.
+    for (const serie of ['1', '2']) {
+      const whole = mortal(pool, Number.POSITIVE_INFINITY, 'before');
+      const one = { ...world, store: createStore(whole.pool) };
+      const protocolos: string[] = [];
+      for (const xml of lotesOf(serie)) protocolos.push(await live(one, xml));
+      await assertWhole(serie, protocolos);
+      statements = whole.said();
+    }
+    context.diagnostic(`seed ${SEED}: ${statements} statements`);
+    assert.ok(statements > 20);
+
+    let series = 2;
+    const deaths = Array.from({ length: 2 * statements }, (_, place) => {
+      return [1 + Math.floor(place / 2), place % 2 === 0 ? 'before' : 'after'] as const;
+    }).filter((_, place) => LONG || (place + SEED) % STRIDE === 0);
+    for (const [at, when] of deaths) {
+      series += 1;
+      const serie = String(series);
+      const lotes = lotesOf(serie);
+      const dying = mortal(pool, at, when);
+      const one: World = { ...world, store: createStore(dying.pool) };
+      const answered: string[] = [];
+      try {
+        for (const xml of lotes) answered.push(await live(one, xml));
+        assert.fail(`it outlived statement ${at}`);
+      } catch (error) {
+        assert.ok(error instanceof Died, String(error));
+      }
+      // Another one takes over when the claims of the dead have ended, and the client asks again for what it does not know.
+      clock.now += LOTE_LEASE_MS;
+      const next: World = { ...world, store: createStore(pool) };
+      while ((await processLotes(next, municipio)).delivered > 0);
+      const after: string[] = [];
+      for (const xml of lotes) after.push(await live(next, xml));
+      assert.deepEqual(after.slice(0, answered.length), answered, `died ${when} statement ${at}`);
+      await assertWhole(serie, after);
+    }
+  });
+});
+
+if (LONG) {
+  test('killed in the midst of a load: every lot that was answered ends, and none of its notes is there twice', async () => {
+    const dataDir = await freshDataDir();
+    const one = await startServiceProcess({ NFSE_DATA_DIR: dataDir });
+    const lotes = new Map<string, { readonly xml: string; protocolo: string | undefined }>();
+    let killed = false;
+    let place = 0;
+    const client = async (): Promise<void> => {
+      while (!killed) {
+        place += 1;
+        const numero = String(place);
+        const list = Array.from({ length: 20 }, (_, at) => ({ numero: place * 100 + at, serie: '1' }));
+        const lote = { xml: loteXml(list, { numero }), protocolo: undefined as string | undefined };
+        lotes.set(numero, lote);
+        try {
+          const { documento } = await call(one.address, 'RecepcionarLoteRps', lote.xml);
+          lote.protocolo = first(documento, 'Protocolo');
+        } catch (error) {
+          if (!killed) throw error;
+        }
+      }
+    };
+    const clients = Array.from({ length: 6 }, client);
+    while (place < 60) await new Promise((resolve) => setTimeout(resolve, 5));
+    killed = true;
+    await one.end('SIGKILL');
+    await Promise.allSettled(clients);
+
+    const two = await startServiceProcess({ NFSE_DATA_DIR: dataDir });
+    const numbers = new Set<string>();
+    for (const { xml, protocolo } of lotes.values()) {
+      const done = await sendLote(two.address, xml);
+      assert.equal(done.situacao, '4', done.documento);
+      if (protocolo !== undefined) assert.equal(done.protocolo, protocolo);
+      const chaves = [...done.documento.matchAll(/Id="NFS(\d{50})"/g)].map(([, chave]) => chave!);
+      assert.equal(chaves.length, 20);
+      for (const chave of chaves) numbers.add(chave.slice(23, 36));
+    }
+    assert.equal(numbers.size, lotes.size * 20);
+    assert.equal(Number([...numbers].sort().at(-1)), numbers.size, 'numbers have no gap');
+    await two.end('SIGTERM');
+  });
+}
