@@ -15,7 +15,7 @@ import { registerEventoDeOficio } from '../src/flows/register-evento.ts';
 import type { OperatorTrigger } from '../src/store/eventos.ts';
 import { INTERMEDIARIO } from './casos/caso.ts';
 import { balcao, bancada, CANCELAMENTO, type NotaEmitida } from './support/eventos.ts';
-import type { Answer } from './support/http.ts';
+import { type Answer, request } from './support/http.ts';
 import { startTestService } from './support/service.ts';
 
 const SECOND_MS = 1_000;
@@ -330,6 +330,7 @@ for (const path of ['chave', 'protocolo'] as const) {
         const answer = await post(nota, { ...(tipo_evento === 'cancelamento' ? CANCELAMENTO : {}), tipo_evento });
         assertRefused(answer, 422, 'E302');
         assert.match(answer.body.mensagem, /já está cancelada/);
+        assert.match(answer.body.detalhes, /^nota_cancelada: /);
       }
     });
 
@@ -403,11 +404,21 @@ for (const path of ['chave', 'protocolo'] as const) {
       test(`${outcome} ${state}`, async () => {
         const nota = draft ? await issue() : await authorised();
         await make(nota);
-        assert.equal(await statusOf(nota), state.split(' ')[0]);
+        const { id_evento, status_evento } = await evento(nota, 'cancelamento');
+        assert.equal(status_evento, state.split(' ')[0]);
         const answer = await post(nota, CANCELAMENTO);
         if (open) {
           assertRefused(answer, 422, 'E302');
-          assert.match(answer.body.mensagem, new RegExp(`cancelamento número 1, ${state.split(' ')[0]}\\.`));
+          assert.match(
+            answer.body.mensagem,
+            new RegExp(
+              `cancelamento número 1, ${status_evento}\\. .*ainda não está cancelada.*…/eventos/cancelamento/1`,
+            ),
+          );
+          assert.equal(
+            answer.body.detalhes,
+            `cancelamento_em_andamento: cancelamento nº 1 (id_evento ${id_evento}), ${status_evento}.`,
+          );
         } else {
           assert.equal(answer.status, 201, JSON.stringify(answer.body));
           assert.equal(answer.body.numero_sequencial, 2);
@@ -449,10 +460,14 @@ describe('Event request body', () => {
     });
   }
 
-  test('codigo_motivo_cancelamento: string, so a number is told how to be sent', async () => {
+  test('codigo_motivo_cancelamento: string, so a number is outside the set, and is told how to be sent', async () => {
     const answer = await register(await authorised(), { ...CANCELAMENTO, codigo_motivo_cancelamento: 1 });
-    assertRefused(answer, 422, 'E0001', 'codigo_motivo_cancelamento');
-    assert.match(answer.body.mensagem, /entre aspas/);
+    assertRefused(answer, 400, 'E0002', 'codigo_motivo_cancelamento');
+    assert.match(
+      answer.body.mensagem,
+      /entre aspas: "1"\. .*1 \(Erro na Emissão\), 2 \(Serviço não Prestado\), 9 \(Outros\)/,
+    );
+    assert.equal(answer.body.erros[0].correcao, '"codigo_motivo_cancelamento": "1"');
   });
 
   test('descricao_motivo_cancelamento: string, free text of the reason', async () => {
@@ -807,6 +822,35 @@ describe('Event object', () => {
     assert.equal(codigo_retorno, 'E1234');
     assert.match(mensagem_retorno, /^Recusa simulada/);
     assert.deepEqual(erros_adn, { erros: [{ codigo: 'E1234', descricao: mensagem_retorno }] });
+  });
+
+  for (const codigo of ['E1217', 'E999', 'RNG9999']) {
+    test(`codigo_retorno, mensagem_retorno, erros_adn: also of a failure that decides nothing, ${codigo}`, async () => {
+      const nota = await authorised();
+      await registered(nota, CANCELAMENTO, plays(`adn:rejeita=${codigo}`));
+      for (const [ms, acao] of [
+        [0, 'retentar'],
+        [MINUTE_MS, 'retentar'],
+        [MINUTE_MS, 'retentar'],
+        [10 * MINUTE_MS, 'consultar_suporte'],
+      ] as const) {
+        await later(ms);
+        const failed = await evento(nota, 'cancelamento');
+        assert.deepEqual([failed.status_evento, failed.acao_sugerida], ['erro', acao]);
+        assert.equal(failed.codigo_retorno, codigo);
+        assert.match(failed.mensagem_retorno, new RegExp(`manutenção ou com erro interno \\(${codigo}`));
+        assert.equal(failed.erros_adn.erros[0].codigo, codigo);
+      }
+    });
+  }
+
+  test('codigo_retorno, erros_adn: null when no answer came that bears a code', async () => {
+    const nota = await authorised();
+    await registered(nota, CANCELAMENTO, plays('adn:indisponivel=5m'));
+    await work.eventos();
+    const { codigo_retorno, mensagem_retorno, erros_adn } = await evento(nota, 'cancelamento');
+    assert.deepEqual([codigo_retorno, erros_adn], [null, null]);
+    assert.match(mensagem_retorno, /não está respondendo/);
   });
 
   test('erros_adn: strings over 1000 characters are truncated, secrets removed, 3 levels', async () => {
@@ -1452,6 +1496,24 @@ describe('Endpoints, Events: queries', () => {
       'confirmacao_prestador 1',
       'confirmacao_tomador 1',
     ]);
+  });
+
+  test('GET …/protocolo/:numero_protocolo/eventos: not an endpoint; 405 with those that there are', async () => {
+    const nota = await manifested();
+    const at = `/${TENANT}/api/v1/nfse/protocolo/${nota.numero_protocolo}/eventos`;
+    const { status, headers, body } = await request(address, at);
+    assert.deepEqual([status, headers.get('allow'), body.codigo_erro], [405, 'POST', 'E003']);
+    const below = await request(address, `${at}/confirmacao_tomador/1`);
+    assert.deepEqual([below.status, below.body.codigo_erro], [404, 'E601']);
+    for (const { mensagem } of [body, below.body]) {
+      assert.match(mensagem, /POST …\/nfse\/protocolo\/\{numero_protocolo\}\/eventos/);
+      assert.match(
+        mensagem,
+        /GET …\/nfse\/\{chave_acesso\}\/eventos, …\/eventos\/\{tipo_evento\} e …\/eventos\/\{tipo_evento\}\/\{num_seq_evento\}/,
+      );
+    }
+    const elsewhere = await request(address, `/${TENANT}/api/v1/nfse/${nota.chave_acesso}/evento`);
+    assert.doesNotMatch(elsewhere.body.mensagem, /protocolo/);
   });
 
   test('GET …/eventos: a note without events has none', async () => {

@@ -45,8 +45,8 @@ export type AdnAnswer =
   /** `nsu`: the reception number that the ADN gave it (`NsuRecepcao`), when the answer told it. */
   | { readonly kind: 'accepted'; readonly nsu: string | undefined }
   | { readonly kind: 'refused'; readonly erros: readonly AdnErro[] }
-  /** It may have arrived or not: ask before sending again. */
-  | { readonly kind: 'unknown'; readonly why: string }
+  /** It may have arrived or not: ask before sending again. `erros`: what was answered, where that could be read. */
+  | { readonly kind: 'unknown'; readonly why: string; readonly erros?: readonly AdnErro[] }
   /** It certainly was not taken. `at`: when a try will be answered, in milliseconds, where that is known. */
   | { readonly kind: 'unavailable'; readonly why: string; readonly at?: number }
   /** The municipality's certificate or its permission: nothing is taken until an operator mends it. */

@@ -129,7 +129,11 @@ function refusal(codigo: string, criado: number, now: number): AdnAnswer | undef
     return { kind: 'refused', erros: [{ codigo, descricao: 'Recusa simulada, pedida por quem enviou o documento.' }] };
   }
   if (now - criado >= SIMULAR_MAX_MS) return undefined;
-  return { kind: 'unknown', why: `o ADN está em manutenção ou com erro interno (${codigo}, simulado)` };
+  return {
+    kind: 'unknown',
+    why: `o ADN está em manutenção ou com erro interno (${codigo}, simulado)`,
+    erros: [{ codigo, descricao: 'Falha simulada, pedida por quem enviou o documento.' }],
+  };
 }
 
 /** Nothing is kept, so only a document whose answer is to be lost was received, and is known to whoever asks about it. */

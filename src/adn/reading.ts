@@ -157,14 +157,15 @@ export function verdictOf(erros: readonly AdnErro[]): NotaAnswer {
   const codes = codesOf(erros);
   const all = meaningsOf(erros);
   if (all.has('credential')) return { kind: 'misconfigured', why: credentialWhy(erros) };
-  if (all.has('passing')) return { kind: 'unknown', why: `o ADN está em manutenção ou com erro interno (${codes})` };
+  if (all.has('passing'))
+    return { kind: 'unknown', why: `o ADN está em manutenção ou com erro interno (${codes})`, erros };
   if (all.has('existing')) {
     if (all.size === 1) return { kind: 'accepted', nsu: undefined };
-    return { kind: 'unknown', why: `o ADN diz que já tem a nota e também que a recusa (${codes})` };
+    return { kind: 'unknown', why: `o ADN diz que já tem a nota e também que a recusa (${codes})`, erros };
   }
   if (all.has('refusal') || all.has('envelope')) return { kind: 'refused', erros };
   if (all.has('early')) return { kind: 'too_early', erros };
-  return { kind: 'unknown', why: `o ADN respondeu com um código desconhecido (${codes})` };
+  return { kind: 'unknown', why: `o ADN respondeu com um código desconhecido (${codes})`, erros };
 }
 
 /**
@@ -176,7 +177,8 @@ export function eventoVerdictOf(erros: readonly AdnErro[]): EventoAnswer {
   const all = meaningsOf(erros);
   const has = (code: string): boolean => erros.some(({ codigo }) => codigo === code);
   if (all.has('credential')) return { kind: 'misconfigured', why: credentialWhy(erros) };
-  if (all.has('passing')) return { kind: 'unknown', why: `o ADN está em manutenção ou com erro interno (${codes})` };
+  if (all.has('passing'))
+    return { kind: 'unknown', why: `o ADN está em manutenção ou com erro interno (${codes})`, erros };
   if (all.has('existing')) return { kind: 'already_there', erros };
   if (has(NOT_TAKEN_HERE)) return { kind: 'not_taken_here', erros };
   if (has(NOTE_UNKNOWN)) return { kind: 'note_unknown', erros };

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
   annulsOnlyHere,
+  CODIGOS_DE_OFICIO,
   cancelledNota,
   conflictOf,
   type EventoNaNota,
@@ -444,11 +445,34 @@ describe('what the sender is told', () => {
     for (const codigo of codes) assert.equal(errorOf(codigo)?.status, 422, codigo);
   });
 
+  test('codes of what comes by office refuse nothing that an integrator sends, and nothing else is refused with them', () => {
+    const seen = new Set<string>();
+    for (const { codigo: first } of TIPOS_EVENTO) {
+      for (const { codigo: second } of TIPOS_EVENTO) {
+        for (const { codigo, porOficio } of TIPOS_EVENTO) {
+          const one = (of: string) => ({ codigo: of, numero_sequencial: 1, autor: '1', campos: {} });
+          const conflict = conflictOf([one(first), one(second)], one(codigo));
+          if (conflict === undefined) continue;
+          seen.add(conflict.codigo);
+          assert.equal(CODIGOS_DE_OFICIO.has(conflict.codigo), porOficio, `${first} ${second} ${codigo}`);
+        }
+      }
+    }
+    assert.ok(seen.size >= 18, [...seen].join());
+    for (const codigo of CODIGOS_DE_OFICIO) assert.ok(errorOf(codigo), codigo);
+  });
+
   test('E302 of a cancelled note and of an open cancellation (specification, Events: 422)', () => {
     assert.equal(cancelledNota('203202').codigo, 'E302');
     assert.match(cancelledNota('203202').mensagem, /já está cancelada.*confirmacao_tomador/);
-    const open = openCancelamento({ codigo: '105102', numero_sequencial: 2, estado: 'enviado' });
+    assert.match(cancelledNota('203202').detalhes!, /^nota_cancelada: /);
+    const open = openCancelamento({ id: '7', codigo: '105102', numero_sequencial: 2, estado: 'enviado' });
     assert.equal(open.codigo, 'E302');
-    assert.match(open.mensagem, /cancelamento_por_substituicao número 2, enviado/);
+    assert.match(open.mensagem, /cancelamento_por_substituicao número 2, enviado.*ainda não está cancelada/);
+    assert.match(open.mensagem, /em …\/eventos\/cancelamento_por_substituicao\/2/);
+    assert.equal(
+      open.detalhes,
+      'cancelamento_em_andamento: cancelamento_por_substituicao nº 2 (id_evento 7), enviado.',
+    );
   });
 });

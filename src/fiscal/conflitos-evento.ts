@@ -26,7 +26,7 @@ export type EventoQueChega = Omit<EventoNaNota, 'numero_sequencial'> & {
 };
 
 /** Why it is refused: the code of the national rule, and a sentence with what to do. */
-export type Conflito = { readonly codigo: string; readonly mensagem: string };
+export type Conflito = { readonly codigo: string; readonly mensagem: string; readonly detalhes?: string };
 
 export type Situacao = 'permitido' | 'proibido' | 'condicional';
 
@@ -102,6 +102,12 @@ const RECUSAS: Readonly<Record<string, string>> = {
   '305102': 'E1965',
   '305103': 'E1970',
 };
+
+/** With these nothing is refused but what the municipality registers by office. */
+export const CODIGOS_DE_OFICIO: ReadonlySet<string> = new Set([
+  ...Object.entries(RECUSAS).flatMap(([codigo, recusa]) => (tipoByCodigo(codigo)?.porOficio ? [recusa] : [])),
+  ...['E0853', 'E0856', 'E1835', 'E1963', 'E1967', 'E1976', 'E1978'],
+]);
 
 // What stands.
 
@@ -196,7 +202,7 @@ function manifestedBefore(onNote: readonly EventoNaNota[], arriving: EventoQueCh
   const mensagem =
     before.codigo === ANULACAO_REJEICAO
       ? `A rejeição desta parte já foi anulada, e ela não rejeita a nota outra vez. Ela ainda pode confirmá-la; para outra solução procure a prefeitura.`
-      : `Esta parte já se manifestou sobre a nota, com o evento ${slugOf(before.codigo)}, e cada parte se manifesta uma vez.`;
+      : `O autor já se manifestou sobre a nota em outro papel, com o evento ${slugOf(before.codigo)}, e quem está nela em dois papéis se manifesta em um só.`;
   return { codigo: 'E1833', mensagem };
 }
 
@@ -305,20 +311,31 @@ function slugOf(codigo: string): string {
   return TIPOS_EVENTO.find((tipo) => tipo.codigo === codigo)?.slug ?? codigo;
 }
 
-// What the specification refuses before the matrix is asked (E302).
+// What the specification refuses before the matrix is asked: E302 for both, told apart by the first word of `detalhes`.
 
 /** An event for a note that is `cancelada`. */
 export function cancelledNota(codigo: string): Conflito {
-  return { codigo: 'E302', mensagem: `A nota já está cancelada, e não se registra ${slugOf(codigo)} nela.` };
+  const mensagem = `A nota já está cancelada, e não se registra ${slugOf(codigo)} nela.`;
+  return { codigo: 'E302', mensagem, detalhes: 'nota_cancelada: ela não recebe mais eventos.' };
 }
 
 /** A cancellation while another one of the note is not at its end. */
 export function openCancelamento(aberto: {
+  /** `id_evento`. */
+  readonly id: string;
   readonly codigo: string;
   readonly numero_sequencial: number;
-  readonly estado: string;
+  readonly estado: EventoEstado;
 }): Conflito {
-  const { codigo, numero_sequencial, estado } = aberto;
-  const mensagem = `Outro cancelamento desta nota está em andamento: ${slugOf(codigo)} número ${numero_sequencial}, ${estado}. Espere o seu resultado, que a consulta dos eventos mostra.`;
-  return { codigo: 'E302', mensagem };
+  const { id, codigo, numero_sequencial, estado } = aberto;
+  const slug = slugOf(codigo);
+  const mensagem = `Outro cancelamento desta nota está em andamento: ${slug} número ${numero_sequencial}, ${estado}. ${GOES_ON[estado] ?? ''}A nota ainda não está cancelada: espere o resultado dele, em …/eventos/${slug}/${numero_sequencial}, e só registre outro se ele não for processado.`;
+  const detalhes = `cancelamento_em_andamento: ${slug} nº ${numero_sequencial} (id_evento ${id}), ${estado}.`;
+  return { codigo: 'E302', mensagem, detalhes };
 }
+
+/** What a cancellation under way waits for, where it is not the answer of the environment. */
+const GOES_ON: Readonly<Partial<Record<EventoEstado, string>>> = {
+  aguardando_autorizacao_nota: 'Ele segue quando a nota for autorizada. ',
+  erro: 'O envio falhou, e é tentado de novo sem que ninguém o peça. ',
+};

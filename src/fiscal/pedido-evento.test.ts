@@ -398,15 +398,44 @@ describe('the answer', () => {
     );
   });
 
-  test('a number or an object where a text belongs: 422 E0001', () => {
-    const number = refusalOf('{"tipo_evento":"rejeicao_tomador","codigo_motivo_rejeicao":1}');
+  test('a number or a list where a free text belongs: 422 E0001', () => {
+    const number = refusalOf({ ...CANCELAMENTO, descricao_motivo_cancelamento: 1 });
     assert.deepEqual([number.status, number.faults[0]!.codigo], [422, 'E0001']);
-    assert.match(number.faults[0]!.mensagem, /entre aspas/);
+    assert.match(number.faults[0]!.mensagem, /veio como número \(1\); envie-o entre aspas/);
+    const cpf = refusalOf('{"tipo_evento":"confirmacao_tomador","cpf_autor":191}').faults[0]!;
+    assert.match(
+      cpf.mensagem,
+      /^cpf_autor veio como número \(191\); envie-o entre aspas, com os zeros à esquerda: "00000000191"/,
+    );
+    assert.equal(cpf.correcao, '"cpf_autor": "00000000191"');
     assert.deepEqual(told({ ...CANCELAMENTO, descricao_motivo_cancelamento: ['x'] }), [
       422,
       ['E0001 descricao_motivo_cancelamento'],
     ]);
     assert.deepEqual(told({ ...CANCELAMENTO, cnpj_autor: 11222333000181 }), [422, ['E0001 cnpj_autor']]);
+  });
+
+  test('of any other kind than a text a value is outside its list: 400 E0002 with the list (D-50)', () => {
+    const right: readonly (readonly [string, string, string | undefined])[] = [
+      ['rejeicao_tomador', '{"tipo_evento":"rejeicao_tomador","codigo_motivo_rejeicao":1}', '1'],
+      ['rejeicao_tomador', '{"tipo_evento":"rejeicao_tomador","codigo_motivo_rejeicao":7}', undefined],
+      ['rejeicao_tomador', '{"tipo_evento":"rejeicao_tomador","codigo_motivo_rejeicao":[]}', undefined],
+    ];
+    for (const [slug, body, code] of right) {
+      const { status, faults } = refusalOf(body);
+      const { codigo, campo, mensagem, esperado, correcao } = faults[0]!;
+      assert.deepEqual([status, codigo, campo], [400, 'E0002', 'codigo_motivo_rejeicao'], body);
+      for (const { codigo, descricao } of tipoBySlug(slug)!.campos[0]!.opcoes!) {
+        assert.ok(
+          mensagem.includes(`${codigo} (${descricao})`) && esperado!.includes(`${codigo} (${descricao})`),
+          mensagem,
+        );
+      }
+      assert.equal(correcao, code && `"codigo_motivo_rejeicao": "${code}"`);
+      if (!body.includes('[')) assert.match(mensagem, /veio como número.*entre aspas/);
+    }
+    const padded = { ...exemploDe(tipoBySlug('cancelamento_por_substituicao')!), codigo_motivo_cancelamento: 1 };
+    assert.equal(refusalOf(padded).faults[0]!.correcao, '"codigo_motivo_cancelamento": "01"');
   });
 
   test('a body that is no object: 400 E003', () => {

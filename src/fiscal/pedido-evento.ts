@@ -7,10 +7,11 @@
  */
 import { documentoKind, maskDocumento, parseChave } from './chave.ts';
 import { type Fault, quoted } from './fault.ts';
-import { checkText } from './layout/check-text.ts';
+import { checkText, sayFault } from './layout/check-text.ts';
 import { type JsonDocument, type JsonMember, type JsonValue, kindOf } from './layout/json-value.ts';
 import { nearestName } from './layout/read.ts';
-import { T } from './layout/simple-types.ts';
+import { type SimpleType, T } from './layout/simple-types.ts';
+import { numberForText, wrongKind } from './layout/wrong-kind.ts';
 import {
   type AutorEvento,
   type CampoEvento,
@@ -120,8 +121,8 @@ function readTipo(
   }
   const { value } = member;
   if (value.kind !== 'string' && value.kind !== 'number') {
-    const mensagem = `tipo_evento veio como ${kindOf(value)}; aqui vai o nome do tipo, um texto.`;
-    return { found: found(422, fault('E0001', mensagem, { encontrado: kindOf(value) }), value.offset) };
+    const { mensagem, encontrado } = wrongKind('tipo_evento', value, 'o nome do tipo, um texto');
+    return { found: found(422, fault('E0001', mensagem, { encontrado }), value.offset) };
   }
   const { text } = value;
   if (text.trim() === '') {
@@ -179,21 +180,23 @@ function readAutor(named: ReadonlyMap<string, JsonMember>): {
 function autorFault({ name, value }: JsonMember): Found | undefined {
   const [type, element] = name === 'cpf_autor' ? [T.cpf, 'CPFAutor'] : [T.cnpj, 'CNPJAutor'];
   const place = { xpath: `${BASE}/${element}`, campo: name, esperado: type.expected };
-  if (value.kind !== 'string') return wrongKind(name, value, place);
+  if (value.kind !== 'string') return strangeKind(name, value, type, place);
   const problem = checkText(type, value.text);
   if (problem === undefined) return undefined;
-  const mensagem = `${name} ${problem.problem}; sem o campo, o autor é a parte da nota que registra este tipo de evento.`;
+  const mensagem = `${name} ${sayFault(type, problem)} Sem o campo, o autor é a parte da nota que registra este tipo de evento.`;
   const correcao = problem.fix === undefined ? {} : { correcao: `"${name}": ${JSON.stringify(problem.fix)}` };
   return found(422, { codigo: 'E0003', ...place, mensagem, encontrado: quoted(value.text), ...correcao }, value.offset);
 }
 
-function wrongKind(name: string, value: JsonValue, place: Pick<Fault, 'xpath' | 'campo' | 'esperado'>): Found {
-  if (value.kind !== 'number') {
-    const mensagem = `${name} veio como ${kindOf(value)}; aqui vai um texto.`;
-    return found(422, { codigo: 'E0001', ...place, mensagem, encontrado: kindOf(value) }, value.offset);
-  }
-  const mensagem = `${name} veio como número (${quoted(value.text)}); envie-o entre aspas, com os zeros à esquerda.`;
-  return found(422, { codigo: 'E0001', ...place, mensagem, encontrado: quoted(value.text) }, value.offset);
+type Place = Pick<Fault, 'xpath' | 'campo' | 'esperado'>;
+
+/** 422 E0001: no text. */
+function strangeKind(name: string, value: JsonValue, type: SimpleType, place: Place): Found {
+  return found(422, { codigo: 'E0001', ...saidKind(name, value, type), ...place }, value.offset);
+}
+
+function saidKind(name: string, value: JsonValue, type: SimpleType): ReturnType<typeof wrongKind> {
+  return value.kind === 'number' ? numberForText(name, value.text, type) : wrongKind(name, value, type.expected);
 }
 
 // The fields.
@@ -241,7 +244,7 @@ function campoFault(
   { value }: JsonMember,
 ): Found | undefined {
   const place = placeOf(campo, tipo);
-  if (value.kind !== 'string') return wrongKind(campo.nome, value, place);
+  if (value.kind !== 'string') return kindFault(campo, tipo, place, value);
   const { text, offset } = value;
   const problem = problemOf(campo, text);
   if (problem === undefined) return undefined;
@@ -255,8 +258,17 @@ function campoFault(
     const mensagem = `${campo.nome} ${problem.problem}: "${quoted(text)}". Em ${tipo.slug} vale ${expectedOf(campo)}.`;
     return found(400, { codigo: 'E0002', ...said, mensagem, ...correcao }, offset);
   }
-  const mensagem = `${campo.nome} ${problem.problem}. Espera-se ${expectedOf(campo)}.`;
+  const mensagem = `${campo.nome} ${sayFault(campo.tipo, problem)}`;
   return found(422, { codigo: 'E0003', ...said, mensagem, ...correcao }, offset);
+}
+
+/** A value that is no text is outside a list whatever it is (D-50): 400 there, with what is in it. */
+function kindFault(campo: CampoEvento, tipo: TipoEvento, place: Place, value: JsonValue): Found {
+  const { nome, opcoes } = campo;
+  if (opcoes === undefined) return strangeKind(nome, value, campo.tipo, place);
+  const said = saidKind(nome, value, { ...campo.tipo, expected: 'um texto' });
+  const mensagem = `${said.mensagem} Em ${tipo.slug} vale ${expectedOf(campo)}.`;
+  return found(400, { codigo: 'E0002', ...said, mensagem, ...place }, value.offset);
 }
 
 function problemOf({ tipo: type }: CampoEvento, text: string): ReturnType<typeof checkText> {
@@ -265,7 +277,7 @@ function problemOf({ tipo: type }: CampoEvento, text: string): ReturnType<typeof
   return { kind: 'formato', problem: 'não é uma chave de acesso: as partes ou o dígito verificador não conferem' };
 }
 
-function placeOf(campo: CampoEvento, { codigo }: TipoEvento): Pick<Fault, 'xpath' | 'campo' | 'esperado'> {
+function placeOf(campo: CampoEvento, { codigo }: TipoEvento): Place {
   return { xpath: `${BASE}/e${codigo}/${campo.elemento}`, campo: campo.nome, esperado: expectedOf(campo) };
 }
 

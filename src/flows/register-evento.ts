@@ -322,11 +322,14 @@ function isOpenCancelamento({ codigo_tipo_evento, isDue }: EventoOnNota): boolea
 }
 
 function named({
-  codigo_tipo_evento,
+  id,
+  codigo_tipo_evento: codigo,
   numero_sequencial,
   estado,
-}: Pick<EventoOnNota, 'codigo_tipo_evento' | 'numero_sequencial' | 'estado'>): Parameters<typeof openCancelamento>[0] {
-  return { codigo: codigo_tipo_evento, numero_sequencial, estado };
+}: Pick<EventoOnNota, 'id' | 'codigo_tipo_evento' | 'numero_sequencial' | 'estado'>): Parameters<
+  typeof openCancelamento
+>[0] {
+  return { id, codigo, numero_sequencial, estado };
 }
 
 // Who.

@@ -263,12 +263,12 @@ function settlementOf(
       return isOpen ? settle('adiamento') : settle('adiamento', { mensagem_retorno: answer.why });
     case 'already_there':
       return settle(falhaAfter(evento.reprocessamentos_count), told(answer.erros));
-    default:
+    default: {
+      const mensagem_retorno = answer?.why ?? 'o ADN não disse o que foi feito do evento';
+      const said = { ...told(answer?.erros ?? []), mensagem_retorno };
       // It may have been taken, and is asked about first. While nobody can be reached it counts for no event (D-52).
-      if (isOpen) return settle('adiamento');
-      return settle(falhaAfter(evento.reprocessamentos_count), {
-        mensagem_retorno: answer?.why ?? 'o ADN não disse o que foi feito do evento',
-      });
+      return settle(isOpen ? 'adiamento' : falhaAfter(evento.reprocessamentos_count), said);
+    }
   }
 }
 

@@ -301,7 +301,7 @@ async function answerTrouble(
   const slug = firstSegment(visit.request.url);
   const municipio = slug === undefined ? undefined : await findMunicipio(door, visit, slug);
   const isElsewhere = trouble === 'unknown_path' && slug !== undefined && municipio === undefined;
-  return refuse(door, visit, isElsewhere ? unknownMunicipio(slug) : troubled(trouble, allow));
+  return refuse(door, visit, isElsewhere ? unknownMunicipio(slug) : troubled(trouble, allow, visit.request.url));
 }
 
 /** A bug, or a database that is not there: logged whole, and answered without a word of it. */

@@ -42,13 +42,19 @@ export function internal(requestId: string): Refused {
   return refused({ codigo: 'E999', xpath: '', mensagem, detalhes }, {});
 }
 
-/** `allow`: the methods that the path has. */
-export function troubled(trouble: Trouble, allow: string | undefined): Refused {
-  const { codigo, status, mensagem } = TROUBLES[trouble];
-  if (allow === undefined) return refused({ codigo, xpath: '', mensagem }, { status });
-  const withMethods = `${mensagem} Métodos deste endereço: ${allow}.`;
+/** `allow`: the methods that the path has. `url`: as it was asked for, where that may be near to another. */
+export function troubled(trouble: Trouble, allow: string | undefined, url = ''): Refused {
+  const { codigo, status, mensagem: said } = TROUBLES[trouble];
+  const hint = EVENTOS_POR_PROTOCOLO.test(url) ? ` ${EVENTOS_PELA_CHAVE}` : '';
+  if (allow === undefined) return refused({ codigo, xpath: '', mensagem: said + hint }, { status });
+  const withMethods = `${said} Métodos deste endereço: ${allow}.${hint}`;
   return refused({ codigo, xpath: '', mensagem: withMethods, esperado: allow }, { status, headers: { Allow: allow } });
 }
+
+/** Where the protocol number stands in the place of the key: only the registration has that address. */
+const EVENTOS_POR_PROTOCOLO = /^\/[^/]+\/api\/v1\/nfse\/(?:v101\/)?protocolo\/[^/]+\/eventos(?:[/?]|$)/;
+const EVENTOS_PELA_CHAVE =
+  'Pelo número de protocolo os eventos se registram, com POST …/nfse/protocolo/{numero_protocolo}/eventos. Consultam-se pela chave de acesso, que GET …/nfse/protocolo/{numero_protocolo} diz: GET …/nfse/{chave_acesso}/eventos, …/eventos/{tipo_evento} e …/eventos/{tipo_evento}/{num_seq_evento}.';
 
 const TROUBLES: Readonly<Record<Trouble, { codigo: string; status: number; mensagem: string }>> = {
   unknown_path: {

@@ -6,6 +6,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { parseChave, parseDpsId, whyNoChave } from '../../fiscal/chave.ts';
+import { CODIGOS_DE_OFICIO } from '../../fiscal/conflitos-evento.ts';
 import { EVENTOS } from '../../fiscal/errors/eventos.ts';
 import type { Refusal } from '../../fiscal/fault.ts';
 import { NOTA_ESTADOS } from '../../fiscal/nota.ts';
@@ -317,7 +318,7 @@ export const ROUTES: readonly Route[] = [
       codes: [
         ...['E003', 'E9002', 'E9003', 'E9006', 'E9007', 'E9016', 'E301', 'E601', 'E002', 'E0001', 'E0002', 'E0003'],
         ...['E0010', 'E203', 'E302', 'E703'],
-        ...EVENTOS.map(({ codigo }) => codigo),
+        ...EVENTOS.map(({ codigo }) => codigo).filter((codigo) => !CODIGOS_DE_OFICIO.has(codigo)),
       ],
       statuses: { E002: [400, 422], E0002: [400, 422] },
       missCost: 1,

@@ -9,7 +9,7 @@ import { aboutTheDocument, type Row } from './row.ts';
 function depoisDe(codigo: string, evento: string, significado: string, comoResolver: string): EventoRow {
   return {
     codigo,
-    mensagem: `${evento} não é aceito depois de um evento que a nota já tem`,
+    mensagem: `${evento} não cabe depois de um evento que a nota já tem`,
     significado,
     comoResolver,
     origem: `Anexo II, ${codigo}; decisão D-54`,
@@ -254,11 +254,11 @@ const ROWS: readonly EventoRow[] = [
   },
   {
     codigo: 'E1833',
-    mensagem: 'A parte já se manifestou sobre a nota',
+    mensagem: 'Quem registra já se manifestou sobre a nota',
     significado:
-      'Cada parte se manifesta uma vez. Esta já confirmou ou rejeitou a nota noutro papel, ou quer rejeitar outra vez a nota cuja rejeição foi anulada.',
+      'São dois casos, e a mensagem diz qual. Quem está na nota em dois papéis, por exemplo o mesmo CNPJ como prestador e como intermediário, já a confirmou ou rejeitou num deles, e não se manifesta no outro. Ou a rejeição desta parte foi anulada pela prefeitura, e ela quer rejeitar a nota outra vez.',
     comoResolver:
-      'Consulte os eventos da nota. Depois de anulada a rejeição, a parte ainda pode confirmar a nota; para rejeitá-la de novo, procure a prefeitura.',
+      'No primeiro caso não há o que fazer: vale a manifestação que a nota já tem, e a consulta dos eventos a mostra. No segundo, a parte ainda pode confirmar a nota; para outra solução, procure a prefeitura.',
     origem: 'Anexo II, E1833; decisão D-54',
   },
   {

@@ -38,6 +38,7 @@ import type { SimpleType } from './simple-types.ts';
 import { strangeProperty } from './strange-property.ts';
 import type { Elemento } from './tree.ts';
 import { inNamesOfBody } from './words-corpo.ts';
+import { numberForText, wrongKind } from './wrong-kind.ts';
 
 /** What the body need not say, because the address that it was sent to says it. */
 export type CorpoContext = {
@@ -296,25 +297,11 @@ class Body {
   }
 
   #numberForCode(name: string, text: string, type: SimpleType, xpath: string, integer = false): Fault {
-    const right = asCode(text, type);
-    const zeros = type.kind === 'digits' && type.min === type.max ? ', com os zeros à esquerda' : '';
-    const advice = integer ? 'envie um número inteiro, só com algarismos' : `envie-o entre aspas${zeros}`;
-    const send = right === undefined ? '' : `: ${JSON.stringify(right)}`;
-    return {
-      codigo: 'E0001',
-      xpath,
-      ...campoIn(xpath),
-      mensagem: `${name} veio como número (${quoted(text)}); ${advice}${send}.`,
-      encontrado: quoted(text),
-      esperado: type.expected,
-      ...(right === undefined ? {} : { correcao: `"${name}": ${JSON.stringify(right)}` }),
-    };
+    return { codigo: 'E0001', xpath, ...campoIn(xpath), ...numberForText(name, text, type, integer) };
   }
 
   #wrongKind(name: string, value: JsonValue, esperado: string, xpath: string): void {
-    const mensagem = `${name} veio como ${kindOf(value)}; aqui vai ${esperado}.`;
-    const fault = { codigo: 'E0001', xpath, mensagem, encontrado: kindOf(value), esperado };
-    this.#tell({ ...fault, ...campoIn(xpath) }, value.offset);
+    this.#tell({ codigo: 'E0001', xpath, ...campoIn(xpath), ...wrongKind(name, value, esperado) }, value.offset);
   }
 
   #own(part: OwnPart, { members }: Opened, base: string, into: Elemento[]): void {
@@ -468,16 +455,6 @@ function documentKind(value: JsonValue): 'CNPJ' | 'CPF' {
 const CPF_LENGTH = 11;
 /** Longer than this it is neither. */
 const DOCUMENT_TEXT_MAX = 64;
-
-/** A number as a code may have meant it: with the zeros that a number loses. */
-function asCode(text: string, type: SimpleType): string | undefined {
-  if (text.length > CODE_MAX || !/^[0-9]+$/.test(text)) return undefined;
-  const padded = type.max > CODE_MAX ? [] : [text.padStart(type.min, '0'), text.padStart(type.max, '0')];
-  return [text, ...padded].find((candidate) => checkText(type, candidate) === undefined);
-}
-
-/** A longer code is a key or a text, which nobody begins with a row of zeros. */
-const CODE_MAX = 15;
 
 /** Beyond this a power of ten only says that the number is far too large, or far too small. */
 const EXPONENT_MAX = 40;
