@@ -52,6 +52,27 @@ type Service = { readonly process: ChildProcess; readonly said: Said; readonly l
 
 // One server rarely fills a core; most of the time of these tests is waiting.
 describe('PostgreSQL embutido', { concurrency: 4 }, () => {
+  // The first, for it is the longest, and nearly all of it is waiting.
+  test('a parada não trava: depois de dez segundos é imediata, e a partida seguinte recupera', {
+    skip: needsLinux,
+  }, async (t) => {
+    const place = await withCluster(t);
+    const { log, entries } = recorder();
+    const server = await open(place, log);
+    await sql(server.connection, 'CREATE TABLE nota (n int); INSERT INTO nota VALUES (1)');
+    const [checkpointer] = await sql(
+      server.connection,
+      "SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'",
+    );
+    process.kill(Number(checkpointer!.pid), 'SIGSTOP');
+    await timed(t, 'parada de um servidor travado', () => server.stop());
+    assert.match(serious(entries).join('\n'), /demora a parar; parada imediata/);
+    const again = await open(place);
+    assert.equal(again.started, true);
+    assert.deepEqual(await sql(again.connection, 'SELECT n FROM nota'), [{ n: 1 }]);
+    await again.stop();
+  });
+
   test('primeira partida, SQL e segunda partida', async (t) => {
     const place = scratch(t);
     const { dataDir } = place;
@@ -94,7 +115,7 @@ describe('PostgreSQL embutido', { concurrency: 4 }, () => {
   });
 
   test('um comando que só abre e para termina por si, com o servidor parado', async (t) => {
-    const place = scratch(t);
+    const place = await withCluster(t);
     const source = `
       import { openEmbedded } from ${JSON.stringify(join(PROJECT, 'src', 'store', 'embedded', 'embedded.ts'))};
       const log = { info() {}, warn() {}, error() {} };
@@ -293,26 +314,6 @@ describe('PostgreSQL embutido', { concurrency: 4 }, () => {
     const server = await opening;
     assert.equal(server.started, false);
     await server.stop();
-  });
-
-  test('a parada não trava: depois de dez segundos é imediata, e a partida seguinte recupera', {
-    skip: needsLinux,
-  }, async (t) => {
-    const place = await withCluster(t);
-    const { log, entries } = recorder();
-    const server = await open(place, log);
-    await sql(server.connection, 'CREATE TABLE nota (n int); INSERT INTO nota VALUES (1)');
-    const [checkpointer] = await sql(
-      server.connection,
-      "SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'",
-    );
-    process.kill(Number(checkpointer!.pid), 'SIGSTOP');
-    await timed(t, 'parada de um servidor travado', () => server.stop());
-    assert.match(serious(entries).join('\n'), /demora a parar; parada imediata/);
-    const again = await open(place);
-    assert.equal(again.started, true);
-    assert.deepEqual(await sql(again.connection, 'SELECT n FROM nota'), [{ n: 1 }]);
-    await again.stop();
   });
 
   test('a trava velha cita um estranho vivo da mesma conta: é descartada', { skip: needsLinux }, async (t) => {
@@ -521,7 +522,7 @@ describe('PostgreSQL embutido', { concurrency: 4 }, () => {
 
   test('os erros dizem em português o que fazer', async (t) => {
     const { log } = recorder();
-    const place = scratch(t);
+    const place = await withCluster(t);
     const { root } = place;
 
     writeFileSync(join(root, 'arquivo'), '');

@@ -171,132 +171,227 @@ const idOf = (nota: NotaEmitida, codigo: string, sequencial = 1): string =>
   `EVT${nota.chave_acesso}${codigo}${String(sequencial).padStart(3, '0')}`;
 
 describe('a day of an integrator', () => {
-  test('issue, and poll with the hints until the note is authorised', async () => {
-    const nota = await authorised();
-    assert.deepEqual(await heldEventos(nota), []);
-  });
-
-  test('confirm: what the environment does not take from a municipality is valid here', async () => {
-    const nota = await authorised();
-    await registered(nota, { tipo_evento: 'confirmacao_tomador' }, 'tomador');
-    const evento = await eventoAtRest(nota, 'confirmacao_tomador');
-    assert.deepEqual(
-      [evento.status_evento, evento.codigo_retorno, evento.acao_sugerida],
-      ['dispensado', 'E1818', 'cancelado_ok'],
-    );
-    const again = await register(nota, { tipo_evento: 'confirmacao_tomador' }, 'tomador');
-    assert.deepEqual([again.status, again.body.codigo_erro], [422, 'E0861']);
-    const cancel = await register(nota, CANCELAMENTO, 'prestador');
-    assert.deepEqual([cancel.status, cancel.body.codigo_erro], [422, 'E0840']);
-    assert.equal((await notaAtRest(nota)).nota.status, 'autorizada');
-  });
-
-  test('reject, annul: what annuls a rejection that is valid here alone is not sent either, and annuls it', async () => {
-    const nota = await authorised();
-    const rejeicao = { tipo_evento: 'rejeicao_tomador', codigo_motivo_rejeicao: '3' };
-    await registered(nota, rejeicao, 'tomador');
-    assert.equal((await eventoAtRest(nota, 'rejeicao_tomador')).codigo_retorno, 'E1818');
-    const annul = {
-      cpf_agente_tributario: '52998224725',
-      id_evento_rejeicao: idOf(nota, '203206'),
-      descricao_motivo: 'A rejeição foi registrada por engano',
-    };
-    await byOffice(nota, 'anulacao_rejeicao', annul);
-    const evento = await eventoAtRest(nota, 'anulacao_rejeicao');
-    assert.deepEqual(
-      [evento.status_evento, evento.codigo_retorno, evento.acao_sugerida],
-      ['dispensado', null, 'cancelado_ok'],
-    );
-    assert.match(evento.mensagem_retorno, /não está no ADN.*vale neste município/);
-    const again = await register(nota, rejeicao, 'tomador');
-    assert.deepEqual([again.status, again.body.codigo_erro], [422, 'E0866']);
-    await registered(nota, { tipo_evento: 'confirmacao_tomador' }, 'tomador');
-    assert.equal((await eventoAtRest(nota, 'confirmacao_tomador')).codigo_retorno, 'E1818');
-    assert.deepEqual(await heldEventos(nota), []);
-    const { desde_o_inicio } = await simulator.ask('/estado');
-    assert.ok(desde_o_inicio.erros.E1818 >= 2);
-    assert.equal(desde_o_inicio.erros.E1963, undefined, 'never asked for what it could not know');
-  });
-
-  test('confirm, reject, annul: with an environment that takes what the parties say', async () => {
-    await ajustar({ manifestacoes: 1 });
-    const nota = await authorised();
-    await registered(nota, { tipo_evento: 'confirmacao_prestador' }, 'prestador', 'protocolo');
-    const confirmed = await eventoAtRest(nota, 'confirmacao_prestador');
-    assert.deepEqual([confirmed.status_evento, confirmed.acao_sugerida], ['processado', 'cancelado_ok']);
-    assert.match(confirmed.protocolo, /^\d+$/, 'the number under which the environment received it');
-
-    const rejeicao = { tipo_evento: 'rejeicao_tomador', codigo_motivo_rejeicao: '3' };
-    await registered(nota, rejeicao, 'tomador');
-    assert.equal((await eventoAtRest(nota, 'rejeicao_tomador')).status_evento, 'processado');
-
-    const annul = { tipo_evento: 'anulacao_rejeicao' };
-    const refused = await register(nota, annul, 'prestador');
-    assert.deepEqual([refused.status, refused.body.codigo_erro], [401, 'E9016'], 'that is for the municipality');
-    const said = await byOffice(nota, 'anulacao_rejeicao', {
-      cpf_agente_tributario: '52998224725',
-      id_evento_rejeicao: idOf(nota, '203206'),
-      descricao_motivo: 'A rejeição foi registrada por engano',
+  // Each has notes of its own, and most of its time is waiting as long as it is told to.
+  describe('with an environment that takes from a municipality its own events', { concurrency: true }, () => {
+    test('issue, and poll with the hints until the note is authorised', async () => {
+      const nota = await authorised();
+      assert.deepEqual(await heldEventos(nota), []);
     });
-    assert.match(said, /Evento registrado de ofício/);
-    assert.equal((await eventoAtRest(nota, 'anulacao_rejeicao')).status_evento, 'processado');
 
-    const again = await register(nota, rejeicao, 'tomador');
-    assert.deepEqual(
-      [again.status, again.body.codigo_erro],
-      [422, 'E0866'],
-      'whose rejection was annulled rejects no more',
-    );
-    await registered(nota, { tipo_evento: 'confirmacao_tomador' }, 'tomador');
-    assert.equal((await eventoAtRest(nota, 'confirmacao_tomador')).status_evento, 'processado');
-    assert.equal((await notaAtRest(nota)).nota.status, 'autorizada');
-    assert.deepEqual(
-      (await heldEventos(nota)).map(({ codigo }) => codigo),
-      ['202201', '203206', '205208', '203202'],
-    );
-  });
-
-  test('cancel: the note is cancelled when the environment has the event, and not before', async () => {
-    const nota = await authorised();
-    await registered(nota, CANCELAMENTO, 'prestador');
-    const open = await register(nota, CANCELAMENTO, 'prestador', 'protocolo');
-    assert.deepEqual([open.status, open.body.codigo_erro], [422, 'E302']);
-    const evento = await eventoAtRest(nota, 'cancelamento');
-    assert.deepEqual([evento.status_evento, evento.acao_sugerida], ['processado', 'cancelado_ok']);
-    const { nota: shown, protocolo } = await notaAtRest(nota);
-    assert.deepEqual([shown.status, protocolo.status], ['cancelada', 'cancelado']);
-    assert.match(shown.data_cancelamento, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d -0300$/);
-    for (const tipo_evento of ['confirmacao_tomador', 'rejeicao_tomador']) {
-      const motivo = tipo_evento === 'rejeicao_tomador' ? { codigo_motivo_rejeicao: '1' } : {};
-      const late = await register(nota, { tipo_evento, ...motivo }, 'tomador');
-      assert.deepEqual([late.status, late.body.codigo_erro], [422, 'E302']);
-    }
-  });
-
-  test('a cancellation that the environment refuses leaves the note as it is, and tells why', async () => {
-    const nota = await authorised();
-    const recusas = [{ codigo: 'E0822', descricao: 'Fora do prazo', tipo: '101101', chave: nota.chave_acesso }];
-    await simulator.ask('/recusas', { method: 'PUT', body: JSON.stringify(recusas) });
-    try {
-      await registered(nota, CANCELAMENTO, 'prestador');
-      const evento = await eventoAtRest(nota, 'cancelamento');
+    test('confirm: what the environment does not take from a municipality is valid here', async () => {
+      const nota = await authorised();
+      await registered(nota, { tipo_evento: 'confirmacao_tomador' }, 'tomador');
+      const evento = await eventoAtRest(nota, 'confirmacao_tomador');
       assert.deepEqual(
         [evento.status_evento, evento.codigo_retorno, evento.acao_sugerida],
-        ['rejeitado', 'E0822', 'consultar_suporte'],
+        ['dispensado', 'E1818', 'cancelado_ok'],
       );
-      assert.match(evento.mensagem_retorno, /Fora do prazo/);
-      assert.equal(evento.erros_adn.erros[0].codigo, 'E0822');
-    } finally {
-      await simulator.ask('/recusas', { method: 'PUT', body: '[]' });
-    }
-    assert.equal((await notaAtRest(nota)).nota.status, 'autorizada');
-    assert.equal((await registered(nota, CANCELAMENTO, 'prestador')).numero_sequencial, 2);
-    assert.equal((await eventoAtRest(nota, 'cancelamento', 2)).status_evento, 'processado');
-    assert.equal((await notaAtRest(nota)).nota.status, 'cancelada');
-    assert.deepEqual(
-      (await heldEventos(nota)).map(({ id }) => id),
-      [idOf(nota, '101101', 2)],
-    );
+      const again = await register(nota, { tipo_evento: 'confirmacao_tomador' }, 'tomador');
+      assert.deepEqual([again.status, again.body.codigo_erro], [422, 'E0861']);
+      const cancel = await register(nota, CANCELAMENTO, 'prestador');
+      assert.deepEqual([cancel.status, cancel.body.codigo_erro], [422, 'E0840']);
+      assert.equal((await notaAtRest(nota)).nota.status, 'autorizada');
+    });
+
+    test('reject, annul: what annuls a rejection that is valid here alone is not sent either, and annuls it', async () => {
+      const nota = await authorised();
+      const rejeicao = { tipo_evento: 'rejeicao_tomador', codigo_motivo_rejeicao: '3' };
+      await registered(nota, rejeicao, 'tomador');
+      assert.equal((await eventoAtRest(nota, 'rejeicao_tomador')).codigo_retorno, 'E1818');
+      const annul = {
+        cpf_agente_tributario: '52998224725',
+        id_evento_rejeicao: idOf(nota, '203206'),
+        descricao_motivo: 'A rejeição foi registrada por engano',
+      };
+      await byOffice(nota, 'anulacao_rejeicao', annul);
+      const evento = await eventoAtRest(nota, 'anulacao_rejeicao');
+      assert.deepEqual(
+        [evento.status_evento, evento.codigo_retorno, evento.acao_sugerida],
+        ['dispensado', null, 'cancelado_ok'],
+      );
+      assert.match(evento.mensagem_retorno, /não está no ADN.*vale neste município/);
+      const again = await register(nota, rejeicao, 'tomador');
+      assert.deepEqual([again.status, again.body.codigo_erro], [422, 'E0866']);
+      await registered(nota, { tipo_evento: 'confirmacao_tomador' }, 'tomador');
+      assert.equal((await eventoAtRest(nota, 'confirmacao_tomador')).codigo_retorno, 'E1818');
+      assert.deepEqual(await heldEventos(nota), []);
+      const { desde_o_inicio } = await simulator.ask('/estado');
+      assert.ok(desde_o_inicio.erros.E1818 >= 2);
+      assert.equal(desde_o_inicio.erros.E1963, undefined, 'never asked for what it could not know');
+    });
+  });
+
+  describe('with an environment that takes what the parties say too', { concurrency: true }, () => {
+    before(() => ajustar({ manifestacoes: 1 }));
+
+    test('confirm, reject, annul: with an environment that takes what the parties say', async () => {
+      const nota = await authorised();
+      await registered(nota, { tipo_evento: 'confirmacao_prestador' }, 'prestador', 'protocolo');
+      const confirmed = await eventoAtRest(nota, 'confirmacao_prestador');
+      assert.deepEqual([confirmed.status_evento, confirmed.acao_sugerida], ['processado', 'cancelado_ok']);
+      assert.match(confirmed.protocolo, /^\d+$/, 'the number under which the environment received it');
+
+      const rejeicao = { tipo_evento: 'rejeicao_tomador', codigo_motivo_rejeicao: '3' };
+      await registered(nota, rejeicao, 'tomador');
+      assert.equal((await eventoAtRest(nota, 'rejeicao_tomador')).status_evento, 'processado');
+
+      const annul = { tipo_evento: 'anulacao_rejeicao' };
+      const refused = await register(nota, annul, 'prestador');
+      assert.deepEqual([refused.status, refused.body.codigo_erro], [401, 'E9016'], 'that is for the municipality');
+      const said = await byOffice(nota, 'anulacao_rejeicao', {
+        cpf_agente_tributario: '52998224725',
+        id_evento_rejeicao: idOf(nota, '203206'),
+        descricao_motivo: 'A rejeição foi registrada por engano',
+      });
+      assert.match(said, /Evento registrado de ofício/);
+      assert.equal((await eventoAtRest(nota, 'anulacao_rejeicao')).status_evento, 'processado');
+
+      const again = await register(nota, rejeicao, 'tomador');
+      assert.deepEqual(
+        [again.status, again.body.codigo_erro],
+        [422, 'E0866'],
+        'whose rejection was annulled rejects no more',
+      );
+      await registered(nota, { tipo_evento: 'confirmacao_tomador' }, 'tomador');
+      assert.equal((await eventoAtRest(nota, 'confirmacao_tomador')).status_evento, 'processado');
+      assert.equal((await notaAtRest(nota)).nota.status, 'autorizada');
+      assert.deepEqual(
+        (await heldEventos(nota)).map(({ codigo }) => codigo),
+        ['202201', '203206', '205208', '203202'],
+      );
+    });
+
+    test('cancel: the note is cancelled when the environment has the event, and not before', async () => {
+      const nota = await authorised();
+      await registered(nota, CANCELAMENTO, 'prestador');
+      const open = await register(nota, CANCELAMENTO, 'prestador', 'protocolo');
+      assert.deepEqual([open.status, open.body.codigo_erro], [422, 'E302']);
+      const evento = await eventoAtRest(nota, 'cancelamento');
+      assert.deepEqual([evento.status_evento, evento.acao_sugerida], ['processado', 'cancelado_ok']);
+      const { nota: shown, protocolo } = await notaAtRest(nota);
+      assert.deepEqual([shown.status, protocolo.status], ['cancelada', 'cancelado']);
+      assert.match(shown.data_cancelamento, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d -0300$/);
+      for (const tipo_evento of ['confirmacao_tomador', 'rejeicao_tomador']) {
+        const motivo = tipo_evento === 'rejeicao_tomador' ? { codigo_motivo_rejeicao: '1' } : {};
+        const late = await register(nota, { tipo_evento, ...motivo }, 'tomador');
+        assert.deepEqual([late.status, late.body.codigo_erro], [422, 'E302']);
+      }
+    });
+
+    test('a cancellation that the environment refuses leaves the note as it is, and tells why', async () => {
+      const nota = await authorised();
+      const recusas = [{ codigo: 'E0822', descricao: 'Fora do prazo', tipo: '101101', chave: nota.chave_acesso }];
+      await simulator.ask('/recusas', { method: 'PUT', body: JSON.stringify(recusas) });
+      try {
+        await registered(nota, CANCELAMENTO, 'prestador');
+        const evento = await eventoAtRest(nota, 'cancelamento');
+        assert.deepEqual(
+          [evento.status_evento, evento.codigo_retorno, evento.acao_sugerida],
+          ['rejeitado', 'E0822', 'consultar_suporte'],
+        );
+        assert.match(evento.mensagem_retorno, /Fora do prazo/);
+        assert.equal(evento.erros_adn.erros[0].codigo, 'E0822');
+      } finally {
+        await simulator.ask('/recusas', { method: 'PUT', body: '[]' });
+      }
+      assert.equal((await notaAtRest(nota)).nota.status, 'autorizada');
+      assert.equal((await registered(nota, CANCELAMENTO, 'prestador')).numero_sequencial, 2);
+      assert.equal((await eventoAtRest(nota, 'cancelamento', 2)).status_evento, 'processado');
+      assert.equal((await notaAtRest(nota)).nota.status, 'cancelada');
+      assert.deepEqual(
+        (await heldEventos(nota)).map(({ id }) => id),
+        [idOf(nota, '101101', 2)],
+      );
+    });
+
+    test('substitute: a new DPS that says whom it replaces, then the event with its key; wrong references are refused', async () => {
+      const antiga = await authorised();
+      const motivo = {
+        codigo_motivo_cancelamento: '99',
+        descricao_motivo_cancelamento: 'Descrição do serviço incorreta',
+      };
+      const substituicao = (chave_acesso_substituta: string) => ({
+        tipo_evento: 'cancelamento_por_substituicao',
+        ...motivo,
+        chave_acesso_substituta,
+      });
+      const stranger = await authorised();
+      for (const chave of [
+        antiga.chave_acesso,
+        stranger.chave_acesso,
+        '35503081211222333000181000000000000126091234567895',
+      ]) {
+        const refused = await register(antiga, substituicao(chave), 'prestador');
+        assert.deepEqual(
+          [refused.status, refused.body.codigo_erro, refused.body.campo],
+          [422, 'E1310', 'chave_acesso_substituta'],
+        );
+      }
+      const nova = await issue({
+        'subst/chSubstda': antiga.chave_acesso,
+        'subst/cMotivo': '99',
+        'subst/xMotivo': motivo.descricao_motivo_cancelamento,
+      });
+      const [remark] = (nova as unknown as Answer['body']).avisos;
+      assert.equal(remark.codigo, 'E1308');
+      assert.match(
+        remark.mensagem,
+        new RegExp(`na nota ${antiga.chave_acesso} o evento cancelamento_por_substituicao`),
+      );
+      const waiting = await waitingNota(nova);
+      assert.deepEqual([waiting.nota.status, waiting.protocolo.status], ['rascunho', 'processando']);
+      assert.match(waiting.protocolo.mensagem_retorno, /espera pelo evento cancelamento_por_substituicao/);
+      const elsewhere = await register(stranger, substituicao(nova.chave_acesso), 'prestador');
+      assert.deepEqual([elsewhere.status, elsewhere.body.codigo_erro], [422, 'E1310'], 'it replaces another note');
+
+      await registered(antiga, substituicao(nova.chave_acesso), 'prestador', 'protocolo');
+      const evento = await eventoAtRest(antiga, 'cancelamento_por_substituicao');
+      assert.equal(evento.status_evento, 'processado', JSON.stringify(evento));
+      assert.equal((await notaAtRest(antiga)).nota.status, 'cancelada');
+      assert.equal((await notaAtRest(nova)).nota.status, 'autorizada');
+      assert.equal((await notaAtRest(stranger)).nota.status, 'autorizada');
+      const response = await fetch(`${simulator.control}/eventos/${idOf(antiga, '105102')}`);
+      assert.match(await response.text(), new RegExp(`<chSubstituta>${nova.chave_acesso}</chSubstituta>`));
+      // The old note, the event, the new note: each was taken at its first coming.
+      const { desde_o_inicio } = await simulator.ask('/estado');
+      for (const codigo of ['E0044', 'E1308', 'E1310']) assert.equal(desde_o_inicio.erros[codigo], undefined, codigo);
+    });
+
+    test('a substitute whose old note is cancelled otherwise is refused, and says so', async () => {
+      const antiga = await authorised();
+      const nova = await issue({ 'subst/chSubstda': antiga.chave_acesso, 'subst/cMotivo': '01' });
+      await waitingNota(nova);
+      await registered(antiga, CANCELAMENTO, 'prestador');
+      assert.equal((await eventoAtRest(antiga, 'cancelamento')).status_evento, 'processado');
+      const { nota, protocolo } = await notaAtRest(nova);
+      assert.deepEqual([nota.status, protocolo.status], ['rascunho', 'rejeitado']);
+      assert.match(protocolo.mensagem_retorno, /^E0046/);
+      const late = await sent({ 'subst/chSubstda': antiga.chave_acesso, 'subst/cMotivo': '01' });
+      assert.deepEqual([late.status, late.body.codigo_erro], [422, 'E0046']);
+    });
+
+    test('read everything back: by note, type and number, and as the environment holds it', async () => {
+      const nota = await authorised();
+      const rejeicao = { tipo_evento: 'rejeicao_tomador', codigo_motivo_rejeicao: '5' };
+      for (const [evento, by] of [
+        [rejeicao, 'tomador'],
+        [{ tipo_evento: 'confirmacao_prestador' }, 'prestador'],
+      ] as const) {
+        await registered(nota, evento, by);
+        await eventoAtRest(nota, evento.tipo_evento);
+      }
+      const { body } = await balcao(service.address, SLUG).read(nota);
+      assert.deepEqual(
+        body.eventos.map(({ tipo_evento }: { tipo_evento: string }) => tipo_evento),
+        ['confirmacao_prestador', 'rejeicao_tomador'],
+      );
+      for (const shown of body.eventos) {
+        const { tipo_evento, numero_sequencial } = shown;
+        assert.deepEqual((await balcao(service.address, SLUG).read(nota, `/${tipo_evento}`)).body.eventos, [shown]);
+        assert.deepEqual(await balcao(service.address, SLUG).evento(nota, tipo_evento, numero_sequencial), shown);
+        assert.equal(shown.numero_protocolo, nota.numero_protocolo);
+      }
+    });
   });
 
   test('cancel while the note is still a draft: the event waits, and follows its note by itself', async () => {
@@ -332,92 +427,6 @@ describe('a day of an integrator', () => {
       (await heldEventos(nota)).map(({ id }) => id),
       [idOf(nota, '101101')],
     );
-  });
-
-  test('substitute: a new DPS that says whom it replaces, then the event with its key; wrong references are refused', async () => {
-    const antiga = await authorised();
-    const motivo = {
-      codigo_motivo_cancelamento: '99',
-      descricao_motivo_cancelamento: 'Descrição do serviço incorreta',
-    };
-    const substituicao = (chave_acesso_substituta: string) => ({
-      tipo_evento: 'cancelamento_por_substituicao',
-      ...motivo,
-      chave_acesso_substituta,
-    });
-    const stranger = await authorised();
-    for (const chave of [
-      antiga.chave_acesso,
-      stranger.chave_acesso,
-      '35503081211222333000181000000000000126091234567895',
-    ]) {
-      const refused = await register(antiga, substituicao(chave), 'prestador');
-      assert.deepEqual(
-        [refused.status, refused.body.codigo_erro, refused.body.campo],
-        [422, 'E1310', 'chave_acesso_substituta'],
-      );
-    }
-    const nova = await issue({
-      'subst/chSubstda': antiga.chave_acesso,
-      'subst/cMotivo': '99',
-      'subst/xMotivo': motivo.descricao_motivo_cancelamento,
-    });
-    const [remark] = (nova as unknown as Answer['body']).avisos;
-    assert.equal(remark.codigo, 'E1308');
-    assert.match(remark.mensagem, new RegExp(`na nota ${antiga.chave_acesso} o evento cancelamento_por_substituicao`));
-    const waiting = await waitingNota(nova);
-    assert.deepEqual([waiting.nota.status, waiting.protocolo.status], ['rascunho', 'processando']);
-    assert.match(waiting.protocolo.mensagem_retorno, /espera pelo evento cancelamento_por_substituicao/);
-    const elsewhere = await register(stranger, substituicao(nova.chave_acesso), 'prestador');
-    assert.deepEqual([elsewhere.status, elsewhere.body.codigo_erro], [422, 'E1310'], 'it replaces another note');
-
-    await registered(antiga, substituicao(nova.chave_acesso), 'prestador', 'protocolo');
-    const evento = await eventoAtRest(antiga, 'cancelamento_por_substituicao');
-    assert.equal(evento.status_evento, 'processado', JSON.stringify(evento));
-    assert.equal((await notaAtRest(antiga)).nota.status, 'cancelada');
-    assert.equal((await notaAtRest(nova)).nota.status, 'autorizada');
-    assert.equal((await notaAtRest(stranger)).nota.status, 'autorizada');
-    const response = await fetch(`${simulator.control}/eventos/${idOf(antiga, '105102')}`);
-    assert.match(await response.text(), new RegExp(`<chSubstituta>${nova.chave_acesso}</chSubstituta>`));
-    // The old note, the event, the new note: each was taken at its first coming.
-    const { desde_o_inicio } = await simulator.ask('/estado');
-    for (const codigo of ['E0044', 'E1308', 'E1310']) assert.equal(desde_o_inicio.erros[codigo], undefined, codigo);
-  });
-
-  test('a substitute whose old note is cancelled otherwise is refused, and says so', async () => {
-    const antiga = await authorised();
-    const nova = await issue({ 'subst/chSubstda': antiga.chave_acesso, 'subst/cMotivo': '01' });
-    await waitingNota(nova);
-    await registered(antiga, CANCELAMENTO, 'prestador');
-    assert.equal((await eventoAtRest(antiga, 'cancelamento')).status_evento, 'processado');
-    const { nota, protocolo } = await notaAtRest(nova);
-    assert.deepEqual([nota.status, protocolo.status], ['rascunho', 'rejeitado']);
-    assert.match(protocolo.mensagem_retorno, /^E0046/);
-    const late = await sent({ 'subst/chSubstda': antiga.chave_acesso, 'subst/cMotivo': '01' });
-    assert.deepEqual([late.status, late.body.codigo_erro], [422, 'E0046']);
-  });
-
-  test('read everything back: by note, type and number, and as the environment holds it', async () => {
-    const nota = await authorised();
-    const rejeicao = { tipo_evento: 'rejeicao_tomador', codigo_motivo_rejeicao: '5' };
-    for (const [evento, by] of [
-      [rejeicao, 'tomador'],
-      [{ tipo_evento: 'confirmacao_prestador' }, 'prestador'],
-    ] as const) {
-      await registered(nota, evento, by);
-      await eventoAtRest(nota, evento.tipo_evento);
-    }
-    const { body } = await balcao(service.address, SLUG).read(nota);
-    assert.deepEqual(
-      body.eventos.map(({ tipo_evento }: { tipo_evento: string }) => tipo_evento),
-      ['confirmacao_prestador', 'rejeicao_tomador'],
-    );
-    for (const shown of body.eventos) {
-      const { tipo_evento, numero_sequencial } = shown;
-      assert.deepEqual((await balcao(service.address, SLUG).read(nota, `/${tipo_evento}`)).body.eventos, [shown]);
-      assert.deepEqual(await balcao(service.address, SLUG).evento(nota, tipo_evento, numero_sequencial), shown);
-      assert.equal(shown.numero_protocolo, nota.numero_protocolo);
-    }
   });
 
   test('the environment holds each event once, whole and signed by the municipality', async () => {
