@@ -531,7 +531,7 @@ describe('readings', () => {
     assert.equal((await store.eventoXmlOf(beta, [foreign.id])).size, 0);
   });
 
-  test('what a registration needs of its note: parties, document, and the events that stand or are under way', async () => {
+  test('what a registration needs of its note: parties, document, the events that stand and the open cancellation', async () => {
     const { pool, store, alfa, beta } = await oneProcess();
     const nota = await authorised(store, alfa);
     const campos = { codigo_motivo_rejeicao: '9', descricao_motivo_rejeicao: 'Não contratado por esta empresa' };
@@ -540,6 +540,8 @@ describe('readings', () => {
     const third = await registered(store, alfa, novo(nota, CANCELAMENTO));
     const fourth = await registered(store, alfa, novo(nota, CONFIRMACAO));
     const refused = await registered(store, alfa, novo(nota, CONFIRMACAO));
+    // Under way, and in nobody's way.
+    await registered(store, alfa, novo(nota, CONFIRMACAO));
     // The second was processed before the first.
     await place(pool, alfa, first.id, 'processado');
     await place(pool, alfa, second.id, 'dispensado');
@@ -577,6 +579,36 @@ describe('readings', () => {
         [nota, read!.eventos],
       ]),
     );
+  });
+
+  test('of a note with two thousand events under way no more is read than stands, by looking up no more', async () => {
+    const { pool, store, alfa } = await oneProcess();
+    const nota = await authorised(store, alfa);
+    const standing = await registered(store, alfa, novo(nota, REJEICAO));
+    await sendAll(store, alfa, 'conclusao');
+    const many = `insert into eventos (tenant, id, nota, ordem, codigo_tipo_evento, numero_sequencial, cancela, estado, desde,
+        due_at, criado_em, autor, campos)
+      select $1, 20000000 + x, $2, 1 + x, (202201 + x % 4)::text, 1 + x / 4, false, 'pendente', $3, $3, $3, $4, '{}'
+      from generate_series(1, 2000) as x`;
+    await pool.query(many, [alfa, nota, new Date(NOW), CNPJ]);
+    await pool.query('analyze eventos');
+    const read = (await store.notaForEvento(alfa, { chave: standing.chave_acesso }))!;
+    assert.deepEqual(
+      read.eventos.map(({ id }) => id),
+      [standing.id],
+    );
+    const plan = await rows(
+      pool,
+      `explain (analyze, format json) select * from eventos
+        where tenant = '${alfa}' and nota = ${nota} and estado in ('processado', 'dispensado')`,
+    );
+    const text = JSON.stringify(plan);
+    assert.match(text, /"Index Name":"eventos_na_nota"/);
+    assert.doesNotMatch(text, /"Rows Removed by Filter":[1-9]/);
+    const last = await registered(store, alfa, novo(nota, CANCELAMENTO));
+    assert.equal(last.numero_sequencial, 1);
+    assert.equal((await store.notaForEvento(alfa, { chave: standing.chave_acesso }))!.eventos.length, 2);
+    await pool.query('delete from eventos where tenant = $1 and id > 20000000', [alfa]);
   });
 
   function onNota(

@@ -94,7 +94,10 @@ export type RegisterResult =
   /** The nota has as many events of the type as their identifiers have numbers for. */
   | { readonly conflict: 'limite' };
 
-/** An event that is processed, waived or under way: those that others are judged by. */
+/**
+ * An event that others are judged by: processed or waived, or the cancellation that is under way. A note may have thousands of
+ * others under way, which are in nobody's way.
+ */
 export type EventoOnNota = {
   readonly id: string;
   readonly codigo_tipo_evento: string;
@@ -116,7 +119,7 @@ export type NotaForEvento = {
   readonly tomador_cpf_cnpj: string | null;
   /** The document, which alone names the intermediary. */
   readonly nfse: Buffer;
-  /** In the order in which they were processed, then those under way in the order of registration. */
+  /** In the order in which they were processed, then the cancellation under way. */
   readonly eventos: readonly EventoOnNota[];
 };
 
@@ -485,8 +488,11 @@ const COM_PROBLEMA = `select e.*, n.chave_acesso, n.numero_protocolo, n.estado a
 const ON_NOTA = `(select coalesce(json_agg(json_build_object('id', e.id::text, 'codigo_tipo_evento', e.codigo_tipo_evento,
       'numero_sequencial', e.numero_sequencial, 'estado', e.estado, 'isDue', e.due_at is not null, 'autor', e.autor,
       'campos', e.campos) order by e.processado_em nulls last, e.ordem), '[]')
-    from eventos e where e.tenant = $1 and e.nota = n.id
-      and (e.estado in ('processado', 'dispensado') or e.due_at is not null)) as eventos`;
+    from (
+      select * from eventos where tenant = $1 and nota = n.id and estado in ('processado', 'dispensado')
+      union all
+      select * from eventos where tenant = $1 and nota = n.id and cancela and due_at is not null
+    ) e) as eventos`;
 
 async function readNotaForEvento(
   pool: Db,
