@@ -3,7 +3,7 @@
  * what is left to tell in the end is one of three outcomes. A doubt stays a doubt until the service itself settles it.
  */
 import { type Circunstancias, Indeterminado, NaoEntregue, Recusado } from './erros.ts';
-import { esperar, pausaMs, type Ritmo, retryAfterMs } from './espera.ts';
+import { esperar, pausaMs, retryAfterMs } from './espera.ts';
 import { type EnvelopeDeErro, OPERACOES, type Operacao } from './tipos.ts';
 import { codigoDaFalha, naoSaiu, type Resposta, type Transporte } from './transporte.ts';
 
@@ -15,6 +15,9 @@ export type Insistencia = {
   readonly prazoMs: number;
   /** Tempo de uma tentativa. */
   readonly tempoLimiteMs: number;
+  /** Entre duas tentativas, se o serviço não diz outra coisa: um tempo que dobra, até um máximo. */
+  readonly primeiraEsperaMs: number;
+  readonly esperaMaximaMs: number;
   /** false: quem não alcança o serviço é avisado logo. Uma dúvida se tira sempre. */
   readonly semConexao: boolean;
 };
@@ -55,8 +58,6 @@ type Falha = {
   readonly error?: unknown;
 };
 
-const RITMO: Ritmo = { primeiraMs: 1_000, maximaMs: 60_000 };
-
 /** Chama até haver resposta; rejeita com {@link Recusado}, {@link NaoEntregue} ou {@link Indeterminado}. */
 export async function chamar(
   transporte: Transporte,
@@ -78,7 +79,7 @@ export async function chamar(
       if (hasDoubt) throw fim(chamada, tried, tentativa, hasDoubt, 'A chamada foi interrompida depois de sair.');
       signal.throwIfAborted();
     }
-    const esperaMs = retryAfterMs(tried.resposta?.cabecalhos ?? new Headers()) ?? pausaMs(tentativa, RITMO);
+    const esperaMs = retryAfterMs(tried.resposta?.cabecalhos ?? new Headers()) ?? pausaMs(tentativa, insistencia);
     const isGivenUp =
       !hasDoubt && !insistencia.semConexao && tried.resposta === undefined && tried.kind === 'nao_entregue';
     const isLast = tentativa >= insistencia.tentativas || performance.now() + esperaMs >= end || isGivenUp;

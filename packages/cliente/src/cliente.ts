@@ -36,7 +36,14 @@ export type OpcoesDoCliente = {
   readonly aoRepetir?: (aviso: AvisoDeRepeticao) => void;
 };
 
-const INSISTENCIA: Insistencia = { tentativas: 6, prazoMs: 120_000, tempoLimiteMs: 30_000, semConexao: true };
+const INSISTENCIA: Insistencia = {
+  tentativas: 6,
+  prazoMs: 120_000,
+  tempoLimiteMs: 30_000,
+  primeiraEsperaMs: 1_000,
+  esperaMaximaMs: 60_000,
+  semConexao: true,
+};
 
 export type Interrompivel = { readonly signal?: AbortSignal };
 

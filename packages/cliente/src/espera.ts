@@ -2,11 +2,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** The first pause, and the longest. */
-export type Ritmo = { readonly primeiraMs: number; readonly maximaMs: number };
+type Ritmo = { readonly primeiraEsperaMs: number; readonly esperaMaximaMs: number };
 
 /** The pause after so many tries, from half to the whole of one that doubles. */
-export function pausaMs(tentativa: number, { primeiraMs, maximaMs }: Ritmo): number {
-  const whole = Math.min(primeiraMs * 2 ** (tentativa - 1), maximaMs);
+export function pausaMs(tentativa: number, { primeiraEsperaMs, esperaMaximaMs }: Ritmo): number {
+  const whole = Math.min(primeiraEsperaMs * 2 ** (tentativa - 1), esperaMaximaMs);
   return whole * (0.5 + Math.random() / 2);
 }
 

@@ -1,0 +1,409 @@
+/**
+ * The client of `packages/cliente` against the service as it runs: every operation once, and what it makes of a bad line. Between
+ * them stands a line that loses answers, cuts connections and says that it is busy; what the database holds afterwards is counted.
+ */
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { createServer, request as forward } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import {
+  AindaEmAndamento,
+  type AvisoDeRepeticao,
+  type CorpoDaDps,
+  createCliente,
+  Indeterminado,
+  identificadorDaDps,
+  NaoEntregue,
+  type OpcoesDoCliente,
+  Recusado,
+  type Respostas,
+} from '../packages/cliente/src/index.ts';
+import { onEnd } from './support/cleanup.ts';
+import { startTestService } from './support/service.ts';
+import { chanceOf } from './support/signatures.ts';
+
+const ROOT = path.resolve(import.meta.dirname, '..');
+const XML = await readFile(path.join(ROOT, 'examples/dps.xml'), 'utf8');
+const {
+  numero_dps: _,
+  serie_dps: __,
+  ...DPS
+}: CorpoDaDps = JSON.parse(await readFile(path.join(ROOT, 'examples/dps.json'), 'utf8'));
+const MUNICIPIO = '3550308';
+const CNPJ = '11222333000181';
+
+const { address, pool } = await startTestService();
+/** In a hurry: what is waited for in production is a minute. */
+const QUICK = { primeiraEsperaMs: 5, esperaMaximaMs: 20, tempoLimiteMs: 2_000 };
+const clienteAt = (url: string, more: Partial<OpcoesDoCliente> = {}) =>
+  createCliente({ url, municipio: 'integracao', insistencia: QUICK, ...more });
+const cliente = clienteAt(address);
+
+let last = 0;
+/** A DPS with a number of its own. */
+function numbered(): CorpoDaDps & { readonly numero_dps: string } {
+  last += 1;
+  return { ...DPS, serie_dps: '7', numero_dps: String(last) };
+}
+
+const idOf = ({ numero_dps: numero }: { readonly numero_dps: string }): string =>
+  identificadorDaDps({ municipio: MUNICIPIO, documento: CNPJ, serie: '7', numero });
+
+async function countOf(table: 'notas' | 'eventos'): Promise<number> {
+  return (await pool.query(`select count(*)::int as count from ${table}`)).rows[0].count;
+}
+
+/** What an operation ends with. */
+async function endOf<Kind extends Error>(
+  call: Promise<unknown>,
+  kind: abstract new (...args: never[]) => Kind,
+): Promise<Kind> {
+  const error = await call.then(
+    (value) => assert.fail(`it did not fail: ${JSON.stringify(value)}`),
+    (reason: unknown) => reason,
+  );
+  assert.ok(error instanceof kind, `${error}`);
+  return error;
+}
+
+describe('the operations', () => {
+  test('a note from an object, followed to its authorisation, and found in every way', async () => {
+    const dps = numbered();
+    assert.equal(await cliente.existeNotaDaDps(idOf(dps)), false);
+    const ensaio = await cliente.validarDps(dps);
+    assert.deepEqual([ensaio.identificador_dps, ensaio.valores.valor_issqn], [idOf(dps), '20.00']);
+    const emitida = await cliente.emitirNota(dps);
+    assert.equal(emitida.repetida, false);
+    assert.match(emitida.xml_nfse ?? '', /<infNFSe Id="NFS/);
+    const seen: string[] = [];
+    const nota = await cliente.acompanharNota(emitida.chave_acesso, {
+      primeiraEsperaMs: 250,
+      aCada: ({ situacao, repousa }) => seen.push(`${situacao} ${repousa}`),
+    });
+    assert.deepEqual([nota.situacao, nota.nota.chave_acesso], ['autorizada', emitida.chave_acesso]);
+    assert.equal(seen.at(-1), 'autorizada true');
+    const { chave_acesso_provisoria } = await cliente.consultarNotaPorProtocolo(emitida.numero_protocolo);
+    assert.equal(chave_acesso_provisoria, false);
+    assert.equal((await cliente.consultarNotaPorDps(idOf(dps))).chave_acesso, emitida.chave_acesso);
+    assert.equal(await cliente.existeNotaDaDps(idOf(dps)), true);
+    const pdf = await cliente.baixarDanfse(emitida.chave_acesso);
+    assert.equal(Buffer.from(pdf.subarray(0, 5)).toString(), '%PDF-');
+    const situacao = await cliente.consultarSituacaoDoPrestador(CNPJ, { data: '2026-11-21' });
+    assert.equal(situacao.pode_emitir, true);
+  });
+
+  test('a note from XML as text and as bytes', async () => {
+    for (const xml of [XML, Buffer.from(XML)]) {
+      const { chave_acesso } = await cliente.emitirNota(xml);
+      assert.match((await cliente.consultarNota(chave_acesso)).nota.xml_nota, /<infDPS/);
+    }
+    const { valida, assinatura } = await cliente.verificarAssinatura(XML);
+    assert.deepEqual([valida, assinatura], [false, 'XML']);
+  });
+
+  test('events by the key and by the protocol, followed to their end, and listed', async () => {
+    const { chave_acesso, numero_protocolo } = await cliente.emitirNota(numbered());
+    const rejeicao = await cliente.registrarEvento(
+      { protocolo: numero_protocolo },
+      {
+        tipo_evento: 'rejeicao_tomador',
+        codigo_motivo_rejeicao: '3',
+      },
+    );
+    assert.deepEqual([rejeicao.tipo_evento, rejeicao.repetida], ['rejeicao_tomador', false]);
+    const fim = await cliente.acompanharEvento(rejeicao, { primeiraEsperaMs: 250 });
+    assert.deepEqual([fim.status_evento, fim.acao_sugerida], ['processado', 'cancelado_ok']);
+    const recusado = await cliente.registrarEvento(
+      chave_acesso,
+      { tipo_evento: 'confirmacao_prestador' },
+      { simular: 'adn:rejeita=E1833' },
+    );
+    assert.equal((await cliente.acompanharEvento(recusado, { primeiraEsperaMs: 250 })).codigo_retorno, 'E1833');
+    const { total, eventos } = await cliente.listarEventos(chave_acesso);
+    assert.deepEqual(
+      [total, eventos.map((one) => one.tipo_evento)],
+      [2, ['confirmacao_prestador', 'rejeicao_tomador']],
+    );
+    const listed = await cliente.listarEventosDoTipo(chave_acesso, 'rejeicao_tomador');
+    assert.deepEqual(listed.eventos[0], await cliente.consultarEvento(rejeicao));
+  });
+
+  test('a catalog in pages, and all of it', async () => {
+    const page = await cliente.catalogo('paises', { nome: 'ilha', per_page: 5, page: 1 });
+    assert.ok(page.itens.length > 1 && page.itens.length <= 5);
+    const all: string[] = [];
+    for await (const { codigo } of cliente.itensDoCatalogo('paises')) all.push(codigo);
+    assert.ok(all.length > 200);
+    assert.deepEqual([all.length, new Set(all).size], [(await cliente.catalogo('paises')).paginacao.total, all.length]);
+    const [motivo] = await Array.fromAsync(cliente.itensDoCatalogo('motivos_evento', { tipo_evento: 'cancelamento' }));
+    assert.equal(motivo?.codigo_tipo_evento, '101101');
+  });
+
+  test('what a code means, from one reading of the table', async () => {
+    const asked: unknown[] = [];
+    const table = [{ codigo: 'E0014', como_resolver: 'Use outro número.' }];
+    const counting = clienteAt(address, {
+      fetch: async (url) => {
+        asked.push(url);
+        return Response.json(table);
+      },
+    });
+    assert.equal((await counting.explicar('E0014'))?.como_resolver, 'Use outro número.');
+    assert.equal(await counting.explicar('E9999'), undefined);
+    assert.deepEqual(asked, [`${address}/docs/erros.json`]);
+  });
+});
+
+/** What the line does with one request. `lose`: the service does it, and nobody hears of it. */
+type Bad =
+  | 'pass'
+  | 'lose'
+  | 'cut'
+  | 'truncate'
+  | { readonly status: number; readonly retryAfter?: string; readonly body?: string };
+
+/** Stands before the service; each request takes the next of what it was told, then all pass. */
+async function lineBefore(...script: readonly Bad[]): Promise<{ readonly url: string; readonly keys: string[] }> {
+  const left = [...script];
+  const keys: string[] = [];
+  const server = createServer((incoming, outgoing) => {
+    const { method, url, headers } = incoming;
+    const what = left.shift() ?? 'pass';
+    if (headers['idempotency-key'] !== undefined) keys.push(String(headers['idempotency-key']));
+    if (what === 'cut') return void incoming.socket.destroy();
+    if (typeof what === 'object') {
+      const { status, retryAfter, body = '<html>de um proxy</html>' } = what;
+      incoming.resume();
+      return void outgoing.writeHead(status, retryAfter === undefined ? {} : { 'Retry-After': retryAfter }).end(body);
+    }
+    const onward = forward(address + url, { method, headers }, (answer) => {
+      const chunks: Buffer[] = [];
+      answer.on('data', (chunk) => chunks.push(chunk));
+      answer.on('end', () => {
+        const body = Buffer.concat(chunks);
+        if (what === 'lose') return void incoming.socket.destroy();
+        outgoing.writeHead(answer.statusCode!, answer.headers);
+        if (what === 'pass') return void outgoing.end(body);
+        outgoing.write(body.subarray(0, 10));
+        setImmediate(() => incoming.socket.destroy());
+      });
+    });
+    incoming.pipe(onward);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onEnd(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, keys };
+}
+
+/** Where nobody listens. */
+async function deadUrl(): Promise<string> {
+  const server = createTcpServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return `http://127.0.0.1:${port}`;
+}
+
+describe('a bad line', () => {
+  test('whatever it does, a note is issued once and an event registered once', async (t) => {
+    const seed = Date.now() % 1_000_000;
+    const chance = chanceOf(seed);
+    t.diagnostic(`seed ${seed}`);
+    const ills: readonly Bad[] = [
+      'pass',
+      'lose',
+      'cut',
+      'truncate',
+      { status: 503, retryAfter: '0' },
+      { status: 502 },
+      { status: 429, retryAfter: '0' },
+    ];
+    const [notas, eventos] = [await countOf('notas'), await countOf('eventos')];
+    const rounds = 12;
+    await Promise.all(
+      Array.from({ length: rounds }, async () => {
+        const { url } = await lineBefore(...Array.from({ length: 8 }, () => chance.pick(ills)));
+        const insistent = clienteAt(url, { insistencia: { ...QUICK, tentativas: 12 } });
+        // Without a number of its own only the key tells two sendings from one sent twice.
+        const { chave_acesso } = await insistent.emitirNota(DPS);
+        const evento = await insistent.registrarEvento(chave_acesso, { tipo_evento: 'confirmacao_tomador' });
+        assert.equal(evento.numero_sequencial, 1);
+      }),
+    );
+    assert.deepEqual(
+      [(await countOf('notas')) - notas, (await countOf('eventos')) - eventos],
+      [rounds, rounds],
+      `seed ${seed}`,
+    );
+  });
+
+  test('every repetition has the key of the first try, and the answer says that it is one', async () => {
+    const { url, keys } = await lineBefore('lose', 'cut', 'lose');
+    const told: AvisoDeRepeticao[] = [];
+    const { repetida } = await clienteAt(url, { aoRepetir: (one) => told.push(one) }).emitirNota(DPS);
+    assert.equal(repetida, true);
+    assert.equal(keys.length, 4);
+    assert.equal(new Set(keys).size, 1);
+    assert.deepEqual(
+      told.map(({ operacao, tentativa }) => [operacao, tentativa]),
+      [1, 2, 3].map((tentativa) => ['emitirNota', tentativa]),
+    );
+    assert.match(told[0]!.motivo, /^Não houve resposta: a conexão caiu/);
+  });
+
+  test('what the service asks for is waited for: Retry-After', async () => {
+    for (const [status, retryAfter, least, most] of [
+      [429, '7', 7_000, 7_000],
+      [503, new Date(Date.now() + 60_000).toUTCString(), 50_000, 60_000],
+    ] as const) {
+      const { url } = await lineBefore({ status, retryAfter });
+      const stop = new AbortController();
+      let waited = 0;
+      const asked = clienteAt(url, {
+        aoRepetir: ({ esperaMs }) => {
+          waited = esperaMs;
+          stop.abort();
+        },
+      }).consultarNota('x', { signal: stop.signal });
+      await assert.rejects(asked, { name: 'AbortError' });
+      assert.ok(waited >= least && waited <= most, `${waited}`);
+    }
+  });
+});
+
+describe('the three outcomes', () => {
+  test('refused: the list of the service, and nothing is sent twice', async () => {
+    const { url, keys } = await lineBefore();
+    const wrong = { ...numbered(), data_competencia: '2026-13-01', tomador_cpf_cnpj: '5299822472' };
+    const error = await endOf(clienteAt(url).emitirNota(wrong), Recusado);
+    assert.deepEqual([error.status, error.tentativas, keys.length], [422, 1, 1]);
+    assert.deepEqual(error.erros.map(({ campo }) => campo).sort(), ['data_competencia', 'tomador_cpf_cnpj']);
+    for (const { codigo, mensagem, doc_url } of error.erros) {
+      assert.ok(doc_url.endsWith(`/docs/erros/${codigo}`) && mensagem.length > 20, `${codigo} ${doc_url} ${mensagem}`);
+    }
+    assert.equal(error.codigo, error.erros[0]?.codigo);
+    assert.match(error.requisicao ?? '', /\S/);
+    assert.equal((await endOf(cliente.consultarNota('1'.repeat(50)), Recusado)).status, 404);
+    assert.equal((await endOf(clienteAt(address, { municipio: 'nenhum' }).emitirNota(DPS), Recusado)).codigo, 'E601');
+    await endOf(clienteAt(address, { municipio: 'nenhum' }).existeNotaDaDps('x'), NaoEntregue);
+  });
+
+  test('a DPS that was issued before is told apart from a number that another has', async () => {
+    const dps = numbered();
+    const { chave_acesso } = await cliente.emitirNota(dps);
+    const again = await cliente.emitirNota(dps);
+    assert.deepEqual([again.chave_acesso, again.repetida, again.xml_nfse], [chave_acesso, true, null]);
+    const error = await endOf(cliente.emitirNota({ ...dps, valor_servico: '2.00' }), Recusado);
+    assert.deepEqual([error.codigo, error.erros[0]?.chave_acesso], ['E0014', chave_acesso]);
+    const reused = await endOf(cliente.emitirNota(numbered(), { chave: await usedKey() }), Recusado);
+    assert.deepEqual([reused.codigo, reused.erros[0]?.campo], ['E003', 'Idempotency-Key']);
+  });
+
+  async function usedKey(): Promise<string> {
+    await cliente.emitirNota(numbered(), { chave: 'uma chave usada' });
+    return 'uma chave usada';
+  }
+
+  test('not delivered: nobody there, sent elsewhere, not this service, busy to the end', async () => {
+    const dead = await deadUrl();
+    const error = await endOf(clienteAt(dead).emitirNota(DPS), NaoEntregue);
+    assert.deepEqual([error.tentativas, error.status, error.erros], [6, undefined, []]);
+    assert.match(error.message, /ECONNREFUSED/);
+    const hasty = clienteAt(dead, { insistencia: { ...QUICK, semConexao: false } });
+    assert.equal((await endOf(hasty.emitirNota(DPS), NaoEntregue)).tentativas, 1);
+    for (const [bad, says] of [
+      [{ status: 302 }, /leva a outro/],
+      [{ status: 404 }, /não é deste serviço/],
+      [{ status: 413 }, /grande demais/],
+    ] as const) {
+      const { url } = await lineBefore(bad);
+      const { message, tentativas } = await endOf(clienteAt(url).emitirNota(DPS), NaoEntregue);
+      assert.match(message, says);
+      assert.equal(tentativas, 1);
+    }
+    const { url } = await lineBefore(...Array<Bad>(6).fill({ status: 429, retryAfter: '0' }));
+    assert.deepEqual((await endOf(clienteAt(url).emitirNota(DPS), NaoEntregue)).esperaMs, 0);
+    // A reading that got no answer leaves nothing in doubt.
+    const cut = await lineBefore(...Array<Bad>(6).fill('cut'));
+    await endOf(clienteAt(cut.url).consultarNota('x'), NaoEntregue);
+  });
+
+  test('in doubt: what is kept of it finds out later, and a doubt outlives what comes after', async () => {
+    const { url } = await lineBefore('lose', ...Array<Bad>(5).fill({ status: 429, retryAfter: '0' }));
+    const before = await countOf('notas');
+    const error = await endOf(clienteAt(url).emitirNota(DPS), Indeterminado);
+    assert.equal(error.tentativas, 6);
+    assert.match(error.message, new RegExp(error.repeticao.chave));
+    assert.equal(await countOf('notas'), before + 1);
+    const { corpo, ...repeticao } = error.repeticao;
+    const found = await cliente.emitirNota(corpo, repeticao);
+    assert.deepEqual([found.repetida, await countOf('notas')], [true, before + 1]);
+
+    // A proxy that forgets the service meanwhile says nothing about the first try; the service itself does.
+    const forgetful = await lineBefore('lose', { status: 404 });
+    await endOf(clienteAt(forgetful.url).emitirNota(DPS), Indeterminado);
+    const refusing = await lineBefore('cut', 'pass');
+    await endOf(clienteAt(refusing.url).emitirNota({ ...DPS, valor_servico: '0' }), Recusado);
+  });
+
+  test('an interruption: before sending nothing is in doubt, after it everything is', async () => {
+    const early = new AbortController();
+    early.abort();
+    await assert.rejects(cliente.emitirNota(DPS, { signal: early.signal }), { name: 'AbortError' });
+    const late = new AbortController();
+    const sending: typeof fetch = (input, init) => {
+      late.abort();
+      return fetch(input, init);
+    };
+    await endOf(clienteAt(address, { fetch: sending }).emitirNota(DPS, { signal: late.signal }), Indeterminado);
+  });
+
+  test('a deadline is for all tries together', async () => {
+    const { url } = await lineBefore(...Array<Bad>(6).fill('cut'));
+    const patient = clienteAt(url, { insistencia: { tentativas: 100, prazoMs: 100, primeiraEsperaMs: 80 } });
+    const error = await endOf(patient.emitirNota(DPS), Indeterminado);
+    assert.ok(error.tentativas < 4, `${error.tentativas}`);
+  });
+});
+
+describe('following', () => {
+  test('goes on while the service is away, keeps to Retry-After, and ends with the deadline', async () => {
+    const { chave_acesso } = await cliente.emitirNota(DPS, { simular: 'adn:atraso=1h' });
+    const { url } = await lineBefore('cut', { status: 503 });
+    const seen: string[] = [];
+    const following = clienteAt(url).acompanharNota(chave_acesso, {
+      primeiraEsperaMs: 5,
+      prazoMs: 300,
+      aCada: ({ situacao }) => seen.push(situacao),
+    });
+    const error = await endOf(following, AindaEmAndamento);
+    // The third answer has Retry-After: 1, so the fourth and last question is that of the deadline.
+    assert.deepEqual(seen, ['sem resposta', 'HTTP 503', 'rascunho', 'rascunho']);
+    const ultima = (error as AindaEmAndamento<Respostas['consultarNota']>).ultima;
+    assert.equal(ultima?.nota.status, 'rascunho');
+    const stop = new AbortController();
+    const stopped = cliente.acompanharNota(chave_acesso, {
+      primeiraEsperaMs: 0,
+      aCada: () => stop.abort(),
+      signal: stop.signal,
+    });
+    await assert.rejects(stopped, { name: 'AbortError' });
+    await endOf(cliente.acompanharNota('1'.repeat(50), { primeiraEsperaMs: 0 }), Recusado);
+  });
+
+  test('tells a note that the ADN refused', async () => {
+    const { chave_acesso } = await cliente.emitirNota(DPS, { simular: 'adn:rejeita=E1234' });
+    const { situacao, protocolo } = await cliente.acompanharNota(chave_acesso, { primeiraEsperaMs: 250 });
+    assert.equal(situacao, 'rejeitada');
+    assert.match(protocolo.mensagem_retorno ?? '', /E1234/);
+  });
+});
+
+test('what is wrong with the settings is told before anything is sent', () => {
+  assert.throws(() => clienteAt('localhost:8080'), /não é um endereço/);
+});
