@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -12,9 +12,10 @@ import { before, describe, test } from 'node:test';
 import { createClientAsync } from 'soap';
 import { onEnd } from './support/cleanup.ts';
 import { request } from './support/http.ts';
+import { ROOT } from './support/process.ts';
 import { cancelamentoXml, consultaXml, first, loteXml, porProtocolo, porRpsXml } from './support/rps.ts';
 import { startTestService } from './support/service.ts';
-import { toolOr } from './support/tools.ts';
+import { installed, toolOr } from './support/tools.ts';
 
 const HERE = path.join(import.meta.dirname, 'soap-clientes');
 const NAMES =
@@ -29,8 +30,9 @@ function driven(
   args: readonly string[],
   write: (operacao: string, documento: string) => string,
   read: (line: string) => string,
+  env: NodeJS.ProcessEnv = process.env,
 ): Call {
-  const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'] });
+  const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'], env });
   onEnd(() => void child.kill());
   let complaint = '';
   child.stderr.on('data', (chunk: Buffer) => {
@@ -87,6 +89,18 @@ async function tellsTheWholeStory(address: string, call: Call): Promise<void> {
   assert.deepEqual([...new Set(used)].sort(), NAMES.split(' ').sort());
 }
 
+const NO_PHP = 'no PHP with its extensions soap and SimpleXML (Debian packages php-cli php-soap php-xml)';
+
+function phpWithSoap(): string | undefined {
+  const php = toolOr('php', 'php-cli php-soap php-xml');
+  if (php === undefined) return undefined;
+  const isWhole = (): boolean => {
+    const { stdout } = spawnSync(php, ['-m'], { encoding: 'utf8' });
+    return /^soap$/m.test(stdout) && /^SimpleXML$/m.test(stdout);
+  };
+  return isWhole() || (installed('php-soap php-xml') && isWhole()) ? php : undefined;
+}
+
 describe('the six operations from the description alone', () => {
   let address: string;
   let wsdl: string;
@@ -96,11 +110,8 @@ describe('the six operations from the description alone', () => {
   });
 
   test('by the SoapClient of PHP, in SOAP 1.1 and 1.2', async (context) => {
-    const php = toolOr('php', 'php-cli');
-    if (php === undefined) return context.skip('no PHP');
-    const hasSoap = (): boolean => /^soap$/m.test(spawnSync(php, ['-m'], { encoding: 'utf8' }).stdout);
-    if (!hasSoap()) spawnSync('apt-get', ['install', '-y', '-qq', 'php-soap'], { stdio: 'ignore', timeout: 120_000 });
-    if (!hasSoap()) return context.skip('PHP without its SOAP extension (Debian package php-soap)');
+    const php = phpWithSoap();
+    if (php === undefined) return context.skip(NO_PHP);
     for (const versao of ['1.1', '1.2']) {
       const call = driven(
         php,
@@ -110,6 +121,31 @@ describe('the six operations from the description alone', () => {
       );
       await tellsTheWholeStory(address, call);
     }
+  });
+
+  test('by the program of the documentation, as it stands there', async (context) => {
+    const php = phpWithSoap();
+    if (php === undefined) return context.skip(NO_PHP);
+    const folder = mkdtempSync(path.join(tmpdir(), 'nfse-porto-php-'));
+    onEnd(() => rmSync(folder, { recursive: true, force: true }));
+    const page = readFileSync(path.join(ROOT, 'docs/site/soap.md'), 'utf8');
+    const [, program] = /^```php\n([\s\S]*?)^```$/m.exec(page)!;
+    const here = program!.replaceAll('{{site}}', address).replaceAll('{{integracao}}', 'integracao');
+    writeFileSync(path.join(folder, 'lote.php'), here);
+    const lote = readFileSync(path.join(ROOT, 'docs/site/exemplos/lote-rps.xml'), 'utf8');
+    const run = async (xml: string): Promise<{ code: number | null; out: string; err: string }> => {
+      writeFileSync(path.join(folder, 'lote-rps.xml'), xml);
+      const child = spawn(php, ['lote.php'], { cwd: folder });
+      const [out, err] = await Promise.all([child.stdout, child.stderr].map((stream) => stream.toArray()));
+      const code = child.exitCode ?? (await new Promise<number | null>((resolve) => child.on('close', resolve)));
+      return { code, out: Buffer.concat(out!).toString(), err: Buffer.concat(err!).toString() };
+    };
+    const issued = await run(lote);
+    assert.match(issued.out, /^NFS-e \d+, ISS 20\.00\. Chave de acesso da NFS-e: \d{50}\n$/, issued.err);
+    const chave = /\d{50}/.exec(issued.out)![0];
+    assert.equal((await request(address, `/integracao/api/v1/nfse/${chave}`)).status, 200);
+    const refused = await run(lote.replace('<QuantidadeRps>1<', '<QuantidadeRps>2<'));
+    assert.deepEqual([refused.code, refused.err.split(' ', 1)[0]], [1, 'E69']);
   });
 
   test('by node-soap', async () => {
@@ -124,26 +160,24 @@ describe('the six operations from the description alone', () => {
 
   test('by Java, with the port that wsimport generates', async (context) => {
     const wsimport = toolOr('wsimport', 'jaxws');
-    const javac = toolOr('javac', 'default-jdk-headless');
-    const java = toolOr('java', 'default-jre-headless');
-    if (wsimport === undefined || javac === undefined || java === undefined) return context.skip('no JAX-WS');
+    const java = toolOr('java', 'default-jdk-headless');
+    if (wsimport === undefined || java === undefined) {
+      return context.skip('no Java with JAX-WS (Debian packages jaxws default-jdk-headless)');
+    }
     const folder = mkdtempSync(path.join(tmpdir(), 'nfse-wsimport-'));
     onEnd(() => rmSync(folder, { recursive: true, force: true }));
-    const run = (command: string, args: readonly string[]): void => {
-      const { status, stderr, stdout } = spawnSync(command, args, { cwd: folder, encoding: 'utf8' });
-      assert.equal(status, 0, `${command}: ${stdout}${stderr}`);
-    };
+    // Neither lives long enough for the better of its compilers.
+    const env = { ...process.env, JAVA_TOOL_OPTIONS: '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC' };
     // The service answers in this very process, so wsimport must not keep it waiting.
-    const generated = spawn(wsimport, ['-p', 'cliente', '-d', folder, wsdl], { stdio: 'ignore' });
+    const generated = spawn(wsimport, ['-p', 'cliente', '-d', folder, wsdl], { stdio: 'ignore', env });
     assert.equal(await new Promise((resolve) => generated.on('close', resolve)), 0, 'wsimport reads the description');
-    copyFileSync(path.join(HERE, 'Cliente.java'), path.join(folder, 'Cliente.java'));
     const classpath = `${folder}:/usr/share/java/jaxws-rt.jar:/usr/share/java/*`;
-    run(javac, ['-cp', classpath, '-d', folder, 'Cliente.java']);
     const call = driven(
       java,
-      ['-cp', classpath, 'Cliente', wsdl],
+      ['-cp', classpath, path.join(HERE, 'Cliente.java'), wsdl],
       (operacao, documento) => `${operacao} ${Buffer.from(documento, 'utf8').toString('base64')}`,
       (line) => Buffer.from(line, 'base64').toString('utf8'),
+      env,
     );
     await tellsTheWholeStory(address, call);
   });

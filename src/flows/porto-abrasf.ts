@@ -31,7 +31,7 @@ import type { World } from './world.ts';
 /** Notes in one answer; the model has no pages. */
 export const NOTAS_MAX = 500;
 /** Signatures that are checked one by one; a lot with more RPS is signed whole. */
-const RPS_SIGNATURES_MAX = 100;
+export const RPS_SIGNATURES_MAX = 100;
 
 /** The target namespace of the service of this name in the wild; a municipality may set another. */
 export const NAMESPACE_PADRAO = 'http://www.abrasf.org.br/ABRASF/arquivos/nfse.xsd';

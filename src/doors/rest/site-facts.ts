@@ -5,6 +5,9 @@
  * Each is Markdown. Nothing is decided here.
  */
 import { readFileSync } from 'node:fs';
+import { LOTE_RPS_MAX } from '../../fiscal/abrasf/lote.ts';
+import { soapMarkdown } from '../../fiscal/abrasf/markdown.ts';
+import { MENSAGENS_MAX } from '../../fiscal/abrasf/mensagens.ts';
 import { AMBIENTES, type Ambiente, SANDBOX_SLUG } from '../../fiscal/ambiente.ts';
 import { aliquotasIbsCbs } from '../../fiscal/catalogs/catalogs.ts';
 import { CATALOGOS_NACIONAIS, type NomeDeCatalogo } from '../../fiscal/catalogs/itens.ts';
@@ -32,6 +35,7 @@ import { PISCOFINS_TOLERANCE } from '../../fiscal/rules/trib-fed.ts';
 import { SIMULAR_HEADER, VALORES_MAGICOS } from '../../fiscal/simular.ts';
 import { type AutorEvento, exemploDe, TIPOS_EVENTO, type TipoEvento } from '../../fiscal/tipos-evento.ts';
 import { ANSWERS_KEPT_MIN_HOURS, IDEMPOTENCY_HEADER } from '../../flows/idempotency.ts';
+import { NOTAS_MAX, OPERACOES, RPS_SIGNATURES_MAX } from '../../flows/porto-abrasf.ts';
 import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
 import { CATALOGOS, FRESH_S, POR_PAGINA, POR_PAGINA_MAX } from './catalogos.ts';
 import { BODY_MAX_BYTES } from './content.ts';
@@ -199,7 +203,19 @@ export const FACTS: Readonly<Record<string, () => string>> = {
     ),
   'quantas-nacionais': () => String(ERRORS.filter(({ alcance }) => alcance === 'nacional').length),
 
+  // Legacy port
+  'limite-lote-soap': () => String(LOTE_RPS_MAX),
+  'limite-mensagens-soap': () => String(MENSAGENS_MAX),
+  'limite-notas-soap': () => String(NOTAS_MAX),
+  'limite-assinaturas-soap': () => String(RPS_SIGNATURES_MAX),
+  'tabela-soap': () =>
+    table(
+      ['Operação', 'Documento em `parameters`', 'Documento em `return`'],
+      OPERACOES.map(({ operacao, pedido, resposta }) => [operacao, pedido, resposta].map(code)),
+    ),
+
   // Texts that are pages of their own
+  'soap-tabelas': () => soapMarkdown().replace(/\(erros\.md#e(\d+)\)/g, '(/docs/erros/E$1)'),
   leiaute: layoutMarkdown,
   mudancas: () => projectText('CHANGELOG.md'),
 };
@@ -341,6 +357,7 @@ export const ARQUIVOS: Readonly<Record<string, { readonly type: string; readonly
       'PrimeiraNota.java',
       'PrimeiraNota.cs',
       'assinatura-modelo.xml',
+      'lote-rps.xml',
     ].map((name) => [name, { type: typeOf(name), text: () => projectText(`docs/site/exemplos/${name}`) }]),
   ),
   'dps-1.01.xsd': { type: typeOf('.xsd'), text: dpsXsd },
