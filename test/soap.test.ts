@@ -3,10 +3,13 @@
  * form of the document, lots that are all or nothing, and attacks.
  */
 import assert from 'node:assert/strict';
+import { request as httpRequest } from 'node:http';
 import { before, describe, test } from 'node:test';
 import { xsdErrors } from '../src/documents/xml.ts';
+import { createRestDoor } from '../src/doors/rest/door.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { LOTE_LEASE_MS, processLotes } from '../src/flows/process-lotes.ts';
+import { onEnd } from './support/cleanup.ts';
 import { emit, request } from './support/http.ts';
 import {
   ABRASF,
@@ -288,6 +291,33 @@ describe('a lot', () => {
     assert.equal((await sendLote(address, loteXml([{ numero: 2 }], { numero: '3' }))).situacao, '4');
   });
 
+  test('of two at once with one RPS in both, one is issued, and the other says which note it is', async () => {
+    const { address, store, world, pool } = await startTestService({ worker: false });
+    const municipio = (await store.municipioBySlug('integracao'))!;
+    const lists = [
+      [{ numero: 1 }, { numero: 2 }],
+      [{ numero: 3 }, { numero: 2 }],
+    ];
+    const sent = await Promise.all(
+      lists.map((list, place) => call(address, 'RecepcionarLoteRps', loteXml(list, { numero: String(place + 1) }))),
+    );
+    await Promise.all(lists.map(() => processLotes(world, municipio)));
+    const ended = await Promise.all(
+      sent.map(({ documento }) =>
+        call(address, 'ConsultarLoteRps', porProtocolo('ConsultarLoteRpsEnvio', first(documento, 'Protocolo')!)),
+      ),
+    );
+    const told = ended.map(({ documento }) => first(documento, 'Codigo') ?? 'ListaNfse');
+    assert.deepEqual(told.toSorted(), ['E10', 'ListaNfse'], JSON.stringify(ended));
+    const { rows } = await pool.query('select chave_acesso as chave from notas');
+    assert.equal(rows.length, 2);
+    const refused = ended[told.indexOf('E10')]!.documento;
+    assert.ok(
+      rows.some(({ chave }) => refused.includes(chave)),
+      refused,
+    );
+  });
+
   test('is refused at once for what its head, its count or its RPS say', async () => {
     const { address } = await startTestService({ worker: false });
     const codes = async (xml: string): Promise<string[]> =>
@@ -295,6 +325,9 @@ describe('a lot', () => {
     assert.deepEqual(await codes(loteXml([{ numero: 1 }], { quantidade: 2 })), ['E69']);
     assert.deepEqual(await codes(loteXml([{ numero: 1 }], { numero: '' })), ['E88']);
     assert.deepEqual(await codes(loteXml([])), ['E160']);
+    assert.deepEqual(await codes(loteXml(Array.from({ length: 501 }, (_, place) => ({ numero: place + 1 })))), [
+      'E160',
+    ]);
     assert.deepEqual(await codes(loteXml([{ numero: 1 }, { numero: 1 }])), ['E71']);
     assert.deepEqual(await codes(loteXml([{ numero: 1, serie: 'A1' }])), ['E97']);
     assert.deepEqual(await codes(loteXml([{ numero: 1, natureza: '9', status: '2' }])), ['E144', 'E68']);
@@ -410,8 +443,9 @@ describe('a lot', () => {
 
 describe('the envelope', () => {
   let address: string;
+  let world: TestService['world'];
   before(async () => {
-    ({ address } = await startTestService({ worker: false }));
+    ({ address, world } = await startTestService({ worker: false }));
   });
 
   const asked = porProtocolo('ConsultarSituacaoLoteRpsEnvio', '123');
@@ -531,5 +565,38 @@ describe('the envelope', () => {
     );
     assert.deepEqual(xsdErrors(xsd.body, message('CancelarNfseResponse', '<return>b</return>')), []);
     assert.notDeepEqual(xsdErrors(xsd.body, message('CancelarNfse', '<return>b</return>')), []);
+  });
+
+  test('is described by the address that a proxy says, where a proxy is believed', async () => {
+    const asked = async (trustProxy: boolean, baseUrl?: string): Promise<string> => {
+      const options = { host: '127.0.0.1', port: 0, accessLog: false, trustProxy };
+      const door = await createRestDoor(world, { ...options, ...(baseUrl === undefined ? {} : { baseUrl }) });
+      onEnd(() => door.close());
+      const headers = { 'X-Forwarded-Proto': 'https', 'X-Forwarded-Host': 'notas.exemplo.gov.br' };
+      const { body } = await request(door.address, '/integracao/soap/nfes?WSDL', { headers });
+      const [, location, schema] =
+        /<xsd:import [^>]*schemaLocation="([^"]*)"[\s\S]*<soap:address location="([^"]*)"/.exec(body)!;
+      assert.equal(location, `${schema}?xsd=1`);
+      return schema!.replace(door.address, 'aqui');
+    };
+    assert.equal(await asked(true), 'https://notas.exemplo.gov.br/integracao/soap/nfes');
+    assert.equal(await asked(false), 'aqui/integracao/soap/nfes');
+    assert.equal(await asked(false, 'https://nfse.exemplo.gov.br'), 'https://nfse.exemplo.gov.br/integracao/soap/nfes');
+  });
+
+  test('is read of a client that waits to be told to go on, as those of .NET do', async () => {
+    const body = Buffer.from(envelope(operation(`<parameters>${escaped(asked)}</parameters>`)));
+    const headers = { 'Content-Type': 'text/xml', 'Content-Length': body.length, Expect: '100-continue' };
+    const answer = await new Promise<string>((resolve, reject) => {
+      const sent = httpRequest(`${address}/integracao/soap/nfes`, { method: 'POST', headers }, (response) => {
+        response
+          .setEncoding('utf8')
+          .toArray()
+          .then((chunks) => resolve(chunks.join('')), reject);
+      });
+      sent.on('continue', () => sent.end(body)).on('error', reject);
+      sent.flushHeaders();
+    });
+    assert.match(answer, /&lt;Codigo&gt;E86&lt;/);
   });
 });
