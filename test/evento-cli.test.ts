@@ -100,6 +100,38 @@ describe('beside a service of the sandbox', () => {
   const statusOf = async (chave: string): Promise<string> =>
     (await request(service.address, `/integracao/api/v1/nfse/${chave}`)).body.nota.status;
 
+  test('the page on events: by office in the sandbox, line by line', async () => {
+    const page = await readFile(path.join(ROOT, 'docs/site/eventos.md'), 'utf8');
+    const blocks = [...page.matchAll(/^```console\n([\s\S]*?)^```$/gm)].map(([, block]) => block!);
+    const chave = await nota();
+    const text = blocks.join('').replaceAll('{{integracao}}', 'integracao').replaceAll('CHAVE', chave);
+    const lines = text
+      .replace(/\\\n\s*/g, ' ')
+      .trim()
+      .split('\n');
+    assert.equal(lines.length, 5);
+    let listed = '';
+    for (const line of lines) {
+      const words = await wordsOf(line);
+      const args = words.slice(words.indexOf('evento') + 1);
+      listed = await done(...args, ...(args[0] === 'enviar' ? ['--url', service.address] : []));
+      if (args[0] !== 'registrar') continue;
+      // As by whoever types the next line a moment later.
+      const id = row(listed, 'id_evento')!;
+      while (row(await done('mostrar', id, '--municipio', 'integracao'), 'status_evento') !== 'processado')
+        await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    const rows = listed.split('\n').slice(1, -1);
+    assert.deepEqual(
+      rows.map((one) => one.split(/ +/).slice(1, 4)),
+      ['desbloqueio_por_oficio', 'bloqueio_por_oficio', 'anulacao_rejeicao', 'rejeicao_tomador'].map((tipo) => [
+        tipo,
+        '1',
+        'processado',
+      ]),
+    );
+  });
+
   test('an integrator sends an event, follows it, and reads what became of it', async () => {
     const chave = await nota();
     const at = ['--url', service.address];

@@ -67,12 +67,13 @@ async function commandsOf(file: string, municipio = 'integracao'): Promise<reado
 
 /** What each request of a page is answered with; 422 is where the page shows a refusal, 304 what is kept. */
 const STATUSES: Readonly<Record<string, readonly number[]>> = {
+  'inicio.md': [200, 201, 200],
   'primeira-nota.md': [200, 200, 200, 201, 200, 422],
   'assinatura.md': [200, 200, 200, 200, 200, 200, 200, 201],
   'ensaios.md': [200, 201, 200, 201, 200, 201],
   'desfechos.md': [200, 422, 201, 201, 422, 200, 200],
   'estados.md': [200, 201, 200, 200, 200],
-  'eventos.md': [200, 201, 200, 201, 200, 200, 200, 200],
+  'eventos.md': [200, 201, 200, 201, 200, 200, 200, 201, 201, 201, 200, 200, 200],
   'catalogos.md': [200, 200, 200, 200, 304],
 };
 
@@ -101,6 +102,7 @@ describe('the commands of a page, in their order', async () => {
     JSON.parse(await readFile(path.join(results.get(file)!.folder, name), 'utf8'));
 
   test('the first note is authorised, and the refusal says where it is', async () => {
+    assert.match(results.get('inicio.md')!.out, /"status":"autorizada"/);
     const { nota } = await json('primeira-nota.md', 'nota.json');
     assert.equal(nota.status, 'autorizada');
     assert.ok('root' in readXml(Buffer.from(nota.xml_nota)));
@@ -136,6 +138,18 @@ describe('the commands of a page, in their order', async () => {
   test('the cancellation is processed', async () => {
     const { evento } = JSON.parse(await readFile(path.join(results.get('eventos.md')!.folder, 'evento.txt'), 'utf8'));
     assert.deepEqual([evento.status_evento, evento.acao_sugerida], ['processado', 'cancelado_ok']);
+  });
+
+  test('the replaced note is cancelled and its substitute authorised; until then the registration warned', async () => {
+    const [antiga, nova, registro] = await Promise.all(
+      ['antiga-nota.json', 'nova-nota.json', 'substituicao-registrada.json'].map((name) => json('eventos.md', name)),
+    );
+    assert.deepEqual([antiga.nota.status, nova.nota.status], ['cancelada', 'autorizada']);
+    assert.match(nova.nota.xml_nota, new RegExp(`<chSubstda>${antiga.nota.chave_acesso}</chSubstda>`));
+    assert.deepEqual(
+      registro.avisos.map(({ codigo }: { codigo: string }) => codigo),
+      ['E1308'],
+    );
   });
 
   test('a signature of the rehearsal lacks nothing but an authority', async (t) => {
