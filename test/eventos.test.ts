@@ -437,6 +437,18 @@ async function spent(nota: NotaEmitida): Promise<void> {
   for (let retry = 1; retry <= 3; retry += 1) await later(10 * MINUTE_MS);
 }
 
+test('Sandbox tenant | Events | stored locally with tpAmb=2, not sent', async () => {
+  const nota = await authorised();
+  const { id_evento } = await registered(nota, CANCELAMENTO);
+  await work.eventos();
+  const { xml, assinatura } = (await store.eventoDocuments(TENANT, String(id_evento)))!;
+  assert.match(xml.toString(), /<tpAmb>2<\/tpAmb>/);
+  assert.doesNotMatch(xml.toString(), /<tpAmb>1</);
+  assert.equal(assinatura, null, 'nothing that is sent goes unsigned');
+  const { status_evento, protocolo } = await evento(nota, 'cancelamento');
+  assert.deepEqual([status_evento, protocolo], ['processado', null]);
+});
+
 describe('Event request body', () => {
   test('tipo_evento: string slug, required; not a number, not the national code', async () => {
     const nota = await authorised();
@@ -761,6 +773,51 @@ describe('Event object', () => {
     assert.notEqual(ids[0], ids[1]);
   });
 
+  test('numero_sequencial: integer, sequence per note and event type', async () => {
+    const [nota, other] = [await authorised(), await authorised()];
+    const numbers = [];
+    for (const [on, tipo_evento] of [
+      [nota, 'confirmacao_tomador'],
+      [nota, 'confirmacao_tomador'],
+      [nota, 'confirmacao_prestador'],
+      [other, 'confirmacao_tomador'],
+    ] as const) {
+      numbers.push((await registered(on, { tipo_evento })).numero_sequencial);
+    }
+    assert.deepEqual(numbers, [1, 2, 1, 1]);
+  });
+
+  test('status_evento: string, see States; status: string OK, envelope marker in every success response', async () => {
+    const nota = await authorised();
+    const posted = await registered(nota, CANCELAMENTO);
+    await work.eventos();
+    const listed = (await read(nota)).body;
+    const one = (await read(nota, '/cancelamento/1')).body;
+    assert.deepEqual([posted.status_evento, one.evento.status_evento], ['pendente', 'processado']);
+    const markers = [posted, listed, ...listed.eventos, (await read(nota, '/cancelamento')).body, one, one.evento];
+    assert.deepEqual([...new Set(markers.map(({ status }) => status))], ['OK']);
+  });
+
+  test('acao_sugerida: aguardar, retentar, consultar_suporte, cancelado_ok, from the registration on', async () => {
+    const [accepted, refused, failing] = [await authorised(), await authorised(), await authorised()];
+    const posted = await registered(accepted, CANCELAMENTO);
+    await registered(refused, CANCELAMENTO, plays('adn:rejeita=E0840'));
+    await registered(failing, CANCELAMENTO, plays('adn:rejeita=E999'));
+    await work.eventos();
+    const now = await Promise.all([accepted, refused, failing].map((nota) => evento(nota, 'cancelamento')));
+    assert.deepEqual(
+      [posted, ...now].map(({ acao_sugerida }) => acao_sugerida),
+      ['aguardar', 'cancelado_ok', 'consultar_suporte', 'retentar'],
+    );
+  });
+
+  test('mensagem: string, only in the POST response', async () => {
+    const nota = await authorised();
+    assert.equal(typeof (await registered(nota, CANCELAMENTO)).mensagem, 'string');
+    assert.ok(!('mensagem' in (await evento(nota, 'cancelamento'))));
+    for (const one of (await read(nota)).body.eventos) assert.ok(!('mensagem' in one));
+  });
+
   test('numero_protocolo, chave_acesso: those of the note', async () => {
     const nota = await authorised();
     const { numero_protocolo, chave_acesso } = await registered(nota, CANCELAMENTO);
@@ -1008,6 +1065,21 @@ describe('acao_sugerida rules', () => {
 });
 
 describe('States and transitions', () => {
+  /** What the query by protocol shows. */
+  const shownOf = async ({ numero_protocolo }: NotaEmitida): Promise<Answer['body']> =>
+    (await request(address, `/${TENANT}/api/v1/nfse/protocolo/${numero_protocolo}`)).body;
+
+  test('note | (none) | successful issuance | DPS accepted | rascunho | protocol processando, chave_acesso_provisoria true', async () => {
+    const { nota, protocolo, chave_acesso_provisoria } = await shownOf(await issue());
+    assert.deepEqual([nota.status, protocolo.status, chave_acesso_provisoria], ['rascunho', 'processando', true]);
+  });
+
+  test('note | rascunho | authorization by the ADN | autorizada | protocol autorizado, chave_acesso_provisoria false, xml_nota is the NFS-e', async () => {
+    const { nota, protocolo, chave_acesso_provisoria } = await shownOf(await authorised());
+    assert.deepEqual([nota.status, protocolo.status, chave_acesso_provisoria], ['autorizada', 'autorizado', false]);
+    assert.match(nota.xml_nota, /^<\?xml[^>]*><NFSe /);
+  });
+
   test('event | (none) | POST of an event | accepted | pendente | numero_sequencial assigned, reprocessamentos_count 0', async () => {
     const event = await registered(await authorised(), CANCELAMENTO);
     const { status_evento, numero_sequencial, reprocessamentos_count } = event;
