@@ -96,6 +96,22 @@ describe('in a browser', { skip }, async () => {
     assert.ok(phoneMenu! > phoneMain!);
   });
 
+  test('a table of many columns is read row by row on a phone, each cell under its name', async () => {
+    await page.resize(PHONE, 844);
+    for (const path of ['/docs/leiaute', '/docs/eventos', '/docs/calendario-ibs-cbs']) {
+      await page.open(address + path);
+      const [wide, named, scrolled, narrow] = await page.evaluate<number[]>(`(() => {
+        const tables = [...document.querySelectorAll('.wide')];
+        const cells = [...document.querySelectorAll('.wide td:not(:empty)')];
+        return [tables.length, cells.filter((one) => one.dataset.l !== undefined).length,
+          tables.filter((one) => one.scrollWidth > one.clientWidth).length,
+          cells.filter((one) => one.clientWidth < 300).length];
+      })()`);
+      assert.ok(wide! > 0 && named! > 0, path);
+      assert.deepEqual([scrolled, narrow], [0, 0], path);
+    }
+  });
+
   test('the calculator is filled in and answered', async () => {
     await page.open(`${address}/docs/calendario-ibs-cbs`);
     await page.evaluate(`(() => {

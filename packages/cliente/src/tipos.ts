@@ -2187,7 +2187,7 @@ export type Respostas = {
     /** O que não impediu a emissão e convém saber; quase sempre vazio. */
     readonly avisos: readonly Aviso[];
   };
-  /** Ensaio: confere uma DPS como a emissão conferiria e responde os valores com cada passo do cálculo */
+  /** Confere uma DPS sem emitir */
   readonly validarDps: {
     /** OK em toda resposta de sucesso. */
     readonly status: string;

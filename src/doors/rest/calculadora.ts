@@ -167,6 +167,6 @@ function amountsOf({ dCompet, classificacao, vServ, vISSQN }: Read): Html | unde
   )}</tbody>
 </table></div>
 <p class="quiet">Sem descontos, PIS, Cofins próprios, retenções nem reembolsos, que também mudam a base ou o líquido (${`vLiq ${formatDecimal(vServ)}`}). O
-cálculo de uma DPS inteira, com o do ISSQN, é o do ensaio.</p>
+cálculo de uma DPS inteira, com o do ISSQN, é o da validação sem emitir.</p>
 `;
 }

@@ -54,11 +54,18 @@ export function renderMarkdown(source: string, { link, errorPage, blocks = {} }:
         const head = row(
           token.header.map((cell) => `<th scope="col"${side(cell)}>${this.parser.parseInline(cell.tokens)}</th>`),
         );
-        const body = token.rows.map((cells) =>
-          row(cells.map((cell) => `<td${side(cell)}>${this.parser.parseInline(cell.tokens)}</td>`)),
-        );
         const isNamed = token.header.some(({ text }) => text !== '');
-        return `<div class="table" tabindex="0" role="group" aria-label="Tabela"><table>${isNamed ? `<thead>${head}</thead>` : ''}<tbody>${body.join('')}</tbody></table></div>\n`;
+        const isWide = isNamed && token.header.length > NARROW_COLUMNS;
+        const names = token.header.map(({ tokens }) => (isWide ? html` data-l="${plainOf(tokens)}"`.html : ''));
+        const body = token.rows.map((cells) =>
+          row(
+            cells.map((cell, column) => {
+              const name = column === 0 || cell.text === '' ? '' : names[column];
+              return `<td${side(cell)}${name}>${this.parser.parseInline(cell.tokens)}</td>`;
+            }),
+          ),
+        );
+        return `<div class="table${isWide ? ' wide' : ''}" tabindex="0" role="group" aria-label="Tabela"><table>${isNamed ? `<thead>${head}</thead>` : ''}<tbody>${body.join('')}</tbody></table></div>\n`;
       },
       code({ text, lang }) {
         // A drawing for who reads the source where it is drawn; the tables beside it say the same.
@@ -96,6 +103,9 @@ export function renderMarkdown(source: string, { link, errorPage, blocks = {} }:
     sections: sections.map(({ words, ...heading }) => ({ ...heading, words: words.join(' ') })),
   };
 }
+
+/** Tables of more columns are read on a phone row by row, each cell under the name of its column. */
+const NARROW_COLUMNS = 3;
 
 function row(cells: readonly string[]): string {
   return `<tr>${cells.join('')}</tr>`;

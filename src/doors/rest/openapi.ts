@@ -115,7 +115,7 @@ const INTRODUCTION = [
 
 const TAGS = {
   Emissão: {
-    description: 'A DPS entra, a NFS-e com a sua chave de acesso sai. O ensaio confere sem emitir.',
+    description: 'A DPS entra, a NFS-e com a sua chave de acesso sai. A validação confere sem emitir.',
     holds: ({ path, method }: Route) =>
       method === 'POST' && path.startsWith('/api/v1/nfse') && !path.includes('/eventos'),
   },

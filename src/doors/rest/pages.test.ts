@@ -39,7 +39,7 @@ function assertBalanced(page: string): void {
 }
 
 const pages = ERRORS.map(({ codigo }) => ({ codigo, page: errorPage(codigo)!, at: `${ERROS_PATH}/${codigo}` }));
-const known = new Set([SITE + ERROS_PATH, ...pages.map(({ at }) => SITE + at)]);
+const known = new Set([`${SITE}/docs`, SITE + ERROS_PATH, ...pages.map(({ at }) => SITE + at)]);
 
 describe('the page of a code', () => {
   test('is there for every code of the table, and for nothing else', () => {

@@ -125,6 +125,7 @@ function indexOf(asked: string): string {
     isShown: group.errors.some((error) => shown.has(error)),
   }));
   const main = html`
+<nav class="top"><a href="../docs">Documentação</a></nav>
 <h1>Códigos de erro</h1>
 <p class="lead">Cada código que uma resposta pode trazer: o que significa, como resolver e, quando ele diz respeito à DPS,
 um trecho recusado e um aceito, em XML e em JSON.</p>
@@ -191,7 +192,7 @@ function written(error: PublicError): string {
   return document(
     `${codigo}: ${mensagem}`,
     html`
-<nav class="top"><a href="../${ERROS}">Todos os códigos</a>${searchBox(`../${ERROS}`, '')}</nav>
+<nav class="top"><span><a href="../../docs">Documentação</a> · <a href="../${ERROS}">Todos os códigos</a></span>${searchBox(`../${ERROS}`, '')}</nav>
 <h1><code>${codigo}</code> ${mensagem}</h1>
 ${page.notice === undefined ? undefined : html`<p class="notice">${linked(page.notice, error)}</p>\n`}${
   isOld

@@ -225,7 +225,7 @@ export const ROUTES: readonly Route[] = [
     method: 'POST',
     path: `${ISSUE_PATH}/validacao`,
     summary:
-      'Ensaio: confere uma DPS como a emissão conferiria e responde os valores com cada passo do cálculo, ou todos os erros de uma vez. Nenhum número é usado e nada é gravado.',
+      'Confere uma DPS sem emitir: responde os valores com cada passo do cálculo, ou todos os erros de uma vez. Nenhum número é usado e nada é gravado.',
     reads: [DPS_SIGNATURE_HEADER],
     takes: ['application/xml', 'text/xml', 'application/json'],
     status: 200,

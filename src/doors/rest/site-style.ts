@@ -61,6 +61,14 @@ blockquote p:last-child { margin: 0; }
   .site main > ul, .site main > ol { padding-left: 1.25rem; }
   .bar, .menu { padding-left: 1rem; padding-right: 1rem; }
   td { padding-right: .5rem; }
+  .wide table, .wide tbody, .wide tr, .wide td { display: block; }
+  .wide thead { position: absolute; left: -99rem; }
+  .wide tr { border-bottom: 1px solid var(--line); padding: .5rem 0; }
+  .wide td { border: 0; padding: .1rem 0; overflow-wrap: anywhere; }
+  .wide td:first-child { font-weight: 600; }
+  .wide td:empty { display: none; }
+  .wide td[data-l]::before { content: attr(data-l) ": "; color: var(--quiet); }
+  .wide .right { text-align: left; white-space: normal; }
 }
 @media print {
   body.site { display: block; }

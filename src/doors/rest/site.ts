@@ -18,8 +18,11 @@ import { ARQUIVOS, FACTS, fenced, projectText } from './site-facts.ts';
 export const ARQUIVOS_PATH = `${DOCS_PATH}/arquivos`;
 export const API_PATH = `${DOCS_PATH}/api`;
 
-/** Address of the service in a page before it has a reader; the files of examples say the one of `npm start`. */
-const SITE_MARK = 'https://endereco-do-servico.invalid';
+/**
+ * Address of the service in a page before it has a reader; the files of examples say the one of `npm start`. Nothing in it is a
+ * place where a long name may be broken, so that it stays whole.
+ */
+const SITE_MARK = 'ENDERECO-DO-SERVICO';
 const FILES_SITE = 'http://127.0.0.1:8080';
 
 type Page = {
@@ -65,7 +68,7 @@ export async function docsPage(slug: string, site: string, query: URLSearchParam
   const page = PAGES.find((one) => one.slug === slug);
   if (page === undefined) return undefined;
   const asked = (query.get('q') ?? '').trim().slice(0, SEARCH_MAX);
-  if (slug === '' && asked !== '') return searchPage(asked);
+  if (slug === '' && asked !== '') return searchPage(asked, site);
   const isAsked = slug === CALENDARIO && CALCULADORA_PARAMS.some((name) => query.has(name));
   const text = isAsked ? shelled(page, rendered(page, query)) : shelledOnce(page);
   return text.replaceAll(SITE_MARK, () => escaped(site));
@@ -235,7 +238,7 @@ let codes: ReadonlyMap<string, Searchable> | undefined;
 const RESULTS_MAX = 30;
 const CODES_MAX = 10;
 
-async function searchPage(asked: string): Promise<string> {
+async function searchPage(asked: string, site: string): Promise<string> {
   entries ??= makeEntries();
   const sections = sectionsFor(asked, await entries);
   codes ??= new Map(ERRORS.map((error) => [error.codigo, searchableOf(error)]));
@@ -250,7 +253,10 @@ ${sections.length + errors.length === 0 ? html`<p class="lead">Nada com todas es
 ${sections.slice(0, RESULTS_MAX).map(
   ({ page, section }) =>
     html`<li><a href="${relative(DOCS_PATH, addressOf(page.slug))}${section.level === 1 ? '' : `#${section.id}`}">${nameOf(page)}${section.level === 1 ? undefined : `: ${section.text}`}</a>
-<p>${excerpt(section.words, asked)}</p></li>
+<p>${excerpt(
+      section.words.replaceAll(SITE_MARK, () => site),
+      asked,
+    )}</p></li>
 `,
 )}</ul>
 `
