@@ -3,7 +3,7 @@
  * first file and stopped after the last.
  */
 import { execFileSync } from 'node:child_process';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { appendFile, chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type EmbeddedServer, openEmbedded } from '../src/store/embedded/embedded.ts';
@@ -12,8 +12,11 @@ import { Client, type ClientConfig } from '../src/store/pg.ts';
 
 /** A database with the schema applied, of which others are copies: copying it is quicker than applying it again. */
 export const MODELO = 'modelo';
-/** Settings without which nothing waits for the disk. Here nothing outlives the run; what must is tested on servers of its own. */
-const FOR_THE_DISK = ['fsync', 'full_page_writes', 'synchronous_commit'];
+/**
+ * Nothing waits for the disk, for here nothing outlives the run; what must is tested on servers of its own. And several files
+ * have their pools at once.
+ */
+const SETTINGS = 'fsync = off\nfull_page_writes = off\nsynchronous_commit = off\nmax_connections = 200\n';
 
 let dataDir: string | undefined;
 let server: EmbeddedServer | undefined;
@@ -32,11 +35,10 @@ export async function globalSetup(): Promise<void> {
   process.env.NFSE_TEST_CLUSTER = path.join(dataDir, 'cluster');
   copyCluster(first.location, process.env.NFSE_TEST_CLUSTER);
 
+  await appendFile(path.join(first.location, 'postgresql.auto.conf'), SETTINGS);
   server = await openEmbedded({ dataDir, log: quiet });
   const client = new Client(server.connection);
   await client.connect();
-  for (const name of FOR_THE_DISK) await client.query(`alter system set ${name} = off`);
-  await client.query('select pg_reload_conf()');
   await client.query(`create database ${MODELO}`);
   await client.end();
   await migrateAt({ ...server.connection, database: MODELO });

@@ -88,15 +88,18 @@ describe('the commands of a page, in their order', async () => {
     }
   });
 
-  for (const [file, statuses] of Object.entries(STATUSES)) {
-    test(file, { timeout: 60_000 }, async (t) => {
-      if (file === 'assinatura.md' && toolOr('xmlsec1', 'xmlsec1') === undefined) return t.skip('no xmlsec1');
-      const folder = freshFolder();
-      const done = await shell((await commandsOf(file)).join('\n'), folder);
-      assert.deepEqual(done.statuses, statuses);
-      results.set(file, { folder, out: done.out });
-    });
-  }
+  // Each page has notes and a folder of its own, and most of its time is waiting as long as it says.
+  describe('are answered as it says', { concurrency: true }, () => {
+    for (const [file, statuses] of Object.entries(STATUSES)) {
+      test(file, { timeout: 60_000 }, async (t) => {
+        if (file === 'assinatura.md' && toolOr('xmlsec1', 'xmlsec1') === undefined) return t.skip('no xmlsec1');
+        const folder = freshFolder();
+        const done = await shell((await commandsOf(file)).join('\n'), folder);
+        assert.deepEqual(done.statuses, statuses);
+        results.set(file, { folder, out: done.out });
+      });
+    }
+  });
 
   const json = async (file: string, name: string) =>
     JSON.parse(await readFile(path.join(results.get(file)!.folder, name), 'utf8'));
