@@ -21,6 +21,7 @@ import {
   type Respostas,
 } from '../packages/cliente/src/index.ts';
 import { onEnd } from './support/cleanup.ts';
+import { nfseHere } from './support/cli.ts';
 import { startTestService } from './support/service.ts';
 import { chanceOf } from './support/signatures.ts';
 
@@ -401,6 +402,50 @@ describe('following', () => {
     const { situacao, protocolo } = await cliente.acompanharNota(chave_acesso, { primeiraEsperaMs: 250 });
     assert.equal(situacao, 'rejeitada');
     assert.match(protocolo.mensagem_retorno ?? '', /E1234/);
+  });
+});
+
+describe('the commands, which use it', () => {
+  const busy: Bad = { status: 503, retryAfter: '0' };
+  const file = path.join(ROOT, 'examples/dps.xml');
+
+  test('a note whose answer is lost is issued once, and the repetition is told', async () => {
+    const { url, keys } = await lineBefore('lose', busy);
+    const before = await countOf('notas');
+    const { code, out, err } = await nfseHere(['emitir', file, '--url', url]);
+    assert.equal(code, 0, out + err);
+    assert.match(out, /^Nota já emitida antes; falta a autorização do ADN\n {2}chave {6}\d{50}\n/);
+    assert.match(
+      err,
+      /^Não houve resposta: a conexão caiu.* Nova tentativa em 0\.\d s\.\nO serviço falhou \(HTTP 503\)/,
+    );
+    assert.deepEqual([keys.length, new Set(keys).size, await countOf('notas')], [3, 1, before + 1]);
+  });
+
+  test('a doubt is told as one, with what to type', async () => {
+    const { url } = await lineBefore('lose', busy, busy, busy, busy);
+    const before = await countOf('notas');
+    const doubt = await nfseHere(['emitir', file, '--url', url]);
+    assert.deepEqual([doubt.code, doubt.out], [4, '']);
+    const [, option] = /Dê o mesmo comando com (--repeticao \S+): /.exec(doubt.err)!;
+    const again = await nfseHere(['emitir', file, '--url', url, ...option!.split(' ')]);
+    assert.deepEqual([again.code, await countOf('notas')], [0, before + 1], again.err);
+    const [, chave] = /^ {2}chave {6}(\d{50})$/m.exec(again.out)!;
+
+    const line = await lineBefore('lose', busy, busy, busy, busy);
+    const evento = ['evento', 'enviar', chave!, '--tipo', 'confirmacao_tomador', '--url', line.url];
+    const lost = await nfseHere(evento);
+    assert.equal(lost.code, 4, lost.err);
+    const [, same] = /Dê o mesmo comando com (--repeticao \S+): /.exec(lost.err)!;
+    const found = await nfseHere([...evento, ...same!.split(' ')]);
+    assert.equal(found.code, 0, found.err);
+    assert.match(found.out, /^Evento já registrado antes: confirmacao_tomador nº 1; /);
+  });
+
+  test('a service that is not there is told at once', async () => {
+    const { code, err } = await nfseHere(['emitir', file, '--url', await deadUrl()]);
+    assert.equal(code, 1);
+    assert.match(err, /não houve resposta de http:\/\/127\.0\.0\.1:\d+\/integracao\. O serviço está no ar\?/);
   });
 });
 

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { createServer, request as forward } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
@@ -224,6 +224,7 @@ const run = (
 
 const PROGRAMS: readonly Program[] = [
   { file: 'primeira-nota.mjs', prepare: async (file) => [process.execPath, file] },
+  { file: 'primeira-nota-cliente.mjs', prepare: withCliente },
   { file: 'primeira_nota.py', prepare: (file) => having('python3', 'python3', [file]) },
   { file: 'primeira-nota.php', prepare: (file) => having('php', 'php-cli', [file]) },
   { file: 'PrimeiraNota.java', prepare: (file) => having('java', 'default-jdk-headless', [file]) },
@@ -241,6 +242,15 @@ const PROGRAMS: readonly Program[] = [
     },
   },
 ];
+
+/** As in the folder of an integrator, who has installed the client. */
+async function withCliente(file: string, folder: string): Promise<string[]> {
+  await mkdir(path.join(folder, 'node_modules/@emissor-nfse'), { recursive: true });
+  await symlink(path.join(ROOT, 'packages/cliente'), path.join(folder, 'node_modules/@emissor-nfse/cliente'));
+  const copy = path.join(folder, path.basename(file));
+  await copyFile(file, copy);
+  return [process.execPath, copy];
+}
 
 async function having(name: string, debianPackage: string, args: readonly string[]): Promise<string[] | undefined> {
   const program = toolOr(name, debianPackage);

@@ -21,7 +21,7 @@ const PATIENCE_MS = 60_000;
 const POLL_FIRST_MS = 100;
 const POLL_MAX_MS = 5_000;
 /** Who cannot reach a service wants to know it at once; what is in doubt is asked about a few times. */
-const INSISTENCE = { tentativas: 5, prazoMs: PATIENCE_MS, semConexao: false };
+const INSISTENCE = { tentativas: 5, prazoMs: PATIENCE_MS, primeiraEsperaMs: 500, semConexao: false };
 
 /** Exit codes besides 0: refused by us or by the ADN; taken, and its end is still awaited; nobody knows whether it was taken. */
 export const REFUSED = 1;

@@ -352,6 +352,7 @@ export const ARQUIVOS: Readonly<Record<string, { readonly type: string; readonly
   ...Object.fromEntries(
     [
       'primeira-nota.mjs',
+      'primeira-nota-cliente.mjs',
       'primeira_nota.py',
       'primeira-nota.php',
       'PrimeiraNota.java',

@@ -44,6 +44,7 @@ export const PAGES: readonly Page[] = [
   { slug: 'assinatura', file: 'assinatura.md', group: 'Começar', short: 'Assinatura' },
   { slug: 'ensaios', file: 'ensaios.md', group: 'Começar', short: 'Integração e ensaios' },
   { slug: 'desfechos', file: 'desfechos.md', group: 'Integrar', short: 'Os desfechos de um envio' },
+  { slug: 'cliente', file: 'cliente.md', group: 'Integrar', short: 'Cliente em TypeScript' },
   { slug: 'estados', file: 'estados.md', group: 'Integrar', short: 'Estados e consulta' },
   { slug: 'eventos', file: 'eventos.md', group: 'Integrar', short: 'Eventos' },
   { slug: 'calendario-ibs-cbs', file: 'calendario-ibs-cbs.md', group: 'Integrar', short: 'Calendário IBS/CBS' },
