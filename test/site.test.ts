@@ -194,7 +194,11 @@ describe('what the pages say', () => {
 
   test('names fields, headers and parameters that there are', async () => {
     const described = JSON.stringify((await request(address, '/openapi.json')).body);
-    const known = `${described} ${FACTS.leiaute!()} ${ERRORS.map(({ significado }) => significado).join(' ')}`;
+    const cliente = ['cliente', 'acompanhar', 'chamada', 'assinatura', 'certificado', 'erros'].map((name) =>
+      readFileSync(path.join(ROOT, `packages/cliente/src/${name}.ts`), 'utf8'),
+    );
+    const meanings = ERRORS.map(({ significado }) => significado);
+    const known = [described, FACTS.leiaute!(), ...meanings, ...cliente].join(' ');
     // Of the operating system, of XML signatures, and of the national interface.
     const foreign = new Set([
       ...['X509Certificate', 'SignedInfo', 'CanonicalizationMethod', 'SignatureMethod', 'DigestMethod', 'KeyInfo'],

@@ -15,6 +15,7 @@ try {
   console.log(`Autorizada, ISSQN ${nota.valor_issqn}: ${chave_acesso}.xml`);
 } catch (erro) {
   if (!(erro instanceof Recusado)) throw erro;
-  for (const { codigo, campo, xpath, mensagem } of erro.erros) console.error(`${codigo} ${campo ?? xpath}: ${mensagem}`);
+  for (const { codigo, campo, xpath, mensagem } of erro.erros)
+    console.error(`${codigo} ${campo ?? xpath}: ${mensagem}`);
   process.exitCode = 1;
 }
