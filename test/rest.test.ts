@@ -946,8 +946,10 @@ describe('misses (D-40)', () => {
 
   test('X-Forwarded-For is believed only when it was said so', async () => {
     const where = await door();
-    for (let count = 0; count < 60; count += 1) await miss(where, `192.0.2.${count}`);
-    assert.equal((await miss(where, '192.0.2.200')).status, 429);
+    // More than 60, for the bucket fills again while they are asked.
+    let last = 404;
+    for (let count = 0; count < 250 && last === 404; count += 1) last = (await miss(where, `192.0.2.${count}`)).status;
+    assert.equal(last, 429);
   });
 
   test('who finds what it asks for is never slowed down, and asking for a DPS costs little', async () => {
