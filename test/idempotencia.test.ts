@@ -13,6 +13,7 @@ import type { Patch } from '../src/fiscal/rules/rule.ts';
 import type { KeyedSuccess } from '../src/store/idempotencia.ts';
 import type { Issuance, IssueResult } from '../src/store/notas.ts';
 import { createStore } from '../src/store/store.ts';
+import { atOnce } from './support/at-once.ts';
 import { onEnd } from './support/cleanup.ts';
 import { freshDatabase, freshPool } from './support/database.ts';
 import { bancada, CANCELAMENTO, type NotaEmitida, PATHS } from './support/eventos.ts';
@@ -501,7 +502,7 @@ test('killed in the midst of a load: sent again with its key, every note and eve
 
   const second = await startServiceProcess({ NFSE_DATA_DIR: dataDir });
   const numbers = new Set<string>();
-  const sendAgain = async (key: string, body: string, to: string | undefined): Promise<void> => {
+  await atOnce(sent, async ([key, [body, to]]) => {
     const again = await send(second.address, body, to === undefined ? { key } : { key, to });
     assert.equal(again.status, 201, again.text);
     const before = told.get(key);
@@ -512,12 +513,7 @@ test('killed in the midst of a load: sent again with its key, every note and eve
     }
     const listed = await fetch(`${second.address}/integracao/api/v1/${to}`).then((one) => one.json());
     assert.deepEqual([listed.total, again.body.numero_sequencial], [1, 1], to);
-  };
-  const left = [...sent];
-  const others = async (): Promise<void> => {
-    for (let next = left.shift(); next !== undefined; next = left.shift()) await sendAgain(next[0], ...next[1]);
-  };
-  await Promise.all(Array.from({ length: 8 }, others));
+  });
   assert.equal(numbers.size, number, 'each key has a note of its own');
   assert.equal(Number([...numbers].sort().at(-1)), number, 'and there are no others');
   assert.equal(await second.end('SIGTERM'), 0);

@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { exampleXml } from '../../src/fiscal/rules/example.ts';
 import { openEmbedded } from '../../src/store/embedded/embedded.ts';
+import { atOnce } from '../support/at-once.ts';
 import { onEnd } from '../support/cleanup.ts';
 import { authorised, emit, noteByKey, request } from '../support/http.ts';
 import { freshDataDir, ROOT, readyDataDir, startServiceProcess } from '../support/process.ts';
@@ -63,20 +64,20 @@ test('killed in the midst of a load: every answered note is there, none twice', 
   await Promise.allSettled(clients);
 
   const second = await startServiceProcess({ NFSE_DATA_DIR: dataDir });
-  for (const [mine, chave] of answered) {
+  await atOnce(answered, async ([mine, chave]) => {
     const { status, body } = await authorisedOrFound(second.address, chave);
     assert.equal(status, 200, `note ${mine} was answered and is gone`);
     assert.equal(body.nota.numero_dps_nacional, String(mine));
-  }
+  });
   // What was sent and not answered was stored once or not at all: sending it again makes up for it, never doubles it.
   const numbers = new Set<string>();
-  for (const mine of sent) {
+  await atOnce(sent, async (mine) => {
     const again = await emit(second.address, exampleXml({ serie: '1', nDPS: String(mine) }));
     const chave = again.body.chave_acesso ?? again.body.erros[0].chave_acesso;
     if (again.status === 422) assert.equal(again.body.codigo_erro, 'E0014');
     if (answered.has(mine)) assert.equal(chave, answered.get(mine));
     numbers.add(chave.slice(23, 36));
-  }
+  });
   assert.equal(numbers.size, sent.size);
   const highest = [...numbers].sort().at(-1)!;
   assert.equal(Number(highest), sent.size, 'numbers have no gap');
