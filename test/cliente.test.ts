@@ -159,6 +159,7 @@ describe('the operations', () => {
 
 /** What the line does with one request. `lose`: the service does it, and nobody hears of it. */
 type Bad =
+  | 'hang'
   | 'pass'
   | 'lose'
   | 'cut'
@@ -174,6 +175,7 @@ async function lineBefore(...script: readonly Bad[]): Promise<{ readonly url: st
     const what = left.shift() ?? 'pass';
     if (headers['idempotency-key'] !== undefined) keys.push(String(headers['idempotency-key']));
     if (what === 'cut') return void incoming.socket.destroy();
+    if (what === 'hang') return void incoming.resume();
     if (typeof what === 'object') {
       const { status, retryAfter, body = '<html>de um proxy</html>' } = what;
       incoming.resume();
@@ -362,6 +364,29 @@ describe('the three outcomes', () => {
       return fetch(input, init);
     };
     await endOf(clienteAt(address, { fetch: sending }).emitirNota(DPS, { signal: late.signal }), Indeterminado);
+  });
+
+  test('an answer that does not come is waited for once, and then asked for again', async () => {
+    const { url, keys } = await lineBefore('hang');
+    const motives: string[] = [];
+    const impatient = clienteAt(url, {
+      insistencia: { ...QUICK, tempoLimiteMs: 400 },
+      aoRepetir: ({ motivo }) => motives.push(motivo),
+    });
+    await impatient.emitirNota(DPS);
+    assert.deepEqual([motives, new Set(keys).size], [['Não houve resposta: o tempo se esgotou.'], 1]);
+  });
+
+  test('what cannot be sent is told as that, and leaves no doubt', async () => {
+    await assert.rejects(cliente.emitirNota(DPS, { chave: 'ção' }), {
+      name: 'TypeError',
+      message: /Idempotency-Key só leva/,
+    });
+    await assert.rejects(cliente.emitirNota(DPS, { chave: '' }), /de 1 a 255/);
+    await assert.rejects(cliente.emitirNota(XML, { assinatura: 'MII' }), /corpo JSON/);
+    await assert.rejects(cliente.registrarEvento('1', XML), /corpo JSON/);
+    const badPort = clienteAt('http://127.0.0.1:1', { insistencia: { tentativas: 1 } });
+    await endOf(badPort.emitirNota(DPS), NaoEntregue);
   });
 
   test('a deadline is for all tries together', async () => {

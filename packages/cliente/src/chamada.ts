@@ -128,7 +128,7 @@ function lida(resposta: Resposta, { aceita = [], isJson, operacao }: Chamada): R
   if (aceita.includes(status)) return { ...resposta, json: undefined };
   const json = jsonOf(resposta);
   if (status >= 200 && status < 300) {
-    if (!isJson || typeof json === 'object') return { ...resposta, json };
+    if (!isJson || (typeof json === 'object' && json !== null)) return { ...resposta, json };
     const motivo = `A resposta (HTTP ${status}) não é JSON inteiro.`;
     return { kind: 'indeterminado', motivo, isRepeatable: true, resposta };
   }

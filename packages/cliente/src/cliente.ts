@@ -175,6 +175,7 @@ export function createCliente(opcoes: OpcoesDoCliente): Cliente {
     const path = caminho.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name]!));
     const isRepeatable = 'repetivel' in facts;
     const chave = envio.chave ?? randomUUID();
+    if (chave === '' || chave.length > KEY_MAX) throw new TypeError(`chave tem de 1 a ${KEY_MAX} caracteres.`);
     const signatureHeader = operacao.startsWith('registrar') ? 'X-Evento-Assinatura' : 'X-DPS-Assinatura';
     const chamada: Chamada = {
       operacao,
@@ -192,6 +193,10 @@ export function createCliente(opcoes: OpcoesDoCliente): Cliente {
       isJson: gives === undefined && facts.metodo !== 'HEAD',
       signal,
     };
+    // What is no header would fail while it is sent, and look like a broken line.
+    for (const [name, value] of Object.entries(chamada.cabecalhos)) {
+      if (!/^[ -~]*$/.test(value)) throw new TypeError(`${name} só leva caracteres ASCII.`);
+    }
     return chamar('certificado' in facts ? shown : plain, chamada, { ...insistencia, ...more }, aoRepetir);
   }
 
@@ -314,6 +319,9 @@ export function createCliente(opcoes: OpcoesDoCliente): Cliente {
     },
   };
 }
+
+/** Of the service, in characters. */
+const KEY_MAX = 255;
 
 /** As many items as a page may have. */
 const PAGE_MAX = 100;

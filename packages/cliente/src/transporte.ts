@@ -120,5 +120,7 @@ export function codigoDaFalha(error: unknown): string | undefined {
 
 /** Se a requisição certamente não saiu. */
 export function naoSaiu(error: unknown): boolean {
-  return BEFORE_SENDING.has(codigoDaFalha(error) ?? '');
+  // fetch has ports to which it does not speak, and says so without a code.
+  const isBadPort = error instanceof Error && error.cause instanceof Error && error.cause.message === 'bad port';
+  return isBadPort || BEFORE_SENDING.has(codigoDaFalha(error) ?? '');
 }
