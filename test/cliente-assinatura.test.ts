@@ -6,8 +6,10 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { describe, test } from 'node:test';
+import { createServer as createTlsServer } from 'node:tls';
 import forge from 'node-forge';
 import {
   assinarCms,
@@ -15,6 +17,7 @@ import {
   CertificadoRecusado,
   type CorpoDaDps,
   createCliente,
+  Indeterminado,
   identificadorDaDps,
   lerCertificado,
   Recusado,
@@ -256,6 +259,18 @@ describe('in production', async () => {
     assert.equal(await codeOf(bare.emitirNota(exampleXml({ tpAmb: '1' }))), '422 E901');
     assert.equal(await codeOf(bare.consultarNotaPorDps(id)), '401 E9007');
     assert.equal(await codeOf(bare.consultarSituacaoDoPrestador(PROVIDER_CNPJ)), '401 E9007');
+  });
+
+  test('a connection that breaks after the certificate was taken leaves a doubt', async () => {
+    const tls = { cert: pemOf('CERTIFICATE', server), key: namesake.keyPem };
+    const breaking = createTlsServer(tls, (socket) => socket.once('data', () => socket.destroy()));
+    await new Promise<void>((resolve) => breaking.listen(0, '127.0.0.1', resolve));
+    onEnd(() => breaking.close());
+    const url = `https://127.0.0.1:${(breaking.address() as AddressInfo).port}`;
+    const insistencia = { tentativas: 2, primeiraEsperaMs: 5 };
+    const broken = createCliente({ url, municipio: TENANT, certificado: PEM, ca, insistencia });
+    await assert.rejects(broken.emitirNota(dps), (error) => error instanceof Indeterminado && error.tentativas === 2);
+    await assert.rejects(broken.consultarNotaPorDps(id), { name: 'NaoEntregue' });
   });
 
   test('a server that nobody vouches for is not delivered to', async () => {

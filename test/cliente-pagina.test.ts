@@ -3,6 +3,7 @@
  * the service; what is shown with types is what the compiler sees below.
  */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -60,6 +61,18 @@ test('the types know every code that is answered', async () => {
     [...answered, ...judging].filter((codigo) => !known.has(codigo)),
     [],
   );
+});
+
+test('the package that is published runs below node_modules, with its types', async (t) => {
+  if (process.env.NFSE_TEST_LONGO !== '1') return t.skip('test:longo');
+  const folder = freshFolder();
+  const place = path.join(folder, 'node_modules/@emissor-nfse/cliente');
+  execFileSync(process.execPath, [path.join(ROOT, 'packages/cliente/pacote.ts'), place]);
+  const program = path.join(folder, 'a.mjs');
+  await writeFile(program, "export { createCliente } from '@emissor-nfse/cliente';");
+  const { createCliente } = await import(pathToFileURL(program).href);
+  assert.equal(typeof createCliente({ url: 'http://x', municipio: 'a' }).emitirNota, 'function');
+  assert.match(await readFile(path.join(place, 'src/cliente.d.ts'), 'utf8'), /export declare function createCliente/);
 });
 
 // What the compiler has to say; nothing of it runs.

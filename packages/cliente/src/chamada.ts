@@ -116,7 +116,12 @@ async function tentar(transporte: Transporte, chamada: Chamada, limitMs: number)
 function noAnswer(error: unknown, isLate: boolean): Falha {
   const code = codigoDaFalha(error);
   if (!isLate && naoSaiu(error)) {
-    return { kind: 'nao_entregue', motivo: `Não houve conexão (${code}).`, isRepeatable: true, error };
+    return {
+      kind: 'nao_entregue',
+      motivo: `Não houve conexão (${code ?? 'a porta não se usa em HTTP'}).`,
+      isRepeatable: true,
+      error,
+    };
   }
   const how = isLate ? 'o tempo se esgotou' : `a conexão caiu${code === undefined ? '' : ` (${code})`}`;
   return { kind: 'indeterminado', motivo: `Não houve resposta: ${how}.`, isRepeatable: true, error };
