@@ -21,7 +21,7 @@ export type Config = {
   readonly logLevel: string;
 };
 
-export const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'];
+const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'];
 
 /** A setting that cannot be used; the message is for the operator. */
 export class ConfigError extends Error {}

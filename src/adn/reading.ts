@@ -153,7 +153,7 @@ function agreed<A>(before: A | AdnAnswer, after: A | AdnAnswer, { of }: Matter<A
 }
 
 /** What reasons, at least one, say about the one note they are about. One that comes too early may be refused all the same. */
-export function verdictOf(erros: readonly AdnErro[]): NotaAnswer {
+function verdictOf(erros: readonly AdnErro[]): NotaAnswer {
   const codes = codesOf(erros);
   const all = meaningsOf(erros);
   if (all.has('credential')) return { kind: 'misconfigured', why: credentialWhy(erros) };
@@ -172,7 +172,7 @@ export function verdictOf(erros: readonly AdnErro[]): NotaAnswer {
  * What reasons, at least one, say about the one event they are about. A note that is not there is waited for, whatever
  * else is said without it; an event whose `Id` is there already may well break a rule by itself.
  */
-export function eventoVerdictOf(erros: readonly AdnErro[]): EventoAnswer {
+function eventoVerdictOf(erros: readonly AdnErro[]): EventoAnswer {
   const codes = codesOf(erros);
   const all = meaningsOf(erros);
   const has = (code: string): boolean => erros.some(({ codigo }) => codigo === code);

@@ -66,7 +66,7 @@ export type LoteRecebido = Cabecalho & { readonly Lote: readonly EntradaRecebida
 /** What a whole lot is refused with: no entry, reasons alone. */
 export type LoteRecusado = Cabecalho & { readonly Erros: readonly MensagemAdn[] };
 
-export const STATUS_DISTRIBUICAO = ['REJEICAO', 'NENHUM_DOCUMENTO_LOCALIZADO', 'DOCUMENTOS_LOCALIZADOS'] as const;
+const STATUS_DISTRIBUICAO = ['REJEICAO', 'NENHUM_DOCUMENTO_LOCALIZADO', 'DOCUMENTOS_LOCALIZADOS'] as const;
 export type StatusDistribuicao = (typeof STATUS_DISTRIBUICAO)[number];
 
 export type TipoDocumento = 'NENHUM' | 'DPS' | 'PEDIDO_REGISTRO_EVENTO' | 'NFSE' | 'EVENTO' | 'CNC';

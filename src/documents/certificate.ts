@@ -227,7 +227,7 @@ function childrenOf(value: Asn1 | undefined): readonly Asn1[] {
 }
 
 /** Lower hex of an INTEGER that is not negative; also of those in revocation lists. */
-export function serialOf(value: Asn1 | undefined): string {
+function serialOf(value: Asn1 | undefined): string {
   if (!isUniversal(value, TAG.integer) || value.content.length === 0) throw new TypeError('no serial number here');
   return value.content.toString('hex').replace(/^(00)+(?=.)/, '');
 }

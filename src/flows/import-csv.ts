@@ -191,7 +191,7 @@ const BRAZILIAN = /^(\d{2})\/(\d{2})\/(\d{4})$/;
 const YEAR_MIN = 1900;
 
 /** `YYYY-MM-DD`, from that or from `DD/MM/YYYY`; undefined when the column is empty or no date. */
-export function dateOf(line: Line, column: string): string | undefined {
+function dateOf(line: Line, column: string): string | undefined {
   const value = line.text(column);
   if (value === '') return undefined;
   const iso = ISO.exec(value);

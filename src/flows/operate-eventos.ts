@@ -128,7 +128,7 @@ export async function listEventos(
 }
 
 /** More than an operator looks at in one sitting. */
-export const COM_PROBLEMA_MAX = 50;
+const COM_PROBLEMA_MAX = 50;
 
 /**
  * Events whose `acao_sugerida` is `consultar_suporte`: those stuck the longest, then the newest that came to nothing; without

@@ -3,11 +3,7 @@
 
 export type {
   ClientConfig,
-  CustomTypesConfig,
   PoolClient,
   PoolConfig,
-  QueryConfig,
-  QueryResult,
-  QueryResultRow,
 } from 'pg';
-export { Client, Pool, types } from 'pg';
+export { Client, Pool } from 'pg';

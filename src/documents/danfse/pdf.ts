@@ -10,7 +10,7 @@ const POINTS_PER_CM = 72 / 2.54;
 
 /** Red, green and blue, from 0 to 1, as the format writes them. */
 export type Cor = string;
-export const PRETO: Cor = '0 0 0';
+const PRETO: Cor = '0 0 0';
 export const BRANCO: Cor = '1 1 1';
 
 export type Letra = { readonly fonte: () => Fonte; readonly size: number };

@@ -21,7 +21,6 @@ import { SERVICOS_COMMANDS } from './servicos.ts';
 import { VALIDAR } from './validar.ts';
 
 export type { CliWorld, Command, Running, Terminal, Values } from './command.ts';
-export { bytesOf, textOf } from './command.ts';
 
 const COMMANDS: readonly Command[] = [
   {

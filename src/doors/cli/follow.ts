@@ -26,7 +26,7 @@ const INSISTENCE = { tentativas: 5, prazoMs: PATIENCE_MS, primeiraEsperaMs: 500,
 /** Exit codes besides 0: refused by us or by the ADN; taken, and its end is still awaited; nobody knows whether it was taken. */
 export const REFUSED = 1;
 export const WAITING = 3;
-export const DOUBT = 4;
+const DOUBT = 4;
 
 /** The option with which a command whose end is not known is given again. */
 export const REPEAT_OPTION = { repeticao: { type: 'string' } } as const;

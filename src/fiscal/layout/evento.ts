@@ -19,7 +19,7 @@ export const NUMERO_SEQUENCIAL_MAX = 999;
 const GRUPOS: readonly Group[] = TIPOS_EVENTO.map(grupoOf);
 
 /** What the request says. */
-export const INF_PED_REG: readonly Item[] = [
+const INF_PED_REG: readonly Item[] = [
   need('tpAmb', T.tpAmb, 'Ambiente: 1 produção, 2 homologação'),
   need('verAplic', T.verAplic, 'Versão deste serviço'),
   need('dhEvento', T.dataHora, 'Data e hora do registro pedido'),
@@ -31,7 +31,7 @@ export const INF_PED_REG: readonly Item[] = [
 const versao = { name: 'versao', type: T.versao, doc: 'Versão do leiaute' } as const;
 
 /** The request as its author is thought to have made it. */
-export const PED_REG_EVENTO: Group = needGroup(
+const PED_REG_EVENTO: Group = needGroup(
   'pedRegEvento',
   'Pedido de registro do evento',
   [

@@ -92,7 +92,7 @@ export async function findPlace(dataDir: string, log: Logger): Promise<Place> {
   return system;
 }
 
-export function isRoot(): boolean {
+function isRoot(): boolean {
   return process.getuid?.() === 0;
 }
 
