@@ -26,6 +26,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
@@ -588,7 +589,7 @@ async function withCluster(t: TestContext, folder?: string): Promise<Scratch> {
   const place = scratch(t, folder);
   await testServer();
   mkdirSync(place.dataDir);
-  copyCluster(process.env.NFSE_TEST_CLUSTER!, join(place.dataDir, 'pg'));
+  await copyCluster(process.env.NFSE_TEST_CLUSTER!, join(place.dataDir, 'pg'));
   return place;
 }
 
@@ -611,7 +612,7 @@ async function clean({ root, children, servers }: Scratch): Promise<void> {
     if (location.startsWith(`${SYSTEM_HOME}/`)) rmSync(dirname(location), { recursive: true, force: true });
   }
   // An initdb whose service was killed may still be writing.
-  rmSync(root, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+  await rm(root, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   if (existsSync(SYSTEM_HOME) && readdirSync(SYSTEM_HOME).length === 0) rmdirSync(SYSTEM_HOME);
 }
 

@@ -2,10 +2,11 @@
  * One embedded PostgreSQL for the whole test run; each test file makes databases of its own on it. Started before the
  * first file and stopped after the last.
  */
-import { execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { appendFile, chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { type EmbeddedServer, openEmbedded } from '../src/store/embedded/embedded.ts';
 import { migrate, openPool } from '../src/store/open.ts';
 import { Client, type ClientConfig } from '../src/store/pg.ts';
@@ -33,7 +34,7 @@ export async function globalSetup(): Promise<void> {
   await migrateAt(first.connection);
   await first.stop();
   process.env.NFSE_TEST_CLUSTER = path.join(dataDir, 'cluster');
-  copyCluster(first.location, process.env.NFSE_TEST_CLUSTER);
+  await copyCluster(first.location, process.env.NFSE_TEST_CLUSTER);
 
   await appendFile(path.join(first.location, 'postgresql.auto.conf'), SETTINGS);
   server = await openEmbedded({ dataDir, log: quiet });
@@ -57,6 +58,6 @@ async function migrateAt(connection: ClientConfig): Promise<void> {
 }
 
 /** With the owners of the files, as only the machine's own command does. */
-export function copyCluster(from: string, to: string): void {
-  execFileSync('cp', ['-a', from, to]);
+export async function copyCluster(from: string, to: string): Promise<void> {
+  await promisify(execFile)('cp', ['-a', from, to]);
 }

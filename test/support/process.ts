@@ -31,7 +31,7 @@ export async function freshDataDir(): Promise<string> {
 export async function readyDataDir(): Promise<string> {
   await testServer();
   const dataDir = await freshDataDir();
-  copyCluster(process.env.NFSE_TEST_CLUSTER!, path.join(dataDir, 'pg'));
+  await copyCluster(process.env.NFSE_TEST_CLUSTER!, path.join(dataDir, 'pg'));
   return dataDir;
 }
 
