@@ -203,11 +203,14 @@ function noteOf({ body }: Answer): object {
   };
 }
 
+/** The same fields and values by the same arithmetic; each sender reads it in the names that it used. */
 function withoutIdentifier({ body }: Answer): object {
-  const { avisos, identificador_dps: _, ...rest } = body;
+  const { avisos, identificador_dps: _, calculo, ...rest } = body;
   const told: readonly { readonly codigo: string; readonly xpath: string }[] = avisos;
+  const steps: readonly { readonly campo: string; readonly formula: string; readonly valor: string | null }[] = calculo;
   return {
     ...rest,
+    calculo: steps.map(({ campo, formula, valor }) => [campo, formula.replace(/[\p{L}_][\p{L}\w./]*/gu, ''), valor]),
     avisos: told.flatMap(({ codigo, xpath }) => (xpath.endsWith('/@Id') ? [] : [`${codigo} ${xpath}`])).toSorted(),
   };
 }
