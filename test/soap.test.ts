@@ -252,7 +252,7 @@ describe('a lot', () => {
       told.map(([codigo]) => codigo),
       ['E18', 'E42', 'E802'],
     );
-    assert.match(told[0]![1]!, /^RPS 5, série 7, tipo 1: E401 /);
+    assert.match(told[0]![1]!, /^RPS 5, série 7, tipo 1: O valor do serviço deve ser maior que zero\./);
     assert.match(told[1]![1]!, /^RPS 17, /);
     assert.match(refused.documento, /01\/10\/2026/);
     const { rows } = await pool.query('select count(*)::int as notas from notas');
@@ -410,7 +410,7 @@ describe('a lot', () => {
     }
     const bare = { nbs: '', extensao: '' };
     const without = await sendLote(address, loteXml([{ numero: 1, ...bare }]), 'vila');
-    assert.deepEqual([without.situacao, first(without.documento, 'Codigo')], ['3', 'E002']);
+    assert.deepEqual([without.situacao, first(without.documento, 'Codigo')], ['3', 'E160']);
     const nothing = {
       cTribNac: undefined,
       cNBS: undefined,

@@ -10,7 +10,7 @@ import type { Certificate } from '../documents/certificate.ts';
 import { signerFaults, XML_CODES } from '../documents/signer-faults.ts';
 import { attribute, type SoapDocumento } from '../documents/soap.ts';
 import { readXml } from '../documents/xml.ts';
-import { childrenOf, type Lote, prestadorOf, readLote, textOf } from '../fiscal/abrasf/lote.ts';
+import { childrenOf, estranhosOf, type Lote, prestadorOf, readLote, textOf } from '../fiscal/abrasf/lote.ts';
 import { type Mensagem, mensagemOf, mensagemOfFault } from '../fiscal/abrasf/mensagens.ts';
 import { compNfse, confirmacao, nested } from '../fiscal/abrasf/nota.ts';
 import { bare, type IdentificacaoRps } from '../fiscal/abrasf/rps.ts';
@@ -92,10 +92,16 @@ export async function responder(
       ? refused('E160', documento.problema)
       : documento.root.name !== pedido
         ? refused('E160', `${operacao} leva ${pedido}; veio ${documento.root.name.slice(0, 60)}.`)
-        : await answer({ world, municipio, documento, shown });
+        : await answered(answer, { world, municipio, documento, shown });
   const inside = 'xml' in made ? made.xml : listaMensagem(made.mensagens);
   const declared = namespace === '' ? '' : ` xmlns="${attribute(namespace)}"`;
   return { xml: `<${resposta}${declared}>${inside}</${resposta}>`, isMiss: 'isMiss' in made && made.isMiss === true };
+}
+
+/** What nobody would read is told before anything is answered. */
+async function answered(answer: Operacao['answer'], pedido: Pedido): Promise<Resposta> {
+  const mensagens = estranhosOf(pedido.documento.root);
+  return mensagens.length > 0 ? { mensagens } : answer(pedido);
 }
 
 /** Where each message has a namespace of its own, the one of the answer is named after that of the question. */

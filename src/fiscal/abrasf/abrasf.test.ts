@@ -1,11 +1,13 @@
 /** The tables of the legacy port agree with each other and with the layouts that they speak of. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { lawOverExample } from '../../../test/support/law.ts';
 import { readXml } from '../../documents/xml.ts';
 import { INF_DPS } from '../layout/dps.ts';
 import { INF_NFSE_OWN } from '../layout/nfse.ts';
 import { readDps } from '../layout/read.ts';
 import { elementsOf, type Item } from '../layout/vocabulary.ts';
+import { ALL_RULES } from '../rules/rules.ts';
 import { dpsOfRps, IMPEDIMENTOS, linhaOf, MAPA, NAO_LEVADOS, subitemOf } from './mapa.ts';
 import { CODIGOS, mensagemOf, mensagemOfFault, rpsNamed } from './mensagens.ts';
 import { NOTA, nested } from './nota.ts';
@@ -76,18 +78,106 @@ describe('a fault of the DPS', () => {
     assert.equal(told('E101', 'prest/CNPJ').codigo, 'E45');
   });
 
-  test('fits into the schema, its code and its RPS in front, nothing of it lost while it fits', () => {
+  test('fits into the schema, its RPS in front, and is cut at the end of a sentence', () => {
     const long = `${'Uma frase que explica o que há de errado. '.repeat(8)}Fim.`;
-    const { mensagem, correcao } = told('E0310', 'serv/cServ/cTribNac', long);
-    assert.match(mensagem, /^RPS 1, série 1, tipo 1: E0310 Servico\/ItemListaServico: Uma frase/);
+    const { mensagem, correcao } = told('E0958', 'IBSCBS/valores/trib/gIBSCBS/cClassTrib', long);
+    assert.match(mensagem, /^RPS 1, série 1, tipo 1: E0958 \(ControleIBSCBS\/cClassTrib\) Uma frase/);
     assert.ok(mensagem.length <= 200 && correcao!.length <= 200);
-    assert.match(correcao!, /^Uma frase/);
+    assert.match(mensagem, /errado\.$/);
+    assert.match(correcao!, /^Uma frase.*errado\.$/);
+  });
+
+  test('is told in the words of the RPS, whatever the rule: no name of the DPS, no word of the REST door', () => {
+    const foreign =
+      /\b(cTribNac|cTribMun|cServ|tpRetISSQN|tribISSQN|opSimpNac|regEspTrib|regApTribSN|pAliq|vServ|vDedRed|xDescServ|dCompet|infDPS|prest|toma|interm|endNac|cLocPrestacao|exigSusp)\b|\bDPS\b|\/catalogo|esperado|correcao|</;
+    const model = /^(?:E(?:[1-9]|[1-9]\d|1[0-5]\d|16[01])|A[1-8]|\d{4}|E[89]\d\d)$/;
+    let count = 0;
+    for (const rule of ALL_RULES) {
+      for (const patch of rule.rejects) {
+        for (const fault of lawOverExample(patch)) {
+          const { codigo, mensagem, correcao } = mensagemOfFault(fault, 'RPS 1, série 1, tipo 1');
+          const text = `${mensagem} ${correcao}`.replaceAll('DadosDPS/cTribNac', '');
+          assert.doesNotMatch(text, foreign, `${fault.codigo}: ${text}`);
+          assert.match(codigo, model, fault.codigo);
+          assert.ok(mensagem.length <= 200 && correcao!.length <= 200 && correcao !== '', fault.codigo);
+          count += 1;
+        }
+      }
+    }
+    assert.ok(count > 200, `${count}`);
+  });
+
+  test('has the code and the words of the model where it has them', () => {
+    for (const [codigo, path, wanted, correcao] of [
+      ['E0427', 'valores/vServPrest/vServ', 'E19', /ValorDeducoes/],
+      ['E0428', 'valores/vServPrest/vServ', 'E99', /retenções/],
+      ['E002', 'valores/trib/tribMun/exigSusp/nProcesso', 'E144', /ExigibilidadeSuspensa\/nProcesso/],
+      ['E0592', 'valores/trib/tribMun/tpImunidade', 'E144', /correlação/],
+      ['E0003', 'serv/cServ/xDescServ', 'E107', /2000 caracteres/],
+      ['E101', 'prest/CNPJ', 'E45', /prefeitura/],
+      ['E0204', 'toma/CNPJ', 'E47', /IssRetido 2/],
+    ] as const) {
+      const one = told(codigo, path, 'O texto certo está em correcao.');
+      assert.equal(one.codigo, wanted, codigo);
+      assert.match(one.correcao!, correcao);
+      assert.doesNotMatch(one.mensagem, /E101|E0|correcao/);
+    }
+  });
+
+  test('names the element that was sent', () => {
+    const at = (xml: string): string => {
+      const reading = readXml(Buffer.from(`<InfRps>${xml}</InfRps>`));
+      assert.ok('root' in reading);
+      const fault = { codigo: 'E0003', xpath: '/DPS/infDPS/dCompet', mensagem: 'Algo.', encontrado: '2026-02-31' };
+      return mensagemOfFault(fault, '', readRps(reading.root).rps).mensagem;
+    };
+    assert.match(at('<DataEmissao>2026-02-31</DataEmissao>'), /\(DataEmissao: 2026-02-31\)/);
+    assert.match(at('<DataCompetencia>2026-02-31</DataCompetencia>'), /\(DataCompetencia: 2026-02-31\)/);
   });
 
   test('is placed by the element that it was made of', () => {
     assert.equal(linhaOf('/DPS/infDPS/toma/end/endNac/CEP')?.rps[0], 'Tomador/Endereco/Cep');
     assert.equal(linhaOf('/DPS/infDPS/valores/trib/tribFed/piscofins')?.rps[0], 'Servico/Valores/ValorPis');
     assert.equal(linhaOf('/DPS/infDPS'), undefined);
+  });
+});
+
+describe('an element that nobody reads', () => {
+  const faltasOf = (inside: string) => {
+    const reading = readXml(Buffer.from(`<InfRps>${inside}</InfRps>`));
+    assert.ok('root' in reading);
+    return readRps(reading.root).faltas.filter(({ codigo }) => codigo === 'E160');
+  };
+
+  test('is told with its path and the nearest name', () => {
+    for (const [xml, path, wanted] of [
+      ['<IgnorarTomador/>', 'IgnorarTomador', /O nome mais próximo é Tomador\.$/],
+      ['<Inventado>1</Inventado>', 'Inventado', /Inventado não existe\. Não há nome parecido\.$/],
+      [
+        '<Servico><Valores><ValorDeducao>1</ValorDeducao></Valores></Servico>',
+        'Servico/Valores/ValorDeducao',
+        /é ValorDeducoes\.$/,
+      ],
+      ['<Servico><valores/></Servico>', 'Servico/valores', /é Valores\.$/],
+      ['<NaturezaOperacao><x/></NaturezaOperacao>', 'NaturezaOperacao/x', /NaturezaOperacao leva só texto\.$/],
+      ['<Prestador/><Prestador/>', 'Prestador', /aparece mais de uma vez\.$/],
+    ] as const) {
+      const [one, ...others] = faltasOf(xml);
+      assert.equal(one?.path, path, xml);
+      assert.match(one!.detalhe!, wanted);
+      assert.deepEqual(others, [], xml);
+    }
+  });
+
+  test('may stand inside a group of the extension, whose names are in any case, and nowhere else', () => {
+    for (const xml of [
+      '<dadosDPS><CTribNac>010101</CTribNac><TpEmit>1</TpEmit></dadosDPS>',
+      '<ControleIBSCBS><FinNFSe>0</FinNFSe></ControleIBSCBS><IBSCBS><Qualquer/></IBSCBS><ComercioExterior><a/></ComercioExterior>',
+      '<ContrucaoCivil><Art>1</Art></ContrucaoCivil>',
+      '<Servico><CNBS>1</CNBS><xDescServ>a</xDescServ><MunicipioPrestacaoServico>1</MunicipioPrestacaoServico></Servico>',
+    ]) {
+      assert.deepEqual(faltasOf(xml), [], xml);
+    }
   });
 });
 

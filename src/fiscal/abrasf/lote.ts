@@ -3,6 +3,7 @@
  * anything is judged.
  */
 import type { Elemento } from '../layout/tree.ts';
+import { type Esquema, esquemaOf, estranhos } from './esquema.ts';
 import { MENSAGENS_MAX, type Mensagem, mensagemOf, mensagemOfFalta, rpsNamed } from './mensagens.ts';
 import { bare, type IdentificacaoRps, identificacaoOf, type Rps, readRps } from './rps.ts';
 
@@ -24,8 +25,52 @@ export type Lote = {
   readonly loteRps: Elemento;
   readonly numero: string;
   readonly cnpj: string;
+  readonly inscricaoMunicipal: string | undefined;
   readonly rps: readonly RpsDoLote[];
 };
+
+const ASSINATURA = { path: 'Signature', aberto: true } as const;
+const PRESTADOR = [{ path: 'Prestador/Cnpj' }, { path: 'Prestador/InscricaoMunicipal' }] as const;
+const CPF_CNPJ = ['CpfCnpj/Cpf', 'CpfCnpj/Cnpj', 'InscricaoMunicipal'] as const;
+const RPS = ['Numero', 'Serie', 'Tipo'].map((name) => ({ path: `IdentificacaoRps/${name}` }));
+
+/** What may stand in each document that is sent here; what may stand in an `InfRps` is told of each RPS. */
+const ESQUEMAS: Readonly<Record<string, Esquema>> = {
+  EnviarLoteRpsEnvio: esquemaOf([
+    ...['NumeroLote', 'Cnpj', 'InscricaoMunicipal', 'QuantidadeRps'].map((name) => ({ path: `LoteRps/${name}` })),
+    { path: 'LoteRps/ListaRps/Rps*/InfRps', aberto: true },
+    { path: 'LoteRps/ListaRps/Rps*/Signature', aberto: true },
+    ASSINATURA,
+  ]),
+  ConsultarSituacaoLoteRpsEnvio: esquemaOf([...PRESTADOR, { path: 'Protocolo' }, ASSINATURA]),
+  ConsultarLoteRpsEnvio: esquemaOf([...PRESTADOR, { path: 'Protocolo' }, ASSINATURA]),
+  ConsultarNfseRpsEnvio: esquemaOf([...RPS, ...PRESTADOR, ASSINATURA]),
+  ConsultarNfseEnvio: esquemaOf([
+    ...PRESTADOR,
+    { path: 'NumeroNfse' },
+    { path: 'PeriodoEmissao/DataInicial' },
+    { path: 'PeriodoEmissao/DataFinal' },
+    ...CPF_CNPJ.map((path) => ({ path: `Tomador/${path}` })),
+    ...CPF_CNPJ.map((path) => ({ path: `IntermediarioServico/${path}` })),
+    { path: 'IntermediarioServico/RazaoSocial' },
+    ASSINATURA,
+  ]),
+  CancelarNfseEnvio: esquemaOf([
+    ...['Numero', 'Cnpj', 'InscricaoMunicipal', 'CodigoMunicipio'].map((name) => ({
+      path: `Pedido/InfPedidoCancelamento/IdentificacaoNfse/${name}`,
+    })),
+    { path: 'Pedido/InfPedidoCancelamento/CodigoCancelamento' },
+    { path: 'Pedido/Signature', aberto: true },
+    ASSINATURA,
+  ]),
+};
+
+/** What of a document does not belong there, by the schema of its name. */
+export function estranhosOf(root: Elemento): readonly Mensagem[] {
+  const esquema = ESQUEMAS[root.name];
+  if (esquema === undefined) return [];
+  return estranhos(root, esquema).map(({ detalhe }) => mensagemOf('E160', '', detalhe));
+}
 
 /** Reads `EnviarLoteRpsEnvio`. */
 export function readLote(root: Elemento): Lote | { readonly mensagens: readonly Mensagem[] } {
@@ -56,6 +101,7 @@ export function readLote(root: Elemento): Lote | { readonly mensagens: readonly 
   if (mensagens.length > 0) return { mensagens };
 
   const seen = new Set<string>();
+  const replaced = new Set<string>();
   const rps: RpsDoLote[] = [];
   for (const [place, elemento] of elements.entries()) {
     const [infRps, more] = childrenOf(elemento, 'InfRps');
@@ -78,20 +124,33 @@ export function readLote(root: Elemento): Lote | { readonly mensagens: readonly 
     const key = `${identificacao.serie}/${identificacao.numero}`;
     if (seen.has(key)) say('E71', sobre);
     seen.add(key);
+    const substituido = identificacaoOf(read.rps, 'RpsSubstituido');
+    if (substituido !== undefined) {
+      const named = rpsNamed(substituido);
+      if (replaced.has(named)) say('E7', sobre, `Outro RPS deste lote também substitui o ${named}.`);
+      replaced.add(named);
+    }
     rps.push({ elemento, infRps, rps: read.rps, identificacao });
   }
   if (mensagens.length >= MENSAGENS_MAX) mensagens.splice(MENSAGENS_MAX - 1, mensagens.length, mensagemOf('E49'));
-  return mensagens.length > 0 ? { mensagens } : { loteRps, numero: bare(numero!), cnpj: cnpj!, rps };
+  return mensagens.length > 0
+    ? { mensagens }
+    : { loteRps, numero: bare(numero!), cnpj: cnpj!, inscricaoMunicipal: im, rps };
 }
 
 const CNPJ = /^[0-9A-Z]{14}$/;
 
+export type PrestadorAsked = { readonly cnpj: string; readonly inscricaoMunicipal: string | undefined };
+
 /** Who asks, in the documents of the questions. */
-export function prestadorOf(root: Elemento): { readonly cnpj: string } | { readonly mensagens: readonly Mensagem[] } {
+export function prestadorOf(root: Elemento): PrestadorAsked | { readonly mensagens: readonly Mensagem[] } {
   const [prestador] = childrenOf(root, 'Prestador');
   const cnpj = prestador && textOf(prestador, 'Cnpj');
   if (cnpj === undefined) return { mensagens: [mensagemOf('E46')] };
-  return CNPJ.test(cnpj) ? { cnpj } : { mensagens: [mensagemOf('E149', '', `(${cnpj.slice(0, 40)})`)] };
+  const inscricaoMunicipal = prestador && textOf(prestador, 'InscricaoMunicipal');
+  return CNPJ.test(cnpj)
+    ? { cnpj, inscricaoMunicipal }
+    : { mensagens: [mensagemOf('E149', '', `(${cnpj.slice(0, 40)})`)] };
 }
 
 /** Text of a child without the space around it; empty is the same as nothing. */
@@ -106,6 +165,7 @@ export function childrenOf(element: Elemento, name: string): readonly Elemento[]
   return element.children.filter((child) => child.name === name);
 }
 
-function plain(im: string): string {
+/** Municipal registrations are compared without punctuation or zeros on the left. */
+export function plain(im: string): string {
   return bare(im.replace(/[^0-9A-Za-z]/g, ''));
 }

@@ -7,7 +7,7 @@
  * it on the REST door (D-70).
  */
 import { servicos } from '../catalogs/catalogs.ts';
-import { add, type Decimal, formatDecimal, readDecimal, ZERO } from '../decimal.ts';
+import { add, type Decimal, decimal, formatDecimal, readDecimal, ZERO } from '../decimal.ts';
 import { DPS_NAMESPACE, DPS_VERSAO, INF_DPS } from '../layout/dps.ts';
 import { escapeText } from '../layout/escape.ts';
 import { elementsOf, type Group, type Item, type Leaf } from '../layout/vocabulary.ts';
@@ -35,6 +35,8 @@ export type Contexto = {
   readonly correlacao: Correlacao | undefined;
   /** Key of the note of the RPS that this one replaces. */
   readonly chSubstda: string | undefined;
+  /** The provider's registration that the lot names. */
+  readonly inscricaoMunicipal?: string | undefined;
 };
 
 export type Linha = {
@@ -55,6 +57,9 @@ const TOMADOR = 'Tomador/IdentificacaoTomador';
 const ENDERECO = 'Tomador/Endereco';
 const INTERM = 'IntermediarioServico';
 const FORA_DO_PAIS = /^9+$/;
+
+/** LC 116/2003, art. 8, II. */
+const ALIQUOTA_MAX = decimal('5.00');
 
 /** Version of the program that sent, on the DPS. */
 const VER_APLIC = 'abrasf-1.00';
@@ -119,7 +124,11 @@ export const MAPA: readonly Linha[] = [
       }),
   },
   igual('prest/CNPJ', 'Prestador/Cnpj', 'E46', 'E44'),
-  igual('prest/IM', 'Prestador/InscricaoMunicipal', 'E141', 'E50'),
+  {
+    ...igual('prest/IM', 'Prestador/InscricaoMunicipal', 'E141', 'E50'),
+    como: 'Igual; sem ela, a do lote, quando é a de um cadastro do prestador.',
+    valor: (rps, { inscricaoMunicipal }) => rps.get('Prestador/InscricaoMunicipal') ?? inscricaoMunicipal,
+  },
   {
     dps: 'prest/regTrib/opSimpNac',
     rps: ['OptanteSimplesNacional', 'RegimeEspecialTributacao'],
@@ -222,6 +231,12 @@ export const MAPA: readonly Linha[] = [
     rps: ['Servico/cNBS', 'Servico/ItemListaServico'],
     como: 'O da extensão, ou o da correlação do município.',
     valor: (rps, { correlacao }) => rps.get('Servico/cNBS') ?? correlacao?.cNBS,
+  },
+  {
+    dps: 'serv/cServ/cIntContrib',
+    rps: ['Servico/cIntContrib'],
+    como: 'O da extensão.',
+    valor: (rps) => rps.get('Servico/cIntContrib'),
   },
   {
     dps: 'serv/obra/inscImobFisc',
@@ -350,6 +365,13 @@ export type Impedimento = {
 
 export const IMPEDIMENTOS: readonly Impedimento[] = [
   {
+    codigo: 'E18',
+    rps: `${V}/ValorServicos`,
+    quando: 'Valor do serviço zero',
+    detalhe: '(Servico/Valores/ValorServicos)',
+    has: (rps) => /^[0.]+$/.test(rps.get(`${V}/ValorServicos`) ?? ''),
+  },
+  {
     codigo: 'E60',
     rps: `${ENDERECO}/CodigoMunicipio`,
     quando: 'Tomador no exterior: UF EX, ou o município só de noves',
@@ -362,6 +384,23 @@ export const IMPEDIMENTOS: readonly Impedimento[] = [
     quando: 'Serviço prestado no exterior: o município só de noves',
     detalhe: 'A DPS pede o país de um serviço prestado no exterior, e o modelo não o tem: emita pela API REST.',
     has: (rps) => FORA_DO_PAIS.test(rps.get('Servico/CodigoMunicipio') ?? ''),
+  },
+  {
+    codigo: 'E30',
+    rps: 'Servico/ItemListaServico',
+    quando: 'Item que não está na lista de serviços, sem código nacional na extensão nem na correlação',
+    detalhe: 'Ele não está na lista da LC 116.',
+    has: (rps, contexto) => {
+      const subitem = subitemOf(rps.get('Servico/ItemListaServico') ?? '');
+      return cTribNacOf(rps, contexto) === undefined && !servicos().some((servico) => servico.subitem === subitem);
+    },
+  },
+  {
+    codigo: 'E160',
+    rps: `${V}/Aliquota`,
+    quando: 'Alíquota acima de 5%, o máximo da lei: quase sempre um percentual escrito como fração, ou o contrário',
+    detalhe: 'Aliquota passa de 5%, o máximo da lei: 5% é 0.05, ou 5.',
+    has: (rps) => (readDecimal(aliquotaOf(rps) ?? '') ?? ZERO) > ALIQUOTA_MAX,
   },
   {
     codigo: 'E37',
@@ -411,6 +450,7 @@ export const NAO_LEVADOS: readonly { readonly rps: string; readonly porque: stri
   { rps: 'IdentificacaoRps/Tipo', porque: 'Fica com o RPS, por onde se consulta a nota dele.' },
   { rps: 'IncentivadorCultural', porque: 'A DPS não tem esse indicador; volta na nota como 2.' },
   { rps: 'Status', porque: 'Só um RPS normal gera nota.' },
+  { rps: 'Servico/xDescServ', porque: 'A descrição é a de Discriminacao.' },
   { rps: 'Servico/CodigoCnae', porque: 'A DPS não tem CNAE.' },
   { rps: `${ENDERECO}/Uf`, porque: 'Resulta do município.' },
   ...['ValorIss', 'ValorIssRetido', 'BaseCalculo', 'ValorLiquidoNfse'].map((name) => ({

@@ -1,13 +1,16 @@
 /**
  * The messages of ABRASF 1.00 that this port sends: code, text and correction, and which of them tells a fault of the DPS.
  *
- * A fault that the model has a code for is told by that code. Any other keeps its own: `0310` is E0310 (the model has room for
- * four characters, and its own run from E1 to E161), `E802` is E802. So the two families are never mixed.
+ * A fault that the model has a code for is told by that code, in the words of the model. Any other keeps its own: `0310` is E0310
+ * (the model has room for four characters, and its own run from E1 to E161), `E802` is E802. So the two families are never mixed,
+ * and no name of the DPS nor of the REST door is in what is said (`palavras.ts`).
  */
 import { errorOf } from '../errors.ts';
 import type { Fault } from '../fault.ts';
+import { DITOS, type Dito } from './ditos.ts';
 import { linhaOf } from './mapa.ts';
-import type { FaltaRps, IdentificacaoRps } from './rps.ts';
+import { frasesDoModelo } from './palavras.ts';
+import type { FaltaRps, IdentificacaoRps, Rps } from './rps.ts';
 
 /** One `MensagemRetorno`. */
 export type Mensagem = { readonly codigo: string; readonly mensagem: string; readonly correcao: string | undefined };
@@ -17,12 +20,18 @@ export const MENSAGENS_MAX = 50;
 
 /** Of the schema. */
 const TEXT_MAX = 200;
+/** What is quoted of what was sent. */
+const FOUND_MAX = 40;
 
 /** What the model says, in our words. */
 export const CODIGOS: Readonly<Record<string, readonly [mensagem: string, correcao: string]>> = {
   E1: ['A assinatura não confere.', 'Assine o lote, cada RPS ou o pedido com RSA-SHA256 e envie os bytes assinados.'],
   E3: ['Falta a natureza da operação.', 'Informe NaturezaOperacao, de 1 a 6.'],
   E4: ['Este RPS não foi enviado.', 'Envie o RPS em um lote, ou confira número, série e tipo.'],
+  E7: [
+    'A nota do RPS substituído já foi substituída ou cancelada.',
+    'Confira RpsSubstituido; o que já não vale não se substitui: envie o RPS sem ele.',
+  ],
   E8: ['Falta dizer se o prestador é optante do Simples Nacional.', 'Informe 1 (sim) ou 2 (não).'],
   E9: ['Falta o indicador de incentivador cultural.', 'Informe 1 (sim) ou 2 (não).'],
   E10: ['Este RPS já foi informado: o prestador já usou este número nesta série.', 'Use um número novo.'],
@@ -35,17 +44,14 @@ export const CODIGOS: Readonly<Record<string, readonly [mensagem: string, correc
   E18: ['O valor do serviço deve ser maior que zero.', 'Corrija ValorServicos.'],
   E19: ['As deduções passam do valor do serviço.', 'Corrija ValorDeducoes.'],
   E21: ['Os descontos passam do valor do serviço.', 'Corrija os descontos.'],
-  E30: [
-    'O item da lista de serviços não existe, ou não basta para saber o código nacional.',
-    'Confira ItemListaServico, ou peça à prefeitura que o ponha na correlação.',
-  ],
+  E30: ['O item da lista de serviços não existe.', 'Confira ItemListaServico na lista da LC 116, como 01.01.'],
   E31: ['Falta o item da lista de serviços.', 'Informe ItemListaServico, como 01.01.'],
   E35: ['O código de tributação do município não existe.', 'Confira CodigoTributacaoMunicipio com a prefeitura.'],
   E36: ['IssRetido é inválido.', 'Use 1 (sim) ou 2 (não).'],
   E37: ['Nesta operação o ISS não se retém.', 'Use IssRetido 2, ou corrija a natureza da operação.'],
   E38: ['Neste regime especial o ISS não se retém.', 'Use IssRetido 2, ou corrija RegimeEspecialTributacao.'],
   E41: ['Falta a descrição do serviço.', 'Informe Discriminacao.'],
-  E42: ['O município da prestação é inválido.', 'Use o código IBGE, 7 algarismos.'],
+  E42: ['O município, da prestação ou da nota, é inválido.', 'Use o código IBGE, 7 algarismos.'],
   E43: ['A inscrição municipal do prestador não foi encontrada.', 'Confira a inscrição com a prefeitura.'],
   E44: ['O CNPJ do prestador é inválido.', 'Confira os dígitos do CNPJ.'],
   E45: [
@@ -144,6 +150,7 @@ export const CODIGOS: Readonly<Record<string, readonly [mensagem: string, correc
   E158: ['A inscrição municipal do prestador está malformada.', 'Informe até 15 posições.'],
   E159: ['O CNPJ do lote não é o do RPS.', 'Um lote é de um só prestador.'],
   E160: ['O documento está fora do esquema.', 'Confira o documento com a descrição do serviço.'],
+  A2: ['Este serviço não admite deduções.', 'Retire ValorDeducoes.'],
   A8: ['O e-mail do tomador é inválido.', 'Corrija o e-mail, ou retire o elemento.'],
 };
 
@@ -175,6 +182,9 @@ const BY_CODE: Readonly<Record<string, string>> = {
   E302: 'E79',
 };
 
+/** Codes of signatures and certificates. */
+const ASSINATURA = new Set(Object.keys(BY_CODE).filter((codigo) => /^E90/.test(codigo)));
+
 /** Faults of one element: it is missing, or is not what it must be. Any other fault is of a rule, and keeps its code. */
 const MISSING = new Set(['E002', 'E202', 'E0188', 'E0191', 'E0193', 'E0235']);
 const WRONG = new Set(['E0001', 'E0002', 'E0003', 'E401', 'E402', 'E403', 'E502']);
@@ -188,22 +198,86 @@ export function mensagemOf(codigo: string, sobre = '', detalhe = ''): Mensagem {
 }
 
 /** What the table of the RPS found. */
-export function mensagemOfFalta({ codigo, path, encontrado }: FaltaRps, sobre: string): Mensagem {
-  const where = encontrado === undefined ? `(${path})` : `(${path}: ${encontrado.slice(0, 40)})`;
-  return mensagemOf(codigo, sobre, where);
+export function mensagemOfFalta({ codigo, path, encontrado, detalhe }: FaltaRps, sobre: string): Mensagem {
+  const where = encontrado === undefined ? `(${path})` : `(${path}: ${encontrado.slice(0, FOUND_MAX)})`;
+  return mensagemOf(codigo, sobre, detalhe ?? where);
 }
 
-/** A fault of the DPS that an RPS became, or of a signature or request, as the model tells it. */
-export function mensagemOfFault(fault: Fault, sobre = ''): Mensagem {
-  const { codigo, xpath, mensagem, correcao } = fault;
+/**
+ * A fault of the DPS that an RPS became, or of a signature or request, as the model tells it. `rps`: what was sent, so that the element
+ * that is named is one of those that were.
+ */
+export function mensagemOfFault(fault: Fault, sobre = '', rps?: Rps): Mensagem {
+  const { codigo, xpath, encontrado, chave_acesso } = fault;
+  const below = xpath.replace(/^\/DPS\/infDPS\/?/, '').replace(/\[\d+\]/g, '');
   const linha = xpath.startsWith('/DPS') ? linhaOf(xpath) : undefined;
+  const path = linha?.rps.find((one) => rps?.has(one)) ?? linha?.rps[0];
+  if (ASSINATURA.has(codigo)) return ofSignature(fault, sobre);
+  const dito = DITOS[`${codigo} ${below}`] ?? DITOS[codigo] ?? withoutBase(codigo, rps);
+  const place = dito?.[3] ?? path;
+  const where = place === undefined ? '' : `(${place}${shown(place, encontrado, rps)})`;
+  if (dito !== undefined) {
+    const [own, mensagem, correcao] = dito;
+    return mensagemCut(own, `${prefixed(sobre)}${mensagem} ${where}`, correcao);
+  }
   const ofModel = registrationCode(fault) ?? codeOf(codigo, linha);
-  const [path] = linha?.rps ?? [];
-  const where = path === undefined ? '' : `${path}: `;
-  const { first, rest } = split(`${prefixed(sobre)}${codigo} ${where}${mensagem}`);
-  const help = rest || correcao || (ofModel === undefined ? errorOf(codigo)?.comoResolver : CODIGOS[ofModel]?.[1]);
-  return { codigo: ofModel ?? ownCode(codigo), mensagem: first, correcao: help && cut(help) };
+  if (ofModel === undefined) return ofOwnCode(fault, sobre, path);
+  return mensagemOf(ofModel, sobre, chave_acesso === undefined ? where : `A nota é a de chave ${chave_acesso}.`);
 }
+
+function mensagemCut(codigo: string, mensagem: string, correcao: string): Mensagem {
+  return { codigo, mensagem: cut(mensagem.trim()), correcao: cut(correcao) };
+}
+
+/** What was found, in the words in which it was sent. */
+function shown(path: string, encontrado: string | undefined, rps: Rps | undefined): string {
+  const sent = rps === undefined ? encontrado : rps.get(path);
+  return sent === undefined || sent.length > FOUND_MAX ? '' : `: ${sent}`;
+}
+
+/** What is wrong with a signature is not of the model: it says how to sign, which its code does not. */
+function ofSignature({ codigo, mensagem }: Fault, sobre: string): Mensagem {
+  const ofModel = BY_CODE[codigo]!;
+  const said = frasesDoModelo(mensagem).join(' ') || CODIGOS[ofModel]![0];
+  const { first, rest } = split(`${prefixed(sobre)}${said}`);
+  return { codigo: ofModel, mensagem: first, correcao: cut(rest || CODIGOS[ofModel]![1]) };
+}
+
+/** Deductions and discounts that together leave nothing: told of those that were sent. */
+function withoutBase(codigo: string, rps: Rps | undefined): Dito | undefined {
+  if (codigo !== 'E0427') return undefined;
+  const [deducoes, desconto] = ['ValorDeducoes', 'DescontoIncondicionado'].map((name) =>
+    /[1-9]/.test(rps?.get(`Servico/Valores/${name}`) ?? ''),
+  );
+  const told = desconto && !deducoes ? 'E21' : 'E19';
+  if (desconto && deducoes) {
+    return [
+      told,
+      'As deduções e o desconto passam do valor do serviço.',
+      'Corrija ValorDeducoes ou DescontoIncondicionado.',
+    ];
+  }
+  return [told, ...CODIGOS[told]!];
+}
+
+/** A fault that the model has no code for: its own code, and of what is said of it whatever can be said of an RPS. */
+function ofOwnCode({ codigo, mensagem }: Fault, sobre: string, path: string | undefined): Mensagem {
+  const frases = frasesDoModelo(mensagem);
+  const known = errorOf(codigo);
+  const own = ownCode(codigo);
+  const said = frases.length > 0 ? frases : [TITULO];
+  const where = path === undefined ? '' : `(${path}) `;
+  // By the whole code it is found in the public table.
+  const named = own === codigo ? '' : `${codigo} `;
+  const { first, rest } = split(`${prefixed(sobre)}${named}${where}${said.join(' ')}`);
+  const help =
+    rest ||
+    frasesDoModelo(known?.comoResolver ?? '').join(' ') ||
+    `Corrija ${path ?? 'o documento'}, ou emita pela API REST.`;
+  return { codigo: own, mensagem: first, correcao: cut(help) };
+}
+
+const TITULO = 'Uma regra nacional não aceita o que o RPS diz.';
 
 /** How a message names one of many. */
 export function rpsNamed({ numero, serie, tipo }: IdentificacaoRps): string {
@@ -220,13 +294,14 @@ function registrationCode({ codigo, detalhes, xpath }: Fault): string | undefine
 function codeOf(codigo: string, linha: ReturnType<typeof linhaOf>): string | undefined {
   const known = BY_CODE[codigo];
   if (known !== undefined) return known;
-  if (MISSING.has(codigo)) return linha?.falta;
-  return WRONG.has(codigo) ? linha?.errado : undefined;
+  const told = MISSING.has(codigo) ? linha?.falta : WRONG.has(codigo) ? linha?.errado : undefined;
+  // What the REST door calls E101 to E601 is something else in the model.
+  return told ?? (MISSING.has(codigo) || WRONG.has(codigo) || /^E[1-6]\d\d$/.test(codigo) ? 'E160' : undefined);
 }
 
 /** Four characters, outside the codes of the model. */
 function ownCode(codigo: string): string {
-  return codigo.length > 4 ? codigo.slice(1) : codigo in CODIGOS ? codigo.replace('E', 'L') : codigo;
+  return codigo.length > 4 ? codigo.slice(1) : codigo;
 }
 
 function prefixed(sobre: string): string {
@@ -242,6 +317,7 @@ function split(text: string): { readonly first: string; readonly rest: string } 
   return { first: `${text.slice(0, space)}…`, rest: text.slice(space + 1) };
 }
 
+/** Never in the middle of a word, and where it can be, at the end of a sentence. */
 function cut(text: string): string {
-  return text.length <= TEXT_MAX ? text : `${text.slice(0, TEXT_MAX - 1)}…`;
+  return split(text).first;
 }

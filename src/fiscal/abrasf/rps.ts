@@ -2,10 +2,12 @@
  * The RPS of ABRASF 1.00 as one table, in the order of its schema: what each element may be, with the code of the
  * model for one that is missing and for one that is malformed. What becomes of it in the DPS stands in `mapa.ts`.
  *
- * Elements are found by their local names, in any namespace and any order; one that the table does not have is passed over,
- * because clients of this port send what their municipality once asked for. Whether a value is right is the judge's affair.
+ * Elements are found by their local names, in any namespace and any order. One that the table does not have is refused: passed over,
+ * a misspelt deduction or taker would give another tax. Only inside the groups of the extension of 2026, whose clients do not agree
+ * on its names, may stand what is not known. Whether a value is right is the judge's affair.
  */
 import type { Elemento } from '../layout/tree.ts';
+import { type Esquema, esquemaOf, estranhos } from './esquema.ts';
 
 export type CampoRps = {
   /** Below `InfRps`. */
@@ -107,6 +109,8 @@ export const CAMPOS_RPS: readonly CampoRps[] = [
     alias: 'Servico/MunicipioPrestacaoServico',
   },
   { path: 'Servico/cNBS', about: 'Código NBS', extensao: true },
+  { path: 'Servico/xDescServ', about: 'Descrição do serviço, outra vez', extensao: true },
+  { path: 'Servico/cIntContrib', about: 'Código do serviço para o contribuinte', extensao: true },
   { path: 'Prestador/Cnpj', about: 'CNPJ do prestador', falta: 'E46', forma: ['E149', /^[0-9A-Z]{14}$/] },
   { path: 'Prestador/InscricaoMunicipal', about: 'Inscrição municipal', forma: ['E158', /^.{1,15}$/s] },
   {
@@ -159,16 +163,43 @@ export const CAMPOS_RPS: readonly CampoRps[] = [
   { path: 'DataCompetencia', about: 'Competência, quando não é o dia da emissão', extensao: true },
 ];
 
-/** What the model counts as one mistake. `path` is below `InfRps`. */
-export type FaltaRps = { readonly codigo: string; readonly path: string; readonly encontrado?: string };
+/** Groups of the extension of 2026: what is inside them is read where it is known, and passed over where it is not. */
+export const GRUPOS_DA_EXTENSAO = [
+  'DadosDPS',
+  'DadosObra',
+  'ComercioExterior',
+  'ExigibilidadeSuspensa',
+  'BeneficioMunicipal',
+  'ReembolsoRepasse',
+  'Destinatario',
+  'ControleIBSCBS',
+  'IBSCBS',
+] as const;
+
+/** What may stand in an `InfRps`. */
+export const ESQUEMA_RPS: Esquema = esquemaOf([
+  ...CAMPOS_RPS.flatMap(({ path, alias, extensao }) => [
+    { path, ...(extensao ? { qualquerCaixa: true } : {}) },
+    ...(alias === undefined ? [] : [{ path: alias }]),
+  ]),
+  ...GRUPOS_DA_EXTENSAO.map((path) => ({ path, qualquerCaixa: true, aberto: true })),
+]);
+
+/** What the model counts as one mistake. `path` is below `InfRps`; `detalhe` says it where the code alone does not. */
+export type FaltaRps = {
+  readonly codigo: string;
+  readonly path: string;
+  readonly encontrado?: string;
+  readonly detalhe?: string;
+};
 
 /** The texts of one RPS by path, without the space around them; what is empty is not there. */
 export type Rps = ReadonlyMap<string, string>;
 
-/** Reads an `InfRps`, with what the table finds missing or malformed, in its order. */
+/** Reads an `InfRps`, with what the table does not know, and then what it finds missing or malformed, in its order. */
 export function readRps(infRps: Elemento): { readonly rps: Rps; readonly faltas: readonly FaltaRps[] } {
   const rps = new Map<string, string>();
-  const faltas: FaltaRps[] = [];
+  const faltas: FaltaRps[] = estranhos(infRps, ESQUEMA_RPS).map((one) => ({ codigo: 'E160', ...one }));
   for (const { path, alias, falta, forma, extensao } of CAMPOS_RPS) {
     const found = (alias === undefined ? [path] : [path, alias]).flatMap((one) => textsAt(infRps, one, extensao));
     const [text] = found;
