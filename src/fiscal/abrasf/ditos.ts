@@ -17,7 +17,7 @@ export const DITOS: Readonly<Record<string, Dito>> = {
     'O RPS substituído não foi encontrado, ou não tem nota.',
     'Confira número, série e tipo do RPS substituído.',
   ],
-  E0046: ['E79', 'A nota do RPS substituído já está cancelada.', 'Envie o RPS sem RpsSubstituido.'],
+  E0046: ['E7', 'A nota do RPS substituído já foi substituída ou cancelada.', 'Envie o RPS sem RpsSubstituido.'],
   E0068: ['0068', 'A nota do RPS substituído espera por uma análise fiscal.', 'Espere a decisão da prefeitura.'],
   E0072: ['0072', 'A nota do RPS substituído tem confirmação tácita, e não se substitui.', 'Procure a prefeitura.'],
   E0076: ['0076', 'A substituição da nota do RPS substituído está bloqueada.', 'Procure a prefeitura.'],

@@ -448,10 +448,10 @@ export const IMPEDIMENTOS: readonly Impedimento[] = [
 /** Elements of the RPS that the DPS does not take, and why. */
 export const NAO_LEVADOS: readonly { readonly rps: string; readonly porque: string }[] = [
   { rps: 'IdentificacaoRps/Tipo', porque: 'Fica com o RPS, por onde se consulta a nota dele.' },
-  { rps: 'IncentivadorCultural', porque: 'A DPS não tem esse indicador; volta na nota como 2.' },
+  { rps: 'IncentivadorCultural', porque: 'A DPS não tem esse indicador; volta na nota deste porto como veio.' },
   { rps: 'Status', porque: 'Só um RPS normal gera nota.' },
   { rps: 'Servico/xDescServ', porque: 'A descrição é a de Discriminacao.' },
-  { rps: 'Servico/CodigoCnae', porque: 'A DPS não tem CNAE.' },
+  { rps: 'Servico/CodigoCnae', porque: 'A DPS não tem CNAE; volta na nota deste porto como veio.' },
   { rps: `${ENDERECO}/Uf`, porque: 'Resulta do município.' },
   ...['ValorIss', 'ValorIssRetido', 'BaseCalculo', 'ValorLiquidoNfse'].map((name) => ({
     rps: `${V}/${name}`,

@@ -3,10 +3,10 @@
  * NFS-e that it is read from. The answers are written from it, and its page is generated from it.
  */
 import { municipioOf } from '../catalogs/catalogs.ts';
-import { parseDecimal } from '../decimal.ts';
+import { type Decimal, formatDecimal, parseDecimal, readDecimal, sub, ZERO } from '../decimal.ts';
 import { escapeText } from '../layout/escape.ts';
 import type { Elemento } from '../layout/tree.ts';
-import type { IdentificacaoRps } from './rps.ts';
+import type { Guardado, IdentificacaoRps } from './rps.ts';
 
 /** A note as it is shown: its document, and what stands beside it. */
 export type NotaVista = {
@@ -19,6 +19,8 @@ export type NotaVista = {
   readonly emissao: string;
   /** Of a note that came in by this port. */
   readonly rps: IdentificacaoRps | undefined;
+  /** What its RPS said that the NFS-e has no place for. */
+  readonly guardado?: Guardado | undefined;
   /** A cancellation that has taken effect, and what was asked. */
   readonly cancelamento: Cancelamento | undefined;
 };
@@ -62,8 +64,8 @@ export const NOTA: readonly LinhaNota[] = [
   made('IdentificacaoRps/Numero', 'RPS', 'Da nota que veio por este porto.', ({ rps }) => rps?.numero),
   made('IdentificacaoRps/Serie', 'RPS', 'Idem.', ({ rps }) => rps?.serie),
   made('IdentificacaoRps/Tipo', 'RPS', 'Idem.', ({ rps }) => rps?.tipo),
-  made('DataEmissaoRps', `${DPS}/dCompet`, 'Idem: o dia da emissão do RPS.', (n) =>
-    n.rps === undefined ? undefined : text(n, `${DPS}/dCompet`),
+  made('DataEmissaoRps', 'RPS', 'Idem: o dia da emissão do RPS.', (n) =>
+    n.rps === undefined ? undefined : (n.guardado?.DataEmissao?.slice(0, 10) ?? text(n, `${DPS}/dCompet`)),
   ),
   made(
     'NaturezaOperacao',
@@ -75,7 +77,12 @@ export const NOTA: readonly LinhaNota[] = [
   made('OptanteSimplesNacional', `${DPS}/prest/regTrib/opSimpNac`, '1 → 2 não; 2 e 3 → 1 sim.', (n) =>
     text(n, `${DPS}/prest/regTrib/opSimpNac`) === '1' ? '2' : '1',
   ),
-  made('IncentivadorCultural', '', 'Sempre 2.', () => '2'),
+  made(
+    'IncentivadorCultural',
+    'RPS',
+    'Como veio no RPS; de uma nota que veio pela API REST, 2.',
+    (n) => n.guardado?.IncentivadorCultural ?? '2',
+  ),
   of('Competencia', `${DPS}/dCompet`),
   made('NfseSubstituida', `${DPS}/subst/chSubstda`, 'O número, que está na chave.', (n) =>
     mapped(text(n, `${DPS}/subst/chSubstda`), numeroOf),
@@ -93,28 +100,40 @@ export const NOTA: readonly LinhaNota[] = [
     'Ou a que foi calculada, valores/vCalcDR.',
     (n) => text(n, `${DPS}/valores/vDedRed/vDR`) ?? text(n, 'valores/vCalcDR'),
   ),
-  made(`${V}/ValorInss`, `${TRIB}/tribFed/vRetCP`, undefined, (n) => text(n, `${TRIB}/tribFed/vRetCP`)),
+  made(`${V}/ValorPis`, 'RPS', 'Como veio no RPS.', (n) => declared(n, 'ValorPis')),
+  made(`${V}/ValorCofins`, 'RPS', 'Como veio no RPS.', (n) => declared(n, 'ValorCofins')),
+  of(`${V}/ValorInss`, `${TRIB}/tribFed/vRetCP`),
   of(`${V}/ValorIr`, `${TRIB}/tribFed/vRetIRRF`),
-  made(`${V}/ValorCsll`, `${TRIB}/tribFed/vRetCSLL`, 'PIS, COFINS e CSLL retidos, somados como na nota.', (n) =>
-    text(n, `${TRIB}/tribFed/vRetCSLL`),
+  made(
+    `${V}/ValorCsll`,
+    `${TRIB}/tribFed/vRetCSLL`,
+    'Como veio no RPS; de uma nota que veio pela API REST, PIS, COFINS e CSLL retidos, somados como na nota.',
+    (n) => (n.guardado === undefined ? text(n, `${TRIB}/tribFed/vRetCSLL`) : declared(n, 'ValorCsll')),
   ),
   made(`${V}/IssRetido`, `${TRIB}/tribMun/tpRetISSQN`, '1 → 2 não; 2 e 3 → 1 sim.', (n) => (isWithheld(n) ? '1' : '2')),
   of(`${V}/ValorIss`, 'valores/vISSQN'),
   made(`${V}/ValorIssRetido`, 'valores/vISSQN', 'Quando retido.', (n) =>
     isWithheld(n) ? text(n, 'valores/vISSQN') : undefined,
   ),
+  made(`${V}/OutrasRetencoes`, 'RPS', 'Como veio no RPS.', (n) => declared(n, 'OutrasRetencoes')),
   of(`${V}/BaseCalculo`, 'valores/vBC'),
   made(`${V}/Aliquota`, 'valores/pAliqAplic', 'Em fração: 2.00 → 0.02.', (n) =>
     fractionOf(text(n, 'valores/pAliqAplic')),
   ),
-  of(`${V}/ValorLiquidoNfse`, 'valores/vLiq'),
+  made(`${V}/ValorLiquidoNfse`, 'valores/vLiq', 'Menos OutrasRetencoes, que a NFS-e não desconta.', liquidoOf),
   of(`${V}/DescontoIncondicionado`, `${DPS}/valores/vDescCondIncond/vDescIncond`),
   of(`${V}/DescontoCondicionado`, `${DPS}/valores/vDescCondIncond/vDescCond`),
   made('Servico/ItemListaServico', `${DPS}/serv/cServ/cTribNac`, 'Item e subitem, como 01.01.', (n) => {
     const code = text(n, `${DPS}/serv/cServ/cTribNac`)!;
     return `${code.slice(0, 2)}.${code.slice(2, 4)}`;
   }),
-  of('Servico/CodigoTributacaoMunicipio', `${DPS}/serv/cServ/cTribMun`),
+  made('Servico/CodigoCnae', 'RPS', 'Como veio no RPS.', (n) => n.guardado?.['Servico/CodigoCnae']),
+  made(
+    'Servico/CodigoTributacaoMunicipio',
+    `${DPS}/serv/cServ/cTribMun`,
+    'Como veio no RPS; senão, o da nota.',
+    (n) => n.guardado?.['Servico/CodigoTributacaoMunicipio'] ?? text(n, `${DPS}/serv/cServ/cTribMun`),
+  ),
   of('Servico/Discriminacao', `${DPS}/serv/cServ/xDescServ`),
   made(
     'Servico/CodigoMunicipio',
@@ -132,7 +151,9 @@ export const NOTA: readonly LinhaNota[] = [
   of(`${T}/IdentificacaoTomador/CpfCnpj/Cpf`, `${DPS}/toma/CPF`),
   of(`${T}/IdentificacaoTomador/CpfCnpj/Cnpj`, `${DPS}/toma/CNPJ`),
   of(`${T}/IdentificacaoTomador/InscricaoMunicipal`, `${DPS}/toma/IM`),
-  made(`${T}/RazaoSocial`, `${DPS}/toma/xNome`, 'Até 115 caracteres.', (n) => cut(text(n, `${DPS}/toma/xNome`), 115)),
+  made(`${T}/RazaoSocial`, `${DPS}/toma/xNome`, 'Até 115 caracteres; de um tomador sem CPF nem CNPJ, o do RPS.', (n) =>
+    cut(text(n, `${DPS}/toma/xNome`) ?? n.guardado?.['Tomador/RazaoSocial'], 115),
+  ),
   ...endereco(`${T}/Endereco`, `${DPS}/toma/end`, `${DPS}/toma/end/endNac`),
   made(`${T}/Contato/Telefone`, `${DPS}/toma/fone`, 'Até 11 algarismos.', (n) => cut(text(n, `${DPS}/toma/fone`), 11)),
   of(`${T}/Contato/Email`, `${DPS}/toma/email`),
@@ -256,6 +277,24 @@ export function textAt(element: Elemento, path: string): string | undefined {
   let place: Elemento | undefined = element;
   for (const step of path.split('/')) place = place?.children.find(({ name }) => name === step);
   return place?.text;
+}
+
+/** An amount as the RPS had it; nought is nothing. */
+function declared({ guardado }: NotaVista, name: 'ValorPis' | 'ValorCofins' | 'ValorCsll' | 'OutrasRetencoes') {
+  const value = readDecimal(guardado?.[`Servico/Valores/${name}`]?.replace(/^0+(?=\d)/, '') ?? '');
+  return value === undefined || value === ZERO ? undefined : formatDecimal(value);
+}
+
+/** The model takes off what is withheld otherwise, of which the NFS-e knows nothing. */
+function liquidoOf(nota: NotaVista): string | undefined {
+  const liquido = decimalOf(text(nota, 'valores/vLiq'));
+  if (liquido === undefined) return undefined;
+  const left = sub(liquido, decimalOf(declared(nota, 'OutrasRetencoes')) ?? ZERO);
+  return formatDecimal(left > ZERO ? left : ZERO);
+}
+
+function decimalOf(value: string | undefined): Decimal | undefined {
+  return value === undefined ? undefined : parseDecimal(value);
 }
 
 function isWithheld(nota: NotaVista): boolean {

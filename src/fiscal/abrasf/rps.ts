@@ -226,6 +226,26 @@ function textsAt(element: Elemento, path: string, anyCase = false): readonly str
   return places.map(({ text }) => text.trim()).filter((text) => text !== '');
 }
 
+/** Elements that the NFS-e has no place for, or another one; they are kept with the RPS and come back in its note as they were sent. */
+export const GUARDADOS = [
+  'DataEmissao',
+  'IncentivadorCultural',
+  `${V}/ValorPis`,
+  `${V}/ValorCofins`,
+  `${V}/ValorCsll`,
+  `${V}/OutrasRetencoes`,
+  'Servico/CodigoCnae',
+  'Servico/CodigoTributacaoMunicipio',
+  'Tomador/RazaoSocial',
+] as const;
+
+/** What of {@link GUARDADOS} an RPS says. */
+export type Guardado = { readonly [path in (typeof GUARDADOS)[number]]?: string };
+
+export function guardadoOf(rps: Rps): Guardado {
+  return Object.fromEntries(GUARDADOS.flatMap((path) => (rps.has(path) ? [[path, rps.get(path)!]] : [])));
+}
+
 /** An RPS as the model tells it apart from the others of its provider. */
 export type IdentificacaoRps = { readonly numero: string; readonly serie: string; readonly tipo: string };
 
