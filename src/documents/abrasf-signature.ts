@@ -2,15 +2,15 @@
  * Signatures inside the documents of ABRASF: of the lot, of each RPS, of the request of a cancellation. Enveloped beside what
  * they sign, as everywhere; but a lot has signatures within signatures, so what is looked at is one pair at a time.
  *
- * The profile is that of the DPS (`signed.ts`), and, where a municipality allows it by name, RSA-SHA1 with inclusive
- * canonicalisation as well, which is what the model of 2008 asks (D-70).
+ * The profile is that of the DPS (`signed.ts`), and, where a municipality allows it by name, that of 2008 as well: RSA-SHA1 with
+ * inclusive canonicalisation (D-70), and a reference to the whole document, of clients whose lots have no `Id` (D-178).
  */
 import { constants, hash, verify } from 'node:crypto';
 import type { Fault } from '../fiscal/fault.ts';
 import { attributeOf, type Elemento } from '../fiscal/layout/tree.ts';
 import { type Certificate, readCertificate } from './certificate.ts';
 import { DSIG, ENVELOPED, isSignature, REQUIRED } from './signed.ts';
-import { canonicalForm, type XmlDocumentReading } from './xml.ts';
+import { canonicalForm, extentOf, readXml, type XmlDocumentReading } from './xml.ts';
 
 const INCLUSIVE = 'http://www.w3.org/TR/2001/REC-xml-c14n-20010315';
 const EXCLUSIVE = REQUIRED.CanonicalizationMethod;
@@ -48,13 +48,14 @@ export function checkAbrasfSignature(
   const [signature] = signatures;
   if (signature === undefined) return undefined;
   if (signatures.length > 1) return refused(`${parent.name} traz ${signatures.length} assinaturas; deve trazer uma.`);
-  return check(reading, signed, signature, options);
+  return check(reading, { parent, signed, signature }, options);
 }
+
+type Pair = { readonly parent: Elemento; readonly signed: Elemento; readonly signature: Elemento };
 
 function check(
   reading: XmlDocumentReading,
-  signed: Elemento,
-  signature: Elemento,
+  { parent, signed, signature }: Pair,
   { allowsSha1 }: AbrasfSignatureOptions,
 ): AbrasfSignature {
   const [signedInfo, signatureValue, keyInfo] = ['SignedInfo', 'SignatureValue', 'KeyInfo'].map((name) =>
@@ -71,10 +72,17 @@ function check(
   }
   const id = attributeOf(signed, 'Id');
   const uri = attributeOf(reference, 'URI');
-  if (id === undefined || id === '')
-    return refused(`${signed.name} não tem o atributo Id a que a assinatura se refere.`);
-  if (uri !== `#${id}`) return refused(`A Reference aponta "${uri ?? ''}", e deve apontar "#${id}".`);
-  if (countOfId(reading.root, id) > 1) return refused(`O identificador "${id}" está em mais de um elemento.`);
+  const isWhole = uri === '' && allowsSha1 && mayBeWhole(reading, parent);
+  if (!isWhole) {
+    if (id === undefined || id === '') {
+      const also = allowsSha1 ? ' (ou use URI="" no documento inteiro, com enveloped-signature)' : '';
+      return refused(
+        `${signed.name} não tem o atributo Id a que a assinatura se refere. Dê-lhe um Id e assine de novo${also}.`,
+      );
+    }
+    if (uri !== `#${id}`) return refused(`A Reference aponta "${uri ?? ''}", e deve apontar "#${id}".`);
+    if (countOfId(reading.root, id) > 1) return refused(`O identificador "${id}" está em mais de um elemento.`);
+  }
 
   const signing = SIGNATURE_METHODS[algorithmOf(method)];
   const digesting = DIGEST_METHODS[algorithmOf(digestMethod)];
@@ -105,7 +113,11 @@ function check(
   // Without a transformation that says how, XML Signature canonicalises inclusively.
   const [, form = INCLUSIVE] = forms;
   if (form === INCLUSIVE && !allowsSha1) return refused('Falta a transformação C14N exclusiva na Reference.');
-  const digest = hash(digesting.digest, canonical(reading, signed, form), 'base64');
+  if (isWhole && !transformsOf(reference).includes(ENVELOPED)) {
+    return refused('Uma Reference ao documento inteiro leva a transformação enveloped-signature.');
+  }
+  const content = isWhole ? wholeWithout(reading, signature, form) : canonical(reading, signed, form);
+  const digest = hash(digesting.digest, content, 'base64');
   if (digest !== withoutSpace(digestValue.text)) {
     return refused(`O resumo de ${signed.name} não confere: o conteúdo não é o que foi assinado.`);
   }
@@ -116,6 +128,25 @@ function check(
     return refused('O valor da assinatura não confere com SignedInfo e o certificado.');
   }
   return { certificate };
+}
+
+/**
+ * Whether a reference to the whole document may be looked at: where the document is the message alone, and of its own signature, not of
+ * each RPS, of which there may be hundreds.
+ */
+function mayBeWhole(reading: XmlDocumentReading, parent: Elemento): boolean {
+  const { root } = reading;
+  const isOwn = parent === root || (parent.name === 'Pedido' && root.children.includes(parent));
+  return isOwn && root.name !== 'Envelope' && reading.strayMarkup() === undefined;
+}
+
+/** The canonical form of a document without one signature in it, which is what the transformation leaves. */
+function wholeWithout(reading: XmlDocumentReading, signature: Elemento, form: string): string {
+  const text = reading.text();
+  const { start, end } = extentOf(text, signature)!;
+  const rest = readXml(Buffer.from(text.slice(0, start) + text.slice(end), 'utf8'));
+  if ('fault' in rest) throw new Error('a document without its signature does not read');
+  return canonical(rest, rest.root, form);
 }
 
 function canonical(reading: XmlDocumentReading, element: Elemento, form: string): string {

@@ -360,6 +360,8 @@ export type Impedimento = {
   readonly detalhe: string;
   /** Only where the national rules refuse (D-86). */
   readonly nacional?: true;
+  /** The DPS is judged all the same, for whatever else is wrong. */
+  readonly julga?: true;
   readonly has: (rps: Rps, contexto: Contexto) => boolean;
 };
 
@@ -369,20 +371,21 @@ export const IMPEDIMENTOS: readonly Impedimento[] = [
     rps: `${V}/ValorServicos`,
     quando: 'Valor do serviço zero',
     detalhe: '(Servico/Valores/ValorServicos)',
+    julga: true,
     has: (rps) => /^[0.]+$/.test(rps.get(`${V}/ValorServicos`) ?? ''),
   },
   {
     codigo: 'E60',
     rps: `${ENDERECO}/CodigoMunicipio`,
     quando: 'Tomador no exterior: UF EX, ou o município só de noves',
-    detalhe: 'A DPS pede país, cidade, NIF e comércio exterior de um tomador no exterior, e o modelo não os tem.',
+    detalhe: 'A nota de um tomador no exterior pede país, cidade e NIF, que o modelo não tem.',
     has: isAbroad,
   },
   {
     codigo: 'E42',
     rps: 'Servico/CodigoMunicipio',
     quando: 'Serviço prestado no exterior: o município só de noves',
-    detalhe: 'A DPS pede o país de um serviço prestado no exterior, e o modelo não o tem: emita pela API REST.',
+    detalhe: 'A nota de um serviço prestado no exterior pede o país, que o modelo não tem: emita pela API REST.',
     has: (rps) => FORA_DO_PAIS.test(rps.get('Servico/CodigoMunicipio') ?? ''),
   },
   {
@@ -400,6 +403,7 @@ export const IMPEDIMENTOS: readonly Impedimento[] = [
     rps: `${V}/Aliquota`,
     quando: 'Alíquota acima de 5%, o máximo da lei: quase sempre um percentual escrito como fração, ou o contrário',
     detalhe: 'Aliquota passa de 5%, o máximo da lei: 5% é 0.05, ou 5.',
+    julga: true,
     has: (rps) => (readDecimal(aliquotaOf(rps) ?? '') ?? ZERO) > ALIQUOTA_MAX,
   },
   {

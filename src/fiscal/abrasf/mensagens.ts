@@ -161,6 +161,8 @@ const BY_CODE: Readonly<Record<string, string>> = {
   E103: 'E142',
   E0014: 'E10',
   E0015: 'E16',
+  E0080: 'E44',
+  E0096: 'E44',
   E0431: 'E21',
   E0432: 'E21',
   E0580: 'E37',
@@ -211,7 +213,9 @@ export function mensagemOfFault(fault: Fault, sobre = '', rps?: Rps): Mensagem {
   const { codigo, xpath, encontrado, chave_acesso } = fault;
   const below = xpath.replace(/^\/DPS\/infDPS\/?/, '').replace(/\[\d+\]/g, '');
   const linha = xpath.startsWith('/DPS') ? linhaOf(xpath) : undefined;
-  const path = linha?.rps.find((one) => rps?.has(one)) ?? linha?.rps[0];
+  // What is wrong stands in what was sent; what is missing, in what was not.
+  const isThere = linha?.dps === below && !MISSING.has(codigo);
+  const path = (isThere ? linha?.rps.find((one) => rps?.has(one)) : undefined) ?? linha?.rps[0];
   if (ASSINATURA.has(codigo)) return ofSignature(fault, sobre);
   const dito = DITOS[`${codigo} ${below}`] ?? DITOS[codigo] ?? withoutBase(codigo, rps);
   const place = dito?.[3] ?? path;
