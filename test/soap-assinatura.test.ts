@@ -56,8 +56,9 @@ mkdirSync(ancoras);
 writeFileSync(path.join(ancoras, 'raiz.pem'), pemOf('CERTIFICATE', root.certificate));
 const party = (of: typeof keys, cnpj: string): Party =>
   partyOf(of, companyCertificate(root, companyOf(cnpj), of.publicKey, yearAround(NOON)));
+const OTHER = '11444777000161';
 const own = party(keys, PRESTADOR);
-const other = party(otherKeys, '04105382000129');
+const other = party(otherKeys, OTHER);
 
 const SHA256_PROFILE = {
   signatureAlgorithm: RSA_SHA256,
@@ -147,14 +148,13 @@ describe('in production', () => {
     assert.deepEqual(await codes(lote.replace(/<X509Certificate>[\s\S]*<\/X509Certificate>/, '')), ['E1']);
     const element = /<LoteRps[\s\S]*<\/LoteRps>/.exec(lote)![0];
     assert.deepEqual(await codes(lote.replace(element, element + element)), ['E160']);
-    // The signed one out of sight, and another in its place under the same Id.
-    const wrapped = lote.replace(element, `${element.replace('1000.00', '9000.00')}<Outro>${element}</Outro>`);
-    assert.deepEqual(await codes(wrapped), ['E1']);
-    const renamed = lote.replace(
-      element,
-      `${element.replace('1000.00', '9000.00').replace('Id="lote', 'Id="falso')}<Outro>${element}</Outro>`,
-    );
-    assert.deepEqual(await codes(renamed), ['E1']);
+    // The signed one out of sight, and another in its place: under the same Id, and under another.
+    for (const id of ['lote', 'falso']) {
+      const shown = element.replace('1000.00', '9000.00').replace('Id="lote', `Id="${id}`);
+      assert.deepEqual(await codes(lote.replace(element, `${shown}<Outro>${element}</Outro>`)), ['E160']);
+      const inside = lote.replace(element, shown).replace('</Signature>', `<Object>${element}</Object></Signature>`);
+      assert.deepEqual(await codes(inside), ['E1']);
+    }
     assert.deepEqual(await codes(signed(fresh(), LOTE, other)), ['E138']);
   });
 
@@ -184,6 +184,56 @@ describe('in production', () => {
     assert.deepEqual(await codes(changed, 'CancelarNfse'), ['E1']);
     const answer = await call(address, 'CancelarNfse', signed(cancelamentoXml(numero), PEDIDO), TENANT);
     assert.equal(first(answer.documento, 'Sucesso'), 'true', answer.documento);
+  });
+
+  test('of the RPS of a lot the one that is not signed, or not rightly, is named', async () => {
+    const three = fresh(3);
+    const missing = signed(signed(three, rpsNumbered(1)), rpsNumbered(3));
+    const told = async (xml: string): Promise<string> =>
+      first((await call(address, 'RecepcionarLoteRps', xml, TENANT)).documento, 'Mensagem')!;
+    assert.match(await told(missing), /^RPS 2, série \d+, tipo 1: /);
+    const all = signed(missing, rpsNumbered(2));
+    assert.match(await told(all.replace(/(Id="rps3">.*?)1000\.00/s, '$19000.00')), /^RPS 3, série \d+, tipo 1: /);
+    // Of a lot in which nothing is signed no RPS is at fault.
+    assert.doesNotMatch(await told(three), /^RPS/);
+  });
+
+  test('a registration that is not the provider’s is refused wherever it stands; the one of a lot names the establishment', async () => {
+    await service.pool.query(
+      `insert into prestadores (tenant, documento, inscricao_municipal, razao_social, autorizado, logradouro, numero,
+        bairro, cep, origem, criado_em)
+        select $1, $2, x.im, x.nome, true, 'Rua', '1', 'Centro', '01001000', 'cadastro', now()
+        from (values ('1.001', 'Matriz na Sé'), ('2002', 'Filial na Lapa')) as x (im, nome)`,
+      [TENANT, OTHER],
+    );
+    turn += 1;
+    const lote = (im: string): string =>
+      signed(
+        loteXml([{ numero: 1, serie: String(turn) }], { numero: String(turn), cnpj: OTHER }).replace(
+          '>123</InscricaoMunicipal>',
+          `>${im}</InscricaoMunicipal>`,
+        ),
+        LOTE,
+        other,
+      );
+    assert.deepEqual(await codes(lote('9999')), ['E142']);
+    const done = await sendLote(address, lote('02002'), TENANT, { cnpj: OTHER });
+    assert.equal(done.situacao, '4', done.documento);
+    assert.match(done.documento, /<InscricaoMunicipal>2002<.*Filial na Lapa/s);
+    const numero = first(done.documento, 'Numero')!;
+    const cancel = (im: string, cMun: string, cnpj = OTHER): string =>
+      signed(
+        cancelamentoXml(numero, '1', cnpj, cMun).replace(
+          '<CodigoMunicipio>',
+          `<InscricaoMunicipal>${im}</InscricaoMunicipal><CodigoMunicipio>`,
+        ),
+        PEDIDO,
+        other,
+      );
+    assert.deepEqual(await codes(cancel('9999', '3550308'), 'CancelarNfse'), ['E142']);
+    // A municipality, but another one.
+    assert.deepEqual(await codes(cancel('1001', '3304557'), 'CancelarNfse'), ['E42']);
+    assert.deepEqual(await codes(cancel('1001', '3550308'), 'CancelarNfse'), []);
   });
 
   describe('what can be guessed is told to the provider alone', () => {
@@ -263,7 +313,7 @@ describe('in production', () => {
         for (const [where, shown, why] of [
           [secure, {}, /Nenhum certificado veio com a conexão/],
           [secure, { client: other }, /não é o do prestador/],
-          [secure, { client: untrusted }, /E9003|E9007/],
+          [secure, { client: untrusted }, /AC Alheia/],
           [proxied, {}, /Nenhum certificado veio com a conexão/],
           [proxied, { header: encodeURIComponent(other.pem) }, /não é o do prestador/],
           // From anybody but the proxy it is a header that everybody can write.
@@ -296,7 +346,7 @@ describe('in production', () => {
   describe('an RPS', () => {
     const send = (rps: Omit<RpsDeTeste, 'numero'>) => {
       turn += 1;
-      const one = { extensao: '', ...rps, numero: 1, serie: String(turn) };
+      const one = { extensao: '', emissao: '2026-09-20T10:00:00', ...rps, numero: 1, serie: String(turn) };
       return sendLote(address, signed(loteXml([one], { numero: String(turn) }), LOTE), TENANT);
     };
     const told = async (rps: Omit<RpsDeTeste, 'numero'>): Promise<[string | undefined, string[]]> => {

@@ -73,10 +73,15 @@ describe('a process that dies', () => {
 
   async function asked(world: World, operacao: string, xml: string): Promise<string> {
     const inside = `<n:${operacao} xmlns:n="${ABRASF}"><parameters>${xml}</parameters></n:${operacao}>`;
-    const answer = await answerSoap(world, municipio, Buffer.from(envelope(inside)), '1.1', () => {
+    const shown = () => {
       throw new Error('nobody asks who it is');
+    };
+    const answer = await answerSoap(world, municipio, Buffer.from(envelope(inside)), '1.1', {
+      shown,
+      simular: undefined,
     });
-    return answer.xml;
+    assert.equal(typeof answer.xml, 'string');
+    return answer.xml as string;
   }
 
   /** Two notes, and then one in place of the first: received, issued, and the replaced one to be cancelled. */

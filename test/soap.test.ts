@@ -236,6 +236,241 @@ describe('the six operations', () => {
   });
 });
 
+describe('the answers of the six operations', () => {
+  let service: TestService;
+  let address: string;
+  before(async () => {
+    service = await startTestService();
+    ({ address } = service);
+  });
+  /** Asks until the answer says what is waited for. */
+  const until = async (operacao: string, xml: string, wanted: RegExp): Promise<string> => {
+    for (let turn = 0; turn < 200; turn += 1) {
+      const { documento } = await call(address, operacao, xml);
+      if (wanted.test(documento)) return documento;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    return assert.fail(`${operacao} never says ${wanted}`);
+  };
+  const codes = async (operacao: string, xml: string): Promise<string[]> =>
+    all((await call(address, operacao, xml)).documento, 'Codigo');
+  const consulta = (filtros: string, cnpj?: string): Promise<string[]> =>
+    codes('ConsultarNfse', consultaXml(filtros, cnpj));
+
+  test('a note that the national environment refuses is told of beside those that it took, and its RPS is free', async () => {
+    const nobody = '<Tomador><RazaoSocial>adn:rejeita=E1235</RazaoSocial></Tomador>';
+    const two = [
+      { numero: 1, serie: '1' },
+      { numero: 2, serie: '1', tomador: nobody },
+    ];
+    const sent = await sendLote(address, loteXml(two));
+    assert.equal(sent.situacao, '4', sent.documento);
+    const asked = porProtocolo('ConsultarLoteRpsEnvio', sent.protocolo);
+    const partly = await until('ConsultarLoteRps', asked, /E1235/);
+    assert.match(
+      partly,
+      /<ListaNfse><CompNfse>.*<\/ListaNfse><ListaMensagemRetorno><MensagemRetorno><Codigo>E89<\/Codigo><Mensagem>RPS 2, série 1, tipo 1: /,
+    );
+    assert.equal(all(partly, 'CompNfse').length, 1);
+    const byRps = await call(address, 'ConsultarNfsePorRps', porRpsXml(2));
+    assert.match(first(byRps.documento, 'Mensagem')!, /E1235/);
+    const again = await sendLote(address, loteXml([{ numero: 2, serie: '1' }], { numero: '2' }));
+    assert.equal(again.situacao, '4', again.documento);
+    assert.match((await call(address, 'ConsultarNfsePorRps', porRpsXml(2))).documento, /<CompNfse>/);
+  });
+
+  test('what the header asks the national environment to play holds for a lot and for a cancellation', async () => {
+    const sent = await sendLote(address, loteXml([{ numero: 1, serie: '2' }], { numero: '3' }), undefined, {
+      simular: 'adn:rejeita=E1236',
+    });
+    const asked = porProtocolo('ConsultarLoteRpsEnvio', sent.protocolo);
+    const refused = await until('ConsultarLoteRps', asked, /E1236/);
+    assert.match(refused, /^<ConsultarLoteRpsResposta [^>]*><ListaMensagemRetorno>/);
+    const typo = await call(
+      address,
+      'RecepcionarLoteRps',
+      loteXml([{ numero: 9, serie: '2' }]),
+      undefined,
+      'adn:rejeta=E1',
+    );
+    assert.equal(first(typo.documento, 'Codigo'), 'L003', typo.documento);
+    assert.match(typo.documento, /adn:rejeita=E1234/);
+    assert.equal((await service.pool.query('select 1 from lotes where numero_lote = $1', ['9'])).rowCount, 0);
+
+    const done = await sendLote(address, loteXml([{ numero: 2, serie: '2' }], { numero: '4' }));
+    const numero = first(done.documento, 'Numero')!;
+    const slow = await call(address, 'CancelarNfse', cancelamentoXml(numero), undefined, 'adn:atraso=1h');
+    assert.equal(first(slow.documento, 'Sucesso'), 'true', slow.documento);
+    // Under way is not cancelled, which E79 would say.
+    assert.deepEqual(await codes('CancelarNfse', cancelamentoXml(numero)), ['L302']);
+    // Neither is it replaced by this RPS, whoever asked for the cancellation.
+    const substituido = { numero: '2', serie: '2', tipo: '1' };
+    const late = await sendLote(address, loteXml([{ numero: 3, serie: '2', substituido }], { numero: '5' }));
+    assert.deepEqual([late.situacao, all(late.documento, 'Codigo')], ['3', ['E7']]);
+  });
+
+  test('an RPS is replaced once: not by two of a lot, not by two lots at once, and not after it', async () => {
+    await sendLote(address, loteXml([{ numero: 1, serie: '3' }], { numero: '6' }));
+    const substituido = { numero: '1', serie: '3', tipo: '1' };
+    const twice = loteXml(
+      [2, 3].map((numero) => ({ numero, serie: '3', substituido })),
+      { numero: '7' },
+    );
+    const { documento } = await call(address, 'RecepcionarLoteRps', twice);
+    assert.deepEqual(all(documento, 'Codigo'), ['E7']);
+    assert.match(documento, /RPS 3, série 3/);
+    const ended = await Promise.all(
+      [4, 5].map((numero) =>
+        sendLote(address, loteXml([{ numero, serie: '3', substituido }], { numero: String(numero + 4) })),
+      ),
+    );
+    assert.deepEqual(ended.map(({ situacao }) => situacao).toSorted(), ['3', '4']);
+    assert.deepEqual(
+      ended.flatMap((one) => all(one.documento, 'Codigo').filter((code) => code.startsWith('E'))),
+      ['E7'],
+    );
+    await until('ConsultarNfsePorRps', porRpsXml(1, '3'), /<NfseSubstituicao>/);
+    const after = await sendLote(address, loteXml([{ numero: 6, serie: '3', substituido }], { numero: '10' }));
+    assert.deepEqual([after.situacao, all(after.documento, 'Codigo')], ['3', ['E7']]);
+  });
+
+  test('of two lots that the judge saw before either was issued, the second is refused in its transaction', async () => {
+    const { address, store, world } = await startTestService({ worker: false });
+    const municipio = (await store.municipioBySlug('integracao'))!;
+    const protocolo = async (xml: string): Promise<string> =>
+      first((await call(address, 'RecepcionarLoteRps', xml)).documento, 'Protocolo')!;
+    await protocolo(loteXml([{ numero: 1 }]));
+    await processLotes(world, municipio);
+    const substituido = { numero: '1', serie: '1', tipo: '1' };
+    const lotes: string[] = [];
+    for (const numero of [2, 3])
+      lotes.push(await protocolo(loteXml([{ numero, substituido }], { numero: String(numero) })));
+    // Both stand at the door of the transaction before one goes in.
+    const { issueLote } = store;
+    const both = Promise.withResolvers<void>();
+    let waiting = 0;
+    store.issueLote = async (...asked) => {
+      waiting += 1;
+      if (waiting === 2) both.resolve();
+      await both.promise;
+      return issueLote(...asked);
+    };
+    await Promise.all([processLotes(world, municipio), processLotes(world, municipio)]);
+    const ended = await Promise.all(
+      lotes.map((one) => call(address, 'ConsultarLoteRps', porProtocolo('ConsultarLoteRpsEnvio', one))),
+    );
+    assert.deepEqual(ended.map(({ documento }) => first(documento, 'Codigo') ?? 'ListaNfse').toSorted(), [
+      'E7',
+      'ListaNfse',
+    ]);
+  });
+
+  test('a question that can find nothing because it is wrong says so', async () => {
+    const tomador = (documento: string): string => `<Tomador><CpfCnpj>${documento}</CpfCnpj></Tomador>`;
+    assert.deepEqual(await consulta(tomador('<Cpf>123</Cpf>')), ['E155']);
+    assert.deepEqual(await consulta(tomador('<Cnpj>1122233300018</Cnpj>')), ['E155']);
+    assert.deepEqual(await consulta('<IntermediarioServico><CpfCnpj><Cpf>1</Cpf></CpfCnpj></IntermediarioServico>'), [
+      'E154',
+    ]);
+    assert.deepEqual(await consulta('', '04105382000129'), ['E45']);
+    const half = await call(
+      address,
+      'ConsultarNfse',
+      consultaXml('<PeriodoEmissao><DataInicial>2026-11-01</DataInicial></PeriodoEmissao>'),
+    );
+    assert.equal(first(half.documento, 'Codigo'), 'E160');
+    assert.match(first(half.documento, 'Mensagem')!, /falta DataFinal/);
+    assert.match(
+      (
+        await call(
+          address,
+          'ConsultarNfse',
+          consultaXml('<Tomador><InscricaoMunicipal>77</InscricaoMunicipal></Tomador>'),
+        )
+      ).documento,
+      /<ListaNfse><\/ListaNfse>/,
+    );
+  });
+
+  test('a note is cancelled by the number of its year, its municipality and a reason', async () => {
+    const { documento } = await sendLote(address, loteXml([{ numero: 1, serie: '5' }], { numero: '51' }));
+    const numero = first(documento, 'Numero')!;
+    const ofYear = (ano: string): string => `${ano}${numero.padStart(11, '0')}`;
+    assert.deepEqual(await codes('CancelarNfse', cancelamentoXml(ofYear('2015'))), ['E78']);
+    assert.deepEqual(await codes('CancelarNfse', cancelamentoXml(numero, '')), ['E160']);
+    assert.deepEqual(await codes('CancelarNfse', cancelamentoXml(numero, '1', PRESTADOR, '9999999')), ['E42']);
+    assert.deepEqual(await codes('CancelarNfse', cancelamentoXml(numero, '1', PRESTADOR, '')), ['E160']);
+    const other = await call(address, 'ConsultarNfse', consultaXml(`<NumeroNfse>${ofYear('2025')}</NumeroNfse>`));
+    assert.match(other.documento, /<ListaNfse><\/ListaNfse>/);
+    const done = await call(address, 'CancelarNfse', cancelamentoXml(ofYear('2026')));
+    assert.equal(first(done.documento, 'Sucesso'), 'true', done.documento);
+  });
+
+  test('a wrong day is named by the element that it stands in', async () => {
+    const sent = await sendLote(
+      address,
+      loteXml([{ numero: 1, serie: '6', emissao: '2026-02-31T10:00:00' }], { numero: '61' }),
+    ).catch((error: Error) => ({ documento: error.message }));
+    assert.match(sent.documento, /DataEmissao/);
+    assert.doesNotMatch(sent.documento, /DataCompetencia/);
+  });
+
+  test('a day with more notes than one answer is made of at once comes whole, and one with too many says so', async () => {
+    const { pool } = service;
+    const { rows } = await pool.query<{ id: string; chave: string; numero: string }>(
+      `select id, chave_acesso as chave, numero_dps as numero from notas where estado <> 'recusada' order by numero_dps desc limit 1`,
+    );
+    const { id, chave, numero } = rows[0]!;
+    /** Copies of a note, with the numbers after its own. */
+    const copied = (count: number): Promise<unknown> =>
+      pool.query(
+        `with copies as (insert into notas (tenant, id, chave_acesso, numero_protocolo, id_dps, estado, numero_dps, serie_dps,
+            numero_dps_nacional, data_emissao, data_competencia, prestador_cpf_cnpj, prestador_razao_social, valor_servico)
+          select n.tenant, 1000000 + i, left(n.chave_acesso, 23) || lpad((n.numero_dps + i)::text, 13, '0') || right(n.chave_acesso, 14),
+            'copia' || i, 'copia' || i, 'autorizada', n.numero_dps + i, n.serie_dps, n.numero_dps_nacional, n.data_emissao,
+            n.data_competencia, n.prestador_cpf_cnpj, n.prestador_razao_social, n.valor_servico
+          from notas n, generate_series(1, $2::int) i where n.id = $1 on conflict do nothing returning tenant, id)
+        insert into documentos (tenant, nota, recebido, nfse)
+        select c.tenant, c.id, '', d.nfse from copies c, documentos d where d.nota = $1`,
+        [id, count],
+      );
+    await copied(701);
+    const day =
+      '<PeriodoEmissao><DataInicial>2026-11-21</DataInicial><DataFinal>2026-11-21</DataFinal></PeriodoEmissao>';
+    const { documento, status } = await call(address, 'ConsultarNfse', consultaXml(day));
+    assert.equal(status, 200);
+    const keys = [...documento.matchAll(/<InfNfse Id="NFS(\d{50})">/g)].map(([, one]) => one!);
+    assert.equal(new Set(keys).size, keys.length);
+    const numbers = keys.map((one) => Number(one.slice(23, 36)));
+    assert.deepEqual(
+      numbers,
+      numbers.toSorted((a, b) => a - b),
+    );
+    assert.deepEqual(
+      numbers.filter((one) => one > Number(numero)),
+      Array.from({ length: 701 }, (_, place) => Number(numero) + 1 + place),
+    );
+    assert.ok(keys.includes(chave));
+    assert.match(
+      documento,
+      /^<ConsultarNfseResposta xmlns="[^"]*"><ListaNfse><CompNfse>.*<\/ListaNfse><\/ConsultarNfseResposta>$/s,
+    );
+
+    const { countNotasOfPrestador } = service.store;
+    service.store.countNotasOfPrestador = async (_tenant, _asked, max) => max;
+    const many = await call(address, 'ConsultarNfse', consultaXml(day));
+    service.store.countNotasOfPrestador = countNotasOfPrestador;
+    assert.deepEqual([first(many.documento, 'Codigo'), /50\.000/.test(many.documento)], ['L998', true]);
+    // One that cannot be made to its end is cut off, so that nobody takes it for a whole one.
+    const { notasOfPrestador } = service.store;
+    service.store.notasOfPrestador = async (...asked) =>
+      asked[3] === undefined ? notasOfPrestador(...asked) : Promise.reject(new Error('segredo'));
+    await assert.rejects(call(address, 'ConsultarNfse', consultaXml(day)));
+    service.store.notasOfPrestador = notasOfPrestador;
+    assert.ok(service.logged.some(({ message }) => /resposta longa/.test(message)));
+  });
+});
+
 describe('a lot', () => {
   test('of fifty with three wrong issues nothing; mended, it issues all, and REST has them by the same keys', async () => {
     const { address, pool } = await startTestService();

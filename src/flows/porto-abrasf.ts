@@ -10,26 +10,41 @@ import type { Certificate } from '../documents/certificate.ts';
 import { signerFaults, XML_CODES } from '../documents/signer-faults.ts';
 import { attribute, type SoapDocumento } from '../documents/soap.ts';
 import { readXml } from '../documents/xml.ts';
-import { childrenOf, estranhosOf, type Lote, prestadorOf, readLote, textOf } from '../fiscal/abrasf/lote.ts';
-import { type Mensagem, mensagemOf, mensagemOfFault } from '../fiscal/abrasf/mensagens.ts';
+import {
+  childrenOf,
+  estranhosOf,
+  type Lote,
+  type PrestadorAsked,
+  plain,
+  prestadorOf,
+  readLote,
+  textOf,
+} from '../fiscal/abrasf/lote.ts';
+import { type Mensagem, mensagemOf, mensagemOfFault, rpsNamed } from '../fiscal/abrasf/mensagens.ts';
 import { compNfse, confirmacao, nested } from '../fiscal/abrasf/nota.ts';
+import { mensagemPropria, mensagemRecusada } from '../fiscal/abrasf/proprias.ts';
 import { bare, type IdentificacaoRps } from '../fiscal/abrasf/rps.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
+import { municipioOf } from '../fiscal/catalogs/catalogs.ts';
 import { parseChave } from '../fiscal/chave.ts';
 import type { Fault } from '../fiscal/fault.ts';
 import type { Elemento } from '../fiscal/layout/tree.ts';
 import { type Moment, momentIn } from '../fiscal/moment.ts';
 import { tipoBySlug } from '../fiscal/tipos-evento.ts';
-import type { NotaDoPorto } from '../store/lotes.ts';
+import type { NotaDoPorto, NotasAsked } from '../store/lotes.ts';
 import type { Municipio } from '../store/municipios.ts';
 import { type Audience, callerOf, type Shown, strangerTo } from './caller.ts';
 import { zoneOf } from './gather-facts.ts';
 import { protocolNumber, wholeSecond } from './issue-nota.ts';
 import { registerPedido } from './register-evento.ts';
+import { rehearsalIn } from './rehearsal.ts';
 import type { World } from './world.ts';
 
-/** Notes in one answer; the model has no pages. */
-export const NOTAS_MAX = 500;
+/** Notes in one answer; the model has no pages, and this is more than the largest providers issue in a day. */
+export const NOTAS_MAX = 50_000;
+/** More are written while they are sent, so that nobody's question asks for much memory, however slowly it is read. */
+const NOTAS_WHOLE = 500;
+const NOTAS_PAGE = 100;
 /** Signatures that are checked one by one; a lot with more RPS is signed whole. */
 export const RPS_SIGNATURES_MAX = 100;
 
@@ -68,12 +83,23 @@ type Pedido = {
   readonly municipio: Municipio;
   readonly documento: SoapDocumento;
   readonly shown: () => Shown;
+  /** Value of `X-NFSe-Simular` (D-60). */
+  readonly simular: string | undefined;
 };
 
 /** What stands in the answering document, or what is wrong. `isMiss`: a guess that found nothing (D-40). */
-type Resposta = { readonly xml: string } | { readonly mensagens: readonly Mensagem[]; readonly isMiss?: boolean };
+type Resposta =
+  | { readonly xml: string | AsyncIterable<string> }
+  | { readonly mensagens: readonly Mensagem[]; readonly isMiss?: boolean };
 
-export type Respondido = { readonly xml: string; readonly isMiss: boolean };
+/** The answering document; `meio` is what stands between its two parts, and is made while it is sent. */
+export type Respondido = {
+  readonly xml: string | { readonly antes: string; readonly meio: AsyncIterable<string>; readonly depois: string };
+  readonly isMiss: boolean;
+};
+
+/** What comes with a request beside its document. */
+export type Companhia = Pick<Pedido, 'shown' | 'simular'>;
 
 /** The answer of an operation, in the namespace in which its document came. Undefined: there is no such operation. */
 export async function responder(
@@ -81,7 +107,7 @@ export async function responder(
   municipio: Municipio,
   operacao: string,
   documento: SoapDocumento | { readonly problema: string },
-  shown: () => Shown,
+  companhia: Companhia,
 ): Promise<Respondido | undefined> {
   const found = OPERACOES.find((one) => one.operacao === operacao);
   if (found === undefined) return undefined;
@@ -92,10 +118,13 @@ export async function responder(
       ? refused('E160', documento.problema)
       : documento.root.name !== pedido
         ? refused('E160', `${operacao} leva ${pedido}; veio ${documento.root.name.slice(0, 60)}.`)
-        : await answered(answer, { world, municipio, documento, shown });
+        : await answered(answer, { world, municipio, documento, ...companhia });
   const inside = 'xml' in made ? made.xml : listaMensagem(made.mensagens);
   const declared = namespace === '' ? '' : ` xmlns="${attribute(namespace)}"`;
-  return { xml: `<${resposta}${declared}>${inside}</${resposta}>`, isMiss: 'isMiss' in made && made.isMiss === true };
+  const [antes, depois] = [`<${resposta}${declared}>`, `</${resposta}>`];
+  const isMiss = 'isMiss' in made && made.isMiss === true;
+  if (typeof inside === 'string') return { xml: antes + inside + depois, isMiss };
+  return { xml: { antes, meio: inside, depois }, isMiss };
 }
 
 /** What nobody would read is told before anything is answered. */
@@ -127,13 +156,17 @@ function refused(codigo: string, detalhe = ''): { readonly mensagens: readonly M
 
 // RecepcionarLoteRps
 
-async function receber({ world, municipio, documento }: Pedido): Promise<Resposta> {
+async function receber({ world, municipio, documento, simular }: Pedido): Promise<Resposta> {
   const { tenant } = municipio;
   const { reading, root, forma } = documento;
   const read = readLote(root);
   if ('mensagens' in read) return read;
-  const faults = loteSignatureFaults(world, municipio, documento, read);
-  if (faults.length > 0) return { mensagens: faults.map((fault) => mensagemOfFault(fault)) };
+  const unsigned = loteSignatureMensagens(world, municipio, documento, read);
+  if (unsigned.length > 0) return { mensagens: unsigned };
+  const strange = await registrationMensagens(world, municipio, read);
+  if (strange.length > 0) return { mensagens: strange };
+  const rehearsal = rehearsed(municipio, simular);
+  if ('mensagens' in rehearsal) return rehearsal;
   const now = wholeSecond(world.now());
   const moment = municipalMoment(municipio, now);
   const row = await world.store.receiveLote(tenant, {
@@ -144,6 +177,7 @@ async function receber({ world, municipio, documento }: Pedido): Promise<Respost
     recebido_em: now,
     recebido: forma === 'texto' ? reading.bytes : Buffer.from(reading.canonicalOf(root), 'utf8'),
     rps: read.rps.map(({ identificacao }) => identificacao),
+    simular: rehearsal.simular,
   });
   world.wake(tenant);
   return {
@@ -156,27 +190,35 @@ async function receber({ world, municipio, documento }: Pedido): Promise<Respost
 }
 
 /** In production the lot is signed, or every RPS of it (D-70); by the provider. */
-function loteSignatureFaults(
+function loteSignatureMensagens(
   world: World,
   municipio: Municipio,
   { reading, root }: SoapDocumento,
   { loteRps, rps, cnpj }: Lote,
-): readonly Fault[] {
+): readonly Mensagem[] {
   if (!AMBIENTES[municipio.ambiente].signatureRefuses) return [];
+  const told = (faults: readonly Fault[], sobre = '') => faults.map((fault) => mensagemOfFault(fault, sobre));
   const options = { allowsSha1: municipio.soapSha1 === true };
   const ofLote = checkAbrasfSignature(reading, root, loteRps, options);
-  if (ofLote !== undefined) return signaturesFaults(world, municipio, [ofLote], cnpj);
+  if (ofLote !== undefined) return told(signaturesFaults(world, municipio, [ofLote], cnpj));
   const ofRps: AbrasfSignature[] = [];
-  for (const { elemento, infRps } of rps) {
+  for (const { elemento, infRps, identificacao } of rps) {
     if (ofRps.length >= RPS_SIGNATURES_MAX) {
-      return [unsigned(`Um lote com mais de ${RPS_SIGNATURES_MAX} RPS se assina inteiro, em LoteRps.`)];
+      return told([unsigned(`Um lote com mais de ${RPS_SIGNATURES_MAX} RPS se assina inteiro, em LoteRps.`)]);
     }
     const one = checkAbrasfSignature(reading, elemento, infRps, options);
-    if (one === undefined) return [unsigned('Assine LoteRps, ou cada InfRps.')];
+    if (one === undefined) {
+      // Of a lot in which nothing is signed, it is the lot that is not.
+      return told([unsigned('Assine LoteRps, ou cada InfRps.')], isAnySigned(rps) ? rpsNamed(identificacao) : '');
+    }
     ofRps.push(one);
-    if ('fault' in one) break;
+    if ('fault' in one) return told([one.fault], rpsNamed(identificacao));
   }
-  return signaturesFaults(world, municipio, ofRps, cnpj);
+  return told(signaturesFaults(world, municipio, ofRps, cnpj));
+}
+
+function isAnySigned(rps: Lote['rps']): boolean {
+  return rps.some(({ elemento }) => childrenOf(elemento, 'Signature').length > 0);
 }
 
 function signaturesFaults(
@@ -198,6 +240,28 @@ function signaturesFaults(
 
 function unsigned(como: string): Fault {
   return { codigo: 'E901', xpath: '', mensagem: `O documento não está assinado. ${como}` };
+}
+
+/** A registration that the provider does not have, where registrations are known (E142). */
+async function registrationMensagens(
+  world: World,
+  { tenant, ambiente }: Municipio,
+  { cnpj, inscricaoMunicipal: im }: PrestadorAsked,
+): Promise<readonly Mensagem[]> {
+  if (im === undefined || !AMBIENTES[ambiente].checksAuthorization) return [];
+  const registered = (await world.store.prestadoresOf(tenant, cnpj)).flatMap((one) => one.inscricaoMunicipal ?? []);
+  // Who is not registered, or has no registration, is the judge's affair.
+  if (registered.length === 0 || registered.some((one) => plain(one) === plain(im))) return [];
+  return [mensagemOf('E142', '', `(${im.slice(0, 40)})`)];
+}
+
+/** What the header asks the local authority to play; what it does not say rightly nobody would hear of. */
+function rehearsed(
+  municipio: Municipio,
+  header: string | undefined,
+): { readonly simular: string | undefined } | { readonly mensagens: readonly Mensagem[] } {
+  const { simular, avisos } = rehearsalIn(municipio, [header]);
+  return avisos.length === 0 ? { simular } : { mensagens: avisos.map((one) => mensagemPropria('L003', one.mensagem)) };
 }
 
 // ConsultarSituacaoLoteRps, ConsultarLoteRps: the protocol opens what it names.
@@ -230,20 +294,24 @@ async function lote(pedido: Pedido): Promise<Resposta> {
   if (row.situacao === 2) return refused('E92');
   if (row.situacao === 3) return { mensagens: row.mensagens ?? [] };
   const all = await pedido.world.store.notasOfLote(pedido.municipio.tenant, row.protocolo);
-  return listaNfse(
-    all.filter(({ estado }) => estado !== 'recusada'),
-    all[0],
-  );
+  const [gone, valid] = [true, false].map((is) => all.filter(({ estado }) => (estado === 'recusada') === is));
+  if (gone!.length === 0) return { xml: listaNfse(valid!) };
+  // The model has one or the other; of a note that is neither there nor spoken of its sender would never hear.
+  const mensagens = gone!.map(recusada);
+  return valid!.length === 0 ? { mensagens } : { xml: listaNfse(valid!) + listaMensagem(mensagens) };
 }
 
-/** Of a lot of which the national environment refused every note, why it refused the first. */
-function listaNfse(all: readonly NotaDoPorto[], first: NotaDoPorto | undefined): Resposta {
-  if (all.length === 0 && first !== undefined) return refusedByAdn(first);
-  return { xml: `<ListaNfse>${all.map((nota) => compNfse(vista(nota))).join('')}</ListaNfse>` };
+function listaNfse(all: readonly NotaDoPorto[]): string {
+  return `<ListaNfse>${compNotas(all)}</ListaNfse>`;
 }
 
-function refusedByAdn({ mensagem_retorno }: NotaDoPorto): Resposta {
-  return refused('E89', `O ambiente nacional recusou a nota: ${mensagem_retorno ?? 'sem motivo'}`.slice(0, 140));
+function compNotas(all: readonly NotaDoPorto[]): string {
+  return all.map((nota) => compNfse(vista(nota))).join('');
+}
+
+function recusada({ numero, serie, tipo, mensagem_retorno }: NotaDoPorto): Mensagem {
+  const sobre = numero === null || serie === null || tipo === null ? '' : rpsNamed({ numero, serie, tipo });
+  return mensagemRecusada(sobre, mensagem_retorno);
 }
 
 // ConsultarNfsePorRps, ConsultarNfse: what they ask by can be guessed, so in production only the provider gets to read (D-41).
@@ -278,7 +346,7 @@ async function porRps(pedido: Pedido): Promise<Resposta> {
   if (row === undefined) return refused('E4');
   if (row.situacao === 2) return refused('E92');
   if (row.nota === undefined) return refused('E89');
-  return row.nota.estado === 'recusada' ? refusedByAdn(row.nota) : { xml: compNfse(vista(row.nota)) };
+  return row.nota.estado === 'recusada' ? { mensagens: [recusada(row.nota)] } : { xml: compNfse(vista(row.nota)) };
 }
 
 const DAY_MS = 86_400_000;
@@ -290,30 +358,76 @@ async function notas(pedido: Pedido): Promise<Resposta> {
   if ('mensagens' in prestador) return prestador;
   const strange = strangerFaults(pedido, prestador.cnpj);
   if (strange.length > 0) return { mensagens: strange.map((fault) => mensagemOfFault(fault)), isMiss: true };
+  const registration = await registrationMensagens(world, municipio, prestador);
+  if (registration.length > 0) return { mensagens: registration };
   const numero = textOf(root, 'NumeroNfse');
   if (numero !== undefined && !/^\d{1,15}$/.test(numero)) return refused('E136');
   const periodo = childrenOf(root, 'PeriodoEmissao')[0];
   const between = periodo === undefined ? undefined : periodOf(periodo, municipio, world.now());
   if (between !== undefined && 'mensagens' in between) return between;
-  const [tomador, intermediario] = ['Tomador', 'IntermediarioServico'].map(
-    (name) => textOf(root, `${name}/CpfCnpj/Cnpj`) ?? textOf(root, `${name}/CpfCnpj/Cpf`),
-  );
-  const found = await world.store.notasOfPrestador(municipio.tenant, {
+  const tomador = parteOf(root, 'Tomador', 'E155');
+  const intermediario = parteOf(root, 'IntermediarioServico', 'E154');
+  if ('mensagens' in tomador) return tomador;
+  if ('mensagens' in intermediario) return intermediario;
+  const { tenant, codigoIbge } = municipio;
+  const { sequencia, ano } = numeroAsked(numero);
+  const asked: NotasAsked = {
     prestador: prestador.cnpj,
-    codigoIbge: municipio.codigoIbge,
-    numero: numero && sequenceOf(numero),
+    codigoIbge,
+    numero: sequencia,
     de: between?.de,
     ate: between?.ate,
-    tomador,
-    max: NOTAS_MAX + 1,
-  });
-  if (found.length > NOTAS_MAX) return refused('E135', `Há mais de ${NOTAS_MAX} notas: consulte um período menor.`);
-  const ofIntermediario = found.filter(
-    ({ nfse }) =>
-      intermediario === undefined ||
-      new RegExp(`<interm><(?:CNPJ|CPF)>${intermediario.replace(/\W/g, '')}<`).test(nfse.toString('utf8')),
+    tomador: tomador.documento,
+    textos: [...registrationIn('toma', tomador), ...documentIn('interm', intermediario)],
+  };
+  const found = await world.store.notasOfPrestador(tenant, asked, NOTAS_WHOLE + 1);
+  if (found.length === 0 && (await world.store.prestadoresOf(tenant, prestador.cnpj)).length === 0)
+    return refused('E45');
+  if (found.length <= NOTAS_WHOLE) return { xml: listaNfse(found.filter((nota) => isOfYear(nota, ano))) };
+  const count = await world.store.countNotasOfPrestador(tenant, asked, NOTAS_MAX + 1);
+  if (count > NOTAS_MAX) {
+    return { mensagens: [mensagemPropria('L998', `São mais de ${NOTAS_MAX.toLocaleString('pt-BR')}.`)] };
+  }
+  return { xml: pagesOf(world, tenant, asked, found) };
+}
+
+async function* pagesOf(
+  world: World,
+  tenant: string,
+  asked: NotasAsked,
+  first: readonly NotaDoPorto[],
+): AsyncIterable<string> {
+  yield '<ListaNfse>';
+  for (let page = first; page.length > 0; ) {
+    yield compNotas(page);
+    page = await world.store.notasOfPrestador(tenant, asked, NOTAS_PAGE, page.at(-1)!.ordem);
+  }
+  yield '</ListaNfse>';
+}
+
+type Parte = { readonly documento: string | undefined; readonly im: string | undefined };
+
+/** By whom it is asked; a document that cannot be one finds nobody. */
+function parteOf(root: Elemento, name: string, malformed: string): Parte | { readonly mensagens: readonly Mensagem[] } {
+  const [cnpj, cpf, im] = ['CpfCnpj/Cnpj', 'CpfCnpj/Cpf', 'InscricaoMunicipal'].map((one) =>
+    textOf(root, `${name}/${one}`),
   );
-  return listaNfse(ofIntermediario, undefined);
+  const isWrong = (cnpj !== undefined && !/^[0-9A-Z]{14}$/.test(cnpj)) || (cpf !== undefined && !/^\d{11}$/.test(cpf));
+  if (isWrong) return refused(malformed, `(${(cnpj ?? cpf)!.slice(0, 40)})`);
+  return { documento: cnpj ?? cpf, im };
+}
+
+/** Regular expressions for the party of a note: its document, which stands first, and its registration. */
+function documentIn(group: string, parte: Parte): readonly string[] {
+  const { documento } = parte;
+  const own = documento === undefined ? [] : [`<${group}><(CNPJ|CPF)>${documento}<`];
+  return [...own, ...registrationIn(group, parte)];
+}
+
+function registrationIn(group: string, { im }: Parte): readonly string[] {
+  if (im === undefined) return [];
+  const text = im.replace(/[^0-9A-Za-z]/g, '.');
+  return [`<${group}>(<[A-Za-z]+>[^<]*</[A-Za-z]+>){0,2}<IM>${text}</IM>`];
 }
 
 function periodOf(
@@ -322,6 +436,8 @@ function periodOf(
   now: number,
 ): { readonly de: number; readonly ate: number } | { readonly mensagens: readonly Mensagem[] } {
   const [inicial, final] = [textOf(periodo, 'DataInicial')?.slice(0, 10), textOf(periodo, 'DataFinal')?.slice(0, 10)];
+  const missing = inicial === undefined ? 'DataInicial' : final === undefined ? 'DataFinal' : undefined;
+  if (missing !== undefined) return refused('E160', `PeriodoEmissao leva DataInicial e DataFinal; falta ${missing}.`);
   const [de, ate] = [inicial, final].map((day) => (day === undefined ? undefined : startOfDay(municipio, day)));
   if (de === undefined) return refused('E131');
   if (ate === undefined) return refused('E132');
@@ -340,9 +456,16 @@ function startOfDay(municipio: Municipio, day: string): number | undefined {
   return Date.parse(`${day}T00:00:00${municipalMoment(municipio, utc).offset}`);
 }
 
-/** The model numbers with the year before eleven digits; so does a client that makes up numbers by it. */
-function sequenceOf(numero: string): string {
-  return bare(/^20\d{13}$/.test(numero) ? numero.slice(4) : numero);
+/** The model numbers with the year before eleven digits, which is how a client may tell ours as well. */
+function numeroAsked(numero: string | undefined): { readonly sequencia?: string; readonly ano?: string } {
+  if (numero === undefined) return {};
+  const [, ano, sequencia] = /^([1-9]\d{3})(\d{11})$/.exec(numero) ?? [];
+  return ano === undefined ? { sequencia: bare(numero) } : { sequencia: bare(sequencia!), ano };
+}
+
+/** Whether a note was issued in the year that its number was told with. */
+function isOfYear({ chave_acesso, data_emissao }: NotaDoPorto, ano: string | undefined): boolean {
+  return ano === undefined || momentIn(zoneOf(chave_acesso.slice(0, 7)), data_emissao.getTime()).date.startsWith(ano);
 }
 
 // CancelarNfse
@@ -355,20 +478,27 @@ const MOTIVOS: Readonly<Record<string, readonly [codigo: string, descricao: stri
 };
 
 async function cancelar(pedido: Pedido): Promise<Resposta> {
-  const { world, municipio, documento } = pedido;
+  const { world, municipio, documento, simular } = pedido;
   const { reading, root, forma } = documento;
   const [request, ...others] = childrenOf(root, 'Pedido');
   const [inf, ...more] = request === undefined ? [] : childrenOf(request, 'InfPedidoCancelamento');
   if (request === undefined || inf === undefined || others.length + more.length > 0) {
     return refused('E160', 'Esperava-se um Pedido com um InfPedidoCancelamento.');
   }
-  const [numero, cnpj] = ['Numero', 'Cnpj'].map((name) => textOf(inf, `IdentificacaoNfse/${name}`));
-  const codigo = textOf(inf, 'CodigoCancelamento') ?? '';
+  const [numero, cnpj, inscricaoMunicipal, codigoMunicipio] = [
+    'Numero',
+    'Cnpj',
+    'InscricaoMunicipal',
+    'CodigoMunicipio',
+  ].map((name) => textOf(inf, `IdentificacaoNfse/${name}`));
+  const codigo = textOf(inf, 'CodigoCancelamento');
   if (numero === undefined) return refused('E77');
   if (!/^\d{1,15}$/.test(numero)) return refused('E136');
   if (cnpj === undefined) return refused('E46');
   if (!/^[0-9A-Z]{14}$/.test(cnpj)) return refused('E149');
-  if (!/^[0-9A-Za-z]{0,4}$/.test(codigo)) return refused('E160', 'CodigoCancelamento tem até 4 letras ou algarismos.');
+  if (codigoMunicipio === undefined) return refused('E160', 'Falta CodigoMunicipio em IdentificacaoNfse.');
+  if (codigo === undefined) return refused('E160', 'Falta CodigoCancelamento.');
+  if (!/^[0-9A-Za-z]{1,4}$/.test(codigo)) return refused('E160', 'CodigoCancelamento tem até 4 letras ou algarismos.');
   if (AMBIENTES[municipio.ambiente].signatureRefuses) {
     const options = { allowsSha1: municipio.soapSha1 === true };
     const signature =
@@ -379,14 +509,23 @@ async function cancelar(pedido: Pedido): Promise<Resposta> {
         : signaturesFaults(world, municipio, [signature], cnpj);
     if (faults.length > 0) return { mensagens: faults.map((fault) => mensagemOfFault(fault)) };
   }
-  const [nota] = await world.store.notasOfPrestador(municipio.tenant, {
-    prestador: cnpj,
-    codigoIbge: municipio.codigoIbge,
-    numero: sequenceOf(numero),
-    max: 1,
-  });
-  if (nota === undefined) return refused('E78');
-  const [motivo, descricao] = MOTIVOS[codigo] ?? ['9', `Cancelamento pedido pelo código ${codigo || 'não informado'}`];
+  const strange = await registrationMensagens(world, municipio, { cnpj, inscricaoMunicipal });
+  if (strange.length > 0) return { mensagens: strange };
+  // In the sandbox, which is every municipality's, the code of any; that of the note follows the provision there.
+  const { codigoIbge } = municipio;
+  if (codigoIbge === undefined ? municipioOf(codigoMunicipio) === undefined : codigoMunicipio !== codigoIbge) {
+    return refused('E42', `(CodigoMunicipio: ${codigoMunicipio.slice(0, 40)})`);
+  }
+  const rehearsal = rehearsed(municipio, simular);
+  if ('mensagens' in rehearsal) return rehearsal;
+  const { sequencia, ano } = numeroAsked(numero);
+  const [nota] = await world.store.notasOfPrestador(
+    municipio.tenant,
+    { prestador: cnpj, codigoIbge, numero: sequencia },
+    1,
+  );
+  if (nota === undefined || !isOfYear(nota, ano)) return refused('E78');
+  const [motivo, descricao] = MOTIVOS[codigo] ?? ['9', `Cancelamento pedido pelo código ${codigo}`];
   const registered = await registerPedido(
     world,
     municipio,
@@ -397,12 +536,19 @@ async function cancelar(pedido: Pedido): Promise<Resposta> {
       campos: { codigo_motivo_cancelamento: motivo, descricao_motivo_cancelamento: descricao },
     },
     forma === 'texto' ? reading.bytes : Buffer.from(reading.canonicalOf(root), 'utf8'),
+    rehearsal.simular,
   );
   if (registered === 'not_found') return refused('E78');
-  if ('faults' in registered) return { mensagens: registered.faults.map((fault) => mensagemOfFault(fault)) };
+  if ('faults' in registered) return { mensagens: registered.faults.map(cancelamentoRecusado) };
   const em = written(municipalMoment(municipio, wholeSecond(world.now())));
   // As it was received, with its signature.
   return { xml: `<Cancelamento>${confirmacao(nota.chave_acesso, reading.canonicalOf(request), em)}</Cancelamento>` };
+}
+
+/** A note whose cancellation is under way is not one that is cancelled, which E79 says. */
+function cancelamentoRecusado(fault: Fault): Mensagem {
+  const isOpen = fault.codigo === 'E302' && String(fault.detalhes).startsWith('cancelamento_em_andamento');
+  return isOpen ? mensagemPropria('L302') : mensagemOfFault(fault);
 }
 
 // A note as it is shown.

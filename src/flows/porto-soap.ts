@@ -3,14 +3,15 @@
  * written in the same version of SOAP, the same namespace and the same form. What is wrong with the envelope is a fault.
  */
 import { readSoap, type SoapFalha, type SoapVersao, writeFalha, writeSoap } from '../documents/soap.ts';
+import { escapeText } from '../fiscal/layout/escape.ts';
 import type { Municipio } from '../store/municipios.ts';
-import type { Shown } from './caller.ts';
-import { OPERACOES, responder } from './porto-abrasf.ts';
+import { type Companhia, OPERACOES, type Respondido, responder } from './porto-abrasf.ts';
 import type { World } from './world.ts';
 
 export type RespostaSoap = {
   readonly versao: SoapVersao;
-  readonly xml: string;
+  /** A long one is made while it is sent. */
+  readonly xml: string | AsyncIterable<string>;
   /** What the envelope is refused for; undefined: it was answered. */
   readonly falha?: SoapFalha['de'];
   /** Undefined until it is known. */
@@ -24,11 +25,11 @@ export async function answerSoap(
   municipio: Municipio,
   body: Uint8Array,
   versao: SoapVersao,
-  shown: () => Shown,
+  companhia: Companhia,
 ): Promise<RespostaSoap> {
   const read = readSoap(body, versao);
   if ('falha' in read) return falhaSoap(read.falha);
-  const answer = await responder(world, municipio, read.operacao, read.documento, shown);
+  const answer = await responder(world, municipio, read.operacao, read.documento, companhia);
   if (answer === undefined) {
     const known = OPERACOES.map(({ operacao }) => operacao).join(', ');
     const mensagem = `A operação ${read.operacao.slice(0, 60)} não existe. As que há: ${known}.`;
@@ -36,7 +37,31 @@ export async function answerSoap(
   }
   const forma = 'problema' in read.documento ? 'texto' : read.documento.forma;
   const { operacao } = read;
-  return { versao: read.versao, xml: writeSoap(read, answer.xml, forma), operacao, isMiss: answer.isMiss };
+  return { versao: read.versao, xml: enveloped(read, answer.xml, forma), operacao, isMiss: answer.isMiss };
+}
+
+/** No document of the model has it, and nothing that is written around one. */
+const MEIO = '\u0001';
+
+function enveloped(
+  read: Parameters<typeof writeSoap>[0],
+  xml: Respondido['xml'],
+  forma: Parameters<typeof writeSoap>[2],
+): RespostaSoap['xml'] {
+  if (typeof xml === 'string') return writeSoap(read, xml, forma);
+  const [before = '', after = ''] = writeSoap(read, xml.antes + MEIO + xml.depois, forma).split(MEIO);
+  return inTurn(before, xml.meio, after, forma === 'texto' ? escapeText : (text) => text);
+}
+
+async function* inTurn(
+  before: string,
+  parts: AsyncIterable<string>,
+  after: string,
+  write: (text: string) => string,
+): AsyncIterable<string> {
+  yield before;
+  for await (const part of parts) yield write(part);
+  yield after;
 }
 
 export function falhaSoap(falha: SoapFalha): RespostaSoap {

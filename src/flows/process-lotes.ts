@@ -4,12 +4,13 @@
  * success). A worker that dies in between has issued nothing, and the next one begins anew.
  */
 import { readXml } from '../documents/xml.ts';
-import { type RpsDoLote, readLote } from '../fiscal/abrasf/lote.ts';
+import { type Lote, plain, type RpsDoLote, readLote } from '../fiscal/abrasf/lote.ts';
 import { dpsOfRps, IMPEDIMENTOS, subitemOf } from '../fiscal/abrasf/mapa.ts';
 import { MENSAGENS_MAX, type Mensagem, mensagemOf, mensagemOfFault, rpsNamed } from '../fiscal/abrasf/mensagens.ts';
+import { mensagemPropria } from '../fiscal/abrasf/proprias.ts';
 import { identificacaoOf } from '../fiscal/abrasf/rps.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
-import { tipoBySlug } from '../fiscal/tipos-evento.ts';
+import { tipoByCodigo, tipoBySlug } from '../fiscal/tipos-evento.ts';
 import type { ClaimedLote } from '../store/lotes.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { Issuance, IssueResult } from '../store/notas.ts';
@@ -41,11 +42,7 @@ export async function processLotes(world: World, municipio: Municipio): Promise<
   return { delivered: 1, isFull: true, pauseMs: 0 };
 }
 
-const GIVEN_UP: Mensagem = {
-  codigo: 'L999',
-  mensagem: 'O lote não pôde ser processado por uma falha do serviço. Nenhuma nota foi emitida.',
-  correcao: 'Envie o lote de novo; se continuar, procure a prefeitura com o protocolo.',
-};
+const GIVEN_UP: Mensagem = mensagemPropria('L999');
 
 /** Issues the notes of a lot, or says why none was. */
 async function issueAll(world: World, municipio: Municipio, lote: ClaimedLote): Promise<readonly Mensagem[]> {
@@ -53,19 +50,31 @@ async function issueAll(world: World, municipio: Municipio, lote: ClaimedLote): 
   if ('fault' in reading) throw new Error('a lot that was read does not read');
   const read = readLote(reading.root);
   if ('mensagens' in read) return read.mensagens;
+  const doLote = {
+    inscricaoMunicipal: await registrationOf(world, municipio, read),
+    simular: lote.simular ?? undefined,
+  };
   const issuances: Issuance[] = [];
+  const replaced: (string | undefined)[] = [];
   const mensagens: Mensagem[] = [];
   for (let from = 0; from < read.rps.length && mensagens.length < MENSAGENS_MAX; from += AT_ONCE) {
     const some = read.rps.slice(from, from + AT_ONCE);
-    const prepared = await Promise.all(some.map((one) => prepare(world, municipio, one)));
+    const prepared = await Promise.all(some.map((one) => prepare(world, municipio, one, doLote)));
     for (const one of prepared) {
-      if ('issuance' in one) issuances.push(one.issuance);
-      else mensagens.push(...one.mensagens);
+      if ('issuance' in one) {
+        issuances.push(one.issuance);
+        replaced.push(one.replaces);
+      } else mensagens.push(...one.mensagens);
     }
   }
   if (mensagens.length > 0) return mensagens;
-  const replaces = read.rps.some(({ rps }) => identificacaoOf(rps, 'RpsSubstituido') !== undefined);
+  const replaces = replaced.some((chave) => chave !== undefined);
   const issued = await world.store.issueLote(municipio.tenant, lote, issuances, world.now(), replaces);
+  if (typeof issued === 'object' && 'substituidas' in issued) {
+    return read.rps
+      .filter((_rps, place) => issued.substituidas.includes(replaced[place] ?? ''))
+      .map(({ identificacao }) => mensagemOf('E7', rpsNamed(identificacao)));
+  }
   if (typeof issued === 'object') return issued.results.flatMap((result, place) => told(result, read.rps[place]!));
   if (issued === 'lost') {
     world.log.warn(
@@ -113,9 +122,31 @@ async function cancelReplaced(world: World, municipio: Municipio, lote: ClaimedL
 /** Of a note that we wrote; our own text in it needs no unescaping. */
 const SUBST = /<chSubstda>([^<]+)<\/chSubstda><cMotivo>([^<]+)<\/cMotivo><xMotivo>([^<]+)<\/xMotivo>/;
 
-type Prepared = { readonly issuance: Issuance } | { readonly mensagens: readonly Mensagem[] };
+/** `replaces`: key of the note that it replaces. */
+type Prepared =
+  | { readonly issuance: Issuance; readonly replaces: string | undefined }
+  | { readonly mensagens: readonly Mensagem[] };
 
-async function prepare(world: World, municipio: Municipio, { rps, identificacao }: RpsDoLote): Promise<Prepared> {
+/** What a lot says of all its RPS. */
+type DoLote = { readonly inscricaoMunicipal: string | undefined; readonly simular: string | undefined };
+
+/** The lot names the establishment where the RPS do not; as it is registered, and not at all where nobody has it. */
+async function registrationOf(
+  world: World,
+  { tenant }: Municipio,
+  { cnpj, inscricaoMunicipal }: Lote,
+): Promise<string | undefined> {
+  if (inscricaoMunicipal === undefined) return undefined;
+  const registered = (await world.store.prestadoresOf(tenant, cnpj)).map((one) => one.inscricaoMunicipal ?? '');
+  return registered.find((im) => im !== '' && plain(im) === plain(inscricaoMunicipal));
+}
+
+async function prepare(
+  world: World,
+  municipio: Municipio,
+  { rps, identificacao }: RpsDoLote,
+  { inscricaoMunicipal, simular }: DoLote,
+): Promise<Prepared> {
   const { tenant, ambiente, codigoIbge } = municipio;
   const sobre = rpsNamed(identificacao);
   const item = subitemOf(rps.get('Servico/ItemListaServico') ?? '');
@@ -125,29 +156,42 @@ async function prepare(world: World, municipio: Municipio, { rps, identificacao 
       : world.store.correlacaoOf(tenant, item, rps.get('Servico/CodigoTributacaoMunicipio') ?? ''),
     replacedBy(world, tenant, rps),
   ]);
-  if (substituido === 'unknown') return { mensagens: [mensagemOf('E76', sobre)] };
+  if (substituido !== undefined && 'codigo' in substituido) {
+    return { mensagens: [mensagemOf(substituido.codigo, sobre, substituido.detalhe)] };
+  }
+  const chSubstda = substituido?.chave;
   const { tpAmb } = AMBIENTES[ambiente];
-  const contexto = { tpAmb, cLocEmi: codigoIbge, correlacao, chSubstda: substituido };
+  const contexto = { tpAmb, cLocEmi: codigoIbge, correlacao, chSubstda, inscricaoMunicipal };
   const refuses = (municipio.regrasNacionais ?? AMBIENTES[ambiente].regrasNacionais) === 'recusa';
   const impedimentos = IMPEDIMENTOS.filter(({ nacional, has }) => (refuses || !nacional) && has(rps, contexto));
   if (impedimentos.length > 0) {
     return { mensagens: impedimentos.map(({ codigo, detalhe }) => mensagemOf(codigo, sobre, detalhe)) };
   }
   const xml = dpsOfRps(rps, contexto);
-  const prepared = await prepareIssuance(world, municipio, { kind: 'rps', body: Buffer.from(xml, 'utf8') });
-  return 'faults' in prepared ? { mensagens: prepared.faults.map((fault) => mensagemOfFault(fault, sobre)) } : prepared;
+  const prepared = await prepareIssuance(world, municipio, { kind: 'rps', body: Buffer.from(xml, 'utf8'), simular });
+  return 'faults' in prepared
+    ? { mensagens: prepared.faults.map((fault) => mensagemOfFault(fault, sobre, rps)) }
+    : { issuance: prepared.issuance, replaces: chSubstda };
 }
 
-/** Key of the note of the RPS that this one replaces. */
+/**
+ * Key of the note of the RPS that this one replaces, or why it cannot be: in every environment, since this port has no place for a remark
+ * and cancels what is replaced by itself.
+ */
 async function replacedBy(
   world: World,
   tenant: string,
   rps: RpsDoLote['rps'],
-): Promise<string | 'unknown' | undefined> {
+): Promise<{ readonly chave: string } | { readonly codigo: 'E7' | 'E76'; readonly detalhe?: string } | undefined> {
   const identificacao = identificacaoOf(rps, 'RpsSubstituido');
   if (identificacao === undefined) return undefined;
   const row = await world.store.rpsOf(tenant, rps.get('Prestador/Cnpj') ?? '', identificacao);
-  return row?.nota?.chave_acesso ?? 'unknown';
+  const chave = row?.nota?.chave_acesso;
+  const nota = chave === undefined ? undefined : await world.store.notaForEvento(tenant, { chave });
+  if (chave === undefined || nota === undefined) return { codigo: 'E76' };
+  if (nota.estado === 'recusada') return { codigo: 'E76', detalhe: 'O ambiente nacional recusou a nota dele.' };
+  const isOpen = nota.eventos.some((one) => one.isDue && tipoByCodigo(one.codigo_tipo_evento)?.cancela === true);
+  return nota.estado === 'cancelada' || isOpen ? { codigo: 'E7' } : { chave };
 }
 
 /** Of those that together were not issued, the ones that stood in the way. */

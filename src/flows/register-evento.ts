@@ -134,19 +134,23 @@ export async function registerEventoDeOficio(
   return registered;
 }
 
-/** Registers what a party asked for in a document whose signature was verified where it was read, and keeps that document. */
+/**
+ * Registers what a party asked for in a document whose signature was verified where it was read, and keeps that document. `simular`:
+ * what the local authority is asked to play.
+ */
 export async function registerPedido(
   world: RegisterWorld,
   municipio: Municipio,
   named: NotaNamed,
   pedido: PedidoEvento,
   recebido: Uint8Array,
+  simular?: string,
 ): Promise<EventoRegistrado | EventoRefused> {
   const nota = await world.store.notaForEvento(municipio.tenant, named);
   if (nota === undefined) return 'not_found';
   const judged = judgeAutor(pedido, partesOf(nota));
   if ('fault' in judged) return { faults: [judged.fault] };
-  const origin = { recebido, recebido_assinatura: undefined, simular: undefined };
+  const origin = { recebido, recebido_assinatura: undefined, simular };
   const registered = await register(world, municipio, nota, pedido, {
     autor: judged.autor,
     received: world.now(),

@@ -21,6 +21,8 @@ export type LoteNovo = {
   readonly recebido_em: number;
   readonly recebido: Uint8Array;
   readonly rps: readonly IdentificacaoRps[];
+  /** What the local authority is asked to play with its notes, in the sandbox (D-60). */
+  readonly simular: string | undefined;
 };
 
 /** `situacao` as the model numbers it: 2 waits, 3 has errors, 4 is done. */
@@ -40,8 +42,12 @@ export type ClaimedLote = {
   readonly situacao: 2 | 4;
   readonly tentativas: number;
   readonly recebido_em: Date;
+  readonly simular: string | null;
   readonly recebido: Buffer;
 };
+
+/** Notes that a lot would replace and that somebody replaced, or cancelled, before it, by their keys. */
+export type Substituidas = { readonly substituidas: readonly string[] };
 
 /** A note as the answers of the model are made of it. */
 export type NotaDoPorto = {
@@ -58,6 +64,8 @@ export type NotaDoPorto = {
   readonly cancelamento_recebido: Buffer | null;
   readonly mensagem_retorno: string | null;
   readonly nfse: Buffer;
+  /** Its number among those of the provider. */
+  readonly ordem: string;
   /** Of the lot that it came in, where it came in one. */
   readonly serie: string | null;
   readonly numero: string | null;
@@ -78,7 +86,8 @@ export type NotasAsked = {
   readonly de?: number | undefined;
   readonly ate?: number | undefined;
   readonly tomador?: string | undefined;
-  readonly max: number;
+  /** Regular expressions, all of which the NFS-e matches. */
+  readonly textos?: readonly string[];
 };
 
 /** A line of a municipality's correlation. */
@@ -101,7 +110,7 @@ export type LoteStore = {
     issuances: readonly Issuance[],
     now: number,
     replaces: boolean,
-  ): Promise<'issued' | 'lost' | { readonly results: readonly IssueResult[] }>;
+  ): Promise<'issued' | 'lost' | { readonly results: readonly IssueResult[] } | Substituidas>;
   /** Ends a claimed lot of which nothing is left to do. */
   finishLote(tenant: string, lote: Pick<ClaimedLote, 'protocolo' | 'token'>): Promise<void>;
   /** Ends a claimed lot with its messages. */
@@ -113,8 +122,10 @@ export type LoteStore = {
   ): Promise<void>;
   notasOfLote(tenant: string, protocolo: string): Promise<readonly NotaDoPorto[]>;
   rpsOf(tenant: string, prestador: string, rps: IdentificacaoRps): Promise<RpsRow | undefined>;
-  /** Notes of a provider by number, without those that the national environment refused. */
-  notasOfPrestador(tenant: string, asked: NotasAsked): Promise<readonly NotaDoPorto[]>;
+  /** Notes of a provider in the order of their numbers, after one of them, without those that the national environment refused. */
+  notasOfPrestador(tenant: string, asked: NotasAsked, max: number, after?: string): Promise<readonly NotaDoPorto[]>;
+  /** How many they are; counted up to `max`. */
+  countNotasOfPrestador(tenant: string, asked: NotasAsked, max: number): Promise<number>;
   /** The line of a municipal code, else the line of the item. */
   correlacaoOf(tenant: string, item: string, codigoMunicipal: string): Promise<Correlacao | undefined>;
   /** Writes the whole correlation of a municipality in place of the one it had. */
@@ -166,7 +177,8 @@ export function loteStore(pool: Db, onStored: OnStored): LoteStore {
       return (await pool.query<NotaDoPorto>(text, [tenant, protocolo])).rows;
     },
     rpsOf: (tenant, prestador, rps) => readRpsRow(pool, tenant, prestador, rps),
-    notasOfPrestador: (tenant, asked) => notasOf(pool, tenant, asked),
+    notasOfPrestador: (tenant, asked, max, after) => notasOf(pool, tenant, asked, max, after),
+    countNotasOfPrestador: (tenant, asked, max) => countNotas(pool, tenant, asked, max),
     correlacaoOf: async (tenant, item, codigoMunicipal) => {
       const all = await correlacoes(tenant);
       return all?.get(`${item} ${codigoMunicipal}`) ?? all?.get(`${item} `);
@@ -196,7 +208,7 @@ const LOTE = 'protocolo, prestador, numero_lote, situacao, recebido_em, mensagen
 
 const NOTA = `n.chave_acesso, n.numero_protocolo, n.estado, n.prestador_cpf_cnpj, n.tomador_cpf_cnpj, n.data_emissao,
   n.data_cancelamento, c.tipo as cancelamento_tipo, c.campos as cancelamento_campos,
-  c.recebido as cancelamento_recebido, n.mensagem_retorno, d.nfse, r.serie, r.numero, r.tipo`;
+  c.recebido as cancelamento_recebido, n.mensagem_retorno, d.nfse, n.numero_dps as ordem, r.serie, r.numero, r.tipo`;
 
 /** The documents of a note, and of what cancelled it. The evidence of a substitution may be a whole lot, and is not read. */
 const PAPEIS = `join documentos d on d.tenant = $1 and d.nota = n.id
@@ -211,13 +223,14 @@ const SAME = `select ${LOTE} from lotes where tenant = $1 and prestador = $2 and
 
 /** The unique index says which of two that come at once is the first; the other one finds it. */
 async function receive(pool: Db, tenant: string, lote: LoteNovo): Promise<LoteRow> {
-  const { protocolo, prestador, numero_lote, impressao, recebido, rps } = lote;
+  const { protocolo, prestador, numero_lote, impressao, recebido, rps, simular } = lote;
   const em = new Date(lote.recebido_em);
   const stored = await transaction(pool, async (client) => {
-    const text = `insert into lotes (tenant, protocolo, prestador, numero_lote, impressao, situacao, recebido_em, due_at)
-      values ($1, $2, $3, $4, $5, 2, $6, $6)
+    const text = `insert into lotes (tenant, protocolo, prestador, numero_lote, impressao, situacao, recebido_em, due_at, simular)
+      values ($1, $2, $3, $4, $5, 2, $6, $6, $7)
       on conflict (tenant, prestador, impressao) where situacao <> 3 do nothing returning ${LOTE}`;
-    const { rows } = await client.query<LoteRow>(text, [tenant, protocolo, prestador, numero_lote, impressao, em]);
+    const values = [tenant, protocolo, prestador, numero_lote, impressao, em, simular ?? null];
+    const { rows } = await client.query<LoteRow>(text, values);
     if (rows[0] === undefined) return undefined;
     await client.query('insert into documentos_lotes (tenant, protocolo, recebido) values ($1, $2, $3)', [
       tenant,
@@ -249,12 +262,30 @@ const CLAIM = `with due as (
   ), moved as (
     update lotes l set claims = $3, due_at = $4, tentativas = l.tentativas + 1
     from due where l.tenant = $1 and l.protocolo = due.protocolo
-    returning l.protocolo, l.situacao, l.tentativas, l.recebido_em
+    returning l.protocolo, l.situacao, l.tentativas, l.recebido_em, l.simular
   )
-  select m.protocolo, m.situacao, m.tentativas, m.recebido_em, d.recebido from moved m
+  select m.protocolo, m.situacao, m.tentativas, m.recebido_em, m.simular, d.recebido from moved m
     join documentos_lotes d on d.tenant = $1 and d.protocolo = m.protocolo`;
 
 class ClaimEnded extends Error {}
+
+class ReplacedBefore extends Error {
+  readonly chaves: readonly string[];
+
+  constructor(chaves: readonly string[]) {
+    super('a note is replaced once');
+    this.chaves = chaves;
+  }
+}
+
+/**
+ * Of the notes that these replace, those that are cancelled or that another note replaces that stands. The numbers of the provider are
+ * locked when it is asked, so that no other note of it is being issued.
+ */
+const REPLACED_BEFORE = `select x.chave from unnest($2::text[]) as x (chave)
+  where exists (select 1 from notas n where n.tenant = $1 and n.chave_acesso = x.chave and n.estado = 'cancelada')
+    or exists (select 1 from notas n where n.tenant = $1 and n.substitui = x.chave
+      and n.estado not in ('recusada', 'cancelada') and n.id <> all($3::bigint[]))`;
 
 async function issueLote(
   pool: Db,
@@ -263,7 +294,7 @@ async function issueLote(
   { protocolo, token }: Pick<ClaimedLote, 'protocolo' | 'token'>,
   issuances: readonly Issuance[],
   { now, replaces }: { readonly now: number; readonly replaces: boolean },
-): Promise<'issued' | 'lost' | { readonly results: readonly IssueResult[] }> {
+): Promise<'issued' | 'lost' | { readonly results: readonly IssueResult[] } | Substituidas> {
   try {
     const issued = await issueTogether(pool, tenant, issuances, async (client, rows) => {
       const text = `update lotes set situacao = 4, due_at = $5, claims = null, processado_em = $4, tentativas = 0
@@ -279,6 +310,11 @@ async function issueLote(
       const link = `update lotes_rps r set nota = x.nota from unnest($3::int[], $4::bigint[]) as x (ordem, nota)
         where r.tenant = $1 and r.protocolo = $2 and r.ordem = x.ordem`;
       const ids = rows.map(({ id }) => String(id));
+      const replaced = rows.flatMap(({ nota }) => nota.substitui ?? []);
+      if (replaced.length > 0) {
+        const before = await client.query<{ chave: string }>(REPLACED_BEFORE, [tenant, replaced, ids]);
+        if (before.rows.length > 0) throw new ReplacedBefore(before.rows.map(({ chave }) => chave));
+      }
       await client.query(link, [tenant, protocolo, rows.map((_row, place) => place), ids]);
     });
     if ('results' in issued) return issued;
@@ -289,11 +325,12 @@ async function issueLote(
     return 'issued';
   } catch (error) {
     if (error instanceof ClaimEnded) return 'lost';
+    if (error instanceof ReplacedBefore) return { substituidas: error.chaves };
     throw error;
   }
 }
 
-/** Of several lots that named it, the one that came furthest. */
+/** Of several lots that named it, the one that came furthest; a note that the national environment refused went nowhere. */
 async function readRpsRow(
   pool: Db,
   tenant: string,
@@ -302,8 +339,9 @@ async function readRpsRow(
 ): Promise<RpsRow | undefined> {
   const text = `select l.situacao, r.protocolo, r.ordem from lotes_rps r
     join lotes l on l.tenant = $1 and l.protocolo = r.protocolo
+    left join notas n on n.tenant = $1 and n.id = r.nota
     where r.tenant = $1 and r.prestador = $2 and r.numero = $3 and r.serie = $4 and r.tipo = $5
-    order by l.situacao = 4 desc, l.situacao = 2 desc, l.recebido_em desc limit 1`;
+    order by (l.situacao = 4 and n.estado <> 'recusada') desc, l.situacao = 2 desc, l.situacao = 4 desc, l.recebido_em desc limit 1`;
   const values = [tenant, prestador, numero, serie, tipo];
   const { rows } = await pool.query<{ situacao: 2 | 3 | 4; protocolo: string; ordem: number }>(text, values);
   const [row] = rows;
@@ -326,34 +364,63 @@ const LUGARES = `with recursive lugares(codigo) as (
   select codigo from lugares where codigo is not null`;
 
 /** By the key, in which the place, the provider and the number of the note stand in this order. */
-async function notasOf(pool: Db, tenant: string, asked: NotasAsked): Promise<readonly NotaDoPorto[]> {
-  const { prestador, codigoIbge, numero, de, ate, tomador, max } = asked;
+async function notasOf(
+  pool: Db,
+  tenant: string,
+  asked: NotasAsked,
+  max: number,
+  after?: string,
+): Promise<readonly NotaDoPorto[]> {
+  const values = await rangesOf(pool, tenant, asked, after);
+  if (values === undefined) return [];
+  const text = `select x.* from ${LUGAR} cross join lateral (
+      select ${NOTA} from notas n left join lotes_rps r on r.tenant = $1 and r.nota = n.id ${PAPEIS}
+      where ${ASKED} and ${MATCHES} order by n.chave_acesso limit $9) x
+    order by x.ordem limit $9`;
+  return (await pool.query<NotaDoPorto>(text, [...values, max])).rows;
+}
+
+async function countNotas(pool: Db, tenant: string, asked: NotasAsked, max: number): Promise<number> {
+  const values = await rangesOf(pool, tenant, asked);
+  if (values === undefined) return 0;
+  const text = `select count(*)::int as notas from (select 1 from ${LUGAR}
+    join notas n on ${ASKED} left join documentos d on $8::text[] <> '{}' and d.tenant = $1 and d.nota = n.id
+    where ${MATCHES} limit $9) x`;
+  return (await pool.query<{ notas: number }>(text, [...values, max])).rows[0]!.notas;
+}
+
+const LUGAR = 'unnest($2::text[]) as l (codigo)';
+const ASKED = `n.tenant = $1 and n.chave_acesso between l.codigo || $3 and l.codigo || $4 and n.estado <> 'recusada'
+  and ($5::timestamptz is null or n.data_emissao >= $5) and ($6::timestamptz is null or n.data_emissao <= $6)
+  and ($7::text is null or n.tomador_cpf_cnpj = $7)`;
+const MATCHES = `($8::text[] = '{}' or convert_from(d.nfse, 'UTF8') ~ all ($8))`;
+
+/** Values of the statements above; undefined: nothing can be found. */
+async function rangesOf(
+  pool: Db,
+  tenant: string,
+  { prestador, codigoIbge, numero, de, ate, tomador, textos = [] }: NotasAsked,
+  after?: string,
+): Promise<readonly unknown[] | undefined> {
+  const begin = `12${prestador}`;
+  const rest = CHAVE_LENGTH - CODIGO_IBGE_LENGTH - begin.length - NUMERO_LENGTH;
+  const first = numero ?? (after === undefined ? '' : String(BigInt(after) + 1n));
+  // A longer number than a key has room for is nobody's.
+  if (first.length > NUMERO_LENGTH) return undefined;
   const lugares =
     codigoIbge === undefined
       ? (await pool.query<{ codigo: string }>(LUGARES, [tenant])).rows.map(({ codigo }) => codigo)
       : [codigoIbge];
-  const begin = `12${prestador}${numero?.padStart(NUMERO_LENGTH, '0') ?? ''}`;
-  const rest = CHAVE_LENGTH - CODIGO_IBGE_LENGTH - begin.length;
-  // A longer number than a key has room for is nobody's.
-  if (rest < 0) return [];
-  const text = `select x.* from unnest($2::text[]) as l (codigo) cross join lateral (
-      select n.numero_dps as ordem, ${NOTA} from notas n left join lotes_rps r on r.tenant = $1 and r.nota = n.id ${PAPEIS}
-      where n.tenant = $1 and n.chave_acesso between l.codigo || $3 and l.codigo || $4 and n.estado <> 'recusada'
-        and ($5::timestamptz is null or n.data_emissao >= $5) and ($6::timestamptz is null or n.data_emissao <= $6)
-        and ($7::text is null or n.tomador_cpf_cnpj = $7)
-      order by n.chave_acesso limit $8) x
-    order by x.ordem limit $8`;
-  const { rows } = await pool.query<NotaDoPorto>(text, [
+  return [
     tenant,
     lugares,
-    begin + '0'.repeat(rest),
-    begin + '9'.repeat(rest),
+    begin + first.padStart(NUMERO_LENGTH, '0') + '0'.repeat(rest),
+    begin + (numero?.padStart(NUMERO_LENGTH, '0') ?? '9'.repeat(NUMERO_LENGTH)) + '9'.repeat(rest),
     de === undefined ? null : new Date(de),
     ate === undefined ? null : new Date(ate),
-    tomador,
-    max,
-  ]);
-  return rows;
+    tomador ?? null,
+    textos,
+  ];
 }
 
 /** Parts of the access key, in characters. */

@@ -81,8 +81,8 @@ export function consultaXml(filtros: string, cnpj = PRESTADOR): string {
   return `<ConsultarNfseEnvio xmlns="${ABRASF}">${prestador(cnpj)}${filtros}</ConsultarNfseEnvio>`;
 }
 
-export function cancelamentoXml(numero: string, codigo = '1', cnpj = PRESTADOR): string {
-  return `<CancelarNfseEnvio xmlns="${ABRASF}"><Pedido><InfPedidoCancelamento Id="cancela${numero}"><IdentificacaoNfse><Numero>${numero}</Numero><Cnpj>${cnpj}</Cnpj><CodigoMunicipio>3550308</CodigoMunicipio></IdentificacaoNfse><CodigoCancelamento>${codigo}</CodigoCancelamento></InfPedidoCancelamento></Pedido></CancelarNfseEnvio>`;
+export function cancelamentoXml(numero: string, codigo = '1', cnpj = PRESTADOR, cMun = '3550308'): string {
+  return `<CancelarNfseEnvio xmlns="${ABRASF}"><Pedido><InfPedidoCancelamento Id="cancela${numero}"><IdentificacaoNfse><Numero>${numero}</Numero><Cnpj>${cnpj}</Cnpj><CodigoMunicipio>${cMun}</CodigoMunicipio></IdentificacaoNfse><CodigoCancelamento>${codigo}</CodigoCancelamento></InfPedidoCancelamento></Pedido></CancelarNfseEnvio>`;
 }
 
 const ENVELOPES = {
@@ -110,11 +110,15 @@ export type RespostaDoPorto = {
 export async function post(
   address: string,
   body: string | Uint8Array,
-  { tenant = 'integracao', versao = '1.1' as '1.1' | '1.2' } = {},
+  { tenant = 'integracao', versao = '1.1' as '1.1' | '1.2', simular = '' } = {},
 ): Promise<RespostaDoPorto> {
   const response = await fetch(`${address}/${tenant}/soap/nfes`, {
     method: 'POST',
-    headers: { 'Content-Type': ENVELOPES[versao].type, SOAPAction: '""' },
+    headers: {
+      'Content-Type': ENVELOPES[versao].type,
+      SOAPAction: '""',
+      ...(simular === '' ? {} : { 'X-NFSe-Simular': simular }),
+    },
     body: body as string,
   });
   const text = await response.text();
@@ -133,6 +137,7 @@ export function call(
   operacao: string,
   documento: string,
   tenant = 'integracao',
+  simular = '',
 ): Promise<RespostaDoPorto> {
   const header =
     '<c:cabecalho xmlns:c="http://ws.speedgov.com.br/cabecalho_v1.xsd" versao="1"><versaoDados>1</versaoDados></c:cabecalho>';
@@ -141,7 +146,7 @@ export function call(
     envelope(
       `<n:${operacao} xmlns:n="${ABRASF}"><header>${escaped(header)}</header><parameters><![CDATA[${documento}]]></parameters></n:${operacao}>`,
     ),
-    { tenant },
+    { tenant, simular },
   );
 }
 
@@ -155,8 +160,13 @@ export function all(xml: string, name: string): string[] {
 }
 
 /** Sends a lot and waits until it is processed. */
-export async function sendLote(address: string, xml: string, tenant = 'integracao', cnpj = PRESTADOR) {
-  const sent = await call(address, 'RecepcionarLoteRps', xml, tenant);
+export async function sendLote(
+  address: string,
+  xml: string,
+  tenant = 'integracao',
+  { cnpj = PRESTADOR, simular = '' } = {},
+) {
+  const sent = await call(address, 'RecepcionarLoteRps', xml, tenant, simular);
   const protocolo = first(sent.documento, 'Protocolo');
   if (protocolo === undefined) throw new Error(sent.body);
   for (let turn = 0; turn < 400; turn += 1) {

@@ -14,6 +14,7 @@ import {
   STATUS_CODES,
 } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { pipeline, Readable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { type FastifyHttpOptions, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 
@@ -74,7 +75,8 @@ export type HttpRequest = {
 export type HttpAnswer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Buffer;
+  /** What is long is made while it is sent, as fast as it is read; its length is then not told. */
+  readonly body: string | Buffer | AsyncIterable<string>;
 };
 
 /** What a route does; it never rejects. */
@@ -395,17 +397,29 @@ function send(exchange: Exchange, request: HttpRequest, answer: HttpAnswer, clos
   const isCutOff = !incoming.complete && Number(incoming.headers['content-length'] ?? 0) > DISCARD_MAX_BYTES;
   if (closing || isCutOff || exchange.broken !== undefined) headers.Connection = 'close';
   response.writeHead(answer.status, headers);
+  if (isMade(answer.body)) {
+    // One that cannot be made to its end is cut off, which by the missing last chunk its reader sees.
+    pipeline(Readable.from(answer.body, { highWaterMark: 1 }), response, () => undefined);
+    return;
+  }
   // By its length the answer is whole; ended, the connection would be closed with unread bytes in it, and the answer lost.
   if (isCutOff) response.write(answer.body);
   else response.end(answer.body);
   if (!incoming.complete && hasBody(incoming)) discardBody(incoming);
 }
 
+/** Whether a body is made while it is sent. */
+function isMade(body: HttpAnswer['body']): body is AsyncIterable<string> {
+  return typeof body !== 'string' && !Buffer.isBuffer(body);
+}
+
 function ownHeaders(request: HttpRequest, answer: HttpAnswer): Record<string, string> {
   return {
     ...answer.headers,
     // Of a 304 it would be taken for the length of what the asker has.
-    ...(answer.status === 304 ? {} : { 'Content-Length': String(Buffer.byteLength(answer.body)) }),
+    ...(answer.status === 304 || isMade(answer.body)
+      ? {}
+      : { 'Content-Length': String(Buffer.byteLength(answer.body)) }),
     'X-Request-Id': request.id,
     'X-Content-Type-Options': 'nosniff',
   };

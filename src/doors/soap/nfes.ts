@@ -5,6 +5,7 @@
  * Whatever goes wrong is a fault of SOAP in the version that was asked in; nothing of ours shows in it but a sentence.
  */
 import type { IncomingHttpHeaders } from 'node:http';
+import { SIMULAR_HEADER } from '../../fiscal/simular.ts';
 import type { Shown } from '../../flows/caller.ts';
 import { NAMESPACE_PADRAO } from '../../flows/porto-abrasf.ts';
 import { answerSoap, falhaSoap, type RespostaSoap } from '../../flows/porto-soap.ts';
@@ -20,7 +21,8 @@ type Versao = RespostaSoap['versao'];
 export type SoapAnswer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  /** A long one is made while it is sent. */
+  readonly body: string | AsyncIterable<string>;
   /** A guess that found nothing (D-40). */
   readonly isMiss: boolean;
 };
@@ -52,7 +54,21 @@ export async function performSoap(
   if (!READ_TYPES.has(type)) {
     return faultSoap(headers, 415, 'O tipo do corpo deve ser text/xml (SOAP 1.1) ou application/soap+xml (SOAP 1.2).');
   }
-  return written(await answerSoap(world, municipio, body, versionOf(headers), shown));
+  const header = headers[SIMULAR_HEADER.toLowerCase()];
+  const simular = typeof header === 'string' ? header : undefined;
+  const answer = await answerSoap(world, municipio, body, versionOf(headers), { shown, simular });
+  const { xml } = answer;
+  return written(typeof xml === 'string' ? answer : { ...answer, xml: watched(world, municipio, xml) });
+}
+
+/** The status is sent before the whole answer is made: of what fails on the way only the log tells. */
+async function* watched(world: World, { tenant }: Municipio, parts: AsyncIterable<string>): AsyncIterable<string> {
+  try {
+    yield* parts;
+  } catch (err) {
+    world.log.error({ err, tenant }, 'uma resposta longa não pôde ser feita até o fim');
+    throw err;
+  }
 }
 
 /** A fault for what keeps a request from the port. `de`: whose mistake it is, by the status. */
