@@ -40,7 +40,7 @@ import { registerPedido } from './register-evento.ts';
 import { rehearsalIn } from './rehearsal.ts';
 import type { World } from './world.ts';
 
-/** Notes in one answer; the model has no pages, and this is more than the largest providers issue in a day. */
+/** Notes in one answer; the model has no pages, and this is more than all but a few providers issue in a day. */
 export const NOTAS_MAX = 50_000;
 /** More are written while they are sent, so that nobody's question asks for much memory, however slowly it is read. */
 const NOTAS_WHOLE = 500;

@@ -3,6 +3,7 @@ import { LOTE_RPS_MAX } from './lote.ts';
 import { IMPEDIMENTOS, MAPA, NAO_LEVADOS } from './mapa.ts';
 import { CODIGOS, MENSAGENS_MAX } from './mensagens.ts';
 import { NOTA } from './nota.ts';
+import { PROPRIAS } from './proprias.ts';
 import { CAMPOS_RPS } from './rps.ts';
 
 const INTRO = `# O porto SOAP legado
@@ -21,7 +22,16 @@ Para programas que já falam com o serviço \`Nfes\` (ABRASF 1.00) e não vão m
 
 Um lote tem até ${LOTE_RPS_MAX} RPS e é tudo ou nada: ou todos viram notas (situação 4), ou nenhum (situação 3), e as mensagens dizem por quê, até ${MENSAGENS_MAX}. O mesmo lote enviado de novo é
 o mesmo protocolo, salvo se foi recusado: então é processado outra vez. Um número de uma série se usa uma vez, qualquer que seja o tipo do RPS.
-A nota vale desde que o lote está em 4; a autorização do ADN vem depois, como na API REST, e uma nota que ele recuse responde E89 com o motivo.
+A nota vale desde que o lote está em 4; a autorização do ADN vem depois, como na API REST, e uma nota que ele recuse não vale:
+\`ConsultarLoteRps\` diz E89 com o motivo, ao lado das que valem (\`ListaNfse\` e \`ListaMensagemRetorno\` na mesma resposta), \`ConsultarNfsePorRps\` também, e o
+número do RPS está livre para outro lote. A inscrição municipal do lote vale para os RPS que não trazem uma.
+
+Um RPS substitui outro uma só vez: se a nota dele já foi substituída ou cancelada, ou está sendo, o lote é recusado (E7), em qualquer ambiente.
+
+\`ConsultarNfse\` responde até 50.000 notas de uma vez, sem páginas, que o modelo não tem; além disso diz L998. Número com o ano na frente só acha a nota desse ano.
+
+No ambiente de integração o cabeçalho HTTP \`X-NFSe-Simular\` vale para o lote inteiro e para um cancelamento, com os valores da API REST: \`adn:rejeita=E1234\`,
+\`adn:atraso=30s\`, \`adn:indisponivel=5m\`, \`adn:resposta-perdida\`. O que nele não se entende recusa o pedido (L003).
 
 O cancelamento é registrado como evento, e a resposta diz que foi registrado. A nota volta com \`NfseCancelamento\` quando ele é processado: o momento em que passou a
 valer, e o código que se pediu aqui (pela API REST, 1 e 2 são os mesmos, e qualquer outro motivo é 9). A nota que foi substituída traz também \`NfseSubstituicao\`, com o
@@ -72,10 +82,10 @@ export function soapMarkdown(): string {
       NOTA.map(({ abrasf, de, como }) => [code(abrasf), de === '' ? '' : code(de), como ?? 'Igual.']),
     ),
     '## Mensagens\n',
-    'Uma falta que o modelo não tem leva o código da tabela pública, sem o E quando não cabe em quatro posições: `0310` é [E0310](erros.md#e0310), `E802` é [E802](erros.md#e802). O código inteiro está sempre na mensagem. `L999`: o serviço falhou ao processar o lote.\n',
+    'Uma falta que o modelo não tem leva o código da tabela pública, sem o E quando não cabe em quatro posições: `0310` é [E0310](erros.md#e0310), `E802` é [E802](erros.md#e802). O código inteiro está sempre na mensagem. Com L começam as deste porto.\n',
     table(
       ['Código', 'Mensagem', 'Correção'],
-      Object.entries(CODIGOS).map(([codigo, [mensagem, correcao]]) => [codigo, mensagem, correcao]),
+      Object.entries({ ...CODIGOS, ...PROPRIAS }).map(([codigo, [mensagem, correcao]]) => [codigo, mensagem, correcao]),
     ),
   ];
   return parts.join('\n');
