@@ -9,7 +9,7 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { certificatesOfPem } from '../src/documents/certificate.ts';
-import { type Signer, signDps } from '../src/documents/signing.ts';
+import { type Signer, signXml } from '../src/documents/signing.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import type { CertificateFiles } from '../src/flows/make-pki.ts';
 import {
@@ -116,7 +116,7 @@ async function issueOne(address: string, place: number, signer: Signer): Promise
   const response = await fetch(`${address}/${SLUG}/api/v1/nfse/v101`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/xml' },
-    body: signDps(Buffer.from(xml), signer) as Uint8Array<ArrayBuffer>,
+    body: signXml(Buffer.from(xml), signer) as Uint8Array<ArrayBuffer>,
   });
   const issued = (await response.json()) as { chave_acesso: string; mensagem: string };
   if (response.status !== 201) throw new Error(issued.mensagem);

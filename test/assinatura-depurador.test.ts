@@ -11,7 +11,7 @@ import { describe, test } from 'node:test';
 import { DOMParser } from '@xmldom/xmldom';
 import { ExclusiveCanonicalization, SignedXml } from 'xml-crypto';
 import { readCertificate } from '../src/documents/certificate.ts';
-import { signDps } from '../src/documents/signing.ts';
+import { signXml } from '../src/documents/signing.ts';
 import { openBudget } from '../src/doors/rest/verificacao.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { type Answer, request } from './support/http.ts';
@@ -69,7 +69,7 @@ function issued(subject: string, extensions: readonly string[], issuer = root): 
 function signedBy(signer: Issued, xml = UNSIGNED): Buffer {
   const certificate = readCertificate(signer.der);
   assert.ok(!('problem' in certificate));
-  return signDps(Buffer.from(xml), { certificate, key: createPrivateKey(readFileSync(signer.keyFile)) });
+  return signXml(Buffer.from(xml), { certificate, key: createPrivateKey(readFileSync(signer.keyFile)) });
 }
 
 type Body = string | Uint8Array;

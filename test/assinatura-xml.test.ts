@@ -9,7 +9,7 @@ import { describe, test } from 'node:test';
 import { DOMParser, XMLSerializer } from '@xmldom/xmldom';
 import { SignedXml } from 'xml-crypto';
 import { readCertificate } from '../src/documents/certificate.ts';
-import { signDps } from '../src/documents/signing.ts';
+import { signXml } from '../src/documents/signing.ts';
 import { canonicalInfDps } from '../src/documents/xml.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { MUTATIONS } from './support/mutations.ts';
@@ -115,7 +115,7 @@ describe(`signed by others (seed ${SEED})`, () => {
     const certificate = readCertificate(provider.der);
     assert.ok('der' in certificate);
     for (const { name, xml, encode } of someDocuments(SAMPLE)) {
-      assertAccepted(await signDps(encode(xml), { key: provider.keys.privateKey, certificate }), name);
+      assertAccepted(await signXml(encode(xml), { key: provider.keys.privateKey, certificate }), name);
     }
   });
 

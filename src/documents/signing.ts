@@ -1,11 +1,11 @@
 /**
  * Makes XML signatures in the profile that `signed.ts` verifies: the municipality's over the NFS-e and its events
- * (D-35), and a provider's over a DPS, for our own command line. Private keys come in as key objects and go nowhere.
+ * (D-35), and a provider's over a DPS or a document of the legacy port, for our own command line. Private keys come in as key objects and go nowhere.
  */
 import { hash, type KeyObject, sign } from 'node:crypto';
-import { attributeOf } from '../fiscal/layout/tree.ts';
+import { attributeOf, type Elemento } from '../fiscal/layout/tree.ts';
 import type { Certificate } from './certificate.ts';
-import { DPS_PROFILE, DSIG, ENVELOPED, isSignature, REQUIRED, type SignedProfile } from './signed.ts';
+import { DSIG, ENVELOPED, isSignature, REQUIRED } from './signed.ts';
 import { decodeXml, extentOf, readXml, type XmlDocumentReading } from './xml.ts';
 
 export type Signer = { readonly key: KeyObject; readonly certificate: Certificate };
@@ -50,38 +50,75 @@ export function signatureOf(canonical: string, id: string, signer: Signer): stri
   return signatureElement(canonical, id, { value, certificate: signer.certificate.der });
 }
 
-/** A DPS with its signature, in place of one that it may have. Throws, in Portuguese, when it cannot be signed. */
-export function signDps(xml: Uint8Array, signer: Signer): Buffer {
-  return signDocument(xml, DPS_PROFILE, signer);
-}
+/** Where a signature of a document goes: beside the signed element, at the end of what holds it. */
+type Place = { readonly parent: Elemento; readonly signed: Elemento };
 
-function signDocument(xml: Uint8Array, profile: SignedProfile, signer: Signer): Buffer {
-  const { root: rootName, signed } = profile;
+/** Documents that a provider signs, by the name of their root, with the steps to the signed element. */
+const SIGNED: Readonly<Record<string, readonly string[]>> = {
+  DPS: ['infDPS'],
+  EnviarLoteRpsEnvio: ['LoteRps'],
+  CancelarNfseEnvio: ['Pedido', 'InfPedidoCancelamento'],
+};
+
+/** The names of the documents that {@link signXml} signs. */
+export const SIGNED_ROOTS = Object.keys(SIGNED);
+
+/**
+ * A DPS, a lot of RPS or the request of a cancellation with its signature, in place of one that it may have. Throws, in Portuguese, when it
+ * cannot be signed.
+ */
+export function signXml(xml: Uint8Array, signer: Signer): Buffer {
   const reading = readXml(xml);
   if ('fault' in reading) throw new Error(reading.fault.mensagem);
-  const { root } = reading;
-  const [element] = root.children.filter(({ name }) => name === signed);
-  if (root.name !== rootName || element === undefined) {
-    throw new Error(`o documento não é ${rootName} com ${signed} dentro; não há o que assinar.`);
+  const { parent, signed } = placeIn(reading.root);
+  const id = attributeOf(signed, 'Id');
+  if (id === undefined || id === '') {
+    throw new Error(`falta o atributo Id em ${signed.name}; a assinatura se refere a ele.`);
   }
-  const id = attributeOf(element, 'Id');
-  if (id === undefined || id === '') throw new Error(`falta o atributo Id em ${signed}; a assinatura se refere a ele.`);
   if (reading.strayMarkup() !== undefined) {
     throw new Error('o documento traz comentários ou instruções de processamento; retire-os antes de assinar.');
   }
-  const signature = signatureOf(reading.canonicalOf(element), id, signer);
-  return Buffer.from(withSignatureAtEnd(reading, signature), 'utf8');
+  const signature = signatureOf(reading.canonicalOf(signed), id, signer);
+  return Buffer.from(withSignatureIn(reading, parent, signature), 'utf8');
 }
 
-/** The text as it is, with the signature before the end of the root; everything is written in UTF-8. */
-function withSignatureAtEnd({ bytes, root }: XmlDocumentReading, signature: string): string {
+/** Whether a document that can be signed has a signature already in the place of the new one. */
+export function isSigned(xml: Uint8Array): boolean {
+  const reading = readXml(xml);
+  return !('fault' in reading) && placeIn(reading.root).parent.children.some(isSignature);
+}
+
+function placeIn(root: Elemento): Place {
+  const steps = SIGNED[root.name];
+  if (root.name === 'Envelope') {
+    throw new Error(
+      'o arquivo é um envelope SOAP; assine o documento que vai dentro dele, e ponha-o no envelope depois.',
+    );
+  }
+  if (steps === undefined) {
+    throw new Error(`o documento é ${root.name}; assinam-se ${SIGNED_ROOTS.join(', ')}. Não há o que assinar.`);
+  }
+  let parent = root;
+  let signed = root;
+  for (const step of steps) {
+    const [next, ...others] = signed.children.filter(({ name }) => name === step);
+    if (next === undefined || others.length > 0) {
+      throw new Error(`o documento ${root.name} deve ter um ${step} dentro de ${signed.name}; não há o que assinar.`);
+    }
+    [parent, signed] = [signed, next];
+  }
+  return { parent, signed };
+}
+
+/** The text as it is, with the signature before the end of an element; everything is written in UTF-8. */
+function withSignatureIn({ bytes }: XmlDocumentReading, parent: Elemento, signature: string): string {
   let text = decodeXml(bytes);
   // The last one first, so that the places of those before it stay right.
-  for (const child of root.children.filter(isSignature).reverse()) {
+  for (const child of parent.children.filter(isSignature).reverse()) {
     const { start, end } = extentOf(text, child)!;
     text = text.slice(0, start) + text.slice(end).trimStart();
   }
-  const end = text.lastIndexOf('</');
+  const end = text.lastIndexOf('</', extentOf(text, parent)!.end - 1);
   return utf8Declared(text.slice(0, end) + signature + text.slice(end));
 }
 

@@ -23,7 +23,7 @@ import {
 import { type Mensagem, mensagemOf, mensagemOfFault, rpsNamed } from '../fiscal/abrasf/mensagens.ts';
 import { compNfse, confirmacao, nested } from '../fiscal/abrasf/nota.ts';
 import { mensagemPropria, mensagemRecusada } from '../fiscal/abrasf/proprias.ts';
-import { bare, type IdentificacaoRps } from '../fiscal/abrasf/rps.ts';
+import { bare, guardadoOf, type IdentificacaoRps } from '../fiscal/abrasf/rps.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
 import { municipioOf } from '../fiscal/catalogs/catalogs.ts';
 import { parseChave } from '../fiscal/chave.ts';
@@ -176,7 +176,7 @@ async function receber({ world, municipio, documento, simular }: Pedido): Promis
     impressao: createHash('sha256').update(reading.canonicalOf(read.loteRps)).digest(),
     recebido_em: now,
     recebido: forma === 'texto' ? reading.bytes : Buffer.from(reading.canonicalOf(root), 'utf8'),
-    rps: read.rps.map(({ identificacao }) => identificacao),
+    rps: read.rps.map(({ identificacao, rps }) => ({ ...identificacao, guardado: guardadoOf(rps) })),
     simular: rehearsal.simular,
   });
   world.wake(tenant);
@@ -557,7 +557,7 @@ function vista(nota: NotaDoPorto): Parameters<typeof compNfse>[0] {
   const reading = readXml(nota.nfse);
   const infNfse = 'fault' in reading ? undefined : reading.root.children.find(({ name }) => name === 'infNFSe');
   if (infNfse === undefined) throw new Error('a note that we wrote does not read');
-  const { chave_acesso, data_emissao, data_cancelamento, serie, numero, tipo } = nota;
+  const { chave_acesso, data_emissao, data_cancelamento, serie, numero, tipo, guardado } = nota;
   const zone = zoneOf(chave_acesso.slice(0, 7));
   return {
     infNfse,
@@ -565,6 +565,7 @@ function vista(nota: NotaDoPorto): Parameters<typeof compNfse>[0] {
     codigoVerificacao: parseChave(chave_acesso)?.codigo ?? '',
     emissao: written(momentIn(zone, data_emissao.getTime())),
     rps: serie === null || numero === null || tipo === null ? undefined : { serie, numero, tipo },
+    guardado: guardado ?? undefined,
     cancelamento:
       data_cancelamento === null
         ? undefined

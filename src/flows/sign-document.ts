@@ -1,15 +1,16 @@
 /**
- * `nfse assinar`: what a provider's program does before it sends. A DPS in XML gets its `Signature`; a JSON body gets the
- * value of the header that goes with it. Which of the two a file is, is read off its content.
+ * `nfse assinar`: what a provider's program does before it sends. A document in XML (a DPS, a lot of RPS or the request of a
+ * cancellation) gets its `Signature`; a JSON body gets the value of the header that goes with it. What a file is, is read off its content.
  *
  * Nothing is judged but what would make the signature useless: its certificate out of validity, or of somebody else.
  */
 import { isHeldBy, maskedDocument } from '../documents/certificate.ts';
 import { signCms } from '../documents/cms.ts';
 import { type ChainedSigner, type KeyFiles, loadSigner } from '../documents/key-files.ts';
-import { signDps } from '../documents/signing.ts';
+import { isSigned, signXml } from '../documents/signing.ts';
 import { readXml } from '../documents/xml.ts';
 import { documentoKind } from '../fiscal/chave.ts';
+import type { Elemento } from '../fiscal/layout/tree.ts';
 import { momentIn } from '../fiscal/moment.ts';
 
 export type { KeyFiles } from '../documents/key-files.ts';
@@ -20,7 +21,7 @@ export type SignedDocument = {
   /** `xml`: the whole document; `json`: the value of the header, one line of Base64. */
   readonly kind: 'xml' | 'json';
   readonly text: string;
-  /** What would be refused all the same, in Portuguese. */
+  /** What would be refused all the same, and what was replaced, in Portuguese. */
   readonly avisos: readonly string[];
 };
 
@@ -30,7 +31,8 @@ export async function signDocument(bytes: Uint8Array, files: KeyFiles, agora: nu
   const provider = kind === 'xml' ? providerOfXml(bytes) : providerOfJson(bytes);
   const signer = await loadSigner(files);
   const avisos = [...validityWarnings(signer, agora), ...holderWarnings(signer, provider)];
-  if (kind === 'xml') return { kind, text: signDps(bytes, signer).toString('utf8'), avisos };
+  if (kind === 'xml' && isSigned(bytes)) avisos.push('a assinatura que havia foi substituída.');
+  if (kind === 'xml') return { kind, text: signXml(bytes, signer).toString('utf8'), avisos };
   return { kind, text: signCms(bytes, signer).toString('base64'), avisos };
 }
 
@@ -45,16 +47,27 @@ function kindOf(bytes: Uint8Array): 'xml' | 'json' {
   throw new Error(
     start === ''
       ? 'o arquivo está vazio; não há o que assinar.'
-      : 'o arquivo não é uma DPS em XML nem um corpo em JSON. Assine o arquivo como ele vai ser enviado.',
+      : 'o arquivo não é um documento em XML nem um corpo em JSON. Assine o arquivo como ele vai ser enviado.',
   );
 }
+
+/** Where the documents in XML name the provider. */
+const XML_PROVIDER_PATHS = [
+  ['infDPS', 'prest', 'CNPJ'],
+  ['infDPS', 'prest', 'CPF'],
+  ['LoteRps', 'Cnpj'],
+  ['Pedido', 'InfPedidoCancelamento', 'IdentificacaoNfse', 'Cnpj'],
+] as const;
 
 function providerOfXml(bytes: Uint8Array): string | undefined {
   const reading = readXml(bytes);
   if ('fault' in reading) throw new Error(reading.fault.mensagem);
-  const inf = reading.root.children.find(({ name }) => name === 'infDPS');
-  const prest = inf?.children.find(({ name }) => name === 'prest');
-  return prest?.children.find(({ name }) => name === 'CNPJ' || name === 'CPF')?.text.trim();
+  for (const path of XML_PROVIDER_PATHS) {
+    let place: Elemento | undefined = reading.root;
+    for (const step of path) place = place?.children.find(({ name }) => name === step);
+    if (place !== undefined) return place.text.trim();
+  }
+  return undefined;
 }
 
 /** The ways a JSON body may name the provider; an event names nobody that could be compared here. */

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Correlacao } from '../fiscal/abrasf/mapa.ts';
 import type { Mensagem } from '../fiscal/abrasf/mensagens.ts';
-import type { IdentificacaoRps } from '../fiscal/abrasf/rps.ts';
+import type { Guardado, IdentificacaoRps } from '../fiscal/abrasf/rps.ts';
 import type { NotaEstado } from '../fiscal/nota.ts';
 import { type Issuance, type IssueResult, issueTogether, type OnStored } from './notas.ts';
 import { type Db, transaction } from './open.ts';
@@ -20,7 +20,7 @@ export type LoteNovo = {
   /** Milliseconds. */
   readonly recebido_em: number;
   readonly recebido: Uint8Array;
-  readonly rps: readonly IdentificacaoRps[];
+  readonly rps: readonly (IdentificacaoRps & { readonly guardado: Guardado })[];
   /** What the local authority is asked to play with its notes, in the sandbox (D-60). */
   readonly simular: string | undefined;
 };
@@ -70,6 +70,7 @@ export type NotaDoPorto = {
   readonly serie: string | null;
   readonly numero: string | null;
   readonly tipo: string | null;
+  readonly guardado: Guardado | null;
 };
 
 /** An RPS by its identification: waiting in a lot, refused with it, or a note. */
@@ -208,7 +209,7 @@ const LOTE = 'protocolo, prestador, numero_lote, situacao, recebido_em, mensagen
 
 const NOTA = `n.chave_acesso, n.numero_protocolo, n.estado, n.prestador_cpf_cnpj, n.tomador_cpf_cnpj, n.data_emissao,
   n.data_cancelamento, c.tipo as cancelamento_tipo, c.campos as cancelamento_campos,
-  c.recebido as cancelamento_recebido, n.mensagem_retorno, d.nfse, n.numero_dps as ordem, r.serie, r.numero, r.tipo`;
+  c.recebido as cancelamento_recebido, n.mensagem_retorno, d.nfse, n.numero_dps as ordem, r.serie, r.numero, r.tipo, r.guardado`;
 
 /** The documents of a note, and of what cancelled it. The evidence of a substitution may be a whole lot, and is not read. */
 const PAPEIS = `join documentos d on d.tenant = $1 and d.nota = n.id
@@ -237,9 +238,9 @@ async function receive(pool: Db, tenant: string, lote: LoteNovo): Promise<LoteRo
       protocolo,
       recebido,
     ]);
-    const insert = `insert into lotes_rps (tenant, protocolo, ordem, prestador, serie, numero, tipo)
-      select $1, $2, x.ordem, $3, x.serie, x.numero, x.tipo
-      from unnest($4::int[], $5::text[], $6::text[], $7::text[]) as x (ordem, serie, numero, tipo)`;
+    const insert = `insert into lotes_rps (tenant, protocolo, ordem, prestador, serie, numero, tipo, guardado)
+      select $1, $2, x.ordem, $3, x.serie, x.numero, x.tipo, x.guardado
+      from unnest($4::int[], $5::text[], $6::text[], $7::text[], $8::json[]) as x (ordem, serie, numero, tipo, guardado)`;
     await client.query(insert, [
       tenant,
       protocolo,
@@ -248,6 +249,7 @@ async function receive(pool: Db, tenant: string, lote: LoteNovo): Promise<LoteRo
       rps.map(({ serie }) => serie),
       rps.map(({ numero }) => numero),
       rps.map(({ tipo }) => tipo),
+      rps.map(({ guardado }) => JSON.stringify(guardado)),
     ]);
     return rows[0];
   });

@@ -1,4 +1,4 @@
-/** `nfse assinar`: the signature of a DPS, or the header of a JSON body, with the files of an A1 certificate. */
+/** `nfse assinar`: the signature of a DPS, of a lot of RPS or of a request of the legacy port, or the header of a JSON body, with the files of an A1 certificate. */
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type KeyFiles, signDocument } from '../../flows/sign-document.ts';
@@ -23,7 +23,8 @@ export const KEY_OPTIONS_HELP: readonly (readonly [string, string])[] = [
 export const ASSINAR: Command = {
   name: 'assinar',
   arguments: 'ARQUIVO',
-  summary: 'Assina uma DPS em XML, ou um corpo JSON (o valor do cabeçalho).',
+  summary:
+    'Assina uma DPS em XML, um lote de RPS ou um CancelarNfseEnvio do porto SOAP, ou um corpo JSON (o valor do cabeçalho).',
   options: { ...KEY_OPTIONS, saida: { type: 'string' } },
   optionsHelp: [...KEY_OPTIONS_HELP, ['--saida ARQUIVO', 'grava nesse arquivo, e não na saída padrão']],
   takes: 1,
@@ -58,7 +59,6 @@ async function assinar(
 ): Promise<number> {
   const { kind, text, avisos } = await signDocument(bytes, files, Date.now());
   for (const aviso of avisos) terminal.err(`Aviso: ${aviso}\n`);
-  if (kind === 'xml' && wasSigned(bytes)) terminal.err('Aviso: a assinatura que havia foi substituída.\n');
   // The header is a line of its own; the document is exactly its bytes.
   const written = kind === 'json' ? `${text}\n` : text;
   if (saida === undefined) {
@@ -72,16 +72,10 @@ async function assinar(
   }
   terminal.out(
     kind === 'xml'
-      ? `DPS assinada em ${saida}\n`
+      ? `Documento assinado em ${saida}\n`
       : `Valor do cabeçalho X-DPS-Assinatura (ou X-Evento-Assinatura) em ${saida}\n`,
   );
   return 0;
-}
-
-/** Of a document that could be signed: it has no comments, so what begins like a signature is one. */
-function wasSigned(bytes: Uint8Array): boolean {
-  // Of an XML in UTF-16 every other byte is zero.
-  return /<(?:[\w.-]+:)?Signature[\s/>]/.test(Buffer.from(bytes).toString('latin1').replaceAll('\0', ''));
 }
 
 function whyNotWritten(file: string, { code }: NodeJS.ErrnoException): string {
