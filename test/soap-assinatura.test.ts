@@ -169,6 +169,31 @@ describe('in production', () => {
     assert.equal(modern.situacao, '4');
   });
 
+  test('a lot without Id is signed as a whole, where the municipality takes the old profile', async () => {
+    const whole = (xml: string, by: Party = own): string => {
+      const signature = new SignedXml({ privateKey: by.keyPem, publicCert: by.pem, ...SHA1_PROFILE });
+      signature.addReference({
+        xpath: '/*',
+        isEmptyUri: true,
+        transforms: [ENVELOPED, INCLUSIVE],
+        digestAlgorithm: SHA1_PROFILE.digestAlgorithm,
+      });
+      signature.computeSignature(xml, { location: { reference: LOTE, action: 'after' } });
+      return signature.getSignedXml();
+    };
+    const bare = (): string => fresh().replace(/<LoteRps Id="[^"]*">/, '<LoteRps Id="">');
+    const lote = whole(bare());
+    assert.match(lote, /<Reference URI="">/);
+    const done = await sendLote(address, lote, PERMISSIVE);
+    assert.equal(done.situacao, '4', done.documento);
+    const to = (xml: string) => codes(xml, 'RecepcionarLoteRps', PERMISSIVE);
+    assert.deepEqual(await to(whole(bare()).replace('1000.00', '9000.00')), ['E1']);
+    assert.deepEqual(await to(whole(bare(), other)), ['E138']);
+    const refused = await call(address, 'RecepcionarLoteRps', lote, TENANT);
+    assert.equal(first(refused.documento, 'Codigo'), 'E1');
+    assert.match(refused.documento, /Dê-lhe um Id e assine de novo/);
+  });
+
   test('a cancellation is signed by the provider of the note', async () => {
     await sendLote(address, signed(fresh(), LOTE), TENANT);
     const { rows } = await service.pool.query('select max(numero_dps)::text as numero from notas where tenant = $1', [

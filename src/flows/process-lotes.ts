@@ -164,14 +164,17 @@ async function prepare(
   const contexto = { tpAmb, cLocEmi: codigoIbge, correlacao, chSubstda, inscricaoMunicipal };
   const refuses = (municipio.regrasNacionais ?? AMBIENTES[ambiente].regrasNacionais) === 'recusa';
   const impedimentos = IMPEDIMENTOS.filter(({ nacional, has }) => (refuses || !nacional) && has(rps, contexto));
-  if (impedimentos.length > 0) {
-    return { mensagens: impedimentos.map(({ codigo, detalhe }) => mensagemOf(codigo, sobre, detalhe)) };
-  }
+  const told = impedimentos.map(({ codigo, detalhe }) => mensagemOf(codigo, sobre, detalhe));
+  if (impedimentos.some(({ julga }) => !julga)) return { mensagens: told };
   const xml = dpsOfRps(rps, contexto);
   const prepared = await prepareIssuance(world, municipio, { kind: 'rps', body: Buffer.from(xml, 'utf8'), simular });
-  return 'faults' in prepared
-    ? { mensagens: prepared.faults.map((fault) => mensagemOfFault(fault, sobre, rps)) }
-    : { issuance: prepared.issuance, replaces: chSubstda };
+  if ('faults' in prepared) {
+    // What is told already is often a fault of the DPS as well.
+    const faults = prepared.faults.map((fault) => mensagemOfFault(fault, sobre, rps));
+    told.push(...faults.filter(({ codigo }) => !told.some((one) => one.codigo === codigo)));
+  }
+  if ('faults' in prepared || told.length > 0) return { mensagens: told };
+  return { issuance: prepared.issuance, replaces: chSubstda };
 }
 
 /**
