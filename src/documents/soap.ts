@@ -46,7 +46,7 @@ export function readSoap(bytes: Uint8Array, faultsIn: SoapVersao = '1.1'): SoapP
     falha: { versao, de, mensagem },
   });
   const reading = readXml(bytes);
-  if ('fault' in reading) return fail('cliente', reading.fault.mensagem);
+  if ('fault' in reading) return fail('cliente', said(reading.fault.mensagem));
   const { root } = reading;
   if (root.name !== 'Envelope') return fail('cliente', 'O corpo não é um envelope SOAP: a raiz deve ser Envelope.');
   const versao = (['1.1', '1.2'] as const).find((one) => SOAP_NAMESPACES[one] === root.namespace);
@@ -69,6 +69,11 @@ export function readSoap(bytes: Uint8Array, faultsIn: SoapVersao = '1.1'): SoapP
   return { versao, operacao, namespace, documento: documentOf(operation, reading) };
 }
 
+/** The reader speaks of the document that comes to it most, and nobody here sends that one. */
+function said(mensagem: string): string {
+  return mensagem.replace(/; (?:envie o documento DPS|o da DPS é http:\/\/www\.sped\.fazenda\.gov\.br\/nfse)/, '');
+}
+
 function isDemanded({ attributes }: Elemento, versao: SoapVersao): boolean {
   const namespace = SOAP_NAMESPACES[versao];
   return attributes.some(
@@ -89,7 +94,7 @@ function documentOf(operation: Elemento, reading: XmlDocumentReading): SoapPedid
   if (text === '') return { problema: `Falta o documento: ponha-o, como texto, em ${PARAMETERS}.` };
   // A text is in the encoding of what it stands in, whatever it says of itself.
   const inner = readXml(Buffer.from(text.replace(/^<\?xml[^>]*\?>\s*/, ''), 'utf8'));
-  if ('fault' in inner) return { problema: inner.fault.mensagem };
+  if ('fault' in inner) return { problema: said(inner.fault.mensagem) };
   return { reading: inner, root: inner.root, forma: 'texto' };
 }
 

@@ -29,6 +29,7 @@ import { REFERENCE_PATH, referenceFile, referencePage, referencePolicy } from '.
 import {
   internal,
   misfitRefused,
+  SOAP_HINT,
   tooManyMisses,
   troubled,
   unavailable,
@@ -179,13 +180,29 @@ function alwaysAt({ url }: HttpRequest): Route['always'] {
   return ALWAYS.find((one) => path.startsWith(one.path.replace(/:.*/, '')))?.always;
 }
 
-/** The legacy port (D-70), which listens here and answers in words of its own (`../soap/nfes.ts`). */
+/**
+ * The legacy port (D-70), which listens here and answers in words of its own (`../soap/nfes.ts`). Its service is called `Nfes`, and some
+ * programs write it so in the address.
+ */
 function soapRoutes(door: Door): readonly HttpRoute[] {
-  const path = `/:municipio${SOAP_PATH}`;
+  const route = `/:municipio${SOAP_PATH}`;
+  const path = route.replace(/[^/]+$/, ':servico');
+  const of = (work: Work) => (request: HttpRequest) =>
+    attend(door, request, route, (visit) => (isSoapPath(request) ? work(visit) : besideSoap(door, visit)));
   return [
-    { method: 'GET', path, handle: (request) => attend(door, request, path, (visit) => describeAsked(door, visit)) },
-    { method: 'POST', path, handle: (request) => attend(door, request, path, (visit) => answerSoapCall(door, visit)) },
+    { method: 'GET', path, handle: of((visit) => describeAsked(door, visit)) },
+    { method: 'POST', path, handle: of((visit) => answerSoapCall(door, visit)) },
   ];
+}
+
+function isSoapPath({ params }: HttpRequest): boolean {
+  return SOAP_PATH.endsWith(`/${params.servico!.toLowerCase()}`);
+}
+
+function besideSoap(door: Door, visit: Visit): HttpAnswer {
+  const { method, headers, url } = visit.request;
+  if (method !== 'POST') return refuse(door, visit, troubled('unknown_path', undefined, url));
+  return faultSoap(headers, 404, `Não há serviço neste endereço. ${SOAP_HINT}`);
 }
 
 async function describeAsked(door: Door, visit: Visit): Promise<HttpAnswer> {
@@ -205,11 +222,15 @@ async function answerSoapCall(door: Door, visit: Visit): Promise<HttpAnswer> {
     if (municipio === undefined) return faultSoap(headers, 404, 'Não há município neste endereço.');
     const client = clientOf(request, door.options.trustProxy);
     const wait = door.misses.waitOf(client);
-    if (wait !== undefined) return faultSoap(headers, 429, `Consultas demais sem resultado: aguarde ${wait} segundos.`);
+    if (wait !== undefined) {
+      const time = wait === 1 ? '1 segundo' : `${wait} segundos`;
+      return faultSoap(headers, 429, `Consultas demais sem resultado: aguarde ${time}.`, wait);
+    }
     const body = await request.readBody(BODY_MAX_BYTES);
     if (body === 'body_too_large') return faultSoap(headers, 413, 'O corpo passa do limite: divida o lote.');
     if (typeof body === 'string') return faultSoap(headers, 400, 'O corpo não chegou inteiro.');
-    if (door.underWay >= UNDER_WAY_MAX) return faultSoap(headers, 503, 'Há requisições demais em andamento.');
+    if (door.underWay >= UNDER_WAY_MAX)
+      return faultSoap(headers, 503, 'Há requisições demais em andamento.', OVERLOAD_WAIT_S);
     door.underWay += 1;
     try {
       const { certificateHeader, tls } = door.options;

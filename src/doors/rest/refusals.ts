@@ -45,7 +45,8 @@ export function internal(requestId: string): Refused {
 /** `allow`: the methods that the path has. `url`: as it was asked for, where that may be near to another. */
 export function troubled(trouble: Trouble, allow: string | undefined, url = ''): Refused {
   const { codigo, status, mensagem: said } = TROUBLES[trouble];
-  const hint = EVENTOS_POR_PROTOCOLO.test(url) ? ` ${EVENTOS_PELA_CHAVE}` : '';
+  const near = EVENTOS_POR_PROTOCOLO.test(url) ? EVENTOS_PELA_CHAVE : SOAP.test(url) ? SOAP_HINT : undefined;
+  const hint = near === undefined ? '' : ` ${near}`;
   if (allow === undefined) return refused({ codigo, xpath: '', mensagem: said + hint }, { status });
   const withMethods = `${said} Métodos deste endereço: ${allow}.${hint}`;
   return refused({ codigo, xpath: '', mensagem: withMethods, esperado: allow }, { status, headers: { Allow: allow } });
@@ -55,6 +56,11 @@ export function troubled(trouble: Trouble, allow: string | undefined, url = ''):
 const EVENTOS_POR_PROTOCOLO = /^\/[^/]+\/api\/v1\/nfse\/(?:v101\/)?protocolo\/[^/]+\/eventos(?:[/?]|$)/;
 const EVENTOS_PELA_CHAVE =
   'Pelo número de protocolo os eventos se registram, com POST …/nfse/protocolo/{numero_protocolo}/eventos. Consultam-se pela chave de acesso, que GET …/nfse/protocolo/{numero_protocolo} diz: GET …/nfse/{chave_acesso}/eventos, …/eventos/{tipo_evento} e …/eventos/{tipo_evento}/{num_seq_evento}.';
+
+/** Near the legacy port. */
+const SOAP = /^\/[^/]+\/soap(?:[/?]|$)/i;
+export const SOAP_HINT =
+  'O porto SOAP fica em /{municipio}/soap/nfes, e a descrição dele em /{municipio}/soap/nfes?wsdl.';
 
 const TROUBLES: Readonly<Record<Trouble, { codigo: string; status: number; mensagem: string }>> = {
   unknown_path: {

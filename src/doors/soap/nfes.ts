@@ -54,6 +54,10 @@ export async function performSoap(
   if (!READ_TYPES.has(type)) {
     return faultSoap(headers, 415, 'O tipo do corpo deve ser text/xml (SOAP 1.1) ou application/soap+xml (SOAP 1.2).');
   }
+  const coding = headers['content-encoding'] ?? 'identity';
+  if (coding.toLowerCase() !== 'identity') {
+    return faultSoap(headers, 415, 'O corpo vem compactado (Content-Encoding). Envie-o sem compactar.');
+  }
   const header = headers[SIMULAR_HEADER.toLowerCase()];
   const simular = typeof header === 'string' ? header : undefined;
   const answer = await answerSoap(world, municipio, body, versionOf(headers), { shown, simular });
@@ -71,10 +75,12 @@ async function* watched(world: World, { tenant }: Municipio, parts: AsyncIterabl
   }
 }
 
-/** A fault for what keeps a request from the port. `de`: whose mistake it is, by the status. */
-export function faultSoap(headers: IncomingHttpHeaders, status: number, mensagem: string): SoapAnswer {
+/** A fault for what keeps a request from the port. Whose mistake it is, the status says; `wait`: seconds until it may come again. */
+export function faultSoap(headers: IncomingHttpHeaders, status: number, mensagem: string, wait?: number): SoapAnswer {
   const de = status >= 500 ? 'servidor' : 'cliente';
-  return { ...written(falhaSoap({ versao: versionOf(headers), de, mensagem })), status };
+  const answer = written(falhaSoap({ versao: versionOf(headers), de, mensagem }));
+  const later = wait === undefined ? {} : { 'Retry-After': String(wait) };
+  return { ...answer, status, headers: { ...answer.headers, ...later } };
 }
 
 /** What is not the caller's to know stays in the log; by the number it is found there. */

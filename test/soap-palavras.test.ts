@@ -1,0 +1,242 @@
+/**
+ * What the legacy port says to a program that knows nothing but the model: elements that nobody reads, messages in its own words, notes
+ * that give back what their RPS had, and faults of the envelope and of the connection.
+ */
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { request } from './support/http.ts';
+import {
+  all,
+  call,
+  cancelamentoXml,
+  consultaXml,
+  envelope,
+  first,
+  loteXml,
+  porRpsXml,
+  post,
+  type RpsDeTeste,
+  sendLote,
+  TOMADOR,
+} from './support/rps.ts';
+import { startTestService, type TestService } from './support/service.ts';
+
+let service: TestService;
+let address: string;
+let turn = 0;
+
+before(async () => {
+  service = await startTestService();
+  ({ address } = service);
+});
+
+/** A lot of one RPS, in a series of its own. */
+const lotOf = (rps: Partial<RpsDeTeste>): string => {
+  turn += 1;
+  return loteXml([{ numero: 1, serie: String(turn), ...rps }], { numero: String(turn) });
+};
+
+const messages = (documento: string): string[] =>
+  all(documento, 'MensagemRetorno').map((one) =>
+    ['Codigo', 'Mensagem', 'Correcao'].map((name) => first(one, name)).join(' | '),
+  );
+
+describe('what nobody reads', () => {
+  test('is refused with its place and the nearest name, in every document', async () => {
+    for (const [operacao, xml, pattern] of [
+      [
+        'RecepcionarLoteRps',
+        lotOf({}).replaceAll(/<(\/?)Tomador>/g, '<$1IgnorarTomador>'),
+        /^E160 .*RPS 1, série \d+, tipo 1: .*IgnorarTomador não existe\. O nome mais próximo é Tomador\./,
+      ],
+      [
+        'RecepcionarLoteRps',
+        lotOf({}).replace('<ListaRps>', '<Inventado>1</Inventado><ListaRps>'),
+        /^E160 .*LoteRps\/Inventado não existe/,
+      ],
+      [
+        'ConsultarNfse',
+        consultaXml('<Numero>1</Numero>'),
+        /^E160 .* Numero não existe\. O nome mais próximo é NumeroNfse\./,
+      ],
+      [
+        'ConsultarNfsePorRps',
+        porRpsXml(1).replace('<Serie>1</Serie>', '<Serie>1</Serie><Ano>1</Ano>'),
+        /^E160 .*IdentificacaoRps\/Ano não existe/,
+      ],
+      [
+        'CancelarNfse',
+        cancelamentoXml('1').replaceAll('CodigoCancelamento', 'Codigo'),
+        /^E160 .*Codigo não existe\. O nome mais próximo é CodigoCancelamento\./,
+      ],
+    ] as const) {
+      const { documento } = await call(address, operacao, xml);
+      const [only, ...others] = messages(documento);
+      assert.match(only ?? documento, pattern);
+      assert.deepEqual(others, []);
+    }
+    const { rows } = await service.pool.query('select count(*)::int as lotes from lotes');
+    assert.equal(rows[0].lotes, 0);
+  });
+});
+
+describe('what is wrong in an RPS', () => {
+  const valores = (more: string, value = '1000.00'): string =>
+    `<ValorServicos>${value}</ValorServicos>${more}<IssRetido>2</IssRetido><Aliquota>0.02</Aliquota>`;
+
+  test('is told by the code, the element and the words of the model, all of it at once', async () => {
+    const cases = [
+      [
+        { valores: valores('<ValorDeducoes>2000.00</ValorDeducoes>') },
+        /^E19 .*deduções passam do valor do serviço.*Corrija ValorDeducoes/,
+      ],
+      [
+        {
+          valores: valores('').replace(
+            '</Aliquota>',
+            '</Aliquota><DescontoIncondicionado>1500.00</DescontoIncondicionado>',
+          ),
+        },
+        /^E21 /,
+      ],
+      [{ item: '99.99' }, /^E30 .*item da lista de serviços não existe/],
+      [{ item: '7.02' }, /^E30 .*mais de um código nacional.*DadosDPS\/cTribNac/],
+      [{ natureza: '5' }, /^E144 .*Falta o número do processo.*ExigibilidadeSuspensa\/nProcesso/],
+      [{ natureza: '4' }, /^E144 .*Falta o tipo da imunidade.*correlação/],
+      [{ discriminacao: 'Preço — em €' }, /^E107 .*Discriminacao.*alfabeto latino/],
+      [{ nbs: '' }, /^E160 .*Falta o código NBS.*Servico\/cNBS/],
+      [{ valores: valores('').replace('0.02', '0.5') }, /^E160 .*Aliquota passa de 5%/],
+      [{ emissao: '2026-02-31T10:00:00' }, /^E15 .*\(DataEmissao/],
+      [
+        { valores: valores('', '0.00'), tomador: TOMADOR.replace('52998224725', '52998224726') },
+        /^E18 /,
+        /^E47 .*CpfCnpj\/Cpf/,
+      ],
+    ] as const;
+    const check = async ([rps, ...wanted]: (typeof cases)[number]): Promise<void> => {
+      const { situacao, documento } = await sendLote(address, lotOf(rps));
+      const told = messages(documento);
+      assert.equal(situacao, '3', JSON.stringify(rps));
+      assert.equal(told.length, wanted.length, told.join('\n'));
+      for (const [place, pattern] of wanted.entries()) assert.match(told[place]!, pattern);
+      for (const one of told) {
+        assert.doesNotMatch(one, /\bDPS\b|\bcServ\b|\bprest\b|xDescServ|esperado|correcao|E40\d|E002|…/);
+      }
+    };
+    await Promise.all(cases.map(check));
+  });
+});
+
+describe('a note', () => {
+  test('gives back what its RPS had: each withholding, the net value without them, and the name of a taker without document', async () => {
+    const valores =
+      '<ValorServicos>1000.00</ValorServicos><ValorPis>6.50</ValorPis><ValorCofins>30.00</ValorCofins><ValorCsll>10.00</ValorCsll><IssRetido>2</IssRetido><OutrasRetencoes>5.5</OutrasRetencoes><Aliquota>0.02</Aliquota>';
+    const tomador = '<Tomador><RazaoSocial>Maria sem CPF</RazaoSocial></Tomador>';
+    const xml = lotOf({ valores, tomador })
+      .replace('<IncentivadorCultural>2<', '<IncentivadorCultural>1<')
+      .replace(
+        '</ItemListaServico>',
+        '</ItemListaServico><CodigoCnae>6201501</CodigoCnae><CodigoTributacaoMunicipio>A-17</CodigoTributacaoMunicipio>',
+      );
+    const { situacao, documento } = await sendLote(address, xml);
+    assert.equal(situacao, '4', documento);
+    const byRps = await call(address, 'ConsultarNfsePorRps', porRpsXml(1, String(turn)));
+    const byNumber = await call(
+      address,
+      'ConsultarNfse',
+      consultaXml(`<NumeroNfse>${first(documento, 'Numero')}</NumeroNfse>`),
+    );
+    for (const answer of [documento, byRps.documento, byNumber.documento]) {
+      const got = Object.fromEntries(
+        [
+          'ValorPis',
+          'ValorCofins',
+          'ValorCsll',
+          'OutrasRetencoes',
+          'ValorLiquidoNfse',
+          'IncentivadorCultural',
+          'CodigoCnae',
+          'CodigoTributacaoMunicipio',
+        ].map((name) => [name, first(answer, name)]),
+      );
+      assert.deepEqual(got, {
+        ValorPis: '6.50',
+        ValorCofins: '30.00',
+        ValorCsll: '10.00',
+        OutrasRetencoes: '5.50',
+        // 1000.00 - 6.50 - 30.00 - 10.00 - 5.50
+        ValorLiquidoNfse: '948.00',
+        IncentivadorCultural: '1',
+        CodigoCnae: '6201501',
+        CodigoTributacaoMunicipio: 'A-17',
+      });
+      assert.match(answer, /<TomadorServico><RazaoSocial>Maria sem CPF<\/RazaoSocial><\/TomadorServico>/);
+      assert.match(answer, /<ValorPis>.*<ValorCofins>.*<ValorCsll>.*<IssRetido>.*<OutrasRetencoes>.*<BaseCalculo>/);
+    }
+  });
+
+  test('has no place for a remark; the REST door makes it, of the DPS in the note', async () => {
+    const { situacao, documento } = await sendLote(address, lotOf({ emissao: '2027-01-05T10:00:00' }));
+    assert.equal(situacao, '4', documento);
+    const chave = /Id="NFS(\d{50})"/.exec(documento)![1]!;
+    const { body } = await request(address, `/integracao/api/v1/nfse/${chave}`);
+    const dps = /<DPS[\s\S]*<\/DPS>/.exec(body.nota.xml_nota)![0].replace(/<nDPS>\d+</, '<nDPS>999999<');
+    const validated = await request(address, '/integracao/api/v1/nfse/v101/validacao', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/xml' },
+      body: dps,
+    });
+    assert.ok(
+      validated.body.avisos.some(({ codigo }: { codigo: string }) => codigo === 'E0015'),
+      JSON.stringify(validated.body),
+    );
+  });
+});
+
+describe('what is wrong before the document', () => {
+  test('speaks of the envelope, not of a DPS', async () => {
+    for (const body of ['nada', '<a>', '', '<e:Envelope xmlns:e="x y"/>']) {
+      const answer = await post(address, body);
+      assert.match(answer.body, /<faultcode>soap:Client<\/faultcode>/, body);
+      assert.doesNotMatch(answer.body, /DPS|sped\.fazenda/, body);
+    }
+    const inner = await post(
+      address,
+      envelope('<n:ConsultarNfse xmlns:n="urn:x"><parameters>oi</parameters></n:ConsultarNfse>'),
+    );
+    assert.match(inner.documento, /E160/);
+    assert.doesNotMatch(inner.documento, /DPS/);
+  });
+
+  test('of a packed body is 415, in words that help', async () => {
+    const response = await fetch(`${address}/integracao/soap/nfes`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'text/xml', 'Content-Encoding': 'gzip' },
+      body: gzipSync(envelope('<a/>')),
+    });
+    assert.equal(response.status, 415);
+    assert.match(await response.text(), /Content-Encoding/);
+  });
+
+  test('the port answers to the name of its service in any case, and beside it says where it is', async () => {
+    for (const path of ['/integracao/soap/Nfes?wsdl', '/integracao/soap/NFES?WSDL']) {
+      const response = await fetch(`${address}${path}`);
+      assert.equal(response.status, 200, path);
+      assert.match(await response.text(), /<soap:address location="[^"]*\/integracao\/soap\/nfes"\/>/);
+    }
+    const xml = loteXml([]);
+    const body = envelope(
+      `<n:RecepcionarLoteRps xmlns:n="urn:x"><parameters><![CDATA[${xml}]]></parameters></n:RecepcionarLoteRps>`,
+    );
+    const response = await fetch(`${address}/integracao/soap/Nfes`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'text/xml' },
+      body,
+    });
+    assert.match(await response.text(), /RecepcionarLoteRpsResponse/);
+    const beside = await fetch(`${address}/integracao/soap/NfesService`);
+    assert.equal(beside.status, 404);
+    assert.match(await beside.text(), /porto SOAP fica em \/\{municipio\}\/soap\/nfes/);
+  });
+});
