@@ -4,7 +4,9 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
+import { checkAbrasfSignature } from '../src/documents/abrasf-signature.ts';
 import { verifyCms } from '../src/documents/cms.ts';
+import { readXml } from '../src/documents/xml.ts';
 import { runCli } from '../src/doors/cli/cli.ts';
 import type { CliWorld } from '../src/doors/cli/command.ts';
 import { freshFolder, openssl } from './support/openssl.ts';
@@ -103,7 +105,7 @@ describe('nfse assinar, a DPS', () => {
     const pem = ['--certificado', at(`prestadores/${PROVIDER}.pem`), '--chave', at(`prestadores/${PROVIDER}.key`)];
     const { code, out, err } = await nfse('assinar', EXAMPLE, ...pem, '--saida', saida);
     assert.deepEqual([code, err], [0, '']);
-    assert.match(out, new RegExp(`DPS assinada em ${saida}`));
+    assert.match(out, new RegExp(`Documento assinado em ${saida}`));
     if (xmlsec1 !== undefined) assert.ok(xmlsecVerifies(saida));
   });
 
@@ -127,6 +129,72 @@ describe('nfse assinar, a DPS', () => {
     assert.equal(err, 'Aviso: a assinatura que havia foi substituída.\n');
     assert.equal(out.match(/<SignatureValue>/g)?.length, 1);
     if (xmlsec1 !== undefined) assert.ok(xmlsecVerifies(fileOf(out)));
+  });
+});
+
+describe('nfse assinar, a document of the legacy port', () => {
+  const site = path.resolve(import.meta.dirname, '../docs/site');
+  const lote = readFileSync(path.join(site, 'exemplos/lote-rps.xml'), 'utf8');
+  const pedido = readFileSync(path.join(site, 'exemplos/cancelamento-nfse.xml'), 'utf8');
+  const xmlsec1 = toolOr('xmlsec1', 'xmlsec1');
+
+  /** What the port makes of it, and what xmlsec1 does. */
+  function assertGood(xml: string, parent: string, signed: string): void {
+    const reading = readXml(Buffer.from(xml));
+    assert.ok('root' in reading);
+    const { root } = reading;
+    const within = root.name === parent ? root : root.children.find(({ name }) => name === parent)!;
+    const element = within.children.find(({ name }) => name === signed)!;
+    const checked = checkAbrasfSignature(reading, within, element, { allowsSha1: false });
+    assert.ok(checked !== undefined && 'certificate' in checked, JSON.stringify(checked));
+    assert.equal(checked.certificate.holder?.documento, PROVIDER);
+    if (xmlsec1 === undefined) return;
+    const trust = [
+      '--trusted-pem',
+      at('ancoras', 'ac-raiz-de-teste.pem'),
+      '--untrusted-pem',
+      at('ancoras', 'ac-de-teste.pem'),
+    ];
+    const done = spawnSync(xmlsec1, ['--verify', '--id-attr:Id', signed, ...trust, fileOf(xml)], { encoding: 'utf8' });
+    assert.equal(done.status, 0, done.stderr);
+  }
+
+  test('a lot, and again; the signatures of its RPS stay', async () => {
+    const first = await nfse('assinar', fileOf(lote), ...pfxOf(`prestadores/${PROVIDER}`));
+    assert.deepEqual([first.code, first.err], [0, '']);
+    assertGood(first.out, 'EnviarLoteRpsEnvio', 'LoteRps');
+    assert.equal(first.out.replace(/<Signature.*<\/Signature>/s, ''), lote);
+    const again = await nfse('assinar', fileOf(first.out), ...pfxOf(`prestadores/${PROVIDER}`));
+    assert.equal(again.err, 'Aviso: a assinatura que havia foi substituída.\n');
+    const ofRps = /<Signature.*<\/Signature>/s.exec(first.out)![0];
+    const within = lote.replace('</InfRps>', `</InfRps>${ofRps}`);
+    const both = await nfse('assinar', fileOf(within), ...pfxOf('prestadores/12121212000106'));
+    assert.match(both.err, /^Aviso: o certificado é do CNPJ 12.*prestador do documento é 11[^\n]*\n$/);
+    assert.equal(both.out.match(/<SignatureValue>/g)?.length, 2);
+  });
+
+  test('the request of a cancellation, beside what is signed', async () => {
+    const { code, out, err } = await nfse('assinar', fileOf(pedido), ...pfxOf(`prestadores/${PROVIDER}`));
+    assert.deepEqual([code, err], [0, '']);
+    assertGood(out, 'Pedido', 'InfPedidoCancelamento');
+    assert.match(out, /<\/InfPedidoCancelamento>\s*<Signature.*<\/Signature><\/Pedido>/s);
+  });
+
+  test('or with xmlsec1, as the page says', (t) => {
+    if (xmlsec1 === undefined) return t.skip('no xmlsec1');
+    const page = readFileSync(path.join(site, 'soap.md'), 'utf8');
+    const blocks = [...page.matchAll(/^```console\n([\s\S]*?)^```$/gm)].map(([, block]) => block!);
+    const commands = blocks.filter((block) => block.includes('xmlsec1'));
+    assert.equal(commands.length, 2);
+    for (const name of ['lote-rps.xml', 'cancelamento-nfse.xml', 'assinatura-lote.xml']) {
+      writeFileSync(path.join(folder, name), readFileSync(path.join(site, 'exemplos', name)));
+    }
+    writeFileSync(path.join(folder, 'certificado.pem'), readFileSync(at(`prestadores/${PROVIDER}.pem`)));
+    writeFileSync(path.join(folder, 'chave.pem'), readFileSync(at(`prestadores/${PROVIDER}.key`)));
+    const done = spawnSync('bash', ['-euc', commands.join('')], { cwd: folder, encoding: 'utf8' });
+    assert.equal(done.status, 0, done.stderr);
+    assertGood(readFileSync(path.join(folder, 'lote-assinado.xml'), 'utf8'), 'EnviarLoteRpsEnvio', 'LoteRps');
+    assertGood(readFileSync(path.join(folder, 'cancelamento-assinado.xml'), 'utf8'), 'Pedido', 'InfPedidoCancelamento');
   });
 });
 
@@ -183,7 +251,8 @@ describe('nfse assinar, asked wrongly', () => {
     await refused('{"a": 1,}', /não é JSON bem formado/);
     await refused(Buffer.from('{"a": "São"}', 'latin1'), /UTF-8/);
     await refused('<DPS><infDPS>', /XML malformado/);
-    await refused('<NFSe/>', /não é DPS/);
+    await refused('<NFSe/>', /o documento é NFSe; assinam-se DPS, EnviarLoteRpsEnvio, CancelarNfseEnvio/);
+    await refused('<e:Envelope xmlns:e="urn:x"/>', /é um envelope SOAP; assine o documento que vai dentro dele/);
     await assert.rejects(nfse('assinar', 'nada.xml', ...good), /nada\.xml não existe/);
   });
 

@@ -236,12 +236,12 @@ describe('what the pages say', () => {
     assert.ok(commands.length > 10);
     for (const { name, line } of commands) {
       const words = line.split(' ');
-      const command = words.slice(0, /^(municipio|prestador|servicos|evento)$/.test(words[0]!) ? 2 : 1);
+      const command = words.slice(0, /^(municipio|prestador|servicos|evento|correlacao)$/.test(words[0]!) ? 2 : 1);
       // Its help lists what is the simulator's, which has no place here.
       const run = command[0] === 'adn-simulador' ? nfse([...command, '--help'], {}) : nfseHere([...command, '--help']);
       const { code, out, err } = await run;
       assert.deepEqual([code, err], [0, ''], `${name}: ${line}`);
-      for (const [option] of line.matchAll(/--[a-z-]+/g)) {
+      for (const [option] of line.matchAll(/--[a-z0-9-]+/g)) {
         assert.ok(out.includes(`${option} `), `${name}: ${command.join(' ')} has no ${option}`);
       }
     }

@@ -209,6 +209,12 @@ describe('what is wrong before the document', () => {
     assert.doesNotMatch(inner.documento, /DPS/);
   });
 
+  test('stands under the address that the page of the documentation gives', async () => {
+    const page = await (await fetch(`${address}/docs/soap`)).text();
+    assert.ok(page.includes(`${address}/integracao/soap/nfes`));
+    assert.doesNotMatch(page, /\.invalid/);
+  });
+
   test('of a packed body is 415, in words that help', async () => {
     const response = await fetch(`${address}/integracao/soap/nfes`, {
       method: 'POST',

@@ -56,10 +56,14 @@ const SETTINGS_HELP: readonly (readonly [left: string, right: string, padrao?: s
   ],
   [
     '--consulta-dps publica|parte',
-    'quem lê a nota pelo identificador da DPS: todos, ou uma parte dela com o seu certificado',
+    'quem lê a nota pelo identificador da DPS, e no porto SOAP por período e por RPS: todos, ou uma parte dela com o seu certificado',
     'parte em producao, publica em homologacao',
   ],
-  ['--soap-sha1 sim|nao', 'aceita RSA-SHA1 com C14N inclusiva nas assinaturas do porto SOAP legado', 'nao'],
+  [
+    '--soap-sha1 sim|nao',
+    'aceita no porto SOAP legado as assinaturas de 2008: RSA-SHA1 com C14N inclusiva, e o documento inteiro (URI="")',
+    'nao',
+  ],
   ['--soap-namespace URI', 'espaço de nomes da descrição do porto SOAP legado', 'o da ABRASF 1.00'],
 ];
 

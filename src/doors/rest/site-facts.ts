@@ -344,7 +344,7 @@ function lower(text: string): string {
 /** Files that a reader may take, by the name under which they are offered. */
 export const ARQUIVOS: Readonly<Record<string, { readonly type: string; readonly text: () => string }>> = {
   ...Object.fromEntries(
-    ['dps.xml', 'dps.json', 'dps-producao.xml', 'evento.json', 'prestadores.csv', 'servicos.csv'].map((name) => [
+    ['dps.xml', 'dps.json', 'dps-producao.xml', 'evento.json', 'prestadores.csv', 'servicos.csv', 'correlacao.csv'].map((name) => [
       name,
       { type: typeOf(name), text: () => projectText(`examples/${name}`) },
     ]),
@@ -359,6 +359,8 @@ export const ARQUIVOS: Readonly<Record<string, { readonly type: string; readonly
       'PrimeiraNota.cs',
       'assinatura-modelo.xml',
       'lote-rps.xml',
+      'assinatura-lote.xml',
+      'cancelamento-nfse.xml',
     ].map((name) => [name, { type: typeOf(name), text: () => projectText(`docs/site/exemplos/${name}`) }]),
   ),
   'dps-1.01.xsd': { type: typeOf('.xsd'), text: dpsXsd },
