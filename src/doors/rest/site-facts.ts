@@ -344,10 +344,9 @@ function lower(text: string): string {
 /** Files that a reader may take, by the name under which they are offered. */
 export const ARQUIVOS: Readonly<Record<string, { readonly type: string; readonly text: () => string }>> = {
   ...Object.fromEntries(
-    ['dps.xml', 'dps.json', 'dps-producao.xml', 'evento.json', 'prestadores.csv', 'servicos.csv', 'correlacao.csv'].map((name) => [
-      name,
-      { type: typeOf(name), text: () => projectText(`examples/${name}`) },
-    ]),
+    ['dps.xml', 'dps.json', 'dps-producao.xml', 'evento.json', 'prestadores.csv', 'servicos.csv', 'correlacao.csv'].map(
+      (name) => [name, { type: typeOf(name), text: () => projectText(`examples/${name}`) }],
+    ),
   ),
   ...Object.fromEntries(
     [

@@ -4,7 +4,7 @@ import { IMPEDIMENTOS, MAPA, NAO_LEVADOS } from './mapa.ts';
 import { CODIGOS, MENSAGENS_MAX } from './mensagens.ts';
 import { NOTA } from './nota.ts';
 import { PROPRIAS } from './proprias.ts';
-import { CAMPOS_RPS } from './rps.ts';
+import { CAMPOS_RPS, GRUPOS_DA_EXTENSAO } from './rps.ts';
 
 const INTRO = `# O porto SOAP legado
 
@@ -14,8 +14,9 @@ Para programas que já falam com o serviço \`Nfes\` (ABRASF 1.00) e não vão m
 - SOAP 1.1, document/literal, soapAction vazia; SOAP 1.2 também é lido, e respondido em 1.2.
 - \`header\` e \`parameters\` são texto (escapado ou CDATA) com o documento da ABRASF; \`return\` também. Elementos no lugar do texto são lidos, e respondidos assim.
 - Os elementos são achados pelo nome, em qualquer espaço de nomes; a resposta vem no espaço de nomes do pedido.
-- As regras, as datas e os valores são os da API REST. O que não está certo vem em \`ListaMensagemRetorno\`.
-- Em produção o lote, cada RPS (até 100 num lote) ou \`InfPedidoCancelamento\` vem assinado pelo prestador: RSA-SHA256, SHA-256, C14N exclusiva. RSA-SHA1 com C14N inclusiva, só onde o município o permite. No ambiente de integração nada se assina.
+- Um elemento que a tabela do RPS não tem é recusado (E160), com o seu lugar e o nome mais próximo. Só dentro dos grupos da extensão de 2026 (${GRUPOS_DA_EXTENSAO.map(code).join(', ')}) o que não se conhece fica de lado.
+- As regras, as datas e os valores são os da API REST. O que não está certo vem em \`ListaMensagemRetorno\`, nas palavras do modelo. Avisos o modelo não tem onde levar.
+- Em produção o lote, cada RPS (até 100 num lote) ou \`InfPedidoCancelamento\` vem assinado pelo prestador: RSA-SHA256, SHA-256, C14N exclusiva. RSA-SHA1 com C14N inclusiva, e o documento inteiro (\`URI=""\`) de um lote ou pedido sem \`Id\`, só onde o município o permite. As respostas não são assinadas. No ambiente de integração nada se assina.
 - \`ConsultarNfse\` e \`ConsultarNfsePorRps\`, em produção, atendem só o prestador, pelo certificado dele no TLS, salvo onde o município abre a consulta. O protocolo de um lote abre, por si, o que é dele.
 
 ## Lotes
@@ -82,7 +83,7 @@ export function soapMarkdown(): string {
       NOTA.map(({ abrasf, de, como }) => [code(abrasf), de === '' ? '' : code(de), como ?? 'Igual.']),
     ),
     '## Mensagens\n',
-    'Uma falta que o modelo não tem leva o código da tabela pública, sem o E quando não cabe em quatro posições: `0310` é [E0310](erros.md#e0310), `E802` é [E802](erros.md#e802). O código inteiro está sempre na mensagem. Com L começam as deste porto.\n',
+    'Uma falta que o modelo não tem leva o código da tabela pública, sem o E quando não cabe em quatro posições: `0310` é [E0310](erros.md#e0310), `E802` é [E802](erros.md#e802). Com L começam as deste porto.\n',
     table(
       ['Código', 'Mensagem', 'Correção'],
       Object.entries({ ...CODIGOS, ...PROPRIAS }).map(([codigo, [mensagem, correcao]]) => [codigo, mensagem, correcao]),
