@@ -266,7 +266,7 @@ describe('the answers of the six operations', () => {
     const sent = await sendLote(address, loteXml(two));
     assert.equal(sent.situacao, '4', sent.documento);
     const asked = porProtocolo('ConsultarLoteRpsEnvio', sent.protocolo);
-    const partly = await until('ConsultarLoteRps', asked, /E1235/);
+    const partly = await until('ConsultarLoteRps', asked, /E89.*E1235/);
     assert.match(
       partly,
       /<ListaNfse><CompNfse>.*<\/ListaNfse><ListaMensagemRetorno><MensagemRetorno><Codigo>E89<\/Codigo><Mensagem>RPS 2, série 1, tipo 1: /,
