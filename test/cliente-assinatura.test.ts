@@ -157,6 +157,11 @@ describe('a certificate', () => {
       assert.throws(() => lerCertificado({ pfx, senha: 'ção 1' }), /^CertificadoRecusado: A senha não abre/);
     }
     assert.throws(() => lerCertificado({ pfx: Buffer.from('x'), senha: '' }), /não é um PKCS#12/);
+    const { UNSET_VARIABLE: senha } = {} as Record<string, string>;
+    assert.throws(
+      () => lerCertificado({ pfx: pfxOf(), senha: senha as string }),
+      /^CertificadoRecusado: Informe senha/,
+    );
     assert.throws(() => lerCertificado({ pfx: provider.der, senha: '' }), /não é um PKCS#12/);
   });
 
@@ -176,6 +181,7 @@ describe('a certificate', () => {
     refused({ certificado: provider.pem, chave: String(chave) }, /cifrada, informe senha/);
     refused({ certificado: provider.pem, chave: String(chave), senha: 'b' }, /Confira senha/);
     refused({ certificado: provider.pem, chave: namesake.keyPem }, /não é o par/);
+    refused({ certificado: provider.pem.replace(/\n.{64}\n/, '\n'), chave: provider.keyPem }, /não se lê/);
     refused({ certificado: provider.keyPem, chave: provider.keyPem }, /não traz um certificado/);
     refused({ certificado: provider.pem, chave: provider.pem }, /não traz uma chave/);
     refused(
@@ -271,6 +277,23 @@ describe('in production', async () => {
     const broken = createCliente({ url, municipio: TENANT, certificado: PEM, ca, insistencia });
     await assert.rejects(broken.emitirNota(dps), (error) => error instanceof Indeterminado && error.tentativas === 2);
     await assert.rejects(broken.consultarNotaPorDps(id), { name: 'NaoEntregue' });
+
+    // Nor is there a handshake to wait for on a connection that was used before.
+    const answer = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: keep-alive\r\n\r\n{}';
+    let connections = 0;
+    const fickle = createTlsServer(tls, (socket) => {
+      connections += 1;
+      socket.once('data', () => socket.write(answer, () => socket.once('data', () => socket.destroy())));
+    });
+    await new Promise<void>((resolve) => fickle.listen(0, '127.0.0.1', resolve));
+    onEnd(() => fickle.close());
+    const kept = createCliente({
+      url: `https://127.0.0.1:${(fickle.address() as AddressInfo).port}`,
+      ...{ municipio: TENANT, ca, insistencia: { tentativas: 1 } },
+    });
+    await kept.consultarNota('1');
+    await assert.rejects(kept.emitirNota(dps), { name: 'Indeterminado' });
+    assert.equal(connections, 1);
   });
 
   test('a server that nobody vouches for is not delivered to', async () => {

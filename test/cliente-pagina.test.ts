@@ -1,9 +1,9 @@
 /**
- * The page and the README of the client taken at their word: what is shown as JavaScript runs, in its order and as it stands, against
- * the service; what is shown with types is what the compiler sees below.
+ * The page and the README of the client taken at their word, in a folder like that of an integrator, with the package installed as
+ * they say: what they show is what the compiler takes, and it runs, in its order and as it stands, against the service.
  */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -24,19 +24,47 @@ import { startTestService } from './support/service.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
 
-test('the page runs from its first block to its last', async (t) => {
-  const { address } = await startTestService();
-  const page = await readFile(path.join(ROOT, 'docs/site/cliente.md'), 'utf8');
-  const blocks = [...page.matchAll(/^```js\n([\s\S]*?)^```$/gm)].map(([, block]) => block!);
-  assert.ok(blocks.length >= 5);
-  const folder = freshFolder();
-  const program = path.join(folder, 'pagina.mjs');
-  await symlink(path.join(ROOT, 'packages/cliente'), path.join(folder, 'cliente'));
-  const source = blocks
-    .join('\n')
-    .replaceAll('{{site}}', address)
-    .replaceAll("'@emissor-nfse/cliente'", "'./cliente/src/index.ts'");
-  await writeFile(program, source);
+const PACKAGE = path.join(ROOT, 'packages/cliente');
+const page = await readFile(path.join(ROOT, 'docs/site/cliente.md'), 'utf8');
+const { address } = await startTestService();
+
+/** What is shown in a language, in its order. */
+function shown(text: string, language: string): readonly string[] {
+  return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(([, block]) => block!);
+}
+
+const blocks = shown(page, 'ts').map((block) => block.replaceAll('{{site}}', address));
+/** The last one is about another municipality, in production: a program of its own. */
+const [first, production] = [blocks.slice(0, -1).join('\n'), blocks.at(-1)!];
+
+const folder = freshFolder();
+const program = path.join(folder, 'pagina.ts');
+const modules = path.join(folder, 'node_modules');
+execFileSync(process.execPath, [path.join(PACKAGE, 'pacote.ts'), path.join(modules, '@emissor-nfse/cliente')]);
+await writeFile(program, first);
+
+test('what the page shows is what the compiler takes, and so is the package that is installed', async () => {
+  assert.ok(blocks.length >= 6 && production.includes('certificado:'));
+  const readme = await readFile(path.join(PACKAGE, 'README.md'), 'utf8');
+  const firstNote = await readFile(path.join(ROOT, 'docs/site/exemplos/primeira-nota-cliente.mjs'), 'utf8');
+  await writeFile(path.join(folder, 'producao.ts'), production);
+  await writeFile(path.join(folder, 'primeira.ts'), firstNote);
+  await writeFile(path.join(folder, 'leia-me.ts'), shown(readme, 'js').join('\n'));
+  // That the compiler sees the types at all.
+  const wrong =
+    "import type { Dps } from '@emissor-nfse/cliente';\nexport const dps: Dps = { valor_servicos: '1.00' };\n";
+  await writeFile(path.join(folder, 'errado.ts'), wrong);
+  await symlink(path.join(ROOT, 'node_modules/@types'), path.join(modules, '@types'));
+  const compilerOptions = { strict: true, noEmit: true, target: 'esnext', module: 'nodenext', types: ['node'] };
+  await writeFile(path.join(folder, 'package.json'), '{ "type": "module" }');
+  await writeFile(path.join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
+  const compiler = path.join(ROOT, 'node_modules/typescript/bin/tsc');
+  const { stdout } = spawnSync(process.execPath, [compiler, '-p', folder, '--pretty', 'false'], { encoding: 'utf8' });
+  const errors = stdout.split('\n').filter((line) => /^\S/.test(line));
+  assert.deepEqual([errors.length, /^errado\.ts\(2,\d+\)/.test(path.basename(errors[0] ?? ''))], [1, true], stdout);
+});
+
+test('the page runs from its first block to its last, with the package that is installed', async (t) => {
   const said: string[] = [];
   t.mock.method(console, 'log', (...words: unknown[]) => void said.push(words.join(' ')));
   await import(pathToFileURL(program).href);
@@ -46,6 +74,18 @@ test('the page runs from its first block to its last', async (t) => {
     assert.ok(said.includes(one), `${one} is not in ${said.join(' | ')}`);
   }
   assert.ok(said.some((one) => /^[A-Z]{2} .*Ilhas/.test(one)));
+});
+
+test('what is installed is what the page names, and runs where it says', async () => {
+  const { name, version, engines, files } = JSON.parse(
+    await readFile(path.join(modules, '@emissor-nfse/cliente/package.json'), 'utf8'),
+  );
+  // As npm pack names it.
+  const archive = `${name.replace('@', '').replace('/', '-')}-${version}.tgz`;
+  const installs = shown(page, 'console').flatMap((block) => block.match(/^npm install .*$/gm) ?? []);
+  assert.deepEqual(installs, [`npm install CAMINHO-DO-REPOSITORIO/packages/cliente/${archive}`]);
+  assert.deepEqual([engines.node, files], ['>=20.3', ['src']]);
+  assert.match(page, /Node 20\.3 ou mais novo/);
 });
 
 test('the types know every code that is answered', async () => {
@@ -61,18 +101,6 @@ test('the types know every code that is answered', async () => {
     [...answered, ...judging].filter((codigo) => !known.has(codigo)),
     [],
   );
-});
-
-test('the package that is published runs below node_modules, with its types', async (t) => {
-  if (process.env.NFSE_TEST_LONGO !== '1') return t.skip('test:longo');
-  const folder = freshFolder();
-  const place = path.join(folder, 'node_modules/@emissor-nfse/cliente');
-  execFileSync(process.execPath, [path.join(ROOT, 'packages/cliente/pacote.ts'), place]);
-  const program = path.join(folder, 'a.mjs');
-  await writeFile(program, "export { createCliente } from '@emissor-nfse/cliente';");
-  const { createCliente } = await import(pathToFileURL(program).href);
-  assert.equal(typeof createCliente({ url: 'http://x', municipio: 'a' }).emitirNota, 'function');
-  assert.match(await readFile(path.join(place, 'src/cliente.d.ts'), 'utf8'), /export declare function createCliente/);
 });
 
 // What the compiler has to say; nothing of it runs.

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createServer, request as forward } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import {
@@ -154,6 +154,20 @@ describe('the operations', () => {
     assert.equal((await counting.explicar('E0014'))?.como_resolver, 'Use outro número.');
     assert.equal(await counting.explicar('E9999'), undefined);
     assert.deepEqual(asked, [`${address}/docs/erros.json`]);
+    assert.equal(await counting.explicar(undefined), undefined);
+    // Who stops waiting stops for himself alone.
+    const slow = clienteAt(address, {
+      fetch: async (_, init) => {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        init?.signal?.throwIfAborted();
+        return Response.json(table);
+      },
+    });
+    const stop = new AbortController();
+    const [stopped, other] = [slow.explicar('E0014', { signal: stop.signal }), slow.explicar('E0014')];
+    stop.abort();
+    await assert.rejects(stopped, { name: 'AbortError' });
+    assert.equal((await other)?.codigo, 'E0014');
   });
 });
 
@@ -164,7 +178,7 @@ type Bad =
   | 'lose'
   | 'cut'
   | 'truncate'
-  | { readonly status: number; readonly retryAfter?: string; readonly body?: string };
+  | { readonly status: number; readonly retryAfter?: string; readonly location?: string; readonly body?: string };
 
 /** Stands before the service; each request takes the next of what it was told, then all pass. */
 async function lineBefore(...script: readonly Bad[]): Promise<{ readonly url: string; readonly keys: string[] }> {
@@ -177,9 +191,11 @@ async function lineBefore(...script: readonly Bad[]): Promise<{ readonly url: st
     if (what === 'cut') return void incoming.socket.destroy();
     if (what === 'hang') return void incoming.resume();
     if (typeof what === 'object') {
-      const { status, retryAfter, body = '<html>de um proxy</html>' } = what;
+      const { status, retryAfter, location, body = '<html>de um proxy</html>' } = what;
       incoming.resume();
-      return void outgoing.writeHead(status, retryAfter === undefined ? {} : { 'Retry-After': retryAfter }).end(body);
+      if (retryAfter !== undefined) outgoing.setHeader('Retry-After', retryAfter);
+      if (location !== undefined) outgoing.setHeader('Location', location);
+      return void outgoing.writeHead(status).end(body);
     }
     const onward = forward(address + url, { method, headers }, (answer) => {
       const chunks: Buffer[] = [];
@@ -201,6 +217,21 @@ async function lineBefore(...script: readonly Bad[]): Promise<{ readonly url: st
     server.close();
   });
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, keys };
+}
+
+/** The port of one that speaks no HTTP. */
+async function tcpServer(onConnection: (socket: Socket) => void): Promise<number> {
+  const sockets = new Set<Socket>();
+  const server = createTcpServer((socket) => {
+    sockets.add(socket.on('error', () => undefined));
+    onConnection(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onEnd(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
 }
 
 /** Where nobody listens. */
@@ -276,6 +307,11 @@ describe('a bad line', () => {
       await assert.rejects(asked, { name: 'AbortError' });
       assert.ok(waited >= least && waited <= most, `${waited}`);
     }
+    // What is neither seconds nor a date of HTTP asks for nothing; the client waits as it does by itself.
+    const waits: number[] = [];
+    const { url } = await lineBefore({ status: 503, retryAfter: '1.5' }, { status: 503, retryAfter: '-1' });
+    await clienteAt(url, { aoRepetir: ({ esperaMs }) => waits.push(esperaMs) }).catalogo('paises');
+    assert.ok(waits.length === 2 && waits.every((ms) => ms > 0 && ms <= 20), `${waits}`);
   });
 });
 
@@ -320,7 +356,10 @@ describe('the three outcomes', () => {
     const hasty = clienteAt(dead, { insistencia: { ...QUICK, semConexao: false } });
     assert.equal((await endOf(hasty.emitirNota(DPS), NaoEntregue)).tentativas, 1);
     for (const [bad, says] of [
-      [{ status: 302 }, /leva a outro/],
+      [
+        { status: 302, location: 'https://entrada.exemplo/?token=segredo' },
+        /leva a outro \(HTTP 302, [^?]*exemplo\/\)/,
+      ],
       [{ status: 404 }, /não é deste serviço/],
       [{ status: 413 }, /grande demais/],
     ] as const) {
@@ -334,6 +373,50 @@ describe('the three outcomes', () => {
     // A reading that got no answer leaves nothing in doubt.
     const cut = await lineBefore(...Array<Bad>(6).fill('cut'));
     await endOf(clienteAt(cut.url).consultarNota('x'), NaoEntregue);
+  });
+
+  test('not delivered: a connection that never stood, by fetch and with an authority of its own', async () => {
+    const plain = await lineBefore();
+    const closing = await tcpServer((socket) => socket.destroy());
+    const silent = await tcpServer(() => undefined);
+    const once = { insistencia: { tentativas: 1, tempoLimiteMs: 100 } };
+    for (const own of [{}, { ca: '' }]) {
+      const noTls = await endOf(
+        clienteAt(plain.url.replace('http:', 'https:'), { ...once, ...own }).emitirNota(DPS),
+        NaoEntregue,
+      );
+      assert.match(noTls.message, /não se fala TLS: confira o https/);
+      await endOf(clienteAt(`https://127.0.0.1:${closing}`, { ...once, ...own }).emitirNota(DPS), NaoEntregue);
+    }
+    const late = clienteAt(`https://127.0.0.1:${silent}`, { ...once, ca: '' });
+    assert.match((await endOf(late.emitirNota(DPS), NaoEntregue)).message, /o tempo se esgotou/);
+    // Without TLS the connection stood, and who took the request may have done it.
+    await endOf(clienteAt(`http://127.0.0.1:${closing}`, once).emitirNota(DPS), Indeterminado);
+    const forbidden = await endOf(clienteAt('http://127.0.0.1:9').emitirNota(DPS), NaoEntregue);
+    assert.deepEqual([forbidden.tentativas, /não fala com essa porta/.test(forbidden.message)], [1, true]);
+  });
+
+  test('an answer that nobody of this service gives is a doubt, told as that', async () => {
+    const chunk = new Uint8Array(8 * 1024 * 1024);
+    let sent = 0;
+    const endless = clienteAt(address, {
+      fetch: async () =>
+        new Response(new ReadableStream({ pull: (to) => (++sent > 100 ? to.close() : to.enqueue(chunk)) })),
+    });
+    const error = await endOf(endless.emitirNota(DPS), Indeterminado);
+    assert.deepEqual([error.tentativas, sent < 10], [1, true]);
+    assert.match(error.message, /passa de 32 MiB/);
+    const { url } = await lineBefore(...Array<Bad>(6).fill({ status: 201, body: '{"ok":true}' }));
+    assert.match((await endOf(clienteAt(url).emitirNota(DPS), Indeterminado)).message, /falta chave_acesso/);
+  });
+
+  test('a doubt outlives a log that fails', async () => {
+    const { url } = await lineBefore('lose');
+    const aoRepetir = (): never => {
+      throw new Error('disco cheio');
+    };
+    const error = await endOf(clienteAt(url, { aoRepetir }).emitirNota(DPS, { chave: 'de um log' }), Indeterminado);
+    assert.deepEqual([error.repeticao.chave, `${error.cause}`], ['de um log', 'Error: disco cheio']);
   });
 
   test('in doubt: what is kept of it finds out later, and a doubt outlives what comes after', async () => {
@@ -383,10 +466,11 @@ describe('the three outcomes', () => {
       message: /Idempotency-Key só leva/,
     });
     await assert.rejects(cliente.emitirNota(DPS, { chave: '' }), /de 1 a 255/);
+    await assert.rejects(cliente.emitirNota(DPS, { chave: ' a' }), /sem espaço/);
+    // These would be the addresses of something else.
+    for (const chave of ['', '..']) await assert.rejects(cliente.consultarNota(chave), /chave_acesso não foi/);
     await assert.rejects(cliente.emitirNota(XML, { assinatura: 'MII' }), /corpo JSON/);
     await assert.rejects(cliente.registrarEvento('1', XML), /corpo JSON/);
-    const badPort = clienteAt('http://127.0.0.1:1', { insistencia: { tentativas: 1 } });
-    await endOf(badPort.emitirNota(DPS), NaoEntregue);
   });
 
   test('a deadline is for all tries together', async () => {
@@ -476,4 +560,17 @@ describe('the commands, which use it', () => {
 
 test('what is wrong with the settings is told before anything is sent', () => {
   assert.throws(() => clienteAt('localhost:8080'), /não é um endereço/);
+  for (const url of ['http://ana:segredo@x', 'http://x?a=segredo', 'http://x/#segredo']) {
+    assert.throws(() => clienteAt(url), /^TypeError: url vai sem usuário(?!.*segredo)/);
+  }
+  for (const municipio of ['', '..']) assert.throws(() => clienteAt(address, { municipio }), /municipio não foi/);
+  for (const insistencia of [{ prazoMs: Number.NaN }, { tempoLimiteMs: -1 }, { tentativas: 0 }]) {
+    assert.throws(() => clienteAt(address, { insistencia }), new RegExp(`${Object.keys(insistencia)[0]} é um número`));
+  }
+});
+
+test('no limit is one too, and what is left undefined is as usual', async () => {
+  const endless = { prazoMs: Infinity, tempoLimiteMs: Infinity, primeiraEsperaMs: undefined } as object;
+  const { chave_acesso } = await clienteAt(address, { insistencia: endless }).emitirNota(DPS);
+  assert.match(chave_acesso, /^\d{50}$/);
 });

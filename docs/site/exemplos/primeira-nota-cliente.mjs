@@ -1,9 +1,9 @@
-// node primeira-nota-cliente.mjs dps.json      (Node 22.18 ou mais novo, com @emissor-nfse/cliente)
+// node primeira-nota-cliente.mjs dps.json      (Node 20.3 ou mais novo, com @emissor-nfse/cliente)
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createCliente, Recusado } from '@emissor-nfse/cliente';
 
 const [, , arquivo = 'dps.json', base = 'http://127.0.0.1:8080/integracao'] = process.argv;
-const [, url, municipio] = /^(.*)\/([^/]+)$/.exec(base);
+const [, url = '', municipio = ''] = /^(.*)\/([^/]+)$/.exec(base) ?? [];
 const cliente = createCliente({ url, municipio });
 
 try {

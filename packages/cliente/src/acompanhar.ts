@@ -3,12 +3,12 @@
  * service that is away for a moment says nothing about what it is asked.
  */
 import { AindaEmAndamento, NaoEntregue } from './erros.ts';
-import { esperar, retryAfterMs } from './espera.ts';
+import { conferirTempos, esperar, retryAfterMs } from './espera.ts';
 
 /** Como se acompanha. */
 export type Acompanhamento<Leitura> = {
   readonly signal?: AbortSignal;
-  /** Depois disso, {@link AindaEmAndamento} (padrão: 5 minutos). */
+  /** Depois disso, e de uma última consulta, {@link AindaEmAndamento} (padrão: 5 minutos). */
   readonly prazoMs?: number;
   /** Antes da primeira consulta (padrão: 250 ms). */
   readonly primeiraEsperaMs?: number;
@@ -45,6 +45,7 @@ export async function acompanhar<Leitura>(
   { signal, aCada, ...own }: Acompanhamento<Leitura>,
 ): Promise<Leitura> {
   const { prazoMs = PRAZO_MS, primeiraEsperaMs = PRIMEIRA_MS, esperaMaximaMs = MAXIMA_MS } = own;
+  conferirTempos({ prazoMs, primeiraEsperaMs, esperaMaximaMs });
   const began = performance.now();
   let ultima: Leitura | undefined;
   let pause = primeiraEsperaMs;

@@ -52,12 +52,20 @@ function ofPem({ certificado, chave, senha }: Extract<Certificado, { certificado
   }
   return pairOf(
     [key],
-    blocks.map((block) => new X509Certificate(block)),
+    blocks.map((block) => certificateOf(block)),
   );
 }
 
 function textOf(content: string | Uint8Array): string {
   return typeof content === 'string' ? content : Buffer.from(content).toString('latin1');
+}
+
+function certificateOf(content: string | Buffer): X509Certificate {
+  try {
+    return new X509Certificate(content);
+  } catch (cause) {
+    throw new CertificadoRecusado('Um dos certificados não se lê: está incompleto ou foi alterado.', { cause });
+  }
 }
 
 function pairOf(keys: readonly KeyObject[], certificates: readonly X509Certificate[]): Assinante {
@@ -87,6 +95,8 @@ const OID = {
 const ITERATIONS_MAX = 10_000_000;
 
 function ofPfx(bytes: Uint8Array, senha: string): Assinante {
+  // What a variable that is not set gives; a PKCS#12 without password has an empty one.
+  if (typeof senha !== 'string') throw new CertificadoRecusado('Informe senha, a do PKCS#12.');
   const keys: KeyObject[] = [];
   const certificates: X509Certificate[] = [];
   try {
@@ -97,8 +107,7 @@ function ofPfx(bytes: Uint8Array, senha: string): Assinante {
         const [kind, value] = bag.filhos;
         if (isOid(kind, OID.keyBag)) keys.push(keyOf(inside(value).inteiro, undefined));
         if (isOid(kind, OID.shroudedKeyBag)) keys.push(keyOf(inside(value).inteiro, senha));
-        if (isOid(kind, OID.certBag))
-          certificates.push(new X509Certificate(octetosDe(inside(inside(value).filhos[1]))));
+        if (isOid(kind, OID.certBag)) certificates.push(certificateOf(octetosDe(inside(inside(value).filhos[1]))));
       }
     }
   } catch (cause) {

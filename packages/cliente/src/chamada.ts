@@ -3,9 +3,17 @@
  * what is left to tell in the end is one of three outcomes. A doubt stays a doubt until the service itself settles it.
  */
 import { type Circunstancias, Indeterminado, NaoEntregue, Recusado } from './erros.ts';
-import { esperar, pausaMs, retryAfterMs } from './espera.ts';
+import { esperar, pausaMs, retryAfterMs, TIMER_MAX_MS } from './espera.ts';
 import { type EnvelopeDeErro, OPERACOES, type Operacao } from './tipos.ts';
-import { codigoDaFalha, naoSaiu, type Resposta, type Transporte } from './transporte.ts';
+import {
+  codigoDaFalha,
+  isPortaProibida,
+  isSemTls,
+  naoSaiu,
+  type Resposta,
+  RespostaLonga,
+  type Transporte,
+} from './transporte.ts';
 
 /** Quanto se insiste em uma chamada. */
 export type Insistencia = {
@@ -42,6 +50,8 @@ export type Chamada = {
   readonly aceita?: readonly number[];
   /** Whether a body is JSON, read where the answer is taken for whole. */
   readonly isJson: boolean;
+  /** Um campo de texto sem o qual a resposta não é deste serviço. */
+  readonly exige?: string;
   readonly signal: AbortSignal | undefined;
 };
 
@@ -68,8 +78,8 @@ export async function chamar(
   const { operacao, signal } = chamada;
   const end = performance.now() + insistencia.prazoMs;
   let inDoubt: Falha | undefined;
+  signal?.throwIfAborted();
   for (let tentativa = 1; ; tentativa += 1) {
-    signal?.throwIfAborted();
     const tried = await tentar(transporte, chamada, Math.min(insistencia.tempoLimiteMs, end - performance.now()));
     if (!('motivo' in tried)) return tried;
     if (tried.kind === 'indeterminado') inDoubt = tried;
@@ -84,8 +94,8 @@ export async function chamar(
       !hasDoubt && !insistencia.semConexao && tried.resposta === undefined && tried.kind === 'nao_entregue';
     const isLast = tentativa >= insistencia.tentativas || performance.now() + esperaMs >= end || isGivenUp;
     if (!tried.isRepeatable || isLast) throw fim(chamada, tried, tentativa, hasDoubt, tried.motivo);
-    aoRepetir({ operacao, tentativa, esperaMs, motivo: tried.motivo });
     try {
+      aoRepetir({ operacao, tentativa, esperaMs, motivo: tried.motivo });
       await esperar(esperaMs, signal);
     } catch (error) {
       if (hasDoubt)
@@ -97,7 +107,7 @@ export async function chamar(
 
 async function tentar(transporte: Transporte, chamada: Chamada, limitMs: number): Promise<Respondida | Falha> {
   const { operacao, url, cabecalhos, corpo, signal } = chamada;
-  const timeout = AbortSignal.timeout(Math.max(1, Math.floor(limitMs)));
+  const timeout = AbortSignal.timeout(Math.min(Math.max(1, Math.floor(limitMs)), TIMER_MAX_MS));
   let resposta: Resposta;
   try {
     resposta = await transporte({
@@ -115,26 +125,35 @@ async function tentar(transporte: Transporte, chamada: Chamada, limitMs: number)
 
 function noAnswer(error: unknown, isLate: boolean): Falha {
   const code = codigoDaFalha(error);
-  if (!isLate && naoSaiu(error)) {
-    return {
-      kind: 'nao_entregue',
-      motivo: `Não houve conexão (${code ?? 'a porta não se usa em HTTP'}).`,
-      isRepeatable: true,
-      error,
-    };
+  if (isPortaProibida(error)) {
+    const motivo = 'Não houve conexão: a fetch não fala com essa porta. Confira url.';
+    return { kind: 'nao_entregue', motivo, isRepeatable: false, error };
+  }
+  if (naoSaiu(error)) {
+    const why = isLate ? 'o tempo se esgotou' : (code ?? 'sem código');
+    const hint = isSemTls(error) ? ' Nessa porta não se fala TLS: confira o https de url.' : '';
+    return { kind: 'nao_entregue', motivo: `Não houve conexão (${why}).${hint}`, isRepeatable: true, error };
+  }
+  if (error instanceof RespostaLonga) {
+    const motivo = `Não houve resposta deste serviço: ${error.message}. Confira url.`;
+    return { kind: 'indeterminado', motivo, isRepeatable: false, error };
   }
   const how = isLate ? 'o tempo se esgotou' : `a conexão caiu${code === undefined ? '' : ` (${code})`}`;
   return { kind: 'indeterminado', motivo: `Não houve resposta: ${how}.`, isRepeatable: true, error };
 }
 
 /** The table of the page "Os desfechos de um envio", row by row. */
-function lida(resposta: Resposta, { aceita = [], isJson, operacao }: Chamada): Respondida | Falha {
+function lida(resposta: Resposta, { aceita = [], isJson, exige, operacao }: Chamada): Respondida | Falha {
   const { status, cabecalhos } = resposta;
   if (aceita.includes(status)) return { ...resposta, json: undefined };
   const json = jsonOf(resposta);
   if (status >= 200 && status < 300) {
-    if (!isJson || (typeof json === 'object' && json !== null)) return { ...resposta, json };
-    const motivo = `A resposta (HTTP ${status}) não é JSON inteiro.`;
+    const isWhole = !isJson || (typeof json === 'object' && json !== null);
+    const isOurs = exige === undefined || typeof (json as Readonly<Record<string, unknown>>)?.[exige] === 'string';
+    if (isWhole && isOurs) return { ...resposta, json };
+    const motivo = isWhole
+      ? `A resposta (HTTP ${status}) não é deste serviço: falta ${exige}. Confira url.`
+      : `A resposta (HTTP ${status}) não é JSON inteiro.`;
     return { kind: 'indeterminado', motivo, isRepeatable: true, resposta };
   }
   const envelope = isEnvelope(json) ? json : undefined;
@@ -154,7 +173,7 @@ function lida(resposta: Resposta, { aceita = [], isJson, operacao }: Chamada): R
   if (envelope === undefined || status === 413) {
     const motivo =
       status >= 300 && status < 400
-        ? `O endereço leva a outro (HTTP ${status}, ${cabecalhos.get('location') ?? 'sem Location'}): corrija url.`
+        ? `O endereço leva a outro (HTTP ${status}, ${cabecalhos.get('location')?.replace(/[?#].*/s, '') ?? 'sem Location'}): corrija url.`
         : status === 413
           ? `O corpo é grande demais (${said}).`
           : `Respondeu algo que não é deste serviço (HTTP ${status}, em ${operacao}). Confira url.`;
@@ -176,7 +195,9 @@ function fim(chamada: Chamada, falha: Falha, tentativas: number, hasDoubt: boole
     esperaMs: resposta && retryAfterMs(resposta.cabecalhos),
     cause: error,
   };
-  if (falha.kind === 'recusado' && (!hasDoubt || settles(falha))) return new Recusado(mensagem, circunstancias);
+  if (falha.kind === 'recusado' && envelope !== undefined && (!hasDoubt || settles(falha))) {
+    return new Recusado(mensagem, { ...circunstancias, envelope });
+  }
   if (!hasDoubt || repeticao === undefined || corpo === undefined) return new NaoEntregue(mensagem, circunstancias);
   return new Indeterminado(
     `${mensagem} Não se sabe se ${operacao} foi feita: repita com a mesma chave, ${repeticao.chave}.`,

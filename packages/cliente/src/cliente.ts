@@ -8,6 +8,7 @@ import { type Certificado, lerCertificado } from './certificado.ts';
 import { type AvisoDeRepeticao, type Chamada, chamar, type Insistencia, type Respondida } from './chamada.ts';
 import { type Corpo, corpoDe, type Dps } from './corpo.ts';
 import { NaoEntregue, Recusado } from './erros.ts';
+import { conferirTempos } from './espera.ts';
 import {
   type CodigoDaTabela,
   type Consultas,
@@ -147,15 +148,15 @@ export type Cliente = {
     opcoes?: Interrompivel,
   ): AsyncIterableIterator<ItemDeCatalogo<Nome>>;
   /** O que significa um código e como resolver; undefined se o serviço não o conhece. A tabela é pedida uma vez. */
-  explicar(codigo: string, opcoes?: Interrompivel): Promise<CodigoDaTabela | undefined>;
+  explicar(codigo: string | undefined, opcoes?: Interrompivel): Promise<CodigoDaTabela | undefined>;
 };
 
 /** Um cliente de um município. Rejeita logo um endereço ou um certificado que não serve. */
 export function createCliente(opcoes: OpcoesDoCliente): Cliente {
   const raiz = rootOf(opcoes.url);
-  const base = `${raiz}/${encodeURIComponent(opcoes.municipio)}`;
+  const base = `${raiz}/${segment('municipio', opcoes.municipio)}`;
   const assinante = opcoes.certificado && lerCertificado(opcoes.certificado);
-  const insistencia = { ...INSISTENCIA, ...opcoes.insistencia };
+  const insistencia = insistenciaOf(opcoes.insistencia);
   const aoRepetir = opcoes.aoRepetir ?? (() => undefined);
   const [plain, shown] = transportes(opcoes, assinante);
 
@@ -166,16 +167,20 @@ export function createCliente(opcoes: OpcoesDoCliente): Cliente {
     readonly envio?: Envio;
     readonly aceita?: readonly number[];
     readonly gives?: Op extends 'baixarDanfse' ? string : never;
+    readonly exige?: string;
     readonly more?: Partial<Insistencia>;
   };
 
   async function pedir<Op extends Operacao>(operacao: Op, asked: Asked<Op> = {}): Promise<Respondida> {
-    const { params = {}, query = {}, corpo, envio = {}, aceita, gives, signal, more } = asked;
+    const { params = {}, query = {}, corpo, envio = {}, aceita, gives, exige, signal, more } = asked;
     const { caminho, ...facts } = OPERACOES[operacao];
-    const path = caminho.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name]!));
+    const path = caminho.replace(/\{(\w+)\}/g, (_, name: string) => segment(name, params[name]));
     const isRepeatable = 'repetivel' in facts;
     const chave = envio.chave ?? randomUUID();
-    if (chave === '' || chave.length > KEY_MAX) throw new TypeError(`chave tem de 1 a ${KEY_MAX} caracteres.`);
+    // At its ends a header loses its blanks, and the key would be another one.
+    if (chave === '' || chave.length > KEY_MAX || chave !== chave.trim()) {
+      throw new TypeError(`chave tem de 1 a ${KEY_MAX} caracteres, sem espaço no começo nem no fim.`);
+    }
     const signatureHeader = operacao.startsWith('registrar') ? 'X-Evento-Assinatura' : 'X-DPS-Assinatura';
     const chamada: Chamada = {
       operacao,
@@ -190,6 +195,7 @@ export function createCliente(opcoes: OpcoesDoCliente): Cliente {
       ...(corpo && { corpo: corpo.bytes }),
       ...(isRepeatable && { repeticao: { chave, assinatura: corpo?.assinatura } }),
       ...(aceita && { aceita }),
+      ...(exige !== undefined && { exige }),
       isJson: gives === undefined && facts.metodo !== 'HEAD',
       signal,
     };
@@ -213,13 +219,18 @@ export function createCliente(opcoes: OpcoesDoCliente): Cliente {
     return ler(`catalogo_${nome}`, { query: filtros, ...given({ signal }) });
   }
 
-  let codes: Promise<ReadonlyMap<string, CodigoDaTabela>> | undefined;
+  let codes: ReadonlyMap<string, CodigoDaTabela> | undefined;
 
   return {
     emitirNota: async (dps, envio = {}) => {
       const corpo = corpoDe(dps, envio.assinatura, assinante);
       try {
-        const { json, cabecalhos } = await pedir('emitirNota', { corpo, envio, ...given(envio) });
+        const { json, cabecalhos } = await pedir('emitirNota', {
+          corpo,
+          envio,
+          exige: 'chave_acesso',
+          ...given(envio),
+        });
         const { chave_acesso, numero_protocolo, xml_nfse, avisos = [] } = json as Respostas['emitirNota'];
         return { chave_acesso, numero_protocolo, xml_nfse, avisos, repetida: isRepeated(cabecalhos) };
       } catch (error) {
@@ -265,7 +276,7 @@ export function createCliente(opcoes: OpcoesDoCliente): Cliente {
     registrarEvento: async (nota, pedido, envio = {}) => {
       const corpo = corpoDe(pedido, envio.assinatura, assinante);
       if (corpo.tipo !== 'json') throw new TypeError('Um evento se registra com um corpo JSON.');
-      const asked = { corpo, envio, ...given(envio) };
+      const asked = { corpo, envio, exige: 'chave_acesso', ...given(envio) };
       const { json, cabecalhos } = await (typeof nota === 'string'
         ? pedir('registrarEvento', { params: { chave_acesso: nota }, ...asked })
         : pedir('registrarEventoPorProtocolo', { params: { numero_protocolo: nota.protocolo }, ...asked }));
@@ -310,12 +321,9 @@ export function createCliente(opcoes: OpcoesDoCliente): Cliente {
       }
     },
     explicar: async (codigo, own) => {
-      codes ??= ler('tabelaDeErros', own).then((rows) => new Map(rows.map((row) => [row.codigo, row])));
-      // What failed is asked for again the next time.
-      codes.catch(() => {
-        codes = undefined;
-      });
-      return (await codes).get(codigo);
+      if (codigo === undefined) return undefined;
+      codes ??= new Map((await ler('tabelaDeErros', own)).map((row) => [row.codigo, row]));
+      return codes.get(codigo);
     },
   };
 }
@@ -333,7 +341,28 @@ function rootOf(url: string): string {
   if (!/^https?:\/\/./.test(url) || !URL.canParse(url)) {
     throw new TypeError(`url ${url} não é um endereço. Exemplo: https://nfse.exemplo.gov.br`);
   }
+  const { username, password, search, hash } = new URL(url);
+  // Nor is it repeated: it may hold a password.
+  if (username + password + search + hash !== '') {
+    throw new TypeError('url vai sem usuário, senha, ? nem #. Exemplo: https://nfse.exemplo.gov.br');
+  }
   return url.replace(/\/+$/, '');
+}
+
+/** One segment of an address: what is nothing, or points elsewhere, would be the address of something else. */
+function segment(name: string, value: string | undefined): string {
+  if (typeof value !== 'string' || /^\.{0,2}$/.test(value)) throw new TypeError(`${name} não foi informado.`);
+  return encodeURIComponent(value);
+}
+
+/** What is left undefined is as usual. */
+function insistenciaOf(own: OpcoesDoCliente['insistencia'] = {}): Insistencia {
+  const said = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined));
+  const whole = { ...INSISTENCIA, ...said };
+  const { tentativas, semConexao: _, ...tempos } = whole;
+  conferirTempos(tempos);
+  if (!(tentativas >= 1)) throw new TypeError('tentativas é um número, a partir de 1.');
+  return whole;
 }
 
 /** One for all, and one that shows the certificate to whom it is for. */

@@ -47,6 +47,12 @@ export abstract class ErroDaChamada extends Error {
 /** O serviço leu e recusou: nada foi feito. Corrija pelo que dizem `erros`; repetir sem mudar não adianta. */
 export class Recusado extends ErroDaChamada {
   override readonly name = 'Recusado';
+  declare readonly codigo: Codigo;
+  declare readonly envelope: EnvelopeDeErro;
+
+  constructor(mensagem: string, circunstancias: Circunstancias & { readonly envelope: EnvelopeDeErro }) {
+    super(mensagem, circunstancias);
+  }
 }
 
 /** A requisição não foi atendida: nada foi feito. Repita mais tarde, igual. */

@@ -4,6 +4,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** The first pause, and the longest. */
 type Ritmo = { readonly primeiraEsperaMs: number; readonly esperaMaximaMs: number };
 
+/** The longest that a timer of Node runs; beyond it, it would run out at once. */
+export const TIMER_MAX_MS = 2 ** 31 - 1;
+
+/** Rejeita o que não é um tempo; `Infinity` é um. */
+export function conferirTempos(tempos: Readonly<Record<string, number>>): void {
+  for (const [nome, ms] of Object.entries(tempos)) {
+    if (typeof ms !== 'number' || !(ms >= 0))
+      throw new TypeError(`${nome} é um número de milissegundos, a partir de 0.`);
+  }
+}
+
 /** The pause after so many tries, from half to the whole of one that doubles. */
 export function pausaMs(tentativa: number, { primeiraEsperaMs, esperaMaximaMs }: Ritmo): number {
   const whole = Math.min(primeiraEsperaMs * 2 ** (tentativa - 1), esperaMaximaMs);
@@ -15,7 +26,8 @@ export function retryAfterMs(cabecalhos: Headers, agora = Date.now()): number | 
   const text = cabecalhos.get('retry-after')?.trim();
   if (text === undefined || text === '') return undefined;
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
-  const date = Date.parse(text);
+  // A date is read in many forms, even 1.5; one of HTTP begins with the day of the week.
+  const date = /^[A-Z][a-z]{2,8},? /.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - agora);
 }
 
@@ -23,7 +35,8 @@ export function retryAfterMs(cabecalhos: Headers, agora = Date.now()): number | 
 export async function esperar(ms: number, signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted();
   try {
-    await sleep(ms, undefined, signal === undefined ? {} : { signal });
+    await sleep(Math.min(ms, TIMER_MAX_MS), undefined, signal === undefined ? {} : { signal });
+    signal?.throwIfAborted();
   } catch (error) {
     signal?.throwIfAborted();
     throw error;

@@ -2,6 +2,7 @@
  * One HTTP exchange, by `fetch`; or by `node:https` where the connection shows a certificate or trusts an authority of its own,
  * which `fetch` cannot. Nothing is repeated here, nothing is followed, and an answer has a limit.
  */
+import { subscribe } from 'node:diagnostics_channel';
 import { Agent, request } from 'node:https';
 
 /** O que se envia. */
@@ -22,7 +23,17 @@ export type Transporte = (pedido: Pedido) => Promise<Resposta>;
 /** A note has some ten KiB, a page of a catalog some hundred; the list of all codes is the longest answer. */
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 
-class TooLong extends Error {}
+/** Uma resposta que passa do limite: não é deste serviço. */
+export class RespostaLonga extends Error {}
+
+/** Errors of a connection that never stood: of their requests no octet was sent, whatever their code. */
+const UNCONNECTED = new WeakSet<object>();
+
+// fetch keeps to itself how far it came; the program under it says so here.
+subscribe('undici:client:connectError', (message) => {
+  const { error } = message as { readonly error?: unknown };
+  if (error instanceof Error) UNCONNECTED.add(error);
+});
 
 /** Por `fetch`, a da plataforma ou a que se der. */
 export function porFetch(fetcher: typeof fetch): Transporte {
@@ -35,9 +46,9 @@ export function porFetch(fetcher: typeof fetch): Transporte {
       signal,
       ...(corpo === undefined ? {} : { body: corpo as Uint8Array<ArrayBuffer> }),
     });
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of response.body ?? []) limited(chunks, chunk);
-    return { status: response.status, cabecalhos: response.headers, corpo: Buffer.concat(chunks) };
+    const take = limited();
+    for await (const chunk of response.body ?? []) take(chunk);
+    return { status: response.status, cabecalhos: response.headers, corpo: take() };
   };
 }
 
@@ -53,16 +64,17 @@ export function porTls({ ca, cert, key }: Tls): Transporte {
   const agent = new Agent({ keepAlive: true, ca, cert, key });
   return ({ metodo, url, cabecalhos, corpo, signal }) =>
     new Promise((resolve, reject) => {
+      let isConnected = false;
       const length = corpo === undefined ? {} : { 'Content-Length': String(corpo.length) };
       const sending = request(
         url,
         { agent, method: metodo, headers: { ...cabecalhos, ...length }, signal },
         (answer) => {
-          const chunks: Uint8Array[] = [];
+          const take = limited();
           answer.on('error', reject);
           answer.on('data', (chunk: Uint8Array) => {
             try {
-              limited(chunks, chunk);
+              take(chunk);
             } catch (error) {
               sending.destroy(error as Error);
             }
@@ -71,22 +83,37 @@ export function porTls({ ca, cert, key }: Tls): Transporte {
             const pairs = Object.entries(answer.headersDistinct).flatMap(([name, values = []]) =>
               values.map((value): [string, string] => [name, value]),
             );
-            resolve({ status: answer.statusCode ?? 0, cabecalhos: new Headers(pairs), corpo: Buffer.concat(chunks) });
+            resolve({ status: answer.statusCode ?? 0, cabecalhos: new Headers(pairs), corpo: take() });
           });
         },
       );
-      sending.on('error', reject);
+      sending.on('socket', (socket) => {
+        // What is written before the handshake is done stays here.
+        if (sending.reusedSocket) isConnected = true;
+        else socket.once('secureConnect', () => (isConnected = true));
+      });
+      sending.on('error', (error) => {
+        if (!isConnected) UNCONNECTED.add(error);
+        reject(error);
+      });
       sending.end(corpo);
     });
 }
 
-function limited(chunks: Uint8Array[], chunk: Uint8Array): void {
-  chunks.push(chunk);
-  const size = chunks.reduce((sum, { length }) => sum + length, 0);
-  if (size > ANSWER_BYTES_MAX) throw new TooLong(`a resposta passa de ${ANSWER_BYTES_MAX} bytes`);
+/** Takes an answer piece by piece, and gives the whole of it. */
+function limited(): (chunk?: Uint8Array) => Uint8Array {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  return (chunk) => {
+    if (chunk === undefined) return Buffer.concat(chunks);
+    size += chunk.length;
+    if (size > ANSWER_BYTES_MAX) throw new RespostaLonga(`a resposta passa de ${ANSWER_BYTES_MAX / 1024 / 1024} MiB`);
+    chunks.push(chunk);
+    return chunk;
+  };
 }
 
-/** What happens before the first octet of a request is sent: there, surely nothing was done. */
+/** What a `fetch` of somebody else says when the first octet of a request was not sent yet. */
 const BEFORE_SENDING: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -108,19 +135,32 @@ const BEFORE_SENDING: ReadonlySet<string> = new Set([
   'ERR_TLS_CERT_ALTNAME_INVALID',
 ]);
 
+/** An error and what brought it about: fetch tells why in the cause of its own. */
+function* causesOf(error: unknown): Iterable<Error> {
+  for (let one = error; one instanceof Error; one = one.cause) yield one;
+}
+
 /** O código do sistema para o que deu errado na rede, onde há. */
 export function codigoDaFalha(error: unknown): string | undefined {
-  // fetch tells why in the cause of its error.
-  for (let one = error; one instanceof Error; one = one.cause) {
+  for (const one of causesOf(error)) {
     const { code } = one as NodeJS.ErrnoException;
     if (typeof code === 'string') return code;
   }
   return undefined;
 }
 
+/** Uma porta com que a `fetch` não fala, o que ela diz sem código. */
+export function isPortaProibida(error: unknown): boolean {
+  return [...causesOf(error)].some(({ message }) => message === 'bad port');
+}
+
+/** Quem atendeu não fala TLS; o código disso depende de quem pergunta. */
+export function isSemTls(error: unknown): boolean {
+  return [...causesOf(error)].some(({ message }) => message.includes('wrong version number'));
+}
+
 /** Se a requisição certamente não saiu. */
 export function naoSaiu(error: unknown): boolean {
-  // fetch has ports to which it does not speak, and says so without a code.
-  const isBadPort = error instanceof Error && error.cause instanceof Error && error.cause.message === 'bad port';
-  return isBadPort || BEFORE_SENDING.has(codigoDaFalha(error) ?? '');
+  const hasCode = BEFORE_SENDING.has(codigoDaFalha(error) ?? '');
+  return hasCode || isPortaProibida(error) || [...causesOf(error)].some((one) => UNCONNECTED.has(one));
 }
