@@ -37,8 +37,15 @@ export const REPEAT_HELP: readonly [string, string] = [
 
 /** What is wrong with a value of `--url`, as a line for the terminal. */
 export function urlProblem(url: string): string | undefined {
-  if (/^https?:\/\/./.test(url) && URL.canParse(url)) return undefined;
-  return `--url ${url} não é um endereço. Exemplo: ${DEFAULT_URL}\n`;
+  if (!/^https?:\/\/./.test(url) || !URL.canParse(url)) {
+    return `--url ${url} não é um endereço. Exemplo: ${DEFAULT_URL}\n`;
+  }
+  try {
+    createCliente({ url, municipio: DEFAULT_TENANT });
+    return undefined;
+  } catch (error) {
+    return `--${(error as Error).message}\n`;
+  }
 }
 
 /** A municipality of a service, and where that is. */
