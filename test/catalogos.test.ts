@@ -203,6 +203,10 @@ describe('each row of the specification', () => {
       for (const codigo of ['010701', '01.07.01', '01 07 01'])
         assert.deepEqual(await codigos(nome, { codigo }), ['010701']);
       assert.deepEqual(await codigos(nome, { codigo: '0103' }), ['010301', '010302']);
+      // As LC 116 writes it: 10.10 has a code of its own, of which 1.01 is no beginning.
+      assert.deepEqual(await codigos(nome, { codigo: '1.01' }), ['010101']);
+      assert.deepEqual(await codigos(nome, { codigo: '1.01.01' }), ['010101']);
+      assert.deepEqual(await codigos(nome, { codigo: '10.10' }), ['101001']);
       for (const codigo of ['010100', 'abc', '...', '999999']) assert.deepEqual(await codigos(nome, { codigo }), []);
       const deInformatica = await codigos(nome, { item: '1' });
       assert.deepEqual(await codigos(nome, { item: '01' }), deInformatica);
@@ -459,6 +463,47 @@ describe('pages', () => {
       '/exemplo/api/v1/catalogo/codigos_tributacao_municipal?descricao=%ff%00',
     );
     assert.equal(undecodable.status, 200);
+  });
+});
+
+describe('a filter that no item can pass', () => {
+  // Specification, "Catalogs": the filters match exactly or by words, and nothing is said of refusing a value of them.
+  for (const [nome, query, says] of [
+    ['municipios', { codigo_ibge: 'abc' }, /codigo_ibge="abc".*7 algarismos/],
+    ['municipios', { codigo_ibge: '355030' }, /codigo_ibge="355030".*7 algarismos/],
+    ['municipios', { uf: 'xx', codigo_ibge: '1' }, /codigo_ibge="1".*uf="xx".*estado/],
+    ['paises', { codigo: 'BRA' }, /codigo="BRA".*2 letras/],
+    ['moedas', { codigo: 'USD' }, /codigo="USD".*3 algarismos.*sigla/],
+    ['moedas', { sigla: '220' }, /sigla="220".*3 letras/],
+    ['nbs', { codigo: 'abc' }, /codigo="abc".*9 algarismos/],
+    ['nbs', { secao: '1' }, /secao="1".*romanos/],
+    ['codigos_tributacao_nacional', { codigo: 'abc' }, /codigo="abc".*6 algarismos/],
+    ['codigos_tributacao_nacional', { item: 'I' }, /item="I".*LC 116/],
+    ['codigos_tributacao_municipal', { cnae_codigo: '62015' }, /cnae_codigo="62015".*7 algarismos/],
+  ] as const) {
+    test(`${nome}?${new URLSearchParams(query)}: 200, nothing, and the form that it wants`, async () => {
+      const { status, body } = await catalogo(nome, query, 'exemplo');
+      assert.deepEqual([status, body.itens, body.paginacao.total], [200, [], 0]);
+      assert.match(body.observacao, says);
+    });
+  }
+
+  test('what was sent is told in part, and a filter that may find something is not spoken of', async () => {
+    const { body } = await catalogo('paises', { codigo: 'x'.repeat(1_000) });
+    assert.ok(body.observacao.length < 400, body.observacao);
+    for (const [nome, query] of [
+      ['municipios', { codigo_ibge: '9999999' }],
+      ['municipios', { uf: 'sp', nome: 'xyzxyz' }],
+      ['paises', { codigo: 'xx' }],
+      ['nbs', { codigo: '1.1502' }],
+      ['codigos_tributacao_nacional', { codigo: '1.01', item: '1' }],
+    ] as const) {
+      assert.ok(!('observacao' in (await catalogo(nome, query)).body), nome);
+    }
+    assert.equal(
+      (await catalogo('codigos_tributacao_municipal', { cnae_codigo: '9999-9/99' }, 'exemplo')).body.observacao,
+      null,
+    );
   });
 });
 

@@ -7,6 +7,8 @@
  */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { get } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import fc from 'fast-check';
@@ -15,8 +17,9 @@ import { ROUTES } from '../src/doors/rest/routes.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { ALL_RULES } from '../src/fiscal/rules/rules.ts';
 import { exemploDe, TIPOS_EVENTO } from '../src/fiscal/tipos-evento.ts';
-import { exampleService, makeExemplos, PRODUCTION_SLUG, send } from './support/exemplos.ts';
+import { exampleDoor, exampleService, makeExemplos, PRODUCTION_SLUG, send } from './support/exemplos.ts';
 import { type Corpus, caseOf } from './support/fuzz.ts';
+import { request } from './support/http.ts';
 import { type Described, describedBy } from './support/openapi.ts';
 import { jsonOf } from './support/operacoes.ts';
 import { drawnFrom, requestOf } from './support/schema-arbitrary.ts';
@@ -127,6 +130,100 @@ describe('the examples', () => {
     assert.deepEqual(missing, []);
   });
 
+  for (const { exemplo } of made.filter(({ exemplo: { tambem } }) => tambem !== undefined)) {
+    const { id: owner, nome, pedido, tambem = [], resposta } = exemplo;
+    test(`${owner}: ${nome} is what ${tambem.join(', ')} answer too`, async () => {
+      for (const id of tambem) {
+        const { response, text } = await send(service.address, id, pedido);
+        assert.deepEqual([response.status, JSON.parse(text)], [exemplo.status, resposta], id);
+        described.assertAnswer(id, response, text);
+      }
+    });
+  }
+
+  test('a request of issuance that is tried twice issues twice', async () => {
+    const issued = document.paths['/api/v1/nfse/v101'].post.requestBody.content;
+    for (const [type, names] of [
+      ['application/xml', ['xml']],
+      ['application/json', ['json']],
+    ] as const) {
+      for (const name of names) {
+        const corpo = issued[type].examples[name].value;
+        const keys = new Set<string>();
+        for (let times = 0; times < 2; times += 1) {
+          const pedido = { municipio: 'integracao', cabecalhos: { 'Content-Type': type }, corpo };
+          const { response, text } = await send(service.address, 'emitirNota', pedido);
+          assert.equal(response.status, 201, text);
+          keys.add(JSON.parse(text).chave_acesso);
+        }
+        assert.equal(keys.size, 2);
+      }
+      // It is the first that a viewer shows.
+      assert.equal(Object.keys(issued[type].examples)[0], names[0]);
+    }
+  });
+
+  test('no answer in JSON is without one, none is shown twice, and each fits its schema', () => {
+    let count = 0;
+    for (const [path, methods] of Object.entries<Record<string, Place>>(document.paths)) {
+      for (const [method, { responses }] of Object.entries(methods)) {
+        for (const [status, direct] of Object.entries<Place>(responses ?? {})) {
+          const { content } = direct.$ref === undefined ? direct : placeOf(direct.$ref);
+          const json = content?.['application/json'];
+          if (json === undefined) continue;
+          const shown = [json.example, ...Object.values<Place>(json.examples ?? {}).map((one) => shownBy(one))];
+          const told = shown.filter((one) => one !== undefined).map((one) => JSON.stringify(one));
+          assert.ok(told.length > 0, `${method} ${path} ${status} has no example`);
+          assert.equal(new Set(told).size, told.length, `${method} ${path} ${status}`);
+          if (Number(status) >= 400) {
+            const [, { properties }] = json.schema.allOf;
+            const [listed = properties.codigo_erro, dps] = properties.codigo_erro.anyOf ?? [];
+            const codes = [...listed.enum, ...(dps === undefined ? [] : placeOf(dps.$ref).enum)];
+            for (const one of shown.filter((one) => one !== undefined)) assert.ok(codes.includes(one.codigo_erro));
+          }
+          count += 1;
+        }
+      }
+    }
+    assert.ok(count > 200, String(count));
+  });
+
+  test('what no ordinary request meets is answered as it is shown', async () => {
+    const shown = (name: string): unknown => document.components.examples[name].value;
+    const validacao = '/integracao/api/v1/nfse/v101/validacao';
+    const nota = `/integracao/api/v1/nfse/35503081211222333000181000000000000126091234567895`;
+    const gone = (): Promise<never> => Promise.reject(new Error('connection refused'));
+    const fails = { ...service.store, notaByChave: gone };
+    const broken = await exampleDoor({ ...service.world, store: fails });
+    const alone = await exampleDoor(service.world);
+    await fetch(`${broken}${nota}`).then((response) => response.text());
+    const ask = (): Promise<{ readonly status: number; readonly body: unknown }> => request(alone, nota);
+    await Promise.all(Array.from({ length: 55 }, ask));
+    let limited = await ask();
+    // Less than a second's worth is wanting at the first refusal.
+    for (let asked = 0; limited.status === 404 && asked < 500; asked += 1) limited = await ask();
+    const requestId = { 'X-Request-Id': 'meu-pedido.1' };
+    for (const [name, path, init] of [
+      ['RequisicaoInvalida', '/integracao/api/v1/nfse/%zz', {}],
+      ['MunicipioDesconhecido', nota.replace('integracao', 'cidade'), {}],
+      [
+        'CorpoGrandeDemais',
+        validacao,
+        { method: 'POST', headers: { 'Content-Type': 'application/xml' }, body: 'x'.repeat(2 ** 20 + 1) },
+      ],
+      ['EnderecoLongoDemais', `${nota}?${'x'.repeat(3_000)}`, {}],
+      ['CabecalhosGrandesDemais', nota, { headers: { 'X-Largo': 'x'.repeat(40_000) } }],
+    ] as const) {
+      const { status, body } = await request(service.address, path, init);
+      assert.deepEqual(body, shown(name), `${name} ${status}`);
+    }
+    assert.deepEqual(limited.body, shown('ConsultasDemais'));
+    assert.deepEqual((await request(broken, nota, { headers: requestId })).body, shown('ErroInterno'));
+    Object.assign(fails, { municipioBySlug: gone, ping: gone });
+    assert.deepEqual((await request(broken, nota)).body, shown('Indisponivel'));
+    assert.deepEqual(await answerToExpect(`${service.address}${nota}`), shown('ExpectDesconhecido'));
+  });
+
   test('what the service says outside of a municipality', async () => {
     for (const [path, id] of [
       ['/health/live', 'saudeVivo'],
@@ -139,6 +236,28 @@ describe('the examples', () => {
     }
   });
 });
+
+// biome-ignore lint/suspicious/noExplicitAny: a document is looked at place by place
+type Place = any;
+
+function placeOf(ref: string): Place {
+  return ref
+    .slice(2)
+    .split('/')
+    .reduce((place, step) => place[step], document);
+}
+
+function shownBy(example: Place): Place {
+  return example.$ref === undefined ? example.value : placeOf(example.$ref).value;
+}
+
+/** The header is not to be had with fetch. */
+function answerToExpect(url: string): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const asked = get(url, { headers: { Expect: 'outra-coisa' } }, (response) => json(response).then(resolve, reject));
+    asked.on('error', reject);
+  });
+}
 
 describe('the body of issuance', () => {
   test('the schema admits every document that the rules accept', () => {

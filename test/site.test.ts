@@ -291,6 +291,8 @@ describe('the search', () => {
       ['mesmo_conteudo', '/docs/erros/E0014'],
       ['E0840', '/docs/erros/E0840'],
       ['simples nacional', '/docs/calendario-ibs-cbs#quando-é-exigido'],
+      ['qr', '/docs/danfse#o-que-ele-traz'],
+      ['nota cancelada PDF', '/docs/danfse#a-marca-dágua'],
     ] as const) {
       const found = (await hits(asked)).map(decodeURIComponent);
       assert.ok(found.includes(wanted), `${asked}: ${found.slice(PAGES.length, PAGES.length + 12).join(' ')}`);
@@ -356,6 +358,41 @@ describe('the calculator', () => {
     }
     // The same, typed as a program would.
     assert.equal(await result({ ...asked, competencia: '2026-11-20', valor: '1000', issqn: '20.00' }), text);
+  });
+
+  test('an amount is read as whoever types it means it, or told, and never another one', async () => {
+    const of = async (valor: string): Promise<string> =>
+      result({ codigo: '010101', competencia: '20/11/2026', simples: 'nao', valor });
+    for (const [typed, vTotNF] of [
+      ['1.000', '1000.00'],
+      ['10.000', '10000.00'],
+      ['1.500', '1500.00'],
+      ['1.000.000', '1000000.00'],
+      ['1.234.567,8', '1234567.80'],
+      ['R$ 1.000,00', '1000.00'],
+      ['1 000,00', '1000.00'],
+      ['1\u00a0000,00', '1000.00'],
+      ['1000,5', '1000.50'],
+      ['1000.5', '1000.50'],
+      ['1.5', '1.50'],
+    ] as const) {
+      assert.match(await of(typed), new RegExp(`\\bvTotNF .*? ${vTotNF.replace('.', '\\.')} `), typed);
+    }
+    for (const typed of ['1,000.00', '1,000', '1.00.000', '1000.000', '10.00,00', '1.000,000', '1e3', '-1', 'R$']) {
+      if (typed === 'R$') assert.doesNotMatch(await of(typed), /vTotNF/);
+      else
+        assert.match(await of(typed), /Não deu para calcular.*O valor do serviço é um número.*como 1\.000,00/, typed);
+    }
+  });
+
+  test('every classification can be told from the others', async () => {
+    const [, select = ''] = /<select id="cclasstrib"[^>]*>([\s\S]*?)<\/select>/.exec(
+      answers.get('/docs/calendario-ibs-cbs')!.body,
+    )!;
+    const names = [...select.matchAll(/<option value="\d{6}"[^>]*>\d{6} ([^<]*)</g)].map(([, name]) => name);
+    // "73 codes are valid for the NFS-e", says the README of the source table.
+    assert.equal(names.length, 73);
+    assert.equal(new Set(names).size, 73);
   });
 
   test('a reduced classification: 30 % less gives 0.07 % and 0.63 %', async () => {

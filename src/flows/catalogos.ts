@@ -3,7 +3,7 @@
  * service. The national lists need no flow; they are read where they lie (`../fiscal/catalogs/itens.ts`).
  */
 import { servicoOf } from '../fiscal/catalogs/catalogs.ts';
-import { type Incidencia, incidenciaOf } from '../fiscal/catalogs/itens.ts';
+import { type Incidencia, incidenciaOf, notaDoFiltro } from '../fiscal/catalogs/itens.ts';
 import {
   type Asked,
   type Filters,
@@ -45,7 +45,7 @@ export type ServicoMunicipalItem = {
 export type ListaMunicipal = {
   readonly itens: readonly ServicoMunicipalItem[];
   readonly paginacao: Paginacao;
-  /** What a municipality without a list has in its place; null where there is one. */
+  /** What a municipality without a list has in its place, or why nothing can be found; else null. */
   readonly observacao: string | null;
 };
 
@@ -71,7 +71,7 @@ export async function listaMunicipal(
   return {
     itens: onPage(found, pagina).map((place) => itemOf(servicos[place]!, hoje)),
     paginacao: paginacaoOf(pagina, found.length),
-    observacao: null,
+    observacao: misfitOf(asked),
   };
 }
 
@@ -93,8 +93,17 @@ function preparedOf(lines: readonly ServicoVigente[]): Prepared {
 
 const FILTERS: Filters<ServicoVigente, (typeof FILTROS_MUNICIPAIS)[number]> = {
   descricao: { by: 'palavras', of: ({ descricao }) => descricao },
-  cnae_codigo: { by: 'igual', of: ({ cnae = '' }) => cnae, key: (asked) => asked.replace(/[\s./-]/g, '') || asked },
+  cnae_codigo: { by: 'igual', of: ({ cnae = '' }) => cnae, key: cnaeIn },
 };
+
+function cnaeIn(asked: string): string {
+  return asked.replace(/[\s./-]/g, '') || asked;
+}
+
+function misfitOf({ cnae_codigo }: Asked): string | null {
+  if (cnae_codigo === undefined || /^\d{7}$/.test(cnaeIn(cnae_codigo))) return null;
+  return notaDoFiltro('cnae_codigo', 'os 7 algarismos do CNAE, com ou sem pontuação: 6201-5/01', cnae_codigo);
+}
 
 function itemOf(line: ServicoVigente, hoje: string): ServicoMunicipalItem {
   const servico = servicoOf(line.cTribNac);

@@ -106,10 +106,15 @@ function authorized(establishments: readonly Prestador[], dps: Dps): Found {
   }
   const prestador = ofIm.find((one) => one.autorizado);
   if (prestador !== undefined) return known(prestador);
-  const mensagem =
-    'O prestador está cadastrado no município, mas não está autorizado a emitir NFS-e. Procure a prefeitura.';
-  return refused(dps, { codigo: 'E102', xpath, mensagem });
+  return refused(dps, NAO_AUTORIZADO);
 }
+
+/** What the registry has against a provider none of whose establishments may issue. */
+export const NAO_AUTORIZADO: Fault = {
+  codigo: 'E102',
+  xpath: '/DPS/infDPS/prest',
+  mensagem: 'O prestador está cadastrado no município, mas não está autorizado a emitir NFS-e. Procure a prefeitura.',
+};
 
 /** All of them when no registration was sent. */
 function ofRegistration(establishments: readonly Prestador[], im: string | undefined): readonly Prestador[] {

@@ -159,7 +159,8 @@ function otherUse(first: KeyedRequest, { rota, corpo }: KeyedRequest): Refused |
   return { faults: [aboutKey('E003', mensagem)], status: 422 };
 }
 
-const IN_PROGRESS: Refused = {
+/** The answer to a repetition that comes before the first one is answered. */
+export const IN_PROGRESS: Refused = {
   faults: [
     aboutKey(
       'E703',

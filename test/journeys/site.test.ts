@@ -72,7 +72,8 @@ const STATUSES: Readonly<Record<string, readonly number[]>> = {
   'assinatura.md': [200, 200, 200, 200, 200, 200, 200, 201],
   'ensaios.md': [200, 201, 200, 201, 200, 201],
   'desfechos.md': [200, 422, 201, 201, 422, 200, 200],
-  'estados.md': [200, 201, 200, 200, 200],
+  'estados.md': [200, 201, 200, 200],
+  'danfse.md': [200, 201, 200],
   'eventos.md': [200, 201, 200, 201, 200, 200, 200, 201, 201, 201, 200, 200, 200],
   'catalogos.md': [200, 200, 200, 200, 304],
 };

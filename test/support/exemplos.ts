@@ -3,6 +3,7 @@
  * are the test's: so that made again they say the same to the letter. `NFSE_GRAVAR_EXEMPLOS=1` writes them down.
  */
 import assert from 'node:assert/strict';
+import { CATALOGOS } from '../../src/doors/rest/catalogos.ts';
 import { createRestDoor } from '../../src/doors/rest/door.ts';
 import { EXAMPLE_SITE, type Exemplo } from '../../src/doors/rest/openapi.ts';
 import { ROUTES } from '../../src/doors/rest/routes.ts';
@@ -10,6 +11,7 @@ import { SANDBOX_SLUG } from '../../src/fiscal/ambiente.ts';
 import { exampleXml } from '../../src/fiscal/rules/example.ts';
 import type { Patch } from '../../src/fiscal/rules/rule.ts';
 import { exemploDe, tipoBySlug } from '../../src/fiscal/tipos-evento.ts';
+import type { World } from '../../src/flows/world.ts';
 import { onEnd } from './cleanup.ts';
 import { jsonOf } from './operacoes.ts';
 import { startTestService, type TestService } from './service.ts';
@@ -32,6 +34,10 @@ type Passo = Pick<Exemplo, 'id' | 'nome' | 'titulo' | 'status'> & {
   readonly until?: (resposta: Answered) => boolean;
   /** The answer is no JSON, or too long to be shown. */
   readonly unseen?: true;
+  /** Made for the sake of those that follow, and not written down. */
+  readonly prepares?: true;
+  /** Other operations whose answer to the same is the same, to the letter. */
+  readonly tambem?: readonly string[];
 };
 
 // biome-ignore lint/suspicious/noExplicitAny: an answer is looked at field by field
@@ -51,11 +57,16 @@ const protocoloOf =
   (name: string) =>
   (done: Done): Readonly<Record<string, string>> => ({ numero_protocolo: answerOf(done, name).numero_protocolo });
 
+const bothOf =
+  (name: string) =>
+  (done: Done): Readonly<Record<string, string>> => ({ ...chaveOf(name)(done), ...protocoloOf(name)(done) });
+
 const json = (patch: Patch): unknown => JSON.parse(jsonOf(exampleXml(patch)));
 const evento = (slug: string): Readonly<Record<string, string>> => exemploDe(tipoBySlug(slug)!);
 
 const NUMBERED: Patch = { serie: '1', nDPS: '1' };
-const SECOND: Patch = { serie: '1', nDPS: '2' };
+/** Of a series that no other example issues in: a dry run of it is never the same number again. */
+const TRIED: Patch = { serie: '2', nDPS: '1' };
 const DPS_ID = 'DPS355030821122233300018100001000000000000001';
 const NO_SUCH_KEY = '35503081211222333000181000000000000126091234567895';
 const NO_SUCH_PROTOCOLO = '2026112112000000000000000000000000';
@@ -71,7 +82,7 @@ export const PASSOS: readonly Passo[] = [
     titulo: 'Uma DPS aceita',
     status: 200,
     cabecalhos: XML,
-    corpo: exampleXml(NUMBERED),
+    corpo: exampleXml(TRIED),
   },
   {
     id: 'validarDps',
@@ -79,7 +90,7 @@ export const PASSOS: readonly Passo[] = [
     titulo: 'O mesmo em JSON',
     status: 200,
     cabecalhos: JSON_TYPE,
-    corpo: json(NUMBERED),
+    corpo: json(TRIED),
   },
   {
     id: 'validarDps',
@@ -87,23 +98,32 @@ export const PASSOS: readonly Passo[] = [
     titulo: 'Vários erros de uma vez',
     status: 422,
     cabecalhos: JSON_TYPE,
-    corpo: json({ ...NUMBERED, 'valores/vServPrest/vServ': '0', 'serv/cServ/cTribNac': '999999', cLocEmi: '0000000' }),
+    corpo: json({ ...TRIED, 'valores/vServPrest/vServ': '0', 'serv/cServ/cTribNac': '999999', cLocEmi: '0000000' }),
   },
   {
     id: 'emitirNota',
     nome: 'xml',
-    titulo: 'Uma DPS em XML',
+    titulo: 'Uma DPS em XML, numerada pelo serviço',
     status: 201,
     cabecalhos: XML,
-    corpo: exampleXml(NUMBERED),
+    corpo: exampleXml(),
   },
   {
     id: 'emitirNota',
     nome: 'json',
-    titulo: 'Uma DPS em JSON, com chave de repetição',
+    titulo: 'Uma DPS em JSON, numerada pelo serviço, com chave de repetição',
     status: 201,
     cabecalhos: { ...JSON_TYPE, 'Idempotency-Key': '7f1c3a52-90de-4c1b-8a4e-2f6d0b1c9e55' },
-    corpo: json(SECOND),
+    corpo: json({}),
+  },
+  {
+    id: 'emitirNota',
+    nome: 'numerada',
+    titulo: 'Uma DPS com série e número',
+    status: 201,
+    cabecalhos: XML,
+    corpo: exampleXml(NUMBERED),
+    prepares: true,
   },
   {
     id: 'emitirNota',
@@ -128,6 +148,7 @@ export const PASSOS: readonly Passo[] = [
     status: 400,
     cabecalhos: XML,
     corpo: '{"serie_dps": "1"}',
+    tambem: ['validarDps', 'verificarAssinatura'],
   },
   {
     id: 'emitirNota',
@@ -139,12 +160,29 @@ export const PASSOS: readonly Passo[] = [
     corpo: json({ ...NUMBERED, tpAmb: '1' }),
   },
   {
+    id: 'validarDps',
+    nome: 'sem_assinatura',
+    titulo: 'Em produção, um corpo JSON sem assinatura, de quem não está cadastrado',
+    municipio: PRODUCTION_SLUG,
+    status: 401,
+    cabecalhos: JSON_TYPE,
+    corpo: json({ ...TRIED, tpAmb: '1' }),
+  },
+  {
     id: 'verificarAssinatura',
     nome: 'sem_assinatura',
     titulo: 'Uma DPS sem assinatura',
     status: 200,
     cabecalhos: XML,
     corpo: exampleXml(NUMBERED),
+  },
+  {
+    id: 'verificarAssinatura',
+    nome: 'xml_malformado',
+    titulo: 'O documento não é XML bem-formado',
+    status: 422,
+    cabecalhos: XML,
+    corpo: '<DPS versao="1.01"><infDPS></DPS>',
   },
   {
     id: 'emitirNotaLeiaute100',
@@ -167,7 +205,8 @@ export const PASSOS: readonly Passo[] = [
     nome: 'nao_encontrada',
     titulo: 'Não há nota com a chave',
     status: 404,
-    parametros: () => ({ chave_acesso: NO_SUCH_KEY }),
+    parametros: () => ({ chave_acesso: NO_SUCH_KEY, tipo_evento: 'cancelamento', num_seq_evento: '1' }),
+    tambem: ['listarEventos', 'listarEventosDoTipo', 'consultarEvento', 'baixarDanfse'],
   },
   {
     id: 'consultarNotaPorProtocolo',
@@ -183,6 +222,7 @@ export const PASSOS: readonly Passo[] = [
     titulo: 'Não há nota com o protocolo',
     status: 404,
     parametros: () => ({ numero_protocolo: NO_SUCH_PROTOCOLO }),
+    tambem: ['consultarNotaPorProtocoloV101'],
   },
   {
     id: 'consultarNotaPorProtocoloV101',
@@ -205,6 +245,22 @@ export const PASSOS: readonly Passo[] = [
     titulo: 'A nota da DPS',
     status: 200,
     parametros: () => ({ id: DPS_ID }),
+    until: isAuthorised,
+  },
+  {
+    id: 'consultarNotaPorDps',
+    nome: 'nao_encontrada',
+    titulo: 'Não há nota da DPS',
+    status: 404,
+    parametros: () => ({ id: DPS_ID.replace(/1$/, '9') }),
+  },
+  {
+    id: 'consultarNotaPorDps',
+    nome: 'sem_certificado',
+    titulo: 'Em produção, sem certificado na conexão',
+    municipio: PRODUCTION_SLUG,
+    status: 401,
+    parametros: () => ({ id: DPS_ID }),
   },
   { id: 'existeNotaDaDps', nome: 'ha', titulo: 'Há nota', status: 200, parametros: () => ({ id: DPS_ID }) },
   {
@@ -222,7 +278,8 @@ export const PASSOS: readonly Passo[] = [
     titulo: 'Falta um campo que o tipo exige',
     status: 400,
     cabecalhos: JSON_TYPE,
-    parametros: chaveOf('emitirNota/json'),
+    parametros: bothOf('emitirNota/json'),
+    tambem: ['registrarEventoPorProtocolo'],
     corpo: { tipo_evento: 'cancelamento', codigo_motivo_cancelamento: '1' },
   },
   {
@@ -231,8 +288,38 @@ export const PASSOS: readonly Passo[] = [
     titulo: 'O tipo não existe',
     status: 422,
     cabecalhos: JSON_TYPE,
-    parametros: chaveOf('emitirNota/json'),
+    parametros: bothOf('emitirNota/json'),
+    tambem: ['registrarEventoPorProtocolo'],
     corpo: { tipo_evento: 'cancelar' },
+  },
+  {
+    id: 'registrarEvento',
+    nome: 'nao_encontrada',
+    titulo: 'Não há nota com a chave',
+    status: 404,
+    cabecalhos: JSON_TYPE,
+    parametros: () => ({ chave_acesso: NO_SUCH_KEY }),
+    corpo: evento('cancelamento'),
+  },
+  {
+    id: 'registrarEventoPorProtocolo',
+    nome: 'nao_encontrada',
+    titulo: 'Não há nota com o protocolo',
+    status: 404,
+    cabecalhos: JSON_TYPE,
+    parametros: () => ({ numero_protocolo: NO_SUCH_PROTOCOLO }),
+    corpo: evento('cancelamento'),
+  },
+  {
+    id: 'registrarEvento',
+    nome: 'sem_assinatura',
+    titulo: 'Em produção, sem assinatura',
+    municipio: PRODUCTION_SLUG,
+    status: 401,
+    cabecalhos: JSON_TYPE,
+    parametros: () => ({ chave_acesso: NO_SUCH_KEY, numero_protocolo: NO_SUCH_PROTOCOLO }),
+    tambem: ['registrarEventoPorProtocolo'],
+    corpo: evento('cancelamento'),
   },
   {
     id: 'registrarEventoPorProtocolo',
@@ -305,6 +392,14 @@ export const PASSOS: readonly Passo[] = [
     status: 422,
     parametros: () => ({ documento: '11222333000182' }),
   },
+  {
+    id: 'consultarSituacaoDoPrestador',
+    nome: 'sem_certificado',
+    titulo: 'Em produção, sem certificado na conexão',
+    municipio: PRODUCTION_SLUG,
+    status: 401,
+    parametros: () => ({ documento: '11222333000181' }),
+  },
   { id: 'catalogo_codigos_tributacao_municipal', nome: 'sem_lista', titulo: 'A integração', status: 200 },
   {
     id: 'catalogo_codigos_tributacao_nacional',
@@ -327,6 +422,7 @@ export const PASSOS: readonly Passo[] = [
     titulo: 'Mais itens do que uma página pode ter',
     status: 400,
     consulta: { per_page: '500' },
+    tambem: CATALOGOS.map(({ nome }) => `catalogo_${nome}`).filter((id) => id !== 'catalogo_municipios'),
   },
   { id: 'catalogo_paises', nome: 'por_codigo', titulo: 'Um país', status: 200, consulta: { codigo: 'PT' } },
   { id: 'catalogo_moedas', nome: 'por_sigla', titulo: 'Uma moeda', status: 200, consulta: { sigla: 'USD' } },
@@ -343,6 +439,29 @@ export const PASSOS: readonly Passo[] = [
     titulo: 'O tipo não existe',
     status: 404,
     consulta: { tipo_evento: 'cancelar' },
+  },
+  {
+    id: 'catalogo_motivos_evento',
+    nome: 'parametro',
+    titulo: 'Um parâmetro que o catálogo não tem',
+    status: 400,
+    consulta: { tipo: 'cancelamento' },
+  },
+  {
+    id: 'emitirNota',
+    nome: 'demorada',
+    titulo: 'O ADN demora',
+    status: 201,
+    cabecalhos: { ...XML, 'X-NFSe-Simular': 'adn:atraso=1h' },
+    corpo: exampleXml(),
+    prepares: true,
+  },
+  {
+    id: 'baixarDanfse',
+    nome: 'nao_autorizada',
+    titulo: 'A nota ainda não foi autorizada',
+    status: 422,
+    parametros: chaveOf('emitirNota/demorada'),
   },
 ];
 
@@ -363,6 +482,11 @@ export async function exampleService(): Promise<TestService> {
     { tenant: PRODUCTION_SLUG, ambiente: 'producao', codigoIbge: '3550308' },
     service.clock.now,
   );
+  return { ...service, world, address: await exampleDoor(world) };
+}
+
+/** Address of a door that answers as at the address of the examples. */
+export async function exampleDoor(world: World): Promise<string> {
   const door = await createRestDoor(world, {
     host: '127.0.0.1',
     port: 0,
@@ -371,7 +495,7 @@ export async function exampleService(): Promise<TestService> {
     accessLog: false,
   });
   onEnd(() => door.close());
-  return { ...service, world, address: door.address };
+  return door.address;
 }
 
 /** Makes every step, in its order. */
@@ -381,7 +505,7 @@ export async function makeExemplos(address: string): Promise<readonly Made[]> {
   for (const passo of PASSOS) {
     const one = await make(address, passo, done);
     done.set(`${passo.id}/${passo.nome}`, one.exemplo);
-    made.push(one);
+    if (passo.prepares === undefined) made.push(one);
   }
   return made;
 }
@@ -390,7 +514,7 @@ const PATIENCE_MS = 5_000;
 const LOOK_AGAIN_MS = 20;
 
 async function make(address: string, passo: Passo, done: Done): Promise<Made> {
-  const { id, nome, titulo, status, municipio = SANDBOX_SLUG, consulta, cabecalhos, corpo, until, unseen } = passo;
+  const { id, nome, titulo, status, municipio = SANDBOX_SLUG, consulta, cabecalhos, corpo, until } = passo;
   const parametros = passo.parametros?.(done);
   const pedido = {
     municipio,
@@ -406,8 +530,9 @@ async function make(address: string, passo: Passo, done: Done): Promise<Made> {
     const resposta = isJson ? JSON.parse(text) : undefined;
     assert.equal(response.status, status, `${id}/${nome}: ${text.slice(0, 1_000)}`);
     if (until === undefined || until(resposta)) {
-      const seen = unseen || resposta === undefined ? {} : { resposta };
-      return { exemplo: { id, nome, titulo, pedido, status, ...seen }, response, text };
+      const seen = passo.unseen || resposta === undefined ? {} : { resposta };
+      const shared = passo.tambem === undefined ? {} : { tambem: passo.tambem };
+      return { exemplo: { id, nome, titulo, pedido, status, ...seen, ...shared }, response, text };
     }
     assert.ok(
       performance.now() - began < PATIENCE_MS,

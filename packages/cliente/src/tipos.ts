@@ -2524,8 +2524,11 @@ export type Respostas = {
     readonly itens: readonly ServicoMunicipal[];
     /** pagina_atual, por_pagina, total de itens encontrados e total_paginas. */
     readonly paginacao: Paginacao;
-    /** De um município sem lista própria, o que vale em lugar dela; null onde há lista. */
-    readonly observacao: string;
+    /**
+     * De um município sem lista própria, o que vale em lugar dela; de um filtro de valor que nenhum item pode ter,
+     * a forma que ele espera; senão null.
+     */
+    readonly observacao: string | null;
   };
   /** A lista nacional de serviços */
   readonly catalogo_codigos_tributacao_nacional: {
@@ -2535,6 +2538,8 @@ export type Respostas = {
     readonly itens: readonly ServicoNacional[];
     /** pagina_atual, por_pagina, total de itens encontrados e total_paginas. */
     readonly paginacao: Paginacao;
+    /** Só quando um filtro tem um valor que nenhum item pode ter: a forma que ele espera. */
+    readonly observacao?: string;
   };
   /** A NBS 2.0: os valores de cNBS, com os serviços, cIndOp e cClassTrib que lhes correspondem */
   readonly catalogo_nbs: {
@@ -2544,6 +2549,8 @@ export type Respostas = {
     readonly itens: readonly Nbs[];
     /** pagina_atual, por_pagina, total de itens encontrados e total_paginas. */
     readonly paginacao: Paginacao;
+    /** Só quando um filtro tem um valor que nenhum item pode ter: a forma que ele espera. */
+    readonly observacao?: string;
   };
   /** Os municípios e o Distrito Federal, pelo código IBGE */
   readonly catalogo_municipios: {
@@ -2553,6 +2560,8 @@ export type Respostas = {
     readonly itens: readonly MunicipioIbge[];
     /** pagina_atual, por_pagina, total de itens encontrados e total_paginas. */
     readonly paginacao: Paginacao;
+    /** Só quando um filtro tem um valor que nenhum item pode ter: a forma que ele espera. */
+    readonly observacao?: string;
   };
   /** Os países, pelo código ISO 3166-1 de duas letras */
   readonly catalogo_paises: {
@@ -2562,6 +2571,8 @@ export type Respostas = {
     readonly itens: readonly Pais[];
     /** pagina_atual, por_pagina, total de itens encontrados e total_paginas. */
     readonly paginacao: Paginacao;
+    /** Só quando um filtro tem um valor que nenhum item pode ter: a forma que ele espera. */
+    readonly observacao?: string;
   };
   /** As moedas da tabela do Banco Central */
   readonly catalogo_moedas: {
@@ -2571,6 +2582,8 @@ export type Respostas = {
     readonly itens: readonly Moeda[];
     /** pagina_atual, por_pagina, total de itens encontrados e total_paginas. */
     readonly paginacao: Paginacao;
+    /** Só quando um filtro tem um valor que nenhum item pode ter: a forma que ele espera. */
+    readonly observacao?: string;
   };
   /** Os tipos de evento */
   readonly catalogo_motivos_evento: {
@@ -2600,7 +2613,7 @@ export type Consultas = {
     per_page?: number;
   };
   readonly catalogo_codigos_tributacao_nacional: {
-    /** O código ou o seu começo, com ou sem pontuação: 010101, 01.01.01, 0101. */
+    /** O código ou o seu começo, com ou sem pontuação: 010101, 01.01.01, 0101, 1.01. */
     codigo?: string;
     /** Palavras da descrição, sem distinguir maiúsculas nem acentos; todas as palavras, em qualquer ordem. */
     descricao?: string;

@@ -69,7 +69,8 @@ function options(chosen: string): readonly Html[] {
   );
 }
 
-const OPTION_MAX = 60;
+/** As much as tells every classification from the others: some part only behind ninety characters. */
+const OPTION_MAX = 120;
 
 function shortened(text: string): string {
   return text.length <= OPTION_MAX ? text : `${text.slice(0, OPTION_MAX).trimEnd()}…`;
@@ -137,13 +138,26 @@ function dayOf(text: string): string | undefined {
   return Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== day ? undefined : day;
 }
 
-/** `1.000,00`, `1000,5` and `1000.00` are read; nothing is taken for an amount that is not one. */
+/** With the thousands apart (`1.000`, `1 000,00`) or not, and two decimals at most behind a comma. */
+const BRAZILIAN = /^(?:\d{1,3}(?:\.\d{3})+|\d{1,3}(?: \d{3})+|\d+)(?:,\d{1,2})?$/;
+/** As programs write it; three digits behind the point are thousands, and read above. */
+const PLAIN = /^\d+\.\d{1,2}$/;
+
+/**
+ * `1.000` is a thousand, as whoever types it here means; `1000.00` is read too. What may be read in two ways, as `1,000.00`, is
+ * told and not guessed.
+ */
 function amountIn(text: string, what: string, problems: string[]): Decimal | undefined {
-  if (text === '') return undefined;
-  const plain = text.includes(',') ? text.replaceAll('.', '').replace(',', '.') : text;
-  const value = readDecimal(plain);
-  if (value !== undefined && value >= ZERO) return value;
-  problems.push(`${what} é um número com até duas casas, como 1.000,00.`);
+  const bare = text.replace(/\s+/g, ' ').replace(/^R\$ ?/i, '');
+  if (bare === '') return undefined;
+  const value = BRAZILIAN.test(bare)
+    ? readDecimal(bare.replace(/[. ]/g, '').replace(',', '.'))
+    : PLAIN.test(bare)
+      ? readDecimal(bare)
+      : undefined;
+  if (value !== undefined) return value;
+  const read = `Veio "${text}", que não se lê assim.`;
+  problems.push(`${what} é um número com até duas casas, de vírgula antes dos centavos, como 1.000,00. ${read}`);
   return undefined;
 }
 

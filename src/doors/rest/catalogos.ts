@@ -4,7 +4,7 @@
  * A page of a national list depends on nothing but the question, so it is kept as it was written, by the question as it was
  * sent. Those of the municipal list are written anew each time.
  */
-import { CATALOGOS_NACIONAIS, FILTROS, type NomeDeCatalogo } from '../../fiscal/catalogs/itens.ts';
+import { CATALOGOS_NACIONAIS, FILTROS, type NomeDeCatalogo, semResultadoPor } from '../../fiscal/catalogs/itens.ts';
 import { type Asked, onPage, type Pagina, paginacaoOf } from '../../fiscal/catalogs/search.ts';
 import { type Fault, quoted } from '../../fiscal/fault.ts';
 import { exemploDe, TIPOS_EVENTO, type TipoEvento } from '../../fiscal/tipos-evento.ts';
@@ -40,7 +40,7 @@ const SEM_ACENTO = 'sem distinguir maiúsculas nem acentos; todas as palavras, e
 
 const FILTROS_DE = {
   codigos_tributacao_nacional: {
-    codigo: 'O código ou o seu começo, com ou sem pontuação: 010101, 01.01.01, 0101.',
+    codigo: 'O código ou o seu começo, com ou sem pontuação: 010101, 01.01.01, 0101, 1.01.',
     descricao: `Palavras da descrição, ${SEM_ACENTO}.`,
     item: 'Item ou subitem da LC 116: 1, 01, 1.05.',
   },
@@ -186,7 +186,9 @@ async function askNacional(nome: NomeDeCatalogo, call: Call): Promise<Refused | 
   const found = CATALOGOS_NACIONAIS[nome]().search(asked.filtros);
   const page = onPage(found, asked.pagina).map((place) => items[place]);
   const paginacao = JSON.stringify(paginacaoOf(asked.pagina, found.length));
-  const json = `{"status":"OK","itens":[${page.join(',')}],"paginacao":${paginacao}}`;
+  const misfit = semResultadoPor(nome, asked.filtros);
+  const observacao = misfit === undefined ? '' : `,"observacao":${JSON.stringify(misfit)}`;
+  const json = `{"status":"OK","itens":[${page.join(',')}],"paginacao":${paginacao}${observacao}}`;
   return remember(question, writtenAs(json, SHARED));
 }
 

@@ -2,7 +2,7 @@
 
 /** A header has no letters with accents that every client reads alike, so the sentence has none. */
 const WARNING =
-  '299 - "Este PDF vai sair no futuro, sem data marcada; guarde o XML da nota, e consulte-a no portal nacional da NFS-e."';
+  '299 - "Este PDF deixa de ser oferecido no futuro, sem data marcada; guarde o XML da nota, e consulte-a no portal nacional da NFS-e."';
 
 export function linkTo(address: string): string {
   return `<${address}>; rel="alternate"; type="text/html"`;

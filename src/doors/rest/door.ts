@@ -30,6 +30,8 @@ import {
   internal,
   misfitRefused,
   SOAP_HINT,
+  STORE_WAIT_S,
+  storeGone,
   tooManyMisses,
   troubled,
   unavailable,
@@ -45,7 +47,6 @@ const UNDER_WAY_MAX = 1_000;
 const OVERLOAD_WAIT_S = 1;
 /** A database that takes longer to say that it is there is as good as gone. */
 const PING_MAX_MS = 2_000;
-const STORE_WAIT_S = 5;
 /** A page changes only with the version of the service. */
 const PAGES_FRESH_S = 300;
 
@@ -445,10 +446,6 @@ function redirect(status: 307 | 308, to: string): HttpAnswer {
 async function answerReadiness(door: Door, visit: Visit): Promise<HttpAnswer> {
   if (door.closing) return refuse(door, visit, unavailable('O serviço está sendo encerrado.', STORE_WAIT_S));
   return (await door.storeAnswers()) ? healthy() : refuse(door, visit, storeGone());
-}
-
-function storeGone(): Refused {
-  return unavailable('O banco de dados não responde.', STORE_WAIT_S);
 }
 
 const PAGES_KEPT = `public, max-age=${PAGES_FRESH_S}`;

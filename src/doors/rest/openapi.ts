@@ -3,23 +3,27 @@
  * table of errors, so that nothing is in it that the service does not do. What stands here alone are words for the reader and
  * what the protocol adds to every operation.
  *
- * The examples were recorded from the service as it runs (`exemplos.json`); a test plays all of them again.
+ * The examples were recorded from the service as it runs (`exemplos.json`), or, of what no ordinary request meets, are made by
+ * the functions that refuse it; a test plays them again.
  */
 import { SANDBOX_SLUG } from '../../fiscal/ambiente.ts';
 import { groupsOf } from '../../fiscal/errors/groups.ts';
+import { errorJson } from '../../fiscal/errors/json.ts';
 import { fieldsOf } from '../../fiscal/errors/page.ts';
 import { ERRORS, errorOf } from '../../fiscal/errors.ts';
 import { CORPO_SCHEMA, corpoSchemas, eventoSchemas, type JsonSchema, PEDIDO_SCHEMA } from '../../fiscal/json-schema.ts';
 import { DPS_NAMESPACE } from '../../fiscal/layout/dps.ts';
 import { SIMULAR_HEADER, VALORES_MAGICOS } from '../../fiscal/simular.ts';
-import { IDEMPOTENCY_HEADER } from '../../flows/idempotency.ts';
+import { NAO_AUTORIZADO } from '../../flows/gather-facts.ts';
+import { IDEMPOTENCY_HEADER, IN_PROGRESS } from '../../flows/idempotency.ts';
 import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
 import { DEPRECATION } from './deprecation.ts';
-import { ENVELOPE_FIELDS, ERROS_PATH } from './envelope.ts';
+import { ENVELOPE_FIELDS, ERROS_PATH, envelopeOf } from './envelope.ts';
 import exemplos from './exemplos.json' with { type: 'json' };
 import type { Field, Fields, Formato, ShapeName } from './field.ts';
+import { internal, storeGone, tooManyMisses, troubled, unknownMunicipio } from './refusals.ts';
 import { REPEATED_HEADER } from './repetition.ts';
-import { PARAMS, ROUTES, type Route } from './routes.ts';
+import { PARAMS, type Refused, ROUTES, type Route } from './routes.ts';
 import { SHAPES, type Shape } from './shapes.ts';
 import { projectText } from './site-facts.ts';
 
@@ -30,6 +34,8 @@ export const EXAMPLE_SITE = 'https://nfse.exemplo.gov.br';
 
 /** Of this description: it grows with the service, and what breaks a client would be another address. */
 const VERSION = '1.0.0';
+const OPENAPI = '3.1.0';
+const TITLE = 'Emissor de NFS-e';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -51,9 +57,9 @@ function escaped(site: string): string {
 /** The description with the address of the examples. */
 export function openapiDocument(): Json {
   return {
-    openapi: '3.1.0',
+    openapi: OPENAPI,
     info: {
-      title: 'Emissor de NFS-e',
+      title: TITLE,
       version: VERSION,
       summary: 'Emissão, consulta e eventos da NFS-e do padrão nacional, leiaute 1.01.',
       description: INTRODUCTION,
@@ -82,8 +88,19 @@ export function openapiDocument(): Json {
         ...Object.fromEntries(Object.entries(SHAPES).map(([name, shape]) => [name, shapeSchema(shape)])),
       },
       responses: Object.fromEntries(
-        Object.values(COMMON).map(({ name, ...common }) => [name, refusalResponse(common.about, common)]),
+        Object.values(COMMON).map(({ name, ...common }) => [
+          name,
+          withExamples(refusalResponse(common.about, common), madeExamples(common.status, common.codes)),
+        ]),
       ),
+      examples: {
+        ...Object.fromEntries(
+          MADE.map(({ name, titulo, refused }) => [name, { summary: titulo, value: envelopeExample(refused) }]),
+        ),
+        ...Object.fromEntries(
+          EXEMPLOS.filter(isShared).map((one) => [sharedName(one), { summary: one.titulo, value: one.resposta }]),
+        ),
+      },
       headers: Object.fromEntries(
         Object.entries(ANSWER_HEADERS).map(([name, { about, schema }]) => [
           headerKey(name),
@@ -445,7 +462,8 @@ function responsesOf(route: Route): Json {
 
 function commonResponse(common: Common, { always }: Route): Json {
   if (always === undefined) return { $ref: `#/components/responses/${common.name}` };
-  return refusalResponse(common.about, { ...common, headers: [...common.headers, ...Object.keys(always)] });
+  const words = { ...common, headers: [...common.headers, ...Object.keys(always)] };
+  return withExamples(refusalResponse(common.about, words), madeExamples(common.status, common.codes));
 }
 
 /** The codes that the row itself answers with, by status. */
@@ -516,13 +534,17 @@ function ownRefusal(route: Route, status: number, codes: readonly string[]): Jso
   const own = headers.filter((name) => OF_REFUSALS.has(name));
   const isTransient = codes.includes('E703') && (status === 409 || status === 422);
   const more = isTransient && !own.includes('Retry-After') ? ['Retry-After'] : [];
-  const examples = examplesOf(id).filter((one) => one.status === status);
   const response = refusalResponse(about, { codes, headers: [...own, ...more], isJudged });
   if (method === 'HEAD') return { description: about, headers: response.headers };
-  if (examples.length === 0) return response;
+  const recorded = EXEMPLOS.filter((one) => one.status === status && (one.id === id || one.tambem?.includes(id)));
+  return withExamples(response, { ...answersOf(recorded), ...madeExamples(status, codes) });
+}
+
+/** A response in JSON with its examples by name. */
+function withExamples(response: Json, examples: Json): Json {
   const content = response.content as Json;
   const json = content['application/json'] as Json;
-  return { ...response, content: { 'application/json': { ...json, examples: answersOf(examples) } } };
+  return { ...response, content: { 'application/json': { ...json, examples } } };
 }
 
 /** Headers of a row that its refusals may have too. */
@@ -572,7 +594,7 @@ const ANSWER_HEADERS: Readonly<Record<string, HeaderWords>> = {
     schema: { type: 'string', const: 'true' },
   },
   ETag: { about: 'Identifica a resposta como está agora, para If-None-Match.', schema: { type: 'string' } },
-  Deprecation: { about: 'true: o endereço vai sair no futuro, sem data marcada.', schema: { type: 'string' } },
+  Deprecation: { about: 'true: o endereço será retirado no futuro, sem data marcada.', schema: { type: 'string' } },
   Link: { about: 'Onde a nota se consulta no portal nacional.', schema: { type: 'string' } },
   Warning: { about: 'O mesmo aviso em uma frase.', schema: { type: 'string' } },
   'Content-Disposition': { about: 'Nome do arquivo.', schema: { type: 'string' } },
@@ -671,6 +693,8 @@ export type Exemplo = {
   };
   readonly status: number;
   readonly resposta?: unknown;
+  /** Other operations that answer the same. */
+  readonly tambem?: readonly string[];
 };
 
 export const EXEMPLOS: readonly Exemplo[] = exemplos;
@@ -679,22 +703,98 @@ function examplesOf(id: string): readonly Exemplo[] {
   return EXEMPLOS.filter((one) => one.id === id);
 }
 
+/** What several operations answer stands once, among the components. */
 function answersOf(examples: readonly Exemplo[]): Json {
   return Object.fromEntries(
-    examples.flatMap(({ nome, titulo, resposta }) =>
-      resposta === undefined ? [] : [[nome, { summary: titulo, value: resposta }]],
-    ),
+    examples.flatMap((one) => {
+      const { nome, titulo, resposta } = one;
+      if (resposta === undefined) return [];
+      return [[nome, isShared(one) ? exampleRef(sharedName(one)) : { summary: titulo, value: resposta }]];
+    }),
   );
+}
+
+function isShared({ tambem }: Exemplo): boolean {
+  return tambem !== undefined;
+}
+
+function sharedName({ id, nome }: Exemplo): string {
+  return `${id}_${nome}`;
+}
+
+function exampleRef(name: string): Json {
+  return { $ref: `#/components/examples/${name}` };
+}
+
+/** When the recorded examples were made. */
+const EXAMPLE_MOMENT = '2026-11-21T12:00:00-03:00';
+/** Of nobody. */
+const EXAMPLE_REQUEST_ID = 'meu-pedido.1';
+
+/** A refusal that no ordinary request meets: made by what refuses it in the service, in the same words. */
+type Made = { readonly name: string; readonly titulo: string; readonly status: number; readonly refused: Refused };
+
+const made = (status: CommonStatus, titulo: string, refused: Refused): Made => ({
+  name: COMMON[status].name,
+  titulo,
+  status,
+  refused,
+});
+
+const MADE: readonly Made[] = [
+  made(400, 'O endereço não se decodifica', troubled('bad_url', undefined)),
+  made(404, 'O município do endereço não é atendido', unknownMunicipio('cidade')),
+  made(408, 'O corpo não chegou inteiro', troubled('timeout', undefined)),
+  made(413, 'O corpo é grande demais', troubled('body_too_large', undefined)),
+  made(414, 'O endereço é longo demais', troubled('url_too_long', undefined)),
+  made(417, 'Um Expect que não se atende', troubled('expectation', undefined)),
+  made(429, 'Consultas demais ao que não existe', tooManyMisses(1)),
+  made(431, 'Os cabeçalhos são grandes demais', troubled('headers_too_large', undefined)),
+  made(500, 'O serviço falhou', internal(EXAMPLE_REQUEST_ID)),
+  made(503, 'O banco de dados não responde', storeGone()),
+  {
+    name: 'PrestadorNaoAutorizado',
+    titulo: 'O prestador não está autorizado',
+    status: 403,
+    refused: { refusal: { faults: [NAO_AUTORIZADO] } },
+  },
+  {
+    name: 'RepeticaoEmAndamento',
+    titulo: 'A primeira requisição com a chave ainda está em andamento',
+    status: 409,
+    refused: { refusal: IN_PROGRESS },
+  },
+];
+
+function envelopeExample({ refusal, campo }: Refused): object {
+  // Without the fields that are not known, as it is sent.
+  return JSON.parse(JSON.stringify(envelopeOf(refusal, EXAMPLE_SITE, EXAMPLE_MOMENT, campo)));
+}
+
+/** Those of a status whose code the answer may have. */
+function madeExamples(status: number, codes: readonly string[]): Json {
+  const fit = MADE.filter((one) => one.status === status && codes.includes(one.refused.refusal.faults[0].codigo));
+  return Object.fromEntries(fit.map(({ name }) => [name, exampleRef(name)]));
 }
 
 // Outside of a municipality
 
 const TABELA: JsonSchema = { type: 'array', items: { $ref: schemaRef('CodigoDaTabela' satisfies ShapeName) } };
+/** Of the table an example shows one row. */
+const SHOWN_CODE = 'E103';
+const IS_HEALTHY: Json = { status: 'OK' };
 const HEALTHY: JsonSchema = objectSchema({ status: { type: 'string', values: ['OK'], about: 'OK.' } });
 
 function sitePaths(): Json {
   const servers = [{ url: EXAMPLE_SITE, description: 'Fora de qualquer município.' }];
-  const site = (id: string, summary: string, schema: JsonSchema, isKept: boolean, more: Json = {}): Json => ({
+  const site = (
+    id: string,
+    summary: string,
+    schema: JsonSchema,
+    example: unknown,
+    isKept: boolean,
+    more: Json = {},
+  ): Json => ({
     servers,
     get: {
       operationId: id,
@@ -705,7 +805,7 @@ function sitePaths(): Json {
         200: {
           description: 'O que se pediu.',
           headers: headerRefs([...(isKept ? ['ETag'] : []), 'X-Request-Id', 'Cache-Control', 'X-Content-Type-Options']),
-          content: { 'application/json': { schema } },
+          content: { 'application/json': { schema, example } },
         },
         ...(isKept ? { 304: NOT_MODIFIED } : {}),
         ...more,
@@ -714,16 +814,23 @@ function sitePaths(): Json {
     },
   });
   return {
-    '/health/live': site('saudeVivo', 'Diz que o processo responde', HEALTHY, false),
-    '/health/ready': site('saudePronto', 'Diz se o serviço pode atender', HEALTHY, false, {
+    '/health/live': site('saudeVivo', 'Diz que o processo responde', HEALTHY, IS_HEALTHY, false),
+    '/health/ready': site('saudePronto', 'Diz se o serviço pode atender', HEALTHY, IS_HEALTHY, false, {
       503: { $ref: `#/components/responses/${COMMON[503].name}` },
     }),
     [`${ERROS_PATH}.json`]: site(
       'tabelaDeErros',
       'A tabela de códigos, com significado, solução e exemplos',
       TABELA,
+      [errorJson(errorOf(SHOWN_CODE)!, `${EXAMPLE_SITE}${ERROS_PATH}`)],
       true,
     ),
-    [OPENAPI_PATH]: site('descricao', 'Esta descrição', { type: 'object' }, true),
+    [OPENAPI_PATH]: site(
+      'descricao',
+      'Esta descrição',
+      { type: 'object' },
+      { openapi: OPENAPI, info: { title: TITLE, version: VERSION } },
+      true,
+    ),
   };
 }

@@ -289,10 +289,12 @@ describe('the table for programs', async () => {
 });
 
 describe('the start page', () => {
-  test('leads to the codes and to the health of the service', () => {
+  test('leads to the documentation, the reference, the codes and the health of the service', () => {
     const links = linksOf(homePage(SITE), '/');
     assert.deepEqual(links, [
       `${SITE}${DOCS_PATH}`,
+      `${SITE}/docs/api`,
+      `${SITE}/openapi.json`,
       `${SITE}${ERROS_PATH}`,
       `${SITE}${ERROS_JSON_PATH}`,
       `${SITE}/health/live`,

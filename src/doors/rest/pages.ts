@@ -20,7 +20,9 @@ import { found, SEARCH_MAX, type Searchable, searchableOf } from '../../fiscal/e
 import { ERRORS, errorOf, type PublicError } from '../../fiscal/errors.ts';
 import { ALCANCE_DA_REGRA, WITHOUT_REJECTED } from '../../fiscal/errors-markdown.ts';
 import { ERROS_PATH } from './envelope.ts';
+import { OPENAPI_PATH } from './openapi.ts';
 import { breakable, document, type Html, html, type Inserted } from './page-shell.ts';
+import { REFERENCE_PATH } from './reference.ts';
 import { ROUTES } from './routes.ts';
 
 /** Where all documentation is below. */
@@ -102,6 +104,8 @@ ${routes.map(({ method, path, summary }) => html`<li><code><b>${method}</b> ${br
 <h2>Documentação</h2>
 <ul class="links">
 <li><a href="${site}${DOCS_PATH}">Documentação</a>: a primeira nota, assinatura, estados, eventos, ensaios, operação.</li>
+<li><a href="${site}${REFERENCE_PATH}">Referência da API</a>: cada endereço, com parâmetros, respostas e exemplos, para experimentar no navegador.</li>
+<li><a href="${site}${OPENAPI_PATH}">openapi.json</a>: a mesma descrição, para programas (OpenAPI 3.1).</li>
 <li><a href="${site}${ERROS_PATH}">Códigos de erro</a>: o que cada um significa, como resolver, exemplos.</li>
 <li><a href="${site}${ERROS_JSON_PATH}">Códigos de erro em JSON</a>: a mesma tabela, para programas.</li>
 <li><a href="${site}/health/live">/health/live</a>: o processo responde.</li>

@@ -86,10 +86,12 @@ const STYLE = `
 body { margin: 0; background: #fff; }
 html.dark-mode body { background: #1c2022; }
 .casa { max-width: 1460px; margin: 0 auto; padding: .75rem 20px; font: 1rem/1.5 system-ui, sans-serif; }
-.casa a { color: #0b5cad; margin-right: 1rem; }
+.casa a { color: #0b5cad; }
+nav.casa a { margin-right: 1rem; }
 html.dark-mode .casa, html.dark-mode .casa a { color: #7db8f5; }
 .swagger-ui .parameter__name.required::after { content: "obrigatório"; }
 .swagger-ui .loading-container .loading::after { content: "carregando"; }
+.swagger-ui .response-col_links { display: none; }
 .swagger-ui .info { margin: 20px 0; }
 .swagger-ui .info .title small.version-stamp { background: #1e7a3c; }
 .swagger-ui .opblock .opblock-summary-path, .swagger-ui .opblock .opblock-summary-path__deprecated { min-width: 0; }

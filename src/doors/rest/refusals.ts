@@ -35,6 +35,13 @@ export function unavailable(reason: string, waitS: number): Refused {
   return refused({ codigo: 'E703', xpath: '', mensagem }, { status: 503, headers: { 'Retry-After': String(waitS) } });
 }
 
+/** A database comes back within seconds, or not by itself. */
+export const STORE_WAIT_S = 5;
+
+export function storeGone(): Refused {
+  return unavailable('O banco de dados não responde.', STORE_WAIT_S);
+}
+
 /** The request id is all that leaves the house. */
 export function internal(requestId: string): Refused {
   const mensagem = 'O serviço falhou ao processar a requisição. O erro está registrado.';

@@ -179,7 +179,14 @@ const PROTOCOLO: Field = { type: 'Protocolo', about: 'O protocolo da nota.' };
 
 const SEM_LISTA: Field = {
   type: 'string',
-  about: 'De um município sem lista própria, o que vale em lugar dela; null onde há lista.',
+  nullable: true,
+  about:
+    'De um município sem lista própria, o que vale em lugar dela; de um filtro de valor que nenhum item pode ter, a forma que ele espera; senão null.',
+};
+const SEM_RESULTADO: Field = {
+  type: 'string',
+  optional: true,
+  about: 'Só quando um filtro tem um valor que nenhum item pode ter: a forma que ele espera.',
 };
 
 /** Of an answer that may be kept. */
@@ -260,6 +267,8 @@ export const ROUTES: readonly Route[] = [
     fields: {},
     headers: [],
     codes: ['E111', 'E110'],
+    // Never alone: it says more of a document whose address is closed.
+    statuses: { E110: [410] },
     handle: async ({ body, municipio }) => ({ refusal: refuseLegacy(body, `/${municipio.tenant}${ISSUE_PATH}`) }),
   }),
   row({
@@ -444,7 +453,7 @@ export const ROUTES: readonly Route[] = [
         status: STATUS,
         itens: { type: tipo, about: 'Os itens da página.' },
         paginacao: PAGINACAO_FIELD,
-        ...(nome === 'codigos_tributacao_municipal' && { observacao: SEM_LISTA }),
+        observacao: nome === 'codigos_tributacao_municipal' ? SEM_LISTA : SEM_RESULTADO,
       },
       headers: KEPT_HEADERS,
       codes: ['E0002', 'E003'],

@@ -37,6 +37,7 @@ import { type AutorEvento, exemploDe, TIPOS_EVENTO, type TipoEvento } from '../.
 import { ANSWERS_KEPT_MIN_HOURS, IDEMPOTENCY_HEADER } from '../../flows/idempotency.ts';
 import { NOTAS_MAX, OPERACOES, RPS_SIGNATURES_MAX } from '../../flows/porto-abrasf.ts';
 import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
+import { CATALOGO_SHAPES } from './catalogo-fields.ts';
 import { CATALOGOS, FRESH_S, POR_PAGINA, POR_PAGINA_MAX } from './catalogos.ts';
 import { BODY_MAX_BYTES } from './content.ts';
 import { HEADERS_MAX_BYTES, REQUEST_TIMEOUT_MS, URL_MAX } from './http.ts';
@@ -179,6 +180,16 @@ export const FACTS: Readonly<Record<string, () => string>> = {
         const filtros = Object.keys(CATALOGOS.find((one) => one.nome === nome)?.filtros ?? query);
         return [code(nome), filtros.map(code).join(', '), countOf(nome)];
       }),
+    ),
+  'itens-dos-catalogos': () =>
+    table(
+      ['Nome', 'Campos do item'],
+      [...CATALOGOS, { nome: 'motivos_evento', tipo: 'MotivoEvento[]' } as const].map(({ nome, tipo }) => [
+        code(nome),
+        Object.keys(CATALOGO_SHAPES[tipo.slice(0, -'[]'.length) as keyof typeof CATALOGO_SHAPES])
+          .map(code)
+          .join(', '),
+      ]),
     ),
   'filtros-dos-catalogos': () =>
     CATALOGOS.map(

@@ -46,6 +46,7 @@ export const PAGES: readonly Page[] = [
   { slug: 'desfechos', file: 'desfechos.md', group: 'Integrar', short: 'Os desfechos de um envio' },
   { slug: 'cliente', file: 'cliente.md', group: 'Integrar', short: 'Cliente em TypeScript' },
   { slug: 'estados', file: 'estados.md', group: 'Integrar', short: 'Estados e consulta' },
+  { slug: 'danfse', file: 'danfse.md', group: 'Integrar', short: 'O PDF da nota (DANFSe)' },
   { slug: 'eventos', file: 'eventos.md', group: 'Integrar', short: 'Eventos' },
   { slug: 'calendario-ibs-cbs', file: 'calendario-ibs-cbs.md', group: 'Integrar', short: 'Calendário IBS/CBS' },
   { slug: 'catalogos', file: 'catalogos.md', group: 'Integrar', short: 'Catálogos' },

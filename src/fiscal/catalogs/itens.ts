@@ -5,6 +5,7 @@
  * then carry, and the NBS, `cIndOp` and `cClassTrib` that Anexo VIII puts beside it (a suggestion, never a refusal: D-84).
  * Deliberately absent: anything of one municipality. What it administers and at which rate is its own list.
  */
+import { quoted } from '../fault.ts';
 import {
   classificacaoOf,
   correlacoes,
@@ -19,7 +20,7 @@ import {
   servicos,
 } from './catalogs.ts';
 import type { Correlacao, Moeda, Municipio, Nbs, Pais, RegraIncidencia, Servico, ServicoEmissivel } from './rows.ts';
-import { type Filters, type Search, searchOf } from './search.ts';
+import { type Asked, type Filters, type Search, searchOf } from './search.ts';
 import { once } from './table.ts';
 
 /** A national list as it is published: what it shows of each of its items, in the order of their codes, and how they are found. */
@@ -44,7 +45,7 @@ export const CATALOGOS_NACIONAIS: Readonly<Record<NomeDeCatalogo, () => Catalogo
       servicos().filter((servico) => servico.emissivel),
       servicoItem,
       {
-        codigo: { by: 'comeco', of: ({ codigo }) => codigo, key: digitsOf },
+        codigo: { by: 'comeco', of: ({ codigo }) => codigo, key: codigoStart },
         descricao: { by: 'palavras', of: ({ descricao }) => descricao },
         item: { by: 'comeco', of: ({ codigo }) => codigo, key: itemStart },
       },
@@ -101,10 +102,77 @@ function digitsOf(asked: string): string {
   return asked.replace(/[\s.\-/]/g, '');
 }
 
+/** `1.01` is 01.01 as LC 116 writes it, and not the beginning of 10.10. */
+function codigoStart(asked: string): string {
+  return digitsOf(/^\d[.\-/]/.test(asked) ? `0${asked}` : asked);
+}
+
 /** `1` and `01` are an item of LC 116, `1.05` and `01.05` a subitem, which the law calls an item too. */
 function itemStart(asked: string): string {
   const [, item, subitem = ''] = /^(\d{1,2})(?:\.(\d{2}))?$/.exec(asked) ?? [];
   return item === undefined ? asked : item.padStart(2, '0') + subitem;
+}
+
+// Questions that nothing answers
+
+type Forma = { readonly isFit: (asked: string) => boolean; readonly esperado: string };
+
+const ufs = once(() => new Set(municipios().map(({ uf }) => uf)));
+const secoes = once(() => new Set(nbsList().map(({ secao }) => secao)));
+
+/** The form that any item has in what a filter compares; a filter by words has none. */
+const FORMAS: Readonly<Record<NomeDeCatalogo, Readonly<Record<string, Forma>>>> = {
+  codigos_tributacao_nacional: {
+    codigo: {
+      isFit: (asked) => /^\d{1,6}$/.test(codigoStart(asked)),
+      esperado: 'até 6 algarismos, com ou sem pontuação: 010101, 01.01.01, 1.01',
+    },
+    item: {
+      isFit: (asked) => /^\d{2}(\d{2})?$/.test(itemStart(asked)),
+      esperado: 'um item ou subitem da LC 116: 1, 01, 1.05',
+    },
+  },
+  nbs: {
+    codigo: {
+      isFit: (asked) => /^\d{1,9}$/.test(digitsOf(asked)),
+      esperado: 'até 9 algarismos, com ou sem pontuação: 115021000, 1.1502.10.00',
+    },
+    secao: {
+      isFit: (asked) => secoes().has(upperCase(asked)),
+      esperado: 'a seção em algarismos romanos, de I a V',
+    },
+  },
+  municipios: {
+    codigo_ibge: { isFit: (asked) => /^\d{7}$/.test(asked), esperado: 'os 7 algarismos do código IBGE: 3550308' },
+    uf: { isFit: (asked) => ufs().has(upperCase(asked)), esperado: 'a sigla de um estado ou do Distrito Federal: SP' },
+  },
+  paises: {
+    codigo: {
+      isFit: (asked) => /^[A-Z]{2}$/.test(upperCase(asked)),
+      esperado: 'as 2 letras do código ISO 3166-1: PT. Códigos de 3 letras ou de algarismos são de outras tabelas',
+    },
+  },
+  moedas: {
+    codigo: {
+      isFit: (asked) => /^\d{3}$/.test(asked),
+      esperado: 'os 3 algarismos de tpMoeda: 220. As letras são de sigla',
+    },
+    sigla: { isFit: (asked) => /^[A-Z]{3}$/.test(upperCase(asked)), esperado: 'as 3 letras da sigla: USD' },
+  },
+};
+
+/** What to say of filters that no item can pass, whatever is in the list; undefined where each may find something. */
+export function semResultadoPor(nome: NomeDeCatalogo, asked: Asked): string | undefined {
+  const misfits = Object.entries(FORMAS[nome]).flatMap(([filtro, { isFit, esperado }]) => {
+    const sent = asked[filtro];
+    return sent === undefined || isFit(sent) ? [] : [notaDoFiltro(filtro, esperado, sent)];
+  });
+  return misfits.length === 0 ? undefined : misfits.join(' ');
+}
+
+/** Of a filter with which nothing is found. */
+export function notaDoFiltro(filtro: string, esperado: string, sent: string): string {
+  return `Nada se acha com ${filtro}="${quoted(sent)}": o filtro espera ${esperado}.`;
 }
 
 // Services
