@@ -555,6 +555,9 @@ describe('the commands, which use it', () => {
     const { code, err } = await nfseHere(['emitir', file, '--url', await deadUrl()]);
     assert.equal(code, 1);
     assert.match(err, /não houve resposta de http:\/\/127\.0\.0\.1:\d+\/integracao\. O serviço está no ar\?/);
+    const withPassword = await nfseHere(['emitir', file, '--url', 'http://ana:segredo@x']);
+    assert.match(withPassword.err, /^--url vai sem usuário(?!.*segredo)/);
+    assert.equal(withPassword.code, 2);
   });
 });
 
