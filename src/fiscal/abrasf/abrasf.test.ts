@@ -3,11 +3,13 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { lawOverExample } from '../../../test/support/law.ts';
 import { readXml } from '../../documents/xml.ts';
+import { errorOf } from '../errors.ts';
 import { INF_DPS } from '../layout/dps.ts';
 import { INF_NFSE_OWN } from '../layout/nfse.ts';
 import { readDps } from '../layout/read.ts';
 import { elementsOf, type Item } from '../layout/vocabulary.ts';
 import { ALL_RULES } from '../rules/rules.ts';
+import { DITOS } from './ditos.ts';
 import { dpsOfRps, IMPEDIMENTOS, linhaOf, MAPA, NAO_LEVADOS, subitemOf } from './mapa.ts';
 import { CODIGOS, mensagemOf, mensagemOfFault, rpsNamed } from './mensagens.ts';
 import { NOTA, nested } from './nota.ts';
@@ -64,6 +66,24 @@ describe('the tables', () => {
   });
 });
 
+/** Names of the DPS, and words of the REST door. */
+const FOREIGN =
+  /\b(cTribNac|cTribMun|cServ|tpRetISSQN|tribISSQN|opSimpNac|regEspTrib|regApTribSN|pAliq|vServ|vDedRed|xDescServ|dCompet|infDPS|prest|toma|interm|endNac|cLocPrestacao|exigSusp)\b|\bDPS\b|\/catalogo|esperado|correcao|</;
+
+test('the texts of the tables are in the words of the model', () => {
+  const texts = [
+    ...Object.values(CODIGOS).flat(),
+    ...Object.values(DITOS).flatMap(([, mensagem, correcao]) => [mensagem, correcao]),
+    ...IMPEDIMENTOS.map(({ detalhe }) => detalhe),
+  ];
+  for (const text of texts) assert.doesNotMatch(text.replaceAll('DadosDPS/cTribNac', ''), FOREIGN);
+  for (const [rule, [codigo, , , path]] of Object.entries(DITOS)) {
+    assert.ok(errorOf(rule.split(' ', 1)[0]!) !== undefined, rule);
+    assert.ok(codigo in CODIGOS || errorOf(`E${codigo}`) !== undefined, codigo);
+    assert.ok(path === undefined || RPS_PATHS.has(path), path);
+  }
+});
+
 describe('a fault of the DPS', () => {
   const told = (codigo: string, path: string, mensagem = 'Algo.') =>
     mensagemOfFault({ codigo, xpath: `/DPS/infDPS/${path}`, mensagem }, 'RPS 1, série 1, tipo 1');
@@ -88,8 +108,6 @@ describe('a fault of the DPS', () => {
   });
 
   test('is told in the words of the RPS, whatever the rule: no name of the DPS, no word of the REST door', () => {
-    const foreign =
-      /\b(cTribNac|cTribMun|cServ|tpRetISSQN|tribISSQN|opSimpNac|regEspTrib|regApTribSN|pAliq|vServ|vDedRed|xDescServ|dCompet|infDPS|prest|toma|interm|endNac|cLocPrestacao|exigSusp)\b|\bDPS\b|\/catalogo|esperado|correcao|</;
     const model = /^(?:E(?:[1-9]|[1-9]\d|1[0-5]\d|16[01])|A[1-8]|\d{4}|E[89]\d\d)$/;
     let count = 0;
     for (const rule of ALL_RULES) {
@@ -97,7 +115,7 @@ describe('a fault of the DPS', () => {
         for (const fault of lawOverExample(patch)) {
           const { codigo, mensagem, correcao } = mensagemOfFault(fault, 'RPS 1, série 1, tipo 1');
           const text = `${mensagem} ${correcao}`.replaceAll('DadosDPS/cTribNac', '');
-          assert.doesNotMatch(text, foreign, `${fault.codigo}: ${text}`);
+          assert.doesNotMatch(text, FOREIGN, `${fault.codigo}: ${text}`);
           assert.match(codigo, model, fault.codigo);
           assert.ok(mensagem.length <= 200 && correcao!.length <= 200 && correcao !== '', fault.codigo);
           count += 1;

@@ -91,7 +91,7 @@ export const CODIGOS: Readonly<Record<string, readonly [mensagem: string, correc
   E92: ['O RPS foi recebido e ainda não foi processado.', 'Consulte de novo em instantes.'],
   E93: ['A série do RPS é inválida.', 'Use só algarismos, até 5.'],
   E96: ['O número do RPS está malformado.', 'Informe até 15 algarismos.'],
-  E97: ['A série do RPS está malformada.', 'Use só algarismos, até 5: a série da DPS nacional não tem letras.'],
+  E97: ['A série do RPS está malformada.', 'Use só algarismos, até 5: a série da nota nacional não tem letras.'],
   E98: ['Falta o valor do serviço.', 'Informe ValorServicos.'],
   E99: ['A retenção passa do valor do serviço.', 'Corrija o valor retido.'],
   E100: ['O valor está malformado.', 'Informe até 15 algarismos e duas casas, como 1000.00.'],
