@@ -135,7 +135,7 @@ describe('the commands of a page, in their order', async () => {
   });
 
   test('the PDF is one', async () => {
-    const pdf = await readFile(path.join(results.get('estados.md')!.folder, 'nota.pdf'), 'latin1');
+    const pdf = await readFile(path.join(results.get('danfse.md')!.folder, 'nota.pdf'), 'latin1');
     assert.match(pdf, /^%PDF-/);
   });
 

@@ -110,7 +110,10 @@ html.dark-mode .swagger-ui :focus-visible { outline-color: #7db8f5; }
   .swagger-ui table.parameters thead { display: none; }
   .swagger-ui .parameters-col_description input, .swagger-ui .parameters-col_description select { max-width: 100%; }
   .swagger-ui .scheme-container .schemes { flex-direction: column; gap: 1rem; }
-  .swagger-ui .servers > label select { max-width: 100%; }
+  .swagger-ui .servers > label { margin-right: 0; }
+  .swagger-ui .servers .computed-url code { margin: 0; overflow-wrap: anywhere; }
+  .swagger-ui .response-controls { flex-wrap: wrap; gap: .5rem; }
+  .swagger-ui .response-controls select { min-width: 11rem; max-width: 100%; }
 }
 `;
 
@@ -134,6 +137,8 @@ const WORDS: Readonly<Record<string, string>> = {
   Links: 'Ligações',
   'No links': '–',
   'Media type': 'Tipo do corpo',
+  'Media Type': 'Tipo do corpo',
+  'Request content type': 'Tipo do corpo da requisição',
   Examples: 'Exemplos',
   'Examples: ': 'Exemplos: ',
   'Example Description': 'O exemplo',
