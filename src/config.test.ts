@@ -1,7 +1,7 @@
 /** Settings from the environment: what each may be, and that a wrong one is told with the way to mend it. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type Config, ConfigError, readConfig } from './config.ts';
+import { type Config, ConfigError, readConfig, serviceUrlOf } from './config.ts';
 
 const read = (env: NodeJS.ProcessEnv): Config => readConfig(env, false);
 
@@ -50,6 +50,18 @@ describe('the certificate of a client behind a proxy', () => {
     refused({ [proxies]: '10.0.0.1' }, /veio sem NFSE_CLIENT_CERT_HEADER/);
     refused({ [header]: 'X Cert' }, /não é o nome de um cabeçalho/);
   });
+});
+
+test('the service of this machine is sought where these settings have it listen', () => {
+  const url = (env: NodeJS.ProcessEnv): string => serviceUrlOf(read(env));
+  assert.equal(url({}), 'http://127.0.0.1:8080');
+  assert.equal(url({ PORT: '18473' }), 'http://127.0.0.1:18473');
+  assert.equal(url({ PORT: '0', NFSE_HOST: '0.0.0.0' }), 'http://127.0.0.1:8080');
+  assert.equal(url({ NFSE_HOST: '::', PORT: '81' }), 'http://[::1]:81');
+  assert.equal(url({ NFSE_BASE_URL: 'https://nfse.exemplo.gov.br' }), 'http://127.0.0.1:8080');
+  const tls = { NFSE_TLS_CERTIFICADO: 'c.pem', NFSE_TLS_CHAVE: 'c.key' };
+  assert.equal(url({ ...tls, NFSE_HOST: '10.0.0.7' }), 'https://10.0.0.7:8080');
+  assert.equal(url({ ...tls, NFSE_BASE_URL: 'https://nfse.exemplo.gov.br' }), 'https://nfse.exemplo.gov.br');
 });
 
 test('TLS of its own takes the certificate and its key, never one alone', () => {

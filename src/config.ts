@@ -30,7 +30,7 @@ export class ConfigError extends Error {}
 export function readConfig(env: NodeJS.ProcessEnv, isTerminal: boolean): Config {
   return {
     host: env.NFSE_HOST || '127.0.0.1',
-    port: portOf(env.PORT || '8080'),
+    port: portOf(env.PORT || String(PORT_DEFAULT)),
     dataDir: env.NFSE_DATA_DIR || './data',
     databaseUrl: urlOf('DATABASE_URL', env.DATABASE_URL, ['postgres:', 'postgresql:']),
     baseUrl: urlOf('NFSE_BASE_URL', env.NFSE_BASE_URL, ['http:', 'https:'])?.replace(/\/+$/, ''),
@@ -40,6 +40,17 @@ export function readConfig(env: NodeJS.ProcessEnv, isTerminal: boolean): Config 
     logLevel: levelOf(env.NFSE_LOG_LEVEL || (isTerminal ? 'warn' : 'info')),
   };
 }
+
+/** Where a service with these settings answers on this machine. A free port is known to the service alone: then the usual one. */
+export function serviceUrlOf({ host, port, baseUrl, tls }: Config): string {
+  // A certificate is for the public name.
+  if (tls !== undefined && baseUrl !== undefined) return baseUrl;
+  const own = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  const name = isIP(own) === 6 ? `[${own}]` : own;
+  return `${tls === undefined ? 'http' : 'https'}://${name}:${port === 0 ? PORT_DEFAULT : port}`;
+}
+
+const PORT_DEFAULT = 8080;
 
 function portOf(text: string): number {
   const port = Number(text);

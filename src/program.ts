@@ -4,7 +4,7 @@
  */
 import { lstat } from 'node:fs/promises';
 import path from 'node:path';
-import { type Config, readConfig } from './config.ts';
+import { type Config, readConfig, serviceUrlOf } from './config.ts';
 import { runCli } from './doors/cli/cli.ts';
 import { createLog } from './log.ts';
 
@@ -15,6 +15,7 @@ try {
     out: (text) => process.stdout.write(text),
     err: (text) => process.stderr.write(text),
     isTerminal,
+    serviceUrl: () => serviceUrlOf(readConfig(process.env, isTerminal)),
     serve: async (waitForEnd) => {
       const config = readConfig(process.env, isTerminal);
       const { log, flush } = createLog(config.logLevel);

@@ -3,6 +3,7 @@
  * the chapter of the README about all of it. Beside a service that runs, on one database.
  */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
@@ -186,7 +187,11 @@ describe('beside a service of the sandbox', () => {
       /correção: --campo codigo_motivo_rejeicao=1$/m,
     );
     await refused([...asked, '--tipo', 'bloqueio_por_oficio'], /HTTP 401, E9016/);
-    await refused(['enviar', chave.slice(1), ...asked.slice(2), '--tipo', 'confirmacao_tomador'], /HTTP 404, E301/);
+    // Another program may listen where the service was sought.
+    const absent = ['enviar', chave.slice(1), ...asked.slice(2), '--tipo', 'confirmacao_tomador'];
+    await refused(absent, /HTTP 404, E301/, new RegExp(`^Perguntado a ${service.address}/integracao; --url `, 'm'));
+    const byPort = await nfseHere(['evento', ...absent.slice(0, 2), ...absent.slice(4)], pool, false, service.address);
+    assert.match(byPort.err, new RegExp(`^Perguntado a ${service.address}/integracao;`, 'm'));
     await wrongly(asked, /^Falta --tipo NOME/);
     await wrongly([...asked, '--tipo', 'cancelamento', '--campo', 'motivo'], /motivo não tem a forma NOME=VALOR/);
     await wrongly(
@@ -471,6 +476,104 @@ describe('what an operator may do', () => {
     assert.match(out, /^ {2}mensagem_retorno +a \[2Jb c$/m);
   });
 
+  const problemIds = async (...filter: readonly string[]): Promise<readonly string[]> => {
+    const said = await here('evento', 'problemas', '--json', ...filter);
+    assert.equal(said.code, 0, told(said));
+    return JSON.parse(said.out).eventos.map(({ id_evento }: EventoPublico) => String(id_evento));
+  };
+
+  /** Refused by the national environment, with a code. */
+  async function putRefused(codigo: string): Promise<string> {
+    const id = await put({ estado: 'rejeitado' });
+    await service.pool.query('update eventos set codigo_retorno = $2 where id = $1', [id, codigo]);
+    return id;
+  }
+
+  test('however many events of one note are stuck, a refusal is seen; filters and pages show the rest', async () => {
+    await service.pool.query('delete from eventos');
+    const first = await put({ estado: 'pendente', ageMs: 6 * MINUTE_MS });
+    const { chave_acesso } = (await publicEvento(first)).evento as EventoPublico;
+    await service.pool.query(
+      `insert into eventos (tenant, id, nota, ordem, codigo_tipo_evento, numero_sequencial, cancela, estado, desde, due_at,
+          criado_em, autor, campos)
+        select tenant, 900000 + n, nota, n, codigo_tipo_evento, n, cancela, estado, desde, due_at, criado_em, autor, campos
+        from eventos, generate_series(2, 999) n where id = $1`,
+      [first],
+    );
+    const refused = await putRefused('E1310');
+    const { code, out } = await here('evento', 'problemas');
+    assert.equal(code, 0);
+    assert.match(out, /^1\.000 eventos:\n/);
+    assert.equal(row(out, 'rejeitado E1310'), '1 evento em 1 nota');
+    assert.equal(row(out, 'pendente'), '999 eventos em 1 nota');
+    const listed = [...out.matchAll(/^(\d+) +confirmacao_tomador .* (\d+) +(\d{50})$/gm)];
+    assert.deepEqual(
+      listed.map(([, id, quantos]) => [id, quantos]),
+      [
+        [refused, '1'],
+        [first, '999'],
+      ],
+    );
+    assert.equal(listed[1]![3], chave_acesso);
+
+    assert.deepEqual(await problemIds('--estado', 'rejeitado'), [refused]);
+    assert.deepEqual(await problemIds('--codigo', 'e1310'), [refused]);
+    assert.deepEqual(await problemIds('--codigo', 'E9999'), []);
+    const ofNota = ['--nota', chave_acesso];
+    assert.deepEqual((await problemIds(...ofNota)).slice(0, 2), [first, '900002']);
+    assert.equal((await problemIds(...ofNota)).length, 50);
+    assert.deepEqual((await problemIds(...ofNota, '--pagina', '20')).at(-1), '900999');
+    const page = await here('evento', 'problemas', ...ofNota, '--pagina', '2');
+    assert.match(page.out, /\nPágina 2 de 20; a seguinte: --pagina 3\.\n/);
+    assert.match((await here('evento', 'problemas', '--pagina', '2')).err, /^Não há página 2/);
+    assert.equal((await here('evento', 'problemas', '--pagina', '0')).code, 2);
+    assert.match((await here('evento', 'problemas', '--estado', 'processado')).err, /não é um estado desta lista/);
+    assert.match((await here('evento', 'problemas', '--nota', '1')).err, /50 posições/);
+  });
+
+  test('refusals are filed several at once, and by a filter with the number that the operator has seen', async () => {
+    await service.pool.query('delete from eventos');
+    const [one, two, other] = [await putRefused('E1310'), await putRefused('E1310'), await putRefused('E0042')];
+    const before = await here('evento', 'arquivar', '--codigo', 'E1310');
+    assert.deepEqual([before.code, before.out], [2, ''], told(before));
+    const way = 'nfse evento arquivar --codigo E1310 --municipio integracao --confirmar';
+    assert.match(before.err, new RegExp(`^O filtro alcança 2 recusas\\. .*: ${way} 2\n$`));
+    const wrong = await here('evento', 'arquivar', '--codigo', 'E1310', '--confirmar', '3');
+    assert.deepEqual([wrong.code, wrong.out], [1, ''], told(wrong));
+    assert.match(wrong.err, /alcança 2 recusas, e não 3: nada foi arquivado/);
+    assert.equal((await problemIds()).length, 3);
+    const filed = await here('evento', 'arquivar', '--codigo', 'E1310', '--confirmar', '2', '--motivo', 'Vistas');
+    assert.equal(filed.code, 0, told(filed));
+    assert.deepEqual(await problemIds(), [other]);
+    const { gatilho, mensagem } = (await publicEvento(two)).trilha.at(-1);
+    assert.deepEqual([gatilho, mensagem], ['arquivamento', 'Vistas']);
+
+    const more = [await putRefused('E0042'), await putRefused('E0042')];
+    const several = await here('evento', 'arquivar', other, ...more, one);
+    assert.equal(several.code, 1, told(several));
+    assert.equal(several.out.split('\n').length - 1, 3);
+    assert.match(several.err, new RegExp(`^O evento ${one} .* já está arquivado`));
+    assert.deepEqual(await problemIds(), []);
+    const none = await here('evento', 'arquivar');
+    assert.equal(none.code, 2);
+    assert.match(none.err, /^Falta o que arquivar/);
+    assert.equal((await here('evento', 'arquivar', one, '--codigo', 'E0042')).code, 2);
+    assert.equal((await here('evento', 'arquivar', '--codigo', 'E0042', '--confirmar', '1')).code, 0);
+  });
+
+  test('the trail says who made a move by hand, by the name that the machine knows them by', async () => {
+    const id = await put({ estado: 'pendente' }, 'cancelamento');
+    const user = execFileSync('id', ['-un'], { encoding: 'utf8' }).trim();
+    assert.equal((await here('evento', 'cancelar', id, '--motivo', 'A pedido')).code, 0);
+    const { trilha } = await publicEvento(id);
+    assert.deepEqual(
+      trilha.map(({ quem }: { quem: string | null }) => quem),
+      [null, user],
+    );
+    const shown = (await here('evento', 'mostrar', id)).out;
+    assert.ok(shown.includes(`pendente → cancelado (retirada, por ${user}): A pedido\n`), shown);
+  });
+
   test('nfse evento problemas lists those whose acao_sugerida is consultar_suporte, and municipio mostrar counts them', async () => {
     await service.pool.query('delete from eventos');
     const puts: readonly Put[] = [
@@ -493,23 +596,21 @@ describe('what an operator may do', () => {
     const advised = await Promise.all(ids.map(async (id) => (await publicEvento(id)).evento.acao_sugerida));
     const wanted = ids.filter((_, place) => advised[place] === 'consultar_suporte');
     assert.equal(wanted.length, 6);
-    const listed = JSON.parse((await here('evento', 'problemas', '--json')).out);
-    const listedIds = listed.map(({ id_evento }: { id_evento: number }) => String(id_evento));
-    assert.deepEqual([...listedIds].sort(), [...wanted].sort());
-    // Stuck the longest first; then what came to nothing, the newest first.
+    const listed = await problemIds();
+    assert.deepEqual([...listed].sort(), [...wanted].sort());
+    // The gravest first; of refusals the newest.
     assert.deepEqual(
-      listedIds,
-      [3, 0, 6, 7, 9, 10].map((place) => ids[place]),
+      listed,
+      [10, 9, 6, 7, 3, 0].map((place) => ids[place]),
     );
 
     // A refusal that somebody has seen to is there no more; to the integrator it is what it was.
     const seen = ids[6]!;
     const filed = await here('evento', 'arquivar', seen, '--motivo', 'O prestador foi avisado');
     assert.match(filed.out, /está rejeitado\. Ele não aparece mais em "evento problemas"/);
-    const left = JSON.parse((await here('evento', 'problemas', '--json')).out);
     assert.deepEqual(
-      left.map(({ id_evento }: { id_evento: number }) => String(id_evento)),
-      [3, 0, 7, 9, 10].map((place) => ids[place]),
+      await problemIds(),
+      [10, 9, 7, 3, 0].map((place) => ids[place]),
     );
     const { evento, trilha } = await publicEvento(seen);
     assert.deepEqual([evento.status_evento, evento.acao_sugerida], ['rejeitado', 'consultar_suporte']);

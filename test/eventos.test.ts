@@ -1628,7 +1628,11 @@ describe('Endpoints, Events: queries', () => {
   test('404 when the event is not found', async () => {
     const nota = await manifested();
     for (const number of ['3', '0', '1000', 'x', '-1', '1.0', '%00', '9'.repeat(40)]) {
-      assertRefused(await read(nota, `/confirmacao_tomador/${number}`), 404, 'E301', 'num_seq_evento');
+      const answer = await read(nota, `/confirmacao_tomador/${number}`);
+      assertRefused(answer, 404, 'E301', 'num_seq_evento');
+      // The code alone does not tell it from a note that is not there.
+      assert.match(answer.body.mensagem, /^A nota existe, mas não tem evento confirmacao_tomador /);
+      assert.match(answer.body.detalhes, /^evento_inexistente: /);
     }
     assertRefused(await read(nota, '/cancelamento/1'), 404, 'E301', 'num_seq_evento');
   });

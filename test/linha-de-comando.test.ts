@@ -78,7 +78,7 @@ describe('the help', () => {
       [
         'evento',
         ...['enviar CHAVE', 'registrar CHAVE', 'listar CHAVE', 'problemas', 'mostrar ID', 'reprocessar ID'],
-        ...['separar ID', 'cancelar ID', 'dispensar ID', 'arquivar ID'],
+        ...['separar ID', 'cancelar ID', 'dispensar ID', 'arquivar [ID …]'],
       ],
     ] as const) {
       const shown = await help(`${family} --help`);

@@ -238,7 +238,7 @@ describe('a registration', () => {
       new Map([[evento.id, `<evento>${evento.id} 1</evento>`]]),
     );
     assert.deepEqual(await store.eventoTrail(alfa, evento.id), [
-      { em: new Date(NOW + 5), de: null, gatilho: 'registro', para: 'pendente', mensagem: null },
+      { em: new Date(NOW + 5), de: null, gatilho: 'registro', para: 'pendente', mensagem: null, quem: null },
     ]);
   });
 
@@ -843,7 +843,7 @@ describe('a claim', () => {
         assert.equal(row.desde.getTime(), move.to === estado ? NOW : NOW + 1);
         assert.equal(row.aguardando_desde?.getTime(), on === 'nota_nao_autorizada' ? NOW + 1 : undefined);
         const { em: _em, ...last } = (await store.eventoTrail(alfa, id)).at(-1)!;
-        assert.deepEqual(last, { de: estado, gatilho: on, para: move.to, mensagem: null });
+        assert.deepEqual(last, { de: estado, gatilho: on, para: move.to, mensagem: null, quem: null });
       });
     }
   }
@@ -981,6 +981,7 @@ describe('a settlement', () => {
           gatilho: move.on,
           para: move.to,
           mensagem: 'Não aceito',
+          quem: null,
         });
       }
       const notes = await Promise.all(
@@ -1073,6 +1074,7 @@ describe('the decision about a note', () => {
       gatilho: 'autorizacao_nota',
       para: 'pendente',
       mensagem: null,
+      quem: null,
     });
     assert.equal(em.getTime(), NOW + 2);
     const together = await rows<{ id: string }>(
@@ -1202,7 +1204,7 @@ describe('the operator', () => {
         const { id } = await registered(store, alfa, novo(nota));
         await place(pool, alfa, id, estado, estado !== 'erro');
         const move = eventoMove(estado, trigger);
-        const result = await store.moveEvento(alfa, id, trigger, NOW + 1, 'decisão do município');
+        const result = await store.moveEvento(alfa, id, trigger, NOW + 1, 'decisão do município', 'mariana');
         const row = (await store.eventoById(alfa, id))!;
         if (move === undefined) {
           assert.deepEqual(result, { found: estado });
@@ -1227,6 +1229,7 @@ describe('the operator', () => {
           gatilho: trigger,
           para: move.to,
           mensagem: 'decisão do município',
+          quem: 'mariana',
         });
       }
       assert.equal(await store.moveEvento(alfa, '999999', trigger, NOW, undefined), undefined);
@@ -1292,6 +1295,107 @@ describe('the operator', () => {
   });
 });
 
+describe('what asks for an operator', () => {
+  const STUCK = { pendente: NOW + 1, aguardando: NOW + 1 };
+  const PAGE = { from: 0, max: 50 };
+  const refusal = (id: string, codigo_retorno: string) => settlement(id, 'recusa', { codigo_retorno });
+
+  /** Events of a note, each refused with a code. */
+  async function refusedWith(
+    store: Store,
+    tenant: string,
+    nota: string,
+    codigos: readonly string[],
+  ): Promise<string[]> {
+    const ids: string[] = [];
+    for (const _ of codigos) ids.push((await registered(store, tenant, novo(nota))).id);
+    const { token } = await claimAll(store, tenant);
+    const settled = ids.map((id, place) => refusal(id, codigos[place]!));
+    assert.equal(await store.settleEventos(tenant, token, NOW, settled), ids.length);
+    return ids;
+  }
+
+  test('is one line for each problem of a note, the gravest first, however many events of one note are stuck', async () => {
+    const { pool, store, alfa, beta } = await oneProcess();
+    const refused = await refusedWith(store, alfa, await authorised(store, alfa), ['E1310']);
+    const spent = await registered(store, alfa, novo(await authorised(store, alfa)));
+    await place(pool, alfa, spent.id, 'erro', false);
+    const draft = await issued(store, alfa);
+    const waiting: EventoRow[] = [];
+    for (const _ of upTo(120)) waiting.push(await registered(store, alfa, novo(draft)));
+    const { eventos, linhas } = await store.eventosComProblema(alfa, STUCK, {}, PAGE);
+    assert.deepEqual(
+      eventos.map(({ id, estado, quantos }) => [id, estado, quantos]),
+      [
+        [spent.id, 'erro', 1],
+        [refused[0], 'rejeitado', 1],
+        [waiting[0]!.id, 'pendente', 120],
+      ],
+    );
+    assert.equal(linhas, 3);
+    assert.deepEqual(await store.countProblemas(alfa, STUCK, {}), [
+      { estado: 'erro', codigo_retorno: null, eventos: 1, notas: 1 },
+      { estado: 'rejeitado', codigo_retorno: 'E1310', eventos: 1, notas: 1 },
+      { estado: 'pendente', codigo_retorno: null, eventos: 120, notas: 1 },
+    ]);
+    // Of one note each event, in pages.
+    const last = await store.eventosComProblema(alfa, STUCK, { nota: draft }, { from: 100, max: 50 });
+    assert.deepEqual([last.eventos.map(({ id }) => id), last.linhas], [waiting.slice(100).map(({ id }) => id), 120]);
+    const beyond = await store.eventosComProblema(alfa, STUCK, {}, { from: 50, max: 50 });
+    assert.deepEqual(beyond, { eventos: [], linhas: 0 });
+    assert.deepEqual(await store.countProblemas(beta, STUCK, {}), []);
+  });
+
+  test('are not the refusals that follow from what another party has registered', async () => {
+    const { store, alfa } = await oneProcess();
+    const nota = await authorised(store, alfa);
+    // E0845: its substitute waits for it. E0863: of the municipality itself.
+    const [, , substitution, own] = await refusedWith(store, alfa, nota, ['E0861', 'E1833', 'E0845', 'E0863']);
+    const idsOf = async (filter: object): Promise<string[]> =>
+      (await store.eventosComProblema(alfa, STUCK, { nota, ...filter }, PAGE)).eventos.map(({ id }) => id);
+    assert.deepEqual(await idsOf({}), [substitution, own]);
+    const between = await store.countProblemas(alfa, STUCK, { entrePartes: true });
+    assert.deepEqual(
+      between.map(({ codigo_retorno }) => codigo_retorno),
+      ['E0861', 'E1833'],
+    );
+    const counted = await store.countEventos(alfa, STUCK);
+    assert.deepEqual(counted, [{ estado: 'rejeitado', temProblema: true, eventos: 2 }]);
+  });
+
+  test('is filed in bulk when the refusals are as many as was said, of one tenant and with who did it', async () => {
+    const { pool, store, alfa, beta } = await oneProcess();
+    const nota = await authorised(store, alfa);
+    const ids = await refusedWith(store, alfa, nota, ['E1310', 'E1310', 'E0042']);
+    await refusedWith(store, beta, await authorised(store, beta), ['E1310', 'E1310']);
+    const spent = await registered(store, alfa, novo(nota));
+    await place(pool, alfa, spent.id, 'erro', false);
+    const by = { mensagem: 'vistas', quem: 'mariana' };
+    const file = (expected: number) => store.arquivarEventos(alfa, { codigo: 'E1310' }, expected, NOW + 1, by);
+    const left = async (tenant: string) =>
+      (await store.countProblemas(tenant, STUCK, {})).map(({ codigo_retorno, eventos }) => [codigo_retorno, eventos]);
+    assert.equal(await file(3), 2);
+    assert.deepEqual(await left(alfa), [
+      [null, 1],
+      ['E1310', 2],
+      ['E0042', 1],
+    ]);
+    assert.equal(await file(2), 2);
+    assert.deepEqual(await left(alfa), [
+      [null, 1],
+      ['E0042', 1],
+    ]);
+    assert.deepEqual(await left(beta), [['E1310', 2]]);
+    assert.equal((await store.eventoById(alfa, ids[0]!))?.arquivado_em?.getTime(), NOW + 1);
+    const { em: _, ...step } = (await store.eventoTrail(alfa, ids[1]!)).at(-1)!;
+    const said = { de: 'rejeitado', gatilho: 'arquivamento', para: 'rejeitado', mensagem: 'vistas', quem: 'mariana' };
+    assert.deepEqual(step, said);
+    // An error is not filed, whatever the number.
+    assert.equal(await store.arquivarEventos(alfa, { nota }, 1, NOW, by), 1);
+    assert.equal((await store.eventoById(alfa, spent.id))?.arquivado_em, null);
+  });
+});
+
 describe('the database', () => {
   test('takes the states of the machine and no other, due exactly when they do not rest', async () => {
     const { pool, store, alfa } = await oneProcess();
@@ -1321,7 +1425,7 @@ describe('the plans of the statements', () => {
   const statements: Statements = new Map();
   let recordedTenant = '';
   /** See the plans of notas; what is due, and what came to nothing, is read in its order. */
-  const WHOLE = /^(municipios|recepcoes_adn|notas_due|eventos_due|eventos_com_problema)/;
+  const WHOLE = /^(municipios|recepcoes_adn|notas_due|eventos_due|eventos_com_problema|eventos_entre_partes)/;
 
   before(async () => {
     const { a, alfa } = await twoProcesses();
@@ -1350,7 +1454,12 @@ describe('the plans of the statements', () => {
     await store.eventoTrail(alfa, first.id);
     await store.eventoXmlOf(alfa, [first.id]);
     await store.countEventos(alfa, { pendente: NOW, aguardando: NOW });
-    await store.eventosComProblema(alfa, { pendente: NOW, aguardando: NOW }, 50);
+    const stuck = { pendente: NOW, aguardando: NOW };
+    for (const filter of [{}, { nota }, { estado: 'rejeitado', codigo: 'E1310' }, { entrePartes: true }] as const) {
+      await store.countProblemas(alfa, stuck, filter);
+      await store.eventosComProblema(alfa, stuck, filter, { from: 0, max: 50 });
+      await store.arquivarEventos(alfa, filter, 1, NOW, { mensagem: undefined, quem: 'fiscal' });
+    }
     for (const text of statements.keys()) if (!/evento|x \(chave\)/.test(text)) statements.delete(text);
   });
 

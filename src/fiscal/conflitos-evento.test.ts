@@ -1,9 +1,11 @@
 /** The national matrix of events, cell by cell, and the judgement over it. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import {
   annulsOnlyHere,
   CODIGOS_DE_OFICIO,
+  CODIGOS_ENTRE_PARTES,
   cancelledNota,
   conflictOf,
   type EventoNaNota,
@@ -460,6 +462,18 @@ describe('what the sender is told', () => {
     }
     assert.ok(seen.size >= 18, [...seen].join());
     for (const codigo of CODIGOS_DE_OFICIO) assert.ok(errorOf(codigo), codigo);
+  });
+
+  test('the refusals that are the affair of the parties: of what one of them registers, but for a replacement', () => {
+    const wanted = 'E0840 E0848 E0860 E0861 E0862 E0864 E0866 E0868 E1833';
+    assert.equal([...CODIGOS_ENTRE_PARTES].toSorted().join(' '), wanted);
+    for (const codigo of CODIGOS_ENTRE_PARTES) assert.ok(!CODIGOS_DE_OFICIO.has(codigo), codigo);
+    // What was refused before they were told apart is told apart by the migration.
+    const migration = readFileSync(
+      new URL('../store/migrations/062-problemas-de-eventos.sql', import.meta.url),
+      'utf8',
+    );
+    assert.equal([...migration.matchAll(/'(E\d+)'/g)].map(([, codigo]) => codigo).join(' '), wanted);
   });
 
   test('E302 of a cancelled note and of an open cancellation (specification, Events: 422)', () => {

@@ -109,6 +109,19 @@ export const CODIGOS_DE_OFICIO: ReadonlySet<string> = new Set([
   ...['E0853', 'E0856', 'E1835', 'E1963', 'E1967', 'E1976', 'E1978'],
 ]);
 
+const SUBSTITUICAO = '105102';
+
+/**
+ * With these an event of a party is refused because of what stands on the note: the parties' affair. Not so a replacement, whose
+ * substitute waits for it.
+ */
+export const CODIGOS_ENTRE_PARTES: ReadonlySet<string> = new Set([
+  ...Object.entries(RECUSAS).flatMap(([codigo, recusa]) =>
+    codigo === SUBSTITUICAO || tipoByCodigo(codigo)?.porOficio ? [] : [recusa],
+  ),
+  'E1833',
+]);
+
 // What stands.
 
 /** An event of a note, whatever has become of it. */

@@ -180,6 +180,15 @@ export const PENDENTE_MAX_MS = 5 * 60_000;
 /** An event that waits for the ADN longer than this has a problem (specification, Limits). */
 export const AGUARDANDO_MAX_MS = 24 * 60 * 60_000;
 
+/** States in which an event may have a problem, the gravest first: what an operator decides, what one looks at, what may yet go on. */
+export const EVENTO_PROBLEMAS = [
+  'erro_reprocessamento',
+  'erro',
+  'rejeitado',
+  'aguardando_autorizacao_nota',
+  'pendente',
+] as const satisfies readonly EventoEstado[];
+
 export type EventoSituacao = {
   readonly estado: EventoEstado;
   readonly reprocessamentos: number;

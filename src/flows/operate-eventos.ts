@@ -7,11 +7,12 @@ import { readJson } from '../documents/json.ts';
 import { loadSigner } from '../documents/key-files.ts';
 import { signatureElement } from '../documents/signing.ts';
 import { documentoKind, maskDocumento, whyNoChave } from '../fiscal/chave.ts';
-import { standingOn } from '../fiscal/conflitos-evento.ts';
+import { CODIGOS_ENTRE_PARTES, standingOn } from '../fiscal/conflitos-evento.ts';
 import {
   AGUARDANDO_MAX_MS,
   EVENTO_ESTADOS,
   EVENTO_MOVES,
+  EVENTO_PROBLEMAS,
   type EventoEstado,
   type EventoMove,
   type EventoTrigger,
@@ -24,7 +25,7 @@ import { T } from '../fiscal/layout/simple-types.ts';
 import { isoMoment, momentIn } from '../fiscal/moment.ts';
 import { readPedido } from '../fiscal/pedido-evento.ts';
 import { type CampoEvento, tipoByCodigo } from '../fiscal/tipos-evento.ts';
-import type { EventoRow, OperatorTrigger, StuckBefore } from '../store/eventos.ts';
+import type { EventoRow, OperatorTrigger, ProblemaCount, ProblemaFilter, StuckBefore } from '../store/eventos.ts';
 import type { Municipio } from '../store/municipios.ts';
 import { type EventoPublico, eventosOfNota, publicEvento } from './evento-queries.ts';
 import { zoneOf } from './gather-facts.ts';
@@ -127,25 +128,80 @@ export async function listEventos(
   return (await eventosOfNota(world, municipio, chave)) ?? { problem: noNota(slug) };
 }
 
-/** More than an operator looks at in one sitting. */
-const COM_PROBLEMA_MAX = 50;
+/** Lines of a page: more than an operator looks at in one sitting. */
+export const PROBLEMAS_POR_PAGINA = 50;
+
+/** As the operator names the events with a problem that are meant. */
+export type FiltroDeProblemas = {
+  readonly chave?: string | undefined;
+  readonly estado?: string | undefined;
+  readonly codigo?: string | undefined;
+  /** Instead of the problems, the refusals that follow from what another party has registered. */
+  readonly entrePartes?: boolean | undefined;
+};
+
+export type Problemas = {
+  readonly total: number;
+  /** What there is of each kind, whatever is on the page. */
+  readonly resumo: readonly ProblemaCount[];
+  readonly pagina: number;
+  readonly paginas: number;
+  /** `quantos`: how many events of the note have the same problem; this is the first to look at. */
+  readonly eventos: readonly (EventoPublico & { readonly quantos: number })[];
+};
 
 /**
- * Events whose `acao_sugerida` is `consultar_suporte`: those stuck the longest, then the newest that came to nothing; without
- * the refusals that an operator has seen to.
+ * Events whose `acao_sugerida` is `consultar_suporte`, the gravest first, those of a note with the same problem in one line;
+ * without the refusals that an operator has seen to, and those that are the parties' affair. A filter by note shows each.
  */
 export async function listEventosComProblema(
   world: RegistryWorld,
   slug: string,
-): Promise<{ readonly eventos: readonly EventoPublico[]; readonly total: number }> {
+  filtro: FiltroDeProblemas,
+  pagina: number,
+): Promise<Problemas | Problem> {
   const { tenant } = await municipioNamed(world, slug);
+  const filter = await filterOf(world, slug, tenant, filtro);
+  if ('problem' in filter) return filter;
   const now = world.now();
-  const [rows, { comProblema }] = await Promise.all([
-    world.store.eventosComProblema(tenant, stuckBefore(now), COM_PROBLEMA_MAX),
-    countEventos(world, tenant),
+  const page = { from: (pagina - 1) * PROBLEMAS_POR_PAGINA, max: PROBLEMAS_POR_PAGINA };
+  const [resumo, { eventos, linhas }] = await Promise.all([
+    world.store.countProblemas(tenant, stuckBefore(now), filter),
+    world.store.eventosComProblema(tenant, stuckBefore(now), filter, page),
   ]);
-  const total = comProblema.reduce((sum, [, count]) => sum + count, 0);
-  return { eventos: rows.map((row) => publicEvento(row, now)), total };
+  const total = resumo.reduce((sum, { eventos }) => sum + eventos, 0);
+  if (eventos.length === 0 && total > 0 && pagina > 1) {
+    return { problem: `Não há página ${pagina}: a lista acaba antes. Veja-a sem --pagina.` };
+  }
+  return {
+    total,
+    resumo,
+    pagina,
+    paginas: Math.ceil(linhas / PROBLEMAS_POR_PAGINA),
+    eventos: eventos.map((row) => ({ ...publicEvento(row, now), quantos: row.quantos })),
+  };
+}
+
+/** A code with which the parties' events refuse one another is looked for where such refusals are. */
+async function filterOf(
+  world: RegistryWorld,
+  slug: string,
+  tenant: string,
+  { chave, estado, codigo, entrePartes }: FiltroDeProblemas,
+): Promise<ProblemaFilter | Problem> {
+  if (estado !== undefined && !isProblema(estado)) {
+    return { problem: `--estado ${estado} não é um estado desta lista. Os dela: ${EVENTO_PROBLEMAS.join(', ')}.` };
+  }
+  const wrong = chave === undefined ? undefined : whyNoChave(chave);
+  if (wrong !== undefined) return { problem: wrong };
+  const nota = chave === undefined ? undefined : await world.store.notaIdByChave(tenant, chave);
+  if (chave !== undefined && nota === undefined) return { problem: noNota(slug) };
+  const named = codigo?.toUpperCase();
+  return { nota, estado, codigo: named, entrePartes: entrePartes || CODIGOS_ENTRE_PARTES.has(named ?? '') };
+}
+
+function isProblema(estado: string): estado is (typeof EVENTO_PROBLEMAS)[number] {
+  return EVENTO_PROBLEMAS.some((one) => one === estado);
 }
 
 /** By state, in the order of their life; what is zero is not there. */
@@ -179,6 +235,8 @@ export type Passo = {
   readonly gatilho: EventoTrigger;
   readonly para: EventoEstado;
   readonly mensagem: string | null;
+  /** The operator who made it, by their name on the machine. */
+  readonly quem: string | null;
 };
 
 export type EventoInteiro = {
@@ -305,18 +363,28 @@ const UNSAID: Readonly<Partial<Record<Operacao, string>>> = {
   dispensar: 'Envio dispensado pela prefeitura.',
 };
 
-/** Makes a move of the operator, or tells why the machine does not have it. */
-export async function operateEvento(
-  world: RegistryWorld,
-  slug: string,
-  id: string,
-  { operacao, motivo }: { readonly operacao: Operacao; readonly motivo: string | undefined },
-): Promise<Movido | Problem> {
+/** Why an operator does something, and who it is by their name on the machine: no more is kept of a person. */
+export type PorOperador = { readonly motivo: string | undefined; readonly quem: string };
+
+function readMotivo(motivo: string | undefined): { readonly mensagem: string | undefined } | Problem {
   const mensagem = motivo?.trim();
   if (mensagem === '') return { problem: '--motivo está vazio. Escreva-o, ou retire a opção.' };
   if (mensagem !== undefined && mensagem.length > MOTIVO_MAX) {
     return { problem: `--motivo tem ${mensagem.length} caracteres; cabem ${MOTIVO_MAX}.` };
   }
+  return { mensagem };
+}
+
+/** Makes a move of the operator, or tells why the machine does not have it. */
+export async function operateEvento(
+  world: RegistryWorld,
+  slug: string,
+  id: string,
+  { operacao, motivo, quem }: PorOperador & { readonly operacao: Operacao },
+): Promise<Movido | Problem> {
+  const read = readMotivo(motivo);
+  if ('problem' in read) return read;
+  const { mensagem } = read;
   const found = await eventoNamed(world, slug, id);
   if ('problem' in found) return found;
   const { row, tenant } = found;
@@ -330,6 +398,7 @@ export async function operateEvento(
     OPERACOES[operacao],
     world.now(),
     mensagem ?? UNSAID[operacao],
+    quem,
   );
   if (moved === undefined) return { problem: `Não há evento ${id} em ${slug}. ${HOW_TO_FIND(slug)}` };
   const shown = publicEvento(row, world.now());
@@ -350,6 +419,37 @@ export async function operateEvento(
     mayBeThere: operacao === 'dispensar' && last?.de !== 'pendente' && last?.de !== 'aguardando_autorizacao_nota',
     stands: await standsNow(world, tenant, moved.evento),
   };
+}
+
+export type Arquivados = {
+  /** Refusals that the filter names. */
+  readonly eventos: number;
+  readonly isDone: boolean;
+};
+
+/**
+ * Files all the refusals that a filter names, where they are as many as the operator has said; otherwise nothing is done, and
+ * how many there are is told.
+ */
+export async function arquivarEventos(
+  world: RegistryWorld,
+  slug: string,
+  filtro: FiltroDeProblemas,
+  { confirmados, motivo, quem }: PorOperador & { readonly confirmados: number | undefined },
+): Promise<Arquivados | Problem> {
+  const read = readMotivo(motivo);
+  if ('problem' in read) return read;
+  const { tenant } = await municipioNamed(world, slug);
+  const filter = await filterOf(world, slug, tenant, { ...filtro, estado: 'rejeitado' });
+  if ('problem' in filter) return filter;
+  const now = world.now();
+  if (confirmados === undefined || confirmados === 0) {
+    const found = await world.store.countProblemas(tenant, stuckBefore(now), filter);
+    return { eventos: found.reduce((sum, { eventos }) => sum + eventos, 0), isDone: false };
+  }
+  const by = { mensagem: read.mensagem, quem };
+  const eventos = await world.store.arquivarEventos(tenant, filter, confirmados, now, by);
+  return { eventos, isDone: eventos === confirmados };
 }
 
 async function standsNow({ store }: RegistryWorld, tenant: string, { id, nota }: EventoRow): Promise<boolean> {

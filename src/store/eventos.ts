@@ -6,8 +6,15 @@
  * Whoever locks both a nota and its eventos takes the nota first; the claim, which does not, waits for nobody.
  */
 import { randomUUID } from 'node:crypto';
+import { CODIGOS_ENTRE_PARTES } from '../fiscal/conflitos-evento.ts';
 import type { ErrosAdn } from '../fiscal/erros-adn.ts';
-import { EVENTO_MOVES, type EventoEstado, type EventoMove, type EventoTrigger } from '../fiscal/evento.ts';
+import {
+  EVENTO_MOVES,
+  EVENTO_PROBLEMAS,
+  type EventoEstado,
+  type EventoMove,
+  type EventoTrigger,
+} from '../fiscal/evento.ts';
 import { NUMERO_SEQUENCIAL_MAX } from '../fiscal/layout/evento.ts';
 import type { NotaEstado } from '../fiscal/nota.ts';
 import { groupCommit } from './group-commit.ts';
@@ -200,6 +207,8 @@ export type EventoStep = {
   readonly gatilho: EventoTrigger;
   readonly para: EventoEstado;
   readonly mensagem: string | null;
+  /** Who made it by hand; null where nobody did, or nobody was told. */
+  readonly quem: string | null;
 };
 
 /** Moments before which an event that is still under way is stuck, in milliseconds. */
@@ -210,6 +219,35 @@ export type EventoCount = {
   /** They are stuck, or rest without having come to anything. */
   readonly temProblema: boolean;
   readonly eventos: number;
+};
+
+/** Which events with a problem. */
+export type ProblemaFilter = {
+  /** `id` of a nota. */
+  readonly nota?: string | undefined;
+  readonly estado?: EventoEstado | undefined;
+  /** What the environment answered. */
+  readonly codigo?: string | undefined;
+  /** Instead of the problems, the refusals that follow from what another party has registered. */
+  readonly entrePartes?: boolean | undefined;
+};
+
+/** Events with a problem that are alike. */
+export type ProblemaCount = {
+  readonly estado: EventoEstado;
+  readonly codigo_retorno: string | null;
+  readonly eventos: number;
+  readonly notas: number;
+};
+
+/** An event with a problem; `quantos`: events of its nota with the same problem, itself among them. */
+export type ProblemaRow = EventoRow & { readonly quantos: number };
+
+export type ProblemaPage = {
+  /** Of the page. */
+  readonly eventos: readonly ProblemaRow[];
+  /** Of all pages; zero on a page beyond the last one. */
+  readonly linhas: number;
 };
 
 export type EventoStore = {
@@ -232,8 +270,26 @@ export type EventoStore = {
   eventoTrail(tenant: string, id: string): Promise<readonly EventoStep[]>;
   /** How many events of a tenant are under way or have a problem, by state. */
   countEventos(tenant: string, before: StuckBefore): Promise<readonly EventoCount[]>;
-  /** Events with a problem: those stuck the longest, then the newest of those that came to nothing. */
-  eventosComProblema(tenant: string, before: StuckBefore, max: number): Promise<readonly EventoRow[]>;
+  /** Events with a problem by what it is, the gravest first, and of those the most frequent. */
+  countProblemas(tenant: string, before: StuckBefore, filter: ProblemaFilter): Promise<readonly ProblemaCount[]>;
+  /**
+   * Events with a problem, the gravest first: of those that came to nothing the newest, of those that are stuck the longest.
+   * Those of one nota with the same problem are one line, unless the filter names the nota.
+   */
+  eventosComProblema(
+    tenant: string,
+    before: StuckBefore,
+    filter: ProblemaFilter,
+    page: { readonly from: number; readonly max: number },
+  ): Promise<ProblemaPage>;
+  /** Files all refused events with a problem, if they are as many as `expected`; returns how many there are. */
+  arquivarEventos(
+    tenant: string,
+    filter: ProblemaFilter,
+    expected: number,
+    now: number,
+    by: { readonly mensagem: string | undefined; readonly quem: string },
+  ): Promise<number>;
   /** The documents of events as they were written, by id. */
   eventoXmlOf(tenant: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Tenants with an event that can be claimed: a question asked across tenants. */
@@ -260,6 +316,7 @@ export type EventoStore = {
     trigger: OperatorTrigger,
     now: number,
     mensagem: string | undefined,
+    quem?: string,
   ): Promise<MoveResult | undefined>;
 };
 
@@ -295,7 +352,7 @@ export function eventoStore(pool: Db): EventoStore {
       return (await pool.query<EventoDocuments>(text, [tenant, id])).rows[0];
     },
     eventoTrail: async (tenant, id) => {
-      const text = `select em, de, gatilho, para, mensagem from trilha_eventos
+      const text = `select em, de, gatilho, para, mensagem, quem from trilha_eventos
         where tenant = $1 and evento = $2 order by movimento`;
       return (await pool.query<EventoStep>(text, [tenant, id])).rows;
     },
@@ -303,10 +360,15 @@ export function eventoStore(pool: Db): EventoStore {
       const values = [tenant, new Date(before.pendente), new Date(before.aguardando)];
       return (await pool.query<EventoCount>(COUNT, values)).rows;
     },
-    eventosComProblema: async (tenant, before, max) => {
-      const values = [tenant, new Date(before.pendente), new Date(before.aguardando), max];
-      return (await pool.query<EventoRow>(COM_PROBLEMA, values)).rows;
+    countProblemas: async (tenant, before, filter) => {
+      const { text, values } = problemas(tenant, filter, before);
+      const query = `select estado, codigo_retorno, count(*)::int as eventos, count(distinct nota)::int as notas
+        from (${text}) x group by estado, codigo_retorno
+        order by array_position($${values.length + 1}::text[], estado), eventos desc, codigo_retorno`;
+      return (await pool.query<ProblemaCount>(query, [...values, EVENTO_PROBLEMAS])).rows;
     },
+    eventosComProblema: (tenant, before, filter, page) => comProblema(pool, tenant, before, filter, page),
+    arquivarEventos: (tenant, filter, expected, now, by) => arquivar(pool, tenant, filter, expected, now, by),
     eventoXmlOf: async (tenant, ids) => {
       const text = `select d.evento::text as evento, d.xml from unnest($2::bigint[]) as x (id)
         join documentos_eventos d on d.tenant = $1 and d.evento = x.id`;
@@ -323,7 +385,7 @@ export function eventoStore(pool: Db): EventoStore {
     claimEventos: (tenant, now, leaseUntil, pollAt, max, mayAnnounce = true) =>
       claim(pool, tenant, { now, leaseUntil, pollAt, max, mayAnnounce }),
     settleEventos: (tenant, token, now, settlements) => settle(pool, tenant, token, now, settlements),
-    moveEvento: (tenant, id, trigger, now, mensagem) => move(pool, tenant, id, trigger, now, mensagem),
+    moveEvento: (tenant, id, trigger, now, mensagem, quem) => move(pool, tenant, id, trigger, now, mensagem, quem),
   };
 }
 
@@ -464,25 +526,66 @@ async function readEventos(
 }
 
 /** Under way for longer than it should be: an event that nobody sent, or whose nota nobody authorised. */
-const IS_STUCK = `e.due_at is not null and case e.estado when 'pendente' then e.desde < $2
-  when 'aguardando_autorizacao_nota' then coalesce(e.aguardando_desde, e.desde) < $3 else false end`;
+function isStuck(pendente: string, aguardando: string): string {
+  return `e.due_at is not null and case e.estado when 'pendente' then e.desde < ${pendente}
+  when 'aguardando_autorizacao_nota' then coalesce(e.aguardando_desde, e.desde) < ${aguardando} else false end`;
+}
 
-/** As in the partial index. */
+/** As in the partial indexes. */
 const IS_IN_VAIN = `e.due_at is null and e.estado in ('rejeitado', 'erro', 'erro_reprocessamento')
-  and e.arquivado_em is null`;
+  and e.arquivado_em is null and not e.entre_partes`;
+const IS_ENTRE_PARTES = 'e.entre_partes and e.arquivado_em is null';
 
 const COUNT = `select estado, problema as "temProblema", count(*)::int as eventos from (
-    select e.estado, ${IS_STUCK} as problema from eventos e where e.tenant = $1 and e.due_at is not null
+    select e.estado, ${isStuck('$2', '$3')} as problema from eventos e where e.tenant = $1 and e.due_at is not null
     union all
     select e.estado, true from eventos e where e.tenant = $1 and ${IS_IN_VAIN}
   ) x group by estado, problema`;
 
-const COM_PROBLEMA = `select e.*, n.chave_acesso, n.numero_protocolo, n.estado as nota_estado from (
-    (select e.id, 0 as kind from eventos e where e.tenant = $1 and ${IS_STUCK} order by e.desde limit $4)
-    union all
-    (select e.id, 1 from eventos e where e.tenant = $1 and ${IS_IN_VAIN} order by e.desde desc limit $4)
-  ) x join eventos e on e.tenant = $1 and e.id = x.id join notas n on n.tenant = $1 and n.id = e.nota
-  order by x.kind, case x.kind when 0 then e.desde end, e.desde desc limit $4`;
+type Statement = { readonly text: string; readonly values: readonly unknown[] };
+
+/** Events with a problem; `urgencia` is less the sooner one is to be looked at. Without `before` only what came to nothing. */
+function problemas(tenant: string, filter: ProblemaFilter, before?: StuckBefore): Statement {
+  const { nota, estado, codigo, entrePartes } = filter;
+  const values: unknown[] = [tenant];
+  const place = (value: unknown): string => `$${values.push(value)}`;
+  const filters = [
+    nota === undefined ? '' : ` and e.nota = ${place(nota)}`,
+    estado === undefined ? '' : ` and e.estado = ${place(estado)}`,
+    codigo === undefined ? '' : ` and e.codigo_retorno = ${place(codigo)}`,
+  ].join('');
+  const found = (condition: string, urgencia: string): string =>
+    `select e.id, e.nota, e.estado, e.codigo_retorno, ${urgencia} as urgencia
+      from eventos e where e.tenant = $1 and ${condition}${filters}`;
+  const inVain = found(entrePartes ? IS_ENTRE_PARTES : IS_IN_VAIN, '-extract(epoch from e.desde)');
+  if (entrePartes || before === undefined) return { text: inVain, values };
+  const stuck = isStuck(place(new Date(before.pendente)), place(new Date(before.aguardando)));
+  return { text: `${inVain} union all ${found(stuck, 'extract(epoch from e.desde)')}`, values };
+}
+
+async function comProblema(
+  pool: Db,
+  tenant: string,
+  before: StuckBefore,
+  filter: ProblemaFilter,
+  { from, max }: { readonly from: number; readonly max: number },
+): Promise<ProblemaPage> {
+  const { text, values } = problemas(tenant, filter, before);
+  const at = values.length;
+  const inOrder = `array_position($${at + 1}::text[], x.estado), x.urgencia, x.id`;
+  const query = `with linhas as (
+      select (array_agg(id order by urgencia, id))[1] as id, estado, min(urgencia) as urgencia, count(*)::int as quantos
+      from (${text}) p group by nota, estado, codigo_retorno${filter.nota === undefined ? '' : ', id'}
+    ), pagina as (
+      select x.*, (count(*) over ())::int as linhas from linhas x order by ${inOrder} limit $${at + 2} offset $${at + 3}
+    )
+    select e.*, n.chave_acesso, n.numero_protocolo, n.estado as nota_estado, x.quantos, x.linhas
+    from pagina x join eventos e on e.tenant = $1 and e.id = x.id join notas n on n.tenant = $1 and n.id = e.nota
+    order by ${inOrder}`;
+  type Line = ProblemaRow & { readonly linhas: number };
+  const { rows } = await pool.query<Line>(query, [...values, EVENTO_PROBLEMAS, max, from]);
+  return { eventos: rows, linhas: rows[0]?.linhas ?? 0 };
+}
 
 /** The events of the nota `n` that others are judged by. */
 const ON_NOTA = `(select coalesce(json_agg(json_build_object('id', e.id::text, 'codigo_tipo_evento', e.codigo_tipo_evento,
@@ -622,10 +725,10 @@ const SETTLE = `with moved as (
         when 'adiamento' then e.aguardando_desde end,
       codigo_retorno = x.codigo, mensagem_retorno = x.mensagem, erros_adn = x.erros::jsonb,
       nsu_recepcao = coalesce(x.nsu, e.nsu_recepcao), assinatura = coalesce(x.assinatura, e.assinatura),
-      certificado = coalesce(x.certificado, e.certificado), movimentos = e.movimentos + 1
+      certificado = coalesce(x.certificado, e.certificado), entre_partes = x.entre_partes, movimentos = e.movimentos + 1
     from unnest($4::bigint[], $5::text[], $6::text[], $7::text[], $8::timestamptz[], $9::text[], $10::text[], $11::text[],
-      $12::bigint[], $13::bytea[], $14::bytea[])
-      as x (id, de, gatilho, para, due, codigo, mensagem, erros, nsu, assinatura, certificado)
+      $12::bigint[], $13::bytea[], $14::bytea[], $15::boolean[])
+      as x (id, de, gatilho, para, due, codigo, mensagem, erros, nsu, assinatura, certificado, entre_partes)
     ${ONE_BY_ONE} and e.tenant = $1 and e.id = x.id and e.claims = $2 and e.estado = x.de
     returning e.id, e.nota, e.cancela, e.movimentos, x.de, x.gatilho, x.para, x.mensagem
   ), trail as (
@@ -678,6 +781,7 @@ async function settle(
     column(({ recebida }) => recebida?.nsu ?? null),
     column(({ recebida }) => recebida?.assinatura?.valor ?? null),
     column(({ recebida }) => prints.get(recebida?.assinatura?.certificado as Buffer) ?? null),
+    column(({ move, codigo_retorno }) => move.on === 'recusa' && CODIGOS_ENTRE_PARTES.has(codigo_retorno ?? '')),
   ];
   return pipelined(pool, async (client) => {
     const certificados = insertCertificados(client, tenant, prints);
@@ -712,8 +816,8 @@ const MOVE = `with found as (
     from found where e.tenant = $1 and e.id = found.id and found.may
     returning e.id, e.movimentos, found.estado as de
   ), trail as (
-    insert into trilha_eventos (tenant, evento, movimento, em, de, gatilho, para, mensagem)
-    select $1, id, movimentos, $3, de, $4, $5, $7 from moved
+    insert into trilha_eventos (tenant, evento, movimento, em, de, gatilho, para, mensagem, quem)
+    select $1, id, movimentos, $3, de, $4, $5, $7, $9 from moved
   )
   select estado, (select count(*) from moved) > 0 as moved from found`;
 
@@ -724,10 +828,11 @@ async function move(
   trigger: OperatorTrigger,
   now: number,
   mensagem: string | undefined,
+  quem: string | undefined,
 ): Promise<MoveResult | undefined> {
   const { from, to, due } = movesOf(trigger);
   const at = new Date(now);
-  const values = [tenant, id, at, trigger, to, due === 'now' ? at : null, storable(mensagem), from];
+  const values = [tenant, id, at, trigger, to, due === 'now' ? at : null, storable(mensagem), from, storable(quem)];
   try {
     const { rows } = await pool.query<{ estado: EventoEstado; moved: boolean }>(MOVE, values);
     if (rows[0] === undefined) return undefined;
@@ -743,6 +848,36 @@ async function move(
   }
   const [evento] = await readEventos(pool, tenant, 'e.id = $2', [id]);
   return { evento: evento! };
+}
+
+/** As {@link MOVE} files one; of all that there are, or of none. */
+async function arquivar(
+  pool: Db,
+  tenant: string,
+  filter: ProblemaFilter,
+  expected: number,
+  now: number,
+  { mensagem, quem }: { readonly mensagem: string | undefined; readonly quem: string },
+): Promise<number> {
+  const { from, to, on } = movesOf('arquivamento');
+  const { text, values } = problemas(tenant, filter);
+  const at = (place: number): string => `$${values.length + place}`;
+  const query = `with found as (
+      ${text} and e.estado = any (${at(1)}::text[]) order by e.id for update
+    ), counted as (
+      select count(*)::int as eventos from found
+    ), moved as (
+      update eventos e set arquivado_em = ${at(2)}, movimentos = e.movimentos + 1
+      from found x, counted ${ONE_BY_ONE} and e.tenant = $1 and e.id = x.id and counted.eventos = ${at(3)}
+      returning e.id, e.movimentos, x.estado as de
+    ), trail as (
+      insert into trilha_eventos (tenant, evento, movimento, em, de, gatilho, para, mensagem, quem)
+      select $1, id, movimentos, ${at(2)}, de, ${at(4)}, ${at(5)}, ${at(6)}, ${at(7)} from moved
+    )
+    select eventos from counted`;
+  const own = [from, new Date(now), expected, on, to, storable(mensagem), storable(quem)];
+  const { rows } = await pool.query<{ eventos: number }>(query, [...values, ...own]);
+  return rows[0]!.eventos;
 }
 
 // What a nota does to the events that wait for it.

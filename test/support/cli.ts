@@ -39,7 +39,12 @@ export function databaseUrlOf({ host, port, user, password, database }: ClientCo
  * The same command table without a process, for the many cases of one command; paths are those of this process. Without
  * a pool: for what must not touch the database.
  */
-export async function nfseHere(args: readonly string[], pool?: Db, isTerminal = false): Promise<Said> {
+export async function nfseHere(
+  args: readonly string[],
+  pool?: Db,
+  isTerminal = false,
+  serviceUrl = 'http://127.0.0.1:8080',
+): Promise<Said> {
   let [out, err] = ['', ''];
   const world: Terminal & Pick<CliWorld, 'registry'> = {
     out: (text) => {
@@ -49,6 +54,7 @@ export async function nfseHere(args: readonly string[], pool?: Db, isTerminal = 
       err += text;
     },
     isTerminal,
+    serviceUrl: () => serviceUrl,
     // Nothing is remembered from one command to the next.
     registry: async (work) => {
       if (pool === undefined) throw new Error('this test has no database');

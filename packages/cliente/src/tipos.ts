@@ -1497,7 +1497,10 @@ export type Aviso = {
 export type Detalhes = string | Readonly<Record<string, unknown>>;
 
 export type Evento = {
-  /** Identificador do evento neste município. */
+  /**
+   * Identificador do evento neste município. Dá saltos e não segue o tempo: para ordenar use data_hora_evento, ou
+   * numero_sequencial entre os do mesmo tipo.
+   */
   readonly id_evento: number;
   /** Código nacional do tipo, 6 algarismos. */
   readonly codigo_tipo_evento:
@@ -2284,7 +2287,10 @@ export type Respostas = {
   };
   /** Registra um evento na nota */
   readonly registrarEvento: {
-    /** Identificador do evento neste município. */
+    /**
+     * Identificador do evento neste município. Dá saltos e não segue o tempo: para ordenar use data_hora_evento, ou
+     * numero_sequencial entre os do mesmo tipo.
+     */
     readonly id_evento: number;
     /** Código nacional do tipo, 6 algarismos. */
     readonly codigo_tipo_evento:
@@ -2370,7 +2376,10 @@ export type Respostas = {
   };
   /** Registra um evento na nota, pelo número de protocolo dela */
   readonly registrarEventoPorProtocolo: {
-    /** Identificador do evento neste município. */
+    /**
+     * Identificador do evento neste município. Dá saltos e não segue o tempo: para ordenar use data_hora_evento, ou
+     * numero_sequencial entre os do mesmo tipo.
+     */
     readonly id_evento: number;
     /** Código nacional do tipo, 6 algarismos. */
     readonly codigo_tipo_evento:

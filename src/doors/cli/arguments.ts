@@ -52,10 +52,13 @@ function withoutValue({ optionsHelp }: Command, rawName: string): string {
   return `Falta o valor da opção ${rawName}${usage === undefined ? '' : `: ${usage}`}.`;
 }
 
-function countProblems({ name, takes, arguments: wanted }: Command, args: readonly string[]): readonly string[] {
+function countProblems(
+  { name, takes, takesMore, arguments: wanted }: Command,
+  args: readonly string[],
+): readonly string[] {
   if (args.length < takes) return [`${name} pede ${wanted}.`];
   if (args.slice(0, takes).some((one) => one.trim() === '')) return [`${name} pede ${wanted}, que veio vazio.`];
-  const extra = args.slice(takes);
+  const extra = takesMore ? [] : args.slice(takes);
   if (extra.length === 0) return [];
   const what = extra.length === 1 ? 'um argumento a mais' : 'argumentos a mais';
   const takesOnly = takes === 0 ? 'não leva nenhum além das opções' : `leva só ${wanted}`;

@@ -7,7 +7,7 @@ import { debugSignatureOffline, type SentSignature, type SignatureReport } from 
 import { inspectConfianca } from '../../flows/municipio-files.ts';
 import { type Command, columns, type Terminal, textOf, type Values } from './command.ts';
 import { faultLines } from './faults.ts';
-import { type Asked, askedAt, DEFAULT_TENANT, DEFAULT_URL, unanswered, urlProblem } from './follow.ts';
+import { type Asked, askedAt, DEFAULT_TENANT, DEFAULT_URL_HELP, unanswered, urlProblem } from './follow.ts';
 import { CAMPO, type SentFile, sentFile, signatureOf } from './sent-file.ts';
 
 export const ASSINATURA: Command = {
@@ -26,7 +26,7 @@ export const ASSINATURA: Command = {
     ['--ancoras PASTA', 'autoridades em que confiar, em PEM (padrão: as raízes da ICP-Brasil)'],
     ['--revogados PASTA', 'listas de certificados revogados (padrão: não verifica)'],
     ['--municipio SLUG', `pergunta ao serviço, com a confiança desse município (se vier só --url: ${DEFAULT_TENANT})`],
-    ['--url URL', `endereço do serviço a que perguntar (se vier só --municipio: ${DEFAULT_URL})`],
+    ['--url URL', `endereço do serviço a que perguntar (se vier só --municipio: ${DEFAULT_URL_HELP})`],
     ['', 'sem --municipio nem --url a conferência é feita aqui, sem o serviço'],
     ['--cms ARQUIVO', `de um corpo JSON, o valor de ${CAMPO}: Base64, ou o CMS em DER`],
     ['--canonico', 'escreve só o que se resume, byte a byte: a forma canônica; de JSON, o corpo'],
@@ -58,7 +58,7 @@ async function assinatura(terminal: Terminal, values: Values, file: string): Pro
     return 2;
   }
   const shown = asksService
-    ? await askService(askedAt(terminal, url ?? DEFAULT_URL, municipio ?? DEFAULT_TENANT), sent)
+    ? await askService(askedAt(terminal, url ?? terminal.serviceUrl(), municipio ?? DEFAULT_TENANT), sent)
     : await readHere(terminal, sent, { ancoras, revogados });
   if ('problem' in shown) {
     terminal.err(shown.problem);

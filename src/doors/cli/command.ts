@@ -9,6 +9,8 @@ export type Terminal = {
   err(text: string): void;
   /** Whether a line may be written over. */
   readonly isTerminal: boolean;
+  /** Where the service of this machine listens, by the environment of the command. */
+  serviceUrl(): string;
 };
 
 /** What `serve` has running. */
@@ -48,8 +50,9 @@ export type Command = {
   readonly optionsHelp: readonly (readonly [string, string])[];
   /** Lines that the help has after the options. */
   readonly moreHelp?: (world: CliWorld) => readonly string[] | Promise<readonly string[]>;
-  /** How many file or code arguments it takes. */
+  /** How many file or code arguments it takes; `takesMore`: these or more. */
   readonly takes: number;
+  readonly takesMore?: true;
   run(world: CliWorld, values: Values, args: readonly string[]): Promise<number>;
 };
 

@@ -6,7 +6,7 @@ import {
   type Asked,
   askedAt,
   DEFAULT_TENANT,
-  DEFAULT_URL,
+  DEFAULT_URL_HELP,
   followingAt,
   REFUSED,
   REPEAT_HELP,
@@ -24,7 +24,7 @@ export const EMITIR: Command = {
   summary: 'Envia uma DPS, em XML ou JSON, e acompanha a nota até ser autorizada.',
   options: { url: { type: 'string' }, tenant: { type: 'string' }, cms: { type: 'string' }, ...REPEAT_OPTION },
   optionsHelp: [
-    ['--url URL', `endereço do serviço (padrão ${DEFAULT_URL})`],
+    ['--url URL', `endereço do serviço (padrão: ${DEFAULT_URL_HELP})`],
     ['--tenant SLUG', `município (padrão ${DEFAULT_TENANT})`],
     ['--cms ARQUIVO', `de um corpo JSON, o valor de ${CAMPO}, como nfse assinar o grava`],
     REPEAT_HELP,
@@ -35,7 +35,7 @@ export const EMITIR: Command = {
 
 async function emitir(terminal: Terminal, values: Values, file: string): Promise<number> {
   const sent = await sentFile(file, textOf(values, 'cms'));
-  const url = textOf(values, 'url') ?? DEFAULT_URL;
+  const url = textOf(values, 'url') ?? terminal.serviceUrl();
   const problem = typeof sent === 'string' ? sent : urlProblem(url);
   if (typeof sent === 'string' || problem !== undefined) {
     terminal.err(problem!);

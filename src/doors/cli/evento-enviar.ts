@@ -13,7 +13,7 @@ import {
   type Asked,
   askedAt,
   DEFAULT_TENANT,
-  DEFAULT_URL,
+  DEFAULT_URL_HELP,
   followingAt,
   REFUSED,
   REPEAT_HELP,
@@ -42,7 +42,7 @@ export const ENVIAR: Command = {
   optionsHelp: [
     ...CORPO_OPTIONS_HELP,
     ['--corpo ARQUIVO', 'em vez de --tipo e --campo: o corpo JSON, enviado como está'],
-    ['--url URL', `endereço do serviço (padrão ${DEFAULT_URL})`],
+    ['--url URL', `endereço do serviço (padrão: ${DEFAULT_URL_HELP})`],
     ['--tenant SLUG', `município (padrão ${DEFAULT_TENANT})`],
     ...KEY_OPTIONS_HELP,
     ['--cms ARQUIVO', `com --corpo: o valor de ${EVENTO_SIGNATURE_HEADER}, como nfse assinar o grava`],
@@ -55,7 +55,7 @@ export const ENVIAR: Command = {
 };
 
 async function enviar(terminal: Terminal, values: Values, chave: string): Promise<number> {
-  const url = textOf(values, 'url') ?? DEFAULT_URL;
+  const url = textOf(values, 'url') ?? terminal.serviceUrl();
   const body = urlProblem(url) ?? (await signedBody(terminal, values));
   if (typeof body === 'string') {
     terminal.err(body);

@@ -34,6 +34,26 @@ export function eventosTable(eventos: readonly EventoPublico[]): string {
     evento.data_hora_evento,
     printable(evento.codigo_retorno ?? ''),
   ]);
+  return table(head, rows);
+}
+
+/** The same of events with a problem, each with how many of its note it stands for. */
+export function problemasTable(eventos: readonly (EventoPublico & { readonly quantos: number })[]): string {
+  const head = ['id_evento', 'tipo_evento', 'nº', 'status_evento', 'retorno', 'data_hora_evento', 'quantos', 'nota'];
+  const rows = eventos.map((evento) => [
+    String(evento.id_evento),
+    evento.tipo_evento,
+    String(evento.numero_sequencial),
+    evento.status_evento,
+    printable(evento.codigo_retorno ?? ''),
+    evento.data_hora_evento,
+    String(evento.quantos),
+    evento.chave_acesso,
+  ]);
+  return table(head, rows);
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [head, ...rows];
   const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]!.length)));
   return all

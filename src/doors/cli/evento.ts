@@ -1,25 +1,46 @@
 /** `nfse evento …`: the municipality registers events by office, looks at events, and moves one by hand. */
+import { userInfo } from 'node:os';
+import { EVENTO_PROBLEMAS } from '../../fiscal/evento.ts';
 import type { EventoPublico } from '../../flows/evento-queries.ts';
 import {
+  arquivarEventos,
   calledEvento,
   type EventoInteiro,
   eventoXml,
+  type FiltroDeProblemas,
   listEventos,
   listEventosComProblema,
   type Movido,
   type Operacao,
   operateEvento,
+  type Problemas,
   registrarDeOficio,
   showEvento,
 } from '../../flows/operate-eventos.ts';
 import { type CliWorld, type Command, columns, type Terminal, textOf, type Values } from './command.ts';
 import { CORPO_OPTIONS, CORPO_OPTIONS_HELP, corpoOf, faultsOfOptions, tiposHelp } from './evento-corpo.ts';
 import { ENVIAR } from './evento-enviar.ts';
-import { eventoLines, eventosTable, printable } from './evento-lines.ts';
+import { eventoLines, eventosTable, printable, problemasTable } from './evento-lines.ts';
 import { faultLines } from './faults.ts';
+import { grouped } from './municipio.ts';
 
 const MUNICIPIO = { municipio: { type: 'string' } } as const;
 const MUNICIPIO_HELP = ['--municipio SLUG', 'município do evento'] as const;
+
+/** Which events of a list. */
+const FILTRO = {
+  nota: { type: 'string' },
+  codigo: { type: 'string' },
+  'entre-partes': { type: 'boolean' },
+} as const;
+const FILTRO_HELP: Command['optionsHelp'] = [
+  ['--nota CHAVE', 'só os de uma nota, um a um'],
+  ['--codigo CÓDIGO', 'só os que o ADN respondeu com este código'],
+  [
+    '--entre-partes',
+    'em vez da lista, as recusas por força de outro evento das partes (E0840, E0860 a E0868, E1833 …), que são assunto delas',
+  ],
+];
 
 export const EVENTO_COMMANDS: readonly Command[] = [
   ENVIAR,
@@ -51,8 +72,20 @@ export const EVENTO_COMMANDS: readonly Command[] = [
     arguments: '',
     summary:
       'Lista os eventos que pedem a atenção do município: os de acao_sugerida consultar_suporte, sem as recusas arquivadas.',
-    options: { ...MUNICIPIO, json: { type: 'boolean' } },
-    optionsHelp: [MUNICIPIO_HELP, ['--json', 'os objetos inteiros, em JSON']],
+    options: {
+      ...MUNICIPIO,
+      estado: { type: 'string' },
+      ...FILTRO,
+      pagina: { type: 'string' },
+      json: { type: 'boolean' },
+    },
+    optionsHelp: [
+      MUNICIPIO_HELP,
+      ['--estado ESTADO', `só os deste estado: ${EVENTO_PROBLEMAS.join(', ')}`],
+      ...FILTRO_HELP,
+      ['--pagina N', 'a página N da lista (padrão 1)'],
+      ['--json', 'os objetos inteiros, em JSON'],
+    ],
     takes: 0,
     run: (world, values) => inMunicipio(world, values, (slug) => listarProblemas(world, slug, values)),
   },
@@ -73,32 +106,139 @@ export const EVENTO_COMMANDS: readonly Command[] = [
   operation('separar', 'Separa para análise um evento em erro: ele não é mais enviado sozinho.'),
   operation('cancelar', 'Retira um evento que ainda não foi enviado ao ADN.'),
   operation('dispensar', 'Dispensa um evento do envio ao ADN, de vez.'),
-  operation(
-    'arquivar',
-    'Dá por vista a recusa de um evento: ele sai de "evento problemas", e mais nada muda.',
-    'por quê; fica na trilha',
-  ),
+  {
+    name: 'evento arquivar',
+    arguments: '[ID …]',
+    summary: 'Dá por vistas as recusas de eventos: elas saem de "evento problemas", e mais nada muda.',
+    options: { ...MUNICIPIO, ...FILTRO, confirmar: { type: 'string' }, motivo: { type: 'string' } },
+    optionsHelp: [
+      MUNICIPIO_HELP,
+      ...FILTRO_HELP,
+      [
+        '--confirmar N',
+        'em vez dos ID: arquiva todas as recusas do filtro, se são N; sem ela o comando diz quantas são',
+      ],
+      ['--motivo TEXTO', 'por quê; fica na trilha'],
+    ],
+    takes: 0,
+    takesMore: true,
+    run: (world, values, ids) =>
+      inMunicipio(world, values, (slug) =>
+        ids.length > 0 ? arquivarCada(world, slug, values, ids) : arquivarPorFiltro(world, slug, values),
+      ),
+  },
 ];
 
-function operation(
-  operacao: Operacao,
-  summary: string,
-  motivo = 'por quê; fica na trilha e em mensagem_retorno, que o integrador lê',
-): Command {
+function operation(operacao: Operacao, summary: string): Command {
   return {
     name: `evento ${operacao}`,
     arguments: 'ID',
     summary,
     options: { ...MUNICIPIO, motivo: { type: 'string' } },
-    optionsHelp: [MUNICIPIO_HELP, ['--motivo TEXTO', motivo]],
+    optionsHelp: [
+      MUNICIPIO_HELP,
+      ['--motivo TEXTO', 'por quê; fica na trilha e em mensagem_retorno, que o integrador lê'],
+    ],
     takes: 1,
     run: (world, values, [id]) =>
       inMunicipio(world, values, async (municipio) => {
-        const asked = { operacao, motivo: textOf(values, 'motivo') };
+        const asked = { operacao, ...byOperator(values) };
         const moved = await world.registry((registry) => operateEvento(registry, municipio, id!, asked));
         return 'problem' in moved ? refused(world, moved.problem) : toldMove(world, operacao, municipio, moved);
       }),
   };
+}
+
+function byOperator(values: Values) {
+  return { motivo: textOf(values, 'motivo'), quem: operatorHere() };
+}
+
+/** Who gives the command, by the name that the machine knows them by. */
+export function operatorHere(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // In a container the number may have no name.
+    return `uid ${process.getuid?.()}`;
+  }
+}
+
+// Filing.
+
+async function arquivarCada(world: CliWorld, slug: string, values: Values, ids: readonly string[]): Promise<number> {
+  if (values.confirmar !== undefined || filtroArgs(values) !== '') {
+    world.err('Indique os ID dos eventos, ou um filtro com --confirmar; não os dois.\n');
+    return 2;
+  }
+  const asked = { operacao: 'arquivar', ...byOperator(values) } as const;
+  return world.registry(async (registry) => {
+    let code = 0;
+    for (const id of new Set(ids)) {
+      const moved = await operateEvento(registry, slug, id, asked);
+      if ('problem' in moved) code = refused(world, moved.problem);
+      else toldMove(world, 'arquivar', slug, moved);
+    }
+    return code;
+  });
+}
+
+async function arquivarPorFiltro(world: CliWorld, slug: string, values: Values): Promise<number> {
+  const args = filtroArgs(values);
+  if (args === '') {
+    world.err('Falta o que arquivar: os ID dos eventos, ou um filtro (--nota, --codigo, --entre-partes).\n');
+    return 2;
+  }
+  const confirmados = countOf(world, values, 'confirmar');
+  if (confirmados === 'wrong') return 2;
+  const asked = { confirmados, ...byOperator(values) };
+  const filed = await world.registry((registry) => arquivarEventos(registry, slug, filtroOf(values), asked));
+  if ('problem' in filed) return refused(world, filed.problem);
+  const { eventos, isDone } = filed;
+  const found = `${grouped(eventos)} ${eventos === 1 ? 'recusa' : 'recusas'}`;
+  if (isDone) {
+    world.out(`${found} fora de "evento problemas"; o integrador continua a ver cada uma e o motivo dela.\n`);
+    return 0;
+  }
+  if (eventos === 0) {
+    world.out('Nenhuma recusa a arquivar com este filtro.\n');
+    return 0;
+  }
+  const way = `nfse evento arquivar${args} --municipio ${slug} --confirmar ${eventos}`;
+  if (confirmados === undefined) {
+    world.err(`O filtro alcança ${found}. Nada foi arquivado ainda; para arquivar: ${way}\n`);
+    return 2;
+  }
+  return refused(
+    world,
+    `O filtro alcança ${found}, e não ${grouped(confirmados)}: nada foi arquivado. Confira, e repita: ${way}`,
+  );
+}
+
+function filtroOf(values: Values): FiltroDeProblemas {
+  return {
+    chave: textOf(values, 'nota'),
+    estado: textOf(values, 'estado'),
+    codigo: textOf(values, 'codigo'),
+    entrePartes: values['entre-partes'] === true,
+  };
+}
+
+/** The filter as it was typed, to be typed again; empty where there is none. */
+function filtroArgs(values: Values): string {
+  const texts = ['nota', 'estado', 'codigo'].flatMap((name) => {
+    const text = textOf(values, name);
+    return text === undefined ? [] : [` --${name} ${text}`];
+  });
+  return [...texts, ...(values['entre-partes'] === true ? [' --entre-partes'] : [])].join('');
+}
+
+/** A number from 1 on; `wrong`: it was told that it is none. */
+function countOf(terminal: Terminal, values: Values, name: string): number | undefined | 'wrong' {
+  const text = textOf(values, name);
+  if (text === undefined) return undefined;
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  terminal.err(`--${name} ${text} não é um número a partir de 1.\n`);
+  return 'wrong';
 }
 
 /** Exit code 2 when no municipality is named: a wrong one would be another's. */
@@ -150,15 +290,37 @@ async function listar(world: CliWorld, slug: string, chave: string, values: Valu
 }
 
 async function listarProblemas(world: CliWorld, slug: string, values: Values): Promise<number> {
-  const { eventos, total } = await world.registry((registry) => listEventosComProblema(registry, slug));
-  if (values.json === true) world.out(json(eventos));
-  else if (total === 0) world.out('Nenhum evento pede atenção.\n');
-  else {
-    world.out(eventosTable(eventos));
-    if (total > eventos.length) world.out(`São ${total} ao todo; aqui estão ${eventos.length}.\n`);
-    world.out(`nfse evento mostrar ID --municipio ${slug} diz o que aconteceu com um, e o que se pode fazer.\n`);
-  }
+  const pagina = countOf(world, values, 'pagina');
+  if (pagina === 'wrong') return 2;
+  const found = await world.registry((registry) =>
+    listEventosComProblema(registry, slug, filtroOf(values), pagina ?? 1),
+  );
+  if ('problem' in found) return refused(world, found.problem);
+  world.out(values.json === true ? json(found) : problemasText(slug, found, filtroArgs(values)));
   return 0;
+}
+
+/** Kinds of problem that the head of the list names. */
+const RESUMO_MAX = 12;
+
+function problemasText(slug: string, { total, resumo, pagina, paginas, eventos }: Problemas, filtro: string): string {
+  if (total === 0) return filtro === '' ? 'Nenhum evento pede atenção.\n' : 'Nenhum evento com este filtro.\n';
+  const counted = (count: number, name: string): string => `${grouped(count)} ${name}${count === 1 ? '' : 's'}`;
+  const kinds = resumo
+    .slice(0, RESUMO_MAX)
+    .map(({ estado, codigo_retorno, eventos, notas }): [string, string] => [
+      `${estado} ${printable(codigo_retorno ?? '')}`.trim(),
+      `${counted(eventos, 'evento')} em ${counted(notas, 'nota')}`,
+    ]);
+  const hasMore = eventos.some(({ quantos }) => quantos > 1);
+  return [
+    `${counted(total, 'evento')}:\n${columns(kinds).join('\n')}\n`,
+    resumo.length > RESUMO_MAX ? `  e mais ${resumo.length - RESUMO_MAX} motivos\n` : '',
+    problemasTable(eventos),
+    hasMore ? 'quantos: os eventos da nota com o mesmo problema; --nota CHAVE mostra cada um.\n' : '',
+    pagina < paginas ? `Página ${pagina} de ${paginas}; a seguinte: --pagina ${pagina + 1}.\n` : '',
+    `nfse evento mostrar ID --municipio ${slug} diz o que aconteceu com um, e o que se pode fazer.\n`,
+  ].join('');
 }
 
 function json(value: object): string {
@@ -183,9 +345,9 @@ function wholeText(slug: string, { evento, identificador, autor, campos, trilha,
     ['identificador', identificador],
     ['autor', autor],
   ];
-  const trail = trilha.map(({ em, de, gatilho, para, mensagem }): [string, string] => [
+  const trail = trilha.map(({ em, de, gatilho, para, mensagem, quem }): [string, string] => [
     em,
-    `${de === null ? '' : `${de} → `}${para} (${gatilho})${mensagem === null ? '' : `: ${printable(mensagem)}`}`,
+    `${de === null ? '' : `${de} → `}${para} (${gatilho}${quem === null ? '' : `, por ${printable(quem)}`})${mensagem === null ? '' : `: ${printable(mensagem)}`}`,
   ]);
   const can = operacoes.map((operacao) => `  nfse evento ${operacao} ${evento.id_evento} --municipio ${slug}\n`);
   return [

@@ -13,7 +13,8 @@ import {
 } from '../../../packages/cliente/src/index.ts';
 import type { Terminal } from './command.ts';
 
-export const DEFAULT_URL = 'http://127.0.0.1:8080';
+const EXAMPLE_URL = 'http://127.0.0.1:8080';
+export const DEFAULT_URL_HELP = `o serviço desta máquina, na porta de PORT, ou ${EXAMPLE_URL}`;
 export const DEFAULT_TENANT = 'integracao';
 
 /** The national environment has no contractual time; after this the command says so and leaves the address to ask at. */
@@ -38,7 +39,7 @@ export const REPEAT_HELP: readonly [string, string] = [
 /** What is wrong with a value of `--url`, as a line for the terminal. */
 export function urlProblem(url: string): string | undefined {
   if (!/^https?:\/\/./.test(url) || !URL.canParse(url)) {
-    return `--url ${url} não é um endereço. Exemplo: ${DEFAULT_URL}\n`;
+    return `--url ${url} não é um endereço. Exemplo: ${EXAMPLE_URL}\n`;
   }
   try {
     createCliente({ url, municipio: DEFAULT_TENANT });
@@ -94,6 +95,9 @@ export function tellFailure(
 ): number {
   if (error instanceof Recusado) {
     terminal.err(refusal(error));
+    // What is not there may be elsewhere: on this machine another program may listen where the service was sought.
+    if (error.status === 404)
+      terminal.err(`Perguntado a ${base}; --url e --tenant indicam outro serviço e município.\n`);
     return REFUSED;
   }
   if (error instanceof Indeterminado) {

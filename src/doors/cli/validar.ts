@@ -8,7 +8,7 @@ import { type Passo, validateDocument } from '../../flows/validate-dps.ts';
 import { shown } from '../rest/validacao.ts';
 import { type Command, columns, type Terminal, textOf, type Values } from './command.ts';
 import { faultLines } from './faults.ts';
-import { type Asked, askedAt, DEFAULT_TENANT, DEFAULT_URL, unanswered, urlProblem } from './follow.ts';
+import { type Asked, askedAt, DEFAULT_TENANT, DEFAULT_URL_HELP, unanswered, urlProblem } from './follow.ts';
 import { CAMPO, type SentFile, sentFile, signatureOf } from './sent-file.ts';
 
 /** Whose day it is, where no municipality says. */
@@ -29,7 +29,7 @@ export const VALIDAR: Command = {
       '--municipio SLUG',
       `pergunta ao serviço, com o cadastro, as alíquotas e a confiança desse município (se vier só --url: ${DEFAULT_TENANT})`,
     ],
-    ['--url URL', `endereço do serviço a que perguntar (se vier só --municipio: ${DEFAULT_URL})`],
+    ['--url URL', `endereço do serviço a que perguntar (se vier só --municipio: ${DEFAULT_URL_HELP})`],
     ['', 'sem --municipio nem --url a conferência é feita aqui, como no ambiente de integração'],
     ['--cms ARQUIVO', `de um corpo JSON, o valor de ${CAMPO}: Base64, ou o CMS em DER`],
     ['--json', 'escreve a resposta em JSON, como o serviço a dá'],
@@ -61,7 +61,9 @@ async function validar(terminal: Terminal, values: Values, file: string): Promis
   }
   const asksService = url !== undefined || municipio !== undefined;
   const tenant = municipio ?? DEFAULT_TENANT;
-  const answer = asksService ? await askService(askedAt(terminal, url ?? DEFAULT_URL, tenant), sent) : judgeHere(sent);
+  const answer = asksService
+    ? await askService(askedAt(terminal, url ?? terminal.serviceUrl(), tenant), sent)
+    : judgeHere(sent);
   const isRefused = 'erros' in answer;
   if (values.json === true) terminal.out(`${JSON.stringify(answer, null, 2)}\n`);
   else if (isRefused) terminal.err(refusalText(answer.erros));

@@ -24,7 +24,11 @@ import { headerOf } from './sent.ts';
 
 /** In the order of the specification's table; `mensagem` and `avisos` only in the answer to a registration. */
 export const EVENTO_FIELDS = {
-  id_evento: { type: 'number', about: 'Identificador do evento neste município.' },
+  id_evento: {
+    type: 'number',
+    about:
+      'Identificador do evento neste município. Dá saltos e não segue o tempo: para ordenar use data_hora_evento, ou numero_sequencial entre os do mesmo tipo.',
+  },
   codigo_tipo_evento: {
     type: 'string',
     values: TIPOS_EVENTO.map(({ codigo }) => codigo),
@@ -150,8 +154,11 @@ export async function showOne({ world, municipio, params }: Call): Promise<Refus
       : await eventoOfNota(world, municipio, chave, tipo, Number(sequencial));
   if (found === 'no_nota') return noNota(chave);
   if (found === 'no_evento') {
-    const mensagem = `Esta nota não tem evento ${tipo.slug} com o número que o endereço traz. Os que ela tem estão em …/eventos/${tipo.slug}.`;
-    return notFound('E301', 'num_seq_evento', mensagem);
+    const mensagem = `A nota existe, mas não tem evento ${tipo.slug} com o número que o endereço traz. Os que ela tem estão em …/eventos/${tipo.slug}.`;
+    // The code is that of a note which is not there (D-42): the first word tells a program which of the two it is.
+    const detalhes = `evento_inexistente: a nota existe, e o evento ${tipo.slug} com este número não.`;
+    const fault = { codigo: 'E301', xpath: '', mensagem, detalhes };
+    return { refusal: { faults: [fault] }, campo: 'num_seq_evento' };
   }
   return { headers: retryAfter([found]), body: { evento: enveloped(found), status: 'OK' } };
 }

@@ -181,7 +181,7 @@ export const SERVICO: readonly Row[] = [
     status: 404,
     mensagem: 'Não há nota com esta chave de acesso',
     significado:
-      'Nenhuma nota deste município tem a chave do endereço; campo vale chave_acesso. As notas do ambiente de integração e as de produção são procuradas cada uma no seu endereço. Também responde assim a consulta de um evento que a nota não tem, com campo num_seq_evento.',
+      'Nenhuma nota deste município tem a chave do endereço; campo vale chave_acesso. As notas do ambiente de integração e as de produção são procuradas cada uma no seu endereço. Também responde assim a consulta de um evento que a nota não tem: campo é num_seq_evento, e detalhes começa por evento_inexistente.',
     comoResolver:
       'Confira as 50 posições da chave e o município, o primeiro segmento do endereço. Os eventos que a nota tem estão em /eventos, abaixo do endereço da nota.',
     transitorio: false,
