@@ -80,7 +80,7 @@ test('the texts of the tables are in the words of the model', () => {
   for (const [rule, [codigo, , , path]] of Object.entries(DITOS)) {
     assert.ok(errorOf(rule.split(' ', 1)[0]!) !== undefined, rule);
     assert.ok(codigo in CODIGOS || errorOf(`E${codigo}`) !== undefined, codigo);
-    assert.ok(path === undefined || RPS_PATHS.has(path), path);
+    if (path !== undefined) assert.ok(RPS_PATHS.has(path), path);
   }
 });
 
