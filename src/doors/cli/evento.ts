@@ -38,7 +38,7 @@ const FILTRO_HELP: Command['optionsHelp'] = [
   ['--codigo CÓDIGO', 'só os que o ADN respondeu com este código'],
   [
     '--entre-partes',
-    'em vez da lista, as recusas por força de outro evento das partes (E0840, E0860 a E0868, E1833 …), que são assunto delas',
+    'em vez da lista, as recusas por força de outro evento das partes (como E0840, E0861 e E1833), que são assunto delas',
   ],
 ];
 
