@@ -16,12 +16,15 @@ import type {
   NotaAnswer,
   NotaAsked,
 } from '../src/adn/adn.ts';
+import { notaMove } from '../src/fiscal/nota.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import type { Patch } from '../src/fiscal/rules/rule.ts';
 import { type Delivered, deliverNotas } from '../src/flows/deliver.ts';
 import { type IssuedNota, issueNota } from '../src/flows/issue-nota.ts';
 import { listMunicipios, showMunicipio } from '../src/flows/municipios.ts';
+import { retirarNota, showNota } from '../src/flows/operate-notas.ts';
 import { type NotaReading, notaByChave } from '../src/flows/queries.ts';
+import { registerEvento } from '../src/flows/register-evento.ts';
 import { startWorker } from '../src/flows/worker.ts';
 import type { World } from '../src/flows/world.ts';
 import type { Municipio } from '../src/store/municipios.ts';
@@ -108,6 +111,7 @@ const ANSWERS: Readonly<Record<Exclude<Mood, 'silent' | 'breaks'>, NotaAnswer>> 
 };
 
 const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 
 let shared: Promise<Db> | undefined;
 let opened = 0;
@@ -411,6 +415,112 @@ describe('a note that replaces one that stands here', () => {
       town.adn.sent,
       [refused, ofNone, ofAnother].map(({ chave_acesso }) => chave_acesso),
     );
+  });
+
+  test('whose event will not come is withdrawn by the operator: never sent, its number free, and its events waived', async () => {
+    const town = await Town.open();
+    const antiga = await town.issue();
+    await town.deliver();
+    const nova = await replacing(town, antiga.chave_acesso);
+    const ofNova = await replacing(town, nova.chave_acesso);
+    await town.deliver();
+    const { tenant } = town.municipio;
+    const [chave, by] = [nova.chave_acesso, { motivo: 'O ADN recusou a substituição (E0845)', quem: 'maria' }];
+    const cancelamento = {
+      tipo_evento: 'cancelamento',
+      codigo_motivo_cancelamento: '9',
+      descricao_motivo_cancelamento: 'O serviço não será prestado',
+    };
+    const sent = { body: Buffer.from(JSON.stringify(cancelamento)), assinatura: undefined, simular: undefined };
+    const waiting = await registerEvento(town.world, town.municipio, { chave }, sent);
+    assert.ok(typeof waiting === 'object' && 'evento' in waiting);
+
+    const claimed = await town.world.store.claimNotas(
+      tenant,
+      town.clock.now + HOUR_MS,
+      town.clock.now + 2 * HOUR_MS,
+      9,
+    );
+    assert.match((await retirarNota(town.world, tenant, chave, by))!.problem, /Tente de novo/);
+    await town.world.store.settleNotas(
+      tenant,
+      claimed.token,
+      town.clock.now,
+      claimed.notas.map(({ id }) => ({
+        id,
+        move: notaMove('transmitida', 'espera')!,
+        mensagem: undefined,
+        dueAt: town.clock.now + HOUR_MS,
+      })),
+    );
+    assert.match((await retirarNota(town.world, tenant, antiga.chave_acesso, by))!.problem, /não substitui outra/);
+    assert.match(
+      (await retirarNota(town.world, tenant, chave, { ...by, motivo: ' ' }))!.problem,
+      /--motivo está vazio/,
+    );
+    const here = (...args: readonly string[]) => nfseHere(['nota', ...args, '--municipio', tenant], town.pool);
+    const before = await here('mostrar', chave);
+    assert.match(before.out, new RegExp(`substitui +${antiga.chave_acesso}[^]*emitida → transmitida \\(anuncio\\)`));
+    assert.match(before.out, new RegExp(`nfse nota retirar ${chave} --municipio ${tenant} --motivo`));
+    const unexplained = await here('retirar', chave);
+    assert.deepEqual([unexplained.code, /Falta --motivo/.test(unexplained.err)], [2, true]);
+    assert.equal((await here('retirar', antiga.chave_acesso, '--motivo', 'x')).code, 1);
+    assert.equal(await retirarNota(town.world, tenant, chave, by), undefined);
+    assert.match(
+      (await here('mostrar', chave)).out,
+      /emitida → recusada \(retirada, por maria\): O ADN recusou a subst/,
+    );
+
+    assert.deepEqual(await town.shown(nova), REFUSED);
+    const mensagem = `Retirada pelo município antes da transmissão ao ADN: ${by.motivo}`;
+    assert.equal((await town.read(nova)).protocolo.mensagem_retorno, mensagem);
+    const evento = (await town.world.store.eventoById(tenant, String(waiting.evento.id_evento)))!;
+    assert.equal(evento.estado, 'dispensado');
+    assert.match(evento.mensagem_retorno!, /A nota foi recusada.*Retirada pelo município/);
+    const shown = await showNota(town.world, tenant, chave);
+    assert.ok('trilha' in shown);
+    const { gatilho, para, mensagem: why, quem } = shown.trilha.at(-1)!;
+    assert.deepEqual([gatilho, para, why, quem], ['retirada', 'recusada', by.motivo, by.quem]);
+    assert.deepEqual([shown.substitui, shown.podeRetirar], [antiga.chave_acesso, false]);
+    assert.match((await retirarNota(town.world, tenant, chave, by))!.problem, /está recusada.*Não há o que retirar/);
+    assert.deepEqual(town.adn.sent, [antiga.chave_acesso]);
+    // What replaces it goes at once; and its number is free.
+    assert.equal(await town.dueIn(ofNova), 0);
+    assert.notEqual((await town.issue('2')).chave_acesso, chave);
+  });
+
+  test('is not withdrawn while an event on the replaced note names it, nor when that one is at its end', async () => {
+    const town = await Town.open();
+    const antiga = await town.issue();
+    await town.deliver();
+    const nova = await replacing(town, antiga.chave_acesso);
+    await town.deliver();
+    const { tenant } = town.municipio;
+    const by = { motivo: 'Não virá', quem: 'maria' };
+    const problem = async () => (await retirarNota(town.world, tenant, nova.chave_acesso, by))?.problem;
+    const substituicao = {
+      tipo_evento: 'cancelamento_por_substituicao',
+      codigo_motivo_cancelamento: '01',
+      chave_acesso_substituta: nova.chave_acesso,
+    };
+    const sent = { body: Buffer.from(JSON.stringify(substituicao)), assinatura: undefined, simular: undefined };
+    const naming = await registerEvento(town.world, town.municipio, { chave: antiga.chave_acesso }, sent);
+    assert.ok(typeof naming === 'object' && 'evento' in naming, JSON.stringify(naming));
+    const id = String(naming.evento.id_evento);
+    const at = 'update eventos set estado = $3, due_at = $4 where tenant = $1 and id = $2';
+    for (const estado of ['pendente', 'erro', 'erro_reprocessamento'] as const) {
+      await town.pool.query(at, [tenant, id, estado, estado === 'pendente' ? new Date(town.clock.now) : null]);
+      assert.match((await problem())!, new RegExp(`O evento ${id} .*está ${estado}: pode cancelar aquela`));
+    }
+    await town.pool.query(at, [tenant, id, 'rejeitado', null]);
+    const cancel = 'update notas set estado = $3 where tenant = $1 and chave_acesso = $2';
+    await town.pool.query(cancel, [tenant, antiga.chave_acesso, 'cancelada']);
+    assert.match((await problem())!, /está cancelada: esta já não espera/);
+    await town.pool.query(cancel, [tenant, antiga.chave_acesso, 'autorizada']);
+    assert.equal(await problem(), undefined);
+    const again = await registerEvento(town.world, town.municipio, { chave: antiga.chave_acesso }, sent);
+    assert.ok(typeof again === 'object' && 'faults' in again);
+    assert.deepEqual([again.faults[0].codigo, /retirada/.test(again.faults[0].mensagem)], ['E1310', true]);
   });
 
   test('does not hide from the operator what was known to be wrong', async () => {

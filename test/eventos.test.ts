@@ -187,6 +187,8 @@ async function replaced(headers: Readonly<Record<string, string>> = {}): Promise
   return nova;
 }
 
+const MOTIVO = 'Descrição do serviço incorreta';
+
 const substituicaoPor = (nova: NotaEmitida) => ({
   tipo_evento: 'cancelamento_por_substituicao',
   codigo_motivo_cancelamento: '99',
@@ -455,7 +457,9 @@ describe('Event request body', () => {
     const code = await register(nota, { ...CANCELAMENTO, tipo_evento: '101101' });
     assertRefused(code, 422, 'E0002', 'tipo_evento');
     assert.match(code.body.mensagem, /o nome certo é cancelamento\.$/);
-    assertRefused(await register(nota, { ...CANCELAMENTO, tipo_evento: true }), 422, 'E0001', 'tipo_evento');
+    for (const tipo_evento of [true, 101101]) {
+      assertRefused(await register(nota, { ...CANCELAMENTO, tipo_evento }), 422, 'E0001', 'tipo_evento');
+    }
   });
 
   for (const [codigo, motivo] of [
@@ -480,6 +484,22 @@ describe('Event request body', () => {
       /entre aspas: "1"\. .*1 \(Erro na Emissão\), 2 \(Serviço não Prestado\), 9 \(Outros\)/,
     );
     assert.equal(answer.body.erros[0].correcao, '"codigo_motivo_cancelamento": "1"');
+  });
+
+  test('chave_acesso, numero_protocolo: optional, and those of the address, so that a body is of one note', async () => {
+    const [nota, other] = [await authorised(), await authorised()];
+    const { chave_acesso, numero_protocolo } = nota;
+    const bound = { ...CANCELAMENTO, chave_acesso, numero_protocolo };
+    const elsewhere = await register(other, bound);
+    assertRefused(elsewhere, 422, 'E0002', 'chave_acesso');
+    assert.deepEqual(
+      [elsewhere.body.erros[0].encontrado, elsewhere.body.erros[0].esperado],
+      [chave_acesso, other.chave_acesso],
+    );
+    assertRefused(await register(other, { ...CANCELAMENTO, numero_protocolo }), 422, 'E0002', 'numero_protocolo');
+    assert.equal((await read(other, '')).body.total, 0);
+    const { id_evento } = await registered(nota, bound);
+    assert.doesNotMatch((await store.eventoDocuments(TENANT, String(id_evento)))!.xml.toString(), /numero_protocolo/);
   });
 
   test('descricao_motivo_cancelamento: string, free text of the reason', async () => {
@@ -668,6 +688,52 @@ describe('Events: accepted tipo_evento slugs with national codes', () => {
   test('105102: a substitute of a note that is not here waits for nothing', async () => {
     const nova = await authorised({ 'subst/chSubstda': noSuchKey(await authorised()), 'subst/cMotivo': '01' });
     assert.equal((await readNota(nova)).body.nota.status, 'autorizada');
+  });
+
+  test('105102: of two that replace one note the one that the event does not name is refused, E1310', async () => {
+    const { antiga, nova } = await substitution();
+    const outra = await issue({
+      'subst/chSubstda': antiga.chave_acesso,
+      'subst/cMotivo': '99',
+      'subst/xMotivo': MOTIVO,
+    });
+    await work.notas();
+    const { avisos } = await registered(antiga, substituicaoPor(nova));
+    assert.deepEqual(
+      avisos.map((aviso: Record<string, string>) => [aviso.codigo, aviso.mensagem?.includes(outra.chave_acesso)]),
+      [
+        ['E1308', false],
+        ['E1310', true],
+      ],
+    );
+    await work.eventos();
+    await work.notas();
+    assert.equal((await readNota(nova)).body.nota.status, 'autorizada');
+    const { protocolo } = (await readNota(outra)).body;
+    assert.equal(protocolo.status, 'rejeitado');
+    assert.match(protocolo.mensagem_retorno, /^E1310: /);
+  });
+
+  test('a plain cancellation of a note that another replaces: an aviso names that one, and E0046 refuses it at once', async () => {
+    const { antiga, nova } = await substitution();
+    // It is looked at seldom by now: the cancellation wakes it.
+    for (const ms of [MINUTE_MS, HOUR_MS]) {
+      clock.now += ms;
+      await work.notas();
+    }
+    const { avisos } = await registered(antiga, CANCELAMENTO);
+    assert.deepEqual(
+      avisos.map(({ codigo }: { codigo: string }) => codigo),
+      ['E0046'],
+    );
+    assert.match(avisos[0].mensagem, new RegExp(`A nota ${nova.chave_acesso} substitui esta.*sem o grupo subst`));
+    await work.eventos();
+    await work.notas();
+    const { protocolo } = (await readNota(nova)).body;
+    assert.equal(protocolo.status, 'rejeitado');
+    assert.match(protocolo.mensagem_retorno, /^E0046: /);
+    const { avisos: none } = await registered(await authorised(), CANCELAMENTO);
+    assert.deepEqual(none, []);
   });
 
   test('105102: the replaced note is cancelled before the ADN sees its substitute, and an aviso says what that means', async () => {

@@ -80,7 +80,7 @@ async function oneProcess(): Promise<Process & { alfa: string; beta: string }> {
 let made = 0;
 
 /** Issues a note, as the rows of notes are issued, and returns its id. */
-async function issued(store: Store, tenant: string): Promise<string> {
+async function issued(store: Store, tenant: string, substitui?: string): Promise<string> {
   made += 1;
   const number = made;
   const result = await store.issueNota(tenant, {
@@ -107,6 +107,7 @@ async function issued(store: Store, tenant: string): Promise<string> {
       recebido: Buffer.from(`<DPS>${number}</DPS>`),
       recebido_assinatura: undefined,
       nfse: `<NFSe>${number}</NFSe>`,
+      substitui,
     }),
   });
   assert.ok('nota' in result);
@@ -566,6 +567,7 @@ describe('readings', () => {
         onNota(first, 'processado', false),
         onNota(third, 'pendente', true),
       ],
+      substitutas: [],
     });
     assert.deepEqual(await store.notaForEvento(alfa, { protocolo: numero_protocolo }), read);
     assert.equal(await store.notaForEvento(beta, { chave: chave_acesso }), undefined);
@@ -751,6 +753,34 @@ describe('a claim', () => {
     );
   });
 
+  test('takes all events of a draft note to their wait, a part at a time, and none of it keeps others from being sent', async () => {
+    const { store, alfa } = await oneProcess();
+    const authorisedNota = await authorised(store, alfa);
+    const draft = await issued(store, alfa);
+    const many = upTo(25);
+    for (const _ of many) await registered(store, alfa, novo(draft));
+    await registered(store, alfa, novo(authorisedNota, CONFIRMACAO, { criado_em: NOW + 1 }));
+    const claim = () => store.claimEventos(alfa, NOW + 1, LEASE, POLL, 10);
+    const first = await claim();
+    assert.deepEqual(
+      first.eventos.map(({ nota }) => nota),
+      [authorisedNota],
+    );
+    assert.ok(first.moved >= 10, 'there is more');
+    const moved = [(await claim()).moved, (await claim()).moved, (await claim()).moved];
+    assert.deepEqual([first.moved + moved[0]! + moved[1]!, moved[2]], [26, 0]);
+    const eventos = await store.eventosOf(alfa, draft);
+    assert.deepEqual(new Set(eventos.map(({ estado }) => estado)), new Set(['aguardando_autorizacao_nota']));
+    assert.ok(eventos.every(({ aguardando_desde }) => Number(aguardando_desde) === NOW + 1));
+    // One that comes later, while the others wait, is seen too.
+    await registered(store, alfa, novo(draft));
+    assert.ok((await store.tenantsWithEventosDue(NOW + 1)).includes(alfa));
+    assert.equal((await claim()).moved, 1);
+    assert.ok(!(await store.tenantsWithEventosDue(NOW + 1)).includes(alfa));
+    await decideNotas(store, alfa, 'autorizacao', NOW + 2);
+    assert.equal((await store.claimEventos(alfa, NOW + 2, LEASE, POLL, 100)).eventos.length, 26);
+  });
+
   test('whose lease has passed is taken by another, and its ghost writes nothing', async () => {
     const { a: dead, b: living, alfa } = await twoProcesses();
     const nota = await authorised(dead.store, alfa);
@@ -894,57 +924,63 @@ describe('a settlement', () => {
     assert.deepEqual(await store.registerEvento(alfa, novo(nota)), { conflict: 'nota_cancelada' });
   });
 
-  test('of a replacement makes the substitute due in the same transaction, unless somebody holds it', async () => {
+  test('that cancels a note makes all that replace it due in the same transaction, unless somebody holds them', async () => {
     const { pool, store, alfa } = await oneProcess();
-    const [antiga, outra] = [await authorised(store, alfa), await authorised(store, alfa)];
+    const notas = [await authorised(store, alfa), await authorised(store, alfa), await authorised(store, alfa)];
+    const chaves = await Promise.all(
+      notas.map(async (nota) => {
+        const text = 'select chave_acesso from notas where tenant = $1 and id = $2';
+        return (await rows<{ chave_acesso: string }>(pool, text, [alfa, nota]))[0]!.chave_acesso;
+      }),
+    );
     const later = NOW + MINUTE_MS;
-    const postponed = async (): Promise<string> => {
-      const nota = await issued(store, alfa);
-      const { token, notas } = await store.claimNotas(alfa, NOW, later, 10);
-      const move = notaMove('transmitida', 'adiamento')!;
-      const outcomes = notas.map(({ id }) => ({ id, move, mensagem: 'E1308: ainda não', dueAt: later }));
+    const postponed = async (substitui: string): Promise<string> => {
+      const nota = await issued(store, alfa, substitui);
+      const { token, notas: claimed } = await store.claimNotas(alfa, NOW, later, 10);
+      const move = notaMove('transmitida', 'espera')!;
+      const outcomes = claimed.map(({ id }) => ({ id, move, mensagem: 'E1308: ainda não', dueAt: later }));
       assert.equal(await store.settleNotas(alfa, token, NOW, outcomes), 1);
       return nota;
     };
-    const [nova, alheia] = [await postponed(), await postponed()];
-    const held = await issued(store, alfa);
+    // Of the first two stand for the one that the event names, or none; the third is not cancelled.
+    const [named, other] = [await postponed(chaves[0]!), await postponed(chaves[0]!)];
+    const [ofPlain, ofStanding] = [await postponed(chaves[1]!), await postponed(chaves[2]!)];
+    const held = await issued(store, alfa, chaves[1]!);
     assert.deepEqual(
       (await store.claimNotas(alfa, NOW, later, 10)).notas.map(({ id }) => id),
       [held],
     );
-    const chaveOf = async (nota: string): Promise<string> =>
-      (
-        await rows<{ chave_acesso: string }>(pool, 'select chave_acesso from notas where tenant = $1 and id = $2', [
-          alfa,
-          nota,
-        ])
-      )[0]!.chave_acesso;
-    for (const [nota, substituta] of [
-      [antiga, nova],
-      [outra, held],
-    ] as const) {
-      const campos = { chave_acesso_substituta: await chaveOf(substituta) };
-      await registered(store, alfa, novo(nota, SUBSTITUICAO, { campos }));
-    }
-    const { token, eventos } = await claimAll(store, alfa);
-    const outcomes = eventos.map(({ id, campos }) =>
-      settlement(id, 'conclusao', { substituta: campos.chave_acesso_substituta }),
+    assert.deepEqual(
+      (await store.notaForEvento(alfa, { chave: chaves[0]! }))!.substitutas.length,
+      2,
+      'a registration is told of them',
     );
-    assert.equal(await store.settleEventos(alfa, token, NOW + 1, outcomes), 2);
+    const campos = { chave_acesso_substituta: 'CHAVE' };
+    await registered(store, alfa, novo(notas[0]!, SUBSTITUICAO, { campos }));
+    await registered(store, alfa, novo(notas[1]!, CANCELAMENTO));
+    await registered(store, alfa, novo(notas[2]!));
+    assert.equal(await sendAll(store, alfa, 'conclusao', NOW + 1), 3);
     const due = async (nota: string): Promise<unknown> =>
       (
         await rows<{ due_at: Date }>(pool, 'select due_at from notas where tenant = $1 and id = $2', [alfa, nota])
       )[0]!.due_at.getTime();
-    assert.deepEqual(await Promise.all([nova, alheia, held].map(due)), [NOW + 1, later, later]);
+    assert.deepEqual(await Promise.all([named, other, ofPlain, ofStanding, held].map(due)), [
+      ...[NOW + 1, NOW + 1, NOW + 1],
+      ...[later, later],
+    ]);
     const [together] = await rows<{ same: boolean }>(
       pool,
       'select o.xmin = n.xmin as same from notas o, notas n where o.tenant = $1 and n.tenant = $1 and o.id = $2 and n.id = $3',
-      [alfa, antiga, nova],
+      [alfa, notas[0], named],
     );
     assert.equal(together?.same, true);
     assert.deepEqual(
-      (await store.claimNotas(alfa, NOW + 1, later, 10)).notas.map(({ id }) => id),
-      [nova],
+      [...(await store.substituidas(alfa, [...chaves, 'CHAVE'])).values()].map(({ estado, por }) => [estado, por]),
+      [
+        ['cancelada', 'CHAVE'],
+        ['cancelada', null],
+        ['autorizada', null],
+      ],
     );
   });
 
@@ -1439,9 +1475,7 @@ describe('the plans of the statements', () => {
     await store.settleNotas(alfa, token, NOW, [outcome(nota, 'autorizacao')]);
     await store.tenantsWithEventosDue(NOW);
     await sendAll(store, alfa, 'conclusao');
-    await store.settleEventos(alfa, token, NOW, [
-      settlement(first.id, 'conclusao', { substituta: first.chave_acesso }),
-    ]);
+    await store.settleEventos(alfa, token, NOW, [settlement(first.id, 'conclusao')]);
     await store.moveEvento(alfa, first.id, 'dispensa', NOW, undefined);
     await store.notaForEvento(alfa, { chave: first.chave_acesso });
     await store.notaForEvento(alfa, { protocolo: first.numero_protocolo });

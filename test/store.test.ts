@@ -738,7 +738,8 @@ describe('the plans of the statements', () => {
     await store.notaByProtocolo(alfa, row!.numero_protocolo);
     await store.receivedOf(alfa, BigInt(row!.id));
     await store.hasDps(alfa, 'DPS 1');
-    await store.notasInForce(alfa, [row!.chave_acesso]);
+    await store.substituidas(alfa, [row!.chave_acesso]);
+    await store.notaTrail(alfa, row!.id);
     // Another process, which has nothing in memory of what this one stored.
     await createStore(recorded(a.pool, statements)).nfseOf(alfa, [row!.id]);
     await store.tenantsWithNotasDue(NOW);

@@ -4,6 +4,7 @@
  */
 
 import type { EventoNaNota } from '../fiscal/conflitos-evento.ts';
+import type { NotaEstado } from '../fiscal/nota.ts';
 
 /** What somebody asked the local authority to rehearse with a document (D-60). The national one does not look at it. */
 export type ToSimulate = {
@@ -13,11 +14,24 @@ export type ToSimulate = {
   readonly criado?: number | undefined;
 };
 
-export type DocumentToShare = ToSimulate & {
-  readonly chave_acesso: string;
-  /** The signed document; a local authority does not look at it. */
-  readonly xml: Uint8Array | undefined;
+/** What a local authority must know to judge a note that replaces another one of this service. */
+export type ToJudge = {
+  readonly substituida?:
+    | {
+        readonly chave_acesso: string;
+        readonly estado: NotaEstado;
+        /** Key that the event by which it was cancelled names. */
+        readonly por: string | null;
+      }
+    | undefined;
 };
+
+export type DocumentToShare = ToSimulate &
+  ToJudge & {
+    readonly chave_acesso: string;
+    /** The signed document; a local authority does not look at it. */
+    readonly xml: Uint8Array | undefined;
+  };
 
 /** An event on its way. */
 export type EventoToShare = ToSimulate & {
@@ -70,11 +84,12 @@ export type EventoAnswer =
   /** Reasons that nobody knows, or that exclude each other: sending it again would bring the same. For a person to read. */
   | { readonly kind: 'not_understood'; readonly why: string; readonly erros: readonly AdnErro[] };
 
-export type NotaAsked = ToSimulate & {
-  readonly chave_acesso: string;
-  /** The highest reception number that was known when the note was first announced, '0' when there was none. */
-  readonly nsu_antes: string;
-};
+export type NotaAsked = ToSimulate &
+  ToJudge & {
+    readonly chave_acesso: string;
+    /** The highest reception number that was known when the note was first announced, '0' when there was none. */
+    readonly nsu_antes: string;
+  };
 
 export type EventoAsked = ToSimulate & {
   /** `Id` of its `infEvento`. */

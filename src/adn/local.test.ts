@@ -53,6 +53,36 @@ describe('what it decides by itself', () => {
     assert.deepEqual([adn.wantsDocuments, adn.pauseMs()], [false, 0]);
   });
 
+  test('a note that replaces one that is at its end: only the one that the event names (E1310, E0046, E0044)', async () => {
+    const adn = localAdn();
+    const cases = [
+      ['autorizada', null, 'accepted'],
+      ['cancelada', CHAVE, 'accepted'],
+      ['cancelada', OTHER, 'E1310'],
+      ['cancelada', null, 'E0046'],
+      ['recusada', null, 'E0044'],
+    ] as const;
+    for (const [estado, por, wanted] of cases) {
+      for (const more of [{}, { simular: 'adn:resposta-perdida', criado: CAME }]) {
+        const nota = {
+          chave_acesso: CHAVE,
+          xml: undefined,
+          substituida: { chave_acesso: OTHER, estado, por },
+          nsu_antes: '0',
+          ...more,
+        };
+        const answer = (await adn.share('integracao', [nota])).get(CHAVE)!;
+        const known = (await adn.find('integracao', [nota])).get(CHAVE)!;
+        if (wanted === 'accepted') {
+          assert.equal(answer.kind, 'simular' in more ? 'unknown' : 'accepted');
+          continue;
+        }
+        assert.ok(answer.kind === 'refused', `${estado} ${por}`);
+        assert.deepEqual([answer.erros.map(({ codigo }) => codigo), known.kind], [[wanted], 'absent']);
+      }
+    }
+  });
+
   test('an event on a note without others is accepted, manifestations of the parties too', async () => {
     for (const codigo of ['101101', '101103', '202201', '203202', '204203', '202205', '203206', '204207']) {
       assert.deepEqual(await shared(toShare(evento(codigo))), [ACCEPTED], codigo);

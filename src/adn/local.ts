@@ -1,13 +1,23 @@
 /**
- * The local authority of the sandbox: it authorises what the service has issued, and of events what the national matrix
- * allows after what stands on the note. Nothing leaves the host (D-53).
+ * The local authority of the sandbox: it authorises what the service has issued, unless it replaces a note that another one has
+ * replaced or that was cancelled otherwise, and of events what the national matrix allows after what stands on the note. Nothing leaves the host (D-53).
  *
  * It keeps nothing, so what is found half way is simply decided again. Whoever rehearses says with the document what shall
  * happen to it (D-60), and each answer follows from that, from the document's age, and from whether it is sent or asked about.
  */
 import { conflictOf } from '../fiscal/conflitos-evento.ts';
 import { readSimular, SIMULAR_MAX_MS, type Simulacao } from '../fiscal/simular.ts';
-import type { Adn, AdnAnswer, AdnKnowledge, EventoAnswer, EventoToShare, NotaAnswer, ToSimulate } from './adn.ts';
+import type {
+  Adn,
+  AdnAnswer,
+  AdnKnowledge,
+  DocumentToShare,
+  EventoAnswer,
+  EventoToShare,
+  NotaAnswer,
+  ToJudge,
+  ToSimulate,
+} from './adn.ts';
 import { meaningOf, NOT_TAKEN_HERE, NOTE_UNKNOWN } from './wire.ts';
 
 const BATCH_MAX = 500;
@@ -20,8 +30,9 @@ export function localAdn(now: () => number = Date.now): Adn {
     wantsDocuments: false,
     batchMax: BATCH_MAX,
     share: async (_tenant, documents) =>
-      new Map(documents.map((document) => [document.chave_acesso, rehearsedNota(document, now()) ?? ACCEPTED])),
-    find: async (_tenant, notas) => new Map(notas.map((nota) => [nota.chave_acesso, known(nota, now())])),
+      new Map(documents.map((document) => [document.chave_acesso, decidedNota(document, now())])),
+    find: async (_tenant, notas) =>
+      new Map(notas.map((nota) => [nota.chave_acesso, objectionTo(nota) === undefined ? known(nota, now()) : ABSENT])),
     shareEventos: async (_tenant, eventos) => decided(eventos, now()),
     findEventos: async (_tenant, eventos) => new Map(eventos.map((evento) => [evento.id, known(evento, now())])),
     pauseMs: () => 0,
@@ -29,6 +40,37 @@ export function localAdn(now: () => number = Date.now): Adn {
 }
 
 const ACCEPTED: AdnAnswer = { kind: 'accepted', nsu: undefined };
+const ABSENT: AdnKnowledge = { kind: 'absent' };
+
+/** Only the answer to what was taken can be lost for good: a refusal would be told again. */
+function decidedNota(document: DocumentToShare, now: number): NotaAnswer {
+  const instead = rehearsedNota(document, now);
+  const objection = objectionTo(document);
+  if (objection === undefined) return instead ?? ACCEPTED;
+  return instead === undefined || (instead.kind === 'unknown' && isLost(document)) ? objection : instead;
+}
+
+/** What the national rules object to in a note that replaces another, whose time has come: E0044, E0046 and E1310. */
+function objectionTo({
+  chave_acesso,
+  substituida,
+}: ToJudge & { readonly chave_acesso: string }): AdnAnswer | undefined {
+  if (substituida === undefined) return undefined;
+  const { chave_acesso: chave, estado, por } = substituida;
+  const refused = (codigo: string, descricao: string): AdnAnswer => ({
+    kind: 'refused',
+    erros: [{ codigo, descricao }],
+  });
+  if (estado === 'recusada') return refused('E0044', `A nota substituída, ${chave}, foi recusada e não existe.`);
+  if (estado !== 'cancelada' || por === chave_acesso) return undefined;
+  if (por === null) {
+    return refused('E0046', `A nota ${chave} foi cancelada sem substituta, e uma nota cancelada não se substitui.`);
+  }
+  return refused(
+    'E1310',
+    `O evento cancelamento_por_substituicao da nota ${chave} traz a chave de outra nota, ${por}.`,
+  );
+}
 
 /** Events in the order given: what is taken stands on the note for those after it, and what is undecided holds them up. */
 function decided(eventos: readonly EventoToShare[], now: number): Map<string, EventoAnswer> {

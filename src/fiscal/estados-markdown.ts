@@ -28,7 +28,9 @@ const TRIGGERS: Readonly<Record<NotaTrigger, string>> = {
   autorizacao: 'o ADN autorizou, ou já a conhecia',
   recusa: 'o ADN recusou',
   adiamento: 'o ADN não respondeu, ou não se soube o que respondeu',
+  espera: 'a nota substitui outra que ainda está em vigor, ou o ADN disse que é cedo (E1308)',
   cancelamento: 'um evento de cancelamento foi processado',
+  retirada: 'o município retira uma substituta que não foi transmitida, e cujo evento não virá',
 };
 
 const ESTADOS = Object.keys(NOTA_ESTADOS) as NotaEstado[];
@@ -40,7 +42,7 @@ const EVENTO_TRIGGERS: Readonly<Record<EventoTrigger, string>> = {
   nota_nao_autorizada: 'a nota ainda não está autorizada aqui; nada é enviado',
   nota_desconhecida: 'o ADN ainda não reconhece a nota (E1831)',
   autorizacao_nota: 'a nota foi autorizada',
-  recusa_nota: 'a nota foi recusada',
+  recusa_nota: 'a nota foi recusada, ou retirada',
   conclusao: 'o ADN registrou o evento, ou já o tinha',
   recusa: 'o ADN recusou o evento',
   falha: 'o envio deste evento falhou, e ele ainda tem tentativas',

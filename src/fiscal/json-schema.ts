@@ -301,6 +301,15 @@ function tipoSchema({ slug, codigo, descricao, autor, campos }: TipoEvento): Jso
       ...Object.fromEntries(campos.map((campo) => [campo.nome, campoSchema(campo)])),
       cnpj_autor: { ...valueSchema(T.cnpj), description: 'CNPJ do autor; no máximo um de cnpj_autor e cpf_autor.' },
       cpf_autor: { ...valueSchema(T.cpf), description: 'CPF do autor; no máximo um de cnpj_autor e cpf_autor.' },
+      chave_acesso: {
+        ...valueSchema(T.chaveNFSe),
+        description:
+          'Chave da nota, opcional: se vem, tem de ser a do endereço, e o corpo assinado não vale em outra nota.',
+      },
+      numero_protocolo: {
+        type: 'string',
+        description: 'Número de protocolo da nota, opcional: se vem, tem de ser o da nota do endereço.',
+      },
     },
     required: ['tipo_evento', ...campos.flatMap(({ nome, obrigatorio }) => (obrigatorio ? [nome] : []))],
     not: { required: ['cnpj_autor', 'cpf_autor'] },

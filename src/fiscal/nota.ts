@@ -25,7 +25,7 @@ type Shown = {
 
 export const NOTA_ESTADOS: Readonly<Record<NotaEstado, Shown>> = {
   emitida: {
-    significado: 'A nota existe, com chave e protocolo, e aguarda a transmissão ao ADN.',
+    significado: 'A nota existe, com chave e protocolo, e aguarda a transmissão ao ADN, que nada tem dela.',
     status: 'rascunho',
     protocolo: 'processando',
     chave_acesso_provisoria: true,
@@ -52,7 +52,8 @@ export const NOTA_ESTADOS: Readonly<Record<NotaEstado, Shown>> = {
     holdsDps: true,
   },
   recusada: {
-    significado: 'O ADN recusou a nota; o motivo está no protocolo, e a série e o número estão livres de novo.',
+    significado:
+      'O ADN recusou a nota, ou o município a retirou antes da transmissão; o motivo está no protocolo, e a série e o número estão livres de novo.',
     status: 'rascunho',
     protocolo: 'rejeitado',
     chave_acesso_provisoria: true,
@@ -71,7 +72,15 @@ export const NOTA_ESTADOS: Readonly<Record<NotaEstado, Shown>> = {
   },
 };
 
-export type NotaTrigger = 'emissao' | 'anuncio' | 'autorizacao' | 'recusa' | 'adiamento' | 'cancelamento';
+export type NotaTrigger =
+  | 'emissao'
+  | 'anuncio'
+  | 'autorizacao'
+  | 'recusa'
+  | 'adiamento'
+  | 'espera'
+  | 'cancelamento'
+  | 'retirada';
 
 /** When a row that made a move wants attention again. `lease`: when whoever claimed it should have finished. */
 export type Due = 'now' | 'lease' | 'backoff' | 'never';
@@ -85,15 +94,19 @@ export type NotaMove = {
 
 /**
  * `anuncio` from `transmitida` is somebody finding a note whose sender died or got no answer: the ADN is asked first,
- * and the note is sent again only when the ADN does not know it. `adiamento` leaves the state as it is.
+ * and the note is sent again only when the ADN does not know it. `adiamento` leaves the state as it is. `espera` is a note
+ * that replaces another before its time: it was not sent, or surely not taken (E1308). What is `emitida` the ADN has nothing
+ * of, and therefore from there alone a note can be withdrawn.
  */
 export const NOTA_MOVES = [
   { from: undefined, on: 'emissao', to: 'emitida', due: 'now' },
   { from: 'emitida', on: 'anuncio', to: 'transmitida', due: 'lease' },
   { from: 'transmitida', on: 'anuncio', to: 'transmitida', due: 'lease' },
   { from: 'transmitida', on: 'adiamento', to: 'transmitida', due: 'backoff' },
+  { from: 'transmitida', on: 'espera', to: 'emitida', due: 'backoff' },
   { from: 'transmitida', on: 'autorizacao', to: 'autorizada', due: 'never' },
   { from: 'transmitida', on: 'recusa', to: 'recusada', due: 'never' },
+  { from: 'emitida', on: 'retirada', to: 'recusada', due: 'never' },
   { from: 'autorizada', on: 'cancelamento', to: 'cancelada', due: 'never' },
 ] as const satisfies readonly NotaMove[];
 

@@ -9,6 +9,7 @@ import {
   type CanalEvento,
   inferAutor,
   judgeAutor,
+  judgeNota,
   type PartesDaNota,
   type PedidoEvento,
   type PedidoReading,
@@ -63,7 +64,7 @@ describe('each type', () => {
   for (const tipo of TIPOS) {
     test(`${tipo.slug}: its example is read, field by field`, () => {
       const { tipo_evento: _slug, ...campos } = exemploDe(tipo);
-      assert.deepEqual(pedidoOf(exemploDe(tipo), canalOf(tipo)), { tipo, autor: undefined, campos });
+      assert.deepEqual(pedidoOf(exemploDe(tipo), canalOf(tipo)), { tipo, autor: undefined, nota: {}, campos });
     });
 
     for (const campo of tipo.campos) {
@@ -195,6 +196,17 @@ describe('tipo_evento', () => {
   test('of another kind: 422 E0001', () => {
     for (const tipo_evento of [true, {}, ['cancelamento']])
       assert.deepEqual(told({ tipo_evento }), [422, ['E0001 tipo_evento']]);
+  });
+
+  test('a number: 422 E0001, which says so and names the type with that code', () => {
+    for (const [tipo_evento, says, correcao] of [
+      [123, /^tipo_evento veio como número \(123\); .* um texto entre aspas\.$/, undefined],
+      [101101, /veio como número \(101101\); .* entre aspas: "cancelamento"\.$/, '"tipo_evento": "cancelamento"'],
+    ] as const) {
+      const { status, faults } = refusalOf({ ...CANCELAMENTO, tipo_evento });
+      assert.deepEqual([status, faults[0]!.codigo, faults[0]!.correcao], [422, 'E0001', correcao]);
+      assert.match(faults[0]!.mensagem, says);
+    }
   });
 
   test('the name that was meant is told', () => {
@@ -351,13 +363,7 @@ describe('names that a type does not have', () => {
   });
 
   test('what the service knows itself is not sent', () => {
-    for (const name of [
-      'chave_acesso',
-      'numero_sequencial',
-      'data_hora_evento',
-      'descricao_evento',
-      'numero_protocolo',
-    ]) {
+    for (const name of ['numero_sequencial', 'data_hora_evento', 'descricao_evento', 'id_evento']) {
       const { faults } = refusalOf({ ...CANCELAMENTO, [name]: '1' });
       assert.deepEqual([faults[0]!.codigo, faults[0]!.campo], ['E0010', name]);
       assert.match(faults[0]!.mensagem, /retire-o/);
@@ -374,6 +380,37 @@ describe('names that a type does not have', () => {
 
   test('null is the same as nothing', () => {
     pedidoOf({ ...CANCELAMENTO, zzz: null, cpf_autor: null });
+  });
+});
+
+describe('the note in the body', () => {
+  const NOTA = { chave_acesso: '35503081211222333000181000000000000126091234567895', numero_protocolo: 'P1' };
+  const judged = (body: object) => judgeNota(pedidoOf({ ...CANCELAMENTO, ...body }), NOTA);
+
+  test('need not be there, and may be the one of the address', () => {
+    const { chave_acesso, numero_protocolo } = NOTA;
+    for (const body of [{}, { chave_acesso }, { numero_protocolo }, NOTA]) assert.equal(judged(body), undefined);
+    assert.equal(pedidoOf({ ...CANCELAMENTO, chave_acesso }).campos.chave_acesso, undefined, 'no field of the event');
+  });
+
+  test('that is another: E0002, with both', () => {
+    for (const [campo, other] of [
+      ['chave_acesso', '35503081211222333000181000000000000226091234567891'],
+      ['chave_acesso', ''],
+      ['numero_protocolo', 'P2'],
+    ] as const) {
+      const fault = judged({ ...NOTA, [campo]: other });
+      assert.deepEqual(
+        [fault?.codigo, fault?.campo, fault?.encontrado, fault?.esperado],
+        ['E0002', campo, other, NOTA[campo]],
+      );
+    }
+  });
+
+  test('that is no text: 422 E0001', () => {
+    for (const campo of ['chave_acesso', 'numero_protocolo']) {
+      assert.deepEqual(told({ ...CANCELAMENTO, [campo]: 1 }), [422, [`E0001 ${campo}`]]);
+    }
   });
 });
 

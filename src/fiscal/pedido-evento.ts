@@ -28,9 +28,13 @@ export type PedidoEvento = {
   readonly tipo: TipoEvento;
   /** `cnpj_autor` or `cpf_autor`, when one was sent. */
   readonly autor: string | undefined;
+  /** The note as the body names it, which need not: so that what was signed for one note is nothing on another. */
+  readonly nota?: NotaNomeada | undefined;
   /** By the names of the JSON body; what was not sent is not there. */
   readonly campos: Readonly<Record<string, string>>;
 };
+
+export type NotaNomeada = Readonly<Partial<Record<(typeof DA_NOTA)[number], string>>>;
 
 export type PedidoReading =
   | { readonly pedido: PedidoEvento }
@@ -46,6 +50,9 @@ const NAME_MAX = 80;
 
 const BASE = '/pedRegEvento/infPedReg';
 const AUTORES = ['cnpj_autor', 'cpf_autor'] as const;
+const DA_NOTA = ['chave_acesso', 'numero_protocolo'] as const;
+/** Properties that every type has beside its own. */
+const COMUNS: readonly string[] = ['tipo_evento', ...AUTORES, ...DA_NOTA];
 
 /** The request that a body makes, or its faults, those of 400 before those of 422. */
 export function readPedido(document: JsonDocument, canal: CanalEvento = 'integrador'): PedidoReading {
@@ -68,23 +75,22 @@ export function readPedido(document: JsonDocument, canal: CanalEvento = 'integra
   const named = new Map(members.map((member) => [member.name, member]));
   const type = readTipo(named.get('tipo_evento'), canal, value.offset);
   const autor = readAutor(named);
+  const nota = readNota(named);
   if ('found' in type) {
-    return refused(type.found.status === 401 ? [type.found] : [type.found, ...autor.found], document);
+    return refused(type.found.status === 401 ? [type.found] : [type.found, ...autor.found, ...nota.found], document);
   }
   const { tipo } = type;
   const strange = members
-    .filter(
-      ({ name }) => name !== 'tipo_evento' && !isOne(AUTORES, name) && !tipo.campos.some(({ nome }) => nome === name),
-    )
+    .filter(({ name }) => !COMUNS.includes(name) && !tipo.campos.some(({ nome }) => nome === name))
     .map((member) => ({ member, ...strangeMember(member, tipo) }));
   for (const { member, meant } of strange) {
     // What a name evidently meant is taken as said, so that it is not also missed.
     if (meant !== undefined && !named.has(meant)) named.set(meant, member);
   }
   const read = readCampos(tipo, named, value.offset);
-  const all = [...strange.map(({ found }) => found), ...autor.found, ...read.found];
+  const all = [...strange.map(({ found }) => found), ...autor.found, ...nota.found, ...read.found];
   if (all.length > 0) return refused(all, document);
-  return { pedido: { tipo, autor: autor.documento, campos: read.campos } };
+  return { pedido: { tipo, autor: autor.documento, nota: nota.nomeada, campos: read.campos } };
 }
 
 function refused(all: readonly Found[], document: JsonDocument): PedidoReading {
@@ -120,7 +126,15 @@ function readTipo(
     return { found: found(422, fault('E002', mensagem), offset) };
   }
   const { value } = member;
-  if (value.kind !== 'string' && value.kind !== 'number') {
+  if (value.kind === 'number') {
+    const near = slugMeantBy(value.text, slugs);
+    const mensagem = `tipo_evento veio como número (${quoted(value.text)}); aqui vai o nome do tipo, um texto entre aspas${near === undefined ? '' : `: "${near}"`}.`;
+    const correcao = near === undefined ? {} : { correcao: `"tipo_evento": "${near}"` };
+    return {
+      found: found(422, fault('E0001', mensagem, { encontrado: quoted(value.text), ...correcao }), value.offset),
+    };
+  }
+  if (value.kind !== 'string') {
     const { mensagem, encontrado } = wrongKind('tipo_evento', value, 'o nome do tipo, um texto');
     return { found: found(422, fault('E0001', mensagem, { encontrado }), value.offset) };
   }
@@ -128,7 +142,7 @@ function readTipo(
   if (text.trim() === '') {
     return { found: found(422, fault('E002', 'tipo_evento está vazio.', { encontrado: text }), value.offset) };
   }
-  const tipo = value.kind === 'string' ? tipoBySlug(text) : undefined;
+  const tipo = tipoBySlug(text);
   if (tipo === undefined) {
     const near = text.length > NAME_MAX ? undefined : slugMeantBy(text, slugs);
     const say = near === undefined ? 'os tipos que existem estão em esperado' : `o nome certo é ${near}`;
@@ -197,6 +211,40 @@ function strangeKind(name: string, value: JsonValue, type: SimpleType, place: Pl
 
 function saidKind(name: string, value: JsonValue, type: SimpleType): ReturnType<typeof wrongKind> {
   return value.kind === 'number' ? numberForText(name, value.text, type) : wrongKind(name, value, type.expected);
+}
+
+// The note.
+
+/** What each is, as it ends a sentence. */
+const CALLED_NOTA = {
+  chave_acesso: 'a chave de acesso da nota do endereço',
+  numero_protocolo: 'o número de protocolo da nota do endereço',
+} as const satisfies Readonly<Record<keyof NotaNomeada, string>>;
+
+function readNota(named: ReadonlyMap<string, JsonMember>): {
+  readonly nomeada: NotaNomeada;
+  readonly found: readonly Found[];
+} {
+  const all: Found[] = [];
+  const nomeada: Record<string, string> = {};
+  for (const name of DA_NOTA) {
+    const value = named.get(name)?.value;
+    if (value?.kind === 'string') nomeada[name] = value.text;
+    else if (value !== undefined) {
+      const said = wrongKind(name, value, `${CALLED_NOTA[name]}, um texto entre aspas`);
+      all.push(found(422, { codigo: 'E0001', xpath: `${BASE}/chNFSe`, campo: name, ...said }, value.offset));
+    }
+  }
+  return { nomeada, found: all };
+}
+
+/** E0002: the body names another note than the address. */
+export function judgeNota({ nota = {} }: PedidoEvento, address: Required<NotaNomeada>): Fault | undefined {
+  const wrong = DA_NOTA.find((name) => nota[name] !== undefined && nota[name] !== address[name]);
+  if (wrong === undefined) return undefined;
+  const encontrado = quoted(nota[wrong]!);
+  const mensagem = `${wrong}, no corpo, é "${encontrado}", e não ${CALLED_NOTA[wrong]}: este pedido não foi feito para esta nota. Envie-o ao endereço da nota certa, ou refaça-o com o ${wrong} desta.`;
+  return { codigo: 'E0002', xpath: `${BASE}/chNFSe`, campo: wrong, mensagem, encontrado, esperado: address[wrong] };
 }
 
 // The fields.
@@ -291,9 +339,6 @@ function expectedOf({ opcoes, tipo: { expected } }: CampoEvento): string {
 
 /** What the service knows or writes itself, with what to do instead. */
 const NEEDLESS: Readonly<Record<string, string>> = {
-  chave_acesso: 'a nota é a do endereço; retire-o',
-  chave: 'a nota é a do endereço; retire-o',
-  numero_protocolo: 'a nota é a do endereço; retire-o',
   numero_sequencial: 'o número sequencial é dado pelo serviço; retire-o',
   id_evento: 'o identificador é dado pelo serviço; retire-o',
   data_hora_evento: 'a data e hora do evento é a do registro; retire-o',
@@ -318,7 +363,10 @@ const LIKELY: Readonly<Record<string, string>> = {
   chave_acesso_nova: 'chSubstituta',
 };
 
-const LIKELY_AUTOR: Readonly<Record<string, string>> = {
+const LIKELY_COMUM: Readonly<Record<string, string>> = {
+  chave: 'chave_acesso',
+  chave_nfse: 'chave_acesso',
+  protocolo: 'numero_protocolo',
   cnpj: 'cnpj_autor',
   autor_cnpj: 'cnpj_autor',
   cpf: 'cpf_autor',
@@ -331,7 +379,7 @@ function strangeMember(
   tipo: TipoEvento,
 ): { readonly found: Found; readonly meant: string | undefined } {
   const shown = quoted(name);
-  const names = ['tipo_evento', ...AUTORES, ...tipo.campos.map(({ nome }) => nome)];
+  const names = [...COMUNS, ...tipo.campos.map(({ nome }) => nome)];
   const snake = name.length > NAME_MAX ? '' : snakeOf(name);
   const needless = Object.hasOwn(NEEDLESS, snake) ? NEEDLESS[snake] : undefined;
   const meant = needless === undefined && snake !== '' ? nameMeantBy(name, snake, names, tipo) : undefined;
@@ -357,8 +405,8 @@ const CORRECTION_MAX = 300;
 function nameMeantBy(name: string, snake: string, names: readonly string[], tipo: TipoEvento): string | undefined {
   const same = names.find((one) => one === snake);
   if (same !== undefined) return same;
-  const autor = Object.hasOwn(LIKELY_AUTOR, snake) ? LIKELY_AUTOR[snake] : undefined;
-  if (autor !== undefined) return autor;
+  const comum = Object.hasOwn(LIKELY_COMUM, snake) ? LIKELY_COMUM[snake] : undefined;
+  if (comum !== undefined) return comum;
   const likely = Object.hasOwn(LIKELY, snake) ? LIKELY[snake] : undefined;
   const elemento = likely ?? elementoOfOtherTypes(snake) ?? name;
   const byElemento = tipo.campos.find((campo) => campo.elemento === elemento)?.nome;
@@ -380,10 +428,6 @@ function snakeOf(name: string): string {
     .trim()
     .replace(/[\s.-]+/g, '_')
     .toLowerCase();
-}
-
-function isOne(names: readonly string[], name: string): boolean {
-  return names.includes(name);
 }
 
 // In whose name.

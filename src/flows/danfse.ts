@@ -41,6 +41,6 @@ function notAuthorized({ rests, status, protocolo }: Shown, retorno: string | nu
     return { faults: [{ codigo: 'E703', xpath: '', mensagem }], rests };
   }
   const reason = retorno === null ? '' : ` Motivo: ${retorno.replace(/[.\s]*$/, '')}.`;
-  const mensagem = `O ADN recusou esta nota (${state}), que por isso não tem efeito nem DANFSe.${reason} Corrija a DPS e emita de novo: a série e o número estão livres.`;
+  const mensagem = `O ADN recusou esta nota, ou o município a retirou (${state}), que por isso não tem efeito nem DANFSe.${reason} Corrija a DPS e emita de novo: a série e o número estão livres.`;
   return { faults: [{ codigo: 'E1831', xpath: '', mensagem }], rests };
 }

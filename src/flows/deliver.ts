@@ -4,12 +4,12 @@
  * Claiming commits the announcement. A nota found already announced may have arrived: the ADN is asked about it first,
  * and it is sent again only when the ADN does not know it. Settling writes only what still carries our claim.
  */
-import type { AdnErro, AdnKnowledge, NotaAnswer, ToSimulate } from '../adn/adn.ts';
+import type { AdnErro, AdnKnowledge, NotaAnswer, ToJudge, ToSimulate } from '../adn/adn.ts';
 import { checkSignature, NFSE_PROFILE, type SignedProfile } from '../documents/signed.ts';
 import { type Signer, signatureElement, signatureValueOf } from '../documents/signing.ts';
 import { readXml } from '../documents/xml.ts';
 import { signedPartOf, withSignature } from '../fiscal/layout/write.ts';
-import { type NotaMove, type NotaTrigger, notaMove } from '../fiscal/nota.ts';
+import { type NotaEstado, type NotaMove, type NotaTrigger, notaMove } from '../fiscal/nota.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { ClaimedNota, NotaSettlement, Recebida } from '../store/notas.ts';
 import type { World } from './world.ts';
@@ -54,7 +54,8 @@ export async function deliverNotas(world: World, municipio: Municipio): Promise<
   const documents = adn.wantsDocuments
     ? await signedDocuments(world, tenant, claim.notas, signer)
     : new Map<string, Signed>();
-  const answers = await answersToEarly(world, tenant, claim.notas);
+  const replaced = await replacedBy(world, tenant, claim.notas);
+  const answers = answersToEarly(claim.notas, replaced);
   const announced = claim.notas.filter((nota) => nota.found === 'transmitida' && !answers.has(nota.chave_acesso));
   const known =
     announced.length === 0
@@ -64,6 +65,7 @@ export async function deliverNotas(world: World, municipio: Municipio): Promise<
           announced.map((nota) => ({
             chave_acesso: nota.chave_acesso,
             nsu_antes: nota.nsu_antes,
+            substituida: replaced.get(nota.substitui),
             ...rehearsalOf(nota),
           })),
         );
@@ -88,6 +90,7 @@ export async function deliverNotas(world: World, municipio: Municipio): Promise<
       toSend.map((nota) => ({
         chave_acesso: nota.chave_acesso,
         xml: documents.get(nota.id)?.xml,
+        substituida: replaced.get(nota.substitui),
         ...rehearsalOf(nota),
       })),
     );
@@ -122,26 +125,38 @@ export async function deliverNotas(world: World, municipio: Municipio): Promise<
   };
 }
 
+/** What became of the notas that these replace, where they are ours. Nothing is read unless there are some. */
+async function replacedBy(
+  world: World,
+  tenant: string,
+  notas: readonly ClaimedNota[],
+): Promise<ReadonlyMap<string | null, NonNullable<ToJudge['substituida']>>> {
+  const replaced = new Set(notas.flatMap(({ substitui }) => substitui ?? []));
+  if (replaced.size === 0) return new Map();
+  const found = await world.store.substituidas(tenant, [...replaced]);
+  return new Map([...found].map(([chave_acesso, one]) => [chave_acesso, { chave_acesso, ...one }]));
+}
+
 /**
  * A nota that replaces one of ours is not sent while that one stands: the environment takes it only after the event that says
  * so, and might refuse it for good where it does not even have the replaced nota yet (E0044). Where that nota is not ours, the
  * environment is asked and says when it is too early (E1308). In the sandbox likewise (D-53).
  */
-async function answersToEarly(
-  world: World,
-  tenant: string,
+function answersToEarly(
   notas: readonly ClaimedNota[],
-): Promise<Map<string, NotaAnswer>> {
-  const replaced = new Map(
-    notas.flatMap(({ chave_acesso, substitui }) => (substitui === null ? [] : [[chave_acesso, substitui]])),
-  );
+  replaced: Awaited<ReturnType<typeof replacedBy>>,
+): Map<string, NotaAnswer> {
   const answers = new Map<string, NotaAnswer>();
-  if (replaced.size === 0) return answers;
-  const inForce = await world.store.notasInForce(tenant, [...new Set(replaced.values())]);
-  for (const [chave, substituida] of replaced) {
-    if (inForce.has(substituida)) answers.set(chave, { kind: 'too_early', erros: [] });
+  for (const { chave_acesso, substitui } of notas) {
+    const substituida = replaced.get(substitui);
+    if (substituida === undefined || isAtItsEnd(substituida.estado)) continue;
+    answers.set(chave_acesso, { kind: 'too_early', erros: [] });
   }
   return answers;
+}
+
+function isAtItsEnd(estado: NotaEstado): boolean {
+  return estado === 'recusada' || estado === 'cancelada';
 }
 
 /** What the sandbox was asked to play with a nota (D-60), and since when. */
@@ -242,7 +257,7 @@ function settlementOf(world: World, nota: ClaimedNota, answer: NotaAnswer | unde
       return settle('recusa', reasonOf(answer.erros), undefined);
     case 'too_early':
       return settle(
-        'adiamento',
+        'espera',
         `${REPLACED_NOT_YET} ${reasonOf(answer.erros)}`.trim(),
         now + backoff(world, nota.tentativas, EARLY_MAX_MS),
       );

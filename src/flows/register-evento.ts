@@ -13,7 +13,7 @@ import { cancelledNota, conflictOf, openCancelamento, standingOn } from '../fisc
 import type { Aviso, Fault } from '../fiscal/fault.ts';
 import { writeEvento } from '../fiscal/layout/evento.ts';
 import { isoMoment, momentIn } from '../fiscal/moment.ts';
-import { judgeAutor, type PartesDaNota, type PedidoEvento, readPedido } from '../fiscal/pedido-evento.ts';
+import { judgeAutor, judgeNota, type PartesDaNota, type PedidoEvento, readPedido } from '../fiscal/pedido-evento.ts';
 import { type TipoEvento, tipoByCodigo } from '../fiscal/tipos-evento.ts';
 import type { EventoNovo, EventoOnNota, NotaForEvento, RegisterResult } from '../store/eventos.ts';
 import type { Municipio } from '../store/municipios.ts';
@@ -86,6 +86,8 @@ async function registerSent(
   const read = readPedido(json);
   if ('faults' in read) return read;
   const { pedido } = read;
+  const another = judgeNota(pedido, nota);
+  if (another !== undefined) return { faults: [another], status: 422 };
   const judged = judgeAutor(pedido, partesOf(nota));
   if ('fault' in judged) return { faults: [{ ...judged.fault }] };
   const party = signature.ofParty(judged.autor, CALLED[pedido.tipo.autor ?? 'prestador']);
@@ -125,6 +127,8 @@ export async function registerEventoDeOficio(
 ): Promise<EventoRegistrado | EventoRefused> {
   const nota = await world.store.notaForEvento(municipio.tenant, named);
   if (nota === undefined) return 'not_found';
+  const another = judgeNota(pedido, nota);
+  if (another !== undefined) return { faults: [another], status: 422 };
   const judged = judgeAutor(pedido, { ...partesOf(nota), municipio: cnpj });
   if ('fault' in judged) return { faults: [judged.fault] };
   const received = world.now();
@@ -180,7 +184,7 @@ async function register(
   if (conflict !== undefined) return { faults: [conflict] };
   const substitution = await judgeSubstituta(world, municipio, nota, tipo, campos);
   if ('fault' in substitution) return { faults: [substitution.fault] };
-  const avisos = [...before, ...substitution.avisos];
+  const avisos = [...before, ...substitution.avisos, ...substitutasLeft(nota, tipo, campos)];
   const criado_em = wholeSecond(received);
   const dh = isoMoment(momentIn(zoneOf(nota.chave_acesso.slice(0, 7)), criado_em));
   const { codigo, cancela } = tipo;
@@ -259,7 +263,7 @@ async function judgeSubstituta(
     );
   }
   if (substituta.estado === 'recusada' || substituta.estado === 'cancelada') {
-    const what = substituta.estado === 'recusada' ? 'foi recusada pelo ADN' : 'está cancelada';
+    const what = substituta.estado === 'recusada' ? 'foi recusada pelo ADN, ou retirada,' : 'está cancelada';
     return fault(`A nota de ${campo} ${what}, e não substitui outra. Emita uma nova substituta, com o grupo subst.`);
   }
   const [, substitui, motivo] =
@@ -292,8 +296,27 @@ async function judgeSubstituta(
 const SUBSTITUTA_AFTER =
   'A nota substituta ainda não foi autorizada: ela segue depois deste evento, que é a ordem do ADN. Se o ADN então a recusar, esta nota continua cancelada; emita a nota corrigida sem o grupo subst, que já não há o que substituir.';
 
+/**
+ * Cancelled in another way, or for another note, the note leaves those that replace it with nothing to replace: the environment
+ * then refuses them (E0046, E1310).
+ */
+function substitutasLeft(
+  { substitutas }: NotaForEvento,
+  { cancela }: TipoEvento,
+  { chave_acesso_substituta }: PedidoEvento['campos'],
+): readonly Aviso[] {
+  const left = cancela ? substitutas.filter((chave) => chave !== chave_acesso_substituta) : [];
+  const isPlain = chave_acesso_substituta === undefined;
+  return left.map((chave) => ({
+    codigo: isPlain ? 'E0046' : 'E1310',
+    xpath: AT,
+    campo: isPlain ? 'tipo_evento' : 'chave_acesso_substituta',
+    mensagem: `A nota ${chave} substitui esta e espera pelo evento cancelamento_por_substituicao que traga a chave dela. Com este evento processado o ADN a recusa, e a série e o número dela ficam livres: emita-a então sem o grupo subst.`,
+  }));
+}
+
 function refusedNota({ slug }: TipoEvento): Fault {
-  const mensagem = `O ADN recusou esta nota, e não se registra ${slug} nela: ela não tem efeito. A sua série e o seu número estão livres.`;
+  const mensagem = `O ADN recusou esta nota, ou o município a retirou, e não se registra ${slug} nela: ela não tem efeito. A sua série e o seu número estão livres.`;
   return { codigo: 'E1831', xpath: `${AT}/chNFSe`, mensagem };
 }
 
@@ -309,6 +332,11 @@ function refusalOf(
       return { faults: [{ ...cancelledNota(tipo.codigo), ...at }] };
     case 'nota_recusada':
       return { faults: [refusedNota(tipo)] };
+    case 'substituta_recusada': {
+      const campo = 'chave_acesso_substituta';
+      const mensagem = `A nota de ${campo} foi retirada pelo município, e não substitui outra. Emita uma nova substituta, com o grupo subst.`;
+      return { faults: [{ codigo: 'E1310', xpath: `${AT}/e${tipo.codigo}/chSubstituta`, campo, mensagem }] };
+    }
     case 'limite': {
       const mensagem = `A nota já tem todos os eventos ${tipo.slug} que cabem nela: a sequência vai até 999.`;
       return { faults: [{ codigo: 'E0002', ...at, mensagem }], status: 422 };

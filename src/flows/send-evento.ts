@@ -55,7 +55,7 @@ export async function deliverEventos(world: World, municipio: Municipio): Promis
   }
   const claim = await claimed(world, tenant, max, true);
   const { token, moved } = claim;
-  if (claim.eventos.length === 0) return { delivered: 0, isFull: moved === max, pauseMs: 0 };
+  if (claim.eventos.length === 0) return { delivered: 0, isFull: moved >= max, pauseMs: 0 };
   const onlyHere = await waivedHere(world, tenant, claim.eventos);
   const eventos = claim.eventos.filter(({ id }) => !onlyHere.has(id));
 
@@ -108,7 +108,7 @@ export async function deliverEventos(world: World, municipio: Municipio): Promis
   }
   return {
     delivered: claim.eventos.length,
-    isFull: moved === max,
+    isFull: moved >= max,
     pauseMs: misconfigured === undefined ? 0 : MISCONFIGURED_PAUSE_MS,
   };
 }
@@ -245,7 +245,6 @@ function settlementOf(
       return settle('conclusao', {
         mensagem_retorno: 'Evento registrado.',
         recebida: { nsu: answer.nsu ?? recebida.nsu, assinatura: recebida.assinatura },
-        substituta: evento.campos.chave_acesso_substituta,
       });
     case 'refused':
       return settle('recusa', told(answer.erros));

@@ -98,6 +98,8 @@ export type RegisterResult =
   | { readonly conflict: 'cancelamento_aberto'; readonly evento: EventoRow }
   /** What the nota has become meanwhile. */
   | { readonly conflict: 'nota_cancelada' | 'nota_recusada' }
+  /** The nota that it names as the substitute was withdrawn meanwhile. */
+  | { readonly conflict: 'substituta_recusada' }
   /** The nota has as many events of the type as their identifiers have numbers for. */
   | { readonly conflict: 'limite' };
 
@@ -128,6 +130,8 @@ export type NotaForEvento = {
   readonly nfse: Buffer;
   /** In the order in which they were processed, then the cancellation under way. */
   readonly eventos: readonly EventoOnNota[];
+  /** Keys of the notas that replace it and still wait, for the event on it as a rule. */
+  readonly substitutas: readonly string[];
 };
 
 /** An event that the worker holds for a while. */
@@ -156,7 +160,7 @@ export type EventoClaim = {
   readonly token: string;
   /** Announced. Those of one nota follow each other in the order of registration, with nothing of the nota left out before. */
   readonly eventos: readonly ClaimedEvento[];
-  /** Events moved, with those that only wait for their nota or are waived with it: when it is `max` there may be more. */
+  /** Events moved, with those that only wait for their nota or are waived with it: when it is `max` or more there may be others. */
   readonly moved: number;
 };
 
@@ -171,8 +175,6 @@ export type EventoSettlement = {
   readonly erros_adn?: ErrosAdn | null | undefined;
   /** What the ADN holds now: its reception number, and the signature under which it was sent. */
   readonly recebida?: Recebida | undefined;
-  /** Key of the nota that takes the place of the one it cancelled: it waits for nothing else any more. */
-  readonly substituta?: string | undefined;
 };
 
 /** Moves that an operator makes. */
@@ -307,7 +309,7 @@ export type EventoStore = {
     max: number,
     mayAnnounce?: boolean,
   ): Promise<EventoClaim>;
-  /** Writes the outcome of the events that still carry the token, cancels their notas, wakes what replaces them; returns how many did. */
+  /** Writes the outcome of the events that still carry the token, cancels their notas, wakes what replaces those; returns how many did. */
   settleEventos(tenant: string, token: string, now: number, settlements: readonly EventoSettlement[]): Promise<number>;
   /** Undefined: there is no such event. A worker that holds it settles nothing any more. */
   moveEvento(
@@ -378,7 +380,8 @@ export function eventoStore(pool: Db): EventoStore {
     },
     tenantsWithEventosDue: async (now) => {
       const text = `select m.tenant from municipios m cross join lateral (select 1 from eventos e
-          where e.tenant = m.tenant and e.due_at <= $1 and ${isFirst('m.tenant')} limit 1) e`;
+          where e.tenant = m.tenant and e.due_at <= $1 and (${isFirst('m.tenant')} or (e.estado = 'pendente' and exists (
+            select 1 from notas n where n.tenant = m.tenant and n.id = e.nota and ${IS_DRAFT}))) limit 1) e`;
       const { rows } = await pool.query<{ tenant: string }>({ name: 'tenants_eventos', text, values: [new Date(now)] });
       return rows.map(({ tenant }) => tenant);
     },
@@ -447,6 +450,9 @@ const LAST_NUMBERS = `select
   coalesce((select max(numero_sequencial) from eventos where tenant = $1 and nota = $2 and codigo_tipo_evento = $3), 0)
     as sequencial`;
 
+/** Whoever withdraws a nota holds the one that it replaces. */
+const IS_REFUSED = `select 1 from notas where tenant = $1 and chave_acesso = $2 and estado = 'recusada'`;
+
 const INSERT_EVENTO = `insert into eventos (tenant, id, nota, ordem, codigo_tipo_evento, numero_sequencial, cancela, estado,
     desde, due_at, criado_em, autor, campos, simular)
   values ($1, $2, $3, $4, $5, $6, $7, 'pendente', $8, $8, $8, $9, $10, $11) returning *`;
@@ -477,15 +483,18 @@ async function insertUnderLock(
 ): Promise<Registration> {
   const { nota, codigo_tipo_evento, cancela, autor, campos, recebido, recebido_assinatura, simular } = novo;
   type Locked = { chave_acesso: string; numero_protocolo: string; estado: NotaEstado };
-  const [locked, last] = await Promise.all([
+  const substituta = campos.chave_acesso_substituta;
+  const [locked, last, refused] = await Promise.all([
     client.query<Locked>(LOCK_NOTA, [tenant, nota]),
     client.query<{ ordem: number; sequencial: number }>(LAST_NUMBERS, [tenant, nota, codigo_tipo_evento]),
+    substituta === undefined ? undefined : client.query(IS_REFUSED, [tenant, substituta]),
   ]);
   const found = locked.rows[0];
   if (found === undefined) throw new Error(`there is no nota ${nota} to register an event on`);
   const { estado, ...named } = found;
   if (estado === 'cancelada') return { result: { conflict: 'nota_cancelada' }, writes: [] };
   if (estado === 'recusada') return { result: { conflict: 'nota_recusada' }, writes: [] };
+  if (refused?.rowCount) return { result: { conflict: 'substituta_recusada' }, writes: [] };
   const { ordem, sequencial } = last.rows[0]!;
   const numero_sequencial = sequencial + 1;
   if (numero_sequencial > NUMERO_SEQUENCIAL_MAX) return { result: { conflict: 'limite' }, writes: [] };
@@ -597,6 +606,10 @@ const ON_NOTA = `(select coalesce(json_agg(json_build_object('id', e.id::text, '
       select * from eventos where tenant = $1 and nota = n.id and cancela and due_at is not null
     ) e) as eventos`;
 
+/** Of the nota `n`: those that replace it and are not at their end. */
+const SUBSTITUTAS = `array(select s.chave_acesso from notas s where s.tenant = $1 and s.substitui = n.chave_acesso
+    and s.estado in ('emitida', 'transmitida') order by s.id) as substitutas`;
+
 async function readNotaForEvento(
   pool: Db,
   name: string,
@@ -605,7 +618,7 @@ async function readNotaForEvento(
   value: string,
 ): Promise<NotaForEvento | undefined> {
   const text = `select n.id, n.chave_acesso, n.numero_protocolo, n.estado, n.prestador_cpf_cnpj, n.tomador_cpf_cnpj,
-      (select d.nfse from documentos d where d.tenant = $1 and d.nota = n.id) as nfse, ${ON_NOTA}
+      (select d.nfse from documentos d where d.tenant = $1 and d.nota = n.id) as nfse, ${ON_NOTA}, ${SUBSTITUTAS}
     from notas n where n.tenant = $1 and ${condition}`;
   return (await pool.query<NotaForEvento>({ name, text, values: [tenant, value] })).rows[0];
 }
@@ -633,10 +646,17 @@ function isFirst(tenant: string): string {
     where b.tenant = ${tenant} and b.nota = e.nota and b.due_at is not null and b.ordem < e.ordem)`;
 }
 
+/** Nothing of the nota `n` is sent yet. */
+const IS_DRAFT = `n.estado in ('emitida', 'transmitida')`;
+
 /**
  * The first due event of each nota and, after it, those that are due too; what follows one that is not, or that somebody
  * holds, is left (the last condition of `ready`). The nota is locked for the moment, so that it is not authorised or refused
  * between the look at it and the commit; one that is being so just now is looked at the next time.
+ *
+ * Of a nota that is a draft nothing is sent, so its order does not matter: `waiting` takes what follows, which would otherwise
+ * seem stuck. These are counted for themselves, so that a nota with many keeps nobody from being sent. Afterwards the first
+ * alone is looked at again; the authorisation of the nota wakes them all.
  */
 const CLAIM = `with first as (
     select e.id, e.nota, e.ordem, e.estado as found, e.due_at, n.estado as nota_estado, n.chave_acesso
@@ -647,7 +667,13 @@ const CLAIM = `with first as (
   ), others as (
     select e.id, e.nota, e.ordem, e.estado as found, f.due_at, f.nota_estado, f.chave_acesso
     from first f join eventos e on e.tenant = $1 and e.nota = f.nota and e.ordem > f.ordem and e.due_at <= $2
+    where f.nota_estado not in ('emitida', 'transmitida')
     order by f.due_at, f.nota, e.ordem limit $6 for update of e skip locked
+  ), waiting as (
+    select e.id, e.nota, e.ordem, e.estado as found, e.due_at, n.estado as nota_estado, n.chave_acesso
+    from eventos e join notas n on n.tenant = $1 and n.id = e.nota
+    where e.tenant = $1 and e.due_at <= $2 and e.estado = 'pendente' and ${IS_DRAFT} and not (${isFirst('$1')})
+    order by e.due_at limit $6 for update of e skip locked for share of n skip locked
   ), taken as (
     select * from first union all select * from others
   ), ready as (
@@ -661,6 +687,8 @@ const CLAIM = `with first as (
     where not exists (select 1 from eventos b where b.tenant = $1 and b.nota = t.nota and b.due_at is not null
       and b.ordem < t.ordem and b.id not in (select id from taken))
     order by t.due_at, t.nota, t.ordem limit $6
+  ), moving as (
+    select * from ready union all select w.*, 'nota_nao_autorizada' from waiting w
   ), known as (
     select coalesce((select nsu from recepcoes_adn where tenant = $1), 0) as nsu
   ), moved as (
@@ -676,7 +704,7 @@ const CLAIM = `with first as (
         when r.gatilho = 'anuncio' then e.aguardando_desde end,
       nsu_antes = case r.gatilho when 'anuncio' then coalesce(e.nsu_antes, known.nsu) end,
       movimentos = e.movimentos + 1
-    from ready r
+    from moving r
       cross join lateral (select case r.gatilho when 'anuncio' then 'enviado' when 'recusa_nota' then 'dispensado'
         else 'aguardando_autorizacao_nota' end as para) m,
       known
@@ -713,7 +741,7 @@ async function claim(
 }
 
 /** Notas before their eventos: those that this settlement is going to cancel. */
-const LOCK_NOTAS = `select 1 from notas n where n.tenant = $1 and n.id in (
+const LOCK_NOTAS = `select n.id from notas n where n.tenant = $1 and n.id in (
     select e.nota from unnest($2::bigint[]) as x (id) join eventos e on e.tenant = $1 and e.id = x.id and e.cancela ${ONE_BY_ONE})
   order by n.id for no key update`;
 
@@ -745,14 +773,26 @@ const SETTLE = `with moved as (
   select count(*)::int as settled from moved`;
 
 /**
- * A nota that the ADN did not take yet is due at once. One that somebody holds or is about to is let be: its own time is not
- * further away than it has been waiting.
+ * A nota that the ADN did not take yet is due at once: it goes, or is refused, now that the one it replaces is at its end. One
+ * that somebody holds or is about to is let be: its own time is not further away than it has been waiting.
  */
 const WAKE_SUBSTITUTAS = `update notas n set due_at = $2
-  from (select s.id from unnest($3::text[]) as x (chave)
-      join notas s on s.tenant = $1 and s.chave_acesso = x.chave and s.due_at > $2 and s.claims is null
-    where x.chave || '' = x.chave for update of s skip locked) w
+  from (select s.id from unnest($3::bigint[]) as x (id)
+      join notas o on o.tenant = $1 and o.id = x.id and o.estado in ('cancelada', 'recusada')
+      join notas s on s.tenant = $1 and s.substitui = o.chave_acesso and s.due_at > $2 and s.claims is null
+    ${ONE_BY_ONE} for update of s skip locked) w
   where n.tenant = $1 and n.id = w.id`;
+
+/** Makes due what replaces these notas, if they are at their end, in the transaction that brought them there. */
+export function wakeSubstitutas(
+  client: PoolClient,
+  tenant: string,
+  now: number,
+  notas: readonly string[],
+): readonly Promise<unknown>[] {
+  if (notas.length === 0) return [];
+  return [client.query({ name: 'wake_substitutas', text: WAKE_SUBSTITUTAS, values: [tenant, new Date(now), notas] })];
+}
 
 async function settle(
   pool: Db,
@@ -764,7 +804,6 @@ async function settle(
   const received = settlements.map(({ recebida }) => recebida);
   const prints = printsOf(received);
   const concluded = settlements.filter(({ move }) => move.on === 'conclusao').map(({ id }) => id);
-  const substitutas = settlements.flatMap(({ substituta }) => substituta ?? []);
   const column = <Value>(pick: (one: EventoSettlement) => Value): Value[] => settlements.map(pick);
   const values = [
     tenant,
@@ -785,11 +824,15 @@ async function settle(
   ];
   return pipelined(pool, async (client) => {
     const certificados = insertCertificados(client, tenant, prints);
-    const locked = concluded.length === 0 ? undefined : client.query(LOCK_NOTAS, [tenant, concluded]);
+    const locked = concluded.length === 0 ? undefined : client.query<{ id: string }>(LOCK_NOTAS, [tenant, concluded]);
     const written = client.query<{ settled: number }>({ name: 'settle_eventos', text: SETTLE, values });
-    const [{ rows }] = await Promise.all([written, locked, ...certificados]);
-    const woken =
-      substitutas.length === 0 ? [] : [client.query(WAKE_SUBSTITUTAS, [tenant, new Date(now), substitutas])];
+    const [{ rows }, notas] = await Promise.all([written, locked, ...certificados]);
+    const woken = wakeSubstitutas(
+      client,
+      tenant,
+      now,
+      (notas?.rows ?? []).map(({ id }) => id),
+    );
     return { result: rows[0]!.settled, writes: [...woken, ...advanceRecepcao(client, tenant, received)] };
   });
 }
@@ -880,6 +923,18 @@ async function arquivar(
   return rows[0]!.eventos;
 }
 
+/** An event of a nota that names another as its substitute, unless it surely came to nothing. */
+export async function eventoThatNames(
+  client: PoolClient,
+  tenant: string,
+  nota: string,
+  substituta: string,
+): Promise<EventoRow | undefined> {
+  const condition = `e.nota = $2 and e.cancela and e.campos ->> 'chave_acesso_substituta' = $3
+    and e.estado not in ('rejeitado', 'cancelado', 'dispensado')`;
+  return (await readEventos(client, tenant, condition, [nota, substituta]))[0];
+}
+
 // What a nota does to the events that wait for it.
 
 /** In both statements the literal states are those of the partial index. */
@@ -887,8 +942,8 @@ const BEFORE_SENDING = `e.estado = any ($STATES::text[]) and e.estado in ('pende
 
 const HAS_WAITING = `select 1 from eventos e where e.tenant = $1 and ${BEFORE_SENDING.replace('$STATES', '$2')} limit 1`;
 
-/** Why an event was waived whose nota was refused; the refusal's own words follow. */
-const OF_REFUSED_NOTA = 'O ADN recusou a nota, e o evento não tem o que mudar';
+/** Why an event was waived whose nota was refused, or withdrawn; the nota's own words follow. */
+const OF_REFUSED_NOTA = 'A nota foi recusada, e o evento não tem o que mudar';
 
 const MOVE_WAITING = `with found as (
     select e.id, e.estado, n.mensagem_retorno as motivo from unnest($3::bigint[]) as x (id)

@@ -4,11 +4,11 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Prestador } from '../fiscal/facts.ts';
-import type { NotaEstado, NotaMove } from '../fiscal/nota.ts';
-import { moveWaitingEventos, storable } from './eventos.ts';
+import { type NotaEstado, type NotaMove, type NotaTrigger, notaMove } from '../fiscal/nota.ts';
+import { type EventoRow, eventoThatNames, moveWaitingEventos, storable, wakeSubstitutas } from './eventos.ts';
 import { groupCommit } from './group-commit.ts';
 import { giveKeysBack, type KeyedSuccess, takeKeys } from './idempotencia.ts';
-import { type Db, ONE_BY_ONE, pipelined } from './open.ts';
+import { type Db, ONE_BY_ONE, pipelined, transaction } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { insertPrestadoresOfDps } from './prestadores.ts';
 import { type Recent, recentDocuments } from './recent.ts';
@@ -85,6 +85,8 @@ export type NotaRow = {
   readonly data_autorizacao: Date | null;
   readonly data_cancelamento: Date | null;
   readonly mensagem_retorno: string | null;
+  /** Key of the nota that it replaces. */
+  readonly substitui: string | null;
   readonly prestador_cpf_cnpj: string;
   readonly prestador_razao_social: string;
   readonly prestador_inscricao_municipal: string | null;
@@ -131,6 +133,41 @@ export type NotaSettlement = {
 
 export type { Recebida } from './recepcoes.ts';
 
+/** What became of a nota that others replace. */
+export type Substituida = {
+  readonly estado: NotaEstado;
+  /** Key that the event by which it was cancelled names; null where that one names none, and where there is none. */
+  readonly por: string | null;
+};
+
+/** `mensagem`: what is shown of the nota; `motivo` and `quem`: for the trail. */
+export type Retirada = { readonly mensagem: string; readonly motivo: string; readonly quem: string };
+
+export type RetiradaResult =
+  | 'retirada'
+  | 'desconhecida'
+  /** It replaces none: nothing can keep it for ever. */
+  | 'nao_substitui'
+  /** A worker holds it just now. */
+  | 'ocupada'
+  /** From there it cannot be withdrawn. */
+  | { readonly found: NotaEstado }
+  /** The nota that it replaces is at its end, so that it goes by itself. */
+  | { readonly substituida: NotaEstado }
+  /** An event of the replaced nota names it, and may have cancelled that one. */
+  | { readonly evento: EventoRow };
+
+/** A move that a nota has made. */
+export type NotaStep = {
+  readonly em: Date;
+  readonly de: NotaEstado | null;
+  readonly gatilho: NotaTrigger;
+  readonly para: NotaEstado;
+  readonly mensagem: string | null;
+  /** Who made it by hand; null where nobody did. */
+  readonly quem: string | null;
+};
+
 /** Notas on their way. `desde`: when the oldest was issued; `proxima`: when the first is due again. Milliseconds. */
 export type WaitingNotas = { readonly notas: number; readonly desde: number; readonly proxima: number };
 
@@ -142,8 +179,8 @@ export type NotaStore = {
   notaByDps(tenant: string, idDps: string): Promise<NotaRow | undefined>;
   /** `id` of a nota, for what hangs on it. */
   notaIdByChave(tenant: string, chave: string): Promise<string | undefined>;
-  /** Of these keys, those of notas that were neither refused nor cancelled. */
-  notasInForce(tenant: string, chaves: readonly string[]): Promise<ReadonlySet<string>>;
+  /** What became of notas that others replace, by their keys; those that are not of this service are left out. */
+  substituidas(tenant: string, chaves: readonly string[]): Promise<ReadonlyMap<string, Substituida>>;
   /** The received bytes of a nota, to tell whether a repeated DPS is the same document. */
   receivedOf(tenant: string, id: bigint): Promise<Buffer | undefined>;
   hasDps(tenant: string, idDps: string): Promise<boolean>;
@@ -155,6 +192,10 @@ export type NotaStore = {
   claimNotas(tenant: string, now: number, leaseUntil: number, max: number): Promise<Claim>;
   /** Writes the outcome of the notas that still carry the token; returns how many did. */
   settleNotas(tenant: string, token: string, now: number, settlements: readonly NotaSettlement[]): Promise<number>;
+  /** Withdraws a nota that replaces another, was never transmitted, and that no event names: it ends like a refused one. */
+  retirarNota(tenant: string, chave: string, now: number, by: Retirada): Promise<RetiradaResult>;
+  /** The moves of a nota, from its issuance on. */
+  notaTrail(tenant: string, id: string): Promise<readonly NotaStep[]>;
   /** The NFS-e documents of notas, by id. */
   nfseOf(tenant: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Saves {@link nfseOf} a reading of what another thread has just stored. */
@@ -190,12 +231,13 @@ export function notaStore(pool: Db, onStored?: OnStored): NotaStore {
       const text = 'select id from notas where tenant = $1 and chave_acesso = $2';
       return (await pool.query<{ id: string }>({ name: 'nota_id', text, values: [tenant, chave] })).rows[0]?.id;
     },
-    notasInForce: async (tenant, chaves) => {
-      const text = `select n.chave_acesso from unnest($2::text[]) as x (chave)
-        join notas n on n.tenant = $1 and n.chave_acesso = x.chave and n.estado in ('emitida', 'transmitida', 'autorizada')
+    substituidas: async (tenant, chaves) => {
+      const text = `select n.chave_acesso, n.estado, (select e.campos ->> 'chave_acesso_substituta' from eventos e
+          where e.tenant = $1 and e.nota = n.id and e.estado = 'processado' and e.cancela limit 1) as por
+        from unnest($2::text[]) as x (chave) join notas n on n.tenant = $1 and n.chave_acesso = x.chave
         where x.chave || '' = x.chave`;
-      const { rows } = await pool.query<{ chave_acesso: string }>(text, [tenant, chaves]);
-      return new Set(rows.map(({ chave_acesso }) => chave_acesso));
+      const { rows } = await pool.query<Substituida & { chave_acesso: string }>(text, [tenant, chaves]);
+      return new Map(rows.map(({ chave_acesso, ...substituida }) => [chave_acesso, substituida]));
     },
     receivedOf: async (tenant, id) => {
       const text = 'select recebido from documentos where tenant = $1 and nota = $2';
@@ -221,6 +263,12 @@ export function notaStore(pool: Db, onStored?: OnStored): NotaStore {
     },
     claimNotas: (tenant, now, leaseUntil, max) => claim(pool, tenant, now, leaseUntil, max),
     settleNotas: (tenant, token, now, settlements) => settle(pool, tenant, token, now, settlements),
+    retirarNota: (tenant, chave, now, by) => retirar(pool, tenant, chave, now, by),
+    notaTrail: async (tenant, id) => {
+      const text = `select em, de, gatilho, para, mensagem, quem from trilha_notas
+        where tenant = $1 and nota = $2 order by movimento`;
+      return (await pool.query<NotaStep>(text, [tenant, id])).rows;
+    },
     nfseOf: (tenant, ids) => readNfses(pool, recent, tenant, ids),
     keepForTransmission: keep,
   };
@@ -647,9 +695,66 @@ async function settle(
     const decided = settlements.map(({ id, move }) => ({ id, estado: move.to }));
     const eventos = moveWaitingEventos(client, tenant, now, decided);
     const [counts, moved] = await Promise.all([Promise.all(written), eventos, ...certificados]);
+    const refused = decided.filter(({ estado }) => estado === 'recusada').map(({ id }) => id);
     return {
       result: counts.reduce((total, count) => total + count, 0),
-      writes: [...moved, ...advanceRecepcao(client, tenant, received)],
+      writes: [
+        ...moved,
+        ...wakeSubstitutas(client, tenant, now, refused),
+        ...advanceRecepcao(client, tenant, received),
+      ],
     };
+  });
+}
+
+// Withdrawing.
+
+/**
+ * The replaced nota is locked first, so that no event on it comes to name this one meanwhile; this one is not waited for, since
+ * whoever has it may want that one.
+ */
+async function retirar(
+  pool: Db,
+  tenant: string,
+  chave: string,
+  now: number,
+  { mensagem, motivo, quem }: Retirada,
+): Promise<RetiradaResult> {
+  const found = await pool.query<{ id: string; substitui: string | null }>(
+    'select id, substitui from notas where tenant = $1 and chave_acesso = $2',
+    [tenant, chave],
+  );
+  if (found.rows[0] === undefined) return 'desconhecida';
+  const { id, substitui } = found.rows[0];
+  if (substitui === null) return 'nao_substitui';
+  return transaction(pool, async (client) => {
+    const replaced = await client.query<{ id: string; estado: NotaEstado }>(
+      'select id, estado from notas where tenant = $1 and chave_acesso = $2 for no key update',
+      [tenant, substitui],
+    );
+    const own = await client.query<{ estado: NotaEstado; claims: string | null }>(
+      'select estado, claims from notas where tenant = $1 and id = $2 for no key update skip locked',
+      [tenant, id],
+    );
+    if (own.rows[0] === undefined || own.rows[0].claims !== null) return 'ocupada';
+    const { estado } = own.rows[0];
+    const move = notaMove(estado, 'retirada');
+    if (move === undefined) return { found: estado };
+    const [antiga] = replaced.rows;
+    if (antiga?.estado === 'recusada' || antiga?.estado === 'cancelada') return { substituida: antiga.estado };
+    const evento = antiga && (await eventoThatNames(client, tenant, antiga.id, chave));
+    if (evento !== undefined) return { evento };
+    await client.query(
+      `with moved as (
+          update notas set estado = $4, due_at = null, mensagem_retorno = $5, movimentos = movimentos + 1
+          where tenant = $1 and id = $2 returning id, movimentos
+        )
+        insert into trilha_notas (tenant, nota, movimento, em, de, gatilho, para, mensagem, quem)
+        select $1, id, movimentos, $3, $6, $7, $4, $8, $9 from moved`,
+      [tenant, id, new Date(now), move.to, storable(mensagem), estado, move.on, storable(motivo), storable(quem)],
+    );
+    await Promise.all(await moveWaitingEventos(client, tenant, now, [{ id, estado: move.to }]));
+    await Promise.all(wakeSubstitutas(client, tenant, now, [id]));
+    return 'retirada';
   });
 }

@@ -88,7 +88,11 @@ export async function brokenInvariants(simulacao: Simulacao): Promise<readonly s
     const key = `${nota.tenant}/${nota.id}`;
     // A substitute waits for the event of the note that it replaces, for as long as nobody registers it.
     const mayWait = waiting.has(nota.chave_acesso);
-    aNota(nota, mayWait, ofNota.get(key) ?? [], onNota.get(key) ?? [], tell);
+    const trail = ofNota.get(key) ?? [];
+    aNota(nota, mayWait, trail, onNota.get(key) ?? [], tell);
+    if (trail.some(({ gatilho }) => gatilho === 'retirada') && simulacao.ambiente.notas.has(nota.chave_acesso)) {
+      tell(`${nota.chave_acesso} was withdrawn, and the environment has it`);
+    }
   }
   numbered(notas, tell);
   registered(simulacao, eventos, tell);
@@ -135,7 +139,7 @@ function aNota(nota: Nota, mayWait: boolean, trail: readonly Step[], eventos: re
   const { chave_acesso: chave, estado } = nota;
   walked(chave, nota, trail, NOTA_MOVES, tell);
   const rests = NOTA_ESTADOS[estado].rests && nota.due_at === null && nota.claims === null;
-  if (!rests && !(mayWait && estado === 'transmitida' && nota.claims === null)) {
+  if (!rests && !(mayWait && estado === 'emitida' && nota.claims === null)) {
     tell(`${chave} does not rest: ${estado}`);
   }
   if (nota.tentativas !== trail.filter(({ gatilho }) => gatilho === 'anuncio').length) tell(`${chave}: tentativas`);

@@ -765,6 +765,7 @@ export class Simulacao {
     for (const sent of this.resends.filter((one) => one !== undefined)) await this.send(sent);
     await this.comeToRest();
     await this.replaceForSubstitutes();
+    await this.withdrawSubstitutes();
     if (this.chance.is(0.3)) return;
     for (const one of await this.troubled())
       await this.moveByHand(one, this.chance.is(0.7) ? 'reprocessamento' : 'dispensa');
@@ -801,6 +802,23 @@ export class Simulacao {
       await this.act('registra a substituição', async (task) =>
         this.registered(pedido, await this.registration(this.worldOf(task, 0), pedido)),
       );
+    }
+    await this.comeToRest();
+  }
+
+  /** What an operator does about those whose event will not come; not all of them hear of it. */
+  private async withdrawSubstitutes(): Promise<void> {
+    for (const { chave } of await this.waitingSubstitutes()) {
+      const municipio = this.notas.find((nota) => nota.chave === chave)?.municipio;
+      if (municipio === undefined || this.chance.is(0.5)) continue;
+      await this.act(`retira ${chave}`, async (task) => {
+        const { store } = this.worldOf(task, 0);
+        const by = { mensagem: 'Retirada', motivo: BY_HAND, quem: 'operador' };
+        const result = await store.retirarNota(municipio.tenant, chave, this.clock.now, by);
+        const known = result === 'retirada' || (typeof result === 'object' && 'evento' in result);
+        if (!known) this.violations.push(`${chave} waits, and cannot be withdrawn: ${JSON.stringify(result)}`);
+        return typeof result === 'string' ? result : 'um evento a traz';
+      });
     }
     await this.comeToRest();
   }

@@ -1181,6 +1181,10 @@ export type EventoCancelamento = {
   cnpj_autor?: string;
   /** CPF do autor; no máximo um de cnpj_autor e cpf_autor. */
   cpf_autor?: string;
+  /** Chave da nota, opcional: se vem, tem de ser a do endereço, e o corpo assinado não vale em outra nota. */
+  chave_acesso?: string;
+  /** Número de protocolo da nota, opcional: se vem, tem de ser o da nota do endereço. */
+  numero_protocolo?: string;
 };
 
 /** Cancelamento de NFS-e por Substituição. Evento 105102. Sem autor, vale o documento do prestador da nota. */
@@ -1202,6 +1206,10 @@ export type EventoCancelamentoPorSubstituicao = {
   cnpj_autor?: string;
   /** CPF do autor; no máximo um de cnpj_autor e cpf_autor. */
   cpf_autor?: string;
+  /** Chave da nota, opcional: se vem, tem de ser a do endereço, e o corpo assinado não vale em outra nota. */
+  chave_acesso?: string;
+  /** Número de protocolo da nota, opcional: se vem, tem de ser o da nota do endereço. */
+  numero_protocolo?: string;
 };
 
 /**
@@ -1219,6 +1227,10 @@ export type EventoSolicitacaoAnaliseFiscalParaCancelamento = {
   cnpj_autor?: string;
   /** CPF do autor; no máximo um de cnpj_autor e cpf_autor. */
   cpf_autor?: string;
+  /** Chave da nota, opcional: se vem, tem de ser a do endereço, e o corpo assinado não vale em outra nota. */
+  chave_acesso?: string;
+  /** Número de protocolo da nota, opcional: se vem, tem de ser o da nota do endereço. */
+  numero_protocolo?: string;
 };
 
 /**
@@ -1232,6 +1244,10 @@ export type EventoConfirmacaoPrestador = {
   cnpj_autor?: string;
   /** CPF do autor; no máximo um de cnpj_autor e cpf_autor. */
   cpf_autor?: string;
+  /** Chave da nota, opcional: se vem, tem de ser a do endereço, e o corpo assinado não vale em outra nota. */
+  chave_acesso?: string;
+  /** Número de protocolo da nota, opcional: se vem, tem de ser o da nota do endereço. */
+  numero_protocolo?: string;
 };
 
 /** Manifestação de NFS-e - Confirmação do Tomador. Evento 203202. Sem autor, vale o documento do tomador da nota. */
@@ -1242,6 +1258,10 @@ export type EventoConfirmacaoTomador = {
   cnpj_autor?: string;
   /** CPF do autor; no máximo um de cnpj_autor e cpf_autor. */
   cpf_autor?: string;
+  /** Chave da nota, opcional: se vem, tem de ser a do endereço, e o corpo assinado não vale em outra nota. */
+  chave_acesso?: string;
+  /** Número de protocolo da nota, opcional: se vem, tem de ser o da nota do endereço. */
+  numero_protocolo?: string;
 };
 
 /**
@@ -1255,6 +1275,10 @@ export type EventoConfirmacaoIntermediario = {
   cnpj_autor?: string;
   /** CPF do autor; no máximo um de cnpj_autor e cpf_autor. */
   cpf_autor?: string;
+  /** Chave da nota, opcional: se vem, tem de ser a do endereço, e o corpo assinado não vale em outra nota. */
+  chave_acesso?: string;
+  /** Número de protocolo da nota, opcional: se vem, tem de ser o da nota do endereço. */
+  numero_protocolo?: string;
 };
 
 /** Manifestação de NFS-e - Rejeição do Prestador. Evento 202205. Sem autor, vale o documento do prestador da nota. */
@@ -1273,6 +1297,10 @@ export type EventoRejeicaoPrestador = {
   cnpj_autor?: string;
   /** CPF do autor; no máximo um de cnpj_autor e cpf_autor. */
   cpf_autor?: string;
+  /** Chave da nota, opcional: se vem, tem de ser a do endereço, e o corpo assinado não vale em outra nota. */
+  chave_acesso?: string;
+  /** Número de protocolo da nota, opcional: se vem, tem de ser o da nota do endereço. */
+  numero_protocolo?: string;
 };
 
 /** Manifestação de NFS-e - Rejeição do Tomador. Evento 203206. Sem autor, vale o documento do tomador da nota. */
@@ -1291,6 +1319,10 @@ export type EventoRejeicaoTomador = {
   cnpj_autor?: string;
   /** CPF do autor; no máximo um de cnpj_autor e cpf_autor. */
   cpf_autor?: string;
+  /** Chave da nota, opcional: se vem, tem de ser a do endereço, e o corpo assinado não vale em outra nota. */
+  chave_acesso?: string;
+  /** Número de protocolo da nota, opcional: se vem, tem de ser o da nota do endereço. */
+  numero_protocolo?: string;
 };
 
 /**
@@ -1312,6 +1344,10 @@ export type EventoRejeicaoIntermediario = {
   cnpj_autor?: string;
   /** CPF do autor; no máximo um de cnpj_autor e cpf_autor. */
   cpf_autor?: string;
+  /** Chave da nota, opcional: se vem, tem de ser a do endereço, e o corpo assinado não vale em outra nota. */
+  chave_acesso?: string;
+  /** Número de protocolo da nota, opcional: se vem, tem de ser o da nota do endereço. */
+  numero_protocolo?: string;
 };
 
 export type EnvelopeDeErro = {

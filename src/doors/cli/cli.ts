@@ -14,6 +14,7 @@ import { EMITIR } from './emitir.ts';
 import { EVENTO_COMMANDS } from './evento.ts';
 import { explicar } from './explicar.ts';
 import { MUNICIPIO_COMMANDS } from './municipio.ts';
+import { NOTA_COMMANDS } from './nota.ts';
 import { PKI } from './pki.ts';
 import { PRESTADOR_COMMANDS } from './prestador.ts';
 import { sampleCurl, sampleFile } from './sample.ts';
@@ -56,6 +57,7 @@ const COMMANDS: readonly Command[] = [
   ...PRESTADOR_COMMANDS,
   ...SERVICOS_COMMANDS,
   ...CORRELACAO_COMMANDS,
+  ...NOTA_COMMANDS,
   ...EVENTO_COMMANDS,
   ASSINAR,
   ASSINATURA,

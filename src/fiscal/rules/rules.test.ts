@@ -168,6 +168,19 @@ describe('a note of this service that may be replaced', () => {
     });
   }
 
+  test('is what E1308 speaks of: one that is not here waits for nothing that could be registered here', () => {
+    const facts = { ...EXAMPLE_FACTS, substituida: 'desconhecida' } as const;
+    assert.deepEqual(
+      avisosOn(SUBSTITUICAO, facts).map(({ codigo }) => codigo),
+      ['E0044'],
+    );
+    const wrongDigit = { ...SUBSTITUICAO, 'subst/chSubstda': '35503081211222333000181000000000000126091234567896' };
+    assert.deepEqual(
+      avisosOn(wrongDigit, { ...facts, regrasNacionais: 'avisa' }).map(({ codigo }) => codigo),
+      ['E0042'],
+    );
+  });
+
   test('is told what is missing, and what the new note does meanwhile', () => {
     const said = (ambiente: Facts['ambiente'], tpAmb: string): string =>
       avisosOn({ ...SUBSTITUICAO, tpAmb }, { ...EXAMPLE_FACTS, ...replaced([]), ambiente })[0]!.mensagem;

@@ -73,7 +73,7 @@ export const SUBST: readonly Rule[] = [
     at: 'subst',
     scope: 'aviso',
     message: ({ subst }) =>
-      `A nota ${subst!.chSubstda}, em subst/chSubstda, não é deste serviço, que não pode conferi-la. Se o município a emitiu por outro sistema, o evento cancelamento_por_substituicao dela é registrado por ele; se ela não existe, o ADN recusa esta nota.`,
+      `A nota ${subst!.chSubstda}, em subst/chSubstda, não é deste serviço, que não pode conferi-la. Se o município a emitiu por outro sistema, o evento cancelamento_por_substituicao dela é registrado por ele, e em produção o ADN só recebe esta nota depois; se ela não existe, o ADN recusa esta nota.`,
     origin: 'Anexo I, E0044',
     why: 'O município pode ter emitido a nota por outro sistema: de uma que não está aqui não se sabe se existe, e quem a julga é o ambiente nacional.',
     when: ({ subst }) => subst !== undefined,
@@ -174,8 +174,9 @@ export const SUBST: readonly Rule[] = [
     why: 'O ambiente nacional só recebe a nota substituta depois do evento que, na substituída, traz a chave dela.',
     national:
       'O ambiente nacional recusa com E1308 a substituta que chega antes do evento. Aqui ela espera, e não fica recusada.',
-    // Of a note that is at its end already E0044 and E0046 speak.
-    when: ({ subst }, facts) => subst !== undefined && !isAtItsEnd(replacedHere(facts)),
+    // Of a note that is at its end already, or that is not here, E0044 and E0046 speak.
+    when: ({ subst }, facts) =>
+      subst !== undefined && facts.substituida !== 'desconhecida' && !isAtItsEnd(replacedHere(facts)),
     must: () => false,
     rejects: [SUBSTITUICAO],
     accepts: [],

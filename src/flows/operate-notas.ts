@@ -1,0 +1,116 @@
+/**
+ * What a municipality does about a note from its own side: looking at it with its trail, and withdrawing one that would wait
+ * for ever. It works beside a running service or without one.
+ */
+import { whyNoChave } from '../fiscal/chave.ts';
+import { isoMoment, momentIn } from '../fiscal/moment.ts';
+import { NOTA_ESTADOS, type NotaEstado, type NotaTrigger, notaMove } from '../fiscal/nota.ts';
+import { tipoByCodigo } from '../fiscal/tipos-evento.ts';
+import type { RetiradaResult } from '../store/notas.ts';
+import { zoneOf } from './gather-facts.ts';
+import { municipioNamed, type RegistryWorld } from './municipios.ts';
+
+/** What was asked cannot be done: sentences in Portuguese for the operator. */
+export type Problem = { readonly problem: string };
+
+export type PassoDaNota = {
+  readonly em: string;
+  readonly de: NotaEstado | null;
+  readonly gatilho: NotaTrigger;
+  readonly para: NotaEstado;
+  readonly mensagem: string | null;
+  readonly quem: string | null;
+};
+
+export type NotaDoOperador = {
+  readonly chave_acesso: string;
+  readonly numero_protocolo: string;
+  readonly estado: NotaEstado;
+  /** `nota.status` and `protocolo.status`, as the integrator reads them. */
+  readonly status: string;
+  readonly protocolo: string;
+  readonly mensagem_retorno: string | null;
+  /** Key of the note that it replaces. */
+  readonly substitui: string | null;
+  readonly trilha: readonly PassoDaNota[];
+  /** Whether the machine lets it be withdrawn now. */
+  readonly podeRetirar: boolean;
+};
+
+/** One note with its trail. Throws an Error in Portuguese when there is no such municipality. */
+export async function showNota(world: RegistryWorld, slug: string, chave: string): Promise<NotaDoOperador | Problem> {
+  const { tenant } = await municipioNamed(world, slug);
+  const problem = whyNoChave(chave);
+  if (problem !== undefined) return { problem };
+  const row = await world.store.notaByChave(tenant, chave);
+  if (row === undefined) return { problem: noNota(slug) };
+  const zone = zoneOf(chave.slice(0, 7));
+  const trail = await world.store.notaTrail(tenant, row.id);
+  const { estado, numero_protocolo, mensagem_retorno, substitui } = row;
+  const { status, protocolo } = NOTA_ESTADOS[estado];
+  return {
+    chave_acesso: chave,
+    numero_protocolo,
+    estado,
+    status,
+    protocolo,
+    mensagem_retorno,
+    substitui,
+    trilha: trail.map((passo) => ({ ...passo, em: isoMoment(momentIn(zone, passo.em.getTime())) })),
+    podeRetirar: substitui !== null && notaMove(estado, 'retirada') !== undefined,
+  };
+}
+
+/** Of `mensagem_retorno`, where the integrator reads it. */
+const MOTIVO_MAX = 255;
+
+/**
+ * Withdraws a note that replaces another, was never transmitted, and whose event will not come: it ends like a refused one, and
+ * series and number are free. Undefined when it is done.
+ */
+export async function retirarNota(
+  world: RegistryWorld,
+  slug: string,
+  chave: string,
+  by: { readonly motivo: string; readonly quem: string },
+): Promise<Problem | undefined> {
+  const motivo = by.motivo.trim();
+  if (motivo === '') return { problem: '--motivo está vazio. Escreva-o: o integrador o lê.' };
+  if (motivo.length > MOTIVO_MAX) {
+    return { problem: `--motivo tem ${motivo.length} caracteres; cabem ${MOTIVO_MAX}.` };
+  }
+  const { tenant } = await municipioNamed(world, slug);
+  const problem = whyNoChave(chave);
+  if (problem !== undefined) return { problem };
+  const mensagem = `Retirada pelo município antes da transmissão ao ADN: ${motivo}`;
+  const result = await world.store.retirarNota(tenant, chave, world.now(), { mensagem, motivo, quem: by.quem });
+  return result === 'retirada' ? undefined : { problem: whyNot(slug, result) };
+}
+
+function whyNot(slug: string, result: Exclude<RetiradaResult, 'retirada'>): string {
+  if (result === 'desconhecida') return noNota(slug);
+  if (result === 'nao_substitui') {
+    return 'A nota não substitui outra, e segue sozinha assim que o ADN responder; só se retira a substituta cujo evento não virá.';
+  }
+  if (result === 'ocupada')
+    return 'A nota está sendo examinada para envio neste instante. Tente de novo em alguns segundos.';
+  if ('found' in result) {
+    const { found } = result;
+    const { significado, rests } = NOTA_ESTADOS[found];
+    return `A nota está ${found}, e só se retira a que está emitida. ${found}: ${lowered(significado)} ${rests ? 'Não há o que retirar.' : 'Espere a resposta do ADN, e tente de novo.'}`;
+  }
+  if ('substituida' in result) {
+    return `A nota que ela substitui está ${result.substituida}: esta já não espera, e o ADN a decide em instantes.`;
+  }
+  const { id, codigo_tipo_evento, numero_sequencial, estado } = result.evento;
+  const { slug: tipo } = tipoByCodigo(codigo_tipo_evento)!;
+  return `O evento ${id} (${tipo} nº ${numero_sequencial}), na nota que ela substitui, traz a chave desta e está ${estado}: pode cancelar aquela, e esta é a que fica. Espere que ele conclua, ou encerre-o antes (nfse evento mostrar ${id} --municipio ${slug}).`;
+}
+
+function noNota(slug: string): string {
+  return `Não há nota com esta chave de acesso em ${slug}. Confira a chave e o município.`;
+}
+
+function lowered(sentence: string): string {
+  return `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`;
+}
