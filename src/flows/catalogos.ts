@@ -66,26 +66,26 @@ export async function listaMunicipal(
   if (lines === undefined) {
     return { itens: [], paginacao: paginacaoOf(pagina, 0), observacao: withoutList(municipio) };
   }
-  const { servicos, search } = preparedOf(lines);
+  const { itens, search } = preparedOf(lines, hoje);
   const found = search(asked);
   return {
-    itens: onPage(found, pagina).map((place) => itemOf(servicos[place]!, hoje)),
+    itens: onPage(found, pagina).map((place) => itens[place]!),
     paginacao: paginacaoOf(pagina, found.length),
     observacao: misfitOf(asked),
   };
 }
 
-type Prepared = { readonly servicos: readonly ServicoVigente[]; readonly search: Search };
+type Prepared = { readonly itens: readonly ServicoMunicipalItem[]; readonly search: Search };
 
-/** A list is made ready once, for as long as the store keeps it. */
+/** A list is made ready once, for as long as the store keeps it: it is that of one day. */
 const prepared = new WeakMap<readonly ServicoVigente[], Prepared>();
 
-function preparedOf(lines: readonly ServicoVigente[]): Prepared {
+function preparedOf(lines: readonly ServicoVigente[], hoje: string): Prepared {
   let made = prepared.get(lines);
   if (made === undefined) {
     // Databases differ in what they put first.
     const servicos = lines.toSorted((one, other) => (one.codigo < other.codigo ? -1 : 1));
-    made = { servicos, search: searchOf(servicos, FILTERS) };
+    made = { itens: servicos.map((line) => itemOf(line, hoje)), search: searchOf(servicos, FILTERS) };
     prepared.set(lines, made);
   }
   return made;

@@ -2,7 +2,7 @@
  * The catalogs as addresses: what each may be asked by, what its items have, and pages that are written once.
  *
  * A page of a national list depends on nothing but the question, so it is kept as it was written, by the question as it was
- * sent. Those of the municipal list are written anew each time.
+ * sent. Those of the municipal list are put together each time, of items that are written once.
  */
 import { CATALOGOS_NACIONAIS, FILTROS, type NomeDeCatalogo, semResultadoPor } from '../../fiscal/catalogs/itens.ts';
 import { type Asked, onPage, type Pagina, paginacaoOf } from '../../fiscal/catalogs/search.ts';
@@ -194,11 +194,24 @@ async function askNacional(nome: NomeDeCatalogo, call: Call): Promise<Refused | 
 
 // The municipal list
 
+/** An item as it stands on a page, for as long as the item is kept. */
+const municipalTexts = new WeakMap<object, string>();
+
+function textOf(item: object): string {
+  let text = municipalTexts.get(item);
+  if (text === undefined) {
+    text = JSON.stringify(item);
+    municipalTexts.set(item, text);
+  }
+  return text;
+}
+
 async function askMunicipal({ world, municipio, query }: Call): Promise<Refused | Written> {
   const asked = readQuery(query, FILTROS_MUNICIPAIS);
   if ('refusal' in asked) return asked;
   const { itens, paginacao, observacao } = await listaMunicipal(world, municipio, asked.filtros, asked.pagina);
-  return writtenAs(JSON.stringify({ status: 'OK', itens, paginacao, observacao }), SHARED);
+  const rest = JSON.stringify({ paginacao, observacao }).slice(1);
+  return writtenAs(`{"status":"OK","itens":[${itens.map(textOf).join(',')}],${rest}`, SHARED);
 }
 
 // What is asked
