@@ -1,7 +1,7 @@
 /**
  * Production against a national environment that misbehaves, with everything as it runs: the service and the simulator
  * as processes, the embedded database, mutual TLS, and a kill -9 now and then. The seed is printed; a seed that failed
- * is repeated with NFSE_SEMENTE.
+ * is repeated with NFSE_TEST_SEMENTE.
  *
  * Everyday one seed, a hundred notes and one kill of the environment; with NFSE_TEST_LONGO=1 ten seeds, five hundred notes
  * each, and the service is killed as well: what a dead worker had claimed waits for the end of its lease, a minute.
@@ -16,8 +16,8 @@ import { onEnd } from '../support/cleanup.ts';
 import { readyDataDir } from '../support/process.ts';
 
 const LONG = process.env.NFSE_TEST_LONGO === '1';
-const SEEDS = process.env.NFSE_SEMENTE
-  ? [Number(process.env.NFSE_SEMENTE)]
+const SEEDS = process.env.NFSE_TEST_SEMENTE
+  ? [Number(process.env.NFSE_TEST_SEMENTE)]
   : Array.from({ length: LONG ? 10 : 1 }, (_, place) => 20261121 + place);
 const NOTES = LONG ? 500 : 100;
 const KILLS: readonly ('service' | 'adn')[] = LONG ? ['service', 'adn', 'service', 'adn'] : ['adn'];
@@ -43,7 +43,7 @@ function random(seed: number): () => number {
 
 for (const seed of SEEDS) {
   test(`${NOTES} notes, seed ${seed}: every one ends, none twice, none lost`, { timeout: 600_000 }, async (t) => {
-    t.diagnostic(`NFSE_SEMENTE=${seed}`);
+    t.diagnostic(`NFSE_TEST_SEMENTE=${seed}`);
     const chance = random(seed);
     const dataDir = await readyDataDir();
     const stage = await openStage(path.join(dataDir, 'palco'), cnpjsOf(3), Date.now());
