@@ -80,6 +80,7 @@ const BY_FACTS: readonly { readonly rule: string; readonly facts: Partial<Facts>
   },
   { rule: 'E0044 at subst/chSubstda', facts: replaced([], 'recusada'), rejects: SUBSTITUICAO },
   { rule: 'E0044 at subst', facts: { substituida: 'desconhecida' }, rejects: SUBSTITUICAO },
+  { rule: 'E1308 at subst/chSubstda', facts: replaced([]), rejects: SUBSTITUICAO },
   { rule: 'E0046 at subst/chSubstda', facts: replaced(['105102'], 'cancelada'), rejects: SUBSTITUICAO },
   { rule: 'E0068 at subst/chSubstda', facts: replaced(['202205', '101103']), rejects: SUBSTITUICAO },
   { rule: 'E0072 at subst/chSubstda', facts: replaced(['205204']), rejects: SUBSTITUICAO },

@@ -178,7 +178,7 @@ export const SUBST: readonly Rule[] = [
     when: ({ subst }, facts) =>
       subst !== undefined && facts.substituida !== 'desconhecida' && !isAtItsEnd(replacedHere(facts)),
     must: () => false,
-    rejects: [SUBSTITUICAO],
+    rejects: [],
     accepts: [],
   },
   {
