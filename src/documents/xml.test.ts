@@ -403,6 +403,12 @@ describe('the place of an element', () => {
         return [element.name, [linha, coluna]];
       });
       assert.deepEqual(Object.fromEntries(found), PLACES);
+      // One alone is looked for by another way than all of them.
+      for (const { name, index } of flat(reading.root)) {
+        const alone = readingOf(LINES.join(end));
+        const { linha, coluna } = alone.positionOf(flat(alone.root).find((element) => element.index === index)!);
+        assert.deepEqual([linha, coluna], PLACES[name]);
+      }
     });
   }
 

@@ -36,8 +36,17 @@ function offsetOf(instant: number, zone: string): number {
   return offset;
 }
 
-/** The instant (milliseconds since 1970) as the clock on the wall of the zone (IANA name) shows it. */
+/** What was asked last: hundreds of notes are issued within one second of one zone. */
+let last: { readonly zone: string; readonly second: number; readonly moment: Moment } | undefined;
+
+/** The instant (milliseconds since 1970) as the clock on the wall of the zone (IANA name) shows it, in whole seconds. */
 export function momentIn(zone: string, instant: number): Moment {
+  const second = Math.floor(instant / 1000);
+  if (last?.second !== second || last.zone !== zone) last = { zone, second, moment: wallClock(zone, instant) };
+  return last.moment;
+}
+
+function wallClock(zone: string, instant: number): Moment {
   const offset = offsetOf(instant, zone);
   const text = new Date(instant + offset).toISOString();
   const minutes = Math.abs(offset) / 60_000;

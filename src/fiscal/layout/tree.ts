@@ -36,12 +36,21 @@ export function locate(
   const [, first, ...steps] = xpath.split('/');
   if (first === undefined || !same(root.name, first)) return place;
   for (const step of steps) {
-    const match = /^([^[]+)(?:\[(\d+)\])?$/.exec(step);
-    if (match === null || step.startsWith('@')) return place;
-    const twins = place.children.filter((child) => same(child.name, match[1]!));
-    const next = twins[Number(match[2] ?? 1) - 1];
+    const next = step.startsWith('@') ? undefined : childAt(place, step, same);
     if (next === undefined) return place;
     place = next;
   }
   return place;
+}
+
+/** The child that a step of an xpath names: `CNPJ`, or `docDedRed[2]`. */
+function childAt(
+  { children }: Elemento,
+  step: string,
+  same: (tag: string, name: string) => boolean,
+): Elemento | undefined {
+  const bracket = step.indexOf('[');
+  const name = bracket < 0 ? step : step.slice(0, bracket);
+  let left = bracket < 0 ? 1 : Number(step.slice(bracket + 1, -1));
+  return children.find((child) => same(child.name, name) && --left === 0);
 }
