@@ -656,7 +656,7 @@ const IS_DRAFT = `n.estado in ('emitida', 'transmitida')`;
  *
  * Of a nota that is a draft nothing is sent, so its order does not matter: `waiting` takes what follows, which would otherwise
  * seem stuck. These are counted for themselves, so that a nota with many keeps nobody from being sent. Afterwards the first
- * alone is looked at again; the authorisation of the nota wakes them all.
+ * alone is looked at soon; the authorisation of the nota wakes them all, and thousands that are due are a long look each time.
  */
 const CLAIM = `with first as (
     select e.id, e.nota, e.ordem, e.estado as found, e.due_at, n.estado as nota_estado, n.chave_acesso
@@ -688,14 +688,15 @@ const CLAIM = `with first as (
       and b.ordem < t.ordem and b.id not in (select id from taken))
     order by t.due_at, t.nota, t.ordem limit $6
   ), moving as (
-    select * from ready union all select w.*, 'nota_nao_autorizada' from waiting w
+    select ready.*, false as follows from ready union all select w.*, 'nota_nao_autorizada', true from waiting w
   ), known as (
     select coalesce((select nsu from recepcoes_adn where tenant = $1), 0) as nsu
   ), moved as (
     update eventos e set
       estado = m.para,
       desde = case when m.para = r.found then e.desde else $2 end,
-      due_at = case r.gatilho when 'anuncio' then $4::timestamptz when 'nota_nao_autorizada' then $5 end,
+      due_at = case r.gatilho when 'anuncio' then $4::timestamptz
+        when 'nota_nao_autorizada' then $5::timestamptz + case when r.follows then interval '1 hour' else interval '0' end end,
       claims = case r.gatilho when 'anuncio' then $3::uuid end,
       tentativas = e.tentativas + (r.gatilho = 'anuncio')::int,
       reprocessamentos_count = e.reprocessamentos_count + (r.found = 'erro')::int,
