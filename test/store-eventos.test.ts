@@ -338,20 +338,28 @@ describe('a registration', () => {
        values ($1, $2, $3, $4, $5, $6, false, 'pendente', $7, $7, $7, $8, '{}')`,
       [tenant, RIVALS + numero, nota, 1000 + numero, CONFIRMACAO, numero, new Date(NOW), CNPJ],
     );
-    return async () => {
+    const pid = await pidOf(client);
+    const commit = async (): Promise<void> => {
       await client.query('commit');
       client.release();
     };
+    return { pid, commit };
   }
 
-  /** Until so many sessions of the database wait for somebody's lock. */
-  async function untilWaiting(pool: Db, count: number): Promise<void> {
+  async function pidOf(client: Pick<Db, 'query'>): Promise<number> {
+    return (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]!.pid;
+  }
+
+  /** Until somebody waits for this very session: one that another has just let go may still look as if it waited. */
+  async function untilAwaited(pool: Db, pid: number): Promise<void> {
     for (;;) {
       const [waiting] = await rows<{ count: number }>(
         pool,
-        `select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        `select count(*)::int as count from pg_stat_activity
+         where datname = current_database() and wait_event_type = 'Lock' and $1 = any (pg_blocking_pids(pid))`,
+        [pid],
       );
-      if (waiting!.count >= count) return;
+      if (waiting!.count > 0) return;
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
   }
@@ -359,9 +367,9 @@ describe('a registration', () => {
   test('whose number was taken meanwhile silently takes the next', { timeout: 20_000 }, async () => {
     const { a, b, alfa } = await twoProcesses();
     const nota = await issued(a.store, alfa);
-    const commit = await rival(b.pool, alfa, nota, 1);
+    const { pid, commit } = await rival(b.pool, alfa, nota, 1);
     const registering = a.store.registerEvento(alfa, novo(nota));
-    await untilWaiting(b.pool, 1);
+    await untilAwaited(b.pool, pid);
     await commit();
     const result = await registering;
     assert.ok('evento' in result);
@@ -376,11 +384,11 @@ describe('a registration', () => {
     const first = await rival(b.pool, alfa, nota, 1);
     const second = await rival(b.pool, alfa, nota, 2);
     const registering = a.store.registerEvento(alfa, novo(nota));
-    await untilWaiting(b.pool, 1);
-    await first();
+    await untilAwaited(b.pool, first.pid);
+    await first.commit();
     // The retry takes number 2, which the second rival has not committed yet.
-    await untilWaiting(b.pool, 1);
-    await second();
+    await untilAwaited(b.pool, second.pid);
+    await second.commit();
     assert.deepEqual(await registering, { conflict: 'sequencia' });
     const counts = await rows(
       a.pool,
@@ -431,7 +439,7 @@ describe('a registration', () => {
         estado,
       ]);
       const registering = a.store.registerEvento(alfa, novo(nota));
-      await untilWaiting(b.pool, 1);
+      await untilAwaited(b.pool, await pidOf(client));
       await client.query('commit');
       client.release();
       assert.deepEqual(await registering, { conflict });

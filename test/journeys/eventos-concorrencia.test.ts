@@ -186,7 +186,7 @@ test('409 with Retry-After: the number was taken twice by others; sent again it 
     nota.chave_acesso,
   ]);
   /** A writer that does not ask for the note's lock: the constraint alone stands between it and us. */
-  const rival = async (numero: number): Promise<() => Promise<void>> => {
+  const rival = async (numero: number) => {
     const client = await pool.connect();
     await client.query('begin');
     await client.query(
@@ -195,24 +195,27 @@ test('409 with Retry-After: the number was taken twice by others; sent again it 
        values ($1, $2, $3, $4, '203202', $5, false, 'pendente', now(), now(), now(), '52998224725', '{}')`,
       [TENANT, 900_000 + numero, rows[0]!.id, 1_000 + numero, numero],
     );
-    return async () => {
+    const { pid } = (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]!;
+    const commit = async (): Promise<void> => {
       await client.query('commit');
       client.release();
     };
+    return { pid, commit };
   };
-  const untilItWaits = async (): Promise<void> => {
+  /** For this very session: one that another has just let go may still look as if it waited. */
+  const untilItWaits = async (pid: number): Promise<void> => {
     const text = `select count(*)::int as waiting from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`;
-    while ((await pool.query<{ waiting: number }>(text)).rows[0]!.waiting === 0) {
+      where datname = current_database() and wait_event_type = 'Lock' and $1 = any (pg_blocking_pids(pid))`;
+    while ((await pool.query<{ waiting: number }>(text, [pid])).rows[0]!.waiting === 0) {
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
   };
   const [first, second] = [await rival(1), await rival(2)];
   const registering = one.register(nota, { tipo_evento: 'confirmacao_tomador' });
-  await untilItWaits();
-  await first();
-  await untilItWaits();
-  await second();
+  await untilItWaits(first.pid);
+  await first.commit();
+  await untilItWaits(second.pid);
+  await second.commit();
   assertComeAgain(await registering);
   const again = await one.register(nota, { tipo_evento: 'confirmacao_tomador' });
   assert.deepEqual([again.status, again.body.numero_sequencial], [201, 3]);
