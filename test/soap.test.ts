@@ -7,6 +7,7 @@ import { request as httpRequest } from 'node:http';
 import { before, describe, test } from 'node:test';
 import { xsdErrors } from '../src/documents/xml.ts';
 import { createRestDoor } from '../src/doors/rest/door.ts';
+import { MISSES_MAX } from '../src/doors/rest/misses.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { LOTE_LEASE_MS, processLotes } from '../src/flows/process-lotes.ts';
 import { onEnd } from './support/cleanup.ts';
@@ -404,6 +405,19 @@ describe('the answers of the six operations', () => {
     assert.match(other.documento, /<ListaNfse><\/ListaNfse>/);
     const done = await call(address, 'CancelarNfse', cancelamentoXml(ofYear('2026')));
     assert.equal(first(done.documento, 'Sucesso'), 'true', done.documento);
+  });
+
+  test('whoever found nothing too often waits to ask, and issues and cancels all the same', async () => {
+    const { address } = await startTestService();
+    const guess = porProtocolo('ConsultarLoteRpsEnvio', '123');
+    await Promise.all(Array.from({ length: MISSES_MAX + 5 }, () => call(address, 'ConsultarLoteRps', guess)));
+    const late = await call(address, 'ConsultarLoteRps', guess);
+    assert.equal(late.status, 429, late.body);
+    assert.match(late.body, /Consultas demais sem resultado: aguarde \d+ segundos?\./);
+    const sent = await call(address, 'RecepcionarLoteRps', loteXml([{ numero: 1 }]));
+    assert.match(first(sent.documento, 'Protocolo') ?? '', /^\d+$/, sent.body);
+    const cancel = await call(address, 'CancelarNfse', cancelamentoXml('99'));
+    assert.equal(first(cancel.documento, 'Codigo'), 'E78', cancel.body);
   });
 
   test('a wrong day is named by the element that it stands in', async () => {

@@ -99,7 +99,15 @@ export type Respondido = {
 };
 
 /** What comes with a request beside its document. */
-export type Companhia = Pick<Pedido, 'shown' | 'simular'>;
+export type Companhia = Pick<Pedido, 'shown' | 'simular'> & {
+  /** Seconds until who found nothing too often may ask again; what issues or cancels does not wait for it. */
+  readonly esperaS?: number | undefined;
+};
+
+/** Whether an operation asks for what is there, which is all that can be guessed. */
+export function isConsulta(operacao: string): boolean {
+  return operacao.startsWith('Consultar');
+}
 
 /** The answer of an operation, in the namespace in which its document came. Undefined: there is no such operation. */
 export async function responder(
@@ -107,7 +115,7 @@ export async function responder(
   municipio: Municipio,
   operacao: string,
   documento: SoapDocumento | { readonly problema: string },
-  companhia: Companhia,
+  { shown, simular }: Companhia,
 ): Promise<Respondido | undefined> {
   const found = OPERACOES.find((one) => one.operacao === operacao);
   if (found === undefined) return undefined;
@@ -118,7 +126,7 @@ export async function responder(
       ? refused('E160', documento.problema)
       : documento.root.name !== pedido
         ? refused('E160', `${operacao} leva ${pedido}; veio ${documento.root.name.slice(0, 60)}.`)
-        : await answered(answer, { world, municipio, documento, ...companhia });
+        : await answered(answer, { world, municipio, documento, shown, simular });
   const inside = 'xml' in made ? made.xml : listaMensagem(made.mensagens);
   const declared = namespace === '' ? '' : ` xmlns="${attribute(namespace)}"`;
   const [antes, depois] = [`<${resposta}${declared}>`, `</${resposta}>`];

@@ -222,11 +222,6 @@ async function answerSoapCall(door: Door, visit: Visit): Promise<HttpAnswer> {
     const municipio = await findMunicipio(door, visit, request.params.municipio!);
     if (municipio === undefined) return faultSoap(headers, 404, 'Não há município neste endereço.');
     const client = clientOf(request, door.options.trustProxy);
-    const wait = door.misses.waitOf(client);
-    if (wait !== undefined) {
-      const time = wait === 1 ? '1 segundo' : `${wait} segundos`;
-      return faultSoap(headers, 429, `Consultas demais sem resultado: aguarde ${time}.`, wait);
-    }
     const body = await request.readBody(BODY_MAX_BYTES);
     if (body === 'body_too_large') return faultSoap(headers, 413, 'O corpo passa do limite: divida o lote.');
     if (typeof body === 'string') return faultSoap(headers, 400, 'O corpo não chegou inteiro.');
@@ -236,7 +231,8 @@ async function answerSoapCall(door: Door, visit: Visit): Promise<HttpAnswer> {
     try {
       const { certificateHeader, tls } = door.options;
       const shown = () => shownBy(request, certificateHeader, tls !== undefined);
-      const answer = await performSoap(door.world, municipio, { headers, body }, shown);
+      const esperaS = door.misses.waitOf(client);
+      const answer = await performSoap(door.world, municipio, { headers, body }, { shown, esperaS });
       if (answer.isMiss) door.misses.count(client, 1);
       return answer;
     } finally {

@@ -6,8 +6,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { SIMULAR_HEADER } from '../../fiscal/simular.ts';
-import type { Shown } from '../../flows/caller.ts';
-import { NAMESPACE_PADRAO } from '../../flows/porto-abrasf.ts';
+import { type Companhia, NAMESPACE_PADRAO } from '../../flows/porto-abrasf.ts';
 import { answerSoap, falhaSoap, type RespostaSoap } from '../../flows/porto-soap.ts';
 import type { Municipio } from '../../flows/queries.ts';
 import type { World } from '../../flows/world.ts';
@@ -48,7 +47,7 @@ export async function performSoap(
   world: World,
   municipio: Municipio,
   { headers, body }: { readonly headers: IncomingHttpHeaders; readonly body: Uint8Array },
-  shown: () => Shown,
+  { shown, esperaS }: Pick<Companhia, 'shown' | 'esperaS'>,
 ): Promise<SoapAnswer> {
   const type = (headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase();
   if (!READ_TYPES.has(type)) {
@@ -60,7 +59,11 @@ export async function performSoap(
   }
   const header = headers[SIMULAR_HEADER.toLowerCase()];
   const simular = typeof header === 'string' ? header : undefined;
-  const answer = await answerSoap(world, municipio, body, versionOf(headers), { shown, simular });
+  const answer = await answerSoap(world, municipio, body, versionOf(headers), { shown, simular, esperaS });
+  if (answer.espera !== undefined) {
+    const time = answer.espera === 1 ? '1 segundo' : `${answer.espera} segundos`;
+    return faultSoap(headers, 429, `Consultas demais sem resultado: aguarde ${time}.`, answer.espera);
+  }
   const { xml } = answer;
   return written(typeof xml === 'string' ? answer : { ...answer, xml: watched(world, municipio, xml) });
 }
