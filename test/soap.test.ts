@@ -280,6 +280,22 @@ describe('the answers of the six operations', () => {
     assert.match((await call(address, 'ConsultarNfsePorRps', porRpsXml(2))).documento, /<CompNfse>/);
   });
 
+  test('a lot none of whose notes the national environment took is processed anew when it is sent again', async () => {
+    const xml = loteXml([{ numero: 1, serie: '9' }], { numero: '90' });
+    const sent = await sendLote(address, xml, undefined, { simular: 'adn:rejeita=E1236' });
+    const asked = porProtocolo('ConsultarLoteRpsEnvio', sent.protocolo);
+    await until('ConsultarLoteRps', asked, /E1236/);
+    const sentAgain = await Promise.all([1, 2].map(() => sendLote(address, xml)));
+    const [one, two] = sentAgain.map(({ protocolo }) => protocolo);
+    assert.equal(one, two);
+    assert.notEqual(one, sent.protocolo);
+    assert.match(sentAgain[0]!.documento, /<CompNfse>/);
+    // A note of it stands: it is the same lot for good. The old protocol tells what it told.
+    assert.equal((await sendLote(address, xml)).protocolo, one);
+    assert.match(await until('ConsultarLoteRps', asked, /E89/), /E1236/);
+    assert.equal((await service.pool.query("select 1 from lotes where numero_lote = '90'")).rowCount, 2);
+  });
+
   test('what the header asks the national environment to play holds for a lot and for a cancellation', async () => {
     const sent = await sendLote(address, loteXml([{ numero: 1, serie: '2' }], { numero: '3' }), undefined, {
       simular: 'adn:rejeita=E1236',

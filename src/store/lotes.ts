@@ -95,7 +95,7 @@ export type NotasAsked = {
 export type LinhaCorrelacao = { readonly item: string; readonly codigoMunicipal: string } & Correlacao;
 
 export type LoteStore = {
-  /** Stores a lot, or answers the one that said the same before and was not refused. */
+  /** Stores a lot, or answers the one that said the same before, unless it was refused or each of its notes was. */
   receiveLote(tenant: string, lote: LoteNovo): Promise<LoteRow>;
   loteByProtocolo(tenant: string, prestador: string, protocolo: string): Promise<LoteRow | undefined>;
   tenantsWithLotesDue(now: number): Promise<readonly string[]>;
@@ -220,7 +220,11 @@ const PAPEIS = `join documentos d on d.tenant = $1 and d.nota = n.id
     where e.tenant = $1 and e.nota = n.id and e.cancela and e.estado = 'processado' and n.data_cancelamento is not null
     order by e.ordem desc limit 1) c on true`;
 
-const SAME = `select ${LOTE} from lotes where tenant = $1 and prestador = $2 and impressao = $3 and situacao <> 3`;
+/** `isSpent`: nothing of it is left to do, and of its notes none stands. A refused note is so for good. */
+const SAME = `select ${LOTE}, situacao = 4 and due_at is null and not exists (select 1 from lotes_rps r
+    join notas n on n.tenant = $1 and n.id = r.nota
+    where r.tenant = $1 and r.protocolo = lotes.protocolo and n.estado <> 'recusada') as "isSpent"
+  from lotes where tenant = $1 and prestador = $2 and impressao = $3 and situacao <> 3 and not refeito`;
 
 /** The unique index says which of two that come at once is the first; the other one finds it. */
 async function receive(pool: Db, tenant: string, lote: LoteNovo): Promise<LoteRow> {
@@ -229,7 +233,7 @@ async function receive(pool: Db, tenant: string, lote: LoteNovo): Promise<LoteRo
   const stored = await transaction(pool, async (client) => {
     const text = `insert into lotes (tenant, protocolo, prestador, numero_lote, impressao, situacao, recebido_em, due_at, simular)
       values ($1, $2, $3, $4, $5, 2, $6, $6, $7)
-      on conflict (tenant, prestador, impressao) where situacao <> 3 do nothing returning ${LOTE}`;
+      on conflict (tenant, prestador, impressao) where situacao <> 3 and not refeito do nothing returning ${LOTE}`;
     const values = [tenant, protocolo, prestador, numero_lote, impressao, em, simular ?? null];
     const { rows } = await client.query<LoteRow>(text, values);
     if (rows[0] === undefined) return undefined;
@@ -254,9 +258,15 @@ async function receive(pool: Db, tenant: string, lote: LoteNovo): Promise<LoteRo
     return rows[0];
   });
   if (stored !== undefined) return stored;
-  const [before] = (await pool.query<LoteRow>(SAME, [tenant, prestador, impressao])).rows;
+  const [before] = (await pool.query<LoteRow & { isSpent: boolean }>(SAME, [tenant, prestador, impressao])).rows;
   // Refused between the two statements: then it is a new one after all.
-  return before ?? receive(pool, tenant, lote);
+  if (before === undefined) return receive(pool, tenant, lote);
+  const { isSpent, ...row } = before;
+  if (!isSpent) return row;
+  // Who dies after this has the next one find nothing that says the same; of two at once one stores it and the other finds that.
+  const spend = 'update lotes set refeito = true where tenant = $1 and protocolo = $2';
+  await pool.query(spend, [tenant, row.protocolo]);
+  return receive(pool, tenant, lote);
 }
 
 const CLAIM = `with due as (

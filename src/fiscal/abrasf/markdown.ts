@@ -22,7 +22,7 @@ Para programas que já falam com o serviço \`Nfes\` (ABRASF 1.00) e não vão m
 ## Lotes
 
 Um lote tem até ${LOTE_RPS_MAX} RPS e é tudo ou nada: ou todos viram notas (situação 4), ou nenhum (situação 3), e as mensagens dizem por quê, até ${MENSAGENS_MAX}. O mesmo lote enviado de novo é
-o mesmo protocolo, salvo se foi recusado: então é processado outra vez. Um número de uma série se usa uma vez, qualquer que seja o tipo do RPS.
+o mesmo protocolo, salvo se nada dele vale (situação 3, ou o ADN recusou todas as notas): então é processado outra vez, com outro protocolo. Um número de uma série se usa uma vez, qualquer que seja o tipo do RPS.
 A nota vale desde que o lote está em 4; a autorização do ADN vem depois, como na API REST, e uma nota que ele recuse não vale:
 \`ConsultarLoteRps\` diz E89 com o motivo, ao lado das que valem (\`ListaNfse\` e \`ListaMensagemRetorno\` na mesma resposta), \`ConsultarNfsePorRps\` também, e o
 número do RPS está livre para outro lote. A inscrição municipal do lote vale para os RPS que não trazem uma.
