@@ -808,14 +808,19 @@ export class Simulacao {
 
   /** What an operator does about those whose event will not come; not all of them hear of it. */
   private async withdrawSubstitutes(): Promise<void> {
-    for (const { chave } of await this.waitingSubstitutes()) {
+    const withdrawn = new Set<string>();
+    for (const { chave, replaced } of await this.waitingSubstitutes()) {
       const municipio = this.notas.find((nota) => nota.chave === chave)?.municipio;
       if (municipio === undefined || this.chance.is(0.5)) continue;
       await this.act(`retira ${chave}`, async (task) => {
         const { store } = this.worldOf(task, 0);
         const by = { mensagem: 'Retirada', motivo: BY_HAND, quem: 'operador' };
         const result = await store.retirarNota(municipio.tenant, chave, this.clock.now, by);
-        const known = result === 'retirada' || (typeof result === 'object' && 'evento' in result);
+        if (result === 'retirada') withdrawn.add(chave);
+        // What replaces a note that was withdrawn a moment ago waits no longer: it is on its way to be refused.
+        const known =
+          result === 'retirada' ||
+          (typeof result === 'object' && ('evento' in result || ('substituida' in result && withdrawn.has(replaced))));
         if (!known) this.violations.push(`${chave} waits, and cannot be withdrawn: ${JSON.stringify(result)}`);
         return typeof result === 'string' ? result : 'um evento a traz';
       });
