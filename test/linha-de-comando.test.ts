@@ -147,7 +147,7 @@ test('nfse emitir shows a refusal by the ADN as one', async () => {
     assert.equal(code, 1);
     assert.match(out, /^ {2}situação {3}rejeitada \(/m);
     assert.doesNotMatch(out, /rascunho/);
-    assert.match(err, /^O ADN recusou a nota: E1289: motivo do ADN$/m);
+    assert.match(err, /^A nota foi recusada: E1289: motivo do ADN$/m);
   } finally {
     service.closeAllConnections();
     service.close();

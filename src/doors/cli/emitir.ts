@@ -71,7 +71,7 @@ async function untilAuthorised(terminal: Terminal, { cliente, base }: Asked, cha
   if (found === undefined) return WAITING;
   if (found.situacao === 'rejeitada') {
     const motivo = found.protocolo.mensagem_retorno ?? 'sem motivo informado';
-    terminal.err(`O ADN recusou a nota: ${motivo}\nA série e o número estão livres: corrija a DPS e envie de novo.\n`);
+    terminal.err(`A nota foi recusada: ${motivo}\nA série e o número estão livres: corrija a DPS e envie de novo.\n`);
     return REFUSED;
   }
   terminal.out(`  número     ${found.nota.numero}\n  consulta   ${query}\n`);
