@@ -1,7 +1,8 @@
 /** The tables of the legacy port agree with each other and with the layouts that they speak of. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { lawOverExample } from '../../../test/support/law.ts';
+import { lawOver, lawOverExample } from '../../../test/support/law.ts';
+import { infRps } from '../../../test/support/rps.ts';
 import { readXml } from '../../documents/xml.ts';
 import { errorOf } from '../errors.ts';
 import { INF_DPS } from '../layout/dps.ts';
@@ -11,7 +12,7 @@ import { elementsOf, type Item } from '../layout/vocabulary.ts';
 import { ALL_RULES } from '../rules/rules.ts';
 import { DITOS } from './ditos.ts';
 import { dpsOfRps, IMPEDIMENTOS, linhaOf, MAPA, NAO_LEVADOS, subitemOf } from './mapa.ts';
-import { CODIGOS, mensagemOf, mensagemOfFault, rpsNamed } from './mensagens.ts';
+import { CODIGOS, mensagemOf, mensagemOfFalta, mensagemOfFault, rpsNamed } from './mensagens.ts';
 import { NOTA, nested } from './nota.ts';
 import { CAMPOS_RPS, readRps } from './rps.ts';
 
@@ -273,5 +274,123 @@ describe('values', () => {
       ]),
       '<a><b>1</b><c><d>2</d></c></a><e>&lt;</e>',
     );
+  });
+});
+
+describe('what the writers of the extension of 2026 send', () => {
+  const CONTEXTO = { tpAmb: '2', cLocEmi: '3550308', correlacao: undefined, chSubstda: undefined } as const;
+  const IBSCBS =
+    '<ControleIBSCBS><CST>000</CST><cClassTrib>000001</cClassTrib><cIndOp>100301</cIndOp></ControleIBSCBS>';
+  const read = (xml: string) => {
+    const reading = readXml(Buffer.from(xml));
+    assert.ok('root' in reading);
+    return readRps(reading.root);
+  };
+  /** The DPS of an RPS in which nothing is wrong, as the law says as well. */
+  const sound = (rps: Partial<Parameters<typeof infRps>[0]>, contexto: Parameters<typeof dpsOfRps>[1] = CONTEXTO) => {
+    const { rps: texts, faltas } = read(infRps({ numero: 1, ...rps }));
+    assert.deepEqual(faltas, []);
+    assert.deepEqual(
+      IMPEDIMENTOS.filter(({ has }) => has(texts, contexto)),
+      [],
+    );
+    const xml = dpsOfRps(texts, contexto);
+    assert.deepEqual(lawOver(xml), []);
+    return xml;
+  };
+  const valores = (contributions: string, more: string) =>
+    `<ValorServicos>1000.00</ValorServicos>${contributions}<IssRetido>2</IssRetido><Aliquota>0.02</Aliquota>${more}`;
+  const TRES = '<ValorPis>6.50</ValorPis><ValorCofins>30.00</ValorCofins><ValorCsll>10.00</ValorCsll>';
+  const CALCULO =
+    '<BaseCalculoPisCofins>1000.00</BaseCalculoPisCofins><AliqPis>0.65</AliqPis><AliqCofins>3.00</AliqCofins>';
+
+  test('in Valores becomes what the DPS has of it', () => {
+    const retained = sound({
+      valores: valores(
+        TRES,
+        `<CSTPisCofins>1</CSTPisCofins>${CALCULO}<TipoRetencaoPisCofins>3</TipoRetencaoPisCofins><pTotTribFed>13.45</pTotTribFed><pTotTribEst>0.00</pTotTribEst><pTotTribMun>2.9000</pTotTribMun><ValorTotalRecebido>1000.00</ValorTotalRecebido>`,
+      ),
+    });
+    assert.match(
+      retained,
+      /<piscofins><CST>01<\/CST><vBCPisCofins>1000\.00<\/vBCPisCofins><tpRetPisCofins>3<\/tpRetPisCofins><\/piscofins><vRetCSLL>46\.50</,
+    );
+    assert.match(
+      retained,
+      /<pTotTrib><pTotTribFed>13\.45<\/pTotTribFed><pTotTribEst>0\.00<\/pTotTribEst><pTotTribMun>2\.90<\/pTotTribMun><\/pTotTrib><\/totTrib>/,
+    );
+    // What was not withheld is owed by the provider.
+    const owed = sound({
+      valores: valores(
+        TRES.replace(/<ValorCsll>.*/, ''),
+        `<CSTPisCofins>01</CSTPisCofins>${CALCULO}<TipoRetencaoPisCofins>0</TipoRetencaoPisCofins><pTotTribFed>0.00</pTotTribFed>`,
+      ),
+    });
+    assert.match(
+      owed,
+      /<vPis>6\.50<\/vPis><vCofins>30\.00<\/vCofins><tpRetPisCofins>0<\/tpRetPisCofins><\/piscofins></,
+    );
+    assert.doesNotMatch(owed, /vRetCSLL|pTotTrib>/);
+    assert.match(owed, /<indTotTrib>0</);
+    const one = sound({ valores: valores(TRES, '<TipoRetencaoPisCofins>9</TipoRetencaoPisCofins>') });
+    assert.match(one, /<CST>00<\/CST><vCofins>30\.00<\/vCofins><tpRetPisCofins>9<\/tpRetPisCofins>.*<vRetCSLL>16\.50</);
+  });
+
+  test('in Valores is told where it says two things, or is no code', () => {
+    const { rps } = read(
+      infRps({ numero: 1, valores: valores(TRES, '<TipoRetencaoPisCofins>4</TipoRetencaoPisCofins>') }),
+    );
+    const told = IMPEDIMENTOS.filter(({ has }) => has(rps, CONTEXTO));
+    assert.deepEqual(
+      told.map(({ codigo, rps: path }) => `${codigo} ${path}`),
+      ['E103 Servico/Valores/ValorCsll'],
+    );
+    const { faltas } = read(infRps({ numero: 1, valores: valores('', '<CSTPisCofins>77</CSTPisCofins>') }));
+    assert.deepEqual(
+      faltas.map(({ codigo, path }) => `${codigo} ${path}`),
+      ['E103 Servico/Valores/CSTPisCofins'],
+    );
+  });
+
+  test('as national code is taken with or without its points, and an item in its place is passed over', () => {
+    const sent = (code: string) => `<DadosDPS><CTribNac>${code}</CTribNac></DadosDPS>${IBSCBS}`;
+    for (const code of ['01.01', '0101', '101', '1.01', '01.01.01', '010101', '1.01.01']) {
+      assert.match(sound({ extensao: sent(code) }), /<cTribNac>010101</, code);
+    }
+    const correlacao = {
+      cTribNac: '010701',
+      cNBS: undefined,
+      CST: undefined,
+      cClassTrib: undefined,
+      cIndOp: undefined,
+      tpImunidade: undefined,
+      nBM: undefined,
+    };
+    const corrected = sound({ item: '1.07', extensao: sent('01.07') }, { ...CONTEXTO, correlacao });
+    assert.match(corrected, /<cTribNac>010701</);
+    const { rps } = read(infRps({ numero: 1, extensao: sent('01.01.77') }));
+    const [fault] = lawOver(dpsOfRps(rps, CONTEXTO));
+    const { codigo, mensagem, correcao } = mensagemOfFault(fault!, '', rps);
+    assert.equal(codigo, 'E30');
+    assert.match(mensagem, /\(DadosDPS\/cTribNac: 01\.01\.77\)/);
+    assert.match(correcao!, /DadosDPS\/cTribNac/);
+  });
+
+  test('as rate may end in zeros, and with more places than a percentage has says how it is written', () => {
+    for (const [sent, wanted] of [
+      ['0.02000', '2.00'],
+      ['0.027900', '2.79'],
+      ['2.790000', '2.79'],
+    ] as const) {
+      assert.match(sound({ valores: valores('', '').replace('0.02', sent) }), new RegExp(`<pAliq>${wanted}<`), sent);
+    }
+    for (const sent of ['2.7932', '2.015', '0.02015', '0.027932']) {
+      const { faltas } = read(infRps({ numero: 1, valores: valores('', '').replace('0.02', sent) }));
+      assert.equal(faltas.length, 1, sent);
+      const { codigo, mensagem, correcao } = mensagemOfFalta(faltas[0]!, '');
+      assert.equal(codigo, 'E160');
+      assert.ok(mensagem.endsWith(`(Servico/Valores/Aliquota: ${sent})`), mensagem);
+      assert.match(correcao!, /até 2 casas no percentual/);
+    }
   });
 });

@@ -58,7 +58,7 @@ export const DITOS: Readonly<Record<string, Dito>> = {
   'E002 serv/cServ/cTribNac': [
     'E30',
     'O item tem mais de um código nacional, e o RPS não diz qual.',
-    'Informe DadosDPS/cTribNac, ou peça à prefeitura que ponha o item na correlação.',
+    'Informe DadosDPS/cTribNac, de 6 algarismos, ou peça à prefeitura que ponha o item na correlação.',
   ],
   E0316: [
     '0316',
@@ -134,8 +134,16 @@ export const DITOS: Readonly<Record<string, Dito>> = {
     'Retire RegimeEspecialTributacao, ou use OptanteSimplesNacional 2.',
   ],
   E0675: ['0675', 'Quem emite é uma pessoa física, e o RPS traz retenções federais.', 'Retire as retenções.'],
-  E0720: ['E99', 'As retenções de PIS, COFINS e CSLL não se entendem.', 'Confira ValorPis, ValorCofins e ValorCsll.'],
-  E0724: ['E99', 'As retenções de PIS, COFINS e CSLL não se entendem.', 'Confira ValorPis, ValorCofins e ValorCsll.'],
+  E0720: [
+    'E99',
+    'As retenções de PIS, COFINS e CSLL não se entendem.',
+    'Confira ValorPis, ValorCofins, ValorCsll e TipoRetencaoPisCofins.',
+  ],
+  E0724: [
+    'E99',
+    'As retenções de PIS, COFINS e CSLL não se entendem.',
+    'Confira ValorPis, ValorCofins, ValorCsll e TipoRetencaoPisCofins.',
+  ],
   E0901: [
     '0901',
     'O indicador da operação não existe.',

@@ -212,7 +212,7 @@ export const MAPA: readonly Linha[] = [
   {
     dps: 'serv/cServ/cTribNac',
     rps: ['Servico/ItemListaServico', 'Servico/CodigoTributacaoMunicipio', 'DadosDPS/cTribNac'],
-    como: 'O da extensão, o da correlação do município, ou o único desdobro do subitem na lista nacional, nesta ordem.',
+    como: 'O da extensão, com ou sem pontos, se tem os 6 algarismos; senão o da correlação do município, ou o único desdobro do subitem na lista nacional, nesta ordem.',
     valor: cTribNacOf,
     falta: 'E30',
     errado: 'E30',
@@ -320,15 +320,26 @@ export const MAPA: readonly Linha[] = [
   },
   {
     dps: 'valores/trib/tribFed/piscofins/CST',
-    rps: [`${V}/ValorPis`, `${V}/ValorCofins`, `${V}/ValorCsll`],
-    como: '00 (nenhum) quando há PIS, COFINS ou CSLL retidos: o modelo não traz a situação tributária.',
-    valor: (rps) => mapped(retentionKind(rps), () => '00'),
+    rps: [`${V}/ValorPis`, `${V}/ValorCofins`, `${V}/ValorCsll`, `${V}/CSTPisCofins`],
+    como: 'O da extensão; sem ele, 00 (nenhum) quando há PIS, COFINS ou CSLL: o modelo não traz a situação tributária.',
+    valor: (rps) =>
+      mapped(rps.get(`${V}/CSTPisCofins`), (cst) => cst.padStart(2, '0')) ?? (hasContributions(rps) ? '00' : undefined),
+    errado: 'E103',
   },
   {
+    dps: 'valores/trib/tribFed/piscofins/vBCPisCofins',
+    rps: [`${V}/BaseCalculoPisCofins`],
+    como: 'O da extensão; zero é o mesmo que nada.',
+    valor: (rps) => money(rps, `${V}/BaseCalculoPisCofins`),
+    errado: 'E103',
+  },
+  debito('valores/trib/tribFed/piscofins/vPis', 'ValorPis'),
+  debito('valores/trib/tribFed/piscofins/vCofins', 'ValorCofins'),
+  {
     dps: 'valores/trib/tribFed/piscofins/tpRetPisCofins',
-    rps: [`${V}/ValorPis`, `${V}/ValorCofins`, `${V}/ValorCsll`],
-    como: 'Por quais dos três vêm: PIS e COFINS e CSLL 3, PIS e COFINS 4, PIS 5, COFINS 6, COFINS e CSLL 7, CSLL 8, PIS e CSLL 9.',
-    valor: (rps) => retentionKind(rps),
+    rps: [`${V}/TipoRetencaoPisCofins`, `${V}/ValorPis`, `${V}/ValorCofins`, `${V}/ValorCsll`],
+    como: 'O da extensão; sem ele, por quais dos três vêm: PIS e COFINS e CSLL 3, PIS e COFINS 4, PIS 5, COFINS 6, COFINS e CSLL 7, CSLL 8, PIS e CSLL 9.',
+    valor: (rps) => rps.get(`${V}/TipoRetencaoPisCofins`) ?? retentionKind(rps),
     errado: 'E103',
   },
   dinheiro('valores/trib/tribFed/vRetCP', `${V}/ValorInss`, 'E99'),
@@ -336,14 +347,20 @@ export const MAPA: readonly Linha[] = [
   {
     dps: 'valores/trib/tribFed/vRetCSLL',
     rps: [`${V}/ValorCsll`, `${V}/ValorPis`, `${V}/ValorCofins`],
-    como: 'A soma de PIS, COFINS e CSLL retidos.',
+    como: 'A soma de PIS, COFINS e CSLL retidos: todos os que vêm, ou os que TipoRetencaoPisCofins diz.',
     valor: (rps) => {
-      const total = CONTRIBUTIONS.reduce((all, name) => add(all, amount(rps, name)), ZERO);
+      const retained = CONTRIBUTIONS.filter((name) => isRetained(rps, name));
+      const total = retained.reduce((all, name) => add(all, amount(rps, name)), ZERO);
       return total > ZERO ? formatDecimal(total) : undefined;
     },
     errado: 'E99',
   },
-  fixo('valores/trib/totTrib/indTotTrib', 'Sempre 0: o RPS não traz o total aproximado dos tributos.', () => '0'),
+  totalAproximado('Fed'),
+  totalAproximado('Est'),
+  totalAproximado('Mun'),
+  fixo('valores/trib/totTrib/indTotTrib', '0, quando o RPS não traz o total aproximado dos tributos.', (rps) =>
+    hasTotals(rps) ? undefined : '0',
+  ),
   ibscbs('cIndOp', 'ControleIBSCBS/cIndOp', 'cIndOp'),
   ibscbs('valores/trib/gIBSCBS/CST', 'ControleIBSCBS/CST', 'CST'),
   ibscbs('valores/trib/gIBSCBS/cClassTrib', 'ControleIBSCBS/cClassTrib', 'cClassTrib'),
@@ -407,6 +424,13 @@ export const IMPEDIMENTOS: readonly Impedimento[] = [
     has: (rps) => (readDecimal(aliquotaOf(rps) ?? '') ?? ZERO) > ALIQUOTA_MAX,
   },
   {
+    codigo: 'E103',
+    rps: `${V}/ValorCsll`,
+    quando: 'CSLL retida, e um TipoRetencaoPisCofins (0, 4, 5 ou 6) segundo o qual não foi',
+    detalhe: 'ValorCsll traz um valor, e TipoRetencaoPisCofins diz que a CSLL não foi retida.',
+    has: (rps) => WITHOUT_CSLL.has(rps.get(`${V}/TipoRetencaoPisCofins`) ?? '') && amount(rps, 'ValorCsll') > ZERO,
+  },
+  {
     codigo: 'E37',
     rps: `${V}/IssRetido`,
     quando: 'Isenção (natureza 3) com o ISS retido',
@@ -461,6 +485,11 @@ export const NAO_LEVADOS: readonly { readonly rps: string; readonly porque: stri
     rps: `${V}/${name}`,
     porque: 'É calculado pelo serviço, como na API REST.',
   })),
+  ...['AliqPis', 'AliqCofins'].map((name) => ({
+    rps: `${V}/${name}`,
+    porque: 'Os programas a escrevem ora como fração, ora como percentual; o débito é o valor que vem ao lado.',
+  })),
+  { rps: `${V}/ValorTotalRecebido`, porque: 'Na DPS é do que um intermediário recebeu, e aqui emite o prestador.' },
 ];
 
 /** The DPS of an RPS, as its sender would have written it, without number of lines or white space. */
@@ -511,6 +540,28 @@ function fixo(dps: string, como: string, valor: Linha['valor']): Linha {
 
 function dinheiro(dps: string, rps: string, errado: string): Linha {
   return { dps, rps: [rps], como: 'Igual; zero é o mesmo que nada.', valor: (from) => money(from, rps), errado };
+}
+
+/** What the provider owes by itself: what is sent and, as the extension says, was not withheld. */
+function debito(dps: string, name: 'ValorPis' | 'ValorCofins'): Linha {
+  return {
+    dps,
+    rps: [`${V}/${name}`, `${V}/TipoRetencaoPisCofins`],
+    como: 'O que vem e que, segundo TipoRetencaoPisCofins, não foi retido; sem esse elemento, nada.',
+    valor: (rps) => (isRetained(rps, name) ? undefined : money(rps, `${V}/${name}`)),
+    errado: 'E103',
+  };
+}
+
+function totalAproximado(esfera: 'Fed' | 'Est' | 'Mun'): Linha {
+  const rps = `${V}/pTotTrib${esfera}`;
+  return {
+    dps: `valores/trib/totTrib/pTotTrib/pTotTrib${esfera}`,
+    rps: [rps],
+    como: 'O da extensão; 0.00 quando só os outros vêm, e com os três em zero o grupo não vem.',
+    valor: (from) => (hasTotals(from) ? (money(from, rps, true) ?? '0.00') : undefined),
+    errado: 'E160',
+  };
 }
 
 function ibscbs(dps: string, rps: string, name: 'CST' | 'cClassTrib' | 'cIndOp'): Linha {
@@ -578,7 +629,8 @@ function aliquotaOf(rps: Rps): string | undefined {
     rps.get('NaturezaOperacao') === '4' || isSuspended(rps) || opSimpNacOf(rps) === '2' || regEspTribOf(rps) !== '0';
   const text = rps.get(`${V}/Aliquota`);
   if (hasNone || text === undefined) return undefined;
-  const [integer = '', fraction = ''] = text.split('.');
+  const [integer = '', sent = ''] = text.split('.');
+  const fraction = sent.replace(/0+$/, '');
   const isPercent = Number(integer) >= 1;
   // A fraction has the two places of its percentage among its four.
   const places = fraction.padEnd(4, '0');
@@ -614,6 +666,35 @@ const KINDS: Readonly<Record<string, string>> = {
   '101': '9',
 };
 
+/** Which of them the extension says were withheld, where it says so; CSLL is nothing else, and stands in no other place. */
+const RETAINED: Readonly<Record<string, readonly string[]>> = {
+  '0': [],
+  '2': [],
+  '5': ['ValorPis'],
+  '6': ['ValorCofins'],
+  '7': ['ValorCofins'],
+  '8': [],
+  '9': ['ValorPis'],
+};
+
+function isRetained(rps: Rps, name: (typeof CONTRIBUTIONS)[number]): boolean {
+  const retained = RETAINED[rps.get(`${V}/TipoRetencaoPisCofins`) ?? ''];
+  return retained === undefined || name === 'ValorCsll' || retained.includes(name);
+}
+
+/** Kinds in which nothing of CSLL was withheld. */
+const WITHOUT_CSLL = new Set(['0', '4', '5', '6']);
+
+/** Anything of PIS, COFINS and CSLL, which no DPS has without their group. */
+function hasContributions(rps: Rps): boolean {
+  const amounts = [...CONTRIBUTIONS, 'BaseCalculoPisCofins'];
+  return rps.has(`${V}/TipoRetencaoPisCofins`) || amounts.some((name) => amount(rps, name) > ZERO);
+}
+
+function hasTotals(rps: Rps): boolean {
+  return ['Fed', 'Est', 'Mun'].some((esfera) => /[1-9]/.test(rps.get(`${V}/pTotTrib${esfera}`) ?? ''));
+}
+
 function retentionKind(rps: Rps): string | undefined {
   return KINDS[CONTRIBUTIONS.map((name) => (amount(rps, name) > ZERO ? '1' : '0')).join('')];
 }
@@ -639,7 +720,13 @@ export function subitemOf(item: string): string | undefined {
 }
 
 function cTribNacOf(rps: Rps, { correlacao }: Contexto): string | undefined {
-  return rps.get('DadosDPS/cTribNac') ?? correlacao?.cTribNac ?? onlyCodeOf(rps.get('Servico/ItemListaServico'));
+  return codigoNacionalOf(rps) ?? correlacao?.cTribNac ?? onlyCodeOf(rps.get('Servico/ItemListaServico'));
+}
+
+/** The national code of the extension. Clients repeat the item there, which is none: it has no breakdown. */
+export function codigoNacionalOf(rps: Rps): string | undefined {
+  const digits = rps.get('DadosDPS/cTribNac')?.replace(/[\s.-]/g, '') ?? '';
+  return digits.length < 5 ? undefined : digits.padStart(6, '0');
 }
 
 /** The national code of an item, where it names one or the subitem has only one. */

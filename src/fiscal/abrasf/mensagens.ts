@@ -8,7 +8,7 @@
 import { errorOf } from '../errors.ts';
 import type { Fault } from '../fault.ts';
 import { DITOS, type Dito } from './ditos.ts';
-import { linhaOf } from './mapa.ts';
+import { codigoNacionalOf, linhaOf } from './mapa.ts';
 import { frasesDoModelo } from './palavras.ts';
 import type { FaltaRps, IdentificacaoRps, Rps } from './rps.ts';
 
@@ -200,9 +200,10 @@ export function mensagemOf(codigo: string, sobre = '', detalhe = ''): Mensagem {
 }
 
 /** What the table of the RPS found. */
-export function mensagemOfFalta({ codigo, path, encontrado, detalhe }: FaltaRps, sobre: string): Mensagem {
+export function mensagemOfFalta({ codigo, path, encontrado, detalhe, ajuda }: FaltaRps, sobre: string): Mensagem {
   const where = encontrado === undefined ? `(${path})` : `(${path}: ${encontrado.slice(0, FOUND_MAX)})`;
-  return mensagemOf(codigo, sobre, detalhe ?? where);
+  const told = mensagemOf(codigo, sobre, detalhe ?? where);
+  return ajuda === undefined ? told : { ...told, correcao: ajuda };
 }
 
 /**
@@ -217,7 +218,7 @@ export function mensagemOfFault(fault: Fault, sobre = '', rps?: Rps): Mensagem {
   const isThere = linha?.dps === below && !MISSING.has(codigo);
   const path = (isThere ? linha?.rps.find((one) => rps?.has(one)) : undefined) ?? linha?.rps[0];
   if (ASSINATURA.has(codigo)) return ofSignature(fault, sobre);
-  const dito = DITOS[`${codigo} ${below}`] ?? DITOS[codigo] ?? withoutBase(codigo, rps);
+  const dito = unknownService(fault, rps) ?? DITOS[`${codigo} ${below}`] ?? DITOS[codigo] ?? withoutBase(codigo, rps);
   const place = dito?.[3] ?? path;
   const where = place === undefined ? '' : `(${place}${shown(place, encontrado, rps)})`;
   if (dito !== undefined) {
@@ -259,9 +260,22 @@ function withoutBase(codigo: string, rps: Rps | undefined): Dito | undefined {
       told,
       'As deduções e o desconto passam do valor do serviço.',
       'Corrija ValorDeducoes ou DescontoIncondicionado.',
+      'Servico/Valores/ValorDeducoes',
     ];
   }
-  return [told, ...CODIGOS[told]!];
+  return [told, ...CODIGOS[told]!, `Servico/Valores/${told === 'E21' ? 'DescontoIncondicionado' : 'ValorDeducoes'}`];
+}
+
+/** A national code that was sent as such, and does not exist: the item beside it may be right. */
+function unknownService({ codigo, xpath }: Fault, rps: Rps | undefined): Dito | undefined {
+  const isSent = rps !== undefined && codigoNacionalOf(rps) !== undefined;
+  if (!(codigo === 'E002' || WRONG.has(codigo)) || !isSent || !xpath.endsWith('/serv/cServ/cTribNac')) return undefined;
+  return [
+    'E30',
+    'O código nacional do serviço não existe.',
+    'Corrija DadosDPS/cTribNac, ou retire-o: vale então o item.',
+    'DadosDPS/cTribNac',
+  ];
 }
 
 /** A fault that the model has no code for: its own code, and of what is said of it whatever can be said of an RPS. */

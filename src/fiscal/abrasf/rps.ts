@@ -21,10 +21,14 @@ export type CampoRps = {
   readonly alias?: string;
   /** Of the extension of 2026, not of ABRASF 1.00. */
   readonly extensao?: true;
+  /** What is said of one that is malformed, where its code alone does not say enough. */
+  readonly ajuda?: string;
 };
 
 const MONEY = /^\d{1,15}(\.\d{1,2})?$/;
-const RATE = /^\d{1,3}(\.\d{1,4})?$/;
+/** A percentage has two places, and so has a fraction four; zeros behind them say nothing. */
+const RATE = /^(?:0{1,3}(?:\.\d{1,4}0*)?|\d{1,3}(?:\.\d{1,2}0*)?)$/;
+const PERCENT = /^\d{1,3}(\.\d{1,2}0*)?$/;
 const YES_NO = /^[12]$/;
 const CODE_7 = /^\d{1,7}$/;
 const V = 'Servico/Valores';
@@ -88,10 +92,40 @@ export const CAMPOS_RPS: readonly CampoRps[] = [
   { path: `${V}/ValorIssRetido`, about: 'ISS retido declarado', forma: ['E153', MONEY] },
   { path: `${V}/OutrasRetencoes`, about: 'Outras retenções', forma: ['E103', MONEY] },
   { path: `${V}/BaseCalculo`, about: 'Base declarada', forma: ['E100', MONEY] },
-  { path: `${V}/Aliquota`, about: 'Alíquota: fração, 0.02 é 2%; de 1 em diante é percentual', forma: ['E160', RATE] },
+  {
+    path: `${V}/Aliquota`,
+    about: 'Alíquota: fração, 0.02 é 2%; de 1 em diante é percentual; até duas casas no percentual',
+    forma: ['E160', RATE],
+    ajuda: 'A alíquota leva até 2 casas no percentual: 2,79% é 0.0279, ou 2.79.',
+  },
   { path: `${V}/ValorLiquidoNfse`, about: 'Valor líquido declarado', forma: ['E100', MONEY] },
   { path: `${V}/DescontoIncondicionado`, about: 'Desconto que reduz a base', forma: ['E102', MONEY] },
   { path: `${V}/DescontoCondicionado`, about: 'Desconto que reduz só o líquido', forma: ['E102', MONEY] },
+  {
+    path: `${V}/CSTPisCofins`,
+    about: 'Situação tributária do PIS e da COFINS',
+    forma: ['E103', /^(?:0?\d|49|5[0-6]|6[0-7]|7[0-5]|9[89])$/],
+    extensao: true,
+    ajuda: 'CSTPisCofins é um dos códigos do PIS e da COFINS, como 01.',
+  },
+  {
+    path: `${V}/TipoRetencaoPisCofins`,
+    about: 'O que foi retido: 0 nada, 3 PIS, COFINS e CSLL, 4 PIS e COFINS, e os outros do código nacional',
+    forma: ['E103', /^\d$/],
+    extensao: true,
+    ajuda: 'TipoRetencaoPisCofins é de 0 a 9.',
+  },
+  { path: `${V}/BaseCalculoPisCofins`, about: 'Base do PIS e da COFINS', forma: ['E100', MONEY], extensao: true },
+  { path: `${V}/AliqPis`, about: 'Alíquota do PIS', extensao: true },
+  { path: `${V}/AliqCofins`, about: 'Alíquota da COFINS', extensao: true },
+  ...(['Fed', 'Est', 'Mun'] as const).map((esfera) => ({
+    path: `${V}/pTotTrib${esfera}`,
+    about: `Total aproximado dos tributos ${{ Fed: 'federais', Est: 'estaduais', Mun: 'municipais' }[esfera]}, em percentual`,
+    forma: ['E160', PERCENT] as const,
+    extensao: true as const,
+    ajuda: 'É um percentual, com até 2 casas, como 13.45.',
+  })),
+  { path: `${V}/ValorTotalRecebido`, about: 'Valor total recebido', extensao: true },
   {
     path: 'Servico/ItemListaServico',
     about: 'Item da lista da LC 116, como 1.01 ou 01.01',
@@ -191,6 +225,7 @@ export type FaltaRps = {
   readonly path: string;
   readonly encontrado?: string;
   readonly detalhe?: string;
+  readonly ajuda?: string;
 };
 
 /** The texts of one RPS by path, without the space around them; what is empty is not there. */
@@ -200,7 +235,7 @@ export type Rps = ReadonlyMap<string, string>;
 export function readRps(infRps: Elemento): { readonly rps: Rps; readonly faltas: readonly FaltaRps[] } {
   const rps = new Map<string, string>();
   const faltas: FaltaRps[] = estranhos(infRps, ESQUEMA_RPS).map((one) => ({ codigo: 'E160', ...one }));
-  for (const { path, alias, falta, forma, extensao } of CAMPOS_RPS) {
+  for (const { path, alias, falta, forma, extensao, ajuda } of CAMPOS_RPS) {
     const found = (alias === undefined ? [path] : [path, alias]).flatMap((one) => textsAt(infRps, one, extensao));
     const [text] = found;
     if (text === undefined) {
@@ -209,7 +244,8 @@ export function readRps(infRps: Elemento): { readonly rps: Rps; readonly faltas:
     }
     rps.set(path, text);
     if (found.length > 1) faltas.push({ codigo: 'E160', path, encontrado: `${found.length} elementos` });
-    if (forma !== undefined && !forma[1].test(text)) faltas.push({ codigo: forma[0], path, encontrado: text });
+    if (forma === undefined || forma[1].test(text)) continue;
+    faltas.push({ codigo: forma[0], path, encontrado: text, ...(ajuda === undefined ? {} : { ajuda }) });
   }
   return { rps, faltas };
 }
