@@ -9,7 +9,9 @@ import { xsdErrors } from '../src/documents/xml.ts';
 import { createRestDoor } from '../src/doors/rest/door.ts';
 import { MISSES_MAX } from '../src/doors/rest/misses.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
+import { deliverNotas } from '../src/flows/deliver.ts';
 import { LOTE_LEASE_MS, processLotes } from '../src/flows/process-lotes.ts';
+import { deliverEventos } from '../src/flows/send-evento.ts';
 import { onEnd } from './support/cleanup.ts';
 import { emit, request } from './support/http.ts';
 import {
@@ -273,11 +275,45 @@ describe('the answers of the six operations', () => {
       /<ListaNfse><CompNfse>.*<\/ListaNfse><ListaMensagemRetorno><MensagemRetorno><Codigo>E89<\/Codigo><Mensagem>RPS 2, série 1, tipo 1: /,
     );
     assert.equal(all(partly, 'CompNfse').length, 1);
+    const free = 'Corrija o RPS e envie-o em outro lote: o número dele está livre.';
+    assert.equal(first(partly, 'Correcao'), `${free} As notas de ListaNfse não são afetadas.`);
     const byRps = await call(address, 'ConsultarNfsePorRps', porRpsXml(2));
     assert.match(first(byRps.documento, 'Mensagem')!, /E1235/);
+    assert.equal(first(byRps.documento, 'Correcao'), free);
     const again = await sendLote(address, loteXml([{ numero: 2, serie: '1' }], { numero: '2' }));
     assert.equal(again.situacao, '4', again.documento);
     assert.match((await call(address, 'ConsultarNfsePorRps', porRpsXml(2))).documento, /<CompNfse>/);
+    const chave = /Id="NFS(\d{50})"/.exec(again.documento)![1]!;
+    const used = await call(address, 'ConsultarLoteRps', asked);
+    assert.equal(
+      first(used.documento, 'Correcao'),
+      `O número deste RPS já tem outra nota, a de chave ${chave}. As notas de ListaNfse não são afetadas.`,
+    );
+  });
+
+  test('a substitute that the national environment refused took nothing’s place, and its RPS is sent without what it replaced', async () => {
+    const { address, store, world } = await startTestService({ worker: false });
+    const municipio = (await store.municipioBySlug('integracao'))!;
+    const send = async (xml: string, simular?: string): Promise<string> => {
+      const sent = await call(address, 'RecepcionarLoteRps', xml, undefined, simular);
+      // The event of a substitution is registered, and decided, before its note is sent.
+      for (const step of [processLotes, deliverEventos, deliverNotas]) {
+        while ((await step(world, municipio)).delivered > 0);
+      }
+      const asked = porProtocolo('ConsultarLoteRpsEnvio', first(sent.documento, 'Protocolo')!);
+      return (await call(address, 'ConsultarLoteRps', asked)).documento;
+    };
+    await send(loteXml([{ numero: 1 }]));
+    const substituido = { numero: '1', serie: '1', tipo: '1' };
+    const refused = await send(loteXml([{ numero: 2, substituido }], { numero: '2' }), 'adn:rejeita=E1236');
+    assert.equal(
+      first(refused, 'Correcao'),
+      'Corrija o RPS e envie-o em outro lote, sem RpsSubstituido: a nota que ele substituía já está cancelada.',
+    );
+    const old = await call(address, 'ConsultarNfsePorRps', porRpsXml(1));
+    assert.match(old.documento, /<NfseCancelamento>/);
+    assert.doesNotMatch(old.documento, /NfseSubstituicao/);
+    assert.match(await send(loteXml([{ numero: 2 }], { numero: '3' })), /<CompNfse>/);
   });
 
   test('a lot none of whose notes the national environment took is processed anew when it is sent again', async () => {
@@ -303,6 +339,10 @@ describe('the answers of the six operations', () => {
     const asked = porProtocolo('ConsultarLoteRpsEnvio', sent.protocolo);
     const refused = await until('ConsultarLoteRps', asked, /E1236/);
     assert.match(refused, /^<ConsultarLoteRpsResposta [^>]*><ListaMensagemRetorno>/);
+    assert.match(
+      first(refused, 'Correcao')!,
+      /está livre\. Se a causa não estava no lote, envie-o de novo como está\.$/,
+    );
     const typo = await call(
       address,
       'RecepcionarLoteRps',

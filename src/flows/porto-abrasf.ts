@@ -22,7 +22,7 @@ import {
 } from '../fiscal/abrasf/lote.ts';
 import { type Mensagem, mensagemOf, mensagemOfFault, rpsNamed } from '../fiscal/abrasf/mensagens.ts';
 import { compNfse, confirmacao, nested } from '../fiscal/abrasf/nota.ts';
-import { mensagemPropria, mensagemRecusada } from '../fiscal/abrasf/proprias.ts';
+import { mensagemPropria, mensagemRecusada, type Recusa } from '../fiscal/abrasf/proprias.ts';
 import { bare, guardadoOf, type IdentificacaoRps } from '../fiscal/abrasf/rps.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
 import { municipioOf } from '../fiscal/catalogs/catalogs.ts';
@@ -305,7 +305,7 @@ async function lote(pedido: Pedido): Promise<Resposta> {
   const [gone, valid] = [true, false].map((is) => all.filter(({ estado }) => (estado === 'recusada') === is));
   if (gone!.length === 0) return { xml: listaNfse(valid!) };
   // The model has one or the other; of a note that is neither there nor spoken of its sender would never hear.
-  const mensagens = gone!.map(recusada);
+  const mensagens = gone!.map((nota) => recusada(nota, valid!.length === 0 ? 'nenhuma_vale' : 'outras_valem'));
   return valid!.length === 0 ? { mensagens } : { xml: listaNfse(valid!) + listaMensagem(mensagens) };
 }
 
@@ -317,9 +317,10 @@ function compNotas(all: readonly NotaDoPorto[]): string {
   return all.map((nota) => compNfse(vista(nota))).join('');
 }
 
-function recusada({ numero, serie, tipo, mensagem_retorno }: NotaDoPorto): Mensagem {
+function recusada(nota: NotaDoPorto, lote?: Recusa['lote']): Mensagem {
+  const { numero, serie, tipo, mensagem_retorno: motivo, numero_em: numeroEm, substituida_estado: substituida } = nota;
   const sobre = numero === null || serie === null || tipo === null ? '' : rpsNamed({ numero, serie, tipo });
-  return mensagemRecusada(sobre, mensagem_retorno);
+  return mensagemRecusada(sobre, { motivo, numeroEm, substituida, lote });
 }
 
 // ConsultarNfsePorRps, ConsultarNfse: what they ask by can be guessed, so in production only the provider gets to read (D-41).
@@ -580,7 +581,9 @@ function vista(nota: NotaDoPorto): Parameters<typeof compNfse>[0] {
         : {
             em: written(momentIn(zone, data_cancelamento.getTime())),
             codigo: codigoCancelamento(nota),
-            substituta: nota.cancelamento_campos?.chave_acesso_substituta,
+            // One that was refused took nothing's place; the cancellation stands all the same.
+            substituta:
+              nota.substituta_estado === 'recusada' ? undefined : nota.cancelamento_campos?.chave_acesso_substituta,
           },
   };
 }

@@ -63,6 +63,11 @@ export type NotaDoPorto = {
   readonly cancelamento_campos: Readonly<Record<string, string>> | null;
   readonly cancelamento_recebido: Buffer | null;
   readonly mensagem_retorno: string | null;
+  /** Of the note that took its place; null where there is none, or it is not here. */
+  readonly substituta_estado: NotaEstado | null;
+  /** Of one that was refused: the note that its number has now, and what became of the note that it was to replace. */
+  readonly numero_em: string | null;
+  readonly substituida_estado: NotaEstado | null;
   readonly nfse: Buffer;
   /** Its number among those of the provider. */
   readonly ordem: string;
@@ -209,7 +214,12 @@ const LOTE = 'protocolo, prestador, numero_lote, situacao, recebido_em, mensagen
 
 const NOTA = `n.chave_acesso, n.numero_protocolo, n.estado, n.prestador_cpf_cnpj, n.tomador_cpf_cnpj, n.data_emissao,
   n.data_cancelamento, c.tipo as cancelamento_tipo, c.campos as cancelamento_campos,
-  c.recebido as cancelamento_recebido, n.mensagem_retorno, d.nfse, n.numero_dps as ordem, r.serie, r.numero, r.tipo, r.guardado`;
+  c.recebido as cancelamento_recebido, n.mensagem_retorno,
+  (select o.estado from notas o where o.tenant = $1 and o.chave_acesso = c.campos->>'chave_acesso_substituta') as substituta_estado,
+  case when n.estado = 'recusada' then (select o.chave_acesso from notas o
+    where o.tenant = $1 and o.id_dps = n.id_dps and o.estado <> 'recusada' limit 1) end as numero_em,
+  case when n.estado = 'recusada' then (select o.estado from notas o
+    where o.tenant = $1 and o.chave_acesso = n.substitui) end as substituida_estado, d.nfse, n.numero_dps as ordem, r.serie, r.numero, r.tipo, r.guardado`;
 
 /** The documents of a note, and of what cancelled it. The evidence of a substitution may be a whole lot, and is not read. */
 const PAPEIS = `join documentos d on d.tenant = $1 and d.nota = n.id

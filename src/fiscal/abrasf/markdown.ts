@@ -25,7 +25,7 @@ Um lote tem até ${LOTE_RPS_MAX} RPS e é tudo ou nada: ou todos viram notas (si
 o mesmo protocolo, salvo se nada dele vale (situação 3, ou o ADN recusou todas as notas): então é processado outra vez, com outro protocolo. Um número de uma série se usa uma vez, qualquer que seja o tipo do RPS.
 A nota vale desde que o lote está em 4; a autorização do ADN vem depois, como na API REST, e uma nota que ele recuse não vale:
 \`ConsultarLoteRps\` diz E89 com o motivo, ao lado das que valem (\`ListaNfse\` e \`ListaMensagemRetorno\` na mesma resposta), \`ConsultarNfsePorRps\` também, e o
-número do RPS está livre para outro lote. A inscrição municipal do lote vale para os RPS que não trazem uma.
+número do RPS está livre para outro lote (sem \`RpsSubstituido\`, se a nota que ele substituía já está cancelada). A inscrição municipal do lote vale para os RPS que não trazem uma.
 
 Um RPS substitui outro uma só vez: se a nota dele já foi substituída ou cancelada, ou está sendo, o lote é recusado (E7), em qualquer ambiente.
 
@@ -36,7 +36,7 @@ No ambiente de integração o cabeçalho HTTP \`X-NFSe-Simular\` vale para o lot
 
 O cancelamento é registrado como evento, e a resposta diz que foi registrado. A nota volta com \`NfseCancelamento\` quando ele é processado: o momento em que passou a
 valer, e o código que se pediu aqui (pela API REST, 1 e 2 são os mesmos, e qualquer outro motivo é 9). A nota que foi substituída traz também \`NfseSubstituicao\`, com o
-número da substituta.
+número da substituta, salvo se o ADN recusou essa.
 `;
 
 export function soapMarkdown(): string {

@@ -2,6 +2,7 @@
  * Messages of this port for what the model has no code for and no fault of the DPS tells: codes of our own with an L, which the
  * model has none with.
  */
+import type { NotaEstado } from '../nota.ts';
 import type { Mensagem } from './mensagens.ts';
 
 /** Of the schema. */
@@ -32,18 +33,40 @@ export function mensagemPropria(codigo: keyof typeof PROPRIAS, detalhe = ''): Me
   return { codigo, mensagem: clipped(`${mensagem}${detalhe && ` ${detalhe}`}`), correcao };
 }
 
+/** What there is to say of a note that the national environment refused. */
+export type Recusa = {
+  readonly motivo: string | null;
+  /** Key of the note that has its number now. */
+  readonly numeroEm: string | null;
+  /** The note that it was to replace; null where it replaces none. */
+  readonly substituida: NotaEstado | null;
+  /** Where the lot is asked for: what became of its other notes. */
+  readonly lote: 'nenhuma_vale' | 'outras_valem' | undefined;
+};
+
 /**
  * Of a note that was issued and that the national environment refused afterwards: E89, with its reason as far as there is room.
  * `sobre`: which of several, as the message begins.
  */
-export function mensagemRecusada(sobre: string, motivo: string | null): Mensagem {
+export function mensagemRecusada(sobre: string, recusa: Recusa): Mensagem {
+  const motivo = recusa.motivo ?? 'Não disse por quê.';
   return {
     codigo: 'E89',
-    mensagem: clipped(
-      `${sobre && `${sobre}: `}O ambiente nacional recusou a nota, que não vale. ${motivo ?? 'Não disse por quê.'}`,
-    ),
-    correcao: 'Corrija o RPS e envie-o em outro lote: o número dele está livre. As outras notas do lote valem.',
+    mensagem: clipped(`${sobre && `${sobre}: `}O ambiente nacional recusou a nota, que não vale. ${motivo}`),
+    correcao: correcaoDaRecusa(recusa),
   };
+}
+
+function correcaoDaRecusa({ numeroEm, substituida, lote }: Recusa): string {
+  const outras = lote === 'outras_valem' ? ' As notas de ListaNfse não são afetadas.' : '';
+  if (numeroEm !== null) return `O número deste RPS já tem outra nota, a de chave ${numeroEm}.${outras}`;
+  // Sent as it was, it would replace what is cancelled (E7).
+  if (substituida === 'cancelada') {
+    return `Corrija o RPS e envie-o em outro lote, sem RpsSubstituido: a nota que ele substituía já está cancelada.${outras}`;
+  }
+  const seE7 = substituida === null ? '' : ' Se a resposta for E7, envie-o sem RpsSubstituido.';
+  const mesmo = lote === 'nenhuma_vale' ? ' Se a causa não estava no lote, envie-o de novo como está.' : '';
+  return `Corrija o RPS e envie-o em outro lote: o número dele está livre.${seE7}${mesmo}${outras}`;
 }
 
 /** Cut between two words. */
