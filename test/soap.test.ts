@@ -179,7 +179,7 @@ describe('the six operations', () => {
       numbers.toSorted((a, b) => a - b),
       'in the order of their numbers, wherever they were issued',
     );
-    const answer = await call(address, 'CancelarNfse', cancelamentoXml(numero));
+    const answer = await call(address, 'CancelarNfse', cancelamentoXml(numero, '1', PRESTADOR, '3304557'));
     assert.equal(first(answer.documento, 'Sucesso'), 'true', answer.documento);
     await cancelled(address, chave);
   });
@@ -457,6 +457,12 @@ describe('the answers of the six operations', () => {
     assert.deepEqual(await codes('CancelarNfse', cancelamentoXml(numero, '')), ['E160']);
     assert.deepEqual(await codes('CancelarNfse', cancelamentoXml(numero, '1', PRESTADOR, '9999999')), ['E42']);
     assert.deepEqual(await codes('CancelarNfse', cancelamentoXml(numero, '1', PRESTADOR, '')), ['E160']);
+    const elsewhere = await call(address, 'CancelarNfse', cancelamentoXml(numero, '1', PRESTADOR, '3304557'));
+    assert.equal(first(elsewhere.documento, 'Codigo'), 'E42');
+    assert.match(
+      first(elsewhere.documento, 'Mensagem')!,
+      /\(CodigoMunicipio: 3304557\) A nota é do município 3550308 \(OrgaoGerador\)\.$/,
+    );
     const other = await call(address, 'ConsultarNfse', consultaXml(`<NumeroNfse>${ofYear('2025')}</NumeroNfse>`));
     assert.match(other.documento, /<ListaNfse><\/ListaNfse>/);
     const done = await call(address, 'CancelarNfse', cancelamentoXml(ofYear('2026')));

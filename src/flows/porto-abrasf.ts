@@ -520,10 +520,10 @@ async function cancelar(pedido: Pedido): Promise<Resposta> {
   }
   const strange = await registrationMensagens(world, municipio, { cnpj, inscricaoMunicipal });
   if (strange.length > 0) return { mensagens: strange };
-  // In the sandbox, which is every municipality's, the code of any; that of the note follows the provision there.
   const { codigoIbge } = municipio;
+  const elsewhere = `(CodigoMunicipio: ${codigoMunicipio.slice(0, 40)})`;
   if (codigoIbge === undefined ? municipioOf(codigoMunicipio) === undefined : codigoMunicipio !== codigoIbge) {
-    return refused('E42', `(CodigoMunicipio: ${codigoMunicipio.slice(0, 40)})`);
+    return refused('E42', elsewhere);
   }
   const rehearsal = rehearsed(municipio, simular);
   if ('mensagens' in rehearsal) return rehearsal;
@@ -534,6 +534,10 @@ async function cancelar(pedido: Pedido): Promise<Resposta> {
     1,
   );
   if (nota === undefined || !isOfYear(nota, ano)) return refused('E78');
+  // The sandbox is every municipality's, and the note names the one that it would have been issued in.
+  const emissor = nota.chave_acesso.slice(0, 7);
+  if (codigoMunicipio !== emissor)
+    return refused('E42', `${elsewhere} A nota é do município ${emissor} (OrgaoGerador).`);
   const [motivo, descricao] = MOTIVOS[codigo] ?? ['9', `Cancelamento pedido pelo código ${codigo}`];
   const registered = await registerPedido(
     world,

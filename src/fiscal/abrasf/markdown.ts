@@ -34,7 +34,7 @@ Um RPS substitui outro uma só vez: se a nota dele já foi substituída ou cance
 No ambiente de integração o cabeçalho HTTP \`X-NFSe-Simular\` vale para o lote inteiro e para um cancelamento, com os valores da API REST: \`adn:rejeita=E1234\`,
 \`adn:atraso=30s\`, \`adn:indisponivel=5m\`, \`adn:resposta-perdida\`. O que nele não se entende recusa o pedido (L003).
 
-O cancelamento é registrado como evento, e a resposta diz que foi registrado. A nota volta com \`NfseCancelamento\` quando ele é processado: o momento em que passou a
+O cancelamento nomeia a nota por número, CNPJ e município: o de \`OrgaoGerador\`, em qualquer ambiente (E42). É registrado como evento, e a resposta diz que foi registrado. A nota volta com \`NfseCancelamento\` quando ele é processado: o momento em que passou a
 valer, e o código que se pediu aqui (pela API REST, 1 e 2 são os mesmos, e qualquer outro motivo é 9). A nota que foi substituída traz também \`NfseSubstituicao\`, com o
 número da substituta, salvo se o ADN recusou essa.
 `;
