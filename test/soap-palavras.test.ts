@@ -89,7 +89,7 @@ describe('what is wrong in an RPS', () => {
     const cases = [
       [
         { valores: valores('<ValorDeducoes>2000.00</ValorDeducoes>') },
-        /^E19 .*deduções passam do valor do serviço.*Corrija ValorDeducoes/,
+        /^E19 .*deduções passam do valor do serviço\. \(Servico\/Valores\/ValorDeducoes: 2000\.00\).*Corrija ValorDeducoes/,
       ],
       [
         {
@@ -98,13 +98,21 @@ describe('what is wrong in an RPS', () => {
             '</Aliquota><DescontoIncondicionado>1500.00</DescontoIncondicionado>',
           ),
         },
-        /^E21 /,
+        /^E21 .*\(Servico\/Valores\/DescontoIncondicionado: 1500\.00\)/,
+      ],
+      [{ extensao: ' ' }, /^E802 .*obrigatório desde 01\/10\/2026 neste caso\. \| Informe ControleIBSCBS com CST/],
+      [
+        { extensao: '<ControleIBSCBS><CST>000</CST></ControleIBSCBS>' },
+        /^E802 .*Falta a classificação.*\(ControleIBSCBS\/cClassTrib\).*Informe ControleIBSCBS com CST/,
       ],
       [{ item: '99.99' }, /^E30 .*item da lista de serviços não existe/],
       [{ item: '7.02' }, /^E30 .*mais de um código nacional.*DadosDPS\/cTribNac/],
       [{ natureza: '5' }, /^E144 .*Falta o número do processo.*ExigibilidadeSuspensa\/nProcesso/],
       [{ natureza: '4' }, /^E144 .*Falta o tipo da imunidade.*correlação/],
-      [{ discriminacao: 'Preço — em €' }, /^E107 .*Discriminacao.*alfabeto latino/],
+      [
+        { discriminacao: 'Preço — em €' },
+        /^E107 .*\(Servico\/Discriminacao\) Na posição 7 está o caractere —, que não é aceito \(e mais 1 adiante\)\..*alfabeto latino/,
+      ],
       [{ nbs: '' }, /^E160 .*Falta o código NBS.*Servico\/cNBS/],
       [{ valores: valores('').replace('0.02', '0.5') }, /^E160 .*Aliquota passa de 5%/],
       [{ emissao: '2026-02-31T10:00:00' }, /^E15 .*\(DataEmissao/],
@@ -121,7 +129,10 @@ describe('what is wrong in an RPS', () => {
       assert.equal(told.length, wanted.length, told.join('\n'));
       for (const [place, pattern] of wanted.entries()) assert.match(told[place]!, pattern);
       for (const one of told) {
-        assert.doesNotMatch(one, /\bDPS\b|\bcServ\b|\bprest\b|xDescServ|esperado|correcao|E40\d|E002|…/);
+        assert.doesNotMatch(
+          one,
+          /\bDPS\b|\bcServ\b|\bprest\b|xDescServ|esperado|correcao|XML|depois de valores|E40\d|E002|…/,
+        );
       }
     };
     await Promise.all(cases.map(check));
@@ -244,5 +255,8 @@ describe('what is wrong before the document', () => {
     const beside = await fetch(`${address}/integracao/soap/NfesService`);
     assert.equal(beside.status, 404);
     assert.match(await beside.text(), /porto SOAP fica em \/\{municipio\}\/soap\/nfes/);
+    const bare = await fetch(`${address}/soap/Nfes`);
+    assert.equal(bare.status, 404);
+    assert.match(await bare.text(), /começa pelo município.*porto SOAP fica em \/\{municipio\}\/soap\/nfes/);
   });
 });

@@ -12,7 +12,8 @@ const SLUG_SHOWN_MAX = 63;
 
 export function unknownMunicipio(slug: string): Refused {
   const shown = slug.length <= SLUG_SHOWN_MAX ? slug : `${slug.slice(0, SLUG_SHOWN_MAX)}…`;
-  const mensagem = `O endereço começa pelo município, e "${shown}" não é nenhum dos atendidos. O ambiente de integração responde em /integracao.`;
+  const hint = slug.toLowerCase() === 'soap' ? ` ${SOAP_HINT}` : '';
+  const mensagem = `O endereço começa pelo município, e "${shown}" não é nenhum dos atendidos. O ambiente de integração responde em /integracao.${hint}`;
   return refused({ codigo: 'E601', xpath: '', mensagem, encontrado: shown }, { campo: 'municipio' });
 }
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { lawOver, lawOverExample } from '../../../test/support/law.ts';
-import { infRps } from '../../../test/support/rps.ts';
+import { infRps, TOMADOR } from '../../../test/support/rps.ts';
 import { readXml } from '../../documents/xml.ts';
 import { errorOf } from '../errors.ts';
 import { INF_DPS } from '../layout/dps.ts';
@@ -80,8 +80,9 @@ test('the texts of the tables are in the words of the model', () => {
   for (const text of texts) assert.doesNotMatch(text.replaceAll('DadosDPS/cTribNac', ''), FOREIGN);
   for (const [rule, [codigo, , , path]] of Object.entries(DITOS)) {
     assert.ok(errorOf(rule.split(' ', 1)[0]!) !== undefined, rule);
-    assert.ok(codigo in CODIGOS || errorOf(`E${codigo}`) !== undefined, codigo);
-    if (path !== undefined) assert.ok(RPS_PATHS.has(path), path);
+    assert.ok(codigo in CODIGOS || (errorOf(`E${codigo}`) ?? errorOf(codigo)) !== undefined, codigo);
+    const isThere = path === undefined || [...RPS_PATHS].some((one) => one === path || one.startsWith(`${path}/`));
+    assert.ok(isThere, rule);
   }
 });
 
@@ -392,5 +393,34 @@ describe('what the writers of the extension of 2026 send', () => {
       assert.ok(mensagem.endsWith(`(Servico/Valores/Aliquota: ${sent})`), mensagem);
       assert.match(correcao!, /até 2 casas no percentual/);
     }
+  });
+
+  test('may replace the RPS number zero, which is none, and know of a person no more than the city', () => {
+    const none = sound({ substituido: { numero: '0', serie: '1', tipo: '1' } });
+    assert.doesNotMatch(none, /<subst>/);
+    const city = TOMADOR.replace(/<Endereco><Endereco>.*<\/Bairro>/, '<Endereco>').replace(/<Cep>.*<\/Cep>/, '');
+    const { rps } = read(infRps({ numero: 1, tomador: city }));
+    const xml = dpsOfRps(rps, CONTEXTO);
+    assert.match(xml, /<toma><CPF>52998224725<\/CPF><xNome>Maria Exemplo<\/xNome><\/toma>/);
+    // The indicator of the example asks for the place of the taker: one fault says so.
+    assert.deepEqual(
+      lawOver(xml).map(({ codigo }) => codigo),
+      ['E0234'],
+    );
+    const company = city.replace('<Cpf>52998224725</Cpf>', '<Cnpj>11444777000161</Cnpj>');
+    assert.match(dpsOfRps(read(infRps({ numero: 1, tomador: company })).rps, CONTEXTO), /<cMun>3550308<\/cMun>/);
+  });
+
+  test('of an exemption that cannot be is told why, and not to add what would not help', () => {
+    const told = (item: string, more: Partial<Parameters<typeof infRps>[0]> = {}) => {
+      const { rps } = read(infRps({ numero: 1, item, natureza: '3', ...more }));
+      return IMPEDIMENTOS.filter(({ has }) => has(rps, CONTEXTO)).map(({ detalhe }) => detalhe);
+    };
+    const [never, ...others] = told('1.01');
+    assert.match(never!, /não pode ser isento/);
+    assert.deepEqual(others, []);
+    const [number, ...rest] = told('16.01', { extensao: `<DadosDPS><cTribNac>160101</cTribNac></DadosDPS>${IBSCBS}` });
+    assert.match(number!, /número do benefício/);
+    assert.deepEqual(rest, []);
   });
 });

@@ -10,6 +10,12 @@ const SEM_RETENCAO = 'Use IssRetido 2.';
 const SEM_BENEFICIO = 'Use a natureza 1: isenção e benefício não cabem aqui.';
 const ENDERECO_DO_TOMADOR = 'Informe logradouro, número, bairro, CodigoMunicipio e Cep em Tomador/Endereco.';
 
+const IBS_CBS =
+  'Informe ControleIBSCBS com CST, cClassTrib e cIndOp, ou peça à prefeitura que os ponha na correlação do item.';
+
+/** What to change, of a fault whose own sentences say rightly what is wrong. */
+export const CORRECOES: Readonly<Record<string, string>> = { E802: IBS_CBS };
+
 /** By the code of the public table; with the end of the path behind it where the code alone does not say enough. */
 export const DITOS: Readonly<Record<string, Dito>> = {
   E0044: [
@@ -143,6 +149,18 @@ export const DITOS: Readonly<Record<string, Dito>> = {
     'E99',
     'As retenções de PIS, COFINS e CSLL não se entendem.',
     'Confira ValorPis, ValorCofins, ValorCsll e TipoRetencaoPisCofins.',
+  ],
+  'E802 IBSCBS/valores/trib/gIBSCBS/CST': [
+    'E802',
+    'Falta o CST do IBS e da CBS, que acompanha a classificação.',
+    IBS_CBS,
+    'ControleIBSCBS/CST',
+  ],
+  'E802 IBSCBS/valores/trib/gIBSCBS/cClassTrib': [
+    'E802',
+    'Falta a classificação do IBS e da CBS, que acompanha o CST.',
+    IBS_CBS,
+    'ControleIBSCBS/cClassTrib',
   ],
   E0901: [
     '0901',

@@ -56,6 +56,7 @@ const V = 'Servico/Valores';
 const TOMADOR = 'Tomador/IdentificacaoTomador';
 const ENDERECO = 'Tomador/Endereco';
 const INTERM = 'IntermediarioServico';
+const SO_CIDADE = 'Igual; do tomador com CPF de quem só vem a cidade o endereço fica fora.';
 const FORA_DO_PAIS = /^9+$/;
 
 /** LC 116/2003, art. 8, II. */
@@ -171,27 +172,28 @@ export const MAPA: readonly Linha[] = [
   { ...igual('toma/xNome', 'Tomador/RazaoSocial', 'E118', 'E117'), valor: ofTaker('Tomador/RazaoSocial') },
   {
     ...igual('toma/end/endNac/cMun', `${ENDERECO}/CodigoMunicipio`, 'E59', 'E60'),
-    valor: ofTaker(`${ENDERECO}/CodigoMunicipio`),
+    como: SO_CIDADE,
+    valor: ofAddress('CodigoMunicipio'),
   },
   {
     dps: 'toma/end/endNac/CEP',
     rps: [`${ENDERECO}/Cep`],
     como: 'Com zeros à esquerda até 8 algarismos: no modelo é um número.',
-    valor: (rps) => mapped(ofTaker(`${ENDERECO}/Cep`)(rps), (cep) => cep.padStart(8, '0')),
+    valor: (rps) => mapped(ofAddress('Cep')(rps), (cep) => cep.padStart(8, '0')),
     falta: 'E56',
     errado: 'E62',
   },
-  { ...igual('toma/end/xLgr', `${ENDERECO}/Endereco`, 'E56', 'E119'), valor: ofTaker(`${ENDERECO}/Endereco`) },
+  { ...igual('toma/end/xLgr', `${ENDERECO}/Endereco`, 'E56', 'E119'), valor: ofAddress('Endereco') },
   {
     dps: 'toma/end/nro',
     rps: [`${ENDERECO}/Numero`],
     como: 'Igual; S/N quando há logradouro e não há número.',
-    valor: (rps) => ofTaker(`${ENDERECO}/Numero`)(rps) ?? mapped(ofTaker(`${ENDERECO}/Endereco`)(rps), () => 'S/N'),
+    valor: (rps) => ofAddress('Numero')(rps) ?? mapped(ofAddress('Endereco')(rps), () => 'S/N'),
     falta: 'E113',
     errado: 'E120',
   },
-  { ...igual('toma/end/xCpl', `${ENDERECO}/Complemento`, 'E121', 'E121'), valor: ofTaker(`${ENDERECO}/Complemento`) },
-  { ...igual('toma/end/xBairro', `${ENDERECO}/Bairro`, 'E114', 'E122'), valor: ofTaker(`${ENDERECO}/Bairro`) },
+  { ...igual('toma/end/xCpl', `${ENDERECO}/Complemento`, 'E121', 'E121'), valor: ofAddress('Complemento') },
+  { ...igual('toma/end/xBairro', `${ENDERECO}/Bairro`, 'E114', 'E122'), valor: ofAddress('Bairro') },
   {
     dps: 'toma/fone',
     rps: ['Tomador/Contato/Telefone'],
@@ -444,10 +446,7 @@ export const IMPEDIMENTOS: readonly Impedimento[] = [
       'Isenção (natureza 3) de um serviço que a LC 116 não deixa isentar: todos, salvo os dispensados do mínimo de 2%',
     detalhe: 'Este serviço não pode ser isento (LC 116, art. 8º-A). Use a natureza 1, ou 4 se é imune.',
     nacional: true,
-    has: (rps, contexto) => {
-      const codigo = cTribNacOf(rps, contexto);
-      return isExempt(rps) && codigo !== undefined && !WITHOUT_MINIMUM.has(codigo);
-    },
+    has: (rps, contexto) => isExempt(rps) && neverExempt(rps, contexto),
   },
   {
     codigo: 'E144',
@@ -457,11 +456,7 @@ export const IMPEDIMENTOS: readonly Impedimento[] = [
     detalhe:
       'O prestador apura o ISSQN pelo Simples Nacional ou em regime especial, e a nota não leva isenção. Use a natureza 1.',
     nacional: true,
-    has: (rps, contexto) => {
-      const isBuilding = /^070[25]/.test(cTribNacOf(rps, contexto) ?? '');
-      const opSimpNac = opSimpNacOf(rps);
-      return isExempt(rps) && (opSimpNac === '2' || (opSimpNac === '3' && !isBuilding) || regEspTribOf(rps) !== '0');
-    },
+    has: (rps, contexto) => isExempt(rps) && withoutOwnBase(rps, contexto),
   },
   {
     codigo: 'E144',
@@ -469,7 +464,12 @@ export const IMPEDIMENTOS: readonly Impedimento[] = [
     quando: 'Isenção (natureza 3) sem o número do benefício na correlação do município',
     detalhe: 'A isenção pede o número do benefício: a prefeitura o põe na correlação, na linha do item.',
     nacional: true,
-    has: (rps, { correlacao }) => isExempt(rps) && correlacao?.nBM === undefined,
+    // Where it cannot be exempt at all, no number helps.
+    has: (rps, contexto) =>
+      isExempt(rps) &&
+      contexto.correlacao?.nBM === undefined &&
+      !neverExempt(rps, contexto) &&
+      !withoutOwnBase(rps, contexto),
   },
 ];
 
@@ -596,6 +596,15 @@ function ofTaker(path: string): (rps: Rps) => string | undefined {
   return (rps) => (hasTaker(rps) ? rps.get(path) : undefined);
 }
 
+/** A person whose city alone is known has no address, which the DPS can do without; of a company it asks the whole. */
+function ofAddress(name: string): (rps: Rps) => string | undefined {
+  return (rps) => {
+    const isCompany = informed(rps.get(`${TOMADOR}/CpfCnpj/Cnpj`)) !== undefined;
+    const hasAddress = isCompany || ['Endereco', 'Bairro', 'Cep'].some((one) => rps.has(`${ENDERECO}/${one}`));
+    return hasAddress ? ofTaker(`${ENDERECO}/${name}`)(rps) : undefined;
+  };
+}
+
 function isAbroad(rps: Rps): boolean {
   return (
     rps.get(`${ENDERECO}/Uf`)?.toUpperCase() === 'EX' || FORA_DO_PAIS.test(rps.get(`${ENDERECO}/CodigoMunicipio`) ?? '')
@@ -604,6 +613,19 @@ function isAbroad(rps: Rps): boolean {
 
 function isExempt(rps: Rps): boolean {
   return rps.get('NaturezaOperacao') === '3';
+}
+
+/** LC 116/2003, art. 8-A § 1. */
+function neverExempt(rps: Rps, contexto: Contexto): boolean {
+  const codigo = cTribNacOf(rps, contexto);
+  return codigo !== undefined && !WITHOUT_MINIMUM.has(codigo);
+}
+
+/** Who has no base on the note that a benefit could take away. */
+function withoutOwnBase(rps: Rps, contexto: Contexto): boolean {
+  const isBuilding = /^070[25]/.test(cTribNacOf(rps, contexto) ?? '');
+  const opSimpNac = opSimpNacOf(rps);
+  return opSimpNac === '2' || (opSimpNac === '3' && !isBuilding) || regEspTribOf(rps) !== '0';
 }
 
 function isSuspended(rps: Rps): boolean {

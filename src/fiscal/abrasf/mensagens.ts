@@ -7,7 +7,7 @@
  */
 import { errorOf } from '../errors.ts';
 import type { Fault } from '../fault.ts';
-import { DITOS, type Dito } from './ditos.ts';
+import { CORRECOES, DITOS, type Dito } from './ditos.ts';
 import { codigoNacionalOf, linhaOf } from './mapa.ts';
 import { frasesDoModelo } from './palavras.ts';
 import type { FaltaRps, IdentificacaoRps, Rps } from './rps.ts';
@@ -225,9 +225,23 @@ export function mensagemOfFault(fault: Fault, sobre = '', rps?: Rps): Mensagem {
     const [own, mensagem, correcao] = dito;
     return mensagemCut(own, `${prefixed(sobre)}${mensagem} ${where}`, correcao);
   }
+  const foreign = WRONG.has(codigo) && place !== undefined ? foreignIn(rps?.get(place) ?? '') : undefined;
   const ofModel = registrationCode(fault) ?? codeOf(codigo, linha);
   if (ofModel === undefined) return ofOwnCode(fault, sobre, path);
+  if (foreign !== undefined) return { ...mensagemOf(ofModel, sobre, `(${place}) ${foreign}`), correcao: LATINO };
   return mensagemOf(ofModel, sobre, chave_acesso === undefined ? where : `A nota é a de chave ${chave_acesso}.`);
+}
+
+const LATINO =
+  'Use só o alfabeto latino (Latin-1): hífen em lugar de travessão, aspas retas, três pontos, EUR por extenso.';
+
+/** The first character that the national reception cannot take, its place, and how many more there are; not a break of a line. */
+function foreignIn(text: string): string | undefined {
+  const found = [...text].flatMap((character, place) => (character > '\u00ff' ? [{ character, place }] : []));
+  const [first, ...others] = found;
+  if (first === undefined) return undefined;
+  const more = others.length === 0 ? '' : ` (e mais ${others.length} adiante)`;
+  return `Na posição ${first.place + 1} está o caractere ${first.character}, que não é aceito${more}.`;
 }
 
 function mensagemCut(codigo: string, mensagem: string, correcao: string): Mensagem {
@@ -289,6 +303,7 @@ function ofOwnCode({ codigo, mensagem }: Fault, sobre: string, path: string | un
   const named = own === codigo ? '' : `${codigo} `;
   const { first, rest } = split(`${prefixed(sobre)}${named}${where}${said.join(' ')}`);
   const help =
+    CORRECOES[codigo] ||
     rest ||
     frasesDoModelo(known?.comoResolver ?? '').join(' ') ||
     `Corrija ${path ?? 'o documento'}, ou emita pela API REST.`;
@@ -331,8 +346,15 @@ function split(text: string): { readonly first: string; readonly rest: string } 
   if (text.length <= TEXT_MAX) return { first: text, rest: '' };
   const end = text.lastIndexOf('. ', TEXT_MAX - 1);
   if (end > TEXT_MAX / 3) return { first: text.slice(0, end + 1), rest: text.slice(end + 2) };
+  // What stands before a colon is a sentence without what follows it.
+  const colon = text.lastIndexOf(': ', TEXT_MAX - 1);
+  if (colon > TEXT_MAX / 3) return { first: `${text.slice(0, colon)}.`, rest: capitalized(text.slice(colon + 2)) };
   const space = text.lastIndexOf(' ', TEXT_MAX - 1);
   return { first: `${text.slice(0, space)}…`, rest: text.slice(space + 1) };
+}
+
+function capitalized(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
 /** Never in the middle of a word, and where it can be, at the end of a sentence. */

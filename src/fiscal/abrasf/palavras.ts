@@ -78,7 +78,7 @@ export function isEstrangeira(text: string): boolean {
 }
 
 /** Words of the REST door: addresses, names of its bodies, marks of a document. */
-const REST = /\/catalogo|\besperado\b|\bcorrecao\b|\bcampo\b|\bJSON\b|\bPOST\b|[<>]|\b[a-z]+_[a-z_]+\b|\bDPS\b/;
+const REST = /\/catalogo|\besperado\b|\bcorrecao\b|\bcampo\b|\bJSON\b|\bXML\b|\bPOST\b|[<>]|\b[a-z]+_[a-z_]+\b|\bDPS\b/;
 
 function fraseOf(sentence: string): string | undefined {
   // What stands in brackets explains, and can be missed.

@@ -21,6 +21,8 @@ export type CampoRps = {
   readonly alias?: string;
   /** Of the extension of 2026, not of ABRASF 1.00. */
   readonly extensao?: true;
+  /** Zeros are the same as nothing. */
+  readonly zeroVazio?: true;
   /** What is said of one that is malformed, where its code alone does not say enough. */
   readonly ajuda?: string;
 };
@@ -75,8 +77,9 @@ export const CAMPOS_RPS: readonly CampoRps[] = [
   { path: 'Status', about: '1 normal; um RPS cancelado (2) não gera nota', falta: 'E148', forma: ['E68', /^1$/] },
   {
     path: 'RpsSubstituido/Numero',
-    about: 'Número do RPS cuja nota esta substitui',
+    about: 'Número do RPS cuja nota esta substitui; zero é o mesmo que nada',
     forma: ['E96', /^0*[1-9]\d{0,14}$/],
+    zeroVazio: true,
   },
   { path: 'RpsSubstituido/Serie', about: 'Série dele', forma: ['E97', /^\d{1,5}$/] },
   { path: 'RpsSubstituido/Tipo', about: 'Tipo dele', forma: ['E13', /^[123]$/] },
@@ -235,8 +238,10 @@ export type Rps = ReadonlyMap<string, string>;
 export function readRps(infRps: Elemento): { readonly rps: Rps; readonly faltas: readonly FaltaRps[] } {
   const rps = new Map<string, string>();
   const faltas: FaltaRps[] = estranhos(infRps, ESQUEMA_RPS).map((one) => ({ codigo: 'E160', ...one }));
-  for (const { path, alias, falta, forma, extensao, ajuda } of CAMPOS_RPS) {
-    const found = (alias === undefined ? [path] : [path, alias]).flatMap((one) => textsAt(infRps, one, extensao));
+  for (const { path, alias, falta, forma, extensao, ajuda, zeroVazio } of CAMPOS_RPS) {
+    const found = (alias === undefined ? [path] : [path, alias])
+      .flatMap((one) => textsAt(infRps, one, extensao))
+      .filter((one) => !zeroVazio || !/^0+$/.test(one));
     const [text] = found;
     if (text === undefined) {
       if (falta !== undefined) faltas.push({ codigo: falta, path });
