@@ -8,6 +8,7 @@
  */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
+import { deliverNotas } from '../src/flows/deliver.ts';
 import { answerSoap } from '../src/flows/porto-soap.ts';
 import { LOTE_LEASE_MS, processLotes } from '../src/flows/process-lotes.ts';
 import type { World } from '../src/flows/world.ts';
@@ -182,6 +183,35 @@ describe('a process that dies', () => {
       for (const xml of lotes) after.push(await live(next, xml));
       assert.deepEqual(after.slice(0, answered.length), answered, `died ${when} statement ${at}`);
       await assertWhole(serie, after);
+    }
+  });
+
+  test('at any statement of taking a lot anew, of which nothing stands, leaves one in its place', async () => {
+    const { world, pool } = service;
+    const tomador = '<Tomador><RazaoSocial>adn:rejeita=E1235</RazaoSocial></Tomador>';
+    let outlived = false;
+    for (let at = 1; !outlived; at += 1) {
+      for (const when of ['before', 'after'] as const) {
+        const serie = String(1000 + 2 * at + (when === 'after' ? 1 : 0));
+        const xml = loteXml([{ numero: 1, serie, tomador }], { numero: serie });
+        const refused = await live(world, xml);
+        while ((await deliverNotas(world, municipio)).delivered > 0);
+        const dying = mortal(pool, at, when);
+        const answered = await asked({ ...world, store: createStore(dying.pool) }, 'RecepcionarLoteRps', xml).catch(
+          (error: unknown) => assert.ok(error instanceof Died, String(error)),
+        );
+        outlived = answered !== undefined;
+        const again = [];
+        for (let turn = 0; turn < 2; turn += 1) {
+          again.push(first(await asked(world, 'RecepcionarLoteRps', xml), 'Protocolo')!);
+        }
+        assert.equal(again[0], again[1], `died ${when} statement ${at}`);
+        assert.notEqual(again[0], refused);
+        if (outlived) assert.equal(first(String(answered), 'Protocolo'), again[0]);
+        const { rows } = await pool.query('select refeito from lotes where numero_lote = $1 order by 1', [serie]);
+        assert.deepEqual(rows, [{ refeito: false }, { refeito: true }]);
+      }
+      assert.ok(at < 40);
     }
   });
 });
