@@ -352,6 +352,7 @@ describe('the answers of the six operations', () => {
     );
     assert.equal(first(typo.documento, 'Codigo'), 'L003', typo.documento);
     assert.match(typo.documento, /adn:rejeita=E1234/);
+    assert.doesNotMatch(typo.documento, /ignorado/);
     assert.equal((await service.pool.query('select 1 from lotes where numero_lote = $1', ['9'])).rowCount, 0);
 
     const done = await sendLote(address, loteXml([{ numero: 2, serie: '2' }], { numero: '4' }));
@@ -437,6 +438,11 @@ describe('the answers of the six operations', () => {
     );
     assert.equal(first(half.documento, 'Codigo'), 'E160');
     assert.match(first(half.documento, 'Mensagem')!, /falta DataFinal/);
+    // Without any day the period asks nothing.
+    for (const days of ['', '<DataInicial></DataInicial><DataFinal/>']) {
+      const empty = consultaXml(`<NumeroNfse>999999</NumeroNfse><PeriodoEmissao>${days}</PeriodoEmissao>`);
+      assert.match((await call(address, 'ConsultarNfse', empty)).documento, /<ListaNfse><\/ListaNfse>/);
+    }
     assert.match(
       (
         await call(

@@ -263,13 +263,19 @@ async function registrationMensagens(
   return [mensagemOf('E142', '', `(${im.slice(0, 40)})`)];
 }
 
+/** The remark of the REST door, which goes on without what it does not understand. */
+function notRehearsed({ mensagem }: { readonly mensagem: string }): Mensagem {
+  const said = mensagem.replace(/ e foi ignorado\b/, '').replace(/ foi ignorado:/, ' não se entende:');
+  return mensagemPropria('L003', said);
+}
+
 /** What the header asks the local authority to play; what it does not say rightly nobody would hear of. */
 function rehearsed(
   municipio: Municipio,
   header: string | undefined,
 ): { readonly simular: string | undefined } | { readonly mensagens: readonly Mensagem[] } {
   const { simular, avisos } = rehearsalIn(municipio, [header]);
-  return avisos.length === 0 ? { simular } : { mensagens: avisos.map((one) => mensagemPropria('L003', one.mensagem)) };
+  return avisos.length === 0 ? { simular } : { mensagens: avisos.map(notRehearsed) };
 }
 
 // ConsultarSituacaoLoteRps, ConsultarLoteRps: the protocol opens what it names.
@@ -359,6 +365,7 @@ async function porRps(pedido: Pedido): Promise<Resposta> {
 }
 
 const DAY_MS = 86_400_000;
+const DIAS = ['DataInicial', 'DataFinal'] as const;
 
 async function notas(pedido: Pedido): Promise<Resposta> {
   const { world, municipio, documento } = pedido;
@@ -371,7 +378,10 @@ async function notas(pedido: Pedido): Promise<Resposta> {
   if (registration.length > 0) return { mensagens: registration };
   const numero = textOf(root, 'NumeroNfse');
   if (numero !== undefined && !/^\d{1,15}$/.test(numero)) return refused('E136');
-  const periodo = childrenOf(root, 'PeriodoEmissao')[0];
+  // Programs write the group whatever they ask; without any day it asks nothing.
+  const periodo = childrenOf(root, 'PeriodoEmissao').find((one) =>
+    DIAS.some((name) => textOf(one, name) !== undefined),
+  );
   const between = periodo === undefined ? undefined : periodOf(periodo, municipio, world.now());
   if (between !== undefined && 'mensagens' in between) return between;
   const tomador = parteOf(root, 'Tomador', 'E155');
