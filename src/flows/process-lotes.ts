@@ -6,7 +6,14 @@
 import { readXml } from '../documents/xml.ts';
 import { type Lote, plain, type RpsDoLote, readLote } from '../fiscal/abrasf/lote.ts';
 import { dpsOfRps, IMPEDIMENTOS, subitemOf } from '../fiscal/abrasf/mapa.ts';
-import { MENSAGENS_MAX, type Mensagem, mensagemOf, mensagemOfFault, rpsNamed } from '../fiscal/abrasf/mensagens.ts';
+import {
+  MENSAGENS_MAX,
+  type Mensagem,
+  mensagemOf,
+  mensagemOfFault,
+  mensagemOfImpedimento,
+  rpsNamed,
+} from '../fiscal/abrasf/mensagens.ts';
 import { mensagemPropria } from '../fiscal/abrasf/proprias.ts';
 import { identificacaoOf } from '../fiscal/abrasf/rps.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
@@ -164,7 +171,7 @@ async function prepare(
   const contexto = { tpAmb, cLocEmi: codigoIbge, correlacao, chSubstda, inscricaoMunicipal };
   const refuses = (municipio.regrasNacionais ?? AMBIENTES[ambiente].regrasNacionais) === 'recusa';
   const impedimentos = IMPEDIMENTOS.filter(({ nacional, has }) => (refuses || !nacional) && has(rps, contexto));
-  const told = impedimentos.map(({ codigo, detalhe }) => mensagemOf(codigo, sobre, detalhe));
+  const told = impedimentos.map((one) => mensagemOfImpedimento(one, sobre));
   if (impedimentos.some(({ julga }) => !julga)) return { mensagens: told };
   const xml = dpsOfRps(rps, contexto);
   const prepared = await prepareIssuance(world, municipio, { kind: 'rps', body: Buffer.from(xml, 'utf8'), simular });

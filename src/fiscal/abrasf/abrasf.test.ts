@@ -12,7 +12,7 @@ import { elementsOf, type Item } from '../layout/vocabulary.ts';
 import { ALL_RULES } from '../rules/rules.ts';
 import { DITOS } from './ditos.ts';
 import { dpsOfRps, IMPEDIMENTOS, linhaOf, MAPA, NAO_LEVADOS, subitemOf } from './mapa.ts';
-import { CODIGOS, mensagemOf, mensagemOfFalta, mensagemOfFault, rpsNamed } from './mensagens.ts';
+import { CODIGOS, mensagemOf, mensagemOfFalta, mensagemOfFault, mensagemOfImpedimento, rpsNamed } from './mensagens.ts';
 import { NOTA, nested } from './nota.ts';
 import { CAMPOS_RPS, readRps } from './rps.ts';
 
@@ -333,6 +333,15 @@ describe('what the writers of the extension of 2026 send', () => {
     );
     assert.doesNotMatch(owed, /vRetCSLL|pTotTrib>/);
     assert.match(owed, /<indTotTrib>0</);
+    // As those write it who give every number four places.
+    const four = sound({
+      valores: valores(
+        '',
+        '<BaseCalculoPisCofins>1000.0000</BaseCalculoPisCofins><AliqPis>0.6500</AliqPis><pTotTribFed>13.4550</pTotTribFed><pTotTribMun>2.9949</pTotTribMun>',
+      ),
+    });
+    assert.match(four, /<vBCPisCofins>1000\.00</);
+    assert.match(four, /<pTotTribFed>13\.46<\/pTotTribFed><pTotTribEst>0\.00<\/pTotTribEst><pTotTribMun>2\.99</);
     const one = sound({ valores: valores(TRES, '<TipoRetencaoPisCofins>9</TipoRetencaoPisCofins>') });
     assert.match(one, /<CST>00<\/CST><vCofins>30\.00<\/vCofins><tpRetPisCofins>9<\/tpRetPisCofins>.*<vRetCSLL>16\.50</);
   });
@@ -346,6 +355,9 @@ describe('what the writers of the extension of 2026 send', () => {
       told.map(({ codigo, rps: path }) => `${codigo} ${path}`),
       ['E103 Servico/Valores/ValorCsll'],
     );
+    assert.match(mensagemOfImpedimento(told[0]!, '').correcao!, /TipoRetencaoPisCofins/);
+    const nought = valores('', '<BaseCalculoPisCofins>0.0000</BaseCalculoPisCofins><pTotTribFed>0.0000</pTotTribFed>');
+    assert.doesNotMatch(sound({ valores: nought }), /piscofins|pTotTrib/);
     const { faltas } = read(infRps({ numero: 1, valores: valores('', '<CSTPisCofins>77</CSTPisCofins>') }));
     assert.deepEqual(
       faltas.map(({ codigo, path }) => `${codigo} ${path}`),

@@ -332,7 +332,7 @@ export const MAPA: readonly Linha[] = [
     dps: 'valores/trib/tribFed/piscofins/vBCPisCofins',
     rps: [`${V}/BaseCalculoPisCofins`],
     como: 'O da extensão; zero é o mesmo que nada.',
-    valor: (rps) => money(rps, `${V}/BaseCalculoPisCofins`),
+    valor: (rps) => mapped(money(rps, `${V}/BaseCalculoPisCofins`), (base) => base.replace(/(\.\d\d)0+$/, '$1')),
     errado: 'E103',
   },
   debito('valores/trib/tribFed/piscofins/vPis', 'ValorPis'),
@@ -377,6 +377,8 @@ export type Impedimento = {
   readonly quando: string;
   /** What is said. */
   readonly detalhe: string;
+  /** What to change, where the code says something else. */
+  readonly correcao?: string;
   /** Only where the national rules refuse (D-86). */
   readonly nacional?: true;
   /** The DPS is judged all the same, for whatever else is wrong. */
@@ -430,6 +432,7 @@ export const IMPEDIMENTOS: readonly Impedimento[] = [
     rps: `${V}/ValorCsll`,
     quando: 'CSLL retida, e um TipoRetencaoPisCofins (0, 4, 5 ou 6) segundo o qual não foi',
     detalhe: 'ValorCsll traz um valor, e TipoRetencaoPisCofins diz que a CSLL não foi retida.',
+    correcao: 'Corrija TipoRetencaoPisCofins, ou retire ValorCsll.',
     has: (rps) => WITHOUT_CSLL.has(rps.get(`${V}/TipoRetencaoPisCofins`) ?? '') && amount(rps, 'ValorCsll') > ZERO,
   },
   {
@@ -558,8 +561,8 @@ function totalAproximado(esfera: 'Fed' | 'Est' | 'Mun'): Linha {
   return {
     dps: `valores/trib/totTrib/pTotTrib/pTotTrib${esfera}`,
     rps: [rps],
-    como: 'O da extensão; 0.00 quando só os outros vêm, e com os três em zero o grupo não vem.',
-    valor: (from) => (hasTotals(from) ? (money(from, rps, true) ?? '0.00') : undefined),
+    como: 'O da extensão, arredondado a duas casas; 0.00 quando só os outros vêm, e com os três em zero o grupo não vem.',
+    valor: (from) => (hasTotals(from) ? roundedPercent(from.get(rps) ?? '0') : undefined),
     errado: 'E160',
   };
 }
@@ -711,6 +714,14 @@ const WITHOUT_CSLL = new Set(['0', '4', '5', '6']);
 function hasContributions(rps: Rps): boolean {
   const amounts = [...CONTRIBUTIONS, 'BaseCalculoPisCofins'];
   return rps.has(`${V}/TipoRetencaoPisCofins`) || amounts.some((name) => amount(rps, name) > ZERO);
+}
+
+/** Half up, to two places: what the law calls approximate (Lei 12.741/2012), and clients write with four. */
+function roundedPercent(text: string): string {
+  const [integer = '', fraction = ''] = text.split('.');
+  const places = fraction.padEnd(3, '0');
+  const cents = Number(`${integer}${places.slice(0, 2)}`) + (places[2]! >= '5' ? 1 : 0);
+  return `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`;
 }
 
 function hasTotals(rps: Rps): boolean {

@@ -8,7 +8,7 @@
 import { errorOf } from '../errors.ts';
 import type { Fault } from '../fault.ts';
 import { CORRECOES, DITOS, type Dito } from './ditos.ts';
-import { codigoNacionalOf, linhaOf } from './mapa.ts';
+import { codigoNacionalOf, type Impedimento, linhaOf } from './mapa.ts';
 import { frasesDoModelo } from './palavras.ts';
 import type { FaltaRps, IdentificacaoRps, Rps } from './rps.ts';
 
@@ -197,6 +197,12 @@ export function mensagemOf(codigo: string, sobre = '', detalhe = ''): Mensagem {
   if (found === undefined) throw new RangeError(`${codigo} is no message of the table`);
   const [mensagem, correcao] = found;
   return { codigo, mensagem: cut(`${prefixed(sobre)}${mensagem}${detalhe && ` ${detalhe}`}`), correcao };
+}
+
+/** Of an RPS that no DPS can be made of. */
+export function mensagemOfImpedimento({ codigo, detalhe, correcao }: Impedimento, sobre: string): Mensagem {
+  const told = mensagemOf(codigo, sobre, detalhe);
+  return correcao === undefined ? told : { ...told, correcao };
 }
 
 /** What the table of the RPS found. */

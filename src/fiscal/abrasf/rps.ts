@@ -30,7 +30,9 @@ export type CampoRps = {
 const MONEY = /^\d{1,15}(\.\d{1,2})?$/;
 /** A percentage has two places, and so has a fraction four; zeros behind them say nothing. */
 const RATE = /^(?:0{1,3}(?:\.\d{1,4}0*)?|\d{1,3}(?:\.\d{1,2}0*)?)$/;
-const PERCENT = /^\d{1,3}(\.\d{1,2}0*)?$/;
+const PERCENT = /^\d{1,3}(\.\d{1,10})?$/;
+/** In the extension, whose writers give every number four places. */
+const MONEY_0 = /^\d{1,15}(\.\d{1,2}0*)?$/;
 const YES_NO = /^[12]$/;
 const CODE_7 = /^\d{1,7}$/;
 const V = 'Servico/Valores';
@@ -118,7 +120,7 @@ export const CAMPOS_RPS: readonly CampoRps[] = [
     extensao: true,
     ajuda: 'TipoRetencaoPisCofins é de 0 a 9.',
   },
-  { path: `${V}/BaseCalculoPisCofins`, about: 'Base do PIS e da COFINS', forma: ['E100', MONEY], extensao: true },
+  { path: `${V}/BaseCalculoPisCofins`, about: 'Base do PIS e da COFINS', forma: ['E100', MONEY_0], extensao: true },
   { path: `${V}/AliqPis`, about: 'Alíquota do PIS', extensao: true },
   { path: `${V}/AliqCofins`, about: 'Alíquota da COFINS', extensao: true },
   ...(['Fed', 'Est', 'Mun'] as const).map((esfera) => ({
@@ -126,7 +128,7 @@ export const CAMPOS_RPS: readonly CampoRps[] = [
     about: `Total aproximado dos tributos ${{ Fed: 'federais', Est: 'estaduais', Mun: 'municipais' }[esfera]}, em percentual`,
     forma: ['E160', PERCENT] as const,
     extensao: true as const,
-    ajuda: 'É um percentual, com até 2 casas, como 13.45.',
+    ajuda: 'É um percentual, como 13.45.',
   })),
   { path: `${V}/ValorTotalRecebido`, about: 'Valor total recebido', extensao: true },
   {
