@@ -9,7 +9,7 @@
 import assert from 'node:assert/strict';
 import { readJson } from '../../src/documents/json.ts';
 import type { Signer } from '../../src/documents/signing.ts';
-import { eventoMove } from '../../src/fiscal/evento.ts';
+import { type EventoEstado, eventoMove } from '../../src/fiscal/evento.ts';
 import { eventoId } from '../../src/fiscal/layout/evento.ts';
 import { readPedido } from '../../src/fiscal/pedido-evento.ts';
 import { exampleXml } from '../../src/fiscal/rules/example.ts';
@@ -665,7 +665,7 @@ export class Simulacao {
   }
 
   private async operate(): Promise<void> {
-    const troubled = await this.troubled();
+    const troubled = await this.answeredIn(['erro', 'erro_reprocessamento']);
     const event = this.chance.pick(troubled.length > 0 && this.chance.is(0.6) ? troubled : this.eventos);
     if (event === undefined) return;
     const move = this.chance.weighted<Exclude<OperatorTrigger, 'arquivamento'>>({
@@ -677,11 +677,10 @@ export class Simulacao {
     await this.moveByHand(event, move);
   }
 
-  /** Answered events that came to nothing, as an operator is shown them. */
-  private async troubled(): Promise<readonly EventoRespondido[]> {
-    const text = `select tenant, id from eventos
-      where tenant = any ($1::text[]) and estado in ('erro', 'erro_reprocessamento')`;
-    const { rows } = await this.pool.query<{ tenant: string; id: string }>(text, [this.tenants()]);
+  /** Answered events in some states, as an operator is shown them. */
+  private async answeredIn(estados: readonly EventoEstado[]): Promise<readonly EventoRespondido[]> {
+    const text = 'select tenant, id from eventos where tenant = any ($1::text[]) and estado = any ($2::text[])';
+    const { rows } = await this.pool.query<{ tenant: string; id: string }>(text, [this.tenants(), estados]);
     const named = new Set(rows.map(({ tenant, id }) => `${tenant}/${id}`));
     return this.eventos.filter(({ municipio, evento }) => named.has(`${municipio.tenant}/${evento.id_evento}`));
   }
@@ -766,10 +765,13 @@ export class Simulacao {
     await this.comeToRest();
     await this.replaceForSubstitutes();
     await this.withdrawSubstitutes();
-    if (this.chance.is(0.3)) return;
-    for (const one of await this.troubled())
-      await this.moveByHand(one, this.chance.is(0.7) ? 'reprocessamento' : 'dispensa');
-    await this.comeToRest();
+    if (!this.chance.is(0.3)) {
+      for (const one of await this.answeredIn(['erro', 'erro_reprocessamento']))
+        await this.moveByHand(one, this.chance.is(0.7) ? 'reprocessamento' : 'dispensa');
+      await this.comeToRest();
+    }
+    const refused = await this.answeredIn(['rejeitado']);
+    if (refused.length > 0) await this.moveByHand(this.chance.pick(refused)!, 'arquivamento');
   }
 
   /** Notes that replace one that stands: they wait for the event on it, and for ever when nobody registers it. */
