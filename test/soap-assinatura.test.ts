@@ -398,7 +398,7 @@ describe('in production', () => {
     test('that is exempt is refused where it must not, or cannot, be so, with what to do instead', async () => {
       const withheld = '<ValorServicos>1000.00</ValorServicos><IssRetido>1</IssRetido><Aliquota>0.02</Aliquota>';
       for (const [rps, wanted] of [
-        [{ natureza: '3' }, [/^E144 .*LC 116.*natureza 1, ou 4/, /^E144 .*correlação/]],
+        [{ natureza: '3' }, [/^E144 .*LC 116.*natureza 1, ou 4/]],
         [{ ...transport, simples: '1' }, [/^E144 .*Simples Nacional/]],
         [{ ...transport, regime: '3' }, [/^E144 .*regime especial/]],
         [{ ...transport, valores: withheld }, [/^E37 /]],
