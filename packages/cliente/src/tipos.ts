@@ -2211,7 +2211,7 @@ export type Operacao = keyof typeof OPERACOES;
 
 /** O corpo da resposta de sucesso de cada operação; undefined onde não é JSON. */
 export type Respostas = {
-  /** Emite a NFS-e de uma DPS do leiaute 1.01, em XML assinado */
+  /** Emite a NFS-e de uma DPS do leiaute 1.01, em XML ou em JSON */
   readonly emitirNota: {
     /** OK em toda resposta de sucesso. */
     readonly status: string;

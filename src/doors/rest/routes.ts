@@ -209,7 +209,7 @@ export const ROUTES: readonly Route[] = [
     method: 'POST',
     path: ISSUE_PATH,
     summary:
-      'Emite a NFS-e de uma DPS do leiaute 1.01, em XML assinado, ou em JSON com a assinatura em X-DPS-Assinatura.',
+      'Emite a NFS-e de uma DPS do leiaute 1.01, em XML ou em JSON. A assinatura vai no XML, ou em X-DPS-Assinatura.',
     reads: [DPS_SIGNATURE_HEADER, SIMULAR_HEADER],
     takes: ['application/xml', 'text/xml', 'application/json'],
     takesKey: true,
