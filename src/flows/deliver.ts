@@ -51,12 +51,14 @@ export async function deliverNotas(world: World, municipio: Municipio): Promise<
   const claim = await world.store.claimNotas(tenant, now, now + LEASE_MS, adn.batchMax);
   if (claim.notas.length === 0) return NOTHING;
 
-  const documents = adn.wantsDocuments
-    ? await signedDocuments(world, tenant, claim.notas, signer)
-    : new Map<string, Signed>();
   const replaced = await replacedBy(world, tenant, claim.notas);
   const answers = answersToEarly(claim.notas, replaced);
-  const announced = claim.notas.filter((nota) => nota.found === 'transmitida' && !answers.has(nota.chave_acesso));
+  // What waits for another is not signed to be put back.
+  const ready = claim.notas.filter(({ chave_acesso }) => !answers.has(chave_acesso));
+  const documents = adn.wantsDocuments
+    ? await signedDocuments(world, tenant, ready, signer)
+    : new Map<string, Signed>();
+  const announced = ready.filter(({ found }) => found === 'transmitida');
   const known =
     announced.length === 0
       ? new Map<string, AdnKnowledge>()
@@ -83,7 +85,7 @@ export async function deliverNotas(world: World, municipio: Municipio): Promise<
       if (found !== undefined) held.set(chave_acesso, found);
     }
   }
-  const toSend = claim.notas.filter(({ chave_acesso }) => !answers.has(chave_acesso));
+  const toSend = ready.filter(({ chave_acesso }) => !answers.has(chave_acesso));
   if (toSend.length > 0) {
     const shared = await adn.share(
       tenant,

@@ -355,8 +355,14 @@ function split(text: string): { readonly first: string; readonly rest: string } 
   // What stands before a colon is a sentence without what follows it.
   const colon = text.lastIndexOf(': ', TEXT_MAX - 1);
   if (colon > TEXT_MAX / 3) return { first: `${text.slice(0, colon)}.`, rest: capitalized(text.slice(colon + 2)) };
-  const space = text.lastIndexOf(' ', TEXT_MAX - 1);
-  return { first: `${text.slice(0, space)}…`, rest: text.slice(space + 1) };
+  const first = clipped(text);
+  return { first, rest: text.slice(first.length) };
+}
+
+/** As much as there is room for, cut between two words. */
+export function clipped(text: string): string {
+  if (text.length <= TEXT_MAX) return text;
+  return `${text.slice(0, text.lastIndexOf(' ', TEXT_MAX - 1))}…`;
 }
 
 function capitalized(text: string): string {

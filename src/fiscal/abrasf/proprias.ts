@@ -3,10 +3,7 @@
  * model has none with.
  */
 import type { NotaEstado } from '../nota.ts';
-import type { Mensagem } from './mensagens.ts';
-
-/** Of the schema. */
-const TEXT_MAX = 200;
+import { clipped, type Mensagem } from './mensagens.ts';
 
 export const PROPRIAS = {
   L003: [
@@ -67,10 +64,4 @@ function correcaoDaRecusa({ numeroEm, substituida, lote }: Recusa): string {
   const seE7 = substituida === null ? '' : ' Se a resposta for E7, envie-o sem RpsSubstituido.';
   const mesmo = lote === 'nenhuma_vale' ? ' Se a causa não estava no lote, envie-o de novo como está.' : '';
   return `Corrija o RPS e envie-o em outro lote: o número dele está livre.${seE7}${mesmo}${outras}`;
-}
-
-/** Cut between two words. */
-function clipped(text: string): string {
-  if (text.length <= TEXT_MAX) return text;
-  return `${text.slice(0, text.lastIndexOf(' ', TEXT_MAX - 1))}…`;
 }
