@@ -84,3 +84,9 @@ export function columns(rows: readonly (readonly [string, string])[]): string[] 
   const width = Math.max(...rows.map(([left]) => left.length));
   return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`);
 }
+
+/** The exit code of a command that was asked wrongly, and says so. */
+export function askedWrongly(terminal: Terminal, problem: string): number {
+  terminal.err(problem);
+  return 2;
+}

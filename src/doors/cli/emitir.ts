@@ -1,19 +1,17 @@
 /** `nfse emitir`: sends a DPS as any integrator would, and asks until the note is authorised. */
 import type { Recusado } from '../../../packages/cliente/src/index.ts';
-import { type Command, type Terminal, textOf, type Values } from './command.ts';
+import { askedWrongly, type Command, type Terminal, textOf, type Values } from './command.ts';
 import { faultLines } from './faults.ts';
 import {
   type Asked,
-  askedAt,
-  DEFAULT_TENANT,
-  DEFAULT_URL_HELP,
+  DESTINATION_HELP,
   followingAt,
   REFUSED,
   REPEAT_HELP,
-  REPEAT_OPTION,
+  SENDING_OPTIONS,
+  sendingOf,
   tellFailure,
   untilRest,
-  urlProblem,
   WAITING,
 } from './follow.ts';
 import { CAMPO, sentFile, signatureOf } from './sent-file.ts';
@@ -22,10 +20,9 @@ export const EMITIR: Command = {
   name: 'emitir',
   arguments: 'ARQUIVO',
   summary: 'Envia uma DPS, em XML ou JSON, e acompanha a nota até ser autorizada.',
-  options: { url: { type: 'string' }, tenant: { type: 'string' }, cms: { type: 'string' }, ...REPEAT_OPTION },
+  options: { ...SENDING_OPTIONS, cms: { type: 'string' } },
   optionsHelp: [
-    ['--url URL', `endereço do serviço (padrão: ${DEFAULT_URL_HELP})`],
-    ['--tenant SLUG', `município (padrão ${DEFAULT_TENANT})`],
+    ...DESTINATION_HELP,
     ['--cms ARQUIVO', `de um corpo JSON, o valor de ${CAMPO}, como nfse assinar o grava`],
     REPEAT_HELP,
   ],
@@ -35,27 +32,19 @@ export const EMITIR: Command = {
 
 async function emitir(terminal: Terminal, values: Values, file: string): Promise<number> {
   const sent = await sentFile(file, textOf(values, 'cms'));
-  const url = textOf(values, 'url') ?? terminal.serviceUrl();
-  const problem = typeof sent === 'string' ? sent : urlProblem(url);
-  if (typeof sent === 'string' || problem !== undefined) {
-    terminal.err(problem!);
-    return 2;
-  }
-  const asked = askedAt(terminal, url, textOf(values, 'tenant') ?? DEFAULT_TENANT);
-  const chave = textOf(values, 'repeticao');
+  if (typeof sent === 'string') return askedWrongly(terminal, sent);
+  const sending = sendingOf(terminal, values);
+  if (typeof sending === 'string') return askedWrongly(terminal, sending);
   try {
-    const emitida = await asked.cliente.emitirNota(sent.body, {
-      ...signatureOf(sent),
-      ...(chave === undefined ? {} : { chave }),
-    });
+    const emitida = await sending.cliente.emitirNota(sent.body, { ...signatureOf(sent), ...sending.repeticao });
     const { chave_acesso, numero_protocolo, avisos, repetida } = emitida;
     terminal.out(
       `Nota ${repetida ? 'já emitida antes' : 'emitida'}; falta a autorização do ADN\n  chave      ${chave_acesso}\n  protocolo  ${numero_protocolo}\n`,
     );
     for (const { codigo, mensagem } of avisos) terminal.out(`  aviso      ${codigo}  ${mensagem}\n`);
-    return await untilAuthorised(terminal, asked, chave_acesso);
+    return await untilAuthorised(terminal, sending, chave_acesso);
   } catch (error) {
-    return tellFailure(terminal, error, { base: asked.base, refusal });
+    return tellFailure(terminal, error, { base: sending.base, refusal });
   }
 }
 

@@ -5,22 +5,20 @@ import { type TipoEvento, tipoBySlug } from '../../fiscal/tipos-evento.ts';
 import { signDocument } from '../../flows/sign-document.ts';
 import { EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
 import { KEY_OPTIONS, KEY_OPTIONS_HELP, keyFilesOf, namesKeyFiles } from './assinar.ts';
-import { type Command, type Terminal, textOf, type Values } from './command.ts';
+import { askedWrongly, type Command, type Terminal, textOf, type Values } from './command.ts';
 import { CORPO_OPTIONS, CORPO_OPTIONS_HELP, corpoOf, faultsOfOptions, tiposHelp } from './evento-corpo.ts';
 import { eventoLines, printable } from './evento-lines.ts';
 import { faultLines } from './faults.ts';
 import {
   type Asked,
-  askedAt,
-  DEFAULT_TENANT,
-  DEFAULT_URL_HELP,
+  DESTINATION_HELP,
   followingAt,
   REFUSED,
   REPEAT_HELP,
-  REPEAT_OPTION,
+  SENDING_OPTIONS,
+  sendingOf,
   tellFailure,
   untilRest,
-  urlProblem,
   WAITING,
 } from './follow.ts';
 import { type SentFile, sentFile, signatureOf } from './sent-file.ts';
@@ -32,18 +30,15 @@ export const ENVIAR: Command = {
   options: {
     ...CORPO_OPTIONS,
     corpo: { type: 'string' },
-    url: { type: 'string' },
-    tenant: { type: 'string' },
+    ...SENDING_OPTIONS,
     cms: { type: 'string' },
     ...KEY_OPTIONS,
     simular: { type: 'string' },
-    ...REPEAT_OPTION,
   },
   optionsHelp: [
     ...CORPO_OPTIONS_HELP,
     ['--corpo ARQUIVO', 'em vez de --tipo e --campo: o corpo JSON, enviado como está'],
-    ['--url URL', `endereço do serviço (padrão: ${DEFAULT_URL_HELP})`],
-    ['--tenant SLUG', `município (padrão ${DEFAULT_TENANT})`],
+    ...DESTINATION_HELP,
     ...KEY_OPTIONS_HELP,
     ['--cms ARQUIVO', `com --corpo: o valor de ${EVENTO_SIGNATURE_HEADER}, como nfse assinar o grava`],
     ['--simular VALORES', `na integração, o que o ADN deve ensaiar: adn:rejeita=E1234, adn:atraso=30s, …`],
@@ -55,28 +50,24 @@ export const ENVIAR: Command = {
 };
 
 async function enviar(terminal: Terminal, values: Values, chave: string): Promise<number> {
-  const url = textOf(values, 'url') ?? terminal.serviceUrl();
-  const body = urlProblem(url) ?? (await signedBody(terminal, values));
-  if (typeof body === 'string') {
-    terminal.err(body);
-    return 2;
-  }
-  const asked = askedAt(terminal, url, textOf(values, 'tenant') ?? DEFAULT_TENANT);
-  const repeticao = textOf(values, 'repeticao');
+  const sending = sendingOf(terminal, values);
+  if (typeof sending === 'string') return askedWrongly(terminal, sending);
+  const body = await signedBody(terminal, values);
+  if (typeof body === 'string') return askedWrongly(terminal, body);
   try {
-    const registered = await asked.cliente.registrarEvento(chave, body.body, {
+    const registered = await sending.cliente.registrarEvento(chave, body.body, {
       ...signatureOf(body),
       simular: textOf(values, 'simular'),
-      ...(repeticao === undefined ? {} : { chave: repeticao }),
+      ...sending.repeticao,
     });
     const { avisos, tipo_evento, numero_sequencial } = registered;
     terminal.out(
       `Evento ${registered.repetida ? 'já registrado antes' : 'registrado'}: ${tipo_evento} nº ${numero_sequencial}; falta a conclusão\n`,
     );
     for (const { codigo, mensagem } of avisos) terminal.out(`  aviso      ${codigo}  ${mensagem}\n`);
-    return await untilItRests(terminal, asked, registered);
+    return await untilItRests(terminal, sending, registered);
   } catch (error) {
-    return tellFailure(terminal, error, { base: asked.base, refusal: (refused) => refusal(refused, values) });
+    return tellFailure(terminal, error, { base: sending.base, refusal: (refused) => refusal(refused, values) });
   }
 }
 

@@ -11,7 +11,7 @@ import {
   NaoEntregue,
   Recusado,
 } from '../../../packages/cliente/src/index.ts';
-import type { Terminal } from './command.ts';
+import { type Terminal, textOf, type Values } from './command.ts';
 
 const EXAMPLE_URL = 'http://127.0.0.1:8080';
 export const DEFAULT_URL_HELP = `o serviço desta máquina, na porta de PORT, ou ${EXAMPLE_URL}`;
@@ -29,12 +29,35 @@ export const REFUSED = 1;
 export const WAITING = 3;
 const DOUBT = 4;
 
-/** The option with which a command whose end is not known is given again. */
-export const REPEAT_OPTION = { repeticao: { type: 'string' } } as const;
-export const REPEAT_HELP: readonly [string, string] = [
+/** Of a command that sends something: where to, and with which key one is given again whose end is not known. */
+export const SENDING_OPTIONS = {
+  url: { type: 'string' },
+  tenant: { type: 'string' },
+  repeticao: { type: 'string' },
+} as const;
+
+type HelpLine = readonly [option: string, help: string];
+
+export const DESTINATION_HELP: readonly HelpLine[] = [
+  ['--url URL', `endereço do serviço (padrão: ${DEFAULT_URL_HELP})`],
+  ['--tenant SLUG', `município (padrão ${DEFAULT_TENANT})`],
+];
+export const REPEAT_HELP: HelpLine = [
   '--repeticao CHAVE',
   'repete um envio que ficou sem resposta, com a chave que o comando disse: nada é feito duas vezes',
 ];
+
+/** Where a command is told to send, and the key if it is given again; a text: asked wrongly. */
+export function sendingOf(terminal: Terminal, values: Values): Sending | string {
+  const url = textOf(values, 'url') ?? terminal.serviceUrl();
+  const problem = urlProblem(url);
+  if (problem !== undefined) return problem;
+  const chave = textOf(values, 'repeticao');
+  return {
+    ...askedAt(terminal, url, textOf(values, 'tenant') ?? DEFAULT_TENANT),
+    repeticao: chave === undefined ? {} : { chave },
+  };
+}
 
 /** What is wrong with a value of `--url`, as a line for the terminal. */
 export function urlProblem(url: string): string | undefined {
@@ -51,6 +74,8 @@ export function urlProblem(url: string): string | undefined {
 
 /** A municipality of a service, and where that is. */
 export type Asked = { readonly cliente: Cliente; readonly base: string };
+
+type Sending = Asked & { readonly repeticao: { readonly chave?: string } };
 
 export function askedAt(terminal: Terminal, url: string, municipio: string): Asked {
   const aoRepetir = ({ motivo, esperaMs }: { readonly motivo: string; readonly esperaMs: number }): void =>
