@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type KeyFiles, signDocument } from '../../flows/sign-document.ts';
-import { bytesOf, type Command, type Terminal, textOf, type Values } from './command.ts';
+import { askedWrongly, bytesOf, type Command, type Terminal, textOf, type Values } from './command.ts';
 
 /** The files of an A1 certificate as options; {@link keyFilesOf} reads them. */
 export const KEY_OPTIONS = {
@@ -31,8 +31,7 @@ export const ASSINAR: Command = {
   run: async (terminal, values, [file]) => {
     const files = keyFilesOf(values);
     if (files === undefined) {
-      terminal.err('Informe --pfx ARQUIVO, ou --certificado ARQUIVO e --chave ARQUIVO.\n');
-      return 2;
+      return askedWrongly(terminal, 'Informe --pfx ARQUIVO, ou --certificado ARQUIVO e --chave ARQUIVO.\n');
     }
     return assinar(terminal, await bytesOf(file!), files, textOf(values, 'saida'));
   },

@@ -5,7 +5,7 @@
 import { Recusado } from '../../../packages/cliente/src/index.ts';
 import { debugSignatureOffline, type SentSignature, type SignatureReport } from '../../flows/debug-signature.ts';
 import { inspectConfianca } from '../../flows/municipio-files.ts';
-import { type Command, columns, type Terminal, textOf, type Values } from './command.ts';
+import { askedWrongly, type Command, columns, type Terminal, textOf, type Values } from './command.ts';
 import { faultLines } from './faults.ts';
 import { type Asked, askedAt, DEFAULT_TENANT, DEFAULT_URL_HELP, unanswered, urlProblem } from './follow.ts';
 import { CAMPO, type SentFile, sentFile, signatureOf } from './sent-file.ts';
@@ -44,19 +44,15 @@ async function assinatura(terminal: Terminal, values: Values, file: string): Pro
   const [ancoras, revogados] = [textOf(values, 'ancoras'), textOf(values, 'revogados')];
   const asksService = url !== undefined || municipio !== undefined;
   if (asksService && (ancoras !== undefined || revogados !== undefined)) {
-    terminal.err('Use --ancoras e --revogados, ou --municipio e --url: o serviço tem as âncoras do município.\n');
-    return 2;
+    return askedWrongly(
+      terminal,
+      'Use --ancoras e --revogados, ou --municipio e --url: o serviço tem as âncoras do município.\n',
+    );
   }
   const problem = url === undefined ? undefined : urlProblem(url);
-  if (problem !== undefined) {
-    terminal.err(problem);
-    return 2;
-  }
+  if (problem !== undefined) return askedWrongly(terminal, problem);
   const sent = await sentFile(file, textOf(values, 'cms'));
-  if (typeof sent === 'string') {
-    terminal.err(sent);
-    return 2;
-  }
+  if (typeof sent === 'string') return askedWrongly(terminal, sent);
   const shown = asksService
     ? await askService(askedAt(terminal, url ?? terminal.serviceUrl(), municipio ?? DEFAULT_TENANT), sent)
     : await readHere(terminal, sent, { ancoras, revogados });

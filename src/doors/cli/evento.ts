@@ -17,7 +17,7 @@ import {
   registrarDeOficio,
   showEvento,
 } from '../../flows/operate-eventos.ts';
-import { type CliWorld, type Command, columns, type Terminal, textOf, type Values } from './command.ts';
+import { askedWrongly, type CliWorld, type Command, columns, type Terminal, textOf, type Values } from './command.ts';
 import { CORPO_OPTIONS, CORPO_OPTIONS_HELP, corpoOf, faultsOfOptions, tiposHelp } from './evento-corpo.ts';
 import { ENVIAR } from './evento-enviar.ts';
 import { eventoLines, eventosTable, printable, problemasTable } from './evento-lines.ts';
@@ -249,8 +249,7 @@ async function inMunicipio(
 ): Promise<number> {
   const municipio = textOf(values, 'municipio');
   if (municipio !== undefined) return run(municipio);
-  terminal.err('Falta --municipio SLUG: de que município é o evento.\n');
-  return 2;
+  return askedWrongly(terminal, 'Falta --municipio SLUG: de que município é o evento.\n');
 }
 
 function refused(terminal: Terminal, problem: string): number {

@@ -5,7 +5,7 @@ import {
   type ImportRequest,
   RECUSADAS_SHOWN_MAX,
 } from '../../flows/import-csv.ts';
-import { type Command, type Terminal, textOf, type Values } from './command.ts';
+import { askedWrongly, type Command, type Terminal, textOf, type Values } from './command.ts';
 import { grouped } from './municipio.ts';
 
 export const IMPORT_OPTIONS: Command['options'] = {
@@ -35,8 +35,7 @@ export async function importing<Counts>(
 ): Promise<number> {
   const municipio = textOf(values, 'municipio');
   if (municipio === undefined) {
-    terminal.err('Falta --municipio SLUG: a que município o arquivo pertence.\n');
-    return 2;
+    return askedWrongly(terminal, 'Falta --municipio SLUG: a que município o arquivo pertence.\n');
   }
   const erros = textOf(values, 'erros');
   const progress = progressOn(terminal);

@@ -6,7 +6,7 @@ import { Recusado } from '../../../packages/cliente/src/index.ts';
 import { momentIn } from '../../fiscal/moment.ts';
 import { type Passo, validateDocument } from '../../flows/validate-dps.ts';
 import { shown } from '../rest/validacao.ts';
-import { type Command, columns, type Terminal, textOf, type Values } from './command.ts';
+import { askedWrongly, type Command, columns, type Terminal, textOf, type Values } from './command.ts';
 import { faultLines } from './faults.ts';
 import { type Asked, askedAt, DEFAULT_TENANT, DEFAULT_URL_HELP, unanswered, urlProblem } from './follow.ts';
 import { CAMPO, type SentFile, sentFile, signatureOf } from './sent-file.ts';
@@ -50,15 +50,9 @@ type Answer = Accepted | { readonly erros: readonly Erro[] };
 async function validar(terminal: Terminal, values: Values, file: string): Promise<number> {
   const [url, municipio] = [textOf(values, 'url'), textOf(values, 'municipio')];
   const problem = url === undefined ? undefined : urlProblem(url);
-  if (problem !== undefined) {
-    terminal.err(problem);
-    return 2;
-  }
+  if (problem !== undefined) return askedWrongly(terminal, problem);
   const sent = await sentFile(file, textOf(values, 'cms'));
-  if (typeof sent === 'string') {
-    terminal.err(sent);
-    return 2;
-  }
+  if (typeof sent === 'string') return askedWrongly(terminal, sent);
   const asksService = url !== undefined || municipio !== undefined;
   const tenant = municipio ?? DEFAULT_TENANT;
   const answer = asksService
