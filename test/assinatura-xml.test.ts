@@ -13,6 +13,7 @@ import { signXml } from '../src/documents/signing.ts';
 import { canonicalInfDps } from '../src/documents/xml.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { MUTATIONS } from './support/mutations.ts';
+import { LONG, SEED } from './support/seed.ts';
 import {
   DRESSES,
   DSIG,
@@ -39,10 +40,8 @@ import {
   endOf,
   folder,
   inFolder,
-  LONG,
   NAMESPACE,
   provider,
-  SEED,
   someDocuments,
   startOf,
   verdict,

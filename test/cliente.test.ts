@@ -22,6 +22,7 @@ import {
 } from '../packages/cliente/src/index.ts';
 import { onEnd } from './support/cleanup.ts';
 import { nfseHere } from './support/cli.ts';
+import { SEED } from './support/seed.ts';
 import { startTestService } from './support/service.ts';
 import { chanceOf } from './support/signatures.ts';
 
@@ -245,9 +246,8 @@ async function deadUrl(): Promise<string> {
 
 describe('a bad line', () => {
   test('whatever it does, a note is issued once and an event registered once', async (t) => {
-    const seed = Date.now() % 1_000_000;
-    const chance = chanceOf(seed);
-    t.diagnostic(`seed ${seed}`);
+    const chance = chanceOf(SEED);
+    t.diagnostic(`seed ${SEED}`);
     const ills: readonly Bad[] = [
       'pass',
       'lose',
@@ -272,7 +272,7 @@ describe('a bad line', () => {
     assert.deepEqual(
       [(await countOf('notas')) - notas, (await countOf('eventos')) - eventos],
       [rounds, rounds],
-      `seed ${seed}`,
+      `seed ${SEED}`,
     );
   });
 

@@ -4,7 +4,6 @@
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
 import { renderDanfse, type SituacaoImpressa } from '../src/documents/danfse.ts';
 import type { Facts } from '../src/fiscal/facts.ts';
 import type { Patch } from '../src/fiscal/rules/rule.ts';
@@ -12,6 +11,7 @@ import { CAMPOS_DA_NORMA, CAMPOS_DO_MODELO, TITULOS_DA_NORMA } from './especific
 import { EXAMPLE_FACTS } from './support/law.ts';
 import { acceptedPatches, EXAMPLE_CHAVE, nfseOf } from './support/notas.ts';
 import { type Leitor, leitor, overlaps, type Pagina, textIn } from './support/paginas.ts';
+import fc from './support/seed.ts';
 
 const found = leitor();
 const skip = found === undefined ? 'poppler is not here' : false;

@@ -4,7 +4,6 @@
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
 import type {
   Adn,
   AdnErro,
@@ -33,6 +32,7 @@ import { createStore } from '../src/store/store.ts';
 import { onEnd } from './support/cleanup.ts';
 import { nfseHere } from './support/cli.ts';
 import { freshPool } from './support/database.ts';
+import fc from './support/seed.ts';
 import { NOON } from './support/service.ts';
 import { nobodyTrusted } from './support/trust.ts';
 

@@ -4,7 +4,6 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { readXml, xsdErrors } from '../src/documents/xml.ts';
 import { decimal } from '../src/fiscal/decimal.ts';
 import { type Dps, INF_DPS } from '../src/fiscal/layout/dps.ts';
@@ -16,6 +15,7 @@ import { type SimpleType, T } from '../src/fiscal/layout/simple-types.ts';
 import { type Choice, type Group, type Item, isRequiredOfSender, type Leaf } from '../src/fiscal/layout/vocabulary.ts';
 import { withSignature, writeDps, writeNfse } from '../src/fiscal/layout/write.ts';
 import { dpsXsd, nfseXsd } from '../src/fiscal/layout/xsd.ts';
+import fc from './support/seed.ts';
 
 const DPS_XSD = dpsXsd();
 const NFSE_XSD = nfseXsd();

@@ -11,7 +11,6 @@ import { get } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import fc from 'fast-check';
 import { EXAMPLE_SITE, EXEMPLOS, openapiDocument, openapiText } from '../src/doors/rest/openapi.ts';
 import { ROUTES } from '../src/doors/rest/routes.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
@@ -23,9 +22,8 @@ import { request } from './support/http.ts';
 import { type Described, describedBy } from './support/openapi.ts';
 import { jsonOf } from './support/operacoes.ts';
 import { drawnFrom, requestOf } from './support/schema-arbitrary.ts';
+import fc, { LONG, SEED } from './support/seed.ts';
 
-const LONG = process.env.NFSE_TEST_LONGO === '1';
-const SEED = Number(process.env.NFSE_TEST_SEMENTE ?? Date.now() % 1_000_000);
 const DRAWN = LONG ? 5_000 : 400;
 const FILE = new URL('../src/doors/rest/exemplos.json', import.meta.url);
 

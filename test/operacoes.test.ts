@@ -6,7 +6,6 @@
  */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import fc from 'fast-check';
 import { readJson } from '../src/documents/json.ts';
 import { readDps } from '../src/fiscal/layout/read.ts';
 import { readCorpo } from '../src/fiscal/layout/read-corpo.ts';
@@ -14,9 +13,9 @@ import { exampleXml } from '../src/fiscal/rules/example.ts';
 import type { Patch } from '../src/fiscal/rules/rule.ts';
 import { type Answer, emit, request } from './support/http.ts';
 import { jsonOf, type Operacao, operacoes, rootOf, xmlOf } from './support/operacoes.ts';
+import fc, { SEED } from './support/seed.ts';
 import { startTestService } from './support/service.ts';
 
-const SEED = Number(process.env.NFSE_TEST_SEMENTE ?? Date.now() % 1_000_000);
 const OPERATIONS = 200;
 const AT_A_TIME = 8;
 

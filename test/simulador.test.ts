@@ -10,7 +10,6 @@ import path from 'node:path';
 import { before, describe, test } from 'node:test';
 import { connect } from 'node:tls';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import fc from 'fast-check';
 import { readCertificate } from '../src/documents/certificate.ts';
 import { checkSignature, NFSE_PROFILE } from '../src/documents/signed.ts';
 import { readXml, xsdErrors } from '../src/documents/xml.ts';
@@ -19,6 +18,7 @@ import { VALID_DPS } from '../src/fiscal/rules/example.ts';
 import { RULES } from '../src/fiscal/rules/rules.ts';
 import { recogniseNfse, signatureHolds } from '../src/simulador/canonical-nfse.ts';
 import { AJUDA_DE_FALTAS, type Simulador } from '../src/simulador/simulador.ts';
+import fc from './support/seed.ts';
 import {
   type Anotado,
   ajustar,

@@ -11,12 +11,11 @@ import { companyCertificate, newKeys, rootAuthority } from '../src/documents/pki
 import { EVENTO_MOVES } from '../src/fiscal/evento.ts';
 import type { Db } from '../src/store/open.ts';
 import { freshPool } from './support/database.ts';
+import { ASKED_SEED, LONG } from './support/seed.ts';
 import { companyOf, yearAround } from './support/signatures.ts';
 import { type Signers, Simulacao } from './support/simulation.ts';
 import { brokenInvariants } from './support/simulation-invariants.ts';
 
-const LONG = process.env.NFSE_TEST_LONGO === '1';
-const ONLY = process.env.NFSE_TEST_SEMENTE;
 const FIRST_SEED = 20261121;
 const SEEDS = LONG ? 2_000 : 50;
 /** Moves of the machine that fifty seeds may leave out: some are a matter of once in a hundred. */
@@ -58,8 +57,9 @@ function told(seed: number, broken: readonly string[], { trace }: Simulacao): st
   return `NFSE_TEST_SEMENTE=${seed}\n${broken.join('\n')}\n\nA história:\n${trace.join('\n')}`;
 }
 
-test(`${ONLY ?? SEEDS} seeds of notes and events`, async (t) => {
-  const seeds = ONLY === undefined ? Array.from({ length: SEEDS }, (_, place) => FIRST_SEED + place) : [Number(ONLY)];
+test(`${ASKED_SEED ?? SEEDS} seeds of notes and events`, async (t) => {
+  const seeds =
+    ASKED_SEED === undefined ? Array.from({ length: SEEDS }, (_, place) => FIRST_SEED + place) : [ASKED_SEED];
   t.diagnostic(`seeds ${seeds[0]} to ${seeds.at(-1)}; one of them alone: NFSE_TEST_SEMENTE=${seeds[0]}`);
   const [moves, answers, refused] = [new Map<string, number>(), new Map<string, number>(), new Map<string, number>()];
   const failed: { seed: number; first: string; told: string }[] = [];
@@ -68,7 +68,7 @@ test(`${ONLY ?? SEEDS} seeds of notes and events`, async (t) => {
     for (const seed of left) {
       const { simulacao, broken } = await played(seed);
       if (broken.length > 0) failed.push({ seed, first: broken[0]!, told: told(seed, broken, simulacao) });
-      if (ONLY !== undefined) t.diagnostic(simulacao.trace.join('\n'));
+      if (ASKED_SEED !== undefined) t.diagnostic(simulacao.trace.join('\n'));
       add(refused, simulacao.refused);
       add(answers, simulacao.ambiente.answered);
       add(moves, await movesOf(simulacao));
@@ -82,7 +82,7 @@ test(`${ONLY ?? SEEDS} seeds of notes and events`, async (t) => {
   const list = failed.map(({ seed, first }) => `${seed}: ${first.split('\n')[0]}`).join('\n');
   const stories = failed.slice(0, STORIES_MAX).map((one) => one.told);
   assert.equal(failed.length, 0, `${failed.length} of ${seeds.length} failed\n${list}\n\n${stories.join('\n\n')}`);
-  if (ONLY !== undefined) return;
+  if (ASKED_SEED !== undefined) return;
   const missing = EVENTO_MOVES.map(({ from, on, to }) => moveName(from, on, to)).filter((name) => !moves.has(name));
   assert.ok(missing.length <= (LONG ? 0 : MISSING_MAX), `moves that no seed made: ${missing.join(', ')}`);
 });
@@ -95,7 +95,7 @@ const FAILED = [
   { seed: 20261294, found: 'what replaces a note that was withdrawn waits no longer, and is refused' },
 ] as const;
 
-for (const { seed, found } of ONLY === undefined ? FAILED : []) {
+for (const { seed, found } of ASKED_SEED === undefined ? FAILED : []) {
   test(`seed ${seed}: ${found}`, async () => {
     const { simulacao, broken } = await played(seed);
     assert.ok(broken.length === 0, told(seed, broken, simulacao));

@@ -6,12 +6,11 @@
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
 import { emit, request } from './support/http.ts';
 import { all, escaped, loteXml, type RpsDeTeste, sendLote } from './support/rps.ts';
+import fc, { SEED } from './support/seed.ts';
 import { startTestService } from './support/service.ts';
 
-const SEED = Number(process.env.NFSE_TEST_SEMENTE ?? Date.now() % 1_000_000);
 const OPERATIONS = 100;
 const AT_A_TIME = 5;
 

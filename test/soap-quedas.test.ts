@@ -27,10 +27,9 @@ import {
   type RpsDeTeste,
   sendLote,
 } from './support/rps.ts';
+import { LONG, SEED } from './support/seed.ts';
 import { startTestService, type TestService } from './support/service.ts';
 
-const LONG = process.env.NFSE_TEST_LONGO === '1';
-const SEED = Number(process.env.NFSE_TEST_SEMENTE ?? Date.now() % 1_000_000);
 /** Of the places to die at, one in so many: an odd number, so that both ways have their turn. */
 const STRIDE = 15;
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../test/support/seed.ts';
 import { type Breaker, type BreakerSettings, openBreaker, type Pass } from './breaker.ts';
 
 /** A breaker whose clock and chance the test holds; three failures open it, pauses from 1 s to 8 s. */

@@ -6,16 +6,14 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { describe, test } from 'node:test';
 import { DOMParser } from '@xmldom/xmldom';
-import fc from 'fast-check';
 import { ExclusiveCanonicalization } from 'xml-crypto';
+import fc, { LONG, SEED } from '../../test/support/seed.ts';
 import { toolOr } from '../../test/support/tools.ts';
 import type { Elemento } from '../fiscal/layout/tree.ts';
 import { readCanonical } from './canonical.ts';
 import { canonicalForm, readXml, type XmlDocumentReading } from './xml.ts';
 
-const LONG = process.env.NFSE_TEST_LONGO === '1';
 const RUNS = LONG ? 20_000 : 800;
-const SEED = Number(process.env.NFSE_TEST_SEMENTE ?? Date.now() % 1_000_000);
 const XMLLINT = toolOr('xmllint', 'libxml2-utils');
 const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace';
 

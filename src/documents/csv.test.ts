@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, describe, test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../test/support/seed.ts';
 import { type CsvFault, type CsvRecord, openCsv } from './csv.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'nfse-csv-'));

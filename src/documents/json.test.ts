@@ -1,7 +1,7 @@
 /** JSON from outside: what RFC 8259 lets pass is read as written, everything else has a place and a way to mend it. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../test/support/seed.ts';
 import type { Fault } from '../fiscal/fault.ts';
 import type { JsonValue } from '../fiscal/layout/json-value.ts';
 import { readJson } from './json.ts';

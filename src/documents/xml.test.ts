@@ -1,7 +1,7 @@
 /** The way in for bytes: what is no XML is answered with its place, what is dangerous is refused, the rest is one tree. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../test/support/seed.ts';
 import type { Fault } from '../fiscal/fault.ts';
 import type { Elemento } from '../fiscal/layout/tree.ts';
 import { canonicalInfDps, decodeXml, readXml, type XmlReading } from './xml.ts';

@@ -1,7 +1,7 @@
 /** Specification, Event object: `erros_adn`; Limits: "strings cut at 1000 characters, depth 3". */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../test/support/seed.ts';
 import { sanitized } from './erros-adn.ts';
 
 describe('keys', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../test/support/seed.ts';
 import { type AliquotaIbsCbs, classificacoes } from './catalogs/catalogs.ts';
 import { add, type Decimal, decimal as d, formatDecimal, ZERO } from './decimal.ts';
 import {

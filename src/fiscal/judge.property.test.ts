@@ -4,7 +4,6 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { blocksOf } from '../../test/support/membros.ts';
 import {
   DEDUCTIONS,
@@ -15,6 +14,7 @@ import {
   THIRD_PARTIES,
   xmlOf,
 } from '../../test/support/operacoes.ts';
+import fc from '../../test/support/seed.ts';
 import { readXml } from '../documents/xml.ts';
 import type { Facts } from './facts.ts';
 import { type Judged, judge } from './judge.ts';

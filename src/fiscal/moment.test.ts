@@ -1,7 +1,7 @@
 /** Instants in the zones of Brazil, in the formats of D-04. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../test/support/seed.ts';
 import { municipioOf } from './catalogs/catalogs.ts';
 import { brazilianDate, isoMoment, momentIn, spacedMoment } from './moment.ts';
 

@@ -1,7 +1,7 @@
 /** The request of an event: what each type asks, row by row, with the status that the specification gives (D-50). */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../test/support/seed.ts';
 import { readJson } from '../documents/json.ts';
 import { errorOf } from './errors.ts';
 import type { Fault } from './fault.ts';

@@ -1,7 +1,7 @@
 /** The magic values of D-60: what is read out of a header or a text, and what is said about the rest. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../test/support/seed.ts';
 import {
   readSimular,
   SIMULAR_MAX_MS,

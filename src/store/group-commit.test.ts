@@ -1,7 +1,7 @@
 /** Group commit without a database: who shares a batch, who waits, who fails. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../test/support/seed.ts';
 import { groupCommit } from './group-commit.ts';
 
 type Batch = { readonly key: string; readonly jobs: readonly number[]; finish(): void; fail(error: Error): void };

@@ -14,11 +14,10 @@ import { openStage, registerTenant, type Simulator, startService, startSimulator
 import { exampleXml } from '../../src/fiscal/rules/example.ts';
 import { onEnd } from '../support/cleanup.ts';
 import { readyDataDir } from '../support/process.ts';
+import { ASKED_SEED, LONG } from '../support/seed.ts';
 
-const LONG = process.env.NFSE_TEST_LONGO === '1';
-const SEEDS = process.env.NFSE_TEST_SEMENTE
-  ? [Number(process.env.NFSE_TEST_SEMENTE)]
-  : Array.from({ length: LONG ? 10 : 1 }, (_, place) => 20261121 + place);
+const SEEDS =
+  ASKED_SEED === undefined ? Array.from({ length: LONG ? 10 : 1 }, (_, place) => 20261121 + place) : [ASKED_SEED];
 const NOTES = LONG ? 500 : 100;
 const KILLS: readonly ('service' | 'adn')[] = LONG ? ['service', 'adn', 'service', 'adn'] : ['adn'];
 const SLUG = 'exemplo';

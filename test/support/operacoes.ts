@@ -4,13 +4,13 @@
  * hand in them.
  */
 import assert from 'node:assert/strict';
-import fc from 'fast-check';
 import { readXml } from '../../src/documents/xml.ts';
 import type { Elemento } from '../../src/fiscal/layout/tree.ts';
 import { writeCorpo } from '../../src/fiscal/layout/write-corpo.ts';
 import type { Patch } from '../../src/fiscal/rules/rule.ts';
 import { DOCUMENTO_DEDUCAO, DOCUMENTO_TERCEIRO, INTERMEDIARIO, OBRA, TOMADOR_EXTERIOR } from '../casos/caso.ts';
 import { type Membros, xmlWithMembers } from './membros.ts';
+import fc from './seed.ts';
 
 export type Operacao = {
   readonly patch: Patch;

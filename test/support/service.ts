@@ -21,8 +21,8 @@ export type TestService = {
   readonly pool: ReturnType<typeof openPool>;
   readonly world: World;
   readonly clock: { now: number };
-  /** What was logged, for tests that nothing personal is. */
-  readonly logged: readonly { about: object; message: string }[];
+  /** What was logged, for tests that nothing personal is; a test that needs none of it empties it. */
+  readonly logged: { about: object; message: string }[];
 };
 
 /** `worker: false` leaves notes as they were issued; `connection`: a database that others have too, as processes do. */

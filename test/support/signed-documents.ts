@@ -18,6 +18,7 @@ import { exampleXml } from '../../src/fiscal/rules/example.ts';
 import type { Patch } from '../../src/fiscal/rules/rule.ts';
 import { AMOUNT_RULES, RULES } from '../../src/fiscal/rules/rules.ts';
 import { onEnd } from './cleanup.ts';
+import { SEED } from './seed.ts';
 import {
   type Bent,
   canonicalByXmlCrypto,
@@ -30,8 +31,6 @@ import {
   transform,
 } from './signatures.ts';
 
-export const LONG = process.env.NFSE_TEST_LONGO === '1';
-export const SEED = Number(process.env.NFSE_TEST_SEMENTE ?? Date.now() % 1_000_000);
 export const DOCUMENTS = 200;
 export const NOW = Date.parse('2026-11-21T12:00:00-03:00');
 export const NAMESPACE = 'http://www.sped.fazenda.gov.br/nfse';

@@ -109,6 +109,21 @@ describe('a fault of the DPS', () => {
     assert.match(correcao!, /^Uma frase.*errado\.$/);
   });
 
+  test('fits even where one word that was sent takes more than all the room, and loses none of what comes before it', () => {
+    const said = `A Reference aponta "#lote9", e deve apontar "#DPS${'9'.repeat(600)}".`;
+    const { mensagem, correcao } = told('E906', 'Signature', said);
+    assert.ok(mensagem.length <= 200 && correcao!.length <= 200, `${mensagem.length}, ${correcao?.length}`);
+    const begun = mensagem.replace(/^RPS 1, série 1, tipo 1: /, '').replace(/…$/, '');
+    assert.ok(said.startsWith(begun) && begun.length > 40, mensagem);
+    assert.ok(
+      said
+        .slice(begun.length)
+        .trimStart()
+        .startsWith((correcao ?? '').replace(/…$/, '')),
+      `${correcao}`,
+    );
+  });
+
   test('is told in the words of the RPS, whatever the rule: no name of the DPS, no word of the REST door', () => {
     const model = /^(?:E(?:[1-9]|[1-9]\d|1[0-5]\d|16[01])|A[1-8]|\d{4}|E[89]\d\d)$/;
     let count = 0;

@@ -355,14 +355,19 @@ function split(text: string): { readonly first: string; readonly rest: string } 
   // What stands before a colon is a sentence without what follows it.
   const colon = text.lastIndexOf(': ', TEXT_MAX - 1);
   if (colon > TEXT_MAX / 3) return { first: `${text.slice(0, colon)}.`, rest: capitalized(text.slice(colon + 2)) };
-  const first = clipped(text);
-  return { first, rest: text.slice(first.length) };
+  const room = roomFor(text);
+  return { first: `${text.slice(0, room)}…`, rest: text.slice(room).trimStart() };
 }
 
 /** As much as there is room for, cut between two words. */
 export function clipped(text: string): string {
-  if (text.length <= TEXT_MAX) return text;
-  return `${text.slice(0, text.lastIndexOf(' ', TEXT_MAX - 1))}…`;
+  return text.length <= TEXT_MAX ? text : `${text.slice(0, roomFor(text))}…`;
+}
+
+/** Where a long text is cut: between two words, unless one word, which somebody sent, takes most of the room. */
+function roomFor(text: string): number {
+  const end = text.lastIndexOf(' ', TEXT_MAX - 1);
+  return end > TEXT_MAX / 3 ? end : TEXT_MAX - 1;
 }
 
 function capitalized(text: string): string {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../../test/support/seed.ts';
 import { comparable, onPage, paginacaoOf, searchOf, wordsOf } from './search.ts';
 
 type Item = { readonly codigo: string; readonly nome: string };

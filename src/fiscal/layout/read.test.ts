@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../../test/support/seed.ts';
 import { readXml } from '../../documents/xml.ts';
 import { decimal } from '../decimal.ts';
 import type { Fault } from '../fault.ts';

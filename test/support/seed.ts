@@ -1,0 +1,15 @@
+/**
+ * What is drawn in tests, and from which seed. The everyday run draws the same each time, so that what fails fails again, and what passed
+ * passes everywhere; the long run (NFSE_TEST_LONGO=1) draws anew and more, and NFSE_TEST_SEMENTE=N draws again what it told.
+ */
+import fc from 'fast-check';
+
+export const LONG = process.env.NFSE_TEST_LONGO === '1';
+/** The seed that was asked for, if one was. */
+export const ASKED_SEED =
+  process.env.NFSE_TEST_SEMENTE === undefined ? undefined : Number(process.env.NFSE_TEST_SEMENTE);
+export const SEED = ASKED_SEED ?? (LONG ? Date.now() % 1_000_000 : 20_261_121);
+
+fc.configureGlobal({ seed: SEED });
+
+export default fc;
