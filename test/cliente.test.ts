@@ -3,9 +3,10 @@
  * them stands a line that loses answers, cuts connections and says that it is busy; what the database holds afterwards is counted.
  */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer, request as forward } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import {
@@ -37,8 +38,8 @@ const MUNICIPIO = '3550308';
 const CNPJ = '11222333000181';
 
 const { address, pool } = await startTestService();
-/** In a hurry: what is waited for in production is a minute. */
-const QUICK = { primeiraEsperaMs: 5, esperaMaximaMs: 20, tempoLimiteMs: 2_000 };
+/** In a hurry between two tries: what is waited for in production is a minute. An answer may take as long as a slow machine does. */
+const QUICK = { primeiraEsperaMs: 5, esperaMaximaMs: 20, tempoLimiteMs: 60_000 };
 const clienteAt = (url: string, more: Partial<OpcoesDoCliente> = {}) =>
   createCliente({ url, municipio: 'integracao', insistencia: QUICK, ...more });
 const cliente = clienteAt(address);
@@ -235,13 +236,12 @@ async function tcpServer(onConnection: (socket: Socket) => void): Promise<number
   return (server.address() as AddressInfo).port;
 }
 
-/** Where nobody listens. */
+/** Where nobody listens, nor can begin to: the port is that of the other end of a connection. */
 async function deadUrl(): Promise<string> {
-  const server = createTcpServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return `http://127.0.0.1:${port}`;
+  const socket = connect(await tcpServer(() => undefined), '127.0.0.1');
+  await once(socket, 'connect');
+  onEnd(() => socket.destroy());
+  return `http://127.0.0.1:${socket.localPort}`;
 }
 
 describe('a bad line', () => {
@@ -379,19 +379,22 @@ describe('the three outcomes', () => {
     const plain = await lineBefore();
     const closing = await tcpServer((socket) => socket.destroy());
     const silent = await tcpServer(() => undefined);
-    const once = { insistencia: { tentativas: 1, tempoLimiteMs: 100 } };
+    const single = { insistencia: { ...QUICK, tentativas: 1 } };
     for (const own of [{}, { ca: '' }]) {
       const noTls = await endOf(
-        clienteAt(plain.url.replace('http:', 'https:'), { ...once, ...own }).emitirNota(DPS),
+        clienteAt(plain.url.replace('http:', 'https:'), { ...single, ...own }).emitirNota(DPS),
         NaoEntregue,
       );
       assert.match(noTls.message, /não se fala TLS: confira o https/);
-      await endOf(clienteAt(`https://127.0.0.1:${closing}`, { ...once, ...own }).emitirNota(DPS), NaoEntregue);
+      await endOf(clienteAt(`https://127.0.0.1:${closing}`, { ...single, ...own }).emitirNota(DPS), NaoEntregue);
     }
-    const late = clienteAt(`https://127.0.0.1:${silent}`, { ...once, ca: '' });
+    const late = clienteAt(`https://127.0.0.1:${silent}`, {
+      insistencia: { tentativas: 1, tempoLimiteMs: 100 },
+      ca: '',
+    });
     assert.match((await endOf(late.emitirNota(DPS), NaoEntregue)).message, /o tempo se esgotou/);
     // Without TLS the connection stood, and who took the request may have done it.
-    await endOf(clienteAt(`http://127.0.0.1:${closing}`, once).emitirNota(DPS), Indeterminado);
+    await endOf(clienteAt(`http://127.0.0.1:${closing}`, single).emitirNota(DPS), Indeterminado);
     const forbidden = await endOf(clienteAt('http://127.0.0.1:9').emitirNota(DPS), NaoEntregue);
     assert.deepEqual([forbidden.tentativas, /não fala com essa porta/.test(forbidden.message)], [1, true]);
   });
@@ -453,11 +456,16 @@ describe('the three outcomes', () => {
     const { url, keys } = await lineBefore('hang');
     const motives: string[] = [];
     const impatient = clienteAt(url, {
-      insistencia: { ...QUICK, tempoLimiteMs: 400 },
+      insistencia: { ...QUICK, tempoLimiteMs: 1_000 },
       aoRepetir: ({ motivo }) => motives.push(motivo),
     });
     await impatient.emitirNota(DPS);
-    assert.deepEqual([motives, new Set(keys).size], [['Não houve resposta: o tempo se esgotou.'], 1]);
+    assert.deepEqual([new Set(motives), new Set(keys).size], [new Set(['Não houve resposta: o tempo se esgotou.']), 1]);
+    // A second try that is as late is the machine's, and has a third.
+    assert.ok(
+      keys.length > 1 && keys.length <= motives.length + 1,
+      `${keys.length} requests, ${motives.length} motives`,
+    );
   });
 
   test('what cannot be sent is told as that, and leaves no doubt', async () => {
@@ -475,9 +483,10 @@ describe('the three outcomes', () => {
 
   test('a deadline is for all tries together', async () => {
     const { url } = await lineBefore(...Array<Bad>(6).fill('cut'));
-    const patient = clienteAt(url, { insistencia: { tentativas: 100, prazoMs: 100, primeiraEsperaMs: 80 } });
+    // The pauses are 1.25 s or more, then 2.5 s or more: never a third within the time.
+    const patient = clienteAt(url, { insistencia: { tentativas: 100, prazoMs: 2_500, primeiraEsperaMs: 2_500 } });
     const error = await endOf(patient.emitirNota(DPS), Indeterminado);
-    assert.ok(error.tentativas < 4, `${error.tentativas}`);
+    assert.ok(error.tentativas < 3, `${error.tentativas}`);
   });
 });
 
@@ -488,12 +497,14 @@ describe('following', () => {
     const seen: string[] = [];
     const following = clienteAt(url).acompanharNota(chave_acesso, {
       primeiraEsperaMs: 5,
-      prazoMs: 300,
+      prazoMs: 2_500,
       aCada: ({ situacao }) => seen.push(situacao),
     });
     const error = await endOf(following, AindaEmAndamento);
-    // The third answer has Retry-After: 1, so the fourth and last question is that of the deadline.
-    assert.deepEqual(seen, ['sem resposta', 'HTTP 503', 'rascunho', 'rascunho']);
+    assert.deepEqual(seen.slice(0, 3), ['sem resposta', 'HTTP 503', 'rascunho']);
+    // With the Retry-After of 1 that each has, there is room for two more and for that of the deadline; without, for a hundred.
+    const others = seen.slice(3);
+    assert.ok(others.length > 0 && others.length <= 3 && others.every((one) => one === 'rascunho'), seen.join());
     const ultima = (error as AindaEmAndamento<Respostas['consultarNota']>).ultima;
     assert.equal(ultima?.nota.status, 'rascunho');
     const stop = new AbortController();
