@@ -12,11 +12,12 @@ import { ERRORS, errorOf } from '../src/fiscal/errors.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { exemploDe, TIPOS_EVENTO } from '../src/fiscal/tipos-evento.ts';
 import { onEnd } from './support/cleanup.ts';
-import { type Corpus, caseOf, type FuzzCase } from './support/fuzz.ts';
+import { type Corpus, caseOf, type FuzzCase, withWordsOfObjects } from './support/fuzz.ts';
 import { assertHoldsNothing } from './support/heap.ts';
 import { jsonOf, operacoes, xmlOf } from './support/operacoes.ts';
 import fc, { LONG, SEED } from './support/seed.ts';
 import { startTestService } from './support/service.ts';
+import { signedBy, testParties } from './support/signatures.ts';
 
 const ONLY = process.env.NFSE_TEST_CASO;
 const CASES = LONG ? 100_000 : 3_000;
@@ -48,6 +49,8 @@ async function issuedNotas(): Promise<Corpus['notas']> {
   }
   return notas;
 }
+
+const { provider } = await testParties(service.clock.now);
 
 const drawn = fc.sample(operacoes, { numRuns: 40, seed: SEED });
 const corpus: Corpus = {
@@ -95,7 +98,8 @@ function problemOf({ status, headers, text }: Reply): string | undefined {
 }
 
 /** Words of the house that have no business outside of it. */
-const INTERNAL = /node_modules|\.ts:\d|\bat [\w.]+ \(|\[object |\bundefined\b.*\bis not\b|ECONN|postgres|libxml/;
+const INTERNAL =
+  /node_modules|\[native code|\.ts:\d|\bat [\w.]+ \(|\[object |\bundefined\b.*\bis not\b|ECONN|postgres|libxml/;
 
 function problemOfEnvelope(body: Record<string, unknown>, status: number): string | undefined {
   const { codigo_erro, mensagem, detalhes, timestamp, erros } = body;
@@ -197,6 +201,40 @@ const anyXml: fc.Arbitrary<string> = fc.letrec<{ node: string; element: string }
     )
     .map(([name, attribute, inside]) => `<${name}${attribute}>${inside.join('')}</${name}>`),
 })).element;
+
+describe('words that every object has, in the place of each name and value', () => {
+  const sent = (done: readonly string[], path: string, type: string, body: Buffer): Promise<Reply> =>
+    assertAnswered({ path, headers: { 'Content-Type': type }, body }, `${done}: `);
+  /** One document at a time would leave the service waiting. */
+  const all = async <T>(cases: readonly T[], one: (it: T, place: number) => Promise<unknown>): Promise<void> => {
+    let next = 0;
+    const sender = async (): Promise<void> => {
+      for (let place = next++; place < cases.length; place = next++) await one(cases[place]!, place);
+    };
+    await Promise.all(Array.from({ length: IN_FLIGHT }, sender));
+  };
+
+  for (const tenant of ['integracao', 'sao-paulo']) {
+    const path = `/${tenant}/api/v1/nfse/v101`;
+    test(`of a DPS in XML, to ${tenant}`, () => {
+      const cases = [exampleXml(), signedBy(exampleXml(), provider)].flatMap((one) => withWordsOfObjects(one, 'xml'));
+      return all(cases, ({ body, done }) => sent(done, path, 'application/xml', body));
+    });
+    test(`of a DPS in JSON, to ${tenant}`, () =>
+      all(withWordsOfObjects(jsonOf(exampleXml()), 'json'), ({ body, done }) =>
+        sent(done, path, 'application/json', body),
+      ));
+  }
+
+  test('of the request of each event', () =>
+    all(
+      corpus.evento.flatMap((one) => withWordsOfObjects(one, 'json')),
+      ({ body, done }, place) => {
+        const { chave } = corpus.notas[place % NOTAS]!;
+        return sent(done, `/integracao/api/v1/nfse/v101/${chave}/eventos`, 'application/json', body);
+      },
+    ));
+});
 
 /** What once got a wrong answer, or none. */
 describe('cases that failed once', () => {

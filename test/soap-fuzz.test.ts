@@ -15,7 +15,7 @@ import type { Elemento } from '../src/fiscal/layout/tree.ts';
 import { OPERACOES } from '../src/flows/porto-abrasf.ts';
 import { processLotes } from '../src/flows/process-lotes.ts';
 import { onEnd } from './support/cleanup.ts';
-import { bentXml, chanceOfCase } from './support/fuzz.ts';
+import { bentXml, chanceOfCase, withWordsOfObjects } from './support/fuzz.ts';
 import { assertHoldsNothing } from './support/heap.ts';
 import { ABRASF, cancelamentoXml, consultaXml, escaped, loteXml, porProtocolo, porRpsXml } from './support/rps.ts';
 import { LONG, SEED } from './support/seed.ts';
@@ -198,7 +198,7 @@ function post(address: string, { path, headers, body }: Sent): Promise<Reply> {
 
 /** Words of the house, and of what was not to be read, that have no business in an answer. */
 const INTERNAL =
-  /node_modules|\.ts:\d|\bat [\w.]+ \(|\[object |\bundefined\b.*\bis not\b|ECONN|postgres|libxml|root:x:/;
+  /node_modules|\[native code|\.ts:\d|\bat [\w.]+ \(|\[object |\bundefined\b.*\bis not\b|ECONN|postgres|libxml|root:x:/;
 /** By the model, or of the public table with the first letter changed or gone. */
 const CODE = /^(?:\d{4}|E\d{3}|L\d{1,3})$/;
 
@@ -285,6 +285,33 @@ describe('envelopes bent at random', () => {
     context.diagnostic(`seed ${SEED}: ${[...kinds].map(([kind, count]) => `${kind}: ${count}`).join(', ')}`);
     if (ONLY !== undefined) return;
     for (const kind of ['answer', 'fault 400', 'fault 404', 'fault 500']) assert.ok(kinds.has(kind), `no ${kind}`);
+  });
+
+  test('words that every object has, in the place of each name and value, are answered so too', async () => {
+    const cases = DOCUMENTS.flatMap(([operacao, documento], index) =>
+      withWordsOfObjects(
+        `<e:Envelope xmlns:e="${NAMESPACES['1.1']}"><e:Body><n:${operacao} xmlns:n="${ABRASF}">${documento}</n:${operacao}></e:Body></e:Envelope>`,
+        'xml',
+      ).map(({ body, done }, place) => ({
+        index,
+        path: `/${place % 2 === 0 ? 'integracao' : 'sao-paulo'}/soap/nfes`,
+        headers: {
+          'Content-Type': 'text/xml; charset=utf-8',
+          SOAPAction: '""',
+          'X-Forwarded-For': `10.9.${index}.${place % 256}`,
+        },
+        body,
+        done,
+      })),
+    );
+    let next = 0;
+    const sender = async (): Promise<void> => {
+      for (let one = cases[next++]; one !== undefined; one = cases[next++]) {
+        const problem = problemOf(await post(address, one));
+        assert.equal(problem, undefined, `${one.path}, ${one.done}: ${problem}`);
+      }
+    };
+    await Promise.all(Array.from({ length: IN_FLIGHT }, sender));
   });
 
   test('every lot that was taken comes to its end', async () => {

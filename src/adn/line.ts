@@ -8,6 +8,7 @@ import tls from 'node:tls';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, type ZlibOptions } from 'node:zlib';
 import { buildConnector, type Dispatcher, Pool } from 'undici';
+import { ownOf } from '../fiscal/own.ts';
 import { JSON_TYPE } from './wire.ts';
 
 const TLS_VERSION_MIN = 'TLSv1.2';
@@ -216,7 +217,7 @@ const DECODERS: Readonly<Record<string, (data: Buffer, options: ZlibOptions) => 
 async function decoded(body: Buffer, encoding: string, bytesMax: number): Promise<Buffer | string> {
   const name = encoding.trim().toLowerCase();
   if (name === '' || name === 'identity') return body;
-  const decode = Object.hasOwn(DECODERS, name) ? DECODERS[name] : undefined;
+  const decode = ownOf(DECODERS, name);
   if (decode === undefined) return 'UNKNOWN_ENCODING';
   try {
     return await decode(body, { maxOutputLength: bytesMax });

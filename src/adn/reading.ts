@@ -5,6 +5,7 @@
  */
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
+import { ownOf } from '../fiscal/own.ts';
 import type { AdnAnswer, AdnErro, EventoAnswer, NotaAnswer } from './adn.ts';
 import { CHAVE_LENGTH, type CodeMeaning, meaningOf, NOT_TAKEN_HERE, NOTE_UNKNOWN, type TipoDocumento } from './wire.ts';
 
@@ -221,7 +222,7 @@ const CREDENTIAL_WHYS: Readonly<Record<string, string>> = {
 
 export function credentialWhy(erros: readonly AdnErro[]): string {
   const codigo = erros.find(({ codigo }) => meaningOf(codigo) === 'credential')?.codigo ?? '';
-  return `${CREDENTIAL_WHYS[codigo] ?? 'o ADN recusou o certificado ou a permissão do município'} (${codigo})`;
+  return `${ownOf(CREDENTIAL_WHYS, codigo) ?? 'o ADN recusou o certificado ou a permissão do município'} (${codigo})`;
 }
 
 /**

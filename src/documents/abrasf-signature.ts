@@ -8,6 +8,7 @@
 import { constants, hash, verify } from 'node:crypto';
 import type { Fault } from '../fiscal/fault.ts';
 import { attributeOf, type Elemento } from '../fiscal/layout/tree.ts';
+import { ownOf } from '../fiscal/own.ts';
 import { type Certificate, readCertificate } from './certificate.ts';
 import { DSIG, ENVELOPED, isSignature, REQUIRED } from './signed.ts';
 import { canonicalForm, extentOf, readXml, type XmlDocumentReading } from './xml.ts';
@@ -84,8 +85,8 @@ function check(
     if (countOfId(reading.root, id) > 1) return refused(`O identificador "${id}" está em mais de um elemento.`);
   }
 
-  const signing = SIGNATURE_METHODS[algorithmOf(method)];
-  const digesting = DIGEST_METHODS[algorithmOf(digestMethod)];
+  const signing = ownOf(SIGNATURE_METHODS, algorithmOf(method));
+  const digesting = ownOf(DIGEST_METHODS, algorithmOf(digestMethod));
   const forms = [algorithmOf(canonicalization), ...transformsOf(reference).filter((one) => one !== ENVELOPED)];
   const isOld = signing?.isOld === true || digesting?.isOld === true || forms.includes(INCLUSIVE);
   const known =

@@ -9,6 +9,7 @@
 import { isUtf8 } from 'node:buffer';
 import { type Fault, quoted } from '../fiscal/fault.ts';
 import type { JsonDocument, JsonMember, JsonPlace, JsonValue } from '../fiscal/layout/json-value.ts';
+import { ownOf } from '../fiscal/own.ts';
 
 /** As much as the door takes. */
 const BYTES_MAX = 1_048_576;
@@ -308,7 +309,7 @@ class Reader {
   #escape(): string {
     const start = this.#at;
     const letter = this.#text[start + 1] ?? '';
-    const short = Object.hasOwn(ESCAPES, letter) ? ESCAPES[letter] : undefined;
+    const short = ownOf(ESCAPES, letter);
     if (short !== undefined) {
       this.#at += 2;
       return short;

@@ -10,6 +10,7 @@
 import { constants, hash, verify } from 'node:crypto';
 import { type Fault, quoted } from '../fiscal/fault.ts';
 import { attributeOf, type Elemento } from '../fiscal/layout/tree.ts';
+import { ownOf } from '../fiscal/own.ts';
 import { type Certificate, readCertificate } from './certificate.ts';
 import { nearMissOfDigest, nearMissOfValue } from './near-misses.ts';
 import type { XmlDocumentReading } from './xml.ts';
@@ -533,7 +534,7 @@ function spellingOf(found: string, wanted: string): string {
 }
 
 function algorithmName(identifier: string): string {
-  return ALGORITHM_NAMES[identifier] ?? (identifier === '' ? 'não informado' : quoted(identifier));
+  return ownOf(ALGORITHM_NAMES, identifier) ?? (identifier === '' ? 'não informado' : quoted(identifier));
 }
 
 function isBlank(text: string): boolean {

@@ -4,6 +4,7 @@
  */
 import { hash, type KeyObject, sign } from 'node:crypto';
 import { attributeOf, type Elemento } from '../fiscal/layout/tree.ts';
+import { ownOf } from '../fiscal/own.ts';
 import type { Certificate } from './certificate.ts';
 import { DSIG, ENVELOPED, isSignature, REQUIRED } from './signed.ts';
 import { decodeXml, extentOf, readXml, type XmlDocumentReading } from './xml.ts';
@@ -89,7 +90,7 @@ export function isSigned(xml: Uint8Array): boolean {
 }
 
 function placeIn(root: Elemento): Place {
-  const steps = SIGNED[root.name];
+  const steps = ownOf(SIGNED, root.name);
   if (root.name === 'Envelope') {
     throw new Error(
       'o arquivo é um envelope SOAP; assine o documento que vai dentro dele, e ponha-o no envelope depois.',

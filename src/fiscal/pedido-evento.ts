@@ -12,6 +12,7 @@ import { type JsonDocument, type JsonMember, type JsonValue, kindOf } from './la
 import { nearestName } from './layout/read.ts';
 import { type SimpleType, T } from './layout/simple-types.ts';
 import { numberForText, wrongKind } from './layout/wrong-kind.ts';
+import { ownOf } from './own.ts';
 import {
   type AutorEvento,
   type CampoEvento,
@@ -381,7 +382,7 @@ function strangeMember(
   const shown = quoted(name);
   const names = [...COMUNS, ...tipo.campos.map(({ nome }) => nome)];
   const snake = name.length > NAME_MAX ? '' : snakeOf(name);
-  const needless = Object.hasOwn(NEEDLESS, snake) ? NEEDLESS[snake] : undefined;
+  const needless = ownOf(NEEDLESS, snake);
   const meant = needless === undefined && snake !== '' ? nameMeantBy(name, snake, names, tipo) : undefined;
   const say =
     needless ?? (meant === undefined ? 'esse nome não existe neste tipo; retire-o' : `o nome certo é ${meant}`);
@@ -405,9 +406,9 @@ const CORRECTION_MAX = 300;
 function nameMeantBy(name: string, snake: string, names: readonly string[], tipo: TipoEvento): string | undefined {
   const same = names.find((one) => one === snake);
   if (same !== undefined) return same;
-  const comum = Object.hasOwn(LIKELY_COMUM, snake) ? LIKELY_COMUM[snake] : undefined;
+  const comum = ownOf(LIKELY_COMUM, snake);
   if (comum !== undefined) return comum;
-  const likely = Object.hasOwn(LIKELY, snake) ? LIKELY[snake] : undefined;
+  const likely = ownOf(LIKELY, snake);
   const elemento = likely ?? elementoOfOtherTypes(snake) ?? name;
   const byElemento = tipo.campos.find((campo) => campo.elemento === elemento)?.nome;
   return byElemento ?? nearestName(snake, names);

@@ -2,6 +2,7 @@
 import { cnpjIsValid, cpfIsValid } from '../fiscal/chave.ts';
 import { ENDERECO_NAO_INFORMADO, type Prestador } from '../fiscal/facts.ts';
 import { T } from '../fiscal/layout/simple-types.ts';
+import { ownOf } from '../fiscal/own.ts';
 import {
   COLUNAS_OPCIONAIS,
   type ColunaOpcional,
@@ -115,7 +116,7 @@ const FLAGS: Readonly<Record<string, boolean>> = {
 
 function flagOf(line: Line, column: string): boolean {
   const value = line.text(column).toLowerCase();
-  const flag = Object.hasOwn(FLAGS, value) ? FLAGS[value] : undefined;
+  const flag = ownOf(FLAGS, value);
   if (flag === undefined) line.refuse(`${column} ${value === '' ? 'está vazio' : 'não é sim nem não'}`);
   return flag ?? false;
 }

@@ -30,6 +30,7 @@ import { parseChave } from '../fiscal/chave.ts';
 import type { Fault } from '../fiscal/fault.ts';
 import type { Elemento } from '../fiscal/layout/tree.ts';
 import { type Moment, momentIn } from '../fiscal/moment.ts';
+import { ownOf } from '../fiscal/own.ts';
 import { tipoBySlug } from '../fiscal/tipos-evento.ts';
 import type { NotaDoPorto, NotasAsked } from '../store/lotes.ts';
 import type { Municipio } from '../store/municipios.ts';
@@ -548,7 +549,7 @@ async function cancelar(pedido: Pedido): Promise<Resposta> {
   const emissor = nota.chave_acesso.slice(0, 7);
   if (codigoMunicipio !== emissor)
     return refused('E42', `${elsewhere} A nota é do município ${emissor} (OrgaoGerador).`);
-  const [motivo, descricao] = MOTIVOS[codigo] ?? ['9', `Cancelamento pedido pelo código ${codigo}`];
+  const [motivo, descricao] = ownOf(MOTIVOS, codigo) ?? ['9', `Cancelamento pedido pelo código ${codigo}`];
   const registered = await registerPedido(
     world,
     municipio,

@@ -56,6 +56,22 @@ export function bentXml(document: string, chance: Chance, corpus: readonly strin
   return bent(document, XML_BENDS, chance, corpus);
 }
 
+/** Words under which every object of the language has something, so that a table asked without care knows them. */
+const WORDS_OF_OBJECTS = ['__proto__', 'constructor', 'toString'] as const;
+const IN_XML = [/(?<=<\/?)[\w:]+(?=[\s/>])/g, /(?<==")[^"]*(?=")/g, /(?<=>)[^<>]+(?=<)/g];
+const IN_JSON = [/(?<=")(?:[^"\\]|\\.)*(?=")/g];
+
+/** A document once for each of its names and values, and each word of every object in that one's place. */
+export function withWordsOfObjects(document: string, kind: 'xml' | 'json'): Bent[] {
+  const places = (kind === 'xml' ? IN_XML : IN_JSON).flatMap((pattern) => [...document.matchAll(pattern)]);
+  return places.flatMap((place) =>
+    WORDS_OF_OBJECTS.map((word) => {
+      const text = document.slice(0, place.index) + word + document.slice(place.index + place[0].length);
+      return { body: Buffer.from(text), done: [`${word} for ${place[0]} at ${place.index}`] };
+    }),
+  );
+}
+
 function bent(document: string, ofKind: Named<TextBend>, chance: Chance, corpus: readonly string[]): Bent {
   const done: string[] = [];
   let text = document;

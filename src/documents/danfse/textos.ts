@@ -3,6 +3,7 @@
  * XSD 1.01). Where it prints the description of the schema as it is, the national catalog has it.
  */
 import { type CampoEnumerado, enumeracaoOf } from '../../fiscal/catalogs/catalogs.ts';
+import { ownOf } from '../../fiscal/own.ts';
 
 const OPCOES = {
   tpAmb: { 1: 'Produção', 2: 'Homologação' },
@@ -49,6 +50,6 @@ export type CampoDescrito = keyof typeof OPCOES;
 /** The text of an option. A number that the table has not is printed as it is: the XML is what counts. */
 export function opcaoOf(campo: CampoDescrito, codigo: string): string {
   const textos: Readonly<Record<string, string>> | 'catalog' = OPCOES[campo];
-  if (textos !== 'catalog') return textos[codigo] ?? codigo;
+  if (textos !== 'catalog') return ownOf(textos, codigo) ?? codigo;
   return enumeracaoOf(campo).find((valor) => valor.codigo === codigo)?.descricao ?? codigo;
 }

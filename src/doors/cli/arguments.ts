@@ -1,5 +1,6 @@
 /** What follows the name of a command, read against what the command takes; everything that does not fit is told. */
 import { parseArgs } from 'node:util';
+import { ownOf } from '../../fiscal/own.ts';
 import type { Command, Values } from './command.ts';
 
 export type Arguments = { readonly values: Values; readonly args: readonly string[] };
@@ -22,7 +23,7 @@ export function readArguments(
   for (const token of tokens) {
     if (token.kind !== 'option') continue;
     const { name, rawName, value, inlineValue } = token;
-    const option = Object.hasOwn(options, name) ? options[name]! : undefined;
+    const option = ownOf(options, name);
     // Nothing here has a short name, so a single hyphen is always a slip; node sees each letter of it as an option.
     if (option === undefined || !rawName.startsWith('--')) {
       problems.add(unknown(typed[token.index]!.split('=', 1)[0]!, Object.keys(options)));

@@ -7,6 +7,7 @@
  */
 import { folded, found, SEARCH_MAX, type Searchable, searchableOf } from '../../fiscal/errors/search.ts';
 import { ERRORS, errorOf } from '../../fiscal/errors.ts';
+import { ownOf } from '../../fiscal/own.ts';
 import { CALCULADORA_PARAMS, calculadora } from './calculadora.ts';
 import { ERROS_PATH } from './envelope.ts';
 import { type Rendered, renderMarkdown, type Section } from './markdown.ts';
@@ -78,7 +79,7 @@ export async function docsPage(slug: string, site: string, query: URLSearchParam
 
 /** A file that pages offer; undefined where there is none. */
 export function docsFile(name: string, site: string): { readonly type: string; readonly text: string } | undefined {
-  const file = Object.hasOwn(ARQUIVOS, name) ? ARQUIVOS[name] : undefined;
+  const file = ownOf(ARQUIVOS, name);
   return file && { type: file.type, text: file.text().replaceAll(FILES_SITE, () => site) };
 }
 
@@ -147,7 +148,7 @@ function withFacts(source: string): string {
       const file = ARQUIVOS[name.slice('arquivo:'.length)];
       if (file !== undefined) return fenced('text', file.text().replaceAll(FILES_SITE, SITE_MARK));
     }
-    const fact = Object.hasOwn(FACTS, name) ? FACTS[name] : undefined;
+    const fact = ownOf(FACTS, name);
     if (fact === undefined) throw new Error(`the documentation names ${whole}, which is no fact`);
     return fact();
   });

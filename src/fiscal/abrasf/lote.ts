@@ -3,6 +3,7 @@
  * anything is judged.
  */
 import type { Elemento } from '../layout/tree.ts';
+import { ownOf } from '../own.ts';
 import { type Esquema, esquemaOf, estranhos } from './esquema.ts';
 import { MENSAGENS_MAX, type Mensagem, mensagemOf, mensagemOfFalta, rpsNamed } from './mensagens.ts';
 import { bare, type IdentificacaoRps, identificacaoOf, type Rps, readRps } from './rps.ts';
@@ -67,7 +68,7 @@ const ESQUEMAS: Readonly<Record<string, Esquema>> = {
 
 /** What of a document does not belong there, by the schema of its name. */
 export function estranhosOf(root: Elemento): readonly Mensagem[] {
-  const esquema = ESQUEMAS[root.name];
+  const esquema = ownOf(ESQUEMAS, root.name);
   if (esquema === undefined) return [];
   return estranhos(root, esquema).map(({ detalhe }) => mensagemOf('E160', '', detalhe));
 }

@@ -11,6 +11,7 @@ import { add, type Decimal, decimal, formatDecimal, readDecimal, ZERO } from '..
 import { DPS_NAMESPACE, DPS_VERSAO, INF_DPS } from '../layout/dps.ts';
 import { escapeText } from '../layout/escape.ts';
 import { elementsOf, type Group, type Item, type Leaf } from '../layout/vocabulary.ts';
+import { ownOf } from '../own.ts';
 import { WITHOUT_MINIMUM } from '../rules/valores.ts';
 import { bare, type Rps } from './rps.ts';
 
@@ -645,7 +646,7 @@ function opSimpNacOf(rps: Rps): '1' | '2' | '3' | undefined {
 const REGIMES: Readonly<Record<string, string>> = { '1': '3', '2': '2', '3': '6', '4': '1' };
 
 function regEspTribOf(rps: Rps): string {
-  return REGIMES[rps.get('RegimeEspecialTributacao') ?? ''] ?? '0';
+  return ownOf(REGIMES, rps.get('RegimeEspecialTributacao')) ?? '0';
 }
 
 /** A company that pays by another regime than the rate has none on its note. */
@@ -703,7 +704,7 @@ const RETAINED: Readonly<Record<string, readonly string[]>> = {
 };
 
 function isRetained(rps: Rps, name: (typeof CONTRIBUTIONS)[number]): boolean {
-  const retained = RETAINED[rps.get(`${V}/TipoRetencaoPisCofins`) ?? ''];
+  const retained = ownOf(RETAINED, rps.get(`${V}/TipoRetencaoPisCofins`));
   return retained === undefined || name === 'ValorCsll' || retained.includes(name);
 }
 

@@ -6,6 +6,7 @@ import { municipioOf } from '../catalogs/catalogs.ts';
 import { type Decimal, formatDecimal, parseDecimal, readDecimal, sub, ZERO } from '../decimal.ts';
 import { escapeText } from '../layout/escape.ts';
 import type { Elemento } from '../layout/tree.ts';
+import { ownOf } from '../own.ts';
 import type { Guardado, IdentificacaoRps } from './rps.ts';
 
 /** A note as it is shown: its document, and what stands beside it. */
@@ -315,8 +316,8 @@ const REGIMES: Readonly<Record<string, string>> = { '3': '1', '2': '2', '6': '3'
 
 function regimeOf(nota: NotaVista): string | undefined {
   const regTrib = (name: string): string | undefined => text(nota, `${DPS}/prest/regTrib/${name}`);
-  const special = REGIMES[regTrib('regEspTrib') ?? ''];
-  return special ?? { '2': '5', '3': '6' }[regTrib('opSimpNac') ?? ''];
+  const special = ownOf(REGIMES, regTrib('regEspTrib'));
+  return special ?? ownOf({ '2': '5', '3': '6' }, regTrib('opSimpNac'));
 }
 
 /** A rate of two decimals in percent is one of four as a fraction. */

@@ -6,6 +6,7 @@
 import { INF_DPS } from '../layout/dps.ts';
 import { INF_NFSE_OWN } from '../layout/nfse.ts';
 import { elementsOf, type Item } from '../layout/vocabulary.ts';
+import { ownOf } from '../own.ts';
 
 /** Names of the DPS with the element of the model, or what it is called where the model has none. */
 const NOMES: Readonly<Record<string, string>> = {
@@ -114,7 +115,7 @@ const ARTIGOS: Readonly<Record<string, string>> = {
 /** By its longest end that has a name: `serv/cServ/cTribNac` is `cTribNac`. */
 function nameOf(word: string): string | undefined {
   for (let steps = word.split('/'); steps.length > 0; steps = steps.slice(1)) {
-    const found = NOMES[steps.join('/')];
+    const found = ownOf(NOMES, steps.join('/'));
     if (found !== undefined) return found;
   }
   return undefined;

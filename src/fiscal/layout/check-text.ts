@@ -3,6 +3,7 @@
  * is mechanical. Which code a fault answers with is the element's affair, in `read.ts`.
  */
 import { type Decimal, parseDecimal } from '../decimal.ts';
+import { ownOf } from '../own.ts';
 import type { SimpleType } from './simple-types.ts';
 
 /** Codes that a type answers with unless the element that uses it says otherwise (D-12). */
@@ -83,7 +84,7 @@ function faultOf(type: SimpleType, value: string): TypeFault | undefined {
 
 function checkEnum(type: SimpleType, value: string): TypeFault | undefined {
   if (type.values!.includes(value)) return undefined;
-  const refused = type.refusedValues?.[value];
+  const refused = ownOf(type.refusedValues ?? {}, value);
   if (refused !== undefined) return { kind: 'valor', problem: `traz um valor que não se emite: ${refused}` };
   const trimmed = value.trim();
   if (trimmed !== value && checkEnum(type, trimmed) === undefined) return spaces(trimmed);

@@ -6,6 +6,7 @@
  * same words in another order.
  */
 import { type Fault, quoted } from '../fault.ts';
+import { ownOf } from '../own.ts';
 import { type Item, LIKELY, NEEDLESS } from './corpo.ts';
 import { FOREIGN_TAGS, type ForeignTag } from './dps.ts';
 import type { JsonValue } from './json-value.ts';
@@ -62,8 +63,8 @@ export function strangeProperty(name: string, value: JsonValue, host: Host): Str
   if (right !== undefined) return rightly(right);
   const ofWork = MUNICIPAL.has(snake) ? foreignTag('cMun', host) : undefined;
   if (ofWork !== undefined) return { fault: fault(ofWork.say) };
-  const needless = NEEDLESS[snake];
-  if (Object.hasOwn(NEEDLESS, snake)) return { fault: fault(needless!) };
+  const needless = ownOf(NEEDLESS, snake);
+  if (needless !== undefined) return { fault: fault(needless) };
   const foreign = foreignTag(name, host);
   if (foreign?.replaces === undefined && foreign?.rename === undefined && foreign !== undefined) {
     return { fault: fault(inNamesOfTheBody(foreign.say)) };
@@ -115,7 +116,7 @@ function rightNameIn(name: string, snake: string, host: Host): string | undefine
   const names = [...host.items.keys()];
   const same = names.find((one) => one.toLowerCase() === snake);
   if (same !== undefined) return same;
-  const likely = Object.hasOwn(LIKELY, snake) ? LIKELY[snake] : undefined;
+  const likely = ownOf(LIKELY, snake);
   if (likely !== undefined && host.items.has(likely)) return likely;
   const byTag = names.find((one) => tagsOf(host, one).includes(name));
   if (byTag !== undefined) return byTag;

@@ -5,6 +5,8 @@
  * a path, a name that no word is spelt like (`cTribNac`), and a few short ones. Where several elements have a name, the one
  * nearest to the place of the fault is meant; where that does not decide and they are not called alike, the name stays.
  */
+
+import { ownOf } from '../own.ts';
 import type { NfsePath } from './nfse.ts';
 import { campoOf, DECLARED, layoutPathOf, NAMES, type Named } from './plan-corpo.ts';
 
@@ -23,7 +25,7 @@ const QUOTED_OR_NAME = /"[^"]*"|(?<![\w@./-])[A-Za-z]\w*(?:\/[A-Za-z]\w*)*(?![\w
 export function inNamesOfBody(text: string, xpath: string): string {
   let around: Around | undefined;
   return text.replace(QUOTED_OR_NAME, (token) => {
-    if (!isNameOfElement(token)) return FIELDS[token] ?? token;
+    if (!isNameOfElement(token)) return ownOf(FIELDS, token) ?? token;
     around ??= aroundOf(xpath);
     return propertyOf(token, around) ?? token;
   });
@@ -86,7 +88,7 @@ function nearest(candidates: readonly string[], steps: readonly string[]): reado
  * other with the object that it stands in.
  */
 function shown({ campo, name, host: own }: Named, path: string, host: string | undefined): string {
-  const party = PARTIES[path];
+  const party = ownOf(PARTIES, path);
   if (party !== undefined) return party;
   const plain = campo.replaceAll('[]', '');
   const isProperty = plain === name || plain.endsWith(`.${name}`);
