@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
+import { assertCostsLess, leastCpuMsOf } from '../../test/support/cost.ts';
 import { CA, END, freshFolder, type Issued, openssl, opensslAuthority } from '../../test/support/openssl.ts';
 import { type Certificate, certificatesOfPem, readCertificate } from './certificate.ts';
 import { autoridades, checkedAgainst, nationalAuthorities } from './icp-brasil/national.ts';
@@ -11,8 +12,10 @@ import { openTrust, type Trust, type Verdict } from './trust.ts';
 
 const DAY_MS = 86_400_000;
 const NOW = Date.now();
+/** When openssl, which goes by the clock of this machine, will have issued all that this file asks for, however long it takes. */
+const SOON = NOW + DAY_MS / 2;
 /** Longer than the folders are left alone. */
-const NOTICED_WITHIN_MS = 15_000;
+const NOTICED_WITHIN_MS = 180_000;
 
 const pki = opensslAuthority();
 const ROOT_NAME = '/O=ICP-Brasil/CN=AC Raiz de Teste';
@@ -307,7 +310,7 @@ for (const { what, anchors, extra, end: signer, day = 0, expected, opensslDiffer
   test(`chain: ${what}`, () => {
     const files = Object.fromEntries(anchors.map(({ pem }, at) => [`${at}.pem`, pem]));
     const { trust } = open(files);
-    const at = NOW + 60_000 + day * DAY_MS;
+    const at = SOON + day * DAY_MS;
     const verdict = trust.judge(read(signer), at, extra?.map(read));
     assert.match(motivo(verdict), expected);
     // A second time it comes from memory, and must be the same.
@@ -319,19 +322,18 @@ for (const { what, anchors, extra, end: signer, day = 0, expected, opensslDiffer
 
 test('no changed byte of a trusted certificate leaves it trusted', () => {
   const { trust } = open({ 'raiz.pem': root.pem, 'g1.pem': inter.pem });
-  assert.equal(trust.judge(read(end), NOW + 60_000).kind, 'trusted');
+  assert.equal(trust.judge(read(end), SOON).kind, 'trusted');
   for (let at = 0; at < end.der.length; at += 1) {
     const changed = Buffer.from(end.der);
     changed[at] = changed[at]! ^ (1 << (at % 8));
     const certificate = readCertificate(changed);
-    if (!('problem' in certificate))
-      assert.notEqual(trust.judge(certificate, NOW + 60_000).kind, 'trusted', `byte ${at}`);
+    if (!('problem' in certificate)) assert.notEqual(trust.judge(certificate, SOON).kind, 'trusted', `byte ${at}`);
   }
 });
 
 test('who leaves out the authority in between is told so, also after others have sent it', () => {
   const { trust } = open({ 'raiz.pem': root.pem });
-  const at = NOW + 60_000;
+  const at = SOON;
   assert.equal(trust.judge(read(end), at, [read(inter)]).kind, 'trusted');
   assert.equal(trust.judge(read(end), at, []).kind, 'untrusted');
   assert.equal(trust.judge(read(end), at).kind, 'untrusted');
@@ -340,9 +342,9 @@ test('who leaves out the authority in between is told so, also after others have
 test('a chain that was found is not good for ever', () => {
   const { trust } = open({ 'raiz.pem': root.pem, 'breve.pem': short.pem });
   const signer = read(endOf(short));
-  assert.equal(trust.judge(signer, NOW + 60_000).kind, 'trusted');
+  assert.equal(trust.judge(signer, SOON).kind, 'trusted');
   assert.equal(trust.judge(signer, NOW + 40 * DAY_MS).kind, 'untrusted');
-  assert.equal(trust.judge(signer, NOW + 60_000).kind, 'trusted');
+  assert.equal(trust.judge(signer, SOON).kind, 'trusted');
 });
 
 test('authorities that vouch for one another in circles do not keep us busy', () => {
@@ -353,9 +355,17 @@ test('authorities that vouch for one another in circles do not keep us busy', ()
   );
   const { trust } = open({ 'raiz.pem': root.pem });
   const signer = read(endOf(first[0]!));
-  const began = performance.now();
-  assert.equal(trust.judge(signer, NOW + 60_000, circle.map(read)).kind, 'untrusted');
-  assert.ok(performance.now() - began < 500);
+  const authorities = circle.map(read);
+  const { x509, publicKey } = read(root);
+  const oneMs = leastCpuMsOf(() => void x509.verify(publicKey));
+  // Each signature is checked once: the first search is the one that costs.
+  const began = process.cpuUsage();
+  assert.equal(trust.judge(signer, SOON, authorities).kind, 'untrusted');
+  const { user, system } = process.cpuUsage(began);
+  assert.ok(
+    (user + system) / 1_000 < Math.max(500, 5_000 * oneMs),
+    `${(user + system) / 1_000} ms, ${oneMs} ms a signature`,
+  );
 });
 
 test('files of any name, in PEM, DER or several in one, with what else lies there named once', () => {
@@ -375,8 +385,8 @@ test('files of any name, in PEM, DER or several in one, with what else lies ther
   };
   const ancoras = folderOf(files);
   const trust = openTrust({ ancoras, revogados: undefined }, { warn: (_, message) => void warnings.push(message) });
-  assert.match(motivo(trust.judge(read(end), NOW + 60_000)), /^trusted/);
-  assert.equal(trust.judge(read(end), NOW + 60_000).kind, 'trusted');
+  assert.match(motivo(trust.judge(read(end), SOON)), /^trusted/);
+  assert.equal(trust.judge(read(end), SOON).kind, 'trusted');
   const named = (name: string): readonly string[] => warnings.filter((warning) => warning.startsWith(name));
   assert.match(named('c-titular.pem')[0]!, /não é de uma autoridade certificadora/);
   assert.match(named('d-chave.pem')[0]!, /tem PRIVATE KEY, não certificado/);
@@ -394,7 +404,7 @@ test('a folder that is not there, or has no anchor, trusts nobody and says so', 
   const warn = (_: object, message: string): void => void warnings.push(message);
   const ancoras = path.join(freshFolder(), 'nenhures');
   const trust = openTrust({ ancoras, revogados: undefined }, { warn });
-  assert.equal(trust.judge(read(end), NOW + 60_000, [read(inter), read(root)]).kind, 'untrusted');
+  assert.equal(trust.judge(read(end), SOON, [read(inter), read(root)]).kind, 'untrusted');
   assert.match(warnings.join('\n'), /nenhures não pôde ser lida .*ENOENT/);
   assert.match(warnings.join('\n'), /não há nenhuma âncora/);
 });
@@ -419,12 +429,12 @@ test('revoked: the date and the reason are told; the others are not touched', ()
     { 'raiz.pem': root.pem, 'g1.pem': inter.pem },
     { 'g1.crl': pki.revoke({ issuer: inter, entries: [entry] }), 'raiz.crl': rootList },
   );
-  const verdict = trust.judge(read(revokedEnd), NOW + 60_000);
+  const verdict = trust.judge(read(revokedEnd), SOON);
   assert.match(
     motivo(verdict),
     /^revoked: O certificado foi revogado por "AC Teste G1" em 12\/03\/2026 \(comprometimento da chave\)/,
   );
-  assert.equal(trust.judge(read(end), NOW + 60_000).kind, 'trusted');
+  assert.equal(trust.judge(read(end), SOON).kind, 'trusted');
   assert.deepEqual(warnings, []);
 });
 
@@ -432,7 +442,7 @@ test('revoked: an authority in between takes everybody below with it', () => {
   const list = pki.revoke({ issuer: root, entries: [{ serial: inter.serial, date: '260401000000Z' }] });
   const { trust } = open({ 'raiz.pem': root.pem, 'g1.pem': inter.pem }, { 'raiz.crl': list });
   assert.match(
-    motivo(trust.judge(read(end), NOW + 60_000)),
+    motivo(trust.judge(read(end), SOON)),
     /^revoked: O certificado da autoridade "AC Teste G1" foi revogado por "AC Raiz de Teste" em 31\/03\/2026/,
   );
 });
@@ -441,9 +451,9 @@ test('revoked from a moment on, and not before', () => {
   const date = new Date(NOW + 10 * DAY_MS).toISOString().replace(/\D/g, '').slice(2, 14);
   const list = pki.revoke({ issuer: inter, entries: [{ serial: revokedEnd.serial, date: `${date}Z` }] });
   const { trust } = open({ 'raiz.pem': root.pem, 'g1.pem': inter.pem }, { 'g1.crl': list });
-  assert.equal(trust.judge(read(revokedEnd), NOW + 60_000).kind, 'trusted');
+  assert.equal(trust.judge(read(revokedEnd), SOON).kind, 'trusted');
   assert.equal(trust.judge(read(revokedEnd), NOW + 11 * DAY_MS).kind, 'revoked');
-  assert.equal(trust.judge(read(revokedEnd), NOW + 60_000).kind, 'trusted');
+  assert.equal(trust.judge(read(revokedEnd), SOON).kind, 'trusted');
 });
 
 test('a list that somebody else signed in the name of the authority is not used, and is named', () => {
@@ -452,7 +462,7 @@ test('a list that somebody else signed in the name of the authority is not used,
     { 'raiz.pem': root.pem, 'g1.pem': inter.pem },
     { 'falsa.crl': list, 'raiz.crl': rootList },
   );
-  assert.equal(trust.judge(read(end), NOW + 60_000).kind, 'trusted');
+  assert.equal(trust.judge(read(end), SOON).kind, 'trusted');
   assert.match(
     warnings.join('\n'),
     /^falsa\.crl: a LCR traz o nome de "AC Teste G1", mas não foi assinada por essa autoridade/m,
@@ -472,11 +482,11 @@ test('a list of which a byte was changed is not used', () => {
     'DER',
   );
   const files = { 'raiz.pem': root.pem, 'g1.pem': inter.pem };
-  assert.equal(open(files, { 'g1.crl': list }).trust.judge(read(end), NOW + 60_000).kind, 'revoked');
+  assert.equal(open(files, { 'g1.crl': list }).trust.judge(read(end), SOON).kind, 'revoked');
   for (let at = 0; at < list.length; at += 7) {
     const changed = Buffer.from(list);
     changed[at] = changed[at]! ^ 0x04;
-    assert.equal(open(files, { 'g1.crl': changed }).trust.judge(read(end), NOW + 60_000).kind, 'trusted', `byte ${at}`);
+    assert.equal(open(files, { 'g1.crl': changed }).trust.judge(read(end), SOON).kind, 'trusted', `byte ${at}`);
   }
 });
 
@@ -487,8 +497,8 @@ test('a list that has expired still revokes, and the operator hears of it once',
     { 'raiz.pem': root.pem, 'g1.pem': inter.pem },
     { 'velha.crl': list, 'raiz.crl': rootList },
   );
-  assert.equal(trust.judge(read(revokedEnd), NOW + 60_000).kind, 'revoked');
-  for (let count = 0; count < 3; count += 1) assert.equal(trust.judge(read(end), NOW + 60_000).kind, 'trusted');
+  assert.equal(trust.judge(read(revokedEnd), SOON).kind, 'revoked');
+  for (let count = 0; count < 3; count += 1) assert.equal(trust.judge(read(end), SOON).kind, 'trusted');
   assert.deepEqual(
     warnings.map((warning) => warning.split(';')[0]),
     ['velha.crl: a LCR de "AC Teste G1" venceu em 31/01/2026'],
@@ -505,17 +515,11 @@ test('of two lists of the same authority the newer counts', () => {
   const newer = pki.revoke({ issuer: inter, entries: [] });
   const files = { 'raiz.pem': root.pem, 'g1.pem': inter.pem };
   assert.match(
-    motivo(open(files, { 'a.crl': older }).trust.judge(read(revokedEnd), NOW + 60_000)),
+    motivo(open(files, { 'a.crl': older }).trust.judge(read(revokedEnd), SOON)),
     /^revoked: .*\(suspensão\)/,
   );
-  assert.equal(
-    open(files, { 'a.crl': older, 'b.crl': newer }).trust.judge(read(revokedEnd), NOW + 60_000).kind,
-    'trusted',
-  );
-  assert.equal(
-    open(files, { 'b.crl': older, 'a.crl': newer }).trust.judge(read(revokedEnd), NOW + 60_000).kind,
-    'trusted',
-  );
+  assert.equal(open(files, { 'a.crl': older, 'b.crl': newer }).trust.judge(read(revokedEnd), SOON).kind, 'trusted');
+  assert.equal(open(files, { 'b.crl': older, 'a.crl': newer }).trust.judge(read(revokedEnd), SOON).kind, 'trusted');
 });
 
 test('lists of another kind, or of nobody known, are named and left out', () => {
@@ -531,7 +535,7 @@ test('lists of another kind, or of nobody known, are named and left out', () => 
       'nada.crl': Buffer.alloc(1_000, 0x30),
     },
   );
-  assert.equal(trust.judge(read(end), NOW + 60_000).kind, 'trusted');
+  assert.equal(trust.judge(read(end), SOON).kind, 'trusted');
   const text = warnings.join('\n');
   assert.match(text, /^delta\.crl: é uma lista parcial \(delta\) de AC Teste G1/m);
   assert.match(text, /^indireta\.crl: é uma lista indireta/m);
@@ -545,7 +549,7 @@ test('an authority whose key may not sign lists signs none', () => {
   const signer = endOf(mute);
   const list = pki.revoke({ issuer: mute, entries: [{ serial: signer.serial, date: '260312120000Z' }] });
   const { trust } = open({ 'raiz.pem': root.pem, 'muda.pem': mute.pem }, { 'muda.crl': list });
-  assert.equal(trust.judge(read(signer), NOW + 60_000).kind, 'trusted');
+  assert.equal(trust.judge(read(signer), SOON).kind, 'trusted');
 });
 
 const MANY = 30_000;
@@ -553,29 +557,30 @@ const many = Array.from({ length: MANY }, (_, at) => ({
   serial: (0x7f000000 + at).toString(16),
   date: '260101000000Z',
 }));
-const longList = pki.revoke({
-  issuer: inter,
-  entries: [...many, { serial: revokedEnd.serial, date: '260312120000Z' }],
-});
+const theOne = { serial: revokedEnd.serial, date: '260312120000Z' };
+const longList = pki.revoke({ issuer: inter, entries: [...many, theOne] });
+const shortList = pki.revoke({ issuer: inter, entries: [theOne] });
 
 test('a list of thirty thousand is searched in no time', () => {
   const { trust } = open({ 'raiz.pem': root.pem, 'g1.pem': inter.pem }, { 'g1.crl': longList });
-  assert.equal(trust.judge(read(revokedEnd), NOW + 60_000).kind, 'revoked');
+  assert.equal(trust.judge(read(revokedEnd), SOON).kind, 'revoked');
   const first = pki.issue({ subject: '/CN=x', issuer: inter, serial: `0x${many[0]!.serial}` });
   const last = pki.issue({ subject: '/CN=x', issuer: inter, serial: `0x${many.at(-1)!.serial}` });
-  for (const signer of [first, last]) assert.equal(trust.judge(read(signer), NOW + 60_000).kind, 'revoked');
-  assert.equal(trust.judge(read(end), NOW + 60_000).kind, 'trusted');
+  for (const signer of [first, last]) assert.equal(trust.judge(read(signer), SOON).kind, 'revoked');
+  assert.equal(trust.judge(read(end), SOON).kind, 'trusted');
+  const short = open({ 'raiz.pem': root.pem, 'g1.pem': inter.pem }, { 'g1.crl': shortList }).trust;
   const signer = read(revokedEnd);
-  const began = performance.now();
-  for (let count = 0; count < 1_000; count += 1) trust.judge(signer, NOW + 60_000);
-  assert.ok(performance.now() - began < 500, 'a look-up walks the list');
+  const lookUps = (of: Trust) => (): void => {
+    for (let count = 0; count < 1_000; count += 1) assert.equal(of.judge(signer, SOON).kind, 'revoked');
+  };
+  assertCostsLess(lookUps(trust), 100 + 10 * leastCpuMsOf(lookUps(short)), 'a look-up walks the list');
 });
 
 // What changes while the service runs.
 
 async function untilKind(trust: Trust, signer: Issued, kind: Verdict['kind']): Promise<void> {
   const began = performance.now();
-  while (trust.judge(read(signer), NOW + 60_000).kind !== kind) {
+  while (trust.judge(read(signer), SOON).kind !== kind) {
     assert.ok(performance.now() - began < NOTICED_WITHIN_MS, `still not ${kind}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
@@ -585,7 +590,7 @@ test('folders are followed: added, spoilt, replaced, taken away', { concurrency:
   await Promise.all([
     context.test('an anchor comes and goes', async () => {
       const { trust, ancoras } = open({ 'g1.txt': plainRoot.pem });
-      assert.equal(trust.judge(read(end), NOW + 60_000).kind, 'untrusted');
+      assert.equal(trust.judge(read(end), SOON).kind, 'untrusted');
       writeFileSync(path.join(ancoras, 'cadeia.pem'), `${root.pem}${inter.pem}`);
       await untilKind(trust, end, 'trusted');
       rmSync(path.join(ancoras, 'cadeia.pem'));
@@ -594,7 +599,7 @@ test('folders are followed: added, spoilt, replaced, taken away', { concurrency:
     context.test('a list comes, is spoilt, and is replaced', async () => {
       const { trust, revogados, warnings } = open({ 'raiz.pem': root.pem, 'g1.pem': inter.pem }, {});
       const file = path.join(revogados!, 'g1.crl');
-      assert.equal(trust.judge(read(revokedEnd), NOW + 60_000).kind, 'trusted');
+      assert.equal(trust.judge(read(revokedEnd), SOON).kind, 'trusted');
       writeFileSync(
         file,
         pki.revoke({ issuer: inter, entries: [{ serial: revokedEnd.serial, date: '260312120000Z' }] }),
@@ -603,11 +608,11 @@ test('folders are followed: added, spoilt, replaced, taken away', { concurrency:
       writeFileSync(file, 'pela metade');
       const began = performance.now();
       while (!warnings.some((warning) => warning.includes('continua valendo o conteúdo anterior'))) {
-        assert.equal(trust.judge(read(revokedEnd), NOW + 60_000).kind, 'revoked');
+        assert.equal(trust.judge(read(revokedEnd), SOON).kind, 'revoked');
         assert.ok(performance.now() - began < NOTICED_WITHIN_MS);
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
-      assert.equal(trust.judge(read(revokedEnd), NOW + 60_000).kind, 'revoked');
+      assert.equal(trust.judge(read(revokedEnd), SOON).kind, 'revoked');
       writeFileSync(file, pki.revoke({ issuer: inter, entries: [] }));
       await untilKind(trust, revokedEnd, 'trusted');
     }),
@@ -661,7 +666,7 @@ test('every authority of ICP-Brasil leads to its root, from what is brought alon
     assert.equal(verdict.cadeia.length, row.nivel === 'primeiro_nivel' ? 2 : 3);
   }
   assert.match(
-    motivo(trust.judge(read(end), NOW + 60_000, [read(inter), read(root)])),
+    motivo(trust.judge(read(end), SOON, [read(inter), read(root)])),
     /^untrusted: .*não está entre as raízes da ICP-Brasil/,
   );
 });

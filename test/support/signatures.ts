@@ -110,6 +110,9 @@ export const x509 = (base64: string): string =>
 
 export const sha256 = (text: string | Buffer): string => hash('sha256', text, 'base64');
 
+/** Text without the digests and other values in it, whose letters are drawn by chance and now and then spell a word: NaN, null. */
+export const withoutBase64 = (text: string): string => text.replace(/[A-Za-z0-9+/]{40,}={0,2}/g, '');
+
 /** The `Signature` element over an unsigned document. */
 export function signatureOver(xml: string, { keys, base64 }: Party, bent: Bent = {}): string {
   const { space = '', prefix, digest = sha256, signedInfo: bend = (text) => text } = bent;
