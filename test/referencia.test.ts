@@ -52,7 +52,7 @@ describe('the reference over HTTP', () => {
   });
 });
 
-describe('the reference in a browser', { skip: browser === undefined }, () => {
+describe('the reference in a browser', { skip: browser === undefined ? 'there is no Chromium' : false }, () => {
   test('shows every operation, in Portuguese, with nothing from elsewhere and no complaint', async () => {
     const page = await browser!.newPage();
     await page.resize(1200, 1400);

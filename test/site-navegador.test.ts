@@ -22,20 +22,10 @@ function lightness(colour: string): number {
   return (red + green + blue) / 3;
 }
 
-/** Until a page that was left for another says so: asked in between, it has nobody to answer. */
-async function arrived(page: Page, expression: string): Promise<void> {
-  for (let look = 0; look < LOOKS_MAX; look += 1) {
-    const isThere = await page
-      .evaluate<boolean>(`document.readyState === 'complete' && (${expression})`)
-      .catch(() => false);
-    if (isThere) return;
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-  }
-  assert.fail(`still not: ${expression}`);
+/** Until a page that was left for another is there, and whole. */
+function arrived(page: Page, expression: string): Promise<void> {
+  return page.until(`document.readyState === 'complete' && (${expression})`);
 }
-
-const LOOK_MS = 50;
-const LOOKS_MAX = 200;
 
 describe('in a browser', { skip }, async () => {
   if (browser === undefined) return;

@@ -4,15 +4,14 @@
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { onEnd } from './cleanup.ts';
 import { toolOr } from './tools.ts';
 
-const START_WITHIN_MS = 30_000;
-const PATIENCE_MS = 15_000;
+const START_WITHIN_MS = 120_000;
+const PATIENCE_MS = 120_000;
 const LOOK_AGAIN_MS = 50;
 
 // biome-ignore lint/suspicious/noExplicitAny: messages are looked at field by field
@@ -37,24 +36,35 @@ export type Page = {
 
 export type Browser = { newPage(): Promise<Page> };
 
-/** Undefined where there is no Chromium, and the test does without it. */
+/** Undefined where there is no Chromium, or none that starts, with the reason printed, and the test does without it. */
 export async function openBrowser(): Promise<Browser | undefined> {
   const program = toolOr('chromium', 'chromium');
   if (program === undefined) return undefined;
   const profile = await mkdtemp(path.join(tmpdir(), 'nfse-browser-'));
-  const child = spawn(program, [
-    ...['--headless=new', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-dev-shm-usage'],
-    // Whatever is not this machine does not exist.
-    '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
-    ...['--disable-background-networking', '--disable-component-update', '--disable-sync', '--hide-scrollbars'],
-    ...['--remote-debugging-port=0', `--user-data-dir=${profile}`, 'about:blank'],
-  ]);
+  const child = spawn(
+    program,
+    [
+      ...['--headless=new', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-dev-shm-usage'],
+      // Whatever is not this machine does not exist.
+      '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+      ...['--disable-background-networking', '--disable-component-update', '--disable-sync', '--hide-scrollbars'],
+      ...['--remote-debugging-port=0', `--user-data-dir=${profile}`, 'about:blank'],
+    ],
+    { stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()).once('error', () => resolve()));
   onEnd(async () => {
     child.kill();
-    if (child.exitCode === null) await once(child, 'exit');
-    await rm(profile, { recursive: true, force: true, maxRetries: 5 });
+    await ended;
+    // Its helpers may still be writing for a moment; what they leave is in the folder for what is of the moment.
+    await rm(profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 }).catch(() => undefined);
   });
-  const socket = new WebSocket(await debuggerOf(child));
+  const place = await debuggerOf(child, ended);
+  if ('failed' in place) {
+    console.warn(`Chromium does not start here: done without it\n${place.failed}`);
+    return undefined;
+  }
+  const socket = new WebSocket(place.address);
   await new Promise((resolve, reject) => {
     socket.addEventListener('open', resolve, { once: true });
     socket.addEventListener('error', reject, { once: true });
@@ -92,16 +102,26 @@ export async function openBrowser(): Promise<Browser | undefined> {
   };
 }
 
-async function debuggerOf({ stderr }: ChildProcess): Promise<string> {
-  const signal = AbortSignal.timeout(START_WITHIN_MS);
-  let said = '';
-  for (;;) {
-    const [chunk] = await once(stderr!, 'data', { signal });
-    said += chunk;
-    const [, address] = /DevTools listening on (ws:\S+)/.exec(said) ?? [];
-    if (address !== undefined) return address;
-  }
+/** Where the browser is spoken to, or what it said instead of telling. */
+function debuggerOf(
+  { stderr }: ChildProcess,
+  ended: Promise<void>,
+): Promise<{ readonly address: string } | { readonly failed: string }> {
+  return new Promise((resolve) => {
+    let said = '';
+    const timer = setTimeout(() => resolve({ failed: `nothing in ${START_WITHIN_MS} ms: ${said}` }), START_WITHIN_MS);
+    void ended.then(() => resolve({ failed: said })).finally(() => clearTimeout(timer));
+    stderr!.setEncoding('utf8').on('data', (chunk) => {
+      said = `${said}${chunk}`.slice(-SAID_MAX);
+      const [, address] = /DevTools listening on (ws:\S+)\s/.exec(said) ?? [];
+      if (address === undefined) return;
+      clearTimeout(timer);
+      resolve({ address });
+    });
+  });
 }
+
+const SAID_MAX = 10_000;
 
 type Ask = (method: string, params?: object) => Promise<Message>;
 
@@ -128,8 +148,15 @@ async function pageOf(ask: Ask, listen: (hear: (message: Message) => void) => vo
   };
   const until = async (expression: string): Promise<void> => {
     const began = performance.now();
-    while (!(await evaluate<boolean>(`Boolean(${expression})`))) {
-      assert.ok(performance.now() - began < PATIENCE_MS, `still not: ${expression}`);
+    let trouble: unknown;
+    // A page that is just being left for another has nobody to answer.
+    const isThere = (): Promise<boolean> =>
+      evaluate<boolean>(`Boolean(${expression})`).catch((error: unknown) => {
+        trouble = error;
+        return false;
+      });
+    while (!(await isThere())) {
+      assert.ok(performance.now() - began < PATIENCE_MS, `still not: ${expression} ${trouble ?? ''}`);
       await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
     }
   };

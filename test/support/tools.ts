@@ -1,19 +1,32 @@
 /** Programs that are not ours and that a test compares with: found, installed where that is possible, or done without. */
 import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 
-const INSTALL_WITHIN_MS = 120_000;
+const FETCH_WITHIN_MS = 120_000;
+const INSTALL_WITHIN_MS = 600_000;
+const LOOK_AGAIN_MS = 200;
+/** Longer than one installation takes: who held the place so long is gone. */
+const TURN_MAX_MS = FETCH_WITHIN_MS * 2 + INSTALL_WITHIN_MS;
 
 const found = new Map<string, string | undefined>();
 
 /**
  * The path of a program, or undefined with the reason printed, and the test skips what needs it. `debianPackage`: what, or several,
- * to install where that is possible.
+ * to install where that is possible. `fits`: whether the one that is here will do, for a name alone says nothing of its version.
+ * It may take minutes in which nothing else happens: not for within a test that has a time-out.
  */
-export function toolOr(name: string, debianPackage: string): string | undefined {
+export function toolOr(name: string, debianPackage: string, fits?: (place: string) => boolean): string | undefined {
   if (found.has(name)) return found.get(name);
+  // What another test file installs at this moment is there by halves.
+  inTurn(() => undefined);
   let place = whereIs(name);
   if (place === undefined && installed(debianPackage)) place = whereIs(name);
   if (place === undefined) console.warn(`${name} is not here (Debian package ${debianPackage}): done without it`);
+  else if (fits?.(place) === false) {
+    console.warn(`${name} is here, and not as it is needed (${place}): done without it`);
+    place = undefined;
+  }
   found.set(name, place);
   return place;
 }
@@ -23,14 +36,57 @@ export function installed(debianPackage: string): boolean {
   if (whereIs('apt-get') === undefined) return false;
   const isRoot = process.getuid?.() === 0;
   if (!isRoot && spawnSync('sudo', ['-n', 'true'], { stdio: 'ignore' }).status !== 0) return false;
-  const aptGet = (...args: readonly string[]): boolean => {
-    const [command, ...rest] = [...(isRoot ? [] : ['sudo', '-n', '-E']), 'apt-get', ...args];
+  const aptGet = (timeout: number, ...args: readonly string[]): boolean => {
+    const [command, ...rest] = [...(isRoot ? [] : ['sudo', '-n', '-E']), 'apt-get', '-qq', ...PATIENCE, ...args];
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-    return spawnSync(command!, rest, { env, stdio: 'ignore', timeout: INSTALL_WITHIN_MS }).status === 0;
+    return spawnSync(command!, rest, { env, stdio: 'ignore', timeout }).status === 0;
   };
-  const install = (): boolean => aptGet('install', '-y', '-qq', '--no-install-recommends', ...debianPackage.split(' '));
-  // A fresh container has no list of what there is.
-  return install() || (aptGet('update', '-qq') && install());
+  const packages = debianPackage.split(' ');
+  // In two steps: what comes over the network may be given up at any time, what is being unpacked may not.
+  const fetched = (): boolean =>
+    aptGet(FETCH_WITHIN_MS, 'install', '-y', '--no-install-recommends', '--download-only', ...packages);
+  const install = (): boolean =>
+    fetched() && aptGet(INSTALL_WITHIN_MS, 'install', '-y', '--no-install-recommends', ...packages);
+  return inTurn(() => {
+    const given = packages.map((one) => path.join(placeOfRun(), `nfse-sem-${one}`));
+    if (given.some((file) => existsSync(file))) return false;
+    // A fresh container has no list of what there is.
+    if (install() || (aptGet(FETCH_WITHIN_MS, 'update') && install())) return true;
+    // The other test files of this run need not find out for themselves.
+    if (process.env.NFSE_TEST_CLUSTER !== undefined) for (const file of given) writeFileSync(file, '');
+    return false;
+  });
+}
+
+/** A machine without a way out says so soon, and another installation is waited for. */
+const PATIENCE = ['-o', 'Acquire::Retries=1', '-o', 'Acquire::http::Timeout=15', '-o', 'DPkg::Lock::Timeout=120'];
+
+/** A folder of this run of the tests. */
+function placeOfRun(): string {
+  return path.dirname(process.env.NFSE_TEST_CLUSTER ?? import.meta.filename);
+}
+
+/** One test file of a run at a time. A file that runs alone has nobody to wait for. */
+function inTurn<Value>(work: () => Value): Value {
+  if (process.env.NFSE_TEST_CLUSTER === undefined) return work();
+  const turn = path.join(placeOfRun(), 'nfse-instala');
+  for (const end = Date.now() + TURN_MAX_MS; Date.now() < end && !isMade(turn); ) {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_AGAIN_MS);
+  }
+  try {
+    return work();
+  } finally {
+    if (existsSync(turn)) rmdirSync(turn);
+  }
+}
+
+function isMade(folder: string): boolean {
+  try {
+    mkdirSync(folder);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'EEXIST';
+  }
 }
 
 function whereIs(name: string): string | undefined {
