@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { describe, test } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
 import { companyCertificate, newKeys, pemOf, rootAuthority, type Validity } from '../../src/documents/pki.ts';
 import { dpsIdOf } from '../../src/fiscal/chave.ts';
 import { conflictOf } from '../../src/fiscal/conflitos-evento.ts';
@@ -23,6 +23,7 @@ import { type Answer, request } from '../support/http.ts';
 import { openssl } from '../support/openssl.ts';
 import { NOON, startTestService } from '../support/service.ts';
 import { companyOf, type Party, PROVIDER_CNPJ, partyOf, signedBy, yearAround } from '../support/signatures.ts';
+import { toolOr } from '../support/tools.ts';
 import { BY_EVENTO, SPECIFIED, SPECIFIED_CODES, WITHOUT_DOCUMENT, WITHOUT_JSON, WITHOUT_XML } from './codigos.ts';
 
 const DAY_MS = 86_400_000;
@@ -145,8 +146,21 @@ function bodyForProduction(patch: Patch = {}): string {
   return exampleJson({ tpAmb: '1', ...numbered, ...patch })!;
 }
 
+const OPENSSL = toolOr('openssl', 'openssl');
+const NO_OPENSSL = new Error('openssl is not here');
+
+/** The test is skipped, and says why, where it comes to need openssl and there is none. */
+function asFarAsOpenssl(work: () => Promise<void>): (t: TestContext) => Promise<void> {
+  return (t) =>
+    work().catch((error: unknown) => {
+      if (error !== NO_OPENSSL) throw error;
+      t.skip(NO_OPENSSL.message);
+    });
+}
+
 /** A detached CMS over the bytes of a body, by OpenSSL. */
 function cms(body: string, { pem, keyPem }: Party): string {
+  if (OPENSSL === undefined) throw NO_OPENSSL;
   const [file, certificate, key] = [
     ['body.json', body],
     ['signer.pem', pem],
@@ -262,12 +276,13 @@ describe('each comes to who sends a DPS in XML', () => {
 describe('each comes to who sends a DPS in JSON', () => {
   for (const code of SPECIFIED_CODES.keys()) {
     if ((WITHOUT_DOCUMENT[code] ?? BY_EVENTO[code] ?? WITHOUT_JSON[code]) !== undefined) continue;
-    test(code, async () => {
+    const brought = async (): Promise<void> => {
       const patches = refusedExamples(errorOf(code)!).filter((patch) => exampleJson(patch) !== undefined);
       const answer = await (BY_JSON[code]?.() ?? firstThatBrings(code, patches, sandboxJson));
       assert.ok(answer, `no body brings ${code}, and no reason is given`);
       assertBrings(answer, code);
-    });
+    };
+    test(code, asFarAsOpenssl(brought));
   }
 });
 
@@ -595,7 +610,7 @@ describe('what the page of a code shows', () => {
   });
 
   for (const [codigo, shown] of Object.entries(SHOWN)) {
-    test(codigo, async () => {
+    const madeForReal = async (): Promise<void> => {
       const { status, pedidos } = errorOf(codigo)!;
       for (const [place, { recusado, aceito }] of shown.entries()) {
         const refused = await recusado();
@@ -616,6 +631,7 @@ describe('what the page of a code shows', () => {
         assert.ok(accepted.status < 300, answer);
         assert.ok(!accepted.body.avisos?.some((one: { codigo: string }) => one.codigo === codigo), answer);
       }
-    });
+    };
+    test(codigo, asFarAsOpenssl(madeForReal));
   }
 });

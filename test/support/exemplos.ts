@@ -510,7 +510,7 @@ export async function makeExemplos(address: string): Promise<readonly Made[]> {
   return made;
 }
 
-const PATIENCE_MS = 5_000;
+const PATIENCE_MS = 60_000;
 const LOOK_AGAIN_MS = 20;
 
 async function make(address: string, passo: Passo, done: Done): Promise<Made> {

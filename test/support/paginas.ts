@@ -1,5 +1,5 @@
 /** A PDF read back with poppler and zbar, the way a reader sees it: words with their places, pictures, codes. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -30,7 +30,10 @@ const POINTS_PER_CM = 72 / 2.54;
 
 /** Undefined where poppler is not and cannot be installed; the reason has been printed. */
 export function leitor(): Leitor | undefined {
-  const pdftotext = toolOr('pdftotext', 'poppler-utils');
+  // Another one of that name does not tell where a word stands.
+  const pdftotext = toolOr('pdftotext', 'poppler-utils', (place) =>
+    /poppler/i.test(String(spawnSync(place, ['-v']).stderr)),
+  );
   if (pdftotext === undefined) return undefined;
   const dir = mkdtempSync(path.join(tmpdir(), 'danfse-'));
   const file = path.join(dir, 'pagina.pdf');

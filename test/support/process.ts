@@ -8,7 +8,8 @@ import { onEnd } from './cleanup.ts';
 import { testServer } from './database.ts';
 
 export const ROOT = path.resolve(import.meta.dirname, '../..');
-const READY_WITHIN_MS = 30_000;
+/** For a slow machine; who cannot start says so at once. */
+const READY_WITHIN_MS = 120_000;
 
 export type ServiceProcess = {
   readonly address: string;
