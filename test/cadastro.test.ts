@@ -511,12 +511,12 @@ describe('--regras-nacionais, --consulta-dps', () => {
       const said = await nfseHere(['municipio', 'alterar', 'integracao', ...option.split(' ')], service.pool);
       assert.equal(said.code, 0, told(said));
       // What a running service remembers of a municipality it asks again after a moment.
-      for (const until = performance.now() + 10_000; performance.now() < until; ) {
+      for (const until = performance.now() + 60_000; performance.now() < until; ) {
         const answer = await emit(service.address, exampleXml({ 'serv/cServ/cTribMun': '000' }));
         if (answer.status === wanted) return answer;
         await new Promise((resolve) => setTimeout(resolve, 200));
       }
-      throw new Error(`${option}: no ${wanted} in ten seconds`);
+      throw new Error(`${option}: no ${wanted} in a minute`);
     };
     const strict = await settle('--regras-nacionais recusar', 422);
     assert.deepEqual(
@@ -651,7 +651,7 @@ describe('beside a running service with the embedded server', () => {
     const eventually = async (wanted: string, patch?: Parameters<typeof exampleXml>[0]): Promise<void> => {
       const began = performance.now();
       for (let said = ''; said !== wanted; ) {
-        assert.ok(performance.now() - began < 8_000, `${said} where ${wanted} should be`);
+        assert.ok(performance.now() - began < 60_000, `${said} where ${wanted} should be`);
         said = await send(patch);
         if (said !== wanted) await new Promise((resolve) => setTimeout(resolve, 100));
       }

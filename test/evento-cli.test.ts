@@ -77,7 +77,7 @@ describe('beside a service of the sandbox', () => {
 
   async function nota(): Promise<string> {
     const { body } = await emit(service.address, EXAMPLE);
-    await authorised(service.address, body.chave_acesso, 10_000);
+    await authorised(service.address, body.chave_acesso, 60_000);
     return body.chave_acesso;
   }
 
@@ -578,7 +578,7 @@ describe('what an operator may do', () => {
     await service.pool.query('delete from eventos');
     const puts: readonly Put[] = [
       { estado: 'pendente', ageMs: 6 * MINUTE_MS },
-      { estado: 'pendente', ageMs: 4 * MINUTE_MS },
+      { estado: 'pendente', ageMs: MINUTE_MS },
       { estado: 'enviado', ageMs: 48 * HOUR_MS },
       { estado: 'aguardando_autorizacao_nota', ageMs: 25 * HOUR_MS },
       { estado: 'aguardando_autorizacao_nota', ageMs: 23 * HOUR_MS },
@@ -747,7 +747,7 @@ async function settled(read: () => Promise<EventoPublico>): Promise<EventoPublic
   for (;;) {
     const evento = await read();
     if (EVENTO_ESTADOS[evento.status_evento].rests) return evento;
-    assert.ok(performance.now() - began < 20_000, JSON.stringify(evento));
+    assert.ok(performance.now() - began < 60_000, JSON.stringify(evento));
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }

@@ -24,7 +24,7 @@ import type {
 import { type Db, migrate, openPool } from '../src/store/open.ts';
 import { createStore, type Store } from '../src/store/store.ts';
 import { onEnd } from './support/cleanup.ts';
-import { freshDatabase, freshPool } from './support/database.ts';
+import { freshDatabase, freshPool, pidOf, untilAwaited } from './support/database.ts';
 import { allLookUp, noneScans, recorded, type Statements } from './support/plans.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00-03:00');
@@ -346,25 +346,7 @@ describe('a registration', () => {
     return { pid, commit };
   }
 
-  async function pidOf(client: Pick<Db, 'query'>): Promise<number> {
-    return (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]!.pid;
-  }
-
-  /** Until somebody waits for this very session: one that another has just let go may still look as if it waited. */
-  async function untilAwaited(pool: Db, pid: number): Promise<void> {
-    for (;;) {
-      const [waiting] = await rows<{ count: number }>(
-        pool,
-        `select count(*)::int as count from pg_stat_activity
-         where datname = current_database() and wait_event_type = 'Lock' and $1 = any (pg_blocking_pids(pid))`,
-        [pid],
-      );
-      if (waiting!.count > 0) return;
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-  }
-
-  test('whose number was taken meanwhile silently takes the next', { timeout: 20_000 }, async () => {
+  test('whose number was taken meanwhile silently takes the next', { timeout: 120_000 }, async () => {
     const { a, b, alfa } = await twoProcesses();
     const nota = await issued(a.store, alfa);
     const { pid, commit } = await rival(b.pool, alfa, nota, 1);
@@ -378,7 +360,7 @@ describe('a registration', () => {
     assert.equal(xml, `<evento>${result.evento.id} 2</evento>`, 'its document has the number that it got');
   });
 
-  test('twice is a conflict, and leaves nothing', { timeout: 20_000 }, async () => {
+  test('twice is a conflict, and leaves nothing', { timeout: 120_000 }, async () => {
     const { a, b, alfa } = await twoProcesses();
     const nota = await issued(a.store, alfa);
     const first = await rival(b.pool, alfa, nota, 1);
@@ -428,7 +410,7 @@ describe('a registration', () => {
     ['cancelada', 'nota_cancelada'],
     ['recusada', 'nota_recusada'],
   ] as const) {
-    test(`on a note that is ${estado} is none, also when it became so a moment ago`, { timeout: 20_000 }, async () => {
+    test(`on a note that is ${estado} is none, also when it became so a moment ago`, { timeout: 120_000 }, async () => {
       const { a, b, alfa } = await twoProcesses();
       const nota = await issued(a.store, alfa);
       const client = await b.pool.connect();
@@ -1164,7 +1146,7 @@ describe('the decision about a note', () => {
   });
 
   test('that comes while its events are claimed or registered never leaves one asleep', {
-    timeout: 60_000,
+    timeout: 240_000,
   }, async () => {
     const { a, b, alfa } = await twoProcesses();
     const far = NOW + 1_000_000 * MINUTE_MS;
@@ -1200,7 +1182,7 @@ describe('the decision about a note', () => {
   });
 
   test('leaves cancelled exactly what has a processed cancellation, with registrations and claims beside', {
-    timeout: 60_000,
+    timeout: 240_000,
   }, async () => {
     const { a, b, alfa } = await twoProcesses();
     const notas = await Promise.all(upTo(12).map(() => issued(a.store, alfa)));

@@ -1,6 +1,6 @@
 /** A database of a test's own, with the schema, on the server that the run shares (or on one of a file run alone). */
 import { randomBytes } from 'node:crypto';
-import { migrate, openPool } from '../../src/store/open.ts';
+import { type Db, migrate, openPool } from '../../src/store/open.ts';
 import { Client, type ClientConfig } from '../../src/store/pg.ts';
 import { globalSetup, globalTeardown, MODELO } from '../setup.ts';
 import { onEnd } from './cleanup.ts';
@@ -47,6 +47,25 @@ export async function poolOn(connection: ClientConfig): Promise<ReturnType<typeo
   onEnd(() => pool.end());
   await migrate(pool);
   return pool;
+}
+
+/** The session of a client. */
+export async function pidOf(client: Pick<Db, 'query'>): Promise<number> {
+  return (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]!.pid;
+}
+
+/**
+ * Until somebody waits for this very session, and who does: one that another has just let go may still look as if it waited.
+ * Nothing else says that a statement is held up: time that goes by may as well be the machine's.
+ */
+export async function untilAwaited(pool: Db, pid: number): Promise<readonly number[]> {
+  const text = `select pid from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock' and $1 = any (pg_blocking_pids(pid))`;
+  for (;;) {
+    const { rows } = await pool.query<{ pid: number }>(text, [pid]);
+    if (rows.length > 0) return rows.map((row) => row.pid);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
 }
 
 async function administer(server: ClientConfig, sql: string): Promise<void> {
