@@ -12,8 +12,6 @@ import { ownOf } from '../fiscal/own.ts';
 import { JSON_TYPE } from './wire.ts';
 
 const TLS_VERSION_MIN = 'TLSv1.2';
-/** How long a new connection may take to tell whether our certificate is accepted, see {@link afterVerdict}. */
-const VERDICT_MS = 150;
 /** Below the idle time after which servers and the boxes before them usually hang up (a request into that is lost). */
 const KEEP_ALIVE_MS = 4_000;
 
@@ -23,6 +21,8 @@ export type LineSettings = {
   readonly tls: { readonly key: string; readonly cert: string; readonly ca: string | undefined };
   readonly connections: number;
   readonly connectMs: number;
+  /** How long a new connection may take to tell whether our certificate is accepted, see {@link afterVerdict}. */
+  readonly verdictMs: number;
   /** Until the first line of the answer. */
   readonly headersMs: number;
   /** Between two pieces of the answer. */
@@ -61,7 +61,7 @@ export type Line = {
 };
 
 export function openLine(settings: LineSettings): Line {
-  const { url, connections, connectMs, headersMs, bodyMs } = settings;
+  const { url, connections, connectMs, verdictMs, headersMs, bodyMs } = settings;
   const secure = url.protocol === 'https:' ? secureContext(settings.tls) : NOT_SECURE;
   if ('barred' in secure) return { request: async () => secure.barred, close: async () => undefined };
   const connector = buildConnector({
@@ -80,7 +80,7 @@ export function openLine(settings: LineSettings): Line {
     connect: (options, callback) =>
       connector(options, (...[error, socket]) => {
         if (error !== null) callback(error, null);
-        else afterVerdict(socket as tls.TLSSocket, callback);
+        else afterVerdict(socket as tls.TLSSocket, verdictMs, callback);
       }),
   });
   const base = url.pathname.replace(/\/+$/, '');
@@ -113,7 +113,7 @@ function secureContext({ key, cert, ca }: LineSettings['tls']): Secure {
  * refusal half way, and nobody could tell whether it was read; so the connection is used when the server has sent its
  * first ticket, which it does after looking, or has kept it open for a while. One that resumes a session has looked before.
  */
-function afterVerdict(socket: tls.TLSSocket, callback: buildConnector.Callback): void {
+function afterVerdict(socket: tls.TLSSocket, verdictMs: number, callback: buildConnector.Callback): void {
   if (socket.getProtocol() !== 'TLSv1.3' || socket.isSessionReused()) {
     callback(null, socket);
     return;
@@ -129,7 +129,7 @@ function afterVerdict(socket: tls.TLSSocket, callback: buildConnector.Callback):
   };
   const onTicket = (): void => settle(undefined);
   const onEnd = (): void => settle(Object.assign(new Error('closed'), { code: 'CLOSED_AFTER_HANDSHAKE' }));
-  const timer = setTimeout(onTicket, VERDICT_MS);
+  const timer = setTimeout(onTicket, verdictMs);
   socket.once('session', onTicket).once('error', settle).once('end', onEnd).once('close', onEnd);
 }
 

@@ -8,10 +8,11 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import https from 'node:https';
 import net, { type AddressInfo } from 'node:net';
-import { describe, test } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliCompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import { onEnd } from '../../test/support/cleanup.ts';
+import { ownPort } from '../../test/support/ports.ts';
 import fc from '../../test/support/seed.ts';
 import { CLIENT_EXTENSIONS, createAuthority, SERVER_EXTENSIONS } from '../../test/support/tls.ts';
 import type { AdnKnowledge, EventoAnswer, EventoToShare, NotaAnswer } from './adn.ts';
@@ -70,20 +71,42 @@ function json(response: ServerResponse, status: number, body: unknown, headers: 
 const accepts = ({ chaves }: Asked, response: ServerResponse): void =>
   json(response, 201, lote(...chaves.map((chave, place) => entry(chave, String(place + 1)))));
 
-/** For an ADN that is silent. A test machine under load is slow as well, so all others have time. */
-const IMPATIENT = { headersMs: 300, bodyMs: 300, requestMs: 700 };
+/** For all that ends by itself: a machine under load may be as slow as it likes. */
+const PATIENT = {
+  connectMs: 60_000,
+  verdictMs: 60_000,
+  headersMs: 60_000,
+  bodyMs: 60_000,
+  requestMs: 120_000,
+  shareMs: 120_000,
+  findMs: 120_000,
+  requestMinMs: 20,
+};
+/** For an ADN that is silent. Both count from the moment at which a request has left: what comes before may take its time. */
+const IMPATIENT = { headersMs: 300, bodyMs: 300 };
+/** Until a test that waits for what must come is given up. */
+const GIVEN_UP = { timeout: 120_000 };
+
+// Of several addresses of a name each is tried for a moment only, and a slow machine needs longer to be told that it is connected.
+net.setDefaultAutoSelectFamilyAttemptTimeout(60_000);
+
+/** What the client reads as the time stands still until the test moves it; how long a request may really take is another matter. */
+function timeInHand(context: TestContext): { now: number } {
+  const clock = { now: performance.now() };
+  context.mock.method(performance, 'now', () => clock.now);
+  return clock;
+}
 
 /** One ADN on a port of its own, and a client that knows it. */
-async function stage(play: Play, settings: Partial<NationalSettings> = {}) {
+async function stage(play: Play, settings: Partial<NationalSettings> = {}, at = 0) {
   const asked: Asked[] = [];
   const scene = { play };
   const sockets: net.Socket[] = [];
   const adnServer = https.createServer(
     { key: server.key, cert: server.cert, ca: authority.ca, requestCert: true, rejectUnauthorized: true },
     async (request, response) => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of request) chunks.push(chunk);
-      const body = Buffer.concat(chunks).toString('utf8');
+      const body = await bodyOf(request);
+      if (body === undefined) return;
       const one: Asked = {
         method: request.method!,
         url: request.url!,
@@ -96,7 +119,7 @@ async function stage(play: Play, settings: Partial<NationalSettings> = {}) {
     },
   );
   adnServer.on('connection', (socket) => sockets.push(socket));
-  adnServer.listen(0, '127.0.0.1');
+  adnServer.listen(at, '127.0.0.1');
   await once(adnServer, 'listening');
   const { port } = adnServer.address() as AddressInfo;
   const logged: { level: string; about: Record<string, unknown>; message: string }[] = [];
@@ -109,7 +132,7 @@ async function stage(play: Play, settings: Partial<NationalSettings> = {}) {
     breaker,
     log: { info: log('info'), warn: log('warn'), error: log('error') },
     ...settings,
-    limits: { headersMs: 4000, bodyMs: 4000, requestMs: 5000, requestMinMs: 20, ...settings.limits },
+    limits: { ...PATIENT, ...settings.limits },
   });
   const close = async (): Promise<void> => {
     await adn.close();
@@ -138,6 +161,17 @@ async function stage(play: Play, settings: Partial<NationalSettings> = {}) {
     return Object.fromEntries(answers);
   };
   return { adn, breaker, asked, logged, scene, share, find, shareEventos, findEventos, port, adnServer, close };
+}
+
+/** Undefined when its sender went away before the end of it. */
+async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of request) chunks.push(chunk);
+  } catch {
+    return undefined;
+  }
+  return Buffer.concat(chunks).toString('utf8');
 }
 
 function chavesOf(body: string): string[] {
@@ -193,13 +227,17 @@ describe('what is sent', () => {
     }
   });
 
-  test('goes in lots of at most fifty, several at once, each in order', async () => {
+  test('goes in lots of at most fifty, several at once, each in order', GIVEN_UP, async () => {
     let now = 0;
     let most = 0;
+    const several = Promise.withResolvers<void>();
     const { asked, share } = await stage(async (one, response) => {
       now += 1;
       most = Math.max(most, now);
-      await new Promise((resolve) => setTimeout(resolve, 40));
+      if (now === 4) several.resolve();
+      await several.promise;
+      // One more than is right would come meanwhile.
+      await sleep(40);
       now -= 1;
       accepts(one, response);
     });
@@ -484,17 +522,17 @@ describe('a lot that is refused as a whole', () => {
     }
   });
 
-  test('ends in time: what could not be sent again was certainly not taken', async () => {
-    const { share } = await stage(
-      async (_asked, response) => {
-        await new Promise((resolve) => setTimeout(resolve, 60));
+  test('ends in time: what could not be sent again was certainly not taken', async (t) => {
+    const clock = timeInHand(t);
+    const { share, asked } = await stage(
+      (_asked, response) => {
+        clock.now += 60_000;
         json(response, 400, refusal('E1229'));
       },
-      { limits: { shareMs: 300, requestMinMs: 100 } },
+      { limits: { shareMs: 300_000, requestMinMs: 100_000 } },
     );
-    const began = performance.now();
     const answers = await share(...fifty);
-    assert.ok(performance.now() - began < 600);
+    assert.equal(asked.length, 4, 'with 300, 240, 180 and 120 seconds left; 60 are not enough');
     assert.ok(Object.values(answers).every(({ kind }) => kind === 'unavailable' || kind === 'refused'));
   });
 });
@@ -590,15 +628,21 @@ describe('an answer that proves nothing', () => {
   const SILENT = new Set(['silence', 'a header that does not end', 'a body shorter than it says', 'an upgrade']);
 
   for (const [name, play] of Object.entries(plays)) {
-    test(`${name}: unknown`, async () => {
+    test(`${name}: unknown`, GIVEN_UP, async () => {
       let requests = 0;
-      const answer = await answerTo(
+      const arrived = Promise.withResolvers<void>();
+      const { share, close } = await stage(
         (asked, response, reset) => {
           requests += 1;
+          arrived.resolve();
           return play(asked, response, reset);
         },
         SILENT.has(name) ? { limits: IMPATIENT } : {},
       );
+      const answer = (await share(A))[A]!;
+      // Who gives up may be quicker than who is asked.
+      await arrived.promise;
+      await close();
       assert.equal(answer.kind, 'unknown', JSON.stringify(answer));
       assert.ok(tells(answer).length > 10 && tells(answer).length < 200, tells(answer));
       assert.doesNotMatch(tells(answer), /Acesso|regra|\d{44}|undefined|<|localhost/, 'nothing of the answer');
@@ -606,7 +650,7 @@ describe('an answer that proves nothing', () => {
     });
   }
 
-  test('a body without end is cut at the cap', async () => {
+  test('a body without end is cut at the cap', GIVEN_UP, async () => {
     const cut = Promise.withResolvers<void>();
     const answer = await answerTo(
       (_asked, response) => {
@@ -634,18 +678,16 @@ describe('an answer that proves nothing', () => {
     }
   });
 
-  test('a body that drips is cut at the time of a request', async () => {
-    const began = performance.now();
-    const answer = await answerTo(
-      (_asked, response) => {
-        response.writeHead(201, { 'Content-Type': 'application/json' });
-        const timer = setInterval(() => response.write(' '), 100);
-        response.on('close', () => clearInterval(timer));
-      },
-      { limits: IMPATIENT },
-    );
-    assert.deepEqual(answer, { kind: 'unknown', why: 'o ADN não respondeu no prazo' });
-    assert.ok(performance.now() - began < 3000);
+  test('a body that drips is cut at the time of a request', GIVEN_UP, async () => {
+    const { share, scene } = await stage(accepts, { limits: { requestMs: 1000 } });
+    // A connection that is there already takes nothing of the time of the next request.
+    while ((await share(A))[A]!.kind !== 'accepted');
+    scene.play = (_asked, response) => {
+      response.writeHead(201, { 'Content-Type': 'application/json' });
+      const timer = setInterval(() => response.write(' '), 100);
+      response.on('close', () => clearInterval(timer));
+    };
+    assert.deepEqual((await share(A))[A], { kind: 'unknown', why: 'o ADN não respondeu no prazo' });
   });
 
   test('an answer compressed as it should be is read', async () => {
@@ -788,8 +830,7 @@ describe('an answer that proves nothing', () => {
 
 describe('a connection that cannot be made', () => {
   test('nobody listens: unavailable, for sharing and for asking', async () => {
-    const { port } = await closedPort();
-    const { share, find } = await stage(accepts, { url: `https://localhost:${port}` });
+    const { share, find } = await stage(accepts, { url: `https://localhost:${await ownPort()}` });
     for (const answer of [(await share(A))[A], (await find(askedFor(A)))[A]]) {
       assert.equal(answer?.kind, 'unavailable');
       assert.match(tells(answer), /^o ADN recusou a conexão: .*confira o endereço \(--adn\)$/);
@@ -797,7 +838,7 @@ describe('a connection that cannot be made', () => {
   });
 
   test('no such name: unavailable', async () => {
-    const { share } = await stage(accepts, { url: 'https://adn.invalid' });
+    const { share } = await stage(accepts, { url: 'https://adn.invalid', limits: { connectMs: 4000 } });
     const answer = (await share(A))[A]!;
     assert.equal(answer.kind, 'unavailable');
   });
@@ -813,10 +854,9 @@ describe('a connection that cannot be made', () => {
       url: `https://127.0.0.1:${port}`,
       limits: { connectMs: 300 },
     });
-    const began = performance.now();
     const answer = (await share(A))[A]!;
     assert.equal(answer.kind, 'unavailable', JSON.stringify(answer));
-    assert.ok(performance.now() - began < 3000);
+    assert.match(tells(answer), /não aceitou a conexão no prazo/);
     for (const socket of sockets) socket.destroy();
   });
 
@@ -902,7 +942,7 @@ describe('a connection that cannot be made', () => {
 
   test('a server that sends no ticket is spoken to after a moment', async () => {
     const port = await opensslServer('-tls1_3', '-CAfile', authority.caFile, '-num_tickets', '0', '-www');
-    const { find } = await stage(accepts, { url: `https://localhost:${port}` });
+    const { find } = await stage(accepts, { url: `https://localhost:${port}`, limits: { verdictMs: 150 } });
     assert.deepEqual(await find(askedFor(A)), {
       [A]: { kind: 'unavailable', why: 'o ADN respondeu com uma página HTML (HTTP 200)' },
     });
@@ -920,7 +960,8 @@ describe('a connection that cannot be made', () => {
 });
 
 describe('the operator', () => {
-  test('is told at once what to mend, is not told in a loop, and the ADN is not hammered meanwhile', async () => {
+  test('is told at once what to mend, is not told in a loop, and the ADN is not hammered meanwhile', async (t) => {
+    const clock = timeInHand(t);
     const { share, asked, logged, adn, breaker, scene } = await stage(
       (_asked, response) => json(response, 400, refusal('E1262')),
       { limits: { refusedFirstMs: 200, refusedMaxMs: 200 } },
@@ -930,11 +971,11 @@ describe('the operator', () => {
     assert.equal(logged.filter(({ level }) => level === 'error').length, 1);
     assert.ok(adn.pauseMs() > 0);
     assert.equal(breaker.pauseMs(), 0, 'the others of this address are not concerned');
-    await new Promise((resolve) => setTimeout(resolve, 220));
+    clock.now += 200;
     assert.equal(adn.pauseMs(), 0);
     assert.equal((await share(A))[A]!.kind, 'misconfigured');
     assert.deepEqual([asked.length, logged.filter(({ level }) => level === 'error').length], [2, 2]);
-    await new Promise((resolve) => setTimeout(resolve, 220));
+    clock.now += 200;
     scene.play = accepts;
     const many = Array.from({ length: 120 }, (_, place) => chaveOf(place));
     const answers = await share(...many);
@@ -967,14 +1008,15 @@ describe('the operator', () => {
 });
 
 describe('the circuit', () => {
-  test('of a municipality opens after five failures in a row, is probed by one lot, and closes by its answer', async () => {
+  test('of a municipality opens after five failures in a row, is probed by one lot, and closes by its answer', async (t) => {
+    const clock = timeInHand(t);
     const { share, find, asked, scene, adn, breaker, logged } = await stage(
       (_asked, response) => json(response, 503, ''),
       { limits: { troubledFirstMs: 300, troubledMaxMs: 2000 } },
     );
     const pauses = (): unknown[] => logged.filter(({ about }) => 'pauseMs' in about).map(({ about }) => about);
     for (let turn = 0; turn < 5; turn += 1) assert.equal((await share(A))[A]!.kind, 'unknown');
-    assert.ok(adn.pauseMs() > 100 && adn.pauseMs() <= 300);
+    assert.ok(adn.pauseMs() >= 150 && adn.pauseMs() <= 300);
     for (const answer of [(await share(A))[A], (await find(askedFor(A)))[A]]) {
       assert.equal(answer?.kind, 'unavailable', 'not sent, so certainly not taken');
       assert.equal(tells(answer), 'o ADN respondeu com HTTP 503');
@@ -982,7 +1024,7 @@ describe('the circuit', () => {
     assert.equal(asked.length, 5);
     assert.ok(breaker.isClosed(), 'the others of this address are not concerned');
 
-    await pauseOf(adn);
+    pauseOf(adn, clock);
     const many = Array.from({ length: 200 }, (_, place) => chaveOf(place));
     const failed = await share(...many);
     assert.equal(asked.length, 6, 'one probe');
@@ -993,7 +1035,7 @@ describe('the circuit', () => {
     assert.match(`${first!.why} ${second!.why}`, /HTTP 503.*HTTP 503/);
     assert.ok(first!.pauseMs <= 300 && second!.pauseMs >= 300, 'it grows');
 
-    await pauseOf(adn);
+    pauseOf(adn, clock);
     scene.play = accepts;
     const answers = await share(...many);
     assert.ok(Object.values(answers).every(({ kind }) => kind === 'accepted'));
@@ -1014,7 +1056,8 @@ describe('the circuit', () => {
     }
   });
 
-  test('of a municipality opens when the ADN says that it is out of order: maintenance, or errors without a name', async () => {
+  test('of a municipality opens when the ADN says that it is out of order: maintenance, or errors without a name', async (t) => {
+    timeInHand(t);
     for (const code of ['E1217', 'E999', 'RNG9999']) {
       const { share, find, adn, breaker } = await stage((_asked, response) => json(response, 400, refusal(code)));
       for (let turn = 0; turn < 3; turn += 1) await share(A);
@@ -1025,7 +1068,8 @@ describe('the circuit', () => {
     }
   });
 
-  test('of the address opens when as many municipalities fare alike, and one that has not tried may look soon', async () => {
+  test('of the address opens when as many municipalities fare alike, and one that has not tried may look soon', async (t) => {
+    const clock = timeInHand(t);
     const breaker = openBreaker({ pauseFirstMs: 200, pauseMaxMs: 60_000, random: () => 0.999 });
     const { port, scene } = await stage((_asked, response) => json(response, 400, refusal('E999')));
     const url = `https://localhost:${port}`;
@@ -1038,7 +1082,7 @@ describe('the circuit', () => {
     assert.ok(!breaker.isClosed());
     for (const one of [...several, fresh]) assert.ok(one.adn.pauseMs() > 0 && one.adn.pauseMs() <= 1000);
     scene.play = accepts;
-    await pauseOf(fresh.adn);
+    pauseOf(fresh.adn, clock);
     assert.equal((await fresh.share(A))[A]!.kind, 'accepted');
     assert.deepEqual(
       several.map(({ adn }) => adn.pauseMs()),
@@ -1058,10 +1102,10 @@ describe('the circuit', () => {
     assert.equal(passes[0], 'withdrawn', 'it says nothing of the other side');
   });
 
-  test('is that of the address: what one municipality learned, another need not', async () => {
-    const { port } = await closedPort();
+  test('is that of the address: what one municipality learned, another need not', async (t) => {
+    timeInHand(t);
     const breaker = openBreaker();
-    const url = `https://localhost:${port}`;
+    const url = `https://localhost:${await ownPort()}`;
     const one = await stage(accepts, { url, breaker });
     const other = await stage(accepts, { url, breaker });
     for (let turn = 0; turn < 5; turn += 1) await one.share(A);
@@ -1069,9 +1113,9 @@ describe('the circuit', () => {
   });
 });
 
-/** A timer may be early by what the loop was late, so the end of a pause is asked for. */
-async function pauseOf(adn: { pauseMs(): number }): Promise<void> {
-  for (let pause = adn.pauseMs(); pause > 0; pause = adn.pauseMs()) await sleep(pause);
+/** Lets the pause pass. Another may have its turn first, so its end is asked for. */
+function pauseOf(adn: { pauseMs(): number }, clock: { now: number }): void {
+  for (let pause = adn.pauseMs(); pause > 0; pause = adn.pauseMs()) clock.now += pause;
 }
 
 describe('two municipalities at one address', () => {
@@ -1097,7 +1141,7 @@ describe('two municipalities at one address', () => {
   };
   const until = async (what: string, isSo: () => boolean): Promise<void> => {
     for (const began = performance.now(); !isSo(); await sleep(10)) {
-      assert.ok(performance.now() - began < 10_000, what);
+      assert.ok(performance.now() - began < 100_000, what);
     }
   };
   /** Two clients with a certificate each, over one circuit; the most probes that were let through at once. */
@@ -1169,7 +1213,7 @@ describe('two municipalities at one address', () => {
   }
 
   test('a server that is gone pauses both, with one probe at a time, and both recover', async () => {
-    const first = await stage(accepts);
+    const first = await stage(accepts, {}, await ownPort());
     first.adnServer.setSecureContext({ key: server.key, cert: server.cert, ca: [authority.ca, stranger.ca] });
     const { circuit, probes, good, bad } = await pair(first.port);
     const both = [runs(good.adn), runs(bad.adn)];
@@ -1179,6 +1223,7 @@ describe('two municipalities at one address', () => {
     assert.ok(!circuit.isClosed());
     assert.equal(probes.most, 1);
     first.adnServer.listen(first.port, '127.0.0.1');
+    await once(first.adnServer, 'listening');
     const before = both.map(({ answers }) => answers.length);
     await until('both recover', () =>
       both.every(({ answers }, place) => answers.slice(before[place]).some(isAccepted)),
@@ -1368,29 +1413,32 @@ describe('asking', () => {
     assert.equal(asked.length, 12, '120 documents, ten a page, each page once');
   });
 
-  test('ends in time', async () => {
-    const { find } = await stage(
-      async (one, response) => {
-        await new Promise((resolve) => setTimeout(resolve, 50));
+  test('ends in time', async (t) => {
+    const clock = timeInHand(t);
+    const { find, asked } = await stage(
+      (one, response) => {
+        clock.now += 60_000;
         holds(many, { size: 1 })(one, response);
       },
-      { limits: { findMs: 300 } },
+      { limits: { findMs: 300_000, requestMinMs: 100_000 } },
     );
-    const began = performance.now();
     assert.equal((await find(askedFor(chaveOf(999))))[chaveOf(999)]!.kind, 'unavailable');
-    assert.ok(performance.now() - began < 1500);
+    assert.equal(asked.length, 4, 'with 300, 240, 180 and 120 seconds left; 60 are not enough');
   });
 });
 
 describe('the end', () => {
-  test('lets running requests finish, and sends nothing afterwards', async () => {
+  test('lets running requests finish, and sends nothing afterwards', GIVEN_UP, async () => {
+    const [arrived, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const { share, adn, asked } = await stage(async (one, response) => {
-      await new Promise((resolve) => setTimeout(resolve, 150));
+      arrived.resolve();
+      await answered.promise;
       accepts(one, response);
     });
     const running = share(A);
-    while (asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await arrived.promise;
     const closing = adn.close();
+    answered.resolve();
     assert.equal((await running)[A]!.kind, 'accepted');
     await closing;
     assert.deepEqual(await share(B), { [B]: { kind: 'unavailable', why: 'o serviço está encerrando' } });
@@ -1416,29 +1464,20 @@ function spied(pass: Pass | undefined, tell: (end: keyof Pass) => void): Pass | 
   };
 }
 
-async function closedPort(): Promise<{ readonly port: number }> {
-  const probe = net.createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return { port };
-}
-
 /** Another implementation of TLS, which refuses a certificate by an alert as servers on the internet do. */
 async function opensslServer(...args: readonly string[]): Promise<number> {
-  const { port } = await closedPort();
+  const port = await ownPort();
   const own = ['-cert', server.certFile, '-key', server.keyFile, '-accept', `127.0.0.1:${port}`, '-Verify', '1'];
   const child = spawn('openssl', ['s_server', ...own, '-quiet', ...args], { stdio: 'ignore' });
   onEnd(() => child.kill());
-  for (let turn = 0; turn < 200; turn += 1) {
+  while (child.exitCode === null) {
     const socket = net.connect(port, '127.0.0.1');
     const isUp = await new Promise<boolean>((resolve) => {
       socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
     });
     socket.destroy();
     if (isUp) return port;
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await sleep(20);
   }
   throw new Error('openssl s_server did not start');
 }
@@ -1647,20 +1686,19 @@ describe('sharing events', () => {
     assert.ok(adn.pauseMs() > 0);
   });
 
-  test('a round that is over sends no more, and says so', async () => {
+  test('a round that is over sends no more, and says so', async (t) => {
+    const clock = timeInHand(t);
     const { shareEventos } = await stage(
-      async (one, response) => {
-        await sleep(60);
+      (one, response) => {
+        clock.now += 60_000;
         accepts(one, response);
       },
-      { limits: { shareMs: 200, requestMinMs: 50 } },
+      { limits: { shareMs: 200_000, requestMinMs: 50_000 } },
     );
     const eventos = Array.from({ length: 10 }, (_, place) => eventoOf(A, '305102', place + 1));
     const kinds = (await shareEventos(...eventos)).map((answer) => answer!.kind);
-    const accepted = kinds.lastIndexOf('accepted') + 1;
-    assert.ok(accepted >= 1 && accepted < 10, `${accepted} accepted`);
-    assert.deepEqual(new Set(kinds.slice(0, accepted)), new Set(['accepted']));
-    assert.ok(kinds.slice(accepted).every((kind) => kind === 'unavailable' || kind === 'unknown'));
+    // With 200, 140 and 80 seconds left; 20 are not enough.
+    assert.deepEqual(kinds, [...Array(3).fill('accepted'), ...Array(7).fill('unavailable')]);
   });
 
   test('nothing of an event goes to the log', async () => {
@@ -1756,15 +1794,29 @@ describe('asking about events', () => {
     });
   }
 
-  test('a note that gives no answer holds up no other, and the round ends in time', async () => {
+  test('a round that is over asks about no more', async (t) => {
+    const clock = timeInHand(t);
+    const { asked, findEventos } = await stage(
+      (_asked, response) => {
+        clock.now += 60_000;
+        json(response, 200, held());
+      },
+      { limits: { findMs: 300_000, requestMinMs: 100_000 } },
+    );
+    const answers = await findEventos(...Array.from({ length: 20 }, (_, place) => eventoOf(chaveOf(place))));
+    // Four set out at once. After the fourth answer there is no time for another, and three may have set out meanwhile.
+    assert.ok(asked.length >= 4 && asked.length <= 7, `${asked.length} asked`);
+    assert.equal(answers.filter((answer) => answer?.kind === 'absent').length, asked.length);
+    assert.ok(answers.every((answer) => answer?.kind === 'absent' || answer?.kind === 'unavailable'));
+  });
+
+  test('a note that gives no answer holds up no other', async () => {
     const { findEventos } = await stage(
       (request, response) => {
         if (!request.url.includes(A)) json(response, 200, held(heldEvento(eventoOf(B))));
       },
-      { limits: { ...IMPATIENT, findMs: 900 } },
+      { limits: { headersMs: 1500 } },
     );
-    const began = performance.now();
     assert.deepEqual(kindsOf(await findEventos(eventoOf(A), eventoOf(B))), ['unavailable', 'known']);
-    assert.ok(performance.now() - began < 2_500);
   });
 });

@@ -49,6 +49,8 @@ import {
 /** All durations together stay below the lease of a claim (60 s): asking first, then sending, then writing it down. */
 const LIMITS = {
   connectMs: 4_000,
+  /** Of a connection: until a server is taken to believe our certificate, if it does not tell before. */
+  verdictMs: 150,
   headersMs: 15_000,
   bodyMs: 5_000,
   /** One request, whatever happens in it. */
@@ -110,8 +112,8 @@ export function nationalAdn(settings: NationalSettings): Adn & { close(): Promis
   const limits = { ...LIMITS, ...settings.limits };
   const { breaker, log } = settings;
   const url = new URL(settings.url);
-  const { connectMs, headersMs, bodyMs, lotsAtOnce } = limits;
-  const line = openLine({ url, tls: settings.tls, connections: lotsAtOnce, connectMs, headersMs, bodyMs });
+  const { connectMs, verdictMs, headersMs, bodyMs, lotsAtOnce } = limits;
+  const line = openLine({ url, tls: settings.tls, connections: lotsAtOnce, connectMs, verdictMs, headersMs, bodyMs });
   /** What the operator has to mend; said again, at growing intervals, until it is. */
   let refusal = '';
   const permission = openBreaker({
