@@ -7,6 +7,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import https from 'node:https';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { readCertificate } from '../../src/documents/certificate.ts';
 import { companyCertificate, newKeys, pemOf, personCertificate, rootAuthority } from '../../src/documents/pki.ts';
@@ -26,7 +27,7 @@ import { onEnd } from './cleanup.ts';
 import { createAuthority, SERVER_EXTENSIONS } from './tls.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
-const READY_WITHIN_MS = 30_000;
+const READY_WITHIN_MS = 120_000;
 const DAY_MS = 86_400_000;
 
 /** The municipality of the notes below. */
@@ -216,7 +217,7 @@ export function clienteDe(
   address: string,
   ca: string,
   who: Pick<Holder, 'cert' | 'key'> | undefined,
-  { timeoutMs = 20_000, maxVersion = 'TLSv1.3' }: ClienteOptions = {},
+  { timeoutMs = 120_000, maxVersion = 'TLSv1.3' }: ClienteOptions = {},
 ): Cliente {
   const agent = new https.Agent({ keepAlive: true, ca, cert: who?.cert, key: who?.key, maxVersion });
   onEnd(() => agent.destroy());
@@ -254,6 +255,27 @@ export function clienteDe(
       request('GET', `/municipios/DFe/${after}${query === '' ? '' : `?${query}`}`),
     close: () => agent.destroy(),
   };
+}
+
+/** What came to nothing in this time is taken for silence. */
+const SILENCE_MS = 300;
+
+/**
+ * Shares documents while a fault always strikes: the answer, or the code of what came instead of one. A silent simulator is left
+ * alone only once it has done `work`, which it may take its time for.
+ */
+export async function shareUnder(
+  client: Cliente,
+  documents: readonly (string | Buffer)[],
+  isSilent: boolean,
+  work: () => Promise<boolean>,
+  // biome-ignore lint/suspicious/noExplicitAny: answers, whole and spoilt
+): Promise<any> {
+  const answer = client.share(documents).catch(({ code }: NodeJS.ErrnoException) => code);
+  if (!isSilent) return answer;
+  while (!(await work())) await sleep(5);
+  const silence = Promise.race([answer, sleep(SILENCE_MS, 'NO_ANSWER')]);
+  return silence.finally(() => client.close());
 }
 
 /** Asks the control. */
