@@ -35,10 +35,10 @@ import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { onEnd } from './support/cleanup.ts';
 import { freshFolder, openssl } from './support/openssl.ts';
 import { NOON, startTestService } from './support/service.ts';
-import { canonicalByXmlCrypto, DRESSES, PROVIDER_CNPJ, testParties, yearAround } from './support/signatures.ts';
+import { canonicalByXmlCrypto, DECADES, DRESSES, PROVIDER_CNPJ, testParties } from './support/signatures.ts';
 import { toolOr } from './support/tools.ts';
 
-const { root, provider, namesake } = await testParties(NOON);
+const { root, provider, namesake } = await testParties(NOON, DECADES);
 const folder = freshFolder();
 const inFolder = (name: string, content: string | Buffer): string => {
   const file = path.join(folder, name);
@@ -216,12 +216,7 @@ describe('in production', async () => {
      values ($1, $2, '', 'Empresa Exemplo Ltda', true, 'Rua', '1', 'Centro', '01001000', 'cadastro', now())`,
     [TENANT, PROVIDER_CNPJ],
   );
-  const server = serverCertificate(
-    root,
-    { dns: ['localhost'], ips: ['127.0.0.1'] },
-    namesake.keys.publicKey,
-    yearAround(Date.now()),
-  );
+  const server = serverCertificate(root, { dns: ['localhost'], ips: ['127.0.0.1'] }, namesake.keys.publicKey, DECADES);
   const door = await createRestDoor(world, {
     host: '127.0.0.1',
     port: 0,
@@ -283,7 +278,15 @@ describe('in production', async () => {
     let connections = 0;
     const fickle = createTlsServer(tls, (socket) => {
       connections += 1;
-      socket.once('data', () => socket.write(answer, () => socket.once('data', () => socket.destroy())));
+      let asked = '';
+      const first = (chunk: Buffer): void => {
+        asked += chunk.toString('latin1');
+        if (!asked.endsWith('\r\n\r\n')) return;
+        // Before the answer is written: the next request may be there at once.
+        socket.off('data', first).once('data', () => socket.destroy());
+        socket.write(answer);
+      };
+      socket.on('data', first);
     });
     await new Promise<void>((resolve) => fickle.listen(0, '127.0.0.1', resolve));
     onEnd(() => fickle.close());

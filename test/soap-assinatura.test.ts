@@ -31,6 +31,7 @@ import {
 import { NOON, startTestService, type TestService } from './support/service.ts';
 import {
   companyOf,
+  DECADES,
   DSIG,
   ENVELOPED,
   EXCLUSIVE,
@@ -48,8 +49,6 @@ const PERMISSIVE = 'campinas';
 const folder = mkdtempSync(path.join(tmpdir(), 'nfse-porto-'));
 onEnd(() => rmSync(folder, { recursive: true, force: true }));
 const [rootKeys, keys, otherKeys, serverKeys] = await Promise.all([newKeys(), newKeys(), newKeys(), newKeys()]);
-/** Of the authorities of the connection, which is judged by the clock of the machine. */
-const DECADES = { inicio: Date.parse('2020-01-01'), fim: Date.parse('2049-12-31') };
 const root = rootAuthority('AC Raiz de Teste', rootKeys, DECADES);
 const ancoras = path.join(folder, 'ancoras');
 mkdirSync(ancoras);

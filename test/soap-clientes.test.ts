@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -16,6 +16,7 @@ import { ROOT } from './support/process.ts';
 import { cancelamentoXml, consultaXml, first, loteXml, porProtocolo, porRpsXml } from './support/rps.ts';
 import { startTestService } from './support/service.ts';
 import { installed, toolOr } from './support/tools.ts';
+import { until } from './support/until.ts';
 
 const HERE = path.join(import.meta.dirname, 'soap-clientes');
 const NAMES =
@@ -38,6 +39,12 @@ function driven(
   child.stderr.on('data', (chunk: Buffer) => {
     complaint += chunk.toString();
   });
+  // Of one that cannot be started, or ended, the next question tells.
+  for (const one of [child, child.stdin]) {
+    one.on('error', (error) => {
+      complaint += `${error}\n`;
+    });
+  }
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return async (operacao, documento) => {
     child.stdin.write(`${write(operacao, documento)}\n`);
@@ -68,12 +75,12 @@ async function tellsTheWholeStory(address: string, call: Call): Promise<void> {
   const received = await ask('RecepcionarLoteRps', xml);
   const protocolo = first(received, 'Protocolo');
   assert.ok(protocolo, received);
-  for (let turns = 0; ; turns += 1) {
+  const situacao = await until(async () => {
     const answer = await ask('ConsultarSituacaoLoteRps', porProtocolo('ConsultarSituacaoLoteRpsEnvio', protocolo));
-    if (first(answer, 'Situacao') === '4') break;
-    assert.ok(turns < 100, answer);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+    const said = first(answer, 'Situacao') ?? answer;
+    return said === '2' ? undefined : said;
+  }, 'the end of a lot');
+  assert.equal(situacao, '4');
   const lote = await ask('ConsultarLoteRps', porProtocolo('ConsultarLoteRpsEnvio', protocolo));
   const chaves = [...lote.matchAll(/Id="NFS(\d{50})"/g)].map(([, chave]) => chave!);
   assert.equal(chaves.length, 2, lote);
@@ -91,6 +98,9 @@ async function tellsTheWholeStory(address: string, call: Call): Promise<void> {
 
 const NO_PHP = 'no PHP with its extensions soap and SimpleXML (Debian packages php-cli php-soap php-xml)';
 
+/** What PHP has to remark on stays out of the answers. */
+const PHP_QUIET = ['-d', 'display_errors=stderr', '-d', 'display_startup_errors=0'];
+
 function phpWithSoap(): string | undefined {
   const php = toolOr('php', 'php-cli php-soap php-xml');
   if (php === undefined) return undefined;
@@ -99,6 +109,14 @@ function phpWithSoap(): string | undefined {
     return /^soap$/m.test(stdout) && /^SimpleXML$/m.test(stdout);
   };
   return isWhole() || (installed('php-soap php-xml') && isWhole()) ? php : undefined;
+}
+
+const JAXWS = '/usr/share/java/jaxws-rt.jar';
+
+/** Whether these are Debian's JAX-WS and a Java that compiles what it runs and that wsimport itself runs on. */
+function goTogether(wsimport: string, java: string): boolean {
+  const modules = spawnSync(java, ['--list-modules'], { encoding: 'utf8' }).stdout;
+  return existsSync(JAXWS) && /^jdk\.compiler\b/m.test(modules) && spawnSync(wsimport, ['-version']).status === 0;
 }
 
 describe('the six operations from the description alone', () => {
@@ -115,7 +133,7 @@ describe('the six operations from the description alone', () => {
     for (const versao of ['1.1', '1.2']) {
       const call = driven(
         php,
-        [path.join(HERE, 'cliente.php'), wsdl, versao],
+        [...PHP_QUIET, path.join(HERE, 'cliente.php'), wsdl, versao],
         (operacao, documento) => JSON.stringify([operacao, documento]),
         (line) => JSON.parse(line),
       );
@@ -135,9 +153,10 @@ describe('the six operations from the description alone', () => {
     const lote = readFileSync(path.join(ROOT, 'docs/site/exemplos/lote-rps.xml'), 'utf8');
     const run = async (xml: string): Promise<{ code: number | null; out: string; err: string }> => {
       writeFileSync(path.join(folder, 'lote-rps.xml'), xml);
-      const child = spawn(php, ['lote.php'], { cwd: folder });
+      const child = spawn(php, [...PHP_QUIET, 'lote.php'], { cwd: folder });
+      const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
       const [out, err] = await Promise.all([child.stdout, child.stderr].map((stream) => stream.toArray()));
-      const code = child.exitCode ?? (await new Promise<number | null>((resolve) => child.on('close', resolve)));
+      const code = await ended;
       return { code, out: Buffer.concat(out!).toString(), err: Buffer.concat(err!).toString() };
     };
     const issued = await run(lote);
@@ -160,8 +179,9 @@ describe('the six operations from the description alone', () => {
 
   test('by Java, with the port that wsimport generates', async (context) => {
     const wsimport = toolOr('wsimport', 'jaxws');
+    const javac = toolOr('javac', 'default-jdk-headless');
     const java = toolOr('java', 'default-jdk-headless');
-    if (wsimport === undefined || java === undefined) {
+    if (wsimport === undefined || javac === undefined || java === undefined || !goTogether(wsimport, java)) {
       return context.skip('no Java with JAX-WS (Debian packages jaxws default-jdk-headless)');
     }
     const folder = mkdtempSync(path.join(tmpdir(), 'nfse-wsimport-'));
@@ -171,7 +191,7 @@ describe('the six operations from the description alone', () => {
     // The service answers in this very process, so wsimport must not keep it waiting.
     const generated = spawn(wsimport, ['-p', 'cliente', '-d', folder, wsdl], { stdio: 'ignore', env });
     assert.equal(await new Promise((resolve) => generated.on('close', resolve)), 0, 'wsimport reads the description');
-    const classpath = `${folder}:/usr/share/java/jaxws-rt.jar:/usr/share/java/*`;
+    const classpath = `${folder}:${JAXWS}:/usr/share/java/*`;
     const call = driven(
       java,
       ['-cp', classpath, path.join(HERE, 'Cliente.java'), wsdl],

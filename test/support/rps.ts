@@ -1,4 +1,5 @@
 /** Documents of ABRASF 1.00 as clients of the legacy port write them, by hand and not by anything of ours. */
+import { until } from './until.ts';
 
 export const ABRASF = 'http://www.abrasf.org.br/ABRASF/arquivos/nfse.xsd';
 export const PRESTADOR = '11222333000181';
@@ -169,20 +170,13 @@ export async function sendLote(
   const sent = await call(address, 'RecepcionarLoteRps', xml, tenant, simular);
   const protocolo = first(sent.documento, 'Protocolo');
   if (protocolo === undefined) throw new Error(sent.body);
-  for (let turn = 0; turn < 400; turn += 1) {
-    const asked = porProtocolo('ConsultarSituacaoLoteRpsEnvio', protocolo, cnpj);
-    const { documento } = await call(address, 'ConsultarSituacaoLoteRps', asked, tenant);
+  const situation = porProtocolo('ConsultarSituacaoLoteRpsEnvio', protocolo, cnpj);
+  const { situacao } = await until(async () => {
+    const { documento } = await call(address, 'ConsultarSituacaoLoteRps', situation, tenant);
     const situacao = first(documento, 'Situacao');
-    if (situacao !== '2') {
-      const answer = await call(
-        address,
-        'ConsultarLoteRps',
-        porProtocolo('ConsultarLoteRpsEnvio', protocolo, cnpj),
-        tenant,
-      );
-      return { protocolo, situacao, documento: answer.documento };
-    }
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-  throw new Error('the lot is still being processed');
+    return situacao === '2' ? undefined : { situacao };
+  }, 'the end of a lot');
+  const asked = porProtocolo('ConsultarLoteRpsEnvio', protocolo, cnpj);
+  const { documento } = await call(address, 'ConsultarLoteRps', asked, tenant);
+  return { protocolo, situacao, documento };
 }

@@ -54,12 +54,18 @@ export function companyOf(cnpj: string): Parameters<typeof companyCertificate>[1
   return { razaoSocial: 'Empresa Exemplo Ltda', cnpj, responsavel };
 }
 
+/** For what is judged by the clock of the machine as well, as a connection is, and by other programs. */
+export const DECADES: Validity = { inicio: Date.parse('2020-01-01'), fim: Date.parse('2049-12-31') };
+
 /** An authority, the provider, and one that calls itself the same. */
-export async function testParties(now: number): Promise<{ root: Authority; provider: Party; namesake: Party }> {
+export async function testParties(
+  now: number,
+  validity = yearAround(now),
+): Promise<{ root: Authority; provider: Party; namesake: Party }> {
   const [rootKeys, own, others] = await Promise.all([newKeys(), newKeys(), newKeys()]);
-  const root = rootAuthority('AC Raiz de Teste', rootKeys, yearAround(now));
+  const root = rootAuthority('AC Raiz de Teste', rootKeys, validity);
   const certified = (keys: Keys): Party =>
-    partyOf(keys, companyCertificate(root, companyOf(PROVIDER_CNPJ), keys.publicKey, yearAround(now)));
+    partyOf(keys, companyCertificate(root, companyOf(PROVIDER_CNPJ), keys.publicKey, validity));
   return { root, provider: certified(own), namesake: certified(others) };
 }
 
