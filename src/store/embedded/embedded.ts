@@ -38,7 +38,7 @@ const IMMEDIATE_STOP_MS = 10_000;
 const GONE_POLL_MS = 15;
 
 /** How long a closed pool's connections may take to leave pg_stat_activity. */
-const GUEST_GRACE_MS = 1_000;
+const GUEST_GRACE_MS = 3_000;
 const GUEST_POLL_MS = 20;
 const STOP_LOOK_MS = 2_000;
 const END_TIMEOUT_MS = 2_000;
