@@ -114,22 +114,24 @@ export function requestOf(
   const operation = document.paths[path.replace(/:(\w+)/g, '{$1}')][method.toLowerCase()];
   const parameters: readonly Place[] = operation.parameters ?? [];
   const strange = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 60 }).filter((text) => text.isWellFormed());
+  // A client walks these two before it sends, and asks for another address.
+  const segment = strange.filter((text) => text !== '.' && text !== '..');
   const named: Readonly<Record<string, fc.Arbitrary<string>>> = {
     chave_acesso: fc.oneof(
       { weight: 5, arbitrary: fc.constantFrom(...chaves.map((one) => one.chave_acesso)) },
-      strange,
+      segment,
     ),
     numero_protocolo: fc.oneof(
       { weight: 5, arbitrary: fc.constantFrom(...chaves.map((one) => one.numero_protocolo)) },
-      strange,
+      segment,
     ),
-    tipo_evento: fc.oneof(fc.constantFrom('cancelamento', 'confirmacao_tomador', '101101'), strange),
-    num_seq_evento: fc.oneof(fc.constantFrom('1', '2', '999', '1000'), strange),
-    documento: fc.oneof(fc.constantFrom('11222333000181', '52998224725'), strange),
-    id: fc.oneof(fc.constantFrom('DPS355030821122233300018100001000000000000001'), strange),
+    tipo_evento: fc.oneof(fc.constantFrom('cancelamento', 'confirmacao_tomador', '101101'), segment),
+    num_seq_evento: fc.oneof(fc.constantFrom('1', '2', '999', '1000'), segment),
+    documento: fc.oneof(fc.constantFrom('11222333000181', '52998224725'), segment),
+    id: fc.oneof(fc.constantFrom('DPS355030821122233300018100001000000000000001'), segment),
   };
   const parametros = fc.record(
-    Object.fromEntries([...path.matchAll(/:(\w+)/g)].map(([, name]) => [name!, named[name!] ?? strange])),
+    Object.fromEntries([...path.matchAll(/:(\w+)/g)].map(([, name]) => [name!, named[name!] ?? segment])),
   );
   const consulta = fc.record(
     Object.fromEntries(
