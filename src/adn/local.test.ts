@@ -29,7 +29,7 @@ function toShare(one: EventoNaNota, more: Partial<EventoToShare> = {}): EventoTo
 const ACCEPTED = { kind: 'accepted', nsu: undefined };
 
 async function shared(...eventos: readonly EventoToShare[]): Promise<(EventoAnswer | undefined)[]> {
-  const answers = await localAdn().shareEventos('integracao', eventos);
+  const answers = await localAdn(() => CAME).shareEventos('integracao', eventos);
   assert.equal(answers.size, new Set(eventos.map(({ id }) => id)).size);
   return eventos.map(({ id }) => answers.get(id));
 }
@@ -200,10 +200,10 @@ describe('what it rehearses', () => {
   });
 
   test('what is not decided yet holds up those after it on the note, and no others', async () => {
-    const slow = toShare(evento('101101'), { simular: 'adn:atraso=30s', criado: Date.now() });
+    const slow = toShare(evento('101101'), { simular: 'adn:atraso=30s', criado: CAME });
     const second = toShare(evento('203202', { autor: '52998224725' }));
     assert.deepEqual(codesOf(await shared(slow, second)), ['unavailable', 'unavailable']);
-    const unknown = toShare(evento('101101'), { simular: 'adn:rejeita=E1831', criado: Date.now() });
+    const unknown = toShare(evento('101101'), { simular: 'adn:rejeita=E1831', criado: CAME });
     assert.deepEqual(codesOf(await shared(unknown, second)), ['note_unknown', 'note_unknown']);
     const other = toShare(evento('203202', { autor: '52998224725' }), { chave_acesso: OTHER });
     assert.deepEqual(codesOf(await shared(slow, other)), ['unavailable', 'accepted']);

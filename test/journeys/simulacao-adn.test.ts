@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { exampleJson, exampleXml } from '../../src/fiscal/rules/example.ts';
 import { type Answer, request } from '../support/http.ts';
 import { startTestService } from '../support/service.ts';
+import { until as comes } from '../support/until.ts';
 
 const API = '/integracao/api/v1';
 
@@ -21,14 +22,17 @@ function issue(
   });
 }
 
-/** Asks until the condition holds; ten seconds is far more than it takes. */
-async function until(ask: () => Promise<Answer>, holds: (body: Answer['body']) => boolean): Promise<Answer> {
-  for (const end = performance.now() + 10_000; ; ) {
-    const answer = await ask();
-    if (holds(answer.body)) return answer;
-    if (performance.now() > end) throw new Error(`not within ten seconds: ${JSON.stringify(answer.body)}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+/** Asks until the condition holds. */
+function until(ask: () => Promise<Answer>, holds: (body: Answer['body']) => boolean): Promise<Answer> {
+  let last: unknown;
+  const answer = async (): Promise<Answer | undefined> => {
+    const { body, ...rest } = await ask();
+    last = body;
+    return holds(body) ? { body, ...rest } : undefined;
+  };
+  return comes(answer, 'the answer').catch((error: Error) => {
+    throw new Error(`${error.message}: ${JSON.stringify(last)}`);
+  });
 }
 
 test('a note is refused with the code that was asked for, by header or in xInfComp, and its number is free again', async () => {

@@ -532,7 +532,13 @@ export class Simulacao {
         pedido: { ...pedido },
         world: { ...world, store: this.stores[place % 2]! },
       }));
-      const answers = await Promise.all(all.map((one) => this.registration(one.world, one.pedido)));
+      // All ask for the same, or who comes first would be another story.
+      const drawn: (string | undefined)[] = [];
+      const alike = (): string | undefined => {
+        drawn.push(this.rehearsal(pedido.municipio));
+        return drawn[0];
+      };
+      const answers = await Promise.all(all.map((one) => this.registration(one.world, one.pedido, alike)));
       const order = (answer: EventoRegistrado | EventoRefused): number =>
         typeof answer === 'object' && 'evento' in answer ? answer.evento.numero_sequencial : 0;
       const told = answers
@@ -548,6 +554,7 @@ export class Simulacao {
   private registration(
     world: World,
     { municipio, chave, tipo, body }: Pedido,
+    rehearsal = () => this.rehearsal(municipio),
   ): Promise<EventoRegistrado | EventoRefused> {
     const protocolo = this.notas.find((nota) => nota.chave === chave)?.protocolo;
     const named = protocolo !== undefined && this.dps % 2 === 0 ? { protocolo } : { chave };
@@ -555,7 +562,7 @@ export class Simulacao {
       return registerEvento(world, municipio, named, {
         body,
         assinatura: undefined,
-        simular: this.rehearsal(municipio),
+        simular: rehearsal(),
       });
     const read = readPedido(readJson(body) as never, 'municipio');
     assert.ok('pedido' in read, JSON.stringify(read));
