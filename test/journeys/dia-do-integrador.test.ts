@@ -30,7 +30,8 @@ import { openssl } from '../support/openssl.ts';
 import { ROOT, readyDataDir } from '../support/process.ts';
 
 const SLUG = 'exemplo';
-const PATIENCE_MS = 60_000;
+/** For a slow machine; who waits in vain is told by it. */
+const PATIENCE_MS = 300_000;
 const EVENTO_XSD = await readFile(path.join(ROOT, 'docs/evento-1.01.xsd'), 'utf8');
 const MUNICIPIO_CNPJ = '99999999000191';
 
