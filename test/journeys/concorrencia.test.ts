@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseChave } from '../../src/fiscal/chave.ts';
 import { exampleXml } from '../../src/fiscal/rules/example.ts';
-import { emit } from '../support/http.ts';
+import { atOnce } from '../support/at-once.ts';
+import { type Answer, emit } from '../support/http.ts';
 import { startTestService } from '../support/service.ts';
 
 test('100 posts of one DPS at once: one note, and 99 answers that name it', async () => {
@@ -27,28 +28,36 @@ test('100 posts of one DPS at once: one note, and 99 answers that name it', asyn
   assert.equal(indented.body.erros[0].mesmo_conteudo, true);
 });
 
-test('1,000 posts of different DPS of one provider at once: numbers 1 to 1,000', async () => {
+/**
+ * Posts these numbers, a hundred at any time. More would be connections that a slow machine leaves silent for longer than the
+ * service puts up with.
+ */
+async function emitted(address: string, numbers: readonly number[]): Promise<readonly Answer[]> {
+  const answers: Answer[] = [];
+  const post = async (nDPS: number): Promise<void> =>
+    void answers.push(await emit(address, exampleXml({ serie: '1', nDPS: String(nDPS) })));
+  await atOnce(numbers, post, 100);
+  return answers;
+}
+
+test('1,000 posts of different DPS of one provider, a hundred at once: numbers 1 to 1,000', async () => {
   const { address } = await startTestService();
-  const answers = await Promise.all(
-    Array.from({ length: 1000 }, (_, place) => emit(address, exampleXml({ serie: '1', nDPS: String(place + 1) }))),
-  );
+  const posted = Array.from({ length: 1000 }, (_, place) => place + 1);
+  const answers = await emitted(address, posted);
   const numbers = answers.map(({ status, body }) => {
     assert.equal(status, 201, JSON.stringify(body));
     return Number(parseChave(body.chave_acesso)!.nNFSe);
   });
   assert.deepEqual(
     numbers.sort((a, b) => a - b),
-    Array.from({ length: 1000 }, (_, place) => place + 1),
+    posted,
   );
 });
 
 test('duplicates among others take no number', async () => {
   const { address } = await startTestService();
-  const answers = await Promise.all(
-    Array.from({ length: 200 }, (_, place) =>
-      emit(address, exampleXml({ serie: '1', nDPS: String((place % 50) + 1) })),
-    ),
-  );
+  const places = Array.from({ length: 200 }, (_, place) => (place % 50) + 1);
+  const answers = await emitted(address, places);
   const numbers = answers.flatMap(({ status, body }) =>
     status === 201 ? [Number(parseChave(body.chave_acesso)!.nNFSe)] : [],
   );
