@@ -47,6 +47,9 @@ export const TAG = {
   bmpString: 30,
 } as const;
 
+/** What is one value and never made of parts (X.690, 8.2 to 8.19), in BER as in DER. */
+const PRIMITIVE: ReadonlySet<number> = new Set([TAG.boolean, TAG.integer, TAG.null, TAG.oid, TAG.enumerated]);
+
 /** The one value that the bytes are. Definite and indefinite lengths are read; anything after the value is an error. */
 export function readAsn1(bytes: Uint8Array): Asn1 {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -79,6 +82,7 @@ function readValue(
   const first = byteAt(buffer, at);
   at += 1;
   const own = { class: (identifier >> 6) as Asn1['class'], isConstructed, tag };
+  if (isConstructed && own.class === 0 && PRIMITIVE.has(tag)) throw new Asn1Error('parts where there is one value');
   if (first === 0x80) {
     if (!isConstructed) throw new Asn1Error('a primitive value of indefinite length');
     const children: Asn1[] = [];

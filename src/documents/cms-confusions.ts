@@ -59,10 +59,11 @@ export const whatItSeems = {
 
   /** The bytes that the Base64 stands for; `value` is undefined when they are no ASN.1. */
   asBytes(bytes: Buffer, value: Asn1 | undefined): string | undefined {
-    if (value !== undefined) return asValue(value);
+    // One digest in five hundred happens to be a value of ASN.1, and none a structure of those that are known here.
+    if (value !== undefined) return isKnownLength(bytes) && !value.isConstructed ? notAsn1(bytes) : asValue(value);
     const start = bytes.subarray(0, 200).toString('latin1').trimStart();
-    // One RSA value in two hundred begins with the byte of `<`, `[` or `{`: a text has more than one readable letter.
-    if (!/^[ -~\s]{8}/.test(start)) return notAsn1(bytes);
+    // One RSA value in two hundred begins with the byte of `<`, `[` or `{`: a text is readable, and not in its first letter alone.
+    if (!/^[ -~\s]{8}[\t\n\r -~\x80-\xff]*$/.test(start)) return notAsn1(bytes);
     if (/^-----BEGIN [^-]*PRIVATE KEY/.test(start)) return `traz uma chave privada. ${EXPOSED}`;
     if (start.startsWith('-----BEGIN')) {
       return 'é o Base64 de um texto PEM. O PEM já é Base64: envie só o que fica entre as linhas.';
@@ -74,6 +75,10 @@ export const whatItSeems = {
     return notAsn1(bytes);
   },
 } as const;
+
+function isKnownLength({ length }: Buffer): boolean {
+  return RSA_BYTES.includes(length) || length in DIGEST_BYTES;
+}
 
 function notAsn1(bytes: Buffer): string | undefined {
   const { length } = bytes;

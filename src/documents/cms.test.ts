@@ -238,7 +238,17 @@ describe('a header that is no CMS says what it seems to be', () => {
       /256 bytes.*RSA sem o CMS/,
     ],
     ['an RSA value by itself', b64(sign('sha256', BODY, key)), /256 bytes.*RSA sem o CMS/],
+    [
+      'an RSA value that begins with readable letters',
+      b64(Buffer.concat([Buffer.from('<8U12 ab'), Buffer.alloc(248, 0x11)])),
+      /256 bytes.*RSA sem o CMS/,
+    ],
     ['a digest by itself', b64(Buffer.alloc(32, 7)), /resumo SHA-256/],
+    [
+      'a digest that happens to be ASN.1',
+      b64(Buffer.concat([Buffer.from([4, 30]), Buffer.alloc(30, 7)])),
+      /resumo SHA-256/,
+    ],
     ['a certificate', b64(provider.der), /só um certificado/],
     ['a PKCS#12', b64(pfx), /PKCS#12.*Não envie a chave/s],
     ['a private key, PKCS#8', b64(key.export({ type: 'pkcs8', format: 'der' })), /chave privada/],
@@ -326,6 +336,18 @@ describe('a CMS that may not pass', () => {
   test('a key below what anybody trusts', () => {
     const weak = pki.issue({ subject: '/CN=FRACA:11222333000181', issuer: root, key: 'rsa1024' });
     refusal(verified(opensslCms(BODY, [], weak)), /1024 bits/);
+  });
+
+  test('parameters of an algorithm that are NULL but for the bit that says of parts', () => {
+    const cms = opensslCms(BODY);
+    const info = readAsn1(cms).children[1]!.children[0]!.children.at(-1)!.children[0]!;
+    const parameters = info.children.flatMap(({ children }) => children[1] ?? []).filter(({ tag }) => tag === 5);
+    assert.ok(parameters.length > 0);
+    for (const { raw } of parameters) {
+      const changed = Buffer.from(cms);
+      changed[raw.byteOffset - cms.byteOffset]! ^= 0x20;
+      refusal(verified(changed), /corrompido/);
+    }
   });
 
   test('the value of another key', () => {
