@@ -726,7 +726,7 @@ function pidOf(dataDir: string): number {
 }
 
 async function sql(connection: EmbeddedServer['connection'], text: string): Promise<Record<string, unknown>[]> {
-  const client = new Client({ ...connection, connectionTimeoutMillis: 5_000 });
+  const client = new Client({ ...connection, connectionTimeoutMillis: 60_000 });
   client.on('error', () => {});
   try {
     await client.connect();

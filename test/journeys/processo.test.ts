@@ -90,9 +90,7 @@ async function authorisedOrFound(
   chave: string,
 ): Promise<{ status: number; body: { nota: { numero_dps_nacional: string | null } } }> {
   const answer = await noteByKey(address, chave);
-  return answer.status !== 200 || answer.body.nota.numero_dps_nacional !== null
-    ? answer
-    : authorised(address, chave, 10_000);
+  return answer.status !== 200 || answer.body.nota.numero_dps_nacional !== null ? answer : authorised(address, chave);
 }
 
 test('a PostgreSQL of your own by DATABASE_URL: nothing else changes', async () => {
