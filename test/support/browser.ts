@@ -38,7 +38,7 @@ export type Browser = { newPage(): Promise<Page> };
 
 /** Undefined where there is no Chromium, or none that starts, with the reason printed, and the test does without it. */
 export async function openBrowser(): Promise<Browser | undefined> {
-  const program = toolOr('chromium', 'chromium');
+  const program = toolOr('chromium', 'chromium fonts-dejavu-core');
   if (program === undefined) return undefined;
   const profile = await mkdtemp(path.join(tmpdir(), 'nfse-browser-'));
   const child = spawn(
@@ -83,7 +83,10 @@ export async function openBrowser(): Promise<Browser | undefined> {
     const id = last;
     socket.send(JSON.stringify({ id, method, params, ...(sessionId === undefined ? {} : { sessionId }) }));
     return new Promise((resolve, reject) => {
+      // A page that has crashed does not answer, and neither does it say so.
+      const timer = setTimeout(() => reject(new Error(`${method}: no answer in ${PATIENCE_MS} ms`)), PATIENCE_MS);
       answers.set(id, ({ result, error }) => {
+        clearTimeout(timer);
         answers.delete(id);
         if (error === undefined) resolve(result);
         else reject(new Error(`${method}: ${error.message}`));
