@@ -376,6 +376,15 @@ describe('nfse municipio alterar', () => {
     return (await rowOf('beta'))!;
   };
 
+  test('judges lists that are named alone by the anchors that the municipality has', async () => {
+    await done('municipio', 'criar', 'listas', '--ibge', '4106902', '--ancoras', 'ancoras');
+    const said = await done('municipio', 'alterar', 'listas', '--revogados', 'revogados');
+    assert.doesNotMatch(said, /aviso .*lista\.crl/);
+    // And by no others: with the national ones, none of these authorities is known.
+    const without = await done('municipio', 'alterar', 'listas', '--sem-ancoras', '--revogados', 'revogados');
+    assert.match(without, /aviso .*lista\.crl: a LCR é de .*, cujo certificado não está na pasta de âncoras/);
+  });
+
   test('changes what is named and leaves the rest; takes away what is told so', async () => {
     await done(
       'municipio',

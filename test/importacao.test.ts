@@ -263,6 +263,8 @@ describe('nfse prestador importar', () => {
         `${A},X "Y",7,sim,,`,
         `${A},"X,8,sim,,`,
         `${B},Boa,9,sim,1/2/2024,`,
+        `${B},Boa,\u201377,sim,,`,
+        `${B},Boa,--/--,sim,,`,
       ),
     );
     const reasons: Record<number, RegExp> = {
@@ -279,6 +281,8 @@ describe('nfse prestador importar', () => {
       14: /^há aspas no meio de um campo/,
       15: /^as aspas que abrem um campo não se fecham$/,
       16: /^simples_inicio não é uma data \(AAAA-MM-DD ou DD\/MM\/AAAA\)$/,
+      17: /^inscricao_municipal tem na posição 1 o caractere "–" \(U\+2013\).*\(use: -77\)$/,
+      18: /^inscricao_municipal não tem letras nem algarismos; deixe vazio quando não há$/,
     };
     assert.deepEqual([...bad.keys()], Object.keys(reasons).map(Number), JSON.stringify([...bad]));
     for (const [linha, reason] of Object.entries(reasons)) assert.match(bad.get(Number(linha))!, reason);

@@ -1,7 +1,7 @@
 /** The file of establishments: what each column may be, and whose it is. */
 import { cnpjIsValid, cpfIsValid } from '../fiscal/chave.ts';
 import { ENDERECO_NAO_INFORMADO, type Prestador } from '../fiscal/facts.ts';
-import { T } from '../fiscal/layout/simple-types.ts';
+import { type SimpleType, T } from '../fiscal/layout/simple-types.ts';
 import { ownOf } from '../fiscal/own.ts';
 import {
   COLUNAS_OPCIONAIS,
@@ -25,6 +25,16 @@ import { municipioNamed, type RegistryWorld } from './municipios.ts';
 export const COLUNAS_PRESTADOR: Columns = {
   required: ['documento', 'razao_social', 'inscricao_municipal', 'autorizado', 'simples_inicio', 'simples_fim'],
   optional: COLUNAS_OPCIONAIS,
+};
+
+/**
+ * Nationally any text. Of the municipality's own we ask what others can read and write again, and something that can be compared
+ * (`inscricao_comparavel`).
+ */
+const INSCRICAO: SimpleType = {
+  ...T.im,
+  latin: true,
+  also: (value) => (/[0-9A-Za-z]/.test(value) ? undefined : 'não tem letras nem algarismos; deixe vazio quando não há'),
 };
 
 /** An address is given whole or not at all; a number may be missing, as it does in the street. */
@@ -62,7 +72,7 @@ function prestadorOf(line: Line, columns: readonly ColunaOpcional[]): EntradaPre
     linha: line.linha,
     documento: documentoOf(line),
     razao_social: neededText(line, 'razao_social', T.xNome),
-    inscricao_municipal: layoutText(line, 'inscricao_municipal', T.im) ?? '',
+    inscricao_municipal: layoutText(line, 'inscricao_municipal', INSCRICAO) ?? '',
     autorizado: flagOf(line, 'autorizado'),
   };
   const { inicio, fim } = periodOf(line, 'simples_inicio', 'simples_fim');

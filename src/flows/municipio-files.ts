@@ -38,13 +38,17 @@ const ZONE = 'America/Sao_Paulo';
 const PEM_BYTES_MAX = 16 * 1024 * 1024;
 
 /** The directories of anchors and of revocation lists. */
-export async function inspectConfianca(confianca: Confianca): Promise<Inspection> {
+export async function inspectConfianca(
+  confianca: Confianca,
+  named: readonly (keyof Confianca)[] = ['ancoras', 'revogados'],
+): Promise<Inspection> {
   const { ancoras, revogados } = confianca;
+  if (named.length === 0) return { problems: [], avisos: [] };
   const problems = [
-    ...(ancoras === undefined
+    ...(ancoras === undefined || !named.includes('ancoras')
       ? []
       : await directoryProblems(ancoras, '--ancoras', 'uma autoridade certificadora', isAnchor)),
-    ...(revogados === undefined
+    ...(revogados === undefined || !named.includes('revogados')
       ? []
       : await directoryProblems(revogados, '--revogados', 'uma lista de revogados', isCrl)),
   ];

@@ -234,11 +234,11 @@ async function applied(world: RegistryWorld, current: Municipio, settings: Setti
       : (namespaceOf(settings.soapNamespace, refuse) ?? current.soapNamespace),
   };
   const [trust, adn] = await Promise.all([
-    // What was not named is not looked at: a folder that is away must not stop another change.
-    inspectConfianca({
-      ancoras: settings.ancoras === undefined ? undefined : confianca.ancoras,
-      revogados: settings.revogados === undefined ? undefined : confianca.revogados,
-    }),
+    // A folder that is away must not stop another change; but lists are of use or not by the anchors that the municipality has.
+    inspectConfianca(
+      confianca,
+      (['ancoras', 'revogados'] as const).filter((name) => settings[name] !== undefined),
+    ),
     namesAdn(settings) && municipio.adn !== undefined
       ? inspectAdn(municipio.adn, confianca, world.now())
       : { problems: [], avisos: [], certificado: undefined },
