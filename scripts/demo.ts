@@ -1,16 +1,18 @@
 /**
  * `npm run demo`: a whole production on this machine, to look at. A private PKI, the ADN simulator with mutual TLS, the
  * service, a municipality with three providers, and ten signed notes issued one after the other. It stays up until
- * Ctrl-C; with `--encerrar` it ends by itself.
+ * Ctrl-C; with `--encerrar` it ends by itself. `--pasta DIR` is another folder than `data-demo`, `PORT` another port.
  */
 import { createPrivateKey } from 'node:crypto';
-import { chmod, mkdir, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { certificatesOfPem } from '../src/documents/certificate.ts';
 import { type Signer, signXml } from '../src/documents/signing.ts';
+import { momentIn } from '../src/fiscal/moment.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
+import { zoneOf } from '../src/flows/gather-facts.ts';
 import type { CertificateFiles } from '../src/flows/make-pki.ts';
 import {
   openStage,
@@ -23,6 +25,7 @@ import {
 } from './stage.ts';
 
 const SLUG = 'exemplo';
+const EXAMPLE = 'examples/dps-producao.xml';
 const IBGE = '3550308';
 const NOTES = 10;
 const PORT = 8080;
@@ -33,29 +36,90 @@ const PROVIDERS = [
   { documento: '11444777000161', razaoSocial: 'Consultoria Exemplo S/A' },
 ];
 
-const { values } = parseArgs({ options: { encerrar: { type: 'boolean', default: false } } });
-const folder = path.join(ROOT, 'data-demo');
+/** Who demonstrates in a folder: the number of a process. */
+const LOCK = 'demonstracao.pid';
+/** The PKI and what the simulator keeps. */
+const STAGE = 'palco';
+
+type Wishes = { readonly encerrar: boolean; readonly pasta: string };
 
 let service: Running | undefined;
 let simulator: Simulator | undefined;
+let locked: string | undefined;
 try {
-  await demonstrate();
+  const wishes = wishesOf(process.argv.slice(2));
+  locked = await lockedFolder(wishes.pasta);
+  await demonstrate(locked, wishes);
 } catch (error) {
   console.error(`\nA demonstração parou: ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = 1;
 } finally {
   await service?.end('SIGINT');
   await simulator?.end('SIGINT');
+  if (locked !== undefined) await rm(path.join(locked, LOCK), { force: true });
 }
 
-async function demonstrate(): Promise<void> {
-  // Every demonstration begins anew; what is here was made by the one before.
-  await rm(folder, { recursive: true, force: true });
+function wishesOf(args: readonly string[]): Wishes {
+  try {
+    const options = {
+      encerrar: { type: 'boolean', default: false },
+      pasta: { type: 'string', default: path.join(ROOT, 'data-demo') },
+    } as const;
+    const { encerrar, pasta } = parseArgs({ args: [...args], options }).values;
+    return { encerrar, pasta: path.resolve(pasta) };
+  } catch {
+    throw new Error(`não entendi ${args.join(' ')}. Há duas opções: npm run demo -- --encerrar --pasta PASTA`);
+  }
+}
+
+/**
+ * Every demonstration begins anew: what is in its folder was made by the one before. One that is still running is left alone, since what
+ * it shows is in there.
+ */
+async function lockedFolder(folder: string): Promise<string> {
+  const there = await namesIn(folder);
+  if (there.length > 0 && !there.includes(STAGE) && !there.includes(LOCK)) {
+    throw new Error(`${folder} tem arquivos que não são de uma demonstração; escolha outra pasta.`);
+  }
   await mkdir(folder, { recursive: true });
   await chmod(folder, 0o755);
+  const lock = path.join(folder, LOCK);
+  const take = (): Promise<void> => writeFile(lock, `${process.pid}\n`, { flag: 'wx' });
+  try {
+    await take();
+  } catch {
+    const pid = Number.parseInt(await readFile(lock, 'utf8').catch(() => ''), 10);
+    if (isRunning(pid)) {
+      throw new Error(
+        `já há uma no ar (processo ${pid}), com os dados em ${folder}. Encerre-a com Ctrl-C, ou use --pasta OUTRA.`,
+      );
+    }
+    await rm(lock, { force: true });
+    await take();
+  }
+  const left = (await namesIn(folder)).filter((name) => name !== LOCK);
+  await Promise.all(left.map((name) => rm(path.join(folder, name), { recursive: true, force: true })));
+  return folder;
+}
+
+async function namesIn(folder: string): Promise<readonly string[]> {
+  return readdir(folder).catch(() => []);
+}
+
+function isRunning(pid: number): boolean {
+  if (!Number.isInteger(pid)) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+async function demonstrate(folder: string, { encerrar }: Wishes): Promise<void> {
   say('Fazendo uma "ICP-Brasil" de teste: raiz, intermediária, três prestadores, o município…');
   const stage = await openStage(
-    path.join(folder, 'palco'),
+    path.join(folder, STAGE),
     PROVIDERS.map(({ documento }) => documento),
     Date.now(),
   );
@@ -64,7 +128,7 @@ async function demonstrate(): Promise<void> {
   simulator = await startSimulator(stage);
   say(`  ${simulator.address}`);
   say('Subindo o serviço, com o PostgreSQL embutido…');
-  const env = { NFSE_DATA_DIR: folder, PORT: String((await isFree(PORT)) ? PORT : 0) };
+  const env = { NFSE_DATA_DIR: folder, PORT: process.env.PORT ?? String((await isFree(PORT)) ? PORT : 0) };
   service = await startService(env);
   say(`  ${service.address}`);
   say(`Cadastrando o município ${SLUG}, em produção, e os três prestadores…`);
@@ -88,9 +152,10 @@ async function demonstrate(): Promise<void> {
   const [certificate, key] = [provider!.certificado, provider!.chave].map((file) => path.relative(process.cwd(), file));
   say('');
   say('Assine e emita a sua:');
-  say(`  npm run -s nfse -- assinar examples/dps.xml --certificado ${certificate} --chave ${key} --saida minha.xml`);
-  say(`  npm run -s nfse -- emitir minha.xml --tenant ${SLUG} --url ${service.address}`);
-  if (values.encerrar) return;
+  const own = path.relative(process.cwd(), path.join(folder, 'minha.xml'));
+  say(`  npm run -s nfse -- assinar ${EXAMPLE} --certificado ${certificate} --chave ${key} --saida ${own}`);
+  say(`  npm run -s nfse -- emitir ${own} --tenant ${SLUG} --url ${service.address}`);
+  if (encerrar) return;
   say('');
   say('Ctrl-C encerra.');
   await new Promise<void>((resolve) => {
@@ -102,7 +167,8 @@ async function demonstrate(): Promise<void> {
 async function issueOne(address: string, place: number, signer: Signer): Promise<string> {
   const provider = PROVIDERS[place % PROVIDERS.length]!;
   const value = `${(place + 1) * 150}.00`;
-  const today = new Date().toISOString().slice(0, 10);
+  // The day of the municipality, which is not always the one in London.
+  const today = momentIn(zoneOf(IBGE), Date.now()).date;
   const xml = exampleXml({
     tpAmb: '1',
     serie: '1',

@@ -12,7 +12,7 @@ export const ROOT = path.resolve(import.meta.dirname, '..');
 const MAIN = path.join(ROOT, 'src/main.ts');
 /** Those of `npm start`. */
 const NODE_OPTIONS = startOptions(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
-const READY_WITHIN_MS = 60_000;
+const READY_WITHIN_MS = 120_000;
 
 function startOptions(manifest: string): readonly string[] {
   const { scripts } = JSON.parse(manifest) as { readonly scripts: { readonly start: string } };
