@@ -537,6 +537,13 @@ describe('a lot that is refused as a whole', () => {
   });
 });
 
+test('who answers 404 is told to be another address, perhaps', async () => {
+  const { share } = await stage((_asked, response) => json(response, 404, {}));
+  const answer = (await share(A))[A] as { readonly kind: string; readonly why: string };
+  assert.equal(answer.kind, 'unknown');
+  assert.match(answer.why, /\(HTTP 404\); se isso persiste, confira o endereço \(--adn\)$/);
+});
+
 describe('an answer that proves nothing', () => {
   const OK = lote(entry(A, '1'));
   const plays: Record<string, Play> = {

@@ -533,8 +533,7 @@ function lotVerdict<A>(outcome: Outcome, chaves: readonly string[], matter: Matt
   if (isCredential) {
     return barred(`${said}: o certificado do município não foi aceito para esta transmissão`, 'answered');
   }
-  if (reading.kind === 'unreadable')
-    return all({ kind: 'unknown', why: `${reading.why} (HTTP ${status})` }, 'suspected');
+  if (reading.kind === 'unreadable') return all({ kind: 'unknown', why: unreadable(reading.why, status) }, 'suspected');
   const each = answersOf(chaves, reading.entries, matter);
   const whys = [...each.values()].map(whyMisconfigured);
   const refused = whys.includes(undefined) ? undefined : whys[0];
@@ -588,7 +587,7 @@ function pageVerdict(outcome: Outcome, matter: Matter<unknown>, nothing: Readonl
     return unavailable(why, meanings.has('passing') ? 'suspected' : 'answered');
   }
   if (isCredential) return { ...unavailable(said, 'answered'), refused: said };
-  if (reading.kind === 'unreadable') return unavailable(`${reading.why} (HTTP ${status})`, 'suspected');
+  if (reading.kind === 'unreadable') return unavailable(unreadable(reading.why, status), 'suspected');
   if (reading.kind === 'end') return { value: { stop: { kind: 'absent' } }, health: 'answered' };
   return { value: { entries: reading.entries }, health: 'answered' };
 }
@@ -663,6 +662,12 @@ function* lotsOf(
   }
   if (lot.length > 0) yield lot;
   for (const document of alone) yield [packed(document)];
+}
+
+/** An answer that says nothing; where nobody knows the address, it is most likely not the one of the ADN. */
+function unreadable(why: string, status: number): string {
+  const advice = status === 404 || status === 405 ? '; se isso persiste, confira o endereço (--adn)' : '';
+  return `${why} (HTTP ${status})${advice}`;
 }
 
 function packed({ id, chave, xml }: Piece): Parcel {

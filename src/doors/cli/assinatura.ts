@@ -199,11 +199,18 @@ function digestChecks({ assinatura: kind, resumo, atributos_assinados: attribute
   return [[isOverBody ? 'info' : null, what, `${calculado} (${why})`]];
 }
 
-function valueCheck({ valor, assinatura: kind, atributos_assinados: attributes }: Shown): Check {
+function valueCheck({ valor, algoritmos, assinatura: kind, atributos_assinados: attributes }: Shown): Check {
   const over = kind === 'XML' ? 'SignedInfo' : attributes === null ? 'o corpo' : 'os atributos assinados';
+  // Made with another algorithm it may be by that very key; it was only checked by the one that is required.
+  const other = algoritmos.find(({ onde, confere }) => /SignatureMethod/.test(onde) && confere === false);
   const told = new Map<boolean | null, string>([
     [true, `feito pela chave do certificado sobre ${over}`],
-    [false, `não foi feito pela chave do certificado sobre ${over}`],
+    [
+      false,
+      other === undefined
+        ? `não foi feito pela chave do certificado sobre ${over}`
+        : `não confere sobre ${over} com o algoritmo que se exige; o documento usa outro`,
+    ],
     [null, UNKNOWN],
   ]);
   return [valor.confere, 'valor da assinatura', told.get(valor.confere)!];

@@ -36,7 +36,7 @@ export function sayFault({ expected }: SimpleType, { kind, problem, fix }: TypeF
   return LEADS_ON.test(problem) ? `${problem}: ${right}.` : `${problem}. Esperado: ${right}.`;
 }
 
-const SAYS_ALL = /caracteres, e o campo/;
+const SAYS_ALL = /caracteres?, e o campo/;
 const SAYS_THE_DAY = /^tem um (?:dia|mês) que não existe/;
 const LEADS_ON = /(?:aceitos|pedido|máximo|aceito)$/;
 
@@ -165,8 +165,9 @@ function checkPattern(type: SimpleType, value: string): TypeFault | undefined {
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 function wrongSize(type: SimpleType, value: string): TypeFault {
+  const count = characters(value);
   const wanted = type.min === type.max ? `pede ${type.max}` : `aceita de ${type.min} a ${type.max}`;
-  return { kind: 'formato', problem: `tem ${characters(value)} caracteres, e o campo ${wanted}` };
+  return { kind: 'formato', problem: `tem ${count} ${count === 1 ? 'caractere' : 'caracteres'}, e o campo ${wanted}` };
 }
 
 /** What no XML document can hold; XML itself cannot bring it, a JSON body can. */
