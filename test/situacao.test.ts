@@ -255,6 +255,8 @@ describe('the situation of a provider in the sandbox', () => {
       assertRefused(wrong, 400, 'E003', /não tem o parâmetro .* O único que ela tem é data, .* AAAA-MM-DD/);
       assert.deepEqual([wrong.body.campo, wrong.body.erros[0].esperado], [name, 'data']);
     }
+    const twice = await request(address, `${situacao('integracao', PRESTADOR)}?data=2026-10-01&data=2026-11-01`);
+    assertRefused(twice, 400, 'E003', /data veio mais de uma vez/);
   });
 
   test('is not for reading out the registry: misses run out, hits do not', async (t) => {

@@ -109,6 +109,8 @@ describe('a DPS that would be refused', () => {
   test('whatever the file is, with an answer', async () => {
     assert.match((await validar(file('quebrado.xml', '<DPS>'))).err, /^Há 1 erro:\n.*E201/m);
     assert.match((await validar(file('quebrado.json', '{"a":'))).err, /^Há 1 erro:\n.*E003/m);
+    const large = await validar(file('grande.xml', `${exampleXml()}${' '.repeat(1024 * 1024)}`));
+    assert.match(large.err, /^Há 1 erro:\n.*E003.*passa do limite de 1 MiB/m);
     assert.match((await validar(path.join(folder, 'nada.xml'))).err, /o arquivo \S+nada\.xml não existe/);
   });
 });

@@ -5,6 +5,8 @@
 import { Recusado } from '../../../packages/cliente/src/index.ts';
 import { momentIn } from '../../fiscal/moment.ts';
 import { type Passo, validateDocument } from '../../flows/validate-dps.ts';
+import { BODY_MAX_BYTES } from '../rest/content.ts';
+import { troubled } from '../rest/refusals.ts';
 import { shown } from '../rest/validacao.ts';
 import { askedWrongly, type Command, columns, type Terminal, textOf, type Values } from './command.ts';
 import { faultLines } from './faults.ts';
@@ -66,6 +68,8 @@ async function validar(terminal: Terminal, values: Values, file: string): Promis
 }
 
 function judgeHere(sent: SentFile): Answer {
+  // The door would not read it.
+  if (sent.body.length > BODY_MAX_BYTES) return { erros: troubled('body_too_large', undefined).refusal.faults };
   const validated = validateDocument(sent, momentIn(ZONE, Date.now()).date);
   return 'faults' in validated
     ? { erros: validated.faults }

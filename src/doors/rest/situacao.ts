@@ -73,10 +73,14 @@ export const SITUACAO_SHAPES = {
   } satisfies Readonly<Record<keyof CertificadoApresentado, Field>>,
 } as const;
 
-/** A parameter under another name would be passed over, and the answer be about another day than the one meant. */
+/** A parameter under another name, or a second one, would be passed over, and the answer be about another day than the one meant. */
 function strangeParameter(query: URLSearchParams): Fault | undefined {
   const strange = [...query.keys()].find((name) => name !== 'data');
-  if (strange === undefined) return undefined;
+  if (strange === undefined) {
+    if (query.getAll('data').length < 2) return undefined;
+    const mensagem = 'O parâmetro data veio mais de uma vez. Esta consulta fala de um dia só: envie um.';
+    return { codigo: 'E003', xpath: '', mensagem, encontrado: 'data', esperado: 'data' };
+  }
   const shown = quoted(strange);
   const mensagem = `Esta consulta não tem o parâmetro "${shown}". O único que ela tem é data, o dia de que se quer saber, na forma AAAA-MM-DD.`;
   return { codigo: 'E003', xpath: '', mensagem, encontrado: shown, esperado: 'data' };
