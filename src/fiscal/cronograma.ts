@@ -8,6 +8,9 @@ import { servicos } from './catalogs/catalogs.ts';
 import { once } from './catalogs/table.ts';
 import type { PeriodoSimples } from './facts.ts';
 
+/** First competence that may carry the group: before it there is no IBS and no CBS (Anexo I, E0850). */
+export const INICIO_IBSCBS = '2026-01-01';
+
 export type Segmento = 'geral' | 'prazo_proprio' | 'simples_nacional';
 
 export type LinhaDoCronograma = {

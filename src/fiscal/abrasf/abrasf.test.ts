@@ -404,6 +404,28 @@ describe('what the writers of the extension of 2026 send', () => {
     assert.match(correcao!, /DadosDPS\/cTribNac/);
   });
 
+  test('of IBS and CBS the correlation adds nothing to a competence of before 2026, which may not have the group', () => {
+    const correlacao = {
+      cTribNac: '010101',
+      cNBS: '115021000',
+      CST: '000',
+      cClassTrib: '000001',
+      cIndOp: '100301',
+      tpImunidade: undefined,
+      nBM: undefined,
+    };
+    const before = { emissao: '2025-12-31T10:00:00', extensao: '' };
+    assert.doesNotMatch(sound(before, { ...CONTEXTO, correlacao }), /IBSCBS/);
+    const first = { emissao: '2026-01-01T10:00:00', extensao: '' };
+    assert.match(sound(first, { ...CONTEXTO, correlacao }), /<cClassTrib>000001</);
+    // What the sender itself declares is judged.
+    const { rps } = read(infRps({ numero: 1, emissao: '2025-12-31T10:00:00' }));
+    assert.deepEqual(
+      lawOver(dpsOfRps(rps, CONTEXTO)).map(({ codigo }) => codigo),
+      ['E0850'],
+    );
+  });
+
   test('as rate may end in zeros, and with more places than a percentage has says how it is written', () => {
     for (const [sent, wanted] of [
       ['0.02000', '2.00'],

@@ -7,6 +7,7 @@
  * it on the REST door (D-70).
  */
 import { servicos } from '../catalogs/catalogs.ts';
+import { INICIO_IBSCBS } from '../cronograma.ts';
 import { add, type Decimal, decimal, formatDecimal, readDecimal, ZERO } from '../decimal.ts';
 import { DPS_NAMESPACE, DPS_VERSAO, INF_DPS } from '../layout/dps.ts';
 import { escapeText } from '../layout/escape.ts';
@@ -89,7 +90,7 @@ export const MAPA: readonly Linha[] = [
     dps: 'dCompet',
     rps: ['DataCompetencia', 'DataEmissao'],
     como: 'O dia da emissão do RPS; DataCompetencia, onde vier, vale em lugar dele.',
-    valor: (rps) => (rps.get('DataCompetencia') ?? rps.get('DataEmissao'))?.slice(0, 10),
+    valor: competenciaOf,
     falta: 'E14',
     errado: 'E15',
   },
@@ -572,16 +573,22 @@ function ibscbs(dps: string, rps: string, name: 'CST' | 'cClassTrib' | 'cIndOp')
   return {
     dps: `IBSCBS/${dps}`,
     rps: [rps, 'Servico/ItemListaServico'],
-    como: 'O da extensão, ou o da correlação do município; só com CST e classificação há o grupo.',
+    como: 'O da extensão, ou, desde a competência 01/01/2026, o da correlação do município; só com CST e classificação há o grupo.',
     valor: (from, { correlacao }) => {
+      // Before, the group is refused (E0850), and who sent no group could take none away.
+      const added = (competenciaOf(from) ?? '') < INICIO_IBSCBS ? undefined : correlacao;
       const of = (one: 'CST' | 'cClassTrib' | 'cIndOp'): string | undefined =>
-        from.get(`ControleIBSCBS/${one}`) ?? correlacao?.[one];
+        from.get(`ControleIBSCBS/${one}`) ?? added?.[one];
       return of('CST') === undefined && of('cClassTrib') === undefined ? undefined : of(name);
     },
   };
 }
 
 // Values.
+
+function competenciaOf(rps: Rps): string | undefined {
+  return (rps.get('DataCompetencia') ?? rps.get('DataEmissao'))?.slice(0, 10);
+}
 
 function mapped<Value>(text: string | undefined, map: (text: string) => Value): Value | undefined {
   return text === undefined ? undefined : map(text);

@@ -325,6 +325,10 @@ describe('IBS and CBS', () => {
       indicadores().flatMap(({ codigo, validoNFSe }) => (validoNFSe === undefined ? [codigo] : [])),
       ['020102'],
     );
+    assert.deepEqual(
+      indicadores().flatMap(({ codigo, emAnexoC, validoNFSe }) => (emAnexoC && !validoNFSe ? [codigo] : [])),
+      ['080101'],
+    );
   });
 
   it('has 1514 correlations, of codes that all exist and are for services', () => {

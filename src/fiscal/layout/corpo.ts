@@ -375,6 +375,13 @@ export const LIKELY: Readonly<Record<string, string>> = {
   valor_servicos: 'valor_servico',
   valor_total: 'valor_servico',
   base_calculo: 'valor_base_calculo',
+  valor_base_calculo: 'valores_base_calculo',
+  valor_ibs: 'total_ibs',
+  valor_ibs_uf: 'total_ibs_uf',
+  valor_ibs_municipio: 'total_ibs_municipal',
+  valor_ibs_municipal: 'total_ibs_municipal',
+  valor_cbs: 'total_cbs',
+  total_nf: 'total_nota',
   valor_iss: 'valor_issqn',
   aliquota: 'aliquota_issqn',
   aliquota_iss: 'aliquota_issqn',
@@ -388,6 +395,18 @@ export const LIKELY: Readonly<Record<string, string>> = {
   cst: 'CST',
   classificacao_tributaria: 'cClassTrib',
   codigo_classificacao_tributaria: 'cClassTrib',
+};
+
+/** Words of names that stand for one another, in the spelling that the body has; empty: a word that may as well be left out. */
+export const SYNONYMS: Readonly<Record<string, string>> = {
+  mun: 'municipal',
+  municipio: 'municipal',
+  estado: 'uf',
+  estadual: 'uf',
+  valores: '',
+  de: '',
+  da: '',
+  do: '',
 };
 
 /** Properties that a sender may think of and that nothing takes, with what to do instead. */

@@ -441,6 +441,33 @@ describe('a property that does not exist', () => {
     });
   }
 
+  test('of a declared value of IBS and CBS is the one with the same words, and of several with the same beginning none', () => {
+    // What of error-codes.md 5.1 is called otherwise here (D-24), and other ways to write them.
+    const right: Readonly<Record<string, string>> = {
+      valores_aliquota_uf: 'valores_aliquota_ibs_uf',
+      valores_aliquota_municipio: 'valores_aliquota_ibs_municipal',
+      valores_aliquota_efetiva_uf: 'valores_aliquota_efetiva_ibs_uf',
+      valores_aliquota_efetiva_municipio: 'valores_aliquota_efetiva_ibs_municipal',
+      total_ibs_municipio: 'total_ibs_municipal',
+      totalIbsMunicipio: 'total_ibs_municipal',
+      total_ibs_estadual: 'total_ibs_uf',
+      aliquota_efetiva_cbs: 'valores_aliquota_efetiva_cbs',
+      valor_base_calculo: 'valores_base_calculo',
+      valor_cbs: 'total_cbs',
+      valores_aliquota_ibs: 'valores_aliquota_ibs_uf, valores_aliquota_ibs_municipal',
+    };
+    const ibscbs = { CST: '000', cClassTrib: '000001' };
+    for (const [name, esperado] of Object.entries(right)) {
+      const faults = faultsOf({ ibscbs: { ...ibscbs, [name]: '0.00' } });
+      assert.deepEqual(
+        faults.map((fault) => [fault.codigo, fault.campo, fault.esperado]),
+        [['E0010', `ibscbs.${name}`, esperado]],
+      );
+    }
+    const [fault, ...others] = faultsOf({ total_ibs_municipio: '0.00' });
+    assert.deepEqual([fault?.codigo, fault?.esperado, others.length], ['E0010', 'ibscbs.total_ibs_municipal', 0]);
+  });
+
   test('beside the right one hides nothing that is wrong there', () => {
     const faults = faultsOf({ valorServico: '1.00', valor_servico: 'mil' });
     assert.deepEqual(
@@ -484,6 +511,14 @@ describe('a property that does not exist', () => {
     );
     const fault = only({ ...without, prestador: { cnpj: '11222333000181' } }, 'E0010', 'prestador', '/DPS/infDPS');
     assert.match(fault.mensagem, /no próprio corpo: prestador_cpf_cnpj, .*prestador_endereco/);
+    for (const around of ['dps', 'DPS', 'infDPS', 'infDps', 'nfse']) {
+      const reading = readText(JSON.stringify({ [around]: BODY }));
+      assert.ok('faults' in reading);
+      assert.deepEqual(
+        reading.faults.map(({ codigo, campo }) => [codigo, campo]),
+        [['E0010', around]],
+      );
+    }
   });
 
   test('inside of a group, and of a list', () => {

@@ -2,12 +2,12 @@
  * A property that the JSON body does not have: what its sender meant, told with the name that exists (E0010, D-24).
  *
  * Looked for in this order: a group that the flat body does not have, the same name written otherwise
- * (`valorServico`), a name that people are likely to try, the tag of the DPS, a property of another group, a misspelling, the
- * same words in another order.
+ * (`valorServico`), a name that people are likely to try, the same words in another order, the tag of the DPS, a property of
+ * another group, a misspelling, half of the same words.
  */
 import { type Fault, quoted } from '../fault.ts';
 import { ownOf } from '../own.ts';
-import { type Item, LIKELY, NEEDLESS } from './corpo.ts';
+import { type Item, LIKELY, NEEDLESS, SYNONYMS } from './corpo.ts';
 import { FOREIGN_TAGS, type ForeignTag } from './dps.ts';
 import type { JsonValue } from './json-value.ts';
 import { BODY, DECLARED, HOSTS, type Host, NAMES } from './plan-corpo.ts';
@@ -31,8 +31,10 @@ const FLAT: Readonly<Record<string, string>> = {
   tom: 'toma',
   intermediario: 'interm',
   servico: 'serv',
-  DPS: '',
+  dps: '',
+  inf_dps: '',
   infDPS: '',
+  nfse: '',
 };
 
 export function strangeProperty(name: string, value: JsonValue, host: Host): Strange {
@@ -75,8 +77,16 @@ export function strangeProperty(name: string, value: JsonValue, host: Host): Str
     const explains = elsewhere.length === 1 ? elsewhere[0]!.paths : [];
     return { fault: fault(`o que existe é ${places}`, places), explains };
   }
-  const near = nearestName(snake, [...host.items.keys()]) ?? sameWords(snake, [...host.items.keys()]);
+  const names = [...host.items.keys()];
+  const begun = names.filter((one) => one.startsWith(`${snake}_`) && host.items.get(one)!.kind === 'declaracao');
+  // Which of several amounts is meant nobody can tell, and another would be refused for its value.
+  if (begun.length > 1) return { fault: fault(`o que existe ali é ${begun.join(', ')}`, begun.join(', ')) };
+  const near = nearestName(snake, names) ?? halfTheWords(snake, names);
   if (near !== undefined) return rightly(near);
+  const [afar, ...others] = placesOfMeaning(snake);
+  if (afar !== undefined && others.length === 0) {
+    return { fault: fault(`o que existe é ${plain(afar.campo)}`, plain(afar.campo)), explains: afar.paths };
+  }
   return { fault: fault('retire-o, ou use um dos nomes que existem ali, que esperado lista', allowed) };
 }
 
@@ -118,6 +128,9 @@ function rightNameIn(name: string, snake: string, host: Host): string | undefine
   if (same !== undefined) return same;
   const likely = ownOf(LIKELY, snake);
   if (likely !== undefined && host.items.has(likely)) return likely;
+  const sent = wordsOf(snake);
+  const [reordered, another] = names.filter((one) => sent !== '' && meaningOf(one) === sent);
+  if (reordered !== undefined && another === undefined) return reordered;
   const byTag = names.find((one) => tagsOf(host, one).includes(name));
   if (byTag !== undefined) return byTag;
   const renamed = foreignTag(name, host);
@@ -141,8 +154,35 @@ function foreignTag(name: string, { path }: Host): ForeignTag | undefined {
   });
 }
 
+/** The words of a name in one spelling and one order; the IBS is not said again where a state or a municipality is. */
+function wordsOf(snake: string): string {
+  const words = new Set(
+    snake
+      .split('_')
+      .map((word) => ownOf(SYNONYMS, word) ?? word)
+      .filter((word) => word !== ''),
+  );
+  if (words.has('uf') || words.has('municipal')) words.delete('ibs');
+  return [...words].toSorted().join(' ');
+}
+
+/** Of the names of the body, which are few; what is sent is not kept. */
+const meanings = new Map<string, string>();
+
+function meaningOf(name: string): string {
+  const known = meanings.get(name) ?? wordsOf(name.toLowerCase());
+  meanings.set(name, known);
+  return known;
+}
+
+/** Where in the body a property of the same words stands; one word alone says too little. */
+function placesOfMeaning(snake: string): readonly PlaceOfBody[] {
+  const sent = wordsOf(snake);
+  return sent.includes(' ') ? placedProperties().filter(({ item }) => meaningOf(item) === sent) : [];
+}
+
 /** Half of the words of both names in common, and no other name has as many. */
-function sameWords(snake: string, names: readonly string[]): string | undefined {
+function halfTheWords(snake: string, names: readonly string[]): string | undefined {
   const words = new Set(snake.split('_').filter((word) => word.length > 2));
   if (words.size === 0) return undefined;
   const shared = names.map((one) => {

@@ -79,6 +79,25 @@ describe('one mistake is one fault', () => {
     assert.deepEqual(codes({ [`${TRIB}/CST`]: '999', [`${TRIB}/cClassTrib`]: '000999' }), ['E0002', 'E0958']);
   });
 
+  test('a group of before 2026 is told of the group, wherever national rules refuse or only remark', () => {
+    const before: Patch = { dCompet: '2025-12-31' };
+    const suspended: Patch = {
+      [`${TRIB}/CST`]: '550',
+      [`${TRIB}/cClassTrib`]: '550016',
+      [`${TRIB}/gTribRegular/CSTReg`]: '000',
+      [`${TRIB}/gTribRegular/cClassTribReg`]: '000001',
+    };
+    for (const regrasNacionais of ['recusa', 'avisa'] as const) {
+      for (const patch of [before, { ...before, ...suspended }]) {
+        const [fault, ...more] = lawOverExample(patch, { ...EXAMPLE_FACTS, regrasNacionais });
+        assert.deepEqual([fault?.codigo, fault?.xpath, more], ['E0850', '/DPS/infDPS/IBSCBS', []], regrasNacionais);
+        assert.match(fault!.mensagem, /31\/12\/2025.*desde 01\/01\/2026\. Retire o grupo/);
+      }
+    }
+    // A classification that does not exist is another mistake.
+    assert.deepEqual(codes({ ...before, [`${TRIB}/cClassTrib`]: '000999' }), ['E0850', 'E0958']);
+  });
+
   test('a declared municipality of incidence that is none is not also another than the computed one', () => {
     const declared: Patch = { '=municipio_incidencia': '9999999' };
     assert.deepEqual(codes(declared), ['E403']);
@@ -89,6 +108,31 @@ describe('one mistake is one fault', () => {
   test('a country of the result where none belongs is not also looked up', () => {
     assert.deepEqual(codes({ 'valores/trib/tribMun/cPaisResult': 'XQ' }), ['E0591']);
   });
+});
+
+describe('E0901, the indicator of the NFS-e Via', () => {
+  test('is remarked on where Anexo VIII does not relate it, and is recommended to nobody', () => {
+    const told = (patch: Patch) => avisosOn(patch).filter(({ codigo }) => codigo === 'E0901');
+    const [aviso, ...more] = told({ 'IBSCBS/cIndOp': '080101' });
+    assert.deepEqual([aviso?.xpath, more], ['/DPS/infDPS/IBSCBS/cIndOp', []]);
+    assert.match(aviso!.mensagem, /NFS-e Via.* só o relaciona a 22\.01 com cClassTrib 820006\./);
+    const [fault] = lawOverExample({ 'IBSCBS/cIndOp': '999999' });
+    assert.equal(fault?.codigo, 'E0901');
+    assert.match(fault!.mensagem, /070102, 100101/);
+  });
+});
+
+test('E1561 says what there is with a presumed credit: not in the table, not of the NFS-e, without a rate yet', () => {
+  const said = (cCredPres: string) => lawOverExample({ 'IBSCBS/valores/trib/gIBSCBS/cCredPres': cCredPres });
+  for (const [cCredPres, wanted] of [
+    ['99', /99 não existe na tabela/],
+    ['03', /03 existe, mas não se usa em NFS-e/],
+    ['02', /02 pede na nota o grupo .* não há percentual publicado/],
+  ] as const) {
+    const [fault, ...more] = said(cCredPres);
+    assert.deepEqual([fault?.codigo, more], ['E1561', []]);
+    assert.match(fault!.mensagem, wanted);
+  }
 });
 
 describe('what a JSON body declares', () => {

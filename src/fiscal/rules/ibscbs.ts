@@ -5,14 +5,19 @@
 import {
   type Classificacao,
   classificacaoOf,
+  correlacoes,
+  correlacoesOfSubitem,
+  creditoPresumidoOf,
   cstOf,
+  type Indicador,
   indicadores,
   indicadorOf,
   municipioOf,
   paisOf,
+  servicoOf,
 } from '../catalogs/catalogs.ts';
 import { parseChave } from '../chave.ts';
-import { linhaDe, motivoDe, obrigacoes } from '../cronograma.ts';
+import { INICIO_IBSCBS, linhaDe, motivoDe, obrigacoes } from '../cronograma.ts';
 import { type Decimal, decimal, formatDecimal } from '../decimal.ts';
 import { type Facts, isOptante } from '../facts.ts';
 import type { Dps } from '../layout/dps.ts';
@@ -30,9 +35,6 @@ const declaredIn = (dps: Dps): Declared | undefined => dps.IBSCBS?.valores.trib.
 const regularIn = (dps: Dps): Declared['gTribRegular'] => declaredIn(dps)?.gTribRegular;
 
 const isOptanteIn = ({ dCompet }: Dps, { prestador }: Facts): boolean => isOptante(prestador, dCompet);
-
-/** First competence that may carry the group (Anexo I, E0850). */
-const INICIO_IBSCBS = '2026-01-01';
 
 /** Services in which supply and payment may part, by subitem of LC 116 (Anexo I, E0903): 10.05, 15.09, 17.12, 25.05. */
 const COM_TP_OPER: ReadonlySet<string> = new Set(['1005', '1509', '1712', '2505']);
@@ -138,17 +140,16 @@ export const IBSCBS: readonly Rule[] = [
   {
     code: 'E0850',
     at: 'IBSCBS',
-    scope: 'nacional',
     title: 'Grupo IBSCBS numa competência anterior a 2026',
     message: ({ dCompet }) =>
       `A competência é ${brazilianDate(dCompet)}, e o grupo IBSCBS só existe desde ${brazilianDate(INICIO_IBSCBS)}. Retire o grupo, ou corrija dCompet.`,
     mend: 'Retire IBSCBS de notas de competência anterior a 01/01/2026.',
-    origin: 'Anexo I, E0850',
-    why: 'O IBS e a CBS existem desde 01/01/2026, e uma nota de antes não os declara.',
+    origin: 'Anexo I, E0850; decisão D-190',
+    why: 'O IBS e a CBS existem desde 01/01/2026: antes não há alíquota nem classificação em vigor, nada a calcular, e uma nota de antes não os declara.',
     when: ({ IBSCBS }) => IBSCBS !== undefined,
     must: ({ dCompet }) => dCompet >= INICIO_IBSCBS,
     found: ({ dCompet }) => dCompet,
-    also: ['E0958'],
+    expected: 'competência desde 01/01/2026, ou nenhum grupo IBSCBS',
     rejects: [{ dCompet: '2025-12-31' }],
     accepts: [{ dCompet: '2026-01-01' }, { dCompet: '2025-12-31', IBSCBS: null }],
   },
@@ -170,6 +171,26 @@ export const IBSCBS: readonly Rule[] = [
     expected: 'cIndOp do Anexo C, 6 algarismos',
     rejects: [{ 'IBSCBS/cIndOp': '999999' }, { 'IBSCBS/cIndOp': '010101' }],
     accepts: [{ 'IBSCBS/cIndOp': '030101' }, { 'IBSCBS/cIndOp': null }],
+  },
+  {
+    code: 'E0901',
+    at: 'IBSCBS/cIndOp',
+    scope: 'aviso',
+    message: ({ IBSCBS }) =>
+      `cIndOp ${IBSCBS?.cIndOp} é da NFS-e Via, o documento próprio da exploração de vias; na NFS-e o Anexo VIII só o relaciona a ${relatedTo(IBSCBS!.cIndOp!)}. Confira o indicador; para a prestação onerosa de serviços em geral é 100301.`,
+    origin: 'Anexo C, 080101; Anexo VIII; decisão D-190',
+    why: 'O Anexo C tem 080101 sem dizer que endereço da DPS dá o local, porque é da NFS-e Via. Está na tabela que o ambiente nacional confere, e por isso é só um aviso.',
+    when: ({ IBSCBS }) => IBSCBS?.cIndOp !== undefined && isDeOutroDocumento(indicadorOf(IBSCBS.cIndOp)),
+    must: isRelatedToIndOp,
+    rejects: [{ 'IBSCBS/cIndOp': '080101' }],
+    accepts: [
+      {
+        ...classified('820006'),
+        'serv/cServ/cTribNac': '220101',
+        'serv/cServ/cNBS': '106042100',
+        'IBSCBS/cIndOp': '080101',
+      },
+    ],
   },
   {
     code: 'E0903',
@@ -395,6 +416,7 @@ export const IBSCBS: readonly Rule[] = [
     scope: 'nacional',
     title: 'Crédito presumido que a nota não pode levar',
     message: (dps) =>
+      semUso(declaredIn(dps)!.cCredPres!) ??
       `cCredPres ${declaredIn(dps)?.cCredPres} pede na nota o grupo do crédito presumido, e para a competência ${brazilianDate(dps.dCompet)} não há percentual publicado. Retire cCredPres.`,
     mend: 'Retire cCredPres: os créditos presumidos de serviços começam em 2027, e o percentual ainda não foi publicado.',
     origin: 'Anexo I, E1561 e E1576; tabela de créditos presumidos',
@@ -402,7 +424,7 @@ export const IBSCBS: readonly Rule[] = [
     when: (dps) => declaredIn(dps)?.cCredPres !== undefined,
     must: () => false,
     found: (dps) => declaredIn(dps)?.cCredPres,
-    rejects: [{ [`${TRIB}/cCredPres`]: '02' }],
+    rejects: [{ [`${TRIB}/cCredPres`]: '02' }, { [`${TRIB}/cCredPres`]: '99' }],
     accepts: [{ [`${TRIB}/cCredPres`]: null }],
   },
   {
@@ -554,8 +576,10 @@ function isOfUnknownCst({ CST, cClassTrib }: Declared): boolean {
   return cstOf(CST) === undefined && cClassTrib.startsWith(CST);
 }
 
+/** Of a competence before the first of IBS and CBS none is in force: it is one mistake, told of the group (E0850). */
 function isUsable(classificacao: Classificacao | undefined, dCompet: string): boolean {
   if (classificacao === undefined || !classificacao.indNFSe) return false;
+  if (dCompet < INICIO_IBSCBS) return true;
   const { inicioVigencia, fimVigencia } = classificacao;
   return inicioVigencia <= dCompet && (fimVigencia === undefined || dCompet <= fimVigencia);
 }
@@ -570,9 +594,41 @@ function unusable(classificacao: Classificacao | undefined, dCompet: string): st
   return `não está em vigor na competência ${brazilianDate(dCompet)}: vale ${vigencia} ${limite}`;
 }
 
+/** Why a presumed credit is of no note of services, and of none at all where it is not in the table. */
+function semUso(cCredPres: string): string | undefined {
+  const credito = creditoPresumidoOf(cCredPres);
+  if (credito === undefined) {
+    return `cCredPres ${cCredPres} não existe na tabela de créditos presumidos do IBS e da CBS. Retire cCredPres.`;
+  }
+  return credito.indNFSe ? undefined : `cCredPres ${cCredPres} existe, mas não se usa em NFS-e. Retire cCredPres.`;
+}
+
 function indicadoresDoAnexoC(): string {
   return indicadores()
-    .filter(({ emAnexoC }) => emAnexoC)
+    .filter((indicador) => indicador.emAnexoC && !isDeOutroDocumento(indicador))
     .map(({ codigo }) => codigo)
     .join(', ');
+}
+
+/** In the table of the NFS-e, and not for it: 080101, of the NFS-e Via. */
+function isDeOutroDocumento(indicador: Indicador | undefined): boolean {
+  return indicador?.emAnexoC === true && indicador.validoNFSe === false;
+}
+
+/** Whether Anexo VIII has the indicator that was sent for this service and this classification. */
+function isRelatedToIndOp(dps: Dps): boolean {
+  const subitem = servicoOf(dps.serv.cServ.cTribNac)?.subitem;
+  if (subitem === undefined) return false;
+  const { cClassTrib } = declaredIn(dps)!;
+  return correlacoesOfSubitem(subitem).some(
+    (row) => row.cIndOp === dps.IBSCBS?.cIndOp && row.cClassTrib === cClassTrib,
+  );
+}
+
+/** What Anexo VIII has the indicator for. */
+function relatedTo(cIndOp: string): string {
+  const pairs = correlacoes()
+    .filter((row) => row.cIndOp === cIndOp)
+    .map(({ subitem, cClassTrib }) => `${subitem} com cClassTrib ${cClassTrib}`);
+  return [...new Set(pairs)].join(', ');
 }
