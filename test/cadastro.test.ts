@@ -383,6 +383,10 @@ describe('nfse municipio alterar', () => {
     // And by no others: with the national ones, none of these authorities is known.
     const without = await done('municipio', 'alterar', 'listas', '--sem-ancoras', '--revogados', 'revogados');
     assert.match(without, /aviso .*lista\.crl: a LCR é de .*, cujo certificado não está na pasta de âncoras/);
+    const empty = await done('municipio', 'alterar', 'listas', '--ancoras', 'ancoras', '--revogados', 'vazia');
+    const unchecked = /aviso .*não há LCR de .* na pasta \S+vazia: a revogação do que ela emite não é verificada/;
+    assert.match(empty, unchecked);
+    assert.match(await done('municipio', 'mostrar', 'listas'), unchecked);
   });
 
   test('changes what is named and leaves the rest; takes away what is told so', async () => {

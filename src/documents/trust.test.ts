@@ -447,6 +447,23 @@ test('revoked: an authority in between takes everybody below with it', () => {
   );
 });
 
+test('which authorities have no list, or an old one, is told before anybody signs', () => {
+  const authorities = { 'raiz.pem': root.pem, 'g1.pem': inter.pem };
+  const dates = ['-crl_lastupdate', '260101000000Z', '-crl_nextupdate', '260201000000Z'];
+  const old = pki.revoke({ issuer: inter, entries: [], dates });
+  const current = pki.revoke({ issuer: inter, entries: [] });
+  const told = (crls: Files | undefined, anchors: Files = authorities): string => {
+    const { trust, warnings } = open(anchors, crls);
+    trust.warnOfLists(SOON);
+    return warnings.join('\n');
+  };
+  assert.match(told({}), /^não há LCR de "AC Teste G1" na pasta \S+: a revogação do que ela emite não é verificada$/);
+  assert.match(told({}, { 'raiz.pem': root.pem }), /^não há LCR de "AC Raiz de Teste"/);
+  assert.match(told({ 'velha.crl': old }), /^velha\.crl: a LCR de "AC Teste G1" venceu em 31\/01\/2026;[^\n]*$/);
+  assert.equal(told({ 'g1.crl': current }), '');
+  assert.equal(told(undefined), '');
+});
+
 test('revoked from a moment on, and not before', () => {
   const date = new Date(NOW + 10 * DAY_MS).toISOString().replace(/\D/g, '').slice(2, 14);
   const list = pki.revoke({ issuer: inter, entries: [{ serial: revokedEnd.serial, date: `${date}Z` }] });

@@ -43,6 +43,8 @@ export type Trust = {
    * `motivo` is Portuguese, for whoever signed: it names authorities and dates, no path of this machine.
    */
   judge(certificate: Certificate, at: number, extra?: readonly Certificate[]): Verdict;
+  /** Warns of the authorities for which revocation is not checked, or by a list that has run out (D-131), before anybody signs. */
+  warnOfLists(at: number): void;
 };
 
 /** Warnings for the operator, each given once. A logger of pino is one. */
@@ -110,6 +112,9 @@ export function openTrust(settings: TrustSettings, log: TrustLog): Trust {
 
   current();
   return {
+    warnOfLists(at) {
+      if (settings.revogados !== undefined) remarkOnAll(current(), at, settings.revogados, sayOnce);
+    },
     judge(certificate, at, extra) {
       const misuse = misuseOf(certificate);
       if (misuse !== undefined) return { kind: 'misused', motivo: misuse };
@@ -469,21 +474,45 @@ function foundOf({ state, at }: Search, chain: Chain): Found {
 /** What the operator should know of the lists that a trusted chain asks for. */
 function remarkOnLists({ state, at }: Search, chain: Chain, revogados: string, say: Say): void {
   for (const issuer of chain.slice(1)) {
-    const lists = currentCrls(state, issuer);
-    for (const { arquivo, emissor, proxima } of lists) {
-      if (proxima === undefined || proxima >= at) continue;
-      const message = `${arquivo}: a LCR de "${emissor}" venceu em ${dated(proxima)}; o que ela revoga continua revogado, mas falta a lista nova`;
-      say({ arquivo: path.join(revogados, arquivo) }, message);
-    }
-    if (lists.length > 0) continue;
-    const others = state.crls.get(issuer.subjectName) ?? [];
-    const namesakes = state.authorities.get(issuer.subjectName) ?? [];
-    const forged = others.filter((crl) => !namesakes.some((one) => crl.isSignedBy(one)));
-    for (const { arquivo, emissor } of forged) {
-      const message = `${arquivo}: a LCR traz o nome de "${emissor}", mas não foi assinada por essa autoridade; ela não é usada`;
-      say({ arquivo: path.join(revogados, arquivo) }, message);
-    }
-    const message = `não há LCR de "${issuer.titular}" na pasta ${revogados}: a revogação do que ela emite não é verificada`;
-    if (issuer !== chain.at(-1) || chain.length === 2) say({ pasta: revogados }, message);
+    // A root may leave it to those below it to have lists.
+    remarkOnListsOf(state, issuer, at, { revogados, isAsked: issuer !== chain.at(-1) || chain.length === 2 }, say);
+  }
+}
+
+/** `isAsked`: somebody signs with what it issues, so that it must have a list. */
+function remarkOnListsOf(
+  state: State,
+  issuer: Certificate,
+  at: number,
+  { revogados, isAsked }: { readonly revogados: string; readonly isAsked: boolean },
+  say: Say,
+): void {
+  const lists = currentCrls(state, issuer);
+  for (const { arquivo, emissor, proxima } of lists) {
+    if (proxima === undefined || proxima >= at) continue;
+    const message = `${arquivo}: a LCR de "${emissor}" venceu em ${dated(proxima)}; o que ela revoga continua revogado, mas falta a lista nova`;
+    say({ arquivo: path.join(revogados, arquivo) }, message);
+  }
+  if (lists.length > 0) return;
+  const others = state.crls.get(issuer.subjectName) ?? [];
+  const namesakes = state.authorities.get(issuer.subjectName) ?? [];
+  const forged = others.filter((crl) => !namesakes.some((one) => crl.isSignedBy(one)));
+  for (const { arquivo, emissor } of forged) {
+    const message = `${arquivo}: a LCR traz o nome de "${emissor}", mas não foi assinada por essa autoridade; ela não é usada`;
+    say({ arquivo: path.join(revogados, arquivo) }, message);
+  }
+  const message = `não há LCR de "${issuer.titular}" na pasta ${revogados}: a revogação do que ela emite não é verificada`;
+  if (isAsked) say({ pasta: revogados }, message);
+}
+
+/** Of the operator's own authorities, all; of the national ones, which are many, those that have a list. */
+function remarkOnAll(state: State, at: number, revogados: string, say: Say): void {
+  const own = state.anchorFiles?.flatMap(({ values }) => values);
+  if (own === undefined && state.crls.size === 0) {
+    say({ pasta: revogados }, `não há nenhuma LCR na pasta ${revogados}: a revogação não é verificada`);
+  }
+  for (const one of own ?? [...state.crls.keys()].flatMap((name) => state.authorities.get(name) ?? [])) {
+    const isAsked = own !== undefined && !own.some((other) => other !== one && other.issuerName === one.subjectName);
+    remarkOnListsOf(state, one, at, { revogados, isAsked }, say);
   }
 }

@@ -41,7 +41,7 @@ export function callerOf(
   if (read === undefined || 'problem' in read) return refused(`${recusa} ${read?.problem ?? whyNone(shown)}`);
   const [certificate, ...extra] = read.certificates;
   const trust = world.trust(municipio);
-  const helped: Trust = { judge: (one, at) => trust.judge(one, at, extra) };
+  const helped: Trust = { ...trust, judge: (one, at) => trust.judge(one, at, extra) };
   const question = { documento: undefined, parte, trust: helped, at: world.now(), xpath: '' };
   const [fault, ...more] = signerFaults(certificate, question, CLIENT_CODES);
   return fault === undefined ? certificate : { faults: [fault, ...more] };

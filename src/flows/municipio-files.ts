@@ -37,10 +37,16 @@ const ZONE = 'America/Sao_Paulo';
 /** Larger than any list of authorities. */
 const PEM_BYTES_MAX = 16 * 1024 * 1024;
 
-/** The directories of anchors and of revocation lists. */
+/**
+ * The directories of anchors and of revocation lists. `named`: those that were told now, and must be of use. `now`: also whether revocation is
+ * checked for each authority, as an operator asks who signs nothing here.
+ */
 export async function inspectConfianca(
   confianca: Confianca,
-  named: readonly (keyof Confianca)[] = ['ancoras', 'revogados'],
+  {
+    named = ['ancoras', 'revogados'],
+    now,
+  }: { readonly named?: readonly (keyof Confianca)[]; readonly now?: number } = {},
 ): Promise<Inspection> {
   const { ancoras, revogados } = confianca;
   if (named.length === 0) return { problems: [], avisos: [] };
@@ -55,7 +61,8 @@ export async function inspectConfianca(
   if (problems.length > 0) return { problems, avisos: [] };
   const avisos: string[] = [];
   // The judge itself tells what it will leave aside.
-  openTrust(confianca, { warn: (_fields, message) => void avisos.push(message) });
+  const trust = openTrust(confianca, { warn: (_fields, message) => void avisos.push(message) });
+  if (now !== undefined) trust.warnOfLists(now);
   return { problems, avisos };
 }
 

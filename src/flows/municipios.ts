@@ -235,10 +235,10 @@ async function applied(world: RegistryWorld, current: Municipio, settings: Setti
   };
   const [trust, adn] = await Promise.all([
     // A folder that is away must not stop another change; but lists are of use or not by the anchors that the municipality has.
-    inspectConfianca(
-      confianca,
-      (['ancoras', 'revogados'] as const).filter((name) => settings[name] !== undefined),
-    ),
+    inspectConfianca(confianca, {
+      named: (['ancoras', 'revogados'] as const).filter((name) => settings[name] !== undefined),
+      now: world.now(),
+    }),
     namesAdn(settings) && municipio.adn !== undefined
       ? inspectAdn(municipio.adn, confianca, world.now())
       : { problems: [], avisos: [], certificado: undefined },
@@ -466,7 +466,7 @@ export async function showMunicipio(world: RegistryWorld, slug: string): Promise
   const { tenant } = municipio;
   const now = world.now();
   const [trust, adn, counts, waiting, problem] = await Promise.all([
-    inspectConfianca(municipio.confianca),
+    inspectConfianca(municipio.confianca, { now }),
     municipio.adn === undefined ? undefined : inspectAdn(municipio.adn, municipio.confianca, now),
     world.store.countCadastro(tenant),
     world.store.waitingNotas(tenant),

@@ -105,7 +105,7 @@ export function readCorpoSignature(
   const { faults, certificate, extra } = reading;
   if (certificate === undefined) return reading;
   // The certificates that came along may stand between the signer and an anchor.
-  const helped: Trust = { judge: (one, when) => trust.judge(one, when, extra) };
+  const helped: Trust = { ...trust, judge: (one, when) => trust.judge(one, when, extra) };
   const asked = { documento, parte: 'prestador', trust: helped, at, xpath: '' };
   return { ...reading, faults: [...faults, ...signerFaults(certificate, asked, CMS_CODES)] };
 }

@@ -2,5 +2,6 @@
 import type { Trust } from '../../src/documents/trust.ts';
 
 export const nobodyTrusted: Trust = {
+  warnOfLists: () => undefined,
   judge: () => ({ kind: 'untrusted', motivo: 'Ninguém é confiável neste teste.' }),
 };
