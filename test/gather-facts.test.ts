@@ -8,7 +8,7 @@ import { localAdn } from '../src/adn/local.ts';
 import type { Ambiente } from '../src/fiscal/ambiente.ts';
 import { municipioOf, municipios } from '../src/fiscal/catalogs/catalogs.ts';
 import { decimal } from '../src/fiscal/decimal.ts';
-import type { Facts } from '../src/fiscal/facts.ts';
+import type { AliquotaRegistrada, Facts } from '../src/fiscal/facts.ts';
 import type { Fault } from '../src/fiscal/fault.ts';
 import { type Judgement, judge } from '../src/fiscal/judge.ts';
 import type { Dps } from '../src/fiscal/layout/dps.ts';
@@ -477,7 +477,7 @@ describe('the service list of the municipality', () => {
       const service: Patch = { 'serv/cServ/cTribNac': '170101' };
       assert.equal(await aliquotaOf(place, service), decimal('2.50'));
       const { facts } = await gathered(place, service);
-      const at = (data: string): bigint | undefined => facts.aliquotaRegistrada('170101', undefined, data);
+      const at = (data: string): AliquotaRegistrada => facts.aliquotaRegistrada('170101', undefined, data);
       assert.deepEqual(['2025-12-31', '2026-01-01', '2026-09-30', '2026-10-01', '2099-01-01'].map(at), [
         undefined,
         decimal('4.00'),
@@ -497,6 +497,51 @@ describe('the service list of the municipality', () => {
       assert.equal(await aliquotaOf(place, { 'serv/cServ/cTribMun': '009' }), decimal('4.50'));
       assert.equal(await aliquotaOf(place, { 'serv/cServ/cTribMun': '001' }), decimal('3.00'));
     }
+  });
+
+  test('without a municipal code no rate is taken for all of those that differ (D-188)', async () => {
+    const differing: readonly Servico[] = [
+      { codigo: '001', cTribNac: '010101', aliquota: '3.00' },
+      { codigo: '009', cTribNac: '010101', aliquota: '4.50' },
+      // Of another national code, and of another time: they say nothing here.
+      { codigo: '010', cTribNac: '170101', aliquota: '2.50' },
+      { codigo: '011', cTribNac: '010101', aliquota: '2.75', fim: '2026-09-30' },
+    ];
+    const [integration, own] = (await places(...differing)) as [Place, Place];
+    for (const place of [integration, own]) {
+      for (const rate of ['3.00', '4.50', '2.75'])
+        assert.equal(await aliquotaOf(place, { [pAliq]: rate }), decimal(rate));
+      const { facts } = await gathered(place);
+      const among = facts.aliquotaRegistrada('010101', undefined, '2026-10-05');
+      assert.ok(typeof among === 'object');
+      assert.deepEqual(
+        among.map(({ codigo, aliquota }) => [codigo, aliquota]),
+        [
+          ['001', decimal('3.00')],
+          ['009', decimal('4.50')],
+        ],
+      );
+      assert.equal(await aliquotaOf(place, { 'serv/cServ/cTribNac': '170101' }), decimal('2.50'));
+    }
+    assert.equal(await aliquotaOf(own, { [pAliq]: null }), undefined);
+    assert.equal(await aliquotaOf(integration, { [pAliq]: null }), decimal('5.00'), 'the one of the sandbox');
+    for (const place of await places(
+      { codigo: '001', cTribNac: '010101', aliquota: '3.00' },
+      { codigo: '009', cTribNac: '010101', aliquota: '3.00' },
+    )) {
+      assert.equal(await aliquotaOf(place, { [pAliq]: null }), decimal('3.00'), 'all agree');
+    }
+  });
+
+  test('is that of its own municipality in a rehearsal, as in production', async () => {
+    const [integration] = (await places({ codigo: '001', cTribNac: '171001', aliquota: '4.00' })) as [Place, Place];
+    // A fair in Rio: due there, at the rate of the DPS.
+    const fair: Patch = { 'serv/cServ/cTribNac': '171001', 'serv/locPrest/cLocPrestacao': RIO };
+    const rehearsal: Place = { ...integration, municipio: { ...integration.municipio, codigoIbge: SAO_PAULO } };
+    assert.equal(await aliquotaOf(rehearsal, fair), decimal('2.00'));
+    const here: Patch = { ...fair, 'serv/locPrest/cLocPrestacao': SAO_PAULO };
+    assert.equal(await aliquotaOf(rehearsal, here), decimal('4.00'));
+    assert.equal(await aliquotaOf(integration, fair), decimal('4.00'), 'the shared sandbox is every municipality’s');
   });
 
   test('without a registered rate the one of the DPS, and in the sandbox 5.00 without any (D-61)', async () => {

@@ -1,22 +1,121 @@
 /** The rate of the ISSQN that the registry knows for a DPS. Which rate applies in the end is `chooseAliquota`'s to say. */
-import type { Decimal } from './decimal.ts';
-import type { Facts } from './facts.ts';
+import { municipioInWords } from './catalogs/catalogs.ts';
+import { type Decimal, formatDecimal } from './decimal.ts';
+import type { AliquotaRegistrada, Facts, ServicoMunicipal } from './facts.ts';
 import { incidenceOf } from './incidence.ts';
 import type { Dps } from './layout/dps.ts';
+import { T } from './layout/simple-types.ts';
+
+/** What the registry says of the rate of a DPS (D-146, D-188). */
+export type Registro =
+  | { readonly kind: 'uma'; readonly aliquota: Decimal }
+  /** Municipal services under one national code, with different rates; the DPS does not say which of them it is of. */
+  | { readonly kind: 'varias'; readonly servicos: readonly ServicoMunicipal[] }
+  /** The tax is another municipality's, and so is the rate. */
+  | { readonly kind: 'de_outro'; readonly cMun: string; readonly cLocIncid: string }
+  /** A company that assesses inside the Simples Nacional has a rate of its own, and sent it. */
+  | { readonly kind: 'do_simples' }
+  | { readonly kind: 'nenhuma' };
 
 /**
  * The rate that the tenant registered for the service, where it applies: the tax must be the tenant's own, since another
- * municipality's is not at its rate (the sandbox is every municipality's), and a company that assesses inside the Simples
- * Nacional has a rate of its own, the one that it sends (LC 123/2006, art. 21, § 4º; Anexo I, E0621).
+ * municipality's is not at its rate (the shared sandbox is every municipality's), and a company that assesses inside the
+ * Simples Nacional has a rate of its own, the one that it sends (LC 123/2006, art. 21, § 4º; Anexo I, E0621).
  */
-export function registeredAliquotaOf(dps: Dps, { cMun, aliquotaRegistrada }: Facts): Decimal | undefined {
-  if (cMun !== undefined && incidenceOf(dps) !== cMun) return undefined;
-  if (assessesInSimples(dps) && dps.valores.trib.tribMun.pAliq !== undefined) return undefined;
+export function registroOf(dps: Dps, { cMun, aliquotaRegistrada }: Facts): Registro {
+  if (cMun !== undefined) {
+    const cLocIncid = incidenceOf(dps);
+    if (cLocIncid === undefined) return { kind: 'nenhuma' };
+    if (cLocIncid !== cMun) return { kind: 'de_outro', cMun, cLocIncid };
+  }
+  if (assessesInSimples(dps) && dps.valores.trib.tribMun.pAliq !== undefined) return { kind: 'do_simples' };
   const { cTribNac, cTribMun } = dps.serv.cServ;
-  return aliquotaRegistrada(cTribNac, cTribMun, dps.dCompet);
+  const registrada = aliquotaRegistrada(cTribNac, cTribMun, dps.dCompet);
+  if (registrada === undefined) return { kind: 'nenhuma' };
+  return typeof registrada === 'bigint'
+    ? { kind: 'uma', aliquota: registrada }
+    : { kind: 'varias', servicos: registrada };
+}
+
+/** The one rate that is registered for a DPS. */
+export function registeredAliquotaOf(dps: Dps, facts: Facts): Decimal | undefined {
+  const registro = registroOf(dps, facts);
+  return registro.kind === 'uma' ? registro.aliquota : undefined;
+}
+
+/** The rate of municipal services that a DPS may be of: there is one only where all of them agree. */
+export function aliquotaAmong(servicos: readonly ServicoMunicipal[]): AliquotaRegistrada {
+  const aliquota = servicos[0]?.aliquota;
+  return servicos.every((one) => one.aliquota === aliquota) ? aliquota : servicos;
+}
+
+/** Whether a rate is that of one of the services. */
+export function isAmong(servicos: readonly ServicoMunicipal[], aliquota: Decimal | undefined): boolean {
+  return aliquota !== undefined && servicos.some((one) => one.aliquota === aliquota);
 }
 
 /** Whether the provider says that it pays its ISSQN in the Simples Nacional, by its receipts. A MEI does not: it pays a fixed sum. */
 export function assessesInSimples({ prest }: Dps): boolean {
   return prest.regTrib.opSimpNac === '3' && prest.regTrib.regApTribSN === '1';
+}
+
+// The same in words.
+
+/** So much of a long list as a sentence can hold. */
+const ALIQUOTAS_SHOWN = 8;
+const CODIGOS_SHOWN = 4;
+
+/** The rates of the services, each with the municipal codes that have it: `2.00% (001, 002) e 3.00% (003)`. */
+export function aliquotasInWords(servicos: readonly ServicoMunicipal[]): string {
+  const groups = [...Map.groupBy(servicos, ({ aliquota }) => aliquota)]
+    .toSorted(([one = NO_RATE], [other = NO_RATE]) => (one < other ? -1 : 1))
+    .map(([aliquota, of]) => {
+      const codigos = [...new Set(of.map(({ codigo }) => codigo))];
+      const rate = aliquota === undefined ? 'nenhuma' : `${formatDecimal(aliquota)}%`;
+      return `${rate} (${enumerated(codigos, CODIGOS_SHOWN, ', ')})`;
+    });
+  return enumerated(groups, ALIQUOTAS_SHOWN, ' e ');
+}
+
+/** Before every rate. */
+const NO_RATE = -1n;
+
+function enumerated(words: readonly string[], max: number, last: string): string {
+  const shown = words.length > max ? [...words.slice(0, max), `mais ${words.length - max}`] : words;
+  return shown.length === 1 ? shown[0]! : `${shown.slice(0, -1).join(', ')}${last}${shown.at(-1)}`;
+}
+
+const CTRIBMUN = new RegExp(`^(?:${T.cTribMun.pattern})$`);
+
+/** How to say which of the services it is: a code longer than `cTribMun` cannot be sent, and is known by its rate alone. */
+function whichInWords(servicos: readonly ServicoMunicipal[]): string {
+  const ways = [
+    ...(servicos.some(({ codigo }) => CTRIBMUN.test(codigo)) ? ['em cTribMun o código municipal do serviço'] : []),
+    ...(servicos.every(({ codigo }) => CTRIBMUN.test(codigo)) ? [] : ['em pAliq a alíquota do serviço']),
+  ];
+  return `Informe ${ways.join(', ou ')}`;
+}
+
+/** Why no registered rate applies, where there may be some: several, or another municipality's tax. */
+export function whyNoneApplies(registro: Registro): string | undefined {
+  switch (registro.kind) {
+    case 'varias':
+      return `a alíquota cadastrada depende do código municipal do serviço, que a DPS não traz: ${aliquotasInWords(registro.servicos)}`;
+    case 'de_outro':
+      return `o ISSQN é devido em ${municipioInWords(registro.cLocIncid)}, a que não se aplicam as alíquotas de ${municipioInWords(registro.cMun)}`;
+    default:
+      return undefined;
+  }
+}
+
+/** How a sender comes to a rate where none is known. */
+export function howToNameOne(registro: Registro): string {
+  switch (registro.kind) {
+    case 'varias':
+      return `${whichInWords(registro.servicos)}.`;
+    case 'de_outro':
+      return `Informe em pAliq a alíquota de ${municipioInWords(registro.cLocIncid)}.`;
+    default:
+      return 'Informe em pAliq a alíquota do município.';
+  }
 }

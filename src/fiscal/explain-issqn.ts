@@ -4,6 +4,7 @@
  *
  * Nothing is computed here: the amounts are those of `assess.ts`, and what they were assessed from is asked of `judge.ts`.
  */
+import { aliquotasInWords, isAmong, type Registro, registroOf, whyNoneApplies } from './aliquota.ts';
 import type { Benefit, Deduction, IssqnAmounts, IssqnInput } from './assess.ts';
 import { enumeracaoOf } from './catalogs/catalogs.ts';
 import { type Decimal, formatDecimal, ZERO } from './decimal.ts';
@@ -124,11 +125,25 @@ function rateInWords(dps: Dps, facts: Facts): string {
       declared === undefined || declared === registered ? '' : `, e prevalece sobre ${named('pAliq', declared)} da DPS`;
     return `${registeredInWords(dps, facts)}${overridden}`;
   }
-  if (declared !== undefined)
-    return 'pAliq da DPS: o município não tem registrada uma alíquota que se aplique à operação';
+  const registro = registroOf(dps, facts);
+  if (declared !== undefined) return `pAliq da DPS${declaredInWords(registro, declared)}`;
+  const why = whyNoneApplies(registro);
+  if (why !== undefined) {
+    const what = sandbox ? 'alíquota do ambiente de integração' : 'não há alíquota a aplicar';
+    return `${what}: a DPS não traz pAliq, e ${why}`;
+  }
   return sandbox
     ? 'alíquota do ambiente de integração para quem não informa pAliq nem a tem registrada'
     : 'nem o município registrou alíquota para o serviço na competência, nem a DPS traz pAliq: não há alíquota a aplicar';
+}
+
+/** Why the declared rate applies. */
+function declaredInWords(registro: Registro, declared: Decimal): string {
+  if (registro.kind === 'do_simples') return ': quem apura o ISSQN no Simples Nacional informa a sua própria alíquota';
+  if (registro.kind === 'varias' && isAmong(registro.servicos, declared)) {
+    return `, uma das alíquotas que o município tem para o serviço, conforme o código municipal: ${aliquotasInWords(registro.servicos)}`;
+  }
+  return `: ${whyNoneApplies(registro) ?? 'o município não tem registrada uma alíquota que se aplique à operação'}`;
 }
 
 function registeredInWords({ serv: { cServ }, dCompet }: Dps, { servicoMunicipal }: Facts): string {

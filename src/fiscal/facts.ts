@@ -47,7 +47,7 @@ export const ENDERECO_NAO_INFORMADO: Endereco = {
 
 export type Facts = {
   readonly ambiente: Ambiente;
-  /** The tenant's own municipality; undefined for the sandbox, which is every municipality's. */
+  /** The tenant's own municipality, in a rehearsal too; undefined for the shared sandbox, which is every municipality's. */
   readonly cMun: string | undefined;
   /** Today in the municipality's zone, `YYYY-MM-DD`. */
   readonly hoje: string;
@@ -59,7 +59,7 @@ export type Facts = {
   /** The municipal list at a date: undefined when the code is not in it; a municipality without a list has no answer. */
   readonly servicoMunicipal: (cTribMun: string, data: string) => ServicoMunicipal | 'sem_lista' | undefined;
   /** ISS rate registered for the service at the competence. */
-  readonly aliquotaRegistrada: (cTribNac: string, cTribMun: string | undefined, data: string) => Decimal | undefined;
+  readonly aliquotaRegistrada: (cTribNac: string, cTribMun: string | undefined, data: string) => AliquotaRegistrada;
   /** The note that the DPS replaces; undefined when it replaces none, or there is nobody to ask. */
   readonly substituida: NotaSubstituida | undefined;
 };
@@ -75,6 +75,9 @@ export type NotaSubstituida =
       /** Those that stand on it. */
       readonly eventos: readonly EventoNaNota[];
     };
+
+/** One rate, none, or the services that it depends on (D-188). */
+export type AliquotaRegistrada = Decimal | readonly ServicoMunicipal[] | undefined;
 
 export type ServicoMunicipal = {
   readonly codigo: string;

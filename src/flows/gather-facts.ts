@@ -2,6 +2,7 @@
  * Read before judging: the provider, the municipality, today. Refuses with E101, E102 and E103; nothing is written
  * here, the provider that the sandbox creates is stored with its first note.
  */
+import { aliquotaAmong } from '../fiscal/aliquota.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
 import { municipioOf } from '../fiscal/catalogs/catalogs.ts';
 import { cnpjIsValid, cpfIsValid } from '../fiscal/chave.ts';
@@ -40,7 +41,7 @@ export async function gatherFacts(world: World, municipio: Municipio, dps: Dps, 
   ]);
   const facts: Facts = {
     ambiente: municipio.ambiente,
-    cMun: AMBIENTES[municipio.ambiente].ownMunicipioOnly ? municipio.codigoIbge : undefined,
+    cMun: municipio.codigoIbge,
     hoje: momentIn(zoneOf(municipio.codigoIbge ?? dps.cLocEmi), instant).date,
     prestador: found.prestador,
     regrasNacionais: municipio.regrasNacionais ?? AMBIENTES[municipio.ambiente].regrasNacionais,
@@ -50,10 +51,13 @@ export async function gatherFacts(world: World, municipio: Municipio, dps: Dps, 
       hasList ? lines.find((line) => line.codigo === cTribMun && isInForce(line, data)) : 'sem_lista',
     aliquotaRegistrada: (cTribNac, cTribMun, data) =>
       hasList
-        ? lines.find(
-            (line) =>
-              (cTribMun === undefined ? line.cTribNac === cTribNac : line.codigo === cTribMun) && isInForce(line, data),
-          )?.aliquota
+        ? aliquotaAmong(
+            lines.filter(
+              (line) =>
+                (cTribMun === undefined ? line.cTribNac === cTribNac : line.codigo === cTribMun) &&
+                isInForce(line, data),
+            ),
+          )
         : municipio.aliquotaPadrao,
     substituida,
   };

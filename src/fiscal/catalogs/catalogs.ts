@@ -92,6 +92,12 @@ export function municipioOf(codigoIbge: string): Municipio | undefined {
   return municipioByCode().get(codigoIbge);
 }
 
+/** A municipality as a sentence names it: by its code, and by its name where it has one. */
+export function municipioInWords(codigoIbge: string): string {
+  const municipio = municipioOf(codigoIbge);
+  return municipio === undefined ? codigoIbge : `${codigoIbge} (${municipio.nome}/${municipio.uf})`;
+}
+
 /** All 5571 municipalities, by code. Source: `municipios.json`. */
 export function municipios(): readonly Municipio[] {
   return allMunicipios();

@@ -1,5 +1,6 @@
 /** Rules of the head of `infDPS`. */
-import { municipioOf } from '../catalogs/catalogs.ts';
+import { AMBIENTES } from '../ambiente.ts';
+import { municipioInWords, municipioOf } from '../catalogs/catalogs.ts';
 import type { Rule } from './rule.ts';
 
 /** XSD bundle 1.01, edition of 27/07/2026, TSSerieDPS. */
@@ -124,18 +125,13 @@ export const CABECALHO: readonly Rule[] = [
     code: 'E403',
     at: 'cLocEmi',
     message: ({ cLocEmi }, { cMun }) =>
-      `cLocEmi é ${named(cLocEmi)}, e este endereço emite as notas de ${named(cMun ?? '')}. Envie ao endereço do município certo.`,
+      `cLocEmi é ${municipioInWords(cLocEmi)}, e este endereço emite as notas de ${municipioInWords(cMun ?? '')}. Envie ao endereço do município certo.`,
     origin: 'Especificação, Errors: E403; decisão D-87',
     why: 'Cada município emite as suas próprias notas; só o ambiente de integração aceita qualquer um do catálogo.',
-    when: (_dps, { cMun }) => cMun !== undefined,
+    when: (_dps, { ambiente, cMun }) => AMBIENTES[ambiente].ownMunicipioOnly && cMun !== undefined,
     must: ({ cLocEmi }, { cMun }) => cLocEmi === cMun,
     found: ({ cLocEmi }) => cLocEmi,
     rejects: [],
     accepts: [],
   },
 ];
-
-function named(codigo: string): string {
-  const municipio = municipioOf(codigo);
-  return municipio === undefined ? codigo : `${codigo} (${municipio.nome}/${municipio.uf})`;
-}

@@ -1,5 +1,5 @@
 /** Rules of the municipality in which the ISSQN is due: derived, and compared with what a JSON body declares. */
-import { municipioOf, type RegraIncidencia, servicoOf } from '../catalogs/catalogs.ts';
+import { municipioInWords, municipioOf, type RegraIncidencia, servicoOf } from '../catalogs/catalogs.ts';
 import { incidenceOf } from '../incidence.ts';
 import type { Dps } from '../layout/dps.ts';
 import type { Patch, Rule } from './rule.ts';
@@ -9,11 +9,6 @@ import { TOMADOR_NO_EXTERIOR } from './toma.ts';
 const ABROAD: Patch = { ...TOMADOR_NO_EXTERIOR, 'serv/locPrest/cPaisPrestacao': 'PT' };
 
 const AT = 'NFSe/infNFSe/cLocIncid';
-
-function named(codigo: string): string {
-  const municipio = municipioOf(codigo);
-  return municipio === undefined ? codigo : `${codigo} (${municipio.nome}/${municipio.uf})`;
-}
 
 function regraOf({ serv }: Dps): RegraIncidencia | undefined {
   return servicoOf(serv.cServ.cTribNac)?.regra;
@@ -30,7 +25,7 @@ function declaredIs(
     ...head,
     at: AT,
     message: (dps, _facts, { municipio_incidencia }) =>
-      `O ISSQN do serviço ${dps.serv.cServ.cTribNac} é devido ${place}, ${named(incidenceOf(dps)!)}, e o município de incidência declarado é ${named(municipio_incidencia!)}. Corrija-o, ou deixe-o de fora, que o serviço o calcula.`,
+      `O ISSQN do serviço ${dps.serv.cServ.cTribNac} é devido ${place}, ${municipioInWords(incidenceOf(dps)!)}, e o município de incidência declarado é ${municipioInWords(municipio_incidencia!)}. Corrija-o, ou deixe-o de fora, que o serviço o calcula.`,
     // A code of no municipality is another mistake (E403).
     when: (dps, _facts, { municipio_incidencia }) =>
       municipio_incidencia !== undefined && regraOf(dps) === regra && municipioOf(municipio_incidencia) !== undefined,
@@ -75,7 +70,7 @@ export const INCIDENCIA: readonly Rule[] = [
     at: AT,
     title: 'Município de incidência numa operação que não o tem',
     message: ({ valores }, _facts, { municipio_incidencia }) =>
-      `tribISSQN ${valores.trib.tribMun.tribISSQN} diz que não há ISSQN, e foi declarado o município de incidência ${named(municipio_incidencia!)}. Retire-o, ou corrija a tributação.`,
+      `tribISSQN ${valores.trib.tribMun.tribISSQN} diz que não há ISSQN, e foi declarado o município de incidência ${municipioInWords(municipio_incidencia!)}. Retire-o, ou corrija a tributação.`,
     mend: 'Retire o município de incidência, ou corrija tribISSQN.',
     origin: 'Especificação, tribMun: incidência; Errors: E1301; decisão D-22',
     why: 'Imunidade, exportação e não incidência não têm município de incidência.',

@@ -22,6 +22,13 @@ const CAMPOS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '305103': { id_evento_bloqueio: `EVT${SUBSTITUIDA}305102001` },
 };
 
+const DOIS_SERVICOS = ['3.00', '4.00'].map((aliquota, place) => ({
+  codigo: `00${place + 1}`,
+  descricao: 'Serviço',
+  cTribNac: '010101',
+  aliquota: decimal(aliquota),
+}));
+
 /**
  * Rules that the sandbox's own facts never break: they need a municipality of its own, production, or a service list.
  * Each is tried with the facts under which it refuses.
@@ -34,7 +41,7 @@ const BY_FACTS: readonly { readonly rule: string; readonly facts: Partial<Facts>
     rejects: { tpAmb: '1' },
   },
   { rule: 'E403 at cLocEmi', facts: {}, rejects: { cLocEmi: '9999999' } },
-  { rule: 'E403 at cLocEmi', facts: { cMun: '3304557' }, rejects: {} },
+  { rule: 'E403 at cLocEmi', facts: { ambiente: 'producao', cMun: '3304557' }, rejects: { tpAmb: '1' } },
   {
     rule: 'E0003 at prest/xNome',
     facts: { ambiente: 'producao' },
@@ -77,6 +84,13 @@ const BY_FACTS: readonly { readonly rule: string; readonly facts: Partial<Facts>
     rule: 'E0619 at valores/trib/tribMun/pAliq',
     facts: { ambiente: 'producao', cMun: '3550308' },
     rejects: { tpAmb: '1', 'valores/trib/tribMun/pAliq': null },
+  },
+  // Two municipal services under the national code: the example declares 2.00, which neither has, or nothing.
+  { rule: 'E0617 at valores/trib/tribMun/pAliq', facts: { aliquotaRegistrada: () => DOIS_SERVICOS }, rejects: {} },
+  {
+    rule: 'E0619 at valores/trib/tribMun/pAliq',
+    facts: { aliquotaRegistrada: () => DOIS_SERVICOS },
+    rejects: { 'valores/trib/tribMun/pAliq': null },
   },
   { rule: 'E0044 at subst/chSubstda', facts: replaced([], 'recusada'), rejects: SUBSTITUICAO },
   { rule: 'E0044 at subst', facts: { substituida: 'desconhecida' }, rejects: SUBSTITUICAO },

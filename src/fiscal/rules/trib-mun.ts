@@ -5,9 +5,17 @@
  * The rules of a taker or intermediary that issues (E0650, E0652, E0672, E0673 of the standard) are not here: such a
  * note is refused whole (E9996). Whether a benefit is an exemption (E0439, E0594, E0612) only its register says.
  */
-import { assessesInSimples, registeredAliquotaOf } from '../aliquota.ts';
+import {
+  aliquotasInWords,
+  assessesInSimples,
+  howToNameOne,
+  isAmong,
+  type Registro,
+  registroOf,
+  whyNoneApplies,
+} from '../aliquota.ts';
 import { paisOf, servicoOf } from '../catalogs/catalogs.ts';
-import { decimal, formatDecimal, ZERO } from '../decimal.ts';
+import { type Decimal, decimal, formatDecimal, ZERO } from '../decimal.ts';
 import type { Dps } from '../layout/dps.ts';
 import type { AmountRule, Patch, Rule } from './rule.ts';
 import { COMERCIO_EXTERIOR, TOMADOR_NO_EXTERIOR } from './toma.ts';
@@ -470,16 +478,13 @@ export const TRIB_MUN: readonly Rule[] = [
     scope: 'aviso',
     title: 'A alíquota enviada não é a do cadastro do município',
     message: (dps, facts) =>
-      `pAliq é ${formatDecimal(dps.valores.trib.tribMun.pAliq!)}%, e o município tem ${formatDecimal(registeredAliquotaOf(dps, facts)!)}% para este serviço: aplicou-se a do município. Retire pAliq, ou confira o código do serviço.`,
-    mend: 'Retire pAliq: a alíquota do município se aplica. Se ela parece errada, confira o código do serviço com a prefeitura.',
-    origin: 'Anexo I, E0617 e nota de pAliqAplic',
-    why: 'A alíquota que o município de incidência cadastrou para o serviço vem antes da que a DPS traz.',
+      `pAliq é ${formatDecimal(dps.valores.trib.tribMun.pAliq!)}%, e ${insteadOf(registroOf(dps, facts))}`,
+    mend: 'Retire pAliq: a alíquota do município se aplica. Se ele tem várias para o serviço, informe cTribMun; se a aplicada parece errada, confira o código do serviço com a prefeitura.',
+    origin: 'Anexo I, E0617 e nota de pAliqAplic; decisão D-188',
+    why: 'A alíquota que o município de incidência cadastrou para o serviço vem antes da que a DPS traz. Onde ela depende do código municipal e a DPS não traz cTribMun, aplica-se a de pAliq, sem aviso se é uma das cadastradas.',
     national: 'O padrão nacional proíbe pAliq quando o município de incidência tem a alíquota cadastrada.',
     when: (dps) => dps.valores.trib.tribMun.pAliq !== undefined && isTaxable(dps),
-    must: (dps, facts) => {
-      const registered = registeredAliquotaOf(dps, facts);
-      return registered === undefined || registered === dps.valores.trib.tribMun.pAliq;
-    },
+    must: (dps, facts) => agrees(registroOf(dps, facts), dps.valores.trib.tribMun.pAliq!),
     rejects: [],
     accepts: [{}],
   },
@@ -521,22 +526,50 @@ export const TRIB_MUN: readonly Rule[] = [
   },
 ];
 
+/** Whether a declared rate is the registered one; of several, one of them. */
+function agrees(registro: Registro, pAliq: Decimal): boolean {
+  if (registro.kind === 'uma') return registro.aliquota === pAliq;
+  return registro.kind !== 'varias' || isAmong(registro.servicos, pAliq);
+}
+
+/** What the municipality has in place of the declared rate, and which of them applies. */
+function insteadOf(registro: Registro): string {
+  if (registro.kind === 'varias') {
+    return `para este serviço o município tem, conforme o código municipal, ${aliquotasInWords(registro.servicos)}: aplicou-se a de pAliq. ${howToNameOne(registro)}`;
+  }
+  const aliquota = registro.kind === 'uma' ? formatDecimal(registro.aliquota) : '';
+  return `o município tem ${aliquota}% para este serviço: aplicou-se a do município. Retire pAliq, ou confira o código do serviço.`;
+}
+
 /** Judged over the amounts: whether there is a rate at all. */
 export const TRIB_MUN_CALCULADO: readonly AmountRule[] = [
   {
     code: 'E0619',
     at: 'valores/trib/tribMun/pAliq',
     scope: 'aviso',
-    title: 'A nota sai sem o valor do ISSQN',
-    message: ({ vBC }) =>
-      `Não há alíquota: a DPS não traz pAliq, e o município não tem uma cadastrada para o serviço. A nota sai com a base, ${formatDecimal(vBC!)}, e sem o ISSQN.`,
-    mend: 'Informe em pAliq a alíquota do município de incidência, ou peça à prefeitura que a cadastre para o serviço.',
-    origin: 'Anexo I, E0619, E0621, E0628 e E0640',
-    why: 'Sem alíquota não há imposto que se calcule: a nota é emitida sem ele, e sem retenção. No ambiente de integração há sempre uma alíquota, 5.00 na falta de outra.',
+    title: 'Falta a alíquota, e sem ela a nota sai sem o valor do ISSQN',
+    message: ({ vBC, pAliqAplic }, dps, facts) => {
+      const registro = registroOf(dps, facts);
+      const why = whyNoneApplies(registro) ?? 'o município não tem uma cadastrada para o serviço';
+      const [what, follows] =
+        pAliqAplic === undefined
+          ? ['Não há alíquota', 'A nota sai']
+          : [
+              `A alíquota aplicada, ${formatDecimal(pAliqAplic)}%, é a do ambiente de integração`,
+              'Em produção a nota sai',
+            ];
+      return `${what}: a DPS não traz pAliq, e ${why}. ${follows} com a base, ${formatDecimal(vBC!)}, e sem o ISSQN. ${howToNameOne(registro)}`;
+    },
+    mend: 'Informe em pAliq a alíquota do município de incidência. Se o imposto é deste município, informe em cTribMun o código do serviço, onde a alíquota depende dele, ou peça à prefeitura que a cadastre.',
+    origin: 'Anexo I, E0619, E0621, E0628 e E0640; decisão D-188',
+    why: 'Sem alíquota não há imposto que se calcule: a nota é emitida sem ele, e sem retenção. No ambiente de integração há sempre uma alíquota, 5.00 na falta de outra; o aviso vem ali quando o município tem várias para o serviço, ou o imposto é de outro município, e em produção não haveria nenhuma.',
     // Who assesses inside the Simples pays there, and names a rate only for a withholding.
     when: ({ issqnShown }, dps) =>
       issqnShown && (!assessesInSimples(dps) || dps.valores.trib.tribMun.tpRetISSQN !== '1'),
-    must: ({ pAliqAplic }) => pAliqAplic !== undefined,
+    // The rate of the sandbox is not one that the municipality has.
+    must: ({ pAliqAplic }, dps, facts) =>
+      pAliqAplic !== undefined &&
+      (dps.valores.trib.tribMun.pAliq !== undefined || whyNoneApplies(registroOf(dps, facts)) === undefined),
     rejects: [],
     accepts: [{}],
   },
