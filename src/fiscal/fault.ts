@@ -34,10 +34,43 @@ export type Aviso = {
 /** Our negative answer: at least one fault, in order of precedence. Data, not an exception. */
 export type Refusal = { readonly faults: readonly [Fault, ...Fault[]] };
 
-/** The refusal of these faults, or undefined when there are none. */
+/** The refusal of these faults, as many as one answer tells, or undefined when there are none. */
 export function refusalOf(faults: readonly Fault[]): Refusal | undefined {
-  const [first, ...rest] = faults;
+  const [first, ...rest] = listed(faults);
   return first === undefined ? undefined : { faults: [first, ...rest] };
+}
+
+/** Of one answer (D-03): a document with a thousand groups may break several rules in each. */
+export const TOLD_MAX = 500;
+
+/** As many faults as one answer tells; of more the last entry says how many there are. */
+export function listed(faults: readonly Fault[]): readonly Fault[] {
+  return cut(faults, 'erros', (left) => ({ detalhes: { nao_listados: left } }));
+}
+
+/** The same of remarks. */
+export function listedAvisos(avisos: readonly Aviso[]): readonly Aviso[] {
+  return cut<Aviso>(avisos, 'avisos', () => ({}));
+}
+
+function cut<Told extends Fault | Aviso>(
+  told: readonly Told[],
+  what: string,
+  beside: (left: number) => Partial<Told>,
+): readonly Told[] {
+  if (told.length <= TOLD_MAX) return told;
+  const kept = told.slice(0, TOLD_MAX - 1);
+  const { codigo } = told[kept.length]!;
+  const left = told.length - kept.length;
+  const mensagem = `Há mais ${left} ${what} além dos ${kept.length} listados; corrija estes e envie de novo.`;
+  return [...kept, { codigo, xpath: '/DPS/infDPS', mensagem, ...beside(left) } as Told];
+}
+
+/** How many faults there are, listed or not. */
+export function countOf(faults: readonly Fault[]): number {
+  const detalhes = faults.at(-1)?.detalhes;
+  const left = typeof detalhes === 'object' ? detalhes.nao_listados : undefined;
+  return typeof left === 'number' ? faults.length - 1 + left : faults.length;
 }
 
 /** Found values are quoted in answers only up to this many characters, so that an answer stays readable. */

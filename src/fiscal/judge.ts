@@ -14,7 +14,7 @@ import { assessIbsCbs, defaultIndOp, type IbsCbsInput, placeOfIbsCbs } from './i
 import { incidenceOf } from './incidence.ts';
 import type { Dps } from './layout/dps.ts';
 import type { InfNfse } from './layout/nfse.ts';
-import type { AnyRule, Breach, Rule } from './rules/rule.ts';
+import type { AmountRule, AnyRule, Breach, IbsCbsRule, Rule } from './rules/rule.ts';
 import { AMOUNT_RULES, IBSCBS_RULES, RULES } from './rules/rules.ts';
 
 export type Judged = {
@@ -52,6 +52,42 @@ export function judge(dps: Dps, facts: Facts, declarado: Declarado = NADA_DECLAR
   else if (declarado.ibscbs !== undefined) found.avisos.push(notCompared(declarado.ibscbs));
   if (found.faults.length > 0) return { faults: found.faults };
   return { amounts, cLocIncid: incidenceOf(dps), ibscbs, cIndOp, avisos: found.avisos };
+}
+
+/**
+ * All that can be said of a document at once, where issuance stops at the first step that refuses: with the faults of the rules
+ * also those of the amounts, as far as nothing is at fault of what these are made of. What a fault has been told of is not told
+ * of again.
+ */
+export function judgeWhole(dps: Dps, facts: Facts, declarado: Declarado = NADA_DECLARADO): Judgement {
+  const judged = judge(dps, facts, declarado);
+  if (!('faults' in judged)) return judged;
+  const found: Breaches = { faults: [...judged.faults], avisos: [] };
+  const amounts = assessIssqn(issqnInput(dps, facts));
+  judgeComputed(sayable(AMOUNT_RULES, found), amounts, found, dps, facts, declarado);
+  const ofIbsCbs = sayable(IBSCBS_RULES, found);
+  const input = ofIbsCbs.length === 0 ? undefined : ibsCbsInput(dps, amounts);
+  const ibscbs = input && assessIbsCbs(input);
+  if (ibscbs !== undefined && !('unavailable' in ibscbs)) {
+    judgeComputed(ofIbsCbs, ibscbs, found, dps, facts, declarado);
+  }
+  return { faults: found.faults };
+}
+
+/** Those of the rules about amounts that no fault stands in the way of. */
+function sayable<Of extends AmountRule | IbsCbsRule>(rules: readonly Of[], { faults }: Breaches): readonly Of[] {
+  const broken = new Set(faults.map(({ xpath }) => ruledAt(xpath)));
+  return rules.filter(
+    ({ at, from }) => from !== undefined && !broken.has(at) && ![...from].some((place) => broken.has(place)),
+  );
+}
+
+/** The place of a fault as rules name it. */
+function ruledAt(xpath: string): string {
+  return xpath
+    .replace(/\[\d+\]/g, '')
+    .replace(/^\/DPS\/infDPS\//, '')
+    .replace(/^\//, '');
 }
 
 type Breaches = { readonly faults: Fault[]; readonly avisos: Aviso[] };

@@ -2,16 +2,16 @@
  * The law over one document without issuing it: what issuance would answer, all faults at once, and how every amount came
  * about (D-25). No number is used and nothing is stored.
  *
- * Where issuance stops at the first step that refuses, this goes on as far as the document lets it: the signature and the
- * registry are reported among the others, and only a structure that cannot be read ends it.
+ * Where issuance stops at the first step that refuses, this goes on as far as the document lets it: the signature, the registry
+ * and what was declared of the amounts are reported among the others, and only a structure that cannot be read ends it (D-189).
  */
 import { AMBIENTES } from '../fiscal/ambiente.ts';
 import type { IssqnAmounts } from '../fiscal/assess.ts';
 import { explainIssqn } from '../fiscal/explain-issqn.ts';
 import type { Facts } from '../fiscal/facts.ts';
-import { type Aviso, type Fault, type Refusal, refusalOf } from '../fiscal/fault.ts';
+import { type Aviso, type Fault, listedAvisos, type Refusal, refusalOf } from '../fiscal/fault.ts';
 import { explainIbsCbs } from '../fiscal/ibscbs.ts';
-import { ibsCbsInput, type Judged, judge } from '../fiscal/judge.ts';
+import { ibsCbsInput, type Judged, judgeWhole } from '../fiscal/judge.ts';
 import type { Dps } from '../fiscal/layout/dps.ts';
 import { EXAMPLE_FACTS } from '../fiscal/rules/trial.ts';
 import type { Municipio } from '../store/municipios.ts';
@@ -93,7 +93,7 @@ function judged(
   facts: Facts,
   besides: Besides,
 ): Validated | Refusal {
-  const judgement = judge(dps, facts, declarado);
+  const judgement = judgeWhole(dps, facts, declarado);
   const broken = 'faults' in judgement ? judgement.faults : [];
   const refusal = refusalOf([...besides.before, ...broken, ...besides.after]);
   if (refusal !== undefined) return refusalOf(placed(refusal.faults))!;
@@ -109,15 +109,18 @@ function judged(
       ...explainIssqn(dps, facts, amounts),
       ...(ibscbs === undefined || input === undefined ? [] : explainIbsCbs(input, ibscbs)),
     ]),
-    avisos: placed([...besides.avisos, ...avisos]),
+    avisos: placed(listedAvisos([...besides.avisos, ...avisos])),
   };
 }
 
-/** E0014, were it sent for good. */
+/** E0014, were it sent for good: by its own number, or by the one that it would take now (D-100). */
 async function duplicateOf(world: World, municipio: Municipio, dps: Dps, sent: SentDps): Promise<readonly Fault[]> {
+  const { store } = world;
+  const { tenant } = municipio;
   const documento = dps.prest.CNPJ ?? dps.prest.CPF;
-  if (dps.nDPS === undefined || documento === undefined) return [];
-  const row = await world.store.notaByDps(municipio.tenant, identifierOf(dps, dps.nDPS));
+  if (documento === undefined) return [];
+  const nDPS = dps.nDPS ?? String(await store.nextNumero(tenant, documento));
+  const row = await store.notaByDps(tenant, identifierOf(dps, nDPS));
   if (row === undefined) return [];
   const { chave_acesso, numero_protocolo, id } = row;
   return [await duplicateFault(world, municipio, dps, { chave_acesso, numero_protocolo, id: BigInt(id) }, sent)];

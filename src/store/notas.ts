@@ -177,6 +177,8 @@ export type NotaStore = {
   notaByChave(tenant: string, chave: string): Promise<NotaRow | undefined>;
   notaByProtocolo(tenant: string, protocolo: string): Promise<NotaRow | undefined>;
   notaByDps(tenant: string, idDps: string): Promise<NotaRow | undefined>;
+  /** Number that the next note of a CNPJ or CPF would have, for who only asks: issuing takes it under a lock. */
+  nextNumero(tenant: string, prestador: string): Promise<bigint>;
   /** `id` of a nota, for what hangs on it. */
   notaIdByChave(tenant: string, chave: string): Promise<string | undefined>;
   /** What became of notas that others replace, by their keys; those that are not of this service are left out. */
@@ -227,6 +229,11 @@ export function notaStore(pool: Db, onStored?: OnStored): NotaStore {
     notaByChave: (tenant, chave) => readNota(pool, 'nota_chave', 'n.chave_acesso = $2', tenant, chave),
     notaByProtocolo: (tenant, protocolo) => readNota(pool, 'nota_prot', 'n.numero_protocolo = $2', tenant, protocolo),
     notaByDps: (tenant, idDps) => readNota(pool, 'nota_dps', "n.id_dps = $2 and n.estado <> 'recusada'", tenant, idDps),
+    nextNumero: async (tenant, prestador) => {
+      const text = 'select ultimo from numeracao where tenant = $1 and prestador = $2';
+      const { rows } = await pool.query<{ ultimo: string }>({ name: 'next_numero', text, values: [tenant, prestador] });
+      return BigInt(rows[0]?.ultimo ?? 0) + 1n;
+    },
     notaIdByChave: async (tenant, chave) => {
       const text = 'select id from notas where tenant = $1 and chave_acesso = $2';
       return (await pool.query<{ id: string }>({ name: 'nota_id', text, values: [tenant, chave] })).rows[0]?.id;

@@ -155,6 +155,39 @@ test('the dry run answers amounts with every step, stores nothing and uses no nu
   assert.equal(again.body.codigo_erro, 'E0014');
 });
 
+test('the dry run of a DPS without number says that the number it would take is used (D-100)', async () => {
+  const { address } = await startTestService({ worker: false });
+  const { serie_dps: _serie, numero_dps: _numero, ...unnumbered } = BODY;
+  // The next note would be 1, then 2; who takes 70000/2 by hand takes it from note 2.
+  assert.equal((await sendJson(address, unnumbered, `${PATH}/validacao`)).status, 200);
+  const byHand = await sendJson(address, { ...unnumbered, serie_dps: '70000', numero_dps: '2' });
+  assert.equal(byHand.status, 201, JSON.stringify(byHand.body));
+  const dry = await sendJson(address, unnumbered, `${PATH}/validacao`);
+  const issued = await sendJson(address, unnumbered);
+  for (const { status, body } of [dry, issued]) {
+    assert.equal(status, 422);
+    assert.equal(body.codigo_erro, 'E0014');
+    assert.match(body.mensagem, /próximo número desta série padrão já foi usado/);
+    assert.equal(body.erros[0].chave_acesso, byHand.body.chave_acesso);
+  }
+  // One with its own number takes note 2, so that the next without one is free again.
+  assert.equal((await sendJson(address, { ...unnumbered, serie_dps: '1', numero_dps: '1' })).status, 201);
+  assert.equal((await sendJson(address, unnumbered, `${PATH}/validacao`)).status, 200);
+});
+
+test('the dry run tells what is wrong of the declared amounts beside a fault that they are not made of', async () => {
+  const { address } = await startTestService({ worker: false });
+  const wrong = {
+    ...BODY,
+    obra: { numero_obra: '1', inscricao_imobiliaria: '2' },
+    ibscbs: { ...BODY.ibscbs, total_cbs: '99.00' },
+  };
+  const codes = async (path: string): Promise<readonly string[]> =>
+    (await sendJson(address, wrong, path)).body.erros.map((erro: { codigo: string }) => erro.codigo);
+  assert.deepEqual(await codes(`${PATH}/validacao`), ['E0372', 'E1582']);
+  assert.deepEqual(await codes(PATH), ['E0372'], 'issuance goes step by step (D-11)');
+});
+
 test('the dry run tells registry, rules and duplicate in one answer, as XML too', async () => {
   const { address } = await startTestService({ worker: false });
   const wrong = { 'prest/CNPJ': '11222333000180', 'serv/cServ/cTribNac': '999999' };

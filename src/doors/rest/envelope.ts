@@ -3,7 +3,7 @@
  * what a code says (origin, page, examples) is read off the public error table.
  */
 import { errorOf, hasExamples, statusOf } from '../../fiscal/errors.ts';
-import type { Aviso, Fault, Refusal } from '../../fiscal/fault.ts';
+import { type Aviso, countOf, type Fault, listed, type Refusal } from '../../fiscal/fault.ts';
 import type { Field } from './field.ts';
 
 /** Path of the public error table; the page of a code is its child. */
@@ -92,7 +92,8 @@ export function envelopeOf(refusal: Refusal, site: string, timestamp: string, ca
     detalhes: head.detalhes ?? detailsOf(refusal, site),
     timestamp,
     campo: campo ?? head.campo,
-    erros: errosOf(refusal.faults, site),
+    // Whoever refuses has cut its list; no answer has a longer one all the same.
+    erros: errosOf(listed(refusal.faults), site),
   };
 }
 
@@ -142,9 +143,11 @@ function pageOf(codigo: string, site: string): string {
 /** What stands in `detalhes` when the fault itself has nothing for it: how many there are, where, and where to read. */
 function detailsOf({ faults }: Refusal, site: string): string {
   const [head] = faults;
-  if (faults.length > 1) {
-    return `São ${faults.length} erros; todos estão na lista erros. Este é o primeiro na ordem do leiaute.`;
+  const count = countOf(faults);
+  if (count > faults.length) {
+    return `São ${count} erros; os primeiros estão na lista erros, cuja última entrada diz quantos ficaram de fora. Este é o primeiro na ordem do leiaute.`;
   }
+  if (count > 1) return `São ${count} erros; todos estão na lista erros. Este é o primeiro na ordem do leiaute.`;
   const line = head.linha === undefined ? '' : ` (linha ${head.linha}, coluna ${head.coluna})`;
   const where = head.xpath === '' ? '' : `O erro está em ${head.campo ?? head.xpath}${line}. `;
   return `${where}O que significa e como resolver: ${pageOf(head.codigo, site)}`;

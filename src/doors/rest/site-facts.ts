@@ -23,6 +23,7 @@ import {
   type EventoEstado,
   PENDENTE_MAX_MS,
 } from '../../fiscal/evento.ts';
+import { TOLD_MAX } from '../../fiscal/fault.ts';
 import { FOREIGN_TAGS } from '../../fiscal/layout/dps.ts';
 import { layoutMarkdown } from '../../fiscal/layout/markdown.ts';
 import { FAULTS_MAX } from '../../fiscal/layout/read.ts';
@@ -70,6 +71,7 @@ export const FACTS: Readonly<Record<string, () => string>> = {
   'limite-chave': () => `${KEY_CHARS_MAX} caracteres`,
   'limite-repeticao': () => `${ANSWERS_KEPT_MIN_HOURS} horas`,
   'limite-faltas': () => String(FAULTS_MAX),
+  'limite-erros': () => String(TOLD_MAX),
   'limite-tentativas-evento': () => String(EVENTO_RETRIES_MAX),
   'limite-pendente': () => `${PENDENTE_MAX_MS / 60_000} minutos`,
   'limite-aguardando': () => `${AGUARDANDO_MAX_MS / 3_600_000} horas`,

@@ -237,8 +237,9 @@ export const ESTRUTURA: readonly Row[] = aboutTheDocument([
   },
   {
     codigo: 'E0427',
-    mensagem: 'Deduções e descontos maiores que o valor do serviço',
-    comoResolver: 'Reduza o desconto incondicionado, a dedução ou o benefício, até que a soma caiba em vServ.',
+    mensagem: 'Deduções, descontos e valores de terceiros maiores que o valor do serviço',
+    comoResolver:
+      'Reduza o desconto incondicionado, a dedução, o benefício ou os valores de terceiros (gReeRepRes), até que a soma caiba em vServ.',
   },
   {
     codigo: 'E0428',

@@ -9,7 +9,7 @@
 import { dpsIdOf } from '../chave.ts';
 import { type Decimal, formatDecimal, parseDecimal, readDecimal } from '../decimal.ts';
 import { type Declarado, NADA_DECLARADO } from '../declarado.ts';
-import { type Fault, quoted } from '../fault.ts';
+import { countOf, type Fault, quoted } from '../fault.ts';
 import { checkText, sayFault } from './check-text.ts';
 import type { Campo, Declaracao } from './corpo.ts';
 import { DPS_NAMESPACE, DPS_VERSAO, type Dps } from './dps.ts';
@@ -105,10 +105,11 @@ export function readCorpo(document: JsonDocument, context: CorpoContext): CorpoR
 }
 
 function cut(faults: readonly Fault[], unlisted: number): readonly Fault[] {
-  const left = faults.length - FAULTS_MAX + unlisted;
+  // The faults of the reader may end with how many it left out.
+  const left = countOf(faults) - FAULTS_MAX + unlisted;
   if (left <= 0) return faults;
   const mensagem = `Há mais ${left} erro(s) de estrutura além dos ${FAULTS_MAX} listados; corrija estes e envie de novo.`;
-  return [...faults.slice(0, FAULTS_MAX), { codigo: 'E0010', xpath: BASE, mensagem }];
+  return [...faults.slice(0, FAULTS_MAX), { codigo: 'E0010', xpath: BASE, mensagem, detalhes: { nao_listados: left } }];
 }
 
 function wordsOf({ xpath, mensagem, esperado }: Told): Pick<Told, 'mensagem' | 'esperado'> {

@@ -175,7 +175,10 @@ function cut(faults: readonly Fault[]): readonly Fault[] {
   if (faults.length <= FAULTS_MAX) return faults;
   const left = faults.length - FAULTS_MAX;
   const mensagem = `Há mais ${left} erro(s) de estrutura além dos ${FAULTS_MAX} listados; corrija estes e envie de novo.`;
-  return [...faults.slice(0, FAULTS_MAX), { codigo: 'E203', xpath: '/DPS/infDPS', mensagem }];
+  return [
+    ...faults.slice(0, FAULTS_MAX),
+    { codigo: 'E203', xpath: '/DPS/infDPS', mensagem, detalhes: { nao_listados: left } },
+  ];
 }
 
 /** D-16: any `DPS` and digits; letters only where an alphanumeric CNPJ puts them. */

@@ -6,6 +6,7 @@ import { type Decimal, decimal, distance, formatDecimal, ZERO } from '../decimal
 import type { DeclaradoIbsCbs } from '../declarado.ts';
 import type { IbsCbsAmounts } from '../ibscbs.ts';
 import type { NfsePath } from '../layout/nfse.ts';
+import { INPUTS } from './inputs.ts';
 import type { IbsCbsRule, Patch } from './rule.ts';
 
 /** How far a declared value may lie from the calculated one (specification, IBS/CBS obligation schedule, rule 6). */
@@ -213,6 +214,7 @@ function comparison({ campo, code, at, nome, kind, of, isAlso, rejects, accepts 
             'O ADN confere o mesmo valor na nota com margem de R$ 0,01; a nota leva o que o serviço calculou, não o declarado.',
         }
       : {}),
+    from: kind === 'aliquota' ? INPUTS.ibsCbsRates : campo === 'total_nota' ? INPUTS.total : INPUTS.ibsCbs,
     rejects,
     accepts,
   };
@@ -230,6 +232,7 @@ export const IBSCBS_DECLARADO: readonly IbsCbsRule[] = [
     must: ({ valores }) => valores.vBC >= ZERO,
     found: ({ valores }) => formatDecimal(valores.vBC),
     expected: '0.00 ou mais',
+    from: INPUTS.ibsCbs,
     rejects: [
       {
         'valores/trib/tribFed/piscofins/CST': '01',

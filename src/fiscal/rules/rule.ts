@@ -7,6 +7,7 @@ import type { Facts } from '../facts.ts';
 import type { IbsCbsAmounts } from '../ibscbs.ts';
 import type { Dps, DpsPath } from '../layout/dps.ts';
 import type { NfsePath } from '../layout/nfse.ts';
+import type { Inputs } from './inputs.ts';
 
 /**
  * A patch on the one valid DPS of `example.ts`: a path and its text, null to take the element (and all inside) away;
@@ -110,6 +111,8 @@ export type AmountRule = Head & {
   readonly found?: (amounts: IssqnAmounts, ...seen: Seen) => string | undefined;
   /** What was computed, for `esperado`, where the sender declared it. */
   readonly calculated?: (amounts: IssqnAmounts) => string | undefined;
+  /** What it is judged from: while no rule has a fault there, it can be said of a document that others refuse. */
+  readonly from?: Inputs;
 };
 
 /** A rule about what a JSON body declared of the IBS and the CBS: judged last, beside the official calculation. */
@@ -122,6 +125,8 @@ export type IbsCbsRule = Head & {
   readonly calculated?: (ibscbs: IbsCbsAmounts) => string | undefined;
   /** Declared and expected value side by side, for `detalhes`. */
   readonly details?: (ibscbs: IbsCbsAmounts, declarado: Declarado) => string | undefined;
+  /** As in {@link AmountRule}. */
+  readonly from: Inputs;
 };
 
 export type AnyRule = Rule | AmountRule | IbsCbsRule;

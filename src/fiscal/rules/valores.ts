@@ -1,6 +1,7 @@
 /** Rules of the values, `valores`: those of the amounts as sent, and those of what is computed from them. */
 import { type Decimal, decimal, distance, formatDecimal, percentOf, ZERO } from '../decimal.ts';
 import type { Dps } from '../layout/dps.ts';
+import { INPUTS } from './inputs.ts';
 import type { AmountRule, Patch, Rule } from './rule.ts';
 
 /** Beyond which a declared amount of the ISSQN is another one than the computed (specification, E404: no tolerance is stated). */
@@ -139,12 +140,19 @@ export const VALORES_CALCULADOS: readonly AmountRule[] = [
   {
     code: 'E0427',
     at: 'valores/vServPrest/vServ',
-    message:
-      'O valor do serviço não cobre o desconto incondicionado, a dedução ou redução e o benefício: a base de cálculo ficaria negativa.',
+    message: ({ deduction, benefit, vCalcReeRepRes = ZERO }, { valores }) => {
+      const { vServ } = valores.vServPrest;
+      const discount = valores.vDescCondIncond?.vDescIncond ?? ZERO;
+      const base = (vServ - discount - deduction - benefit - vCalcReeRepRes) as Decimal;
+      return `A base de cálculo ficaria negativa, ${formatDecimal(base)}: o valor do serviço ${formatDecimal(vServ)} não cobre o desconto incondicionado ${formatDecimal(discount)}, a dedução ou redução ${formatDecimal(deduction)}, o benefício ${formatDecimal(benefit)} e os valores de terceiros (gReeRepRes) ${formatDecimal(vCalcReeRepRes)}. Corrija o que for.`;
+    },
     origin: 'Anexo I, E0427',
     why: 'A base de cálculo não pode ser negativa, e o esquema nacional não tem como escrevê-la.',
     national: 'No padrão nacional um só documento de dedução maior que o valor do serviço é E0476.',
     must: ({ negative }) => negative !== 'vBC',
+    found: (_amounts, { valores }) => formatDecimal(valores.vServPrest.vServ),
+    expected: 'valor que cubra o desconto incondicionado, a dedução, o benefício e os valores de terceiros',
+    from: INPUTS.issqnBase,
     rejects: [{ 'valores/vDedRed/vDR': '1000.01' }],
     // A service without the minimum of 2 %, which the tax would otherwise fall below.
     accepts: [{ 'serv/cServ/cTribNac': '170601', 'valores/vDedRed/vDR': '1000.00' }],
@@ -156,6 +164,7 @@ export const VALORES_CALCULADOS: readonly AmountRule[] = [
     origin: 'Anexo I, E0428',
     why: 'O valor líquido não pode ser negativo, e o esquema nacional não tem como escrevê-lo.',
     must: ({ negative }) => negative !== 'vLiq',
+    from: INPUTS.net,
     rejects: [{ 'valores/vDescCondIncond/vDescCond': '990.00', 'valores/trib/tribFed/vRetIRRF': '15.00' }],
     accepts: [{ 'valores/vDescCondIncond/vDescCond': '985.00', 'valores/trib/tribFed/vRetIRRF': '15.00' }],
   },
@@ -182,6 +191,7 @@ export const VALORES_CALCULADOS: readonly AmountRule[] = [
     // Not rounded, so that the limit is exact: 2 % of the price, and not of its cents.
     must: ({ deduction, benefit, pAliqAplic }, { valores }) =>
       (valores.vServPrest.vServ - deduction - benefit) * pAliqAplic! >= valores.vServPrest.vServ * ISSQN_MINIMUM,
+    from: INPUTS.issqn,
     rejects: [
       // (1000.00 - 600.01) x 5 % = 19.9995, and 2 % of 1000.00 is 20.00
       { 'valores/trib/tribMun/pAliq': '5.00', 'valores/vDedRed/vDR': '600.01' },
@@ -197,14 +207,15 @@ export const VALORES_CALCULADOS: readonly AmountRule[] = [
   {
     code: 'E404',
     at: 'NFSe/infNFSe/valores/vBC',
-    message: ({ vBC, deduction, benefit }, { valores }, _facts, { valor_base_calculo }) =>
-      `A base declarada é ${formatDecimal(valor_base_calculo!)}, e a calculada é ${formatDecimal(vBC!)}: vServ ${formatDecimal(valores.vServPrest.vServ)}, menos desconto incondicionado ${formatDecimal(valores.vDescCondIncond?.vDescIncond ?? ZERO)}, dedução ${formatDecimal(deduction)}, benefício ${formatDecimal(benefit)} e valores de terceiros. Corrija-a, ou deixe-a de fora, que o serviço a calcula.`,
+    message: ({ vBC, deduction, benefit, vCalcReeRepRes }, { valores }, _facts, { valor_base_calculo }) =>
+      `A base declarada é ${formatDecimal(valor_base_calculo!)}, e a calculada é ${formatDecimal(vBC!)}: vServ ${formatDecimal(valores.vServPrest.vServ)}, menos desconto incondicionado ${formatDecimal(valores.vDescCondIncond?.vDescIncond ?? ZERO)}, dedução ${formatDecimal(deduction)}, benefício ${formatDecimal(benefit)} e valores de terceiros ${formatDecimal(vCalcReeRepRes ?? ZERO)}. Corrija-a, ou deixe-a de fora, que o serviço a calcula.`,
     origin: 'Especificação, DPS: valores (a base) e Errors: E404; decisão D-13',
     why: 'A nota leva a base calculada: uma declarada que é outra mostra que o remetente entendeu outro imposto.',
     when: ({ vBC }, _dps, _facts, { valor_base_calculo }) => valor_base_calculo !== undefined && vBC !== undefined,
     must: ({ vBC }, _dps, _facts, { valor_base_calculo }) => agree(valor_base_calculo!, vBC!),
     found: (_amounts, _dps, _facts, { valor_base_calculo }) => formatDecimal(valor_base_calculo!),
     calculated: ({ vBC }) => formatDecimal(vBC!),
+    from: INPUTS.issqnBase,
     rejects: [{ '=valor_base_calculo': '1000.00', 'valores/vDescCondIncond/vDescIncond': '100.00' }],
     accepts: [{ '=valor_base_calculo': '900.00', 'valores/vDescCondIncond/vDescIncond': '100.00' }],
   },
@@ -223,6 +234,7 @@ export const VALORES_CALCULADOS: readonly AmountRule[] = [
     must: ({ vISSQN }, _dps, _facts, { valor_issqn }) => agree(valor_issqn!, vISSQN!),
     found: (_amounts, _dps, _facts, { valor_issqn }) => formatDecimal(valor_issqn!),
     calculated: ({ vISSQN }) => formatDecimal(vISSQN!),
+    from: INPUTS.issqn,
     rejects: [{ '=valor_issqn': '20.02' }, { '=valor_issqn': '0.00' }],
     accepts: [{ '=valor_issqn': '20.00' }, { '=valor_issqn': '19.99' }],
   },

@@ -1,0 +1,85 @@
+/**
+ * What each computed amount is made of, by the places of the DPS that say it: a fault at one of them leaves open what the amount
+ * will be, so that a declared one is not compared with it. A group stands here where its being there counts.
+ */
+import type { DpsPath } from '../layout/dps.ts';
+
+const PRICE = ['valores/vServPrest/vServ', 'valores/vDescCondIncond/vDescIncond'] as const;
+
+const REIMBURSED = ['IBSCBS/valores/gReeRepRes', 'IBSCBS/valores/gReeRepRes/documentos/vlrReeRepRes'] as const;
+
+/** Whether the note shows any of the ISSQN. */
+const SHOWN = [
+  'prest/regTrib/opSimpNac',
+  'prest/regTrib/regEspTrib',
+  'valores/trib/tribMun/tribISSQN',
+  'valores/trib/tribMun/exigSusp',
+] as const;
+
+const ISSQN_BASE = [
+  ...PRICE,
+  ...REIMBURSED,
+  ...SHOWN,
+  'valores/vDedRed',
+  'valores/vDedRed/pDR',
+  'valores/vDedRed/vDR',
+  'valores/vDedRed/documentos/docDedRed/vDeducaoReducao',
+  'valores/trib/tribMun/BM',
+  'valores/trib/tribMun/BM/pRedBCBM',
+  'valores/trib/tribMun/BM/vRedBCBM',
+] as const;
+
+/** The rate is sent, or registered for the service at the competence where the tax is the municipality's own. */
+const ISSQN = [
+  ...ISSQN_BASE,
+  'dCompet',
+  'cLocEmi',
+  'prest/regTrib/regApTribSN',
+  'serv/locPrest/cLocPrestacao',
+  'serv/cServ/cTribNac',
+  'serv/cServ/cTribMun',
+  'toma/end',
+  'toma/end/endNac',
+  'toma/end/endNac/cMun',
+  'toma/end/endExt',
+  'valores/trib/tribMun/pAliq',
+] as const;
+
+const NET = [
+  ...ISSQN,
+  'valores/vDescCondIncond/vDescCond',
+  'valores/trib/tribMun/tpRetISSQN',
+  'valores/trib/tribFed',
+  'valores/trib/tribFed/vRetCP',
+  'valores/trib/tribFed/vRetIRRF',
+  'valores/trib/tribFed/vRetCSLL',
+] as const;
+
+const IBSCBS_RATES = [
+  'dCompet',
+  'IBSCBS',
+  'IBSCBS/tpEnteGov',
+  'IBSCBS/valores/trib/gIBSCBS/CST',
+  'IBSCBS/valores/trib/gIBSCBS/cClassTrib',
+] as const;
+
+/** With the rates: where they are zero a base of zero is right as well. */
+const IBSCBS_BASE = [
+  ...IBSCBS_RATES,
+  ...ISSQN,
+  'valores/trib/tribFed',
+  'valores/trib/tribFed/piscofins/vPis',
+  'valores/trib/tribFed/piscofins/vCofins',
+] as const;
+
+/** The inputs of an amount. */
+export type Inputs = ReadonlySet<DpsPath>;
+
+export const INPUTS = {
+  issqnBase: new Set<DpsPath>(ISSQN_BASE),
+  issqn: new Set<DpsPath>(ISSQN),
+  net: new Set<DpsPath>(NET),
+  ibsCbsRates: new Set<DpsPath>(IBSCBS_RATES),
+  ibsCbs: new Set<DpsPath>(IBSCBS_BASE),
+  total: new Set<DpsPath>([...IBSCBS_BASE, ...NET]),
+} as const satisfies Readonly<Record<string, Inputs>>;
