@@ -290,7 +290,11 @@ describe('what is wrong with a value is said with what is right (E0001, E0002, E
       '355030',
       'cLocEmi tem 6 caracteres, e o campo pede 7. Esperado: código IBGE do município, 7 algarismos.',
     ],
-    ['serv/cServ/cTribNac', '0', 'cTribNac tem 1 caractere, e o campo pede 6. Esperado: código de tributação nacional, 6 algarismos.'],
+    [
+      'serv/cServ/cTribNac',
+      '0',
+      'cTribNac tem 1 caractere, e o campo pede 6. Esperado: código de tributação nacional, 6 algarismos.',
+    ],
     ['serv/cServ/cTribNac', '01.01.01', 'cTribNac tem 8 caracteres, e o campo pede 6. Envie 010101.'],
     ['toma/xNome', 'x'.repeat(301), 'xNome tem 301 caracteres, e o campo aceita de 1 a 300.'],
     ['toma/xNome', ' Maria Exemplo', 'xNome começa ou termina com espaço. Envie "Maria Exemplo".'],
