@@ -113,14 +113,30 @@ function judged(
   };
 }
 
+/** Who issues beside this moves the numbers on; it would have to do so at each look to leave it without an answer. */
+const LOOKS_MAX = 5;
+
+/** The note that has the identifier of the next number. One that took that very number a moment ago is none: the next is another then. */
+async function holderOfNext({ store }: World, { tenant }: Municipio, dps: Dps, documento: string) {
+  let next = await store.nextNumero(tenant, documento);
+  for (let looks = 0; looks < LOOKS_MAX; looks += 1) {
+    const row = await store.notaByDps(tenant, identifierOf(dps, String(next)));
+    if (row === undefined) return undefined;
+    const since = await store.nextNumero(tenant, documento);
+    if (since === next) return row;
+    next = since;
+  }
+  return undefined;
+}
+
 /** E0014, were it sent for good: by its own number, or by the one that it would take now (D-100). */
 async function duplicateOf(world: World, municipio: Municipio, dps: Dps, sent: SentDps): Promise<readonly Fault[]> {
-  const { store } = world;
-  const { tenant } = municipio;
   const documento = dps.prest.CNPJ ?? dps.prest.CPF;
   if (documento === undefined) return [];
-  const nDPS = dps.nDPS ?? String(await store.nextNumero(tenant, documento));
-  const row = await store.notaByDps(tenant, identifierOf(dps, nDPS));
+  const row =
+    dps.nDPS === undefined
+      ? await holderOfNext(world, municipio, dps, documento)
+      : await world.store.notaByDps(municipio.tenant, identifierOf(dps, dps.nDPS));
   if (row === undefined) return [];
   const { chave_acesso, numero_protocolo, id } = row;
   return [await duplicateFault(world, municipio, dps, { chave_acesso, numero_protocolo, id: BigInt(id) }, sent)];

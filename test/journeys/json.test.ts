@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { createRestDoor } from '../../src/doors/rest/door.ts';
 import { exampleXml } from '../../src/fiscal/rules/example.ts';
+import { onEnd } from '../support/cleanup.ts';
 import { emit, request } from '../support/http.ts';
 import { startTestService } from '../support/service.ts';
 
@@ -205,4 +207,27 @@ test('the example that ships with the project is issued as it stands', async () 
   const { address } = await startTestService({ worker: false });
   const { status, body } = await sendJson(address, readFileSync('examples/dps.json', 'utf8'));
   assert.equal(status, 201, JSON.stringify(body));
+});
+
+test('the dry run of a DPS without number does not take a note that is issued beside it for the holder of its number', async () => {
+  const { world } = await startTestService({ worker: false });
+  const { serie_dps: _serie, numero_dps: _numero, ...unnumbered } = BODY;
+  let beside = 0;
+  const store = {
+    ...world.store,
+    // Somebody issues between the look at the next number and the one at who has it.
+    nextNumero: async (tenant: string, prestador: string): Promise<bigint> => {
+      const next = await world.store.nextNumero(tenant, prestador);
+      if (beside++ === 0) assert.equal((await sendJson(door.address, unnumbered)).status, 201);
+      return next;
+    },
+  };
+  const door = await createRestDoor(
+    { ...world, store },
+    { host: '127.0.0.1', port: 0, trustProxy: false, accessLog: false },
+  );
+  onEnd(() => door.close());
+  const { status, body } = await sendJson(door.address, unnumbered, `${PATH}/validacao`);
+  assert.equal(status, 200, JSON.stringify(body));
+  assert.ok(beside > 1);
 });
