@@ -57,7 +57,7 @@ export function bentXml(document: string, chance: Chance, corpus: readonly strin
 }
 
 /** Words under which every object of the language has something, so that a table asked without care knows them. */
-const WORDS_OF_OBJECTS = ['__proto__', 'constructor', 'toString'] as const;
+const WORDS_OF_OBJECTS = ['__proto__', 'constructor'] as const;
 const IN_XML = [/(?<=<\/?)[\w:]+(?=[\s/>])/g, /(?<==")[^"]*(?=")/g, /(?<=>)[^<>]+(?=<)/g];
 const IN_JSON = [/(?<=")(?:[^"\\]|\\.)*(?=")/g];
 
