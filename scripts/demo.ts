@@ -4,7 +4,7 @@
  * Ctrl-C; with `--encerrar` it ends by itself. `--pasta DIR` is another folder than `data-demo`, `PORT` another port.
  */
 import { createPrivateKey } from 'node:crypto';
-import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -14,6 +14,7 @@ import { momentIn } from '../src/fiscal/moment.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { zoneOf } from '../src/flows/gather-facts.ts';
 import type { CertificateFiles } from '../src/flows/make-pki.ts';
+import { lockFolder } from '../src/simulador/lock.ts';
 import {
   openStage,
   ROOT,
@@ -36,8 +37,7 @@ const PROVIDERS = [
   { documento: '11444777000161', razaoSocial: 'Consultoria Exemplo S/A' },
 ];
 
-/** Who demonstrates in a folder: the number of a process. */
-const LOCK = 'demonstracao.pid';
+const LOCK = { name: 'demonstracao.pid', who: 'outra demonstração', option: '--pasta' };
 /** The PKI and what the simulator keeps. */
 const STAGE = 'palco';
 
@@ -45,18 +45,18 @@ type Wishes = { readonly encerrar: boolean; readonly pasta: string };
 
 let service: Running | undefined;
 let simulator: Simulator | undefined;
-let locked: string | undefined;
+let unlock: (() => Promise<void>) | undefined;
 try {
   const wishes = wishesOf(process.argv.slice(2));
-  locked = await lockedFolder(wishes.pasta);
-  await demonstrate(locked, wishes);
+  unlock = await takeFolder(wishes.pasta);
+  await demonstrate(wishes);
 } catch (error) {
   console.error(`\nA demonstração parou: ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = 1;
 } finally {
   await service?.end('SIGINT');
   await simulator?.end('SIGINT');
-  if (locked !== undefined) await rm(path.join(locked, LOCK), { force: true });
+  await unlock?.();
 }
 
 function wishesOf(args: readonly string[]): Wishes {
@@ -76,47 +76,20 @@ function wishesOf(args: readonly string[]): Wishes {
  * Every demonstration begins anew: what is in its folder was made by the one before. One that is still running is left alone, since what
  * it shows is in there.
  */
-async function lockedFolder(folder: string): Promise<string> {
-  const there = await namesIn(folder);
-  if (there.length > 0 && !there.includes(STAGE) && !there.includes(LOCK)) {
+async function takeFolder(folder: string): Promise<() => Promise<void>> {
+  await mkdir(folder, { recursive: true });
+  const there = await readdir(folder);
+  if (there.length > 0 && !there.includes(STAGE) && !there.includes(LOCK.name)) {
     throw new Error(`${folder} tem arquivos que não são de uma demonstração; escolha outra pasta.`);
   }
-  await mkdir(folder, { recursive: true });
   await chmod(folder, 0o755);
-  const lock = path.join(folder, LOCK);
-  const take = (): Promise<void> => writeFile(lock, `${process.pid}\n`, { flag: 'wx' });
-  try {
-    await take();
-  } catch {
-    const pid = Number.parseInt(await readFile(lock, 'utf8').catch(() => ''), 10);
-    if (isRunning(pid)) {
-      throw new Error(
-        `já há uma no ar (processo ${pid}), com os dados em ${folder}. Encerre-a com Ctrl-C, ou use --pasta OUTRA.`,
-      );
-    }
-    await rm(lock, { force: true });
-    await take();
-  }
-  const left = (await namesIn(folder)).filter((name) => name !== LOCK);
+  const free = await lockFolder(folder, LOCK);
+  const left = there.filter((name) => name !== LOCK.name);
   await Promise.all(left.map((name) => rm(path.join(folder, name), { recursive: true, force: true })));
-  return folder;
+  return free;
 }
 
-async function namesIn(folder: string): Promise<readonly string[]> {
-  return readdir(folder).catch(() => []);
-}
-
-function isRunning(pid: number): boolean {
-  if (!Number.isInteger(pid)) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-}
-
-async function demonstrate(folder: string, { encerrar }: Wishes): Promise<void> {
+async function demonstrate({ pasta: folder, encerrar }: Wishes): Promise<void> {
   say('Fazendo uma "ICP-Brasil" de teste: raiz, intermediária, três prestadores, o município…');
   const stage = await openStage(
     path.join(folder, STAGE),

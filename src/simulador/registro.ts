@@ -5,13 +5,14 @@
  * After a crash the file may end in the middle of a record; that end was never answered for, and is cut off.
  */
 import { closeSync, constants, fsyncSync, ftruncateSync, openSync, readSync } from 'node:fs';
-import { type FileHandle, mkdir, open, readFile, rm } from 'node:fs/promises';
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import path from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { EventoNaNota } from '../fiscal/conflitos-evento.ts';
+import { lockFolder } from './lock.ts';
 
 const FILE_NAME = 'registro.log';
-const LOCK_NAME = 'em-uso.pid';
+const LOCK = { name: 'em-uso.pid', who: 'outro simulador', option: '--dados' };
 /** Length of the particulars, length of the document, checksum of both: four bytes each. */
 const HEAD_BYTES = 12;
 /** Particulars have a few hundred bytes and a document fits into a lot: greater lengths are no record of ours. */
@@ -116,7 +117,7 @@ export async function openRegistro(folder: string): Promise<Registro> {
   await mkdir(folder, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
     throw new Error(`a pasta ${folder} não pôde ser criada (${error.code}). Escolha outra com --dados.`);
   });
-  const unlock = await lock(folder);
+  const unlock = await lockFolder(folder, LOCK);
   try {
     const file = await open(path.join(folder, FILE_NAME), constants.O_RDWR | constants.O_CREAT, 0o600);
     syncFolder(folder);
@@ -422,49 +423,5 @@ function syncFolder(folder: string): void {
     fsyncSync(handle);
   } finally {
     closeSync(handle);
-  }
-}
-
-/** In a container every process may have the number of the one that was killed. */
-const lockedHere = new Set<string>();
-
-/** Two processes that append to one file would overwrite each other. A killed one leaves its number behind. */
-async function lock(folder: string): Promise<() => Promise<void>> {
-  const place = path.resolve(folder, LOCK_NAME);
-  for (let attempt = 0; ; attempt += 1) {
-    try {
-      const file = await open(place, 'wx', 0o600);
-      await file.writeFile(String(process.pid));
-      await file.close();
-      lockedHere.add(place);
-      return () => {
-        lockedHere.delete(place);
-        return rm(place, { force: true });
-      };
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code !== 'EEXIST') {
-        throw new Error(
-          `a pasta ${folder} não aceita escrita (${code}). Confira as permissões, ou escolha outra com --dados.`,
-        );
-      }
-    }
-    const holder = Number(await readFile(place, 'utf8').catch(() => ''));
-    const isHeld = holder === process.pid ? lockedHere.has(place) : holder > 0 && isAlive(holder);
-    if (attempt > 0 || isHeld) {
-      throw new Error(
-        `a pasta ${folder} está em uso por outro simulador (processo ${holder}). Encerre-o, ou escolha outra com --dados.`,
-      );
-    }
-    await rm(place, { force: true });
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

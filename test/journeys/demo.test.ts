@@ -37,7 +37,7 @@ test('issues ten notes, says what to do next, and is not disturbed by a second o
     assert.equal(output.match(/autorizada em \d+ ms$/gm)?.length, 10, output);
 
     const second = promisify(execFile)(process.execPath, [DEMO, '--pasta', folder], { cwd: ROOT, env });
-    await assert.rejects(second, /já há uma no ar \(processo \d+\).*--pasta OUTRA/s);
+    await assert.rejects(second, /está em uso por outra demonstração \(processo \d+\)\..*--pasta/s);
     const lines = output.split('\n').map((line) => line.trim());
     const curl = lines.find((line) => line.startsWith('uma nota'))!;
     const [, note] = / (http\S+)$/.exec(curl)!;
