@@ -2,13 +2,14 @@
 // refused. How many items there are is what the README of the source tables says, and public knowledge where it has none.
 
 import assert from 'node:assert/strict';
-import { describe, type TestContext, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { CATALOGO_SHAPES } from '../src/doors/rest/catalogo-fields.ts';
 import { CATALOGOS } from '../src/doors/rest/catalogos.ts';
 import { ROUTES } from '../src/doors/rest/routes.ts';
 import { parseDecimal } from '../src/fiscal/decimal.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { createStore } from '../src/store/store.ts';
+import { monotonicClock } from './support/clock.ts';
 import { type Answer, emit, request } from './support/http.ts';
 import { noneScans, recorded, type Statements } from './support/plans.ts';
 import { startTestService } from './support/service.ts';
@@ -33,17 +34,6 @@ await store.createMunicipio(
   { tenant: 'sem-lista', ambiente: 'producao', codigoIbge: '1200401', aliquotaPadrao: parseDecimal('3.50') },
   clock.now,
 );
-
-/** The monotonic clock, by which what was read grows old, stands still until it is moved. */
-function monotonicClock(t: TestContext): { passMs(ms: number): void } {
-  let now = Math.ceil(performance.now());
-  t.mock.method(performance, 'now', () => now);
-  return {
-    passMs: (ms) => {
-      now += ms;
-    },
-  };
-}
 
 function catalogo(nome: string, query: Record<string, string> = {}, tenant = 'integracao'): Promise<Answer> {
   const search = new URLSearchParams(query).toString();

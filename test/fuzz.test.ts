@@ -11,6 +11,7 @@ import { describe, test } from 'node:test';
 import { ERRORS, errorOf } from '../src/fiscal/errors.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { exemploDe, TIPOS_EVENTO } from '../src/fiscal/tipos-evento.ts';
+import { atOnce } from './support/at-once.ts';
 import { onEnd } from './support/cleanup.ts';
 import { type Corpus, caseOf, type FuzzCase, withWordsOfObjects } from './support/fuzz.ts';
 import { assertHoldsNothing } from './support/heap.ts';
@@ -205,34 +206,24 @@ const anyXml: fc.Arbitrary<string> = fc.letrec<{ node: string; element: string }
 describe('words that every object has, in the place of each name and value', () => {
   const sent = (done: readonly string[], path: string, type: string, body: Buffer): Promise<Reply> =>
     assertAnswered({ path, headers: { 'Content-Type': type }, body }, `${done}: `);
-  /** One document at a time would leave the service waiting. */
-  const all = async <T>(cases: readonly T[], one: (it: T, place: number) => Promise<unknown>): Promise<void> => {
-    let next = 0;
-    const sender = async (): Promise<void> => {
-      for (let place = next++; place < cases.length; place = next++) await one(cases[place]!, place);
-    };
-    await Promise.all(Array.from({ length: IN_FLIGHT }, sender));
-  };
-
   const documents = { integracao: exampleXml(), 'sao-paulo': signedBy(exampleXml(), provider) };
   for (const [tenant, document] of Object.entries(documents)) {
     const path = `/${tenant}/api/v1/nfse/v101`;
     test(`of a DPS in XML, to ${tenant}`, () =>
-      all(withWordsOfObjects(document, 'xml'), ({ body, done }) => sent(done, path, 'application/xml', body)));
+      atOnce(withWordsOfObjects(document, 'xml'), ({ body, done }) => sent(done, path, 'application/xml', body)));
     test(`of a DPS in JSON, to ${tenant}`, () =>
-      all(withWordsOfObjects(jsonOf(exampleXml()), 'json'), ({ body, done }) =>
+      atOnce(withWordsOfObjects(jsonOf(exampleXml()), 'json'), ({ body, done }) =>
         sent(done, path, 'application/json', body),
       ));
   }
 
-  test('of the request of each event', () =>
-    all(
-      corpus.evento.flatMap((one) => withWordsOfObjects(one, 'json')),
-      ({ body, done }, place) => {
-        const { chave } = corpus.notas[place % NOTAS]!;
-        return sent(done, `/integracao/api/v1/nfse/v101/${chave}/eventos`, 'application/json', body);
-      },
-    ));
+  test('of the request of each event', () => {
+    const cases = corpus.evento.flatMap((one) => withWordsOfObjects(one, 'json'));
+    return atOnce(cases.entries(), ([place, { body, done }]) => {
+      const { chave } = corpus.notas[place % NOTAS]!;
+      return sent(done, `/integracao/api/v1/nfse/v101/${chave}/eventos`, 'application/json', body);
+    });
+  });
 });
 
 /** What once got a wrong answer, or none. */

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { describe, type TestContext, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CATALOGOS } from '../src/doors/rest/catalogos.ts';
 import { createRestDoor, type RestDoorOptions } from '../src/doors/rest/door.ts';
@@ -14,13 +14,14 @@ import { buildChave } from '../src/fiscal/chave.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import type { World } from '../src/flows/world.ts';
 import { onEnd } from './support/cleanup.ts';
+import { monotonicClock } from './support/clock.ts';
 import { type Answer, authorised, emit } from './support/http.ts';
 import { startTestService } from './support/service.ts';
+import { untilTrue } from './support/until.ts';
 
 const API = '/integracao/api/v1';
 /** How long what must come is waited for, however slow the machine; a test that fails takes so long, and no other does. */
 const PATIENCE_MS = 60_000;
-const LOOK_AGAIN_MS = 5;
 const XML = { 'Content-Type': 'application/xml' };
 /** A key as it should be, of a note that nobody issued. */
 const NO_SUCH_KEY = buildChave({
@@ -77,7 +78,7 @@ async function raw(bytes: string, where: string = address, answers = 1): Promise
   const socket = await dial(where);
   const collected = collect(socket);
   socket.write(bytes);
-  await until(
+  await untilTrue(
     () => {
       const heads = wholeAnswersIn(collected.text);
       return socket.destroyed || (heads.length >= answers && !/^connection: close\r?$/im.test(heads.at(-1)!));
@@ -101,24 +102,6 @@ function wholeAnswersIn(text: string): readonly string[] {
     if (!/^HTTP\/1\.1 1\d\d /.test(head)) heads.push(head);
     rest = rest.subarray(whole);
   }
-}
-
-async function until(isThere: () => boolean, what: string): Promise<void> {
-  for (const end = Date.now() + PATIENCE_MS; !isThere(); ) {
-    assert.ok(Date.now() < end, `still not: ${what}`);
-    await sleep(LOOK_AGAIN_MS);
-  }
-}
-
-/** The monotonic clock of this process, by which misses are forgotten, stands still until it is moved. */
-function monotonicClock(t: TestContext): { passMs(ms: number): void } {
-  let now = Math.ceil(performance.now());
-  t.mock.method(performance, 'now', () => now);
-  return {
-    passMs: (ms) => {
-      now += ms;
-    },
-  };
 }
 
 async function dial(where: string): Promise<Socket> {
@@ -787,9 +770,9 @@ describe('what is not HTTP', () => {
     const socket = await dial(where);
     const before = asked;
     socket.write(head);
-    await until(() => asked > before, 'the request has come');
+    await untilTrue(() => asked > before, 'the request has come');
     socket.resetAndDestroy();
-    await until(() => statuses.length === 2, 'the end of the request is logged');
+    await untilTrue(() => statuses.length === 2, 'the end of the request is logged');
     assert.deepEqual(statuses, [400, 499]);
   });
 
@@ -816,9 +799,9 @@ describe('what is not HTTP', () => {
     socket.write(
       `POST ${API}/nfse/v101 HTTP/1.1\r\nHost: x\r\nContent-Type: text/xml\r\nContent-Length: 100\r\n\r\n<DPS`,
     );
-    await until(() => asked > 0, 'the request has come');
+    await untilTrue(() => asked > 0, 'the request has come');
     socket.resetAndDestroy();
-    await until(() => statuses.length > 0, 'the end of the request is logged');
+    await untilTrue(() => statuses.length > 0, 'the end of the request is logged');
     assert.deepEqual(statuses, [499]);
     assert.equal((await request(where, '/health/live')).status, 200);
   });
@@ -940,13 +923,13 @@ describe('when something fails', () => {
     const collected = collect(socket);
     const one = `GET ${API}/nfse/${NO_SUCH_KEY} HTTP/1.1\r\nHost: x\r\n\r\n`;
     socket.write(one.repeat(1_000));
-    await until(() => underWay === 1_000, 'a thousand are under way');
+    await untilTrue(() => underWay === 1_000, 'a thousand are under way');
     const answer = await request(where, `${API}/nfse/${NO_SUCH_KEY}`);
     assertEnvelope(answer, 503, 'E703');
     assert.equal(answer.headers.get('retry-after'), '1');
     assert.equal((await request(where, '/health/live')).status, 200);
     open();
-    await until(() => wholeAnswersIn(collected.text).length >= 1_000, 'all of them are answered');
+    await untilTrue(() => wholeAnswersIn(collected.text).length >= 1_000, 'all of them are answered');
     socket.destroy();
     assert.equal(collected.text.match(/HTTP\/1\.1 404/g)!.length, 1_000);
     assert.equal(wholeAnswersIn(collected.text).length, 1_000);
@@ -1102,13 +1085,13 @@ describe('closing', () => {
     const [answer, readiness] = [collect(busy), collect(asking)];
     await new Promise((resolve) => asking.write('GET /health/ready HTTP/1.1\r\nHost: x\r\n', resolve));
     busy.write(`GET ${API}/nfse/${NO_SUCH_KEY} HTTP/1.1\r\nHost: x\r\n\r\n`);
-    await until(() => isAsked, 'the request is under way');
+    await untilTrue(() => isAsked, 'the request is under way');
     // What was sent before is read by the time that others are answered.
     for (let times = 0; times < 3; times += 1) await request(opened.address, '/health/live');
     const gone = Promise.all([idle, busy, asking].map(closing));
     const closed = opened.close();
     asking.write('\r\n');
-    await until(() => wholeAnswersIn(readiness.text).length === 1, 'readiness is answered');
+    await untilTrue(() => wholeAnswersIn(readiness.text).length === 1, 'readiness is answered');
     answerIt();
     await Promise.all([gone, closed]);
     assertEnvelope(parsed(answer.text), 404, 'E301', 'chave_acesso');

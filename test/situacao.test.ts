@@ -23,6 +23,7 @@ import { exampleXml } from '../src/fiscal/rules/example.ts';
 import type { Patch } from '../src/fiscal/rules/rule.ts';
 import { onEnd } from './support/cleanup.ts';
 import { databaseUrlOf, nfse } from './support/cli.ts';
+import { monotonicClock } from './support/clock.ts';
 import { freshDatabase } from './support/database.ts';
 import { type Answer, emit, request } from './support/http.ts';
 import { startServiceProcess } from './support/process.ts';
@@ -262,8 +263,7 @@ describe('the situation of a provider in the sandbox', () => {
   test('is not for reading out the registry: misses run out, hits do not', async (t) => {
     const where = await door({});
     // The monotonic clock, by which misses are forgotten, stands still.
-    const now = performance.now();
-    t.mock.method(performance, 'now', () => now);
+    monotonicClock(t);
     const statuses: number[] = [];
     for (let count = 0; count < 700 && statuses.at(-1) !== 429; count += 1) {
       statuses.push((await request(where, situacao('integracao', SEM_CADASTRO))).status);

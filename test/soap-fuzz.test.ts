@@ -14,6 +14,7 @@ import { CODIGOS, MENSAGENS_MAX } from '../src/fiscal/abrasf/mensagens.ts';
 import type { Elemento } from '../src/fiscal/layout/tree.ts';
 import { OPERACOES } from '../src/flows/porto-abrasf.ts';
 import { processLotes } from '../src/flows/process-lotes.ts';
+import { atOnce } from './support/at-once.ts';
 import { onEnd } from './support/cleanup.ts';
 import { bentXml, chanceOfCase, withWordsOfObjects } from './support/fuzz.ts';
 import { assertHoldsNothing } from './support/heap.ts';
@@ -304,14 +305,10 @@ describe('envelopes bent at random', () => {
         done,
       })),
     );
-    let next = 0;
-    const sender = async (): Promise<void> => {
-      for (let one = cases[next++]; one !== undefined; one = cases[next++]) {
-        const problem = problemOf(await post(address, one));
-        assert.equal(problem, undefined, `${one.path}, ${one.done}: ${problem}`);
-      }
-    };
-    await Promise.all(Array.from({ length: IN_FLIGHT }, sender));
+    await atOnce(cases, async (one) => {
+      const problem = problemOf(await post(address, one));
+      assert.equal(problem, undefined, `${one.path}, ${one.done}: ${problem}`);
+    });
   });
 
   test('every lot that was taken comes to its end', async () => {

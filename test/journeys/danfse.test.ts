@@ -1,6 +1,7 @@
 /** The PDF of a note as an integrator asks for it, in every state that a note can be in. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { monotonicClock } from '../support/clock.ts';
 import { balcao, bancada, CANCELAMENTO, type NotaEmitida } from '../support/eventos.ts';
 import { leitor } from '../support/paginas.ts';
 import { startTestService } from '../support/service.ts';
@@ -179,8 +180,7 @@ describe('what every answer about the PDF carries', () => {
   // The last: it uses up what this client may ask for in vain.
   test('guessing keys here is slowed down as at the query by key', async (t) => {
     // The monotonic clock, by which misses are forgotten, stands still: who has been told to wait is told so again.
-    const now = performance.now();
-    t.mock.method(performance, 'now', () => now);
+    monotonicClock(t);
     const statuses: number[] = [];
     for (let asked = 0; asked < 70; asked += 1) statuses.push((await pdfOf(String(asked).padStart(50, '0'))).status);
     assert.equal(statuses[0], 404);

@@ -3,7 +3,7 @@ const AT_ONCE = 8;
 
 export async function atOnce<Item>(
   items: Iterable<Item>,
-  work: (item: Item) => Promise<void>,
+  work: (item: Item) => Promise<unknown>,
   lanes = AT_ONCE,
 ): Promise<void> {
   const left = [...items];
