@@ -68,9 +68,15 @@ function cut<Told extends Fault | Aviso>(
 
 /** How many faults there are, listed or not. */
 export function countOf(faults: readonly Fault[]): number {
+  const left = unlistedOf(faults);
+  return left === 0 ? faults.length : faults.length - 1 + left;
+}
+
+/** How many faults the last entry of a list stands for that says how many there are besides; of any other list, none. */
+export function unlistedOf(faults: readonly Fault[]): number {
   const detalhes = faults.at(-1)?.detalhes;
   const left = typeof detalhes === 'object' ? detalhes.nao_listados : undefined;
-  return typeof left === 'number' ? faults.length - 1 + left : faults.length;
+  return typeof left === 'number' ? left : 0;
 }
 
 /** Found values are quoted in answers only up to this many characters, so that an answer stays readable. */

@@ -1,6 +1,6 @@
 /**
- * Document and facts to faults, or to amounts: the whole of the law, pure. The order of the rules is the order of the
- * layout and of the answer. Structure was judged by the reader, the registry by the facts, duplicates by the database.
+ * Document and facts to faults, or to amounts: the whole of the law, pure. The order of the rules is about that of the
+ * layout; that of the answer is exactly so. Structure was judged by the reader, the registry by the facts, duplicates by the database.
  */
 
 import { registeredAliquotaOf } from './aliquota.ts';
@@ -14,6 +14,7 @@ import { assessIbsCbs, defaultIndOp, type IbsCbsInput, placeOfIbsCbs } from './i
 import { incidenceOf } from './incidence.ts';
 import type { Dps } from './layout/dps.ts';
 import type { InfNfse } from './layout/nfse.ts';
+import { inLayoutOrder } from './layout/order.ts';
 import type { AmountRule, AnyRule, Breach, IbsCbsRule, Rule } from './rules/rule.ts';
 import { AMOUNT_RULES, IBSCBS_RULES, RULES } from './rules/rules.ts';
 
@@ -40,17 +41,17 @@ export function judge(dps: Dps, facts: Facts, declarado: Declarado = NADA_DECLAR
     if (rule.must(dps, facts, declarado)) continue;
     for (const breach of breachesOf(rule, dps, facts, declarado)) tell(rule, breach, facts, found);
   }
-  if (found.faults.length > 0) return { faults: found.faults };
+  if (found.faults.length > 0) return refused(found);
 
   const amounts = assessIssqn(issqnInput(dps, facts));
   judgeComputed(AMOUNT_RULES, amounts, found, dps, facts, declarado);
-  if (found.faults.length > 0) return { faults: found.faults };
+  if (found.faults.length > 0) return refused(found);
 
   const { ibscbs, cIndOp, aviso } = ibsCbsOf(dps, amounts);
   if (aviso !== undefined) found.avisos.push(aviso);
   if (ibscbs !== undefined) judgeComputed(IBSCBS_RULES, ibscbs, found, dps, facts, declarado);
   else if (declarado.ibscbs !== undefined) found.avisos.push(notCompared(declarado.ibscbs));
-  if (found.faults.length > 0) return { faults: found.faults };
+  if (found.faults.length > 0) return refused(found);
   return { amounts, cLocIncid: incidenceOf(dps), ibscbs, cIndOp, avisos: found.avisos };
 }
 
@@ -71,7 +72,11 @@ export function judgeWhole(dps: Dps, facts: Facts, declarado: Declarado = NADA_D
   if (ibscbs !== undefined && !('unavailable' in ibscbs)) {
     judgeComputed(ofIbsCbs, ibscbs, found, dps, facts, declarado);
   }
-  return { faults: found.faults };
+  return refused(found);
+}
+
+function refused({ faults }: Breaches): { readonly faults: readonly Fault[] } {
+  return { faults: inLayoutOrder(faults) };
 }
 
 /** Those of the rules about amounts that no fault stands in the way of. */

@@ -321,6 +321,8 @@ describe('the author', () => {
     ] as const) {
       const judged = judgeAutor({ tipo: tipoBySlug(slug)!, autor, campos: {} }, partes);
       assert.equal('fault' in judged && judged.fault.codigo, codigo, slug);
+      const campo = autor === undefined ? 'tipo_evento' : codigo === 'E0816' ? 'cpf_autor' : 'cnpj_autor';
+      assert.equal('fault' in judged && judged.fault.campo, campo, 'what was not sent is not named');
       if ('fault' in judged) assert.match(judged.fault.mensagem, /não tem/);
     }
   });
@@ -359,7 +361,7 @@ describe('names that a type does not have', () => {
 
   test('a value under the wrong name is judged too', () => {
     const { codigo_motivo_cancelamento: _left, ...rest } = CANCELAMENTO;
-    assert.deepEqual(told({ ...rest, cMotivo: '7' }), [400, ['E0002 codigo_motivo_cancelamento', 'E0010 cMotivo']]);
+    assert.deepEqual(told({ ...rest, cMotivo: '7' }), [422, ['E0010 cMotivo', 'E0002 codigo_motivo_cancelamento']]);
   });
 
   test('what the service knows itself is not sent', () => {
@@ -415,24 +417,30 @@ describe('the note in the body', () => {
 });
 
 describe('the answer', () => {
-  test('tells every fault at once, 400 before 422, each with its line and column', () => {
+  test('tells every fault at once in the order of the layout, each with its line and column; the head gives the status', () => {
     const body = `{
-  "tipo_evento": "cancelamento",
-  "zzz": 1,
+  "codigo_motivo_cancelamento": "3",
   "cnpj_autor": "1",
-  "codigo_motivo_cancelamento": "3"
+  "zzz": 1,
+  "tipo_evento": "cancelamento"
 }`;
     const { status, faults } = refusalOf(body);
-    assert.equal(status, 400);
+    assert.equal(status, 422);
     assert.deepEqual(
       faults.map(({ codigo, campo, linha, coluna }) => [codigo, campo, linha, coluna]),
       [
-        ['E0002', 'codigo_motivo_cancelamento', 5, 33],
+        ['E0010', 'zzz', 4, 3],
+        ['E0003', 'cnpj_autor', 3, 17],
+        ['E0002', 'codigo_motivo_cancelamento', 2, 33],
         ['E002', 'descricao_motivo_cancelamento', 1, 1],
-        ['E0010', 'zzz', 3, 3],
-        ['E0003', 'cnpj_autor', 4, 17],
       ],
     );
+    const missing = refusalOf('{"numero_protocolo": 1, "tipo_evento": "cancelamento", "cpf_autor": "52998224725"}');
+    assert.deepEqual(
+      [missing.status, missing.faults.map(({ campo }) => campo)],
+      [422, ['numero_protocolo', 'codigo_motivo_cancelamento', 'descricao_motivo_cancelamento']],
+    );
+    assert.equal(refusalOf('{"tipo_evento": "cancelamento", "descricao_motivo_cancelamento": 1}').status, 400);
   });
 
   test('a number or a list where a free text belongs: 422 E0001', () => {

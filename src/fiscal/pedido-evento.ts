@@ -8,7 +8,9 @@
 import { documentoKind, maskDocumento, parseChave } from './chave.ts';
 import { type Fault, quoted } from './fault.ts';
 import { checkText, sayFault } from './layout/check-text.ts';
+import { PED_REG_EVENTO } from './layout/evento.ts';
 import { type JsonDocument, type JsonMember, type JsonValue, kindOf } from './layout/json-value.ts';
+import { orderOf } from './layout/order.ts';
 import { nearestName } from './layout/read.ts';
 import { type SimpleType, T } from './layout/simple-types.ts';
 import { numberForText, wrongKind } from './layout/wrong-kind.ts';
@@ -55,7 +57,7 @@ const DA_NOTA = ['chave_acesso', 'numero_protocolo'] as const;
 /** Properties that every type has beside its own. */
 const COMUNS: readonly string[] = ['tipo_evento', ...AUTORES, ...DA_NOTA];
 
-/** The request that a body makes, or its faults, those of 400 before those of 422. */
+/** The request that a body makes, or its faults, in the order of the layout of the event (D-211). */
 export function readPedido(document: JsonDocument, canal: CanalEvento = 'integrador'): PedidoReading {
   const { value } = document;
   if (value.kind !== 'object') {
@@ -94,8 +96,10 @@ export function readPedido(document: JsonDocument, canal: CanalEvento = 'integra
   return { pedido: { tipo, autor: autor.documento, nota: nota.nomeada, campos: read.campos } };
 }
 
+const inLayoutOrder = orderOf([PED_REG_EVENTO]);
+
 function refused(all: readonly Found[], document: JsonDocument): PedidoReading {
-  const inOrder = [...all].sort((a, b) => a.status - b.status);
+  const inOrder = inLayoutOrder(all, ({ fault }) => fault.xpath);
   const [first, ...rest] = inOrder.slice(0, FAULTS_MAX);
   if (first === undefined) throw new RangeError('A refusal has a fault');
   const placed = ({ fault, offset }: Found): Fault => ({ ...fault, ...document.positionOf(offset) });
@@ -388,7 +392,7 @@ function strangeMember(
     needless ?? (meant === undefined ? 'esse nome não existe neste tipo; retire-o' : `o nome certo é ${meant}`);
   const fault: Fault = {
     codigo: 'E0010',
-    xpath: BASE,
+    xpath: meant === undefined ? BASE : placeOfName(meant, tipo),
     campo: shown,
     mensagem: `${shown === '' ? 'A propriedade de nome vazio' : shown} não é um campo de ${tipo.slug}: ${say}.`,
     encontrado: `"${shown}"`,
@@ -402,6 +406,19 @@ function strangeMember(
 
 /** A correction repeats what was sent; a long text is not sent back. */
 const CORRECTION_MAX = 300;
+
+const ELEMENTOS_COMUNS: Readonly<Record<string, string>> = {
+  cnpj_autor: `${BASE}/CNPJAutor`,
+  cpf_autor: `${BASE}/CPFAutor`,
+  chave_acesso: `${BASE}/chNFSe`,
+  numero_protocolo: `${BASE}/chNFSe`,
+};
+
+/** The element that a property of this type becomes. */
+function placeOfName(nome: string, tipo: TipoEvento): string {
+  const campo = tipo.campos.find((one) => one.nome === nome);
+  return campo === undefined ? (ELEMENTOS_COMUNS[nome] ?? BASE) : placeOf(campo, tipo).xpath;
+}
 
 function nameMeantBy(name: string, snake: string, names: readonly string[], tipo: TipoEvento): string | undefined {
   const same = names.find((one) => one === snake);
@@ -459,10 +476,11 @@ export function judgeAutor(
   if (expected !== undefined && (autor === undefined || isSameParty(autor, expected))) {
     return { autor: autor ?? expected };
   }
-  const isCpf = autor === undefined ? false : documentoKind(autor) === 'CPF';
+  const isCpf = autor !== undefined && documentoKind(autor) === 'CPF';
   const place = isCpf
     ? { codigo: 'E0816', xpath: `${BASE}/CPFAutor`, campo: 'cpf_autor' }
-    : { codigo: 'E0813', xpath: `${BASE}/CNPJAutor`, campo: 'cnpj_autor' };
+    : // Who names no author is told of the type, which demands one.
+      { codigo: 'E0813', xpath: `${BASE}/CNPJAutor`, campo: autor === undefined ? 'tipo_evento' : 'cnpj_autor' };
   const called = tipo.autor === undefined ? 'município' : CALLED[tipo.autor];
   if (expected === undefined) {
     const mensagem =

@@ -31,7 +31,7 @@ const INF_PED_REG: readonly Item[] = [
 const versao = { name: 'versao', type: T.versao, doc: 'Versão do leiaute' } as const;
 
 /** The request as its author is thought to have made it. */
-const PED_REG_EVENTO: Group = needGroup(
+export const PED_REG_EVENTO: Group = needGroup(
   'pedRegEvento',
   'Pedido de registro do evento',
   [

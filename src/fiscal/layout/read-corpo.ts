@@ -9,7 +9,7 @@
 import { dpsIdOf } from '../chave.ts';
 import { type Decimal, formatDecimal, parseDecimal, readDecimal } from '../decimal.ts';
 import { type Declarado, NADA_DECLARADO } from '../declarado.ts';
-import { countOf, type Fault, quoted } from '../fault.ts';
+import { type Fault, quoted, unlistedOf } from '../fault.ts';
 import { checkText, sayFault } from './check-text.ts';
 import type { Campo, Declaracao } from './corpo.ts';
 import { DPS_NAMESPACE, DPS_VERSAO, type Dps } from './dps.ts';
@@ -21,6 +21,7 @@ import {
   type JsonValue,
   kindOf,
 } from './json-value.ts';
+import { inLayoutOrder } from './order.ts';
 import {
   BODY,
   BODY_PARTS,
@@ -96,17 +97,20 @@ export function readCorpo(document: JsonDocument, context: CorpoContext): CorpoR
       ...fault,
       ...document.positionOf(offset),
     }));
-  const structural = 'faults' in read ? read.faults.filter((fault) => !body.isExplained(fault.xpath)) : [];
-  const faults = [...own, ...placed(structural.map((fault) => body.asWritten(fault)))];
-  if (faults.length > 0) return { faults: cut(faults, body.unlisted) };
+  const ofReader = 'faults' in read ? read.faults : [];
+  const unlisted = unlistedOf(ofReader);
+  const structural = (unlisted === 0 ? ofReader : ofReader.slice(0, -1)).filter(
+    ({ xpath }) => !body.isExplained(xpath),
+  );
+  const faults = inLayoutOrder([...own, ...placed(structural.map((fault) => body.asWritten(fault)))]);
+  if (faults.length > 0) return { faults: cut(faults, body.unlisted + unlisted) };
   // Whatever explains a fault of the structure is a fault itself.
   if ('faults' in read) return { faults: placed(read.faults) };
   return { root, dps: read.dps, id: read.id, declarado: body.declarado(), placed };
 }
 
 function cut(faults: readonly Fault[], unlisted: number): readonly Fault[] {
-  // The faults of the reader may end with how many it left out.
-  const left = countOf(faults) - FAULTS_MAX + unlisted;
+  const left = faults.length - FAULTS_MAX + unlisted;
   if (left <= 0) return faults;
   const mensagem = `Há mais ${left} erro(s) de estrutura além dos ${FAULTS_MAX} listados; corrija estes e envie de novo.`;
   return [...faults.slice(0, FAULTS_MAX), { codigo: 'E0010', xpath: BASE, mensagem, detalhes: { nao_listados: left } }];
@@ -121,7 +125,7 @@ function wordsOf({ xpath, mensagem, esperado }: Told): Pick<Told, 'mensagem' | '
 
 function placeOf(xpath: string, body: Body, document: JsonDocument): Placed {
   if (xpath === '') return {};
-  const campo = campoOf(xpath);
+  const campo = body.isUndeclared(xpath) ? undefined : campoOf(xpath);
   return { ...(campo === undefined ? {} : { campo }), ...document.positionOf(body.offsetOf(xpath)) };
 }
 
@@ -373,6 +377,11 @@ class Body {
       if (offset !== undefined) return offset;
     }
     return this.#offsets.get(BASE) ?? 0;
+  }
+
+  /** Whether a path is of a value of the note that nobody declared: then no property is named (D-211). */
+  isUndeclared(xpath: string): boolean {
+    return xpath.startsWith(`${NOTE_BASE}/`) && !this.#offsets.has(xpath);
   }
 
   #declare(declaracao: Declaracao, host: Host, { name, value }: JsonMember): void {

@@ -9,6 +9,7 @@ import { type Fault, quoted } from '../fault.ts';
 import { checkText, readValue, sayFault, type TypeFault } from './check-text.ts';
 import { DPS_NAMESPACE, type Dps, FOREIGN_TAGS, type ForeignTag, INF_DPS } from './dps.ts';
 import { escapeText } from './escape.ts';
+import { inLayoutOrder } from './order.ts';
 import { attributeOf, type Elemento } from './tree.ts';
 import { type Choice, elementsOf, type Group, type Item, isRequiredOfSender, type Leaf } from './vocabulary.ts';
 
@@ -101,7 +102,7 @@ export type DpsReading = { readonly dps: Dps; readonly id: string } | { readonly
  * E203 and the codes that the specification gives to single elements). The layout version is judged before (E110).
  */
 export function readDps(root: Elemento, words: Words = TAGS): DpsReading {
-  const found: Found = { words, faults: [], missing: new Set(), meant: new Set() };
+  const found: Found = { words, faults: [], unlisted: 0, places: new Map(), missing: new Set(), meant: new Set() };
   const { faults } = found;
   if (root.name !== 'DPS') {
     const expected = '<DPS xmlns="http://www.sped.fazenda.gov.br/nfse" versao="1.01">';
@@ -128,7 +129,7 @@ export function readDps(root: Elemento, words: Words = TAGS): DpsReading {
       if (signatures === 2) faults.push(repeated('/DPS/Signature[2]', 'Signature', 1));
     } else {
       if (faults.length > FAULTS_MAX) {
-        faults.push(NOT_LISTED);
+        found.unlisted += 1;
         continue;
       }
       const unknown = unknownTag('/DPS', child, COMPILED_ROOT, root);
@@ -140,40 +141,48 @@ export function readDps(root: Elemento, words: Words = TAGS): DpsReading {
   if (infDps === undefined) {
     if (!misspelt)
       faults.push({ codigo: 'E002', xpath: '/DPS/infDPS', mensagem: 'Falta o grupo infDPS dentro de DPS.' });
-    return { faults: cut(faults) };
+    return { faults: told(found) };
   }
   if (isForeign(infDps, root)) faults.push(namespaceFault('/DPS/infDPS', infDps));
   attributeFaults(infDps, '/DPS/infDPS', ['Id'], faults);
   const id = attributeOf(infDps, 'Id') ?? '';
   checkId(id, faults);
   const dps = readGroup(COMPILED_INF_DPS, infDps, '/DPS/infDPS', 'infDPS', found);
-  if (faults.length > 0) return { faults: cut(withoutExplained(found)) };
+  if (faults.length > 0) return { faults: told(found) };
   return { dps: dps as Dps, id };
 }
-
-/** Stands for a fault that is counted and no longer described: a thousand unknown tags are not each compared. */
-const NOT_LISTED: Fault = { codigo: 'E0010', xpath: '/DPS/infDPS', mensagem: '' };
 
 /** What one reading has found so far. */
 type Found = {
   readonly words: Words;
   readonly faults: Fault[];
+  /** Faults that are counted and not described: a thousand unknown tags are not each compared. */
+  unlisted: number;
+  /** Where those stand in the layout whose own path is in none. */
+  readonly places: Map<Fault, string>;
   /** The faults that say that something is missing. */
   readonly missing: Set<Fault>;
   /** Absolute paths that a misplaced or misspelt element evidently meant. */
   readonly meant: Set<string>;
 };
 
-/** A mistake already named by its wrong tag is not named again as a missing element. */
-function withoutExplained({ faults, missing, meant }: Found): readonly Fault[] {
-  return faults.filter((fault) => !(missing.has(fault) && meant.has(fault.xpath)));
+/**
+ * What is answered, in the order of the layout. A mistake already named by its wrong tag is not named again as a missing
+ * element.
+ */
+function told({ faults, unlisted, places, missing, meant }: Found): readonly Fault[] {
+  const said = faults.filter((fault) => !(missing.has(fault) && meant.has(fault.xpath)));
+  return cut(
+    inLayoutOrder(said, (fault) => places.get(fault) ?? fault.xpath),
+    unlisted,
+  );
 }
 
 const COMPILED_ROOT = compile([{ kind: 'group', name: 'infDPS', items: [], min: 1, max: 1, doc: 'DPS' }]);
 
-function cut(faults: readonly Fault[]): readonly Fault[] {
-  if (faults.length <= FAULTS_MAX) return faults;
-  const left = faults.length - FAULTS_MAX;
+function cut(faults: readonly Fault[], unlisted: number): readonly Fault[] {
+  const left = faults.length + unlisted - FAULTS_MAX;
+  if (left <= 0) return faults;
   const mensagem = `Há mais ${left} erro(s) de estrutura além dos ${FAULTS_MAX} listados; corrija estes e envie de novo.`;
   return [
     ...faults.slice(0, FAULTS_MAX),
@@ -206,11 +215,12 @@ function readGroup(
   const twins = new Set<string>();
   let last = -1;
   let disordered = false;
+  let before = base;
   for (const child of element.children) {
     const slot = compiled.slots.get(child.name);
     if (slot === undefined) {
       if (faults.length > FAULTS_MAX) {
-        faults.push(NOT_LISTED);
+        found.unlisted += 1;
         continue;
       }
       const unknown = unknownTag(base, child, compiled, element, parent);
@@ -220,10 +230,14 @@ function readGroup(
         explained.add(unknown.meant.split('/')[0]!);
         found.meant.add(`${base}/${unknown.meant}`);
       }
+      const isHere = unknown.meant !== undefined && !unknown.meant.startsWith('/');
+      found.places.set(unknown.fault, isHere ? `${base}/${unknown.meant}` : before);
       faults.push(unknown.fault);
       continue;
     }
     const name = slot.item.name;
+    // What the layout does not have is told behind all that is in the element before it.
+    before = `${base}/${name}/-`;
     if (slot.order !== undefined) {
       if (slot.order < last) disordered = true;
       else last = slot.order;
