@@ -268,6 +268,26 @@ describe('blocks that a note does without', { skip }, () => {
   });
 });
 
+test('of a company that pays the ISSQN inside the Simples the page has no base, rate or tax', { skip }, () => {
+  const simples: Patch = {
+    dCompet: '2026-06-11',
+    IBSCBS: null,
+    'prest/regTrib/opSimpNac': '3',
+    'prest/regTrib/regApTribSN': '1',
+    'valores/trib/tribMun/pAliq': null,
+    'valores/vServPrest/vServ': '12392.26',
+  };
+  const text = textOf(pageOf(simples));
+  assert.match(text, /BC ISSQN Alíquota Aplicada Retenção do ISSQN ISSQN Apurado - - Não Retido -/);
+  assert.match(text, /VALOR LÍQUIDO DA NFS-e/);
+  assert.equal(text.match(/R\$ 12\.392,26/g)?.length, 2, 'the price and the net value');
+  assert.match(
+    textOf(pageOf({ ...simples, 'valores/trib/tribMun/pAliq': '2.79', 'valores/trib/tribMun/tpRetISSQN': '2' })),
+    // 12392.26 × 2.79 % = 345.744
+    /R\$ 12\.392,26 2,79% Retido pelo Tomador R\$ 345,74/,
+  );
+});
+
 test('with PIS and COFINS withheld they are told with the social contributions, and not as own debits', {
   skip,
 }, () => {

@@ -66,7 +66,8 @@ function amountsOf(one: Sorteada) {
     texto: one.erro === 'latin' ? 'Preço — em €' : one.texto,
     nbs: one.erro === 'nbs' ? undefined : NBS,
     codigo: one.erro === 'item' ? '999999' : one.codigo,
-    hasRate: one.regime === '',
+    // A company of the Simples has one for a withholding alone, and an RPS loses it.
+    hasRate: one.regime === '' && (one.simples !== '1' || one.retido),
     hasGroup: one.ibscbs,
   };
 }

@@ -22,8 +22,12 @@ const SANDBOX: Facts = { ...EXAMPLE_FACTS, aliquotaRegistrada: () => decimal('5.
 /** Provided in Rio, at a fair: due there. */
 const NO_RIO: Patch = { tpAmb: '1', 'serv/cServ/cTribNac': '171001', 'serv/locPrest/cLocPrestacao': '3304557' };
 
-/** Assesses inside the Simples Nacional. */
-const SIMPLES: Patch = { 'prest/regTrib/opSimpNac': '3', 'prest/regTrib/regApTribSN': '1' };
+/** Assesses inside the Simples Nacional; the taker withholds, since nothing else of the ISSQN stands on the note then. */
+const SIMPLES: Patch = {
+  'prest/regTrib/opSimpNac': '3',
+  'prest/regTrib/regApTribSN': '1',
+  'valores/trib/tribMun/tpRetISSQN': '2',
+};
 
 function amountsOf(patch: Patch, facts: Facts) {
   const judged = judge(dpsOf(patch), facts);
@@ -108,7 +112,10 @@ describe('the registered rate', () => {
     const outside: Patch = { ...declared, 'prest/regTrib/regApTribSN': '2' };
     assert.equal(amountsOf(outside, SAO_PAULO).pAliqAplic, '5.00', 'the ISSQN by the note');
     const undeclared: Patch = { ...declared, 'valores/trib/tribMun/pAliq': null };
-    assert.equal(amountsOf(undeclared, SAO_PAULO).pAliqAplic, '5.00');
+    const remarked: Facts = { ...SAO_PAULO, regrasNacionais: 'avisa' };
+    assert.equal(amountsOf(undeclared, remarked).pAliqAplic, '5.00');
+    // One mistake is one remark: the rate is asked for by E0621.
+    assert.deepEqual(aboutRate(undeclared, remarked), []);
   });
 });
 

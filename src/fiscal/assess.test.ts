@@ -253,9 +253,32 @@ test('only the net value stands on the note, and federal withholdings still redu
   }
 });
 
-test('ME/EPP shows base and tax like anybody else', () => {
+test('ME/EPP outside the Simples for the ISSQN shows base and tax like anybody else', () => {
+  // 230.00 × 5 % = 11.50
+  const outside = { opSimpNac: '3', vServ: d('230.00'), pAliqAplic: d('5.00') } as const;
+  for (const regApTribSN of ['2', '3']) {
+    expectAmounts({ ...outside, regApTribSN }, { vBC: '230.00', vISSQN: '11.50', vLiq: '230.00', issqnShown: true });
+  }
+});
+
+test('inside the Simples the ISSQN is in the DAS: base and tax stand there for a withholding alone', () => {
+  const inside = { opSimpNac: '3', regApTribSN: '1', pAliqAplic: d('2.01') } as const;
+  expectAmounts(
+    { ...inside, tpRetISSQN: '1', vRetCP: d('110.00'), deduction: { kind: 'pDR', p: d('10.00') } },
+    {
+      vCalcDR: undefined,
+      vBC: undefined,
+      pAliqAplic: undefined,
+      vISSQN: undefined,
+      vTotalRet: undefined,
+      vLiq: '890.00', // 1000.00 − 110.00
+      issqnShown: false,
+    },
+  );
   // 1000.00 × 2.01 % = 20.10
-  expectAmounts({ opSimpNac: '3', pAliqAplic: d('2.01') }, { vBC: '1000.00', vISSQN: '20.10', issqnShown: true });
+  for (const tpRetISSQN of ['2', '3'] as const) {
+    expectAmounts({ ...inside, tpRetISSQN }, { vBC: '1000.00', vISSQN: '20.10', vTotalRet: '20.10', vLiq: '979.90' });
+  }
 });
 
 test('without a rate the base stands alone and nothing is withheld', () => {
@@ -347,6 +370,7 @@ const anyInput: fc.Arbitrary<IssqnInput> = fc.record(
     tribISSQN: fc.constantFrom('1' as const, '1' as const, '1' as const, '2' as const, '3' as const, '4' as const),
     exigSusp: fc.constantFrom(false, false, false, true),
     opSimpNac: fc.constantFrom('1' as const, '2' as const, '3' as const),
+    regApTribSN: fc.constantFrom(undefined, '1', '1', '2', '3'),
     regEspTrib: fc.constantFrom('0', '0', '0', '0', '5', '9'),
     tpRetISSQN: fc.constantFrom('1' as const, '2' as const, '3' as const),
     pAliqAplic: fc.option(cents(500n), { nil: undefined }),
@@ -387,7 +411,9 @@ test('whatever goes in, what stands on the note is one thing or the other', () =
   fc.assert(
     fc.property(anyInput, (input) => {
       const amounts = assessIssqn(input);
-      const only = input.opSimpNac === '2' || input.tribISSQN !== '1' || input.regEspTrib !== '0' || input.exigSusp;
+      const inDas = input.opSimpNac === '3' && input.regApTribSN === '1' && input.tpRetISSQN === '1';
+      const only =
+        input.opSimpNac === '2' || input.tribISSQN !== '1' || input.regEspTrib !== '0' || input.exigSusp || inDas;
       assert.equal(amounts.issqnShown, !only);
       assert.equal(amounts.vBC === undefined, only);
       assert.equal(amounts.vTotalRet === undefined, only);

@@ -32,6 +32,8 @@ export type IssqnInput = {
   readonly exigSusp: boolean;
   /** 1 not opted, 2 MEI, 3 ME/EPP. */
   readonly opSimpNac: '1' | '2' | '3';
+  /** Of ME/EPP: 1 every tax inside the Simples, 2 and 3 the ISSQN outside it. */
+  readonly regApTribSN?: string | undefined;
   /** 0 none; every other code is a special regime. */
   readonly regEspTrib: string;
   /** 1 not withheld, 2 by the taker, 3 by the intermediary. */
@@ -126,9 +128,18 @@ export function assessIssqn(input: IssqnInput): IssqnAmounts {
   };
 }
 
-/** The four cases in which only vLiq may stand among the values: E1302, E1303, E1307 and E1311. */
-function showsIssqn({ opSimpNac, tribISSQN, regEspTrib, exigSusp }: IssqnInput): boolean {
-  return opSimpNac !== '2' && tribISSQN === '1' && regEspTrib === '0' && !exigSusp;
+/** In five cases only vLiq may stand among the values: E1302, E1303, E1307, E1311, and the ISSQN that is in the DAS. */
+function showsIssqn(input: IssqnInput): boolean {
+  const { opSimpNac, tribISSQN, regEspTrib, exigSusp } = input;
+  return opSimpNac !== '2' && tribISSQN === '1' && regEspTrib === '0' && !exigSusp && !isPaidInDas(input);
+}
+
+/**
+ * A company that assesses inside the Simples pays its ISSQN in one monthly sum, the DAS, by its receipts (LC 123/2006, art. 13
+ * and 18). Only what is withheld from it is reckoned on the note.
+ */
+function isPaidInDas({ opSimpNac, regApTribSN, tpRetISSQN }: IssqnInput): boolean {
+  return opSimpNac === '3' && regApTribSN === '1' && tpRetISSQN === '1';
 }
 
 /**

@@ -188,6 +188,19 @@ describe('what does not stand on the note', () => {
     );
   });
 
+  test('the Simples Nacional, where nothing is withheld', () => {
+    const simples = { ...NO_RATE, 'prest/regTrib/opSimpNac': '3', 'prest/regTrib/regApTribSN': '1' };
+    const left = absent(
+      simples,
+      /apura o ISSQN pelo Simples Nacional \(opSimpNac 3, regApTribSN 1\) .* no DAS \(LC 123/,
+    );
+    assert.deepEqual(left, ['valores/vLiq: vServ 1000.00 = 1000.00']);
+    // 1000.00 × 2.01 %
+    const withheld = { ...simples, [`${TRIB_MUN}/pAliq`]: '2.01', [`${TRIB_MUN}/tpRetISSQN`]: '2' };
+    assert.equal(lineOf('valores/vISSQN', withheld), 'vBC 1000.00 × pAliqAplic 2.01 % = 20.10');
+    assert.equal(lineOf('valores/vLiq', withheld), 'vServ 1000.00 − vTotalRet 20.10 = 979.90');
+  });
+
   test('for several reasons says all of them', () => {
     const patch = { ...NO_RATE, [`${TRIB_MUN}/tribISSQN`]: '4', 'prest/regTrib/regEspTrib': '5' };
     absent(patch, /E1303\); .*E1307/);

@@ -4,7 +4,7 @@
  *
  * Nothing is computed here: the amounts are those of `assess.ts`, and what they were assessed from is asked of `judge.ts`.
  */
-import { aliquotasInWords, isAmong, type Registro, registroOf, whyNoneApplies } from './aliquota.ts';
+import { aliquotasInWords, assessesInSimples, isAmong, type Registro, registroOf, whyNoneApplies } from './aliquota.ts';
 import type { Benefit, Deduction, IssqnAmounts, IssqnInput } from './assess.ts';
 import { enumeracaoOf } from './catalogs/catalogs.ts';
 import { type Decimal, formatDecimal, ZERO } from './decimal.ts';
@@ -41,7 +41,7 @@ export function explainIssqn(dps: Dps, facts: Facts, amounts: IssqnAmounts): rea
 
 type Amount = { readonly campo: NfsePath; readonly formula: string; readonly value: Decimal | undefined };
 
-/** What E1302, E1303, E1307 and E1311 take off the note; what the DPS itself declares stays. */
+/** What does not stand on a note that has only the net value; what the DPS itself declares stays. */
 const ON_NOTE_ALONE: ReadonlySet<NfsePath> = new Set<NfsePath>([
   'valores/vCalcDR',
   'valores/vCalcBM',
@@ -203,11 +203,16 @@ function netInWords(input: IssqnInput, { vTotalRet }: IssqnAmounts): string {
 }
 
 /** Every reason why of the values of the ISSQN only the net one stands on the note. */
-function whyAbsent({ valores }: Dps, { opSimpNac, tribISSQN, regEspTrib, exigSusp }: IssqnInput): string {
-  const { tpImunidade, exigSusp: suspension } = valores.trib.tribMun;
+function whyAbsent(dps: Dps, { opSimpNac, tribISSQN, regEspTrib, exigSusp, tpRetISSQN }: IssqnInput): string {
+  const { tpImunidade, exigSusp: suspension } = dps.valores.trib.tribMun;
   const reasons: string[] = [];
   if (opSimpNac === '2') {
     reasons.push(`o prestador é MEI (opSimpNac ${opSimpNac}) e recolhe o ISSQN em valor fixo (E1302)`);
+  }
+  if (assessesInSimples(dps) && tpRetISSQN === '1') {
+    reasons.push(
+      'o prestador apura o ISSQN pelo Simples Nacional (opSimpNac 3, regApTribSN 1) e, sem retenção, o recolhe no DAS (LC 123/2006, arts. 13 e 18)',
+    );
   }
   if (tribISSQN !== '1') {
     const immunity = tpImunidade === undefined ? '' : `, tpImunidade ${tpImunidade}`;

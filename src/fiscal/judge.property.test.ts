@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { blocksOf } from '../../test/support/membros.ts';
 import {
+  APURADOS,
   DEDUCTIONS,
   hundredths,
   type Operacao,
@@ -94,6 +95,7 @@ test('base, tax, withholdings and net value agree', () => {
       const withheld = valores.trib.tribMun.tpRetISSQN === '1' ? 0n : (amounts.vISSQN ?? 0n);
       const total = vRetCP + vRetIRRF + vRetCSLL + withheld;
       assert.equal(amounts.vLiq, vServ - vDescIncond - vDescCond - total);
+      assert.equal(amounts.issqnShown, APURADOS.includes(operacao.sorteio.regime), operacao.sorteio.regime);
       if (!amounts.issqnShown) {
         for (const absent of ['vCalcDR', 'vCalcBM', 'vBC', 'pAliqAplic', 'vISSQN', 'vTotalRet'] as const)
           assert.equal(amounts[absent], undefined, absent);

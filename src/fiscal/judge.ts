@@ -190,6 +190,7 @@ export function issqnInput(dps: Dps, facts: Facts): Parameters<typeof assessIssq
     tribISSQN: tribMun.tribISSQN as '1' | '2' | '3' | '4',
     exigSusp: tribMun.exigSusp !== undefined,
     opSimpNac: prest.regTrib.opSimpNac as '1' | '2' | '3',
+    regApTribSN: prest.regTrib.regApTribSN,
     regEspTrib: prest.regTrib.regEspTrib,
     tpRetISSQN: tribMun.tpRetISSQN as '1' | '2' | '3',
     pAliqAplic: chooseAliquota(aliquotasOf(dps, facts)),

@@ -67,13 +67,13 @@ export const CASOS: readonly Caso[] = [
   },
   {
     nome: 'no rate anywhere, in production: a base and no tax',
-    fonte: 'nfse-layout 5.2: pAliqAplic; 5.2, ME/EPP inside the Simples',
+    fonte: 'nfse-layout 5.2: pAliqAplic',
     dps: {
       ...SEM_IBSCBS,
       'valores/trib/tribMun/pAliq': null,
       tpAmb: '1',
       'prest/regTrib/opSimpNac': '3',
-      'prest/regTrib/regApTribSN': '1',
+      'prest/regTrib/regApTribSN': '2',
     },
     fatos: { ambiente: 'producao', simples: [{ inicio: '2020-01-01', fim: undefined }] },
     conta: `

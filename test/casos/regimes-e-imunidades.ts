@@ -1,11 +1,22 @@
 /**
- * Where the note shows the net value alone: immunity, export, non-incidence, suspension, MEI and the special regimes; and
- * the Simples Nacional, where it shows all.
+ * Where the note shows the net value alone: immunity, export, non-incidence, suspension, MEI, the special regimes and the
+ * ISSQN that is paid inside the Simples Nacional; outside it, or withheld, it shows all.
  *
  * Each line of `conta` is one field of the note and how it comes about; `x` multiplies, `≈` is the one rounding, half up to
  * the cent. Worked out with Python's decimal from the formulas of the reference; `test/casos.test.ts` does every line again.
  */
+import type { Patch } from '../../src/fiscal/rules/rule.ts';
 import { type Caso, SEM_IBSCBS, TOMADOR_EXTERIOR } from './caso.ts';
+
+/** Not withheld, in the DAS; the registered rate of the municipality does not matter then. */
+const NO_DAS: Patch = {
+  ...SEM_IBSCBS,
+  'valores/trib/tribMun/pAliq': null,
+  'prest/regTrib/opSimpNac': '3',
+  'prest/regTrib/regApTribSN': '1',
+};
+
+const OPTANTE = [{ inicio: '2020-01-01', fim: undefined }];
 
 export const CASOS: readonly Caso[] = [
   {
@@ -338,6 +349,115 @@ export const CASOS: readonly Caso[] = [
       vISSQN     = 1000.00 x 5.00 % = 50.00
       vTotalRet  = 15.00 + 50.00 = 65.00
       vLiq       = 1000.00 - 65.00 = 935.00
+    `,
+  },
+  {
+    nome: 'ME/EPP inside the Simples, as the national emitter issued it on 03/03/2026',
+    fonte: 'a public national note, SefinNacional_1.6.0; LC 123/2006, arts. 13 and 18',
+    dps: {
+      ...NO_DAS,
+      dCompet: '2026-03-03',
+      'valores/vServPrest/vServ': '51.60',
+    },
+    fatos: { simples: OPTANTE, aliquotaRegistrada: '5.00' },
+    conta: `
+      vLiq = 51.60
+    `,
+  },
+  {
+    nome: 'ME/EPP inside the Simples, as the national emitter issued it on 13/04/2026',
+    fonte: 'a public national note; LC 123/2006, arts. 13 and 18',
+    dps: {
+      ...NO_DAS,
+      dCompet: '2026-04-13',
+      'valores/vServPrest/vServ': '117.60',
+    },
+    fatos: { simples: OPTANTE, aliquotaRegistrada: '5.00' },
+    conta: `
+      vLiq = 117.60
+    `,
+  },
+  {
+    nome: 'ME/EPP inside the Simples, as the national emitter issued it on 11/06/2026',
+    fonte: 'a public national note, EmissorWeb_1.6.0.0; LC 123/2006, arts. 13 and 18',
+    dps: {
+      ...NO_DAS,
+      dCompet: '2026-06-11',
+      'serv/cServ/cTribNac': '100901',
+      'serv/cServ/cNBS': '102010000',
+      'valores/vServPrest/vServ': '12392.26',
+      'valores/trib/tribFed/piscofins/CST': '00',
+      'valores/trib/totTrib/indTotTrib': null,
+      'valores/trib/totTrib/pTotTrib/pTotTribFed': '13.45',
+      'valores/trib/totTrib/pTotTrib/pTotTribEst': '0.00',
+      'valores/trib/totTrib/pTotTrib/pTotTribMun': '4.92',
+    },
+    fatos: { simples: OPTANTE, aliquotaRegistrada: '5.00' },
+    conta: `
+      vLiq = 12392.26
+    `,
+  },
+  {
+    nome: 'ME/EPP inside the Simples: the ISSQN is no part of the base of IBS and CBS, since none stands on the note',
+    fonte: 'nfse-layout 5.1 and 7; specification, IBS/CBS schedule rule 5',
+    dps: {
+      'prest/regTrib/opSimpNac': '3',
+      'prest/regTrib/regApTribSN': '1',
+      'valores/trib/tribMun/pAliq': null,
+    },
+    fatos: { simples: OPTANTE, aliquotaRegistrada: '5.00' },
+    conta: `
+      vLiq         = 1000.00
+      IBSCBS/vBC   = 1000.00
+      pIBSUF       = 0.10
+      pAliqEfetUF  = 0.10
+      pIBSMun      = 0.00
+      pAliqEfetMun = 0.00
+      pCBS         = 0.90
+      pAliqEfetCBS = 0.90
+      vIBSUF       = 1000.00 x 0.10 % = 1.00
+      vIBSMun      = 1000.00 x 0.00 % = 0.00
+      vCBS         = 1000.00 x 0.90 % = 9.00
+      vIBSTot      = 1.00 + 0.00 = 1.00
+      vTotNF       = 1000.00
+    `,
+  },
+  {
+    nome: 'ME/EPP with the ISSQN outside the Simples, as the national emitter issued it: 230.00',
+    fonte: 'a public national note with regApTribSN 2',
+    dps: {
+      ...SEM_IBSCBS,
+      'valores/vServPrest/vServ': '230.00',
+      'valores/trib/tribMun/pAliq': null,
+      'prest/regTrib/opSimpNac': '3',
+      'prest/regTrib/regApTribSN': '2',
+    },
+    fatos: { simples: OPTANTE, aliquotaRegistrada: '5.00' },
+    conta: `
+      vBC        = 230.00
+      pAliqAplic = 5.00
+      vISSQN     = 230.00 x 5.00 % = 11.50
+      vTotalRet  = 0.00
+      vLiq       = 230.00
+    `,
+  },
+  {
+    nome: 'ME/EPP with the ISSQN outside the Simples, as the national emitter issued it: 10000.00',
+    fonte: 'a public national note with regApTribSN 3',
+    dps: {
+      ...SEM_IBSCBS,
+      'valores/vServPrest/vServ': '10000.00',
+      'valores/trib/tribMun/pAliq': null,
+      'prest/regTrib/opSimpNac': '3',
+      'prest/regTrib/regApTribSN': '3',
+    },
+    fatos: { simples: OPTANTE, aliquotaRegistrada: '5.00' },
+    conta: `
+      vBC        = 10000.00
+      pAliqAplic = 5.00
+      vISSQN     = 10000.00 x 5.00 % = 500.00
+      vTotalRet  = 0.00
+      vLiq       = 10000.00
     `,
   },
 ];

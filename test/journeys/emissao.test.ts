@@ -6,7 +6,10 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { xsdErrors } from '../../src/documents/xml.ts';
-import { authorised, emit, noteByKey, request } from '../support/http.ts';
+import type { Aviso } from '../../src/fiscal/fault.ts';
+import { exampleJson } from '../../src/fiscal/rules/example.ts';
+import type { Patch } from '../../src/fiscal/rules/rule.ts';
+import { type Answer, authorised, emit, noteByKey, request } from '../support/http.ts';
 import { startTestService } from '../support/service.ts';
 
 const NFSE_XSD = readFileSync(new URL('../../docs/nfse-1.01.xsd', import.meta.url), 'utf8');
@@ -239,4 +242,58 @@ test('the same document in other clothes: prefixes, encodings, byte order mark, 
     assert.match(answer.body.xml_nfse, /<vServ>1500\.00<\/vServ>/, name);
     assert.deepEqual(xsdErrors(NFSE_XSD, Buffer.from(answer.body.xml_nfse)), [], name);
   }
+});
+
+test('a company of the Simples pays its ISSQN there: the note has the net value, and says of the rest why not', async () => {
+  const { address } = await startTestService();
+  const simples: Patch = {
+    'prest/regTrib/opSimpNac': '3',
+    'prest/regTrib/regApTribSN': '1',
+    'valores/vServPrest/vServ': '12392.26',
+    'valores/trib/tribMun/pAliq': null,
+  };
+  const body = exampleJson(simples)!;
+  const post = (path: string, json: string): Promise<Answer> =>
+    request(address, `/integracao/api/v1/nfse/v101${path}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: json,
+    });
+
+  // The registry of the sandbox knows nobody as of the Simples, which is a remark of its own.
+  const toldIn = ({ body: { avisos } }: Answer): readonly string[] =>
+    avisos.flatMap(({ codigo, xpath }: Aviso) => (codigo === 'E0160' ? [] : [`${codigo} ${xpath}`]));
+
+  const { body: dry } = await post('/validacao', body);
+  const { valor_base_calculo, aliquota_issqn, valor_issqn, valor_total_retido, valor_liquido } = dry.valores;
+  assert.deepEqual([valor_base_calculo, aliquota_issqn, valor_issqn, valor_total_retido], [null, null, null, null]);
+  assert.equal(valor_liquido, '12392.26');
+  // Nothing of the ISSQN leaves the base of IBS and CBS: 12392.26 × 0.90 % = 111.530
+  assert.deepEqual([dry.ibscbs.valores_base_calculo, dry.ibscbs.total_cbs], ['12392.26', '111.53']);
+  const step = dry.calculo.find(({ campo }: { campo: string }) => campo === 'valores/vISSQN');
+  assert.match(step.formula, /^não consta da nota: o prestador apura o ISSQN pelo Simples Nacional .* no DAS/);
+
+  const issued = await post('', body);
+  assert.equal(issued.status, 201, JSON.stringify(issued.body));
+  assert.deepEqual(toldIn(issued), []);
+  const { xml_nota: xml, ...nota } = (await authorised(address, issued.body.chave_acesso)).body.nota;
+  assert.match(xml, /<valores><vLiq>12392\.26<\/vLiq><\/valores>/);
+  assert.deepEqual([nota.valor_base_calculo, nota.aliquota_issqn, nota.valor_issqn], ['0.00', '0.00', '0.00']);
+
+  // What is declared of it says so: a remark in the sandbox, where production refuses.
+  for (const [name, xpath] of [
+    ['valor_base_calculo', '/NFSe/infNFSe/valores/vBC'],
+    ['valor_issqn', '/NFSe/infNFSe/valores/vISSQN'],
+  ] as const) {
+    const declared = await post('', exampleJson({ ...simples, [`=${name}`]: '619.61' })!);
+    assert.equal(declared.status, 201);
+    assert.deepEqual(toldIn(declared), [`E0625 ${xpath}`]);
+  }
+
+  // Withheld, at the rate of its band, which must be told: 12392.26 × 2.01 % = 249.084
+  const retida = { ...simples, 'valores/trib/tribMun/tpRetISSQN': '2' };
+  const withheld = await post('', exampleJson({ ...retida, 'valores/trib/tribMun/pAliq': '2.01' })!);
+  assert.match(withheld.body.xml_nfse, /<vISSQN>249\.08<\/vISSQN><vTotalRet>249\.08<\/vTotalRet><vLiq>12143\.18</);
+  const asked = await post('', exampleJson(retida)!);
+  assert.deepEqual(toldIn(asked), ['E0621 /DPS/infDPS/valores/trib/tribMun/pAliq']);
 });

@@ -43,12 +43,17 @@ export type Sorteio = {
 export const DEDUCTIONS = 'valores/vDedRed/documentos/docDedRed';
 export const THIRD_PARTIES = 'IBSCBS/valores/gReeRepRes/documentos';
 
+/** Where the note shows base and ISSQN. */
+export const APURADOS: readonly string[] = ['tributavel', 'simples_por_fora', 'simples_retido'];
+
 /** The ordinary one more often than the others. */
 const REGIMES = [
   'tributavel',
   'tributavel',
   'tributavel',
   'simples_por_fora',
+  'simples',
+  'simples_retido',
   'imune',
   'exportacao',
   'suspensa',
@@ -252,6 +257,8 @@ function thirdPartiesOf({ thirdParties: [first, ...others] }: Sorteio, part: Par
 
 const TRIB_MUN = 'valores/trib/tribMun';
 
+const SIMPLES: Patch = { 'prest/regTrib/opSimpNac': '3', 'prest/regTrib/regApTribSN': '1' };
+
 function taxedOf({ regime, tpRetISSQN, pAliq }: Sorteio, reduced: boolean): Patch {
   return {
     [`${TRIB_MUN}/tpRetISSQN`]: tpRetISSQN,
@@ -261,7 +268,7 @@ function taxedOf({ regime, tpRetISSQN, pAliq }: Sorteio, reduced: boolean): Patc
   };
 }
 
-function regimeOf({ regime }: Sorteio): Patch {
+function regimeOf({ regime, pAliq }: Sorteio): Patch {
   const without: Patch = { [`${TRIB_MUN}/pAliq`]: null };
   switch (regime) {
     case 'imune':
@@ -274,6 +281,10 @@ function regimeOf({ regime }: Sorteio): Patch {
         [`${TRIB_MUN}/exigSusp/tpSusp`]: '1',
         [`${TRIB_MUN}/exigSusp/nProcesso`]: '000000000012345678920268260100',
       };
+    case 'simples':
+      return { ...without, ...SIMPLES };
+    case 'simples_retido':
+      return { ...SIMPLES, [`${TRIB_MUN}/tpRetISSQN`]: '2', [`${TRIB_MUN}/pAliq`]: hundredths(pAliq) };
     default:
       return { ...without, 'prest/regTrib/regEspTrib': '6' };
   }

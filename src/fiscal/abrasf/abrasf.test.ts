@@ -241,6 +241,14 @@ describe('values', () => {
     assert.doesNotMatch(rpsOf('<Aliquota>0.02</Aliquota>', '<NaturezaOperacao>4</NaturezaOperacao>'), /pAliq/);
   });
 
+  test('a company of the Simples has a rate for a withholding alone, its own', () => {
+    const simples = '<OptanteSimplesNacional>1</OptanteSimplesNacional>';
+    const withheld = '<IssRetido>1</IssRetido><Aliquota>0.0279</Aliquota>';
+    assert.match(rpsOf(withheld, simples), /<pAliq>2\.79<\/pAliq>/);
+    assert.doesNotMatch(rpsOf('<IssRetido>2</IssRetido><Aliquota>0.05</Aliquota>', simples), /pAliq/);
+    assert.match(rpsOf('<IssRetido>2</IssRetido><Aliquota>0.05</Aliquota>'), /<pAliq>5\.00<\/pAliq>/);
+  });
+
   test('an amount keeps its cents, and nought is nothing', () => {
     const xml = rpsOf(
       '<ValorServicos>1000.5</ValorServicos><ValorDeducoes>0.00</ValorDeducoes><ValorIr>015.10</ValorIr>',

@@ -318,7 +318,7 @@ export const MAPA: readonly Linha[] = [
   {
     dps: 'valores/trib/tribMun/pAliq',
     rps: [`${V}/Aliquota`],
-    como: 'Em percentual: 0.02 → 2.00; de 1 em diante já é percentual. Fora onde a nota não tem alíquota: imune, suspensa, MEI e regime especial.',
+    como: 'Em percentual: 0.02 → 2.00; de 1 em diante já é percentual. Fora onde a nota não tem alíquota: imune, suspensa, MEI, regime especial, e Simples Nacional sem retenção.',
     valor: (rps) => aliquotaOf(rps),
     falta: 'E123',
   },
@@ -659,7 +659,11 @@ function regEspTribOf(rps: Rps): string {
 /** A company that pays by another regime than the rate has none on its note. */
 function aliquotaOf(rps: Rps): string | undefined {
   const hasNone =
-    rps.get('NaturezaOperacao') === '4' || isSuspended(rps) || opSimpNacOf(rps) === '2' || regEspTribOf(rps) !== '0';
+    rps.get('NaturezaOperacao') === '4' ||
+    isSuspended(rps) ||
+    opSimpNacOf(rps) === '2' ||
+    regEspTribOf(rps) !== '0' ||
+    (opSimpNacOf(rps) === '3' && rps.get(`${V}/IssRetido`) === '2');
   const text = rps.get(`${V}/Aliquota`);
   if (hasNone || text === undefined) return undefined;
   const [integer = '', sent = ''] = text.split('.');

@@ -144,7 +144,7 @@ export const DED_RED: readonly Rule[] = [
       {
         'prest/regTrib/opSimpNac': '3',
         'prest/regTrib/regApTribSN': '1',
-        'valores/trib/tribMun/pAliq': '5.00',
+        'valores/trib/tribMun/pAliq': null,
         'valores/vDedRed/vDR': '100.00',
       },
     ],
@@ -153,7 +153,7 @@ export const DED_RED: readonly Rule[] = [
         'prest/regTrib/opSimpNac': '3',
         'prest/regTrib/regApTribSN': '1',
         'serv/cServ/cTribNac': '060101',
-        'valores/trib/tribMun/pAliq': '5.00',
+        'valores/trib/tribMun/pAliq': null,
         'valores/vDedRed/vDR': '100.00',
       },
     ],

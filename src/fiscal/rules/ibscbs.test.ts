@@ -60,7 +60,7 @@ describe('E802, the group that is due', () => {
     const in2027 = [{ inicio: '2018-01-01', fim: '2027-03-31' }];
     assert.match(refusal({ dCompet: '2027-04-01' }, in2027)!, /até 31\/03\/2027, e o deve desde 01\/01\/2027\./);
 
-    const says: Patch = { 'prest/regTrib/opSimpNac': '3', 'prest/regTrib/regApTribSN': '1' };
+    const says: Patch = { 'prest/regTrib/opSimpNac': '3', 'prest/regTrib/regApTribSN': '2' };
     assert.match(refusal(says)!, /não consta como optante do Simples Nacional; opSimpNac não decide/);
   });
 

@@ -128,7 +128,7 @@ export const IBSCBS: readonly Rule[] = [
       { IBSCBS: null },
       { IBSCBS: null, dCompet: '2026-10-01' },
       // What the DPS says of the regime does not decide.
-      { IBSCBS: null, 'prest/regTrib/opSimpNac': '3', 'prest/regTrib/regApTribSN': '1' },
+      { IBSCBS: null, 'prest/regTrib/opSimpNac': '3', 'prest/regTrib/regApTribSN': '2' },
     ],
     accepts: [
       { IBSCBS: null, dCompet: '2026-09-30' },

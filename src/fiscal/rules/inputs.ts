@@ -11,8 +11,10 @@ const REIMBURSED = ['IBSCBS/valores/gReeRepRes', 'IBSCBS/valores/gReeRepRes/docu
 /** Whether the note shows any of the ISSQN. */
 const SHOWN = [
   'prest/regTrib/opSimpNac',
+  'prest/regTrib/regApTribSN',
   'prest/regTrib/regEspTrib',
   'valores/trib/tribMun/tribISSQN',
+  'valores/trib/tribMun/tpRetISSQN',
   'valores/trib/tribMun/exigSusp',
 ] as const;
 
@@ -34,7 +36,6 @@ const ISSQN = [
   ...ISSQN_BASE,
   'dCompet',
   'cLocEmi',
-  'prest/regTrib/regApTribSN',
   'serv/locPrest/cLocPrestacao',
   'serv/cServ/cTribNac',
   'serv/cServ/cTribMun',
@@ -48,7 +49,6 @@ const ISSQN = [
 const NET = [
   ...ISSQN,
   'valores/vDescCondIncond/vDescCond',
-  'valores/trib/tribMun/tpRetISSQN',
   'valores/trib/tribFed',
   'valores/trib/tribFed/vRetCP',
   'valores/trib/tribFed/vRetIRRF',

@@ -61,6 +61,10 @@ const MEI: Patch = { 'prest/regTrib/opSimpNac': '2', 'valores/trib/tribMun/pAliq
 
 const SIMPLES: Patch = { 'prest/regTrib/opSimpNac': '3', 'prest/regTrib/regApTribSN': '1' };
 
+const NO_DAS: Patch = { ...SIMPLES, 'valores/trib/tribMun/pAliq': null };
+
+const SIMPLES_RETIDO: Patch = { ...SIMPLES, 'valores/trib/tribMun/tpRetISSQN': '2' };
+
 /** A partnership of professionals. */
 const REGIME_ESPECIAL: Patch = { 'prest/regTrib/regEspTrib': '6', 'valores/trib/tribMun/pAliq': null };
 
@@ -69,11 +73,16 @@ const BENEFICIO: Patch = {
   'valores/trib/tribMun/BM/pRedBCBM': '50.00',
 };
 
+/** Anexo I, E0621 and E0628; the lowest that the annexes of LC 123/2006 give, in percent. */
+const SIMPLES_MINIMUM = decimal('1.80');
+
 const isTaxable = ({ valores }: Dps): boolean => valores.trib.tribMun.tribISSQN === '1';
 
 const isSuspended = (dps: Dps): boolean => isTaxable(dps) && dps.valores.trib.tribMun.exigSusp !== undefined;
 
 const isMei = ({ prest }: Dps): boolean => prest.regTrib.opSimpNac === '2';
+
+const isWithheld = ({ valores }: Dps): boolean => valores.trib.tribMun.tpRetISSQN !== '1';
 
 const hasSpecialRegime = ({ prest }: Dps): boolean => prest.regTrib.regEspTrib !== '0';
 
@@ -164,7 +173,7 @@ function withoutRetention({ because, example, ...ground }: Ground): Rule {
   };
 }
 
-/** The grounds exclude one another, so that one mistake is one fault: no ISSQN, suspended, MEI, special regime. */
+/** The grounds exclude one another, so that one mistake is one fault: no ISSQN, suspended, MEI, special regime, Simples. */
 const SEM_ISSQN: Ground = {
   code: 'E1303',
   title: 'Valores do ISSQN numa operação sem ISSQN',
@@ -210,6 +219,25 @@ const EM_REGIME_ESPECIAL: Ground = {
   because: ({ prest }) => `O prestador está em regime especial (regEspTrib ${prest.regTrib.regEspTrib})`,
   example: REGIME_ESPECIAL,
 };
+
+const DENTRO_DO_SIMPLES: Ground = {
+  code: 'E0625',
+  scope: 'nacional',
+  title: 'Alíquota, base ou ISSQN de quem o paga pelo Simples Nacional',
+  mend: 'Retire alíquota, base e ISSQN. Se o ISSQN é retido, informe tpRetISSQN 2 ou 3; se é apurado por fora do Simples, regApTribSN 2 ou 3.',
+  origin: 'Anexo I, E0625 e E0631; LC 123/2006, arts. 13 e 18; decisão D-191',
+  why: 'Quem apura o ISSQN pelo Simples Nacional (opSimpNac 3, regApTribSN 1) o recolhe no DAS: sem retenção, a nota traz só o valor líquido, como as do emissor nacional.',
+  national: 'O padrão nacional responde E0625 quando o município de incidência é conveniado, e E0631 quando não é.',
+  when: (dps) => reckonsInSimples(dps) && !isWithheld(dps),
+  because: () =>
+    'O prestador apura o ISSQN pelo Simples Nacional (opSimpNac 3, regApTribSN 1), ninguém o retém (tpRetISSQN 1) e ele é recolhido no DAS',
+  example: NO_DAS,
+};
+
+/** Whether nothing but the Simples itself decides what of the ISSQN stands on the note. */
+function reckonsInSimples(dps: Dps): boolean {
+  return assessesInSimples(dps) && isTaxable(dps) && !isSuspended(dps) && !hasSpecialRegime(dps);
+}
 
 export const TRIB_MUN: readonly Rule[] = [
   {
@@ -390,7 +418,7 @@ export const TRIB_MUN: readonly Rule[] = [
     national: 'O padrão nacional responde E0536 quando o município de incidência é conveniado, e E0537 quando não é.',
     when: (dps) => assessesInSimples(dps) && isTaxable(dps) && !/^070[25]/.test(dps.serv.cServ.cTribNac),
     because: () => 'O prestador apura o ISSQN pelo Simples Nacional (opSimpNac 3, regApTribSN 1)',
-    example: { ...SIMPLES, 'valores/trib/tribMun/pAliq': '5.00' },
+    example: NO_DAS,
   }),
   withoutRetention({
     ...SEM_ISSQN,
@@ -457,6 +485,37 @@ export const TRIB_MUN: readonly Rule[] = [
     origin: 'Anexo I, E0604',
   }),
   ...withoutDeclared(EM_REGIME_ESPECIAL),
+  withoutAliquota(DENTRO_DO_SIMPLES),
+  ...withoutDeclared(DENTRO_DO_SIMPLES),
+  {
+    code: 'E0621',
+    at: 'valores/trib/tribMun/pAliq',
+    scope: 'nacional',
+    title: 'Retenção do ISSQN de quem é do Simples Nacional sem a alíquota dele, ou com uma que não há',
+    message: ({ valores: { trib } }) =>
+      trib.tribMun.pAliq === undefined
+        ? `O ISSQN é retido (tpRetISSQN ${trib.tribMun.tpRetISSQN}) de quem o apura pelo Simples Nacional (opSimpNac 3, regApTribSN 1), e falta a alíquota. Informe em pAliq a alíquota efetiva do ISSQN na faixa do prestador.`
+        : `pAliq é ${formatDecimal(trib.tribMun.pAliq)}%, e nenhuma faixa do Simples Nacional tem alíquota de ISSQN abaixo de ${formatDecimal(SIMPLES_MINIMUM)}%. Informe em pAliq a alíquota efetiva do ISSQN na faixa do prestador, em percentual: 2.01 é 2,01%.`,
+    mend: 'Informe em pAliq a alíquota efetiva do ISSQN na faixa do prestador no mês anterior (no primeiro mês, 2.00), em percentual; ou envie tpRetISSQN 1, sem pAliq.',
+    origin: 'Anexo I, E0621 e E0628; LC 123/2006, art. 21, § 4º; decisão D-191',
+    why: 'Quem retém desconta à alíquota do prestador, que só ele conhece: a da sua faixa de receita. A menor dos Anexos da LC 123 é 1,80%, no começo da segunda faixa do Anexo IV.',
+    national: 'O padrão nacional responde E0621 quando o município de incidência é conveniado, e E0628 quando não é.',
+    when: (dps) => reckonsInSimples(dps) && isWithheld(dps),
+    must: ({ valores: { trib } }) => trib.tribMun.pAliq !== undefined && trib.tribMun.pAliq >= SIMPLES_MINIMUM,
+    found: ({ valores: { trib } }) =>
+      trib.tribMun.pAliq === undefined ? undefined : formatDecimal(trib.tribMun.pAliq),
+    expected: 'a alíquota efetiva do ISSQN no Simples Nacional, de 1.80 a 5.00',
+    rejects: [
+      { ...SIMPLES_RETIDO, 'valores/trib/tribMun/pAliq': null },
+      { ...SIMPLES_RETIDO, 'valores/trib/tribMun/pAliq': '1.79' },
+      { ...SIMPLES_RETIDO, 'valores/trib/tribMun/pAliq': '0.02' },
+    ],
+    accepts: [
+      { ...SIMPLES_RETIDO, 'valores/trib/tribMun/pAliq': '2.79' },
+      { ...SIMPLES_RETIDO, 'valores/trib/tribMun/pAliq': '1.80' },
+      NO_DAS,
+    ],
+  },
   {
     code: 'E0595',
     at: 'valores/trib/tribMun/pAliq',
@@ -561,11 +620,10 @@ export const TRIB_MUN_CALCULADO: readonly AmountRule[] = [
       return `${what}: a DPS não traz pAliq, e ${why}. ${follows} com a base, ${formatDecimal(vBC!)}, e sem o ISSQN. ${howToNameOne(registro)}`;
     },
     mend: 'Informe em pAliq a alíquota do município de incidência. Se o imposto é deste município, informe em cTribMun o código do serviço, onde a alíquota depende dele, ou peça à prefeitura que a cadastre.',
-    origin: 'Anexo I, E0619, E0621, E0628 e E0640; decisão D-188',
+    origin: 'Anexo I, E0619 e E0640; decisão D-188',
     why: 'Sem alíquota não há imposto que se calcule: a nota é emitida sem ele, e sem retenção. No ambiente de integração há sempre uma alíquota, 5.00 na falta de outra; o aviso vem ali quando o município tem várias para o serviço, ou o imposto é de outro município, e em produção não haveria nenhuma.',
-    // Who assesses inside the Simples pays there, and names a rate only for a withholding.
-    when: ({ issqnShown }, dps) =>
-      issqnShown && (!assessesInSimples(dps) || dps.valores.trib.tribMun.tpRetISSQN !== '1'),
+    // Who assesses inside the Simples names its own rate, for a withholding alone (E0621).
+    when: ({ issqnShown }, dps) => issqnShown && !assessesInSimples(dps),
     // The rate of the sandbox is not one that the municipality has.
     must: ({ pAliqAplic }, dps, facts) =>
       pAliqAplic !== undefined &&
