@@ -1,9 +1,7 @@
-/**
- * Rules of the event activity, `serv/atvEvento`. That it has a code or an address is structure. Not here: whether a CEP
- * belongs to the municipality (the other half of the national E0398), for which there is no table.
- */
+/** Rules of the event activity, `serv/atvEvento`. That it has a code or an address is structure. */
 import { servicoOf } from '../catalogs/catalogs.ts';
 import { brazilianDate } from '../moment.ts';
+import { cepOfPlace } from './cep.ts';
 import { PRESTADO_FORA, PRESTADO_SEM_ISSQN, SEM_ISSQN } from './obra.ts';
 import type { Patch, Rule } from './rule.ts';
 
@@ -100,8 +98,13 @@ export const ATV_EVENTO: readonly Rule[] = [
     also: ['E0404'],
     rejects: [{ ...SHOW, ...NO_EXTERIOR }],
     accepts: [{ ...SHOW, ...NO_BRASIL }],
-    national: 'O padrão nacional confere também se o CEP é do município da prestação, o que aqui não se confere.',
+    national:
+      'O padrão nacional confere também se o CEP é do município da prestação; aqui se conferem só os estados, com um aviso.',
   },
+  cepOfPlace(
+    { code: 'E0398', at: 'serv/atvEvento/end/CEP', whose: 'do evento', accepts: { ...SHOW, ...NO_BRASIL } },
+    ({ serv }) => serv.atvEvento?.end?.CEP,
+  ),
   {
     code: 'E0400',
     at: 'serv/atvEvento/end/CEP',

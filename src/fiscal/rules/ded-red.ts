@@ -4,6 +4,7 @@ import { municipioOf, paisOf } from '../catalogs/catalogs.ts';
 import { chaveNFeIsValid, parseChave } from '../chave.ts';
 import { formatDecimal, ZERO } from '../decimal.ts';
 import type { Dps } from '../layout/dps.ts';
+import { cepHead, cepInWords, isOfState } from './cep.ts';
 import { forEach, type Patch, type Rule } from './rule.ts';
 import { WITHOUT_MINIMUM } from './valores.ts';
 
@@ -365,6 +366,20 @@ export const DED_RED: readonly Rule[] = [
     expected: 'código IBGE de um município de /catalogo/municipios',
     rejects: [{ ...DOCUMENTO, [`${LIST}/fornec/end/endNac/cMun`]: '3550309' }],
     accepts: [{ ...DOCUMENTO, [`${LIST}/fornec/end/endNac/cMun`]: '3304557' }],
+  }),
+  forEach({
+    ...cepHead('E0496', 'do fornecedor'),
+    list: LIST,
+    items: itemsOf,
+    at: `${LIST}/fornec/end/endNac/CEP`,
+    message: ({ fornec }: Documento) => {
+      const { cMun, CEP } = fornec!.end!.endNac!;
+      return cepInWords('E0496', CEP, cMun, 'o município do endereço do fornecedor');
+    },
+    when: ({ fornec }) => fornec?.end?.endNac !== undefined,
+    must: ({ fornec }) => isOfState(fornec!.end!.endNac!.cMun, fornec!.end!.endNac!.CEP),
+    rejects: [{ ...DOCUMENTO, [`${LIST}/fornec/end/endNac/CEP`]: '20040002' }],
+    accepts: [DOCUMENTO],
   }),
   forEach({
     list: LIST,

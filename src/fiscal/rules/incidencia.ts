@@ -1,6 +1,6 @@
 /** Rules of the municipality in which the ISSQN is due: derived, and compared with what a JSON body declares. */
 import { municipioInWords, municipioOf, type RegraIncidencia, servicoOf } from '../catalogs/catalogs.ts';
-import { incidenceOf } from '../incidence.ts';
+import { incidenceOf, MARITIME } from '../incidence.ts';
 import type { Dps } from '../layout/dps.ts';
 import type { Patch, Rule } from './rule.ts';
 import { TOMADOR_NO_EXTERIOR } from './toma.ts';
@@ -35,6 +35,37 @@ function declaredIs(
     },
     found: (_dps, _facts, { municipio_incidencia }) => municipio_incidencia,
     ...examples,
+  };
+}
+
+/** Services that the closed list of the national E1317 has elsewhere than the table of the same annex, which is ours (D-81). */
+const OTHERWISE_IN_THE_LIST: Readonly<Record<'EP' | 'LP', ReadonlySet<string>>> = {
+  EP: new Set(['110301']),
+  LP: new Set(['141401', '141402', '141403', '141404', '200201', '200301']),
+};
+
+/** Where the two part company: the ADN finds another municipality of incidence when the provision is not at the provider's. */
+function doubtfulIncidence(
+  ours: 'EP' | 'LP',
+  head: Pick<Rule, 'code' | 'origin'>,
+  [due, listed]: readonly [due: string, listed: string],
+  cTribNac: string,
+): Rule {
+  return {
+    ...head,
+    at: 'serv/locPrest/cLocPrestacao',
+    scope: 'aviso',
+    message: (dps) =>
+      `O ISSQN do serviço ${dps.serv.cServ.cTribNac} é devido ${due}, ${municipioInWords(incidenceOf(dps)!)}, pela tabela de incidência do padrão nacional, e a lista com que o ADN confere a nota o põe ${listed}: ele pode recusá-la (${head.code}). Confira o local da prestação; se é esse, não há o que corrigir na DPS.`,
+    why: 'Para 141401 a 141404, 200201, 200301 e 110301 o mesmo anexo diz dois lugares, na tabela de incidência e na lista fechada do E1317. A nota segue a tabela e é emitida, com um aviso de que o ADN a pode recusar.',
+    when: ({ serv, valores }) =>
+      valores.trib.tribMun.tribISSQN === '1' && OTHERWISE_IN_THE_LIST[ours].has(serv.cServ.cTribNac),
+    must: ({ serv, cLocEmi }) => {
+      const { cLocPrestacao } = serv.locPrest;
+      return cLocPrestacao === undefined || cLocPrestacao === MARITIME || cLocPrestacao === cLocEmi;
+    },
+    rejects: [{ 'serv/cServ/cTribNac': cTribNac, 'serv/locPrest/cLocPrestacao': '3304557' }],
+    accepts: [{ 'serv/cServ/cTribNac': cTribNac }],
   };
 }
 
@@ -169,5 +200,17 @@ export const INCIDENCIA: readonly Rule[] = [
       rejects: [{ '=municipio_incidencia': '3304557' }],
       accepts: [{ '=municipio_incidencia': '3550308' }],
     },
+  ),
+  doubtfulIncidence(
+    'EP',
+    { code: 'E1317', origin: 'Anexo I, E1317; decisões D-81 e D-195' },
+    ['no município do prestador', 'no local da prestação'],
+    '110301',
+  ),
+  doubtfulIncidence(
+    'LP',
+    { code: 'E1325', origin: 'Anexo I, E1325; decisões D-81 e D-195' },
+    ['no local da prestação', 'no município do prestador'],
+    '141401',
   ),
 ];

@@ -4,6 +4,7 @@
  * whole (E9996).
  */
 import { municipioOf, paisOf } from '../catalogs/catalogs.ts';
+import { cepOfParty } from './cep.ts';
 import { EMAIL_ESPERADO, emailIsShaped } from './email.ts';
 import type { Patch, Rule } from './rule.ts';
 import { COMERCIO_EXTERIOR } from './toma.ts';
@@ -111,6 +112,10 @@ export const INTERM: readonly Rule[] = [
     rejects: [{ ...INTERMEDIARIO, 'interm/end/endNac/cMun': '3550309' }],
     accepts: [{ ...INTERMEDIARIO, 'interm/end/endNac/cMun': '3304557' }],
   },
+  cepOfParty(
+    { code: 'E0296', at: 'interm/end/endNac/CEP', whose: 'do intermediário', accepts: INTERMEDIARIO },
+    ({ interm }) => interm?.end?.endNac,
+  ),
   {
     code: 'E0298',
     at: 'interm/end/endExt',

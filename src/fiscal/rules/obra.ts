@@ -1,9 +1,9 @@
 /**
  * Rules of the construction work, `serv/obra`. That it has exactly one identification (E0011), the form of the CIB
- * (E0373), a CEP beside an address abroad (E0382) and the sizes are structure, in the layout. Not here: whether a CEP
- * belongs to the municipality (national E0380), for which there is no table.
+ * (E0373), a CEP beside an address abroad (E0382) and the sizes are structure, in the layout.
  */
 import { servicoOf } from '../catalogs/catalogs.ts';
+import { cepOfPlace } from './cep.ts';
 import type { Patch, Rule } from './rule.ts';
 
 /** The code of services without ISSQN: it may carry a work or an event, and must carry neither. */
@@ -106,6 +106,10 @@ export const OBRA: readonly Rule[] = [
       { ...CONSTRUCAO, 'serv/obra/cCIB': '12345678' },
     ],
   },
+  cepOfPlace(
+    { code: 'E0380', at: 'serv/obra/end/CEP', whose: 'da obra', accepts: { ...CONSTRUCAO, ...NO_BRASIL } },
+    ({ serv }) => serv.obra?.end?.CEP,
+  ),
   {
     code: 'E0384',
     at: 'serv/obra/end/endExt',

@@ -5,9 +5,11 @@
  * note is refused whole (E9996), and what they ask for would not mend it. Name and address of the one that issues are
  * read and left out of what is shared (E0121, E0128; decided in D-34).
  */
+import { AMBIENTES } from '../ambiente.ts';
 import { municipioOf, paisOf } from '../catalogs/catalogs.ts';
 import { cnpjIsValid, cpfIsValid } from '../chave.ts';
 import { isOptante } from '../facts.ts';
+import { quoted } from '../fault.ts';
 import { EMAIL_ESPERADO, emailIsShaped } from './email.ts';
 import type { Patch, Rule } from './rule.ts';
 
@@ -18,6 +20,9 @@ const SEM_REGIME_ESPECIAL = '0';
 
 /** `regApTribSN`: federal taxes and ISSQN both inside the Simples Nacional. */
 const TUDO_PELO_SIMPLES = '1';
+
+/** First competence whose notes ME and EPP issue by the national emitter alone (Resolução CGSN 191 of 04/08/2026). */
+const ME_EPP_COMPETENCIA_MIN = '2026-11-01';
 
 /** Last competence of a MEI's note that the ADN takes from a municipality (E0161). */
 const MEI_COMPETENCIA_MAX = '2023-08-31';
@@ -106,6 +111,22 @@ export const PREST: readonly Rule[] = [
     must: ({ prest }) => prest.xNome !== '',
     rejects: [],
     accepts: [{ 'prest/xNome': null }, { 'prest/xNome': 'Empresa Exemplo Ltda' }],
+  },
+  {
+    code: 'E0121',
+    at: 'prest/xNome',
+    scope: 'aviso',
+    title: 'O nome enviado do prestador não é o do cadastro',
+    message: ({ prest }, { prestador }) =>
+      `A DPS chama o prestador de "${quoted(prest.xNome!)}", e no ambiente de integração ele está cadastrado como "${quoted(prestador.razaoSocial)}": a nota leva o nome do cadastro, e o enviado não é usado.`,
+    mend: 'Não há o que corrigir na DPS: o nome da nota é o do cadastro, que no ambiente de integração é o da primeira DPS do prestador. Para ensaiar com outro nome use outro CNPJ.',
+    origin: 'Especificação, Auto-registration of the provider; decisão D-195',
+    why: 'O ambiente de integração cadastra o prestador com o nome da sua primeira DPS, seja de quem for que a enviou, e o mantém.',
+    national: 'O padrão nacional proíbe o nome do prestador na DPS que ele mesmo emite.',
+    when: ({ prest }, { ambiente }) => AMBIENTES[ambiente].registersPrestador && (prest.xNome ?? '') !== '',
+    must: ({ prest }, { prestador }) => prest.xNome === prestador.razaoSocial,
+    rejects: [{ 'prest/xNome': 'Outro Nome Ltda' }],
+    accepts: [{}, { 'prest/xNome': null }],
   },
   {
     code: 'E403',
@@ -208,10 +229,10 @@ export const PREST: readonly Rule[] = [
     code: 'E0161',
     at: 'prest/regTrib/opSimpNac',
     scope: 'aviso',
-    title: 'O ambiente nacional pode recusar a nota de um MEI',
+    title: 'O ambiente nacional pode recusar a nota de um optante do Simples Nacional',
     message: ({ dCompet }) =>
       `O prestador é MEI, e a competência é ${dCompet}. Para competências depois de 31/08/2023 o ambiente nacional recusa a nota de MEI que vem do município: o MEI a emite no portal nacional da NFS-e. Se a nota for recusada, o protocolo dirá.`,
-    mend: 'O MEI emite as suas notas no emissor público nacional. Se o prestador já não é MEI, corrija opSimpNac.',
+    mend: 'O MEI emite as suas notas no emissor público nacional e, desde a competência de 01/11/2026, também a ME e a EPP. Se o prestador já não o é, corrija opSimpNac.',
     origin: 'Anexo I, E0161; decisão D-20',
     why: 'A especificação prevê a emissão pelo MEI, e o ambiente nacional só a aceita por si mesmo: a nota é emitida e pode voltar rejeitada.',
     when: ({ prest }) => prest.regTrib.opSimpNac === MEI,
@@ -219,6 +240,19 @@ export const PREST: readonly Rule[] = [
     found: ({ dCompet }) => dCompet,
     rejects: [{ 'prest/regTrib/opSimpNac': MEI, 'valores/trib/tribMun/pAliq': null }],
     accepts: [{ 'prest/regTrib/opSimpNac': NAO_OPTANTE }],
+  },
+  {
+    code: 'E0161',
+    at: 'prest/regTrib/opSimpNac',
+    scope: 'aviso',
+    message: ({ dCompet }) =>
+      `O prestador é ME ou EPP do Simples Nacional, e a competência é ${dCompet}. Desde a de 01/11/2026 ME e EPP emitem só pelo emissor nacional, na web ou por API (Resolução CGSN 191, de 04/08/2026). A nota é emitida; se o ambiente nacional a recusar, o protocolo dirá. Se o prestador não é optante, envie opSimpNac 1.`,
+    origin: 'Resolução CGSN 191, de 04/08/2026; decisão D-195',
+    why: 'A resolução manda a ME e a EPP ao emissor nacional, e a especificação prevê a emissão por elas aqui: a nota é emitida. Se o ADN recusa a nota que o município compartilha não se sabe.',
+    when: ({ prest }) => prest.regTrib.opSimpNac === ME_EPP,
+    must: ({ dCompet }) => dCompet < ME_EPP_COMPETENCIA_MIN,
+    rejects: [{ ...SIMPLES, dCompet: '2026-11-01' }],
+    accepts: [{ ...SIMPLES, dCompet: '2026-10-31' }],
   },
   {
     code: 'E0162',

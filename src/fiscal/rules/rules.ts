@@ -1,6 +1,7 @@
 /** All rules, in the order of the layout, which is the order of the answer. */
 import { ATV_EVENTO } from './atv-evento.ts';
 import { CABECALHO } from './cabecalho.ts';
+import { CODIFICACAO } from './codificacao.ts';
 import { COM_EXT } from './com-ext.ts';
 import { DED_RED } from './ded-red.ts';
 import { IBSCBS } from './ibscbs.ts';
@@ -41,6 +42,8 @@ export const RULES: readonly Rule[] = [
   ...IBSCBS,
   ...IMOVEL,
   ...REE_REP_RES,
+  // Of the texts of the whole document.
+  ...CODIFICACAO,
 ];
 
 /** Judged after all of these hold, over the amounts of the ISSQN. */

@@ -6,6 +6,7 @@
 import { municipioOf, paisOf, servicoOf } from '../catalogs/catalogs.ts';
 import { defaultIndOp } from '../ibscbs.ts';
 import type { Dps } from '../layout/dps.ts';
+import { cepOfParty } from './cep.ts';
 import { EMAIL_ESPERADO, emailIsShaped } from './email.ts';
 import type { Patch, Rule } from './rule.ts';
 
@@ -155,6 +156,10 @@ export const TOMA: readonly Rule[] = [
     rejects: [{ 'toma/end/endNac/cMun': '3550309' }],
     accepts: [{ 'toma/end/endNac/cMun': '3304557' }],
   },
+  cepOfParty(
+    { code: 'E0240', at: 'toma/end/endNac/CEP', whose: 'do tomador', accepts: {} },
+    ({ toma }) => toma?.end?.endNac,
+  ),
   {
     code: 'E0242',
     at: 'toma/end/endExt',

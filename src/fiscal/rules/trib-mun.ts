@@ -19,9 +19,13 @@ import { type Decimal, decimal, formatDecimal, ZERO } from '../decimal.ts';
 import type { Dps } from '../layout/dps.ts';
 import type { AmountRule, Patch, Rule } from './rule.ts';
 import { COMERCIO_EXTERIOR, TOMADOR_NO_EXTERIOR } from './toma.ts';
+import { ISSQN_MINIMUM } from './valores.ts';
 
 /** LC 116/2003, art. 8: the most that the tax may be, in percent. */
 const ISSQN_MAXIMUM = decimal('5.00');
+
+/** Subitems in which a municipality may go below the minimum. LC 116/2003, art. 8-A § 1. */
+const WITHOUT_MINIMUM_RATE: ReadonlySet<string> = new Set(['07.02', '07.05', '16.01']);
 
 /** The one code without ISSQN and ICMS. */
 const WITHOUT_ISSQN = '990101';
@@ -530,6 +534,29 @@ export const TRIB_MUN: readonly Rule[] = [
     must: ({ valores }) => valores.trib.tribMun.pAliq! <= ISSQN_MAXIMUM,
     rejects: [{ 'valores/trib/tribMun/pAliq': '5.01' }],
     accepts: [{ 'valores/trib/tribMun/pAliq': '5.00' }],
+  },
+  {
+    code: 'E0429',
+    at: 'valores/trib/tribMun/pAliq',
+    scope: 'aviso',
+    message: ({ serv, valores }) => {
+      const pAliq = valores.trib.tribMun.pAliq!;
+      const meant = (pAliq * 100n) as Decimal;
+      const isFraction = meant >= ISSQN_MINIMUM && meant <= ISSQN_MAXIMUM;
+      return `A alíquota é ${formatDecimal(pAliq)}%, e a mínima da lei é 2% para o serviço ${serv.cServ.cTribNac}.${isFraction ? ` É ${formatDecimal(meant)}?` : ''} pAliq vai em percentual: 2.00 é 2%. Confira-a; a nota sai com a alíquota que se aplica.`;
+    },
+    origin: 'LC 116/2003, art. 8º-A; decisão D-195',
+    why: 'A alíquota mínima do ISSQN é de 2%, salvo na construção (7.02 e 7.05) e no transporte coletivo (16.01). A especificação aceita pAliq de 0 a 100, e por isso a nota é emitida, com um aviso.',
+    when: (dps) =>
+      dps.valores.trib.tribMun.pAliq !== undefined &&
+      isTaxable(dps) &&
+      !WITHOUT_MINIMUM_RATE.has(servicoOf(dps.serv.cServ.cTribNac)?.subitem ?? ''),
+    must: ({ valores }) => valores.trib.tribMun.pAliq! >= ISSQN_MINIMUM,
+    rejects: [{ 'valores/trib/tribMun/pAliq': '0.02' }, { 'valores/trib/tribMun/pAliq': '1.99' }],
+    accepts: [
+      { 'valores/trib/tribMun/pAliq': '2.00' },
+      { 'serv/cServ/cTribNac': '160201', 'valores/trib/tribMun/pAliq': '2.00' },
+    ],
   },
   {
     code: 'E0617',

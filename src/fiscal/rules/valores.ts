@@ -8,7 +8,7 @@ import type { AmountRule, Patch, Rule } from './rule.ts';
 const ISSQN_TOLERANCE = decimal('0.01');
 
 /** LC 116/2003, art. 8-A: the least that the tax on a service may be, in percent of its price. */
-const ISSQN_MINIMUM = decimal('2.00');
+export const ISSQN_MINIMUM = decimal('2.00');
 
 /** Codes that the minimum does not bind. Anexo I v1.01, E0429. */
 export const WITHOUT_MINIMUM: ReadonlySet<string> = new Set(

@@ -1,0 +1,81 @@
+/**
+ * The CEP of an address in Brazil beside its municipality. The ADN compares the two; here only the states are compared, from
+ * the ranges of the Correios, and so these rules never refuse.
+ */
+import { municipioInWords, municipioOf } from '../catalogs/catalogs.ts';
+import { ufOfCep } from '../catalogs/faixas-cep.ts';
+import { MARITIME } from '../incidence.ts';
+import type { Dps } from '../layout/dps.ts';
+import type { Patch, Rule } from './rule.ts';
+
+/** Where a CEP stands, and the code by which the ADN answers for it. */
+type Place = Pick<Rule, 'code' | 'at'> & {
+  /** As the message names the address: `do tomador`. */
+  readonly whose: string;
+  /** A DPS that has the address, with right CEP and municipality. */
+  readonly accepts: Patch;
+};
+
+type EndNac = { readonly cMun: string; readonly CEP: string };
+
+/** Whether CEP and municipality are of one state. A municipality that does not exist is another mistake (E403, E0238, …). */
+export function isOfState(cMun: string, cep: string): boolean {
+  const municipio = municipioOf(cMun);
+  return municipio === undefined || municipio.uf === ufOfCep(cep);
+}
+
+/** What a CEP of another state is told; `which` is the municipality as the sender knows it. */
+export function cepInWords(code: string, cep: string, cMun: string, which: string): string {
+  const uf = ufOfCep(cep);
+  const state = uf === undefined ? 'não está em nenhuma faixa dos Correios' : `é de ${uf}`;
+  return `O CEP ${cep} ${state}, e ${which} é ${municipioInWords(cMun)}. Confira os dois: o ADN recusa a nota quando o CEP não é do município (${code}).`;
+}
+
+const WORDS = {
+  scope: 'aviso',
+  mend: 'Confira o CEP e o município do endereço: têm de ser do mesmo lugar.',
+  why: 'O ambiente nacional confere se o CEP é do município. Aqui se conferem só os estados, pelas faixas dos Correios: a nota é emitida, com um aviso.',
+} as const;
+
+/** What every remark on a CEP says alike. */
+export function cepHead(code: string, whose: string) {
+  return { ...WORDS, code, title: `O CEP ${whose} não é do estado do município`, origin: `Anexo I, ${code}` } as const;
+}
+
+/** The CEP of a party, beside the municipality of its own address. */
+export function cepOfParty({ code, at, whose, accepts }: Place, of: (dps: Dps) => EndNac | undefined): Rule {
+  return {
+    ...cepHead(code, whose),
+    at,
+    message: (dps) => {
+      const { cMun, CEP } = of(dps)!;
+      return cepInWords(code, CEP, cMun, `o município do endereço ${whose}`);
+    },
+    when: (dps) => of(dps) !== undefined,
+    must: (dps) => {
+      const { cMun, CEP } = of(dps)!;
+      return isOfState(cMun, CEP);
+    },
+    rejects: [
+      { ...accepts, [at]: '20040002' },
+      { ...accepts, [at]: '00000000' },
+    ],
+    accepts: [accepts],
+  };
+}
+
+/** The CEP of a place, which has no municipality of its own: that of the provision. */
+export function cepOfPlace({ code, at, whose, accepts }: Place, of: (dps: Dps) => string | undefined): Rule {
+  return {
+    ...cepHead(code, whose),
+    at,
+    message: (dps) => cepInWords(code, of(dps)!, dps.serv.locPrest.cLocPrestacao!, 'o município da prestação'),
+    when: (dps) => {
+      const { cLocPrestacao } = dps.serv.locPrest;
+      return cLocPrestacao !== undefined && cLocPrestacao !== MARITIME && of(dps) !== undefined;
+    },
+    must: (dps) => isOfState(dps.serv.locPrest.cLocPrestacao!, of(dps)!),
+    rejects: [{ ...accepts, [at]: '20040002' }],
+    accepts: [accepts],
+  };
+}
