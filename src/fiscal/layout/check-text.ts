@@ -88,8 +88,9 @@ function checkEnum(type: SimpleType, value: string): TypeFault | undefined {
   if (refused !== undefined) return { kind: 'valor', problem: `traz um valor que não se emite: ${refused}` };
   const trimmed = value.trim();
   if (trimmed !== value && checkEnum(type, trimmed) === undefined) return spaces(trimmed);
-  const padded = value.padStart(type.max, '0');
-  const fix = type.values!.includes(padded) ? { fix: padded } : {};
+  // The same code with the zeros that it lost, or without those that a form put before it.
+  const mended = [value.padStart(type.max, '0'), value.replace(/^0+(?=.)/, '')];
+  const fix = fixIf(mended.find((one) => type.values!.includes(one)));
   return { kind: 'valor', problem: 'está fora dos valores aceitos', ...fix };
 }
 
@@ -121,6 +122,8 @@ function checkDecimal(type: SimpleType, value: string): TypeFault | undefined {
 /** Only what does not change the amount: separators, missing or zero decimals, leading zeros. */
 function decimalFix(type: SimpleType, value: string): string | undefined {
   let plain = value.replace(/^R\$\s*/, '').replace(/\s/g, '');
+  // Thousands by comma are told from decimals by the point behind them.
+  if (/^\d{1,3}(,\d{3})+\.\d+$/.test(plain)) plain = plain.replaceAll(',', '');
   if (plain.includes(',')) {
     if (!/^\d{1,3}(\.\d{3})*,\d+$|^\d+,\d+$/.test(plain)) return undefined;
     plain = plain.replaceAll('.', '').replace(',', '.');
@@ -144,7 +147,8 @@ function checkPattern(type: SimpleType, value: string): TypeFault | undefined {
   const pattern = patternOf(type);
   if (length > type.max || length < type.min || (pattern !== undefined && !pattern.test(value))) {
     const mended = type.mend?.(value);
-    const fix = mended !== undefined && checkPattern(type, mended) === undefined ? { fix: mended } : {};
+    const isMended = mended !== undefined && mended !== value && checkPattern(type, mended) === undefined;
+    const fix = isMended ? { fix: mended } : {};
     if (type.kind === 'date' || type.kind === 'datetime') {
       const day = DAY.test(value) ? type.also?.(value) : undefined;
       const problem = DAY.test(value) ? (day ?? 'está fora do período aceito') : 'não é uma data no formato pedido';

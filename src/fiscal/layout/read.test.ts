@@ -376,7 +376,9 @@ describe('a wrong type: E0001', () => {
       ['1.000,00', '1000.00'],
       ['1000,5', '1000.50'],
       ['R$ 1000,00', '1000.00'],
-      ['1,000.00', undefined],
+      ['1,000.00', '1000.00'],
+      ['1,234,567.8', '1234567.80'],
+      ['1,00.00', undefined],
       ['1e3', undefined],
       ['NaN', undefined],
     ] as const) {
@@ -392,7 +394,11 @@ describe('a wrong type: E0001', () => {
       ['20261005', '2026-10-05'],
       ['2026-10-05T10:00:00-03:00', '2026-10-05'],
       ['hoje', undefined],
+      ['2026-10-5', '2026-10-05'],
+      ['5/10/2026', '2026-10-05'],
+      ['2026/10/05', '2026-10-05'],
       ['2026-13-01', undefined],
+      ['2026-13-1', undefined],
       ['2026-02-29', undefined],
       ['31/02/2026', undefined],
       ['1999-12-31', undefined],
@@ -424,6 +430,19 @@ describe('outside an enumeration or a range: E0002', () => {
       }
     });
   }
+
+  test('a code with a zero too many or too few is offered as it is in the list', () => {
+    for (const [path, sent, mended] of [
+      [`${TRIBMUN}/tribISSQN`, '01', '1'],
+      ['prest/regTrib/opSimpNac', '002', '2'],
+      ['IBSCBS/indDest', '00', '0'],
+      [`${TRIBMUN}/tribISSQN`, '09', undefined],
+    ] as const) {
+      const { correcao } = only(faultsOf({ [path]: sent }), 'E0002', path);
+      const name = path.split('/').at(-1);
+      assert.equal(correcao, mended && `<${name}>${mended}</${name}>`, sent);
+    }
+  });
 
   test('a rate above 100; up to it the specification wins over the national pattern (D-12)', () => {
     for (const value of ['100.01', '101', '1000.00', '99999999999999999999.00']) {
@@ -488,6 +507,11 @@ describe('a wrong length or pattern: E0003', () => {
     ['valores/vDedRed/vDR', '010.00', '10.00'],
     ['valores/vDedRed/vDR', '1234567890123456.00', undefined],
     [`${GIBSCBS}/CST`, '0', undefined],
+    [`${GIBSCBS}/CST`, '00', '000'],
+    [`${GIBSCBS}/cClassTrib`, '00001', '000001'],
+    ['serv/cServ/cTribNac', '10101', '010101'],
+    ['toma/end/endNac/CEP', '1001000', '01001000'],
+    ['toma/end/endNac/cMun', '355030', undefined],
     [`${GIBSCBS}/cClassTrib`, '0000010', undefined],
     [`${TRIBMUN}/exigSusp/nProcesso`, '123', undefined, { [`${TRIBMUN}/exigSusp/tpSusp`]: '1' }],
     [`${TRIBMUN}/exigSusp/nProcesso`, '1'.repeat(31), undefined, { [`${TRIBMUN}/exigSusp/tpSusp`]: '1' }],

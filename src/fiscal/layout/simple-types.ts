@@ -108,12 +108,21 @@ function calendarProblem(value: string): string | undefined {
     : `tem um dia que não existe: o mês ${value.slice(5, 7)}/${year} tem ${last} dias`;
 }
 
-/** `05/10/2026` and `20261005` are unambiguous in Brazil; anything else is left to the sender. */
+/** `05/10/2026`, `20261005` and `2026-10-5` are unambiguous in Brazil; anything else is left to the sender. */
 function isoDate(value: string): string | undefined {
-  const brazilian = /^(\d{2})[/.-](\d{2})[/.-](\d{4})$/.exec(value);
-  if (brazilian) return `${brazilian[3]}-${brazilian[2]}-${brazilian[1]}`;
-  const compact = /^(\d{4})(\d{2})(\d{2})$/.exec(value) ?? /^(\d{4})-(\d{2})-(\d{2})T/.exec(value);
-  return compact ? `${compact[1]}-${compact[2]}-${compact[3]}` : undefined;
+  const [, day, month, year] = /^(\d{1,2})[/.-](\d{1,2})[/.-](\d{4})$/.exec(value) ?? [];
+  if (year !== undefined) return `${year}-${month!.padStart(2, '0')}-${day!.padStart(2, '0')}`;
+  const [, y, m, d] =
+    /^(\d{4})(\d{2})(\d{2})$/.exec(value) ?? /^(\d{4})[/.-](\d{1,2})[/.-](\d{1,2})(?:T.*)?$/.exec(value) ?? [];
+  return y === undefined ? undefined : `${y}-${m!.padStart(2, '0')}-${d!.padStart(2, '0')}`;
+}
+
+/** A code whose first zero was taken for nothing, as a spreadsheet or a number does: `00` for `000`, `10101` for `010101`. */
+function withLostZero(size: number): (value: string) => string | undefined {
+  return (value) => {
+    const bare = withoutPunctuation(value) ?? value;
+    return bare.length === size - 1 ? `0${bare}` : withoutPunctuation(value);
+  };
 }
 
 const ONE_DIGIT = { pattern: /^[1-9]$/, as: (value: string) => value.padStart(2, '0') };
@@ -224,7 +233,7 @@ export const T = {
   nro: text('TSNumeroEndereco', 60),
   xCpl: text('TSComplementoEndereco', 156),
   xBairro: text('TSBairro', 60),
-  cep: digits('TSCEP', 8, 8, 'CEP de 8 algarismos, sem hífen'),
+  cep: { ...digits('TSCEP', 8, 8, 'CEP de 8 algarismos, sem hífen'), mend: withLostZero(8) },
   uf: values('TSUF', 'AC AL AM AP BA CE DF ES GO MA MG MS MT PA PB PE PI PR RJ RN RO RR RS SC SE SP TO'.split(' ')),
   /** Nationally any text; the specification has letters and digits, and what separates them in real codes is read as well. */
   cEndPost: {
@@ -239,7 +248,7 @@ export const T = {
   opSimpNac: values('TSOpSimpNac', ['1', '2', '3']),
   regApTribSN: values('TSRegimeApuracaoSimpNac', ['1', '2', '3']),
   regEspTrib: values('TSRegEspTrib', ['0', '1', '2', '3', '4', '5', '6', '9']),
-  cTribNac: digits('TSCodTribNac', 6, 6, 'código de tributação nacional, 6 algarismos'),
+  cTribNac: { ...digits('TSCodTribNac', 6, 6, 'código de tributação nacional, 6 algarismos'), mend: withLostZero(6) },
   cTribMun: digits('TCCodTribMun', 3, 3, 'código de tributação municipal, 3 algarismos'),
   xDescServ: { ...text('TSDesc2000', 2000), lines: true, pattern: LATIN_LINES },
   cNBS: digits('TSCodNBS', 9, 9, 'código NBS, 9 algarismos, sem pontuação'),
@@ -345,15 +354,18 @@ export const T = {
   indTotTrib: values('TSTipoIndTotTrib', ['0']),
   finNFSe: values('TSRTCFinNFSe', ['0']),
   indFinal: values('TSRTCIndFinal', ['0', '1']),
-  cIndOp: digits('TSRTCCodIndOp', 6, 6, 'indicador de operação, 6 algarismos'),
+  cIndOp: { ...digits('TSRTCCodIndOp', 6, 6, 'indicador de operação, 6 algarismos'), mend: withLostZero(6) },
   tpOper: values('TSRTCTpOper', range(1, 5)),
   tpEnteGov: values('TSRTCTpEnteGov', range(1, 4)),
   indDest: values('TSRTCIndDest', ['0', '1']),
   tipoChaveDFe: values('TSRTCTipoChaveDFe', ['1', '2', '3', '9']),
   chaveDFe: anyText('TSRTCChaveDFe', 50),
   tpReeRepRes: values('TSRTCTpReeRepRes', ['01', '02', '03', '04', '99']),
-  cst: digits('TSRTCCodSitTrib', 3, 3, 'CST do IBS/CBS, 3 algarismos'),
-  cClassTrib: digits('TSRTCCodClassTrib', 6, 6, 'classificação tributária do IBS/CBS, 6 algarismos'),
+  cst: { ...digits('TSRTCCodSitTrib', 3, 3, 'CST do IBS/CBS, 3 algarismos'), mend: withLostZero(3) },
+  cClassTrib: {
+    ...digits('TSRTCCodClassTrib', 6, 6, 'classificação tributária do IBS/CBS, 6 algarismos'),
+    mend: withLostZero(6),
+  },
   cCredPres: digits('TSRTCCodCredPres', 2, 2, 'código do crédito presumido, 2 algarismos'),
   // What follows stands only in the NFS-e that we write.
   nNFSe: digits('TSNNFSe', 1, 13, 'número da NFS-e', '[1-9][0-9]{0,12}'),
