@@ -194,13 +194,11 @@ describe('the judgement agrees with every cell', () => {
         } else if (row.startsWith('305102') && mark === 'c') {
           assert.ok(code === REFUSALS[codigo] || code === 'E1967', what);
         } else if (row === '205208' && codigo === '202205') {
-          // The annulled rejection itself still stands there: `-` in its own row.
+          // The party of the annulled rejection; of its own kind there is one on a note.
           assert.equal(code, 'E0864', what);
         } else {
           // `c` between manifestations: the other party is another one.
-          const rejected = row === '205208' ? situacaoOf({ codigo: '202205' }, inMatrix(column)) : 'permitido';
-          if (rejected === 'proibido') assert.equal(code, REFUSALS[codigo], what);
-          else assert.ok(code === undefined || about.includes(code), what);
+          assert.ok(code === undefined || about.includes(code), what);
         }
       }
     });
@@ -265,6 +263,18 @@ describe('one manifestation a party (E1833)', () => {
     // The same party as an intermediary.
     const conflict = conflictOf(onNote, evento('204207', { autor: TOMADOR }));
     assert.equal(conflict?.codigo, 'E1833');
+    assert.match(conflict!.mensagem, /A rejeição desta parte já foi anulada/);
+    // It confirms, as an intermediary too.
+    assert.equal(refusal(onNote, evento('204203', { autor: TOMADOR })), undefined);
+  });
+
+  test('a rejection that was annulled no longer keeps out a tacit confirmation; one that was not does', () => {
+    for (const one of ['202205', '203206', '204207']) {
+      assert.equal(refusal([evento(one), anulacao(id(one, 1))], evento('205204')), undefined, one);
+    }
+    const another = [evento('203206'), evento('204207'), anulacao(id('203206', 1))];
+    assert.equal(refusal(another, evento('205204')), 'E0863');
+    assert.equal(refusal([evento('202201'), evento('203206'), anulacao(id('203206', 1))], evento('205204')), 'E0863');
   });
 
   test('after a tacit confirmation nobody manifests', () => {

@@ -173,11 +173,14 @@ function hindranceTo(onNote: readonly EventoNaNota[], codigo: string): EventoNaN
   const cancelling = onNote.find((one) => tipoByCodigo(one.codigo)?.cancela);
   if (cancelling !== undefined) return cancelling;
   const isAnswered = onNote.some((one) => one.codigo === '105105');
+  const annulled = annulledOn(onNote);
   return onNote.find((one) => {
     // Blocks and unblocks refuse by what they are about, below.
     if (one.codigo === BLOQUEIO || one.codigo === DESBLOQUEIO) return false;
     // The request for a fiscal analysis hinders only while it is not answered; then the answer does.
     if (one.codigo === '101103' && isAnswered) return false;
+    // A rejection that was annulled hinders only another of its kind: for the others the row of the annulment speaks.
+    if (annulled.has(one) && one.codigo !== codigo) return false;
     return situacaoOf(one, { codigo }) === 'proibido';
   });
 }
@@ -204,8 +207,13 @@ const REJEICOES = new Set(['202205', '203206', '204207']);
 
 /** E1833: one party in two roles, or the party whose rejection was annulled and that rejects again. */
 function manifestedBefore(onNote: readonly EventoNaNota[], arriving: EventoQueChega): Conflito | undefined {
+  const annulled = annulledOn(onNote);
   const before = onNote.find((one) => {
-    if (one.codigo === BLOQUEIO || situacaoOf(one, { codigo: arriving.codigo }) !== 'condicional') {
+    if (
+      one.codigo === BLOQUEIO ||
+      annulled.has(one) ||
+      situacaoOf(one, { codigo: arriving.codigo }) !== 'condicional'
+    ) {
       return false;
     }
     const manifestation = one.codigo === ANULACAO_REJEICAO ? rejectionNamedBy(one, onNote) : one;
@@ -250,6 +258,12 @@ function withoutRejection(onNote: readonly EventoNaNota[], arriving: EventoQueCh
   const which = there.length === 0 ? 'Ela não tem nenhuma.' : `As que ela tem: ${there.join(', ')}.`;
   const mensagem = `A nota não tem a rejeição que id_evento_rejeicao aponta. ${which}`;
   return { codigo: 'E1963', mensagem };
+}
+
+/** The rejections of a note that were annulled. */
+function annulledOn(onNote: readonly EventoNaNota[]): ReadonlySet<EventoNaNota | undefined> {
+  const annulments = onNote.filter(({ codigo }) => codigo === ANULACAO_REJEICAO);
+  return new Set(annulments.map((one) => rejectionNamedBy(one, onNote)));
 }
 
 function rejectionNamedBy<Evento extends EventoNaNota>(
