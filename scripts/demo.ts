@@ -144,7 +144,8 @@ async function issueOne(address: string, place: number, signer: Signer): Promise
   const today = momentIn(zoneOf(IBGE), Date.now()).date;
   const xml = exampleXml({
     tpAmb: '1',
-    serie: '1',
+    // Not the series of the example, which who follows the advice issues next.
+    serie: '2',
     nDPS: String(place + 1),
     dCompet: today,
     'prest/CNPJ': provider.documento,

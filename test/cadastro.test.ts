@@ -6,7 +6,8 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
-import { exampleXml } from '../src/fiscal/rules/example.ts';
+import { exampleJson, exampleXml } from '../src/fiscal/rules/example.ts';
+import type { Patch } from '../src/fiscal/rules/rule.ts';
 import { RESERVED_SLUGS } from '../src/flows/municipios.ts';
 import { signDocument } from '../src/flows/sign-document.ts';
 import { migrate, openPool } from '../src/store/open.ts';
@@ -164,6 +165,7 @@ describe('nfse municipio criar', () => {
       consulta_dps: null,
       soap_sha1: false,
       soap_namespace: null,
+      exige_numero: false,
     });
     const shown = await done('municipio', 'mostrar', 'alfa');
     for (const text of [said, shown]) {
@@ -538,6 +540,54 @@ describe('--regras-nacionais, --consulta-dps', () => {
     );
     const lenient = await settle('--sem-regras-nacionais', 201);
     assert.ok(lenient.body.avisos.some(({ codigo }: { codigo: string }) => codigo === 'E0315'));
+  });
+});
+
+describe('--exigir-numero', () => {
+  test('is off until the municipality asks, is shown, and is taken back', async () => {
+    const shown = (): Promise<string> => done('municipio', 'mostrar', 'padrao');
+    assert.match(await shown(), /^ {2}DPS sem número {4}aceita, e numerada$/m);
+    const said = await done('municipio', 'alterar', 'padrao', '--exigir-numero');
+    assert.match(said, /^ {2}DPS sem número {2}aceita, e numerada → recusada$/m);
+    await done('municipio', 'alterar', 'padrao', '--aliquota', '3');
+    assert.match(await shown(), /^ {2}DPS sem número {4}recusada$/m);
+    await refused(
+      ['municipio', 'alterar', 'padrao', '--exigir-numero', '--sem-exigir-numero'],
+      /--exigir-numero e --sem-exigir-numero não andam juntos/,
+    );
+    await done('municipio', 'alterar', 'padrao', '--sem-exigir-numero');
+    assert.equal((await rowOf('padrao'))?.exige_numero, false);
+    await done('municipio', 'criar', 'numerado', '--ibge', '3550407', '--exigir-numero');
+    assert.equal((await rowOf('numerado'))?.exige_numero, true);
+  });
+
+  test('refuses a DPS without number, in XML and in JSON, in the dry run too, and says what to send', async () => {
+    const { address, store, clock } = await startTestService({ worker: false });
+    await store.createMunicipio(
+      { tenant: 'numerado', ambiente: 'homologacao', codigoIbge: SAO_PAULO, exigeNumero: true },
+      clock.now,
+    );
+    const send = (patch: Patch, isJson: boolean, end: string): Promise<Answer> =>
+      request(address, `/numerado/api/v1/nfse/v101${end}`, {
+        method: 'POST',
+        headers: { 'Content-Type': isJson ? 'application/json' : 'application/xml' },
+        body: isJson ? exampleJson(patch)! : exampleXml(patch),
+      });
+    for (const end of ['', '/validacao']) {
+      for (const isJson of [false, true]) {
+        for (const patch of [{}, { serie: '7' }]) {
+          const { status, body } = await send(patch, isJson, end);
+          assert.equal(status, 422);
+          const [erro, ...more] = body.erros;
+          assert.deepEqual([erro.codigo, erro.xpath, more], ['E002', '/DPS/infDPS/nDPS', []]);
+          const names = isJson ? 'serie_dps e numero_dps' : 'serie e nDPS';
+          assert.match(erro.mensagem, new RegExp(`só emite DPS com número.* Envie ${names}: `));
+        }
+        const nDPS = end === '' ? (isJson ? '1' : '2') : '3';
+        const numbered = await send({ serie: '7', nDPS }, isJson, end);
+        assert.equal(numbered.status, end === '' ? 201 : 200, JSON.stringify(numbered.body));
+      }
+    }
   });
 });
 

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
 import { companyCertificate, newKeys, pemOf } from '../src/documents/pki.ts';
+import { dpsIdInSerie } from '../src/fiscal/chave.ts';
 import { exampleJson, exampleXml } from '../src/fiscal/rules/example.ts';
 import type { Patch } from '../src/fiscal/rules/rule.ts';
 import type { KeyedSuccess } from '../src/store/idempotencia.ts';
@@ -614,19 +615,17 @@ let made = 0;
 function issuance(nome: string | undefined, key: string | undefined, more: object | 'fails' = {}): Issuance {
   made += 1;
   const own = made;
-  const idDps = (numero: bigint): string => nome ?? `own ${numero}`;
   return {
     prestador: PROVIDER_CNPJ,
-    isNumbered: nome !== undefined,
-    idDps,
+    dps: nome === undefined ? { serie: 'own ' } : { id: nome },
     novoPrestador: undefined,
     key: key === undefined ? undefined : keyed(key),
-    complete: ({ numero }) => {
+    complete: ({ nDPS }) => {
       if (more === 'fails') throw new Error('this note could not be made');
       return {
         chave_acesso: `CHAVE${own}`,
         numero_protocolo: `PROTOCOLO${own}`,
-        id_dps: idDps(numero),
+        id_dps: nome ?? dpsIdInSerie('own ', nDPS!),
         serie_dps: '1',
         numero_dps_nacional: '1',
         data_emissao: NOON,

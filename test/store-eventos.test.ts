@@ -85,8 +85,7 @@ async function issued(store: Store, tenant: string, substitui?: string): Promise
   const number = made;
   const result = await store.issueNota(tenant, {
     prestador: CNPJ,
-    isNumbered: true,
-    idDps: () => `DPS ${number}`,
+    dps: { id: `DPS ${number}` },
     novoPrestador: undefined,
     complete: () => ({
       chave_acesso: `CHAVE${number}`,

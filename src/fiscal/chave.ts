@@ -43,7 +43,7 @@ export type DpsId = DpsIdParts & { readonly serie: string; readonly nDPS: string
 /** Widths of the parts; Anexo I v1.01, Id of infNFSe and Id of infDPS. */
 const NNFSE_WIDTH = 13;
 const SERIE_WIDTH = 5;
-const NDPS_WIDTH = 15;
+export const NDPS_WIDTH = 15;
 
 const CHAVE_LENGTH = 50;
 /** Length of the key of an NF-e (Manual de Orientação do Contribuinte), which letters of a CNPJ do not change. */
@@ -161,9 +161,18 @@ export function chaveNFeIsValid(chave: string): boolean {
 }
 
 /** The canonical identifier, whatever `Id` the sender wrote (decided in D-16). */
-export function dpsIdOf({ cLocEmi, documento, serie, nDPS }: DpsIdParts): string {
-  const municipio = fitting('cLocEmi', MUNICIPIO, cLocEmi);
-  return `DPS${municipio}${registration(documento)}${padded('serie', serie, SERIE_WIDTH)}${padded('nDPS', nDPS, NDPS_WIDTH)}`;
+export function dpsIdOf({ nDPS, ...serie }: DpsIdParts): string {
+  return dpsIdInSerie(dpsSerieOf(serie), nDPS);
+}
+
+/** What the identifiers of all DPS of one series of a provider begin with: all but the number. */
+export function dpsSerieOf({ cLocEmi, documento, serie }: Omit<DpsIdParts, 'nDPS'>): string {
+  return `DPS${fitting('cLocEmi', MUNICIPIO, cLocEmi)}${registration(documento)}${padded('serie', serie, SERIE_WIDTH)}`;
+}
+
+/** `serie`: of {@link dpsSerieOf}. */
+export function dpsIdInSerie(serie: string, nDPS: DpsIdParts['nDPS']): string {
+  return serie + padded('nDPS', nDPS, NDPS_WIDTH);
 }
 
 export function parseDpsId(id: string): DpsId | undefined {

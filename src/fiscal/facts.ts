@@ -54,6 +54,8 @@ export type Facts = {
   readonly prestador: Prestador;
   /** Whether a national rule that the specification does not name refuses, or is a remark (D-86). */
   readonly regrasNacionais: 'recusa' | 'avisa';
+  /** Whether the municipality refuses a DPS without number (D-215). */
+  readonly exigeNumero: boolean;
   /** Whether the municipality administers a national code at a date (D-13, E0310). */
   readonly administers: (cTribNac: string, data: string) => boolean;
   /** The municipal list at a date: undefined when the code is not in it; a municipality without a list has no answer. */

@@ -45,6 +45,7 @@ export async function gatherFacts(world: World, municipio: Municipio, dps: Dps, 
     hoje: momentIn(zoneOf(municipio.codigoIbge ?? dps.cLocEmi), instant).date,
     prestador: found.prestador,
     regrasNacionais: municipio.regrasNacionais ?? AMBIENTES[municipio.ambiente].regrasNacionais,
+    exigeNumero: municipio.exigeNumero ?? false,
     administers: (cTribNac, data) =>
       !hasList || lines.some((line) => line.cTribNac === cTribNac && isInForce(line, data)),
     servicoMunicipal: (cTribMun, data) =>

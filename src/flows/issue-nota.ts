@@ -7,7 +7,7 @@
  */
 import { canonicalInfDps } from '../documents/xml.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
-import { buildChave, dpsIdOf } from '../fiscal/chave.ts';
+import { buildChave, dpsIdInSerie, dpsSerieOf } from '../fiscal/chave.ts';
 import { composeNfse, type Numbered } from '../fiscal/compose-nfse.ts';
 import { type Decimal, formatDecimal } from '../fiscal/decimal.ts';
 import type { Facts } from '../fiscal/facts.ts';
@@ -17,6 +17,7 @@ import type { Dps } from '../fiscal/layout/dps.ts';
 import { isoMoment, momentIn } from '../fiscal/moment.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { DpsHolder, Issuance, NotaNova } from '../store/notas.ts';
+import type { NextNumbers } from '../store/numeracao.ts';
 import { gatherFacts, zoneOf } from './gather-facts.ts';
 import { type Before, inTurn, type Refused, type SentKey, type Turn } from './idempotency.ts';
 import { rehearsalIn } from './rehearsal.ts';
@@ -61,8 +62,7 @@ export async function prepareIssuance(
   if ('before' in accepted) throw new Error('an issuance without a key was not done before');
   if ('faults' in accepted) return accepted;
   const { dps, prestador, novoPrestador, complete } = accepted;
-  const idDps: Issuance['idDps'] = (numero) => identifierOf(dps, dps.nDPS ?? String(numero));
-  return { dps, issuance: { prestador, isNumbered: dps.nDPS !== undefined, idDps, novoPrestador, complete } };
+  return { dps, issuance: { prestador, dps: numberedAs(dps), novoPrestador, complete } };
 }
 
 type Ended = { readonly before: Before };
@@ -90,8 +90,7 @@ async function issue(
   ];
   const stored = await world.store.issueNota(municipio.tenant, {
     prestador,
-    isNumbered: dps.nDPS !== undefined,
-    idDps: (numero) => identifierOf(dps, dps.nDPS ?? String(numero)),
+    dps: numberedAs(dps),
     novoPrestador: accepted.novoPrestador,
     complete: accepted.complete,
     // Only the identifier of a DPS that brings its number is remarked on, and that one is known.
@@ -150,7 +149,11 @@ async function accept(
   const judged = judge(dps, facts, declarado);
   if ('faults' in judged) return refusalOf(placed(listed(judged.faults)))!;
   const rehearsal = rehearsalIn(municipio, [sent.simular, dps.serv.infoCompl?.xInfComp], X_INF_COMP);
-  const remarks = [...rehearsal.avisos, ...signature.avisos, ...unnumberedRemark(municipio, dps), ...judged.avisos];
+  // A lot has no place for remarks, and what a DPS without number takes is decided where it is stored.
+  const isAsked = dps.nDPS !== undefined && sent.kind !== 'rps';
+  const next = isAsked ? await nextNumbersFor(world, municipio, dps) : undefined;
+  const ofNumber = numberRemarks(municipio, dps, next);
+  const remarks = [...rehearsal.avisos, ...signature.avisos, ...ofNumber, ...judged.avisos];
   return {
     dps,
     idSent: sent.kind === 'xml' ? read.id : undefined,
@@ -167,13 +170,17 @@ export function wholeSecond(instant: number): number {
 }
 
 /** The canonical identifier of a DPS, with the number that it has or would take. */
-export function identifierOf(dps: Dps, nDPS: string): string {
-  return dpsIdOf({
-    cLocEmi: dps.cLocEmi,
-    documento: (dps.prest.CNPJ ?? dps.prest.CPF)!,
-    serie: dps.serie ?? DEFAULT_SERIE,
-    nDPS,
-  });
+export function identifierOf(dps: Dps, nDPS: string | bigint): string {
+  return dpsIdInSerie(serieOf(dps), nDPS);
+}
+
+/** What the identifiers of its series begin with. */
+export function serieOf({ cLocEmi, prest, serie = DEFAULT_SERIE }: Dps): string {
+  return dpsSerieOf({ cLocEmi, documento: (prest.CNPJ ?? prest.CPF)!, serie });
+}
+
+function numberedAs(dps: Dps): Issuance['dps'] {
+  return dps.nDPS === undefined ? { serie: serieOf(dps) } : { id: identifierOf(dps, dps.nDPS) };
 }
 
 type Material = {
@@ -192,8 +199,8 @@ function completion(world: World, municipio: Municipio, material: Material): Iss
   const { amounts } = judged;
   const random = world.randomDigits(9);
   const protocolo = protocolNumber(world, moment.date + moment.time);
-  return ({ numero, id }) => {
-    const nDPS = dps.nDPS ?? String(numero);
+  return ({ numero, id, nDPS: automatic }) => {
+    const nDPS = dps.nDPS ?? String(automatic);
     const chave = buildChave({
       cMun: dps.cLocEmi,
       ambGer: '1',
@@ -260,10 +267,6 @@ export async function duplicateFault(
   const { chave_acesso, numero_protocolo } = holder;
   const base = { codigo: 'E0014', chave_acesso, numero_protocolo, mesmo_conteudo: same };
   const documento = dps.prest.CNPJ === undefined ? 'CPF' : 'CNPJ';
-  if (dps.nDPS === undefined) {
-    const mensagem = `O próximo número desta série padrão já foi usado por uma DPS numerada por você: a nota de chave ${chave_acesso}. Informe serie e nDPS.`;
-    return { ...base, xpath: '/DPS/infDPS/nDPS', mensagem };
-  }
   const advice = same
     ? 'O conteúdo é o mesmo: a nota já existe, consulte-a pela chave.'
     : 'O conteúdo é outro: para emitir mais uma nota use um número novo.';
@@ -282,12 +285,31 @@ function isSameContent(before: Uint8Array, now: Uint8Array): boolean {
   return canonical !== undefined && canonical === canonicalInfDps(now);
 }
 
-/** D-17 lets a sender leave the number out; then nothing tells a repetition from one more note, and it is signed. */
-export function unnumberedRemark({ ambiente }: Municipio, dps: Dps): readonly Aviso[] {
-  if (dps.nDPS !== undefined || !AMBIENTES[ambiente].signatureRefuses) return [];
-  const mensagem =
-    'A DPS não traz nDPS: cada envio dela emite uma nota nova, também um reenvio. Numere as suas DPS para que uma repetida seja reconhecida.';
-  return [{ codigo: 'E0014', xpath: '/DPS/infDPS/nDPS', mensagem }];
+/**
+ * What automatic numbering has to do with this DPS: the numbers of its series, if it brings no number, or brings one of the series
+ * that is numbered automatically; undefined otherwise.
+ */
+export async function nextNumbersFor(world: World, { tenant }: Municipio, dps: Dps): Promise<NextNumbers | undefined> {
+  const documento = dps.prest.CNPJ ?? dps.prest.CPF;
+  const isOther = dps.nDPS !== undefined && (dps.serie ?? DEFAULT_SERIE) !== DEFAULT_SERIE;
+  return documento === undefined || isOther ? undefined : world.store.nextNumbers(tenant, documento, serieOf(dps));
+}
+
+/**
+ * D-17 lets a sender leave the number out; then nothing tells a repetition from one more note, and it is signed. And who takes a
+ * number by hand that the automatic ones have yet to reach parts them from the numbers of the notes (D-214).
+ */
+export function numberRemarks({ ambiente }: Municipio, dps: Dps, next: NextNumbers | undefined): readonly Aviso[] {
+  const remark = { codigo: 'E0014', xpath: '/DPS/infDPS/nDPS' };
+  if (dps.nDPS === undefined) {
+    if (!AMBIENTES[ambiente].signatureRefuses) return [];
+    const mensagem =
+      'A DPS não traz nDPS: cada envio dela emite uma nota nova, também um reenvio. Numere as suas DPS para que uma repetida seja reconhecida.';
+    return [{ ...remark, mensagem }];
+  }
+  if (next === undefined || BigInt(dps.nDPS) <= next.alcancado) return [];
+  const mensagem = `A série ${DEFAULT_SERIE} é a da numeração automática, em que uma DPS sem nDPS toma o número da NFS-e, e que ainda não chegou a ${dps.nDPS}: com esta nota chega a ${next.alcancado}. Quando chegar lá, o número usado à mão será pulado. Para numerar você mesmo use outra série, de 1 a 49999.`;
+  return [{ ...remark, mensagem }];
 }
 
 /** D-16: the canonical identifier is what is stored and answered. Who left the number to us could not know it. */

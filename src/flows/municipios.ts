@@ -36,6 +36,7 @@ export type Settings = {
   /** `sim` or `nao`. */
   readonly soapSha1?: string | undefined;
   readonly soapNamespace?: string | undefined;
+  readonly exigirNumero?: boolean | undefined;
   /** What is taken away. */
   readonly sem?: readonly Removable[] | undefined;
 };
@@ -49,6 +50,7 @@ export const REMOVABLE = [
   'regras-nacionais',
   'consulta-dps',
   'soap-namespace',
+  'exigir-numero',
 ] as const;
 
 export type Removable = (typeof REMOVABLE)[number];
@@ -208,6 +210,7 @@ async function applied(world: RegistryWorld, current: Municipio, settings: Setti
       'regras-nacionais': settings.regrasNacionais,
       'consulta-dps': settings.consultaDps,
       'soap-namespace': settings.soapNamespace,
+      'exigir-numero': settings.exigirNumero,
     };
     if (given[name] !== undefined) refuse(`--${name} e --sem-${name} não andam juntos.`);
   }
@@ -232,6 +235,7 @@ async function applied(world: RegistryWorld, current: Municipio, settings: Setti
     soapNamespace: sem.has('soap-namespace')
       ? undefined
       : (namespaceOf(settings.soapNamespace, refuse) ?? current.soapNamespace),
+    exigeNumero: sem.has('exigir-numero') ? false : (settings.exigirNumero ?? current.exigeNumero ?? false),
   };
   const [trust, adn] = await Promise.all([
     // A folder that is away must not stop another change; but lists are of use or not by the anchors that the municipality has.

@@ -16,7 +16,7 @@ import type { Dps } from '../fiscal/layout/dps.ts';
 import { EXAMPLE_FACTS } from '../fiscal/rules/trial.ts';
 import type { Municipio } from '../store/municipios.ts';
 import { gatherFacts, prestadorOfFirstDps } from './gather-facts.ts';
-import { duplicateFault, identifierOf, unnumberedRemark, wholeSecond } from './issue-nota.ts';
+import { duplicateFault, identifierOf, nextNumbersFor, numberRemarks, wholeSecond } from './issue-nota.ts';
 import { type OpenedDps, openDps, type SentDps } from './sent-dps.ts';
 import type { World } from './world.ts';
 
@@ -37,7 +37,7 @@ export type Validated = {
   readonly ibscbs: Judged['ibscbs'];
   /** IBGE code; undefined when the operation has no municipality of incidence. */
   readonly cLocIncid: string | undefined;
-  /** Identifier under which the note would be found; undefined for a DPS that leaves its number to the service. */
+  /** Identifier under which the note would be found; of a DPS without number the one that it would take now, where that is known. */
   readonly idDps: string | undefined;
   readonly calculo: readonly Passo[];
   readonly avisos: readonly Aviso[];
@@ -54,11 +54,15 @@ export async function validateNota(world: World, municipio: Municipio, sent: Sen
   if ('faults' in read) return refusalOf(opened.placed([...signatureFaults, ...read.faults]))!;
   const { dps } = read;
   const gathered = await gatherFacts(world, municipio, dps, wholeSecond(received));
-  const duplicate = await duplicateOf(world, municipio, dps, sent);
+  const [duplicate, next] = await Promise.all([
+    duplicateOf(world, municipio, dps, sent),
+    nextNumbersFor(world, municipio, dps),
+  ]);
   return judged(opened, dps, gathered.facts, {
     before: [...signatureFaults, ...gathered.faults],
     after: duplicate,
-    avisos: [...('avisos' in signature ? signature.avisos : []), ...unnumberedRemark(municipio, dps)],
+    avisos: [...('avisos' in signature ? signature.avisos : []), ...numberRemarks(municipio, dps, next)],
+    nDPS: next?.nDPS,
   });
 }
 
@@ -85,6 +89,8 @@ type Besides = {
   readonly before: readonly Fault[];
   readonly after: readonly Fault[];
   readonly avisos: readonly Aviso[];
+  /** Number that a DPS without one would take. */
+  readonly nDPS?: bigint | undefined;
 };
 
 function judged(
@@ -98,13 +104,14 @@ function judged(
   const refusal = refusalOf([...besides.before, ...broken, ...besides.after]);
   if (refusal !== undefined) return refusalOf(placed(refusal.faults))!;
   const { amounts, ibscbs, cLocIncid, avisos } = judgement as Judged;
+  const nDPS = dps.nDPS ?? besides.nDPS;
   const input = ibscbs && ibsCbsInput(dps, amounts);
   return {
     dps,
     amounts,
     ibscbs,
     cLocIncid,
-    idDps: dps.nDPS === undefined ? undefined : identifierOf(dps, dps.nDPS),
+    idDps: nDPS === undefined ? undefined : identifierOf(dps, nDPS),
     calculo: named<Passo>([
       ...explainIssqn(dps, facts, amounts),
       ...(ibscbs === undefined || input === undefined ? [] : explainIbsCbs(input, ibscbs)),
@@ -113,30 +120,10 @@ function judged(
   };
 }
 
-/** Who issues beside this moves the numbers on; it would have to do so at each look to leave it without an answer. */
-const LOOKS_MAX = 5;
-
-/** The note that has the identifier of the next number. One that took that very number a moment ago is none: the next is another then. */
-async function holderOfNext({ store }: World, { tenant }: Municipio, dps: Dps, documento: string) {
-  let next = await store.nextNumero(tenant, documento);
-  for (let looks = 0; looks < LOOKS_MAX; looks += 1) {
-    const row = await store.notaByDps(tenant, identifierOf(dps, String(next)));
-    if (row === undefined) return undefined;
-    const since = await store.nextNumero(tenant, documento);
-    if (since === next) return row;
-    next = since;
-  }
-  return undefined;
-}
-
-/** E0014, were it sent for good: by its own number, or by the one that it would take now (D-100). */
+/** E0014, were it sent for good. One without number takes a number that is free. */
 async function duplicateOf(world: World, municipio: Municipio, dps: Dps, sent: SentDps): Promise<readonly Fault[]> {
-  const documento = dps.prest.CNPJ ?? dps.prest.CPF;
-  if (documento === undefined) return [];
-  const row =
-    dps.nDPS === undefined
-      ? await holderOfNext(world, municipio, dps, documento)
-      : await world.store.notaByDps(municipio.tenant, identifierOf(dps, dps.nDPS));
+  if ((dps.prest.CNPJ ?? dps.prest.CPF) === undefined || dps.nDPS === undefined) return [];
+  const row = await world.store.notaByDps(municipio.tenant, identifierOf(dps, dps.nDPS));
   if (row === undefined) return [];
   const { chave_acesso, numero_protocolo, id } = row;
   return [await duplicateFault(world, municipio, dps, { chave_acesso, numero_protocolo, id: BigInt(id) }, sent)];

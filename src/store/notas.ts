@@ -8,6 +8,14 @@ import { type NotaEstado, type NotaMove, type NotaTrigger, notaMove } from '../f
 import { type EventoRow, eventoThatNames, moveWaitingEventos, storable, wakeSubstitutas } from './eventos.ts';
 import { groupCommit } from './group-commit.ts';
 import { giveKeysBack, type KeyedSuccess, takeKeys } from './idempotencia.ts';
+import {
+  type AutomaticNumbers,
+  advanceNumbers,
+  automaticNumbers,
+  type NextNumbers,
+  nextNumbers,
+  rememberSeries,
+} from './numeracao.ts';
 import { type Db, ONE_BY_ONE, pipelined, transaction } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { insertPrestadoresOfDps } from './prestadores.ts';
@@ -48,17 +56,18 @@ export type NotaNova = {
 export type Issuance = {
   /** CNPJ or CPF whose sequence numbers the note. */
   readonly prestador: string;
-  /** Whether the sender gave the DPS a number; otherwise it takes the one of the note. */
-  readonly isNumbered: boolean;
-  /** Identifier of the DPS, for the number that the note would have. */
-  readonly idDps: (numero: bigint) => string;
+  /** Identifier of the DPS; of one without number what the identifiers of its series begin with: it takes the next free number. */
+  readonly dps: { readonly id: string } | { readonly serie: string };
   /** The provider to create with this note, in the sandbox. */
   readonly novoPrestador: Prestador | undefined;
   /** Of a request that came with one: taken with this note, or nothing is stored (D-19). */
   readonly key?: KeyedSuccess | undefined;
   /** Makes the row, once the numbers are known. Pure and quick: it runs inside the transaction. */
-  readonly complete: (numbers: { readonly numero: bigint; readonly id: bigint }) => NotaNova;
+  readonly complete: (numbers: Numbers) => NotaNova;
 };
+
+/** `numero`: of the NFS-e; `id`: of the row, and nDFSe; `nDPS`: for a DPS that brings none. */
+export type Numbers = { readonly numero: bigint; readonly id: bigint; readonly nDPS: bigint | undefined };
 
 /** The note that holds the identifier of a DPS. */
 export type DpsHolder = { readonly chave_acesso: string; readonly numero_protocolo: string; readonly id: bigint };
@@ -177,8 +186,8 @@ export type NotaStore = {
   notaByChave(tenant: string, chave: string): Promise<NotaRow | undefined>;
   notaByProtocolo(tenant: string, protocolo: string): Promise<NotaRow | undefined>;
   notaByDps(tenant: string, idDps: string): Promise<NotaRow | undefined>;
-  /** Number that the next note of a CNPJ or CPF would have, for who only asks: issuing takes it under a lock. */
-  nextNumero(tenant: string, prestador: string): Promise<bigint>;
+  /** What the next DPS without number of a CNPJ or CPF would take, for who only asks; `serie`: of `dpsSerieOf`. */
+  nextNumbers(tenant: string, prestador: string, serie: string): Promise<NextNumbers>;
   /** `id` of a nota, for what hangs on it. */
   notaIdByChave(tenant: string, chave: string): Promise<string | undefined>;
   /** What became of notas that others replace, by their keys; those that are not of this service are left out. */
@@ -229,11 +238,7 @@ export function notaStore(pool: Db, onStored?: OnStored): NotaStore {
     notaByChave: (tenant, chave) => readNota(pool, 'nota_chave', 'n.chave_acesso = $2', tenant, chave),
     notaByProtocolo: (tenant, protocolo) => readNota(pool, 'nota_prot', 'n.numero_protocolo = $2', tenant, protocolo),
     notaByDps: (tenant, idDps) => readNota(pool, 'nota_dps', "n.id_dps = $2 and n.estado <> 'recusada'", tenant, idDps),
-    nextNumero: async (tenant, prestador) => {
-      const text = 'select ultimo from numeracao where tenant = $1 and prestador = $2';
-      const { rows } = await pool.query<{ ultimo: string }>({ name: 'next_numero', text, values: [tenant, prestador] });
-      return BigInt(rows[0]?.ultimo ?? 0) + 1n;
-    },
+    nextNumbers: (tenant, prestador, serie) => nextNumbers(pool, tenant, prestador, serie),
     notaIdByChave: async (tenant, chave) => {
       const text = 'select id from notas where tenant = $1 and chave_acesso = $2';
       return (await pool.query<{ id: string }>({ name: 'nota_id', text, values: [tenant, chave] })).rows[0]?.id;
@@ -349,17 +354,17 @@ async function writeGroup(
 ): Promise<{ readonly result: Made; readonly writes: readonly Promise<unknown>[] }> {
   const wanted = new Map<string, bigint>();
   for (const { prestador } of jobs) wanted.set(prestador, (wanted.get(prestador) ?? 0n) + 1n);
-  const identified = jobs.filter((job) => job.isNumbered).map((job) => job.idDps(0n));
+  const identified = jobs.flatMap(({ dps }) => ('id' in dps ? [dps.id] : []));
   const isKeyed = jobs.some(({ key }) => key !== undefined);
   // Sent in this order: a note that was waited for with its key is then no duplicate but the same request.
-  const [repeated, last, holders] = await Promise.all([
+  const [repeated, last, holders, automatic] = await Promise.all([
     isKeyed ? takeKeysOf(client, tenant, jobs, firstId) : NONE_REPEATED,
     advanceNumbers(client, tenant, wanted),
     identified.length === 0 ? new Map<string, DpsHolder>() : dpsHolders(client, tenant, identified),
+    automaticNumbers(client, tenant, seriesOf(jobs, wanted), jobs.length),
   ]);
   const first = new Map([...wanted].map(([prestador, count]) => [prestador, last.get(prestador)! - count + 1n]));
-  await findHoldersOfUnnumbered(client, tenant, jobs, first, holders, repeated);
-  const made = completeJobs(jobs, firstId, new Map(first), holders, repeated);
+  const made = completeJobs(jobs, firstId, first, holders, repeated, automatic);
   const writes: Promise<unknown>[] = [];
   const unkept = isKeyed ? keysToNothing(jobs, made.results) : [];
   if (unkept.length > 0) writes.push(giveKeysBack(client, tenant, unkept));
@@ -369,6 +374,9 @@ async function writeGroup(
     if (left > 0n) unused.set(prestador, -left);
   }
   if (unused.size > 0) writes.push(advanceNumbers(client, tenant, unused));
+  // Where a series goes on with the number of the next note there is nothing to remember.
+  const ahead = automatic.ahead((prestador) => made.next.get(prestador)!);
+  if (ahead.length > 0) writes.push(rememberSeries(client, tenant, ahead));
   if (made.rows.length > 0) {
     const news = made.rows.flatMap(({ job, nota }) =>
       job.novoPrestador === undefined ? [] : [{ prestador: job.novoPrestador, em: nota.data_emissao }],
@@ -404,48 +412,11 @@ function keysToNothing(jobs: readonly Issuance[], results: readonly IssueResult[
   });
 }
 
-/**
- * A number of our own choosing may meet one that was sent by hand. All of a group are looked up in one statement; only
- * when one is taken do the numbers after it change, and are looked up again.
- */
-async function findHoldersOfUnnumbered(
-  client: PoolClient,
-  tenant: string,
-  jobs: readonly Issuance[],
-  first: ReadonlyMap<string, bigint>,
-  holders: Map<string, DpsHolder>,
-  repeated: ReadonlySet<Issuance>,
-): Promise<void> {
-  if (jobs.every((job) => job.isNumbered)) return;
-  const looked = new Set<string>();
-  for (;;) {
-    const fresh = plannedIds(jobs, first, holders, repeated).filter((id) => !looked.has(id));
-    if (fresh.length === 0) return;
-    for (const id of fresh) looked.add(id);
-    for (const [id, holder] of await dpsHolders(client, tenant, fresh)) holders.set(id, holder);
-  }
-}
-
-/** The identifiers that the jobs without number would take, numbered as {@link completeJobs} will. */
-function plannedIds(
-  jobs: readonly Issuance[],
-  first: ReadonlyMap<string, bigint>,
-  holders: ReadonlyMap<string, DpsHolder>,
-  repeated: ReadonlySet<Issuance>,
-): readonly string[] {
-  const next = new Map(first);
-  const taken = new Set(holders.keys());
-  const ids: string[] = [];
-  for (const job of jobs) {
-    if (repeated.has(job)) continue;
-    const numero = next.get(job.prestador)!;
-    const id = job.idDps(numero);
-    if (!job.isNumbered) ids.push(id);
-    if (taken.has(id)) continue;
-    taken.add(id);
-    next.set(job.prestador, numero + 1n);
-  }
-  return ids;
+/** The series that have DPS without number in a group, with what the sequence of their provider was advanced by. */
+function seriesOf(jobs: readonly Issuance[], advanced: ReadonlyMap<string, bigint>) {
+  const series = new Map<string, string>();
+  for (const { dps, prestador } of jobs) if ('serie' in dps) series.set(dps.serie, prestador);
+  return [...series].map(([serie, prestador]) => ({ serie, prestador, avancado: advanced.get(prestador)! }));
 }
 
 export type MadeRow = { readonly job: Issuance; readonly nota: NotaNova; readonly numero: bigint; readonly id: bigint };
@@ -464,16 +435,20 @@ function completeJobs(
   next: Map<string, bigint>,
   holders: Map<string, DpsHolder>,
   repeated: ReadonlySet<Issuance>,
+  automatic: AutomaticNumbers,
 ): Made {
   const rows: MadeRow[] = [];
   const results = jobs.map((job, place): IssueResult => {
     if (repeated.has(job)) return { isRepeated: true };
     const numero = next.get(job.prestador)!;
-    const known = holders.get(job.idDps(numero));
+    const { dps } = job;
+    const known = 'id' in dps ? holders.get(dps.id) : undefined;
     if (known !== undefined) return { duplicateOf: known };
     const id = firstId + BigInt(place);
     try {
-      const nota = job.complete({ numero, id });
+      const nDPS = 'id' in dps ? undefined : automatic.next(dps.serie, numero, (idDps) => holders.has(idDps));
+      const nota = job.complete({ numero, id, nDPS });
+      if ('serie' in dps && nDPS !== undefined) automatic.take(dps.serie, nDPS);
       holders.set(nota.id_dps, { chave_acesso: nota.chave_acesso, numero_protocolo: nota.numero_protocolo, id });
       next.set(job.prestador, numero + 1n);
       rows.push({ job, nota, numero, id });
@@ -484,21 +459,6 @@ function completeJobs(
     }
   });
   return { rows, results, next };
-}
-
-/** Adds to the sequences and locks them, in one order for everybody so that groups of two processes cannot cross. */
-async function advanceNumbers(
-  client: PoolClient,
-  tenant: string,
-  counts: ReadonlyMap<string, bigint>,
-): Promise<ReadonlyMap<string, bigint>> {
-  const text = `insert into numeracao as n (tenant, prestador, ultimo)
-    select $1, x.prestador, x.quantos from unnest($2::text[], $3::bigint[]) as x (prestador, quantos) order by x.prestador
-    on conflict (tenant, prestador) do update set ultimo = n.ultimo + excluded.ultimo
-    returning prestador, ultimo`;
-  const values = [tenant, [...counts.keys()], [...counts.values()]];
-  const { rows } = await client.query<{ prestador: string; ultimo: string }>({ name: 'advance_numbers', text, values });
-  return new Map(rows.map(({ prestador, ultimo }) => [prestador, BigInt(ultimo)]));
 }
 
 async function dpsHolders(client: PoolClient, tenant: string, ids: readonly string[]): Promise<Map<string, DpsHolder>> {

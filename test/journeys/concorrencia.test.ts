@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { parseChave } from '../../src/fiscal/chave.ts';
 import { exampleXml } from '../../src/fiscal/rules/example.ts';
 import { atOnce } from '../support/at-once.ts';
-import { type Answer, emit } from '../support/http.ts';
+import { type Answer, emit, request } from '../support/http.ts';
 import { startTestService } from '../support/service.ts';
 
 test('100 posts of one DPS at once: one note, and 99 answers that name it', async () => {
@@ -69,15 +69,64 @@ test('duplicates among others take no number', async () => {
   assert.equal(Number(parseChave(next.body.chave_acesso)!.nNFSe), 51);
 });
 
-test('a DPS without number takes the next one of the provider; one taken by hand is answered as such', async () => {
+const nDPSof = ({ body }: { body: { xml_nfse: string } }): number =>
+  Number(/<serie>70000<\/serie><nDPS>(\d+)<\/nDPS>/.exec(body.xml_nfse)![1]);
+
+test('a DPS without number takes the number of its note, until somebody has taken that one by hand', async () => {
   const { address } = await startTestService();
-  const first = await emit(address, exampleXml());
-  assert.match(first.body.xml_nfse, /<serie>70000<\/serie><nDPS>1<\/nDPS>/);
-  const byHand = await emit(address, exampleXml({ serie: '70000', nDPS: '3' }));
-  assert.equal(byHand.status, 201);
-  const third = await emit(address, exampleXml());
-  assert.equal(third.status, 422);
-  assert.equal(third.body.codigo_erro, 'E0014');
-  assert.equal(third.body.erros[0].chave_acesso, byHand.body.chave_acesso);
-  assert.match(third.body.mensagem, /Informe serie e nDPS/);
+  assert.equal(nDPSof(await emit(address, exampleXml())), 1);
+  for (const nDPS of ['3', '5', '7']) {
+    assert.equal((await emit(address, exampleXml({ serie: '70000', nDPS }))).status, 201, nDPS);
+  }
+  // Notes 2, 3 and 4 are the stranger's; the example then takes the next free number from its own on.
+  const taken: number[] = [];
+  for (let turn = 0; turn < 10; turn += 1) {
+    const answer = await emit(address, exampleXml());
+    assert.equal(answer.status, 201, JSON.stringify(answer.body));
+    assert.equal(Number(parseChave(answer.body.chave_acesso)!.nNFSe), 5 + turn);
+    taken.push(nDPSof(answer));
+  }
+  assert.deepEqual(taken, [6, 8, 9, 10, 11, 12, 13, 14, 15, 16]);
+});
+
+test('the same, all at once', async () => {
+  const { address } = await startTestService();
+  for (const nDPS of ['3', '5', '7']) await emit(address, exampleXml({ serie: '70000', nDPS }));
+  const answers = await Promise.all(Array.from({ length: 10 }, () => emit(address, exampleXml())));
+  for (const { status, body } of answers) assert.equal(status, 201, JSON.stringify(body));
+  assert.deepEqual(
+    answers.map(nDPSof).toSorted((a, b) => a - b),
+    [4, 6, 8, 9, 10, 11, 12, 13, 14, 15],
+  );
+});
+
+test("the last number of fifteen digits, taken by hand, is in nobody's way", async () => {
+  const { address } = await startTestService();
+  const last = await emit(address, exampleXml({ serie: '70000', nDPS: '999999999999999' }));
+  assert.equal(last.status, 201, JSON.stringify(last.body));
+  for (const nDPS of [2, 3]) assert.equal(nDPSof(await emit(address, exampleXml())), nDPS);
+});
+
+test('who takes a number of series 70000 by hand that the automatic ones have yet to reach is told', async () => {
+  const { address } = await startTestService();
+  const remarks = async (serie: string, nDPS: string, path = ''): Promise<readonly string[]> => {
+    const { body } = await request(address, `/integracao/api/v1/nfse/v101${path}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/xml' },
+      body: exampleXml({ serie, nDPS }),
+    });
+    return (body.avisos ?? [])
+      .filter(({ codigo }: { codigo: string }) => codigo === 'E0014')
+      .map(({ xpath, mensagem }: { xpath: string; mensagem: string }) => `${xpath} ${mensagem}`);
+  };
+  assert.deepEqual(await remarks('70000', '1'), [], 'the number that it would have had anyway');
+  assert.deepEqual(await remarks('1', '99'), [], "another series is the sender's own");
+  for (const path of ['/validacao', '']) {
+    const [told, ...more] = await remarks('70000', '4', path);
+    assert.match(told!, /^\/DPS\/infDPS\/nDPS A série 70000 .* ainda não chegou a 4: com esta nota chega a 3\./);
+    assert.deepEqual(more, []);
+  }
+  // Note 4 meets the number that was taken, takes 5, and 5 is then reached.
+  assert.equal(nDPSof(await emit(address, exampleXml())), 5);
+  assert.match((await remarks('70000', '6'))[0]!, /chega a 5\./);
 });

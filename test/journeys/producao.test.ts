@@ -62,6 +62,19 @@ describe('the production chapter of the README', () => {
     assert.match(issued, /situação +autorizada/);
     const chave = /chave +(\d{50})/.exec(issued)![1]!;
 
+    // The example has a number, so that the same document sent again is recognised.
+    const replay = await request(service.address, '/exemplo/api/v1/nfse/v101', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/xml' },
+      body: await readFile(path.join(dataDir, 'minha-dps.xml'), 'utf8'),
+    });
+    const [known] = replay.body.erros;
+    assert.deepEqual(
+      [replay.status, known.codigo, known.chave_acesso, known.mesmo_conteudo],
+      [422, 'E0014', chave, true],
+    );
+    assert.ok(said.some((text) => /DPS sem número +aceita, e numerada → recusada/.test(text)));
+
     const query = await request(service.address, `/exemplo/api/v1/nfse/${chave}`);
     assert.equal(query.headers.get('x-nfse-ambiente'), 'producao');
     const { nota } = query.body;

@@ -242,8 +242,8 @@ export type CorpoDaDps = {
   /** Série; sem ela, 70000. Série de 1 a 5 algarismos. Na DPS: serie. */
   serie_dps?: string;
   /**
-   * Número dentro da série; sem ele, o número sequencial da NFS-e. Número inteiro de 1 a 15 algarismos, sem zeros à
-   * esquerda. Na DPS: nDPS.
+   * Número dentro da série; sem ele, o número sequencial da NFS-e, ou o próximo livre. Número inteiro de 1 a 15
+   * algarismos, sem zeros à esquerda. Na DPS: nDPS.
    */
   numero_dps?: string | number;
   /** Competência: o dia do fato gerador. Data AAAA-MM-DD, de 2000 a 2099. Na DPS: dCompet. */
@@ -2232,7 +2232,10 @@ export type Respostas = {
   readonly validarDps: {
     /** OK em toda resposta de sucesso. */
     readonly status: string;
-    /** Identificador que a DPS teria, pelo qual se consulta; null quando o número fica por conta do serviço. */
+    /**
+     * Identificador que a DPS teria, pelo qual se consulta. O de uma DPS sem número é o que ela tomaria agora:
+     * outra emissão pode tomá-lo antes. Null, raramente, quando os mil números seguintes da série estão em uso.
+     */
     readonly identificador_dps: string | null;
     /** Onde o ISSQN é devido: código IBGE, nome e UF; null quando a operação não tem incidência. */
     readonly municipio_incidencia: MunicipioIncidencia | null;

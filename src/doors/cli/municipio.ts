@@ -32,6 +32,7 @@ const OPTIONS = {
   'consulta-dps': { type: 'string' },
   'soap-sha1': { type: 'string' },
   'soap-namespace': { type: 'string' },
+  'exigir-numero': { type: 'boolean' },
 } as const;
 
 type Municipio = MunicipioShown['municipio'];
@@ -65,6 +66,7 @@ const SETTINGS_HELP: readonly (readonly [left: string, right: string, padrao?: s
     'nao',
   ],
   ['--soap-namespace URI', 'espaço de nomes da descrição do porto SOAP legado', 'o da ABRASF 1.00'],
+  ['--exigir-numero', 'recusa a DPS sem nDPS (E002), para que nenhum reenvio emita uma segunda nota', 'aceita-a'],
 ];
 
 const CREATING_HELP = SETTINGS_HELP.map(
@@ -83,6 +85,7 @@ const REMOVING_HELP: readonly (readonly [string, string])[] = [
   ['--sem-regras-nacionais', 'volta ao do ambiente: recusar em producao, avisar em homologacao'],
   ['--sem-consulta-dps', 'volta ao do ambiente: parte em producao, publica em homologacao'],
   ['--sem-soap-namespace', 'volta ao da ABRASF 1.00'],
+  ['--sem-exigir-numero', 'volta a aceitar a DPS sem nDPS, e a numera'],
 ];
 
 export const MUNICIPIO_COMMANDS: readonly Command[] = [
@@ -193,6 +196,7 @@ function settingsOf(values: Values): Settings {
     consultaDps: textOf(values, 'consulta-dps'),
     soapSha1: textOf(values, 'soap-sha1'),
     soapNamespace: textOf(values, 'soap-namespace'),
+    exigirNumero: values['exigir-numero'] === true ? true : undefined,
     sem: REMOVABLE.filter((name) => values[`sem-${name}`] === true),
   };
 }
@@ -252,6 +256,7 @@ function choiceRows({
   consultaDps,
   soapSha1,
   soapNamespace,
+  exigeNumero,
 }: Municipio): readonly [string, string][] {
   const settings = AMBIENTES[ambiente];
   const regras = REGRAS_TEXT[regrasNacionais ?? settings.regrasNacionais];
@@ -261,6 +266,7 @@ function choiceRows({
     ['consulta da DPS', consultaDps === undefined ? `${consulta}, ${OF_AMBIENTE}` : consulta],
     ['SHA-1 no SOAP', soapSha1 === true ? 'aceito' : 'não aceito'],
     ['namespace SOAP', soapNamespace ?? 'o da ABRASF 1.00'],
+    ['DPS sem número', exigeNumero === true ? 'recusada' : 'aceita, e numerada'],
   ];
 }
 

@@ -17,7 +17,8 @@ export const VALIDACAO_FIELDS = {
   identificador_dps: {
     type: 'string',
     nullable: true,
-    about: 'Identificador que a DPS teria, pelo qual se consulta; null quando o número fica por conta do serviço.',
+    about:
+      'Identificador que a DPS teria, pelo qual se consulta. O de uma DPS sem número é o que ela tomaria agora: outra emissão pode tomá-lo antes. Null, raramente, quando os mil números seguintes da série estão em uso.',
   },
   municipio_incidencia: {
     type: 'MunicipioIncidencia',

@@ -77,7 +77,7 @@ export const INF_DPS = [
     sent: 'optional',
     codes: { format: 'E002', empty: 'E002' },
   }),
-  need('nDPS', T.nDPS, 'Número dentro da série; sem ele, o número sequencial da NFS-e', {
+  need('nDPS', T.nDPS, 'Número dentro da série; sem ele, o número sequencial da NFS-e, ou o próximo livre', {
     sent: 'optional',
     codes: { format: 'E002', empty: 'E002' },
   }),

@@ -25,7 +25,7 @@ import { type Side, shortSpellings, typeName } from './xsd.ts';
 export const LEFT_TO_US: Partial<Record<DpsPath, string>> = {
   dhEmi: 'o instante da emissão, no fuso do município; enviá-lo é erro',
   serie: '`70000`',
-  nDPS: 'o número sequencial da NFS-e',
+  nDPS: 'o número sequencial da NFS-e, ou o próximo livre da série',
   'serv/comExt/mdic': '`0`',
   'valores/trib/tribMun/BM/nBM': 'nada: o número não pode ser deduzido, e o ADN recusa a nota sem ele',
   'IBSCBS/finNFSe': '`0`',

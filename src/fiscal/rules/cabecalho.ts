@@ -38,6 +38,19 @@ export const CABECALHO: readonly Rule[] = [
     accepts: [{ serie: '89999', nDPS: '1' }],
   },
   {
+    code: 'E002',
+    at: 'nDPS',
+    message:
+      'Este município só emite DPS com número, para que uma repetida seja reconhecida e não vire outra nota. Envie serie e nDPS: numere as suas DPS em sequência, numa série sua, de 1 a 49999.',
+    origin: 'Decisão D-215',
+    why: 'Uma DPS sem número emite uma nota nova a cada envio, também num reenvio. O município pode exigir o número (`--exigir-numero`).',
+    when: (_dps, { exigeNumero }) => exigeNumero,
+    must: ({ nDPS }) => nDPS !== undefined,
+    expected: 'de 1 a 15 algarismos, sem zeros à esquerda',
+    rejects: [],
+    accepts: [],
+  },
+  {
     code: 'E0015',
     at: 'dCompet',
     scope: 'nacional',

@@ -40,6 +40,7 @@ const BY_FACTS: readonly { readonly rule: string; readonly facts: Partial<Facts>
     facts: { ambiente: 'producao', hoje: '2026-10-04' },
     rejects: { tpAmb: '1' },
   },
+  { rule: 'E002 at nDPS', facts: { exigeNumero: true }, rejects: {} },
   { rule: 'E403 at cLocEmi', facts: {}, rejects: { cLocEmi: '9999999' } },
   { rule: 'E403 at cLocEmi', facts: { ambiente: 'producao', cMun: '3304557' }, rejects: { tpAmb: '1' } },
   {

@@ -30,6 +30,7 @@ export const EXAMPLE_FACTS: Facts = {
   },
   // As in production, so that an example says what it would be refused for there.
   regrasNacionais: 'recusa',
+  exigeNumero: false,
   administers: () => true,
   servicoMunicipal: () => 'sem_lista',
   aliquotaRegistrada: () => undefined,

@@ -1,0 +1,261 @@
+/**
+ * Numbers of DPS that bring none: the next free one of their series from the number of the note on, whatever the sender's own hand has
+ * taken, however much of it, and whoever issues beside (D-18, D-100).
+ */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { dpsIdInSerie, dpsSerieOf } from '../src/fiscal/chave.ts';
+import { notaMove } from '../src/fiscal/nota.ts';
+import type { Issuance, NotaNova } from '../src/store/notas.ts';
+import { type Db, migrate, openPool } from '../src/store/open.ts';
+import { createStore, type Store } from '../src/store/store.ts';
+import { onEnd } from './support/cleanup.ts';
+import { freshDatabase } from './support/database.ts';
+import { recorded, type Statements } from './support/plans.ts';
+import fc from './support/seed.ts';
+
+const NOW = Date.parse('2026-11-21T12:00:00-03:00');
+const CNPJ = '11222333000181';
+const CPF = '52998224725';
+const PROVIDERS = [CNPJ, CPF];
+const SERIES = ['70000', '3'];
+
+const connection = await freshDatabase();
+const [pool, other] = [1, 2].map((): Db => {
+  const one = openPool(connection, () => undefined);
+  onEnd(() => one.end());
+  return one;
+}) as [Db, Db];
+await migrate(pool);
+const stores = [createStore(pool), createStore(other)] as const;
+const [store] = stores;
+let tenants = 0;
+
+async function newTenant(): Promise<string> {
+  tenants += 1;
+  const tenant = `numeros${tenants}`;
+  await store.createMunicipio({ tenant, ambiente: 'homologacao', codigoIbge: undefined }, NOW);
+  return tenant;
+}
+
+const serieOf = (documento: string, serie: string): string => dpsSerieOf({ cLocEmi: '3550308', documento, serie });
+
+let made = 0;
+
+/** `nDPS` undefined: the store numbers it. */
+function issuance(prestador: string, serie: string, nDPS: number | undefined, fails = false): Issuance {
+  made += 1;
+  const own = made;
+  const begin = serieOf(prestador, serie);
+  return {
+    prestador,
+    dps: nDPS === undefined ? { serie: begin } : { id: dpsIdInSerie(begin, nDPS) },
+    novoPrestador: undefined,
+    complete: ({ nDPS: given }): NotaNova => {
+      if (fails) throw new Error('this note could not be made');
+      const number = nDPS ?? given!;
+      return {
+        chave_acesso: `CHAVE${own}`,
+        numero_protocolo: `PROTOCOLO${own}`,
+        id_dps: dpsIdInSerie(begin, number),
+        serie_dps: serie,
+        numero_dps_nacional: String(number),
+        data_emissao: NOW,
+        data_competencia: '2026-11-20',
+        prestador_razao_social: 'Empresa Exemplo Ltda',
+        prestador_inscricao_municipal: undefined,
+        tomador_cpf_cnpj: undefined,
+        tomador_razao_social: undefined,
+        valor_servico: '1000.00',
+        valor_issqn: undefined,
+        valor_base_calculo: undefined,
+        aliquota_issqn: undefined,
+        recebido: Buffer.from('<DPS/>'),
+        recebido_assinatura: undefined,
+        nfse: '<NFSe/>',
+      };
+    },
+  };
+}
+
+type Numbered = { readonly nNFSe: number; readonly nDPS: number };
+
+/** Issues one note; undefined where the number was in use, or the document could not be made. */
+async function issued(by: Store, tenant: string, job: Issuance): Promise<Numbered | undefined> {
+  const result = await by.issueNota(tenant, job);
+  if (!('nota' in result)) return undefined;
+  const row = (await by.notaByProtocolo(tenant, result.nota.numero_protocolo))!;
+  return { nNFSe: Number(row.numero_dps), nDPS: Number(row.numero_dps_nacional) };
+}
+
+/** The national environment refuses everything that is due; the numbers are free again. */
+async function refuseAll(tenant: string): Promise<void> {
+  const { token, notas } = await store.claimNotas(tenant, NOW, NOW + 60_000, 1000);
+  const move = notaMove('transmitida', 'recusa')!;
+  await store.settleNotas(
+    tenant,
+    token,
+    NOW,
+    notas.map(({ id }) => ({ id, move, mensagem: 'E1234: recusada', dueAt: undefined })),
+  );
+}
+
+const STEP = fc.oneof(
+  { weight: 6, arbitrary: fc.constant('sem número' as const) },
+  { weight: 6, arbitrary: fc.integer({ min: 1, max: 30 }) },
+  { weight: 1, arbitrary: fc.constant('recusa' as const) },
+  { weight: 1, arbitrary: fc.constant('falha' as const) },
+);
+const STEPS = fc.array(
+  fc.record({ what: STEP, prestador: fc.constantFrom(...PROVIDERS), serie: fc.constantFrom(...SERIES) }),
+  { minLength: 1, maxLength: 40 },
+);
+
+describe('one after the other', () => {
+  test('each takes what a table kept by hand gives', async () => {
+    await fc.assert(
+      fc.asyncProperty(STEPS, async (steps) => {
+        const tenant = await newTenant();
+        const ultimo = new Map<string, number>();
+        const inUse = new Set<string>();
+        /** The highest automatic number of each series. */
+        const automatic = new Map<string, number>();
+        for (const { what, prestador, serie } of steps) {
+          const place = `${prestador}/${serie}`;
+          if (what === 'recusa') {
+            await refuseAll(tenant);
+            inUse.clear();
+            continue;
+          }
+          const nNFSe = (ultimo.get(prestador) ?? 0) + 1;
+          let nDPS: number | undefined;
+          if (typeof what === 'number') nDPS = inUse.has(`${place}/${what}`) ? undefined : what;
+          else {
+            nDPS = Math.max(nNFSe, (automatic.get(place) ?? 0) + 1);
+            while (inUse.has(`${place}/${nDPS}`)) nDPS += 1;
+            const { nNFSe: note, nDPS: next } = await store.nextNumbers(tenant, prestador, serieOf(prestador, serie));
+            assert.deepEqual([note, next], [BigInt(nNFSe), BigInt(nDPS)], 'as the dry run tells it');
+          }
+          const byHand = typeof what === 'number' ? what : undefined;
+          const got = await issued(store, tenant, issuance(prestador, serie, byHand, what === 'falha')).catch(
+            () => undefined,
+          );
+          if (what === 'falha' || nDPS === undefined) {
+            assert.equal(got, undefined);
+            continue;
+          }
+          assert.deepEqual(got, { nNFSe, nDPS });
+          ultimo.set(prestador, nNFSe);
+          inUse.add(`${place}/${nDPS}`);
+          if (byHand === undefined) automatic.set(place, Math.max(nDPS, automatic.get(place) ?? 0));
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+describe('all at once, in two processes', () => {
+  test('numbers of notes have no gap, and each DPS without number has the next free one of its series', async () => {
+    await fc.assert(
+      fc.asyncProperty(STEPS, async (steps) => {
+        const tenant = await newTenant();
+        const sent = steps.filter(({ what }) => what !== 'recusa');
+        const results = await Promise.all(
+          sent.map(async ({ what, prestador, serie }, place) => {
+            const nDPS = typeof what === 'number' ? what : undefined;
+            const job = issuance(prestador, serie, nDPS, what === 'falha');
+            const got = await issued(stores[place % 2]!, tenant, job).catch(() => undefined);
+            return { what, prestador, serie, got };
+          }),
+        );
+        for (const { what, got } of results) {
+          if (what === 'sem número') assert.ok(got !== undefined, 'none is refused for its number');
+        }
+        for (const prestador of PROVIDERS) {
+          const own = results.flatMap((one) =>
+            one.prestador === prestador && one.got ? [{ ...one, ...one.got }] : [],
+          );
+          const inOrder = own.toSorted((a, b) => a.nNFSe - b.nNFSe);
+          assert.deepEqual(
+            inOrder.map(({ nNFSe }) => nNFSe),
+            inOrder.map((_, place) => place + 1),
+          );
+          for (const serie of SERIES) assertNextFree(inOrder.filter((one) => one.serie === serie));
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+/** `notas`: of one series, in the order of their notes; nothing was freed. */
+function assertNextFree(notas: readonly (Numbered & { readonly what: unknown })[]): void {
+  const inUse = new Set(notas.map(({ nDPS }) => nDPS));
+  assert.equal(inUse.size, notas.length, 'no number twice');
+  let last = 0;
+  for (const [place, { what, nNFSe, nDPS }] of notas.entries()) {
+    if (what !== 'sem número') continue;
+    assert.ok(nDPS >= nNFSe && nDPS > last, `${nDPS} of note ${nNFSe}, after ${last}`);
+    const before = new Set(notas.slice(0, place).map((one) => one.nDPS));
+    for (let skipped = Math.max(nNFSe, last + 1); skipped < nDPS; skipped += 1) {
+      assert.ok(before.has(skipped), `${skipped} was free, and ${nDPS} was taken`);
+    }
+    last = nDPS;
+  }
+}
+
+describe('a hundred thousand numbers taken by hand', () => {
+  const TAKEN = 100_000;
+
+  /** Notes 1 to 100,000 of the provider, with the numbers after those. */
+  async function takenByHand(): Promise<string> {
+    const tenant = await newTenant();
+    await pool.query(
+      `insert into notas (tenant, id, chave_acesso, numero_protocolo, id_dps, estado, numero_dps, serie_dps, numero_dps_nacional,
+          data_emissao, data_competencia, prestador_cpf_cnpj, prestador_razao_social, valor_servico)
+        select $1, 1000000 + n, 'H' || n, 'H' || n, $2 || lpad((n + $3)::text, 15, '0'), 'autorizada', n, '70000', (n + $3)::text, now(),
+          '2026-11-01', $4, 'Nome', 10 from generate_series(1, $3::int) n`,
+      [tenant, serieOf(CNPJ, '70000'), TAKEN, CNPJ],
+    );
+    await pool.query('insert into numeracao (tenant, prestador, ultimo) values ($1, $2, $3)', [tenant, CNPJ, TAKEN]);
+    return tenant;
+  }
+
+  test('are passed once, in a few statements, and then are behind', async () => {
+    const tenant = await takenByHand();
+    let looks = 0;
+    const counted = createStore(counting(pool, /from numeracao_dps s/, () => (looks += 1)));
+    assert.deepEqual(await issued(counted, tenant, issuance(CNPJ, '70000', undefined)), {
+      nNFSe: TAKEN + 1,
+      nDPS: 2 * TAKEN + 1,
+    });
+    assert.ok(looks <= 7, `${looks} statements`);
+    for (let more = 2; more <= 4; more += 1) {
+      looks = 0;
+      const got = await issued(counted, tenant, issuance(CNPJ, '70000', undefined));
+      assert.deepEqual([got, looks], [{ nNFSe: TAKEN + more, nDPS: 2 * TAKEN + more }, 1]);
+    }
+    assert.deepEqual(
+      await issued(counted, tenant, issuance(CNPJ, '3', undefined)),
+      { nNFSe: TAKEN + 5, nDPS: TAKEN + 5 },
+      'another series goes with the notes',
+    );
+  });
+
+  test('are not looked through for who only asks', async () => {
+    const tenant = await takenByHand();
+    const next = await store.nextNumbers(tenant, CNPJ, serieOf(CNPJ, '70000'));
+    assert.deepEqual(next, { nNFSe: BigInt(TAKEN + 1), nDPS: undefined, alcancado: BigInt(TAKEN + 1) });
+  });
+});
+
+/** The same pool; `onSent` is told of every statement that matches. */
+function counting(of: Db, text: RegExp, onSent: () => void): Db {
+  const statements: Statements = new Map();
+  statements.set = function set(statement, values) {
+    if (text.test(statement)) onSent();
+    return Map.prototype.set.call(this, statement, values);
+  };
+  return recorded(of, statements);
+}
