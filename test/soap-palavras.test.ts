@@ -110,8 +110,8 @@ describe('what is wrong in an RPS', () => {
       [{ natureza: '5' }, /^E144 .*Falta o número do processo.*ExigibilidadeSuspensa\/nProcesso/],
       [{ natureza: '4' }, /^E144 .*Falta o tipo da imunidade.*correlação/],
       [
-        { discriminacao: 'Preço — em €' },
-        /^E107 .*\(Servico\/Discriminacao\) Na posição 7 está o caractere —, que não é aceito \(e mais 1 adiante\)\..*alfabeto latino/,
+        { tomador: TOMADOR.replace(/<Endereco>[^<]+/, '<Endereco>Praça — Sé €') },
+        /^E119 .*\(Tomador\/Endereco\/Endereco\) Na posição 7 está o caractere —, que não é aceito \(e mais 1 adiante\)\..*alfabeto latino/,
       ],
       [{ nbs: '' }, /^E160 .*Falta o código NBS.*Servico\/cNBS/],
       [{ valores: valores('').replace('0.02', '0.5') }, /^E160 .*Aliquota passa de 5%/],

@@ -1,7 +1,7 @@
 /** The file of municipal services: what each column may be. */
 import { servicoOf } from '../fiscal/catalogs/catalogs.ts';
 import { parseDecimal } from '../fiscal/decimal.ts';
-import { T } from '../fiscal/layout/simple-types.ts';
+import { type SimpleType, T } from '../fiscal/layout/simple-types.ts';
 import type { ContagemServicos, EntradaServico } from '../store/import-servicos.ts';
 import {
   type Columns,
@@ -55,11 +55,14 @@ export async function importServicos(world: RegistryWorld, request: ImportReques
   return { ...outcome, unsendable: unsendable.size, unusual: unusual.size };
 }
 
+/** It is `xTribMun` of the note, which cuts what is too long. */
+const DESCRICAO: SimpleType = { ...T.desc600, max: T.xDescServ.max };
+
 function servicoOfLine(line: Line): EntradaServico {
   const always = {
     linha: line.linha,
     codigo: codigoOf(line),
-    descricao: neededText(line, 'descricao', T.xDescServ),
+    descricao: neededText(line, 'descricao', DESCRICAO),
     codigo_tributacao_nacional: nationalOf(line),
     cnae_codigo: cnaeOf(line),
     aliquota: aliquotaOf(line),

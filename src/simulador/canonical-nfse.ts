@@ -164,18 +164,22 @@ const REFERENCE = '&(?:amp|lt|gt);';
 function valuePattern(given: SimpleType): string {
   const type = written(given);
   if (type.kind === 'enum') return `(?:${type.values!.map(literal).join('|')})`;
-  if (type.latin) return freeText(type, 'ÿ', type.lines ? '\\n\\t' : '');
-  // Halves of pairs, and what is beyond them, are left to the parser.
-  if (type.pattern === undefined) return freeText(type, '\\uD7FF\\uE000-\\uFFFC', '\\n\\t');
+  if (type.latin) return latinText(type);
+  if (type.pattern === undefined) return anyText(type);
   return `(?:${patternOf(type).replace(/\((?!\?)/g, '(?:')})`;
 }
 
-/** Text that neither begins nor ends with white space: `last` is the end of the range of characters. */
-function freeText({ min, max }: SimpleType, last: string, breaks: string): string {
-  const visible = `(?:[!-%'-;=?-${last}]|${REFERENCE})`;
-  const any = `(?:[ ${breaks}!-%'-;=?-${last}]|${REFERENCE})`;
+/** Text that neither begins nor ends with a space. */
+function latinText({ min, max }: SimpleType): string {
+  const visible = `(?:[!-%'-;=?-ÿ]|${REFERENCE})`;
+  const any = `(?:[ -%'-;=?-ÿ]|${REFERENCE})`;
   const more = `${any}{${Math.max(0, min - 2)},${max - 2}}${visible}`;
   return min > 1 ? visible + more : `${visible}(?:${more})?`;
+}
+
+/** Text with anything in it that is no white space. Halves of pairs, and what is beyond them, are left to the parser. */
+function anyText({ min, max }: SimpleType): string {
+  return `(?=[ \\n\\t]*[^ \\n\\t<])(?:[ \\n\\t!-%'-;=?-\\uD7FF\\uE000-\\uFFFC]|${REFERENCE}){${min},${max}}`;
 }
 
 function literal(text: string): string {

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
+import { SignedXml } from 'xml-crypto';
 import { cnpjsOf, signedDps } from '../../bench/documents.ts';
 import {
   openStage,
@@ -105,6 +106,7 @@ describe('a municipality with a queue', () => {
   let simulator: Simulator;
   let service: Running;
   let env: NodeJS.ProcessEnv;
+  let prestadores: Stage['pki']['prestadores'];
   let documents: readonly Buffer[];
 
   before(async () => {
@@ -118,6 +120,7 @@ describe('a municipality with a queue', () => {
     const keys = stage.pki.prestadores.slice(0, 3);
     const providers = keys.map(({ documento }) => ({ documento, razaoSocial: 'Prestador de Teste Ltda' }));
     await registerTenant(stage, { slug: 'fila', ibge: '3550308', adn: simulator.address, providers }, env);
+    prestadores = keys;
     documents = signedDps(exampleXml({ tpAmb: '1', serie: '1', nDPS: '1' }), keys, 1, 2 * NOTES);
   });
 
@@ -182,5 +185,24 @@ describe('a municipality with a queue', () => {
     }
     // The last to leave was not the service: its database is still there.
     assert.equal((await request(service.address, '/health/ready')).status, 200);
+  });
+
+  test('text that the national schema takes is signed, shared and shown byte for byte', async () => {
+    const xDescServ = 'Licença de uso – “plano anual”\n\tŁódź 😀 ';
+    const template = exampleXml({ tpAmb: '1', serie: '2', nDPS: '1', 'serv/cServ/xDescServ': xDescServ });
+    const [document] = signedDps(template, prestadores, 1, 1);
+    assert.ok(document!.includes(`<xDescServ>${xDescServ}</xDescServ>`));
+    const chave = await issue(document!);
+    await allAuthorised([chave]);
+    const { nota } = (await request(service.address, `/fila/api/v1/nfse/${chave}`)).body;
+    assert.ok(nota.xml_nota.includes(`<xDescServ>${xDescServ}</xDescServ>`), nota.xml_nota);
+    assert.deepEqual(xsdErrors(NFSE_XSD, Buffer.from(nota.xml_nota)), []);
+    // The signature of the municipality, by a library that is not ours.
+    const certificate = /<X509Certificate>([^<]+)</.exec(nota.xml_nota)![1]!;
+    const signature = new SignedXml({
+      publicCert: `-----BEGIN CERTIFICATE-----\n${certificate}\n-----END CERTIFICATE-----`,
+    });
+    signature.loadSignature(/<Signature [\s\S]*<\/Signature>/.exec(nota.xml_nota)![0]);
+    assert.ok(signature.checkSignature(nota.xml_nota));
   });
 });

@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { deflateSync } from 'node:zlib';
+import { latinOf } from '../../fiscal/layout/check-text.ts';
 
 export type Fonte = {
   /** PostScript name; of a cut, so it begins with a tag of six letters. */
@@ -34,21 +35,32 @@ export const SANS = lazily(() => readFonte('sans.ttf', 'NFSEAA+DanfseSans', fals
 /** Titles and labels. */
 export const NEGRITO = lazily(() => readFonte('sans-negrito.ttf', 'NFSEAB+DanfseSans-Bold', true));
 
-/** Printed for what the font has not: a note is Latin-1, so only a name from elsewhere may need it. */
+/** Printed for what is not to be written with the letters of the font. */
 const REPLACEMENT = '?'.charCodeAt(0);
 
 /** The text as glyph numbers in hexadecimal, four digits each. */
-export function glyphsOf({ glyphs }: Fonte, text: string): string {
+export function glyphsOf(fonte: Fonte, text: string): string {
   let hex = '';
-  for (const char of text) hex += (glyphs.get(char.codePointAt(0)!) ?? glyphs.get(REPLACEMENT)!).hex;
+  for (const glyph of drawn(fonte, text)) hex += glyph.hex;
   return hex;
 }
 
 /** How far the text goes, in thousandths of the size. */
-export function widthOf({ glyphs }: Fonte, text: string): number {
+export function widthOf(fonte: Fonte, text: string): number {
   let width = 0;
-  for (const char of text) width += (glyphs.get(char.codePointAt(0)!) ?? glyphs.get(REPLACEMENT)!).width;
+  for (const glyph of drawn(fonte, text)) width += glyph.width;
   return width;
+}
+
+/** A name or a description may have any letter; one that the font has not is set as the nearest that it has. */
+function* drawn({ glyphs }: Fonte, text: string): Generator<Glyph> {
+  for (const char of text.normalize('NFC')) {
+    const glyph = glyphs.get(char.codePointAt(0)!);
+    const near =
+      glyph === undefined ? [...latinOf(char)].flatMap((one) => glyphs.get(one.charCodeAt(0)) ?? []) : [glyph];
+    if (near.length > 0) yield* near;
+    else yield glyphs.get(REPLACEMENT)!;
+  }
 }
 
 function readFonte(fileName: string, name: string, isBold: boolean): Fonte {

@@ -7,6 +7,8 @@
  */
 import { errorOf } from '../errors.ts';
 import type { Fault } from '../fault.ts';
+import { INF_DPS } from '../layout/dps.ts';
+import { elementsOf, type Item } from '../layout/vocabulary.ts';
 import { CORRECOES, DITOS, type Dito } from './ditos.ts';
 import { codigoNacionalOf, type Impedimento, linhaOf } from './mapa.ts';
 import { frasesDoModelo } from './palavras.ts';
@@ -101,14 +103,14 @@ export const CODIGOS: Readonly<Record<string, readonly [mensagem: string, correc
   E104: ['O item da lista de serviços está malformado.', 'Informe como 01.01.'],
   E105: ['O CNAE está malformado.', 'Informe até 7 algarismos.'],
   E106: ['O código de tributação do município está malformado.', 'Informe até 20 posições.'],
-  E107: ['A descrição do serviço está malformada.', 'Informe até 2000 caracteres, só do alfabeto latino.'],
+  E107: ['A descrição do serviço está malformada.', 'Informe até 2000 caracteres.'],
   E108: ['O município da prestação está malformado.', 'Informe o código IBGE, 7 algarismos.'],
   E109: ['O município do tomador está malformado.', 'Informe o código IBGE, 7 algarismos.'],
   E111: ['Falta o município da prestação.', 'Informe CodigoMunicipio do serviço.'],
   E112: ['A inscrição municipal do intermediário está malformada.', 'Informe até 15 posições.'],
   E113: ['Falta o número do endereço do tomador.', 'Informe Numero, ou S/N.'],
   E114: ['Falta o bairro do tomador.', 'Informe Bairro.'],
-  E117: ['O nome do tomador está malformado.', 'Informe até 115 caracteres, só do alfabeto latino.'],
+  E117: ['O nome do tomador está malformado.', 'Informe até 115 caracteres.'],
   E118: ['Falta o nome do tomador.', 'Informe RazaoSocial.'],
   E119: ['O logradouro do tomador está malformado.', 'Informe até 125 caracteres.'],
   E120: ['O número do endereço do tomador está malformado.', 'Informe até 10 caracteres.'],
@@ -231,11 +233,23 @@ export function mensagemOfFault(fault: Fault, sobre = '', rps?: Rps): Mensagem {
     const [own, mensagem, correcao] = dito;
     return mensagemCut(own, `${prefixed(sobre)}${mensagem} ${where}`, correcao);
   }
-  const foreign = WRONG.has(codigo) && place !== undefined ? foreignIn(rps?.get(place) ?? '') : undefined;
+  const isLatin = WRONG.has(codigo) && LATINOS.has(below);
+  const foreign = isLatin && place !== undefined ? foreignIn(rps?.get(place) ?? '') : undefined;
   const ofModel = registrationCode(fault) ?? codeOf(codigo, linha);
   if (ofModel === undefined) return ofOwnCode(fault, sobre, path);
   if (foreign !== undefined) return { ...mensagemOf(ofModel, sobre, `(${place}) ${foreign}`), correcao: LATINO };
   return mensagemOf(ofModel, sobre, chave_acesso === undefined ? where : `A nota é a de chave ${chave_acesso}.`);
+}
+
+/** Elements of the DPS that take nothing beyond Latin-1. */
+const LATINOS: ReadonlySet<string> = new Set(latinPaths(INF_DPS));
+
+function latinPaths(items: readonly Item[], above = ''): readonly string[] {
+  return elementsOf(items).flatMap((item) => {
+    const path = `${above}${item.name}`;
+    if (item.kind === 'group') return latinPaths(item.items, `${path}/`);
+    return item.type.latin ? [path] : [];
+  });
 }
 
 const LATINO =

@@ -108,7 +108,7 @@ export const ESTRUTURA: readonly Row[] = aboutTheDocument([
     codigo: 'E0003',
     mensagem: 'Formato inválido',
     significado:
-      'O texto não tem o tamanho ou o formato do elemento: código IBGE sem 7 algarismos, cTribNac sem 6, documento com dígito verificador errado, espaço no começo ou no fim, caractere fora do Latin-1, elemento opcional ou grupo vazio.',
+      'O texto não tem o tamanho ou o formato do elemento: código IBGE sem 7 algarismos, cTribNac sem 6, documento com dígito verificador errado, espaço no começo ou no fim, ou caractere fora do Latin-1, onde o esquema nacional não os admite, elemento opcional ou grupo vazio.',
     comoResolver:
       'Compare encontrado com esperado; quando há correcao, ela pode ser copiada. Códigos e documentos vão sem pontuação e com os zeros à esquerda.',
     origem: 'Especificação, Errors: E0003; decisões D-12 e D-34',

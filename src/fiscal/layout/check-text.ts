@@ -68,7 +68,7 @@ export function checkText(type: SimpleType, value: string): TypeFault | undefine
 }
 
 function faultOf(type: SimpleType, value: string): TypeFault | undefined {
-  if (value.trim() === '') return { kind: 'vazio', problem: 'está vazio' };
+  if (isBlank(value)) return { kind: 'vazio', problem: 'está vazio' };
   // A text far beyond its field is not searched for anything else: normalising or mending it could take minutes.
   if (value.length > type.max * 2 + FAR_BEYOND) return wrongSize(type, value);
   if (type.reads?.pattern.test(value)) return faultOf({ ...type, reads: undefined }, type.reads.as(value));
@@ -136,16 +136,16 @@ function decimalFix(type: SimpleType, value: string): string | undefined {
 
 function checkPattern(type: SimpleType, value: string): TypeFault | undefined {
   if (type.latin) {
-    const fault = checkLatin(type, value);
+    const fault = checkLatin(value);
     if (fault) return fault;
-  } else if (value.trim() !== value) {
-    return spaces(value.trim());
   } else if (NOT_XML.test(value)) {
     return { kind: 'formato', problem: 'tem um caractere de controle, que XML não admite' };
   }
   const length = characters(value);
   const pattern = patternOf(type);
   if (length > type.max || length < type.min || (pattern !== undefined && !pattern.test(value))) {
+    // Only of a text that has a form of its own are spaces at the ends the mistake.
+    if (pattern !== undefined && value.trim() !== value) return spaces(value.trim());
     const mended = type.mend?.(value);
     const isMended = mended !== undefined && mended !== value && checkPattern(type, mended) === undefined;
     const fix = isMended ? { fix: mended } : {};
@@ -177,22 +177,29 @@ function wrongSize(type: SimpleType, value: string): TypeFault {
 /** What no XML document can hold; XML itself cannot bring it, a JSON body can. */
 const NOT_XML = /[^\t\n\r -\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
 
+/** White space as XML has it: a space that does not break is a character like any other. */
+const BLANK = /^[ \t\n\r]*$/;
+
+/** Whether a text says nothing. */
+export function isBlank(value: string): boolean {
+  return BLANK.test(value);
+}
+
 /** What the national reception cannot take is refused here at once, with its place and a safe replacement (D-34). */
-function checkLatin(type: SimpleType, value: string): TypeFault | undefined {
+function checkLatin(value: string): TypeFault | undefined {
   let position = 0;
   for (const character of value) {
     position += 1;
     const point = character.codePointAt(0)!;
+    if (point >= 0x20 && point <= 0xff) continue;
     const breaks = point === 10 || point === 13 || point === 9;
-    if ((point >= 0x20 && point <= 0xff) || (breaks && type.lines)) continue;
     const name = `U+${point.toString(16).toUpperCase().padStart(4, '0')}`;
     const problem = breaks
       ? `tem ${point === 9 ? 'uma tabulação' : 'uma quebra de linha'} (${name}) na posição ${position}, que este campo não aceita`
       : `tem na posição ${position} o caractere "${character}" (${name}), fora do Latin-1 que a recepção nacional aceita`;
-    return { kind: 'formato', problem, ...fixIf(toLatin(value, type.lines ?? false)) };
+    return { kind: 'formato', problem, ...fixIf(toLatin(value)) };
   }
-  if (value.trim() !== value) return spaces(value.trim());
-  return undefined;
+  return value.startsWith(' ') || value.endsWith(' ') ? spaces(value.replace(/^ +| +$/g, '')) : undefined;
 }
 
 const REPLACEMENTS: Readonly<Record<string, string>> = {
@@ -231,19 +238,22 @@ const REPLACEMENTS: Readonly<Record<string, string>> = {
   '\u0153': 'oe',
 };
 
-function toLatin(value: string, lines: boolean): string | undefined {
+function toLatin(value: string): string | undefined {
   let mended = '';
   for (const character of value.normalize('NFC')) {
     const point = character.codePointAt(0)!;
-    if (point === 10 || point === 13 || point === 9) mended += lines ? character : ' ';
+    if (point === 10 || point === 13 || point === 9) mended += ' ';
     else if (point >= 0x20 && point <= 0xff) mended += character;
-    else {
-      const bare = character.normalize('NFKD').replace(/\p{M}/gu, '');
-      mended += REPLACEMENTS[character] ?? (/^[ -ÿ]+$/.test(bare) ? bare : '');
-    }
+    else mended += latinOf(character);
   }
-  mended = lines ? mended.trim() : mended.replace(/ {2,}/g, ' ').trim();
+  mended = mended.replace(/ {2,}/g, ' ').trim();
   return mended === '' ? undefined : mended;
+}
+
+/** The nearest thing in Latin-1 to a character outside it; empty when there is none. */
+export function latinOf(character: string): string {
+  const bare = character.normalize('NFKD').replace(/\p{M}/gu, '');
+  return REPLACEMENTS[character] ?? (/^[ -ÿ]+$/.test(bare) ? bare : '');
 }
 
 function spaces(fix: string): TypeFault {

@@ -9,7 +9,7 @@ import type { Campo, Item as CorpoItem } from './corpo.ts';
 import { type DpsPath, FOREIGN_TAGS, INF_DPS } from './dps.ts';
 import { DPS, INF_NFSE_OWN, NFSE } from './nfse.ts';
 import { HOSTS, type Host } from './plan-corpo.ts';
-import type { SimpleType } from './simple-types.ts';
+import { type SimpleType, T } from './simple-types.ts';
 import {
   type Choice,
   type Codes,
@@ -103,6 +103,12 @@ export const SMALLEST_BODY = `{
 }
 `;
 
+/** The types whose schema has no room for edges of space and for what is not Latin-1. */
+function latinTypes(): string {
+  const types: readonly SimpleType[] = Object.values(T);
+  return [...new Set(types.filter(({ latin }) => latin).map(({ name }) => `\`${name}\``))].join(', ');
+}
+
 export function layoutMarkdown(): string {
   return `<!-- Gerado por scripts/generate.ts a partir das tabelas do leiaute; não edite. -->
 
@@ -130,8 +136,10 @@ A DPS que se envia para emitir uma NFS-e, campo a campo, e a NFS-e que volta. Os
 - **Valores e percentuais**: ponto decimal e duas casas (\`1000.00\`), ou nenhuma casa (\`1000\`); sem sinal, sem separador
   de milhar, sem zero à esquerda.
 - **Datas**: \`AAAA-MM-DD\`.
-- **Textos**: sem espaço no começo nem no fim; só caracteres do Latin-1 (U+0020 a U+00FF), nada de travessão, aspas
-  curvas ou emoji. Quebra de linha, só em \`xDescServ\`.
+- **Textos**: saem na nota byte a byte como vieram. Os de tipo ${latinTypes()} não começam nem terminam com espaço e só
+  têm caracteres do Latin-1 (U+0020 a U+00FF): nada de travessão, aspas curvas, emoji ou quebra de linha. Nos outros
+  (nomes, \`xDescServ\`, \`IM\`, cidade e estado no exterior, \`cObra\` e os mais identificadores) vale qualquer caractere
+  que XML admita, com espaço onde for, desde que haja algum que não seja espaço. O tamanho conta caracteres, e não bytes.
 - **Códigos e documentos**: só os algarismos (ou as letras), sem pontuação, com os zeros à esquerda.
 - **\`IBSCBS\`**: opcional na estrutura; a competência (\`dCompet\`), o serviço e o regime do prestador dizem quando é
   obrigatório (E802).

@@ -297,7 +297,7 @@ describe('what is wrong with a value is said with what is right (E0001, E0002, E
     ],
     ['serv/cServ/cTribNac', '01.01.01', 'cTribNac tem 8 caracteres, e o campo pede 6. Envie 010101.'],
     ['toma/xNome', 'x'.repeat(301), 'xNome tem 301 caracteres, e o campo aceita de 1 a 300.'],
-    ['toma/xNome', ' Maria Exemplo', 'xNome começa ou termina com espaço. Envie "Maria Exemplo".'],
+    ['toma/end/xLgr', ' Praça da Sé', 'xLgr começa ou termina com espaço. Envie "Praça da Sé".'],
     ['valores/vServPrest/vServ', '1.000,00', 'vServ não é um número decimal. Envie 1000.00.'],
     [`${TRIBMUN}/pAliq`, '100.01', 'pAliq está acima do máximo: alíquota em percentual com duas casas, de 0 a 100.00.'],
     ['serv/cServ/cNBS', '', 'cNBS está vazio. Informe o valor: código NBS, 9 algarismos, sem pontuação.'],
@@ -326,9 +326,9 @@ describe('what is wrong with a value is said with what is right (E0001, E0002, E
 
   test('a postal code has letters, digits, hyphens and spaces', () => {
     const at = 'toma/end/endExt/cEndPost';
-    for (const sent of ['1100-148', 'SW1A 1AA', 'D02X285'])
+    for (const sent of ['1100-148', 'SW1A 1AA', 'D02X285', '1100-', ' 1100 '])
       assert.deepEqual(faultsOf({ ...TOMADOR_NO_EXTERIOR, [at]: sent }), []);
-    for (const sent of ['1100_148', 'É100', '-1100']) {
+    for (const sent of ['1100_148', 'É100', '- -']) {
       const fault = only(faultsOf({ ...TOMADOR_NO_EXTERIOR, [at]: sent }), 'E0003', at);
       assert.match(fault.mensagem, /1 a 11 letras sem acento, algarismos, hífens ou espaços/);
     }
@@ -776,6 +776,9 @@ describe('what is empty (D-34)', () => {
   });
 });
 
+/** Of a type that has no room for them. */
+const TEXTO = 'serv/infoCompl/xInfComp';
+
 describe('what the national reception cannot take (D-34): E0003 with character, code point, place and replacement', () => {
   for (const [what, sent, character, point, place, mended] of [
     ['a dash', 'Silva – Filhos', '–', 'U+2013', 7, 'Silva - Filhos'],
@@ -789,60 +792,55 @@ describe('what the national reception cannot take (D-34): E0003 with character, 
     ['the euro sign', 'Preço em €', '€', 'U+20AC', 10, 'Preço em EUR'],
   ] as const) {
     test(what, () => {
-      const fault = only(faultsOf({ 'toma/xNome': sent }), 'E0003', 'toma/xNome');
+      const fault = only(faultsOf({ [TEXTO]: sent }), 'E0003', TEXTO);
       assert.ok(fault.mensagem.includes(character), fault.mensagem);
       assert.ok(fault.mensagem.includes(point), fault.mensagem);
       assert.match(fault.mensagem, new RegExp(`posição ${place}\\b`));
-      assert.equal(fault.correcao, `<xNome>${mended}</xNome>`);
+      assert.equal(fault.correcao, `<xInfComp>${mended}</xInfComp>`);
     });
   }
 
   test('the replacement is escaped, so that it can be pasted', () => {
-    const fault = only(faultsOf({ 'toma/xNome': 'A & B <– C' }), 'E0003', 'toma/xNome');
-    assert.equal(fault.correcao, '<xNome>A &amp; B &lt;- C</xNome>');
+    const fault = only(faultsOf({ [TEXTO]: 'A & B <– C' }), 'E0003', TEXTO);
+    assert.equal(fault.correcao, '<xInfComp>A &amp; B &lt;- C</xInfComp>');
   });
 
   test('where no safe replacement is left none is offered', () => {
-    assert.equal(only(faultsOf({ 'toma/xNome': '北京' }), 'E0003', 'toma/xNome').correcao, undefined);
-    const long = only(faultsOf({ 'toma/xNome': `${'x'.repeat(299)}…` }), 'E0003', 'toma/xNome');
+    assert.equal(only(faultsOf({ [TEXTO]: '北京' }), 'E0003', TEXTO).correcao, undefined);
+    const long = only(faultsOf({ [TEXTO]: `${'x'.repeat(1_999)}…` }), 'E0003', TEXTO);
     assert.equal(long.correcao, undefined, 'three points would be too long');
   });
 
   test('every character of Latin-1 is taken', () => {
-    assert.deepEqual(faultsOf({ 'toma/xNome': '!"#$%&\'()*+,-./:;<=>?@[]^_`{|}~¡¢£¤¥¦§¨©ª«¬®¯°±²³´µ¶·¸¹º»¼½¾¿' }), []);
-    assert.deepEqual(
-      faultsOf({ 'toma/xNome': 'ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖ×ØÙÚÛÜÝÞßàáâãäåæçèéêëìíîïðñòóôõö÷øùúûüýþÿ' }),
-      [],
-    );
+    assert.deepEqual(faultsOf({ [TEXTO]: '!"#$%&\'()*+,-./:;<=>?@[]^_`{|}~¡¢£¤¥¦§¨©ª«¬®¯°±²³´µ¶·¸¹º»¼½¾¿' }), []);
+    assert.deepEqual(faultsOf({ [TEXTO]: 'ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖ×ØÙÚÛÜÝÞßàáâãäåæçèéêëìíîïðñòóôõö÷øùúûüýþÿ' }), []);
   });
 
-  test('a line break or a tab, except in xDescServ', () => {
+  test('a line break or a tab', () => {
     for (const [text, point, place] of [
       ['Linha 1\nLinha 2', 'U+000A', 8],
       ['A\tB', 'U+0009', 2],
     ] as const) {
-      for (const path of ['toma/xNome', 'serv/infoCompl/xInfComp', 'verAplic'] as const) {
+      for (const path of ['toma/end/xLgr', TEXTO, 'verAplic'] as const) {
         const fault = only(faultsOf({ [path]: text }), 'E0003', path);
         assert.ok(fault.mensagem.includes(point), fault.mensagem);
         assert.match(fault.mensagem, new RegExp(`posição ${place}\\b`));
         assert.ok(fault.correcao?.includes(text.replace(/[\n\t]/, ' ')));
       }
-      assert.equal(dpsOf({ 'serv/cServ/xDescServ': text }).serv.cServ.xDescServ, text);
     }
   });
 
   test('a space before or behind the value, with the value without it', () => {
     for (const [path, sent, mended] of [
-      ['toma/xNome', ' Maria', 'Maria'],
-      ['toma/xNome', 'Maria ', 'Maria'],
-      ['toma/xNome', '\n  Maria\n', 'Maria'],
-      ['serv/cServ/xDescServ', 'Aula\n', 'Aula'],
+      [TEXTO, ' Maria', 'Maria'],
+      [TEXTO, 'Maria ', 'Maria'],
+      [TEXTO, '\n  Maria\n', 'Maria'],
+      ['toma/end/xLgr', 'Praça da Sé ', 'Praça da Sé'],
       ['tpAmb', ' 2', '2'],
       ['tpAmb', '2\n', '2'],
       ['serv/cServ/cTribNac', ' 010101 ', '010101'],
       ['dCompet', ' 2026-10-05', '2026-10-05'],
       ['valores/vServPrest/vServ', '1000.00 ', '1000.00'],
-      ['prest/IM', ' 123', '123'],
     ] as const) {
       const name = path.split('/').at(-1)!;
       assert.equal(only(faultsOf({ [path]: sent }), 'E0003', path).correcao, `<${name}>${mended}</${name}>`, sent);
@@ -860,6 +858,33 @@ describe('what the national reception cannot take (D-34): E0003 with character, 
       assert.deepEqual(others, []);
       assert.equal(fault!.correcao, undefined, sent);
     }
+  });
+});
+
+describe('what the national schema takes as it is (D-34): names, descriptions and identifiers of others', () => {
+  const TEXTS = [' Maria', 'Maria ', '\nAula 1\n\t2\n', '\u00a0', 'Łódź – “😀”', 'Jose\u0301', '\u0085'];
+
+  test('comes out as it came in', () => {
+    for (const text of TEXTS) {
+      const { toma, serv, prest } = dpsOf({
+        'prest/IM': text,
+        'toma/xNome': text,
+        'toma/IM': text,
+        'serv/cServ/xDescServ': text,
+        'serv/infoCompl/idDocTec': text,
+      });
+      assert.deepEqual(
+        [prest.IM, toma?.xNome, toma?.IM, serv.cServ.xDescServ, serv.infoCompl?.idDocTec],
+        Array.from({ length: 5 }, () => text),
+      );
+    }
+  });
+
+  test('lengths count characters', () => {
+    const most = '😀'.repeat(300);
+    assert.equal(dpsOf({ 'toma/xNome': most }).toma?.xNome, most);
+    const [fault] = faultsOf({ 'toma/xNome': `${most}😀` });
+    assert.equal(fault!.mensagem, 'xNome tem 301 caracteres, e o campo aceita de 1 a 300.');
   });
 });
 

@@ -6,7 +6,7 @@
  * beside other values is the rules' affair, and line and column are filled in by who knows the text.
  */
 import { type Fault, quoted } from '../fault.ts';
-import { checkText, readValue, sayFault, type TypeFault } from './check-text.ts';
+import { checkText, isBlank, readValue, sayFault, type TypeFault } from './check-text.ts';
 import { DPS_NAMESPACE, type Dps, FOREIGN_TAGS, type ForeignTag, INF_DPS } from './dps.ts';
 import { escapeText } from './escape.ts';
 import { inLayoutOrder } from './order.ts';
@@ -651,7 +651,7 @@ function attributeFaults(element: Elemento, xpath: string, allowed: readonly str
 }
 
 function looseText(element: Elemento, xpath: string, faults: Fault[]): void {
-  if (element.text === '' || element.text.trim() === '') return;
+  if (isBlank(element.text)) return;
   const mensagem = `${element.name} é um grupo e traz texto solto entre os seus elementos.`;
   faults.push({ codigo: 'E203', xpath, mensagem, encontrado: quoted(element.text.trim()) });
 }

@@ -22,10 +22,8 @@ export type SimpleType = {
   readonly refusedValues?: Readonly<Record<string, string>>;
   /** Another spelling of the same value, read and then written in the national one (D-83). */
   readonly reads?: { readonly pattern: RegExp; readonly as: (value: string) => string } | undefined;
-  /** `TSString`: neither begins nor ends with a space, only U+0020 to U+00FF. */
+  /** `TSString` and what is made of it: neither begins nor ends with a space, only U+0020 to U+00FF (D-34). */
   readonly latin?: boolean;
-  /** Line breaks are part of the value (only `TSDesc2000`). */
-  readonly lines?: boolean;
   /** Integer digits of a decimal. */
   readonly digits?: number;
   /** Highest decimal value, where our specification gives a range. */
@@ -39,14 +37,13 @@ export type SimpleType = {
 };
 
 const LATIN = '[!-ÿ]|[!-ÿ][ -ÿ]*[!-ÿ]';
-const LATIN_LINES = '[!-ÿ]|[!-ÿ][ -ÿ\\n\\r\\t]*[!-ÿ]';
 
 function text(name: string, max: number, expected?: string, min = 1): SimpleType {
   const size = min === max ? `${max} caracteres` : `${min} a ${max} caracteres`;
   return { name, kind: 'text', min, max, latin: true, pattern: LATIN, expected: expected ?? `texto de ${size}` };
 }
 
-/** A text in which the national schema admits any character. */
+/** A text in which the national schema admits any character, spaces at its ends and line breaks among them (D-34). */
 function anyText(name: string, max: number): SimpleType {
   return { name, kind: 'text', min: 1, max, expected: `texto de 1 a ${max} caracteres` };
 }
@@ -227,7 +224,7 @@ export const T = {
   nif: anyText('TSNIF', 40),
   cNaoNIF: values('TSCodNaoNIF', ['0', '1', '2']),
   im: anyText('TSInscMun', 15),
-  xNome: text('TSNomeRazaoSocial', 300),
+  xNome: anyText('TSNomeRazaoSocial', 300),
   xFant: text('TSNomeFantasia', 150),
   xLgr: text('TSLogradouro', 255),
   nro: text('TSNumeroEndereco', 60),
@@ -235,14 +232,15 @@ export const T = {
   xBairro: text('TSBairro', 60),
   cep: { ...digits('TSCEP', 8, 8, 'CEP de 8 algarismos, sem hífen'), mend: withLostZero(8) },
   uf: values('TSUF', 'AC AL AM AP BA CE DF ES GO MA MG MS MT PA PB PE PI PR RJ RN RO RR RS SC SE SP TO'.split(' ')),
-  /** Nationally any text; the specification has letters and digits, and what separates them in real codes is read as well. */
+  /** Nationally any text; the specification has letters and digits, and the hyphens and spaces of real codes are read as well. */
   cEndPost: {
-    ...text('TSCodigoEndPostal', 11, 'código postal de 1 a 11 letras sem acento, algarismos, hífens ou espaços'),
-    pattern: '[0-9A-Za-z]|[0-9A-Za-z][0-9A-Za-z -]*[0-9A-Za-z]',
-    national: text('TSCodigoEndPostal', 11),
+    ...anyText('TSCodigoEndPostal', 11),
+    expected: 'código postal de 1 a 11 letras sem acento, algarismos, hífens ou espaços',
+    pattern: '[ -]*[0-9A-Za-z][0-9A-Za-z -]*',
+    national: anyText('TSCodigoEndPostal', 11),
   },
-  xCidade: text('TSCidade', 60),
-  xEstProvReg: text('TSEstadoProvRegiao', 60),
+  xCidade: anyText('TSCidade', 60),
+  xEstProvReg: anyText('TSEstadoProvRegiao', 60),
   fone: digits('TSTelefone', 6, 20, 'telefone de 6 a 20 algarismos, com DDD e sem pontuação'),
   email: text('TSEmail', 80),
   opSimpNac: values('TSOpSimpNac', ['1', '2', '3']),
@@ -250,7 +248,7 @@ export const T = {
   regEspTrib: values('TSRegEspTrib', ['0', '1', '2', '3', '4', '5', '6', '9']),
   cTribNac: { ...digits('TSCodTribNac', 6, 6, 'código de tributação nacional, 6 algarismos'), mend: withLostZero(6) },
   cTribMun: digits('TCCodTribMun', 3, 3, 'código de tributação municipal, 3 algarismos'),
-  xDescServ: { ...text('TSDesc2000', 2000), lines: true, pattern: LATIN_LINES },
+  xDescServ: anyText('TSDesc2000', 2000),
   cNBS: digits('TSCodNBS', 9, 9, 'código NBS, 9 algarismos, sem pontuação'),
   cIntContrib: {
     ...text('TSCodigoInternoContribuinte', 20, 'código de 1 a 20 letras ou algarismos'),

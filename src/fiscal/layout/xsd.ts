@@ -269,11 +269,12 @@ export function shortSpellings(type: SimpleType): readonly string[] {
 
 /** Only where the pattern leaves the length open. */
 function lengths(type: SimpleType): Lines {
-  if (type.kind !== 'text' || (type.pattern !== undefined && !type.latin)) return [];
+  if (type.kind !== 'text' || (type.pattern !== undefined && !/[*+]/.test(type.pattern))) return [];
   return [`<xs:minLength value="${type.min}"/>`, `<xs:maxLength value="${type.max}"/>`];
 }
 
-const SOME_TEXT = '\\S|\\S[\\s\\S]*\\S';
+/** Anything with a character in it that is no white space. */
+const SOME_TEXT = '\\s*\\S[\\s\\S]*';
 
 /** 2000 to 2099, in which every fourth year is a leap year. */
 const DATE =

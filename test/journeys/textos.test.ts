@@ -1,0 +1,111 @@
+/**
+ * Free text as it was sent: what the national schema takes is issued, stored and shown without a changed byte, in XML, in JSON and
+ * at the legacy port. In production, signed by both sides: `producao.test.ts`.
+ */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { xsdErrors } from '../../src/documents/xml.ts';
+import { dpsXsd, nfseXsd } from '../../src/fiscal/layout/xsd.ts';
+import { exampleXml } from '../../src/fiscal/rules/example.ts';
+import { balcao } from '../support/eventos.ts';
+import { authorised, emit, request } from '../support/http.ts';
+import { jsonOf } from '../support/operacoes.ts';
+import { leitor } from '../support/paginas.ts';
+import { call, consultaXml, first } from '../support/rps.ts';
+import { startTestService } from '../support/service.ts';
+
+const { address } = await startTestService();
+const { api } = balcao(address);
+const ler = leitor();
+
+/** Ends in a space, as a shared note of 15/12/2025 does. */
+const DESCRICAO = 'Licença de uso, mês 10/2026\n\t– “plano anual” \u00a0Łódź 😀 ';
+const NOME = ' Łódź & Irmãos – Comércio ';
+const TEXTS = { 'serv/cServ/xDescServ': DESCRICAO, 'toma/xNome': NOME, 'toma/IM': ' 12-3 ' };
+const WRITTEN = [
+  `<xDescServ>${DESCRICAO}</xDescServ>`,
+  `<xNome>${NOME.replace('&', '&amp;')}</xNome>`,
+  '<IM> 12-3 </IM>',
+];
+
+function assertWritten(xml: string): void {
+  for (const text of WRITTEN) assert.ok(xml.includes(text), `${text} is not in ${xml}`);
+}
+
+async function assertShown(chave: string): Promise<void> {
+  const { nota } = (await authorised(address, chave)).body;
+  assertWritten(nota.xml_nota);
+  assert.deepEqual(xsdErrors(nfseXsd(), Buffer.from(nota.xml_nota)), []);
+  assert.equal(nota.tomador_razao_social, NOME);
+}
+
+describe('text with spaces at its ends, breaks of lines and letters beyond Latin-1', () => {
+  test('as XML', async () => {
+    const xml = exampleXml({ serie: '1', nDPS: '1', ...TEXTS });
+    assert.deepEqual(xsdErrors(dpsXsd(), Buffer.from(xml)), []);
+    const { status, body } = await emit(address, xml);
+    assert.equal(status, 201, JSON.stringify(body));
+    assertWritten(body.xml_nfse);
+    await assertShown(body.chave_acesso);
+  });
+
+  test('as JSON, the carriage return too', async () => {
+    const sent = JSON.parse(jsonOf(exampleXml({ serie: '1', nDPS: '2', ...TEXTS })));
+    assert.equal(sent.descricao_servico, DESCRICAO);
+    const issue = (corpo: object): ReturnType<typeof request> =>
+      request(address, '/integracao/api/v1/nfse/v101', {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify(corpo),
+      });
+    const { status, body } = await issue(sent);
+    assert.equal(status, 201, JSON.stringify(body));
+    await assertShown(body.chave_acesso);
+    const windows = await issue({ ...sent, numero_dps: '3', descricao_servico: 'Linha 1\r\nLinha 2 \r\n' });
+    const { nota } = (await authorised(address, windows.body.chave_acesso)).body;
+    for (const xml of [windows.body.xml_nfse, nota.xml_nota]) {
+      assert.match(xml, /<xDescServ>Linha 1&#xD;\nLinha 2 &#xD;\n<\/xDescServ>/);
+    }
+  });
+
+  test('what XML cannot hold is refused in JSON, wherever it stands', async () => {
+    const sent = JSON.parse(jsonOf(exampleXml({ serie: '1', nDPS: '4' })));
+    for (const text of ['a\u0000', '\u000b', 'a\u001fb', '\ufffe', 'a\uffff']) {
+      for (const campo of ['descricao_servico', 'tomador_razao_social', 'tomador_inscricao_municipal']) {
+        const { status, body } = await request(address, '/integracao/api/v1/nfse/v101', {
+          method: 'POST',
+          headers: { 'Content-Type': 'application/json' },
+          body: JSON.stringify({ ...sent, [campo]: text }),
+        });
+        assert.deepEqual(
+          [status, body.erros[0].codigo, body.erros[0].campo],
+          [422, 'E0003', campo],
+          JSON.stringify(text),
+        );
+      }
+    }
+  });
+
+  test('in the answers of the legacy port', async () => {
+    const { body } = await emit(address, exampleXml({ serie: '1', nDPS: '5', ...TEXTS }));
+    await authorised(address, body.chave_acesso);
+    const { documento } = await call(
+      address,
+      'ConsultarNfse',
+      consultaXml(`<NumeroNfse>${Number(body.chave_acesso.slice(23, 36))}</NumeroNfse>`),
+    );
+    assert.equal(first(documento, 'Discriminacao'), DESCRICAO, documento);
+  });
+
+  test('on the printed note, with the nearest letters of its font', async (t) => {
+    const { body } = await emit(address, exampleXml({ serie: '1', nDPS: '6', ...TEXTS }));
+    await authorised(address, body.chave_acesso);
+    const response = await fetch(`${api}/danfse/${body.chave_acesso}`);
+    assert.equal(response.status, 200);
+    const bytes = Buffer.from(await response.arrayBuffer());
+    if (ler === undefined) return t.diagnostic('poppler is not here: what the PDF says is not read');
+    const words = ler.paginas(bytes).flatMap(({ palavras }) => palavras.map(({ text }) => text));
+    assert.ok(words.includes('Lódz'), words.join(' '));
+    assert.ok(words.includes('“plano'), words.join(' '));
+  });
+});
