@@ -9,6 +9,7 @@ import { describe, test } from 'node:test';
 import { localAdn } from '../src/adn/local.ts';
 import { readJson } from '../src/documents/json.ts';
 import { buildChave, parseChave } from '../src/fiscal/chave.ts';
+import type { Fault } from '../src/fiscal/fault.ts';
 import { readPedido } from '../src/fiscal/pedido-evento.ts';
 import type { Patch } from '../src/fiscal/rules/rule.ts';
 import { registerEventoDeOficio } from '../src/flows/register-evento.ts';
@@ -1457,6 +1458,80 @@ describe('what the events of the note rule out (D-54), each at the door with the
     const event = await evento(nota, 'cancelamento');
     assert.deepEqual([event.status_evento, event.codigo_retorno], ['rejeitado', 'E0840']);
     assert.equal((await readNota(nota)).body.nota.status, 'autorizada');
+  });
+
+  describe('an event that another one presupposes, and that is still on its way', () => {
+    const agente = { cpf_agente_tributario: TOMADOR };
+    const descricao_motivo = 'Nota em ação fiscal do município';
+    const situations = [
+      {
+        code: 'E1976',
+        first: { tipo_evento: 'bloqueio_por_oficio', ...agente, codigo_evento_bloqueado: 'e101101', descricao_motivo },
+        second: (chave: string) => ({
+          tipo_evento: 'desbloqueio_por_oficio',
+          ...agente,
+          id_evento_bloqueio: `EVT${chave}305102001`,
+        }),
+      },
+      {
+        code: 'E1963',
+        first: { tipo_evento: 'rejeicao_tomador', ...REJEICAO },
+        second: (chave: string) => ({
+          tipo_evento: 'anulacao_rejeicao',
+          ...agente,
+          id_evento_rejeicao: `EVT${chave}203206001`,
+          descricao_motivo,
+        }),
+      },
+      {
+        code: 'E0853',
+        first: { tipo_evento: ACEITOS[1]!.slug, ...ACEITOS[1]!.campos },
+        second: () => ({
+          tipo_evento: 'cancelamento_deferido_por_analise_fiscal',
+          ...agente,
+          codigo_motivo: '1',
+          descricao_motivo,
+        }),
+      },
+    ] as const;
+
+    for (const { code, first, second } of situations) {
+      const { tipo_evento } = first;
+      const byOffice = tipo_evento === 'bloqueio_por_oficio';
+      const start = async (nota: NotaEmitida): Promise<void> => {
+        const done = byOffice ? await deOficio(nota, first) : (await register(nota, first)).body;
+        assert.ok(done !== 'not_found' && !('faults' in done) && !('erros' in done), JSON.stringify(done));
+      };
+      const refused = async (nota: NotaEmitida): Promise<Fault> => {
+        const answer = await deOficio(nota, second(nota.chave_acesso));
+        assert.ok(answer !== 'not_found' && 'faults' in answer, JSON.stringify(answer));
+        assert.equal(answer.faults[0].codigo, code);
+        return answer.faults[0];
+      };
+
+      test(`${code}: ${tipo_evento} is told as under way, then as without effect, and as processed it is there`, async () => {
+        const nota = await authorised();
+        const { mensagem: none } = await refused(nota);
+        assert.doesNotMatch(none, /existe/);
+
+        await start(nota);
+        const { id_evento } = await evento(nota, tipo_evento);
+        const { mensagem, detalhes } = await refused(nota);
+        assert.match(
+          mensagem,
+          new RegExp(`${tipo_evento} nº 1 .*existe, e não vale na nota: está pendente\\. .*espere`),
+        );
+        assert.equal(detalhes, `evento_em_andamento: ${tipo_evento} nº 1 (id_evento ${id_evento}), pendente.`);
+
+        await operate(id_evento, 'retirada');
+        assert.match((await refused(nota)).mensagem, /está cancelado\. Ele chegou ao fim sem efeito/);
+
+        const other = await authorised();
+        await start(other);
+        await work.eventos();
+        await registeredDeOficio(other, second(other.chave_acesso));
+      });
+    }
   });
 });
 

@@ -6,7 +6,7 @@
  * legend: between manifestations it is read as one manifestation a party (E1833), at blocks as refused while the block is in
  * force. Whether the author is a party of the note is judged in `pedido-evento.ts`.
  */
-import { type EventoEstado, standsOnNota } from './evento.ts';
+import { type EventoEstado, eventoIsOpen, standsOnNota } from './evento.ts';
 import { type EventoReferido, parseEventoReferido } from './layout/evento.ts';
 import { TIPOS_EVENTO, tipoByCodigo } from './tipos-evento.ts';
 
@@ -323,6 +323,57 @@ function withoutBlock(onNote: readonly EventoNaNota[], arriving: EventoQueChega)
   if (named.length > 0)
     return { codigo: 'E1978', mensagem: 'O bloqueio que id_evento_bloqueio aponta já foi levantado.' };
   return { codigo: 'E1976', mensagem: 'A nota não tem o bloqueio que id_evento_bloqueio aponta.' };
+}
+
+// What is not there yet.
+
+/** The event of the note that a refused one speaks of, and that is none of those that stand on it. */
+export type EventoSuposto = {
+  readonly codigo: string;
+  /** Undefined: any of its type. */
+  readonly numero_sequencial: number | undefined;
+};
+
+/** What a conflict misses on the note. It may be there, and be on its way: only who keeps all events of the note knows. */
+export function missedBy({ codigo }: Conflito, arriving: EventoQueChega): EventoSuposto | undefined {
+  if (codigo === 'E0853' || codigo === 'E0856') return { codigo: '101103', numero_sequencial: undefined };
+  if (codigo !== 'E1976' && codigo !== 'E1963') return undefined;
+  const { id_evento_bloqueio, id_evento_rejeicao } = arriving.campos;
+  const referido = referidoBy(codigo === 'E1976' ? id_evento_bloqueio : id_evento_rejeicao, arriving.chave_acesso);
+  const isOfType = codigo === 'E1976' ? referido?.codigo === BLOQUEIO : REJEICOES.has(referido?.codigo ?? '');
+  return isOfType ? referido : undefined;
+}
+
+/** What the store says of the missed event. `hasRetry` as in {@link eventoIsOpen}. */
+export type EventoAchado = {
+  /** `id_evento`. */
+  readonly id: string;
+  readonly codigo: string;
+  readonly numero_sequencial: number;
+  readonly estado: EventoEstado;
+  readonly hasRetry: boolean;
+};
+
+/** The conflict as it is told when the event that it misses is there without standing on the note: still to be sent, or in vain. */
+export function missedConflict(conflict: Conflito, arriving: EventoQueChega, found: EventoAchado): Conflito {
+  const { id, codigo, numero_sequencial, estado, hasRetry } = found;
+  const [kind, advice] = eventoIsOpen(estado, hasRetry)
+    ? [
+        'em_andamento',
+        `Ele ainda está a caminho: espere que seja processado, e registre ${slugOf(arriving.codigo)} de novo.`,
+      ]
+    : estado === 'erro' || estado === 'erro_reprocessamento'
+      ? [
+          'parado',
+          'O envio dele parou: reprocesse-o ou dispense-o antes (nfse evento reprocessar, nfse evento dispensar).',
+        ]
+      : ['sem_efeito', 'Ele chegou ao fim sem efeito na nota.'];
+  const called = `${slugOf(codigo)} nº ${numero_sequencial} (id_evento ${id})`;
+  return {
+    ...conflict,
+    mensagem: `O evento ${called} existe, e não vale na nota: está ${estado}. ${advice}`,
+    detalhes: `evento_${kind}: ${called}, ${estado}.`,
+  };
 }
 
 function referidoBy(id: string | undefined, chave_acesso?: string): EventoReferido | undefined {

@@ -9,7 +9,16 @@
 import { readJson } from '../documents/json.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
 import { VER_APLIC } from '../fiscal/compose-nfse.ts';
-import { cancelledNota, conflictOf, openCancelamento, standingOn } from '../fiscal/conflitos-evento.ts';
+import {
+  cancelledNota,
+  conflictOf,
+  type EventoAchado,
+  type EventoSuposto,
+  missedBy,
+  missedConflict,
+  openCancelamento,
+  standingOn,
+} from '../fiscal/conflitos-evento.ts';
 import type { Aviso, Fault } from '../fiscal/fault.ts';
 import { writeEvento } from '../fiscal/layout/evento.ts';
 import { isoMoment, momentIn } from '../fiscal/moment.ts';
@@ -180,7 +189,7 @@ async function register(
   { tipo, campos }: PedidoEvento,
   { received, avisos: before = [], keyed, ...origin }: Origin,
 ): Promise<EventoRegistrado | Refused | 'repeated'> {
-  const conflict = standing(nota, tipo, origin.autor, campos);
+  const conflict = await standing(world, municipio, nota, { codigo: tipo.codigo, autor: origin.autor, campos });
   if (conflict !== undefined) return { faults: [conflict] };
   const substitution = await judgeSubstituta(world, municipio, nota, tipo, campos);
   if ('fault' in substitution) return { faults: [substitution.fault] };
@@ -223,21 +232,46 @@ async function register(
 const AT = '/pedRegEvento/infPedReg';
 
 /** E302, an open cancellation, or what the events on the note rule out. */
-function standing(
+async function standing(
+  { store }: Pick<World, 'store'>,
+  { tenant }: Municipio,
   nota: NotaForEvento,
-  tipo: TipoEvento,
-  autor: string,
-  campos: PedidoEvento['campos'],
-): Fault | undefined {
+  chega: Pick<EventoNovo, 'autor' | 'campos'> & { readonly codigo: string },
+): Promise<Fault | undefined> {
   const at = { xpath: AT, campo: 'tipo_evento' };
+  const tipo = tipoByCodigo(chega.codigo)!;
   if (nota.estado === 'cancelada') return { ...cancelledNota(tipo.codigo), ...at };
   if (nota.estado === 'recusada') return refusedNota(tipo);
   const open = tipo.cancela ? nota.eventos.find(isOpenCancelamento) : undefined;
   if (open !== undefined) return { ...openCancelamento(named(open)), ...at };
   const onNote = standingOn(nota.eventos.map(naNota));
-  const { codigo } = tipo;
-  const conflict = conflictOf(onNote, { codigo, autor, campos, chave_acesso: nota.chave_acesso });
-  return conflict === undefined ? undefined : { ...conflict, ...at };
+  const arriving = { ...chega, chave_acesso: nota.chave_acesso };
+  const conflict = conflictOf(onNote, arriving);
+  if (conflict === undefined) return undefined;
+  const missed = missedBy(conflict, arriving);
+  const found = missed && (await missedEvento(store, tenant, nota.id, missed));
+  return { ...(found === undefined ? conflict : missedConflict(conflict, arriving, found)), ...at };
+}
+
+/** The last of the events that a refused one misses; undefined where there is none, or it stands on the note and the reason is another. */
+async function missedEvento(
+  store: World['store'],
+  tenant: string,
+  nota: string,
+  { codigo, numero_sequencial }: EventoSuposto,
+): Promise<EventoAchado | undefined> {
+  const rows = (await store.eventosOfTipo(tenant, nota, codigo)).filter(
+    (row) => row.numero_sequencial === (numero_sequencial ?? row.numero_sequencial),
+  );
+  const row = rows.at(-1);
+  if (row === undefined || rows.some(({ estado }) => estado === 'processado')) return undefined;
+  return {
+    id: row.id,
+    codigo,
+    numero_sequencial: row.numero_sequencial,
+    estado: row.estado,
+    hasRetry: row.due_at !== null,
+  };
 }
 
 /** The reference of a replacement is checked both ways: the substitute must say in its own DPS whom it replaces. */

@@ -307,9 +307,9 @@ const ROWS: readonly EventoRow[] = [
     codigo: 'E1976',
     mensagem: 'Não há na nota o bloqueio que se quer levantar',
     significado:
-      'id_evento_bloqueio não é o identificador de um bloqueio processado desta nota; ou ela tem mais de um em vigor, e o identificador, sem o número sequencial, não diz qual. O evento é da prefeitura.',
+      'id_evento_bloqueio não é o identificador de um bloqueio processado desta nota; ou ela tem mais de um em vigor, e o identificador, sem o número sequencial, não diz qual. Um bloqueio que ainda está a caminho do ADN não vale na nota: detalhes começa então com evento_em_andamento. O evento é da prefeitura.',
     comoResolver:
-      'Consulte os eventos da nota e monte o identificador: EVT, a chave, 305102 e o número sequencial do bloqueio com 3 algarismos.',
+      'Se o bloqueio ainda está a caminho, espere que seja processado. Se não, consulte os eventos da nota e monte o identificador: EVT, a chave, 305102 e o número sequencial do bloqueio com 3 algarismos.',
     origem: 'Anexo II, E1976; decisão D-54',
   },
   {

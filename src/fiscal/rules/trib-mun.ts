@@ -550,6 +550,8 @@ export const TRIB_MUN: readonly Rule[] = [
     when: (dps) =>
       dps.valores.trib.tribMun.pAliq !== undefined &&
       isTaxable(dps) &&
+      // Of a rate inside the Simples the least is another (E0621).
+      !assessesInSimples(dps) &&
       !WITHOUT_MINIMUM_RATE.has(servicoOf(dps.serv.cServ.cTribNac)?.subitem ?? ''),
     must: ({ valores }) => valores.trib.tribMun.pAliq! >= ISSQN_MINIMUM,
     rejects: [{ 'valores/trib/tribMun/pAliq': '0.02' }, { 'valores/trib/tribMun/pAliq': '1.99' }],
