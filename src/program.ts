@@ -62,7 +62,7 @@ try {
         const { openStore } = await import('./open-store.ts');
         const opened = await openStore(config, log);
         try {
-          return await work({ store: opened.store, now: Date.now });
+          return await work({ store: opened.store, now: Date.now, baseUrl: config.baseUrl });
         } finally {
           await opened.close();
         }

@@ -7,8 +7,10 @@ import { createSecureContext } from 'node:tls';
 import { type Config, ConfigError } from './config.ts';
 import { createRestDoor, type TlsKeys } from './doors/rest/door.ts';
 import { SANDBOX_SLUG } from './fiscal/ambiente.ts';
+import { SEM_BASE_URL } from './flows/municipios.ts';
 import type { Logger } from './log.ts';
 import { openStore } from './open-store.ts';
+import type { Store } from './store/store.ts';
 import { startTransmitterThread, type Transmitter } from './transmitter.ts';
 import { openWorld } from './world.ts';
 
@@ -30,6 +32,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     transmitter = startTransmitterThread({ connection, logLevel: config.logLevel }, log);
     closers.unshift(transmitter.stop);
     const { host, port, baseUrl, trustProxy, certificateHeader } = config;
+    if (baseUrl === undefined) await warnOfAddress(store, log);
     const accessLog = log.isLevelEnabled('info');
     const door = await createRestDoor(world, { host, port, baseUrl, trustProxy, tls, certificateHeader, accessLog });
     // The door first, so that nothing new comes in; the store, which all of them use, last.
@@ -39,6 +42,11 @@ export async function startService(config: Config, log: Logger): Promise<Service
     await close();
     throw error;
   }
+}
+
+async function warnOfAddress(store: Store, log: Logger): Promise<void> {
+  const municipios = (await store.municipios()).filter(({ ambiente }) => ambiente === 'producao');
+  if (municipios.length > 0) log.warn({ municipios: municipios.map(({ tenant }) => tenant) }, SEM_BASE_URL);
 }
 
 /** Certificate and key of the service's own TLS, checked before anything is opened with them. */

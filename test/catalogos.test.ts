@@ -348,6 +348,21 @@ describe('each row of the specification', () => {
         content_type: 'application/json',
         cabecalho_da_assinatura: 'X-Evento-Assinatura',
       });
+      // Specification, Events: who may send these is no party of the note, and this channel refuses them (E9016).
+      assert.deepEqual(
+        body.itens
+          .filter(({ endpoint }: Answer['body']) => endpoint === null)
+          .map((item: Answer['body']) => item.tipo_evento),
+        [
+          'cancelamento_deferido_por_analise_fiscal',
+          'cancelamento_indeferido_por_analise_fiscal',
+          'confirmacao_tacita',
+          'anulacao_rejeicao',
+          'cancelamento_por_oficio',
+          'bloqueio_por_oficio',
+          'desbloqueio_por_oficio',
+        ],
+      );
       const page = await fetch(cancelamento.doc_url);
       assert.equal(page.status, 200);
       assert.match(await page.text(), new RegExp(`id="${new URL(cancelamento.doc_url).hash.slice(1)}"`));

@@ -1809,3 +1809,31 @@ test('a signature that is sent to the sandbox is looked at, and refuses nothing 
   );
   assert.match(answer.body.avisos[0].mensagem, /^Em produção esta assinatura seria recusada/);
 });
+
+describe('the body is looked at before the note', () => {
+  // A key whose check digit is wrong, a key of no note, a protocol that cannot be one, a protocol of no note.
+  const chave = buildChave({
+    cMun: '3550308',
+    ambGer: '1',
+    documento: PRESTADOR,
+    nNFSe: 9,
+    anoMes: '2611',
+    codigo: '123456789',
+  });
+  const wrongDigit = `${chave.slice(0, -1)}${(Number(chave.at(-1)) + 1) % 10}`;
+  const places = [`${wrongDigit}/eventos`, `${chave}/eventos`, 'protocolo/@@/eventos', 'protocolo/123/eventos'];
+  for (const place of places) {
+    test(`${place.startsWith('protocolo') ? 'by protocol' : 'by key'}: ${place}`, async () => {
+      const send = (body: string): Promise<Answer> =>
+        request(address, `/integracao/api/v1/nfse/${place}`, {
+          method: 'POST',
+          headers: { 'Content-Type': 'application/json' },
+          body,
+        });
+      const unread = await send('{"tipo_evento":');
+      assert.deepEqual([unread.status, unread.body.codigo_erro], [400, 'E003']);
+      const read = await send(JSON.stringify(CANCELAMENTO));
+      assert.deepEqual([read.status, read.body.codigo_erro], [404, place.startsWith('protocolo') ? 'E601' : 'E301']);
+    });
+  }
+});

@@ -2,10 +2,12 @@
 // every answer carries. What a DPS is judged by has its own tests; here one that is right and one that is wrong do.
 
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { CATALOGOS } from '../src/doors/rest/catalogos.ts';
 import { createRestDoor, type RestDoorOptions } from '../src/doors/rest/door.ts';
 import { countMisses } from '../src/doors/rest/misses.ts';
@@ -17,6 +19,7 @@ import { onEnd } from './support/cleanup.ts';
 import { monotonicClock } from './support/clock.ts';
 import { type Answer, authorised, emit } from './support/http.ts';
 import { startTestService } from './support/service.ts';
+import { toolOr } from './support/tools.ts';
 import { untilTrue } from './support/until.ts';
 
 const API = '/integracao/api/v1';
@@ -38,6 +41,18 @@ const NO_SUCH_DPS = 'DPS355030821122233300018199999000000000000001';
 const service = await startTestService();
 const { address, world, store, clock } = service;
 await store.createMunicipio({ tenant: 'rio-branco', ambiente: 'producao', codigoIbge: '1200401' }, clock.now);
+
+/** Begins with the file, because the service waits a minute for what is missing of a request. */
+const stoppedBody = sendStoppedBody();
+
+async function sendStoppedBody(): Promise<{ readonly text: string }> {
+  const socket = await dial(address);
+  const collected = collect(socket);
+  const head = `POST ${API}/nfse/v101 HTTP/1.1\r\nHost: x\r\nContent-Type: text/xml\r\n`;
+  socket.write(`${head}Content-Length: 9000000\r\n\r\nx`);
+  await closing(socket);
+  return collected;
+}
 
 /** One note of each test's own. */
 let lastNumber = 0;
@@ -687,6 +702,33 @@ describe('the body and its type', () => {
     assert.match(await raw(twice, address, 2), /HTTP\/1\.1 413 .*HTTP\/1\.1 200 /s);
   });
 
+  test("413 reaches Python's standard clients, which read nothing before all is sent", async (t) => {
+    const python = toolOr('python3', 'python3');
+    if (python === undefined) return t.skip('python3 is not here');
+    const program = `
+import http.client, sys, urllib.request
+from urllib.error import HTTPError
+host, port, path = sys.argv[1:4]
+headers = {'Content-Type': 'application/json'}
+for mebibytes in (2, 20, 100):
+    body = b'x' * (mebibytes << 20)
+    try:
+        urllib.request.urlopen(urllib.request.Request(f'http://{host}:{port}{path}', body, headers), timeout=60)
+    except HTTPError as answer:
+        print(answer.code, 'E003' in answer.read().decode())
+    kept = http.client.HTTPConnection(host, int(port), timeout=60)
+    kept.request('POST', path, body, headers)
+    answer = kept.getresponse()
+    print(answer.status, 'E003' in answer.read().decode())
+    kept.request('GET', '/health/live')
+    print(kept.getresponse().status)
+`;
+    const { hostname, port } = new URL(address);
+    const run = promisify(execFile)(python, ['-c', program, hostname, port, `${API}/nfse/v101`]);
+    const expected = ['413 True', '413 True', '200'];
+    assert.deepEqual((await run).stdout.trim().split('\n'), [...expected, ...expected, ...expected]);
+  });
+
   test('who goes on sending what is not wanted is cut off', async () => {
     const socket = await dial(address);
     const collected = collect(socket);
@@ -697,13 +739,13 @@ describe('the body and its type', () => {
     const block = 'x'.repeat(1024 * 1024);
     let sent = 0;
     // No faster than it is taken, so that what is counted has left.
-    while (!socket.destroyed && sent < 64) {
+    while (!socket.destroyed && sent < 600) {
       sent += 1;
       if (!socket.write(block)) await Promise.race([closed, once(socket, 'drain').catch(() => undefined)]);
     }
     await closed;
     assert.match(collected.text, /^HTTP\/1\.1 413 /);
-    assert.ok(sent < 64);
+    assert.ok(sent < 600);
   });
 });
 
@@ -714,7 +756,7 @@ describe('what is not HTTP', () => {
     ['a broken header', 'GET / HTTP/1.1\r\nHost: x\r\nbroken header\r\n\r\n', 400],
     ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n', 400],
     ['length and chunks', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n', 400],
-    ['headers too large', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(40_000)}\r\n\r\n`, 431],
+    ['headers too large to be read', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(300_000)}\r\n\r\n`, 431],
   ];
   for (const [name, bytes, status] of refusedRaw) {
     test(`${status}: ${name}`, async () => {
@@ -723,6 +765,46 @@ describe('what is not HTTP', () => {
       assert.equal(answer.headers.get('connection'), 'close');
     });
   }
+
+  /** What cannot be read as HTTP, below a municipality: a broken header, headers beyond every limit, another version. */
+  const unreadable: readonly (readonly [string, string, number])[] = [
+    ['a broken header', 'HTTP/1.1\r\nHost: x\r\nbroken header\r\n\r\n', 400],
+    ['a version that does not exist', 'HTTP/7.1\r\nHost: x\r\n\r\n', 400],
+    ['two lengths', 'HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n', 400],
+    ['far too large', `HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(250_000)}\r\n\r\n`, 431],
+    ['too large', `HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(33_000)}\r\n\r\n`, 431],
+    ['too many that are short', `HTTP/1.1\r\nHost: x\r\n${'a: b\r\n'.repeat(6_000)}\r\n`, 431],
+    ['two Host', 'HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n', 400],
+    ['no Host', 'HTTP/1.1\r\n\r\n', 400],
+  ];
+  for (const [name, rest, status] of unreadable) {
+    test(`${status} says the environment of its municipality: ${name}`, async () => {
+      for (const [slug, ambiente] of [
+        ['integracao', 'homologacao'],
+        ['rio-branco', 'producao'],
+        ['desconhecido', null],
+      ] as const) {
+        const answer = parsed(await raw(`GET /${slug}/api/v1/nfse/${NO_SUCH_KEY} ${rest}`));
+        assertEnvelope(answer, status, 'E003');
+        assert.equal(answer.headers.get('x-nfse-ambiente'), ambiente, slug);
+      }
+    });
+  }
+
+  test('headers within the limit are read to the last, however many', async () => {
+    const head = `GET ${API}/catalogo/paises?codigo=BR HTTP/1.1\r\nHost: x\r\n`;
+    const answer = parsed(await raw(`${head}${'a: b\r\n'.repeat(2_500)}X-Request-Id: o-ultimo\r\n\r\n`));
+    assert.deepEqual([answer.status, answer.headers.get('x-request-id')], [200, 'o-ultimo']);
+  });
+
+  test('of two requests in one packet the broken one says its own municipality', async () => {
+    const first = `GET /rio-branco/api/v1/catalogo/paises?codigo=BR HTTP/1.1\r\nHost: x\r\n\r\n`;
+    const text = await raw(`${first}GET ${API}/nfse/1 HTTP/1.1\r\nHost: x\r\nbroken header\r\n\r\n`, address, 2);
+    assert.deepEqual(
+      [...text.matchAll(/^x-nfse-ambiente: (.*)\r$/gim)].map(([, ambiente]) => ambiente),
+      ['producao', 'homologacao'],
+    );
+  });
 
   test('400: no Host, and an address that does not decode', async () => {
     assertEnvelope(parsed(await raw('GET /health/live HTTP/1.1\r\n\r\n')), 400, 'E003');
@@ -1098,5 +1180,12 @@ describe('closing', () => {
     assert.equal(parsed(answer.text).headers.get('connection'), 'close');
     assertEnvelope(parsed(readiness.text), 503, 'E703');
     await assert.rejects(fetch(`${opened.address}/health/live`));
+  });
+});
+
+describe('what takes a minute', () => {
+  test('an unwanted body that stops coming ends with its connection', async () => {
+    const { text } = await stoppedBody;
+    assert.match(text, /^HTTP\/1\.1 413 /);
   });
 });

@@ -5,8 +5,10 @@
 export type Ambiente = 'producao' | 'homologacao';
 
 type Settings = {
-  /** `tpAmb` written in the normalised DPS and in the note, whatever was sent. */
+  /** `tpAmb` written in the normalised DPS and in the note. */
   readonly tpAmb: '1' | '2';
+  /** Whatever was sent as `tpAmb` is read as the one above, its absence too. */
+  readonly forcesTpAmb: boolean;
   /** Notes and events go to the national environment; otherwise the flow ends with the local authority (D-53). */
   readonly transmits: boolean;
   /** A missing or wrong signature refuses (D-30); in the sandbox it is a remark (D-32). */
@@ -29,6 +31,7 @@ type Settings = {
 export const AMBIENTES: Readonly<Record<Ambiente, Settings>> = {
   producao: {
     tpAmb: '1',
+    forcesTpAmb: false,
     transmits: true,
     signatureRefuses: true,
     registersPrestador: false,
@@ -41,6 +44,7 @@ export const AMBIENTES: Readonly<Record<Ambiente, Settings>> = {
   },
   homologacao: {
     tpAmb: '2',
+    forcesTpAmb: true,
     transmits: false,
     signatureRefuses: false,
     registersPrestador: true,

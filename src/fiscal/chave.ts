@@ -233,3 +233,8 @@ function fitting(name: string, pattern: RegExp, text: string): string {
 function withoutZeros(digits: string): string {
   return digits.replace(/^0+(?=\d)/, '');
 }
+
+/** Whether a text may be a protocol number; what may not need not be looked for, and may be no text for a database. */
+export function isProtocolo(text: string): boolean {
+  return /^[0-9A-Za-z._-]{1,64}$/.test(text);
+}

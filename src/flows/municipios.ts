@@ -13,7 +13,10 @@ import { type CertificadoShown, type Inspection, inspectAdn, inspectConfianca } 
 import type { World } from './world.ts';
 
 /** What the registry may touch: it works beside a running service, or without one. */
-export type RegistryWorld = Pick<World, 'store' | 'now'>;
+export type RegistryWorld = Pick<World, 'store' | 'now'> & {
+  /** Public address of the service, as the settings of this machine have it. */
+  readonly baseUrl?: string | undefined;
+};
 
 /** As the operator writes them; paths may be relative. */
 export type Settings = {
@@ -256,9 +259,19 @@ async function applied(world: RegistryWorld, current: Municipio, settings: Setti
       ...adn.avisos,
       ...(await remarksOnAliquota(world, municipio, settings)),
       ...incomplete(municipio),
+      ...remarksOnAddress(world, municipio),
     ],
   };
 }
+
+/** In production the addresses of the answers should not be whatever the request says in `Host`. */
+function remarksOnAddress({ baseUrl }: RegistryWorld, { ambiente }: Municipio): readonly string[] {
+  return baseUrl === undefined && ambiente === 'producao' ? [SEM_BASE_URL] : [];
+}
+
+/** Told by the commands of a municipality and at the start of the service. */
+export const SEM_BASE_URL =
+  'NFSE_BASE_URL não está definida: os endereços nas respostas (Location, doc_url, a descrição do porto SOAP) seguem o cabeçalho Host de cada requisição. Defina-a com o endereço público, como NFSE_BASE_URL=https://nfse.exemplo.gov.br.';
 
 async function remarksOnAliquota(
   world: RegistryWorld,
@@ -496,7 +509,7 @@ export async function showMunicipio(world: RegistryWorld, slug: string): Promise
       vistoEm: shown(problem.vistoEm),
     },
     problems: [...trust.problems, ...(adn?.problems ?? [])],
-    avisos: [...trust.avisos, ...(adn?.avisos ?? []), ...incomplete(municipio)],
+    avisos: [...trust.avisos, ...(adn?.avisos ?? []), ...incomplete(municipio), ...remarksOnAddress(world, municipio)],
   };
 }
 

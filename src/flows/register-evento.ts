@@ -8,6 +8,7 @@
  */
 import { readJson } from '../documents/json.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
+import { isProtocolo, parseChave } from '../fiscal/chave.ts';
 import { VER_APLIC } from '../fiscal/compose-nfse.ts';
 import {
   cancelledNota,
@@ -90,7 +91,7 @@ async function registerSent(
   if ('fault' in json) return { faults: [json.fault] };
   const signature = verifyEvento(world, municipio, sent, received);
   if (isSome(signature.faults)) return { faults: signature.faults };
-  const nota = await world.store.notaForEvento(municipio.tenant, named);
+  const nota = canName(named) ? await world.store.notaForEvento(municipio.tenant, named) : undefined;
   if (nota === undefined) return 'not_found';
   const read = readPedido(json);
   if ('faults' in read) return read;
@@ -116,6 +117,11 @@ async function registerSent(
     keyed: (all) => turn?.success(all),
   });
   return registered === 'repeated' ? { before: await turn!.before() } : registered;
+}
+
+/** Whether a text of an address may name a note at all; what may not is not asked of the database. */
+function canName(named: NotaNamed): boolean {
+  return 'chave' in named ? parseChave(named.chave) !== undefined : isProtocolo(named.protocolo);
 }
 
 /** What registering touches once it is known who asks. */

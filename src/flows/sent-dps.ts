@@ -9,6 +9,7 @@ import { type Declarado, NADA_DECLARADO } from '../fiscal/declarado.ts';
 import { type Aviso, type Fault, type Refusal, refusalOf } from '../fiscal/fault.ts';
 import { type DpsReading, readDps } from '../fiscal/layout/read.ts';
 import { readCorpo } from '../fiscal/layout/read-corpo.ts';
+import { withText } from '../fiscal/layout/tree.ts';
 import { stepInNamesOfBody } from '../fiscal/layout/words-corpo.ts';
 import type { Municipio } from '../store/municipios.ts';
 import { placedFaults, versionFault } from './document-faults.ts';
@@ -56,17 +57,18 @@ export type Destination = Pick<Municipio, 'ambiente' | 'codigoIbge'>;
 
 /** Refuses what cannot be judged at all: E201 and E110 for XML, E003 for JSON. */
 export function openDps(sent: SentDps, destination: Destination): OpenedDps | Refusal {
-  return sent.kind === 'json' ? openJson(sent, destination) : openXml(sent);
+  return sent.kind === 'json' ? openJson(sent, destination) : openXml(sent, destination);
 }
 
-function openXml({ kind, body }: SentDps & { kind: 'xml' | 'rps' }): OpenedDps | Refusal {
+function openXml({ kind, body }: SentDps & { kind: 'xml' | 'rps' }, { ambiente }: Destination): OpenedDps | Refusal {
+  const { tpAmb, forcesTpAmb } = AMBIENTES[ambiente];
   const reading = readXml(body);
   if ('fault' in reading) return { faults: [reading.fault] };
   const version = versionFault(reading.root);
   if (version !== undefined) return refusalOf(placedFaults([version], reading))!;
   return {
     verify: (world, municipio, at) => (kind === 'rps' ? { avisos: [] } : verifyDps(world, municipio, reading, at)),
-    read: () => readDps(reading.root),
+    read: () => readDps(forcesTpAmb ? withText(reading.root, 'infDPS', 'tpAmb', tpAmb) : reading.root),
     prestador: () => documentOfPrest(reading.root),
     declarado: NADA_DECLARADO,
     placed: (told) => placedFaults(told, reading),
@@ -77,7 +79,8 @@ function openXml({ kind, body }: SentDps & { kind: 'xml' | 'rps' }): OpenedDps |
 function openJson(sent: SentDps & { kind: 'json' }, { ambiente, codigoIbge }: Destination): OpenedDps | Refusal {
   const json = readJson(sent.body);
   if ('fault' in json) return { faults: [json.fault] };
-  const corpo = readCorpo(json, { tpAmb: AMBIENTES[ambiente].tpAmb, cLocEmi: codigoIbge });
+  const { tpAmb, forcesTpAmb } = AMBIENTES[ambiente];
+  const corpo = readCorpo(json, { tpAmb, forcesTpAmb, cLocEmi: codigoIbge });
   const isRead = !('faults' in corpo);
   return {
     verify: (world, municipio, at) => verifyCorpo(world, municipio, sent, prestadorIn(json.value), at),

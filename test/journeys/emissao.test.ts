@@ -162,7 +162,7 @@ test('before authorisation the note shows the DPS as it was sent, and asks to be
 
 test('one document with nine mistakes is answered once, with nine faults', async () => {
   const { address } = await startTestService();
-  const wrong = BY_HAND.replace('<tpAmb>1</tpAmb>', '<tpAmb>3</tpAmb>') // 1: outside the enumeration
+  const wrong = BY_HAND.replace('<tpEmit>1</tpEmit>', '<tpEmit>7</tpEmit>') // 1: outside the enumeration
     .replace('<dCompet>2026-11-03</dCompet>', '<dCompet>03/11/2026</dCompet>') // 2: no date
     .replace('<cLocEmi>3304557</cLocEmi>', '<cLocEmi>33045</cLocEmi>') // 3: length
     .replace('<email>contato@exemplo.com.br</email>', '<xEmail>contato@exemplo.com.br</xEmail>') // 4: legacy tag
@@ -179,7 +179,7 @@ test('one document with nine mistakes is answered once, with nine faults', async
   const lineOf = (text: string): number => wrong.slice(0, wrong.indexOf(text)).split('\n').length;
   const columnOf = (text: string): number => wrong.indexOf(text) - wrong.lastIndexOf('\n', wrong.indexOf(text));
   const expected: readonly (readonly [string, string, string])[] = [
-    ['E0002', 'tpAmb', '<tpAmb>'],
+    ['E0002', 'tpEmit', '<tpEmit>'],
     ['E0001', 'dCompet', '<dCompet>'],
     ['E0003', 'cLocEmi', '<cLocEmi>'],
     ['E0010', 'prest/xEmail', '<xEmail>'],

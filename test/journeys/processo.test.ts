@@ -8,8 +8,10 @@ import { exampleXml } from '../../src/fiscal/rules/example.ts';
 import { openEmbedded } from '../../src/store/embedded/embedded.ts';
 import { atOnce } from '../support/at-once.ts';
 import { onEnd } from '../support/cleanup.ts';
+import { nfse } from '../support/cli.ts';
 import { authorised, emit, noteByKey, request } from '../support/http.ts';
 import { freshDataDir, ROOT, readyDataDir, startServiceProcess } from '../support/process.ts';
+import { untilTrue } from '../support/until.ts';
 
 const run = promisify(execFile);
 
@@ -105,7 +107,15 @@ test('a PostgreSQL of your own by DATABASE_URL: nothing else changes', async () 
   const issued = await emit(service.address, exampleXml());
   assert.equal(issued.status, 201);
   await authorised(service.address, issued.body.chave_acesso);
+  assert.doesNotMatch(service.output(), /NFSE_BASE_URL/);
   assert.equal(await service.end('SIGINT'), 0);
+
+  const made = await nfse(['municipio', 'criar', 'exemplo', '--ibge', '3550308'], { DATABASE_URL });
+  assert.equal(made.code, 0, made.err);
+  const warned = await startServiceProcess({ DATABASE_URL });
+  const warning = /"municipios":\["exemplo"\].*NFSE_BASE_URL não está definida/;
+  await untilTrue(() => warning.test(warned.output()), 'the warning is in the log');
+  assert.equal(await warned.end('SIGINT'), 0);
 });
 
 test('wrong settings are told before anything is opened', async () => {

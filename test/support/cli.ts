@@ -58,7 +58,7 @@ export async function nfseHere(
     // Nothing is remembered from one command to the next.
     registry: async (work) => {
       if (pool === undefined) throw new Error('this test has no database');
-      return work({ store: createStore(pool), now: Date.now });
+      return work({ store: createStore(pool), now: Date.now, baseUrl: 'https://nfse.exemplo.gov.br' });
     },
   };
   // What starts a server or a service has no place here.

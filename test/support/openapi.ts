@@ -16,7 +16,11 @@ export type Described = {
 };
 
 /** Headers that are the connection's own, or of every content. */
-const OF_HTTP = new Set(['date', 'connection', 'keep-alive', 'content-length', 'content-type', 'transfer-encoding']);
+const OF_HTTP = new Set([
+  ...['date', 'connection', 'keep-alive', 'content-length', 'content-type', 'transfer-encoding'],
+  // For browsers alone, which act on them before a program sees the answer.
+  ...['access-control-allow-origin', 'access-control-expose-headers'],
+]);
 
 export function describedBy(document: Place): Described {
   const ajv = new Ajv2020({

@@ -1994,8 +1994,11 @@ export type MotivoEvento = {
   readonly campos: readonly CampoDeEvento[];
   /** Por campo, as opções: codigo (o que se envia), valor (o inteiro gravado) e descricao. */
   readonly enums: OpcoesPorCampo;
-  /** metodo, url_por_chave, url_por_protocolo, content_type e cabecalho_da_assinatura. */
-  readonly endpoint: EnderecoDeEvento;
+  /**
+   * metodo, url_por_chave, url_por_protocolo, content_type e cabecalho_da_assinatura; null de um tipo que este
+   * canal não recebe.
+   */
+  readonly endpoint: EnderecoDeEvento | null;
   /** Uma requisição do tipo, com todos os campos. */
   readonly exemplo_payload: ExemploDeEvento;
   /** Onde se lê sobre eventos. */

@@ -146,7 +146,9 @@ export const CATALOGO_SHAPES = {
     },
     endpoint: {
       type: 'EnderecoDeEvento',
-      about: 'metodo, url_por_chave, url_por_protocolo, content_type e cabecalho_da_assinatura.',
+      nullable: true,
+      about:
+        'metodo, url_por_chave, url_por_protocolo, content_type e cabecalho_da_assinatura; null de um tipo que este canal não recebe.',
     },
     exemplo_payload: { type: 'ExemploDeEvento', about: 'Uma requisição do tipo, com todos os campos.' },
     doc_url: { type: 'string', formato: 'endereco', about: 'Onde se lê sobre eventos.' },

@@ -334,13 +334,15 @@ function motivoItem(tipo: TipoEvento, site: string, base: string) {
       descricao: sobre,
     })),
     enums: Object.fromEntries(campos.flatMap(({ nome, opcoes }) => (opcoes === undefined ? [] : [[nome, opcoes]]))),
-    endpoint: {
-      metodo: 'POST',
-      url_por_chave: `${base}/api/v1/nfse/{chave_acesso}/eventos`,
-      url_por_protocolo: `${base}/api/v1/nfse/protocolo/{numero_protocolo}/eventos`,
-      content_type: 'application/json',
-      cabecalho_da_assinatura: EVENTO_SIGNATURE_HEADER,
-    },
+    endpoint: porOficio
+      ? null
+      : {
+          metodo: 'POST',
+          url_por_chave: `${base}/api/v1/nfse/{chave_acesso}/eventos`,
+          url_por_protocolo: `${base}/api/v1/nfse/protocolo/{numero_protocolo}/eventos`,
+          content_type: 'application/json',
+          cabecalho_da_assinatura: EVENTO_SIGNATURE_HEADER,
+        },
     exemplo_payload: exemploDe(tipo),
     doc_url: `${site}${ERROS_PATH}#eventos`,
   };

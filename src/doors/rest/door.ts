@@ -9,6 +9,7 @@ import type { World } from '../../flows/world.ts';
 import { describeSoap, faultSoap, internalSoap, performSoap, SOAP_PATH } from '../soap/nfes.ts';
 import { type CertificateHeader, clientOf, shownBy, siteOf } from './caller.ts';
 import { BODY_MAX_BYTES, bodyMisfit, headersMisfit } from './content.ts';
+import { CORS_HEADERS, PREFLIGHT_HEADERS } from './cors.ts';
 import { ERROS_PATH, envelopeOf, statusOfRefusal } from './envelope.ts';
 import { type HttpAnswer, type HttpRequest, type HttpRoute, listenHttp, type TlsKeys, type Trouble } from './http.ts';
 import { isHeld, tagOf } from './kept.ts';
@@ -119,7 +120,7 @@ export async function createRestDoor(world: World, options: RestDoorOptions): Pr
     host: options.host,
     port: options.port,
     tls: options.tls,
-    routes: [...siteRoutes(door), ...soapRoutes(door), ...ROUTES.map((route) => tenantRoute(door, route))],
+    routes: [...siteRoutes(door), ...soapRoutes(door), ...ROUTES.flatMap((route) => tenantRoutes(door, route))],
     onTrouble: async (trouble, request, allow) =>
       withAlways(
         alwaysAt(request),
@@ -158,14 +159,30 @@ async function attend(door: Door, request: HttpRequest, route: string | undefine
   return { ...answer, headers: { 'X-NFSe-Ambiente': municipio.ambiente, ...answer.headers } };
 }
 
-function tenantRoute(door: Door, route: Route): HttpRoute {
+/** The route, and the preflight of one that is open to pages. */
+function tenantRoutes(door: Door, route: Route): readonly HttpRoute[] {
   const path = `/:municipio${route.path}`;
-  const work: Work = (visit) => answerRoute(door, visit, route);
-  return {
-    method: route.method,
-    path,
-    handle: async (request) => withAlways(route.always, await attend(door, request, path, work)),
-  };
+  const always = alwaysOf(route);
+  const handled =
+    (work: Work): HttpRoute['handle'] =>
+    async (request) =>
+      withAlways(always, await attend(door, request, path, work));
+  const own: HttpRoute = { method: route.method, path, handle: handled((visit) => answerRoute(door, visit, route)) };
+  if (!route.isPublic) return [own];
+  return [own, { method: 'OPTIONS', path, handle: handled((visit) => answerPreflight(door, visit)) }];
+}
+
+async function answerPreflight(door: Door, visit: Visit): Promise<HttpAnswer> {
+  const slug = visit.request.params.municipio!;
+  if ((await findMunicipio(door, visit, slug)) === undefined) return refuse(door, visit, unknownMunicipio(slug));
+  return PREFLIGHT;
+}
+
+const PREFLIGHT: HttpAnswer = { status: 204, headers: PREFLIGHT_HEADERS, body: '' };
+
+/** Headers of every answer about the path of a route. */
+function alwaysOf({ isPublic, always }: Route): Route['always'] {
+  return isPublic ? { ...CORS_HEADERS, ...always } : always;
 }
 
 /** What every answer about a path says, unless this one says it better. */
@@ -173,12 +190,17 @@ function withAlways(always: Route['always'], answer: HttpAnswer): HttpAnswer {
   return always === undefined ? answer : { ...answer, headers: { ...always, ...answer.headers } };
 }
 
-const ALWAYS = ROUTES.flatMap(({ path, always }) => (always === undefined ? [] : [{ path, always }]));
+/** The paths that have such headers, each as the pattern that it is; `:name` stands for one segment. */
+const ALWAYS = ROUTES.flatMap((route) => {
+  const always = alwaysOf(route);
+  const pattern = new RegExp(`^${route.path.replace(/:\w+/g, '[^/]*')}$`);
+  return always === undefined ? [] : [{ pattern, always }];
+});
 
 /** What every answer about the path of a request says, where no route takes the request. */
 function alwaysAt({ url }: HttpRequest): Route['always'] {
   const path = url.replace(/\?.*$/s, '').replace(/^\/[^/]*/, '');
-  return ALWAYS.find((one) => path.startsWith(one.path.replace(/:.*/, '')))?.always;
+  return ALWAYS.find(({ pattern }) => pattern.test(path))?.always;
 }
 
 /**
@@ -379,12 +401,16 @@ function siteRoutes(door: Door): readonly HttpRoute[] {
     [OPENAPI_PATH]: ({ request }) => kept(request, openapiText(siteAs(door, request)), JSON_TYPE, OWN_KEPT),
     [`${ERROS_PATH}/:codigo`]: (visit) => answerCode(door, visit, visit.request.params.codigo!),
   };
-  return Object.entries(works).map(([path, work]) => ({
-    method: 'GET',
-    path,
-    handle: (request) => attend(door, request, path, work),
-  }));
+  return Object.entries(works).flatMap(([path, work]): HttpRoute[] => {
+    const always = PUBLIC_PATHS.has(path) ? CORS_HEADERS : undefined;
+    const handle: HttpRoute['handle'] = async (request) => withAlways(always, await attend(door, request, path, work));
+    const own: HttpRoute = { method: 'GET', path, handle };
+    return always === undefined ? [own] : [own, { method: 'OPTIONS', path, handle: async () => PREFLIGHT }];
+  });
 }
+
+/** What programs read outside any municipality; a page of any site may (CORS). */
+const PUBLIC_PATHS: ReadonlySet<string> = new Set([ERROS_JSON_PATH, `${ARQUIVOS_PATH}/:arquivo`, OPENAPI_PATH]);
 
 /** The page of a code, whatever its letters; a person who asks for one that does not exist gets a page, a program the envelope. */
 function answerCode(door: Door, visit: Visit, codigo: string): HttpAnswer {

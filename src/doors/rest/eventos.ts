@@ -19,7 +19,7 @@ import { EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
 import { avisosOf } from './envelope.ts';
 import type { Field } from './field.ts';
 import { keyIn, refusedAs, repeatedHeaders } from './repetition.ts';
-import { type Accepted, type Call, chaveProblem, notFound, PROTOCOLO_SHAPE, type Refused } from './routes.ts';
+import { type Accepted, type Call, chaveProblem, notFound, type Refused } from './routes.ts';
 import { headerOf } from './sent.ts';
 
 /** In the order of the specification's table; `mensagem` and `avisos` only in the answer to a registration. */
@@ -81,13 +81,11 @@ export const EVENTO_FIELDS = {
 
 export async function postByChave(call: Call) {
   const chave = call.params.chave_acesso!;
-  if (parseChave(chave) === undefined) return noNota(chave);
   return post(call, { chave }, `/api/v1/nfse/${chave}/eventos`);
 }
 
 export async function postByProtocolo(call: Call) {
   const protocolo = call.params.numero_protocolo!;
-  if (!PROTOCOLO_SHAPE.test(protocolo)) return noProtocolo(call);
   return post(call, { protocolo }, `/api/v1/nfse/protocolo/${protocolo}/eventos`);
 }
 

@@ -22,6 +22,8 @@ import { type FastifyHttpOptions, type FastifyReply, type FastifyRequest, fastif
 export const URL_MAX = 2_048;
 /** A detached signature with its chain of certificates travels in one header and has about 12 KiB. */
 export const HEADERS_MAX_BYTES = 32 * 1024;
+/** The parser reads more, so that headers beyond the limit are refused with their municipality known. */
+const HEADERS_PARSED_MAX_BYTES = 8 * HEADERS_MAX_BYTES;
 /** Headers come in one packet or a few; who takes longer is holding a connection for its own sake. */
 const HEADERS_TIMEOUT_MS = 15_000;
 /** The largest body takes 50 s on a line of 160 kbit/s. */
@@ -34,8 +36,11 @@ const KEEP_ALIVE_MS = 75_000;
 const SILENCE_MS = 120_000;
 /** Far more than integrators hold, and within the open files that a Linux process usually has. */
 const CONNECTIONS_MAX = 10_000;
-/** A body that is not wanted is read and dropped up to here, so that its sender gets to read the answer. */
-const DISCARD_MAX_BYTES = 8 * 1024 * 1024;
+/**
+ * An unwanted body is read and dropped up to here. Many clients read no answer before their whole body is sent, and a
+ * connection closed earlier looks like a broken network to them.
+ */
+const DISCARD_MAX_BYTES = 256 * 1024 * 1024;
 /** The time a sender has to read the answer to something that was not HTTP. */
 const LINGER_MS = 1_000;
 /** What is under way may finish after the server stopped accepting; longer than an issuance ever takes. */
@@ -52,6 +57,7 @@ export type Trouble =
   | 'bad_url'
   | 'url_too_long'
   | 'no_host'
+  | 'many_hosts'
   | 'expectation'
   | 'headers_too_large';
 
@@ -82,7 +88,11 @@ export type HttpAnswer = {
 /** What a route does; it never rejects. */
 export type Handle = (request: HttpRequest) => Promise<HttpAnswer>;
 
-export type HttpRoute = { readonly method: 'GET' | 'HEAD' | 'POST'; readonly path: string; readonly handle: Handle };
+export type HttpRoute = {
+  readonly method: 'GET' | 'HEAD' | 'OPTIONS' | 'POST';
+  readonly path: string;
+  readonly handle: Handle;
+};
 
 export type HttpOptions = {
   readonly host: string;
@@ -110,6 +120,8 @@ type Exchange = {
   readonly response: ServerResponse;
   /** The rest of the body will not come, and the connection cannot be used after the answer. */
   broken: BodyTrouble | undefined;
+  /** The body was announced with `Expect: 100-continue`, and its sender was not told to go on. */
+  isHeldBack: boolean;
   /** Set while the body is being read: ends the reading. */
   endReading: (() => void) | undefined;
 };
@@ -127,7 +139,8 @@ export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
     params: Readonly<Record<string, string>>,
     handle: Handle,
   ): Promise<void> => {
-    const exchange: Exchange = { incoming, response, broken: undefined, endReading: undefined };
+    const isHeldBack = incoming.headers.expect !== undefined;
+    const exchange: Exchange = { incoming, response, broken: undefined, isHeldBack, endReading: undefined };
     lastOf.set(incoming.socket, exchange);
     const request = requestOf(exchange, params);
     const obstacle = obstacleOf(incoming);
@@ -164,19 +177,22 @@ export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
       },
       onBadUrl: (_path, incoming, response) => refuse('bad_url')(incoming, response),
     },
-    clientErrorHandler: (error, socket) => void answerBrokenHttp(error, socket),
+    // The packet is a Buffer, whatever the types of the library say.
+    clientErrorHandler: (error, socket) => void answerBrokenHttp(error as Error, socket),
   });
   register(app, options.routes, serve, refuse);
 
   const { server } = app;
   server.maxConnections = CONNECTIONS_MAX;
+  // Headers are limited by their size; limited by their number, some would be dropped unread.
+  server.maxHeadersCount = 0;
   // The body is asked for by who reads it, so that one that would be refused is never sent.
   server.on('checkContinue', (incoming, response) => app.routing(incoming, response));
   server.on('checkExpectation', refuse('expectation'));
   server.on('connect', (_incoming, socket: Socket) => void writeRaw(socket, 'method_not_allowed', allMethods));
 
   /** Bytes that are not HTTP, or that stopped coming. */
-  const answerBrokenHttp = async (error: Error & { readonly code?: string }, socket: Socket): Promise<void> => {
+  const answerBrokenHttp = async (error: BrokenHttp, socket: Socket): Promise<void> => {
     // Who does not finish the handshake of TLS cannot be answered.
     if (error.code === 'ECONNRESET' || isOfTls(error.code) || !socket.writable) {
       socket.destroy();
@@ -184,26 +200,29 @@ export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
     }
     const trouble = CLIENT_ERRORS[error.code ?? ''] ?? 'malformed';
     const exchange = lastOf.get(socket);
+    const url = urlIn(error);
     if (exchange === undefined) {
-      await writeRaw(socket, trouble, undefined);
+      await writeRaw(socket, trouble, undefined, url);
     } else if (!exchange.incoming.complete) {
       // In the middle of a body. Its own answer says so, unless it is one that does not depend on the body.
       exchange.broken = trouble === 'timeout' ? 'timeout' : 'malformed';
       exchange.endReading?.();
       if (exchange.response.writableFinished) socket.destroySoon();
       else exchange.response.once('finish', () => socket.destroySoon());
+      // An answer that was waiting for the rest of the body waits no longer.
+      if (exchange.response.headersSent) exchange.response.end();
     } else if (exchange.response.writableFinished) {
-      await writeRaw(socket, trouble, undefined);
+      await writeRaw(socket, trouble, undefined, url);
     } else {
       // The answer to what came before is still to be written, and nobody may take ours for it.
-      exchange.response.once('finish', () => void writeRaw(socket, trouble, undefined));
+      exchange.response.once('finish', () => void writeRaw(socket, trouble, undefined, url));
     }
   };
   const refused = new WeakSet<Socket>();
-  const writeRaw = async (socket: Socket, trouble: Trouble, allow: string | undefined): Promise<void> => {
+  const writeRaw = async (socket: Socket, trouble: Trouble, allow: string | undefined, url = ''): Promise<void> => {
     if (refused.has(socket) || !socket.writable) return;
     refused.add(socket);
-    const request = requestWithout(socket);
+    const request = requestWithout(socket, url);
     const answer = await onTrouble(trouble, request, allow);
     const headers = { ...ownHeaders(request, answer), Connection: 'close', Date: new Date().toUTCString() };
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
@@ -225,6 +244,19 @@ export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
   };
 }
 
+/** What Node tells of a connection on which it could not read HTTP: the packet, and how far in it the reading came. */
+type BrokenHttp = Error & { readonly code?: string; readonly rawPacket?: Buffer; readonly bytesParsed?: number };
+
+/** Method and path of a request line, at the start of a packet or after what was read before it. */
+const REQUEST_LINE = /(?:^|\n)[A-Za-z]+ (\/[^\s]*)/g;
+
+/** The address that the unreadable request asked for, as far as its packet shows one; a later packet shows none. */
+function urlIn({ rawPacket, bytesParsed = 0 }: BrokenHttp): string | undefined {
+  if (rawPacket === undefined) return undefined;
+  const text = rawPacket.toString('latin1');
+  return [...text.matchAll(REQUEST_LINE)].findLast(({ index }) => index <= bytesParsed)?.[1]?.slice(0, URL_MAX);
+}
+
 function isOfTls(code = ''): boolean {
   return code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_') || code === 'EPROTO';
 }
@@ -237,7 +269,7 @@ const CLIENT_ERRORS: Readonly<Record<string, Trouble>> = {
 /** How Node reads HTTP, with TLS or without. */
 function serverOptions(tls: TlsKeys | undefined): FastifyHttpOptions<Server> {
   const http = {
-    maxHeaderSize: HEADERS_MAX_BYTES,
+    maxHeaderSize: HEADERS_PARSED_MAX_BYTES,
     headersTimeout: HEADERS_TIMEOUT_MS,
     connectionsCheckingInterval: TIMEOUT_LOOK_MS,
     // Looked at here, because Node refuses in its own words.
@@ -300,11 +332,24 @@ function unreachable(): never {
 }
 
 /** What is wrong with a request before anybody looks at its route. */
-function obstacleOf({ url, headers, httpVersion }: IncomingMessage): Trouble | undefined {
+function obstacleOf({ url, rawHeaders, httpVersion }: IncomingMessage): Trouble | undefined {
   if (url !== undefined && url.length > URL_MAX) return 'url_too_long';
-  if (headers.host === undefined && httpVersion === '1.1') return 'no_host';
+  let size = 0;
+  let hosts = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]!;
+    size += name.length + rawHeaders[index + 1]!.length + HEADER_FRAME_BYTES;
+    if (name.length === HOST.length && name.toLowerCase() === HOST) hosts += 1;
+  }
+  if (size > HEADERS_MAX_BYTES) return 'headers_too_large';
+  if (hosts > 1) return 'many_hosts';
+  if (hosts === 0 && httpVersion === '1.1') return 'no_host';
   return undefined;
 }
+
+const HOST = 'host';
+/** Colon, space and line end of a header. */
+const HEADER_FRAME_BYTES = 4;
 
 function requestOf(exchange: Exchange, params: Readonly<Record<string, string>>): HttpRequest {
   const { incoming } = exchange;
@@ -324,13 +369,13 @@ function requestOf(exchange: Exchange, params: Readonly<Record<string, string>>)
   };
 }
 
-/** Stands in for a request where none could be read. */
-function requestWithout(socket: Socket): HttpRequest {
+/** Stands in for a request that could not be read. `url`: as far as it is known, or empty. */
+function requestWithout(socket: Socket, url: string): HttpRequest {
   return {
     id: randomUUID(),
     began: performance.now(),
     method: '',
-    url: '',
+    url,
     params: {},
     headers: {},
     encrypted: false,
@@ -367,7 +412,10 @@ function readBody(exchange: Exchange, max: number): Promise<Buffer | BodyTrouble
   if (exchange.broken !== undefined) return Promise.resolve(exchange.broken);
   if (incoming.destroyed) return Promise.resolve('gone');
   if (Number(incoming.headers['content-length'] ?? 0) > max) return Promise.resolve('body_too_large');
-  if (incoming.headers.expect !== undefined) response.writeContinue();
+  if (exchange.isHeldBack) {
+    exchange.isHeldBack = false;
+    response.writeContinue();
+  }
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -393,19 +441,30 @@ function send(exchange: Exchange, request: HttpRequest, answer: HttpAnswer, clos
   const { incoming, response } = exchange;
   if (response.destroyed) return;
   const headers = ownHeaders(request, answer);
-  // What is too long to be read to its end leaves nothing on the connection that could be told from a next request.
-  const isCutOff = !incoming.complete && Number(incoming.headers['content-length'] ?? 0) > DISCARD_MAX_BYTES;
-  if (closing || isCutOff || exchange.broken !== undefined) headers.Connection = 'close';
+  if (closing || exchange.broken !== undefined) headers.Connection = 'close';
   response.writeHead(answer.status, headers);
   if (isMade(answer.body)) {
     // One that cannot be made to its end is cut off, which by the missing last chunk its reader sees.
     pipeline(Readable.from(answer.body, { highWaterMark: 1 }), response, () => undefined);
     return;
   }
-  // By its length the answer is whole; ended, the connection would be closed with unread bytes in it, and the answer lost.
-  if (isCutOff) response.write(answer.body);
-  else response.end(answer.body);
-  if (!incoming.complete && hasBody(incoming)) discardBody(incoming);
+  const isWhole = incoming.complete || !hasBody(incoming) || exchange.broken !== undefined;
+  if (isWhole || exchange.isHeldBack) response.end(answer.body);
+  else answerBeforeBody(exchange, answer.body);
+}
+
+/**
+ * The answer is written at once, whole by its length, and ended only when its sender has sent everything. Ended earlier,
+ * the connection might be closed with unread bytes in it, and the answer would be lost.
+ */
+function answerBeforeBody({ incoming, response }: Exchange, body: string | Buffer): void {
+  let size = 0;
+  response.write(body);
+  incoming.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > DISCARD_MAX_BYTES) incoming.socket.destroy();
+  });
+  incoming.once('end', () => response.end());
 }
 
 /** Whether a body is made while it is sent. */
@@ -416,21 +475,13 @@ function isMade(body: HttpAnswer['body']): body is AsyncIterable<string> {
 function ownHeaders(request: HttpRequest, answer: HttpAnswer): Record<string, string> {
   return {
     ...answer.headers,
-    // Of a 304 it would be taken for the length of what the asker has.
-    ...(answer.status === 304 || isMade(answer.body)
+    // A Content-Length on a 304 would mean the size of the cached copy; a 204 has none (RFC 9110, 8.6).
+    ...(answer.status === 304 || answer.status === 204 || isMade(answer.body)
       ? {}
       : { 'Content-Length': String(Buffer.byteLength(answer.body)) }),
     'X-Request-Id': request.id,
     'X-Content-Type-Options': 'nosniff',
   };
-}
-
-function discardBody(incoming: IncomingMessage): void {
-  let size = 0;
-  incoming.on('data', (chunk: Buffer) => {
-    size += chunk.length;
-    if (size > DISCARD_MAX_BYTES) incoming.socket.destroy();
-  });
 }
 
 function addressOf({ address, family, port }: AddressInfo, scheme: 'http' | 'https'): string {

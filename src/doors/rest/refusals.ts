@@ -89,6 +89,11 @@ const TROUBLES: Readonly<Record<Trouble, { codigo: string; status: number; mensa
     mensagem: 'O endereço é longo demais para qualquer recurso deste serviço.',
   },
   no_host: { codigo: 'E003', status: 400, mensagem: 'Falta o cabeçalho Host, obrigatório em HTTP/1.1.' },
+  many_hosts: {
+    codigo: 'E003',
+    status: 400,
+    mensagem: 'A requisição traz o cabeçalho Host mais de uma vez. Envie um só, com o endereço deste serviço.',
+  },
   expectation: { codigo: 'E003', status: 417, mensagem: 'No cabeçalho Expect o serviço só atende 100-continue.' },
   headers_too_large: { codigo: 'E003', status: 431, mensagem: 'Os cabeçalhos da requisição passam de 32 KiB.' },
   body_too_large: { codigo: 'E003', status: 413, mensagem: 'O corpo passa do limite de 1 MiB (1048576 bytes).' },

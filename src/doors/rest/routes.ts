@@ -5,7 +5,7 @@
  * Nothing here knows how an answer is written: no header that every answer has, no envelope, no log.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import { parseChave, parseDpsId, whyNoChave } from '../../fiscal/chave.ts';
+import { isProtocolo, parseChave, parseDpsId, whyNoChave } from '../../fiscal/chave.ts';
 import { CODIGOS_DE_OFICIO } from '../../fiscal/conflitos-evento.ts';
 import { EVENTOS } from '../../fiscal/errors/eventos.ts';
 import type { Refusal } from '../../fiscal/fault.ts';
@@ -131,6 +131,8 @@ export type Route = {
   readonly statuses?: Readonly<Record<string, readonly number[]>>;
   /** Besides `codes`, every code of a rule over the DPS. */
   readonly judges?: true;
+  /** Says nothing of anybody and asks for no credential: a page of any site may read it (CORS). */
+  readonly isPublic?: true;
   /** What a miss costs (D-40): 1 where the identifier opens what it names. */
   readonly missCost?: number;
   readonly handle: (call: Call) => Promise<Outcome>;
@@ -458,6 +460,7 @@ export const ROUTES: readonly Route[] = [
       headers: KEPT_HEADERS,
       codes: ['E0002', 'E003'],
       statuses: { E0002: [400] },
+      isPublic: true,
       handle,
     }),
   ),
@@ -471,6 +474,7 @@ export const ROUTES: readonly Route[] = [
     fields: { status: STATUS, itens: { type: 'MotivoEvento[]', about: 'Um por tipo de evento.' } },
     headers: KEPT_HEADERS,
     codes: ['E003', 'E601'],
+    isPublic: true,
     handle: MOTIVOS.handle,
   }),
 ];
@@ -503,12 +507,9 @@ async function queryByChave({ world, municipio, params }: Call) {
   return { headers: retryAfter(found), body: { status: 'OK', nota: { ...nota, data_cancelamento }, protocolo } };
 }
 
-/** Anything that may be a protocol number; the rest need not be looked for, and may be no text for a database. */
-export const PROTOCOLO_SHAPE = /^[0-9A-Za-z._-]{1,64}$/;
-
 async function queryByProtocolo({ world, municipio, params }: Call) {
   const numero = params.numero_protocolo!;
-  const found = PROTOCOLO_SHAPE.test(numero) ? await notaByProtocolo(world, municipio, numero) : undefined;
+  const found = isProtocolo(numero) ? await notaByProtocolo(world, municipio, numero) : undefined;
   if (found === undefined) {
     const mensagem = `Não há nota com este número de protocolo em ${municipio.tenant}. Confira o número e o município do endereço.`;
     return notFound('E601', 'numero_protocolo', mensagem);

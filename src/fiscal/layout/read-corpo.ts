@@ -44,6 +44,8 @@ import { numberForText, wrongKind } from './wrong-kind.ts';
 /** What the body need not say, because the address that it was sent to says it. */
 export type CorpoContext = {
   readonly tpAmb: '1' | '2';
+  /** A `tpAmb` in the body says nothing: the one above is read. */
+  readonly forcesTpAmb?: boolean;
   /** The municipality of a tenant in production. */
   readonly cLocEmi?: string | undefined;
 };
@@ -243,7 +245,8 @@ class Body {
 
   #leaf(part: LeafPart, { members }: Opened, base: string, into: Elemento[]): void {
     const { leaf, campo, inChoice } = part;
-    const value = members.get(campo.name);
+    const isForced = campo.padrao === 'ambiente' && this.#context.forcesTpAmb === true;
+    const value = isForced ? undefined : members.get(campo.name);
     if (value === undefined && campo.padrao === undefined) return;
     const xpath = `${base}/${leaf.name}`;
     if (value === undefined) {

@@ -24,6 +24,20 @@ export function attributeOf(element: Elemento, name: string): string | undefined
 }
 
 /**
+ * The tree with another text in the child `name` of the child `group` of its root. A group without that child gets it
+ * in the first place; a tree without the group stays as it is.
+ */
+export function withText(root: Elemento, group: string, name: string, text: string): Elemento {
+  const changed = (parent: Elemento): Elemento => {
+    const children = parent.children.map((child) => (child.name === name ? { ...child, text } : child));
+    if (children.some((child) => child.name === name)) return { ...parent, children };
+    const { namespace, index } = parent;
+    return { ...parent, children: [{ name, namespace, text, children: [], attributes: [], index }, ...children] };
+  };
+  return { ...root, children: root.children.map((child) => (child.name === group ? changed(child) : child)) };
+}
+
+/**
  * The element that an xpath of a fault names, or the deepest ancestor of it that exists, so that a missing element
  * points at the place where it is missed. `same` tells whether a tag is a spelling of a path name.
  */
