@@ -56,6 +56,13 @@ describe('the document', () => {
     }
   });
 
+  test('tells the number of the NFS-e from that of the DPS, which the names do not', () => {
+    const { properties } = document.components.schemas.Nota;
+    for (const name of ['numero', 'numero_dps'])
+      assert.match(properties[name].description, /sequencial da NFS-e/, name);
+    assert.match(properties.numero_dps_nacional.description, /número da própria DPS/);
+  });
+
   test('has every row of the route table once, with a name of its own', () => {
     const operations = Object.entries<Record<string, { operationId?: string }>>(document.paths).flatMap(
       ([path, methods]) =>

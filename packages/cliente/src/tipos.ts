@@ -1372,15 +1372,18 @@ export type EnvelopeDeErro = {
 export type Nota = {
   /** Identificador da nota neste serviço. */
   readonly id: number;
-  /** Número da DPS na nota autorizada; null até a autorização. */
+  /** Número sequencial da NFS-e (nNFSe), em texto: o de numero_dps, a partir da autorização; null até lá. */
   readonly numero: string | null;
-  /** Série da DPS. */
+  /** Série da DPS: a enviada, ou 70000. */
   readonly serie_dps: string;
-  /** Número da DPS. */
+  /** Apesar do nome, o número sequencial da NFS-e (nNFSe). O número da própria DPS está em numero_dps_nacional. */
   readonly numero_dps: number;
-  /** Série enviada ao ADN; null até o envio. */
+  /** Série da DPS como foi ao ADN: a enviada, ou 70000; null até o envio. */
   readonly serie_dps_nacional: string | null;
-  /** Número enviado ao ADN; null até o envio. */
+  /**
+   * O número da própria DPS (nDPS) como foi ao ADN: o enviado, ou o que o serviço lhe deu; é o da consulta por DPS.
+   * Null até o envio.
+   */
   readonly numero_dps_nacional: string | null;
   /** Chave de acesso da NFS-e. */
   readonly chave_acesso: string;
@@ -1421,15 +1424,18 @@ export type Nota = {
 export type NotaComCancelamento = {
   /** Identificador da nota neste serviço. */
   readonly id: number;
-  /** Número da DPS na nota autorizada; null até a autorização. */
+  /** Número sequencial da NFS-e (nNFSe), em texto: o de numero_dps, a partir da autorização; null até lá. */
   readonly numero: string | null;
-  /** Série da DPS. */
+  /** Série da DPS: a enviada, ou 70000. */
   readonly serie_dps: string;
-  /** Número da DPS. */
+  /** Apesar do nome, o número sequencial da NFS-e (nNFSe). O número da própria DPS está em numero_dps_nacional. */
   readonly numero_dps: number;
-  /** Série enviada ao ADN; null até o envio. */
+  /** Série da DPS como foi ao ADN: a enviada, ou 70000; null até o envio. */
   readonly serie_dps_nacional: string | null;
-  /** Número enviado ao ADN; null até o envio. */
+  /**
+   * O número da própria DPS (nDPS) como foi ao ADN: o enviado, ou o que o serviço lhe deu; é o da consulta por DPS.
+   * Null até o envio.
+   */
   readonly numero_dps_nacional: string | null;
   /** Chave de acesso da NFS-e. */
   readonly chave_acesso: string;

@@ -11,11 +11,27 @@ function onceEach<Value>(values: readonly Value[]): readonly Value[] {
 
 const NOTA = {
   id: { type: 'number', about: 'Identificador da nota neste serviço.' },
-  numero: { type: 'string', nullable: true, about: 'Número da DPS na nota autorizada; null até a autorização.' },
-  serie_dps: { type: 'string', about: 'Série da DPS.' },
-  numero_dps: { type: 'number', about: 'Número da DPS.' },
-  serie_dps_nacional: { type: 'string', nullable: true, about: 'Série enviada ao ADN; null até o envio.' },
-  numero_dps_nacional: { type: 'string', nullable: true, about: 'Número enviado ao ADN; null até o envio.' },
+  numero: {
+    type: 'string',
+    nullable: true,
+    about: 'Número sequencial da NFS-e (nNFSe), em texto: o de numero_dps, a partir da autorização; null até lá.',
+  },
+  serie_dps: { type: 'string', about: 'Série da DPS: a enviada, ou 70000.' },
+  numero_dps: {
+    type: 'number',
+    about: 'Apesar do nome, o número sequencial da NFS-e (nNFSe). O número da própria DPS está em numero_dps_nacional.',
+  },
+  serie_dps_nacional: {
+    type: 'string',
+    nullable: true,
+    about: 'Série da DPS como foi ao ADN: a enviada, ou 70000; null até o envio.',
+  },
+  numero_dps_nacional: {
+    type: 'string',
+    nullable: true,
+    about:
+      'O número da própria DPS (nDPS) como foi ao ADN: o enviado, ou o que o serviço lhe deu; é o da consulta por DPS. Null até o envio.',
+  },
   chave_acesso: { type: 'string', formato: 'chave', about: 'Chave de acesso da NFS-e.' },
   identificador: { type: 'string', about: 'Identificador de infNFSe: NFS e a chave de acesso.' },
   status: {

@@ -203,7 +203,8 @@ ${SMALLEST_BODY}\`\`\`
 - **Forma**: um objeto plano em UTF-8; grupos só onde a tabela mostra um. \`null\` e lista vazia valem como ausência. Nome
   repetido, comentário e vírgula sobrando não são JSON (E003); nome que não existe responde E0010 com o nome certo.
 - **Códigos, documentos e datas**: texto entre aspas, com os zeros à esquerda. Um número no lugar de um código responde
-  E0001 com o texto a enviar. Só \`numero_dps\` pode ser número, inteiro.
+  E0001 com o texto a enviar. Só \`numero_dps\` pode ser número, inteiro. Na resposta ele é \`numero_dps_nacional\`; o
+  \`numero_dps\` da nota é o número sequencial da NFS-e.
 - **Valores e percentuais**: número ou texto (\`1000.00\`, \`1000\`, \`"1000.00"\`), lidos algarismo por algarismo, sem
   arredondar; mais de duas casas que não sejam zero respondem E0003.
 - **\`*_cpf_cnpj\`**: CPF com 11 posições, CNPJ com 14, também o alfanumérico.
