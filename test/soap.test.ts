@@ -74,7 +74,7 @@ describe('the six operations', () => {
     const { documento } = await sendLote(address, loteXml([{ numero: 11, serie: '2' }], { numero: '11' }));
     const numero = first(documento, 'Numero')!;
     const byRps = await call(address, 'ConsultarNfsePorRps', porRpsXml(11, '2'));
-    assert.match(byRps.documento, /^<ConsultarNfseRpsResposta [^>]*><CompNfse><Nfse><InfNfse /);
+    assert.match(byRps.documento, /^<ConsultarNfseRpsResposta [^>]*><CompNfse><Nfse versao="1.00"><InfNfse /);
     const chave = /Id="NFS(\d{50})"/.exec(byRps.documento)![1]!;
     for (const filtro of [
       `<NumeroNfse>${numero}</NumeroNfse>`,
@@ -103,7 +103,7 @@ describe('the six operations', () => {
     const answer = await call(address, 'CancelarNfse', cancelamentoXml(numero, '2'));
     assert.match(
       answer.documento,
-      /<Cancelamento><Confirmacao Id="[^"]+"><Pedido xmlns="[^"]+"><InfPedidoCancelamento Id=/,
+      /<Cancelamento versao="1.00"><Confirmacao Id="[^"]+"><Pedido><InfPedidoCancelamento xmlns="[^"]+" Id=/,
     );
     assert.equal(first(answer.documento, 'Sucesso'), 'true');
     assert.equal(first(answer.documento, 'CodigoCancelamento'), '2');
@@ -112,7 +112,10 @@ describe('the six operations', () => {
     assert.equal(eventos.body.eventos[0].tipo_evento, 'cancelamento');
     assert.equal(eventos.body.eventos[0].status_evento, 'processado');
     const shown = await call(address, 'ConsultarNfsePorRps', porRpsXml(21, '3'));
-    assert.match(shown.documento, /<\/Nfse><NfseCancelamento><Confirmacao Id="[^"]+"><Pedido><InfPedidoCancelamento>/);
+    assert.match(
+      shown.documento,
+      /<\/Nfse><NfseCancelamento versao="1.00"><Confirmacao Id="[^"]+"><Pedido><InfPedidoCancelamento>/,
+    );
     assert.deepEqual(
       ['CodigoCancelamento', 'Sucesso', 'DataHora'].map((name) => first(shown.documento, name)),
       ['2', 'true', '2026-11-21T12:00:00'],
@@ -218,7 +221,7 @@ describe('the six operations', () => {
     assert.match(
       shown.documento,
       new RegExp(
-        `</NfseCancelamento><NfseSubstituicao><SubstituicaoNfse Id="[^"]+"><NfseSubstituidora>${first(done.documento, 'Numero')}</NfseSubstituidora></SubstituicaoNfse></NfseSubstituicao></CompNfse>`,
+        `</NfseCancelamento><NfseSubstituicao versao="1.00"><SubstituicaoNfse Id="[^"]+"><NfseSubstituidora>${first(done.documento, 'Numero')}</NfseSubstituidora></SubstituicaoNfse></NfseSubstituicao></CompNfse>`,
       ),
     );
     assert.equal(first(done.documento, 'NfseSubstituida'), first(shown.documento, 'Numero'));
@@ -310,7 +313,7 @@ describe('the answers of the six operations', () => {
       'Corrija o RPS e envie-o em outro lote, sem RpsSubstituido: a nota que ele substituía já está cancelada.',
     );
     const old = await call(address, 'ConsultarNfsePorRps', porRpsXml(1));
-    assert.match(old.documento, /<NfseCancelamento>/);
+    assert.match(old.documento, /<NfseCancelamento /);
     assert.doesNotMatch(old.documento, /NfseSubstituicao/);
     assert.match(await send(loteXml([{ numero: 2 }], { numero: '3' })), /<CompNfse>/);
   });
@@ -386,7 +389,7 @@ describe('the answers of the six operations', () => {
       ended.flatMap((one) => all(one.documento, 'Codigo').filter((code) => code.startsWith('E'))),
       ['E7'],
     );
-    await untilSaid('ConsultarNfsePorRps', porRpsXml(1, '3'), /<NfseSubstituicao>/);
+    await untilSaid('ConsultarNfsePorRps', porRpsXml(1, '3'), /<NfseSubstituicao /);
     const after = await sendLote(address, loteXml([{ numero: 6, serie: '3', substituido }], { numero: '10' }));
     assert.deepEqual([after.situacao, all(after.documento, 'Codigo')], ['3', ['E7']]);
   });

@@ -5,7 +5,7 @@
  * The document comes as text inside `parameters` (escaped or CDATA), as the service of this name publishes it, or as elements
  * in the place of the text. What it says is not looked at here.
  */
-import { escapeText } from '../fiscal/layout/escape.ts';
+import { escapeAttribute, escapeText } from '../fiscal/layout/escape.ts';
 import { attributeOf, type Elemento } from '../fiscal/layout/tree.ts';
 import { readXml, type XmlDocumentReading } from './xml.ts';
 
@@ -110,7 +110,7 @@ export function writeSoap(
   const answer =
     namespace === ''
       ? `<${name}>${inside}</${name}>`
-      : `<n:${name} xmlns:n="${attribute(namespace)}">${inside}</n:${name}>`;
+      : `<n:${name} xmlns:n="${escapeAttribute(namespace)}">${inside}</n:${name}>`;
   return envelope(versao, answer);
 }
 
@@ -132,11 +132,6 @@ export function writeFalha({ versao, de, mensagem }: SoapFalha): string {
 
 function envelope(versao: SoapVersao, inside: string): string {
   return `<?xml version="1.0" encoding="UTF-8"?><soap:Envelope xmlns:soap="${SOAP_NAMESPACES[versao]}"><soap:Body>${inside}</soap:Body></soap:Envelope>`;
-}
-
-/** Text as the value of an attribute in double quotes. */
-export function attribute(value: string): string {
-  return escapeText(value).replaceAll('"', '&quot;');
 }
 
 /** The `Id` of an element, by which a signature refers to it. */

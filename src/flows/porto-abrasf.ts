@@ -7,8 +7,9 @@
 import { createHash } from 'node:crypto';
 import { type AbrasfSignature, checkAbrasfSignature } from '../documents/abrasf-signature.ts';
 import type { Certificate } from '../documents/certificate.ts';
+import { isSignature } from '../documents/signed.ts';
 import { signerFaults, XML_CODES } from '../documents/signer-faults.ts';
-import { attribute, type SoapDocumento } from '../documents/soap.ts';
+import type { SoapDocumento } from '../documents/soap.ts';
 import { readXml } from '../documents/xml.ts';
 import {
   childrenOf,
@@ -21,7 +22,8 @@ import {
   textOf,
 } from '../fiscal/abrasf/lote.ts';
 import { type Mensagem, mensagemOf, mensagemOfFault, rpsNamed } from '../fiscal/abrasf/mensagens.ts';
-import { compNfse, confirmacao, nested } from '../fiscal/abrasf/nota.ts';
+import { type Modelo, modeloOf, xmlnsResposta, xmlnsTipos } from '../fiscal/abrasf/modelo.ts';
+import { cancelamentoXml, compNfse, nested, pedidoXml } from '../fiscal/abrasf/nota.ts';
 import { mensagemPropria, mensagemRecusada, type Recusa } from '../fiscal/abrasf/proprias.ts';
 import { bare, guardadoOf, type IdentificacaoRps } from '../fiscal/abrasf/rps.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
@@ -83,6 +85,8 @@ type Pedido = {
   readonly world: World;
   readonly municipio: Municipio;
   readonly documento: SoapDocumento;
+  /** The shape of the answer. */
+  readonly modelo: Modelo;
   readonly shown: () => Shown;
   /** Value of `X-NFSe-Simular` (D-60). */
   readonly simular: string | undefined;
@@ -110,7 +114,7 @@ export function isConsulta(operacao: string): boolean {
   return operacao.startsWith('Consultar');
 }
 
-/** The answer of an operation, in the namespace in which its document came. Undefined: there is no such operation. */
+/** The answer of an operation, in the shape in which its document came. Undefined: there is no such operation. */
 export async function responder(
   world: World,
   municipio: Municipio,
@@ -121,16 +125,15 @@ export async function responder(
   const found = OPERACOES.find((one) => one.operacao === operacao);
   if (found === undefined) return undefined;
   const { pedido, resposta, answer } = found;
-  const namespace = 'problema' in documento ? '' : answerNamespace(documento.root.namespace);
+  const modelo = modeloOf('problema' in documento ? '' : documento.root.namespace);
   const made: Resposta =
     'problema' in documento
       ? refused('E160', documento.problema)
       : documento.root.name !== pedido
         ? refused('E160', `${operacao} leva ${pedido}; veio ${documento.root.name.slice(0, 60)}.`)
-        : await answered(answer, { world, municipio, documento, shown, simular });
-  const inside = 'xml' in made ? made.xml : listaMensagem(made.mensagens);
-  const declared = namespace === '' ? '' : ` xmlns="${attribute(namespace)}"`;
-  const [antes, depois] = [`<${resposta}${declared}>`, `</${resposta}>`];
+        : await answered(answer, { world, municipio, documento, modelo, shown, simular });
+  const inside = 'xml' in made ? made.xml : listaMensagem(made.mensagens, modelo);
+  const [antes, depois] = [`<${resposta}${xmlnsResposta(modelo)}>`, `</${resposta}>`];
   const isMiss = 'isMiss' in made && made.isMiss === true;
   if (typeof inside === 'string') return { xml: antes + inside + depois, isMiss };
   return { xml: { antes, meio: inside, depois }, isMiss };
@@ -142,12 +145,7 @@ async function answered(answer: Operacao['answer'], pedido: Pedido): Promise<Res
   return mensagens.length > 0 ? { mensagens } : answer(pedido);
 }
 
-/** Where each message has a namespace of its own, the one of the answer is named after that of the question. */
-function answerNamespace(namespace: string): string {
-  return namespace.replace(/_envio(_v\d+\.xsd)$/, '_resposta$1');
-}
-
-function listaMensagem(mensagens: readonly Mensagem[]): string {
+function listaMensagem(mensagens: readonly Mensagem[], modelo: Modelo): string {
   const each = mensagens.map(({ codigo, mensagem, correcao }) => {
     const leaves: [string, string][] = [
       ['Codigo', codigo],
@@ -156,7 +154,7 @@ function listaMensagem(mensagens: readonly Mensagem[]): string {
     if (correcao !== undefined && correcao !== '') leaves.push(['Correcao', correcao]);
     return `<MensagemRetorno>${nested(leaves)}</MensagemRetorno>`;
   });
-  return `<ListaMensagemRetorno>${each.join('')}</ListaMensagemRetorno>`;
+  return `<ListaMensagemRetorno${xmlnsTipos(modelo)}>${each.join('')}</ListaMensagemRetorno>`;
 }
 
 function refused(codigo: string, detalhe = ''): { readonly mensagens: readonly Mensagem[] } {
@@ -310,18 +308,20 @@ async function lote(pedido: Pedido): Promise<Resposta> {
   if (row.situacao === 3) return { mensagens: row.mensagens ?? [] };
   const all = await pedido.world.store.notasOfLote(pedido.municipio.tenant, row.protocolo);
   const [gone, valid] = [true, false].map((is) => all.filter(({ estado }) => (estado === 'recusada') === is));
-  if (gone!.length === 0) return { xml: listaNfse(valid!) };
+  if (gone!.length === 0) return { xml: listaNfse(valid!, pedido.modelo) };
   // The model has one or the other; of a note that is neither there nor spoken of its sender would never hear.
   const mensagens = gone!.map((nota) => recusada(nota, valid!.length === 0 ? 'nenhuma_vale' : 'outras_valem'));
-  return valid!.length === 0 ? { mensagens } : { xml: listaNfse(valid!) + listaMensagem(mensagens) };
+  return valid!.length === 0
+    ? { mensagens }
+    : { xml: listaNfse(valid!, pedido.modelo) + listaMensagem(mensagens, pedido.modelo) };
 }
 
-function listaNfse(all: readonly NotaDoPorto[]): string {
-  return `<ListaNfse>${compNotas(all)}</ListaNfse>`;
+function listaNfse(all: readonly NotaDoPorto[], modelo: Modelo): string {
+  return `<ListaNfse>${compNotas(all, modelo)}</ListaNfse>`;
 }
 
-function compNotas(all: readonly NotaDoPorto[]): string {
-  return all.map((nota) => compNfse(vista(nota))).join('');
+function compNotas(all: readonly NotaDoPorto[], modelo: Modelo): string {
+  return all.map((nota) => compNfse(vista(nota), modelo)).join('');
 }
 
 function recusada(nota: NotaDoPorto, lote?: Recusa['lote']): Mensagem {
@@ -362,7 +362,8 @@ async function porRps(pedido: Pedido): Promise<Resposta> {
   if (row === undefined) return refused('E4');
   if (row.situacao === 2) return refused('E92');
   if (row.nota === undefined) return refused('E89');
-  return row.nota.estado === 'recusada' ? { mensagens: [recusada(row.nota)] } : { xml: compNfse(vista(row.nota)) };
+  if (row.nota.estado === 'recusada') return { mensagens: [recusada(row.nota)] };
+  return { xml: compNfse(vista(row.nota), pedido.modelo) };
 }
 
 const DAY_MS = 86_400_000;
@@ -403,12 +404,18 @@ async function notas(pedido: Pedido): Promise<Resposta> {
   const found = await world.store.notasOfPrestador(tenant, asked, NOTAS_WHOLE + 1);
   if (found.length === 0 && (await world.store.prestadoresOf(tenant, prestador.cnpj)).length === 0)
     return refused('E45');
-  if (found.length <= NOTAS_WHOLE) return { xml: listaNfse(found.filter((nota) => isOfYear(nota, ano))) };
+  if (found.length <= NOTAS_WHOLE)
+    return {
+      xml: listaNfse(
+        found.filter((nota) => isOfYear(nota, ano)),
+        pedido.modelo,
+      ),
+    };
   const count = await world.store.countNotasOfPrestador(tenant, asked, NOTAS_MAX + 1);
   if (count > NOTAS_MAX) {
     return { mensagens: [mensagemPropria('L998', `São mais de ${NOTAS_MAX.toLocaleString('pt-BR')}.`)] };
   }
-  return { xml: pagesOf(world, tenant, asked, found) };
+  return { xml: pagesOf(world, tenant, asked, found, pedido.modelo) };
 }
 
 async function* pagesOf(
@@ -416,10 +423,11 @@ async function* pagesOf(
   tenant: string,
   asked: NotasAsked,
   first: readonly NotaDoPorto[],
+  modelo: Modelo,
 ): AsyncIterable<string> {
   yield '<ListaNfse>';
   for (let page = first; page.length > 0; ) {
-    yield compNotas(page);
+    yield compNotas(page, modelo);
     page = await world.store.notasOfPrestador(tenant, asked, NOTAS_PAGE, page.at(-1)!.ordem);
   }
   yield '</ListaNfse>';
@@ -498,7 +506,7 @@ const MOTIVOS: Readonly<Record<string, readonly [codigo: string, descricao: stri
 };
 
 async function cancelar(pedido: Pedido): Promise<Resposta> {
-  const { world, municipio, documento, simular } = pedido;
+  const { world, municipio, documento, modelo, simular } = pedido;
   const { reading, root, forma } = documento;
   const [request, ...others] = childrenOf(root, 'Pedido');
   const [inf, ...more] = request === undefined ? [] : childrenOf(request, 'InfPedidoCancelamento');
@@ -565,8 +573,30 @@ async function cancelar(pedido: Pedido): Promise<Resposta> {
   if (registered === 'not_found') return refused('E78');
   if ('faults' in registered) return { mensagens: registered.faults.map(cancelamentoRecusado) };
   const em = written(municipalMoment(municipio, wholeSecond(world.now())));
-  // As it was received, with its signature.
-  return { xml: `<Cancelamento>${confirmacao(nota.chave_acesso, reading.canonicalOf(request), em)}</Cancelamento>` };
+  const dito = { numero, cnpj, inscricaoMunicipal, codigoMunicipio, codigo };
+  const received = isPedidoWhole(inf, modelo) ? pedidoAsReceived(documento, request, inf) : pedidoXml(dito);
+  return { xml: cancelamentoXml(nota.chave_acesso, received, em, modelo) };
+}
+
+/** With its signature, which covers these very elements. */
+function pedidoAsReceived({ reading }: SoapDocumento, request: Elemento, inf: Elemento): string {
+  const parts = [inf, ...request.children.filter(isSignature)];
+  return `<Pedido>${parts.map((one) => reading.canonicalOf(one)).join('')}</Pedido>`;
+}
+
+const PEDIDO_NAMES =
+  /^InfPedidoCancelamento IdentificacaoNfse Numero Cnpj( InscricaoMunicipal)? CodigoMunicipio CodigoCancelamento$/;
+
+/** Whether a request is what the schema of the answer has: read here is every order and every namespace. */
+function isPedidoWhole(inf: Elemento, { tipos }: Modelo): boolean {
+  const all = (one: Elemento): readonly Elemento[] => [one, ...one.children.flatMap(all)];
+  const elements = all(inf);
+  return (
+    PEDIDO_NAMES.test(elements.map(({ name }) => name).join(' ')) &&
+    elements.every(
+      ({ namespace, children, text }) => namespace === tipos && (children.length > 0 || text.trim() !== ''),
+    )
+  );
 }
 
 /** A note whose cancellation is under way is not one that is cancelled, which E79 says. */

@@ -31,7 +31,8 @@ export type RpsDeTeste = {
 export const TOMADOR =
   '<Tomador><IdentificacaoTomador><CpfCnpj><Cpf>52998224725</Cpf></CpfCnpj></IdentificacaoTomador><RazaoSocial>Maria Exemplo</RazaoSocial><Endereco><Endereco>Praça da Sé</Endereco><Numero>1</Numero><Bairro>Sé</Bairro><CodigoMunicipio>3550308</CodigoMunicipio><Uf>SP</Uf><Cep>1001000</Cep></Endereco></Tomador>';
 
-const IBSCBS = '<ControleIBSCBS><CST>000</CST><cClassTrib>000001</cClassTrib><cIndOp>100301</cIndOp></ControleIBSCBS>';
+export const IBSCBS =
+  '<ControleIBSCBS><CST>000</CST><cClassTrib>000001</cClassTrib><cIndOp>100301</cIndOp></ControleIBSCBS>';
 const VALORES =
   '<ValorServicos>1000.00</ValorServicos><ValorDeducoes>0.00</ValorDeducoes><IssRetido>2</IssRetido><Aliquota>0.02</Aliquota>';
 

@@ -3,13 +3,14 @@
  * (a request element holds `header` and `parameters`, both text, and its `…Response` holds `return`). The addresses are those by
  * which it was asked for.
  */
+import { escapeAttribute } from '../../fiscal/layout/escape.ts';
 import { OPERACOES } from '../../flows/porto-abrasf.ts';
 
 const NAMES = OPERACOES.map(({ operacao }) => operacao);
 
 /** `address`: where the port is; `namespace`: its target namespace. */
 export function wsdlOf(address: string, namespace: string): string {
-  const tns = attribute(namespace);
+  const tns = escapeAttribute(namespace);
   const messages = NAMES.flatMap((name) => [name, `${name}Response`]).map(
     (name) => `  <message name="${name}"><part name="parameters" element="tns:${name}"/></message>`,
   );
@@ -30,7 +31,7 @@ export function wsdlOf(address: string, namespace: string): string {
 <definitions name="Nfes" targetNamespace="${tns}" xmlns="http://schemas.xmlsoap.org/wsdl/" xmlns:tns="${tns}" xmlns:xsd="http://www.w3.org/2001/XMLSchema" xmlns:soap="http://schemas.xmlsoap.org/wsdl/soap/" xmlns:wsam="http://www.w3.org/2007/05/addressing/metadata">
   <types>
     <xsd:schema>
-      <xsd:import namespace="${tns}" schemaLocation="${attribute(address)}?xsd=1"/>
+      <xsd:import namespace="${tns}" schemaLocation="${escapeAttribute(address)}?xsd=1"/>
     </xsd:schema>
   </types>
 ${messages.join('\n')}
@@ -43,7 +44,7 @@ ${bindings.join('\n')}
   </binding>
   <service name="Nfes">
     <port name="NfesPort" binding="tns:NfesPortBinding">
-      <soap:address location="${attribute(address)}"/>
+      <soap:address location="${escapeAttribute(address)}"/>
     </port>
   </service>
 </definitions>
@@ -51,7 +52,7 @@ ${bindings.join('\n')}
 }
 
 export function xsdOf(namespace: string): string {
-  const tns = attribute(namespace);
+  const tns = escapeAttribute(namespace);
   const elements = NAMES.flatMap((name) => [name, `${name}Response`]).map(
     (name) => `  <xs:element name="${name}" type="tns:${name}"/>`,
   );
@@ -74,8 +75,4 @@ ${elements.join('\n')}
 ${types.join('\n')}
 </xs:schema>
 `;
-}
-
-function attribute(value: string): string {
-  return value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 }

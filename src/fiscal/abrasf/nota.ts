@@ -7,6 +7,7 @@ import { type Decimal, formatDecimal, parseDecimal, readDecimal, sub, ZERO } fro
 import { escapeText } from '../layout/escape.ts';
 import type { Elemento } from '../layout/tree.ts';
 import { ownOf } from '../own.ts';
+import { isSeparado, type Modelo, versaoOf, xmlnsTipos } from './modelo.ts';
 import type { Guardado, IdentificacaoRps } from './rps.ts';
 
 /** A note as it is shown: its document, and what stands beside it. */
@@ -49,7 +50,9 @@ export type LinhaNota = {
   /** Path below `infNFSe`, or what it is made of. */
   readonly de: string;
   readonly como?: string;
-  readonly valor: (nota: NotaVista) => string | undefined;
+  readonly valor: (nota: NotaVista, modelo: Modelo) => string | undefined;
+  /** A group that both schemas demand: it is there even when nothing stands in it. */
+  readonly sempre?: true;
 };
 
 const DPS = 'DPS/infDPS';
@@ -57,6 +60,8 @@ const TRIB = `${DPS}/valores/trib`;
 const V = 'Servico/Valores';
 const P = 'PrestadorServico';
 const T = 'TomadorServico';
+const OBRA = `${DPS}/serv/obra/cObra`;
+const ART = `${DPS}/serv/infoCompl/idDocTec`;
 
 export const NOTA: readonly LinhaNota[] = [
   of('Numero', 'nNFSe'),
@@ -84,15 +89,17 @@ export const NOTA: readonly LinhaNota[] = [
     'Como veio no RPS; de uma nota que veio pela API REST, 2.',
     (n) => n.guardado?.IncentivadorCultural ?? '2',
   ),
-  of('Competencia', `${DPS}/dCompet`),
+  made('Competencia', `${DPS}/dCompet`, 'O dia; no espaço de nomes único da ABRASF 1.00, à meia-noite.', (n, modelo) =>
+    mapped(text(n, `${DPS}/dCompet`), (day) => (isSeparado(modelo) ? day : `${day}T00:00:00`)),
+  ),
   made('NfseSubstituida', `${DPS}/subst/chSubstda`, 'O número, que está na chave.', (n) =>
     mapped(text(n, `${DPS}/subst/chSubstda`), numeroOf),
   ),
   made(
     'OutrasInformacoes',
     'chave de acesso',
-    'A chave, por onde a nota se consulta na API REST.',
-    ({ chave }) => `Chave de acesso da NFS-e: ${chave}`,
+    'A chave, por onde a nota se consulta na API REST; a obra que não cabe em ConstrucaoCivil.',
+    outrasInformacoes,
   ),
   of(`${V}/ValorServicos`, `${DPS}/valores/vServPrest/vServ`),
   made(
@@ -147,6 +154,7 @@ export const NOTA: readonly LinhaNota[] = [
   made(`${P}/RazaoSocial`, 'emit/xNome', 'Até 115 caracteres.', (n) => cut(text(n, 'emit/xNome'), 115)),
   made(`${P}/NomeFantasia`, 'emit/xFant', 'Até 60 caracteres.', (n) => cut(text(n, 'emit/xFant'), 60)),
   ...endereco(`${P}/Endereco`, 'emit/enderNac', 'emit/enderNac'),
+  grupo(`${P}/Endereco`),
   made(`${P}/Contato/Telefone`, 'emit/fone', 'Até 11 algarismos.', (n) => cut(text(n, 'emit/fone'), 11)),
   of(`${P}/Contato/Email`, 'emit/email'),
   of(`${T}/IdentificacaoTomador/CpfCnpj/Cpf`, `${DPS}/toma/CPF`),
@@ -158,25 +166,50 @@ export const NOTA: readonly LinhaNota[] = [
   ...endereco(`${T}/Endereco`, `${DPS}/toma/end`, `${DPS}/toma/end/endNac`),
   made(`${T}/Contato/Telefone`, `${DPS}/toma/fone`, 'Até 11 algarismos.', (n) => cut(text(n, `${DPS}/toma/fone`), 11)),
   of(`${T}/Contato/Email`, `${DPS}/toma/email`),
-  made('IntermediarioServico/RazaoSocial', `${DPS}/interm/xNome`, 'Até 115 caracteres.', (n) =>
-    cut(text(n, `${DPS}/interm/xNome`), 115),
+  grupo(T),
+  ...(
+    [
+      ['RazaoSocial', 'xNome'],
+      ['CpfCnpj/Cpf', 'CPF'],
+      ['CpfCnpj/Cnpj', 'CNPJ'],
+      ['InscricaoMunicipal', 'IM'],
+    ] as const
+  ).map(([abrasf, name]) =>
+    made(
+      `IntermediarioServico/${abrasf}`,
+      `${DPS}/interm/${name}`,
+      'Do intermediário com nome e CPF ou CNPJ, sem os quais o modelo não tem o grupo.',
+      (n) => (hasIntermediario(n) ? cut(text(n, `${DPS}/interm/${name}`), 115) : undefined),
+    ),
   ),
-  of('IntermediarioServico/CpfCnpj/Cpf', `${DPS}/interm/CPF`),
-  of('IntermediarioServico/CpfCnpj/Cnpj', `${DPS}/interm/CNPJ`),
-  of('IntermediarioServico/InscricaoMunicipal', `${DPS}/interm/IM`),
   of('OrgaoGerador/CodigoMunicipio', `${DPS}/cLocEmi`),
   made('OrgaoGerador/Uf', `${DPS}/cLocEmi`, 'Do município.', (n) => ufOf(text(n, `${DPS}/cLocEmi`))),
-  of('ConstrucaoCivil/CodigoObra', `${DPS}/serv/obra/cObra`),
-  of('ConstrucaoCivil/Art', `${DPS}/serv/infoCompl/idDocTec`),
+  made('ConstrucaoCivil/CodigoObra', OBRA, 'Com a ART, e até 15 caracteres, como o modelo a exige.', (n) =>
+    isObraWhole(n) ? text(n, OBRA) : undefined,
+  ),
+  made('ConstrucaoCivil/Art', ART, 'Com a obra, e até 15 caracteres.', (n) =>
+    isObraWhole(n) ? text(n, ART) : undefined,
+  ),
 ];
 
-/** `CompNfse` of a note, in whatever namespace is in force. */
-export function compNfse(nota: NotaVista): string {
-  const leaves = NOTA.flatMap(({ abrasf, valor }): (readonly [string, string])[] => {
-    const value = valor(nota);
-    return value === undefined || value === '' ? [] : [[abrasf, value]];
-  });
-  const inf = `<Nfse><InfNfse Id="NFS${nota.chave}">${nested(leaves)}</InfNfse></Nfse>`;
+const DESCONTOS = [`${V}/DescontoIncondicionado`, `${V}/DescontoCondicionado`];
+
+/** In the schemas that have a namespace for each message the two discounts stand the other way round. */
+const NOTA_SEPARADA = NOTA.map((linha) => {
+  const place = DESCONTOS.indexOf(linha.abrasf);
+  return place < 0 ? linha : NOTA.find(({ abrasf }) => abrasf === DESCONTOS[1 - place])!;
+});
+
+/** `CompNfse` of a note; what stands in it has the namespace of the contents. */
+export function compNfse(nota: NotaVista, modelo: Modelo): string {
+  const leaves: [path: string, text: string][] = [];
+  for (const { abrasf, valor, sempre } of isSeparado(modelo) ? NOTA_SEPARADA : NOTA) {
+    const value = valor(nota, modelo) ?? '';
+    const isMissing = sempre === true && !leaves.some(([path]) => path.startsWith(`${abrasf}/`));
+    if (value !== '' || isMissing) leaves.push([abrasf, value]);
+  }
+  const as = xmlnsTipos(modelo) + versaoOf(modelo);
+  const inf = `<Nfse${as}><InfNfse Id="NFS${nota.chave}">${nested(leaves)}</InfNfse></Nfse>`;
   const { chave, cancelamento } = nota;
   if (cancelamento === undefined) return `<CompNfse>${inf}</CompNfse>`;
   const { em, codigo, substituta } = cancelamento;
@@ -187,24 +220,29 @@ export function compNfse(nota: NotaVista): string {
     codigoMunicipio: text(nota, `${DPS}/cLocEmi`)!,
     codigo,
   });
-  const cancelled = `<NfseCancelamento>${confirmacao(chave, pedido, em)}</NfseCancelamento>`;
+  const cancelled = `<NfseCancelamento${as}>${confirmacao(chave, pedido, em)}</NfseCancelamento>`;
   const replaced =
     substituta === undefined
       ? ''
-      : `<NfseSubstituicao><SubstituicaoNfse Id="SUB${chave}">${nested([['NfseSubstituidora', numeroOf(substituta)]])}</SubstituicaoNfse></NfseSubstituicao>`;
+      : `<NfseSubstituicao${as}><SubstituicaoNfse Id="SUB${chave}">${nested([['NfseSubstituidora', numeroOf(substituta)]])}</SubstituicaoNfse></NfseSubstituicao>`;
   return `<CompNfse>${inf}${cancelled}${replaced}</CompNfse>`;
 }
 
-/** `Confirmacao` of a cancellation. `pedido`: the request, as an element. */
-export function confirmacao(chave: string, pedido: string, em: string): string {
+/** `Cancelamento` of the answer to a request. `pedido`: the request, as an element of the contents. */
+export function cancelamentoXml(chave: string, pedido: string, em: string, modelo: Modelo): string {
+  const xmlns = xmlnsTipos(modelo);
+  return `<Cancelamento${versaoOf(modelo)}>${confirmacao(chave, pedido, em, xmlns)}</Cancelamento>`;
+}
+
+function confirmacao(chave: string, pedido: string, em: string, xmlns = ''): string {
   const done = nested([
     ['InfConfirmacaoCancelamento/Sucesso', 'true'],
     ['InfConfirmacaoCancelamento/DataHora', em],
   ]);
-  return `<Confirmacao Id="CAN${chave}">${pedido}${done}</Confirmacao>`;
+  return `<Confirmacao${xmlns} Id="CAN${chave}">${pedido}${done}</Confirmacao>`;
 }
 
-function pedidoXml({ numero, cnpj, inscricaoMunicipal, codigoMunicipio, codigo }: PedidoDeCancelamento): string {
+export function pedidoXml({ numero, cnpj, inscricaoMunicipal, codigoMunicipio, codigo }: PedidoDeCancelamento): string {
   const leaves: readonly (readonly [string, string | undefined])[] = [
     ['Numero', numero],
     ['Cnpj', cnpj],
@@ -243,6 +281,31 @@ export function nested(leaves: readonly (readonly [path: string, text: string])[
   }
   closeTo(0);
   return xml;
+}
+
+/** The key, and whatever of a building the group of the model cannot hold. */
+function outrasInformacoes(nota: NotaVista): string {
+  const said = [`Chave de acesso da NFS-e: ${nota.chave}`];
+  if (!isObraWhole(nota)) {
+    const [obra, art] = [text(nota, OBRA), text(nota, ART)];
+    if (obra !== undefined) said.push(`Obra: ${obra}`);
+    if (art !== undefined) said.push(`ART: ${art}`);
+  }
+  return cut(said.join('. '), 255)!;
+}
+
+/** The schemas have a building with both of its numbers, none longer than these. */
+function isObraWhole(nota: NotaVista): boolean {
+  return [OBRA, ART].every((path) => ((length) => length > 0 && length <= 15)(text(nota, path)?.length ?? 0));
+}
+
+function hasIntermediario(nota: NotaVista): boolean {
+  const has = (name: string): boolean => text(nota, `${DPS}/interm/${name}`) !== undefined;
+  return has('xNome') && (has('CPF') || has('CNPJ'));
+}
+
+function grupo(abrasf: string): LinhaNota {
+  return { abrasf, de: '', como: 'O grupo, ainda que vazio: o modelo o exige.', sempre: true, valor: () => undefined };
 }
 
 function of(abrasf: string, de: string): LinhaNota {

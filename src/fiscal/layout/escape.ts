@@ -8,3 +8,8 @@ const REFERENCES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;'
 export function escapeText(text: string): string {
   return SPECIAL.test(text) ? text.replace(/[&<>\r]/g, (character) => REFERENCES[character]!) : text;
 }
+
+/** Text as the value of an attribute in double quotes. */
+export function escapeAttribute(text: string): string {
+  return escapeText(text).replaceAll('"', '&quot;');
+}
