@@ -86,6 +86,9 @@ describe('what is wrong in an RPS', () => {
     `<ValorServicos>${value}</ValorServicos>${more}<IssRetido>2</IssRetido><Aliquota>0.02</Aliquota>`;
 
   test('is told by the code, the element and the words of the model, all of it at once', async () => {
+    // Without a correlation, which the shared sandbox has.
+    const tenant = 'ensaio';
+    await service.store.createMunicipio({ tenant, ambiente: 'homologacao', codigoIbge: '3550308' }, service.clock.now);
     const cases = [
       [
         { valores: valores('<ValorDeducoes>2000.00</ValorDeducoes>') },
@@ -123,7 +126,7 @@ describe('what is wrong in an RPS', () => {
       ],
     ] as const;
     const check = async ([rps, ...wanted]: (typeof cases)[number]): Promise<void> => {
-      const { situacao, documento } = await sendLote(address, lotOf(rps));
+      const { situacao, documento } = await sendLote(address, lotOf(rps), tenant);
       const told = messages(documento);
       assert.equal(situacao, '3', JSON.stringify(rps));
       assert.equal(told.length, wanted.length, told.join('\n'));

@@ -567,7 +567,7 @@ describe('a lot', () => {
     const wrong = fifty.map((rps) => {
       if (rps.numero === 5) return { ...rps, valores: '<ValorServicos>0.00</ValorServicos><IssRetido>2</IssRetido>' };
       if (rps.numero === 17) return { ...rps, cMun: '9999998' };
-      return rps.numero === 40 ? { ...rps, extensao: '' } : rps;
+      return rps.numero === 40 ? { ...rps, extensao: '<ControleIBSCBS><CST>000</CST></ControleIBSCBS>' } : rps;
     });
     const refused = await sendLote(address, loteXml(wrong));
     assert.equal(refused.situacao, '3');
@@ -578,7 +578,7 @@ describe('a lot', () => {
     );
     assert.match(told[0]![1]!, /^RPS 5, série 7, tipo 1: O valor do serviço deve ser maior que zero\./);
     assert.match(told[1]![1]!, /^RPS 17, /);
-    assert.match(refused.documento, /01\/10\/2026/);
+    assert.match(told[2]![1]!, /^RPS 40, .*Falta a classificação/);
     const { rows } = await pool.query('select count(*)::int as notas from notas');
     assert.equal(rows[0].notas, 0);
     const byRps = await call(address, 'ConsultarNfsePorRps', porRpsXml(1, '7'));

@@ -4,6 +4,7 @@
  * success). A worker that dies in between has issued nothing, and the next one begins anew.
  */
 import { readXml } from '../documents/xml.ts';
+import { correlacaoDaIntegracao } from '../fiscal/abrasf/correlacao.ts';
 import { type Lote, plain, type RpsDoLote, readLote } from '../fiscal/abrasf/lote.ts';
 import { dpsOfRps, IMPEDIMENTOS, subitemOf } from '../fiscal/abrasf/mapa.ts';
 import {
@@ -157,7 +158,7 @@ async function prepare(
   const { tenant, ambiente, codigoIbge } = municipio;
   const sobre = rpsNamed(identificacao);
   const item = subitemOf(rps.get('Servico/ItemListaServico') ?? '');
-  const [correlacao, substituido] = await Promise.all([
+  const [imported, substituido] = await Promise.all([
     item === undefined
       ? undefined
       : world.store.correlacaoOf(tenant, item, rps.get('Servico/CodigoTributacaoMunicipio') ?? ''),
@@ -168,7 +169,10 @@ async function prepare(
   }
   const chSubstda = substituido?.chave;
   const { tpAmb } = AMBIENTES[ambiente];
-  const contexto = { tpAmb, cLocEmi: codigoIbge, correlacao, chSubstda, inscricaoMunicipal };
+  // The shared sandbox alone has no municipality, whose correlation it would be; a rehearsal has what it imports, as production has.
+  const escolhida = imported === 'nenhuma' && ambiente === 'homologacao' && codigoIbge === undefined;
+  const correlacao = escolhida ? correlacaoDaIntegracao(rps) : imported === 'nenhuma' ? undefined : imported;
+  const contexto = { tpAmb, cLocEmi: codigoIbge, correlacao, escolhida, chSubstda, inscricaoMunicipal };
   const refuses = (municipio.regrasNacionais ?? AMBIENTES[ambiente].regrasNacionais) === 'recusa';
   const impedimentos = IMPEDIMENTOS.filter(({ nacional, has }) => (refuses || !nacional) && has(rps, contexto));
   const told = impedimentos.map((one) => mensagemOfImpedimento(one, sobre));

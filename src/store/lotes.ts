@@ -132,8 +132,8 @@ export type LoteStore = {
   notasOfPrestador(tenant: string, asked: NotasAsked, max: number, after?: string): Promise<readonly NotaDoPorto[]>;
   /** How many they are; counted up to `max`. */
   countNotasOfPrestador(tenant: string, asked: NotasAsked, max: number): Promise<number>;
-  /** The line of a municipal code, else the line of the item. */
-  correlacaoOf(tenant: string, item: string, codigoMunicipal: string): Promise<Correlacao | undefined>;
+  /** The line of a municipal code, else the line of the item. `nenhuma`: the municipality has imported no correlation. */
+  correlacaoOf(tenant: string, item: string, codigoMunicipal: string): Promise<Correlacao | 'nenhuma' | undefined>;
   /** Writes the whole correlation of a municipality in place of the one it had. */
   replaceCorrelacoes(tenant: string, linhas: readonly LinhaCorrelacao[]): Promise<void>;
 };
@@ -187,7 +187,7 @@ export function loteStore(pool: Db, onStored: OnStored): LoteStore {
     countNotasOfPrestador: (tenant, asked, max) => countNotas(pool, tenant, asked, max),
     correlacaoOf: async (tenant, item, codigoMunicipal) => {
       const all = await correlacoes(tenant);
-      return all?.get(`${item} ${codigoMunicipal}`) ?? all?.get(`${item} `);
+      return all.size === 0 ? 'nenhuma' : (all.get(`${item} ${codigoMunicipal}`) ?? all.get(`${item} `));
     },
     replaceCorrelacoes: (tenant, linhas) =>
       transaction(pool, async (client) => {

@@ -35,6 +35,8 @@ export type Contexto = {
   /** The municipality's own IBGE code; undefined in the sandbox, where it is the one of the provision. */
   readonly cLocEmi: string | undefined;
   readonly correlacao: Correlacao | undefined;
+  /** The correlation is the sandbox's own choice, which the note says (D-219). */
+  readonly escolhida?: boolean;
   /** Key of the note of the RPS that this one replaces. */
   readonly chSubstda: string | undefined;
   /** The provider's registration that the lot names. */
@@ -254,8 +256,8 @@ export const MAPA: readonly Linha[] = [
   {
     dps: 'serv/infoCompl/xInfComp',
     rps: [`${V}/OutrasRetencoes`, 'Tomador/RazaoSocial'],
-    como: 'O que a DPS não tem onde levar: outras retenções, e o nome de um tomador sem CPF nem CNPJ.',
-    valor: (rps) => remarksOf(rps),
+    como: 'O que a DPS não tem onde levar: outras retenções, e o nome de um tomador sem CPF nem CNPJ. Na integração, também o que ela escolheu.',
+    valor: (rps, contexto) => remarksOf(rps, contexto),
   },
   {
     ...igual('valores/vServPrest/vServ', `${V}/ValorServicos`, 'E98', 'E18'),
@@ -744,13 +746,37 @@ function retentionKind(rps: Rps): string | undefined {
   return KINDS[CONTRIBUTIONS.map((name) => (amount(rps, name) > ZERO ? '1' : '0')).join('')];
 }
 
-function remarksOf(rps: Rps): string | undefined {
-  const remarks: string[] = [];
+function remarksOf(rps: Rps, contexto: Contexto): string | undefined {
+  const remarks = [...chosenOf(rps, contexto)];
   const others = money(rps, `${V}/OutrasRetencoes`);
   if (others !== undefined) remarks.push(`Outras retenções informadas no RPS: R$ ${others.replace('.', ',')}.`);
   const name = rps.get('Tomador/RazaoSocial');
   if (name !== undefined && !hasTaker(rps)) remarks.push(`Tomador não identificado por CPF ou CNPJ: ${name}.`);
   return remarks.length === 0 ? undefined : remarks.join(' ');
+}
+
+/** What the sandbox adds of its own to an RPS, by its places in the DPS. */
+const ESCOLHAS = [
+  'serv/cServ/cTribNac',
+  'serv/cServ/cNBS',
+  'IBSCBS/cIndOp',
+  'IBSCBS/valores/trib/gIBSCBS/CST',
+  'IBSCBS/valores/trib/gIBSCBS/cClassTrib',
+  'valores/trib/tribMun/tpImunidade',
+];
+
+/** The sentence of a note that names them, by which it is found again. */
+export const ESCOLHIDO = /Escolhido na integração, porque o RPS não o traz: [^.]*\./;
+
+function chosenOf(rps: Rps, contexto: Contexto): readonly string[] {
+  if (contexto.escolhida !== true) return [];
+  const without = { ...contexto, correlacao: undefined };
+  const chosen = ESCOLHAS.flatMap((path) => {
+    const linha = BY_PATH.get(path)!;
+    const value = linha.valor(rps, contexto);
+    return value === undefined || value === linha.valor(rps, without) ? [] : [`${path.split('/').at(-1)} ${value}`];
+  });
+  return chosen.length === 0 ? [] : [`Escolhido na integração, porque o RPS não o traz: ${chosen.join(', ')}.`];
 }
 
 /** `01.01` of `1.01`, `01.01`, `101` and `010101`; undefined of what is none. */
@@ -766,6 +792,11 @@ export function subitemOf(item: string): string | undefined {
 
 function cTribNacOf(rps: Rps, { correlacao }: Contexto): string | undefined {
   return codigoNacionalOf(rps) ?? correlacao?.cTribNac ?? onlyCodeOf(rps.get('Servico/ItemListaServico'));
+}
+
+/** The national code that an RPS names by itself, by the extension or by its item. */
+export function codigoDoRps(rps: Rps): string | undefined {
+  return codigoNacionalOf(rps) ?? onlyCodeOf(rps.get('Servico/ItemListaServico'));
 }
 
 /** The national code of the extension. Clients repeat the item there, which is none: it has no breakdown. */

@@ -13,7 +13,9 @@ Para programas que já falam com o serviço \`Nfes\` (ABRASF 1.00) e não vão m
 - Endereço: \`/{municipio}/soap/nfes\`; a descrição em \`?wsdl\`, o esquema em \`?xsd=1\`.
 - SOAP 1.1, document/literal, soapAction vazia; SOAP 1.2 também é lido, e respondido em 1.2.
 - \`header\` e \`parameters\` são texto (escapado ou CDATA) com o documento da ABRASF; \`return\` também. Elementos no lugar do texto são lidos, e respondidos assim.
-- Os elementos são achados pelo nome, em qualquer espaço de nomes; a resposta vem no espaço de nomes do pedido.
+- Os elementos são achados pelo nome, em qualquer espaço de nomes; a resposta vem na forma do pedido. A um pedido no espaço de nomes da ABRASF 1.00, ou em outro que é um só, responde-se nele. A um pedido em espaços de nomes por mensagem, como os da SpeedGov (\`http://ws.speedgov.com.br/consultar_nfse_envio_v1.xsd\`), responde-se com a raiz e o que está logo abaixo dela em \`…/consultar_nfse_resposta_v1.xsd\`, e com o conteúdo de \`CompNfse\` e de \`Cancelamento\` e \`ListaMensagemRetorno\` em \`…/tipos_v1.xsd\`.
+- O que difere entre as duas formas: no espaço de nomes único \`Competencia\` é data e hora, e \`Nfse\`, \`NfseCancelamento\`, \`NfseSubstituicao\` e \`Cancelamento\` têm \`versao="1.00"\`; nos da SpeedGov \`Competencia\` é uma data, \`versao\` não há, e \`DescontoCondicionado\` vem antes de \`DescontoIncondicionado\`.
+- As respostas são válidas pelos esquemas das duas formas, salvo em duas coisas: falta a \`Signature\` do município, e um lote de que o ADN recusou uma parte traz \`ListaNfse\` e \`ListaMensagemRetorno\`. Onde o manual da ABRASF 1.00 e o esquema que circula diferem vale o manual: \`ConstrucaoCivil\`, \`Cancelamento\` e \`InfConfirmacaoCancelamento\`.
 - Um elemento que a tabela do RPS não tem é recusado (E160), com o seu lugar e o nome mais próximo. Só dentro dos grupos da extensão de 2026 (${GRUPOS_DA_EXTENSAO.map(code).join(', ')}) o que não se conhece fica de lado.
 - As regras, as datas e os valores são os da API REST. O que não está certo vem em \`ListaMensagemRetorno\`, nas palavras do modelo. Avisos o modelo não tem onde levar.
 - Em produção o lote, cada RPS (até 100 num lote) ou \`InfPedidoCancelamento\` vem assinado pelo prestador: RSA-SHA256, SHA-256, C14N exclusiva. RSA-SHA1 com C14N inclusiva, e o documento inteiro (\`URI=""\`) de um lote ou pedido sem \`Id\`, só onde o município o permite. As respostas não são assinadas. No ambiente de integração nada se assina.
@@ -43,7 +45,7 @@ export function soapMarkdown(): string {
   const parts = [
     INTRO,
     '## Do RPS à DPS\n',
-    'Caminhos abaixo de `InfRps` e de `infDPS`. O que falta a um RPS vem da extensão de 2026, onde o programa a envia, ou da correlação do município (`nfse correlacao importar`); sem nenhuma, a regra que recusa na API REST recusa aqui, com o mesmo código e a mesma data.\n',
+    'Caminhos abaixo de `InfRps` e de `infDPS`. O que falta a um RPS vem da extensão de 2026, onde o programa a envia, ou da correlação do município (`nfse correlacao importar`); sem nenhuma, a regra que recusa na API REST recusa aqui, com o mesmo código e a mesma data. O ambiente de integração tem uma correlação desde o início: do subitem, o primeiro código nacional; do Anexo VIII, a tributação integral onde ele a traz, e a menor NBS; para a natureza 4, a imunidade 3. O que ela acrescentou a um RPS vem em `OutrasInformacoes` da nota dele.\n',
     table(
       ['DPS', 'RPS', 'Como'],
       MAPA.map(({ dps, rps, como }) => [code(dps), rps.map(code).join(', '), como]),

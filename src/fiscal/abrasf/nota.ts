@@ -7,6 +7,7 @@ import { type Decimal, formatDecimal, parseDecimal, readDecimal, sub, ZERO } fro
 import { escapeText } from '../layout/escape.ts';
 import type { Elemento } from '../layout/tree.ts';
 import { ownOf } from '../own.ts';
+import { ESCOLHIDO } from './mapa.ts';
 import { isSeparado, type Modelo, versaoOf, xmlnsTipos } from './modelo.ts';
 import type { Guardado, IdentificacaoRps } from './rps.ts';
 
@@ -98,7 +99,7 @@ export const NOTA: readonly LinhaNota[] = [
   made(
     'OutrasInformacoes',
     'chave de acesso',
-    'A chave, por onde a nota se consulta na API REST; a obra que não cabe em ConstrucaoCivil.',
+    'A chave, por onde a nota se consulta na API REST; o que a integração escolheu para um RPS que não o traz; a obra que não cabe em ConstrucaoCivil.',
     outrasInformacoes,
   ),
   of(`${V}/ValorServicos`, `${DPS}/valores/vServPrest/vServ`),
@@ -283,9 +284,11 @@ export function nested(leaves: readonly (readonly [path: string, text: string])[
   return xml;
 }
 
-/** The key, and whatever of a building the group of the model cannot hold. */
+/** The key, what the sandbox chose, and whatever of a building the group of the model cannot hold. */
 function outrasInformacoes(nota: NotaVista): string {
   const said = [`Chave de acesso da NFS-e: ${nota.chave}`];
+  const chosen = ESCOLHIDO.exec(text(nota, `${DPS}/serv/infoCompl/xInfComp`) ?? '')?.[0];
+  if (chosen !== undefined) said.push(chosen.slice(0, -1));
   if (!isObraWhole(nota)) {
     const [obra, art] = [text(nota, OBRA), text(nota, ART)];
     if (obra !== undefined) said.push(`Obra: ${obra}`);
