@@ -47,6 +47,32 @@ const CAMPO_LOCAL: readonly (readonly [RegExp, catalogs.Indicador['campoLocal'] 
 const DATE = match(/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/);
 const PERCENT = match(/^(100|\d{1,2})(\.\d{1,2})?$/);
 
+/** Classifications with rates of their own in the calculator of the Receita Federal (decided in D-202). */
+const PROPRIAS = `tributo,cclasstrib,inicio,fim,aliquota_percentual,fonte,base_legal,situacao
+${[
+  ['010001', '0.10', '0.90', '212'],
+  ['010002', '0.10', '0.90', '233'],
+  ['221001', '0.365', '3.285', '487'],
+]
+  .flatMap(([codigo, uf, cbs, artigo]) =>
+    [
+      ['CBS', cbs],
+      ['IBS-MUN', '0.00'],
+      ['IBS-UF', uf],
+    ].map(
+      ([tributo, aliquota]) =>
+        `${tributo},${codigo},2026-01-01,2026-12-31,${aliquota},"Calculadora da Receita Federal, V0056 (02/09/2026)","LC 214/2025, art. ${artigo}",confirmada`,
+    ),
+  )
+  .join('\n')}
+`;
+
+/** A rate for all classifications. */
+const general =
+  (row: Row): Row =>
+  (column) =>
+    column === 'cclasstrib' ? '' : column === 'fonte' ? 'Lei Complementar 214/2025' : row(column);
+
 const CATALOGS: readonly Catalog[] = [
   catalog<catalogs.ServicoLinha>({
     file: 'servicos.json',
@@ -260,14 +286,17 @@ const CATALOGS: readonly Catalog[] = [
   }),
   catalog<catalogs.AliquotaIbsCbs>({
     file: 'aliquotas-ibs-cbs.json',
-    fonte: 'Lei Complementar 214/2025, arts. 14, 343, 344, 346 e 347',
-    rows: (read) => read('aliquotas_ibs_cbs.csv'),
-    key: ['tributo', 'inicio'],
+    fonte:
+      'Lei Complementar 214/2025, arts. 14, 343, 344, 346 e 347; calculadora da Receita Federal, V0056 (02/09/2026)',
+    rows: (read) => [...read('aliquotas_ibs_cbs.csv').map(general), ...parseCsv(PROPRIAS, 'own rates')],
+    key: ['tributo', 'cClassTrib', 'inicio'],
     columns: {
       tributo: cell('tributo', oneOf(catalogs.TRIBUTOS_IBS_CBS)),
+      cClassTrib: maybe('cclasstrib', match(/^\d{6}$/)),
       inicio: cell('inicio', DATE),
       fim: cell('fim', DATE),
-      aliquota: maybe('aliquota_percentual', match(/^\d{1,2}\.\d\d$/)),
+      aliquota: maybe('aliquota_percentual', match(/^\d{1,2}\.\d{2,4}$/)),
+      fonte: cell('fonte', text),
       baseLegal: cell('base_legal', text),
       situacao: cell('situacao', oneOf(catalogs.SITUACOES_ALIQUOTA)),
     },

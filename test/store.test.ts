@@ -158,8 +158,11 @@ describe('migrations', () => {
 
   test('every table and every unique index begins with the tenant', async () => {
     const { pool } = await oneProcess();
-    /** The list of migrations belongs to the database, not to a tenant. In `municipios` the tenant is the whole key. */
-    const exceptions = new Set(['migracoes']);
+    /**
+     * The list of migrations belongs to the database, not to a tenant, and the rates of the IBS and the CBS are national law
+     * (reference tables, D-200). In `municipios` the tenant is the whole key.
+     */
+    const exceptions = new Set(['migracoes', 'tabelas_aliquotas', 'aliquotas_ibs_cbs']);
     const tables = await rows<{ name: string; first: string | null; nullable: string }>(
       pool,
       `select t.table_name as name, c.column_name as first, c.is_nullable as nullable

@@ -7,6 +7,7 @@
 import { servicos } from './catalogs/catalogs.ts';
 import { once } from './catalogs/table.ts';
 import type { PeriodoSimples } from './facts.ts';
+import { addDays } from './moment.ts';
 
 /** First competence that may carry the group: before it there is no IBS and no CBS (Anexo I, E0850). */
 export const INICIO_IBSCBS = '2026-01-01';
@@ -138,15 +139,9 @@ function trechosDesde(desde: string, simples: readonly PeriodoSimples[]): readon
   for (const periodo of simples.toSorted((a, b) => (a.inicio < b.inicio ? -1 : 1))) {
     if (periodo.inicio >= SIMPLES.desde || inicio >= SIMPLES.desde) break;
     if (periodo.fim !== undefined && periodo.fim < inicio) continue;
-    if (periodo.inicio > inicio) trechos.push({ inicio, fim: dayAfter(periodo.inicio, -1) });
-    const depois = periodo.fim === undefined ? SIMPLES.desde : dayAfter(periodo.fim, 1);
+    if (periodo.inicio > inicio) trechos.push({ inicio, fim: addDays(periodo.inicio, -1) });
+    const depois = periodo.fim === undefined ? SIMPLES.desde : addDays(periodo.fim, 1);
     inicio = depois < SIMPLES.desde ? depois : SIMPLES.desde;
   }
   return [...trechos, { inicio, fim: undefined }];
-}
-
-const DAY_MS = 86_400_000;
-
-function dayAfter(data: string, days: number): string {
-  return new Date(Date.parse(`${data}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10);
 }

@@ -9,11 +9,16 @@ import {
   divRound,
   effectiveRate,
   formatDecimal,
+  formatRate,
   parseDecimal,
+  parseRate,
   percentOf,
+  type Rate,
   readDecimal,
+  roundRate,
   sub,
   sum,
+  taxOf,
   ZERO,
 } from './decimal.ts';
 
@@ -274,39 +279,90 @@ test('percentOf agrees with long division by hand and with the mirror below zero
   );
 });
 
-test('effectiveRate rounds once, to two decimals in percent', () => {
-  for (const [rate, reduction, redutor, expected] of [
-    ['0.10', '30.00', '0.00', '0.07'], // 0.10 × 0.70
-    ['0.90', '30.00', '0.00', '0.63'], // 0.90 × 0.70
-    ['0.00', '30.00', '0.00', '0.00'],
-    ['0.90', '0.00', '0.00', '0.90'],
-    ['0.90', '100.00', '0.00', '0.00'],
-    ['0.90', '60.00', '0.00', '0.36'], // 0.90 × 0.40
-    ['0.05', '30.00', '0.00', '0.04'], // 0.05 × 0.70 = 0.0350, tie
-    ['0.05', '50.00', '0.00', '0.03'], // 0.05 × 0.50 = 0.0250, tie
-    ['0.05', '70.00', '0.00', '0.02'], // 0.05 × 0.30 = 0.0150, tie
-    ['8.50', '60.00', '10.00', '3.06'], // 8.50 × 0.40 × 0.90
-    ['0.90', '50.00', '50.00', '0.23'], // 0.90 × 0.50 × 0.50 = 0.2250, tie
-    ['0.05', '30.00', '20.00', '0.03'], // 0.05 × 0.70 × 0.80 = 0.0280
-    // 0.07 × 0.65 × 0.55 = 0.025025; rounding after the first factor would give 0.05 × 0.55 = 0.0275 → 0.03 as well,
-    // but 0.09 × 0.50 × 0.55 = 0.02475 → 0.02, where rounding twice would give 0.05 × 0.55 = 0.0275 → 0.03.
-    ['0.07', '35.00', '45.00', '0.03'],
-    ['0.09', '50.00', '45.00', '0.02'],
+const rate = (text: string): Rate => {
+  const read = parseRate(text);
+  if (read === undefined) assert.fail(`${text} is no rate`);
+  return read;
+};
+
+test('a rate is published with up to four decimals, from 0 to 100', () => {
+  for (const [text, whole] of [
+    ['0', '0.00'],
+    ['0.1', '0.10'],
+    ['0.365', '0.365'],
+    ['3.2850', '3.285'],
+    ['8.8', '8.80'],
+    ['26.5001', '26.5001'],
+    ['100.00', '100.00'],
   ] as const) {
-    const actual = effectiveRate(decimal(rate), decimal(reduction), decimal(redutor));
-    assert.equal(formatDecimal(actual), expected, `${rate} − ${reduction} % − ${redutor} %`);
+    assert.equal(formatRate(rate(text)), whole, text);
   }
-  assert.equal(effectiveRate(decimal('8.40')), decimal('8.40'));
-  assert.equal(effectiveRate(decimal('0.90'), decimal('30.00')), decimal('0.63'));
+  for (const text of ['', '.5', '5.', '-1', '100.01', '101', '1e1', '0.00001', '007', '8,8', '8.8%']) {
+    assert.equal(parseRate(text), undefined, text);
+  }
+});
+
+test('a rate is printed with two decimals, half-up', () => {
+  for (const [text, printed] of [
+    ['0.365', '0.37'],
+    ['3.285', '3.29'],
+    ['3.2849', '3.28'],
+    ['0.90', '0.90'],
+  ] as const) {
+    assert.equal(formatDecimal(roundRate(rate(text))), printed, text);
+  }
+});
+
+test('effectiveRate is exact, and rounds once where it is printed', () => {
+  for (const [text, reduction, redutor, exact, printed] of [
+    ['0.10', '30.00', '0.00', '0.07', '0.07'], // 0.10 × 0.70
+    ['0.90', '30.00', '0.00', '0.63', '0.63'], // 0.90 × 0.70
+    ['0.00', '30.00', '0.00', '0.00', '0.00'],
+    ['0.90', '0.00', '0.00', '0.90', '0.90'],
+    ['0.90', '100.00', '0.00', '0.00', '0.00'],
+    ['0.90', '60.00', '0.00', '0.36', '0.36'], // 0.90 × 0.40
+    ['0.05', '30.00', '0.00', '0.035', '0.04'], // 0.05 × 0.70, tie
+    ['0.05', '50.00', '0.00', '0.025', '0.03'], // tie
+    ['0.05', '70.00', '0.00', '0.015', '0.02'], // tie
+    ['8.50', '60.00', '10.00', '3.06', '3.06'], // 8.50 × 0.40 × 0.90
+    ['0.90', '50.00', '50.00', '0.225', '0.23'], // tie
+    ['0.05', '30.00', '20.00', '0.028', '0.03'], // 0.05 × 0.70 × 0.80
+    ['0.07', '35.00', '45.00', '0.025025', '0.03'], // 0.07 × 0.65 × 0.55
+    // Rounding twice would give 0.05 × 0.55 = 0.0275 → 0.03.
+    ['0.09', '50.00', '45.00', '0.02475', '0.02'],
+    ['3.285', '33.33', '12.34', '1.9198499877', '1.92'], // 3.285 × 0.6667 × 0.8766
+  ] as const) {
+    const actual = effectiveRate(rate(text), decimal(reduction), decimal(redutor));
+    assert.equal(formatRate(actual), exact, `${text} − ${reduction} % − ${redutor} %`);
+    assert.equal(formatDecimal(roundRate(actual)), printed, `${text} − ${reduction} % − ${redutor} %`);
+  }
+  assert.equal(effectiveRate(rate('8.40')), rate('8.40'));
 });
 
 test('effectiveRate agrees with long division and never exceeds the rate', () => {
   const percent = fc.bigInt({ min: 0n, max: 10_000n }).map((value) => value as Decimal);
+  const published = fc.bigInt({ min: 0n, max: 1_000_000n });
   fc.assert(
-    fc.property(percent, percent, percent, (rate, reduction, redutor) => {
-      const expected = roundByLongDivision(rate * (10_000n - reduction) * (10_000n - redutor), 100_000_000n, 'half-up');
-      assert.equal(effectiveRate(rate, reduction, redutor), expected);
-      assert.ok(effectiveRate(rate, reduction, redutor) <= rate);
+    fc.property(published, percent, percent, (tenThousandths, reduction, redutor) => {
+      const whole = (tenThousandths * 10n ** 8n) as Rate;
+      const left = (10_000n - reduction) * (10_000n - redutor);
+      assert.equal(effectiveRate(whole, reduction, redutor), tenThousandths * left);
+      const expected = roundByLongDivision(tenThousandths * left, 10n ** 10n, 'half-up');
+      assert.equal(roundRate(effectiveRate(whole, reduction, redutor)), expected);
+      assert.ok(effectiveRate(whole, reduction, redutor) <= whole);
     }),
   );
+});
+
+test('taxOf takes the exact rate and rounds to the cent once', () => {
+  for (const [base, text, expected] of [
+    ['1000.00', '3.285', '32.85'], // with 3.29 it would be 32.90
+    ['1000.00', '0.365', '3.65'],
+    ['980.00', '0.10', '0.98'],
+    ['123.45', '3.285', '4.06'], // 4.0553325
+    ['-100.00', '0.365', '-0.37'], // −0.365, a tie away from zero
+  ] as const) {
+    assert.equal(formatDecimal(taxOf(decimal(base), rate(text), 'half-up')), expected, `${text} % of ${base}`);
+  }
+  assert.equal(formatDecimal(taxOf(decimal('100.00'), rate('0.365'), 'half-even')), '0.36');
 });

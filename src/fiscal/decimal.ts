@@ -101,12 +101,50 @@ export function percentOf(base: Decimal, rate: Decimal, rounding: Rounding = 'ha
 }
 
 /**
- * p × (1 − r/100) × (1 − g/100), in percent with two decimals, half-up: the effective rate of IBS and CBS.
- * The calculator of the Receita Federal keeps the factors at eight decimals; factors of two decimals in percent have
- * four, so nothing is lost before the one rounding here.
+ * A rate of IBS or CBS, in percent and exact: some are published with three decimals, and what a reduction leaves of one may
+ * have more. A bigint that counts 10⁻¹² of a percentage point, which holds four decimals after two reductions of two.
  */
-export function effectiveRate(rate: Decimal, reduction: Decimal = ZERO, redutor: Decimal = ZERO): Decimal {
-  return divRound(rate * (WHOLE - reduction) * (WHOLE - redutor), WHOLE * WHOLE, 'half-up') as Decimal;
+export type Rate = bigint & { readonly [twelvePlaces]: true };
+
+declare const twelvePlaces: unique symbol;
+
+/** Of a {@link Rate}. */
+const RATE_PLACES = 12;
+
+/** Decimals that a published rate has at most: those that the calculator of the Receita Federal prints. */
+const PUBLISHED_RATE = /^(?:0|[1-9]\d?)(?:\.(\d{1,4}))?$|^100(?:\.(0{1,4}))?$/;
+
+/** A published rate as decimal text, `0.365`: percent from 0 to 100, four decimals at most. Undefined: it is none. */
+export function parseRate(text: string): Rate | undefined {
+  const match = PUBLISHED_RATE.exec(text);
+  if (match === null) return undefined;
+  const [integer = '', fraction = ''] = text.split('.');
+  return BigInt(integer + fraction.padEnd(RATE_PLACES, '0')) as Rate;
+}
+
+/** As a note prints it: two decimals, half-up. */
+export function roundRate(rate: Rate): Decimal {
+  return divRound(rate, 10n ** BigInt(RATE_PLACES - 2), 'half-up') as Decimal;
+}
+
+/** Two decimals at least, and as many as it has. */
+export function formatRate(rate: Rate): string {
+  const digits = rate.toString().padStart(RATE_PLACES + 1, '0');
+  const fraction = digits.slice(-RATE_PLACES).replace(/0+$/, '').padEnd(2, '0');
+  return `${digits.slice(0, -RATE_PLACES)}.${fraction}`;
+}
+
+/**
+ * p × (1 − r/100) × (1 − g/100), exact: the effective rate of IBS and CBS. The calculator of the Receita Federal rounds
+ * what it prints and nothing before (edition of August 2026).
+ */
+export function effectiveRate(rate: Rate, reduction: Decimal = ZERO, redutor: Decimal = ZERO): Rate {
+  return ((rate * (WHOLE - reduction) * (WHOLE - redutor)) / (WHOLE * WHOLE)) as Rate;
+}
+
+/** `rate` percent of `base`, rounded to the cent once. */
+export function taxOf(base: Decimal, rate: Rate, rounding: Rounding): Decimal {
+  return divRound(base * rate, 100n * 10n ** BigInt(RATE_PLACES), rounding) as Decimal;
 }
 
 /** The quotient rounded to an integer, with the same result on both sides of zero. */

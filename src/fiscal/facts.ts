@@ -1,6 +1,7 @@
 /**
  * What the law must know besides the document. Everything is gathered before judging begins, so that judging is pure.
  */
+import type { TabelaIbsCbs } from './aliquotas-ibs-cbs.ts';
 import type { Ambiente } from './ambiente.ts';
 import type { EventoNaNota } from './conflitos-evento.ts';
 import type { Decimal } from './decimal.ts';
@@ -62,6 +63,8 @@ export type Facts = {
   readonly servicoMunicipal: (cTribMun: string, data: string) => ServicoMunicipal | 'sem_lista' | undefined;
   /** ISS rate registered for the service at the competence. */
   readonly aliquotaRegistrada: (cTribNac: string, cTribMun: string | undefined, data: string) => AliquotaRegistrada;
+  /** The rates of the IBS and the CBS in force, by which the note is judged. */
+  readonly tabelaIbsCbs: TabelaIbsCbs;
   /** The note that the DPS replaces; undefined when it replaces none, or there is nobody to ask. */
   readonly substituida: NotaSubstituida | undefined;
 };

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../test/support/seed.ts';
-import { type AliquotaIbsCbs, classificacoes } from './catalogs/catalogs.ts';
+import { type Aliquota, aliquotasEmbarcadas, tabelaIbsCbs } from './aliquotas-ibs-cbs.ts';
+import { classificacoes } from './catalogs/catalogs.ts';
 import { add, type Decimal, decimal as d, formatDecimal, ZERO } from './decimal.ts';
 import {
   assessIbsCbs,
@@ -278,14 +279,74 @@ test('government purchases in the test year: no reduction, and each entity keeps
   assert.equal(amountsOf({}).totCIBS.gTribCompraGov, undefined);
 });
 
-test('in the test year the sectors pay the rates that everybody pays', () => {
+test('a classification takes its own rates of the calculator: 010001 and 010002 as everybody, 221001 3.285 and 0.365', () => {
   // 1000.00 × 0.10 % = 1.00; 1000.00 × 0.90 % = 9.00
-  for (const cClassTrib of ['010001', '010002', '221001']) {
-    expectFields(
-      { CST: cClassTrib.slice(0, 3), cClassTrib },
-      { pIBSUF: '0.10', vIBSUF: '1.00', pCBS: '0.90', vCBS: '9.00' },
-    );
+  for (const cClassTrib of ['010001', '010002']) {
+    expectFields({ CST: '010', cClassTrib }, { pIBSUF: '0.10', vIBSUF: '1.00', pCBS: '0.90', vCBS: '9.00' });
   }
+  // 1000.00 × 0.365 % = 3.65, and × 3.285 % = 32.85: the note has room for two decimals of the rate, and the tax is of the whole rate.
+  expectFields(
+    { CST: '221', cClassTrib: '221001' },
+    {
+      pIBSUF: '0.37',
+      pAliqEfetUF: '0.37',
+      vIBSUF: '3.65',
+      pIBSMun: '0.00',
+      vIBSMun: '0.00',
+      pCBS: '3.29',
+      vCBS: '32.85',
+    },
+  );
+});
+
+test('the step of a rate that is rounded says the rate that was reckoned with', () => {
+  const input = { ...PLAIN, CST: '221', cClassTrib: '221001' };
+  const formulas = new Map(explainIbsCbs(input, amountsOf(input)).map(({ campo, formula }) => [campo, formula]));
+  assert.equal(
+    formulas.get('IBSCBS/valores/fed/pCBS'),
+    'alíquota de CBS própria do cClassTrib 221001 em 2026-10-05 (3.285, LC 214/2025, art. 487; tabela de alíquotas 1)',
+  );
+  assert.equal(formulas.get('IBSCBS/totCIBS/gCBS/vCBS'), 'vBC 1000.00 × pAliqEfetCBS 3.29 (3.285 sem arredondar) %');
+});
+
+/** Rows beside those that the program ships. */
+function withRows(...rows: readonly (Pick<Aliquota, 'tributo' | 'aliquota'> & Partial<Aliquota>)[]) {
+  const blank = { uf: '', municipio: '', cClassTrib: '', inicio: '2026-01-01', fim: undefined, fonte: 'f', ato: 'a' };
+  return tabelaIbsCbs(2, [...aliquotasEmbarcadas(), ...rows.map((row) => ({ ...blank, ...row }))]);
+}
+
+test('the rate of the municipality goes before that of the state, and both before everybody’s', () => {
+  const tabela = withRows(
+    { tributo: 'IBS-UF', uf: 'SP', aliquota: '0.12' },
+    { tributo: 'IBS-MUN', municipio: '3550308', aliquota: '0.02' },
+    { tributo: 'IBS-UF', uf: 'RJ', aliquota: '0.2', cClassTrib: '221001', inicio: '2026-06-01' },
+    { tributo: 'IBS-MUN', aliquota: '0.03', cClassTrib: '200052' },
+  );
+  const rates = (change: Partial<IbsCbsInput>) => {
+    const assessed = assessIbsCbs({ ...PLAIN, ...change }, tabela);
+    if ('unavailable' in assessed) return assessed;
+    const { uf, mun, fed } = assessed.valores;
+    return [uf.pIBSUF, mun.pIBSMun, fed.pCBS].map(formatDecimal);
+  };
+  assert.deepEqual(rates({ local: '3550308' }), ['0.12', '0.02', '0.90']); // São Paulo
+  assert.deepEqual(rates({ local: '3509502' }), ['0.12', '0.00', '0.90']); // Campinas
+  assert.deepEqual(rates({ local: '3304557' }), ['0.10', '0.00', '0.90']); // Rio de Janeiro
+  assert.deepEqual(rates({ local: '9999999' }), ['0.10', '0.00', '0.90']); // abroad
+  assert.deepEqual(rates({}), ['0.10', '0.00', '0.90']);
+  const locacao = { CST: '221', cClassTrib: '221001' };
+  assert.deepEqual(rates({ ...locacao, local: '3304557' }), ['0.20', '0.00', '3.29']);
+  assert.deepEqual(rates({ ...locacao, local: '3304557', dCompet: '2026-05-31' }), ['0.37', '0.00', '3.29']);
+  assert.deepEqual(
+    rates({ ...locacao, local: '3550308' }),
+    ['0.37', '0.00', '3.29'],
+    'not the general one of the state',
+  );
+  // Of one that has a rate of its own the general ones do not stand in for the others.
+  assert.deepEqual(rates({ CST: '200', cClassTrib: '200052' }), {
+    unavailable: 'IBS-UF',
+    data: '2026-10-05',
+    cClassTrib: '200052',
+  });
 });
 
 test('what nobody has published is said, not invented', () => {
@@ -297,6 +358,7 @@ test('what nobody has published is said, not invented', () => {
   assert.deepEqual(unavailable({ dCompet: '2027-01-01', CST: '010', cClassTrib: '010002' }), {
     unavailable: 'IBS-UF',
     data: '2027-01-01',
+    cClassTrib: '010002',
   });
   const suspended = { dCompet: '2027-01-01', CST: '550', cClassTrib: '550016' };
   assert.deepEqual(unavailable({ ...suspended, gTribRegular: { CSTReg: '000', cClassTribReg: '000001' } }), {
@@ -308,14 +370,20 @@ test('what nobody has published is said, not invented', () => {
 });
 
 /** What 2027 would need: the rates of the law for the IBS, and a CBS that somebody has published. */
-const PUBLISHED: readonly AliquotaIbsCbs[] = (['IBS-UF', 'IBS-MUN', 'CBS'] as const).map((tributo) => ({
-  tributo,
-  inicio: '2027-01-01',
-  fim: '2027-12-31',
-  aliquota: tributo === 'CBS' ? '8.40' : '0.05',
-  baseLegal: 'exemplo',
-  situacao: 'confirmada',
-}));
+const PUBLISHED = tabelaIbsCbs(
+  2,
+  (['IBS-UF', 'IBS-MUN', 'CBS'] as const).map((tributo) => ({
+    tributo,
+    uf: '',
+    municipio: '',
+    cClassTrib: '',
+    inicio: '2027-01-01',
+    fim: '2027-12-31',
+    aliquota: tributo === 'CBS' ? '8.40' : '0.05',
+    fonte: 'exemplo',
+    ato: 'exemplo',
+  })),
+);
 
 test('a row for a later year is all that its calculation needs: three tributes, paid on top of the net value', () => {
   const note = { ...PLAIN, dCompet: '2027-03-10', vDescIncond: d('100.00'), vISSQN: d('18.00'), vLiq: d('882.00') };
@@ -342,6 +410,12 @@ test('a row for a later year is all that its calculation needs: three tributes, 
   assert.equal(formatDecimal(reduced.valores.uf.pAliqEfetUF), '0.02');
   assert.equal(formatDecimal(reduced.totCIBS.gIBS.gIBSUFTot.vIBSUF), '0.18'); // 882.00 × 0.02 % = 0.1764
   assert.equal(formatDecimal(reduced.totCIBS.gCBS.vCBS), '29.64'); // 882.00 × 3.36 % = 29.6352
+
+  // 30 % less: 0.035 prints as 0.04, and 882.00 × 0.035 % = 0.3087
+  const less = assessIbsCbs({ ...note, CST: '200', cClassTrib: '200052' }, PUBLISHED);
+  assert.ok(!('unavailable' in less));
+  assert.equal(formatDecimal(less.valores.uf.pAliqEfetUF), '0.04');
+  assert.equal(formatDecimal(less.totCIBS.gIBS.gIBSUFTot.vIBSUF), '0.31');
 
   const suspended = { ...note, CST: '550', cClassTrib: '550016' };
   const regular = assessIbsCbs({ ...suspended, gTribRegular: { CSTReg: '000', cClassTribReg: '000001' } }, PUBLISHED);
@@ -396,7 +470,7 @@ test('the steps of the worked example in words', () => {
     explainIbsCbs(input, amountsOf(input)).map(({ campo, formula }) => [campo.split('/').at(-1), formula]),
   );
   assert.equal(formulas.vBC, 'vServ 1000.00 − vDescIncond 50.00 − vISSQN 25.50');
-  assert.equal(formulas.pIBSUF, 'alíquota de IBS-UF em 2026-10-05 (LC 214/2025, art. 343)');
+  assert.equal(formulas.pIBSUF, 'alíquota de IBS-UF em 2026-10-05 (LC 214/2025, art. 343; tabela de alíquotas 1)');
   assert.equal(formulas.pRedAliqCBS, 'redução do cClassTrib 200052');
   assert.equal(formulas.pAliqEfetUF, 'pIBSUF 0.10 × (1 − pRedAliqUF 30.00 %)');
   // 1000.00 − 50.00 − 25.50 = 924.50; × 0.63 % = 5.82435

@@ -6,10 +6,16 @@
  * elsewhere. Deliberately absent: presumed credit, of which none is in force in the only year with published rates; the
  * halved base of CST 222 and the rates per quantity of 620, which no service has.
  */
-import type { AliquotaIbsCbs, CAMPOS_LOCAL, Classificacao, TributoIbsCbs } from './catalogs/catalogs.ts';
 import {
-  aliquotaIbsCbs,
-  aliquotasIbsCbs,
+  type AliquotaLida,
+  aliquotaGeral,
+  aliquotaPropria,
+  type TabelaIbsCbs,
+  tabelaEmbarcada,
+  temPropria,
+} from './aliquotas-ibs-cbs.ts';
+import type { CAMPOS_LOCAL, Classificacao, TributoIbsCbs } from './catalogs/catalogs.ts';
+import {
   classificacaoOf,
   correlacoesOf,
   correlacoesOfSubitem,
@@ -25,9 +31,12 @@ import {
   decimal,
   effectiveRate,
   formatDecimal,
-  percentOf,
+  formatRate,
+  type Rate,
   type Rounding,
+  roundRate,
   sub,
+  taxOf,
   ZERO,
 } from './decimal.ts';
 import type { Dps } from './layout/dps.ts';
@@ -54,13 +63,22 @@ export type IbsCbsInput = {
   /** Told by `explainIbsCbs` and otherwise without effect: what is deferred, is deferred whole. */
   readonly gDif?: Declared['gDif'] | undefined;
   readonly tpEnteGov?: string | undefined;
+  /** IBGE code of the place of the operation, whose state and municipality may have rates; abroad it is none. */
+  readonly local?: string | undefined;
 };
 
 /** `infNFSe/IBSCBS` without its place. What does not stand on the note is absent. */
 export type IbsCbsAmounts = Omit<NonNullable<InfNfse['IBSCBS']>, 'cLocalidadeIncid' | 'xLocalidadeIncid'>;
 
-/** Somebody still has to publish this for that competence, and nobody else can say it. */
-export type IbsCbsUnavailable = { readonly unavailable: TributoIbsCbs | 'pRedutor'; readonly data: string };
+/**
+ * Somebody still has to publish this for that competence, and nobody else can say it. `cClassTrib`: the classification whose
+ * own rate it is, which the general one does not stand in for.
+ */
+export type IbsCbsUnavailable = {
+  readonly unavailable: TributoIbsCbs | 'pRedutor';
+  readonly data: string;
+  readonly cClassTrib?: string;
+};
 
 /**
  * End of the test year. Until then one set of rates is for all (LC 214/2025, arts. 343 and 346), PIS and COFINS leave
@@ -77,7 +95,7 @@ const TEST_YEAR_REDUTOR = ZERO;
 /** Last day of the ISSQN. The annex stops here, and the calculator refuses an ISSQN later on. */
 const ISSQN_END = '2032-12-31';
 
-/** After the test year these have rates of their own, which the table of the general ones does not hold. */
+/** After the test year these have rates of their own, and until somebody publishes them they have none. */
 const OWN_RATES: ReadonlySet<Classificacao['tipoAliquota']> = new Set(['Uniforme setorial', 'Fixa']);
 
 /**
@@ -87,24 +105,39 @@ const OWN_RATES: ReadonlySet<Classificacao['tipoAliquota']> = new Set(['Uniforme
 const ROUNDING: Rounding = 'half-up';
 
 /**
- * Each tribute is rounded to the cent once, then summed; effective rates have two decimals. A base below zero is given as
- * the formula left it, with the negative tributes that follow, so that a rule can say it. `tabela`: the published rates, which
- * are data; a row more in the catalog is all that a new year needs.
+ * Each tribute is rounded to the cent once, from rates as exact as they are published, then summed; the rates that stand on the note
+ * have two decimals. A base below zero is given as the formula left it, with the negative tributes that follow, so that a rule can
+ * say it. `tabela`: the published rates, which are data; a row more is all that a new year needs.
  */
 export function assessIbsCbs(
   input: IbsCbsInput,
-  tabela: readonly AliquotaIbsCbs[] = aliquotasIbsCbs(),
+  tabela: TabelaIbsCbs = tabelaEmbarcada(),
 ): IbsCbsAmounts | IbsCbsUnavailable {
-  const { dCompet, vCalcReeRepRes, tpEnteGov, vLiq } = input;
   const treatment = treatmentOf(input.CST, input.cClassTrib);
-  const rates = ratesOf(treatment, dCompet, tabela);
+  const rates = ratesOf(treatment, input, tabela);
   if ('unavailable' in rates) return rates;
 
-  const vBC = baseOf(input);
-  const gTribRegular = regularOf(input, treatment, vBC, tabela);
+  const gTribRegular = regularOf(input, tabela);
   if (gTribRegular !== undefined && 'unavailable' in gTribRegular) return gTribRegular;
 
+  const { dCompet, tpEnteGov } = input;
   if (tpEnteGov !== undefined && dCompet > TEST_YEAR_END) return { unavailable: 'pRedutor', data: dCompet };
+  return amountsAt(input, treatment, rates, gTribRegular);
+}
+
+/** As far as the amounts do not hang on rates: the base is that of the note, and nothing is assessed on it. */
+export function assessWithoutRates(input: IbsCbsInput): IbsCbsAmounts {
+  return amountsAt(input, treatmentOf(input.CST, input.cClassTrib), NO_RATES, undefined);
+}
+
+function amountsAt(
+  input: IbsCbsInput,
+  treatment: Treatment,
+  rates: Rates,
+  gTribRegular: TribRegular | undefined,
+): IbsCbsAmounts {
+  const { dCompet, vCalcReeRepRes, tpEnteGov, vLiq } = input;
+  const vBC = baseOf(input);
   const pRedutor = tpEnteGov === undefined ? undefined : TEST_YEAR_REDUTOR;
 
   const uf = assessTribute(vBC, rates.uf, treatment.pRedIBS, pRedutor, treatment);
@@ -150,6 +183,7 @@ export function assessIbsCbs(
 
 /** What a CST and its classification make of the rates. */
 type Treatment = {
+  readonly cClassTrib: string;
   /** The general rates do not say all: see `OWN_RATES`. */
   readonly hasOwnRates: boolean;
   readonly levied: boolean;
@@ -177,6 +211,7 @@ function treatmentBy(CST: string, classificacao: Classificacao): Treatment {
   const deferred = cst?.ind_gDif === true;
   const levied = cst?.ind_gIBSCBS === true && (classificacao.tipoAliquota !== 'Sem alíquota' || deferred);
   return {
+    cClassTrib: classificacao.codigo,
     hasOwnRates: OWN_RATES.has(classificacao.tipoAliquota),
     levied,
     deferred,
@@ -186,24 +221,56 @@ function treatmentBy(CST: string, classificacao: Classificacao): Treatment {
   };
 }
 
-type Rates = { readonly uf: Decimal; readonly mun: Decimal; readonly cbs: Decimal };
+type Rates = { readonly uf: Rate; readonly mun: Rate; readonly cbs: Rate };
 
-const NO_RATES: Rates = { uf: ZERO, mun: ZERO, cbs: ZERO };
+const NO_RATE = 0n as Rate;
+const NO_RATES: Rates = { uf: NO_RATE, mun: NO_RATE, cbs: NO_RATE };
 
-function ratesOf(
-  { levied, hasOwnRates }: Treatment,
-  data: string,
-  tabela: readonly AliquotaIbsCbs[],
-): Rates | IbsCbsUnavailable {
-  if (!levied) return NO_RATES;
-  if (hasOwnRates && data > TEST_YEAR_END) return { unavailable: 'IBS-UF', data };
-  const uf = aliquotaIbsCbs('IBS-UF', data, tabela)?.aliquota;
-  if (uf === undefined) return { unavailable: 'IBS-UF', data };
-  const mun = aliquotaIbsCbs('IBS-MUN', data, tabela)?.aliquota;
-  if (mun === undefined) return { unavailable: 'IBS-MUN', data };
-  const cbs = aliquotaIbsCbs('CBS', data, tabela)?.aliquota;
-  if (cbs === undefined) return { unavailable: 'CBS', data };
-  return { uf: decimal(uf), mun: decimal(mun), cbs: decimal(cbs) };
+/** When and where, of an operation. */
+type Operation = Pick<IbsCbsInput, 'dCompet' | 'local'>;
+
+function ratesOf(treatment: Treatment, operation: Operation, tabela: TabelaIbsCbs): Rates | IbsCbsUnavailable {
+  if (!treatment.levied) return NO_RATES;
+  const uf = rateOf(treatment, 'IBS-UF', operation, tabela);
+  if ('unavailable' in uf) return uf;
+  const mun = rateOf(treatment, 'IBS-MUN', operation, tabela);
+  if ('unavailable' in mun) return mun;
+  const cbs = rateOf(treatment, 'CBS', operation, tabela);
+  if ('unavailable' in cbs) return cbs;
+  return { uf: uf.rate, mun: mun.rate, cbs: cbs.rate };
+}
+
+/** A classification with a rate of its own takes no general one. */
+function rateOf(
+  { cClassTrib, hasOwnRates }: Pick<Treatment, 'cClassTrib' | 'hasOwnRates'>,
+  tributo: TributoIbsCbs,
+  { dCompet: data, local }: Operation,
+  tabela: TabelaIbsCbs,
+): AliquotaLida | IbsCbsUnavailable {
+  const asked = { data, local, cClassTrib };
+  if ((hasOwnRates && data > TEST_YEAR_END) || temPropria(tabela, asked)) {
+    return aliquotaPropria(tabela, tributo, asked) ?? { unavailable: tributo, data, cClassTrib };
+  }
+  return aliquotaGeral(tabela, tributo, asked) ?? { unavailable: tributo, data };
+}
+
+/**
+ * The rates of a tribute that an operation could have: its classification's own, and everybody's. Undefined for a document without
+ * the group.
+ */
+export function aliquotasDe(
+  dps: Dps,
+  tributo: TributoIbsCbs,
+  tabela: TabelaIbsCbs,
+): { readonly propria: AliquotaLida | undefined; readonly geral: AliquotaLida | undefined } | undefined {
+  const cClassTrib = dps.IBSCBS?.valores.trib.gIBSCBS.cClassTrib;
+  if (cClassTrib === undefined) return undefined;
+  const local = placeOfIbsCbs(dps, dps.IBSCBS?.cIndOp ?? defaultIndOp(dps))?.codigo;
+  const asked = { data: dps.dCompet, local, cClassTrib };
+  return {
+    propria: aliquotaPropria(tabela, tributo, asked),
+    geral: aliquotaGeral(tabela, tributo, asked),
+  };
 }
 
 /** E1530: deduction and municipal benefit reduce the base of the ISSQN alone. */
@@ -239,15 +306,16 @@ type Tribute = {
  */
 function assessTribute(
   vBC: Decimal,
-  p: Decimal,
+  p: Rate,
   pRed: Decimal,
   pRedutor: Decimal | undefined,
   { deferred }: Treatment,
 ): Tribute {
-  const pEfet = effectiveRate(p, pRed, pRedutor);
-  const v = percentOf(vBC, pEfet, ROUNDING);
+  const exact = effectiveRate(p, pRed, pRedutor);
+  const pEfet = roundRate(exact);
+  const v = taxOf(vBC, exact, ROUNDING);
   return {
-    p,
+    p: roundRate(p),
     // E1540 and E1541: the reduction stands on the note exactly when the classification has one.
     pRed: pRed === ZERO ? undefined : pRed,
     pEfet,
@@ -264,27 +332,33 @@ function compraGovOf(uf: Tribute, mun: Tribute, cbs: Tribute): NonNullable<IbsCb
 type TribRegular = NonNullable<IbsCbsAmounts['totCIBS']['gTribRegular']>;
 
 /** What would be paid without the suspension. Absent, too, when the sender did not say how; E0965 has to tell. */
-function regularOf(
-  { gTribRegular, dCompet }: IbsCbsInput,
-  { demandsRegular }: Treatment,
-  vBC: Decimal,
-  tabela: readonly AliquotaIbsCbs[],
-): TribRegular | IbsCbsUnavailable | undefined {
-  const classificacao = gTribRegular && demandsRegular ? classificacaoOf(gTribRegular.cClassTribReg) : undefined;
-  if (gTribRegular === undefined || classificacao === undefined) return undefined;
-  const treatment = treatmentBy(gTribRegular.CSTReg, classificacao);
-  const rates = ratesOf(treatment, dCompet, tabela);
-  if ('unavailable' in rates) return rates;
-  const pAliqEfeRegIBSUF = effectiveRate(rates.uf, treatment.pRedIBS);
-  const pAliqEfeRegIBSMun = effectiveRate(rates.mun, treatment.pRedIBS);
-  const pAliqEfeRegCBS = effectiveRate(rates.cbs, treatment.pRedCBS);
+function regularOf(input: IbsCbsInput, tabela: TabelaIbsCbs): TribRegular | IbsCbsUnavailable | undefined {
+  const rates = regularRatesOf(input, tabela);
+  if (rates === undefined || 'unavailable' in rates) return rates;
+  const vBC = baseOf(input);
   return {
-    pAliqEfeRegIBSUF,
-    vTribRegIBSUF: percentOf(vBC, pAliqEfeRegIBSUF, ROUNDING),
-    pAliqEfeRegIBSMun,
-    vTribRegIBSMun: percentOf(vBC, pAliqEfeRegIBSMun, ROUNDING),
-    pAliqEfeRegCBS,
-    vTribRegCBS: percentOf(vBC, pAliqEfeRegCBS, ROUNDING),
+    pAliqEfeRegIBSUF: roundRate(rates.uf),
+    vTribRegIBSUF: taxOf(vBC, rates.uf, ROUNDING),
+    pAliqEfeRegIBSMun: roundRate(rates.mun),
+    vTribRegIBSMun: taxOf(vBC, rates.mun, ROUNDING),
+    pAliqEfeRegCBS: roundRate(rates.cbs),
+    vTribRegCBS: taxOf(vBC, rates.cbs, ROUNDING),
+  };
+}
+
+/** The effective rates without the suspension; undefined where regular taxation is not demanded, or not known. */
+function regularRatesOf(input: IbsCbsInput, tabela: TabelaIbsCbs): Rates | IbsCbsUnavailable | undefined {
+  const { CST, cClassTrib, gTribRegular } = input;
+  if (gTribRegular === undefined || !treatmentOf(CST, cClassTrib).demandsRegular) return undefined;
+  const classificacao = classificacaoOf(gTribRegular.cClassTribReg);
+  if (classificacao === undefined) return undefined;
+  const treatment = treatmentBy(gTribRegular.CSTReg, classificacao);
+  const rates = ratesOf(treatment, input, tabela);
+  if ('unavailable' in rates) return rates;
+  return {
+    uf: effectiveRate(rates.uf, treatment.pRedIBS),
+    mun: effectiveRate(rates.mun, treatment.pRedIBS),
+    cbs: effectiveRate(rates.cbs, treatment.pRedCBS),
   };
 }
 
@@ -297,7 +371,11 @@ export type IbsCbsStep = { readonly campo: NfsePath; readonly formula: string; r
  * Every field of the amounts once, in the order of calculation: a step uses only what stands above it. Made on demand, so
  * that issuing does not pay for it.
  */
-export function explainIbsCbs(input: IbsCbsInput, amounts: IbsCbsAmounts): readonly IbsCbsStep[] {
+export function explainIbsCbs(
+  input: IbsCbsInput,
+  amounts: IbsCbsAmounts,
+  tabela: TabelaIbsCbs = tabelaEmbarcada(),
+): readonly IbsCbsStep[] {
   const { pRedutor, valores, totCIBS } = amounts;
   const { gIBSUFTot, gIBSMunTot, vIBSTot } = totCIBS.gIBS;
   return [
@@ -308,7 +386,7 @@ export function explainIbsCbs(input: IbsCbsInput, amounts: IbsCbsAmounts): reado
     ...(pRedutor === undefined
       ? []
       : [step('IBSCBS/pRedutor', `redutor das compras governamentais em ${input.dCompet}`, pRedutor)]),
-    ...TRIBUTES.flatMap((tribute) => stepsOfTribute(tribute, input, amounts)),
+    ...TRIBUTES.flatMap((tribute) => stepsOfTribute(tribute, input, amounts, tabela)),
     step(
       'IBSCBS/totCIBS/gIBS/vIBSTot',
       `${named('vIBSUF', gIBSUFTot.vIBSUF)} + ${named('vIBSMun', gIBSMunTot.vIBSMun)}`,
@@ -321,7 +399,7 @@ export function explainIbsCbs(input: IbsCbsInput, amounts: IbsCbsAmounts): reado
         : `${named('vLiq', input.vLiq)} + ${named('vCBS', totCIBS.gCBS.vCBS)} + ${named('vIBSTot', vIBSTot)}`,
       totCIBS.vTotNF,
     ),
-    ...stepsOfRegular(input, amounts),
+    ...stepsOfRegular(input, amounts, tabela),
     ...stepsOfCompraGov(amounts),
   ];
 }
@@ -331,6 +409,7 @@ type TributeFields = {
   readonly tributo: TributoIbsCbs;
   /** How the names of its fields end. */
   readonly sigla: 'IBSUF' | 'IBSMun' | 'CBS';
+  readonly key: keyof Rates;
   readonly p: NfsePath;
   readonly pRed: NfsePath;
   readonly pEfet: NfsePath;
@@ -344,6 +423,7 @@ const TRIBUTES: readonly TributeFields[] = [
   {
     tributo: 'IBS-UF',
     sigla: 'IBSUF',
+    key: 'uf',
     p: 'IBSCBS/valores/uf/pIBSUF',
     pRed: 'IBSCBS/valores/uf/pRedAliqUF',
     pEfet: 'IBSCBS/valores/uf/pAliqEfetUF',
@@ -361,6 +441,7 @@ const TRIBUTES: readonly TributeFields[] = [
   {
     tributo: 'IBS-MUN',
     sigla: 'IBSMun',
+    key: 'mun',
     p: 'IBSCBS/valores/mun/pIBSMun',
     pRed: 'IBSCBS/valores/mun/pRedAliqMun',
     pEfet: 'IBSCBS/valores/mun/pAliqEfetMun',
@@ -378,6 +459,7 @@ const TRIBUTES: readonly TributeFields[] = [
   {
     tributo: 'CBS',
     sigla: 'CBS',
+    key: 'cbs',
     p: 'IBSCBS/valores/fed/pCBS',
     pRed: 'IBSCBS/valores/fed/pRedAliqCBS',
     pEfet: 'IBSCBS/valores/fed/pAliqEfetCBS',
@@ -394,17 +476,26 @@ const TRIBUTES: readonly TributeFields[] = [
   },
 ];
 
-function stepsOfTribute(fields: TributeFields, input: IbsCbsInput, amounts: IbsCbsAmounts): IbsCbsStep[] {
+function stepsOfTribute(
+  fields: TributeFields,
+  input: IbsCbsInput,
+  amounts: IbsCbsAmounts,
+  tabela: TabelaIbsCbs,
+): IbsCbsStep[] {
   const { p, pRed, pEfet, v, vDif } = fields.of(amounts);
   const { vBC } = amounts.valores;
-  const product = `${named('vBC', vBC)} × ${named(nameOf(fields.pEfet), pEfet)} %`;
+  const treatment = treatmentOf(input.CST, input.cClassTrib);
+  const row = treatment.levied ? rateOf(treatment, fields.tributo, input, tabela) : undefined;
+  const rate = row === undefined || 'unavailable' in row ? NO_RATE : row.rate;
+  const exact = effectiveRate(rate, pRed, amounts.pRedutor);
+  const product = `${named('vBC', vBC)} × ${nameOf(fields.pEfet)} ${inFull(pEfet, exact)} %`;
   const factors = [
-    named(nameOf(fields.p), p),
+    `${nameOf(fields.p)} ${inFull(p, rate)}`,
     ...(pRed === undefined ? [] : [`(1 − ${named(nameOf(fields.pRed), pRed)} %)`]),
     ...(amounts.pRedutor === undefined ? [] : [`(1 − ${named('pRedutor', amounts.pRedutor)} %)`]),
   ];
   return [
-    step(fields.p, rateInWords(fields.tributo, input), p),
+    step(fields.p, rateInWords(fields.tributo, input, row, tabela), p),
     ...(pRed === undefined ? [] : [step(fields.pRed, `redução do cClassTrib ${input.cClassTrib}`, pRed)]),
     step(fields.pEfet, factors.join(' × '), pEfet),
     ...(vDif === undefined
@@ -421,9 +512,23 @@ function declaredDeferral({ pDif }: TributeFields, { gDif }: IbsCbsInput): strin
   return declared === undefined || declared === '100.00' ? '' : ` (gDif declara ${declared} %)`;
 }
 
-function rateInWords(tributo: TributoIbsCbs, { CST, cClassTrib, dCompet }: IbsCbsInput): string {
-  if (!treatmentOf(CST, cClassTrib).levied) return `CST ${CST}: sem alíquota a aplicar`;
-  return `alíquota de ${tributo} em ${dCompet} (${aliquotaIbsCbs(tributo, dCompet)?.baseLegal})`;
+function rateInWords(
+  tributo: TributoIbsCbs,
+  { CST, dCompet }: IbsCbsInput,
+  row: ReturnType<typeof rateOf> | undefined,
+  { versao }: TabelaIbsCbs,
+): string {
+  if (row === undefined || 'unavailable' in row) return `CST ${CST}: sem alíquota a aplicar`;
+  const { cClassTrib, rate, ato } = row;
+  const own = cClassTrib === '' ? '' : ` própria do cClassTrib ${cClassTrib}`;
+  const printed = formatDecimal(roundRate(rate)) === formatRate(rate) ? '' : `${formatRate(rate)}, `;
+  return `alíquota de ${tributo}${own} em ${dCompet} (${printed}${ato}; tabela de alíquotas ${versao})`;
+}
+
+/** A rate as the note prints it and, where that is rounded, as it is reckoned with. */
+function inFull(printed: Decimal, exact: Rate): string {
+  const [text, whole] = [formatDecimal(printed), formatRate(exact)];
+  return text === whole ? text : `${text} (${whole} sem arredondar)`;
 }
 
 function baseInWords(input: IbsCbsInput): string {
@@ -431,13 +536,15 @@ function baseInWords(input: IbsCbsInput): string {
   return [named('vServ', input.vServ), ...reducers.map(([campo, value]) => named(campo, value))].join(' − ');
 }
 
-function stepsOfRegular({ gTribRegular }: IbsCbsInput, { valores, totCIBS }: IbsCbsAmounts): IbsCbsStep[] {
+function stepsOfRegular(input: IbsCbsInput, { valores, totCIBS }: IbsCbsAmounts, tabela: TabelaIbsCbs): IbsCbsStep[] {
   const regular = totCIBS.gTribRegular;
-  if (regular === undefined) return [];
+  const exact = regularRatesOf(input, tabela);
+  if (regular === undefined || exact === undefined || 'unavailable' in exact) return [];
+  const { gTribRegular } = input;
   const rate = `alíquota efetiva sem a suspensão, cClassTribReg ${gTribRegular?.cClassTribReg}`;
-  return TRIBUTES.flatMap(({ sigla }) => {
+  return TRIBUTES.flatMap(({ sigla, key }) => {
     const p = regular[`pAliqEfeReg${sigla}`];
-    const tax = `${named('vBC', valores.vBC)} × ${named(`pAliqEfeReg${sigla}`, p)} %`;
+    const tax = `${named('vBC', valores.vBC)} × pAliqEfeReg${sigla} ${inFull(p, exact[key])} %`;
     return [
       step(`IBSCBS/totCIBS/gTribRegular/pAliqEfeReg${sigla}`, rate, p),
       step(`IBSCBS/totCIBS/gTribRegular/vTribReg${sigla}`, tax, regular[`vTribReg${sigla}`]),

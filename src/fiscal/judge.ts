@@ -10,11 +10,19 @@ import { ZERO } from './decimal.ts';
 import { type Declarado, NADA_DECLARADO } from './declarado.ts';
 import type { Facts } from './facts.ts';
 import type { Aviso, Fault } from './fault.ts';
-import { assessIbsCbs, defaultIndOp, type IbsCbsInput, placeOfIbsCbs } from './ibscbs.ts';
+import {
+  assessIbsCbs,
+  assessWithoutRates,
+  defaultIndOp,
+  type IbsCbsInput,
+  type IbsCbsUnavailable,
+  placeOfIbsCbs,
+} from './ibscbs.ts';
 import { incidenceOf } from './incidence.ts';
 import type { Dps } from './layout/dps.ts';
 import type { InfNfse } from './layout/nfse.ts';
 import { inLayoutOrder } from './layout/order.ts';
+import { brazilianDate } from './moment.ts';
 import type { AmountRule, AnyRule, Breach, IbsCbsRule, Rule } from './rules/rule.ts';
 import { AMOUNT_RULES, IBSCBS_RULES, RULES } from './rules/rules.ts';
 
@@ -25,6 +33,8 @@ export type Judged = {
   readonly ibscbs: InfNfse['IBSCBS'];
   /** Operation indicator for a DPS whose IBS/CBS group has none (D-15). */
   readonly cIndOp: string | undefined;
+  /** Why the note is held back, in Portuguese: somebody still has to publish what its group is made of. */
+  readonly retencao: string | undefined;
   readonly avisos: readonly Aviso[];
 };
 
@@ -47,12 +57,61 @@ export function judge(dps: Dps, facts: Facts, declarado: Declarado = NADA_DECLAR
   judgeComputed(AMOUNT_RULES, amounts, found, dps, facts, declarado);
   if (found.faults.length > 0) return refused(found);
 
-  const { ibscbs, cIndOp, aviso } = ibsCbsOf(dps, amounts);
-  if (aviso !== undefined) found.avisos.push(aviso);
-  if (ibscbs !== undefined) judgeComputed(IBSCBS_RULES, ibscbs, found, dps, facts, declarado);
-  else if (declarado.ibscbs !== undefined) found.avisos.push(notCompared(declarado.ibscbs));
+  const group = judgeIbsCbs(dps, amounts, facts, declarado);
+  found.faults.push(...group.faults);
+  found.avisos.push(...group.avisos);
   if (found.faults.length > 0) return refused(found);
-  return { amounts, cLocIncid: incidenceOf(dps), ibscbs, cIndOp, avisos: found.avisos };
+  const { ibscbs, cIndOp, retencao } = group;
+  return { amounts, cLocIncid: incidenceOf(dps), ibscbs, cIndOp, retencao, avisos: found.avisos };
+}
+
+/** Of the ISSQN, what the calculation of the IBS and the CBS needs; the amounts of a note that was issued have it too. */
+export type IssqnForIbsCbs = Pick<IssqnAmounts, 'vISSQN' | 'vLiq' | 'vCalcReeRepRes'>;
+
+/** Of the facts, those by which the group is judged. */
+export type IbsCbsFacts = Pick<Facts, 'ambiente' | 'regrasNacionais' | 'tabelaIbsCbs'>;
+
+type JudgedIbsCbs = Pick<Judged, 'ibscbs' | 'cIndOp' | 'retencao'> & Breaches;
+
+/**
+ * The group of the note and the rules about it, last of all: they need nothing of the registry, so that a note which waited for a
+ * rate is judged to its end as it was issued. Without a published rate only what does not hang on one is judged.
+ */
+export function judgeIbsCbs(dps: Dps, amounts: IssqnForIbsCbs, facts: IbsCbsFacts, declarado: Declarado): JudgedIbsCbs {
+  const found: Breaches = { faults: [], avisos: [] };
+  const { IBSCBS } = dps;
+  if (IBSCBS === undefined) {
+    if (declarado.ibscbs !== undefined) found.avisos.push(notCompared(declarado.ibscbs, NO_GROUP));
+    return { ...found, ibscbs: undefined, cIndOp: undefined, retencao: undefined };
+  }
+  const cIndOp = IBSCBS.cIndOp ?? defaultIndOp(dps);
+  const place = placeOfIbsCbs(dps, cIndOp);
+  if (place === undefined) throw new RangeError(`cLocEmi that no rule has refused: ${dps.cLocEmi}`);
+  const input = ibsCbsInput(dps, amounts, place.codigo)!;
+  const assessed = assessIbsCbs(input, facts.tabelaIbsCbs);
+  if ('unavailable' in assessed) {
+    const retencao = retencaoOf(assessed);
+    judgeComputed(OF_BASE, assessWithoutRates(input), found, dps, facts, declarado);
+    found.avisos.push({ codigo: 'E1515', xpath: '/DPS/infDPS/IBSCBS', mensagem: retencao });
+    if (declarado.ibscbs !== undefined) found.avisos.push(notCompared(declarado.ibscbs, NOT_YET));
+    return { ...found, ibscbs: undefined, cIndOp, retencao };
+  }
+  judgeComputed(IBSCBS_RULES, assessed, found, dps, facts, declarado);
+  const ibscbs = { cLocalidadeIncid: place.codigo, xLocalidadeIncid: place.nome, ...assessed };
+  return { ...found, ibscbs, cIndOp, retencao: undefined };
+}
+
+/** Rules about the group that hold whatever the rates are. */
+const OF_BASE = IBSCBS_RULES.filter(({ isOfBase }) => isOfBase === true);
+
+/** What a note waits for, as the integrator and the operator read it. */
+function retencaoOf({ unavailable, data, cClassTrib }: IbsCbsUnavailable): string {
+  const own = cClassTrib === undefined ? '' : `, própria do cClassTrib ${cClassTrib},`;
+  const what =
+    unavailable === 'pRedutor'
+      ? 'o redutor das compras governamentais não está publicado'
+      : `nenhuma alíquota de ${unavailable}${own} está publicada`;
+  return `Retida: ${what} para a competência ${brazilianDate(data)}, e o ambiente nacional recusaria a nota sem IBS e CBS calculados (E1515). Ela segue sozinha, com a mesma chave e o mesmo número, quando a alíquota for publicada e importada aqui. Aguarde; não emita de novo.`;
 }
 
 /**
@@ -68,7 +127,7 @@ export function judgeWhole(dps: Dps, facts: Facts, declarado: Declarado = NADA_D
   judgeComputed(sayable(AMOUNT_RULES, found), amounts, found, dps, facts, declarado);
   const ofIbsCbs = sayable(IBSCBS_RULES, found);
   const input = ofIbsCbs.length === 0 ? undefined : ibsCbsInput(dps, amounts);
-  const ibscbs = input && assessIbsCbs(input);
+  const ibscbs = input && assessIbsCbs(input, facts.tabelaIbsCbs);
   if (ibscbs !== undefined && !('unavailable' in ibscbs)) {
     judgeComputed(ofIbsCbs, ibscbs, found, dps, facts, declarado);
   }
@@ -98,20 +157,20 @@ function ruledAt(xpath: string): string {
 type Breaches = { readonly faults: Fault[]; readonly avisos: Aviso[] };
 
 /** The rules about amounts are two tables of one shape. */
-type Computed<Amounts> = Pick<AnyRule, 'code' | 'at' | 'scope' | 'expected'> & {
-  readonly message: string | ((amounts: Amounts, dps: Dps, facts: Facts, declarado: Declarado) => string);
-  readonly when?: (amounts: Amounts, dps: Dps, facts: Facts, declarado: Declarado) => boolean;
-  readonly must: (amounts: Amounts, dps: Dps, facts: Facts, declarado: Declarado) => boolean;
-  readonly found?: (amounts: Amounts, dps: Dps, facts: Facts, declarado: Declarado) => string | undefined;
+type Computed<Amounts, Known> = Pick<AnyRule, 'code' | 'at' | 'scope' | 'expected'> & {
+  readonly message: string | ((amounts: Amounts, dps: Dps, facts: Known, declarado: Declarado) => string);
+  readonly when?: (amounts: Amounts, dps: Dps, facts: Known, declarado: Declarado) => boolean;
+  readonly must: (amounts: Amounts, dps: Dps, facts: Known, declarado: Declarado) => boolean;
+  readonly found?: (amounts: Amounts, dps: Dps, facts: Known, declarado: Declarado) => string | undefined;
   readonly calculated?: (amounts: Amounts) => string | undefined;
   readonly details?: (amounts: Amounts, declarado: Declarado) => Fault['detalhes'];
 };
 
-function judgeComputed<Amounts>(
-  rules: readonly Computed<Amounts>[],
+function judgeComputed<Amounts, Known extends IbsCbsFacts>(
+  rules: readonly Computed<Amounts, Known>[],
   amounts: Amounts,
   into: Breaches,
-  ...[dps, facts, declarado]: [Dps, Facts, Declarado]
+  ...[dps, facts, declarado]: [Dps, Known, Declarado]
 ): void {
   for (const rule of rules) {
     if (rule.when !== undefined && !rule.when(amounts, dps, facts, declarado)) continue;
@@ -141,7 +200,7 @@ function breachesOf(rule: Rule, dps: Dps, facts: Facts, declarado: Declarado): r
 function tell(
   { code, scope, expected }: Pick<AnyRule, 'code' | 'scope' | 'expected'>,
   { at, mensagem, encontrado, esperado = expected, detalhes }: Told,
-  { regrasNacionais, ambiente }: Facts,
+  { regrasNacionais, ambiente }: Pick<Facts, 'regrasNacionais' | 'ambiente'>,
   { faults, avisos }: Breaches,
 ): void {
   const xpath = at.startsWith('NFSe/') ? `/${at}` : `/DPS/infDPS/${at}`;
@@ -212,15 +271,24 @@ function benefitOf(BM: Dps['valores']['trib']['tribMun']['BM']): Benefit | undef
   return BM?.vRedBCBM === undefined ? undefined : { kind: 'vRedBCBM', v: BM.vRedBCBM };
 }
 
+const NO_GROUP = 'não foram comparados: a nota não tem o cálculo oficial.';
+const NOT_YET =
+  'ainda não foram comparados: sê-lo-ão com o cálculo oficial, quando houver alíquota, e se divergirem a nota termina rejeitada.';
+
 /** What was declared and has nothing to be compared with is told, not passed over. */
-function notCompared(declared: NonNullable<Declarado['ibscbs']>): Aviso {
+function notCompared(declared: NonNullable<Declarado['ibscbs']>, why: string): Aviso {
   const names = Object.keys(declared).join(', ');
-  const mensagem = `Os valores declarados de IBS e CBS (${names}) não foram comparados: a nota não tem o cálculo oficial.`;
+  const mensagem = `Os valores declarados de IBS e CBS (${names}) ${why}`;
   return { codigo: 'E1515', xpath: '/DPS/infDPS/IBSCBS', mensagem };
 }
 
 /** What the calculation of IBS and CBS takes from a DPS and its ISSQN; undefined for one without the group. */
-export function ibsCbsInput({ dCompet, IBSCBS, valores }: Dps, amounts: IssqnAmounts): IbsCbsInput | undefined {
+export function ibsCbsInput(
+  dps: Dps,
+  amounts: IssqnForIbsCbs,
+  local: string | undefined = localOf(dps),
+): IbsCbsInput | undefined {
+  const { dCompet, IBSCBS, valores } = dps;
   if (IBSCBS === undefined) return undefined;
   const { CST, cClassTrib, gTribRegular, gDif } = IBSCBS.valores.trib.gIBSCBS;
   return {
@@ -237,25 +305,11 @@ export function ibsCbsInput({ dCompet, IBSCBS, valores }: Dps, amounts: IssqnAmo
     gTribRegular,
     gDif,
     tpEnteGov: IBSCBS.tpEnteGov,
+    local,
   };
 }
 
-type IbsCbs = { readonly ibscbs: InfNfse['IBSCBS']; readonly cIndOp: string | undefined; readonly aviso?: Aviso };
-
-/** The group of the note, for a DPS that has one; a rate that nobody has published yet leaves it out, and says so. */
-function ibsCbsOf(dps: Dps, amounts: IssqnAmounts): IbsCbs {
-  const { IBSCBS } = dps;
-  if (IBSCBS === undefined) return { ibscbs: undefined, cIndOp: undefined };
-  const cIndOp = IBSCBS.cIndOp ?? defaultIndOp(dps);
-  const assessed = assessIbsCbs(ibsCbsInput(dps, amounts)!);
-  const place = placeOfIbsCbs(dps, cIndOp);
-  if ('unavailable' in assessed || place === undefined) {
-    const what =
-      'unavailable' in assessed
-        ? `não há ${assessed.unavailable} publicado para ${assessed.data}`
-        : 'o local não é conhecido';
-    const mensagem = `A nota sai sem o grupo IBSCBS calculado: ${what}.`;
-    return { ibscbs: undefined, cIndOp, aviso: { codigo: 'E1515', xpath: '/DPS/infDPS/IBSCBS', mensagem } };
-  }
-  return { ibscbs: { cLocalidadeIncid: place.codigo, xLocalidadeIncid: place.nome, ...assessed }, cIndOp };
+/** IBGE code of the place of the operation. */
+function localOf(dps: Dps): string | undefined {
+  return placeOfIbsCbs(dps, dps.IBSCBS?.cIndOp ?? defaultIndOp(dps))?.codigo;
 }

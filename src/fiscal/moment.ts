@@ -69,3 +69,10 @@ export function spacedMoment({ date, time, offset }: Moment): string {
 export function brazilianDate(date: string): string {
   return `${date.slice(8, 10)}/${date.slice(5, 7)}/${date.slice(0, 4)}`;
 }
+
+const DAY_MS = 86_400_000;
+
+/** The day so many days after a day, both `YYYY-MM-DD`; `days` below zero: before it. */
+export function addDays(day: string, days: number): string {
+  return new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10);
+}

@@ -34,9 +34,10 @@ export type Gathered = {
 /** The facts about one DPS of a tenant. `instant` in milliseconds. */
 export async function gatherFacts(world: World, municipio: Municipio, dps: Dps, instant: number): Promise<Gathered> {
   const { cTribNac: national, cTribMun: municipal } = dps.serv.cServ;
-  const [found, { hasList, lines }, substituida] = await Promise.all([
+  const [found, { hasList, lines }, tabelaIbsCbs, substituida] = await Promise.all([
     findPrestador(world, municipio, dps),
     world.store.servicosOf(municipio.tenant, national, municipal),
+    world.store.tabelaIbsCbs(),
     dps.subst && replacedNota(world, municipio, dps.subst.chSubstda),
   ]);
   const facts: Facts = {
@@ -60,6 +61,7 @@ export async function gatherFacts(world: World, municipio: Municipio, dps: Dps, 
             ),
           )
         : municipio.aliquotaPadrao,
+    tabelaIbsCbs,
     substituida,
   };
   return { facts, novoPrestador: found.novo ? found.prestador : undefined, faults: found.faults };

@@ -12,12 +12,16 @@ import { checkText } from '../fiscal/layout/check-text.ts';
 import type { SimpleType } from '../fiscal/layout/simple-types.ts';
 import type { NovaRecusa, Recusada, Staging } from '../store/staging.ts';
 
-export type ImportRequest = {
-  readonly arquivo: string;
+/** A file of a municipality. */
+export type ImportRequest = FileRequest & {
   /** Slug of the municipality. */
   readonly municipio: string;
-  /** Take the good lines although there are bad ones. */
-  readonly parcial: boolean;
+};
+
+export type FileRequest = {
+  readonly arquivo: string;
+  /** Take the good lines although there are bad ones; absent: it cannot be asked for. */
+  readonly parcial?: boolean;
   /** File for all the refused lines. */
   readonly erros: string | undefined;
   readonly onProgress: (progress: ImportProgress) => void;
@@ -107,7 +111,7 @@ function told(one: string, many: string, names: readonly string[]): string[] {
 
 /** Reads all lines into the staging tables, and writes them when none or only `parcial` ones are refused. */
 export async function importTable<Row, Counts>(
-  { arquivo, parcial, erros, onProgress }: ImportRequest,
+  { arquivo, parcial, erros, onProgress }: FileRequest,
   csv: CsvFile,
   { read, keyOf, forget }: Reading<Row>,
   stage: <Result>(work: (staging: Staging<Row, Counts>) => Promise<Result>) => Promise<Result>,
@@ -131,7 +135,7 @@ export async function importTable<Row, Counts>(
     onProgress({ etapa: 'conferindo', ...at });
     const recusadas = await staging.check();
     if (forget !== undefined) for await (const page of refusedIn(staging)) for (const { linha } of page) forget(linha);
-    const isWritten = at.linhas > recusadas && (recusadas === 0 || parcial);
+    const isWritten = at.linhas > recusadas && (recusadas === 0 || parcial === true);
     if (isWritten) onProgress({ etapa: 'gravando', ...at });
     const counts = isWritten ? await staging.merge() : undefined;
     if (erros !== undefined) await writeReport(erros, staging);

@@ -240,6 +240,7 @@ function completion(world: World, municipio: Municipio, material: Material): Iss
       nfse: composeNfse(dps, facts, judged, numbered),
       simular,
       substitui: dps.subst?.chSubstda,
+      tabela_aliquotas: facts.tabelaIbsCbs.versao,
     };
     return nota;
   };

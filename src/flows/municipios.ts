@@ -8,6 +8,7 @@ import { municipioOf as ibgeOf } from '../fiscal/catalogs/catalogs.ts';
 import { type Decimal, decimal, formatDecimal, parseDecimal } from '../fiscal/decimal.ts';
 import { brazilianDate, momentIn } from '../fiscal/moment.ts';
 import type { AcessoAdn, ChavesAdn, Municipio } from '../store/municipios.ts';
+import { avisosDeAliquotas } from './avisos-aliquotas.ts';
 import { zoneOf } from './gather-facts.ts';
 import { type CertificadoShown, type Inspection, inspectAdn, inspectConfianca } from './municipio-files.ts';
 import type { World } from './world.ts';
@@ -482,12 +483,13 @@ export async function showMunicipio(world: RegistryWorld, slug: string): Promise
   const municipio = await municipioNamed(world, slug);
   const { tenant } = municipio;
   const now = world.now();
-  const [trust, adn, counts, waiting, problem] = await Promise.all([
+  const [trust, adn, counts, waiting, problem, aliquotas] = await Promise.all([
     inspectConfianca(municipio.confianca, { now }),
     municipio.adn === undefined ? undefined : inspectAdn(municipio.adn, municipio.confianca, now),
     world.store.countCadastro(tenant),
     world.store.waitingNotas(tenant),
     world.store.transmissionProblem(tenant),
+    avisosDeAliquotas(world),
   ]);
   const shown = (instant: number): string => {
     const { date, time } = momentIn(zoneOf(municipio.codigoIbge), instant);
@@ -509,7 +511,13 @@ export async function showMunicipio(world: RegistryWorld, slug: string): Promise
       vistoEm: shown(problem.vistoEm),
     },
     problems: [...trust.problems, ...(adn?.problems ?? [])],
-    avisos: [...trust.avisos, ...(adn?.avisos ?? []), ...incomplete(municipio), ...remarksOnAddress(world, municipio)],
+    avisos: [
+      ...trust.avisos,
+      ...(adn?.avisos ?? []),
+      ...incomplete(municipio),
+      ...remarksOnAddress(world, municipio),
+      ...aliquotas,
+    ],
   };
 }
 

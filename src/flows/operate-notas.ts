@@ -32,6 +32,8 @@ export type NotaDoOperador = {
   readonly mensagem_retorno: string | null;
   /** Key of the note that it replaces. */
   readonly substitui: string | null;
+  /** Version of the table of rates of the IBS and the CBS by which it was judged; null of old ones. */
+  readonly tabela_aliquotas: number | null;
   readonly trilha: readonly PassoDaNota[];
   /** Whether the machine lets it be withdrawn now. */
   readonly podeRetirar: boolean;
@@ -46,7 +48,7 @@ export async function showNota(world: RegistryWorld, slug: string, chave: string
   if (row === undefined) return { problem: noNota(slug) };
   const zone = zoneOf(chave.slice(0, 7));
   const trail = await world.store.notaTrail(tenant, row.id);
-  const { estado, numero_protocolo, mensagem_retorno, substitui } = row;
+  const { estado, numero_protocolo, mensagem_retorno, substitui, tabela_aliquotas } = row;
   const { status, protocolo } = NOTA_ESTADOS[estado];
   return {
     chave_acesso: chave,
@@ -56,6 +58,7 @@ export async function showNota(world: RegistryWorld, slug: string, chave: string
     protocolo,
     mensagem_retorno,
     substitui,
+    tabela_aliquotas,
     trilha: trail.map((passo) => ({ ...passo, em: isoMoment(momentIn(zone, passo.em.getTime())) })),
     podeRetirar: substitui !== null && notaMove(estado, 'retirada') !== undefined,
   };

@@ -1,6 +1,7 @@
 /** Readings of notas, and what the public sees of each state. Nothing is written here. */
 import { signatureElement } from '../documents/signing.ts';
 import { decodeXml, readXml } from '../documents/xml.ts';
+import { type TabelaIbsCbs, tabelaEmbarcada } from '../fiscal/aliquotas-ibs-cbs.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
 import type { Refusal } from '../fiscal/fault.ts';
 import type { Elemento } from '../fiscal/layout/tree.ts';
@@ -64,6 +65,11 @@ export type NotaReading = {
 /** The municipality of an address, or undefined when there is none with that slug. */
 export function findMunicipio(world: World, slug: string): Promise<Municipio | undefined> {
   return world.store.municipioBySlug(slug);
+}
+
+/** The rates of the IBS and the CBS in force; those that the program ships where the database does not answer. */
+export function tabelaEmVigor({ store }: World): Promise<TabelaIbsCbs> {
+  return store.tabelaIbsCbs().catch(tabelaEmbarcada);
 }
 
 /** Rejects when the database does not answer. */

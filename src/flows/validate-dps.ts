@@ -114,7 +114,7 @@ function judged(
     idDps: nDPS === undefined ? undefined : identifierOf(dps, nDPS),
     calculo: named<Passo>([
       ...explainIssqn(dps, facts, amounts),
-      ...(ibscbs === undefined || input === undefined ? [] : explainIbsCbs(input, ibscbs)),
+      ...(ibscbs === undefined || input === undefined ? [] : explainIbsCbs(input, ibscbs, facts.tabelaIbsCbs)),
     ]),
     avisos: placed(listedAvisos([...besides.avisos, ...avisos])),
   };

@@ -5,6 +5,7 @@
  * A tenant's trouble is not another's: each has lanes of its own, and one that has to pause is left alone meanwhile.
  */
 import type { Municipio } from '../store/municipios.ts';
+import { avisosDeAliquotas } from './avisos-aliquotas.ts';
 import { type Delivered, deliverNotas } from './deliver.ts';
 import { processLotes } from './process-lotes.ts';
 import { deliverEventos } from './send-evento.ts';
@@ -18,6 +19,8 @@ const GATHER_MS = 100;
 const TROUBLE_MS = 1_000;
 /** How often answers that are past their time are looked for. */
 const FORGET_EVERY_MS = 3_600_000;
+/** How often the log says that a tribute has no rate for a competence that is near. */
+const WARN_EVERY_MS = 24 * 3_600_000;
 /** What is delivered, and in how many batches of one tenant at once: while one waits for its answers the next is signed. */
 const KINDS: readonly {
   readonly kind: 'notas' | 'eventos' | 'lotes';
@@ -130,12 +133,22 @@ export function startWorker(world: World): Worker {
     forgetAt = now + FORGET_EVERY_MS;
   };
 
+  let warnAt = Number.NEGATIVE_INFINITY;
+  /** What is missing in the rates, once a day and at the start. */
+  const warn = async (): Promise<void> => {
+    const now = world.now();
+    if (now < warnAt) return;
+    for (const aviso of await avisosDeAliquotas(world)) world.log.warn({}, aviso);
+    warnAt = now + WARN_EVERY_MS;
+  };
+
   const run = async (): Promise<void> => {
     while (!stopped) {
       try {
         awake = false;
         const opened = await look();
         await forget();
+        await warn();
         if (!opened && !awake && !stopped) await sleep(POLL_MS);
         if (!stopped) await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
       } catch (error) {

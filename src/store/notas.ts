@@ -51,6 +51,8 @@ export type NotaNova = {
   readonly simular?: string | undefined;
   /** Key of the nota that it replaces. */
   readonly substitui?: string | undefined;
+  /** Version of the table of rates by which it was judged. */
+  readonly tabela_aliquotas?: number | undefined;
 };
 
 export type Issuance = {
@@ -105,6 +107,8 @@ export type NotaRow = {
   readonly valor_issqn: string | null;
   readonly valor_base_calculo: string | null;
   readonly aliquota_issqn: string | null;
+  /** Version of the table of rates by which it was judged; null of those that came before there were any. */
+  readonly tabela_aliquotas: number | null;
   readonly recebido: Buffer;
   readonly nfse: Buffer;
   /** Value of the municipality's signature, and the certificate that made it; null where nothing was signed. */
@@ -476,15 +480,15 @@ async function dpsHolders(client: PoolClient, tenant: string, ids: readonly stri
 const INSERT_NOTAS = `insert into notas (tenant, id, chave_acesso, numero_protocolo, id_dps, estado, due_at, numero_dps, serie_dps,
     numero_dps_nacional, data_emissao, data_competencia, prestador_cpf_cnpj, prestador_razao_social,
     prestador_inscricao_municipal, tomador_cpf_cnpj, tomador_razao_social, valor_servico, valor_issqn,
-    valor_base_calculo, aliquota_issqn, simular, substitui)
+    valor_base_calculo, aliquota_issqn, simular, substitui, tabela_aliquotas)
   select $1, x.id, x.chave, x.protocolo, x.id_dps, 'emitida', x.emissao, x.numero, x.serie, x.numero_nacional, x.emissao,
     x.competencia, x.prestador, x.prestador_nome, x.prestador_im, x.tomador, x.tomador_nome, x.servico, x.issqn, x.base, x.aliquota,
-    x.simular, x.substitui
+    x.simular, x.substitui, x.tabela
   from unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[], $8::text[], $9::timestamptz[],
     $10::date[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::numeric[], $17::numeric[],
-    $18::numeric[], $19::numeric[], $20::text[], $21::text[]) as x (id, chave, protocolo, id_dps, numero, serie, numero_nacional,
+    $18::numeric[], $19::numeric[], $20::text[], $21::text[], $22::int[]) as x (id, chave, protocolo, id_dps, numero, serie, numero_nacional,
     emissao, competencia, prestador, prestador_nome, prestador_im, tomador, tomador_nome, servico, issqn, base, aliquota,
-    simular, substitui)`;
+    simular, substitui, tabela)`;
 
 /** The documents travel as one block of bytes with their lengths: no escaping, no copy into a text array. */
 const INSERT_DOCUMENTOS = `insert into documentos (tenant, nota, recebido, nfse, recebido_assinatura)
@@ -522,6 +526,7 @@ function insertNotas(client: PoolClient, tenant: string, made: readonly MadeRow[
     column((nota) => nota.aliquota_issqn),
     column((nota) => nota.simular),
     column((nota) => nota.substitui),
+    made.map(({ nota }) => nota.tabela_aliquotas),
   ];
   return [
     client.query({ name: 'insert_notas', text: INSERT_NOTAS, values: notas }),

@@ -3,6 +3,7 @@
  * DATABASE_URL) makes no difference here or below.
  */
 import { readdir, readFile } from 'node:fs/promises';
+import { importShipped } from './aliquotas.ts';
 import { Pool, type PoolClient, type PoolConfig } from './pg.ts';
 
 /** Connections of one process: one batch of issuances a tenant at a time, the worker, and readings beside them. */
@@ -56,7 +57,8 @@ export function openPool(connection: PoolConfig, onError: (error: Error) => void
 
 /**
  * Applies the migrations that are missing, each in its own transaction under a lock on the table that lists them, so
- * that processes starting at once wait for each other. Returns the names of those applied.
+ * that processes starting at once wait for each other; and imports the rates that the program ships where there are none yet.
+ * Returns the names of those applied.
  */
 export async function migrate(pool: Db): Promise<readonly string[]> {
   await checkVersion(pool);
@@ -75,6 +77,7 @@ export async function migrate(pool: Db): Promise<readonly string[]> {
     });
     if (fresh) applied.push(name);
   }
+  await importShipped(pool, Date.now());
   return applied;
 }
 

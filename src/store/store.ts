@@ -1,4 +1,5 @@
 /** The store as the flows see it: what we remember, by subject. */
+import { type AliquotaStore, aliquotaStore } from './aliquotas.ts';
 import { type EventoStore, eventoStore } from './eventos.ts';
 import { type IdempotenciaStore, idempotenciaStore } from './idempotencia.ts';
 import { type PrestadorImport, prestadorImport } from './import-prestadores.ts';
@@ -13,6 +14,7 @@ import { type ServicoStore, servicoStore } from './servicos.ts';
 export type Store = MunicipioStore &
   PrestadorStore &
   ServicoStore &
+  AliquotaStore &
   PrestadorImport &
   ServicoImport &
   NotaStore &
@@ -31,6 +33,7 @@ export function createStore(pool: Db, onStored?: OnStored): Store {
     ...municipioStore(pool),
     ...prestadorStore(pool),
     ...servicoStore(pool),
+    ...aliquotaStore(pool),
     ...prestadorImport(pool),
     ...servicoImport(pool),
     ...notas,

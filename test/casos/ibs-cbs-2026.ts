@@ -459,8 +459,8 @@ export const CASOS: readonly Caso[] = [
     `,
   },
   {
-    nome: '221001: the fixed rate is that of the test year',
-    fonte: 'nfse-layout 7.1 to 7.3; specification, schedule rule 5',
+    nome: '221001: the own rates of the calculator, reckoned whole and printed with two decimals',
+    fonte: 'law-2026-11 4 (calculator, V0018 and V0056); nfse-layout 7.1 to 7.3',
     dps: { 'IBSCBS/valores/trib/gIBSCBS/CST': '221', 'IBSCBS/valores/trib/gIBSCBS/cClassTrib': '221001' },
     conta: `
       vBC          = 1000.00
@@ -469,16 +469,16 @@ export const CASOS: readonly Caso[] = [
       vTotalRet    = 0.00
       vLiq         = 1000.00
       IBSCBS/vBC   = 1000.00 - 20.00 = 980.00
-      pIBSUF       = 0.10
-      pAliqEfetUF  = 0.10
+      pIBSUF       = 0.37
+      pAliqEfetUF  = 0.37
       pIBSMun      = 0.00
       pAliqEfetMun = 0.00
-      pCBS         = 0.90
-      pAliqEfetCBS = 0.90
-      vIBSUF       = 980.00 x 0.10 % = 0.98
+      pCBS         = 3.29
+      pAliqEfetCBS = 3.29
+      vIBSUF       = 980.00 x 0.365 % = 3.58
       vIBSMun      = 980.00 x 0.00 % = 0.00
-      vCBS         = 980.00 x 0.90 % = 8.82
-      vIBSTot      = 0.98 + 0.00 = 0.98
+      vCBS         = 980.00 x 3.285 % = 32.19
+      vIBSTot      = 3.58 + 0.00 = 3.58
       vTotNF       = 1000.00
     `,
   },

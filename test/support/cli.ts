@@ -44,6 +44,7 @@ export async function nfseHere(
   pool?: Db,
   isTerminal = false,
   serviceUrl = 'http://127.0.0.1:8080',
+  now: () => number = Date.now,
 ): Promise<Said> {
   let [out, err] = ['', ''];
   const world: Terminal & Pick<CliWorld, 'registry'> = {
@@ -58,7 +59,7 @@ export async function nfseHere(
     // Nothing is remembered from one command to the next.
     registry: async (work) => {
       if (pool === undefined) throw new Error('this test has no database');
-      return work({ store: createStore(pool), now: Date.now, baseUrl: 'https://nfse.exemplo.gov.br' });
+      return work({ store: createStore(pool), now, baseUrl: 'https://nfse.exemplo.gov.br' });
     },
   };
   // What starts a server or a service has no place here.

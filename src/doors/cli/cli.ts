@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { DPS_VERSAO } from '../../fiscal/layout/dps.ts';
 import { adnSimulador } from './adn-simulador.ts';
+import { ALIQUOTAS_COMMANDS } from './aliquotas.ts';
 import { nearest, readArguments } from './arguments.ts';
 import { ASSINAR } from './assinar.ts';
 import { ASSINATURA } from './assinatura.ts';
@@ -56,6 +57,7 @@ const COMMANDS: readonly Command[] = [
   ...MUNICIPIO_COMMANDS,
   ...PRESTADOR_COMMANDS,
   ...SERVICOS_COMMANDS,
+  ...ALIQUOTAS_COMMANDS,
   ...CORRELACAO_COMMANDS,
   ...NOTA_COMMANDS,
   ...EVENTO_COMMANDS,

@@ -1,5 +1,6 @@
 /** What the two commands that import a file have in common: their options, the progress, and the account at the end. */
 import {
+  type FileRequest,
   type ImportOutcome,
   type ImportProgress,
   type ImportRequest,
@@ -37,12 +38,28 @@ export async function importing<Counts>(
   if (municipio === undefined) {
     return askedWrongly(terminal, 'Falta --municipio SLUG: a que município o arquivo pertence.\n');
   }
-  const erros = textOf(values, 'erros');
+  const parcial = values.parcial === true;
+  return importingFile(
+    terminal,
+    { arquivo, parcial, erros: textOf(values, 'erros') },
+    (request) => run({ ...request, municipio }),
+    (counts) => account(counts, municipio),
+  );
+}
+
+/** The same of a file that is of no municipality. */
+export async function importingFile<Counts>(
+  terminal: Terminal,
+  asked: Omit<FileRequest, 'onProgress'>,
+  run: (request: FileRequest) => Promise<ImportOutcome<Counts>>,
+  account: (counts: Counts) => readonly string[],
+): Promise<number> {
+  const { erros, parcial } = asked;
   const progress = progressOn(terminal);
   const began = performance.now();
   let outcome: ImportOutcome<Counts>;
   try {
-    outcome = await run({ arquivo, municipio, parcial: values.parcial === true, erros, onProgress: progress.show });
+    outcome = await run({ ...asked, onProgress: progress.show });
   } finally {
     progress.end();
   }
@@ -53,16 +70,16 @@ export async function importing<Counts>(
   terminal.out(`${read} em ${seconds} s: ${codificacao}${hint}, separador "${separador}".\n`);
   tellRefused(terminal, outcome, erros);
   if (counts === undefined) {
-    terminal.err(verdictOf(outcome, values.parcial === true));
+    terminal.err(verdictOf(outcome, parcial));
     return 1;
   }
-  for (const line of account(counts, municipio)) terminal.out(`${line}\n`);
+  for (const line of account(counts)) terminal.out(`${line}\n`);
   return 0;
 }
 
-function verdictOf({ linhas, recusadas }: ImportOutcome<unknown>, parcial: boolean): string {
+function verdictOf({ linhas, recusadas }: ImportOutcome<unknown>, parcial: FileRequest['parcial']): string {
   if (linhas === 0) return 'Nada foi gravado: o arquivo só tem o cabeçalho.\n';
-  const way = parcial || recusadas === linhas ? '' : ', ou grave as demais com --parcial';
+  const way = parcial !== false || recusadas === linhas ? '' : ', ou grave as demais com --parcial';
   return `Nada foi gravado. Corrija as linhas e importe de novo${way}.\n`;
 }
 

@@ -53,7 +53,7 @@ async function mostrar(world: CliWorld, values: Values, [chave]: readonly string
 function wholeText(municipio: string, { trilha, podeRetirar, protocolo, status, ...nota }: NotaDoOperador): string {
   const named = { ...nota, 'nota.status': status, 'protocolo.status': protocolo };
   const rows = Object.entries(named).flatMap(([name, value]): (readonly [string, string])[] =>
-    value === null ? [] : [[name, printable(value)]],
+    value === null ? [] : [[name, printable(String(value))]],
   );
   const trail = trilha.map(({ em, de, gatilho, para, mensagem, quem }): [string, string] => [
     em,

@@ -4,13 +4,8 @@
  *
  * It asks for what decides and for nothing else. The whole law over a whole document is the dry run (`validacao.ts`).
  */
-import {
-  aliquotasIbsCbs,
-  type Classificacao,
-  classificacaoOf,
-  classificacoes,
-  servicoOf,
-} from '../../fiscal/catalogs/catalogs.ts';
+import type { TabelaIbsCbs } from '../../fiscal/aliquotas-ibs-cbs.ts';
+import { type Classificacao, classificacaoOf, classificacoes, servicoOf } from '../../fiscal/catalogs/catalogs.ts';
 import { linhaDe, motivoDe } from '../../fiscal/cronograma.ts';
 import { type Decimal, formatDecimal, readDecimal, ZERO } from '../../fiscal/decimal.ts';
 import { assessIbsCbs, explainIbsCbs, type IbsCbsInput } from '../../fiscal/ibscbs.ts';
@@ -28,13 +23,13 @@ const DEFAULT_CLASSIFICACAO = '000001';
 
 type Asked = Readonly<Record<Param, string>>;
 
-/** The form and, where something was asked, the answer. `action`: address of the page, as a link of it. */
-export function calculadora(query: URLSearchParams, action: string): Html {
+/** The form and, where something was asked, the answer by these rates. `action`: address of the page, as a link of it. */
+export function calculadora(query: URLSearchParams, action: string, tabela: TabelaIbsCbs): Html {
   const asked = Object.fromEntries(
     CALCULADORA_PARAMS.map((name) => [name, (query.get(name) ?? '').trim().slice(0, TYPED_MAX)]),
   ) as Asked;
   const isAsked = CALCULADORA_PARAMS.some((name) => query.has(name));
-  return html`${formOf(asked, action)}${isAsked ? answerTo(asked) : undefined}`;
+  return html`${formOf(asked, action)}${isAsked ? answerTo(asked, tabela) : undefined}`;
 }
 
 function formOf(asked: Asked, action: string): Html {
@@ -86,7 +81,7 @@ type Read = {
   readonly vISSQN: Decimal;
 };
 
-function answerTo(asked: Asked): Html {
+function answerTo(asked: Asked, tabela: TabelaIbsCbs): Html {
   const problems: string[] = [];
   const read = readFrom(asked, problems);
   if (read === undefined) {
@@ -105,7 +100,7 @@ ${problems.map((problem) => html`<li>${problem}</li>\n`)}</ul>
 <h3>${isDue ? 'O grupo IBSCBS é exigido' : 'O grupo IBSCBS ainda não é exigido'}</h3>
 <p>Na competência ${brazilianDate(dCompet)}, ${isDue ? 'a DPS sem o grupo é recusada' : 'a nota pode ser emitida sem o grupo, mesmo se for enviada depois'}:
 ele é exigido desde a competência <b>${brazilianDate(linha.desde)}</b>, porque ${motivoDe(cTribNac, optante)}.</p>
-${servico === undefined ? undefined : html`<p class="quiet">${cTribNac}: ${servico.descricao}${servico.emissivel ? '' : ' Este código é só um título da lista: uma nota não pode levá-lo.'}</p>\n`}${amountsOf(read)}</section>
+${servico === undefined ? undefined : html`<p class="quiet">${cTribNac}: ${servico.descricao}${servico.emissivel ? '' : ' Este código é só um título da lista: uma nota não pode levá-lo.'}</p>\n`}${amountsOf(read, tabela)}</section>
 `;
 }
 
@@ -161,21 +156,21 @@ function amountIn(text: string, what: string, problems: string[]): Decimal | und
   return undefined;
 }
 
-function amountsOf({ dCompet, classificacao, vServ, vISSQN }: Read): Html | undefined {
+function amountsOf({ dCompet, classificacao, vServ, vISSQN }: Read, tabela: TabelaIbsCbs): Html | undefined {
   const { inicioVigencia, fimVigencia, codigo, cst } = classificacao;
   if (dCompet < inicioVigencia || (fimVigencia !== undefined && dCompet > fimVigencia)) {
     return html`<p>A classificação ${codigo} não vale nesta competência: ela vale desde ${brazilianDate(inicioVigencia)}${fimVigencia === undefined ? '' : ` até ${brazilianDate(fimVigencia)}`}.</p>\n`;
   }
   if (vServ === undefined) return undefined;
   const input: IbsCbsInput = { dCompet, vServ, vISSQN, vLiq: vServ, CST: cst, cClassTrib: codigo };
-  const amounts = assessIbsCbs(input, aliquotasIbsCbs());
+  const amounts = assessIbsCbs(input, tabela);
   if ('unavailable' in amounts) {
     return html`<p>Os valores não se calculam ainda: nenhuma alíquota de ${amounts.unavailable} está publicada para esta competência.</p>\n`;
   }
   return html`<div class="table" tabindex="0" role="group" aria-label="Cálculo"><table>
 <caption>Cálculo oficial com CST ${cst} e cClassTrib ${codigo}, campo a campo da nota</caption>
 <thead><tr><th scope="col">Campo</th><th scope="col">Como se chega a ele</th><th scope="col" class="right">Valor</th></tr></thead>
-<tbody>${explainIbsCbs(input, amounts).map(
+<tbody>${explainIbsCbs(input, amounts, tabela).map(
     ({ campo, formula, valor }) =>
       html`<tr><td><code>${breakable(campo.slice(campo.lastIndexOf('/') + 1))}</code></td><td>${formula}</td><td class="right">${valor}</td></tr>\n`,
   )}</tbody>

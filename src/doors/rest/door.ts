@@ -4,7 +4,7 @@
  */
 import { isoMoment, momentIn } from '../../fiscal/moment.ts';
 import { zoneOf } from '../../flows/gather-facts.ts';
-import { askStore, type Municipio, findMunicipio as municipioOf } from '../../flows/queries.ts';
+import { askStore, type Municipio, findMunicipio as municipioOf, tabelaEmVigor } from '../../flows/queries.ts';
 import type { World } from '../../flows/world.ts';
 import { describeSoap, faultSoap, internalSoap, performSoap, SOAP_PATH } from '../soap/nfes.ts';
 import { type CertificateHeader, clientOf, shownBy, siteOf } from './caller.ts';
@@ -447,7 +447,7 @@ async function answerReferenceFile(door: Door, visit: Visit): Promise<HttpAnswer
 /** A page of the documentation; it shows the address by which it was asked for. */
 async function answerDocs(door: Door, visit: Visit, slug: string): Promise<HttpAnswer> {
   const { request } = visit;
-  const html = await docsPage(slug, siteAs(door, request), queryOf(request));
+  const html = await docsPage(slug, siteAs(door, request), queryOf(request), () => tabelaEmVigor(door.world));
   if (html !== undefined) return kept(request, html, PAGE_HEADERS, OWN_KEPT);
   return orPage(request, refuse(door, visit, troubled('unknown_path', undefined)), unknownDocsPage());
 }

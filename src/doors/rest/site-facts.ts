@@ -8,11 +8,18 @@ import { readFileSync } from 'node:fs';
 import { LOTE_RPS_MAX } from '../../fiscal/abrasf/lote.ts';
 import { soapMarkdown } from '../../fiscal/abrasf/markdown.ts';
 import { MENSAGENS_MAX } from '../../fiscal/abrasf/mensagens.ts';
+import {
+  type Aliquota,
+  AVISO_DIAS,
+  aliquotaGeral,
+  type TabelaIbsCbs,
+  tabelaEmbarcada,
+} from '../../fiscal/aliquotas-ibs-cbs.ts';
 import { AMBIENTES, type Ambiente, SANDBOX_SLUG } from '../../fiscal/ambiente.ts';
-import { aliquotasIbsCbs } from '../../fiscal/catalogs/catalogs.ts';
+import { aliquotasIbsCbs, municipioInWords } from '../../fiscal/catalogs/catalogs.ts';
 import { CATALOGOS_NACIONAIS, type NomeDeCatalogo } from '../../fiscal/catalogs/itens.ts';
 import { CRONOGRAMA } from '../../fiscal/cronograma.ts';
-import { type Decimal, formatDecimal } from '../../fiscal/decimal.ts';
+import { type Decimal, formatDecimal, formatRate, parseRate } from '../../fiscal/decimal.ts';
 import { ERRORS } from '../../fiscal/errors.ts';
 import { DEPTH_MAX, TEXT_LENGTH_MAX } from '../../fiscal/erros-adn.ts';
 import { ACOES } from '../../fiscal/estados-markdown.ts';
@@ -52,7 +59,7 @@ export function projectText(path: string): string {
 }
 
 /** By the name in the pages. */
-export const FACTS: Readonly<Record<string, () => string>> = {
+export const FACTS: Readonly<Record<string, (tabela?: TabelaIbsCbs) => string>> = {
   integracao: () => SANDBOX_SLUG,
 
   // Headers
@@ -151,18 +158,11 @@ export const FACTS: Readonly<Record<string, () => string>> = {
       ['De quem é a nota, e de que serviço', 'Exigido a partir da competência'],
       CRONOGRAMA.map(({ descricao, desde }) => [capital(descricao), brazilianDate(desde)]),
     ),
-  'tabela-aliquotas': () =>
+  'aviso-aliquotas': () => `${AVISO_DIAS} dias`,
+  'tabela-aliquotas': (tabela = tabelaEmbarcada()) =>
     table(
-      ['Tributo', 'De', 'Até', 'Alíquota', 'Base legal'],
-      aliquotasIbsCbs()
-        .toSorted((a, b) => (a.inicio < b.inicio ? -1 : a.inicio > b.inicio ? 1 : 0))
-        .map(({ tributo, inicio, fim, aliquota, baseLegal }) => [
-          tributo,
-          brazilianDate(inicio),
-          brazilianDate(fim),
-          aliquota === undefined ? 'não publicada' : `${aliquota.replace('.', ',')} %`,
-          baseLegal,
-        ]),
+      ['Tributo', 'De quem', 'De', 'Até', 'Alíquota', 'Base legal'],
+      [...tabela.linhas.map(aliquotaRow), ...unpublished(tabela)].toSorted(([, , a], [, , b]) => dayOrder(a!, b!)),
     ),
 
   // Addresses
@@ -321,6 +321,37 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
     .join('\n');
 }
 
+function aliquotaRow({ tributo, uf, municipio, cClassTrib, inicio, fim, aliquota, ato }: Aliquota): readonly string[] {
+  const place = municipio === '' ? uf : municipioInWords(municipio);
+  const whose = [cClassTrib === '' ? '' : `cClassTrib ${code(cClassTrib)}`, place].filter((text) => text !== '');
+  const rate = formatRate(parseRate(aliquota)!).replace('.', ',');
+  const until = fim === undefined ? '' : brazilianDate(fim);
+  return [tributo, whose.join(', ') || 'todos', brazilianDate(inicio), until, `${rate} %`, ato];
+}
+
+/** What the law says that somebody shall fix, and the table does not have. */
+function unpublished(tabela: TabelaIbsCbs): readonly (readonly string[])[] {
+  return aliquotasIbsCbs()
+    .filter(
+      ({ aliquota, tributo, inicio }) =>
+        aliquota === undefined && aliquotaGeral(tabela, tributo, { data: inicio }) === undefined,
+    )
+    .map(({ tributo, inicio, fim, baseLegal }) => [
+      tributo,
+      'todos',
+      brazilianDate(inicio),
+      brazilianDate(fim),
+      'não publicada',
+      baseLegal,
+    ]);
+}
+
+/** Of days written `DD/MM/YYYY`. */
+function dayOrder(a: string, b: string): number {
+  const [one, other] = [a, b].map((day) => day.split('/').reverse().join(''));
+  return one! < other! ? -1 : one! > other! ? 1 : 0;
+}
+
 /** A block of a source: of more backquotes than any source has in it. */
 export function fenced(lang: string, text: string): string {
   return `\`\`\`\`\`${lang}\n${text.trimEnd()}\n\`\`\`\`\``;
@@ -357,9 +388,16 @@ function lower(text: string): string {
 /** Files that a reader may take, by the name under which they are offered. */
 export const ARQUIVOS: Readonly<Record<string, { readonly type: string; readonly text: () => string }>> = {
   ...Object.fromEntries(
-    ['dps.xml', 'dps.json', 'dps-producao.xml', 'evento.json', 'prestadores.csv', 'servicos.csv', 'correlacao.csv'].map(
-      (name) => [name, { type: typeOf(name), text: () => projectText(`examples/${name}`) }],
-    ),
+    [
+      'dps.xml',
+      'dps.json',
+      'dps-producao.xml',
+      'evento.json',
+      'prestadores.csv',
+      'servicos.csv',
+      'aliquotas.csv',
+      'correlacao.csv',
+    ].map((name) => [name, { type: typeOf(name), text: () => projectText(`examples/${name}`) }]),
   ),
   ...Object.fromEntries(
     [

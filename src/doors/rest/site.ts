@@ -5,6 +5,7 @@
  *
  * Addresses within are relative, so that they hold behind any other.
  */
+import { type TabelaIbsCbs, tabelaEmbarcada } from '../../fiscal/aliquotas-ibs-cbs.ts';
 import { folded, found, SEARCH_MAX, type Searchable, searchableOf } from '../../fiscal/errors/search.ts';
 import { ERRORS, errorOf } from '../../fiscal/errors.ts';
 import { ownOf } from '../../fiscal/own.ts';
@@ -66,14 +67,23 @@ const BESIDE: readonly { readonly path: string; readonly title: string; readonly
   { path: ERROS_PATH, title: 'Códigos de erro', group: 'Consultar' },
 ];
 
-/** The page at a slug; undefined where there is none. `site`: the address of the service as the reader knows it. */
-export async function docsPage(slug: string, site: string, query: URLSearchParams): Promise<string | undefined> {
+/**
+ * The page at a slug; undefined where there is none. `site`: the address of the service as the reader knows it. `tabela`: the rates
+ * in force, which one page shows and reckons with.
+ */
+export async function docsPage(
+  slug: string,
+  site: string,
+  query: URLSearchParams,
+  tabela: () => Promise<TabelaIbsCbs>,
+): Promise<string | undefined> {
   const page = PAGES.find((one) => one.slug === slug);
   if (page === undefined) return undefined;
   const asked = (query.get('q') ?? '').trim().slice(0, SEARCH_MAX);
   if (slug === '' && asked !== '') return searchPage(asked, site);
+  const rates = slug === CALENDARIO ? await tabela() : tabelaEmbarcada();
   const isAsked = slug === CALENDARIO && CALCULADORA_PARAMS.some((name) => query.has(name));
-  const text = isAsked ? shelled(page, rendered(page, query)) : shelledOnce(page);
+  const text = isAsked ? shelled(page, rendered(page, query, rates)) : shelledOnce(page, rates);
   return text.replaceAll(SITE_MARK, () => escaped(site));
 }
 
@@ -96,19 +106,21 @@ const CALENDARIO = 'calendario-ibs-cbs';
 const kept = new Map<string, Rendered>();
 const shells = new Map<string, string>();
 
-function shelledOnce(page: Page): string {
-  const known = shells.get(page.slug);
+function shelledOnce(page: Page, tabela: TabelaIbsCbs): string {
+  const key = `${page.slug} ${tabela.versao}`;
+  const known = shells.get(key);
   if (known !== undefined) return known;
-  const text = shelled(page, renderedOnce(page));
-  shells.set(page.slug, text);
+  const text = shelled(page, renderedOnce(page, tabela));
+  shells.set(key, text);
   return text;
 }
 
-function renderedOnce(page: Page): Rendered {
-  const known = kept.get(page.slug);
+function renderedOnce(page: Page, tabela = tabelaEmbarcada()): Rendered {
+  const key = `${page.slug} ${tabela.versao}`;
+  const known = kept.get(key);
   if (known !== undefined) return known;
-  const text = rendered(page, new URLSearchParams());
-  kept.set(page.slug, text);
+  const text = rendered(page, new URLSearchParams(), tabela);
+  kept.set(key, text);
   return text;
 }
 
@@ -125,12 +137,12 @@ function relative(from: string, to: string): string {
 }
 
 /** A page as its file says it. `query`: what its form was asked. */
-function rendered(page: Page, query: URLSearchParams): Rendered {
+function rendered(page: Page, query: URLSearchParams, tabela: TabelaIbsCbs): Rendered {
   const here = addressOf(page.slug);
-  return renderMarkdown(withFacts(projectText(`docs/site/${page.file}`)), {
+  return renderMarkdown(withFacts(projectText(`docs/site/${page.file}`), tabela), {
     link: (href) => linkFrom(here, href),
     errorPage: (codigo) => (errorOf(codigo) === undefined ? undefined : relative(here, `${ERROS_PATH}/${codigo}`)),
-    blocks: page.slug === CALENDARIO ? { calculadora: calculadora(query, CALENDARIO) } : {},
+    blocks: page.slug === CALENDARIO ? { calculadora: calculadora(query, CALENDARIO, tabela) } : {},
   });
 }
 
@@ -140,7 +152,7 @@ const BLOCKS: ReadonlySet<string> = new Set(['calculadora']);
 const PLACEHOLDER = /\{\{([A-Za-z][\w.:-]*)\}\}/g;
 
 /** A source with what its names in braces stand for. A name that nobody knows is a mistake of the source. */
-function withFacts(source: string): string {
+function withFacts(source: string, tabela: TabelaIbsCbs): string {
   return source.replace(PLACEHOLDER, (whole, name: string) => {
     if (BLOCKS.has(name)) return whole;
     if (name === 'site') return SITE_MARK;
@@ -150,7 +162,7 @@ function withFacts(source: string): string {
     }
     const fact = ownOf(FACTS, name);
     if (fact === undefined) throw new Error(`the documentation names ${whole}, which is no fact`);
-    return fact();
+    return fact(tabela);
   });
 }
 

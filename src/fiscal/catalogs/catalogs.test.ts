@@ -10,7 +10,6 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { catalog, cell, flag, match, maybe, parseCsv, type Row, text } from '../../../scripts/csv.ts';
 import {
-  aliquotaIbsCbs,
   aliquotasIbsCbs,
   CAMPOS_ENUMERADOS,
   camposEvento,
@@ -356,19 +355,36 @@ describe('IBS and CBS', () => {
     assert.equal(leaves.length, 186);
   });
 
-  it('has the rates of the test year (LC 214 arts. 343 and 346) and none where none is fixed', () => {
+  it('ships the rates of the test year (LC 214 arts. 343 and 346) and none where none is fixed', () => {
+    const rateOn = (tributo: string, day: string) =>
+      aliquotasIbsCbs().find(
+        (row) => row.tributo === tributo && row.cClassTrib === undefined && row.inicio <= day && day <= row.fim,
+      );
     for (const day of ['2026-01-01', '2026-08-15', '2026-12-31']) {
-      assert.equal(aliquotaIbsCbs('IBS-UF', day)?.aliquota, '0.10');
-      assert.equal(aliquotaIbsCbs('IBS-MUN', day)?.aliquota, '0.00');
-      assert.equal(aliquotaIbsCbs('CBS', day)?.aliquota, '0.90');
+      assert.equal(rateOn('IBS-UF', day)?.aliquota, '0.10');
+      assert.equal(rateOn('IBS-MUN', day)?.aliquota, '0.00');
+      assert.equal(rateOn('CBS', day)?.aliquota, '0.90');
     }
-    assert.equal(aliquotaIbsCbs('IBS-UF', '2027-01-01')?.aliquota, '0.05');
-    assert.equal(aliquotaIbsCbs('IBS-MUN', '2028-12-31')?.aliquota, '0.05');
-    assert.equal(aliquotaIbsCbs('CBS', '2027-01-01')?.situacao, 'pendente');
-    assert.equal(aliquotaIbsCbs('CBS', '2027-01-01')?.aliquota, undefined);
-    assert.equal(aliquotaIbsCbs('IBS-UF', '2025-12-31'), undefined);
-    assert.equal(aliquotaIbsCbs('IBS-UF', '2029-01-01'), undefined);
-    assert.equal(aliquotasIbsCbs().length, 6);
+    assert.equal(rateOn('IBS-UF', '2027-01-01')?.aliquota, '0.05');
+    assert.equal(rateOn('IBS-MUN', '2028-12-31')?.aliquota, '0.05');
+    assert.equal(rateOn('CBS', '2027-01-01')?.situacao, 'pendente');
+    assert.equal(rateOn('CBS', '2027-01-01')?.aliquota, undefined);
+    assert.equal(rateOn('IBS-UF', '2025-12-31'), undefined);
+    assert.equal(rateOn('IBS-UF', '2029-01-01'), undefined);
+  });
+
+  it('ships the own rates of three classifications, until the end of 2026 (V0053 and V0056 of the calculator)', () => {
+    const own = aliquotasIbsCbs().flatMap(({ tributo, cClassTrib, inicio, fim, aliquota }) =>
+      cClassTrib === undefined ? [] : [[cClassTrib, tributo, inicio, fim, aliquota].join(' ')],
+    );
+    const year = '2026-01-01 2026-12-31';
+    assert.deepEqual(
+      own,
+      ['010001', '010002', '221001'].flatMap((codigo) => {
+        const [cbs, uf] = codigo === '221001' ? ['3.285', '0.365'] : ['0.90', '0.10'];
+        return [`${codigo} CBS ${year} ${cbs}`, `${codigo} IBS-MUN ${year} 0.00`, `${codigo} IBS-UF ${year} ${uf}`];
+      }),
+    );
   });
 });
 

@@ -41,7 +41,6 @@ import type {
   Pais,
   Servico,
   TipoEvento,
-  TributoIbsCbs,
   ValorEnumerado,
 } from './rows.ts';
 import servicosData from './servicos.json' with { type: 'json' };
@@ -192,19 +191,9 @@ export function correlacoes(): readonly Correlacao[] {
 }
 
 /**
- * The row of a tribute on a day written `YYYY-MM-DD`, with its rate in percent as decimal text; without a rate while
- * nobody has published it (the CBS of 2027 and 2028), and undefined before 2026 and after 2028, for which no source has a
- * row. Source: `aliquotas-ibs-cbs.json`.
+ * The rates that the program ships, by start, those not yet fixed included: the first import of the table by which notes are
+ * judged (`../aliquotas-ibs-cbs.ts`). Source: `aliquotas-ibs-cbs.json`.
  */
-export function aliquotaIbsCbs(
-  tributo: TributoIbsCbs,
-  data: string,
-  linhas: readonly AliquotaIbsCbs[] = allAliquotas(),
-): AliquotaIbsCbs | undefined {
-  return linhas.find((row) => row.tributo === tributo && row.inicio <= data && data <= row.fim);
-}
-
-/** All rates, by start, those not yet fixed included. Source: `aliquotas-ibs-cbs.json`. */
 export function aliquotasIbsCbs(): readonly AliquotaIbsCbs[] {
   return allAliquotas();
 }

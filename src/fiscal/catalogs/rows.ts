@@ -283,14 +283,18 @@ export type TributoIbsCbs = (typeof TRIBUTOS_IBS_CBS)[number];
 /** `pendente`: the law says who shall fix the rate, and nobody has. */
 export const SITUACOES_ALIQUOTA = ['confirmada', 'texto_legal', 'pendente'] as const;
 
-/** A rate and the days it is in force, both included. */
+/** A rate of the table that the program ships, and the days it is in force, both included. */
 export interface AliquotaIbsCbs {
   readonly tributo: TributoIbsCbs;
+  /** The classification whose own rate it is; absent: everybody's. */
+  readonly cClassTrib?: string;
   /** `YYYY-MM-DD`. */
   readonly inicio: string;
   readonly fim: string;
-  /** Percent, decimal text; absent while `pendente`. */
+  /** Percent, decimal text of up to four decimals; absent while `pendente`. */
   readonly aliquota?: string;
+  /** Where it was read. */
+  readonly fonte: string;
   readonly baseLegal: string;
   readonly situacao: (typeof SITUACOES_ALIQUOTA)[number];
 }

@@ -55,11 +55,11 @@ export const AVISOS: readonly Row[] = [
   {
     codigo: 'E1515',
     status: 'aviso',
-    mensagem: 'A nota sai sem o IBS e a CBS calculados',
+    mensagem: 'A nota fica retida até a publicação das alíquotas do IBS e da CBS',
     significado:
-      'A DPS traz o grupo IBSCBS, mas o cálculo não pôde ser feito: não há alíquota publicada para a competência, ou não se sabe o local da operação. A nota é emitida com o grupo da DPS e sem o calculado.',
+      'A DPS traz o grupo IBSCBS, mas o cálculo não pôde ser feito: não há alíquota publicada para a competência. A nota é emitida, com número e chave, e fica retida: não é enviada ao ADN, que a recusaria, e segue sozinha, com IBS e CBS calculados, quando o município importar a alíquota.',
     comoResolver:
-      'Confira a competência e o local da prestação. Quando a alíquota ainda não foi publicada, não há o que corrigir na DPS.',
+      'Confira a competência. Se ela é a certa, não há o que corrigir na DPS: aguarde, e não emita de novo. Os valores de IBS e CBS declarados no corpo JSON são comparados quando houver alíquota.',
     transitorio: false,
     origem: 'Especificação, IBS/CBS obligation schedule: regra 5; Anexo I, E1515',
     nacional: 'No padrão nacional a falta do grupo calculado recusa a nota.',

@@ -2,9 +2,12 @@
  * What a JSON body declares of the IBS and the CBS, compared field by field with the official calculation, each field with
  * the code that the ADN has for it; and the one thing about the calculation itself that no declaration can mend.
  */
-import { type Decimal, decimal, distance, formatDecimal, ZERO } from '../decimal.ts';
+import type { TributoIbsCbs } from '../catalogs/catalogs.ts';
+import { type Decimal, decimal, distance, formatDecimal, formatRate, ZERO } from '../decimal.ts';
 import type { DeclaradoIbsCbs } from '../declarado.ts';
-import type { IbsCbsAmounts } from '../ibscbs.ts';
+import type { Facts } from '../facts.ts';
+import { aliquotasDe, type IbsCbsAmounts } from '../ibscbs.ts';
+import type { Dps } from '../layout/dps.ts';
 import type { NfsePath } from '../layout/nfse.ts';
 import { INPUTS } from './inputs.ts';
 import type { IbsCbsRule, Patch } from './rule.ts';
@@ -22,7 +25,10 @@ type Comparison = {
   /** With its article, at the beginning of a sentence. */
   readonly nome: string;
   readonly kind: keyof typeof TOLERANCIA;
+  readonly isOfBase?: true;
   readonly of: (ibscbs: IbsCbsAmounts) => Decimal;
+  /** Whose rate it is. */
+  readonly tributo?: TributoIbsCbs;
   /** Another value that is right as well. */
   readonly isAlso?: (declared: Decimal, ibscbs: IbsCbsAmounts) => boolean;
   readonly rejects: readonly Patch[];
@@ -49,6 +55,7 @@ const COMPARISONS: readonly Comparison[] = [
     at: 'IBSCBS/valores/vBC',
     nome: 'A base de cálculo do IBS e da CBS',
     kind: 'valor',
+    isOfBase: true,
     of: ({ valores }) => valores.vBC,
     // The calculator says zero where nothing is due, and the formula of the annex what it always says.
     isAlso: (declared, { valores: { uf, fed } }) => declared === ZERO && uf.pIBSUF === ZERO && fed.pCBS === ZERO,
@@ -66,6 +73,7 @@ const COMPARISONS: readonly Comparison[] = [
     at: 'IBSCBS/valores/uf/pIBSUF',
     nome: 'A alíquota do IBS estadual',
     kind: 'aliquota',
+    tributo: 'IBS-UF',
     of: ({ valores }) => valores.uf.pIBSUF,
     rejects: [
       { '=ibscbs.valores_aliquota_ibs_uf': '0.12' },
@@ -85,6 +93,7 @@ const COMPARISONS: readonly Comparison[] = [
     at: 'IBSCBS/valores/uf/pAliqEfetUF',
     nome: 'A alíquota efetiva do IBS estadual',
     kind: 'aliquota',
+    tributo: 'IBS-UF',
     of: ({ valores }) => valores.uf.pAliqEfetUF,
     rejects: [{ ...REDUZIDA, '=ibscbs.valores_aliquota_efetiva_ibs_uf': '0.10' }],
     accepts: [
@@ -98,6 +107,7 @@ const COMPARISONS: readonly Comparison[] = [
     at: 'IBSCBS/valores/mun/pIBSMun',
     nome: 'A alíquota do IBS municipal',
     kind: 'aliquota',
+    tributo: 'IBS-MUN',
     of: ({ valores }) => valores.mun.pIBSMun,
     rejects: [{ '=ibscbs.valores_aliquota_ibs_municipal': '0.02' }],
     accepts: [
@@ -111,6 +121,7 @@ const COMPARISONS: readonly Comparison[] = [
     at: 'IBSCBS/valores/mun/pAliqEfetMun',
     nome: 'A alíquota efetiva do IBS municipal',
     kind: 'aliquota',
+    tributo: 'IBS-MUN',
     of: ({ valores }) => valores.mun.pAliqEfetMun,
     rejects: [{ '=ibscbs.valores_aliquota_efetiva_ibs_municipal': '0.05' }],
     accepts: [{ '=ibscbs.valores_aliquota_efetiva_ibs_municipal': '0.00' }],
@@ -121,6 +132,7 @@ const COMPARISONS: readonly Comparison[] = [
     at: 'IBSCBS/valores/fed/pCBS',
     nome: 'A alíquota da CBS',
     kind: 'aliquota',
+    tributo: 'CBS',
     of: ({ valores }) => valores.fed.pCBS,
     rejects: [{ '=ibscbs.valores_aliquota_cbs': '8.80' }, { '=ibscbs.valores_aliquota_cbs': '0.88' }],
     accepts: [{ '=ibscbs.valores_aliquota_cbs': '0.90' }, { '=ibscbs.valores_aliquota_cbs': '0.89' }],
@@ -131,6 +143,7 @@ const COMPARISONS: readonly Comparison[] = [
     at: 'IBSCBS/valores/fed/pAliqEfetCBS',
     nome: 'A alíquota efetiva da CBS',
     kind: 'aliquota',
+    tributo: 'CBS',
     of: ({ valores }) => valores.fed.pAliqEfetCBS,
     rejects: [{ ...REDUZIDA, '=ibscbs.valores_aliquota_efetiva_cbs': '0.90' }],
     accepts: [{ ...REDUZIDA, '=ibscbs.valores_aliquota_efetiva_cbs': '0.63' }],
@@ -189,15 +202,16 @@ const COMPARISONS: readonly Comparison[] = [
   },
 ];
 
-function comparison({ campo, code, at, nome, kind, of, isAlso, rejects, accepts }: Comparison): IbsCbsRule {
+function comparison({ campo, code, at, nome, kind, isOfBase, tributo, of, ...comparison }: Comparison): IbsCbsRule {
+  const { isAlso, rejects, accepts } = comparison;
   const { limite, texto } = TOLERANCIA[kind];
   const unit = kind === 'aliquota' ? ' %' : '';
   return {
     code,
     at: `NFSe/infNFSe/${at}`,
     title: `${nome} diverge do cálculo oficial`,
-    message: (ibscbs, _dps, _facts, { ibscbs: declared }) =>
-      `${nome} diverge do cálculo oficial: ibscbs.${campo} declara ${formatDecimal(declared![campo]!)}${unit}, e o calculado é ${formatDecimal(of(ibscbs))}${unit}, com tolerância de ${texto}. Corrija ${campo} ou deixe-o de fora, pois o serviço o calcula.`,
+    message: (ibscbs, dps, facts, { ibscbs: declared }) =>
+      `${nome} diverge do cálculo oficial: ibscbs.${campo} declara ${formatDecimal(declared![campo]!)}${unit}, e o calculado é ${formatDecimal(of(ibscbs))}${unit}${tributo === undefined ? '' : ownInWords(tributo, dps, facts)}, com tolerância de ${texto}. Corrija ${campo} ou deixe-o de fora, pois o serviço o calcula.`,
     mend: `Corrija ${campo} pelo que a resposta traz em esperado, ou deixe-o de fora: o serviço o calcula.`,
     origin: `Especificação, IBS/CBS obligation schedule: regra 6; Anexo I, ${code}`,
     why: `O corpo JSON pode declarar ${campo}; o que vale é o cálculo oficial do município, e uma diferença além da tolerância de ${texto} mostra que quem emite conta com outro resultado.`,
@@ -214,10 +228,20 @@ function comparison({ campo, code, at, nome, kind, of, isAlso, rejects, accepts 
             'O ADN confere o mesmo valor na nota com margem de R$ 0,01; a nota leva o que o serviço calculou, não o declarado.',
         }
       : {}),
+    ...(isOfBase === undefined ? {} : { isOfBase }),
     from: kind === 'aliquota' ? INPUTS.ibsCbsRates : campo === 'total_nota' ? INPUTS.total : INPUTS.ibsCbs,
     rejects,
     accepts,
   };
+}
+
+/** Why the rate is another than everybody's: the classification has one of its own. */
+function ownInWords(tributo: TributoIbsCbs, dps: Dps, { tabelaIbsCbs }: Pick<Facts, 'tabelaIbsCbs'>): string {
+  const rates = aliquotasDe(dps, tributo, tabelaIbsCbs);
+  if (rates?.propria === undefined || rates.propria.rate === rates.geral?.rate) return '';
+  const { cClassTrib, rate } = rates.propria;
+  const instead = rates.geral === undefined ? '' : `, no lugar dos ${formatRate(rates.geral.rate)} % gerais`;
+  return ` (o cClassTrib ${cClassTrib} tem alíquota própria, de ${formatRate(rate)} %${instead})`;
 }
 
 export const IBSCBS_DECLARADO: readonly IbsCbsRule[] = [
@@ -232,6 +256,7 @@ export const IBSCBS_DECLARADO: readonly IbsCbsRule[] = [
     must: ({ valores }) => valores.vBC >= ZERO,
     found: ({ valores }) => formatDecimal(valores.vBC),
     expected: '0.00 ou mais',
+    isOfBase: true,
     from: INPUTS.ibsCbs,
     rejects: [
       {

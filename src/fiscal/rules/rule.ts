@@ -115,12 +115,17 @@ export type AmountRule = Head & {
   readonly from?: Inputs;
 };
 
+/** What is judged once more of a note that waited for a rate: of the facts there are the rates alone. */
+type SeenLast = [dps: Dps, facts: Pick<Facts, 'tabelaIbsCbs'>, declarado: Declarado];
+
 /** A rule about what a JSON body declared of the IBS and the CBS: judged last, beside the official calculation. */
 export type IbsCbsRule = Head & {
-  readonly message: Told<[ibscbs: IbsCbsAmounts, ...seen: Seen]>;
-  readonly when?: (ibscbs: IbsCbsAmounts, ...seen: Seen) => boolean;
-  readonly must: (ibscbs: IbsCbsAmounts, ...seen: Seen) => boolean;
-  readonly found?: (ibscbs: IbsCbsAmounts, ...seen: Seen) => string | undefined;
+  readonly message: Told<[ibscbs: IbsCbsAmounts, ...seen: SeenLast]>;
+  readonly when?: (ibscbs: IbsCbsAmounts, ...seen: SeenLast) => boolean;
+  readonly must: (ibscbs: IbsCbsAmounts, ...seen: SeenLast) => boolean;
+  readonly found?: (ibscbs: IbsCbsAmounts, ...seen: SeenLast) => string | undefined;
+  /** It hangs on no rate, so that it is judged also while none is published. */
+  readonly isOfBase?: true;
   /** What the official calculation gives, for `esperado`. */
   readonly calculated?: (ibscbs: IbsCbsAmounts) => string | undefined;
   /** Declared and expected value side by side, for `detalhes`. */

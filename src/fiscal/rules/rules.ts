@@ -1,4 +1,5 @@
 /** All rules, in the order of the layout, which is the order of the answer. */
+import { ALIQUOTAS } from './aliquotas.ts';
 import { ATV_EVENTO } from './atv-evento.ts';
 import { CABECALHO } from './cabecalho.ts';
 import { CODIFICACAO } from './codificacao.ts';
@@ -40,6 +41,7 @@ export const RULES: readonly Rule[] = [
   ...TRIB_FED,
   ...TOT_TRIB,
   ...IBSCBS,
+  ...ALIQUOTAS,
   ...IMOVEL,
   ...REE_REP_RES,
   // Of the texts of the whole document.

@@ -6,6 +6,7 @@
  * `../../documents/xml.ts`, with which the tests run the same examples.
  */
 
+import { tabelaEmbarcada } from '../aliquotas-ibs-cbs.ts';
 import { decimal } from '../decimal.ts';
 import type { Declarado } from '../declarado.ts';
 import { ENDERECO_NAO_INFORMADO, type Facts } from '../facts.ts';
@@ -34,6 +35,7 @@ export const EXAMPLE_FACTS: Facts = {
   administers: () => true,
   servicoMunicipal: () => 'sem_lista',
   aliquotaRegistrada: () => undefined,
+  tabelaIbsCbs: tabelaEmbarcada(),
   substituida: undefined,
 };
 

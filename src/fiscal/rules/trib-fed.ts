@@ -4,12 +4,16 @@
  */
 import { type Decimal, decimal, distance, formatDecimal, percentOf, ZERO } from '../decimal.ts';
 import type { Dps } from '../layout/dps.ts';
+import { brazilianDate } from '../moment.ts';
 import type { Patch, Rule } from './rule.ts';
 
 /** Between `vPis`, `vCofins` and their base times rate (specification, `tribFed`). */
 export const PISCOFINS_TOLERANCE = decimal('0.01');
 
 const PISCOFINS = 'valores/trib/tribFed/piscofins';
+
+/** First competence without PIS and COFINS. */
+const FIM_PISCOFINS = '2027-01-01';
 
 const COM_BASE: Patch = { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/vBCPisCofins`]: '1000.00' };
 
@@ -116,6 +120,20 @@ export const TRIB_FED: readonly Rule[] = [
     expected: 'valor até vServ',
     rejects: [{ ...COM_BASE, [`${PISCOFINS}/vBCPisCofins`]: '1000.01' }],
     accepts: [COM_BASE],
+  },
+  {
+    code: 'E0677',
+    at: PISCOFINS,
+    scope: 'aviso',
+    message: ({ dCompet }) =>
+      `O PIS e a COFINS acabaram em 31/12/2026 (ADCT, art. 126, II, incluído pela EC 132/2023): da competência ${brazilianDate(dCompet)} deve-se a CBS, e eles já não reduzem a base do IBS e da CBS. Confira a competência; se é a certa, retire piscofins.`,
+    mend: 'Confira dCompet; da competência 01/01/2027 em diante, retire piscofins.',
+    origin: 'ADCT, art. 126, II (EC 132/2023); LC 214/2025',
+    why: 'A partir de 01/01/2027 o PIS e a COFINS estão extintos, e a CBS é devida no lugar deles.',
+    when: (dps) => piscofinsOf(dps) !== undefined,
+    must: ({ dCompet }) => dCompet < FIM_PISCOFINS,
+    rejects: [{ ...COM_BASE, dCompet: '2027-01-05' }],
+    accepts: [{ ...COM_BASE, dCompet: '2026-12-31' }],
   },
   debit('E0694', ['pAliqPis', 'vPis', 'PIS'], {
     rejects: [

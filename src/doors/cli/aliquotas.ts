@@ -1,0 +1,103 @@
+/** `nfse aliquotas …`: the rates of the IBS and the CBS, which come in as a file and are everybody's who is served here. */
+import {
+  type AliquotaShown,
+  COLUNAS_ALIQUOTA,
+  importAliquotas,
+  showAliquotas,
+  type TabelaShown,
+} from '../../flows/import-aliquotas.ts';
+import { type CliWorld, type Command, textOf } from './command.ts';
+import { operatorHere } from './evento.ts';
+import { printable } from './evento-lines.ts';
+import { IMPORT_OPTIONS_HELP, importingFile } from './importar.ts';
+import { grouped } from './municipio.ts';
+
+export const ALIQUOTAS_COMMANDS: readonly Command[] = [
+  {
+    name: 'aliquotas importar',
+    arguments: 'ARQUIVO',
+    summary:
+      'Importa alíquotas do IBS e da CBS, em CSV, para todos os municípios; as notas retidas por falta delas seguem sozinhas.',
+    options: { erros: { type: 'string' } },
+    optionsHelp: [
+      ...IMPORT_OPTIONS_HELP.filter(([name]) => name.startsWith('--erros')),
+      ['', ''],
+      ['Colunas', COLUNAS_ALIQUOTA.required.join(', ')],
+      ['e podem vir', `${COLUNAS_ALIQUOTA.optional.join(', ')} (vazia: vale para todos)`],
+      ['tributo', 'IBS-UF, IBS-MUN ou CBS; uf só com IBS-UF, municipio (código IBGE) só com IBS-MUN'],
+      ['Vigência', 'uma linha toma o lugar da que começa no mesmo dia; as demais ficam, e períodos não se sobrepõem'],
+    ],
+    takes: 1,
+    run: importar,
+  },
+  {
+    name: 'aliquotas listar',
+    arguments: '',
+    summary: 'Lista as alíquotas do IBS e da CBS em vigor, as que foram substituídas, e cada importação.',
+    options: { json: { type: 'boolean' } },
+    optionsHelp: [['--json', 'o mesmo que sem ela, em JSON']],
+    takes: 0,
+    run: listar,
+  },
+];
+
+function importar(
+  world: CliWorld,
+  values: Parameters<Command['run']>[1],
+  [arquivo]: readonly string[],
+): Promise<number> {
+  const asked = { arquivo: arquivo!, erros: textOf(values, 'erros') };
+  return world.registry((registry) =>
+    importingFile(
+      world,
+      asked,
+      (request) => importAliquotas(registry, request, operatorHere()),
+      ({ versao, novas, alteradas, iguais, retroativas }) => [
+        `Tabela de alíquotas ${versao}: novas ${grouped(novas)}, alteradas ${grouped(alteradas)}, iguais ${grouped(iguais)}.`,
+        ...(novas + alteradas === 0 ? ['O arquivo diz o que a tabela já dizia: a versão continua a mesma.'] : []),
+        ...(retroativas === 0
+          ? []
+          : [
+              `Linhas que mudam competências que já começaram: ${grouped(retroativas)}. As notas já emitidas ficam como estão; nfse nota mostrar diz por que versão cada uma foi julgada.`,
+            ]),
+        'As notas retidas por falta destas alíquotas seguem sozinhas, em segundos, enquanto o serviço (ou nfse transmitir) roda.',
+      ],
+    ),
+  );
+}
+
+async function listar(world: CliWorld, values: Parameters<Command['run']>[1]): Promise<number> {
+  const tabela = await world.registry((registry) => showAliquotas(registry));
+  world.out(values.json === true ? `${JSON.stringify(tabela, null, 2)}\n` : wholeText(tabela));
+  return 0;
+}
+
+function wholeText({ versao, linhas, substituidas, importacoes, avisos }: TabelaShown): string {
+  const lines = [`Tabela de alíquotas do IBS e da CBS, versão ${versao}:`, ...rowsOf(linhas)];
+  if (substituidas.length > 0) {
+    lines.push('', 'Substituídas, pelas quais notas podem ter sido julgadas:', ...rowsOf(substituidas));
+  }
+  lines.push('', 'Importações:');
+  for (const { versao: of, em, arquivo, quem, novas, alteradas, retroativas } of importacoes) {
+    const whence =
+      arquivo === null ? 'a que acompanha o programa' : `${printable(arquivo)}, por ${printable(quem ?? '')}`;
+    const past = retroativas === 0 || of === 1 ? '' : `; ${retroativas} de competências já começadas`;
+    lines.push(`  ${of}  ${em}  ${whence}: ${novas} novas, ${alteradas} alteradas${past}`);
+  }
+  for (const aviso of avisos) lines.push('', `AVISO: ${aviso}`);
+  return `${lines.join('\n')}\n`;
+}
+
+function rowsOf(linhas: readonly AliquotaShown[]): readonly string[] {
+  const cells = linhas.map(({ tributo, lugar, cClassTrib, inicio, fim, aliquota, ato, fonte, versao, substituida }) => [
+    tributo,
+    lugar,
+    cClassTrib === 'todas' ? '' : `cClassTrib ${cClassTrib}`,
+    fim === '' ? `${inicio} em diante` : `${inicio} a ${fim}`,
+    aliquota,
+    substituida === null ? `versão ${versao}` : `versões ${versao} a ${substituida - 1}`,
+    printable(`${ato} (${fonte})`),
+  ]);
+  const widths = [0, 1, 2, 3, 4, 5].map((column) => Math.max(0, ...cells.map((row) => row[column]!.length)));
+  return cells.map((row) => `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd());
+}

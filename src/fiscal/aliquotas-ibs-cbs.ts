@@ -1,0 +1,144 @@
+/**
+ * The rates of the IBS and the CBS as data: dated rows for everybody, for a state, for a municipality, and for a classification
+ * that has rates of its own. Where they are kept, and how they come in, is the store's affair; which of them applies is said here.
+ *
+ * A table is one state of those rows and has a number, so that a note can say by which one it was judged.
+ */
+import type { AliquotaIbsCbs, TributoIbsCbs } from './catalogs/catalogs.ts';
+import { aliquotasIbsCbs, municipioOf, TRIBUTOS_IBS_CBS } from './catalogs/catalogs.ts';
+import { parseRate, type Rate } from './decimal.ts';
+import { addDays } from './moment.ts';
+
+/** A row. Of `uf`, `municipio` and `cClassTrib` empty text means all. */
+export type Aliquota = {
+  readonly tributo: TributoIbsCbs;
+  /** Two letters. */
+  readonly uf: string;
+  /** IBGE code of seven digits. */
+  readonly municipio: string;
+  readonly cClassTrib: string;
+  /** Days `YYYY-MM-DD`, both inside; without `fim` it goes on. */
+  readonly inicio: string;
+  readonly fim: string | undefined;
+  /** Percent, decimal text of up to four decimals. */
+  readonly aliquota: string;
+  /** Where it was read. */
+  readonly fonte: string;
+  /** The legal act that fixes it. */
+  readonly ato: string;
+};
+
+export type TabelaIbsCbs = {
+  /** From 1, the table that the program ships. */
+  readonly versao: number;
+  readonly linhas: readonly Aliquota[];
+  /** The same rows with their rates read, by {@link keyOf}. */
+  readonly porChave: ReadonlyMap<string, readonly AliquotaLida[]>;
+};
+
+export type AliquotaLida = Aliquota & { readonly rate: Rate };
+
+/** Prepares rows for looking rates up; of one key the periods do not overlap. */
+export function tabelaIbsCbs(versao: number, linhas: readonly Aliquota[]): TabelaIbsCbs {
+  const lidas = linhas.map((linha): AliquotaLida => {
+    const rate = parseRate(linha.aliquota);
+    if (rate === undefined) throw new RangeError(`Not a rate: ${linha.aliquota}`);
+    return { ...linha, rate };
+  });
+  const porChave = Map.groupBy(lidas, ({ tributo, cClassTrib, uf, municipio }) =>
+    keyOf(tributo, cClassTrib, municipio || uf),
+  );
+  return { versao, linhas, porChave };
+}
+
+function keyOf(tributo: TributoIbsCbs, cClassTrib: string, lugar: string): string {
+  return `${tributo}/${cClassTrib}/${lugar}`;
+}
+
+/** The rows that the program ships; a rate that nobody has published yet is none. */
+export function aliquotasEmbarcadas(): readonly Aliquota[] {
+  return aliquotasIbsCbs().flatMap(({ aliquota, ...row }) =>
+    aliquota === undefined ? [] : [embarcada(row, aliquota)],
+  );
+}
+
+function embarcada(
+  { tributo, cClassTrib = '', inicio, fim, fonte, baseLegal }: Omit<AliquotaIbsCbs, 'aliquota'>,
+  aliquota: string,
+): Aliquota {
+  return { tributo, uf: '', municipio: '', cClassTrib, inicio, fim, aliquota, fonte, ato: baseLegal };
+}
+
+let shipped: TabelaIbsCbs | undefined;
+
+/** The table that the program ships, for whoever has no database to ask: version 1. */
+export function tabelaEmbarcada(): TabelaIbsCbs {
+  shipped ??= tabelaIbsCbs(1, aliquotasEmbarcadas());
+  return shipped;
+}
+
+/** Of whom a rate is asked. `local`: IBGE code of the place of the operation; abroad, and where none is known, no municipality. */
+export type Asked = { readonly data: string; readonly local?: string | undefined; readonly cClassTrib: string };
+
+/** The rate of a tribute for all classifications: the municipality's before the state's before everybody's. */
+export function aliquotaGeral(
+  tabela: TabelaIbsCbs,
+  tributo: TributoIbsCbs,
+  { data, local }: Omit<Asked, 'cClassTrib'>,
+): AliquotaLida | undefined {
+  return inForce(tabela, tributo, '', data, local);
+}
+
+/** The rate that a classification has of its own. */
+export function aliquotaPropria(
+  tabela: TabelaIbsCbs,
+  tributo: TributoIbsCbs,
+  { data, local, cClassTrib }: Asked,
+): AliquotaLida | undefined {
+  return inForce(tabela, tributo, cClassTrib, data, local);
+}
+
+/** Whether a classification has a rate of its own on a day, of any tribute: then it has all of them, or lacks some. */
+export function temPropria(tabela: TabelaIbsCbs, asked: Asked): boolean {
+  return TRIBUTOS_IBS_CBS.some((tributo) => aliquotaPropria(tabela, tributo, asked) !== undefined);
+}
+
+function inForce(
+  { porChave }: TabelaIbsCbs,
+  tributo: TributoIbsCbs,
+  cClassTrib: string,
+  data: string,
+  local: string | undefined,
+): AliquotaLida | undefined {
+  const uf = local === undefined ? undefined : municipioOf(local)?.uf;
+  const lugares = uf === undefined ? [''] : [local!, uf, ''];
+  for (const lugar of lugares) {
+    const found = porChave
+      .get(keyOf(tributo, cClassTrib, lugar))
+      ?.find(({ inicio, fim }) => inicio <= data && (fim === undefined || data <= fim));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** How long before a competence without rates the municipality is told. */
+export const AVISO_DIAS = 60;
+
+/** A tribute that lacks a rate from a day on. */
+export type SemAliquota = { readonly tributo: TributoIbsCbs; readonly desde: string };
+
+/**
+ * Tributes without a national rate today, or within {@link AVISO_DIAS} days, each with the first such day. `hoje`: `YYYY-MM-DD`.
+ */
+export function semAliquota(tabela: TabelaIbsCbs, hoje: string): readonly SemAliquota[] {
+  const limite = addDays(hoje, AVISO_DIAS);
+  return TRIBUTOS_IBS_CBS.flatMap((tributo) => {
+    let desde = hoje;
+    for (;;) {
+      const found = aliquotaGeral(tabela, tributo, { data: desde });
+      if (found === undefined) return [{ tributo, desde }];
+      if (found.fim === undefined || found.fim >= limite) return [];
+      desde = addDays(found.fim, 1);
+    }
+  });
+}

@@ -1,0 +1,39 @@
+/** A remark about the rates of the IBS and the CBS: that the classification of the note has some of its own. */
+import { TRIBUTOS_IBS_CBS } from '../catalogs/catalogs.ts';
+import { formatRate } from '../decimal.ts';
+import type { Facts } from '../facts.ts';
+import { aliquotasDe } from '../ibscbs.ts';
+import type { Dps } from '../layout/dps.ts';
+import type { Patch, Rule } from './rule.ts';
+
+const TRIB = 'IBSCBS/valores/trib/gIBSCBS';
+
+const LOCACAO: Patch = { [`${TRIB}/CST`]: '221', [`${TRIB}/cClassTrib`]: '221001' };
+
+export const ALIQUOTAS: readonly Rule[] = [
+  {
+    code: 'E1539',
+    at: `${TRIB}/cClassTrib`,
+    scope: 'aviso',
+    title: 'A alíquota do IBS estadual diverge do cálculo oficial',
+    message: (dps, facts) =>
+      `O cClassTrib ${dps.IBSCBS!.valores.trib.gIBSCBS.cClassTrib} tem alíquotas próprias na calculadora oficial: ${diferencas(dps, facts).join('; ')}. A nota leva as próprias, com que o ambiente nacional a confere. Confira se a classificação é a do serviço.`,
+    mend: 'Confira o cClassTrib: se é o do serviço, não há o que corrigir, e a nota leva as alíquotas que ele tem na calculadora oficial.',
+    origin: 'Anexo I, E1539, E1558, E1568 e E1582 (CALCULADORA); decisão D-202',
+    why: 'A especificação dá as alíquotas gerais, reduzidas conforme a classificação; para algumas classificações a calculadora oficial tem outras, e o ambiente nacional compara a nota com ela.',
+    when: ({ IBSCBS }) => IBSCBS !== undefined,
+    must: (dps, facts) => diferencas(dps, facts).length === 0,
+    rejects: [LOCACAO],
+    accepts: [{}, { [`${TRIB}/CST`]: '010', [`${TRIB}/cClassTrib`]: '010002' }],
+  },
+];
+
+/** Of each tribute whose own rate is another than everybody's, both. */
+function diferencas(dps: Dps, { tabelaIbsCbs }: Facts): readonly string[] {
+  return TRIBUTOS_IBS_CBS.flatMap((tributo) => {
+    const { propria, geral } = aliquotasDe(dps, tributo, tabelaIbsCbs) ?? {};
+    if (propria === undefined || propria.rate === geral?.rate) return [];
+    const instead = geral === undefined ? 'sem alíquota geral publicada' : `no lugar de ${formatRate(geral.rate)} %`;
+    return [`${tributo} ${formatRate(propria.rate)} % (${instead})`];
+  });
+}

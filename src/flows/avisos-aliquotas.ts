@@ -1,0 +1,17 @@
+/** What the operator of every municipality should know of the rates of the IBS and the CBS: shown, logged, and to be counted. */
+import { semAliquota } from '../fiscal/aliquotas-ibs-cbs.ts';
+import { brazilianDate, momentIn } from '../fiscal/moment.ts';
+import { zoneOf } from './gather-facts.ts';
+import type { World } from './world.ts';
+
+/**
+ * What an operator should know of the rates: which tribute has none for a competence that has come, or comes within sixty days.
+ * The day is the one in Brasília.
+ */
+export async function avisosDeAliquotas({ store, now }: Pick<World, 'store' | 'now'>): Promise<readonly string[]> {
+  const hoje = momentIn(zoneOf(undefined), now()).date;
+  return semAliquota(await store.tabelaIbsCbs(), hoje).map(
+    ({ tributo, desde }) =>
+      `${tributo} sem alíquota na tabela desde a competência ${brazilianDate(desde)}: as notas com o grupo IBSCBS são emitidas e ficam retidas, sem ir ao ADN, até a alíquota ser importada (nfse aliquotas importar ARQUIVO).`,
+  );
+}

@@ -1,0 +1,199 @@
+/**
+ * The file of rates of the IBS and the CBS, what each column may be, and the table as it stands. National law: the rates are
+ * everybody's who is served here.
+ */
+import path from 'node:path';
+import type { Aliquota } from '../fiscal/aliquotas-ibs-cbs.ts';
+import {
+  classificacaoOf,
+  municipioOf,
+  municipios,
+  TRIBUTOS_IBS_CBS,
+  type TributoIbsCbs,
+} from '../fiscal/catalogs/catalogs.ts';
+import { INICIO_IBSCBS } from '../fiscal/cronograma.ts';
+import { formatRate, parseRate } from '../fiscal/decimal.ts';
+import { brazilianDate, momentIn } from '../fiscal/moment.ts';
+import {
+  type AliquotaGuardada,
+  type ContagemAliquotas,
+  type EntradaAliquota,
+  entradaOf,
+  type ImportacaoDeAliquotas,
+} from '../store/aliquotas.ts';
+import { avisosDeAliquotas } from './avisos-aliquotas.ts';
+import { zoneOf } from './gather-facts.ts';
+import {
+  type Columns,
+  type FileRequest,
+  type ImportOutcome,
+  importTable,
+  type Line,
+  openTable,
+  periodOf,
+} from './import-csv.ts';
+import type { RegistryWorld } from './municipios.ts';
+
+export const COLUNAS_ALIQUOTA: Columns = {
+  required: ['tributo', 'inicio', 'aliquota', 'fonte', 'ato'],
+  optional: ['fim', 'uf', 'municipio', 'cclasstrib'],
+};
+
+/** Of `fonte` and `ato`, which a screen shows. */
+const TEXT_MAX = 255;
+
+/** Merges a file; `quem`: the operator. Throws an Error in Portuguese when the file as a whole cannot be taken. */
+export async function importAliquotas(
+  world: RegistryWorld,
+  request: FileRequest,
+  quem: string,
+): Promise<ImportOutcome<ContagemAliquotas>> {
+  const csv = await openTable(request.arquivo, COLUNAS_ALIQUOTA);
+  const em = world.now();
+  const by = { em, hoje: momentIn(zoneOf(undefined), em).date, arquivo: path.basename(request.arquivo), quem };
+  const reading = { read: aliquotaOfLine, keyOf: () => undefined };
+  return importTable<EntradaAliquota, ContagemAliquotas>(request, csv, reading, (work) =>
+    world.store.importAliquotas(by, work),
+  );
+}
+
+function aliquotaOfLine(line: Line): EntradaAliquota {
+  const tributo = tributoOf(line);
+  const { inicio = '', fim } = periodOf(line, 'inicio', 'fim');
+  if (line.text('inicio') === '') line.refuse('inicio está vazio');
+  else if (inicio !== '' && inicio < INICIO_IBSCBS) {
+    line.refuse(`inicio é anterior a ${brazilianDate(INICIO_IBSCBS)}, a primeira competência do IBS e da CBS`);
+  }
+  const aliquota: Aliquota = {
+    tributo,
+    uf: ufOf(line, tributo),
+    municipio: placeOf(line, tributo),
+    cClassTrib: classOf(line),
+    inicio,
+    fim,
+    aliquota: rateOf(line),
+    fonte: textOf(line, 'fonte'),
+    ato: textOf(line, 'ato'),
+  };
+  return entradaOf(aliquota, line.linha);
+}
+
+function tributoOf(line: Line): TributoIbsCbs {
+  const text = line
+    .text('tributo')
+    .toUpperCase()
+    .replace(/[\s_]+/g, '-');
+  const tributo = TRIBUTOS_IBS_CBS.find((one) => one === text);
+  if (text === '') line.refuse('tributo está vazio: IBS-UF, IBS-MUN ou CBS');
+  else if (tributo === undefined) line.refuse(`tributo ${line.text('tributo')} não existe: use IBS-UF, IBS-MUN ou CBS`);
+  return tributo ?? 'CBS';
+}
+
+function ufOf(line: Line, tributo: TributoIbsCbs): string {
+  const uf = line.text('uf').toUpperCase();
+  if (uf === '') return '';
+  if (!municipios().some((one) => one.uf === uf))
+    line.refuse(`uf ${line.text('uf')} não é a sigla de um estado, como SP`);
+  else if (tributo !== 'IBS-UF') line.refuse(`uf só se usa com IBS-UF; deixe-a vazia em ${tributo}`);
+  return uf;
+}
+
+function placeOf(line: Line, tributo: TributoIbsCbs): string {
+  const codigo = line.text('municipio');
+  if (codigo === '') return '';
+  if (municipioOf(codigo) === undefined)
+    line.refuse(`municipio ${codigo} não é o código IBGE, de 7 algarismos, de nenhum município`);
+  else if (tributo !== 'IBS-MUN') line.refuse(`municipio só se usa com IBS-MUN; deixe-o vazio em ${tributo}`);
+  return codigo;
+}
+
+function classOf(line: Line): string {
+  const codigo = line.text('cclasstrib');
+  if (codigo === '') return '';
+  const classificacao = classificacaoOf(codigo);
+  if (classificacao === undefined) line.refuse(`cclasstrib ${codigo} não existe na tabela de classificação tributária`);
+  else if (!classificacao.indNFSe) line.refuse(`cclasstrib ${codigo} existe, mas não se usa em NFS-e`);
+  return codigo;
+}
+
+function rateOf(line: Line): string {
+  const text = line.text('aliquota').replace(',', '.');
+  if (text === '') line.refuse('aliquota está vazia: uma alíquota que ainda não foi publicada fica fora do arquivo');
+  else if (parseRate(text) === undefined) {
+    line.refuse(
+      `aliquota ${line.text('aliquota')} não é um percentual de 0 a 100 com até quatro casas decimais, sem o sinal %`,
+    );
+  } else return text;
+  return '0';
+}
+
+function textOf(line: Line, column: 'fonte' | 'ato'): string {
+  const text = line.text(column);
+  if (text === '')
+    line.refuse(`${column} está vazio: ${column === 'fonte' ? 'onde a alíquota foi lida' : 'a norma que a fixa'}`);
+  else if (text.length > TEXT_MAX) line.refuse(`${column} tem ${text.length} caracteres; cabem ${TEXT_MAX}`);
+  return text;
+}
+
+/** A row as an operator reads it. */
+export type AliquotaShown = {
+  readonly tributo: string;
+  /** Whose: `todos`, a state, a municipality. */
+  readonly lugar: string;
+  readonly cClassTrib: string;
+  readonly inicio: string;
+  readonly fim: string;
+  readonly aliquota: string;
+  readonly ato: string;
+  readonly fonte: string;
+  readonly versao: number;
+  /** The version that replaced it; null while it is in force. */
+  readonly substituida: number | null;
+};
+
+export type TabelaShown = {
+  /** The one in force; 0 where there is none. */
+  readonly versao: number;
+  readonly linhas: readonly AliquotaShown[];
+  readonly substituidas: readonly AliquotaShown[];
+  readonly importacoes: readonly (Omit<ImportacaoDeAliquotas, 'em'> & { readonly em: string })[];
+  /** What lacks a rate, in Portuguese. */
+  readonly avisos: readonly string[];
+};
+
+/** The table in force, what it replaced, and how it came to be. */
+export async function showAliquotas({ store, now }: RegistryWorld): Promise<TabelaShown> {
+  const [guardadas, importacoes, avisos] = await Promise.all([
+    store.aliquotasGuardadas(),
+    store.importacoesDeAliquotas(),
+    avisosDeAliquotas({ store, now }),
+  ]);
+  const shown = guardadas.map(shownAliquota);
+  const at = (instant: Date): string => {
+    const { date, time } = momentIn(zoneOf(undefined), instant.getTime());
+    return `${brazilianDate(date)} ${time}`;
+  };
+  return {
+    versao: importacoes.at(-1)?.versao ?? 0,
+    linhas: shown.filter(({ substituida }) => substituida === null),
+    substituidas: shown.filter(({ substituida }) => substituida !== null),
+    importacoes: importacoes.map((one) => ({ ...one, em: at(one.em) })),
+    avisos,
+  };
+}
+
+function shownAliquota(guardada: AliquotaGuardada): AliquotaShown {
+  const { tributo, uf, municipio, cClassTrib, inicio, fim, aliquota, ato, fonte, versao, substituida } = guardada;
+  return {
+    tributo,
+    lugar: municipio || uf || 'todos',
+    cClassTrib: cClassTrib || 'todas',
+    inicio: brazilianDate(inicio),
+    fim: fim === undefined ? '' : brazilianDate(fim),
+    aliquota: `${formatRate(parseRate(aliquota)!)} %`,
+    ato,
+    fonte,
+    versao,
+    substituida,
+  };
+}

@@ -1,0 +1,201 @@
+/**
+ * The rates of the IBS and the CBS: the table in force, how it came to be, and how a file is merged into it. National law, so
+ * that no statement here names a tenant.
+ *
+ * Each import that changes something makes a version. Replaced rows stay with the version that replaced them: what a note was
+ * judged by can be told for ever.
+ */
+import { type Aliquota, aliquotasEmbarcadas, type TabelaIbsCbs, tabelaIbsCbs } from '../fiscal/aliquotas-ibs-cbs.ts';
+import type { Db } from './open.ts';
+import type { PoolClient } from './pg.ts';
+import { remembered } from './remembered.ts';
+import { type Kind, refuseContradictions, refuseOverlaps, type Staging, staged } from './staging.ts';
+
+/** A line of the file. `chave`: tribute, classification and place in one text, for comparing. */
+export type EntradaAliquota = Omit<Aliquota, 'cClassTrib'> & {
+  readonly linha: number;
+  readonly chave: string;
+  readonly c_class_trib: string;
+};
+
+/** `versao`: the one in force afterwards; the one before where nothing changed. */
+export type ContagemAliquotas = {
+  readonly versao: number;
+  readonly novas: number;
+  readonly alteradas: number;
+  readonly iguais: number;
+  /** Of the new and the changed, those that speak of days that have passed. */
+  readonly retroativas: number;
+};
+
+/** An import that changed something. */
+export type ImportacaoDeAliquotas = Omit<ContagemAliquotas, 'iguais'> & {
+  readonly em: Date;
+  /** Null: the table that the program ships. */
+  readonly arquivo: string | null;
+  readonly quem: string | null;
+};
+
+/** A row with the version that it came with, and the one that replaced it. */
+export type AliquotaGuardada = Aliquota & { readonly versao: number; readonly substituida: number | null };
+
+export type By = { readonly em: number; readonly hoje: string; readonly arquivo?: string; readonly quem?: string };
+
+export type AliquotaStore = {
+  /** The table in force, remembered for a moment. */
+  tabelaIbsCbs(): Promise<TabelaIbsCbs>;
+  /** Every row that ever was, by tribute, classification, place and beginning. */
+  aliquotasGuardadas(): Promise<readonly AliquotaGuardada[]>;
+  /** From the first on. */
+  importacoesDeAliquotas(): Promise<readonly ImportacaoDeAliquotas[]>;
+  /** One merge at a time. `by.hoje`: the day before which a period has begun. */
+  importAliquotas<Result>(
+    by: By,
+    work: (staging: Staging<EntradaAliquota, ContagemAliquotas>) => Promise<Result>,
+  ): Promise<Result>;
+};
+
+type Row = Omit<Aliquota, 'cClassTrib' | 'fim'> & { readonly c_class_trib: string; readonly fim: string | null };
+
+const COLUMNS = `a.tributo, a.c_class_trib, a.uf, a.municipio, a.inicio::text, a.fim::text, a.aliquota::text, a.fonte, a.ato`;
+const KEY = ['tributo', 'c_class_trib', 'uf', 'municipio', 'inicio'] as const;
+const TOLD = ['fim', 'aliquota', 'fonte', 'ato'] as const;
+
+export function aliquotaStore(pool: Db): AliquotaStore {
+  let known: TabelaIbsCbs | undefined;
+  const tabela = remembered(async (): Promise<TabelaIbsCbs> => {
+    const { rows } = await pool.query<{ versao: number }>({ name: 'tabela_aliquotas', text: VERSAO, values: [] });
+    const { versao } = rows[0]!;
+    // What a version is never changes, so only another one is read.
+    if (known?.versao !== versao) known = tabelaIbsCbs(versao, await linhasDa(pool, versao));
+    return known;
+  });
+  return {
+    tabelaIbsCbs: () => tabela(),
+    aliquotasGuardadas: async () => {
+      const text = `select ${COLUMNS}, a.versao, a.substituida from aliquotas_ibs_cbs a
+        order by a.tributo, a.c_class_trib, a.uf, a.municipio, a.inicio, a.versao`;
+      const { rows } = await pool.query<Row & Pick<AliquotaGuardada, 'versao' | 'substituida'>>(text);
+      return rows.map(({ versao, substituida, ...row }) => ({ ...aliquotaOf(row), versao, substituida }));
+    },
+    importacoesDeAliquotas: async () => {
+      const text =
+        'select versao, em, arquivo, quem, novas, alteradas, retroativas from tabelas_aliquotas order by versao';
+      return (await pool.query<ImportacaoDeAliquotas>(text)).rows;
+    },
+    importAliquotas: (by, work) => staged(pool, SCOPE, kindOf(by), work),
+  };
+}
+
+/** Of the lock: no slug of a municipality. */
+const SCOPE = 'aliquotas/ibs-cbs';
+
+const VERSAO = 'select coalesce(max(versao), 0) as versao from tabelas_aliquotas';
+
+async function linhasDa(pool: Db, versao: number): Promise<readonly Aliquota[]> {
+  const text = `select ${COLUMNS} from aliquotas_ibs_cbs a
+    where a.versao <= $1 and (a.substituida is null or a.substituida > $1)
+    order by a.tributo, a.c_class_trib, a.uf, a.municipio, a.inicio`;
+  return (await pool.query<Row>(text, [versao])).rows.map(aliquotaOf);
+}
+
+function aliquotaOf({ c_class_trib: cClassTrib, fim, ...row }: Row): Aliquota {
+  return { ...row, cClassTrib, fim: fim ?? undefined };
+}
+
+/** A row as a line of a file. */
+export function entradaOf({ cClassTrib, ...row }: Aliquota, linha: number): EntradaAliquota {
+  const chave = [row.tributo, cClassTrib, row.uf, row.municipio].join(' ');
+  return { ...row, c_class_trib: cClassTrib, linha, chave };
+}
+
+/** The table that the program ships is the first import; nothing where there has been one. */
+export async function importShipped(pool: Db, em: number): Promise<void> {
+  const { rows } = await pool.query<{ versao: number }>(VERSAO);
+  if (rows[0]!.versao > 0) return;
+  const lines = aliquotasEmbarcadas().map((one, place) => entradaOf(one, place + 1));
+  const hoje = lines.map(({ inicio }) => inicio).toSorted()[0]!;
+  await staged<EntradaAliquota, ContagemAliquotas, void>(pool, SCOPE, kindOf({ em, hoje }), async (staging) => {
+    await staging.add(lines);
+    const refused = await staging.check();
+    if (refused > 0) throw new Error('the shipped rates contradict one another');
+    await staging.merge();
+  });
+}
+
+function kindOf(by: By): Kind<ContagemAliquotas> {
+  return {
+    columns: {
+      linha: 'integer',
+      chave: 'text',
+      tributo: 'text',
+      c_class_trib: 'text',
+      uf: 'text',
+      municipio: 'text',
+      inicio: 'date',
+      fim: 'date',
+      aliquota: 'numeric(7, 4)',
+      fonte: 'text',
+      ato: 'text',
+    },
+    create: `
+      create temp table entrada (linha integer primary key, chave text not null, like aliquotas_ibs_cbs);
+      alter table entrada alter versao drop not null;`,
+    checks: [
+      refuseContradictions(['chave', 'inicio'], TOLD, 'chave'),
+      refuseOverlaps('chave', 'inicio', 'fim'),
+      OVERLAPS,
+    ],
+    merge: (client) => mergeAliquotas(client, by),
+  };
+}
+
+const SAME_KEY = KEY.map((column) => `s.${column} = e.${column}`).join(' and ');
+const SAME_CHAVE = KEY.filter((column) => column !== 'inicio')
+  .map((column) => `s.${column} = e.${column}`)
+  .join(' and ');
+
+/** A line of the file takes the place of the row that begins on the same day; of any other row it may not touch a day. */
+const OVERLAPS = `insert into recusadas (linha, motivo, chave)
+  select distinct on (e.linha) e.linha, format('o período se sobrepõe ao que já está na tabela, de %s %s, com %s %% (%s); '
+    || 'se ele acaba antes, inclua no arquivo também a linha dele, com inicio %s e o fim que passa a ter',
+    to_char(s.inicio, 'DD/MM/YYYY'), coalesce('até ' || to_char(s.fim, 'DD/MM/YYYY'), 'em diante'),
+    trim_scale(s.aliquota), s.ato, s.inicio), e.chave
+  from entrada e join aliquotas_ibs_cbs s on ${SAME_CHAVE} and s.substituida is null and s.inicio <> e.inicio
+    and s.inicio <= coalesce(e.fim, 'infinity') and e.inicio <= coalesce(s.fim, 'infinity')
+  where not exists (select 1 from entrada o where o.chave = e.chave and o.inicio = s.inicio)
+  order by e.linha, s.inicio`;
+
+/** A file that says what the table says already makes no version. */
+async function mergeAliquotas(client: PoolClient, { em, hoje, arquivo, quem }: By): Promise<ContagemAliquotas> {
+  const told = (alias: string): string => TOLD.map((column) => `${alias}.${column}`).join(', ');
+  const text = `select count(*)::int as linhas, count(*) filter (where s.inicio is null)::int as novas,
+      count(*) filter (where s.inicio is not null and (${told('s')}) is distinct from (${told('e')}))::int as alteradas,
+      count(*) filter (where e.inicio <= $1 and (s.fim, s.aliquota) is distinct from (e.fim, e.aliquota))::int as retroativas,
+      (select coalesce(max(versao), 0) from tabelas_aliquotas) as versao
+    from (select distinct on (chave, inicio) * from entrada order by chave, inicio, linha) e
+      left join aliquotas_ibs_cbs s on ${SAME_KEY} and s.substituida is null`;
+  type Counted = ContagemAliquotas & { readonly linhas: number };
+  const { linhas, ...counted } = (await client.query<Counted>(text, [hoje])).rows[0]!;
+  const { novas, alteradas, retroativas } = counted;
+  const iguais = linhas - novas - alteradas;
+  if (novas + alteradas === 0) return { ...counted, iguais };
+  const versao = counted.versao + 1;
+  await client.query(
+    `insert into tabelas_aliquotas (versao, em, arquivo, quem, novas, alteradas, retroativas) values ($1, $2, $3, $4, $5, $6, $7)`,
+    [versao, new Date(em), arquivo, quem, novas, alteradas, retroativas],
+  );
+  await client.query(
+    `update aliquotas_ibs_cbs s set substituida = $1 from entrada e
+      where ${SAME_KEY} and s.substituida is null and (${told('s')}) is distinct from (${told('e')})`,
+    [versao],
+  );
+  await client.query(
+    `insert into aliquotas_ibs_cbs (${KEY.join(', ')}, ${TOLD.join(', ')}, versao)
+      select distinct on (e.chave, e.inicio) ${KEY.map((column) => `e.${column}`).join(', ')}, ${told('e')}, $1::integer
+      from entrada e where not exists (select 1 from aliquotas_ibs_cbs s where ${SAME_KEY} and s.substituida is null)
+      order by e.chave, e.inicio, e.linha`,
+    [versao],
+  );
+  return { versao, novas, alteradas, iguais, retroativas };
+}
