@@ -63,13 +63,15 @@ export function openapiDocument(): Json {
       version: VERSION,
       summary: 'Emissão, consulta e eventos da NFS-e do padrão nacional, leiaute 1.01.',
       description: INTRODUCTION,
+      contact: { name: 'Documentação do serviço', url: `${EXAMPLE_SITE}/docs` },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [
       {
         url: `${EXAMPLE_SITE}/{municipio}`,
-        description: 'O primeiro segmento do endereço é o município.',
-        variables: { municipio: { default: SANDBOX_SLUG, description: PARAMS.municipio } },
+        // Told here, and not of the variable: swagger-parser refuses a description there.
+        description: `municipio: ${PARAMS.municipio}`,
+        variables: { municipio: { default: SANDBOX_SLUG } },
       },
     ],
     security: [],
@@ -97,9 +99,7 @@ export function openapiDocument(): Json {
         ...Object.fromEntries(
           MADE.map(({ name, titulo, refused }) => [name, { summary: titulo, value: envelopeExample(refused) }]),
         ),
-        ...Object.fromEntries(
-          EXEMPLOS.filter(isShared).map((one) => [sharedName(one), { summary: one.titulo, value: one.resposta }]),
-        ),
+        ...Object.fromEntries(EXEMPLOS.filter(isShared).map((one) => [sharedName(one), answerExample(one)])),
       },
       headers: Object.fromEntries(
         Object.entries(ANSWER_HEADERS).map(([name, { about, schema }]) => [
@@ -203,7 +203,7 @@ function operationOf(route: Route): Json {
     operationId: route.id,
     tags: [tagOfRoute(route)],
     summary: title,
-    ...(summary === `${title}.` ? {} : { description: summary }),
+    description: summary,
     ...(deprecated ? { deprecated } : {}),
     ...(needsCertificate(route) ? { security: [{}, { [CLIENT_CERTIFICATE]: [] }] } : {}),
     ...(parameters.length === 0 ? {} : { parameters }),
@@ -302,7 +302,8 @@ function worded(words: Readonly<Record<string, HeaderWords>>, name: string): Hea
 }
 
 function requestBodyOf({ id, path, takes = [] }: Route): Json {
-  const examples = examplesOf(id).filter(({ pedido }) => pedido.corpo !== undefined);
+  // A body that is refused stands beside the refusal: what stands here fits its schema, and a linter tries it.
+  const examples = examplesOf(id).filter((one) => one.pedido.corpo !== undefined && !isRefusal(one));
   return {
     required: true,
     content: Object.fromEntries(
@@ -330,12 +331,16 @@ function bodySchema(path: string): string {
   return path.endsWith('/eventos') ? PEDIDO_SCHEMA : CORPO_SCHEMA;
 }
 
-/** Told as an object, as OpenAPI tells XML; what is in it is the layout's to say. */
+/** The document is a text for OpenAPI; what is in it is the layout's to say. */
 const XML_BODY: JsonSchema = {
-  type: 'object',
-  description: 'Uma DPS do leiaute 1.01, em UTF-8; em produção, assinada.',
-  xml: { name: 'DPS', namespace: DPS_NAMESPACE },
+  type: 'string',
+  contentMediaType: 'application/xml',
+  description: `Uma DPS do leiaute 1.01 (raiz DPS, em ${DPS_NAMESPACE}), em UTF-8; em produção, assinada.`,
 };
+
+function isRefusal({ status }: Exemplo): boolean {
+  return status >= 400;
+}
 
 // Answers
 
@@ -557,7 +562,9 @@ type RefusalWords = {
 };
 
 function refusalResponse(description: string, { codes, headers, isJudged }: RefusalWords): Json {
-  const codigo = isJudged ? { anyOf: [{ enum: codes }, { $ref: schemaRef(CODIGO_DA_DPS) }] } : { enum: codes };
+  // No code twice: a generator makes a list of types of the two.
+  const beside = isJudged ? codes.filter((one) => !codesOfDps().includes(one)) : codes;
+  const codigo = isJudged ? { anyOf: [{ enum: beside }, { $ref: schemaRef(CODIGO_DA_DPS) }] } : { enum: codes };
   return {
     description,
     headers: headerRefs([...headers, ...EVERY_HEADER]),
@@ -707,11 +714,26 @@ function examplesOf(id: string): readonly Exemplo[] {
 function answersOf(examples: readonly Exemplo[]): Json {
   return Object.fromEntries(
     examples.flatMap((one) => {
-      const { nome, titulo, resposta } = one;
-      if (resposta === undefined) return [];
-      return [[nome, isShared(one) ? exampleRef(sharedName(one)) : { summary: titulo, value: resposta }]];
+      if (one.resposta === undefined) return [];
+      return [[one.nome, isShared(one) ? exampleRef(sharedName(one)) : answerExample(one)]];
     }),
   );
+}
+
+/** An answer; that to a refused body shows the body. */
+function answerExample(one: Exemplo): Json {
+  const { titulo, pedido, resposta } = one;
+  const { corpo } = pedido;
+  const described =
+    corpo === undefined || !isRefusal(one)
+      ? {}
+      : { description: ['O corpo enviado:', '', '```', bodyText(corpo), '```'].join('\n') };
+  return { summary: titulo, ...described, value: resposta };
+}
+
+/** A body as it is sent, a JSON one on several lines. */
+function bodyText(corpo: unknown): string {
+  return typeof corpo === 'string' ? corpo.trimEnd() : JSON.stringify(corpo, null, 2);
 }
 
 function isShared({ tambem }: Exemplo): boolean {
@@ -800,6 +822,7 @@ function sitePaths(): Json {
       operationId: id,
       tags: ['Serviço'],
       summary,
+      description: `${summary}.`,
       parameters: [headerParameter('X-Request-Id'), ...(isKept ? [headerParameter('If-None-Match')] : [])],
       responses: {
         200: {
@@ -808,6 +831,7 @@ function sitePaths(): Json {
           content: { 'application/json': { schema, example } },
         },
         ...(isKept ? { 304: NOT_MODIFIED } : {}),
+        400: { $ref: `#/components/responses/${COMMON[400].name}` },
         ...more,
         500: { $ref: `#/components/responses/${COMMON[500].name}` },
       },
