@@ -651,6 +651,25 @@ describe('nfse servicos importar', () => {
     assert.doesNotMatch(await taken('servicos', await town(), example), /Linhas com/);
   });
 
+  test('is listed as the file that it could be imported from again', async () => {
+    const slug = await town();
+    const rows = [
+      '001,"Análise, projeto e ""outros""",010101,6201501,2.00,2024-01-01,2024-12-31',
+      '001,Análise,010101,,,2025-01-01,',
+    ];
+    const content = lines(SERVICO, ...rows);
+    const listed = (): Promise<Said> => nfseHere(['servicos', 'listar', '--municipio', slug], pool);
+    const none = await listed();
+    assert.deepEqual([none.code, none.out], [0, '']);
+    assert.match(none.err, /Serviços: o município não tem nenhuma linha\./);
+    await taken('servicos', slug, content);
+    assert.equal((await listed()).out, content);
+    assert.match(await taken('servicos', slug, (await listed()).out), /iguais 2, retirados 0/);
+    const { code, err } = await nfseHere(['servicos', 'listar'], pool);
+    assert.equal(code, 2);
+    assert.match(err, /Falta --municipio SLUG/);
+  });
+
   test('tells of codes that a DPS cannot name', async () => {
     const slug = await town();
     const said = await taken(

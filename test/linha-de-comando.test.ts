@@ -74,7 +74,7 @@ describe('the help', () => {
     for (const [family, ...commands] of [
       ['municipio', 'criar SLUG', 'listar', 'mostrar SLUG', 'alterar SLUG', 'excluir SLUG'],
       ['prestador', 'importar ARQUIVO', 'mostrar DOCUMENTO'],
-      ['servicos', 'importar ARQUIVO'],
+      ['servicos', 'importar ARQUIVO', 'listar'],
       [
         'evento',
         ...['enviar CHAVE', 'registrar CHAVE', 'listar CHAVE', 'problemas', 'mostrar ID', 'reprocessar ID'],

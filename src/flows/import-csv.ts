@@ -2,7 +2,7 @@
  * How a file of the municipality comes into its registry: read line by line, every bad line told with its number and
  * reason, and then all of it or nothing; or, when asked so, all that is good.
  *
- * What the columns mean is in `import-prestadores.ts` and `import-servicos.ts`.
+ * What the columns mean is in `import-prestadores.ts` and `listas.ts`.
  */
 import { createWriteStream } from 'node:fs';
 import { open, realpath } from 'node:fs/promises';

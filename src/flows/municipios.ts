@@ -7,6 +7,7 @@ import { AMBIENTES, type Ambiente, SANDBOX_SLUG } from '../fiscal/ambiente.ts';
 import { municipioOf as ibgeOf } from '../fiscal/catalogs/catalogs.ts';
 import { type Decimal, decimal, formatDecimal, parseDecimal } from '../fiscal/decimal.ts';
 import { brazilianDate, momentIn } from '../fiscal/moment.ts';
+import type { ListaNome } from '../store/listas.ts';
 import type { AcessoAdn, ChavesAdn, Municipio } from '../store/municipios.ts';
 import { avisosDeAliquotas } from './avisos-aliquotas.ts';
 import { zoneOf } from './gather-facts.ts';
@@ -140,9 +141,9 @@ async function sharedCode(world: RegistryWorld, municipio: Municipio): Promise<r
 export type Removal = {
   readonly municipio: Municipio;
   readonly nome: string | undefined;
-  /** Establishments of the registry, and lines of the service list, that go with it. */
+  /** Establishments of the registry, and lines of each list, that go with it. */
   readonly prestadores: number;
-  readonly servicos: number;
+  readonly listas: Readonly<Record<ListaNome, number>>;
 };
 
 /** What taking a municipality away would take, or why it stays. Throws an Error in Portuguese when there is none. */
@@ -150,7 +151,12 @@ export async function removalOf(world: RegistryWorld, slug: string): Promise<Rem
   const municipio = await municipioNamed(world, slug);
   if (slug === SANDBOX_SLUG) return { problem: `${SANDBOX_SLUG} é o ambiente de integração de todos, e fica.` };
   if (await world.store.hasIssued(slug)) return { problem: hasNotes(slug) };
-  return { municipio, nome: nameOf(municipio), ...(await world.store.countCadastro(slug)) };
+  return { municipio, nome: nameOf(municipio), ...(await countsOf(world, slug)) };
+}
+
+async function countsOf({ store }: RegistryWorld, tenant: string): Promise<Pick<Removal, 'prestadores' | 'listas'>> {
+  const [prestadores, listas] = await Promise.all([store.countPrestadores(tenant), store.countListas(tenant)]);
+  return { prestadores, listas };
 }
 
 /** Takes a municipality away, with its registry and settings; the files that it names stay where they are. */
@@ -288,7 +294,7 @@ async function remarksOnAliquota(
         : 'fica abaixo de 2 %, o mínimo do ISS salvo nos subitens 7.02, 7.05 e 16.01 (LC 116/2003, art. 8º-A); 5 % se escreve 5';
     avisos.push(`A alíquota de ${formatDecimal(aliquotaPadrao)} % ${which}.`);
   }
-  const { servicos } = await world.store.countCadastro(tenant);
+  const { servicos } = await world.store.countListas(tenant);
   if (servicos > 0) {
     avisos.push(
       'Há lista de serviços importada, e é dela que vem a alíquota: --aliquota e --sem-aliquota não têm efeito enquanto ela existir.',
@@ -449,9 +455,9 @@ export type MunicipioShown = {
   /** `São Paulo/SP`; undefined for the sandbox. */
   readonly nome: string | undefined;
   readonly certificado: CertificadoShown | undefined;
-  /** Establishments of the registry, and lines of the service list. */
+  /** Establishments of the registry, and lines of each list. */
   readonly prestadores: number;
-  readonly servicos: number;
+  readonly listas: Readonly<Record<ListaNome, number>>;
   /** Undefined when nothing waits for the national environment. */
   readonly espera: Espera | undefined;
   /** What the worker met last, as long as it lasts. */
@@ -486,7 +492,7 @@ export async function showMunicipio(world: RegistryWorld, slug: string): Promise
   const [trust, adn, counts, waiting, problem, aliquotas] = await Promise.all([
     inspectConfianca(municipio.confianca, { now }),
     municipio.adn === undefined ? undefined : inspectAdn(municipio.adn, municipio.confianca, now),
-    world.store.countCadastro(tenant),
+    countsOf(world, tenant),
     world.store.waitingNotas(tenant),
     world.store.transmissionProblem(tenant),
     avisosDeAliquotas(world),

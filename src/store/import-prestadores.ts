@@ -91,8 +91,8 @@ function kindOf(tenant: string, columns: readonly ColunaOpcional[], now: number)
       alter table entrada alter tenant drop not null, alter origem drop not null, alter criado_em drop not null,
         alter logradouro drop not null, alter numero drop not null, alter bairro drop not null, alter cep drop not null`,
     checks: [
-      refuseContradictions(['documento', 'inscricao_comparavel'], told, 'documento'),
-      refuseOverlaps('documento', 'simples_inicio', 'simples_fim'),
+      refuseContradictions(['documento', 'inscricao_comparavel'], told, ['documento']),
+      refuseOverlaps(['documento'], 'simples_inicio', 'simples_fim'),
     ],
     merge: async (client) => {
       const establishments = await mergeEstablishments(client, tenant, columns, now);
@@ -139,7 +139,7 @@ async function mergeEstablishments(
 
 /** Of a provider that the file names, the periods are those of the file; unless a line of it was refused. */
 async function mergeSimples(client: PoolClient, tenant: string): Promise<ContagemPrestadores['simples']> {
-  const retire = retirePeriods('simples_nacional', 'documento', 'simples_inicio', 'simples_fim');
+  const retire = retirePeriods('simples_nacional', ['documento'], 'simples_inicio', 'simples_fim');
   const retirados = await changed(client, retire, [tenant]);
   const alterados = await changed(
     client,

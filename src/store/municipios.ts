@@ -1,6 +1,7 @@
 /** The tenants, and what each has set: its ambiente, whom it trusts, how it reaches the ADN. Files by their paths alone. */
 import type { Ambiente } from '../fiscal/ambiente.ts';
 import { type Decimal, formatDecimal, parseDecimal } from '../fiscal/decimal.ts';
+import { LISTA_TABLES } from './listas.ts';
 import { type Db, transaction } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { remembered } from './remembered.ts';
@@ -71,8 +72,8 @@ export type MunicipioStore = {
   noteTransmissionProblem(tenant: string, problem: string | undefined, at: number, isVague?: boolean): Promise<void>;
   /** What was told last, while it lasts. */
   transmissionProblem(tenant: string): Promise<TransmissionProblem | undefined>;
-  /** Establishments, and lines of the service list. */
-  countCadastro(tenant: string): Promise<{ readonly prestadores: number; readonly servicos: number }>;
+  /** Establishments of the registry. */
+  countPrestadores(tenant: string): Promise<number>;
 };
 
 /** A problem that lasts is written again this often, so that it is seen to last, and what another process wrote is mended. */
@@ -178,11 +179,10 @@ export function municipioStore(pool: Db): MunicipioStore {
       const { rows } = await pool.query<{ problema: string; desde: Date; visto_em: Date }>(text, [tenant]);
       return rows[0] && { problema: rows[0].problema, desde: +rows[0].desde, vistoEm: +rows[0].visto_em };
     },
-    countCadastro: async (tenant) => {
-      const text = `select (select count(*)::int from prestadores where tenant = $1) as prestadores,
-        (select count(*)::int from servicos_municipais where tenant = $1) as servicos`;
-      const { rows } = await pool.query<{ prestadores: number; servicos: number }>(text, [tenant]);
-      return rows[0]!;
+    countPrestadores: async (tenant) => {
+      const text = 'select count(*)::int as count from prestadores where tenant = $1';
+      const { rows } = await pool.query<{ count: number }>(text, [tenant]);
+      return rows[0]!.count;
     },
   };
 }
@@ -210,7 +210,7 @@ const OWNED = [
   'idempotencia',
   'simples_nacional',
   'prestadores',
-  'servicos_municipais',
+  ...LISTA_TABLES,
   'certificados',
   'recepcoes_adn',
   'transmissoes',

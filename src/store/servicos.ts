@@ -2,6 +2,7 @@
 import { parseDecimal } from '../fiscal/decimal.ts';
 import type { ServicoMunicipal } from '../fiscal/facts.ts';
 import { batched } from './batched.ts';
+import { columnsOf, type Mantidas } from './listas.ts';
 import type { Db } from './open.ts';
 import { remembered } from './remembered.ts';
 
@@ -34,17 +35,12 @@ type Row = {
   aliquota: string | null;
 };
 
-const COLUMNS = 'codigo, inicio::text, fim::text, descricao, codigo_tributacao_nacional, cnae_codigo, aliquota';
-const SELECT = `select ${COLUMNS} from servicos_municipais`;
+const SELECT = `${columnsOf('servicos')} from servicos_municipais s`;
 
-export function servicoStore(pool: Db): ServicoStore {
-  const hasList = remembered(async (tenant: string): Promise<boolean> => {
-    const text = 'select exists (select 1 from servicos_municipais where tenant = $1) as there';
-    const { rows } = await pool.query<{ there: boolean }>({ name: 'has_servicos', text, values: [tenant] });
-    return rows[0]!.there;
-  });
+export function servicoStore(pool: Db, mantidas: Mantidas): ServicoStore {
+  const hasList = async (tenant: string): Promise<boolean> => (await mantidas(tenant)).servicos;
   const linesOf = async (name: string, column: string, tenant: string, codigos: readonly string[]): Promise<Row[]> => {
-    const text = `${SELECT} where tenant = $1 and ${column} = any($2::text[]) order by codigo, inicio`;
+    const text = `select ${SELECT} where tenant = $1 and ${column} = any($2::text[]) order by s.codigo, s.inicio`;
     const { rows } = await pool.query<Row>({ name, text, values: [tenant, codigos] });
     return rows;
   };
@@ -61,8 +57,8 @@ export function servicoStore(pool: Db): ServicoStore {
   const municipal = remembered(async (tenant, codigo) => (await loadMunicipal(tenant!, codigo!)) ?? []);
   const listed = remembered(
     async (tenant, hoje): Promise<readonly ServicoVigente[]> => {
-      const text = `select distinct on (codigo) ${COLUMNS} from servicos_municipais
-        where tenant = $1 and (fim is null or fim >= $2::date) order by codigo, servicos_municipais.inicio`;
+      const text = `select distinct on (s.codigo) ${SELECT}
+        where tenant = $1 and (s.fim is null or s.fim >= $2::date) order by s.codigo, s.inicio`;
       const { rows } = await pool.query<Row>({ name: 'servicos_listados', text, values: [tenant, hoje] });
       return rows.map(servicoOf);
     },

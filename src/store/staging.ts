@@ -15,7 +15,7 @@ export type Conflito = 'contradiz' | 'sobrepoe';
 export type NovaRecusa = {
   readonly linha: number;
   readonly motivo: string;
-  /** Whom the line is about, where that can be read: of whom something was refused, nothing is taken away. */
+  /** Whom the line is about, where that can be read, its columns with a space between: of whom something was refused, nothing is taken away. */
   readonly chave: string | undefined;
 };
 
@@ -123,14 +123,17 @@ function stagingOf<Row, Counts>(client: PoolClient, tenant: string, kind: Kind<C
 
 /**
  * Refuses lines of the same key whose `columns` are not those of the first line of that key. Keys and columns are names
- * of columns of `entrada`; `about` is the one by which {@link NovaRecusa} knows the line.
+ * of columns of `entrada`; `about` are those by which {@link NovaRecusa} knows the line.
  */
-export function refuseContradictions(key: readonly string[], columns: readonly string[], about: string): string {
-  const same = key.map((column) => `e.${column} = f.${column}`).join(' and ');
+export function refuseContradictions(
+  key: readonly string[],
+  columns: readonly string[],
+  about: readonly string[],
+): string {
   return `insert into recusadas (linha, motivo, outra, chave)
-    select e.linha, 'contradiz', f.linha, e.${about}
+    select e.linha, 'contradiz', f.linha, ${chaveOf('e', about)}
     from (select ${key.join(', ')}, min(linha) as linha from entrada group by ${key.join(', ')} having count(*) > 1) f
-      join entrada e on ${same}
+      join entrada e on ${alike('e', 'f', key)}
       join entrada p on p.linha = f.linha
     where e.linha > f.linha and (${listOf('e', columns)}) is distinct from (${listOf('p', columns)})`;
 }
@@ -139,19 +142,19 @@ export function refuseContradictions(key: readonly string[], columns: readonly s
 const LINES = 2_147_483_647;
 
 /** Refuses lines whose period begins before an earlier one of the same key has ended. */
-export function refuseOverlaps(key: string, inicio: string, fim: string): string {
+export function refuseOverlaps(key: readonly string[], inicio: string, fim: string): string {
   // The latest end so far and its line travel as one text, so that one pass in the order of the beginnings is enough;
   // the line counted backwards, so that of equal ends the first line is named.
   return `insert into recusadas (linha, motivo, outra, chave)
-    select e.linha, 'sobrepoe', ${LINES} - substr(q.latest, 11)::integer, e.${key}
+    select e.linha, 'sobrepoe', ${LINES} - substr(q.latest, 11)::integer, q.chave
     from (
       select p.*, max(to_char(coalesce(fim, '9999-12-31'), 'YYYY-MM-DD') || to_char(${LINES} - linha, 'FM0000000000')) over (
         partition by chave order by inicio, linha rows between unbounded preceding and 1 preceding) as latest
       from (
-        select ${key} collate "C" as chave, ${inicio} as inicio, ${fim} as fim, min(linha) as linha
-        from entrada where ${inicio} is not null group by ${key}, ${inicio}, ${fim}
+        select ${chaveOf('o', key)} collate "C" as chave, ${inicio} as inicio, ${fim} as fim, min(linha) as linha
+        from entrada o where ${inicio} is not null group by ${listOf('o', key)}, ${inicio}, ${fim}
       ) p
-    ) q join entrada e on e.${key} = q.chave and e.${inicio} = q.inicio and e.${fim} is not distinct from q.fim
+    ) q join entrada e on ${chaveOf('e', key)} = q.chave and e.${inicio} = q.inicio and e.${fim} is not distinct from q.fim
     where left(q.latest, 10)::date >= q.inicio`;
 }
 
@@ -159,14 +162,14 @@ export function refuseOverlaps(key: string, inicio: string, fim: string): string
  * Two statements that take away the periods of a registry table which the file does not have, for the keys it names: all of
  * them, or of a key of which a line was refused, those alone that overlap the file's. `$1` is the tenant.
  */
-export function retirePeriods(table: string, key: string, inicio: string, fim: string): readonly string[] {
+export function retirePeriods(table: string, key: readonly string[], inicio: string, fim: string): readonly string[] {
   const absent = `s.tenant = $1
-      and not exists (select 1 from entrada o where o.${key} = s.${key} and o.${inicio} = s.inicio)`;
+      and not exists (select 1 from entrada o where ${alike('o', 's', key)} and o.${inicio} = s.inicio)`;
   return [
     `delete from ${table} s where ${absent}
-      and exists (select 1 from entrada e where e.${key} = s.${key})
-      and not exists (select 1 from recusadas r where r.chave = s.${key})`,
-    `delete from ${table} s using entrada e where ${absent} and e.${key} = s.${key}
+      and exists (select 1 from entrada e where ${alike('e', 's', key)})
+      and not exists (select 1 from recusadas r where r.chave = ${chaveOf('s', key)})`,
+    `delete from ${table} s using entrada e where ${absent} and ${alike('e', 's', key)}
       and e.${inicio} <= coalesce(s.fim, 'infinity') and s.inicio <= coalesce(e.${fim}, 'infinity')`,
   ];
 }
@@ -182,6 +185,15 @@ export async function changed(
     count += (await client.query(text, values)).rowCount ?? 0;
   }
   return count;
+}
+
+/** The columns of a key as one text, as {@link NovaRecusa} has it. */
+function chaveOf(alias: string, key: readonly string[]): string {
+  return key.map((column) => `${alias}.${column}`).join(" || ' ' || ");
+}
+
+function alike(one: string, other: string, key: readonly string[]): string {
+  return key.map((column) => `${one}.${column} = ${other}.${column}`).join(' and ');
 }
 
 /** `e.a, e.b` */

@@ -3,7 +3,7 @@ import { type AliquotaStore, aliquotaStore } from './aliquotas.ts';
 import { type EventoStore, eventoStore } from './eventos.ts';
 import { type IdempotenciaStore, idempotenciaStore } from './idempotencia.ts';
 import { type PrestadorImport, prestadorImport } from './import-prestadores.ts';
-import { type ServicoImport, servicoImport } from './import-servicos.ts';
+import { type ListaStore, listaStore, listasMantidas } from './listas.ts';
 import { type LoteStore, loteStore } from './lotes.ts';
 import { type MunicipioStore, municipioStore } from './municipios.ts';
 import { type NotaStore, notaStore, type OnStored } from './notas.ts';
@@ -16,7 +16,7 @@ export type Store = MunicipioStore &
   ServicoStore &
   AliquotaStore &
   PrestadorImport &
-  ServicoImport &
+  ListaStore &
   NotaStore &
   EventoStore &
   IdempotenciaStore &
@@ -32,10 +32,10 @@ export function createStore(pool: Db, onStored?: OnStored): Store {
   return {
     ...municipioStore(pool),
     ...prestadorStore(pool),
-    ...servicoStore(pool),
+    ...servicoStore(pool, listasMantidas(pool)),
     ...aliquotaStore(pool),
     ...prestadorImport(pool),
-    ...servicoImport(pool),
+    ...listaStore(pool),
     ...notas,
     ...eventoStore(pool),
     ...idempotenciaStore(pool),

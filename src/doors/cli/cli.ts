@@ -14,12 +14,13 @@ import { CORRELACAO_COMMANDS } from './correlacao.ts';
 import { EMITIR } from './emitir.ts';
 import { EVENTO_COMMANDS } from './evento.ts';
 import { explicar } from './explicar.ts';
+import { LISTA_COMMANDS } from './listas.ts';
 import { MUNICIPIO_COMMANDS } from './municipio.ts';
 import { NOTA_COMMANDS } from './nota.ts';
 import { PKI } from './pki.ts';
 import { PRESTADOR_COMMANDS } from './prestador.ts';
 import { sampleCurl, sampleFile } from './sample.ts';
-import { SERVICOS_COMMANDS } from './servicos.ts';
+
 import { VALIDAR } from './validar.ts';
 
 export type { CliWorld, Command, Running, Terminal, Values } from './command.ts';
@@ -56,7 +57,7 @@ const COMMANDS: readonly Command[] = [
   },
   ...MUNICIPIO_COMMANDS,
   ...PRESTADOR_COMMANDS,
-  ...SERVICOS_COMMANDS,
+  ...LISTA_COMMANDS,
   ...ALIQUOTAS_COMMANDS,
   ...CORRELACAO_COMMANDS,
   ...NOTA_COMMANDS,

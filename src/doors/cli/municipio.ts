@@ -161,11 +161,11 @@ function excluir(world: CliWorld, slug: string, isConfirmed: boolean): Promise<n
       world.err(`Nada foi excluído. ${problem}\n`);
       return 1;
     }
-    const { municipio, nome, prestadores, servicos } = removal;
+    const { municipio, nome, prestadores, listas } = removal;
     const what = [
       `  ${municipio.ambiente}, ${municipio.codigoIbge ?? ''} ${nome ?? ''}`.trimEnd(),
       `  prestadores do cadastro      ${grouped(prestadores)}`,
-      `  linhas da lista de serviços  ${grouped(servicos)}`,
+      `  linhas da lista de serviços  ${grouped(listas.servicos)}`,
       '  Os arquivos que ele indica (âncoras, certificados) ficam onde estão.',
     ].join('\n');
     if (isConfirmed) {
@@ -298,7 +298,7 @@ async function listar(world: CliWorld): Promise<number> {
 }
 
 function shown(terminal: Terminal, about: MunicipioShown, eventos: EventosContados): number {
-  const { municipio, nome, certificado, prestadores, servicos, espera, transmissao, problems, avisos } = about;
+  const { municipio, nome, certificado, prestadores, listas, espera, transmissao, problems, avisos } = about;
   const { tenant, ambiente, codigoIbge, aliquotaPadrao, confianca, adn } = municipio;
   const lines: [string, string][] = [
     ['ambiente', ambiente],
@@ -319,11 +319,9 @@ function shown(terminal: Terminal, about: MunicipioShown, eventos: EventosContad
     ['prestadores', grouped(prestadores)],
     [
       'serviços',
-      servicos === 0
+      listas.servicos === 0
         ? `sem lista: todo código nacional; alíquota: ${aliquotaText(aliquotaPadrao)}`
-        : servicos === 1
-          ? '1 linha'
-          : `${grouped(servicos)} linhas`,
+        : linhasText(listas.servicos),
     ],
   );
   if (espera === undefined) lines.push(['à espera', notasOf(0)]);
@@ -371,6 +369,10 @@ function certificadoRows(certificado: MunicipioShown['certificado']): readonly [
     ['emissor', emissor],
     ['validade', `${inicio} a ${fim}`],
   ];
+}
+
+function linhasText(count: number): string {
+  return count === 1 ? '1 linha' : `${grouped(count)} linhas`;
 }
 
 function notasOf(count: number): string {

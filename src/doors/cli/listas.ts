@@ -1,0 +1,93 @@
+/** `nfse … importar` and `nfse … listar` of each list that a municipality keeps: its services, its benefits. */
+import { colunasDa, importLista, type ListaImported, listaAsCsv } from '../../flows/listas.ts';
+import type { ListaNome } from '../../store/listas.ts';
+import { askedWrongly, type CliWorld, type Command, textOf, type Values } from './command.ts';
+import { IMPORT_OPTIONS, IMPORT_OPTIONS_HELP, importing } from './importar.ts';
+import { grouped } from './municipio.ts';
+
+/** What a list is called, and what an operator must know of it. */
+type ListaNamed = {
+  readonly nome: ListaNome;
+  /** First word of its commands. */
+  readonly comando: string;
+  /** As in `Serviços de sao-paulo`. */
+  readonly titulo: string;
+  /** What it is, as the help says it. */
+  readonly resumo: string;
+  /** By what its lines are known, in the plural: `códigos`. */
+  readonly chaves: string;
+  /** What the columns say that their names do not. */
+  readonly colunas: readonly (readonly [coluna: string, diz: string])[];
+};
+
+export const LISTAS_NAMED: readonly ListaNamed[] = [
+  {
+    nome: 'servicos',
+    comando: 'servicos',
+    titulo: 'Serviços',
+    resumo: 'a lista municipal de serviços, em CSV. Com ela, o município só administra os códigos que estão na lista.',
+    chaves: 'códigos',
+    colunas: [],
+  },
+];
+
+export const LISTA_COMMANDS: readonly Command[] = LISTAS_NAMED.flatMap((lista) => [importar(lista), listar(lista)]);
+
+function importar({ nome, comando, titulo, resumo, chaves, colunas }: ListaNamed): Command {
+  return {
+    name: `${comando} importar`,
+    arguments: 'ARQUIVO',
+    summary: `Importa ${resumo}`,
+    options: IMPORT_OPTIONS,
+    optionsHelp: [
+      ...IMPORT_OPTIONS_HELP,
+      ['', ''],
+      ['Colunas', colunasDa(nome).join(', ')],
+      ...colunas,
+      ['Vigência', `de cada um dos ${chaves} do arquivo valem as linhas do arquivo; os ausentes ficam como estão`],
+    ],
+    takes: 1,
+    run: (world, values, [arquivo]) =>
+      world.registry((registry) => {
+        let reparos: ListaImported['reparos'] = [];
+        return importing(
+          world,
+          values,
+          arquivo!,
+          async (request) => {
+            const imported = await importLista(registry, nome, request);
+            reparos = imported.reparos;
+            return imported;
+          },
+          ({ novos, alterados, iguais, retirados }, municipio) => [
+            `${titulo} de ${municipio}: novos ${grouped(novos)}, alterados ${grouped(alterados)}, iguais ${grouped(iguais)}, retirados ${grouped(retirados)}.`,
+            `Os ${chaves} que não estão no arquivo ficaram como estavam; para encerrar um, importe-o com a data em fim.`,
+            ...reparos.filter(({ quantas }) => quantas > 0).map(({ diz, quantas }) => diz(grouped(quantas))),
+          ],
+        );
+      }),
+  };
+}
+
+function listar({ nome, comando, titulo }: ListaNamed): Command {
+  return {
+    name: `${comando} listar`,
+    arguments: '',
+    summary: `Escreve as linhas que o município tem, no formato de ${comando} importar.`,
+    options: { municipio: { type: 'string' } },
+    optionsHelp: [['--municipio SLUG', 'município da lista']],
+    takes: 0,
+    run: (world, values) => listed(world, values, nome, `${titulo}: o município não tem nenhuma linha.\n`),
+  };
+}
+
+async function listed(world: CliWorld, values: Values, nome: ListaNome, nenhuma: string): Promise<number> {
+  const municipio = textOf(values, 'municipio');
+  if (municipio === undefined) return askedWrongly(world, 'Falta --municipio SLUG: de que município é a lista.\n');
+  return world.registry(async (registry) => {
+    const lines = await listaAsCsv(registry, nome, municipio);
+    if (lines.length === 0) world.err(nenhuma);
+    for (const line of lines) world.out(`${line}\n`);
+    return 0;
+  });
+}
