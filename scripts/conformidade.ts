@@ -3,14 +3,16 @@
  * it, and each rule with an example that breaks it and one that keeps it; the answers are those that the law gives while
  * this is written. What is wrong then stands in the report as a failure, which its test does not let pass.
  */
+
 import { groupsOf } from '../src/fiscal/errors/groups.ts';
 import { fieldsOf } from '../src/fiscal/errors/page.ts';
 import type { Examples } from '../src/fiscal/errors/row.ts';
 import { ERRORS, errorOf, type PublicError } from '../src/fiscal/errors.ts';
+import type { Facts } from '../src/fiscal/facts.ts';
 import { exampleJson } from '../src/fiscal/rules/example.ts';
 import type { AnyRule, Patch } from '../src/fiscal/rules/rule.ts';
 import { ALL_RULES } from '../src/fiscal/rules/rules.ts';
-import { avisosOn, faultsOf, isJsonOnly } from '../src/fiscal/rules/trial.ts';
+import { avisosOn, factsOf, faultsOf, isJsonOnly } from '../src/fiscal/rules/trial.ts';
 import {
   BY_EVENTO,
   SPECIFIED,
@@ -104,17 +106,18 @@ function xpathOf(at: string): string {
   return at.startsWith('NFSe/') ? `/${at}` : `/DPS/infDPS/${at}`;
 }
 
-type Exemplified = Pick<AnyRule, 'code' | 'rejects' | 'accepts'> & Partial<Pick<AnyRule, 'scope' | 'also'>>;
+type Exemplified = Pick<AnyRule, 'code' | 'rejects' | 'accepts'> & Partial<Pick<AnyRule, 'scope' | 'also' | 'given'>>;
 
 /** The first rejected and the first accepted example in short, with how many more there are, and in which forms they go. */
-function exampleCells({ code, scope, also = [], rejects, accepts }: Exemplified): string[] {
+function exampleCells({ code, scope, given, also = [], rejects, accepts }: Exemplified): string[] {
+  const facts = factsOf({ given });
   const [bad, good] = [rejects[0], accepts[0]];
   const shared = sharedBy(bad, good);
-  const verdicts = rejects.map((patch) => verdictOf(patch, scope));
+  const verdicts = rejects.map((patch) => verdictOf(patch, scope, facts));
   const wanted = [code, ...also].toSorted().join(', ');
   const isRight = verdicts.every((codes) => (scope === 'aviso' ? codes.includes(code) : codes.join(', ') === wanted));
   const refused = bad && `${told(bad, shared)} → ${verdicts[0]!.join(', ') || 'nada'}${more(rejects)}`;
-  const passes = accepts.every((patch) => faultsOf(patch).length === 0);
+  const passes = accepts.every((patch) => faultsOf(patch, facts).length === 0);
   const accepted = good && `${told(good, shared)}${more(accepts)}`;
   return [
     refused === undefined
@@ -125,8 +128,8 @@ function exampleCells({ code, scope, also = [], rejects, accepts }: Exemplified)
   ];
 }
 
-function verdictOf(patch: Patch, scope: AnyRule['scope']): readonly string[] {
-  const said = scope === 'aviso' ? avisosOn(patch) : faultsOf(patch);
+function verdictOf(patch: Patch, scope: AnyRule['scope'], facts: Facts): readonly string[] {
+  const said = scope === 'aviso' ? avisosOn(patch, facts) : faultsOf(patch, facts);
   return [...new Set(said.map(({ codigo }) => codigo))].toSorted();
 }
 

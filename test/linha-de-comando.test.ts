@@ -75,6 +75,7 @@ describe('the help', () => {
       ['municipio', 'criar SLUG', 'listar', 'mostrar SLUG', 'alterar SLUG', 'excluir SLUG'],
       ['prestador', 'importar ARQUIVO', 'mostrar DOCUMENTO'],
       ['servicos', 'importar ARQUIVO', 'listar'],
+      ['beneficios', 'importar ARQUIVO', 'listar'],
       [
         'evento',
         ...['enviar CHAVE', 'registrar CHAVE', 'listar CHAVE', 'problemas', 'mostrar ID', 'reprocessar ID'],

@@ -7,6 +7,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
+import { LISTA_COMMANDS } from '../src/doors/cli/listas.ts';
 import { ERROS_PATH } from '../src/doors/rest/envelope.ts';
 import { API_PATH, addressOf, PAGES } from '../src/doors/rest/site.ts';
 import { ARQUIVOS, FACTS } from '../src/doors/rest/site-facts.ts';
@@ -198,7 +199,8 @@ describe('what the pages say', () => {
       readFileSync(path.join(ROOT, `packages/cliente/src/${name}.ts`), 'utf8'),
     );
     const meanings = ERRORS.map(({ significado }) => significado);
-    const known = [described, FACTS.leiaute!(), ...meanings, ...cliente].join(' ');
+    const listas = LISTA_COMMANDS.flatMap(({ optionsHelp }) => optionsHelp.flat());
+    const known = [described, FACTS.leiaute!(), ...meanings, ...cliente, ...listas].join(' ');
     // Of the operating system, of XML signatures, and of the national interface.
     const foreign = new Set([
       ...['X509Certificate', 'SignedInfo', 'CanonicalizationMethod', 'SignatureMethod', 'DigestMethod', 'KeyInfo'],
@@ -236,7 +238,9 @@ describe('what the pages say', () => {
     assert.ok(commands.length > 10);
     for (const { name, line } of commands) {
       const words = line.split(' ');
-      const command = words.slice(0, /^(municipio|prestador|servicos|evento|correlacao)$/.test(words[0]!) ? 2 : 1);
+      const isFamily = /^(municipio|prestador|evento|correlacao)$/.test(words[0]!);
+      const isLista = LISTA_COMMANDS.some((one) => one.name.startsWith(`${words[0]} `));
+      const command = words.slice(0, isFamily || isLista ? 2 : 1);
       // Its help lists what is the simulator's, which has no place here.
       const run = command[0] === 'adn-simulador' ? nfse([...command, '--help'], {}) : nfseHere([...command, '--help']);
       const { code, out, err } = await run;

@@ -1,4 +1,5 @@
 /** The rate of the ISSQN that the registry knows for a DPS. Which rate applies in the end is `chooseAliquota`'s to say. */
+import { beneficioOf } from './cadastros.ts';
 import { municipioInWords } from './catalogs/catalogs.ts';
 import { type Decimal, formatDecimal } from './decimal.ts';
 import type { AliquotaRegistrada, Facts, ServicoMunicipal } from './facts.ts';
@@ -9,6 +10,8 @@ import { T } from './layout/simple-types.ts';
 /** What the registry says of the rate of a DPS (D-146, D-188). */
 export type Registro =
   | { readonly kind: 'uma'; readonly aliquota: Decimal }
+  /** That of a registered benefit, which goes before every other. */
+  | { readonly kind: 'do_beneficio'; readonly aliquota: Decimal; readonly nBM: string }
   /** Municipal services under one national code, with different rates; the DPS does not say which of them it is of. */
   | { readonly kind: 'varias'; readonly servicos: readonly ServicoMunicipal[] }
   /** The tax is another municipality's, and so is the rate. */
@@ -22,11 +25,16 @@ export type Registro =
  * municipality's is not at its rate (the shared sandbox is every municipality's), and a company that assesses inside the
  * Simples Nacional has a rate of its own, the one that it sends (LC 123/2006, art. 21, § 4º; Anexo I, E0621).
  */
-export function registroOf(dps: Dps, { cMun, aliquotaRegistrada }: Facts): Registro {
+export function registroOf(dps: Dps, facts: Facts): Registro {
+  const { cMun, aliquotaRegistrada } = facts;
   if (cMun !== undefined) {
     const cLocIncid = incidenceOf(dps);
     if (cLocIncid === undefined) return { kind: 'nenhuma' };
     if (cLocIncid !== cMun) return { kind: 'de_outro', cMun, cLocIncid };
+  }
+  const beneficio = beneficioOf(dps, facts);
+  if (beneficio?.aliquota !== undefined) {
+    return { kind: 'do_beneficio', aliquota: beneficio.aliquota, nBM: beneficio.numero };
   }
   if (assessesInSimples(dps) && dps.valores.trib.tribMun.pAliq !== undefined) return { kind: 'do_simples' };
   const { cTribNac, cTribMun } = dps.serv.cServ;
@@ -40,7 +48,7 @@ export function registroOf(dps: Dps, { cMun, aliquotaRegistrada }: Facts): Regis
 /** The one rate that is registered for a DPS. */
 export function registeredAliquotaOf(dps: Dps, facts: Facts): Decimal | undefined {
   const registro = registroOf(dps, facts);
-  return registro.kind === 'uma' ? registro.aliquota : undefined;
+  return registro.kind === 'uma' || registro.kind === 'do_beneficio' ? registro.aliquota : undefined;
 }
 
 /** The rate of municipal services that a DPS may be of: there is one only where all of them agree. */

@@ -14,8 +14,9 @@ export type Deduction =
   /** Each value is the `vDeducaoReducao` of one document. */
   | { readonly kind: 'documentos'; readonly values: readonly Decimal[] };
 
-/** `valores/trib/tribMun/BM`, one of its two forms. */
+/** `valores/trib/tribMun/BM`, one of its two forms, or an exemption that the municipality registered. */
 export type Benefit =
+  | { readonly kind: 'isencao' }
   | { readonly kind: 'pRedBCBM'; readonly p: Decimal }
   | { readonly kind: 'vRedBCBM'; readonly v: Decimal };
 
@@ -90,8 +91,8 @@ export function assessIssqn(input: IssqnInput): IssqnAmounts {
   const afterDiscount = sub(input.vServ, input.vDescIncond ?? ZERO);
   const deduction = deductionOf(input.deduction, afterDiscount);
   const afterDeduction = sub(afterDiscount, deduction);
-  const benefit = benefitOf(input.benefit, afterDeduction);
   const reimbursed = sum(input.vlrReeRepRes ?? []);
+  const benefit = benefitOf(input.benefit, afterDeduction, reimbursed);
 
   // E1295
   const vBC = sub(sub(afterDeduction, benefit), reimbursed);
@@ -99,7 +100,8 @@ export function assessIssqn(input: IssqnInput): IssqnAmounts {
 
   // E1289
   const rate = issqnShown ? input.pAliqAplic : undefined;
-  const vISSQN = rate === undefined ? undefined : percentOf(vBC, rate);
+  const isExempt = issqnShown && input.benefit?.kind === 'isencao';
+  const vISSQN = rate === undefined ? (isExempt ? ZERO : undefined) : percentOf(vBC, rate);
   const vISSQNRet = input.tpRetISSQN === '1' || vISSQN === undefined ? ZERO : vISSQN;
 
   // E1506: vPis and vCofins are the provider's own debits and never part of it.
@@ -111,7 +113,7 @@ export function assessIssqn(input: IssqnInput): IssqnAmounts {
 
   return {
     vCalcDR: issqnShown && input.deduction !== undefined && input.deduction.kind !== 'vDR' ? deduction : undefined,
-    vCalcBM: issqnShown && input.benefit?.kind === 'pRedBCBM' ? benefit : undefined,
+    vCalcBM: isExempt || (issqnShown && input.benefit?.kind === 'pRedBCBM') ? benefit : undefined,
     vBC: issqnShown ? vBC : undefined,
     pAliqAplic: rate,
     vISSQN,
@@ -160,10 +162,13 @@ function deductionOf(deduction: Deduction | undefined, afterDiscount: Decimal): 
   }
 }
 
-function benefitOf(benefit: Benefit | undefined, afterDeduction: Decimal): Decimal {
+/** An exemption takes what would be left of the base, so that E1295 holds with 0.00. */
+function benefitOf(benefit: Benefit | undefined, afterDeduction: Decimal, reimbursed: Decimal): Decimal {
   switch (benefit?.kind) {
     case undefined:
       return ZERO;
+    case 'isencao':
+      return sub(afterDeduction, reimbursed);
     case 'pRedBCBM':
       return percentOf(afterDeduction, benefit.p);
     case 'vRedBCBM':

@@ -2,6 +2,7 @@
  * The NFS-e of a judged DPS: what the note adds to the declaration, from facts, amounts and the numbers it was given.
  * Signing it is the worker's affair, in production only (D-35).
  */
+import { beneficioOf, TIPOS_BENEFICIO } from './cadastros.ts';
 import { municipioOf, nbsOf, paisOf, servicoOf } from './catalogs/catalogs.ts';
 import type { Facts } from './facts.ts';
 import { MARITIME } from './incidence.ts';
@@ -42,6 +43,8 @@ export function composeNfse(dps: Dps, facts: Facts, judged: Judged, numbered: Nu
 function infNfseOf(dps: Dps, facts: Facts, judged: Judged, { nNFSe, nDFSe, dhEmi }: Numbered): InfNfse {
   const { amounts, cLocIncid } = judged;
   const { cServ } = dps.serv;
+  const tipo = amounts.issqnShown ? beneficioOf(dps, facts)?.tipo : undefined;
+  const tpBM = tipo && TIPOS_BENEFICIO[tipo];
   const municipal = cServ.cTribMun === undefined ? undefined : facts.servicoMunicipal(cServ.cTribMun, dps.dCompet);
   return {
     xLocEmi: nameOf(dps.cLocEmi),
@@ -60,6 +63,7 @@ function infNfseOf(dps: Dps, facts: Facts, judged: Judged, { nNFSe, nDFSe, dhEmi
     emit: emitOf(dps, facts),
     valores: {
       ...given('vCalcDR', amounts.vCalcDR),
+      ...given('tpBM', tpBM),
       ...given('vCalcBM', amounts.vCalcBM),
       ...given('vBC', amounts.vBC),
       ...given('pAliqAplic', amounts.pAliqAplic),

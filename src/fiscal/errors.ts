@@ -12,7 +12,7 @@ import type { Alcance, PublicError, Row } from './errors/row.ts';
 import { SERVICO } from './errors/servico.ts';
 import type { AnyRule } from './rules/rule.ts';
 import { ALL_RULES } from './rules/rules.ts';
-import { faultsOf } from './rules/trial.ts';
+import { factsOf, faultsOf } from './rules/trial.ts';
 
 export type { Alcance, PublicError } from './errors/row.ts';
 
@@ -87,8 +87,8 @@ function reachOf(regras: PublicError['regras']): Alcance {
 }
 
 /** The sentence of a rule; where it speaks of the document, as it speaks of its first rejected example. */
-function messageOf({ code, message, rejects, why }: AnyRule): string {
+function messageOf({ code, message, rejects, why, given }: AnyRule): string {
   if (typeof message === 'string') return message;
   const [example] = rejects;
-  return (example && faultsOf(example).find(({ codigo }) => codigo === code)?.mensagem) ?? why;
+  return (example && faultsOf(example, factsOf({ given })).find(({ codigo }) => codigo === code)?.mensagem) ?? why;
 }

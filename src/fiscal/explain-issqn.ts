@@ -80,6 +80,21 @@ function benefitSteps(input: IssqnInput, amounts: IssqnAmounts): readonly Amount
   switch (input.benefit?.kind) {
     case undefined:
       return [];
+    case 'isencao': {
+      const after = [
+        named('vServ', input.vServ),
+        ...discount(input),
+        ...deducted(input, amounts),
+        ...reimbursed(amounts),
+      ].join(' − ');
+      return [
+        {
+          campo: 'valores/vCalcBM',
+          formula: `isenção registrada pelo município: a base inteira, ${after}`,
+          value: amounts.vCalcBM,
+        },
+      ];
+    }
     case 'pRedBCBM': {
       const after = bracketed([named('vServ', input.vServ), ...discount(input), ...deducted(input, amounts)]);
       const formula = `${after} × ${named('pRedBCBM', input.benefit.p)} %`;
@@ -98,7 +113,7 @@ function baseInWords(input: IssqnInput, amounts: IssqnAmounts): string {
     ...discount(input),
     ...deducted(input, amounts),
     ...(input.benefit === undefined ? [] : [named(BENEFIT_NAMES[input.benefit.kind], amounts.benefit)]),
-    ...(amounts.vCalcReeRepRes === undefined ? [] : [named('vCalcReeRepRes', amounts.vCalcReeRepRes)]),
+    ...reimbursed(amounts),
   ].join(' − ');
 }
 
@@ -107,7 +122,15 @@ const DEDUCTION_NAMES: Readonly<Record<Deduction['kind'], string>> = {
   vDR: 'vDR',
   documentos: 'vCalcDR',
 };
-const BENEFIT_NAMES: Readonly<Record<Benefit['kind'], string>> = { pRedBCBM: 'vCalcBM', vRedBCBM: 'vRedBCBM' };
+const BENEFIT_NAMES: Readonly<Record<Benefit['kind'], string>> = {
+  isencao: 'vCalcBM',
+  pRedBCBM: 'vCalcBM',
+  vRedBCBM: 'vRedBCBM',
+};
+
+function reimbursed({ vCalcReeRepRes }: IssqnAmounts): readonly string[] {
+  return vCalcReeRepRes === undefined ? [] : [named('vCalcReeRepRes', vCalcReeRepRes)];
+}
 
 function discount({ vDescIncond = ZERO }: IssqnInput): readonly string[] {
   return vDescIncond === ZERO ? [] : [named('vDescIncond', vDescIncond)];
@@ -146,7 +169,12 @@ function declaredInWords(registro: Registro, declared: Decimal): string {
   return `: ${whyNoneApplies(registro) ?? 'o município não tem registrada uma alíquota que se aplique à operação'}`;
 }
 
-function registeredInWords({ serv: { cServ }, dCompet }: Dps, { servicoMunicipal }: Facts): string {
+function registeredInWords(dps: Dps, facts: Facts): string {
+  const registro = registroOf(dps, facts);
+  if (registro.kind === 'do_beneficio') return `alíquota diferenciada do benefício municipal ${registro.nBM}`;
+  const { serv, dCompet } = dps;
+  const { cServ } = serv;
+  const { servicoMunicipal } = facts;
   const { cTribNac, cTribMun } = cServ;
   if (servicoMunicipal(cTribMun ?? '', dCompet) === 'sem_lista') {
     return 'alíquota padrão do município, que não tem lista de serviços';
@@ -155,7 +183,8 @@ function registeredInWords({ serv: { cServ }, dCompet }: Dps, { servicoMunicipal
   return `alíquota registrada pelo município para ${service} na competência ${dCompet}`;
 }
 
-function taxInWords({ vBC, pAliqAplic }: IssqnAmounts): string {
+function taxInWords({ vBC, vISSQN, pAliqAplic }: IssqnAmounts): string {
+  if (vISSQN === ZERO && pAliqAplic === undefined) return 'operação isenta';
   if (vBC === undefined || pAliqAplic === undefined) return 'sem alíquota não há ISSQN a calcular';
   return `${named('vBC', vBC)} × ${named('pAliqAplic', pAliqAplic)} %`;
 }

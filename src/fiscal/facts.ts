@@ -3,6 +3,7 @@
  */
 import type { TabelaIbsCbs } from './aliquotas-ibs-cbs.ts';
 import type { Ambiente } from './ambiente.ts';
+import type { Cadastros } from './cadastros.ts';
 import type { EventoNaNota } from './conflitos-evento.ts';
 import type { Decimal } from './decimal.ts';
 import type { NotaEstado } from './nota.ts';
@@ -65,6 +66,8 @@ export type Facts = {
   readonly aliquotaRegistrada: (cTribNac: string, cTribMun: string | undefined, data: string) => AliquotaRegistrada;
   /** The rates of the IBS and the CBS in force, by which the note is judged. */
   readonly tabelaIbsCbs: TabelaIbsCbs;
+  /** What the municipality registers besides: benefits. */
+  readonly cadastros: Cadastros;
   /** The note that the DPS replaces; undefined when it replaces none, or there is nobody to ask. */
   readonly substituida: NotaSubstituida | undefined;
 };

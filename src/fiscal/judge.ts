@@ -6,6 +6,7 @@
 import { registeredAliquotaOf } from './aliquota.ts';
 import { AMBIENTES } from './ambiente.ts';
 import { assessIssqn, type Benefit, chooseAliquota, type Deduction, type IssqnAmounts } from './assess.ts';
+import { isIsenta } from './cadastros.ts';
 import { ZERO } from './decimal.ts';
 import { type Declarado, NADA_DECLARADO } from './declarado.ts';
 import type { Facts } from './facts.ts';
@@ -244,7 +245,7 @@ export function issqnInput(dps: Dps, facts: Facts): Parameters<typeof assessIssq
     vDescIncond: valores.vDescCondIncond?.vDescIncond,
     vDescCond: valores.vDescCondIncond?.vDescCond,
     deduction: deductionOf(valores.vDedRed),
-    benefit: benefitOf(tribMun.BM),
+    benefit: isIsenta(dps, facts) ? { kind: 'isencao' } : benefitOf(tribMun.BM),
     vlrReeRepRes: dps.IBSCBS?.valores.gReeRepRes?.documentos.map((documento) => documento.vlrReeRepRes),
     tribISSQN: tribMun.tribISSQN as '1' | '2' | '3' | '4',
     exigSusp: tribMun.exigSusp !== undefined,

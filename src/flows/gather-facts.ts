@@ -4,6 +4,7 @@
  */
 import { aliquotaAmong } from '../fiscal/aliquota.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
+import { isInForce } from '../fiscal/cadastros.ts';
 import { municipioOf } from '../fiscal/catalogs/catalogs.ts';
 import { cnpjIsValid, cpfIsValid } from '../fiscal/chave.ts';
 import { standingOn } from '../fiscal/conflitos-evento.ts';
@@ -12,7 +13,6 @@ import type { Fault } from '../fiscal/fault.ts';
 import type { Dps } from '../fiscal/layout/dps.ts';
 import { momentIn } from '../fiscal/moment.ts';
 import type { Municipio } from '../store/municipios.ts';
-import type { ServicoVigente } from '../store/servicos.ts';
 import { naNota } from './na-nota.ts';
 import type { World } from './world.ts';
 
@@ -34,10 +34,11 @@ export type Gathered = {
 /** The facts about one DPS of a tenant. `instant` in milliseconds. */
 export async function gatherFacts(world: World, municipio: Municipio, dps: Dps, instant: number): Promise<Gathered> {
   const { cTribNac: national, cTribMun: municipal } = dps.serv.cServ;
-  const [found, { hasList, lines }, tabelaIbsCbs, substituida] = await Promise.all([
+  const [found, { hasList, lines }, tabelaIbsCbs, cadastros, substituida] = await Promise.all([
     findPrestador(world, municipio, dps),
     world.store.servicosOf(municipio.tenant, national, municipal),
     world.store.tabelaIbsCbs(),
+    world.store.cadastrosOf(municipio.tenant, { nBM: dps.valores.trib.tribMun.BM?.nBM }),
     dps.subst && replacedNota(world, municipio, dps.subst.chSubstda),
   ]);
   const facts: Facts = {
@@ -62,6 +63,7 @@ export async function gatherFacts(world: World, municipio: Municipio, dps: Dps, 
           )
         : municipio.aliquotaPadrao,
     tabelaIbsCbs,
+    cadastros,
     substituida,
   };
   return { facts, novoPrestador: found.novo ? found.prestador : undefined, faults: found.faults };
@@ -70,10 +72,6 @@ export async function gatherFacts(world: World, municipio: Municipio, dps: Dps, 
 async function replacedNota(world: World, { tenant }: Municipio, chave: string): Promise<NotaSubstituida> {
   const nota = await world.store.notaForEvento(tenant, { chave });
   return nota === undefined ? 'desconhecida' : { estado: nota.estado, eventos: standingOn(nota.eventos.map(naNota)) };
-}
-
-function isInForce(servico: ServicoVigente, data: string): boolean {
-  return servico.inicio <= data && (servico.fim === undefined || data <= servico.fim);
 }
 
 /** With faults the provider is a stand-in, so that a dry run can go on and tell the rest. */

@@ -80,7 +80,7 @@ function prestadorOf(line: Line, columns: readonly ColunaOpcional[]): EntradaPre
 }
 
 /** Without punctuation, letters in capitals. */
-function bareDocumento(text: string): string {
+export function bareDocumento(text: string): string {
   return text.replace(/[\s./-]/g, '').toUpperCase();
 }
 

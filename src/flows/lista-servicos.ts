@@ -22,6 +22,7 @@ export const ALIQUOTA_INCOMUM: Reparo = {
 };
 
 export const SERVICOS: ListaCsv = {
+  titulo: 'Serviços',
   colunas: ['codigo', 'descricao', 'codigo_tributacao_nacional', 'cnae_codigo', 'aliquota'],
   read: (line) => ({
     codigo: codigoOf(line),
@@ -54,8 +55,9 @@ function codigoOf(line: Line): string {
 export function nationalOf(line: Line): string {
   const column = 'codigo_tributacao_nacional';
   const codigo = bareCodigo(line.text(column));
-  const problem = codigo === '' ? 'está vazio' : whyNoService(codigo);
-  if (problem !== undefined) line.refuse(`${column} ${problem}`);
+  const problem = whyNoService(codigo);
+  if (codigo === '') line.refuse(`${column} está vazio`);
+  else if (problem !== undefined) line.refuse(`${column} ${codigo} ${problem}`);
   return codigo;
 }
 
@@ -70,9 +72,8 @@ export function whyNoService(codigo: string): string | undefined {
   if (/^\d{5}$/.test(codigo) && servicoOf(`0${codigo}`)?.emissivel)
     return `tem 5 algarismos; o código é 0${codigo}? Formate a coluna como texto`;
   if (!/^\d{6}$/.test(codigo)) return 'não tem 6 algarismos';
-  if (servico === undefined) return `${codigo} não existe na lista nacional`;
-  if (!servico.emissivel && servico.situacao !== 'futuro')
-    return `${codigo} é um título da lista nacional, e não um serviço`;
+  if (servico === undefined) return 'não existe na lista nacional';
+  if (!servico.emissivel && servico.situacao !== 'futuro') return 'é um título da lista nacional, e não um serviço';
   return undefined;
 }
 

@@ -5,11 +5,16 @@
 import type { ContagemLista, Entrada, Linha, ListaNome } from '../store/listas.ts';
 import type { Municipio } from '../store/municipios.ts';
 import { type ImportOutcome, type ImportRequest, importTable, type Line, openTable, periodOf } from './import-csv.ts';
+import { BENEFICIOS } from './lista-beneficios.ts';
 import { SERVICOS } from './lista-servicos.ts';
 import { municipioNamed, type RegistryWorld } from './municipios.ts';
 
 /** A list by its columns; those of the period are `inicio` and `fim`. */
+export type { ListaNome } from '../store/listas.ts';
+
 export type ListaCsv = {
+  /** As in `Serviços de sao-paulo`. */
+  readonly titulo: string;
   readonly colunas: readonly string[];
   /** What a line says, without its number and its period; tells of it what is wrong. */
   readonly read: (line: Line, municipio: Municipio) => Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -27,6 +32,7 @@ export type Reparo = {
 
 export const LISTAS_CSV: Readonly<Record<ListaNome, ListaCsv>> = {
   servicos: SERVICOS,
+  beneficios: BENEFICIOS,
 };
 
 const PERIODO = ['inicio', 'fim'];

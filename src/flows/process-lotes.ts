@@ -172,7 +172,8 @@ async function prepare(
   // The shared sandbox alone has no municipality, whose correlation it would be; a rehearsal has what it imports, as production has.
   const escolhida = imported === 'nenhuma' && ambiente === 'homologacao' && codigoIbge === undefined;
   const correlacao = escolhida ? correlacaoDaIntegracao(rps) : imported === 'nenhuma' ? undefined : imported;
-  const contexto = { tpAmb, cLocEmi: codigoIbge, correlacao, escolhida, chSubstda, inscricaoMunicipal };
+  const isIsencao = rps.get('NaturezaOperacao') === ISENTA && (await isExemption(world, tenant, correlacao?.nBM));
+  const contexto = { tpAmb, cLocEmi: codigoIbge, correlacao, escolhida, isIsencao, chSubstda, inscricaoMunicipal };
   const refuses = (municipio.regrasNacionais ?? AMBIENTES[ambiente].regrasNacionais) === 'recusa';
   const impedimentos = IMPEDIMENTOS.filter(({ nacional, has }) => (refuses || !nacional) && has(rps, contexto));
   const told = impedimentos.map((one) => mensagemOfImpedimento(one, sobre));
@@ -186,6 +187,16 @@ async function prepare(
   }
   if ('faults' in prepared || told.length > 0) return { mensagens: told };
   return { issuance: prepared.issuance, replaces: chSubstda };
+}
+
+/** Of `NaturezaOperacao`. */
+const ISENTA = '3';
+
+/** Whether the municipality's register, where it keeps one, has a benefit as an exemption. */
+async function isExemption({ store }: World, tenant: string, nBM: string | undefined): Promise<boolean> {
+  if (nBM === undefined) return false;
+  const { beneficios } = await store.cadastrosOf(tenant, { nBM });
+  return beneficios?.some(({ tipo }) => tipo === 'isencao') ?? false;
 }
 
 /**

@@ -16,7 +16,7 @@ import {
   staged,
 } from './staging.ts';
 
-export type ListaNome = 'servicos';
+export type ListaNome = 'servicos' | 'beneficios';
 
 type Lista = {
   readonly table: string;
@@ -33,6 +33,12 @@ export const LISTAS: Readonly<Record<ListaNome, Lista>> = {
     key: ['codigo'],
     told: ['descricao', 'codigo_tributacao_nacional', 'cnae_codigo', 'aliquota'],
     types: { aliquota: 'numeric(5, 2)' },
+  },
+  beneficios: {
+    table: 'beneficios_municipais',
+    key: ['numero'],
+    told: ['descricao', 'tipo', 'reducao', 'aliquota', 'servicos', 'documentos'],
+    types: { reducao: 'numeric(5, 2)', aliquota: 'numeric(5, 2)', servicos: 'text[]', documentos: 'text[]' },
   },
 };
 

@@ -1,5 +1,6 @@
 /** The store as the flows see it: what we remember, by subject. */
 import { type AliquotaStore, aliquotaStore } from './aliquotas.ts';
+import { type CadastroStore, cadastroStore } from './cadastros.ts';
 import { type EventoStore, eventoStore } from './eventos.ts';
 import { type IdempotenciaStore, idempotenciaStore } from './idempotencia.ts';
 import { type PrestadorImport, prestadorImport } from './import-prestadores.ts';
@@ -15,6 +16,7 @@ export type Store = MunicipioStore &
   PrestadorStore &
   ServicoStore &
   AliquotaStore &
+  CadastroStore &
   PrestadorImport &
   ListaStore &
   NotaStore &
@@ -29,11 +31,13 @@ export type Store = MunicipioStore &
 /** `onStored`: see {@link notaStore}. */
 export function createStore(pool: Db, onStored?: OnStored): Store {
   const notas = notaStore(pool, onStored);
+  const mantidas = listasMantidas(pool);
   return {
     ...municipioStore(pool),
     ...prestadorStore(pool),
-    ...servicoStore(pool, listasMantidas(pool)),
+    ...servicoStore(pool, mantidas),
     ...aliquotaStore(pool),
+    ...cadastroStore(pool, mantidas),
     ...prestadorImport(pool),
     ...listaStore(pool),
     ...notas,

@@ -1,6 +1,13 @@
 /** `nfse … importar` and `nfse … listar` of each list that a municipality keeps: its services, its benefits. */
-import { colunasDa, importLista, type ListaImported, listaAsCsv } from '../../flows/listas.ts';
-import type { ListaNome } from '../../store/listas.ts';
+import { TIPOS_BENEFICIO } from '../../fiscal/cadastros.ts';
+import {
+  colunasDa,
+  importLista,
+  LISTAS_CSV,
+  type ListaImported,
+  type ListaNome,
+  listaAsCsv,
+} from '../../flows/listas.ts';
 import { askedWrongly, type CliWorld, type Command, textOf, type Values } from './command.ts';
 import { IMPORT_OPTIONS, IMPORT_OPTIONS_HELP, importing } from './importar.ts';
 import { grouped } from './municipio.ts';
@@ -10,8 +17,6 @@ type ListaNamed = {
   readonly nome: ListaNome;
   /** First word of its commands. */
   readonly comando: string;
-  /** As in `Serviços de sao-paulo`. */
-  readonly titulo: string;
   /** What it is, as the help says it. */
   readonly resumo: string;
   /** By what its lines are known, in the plural: `códigos`. */
@@ -20,20 +25,33 @@ type ListaNamed = {
   readonly colunas: readonly (readonly [coluna: string, diz: string])[];
 };
 
-export const LISTAS_NAMED: readonly ListaNamed[] = [
+const LISTAS_NAMED: readonly ListaNamed[] = [
   {
     nome: 'servicos',
     comando: 'servicos',
-    titulo: 'Serviços',
     resumo: 'a lista municipal de serviços, em CSV. Com ela, o município só administra os códigos que estão na lista.',
     chaves: 'códigos',
     colunas: [],
+  },
+  {
+    nome: 'beneficios',
+    comando: 'beneficios',
+    resumo: 'os benefícios municipais (nBM), em CSV. Com eles, uma nota só leva um benefício que está no cadastro.',
+    chaves: 'números',
+    colunas: [
+      ['tipo', Object.keys(TIPOS_BENEFICIO).join(', ')],
+      ['reducao', 'até quanto a base se reduz, em percentual; só de reducao_percentual'],
+      ['aliquota', 'em percentual; só de aliquota_diferenciada'],
+      ['servicos', 'códigos nacionais, separados por espaço; vazio: todos'],
+      ['documentos', 'CNPJ e CPF de quem pode usá-lo, separados por espaço; vazio: todos'],
+    ],
   },
 ];
 
 export const LISTA_COMMANDS: readonly Command[] = LISTAS_NAMED.flatMap((lista) => [importar(lista), listar(lista)]);
 
-function importar({ nome, comando, titulo, resumo, chaves, colunas }: ListaNamed): Command {
+function importar({ nome, comando, resumo, chaves, colunas }: ListaNamed): Command {
+  const { titulo } = LISTAS_CSV[nome];
   return {
     name: `${comando} importar`,
     arguments: 'ARQUIVO',
@@ -69,7 +87,8 @@ function importar({ nome, comando, titulo, resumo, chaves, colunas }: ListaNamed
   };
 }
 
-function listar({ nome, comando, titulo }: ListaNamed): Command {
+function listar({ nome, comando }: ListaNamed): Command {
+  const { titulo } = LISTAS_CSV[nome];
   return {
     name: `${comando} listar`,
     arguments: '',

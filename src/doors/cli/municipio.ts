@@ -1,6 +1,7 @@
 /** `nfse municipio …`: opening a municipality, changing what it has set, and looking at it. */
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
 import { formatDecimal } from '../../fiscal/decimal.ts';
+import { LISTAS_CSV, type ListaNome } from '../../flows/listas.ts';
 import {
   alterMunicipio,
   type Configured,
@@ -166,6 +167,7 @@ function excluir(world: CliWorld, slug: string, isConfirmed: boolean): Promise<n
       `  ${municipio.ambiente}, ${municipio.codigoIbge ?? ''} ${nome ?? ''}`.trimEnd(),
       `  prestadores do cadastro      ${grouped(prestadores)}`,
       `  linhas da lista de serviços  ${grouped(listas.servicos)}`,
+      ...cadastroRows(listas).map(([nome, linhas]) => `  ${nome.padEnd(27)}  ${linhas}`),
       '  Os arquivos que ele indica (âncoras, certificados) ficam onde estão.',
     ].join('\n');
     if (isConfirmed) {
@@ -323,6 +325,7 @@ function shown(terminal: Terminal, about: MunicipioShown, eventos: EventosContad
         ? `sem lista: todo código nacional; alíquota: ${aliquotaText(aliquotaPadrao)}`
         : linhasText(listas.servicos),
     ],
+    ...cadastroRows(listas),
   );
   if (espera === undefined) lines.push(['à espera', notasOf(0)]);
   else {
@@ -369,6 +372,12 @@ function certificadoRows(certificado: MunicipioShown['certificado']): readonly [
     ['emissor', emissor],
     ['validade', `${inicio} a ${fim}`],
   ];
+}
+
+/** The registers that the municipality keeps; of one that it does not keep nothing is said. */
+function cadastroRows(listas: MunicipioShown['listas']): [string, string][] {
+  const others = Object.entries(listas).filter(([nome, count]) => nome !== 'servicos' && count > 0);
+  return others.map(([nome, count]) => [LISTAS_CSV[nome as ListaNome].titulo.toLowerCase(), linhasText(count)]);
 }
 
 function linhasText(count: number): string {

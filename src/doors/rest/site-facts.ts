@@ -396,6 +396,7 @@ export const ARQUIVOS: Readonly<Record<string, { readonly type: string; readonly
       'prestadores.csv',
       'servicos.csv',
       'aliquotas.csv',
+      'beneficios.csv',
       'correlacao.csv',
     ].map((name) => [name, { type: typeOf(name), text: () => projectText(`examples/${name}`) }]),
   ),

@@ -37,6 +37,8 @@ export type Contexto = {
   readonly correlacao: Correlacao | undefined;
   /** The correlation is the sandbox's own choice, which the note says (D-219). */
   readonly escolhida?: boolean;
+  /** Whether the municipality's register of benefits has the number of the correlation as an exemption. */
+  readonly isIsencao?: boolean;
   /** Key of the note of the RPS that this one replaces. */
   readonly chSubstda: string | undefined;
   /** The provider's registration that the lot names. */
@@ -305,8 +307,8 @@ export const MAPA: readonly Linha[] = [
   {
     dps: 'valores/trib/tribMun/BM/pRedBCBM',
     rps: ['NaturezaOperacao'],
-    como: '100.00 na natureza 3: a isenção é um benefício que reduz a base por inteiro.',
-    valor: (rps) => (isExempt(rps) ? '100.00' : undefined),
+    como: '100.00 na natureza 3: a isenção é um benefício que reduz a base por inteiro. Fora onde o cadastro de benefícios do município já diz que o número é uma isenção.',
+    valor: (rps, { isIsencao }) => (isExempt(rps) && isIsencao !== true ? '100.00' : undefined),
     errado: 'E144',
   },
   {
@@ -320,8 +322,8 @@ export const MAPA: readonly Linha[] = [
   {
     dps: 'valores/trib/tribMun/pAliq',
     rps: [`${V}/Aliquota`],
-    como: 'Em percentual: 0.02 → 2.00; de 1 em diante já é percentual. Fora onde a nota não tem alíquota: imune, suspensa, MEI, regime especial, e Simples Nacional sem retenção.',
-    valor: (rps) => aliquotaOf(rps),
+    como: 'Em percentual: 0.02 → 2.00; de 1 em diante já é percentual. Fora onde a nota não tem alíquota: imune, suspensa, MEI, regime especial, Simples Nacional sem retenção, e isenção do cadastro de benefícios.',
+    valor: (rps, { isIsencao }) => (isExempt(rps) && isIsencao === true ? undefined : aliquotaOf(rps)),
     falta: 'E123',
   },
   {

@@ -7,7 +7,7 @@ import { INF_DPS } from '../layout/dps.ts';
 import { campoOf } from '../layout/plan-corpo.ts';
 import type { Item, Leaf } from '../layout/vocabulary.ts';
 import type { AnyRule, Patch } from '../rules/rule.ts';
-import { avisosOn, faultsOf } from '../rules/trial.ts';
+import { avisosOn, factsOf, faultsOf } from '../rules/trial.ts';
 import type { Alcance, PublicError } from './row.ts';
 import { type Sample, sampleOf, withAbsent } from './sample.ts';
 
@@ -91,7 +91,10 @@ function retryOf({ status, transitorio }: PublicError): string {
 /** Whom a code concerns, in words: what it does in production and what in the sandbox. */
 export function reachOf({ alcance, integracao, regras, exemplos }: PublicError): string {
   const isByFacts = regras.length > 0 && exemplos === undefined && regras.every(({ rejects }) => rejects.length === 0);
-  return [REACH[integracao ?? alcance], ...(isByFacts ? [BY_FACTS] : [])].join(' ');
+  const isByRegister = regras.some(({ given }) => given !== undefined);
+  return [REACH[integracao ?? alcance], ...(isByFacts ? [BY_FACTS] : []), ...(isByRegister ? [BY_REGISTER] : [])].join(
+    ' ',
+  );
 }
 
 const REACH: Readonly<Record<Alcance | 'avisa' | 'nao_verifica', string>> = {
@@ -105,6 +108,9 @@ const REACH: Readonly<Record<Alcance | 'avisa' | 'nao_verifica', string>> = {
 
 /** What is said of a code whose refusal no document decides alone. */
 const BY_FACTS = 'Depende também do que não está no documento: o cadastro do município, o ambiente ou a data.';
+
+/** What is said of a code of which some refusal needs a register that not every municipality keeps. */
+const BY_REGISTER = 'O que depende de um cadastro do município só se verifica onde ele o mantém.';
 
 function noticeOf({ situacao, substituidoPor }: PublicError): string | undefined {
   if (situacao === 'substituido')
@@ -169,24 +175,27 @@ function casesOf({
   ];
 }
 
-type Exemplified = Pick<AnyRule, 'code' | 'scope' | 'rejects' | 'accepts'> & { readonly at: string | undefined };
+type Exemplified = Pick<AnyRule, 'code' | 'scope' | 'given' | 'rejects' | 'accepts'> & {
+  readonly at: string | undefined;
+};
 
-function caseOf({ code, at, scope, rejects, accepts }: Exemplified): Case {
+function caseOf({ code, at, scope, given, rejects, accepts }: Exemplified): Case {
+  const facts = factsOf({ given });
   const marked = new Set(at === undefined ? [] : [at]);
   const context = sharedBy([...rejects, ...accepts]);
   const refuses = scope !== 'aviso';
   const rejected = rejects.map((patch) => {
-    const told = refuses ? faultsOf(patch) : avisosOn(patch).filter(({ codigo }) => codigo === code);
+    const told = refuses ? faultsOf(patch, facts) : avisosOn(patch, facts).filter(({ codigo }) => codigo === code);
     const answers = told.map(({ codigo, xpath, mensagem }) => ({ codigo, xpath, mensagem, campo: campoOf(xpath) }));
     const here = answers.filter(({ codigo }) => codigo === code).map(({ xpath }) => pathOf(xpath));
     for (const path of here) marked.add(path);
-    const view = { about: here, marked: new Set(here), context };
+    const view = { about: here, marked: new Set(here), context, facts };
     return { sample: sampleOf(patch, view, refuses ? answers.map(({ codigo }) => codigo) : []), answers };
   });
   // What the refusal missed is shown where it is there.
   const missed = rejects.flatMap((patch) => Object.keys(patch).filter((path) => patch[path as keyof Patch] === null));
   const about = at === undefined ? [] : [at, ...missed];
-  const accepted = accepts.map((patch) => sampleOf(withAbsent(patch, at), { about, marked, context }, []));
+  const accepted = accepts.map((patch) => sampleOf(withAbsent(patch, at), { about, marked, context, facts }, []));
   const said = { title: undefined, why: undefined, mend: undefined, alcance: undefined, expected: undefined };
   return { at, ...said, refuses, rejected, accepted };
 }

@@ -4,6 +4,7 @@
  * A form that cannot say the example, or in which it is answered otherwise, is left out: JSON has one property for the two
  * documents of a party, and fills in what is technical.
  */
+import type { Facts } from '../facts.ts';
 import { judge } from '../judge.ts';
 import { INF_DPS } from '../layout/dps.ts';
 import type { JsonDocument, JsonValue } from '../layout/json-value.ts';
@@ -12,7 +13,7 @@ import { readCorpo } from '../layout/read-corpo.ts';
 import { elementsOf, type Group, type Item, type Leaf } from '../layout/vocabulary.ts';
 import { exampleJson, exampleXml, patched } from '../rules/example.ts';
 import type { Patch } from '../rules/rule.ts';
-import { EXAMPLE_FACTS, type ExampleLine, isJsonOnly, linesOf } from '../rules/trial.ts';
+import { type ExampleLine, isJsonOnly, linesOf } from '../rules/trial.ts';
 
 /** `marked`: the line that the answer is about. */
 export type FragmentLine = { readonly text: string; readonly marked: boolean };
@@ -28,6 +29,8 @@ export type View = {
   readonly marked: ReadonlySet<string>;
   /** What the example needs, and not what it shows. */
   readonly context: ReadonlySet<string>;
+  /** Under which the law answers. */
+  readonly facts: Facts;
 };
 
 /** `codes`: what the law answers to it; nothing when it is accepted. */
@@ -64,7 +67,7 @@ function setBy(patch: Patch): string[] {
     .map((path) => path.replace(/^\+/, ''));
 }
 
-type Chosen = View & { readonly set: readonly string[]; readonly removed: readonly string[] };
+type Chosen = Omit<View, 'facts'> & { readonly set: readonly string[]; readonly removed: readonly string[] };
 
 /**
  * The lines that matter: what the patch sets or takes away and what the case is about, inside their groups. What was
@@ -156,9 +159,9 @@ const JSON_FORM: Form = {
   folded: ({ source }, name) => `"${name}": {…}${source.endsWith(',') ? ',' : ''}`,
 };
 
-function jsonOf(patch: Patch, { about, marked, context }: View, codes: readonly string[]): Fragment | undefined {
+function jsonOf(patch: Patch, { about, marked, context, facts }: View, codes: readonly string[]): Fragment | undefined {
   const text = exampleJson(patch);
-  if (text === undefined || codesOf(text).join() !== codes.toSorted().join()) return undefined;
+  if (text === undefined || codesOf(text, facts).join() !== codes.toSorted().join()) return undefined;
   const kept = setBy(patch).flatMap((path) => camposAt(path));
   const declared = Object.keys(patch).flatMap((path) => (path.startsWith('=') ? [slashed(path.slice(1))] : []));
   const set = [...kept, ...declared];
@@ -179,9 +182,9 @@ function jsonOf(patch: Patch, { about, marked, context }: View, codes: readonly 
 }
 
 /** What the body is answered, in order of code; nothing when it is accepted. */
-function codesOf(text: string): readonly string[] {
+function codesOf(text: string, facts: Facts): readonly string[] {
   const read = readCorpo(documentOf(text), { tpAmb: '2' });
-  const judged = 'faults' in read ? read : judge(read.dps, EXAMPLE_FACTS, read.declarado);
+  const judged = 'faults' in read ? read : judge(read.dps, facts, read.declarado);
   return 'faults' in judged ? judged.faults.map(({ codigo }) => codigo).toSorted() : [];
 }
 

@@ -4,6 +4,7 @@ import { municipioOf, paisOf } from '../catalogs/catalogs.ts';
 import { chaveNFeIsValid, parseChave } from '../chave.ts';
 import { formatDecimal, ZERO } from '../decimal.ts';
 import type { Dps } from '../layout/dps.ts';
+import { DEDUCAO_NA_ISENCAO } from './beneficio.ts';
 import { cepHead, cepInWords, isOfState } from './cep.ts';
 import { forEach, type Patch, type Rule } from './rule.ts';
 import { WITHOUT_MINIMUM } from './valores.ts';
@@ -127,6 +128,7 @@ export const DED_RED: readonly Rule[] = [
     rejects: [{ 'prest/regTrib/regEspTrib': '6', 'valores/trib/tribMun/pAliq': null, 'valores/vDedRed/vDR': '100.00' }],
     accepts: [{ 'prest/regTrib/regEspTrib': '6', 'valores/trib/tribMun/pAliq': null }],
   }),
+  DEDUCAO_NA_ISENCAO,
   {
     code: 'E0442',
     at: 'valores/vDedRed',

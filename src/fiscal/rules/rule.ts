@@ -44,6 +44,8 @@ type Head = {
   readonly expected?: string;
   readonly rejects: readonly Patch[];
   readonly accepts: readonly Patch[];
+  /** Its examples are of a municipality that keeps the registers of `example-cadastros.ts`. */
+  readonly given?: 'cadastros';
   /** Codes that its rejected examples break as well, by nature. */
   readonly also?: readonly string[];
   /** What the same number means nationally, where it is something else (D-85). */

@@ -9,7 +9,7 @@ import type { NotaEstado } from '../nota.ts';
 import { exampleXml } from './example.ts';
 import type { Patch } from './rule.ts';
 import { ALL_RULES, RULES } from './rules.ts';
-import { avisosOn, declaredBy, linesOf, treeOf } from './trial.ts';
+import { avisosOn, declaredBy, factsOf, linesOf, treeOf } from './trial.ts';
 
 const ALL = ALL_RULES;
 
@@ -132,11 +132,11 @@ describe('every rule', () => {
     });
 
     for (const [place, patch] of rule.rejects.entries()) {
-      test(`${named(rule)} rejects example ${place + 1}`, () => assertRejected(patch, rule));
+      test(`${named(rule)} rejects example ${place + 1}`, () => assertRejected(patch, rule, factsOf(rule)));
     }
 
     for (const [place, patch] of rule.accepts.entries()) {
-      test(`${named(rule)} accepts example ${place + 1}`, () => assertAccepted(patch));
+      test(`${named(rule)} accepts example ${place + 1}`, () => assertAccepted(patch, factsOf(rule)));
     }
   }
 
@@ -146,7 +146,7 @@ describe('every rule', () => {
         const dps = dpsOf(patch);
         for (const rule of RULES) {
           if (rule.scope === 'aviso') continue;
-          const seen = [dps, EXAMPLE_FACTS, declaredBy(patch)] as const;
+          const seen = [dps, factsOf(owner), declaredBy(patch)] as const;
           const holds = !(rule.when?.(...seen) ?? true) || rule.must(...seen);
           assert.ok(holds, `${named(rule)} breaks on accepted example ${place + 1} of ${named(owner)}`);
         }

@@ -7,6 +7,7 @@
  */
 
 import { tabelaEmbarcada } from '../aliquotas-ibs-cbs.ts';
+import { SEM_CADASTROS } from '../cadastros.ts';
 import { decimal } from '../decimal.ts';
 import type { Declarado } from '../declarado.ts';
 import { ENDERECO_NAO_INFORMADO, type Facts } from '../facts.ts';
@@ -15,7 +16,8 @@ import { judge } from '../judge.ts';
 import { readDps } from '../layout/read.ts';
 import type { Atributo, Elemento } from '../layout/tree.ts';
 import { exampleXml } from './example.ts';
-import type { Patch } from './rule.ts';
+import { EXAMPLE_CADASTROS } from './example-cadastros.ts';
+import type { AnyRule, Patch } from './rule.ts';
 
 /** The sandbox on the competence of the valid DPS, with no service list and no rates of its own (D-61). */
 export const EXAMPLE_FACTS: Facts = {
@@ -36,8 +38,14 @@ export const EXAMPLE_FACTS: Facts = {
   servicoMunicipal: () => 'sem_lista',
   aliquotaRegistrada: () => undefined,
   tabelaIbsCbs: tabelaEmbarcada(),
+  cadastros: SEM_CADASTROS,
   substituida: undefined,
 };
+
+/** The facts of the examples of a rule: those of a municipality with registers, where it needs them. */
+export function factsOf({ given }: { readonly given?: AnyRule['given'] | undefined }): Facts {
+  return given === undefined ? EXAMPLE_FACTS : { ...EXAMPLE_FACTS, cadastros: EXAMPLE_CADASTROS };
+}
 
 /** Every fault of the document of a patch: those of its structure, or those of the rules. Empty when it is accepted. */
 export function faultsOf(patch: Patch, facts: Facts = EXAMPLE_FACTS): readonly Fault[] {

@@ -3,7 +3,7 @@
  * lists and the range of `pAliq` (E0002), and the thirty digits of `nProcesso` (E0003) are structure, in the layout.
  *
  * The rules of a taker or intermediary that issues (E0650, E0652, E0672, E0673 of the standard) are not here: such a
- * note is refused whole (E9996). Whether a benefit is an exemption (E0439, E0594, E0612) only its register says.
+ * note is refused whole (E9996). What the municipality's register says of a benefit is in `beneficio.ts`.
  */
 import {
   aliquotasInWords,
@@ -14,9 +14,16 @@ import {
   registroOf,
   whyNoneApplies,
 } from '../aliquota.ts';
+import { isIsenta } from '../cadastros.ts';
 import { paisOf, servicoOf } from '../catalogs/catalogs.ts';
 import { type Decimal, decimal, formatDecimal, ZERO } from '../decimal.ts';
 import type { Dps } from '../layout/dps.ts';
+import {
+  ALIQUOTA_COM_BENEFICIO,
+  BENEFICIO_REGISTRADO,
+  dispensesWithAliquota,
+  RETENCAO_NA_ISENCAO,
+} from './beneficio.ts';
 import type { AmountRule, Patch, Rule } from './rule.ts';
 import { COMERCIO_EXTERIOR, TOMADOR_NO_EXTERIOR } from './toma.ts';
 import { ISSQN_MINIMUM } from './valores.ts';
@@ -424,6 +431,7 @@ export const TRIB_MUN: readonly Rule[] = [
     because: () => 'O prestador apura o ISSQN pelo Simples Nacional (opSimpNac 3, regApTribSN 1)',
     example: NO_DAS,
   }),
+  ...BENEFICIO_REGISTRADO,
   withoutRetention({
     ...SEM_ISSQN,
     code: 'E0580',
@@ -466,6 +474,7 @@ export const TRIB_MUN: readonly Rule[] = [
     because: () => 'O serviço é a exploração de rodovia (220101)',
     example: { 'serv/cServ/cTribNac': RODOVIA },
   }),
+  RETENCAO_NA_ISENCAO,
   withoutAliquota({
     ...SEM_ISSQN,
     national: 'Sobre a alíquota da DPS o padrão nacional responde E0602; sobre os valores da nota, E1303.',
@@ -504,7 +513,7 @@ export const TRIB_MUN: readonly Rule[] = [
     origin: 'Anexo I, E0621 e E0628; LC 123/2006, art. 21, § 4º; decisão D-191',
     why: 'Quem retém desconta à alíquota do prestador, que só ele conhece: a da sua faixa de receita. A menor dos Anexos da LC 123 é 1,80%, no começo da segunda faixa do Anexo IV.',
     national: 'O padrão nacional responde E0621 quando o município de incidência é conveniado, e E0628 quando não é.',
-    when: (dps) => reckonsInSimples(dps) && isWithheld(dps),
+    when: (dps, facts) => reckonsInSimples(dps) && isWithheld(dps) && !dispensesWithAliquota(dps, facts),
     must: ({ valores: { trib } }) => trib.tribMun.pAliq !== undefined && trib.tribMun.pAliq >= SIMPLES_MINIMUM,
     found: ({ valores: { trib } }) =>
       trib.tribMun.pAliq === undefined ? undefined : formatDecimal(trib.tribMun.pAliq),
@@ -520,6 +529,7 @@ export const TRIB_MUN: readonly Rule[] = [
       NO_DAS,
     ],
   },
+  ALIQUOTA_COM_BENEFICIO,
   {
     code: 'E0595',
     at: 'valores/trib/tribMun/pAliq',
@@ -651,8 +661,8 @@ export const TRIB_MUN_CALCULADO: readonly AmountRule[] = [
     mend: 'Informe em pAliq a alíquota do município de incidência. Se o imposto é deste município, informe em cTribMun o código do serviço, onde a alíquota depende dele, ou peça à prefeitura que a cadastre.',
     origin: 'Anexo I, E0619 e E0640; decisão D-188',
     why: 'Sem alíquota não há imposto que se calcule: a nota é emitida sem ele, e sem retenção. No ambiente de integração há sempre uma alíquota, 5.00 na falta de outra; o aviso vem ali quando o município tem várias para o serviço, ou o imposto é de outro município, e em produção não haveria nenhuma.',
-    // Who assesses inside the Simples names its own rate, for a withholding alone (E0621).
-    when: ({ issqnShown }, dps) => issqnShown && !assessesInSimples(dps),
+    // Who assesses inside the Simples names its own rate, for a withholding alone (E0621). An exemption needs none.
+    when: ({ issqnShown }, dps, facts) => issqnShown && !assessesInSimples(dps) && !isIsenta(dps, facts),
     // The rate of the sandbox is not one that the municipality has.
     must: ({ pAliqAplic }, dps, facts) =>
       pAliqAplic !== undefined &&

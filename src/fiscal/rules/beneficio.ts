@@ -1,0 +1,320 @@
+/**
+ * Rules of a municipal benefit by the municipality's register (national rules "parameters of the municipality"). Where it keeps no register
+ * they have nothing to say. Whether the group `BM` has a place at all, E0533 to E0536, is in `trib-mun.ts`.
+ */
+import { assessesInSimples } from '../aliquota.ts';
+import { type Beneficio, beneficioOf, beneficioRegistrado, isIsenta, type TipoBeneficio } from '../cadastros.ts';
+import { formatDecimal } from '../decimal.ts';
+import type { Facts } from '../facts.ts';
+import type { Dps } from '../layout/dps.ts';
+import type { Patch, Rule } from './rule.ts';
+
+/** Each kind as a message says it. */
+export const EM_PALAVRAS: Readonly<Record<TipoBeneficio, string>> = {
+  isencao: 'uma isenção',
+  reducao_percentual: 'uma redução da base em percentual',
+  reducao_valor: 'uma redução da base em reais',
+  aliquota_diferenciada: 'uma alíquota diferenciada',
+};
+
+/** What the group says besides the number, of each kind. */
+const COMO_SE_ENVIA: Readonly<Record<TipoBeneficio, string>> = {
+  isencao: 'Envie só nBM',
+  reducao_percentual: 'Informe em pRedBCBM o percentual',
+  reducao_valor: 'Informe em vRedBCBM o valor',
+  aliquota_diferenciada: 'Envie só nBM',
+};
+
+/** Numbers of `examples/beneficios.csv`, each with what a DPS needs for it to apply. */
+const PERCENTUAL: Patch = {
+  'valores/trib/tribMun/BM/nBM': '35503080400001',
+  'valores/trib/tribMun/BM/pRedBCBM': '50.00',
+  'valores/trib/tribMun/pAliq': '5.00',
+};
+const ISENCAO: Patch = {
+  'serv/cServ/cTribNac': '170601',
+  'valores/trib/tribMun/BM/nBM': '35503080400002',
+  'valores/trib/tribMun/pAliq': null,
+};
+const EM_REAIS: Patch = {
+  'valores/trib/tribMun/BM/nBM': '35503080400003',
+  'valores/trib/tribMun/BM/vRedBCBM': '500.00',
+  'valores/trib/tribMun/pAliq': '5.00',
+};
+const DIFERENCIADA: Patch = {
+  'valores/trib/tribMun/BM/nBM': '35503080400004',
+  'valores/trib/tribMun/pAliq': null,
+};
+
+/** Where the group has no place the register is not asked, so that one mistake is one fault. */
+function hasPlace(dps: Dps): boolean {
+  const { prest, serv, valores } = dps;
+  const { opSimpNac, regEspTrib } = prest.regTrib;
+  if (valores.trib.tribMun.tribISSQN !== '1' || opSimpNac === '2' || regEspTrib !== '0') return false;
+  return !assessesInSimples(dps) || /^070[25]/.test(serv.cServ.cTribNac);
+}
+
+function registrado(dps: Dps, facts: Facts): ReturnType<typeof beneficioRegistrado> {
+  return hasPlace(dps) ? beneficioRegistrado(dps, facts) : undefined;
+}
+
+function aplicavel(dps: Dps, facts: Facts): Beneficio | undefined {
+  return hasPlace(dps) ? beneficioOf(dps, facts) : undefined;
+}
+
+/** Whether the registered benefit has no rate, or has its own: whoever sends one is refused (E0612), and nobody is asked for one. */
+export function dispensesWithAliquota(dps: Dps, facts: Facts): boolean {
+  const tipo = aplicavel(dps, facts)?.tipo;
+  return tipo === 'isencao' || tipo === 'aliquota_diferenciada';
+}
+
+const nBM = ({ valores }: Dps): string => valores.trib.tribMun.BM?.nBM ?? '';
+
+/** `de 01/2026 a 12/2026`: the periods of a number. */
+function periodsInWords(linhas: readonly Beneficio[]): string {
+  return linhas.map(({ inicio, fim }) => (fim === undefined ? `desde ${inicio}` : `de ${inicio} a ${fim}`)).join(' e ');
+}
+
+type OfNumber = Pick<Rule, 'code' | 'title' | 'mend' | 'why' | 'rejects' | 'accepts'> & {
+  readonly kinds: readonly NonNullable<ReturnType<typeof beneficioRegistrado>>['kind'][];
+  readonly says: (found: NonNullable<ReturnType<typeof beneficioRegistrado>>, dps: Dps) => string;
+};
+
+/** A rule about the number that was sent. */
+function ofNumber({ kinds, says, ...rule }: OfNumber): Rule {
+  return {
+    ...rule,
+    at: 'valores/trib/tribMun/BM/nBM',
+    scope: 'nacional',
+    given: 'cadastros',
+    origin: `Anexo I, ${rule.code}`,
+    message: (dps, facts) => says(registrado(dps, facts)!, dps),
+    must: (dps, facts) => {
+      const found = registrado(dps, facts);
+      return found === undefined || !kinds.includes(found.kind);
+    },
+    found: nBM,
+  };
+}
+
+const NUMEROS: readonly Rule[] = [
+  ofNumber({
+    code: 'E0541',
+    title: 'O benefício municipal não existe no cadastro do município',
+    kinds: ['inexistente'],
+    says: (_found, dps) =>
+      `O benefício ${nBM(dps)} não existe no município. Corrija nBM, ou retire o grupo BM se o serviço não tem benefício.`,
+    mend: 'Informe em nBM os 14 algarismos que a prefeitura deu ao benefício; sem benefício, retire o grupo BM.',
+    why: 'O município cadastra os benefícios que concede, e só um deles reduz o imposto.',
+    rejects: [{ ...PERCENTUAL, 'valores/trib/tribMun/BM/nBM': '35503080499999' }],
+    accepts: [PERCENTUAL],
+  }),
+  ofNumber({
+    code: 'E0544',
+    title: 'O benefício municipal não vigora na competência',
+    kinds: ['sem_vigencia'],
+    says: (found, dps) =>
+      `O benefício ${nBM(dps)} não vigora na competência ${dps.dCompet}${found.kind === 'sem_vigencia' ? `, e sim ${periodsInWords(found.linhas)}` : ''}. Retire o grupo BM, ou corrija nBM ou a competência.`,
+    mend: 'Retire o grupo BM, ou informe um benefício que vigore na competência da DPS.',
+    why: 'Um benefício vale do começo ao fim da sua vigência, contada pela competência da DPS.',
+    rejects: [{ ...PERCENTUAL, 'valores/trib/tribMun/BM/nBM': '35503080400005' }],
+    accepts: [PERCENTUAL],
+  }),
+  ofNumber({
+    code: 'E0550',
+    title: 'O benefício municipal não é deste serviço ou deste prestador',
+    kinds: ['de_outro_servico', 'de_outro_prestador'],
+    says: (found, dps) =>
+      found.kind === 'de_outro_servico'
+        ? `O benefício ${nBM(dps)} não alcança o serviço ${dps.serv.cServ.cTribNac}. Retire o grupo BM, ou corrija nBM ou cTribNac.`
+        : `O benefício ${nBM(dps)} não foi concedido a este prestador. Retire o grupo BM, ou corrija nBM; se ele é seu, procure a prefeitura.`,
+    mend: 'Retire o grupo BM, ou informe um benefício que a prefeitura concedeu a este prestador para este serviço.',
+    why: 'Um benefício pode ser de alguns serviços, e de alguns prestadores.',
+    rejects: [
+      { ...DIFERENCIADA, 'serv/cServ/cTribNac': '010201' },
+      { ...PERCENTUAL, 'valores/trib/tribMun/BM/nBM': '35503080400006' },
+    ],
+    accepts: [DIFERENCIADA],
+  }),
+];
+
+type Forma = 'vRedBCBM' | 'pRedBCBM';
+
+/** The two forms of a reduction: each goes with its own kind of benefit. */
+const FORMAS: readonly {
+  readonly forma: Forma;
+  readonly outra: Forma;
+  readonly tipo: TipoBeneficio;
+  readonly so: string;
+  readonly falta: string;
+  readonly value: string;
+  readonly good: Patch;
+  readonly bad: readonly Patch[];
+}[] = [
+  {
+    forma: 'vRedBCBM',
+    outra: 'pRedBCBM',
+    tipo: 'reducao_valor',
+    so: 'E0565',
+    falta: 'E0567',
+    value: '500.00',
+    good: EM_REAIS,
+    bad: [{ ...PERCENTUAL, 'valores/trib/tribMun/BM/pRedBCBM': null }, ISENCAO, DIFERENCIADA],
+  },
+  {
+    forma: 'pRedBCBM',
+    outra: 'vRedBCBM',
+    tipo: 'reducao_percentual',
+    so: 'E0577',
+    falta: 'E0579',
+    value: '50.00',
+    good: PERCENTUAL,
+    bad: [{ ...EM_REAIS, 'valores/trib/tribMun/BM/vRedBCBM': null }, ISENCAO, DIFERENCIADA],
+  },
+];
+
+/** A form with a benefit of another kind, and a reduction that has none. */
+function rulesOf({ forma, outra, tipo, so, falta, value, good, bad }: (typeof FORMAS)[number]): readonly Rule[] {
+  const at = `valores/trib/tribMun/BM/${forma}` as const;
+  return [
+    {
+      code: so,
+      at,
+      scope: 'nacional',
+      given: 'cadastros',
+      title: `${forma} num benefício que não é ${EM_PALAVRAS[tipo]}`,
+      message: (dps, facts) => {
+        const { tipo: other } = aplicavel(dps, facts)!;
+        return `O benefício ${nBM(dps)} é ${EM_PALAVRAS[other]}, e ${forma} não cabe. ${COMO_SE_ENVIA[other]}, e retire ${forma}.`;
+      },
+      mend: `Retire ${forma}; numa redução pela outra forma, informe ${outra}.`,
+      origin: `Anexo I, ${so}`,
+      why: `${forma} é a medida de ${EM_PALAVRAS[tipo]}; um benefício de outro tipo não se mede assim.`,
+      when: (dps, facts) => dps.valores.trib.tribMun.BM?.[forma] !== undefined && aplicavel(dps, facts) !== undefined,
+      must: (dps, facts) => aplicavel(dps, facts)!.tipo === tipo,
+      found: ({ valores }) => formatDecimal(valores.trib.tribMun.BM![forma]!),
+      rejects: bad.map((patch) => ({ ...patch, [at]: value })),
+      accepts: [good],
+    },
+    {
+      code: falta,
+      at,
+      scope: 'nacional',
+      given: 'cadastros',
+      title: `Falta ${forma} num benefício que é ${EM_PALAVRAS[tipo]}`,
+      message: (dps) => `O benefício ${nBM(dps)} é ${EM_PALAVRAS[tipo]}, e falta ${forma}. ${COMO_SE_ENVIA[tipo]}.`,
+      mend: `Informe ${forma}.`,
+      origin: `Anexo I, ${falta}`,
+      why: `${EM_PALAVRAS[tipo].replace('uma', 'Uma')} só se calcula com ${forma}.`,
+      // The other form in its place is told by itself.
+      when: (dps, facts) => dps.valores.trib.tribMun.BM?.[outra] === undefined && aplicavel(dps, facts)?.tipo === tipo,
+      must: ({ valores }) => valores.trib.tribMun.BM?.[forma] !== undefined,
+      rejects: [{ ...good, [at]: null }],
+      accepts: [good],
+    },
+  ];
+}
+
+const [IN_REAIS, IN_PERCENT] = FORMAS.map(rulesOf);
+
+/** In the order of the layout: the number, then each form of a reduction. */
+export const BENEFICIO_REGISTRADO: readonly Rule[] = [
+  ...NUMEROS,
+  ...IN_REAIS!,
+  {
+    code: 'E0574',
+    at: 'valores/trib/tribMun/BM/vRedBCBM',
+    scope: 'nacional',
+    given: 'cadastros',
+    title: 'O benefício municipal é maior que o valor do serviço',
+    message: ({ valores }) =>
+      `vRedBCBM é ${formatDecimal(valores.trib.tribMun.BM!.vRedBCBM!)}, mais que o valor do serviço, ${formatDecimal(valores.vServPrest.vServ)}. Reduza vRedBCBM.`,
+    mend: 'Reduza vRedBCBM, no máximo até o valor do serviço.',
+    origin: 'Anexo I, E0574',
+    why: 'Um benefício não reduz a base em mais do que o serviço vale.',
+    when: (dps, facts) =>
+      dps.valores.trib.tribMun.BM?.vRedBCBM !== undefined && aplicavel(dps, facts)?.tipo === 'reducao_valor',
+    must: ({ valores }) => valores.trib.tribMun.BM!.vRedBCBM! <= valores.vServPrest.vServ,
+    found: ({ valores }) => formatDecimal(valores.trib.tribMun.BM!.vRedBCBM!),
+    rejects: [{ ...EM_REAIS, 'valores/trib/tribMun/BM/vRedBCBM': '1000.01' }],
+    accepts: [EM_REAIS],
+  },
+  ...IN_PERCENT!,
+  {
+    code: 'E0586',
+    at: 'valores/trib/tribMun/BM/pRedBCBM',
+    scope: 'nacional',
+    given: 'cadastros',
+    message: (dps, facts) =>
+      `pRedBCBM é ${formatDecimal(dps.valores.trib.tribMun.BM!.pRedBCBM!)}, e o benefício ${nBM(dps)} reduz a base em até ${formatDecimal(aplicavel(dps, facts)!.reducao!)}%. Reduza pRedBCBM.`,
+    origin: 'Anexo I, E0586',
+    why: 'O município cadastra até quanto um benefício reduz a base.',
+    when: (dps, facts) =>
+      dps.valores.trib.tribMun.BM?.pRedBCBM !== undefined && aplicavel(dps, facts)?.reducao !== undefined,
+    must: (dps, facts) => dps.valores.trib.tribMun.BM!.pRedBCBM! <= aplicavel(dps, facts)!.reducao!,
+    found: ({ valores }) => formatDecimal(valores.trib.tribMun.BM!.pRedBCBM!),
+    rejects: [{ ...PERCENTUAL, 'valores/trib/tribMun/BM/pRedBCBM': '50.01' }],
+    accepts: [PERCENTUAL],
+  },
+];
+
+export const RETENCAO_NA_ISENCAO: Rule = {
+  code: 'E0594',
+  at: 'valores/trib/tribMun/tpRetISSQN',
+  scope: 'nacional',
+  given: 'cadastros',
+  title: 'Retenção numa operação isenta',
+  message: (dps) =>
+    `O benefício ${nBM(dps)} é uma isenção, e não há ISSQN que se retenha: veio tpRetISSQN ${dps.valores.trib.tribMun.tpRetISSQN}. Envie tpRetISSQN 1.`,
+  mend: 'Envie tpRetISSQN 1; se o serviço não é isento, retire o grupo BM.',
+  origin: 'Anexo I, E0594',
+  why: 'Numa operação isenta não há imposto que o tomador retenha.',
+  when: (dps, facts) => hasPlace(dps) && isIsenta(dps, facts),
+  must: ({ valores }) => valores.trib.tribMun.tpRetISSQN === '1',
+  found: ({ valores }) => valores.trib.tribMun.tpRetISSQN,
+  expected: '1',
+  rejects: [{ ...ISENCAO, 'valores/trib/tribMun/tpRetISSQN': '2' }],
+  accepts: [ISENCAO],
+};
+
+export const ALIQUOTA_COM_BENEFICIO: Rule = {
+  code: 'E0612',
+  at: 'valores/trib/tribMun/pAliq',
+  scope: 'nacional',
+  given: 'cadastros',
+  title: 'Alíquota com um benefício que a dispensa',
+  message: (dps, facts) => {
+    const { tipo, aliquota } = aplicavel(dps, facts)!;
+    const instead = tipo === 'isencao' ? 'não há imposto' : `a alíquota é ${formatDecimal(aliquota!)}%`;
+    return `O benefício ${nBM(dps)} é ${EM_PALAVRAS[tipo]}: ${instead}, e pAliq não se envia. Retire pAliq.`;
+  },
+  mend: 'Retire pAliq: numa isenção não há imposto, e a alíquota diferenciada é a do cadastro do município.',
+  origin: 'Anexo I, E0612',
+  why: 'A isenção dispensa a alíquota, e a diferenciada quem a diz é o município.',
+  // A rate that has no place at all, because the tax is in the DAS, is told so (E0625).
+  when: (dps, facts) =>
+    !(assessesInSimples(dps) && dps.valores.trib.tribMun.tpRetISSQN === '1') && dispensesWithAliquota(dps, facts),
+  must: ({ valores }) => valores.trib.tribMun.pAliq === undefined,
+  found: ({ valores }) => formatDecimal(valores.trib.tribMun.pAliq!),
+  rejects: [ISENCAO, DIFERENCIADA].map((patch) => ({ ...patch, 'valores/trib/tribMun/pAliq': '2.00' })),
+  accepts: [ISENCAO, DIFERENCIADA],
+};
+
+/** Its place is before those of the ISSQN. */
+export const DEDUCAO_NA_ISENCAO: Rule = {
+  code: 'E0439',
+  at: 'valores/vDedRed',
+  scope: 'nacional',
+  given: 'cadastros',
+  title: 'Dedução numa operação isenta',
+  message: (dps) =>
+    `O grupo vDedRed não cabe aqui: o benefício ${nBM(dps)} é uma isenção, e não há base de que deduzir. Retire o grupo.`,
+  mend: 'Retire o grupo vDedRed; se o serviço não é isento, retire o grupo BM.',
+  origin: 'Anexo I, E0439',
+  why: 'Uma isenção tira a base inteira, e nada fica de que deduzir.',
+  national: 'Um benefício que o município não tem é E0541.',
+  when: (dps, facts) => hasPlace(dps) && isIsenta(dps, facts),
+  must: ({ valores }) => valores.vDedRed === undefined,
+  rejects: [{ ...ISENCAO, 'valores/vDedRed/vDR': '100.00' }],
+  accepts: [ISENCAO],
+};

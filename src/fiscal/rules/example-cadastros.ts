@@ -1,0 +1,44 @@
+/**
+ * The registers of the municipality of the examples of `given: 'cadastros'`: what `examples/beneficios.csv` and its siblings bring. The
+ * tests import the files and send the same examples.
+ */
+import type { Beneficio, Cadastros } from '../cadastros.ts';
+import { decimal } from '../decimal.ts';
+
+function beneficio(numero: string, says: Pick<Beneficio, 'tipo'> & Partial<Beneficio>): Beneficio {
+  return {
+    numero,
+    reducao: undefined,
+    aliquota: undefined,
+    servicos: new Set(),
+    documentos: new Set(),
+    inicio: '2026-01-01',
+    fim: undefined,
+    ...says,
+  };
+}
+
+export const EXAMPLE_CADASTROS: Cadastros = {
+  beneficios: [
+    beneficio('35503080400001', { tipo: 'reducao_percentual', reducao: decimal('50.00') }),
+    beneficio('35503080400002', { tipo: 'isencao', servicos: new Set(['170601']) }),
+    beneficio('35503080400003', { tipo: 'reducao_valor', servicos: new Set(['010101', '010201']) }),
+    beneficio('35503080400004', {
+      tipo: 'aliquota_diferenciada',
+      aliquota: decimal('2.00'),
+      servicos: new Set(['010101']),
+      documentos: new Set(['11222333000181']),
+    }),
+    beneficio('35503080400005', {
+      tipo: 'reducao_percentual',
+      reducao: decimal('40.00'),
+      inicio: '2024-01-01',
+      fim: '2025-12-31',
+    }),
+    beneficio('35503080400006', {
+      tipo: 'reducao_percentual',
+      reducao: decimal('60.00'),
+      documentos: new Set(['11444777000161']),
+    }),
+  ],
+};
