@@ -142,8 +142,8 @@ function kindOf(by: By): Kind<ContagemAliquotas> {
       create temp table entrada (linha integer primary key, chave text not null, like aliquotas_ibs_cbs);
       alter table entrada alter versao drop not null;`,
     checks: [
-      refuseContradictions(['chave', 'inicio'], TOLD, 'chave'),
-      refuseOverlaps('chave', 'inicio', 'fim'),
+      refuseContradictions(['chave', 'inicio'], TOLD, ['chave']),
+      refuseOverlaps(['chave'], 'inicio', 'fim'),
       OVERLAPS,
     ],
     merge: (client) => mergeAliquotas(client, by),
