@@ -534,7 +534,7 @@ describe('the commands, which use it', () => {
     const before = await countOf('notas');
     const { code, out, err } = await nfseHere(['emitir', file, '--url', url]);
     assert.equal(code, 0, out + err);
-    assert.match(out, /^Nota já emitida antes; falta a autorização do ADN\n {2}chave {6}\d{50}\n/);
+    assert.match(out, /^Nota já emitida antes\n {2}chave {6}\d{50}\n/);
     assert.match(
       err,
       /^Não houve resposta: a conexão caiu.* Nova tentativa em 0\.\d s\.\nO serviço falhou \(HTTP 503\)/,

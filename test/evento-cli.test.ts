@@ -518,6 +518,14 @@ describe('what an operator may do', () => {
 
     assert.deepEqual(await problemIds('--estado', 'rejeitado'), [refused]);
     assert.deepEqual(await problemIds('--codigo', 'e1310'), [refused]);
+    assert.doesNotMatch(out, /das partes/);
+    const between = [await putRefused('E0840'), await putRefused('E1833')];
+    await service.pool.query('update eventos set entre_partes = true where id = any($1)', [between]);
+    const beside = /Fora desta lista, 2 recusas são assunto das partes: --entre-partes as mostra\.\n/;
+    assert.match((await here('evento', 'problemas')).out, beside);
+    assert.match((await here('evento', 'problemas', '--codigo', 'E0042')).out, /^Nenhum evento com este filtro\.\n$/);
+    assert.deepEqual((await problemIds('--entre-partes')).toSorted(), between.toSorted());
+    assert.doesNotMatch((await here('evento', 'problemas', '--entre-partes')).out, /Fora desta lista/);
     assert.deepEqual(await problemIds('--codigo', 'E9999'), []);
     const ofNota = ['--nota', chave_acesso];
     assert.deepEqual((await problemIds(...ofNota)).slice(0, 2), [first, '900002']);

@@ -1726,7 +1726,7 @@ describe('Endpoints, Events: queries', () => {
       );
     }
     const elsewhere = await request(address, `/${TENANT}/api/v1/nfse/${nota.chave_acesso}/evento`);
-    assert.doesNotMatch(elsewhere.body.mensagem, /protocolo/);
+    assert.doesNotMatch(elsewhere.body.mensagem, /Pelo número de protocolo/);
   });
 
   test('GET …/eventos: a note without events has none', async () => {

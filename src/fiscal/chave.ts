@@ -142,8 +142,20 @@ export function parseChave(chave: string): Chave | undefined {
   };
 }
 
+/** What the Id of a note, and a printed key, have around the fifty positions. */
+const AROUND_CHAVE = /^\s*NFS(?:-?e)?|[\s.\-/]+/gi;
+
 /** Why a text is no key, a sentence in Portuguese; undefined when it is one, of whatever note. */
 export function whyNoChave(text: string): string | undefined {
+  const bare = text.replace(AROUND_CHAVE, '');
+  if (bare !== text && parseChave(bare) !== undefined) {
+    const surplus = [
+      ...(/^\s*NFS/i.test(text) ? ['as letras NFS do começo'] : []),
+      ...(/\s/.test(text) ? ['os espaços'] : []),
+      ...(/[.\-/]/.test(text) ? ['os pontos, traços e barras'] : []),
+    ];
+    return `A chave de acesso são só as 50 posições, ${bare}: retire ${surplus.join(' e ')}.`;
+  }
   if (text.length !== CHAVE_LENGTH) {
     return `A chave de acesso tem ${CHAVE_LENGTH} posições; a que veio tem ${text.length}. Confira se foi copiada inteira.`;
   }

@@ -10,6 +10,7 @@ import { type Fault, quoted } from './fault.ts';
 import { checkText, sayFault } from './layout/check-text.ts';
 import { PED_REG_EVENTO } from './layout/evento.ts';
 import { type JsonDocument, type JsonMember, type JsonValue, kindOf } from './layout/json-value.ts';
+import { isNationalEnvelope, nationalEnvelope } from './layout/national-envelope.ts';
 import { orderOf } from './layout/order.ts';
 import { nearestName } from './layout/read.ts';
 import { type SimpleType, T } from './layout/simple-types.ts';
@@ -73,6 +74,10 @@ export function readPedido(document: JsonDocument, canal: CanalEvento = 'integra
       document,
     );
   }
+  const envelope = value.members.find(({ name }) => isNationalEnvelope(name));
+  if (envelope !== undefined) {
+    return refused([found(422, nationalEnvelope(envelope.name, EVENTO_IN_FIELDS), envelope.offset)], document);
+  }
   // null is the same as nothing.
   const members = value.members.filter((member) => member.value.kind !== 'null');
   const named = new Map(members.map((member) => [member.name, member]));
@@ -95,6 +100,9 @@ export function readPedido(document: JsonDocument, canal: CanalEvento = 'integra
   if (all.length > 0) return refused(all, document);
   return { pedido: { tipo, autor: autor.documento, nota: nota.nomeada, campos: read.campos } };
 }
+
+const EVENTO_IN_FIELDS =
+  'o evento se registra pelos campos dele em JSON: tipo_evento e os do tipo, que /catalogo/motivos_evento lista';
 
 const inLayoutOrder = orderOf([PED_REG_EVENTO]);
 
@@ -389,7 +397,8 @@ function strangeMember(
   const needless = ownOf(NEEDLESS, snake);
   const meant = needless === undefined && snake !== '' ? nameMeantBy(name, snake, names, tipo) : undefined;
   const say =
-    needless ?? (meant === undefined ? 'esse nome não existe neste tipo; retire-o' : `o nome certo é ${meant}`);
+    needless ??
+    (meant === undefined ? `retire-o; os campos deste tipo são ${names.join(', ')}` : `o nome certo é ${meant}`);
   const fault: Fault = {
     codigo: 'E0010',
     xpath: meant === undefined ? BASE : placeOfName(meant, tipo),

@@ -144,6 +144,8 @@ export type Problemas = {
   readonly total: number;
   /** What there is of each kind, whatever is on the page. */
   readonly resumo: readonly ProblemaCount[];
+  /** Beside them, how many refusals the parties' own events have brought about; zero where these are what was asked for. */
+  readonly entre_partes: number;
   readonly pagina: number;
   readonly paginas: number;
   /** `quantos`: how many events of the note have the same problem; this is the first to look at. */
@@ -165,17 +167,20 @@ export async function listEventosComProblema(
   if ('problem' in filter) return filter;
   const now = world.now();
   const page = { from: (pagina - 1) * PROBLEMAS_POR_PAGINA, max: PROBLEMAS_POR_PAGINA };
-  const [resumo, { eventos, linhas }] = await Promise.all([
+  const [resumo, between, { eventos, linhas }] = await Promise.all([
     world.store.countProblemas(tenant, stuckBefore(now), filter),
+    filter.entrePartes ? [] : world.store.countProblemas(tenant, stuckBefore(now), { ...filter, entrePartes: true }),
     world.store.eventosComProblema(tenant, stuckBefore(now), filter, page),
   ]);
-  const total = resumo.reduce((sum, { eventos }) => sum + eventos, 0);
+  const sumOf = (counts: readonly ProblemaCount[]): number => counts.reduce((sum, { eventos }) => sum + eventos, 0);
+  const total = sumOf(resumo);
   if (eventos.length === 0 && total > 0 && pagina > 1) {
     return { problem: `Não há página ${pagina}: a lista acaba antes. Veja-a sem --pagina.` };
   }
   return {
     total,
     resumo,
+    entre_partes: sumOf(between),
     pagina,
     paginas: Math.ceil(linhas / PROBLEMAS_POR_PAGINA),
     eventos: eventos.map((row) => ({ ...publicEvento(row, now), quantos: row.quantos })),

@@ -1520,7 +1520,7 @@ export type Erro = {
   readonly coluna?: number;
   /** O que veio. */
   readonly encontrado?: string;
-  /** O que se esperava. */
+  /** O que se esperava; uma lista longa vem só no primeiro erro que a tem. */
   readonly esperado?: string;
   /** Texto que se pode colar no lugar do que veio. */
   readonly correcao?: string;

@@ -39,7 +39,7 @@ async function emitir(terminal: Terminal, values: Values, file: string): Promise
     const emitida = await sending.cliente.emitirNota(sent.body, { ...signatureOf(sent), ...sending.repeticao });
     const { chave_acesso, numero_protocolo, avisos, repetida } = emitida;
     terminal.out(
-      `Nota ${repetida ? 'já emitida antes' : 'emitida'}; falta a autorização do ADN\n  chave      ${chave_acesso}\n  protocolo  ${numero_protocolo}\n`,
+      `Nota ${repetida ? 'já emitida antes' : 'emitida; falta a autorização do ADN'}\n  chave      ${chave_acesso}\n  protocolo  ${numero_protocolo}\n`,
     );
     for (const { codigo, mensagem } of avisos) terminal.out(`  aviso      ${codigo}  ${mensagem}\n`);
     return await untilAuthorised(terminal, sending, chave_acesso);
@@ -63,6 +63,6 @@ async function untilAuthorised(terminal: Terminal, { cliente, base }: Asked, cha
     terminal.err(`A nota foi recusada: ${motivo}\nA série e o número estão livres: corrija a DPS e envie de novo.\n`);
     return REFUSED;
   }
-  terminal.out(`  número     ${found.nota.numero}\n  consulta   ${query}\n`);
+  terminal.out(`Nota ${found.situacao}\n  número     ${found.nota.numero}\n  consulta   ${query}\n`);
   return 0;
 }

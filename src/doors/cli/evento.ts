@@ -302,8 +302,15 @@ async function listarProblemas(world: CliWorld, slug: string, values: Values): P
 /** Kinds of problem that the head of the list names. */
 const RESUMO_MAX = 12;
 
-function problemasText(slug: string, { total, resumo, pagina, paginas, eventos }: Problemas, filtro: string): string {
-  if (total === 0) return filtro === '' ? 'Nenhum evento pede atenção.\n' : 'Nenhum evento com este filtro.\n';
+function problemasText(slug: string, problemas: Problemas, filtro: string): string {
+  const { total, resumo, entre_partes, pagina, paginas, eventos } = problemas;
+  const between =
+    entre_partes === 0
+      ? ''
+      : `Fora desta lista, ${entre_partes === 1 ? 'uma recusa é assunto' : `${grouped(entre_partes)} recusas são assunto`} das partes: --entre-partes as mostra.\n`;
+  if (total === 0) {
+    return `${filtro === '' ? 'Nenhum evento pede atenção.\n' : 'Nenhum evento com este filtro.\n'}${between}`;
+  }
   const counted = (count: number, name: string): string => `${grouped(count)} ${name}${count === 1 ? '' : 's'}`;
   const kinds = resumo
     .slice(0, RESUMO_MAX)
@@ -317,6 +324,7 @@ function problemasText(slug: string, { total, resumo, pagina, paginas, eventos }
     resumo.length > RESUMO_MAX ? `  e mais ${resumo.length - RESUMO_MAX} motivos\n` : '',
     problemasTable(eventos),
     hasMore ? 'quantos: os eventos da nota com o mesmo problema; --nota CHAVE mostra cada um.\n' : '',
+    between,
     pagina < paginas ? `Página ${pagina} de ${paginas}; a seguinte: --pagina ${pagina + 1}.\n` : '',
     `nfse evento mostrar ID --municipio ${slug} diz o que aconteceu com um, e o que se pode fazer.\n`,
   ].join('');

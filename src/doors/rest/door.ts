@@ -14,6 +14,7 @@ import { ERROS_PATH, envelopeOf, statusOfRefusal } from './envelope.ts';
 import { type HttpAnswer, type HttpRequest, type HttpRoute, listenHttp, type TlsKeys, type Trouble } from './http.ts';
 import { isHeld, tagOf } from './kept.ts';
 import { countMisses, type Misses } from './misses.ts';
+import { nearPaths } from './near-paths.ts';
 import { OPENAPI_PATH, openapiText } from './openapi.ts';
 import { PAGE_POLICY } from './page-shell.ts';
 import {
@@ -341,8 +342,23 @@ async function answerTrouble(
   const slug = firstSegment(visit.request.url);
   const municipio = slug === undefined ? undefined : await findMunicipio(door, visit, slug);
   const isElsewhere = trouble === 'unknown_path' && slug !== undefined && municipio === undefined;
-  return refuse(door, visit, isElsewhere ? unknownMunicipio(slug) : troubled(trouble, allow, visit.request.url));
+  if (isElsewhere) return refuse(door, visit, unknownMunicipio(slug));
+  const nearby = municipio === undefined ? [] : nearbyOf(trouble, visit.request);
+  return refuse(door, visit, troubled(trouble, allow, visit.request.url, nearby));
 }
+
+/** What exists near to an address that does not, or that has another method. */
+function nearbyOf(trouble: Trouble, { url, method }: HttpRequest): readonly string[] {
+  if (trouble === 'unknown_path') return nearPaths(url, OPEN_ROUTES);
+  if (trouble !== 'method_not_allowed') return [];
+  return nearPaths(
+    url,
+    OPEN_ROUTES.filter((route) => route.method === method),
+  );
+}
+
+/** Those that still do what they are there for. */
+const OPEN_ROUTES = ROUTES.filter(({ status }) => status !== 410);
 
 /** A bug, or a database that is not there: logged whole, and answered without a word of it. */
 async function answerFailure(door: Door, visit: Visit, error: unknown): Promise<HttpAnswer> {

@@ -52,7 +52,11 @@ export const ENVELOPE_SHAPES = {
     exemplo_ref: { type: 'string', formato: 'endereco', optional: true, about: 'Exemplos na página do código.' },
     ...PLACE,
     encontrado: { type: 'string', optional: true, about: 'O que veio.' },
-    esperado: { type: 'string', optional: true, about: 'O que se esperava.' },
+    esperado: {
+      type: 'string',
+      optional: true,
+      about: 'O que se esperava; uma lista longa vem só no primeiro erro que a tem.',
+    },
     correcao: { type: 'string', optional: true, about: 'Texto que se pode colar no lugar do que veio.' },
     chave_acesso: { type: 'string', optional: true, formato: 'chave', about: 'E0014: chave da nota que já existe.' },
     numero_protocolo: { type: 'string', optional: true, about: 'E0014: protocolo da nota que já existe.' },
@@ -99,8 +103,19 @@ export function envelopeOf(refusal: Refusal, site: string, timestamp: string, ca
 
 /** Faults as `erros` lists them, wherever they are answered. */
 export function errosOf(faults: readonly Fault[], site: string): readonly Erro[] {
-  return faults.map((fault) => erroOf(fault, site));
+  const told = new Set<string>();
+  return faults.map((fault) => {
+    const erro = erroOf(fault, site);
+    const { esperado } = erro;
+    if (esperado === undefined || esperado.length <= ESPERADO_REPEATED_MAX) return erro;
+    if (told.has(esperado)) return { ...erro, esperado: undefined };
+    told.add(esperado);
+    return erro;
+  });
 }
+
+/** A longer list is told once in an answer, which would otherwise be hundreds of times its request. */
+const ESPERADO_REPEATED_MAX = 120;
 
 /** HTTP status of a refusal: that of its first fault's code. */
 export function statusOfRefusal({ faults }: Refusal): number {

@@ -50,14 +50,24 @@ export function internal(requestId: string): Refused {
   return refused({ codigo: 'E999', xpath: '', mensagem, detalhes }, {});
 }
 
-/** `allow`: the methods that the path has. `url`: as it was asked for, where that may be near to another. */
-export function troubled(trouble: Trouble, allow: string | undefined, url = ''): Refused {
+/** `allow`: the methods that the path has. `url`: as it was asked for, where that may be near to another; `nearby`: those addresses. */
+export function troubled(
+  trouble: Trouble,
+  allow: string | undefined,
+  url = '',
+  nearby: readonly string[] = [],
+): Refused {
   const { codigo, status, mensagem: said } = TROUBLES[trouble];
-  const near = EVENTOS_POR_PROTOCOLO.test(url) ? EVENTOS_PELA_CHAVE : SOAP.test(url) ? SOAP_HINT : undefined;
-  const hint = near === undefined ? '' : ` ${near}`;
+  const hint = hintOf(url, nearby);
   if (allow === undefined) return refused({ codigo, xpath: '', mensagem: said + hint }, { status });
   const withMethods = `${said} Métodos deste endereço: ${allow}.${hint}`;
   return refused({ codigo, xpath: '', mensagem: withMethods, esperado: allow }, { status, headers: { Allow: allow } });
+}
+
+function hintOf(url: string, nearby: readonly string[]): string {
+  if (EVENTOS_POR_PROTOCOLO.test(url)) return ` ${EVENTOS_PELA_CHAVE}`;
+  if (SOAP.test(url)) return ` ${SOAP_HINT}`;
+  return nearby.length === 0 ? '' : ` O que existe perto: ${nearby.join(', ')}.`;
 }
 
 /** Where the protocol number stands in the place of the key: only the registration has that address. */
@@ -74,7 +84,8 @@ const TROUBLES: Readonly<Record<Trouble, { codigo: string; status: number; mensa
   unknown_path: {
     codigo: 'E601',
     status: 404,
-    mensagem: 'Não há nada neste caminho. Os caminhos de um município começam por /{municipio}/api/v1.',
+    mensagem:
+      'Não há nada neste caminho. Os caminhos de um município começam por /{municipio}/api/v1; todos estão em /docs/api.',
   },
   method_not_allowed: { codigo: 'E003', status: 405, mensagem: 'Este endereço não atende o método usado.' },
   bad_url: {

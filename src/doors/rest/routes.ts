@@ -537,8 +537,14 @@ export function notFound(codigo: string, campo: string, mensagem: string): Refus
   return { refusal: { faults: [{ codigo, xpath: '', mensagem }] }, campo };
 }
 
+/** A shorter text without a number is a word: who sends it takes the address for another. */
+const CHAVE_WORD_MAX = 20;
+
 /** Why a key finds nothing, as far as the key itself tells. */
 export function chaveProblem(chave: string): string {
+  if (chave.length < CHAVE_WORD_MAX && !/\d{3}/.test(chave)) {
+    return 'Neste endereço vai a chave de acesso, de 50 posições. A emissão é POST /{municipio}/api/v1/nfse/v101.';
+  }
   return (
     whyNoChave(chave) ??
     'Não há nota com esta chave de acesso neste município. Confira o município do endereço e o ambiente.'

@@ -21,6 +21,7 @@ import {
   type JsonValue,
   kindOf,
 } from './json-value.ts';
+import { isNationalEnvelope, nationalEnvelope } from './national-envelope.ts';
 import { inLayoutOrder } from './order.ts';
 import {
   BODY,
@@ -36,7 +37,7 @@ import {
 } from './plan-corpo.ts';
 import { readDps, type Words } from './read.ts';
 import type { SimpleType } from './simple-types.ts';
-import { strangeProperty } from './strange-property.ts';
+import { isFlatAbroad, strangeProperty } from './strange-property.ts';
 import type { Elemento } from './tree.ts';
 import { inNamesOfBody } from './words-corpo.ts';
 import { numberForText, wrongKind } from './wrong-kind.ts';
@@ -85,6 +86,10 @@ export function readCorpo(document: JsonDocument, context: CorpoContext): CorpoR
       faults: [{ codigo: 'E003', xpath: '', mensagem, encontrado: kindOf(value), esperado: 'um objeto', ...place }],
     };
   }
+  const envelope = value.members.find(({ name }) => isNationalEnvelope(name));
+  if (envelope !== undefined) {
+    return { faults: [{ ...nationalEnvelope(envelope.name, DPS_IN_FULL), ...document.positionOf(envelope.offset) }] };
+  }
   const body = new Body(context);
   const children = body.childrenOf(BODY_PARTS, body.open(BODY, value, BASE), BASE);
   const infDPS = body.element('infDPS', '', children, [{ name: 'Id', namespace: '', value: body.identifier() }]);
@@ -110,6 +115,9 @@ export function readCorpo(document: JsonDocument, context: CorpoContext): CorpoR
   if ('faults' in read) return { faults: placed(read.faults) };
   return { root, dps: read.dps, id: read.id, declarado: body.declarado(), placed };
 }
+
+const DPS_IN_FULL =
+  'a DPS vai inteira, sem gzip nem Base64: o XML assinado como corpo, com Content-Type: application/xml, ou os campos dela em JSON';
 
 function cut(faults: readonly Fault[], unlisted: number): readonly Fault[] {
   const left = faults.length - FAULTS_MAX + unlisted;
@@ -193,17 +201,27 @@ class Body {
       else if (item.kind === 'declaracao') this.#declare(item, host, member);
       else known.set(member.name, member.value);
     }
-    for (const member of strange) this.#strange(member, host, known, xpath);
+    if (strange.length === 0) return { host, members: known };
+    const abroad = isFlatAbroad(host, members);
+    for (const member of strange) this.#strange(member, host, known, xpath, abroad);
+    // What was meant is in it, under other names or elsewhere: that it is empty, or lacks a choice, is no second mistake.
+    if (host !== BODY && (abroad || known.size === 0)) this.#explained.add(xpath);
     return { host, members: known };
   }
 
   /** E0010; what a name evidently meant is taken as said, so that it is not also missed. */
-  #strange({ name, offset, value }: JsonMember, host: Host, known: Map<string, JsonValue>, xpath: string): void {
+  #strange(
+    { name, offset, value }: JsonMember,
+    host: Host,
+    known: Map<string, JsonValue>,
+    xpath: string,
+    abroad: boolean,
+  ): void {
     if (this.faults.length >= FAULTS_MAX) {
       this.unlisted += 1;
       return;
     }
-    const { fault, meant, explains } = strangeProperty(name, value, host);
+    const { fault, meant, explains } = strangeProperty(name, value, host, abroad);
     const place = campoAt(xpath, host.campo);
     const campo = place === undefined || place === '' ? quoted(name) : `${place}.${quoted(name)}`;
     for (const path of explains ?? []) this.#explain(path === '' ? BASE : `${BASE}/${path}`);

@@ -656,6 +656,7 @@ function looseText(element: Elemento, xpath: string, faults: Fault[]): void {
   faults.push({ codigo: 'E203', xpath, mensagem, encontrado: quoted(element.text.trim()) });
 }
 
+/** A name of two words keeps its letters: `Simples Nacional`. */
 function lowerFirst(text: string): string {
-  return /^[A-ZÀ-Ý][A-ZÀ-Ý]/.test(text) ? text : text.charAt(0).toLowerCase() + text.slice(1);
+  return /^[A-ZÀ-Ý](?:[A-ZÀ-Ý]|\S* [A-ZÀ-Ý][a-zà-ÿ])/.test(text) ? text : text.charAt(0).toLowerCase() + text.slice(1);
 }

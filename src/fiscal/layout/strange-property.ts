@@ -9,7 +9,8 @@ import { type Fault, quoted } from '../fault.ts';
 import { ownOf } from '../own.ts';
 import { type Item, LIKELY, NEEDLESS, SYNONYMS } from './corpo.ts';
 import { FOREIGN_TAGS, type ForeignTag } from './dps.ts';
-import type { JsonValue } from './json-value.ts';
+import { isAbroad, nameAbroad, saysBrazil } from './endereco-plano.ts';
+import type { JsonMember, JsonValue } from './json-value.ts';
 import { BODY, DECLARED, HOSTS, type Host, NAMES } from './plan-corpo.ts';
 import { nearestName } from './read.ts';
 
@@ -37,7 +38,13 @@ const FLAT: Readonly<Record<string, string>> = {
   nfse: '',
 };
 
-export function strangeProperty(name: string, value: JsonValue, host: Host): Strange {
+/** Whether the properties of an address in which an unknown one stands say that it is abroad. */
+export function isFlatAbroad({ items }: Host, members: readonly JsonMember[]): boolean {
+  return items.has('exterior') && isAbroad(members, (name) => (name.length > NAME_MAX ? '' : snakeOf(name)));
+}
+
+/** `abroad`: as {@link isFlatAbroad} tells of the object around it. */
+export function strangeProperty(name: string, value: JsonValue, host: Host, abroad = false): Strange {
   const where = host.campo === '' ? 'do corpo JSON' : `de ${plain(host.campo)}`;
   const shown = quoted(name);
   const fault = (say: string, esperado?: string, right?: string): Fault => ({
@@ -56,6 +63,14 @@ export function strangeProperty(name: string, value: JsonValue, host: Host): Str
   if (flat !== undefined) {
     const names = namesBelow(flat).join(', ');
     return { fault: fault(`os campos desse grupo ficam no próprio corpo: ${names}`, names), explains: [flat] };
+  }
+  const outside = abroad ? nameAbroad(snake) : undefined;
+  if (outside !== undefined && namesAbroad(host).includes(outside)) {
+    const place = `${plain(host.campo)}.exterior.${outside}`;
+    return { fault: fault(`num endereço no exterior ele fica em ${place}`, place), explains: [`${host.path}/endExt`] };
+  }
+  if (host.items.has('exterior') && saysBrazil(snake, value)) {
+    return { fault: fault('um endereço no Brasil não traz país; retire-o') };
   }
   const rightly = (right: string): Strange => {
     const meant = host.items.get(right)!;
@@ -87,7 +102,17 @@ export function strangeProperty(name: string, value: JsonValue, host: Host): Str
   if (afar !== undefined && others.length === 0) {
     return { fault: fault(`o que existe é ${plain(afar.campo)}`, plain(afar.campo)), explains: afar.paths };
   }
-  return { fault: fault('retire-o, ou use um dos nomes que existem ali, que esperado lista', allowed) };
+  const which = names.length <= NAMES_TOLD_MAX ? `: ${allowed}` : ', que o primeiro erro assim lista em esperado';
+  return { fault: fault(`retire-o, ou use um dos nomes que existem ali${which}`, allowed) };
+}
+
+/** A sentence holds so many names. */
+const NAMES_TOLD_MAX = 10;
+
+/** The fields that an address abroad has where this one stands. */
+function namesAbroad({ items }: Host): readonly string[] {
+  const exterior = items.get('exterior');
+  return exterior?.kind === 'grupo' ? exterior.items.map(({ name }) => name) : [];
 }
 
 /** What an address may be thought to need besides its CEP, where it has no municipality. */

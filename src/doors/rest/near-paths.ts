@@ -1,0 +1,71 @@
+/** Addresses that are near to one that does not exist, for who has written it. */
+import { nearestName } from '../../fiscal/layout/read.ts';
+
+type Known = { readonly method: string; readonly path: string };
+
+/** As many as an answer names. */
+const TOLD_MAX = 3;
+/** A longer path is compared with nothing. */
+const SEGMENTS_MAX = 12;
+const SEGMENT_MAX = 80;
+
+/** Beginning of every address below a municipality. */
+const API = ['api', 'v1'];
+
+/** The path of a request below its municipality, in segments, without `api/v1`; undefined for one that is too long. */
+function segmentsOf(url: string): readonly string[] | undefined {
+  const segments = url
+    .replace(/[?#].*$/s, '')
+    .split('/')
+    .slice(2)
+    .filter((segment) => segment !== '');
+  const own = segments.filter((segment, place) => place > 1 || !API.includes(segment.toLowerCase()));
+  return own.length === 0 || own.length > SEGMENTS_MAX || own.some(({ length }) => length > SEGMENT_MAX)
+    ? undefined
+    : own;
+}
+
+/** Whether two segments are one word, or a parameter stands in its place, and how much that is worth. */
+function likeness(asked: string, known: string): number {
+  // A parameter takes what looks like a number or a key, and hardly a word.
+  if (known.startsWith(':')) return /\d/.test(asked) ? 0.9 : 0.3;
+  const word = asked.toLowerCase();
+  if (word === known) return 1;
+  if (nearestName(word, [known]) !== undefined) return 0.8;
+  return word.startsWith(known) || known.startsWith(word) ? 0.6 : 0;
+}
+
+/** The likeness of two paths: of their segments in order, over the longer of the two. */
+function nearness(asked: readonly string[], known: readonly string[]): number {
+  let above = known.map(() => 0);
+  for (const segment of asked) {
+    const row: number[] = [];
+    for (const [place, other] of known.entries()) {
+      const both = (above[place - 1] ?? 0) + likeness(segment, other);
+      row.push(Math.max(both, above[place]!, row[place - 1] ?? 0));
+    }
+    above = row;
+  }
+  return above.at(-1)! / Math.max(asked.length, known.length);
+}
+
+/** Under this the two have little more in common than that they are addresses. */
+const NEARNESS_MIN = 0.4;
+
+/** `POST /{municipio}/api/v1/nfse/v101`, the nearest first; of one method alone when it is given. */
+export function nearPaths(url: string, known: readonly Known[]): readonly string[] {
+  const asked = segmentsOf(url);
+  if (asked === undefined) return [];
+  const catalogs = known.filter(({ path }) => path.startsWith('/api/v1/catalogo/'));
+  if (nearestName(asked[0]!.toLowerCase(), ['catalogo']) !== undefined) return catalogs.map(shown);
+  return known
+    .map((one) => ({ one, near: nearness(asked, one.path.split('/').slice(3)) }))
+    .filter(({ near }) => near >= NEARNESS_MIN)
+    .toSorted((a, b) => b.near - a.near)
+    .slice(0, TOLD_MAX)
+    .map(({ one }) => shown(one));
+}
+
+function shown({ method, path }: Known): string {
+  return `${method} /{municipio}${path.replace(/:(\w+)/g, '{$1}')}`;
+}

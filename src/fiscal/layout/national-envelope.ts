@@ -1,0 +1,15 @@
+/** The JSON in which the national environment takes its documents, compressed and in Base64; this service takes them as they are. */
+import type { Fault } from '../fault.ts';
+
+/** `dpsXmlGZipB64`, `pedidoRegistroEventoXmlGZipB64`, `LoteXmlGZipB64`. */
+export function isNationalEnvelope(name: string): boolean {
+  return ENVELOPE.test(name);
+}
+
+const ENVELOPE = /^[A-Za-z]{0,40}XmlGZipB64$/i;
+
+/** The one thing to say of such a body; `instead`: how the document is sent here. */
+export function nationalEnvelope(name: string, instead: string): Fault {
+  const mensagem = `${name} é o envelope da API do ambiente nacional, que este serviço não recebe. Aqui ${instead}.`;
+  return { codigo: 'E0010', xpath: '', campo: name, mensagem, encontrado: `"${name}"` };
+}
