@@ -5,12 +5,13 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { CATALOGOS } from '../src/doors/rest/catalogos.ts';
 import { createRestDoor, type RestDoorOptions } from '../src/doors/rest/door.ts';
-import { countMisses } from '../src/doors/rest/misses.ts';
+import { countMisses, LOOKS_MAX } from '../src/doors/rest/misses.ts';
 import { ROUTES } from '../src/doors/rest/routes.ts';
 import { buildChave } from '../src/fiscal/chave.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
@@ -1013,7 +1014,9 @@ describe('when something fails', () => {
     open();
     await untilTrue(() => wholeAnswersIn(collected.text).length >= 1_000, 'all of them are answered');
     socket.destroy();
-    assert.equal(collected.text.match(/HTTP\/1\.1 404/g)!.length, 1_000);
+    // Of misses that were under way together too, only a minute's worth is told.
+    assert.ok(collected.text.match(/HTTP\/1\.1 404/g)!.length < 1_000);
+    assert.equal(collected.text.match(/HTTP\/1\.1 (404|429)/g)!.length, 1_000);
     assert.equal(wholeAnswersIn(collected.text).length, 1_000);
   });
 });
@@ -1051,11 +1054,21 @@ describe('the request id', () => {
   });
 });
 
+/** Asks so often, one request behind the other on one connection, and waits for the last answer. */
+async function pipelined(where: string, path: string, client: string, times: number): Promise<void> {
+  const { hostname, port } = new URL(where);
+  const socket = connect(Number(port), hostname);
+  const one = `GET ${path} HTTP/1.1\r\nHost: ${hostname}\r\nX-Forwarded-For: ${client}\r\n`;
+  socket.write(`${one}\r\n`.repeat(times - 1) + `${one}Connection: close\r\n\r\n`);
+  const answers = await text(socket);
+  assert.equal(answers.match(/HTTP\/1\.1 (404|429) /g)?.length, times);
+}
+
 describe('misses (D-40)', () => {
   const miss = (where: string, client: string, path = `nfse/${NO_SUCH_KEY}`): Promise<Answer> =>
     request(where, `${API}/${path}`, { headers: { 'X-Forwarded-For': client } });
 
-  test('429 after a minute’s worth, for keys and protocols alike; others are not slowed down', async (t) => {
+  test('429 after a minute’s worth, for keys and protocols alike; nobody loses what exists', async (t) => {
     const where = await door({ trustProxy: true });
     const clock = monotonicClock(t);
     const { body } = await issued();
@@ -1069,12 +1082,53 @@ describe('misses (D-40)', () => {
     assert.equal(answer.headers.get('x-nfse-ambiente'), 'homologacao');
     // Sixty in a minute: the next is there in a second.
     assert.equal(answer.headers.get('retry-after'), '1');
-    assert.equal((await found('192.0.2.1')).status, 429);
-    assert.equal((await found('192.0.2.2')).status, 200);
+    for (const client of ['192.0.2.1', '192.0.2.2']) assert.equal((await found(client)).status, 200, client);
     clock.passMs(999);
-    assert.equal((await found('192.0.2.1')).status, 429);
+    assert.equal((await miss(where, '192.0.2.1')).status, 429);
     clock.passMs(1);
-    assert.equal((await found('192.0.2.1')).status, 200);
+    assert.equal((await miss(where, '192.0.2.1')).status, 404);
+    assert.equal((await miss(where, '192.0.2.1')).status, 429);
+  });
+
+  test('an address that misses ten times a second takes nothing from anybody, behind the same address or another', async (t) => {
+    const where = await door({ trustProxy: true });
+    const clock = monotonicClock(t);
+    const { body, idDps } = await issued();
+    const own = [
+      `nfse/${body.chave_acesso}`,
+      `nfse/protocolo/${body.numero_protocolo}`,
+      `nfse/${body.chave_acesso}/eventos`,
+      `dps/${idDps}`,
+    ];
+    const told = new Map<number, number>();
+    for (let count = 0; count < 300; count += 1) {
+      const { status } = await miss(where, '192.0.2.1');
+      told.set(status, (told.get(status) ?? 0) + 1);
+      clock.passMs(100);
+      if (count % 10 !== 0) continue;
+      const path = own[(count / 10) % own.length]!;
+      for (const client of ['192.0.2.1', '192.0.2.9'])
+        assert.equal((await miss(where, client, path)).status, 200, path);
+    }
+    // Sixty at once, and one more each second of the half minute.
+    assert.deepEqual([...told.keys()].toSorted(), [404, 429]);
+    assert.ok(told.get(404)! >= 89 && told.get(404)! <= 90, `${told.get(404)} were told`);
+  });
+
+  test('an event of a note that exists is registered beside them; of one that does not, it is a miss', async (t) => {
+    const where = await door({ trustProxy: true });
+    monotonicClock(t);
+    const { body } = await issued();
+    const client = '192.0.2.1';
+    const event = (chave: string): Promise<Answer> =>
+      request(where, `${API}/nfse/${chave}/eventos`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', 'X-Forwarded-For': client },
+        body: '{"tipo_evento":"rejeicao_tomador","codigo_motivo_rejeicao":"3"}',
+      });
+    for (let count = 0; count < 60; count += 1) assert.equal((await miss(where, client)).status, 404);
+    assertEnvelope(await event(NO_SUCH_KEY), 429, 'E703');
+    assert.equal((await event(body.chave_acesso)).status, 201);
   });
 
   test('X-Forwarded-For is believed only when it was said so', async (t) => {
@@ -1095,25 +1149,58 @@ describe('misses (D-40)', () => {
     }
   });
 
-  test('the bucket: refills, owes, forgets, and knows networks', () => {
+  test('the bucket: refills, forgets, and knows networks', () => {
     let now = 0;
     const misses = countMisses(() => now);
-    for (let count = 0; count < 60; count += 1) misses.count('192.0.2.1', 1);
-    assert.equal(misses.waitOf('192.0.2.1'), 1);
-    assert.equal(misses.waitOf('::ffff:192.0.2.1'), 1);
+    const missed = (client: string, times = 1): number | undefined =>
+      Array.from({ length: times }, () => misses.count(client, 1)).at(-1);
+    assert.equal(missed('192.0.2.1', 60), undefined);
+    assert.equal(missed('192.0.2.1'), 1);
+    assert.equal(missed('::ffff:192.0.2.1'), 1);
+    assert.equal(missed('192.0.2.2'), undefined);
+    // What nobody was told of is not owed.
+    assert.equal(missed('192.0.2.1', 1_000), 1);
+    now += 1_000;
+    assert.equal(missed('192.0.2.1'), undefined);
+    assert.equal(missed('2001:db8::1', 60), undefined);
+    for (const same of ['2001:db8::2', '2001:db8:0:0:ffff::', '2001:db8:0:0:1:2:3:4'])
+      assert.equal(missed(same), 1, same);
+    assert.equal(missed('2001:db8:0:1::1'), undefined);
+    for (let count = 0; count < 10_000; count += 1) missed(`10.${count >> 16}.${(count >> 8) & 255}.${count & 255}`);
+    assert.equal(missed('2001:db8::2'), undefined);
+  });
+
+  test('who misses beyond all measure is not looked up for, until a while has passed', () => {
+    let now = 0;
+    const misses = countMisses(() => now);
+    const client = '192.0.2.1';
+    for (let count = 0; count < 60 + LOOKS_MAX - 1; count += 1) misses.count(client, 1);
+    assert.equal(misses.waitOf(client), undefined);
+    misses.count(client, 1);
+    assert.equal(misses.waitOf(client), 1);
     assert.equal(misses.waitOf('192.0.2.2'), undefined);
-    for (let count = 0; count < 1_000; count += 1) misses.count('192.0.2.1', 1);
-    assert.equal(misses.waitOf('192.0.2.1'), 61);
-    now += 61_000;
-    assert.equal(misses.waitOf('192.0.2.1'), undefined);
-    for (let count = 0; count < 60; count += 1) misses.count('2001:db8::1', 1);
-    for (const same of ['2001:db8::2', '2001:db8:0:0:ffff::', '2001:db8:0:0:1:2:3:4']) {
-      assert.equal(misses.waitOf(same), 1, same);
+    // A hundred a second.
+    now += 10;
+    assert.equal(misses.waitOf(client), undefined);
+  });
+
+  test('and then what exists waits too, but never an event', async (t) => {
+    const where = await door({ trustProxy: true });
+    monotonicClock(t);
+    const { body } = await issued();
+    const client = '192.0.2.1';
+    // Not so many at once that there are too many for anybody.
+    for (let asked = 0; asked < 60 + LOOKS_MAX; asked += 101) {
+      await pipelined(where, `${API}/nfse/${NO_SUCH_KEY}`, client, Math.min(101, 60 + LOOKS_MAX - asked));
     }
-    assert.equal(misses.waitOf('2001:db8:0:1::1'), undefined);
-    for (let count = 0; count < 10_000; count += 1)
-      misses.count(`10.${count >> 16}.${(count >> 8) & 255}.${count & 255}`, 1);
-    assert.equal(misses.waitOf('2001:db8::2'), undefined);
+    assert.equal((await miss(where, client, `nfse/${body.chave_acesso}`)).status, 429);
+    assert.equal((await miss(where, '192.0.2.2', `nfse/${body.chave_acesso}`)).status, 200);
+    const event = await request(where, `${API}/nfse/${body.chave_acesso}/eventos`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'X-Forwarded-For': client },
+      body: '{"tipo_evento":"rejeicao_tomador","codigo_motivo_rejeicao":"3"}',
+    });
+    assert.equal(event.status, 201, JSON.stringify(event.body));
   });
 });
 

@@ -477,7 +477,7 @@ describe('the answers of the six operations', () => {
     assert.equal(first(done.documento, 'Sucesso'), 'true', done.documento);
   });
 
-  test('whoever found nothing too often waits to ask, and issues and cancels all the same', async () => {
+  test('whoever found nothing too often waits to be told so again; what exists is found, issued and cancelled all the same', async () => {
     const { address } = await startTestService();
     const guess = porProtocolo('ConsultarLoteRpsEnvio', '123');
     // Who asks slowly is forgiven meanwhile, so what is certain is only that it ends so.
@@ -490,7 +490,14 @@ describe('the answers of the six operations', () => {
     assert.equal(late.status, 429, late.body);
     assert.match(late.body, /Consultas demais sem resultado: aguarde \d+ segundos?\./);
     const sent = await call(address, 'RecepcionarLoteRps', loteXml([{ numero: 1 }]));
-    assert.match(first(sent.documento, 'Protocolo') ?? '', /^\d+$/, sent.body);
+    const protocolo = first(sent.documento, 'Protocolo') ?? '';
+    assert.match(protocolo, /^\d+$/, sent.body);
+    const found = await call(
+      address,
+      'ConsultarSituacaoLoteRps',
+      porProtocolo('ConsultarSituacaoLoteRpsEnvio', protocolo),
+    );
+    assert.match(first(found.documento, 'Situacao') ?? '', /^[1234]$/, found.body);
     const cancel = await call(address, 'CancelarNfse', cancelamentoXml('99'));
     assert.equal(first(cancel.documento, 'Codigo'), 'E78', cancel.body);
   });

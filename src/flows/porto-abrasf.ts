@@ -104,15 +104,7 @@ export type Respondido = {
 };
 
 /** What comes with a request beside its document. */
-export type Companhia = Pick<Pedido, 'shown' | 'simular'> & {
-  /** Seconds until who found nothing too often may ask again; what issues or cancels does not wait for it. */
-  readonly esperaS?: number | undefined;
-};
-
-/** Whether an operation asks for what is there, which is all that can be guessed. */
-export function isConsulta(operacao: string): boolean {
-  return operacao.startsWith('Consultar');
-}
+export type Companhia = Pick<Pedido, 'shown' | 'simular'>;
 
 /** The answer of an operation, in the shape in which its document came. Undefined: there is no such operation. */
 export async function responder(

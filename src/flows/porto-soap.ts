@@ -5,7 +5,7 @@
 import { readSoap, type SoapFalha, type SoapVersao, writeFalha, writeSoap } from '../documents/soap.ts';
 import { escapeText } from '../fiscal/layout/escape.ts';
 import type { Municipio } from '../store/municipios.ts';
-import { type Companhia, isConsulta, OPERACOES, type Respondido, responder } from './porto-abrasf.ts';
+import { type Companhia, OPERACOES, type Respondido, responder } from './porto-abrasf.ts';
 import type { World } from './world.ts';
 
 export type RespostaSoap = {
@@ -17,8 +17,6 @@ export type RespostaSoap = {
   /** Undefined until it is known. */
   readonly operacao?: string;
   readonly isMiss?: boolean;
-  /** Seconds until it may be asked; it was not answered. */
-  readonly espera?: number;
 };
 
 /** `versao`: the one that the request says it is in, should the envelope not tell. */
@@ -31,9 +29,6 @@ export async function answerSoap(
 ): Promise<RespostaSoap> {
   const read = readSoap(body, versao);
   if ('falha' in read) return falhaSoap(read.falha);
-  if (companhia.esperaS !== undefined && isConsulta(read.operacao)) {
-    return { versao: read.versao, xml: '', espera: companhia.esperaS };
-  }
   const answer = await responder(world, municipio, read.operacao, read.documento, companhia);
   if (answer === undefined) {
     const known = OPERACOES.map(({ operacao }) => operacao).join(', ');

@@ -322,6 +322,25 @@ test('magic values of the sandbox mean nothing in production', async () => {
   assert.equal((await evento(nota, 'cancelamento')).status_evento, 'processado');
 });
 
+test('a signed event is never refused for what its sender, or another at the same address, asked for in vain', async () => {
+  const nota = await authorised();
+  const chave_acesso = buildChave({ ...parseChave(nota.chave_acesso)!, nNFSe: 999_998 });
+  const statuses: number[] = [];
+  // Who asks slowly is forgiven meanwhile, so what is certain is only that it ends so.
+  while (statuses.at(-1) !== 429 && statuses.length < 1_000) {
+    statuses.push((await request(address, `/${TENANT}/api/v1/nfse/${chave_acesso}`)).status);
+  }
+  assert.equal(statuses.at(-1), 429);
+  const body = json(CANCELAMENTO);
+  const lost = await Promise.all(Array.from({ length: 5 }, () => send({ ...nota, chave_acesso }, body, provider)));
+  assert.deepEqual(
+    lost.map(({ status }) => status),
+    [404, 404, 404, 404, 404],
+  );
+  await assertRefused(send(nota, body, undefined), ['E9002']);
+  assert.equal((await send(nota, body, provider)).status, 201);
+});
+
 test('no certificate, no document of anybody is logged', () => {
   const log = JSON.stringify(logged);
   for (const secret of [PROVIDER_CNPJ, OTHER_CNPJ, TAKER_CPF, INTERMEDIARY_CNPJ, provider.base64.slice(0, 40)]) {

@@ -2,11 +2,13 @@
  * The REST door: finds the municipality of a request, puts it to its route, and writes the answer with all that every
  * answer carries. Whatever goes wrong on the way, a bug included, is answered in the same envelope (D-02).
  */
+
+import { AMBIENTES } from '../../fiscal/ambiente.ts';
 import { isoMoment, momentIn } from '../../fiscal/moment.ts';
 import { zoneOf } from '../../flows/gather-facts.ts';
 import { askStore, type Municipio, findMunicipio as municipioOf, tabelaEmVigor } from '../../flows/queries.ts';
 import type { World } from '../../flows/world.ts';
-import { describeSoap, faultSoap, internalSoap, performSoap, SOAP_PATH } from '../soap/nfes.ts';
+import { describeSoap, faultSoap, internalSoap, performSoap, SOAP_PATH, tooManyMissesSoap } from '../soap/nfes.ts';
 import { type CertificateHeader, clientOf, shownBy, siteOf } from './caller.ts';
 import { BODY_MAX_BYTES, bodyMisfit, headersMisfit } from './content.ts';
 import { CORS_HEADERS, PREFLIGHT_HEADERS } from './cors.ts';
@@ -254,10 +256,9 @@ async function answerSoapCall(door: Door, visit: Visit): Promise<HttpAnswer> {
     try {
       const { certificateHeader, tls } = door.options;
       const shown = () => shownBy(request, certificateHeader, tls !== undefined);
-      const esperaS = door.misses.waitOf(client);
-      const answer = await performSoap(door.world, municipio, { headers, body }, { shown, esperaS });
-      if (answer.isMiss) door.misses.count(client, 1);
-      return answer;
+      const answer = await performSoap(door.world, municipio, { headers, body }, shown);
+      const wait = answer.isMiss ? door.misses.count(client, 1) : undefined;
+      return wait === undefined ? answer : tooManyMissesSoap(headers, wait);
     } finally {
       door.underWay -= 1;
     }
@@ -274,7 +275,8 @@ async function answerRoute(door: Door, visit: Visit, route: Route): Promise<Http
   const municipio = await findMunicipio(door, visit, slug);
   if (municipio === undefined) return refuse(door, visit, unknownMunicipio(slug));
   const client = clientOf(request, door.options.trustProxy);
-  const wait = route.missCost === undefined ? undefined : door.misses.waitOf(client);
+  const isQuery = route.missCost !== undefined && route.method !== 'POST';
+  const wait = isQuery ? door.misses.waitOf(client) : undefined;
   if (wait !== undefined) return refuse(door, visit, tooManyMisses(wait));
   const body = route.method === 'POST' ? await acceptedBody(request, route) : NO_BODY;
   if ('refusal' in body) return refuse(door, visit, body);
@@ -300,8 +302,10 @@ async function answerRoute(door: Door, visit: Visit, route: Route): Promise<Http
     });
     const answer = answerOf(door, visit, outcome, route.status);
     const isMiss = answer.status === 404 || ('isMiss' in outcome && outcome.isMiss === true);
-    if (route.missCost !== undefined && isMiss) door.misses.count(client, route.missCost);
-    return answer;
+    const wait = route.missCost !== undefined && isMiss ? door.misses.count(client, route.missCost) : undefined;
+    // Where signatures are required nothing that was sent is looked up before its own has held: whoever guesses has a name.
+    const isSigned = route.method === 'POST' && AMBIENTES[municipio.ambiente].signatureRefuses;
+    return wait === undefined || isSigned ? answer : refuse(door, visit, tooManyMisses(wait));
   } finally {
     door.underWay -= 1;
   }

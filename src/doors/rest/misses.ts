@@ -1,46 +1,64 @@
 /**
- * How often a client may ask for what is not there (D-40): keys and protocol numbers open what they name, so guessing
- * them is made slow. A bucket of misses for each address, in the memory of this process; who finds what it asks for is
- * never slowed down.
+ * How often a client is told that something is not there (D-40): keys and protocol numbers open what they name, so guessing them is
+ * made slow. It is looked first, and only what is not there is counted, so that nobody loses what exists to the misses of another
+ * behind the same address (D-216). A bucket of misses for each address, in the memory of this process.
  */
 
 /** A person who mistypes, or a program that looks for its last notes, stays far below. */
 export const MISSES_MAX = 60;
 const REFILL_PER_MS = MISSES_MAX / 60_000;
-/** Questions that were under way together may overdraw the bucket, up to here. */
-const DEBT_MAX = MISSES_MAX;
+/**
+ * Misses beyond those are looked up all the same, this many a minute: far more than the programs of one address come to by mistake. Who
+ * passes it guesses, and is not looked up for. The nine random digits of one key then take months.
+ */
+export const LOOKS_MAX = 6_000;
+const LOOKS_PER_MS = LOOKS_MAX / 60_000;
 /** About 1 MiB; when there are more, the address that missed longest ago is forgotten. */
 const CLIENTS_MAX = 10_000;
 
-type Bucket = { readonly left: number; readonly at: number };
+type Bucket = { readonly misses: number; readonly looks: number; readonly at: number };
 
 export type Misses = {
-  /** Seconds to wait before asking; undefined when the client may ask. */
+  /** Seconds until anything is looked up again for a client; undefined: it may ask. */
   waitOf(client: string): number | undefined;
-  /** Counts a miss. `cost`: 1 for something that must not be guessed, less for what may be asked for in good faith. */
-  count(client: string, cost: number): void;
+  /**
+   * Counts a miss; seconds until the client may be told of one again, undefined when it may be told of this one. `cost`: 1 for
+   * something that must not be guessed, less for what may be asked for in good faith.
+   */
+  count(client: string, cost: number): number | undefined;
 };
 
 /** `now`: milliseconds of a clock that only goes forward. */
 export function countMisses(now: () => number): Misses {
   const buckets = new Map<string, Bucket>();
-  const leftOf = (client: string): number => {
-    const bucket = buckets.get(client);
-    return bucket === undefined ? MISSES_MAX : Math.min(MISSES_MAX, bucket.left + (now() - bucket.at) * REFILL_PER_MS);
+  const leftOf = (client: string): Bucket => {
+    const at = now();
+    const { misses, looks, at: since } = buckets.get(client) ?? { misses: MISSES_MAX, looks: LOOKS_MAX, at };
+    const passed = at - since;
+    return {
+      misses: Math.min(MISSES_MAX, misses + passed * REFILL_PER_MS),
+      looks: Math.min(LOOKS_MAX, looks + passed * LOOKS_PER_MS),
+      at,
+    };
   };
   return {
     waitOf: (address) => {
       if (buckets.size === 0) return undefined;
-      const left = leftOf(networkOf(address));
-      return left >= 1 ? undefined : Math.ceil((1 - left) / REFILL_PER_MS / 1000);
+      const { looks } = leftOf(networkOf(address));
+      return looks >= 1 ? undefined : Math.ceil((1 - looks) / LOOKS_PER_MS / 1000);
     },
     count: (address, cost) => {
       const client = networkOf(address);
-      const left = Math.max(-DEBT_MAX, leftOf(client) - cost);
+      const { misses, looks, at } = leftOf(client);
+      const isTold = misses >= cost;
       // Deleted first, so that the map stays in the order of the last miss.
       buckets.delete(client);
       if (buckets.size >= CLIENTS_MAX) buckets.delete(buckets.keys().next().value!);
-      buckets.set(client, { left, at: now() });
+      buckets.set(
+        client,
+        isTold ? { misses: misses - cost, looks, at } : { misses, looks: Math.max(0, looks - 1), at },
+      );
+      return isTold ? undefined : Math.ceil((cost - misses) / REFILL_PER_MS / 1000);
     },
   };
 }

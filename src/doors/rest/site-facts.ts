@@ -49,7 +49,7 @@ import { CATALOGO_SHAPES } from './catalogo-fields.ts';
 import { CATALOGOS, FRESH_S, POR_PAGINA, POR_PAGINA_MAX } from './catalogos.ts';
 import { BODY_MAX_BYTES } from './content.ts';
 import { HEADERS_MAX_BYTES, REQUEST_TIMEOUT_MS, URL_MAX } from './http.ts';
-import { MISSES_MAX } from './misses.ts';
+import { LOOKS_MAX, MISSES_MAX } from './misses.ts';
 import { KEY_CHARS_MAX, REPEATED_HEADER } from './repetition.ts';
 import { ASK_AGAIN_S, ROUTES } from './routes.ts';
 
@@ -75,6 +75,7 @@ export const FACTS: Readonly<Record<string, (tabela?: TabelaIbsCbs) => string>> 
   'limite-cabecalhos': () => `${HEADERS_MAX_BYTES / 2 ** 10} KiB`,
   'limite-envio': () => `${REQUEST_TIMEOUT_MS / 1_000} segundos`,
   'limite-consultas-vas': () => `${MISSES_MAX} por minuto`,
+  'limite-buscas-vas': () => `${LOOKS_MAX} por minuto`,
   'limite-chave': () => `${KEY_CHARS_MAX} caracteres`,
   'limite-repeticao': () => `${ANSWERS_KEPT_MIN_HOURS} horas`,
   'limite-faltas': () => String(FAULTS_MAX),

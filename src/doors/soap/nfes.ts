@@ -47,7 +47,7 @@ export async function performSoap(
   world: World,
   municipio: Municipio,
   { headers, body }: { readonly headers: IncomingHttpHeaders; readonly body: Uint8Array },
-  { shown, esperaS }: Pick<Companhia, 'shown' | 'esperaS'>,
+  shown: Companhia['shown'],
 ): Promise<SoapAnswer> {
   const type = (headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase();
   if (!READ_TYPES.has(type)) {
@@ -59,11 +59,7 @@ export async function performSoap(
   }
   const header = headers[SIMULAR_HEADER.toLowerCase()];
   const simular = typeof header === 'string' ? header : undefined;
-  const answer = await answerSoap(world, municipio, body, versionOf(headers), { shown, simular, esperaS });
-  if (answer.espera !== undefined) {
-    const time = answer.espera === 1 ? '1 segundo' : `${answer.espera} segundos`;
-    return faultSoap(headers, 429, `Consultas demais sem resultado: aguarde ${time}.`, answer.espera);
-  }
+  const answer = await answerSoap(world, municipio, body, versionOf(headers), { shown, simular });
   const { xml } = answer;
   return written(typeof xml === 'string' ? answer : { ...answer, xml: watched(world, municipio, xml) });
 }
@@ -84,6 +80,17 @@ export function faultSoap(headers: IncomingHttpHeaders, status: number, mensagem
   const answer = written(falhaSoap({ versao: versionOf(headers), de, mensagem }));
   const later = wait === undefined ? {} : { 'Retry-After': String(wait) };
   return { ...answer, status, headers: { ...answer.headers, ...later } };
+}
+
+/** In place of the answer to a question that found nothing, from who has asked too many (D-40). */
+export function tooManyMissesSoap(headers: IncomingHttpHeaders, wait: number): SoapAnswer {
+  const time = wait === 1 ? '1 segundo' : `${wait} segundos`;
+  return faultSoap(
+    headers,
+    429,
+    `Consultas demais sem resultado: aguarde ${time}. O que existe continua a ser respondido.`,
+    wait,
+  );
 }
 
 /** What is not the caller's to know stays in the log; by the number it is found there. */
