@@ -11,6 +11,7 @@ import { isSignature } from '../documents/signed.ts';
 import { signerFaults, XML_CODES } from '../documents/signer-faults.ts';
 import type { SoapDocumento } from '../documents/soap.ts';
 import { readXml } from '../documents/xml.ts';
+import { isPedidoWhole, motivoOf, type PedidoLido, readPedido } from '../fiscal/abrasf/cancelamento.ts';
 import {
   childrenOf,
   estranhosOf,
@@ -32,7 +33,6 @@ import { parseChave } from '../fiscal/chave.ts';
 import type { Fault } from '../fiscal/fault.ts';
 import type { Elemento } from '../fiscal/layout/tree.ts';
 import { type Moment, momentIn } from '../fiscal/moment.ts';
-import { ownOf } from '../fiscal/own.ts';
 import { tipoBySlug } from '../fiscal/tipos-evento.ts';
 import type { NotaDoPorto, NotasAsked } from '../store/lotes.ts';
 import type { Municipio } from '../store/municipios.ts';
@@ -490,39 +490,17 @@ function isOfYear({ chave_acesso, data_emissao }: NotaDoPorto, ano: string | und
 
 // CancelarNfse
 
-/** The reasons of the model's later versions, and of the national event. */
-const MOTIVOS: Readonly<Record<string, readonly [codigo: string, descricao: string]>> = {
-  '1': ['1', 'Erro na emissão da nota'],
-  '2': ['2', 'Serviço não prestado'],
-  '4': ['9', 'Nota emitida em duplicidade'],
-};
-
 async function cancelar(pedido: Pedido): Promise<Resposta> {
   const { world, municipio, documento, modelo, simular } = pedido;
   const { reading, root, forma } = documento;
-  const [request, ...others] = childrenOf(root, 'Pedido');
-  const [inf, ...more] = request === undefined ? [] : childrenOf(request, 'InfPedidoCancelamento');
-  if (request === undefined || inf === undefined || others.length + more.length > 0) {
-    return refused('E160', 'Esperava-se um Pedido com um InfPedidoCancelamento.');
-  }
-  const [numero, cnpj, inscricaoMunicipal, codigoMunicipio] = [
-    'Numero',
-    'Cnpj',
-    'InscricaoMunicipal',
-    'CodigoMunicipio',
-  ].map((name) => textOf(inf, `IdentificacaoNfse/${name}`));
-  const codigo = textOf(inf, 'CodigoCancelamento');
-  if (numero === undefined) return refused('E77');
-  if (!/^\d{1,15}$/.test(numero)) return refused('E136');
-  if (cnpj === undefined) return refused('E46');
-  if (!/^[0-9A-Z]{14}$/.test(cnpj)) return refused('E149');
-  if (codigoMunicipio === undefined) return refused('E160', 'Falta CodigoMunicipio em IdentificacaoNfse.');
-  if (codigo === undefined) return refused('E160', 'Falta CodigoCancelamento.');
-  if (!/^[0-9A-Za-z]{1,4}$/.test(codigo)) return refused('E160', 'CodigoCancelamento tem até 4 letras ou algarismos.');
+  const read = readPedido(root);
+  if ('mensagens' in read) return read;
+  const { inf, dito } = read;
+  const { numero, cnpj, inscricaoMunicipal, codigoMunicipio } = dito;
   if (AMBIENTES[municipio.ambiente].signatureRefuses) {
     const options = { allowsSha1: municipio.soapSha1 === true };
     const signature =
-      checkAbrasfSignature(reading, request, inf, options) ?? checkAbrasfSignature(reading, root, inf, options);
+      checkAbrasfSignature(reading, read.pedido, inf, options) ?? checkAbrasfSignature(reading, root, inf, options);
     const faults =
       signature === undefined
         ? [unsigned('Assine InfPedidoCancelamento.')]
@@ -549,7 +527,7 @@ async function cancelar(pedido: Pedido): Promise<Resposta> {
   const emissor = nota.chave_acesso.slice(0, 7);
   if (codigoMunicipio !== emissor)
     return refused('E42', `${elsewhere} A nota é do município ${emissor} (OrgaoGerador).`);
-  const [motivo, descricao] = ownOf(MOTIVOS, codigo) ?? ['9', `Cancelamento pedido pelo código ${codigo}`];
+  const [motivo, descricao] = motivoOf(dito.codigo);
   const registered = await registerPedido(
     world,
     municipio,
@@ -565,30 +543,14 @@ async function cancelar(pedido: Pedido): Promise<Resposta> {
   if (registered === 'not_found') return refused('E78');
   if ('faults' in registered) return { mensagens: registered.faults.map(cancelamentoRecusado) };
   const em = written(municipalMoment(municipio, wholeSecond(world.now())));
-  const dito = { numero, cnpj, inscricaoMunicipal, codigoMunicipio, codigo };
-  const received = isPedidoWhole(inf, modelo) ? pedidoAsReceived(documento, request, inf) : pedidoXml(dito);
+  const received = isPedidoWhole(inf, modelo) ? pedidoAsReceived(documento, read) : pedidoXml(dito);
   return { xml: cancelamentoXml(nota.chave_acesso, received, em, modelo) };
 }
 
 /** With its signature, which covers these very elements. */
-function pedidoAsReceived({ reading }: SoapDocumento, request: Elemento, inf: Elemento): string {
-  const parts = [inf, ...request.children.filter(isSignature)];
+function pedidoAsReceived({ reading }: SoapDocumento, { pedido, inf }: PedidoLido): string {
+  const parts = [inf, ...pedido.children.filter(isSignature)];
   return `<Pedido>${parts.map((one) => reading.canonicalOf(one)).join('')}</Pedido>`;
-}
-
-const PEDIDO_NAMES =
-  /^InfPedidoCancelamento IdentificacaoNfse Numero Cnpj( InscricaoMunicipal)? CodigoMunicipio CodigoCancelamento$/;
-
-/** Whether a request is what the schema of the answer has: read here is every order and every namespace. */
-function isPedidoWhole(inf: Elemento, { tipos }: Modelo): boolean {
-  const all = (one: Elemento): readonly Elemento[] => [one, ...one.children.flatMap(all)];
-  const elements = all(inf);
-  return (
-    PEDIDO_NAMES.test(elements.map(({ name }) => name).join(' ')) &&
-    elements.every(
-      ({ namespace, children, text }) => namespace === tipos && (children.length > 0 || text.trim() !== ''),
-    )
-  );
 }
 
 /** A note whose cancellation is under way is not one that is cancelled, which E79 says. */
