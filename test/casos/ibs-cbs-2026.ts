@@ -475,9 +475,9 @@ export const CASOS: readonly Caso[] = [
       pAliqEfetMun = 0.00
       pCBS         = 3.29
       pAliqEfetCBS = 3.29
-      vIBSUF       = 980.00 x 0.365 % = 3.58
+      vIBSUF       = 980.00 x 0.365 % = 3.577 ≈ 3.58
       vIBSMun      = 980.00 x 0.00 % = 0.00
-      vCBS         = 980.00 x 3.285 % = 32.19
+      vCBS         = 980.00 x 3.285 % = 32.193 ≈ 32.19
       vIBSTot      = 3.58 + 0.00 = 3.58
       vTotNF       = 1000.00
     `,
