@@ -2,17 +2,19 @@
  * The bodies of requests as JSON Schema 2020-12: the JSON body of issuance, made of the table of the body and that of the DPS,
  * and the request of an event, one schema a type.
  *
- * A schema admits what a careful sender writes, in one spelling: what the service reads besides (other spellings of a code,
- * null in place of nothing) is not told, so that who sends by the schema is never refused for the form. What depends on several
- * fields is told in words, but for what a type of event asks.
+ * A schema admits what the service takes for its form, and nothing else, as far as a schema can tell: null is what was not sent, a
+ * group asks for its fields once it has one, a code has the spellings that are read. Check digits, other notations of an amount and
+ * what depends on the law are not here.
  */
 import { type CampoEnumerado, enumeracaoOf } from './catalogs/catalogs.ts';
 import { formatDecimal } from './decimal.ts';
+import { conditionsOf, sent } from './json-conditions.ts';
 import type { Campo, Item } from './layout/corpo.ts';
 import { INF_DPS } from './layout/dps.ts';
 import { HOSTS, type Host, NAMES } from './layout/plan-corpo.ts';
 import { type SimpleType, T } from './layout/simple-types.ts';
 import { elementsOf, type Group, isRequiredOfSender, type Item as LayoutItem, type Leaf } from './layout/vocabulary.ts';
+import { patternOf, shortSpellings } from './layout/xsd.ts';
 import { type CampoEvento, TIPOS_EVENTO, type TipoEvento } from './tipos-evento.ts';
 
 export type JsonSchema = { readonly [keyword: string]: unknown };
@@ -68,14 +70,28 @@ function objectName(campo: string, taken: Schemas): string {
 }
 
 function hostSchema(host: Host, refAt: (place: string) => string): JsonSchema {
-  const items = [...host.items.values()];
-  const required = items.filter((item) => isRequired(item, host)).map(({ name }) => name);
+  const { required, allOf } = conditionsOf(host);
+  const properties = [...host.items.values()].map((item) => {
+    const schema = itemSchema(item, host, refAt);
+    return [item.name, required.includes(item.name) ? schema : orNull(schema)];
+  });
   return {
     type: 'object',
-    properties: Object.fromEntries(items.map((item) => [item.name, itemSchema(item, host, refAt)])),
+    properties: Object.fromEntries(properties),
     ...(required.length === 0 ? {} : { required }),
+    ...(allOf.length === 0 ? {} : { allOf }),
     additionalProperties: false,
   };
+}
+
+/** The schema of a property that may as well be null, which is the same as nothing. */
+function orNull({ $ref, ...schema }: JsonSchema): JsonSchema {
+  if ($ref !== undefined) return { ...schema, oneOf: [{ $ref }, { type: 'null' }] };
+  const { type, enum: values } = schema as {
+    readonly type: string | readonly string[];
+    readonly enum?: readonly string[];
+  };
+  return { ...schema, type: [type, 'null'].flat(), ...(values === undefined ? {} : { enum: [...values, null] }) };
 }
 
 type Step = {
@@ -118,14 +134,6 @@ function stepsBelow(item: Placed, host: Host): readonly Step[] {
   return stepsTo(joined(host.path, pathOf(item))).slice(above);
 }
 
-function isRequired(item: Item, host: Host): boolean {
-  if (item.kind === 'declaracao' || (item.kind === 'campo' && item.padrao !== undefined)) return false;
-  const steps = stepsBelow(item, host);
-  if (steps.some(({ choice, element }) => choice !== undefined || !isRequiredOfSender(element))) return false;
-  // An object that is made when nobody sends it, because what it must hold is technical.
-  return item.kind === 'campo' || !item.items.some((inside) => inside.kind === 'campo' && inside.padrao !== undefined);
-}
-
 function itemSchema(item: Item, host: Host, refAt: (place: string) => string): JsonSchema {
   if (item.kind === 'declaracao') {
     const about = `Declarado, para ser comparado com o calculado (na nota, ${item.note}).`;
@@ -143,9 +151,7 @@ function itemSchema(item: Item, host: Host, refAt: (place: string) => string): J
       whenText(steps),
       where,
     );
-    return item.many
-      ? { type: 'array', minItems: 1, maxItems: element.max, items: { $ref }, description }
-      : { $ref, description };
+    return item.many ? { type: 'array', maxItems: element.max, items: { $ref }, description } : { $ref, description };
   }
   const { type } = element as Leaf;
   const isDocument = item.paths.length > 1;
@@ -158,7 +164,7 @@ function itemSchema(item: Item, host: Host, refAt: (place: string) => string): J
     padraoText(item, steps),
     where,
   );
-  if (item.many) return { description, type: 'array', minItems: 1, maxItems: element.max, items: value };
+  if (item.many) return { description, type: 'array', maxItems: element.max, items: value };
   const isDefault = item.padrao !== undefined && typeof item.padrao === 'object' && choice === '';
   return {
     description,
@@ -173,21 +179,32 @@ const DOCUMENTO: JsonSchema = { type: 'string', pattern: '^(?:[0-9]{11}|[0-9A-Z]
 /** What a value may be. */
 function valueSchema(type: SimpleType, integer = false): JsonSchema {
   if (type.kind === 'decimal') return decimalSchema(type);
-  if (type.kind === 'enum') return { type: 'string', enum: type.values };
-  const pattern = type.pattern === undefined ? {} : { pattern: anchored(type.pattern) };
-  if (integer) return { type: ['string', 'integer'], ...pattern, minimum: 1, maximum: 10 ** type.max - 1 };
-  if (type.kind === 'date') return { type: 'string', format: 'date', ...pattern };
+  if (type.kind === 'enum') return { type: 'string', enum: [...type.values!, ...shortSpellings(type)] };
+  const pattern = type.pattern === undefined ? ANY_TEXT : patternOf(type);
+  if (integer)
+    return { type: ['string', 'integer'], pattern: anchored(pattern), minimum: 1, maximum: 10 ** type.max - 1 };
+  if (type.kind === 'date') return { type: 'string', format: 'date', pattern: anchored(pattern) };
   const isFixed = type.kind === 'digits' || type.min === type.max;
-  return { type: 'string', ...(isFixed ? {} : { minLength: type.min, maxLength: type.max }), ...pattern };
+  return {
+    type: 'string',
+    ...(isFixed ? {} : { minLength: type.min, maxLength: type.max }),
+    pattern: anchored(pattern),
+  };
 }
 
-/** As a text with its two places, or as a number. A highest value is a power of ten. */
-function decimalSchema({ pattern, digits = 1, highest }: SimpleType): JsonSchema {
+/** Characters that XML has, one of them at least no white space. */
+const ANY_TEXT =
+  '[\\t\\n\\r ]*[^\\u0000-\\u0020\\uFFFE\\uFFFF][^\\u0000-\\u0008\\u000B\\u000C\\u000E-\\u001F\\uFFFE\\uFFFF]*';
+
+/** As a text, of which the decimals are two once its last zeros are gone, or as a number. A highest value is a power of ten. */
+function decimalSchema({ digits = 1, highest }: SimpleType): JsonSchema {
   const type = ['string', 'number'];
-  if (highest === undefined) return { type, pattern: anchored(pattern!), minimum: 0, exclusiveMaximum: 10 ** digits };
+  const upTo = (more: number): string => `(?:0|[1-9][0-9]{0,${more}})(?:\\.[0-9]{1,2}0*)?`;
+  if (highest === undefined) {
+    return { type, pattern: anchored(upTo(digits - 1)), minimum: 0, exclusiveMaximum: 10 ** digits };
+  }
   const maximum = Number(formatDecimal(highest));
-  const below = `0|0\\.[0-9]{2}|[1-9][0-9]{0,${digits - 2}}(\\.[0-9]{2})?`;
-  return { type, pattern: anchored(`${below}|${maximum}(\\.00)?`), minimum: 0, maximum };
+  return { type, pattern: anchored(`${upTo(digits - 2)}|${maximum}(?:\\.0+)?`), minimum: 0, maximum };
 }
 
 function anchored(pattern: string): string {
@@ -244,7 +261,7 @@ function whenText(steps: readonly Step[]): string {
 function padraoText({ padrao }: Campo, steps: readonly Step[]): string {
   if (padrao === undefined) return '';
   if (padrao === 'ambiente') return 'Sem ele, o ambiente do endereço: 1 em produção, 2 na integração';
-  if (padrao === 'municipio') return 'Em produção, sem ele, o município do endereço; na integração é obrigatório';
+  if (padrao === 'municipio') return 'Obrigatório na integração; em produção, sem ele, vale o município do endereço';
   const alone = steps.some(({ choice }) => choice !== undefined) ? 'Sem nenhum dos outros' : 'Sem ele';
   return `${alone}, ${padrao.texto}`;
 }
@@ -285,7 +302,7 @@ function tipoSchema({ slug, codigo, descricao, autor, campos }: TipoEvento): Jso
               required: [obrigatorioCom.campo],
             },
             // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-            then: { required: [nome] },
+            then: sent(nome),
           },
         ],
   );
@@ -298,25 +315,32 @@ function tipoSchema({ slug, codigo, descricao, autor, campos }: TipoEvento): Jso
     ),
     properties: {
       tipo_evento: { type: 'string', const: slug, description: 'O tipo do evento.' },
-      ...Object.fromEntries(campos.map((campo) => [campo.nome, campoSchema(campo)])),
-      cnpj_autor: { ...valueSchema(T.cnpj), description: 'CNPJ do autor; no máximo um de cnpj_autor e cpf_autor.' },
-      cpf_autor: { ...valueSchema(T.cpf), description: 'CPF do autor; no máximo um de cnpj_autor e cpf_autor.' },
-      chave_acesso: {
-        ...valueSchema(T.chaveNFSe),
-        description:
-          'Chave da nota, opcional: se vem, tem de ser a do endereço, e o corpo assinado não vale em outra nota.',
-      },
-      numero_protocolo: {
-        type: 'string',
-        description: 'Número de protocolo da nota, opcional: se vem, tem de ser o da nota do endereço.',
-      },
+      ...Object.fromEntries(
+        campos.map((campo) => [campo.nome, campo.obrigatorio ? campoSchema(campo) : orNull(campoSchema(campo))]),
+      ),
+      ...Object.fromEntries(Object.entries(COMUNS).map(([nome, schema]) => [nome, orNull(schema)])),
     },
     required: ['tipo_evento', ...campos.flatMap(({ nome, obrigatorio }) => (obrigatorio ? [nome] : []))],
-    not: { required: ['cnpj_autor', 'cpf_autor'] },
+    not: { allOf: [sent('cnpj_autor'), sent('cpf_autor')] },
     ...(conditions.length === 0 ? {} : { allOf: conditions }),
     additionalProperties: false,
   };
 }
+
+/** What every type has beside its own. */
+const COMUNS: Schemas = {
+  cnpj_autor: { ...valueSchema(T.cnpj), description: 'CNPJ do autor; no máximo um de cnpj_autor e cpf_autor.' },
+  cpf_autor: { ...valueSchema(T.cpf), description: 'CPF do autor; no máximo um de cnpj_autor e cpf_autor.' },
+  chave_acesso: {
+    ...valueSchema(T.chaveNFSe),
+    description:
+      'Chave da nota, opcional: se vem, tem de ser a do endereço, e o corpo assinado não vale em outra nota.',
+  },
+  numero_protocolo: {
+    type: 'string',
+    description: 'Número de protocolo da nota, opcional: se vem, tem de ser o da nota do endereço.',
+  },
+};
 
 function campoSchema({ sobre, tipo, opcoes, obrigatorioCom, exemplo }: CampoEvento): JsonSchema {
   const meanings = (opcoes ?? []).map(({ codigo, descricao }) => `${codigo} ${descricao}`).join('; ');

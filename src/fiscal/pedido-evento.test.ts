@@ -380,8 +380,15 @@ describe('names that a type does not have', () => {
     }
   });
 
-  test('null is the same as nothing', () => {
-    pedidoOf({ ...CANCELAMENTO, zzz: null, cpf_autor: null });
+  test('null is the same as nothing, and no excuse for a name that does not exist', () => {
+    pedidoOf({ ...CANCELAMENTO, cpf_autor: null, cnpj_autor: null, chave_acesso: null, numero_protocolo: null });
+    for (const name of ['zzz', 'motivo']) {
+      const { faults } = refusalOf({ ...CANCELAMENTO, [name]: null });
+      assert.deepEqual(
+        faults.map(({ codigo, campo }) => [codigo, campo]),
+        [['E0010', name]],
+      );
+    }
   });
 });
 

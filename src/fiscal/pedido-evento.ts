@@ -78,7 +78,7 @@ export function readPedido(document: JsonDocument, canal: CanalEvento = 'integra
   if (envelope !== undefined) {
     return refused([found(422, nationalEnvelope(envelope.name, EVENTO_IN_FIELDS), envelope.offset)], document);
   }
-  // null is the same as nothing.
+  // null is the same as nothing, where there is something that it could be.
   const members = value.members.filter((member) => member.value.kind !== 'null');
   const named = new Map(members.map((member) => [member.name, member]));
   const type = readTipo(named.get('tipo_evento'), canal, value.offset);
@@ -88,12 +88,12 @@ export function readPedido(document: JsonDocument, canal: CanalEvento = 'integra
     return refused(type.found.status === 401 ? [type.found] : [type.found, ...autor.found, ...nota.found], document);
   }
   const { tipo } = type;
-  const strange = members
+  const strange = value.members
     .filter(({ name }) => !COMUNS.includes(name) && !tipo.campos.some(({ nome }) => nome === name))
     .map((member) => ({ member, ...strangeMember(member, tipo) }));
   for (const { member, meant } of strange) {
     // What a name evidently meant is taken as said, so that it is not also missed.
-    if (meant !== undefined && !named.has(meant)) named.set(meant, member);
+    if (meant !== undefined && !named.has(meant) && member.value.kind !== 'null') named.set(meant, member);
   }
   const read = readCampos(tipo, named, value.offset);
   const all = [...strange.map(({ found }) => found), ...autor.found, ...nota.found, ...read.found];

@@ -10,6 +10,8 @@ export type Described = {
   /** Compiles a schema of the components. */
   schema(name: string): ValidateFunction;
   admits(id: string, body: unknown): boolean;
+  /** Why a body is not admitted. */
+  refusal(id: string, body: unknown): string;
   assertBody(id: string, body: unknown): void;
   /** Status, headers, media type and body are all told. */
   assertAnswer(id: string, response: Response, text: string): void;
@@ -72,6 +74,10 @@ export function describedBy(document: Place): Described {
   return {
     schema: (name) => at(`/components/schemas/${name}`),
     admits: (id, body) => bodyOf(id)(body),
+    refusal: (id, body) => {
+      const validate = bodyOf(id);
+      return validate(body) ? '' : told(validate);
+    },
     assertBody: (id, body) => {
       const validate = bodyOf(id);
       assert.ok(

@@ -8,8 +8,10 @@ type Place = any;
 
 /** Lists longer than this would only be slow. */
 const LIST_MAX = 3;
-/** How often an optional property is not there, against once that it is. */
+/** How often an optional property is not there, against once that it is, or null, which is the same. */
 const ABSENT = 3;
+/** Documents whose check digits are right, which a pattern cannot tell. */
+const DOCUMENTOS = ['11222333000181', '12ABC34501DE35', '52998224725'];
 
 /** What a schema admits. `document`: where its references lead. */
 export function drawnFrom(document: Place, schema: Place): fc.Arbitrary<unknown> {
@@ -32,8 +34,9 @@ function ofType(document: Place, schema: Place, type: string): fc.Arbitrary<unkn
     case 'object':
       return objectOf(document, schema);
     case 'array':
+      // One that is empty is drawn by its object.
       return fc.array(drawnFrom(document, schema.items), {
-        minLength: schema.minItems ?? 0,
+        minLength: 1,
         maxLength: Math.min(schema.maxItems ?? LIST_MAX, LIST_MAX),
       });
     case 'integer':
@@ -45,6 +48,8 @@ function ofType(document: Place, schema: Place, type: string): fc.Arbitrary<unkn
       return amountOf(schema);
     case 'boolean':
       return fc.boolean();
+    case 'null':
+      return fc.constant(null);
     case 'string':
       return textOf(schema);
     default:
@@ -69,7 +74,8 @@ function textOf({ pattern, format, minLength = 0, maxLength }: Place): fc.Arbitr
       .string({ unit: 'grapheme', minLength, maxLength: maxLength ?? 40 })
       .filter((text) => isShort(text) && [...text].length >= minLength);
   const right = new RegExp(pattern, 'u');
-  const drawn = fc.stringMatching(right);
+  const documentos = DOCUMENTOS.filter((one) => right.test(one) && !right.test(`${one}1`));
+  const drawn = documentos.length > 0 ? fc.constantFrom(...documentos) : fc.stringMatching(right);
   if (maxLength === undefined) return drawn;
   // A pattern without an end of its own is had by padding, and cutting where it still fits.
   return drawn.map((text) => {
@@ -81,21 +87,104 @@ function textOf({ pattern, format, minLength = 0, maxLength }: Place): fc.Arbitr
   });
 }
 
-function objectOf(document: Place, { properties = {}, required = [], allOf = [] }: Place): fc.Arbitrary<unknown> {
-  // What one value asks of another is always given.
-  const always: readonly string[] = [...required, ...allOf.flatMap(({ then }: Place) => then?.required ?? [])];
-  const members = Object.entries(properties).map(([name, schema]) => {
-    const drawn = drawnFrom(document, schema);
-    const absent = { weight: ABSENT, arbitrary: fc.constant(undefined) };
-    return [name, always.includes(name) ? drawn : fc.oneof(absent, { weight: 1, arbitrary: drawn })] as const;
+/** What an object may hold; what its properties ask of one another is given, and what they keep out is left out. */
+function objectOf(document: Place, schema: Place): fc.Arbitrary<unknown> {
+  const { properties = {}, required = [] } = schema;
+  const names = Object.keys(properties);
+  const values = fc.record(
+    Object.fromEntries(names.map((name) => [name, drawnFrom(document, withoutNull(properties[name]))])),
+  );
+  const presence = fc.record(
+    Object.fromEntries(
+      names.map((name) => {
+        const { type, minItems = 0 } = properties[name];
+        const empty = [type].flat().includes('array') && minItems === 0 ? [[]] : [];
+        const nothing = [undefined, ...(isNull(properties[name]) ? [null] : []), ...empty];
+        const absent = { weight: ABSENT, arbitrary: fc.constantFrom(...nothing) };
+        const there = { weight: 1, arbitrary: fc.constant(true) };
+        return [name, required.includes(name) ? fc.constant(true) : fc.oneof(absent, there)];
+      }),
+    ),
+  );
+  return fc.tuple(values, presence, fc.nat()).map(([drawn, there, pick]) => {
+    const said: Record<string, unknown> = {};
+    for (const name of names) {
+      const given = there[name] === true ? drawn[name] : there[name];
+      if (given !== undefined) said[name] = given;
+    }
+    return settled(schema, said, drawn, pick);
   });
-  return fc.record(Object.fromEntries(members)).map((drawn) => {
-    const said = Object.entries(drawn).filter(([, value]) => value !== undefined);
-    // The two names of an author are one choice.
-    const isAlone = ([name]: readonly [string, unknown]): boolean =>
-      name !== 'cpf_autor' || said.every(([other]) => other !== 'cnpj_autor');
-    return Object.fromEntries(said.filter(isAlone));
-  });
+}
+
+function isNull(schema: Place): boolean {
+  return [schema.type].flat().includes('null') || (schema.oneOf ?? []).some(isNull);
+}
+
+function withoutNull(schema: Place): Place {
+  if (schema.oneOf !== undefined) return { ...schema, oneOf: schema.oneOf.filter((one: Place) => !isNull(one)) };
+  const values = schema.enum === undefined ? {} : { enum: schema.enum.filter((one: unknown) => one !== null) };
+  return { ...schema, type: [schema.type].flat().filter((type) => type !== 'null'), ...values };
+}
+
+/** Rounds in which the conditions of an object come to rest: a choice may ask for a group, and the group for its fields. */
+const ROUNDS = 8;
+
+function settled(
+  { allOf = [], not }: Place,
+  said: Record<string, unknown>,
+  drawn: Readonly<Record<string, unknown>>,
+  pick: number,
+): Record<string, unknown> {
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const one of allOf) if (holds(one.if, said)) give(one.then, said, drawn, pick);
+  }
+  if (not !== undefined && holds(not, said)) for (const name of namesIn(not).slice(1)) delete said[name];
+  return said;
+}
+
+/** The few keywords that conditions are told in. */
+function holds({ allOf, anyOf, oneOf, not, required = [], properties = {} }: Place, said: Place): boolean {
+  return (
+    (allOf ?? []).every((one: Place) => holds(one, said)) &&
+    (anyOf === undefined || anyOf.some((one: Place) => holds(one, said))) &&
+    (oneOf === undefined || oneOf.filter((one: Place) => holds(one, said)).length === 1) &&
+    (not === undefined || !holds(not, said)) &&
+    required.every((name: string) => said[name] !== undefined) &&
+    Object.entries<Place>(properties).every(([name, wanted]) => said[name] === undefined || fits(wanted, said[name]))
+  );
+}
+
+function fits({ type, const: constant, not, minItems = 0, maxItems = LIST_MAX }: Place, value: unknown): boolean {
+  if (not !== undefined && fits(not, value)) return false;
+  if (constant !== undefined && value !== constant) return false;
+  if (Array.isArray(value) && (value.length < minItems || value.length > maxItems)) return false;
+  const kind = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
+  return type === undefined || [type].flat().includes(kind);
+}
+
+/** Makes a condition hold: what it asks for is taken from what was drawn, what it keeps out is taken away. */
+function give(
+  then: Place,
+  said: Record<string, unknown>,
+  drawn: Readonly<Record<string, unknown>>,
+  pick: number,
+): void {
+  if (holds(then, said)) return;
+  for (const one of then.allOf ?? []) give(one, said, drawn, pick);
+  for (const name of then.required ?? []) said[name] = drawn[name];
+  const members: readonly Place[] = then.anyOf ?? then.oneOf ?? [];
+  if (members.length === 0 || holds(then, said)) return;
+  const standing = members.filter((one) => holds(one, said));
+  const kept = (standing.length > 0 ? standing : members)[pick % (standing.length || members.length)]!;
+  if (then.oneOf !== undefined) {
+    const keeps = namesIn(kept);
+    for (const name of namesIn(then)) if (!keeps.includes(name)) delete said[name];
+  }
+  give(kept, said, drawn, pick);
+}
+
+function namesIn({ required = [], allOf = [], anyOf = [], oneOf = [] }: Place): readonly string[] {
+  return [...required, ...[...allOf, ...anyOf, ...oneOf].flatMap(namesIn)];
 }
 
 export type Known = {

@@ -247,62 +247,62 @@ export type CorpoDaDps = {
    * Ambiente: 1 produção, 2 homologação. Sem ele, o ambiente do endereço: 1 em produção, 2 na integração. Na DPS:
    * tpAmb.
    */
-  tipo_ambiente?: '1' | '2';
+  tipo_ambiente?: '1' | '2' | null;
   /** Versão do programa que gerou a DPS. Texto de 1 a 20 caracteres. Sem ele, API JSON v1. Na DPS: verAplic. */
-  versao_aplicativo?: string;
+  versao_aplicativo?: string | null;
   /** Série; sem ela, 70000. Série de 1 a 5 algarismos. Na DPS: serie. */
-  serie_dps?: string;
+  serie_dps?: string | null;
   /**
    * Número dentro da série; sem ele, o número sequencial da NFS-e, ou o próximo livre. Número inteiro de 1 a 15
    * algarismos, sem zeros à esquerda. Na DPS: nDPS.
    */
-  numero_dps?: string | number;
+  numero_dps?: string | number | null;
   /** Competência: o dia do fato gerador. Data AAAA-MM-DD, de 2000 a 2099. Na DPS: dCompet. */
   data_competencia: string;
   /** Quem emite: 1 prestador, 2 tomador, 3 intermediário. Sem ele, 1. Na DPS: tpEmit. */
-  tipo_emitente?: '1' | '2' | '3';
+  tipo_emitente?: '1' | '2' | '3' | null;
   /**
    * Motivo da emissão pelo tomador ou intermediário. 1 Importação de Serviço; 2 Tomador/Intermediário obrigado a
    * emitir NFS-e por legislação municipal; 3 Tomador/Intermediário emitindo NFS-e por recusa de emissão pelo
    * prestador; 4 Tomador/Intermediário emitindo por rejeitar a NFS-e emitida pelo prestador. Na DPS: cMotivoEmisTI.
    */
-  motivo_emissao?: '1' | '2' | '3' | '4';
+  motivo_emissao?: '1' | '2' | '3' | '4' | null;
   /** Chave da NFS-e rejeitada. Chave de acesso de NFS-e, 50 posições. Na DPS: chNFSeRej. */
-  chave_nfse_rejeitada?: string;
+  chave_nfse_rejeitada?: string | null;
   /**
-   * Município emissor (código IBGE). Código IBGE do município, 7 algarismos. Em produção, sem ele, o município do
-   * endereço; na integração é obrigatório. Na DPS: cLocEmi.
+   * Município emissor (código IBGE). Código IBGE do município, 7 algarismos. Obrigatório na integração; em
+   * produção, sem ele, vale o município do endereço. Na DPS: cLocEmi.
    */
-  municipio_emissor?: string;
+  municipio_emissor: string;
   /** Nota substituída. Na DPS: subst. */
-  substituicao?: Substituicao;
+  substituicao?: Substituicao | null;
   /**
    * CNPJ de 14 posições ou CPF de 11 algarismos, sem pontuação. Exatamente um de: prestador_cpf_cnpj,
    * prestador_nif, prestador_motivo_sem_nif. Na DPS: prest/CNPJ ou prest/CPF.
    */
-  prestador_cpf_cnpj?: string;
+  prestador_cpf_cnpj?: string | null;
   /**
    * Identificação fiscal no exterior. Texto de 1 a 40 caracteres. Exatamente um de: prestador_cpf_cnpj,
    * prestador_nif, prestador_motivo_sem_nif. Na DPS: prest/NIF.
    */
-  prestador_nif?: string;
+  prestador_nif?: string | null;
   /**
    * Motivo de não haver NIF: 0 sem NIF, 1 dispensado, 2 não exigido. Exatamente um de: prestador_cpf_cnpj,
    * prestador_nif, prestador_motivo_sem_nif. Na DPS: prest/cNaoNIF.
    */
-  prestador_motivo_sem_nif?: '0' | '1' | '2';
+  prestador_motivo_sem_nif?: '0' | '1' | '2' | null;
   /** Cadastro de atividade econômica da pessoa física. CAEPF de 14 algarismos. Na DPS: prest/CAEPF. */
-  prestador_caepf?: string;
+  prestador_caepf?: string | null;
   /** Inscrição municipal. Texto de 1 a 15 caracteres. Na DPS: prest/IM. */
-  prestador_inscricao_municipal?: string;
+  prestador_inscricao_municipal?: string | null;
   /** Nome ou razão social. Texto de 1 a 300 caracteres. Na DPS: prest/xNome. */
-  prestador_razao_social?: string;
+  prestador_razao_social?: string | null;
   /** Endereço. Na DPS: prest/end. */
-  prestador_endereco?: Endereco;
+  prestador_endereco?: Endereco | null;
   /** Telefone de 6 a 20 algarismos, com DDD e sem pontuação. Na DPS: prest/fone. */
-  prestador_telefone?: string;
+  prestador_telefone?: string | null;
   /** E-mail. Texto de 1 a 80 caracteres. Na DPS: prest/email. */
-  prestador_email?: string;
+  prestador_email?: string | null;
   /** Simples Nacional: 1 não optante, 2 MEI, 3 ME/EPP. Na DPS: prest/regTrib/opSimpNac. */
   prestador_opcao_simples_nacional: '1' | '2' | '3';
   /**
@@ -311,103 +311,103 @@ export type CorpoDaDps = {
    * municipal do tributo; 3 Regime de apuração dos tributos federais e municipal pela NFS-e conforme respectivas
    * legislações federal e municipal de cada tributo. Na DPS: prest/regTrib/regApTribSN.
    */
-  prestador_regime_apuracao_simples?: '1' | '2' | '3';
+  prestador_regime_apuracao_simples?: '1' | '2' | '3' | null;
   /**
    * Regime especial municipal; 0 nenhum. 0 Nenhum; 1 Ato Cooperado (Cooperativa); 2 Estimativa; 3 Microempresa
    * Municipal; 4 Notário ou Registrador; 5 Profissional Autônomo; 6 Sociedade de Profissionais; 9 Outros. Sem ele,
    * 0. Na DPS: prest/regTrib/regEspTrib.
    */
-  prestador_regime_especial?: '0' | '1' | '2' | '3' | '4' | '5' | '6' | '9';
+  prestador_regime_especial?: '0' | '1' | '2' | '3' | '4' | '5' | '6' | '9' | null;
   /**
    * CNPJ de 14 posições ou CPF de 11 algarismos, sem pontuação. Exatamente um de: tomador_cpf_cnpj, tomador_nif,
    * tomador_motivo_sem_nif. Na DPS: toma/CNPJ ou toma/CPF.
    */
-  tomador_cpf_cnpj?: string;
+  tomador_cpf_cnpj?: string | null;
   /**
    * Identificação fiscal no exterior. Texto de 1 a 40 caracteres. Exatamente um de: tomador_cpf_cnpj, tomador_nif,
    * tomador_motivo_sem_nif. Na DPS: toma/NIF.
    */
-  tomador_nif?: string;
+  tomador_nif?: string | null;
   /**
    * Motivo de não haver NIF: 0 sem NIF, 1 dispensado, 2 não exigido. Exatamente um de: tomador_cpf_cnpj,
    * tomador_nif, tomador_motivo_sem_nif. Na DPS: toma/cNaoNIF.
    */
-  tomador_motivo_sem_nif?: '0' | '1' | '2';
+  tomador_motivo_sem_nif?: '0' | '1' | '2' | null;
   /** Cadastro de atividade econômica da pessoa física. CAEPF de 14 algarismos. Na DPS: toma/CAEPF. */
-  tomador_caepf?: string;
+  tomador_caepf?: string | null;
   /** Inscrição municipal. Texto de 1 a 15 caracteres. Na DPS: toma/IM. */
-  tomador_inscricao_municipal?: string;
+  tomador_inscricao_municipal?: string | null;
   /** Nome ou razão social. Texto de 1 a 300 caracteres. Obrigatório quando há tomador. Na DPS: toma/xNome. */
-  tomador_razao_social?: string;
+  tomador_razao_social?: string | null;
   /** Endereço. Na DPS: toma/end. */
-  tomador_endereco?: Endereco;
+  tomador_endereco?: Endereco | null;
   /** Telefone de 6 a 20 algarismos, com DDD e sem pontuação. Na DPS: toma/fone. */
-  tomador_telefone?: string;
+  tomador_telefone?: string | null;
   /** E-mail. Texto de 1 a 80 caracteres. Na DPS: toma/email. */
-  tomador_email?: string;
+  tomador_email?: string | null;
   /**
    * CNPJ de 14 posições ou CPF de 11 algarismos, sem pontuação. Exatamente um de: intermediario_cpf_cnpj,
    * intermediario_nif, intermediario_motivo_sem_nif. Na DPS: interm/CNPJ ou interm/CPF.
    */
-  intermediario_cpf_cnpj?: string;
+  intermediario_cpf_cnpj?: string | null;
   /**
    * Identificação fiscal no exterior. Texto de 1 a 40 caracteres. Exatamente um de: intermediario_cpf_cnpj,
    * intermediario_nif, intermediario_motivo_sem_nif. Na DPS: interm/NIF.
    */
-  intermediario_nif?: string;
+  intermediario_nif?: string | null;
   /**
    * Motivo de não haver NIF: 0 sem NIF, 1 dispensado, 2 não exigido. Exatamente um de: intermediario_cpf_cnpj,
    * intermediario_nif, intermediario_motivo_sem_nif. Na DPS: interm/cNaoNIF.
    */
-  intermediario_motivo_sem_nif?: '0' | '1' | '2';
+  intermediario_motivo_sem_nif?: '0' | '1' | '2' | null;
   /** Cadastro de atividade econômica da pessoa física. CAEPF de 14 algarismos. Na DPS: interm/CAEPF. */
-  intermediario_caepf?: string;
+  intermediario_caepf?: string | null;
   /** Inscrição municipal. Texto de 1 a 15 caracteres. Na DPS: interm/IM. */
-  intermediario_inscricao_municipal?: string;
+  intermediario_inscricao_municipal?: string | null;
   /** Nome ou razão social. Texto de 1 a 300 caracteres. Obrigatório quando há intermediário. Na DPS: interm/xNome. */
-  intermediario_razao_social?: string;
+  intermediario_razao_social?: string | null;
   /** Endereço. Na DPS: interm/end. */
-  intermediario_endereco?: Endereco;
+  intermediario_endereco?: Endereco | null;
   /** Telefone de 6 a 20 algarismos, com DDD e sem pontuação. Na DPS: interm/fone. */
-  intermediario_telefone?: string;
+  intermediario_telefone?: string | null;
   /** E-mail. Texto de 1 a 80 caracteres. Na DPS: interm/email. */
-  intermediario_email?: string;
+  intermediario_email?: string | null;
   /**
    * Município da prestação; 0000000 em águas marítimas. Código IBGE do município, 7 algarismos. Exatamente um de:
    * municipio_prestacao, pais_prestacao. Na DPS: serv/locPrest/cLocPrestacao.
    */
-  municipio_prestacao?: string;
+  municipio_prestacao?: string | null;
   /**
    * País da prestação, quando no exterior. Código do país ISO 3166-1, duas letras maiúsculas. Exatamente um de:
    * municipio_prestacao, pais_prestacao. Na DPS: serv/locPrest/cPaisPrestacao.
    */
-  pais_prestacao?: string;
+  pais_prestacao?: string | null;
   /**
    * Código de tributação nacional (item, subitem, desdobro). Código de tributação nacional, 6 algarismos. Na DPS:
    * serv/cServ/cTribNac.
    */
   codigo_tributacao_nacional: string;
   /** Código de tributação municipal, 3 algarismos. Na DPS: serv/cServ/cTribMun. */
-  codigo_tributacao_municipal?: string;
+  codigo_tributacao_municipal?: string | null;
   /** Descrição do serviço. Texto de 1 a 2000 caracteres. Na DPS: serv/cServ/xDescServ. */
   descricao_servico: string;
   /** Código NBS, 9 algarismos, sem pontuação. Na DPS: serv/cServ/cNBS. */
   codigo_nbs: string;
   /** Código interno do contribuinte. Código de 1 a 20 letras ou algarismos. Na DPS: serv/cServ/cIntContrib. */
-  codigo_interno_contribuinte?: string;
+  codigo_interno_contribuinte?: string | null;
   /** Comércio exterior. Na DPS: serv/comExt. */
-  comercio_exterior?: ComercioExterior;
+  comercio_exterior?: ComercioExterior | null;
   /** Obra de construção civil. Na DPS: serv/obra. */
-  obra?: Obra;
+  obra?: Obra | null;
   /** Atividade de evento. Na DPS: serv/atvEvento. */
-  atividade_evento?: AtividadeEvento;
+  atividade_evento?: AtividadeEvento | null;
   /** Informações complementares. Na DPS: serv/infoCompl. */
-  informacoes_complementares?: InformacoesComplementares;
+  informacoes_complementares?: InformacoesComplementares | null;
   /**
    * Valor recebido pelo intermediário. Valor com até 15 algarismos inteiros e duas casas, como 1000.00. Na DPS:
    * valores/vServPrest/vReceb.
    */
-  valor_recebido?: string | number;
+  valor_recebido?: string | number | null;
   /**
    * Valor do serviço. Valor com até 15 algarismos inteiros e duas casas, como 1000.00. Na DPS:
    * valores/vServPrest/vServ.
@@ -417,21 +417,21 @@ export type CorpoDaDps = {
    * Desconto incondicionado (reduz a base). Valor com até 15 algarismos inteiros e duas casas, como 1000.00. Na
    * DPS: valores/vDescCondIncond/vDescIncond.
    */
-  desconto_incondicionado?: string | number;
+  desconto_incondicionado?: string | number | null;
   /**
    * Desconto condicionado (reduz só o líquido). Valor com até 15 algarismos inteiros e duas casas, como 1000.00. Na
    * DPS: valores/vDescCondIncond/vDescCond.
    */
-  desconto_condicionado?: string | number;
+  desconto_condicionado?: string | number | null;
   /** Dedução ou redução da base do ISSQN. Na DPS: valores/vDedRed. */
-  deducao_reducao?: DeducaoReducao;
+  deducao_reducao?: DeducaoReducao | null;
   /** Tributação: 1 tributável, 2 imunidade, 3 exportação, 4 não incidência. Na DPS: valores/trib/tribMun/tribISSQN. */
   tributacao_issqn: '1' | '2' | '3' | '4';
   /**
    * País do resultado, na exportação. Código do país ISO 3166-1, duas letras maiúsculas. Na DPS:
    * valores/trib/tribMun/cPaisResult.
    */
-  pais_resultado?: string;
+  pais_resultado?: string | null;
   /**
    * Tipo de imunidade. 1 Patrimônio, renda ou serviços, uns dos outros (CF88, Art 150, VI, a); 2 Entidades
    * religiosas e templos de qualquer culto, inclusive suas organizações assistenciais e beneficentes (CF88, Art
@@ -443,36 +443,36 @@ export type CorpoDaDps = {
    * bem como os suportes materiais ou arquivos digitais que os contenham, salvo na etapa de replicação industrial
    * de mídias ópticas de leitura a laser. (CF88, Art 150, VI, e). Na DPS: valores/trib/tribMun/tpImunidade.
    */
-  tipo_imunidade?: '1' | '2' | '3' | '4' | '5';
+  tipo_imunidade?: '1' | '2' | '3' | '4' | '5' | null;
   /** Exigibilidade suspensa. Na DPS: valores/trib/tribMun/exigSusp. */
-  exigibilidade_suspensa?: ExigibilidadeSuspensa;
+  exigibilidade_suspensa?: ExigibilidadeSuspensa | null;
   /** Benefício municipal. Na DPS: valores/trib/tribMun/BM. */
-  beneficio_municipal?: BeneficioMunicipal;
+  beneficio_municipal?: BeneficioMunicipal | null;
   /**
    * Retenção: 1 não retido, 2 pelo tomador, 3 pelo intermediário. Sem ele, 1. Na DPS:
    * valores/trib/tribMun/tpRetISSQN.
    */
-  retencao_issqn?: '1' | '2' | '3';
+  retencao_issqn?: '1' | '2' | '3' | null;
   /** Alíquota em percentual com duas casas, de 0 a 100.00. Na DPS: valores/trib/tribMun/pAliq. */
-  aliquota_issqn?: string | number;
+  aliquota_issqn?: string | number | null;
   /** Declarado, para ser comparado com o calculado (na nota, cLocIncid). Código IBGE do município, 7 algarismos. */
-  municipio_incidencia?: string;
+  municipio_incidencia?: string | null;
   /**
    * Declarado, para ser comparado com o calculado (na nota, valores/vBC). Valor com até 15 algarismos inteiros e
    * duas casas, como 1000.00.
    */
-  valor_base_calculo?: string | number;
+  valor_base_calculo?: string | number | null;
   /**
    * Declarado, para ser comparado com o calculado (na nota, valores/vISSQN). Valor com até 15 algarismos inteiros e
    * duas casas, como 1000.00.
    */
-  valor_issqn?: string | number;
+  valor_issqn?: string | number | null;
   /** Tributos federais. Na DPS: valores/trib/tribFed. */
-  tributos_federais?: TributosFederais;
+  tributos_federais?: TributosFederais | null;
   /** Total aproximado dos tributos. Na DPS: valores/trib/totTrib. */
-  total_tributos?: TotalTributos;
+  total_tributos?: TotalTributos | null;
   /** IBS e CBS. Na DPS: IBSCBS. */
-  ibscbs?: Ibscbs;
+  ibscbs?: Ibscbs | null;
 };
 
 export type Substituicao = {
@@ -486,7 +486,7 @@ export type Substituicao = {
    */
   codigo_motivo: '01' | '02' | '03' | '04' | '05' | '99';
   /** Descrição do motivo, com 99. Texto de 15 a 255 caracteres. Na DPS: xMotivo. */
-  descricao_motivo?: string;
+  descricao_motivo?: string | null;
 };
 
 export type ComercioExterior = {
@@ -511,7 +511,23 @@ export type ComercioExterior = {
    * Mecanismo de apoio usado pelo prestador. Um de: 01 (nenhum), 02 (ACC), 03 (ACE), 04 (BNDES-Exim pós-embarque),
    * 05 (BNDES-Exim pré-embarque), 06 (FGE), 07 (PROEX equalização), 08 (PROEX financiamento). Na DPS: mecAFComexP.
    */
-  mecanismo_apoio_prestador: '01' | '02' | '03' | '04' | '05' | '06' | '07' | '08';
+  mecanismo_apoio_prestador:
+    | '01'
+    | '02'
+    | '03'
+    | '04'
+    | '05'
+    | '06'
+    | '07'
+    | '08'
+    | '1'
+    | '2'
+    | '3'
+    | '4'
+    | '5'
+    | '6'
+    | '7'
+    | '8';
   /**
    * Mecanismo de apoio usado pelo tomador. Código de 01 (nenhum) a 26 da lista de mecanismos de apoio, que o
    * leiaute enumera. 01 Nenhum; 02 Adm. Pública e Repr. Internacional; 03 Alugueis e Arrend. Mercantil de maquinas,
@@ -550,38 +566,47 @@ export type ComercioExterior = {
     | '23'
     | '24'
     | '25'
-    | '26';
+    | '26'
+    | '1'
+    | '2'
+    | '3'
+    | '4'
+    | '5'
+    | '6'
+    | '7'
+    | '8'
+    | '9';
   /**
    * Movimentação temporária de bens. Um de: 1 (não), 2 (vinculada a declaração de importação), 3 (vinculada a
    * declaração de exportação). Na DPS: movTempBens.
    */
   movimentacao_temporaria_bens: '1' | '2' | '3';
   /** Declaração de importação. Texto de 1 a 12 caracteres. Na DPS: nDI. */
-  numero_declaracao_importacao?: string;
+  numero_declaracao_importacao?: string | null;
   /** Registro de exportação. Texto de 1 a 12 caracteres. Na DPS: nRE. */
-  numero_registro_exportacao?: string;
+  numero_registro_exportacao?: string | null;
   /**
    * Compartilhar com a Secretaria de Comércio Exterior. 0 Não enviar para o MDIC; 1 Enviar para o MDIC. Na DPS:
    * mdic.
    */
-  compartilhar_mdic?: '0' | '1';
+  compartilhar_mdic?: '0' | '1' | null;
 };
 
 export type Obra = {
   /** Inscrição imobiliária municipal. Texto de 1 a 30 caracteres. Na DPS: inscImobFisc. */
-  inscricao_imobiliaria?: string;
+  inscricao_imobiliaria?: string | null;
   /**
    * Número da obra (CNO ou CEI). Texto de 1 a 30 caracteres. Exatamente um de: numero_obra, codigo_cib, endereco.
    * Na DPS: cObra.
    */
-  numero_obra?: string;
+  numero_obra?: string | null;
   /**
    * Cadastro imobiliário brasileiro. Código CIB, 8 algarismos. Exatamente um de: numero_obra, codigo_cib, endereco.
    * Na DPS: cCIB.
    */
-  codigo_cib?: string;
+  codigo_cib?: string | null;
   /** Endereço da obra. Exatamente um de: numero_obra, codigo_cib, endereco. Na DPS: end. */
-  endereco?: EnderecoDoLocal;
+  endereco?: EnderecoDoLocal | null;
 };
 
 export type AtividadeEvento = {
@@ -595,30 +620,30 @@ export type AtividadeEvento = {
    * Código do evento dado pelo município. Texto de 1 a 30 caracteres. Exatamente um de: codigo_evento, endereco. Na
    * DPS: idAtvEvt.
    */
-  codigo_evento?: string;
+  codigo_evento?: string | null;
   /** Endereço do evento. Exatamente um de: codigo_evento, endereco. Na DPS: end. */
-  endereco?: EnderecoDoLocal;
+  endereco?: EnderecoDoLocal | null;
 };
 
 export type InformacoesComplementares = {
   /** Documento de responsabilidade técnica. Texto de 1 a 40 caracteres. Na DPS: idDocTec. */
-  documento_tecnico?: string;
+  documento_tecnico?: string | null;
   /** Documento de referência. Texto de 1 a 255 caracteres. Na DPS: docRef. */
-  documento_referencia?: string;
+  documento_referencia?: string | null;
   /** Texto livre. Texto de 1 a 2000 caracteres. Na DPS: xInfComp. */
-  texto?: string;
+  texto?: string | null;
 };
 
 export type DeducaoReducao = {
   /** Percentual com duas casas, de 0 a 100.00. Exatamente um de: percentual, valor, documentos. Na DPS: pDR. */
-  percentual?: string | number;
+  percentual?: string | number | null;
   /**
    * Valor com até 15 algarismos inteiros e duas casas, como 1000.00. Exatamente um de: percentual, valor,
    * documentos. Na DPS: vDR.
    */
-  valor?: string | number;
+  valor?: string | number | null;
   /** Um documento, de uma lista. Exatamente um de: percentual, valor, documentos. Na DPS: documentos/docDedRed. */
-  documentos?: DeducaoReducaoDocumentos[];
+  documentos?: DeducaoReducaoDocumentos[] | null;
 };
 
 export type DeducaoReducaoDocumentos = {
@@ -626,32 +651,32 @@ export type DeducaoReducaoDocumentos = {
    * Chave de NFS-e nacional. Chave de acesso de NFS-e, 50 posições. Exatamente um de: chave_nfse, chave_nfe,
    * nfse_municipal, nota_papel, numero_documento_fiscal, numero_documento_nao_fiscal. Na DPS: chNFSe.
    */
-  chave_nfse?: string;
+  chave_nfse?: string | null;
   /**
    * Chave de NF-e. Chave de acesso de NF-e, 44 posições. Exatamente um de: chave_nfse, chave_nfe, nfse_municipal,
    * nota_papel, numero_documento_fiscal, numero_documento_nao_fiscal. Na DPS: chNFe.
    */
-  chave_nfe?: string;
+  chave_nfe?: string | null;
   /**
    * Nota eletrônica municipal. Exatamente um de: chave_nfse, chave_nfe, nfse_municipal, nota_papel,
    * numero_documento_fiscal, numero_documento_nao_fiscal. Na DPS: NFSeMun.
    */
-  nfse_municipal?: DeducaoReducaoDocumentosNfseMunicipal;
+  nfse_municipal?: DeducaoReducaoDocumentosNfseMunicipal | null;
   /**
    * Nota em papel. Exatamente um de: chave_nfse, chave_nfe, nfse_municipal, nota_papel, numero_documento_fiscal,
    * numero_documento_nao_fiscal. Na DPS: NFNFS.
    */
-  nota_papel?: DeducaoReducaoDocumentosNotaPapel;
+  nota_papel?: DeducaoReducaoDocumentosNotaPapel | null;
   /**
    * Outro documento fiscal. Texto de 1 a 255 caracteres. Exatamente um de: chave_nfse, chave_nfe, nfse_municipal,
    * nota_papel, numero_documento_fiscal, numero_documento_nao_fiscal. Na DPS: nDocFisc.
    */
-  numero_documento_fiscal?: string;
+  numero_documento_fiscal?: string | null;
   /**
    * Documento não fiscal. Texto de 1 a 255 caracteres. Exatamente um de: chave_nfse, chave_nfe, nfse_municipal,
    * nota_papel, numero_documento_fiscal, numero_documento_nao_fiscal. Na DPS: nDoc.
    */
-  numero_documento_nao_fiscal?: string;
+  numero_documento_nao_fiscal?: string | null;
   /**
    * Tipo da dedução. 1 Alimentação e bebidas/frigobar; 2 Materiais; 3 Produção Externa; 4 Reembolso de despesas; 5
    * Repasse consorciado; 6 Repasse plano de saúde; 7 Serviços; 8 Subempreitada de mão de obra; 9 Profissional
@@ -659,7 +684,7 @@ export type DeducaoReducaoDocumentos = {
    */
   tipo: '1' | '2' | '3' | '4' | '5' | '6' | '7' | '8' | '9' | '99';
   /** Descrição, com tipo 99. Texto de 1 a 150 caracteres. Na DPS: xDescOutDed. */
-  descricao_tipo?: string;
+  descricao_tipo?: string | null;
   /** Data do documento. Data AAAA-MM-DD, de 2000 a 2099. Na DPS: dtEmiDoc. */
   data_emissao: string;
   /**
@@ -670,7 +695,7 @@ export type DeducaoReducaoDocumentos = {
   /** Valor deduzido aqui. Valor com até 15 algarismos inteiros e duas casas, como 1000.00. Na DPS: vDeducaoReducao. */
   valor: string | number;
   /** Fornecedor. Na DPS: fornec. */
-  fornecedor?: DeducaoReducaoDocumentosFornecedor;
+  fornecedor?: DeducaoReducaoDocumentosFornecedor | null;
 };
 
 export type DeducaoReducaoDocumentosNfseMunicipal = {
@@ -696,29 +721,29 @@ export type DeducaoReducaoDocumentosFornecedor = {
    * CNPJ de 14 posições ou CPF de 11 algarismos, sem pontuação. Exatamente um de: cpf_cnpj, nif, motivo_sem_nif. Na
    * DPS: CNPJ ou CPF.
    */
-  cpf_cnpj?: string;
+  cpf_cnpj?: string | null;
   /**
    * Identificação fiscal no exterior. Texto de 1 a 40 caracteres. Exatamente um de: cpf_cnpj, nif, motivo_sem_nif.
    * Na DPS: NIF.
    */
-  nif?: string;
+  nif?: string | null;
   /**
    * Motivo de não haver NIF: 0 sem NIF, 1 dispensado, 2 não exigido. Exatamente um de: cpf_cnpj, nif,
    * motivo_sem_nif. Na DPS: cNaoNIF.
    */
-  motivo_sem_nif?: '0' | '1' | '2';
+  motivo_sem_nif?: '0' | '1' | '2' | null;
   /** Cadastro de atividade econômica da pessoa física. CAEPF de 14 algarismos. Na DPS: CAEPF. */
-  caepf?: string;
+  caepf?: string | null;
   /** Inscrição municipal. Texto de 1 a 15 caracteres. Na DPS: IM. */
-  inscricao_municipal?: string;
+  inscricao_municipal?: string | null;
   /** Nome ou razão social. Texto de 1 a 300 caracteres. Na DPS: xNome. */
   razao_social: string;
   /** Endereço. Na DPS: end. */
-  endereco?: Endereco;
+  endereco?: Endereco | null;
   /** Telefone de 6 a 20 algarismos, com DDD e sem pontuação. Na DPS: fone. */
-  telefone?: string;
+  telefone?: string | null;
   /** E-mail. Texto de 1 a 80 caracteres. Na DPS: email. */
-  email?: string;
+  email?: string | null;
 };
 
 export type ExigibilidadeSuspensa = {
@@ -733,31 +758,31 @@ export type ExigibilidadeSuspensa = {
 
 export type BeneficioMunicipal = {
   /** Número do benefício municipal, 14 algarismos. Na DPS: nBM. */
-  numero?: string;
+  numero?: string | null;
   /**
    * Redução da base em valor. Valor com até 15 algarismos inteiros e duas casas, como 1000.00. No máximo um de:
    * valor_reducao, percentual_reducao. Na DPS: vRedBCBM.
    */
-  valor_reducao?: string | number;
+  valor_reducao?: string | number | null;
   /**
    * Redução da base em percentual. Percentual com duas casas, de 0 a 100.00. No máximo um de: valor_reducao,
    * percentual_reducao. Na DPS: pRedBCBM.
    */
-  percentual_reducao?: string | number;
+  percentual_reducao?: string | number | null;
 };
 
 export type TributosFederais = {
   /** PIS e COFINS, apuração própria. Na DPS: piscofins. */
-  pis_cofins?: TributosFederaisPisCofins;
+  pis_cofins?: TributosFederaisPisCofins | null;
   /**
    * Contribuição previdenciária retida. Valor com até 15 algarismos inteiros e duas casas, como 1000.00. Na DPS:
    * vRetCP.
    */
-  valor_retido_cp?: string | number;
+  valor_retido_cp?: string | number | null;
   /** Imposto de renda retido. Valor com até 15 algarismos inteiros e duas casas, como 1000.00. Na DPS: vRetIRRF. */
-  valor_retido_irrf?: string | number;
+  valor_retido_irrf?: string | number | null;
   /** PIS, COFINS e CSLL retidos. Valor com até 15 algarismos inteiros e duas casas, como 1000.00. Na DPS: vRetCSLL. */
-  valor_retido_csll?: string | number;
+  valor_retido_csll?: string | number | null;
 };
 
 export type TributosFederaisPisCofins = {
@@ -822,42 +847,42 @@ export type TributosFederaisPisCofins = {
     | '98'
     | '99';
   /** Base de cálculo. Valor com até 15 algarismos inteiros e duas casas, como 1000.00. Na DPS: vBCPisCofins. */
-  valor_base_calculo?: string | number;
+  valor_base_calculo?: string | number | null;
   /** Alíquota do PIS. Alíquota em percentual com duas casas, de 0 a 100.00. Na DPS: pAliqPis. */
-  aliquota_pis?: string | number;
+  aliquota_pis?: string | number | null;
   /** Alíquota da COFINS. Alíquota em percentual com duas casas, de 0 a 100.00. Na DPS: pAliqCofins. */
-  aliquota_cofins?: string | number;
+  aliquota_cofins?: string | number | null;
   /** Débito do PIS. Valor com até 15 algarismos inteiros e duas casas, como 1000.00. Na DPS: vPis. */
-  valor_pis?: string | number;
+  valor_pis?: string | number | null;
   /** Débito da COFINS. Valor com até 15 algarismos inteiros e duas casas, como 1000.00. Na DPS: vCofins. */
-  valor_cofins?: string | number;
+  valor_cofins?: string | number | null;
   /**
    * O que está retido em vRetCSLL. 0 PIS/COFINS/CSLL Não Retidos; 1 PIS/COFINS Retido; 2 PIS/COFINS Não Retido; 3
    * PIS/COFINS/CSLL Retidos; 4 PIS/COFINS Retidos, CSLL Não Retido; 5 PIS Retido, COFINS/CSLL Não Retido; 6 COFINS
    * Retido, PIS/CSLL Não Retido; 7 PIS Não Retido, COFINS/CSLL Retidos; 8 PIS/COFINS Não Retidos, CSLL Retido; 9
    * COFINS Não Retido, PIS/CSLL Retidos. Na DPS: tpRetPisCofins.
    */
-  tipo_retencao?: '0' | '1' | '2' | '3' | '4' | '5' | '6' | '7' | '8' | '9';
+  tipo_retencao?: '0' | '1' | '2' | '3' | '4' | '5' | '6' | '7' | '8' | '9' | null;
 };
 
 export type TotalTributos = {
   /** Em valores. Exatamente um de: valores, percentuais, indicador, percentual_simples_nacional. Na DPS: vTotTrib. */
-  valores?: TotalTributosValores;
+  valores?: TotalTributosValores | null;
   /**
    * Em percentuais. Exatamente um de: valores, percentuais, indicador, percentual_simples_nacional. Na DPS:
    * pTotTrib.
    */
-  percentuais?: TotalTributosPercentuais;
+  percentuais?: TotalTributosPercentuais | null;
   /**
    * 0: sem estimativa. Exatamente um de: valores, percentuais, indicador, percentual_simples_nacional. Sem nenhum
    * dos outros, 0. Na DPS: indTotTrib.
    */
-  indicador?: '0';
+  indicador?: '0' | null;
   /**
    * Percentual do Simples Nacional. Percentual até 99.99, com duas casas. Exatamente um de: valores, percentuais,
    * indicador, percentual_simples_nacional. Na DPS: pTotTribSN.
    */
-  percentual_simples_nacional?: string | number;
+  percentual_simples_nacional?: string | number | null;
 };
 
 export type TotalTributosValores = {
@@ -884,98 +909,98 @@ export type Ibscbs = {
   /** Classificação tributária do IBS/CBS, 6 algarismos. Na DPS: valores/trib/gIBSCBS/cClassTrib. */
   cClassTrib: string;
   /** Finalidade: 0 regular. Na DPS: finNFSe. */
-  finalidade?: '0';
+  finalidade?: '0' | null;
   /** Uso ou consumo pessoal. 0 Não; 1 Sim. Na DPS: indFinal. */
-  uso_consumo_pessoal?: '0' | '1';
+  uso_consumo_pessoal?: '0' | '1' | null;
   /** Indicador da operação. Indicador de operação, 6 algarismos. Na DPS: cIndOp. */
-  codigo_indicador_operacao?: string;
+  codigo_indicador_operacao?: string | null;
   /**
    * Ordem entre fornecimento e pagamento. 1 Fornecimento com pagamento posterior; 2 Recebimento do pagamento com
    * fornecimento já realizado; 3 Fornecimento com pagamento já realizado; 4 Recebimento do pagamento com
    * fornecimento posterior; 5 Fornecimento e recebimento do pagamento concomitantes. Na DPS: tpOper.
    */
-  tipo_operacao?: '1' | '2' | '3' | '4' | '5';
+  tipo_operacao?: '1' | '2' | '3' | '4' | '5' | null;
   /** Chave de acesso de NFS-e, 50 posições. Obrigatório quando há notas referenciadas. Na DPS: gRefNFSe/refNFSe. */
-  notas_referenciadas?: string[];
+  notas_referenciadas?: string[] | null;
   /** Ente governamental comprador. 1 União; 2 Estado; 3 Distrito Federal; 4 Município. Na DPS: tpEnteGov. */
-  tipo_ente_governamental?: '1' | '2' | '3' | '4';
+  tipo_ente_governamental?: '1' | '2' | '3' | '4' | null;
   /** Destinatário: 0 é o tomador, 1 é outro. Na DPS: indDest. */
-  indicador_destinatario?: '0' | '1';
+  indicador_destinatario?: '0' | '1' | null;
   /** Destinatário. Na DPS: dest. */
-  destinatario?: IbscbsDestinatario;
+  destinatario?: IbscbsDestinatario | null;
   /** Imóvel. Na DPS: imovel. */
-  imovel?: IbscbsImovel;
+  imovel?: IbscbsImovel | null;
   /**
    * Um documento, de uma lista. Obrigatório quando há reembolso, repasse e ressarcimento. Na DPS:
    * valores/gReeRepRes/documentos.
    */
-  reembolsos?: IbscbsReembolsos[];
+  reembolsos?: IbscbsReembolsos[] | null;
   /** Crédito presumido. Código do crédito presumido, 2 algarismos. Na DPS: valores/trib/gIBSCBS/cCredPres. */
-  codigo_credito_presumido?: string;
+  codigo_credito_presumido?: string | null;
   /** Tributação regular. Na DPS: valores/trib/gIBSCBS/gTribRegular. */
-  tributacao_regular?: IbscbsTributacaoRegular;
+  tributacao_regular?: IbscbsTributacaoRegular | null;
   /** Diferimento. Na DPS: valores/trib/gIBSCBS/gDif. */
-  diferimento?: IbscbsDiferimento;
+  diferimento?: IbscbsDiferimento | null;
   /**
    * Declarado, para ser comparado com o calculado (na nota, IBSCBS/valores/vBC). Valor com até 15 algarismos
    * inteiros e duas casas, como 1000.00.
    */
-  valores_base_calculo?: string | number;
+  valores_base_calculo?: string | number | null;
   /**
    * Declarado, para ser comparado com o calculado (na nota, IBSCBS/valores/uf/pIBSUF). Percentual com duas casas,
    * de 0 a 100.00.
    */
-  valores_aliquota_ibs_uf?: string | number;
+  valores_aliquota_ibs_uf?: string | number | null;
   /**
    * Declarado, para ser comparado com o calculado (na nota, IBSCBS/valores/mun/pIBSMun). Percentual com duas casas,
    * de 0 a 100.00.
    */
-  valores_aliquota_ibs_municipal?: string | number;
+  valores_aliquota_ibs_municipal?: string | number | null;
   /**
    * Declarado, para ser comparado com o calculado (na nota, IBSCBS/valores/fed/pCBS). Percentual com duas casas, de
    * 0 a 100.00.
    */
-  valores_aliquota_cbs?: string | number;
+  valores_aliquota_cbs?: string | number | null;
   /**
    * Declarado, para ser comparado com o calculado (na nota, IBSCBS/valores/uf/pAliqEfetUF). Percentual com duas
    * casas, de 0 a 100.00.
    */
-  valores_aliquota_efetiva_ibs_uf?: string | number;
+  valores_aliquota_efetiva_ibs_uf?: string | number | null;
   /**
    * Declarado, para ser comparado com o calculado (na nota, IBSCBS/valores/mun/pAliqEfetMun). Percentual com duas
    * casas, de 0 a 100.00.
    */
-  valores_aliquota_efetiva_ibs_municipal?: string | number;
+  valores_aliquota_efetiva_ibs_municipal?: string | number | null;
   /**
    * Declarado, para ser comparado com o calculado (na nota, IBSCBS/valores/fed/pAliqEfetCBS). Percentual com duas
    * casas, de 0 a 100.00.
    */
-  valores_aliquota_efetiva_cbs?: string | number;
+  valores_aliquota_efetiva_cbs?: string | number | null;
   /**
    * Declarado, para ser comparado com o calculado (na nota, IBSCBS/totCIBS/gIBS/gIBSUFTot/vIBSUF). Valor com até 15
    * algarismos inteiros e duas casas, como 1000.00.
    */
-  total_ibs_uf?: string | number;
+  total_ibs_uf?: string | number | null;
   /**
    * Declarado, para ser comparado com o calculado (na nota, IBSCBS/totCIBS/gIBS/gIBSMunTot/vIBSMun). Valor com até
    * 15 algarismos inteiros e duas casas, como 1000.00.
    */
-  total_ibs_municipal?: string | number;
+  total_ibs_municipal?: string | number | null;
   /**
    * Declarado, para ser comparado com o calculado (na nota, IBSCBS/totCIBS/gIBS/vIBSTot). Valor com até 15
    * algarismos inteiros e duas casas, como 1000.00.
    */
-  total_ibs?: string | number;
+  total_ibs?: string | number | null;
   /**
    * Declarado, para ser comparado com o calculado (na nota, IBSCBS/totCIBS/gCBS/vCBS). Valor com até 15 algarismos
    * inteiros e duas casas, como 1000.00.
    */
-  total_cbs?: string | number;
+  total_cbs?: string | number | null;
   /**
    * Declarado, para ser comparado com o calculado (na nota, IBSCBS/totCIBS/vTotNF). Valor com até 15 algarismos
    * inteiros e duas casas, como 1000.00.
    */
-  total_nota?: string | number;
+  total_nota?: string | number | null;
 };
 
 export type IbscbsDestinatario = {
@@ -983,25 +1008,25 @@ export type IbscbsDestinatario = {
    * CNPJ de 14 posições ou CPF de 11 algarismos, sem pontuação. Exatamente um de: cpf_cnpj, nif, motivo_sem_nif. Na
    * DPS: CNPJ ou CPF.
    */
-  cpf_cnpj?: string;
+  cpf_cnpj?: string | null;
   /**
    * Identificação fiscal no exterior. Texto de 1 a 40 caracteres. Exatamente um de: cpf_cnpj, nif, motivo_sem_nif.
    * Na DPS: NIF.
    */
-  nif?: string;
+  nif?: string | null;
   /**
    * Motivo de não haver NIF: 0 sem NIF, 1 dispensado, 2 não exigido. Exatamente um de: cpf_cnpj, nif,
    * motivo_sem_nif. Na DPS: cNaoNIF.
    */
-  motivo_sem_nif?: '0' | '1' | '2';
+  motivo_sem_nif?: '0' | '1' | '2' | null;
   /** Nome ou razão social. Texto de 1 a 150 caracteres. Na DPS: xNome. */
   razao_social: string;
   /** Endereço. Na DPS: end. */
-  endereco?: Endereco;
+  endereco?: Endereco | null;
   /** Telefone de 6 a 20 algarismos, com DDD e sem pontuação. Na DPS: fone. */
-  telefone?: string;
+  telefone?: string | null;
   /** E-mail. Texto de 1 a 80 caracteres. Na DPS: email. */
-  email?: string;
+  email?: string | null;
 };
 
 export type Endereco = {
@@ -1009,17 +1034,17 @@ export type Endereco = {
    * Município (código IBGE). Código IBGE do município, 7 algarismos. Exatamente um de: codigo_municipio e cep,
    * exterior. Na DPS: endNac/cMun.
    */
-  codigo_municipio?: string;
+  codigo_municipio?: string | null;
   /** CEP de 8 algarismos, sem hífen. Exatamente um de: codigo_municipio e cep, exterior. Na DPS: endNac/CEP. */
-  cep?: string;
+  cep?: string | null;
   /** Endereço no exterior. Exatamente um de: codigo_municipio e cep, exterior. Na DPS: endExt. */
-  exterior?: EnderecoNoExterior;
+  exterior?: EnderecoNoExterior | null;
   /** Logradouro. Texto de 1 a 255 caracteres. Na DPS: xLgr. */
   logradouro: string;
   /** Número. Texto de 1 a 60 caracteres. Na DPS: nro. */
   numero: string;
   /** Complemento. Texto de 1 a 156 caracteres. Na DPS: xCpl. */
-  complemento?: string;
+  complemento?: string | null;
   /** Bairro. Texto de 1 a 60 caracteres. Na DPS: xBairro. */
   bairro: string;
 };
@@ -1037,27 +1062,27 @@ export type EnderecoNoExterior = {
 
 export type IbscbsImovel = {
   /** Inscrição imobiliária municipal. Texto de 1 a 30 caracteres. Na DPS: inscImobFisc. */
-  inscricao_imobiliaria?: string;
+  inscricao_imobiliaria?: string | null;
   /**
    * Cadastro imobiliário brasileiro. Código CIB, 8 algarismos. Exatamente um de: codigo_cib, endereco. Na DPS:
    * cCIB.
    */
-  codigo_cib?: string;
+  codigo_cib?: string | null;
   /** Endereço do imóvel. Exatamente um de: codigo_cib, endereco. Na DPS: end. */
-  endereco?: EnderecoDoLocal;
+  endereco?: EnderecoDoLocal | null;
 };
 
 export type EnderecoDoLocal = {
   /** CEP, quando no Brasil. CEP de 8 algarismos, sem hífen. Exatamente um de: cep, exterior. Na DPS: CEP. */
-  cep?: string;
+  cep?: string | null;
   /** Endereço no exterior. Exatamente um de: cep, exterior. Na DPS: endExt. */
-  exterior?: EnderecoDoLocalNoExterior;
+  exterior?: EnderecoDoLocalNoExterior | null;
   /** Logradouro. Texto de 1 a 255 caracteres. Na DPS: xLgr. */
   logradouro: string;
   /** Número. Texto de 1 a 60 caracteres. Na DPS: nro. */
   numero: string;
   /** Complemento. Texto de 1 a 156 caracteres. Na DPS: xCpl. */
-  complemento?: string;
+  complemento?: string | null;
   /** Bairro. Texto de 1 a 60 caracteres. Na DPS: xBairro. */
   bairro: string;
 };
@@ -1076,19 +1101,19 @@ export type IbscbsReembolsos = {
    * Documento do repositório nacional. Exatamente um de: documento_nacional, documento_fiscal_outro,
    * documento_nao_fiscal. Na DPS: dFeNacional.
    */
-  documento_nacional?: IbscbsReembolsosDocumentoNacional;
+  documento_nacional?: IbscbsReembolsosDocumentoNacional | null;
   /**
    * Outro documento fiscal. Exatamente um de: documento_nacional, documento_fiscal_outro, documento_nao_fiscal. Na
    * DPS: docFiscalOutro.
    */
-  documento_fiscal_outro?: IbscbsReembolsosDocumentoFiscalOutro;
+  documento_fiscal_outro?: IbscbsReembolsosDocumentoFiscalOutro | null;
   /**
    * Documento não fiscal. Exatamente um de: documento_nacional, documento_fiscal_outro, documento_nao_fiscal. Na
    * DPS: docOutro.
    */
-  documento_nao_fiscal?: IbscbsReembolsosDocumentoNaoFiscal;
+  documento_nao_fiscal?: IbscbsReembolsosDocumentoNaoFiscal | null;
   /** Fornecedor. Na DPS: fornec. */
-  fornecedor?: IbscbsReembolsosFornecedor;
+  fornecedor?: IbscbsReembolsosFornecedor | null;
   /** Emissão. Data AAAA-MM-DD, de 2000 a 2099. Na DPS: dtEmiDoc. */
   data_emissao: string;
   /** Competência. Data AAAA-MM-DD, de 2000 a 2099. Na DPS: dtCompDoc. */
@@ -1104,7 +1129,7 @@ export type IbscbsReembolsos = {
    */
   tipo: '01' | '02' | '03' | '04' | '99';
   /** Descrição, com 99. Texto de 1 a 150 caracteres. Na DPS: xTpReeRepRes. */
-  descricao_tipo?: string;
+  descricao_tipo?: string | null;
   /** Valor fora da base. Valor com até 15 algarismos inteiros e duas casas, como 1000.00. Na DPS: vlrReeRepRes. */
   valor: string | number;
 };
@@ -1113,7 +1138,7 @@ export type IbscbsReembolsosDocumentoNacional = {
   /** 1 NFS-e, 2 NF-e, 3 CT-e, 9 outro. Na DPS: tipoChaveDFe. */
   tipo_chave: '1' | '2' | '3' | '9';
   /** Descrição, com 9. Texto de 1 a 255 caracteres. Na DPS: xTipoChaveDFe. */
-  descricao_tipo_chave?: string;
+  descricao_tipo_chave?: string | null;
   /** Chave. Texto de 1 a 50 caracteres. Na DPS: chaveDFe. */
   chave: string;
 };
@@ -1139,17 +1164,17 @@ export type IbscbsReembolsosFornecedor = {
    * CNPJ de 14 posições ou CPF de 11 algarismos, sem pontuação. Exatamente um de: cpf_cnpj, nif, motivo_sem_nif. Na
    * DPS: CNPJ ou CPF.
    */
-  cpf_cnpj?: string;
+  cpf_cnpj?: string | null;
   /**
    * Identificação fiscal no exterior. Texto de 1 a 40 caracteres. Exatamente um de: cpf_cnpj, nif, motivo_sem_nif.
    * Na DPS: NIF.
    */
-  nif?: string;
+  nif?: string | null;
   /**
    * Motivo de não haver NIF: 0 sem NIF, 1 dispensado, 2 não exigido. Exatamente um de: cpf_cnpj, nif,
    * motivo_sem_nif. Na DPS: cNaoNIF.
    */
-  motivo_sem_nif?: '0' | '1' | '2';
+  motivo_sem_nif?: '0' | '1' | '2' | null;
   /** Nome ou razão social. Texto de 1 a 150 caracteres. Na DPS: xNome. */
   razao_social: string;
 };
@@ -1191,13 +1216,13 @@ export type EventoCancelamento = {
   /** O motivo em palavras, de 15 a 255 caracteres. */
   descricao_motivo_cancelamento: string;
   /** CNPJ do autor; no máximo um de cnpj_autor e cpf_autor. */
-  cnpj_autor?: string;
+  cnpj_autor?: string | null;
   /** CPF do autor; no máximo um de cnpj_autor e cpf_autor. */
-  cpf_autor?: string;
+  cpf_autor?: string | null;
   /** Chave da nota, opcional: se vem, tem de ser a do endereço, e o corpo assinado não vale em outra nota. */
-  chave_acesso?: string;
+  chave_acesso?: string | null;
   /** Número de protocolo da nota, opcional: se vem, tem de ser o da nota do endereço. */
-  numero_protocolo?: string;
+  numero_protocolo?: string | null;
 };
 
 /** Cancelamento de NFS-e por Substituição. Evento 105102. Sem autor, vale o documento do prestador da nota. */
@@ -1212,17 +1237,17 @@ export type EventoCancelamentoPorSubstituicao = {
    */
   codigo_motivo_cancelamento: '01' | '02' | '03' | '04' | '05' | '99';
   /** O motivo em palavras, de 15 a 255 caracteres. Obrigatório com codigo_motivo_cancelamento 99. */
-  descricao_motivo_cancelamento?: string;
+  descricao_motivo_cancelamento?: string | null;
   /** Chave de acesso da nota que substitui esta. */
   chave_acesso_substituta: string;
   /** CNPJ do autor; no máximo um de cnpj_autor e cpf_autor. */
-  cnpj_autor?: string;
+  cnpj_autor?: string | null;
   /** CPF do autor; no máximo um de cnpj_autor e cpf_autor. */
-  cpf_autor?: string;
+  cpf_autor?: string | null;
   /** Chave da nota, opcional: se vem, tem de ser a do endereço, e o corpo assinado não vale em outra nota. */
-  chave_acesso?: string;
+  chave_acesso?: string | null;
   /** Número de protocolo da nota, opcional: se vem, tem de ser o da nota do endereço. */
-  numero_protocolo?: string;
+  numero_protocolo?: string | null;
 };
 
 /**
@@ -1237,13 +1262,13 @@ export type EventoSolicitacaoAnaliseFiscalParaCancelamento = {
   /** O motivo em palavras, de 15 a 255 caracteres. */
   descricao_motivo_cancelamento: string;
   /** CNPJ do autor; no máximo um de cnpj_autor e cpf_autor. */
-  cnpj_autor?: string;
+  cnpj_autor?: string | null;
   /** CPF do autor; no máximo um de cnpj_autor e cpf_autor. */
-  cpf_autor?: string;
+  cpf_autor?: string | null;
   /** Chave da nota, opcional: se vem, tem de ser a do endereço, e o corpo assinado não vale em outra nota. */
-  chave_acesso?: string;
+  chave_acesso?: string | null;
   /** Número de protocolo da nota, opcional: se vem, tem de ser o da nota do endereço. */
-  numero_protocolo?: string;
+  numero_protocolo?: string | null;
 };
 
 /**
@@ -1254,13 +1279,13 @@ export type EventoConfirmacaoPrestador = {
   /** O tipo do evento. */
   tipo_evento: 'confirmacao_prestador';
   /** CNPJ do autor; no máximo um de cnpj_autor e cpf_autor. */
-  cnpj_autor?: string;
+  cnpj_autor?: string | null;
   /** CPF do autor; no máximo um de cnpj_autor e cpf_autor. */
-  cpf_autor?: string;
+  cpf_autor?: string | null;
   /** Chave da nota, opcional: se vem, tem de ser a do endereço, e o corpo assinado não vale em outra nota. */
-  chave_acesso?: string;
+  chave_acesso?: string | null;
   /** Número de protocolo da nota, opcional: se vem, tem de ser o da nota do endereço. */
-  numero_protocolo?: string;
+  numero_protocolo?: string | null;
 };
 
 /** Manifestação de NFS-e - Confirmação do Tomador. Evento 203202. Sem autor, vale o documento do tomador da nota. */
@@ -1268,13 +1293,13 @@ export type EventoConfirmacaoTomador = {
   /** O tipo do evento. */
   tipo_evento: 'confirmacao_tomador';
   /** CNPJ do autor; no máximo um de cnpj_autor e cpf_autor. */
-  cnpj_autor?: string;
+  cnpj_autor?: string | null;
   /** CPF do autor; no máximo um de cnpj_autor e cpf_autor. */
-  cpf_autor?: string;
+  cpf_autor?: string | null;
   /** Chave da nota, opcional: se vem, tem de ser a do endereço, e o corpo assinado não vale em outra nota. */
-  chave_acesso?: string;
+  chave_acesso?: string | null;
   /** Número de protocolo da nota, opcional: se vem, tem de ser o da nota do endereço. */
-  numero_protocolo?: string;
+  numero_protocolo?: string | null;
 };
 
 /**
@@ -1285,13 +1310,13 @@ export type EventoConfirmacaoIntermediario = {
   /** O tipo do evento. */
   tipo_evento: 'confirmacao_intermediario';
   /** CNPJ do autor; no máximo um de cnpj_autor e cpf_autor. */
-  cnpj_autor?: string;
+  cnpj_autor?: string | null;
   /** CPF do autor; no máximo um de cnpj_autor e cpf_autor. */
-  cpf_autor?: string;
+  cpf_autor?: string | null;
   /** Chave da nota, opcional: se vem, tem de ser a do endereço, e o corpo assinado não vale em outra nota. */
-  chave_acesso?: string;
+  chave_acesso?: string | null;
   /** Número de protocolo da nota, opcional: se vem, tem de ser o da nota do endereço. */
-  numero_protocolo?: string;
+  numero_protocolo?: string | null;
 };
 
 /** Manifestação de NFS-e - Rejeição do Prestador. Evento 202205. Sem autor, vale o documento do prestador da nota. */
@@ -1305,15 +1330,15 @@ export type EventoRejeicaoPrestador = {
    */
   codigo_motivo_rejeicao: '1' | '2' | '3' | '4' | '5' | '9';
   /** O motivo em palavras, de 15 a 255 caracteres. Obrigatório com codigo_motivo_rejeicao 9. */
-  descricao_motivo_rejeicao?: string;
+  descricao_motivo_rejeicao?: string | null;
   /** CNPJ do autor; no máximo um de cnpj_autor e cpf_autor. */
-  cnpj_autor?: string;
+  cnpj_autor?: string | null;
   /** CPF do autor; no máximo um de cnpj_autor e cpf_autor. */
-  cpf_autor?: string;
+  cpf_autor?: string | null;
   /** Chave da nota, opcional: se vem, tem de ser a do endereço, e o corpo assinado não vale em outra nota. */
-  chave_acesso?: string;
+  chave_acesso?: string | null;
   /** Número de protocolo da nota, opcional: se vem, tem de ser o da nota do endereço. */
-  numero_protocolo?: string;
+  numero_protocolo?: string | null;
 };
 
 /** Manifestação de NFS-e - Rejeição do Tomador. Evento 203206. Sem autor, vale o documento do tomador da nota. */
@@ -1327,15 +1352,15 @@ export type EventoRejeicaoTomador = {
    */
   codigo_motivo_rejeicao: '1' | '2' | '3' | '4' | '5' | '9';
   /** O motivo em palavras, de 15 a 255 caracteres. Obrigatório com codigo_motivo_rejeicao 9. */
-  descricao_motivo_rejeicao?: string;
+  descricao_motivo_rejeicao?: string | null;
   /** CNPJ do autor; no máximo um de cnpj_autor e cpf_autor. */
-  cnpj_autor?: string;
+  cnpj_autor?: string | null;
   /** CPF do autor; no máximo um de cnpj_autor e cpf_autor. */
-  cpf_autor?: string;
+  cpf_autor?: string | null;
   /** Chave da nota, opcional: se vem, tem de ser a do endereço, e o corpo assinado não vale em outra nota. */
-  chave_acesso?: string;
+  chave_acesso?: string | null;
   /** Número de protocolo da nota, opcional: se vem, tem de ser o da nota do endereço. */
-  numero_protocolo?: string;
+  numero_protocolo?: string | null;
 };
 
 /**
@@ -1352,15 +1377,15 @@ export type EventoRejeicaoIntermediario = {
    */
   codigo_motivo_rejeicao: '1' | '2' | '3' | '4' | '5' | '9';
   /** O motivo em palavras, de 15 a 255 caracteres. Obrigatório com codigo_motivo_rejeicao 9. */
-  descricao_motivo_rejeicao?: string;
+  descricao_motivo_rejeicao?: string | null;
   /** CNPJ do autor; no máximo um de cnpj_autor e cpf_autor. */
-  cnpj_autor?: string;
+  cnpj_autor?: string | null;
   /** CPF do autor; no máximo um de cnpj_autor e cpf_autor. */
-  cpf_autor?: string;
+  cpf_autor?: string | null;
   /** Chave da nota, opcional: se vem, tem de ser a do endereço, e o corpo assinado não vale em outra nota. */
-  chave_acesso?: string;
+  chave_acesso?: string | null;
   /** Número de protocolo da nota, opcional: se vem, tem de ser o da nota do endereço. */
-  numero_protocolo?: string;
+  numero_protocolo?: string | null;
 };
 
 export type EnvelopeDeErro = {

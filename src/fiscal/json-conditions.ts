@@ -1,0 +1,134 @@
+/**
+ * What the properties of one object of a JSON body ask of one another, made of the table of the DPS: a group whose fields stand in the
+ * object asks for some of them as soon as it has one, and of a choice one member is sent. A property that is null was not sent, and
+ * nor was an empty list.
+ */
+import type { JsonSchema } from './json-schema.ts';
+import type { Item } from './layout/corpo.ts';
+import { INF_DPS } from './layout/dps.ts';
+import { BODY, BODY_PARTS, type Host, type Part } from './layout/plan-corpo.ts';
+import { isRequiredOfSender, type Item as LayoutItem } from './layout/vocabulary.ts';
+
+/** One of these properties is sent at least, or exactly one of these sets of them, or at most one. */
+type Choice = { readonly members: readonly (readonly string[])[]; readonly least: 0 | 1; readonly most: 1 | undefined };
+
+/** What is asked once one of the properties is sent; always, where there are none. */
+type Rule = { readonly when: readonly string[]; readonly required: string[]; readonly choices: Choice[] };
+
+export type Conditions = {
+  /** Properties that are always sent. */
+  readonly required: readonly string[];
+  /** Members of `allOf`. */
+  readonly allOf: readonly JsonSchema[];
+};
+
+type Place = { readonly layout: readonly LayoutItem[]; readonly parts: readonly Part[] };
+
+/** The groups of the DPS that the objects of the body are. */
+const PLACES = new Map<Host, Place>([[BODY, { layout: INF_DPS, parts: BODY_PARTS }], ...placesIn(BODY_PARTS)]);
+
+function placesIn(parts: readonly Part[]): readonly (readonly [Host, Place])[] {
+  return parts.flatMap((part) => {
+    if (part.kind === 'leaf') return [];
+    const own = part.kind === 'own' ? [[part.host, { layout: part.group.items, parts: part.parts }] as const] : [];
+    return [...own, ...placesIn(part.parts)];
+  });
+}
+
+export function conditionsOf(host: Host): Conditions {
+  const { layout, parts } = PLACES.get(host)!;
+  const always: Rule = { when: [], required: [], choices: [] };
+  const rules = [always];
+  gather(layout, parts, always, rules);
+  const asksNothing = always.required.length === 0 && always.choices.every(({ least }) => least === 0);
+  if (host !== BODY && asksNothing && !parts.some(isFilledIn)) {
+    always.choices.push({ members: parts.flatMap(namesOf).map((name) => [name]), least: 1, most: undefined });
+  }
+  return {
+    required: always.required,
+    allOf: rules.flatMap((rule) => ruleSchemas(rule, host)),
+  };
+}
+
+function gather(layout: readonly LayoutItem[], parts: readonly Part[], rule: Rule, rules: Rule[]): void {
+  const partOf = (name: string): Part[] =>
+    parts.filter((part) => (part.kind === 'leaf' ? part.leaf : part.group).name === name);
+  for (const item of layout) {
+    if (item.kind === 'choice') {
+      const members = item.items.flatMap(({ name }) => partOf(name));
+      // A document is one property for two elements.
+      const sets = new Map(members.map((part) => [namesOf(part).join(), namesOf(part)]));
+      const least = members.some(isFilledIn) ? 0 : item.min;
+      if (sets.size > 0) rule.choices.push({ members: [...sets.values()], least, most: 1 });
+      for (const part of members) if (part.kind === 'shared') gatherWithin(part, rules);
+      continue;
+    }
+    for (const part of partOf(item.name)) {
+      if (part.kind !== 'shared') {
+        if (isRequiredOfSender(item) && !isFilledIn(part)) rule.required.push(...namesOf(part));
+      } else if (part.required) gather(part.group.items, part.parts, rule, rules);
+      else gatherWithin(part, rules);
+    }
+  }
+}
+
+/** A group that is there once one of its properties is. */
+function gatherWithin(part: Extract<Part, { kind: 'shared' }>, rules: Rule[]): void {
+  if (part.parts.some(isFilledIn)) throw new RangeError(`${part.group.name} is always there`);
+  const rule: Rule = { when: namesOf(part), required: [], choices: [] };
+  rules.push(rule);
+  gather(part.group.items, part.parts, rule, rules);
+}
+
+/** Left to the service; the municipality is its own to know in production alone, and is asked for (D-209). */
+function isFilledIn(part: Part): boolean {
+  if (part.kind === 'leaf') return part.campo.padrao !== undefined && part.campo.padrao !== 'municipio';
+  return part.kind === 'own' && part.isFilledIn;
+}
+
+function namesOf(part: Part): readonly string[] {
+  if (part.kind === 'leaf') return [part.campo.name];
+  return part.kind === 'own' ? [part.grupo.name] : [...new Set(part.parts.flatMap(namesOf))];
+}
+
+// As JSON Schema.
+
+function ruleSchemas({ when, required, choices }: Rule, host: Host): readonly JsonSchema[] {
+  const isAlways = when.length === 0;
+  const condition = isAlways ? { type: 'object' } : anyOf(when.map((name) => sent(name, host)));
+  const asked = choices.map((choice) => choiceSchema(choice, host));
+  // What is required of a group of one property is that it is there.
+  const others = isAlways ? [] : required.filter((name) => when.length > 1 || name !== when[0]);
+  const parts = [...others.map((name) => sent(name, host)), ...asked];
+  if (parts.length === 0) return [];
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  return [{ if: condition, then: parts.length === 1 ? parts[0] : { allOf: parts } }];
+}
+
+function choiceSchema({ members, least, most }: Choice, host: Host): JsonSchema {
+  const taken = members.map((names) => anyOf(names.map((name) => sent(name, host))));
+  if (most === undefined) return anyOf(taken);
+  const none = {
+    properties: Object.fromEntries(members.flat().map((name) => [name, isList(name, host) ? EMPTY_LIST : NOTHING])),
+  };
+  return taken.length === 1 && least === 1 ? taken[0]! : { oneOf: least === 1 ? taken : [none, ...taken] };
+}
+
+const NOTHING: JsonSchema = { type: 'null' };
+/** Or nothing at all. */
+const EMPTY_LIST: JsonSchema = { maxItems: 0 };
+
+/** It is there, and not null; of a list, something in it. */
+export function sent(name: string, host?: Host): JsonSchema {
+  const value = host !== undefined && isList(name, host) ? { not: NOTHING, minItems: 1 } : { not: NOTHING };
+  return { properties: { [name]: value }, required: [name] };
+}
+
+function isList(name: string, { items }: Host): boolean {
+  const item: Item | undefined = items.get(name);
+  return item !== undefined && item.kind !== 'declaracao' && item.many === true;
+}
+
+function anyOf(schemas: readonly JsonSchema[]): JsonSchema {
+  return schemas.length === 1 ? schemas[0]! : { anyOf: schemas };
+}
