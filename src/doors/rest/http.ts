@@ -40,7 +40,7 @@ const CONNECTIONS_MAX = 10_000;
  * An unwanted body is read and dropped up to here. Many clients read no answer before their whole body is sent, and a
  * connection closed earlier looks like a broken network to them.
  */
-const DISCARD_MAX_BYTES = 256 * 1024 * 1024;
+export const DISCARD_MAX_BYTES = 256 * 1024 * 1024;
 /** The time a sender has to read the answer to something that was not HTTP. */
 const LINGER_MS = 1_000;
 /** What is under way may finish after the server stopped accepting; longer than an issuance ever takes. */

@@ -48,7 +48,7 @@ import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/verif
 import { CATALOGO_SHAPES } from './catalogo-fields.ts';
 import { CATALOGOS, FRESH_S, POR_PAGINA, POR_PAGINA_MAX } from './catalogos.ts';
 import { BODY_MAX_BYTES } from './content.ts';
-import { HEADERS_MAX_BYTES, REQUEST_TIMEOUT_MS, URL_MAX } from './http.ts';
+import { DISCARD_MAX_BYTES, HEADERS_MAX_BYTES, REQUEST_TIMEOUT_MS, URL_MAX } from './http.ts';
 import { LOOKS_MAX, MISSES_MAX } from './misses.ts';
 import { KEY_CHARS_MAX, REPEATED_HEADER } from './repetition.ts';
 import { ASK_AGAIN_S, ROUTES } from './routes.ts';
@@ -71,6 +71,7 @@ export const FACTS: Readonly<Record<string, (tabela?: TabelaIbsCbs) => string>> 
 
   // Limits
   'limite-corpo': () => `${BODY_MAX_BYTES / 2 ** 20} MiB`,
+  'limite-descarte': () => `${DISCARD_MAX_BYTES / 2 ** 20} MiB`,
   'limite-endereco': () => `${URL_MAX} caracteres`,
   'limite-cabecalhos': () => `${HEADERS_MAX_BYTES / 2 ** 10} KiB`,
   'limite-envio': () => `${REQUEST_TIMEOUT_MS / 1_000} segundos`,
