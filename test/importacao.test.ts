@@ -620,7 +620,7 @@ describe('nfse servicos importar', () => {
       2: /^o período se sobrepõe ao da linha 8$/,
       3: /^codigo está vazio; descricao está vazio; codigo_tributacao_nacional está vazio; fim não é uma data .*; inicio está vazio$/,
       4: /^codigo tem mais de 20 posições.*; codigo_tributacao_nacional 999999 não existe na lista nacional; cnae_codigo não tem 7/,
-      5: /^codigo_tributacao_nacional 010100 é um título .*; aliquota não é um percentual de 0 a 100/,
+      5: /^codigo_tributacao_nacional 010100 é um título .*; aliquota não é um percentual de 0 a 9,99/,
       6: /^codigo_tributacao_nacional 10101 tem 5 algarismos; o código é 010101\?.*; aliquota .*; fim é anterior a inicio$/,
       7: /^codigo_tributacao_nacional \S+ não tem 6 algarismos; aliquota .*; inicio traz um dia que não existe/,
       9: /^repete a chave da linha 2 com outros dados$/,

@@ -121,9 +121,13 @@ function nameOf(codigoIbge: string): string {
   return municipioOf(codigoIbge)?.nome ?? codigoIbge;
 }
 
-/** Official descriptions may be longer than the field of the note; a cut one must not end with a space. */
+/**
+ * Descriptions may be longer than the field of the note, and those of a municipal list may have what the note's type has not, a
+ * line break or a dash of typography; what is left neither begins nor ends with a space.
+ */
 function cut(text: string, max: number): string {
-  return text.length <= max ? text : text.slice(0, max).trimEnd();
+  const plain = text.replace(/[^ -ÿ]+/g, ' ').trim();
+  return plain.length <= max ? plain : plain.slice(0, max).trimEnd();
 }
 
 function given<Name extends string, Value>(

@@ -158,7 +158,7 @@ function ruledAt(xpath: string): string {
 type Breaches = { readonly faults: Fault[]; readonly avisos: Aviso[] };
 
 /** The rules about amounts are two tables of one shape. */
-type Computed<Amounts, Known> = Pick<AnyRule, 'code' | 'at' | 'scope' | 'expected'> & {
+type Computed<Amounts, Known> = Pick<AnyRule, 'code' | 'at' | 'scope' | 'esquema' | 'expected'> & {
   readonly message: string | ((amounts: Amounts, dps: Dps, facts: Known, declarado: Declarado) => string);
   readonly when?: (amounts: Amounts, dps: Dps, facts: Known, declarado: Declarado) => boolean;
   readonly must: (amounts: Amounts, dps: Dps, facts: Known, declarado: Declarado) => boolean;
@@ -199,7 +199,7 @@ function breachesOf(rule: Rule, dps: Dps, facts: Facts, declarado: Declarado): r
 
 /** A breach is a fault, or a remark: always, or where the rules of the standard alone do not refuse (D-86). */
 function tell(
-  { code, scope, expected }: Pick<AnyRule, 'code' | 'scope' | 'expected'>,
+  { code, scope, esquema, expected }: Pick<AnyRule, 'code' | 'scope' | 'esquema' | 'expected'>,
   { at, mensagem, encontrado, esperado = expected, detalhes }: Told,
   { regrasNacionais, ambiente }: Pick<Facts, 'regrasNacionais' | 'ambiente'>,
   { faults, avisos }: Breaches,
@@ -207,7 +207,7 @@ function tell(
   const xpath = at.startsWith('NFSe/') ? `/${at}` : `/DPS/infDPS/${at}`;
   if (scope === 'aviso') {
     avisos.push({ codigo: code, xpath, mensagem });
-  } else if (scope === 'nacional' && regrasNacionais === 'avisa') {
+  } else if (scope === 'nacional' && regrasNacionais === 'avisa' && !(esquema && ambiente === 'producao')) {
     avisos.push({ codigo: code, xpath, mensagem: `${mensagem} ${ONLY_REMARKED[ambiente]}` });
   } else {
     faults.push({

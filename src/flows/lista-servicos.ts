@@ -1,11 +1,11 @@
 /** The list of municipal services: what each column may be. */
 import { servicoOf } from '../fiscal/catalogs/catalogs.ts';
-import { type Decimal, parseDecimal } from '../fiscal/decimal.ts';
+import { type Decimal, decimal, parseDecimal } from '../fiscal/decimal.ts';
 import { type SimpleType, T } from '../fiscal/layout/simple-types.ts';
 import type { Entrada } from '../store/listas.ts';
 import { type Line, neededText } from './import-csv.ts';
 import type { ListaCsv, Reparo } from './listas.ts';
-import { isUnusual, readAliquota } from './municipios.ts';
+import { ALIQUOTA_DA_NOTA_MAX, isUnusual, readPercent } from './municipios.ts';
 
 /** A code longer than `cTribMun` serves the municipality alone. */
 const CODIGO = /^[0-9A-Za-z][0-9A-Za-z./-]{0,19}$/;
@@ -13,6 +13,8 @@ const CTRIBMUN = new RegExp(`^(?:${T.cTribMun.pattern})$`);
 
 /** It is `xTribMun` of the note, which cuts what is too long. */
 const DESCRICAO: SimpleType = { ...T.desc600, max: T.xDescServ.max };
+
+const HUNDRED = decimal('100.00');
 
 /** A rate that LC 116/2003 does not allow in general. */
 export const ALIQUOTA_INCOMUM: Reparo = {
@@ -84,11 +86,14 @@ function cnaeOf(line: Line): string | undefined {
   return cnae;
 }
 
-/** A percentage from 0 to 100 with at most two decimals, as `5.00`; undefined when the column is empty. */
-export function percentOf(line: Line, column: string): string | undefined {
+/** A rate that a note can carry, or a reduction of up to 100 %, with at most two decimals, as `5.00`; undefined when the column is empty. */
+export function percentOf(line: Line, column: 'aliquota' | 'reducao'): string | undefined {
   const text = line.text(column);
   if (text === '') return undefined;
-  const percent = readAliquota(text);
-  if (percent === undefined) line.refuse(`${column} não é um percentual de 0 a 100, com até duas casas decimais`);
+  const percent = readPercent(text, column === 'aliquota' ? ALIQUOTA_DA_NOTA_MAX : HUNDRED);
+  if (percent === undefined) {
+    const most = column === 'aliquota' ? '9,99' : '100';
+    line.refuse(`${column} não é um percentual de 0 a ${most}, com até duas casas decimais`);
+  }
   return percent;
 }

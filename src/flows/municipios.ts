@@ -304,6 +304,8 @@ async function remarksOnAliquota(
 }
 
 /** Percentages of LC 116/2003, articles 8 and 8-A. */
+/** The highest rate that a note can carry, in percent (`pAliqAplic`, TSDec1V2). */
+export const ALIQUOTA_DA_NOTA_MAX = decimal('9.99');
 const ALIQUOTA_MAX = decimal('5.00');
 const ALIQUOTA_MIN = decimal('2.00');
 
@@ -366,17 +368,18 @@ function ibgeCodeOf(text: string | undefined, refuse: (problem: string) => void)
 
 function aliquotaOf(text: string | undefined, refuse: (problem: string) => void): Decimal | undefined {
   if (text === undefined) return undefined;
-  const aliquota = readAliquota(text);
-  if (aliquota === undefined) refuse(`--aliquota ${text} não é um percentual de 0 a 100, com até duas casas decimais.`);
+  const aliquota = readPercent(text, ALIQUOTA_DA_NOTA_MAX);
+  if (aliquota === undefined)
+    refuse(`--aliquota ${text} não é um percentual de 0 a 9,99, com até duas casas decimais.`);
   return aliquota === undefined ? undefined : parseDecimal(aliquota);
 }
 
-/** `5`, `5.00`, `5,00`, as `5.00`; undefined when it is no percentage. */
-export function readAliquota(text: string): string | undefined {
+/** `5`, `5.00`, `5,00`, as `5.00`; undefined when it is no percentage up to the highest. */
+export function readPercent(text: string, highest: Decimal): string | undefined {
   const match = /^0*(\d{1,3})(?:[.,](\d{1,2}))?$/.exec(text);
   if (match === null) return undefined;
   const aliquota = parseDecimal(`${match[1]}.${(match[2] ?? '').padEnd(2, '0')}`);
-  return aliquota === undefined || aliquota > 100_00n ? undefined : formatDecimal(aliquota);
+  return aliquota === undefined || aliquota > highest ? undefined : formatDecimal(aliquota);
 }
 
 function namesAdn({ adn, adnCa, adnCertificado, adnChave, adnPfx, adnSenhaArquivo }: Settings): boolean {

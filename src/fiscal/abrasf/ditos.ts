@@ -124,6 +124,12 @@ export const DITOS: Readonly<Record<string, Dito>> = {
   E0534: ['E144', 'A nota de um MEI não leva isenção.', SEM_BENEFICIO],
   E0535: ['E144', 'Neste regime especial a nota não leva isenção.', SEM_BENEFICIO],
   E0536: ['E144', 'O prestador apura o ISS pelo Simples Nacional, e a nota não leva isenção.', SEM_BENEFICIO],
+  E0541: [
+    'E144',
+    'A isenção pede o número do benefício.',
+    'A prefeitura o põe na correlação, na linha do item.',
+    'NaturezaOperacao',
+  ],
   E0580: ['E37', 'Numa operação imune o ISS não se retém.', SEM_RETENCAO],
   E0583: ['E37', 'O ISS de um MEI não se retém.', SEM_RETENCAO],
   E0596: ['E37', 'Na exploração de rodovia o ISS não se retém.', SEM_RETENCAO],

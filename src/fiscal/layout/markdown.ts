@@ -27,7 +27,7 @@ export const LEFT_TO_US: Partial<Record<DpsPath, string>> = {
   serie: '`70000`',
   nDPS: 'o número sequencial da NFS-e, ou o próximo livre da série',
   'serv/comExt/mdic': '`0`',
-  'valores/trib/tribMun/BM/nBM': 'nada: o número não pode ser deduzido, e o ADN recusa a nota sem ele',
+  'valores/trib/tribMun/BM/nBM': 'nada: o número não pode ser deduzido, e em produção a DPS é recusada sem ele',
   'IBSCBS/finNFSe': '`0`',
   'IBSCBS/cIndOp': 'o indicador que a correlação nacional dá ao serviço, quando há',
   'IBSCBS/indDest': '`0`; quando há `dest`, `1`',

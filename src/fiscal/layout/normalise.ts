@@ -3,8 +3,8 @@
  * not give is filled in, what it refuses is left out (D-34).
  *
  * Spellings were made national when the DPS was read. Nothing is computed here, and what does not change is shared with
- * the original, not copied. Two things cannot be made up, `nBM` and a `cIndOp` that nobody gave: without them the
- * note is written without them, and the ADN refuses it (D-20).
+ * the original, not copied. One thing cannot be made up, `nBM`: production refuses a benefit without it (D-192), and what
+ * the sandbox writes is no national note then.
  */
 import type { Dps } from './dps.ts';
 import type { DpsNacional } from './nfse.ts';

@@ -27,11 +27,14 @@ export const CABECALHO: readonly Rule[] = [
   {
     code: 'E0002',
     at: 'serie',
-    scope: 'aviso',
+    scope: 'nacional',
+    esquema: true,
     message: ({ serie }) =>
-      `A série ${serie} é aceita aqui, e o esquema nacional em vigor só vai até 89999: o ADN pode recusar a nota. Use uma série de 00001 a 49999, que é a faixa de quem emite por programa próprio.`,
-    origin: 'Especificação, Limits: serie_dps; esquema nacional de 27/07/2026; decisões D-12 e D-20',
-    why: 'A especificação aceita qualquer série de até 5 algarismos. A última edição do esquema nacional não tem as séries a partir de 90000: a nota é emitida, com um aviso.',
+      `A série ${serie} passa de 89999, a última que o esquema nacional tem, e o ADN não recebe uma nota com ela. Use uma série de 00001 a 49999, que é a faixa de quem emite por programa próprio.`,
+    origin: 'Especificação, Limits: serie_dps; esquema nacional de 27/07/2026; decisões D-12 e D-192',
+    why: 'A especificação aceita qualquer série de até 5 algarismos. A última edição do esquema nacional não tem as séries a partir de 90000: em produção a nota não se transmitiria.',
+    found: ({ serie }) => serie,
+    expected: 'série até 89999',
     when: ({ serie }) => serie !== undefined,
     must: ({ serie }) => Number(serie) <= SERIE_NACIONAL_MAX,
     rejects: [{ serie: '90000', nDPS: '1' }],

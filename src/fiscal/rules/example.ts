@@ -70,7 +70,7 @@ export function patched(patch: Patch, base: Patch = VALID_DPS): ReadonlyMap<stri
 /** A DPS document of a patch, indented, in the order of the layout. */
 export function exampleXml(patch: Patch = {}, base: Patch = VALID_DPS): string {
   const leaves = patched(patch, base);
-  const inside = writeItems(INF_DPS, '', leaves, 2);
+  const inside = writeItems(INF_DPS, '', standing(leaves), 2);
   const id = leaves.has('@Id') ? ` Id="${leaves.get('@Id')}"` : '';
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
@@ -96,30 +96,44 @@ export function exampleJson(patch: Patch = {}, base: Patch = VALID_DPS): string 
   return writeCorpo(treeOfLeaves(patched(patch, base)), declared);
 }
 
-function writeItems(
-  items: readonly Item[],
-  base: string,
-  leaves: ReadonlyMap<string, string>,
-  depth: number,
-): string[] {
-  const prefix = base === '' ? '' : `${base}/`;
-  const lines = elementsOf(items).flatMap((item) => writeItem(item, `${prefix}${item.name}`, leaves, depth));
-  const strange = [...leaves.keys()].filter((path) => {
-    const bare = path.slice(1);
-    return path.startsWith(`+${prefix}`) && !bare.slice(prefix.length).includes('/');
-  });
-  return [...lines, ...strange.map((path) => line(path.slice(1 + prefix.length), leaves.get(path)!, depth))];
+/** What a patch leaves standing, as a writer asks for it. */
+type Standing = {
+  readonly leaves: ReadonlyMap<string, string>;
+  /** Paths of the groups with something in them. */
+  readonly groups: ReadonlySet<string>;
+  /** Elements that the layout does not have, by the path of their group: name and text. */
+  readonly strange: ReadonlyMap<string, readonly (readonly [name: string, text: string])[]>;
+};
+
+function standing(leaves: ReadonlyMap<string, string>): Standing {
+  const groups = new Set<string>();
+  const strange = new Map<string, [string, string][]>();
+  for (const [path, text] of leaves) {
+    const bare = path.replace(/^\+/, '');
+    const end = bare.lastIndexOf('/');
+    for (let at = end; at > 0; at = bare.lastIndexOf('/', at - 1)) groups.add(bare.slice(0, at));
+    if (bare === path) continue;
+    const within = bare.slice(0, Math.max(0, end));
+    strange.set(within, [...(strange.get(within) ?? []), [bare.slice(end + 1), text]]);
+  }
+  return { leaves, groups, strange };
 }
 
-function writeItem(item: Leaf | Group, path: string, leaves: ReadonlyMap<string, string>, depth: number): string[] {
+function writeItems(items: readonly Item[], base: string, there: Standing, depth: number): string[] {
+  const prefix = base === '' ? '' : `${base}/`;
+  const lines = elementsOf(items).flatMap((item) => writeItem(item, `${prefix}${item.name}`, there, depth));
+  const strange = there.strange.get(base) ?? [];
+  return [...lines, ...strange.map(([name, text]) => line(name, text, depth))];
+}
+
+function writeItem(item: Leaf | Group, path: string, there: Standing, depth: number): string[] {
   if (item.kind === 'leaf') {
-    const text = leaves.get(path);
+    const text = there.leaves.get(path);
     return text === undefined ? [] : [line(item.name, text, depth)];
   }
-  const within = [...leaves.keys()].some((leaf) => leaf === path || leaf.replace(/^\+/, '').startsWith(`${path}/`));
-  if (!within) return [];
+  if (!there.groups.has(path) && !there.leaves.has(path)) return [];
   const pad = '  '.repeat(depth);
-  return [`${pad}<${item.name}>`, ...writeItems(item.items, path, leaves, depth + 1), `${pad}</${item.name}>`];
+  return [`${pad}<${item.name}>`, ...writeItems(item.items, path, there, depth + 1), `${pad}</${item.name}>`];
 }
 
 function line(name: string, text: string, depth: number): string {

@@ -38,6 +38,8 @@ type Head = {
   /** How to mend it, in Portuguese, for the page of the code: what to change, not what is wrong. */
   readonly mend?: string;
   readonly scope?: RuleScope;
+  /** The national schema has no text for what it refuses, so that production does, whatever the municipality chose (D-192). */
+  readonly esquema?: true;
   /** Where the rule stands: specification or national annex. */
   readonly origin: string;
   readonly why: string;

@@ -10,6 +10,8 @@ import type { Patch, Rule } from './rule.ts';
 /** Between `vPis`, `vCofins` and their base times rate (specification, `tribFed`). */
 export const PISCOFINS_TOLERANCE = decimal('0.01');
 
+const HUNDRED = decimal('100.00');
+
 const PISCOFINS = 'valores/trib/tribFed/piscofins';
 
 /** First competence without PIS and COFINS. */
@@ -22,8 +24,8 @@ type PisCofins = NonNullable<NonNullable<Dps['valores']['trib']['tribFed']>['pis
 const piscofinsOf = ({ valores }: Dps): PisCofins | undefined => valores.trib.tribFed?.piscofins;
 
 /**
- * The own debit of one contribution. Rounded half to even, as NT 007 does it. With a rate the value *is* base times rate, so
- * that one which is left out is zero; what the rate is of, when there is no base, is likewise zero.
+ * The own debit of one contribution. Rounded half to even, as NT 007 does it. With a rate the value *is* base times rate; one
+ * that is left out is not said anything of, and a base that is left out cannot be what the value was made of.
  */
 function debit(
   code: string,
@@ -40,29 +42,43 @@ function debit(
     message: (dps) => {
       const piscofins = piscofinsOf(dps)!;
       const { vBCPisCofins } = piscofins;
-      if (piscofins[value] === undefined) {
-        return `Com ${rate} informado ${value} é a base vezes a alíquota, e falta: ${formatDecimal(vBCPisCofins!)} a ${formatDecimal(piscofins[rate]!)}% dá ${formatDecimal(expected(piscofins))}. Informe ${value}, ou retire ${rate}.`;
-      }
       const declared = `${value} é ${formatDecimal(piscofins[value]!)}`;
       return vBCPisCofins === undefined
         ? `${declared}, com ${rate} e sem a base de que se calcula. Informe vBCPisCofins.`
         : `${declared}, e ${formatDecimal(vBCPisCofins)} a ${formatDecimal(piscofins[rate]!)}% dá ${formatDecimal(expected(piscofins))}. Corrija o valor, a base ou a alíquota.`;
     },
-    mend: `Informe ${value}, igual a vBCPisCofins vezes ${rate}, ou deixe a alíquota de fora.`,
+    mend: `Corrija ${value}, que é vBCPisCofins vezes ${rate}, ou deixe a alíquota de fora.`,
     origin: `Especificação, DPS: tribFed; Errors: ${code}; Anexo I, ${code} (NT 007)`,
-    why: `Com ${rate} informado, ${value} é vBCPisCofins vezes a alíquota, com tolerância de 0,01; o que falta vale zero. Sem ${rate}, ${value} passa como vem; e ${rate} sem a base e sem o valor também passa.`,
-    when: (dps) => piscofinsOf(dps)?.[rate] !== undefined,
+    why: `Com ${rate} informado, ${value}, se vem, é vBCPisCofins vezes a alíquota, com tolerância de 0,01. Sem ${rate}, ${value} passa como vem.`,
+    when: (dps) => piscofinsOf(dps)?.[rate] !== undefined && piscofinsOf(dps)?.[value] !== undefined,
     must: (dps) => {
       const piscofins = piscofinsOf(dps)!;
-      const { [value]: sent, vBCPisCofins } = piscofins;
-      if (vBCPisCofins === undefined) return sent === undefined;
-      return distance(sent ?? ZERO, expected(piscofins)) <= PISCOFINS_TOLERANCE;
+      return (
+        piscofins.vBCPisCofins !== undefined && distance(piscofins[value]!, expected(piscofins)) <= PISCOFINS_TOLERANCE
+      );
     },
-    found: (dps) => {
-      const sent = piscofinsOf(dps)![value];
-      return sent === undefined ? undefined : formatDecimal(sent);
-    },
+    found: (dps) => formatDecimal(piscofinsOf(dps)![value]!),
     ...examples,
+  };
+}
+
+/** A rate that the specification takes up to 100, and the national schema up to 99.99. */
+function belowHundred(code: string, name: 'pAliqPis' | 'pAliqCofins', de: string): Rule {
+  const at = `${PISCOFINS}/${name}` as const;
+  return {
+    code,
+    at,
+    scope: 'nacional',
+    esquema: true,
+    message: `${name} é 100.00, e o esquema nacional só tem alíquotas até 99.99: o ADN não recebe a nota. Corrija a alíquota ${de}.`,
+    origin: 'Especificação, DPS: tribFed; esquema nacional da DPS 1.01, TSDec2V2; decisão D-192',
+    why: `A especificação aceita ${name} de 0 a 100, e o esquema nacional tem dois algarismos inteiros: em produção a nota não se transmitiria.`,
+    when: (dps) => piscofinsOf(dps)?.[name] !== undefined,
+    must: (dps) => piscofinsOf(dps)![name]! < HUNDRED,
+    found: (dps) => formatDecimal(piscofinsOf(dps)![name]!),
+    expected: 'percentual até 99.99',
+    rejects: [{ [`${PISCOFINS}/CST`]: '01', [at]: '100.00' }],
+    accepts: [{ [`${PISCOFINS}/CST`]: '01', [at]: '99.99' }],
   };
 }
 
@@ -135,11 +151,12 @@ export const TRIB_FED: readonly Rule[] = [
     rejects: [{ ...COM_BASE, dCompet: '2027-01-05' }],
     accepts: [{ ...COM_BASE, dCompet: '2026-12-31' }],
   },
+  belowHundred('E0686', 'pAliqPis', 'do PIS'),
+  belowHundred('E0692', 'pAliqCofins', 'da COFINS'),
   debit('E0694', ['pAliqPis', 'vPis', 'PIS'], {
     rejects: [
       { ...COM_BASE, [`${PISCOFINS}/pAliqPis`]: '0.65', [`${PISCOFINS}/vPis`]: '6.52' },
       { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/pAliqPis`]: '0.65', [`${PISCOFINS}/vPis`]: '6.50' },
-      { ...COM_BASE, [`${PISCOFINS}/pAliqPis`]: '0.65' },
     ],
     accepts: [
       { ...COM_BASE, [`${PISCOFINS}/pAliqPis`]: '0.65', [`${PISCOFINS}/vPis`]: '6.51' },
@@ -152,6 +169,7 @@ export const TRIB_FED: readonly Rule[] = [
       },
       { ...COM_BASE, [`${PISCOFINS}/vPis`]: '7.00' },
       { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/pAliqPis`]: '0.65' },
+      { ...COM_BASE, [`${PISCOFINS}/pAliqPis`]: '0.65' },
       { ...COM_BASE, [`${PISCOFINS}/CST`]: '06', [`${PISCOFINS}/pAliqPis`]: '0.00' },
     ],
   }),
@@ -159,12 +177,12 @@ export const TRIB_FED: readonly Rule[] = [
     rejects: [
       { ...COM_BASE, [`${PISCOFINS}/pAliqCofins`]: '3.00', [`${PISCOFINS}/vCofins`]: '30.02' },
       { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/pAliqCofins`]: '3.00', [`${PISCOFINS}/vCofins`]: '30.00' },
-      { ...COM_BASE, [`${PISCOFINS}/pAliqCofins`]: '3.00' },
     ],
     accepts: [
       { ...COM_BASE, [`${PISCOFINS}/pAliqCofins`]: '3.00', [`${PISCOFINS}/vCofins`]: '29.99' },
       { ...COM_BASE, [`${PISCOFINS}/vCofins`]: '31.00' },
       { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/pAliqCofins`]: '3.00' },
+      { ...COM_BASE, [`${PISCOFINS}/pAliqCofins`]: '3.00' },
       { ...COM_BASE, [`${PISCOFINS}/CST`]: '06', [`${PISCOFINS}/pAliqCofins`]: '0.00' },
     ],
   }),

@@ -34,6 +34,9 @@ const ISSQN_MAXIMUM = decimal('5.00');
 /** Subitems in which a municipality may go below the minimum. LC 116/2003, art. 8-A § 1. */
 const WITHOUT_MINIMUM_RATE: ReadonlySet<string> = new Set(['07.02', '07.05', '16.01']);
 
+/** The highest that the national schema can write, in percent: one integer digit. */
+const NATIONAL_MAXIMUM = decimal('9.99');
+
 /** The one code without ISSQN and ICMS. */
 const WITHOUT_ISSQN = '990101';
 
@@ -540,10 +543,26 @@ export const TRIB_MUN: readonly Rule[] = [
     mend: 'Informe em pAliq a alíquota do município, em percentual: 2.00 é 2%.',
     origin: 'Anexo I, E0595 e E1300; LC 116/2003, art. 8º',
     why: 'A alíquota máxima do ISSQN é de 5%. A especificação aceita pAliq de 0 a 100, e por isso a nota é emitida; o ADN a recusa.',
-    when: ({ valores }) => valores.trib.tribMun.pAliq !== undefined,
+    when: ({ valores: { trib } }) => trib.tribMun.pAliq !== undefined && trib.tribMun.pAliq <= NATIONAL_MAXIMUM,
     must: ({ valores }) => valores.trib.tribMun.pAliq! <= ISSQN_MAXIMUM,
     rejects: [{ 'valores/trib/tribMun/pAliq': '5.01' }],
     accepts: [{ 'valores/trib/tribMun/pAliq': '5.00' }],
+  },
+  {
+    code: 'E0595',
+    at: 'valores/trib/tribMun/pAliq',
+    scope: 'nacional',
+    esquema: true,
+    message: ({ valores }) =>
+      `A alíquota é ${formatDecimal(valores.trib.tribMun.pAliq!)}%, e o esquema nacional só tem alíquotas até 9.99: o ADN não recebe a nota. Corrija pAliq; a máxima da lei é 5%.`,
+    origin: 'Especificação, DPS: tribMun; esquema nacional da DPS 1.01, TSDec1V2; decisão D-192',
+    why: 'A especificação aceita pAliq de 0 a 100, e o esquema nacional tem um só algarismo inteiro: em produção a nota não se transmitiria.',
+    when: ({ valores }) => valores.trib.tribMun.pAliq !== undefined,
+    must: ({ valores }) => valores.trib.tribMun.pAliq! <= NATIONAL_MAXIMUM,
+    found: ({ valores }) => formatDecimal(valores.trib.tribMun.pAliq!),
+    expected: 'percentual até 5.00',
+    rejects: [{ 'valores/trib/tribMun/pAliq': '10.00' }],
+    accepts: [{ 'valores/trib/tribMun/pAliq': '9.99' }],
   },
   {
     code: 'E0429',
@@ -589,17 +608,19 @@ export const TRIB_MUN: readonly Rule[] = [
   {
     code: 'E0541',
     at: 'valores/trib/tribMun/BM/nBM',
-    scope: 'aviso',
+    scope: 'nacional',
+    esquema: true,
     title: 'Benefício municipal sem o seu número',
     message:
-      'O grupo BM reduz a base e não traz nBM, o número do benefício. A nota é emitida; o ADN a recusa sem ele. Informe nBM, de 14 algarismos, que a prefeitura dá.',
+      'O grupo BM reduz a base e não traz nBM, o número do benefício, sem o qual o ADN não recebe a nota. Informe nBM, de 14 algarismos, que a prefeitura dá.',
     mend: 'Informe em nBM os 14 algarismos do benefício no município de incidência; sem benefício, retire o grupo BM.',
-    origin: 'Anexo I, E0541; esquema nacional da DPS 1.01; decisão D-20',
-    why: 'A especificação deixa o número de fora e o esquema nacional o exige: a nota é emitida, com um aviso de que o ADN a recusa.',
+    origin: 'Anexo I, E0541; esquema nacional da DPS 1.01; decisão D-192',
+    why: 'A especificação deixa o número de fora e o esquema nacional o exige: em produção a nota não se transmitiria.',
     national:
       'No padrão nacional E0541 é o número de um benefício que o município não tem; a falta do número é lá uma falha de esquema, E1235.',
     when: ({ valores }) => valores.trib.tribMun.BM !== undefined,
     must: ({ valores }) => valores.trib.tribMun.BM!.nBM !== undefined,
+    expected: '14 algarismos',
     rejects: [
       { 'valores/trib/tribMun/BM/pRedBCBM': '50.00', 'valores/trib/tribMun/pAliq': '5.00' },
       { 'valores/trib/tribMun/BM/vRedBCBM': '200.00', 'valores/trib/tribMun/pAliq': '5.00' },
