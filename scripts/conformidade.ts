@@ -21,6 +21,7 @@ import {
   WITHOUT_JSON,
   WITHOUT_XML,
 } from '../test/especificacao/codigos.ts';
+import { PARAMETROS, type Parametro } from '../test/especificacao/parametros.ts';
 
 /** What stands where an example is not what it should be. */
 export const FAILURE = 'FALHA';
@@ -50,6 +51,16 @@ funcionamento, em XML e em JSON, em \`test/especificacao/codigos.test.ts\`; onde
 | --- | --- | --- | --- | --- |
 ${[...SPECIFIED_CODES.keys()].toSorted(byNumber).map(specifiedRow).join('\n')}
 
+## Parâmetros do município
+
+As ${PARAMETROS.length} regras nacionais que dependem do que um município cadastrou, que o ambiente nacional deixa a ele. As que pedem um cadastro de
+benefícios, deduções, regimes especiais ou não incidência valem onde o município o importou; os exemplos são de um município com os
+cadastros de \`examples/\`.
+
+| Código | Sobre | Aqui |
+| --- | --- | --- |
+${PARAMETROS.map(parametroRow).join('\n')}
+
 ## Regras e exemplos
 
 Por exemplo recusado está o que muda na DPS de exemplo e, depois da seta, o que a lei responde; \`−\` diz o que foi
@@ -77,6 +88,14 @@ function specifiedRow(code: string): string {
       : ['não: só nos eventos, que se registram em JSON', `sim: ${evento}`];
   const status = errorOf(code) === undefined ? FAILURE : errorOf(code)!.statuses.join(', ');
   return tableRow([link(code), status, sections.join('; '), xml!, json!]);
+}
+
+function parametroRow({ code, sobre, responde, fora }: Parametro): string {
+  if (fora !== undefined) return tableRow([code, sobre, `fica de fora: ${fora}`]);
+  if (responde !== undefined) return tableRow([code, sobre, `responde ${link(responde)}`]);
+  const rules = ALL_RULES.filter((rule) => rule.code === code);
+  const given = rules.some((rule) => rule.given !== undefined) ? ', onde há o cadastro' : '';
+  return tableRow([rules.length === 0 ? `**${FAILURE}** ${code}` : link(code), sobre, `regra${given}`]);
 }
 
 function groupSection({ titulo, errors }: { titulo: string; errors: readonly PublicError[] }): string[] {

@@ -7,7 +7,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
 import { xsdErrors } from '../src/documents/xml.ts';
-import type { Cadastros } from '../src/fiscal/cadastros.ts';
 import { exampleJson, exampleXml } from '../src/fiscal/rules/example.ts';
 import { EXAMPLE_CADASTROS } from '../src/fiscal/rules/example-cadastros.ts';
 import type { Patch } from '../src/fiscal/rules/rule.ts';
@@ -25,7 +24,12 @@ const example = (name: string): string => path.resolve(import.meta.dirname, '../
 const XSD = readFileSync(path.resolve(import.meta.dirname, '../docs/nfse-1.01.xsd'), 'utf8');
 
 /** Each register by the first word of its commands, and its example. */
-const FILES = { beneficios: 'beneficios.csv' } as const;
+const FILES = {
+  beneficios: 'beneficios.csv',
+  deducoes: 'deducoes.csv',
+  regimes: 'regimes.csv',
+  'nao-incidencias': 'nao-incidencias.csv',
+} as const;
 type What = keyof typeof FILES;
 
 let service: TestService;
@@ -126,13 +130,28 @@ describe('each example of a rule with a register', () => {
 });
 
 test('the registers of the examples are the files of examples/', async () => {
-  const known = createStore(service.pool);
-  const read: { -readonly [name in keyof Cadastros]: Cadastros[name] } = { beneficios: [] };
-  for (const { numero } of EXAMPLE_CADASTROS.beneficios!) {
-    const { beneficios } = await known.cadastrosOf('cadastrado', { nBM: numero });
-    read.beneficios = [...read.beneficios!, ...beneficios!];
+  const store = createStore(service.pool);
+  const { beneficios, deducoes, regimes, naoIncidencias } = EXAMPLE_CADASTROS;
+  const read = async (nBM: string | undefined, cTribNac: string, documento: string, regime: string) =>
+    store.cadastrosOf('cadastrado', { nBM, operacao: { cTribNac, documento, regime, deduz: true } });
+  for (const { numero } of beneficios!) {
+    const wanted = beneficios!.filter((one) => one.numero === numero);
+    assert.deepEqual((await read(numero, '010101', '', '0')).beneficios, wanted);
   }
-  assert.deepEqual(read, EXAMPLE_CADASTROS);
+  for (const { cTribNac } of deducoes!) {
+    const wanted = deducoes!.filter((one) => one.cTribNac === cTribNac);
+    assert.deepEqual((await read(undefined, cTribNac, '', '0')).deducoes, wanted);
+  }
+  for (const linha of regimes!.linhas) {
+    const found = (await read(undefined, '010101', linha.documento, linha.regime)).regimes!;
+    assert.deepEqual(found.admitidos, regimes!.admitidos);
+    assert.deepEqual(found.linhas.at(-1), linha);
+  }
+  for (const linha of naoIncidencias!) {
+    const found = (await read(undefined, linha.cTribNac, linha.documento, '0')).naoIncidencias!;
+    assert.deepEqual(found.at(-1), linha);
+  }
+  assert.deepEqual(Object.keys(EXAMPLE_CADASTROS), Object.keys(await read(undefined, '010101', '', '0')));
 });
 
 describe('a registered benefit on the note', () => {
@@ -285,7 +304,14 @@ describe('a file of a register', () => {
     const said = await done(['beneficios', 'importar', file(`${header}\n${other}\n`), '--municipio', slug]);
     assert.match(said, /Benefícios de .*: novos 1, alterados 0, iguais 0, retirados 1\./);
     assert.match(await done(['municipio', 'mostrar', slug]), /^ {2}benefícios +6 linhas$/m);
-    assert.doesNotMatch(await done(['municipio', 'mostrar', await town()]), /benefícios/);
+    const all = await done(['municipio', 'mostrar', 'cadastrado']);
+    for (const row of [/deduções +3 linhas/, /regimes especiais +4 linhas/, /não incidências +2 linhas/])
+      assert.match(all, row);
+    assert.doesNotMatch(await done(['municipio', 'mostrar', await town()]), /benefícios|deduções|regimes|incidências/);
+    const { code, err } = await run(['municipio', 'excluir', slug]);
+    assert.equal(code, 2);
+    assert.match(err, /^ {2}benefícios +6 linhas$/m);
+    await done(['municipio', 'excluir', slug, '--confirmar']);
   });
 });
 
@@ -308,6 +334,34 @@ const WRONG: Readonly<Record<What, readonly (readonly [row: string, why?: RegExp
     ['35503080400001,Outro,reducao_percentual,40.00,,,,2026-01-01,', /repete a chave da linha 2 com outros dados/],
     ['35503080400001,Outro,reducao_percentual,40.00,,,,2026-06-01,', /o período se sobrepõe ao da linha 2/],
   ],
+  deducoes: [
+    ['010101,valor,2026-01-01,'],
+    [',valor,2026-01-01,', /codigo_tributacao_nacional está vazio/],
+    ['999999,valor,2026-01-01,', /codigo_tributacao_nacional 999999 não existe na lista nacional/],
+    ['010201,,2026-01-01,', /formas está vazio; use valor, percentual, documentos/],
+    ['010201,valor notas,2026-01-01,', /formas: notas não existe; use valor, percentual, documentos/],
+    ['010201,valor,,', /inicio está vazio/],
+    ['010101,percentual,2026-01-01,', /repete a chave da linha 2 com outros dados/],
+  ],
+  regimes: [
+    ['6,11222333000181,,2026-01-01,'],
+    [',11222333000181,,2026-01-01,', /regime está vazio; use o código: 1 Ato Cooperado/],
+    ['0,11222333000181,,2026-01-01,', /regime 0 não existe/],
+    ['6,11222333000182,,2026-01-01,', /documento não é um CNPJ/],
+    ['6,11444777000161,9,2026-01-01,', /servicos: 9 não tem 6 algarismos/],
+    ['5,11222333000181,,31/02/2026,', /inicio traz um dia que não existe/],
+    // Of the same regime and document; another of either is another line.
+    ['6,11222333000181,,2026-05-01,', /o período se sobrepõe ao da linha 2/],
+    ['4,11222333000181,,2026-05-01,'],
+    ['6,,,2026-05-01,'],
+  ],
+  'nao-incidencias': [
+    ['010101,11222333000181,2026-01-01,'],
+    ['010101,,2026-01-01,'],
+    ['1010,,2026-01-01,', /codigo_tributacao_nacional 1010 não tem 6 algarismos/],
+    ['010201,1,2026-01-01,', /documento não é CNPJ nem CPF: tem 1 posição/],
+    ['010101,,2026-02-01,', /o período se sobrepõe ao da linha 3/],
+  ],
 };
 
 test('a municipality without registers is asked nothing more than whether it keeps any', async () => {
@@ -323,10 +377,12 @@ test('a municipality without registers is asked nothing more than whether it kee
     },
   });
   const store = createStore(pool);
-  const named = { nBM: '35503080400001' };
+  const operacao = { cTribNac: '010101', documento: '11222333000181', regime: '6', deduz: true };
+  const named = { nBM: '35503080400001', operacao };
   const slug = await town();
   await Promise.all([store.servicosOf(slug, '010101', '001'), store.cadastrosOf(slug, named)]);
   assert.deepEqual(asked, ['listas_mantidas']);
   await Promise.all([1, 2, 3].map(() => store.cadastrosOf('cadastrado', named)));
-  assert.deepEqual(asked.slice(1).toSorted(), ['beneficios_por_chave', 'listas_mantidas']);
+  const each = ['beneficios', 'deducoes', 'nao_incidencias', 'regimes'].map((nome) => `${nome}_por_chave`);
+  assert.deepEqual(asked.slice(1).toSorted(), [...each, 'listas_mantidas', 'regimes_admitidos'].toSorted());
 });

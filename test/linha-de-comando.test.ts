@@ -76,6 +76,9 @@ describe('the help', () => {
       ['prestador', 'importar ARQUIVO', 'mostrar DOCUMENTO'],
       ['servicos', 'importar ARQUIVO', 'listar'],
       ['beneficios', 'importar ARQUIVO', 'listar'],
+      ['deducoes', 'importar ARQUIVO', 'listar'],
+      ['regimes', 'importar ARQUIVO', 'listar'],
+      ['nao-incidencias', 'importar ARQUIVO', 'listar'],
       [
         'evento',
         ...['enviar CHAVE', 'registrar CHAVE', 'listar CHAVE', 'problemas', 'mostrar ID', 'reprocessar ID'],

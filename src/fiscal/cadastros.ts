@@ -4,7 +4,7 @@
  */
 import type { Decimal } from './decimal.ts';
 import type { Facts } from './facts.ts';
-import { incidenceOf } from './incidence.ts';
+import { incidenceOf, placeOfIssqn } from './incidence.ts';
 import type { Dps } from './layout/dps.ts';
 
 /** Days `YYYY-MM-DD`, both inside; without `fim` it goes on. */
@@ -34,15 +34,59 @@ export type Beneficio = Vigencia & {
   readonly documentos: ReadonlySet<string>;
 };
 
-export type Cadastros = {
-  /** In the order of their dates. */
-  readonly beneficios: readonly Beneficio[] | undefined;
+/** Each form of a deduction, with its element of `valores/vDedRed`. */
+export const FORMAS_DEDUCAO = { valor: 'vDR', percentual: 'pDR', documentos: 'documentos' } as const;
+
+export type FormaDeducao = keyof typeof FORMAS_DEDUCAO;
+
+/** In which forms a service may have a deduction. */
+export type DeducaoAdmitida = Vigencia & { readonly cTribNac: string; readonly formas: ReadonlySet<FormaDeducao> };
+
+/** Who is in a special regime. */
+export type RegimeDoPrestador = Vigencia & {
+  /** `regEspTrib`. */
+  readonly regime: string;
+  /** CNPJ or CPF; empty: every provider. */
+  readonly documento: string;
+  /** National codes; empty: every service. */
+  readonly servicos: ReadonlySet<string>;
 };
 
-export const SEM_CADASTROS: Cadastros = { beneficios: undefined };
+/** What is not taxed; an empty document is every provider. */
+export type NaoIncidencia = Vigencia & { readonly cTribNac: string; readonly documento: string };
+
+/** Lines in the order of their dates. */
+export type Cadastros = {
+  readonly beneficios: readonly Beneficio[] | undefined;
+  readonly deducoes: readonly DeducaoAdmitida[] | undefined;
+  readonly regimes:
+    | {
+        /** Those of which the register has any line. */
+        readonly admitidos: ReadonlySet<string>;
+        readonly linhas: readonly RegimeDoPrestador[];
+      }
+    | undefined;
+  readonly naoIncidencias: readonly NaoIncidencia[] | undefined;
+};
+
+export const SEM_CADASTROS: Cadastros = {
+  beneficios: undefined,
+  deducoes: undefined,
+  regimes: undefined,
+  naoIncidencias: undefined,
+};
 
 export function isInForce({ inicio, fim }: Vigencia, data: string): boolean {
   return inicio <= data && (fim === undefined || data <= fim);
+}
+
+/** Whether the tax is due in the municipality itself; the shared sandbox is every municipality's. */
+function isOwn(place: string | undefined, cMun: string | undefined): boolean {
+  return place !== undefined && (cMun === undefined || place === cMun);
+}
+
+function documentoOf({ prest }: Dps): string {
+  return prest.CNPJ ?? prest.CPF ?? '';
 }
 
 /** What the register says of the benefit that a DPS names. */
@@ -58,16 +102,14 @@ export type BeneficioRegistrado =
  */
 export function beneficioRegistrado(dps: Dps, { cMun, cadastros }: Facts): BeneficioRegistrado | undefined {
   const nBM = dps.valores.trib.tribMun.BM?.nBM;
-  if (nBM === undefined || cadastros.beneficios === undefined) return undefined;
-  if (cMun !== undefined && incidenceOf(dps) !== cMun) return undefined;
+  if (nBM === undefined || cadastros.beneficios === undefined || !isOwn(incidenceOf(dps), cMun)) return undefined;
   const linhas = cadastros.beneficios.filter(({ numero }) => numero === nBM);
   if (linhas.length === 0) return { kind: 'inexistente' };
   const beneficio = linhas.find((linha) => isInForce(linha, dps.dCompet));
   if (beneficio === undefined) return { kind: 'sem_vigencia', linhas };
   const { servicos, documentos } = beneficio;
   if (servicos.size > 0 && !servicos.has(dps.serv.cServ.cTribNac)) return { kind: 'de_outro_servico', beneficio };
-  const documento = dps.prest.CNPJ ?? dps.prest.CPF ?? '';
-  const isOfOthers = documentos.size > 0 && !documentos.has(documento);
+  const isOfOthers = documentos.size > 0 && !documentos.has(documentoOf(dps));
   return { kind: isOfOthers ? 'de_outro_prestador' : 'aplica', beneficio };
 }
 
@@ -80,4 +122,42 @@ export function beneficioOf(dps: Dps, facts: Facts): Beneficio | undefined {
 /** Whether the registered benefit of a DPS is an exemption. */
 export function isIsenta(dps: Dps, facts: Facts): boolean {
   return beneficioOf(dps, facts)?.tipo === 'isencao';
+}
+
+/** The forms of a deduction that the municipality admits of the service; undefined: it says nothing, or there is no deduction. */
+export function deducaoRegistrada(dps: Dps, { cMun, cadastros }: Facts): DeducaoAdmitida | 'nenhuma' | undefined {
+  if (dps.valores.vDedRed === undefined || cadastros.deducoes === undefined) return undefined;
+  if (!isOwn(incidenceOf(dps), cMun)) return undefined;
+  const { cTribNac } = dps.serv.cServ;
+  const admitida = cadastros.deducoes.find((one) => one.cTribNac === cTribNac && isInForce(one, dps.dCompet));
+  return admitida ?? 'nenhuma';
+}
+
+/** How the special regime of a DPS stands in the register; undefined: it says nothing. */
+export function regimeRegistrado(
+  dps: Dps,
+  { cMun, cadastros }: Facts,
+): 'nao_admitido' | 'de_outro' | 'atribuido' | undefined {
+  const { regEspTrib } = dps.prest.regTrib;
+  if (regEspTrib === '0' || cadastros.regimes === undefined || !isOwn(incidenceOf(dps), cMun)) return undefined;
+  const { admitidos, linhas } = cadastros.regimes;
+  if (!admitidos.has(regEspTrib)) return 'nao_admitido';
+  const isOfDps = (linha: RegimeDoPrestador): boolean =>
+    linha.regime === regEspTrib &&
+    (linha.documento === '' || linha.documento === documentoOf(dps)) &&
+    (linha.servicos.size === 0 || linha.servicos.has(dps.serv.cServ.cTribNac)) &&
+    isInForce(linha, dps.dCompet);
+  return linhas.some(isOfDps) ? 'atribuido' : 'de_outro';
+}
+
+/** Whether the municipality does not tax the service of the provider; undefined: it says nothing. */
+export function isNaoIncidente(dps: Dps, { cMun, cadastros }: Facts): boolean | undefined {
+  if (cadastros.naoIncidencias === undefined || !isOwn(placeOfIssqn(dps), cMun)) return undefined;
+  const { cTribNac } = dps.serv.cServ;
+  return cadastros.naoIncidencias.some(
+    (one) =>
+      one.cTribNac === cTribNac &&
+      (one.documento === '' || one.documento === documentoOf(dps)) &&
+      isInForce(one, dps.dCompet),
+  );
 }

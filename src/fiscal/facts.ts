@@ -66,7 +66,7 @@ export type Facts = {
   readonly aliquotaRegistrada: (cTribNac: string, cTribMun: string | undefined, data: string) => AliquotaRegistrada;
   /** The rates of the IBS and the CBS in force, by which the note is judged. */
   readonly tabelaIbsCbs: TabelaIbsCbs;
-  /** What the municipality registers besides: benefits. */
+  /** What the municipality registers besides: benefits, deductions, special regimes, non-incidence. */
   readonly cadastros: Cadastros;
   /** The note that the DPS replaces; undefined when it replaces none, or there is nobody to ask. */
   readonly substituida: NotaSubstituida | undefined;

@@ -12,7 +12,11 @@ export const MARITIME = '0000000';
  * when the document does not let it be derived, which E1305 then says.
  */
 export function incidenceOf(dps: Dps): string | undefined {
-  if (dps.valores.trib.tribMun.tribISSQN !== '1') return undefined;
+  return dps.valores.trib.tribMun.tribISSQN === '1' ? placeOfIssqn(dps) : undefined;
+}
+
+/** Where the tax of a service would be due if the operation were taxable. */
+export function placeOfIssqn(dps: Dps): string | undefined {
   const { locPrest, cServ } = dps.serv;
   switch (servicoOf(cServ.cTribNac)?.regra) {
     case 'LP':

@@ -12,6 +12,7 @@ import { ENDERECO_NAO_INFORMADO, type Facts, type NotaSubstituida, type Prestado
 import type { Fault } from '../fiscal/fault.ts';
 import type { Dps } from '../fiscal/layout/dps.ts';
 import { momentIn } from '../fiscal/moment.ts';
+import type { NomeadoPelaDps } from '../store/cadastros.ts';
 import type { Municipio } from '../store/municipios.ts';
 import { naNota } from './na-nota.ts';
 import type { World } from './world.ts';
@@ -38,7 +39,7 @@ export async function gatherFacts(world: World, municipio: Municipio, dps: Dps, 
     findPrestador(world, municipio, dps),
     world.store.servicosOf(municipio.tenant, national, municipal),
     world.store.tabelaIbsCbs(),
-    world.store.cadastrosOf(municipio.tenant, { nBM: dps.valores.trib.tribMun.BM?.nBM }),
+    world.store.cadastrosOf(municipio.tenant, nomeadoBy(dps)),
     dps.subst && replacedNota(world, municipio, dps.subst.chSubstda),
   ]);
   const facts: Facts = {
@@ -67,6 +68,19 @@ export async function gatherFacts(world: World, municipio: Municipio, dps: Dps, 
     substituida,
   };
   return { facts, novoPrestador: found.novo ? found.prestador : undefined, faults: found.faults };
+}
+
+/** What a DPS names of the municipality's registers. */
+function nomeadoBy({ prest, serv, valores }: Dps): NomeadoPelaDps {
+  return {
+    nBM: valores.trib.tribMun.BM?.nBM,
+    operacao: {
+      cTribNac: serv.cServ.cTribNac,
+      documento: prest.CNPJ ?? prest.CPF ?? '',
+      regime: prest.regTrib.regEspTrib,
+      deduz: valores.vDedRed !== undefined,
+    },
+  };
 }
 
 async function replacedNota(world: World, { tenant }: Municipio, chave: string): Promise<NotaSubstituida> {

@@ -80,7 +80,7 @@ export function servicosOf(line: Line): readonly string[] {
 }
 
 /** The values of a cell, with spaces or semicolons between them; in order, each once. */
-function severalOf(
+export function severalOf(
   line: Line,
   column: string,
   bare: (text: string) => string,

@@ -6,6 +6,8 @@ import type { ContagemLista, Entrada, Linha, ListaNome } from '../store/listas.t
 import type { Municipio } from '../store/municipios.ts';
 import { type ImportOutcome, type ImportRequest, importTable, type Line, openTable, periodOf } from './import-csv.ts';
 import { BENEFICIOS } from './lista-beneficios.ts';
+import { DEDUCOES } from './lista-deducoes.ts';
+import { NAO_INCIDENCIAS, REGIMES } from './lista-regimes.ts';
 import { SERVICOS } from './lista-servicos.ts';
 import { municipioNamed, type RegistryWorld } from './municipios.ts';
 
@@ -33,6 +35,9 @@ export type Reparo = {
 export const LISTAS_CSV: Readonly<Record<ListaNome, ListaCsv>> = {
   servicos: SERVICOS,
   beneficios: BENEFICIOS,
+  deducoes: DEDUCOES,
+  regimes: REGIMES,
+  nao_incidencias: NAO_INCIDENCIAS,
 };
 
 const PERIODO = ['inicio', 'fim'];

@@ -1,5 +1,13 @@
 /** What the registers of a municipality have for one DPS. Each list may be long, so only the lines of its own keys are read. */
-import type { Beneficio, Cadastros, TipoBeneficio } from '../fiscal/cadastros.ts';
+import type {
+  Beneficio,
+  Cadastros,
+  DeducaoAdmitida,
+  FormaDeducao,
+  NaoIncidencia,
+  RegimeDoPrestador,
+  TipoBeneficio,
+} from '../fiscal/cadastros.ts';
 import { parseDecimal } from '../fiscal/decimal.ts';
 import { batched } from './batched.ts';
 import { columnsOf, LISTAS, type Linha, type ListaNome, type Mantidas } from './listas.ts';
@@ -9,7 +17,21 @@ import { remembered } from './remembered.ts';
 /** By what a DPS is looked up. */
 export type NomeadoPelaDps = {
   readonly nBM: string | undefined;
+  /** Absent where nothing but the benefit is asked for. */
+  readonly operacao?: {
+    readonly cTribNac: string;
+    /** CNPJ or CPF of the provider. */
+    readonly documento: string;
+    /** `regEspTrib`. */
+    readonly regime: string;
+    /** Whether anything is deducted. */
+    readonly deduz: boolean;
+  };
 };
+
+const NADA: readonly never[] = [];
+/** Of `regEspTrib`: no special regime. */
+const SEM_REGIME = '0';
 
 export type CadastroStore = {
   cadastrosOf(tenant: string, nomeado: NomeadoPelaDps): Promise<Cadastros>;
@@ -17,11 +39,40 @@ export type CadastroStore = {
 
 export function cadastroStore(pool: Db, mantidas: Mantidas): CadastroStore {
   const beneficio = linesBy(pool, 'beneficios', beneficioOf);
+  const deducao = linesBy(pool, 'deducoes', deducaoOf);
+  const regime = linesBy(pool, 'regimes', regimeOf);
+  const naoIncidencia = linesBy(pool, 'nao_incidencias', naoIncidenciaOf);
+  const admitidos = remembered(async (tenant: string): Promise<ReadonlySet<string>> => {
+    const text = `select r.regime from unnest('{1,2,3,4,5,6,9}'::text[]) as r (regime)
+      where exists (select 1 from regimes_especiais s where s.tenant = $1 and s.regime = r.regime)`;
+    const { rows } = await pool.query<{ regime: string }>({ name: 'regimes_admitidos', text, values: [tenant] });
+    return new Set(rows.map((row) => row.regime));
+  });
+  const regimesOf = async (
+    tenant: string,
+    operacao: NomeadoPelaDps['operacao'],
+  ): Promise<NonNullable<Cadastros['regimes']>> => {
+    if (operacao === undefined || operacao.regime === SEM_REGIME) return { admitidos: new Set(), linhas: [] };
+    const [known, linhas] = await Promise.all([
+      admitidos(tenant),
+      ofDocumento(regime, tenant, operacao.regime, operacao.documento),
+    ]);
+    return { admitidos: known, linhas };
+  };
   return {
-    cadastrosOf: async (tenant, { nBM }) => {
+    cadastrosOf: async (tenant, { nBM, operacao }) => {
       const has = await mantidas(tenant);
-      const beneficios = has.beneficios ? (nBM === undefined ? [] : await beneficio(tenant, nBM)) : undefined;
-      return { beneficios };
+      const [beneficios, deducoes, regimes, naoIncidencias] = await Promise.all([
+        has.beneficios ? (nBM === undefined ? NADA : beneficio(tenant, nBM)) : undefined,
+        has.deducoes ? (operacao?.deduz === true ? deducao(tenant, operacao.cTribNac) : NADA) : undefined,
+        has.regimes ? regimesOf(tenant, operacao) : undefined,
+        has.nao_incidencias
+          ? operacao === undefined
+            ? NADA
+            : ofDocumento(naoIncidencia, tenant, operacao.cTribNac, operacao.documento)
+          : undefined,
+      ]);
+      return { beneficios, deducoes, regimes, naoIncidencias };
     },
   };
 }
@@ -48,6 +99,16 @@ function linesBy<Row>(
   return remembered(async (tenant, ...chave) => (await load(tenant!, chave.join(' '))) ?? []);
 }
 
+/** The lines of everybody, and those of a provider. */
+async function ofDocumento<Row>(
+  lines: (tenant: string, ...key: readonly string[]) => Promise<readonly Row[]>,
+  tenant: string,
+  key: string,
+  documento: string,
+): Promise<readonly Row[]> {
+  return (await Promise.all([lines(tenant, key, ''), lines(tenant, key, documento)])).flat();
+}
+
 const textOf = (value: Linha[string]): string => String(value);
 const decimalOf = (value: Linha[string]) => (value === null ? undefined : parseDecimal(textOf(value)));
 const setOf = (value: Linha[string]): ReadonlySet<string> => new Set(value as readonly string[]);
@@ -61,6 +122,30 @@ function beneficioOf(linha: Linha): Beneficio {
     aliquota: decimalOf(aliquota!),
     servicos: setOf(servicos!),
     documentos: setOf(documentos!),
+    inicio,
+    fim: fim ?? undefined,
+  };
+}
+
+function deducaoOf({ codigo_tributacao_nacional, formas, inicio, fim }: Linha): DeducaoAdmitida {
+  const known = setOf(formas!) as ReadonlySet<FormaDeducao>;
+  return { cTribNac: textOf(codigo_tributacao_nacional!), formas: known, inicio, fim: fim ?? undefined };
+}
+
+function regimeOf({ regime, documento, servicos, inicio, fim }: Linha): RegimeDoPrestador {
+  return {
+    regime: textOf(regime!),
+    documento: textOf(documento!),
+    servicos: setOf(servicos!),
+    inicio,
+    fim: fim ?? undefined,
+  };
+}
+
+function naoIncidenciaOf({ codigo_tributacao_nacional, documento, inicio, fim }: Linha): NaoIncidencia {
+  return {
+    cTribNac: textOf(codigo_tributacao_nacional!),
+    documento: textOf(documento!),
     inicio,
     fim: fim ?? undefined,
   };

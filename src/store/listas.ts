@@ -16,7 +16,7 @@ import {
   staged,
 } from './staging.ts';
 
-export type ListaNome = 'servicos' | 'beneficios';
+export type ListaNome = 'servicos' | 'beneficios' | 'deducoes' | 'regimes' | 'nao_incidencias';
 
 type Lista = {
   readonly table: string;
@@ -40,6 +40,19 @@ export const LISTAS: Readonly<Record<ListaNome, Lista>> = {
     told: ['descricao', 'tipo', 'reducao', 'aliquota', 'servicos', 'documentos'],
     types: { reducao: 'numeric(5, 2)', aliquota: 'numeric(5, 2)', servicos: 'text[]', documentos: 'text[]' },
   },
+  deducoes: {
+    table: 'deducoes_admitidas',
+    key: ['codigo_tributacao_nacional'],
+    told: ['formas'],
+    types: { formas: 'text[]' },
+  },
+  regimes: {
+    table: 'regimes_especiais',
+    key: ['regime', 'documento'],
+    told: ['servicos'],
+    types: { servicos: 'text[]' },
+  },
+  nao_incidencias: { table: 'nao_incidencias', key: ['codigo_tributacao_nacional', 'documento'], told: [] },
 };
 
 /** Tables of the lists. */

@@ -5,11 +5,15 @@ import { conformidadeMarkdown, FAILURE } from '../../scripts/conformidade.ts';
 import { ERRORS, errorOf } from '../../src/fiscal/errors.ts';
 import { ALL_RULES } from '../../src/fiscal/rules/rules.ts';
 import { SPECIFIED_CODES, WITHOUT_DOCUMENT } from './codigos.ts';
+import { PARAMETROS } from './parametros.ts';
 
 const text = conformidadeMarkdown();
-const [specified, rules] = text
-  .split('\n## Regras e exemplos\n')
+const [specified, , rules] = text
+  .split(/\n## (?:Parâmetros do município|Regras e exemplos)\n/)
   .map((part) => part.split('\n').filter((line) => line.startsWith('| [E')));
+
+/** Of a register as well, and nationally of every municipality: the retention of who is exempt, and the minimum of 2 %. */
+const OUTRAS = new Set(['E0594', 'E0429']);
 
 describe('docs/conformidade.md', () => {
   test('has a row a code of the specification, with the reason where nothing brings it', () => {
@@ -36,6 +40,21 @@ describe('docs/conformidade.md', () => {
         `${code} at ${at}`,
       );
     }
+  });
+
+  test('says of each national rule of the parameters which rule it is, what answers in its place, or why none does', () => {
+    assert.equal(new Set(PARAMETROS.map(({ code }) => code)).size, 47);
+    const has = (code: string): boolean => ALL_RULES.some((rule) => rule.code === code);
+    for (const { code, responde, fora } of PARAMETROS) {
+      const isOurs = responde === undefined && fora === undefined;
+      assert.equal(has(code), isOurs, code);
+      if (responde !== undefined) assert.ok(has(responde), code);
+      assert.match(text, new RegExp(`^\\| (?:\\[${code}\\]\\(erros\\.md#${code}\\)|${code}) \\|`, 'm'));
+    }
+    // Every rule that needs a register is one of them.
+    const listed = new Set(PARAMETROS.map(({ code }) => code));
+    for (const { code, given } of ALL_RULES)
+      if (given !== undefined) assert.ok(listed.has(code) || OUTRAS.has(code), code);
   });
 
   test('tells of no failure', () => {

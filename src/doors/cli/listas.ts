@@ -1,5 +1,5 @@
 /** `nfse … importar` and `nfse … listar` of each list that a municipality keeps: its services, its benefits. */
-import { TIPOS_BENEFICIO } from '../../fiscal/cadastros.ts';
+import { FORMAS_DEDUCAO, TIPOS_BENEFICIO } from '../../fiscal/cadastros.ts';
 import {
   colunasDa,
   importLista,
@@ -45,6 +45,32 @@ const LISTAS_NAMED: readonly ListaNamed[] = [
       ['servicos', 'códigos nacionais, separados por espaço; vazio: todos'],
       ['documentos', 'CNPJ e CPF de quem pode usá-lo, separados por espaço; vazio: todos'],
     ],
+  },
+  {
+    nome: 'deducoes',
+    comando: 'deducoes',
+    resumo: 'os serviços que admitem dedução, em CSV. Com eles, os demais não admitem nenhuma.',
+    chaves: 'códigos',
+    colunas: [['formas', `${Object.keys(FORMAS_DEDUCAO).join(', ')}; várias, separadas por espaço`]],
+  },
+  {
+    nome: 'regimes',
+    comando: 'regimes',
+    resumo:
+      'os regimes especiais de tributação dos prestadores, em CSV. Com eles, uma nota só leva o que o município atribuiu.',
+    chaves: 'pares de regime e documento',
+    colunas: [
+      ['regime', 'o código de regEspTrib'],
+      ['documento', 'CNPJ ou CPF do prestador; vazio: qualquer um, sem verificação'],
+      ['servicos', 'códigos nacionais, separados por espaço; vazio: todos'],
+    ],
+  },
+  {
+    nome: 'nao_incidencias',
+    comando: 'nao-incidencias',
+    resumo: 'os serviços em que o ISSQN não incide, em CSV. Com eles, nos demais ele incide.',
+    chaves: 'pares de código e documento',
+    colunas: [['documento', 'CNPJ ou CPF do prestador; vazio: qualquer um']],
   },
 ];
 

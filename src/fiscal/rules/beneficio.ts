@@ -8,6 +8,7 @@ import { formatDecimal } from '../decimal.ts';
 import type { Facts } from '../facts.ts';
 import type { Dps } from '../layout/dps.ts';
 import type { Patch, Rule } from './rule.ts';
+import { WITHOUT_MINIMUM } from './valores.ts';
 
 /** Each kind as a message says it. */
 export const EM_PALAVRAS: Readonly<Record<TipoBeneficio, string>> = {
@@ -316,5 +317,24 @@ export const DEDUCAO_NA_ISENCAO: Rule = {
   when: (dps, facts) => hasPlace(dps) && isIsenta(dps, facts),
   must: ({ valores }) => valores.vDedRed === undefined,
   rejects: [{ ...ISENCAO, 'valores/vDedRed/vDR': '100.00' }],
+  accepts: [ISENCAO],
+};
+
+/** Of the price of the service. */
+export const ISENCAO_ABAIXO_DO_MINIMO: Rule = {
+  code: 'E0429',
+  at: 'valores/vServPrest/vServ',
+  scope: 'nacional',
+  given: 'cadastros',
+  message: (dps) =>
+    `O benefício ${nBM(dps)} é uma isenção, e o serviço ${dps.serv.cServ.cTribNac} não é dos que a lei deixa isentar: o ISSQN não pode ser menos que 2% do valor do serviço. Retire o grupo BM, ou corrija o cTribNac.`,
+  mend: 'Retire o grupo BM, ou corrija o cTribNac.',
+  origin: 'Anexo I, E0429; LC 116/2003, art. 8º-A',
+  why: 'A alíquota mínima do ISSQN é de 2%, e uma isenção não pode ter o efeito de uma menor, salvo nos serviços que a lei dispensa dela.',
+  when: (dps, facts) => hasPlace(dps) && isIsenta(dps, facts),
+  must: ({ serv }) => WITHOUT_MINIMUM.has(serv.cServ.cTribNac),
+  found: ({ valores }) => formatDecimal(valores.vServPrest.vServ),
+  // The exemptions of the example are of services that may be exempt.
+  rejects: [],
   accepts: [ISENCAO],
 };

@@ -13,7 +13,7 @@ import { WITHOUT_MINIMUM } from './valores.ts';
  * Codes in which a company that assesses inside the Simples Nacional may deduct. Anexo I v1.01, E0441 and E0442: those
  * without the minimum of 2 %, with item 6 and without item 16.01.
  */
-const DEDUCIBLE_IN_SIMPLES: ReadonlySet<string> = new Set(
+export const DEDUCIBLE_IN_SIMPLES: ReadonlySet<string> = new Set(
   [...WITHOUT_MINIMUM].filter((code) => !code.startsWith('1601')).concat('060101', '060201'),
 );
 
@@ -24,7 +24,7 @@ const LIST = 'valores/vDedRed/documentos/docDedRed';
 const itemsOf = ({ valores }: Dps): readonly Documento[] | undefined => valores.vDedRed?.documentos?.docDedRed;
 
 /** A document that proves a deduction of 100.00, whose tax stays above the minimum. */
-const DOCUMENTO: Patch = {
+export const DOCUMENTO: Patch = {
   'valores/trib/tribMun/pAliq': '5.00',
   [`${LIST}/nDocFisc`]: 'NF 123',
   [`${LIST}/tpDedRed`]: '7',

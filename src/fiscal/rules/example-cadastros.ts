@@ -5,6 +5,8 @@
 import type { Beneficio, Cadastros } from '../cadastros.ts';
 import { decimal } from '../decimal.ts';
 
+const DESDE_JANEIRO = { inicio: '2026-01-01', fim: undefined };
+
 function beneficio(numero: string, says: Pick<Beneficio, 'tipo'> & Partial<Beneficio>): Beneficio {
   return {
     numero,
@@ -12,8 +14,7 @@ function beneficio(numero: string, says: Pick<Beneficio, 'tipo'> & Partial<Benef
     aliquota: undefined,
     servicos: new Set(),
     documentos: new Set(),
-    inicio: '2026-01-01',
-    fim: undefined,
+    ...DESDE_JANEIRO,
     ...says,
   };
 }
@@ -40,5 +41,23 @@ export const EXAMPLE_CADASTROS: Cadastros = {
       reducao: decimal('60.00'),
       documentos: new Set(['11444777000161']),
     }),
+  ],
+  deducoes: [
+    { cTribNac: '010101', formas: new Set(['documentos', 'valor']), ...DESDE_JANEIRO },
+    { cTribNac: '060101', formas: new Set(['valor']), ...DESDE_JANEIRO },
+    { cTribNac: '170601', formas: new Set(['percentual']), ...DESDE_JANEIRO },
+  ],
+  regimes: {
+    admitidos: new Set(['1', '4', '5', '6']),
+    linhas: [
+      { regime: '1', documento: '11444777000161', servicos: new Set(), ...DESDE_JANEIRO },
+      { regime: '4', documento: '', servicos: new Set(), ...DESDE_JANEIRO },
+      { regime: '5', documento: '52998224725', servicos: new Set(), ...DESDE_JANEIRO },
+      { regime: '6', documento: '11222333000181', servicos: new Set(['010101', '010201']), ...DESDE_JANEIRO },
+    ],
+  },
+  naoIncidencias: [
+    { cTribNac: '010101', documento: '11444777000161', ...DESDE_JANEIRO },
+    { cTribNac: '010701', documento: '', ...DESDE_JANEIRO },
   ],
 };

@@ -2,11 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { assertAccepted, assertRejected, dpsOf, EXAMPLE_FACTS } from '../../../test/support/law.ts';
 import { readXml } from '../../documents/xml.ts';
+import { type Cadastros, SEM_CADASTROS } from '../cadastros.ts';
 import { decimal } from '../decimal.ts';
 import type { Facts } from '../facts.ts';
 import type { Elemento } from '../layout/tree.ts';
 import type { NotaEstado } from '../nota.ts';
 import { exampleXml } from './example.ts';
+import { EXAMPLE_CADASTROS } from './example-cadastros.ts';
 import type { Patch } from './rule.ts';
 import { ALL_RULES, RULES } from './rules.ts';
 import { avisosOn, declaredBy, factsOf, linesOf, treeOf } from './trial.ts';
@@ -28,6 +30,12 @@ const DOIS_SERVICOS = ['3.00', '4.00'].map((aliquota, place) => ({
   cTribNac: '010101',
   aliquota: decimal(aliquota),
 }));
+
+/** An exemption of every service, which the law lets no municipality grant. */
+const ISENTA_DE_TUDO: Cadastros = {
+  ...SEM_CADASTROS,
+  beneficios: EXAMPLE_CADASTROS.beneficios!.map((one) => ({ ...one, servicos: new Set<string>() })),
+};
 
 /**
  * Rules that the sandbox's own facts never break: they need a municipality of its own, production, or a service list.
@@ -92,6 +100,17 @@ const BY_FACTS: readonly { readonly rule: string; readonly facts: Partial<Facts>
     rule: 'E0619 at valores/trib/tribMun/pAliq',
     facts: { aliquotaRegistrada: () => DOIS_SERVICOS },
     rejects: { 'valores/trib/tribMun/pAliq': null },
+  },
+  // Without a rate as well, in production, and whatever the discount.
+  {
+    rule: 'E0429 at valores/vServPrest/vServ',
+    facts: { ambiente: 'producao', cMun: '3550308', cadastros: ISENTA_DE_TUDO },
+    rejects: {
+      tpAmb: '1',
+      'valores/trib/tribMun/BM/nBM': '35503080400002',
+      'valores/trib/tribMun/pAliq': null,
+      'valores/vDescCondIncond/vDescIncond': '600.00',
+    },
   },
   { rule: 'E0044 at subst/chSubstda', facts: replaced([], 'recusada'), rejects: SUBSTITUICAO },
   { rule: 'E0044 at subst', facts: { substituida: 'desconhecida' }, rejects: SUBSTITUICAO },

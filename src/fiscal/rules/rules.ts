@@ -1,7 +1,9 @@
 /** All rules, in the order of the layout, which is the order of the answer. */
 import { ALIQUOTAS } from './aliquotas.ts';
 import { ATV_EVENTO } from './atv-evento.ts';
+import { ISENCAO_ABAIXO_DO_MINIMO } from './beneficio.ts';
 import { CABECALHO } from './cabecalho.ts';
+import { DEDUCAO_REGISTRADA, INCIDENCIA_REGISTRADA, REGIME_REGISTRADO } from './cadastro.ts';
 import { CODIFICACAO } from './codificacao.ts';
 import { COM_EXT } from './com-ext.ts';
 import { DED_RED } from './ded-red.ts';
@@ -27,6 +29,7 @@ export const RULES: readonly Rule[] = [
   ...CABECALHO,
   ...SUBST,
   ...PREST,
+  ...REGIME_REGISTRADO,
   ...TOMA,
   ...INTERM,
   ...SERV,
@@ -35,7 +38,10 @@ export const RULES: readonly Rule[] = [
   ...ATV_EVENTO,
   ...INFO_COMPL,
   ...VALORES,
+  ISENCAO_ABAIXO_DO_MINIMO,
   ...DED_RED,
+  ...DEDUCAO_REGISTRADA,
+  ...INCIDENCIA_REGISTRADA,
   ...TRIB_MUN,
   ...INCIDENCIA,
   ...TRIB_FED,

@@ -1,4 +1,5 @@
 /** Rules of the values, `valores`: those of the amounts as sent, and those of what is computed from them. */
+import { isIsenta } from '../cadastros.ts';
 import { type Decimal, decimal, distance, formatDecimal, percentOf, ZERO } from '../decimal.ts';
 import type { Dps } from '../layout/dps.ts';
 import { INPUTS } from './inputs.ts';
@@ -182,12 +183,14 @@ export const VALORES_CALCULADOS: readonly AmountRule[] = [
     origin: 'Anexo I, E0429; LC 116/2003, art. 8º-A',
     why: 'A alíquota mínima do ISSQN é de 2%, e uma redução da base não pode ter o mesmo efeito que uma alíquota menor. O desconto incondicionado não entra nessa conta, e alguns serviços, como os de construção, são dispensados dela.',
     national: 'O ADN confere o mesmo mínimo na nota, com o E1297.',
-    when: ({ deduction, benefit, issqnShown, pAliqAplic, negative }, { serv }) =>
+    // An exemption is told by its own rule, without a rate.
+    when: ({ deduction, benefit, issqnShown, pAliqAplic, negative }, dps, facts) =>
+      !isIsenta(dps, facts) &&
       (deduction > ZERO || benefit > ZERO) &&
       issqnShown &&
       pAliqAplic !== undefined &&
       negative !== 'vBC' &&
-      !WITHOUT_MINIMUM.has(serv.cServ.cTribNac),
+      !WITHOUT_MINIMUM.has(dps.serv.cServ.cTribNac),
     // Not rounded, so that the limit is exact: 2 % of the price, and not of its cents.
     must: ({ deduction, benefit, pAliqAplic }, { valores }) =>
       (valores.vServPrest.vServ - deduction - benefit) * pAliqAplic! >= valores.vServPrest.vServ * ISSQN_MINIMUM,
