@@ -235,6 +235,7 @@ for (const path of ['chave', 'protocolo'] as const) {
         'reprocessamentos_count',
         'ultimo_reprocessamento_em',
         'acao_sugerida',
+        'desfecho',
         'descricao_evento',
         'mensagem',
         'avisos',

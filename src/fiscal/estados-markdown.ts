@@ -1,6 +1,7 @@
 /** `docs/estados.md`: the lives of a nota and of an event, each as a drawing and two tables, made of the machines. */
 import {
   type AcaoSugerida,
+  DESFECHOS_EVENTO,
   EVENTO_ESTADOS,
   EVENTO_MOVES,
   EVENTO_RETRIES_MAX,
@@ -120,7 +121,7 @@ function eventoMarkdown(): string {
   const cancelling = TIPOS_EVENTO.filter(({ cancela }) => cancela).map(({ slug }) => slug);
   return `## Evento
 
-Quem integra vê o estado em \`status_evento\`, e em \`acao_sugerida\` o que fazer. Um evento que o ADN registra torna a nota
+Quem integra vê o estado em \`status_evento\`, em \`acao_sugerida\` o que fazer e em \`desfecho\` o que foi feito dele. Um evento que o ADN registra torna a nota
 \`cancelada\` quando é ${cancelling.map(code).join(', ')}; antes disso, e com qualquer outro, ela fica como está.
 
 \`\`\`mermaid
@@ -153,6 +154,13 @@ Um evento tem até ${EVENTO_RETRIES_MAX} novas tentativas automáticas, e o repr
 ${table(
   ['`acao_sugerida`', 'Quando'],
   Object.entries(ACOES).map(([acao, when]) => [code(acao), when]),
+)}
+
+### O que foi feito dele
+
+${table(
+  ['`desfecho`', 'Significado'],
+  Object.entries(DESFECHOS_EVENTO).map(([desfecho, significado]) => [code(desfecho), significado]),
 )}
 `;
 }

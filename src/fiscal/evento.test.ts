@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import {
   type AcaoSugerida,
   acaoSugerida,
+  desfechoOf,
   EVENTO_ESTADOS,
   EVENTO_MOVES,
   EVENTO_RETRIES_MAX,
@@ -93,6 +94,16 @@ describe('the machine', () => {
     assert.deepEqual(stays, [{ from: 'rejeitado', on: 'arquivamento', to: 'rejeitado', due: 'never' }]);
     const out = MOVES.filter(({ from }) => from === 'erro_reprocessamento');
     assert.ok(out.every(({ on }) => BY_HAND.includes(on)));
+  });
+
+  test('desfecho is em_andamento exactly where something more happens by itself', () => {
+    const note = { soAqui: false, isNotaRecusada: false };
+    for (const estado of ESTADOS) {
+      for (const hasRetry of [true, false]) {
+        const isOpen = desfechoOf({ estado, hasRetry }, note) === 'em_andamento';
+        assert.equal(isOpen, !eventoRests(estado, hasRetry), `${estado} ${hasRetry}`);
+      }
+    }
   });
 
   test('a state and a trigger lead to one place', () => {

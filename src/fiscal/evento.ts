@@ -19,9 +19,26 @@ export type EventoEstado =
   | 'cancelado'
   | 'dispensado';
 
+/** What has become of an event, where `acao_sugerida` has one word for all that is at an end (D-198). */
+export const DESFECHOS_EVENTO = {
+  em_andamento: 'Ainda muda por si: espere `Retry-After` e consulte de novo.',
+  registrado: 'O ADN o registrou, e na integração a autoridade local: vale na nota.',
+  valido_no_municipio:
+    'Não foi enviado, porque o ADN não recebe o tipo de um município, e vale na nota deste município.',
+  recusado: 'O ADN o recusou, e não vale: o motivo está em `codigo_retorno` e `erros_adn`.',
+  retirado: 'O município o retirou antes do envio, e não vale: o motivo está em `mensagem_retorno`.',
+  dispensado:
+    'O envio foi dispensado, pelo município ou porque a nota foi recusada: não está no ADN, e `mensagem_retorno` diz por quê.',
+  parado: 'O envio parou, e só o município o move: fale com ele, com o número do evento.',
+} as const satisfies Readonly<Record<string, string>>;
+
+export type DesfechoEvento = keyof typeof DESFECHOS_EVENTO;
+
 type Shown = {
   /** What the state means, as the documentation says it. */
   readonly significado: string;
+  /** What has become of it; where the state does not tell alone, {@link desfechoOf} does. */
+  readonly desfecho: DesfechoEvento;
   /** Nothing more happens by itself. `erro` rests only when its retries are spent: see {@link eventoRests}. */
   readonly rests: boolean;
 };
@@ -29,41 +46,50 @@ type Shown = {
 export const EVENTO_ESTADOS: Readonly<Record<EventoEstado, Shown>> = {
   pendente: {
     significado: 'O evento foi registrado e aguarda o envio ao ADN.',
+    desfecho: 'em_andamento',
     rests: false,
   },
   enviado: {
     significado: 'O envio ao ADN foi anunciado; a resposta ainda não é conhecida.',
+    desfecho: 'em_andamento',
     rests: false,
   },
   aguardando_autorizacao_nota: {
     significado: 'A nota ainda não foi autorizada, ou o ADN ainda não a reconhece; o evento segue depois dela.',
+    desfecho: 'em_andamento',
     rests: false,
   },
   processado: {
     significado: 'O ADN registrou o evento.',
+    desfecho: 'registrado',
     rests: true,
   },
   rejeitado: {
     significado: 'O ADN recusou o evento; o motivo está em `erros_adn`.',
+    desfecho: 'recusado',
     rests: true,
   },
   erro: {
     significado:
       'O envio falhou sem que o ADN o decidisse; há nova tentativa marcada, ou já foram feitas as três que o evento tem.',
+    desfecho: 'em_andamento',
     rests: false,
   },
   erro_reprocessamento: {
     significado:
       'Separado para análise manual, porque a resposta não pôde ser entendida ou porque o município o separou.',
+    desfecho: 'parado',
     rests: true,
   },
   cancelado: {
     significado: 'Retirado pelo município antes do envio.',
+    desfecho: 'retirado',
     rests: true,
   },
   dispensado: {
     significado:
       'O envio ao ADN foi dispensado: a nota foi recusada, o município o dispensou, o ADN não recebe o tipo, ou o evento anula um que só vale no município.',
+    desfecho: 'dispensado',
     rests: true,
   },
 };
@@ -219,4 +245,14 @@ export function acaoSugerida(evento: EventoSituacao, now: number): AcaoSugerida 
     case 'dispensado':
       return 'cancelado_ok';
   }
+}
+
+/** `isNotaRecusada`: then nothing stands on the note. `soAqui`: of its type. */
+export function desfechoOf(
+  { estado, hasRetry }: Pick<EventoSituacao, 'estado' | 'hasRetry'>,
+  { soAqui, isNotaRecusada }: { readonly soAqui: boolean; readonly isNotaRecusada: boolean },
+): DesfechoEvento {
+  if (estado === 'erro' && eventoRests(estado, hasRetry)) return 'parado';
+  if (estado === 'dispensado' && soAqui && !isNotaRecusada) return 'valido_no_municipio';
+  return EVENTO_ESTADOS[estado].desfecho;
 }

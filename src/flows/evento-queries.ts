@@ -1,7 +1,13 @@
 /** Readings of eventos, and what the public sees of each. Nothing is written here. */
 
 import type { ErrosAdn } from '../fiscal/erros-adn.ts';
-import { type AcaoSugerida, acaoSugerida, type EventoEstado } from '../fiscal/evento.ts';
+import {
+  type AcaoSugerida,
+  acaoSugerida,
+  type DesfechoEvento,
+  desfechoOf,
+  type EventoEstado,
+} from '../fiscal/evento.ts';
 import { isoMoment, momentIn } from '../fiscal/moment.ts';
 import { TIPOS_EVENTO, type TipoEvento, tipoByCodigo } from '../fiscal/tipos-evento.ts';
 import type { EventoRow } from '../store/eventos.ts';
@@ -29,6 +35,7 @@ export type EventoPublico = {
   readonly reprocessamentos_count: number;
   readonly ultimo_reprocessamento_em: string | null;
   readonly acao_sugerida: AcaoSugerida;
+  readonly desfecho: DesfechoEvento;
   readonly descricao_evento: string;
 };
 
@@ -63,6 +70,10 @@ export function publicEvento(row: EventoRow, now: number): EventoPublico {
         hasRetry: row.due_at !== null,
       },
       now,
+    ),
+    desfecho: desfechoOf(
+      { estado: row.estado, hasRetry: row.due_at !== null },
+      { soAqui: tipo.soAqui, isNotaRecusada: row.nota_estado === 'recusada' },
     ),
     descricao_evento: tipo.descricao,
   };

@@ -1666,6 +1666,15 @@ export type Evento = {
   readonly ultimo_reprocessamento_em: string | null;
   /** aguardar, retentar, consultar_suporte ou cancelado_ok. */
   readonly acao_sugerida: 'aguardar' | 'retentar' | 'consultar_suporte' | 'cancelado_ok';
+  /** O que foi feito do evento; distingue o que cancelado_ok, em acao_sugerida, diz de uma só maneira. */
+  readonly desfecho:
+    | 'em_andamento'
+    | 'registrado'
+    | 'valido_no_municipio'
+    | 'recusado'
+    | 'retirado'
+    | 'dispensado'
+    | 'parado';
   /** Nome nacional do tipo. */
   readonly descricao_evento: string;
   /** OK em todo evento. */
@@ -2462,6 +2471,15 @@ export type Respostas = {
     readonly ultimo_reprocessamento_em: string | null;
     /** aguardar, retentar, consultar_suporte ou cancelado_ok. */
     readonly acao_sugerida: 'aguardar' | 'retentar' | 'consultar_suporte' | 'cancelado_ok';
+    /** O que foi feito do evento; distingue o que cancelado_ok, em acao_sugerida, diz de uma só maneira. */
+    readonly desfecho:
+      | 'em_andamento'
+      | 'registrado'
+      | 'valido_no_municipio'
+      | 'recusado'
+      | 'retirado'
+      | 'dispensado'
+      | 'parado';
     /** Nome nacional do tipo. */
     readonly descricao_evento: string;
     /** O que aconteceu, em uma frase. */
@@ -2551,6 +2569,15 @@ export type Respostas = {
     readonly ultimo_reprocessamento_em: string | null;
     /** aguardar, retentar, consultar_suporte ou cancelado_ok. */
     readonly acao_sugerida: 'aguardar' | 'retentar' | 'consultar_suporte' | 'cancelado_ok';
+    /** O que foi feito do evento; distingue o que cancelado_ok, em acao_sugerida, diz de uma só maneira. */
+    readonly desfecho:
+      | 'em_andamento'
+      | 'registrado'
+      | 'valido_no_municipio'
+      | 'recusado'
+      | 'retirado'
+      | 'dispensado'
+      | 'parado';
     /** Nome nacional do tipo. */
     readonly descricao_evento: string;
     /** O que aconteceu, em uma frase. */

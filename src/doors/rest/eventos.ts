@@ -3,7 +3,7 @@
  * be is told in `../../fiscal/tipos-evento.ts`.
  */
 import { parseChave } from '../../fiscal/chave.ts';
-import { ACOES_SUGERIDAS, EVENTO_ESTADOS } from '../../fiscal/evento.ts';
+import { ACOES_SUGERIDAS, DESFECHOS_EVENTO, EVENTO_ESTADOS } from '../../fiscal/evento.ts';
 import { NUMERO_SEQUENCIAL_MAX } from '../../fiscal/layout/evento.ts';
 import { SIMULAR_HEADER } from '../../fiscal/simular.ts';
 import { TIPOS_EVENTO } from '../../fiscal/tipos-evento.ts';
@@ -75,6 +75,11 @@ export const EVENTO_FIELDS = {
     type: 'string',
     values: ACOES_SUGERIDAS,
     about: 'aguardar, retentar, consultar_suporte ou cancelado_ok.',
+  },
+  desfecho: {
+    type: 'string',
+    values: Object.keys(DESFECHOS_EVENTO),
+    about: 'O que foi feito do evento; distingue o que cancelado_ok, em acao_sugerida, diz de uma só maneira.',
   },
   descricao_evento: { type: 'string', about: 'Nome nacional do tipo.' },
 } as const satisfies Readonly<Record<keyof EventoPublico, Field>>;

@@ -25,6 +25,7 @@ import { DEPTH_MAX, TEXT_LENGTH_MAX } from '../../fiscal/erros-adn.ts';
 import { ACOES } from '../../fiscal/estados-markdown.ts';
 import {
   AGUARDANDO_MAX_MS,
+  DESFECHOS_EVENTO,
   EVENTO_ESTADOS,
   EVENTO_RETRIES_MAX,
   type EventoEstado,
@@ -121,6 +122,11 @@ export const FACTS: Readonly<Record<string, (tabela?: TabelaIbsCbs) => string>> 
     table(
       ['`acao_sugerida`', 'Quando'],
       Object.entries(ACOES).map(([acao, quando]) => [code(acao), quando]),
+    ),
+  'tabela-desfechos-evento': () =>
+    table(
+      ['`desfecho`', 'O que foi feito do evento'],
+      Object.entries(DESFECHOS_EVENTO).map(([desfecho, significado]) => [code(desfecho), significado]),
     ),
 
   // Events

@@ -44,6 +44,7 @@ export const PAGES: readonly Page[] = [
   { slug: '', file: 'inicio.md', group: 'Começar', short: 'Início' },
   { slug: 'primeira-nota', file: 'primeira-nota.md', group: 'Começar', short: 'Primeira nota' },
   { slug: 'assinatura', file: 'assinatura.md', group: 'Começar', short: 'Assinatura' },
+  { slug: 'surpresas', file: 'surpresas.md', group: 'Começar', short: 'O que surpreende' },
   { slug: 'ensaios', file: 'ensaios.md', group: 'Começar', short: 'Integração e ensaios' },
   { slug: 'desfechos', file: 'desfechos.md', group: 'Integrar', short: 'Os desfechos de um envio' },
   { slug: 'cliente', file: 'cliente.md', group: 'Integrar', short: 'Cliente em TypeScript' },

@@ -1,0 +1,137 @@
+/** The page «O que surpreende» at its word, and `desfecho`, which tells apart what `cancelado_ok` does not. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { OperatorTrigger } from '../src/store/eventos.ts';
+import { balcao, bancada, CANCELAMENTO, type NotaEmitida } from './support/eventos.ts';
+import { startTestService } from './support/service.ts';
+
+const { address, world, store, clock } = await startTestService({ worker: false });
+const { issue, nota: readNota, register, registered, read, evento } = balcao(address);
+const work = bancada(world);
+
+const CONFIRMACAO = { tipo_evento: 'confirmacao_tomador' };
+const REJEICAO = { tipo_evento: 'rejeicao_tomador', codigo_motivo_rejeicao: '3' };
+const plays = (value: string): Readonly<Record<string, string>> => ({ 'X-NFSe-Simular': value });
+
+async function authorised(): Promise<NotaEmitida> {
+  const nota = await issue();
+  await work.notas();
+  return nota;
+}
+
+/** What an event shows of its end. */
+async function endOf(nota: NotaEmitida, tipo: string): Promise<readonly string[]> {
+  const { status_evento, acao_sugerida, desfecho } = await evento(nota, tipo);
+  return [status_evento, acao_sugerida, desfecho];
+}
+
+async function operate(nota: NotaEmitida, tipo: string, trigger: OperatorTrigger): Promise<void> {
+  const { id_evento } = await evento(nota, tipo);
+  const moved = await store.moveEvento('integracao', String(id_evento), trigger, clock.now, undefined);
+  assert.ok(moved !== undefined && 'evento' in moved, JSON.stringify(moved));
+}
+
+const statusOf = async (nota: NotaEmitida) => {
+  const { nota: shown, protocolo } = (await readNota(nota)).body;
+  return [shown.status, protocolo.status, shown.codigo_situacao_nfse];
+};
+
+test('thirty equal rejections are answered 201, and 29 end rejeitado', async () => {
+  const nota = await authorised();
+  const answers = await Promise.all(Array.from({ length: 30 }, () => register(nota, REJEICAO)));
+  // Two that want the same number at once may be asked to try again; none is refused.
+  for (const { status } of answers) assert.ok([201, 409].includes(status));
+  let sent = answers.filter(({ status }) => status === 201).length;
+  for (; sent < 30; sent += 1) assert.equal((await register(nota, REJEICAO)).status, 201);
+  await work.eventos();
+  const { eventos } = (await read(nota)).body;
+  const ends = Map.groupBy(eventos, (one: { [name: string]: string }) => `${one.desfecho} ${one.codigo_retorno}`);
+  assert.deepEqual([...ends].map(([end, of]) => [end, of.length]).toSorted(), [
+    ['recusado E0866', 29],
+    ['registrado null', 1],
+  ]);
+});
+
+describe('cancellation and confirmation in the same second', () => {
+  test('the confirmation first: the note stays, and the cancellation is rejeitado', async () => {
+    const nota = await authorised();
+    for (const body of [CONFIRMACAO, CANCELAMENTO]) assert.equal((await register(nota, body)).status, 201);
+    await work.eventos();
+    assert.deepEqual(await endOf(nota, 'cancelamento'), ['rejeitado', 'consultar_suporte', 'recusado']);
+    assert.equal((await evento(nota, 'cancelamento')).codigo_retorno, 'E0840');
+    assert.deepEqual(await statusOf(nota), ['autorizada', 'autorizado', 100]);
+  });
+
+  test('the cancellation first: the note is cancelled, still with 100, and the confirmation is rejeitado', async () => {
+    const nota = await authorised();
+    for (const body of [CANCELAMENTO, CONFIRMACAO]) assert.equal((await register(nota, body)).status, 201);
+    await work.eventos();
+    assert.deepEqual(await endOf(nota, 'confirmacao_tomador'), ['rejeitado', 'consultar_suporte', 'recusado']);
+    assert.equal((await evento(nota, 'confirmacao_tomador')).codigo_retorno, 'E0861');
+    assert.deepEqual(await statusOf(nota), ['cancelada', 'cancelado', 100]);
+  });
+
+  test('of two cancellations the second is refused at once', async () => {
+    const nota = await authorised();
+    await registered(nota, CANCELAMENTO);
+    const { status, body } = await register(nota, CANCELAMENTO);
+    assert.deepEqual([status, body.codigo_erro], [422, 'E302']);
+  });
+});
+
+test('a refused note stays rascunho, and the protocol says so', async () => {
+  const nota = await issue({}, plays('adn:rejeita=E1234'));
+  // A type that is valid here alone is not, on a note that is refused.
+  await registered(nota, CONFIRMACAO);
+  await work.notas();
+  await work.eventos();
+  assert.deepEqual(await statusOf(nota), ['rascunho', 'rejeitado', null]);
+  assert.deepEqual(await endOf(nota, 'confirmacao_tomador'), ['dispensado', 'cancelado_ok', 'dispensado']);
+});
+
+describe('cancelado_ok is said of', () => {
+  test('what was registered, whatever it is', async () => {
+    const nota = await authorised();
+    assert.equal((await registered(nota, CONFIRMACAO)).desfecho, 'em_andamento');
+    await work.eventos();
+    assert.deepEqual(await endOf(nota, 'confirmacao_tomador'), ['processado', 'cancelado_ok', 'registrado']);
+  });
+
+  test('a confirmation that the ADN does not take (E1818), and that stands here all the same', async () => {
+    const nota = await authorised();
+    await registered(nota, CONFIRMACAO, plays('adn:rejeita=E1818'));
+    await work.eventos();
+    assert.deepEqual(await endOf(nota, 'confirmacao_tomador'), ['dispensado', 'cancelado_ok', 'valido_no_municipio']);
+    const { status, body } = await register(nota, CANCELAMENTO);
+    assert.deepEqual([status, body.codigo_erro], [422, 'E0840']);
+  });
+
+  test('a cancellation that the municipality withdrew, and one that it waived: the note stands', async () => {
+    const nota = await authorised();
+    for (const [trigger, estado, desfecho] of [
+      ['retirada', 'cancelado', 'retirado'],
+      ['dispensa', 'dispensado', 'dispensado'],
+    ] as const) {
+      const { numero_sequencial } = await registered(nota, CANCELAMENTO);
+      const { id_evento } = await evento(nota, 'cancelamento', numero_sequencial);
+      await store.moveEvento('integracao', String(id_evento), trigger, clock.now, undefined);
+      const shown = await evento(nota, 'cancelamento', numero_sequencial);
+      assert.deepEqual([shown.status_evento, shown.acao_sugerida, shown.desfecho], [estado, 'cancelado_ok', desfecho]);
+    }
+    assert.equal((await statusOf(nota))[0], 'autorizada');
+  });
+});
+
+test('an event in erro is under way while it has a retry, and stands still when the municipality sets it apart', async () => {
+  const nota = await authorised();
+  await registered(nota, CANCELAMENTO, plays('adn:rejeita=E1217'));
+  await work.eventos();
+  assert.deepEqual(await endOf(nota, 'cancelamento'), ['erro', 'retentar', 'em_andamento']);
+  for (let retry = 1; retry <= 3; retry += 1) {
+    clock.now += 10 * 60_000;
+    await work.eventos();
+  }
+  assert.deepEqual(await endOf(nota, 'cancelamento'), ['erro', 'consultar_suporte', 'parado']);
+  await operate(nota, 'cancelamento', 'separacao');
+  assert.deepEqual(await endOf(nota, 'cancelamento'), ['erro_reprocessamento', 'consultar_suporte', 'parado']);
+});
