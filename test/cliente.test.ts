@@ -502,7 +502,7 @@ describe('following', () => {
     });
     const error = await endOf(following, AindaEmAndamento);
     assert.deepEqual(seen.slice(0, 3), ['sem resposta', 'HTTP 503', 'rascunho']);
-    // With the Retry-After of 1 that each has, there is room for two more and for that of the deadline; without, for a hundred.
+    // With the Retry-After that each has, a second at first and then what is left of the hour, there is room for few; without, for a hundred.
     const others = seen.slice(3);
     assert.ok(others.length > 0 && others.length <= 3 && others.every((one) => one === 'rascunho'), seen.join());
     const ultima = (error as AindaEmAndamento<Respostas['consultarNota']>).ultima;

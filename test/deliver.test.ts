@@ -224,8 +224,8 @@ describe('a note that the ADN takes', () => {
     town.clock.now += 5000;
     assert.deepEqual(await town.deliver(), { delivered: 1, isFull: false, pauseMs: 0 });
     assert.deepEqual(await town.shown(note), AUTHORISED);
-    const { nota, protocolo, rests } = await town.read(note);
-    assert.deepEqual([nota.numero, nota.codigo_situacao_nfse, rests], ['1', 100, true]);
+    const { nota, protocolo, proxima } = await town.read(note);
+    assert.deepEqual([nota.numero, nota.codigo_situacao_nfse, proxima], ['1', 100, undefined]);
     assert.equal(nota.xml_nota, note.xml_nfse, 'the NFS-e, from authorisation on');
     assert.deepEqual(protocolo, {
       numero_protocolo: note.numero_protocolo,
@@ -282,13 +282,13 @@ describe('a note that the ADN refuses (D-20)', () => {
     const note = await town.issue();
     await town.deliver();
     assert.deepEqual(await town.shown(note), REFUSED);
-    const { protocolo, nota, rests } = await town.read(note);
+    const { protocolo, nota, proxima } = await town.read(note);
     for (const { codigo, descricao, complemento } of ERROS) {
       for (const text of [codigo, descricao, complemento ?? '']) assert.ok(protocolo.mensagem_retorno?.includes(text));
     }
     assert.ok(protocolo.mensagem_retorno!.indexOf('E1234') < protocolo.mensagem_retorno!.indexOf('E0999'));
     assert.doesNotMatch(protocolo.mensagem_retorno!, /undefined/);
-    assert.deepEqual([nota.numero, nota.codigo_situacao_nfse, rests], [null, null, true]);
+    assert.deepEqual([nota.numero, nota.codigo_situacao_nfse, proxima], [null, null, undefined]);
     town.adn.mood = () => 'accepts';
     town.clock.now += 1000 * MINUTE_MS;
     assert.equal((await town.deliver()).delivered, 0);
@@ -349,10 +349,11 @@ describe('a note that comes before the event of the one that it replaces (E1308)
     ]) {
       assert.deepEqual(await town.deliver(), { delivered: 1, isFull: false, pauseMs: 0 });
       assert.deepEqual(await town.shown(note), DRAFT);
-      const { protocolo, rests } = await town.read(note);
+      const { protocolo, proxima } = await town.read(note);
       assert.match(protocolo.mensagem_retorno!, /cancelamento_por_substituicao.*E1308: Falta o evento/);
-      assert.equal(rests, false);
       const due = (await town.dueIn(note))!;
+      // Its event may wake it at any time: who follows it asks once a minute at least.
+      assert.equal(proxima, town.clock.now + Math.min(Math.max(due, 1_000), 60_000));
       assert.ok(due <= most && due >= most * 0.75, `${due} of ${most}`);
       town.clock.now += due;
     }

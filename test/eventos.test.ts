@@ -1028,6 +1028,100 @@ describe('Event object', () => {
   });
 });
 
+describe('when it is worth asking again', () => {
+  const ofNota = async ({ chave_acesso, numero_protocolo }: NotaEmitida): Promise<string | null> => {
+    const paths = [`nfse/${chave_acesso}`, `nfse/protocolo/${numero_protocolo}`, `danfse/${chave_acesso}`];
+    const answers = await Promise.all(paths.map((path) => request(address, `/${TENANT}/api/v1/${path}`)));
+    const [said, ...others] = answers.map(({ headers }) => headers.get('retry-after'));
+    assert.deepEqual(others, [said, said]);
+    return said!;
+  };
+  const ofEvento = async (nota: NotaEmitida): Promise<string | null> => {
+    const answers = await Promise.all(['', '/cancelamento', '/cancelamento/1'].map((path) => read(nota, path)));
+    const [said, ...others] = answers.map(({ headers }) => headers.get('retry-after'));
+    assert.deepEqual(others, [said, said]);
+    return said!;
+  };
+
+  test('of a note whose authorisation takes an hour: when the hour is over', async () => {
+    const nota = await issue({}, plays('adn:atraso=1h'));
+    assert.equal(await ofNota(nota), '1', 'it is about to be sent');
+    await work.notas();
+    assert.equal(await ofNota(nota), '3600');
+    clock.now += HOUR_MS - 30 * SECOND_MS;
+    assert.equal(await ofNota(nota), '30');
+    clock.now += 30 * SECOND_MS;
+    assert.equal(await ofNota(nota), '1');
+    await work.notas();
+    assert.deepEqual(
+      [(await readNota(nota)).body.nota.status, (await readNota(nota)).headers.get('retry-after')],
+      ['autorizada', null],
+    );
+  });
+
+  test('of one that nobody sends: as long again as it is overdue, up to a minute', async () => {
+    const nota = await issue();
+    for (const [passed, said] of [
+      [0, '1'],
+      [20, '20'],
+      [20, '40'],
+      [3_600, '60'],
+    ] as const) {
+      clock.now += passed * SECOND_MS;
+      assert.equal(await ofNota(nota), said);
+    }
+    await work.notas();
+  });
+
+  test('of an event that the ADN takes its time over, and of one that it failed: when it is tried again', async () => {
+    const slow = await authorised();
+    await registered(slow, CANCELAMENTO, plays('adn:atraso=10m'));
+    await work.eventos();
+    assert.equal(await ofEvento(slow), '600');
+    const failing = await authorised();
+    await registered(failing, CANCELAMENTO, plays('adn:rejeita=E1217'));
+    await work.eventos();
+    const said: number[] = [];
+    for (const wait of [1, 30, 300]) {
+      said.push(Number(await ofEvento(failing)));
+      assert.ok(said.at(-1)! <= wait && said.at(-1)! >= Math.max(1, Math.floor(wait * 0.75)), said.join(' '));
+      await later(wait * SECOND_MS);
+    }
+    assert.equal(await ofEvento(failing), null, 'no retry is left');
+  });
+
+  test('of an event whose note is not authorised yet: when the note is', async () => {
+    const nota = await issue({}, plays('adn:atraso=1h'));
+    await registered(nota, CANCELAMENTO);
+    await work.notas();
+    await work.eventos();
+    assert.equal(await statusOf(nota), 'aguardando_autorizacao_nota');
+    assert.equal(await ofEvento(nota), '3600');
+    clock.now += HOUR_MS - 5 * SECOND_MS;
+    assert.equal(await ofEvento(nota), '5');
+    clock.now += 5 * SECOND_MS;
+    await work.notas();
+    await work.eventos();
+    assert.equal(await ofEvento(nota), null);
+  });
+
+  test('of a note that replaces another: its event may come at any time, so once a minute at least', async () => {
+    const antiga = await authorised();
+    const nova = await issue({
+      'subst/chSubstda': antiga.chave_acesso,
+      'subst/cMotivo': '99',
+      'subst/xMotivo': 'Descrição do serviço incorreta',
+    });
+    for (let turn = 0; turn < 10; turn += 1) {
+      await work.notas();
+      const said = Number(await ofNota(nova));
+      assert.ok(said >= 1 && said <= 60, String(said));
+      clock.now += 15 * MINUTE_MS;
+    }
+    assert.equal(await ofNota(nova), '60');
+  });
+});
+
 describe('acao_sugerida rules', () => {
   const acaoOf = async (nota: NotaEmitida): Promise<string> => (await evento(nota, 'cancelamento')).acao_sugerida;
   const retryAfter = async (nota: NotaEmitida): Promise<string | null> =>
@@ -1036,9 +1130,10 @@ describe('acao_sugerida rules', () => {
   test('aguardar: recent pending', async () => {
     const nota = await authorised();
     assert.equal((await registered(nota, CANCELAMENTO)).acao_sugerida, 'aguardar');
+    assert.equal(await retryAfter(nota), '1');
     clock.now += 5 * MINUTE_MS;
     assert.equal(await acaoOf(nota), 'aguardar');
-    assert.equal(await retryAfter(nota), '1');
+    assert.equal(await retryAfter(nota), '60', 'nobody sends it');
   });
 
   test('aguardar: sent', async () => {

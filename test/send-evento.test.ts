@@ -116,7 +116,7 @@ class Case {
     await deliverEventos(this.world, this.municipio);
     this.clock.now += 60 * 60_000;
     this.isOpen = false;
-    const [evento] = (await eventosOfNota(this.world, this.municipio, this.chave))!;
+    const [evento] = (await eventosOfNota(this.world, this.municipio, this.chave))!.eventos;
     return evento!;
   }
 }
@@ -187,7 +187,7 @@ test('the three retries outlast trouble of a few minutes: after a second, half a
     assert.ok(seconds[retry]! >= least! && seconds[retry]! <= most!, seconds.join(' '));
   }
   await deliverEventos(one.world, one.municipio);
-  const [evento] = (await eventosOfNota(one.world, one.municipio, one.chave))!;
+  const [evento] = (await eventosOfNota(one.world, one.municipio, one.chave))!.eventos;
   assert.deepEqual([evento!.status_evento, evento!.reprocessamentos_count], ['erro', 3]);
 });
 

@@ -3,6 +3,7 @@ import { consultaPublica, renderDanfse, type SituacaoImpressa } from '../documen
 import type { Refusal } from '../fiscal/fault.ts';
 import { NOTA_ESTADOS } from '../fiscal/nota.ts';
 import { tipoNamed } from './evento-queries.ts';
+import { proximaDaNota } from './proxima-consulta.ts';
 import type { Municipio } from './queries.ts';
 import type { World } from './world.ts';
 
@@ -10,19 +11,22 @@ export { consultaPublica };
 
 export type Danfse =
   | { readonly pdf: Buffer }
-  /** `rests`: it will not have one later either. */
-  | (Refusal & { readonly rests: boolean });
+  /** `proxima`: when to ask again, in milliseconds; undefined: it will not have one later either. */
+  | (Refusal & { readonly proxima: number | undefined });
 
 /** The DANFSe of a note, a refusal when the note is not authorised; undefined when there is no such note. */
 export async function danfseOfNota(
-  { store }: Pick<World, 'store'>,
+  { store, now }: Pick<World, 'store' | 'now'>,
   { tenant }: Municipio,
   chave: string,
 ): Promise<Danfse | undefined> {
   const row = await store.notaByChave(tenant, chave);
   if (row === undefined) return undefined;
   const { estado, id, nfse, mensagem_retorno } = row;
-  if (NOTA_ESTADOS[estado].chave_acesso_provisoria) return notAuthorized(NOTA_ESTADOS[estado], mensagem_retorno);
+  if (NOTA_ESTADOS[estado].chave_acesso_provisoria) {
+    const proxima = NOTA_ESTADOS[estado].rests ? undefined : proximaDaNota(row, now());
+    return notAuthorized(NOTA_ESTADOS[estado], mensagem_retorno, proxima);
+  }
   if (estado !== 'cancelada') return { pdf: renderDanfse(nfse) };
   const substitutions = await store.eventosOfTipo(tenant, id, SUBSTITUICAO);
   const wasReplaced = substitutions.some((evento) => evento.estado === 'processado');
@@ -34,13 +38,13 @@ const SUBSTITUICAO = tipoNamed('cancelamento_por_substituicao')!.codigo;
 
 type Shown = (typeof NOTA_ESTADOS)[keyof typeof NOTA_ESTADOS];
 
-function notAuthorized({ rests, status, protocolo }: Shown, retorno: string | null): Danfse {
+function notAuthorized({ status, protocolo }: Shown, retorno: string | null, proxima: number | undefined): Danfse {
   const state = `nota.status é ${status}, e protocolo.status, ${protocolo}`;
-  if (!rests) {
+  if (proxima !== undefined) {
     const mensagem = `A nota existe, mas o ADN ainda não a autorizou (${state}), e só a nota autorizada tem DANFSe. Consulte a nota por esta chave até que nota.status seja autorizada, e peça o PDF de novo.`;
-    return { faults: [{ codigo: 'E703', xpath: '', mensagem }], rests };
+    return { faults: [{ codigo: 'E703', xpath: '', mensagem }], proxima };
   }
   const reason = retorno === null ? '' : ` Motivo: ${retorno.replace(/[.\s]*$/, '')}.`;
   const mensagem = `O ADN recusou esta nota, ou o município a retirou (${state}), que por isso não tem efeito nem DANFSe.${reason} Corrija a DPS e emita de novo: a série e o número estão livres.`;
-  return { faults: [{ codigo: 'E1831', xpath: '', mensagem }], rests };
+  return { faults: [{ codigo: 'E1831', xpath: '', mensagem }], proxima };
 }

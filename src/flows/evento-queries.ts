@@ -13,6 +13,7 @@ import { TIPOS_EVENTO, type TipoEvento, tipoByCodigo } from '../fiscal/tipos-eve
 import type { EventoRow } from '../store/eventos.ts';
 import type { Municipio } from '../store/municipios.ts';
 import { zoneOf } from './gather-facts.ts';
+import { proximaDoEvento } from './proxima-consulta.ts';
 import type { World } from './world.ts';
 
 /** The event object (specification, "Event object"). */
@@ -97,12 +98,15 @@ export function registeredEvento(row: EventoRow): EventoPublico {
   return publicEvento(first, criado_em.getTime());
 }
 
+/** `proxima`: when asking again may show something else, in milliseconds; undefined when nothing more changes by itself. */
+export type EventosLidos = { readonly eventos: readonly EventoPublico[]; readonly proxima: number | undefined };
+
 /** Events of a note, newest first; undefined when there is no such note. */
 export async function eventosOfNota(
   world: QueryWorld,
   { tenant }: Municipio,
   chave: string,
-): Promise<readonly EventoPublico[] | undefined> {
+): Promise<EventosLidos | undefined> {
   const nota = await world.store.notaIdByChave(tenant, chave);
   if (nota === undefined) return undefined;
   return shown(world, await world.store.eventosOf(tenant, nota));
@@ -114,7 +118,7 @@ export async function eventosOfTipo(
   { tenant }: Municipio,
   chave: string,
   { codigo }: TipoEvento,
-): Promise<readonly EventoPublico[] | undefined> {
+): Promise<EventosLidos | undefined> {
   const nota = await world.store.notaIdByChave(tenant, chave);
   if (nota === undefined) return undefined;
   return shown(world, await world.store.eventosOfTipo(tenant, nota, codigo));
@@ -127,17 +131,24 @@ export async function eventoOfNota(
   chave: string,
   { codigo }: TipoEvento,
   sequencial: number,
-): Promise<EventoPublico | 'no_nota' | 'no_evento'> {
+): Promise<EventosLidos | 'no_nota' | 'no_evento'> {
   const nota = await world.store.notaIdByChave(tenant, chave);
   if (nota === undefined) return 'no_nota';
   const row = await world.store.evento(tenant, nota, codigo, sequencial);
-  return row === undefined ? 'no_evento' : publicEvento(row, world.now());
+  return row === undefined ? 'no_evento' : shown(world, [row]);
 }
 
-function shown(world: QueryWorld, rows: readonly EventoRow[]): readonly EventoPublico[] {
+function shown(world: QueryWorld, rows: readonly EventoRow[]): EventosLidos {
   const now = world.now();
-  return rows.map((row) => publicEvento(row, now));
+  const eventos = rows.map((row) => publicEvento(row, now));
+  // Where the advice is to turn to somebody, nobody need ask again.
+  const proximas = rows.flatMap((row, place) =>
+    GOES_ON.has(eventos[place]!.acao_sugerida) ? [proximaDoEvento(row, now)] : [],
+  );
+  return { eventos, proxima: proximas.length === 0 ? undefined : Math.min(...proximas) };
 }
+
+const GOES_ON: ReadonlySet<AcaoSugerida> = new Set(['aguardar', 'retentar']);
 
 /** A type by its slug, or by the national code that the standard's own addresses use. */
 export function tipoNamed(text: string): TipoEvento | undefined {

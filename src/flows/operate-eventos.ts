@@ -125,7 +125,7 @@ export async function listEventos(
   const municipio = await municipioNamed(world, slug);
   const problem = whyNoChave(chave);
   if (problem !== undefined) return { problem };
-  return (await eventosOfNota(world, municipio, chave)) ?? { problem: noNota(slug) };
+  return (await eventosOfNota(world, municipio, chave))?.eventos ?? { problem: noNota(slug) };
 }
 
 /** Lines of a page: more than an operator looks at in one sitting. */

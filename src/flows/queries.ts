@@ -12,6 +12,7 @@ import type { Municipio } from '../store/municipios.ts';
 import type { NotaRow } from '../store/notas.ts';
 import { type Audience, callerOf, type Shown, strangerTo } from './caller.ts';
 import { zoneOf } from './gather-facts.ts';
+import { proximaDaNota } from './proxima-consulta.ts';
 import { isJson } from './sent-dps.ts';
 import type { World } from './world.ts';
 
@@ -58,8 +59,8 @@ export type NotaReading = {
   readonly chave_acesso_provisoria: boolean;
   readonly data_cancelamento: string | null;
   readonly id_dps: string;
-  /** Whether asking again later may show something else by itself. */
-  readonly rests: boolean;
+  /** When asking again may show something else, in milliseconds; undefined when nothing more changes by itself. */
+  readonly proxima: number | undefined;
 };
 
 /** The municipality of an address, or undefined when there is none with that slug. */
@@ -82,7 +83,7 @@ export async function notaByChave(
   { tenant }: Municipio,
   chave: string,
 ): Promise<NotaReading | undefined> {
-  return shown(await world.store.notaByChave(tenant, chave));
+  return shown(world, await world.store.notaByChave(tenant, chave));
 }
 
 export async function notaByProtocolo(
@@ -90,7 +91,7 @@ export async function notaByProtocolo(
   { tenant }: Municipio,
   protocolo: string,
 ): Promise<NotaReading | undefined> {
-  return shown(await world.store.notaByProtocolo(tenant, protocolo));
+  return shown(world, await world.store.notaByProtocolo(tenant, protocolo));
 }
 
 /** The identifier can be guessed, so where the municipality says so only a party of the note gets to read it (D-41). */
@@ -101,11 +102,11 @@ export async function notaByDps(
   certificate: Shown,
 ): Promise<NotaReading | Refusal | undefined> {
   const whose = municipio.consultaDps ?? (AMBIENTES[municipio.ambiente].dpsQueryIsOpen ? 'publica' : 'parte');
-  if (whose === 'publica') return shown(await world.store.notaByDps(municipio.tenant, idDps));
+  if (whose === 'publica') return shown(world, await world.store.notaByDps(municipio.tenant, idDps));
   const caller = callerOf(world, municipio, certificate, PARTIES);
   if ('faults' in caller) return caller;
   const row = await world.store.notaByDps(municipio.tenant, idDps);
-  return (row && strangerTo(partiesOf(row), caller, PARTIES)) ?? shown(row);
+  return (row && strangerTo(partiesOf(row), caller, PARTIES)) ?? shown(world, row);
 }
 
 const PARTIES: Audience = {
@@ -137,7 +138,7 @@ export async function hasDps(world: World, { tenant }: Municipio, idDps: string)
 /** Amounts that do not stand on the note are answered as this: the published type is a decimal text. */
 const NOT_SHOWN = '0.00';
 
-function shown(row: NotaRow | undefined): NotaReading | undefined {
+function shown(world: Pick<World, 'now'>, row: NotaRow | undefined): NotaReading | undefined {
   if (row === undefined) return undefined;
   const estado = NOTA_ESTADOS[row.estado];
   const authorized = !estado.chave_acesso_provisoria;
@@ -180,7 +181,7 @@ function shown(row: NotaRow | undefined): NotaReading | undefined {
     chave_acesso_provisoria: estado.chave_acesso_provisoria,
     data_cancelamento: row.data_cancelamento && at(row.data_cancelamento),
     id_dps: row.id_dps,
-    rests: estado.rests,
+    proxima: estado.rests ? undefined : proximaDaNota(row, world.now()),
   };
 }
 

@@ -61,6 +61,9 @@ export type EventoRow = {
   readonly numero_protocolo: string;
   /** Where its nota is. */
   readonly nota_estado: NotaEstado;
+  /** Of its nota: when it wants attention, and who has it. */
+  readonly nota_due_at: Date | null;
+  readonly nota_claims: string | null;
   readonly codigo_tipo_evento: string;
   readonly numero_sequencial: number;
   readonly cancela: boolean;
@@ -69,6 +72,8 @@ export type EventoRow = {
   readonly desde: Date;
   /** Null when nothing more happens by itself: in `erro`, when no retry is left. */
   readonly due_at: Date | null;
+  /** Who has it; null when nobody does. */
+  readonly claims: string | null;
   readonly tentativas: number;
   readonly reprocessamentos_count: number;
   readonly ultimo_reprocessamento_em: Date | null;
@@ -441,8 +446,8 @@ async function openCancelamento(pool: Db, tenant: string, nota: string): Promise
 }
 
 /** Until the end of the transaction the nota stays as it is, and what follows sees what went before. */
-const LOCK_NOTA = `select chave_acesso, numero_protocolo, estado from notas where tenant = $1 and id = $2
-  for no key update`;
+const LOCK_NOTA = `select chave_acesso, numero_protocolo, estado, due_at as nota_due_at, claims as nota_claims
+  from notas where tenant = $1 and id = $2 for no key update`;
 
 /** A statement of its own, after the lock: the one before us may have committed while we waited. */
 const LAST_NUMBERS = `select
@@ -482,7 +487,8 @@ async function insertUnderLock(
   novo: EventoNovo,
 ): Promise<Registration> {
   const { nota, codigo_tipo_evento, cancela, autor, campos, recebido, recebido_assinatura, simular } = novo;
-  type Locked = { chave_acesso: string; numero_protocolo: string; estado: NotaEstado };
+  type OfNota = 'chave_acesso' | 'numero_protocolo' | 'nota_due_at' | 'nota_claims';
+  type Locked = Pick<EventoRow, OfNota> & { estado: NotaEstado };
   const substituta = campos.chave_acesso_substituta;
   const [locked, last, refused] = await Promise.all([
     client.query<Locked>(LOCK_NOTA, [tenant, nota]),
@@ -529,7 +535,8 @@ async function readEventos(
   condition: string,
   values: readonly unknown[],
 ): Promise<readonly EventoRow[]> {
-  const text = `select e.*, n.chave_acesso, n.numero_protocolo, n.estado as nota_estado
+  const text = `select e.*, n.chave_acesso, n.numero_protocolo, n.estado as nota_estado, n.due_at as nota_due_at,
+      n.claims as nota_claims
     from eventos e join notas n on n.tenant = $1 and n.id = e.nota where e.tenant = $1 and ${condition}`;
   return (await db.query<EventoRow>(text, [tenant, ...values])).rows;
 }

@@ -111,6 +111,10 @@ export type NotaRow = {
   readonly tabela_aliquotas: number | null;
   readonly recebido: Buffer;
   readonly nfse: Buffer;
+  /** When it wants attention; null at rest. */
+  readonly due_at: Date | null;
+  /** Who has it; null when nobody does. */
+  readonly claims: string | null;
   /** Value of the municipality's signature, and the certificate that made it; null where nothing was signed. */
   readonly assinatura: Buffer | null;
   readonly certificado_der: Buffer | null;

@@ -719,12 +719,13 @@ export class Simulacao {
     const nota = this.chance.pick(this.notas);
     const { municipio, chave, protocolo } = nota;
     const world = { store: this.stores[1], now: () => this.clock.now } as World;
-    const [byKey, byProtocol, eventos] = await Promise.all([
+    const [byKey, byProtocol, lidos] = await Promise.all([
       notaByChave(world, municipio, chave),
       notaByProtocolo(world, municipio, protocolo),
       eventosOfNota(world, municipio, chave),
     ]);
-    assert.ok(byKey !== undefined && byProtocol !== undefined && eventos !== undefined, `${chave} is lost`);
+    assert.ok(byKey !== undefined && byProtocol !== undefined && lidos !== undefined, `${chave} is lost`);
+    const { eventos } = lidos;
     assert.equal(byKey.nota.chave_acesso, chave);
     assert.equal(byProtocol.nota.chave_acesso, chave);
     assert.equal(byKey.protocolo.numero_protocolo, protocolo);

@@ -2,10 +2,8 @@
 import { parseChave } from '../../fiscal/chave.ts';
 import { consultaPublica, danfseOfNota } from '../../flows/danfse.ts';
 import { linkTo } from './deprecation.ts';
+import { retryAfter } from './retry-after.ts';
 import { type Call, chaveProblem, notFound, type Refused, type Served } from './routes.ts';
-
-/** Authorisation in the sandbox takes less than a second. */
-const ASK_AGAIN_S = '1';
 
 export async function showDanfse({ world, municipio, params }: Call): Promise<Refused | Served> {
   const chave = params.chave_acesso!;
@@ -18,7 +16,7 @@ export async function showDanfse({ world, municipio, params }: Call): Promise<Re
     const disposition = `inline; filename="danfse-${chave}.pdf"`;
     return { served: danfse.pdf, type: 'application/pdf', headers: { ...headers, 'Content-Disposition': disposition } };
   }
-  const { faults, rests } = danfse;
-  const again = rests ? {} : { 'Retry-After': ASK_AGAIN_S };
+  const { faults, proxima } = danfse;
+  const again = retryAfter(world, proxima);
   return { refusal: { faults }, campo: 'chave_acesso', status: 422, headers: { ...headers, ...again } };
 }

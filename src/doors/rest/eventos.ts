@@ -19,6 +19,7 @@ import { EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
 import { avisosOf } from './envelope.ts';
 import type { Field } from './field.ts';
 import { keyIn, refusedAs, repeatedHeaders } from './repetition.ts';
+import { retryAfter } from './retry-after.ts';
 import { type Accepted, type Call, chaveProblem, notFound, type Refused } from './routes.ts';
 import { headerOf } from './sent.ts';
 
@@ -121,14 +122,13 @@ async function post(call: Call, named: NotaNamed, rota: string) {
   };
 }
 
-const AGAIN_S = '1';
-
 export async function listAll({ world, municipio, params }: Call) {
   const chave = params.chave_acesso!;
-  const eventos = parseChave(chave) === undefined ? undefined : await eventosOfNota(world, municipio, chave);
-  if (eventos === undefined) return noNota(chave);
+  const found = parseChave(chave) === undefined ? undefined : await eventosOfNota(world, municipio, chave);
+  if (found === undefined) return noNota(chave);
+  const { eventos, proxima } = found;
   return {
-    headers: retryAfter(eventos),
+    headers: retryAfter(world, proxima),
     body: { total: eventos.length, eventos: eventos.map(enveloped), status: 'OK' },
   };
 }
@@ -137,10 +137,11 @@ export async function listOfTipo({ world, municipio, params }: Call) {
   const chave = params.chave_acesso!;
   const tipo = tipoNamed(params.tipo_evento!);
   if (tipo === undefined) return noTipo(params.tipo_evento!);
-  const eventos = parseChave(chave) === undefined ? undefined : await eventosOfTipo(world, municipio, chave, tipo);
-  if (eventos === undefined) return noNota(chave);
+  const found = parseChave(chave) === undefined ? undefined : await eventosOfTipo(world, municipio, chave, tipo);
+  if (found === undefined) return noNota(chave);
+  const { eventos, proxima } = found;
   return {
-    headers: retryAfter(eventos),
+    headers: retryAfter(world, proxima),
     body: { total: eventos.length, tipo_evento: tipo.slug, eventos: eventos.map(enveloped), status: 'OK' },
   };
 }
@@ -163,13 +164,8 @@ export async function showOne({ world, municipio, params }: Call): Promise<Refus
     const fault = { codigo: 'E301', xpath: '', mensagem, detalhes };
     return { refusal: { faults: [fault] }, campo: 'num_seq_evento' };
   }
-  return { headers: retryAfter([found]), body: { evento: enveloped(found), status: 'OK' } };
-}
-
-/** As with a note that is not authorised yet (D-42): while one of them goes on by itself, the answer says when to ask again. */
-function retryAfter(eventos: readonly EventoPublico[]): Readonly<Record<string, string>> {
-  const goesOn = eventos.some(({ acao_sugerida }) => acao_sugerida === 'aguardar' || acao_sugerida === 'retentar');
-  return goesOn ? { 'Retry-After': AGAIN_S } : {};
+  const [evento] = found.eventos;
+  return { headers: retryAfter(world, found.proxima), body: { evento: enveloped(evento!), status: 'OK' } };
 }
 
 type OneEvento = { readonly evento: object; readonly status: string };

@@ -593,7 +593,8 @@ const ANSWER_HEADERS: Readonly<Record<string, HeaderWords>> = {
   'X-Content-Type-Options': { about: 'Sempre nosniff.', schema: { type: 'string', const: 'nosniff' } },
   Location: { about: 'Endereço do que foi criado.', schema: { type: 'string', format: 'uri' } },
   'Retry-After': {
-    about: 'Segundos até que valha a pena perguntar de novo; falta quando nada mais muda por si.',
+    about:
+      'Segundos até que valha a pena perguntar de novo, até 3600: o que falta para a próxima tentativa, onde há uma marcada. Falta quando nada mais muda por si.',
     schema: { type: 'string', pattern: '^[0-9]+$' },
   },
   [REPEATED_HEADER]: {

@@ -14,14 +14,7 @@ import { SIMULAR_HEADER } from '../../fiscal/simular.ts';
 import type { Shown } from '../../flows/caller.ts';
 import { issueNota } from '../../flows/issue-nota.ts';
 import { refuseLegacy } from '../../flows/legacy-endpoint.ts';
-import {
-  hasDps,
-  type Municipio,
-  type NotaReading,
-  notaByChave,
-  notaByDps,
-  notaByProtocolo,
-} from '../../flows/queries.ts';
+import { hasDps, type Municipio, notaByChave, notaByDps, notaByProtocolo } from '../../flows/queries.ts';
 import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
 import type { World } from '../../flows/world.ts';
 import { CATALOGOS, MOTIVOS, PAGINA_PARAMS, PAGINACAO_FIELD } from './catalogos.ts';
@@ -32,6 +25,7 @@ import { avisosOf } from './envelope.ts';
 import { EVENTO_FIELDS, listAll, listOfTipo, postByChave, postByProtocolo, showOne } from './eventos.ts';
 import type { Field, Fields } from './field.ts';
 import { keyIn, REPEATED_HEADER, refusedAs, repeatedHeaders } from './repetition.ts';
+import { retryAfter } from './retry-after.ts';
 import { sentIn } from './sent.ts';
 import { querySituacao, SITUACAO_FIELDS } from './situacao.ts';
 import { VALIDACAO_FIELDS, validate } from './validacao.ts';
@@ -193,9 +187,6 @@ const SEM_RESULTADO: Field = {
 
 /** Of an answer that may be kept. */
 const KEPT_HEADERS = ['Cache-Control', 'ETag'];
-
-/** An unanswered question may be put again after this; authorisation in the sandbox takes less than a second. */
-export const ASK_AGAIN_S = '1';
 
 const ISSUE_PATH = '/api/v1/nfse/v101';
 /** Asking whether a DPS was issued, before sending it, is good practice; its identifier opens nothing. */
@@ -504,7 +495,10 @@ async function queryByChave({ world, municipio, params }: Call) {
   const found = parseChave(chave) === undefined ? undefined : await notaByChave(world, municipio, chave);
   if (found === undefined) return notFound('E301', 'chave_acesso', chaveProblem(chave));
   const { nota, protocolo, data_cancelamento } = found;
-  return { headers: retryAfter(found), body: { status: 'OK', nota: { ...nota, data_cancelamento }, protocolo } };
+  return {
+    headers: retryAfter(world, found.proxima),
+    body: { status: 'OK', nota: { ...nota, data_cancelamento }, protocolo },
+  };
 }
 
 async function queryByProtocolo({ world, municipio, params }: Call) {
@@ -515,7 +509,10 @@ async function queryByProtocolo({ world, municipio, params }: Call) {
     return notFound('E601', 'numero_protocolo', mensagem);
   }
   const { nota, protocolo, chave_acesso_provisoria } = found;
-  return { headers: retryAfter(found), body: { status: 'OK', nota, protocolo, chave_acesso_provisoria } };
+  return {
+    headers: retryAfter(world, found.proxima),
+    body: { status: 'OK', nota, protocolo, chave_acesso_provisoria },
+  };
 }
 
 async function queryByDps({ world, municipio, params, shown }: Call) {
@@ -525,12 +522,10 @@ async function queryByDps({ world, municipio, params, shown }: Call) {
   if ('faults' in found) return { refusal: found, isMiss: true };
   const { nota, protocolo, id_dps } = found;
   const { chave_acesso, numero_protocolo } = protocolo;
-  return { headers: retryAfter(found), body: { status: 'OK', id_dps, chave_acesso, numero_protocolo, nota } };
-}
-
-/** D-42: while something will still happen to the note by itself. */
-function retryAfter({ rests }: NotaReading): Readonly<Record<string, string>> {
-  return rests ? {} : { 'Retry-After': ASK_AGAIN_S };
+  return {
+    headers: retryAfter(world, found.proxima),
+    body: { status: 'OK', id_dps, chave_acesso, numero_protocolo, nota },
+  };
 }
 
 export function notFound(codigo: string, campo: string, mensagem: string): Refused {

@@ -45,6 +45,7 @@ import { SIMULAR_HEADER, VALORES_MAGICOS } from '../../fiscal/simular.ts';
 import { type AutorEvento, exemploDe, TIPOS_EVENTO, type TipoEvento } from '../../fiscal/tipos-evento.ts';
 import { ANSWERS_KEPT_MIN_HOURS, IDEMPOTENCY_HEADER } from '../../flows/idempotency.ts';
 import { NOTAS_MAX, OPERACOES, RPS_SIGNATURES_MAX } from '../../flows/porto-abrasf.ts';
+import { PROXIMA_MAX_MS } from '../../flows/proxima-consulta.ts';
 import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
 import { CATALOGO_SHAPES } from './catalogo-fields.ts';
 import { CATALOGOS, FRESH_S, POR_PAGINA, POR_PAGINA_MAX } from './catalogos.ts';
@@ -52,7 +53,7 @@ import { BODY_MAX_BYTES } from './content.ts';
 import { DISCARD_MAX_BYTES, HEADERS_MAX_BYTES, REQUEST_TIMEOUT_MS, URL_MAX } from './http.ts';
 import { LOOKS_MAX, MISSES_MAX } from './misses.ts';
 import { KEY_CHARS_MAX, REPEATED_HEADER } from './repetition.ts';
-import { ASK_AGAIN_S, ROUTES } from './routes.ts';
+import { ROUTES } from './routes.ts';
 
 /** The text of a file of the project, from its root. */
 export function projectText(path: string): string {
@@ -92,7 +93,8 @@ export const FACTS: Readonly<Record<string, (tabela?: TabelaIbsCbs) => string>> 
   'tolerancia-aliquota': () => TOLERANCIA.aliquota.texto,
   'tolerancia-valor': () => TOLERANCIA.valor.texto,
   'tolerancia-piscofins': () => `R$ ${comma(PISCOFINS_TOLERANCE)}`,
-  'espera-consulta': () => (ASK_AGAIN_S === '1' ? '1 segundo' : `${ASK_AGAIN_S} segundos`),
+  'espera-consulta': () =>
+    `de 1 segundo a ${PROXIMA_MAX_MS === 3_600_000 ? 'uma hora' : `${PROXIMA_MAX_MS / 60_000} minutos`}`,
   'quantos-codigos': () => String(ERRORS.length),
   'tabela-comprimentos': () =>
     table(
