@@ -14,6 +14,7 @@ import {
   XsdValidator,
 } from 'libxml2-wasm';
 import { type Fault, quoted } from '../fiscal/fault.ts';
+import type { Extent } from '../fiscal/layout/correct-xml.ts';
 import type { Elemento } from '../fiscal/layout/tree.ts';
 import { readCanonical } from './canonical.ts';
 
@@ -41,6 +42,8 @@ export type XmlReading =
       /** The bytes as they came. */
       readonly bytes: Uint8Array;
       readonly text: () => string;
+      /** Where an element stands in that text; worked out for all of them when first asked. */
+      extentOf(element: Elemento): Extent | undefined;
       positionOf(element: Elemento): Position;
       /** Exclusive canonical form of an element and what is in it, without comments. */
       canonicalOf(element: Elemento): string;
@@ -106,11 +109,16 @@ export function readXml(bytes: Uint8Array): XmlReading {
   /** Each costs a parse of the whole document. */
   const formsByLibxml2 = new Map<Elemento, string>();
   const text = (): string => (decoded ??= decodeXml(bytes));
+  let extents: readonly Extent[] | undefined;
   const place = placesOfTags(text);
   return {
     root: read.root,
     bytes,
     text,
+    extentOf: ({ index }) => {
+      extents ??= extentsIn(text());
+      return extents[index];
+    },
     positionOf: ({ index }) => place(index),
     canonicalOf: (element) => {
       const known = read.canonicalOf(element) ?? formsByLibxml2.get(element);
@@ -430,24 +438,28 @@ function everyTag(text: string): readonly Position[] {
   return [...startTags(text)].map((start) => walk(start));
 }
 
-/** Where an element of a document begins and ends in its text; undefined when the text has no such element. */
-export function extentOf(
-  text: string,
-  element: Elemento,
-): { readonly start: number; readonly end: number } | undefined {
-  let [starts, open] = [-1, 0];
-  let start: number | undefined;
+/** Where every element of a document begins and ends in its text, by its number. One walk. */
+function extentsIn(text: string): readonly Extent[] {
+  const extents: Extent[] = [];
+  const open: number[] = [];
   for (const { 0: found, index } of text.matchAll(MARKUP)) {
     const second = found.charAt(1);
     if (second === '!' || second === '?') continue;
-    if (second !== '/') starts += 1;
-    if (starts === element.index && start === undefined) start = index;
-    if (start === undefined) continue;
-    if (second === '/') open -= 1;
-    else if (!found.endsWith('/>')) open += 1;
-    if (open === 0) return { start, end: index + found.length };
+    const end = index + found.length;
+    if (second === '/') {
+      const number = open.pop();
+      if (number !== undefined) extents[number] = { ...extents[number]!, close: index, end };
+    } else {
+      if (!found.endsWith('/>')) open.push(extents.length);
+      extents.push({ start: index, open: end, close: end, end });
+    }
   }
-  return undefined;
+  return extents;
+}
+
+/** Where an element of a document begins and ends in its text; undefined when the text has no such element. */
+export function extentOf(text: string, element: Elemento): Extent | undefined {
+  return extentsIn(text)[element.index];
 }
 
 function placeOf(text: string, offset: number): Position {

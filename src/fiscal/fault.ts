@@ -9,7 +9,10 @@ export type Fault = {
   readonly mensagem: string;
   readonly encontrado?: string;
   readonly esperado?: string;
-  /** Text that can be pasted in the place of what was found. */
+  /**
+   * Text to be pasted as it is (D-212): of XML in the place of the whole element that `xpath` names, or of the attribute; of JSON in
+   * the place of the property, name and value, or of the member of a list. Empty: it is to be taken out.
+   */
   readonly correcao?: string;
   readonly linha?: number;
   readonly coluna?: number;

@@ -7,13 +7,15 @@
  */
 import { documentoKind, maskDocumento, parseChave } from './chave.ts';
 import { type Fault, quoted } from './fault.ts';
-import { checkText, sayFault } from './layout/check-text.ts';
+import { checkText, sayFault, type TypeFault } from './layout/check-text.ts';
+import { propertyText, rightValue } from './layout/correct-json.ts';
+import { REMOVAL } from './layout/correct-xml.ts';
 import { PED_REG_EVENTO } from './layout/evento.ts';
 import { type JsonDocument, type JsonMember, type JsonValue, kindOf } from './layout/json-value.ts';
 import { isNationalEnvelope, nationalEnvelope } from './layout/national-envelope.ts';
 import { orderOf } from './layout/order.ts';
-import { nearestName } from './layout/read.ts';
 import { type SimpleType, T } from './layout/simple-types.ts';
+import { nearestName } from './layout/strange-tag.ts';
 import { numberForText, wrongKind } from './layout/wrong-kind.ts';
 import { ownOf } from './own.ts';
 import {
@@ -88,9 +90,11 @@ export function readPedido(document: JsonDocument, canal: CanalEvento = 'integra
     return refused(type.found.status === 401 ? [type.found] : [type.found, ...autor.found, ...nota.found], document);
   }
   const { tipo } = type;
+  // Under these names nothing else can be written: the document itself would no longer be read.
+  const taken = new Set(value.members.map(({ name }) => name));
   const strange = value.members
     .filter(({ name }) => !COMUNS.includes(name) && !tipo.campos.some(({ nome }) => nome === name))
-    .map((member) => ({ member, ...strangeMember(member, tipo) }));
+    .map((member) => ({ member, ...strangeMember(member, tipo, taken) }));
   for (const { member, meant } of strange) {
     // What a name evidently meant is taken as said, so that it is not also missed.
     if (meant !== undefined && !named.has(meant) && member.value.kind !== 'null') named.set(meant, member);
@@ -211,8 +215,14 @@ function autorFault({ name, value }: JsonMember): Found | undefined {
   const problem = checkText(type, value.text);
   if (problem === undefined) return undefined;
   const mensagem = `${name} ${sayFault(type, problem)} Sem o campo, o autor é a parte da nota que registra este tipo de evento.`;
-  const correcao = problem.fix === undefined ? {} : { correcao: `"${name}": ${JSON.stringify(problem.fix)}` };
-  return found(422, { codigo: 'E0003', ...place, mensagem, encontrado: quoted(value.text), ...correcao }, value.offset);
+  const fault = { codigo: 'E0003', ...place, mensagem, encontrado: quoted(value.text), ...corrected(name, problem) };
+  return found(422, fault, value.offset);
+}
+
+/** What is empty and need not be there is to be taken out. */
+function corrected(nome: string, { kind, fix }: TypeFault): Pick<Fault, 'correcao'> {
+  if (kind === 'vazio') return { correcao: REMOVAL };
+  return fix === undefined ? {} : { correcao: propertyText(nome, JSON.stringify(fix)) };
 }
 
 type Place = Pick<Fault, 'xpath' | 'campo' | 'esperado'>;
@@ -273,10 +283,17 @@ function readCampos(
     const member = named.get(campo.nome);
     const why = requirementOf(campo, tipo, named);
     const problem = member === undefined ? missing(campo, tipo, why, offset) : campoFault(campo, tipo, why, member);
-    if (problem !== undefined) all.push(problem);
+    if (problem !== undefined) all.push(member === undefined ? problem : asSent(problem, member, campo));
     else if (member?.value.kind === 'string') campos[campo.nome] = member.value.text;
   }
   return { campos, found: all };
+}
+
+/** What was sent under a wrong name is told of that name, with which its value is mended too. */
+function asSent(problem: Found, { name }: JsonMember, { nome }: CampoEvento): Found {
+  if (name === nome) return problem;
+  const { correcao: _ofTheName, ...fault } = problem.fault;
+  return { ...problem, fault: { ...fault, campo: quoted(name) } };
 }
 
 /** Why a field must be there, as it ends a sentence; undefined when it need not. */
@@ -314,12 +331,13 @@ function campoFault(
     const mensagem = `${campo.nome} está vazio, e é ${why}. Espera-se ${expectedOf(campo)}.`;
     return found(400, { codigo: 'E002', ...said, mensagem }, offset);
   }
-  const correcao = problem.fix === undefined ? {} : { correcao: `"${campo.nome}": ${JSON.stringify(problem.fix)}` };
+  const correcao = corrected(campo.nome, problem);
   if (campo.opcoes !== undefined) {
     const mensagem = `${campo.nome} ${problem.problem}: "${quoted(text)}". Em ${tipo.slug} vale ${expectedOf(campo)}.`;
     return found(400, { codigo: 'E0002', ...said, mensagem, ...correcao }, offset);
   }
-  const mensagem = `${campo.nome} ${sayFault(campo.tipo, problem)}`;
+  const advice = problem.kind === 'vazio' ? ' Informe o valor ou retire o campo.' : '';
+  const mensagem = `${campo.nome} ${sayFault(campo.tipo, problem)}${advice}`;
   return found(422, { codigo: 'E0003', ...said, mensagem, ...correcao }, offset);
 }
 
@@ -390,6 +408,7 @@ const LIKELY_COMUM: Readonly<Record<string, string>> = {
 function strangeMember(
   { name, offset, value }: JsonMember,
   tipo: TipoEvento,
+  taken: Set<string>,
 ): { readonly found: Found; readonly meant: string | undefined } {
   const shown = quoted(name);
   const names = [...COMUNS, ...tipo.campos.map(({ nome }) => nome)];
@@ -406,15 +425,37 @@ function strangeMember(
     mensagem: `${shown === '' ? 'A propriedade de nome vazio' : shown} não é um campo de ${tipo.slug}: ${say}.`,
     encontrado: `"${shown}"`,
     esperado: meant ?? names.join(', '),
-    ...(meant !== undefined && value.kind === 'string' && value.text.length <= CORRECTION_MAX
-      ? { correcao: `"${meant}": ${JSON.stringify(value.text)}` }
-      : {}),
+    ...underRightName(value, meant, tipo, taken),
   };
   return { found: found(422, fault, offset), meant };
 }
 
-/** A correction repeats what was sent; a long text is not sent back. */
-const CORRECTION_MAX = 300;
+/** What has no right name is to be taken out; under one that is taken, or beside the other document of an author, nothing is offered. */
+function underRightName(
+  value: JsonValue,
+  meant: string | undefined,
+  tipo: TipoEvento,
+  taken: Set<string>,
+): Pick<Fault, 'correcao'> {
+  if (meant === undefined || value.kind === 'null') return { correcao: REMOVAL };
+  const isTaken = taken.has(meant) || (isAutor(meant) && AUTORES.some((nome) => taken.has(nome)));
+  taken.add(meant);
+  const right = isTaken ? undefined : rightValue(value, typeOf(meant, tipo));
+  return right === undefined ? {} : { correcao: propertyText(meant, right) };
+}
+
+function isAutor(nome: string): boolean {
+  return AUTORES.some((one) => one === nome);
+}
+
+function typeOf(nome: string, tipo: TipoEvento): SimpleType {
+  const campo = tipo.campos.find((one) => one.nome === nome);
+  if (campo !== undefined) return campo.tipo;
+  return nome === 'cpf_autor' ? T.cpf : nome === 'cnpj_autor' ? T.cnpj : ANY_TEXT;
+}
+
+/** What names the note is compared with it, and may be any text. */
+const ANY_TEXT: SimpleType = { name: '', kind: 'text', min: 1, max: Number.MAX_SAFE_INTEGER, expected: '' };
 
 const ELEMENTOS_COMUNS: Readonly<Record<string, string>> = {
   cnpj_autor: `${BASE}/CNPJAutor`,

@@ -6,7 +6,7 @@
  * Nothing here refuses: what is not understood is not rehearsed, and a remark says so.
  */
 import { type Aviso, quoted } from './fault.ts';
-import { nearestName } from './layout/read.ts';
+import { nearestName } from './layout/strange-tag.ts';
 
 export type Simulacao = {
   /** The code with which the document is refused. */

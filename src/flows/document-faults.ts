@@ -1,7 +1,7 @@
 /** What the flows that read a DPS share about its faults: the layout version, and where in the text a fault stands. */
 import type { XmlReading } from '../documents/xml.ts';
 import type { Aviso, Fault } from '../fiscal/fault.ts';
-import { DPS_NAMESPACE, DPS_VERSAO } from '../fiscal/layout/dps.ts';
+import { DPS_VERSAO } from '../fiscal/layout/dps.ts';
 import { isSpellingOf } from '../fiscal/layout/read.ts';
 import { attributeOf, type Elemento, locate } from '../fiscal/layout/tree.ts';
 
@@ -20,7 +20,7 @@ export function versionFault(root: Elemento): Fault | undefined {
     mensagem: `${problem} Envie o leiaute ${DPS_VERSAO} completo, com versao="${DPS_VERSAO}".`,
     ...(versao === undefined ? {} : { encontrado: versao }),
     esperado: DPS_VERSAO,
-    correcao: `<DPS xmlns="${DPS_NAMESPACE}" versao="${DPS_VERSAO}">`,
+    correcao: `versao="${DPS_VERSAO}"`,
   };
 }
 

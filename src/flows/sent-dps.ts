@@ -68,7 +68,10 @@ function openXml({ kind, body }: SentDps & { kind: 'xml' | 'rps' }, { ambiente }
   if (version !== undefined) return refusalOf(placedFaults([version], reading))!;
   return {
     verify: (world, municipio, at) => (kind === 'rps' ? { avisos: [] } : verifyDps(world, municipio, reading, at)),
-    read: () => readDps(forcesTpAmb ? withText(reading.root, 'infDPS', 'tpAmb', tpAmb) : reading.root),
+    read: () => {
+      const root = forcesTpAmb ? withText(reading.root, 'infDPS', 'tpAmb', tpAmb) : reading.root;
+      return readDps(root, { source: reading });
+    },
     prestador: () => documentOfPrest(reading.root),
     declarado: NADA_DECLARADO,
     placed: (told) => placedFaults(told, reading),

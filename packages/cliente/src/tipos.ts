@@ -1558,7 +1558,12 @@ export type Erro = {
   readonly encontrado?: string;
   /** O que se esperava; uma lista longa vem só no primeiro erro que a tem. */
   readonly esperado?: string;
-  /** Texto que se pode colar no lugar do que veio. */
+  /**
+   * Texto que se cola, como está, no lugar do que veio: em XML, do elemento inteiro que xpath nomeia e que começa
+   * em linha e coluna, ou do atributo, se xpath acaba em @nome (o que falta se acrescenta à marca); em JSON, da
+   * propriedade que campo nomeia, nome e valor, ou do item, se campo acaba em [n]. Vazio: retire o que está ali, em
+   * JSON com a vírgula que o separa. Sem correcao, a correção pede uma decisão.
+   */
   readonly correcao?: string;
   /** E0014: chave da nota que já existe. */
   readonly chave_acesso?: string;

@@ -23,7 +23,7 @@ function faultLine({ codigo, xpath, campo, mensagem, linha, coluna, encontrado, 
     ['campo', campo],
     ['encontrado', encontrado],
     ['esperado', esperado],
-    ['correção', correcao],
+    ['correção', correcao === '' ? 'retire-o' : correcao],
   ].flatMap(([name, value]) => (value ? [`      ${name}: ${value}`] : []));
   return [`  ${place}${codigo}  ${mensagem}`, ...details].join('\n');
 }

@@ -57,7 +57,12 @@ export const ENVELOPE_SHAPES = {
       optional: true,
       about: 'O que se esperava; uma lista longa vem só no primeiro erro que a tem.',
     },
-    correcao: { type: 'string', optional: true, about: 'Texto que se pode colar no lugar do que veio.' },
+    correcao: {
+      type: 'string',
+      optional: true,
+      about:
+        'Texto que se cola, como está, no lugar do que veio: em XML, do elemento inteiro que xpath nomeia e que começa em linha e coluna, ou do atributo, se xpath acaba em @nome (o que falta se acrescenta à marca); em JSON, da propriedade que campo nomeia, nome e valor, ou do item, se campo acaba em [n]. Vazio: retire o que está ali, em JSON com a vírgula que o separa. Sem correcao, a correção pede uma decisão.',
+    },
     chave_acesso: { type: 'string', optional: true, formato: 'chave', about: 'E0014: chave da nota que já existe.' },
     numero_protocolo: { type: 'string', optional: true, about: 'E0014: protocolo da nota que já existe.' },
     mesmo_conteudo: { type: 'boolean', optional: true, about: 'E0014: se a DPS é a mesma que a emitiu.' },

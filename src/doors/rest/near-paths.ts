@@ -1,5 +1,5 @@
 /** Addresses that are near to one that does not exist, for who has written it. */
-import { nearestName } from '../../fiscal/layout/read.ts';
+import { nearestName } from '../../fiscal/layout/strange-tag.ts';
 
 type Known = { readonly method: string; readonly path: string };
 

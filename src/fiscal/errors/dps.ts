@@ -110,7 +110,7 @@ export const ESTRUTURA: readonly Row[] = aboutTheDocument([
     significado:
       'O texto não tem o tamanho ou o formato do elemento: código IBGE sem 7 algarismos, cTribNac sem 6, documento com dígito verificador errado, espaço no começo ou no fim, ou caractere fora do Latin-1, onde o esquema nacional não os admite, elemento opcional ou grupo vazio.',
     comoResolver:
-      'Compare encontrado com esperado; quando há correcao, ela pode ser copiada. Códigos e documentos vão sem pontuação e com os zeros à esquerda.',
+      'Compare encontrado com esperado; quando há correcao, ela se cola no lugar do que veio. Códigos e documentos vão sem pontuação e com os zeros à esquerda.',
     origem: 'Especificação, Errors: E0003; decisões D-12 e D-34',
     nacional:
       'Os dígitos verificadores de CNPJ e CPF têm no padrão nacional um código em cada grupo: E0188 e E0206 no tomador, E0248 e E0266 no intermediário, E0911 e E0913 no destinatário, E0478 e E0484 no fornecedor.',
@@ -125,7 +125,7 @@ export const ESTRUTURA: readonly Row[] = aboutTheDocument([
     significado:
       'A tag ou o atributo não existe naquele grupo do leiaute nacional 1.01, é de um leiaute anterior, ou é preenchida pelo serviço: dhEmi, vISSQN, base de cálculo, município de incidência. Num corpo JSON, a propriedade é desconhecida.',
     comoResolver:
-      'Use o nome que a mensagem indica, no lugar indicado, ou retire o elemento quando ela diz que o serviço o calcula.',
+      'Use o nome que a mensagem indica, no lugar indicado, ou retire o elemento quando ela diz que o serviço o calcula; correcao vazia diz o mesmo a um programa.',
     origem: 'Especificação, Errors: E0010 e Versioning; decisões D-12 e D-24',
     nacional: 'No padrão nacional E0010 é a série fora da faixa reservada ao tipo de emitente.',
     exemplos: {

@@ -168,7 +168,7 @@ export const SERVICO: readonly Row[] = [
     significado:
       'O documento é XML e os nomes existem, mas não estão dispostos como o leiaute manda: ordem trocada, elemento repetido, mais de um de uma escolha, grupo onde se espera um valor, texto solto entre elementos, outro elemento raiz ou outro namespace.',
     comoResolver:
-      'Ponha os elementos na ordem do leiaute; a mensagem diz qual vem antes de qual, e correcao traz a ordem certa do grupo. O esquema dps-1.01.xsd acha os mesmos erros antes do envio.',
+      'Ponha os elementos na ordem do leiaute; a mensagem diz qual vem antes de qual, e correcao traz o grupo em ordem, com os seus comentários, para colar no lugar dele. O esquema dps-1.01.xsd acha os mesmos erros antes do envio.',
     transitorio: false,
     origem: 'Especificação, Errors: E203; decisão D-12',
     exemplos: {

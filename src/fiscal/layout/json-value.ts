@@ -36,3 +36,13 @@ const KINDS: Readonly<Record<JsonValue['kind'], string>> = {
 export function kindOf(value: JsonValue): string {
   return value.kind === 'boolean' ? value.text : KINDS[value.kind];
 }
+
+/** A document is a CPF as long as it is not longer than one, whatever stands between its digits. */
+export function documentKind(value: JsonValue): 'CNPJ' | 'CPF' {
+  const text = value.kind === 'string' || value.kind === 'number' ? value.text : '';
+  return text.length <= DOCUMENT_TEXT_MAX && text.replace(/[\s./-]/g, '').length > CPF_LENGTH ? 'CNPJ' : 'CPF';
+}
+
+const CPF_LENGTH = 11;
+/** Longer than this it is neither. */
+const DOCUMENT_TEXT_MAX = 64;

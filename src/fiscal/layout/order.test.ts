@@ -93,8 +93,8 @@ describe('the order of the faults', () => {
       .replace('</vServ>', '</vServico>')
       .replace('<infDPS ', '<infDPS sobra="1" ');
     assert.deepEqual(below(ofXml(moved)), [
+      '/DPS/infDPS',
       '@sobra',
-      'dCompet',
       'dCompet',
       'serv/cServ/inventado',
       'serv/cServ/cTribNac',

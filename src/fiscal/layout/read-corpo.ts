@@ -7,13 +7,17 @@
  * mistake is one fault. Defaults are technical only and stand in the table; null is the same as nothing.
  */
 import { dpsIdOf } from '../chave.ts';
-import { type Decimal, formatDecimal, parseDecimal, readDecimal } from '../decimal.ts';
+import { type Decimal, parseDecimal } from '../decimal.ts';
 import { type Declarado, NADA_DECLARADO } from '../declarado.ts';
 import { type Fault, quoted, unlistedOf } from '../fault.ts';
 import { checkText, sayFault } from './check-text.ts';
 import type { Campo, Declaracao } from './corpo.ts';
+import { propertyText } from './correct-json.ts';
+import { REMOVAL } from './correct-xml.ts';
+import { decimalText } from './decimal-text.ts';
 import { DPS_NAMESPACE, DPS_VERSAO, type Dps } from './dps.ts';
 import {
+  documentKind,
   type JsonDocument,
   type JsonMember,
   type JsonObject,
@@ -95,7 +99,7 @@ export function readCorpo(document: JsonDocument, context: CorpoContext): CorpoR
   const infDPS = body.element('infDPS', '', children, [{ name: 'Id', namespace: '', value: body.identifier() }]);
   const root = body.element('DPS', '', [infDPS], [{ name: 'versao', namespace: '', value: DPS_VERSAO }]);
 
-  const read = readDps(root, WORDS);
+  const read = readDps(root, { words: WORDS });
   const placed = <T extends Told>(found: readonly T[]): readonly (T & Placed)[] =>
     found.map((one) => ({ ...one, ...wordsOf(one), ...placeOf(one.xpath, body, document) }));
   const own = body.faults
@@ -150,12 +154,22 @@ const WORDS: Words = {
   },
   corrected: (xpath, { name, max }, text) => {
     const value = JSON.stringify(text);
-    return max > 1 ? value : `"${NAMES.get(layoutPathOf(xpath))?.name ?? name}": ${value}`;
+    return max > 1 ? value : propertyText(NAMES.get(layoutPathOf(xpath))?.name ?? name, value);
   },
 };
 
 /** One object of the body while it is read: what it says under names that exist, nulls left out. */
 type Opened = { readonly host: Host; readonly members: ReadonlyMap<string, JsonValue> };
+
+/** An object in which an unknown property stands. */
+type Around = {
+  readonly host: Host;
+  readonly known: Map<string, JsonValue>;
+  /** Names that stand there or are meant by another one: under these nothing is to be written. */
+  readonly taken: Set<string>;
+  readonly xpath: string;
+  readonly abroad: boolean;
+};
 
 /** What one reading of a body gathers. */
 class Body {
@@ -203,25 +217,22 @@ class Body {
     }
     if (strange.length === 0) return { host, members: known };
     const abroad = isFlatAbroad(host, members);
-    for (const member of strange) this.#strange(member, host, known, xpath, abroad);
+    // Names that are there, under which nothing else can be written, and those that are meant.
+    const taken = new Set(members.map(({ name }) => name));
+    for (const member of strange) this.#strange(member, { host, known, taken, xpath, abroad });
     // What was meant is in it, under other names or elsewhere: that it is empty, or lacks a choice, is no second mistake.
     if (host !== BODY && (abroad || known.size === 0)) this.#explained.add(xpath);
     return { host, members: known };
   }
 
   /** E0010; what a name evidently meant is taken as said, so that it is not also missed. */
-  #strange(
-    { name, offset, value }: JsonMember,
-    host: Host,
-    known: Map<string, JsonValue>,
-    xpath: string,
-    abroad: boolean,
-  ): void {
+  #strange({ name, offset, value }: JsonMember, { host, known, taken, xpath, abroad }: Around): void {
     if (this.faults.length >= FAULTS_MAX) {
       this.unlisted += 1;
       return;
     }
-    const { fault, meant, explains } = strangeProperty(name, value, host, abroad);
+    const { fault, meant, explains } = strangeProperty(name, value, host, { taken, abroad });
+    if (meant !== undefined) taken.add(meant.name);
     const place = campoAt(xpath, host.campo);
     const campo = place === undefined || place === '' ? quoted(name) : `${place}.${quoted(name)}`;
     for (const path of explains ?? []) this.#explain(path === '' ? BASE : `${BASE}/${path}`);
@@ -237,7 +248,10 @@ class Body {
         for (const path of paths) this.#explain(`${xpath}/${path}`);
       }
     }
-    this.#tell({ ...fault, xpath: at, campo }, offset);
+    // An object from which all was taken out would be empty, which is a fault too.
+    const { correcao, ...uncorrected } = fault;
+    const isOffered = correcao !== REMOVAL || host.path === '' || known.size > 0;
+    this.#tell({ ...(isOffered ? fault : uncorrected), xpath: at, campo }, offset);
   }
 
   #tell(fault: Fault, offset: number): void {
@@ -323,7 +337,16 @@ class Body {
   }
 
   #numberForCode(name: string, text: string, type: SimpleType, xpath: string, integer = false): Fault {
-    return { codigo: 'E0001', xpath, ...campoIn(xpath), ...numberForText(name, text, type, integer) };
+    const { correcao, ...said } = numberForText(name, text, type, integer);
+    // Of a member of a list there is no name to be written.
+    const right = xpath.endsWith(']') ? correcao?.slice(propertyText(name, '').length) : correcao;
+    return {
+      codigo: 'E0001',
+      xpath,
+      ...campoIn(xpath),
+      ...said,
+      ...(right === undefined ? {} : { correcao: right }),
+    };
   }
 
   #wrongKind(name: string, value: JsonValue, esperado: string, xpath: string): void {
@@ -426,7 +449,12 @@ class Body {
     }
     const codigo = { vazio: 'E0003', tipo: 'E0001', valor: 'E0002', formato: 'E0003' }[problem.kind];
     const advice = problem.kind === 'vazio' ? ' Informe o valor ou retire o campo.' : '';
-    const fix = problem.fix === undefined ? {} : { correcao: `"${name}": ${JSON.stringify(problem.fix)}` };
+    const fix =
+      problem.kind === 'vazio'
+        ? { correcao: REMOVAL }
+        : problem.fix === undefined
+          ? {}
+          : { correcao: propertyText(name, JSON.stringify(problem.fix)) };
     const mensagem = `${name} ${sayFault(type, problem)}${advice}`;
     const fault = { codigo, xpath, campo, mensagem, encontrado: quoted(value.text), esperado: type.expected, ...fix };
     this.#tell(fault, value.offset);
@@ -475,43 +503,4 @@ function fieldsOf({ items }: Host): string {
 function campoIn(xpath: string): { campo?: string } {
   const campo = campoOf(xpath);
   return campo === undefined ? {} : { campo };
-}
-
-/** A document is a CPF as long as it is not longer than one, whatever stands between its digits. */
-function documentKind(value: JsonValue): 'CNPJ' | 'CPF' {
-  const text = value.kind === 'string' || value.kind === 'number' ? value.text : '';
-  return text.length <= DOCUMENT_TEXT_MAX && text.replace(/[\s./-]/g, '').length > CPF_LENGTH ? 'CNPJ' : 'CPF';
-}
-
-const CPF_LENGTH = 11;
-/** Longer than this it is neither. */
-const DOCUMENT_TEXT_MAX = 64;
-
-/** Beyond this a power of ten only says that the number is far too large, or far too small. */
-const EXPONENT_MAX = 40;
-
-/** An amount in the spelling of the layout, where it has one; otherwise what was written, so that the fault is about that. */
-function decimalText({ kind, text }: Extract<JsonValue, { kind: 'string' | 'number' }>): string {
-  if (parseDecimal(text) !== undefined) return text;
-  const value = readDecimal(text);
-  if (value !== undefined) return formatDecimal(value);
-  const power = kind === 'number' ? /^(-?)([0-9]+)(?:\.([0-9]+))?[eE]([+-]?[0-9]+)$/.exec(text) : null;
-  if (power === null) return text;
-  const [, sign = '', whole = '', fraction = '', exponent] = power;
-  const shift = Math.max(-EXPONENT_MAX, Math.min(EXPONENT_MAX, Number(exponent)));
-  return sign + shifted(whole, fraction, shift);
-}
-
-/** The digits with their point moved. */
-function shifted(whole: string, fraction: string, shift: number): string {
-  if (shift >= 0) {
-    const digits = fraction.padEnd(shift, '0');
-    return withoutZeros(whole + digits.slice(0, shift)) + (digits.length > shift ? `.${digits.slice(shift)}` : '');
-  }
-  const digits = whole.padStart(1 - shift, '0');
-  return `${withoutZeros(digits.slice(0, shift))}.${digits.slice(shift)}${fraction}`;
-}
-
-function withoutZeros(digits: string): string {
-  return digits.replace(/^0+(?=[0-9])/, '');
 }

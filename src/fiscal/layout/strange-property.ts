@@ -7,12 +7,16 @@
  */
 import { type Fault, quoted } from '../fault.ts';
 import { ownOf } from '../own.ts';
-import { type Item, LIKELY, NEEDLESS, SYNONYMS } from './corpo.ts';
-import { FOREIGN_TAGS, type ForeignTag } from './dps.ts';
+import { type Grupo, type Item, LIKELY, NEEDLESS, SYNONYMS } from './corpo.ts';
+import { jsonText, propertyText, rightValue } from './correct-json.ts';
+import { REMOVAL } from './correct-xml.ts';
+import { FOREIGN_TAGS, type ForeignTag, INF_DPS } from './dps.ts';
 import { isAbroad, nameAbroad, saysBrazil } from './endereco-plano.ts';
-import type { JsonMember, JsonValue } from './json-value.ts';
+import { documentKind, type JsonMember, type JsonValue } from './json-value.ts';
 import { BODY, DECLARED, HOSTS, type Host, NAMES } from './plan-corpo.ts';
-import { nearestName } from './read.ts';
+import type { SimpleType } from './simple-types.ts';
+import { nearestName } from './strange-tag.ts';
+import { type Choice, elementsOf, type Group, type Item as LayoutItem, type Leaf } from './vocabulary.ts';
 
 export type Strange = {
   readonly fault: Fault;
@@ -43,20 +47,28 @@ export function isFlatAbroad({ items }: Host, members: readonly JsonMember[]): b
   return items.has('exterior') && isAbroad(members, (name) => (name.length > NAME_MAX ? '' : snakeOf(name)));
 }
 
-/** `abroad`: as {@link isFlatAbroad} tells of the object around it. */
-export function strangeProperty(name: string, value: JsonValue, host: Host, abroad = false): Strange {
+/**
+ * `taken`: names that stand in the object, or are meant by another one: under these nothing is to be written. `abroad`: as
+ * {@link isFlatAbroad} tells of the object.
+ */
+export function strangeProperty(
+  name: string,
+  value: JsonValue,
+  host: Host,
+  { taken, abroad }: { readonly taken: ReadonlySet<string>; readonly abroad: boolean },
+): Strange {
   const where = host.campo === '' ? 'do corpo JSON' : `de ${plain(host.campo)}`;
   const shown = quoted(name);
-  const fault = (say: string, esperado?: string, right?: string): Fault => ({
+  const fault = (say: string, esperado?: string, correcao?: string): Fault => ({
     codigo: 'E0010',
     xpath: '',
     mensagem: `${subjectOf(shown)} não é um campo ${where}: ${say}.`,
     encontrado: `"${shown}"`,
     ...(esperado === undefined ? {} : { esperado }),
-    ...(right !== undefined && isShort(value) ? { correcao: `"${right}": ${asJson(value)}` } : {}),
+    ...(correcao === undefined ? {} : { correcao }),
   });
   const allowed = [...host.items.keys()].join(', ');
-  if (name.length > NAME_MAX) return { fault: fault('retire-o', allowed) };
+  if (name.length > NAME_MAX) return { fault: fault('retire-o', allowed, REMOVAL) };
 
   const snake = snakeOf(name);
   const flat = host.path === '' ? flatGroup(name, snake) : undefined;
@@ -70,21 +82,22 @@ export function strangeProperty(name: string, value: JsonValue, host: Host, abro
     return { fault: fault(`num endereço no exterior ele fica em ${place}`, place), explains: [`${host.path}/endExt`] };
   }
   if (host.items.has('exterior') && saysBrazil(snake, value)) {
-    return { fault: fault('um endereço no Brasil não traz país; retire-o') };
+    return { fault: fault('um endereço no Brasil não traz país; retire-o', undefined, REMOVAL) };
   }
   const rightly = (right: string): Strange => {
     const meant = host.items.get(right)!;
-    return { fault: fault(saying(meant), right, right), meant };
+    const isFree = !taken.has(right) && !rivalsOf(host, meant).some((rival) => taken.has(rival));
+    return { fault: fault(saying(meant), right, isFree ? underRightName(value, meant, host) : undefined), meant };
   };
   const right = rightNameIn(name, snake, host);
   if (right !== undefined) return rightly(right);
   const ofWork = MUNICIPAL.has(snake) ? foreignTag('cMun', host) : undefined;
-  if (ofWork !== undefined) return { fault: fault(ofWork.say) };
+  if (ofWork !== undefined) return { fault: fault(ofWork.say, undefined, REMOVAL) };
   const needless = ownOf(NEEDLESS, snake);
-  if (needless !== undefined) return { fault: fault(needless) };
+  if (needless !== undefined) return { fault: fault(needless, undefined, REMOVAL) };
   const foreign = foreignTag(name, host);
   if (foreign?.replaces === undefined && foreign?.rename === undefined && foreign !== undefined) {
-    return { fault: fault(inNamesOfTheBody(foreign.say)) };
+    return { fault: fault(inNamesOfTheBody(foreign.say), undefined, REMOVAL) };
   }
   const elsewhere = placesOf(foreign?.rename ?? name, snake, foreign, host).slice(0, ELSEWHERE_MAX);
   if (elsewhere.length > 0) {
@@ -307,13 +320,56 @@ function plain(campo: string): string {
   return campo.replaceAll('[]', '');
 }
 
-/** A correction repeats what was sent; a long text is not sent back. */
-function isShort(value: JsonValue): boolean {
-  return (value.kind === 'string' || value.kind === 'number') && value.text.length <= CORRECTION_MAX;
+/** What was sent under the right name, if its value is one that can stand there. */
+function underRightName(value: JsonValue, meant: Item, host: Host): string | undefined {
+  const right = valueFor(value, meant, host);
+  return right === undefined ? undefined : propertyText(meant.name, right);
 }
 
-const CORRECTION_MAX = 300;
+function valueFor(value: JsonValue, meant: Item, host: Host): string | undefined {
+  if (meant.kind === 'declaracao') return rightValue(value, meant.type);
+  if (meant.kind === 'grupo' || meant.many) {
+    return value.kind === (meant.many ? 'array' : 'object') ? jsonText(value) : undefined;
+  }
+  const path = meant.paths.find((one) => lastOf(one) === documentKind(value)) ?? meant.paths[0];
+  const type = typeAt(pathIn(host, path));
+  return type === undefined ? undefined : rightValue(value, type, meant.integer);
+}
 
-function asJson(value: JsonValue): string {
-  return value.kind === 'string' ? JSON.stringify(value.text) : value.kind === 'number' ? value.text : '';
+function pathIn({ path }: Host, below: string): string {
+  return path === '' ? below : `${path}/${below}`;
+}
+
+function typeAt(path: string): SimpleType | undefined {
+  const element = elementsTo(path).at(-1)?.element;
+  return element?.kind === 'leaf' ? element.type : undefined;
+}
+
+/** The elements that lead to a path of the DPS, each with the choice that it is a member of. */
+function elementsTo(path: string): readonly { readonly element: Leaf | Group; readonly choice: Choice | undefined }[] {
+  let items: readonly LayoutItem[] = INF_DPS;
+  return path.split('/').flatMap((name) => {
+    const element = elementsOf(items).find((item) => item.name === name);
+    if (element === undefined) return [];
+    const choice = items.find((item): item is Choice => item.kind === 'choice' && item.items.includes(element));
+    items = element.kind === 'group' ? element.items : [];
+    return [{ element, choice }];
+  });
+}
+
+/** The properties of an object that cannot stand beside one, because the layout has a choice between them. */
+function rivalsOf(host: Host, meant: Item): readonly string[] {
+  if (meant.kind === 'declaracao') return [];
+  const whole = pathIn(host, meant.kind === 'campo' ? meant.paths[0] : meant.path);
+  const others = elementsTo(whole).flatMap(({ element, choice }, place) => {
+    const above = whole.split('/').slice(0, place);
+    return (choice?.items ?? []).filter((item) => item !== element).map(({ name }) => [...above, name].join('/'));
+  });
+  return [...host.items.values()]
+    .filter((item) => item !== meant && item.kind !== 'declaracao')
+    .filter((item) => {
+      const path = pathIn(host, item.kind === 'campo' ? item.paths[0] : (item as Grupo).path);
+      return others.some((other) => path === other || path.startsWith(`${other}/`));
+    })
+    .map(({ name }) => name);
 }

@@ -1,6 +1,6 @@
 /** A JSON value of a kind that its field does not have: what is said about it, and what to send in its place. */
 import { quoted } from '../fault.ts';
-import { checkText } from './check-text.ts';
+import { asCode, propertyText } from './correct-json.ts';
 import { type JsonValue, kindOf } from './json-value.ts';
 import type { SimpleType } from './simple-types.ts';
 
@@ -28,16 +28,6 @@ export function numberForText(name: string, number: string, type: SimpleType, is
     mensagem: `${name} veio como número (${quoted(number)}); ${advice}${send}.`,
     encontrado: quoted(number),
     esperado: type.expected,
-    ...(right === undefined ? {} : { correcao: `"${name}": ${JSON.stringify(right)}` }),
+    ...(right === undefined ? {} : { correcao: propertyText(name, JSON.stringify(right)) }),
   };
 }
-
-/** A number as a code may have meant it: with the zeros that a number loses. */
-function asCode(text: string, type: SimpleType): string | undefined {
-  if (text.length > CODE_MAX || !/^[0-9]+$/.test(text)) return undefined;
-  const padded = type.max > CODE_MAX ? [] : [text.padStart(type.min, '0'), text.padStart(type.max, '0')];
-  return [text, ...padded].find((candidate) => checkText(type, candidate) === undefined);
-}
-
-/** A longer code is a key or a text, which nobody begins with a row of zeros. */
-const CODE_MAX = 15;

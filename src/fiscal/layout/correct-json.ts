@@ -1,0 +1,73 @@
+/**
+ * Corrections of a JSON body: what `correcao` says is put in the place of the property that `campo` names, name and value, or of the
+ * member of a list (D-212).
+ */
+import { checkText } from './check-text.ts';
+import { CORRECTION_MAX } from './correct-xml.ts';
+import { decimalText } from './decimal-text.ts';
+import type { JsonValue } from './json-value.ts';
+import type { SimpleType } from './simple-types.ts';
+
+/** A property as it is written. */
+export function propertyText(name: string, value: string): string {
+  return `${JSON.stringify(name)}: ${value}`;
+}
+
+/** What is to be sent of a value under its right name, mended where that can be; undefined where nothing was said. */
+export function rightValue(value: JsonValue, type: SimpleType, isInteger = false): string | undefined {
+  if (value.kind !== 'string' && value.kind !== 'number') return undefined;
+  if (value.kind === 'number' && type.kind !== 'decimal' && !isInteger) {
+    const code = asCode(value.text, type);
+    return code === undefined ? undefined : JSON.stringify(code);
+  }
+  const text = type.kind === 'decimal' ? decimalText(value) : value.text;
+  const problem = checkText(type, text);
+  if (problem?.kind === 'vazio') return undefined;
+  return problem?.fix === undefined ? jsonText(value) : JSON.stringify(problem.fix);
+}
+
+/** A value in JSON again, numbers as they were written; undefined when it is too long to be sent back. */
+export function jsonText(value: JsonValue): string | undefined {
+  const text = written(value, CORRECTION_MAX);
+  return text.length > CORRECTION_MAX ? undefined : text;
+}
+
+/** Stops where it is longer than may be: how much is left of that is handed down. */
+function written(value: JsonValue, left: number): string {
+  switch (value.kind) {
+    case 'object':
+      return joined('{}', value.members, left, ({ name, value: one }, rest) => propertyText(name, written(one, rest)));
+    case 'array':
+      return joined('[]', value.items, left, written);
+    case 'string':
+      return value.text.length > left ? value.text : JSON.stringify(value.text);
+    case 'null':
+      return 'null';
+    default:
+      return value.text;
+  }
+}
+
+function joined<One>(
+  marks: string,
+  all: readonly One[],
+  left: number,
+  write: (one: One, left: number) => string,
+): string {
+  let text = '';
+  for (const one of all) {
+    if (text.length > left) break;
+    text += `${text === '' ? '' : ', '}${write(one, left - text.length)}`;
+  }
+  return marks[0] + text + marks[1];
+}
+
+/** A number as a code may have meant it: with the zeros that a number loses. */
+export function asCode(text: string, type: SimpleType): string | undefined {
+  if (text.length > CODE_MAX || !/^[0-9]+$/.test(text)) return undefined;
+  const padded = type.max > CODE_MAX ? [] : [text.padStart(type.min, '0'), text.padStart(type.max, '0')];
+  return [text, ...padded].find((candidate) => checkText(type, candidate) === undefined);
+}
+
+/** A longer code is a key or a text, which nobody begins with a row of zeros. */
+const CODE_MAX = 15;

@@ -1,0 +1,117 @@
+/**
+ * Corrections of an XML document: what `correcao` says is put in the place of the element that `xpath` names (D-212). Made of the text
+ * as it was sent, so that prefixes, attributes, comments and spaces stay; without that text, of the tree.
+ */
+import { checkText, isBlank } from './check-text.ts';
+import { DPS_NAMESPACE } from './dps.ts';
+import { escapeText } from './escape.ts';
+import type { Elemento } from './tree.ts';
+import type { Leaf } from './vocabulary.ts';
+
+/** Offsets of an element in the text of its document: its start tag from `start` to `open`, its end tag from `close` to `end`. */
+export type Extent = { readonly start: number; readonly open: number; readonly close: number; readonly end: number };
+
+/** The text that a tree was read from. */
+export type Source = { readonly text: () => string; extentOf(element: Elemento): Extent | undefined };
+
+/** A correction repeats what was sent: no longer one is sent back. In characters. */
+export const CORRECTION_MAX = 10_000;
+
+/** Says that what the fault is about is to be taken out. */
+export const REMOVAL = '';
+
+/** An element as it was written: the prefix of its name with the colon, what follows the name in its start tag, and what is in it. */
+type Written = { readonly prefix: string; readonly attributes: string; readonly inside: string };
+
+const START_TAG = /^<([^\s/>]*:)?[^\s/>]+([\s\S]*?)\s*\/?>$/;
+
+function writtenAs(element: Elemento, source: Source | undefined): Written {
+  const extent = source?.extentOf(element);
+  if (source === undefined || extent === undefined) {
+    return { prefix: '', attributes: '', inside: escapeText(element.text) };
+  }
+  const text = source.text();
+  const [, prefix = '', attributes = ''] = START_TAG.exec(text.slice(extent.start, extent.open)) ?? [];
+  return { prefix, attributes, inside: text.slice(extent.open, extent.close) };
+}
+
+/** The element with another text. */
+export function elementWith(element: Elemento, text: string, source: Source | undefined): string {
+  const { prefix, attributes } = writtenAs(element, source);
+  return `<${prefix}${element.name}${attributes}>${escapeText(text)}</${prefix}${element.name}>`;
+}
+
+/**
+ * An element under its right name, inside the groups that lead there; of a leaf with its text mended, where that can be. Undefined
+ * where it says nothing, is of another kind than the one that was meant, or is too long to be sent back.
+ */
+export function renamed(
+  element: Elemento,
+  steps: readonly string[],
+  meant: Leaf | undefined,
+  source: Source | undefined,
+): string | undefined {
+  const { prefix, attributes, inside } = writtenAs(element, source);
+  const content = meant === undefined ? groupIn(element, inside, source) : leafIn(element, inside, meant);
+  if (content === undefined) return undefined;
+  const correction = steps.reduceRight((inner, step, place) => {
+    const kept = place === steps.length - 1 ? attributes : '';
+    return `<${prefix}${step}${kept}>${inner}</${prefix}${step}>`;
+  }, content);
+  return correction.length > CORRECTION_MAX ? undefined : correction;
+}
+
+function groupIn({ children, text }: Elemento, inside: string, source: Source | undefined): string | undefined {
+  return source === undefined || children.length === 0 || !isBlank(text) ? undefined : inside;
+}
+
+function leafIn({ children, text }: Elemento, inside: string, { type }: Leaf): string | undefined {
+  if (children.length > 0 || text.length > CORRECTION_MAX) return undefined;
+  const problem = checkText(type, text);
+  if (problem?.kind === 'vazio') return undefined;
+  return problem?.fix === undefined ? inside : escapeText(problem.fix);
+}
+
+/** Up to the end of the line: what stands there behind an element is about that one, what follows is about the next. */
+const REST_OF_LINE = /^(?:<!--[\s\S]*?-->|<\?[\s\S]*?\?>|<!\[CDATA\[[\s\S]*?\]\]>|[^\r\n<])*/;
+
+/**
+ * The group with its children in another order, each with the comments and spaces before it and behind it on its line. `keys`: by what
+ * each child is to be sorted; equal ones keep their order.
+ */
+export function reordered(group: Elemento, keys: readonly number[], source: Source | undefined): string | undefined {
+  const extent = source?.extentOf(group);
+  if (source === undefined || extent === undefined || extent.end - extent.start > CORRECTION_MAX) return undefined;
+  const text = source.text();
+  // What the service put into the tree has the number of its group, and is not in the text.
+  const written = group.children
+    .map((child, place) => ({ key: keys[place]!, index: child.index, extent: source.extentOf(child) }))
+    .filter(({ index }) => index !== group.index);
+  let at = extent.open;
+  const pieces = written.map(({ key, extent: child }, place) => {
+    const { start: next } = written[place + 1]?.extent ?? { start: extent.close };
+    const until = child!.end + REST_OF_LINE.exec(text.slice(child!.end, next))![0].length;
+    const piece = { key, text: text.slice(at, until) };
+    at = until;
+    return piece;
+  });
+  const sorted = pieces.toSorted((a, b) => a.key - b.key).map((piece) => piece.text);
+  return text.slice(extent.start, extent.open) + sorted.join('') + text.slice(at, extent.end);
+}
+
+/**
+ * The declaration that brings an element and what is in it into the national namespace, and the attribute that it is. Undefined where
+ * something inside declares the wrong one anew, or where the text is not known.
+ */
+export function nationalNamespace(
+  element: Elemento,
+  source: Source | undefined,
+): { readonly attribute: string; readonly correction: string } | undefined {
+  const extent = source?.extentOf(element);
+  if (source === undefined || extent === undefined) return undefined;
+  const inside = source.text().slice(extent.open, extent.close);
+  if (inside.includes(`"${element.namespace}"`) || inside.includes(`'${element.namespace}'`)) return undefined;
+  const { prefix } = writtenAs(element, source);
+  const attribute = prefix === '' ? 'xmlns' : `xmlns:${prefix.slice(0, -1)}`;
+  return { attribute, correction: `${attribute}="${DPS_NAMESPACE}"` };
+}

@@ -1,0 +1,32 @@
+/** An amount of a JSON body in the spelling of the layout. */
+import { formatDecimal, parseDecimal, readDecimal } from '../decimal.ts';
+import type { JsonValue } from './json-value.ts';
+
+/** Beyond this a power of ten only says that the number is far too large, or far too small. */
+const EXPONENT_MAX = 40;
+
+/** An amount in the spelling of the layout, where it has one; otherwise what was written, so that the fault is about that. */
+export function decimalText({ kind, text }: Extract<JsonValue, { kind: 'string' | 'number' }>): string {
+  if (parseDecimal(text) !== undefined) return text;
+  const value = readDecimal(text);
+  if (value !== undefined) return formatDecimal(value);
+  const power = kind === 'number' ? /^(-?)([0-9]+)(?:\.([0-9]+))?[eE]([+-]?[0-9]+)$/.exec(text) : null;
+  if (power === null) return text;
+  const [, sign = '', whole = '', fraction = '', exponent] = power;
+  const shift = Math.max(-EXPONENT_MAX, Math.min(EXPONENT_MAX, Number(exponent)));
+  return sign + shifted(whole, fraction, shift);
+}
+
+/** The digits with their point moved. */
+function shifted(whole: string, fraction: string, shift: number): string {
+  if (shift >= 0) {
+    const digits = fraction.padEnd(shift, '0');
+    return withoutZeros(whole + digits.slice(0, shift)) + (digits.length > shift ? `.${digits.slice(shift)}` : '');
+  }
+  const digits = whole.padStart(1 - shift, '0');
+  return `${withoutZeros(digits.slice(0, shift))}.${digits.slice(shift)}${fraction}`;
+}
+
+function withoutZeros(digits: string): string {
+  return digits.replace(/^0+(?=[0-9])/, '');
+}

@@ -1,0 +1,248 @@
+/**
+ * What an XML group has that the layout does not: one fault a tag, with the right form, what was evidently meant by it, and what is
+ * put in its place where that is mechanical (E0010, D-113, D-212).
+ */
+import type { Fault } from '../fault.ts';
+import { REMOVAL, renamed } from './correct-xml.ts';
+import { FOREIGN_TAGS, type ForeignTag, INF_DPS } from './dps.ts';
+import { type Compiled, FAULTS_MAX, type Found, type Level, type Slot } from './read.ts';
+import type { Elemento } from './tree.ts';
+import { type Choice, elementsOf, type Item } from './vocabulary.ts';
+
+/** A child that a group does not have, and the place that is told of it where none was meant. */
+export type Strange = { readonly child: Elemento; readonly before: string };
+
+/** What was evidently meant by the strange children of a group. */
+type Meant = {
+  /** Names that are not missing. */
+  readonly explained: ReadonlySet<string>;
+  /** The element of the group that a strange child stands for. */
+  readonly meant: ReadonlyMap<Elemento, Slot>;
+};
+
+export const NOTHING_STRANGE: Meant = { explained: new Set(), meant: new Map() };
+
+/** One fault for each child that the layout does not have in a group. */
+export function tellStrange(strange: readonly Strange[], level: Level, found: Found): Meant {
+  const { compiled, base } = level;
+  const unknowns: { readonly unknown: Unknown; readonly child: Elemento; readonly before: string }[] = [];
+  const meant = new Map<Elemento, Slot>();
+  const copies = new Map<string, number>();
+  for (const { child, before } of strange) {
+    if (found.faults.length + unknowns.length > FAULTS_MAX) {
+      found.unlisted += 1;
+      continue;
+    }
+    const copy = (copies.get(child.name) ?? 0) + 1;
+    copies.set(child.name, copy);
+    const unknown = unknownTag(child, `${base}/${child.name}${copy === 1 ? '' : `[${copy}]`}`, level);
+    const slot = unknown.right && compiled.slots.get(unknown.right[0]!);
+    if (slot !== undefined) meant.set(child, slot);
+    unknowns.push({ unknown, child, before });
+  }
+  const hasRoom = roomIn(level, meant);
+  const explained = new Set<string>();
+  for (const { unknown, child, before } of unknowns) {
+    const { right, elsewhere, isRefused } = unknown;
+    const correcao = isRefused
+      ? REMOVAL
+      : right && hasRoom(child)
+        ? underRightName(child, right, level, found)
+        : undefined;
+    const fault = correcao === undefined ? unknown.fault : { ...unknown.fault, correcao };
+    if (elsewhere !== undefined) found.meant.add(elsewhere);
+    if (right !== undefined) {
+      const name = meant.get(child)?.item.name ?? right[0]!;
+      explained.add(name);
+      found.meant.add([base, name, ...right.slice(1)].join('/'));
+    }
+    found.places.set(fault, right === undefined ? before : [base, ...right].join('/'));
+    found.faults.push(fault);
+  }
+  return { explained, meant };
+}
+
+function underRightName(
+  child: Elemento,
+  right: readonly string[],
+  { compiled }: Level,
+  { source }: Found,
+): string | undefined {
+  let slot: Slot | undefined;
+  let around: Compiled | undefined = compiled;
+  for (const step of right) {
+    slot = around?.slots.get(step);
+    around = slot?.inside;
+  }
+  return renamed(child, right, slot?.item.kind === 'leaf' ? slot.item : undefined, source);
+}
+
+/** Whether a child may stand where it does under its right name: no second time, not beside another of its choice, not out of order. */
+function roomIn({ element, compiled }: Level, meant: ReadonlyMap<Elemento, Slot>): (child: Elemento) => boolean {
+  if (meant.size === 0) return () => false;
+  const slots = element.children.map((child) => compiled.slots.get(child.name) ?? meant.get(child));
+  const standing = new Map<Slot | Choice, number>();
+  for (const slot of slots) {
+    for (const one of [slot, slot?.choice]) if (one !== undefined) standing.set(one, (standing.get(one) ?? 0) + 1);
+  }
+  const fits = new Set<Elemento>();
+  let highest = -1;
+  for (const [place, slot] of slots.entries()) {
+    if ((slot?.order ?? highest) >= highest) fits.add(element.children[place]!);
+    highest = Math.max(highest, slot?.order ?? -1);
+  }
+  let lowest = Number.POSITIVE_INFINITY;
+  for (let place = slots.length - 1; place >= 0; place -= 1) {
+    const order = slots[place]?.order ?? lowest;
+    if (order > lowest) fits.delete(element.children[place]!);
+    lowest = Math.min(lowest, order);
+  }
+  return (child) => {
+    const slot = meant.get(child);
+    if (slot === undefined || !fits.has(child) || standing.get(slot)! > slot.item.max) return false;
+    return slot.choice === undefined || standing.get(slot.choice) === 1;
+  };
+}
+
+/** E0010, naming the right form, for a tag that a group does not have. */
+type Unknown = {
+  readonly fault: Fault;
+  /** The steps below the group to what was evidently meant. */
+  readonly right?: readonly string[];
+  /** An absolute path, where what was meant stands in another group. */
+  readonly elsewhere?: string | undefined;
+  /** There is nothing to put in its place. */
+  readonly isRefused?: boolean;
+};
+
+function unknownTag({ name }: Elemento, xpath: string, { compiled, base, parent }: Level): Unknown {
+  const found = { codigo: 'E0010', xpath, encontrado: `<${name}>` };
+  const foreign = foreignTagAt(name, base);
+  if (foreign !== undefined) return foreignFault(foreign, found, base, parent);
+  const near = nearestName(name, [...compiled.slots.keys()]);
+  if (near !== undefined) {
+    const mensagem = `${name} não é um elemento de ${parent}; o nome parecido que existe ali é ${near}.`;
+    return { fault: { ...found, mensagem, esperado: near }, right: [near] };
+  }
+  const places = placesNear(name, base);
+  const listed = places.slice(0, PLACES_MAX).join(' ou ');
+  const mensagem =
+    places.length === 0
+      ? `${name} não é um elemento do leiaute nacional 1.01.`
+      : `${name} não pertence a ${parent}; no leiaute 1.01 está em ${listed}.`;
+  const allowed = [...new Set([...compiled.slots.values()].map((slot) => slot.item.name))];
+  return {
+    fault: { ...found, mensagem, esperado: places.length > 0 ? listed : `em ${parent}: ${allowed.join(', ')}` },
+    // One place in the whole layout: evidently that one was meant.
+    elsewhere: PATHS_BY_NAME.get(name)?.length === 1 ? `${BASE}/${places[0]}` : undefined,
+  };
+}
+
+const BASE = '/DPS/infDPS';
+const PATHS_BY_NAME = pathsByName(INF_DPS, '', new Map());
+
+function pathsByName(items: readonly Item[], base: string, into: Map<string, string[]>): Map<string, string[]> {
+  for (const item of elementsOf(items)) {
+    const path = base === '' ? item.name : `${base}/${item.name}`;
+    into.set(item.name, [...(into.get(item.name) ?? []), path]);
+    if (item.kind === 'group') pathsByName(item.items, path, into);
+  }
+  return into;
+}
+
+const PLACES_MAX = 3;
+
+/** The row for a tag of earlier layouts, or one that the service writes, in the group where it stands. */
+function foreignTagAt(name: string, base: string): ForeignTag | undefined {
+  const group = base.replace(/\[\d+\]/g, '');
+  return FOREIGN_TAGS.find((tag) => {
+    if (tag.name !== name) return false;
+    return tag.within === undefined || group === tag.within || group.endsWith(`/${tag.within}`);
+  });
+}
+
+/** What stands in the place of a foreign tag, if that place is here; else where in the layout it is. */
+function foreignFault(
+  foreign: ForeignTag,
+  found: Pick<Fault, 'codigo' | 'xpath' | 'encontrado'>,
+  base: string,
+  parent: string,
+): Unknown {
+  const { name, say } = foreign;
+  const right = foreign.rename ?? foreign.replaces?.split('/').at(-1);
+  const mensagem = `${name} não é um elemento do leiaute 1.01 em ${parent}: ${say}.`;
+  if (right === undefined) return { fault: { ...found, mensagem }, isRefused: true };
+  const group = base.slice(BASE.length + 1).replace(/\[\d+\]/g, '');
+  const places = foreign.replaces === undefined ? placesNear(right, base) : [foreign.replaces];
+  const isBody = base === BASE;
+  const isHere = (place: string): boolean =>
+    foreign.replaces === undefined
+      ? place === (isBody ? right : `${group}/${right}`)
+      : isBody || place.startsWith(`${group}/`);
+  const here = places.find(isHere);
+  if (here === undefined) {
+    const listed = places.slice(0, PLACES_MAX).join(' ou ');
+    const mensagem = `${name} não é um elemento do leiaute 1.01 em ${parent}: o nome certo é ${right}, e o lugar dele é ${listed}.`;
+    return {
+      fault: { ...found, mensagem, esperado: listed },
+      elsewhere: places.length === 1 ? `${BASE}/${places[0]}` : undefined,
+    };
+  }
+  const steps = here.slice(group === '' ? 0 : group.length + 1).split('/');
+  const esperado = foreign.replaces === undefined ? {} : { esperado: foreign.replaces };
+  return { fault: { ...found, mensagem, ...esperado }, right: steps };
+}
+
+/** Where in the layout an element of this name stands: in the groups around this place when it does there, else anywhere. */
+function placesNear(name: string, base: string): readonly string[] {
+  const paths = PATHS_BY_NAME.get(name) ?? [];
+  const here = base
+    .slice(BASE.length + 1)
+    .replace(/\[\d+\]/g, '')
+    .split('/');
+  const shared = paths.map((path) => {
+    const steps = path.split('/');
+    const parted = steps.findIndex((step, place) => step !== here[place]);
+    return parted === -1 ? steps.length : parted;
+  });
+  const most = Math.max(0, ...shared);
+  return most === 0 ? paths : paths.filter((_path, place) => shared[place] === most);
+}
+
+/** A name cut short or drawn out (`opSimpNacional`) is recognised from this many letters on. */
+const PREFIX_MIN = 5;
+
+function isPrefixed(a: string, b: string): boolean {
+  return b.length >= PREFIX_MIN && (a.startsWith(b) || b.startsWith(a));
+}
+
+/** The one of the names that a misspelt name was evidently meant to be. */
+export function nearestName(name: string, names: readonly string[]): string | undefined {
+  const lower = name.toLowerCase();
+  const same = names.find((candidate) => candidate.toLowerCase() === lower);
+  if (same !== undefined) return same;
+  const whole = lower.length < PREFIX_MIN ? undefined : names.find((one) => isPrefixed(lower, one.toLowerCase()));
+  if (whole !== undefined) return whole;
+  const limit = Math.min(2, Math.floor(name.length / 3));
+  let best: string | undefined;
+  let bestDistance = limit + 1;
+  for (const candidate of names) {
+    const distance = editDistance(lower, candidate.toLowerCase(), bestDistance);
+    if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
+  }
+  return best;
+}
+
+function editDistance(a: string, b: string, stop: number): number {
+  if (Math.abs(a.length - b.length) >= stop) return stop;
+  let row = Array.from({ length: b.length + 1 }, (_, place) => place);
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const change = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next[j] = Math.min(change, row[j]! + 1, next[j - 1]! + 1);
+    }
+    row = next;
+  }
+  return row[b.length]!;
+}
