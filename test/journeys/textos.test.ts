@@ -95,6 +95,15 @@ describe('text with spaces at its ends, breaks of lines and letters beyond Latin
       consultaXml(`<NumeroNfse>${Number(body.chave_acesso.slice(23, 36))}</NumeroNfse>`),
     );
     assert.equal(first(documento, 'Discriminacao'), DESCRICAO, documento);
+    // The model has room for 115 characters of a name, of which none is cut in two.
+    const long = await emit(address, exampleXml({ serie: '1', nDPS: '7', 'toma/xNome': '😀'.repeat(116) }));
+    await authorised(address, long.body.chave_acesso);
+    const cut = await call(
+      address,
+      'ConsultarNfse',
+      consultaXml(`<NumeroNfse>${Number(long.body.chave_acesso.slice(23, 36))}</NumeroNfse>`),
+    );
+    assert.ok(cut.documento.includes(`<RazaoSocial>${'😀'.repeat(115)}</RazaoSocial>`), cut.documento);
   });
 
   test('on the printed note, with the nearest letters of its font', async (t) => {

@@ -12,7 +12,12 @@ const CUT = '...';
 /** A text longer than `max` ends with three points in place of its last characters (77 of 80). */
 export function shorten(text: string, max: number | undefined): string {
   if (max === undefined || text.length <= max) return text;
-  return `${text.slice(0, max - CUT.length).trimEnd()}${CUT}`;
+  const characters = [...text];
+  if (characters.length <= max) return text;
+  return `${characters
+    .slice(0, max - CUT.length)
+    .join('')
+    .trimEnd()}${CUT}`;
 }
 
 /** One line that keeps within `width`. */

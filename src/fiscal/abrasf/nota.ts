@@ -398,6 +398,9 @@ function ufOf(codigoIbge: string | undefined): string | undefined {
   return codigoIbge === undefined ? undefined : municipioOf(codigoIbge)?.uf;
 }
 
+/** Characters are counted, so that none is cut in two. */
 function cut(value: string | undefined, max: number): string | undefined {
-  return value === undefined || value.length <= max ? value : value.slice(0, max).trimEnd();
+  if (value === undefined || value.length <= max) return value;
+  const characters = [...value];
+  return characters.length <= max ? value : characters.slice(0, max).join('').trimEnd();
 }
