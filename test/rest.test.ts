@@ -1059,7 +1059,8 @@ async function pipelined(where: string, path: string, client: string, times: num
   const { hostname, port } = new URL(where);
   const socket = connect(Number(port), hostname);
   const one = `GET ${path} HTTP/1.1\r\nHost: ${hostname}\r\nX-Forwarded-For: ${client}\r\n`;
-  socket.write(`${one}\r\n`.repeat(times - 1) + `${one}Connection: close\r\n\r\n`);
+  socket.write(`${one}\r\n`.repeat(times - 1));
+  socket.write(`${one}Connection: close\r\n\r\n`);
   const answers = await text(socket);
   assert.equal(answers.match(/HTTP\/1\.1 (404|429) /g)?.length, times);
 }
