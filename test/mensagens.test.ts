@@ -168,3 +168,18 @@ test('what is missing keeps the capitals of a name', async () => {
     'Falta prestador_opcao_simples_nacional: Simples Nacional: 1 não optante, 2 MEI, 3 ME/EPP.',
   ]);
 });
+
+test('a text of an event that was read in another encoding is remarked on, at its field', async () => {
+  const { body } = await emit(BODY);
+  const { status, body: evento } = await post(`/nfse/${body.chave_acesso}/eventos`, {
+    tipo_evento: 'cancelamento',
+    codigo_motivo_cancelamento: '1',
+    descricao_motivo_cancelamento: 'ServiÃ§o informado com erro',
+  });
+  assert.equal(status, 201);
+  assert.deepEqual(
+    evento.avisos.map(({ codigo, campo }: { codigo: string; campo: string }) => [codigo, campo]),
+    [['E0003', 'descricao_motivo_cancelamento']],
+  );
+  assert.match(evento.avisos[0].mensagem, /é "Serviço"\?/);
+});

@@ -24,6 +24,7 @@ import type { Aviso, Fault } from '../fiscal/fault.ts';
 import { writeEvento } from '../fiscal/layout/evento.ts';
 import { isoMoment, momentIn } from '../fiscal/moment.ts';
 import { judgeAutor, judgeNota, type PartesDaNota, type PedidoEvento, readPedido } from '../fiscal/pedido-evento.ts';
+import { whatIsBroken } from '../fiscal/rules/codificacao.ts';
 import { type TipoEvento, tipoByCodigo } from '../fiscal/tipos-evento.ts';
 import type { EventoNovo, EventoOnNota, NotaForEvento, RegisterResult } from '../store/eventos.ts';
 import type { Municipio } from '../store/municipios.ts';
@@ -106,7 +107,7 @@ async function registerSent(
   if (before !== undefined) return { before };
 
   const rehearsal = rehearsalIn(municipio, [sent.simular, ...Object.values(pedido.campos)]);
-  const avisos = [...signature.avisos, ...party.avisos, ...rehearsal.avisos];
+  const avisos = [...signature.avisos, ...party.avisos, ...rehearsal.avisos, ...brokenTexts(pedido)];
   const registered = await register(world, municipio, nota, pedido, {
     autor: judged.autor,
     received,
@@ -122,6 +123,16 @@ async function registerSent(
 /** Whether a text of an address may name a note at all; what may not is not asked of the database. */
 function canName(named: NotaNamed): boolean {
   return 'chave' in named ? parseChave(named.chave) !== undefined : isProtocolo(named.protocolo);
+}
+
+/** Texts that were read in another encoding before they came here, as of a DPS. */
+function brokenTexts({ tipo, campos }: PedidoEvento): readonly Aviso[] {
+  return tipo.campos.flatMap(({ nome, elemento }) => {
+    const mensagem = whatIsBroken(campos[nome] ?? '');
+    return mensagem === undefined
+      ? []
+      : [{ codigo: 'E0003', xpath: `${AT}/e${tipo.codigo}/${elemento}`, campo: nome, mensagem }];
+  });
 }
 
 /** What registering touches once it is known who asks. */

@@ -21,7 +21,7 @@ type Part = unknown;
 
 /** Whether any text below is suspect. Looked at once; nothing is kept while nothing is found. */
 function isBroken(part: Part): boolean {
-  if (typeof part === 'string') return BROKEN.test(part) && whatIsBroken(part) !== undefined;
+  if (typeof part === 'string') return whatIsBroken(part) !== undefined;
   if (typeof part !== 'object' || part === null) return false;
   for (const name in part) if (isBroken((part as Record<string, Part>)[name])) return true;
   return false;
@@ -30,7 +30,7 @@ function isBroken(part: Part): boolean {
 /** Every text below that is broken, with its path. */
 function brokenBelow(part: Part, at: string): readonly Breach[] {
   if (typeof part === 'string') {
-    const what = BROKEN.test(part) ? whatIsBroken(part) : undefined;
+    const what = whatIsBroken(part);
     return what === undefined ? [] : [{ at, mensagem: what, encontrado: undefined }];
   }
   if (Array.isArray(part)) return part.flatMap((item: Part, place) => brokenBelow(item, `${at}[${place + 1}]`));
@@ -39,16 +39,17 @@ function brokenBelow(part: Part, at: string): readonly Breach[] {
   return Object.entries(part).flatMap(([name, value]) => brokenBelow(value, `${base}${name}`));
 }
 
-/** What to tell of a suspect text; undefined where it only looks like one. */
-function whatIsBroken(text: string): string | undefined {
+/** What to tell of a text, a sentence in Portuguese; undefined of one that is not suspect, or only looks so. */
+export function whatIsBroken(text: string): string | undefined {
+  if (!BROKEN.test(text)) return undefined;
   for (const word of text.split(/[ \t\n\r]/)) {
     if (!BROKEN.test(word)) continue;
     if (word.includes('\uFFFD')) {
-      return `O texto traz "${quoted(word)}", e � está no lugar de uma letra que se perdeu antes de chegar aqui. A nota sai assim. Escreva o texto de novo, e envie o documento em UTF-8.`;
+      return `O texto traz "${quoted(word)}", e � está no lugar de uma letra que se perdeu antes de chegar aqui. Ele segue assim. Escreva-o de novo, e envie o documento em UTF-8.`;
     }
     const meant = word.replace(OUTSIDE_ASCII, (letters) => utf8Of(letters) ?? letters);
     if (meant !== word) {
-      return `O texto traz "${quoted(word)}", que parece UTF-8 lido como Latin-1: é "${quoted(meant)}"? A nota sai como o texto veio. Leia-o como UTF-8 antes de montar o documento.`;
+      return `O texto traz "${quoted(word)}", que parece UTF-8 lido como Latin-1: é "${quoted(meant)}"? Ele segue como veio. Leia-o como UTF-8 antes de montar o documento.`;
     }
   }
   return undefined;
