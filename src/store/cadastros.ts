@@ -87,8 +87,10 @@ function linesBy<Row>(
   const names = key.map((_, place) => `k${place}`).join(', ');
   const arrays = key.map((_, place) => `$${place + 2}::text[]`).join(', ');
   const same = key.map((column, place) => `s.${column} = k.k${place}`).join(' and ');
-  const text = `select ${columnsOf(nome)} from unnest(${arrays}) as k (${names}) join ${table} s
-    on s.tenant = $1 and ${same} order by ${[...key, 'inicio'].map((column) => `s.${column}`).join(', ')}`;
+  // Each key looks its own lines up: a plain join reads all of a tenant for many keys.
+  const text = `select s.* from unnest(${arrays}) as k (${names}) cross join lateral (
+      select ${columnsOf(nome)} from ${table} s where s.tenant = $1 and ${same} offset 0
+    ) s order by ${[...key, 'inicio'].map((column) => `s.${column}`).join(', ')}`;
   const load = batched<readonly Row[]>(async (tenant, chaves) => {
     const parts = chaves.map((chave) => chave.split(' '));
     const values = [tenant, ...key.map((_, place) => parts.map((one) => one[place]))];

@@ -22,7 +22,9 @@ const tables = ERRORS.flatMap(({ codigo, exemplos }) =>
 
 const NATIONAL: ReadonlySet<string> = new Set(
   [...Map.groupBy(ALL_RULES, ({ code }) => code)]
-    .filter(([, rules]) => rules.every(({ scope }) => scope !== undefined))
+    .filter(
+      ([code, rules]) => rules.every(({ scope }) => scope !== undefined) && !tables.some((one) => one.code === code),
+    )
     .map(([code]) => code),
 );
 
