@@ -230,6 +230,7 @@ describe('a note that the ADN takes', () => {
     assert.deepEqual(protocolo, {
       numero_protocolo: note.numero_protocolo,
       status: 'autorizado',
+      acao_sugerida: null,
       mensagem_retorno: null,
       data_protocolo: '2026-11-21 12:00:00 -0300',
       chave_acesso: note.chave_acesso,

@@ -83,6 +83,7 @@ test(`${ASKED_SEED ?? SEEDS} seeds of notes and events`, async (t) => {
   const stories = failed.slice(0, STORIES_MAX).map((one) => one.told);
   assert.equal(failed.length, 0, `${failed.length} of ${seeds.length} failed\n${list}\n\n${stories.join('\n\n')}`);
   if (ASKED_SEED !== undefined) return;
+  assert.ok(moves.has('retida publicacao emitida'), 'no seed let a held note go');
   const missing = EVENTO_MOVES.map(({ from, on, to }) => moveName(from, on, to)).filter((name) => !moves.has(name));
   assert.ok(missing.length <= (LONG ? 0 : MISSING_MAX), `moves that no seed made: ${missing.join(', ')}`);
 });
@@ -116,10 +117,14 @@ function moveName(de: string | undefined | null, gatilho: string, para: string):
   return `${de ?? '(nada)'} ${gatilho} ${para}`;
 }
 
-/** The moves that the events of a simulation made, and how often. */
+/** The moves that the events of a simulation made, and its notes, and how often. */
 async function movesOf({ pool, municipios }: Simulacao): Promise<Iterable<readonly [string, number]>> {
-  const text = `select de, gatilho, para, count(*)::int as times from trilha_eventos
-    where tenant = any ($1::text[]) group by 1, 2, 3`;
+  const text = ['trilha_eventos', 'trilha_notas']
+    .map(
+      (trail) =>
+        `select de, gatilho, para, count(*)::int as times from ${trail} where tenant = any ($1::text[]) group by 1, 2, 3`,
+    )
+    .join(' union all ');
   type Counted = { de: string | null; gatilho: string; para: string; times: number };
   const { rows } = await pool.query<Counted>(text, [municipios.map(({ tenant }) => tenant)]);
   return rows.map(({ de, gatilho, para, times }) => [moveName(de, gatilho, para), times] as const);

@@ -10,21 +10,25 @@ import {
   type EventoMove,
   type EventoTrigger,
 } from './evento.ts';
-import { NOTA_ESTADOS, NOTA_MOVES, type NotaEstado, type NotaMove, type NotaTrigger } from './nota.ts';
+import { type Due, NOTA_ESTADOS, NOTA_MOVES, type NotaEstado, type NotaMove, type NotaTrigger } from './nota.ts';
 import { TIPOS_EVENTO } from './tipos-evento.ts';
 
 /** When the row of a move wants attention again, in words. */
-const DUE: Readonly<Record<EventoDue, string>> = {
+const DUE: Readonly<Record<EventoDue | Due, string>> = {
   now: 'de imediato',
   lease: 'se o envio não se concluir no prazo',
   backoff: 'depois de um intervalo, cada vez maior',
   poll: 'de tempos em tempos, se nada a acordar antes',
+  publicacao: 'quando se importam alíquotas',
   never: 'não volta',
 };
 
 /** What sets a move off, in words. */
 const TRIGGERS: Readonly<Record<NotaTrigger, string>> = {
   emissao: 'a DPS foi aceita',
+  retencao: 'a DPS foi aceita, e falta publicar uma alíquota do IBS ou da CBS da competência',
+  publicacao: 'a alíquota que faltava foi importada; a nota ganha o IBS e a CBS calculados',
+  divergencia: 'a alíquota que faltava foi importada, e os valores declarados de IBS e CBS divergem do cálculo oficial',
   anuncio: 'o envio ao ADN vai começar',
   autorizacao: 'o ADN autorizou, ou já a conhecia',
   recusa: 'o ADN recusou',
@@ -92,10 +96,12 @@ ${table(
     '`protocolo.status`',
     '`chave_acesso_provisoria`',
     '`codigo_situacao_nfse`',
+    '`protocolo.acao_sugerida`',
   ],
   ESTADOS.map((estado) => {
-    const { significado, status, protocolo, chave_acesso_provisoria, codigo_situacao_nfse } = NOTA_ESTADOS[estado];
-    const shown = [status, protocolo, chave_acesso_provisoria, codigo_situacao_nfse].map((value) =>
+    const { significado, status, protocolo, chave_acesso_provisoria, codigo_situacao_nfse, acao_sugerida } =
+      NOTA_ESTADOS[estado];
+    const shown = [status, protocolo, chave_acesso_provisoria, codigo_situacao_nfse, acao_sugerida].map((value) =>
       code(String(value)),
     );
     return [code(estado), significado, ...shown];

@@ -16,13 +16,22 @@ function reachableFrom(start: NotaEstado): Set<NotaEstado> {
 }
 
 describe('the machine', () => {
-  test('every life begins with the issuance, in one state', () => {
+  test('every life begins with the issuance: to be sent, or held until a rate is published', () => {
     const births = MOVES.filter(({ from }) => from === undefined);
-    assert.deepEqual(births, [{ from: undefined, on: 'emissao', to: 'emitida', due: 'now' }]);
+    assert.deepEqual(births, [
+      { from: undefined, on: 'emissao', to: 'emitida', due: 'now' },
+      { from: undefined, on: 'retencao', to: 'retida', due: 'publicacao' },
+    ]);
   });
 
   test('every state can be reached', () => {
-    assert.deepEqual([...reachableFrom('emitida')].toSorted(), ESTADOS.toSorted());
+    assert.deepEqual([...reachableFrom('retida')].toSorted(), ESTADOS.toSorted());
+    assert.ok(!reachableFrom('emitida').has('retida'), 'what may be sent is not held back again');
+  });
+
+  test('what is held is sent only after it was let go', () => {
+    const onwards = MOVES.filter(({ from }) => from === 'retida').map(({ on, to }) => `${on} ${to}`);
+    assert.deepEqual(onwards, ['publicacao emitida', 'divergencia recusada', 'retirada recusada']);
   });
 
   test('no dead end: a state that does not rest leads to one that does', () => {
@@ -80,6 +89,7 @@ describe('what the public sees', () => {
   /** Specification, "States and transitions"; decisions D-20 and D-21. */
   const PUBLIC: Readonly<Record<NotaEstado, readonly [string, string, boolean]>> = {
     emitida: ['rascunho', 'processando', true],
+    retida: ['rascunho', 'processando', true],
     transmitida: ['rascunho', 'processando', true],
     autorizada: ['autorizada', 'autorizado', false],
     recusada: ['rascunho', 'rejeitado', true],
@@ -99,6 +109,13 @@ describe('what the public sees', () => {
       const wasAuthorised = reachableFrom('autorizada').has(estado);
       assert.equal(NOTA_ESTADOS[estado].chave_acesso_provisoria, !wasAuthorised, estado);
       assert.equal(NOTA_ESTADOS[estado].codigo_situacao_nfse === null, !wasAuthorised, estado);
+    }
+  });
+
+  test('who can do something by waiting is told to', () => {
+    for (const estado of ESTADOS) {
+      const { rests, acao_sugerida } = NOTA_ESTADOS[estado];
+      assert.equal(acao_sugerida, rests ? null : 'aguardar', estado);
     }
   });
 

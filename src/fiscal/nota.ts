@@ -5,7 +5,7 @@
  * wants attention again; how it is claimed and settled is the worker's affair.
  */
 
-export type NotaEstado = 'emitida' | 'transmitida' | 'autorizada' | 'recusada' | 'cancelada';
+export type NotaEstado = 'emitida' | 'retida' | 'transmitida' | 'autorizada' | 'recusada' | 'cancelada';
 
 type Shown = {
   /** What the state means, as the documentation says it. */
@@ -17,6 +17,8 @@ type Shown = {
   readonly chave_acesso_provisoria: boolean;
   /** `codigo_situacao_nfse`: `cStat` 100 of the note, from authorisation on. */
   readonly codigo_situacao_nfse: 100 | null;
+  /** `protocolo.acao_sugerida`: what the integrator does about it; null: nothing more comes of waiting. */
+  readonly acao_sugerida: 'aguardar' | null;
   /** Nothing more happens by itself. */
   readonly rests: boolean;
   /** Its DPS identifier is taken (E0014); a refused note sets series and number free (D-20). */
@@ -30,6 +32,18 @@ export const NOTA_ESTADOS: Readonly<Record<NotaEstado, Shown>> = {
     protocolo: 'processando',
     chave_acesso_provisoria: true,
     codigo_situacao_nfse: null,
+    acao_sugerida: 'aguardar',
+    rests: false,
+    holdsDps: true,
+  },
+  retida: {
+    significado:
+      'A nota existe, com chave e protocolo, e não é enviada: falta publicar uma alíquota do IBS ou da CBS da sua competência, como diz mensagem_retorno. Segue sozinha quando o município a importar, com o IBS e a CBS calculados.',
+    status: 'rascunho',
+    protocolo: 'processando',
+    chave_acesso_provisoria: true,
+    codigo_situacao_nfse: null,
+    acao_sugerida: 'aguardar',
     rests: false,
     holdsDps: true,
   },
@@ -39,6 +53,7 @@ export const NOTA_ESTADOS: Readonly<Record<NotaEstado, Shown>> = {
     protocolo: 'processando',
     chave_acesso_provisoria: true,
     codigo_situacao_nfse: null,
+    acao_sugerida: 'aguardar',
     rests: false,
     holdsDps: true,
   },
@@ -48,16 +63,18 @@ export const NOTA_ESTADOS: Readonly<Record<NotaEstado, Shown>> = {
     protocolo: 'autorizado',
     chave_acesso_provisoria: false,
     codigo_situacao_nfse: 100,
+    acao_sugerida: null,
     rests: true,
     holdsDps: true,
   },
   recusada: {
     significado:
-      'O ADN recusou a nota, ou o município a retirou antes da transmissão; o motivo está no protocolo, e a série e o número estão livres de novo.',
+      'O ADN recusou a nota, ou o município a retirou antes da transmissão, ou os valores declarados de uma nota retida divergem do cálculo oficial; o motivo está no protocolo, e a série e o número estão livres de novo.',
     status: 'rascunho',
     protocolo: 'rejeitado',
     chave_acesso_provisoria: true,
     codigo_situacao_nfse: null,
+    acao_sugerida: null,
     rests: true,
     holdsDps: false,
   },
@@ -67,6 +84,7 @@ export const NOTA_ESTADOS: Readonly<Record<NotaEstado, Shown>> = {
     protocolo: 'cancelado',
     chave_acesso_provisoria: false,
     codigo_situacao_nfse: 100,
+    acao_sugerida: null,
     rests: true,
     holdsDps: true,
   },
@@ -74,6 +92,9 @@ export const NOTA_ESTADOS: Readonly<Record<NotaEstado, Shown>> = {
 
 export type NotaTrigger =
   | 'emissao'
+  | 'retencao'
+  | 'publicacao'
+  | 'divergencia'
   | 'anuncio'
   | 'autorizacao'
   | 'recusa'
@@ -82,8 +103,11 @@ export type NotaTrigger =
   | 'cancelamento'
   | 'retirada';
 
-/** When a row that made a move wants attention again. `lease`: when whoever claimed it should have finished. */
-export type Due = 'now' | 'lease' | 'backoff' | 'never';
+/**
+ * When a row that made a move wants attention again. `lease`: when whoever claimed it should have finished. `publicacao`: when there
+ * is a newer table of rates than the one that judged it.
+ */
+export type Due = 'now' | 'lease' | 'backoff' | 'publicacao' | 'never';
 
 export type NotaMove = {
   readonly from: NotaEstado | undefined;
@@ -96,10 +120,15 @@ export type NotaMove = {
  * `anuncio` from `transmitida` is somebody finding a note whose sender died or got no answer: the ADN is asked first,
  * and the note is sent again only when the ADN does not know it. `adiamento` leaves the state as it is. `espera` is a note
  * that replaces another before its time: it was not sent, or surely not taken (E1308). What is `emitida` the ADN has nothing
- * of, and therefore from there alone a note can be withdrawn.
+ * of, nor of what is `retida`, and therefore from there alone a note can be withdrawn. `divergencia` is what a held note comes to
+ * when the published rates make another amount than the one that was declared.
  */
 export const NOTA_MOVES = [
   { from: undefined, on: 'emissao', to: 'emitida', due: 'now' },
+  { from: undefined, on: 'retencao', to: 'retida', due: 'publicacao' },
+  { from: 'retida', on: 'publicacao', to: 'emitida', due: 'now' },
+  { from: 'retida', on: 'divergencia', to: 'recusada', due: 'never' },
+  { from: 'retida', on: 'retirada', to: 'recusada', due: 'never' },
   { from: 'emitida', on: 'anuncio', to: 'transmitida', due: 'lease' },
   { from: 'transmitida', on: 'anuncio', to: 'transmitida', due: 'lease' },
   { from: 'transmitida', on: 'adiamento', to: 'transmitida', due: 'backoff' },
@@ -114,3 +143,8 @@ export const NOTA_MOVES = [
 export function notaMove(from: NotaEstado | undefined, on: NotaTrigger): NotaMove | undefined {
   return NOTA_MOVES.find((move) => move.from === from && move.on === on);
 }
+
+/** States of a note of which the ADN has decided nothing: what is registered on it waits. */
+export const RASCUNHOS = (Object.keys(NOTA_ESTADOS) as NotaEstado[]).filter(
+  (estado) => NOTA_ESTADOS[estado].chave_acesso_provisoria && !NOTA_ESTADOS[estado].rests,
+);

@@ -25,7 +25,8 @@ export async function danfseOfNota(
   const { estado, id, nfse, mensagem_retorno } = row;
   if (NOTA_ESTADOS[estado].chave_acesso_provisoria) {
     const proxima = NOTA_ESTADOS[estado].rests ? undefined : proximaDaNota(row, now());
-    return notAuthorized(NOTA_ESTADOS[estado], mensagem_retorno, proxima);
+    const about = estado === 'retida' ? held : notAuthorized;
+    return about(NOTA_ESTADOS[estado], mensagem_retorno, proxima);
   }
   if (estado !== 'cancelada') return { pdf: renderDanfse(nfse) };
   const substitutions = await store.eventosOfTipo(tenant, id, SUBSTITUICAO);
@@ -38,6 +39,13 @@ const SUBSTITUICAO = tipoNamed('cancelamento_por_substituicao')!.codigo;
 
 type Shown = (typeof NOTA_ESTADOS)[keyof typeof NOTA_ESTADOS];
 
+function held({ status, protocolo }: Shown, retorno: string | null, proxima: number | undefined): Danfse {
+  const state = `nota.status é ${status}, e protocolo.status, ${protocolo}`;
+  const mensagem =
+    `A nota existe e ainda não foi enviada ao ADN (${state}), e só a nota autorizada tem DANFSe. ${retorno ?? ''}`.trimEnd();
+  return { faults: [{ codigo: 'E703', xpath: '', mensagem }], proxima };
+}
+
 function notAuthorized({ status, protocolo }: Shown, retorno: string | null, proxima: number | undefined): Danfse {
   const state = `nota.status é ${status}, e protocolo.status, ${protocolo}`;
   if (proxima !== undefined) {
@@ -45,6 +53,6 @@ function notAuthorized({ status, protocolo }: Shown, retorno: string | null, pro
     return { faults: [{ codigo: 'E703', xpath: '', mensagem }], proxima };
   }
   const reason = retorno === null ? '' : ` Motivo: ${retorno.replace(/[.\s]*$/, '')}.`;
-  const mensagem = `O ADN recusou esta nota, ou o município a retirou (${state}), que por isso não tem efeito nem DANFSe.${reason} Corrija a DPS e emita de novo: a série e o número estão livres.`;
+  const mensagem = `O ADN recusou esta nota, ou o município a retirou, ou o que ela declara diverge do cálculo oficial (${state}), que por isso não tem efeito nem DANFSe.${reason} Corrija a DPS e emita de novo: a série e o número estão livres.`;
   return { faults: [{ codigo: 'E1831', xpath: '', mensagem }], proxima };
 }

@@ -241,6 +241,7 @@ function completion(world: World, municipio: Municipio, material: Material): Iss
       simular,
       substitui: dps.subst?.chSubstda,
       tabela_aliquotas: facts.tabelaIbsCbs.versao,
+      retencao: judged.retencao,
     };
     return nota;
   };

@@ -463,6 +463,8 @@ export type MunicipioShown = {
   readonly listas: Readonly<Record<ListaNome, number>>;
   /** Undefined when nothing waits for the national environment. */
   readonly espera: Espera | undefined;
+  /** Notes that wait for a rate; undefined when there are none. `desde`: when the oldest was issued. */
+  readonly retidas: { readonly notas: number; readonly desde: string; readonly motivos: readonly string[] } | undefined;
   /** What the worker met last, as long as it lasts. */
   readonly transmissao: { readonly problema: string; readonly desde: string; readonly vistoEm: string } | undefined;
 } & Inspection;
@@ -492,13 +494,14 @@ export async function showMunicipio(world: RegistryWorld, slug: string): Promise
   const municipio = await municipioNamed(world, slug);
   const { tenant } = municipio;
   const now = world.now();
-  const [trust, adn, counts, waiting, problem, aliquotas] = await Promise.all([
+  const [trust, adn, counts, waiting, problem, aliquotas, retidas] = await Promise.all([
     inspectConfianca(municipio.confianca, { now }),
     municipio.adn === undefined ? undefined : inspectAdn(municipio.adn, municipio.confianca, now),
     countsOf(world, tenant),
     world.store.waitingNotas(tenant),
     world.store.transmissionProblem(tenant),
     avisosDeAliquotas(world),
+    world.store.countRetidas(tenant),
   ]);
   const shown = (instant: number): string => {
     const { date, time } = momentIn(zoneOf(municipio.codigoIbge), instant);
@@ -513,6 +516,11 @@ export async function showMunicipio(world: RegistryWorld, slug: string): Promise
       notas: waiting.notas,
       desde: shown(waiting.desde),
       proxima: waiting.proxima <= now ? undefined : shown(waiting.proxima),
+    },
+    retidas: retidas && {
+      notas: retidas.notas,
+      desde: shown(retidas.desde),
+      motivos: retidas.motivos.map(({ mensagem, notas }) => `${notas}: ${mensagem}`),
     },
     transmissao: problem && {
       problema: problem.problema,

@@ -48,6 +48,7 @@ export type Nota = {
 export type Protocolo = {
   readonly numero_protocolo: string;
   readonly status: string;
+  readonly acao_sugerida: string | null;
   readonly mensagem_retorno: string | null;
   readonly data_protocolo: string;
   readonly chave_acesso: string;
@@ -142,7 +143,7 @@ function shown(world: Pick<World, 'now'>, row: NotaRow | undefined): NotaReading
   if (row === undefined) return undefined;
   const estado = NOTA_ESTADOS[row.estado];
   const authorized = !estado.chave_acesso_provisoria;
-  const transmitted = row.estado !== 'emitida';
+  const transmitted = row.estado !== 'emitida' && row.estado !== 'retida';
   const zone = zoneOf(row.chave_acesso.slice(0, 7));
   const at = (instant: Date): string => spacedMoment(momentIn(zone, instant.getTime()));
   return {
@@ -174,6 +175,7 @@ function shown(world: Pick<World, 'now'>, row: NotaRow | undefined): NotaReading
     protocolo: {
       numero_protocolo: row.numero_protocolo,
       status: estado.protocolo,
+      acao_sugerida: estado.acao_sugerida,
       mensagem_retorno: row.mensagem_retorno,
       data_protocolo: at(row.data_emissao),
       chave_acesso: row.chave_acesso,

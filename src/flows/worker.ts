@@ -8,6 +8,7 @@ import type { Municipio } from '../store/municipios.ts';
 import { avisosDeAliquotas } from './avisos-aliquotas.ts';
 import { type Delivered, deliverNotas } from './deliver.ts';
 import { processLotes } from './process-lotes.ts';
+import { releaseNotas, tenantsToRelease } from './release-notas.ts';
 import { deliverEventos } from './send-evento.ts';
 import type { World } from './world.ts';
 
@@ -23,7 +24,7 @@ const FORGET_EVERY_MS = 3_600_000;
 const WARN_EVERY_MS = 24 * 3_600_000;
 /** What is delivered, and in how many batches of one tenant at once: while one waits for its answers the next is signed. */
 const KINDS: readonly {
-  readonly kind: 'notas' | 'eventos' | 'lotes';
+  readonly kind: 'notas' | 'eventos' | 'lotes' | 'retidas';
   readonly lanes: number;
   readonly due: (world: World, now: number) => Promise<readonly string[]>;
   readonly deliver: (world: World, municipio: Municipio) => Promise<Delivered>;
@@ -31,6 +32,7 @@ const KINDS: readonly {
   { kind: 'notas', lanes: 2, due: ({ store }, now) => store.tenantsWithNotasDue(now), deliver: deliverNotas },
   { kind: 'eventos', lanes: 1, due: ({ store }, now) => store.tenantsWithEventosDue(now), deliver: deliverEventos },
   { kind: 'lotes', lanes: 1, due: ({ store }, now) => store.tenantsWithLotesDue(now), deliver: processLotes },
+  { kind: 'retidas', lanes: 1, due: tenantsToRelease, deliver: releaseNotas },
 ];
 
 /** Batches of all tenants at once; each holds a database connection only while it claims and settles. */

@@ -31,6 +31,7 @@ const DESCRICOES = {
   E1286: 'O município do emitente difere do município emissor da DPS.',
   E1308: 'A NFS-e substituta não se compartilha antes do evento de cancelamento por substituição da substituída.',
   E1310: 'O evento de cancelamento por substituição da NFS-e substituída não traz a chave desta.',
+  E1515: 'A DPS traz o grupo IBSCBS, e a NFS-e não traz o calculado.',
   E1630: 'A assinatura da NFS-e não confere.',
   E1632: 'O certificado da assinatura é inválido.',
   E1634: 'O certificado da assinatura está fora do perfil.',

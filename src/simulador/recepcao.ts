@@ -73,10 +73,17 @@ function askedRefusal(
 }
 
 /** What is wrong with a note as the ADN stands: a replaced one first, then the event on it, then the note that replaces it. */
-function objectionToNote({ registro }: Estado, { chave, substitui }: DocumentoLido): MensagemAdn | undefined {
+function objectionToNote({ registro }: Estado, { chave, substitui, xml }: DocumentoLido): MensagemAdn | undefined {
+  if (lacksIbsCbs(xml())) return mensagem('E1515');
   if (substitui === undefined) return undefined;
   if (registro.documentoDe(substitui) === undefined) return mensagem('E0044');
   return objectionToSubstitute(chave, registro.eventosDe(substitui));
+}
+
+/** Whether the declaration has the group of the IBS and the CBS, and the note around it has none. */
+function lacksIbsCbs(xml: string): boolean {
+  const declaration = xml.indexOf('<DPS');
+  return xml.indexOf('<IBSCBS', declaration) > 0 && !xml.slice(0, declaration).includes('<IBSCBS');
 }
 
 /** What is wrong with an event as the ADN stands. */

@@ -16,7 +16,7 @@ import {
   type EventoTrigger,
 } from '../fiscal/evento.ts';
 import { NUMERO_SEQUENCIAL_MAX } from '../fiscal/layout/evento.ts';
-import type { NotaEstado } from '../fiscal/nota.ts';
+import { type NotaEstado, RASCUNHOS } from '../fiscal/nota.ts';
 import { groupCommit } from './group-commit.ts';
 import { giveKeysBack, type KeyedSuccess, takeKeys } from './idempotencia.ts';
 import { type Db, ONE_BY_ONE, pipelined } from './open.ts';
@@ -603,6 +603,9 @@ async function comProblema(
   return { eventos: rows, linhas: rows[0]?.linhas ?? 0 };
 }
 
+/** Of a nota that is not decided yet, in SQL. */
+const DRAFTS = RASCUNHOS.map((estado) => `'${estado}'`).join(', ');
+
 /** The events of the nota `n` that others are judged by. */
 const ON_NOTA = `(select coalesce(json_agg(json_build_object('id', e.id::text, 'codigo_tipo_evento', e.codigo_tipo_evento,
       'numero_sequencial', e.numero_sequencial, 'estado', e.estado, 'isDue', e.due_at is not null, 'autor', e.autor,
@@ -615,7 +618,7 @@ const ON_NOTA = `(select coalesce(json_agg(json_build_object('id', e.id::text, '
 
 /** Of the nota `n`: those that replace it and are not at their end. */
 const SUBSTITUTAS = `array(select s.chave_acesso from notas s where s.tenant = $1 and s.substitui = n.chave_acesso
-    and s.estado in ('emitida', 'transmitida') order by s.id) as substitutas`;
+    and s.estado in (${DRAFTS}) order by s.id) as substitutas`;
 
 async function readNotaForEvento(
   pool: Db,
@@ -654,7 +657,7 @@ function isFirst(tenant: string): string {
 }
 
 /** Nothing of the nota `n` is sent yet. */
-const IS_DRAFT = `n.estado in ('emitida', 'transmitida')`;
+const IS_DRAFT = `n.estado in (${DRAFTS})`;
 
 /**
  * The first due event of each nota and, after it, those that are due too; what follows one that is not, or that somebody
@@ -669,12 +672,12 @@ const CLAIM = `with first as (
     select e.id, e.nota, e.ordem, e.estado as found, e.due_at, n.estado as nota_estado, n.chave_acesso
     from eventos e join notas n on n.tenant = $1 and n.id = e.nota
     where e.tenant = $1 and e.due_at <= $2 and ${isFirst('$1')}
-      and ($7 or (n.estado in ('emitida', 'transmitida', 'recusada') and e.estado in ('pendente', 'aguardando_autorizacao_nota')))
+      and ($7 or (n.estado in (${DRAFTS}, 'recusada') and e.estado in ('pendente', 'aguardando_autorizacao_nota')))
     order by e.due_at limit $6 for update of e skip locked for share of n skip locked
   ), others as (
     select e.id, e.nota, e.ordem, e.estado as found, f.due_at, f.nota_estado, f.chave_acesso
     from first f join eventos e on e.tenant = $1 and e.nota = f.nota and e.ordem > f.ordem and e.due_at <= $2
-    where f.nota_estado not in ('emitida', 'transmitida')
+    where f.nota_estado not in (${DRAFTS})
     order by f.due_at, f.nota, e.ordem limit $6 for update of e skip locked
   ), waiting as (
     select e.id, e.nota, e.ordem, e.estado as found, e.due_at, n.estado as nota_estado, n.chave_acesso
@@ -687,7 +690,7 @@ const CLAIM = `with first as (
     select t.*, case
         when t.found not in ('pendente', 'aguardando_autorizacao_nota') then 'anuncio'
         when t.nota_estado = 'recusada' then 'recusa_nota'
-        when t.nota_estado in ('emitida', 'transmitida') then 'nota_nao_autorizada'
+        when t.nota_estado in (${DRAFTS}) then 'nota_nao_autorizada'
         else 'anuncio'
       end as gatilho
     from taken t

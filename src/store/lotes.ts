@@ -7,7 +7,7 @@ import type { Correlacao } from '../fiscal/abrasf/mapa.ts';
 import type { Mensagem } from '../fiscal/abrasf/mensagens.ts';
 import type { Guardado, IdentificacaoRps } from '../fiscal/abrasf/rps.ts';
 import type { NotaEstado } from '../fiscal/nota.ts';
-import { type Issuance, type IssueResult, issueTogether, type OnStored } from './notas.ts';
+import { type Issuance, type IssueResult, issueTogether, type OnStored, transmissible } from './notas.ts';
 import { type Db, transaction } from './open.ts';
 import { remembered } from './remembered.ts';
 
@@ -340,10 +340,7 @@ async function issueLote(
       await client.query(link, [tenant, protocolo, rows.map((_row, place) => place), ids]);
     });
     if ('results' in issued) return issued;
-    onStored(
-      tenant,
-      issued.rows.map(({ id, nota }) => [String(id), nota.nfse]),
-    );
+    onStored(tenant, transmissible(issued.rows));
     return 'issued';
   } catch (error) {
     if (error instanceof ClaimEnded) return 'lost';

@@ -53,6 +53,8 @@ export type NotaNova = {
   readonly substitui?: string | undefined;
   /** Version of the table of rates by which it was judged. */
   readonly tabela_aliquotas?: number | undefined;
+  /** Why it is held back: no rate is published for what it has. It has a `tabela_aliquotas` then. */
+  readonly retencao?: string | undefined;
 };
 
 export type Issuance = {
@@ -233,12 +235,8 @@ export function notaStore(pool: Db, onStored?: OnStored): NotaStore {
   const stored = onStored ?? keep;
   const issue = groupCommit<Issuance, IssueResult>(async (tenant, jobs) => {
     const { results, rows } = await issueEach(pool, tenant, jobs);
-    if (rows.length > 0) {
-      stored(
-        tenant,
-        rows.map(({ id, nota }) => [String(id), nota.nfse]),
-      );
-    }
+    const documents = transmissible(rows);
+    if (documents.length > 0) stored(tenant, documents);
     return results;
   }, GROUP_MAX);
   return {
@@ -309,6 +307,11 @@ async function issueEach(pool: Db, tenant: string, jobs: readonly Issuance[]): P
     rows.push(...one.rows);
   }
   return { results, rows };
+}
+
+/** Documents of notas as they will be sent; that of one that is held is written anew before. */
+export function transmissible(rows: readonly MadeRow[]): readonly (readonly [id: string, nfse: string])[] {
+  return rows.flatMap(({ id, nota }) => (nota.retencao === undefined ? [[String(id), nota.nfse] as const] : []));
 }
 
 /** What a group came to: a result for each job, and the rows that were stored. */
@@ -484,15 +487,16 @@ async function dpsHolders(client: PoolClient, tenant: string, ids: readonly stri
 const INSERT_NOTAS = `insert into notas (tenant, id, chave_acesso, numero_protocolo, id_dps, estado, due_at, numero_dps, serie_dps,
     numero_dps_nacional, data_emissao, data_competencia, prestador_cpf_cnpj, prestador_razao_social,
     prestador_inscricao_municipal, tomador_cpf_cnpj, tomador_razao_social, valor_servico, valor_issqn,
-    valor_base_calculo, aliquota_issqn, simular, substitui, tabela_aliquotas)
-  select $1, x.id, x.chave, x.protocolo, x.id_dps, 'emitida', x.emissao, x.numero, x.serie, x.numero_nacional, x.emissao,
+    valor_base_calculo, aliquota_issqn, simular, substitui, tabela_aliquotas, mensagem_retorno)
+  select $1, x.id, x.chave, x.protocolo, x.id_dps, case when x.retencao is null then 'emitida' else 'retida' end,
+    case when x.retencao is null then x.emissao end, x.numero, x.serie, x.numero_nacional, x.emissao,
     x.competencia, x.prestador, x.prestador_nome, x.prestador_im, x.tomador, x.tomador_nome, x.servico, x.issqn, x.base, x.aliquota,
-    x.simular, x.substitui, x.tabela
+    x.simular, x.substitui, x.tabela, x.retencao
   from unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[], $8::text[], $9::timestamptz[],
     $10::date[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::numeric[], $17::numeric[],
-    $18::numeric[], $19::numeric[], $20::text[], $21::text[], $22::int[]) as x (id, chave, protocolo, id_dps, numero, serie, numero_nacional,
-    emissao, competencia, prestador, prestador_nome, prestador_im, tomador, tomador_nome, servico, issqn, base, aliquota,
-    simular, substitui, tabela)`;
+    $18::numeric[], $19::numeric[], $20::text[], $21::text[], $22::int[], $23::text[]) as x (id, chave, protocolo, id_dps, numero, serie,
+    numero_nacional, emissao, competencia, prestador, prestador_nome, prestador_im, tomador, tomador_nome, servico, issqn, base, aliquota,
+    simular, substitui, tabela, retencao)`;
 
 /** The documents travel as one block of bytes with their lengths: no escaping, no copy into a text array. */
 const INSERT_DOCUMENTOS = `insert into documentos (tenant, nota, recebido, nfse, recebido_assinatura)
@@ -501,13 +505,16 @@ const INSERT_DOCUMENTOS = `insert into documentos (tenant, nota, recebido, nfse,
   from unnest($3::bigint[], $4::int[], $5::int[], $6::int[], $7::text[]) as x (id, inicio, recebido, nfse, assinatura)`;
 
 const INSERT_TRILHA = `insert into trilha_notas (tenant, nota, movimento, em, de, gatilho, para)
-  select $1, x.id, 1, x.em, null, 'emissao', 'emitida' from unnest($2::bigint[], $3::timestamptz[]) as x (id, em)`;
+  select $1, x.id, 1, x.em, null, case when x.retencao is null then 'emissao' else 'retencao' end,
+    case when x.retencao is null then 'emitida' else 'retida' end
+  from unnest($2::bigint[], $3::timestamptz[], $4::text[]) as x (id, em, retencao)`;
 
 function insertNotas(client: PoolClient, tenant: string, made: readonly MadeRow[]): Promise<unknown>[] {
   const ids = made.map(({ id }) => String(id));
   const moments = made.map(({ nota }) => new Date(nota.data_emissao).toISOString());
-  const column = (pick: (nota: NotaNova) => string | undefined): (string | undefined)[] =>
+  const column = (pick: (nota: NotaNova) => string | null | undefined): (string | null | undefined)[] =>
     made.map(({ nota }) => pick(nota));
+  const retencoes = column((nota) => storable(nota.retencao));
   const notas = [
     tenant,
     ids,
@@ -531,6 +538,7 @@ function insertNotas(client: PoolClient, tenant: string, made: readonly MadeRow[
     column((nota) => nota.simular),
     column((nota) => nota.substitui),
     made.map(({ nota }) => nota.tabela_aliquotas),
+    retencoes,
   ];
   return [
     client.query({ name: 'insert_notas', text: INSERT_NOTAS, values: notas }),
@@ -539,7 +547,7 @@ function insertNotas(client: PoolClient, tenant: string, made: readonly MadeRow[
       text: INSERT_DOCUMENTOS,
       values: [tenant, ...packed(made), column((nota) => nota.recebido_assinatura)],
     }),
-    client.query({ name: 'insert_trilha', text: INSERT_TRILHA, values: [tenant, ids, moments] }),
+    client.query({ name: 'insert_trilha', text: INSERT_TRILHA, values: [tenant, ids, moments, retencoes] }),
   ];
 }
 

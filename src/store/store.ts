@@ -8,6 +8,7 @@ import { type ListaStore, listaStore, listasMantidas } from './listas.ts';
 import { type LoteStore, loteStore } from './lotes.ts';
 import { type MunicipioStore, municipioStore } from './municipios.ts';
 import { type NotaStore, notaStore, type OnStored } from './notas.ts';
+import { type NotaRetidaStore, notaRetidaStore } from './notas-retidas.ts';
 import type { Db } from './open.ts';
 import { type PrestadorStore, prestadorStore } from './prestadores.ts';
 import { type ServicoStore, servicoStore } from './servicos.ts';
@@ -20,6 +21,7 @@ export type Store = MunicipioStore &
   PrestadorImport &
   ListaStore &
   NotaStore &
+  NotaRetidaStore &
   EventoStore &
   IdempotenciaStore &
   LoteStore & {
@@ -41,6 +43,7 @@ export function createStore(pool: Db, onStored?: OnStored): Store {
     ...prestadorImport(pool),
     ...listaStore(pool),
     ...notas,
+    ...notaRetidaStore(pool),
     ...eventoStore(pool),
     ...idempotenciaStore(pool),
     ...loteStore(pool, onStored ?? notas.keepForTransmission),

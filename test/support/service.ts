@@ -23,11 +23,21 @@ export type TestService = {
   readonly clock: { now: number };
   /** What was logged, for tests that nothing personal is; a test that needs none of it empties it. */
   readonly logged: { about: object; message: string }[];
+  /** What is due stays due from then on. */
+  stopWorker(): Promise<void>;
 };
 
-/** `worker: false` leaves notes as they were issued; `connection`: a database that others have too, as processes do. */
+/**
+ * `worker: false` leaves notes as they were issued; `connection`: a database that others have too, as processes do; `transmission`:
+ * how notes leave, in place of the local authority.
+ */
 export async function startTestService(
-  options: { worker?: boolean; clock?: { now: number }; connection?: ClientConfig } = {},
+  options: {
+    worker?: boolean;
+    clock?: { now: number };
+    connection?: ClientConfig;
+    transmission?: World['transmission'];
+  } = {},
 ): Promise<TestService> {
   const pool = await (options.connection === undefined ? freshPool() : poolOn(options.connection));
   const store = createStore(pool);
@@ -39,7 +49,7 @@ export async function startTestService(
   let wake = (_tenant: string): void => undefined;
   const world: World = {
     store,
-    transmission: async () => ({ adn: local, signer: undefined }),
+    transmission: options.transmission ?? (async () => ({ adn: local, signer: undefined })),
     trust: trustOf(log),
     now: () => clock.now,
     randomDigits: (count) => String(randomInt(10 ** count)).padStart(count, '0'),
@@ -47,9 +57,11 @@ export async function startTestService(
     wake: (tenant) => wake(tenant),
   };
   await store.createMunicipio({ tenant: SANDBOX_SLUG, ambiente: 'homologacao', codigoIbge: undefined }, clock.now);
+  let stopWorker = async (): Promise<void> => undefined;
   if (options.worker !== false) {
     const worker = startWorker(world);
     wake = worker.wake;
+    stopWorker = worker.stop;
     onEnd(() => worker.stop());
   }
   const door = await createRestDoor(world, {
@@ -60,5 +72,5 @@ export async function startTestService(
     accessLog: true,
   });
   onEnd(() => door.close());
-  return { address: door.address, store, pool, world, clock, logged };
+  return { address: door.address, store, pool, world, clock, logged, stopWorker };
 }

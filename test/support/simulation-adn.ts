@@ -169,6 +169,7 @@ export class Ambiente {
       const fault = this.faultOf(chave);
       if (fault === 'dropped') answers.set(chave, { kind: 'unknown', why: 'o pedido se perdeu' });
       if (fault === 'away') answers.set(chave, { kind: 'unavailable', why: 'conexão recusada' });
+      if (lacksIbsCbs(xml)) this.violations.push(`${chave} is sent to a certain refusal (E1515)`);
       if (fault === 'dropped' || fault === 'away' || fault === 'skipped') continue;
       const answer = this.takeNota(line, tenant, chave, xml);
       await line.gate('nota processada');
@@ -463,3 +464,11 @@ export const ENSAIOS = [
   'adn:resposta-perdida',
   'adn:resposta-perdida adn:indisponivel=2m',
 ] as const;
+
+/** Whether the declaration has the group of the IBS and the CBS, and the note around it has none. */
+function lacksIbsCbs(xml: Uint8Array | undefined): boolean {
+  const [own = '', declaration = ''] = Buffer.from(xml ?? [])
+    .toString('utf8')
+    .split('<DPS');
+  return declaration.includes('<IBSCBS>') && !own.includes('<IBSCBS>');
+}

@@ -9,6 +9,7 @@
 import assert from 'node:assert/strict';
 import { readJson } from '../../src/documents/json.ts';
 import type { Signer } from '../../src/documents/signing.ts';
+import { type Aliquota, tabelaEmbarcada, tabelaIbsCbs } from '../../src/fiscal/aliquotas-ibs-cbs.ts';
 import { type EventoEstado, eventoMove } from '../../src/fiscal/evento.ts';
 import { eventoId } from '../../src/fiscal/layout/evento.ts';
 import { readPedido } from '../../src/fiscal/pedido-evento.ts';
@@ -25,6 +26,7 @@ import {
   registerEvento,
   registerEventoDeOficio,
 } from '../../src/flows/register-evento.ts';
+import { releaseNotas } from '../../src/flows/release-notas.ts';
 import { deliverEventos } from '../../src/flows/send-evento.ts';
 import type { World } from '../../src/flows/world.ts';
 import type { EventoClaim, EventoSettlement, MoveResult, OperatorTrigger } from '../../src/store/eventos.ts';
@@ -56,6 +58,20 @@ const PROVIDERS = [
 ] as const;
 const INTERMEDIARIO: Patch = { 'interm/CNPJ': '60746948000112', 'interm/xNome': 'Intermediário Exemplo Ltda' };
 const CNPJ_MUNICIPIO = '46395000000139';
+
+/** Of the notes, those of a competence whose CBS is not published at first. */
+const HELD_SHARE = 0.12;
+const CBS_2027: Aliquota = {
+  tributo: 'CBS',
+  uf: '',
+  municipio: '',
+  cClassTrib: '',
+  inicio: '2027-01-01',
+  fim: '2027-12-31',
+  aliquota: '8.80',
+  fonte: 'DOU',
+  ato: 'Resolução do Senado',
+};
 
 /** The reason that an operator gives. */
 export const BY_HAND = 'por ordem do operador';
@@ -116,6 +132,7 @@ export type Signers = readonly [Signer, Signer];
 /** Steps of the store at which a task may break or wait; none that a flow takes beside another one. */
 const GATED: ReadonlySet<string | symbol> = new Set<keyof Store>([
   'claimNotas',
+  'releaseRetidas',
   'settleNotas',
   'claimEventos',
   'settleEventos',
@@ -153,6 +170,11 @@ export class Simulacao {
   private waiting: Task[] = [];
   private readonly resends: Resend[] = [];
   private dps = 0;
+  private readonly rates: Chance;
+  /** Without a CBS of 2027 until somebody publishes one. */
+  private tabela = tabelaEmbarcada();
+  /** Steps after which it is published; past the last one: when the weather is calm. */
+  private readonly publishedAt: number;
   private isCalm = false;
   private hasSubstitutes = false;
   /** Who holds what until when, by the claims that were seen. */
@@ -164,6 +186,8 @@ export class Simulacao {
     this.chance = chanceOf(seed);
     this.digits = chanceOf(seed + 7_000_001);
     this.nerve = chanceOf(seed + 17_000_003);
+    this.rates = chanceOf(seed + 37_000_009);
+    this.publishedAt = this.rates.below(STEPS + STEPS / 2);
     this.signers = signers;
     const weather = this.chance.pick(WEATHERS);
     this.nerves = weather;
@@ -176,7 +200,10 @@ export class Simulacao {
     const simulacao = new Simulacao(pool, seed, signers);
     try {
       await simulacao.open(run);
-      for (let step = 0; step < STEPS; step += 1) await simulacao.step();
+      for (let step = 0; step < STEPS; step += 1) {
+        if (step === simulacao.publishedAt) simulacao.publish();
+        await simulacao.step();
+      }
       await simulacao.settle();
     } catch (error) {
       simulacao.violations.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
@@ -387,6 +414,8 @@ export class Simulacao {
   private gatedStore(task: Task, store: Store): Store {
     return new Proxy(store, {
       get: (target, name) => {
+        // National law is the whole database's, and each simulation has its own.
+        if (name === 'tabelaIbsCbs') return async () => this.tabela;
         const method = target[name as keyof Store];
         if (!GATED.has(name) || typeof method !== 'function') return method;
         return async (...args: readonly unknown[]) => {
@@ -465,6 +494,7 @@ export class Simulacao {
         : {}),
       ...(this.chance.is(0.4) ? INTERMEDIARIO : {}),
       ...(this.chance.is(0.1) ? { 'toma/CPF': null, 'toma/CNPJ': provider } : {}),
+      ...(this.rates.is(HELD_SHARE) ? { dCompet: '2027-01-04' } : {}),
       ...patch,
       'serv/cServ/xDescServ': `Serviço ${this.dps}`,
     });
@@ -663,9 +693,27 @@ export class Simulacao {
     });
   }
 
-  /** What a worker does when it looks: notes, then events. */
+  /** What a newer table lets go, when there is one and something waits for it. */
+  private async release(municipio: Municipio): Promise<void> {
+    const { versao } = this.tabela;
+    if (versao === 1 || !(await this.stores[0].tenantsWithNotasRetidas(versao)).includes(municipio.tenant)) return;
+    await this.act('solta retidas', async (task) => {
+      const { delivered } = await releaseNotas(this.worldOf(task, 0), municipio);
+      return String(delivered);
+    });
+  }
+
+  /** Somebody imports the rate that was missing. */
+  private publish(): void {
+    if (this.tabela.versao > 1) return;
+    this.tell('a CBS de 2027 é publicada');
+    this.tabela = tabelaIbsCbs(2, [...tabelaEmbarcada().linhas, CBS_2027]);
+  }
+
+  /** What a worker does when it looks: what is held, then notes, then events. */
   private async round(): Promise<void> {
     for (const municipio of this.municipios) {
+      await this.release(municipio);
       await this.deliver(deliverNotas, municipio);
       await this.deliver(deliverEventos, municipio);
     }
@@ -768,6 +816,7 @@ export class Simulacao {
       else await this.resume();
     }
     this.isCalm = true;
+    this.publish();
     this.ambiente.calm();
     for (const sent of this.resends.filter((one) => one !== undefined)) await this.send(sent);
     await this.comeToRest();
@@ -790,7 +839,7 @@ export class Simulacao {
         from notas n join documentos d on d.tenant = n.tenant and d.nota = n.id
         where n.tenant = any ($1::text[]) and n.due_at is not null) x
       where exists (select 1 from notas r where r.tenant = x.tenant and r.chave_acesso = x.replaced
-        and r.estado in ('emitida', 'transmitida', 'autorizada')) order by chave`;
+        and r.estado in ('emitida', 'retida', 'transmitida', 'autorizada')) order by chave`;
     return (await this.pool.query<{ chave: string; replaced: string }>(text, [this.tenants()])).rows;
   }
 
@@ -842,6 +891,7 @@ export class Simulacao {
     let quiet = 0;
     for (let round = 0; round < ROUNDS_MAX; round += 1) {
       for (const municipio of this.municipios) {
+        await this.release(municipio);
         for (const flow of [deliverNotas, deliverEventos]) {
           await this.act('entrega', async (task) => String((await flow(this.worldOf(task, 0), municipio)).delivered));
         }

@@ -1527,7 +1527,9 @@ export type Protocolo = {
   readonly numero_protocolo: string;
   /** Andamento no ADN. */
   readonly status: 'processando' | 'autorizado' | 'rejeitado' | 'cancelado';
-  /** O que o ADN disse, ou null. */
+  /** aguardar enquanto a nota muda por si, e também da que espera a publicação de uma alíquota; null depois. */
+  readonly acao_sugerida: 'aguardar' | null;
+  /** O que o ADN disse, ou por que a nota espera sem ser enviada; null quando não há o que dizer. */
   readonly mensagem_retorno: string | null;
   /** Quando a nota foi recebida. */
   readonly data_protocolo: string;

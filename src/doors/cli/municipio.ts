@@ -300,7 +300,7 @@ async function listar(world: CliWorld): Promise<number> {
 }
 
 function shown(terminal: Terminal, about: MunicipioShown, eventos: EventosContados): number {
-  const { municipio, nome, certificado, prestadores, listas, espera, transmissao, problems, avisos } = about;
+  const { municipio, nome, certificado, prestadores, listas, espera, retidas, transmissao, problems, avisos } = about;
   const { tenant, ambiente, codigoIbge, aliquotaPadrao, confianca, adn } = municipio;
   const lines: [string, string][] = [
     ['ambiente', ambiente],
@@ -332,6 +332,13 @@ function shown(terminal: Terminal, about: MunicipioShown, eventos: EventosContad
     const next = espera.proxima === undefined ? 'a qualquer momento' : `em ${espera.proxima}`;
     const oldest = espera.notas === 1 ? 'emitida' : 'a mais antiga emitida';
     lines.push(['à espera', `${notasOf(espera.notas)}, ${oldest} em ${espera.desde}; próxima tentativa ${next}`]);
+  }
+  if (retidas !== undefined) {
+    lines.push([
+      'retidas',
+      `${notasOf(retidas.notas)}, desde ${retidas.desde}; esperam uma alíquota, e não são enviadas`,
+    ]);
+    for (const motivo of retidas.motivos) lines.push(['', motivo]);
   }
   lines.push(...eventosRows(tenant, eventos));
   if (transmissao !== undefined) {

@@ -69,7 +69,17 @@ export const NOTA_SHAPES = {
   Protocolo: {
     numero_protocolo: { type: 'string', about: 'Número de protocolo da nota.' },
     status: { type: 'string', values: onceEach(ESTADOS.map(({ protocolo }) => protocolo)), about: 'Andamento no ADN.' },
-    mensagem_retorno: { type: 'string', nullable: true, about: 'O que o ADN disse, ou null.' },
+    acao_sugerida: {
+      type: 'string',
+      nullable: true,
+      values: ['aguardar'],
+      about: 'aguardar enquanto a nota muda por si, e também da que espera a publicação de uma alíquota; null depois.',
+    },
+    mensagem_retorno: {
+      type: 'string',
+      nullable: true,
+      about: 'O que o ADN disse, ou por que a nota espera sem ser enviada; null quando não há o que dizer.',
+    },
     data_protocolo: { type: 'string', formato: 'momento_espacado', about: 'Quando a nota foi recebida.' },
     chave_acesso: { type: 'string', formato: 'chave', about: 'Chave de acesso da NFS-e.' },
   } satisfies Readonly<Record<keyof Protocolo, Field>>,

@@ -25,6 +25,8 @@ type Write = (values: Values) => string;
 
 const writeInfDps = writerOf(INF_DPS);
 const writeInfNfse = writerOf(INF_NFSE_OWN);
+/** It is the last of what the note has beside its declaration. */
+const writeIbsCbs = writerOf(INF_NFSE_OWN.slice(-1));
 
 /** The declaration as a document of its own, without the XML head. */
 export function writeDps(dps: DpsNacional, id: string): string {
@@ -36,6 +38,13 @@ export function writeNfse(infNfse: InfNfse, id: string, dps: DpsNacional, dpsId:
   const declaration = `<DPS versao="${DPS_VERSAO}"><infDPS Id="${dpsId}">${writeInfDps(dps)}</infDPS></DPS>`;
   const start = `${XML_HEAD}<NFSe xmlns="${DPS_NAMESPACE}" versao="${DPS_VERSAO}"><infNFSe Id="${id}">`;
   return start + writeInfNfse(infNfse) + declaration + INF_NFSE_END + NFSE_END;
+}
+
+/** A note that {@link writeNfse} wrote without the group of the IBS and the CBS, with it. */
+export function withIbsCbs(nfse: string, ibscbs: NonNullable<InfNfse['IBSCBS']>): string {
+  const at = nfse.indexOf(DECLARATION_START);
+  if (at < 0 || nfse.slice(0, at).endsWith('</IBSCBS>')) throw new RangeError('Not a note without its group');
+  return nfse.slice(0, at) + writeIbsCbs({ IBSCBS: ibscbs }) + nfse.slice(at);
 }
 
 /** The declaration inside a note that {@link writeNfse} wrote, as a document of its own. */

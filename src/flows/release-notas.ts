@@ -1,0 +1,96 @@
+/**
+ * Notes that wait for a rate of the IBS or the CBS, when there is a newer table than the one that judged them: the group that was
+ * missing is reckoned and put into the note as it was issued, and the note goes on; or it ends, or waits for the next table.
+ *
+ * Only what hangs on the rates is judged anew. Key, number, moment, provider and ISSQN are those of the note that was answered: the
+ * registry may have changed since, and the note has not.
+ */
+
+import { AMBIENTES } from '../fiscal/ambiente.ts';
+import { parseDecimal, sum } from '../fiscal/decimal.ts';
+import { type IbsCbsFacts, type IssqnForIbsCbs, judgeIbsCbs } from '../fiscal/judge.ts';
+import type { Dps } from '../fiscal/layout/dps.ts';
+import { withIbsCbs } from '../fiscal/layout/write.ts';
+import type { Municipio } from '../store/municipios.ts';
+import type { NotaRetida, SaidaDeRetida } from '../store/notas-retidas.ts';
+import type { Delivered } from './deliver.ts';
+import { isJson, openDps } from './sent-dps.ts';
+import type { World } from './world.ts';
+
+/** Notes reckoned and written together: some tens of milliseconds. */
+const BATCH_MAX = 200;
+/** Between two turns of the event loop. */
+const PER_TURN = 25;
+
+/** Tenants with notes that the table in force has not been tried on. */
+export async function tenantsToRelease({ store }: World): Promise<readonly string[]> {
+  return store.tenantsWithNotasRetidas((await store.tabelaIbsCbs()).versao);
+}
+
+/** Lets go one batch of a tenant, as far as the table in force does. */
+export async function releaseNotas(world: World, municipio: Municipio): Promise<Delivered> {
+  const { tenant, ambiente } = municipio;
+  const tabelaIbsCbs = await world.store.tabelaIbsCbs();
+  const notas = await world.store.notasRetidas(tenant, tabelaIbsCbs.versao, BATCH_MAX);
+  if (notas.length === 0) return { delivered: 0, isFull: false, pauseMs: 0 };
+  const regrasNacionais = municipio.regrasNacionais ?? AMBIENTES[ambiente].regrasNacionais;
+  const facts = { ambiente, regrasNacionais, tabelaIbsCbs };
+  const saidas: SaidaDeRetida[] = [];
+  for (const nota of notas) {
+    saidas.push(saidaOf(world, municipio, nota, facts));
+    if (saidas.length % PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+  const written = await world.store.releaseRetidas(tenant, world.now(), tabelaIbsCbs.versao, saidas);
+  const released = saidas.filter((saida) => 'nfse' in saida).length;
+  world.log.info(
+    { tenant, tabela: tabelaIbsCbs.versao, notas: notas.length, seguem: released, gravadas: written },
+    'notas retidas foram vistas com a tabela de alíquotas nova',
+  );
+  if (released > 0) world.wake(tenant);
+  return { delivered: notas.length, isFull: notas.length === BATCH_MAX, pauseMs: 0 };
+}
+
+function saidaOf(world: World, municipio: Municipio, nota: NotaRetida, facts: IbsCbsFacts): SaidaDeRetida {
+  const { id, recebido } = nota;
+  try {
+    const opened = openDps(
+      isJson(recebido) ? { kind: 'json', body: recebido, assinatura: undefined } : { kind: 'xml', body: recebido },
+      municipio,
+    );
+    const read = 'faults' in opened ? opened : opened.read();
+    if ('faults' in opened || 'faults' in read) throw new Error('a DPS that was accepted does not read');
+    const nfse = nota.nfse.toString('utf8');
+    const judged = judgeIbsCbs(read.dps, issqnOf(nfse, read.dps), facts, opened.declarado);
+    if (judged.retencao !== undefined) return { id, espera: judged.retencao };
+    if (judged.faults.length > 0) {
+      const reasons = judged.faults.map(({ codigo, mensagem }) => `${codigo}: ${mensagem}`);
+      return { id, recusa: `${DIVERGES} ${reasons.join(' | ')}` };
+    }
+    return { id, nfse: withIbsCbs(nfse, judged.ibscbs!) };
+  } catch (error) {
+    // Told and not tried again before the next table: the others go on.
+    world.log.error({ err: error, tenant: municipio.tenant, nota: id }, 'uma nota retida não pôde ser recalculada');
+    return { id, espera: NOT_RECKONED };
+  }
+}
+
+const DIVERGES =
+  'As alíquotas desta competência foram publicadas, e o que a DPS declara diverge do cálculo oficial; a nota não foi ao ADN, e a série e o número estão livres.';
+const NOT_RECKONED =
+  'Retida: as alíquotas foram importadas, mas o IBS e a CBS desta nota não puderam ser calculados. Fale com o município.';
+
+/** Amounts of a note that was issued, from its own text. */
+function issqnOf(nfse: string, dps: Dps): IssqnForIbsCbs {
+  const own = nfse.slice(0, nfse.indexOf('<DPS'));
+  const documentos = dps.IBSCBS?.valores.gReeRepRes?.documentos ?? [];
+  return {
+    vLiq: amountIn(own, 'vLiq')!,
+    vISSQN: amountIn(own, 'vISSQN'),
+    vCalcReeRepRes: documentos.length === 0 ? undefined : sum(documentos.map(({ vlrReeRepRes }) => vlrReeRepRes)),
+  };
+}
+
+function amountIn(text: string, name: 'vLiq' | 'vISSQN') {
+  const match = new RegExp(`<${name}>([^<]+)</${name}>`).exec(text);
+  return match === null ? undefined : parseDecimal(match[1]!);
+}

@@ -1,0 +1,143 @@
+/**
+ * Notas that wait for a rate: which of them a newer table may let go, and what became of them. What a table says, and what a
+ * note is with it, is decided elsewhere; here is what is read and written.
+ *
+ * Nobody claims them: the outcome follows from the table alone, so that two who reckon the same note write the same, and the second
+ * finds it moved. A nota that stays keeps the number of the table that was tried, and is looked at again with the next.
+ */
+import type { NotaMove } from '../fiscal/nota.ts';
+import { moveWaitingEventos, storable, wakeSubstitutas } from './eventos.ts';
+import { type Db, ONE_BY_ONE, pipelined } from './open.ts';
+
+export type NotaRetida = {
+  readonly id: string;
+  readonly chave_acesso: string;
+  /** The bytes that came, and the note without the group that was missing. */
+  readonly recebido: Buffer;
+  readonly nfse: Buffer;
+};
+
+/** What a table made of a nota: its whole document, the reason for which it ends, or the one for which it goes on waiting. */
+export type SaidaDeRetida = { readonly id: string } & (
+  | { readonly nfse: string }
+  | { readonly recusa: string }
+  | { readonly espera: string }
+);
+
+/** Notas that wait for rates. `desde`: when the oldest was issued; `motivos`: what they wait for, with how many do. */
+export type Retidas = {
+  readonly notas: number;
+  /** Milliseconds. */
+  readonly desde: number;
+  readonly motivos: readonly { readonly mensagem: string; readonly notas: number }[];
+};
+
+export type NotaRetidaStore = {
+  /** Tenants with notas that were judged by an older table: the one question asked across tenants. */
+  tenantsWithNotasRetidas(versao: number): Promise<readonly string[]>;
+  /** Notas that were judged by an older table, the oldest first. */
+  notasRetidas(tenant: string, versao: number, max: number): Promise<readonly NotaRetida[]>;
+  /** Writes what the table of this version made of notas that were judged by an older one; how many it wrote. */
+  releaseRetidas(tenant: string, now: number, versao: number, saidas: readonly SaidaDeRetida[]): Promise<number>;
+  /** Undefined when none waits. */
+  countRetidas(tenant: string): Promise<Retidas | undefined>;
+};
+
+export function notaRetidaStore(pool: Db): NotaRetidaStore {
+  return {
+    tenantsWithNotasRetidas: async (versao) => {
+      const text = `select m.tenant from municipios m where exists (select 1 from notas n
+        where n.tenant = m.tenant and n.estado = 'retida' and n.tabela_aliquotas < $1)`;
+      const { rows } = await pool.query<{ tenant: string }>({ name: 'tenants_retidas', text, values: [versao] });
+      return rows.map(({ tenant }) => tenant);
+    },
+    notasRetidas: async (tenant, versao, max) => {
+      const text = `select n.id, n.chave_acesso, d.recebido, d.nfse from (select id, chave_acesso from notas
+          where tenant = $1 and estado = 'retida' and tabela_aliquotas < $2 order by tabela_aliquotas, id limit $3) n
+        join documentos d on d.tenant = $1 and d.nota = n.id order by n.id`;
+      return (await pool.query<NotaRetida>(text, [tenant, versao, max])).rows;
+    },
+    releaseRetidas: (tenant, now, versao, saidas) => release(pool, tenant, now, versao, saidas),
+    countRetidas: async (tenant) => {
+      const text = `select mensagem_retorno as mensagem, count(*)::int as notas, min(data_emissao) as desde from notas
+        where tenant = $1 and estado = 'retida' group by mensagem_retorno order by 2 desc, 1`;
+      const { rows } = await pool.query<{ mensagem: string; notas: number; desde: Date }>(text, [tenant]);
+      if (rows.length === 0) return undefined;
+      return {
+        notas: rows.reduce((total, { notas }) => total + notas, 0),
+        desde: Math.min(...rows.map(({ desde }) => +desde)),
+        motivos: rows.map(({ mensagem, notas }) => ({ mensagem, notas })),
+      };
+    },
+  };
+}
+
+const OF_OLDER = `${ONE_BY_ONE} and n.tenant = $1 and n.id = x.id and n.estado = 'retida' and n.tabela_aliquotas < $3`;
+
+const RELEASE = `with moved as (
+    update notas n set estado = 'emitida', due_at = $2, mensagem_retorno = null, tabela_aliquotas = $3,
+      movimentos = n.movimentos + 1
+    from unnest($4::bigint[]) as x (id) ${OF_OLDER} returning n.id, n.movimentos
+  ), written as (
+    update documentos d set nfse = x.nfse from unnest($4::bigint[], $5::bytea[]) as x (id, nfse)
+      join moved m on m.id = x.id where d.tenant = $1 and d.nota = x.id
+  )
+  insert into trilha_notas (tenant, nota, movimento, em, de, gatilho, para)
+  select $1, id, movimentos, $2, 'retida', 'publicacao', 'emitida' from moved`;
+
+const REFUSE = `with moved as (
+    update notas n set estado = 'recusada', due_at = null, mensagem_retorno = x.mensagem, tabela_aliquotas = $3,
+      movimentos = n.movimentos + 1
+    from unnest($4::bigint[], $5::text[]) as x (id, mensagem) ${OF_OLDER} returning n.id, n.movimentos
+  )
+  insert into trilha_notas (tenant, nota, movimento, em, de, gatilho, para)
+  select $1, id, movimentos, $2, 'retida', 'divergencia', 'recusada' from moved`;
+
+const KEEP = `update notas n set mensagem_retorno = x.mensagem, tabela_aliquotas = $3
+  from unnest($4::bigint[], $5::text[]) as x (id, mensagem) ${OF_OLDER} and $2::timestamptz is not null`;
+
+async function release(
+  pool: Db,
+  tenant: string,
+  now: number,
+  versao: number,
+  saidas: readonly SaidaDeRetida[],
+): Promise<number> {
+  const whole = saidas.filter((one) => 'nfse' in one);
+  const refused = saidas.filter((one) => 'recusa' in one);
+  const waiting = saidas.filter((one) => 'espera' in one);
+  const at = new Date(now);
+  return pipelined(pool, async (client) => {
+    const write = async (name: string, text: string, ids: readonly string[], what: readonly unknown[]) =>
+      ids.length === 0
+        ? 0
+        : ((await client.query({ name, text, values: [tenant, at, versao, ids, what] })).rowCount ?? 0);
+    const idsOf = (some: readonly SaidaDeRetida[]): string[] => some.map(({ id }) => id);
+    const counts = await Promise.all([
+      write(
+        'release_retidas',
+        RELEASE,
+        idsOf(whole),
+        whole.map(({ nfse }) => Buffer.from(nfse, 'utf8')),
+      ),
+      write(
+        'refuse_retidas',
+        REFUSE,
+        idsOf(refused),
+        refused.map(({ recusa }) => storable(recusa)),
+      ),
+      write(
+        'keep_retidas',
+        KEEP,
+        idsOf(waiting),
+        waiting.map(({ espera }) => storable(espera)),
+      ),
+    ]);
+    const decided = refused.map(({ id }) => ({ id, estado: 'recusada' as const satisfies NotaMove['to'] }));
+    const eventos = await moveWaitingEventos(client, tenant, now, decided);
+    return {
+      result: counts.reduce((total, count) => total + count, 0),
+      writes: [...eventos, ...wakeSubstitutas(client, tenant, now, idsOf(refused))],
+    };
+  });
+}
