@@ -14,10 +14,12 @@ import type { Facts } from '../src/fiscal/facts.ts';
 import { type Judged, judge } from '../src/fiscal/judge.ts';
 import { readDps } from '../src/fiscal/layout/read.ts';
 import type { Elemento } from '../src/fiscal/layout/tree.ts';
+import { exampleXml } from '../src/fiscal/rules/example.ts';
+import type { Patch } from '../src/fiscal/rules/rule.ts';
 import { EXAMPLE_FACTS } from '../src/fiscal/rules/trial.ts';
 import { CASOS as ALIQUOTA } from './casos/aliquota-e-arredondamento.ts';
 import { CASOS as BASE } from './casos/base-do-issqn.ts';
-import type { Caso, Fatos } from './casos/caso.ts';
+import { type Caso, type Fatos, SEM_IBSCBS } from './casos/caso.ts';
 import { CASOS as IBSCBS } from './casos/ibs-cbs-2026.ts';
 import { CASOS as SEM_APURACAO } from './casos/ibs-cbs-sem-apuracao.ts';
 import { CASOS as REGIMES } from './casos/regimes-e-imunidades.ts';
@@ -212,4 +214,26 @@ describe('so does the note that comes out of the front door', () => {
       }
     });
   }
+
+  test('production takes neither number nor key of what its schema cannot write (D-192)', async () => {
+    // One municipality of a code is in production: that of the cases.
+    const { fatos } = CASOS.find((caso) => caso.fatos?.ambiente === 'producao')!;
+    const tenant = await tenantOf(fatos);
+    const send = (patch: Patch) =>
+      request(service.address, `/${tenant}/api/v1/nfse/v101`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/xml' },
+        body: signedBy(exampleXml({ ...SEM_IBSCBS, tpAmb: '1', serie: '2', nDPS: '1', ...patch }), provider),
+      });
+    const half: Patch = {
+      'prest/regTrib/opSimpNac': '3',
+      'prest/regTrib/regApTribSN': '2',
+      'valores/trib/tribMun/BM/pRedBCBM': '50.00',
+      'valores/trib/tribMun/pAliq': '5.00',
+    };
+    const refused = await send(half);
+    assert.deepEqual([refused.status, refused.body.codigo_erro], [422, 'E0541'], JSON.stringify(refused.body));
+    const issued = await send({ ...half, 'valores/trib/tribMun/BM/nBM': '35503080400001' });
+    assert.equal(issued.status, 201, JSON.stringify(issued.body));
+  });
 });
