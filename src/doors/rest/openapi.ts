@@ -331,10 +331,13 @@ function bodySchema(path: string): string {
   return path.endsWith('/eventos') ? PEDIDO_SCHEMA : CORPO_SCHEMA;
 }
 
-/** The document is a text for OpenAPI; what is in it is the layout's to say. */
+/**
+ * The document is a text for OpenAPI; what is in it is the layout's to say. The reference shows an example of it as it is only where
+ * it may be an object too, and asks for a file where the schema tells its media type.
+ */
 const XML_BODY: JsonSchema = {
-  type: 'string',
-  contentMediaType: 'application/xml',
+  type: ['string', 'object'],
+  xml: { name: 'DPS', namespace: DPS_NAMESPACE },
   description: `Uma DPS do leiaute 1.01 (raiz DPS, em ${DPS_NAMESPACE}), em UTF-8; em produção, assinada.`,
 };
 
