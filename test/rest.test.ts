@@ -105,6 +105,21 @@ async function raw(bytes: string, where: string = address, answers = 1): Promise
   return collected.text;
 }
 
+/** The same for what comes in packets of its own, all of which are sent whatever comes back. */
+async function rawPackets(packets: readonly string[], answers: number): Promise<string> {
+  // Who does not read before all is sent does not see either that the other side has closed its own.
+  const socket = await dial(address, { allowHalfOpen: true, noDelay: true });
+  const collected = collect(socket);
+  for (const packet of packets) {
+    await new Promise((resolve) => socket.write(packet, resolve));
+    await sleep(5);
+  }
+  await untilTrue(() => wholeAnswersIn(collected.text).length >= answers || socket.destroyed, `${answers} answers`);
+  assert.ok(!socket.errored, String(socket.errored));
+  socket.destroy();
+  return collected.text;
+}
+
 /** The heads of the answers that are there to their end. */
 function wholeAnswersIn(text: string): readonly string[] {
   const heads: string[] = [];
@@ -120,9 +135,12 @@ function wholeAnswersIn(text: string): readonly string[] {
   }
 }
 
-async function dial(where: string): Promise<Socket> {
+async function dial(
+  where: string,
+  options: { readonly allowHalfOpen?: true; readonly noDelay?: true } = {},
+): Promise<Socket> {
   const { hostname, port } = new URL(where);
-  const socket = connect(Number(port), hostname);
+  const socket = connect({ port: Number(port), host: hostname, ...options });
   socket.on('error', () => undefined);
   await once(socket, 'connect');
   return socket;
@@ -772,6 +790,7 @@ describe('what is not HTTP', () => {
     ['a broken header', 'HTTP/1.1\r\nHost: x\r\nbroken header\r\n\r\n', 400],
     ['a version that does not exist', 'HTTP/7.1\r\nHost: x\r\n\r\n', 400],
     ['two lengths', 'HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n', 400],
+    ['beyond what is read', `HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(2_000_000)}\r\n\r\n`, 431],
     ['far too large', `HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(250_000)}\r\n\r\n`, 431],
     ['too large', `HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(33_000)}\r\n\r\n`, 431],
     ['too many that are short', `HTTP/1.1\r\nHost: x\r\n${'a: b\r\n'.repeat(6_000)}\r\n`, 431],
@@ -791,6 +810,43 @@ describe('what is not HTTP', () => {
       }
     });
   }
+
+  /** The same, where the packet in which the reading ends has no request line, or the target is absolute (RFC 9112, 3.2). */
+  const inPackets: readonly (readonly [string, readonly string[], number])[] = [
+    ['a header that breaks later', ['HTTP/1.1\r\nHost: x\r\n', 'broken header\r\n\r\n'], 400],
+    ['a header that grows', ['HTTP/1.1\r\nX: ', ...Array<string>(10).fill('x'.repeat(30_000)), '\r\n\r\n'], 431],
+  ];
+  for (const [name, [first, ...more], status] of inPackets) {
+    test(`${status} says the environment of its municipality, packet by packet: ${name}`, async () => {
+      for (const origin of ['', 'http://x', 'HTTPS://x:8443']) {
+        for (const before of ['', `GET /rio-branco/api/v1/catalogo/paises HTTP/1.1\r\nHost: x\r\n\r\n`]) {
+          const packets = [...(before && [before]), `GET ${origin}${API}/nfse/1 `, first!, ...more];
+          const text = await rawPackets(packets, before === '' ? 1 : 2);
+          const answer = parsed(text.slice(text.search(/HTTP\/1\.1 4/)));
+          assertEnvelope(answer, status, 'E003');
+          assert.equal(answer.headers.get('x-nfse-ambiente'), 'homologacao', `${origin} ${before}`);
+        }
+      }
+    });
+  }
+
+  test('an absolute target is as good as its path, refused or not', async () => {
+    for (const [target, status] of [
+      [`${API}/catalogo/paises?codigo=BR`, 200],
+      [`${API}/nada`, 404],
+      [`${API}/nfse/v101`, 405],
+    ] as const) {
+      const answer = parsed(await raw(`GET http://x${target} HTTP/1.1\r\nHost: x\r\n\r\n`));
+      assert.equal(answer.status, status);
+      assert.equal(answer.headers.get('x-nfse-ambiente'), 'homologacao');
+    }
+  });
+
+  test('who sends on behind what is not HTTP gets the answer', async () => {
+    const head = `POST ${API}/nfse/v101 HTTP/1.1\r\nHost: x\r\nbroken header\r\n\r\n`;
+    const answer = parsed(await rawPackets([head, ...Array<string>(40).fill('x'.repeat(65_536))], 1));
+    assertEnvelope(answer, 400, 'E003');
+  });
 
   test('headers within the limit are read to the last, however many', async () => {
     const head = `GET ${API}/catalogo/paises?codigo=BR HTTP/1.1\r\nHost: x\r\n`;
@@ -896,6 +952,13 @@ describe('what is not HTTP', () => {
       await raw(`${head}Content-Type: text/xml\r\n\r\n<DPS/`),
       /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 422 /,
     );
+  });
+
+  test('100-continue: who sends without waiting gets the answer too', async () => {
+    const blocks = Array<string>(320).fill('x'.repeat(65_536));
+    const head = `POST ${API}/nfse/v101 HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Type: text/xml\r\n`;
+    const text = await rawPackets([`${head}Content-Length: ${320 * 65_536}\r\n\r\n`, ...blocks], 1);
+    assertEnvelope(parsed(text), 413, 'E003');
   });
 });
 

@@ -17,6 +17,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { pipeline, Readable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { type FastifyHttpOptions, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import { type BrokenHttp, isUnanswerable, pathOf, troubleOf, watchHeads } from './broken-http.ts';
 
 /** The longest path of ours with the longest identifier in it stays below 200 characters; queries are short. */
 export const URL_MAX = 2_048;
@@ -41,7 +42,7 @@ const CONNECTIONS_MAX = 10_000;
  * connection closed earlier looks like a broken network to them.
  */
 export const DISCARD_MAX_BYTES = 256 * 1024 * 1024;
-/** The time a sender has to read the answer to something that was not HTTP. */
+/** Silence after which a connection is closed whose sender was answered before all had come. */
 const LINGER_MS = 1_000;
 /** What is under way may finish after the server stopped accepting; longer than an issuance ever takes. */
 const CLOSE_MAX_MS = 15_000;
@@ -66,7 +67,7 @@ export type HttpRequest = {
   /** Milliseconds on the clock of `performance`. */
   readonly began: number;
   readonly method: string;
-  /** As sent: path and query, still encoded. Empty when what came was no request. */
+  /** Path and query as sent, still encoded. Empty when what came was no request. */
   readonly url: string;
   readonly params: Readonly<Record<string, string>>;
   readonly headers: IncomingHttpHeaders;
@@ -142,6 +143,7 @@ export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
     const isHeldBack = incoming.headers.expect !== undefined;
     const exchange: Exchange = { incoming, response, broken: undefined, isHeldBack, endReading: undefined };
     lastOf.set(incoming.socket, exchange);
+    heads.forget(incoming.socket);
     const request = requestOf(exchange, params);
     const obstacle = obstacleOf(incoming);
     try {
@@ -189,18 +191,24 @@ export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
   // The body is asked for by who reads it, so that one that would be refused is never sent.
   server.on('checkContinue', (incoming, response) => app.routing(incoming, response));
   server.on('checkExpectation', refuse('expectation'));
-  server.on('connect', (_incoming, socket: Socket) => void writeRaw(socket, 'method_not_allowed', allMethods));
+  server.on('connect', ({ url }, socket: Socket) => void writeRaw(socket, 'method_not_allowed', allMethods, url));
+  const isReading = (socket: Socket): boolean => lastOf.get(socket)?.incoming.complete === false;
+  const heads = watchHeads(server, options.tls !== undefined, isReading);
 
   /** Bytes that are not HTTP, or that stopped coming. */
   const answerBrokenHttp = async (error: BrokenHttp, socket: Socket): Promise<void> => {
-    // Who does not finish the handshake of TLS cannot be answered.
-    if (error.code === 'ECONNRESET' || isOfTls(error.code) || !socket.writable) {
+    if (refused.has(socket) && socket.bytesRead <= DISCARD_MAX_BYTES) {
+      // What is still on its way is dropped: closed with unread bytes, the connection would lose the answer.
+      refused.get(socket)?.refresh();
+      return;
+    }
+    if (isUnanswerable(error) || !socket.writable) {
       socket.destroy();
       return;
     }
-    const trouble = CLIENT_ERRORS[error.code ?? ''] ?? 'malformed';
+    const trouble = troubleOf(error);
     const exchange = lastOf.get(socket);
-    const url = urlIn(error);
+    const url = heads.urlIn(socket, error, URL_MAX);
     if (exchange === undefined) {
       await writeRaw(socket, trouble, undefined, url);
     } else if (!exchange.incoming.complete) {
@@ -218,17 +226,18 @@ export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
       exchange.response.once('finish', () => void writeRaw(socket, trouble, undefined, url));
     }
   };
-  const refused = new WeakSet<Socket>();
+  /** Connections that are told that they do not speak HTTP, and what ends each once it was told. */
+  const refused = new WeakMap<Socket, NodeJS.Timeout | undefined>();
   const writeRaw = async (socket: Socket, trouble: Trouble, allow: string | undefined, url = ''): Promise<void> => {
     if (refused.has(socket) || !socket.writable) return;
-    refused.add(socket);
+    refused.set(socket, undefined);
     const request = requestWithout(socket, url);
     const answer = await onTrouble(trouble, request, allow);
     const headers = { ...ownHeaders(request, answer), Connection: 'close', Date: new Date().toUTCString() };
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
     const statusLine = `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ''}\r\n`;
     socket.end(`${statusLine}${lines.join('')}\r\n${answer.body}`);
-    setTimeout(() => socket.destroy(), LINGER_MS).unref();
+    refused.set(socket, setTimeout(() => socket.destroy(), LINGER_MS).unref());
   };
 
   // 'localhost' would open a second server for the other family, without what was set on this one.
@@ -243,28 +252,6 @@ export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
     },
   };
 }
-
-/** What Node tells of a connection on which it could not read HTTP: the packet, and how far in it the reading came. */
-type BrokenHttp = Error & { readonly code?: string; readonly rawPacket?: Buffer; readonly bytesParsed?: number };
-
-/** Method and path of a request line, at the start of a packet or after what was read before it. */
-const REQUEST_LINE = /(?:^|\n)[A-Za-z]+ (\/[^\s]*)/g;
-
-/** The address that the unreadable request asked for, as far as its packet shows one; a later packet shows none. */
-function urlIn({ rawPacket, bytesParsed = 0 }: BrokenHttp): string | undefined {
-  if (rawPacket === undefined) return undefined;
-  const text = rawPacket.toString('latin1');
-  return [...text.matchAll(REQUEST_LINE)].findLast(({ index }) => index <= bytesParsed)?.[1]?.slice(0, URL_MAX);
-}
-
-function isOfTls(code = ''): boolean {
-  return code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_') || code === 'EPROTO';
-}
-
-const CLIENT_ERRORS: Readonly<Record<string, Trouble>> = {
-  HPE_HEADER_OVERFLOW: 'headers_too_large',
-  ERR_HTTP_REQUEST_TIMEOUT: 'timeout',
-};
 
 /** How Node reads HTTP, with TLS or without. */
 function serverOptions(tls: TlsKeys | undefined): FastifyHttpOptions<Server> {
@@ -359,7 +346,7 @@ function requestOf(exchange: Exchange, params: Readonly<Record<string, string>>)
     id: typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : randomUUID(),
     began: performance.now(),
     method: incoming.method ?? '',
-    url: incoming.url ?? '',
+    url: pathOf(incoming.url ?? ''),
     params,
     headers,
     encrypted: 'encrypted' in socket,
@@ -449,7 +436,7 @@ function send(exchange: Exchange, request: HttpRequest, answer: HttpAnswer, clos
     return;
   }
   const isWhole = incoming.complete || !hasBody(incoming) || exchange.broken !== undefined;
-  if (isWhole || exchange.isHeldBack) response.end(answer.body);
+  if (isWhole) response.end(answer.body);
   else answerBeforeBody(exchange, answer.body);
 }
 
@@ -457,13 +444,17 @@ function send(exchange: Exchange, request: HttpRequest, answer: HttpAnswer, clos
  * The answer is written at once, whole by its length, and ended only when its sender has sent everything. Ended earlier,
  * the connection might be closed with unread bytes in it, and the answer would be lost.
  */
-function answerBeforeBody({ incoming, response }: Exchange, body: string | Buffer): void {
+function answerBeforeBody({ incoming, response, isHeldBack }: Exchange, body: string | Buffer): void {
   let size = 0;
   response.write(body);
+  // Who waited to be told to go on need not send anything, and many send it all the same.
+  const silence = isHeldBack ? setTimeout(() => response.end(), LINGER_MS) : undefined;
   incoming.on('data', (chunk: Buffer) => {
     size += chunk.length;
+    silence?.refresh();
     if (size > DISCARD_MAX_BYTES) incoming.socket.destroy();
   });
+  incoming.once('close', () => clearTimeout(silence));
   incoming.once('end', () => response.end());
 }
 
