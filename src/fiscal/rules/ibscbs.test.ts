@@ -165,6 +165,54 @@ describe('what a JSON body declares', () => {
     );
   });
 
+  test('a rate of everybody’s, declared of a classification with its own, is answered with both; and a remark names them', () => {
+    const locacao: Patch = {
+      'IBSCBS/valores/trib/gIBSCBS/CST': '221',
+      'IBSCBS/valores/trib/gIBSCBS/cClassTrib': '221001',
+    };
+    const declared = { '=ibscbs.valores_aliquota_ibs_uf': '0.10', '=ibscbs.valores_aliquota_cbs': '0.90' };
+    const faults = lawOverExample({ ...locacao, ...declared });
+    assert.deepEqual(
+      faults.map(({ codigo, encontrado, esperado }) => [codigo, encontrado, esperado]),
+      [
+        ['E1539', '0.10', '0.37'],
+        ['E1558', '0.90', '3.29'],
+      ],
+    );
+    assert.match(
+      faults[1]!.mensagem,
+      /declara 0\.90 %, e o calculado é 3\.29 % \(o cClassTrib 221001 tem alíquota própria, de 3\.285 %, no lugar dos 0\.90 % gerais\)/,
+    );
+    const [said] = avisosOn(locacao).filter(({ codigo }) => codigo === 'E1539');
+    assert.match(said!.mensagem, /IBS-UF 0\.365 % \(no lugar de 0\.10 %\); CBS 3\.285 % \(no lugar de 0\.90 %\)/);
+    // The calculator has these two at everybody's rates (V0056): nothing to remark, and what is declared so holds.
+    for (const cClassTrib of ['010001', '010002']) {
+      const setorial: Patch = {
+        'IBSCBS/valores/trib/gIBSCBS/CST': '010',
+        'IBSCBS/valores/trib/gIBSCBS/cClassTrib': cClassTrib,
+      };
+      assert.deepEqual(lawOverExample({ ...setorial, ...declared }), []);
+      assert.deepEqual(
+        avisosOn(setorial).filter(({ codigo }) => codigo === 'E1539'),
+        [],
+      );
+    }
+  });
+
+  test('PIS and COFINS of a competence from 2027 on are a remark', () => {
+    const com: Patch = {
+      'valores/trib/tribFed/piscofins/CST': '01',
+      'valores/trib/tribFed/piscofins/vBCPisCofins': '1000.00',
+    };
+    const said = (dCompet: string) =>
+      avisosOn({ ...com, dCompet })
+        .filter(({ codigo }) => codigo === 'E0677')
+        .map(({ mensagem }) => mensagem);
+    assert.deepEqual(said('2026-12-31'), []);
+    assert.match(said('2027-01-01').join(), /O PIS e a COFINS acabaram em 31\/12\/2026/);
+    assert.deepEqual(lawOverExample({ ...com, dCompet: '2027-01-01' }), []);
+  });
+
   test('without a published rate there is nothing to compare with, and that is said', () => {
     const patch: Patch = { dCompet: '2027-01-04', '=ibscbs.total_cbs': '84.00' };
     const facts = optante([], '2027-01-04');
