@@ -152,4 +152,13 @@ describe('the property of a fault', () => {
     ]);
     assert.equal(undeclared!.campo, undefined);
   });
+
+  test('names the groups around it as they were sent, also where a name looks like a path', () => {
+    const { tomador_endereco, ...rest } = JSON.parse(exampleJson()!) as Record<string, object>;
+    const campos = (name: string): (string | undefined)[] =>
+      ofJson({ ...rest, [name]: { ...tomador_endereco, logradouros: 'x' } }).map(({ campo }) => campo);
+    for (const name of ['tomadorEndereco', 'tomador.endereco']) {
+      assert.deepEqual(campos(name), [name, `${name}.logradouros`]);
+    }
+  });
 });

@@ -106,6 +106,7 @@ export function readCorpo(document: JsonDocument, context: CorpoContext): CorpoR
     .toSorted((a, b) => a.offset - b.offset)
     .map(({ fault, offset }) => ({
       ...fault,
+      ...(fault.campo === undefined ? {} : { campo: body.asSent(fault.campo) }),
       ...document.positionOf(offset),
     }));
   const ofReader = 'faults' in read ? read.faults : [];
@@ -184,6 +185,8 @@ class Body {
   /** Elements about which a fault has been told already; with a slash at the end, all that is in them. */
   readonly #explained = new Set<string>();
   readonly #declared = new Map<Declaracao, string>();
+  /** Groups under a wrong name: the place of the right one, and that of the one that was sent. */
+  readonly #misnamed: (readonly [right: string, sent: string])[] = [];
   /** Texts of the leaves that make the identifier. */
   readonly #said = new Map<string, string>();
   #index = 0;
@@ -245,6 +248,10 @@ class Body {
       // What is there under its right name has mistakes of its own.
       if (!known.has(meant.name)) {
         if (value.kind !== 'null') known.set(meant.name, value);
+        if (meant.kind === 'grupo') {
+          const right = campoAt(xpath, joinedTo(host.campo, meant.name))!;
+          this.#misnamed.push([right, this.asSent(campo)]);
+        }
         for (const path of paths) this.#explain(`${xpath}/${path}`);
       }
     }
@@ -408,6 +415,15 @@ class Body {
     return false;
   }
 
+  /** The name of a property with the groups around it as they were sent, whatever their right names are. */
+  asSent(campo: string): string {
+    // Groups around others were opened first, so that the last that fits is the innermost.
+    const around = this.#misnamed.findLast(
+      ([right]) => campo.startsWith(right) && /^[.[]/.test(campo.slice(right.length)),
+    );
+    return around === undefined ? campo : around[1] + campo.slice(around[0].length);
+  }
+
   /** A fault quotes what was sent, not what it was read as. */
   asWritten(fault: Fault): Fault {
     const written = this.#written.get(fault.xpath);
@@ -432,7 +448,7 @@ class Body {
     const xpath = `${NOTE_BASE}/${declaracao.note}`;
     this.#offsets.set(xpath, value.offset);
     const { type } = declaracao;
-    const campo = host.campo === '' ? name : `${host.campo}.${name}`;
+    const campo = joinedTo(host.campo, name);
     if (value.kind !== 'string' && value.kind !== 'number') {
       this.#wrongKind(name, value, type.expected, xpath);
       return;
@@ -495,6 +511,10 @@ const IDENTIFYING: ReadonlySet<string> = new Set(
 /** Series of a DPS that names none (D-17). */
 const DEFAULT_SERIE = '70000';
 const STAND_IN_ID = 'DPS0';
+
+function joinedTo(campo: string, name: string): string {
+  return campo === '' ? name : `${campo}.${name}`;
+}
 
 function fieldsOf({ items }: Host): string {
   return `com ${[...items.keys()].join(', ')}`;
