@@ -150,7 +150,6 @@ export const DITOS: Readonly<Record<string, Dito>> = {
     'O ISS é retido de quem o apura pelo Simples Nacional, e falta a alíquota dele, ou a que veio é menor que 1,80%.',
     'Informe em Aliquota a alíquota efetiva do ISS na faixa do prestador, como 0.0201.',
   ],
-  E0675: ['0675', 'Quem emite é uma pessoa física, e o RPS traz retenções federais.', 'Retire as retenções.'],
   E0720: [
     'E99',
     'As retenções de PIS, COFINS e CSLL não se entendem.',

@@ -109,12 +109,14 @@ export const TRIB_FED: readonly Rule[] = [
   {
     code: 'E0675',
     at: 'valores/trib/tribFed',
-    scope: 'nacional',
+    // The national environment has not run it since 13/03/2026.
+    scope: 'aviso',
     title: 'Tributos federais na DPS de uma pessoa física',
-    message: 'Quem emite é uma pessoa física (CPF), e a DPS traz tributos federais. Retire o grupo tribFed.',
-    mend: 'Retire o grupo tribFed, ou identifique o prestador pelo CNPJ.',
-    origin: 'Anexo I, E0675',
-    why: 'PIS, COFINS, CSLL e as retenções deste grupo são de pessoas jurídicas.',
+    message:
+      'Quem emite é uma pessoa física (CPF), e a DPS traz tributos federais. A nota os leva; confira se são devidos, e se não são retire o grupo tribFed.',
+    mend: 'Confira o grupo tribFed: retire-o se os tributos não são devidos, ou identifique o prestador pelo CNPJ.',
+    origin: 'Anexo I, E0675, que o ambiente nacional desligou em 13/03/2026; decisão D-193',
+    why: 'PIS, COFINS e CSLL são de pessoas jurídicas, mas de uma pessoa física se retém imposto de renda e contribuição previdenciária.',
     when: ({ valores }) => valores.trib.tribFed !== undefined,
     must: ({ tpEmit, prest, toma, interm }) =>
       (tpEmit === '1' ? prest : tpEmit === '2' ? toma : interm)?.CPF === undefined,
