@@ -116,7 +116,7 @@ type Tell = (what: string) => void;
 
 /** Keys never change, and the document that is served is the one that the environment holds. */
 async function answeredNotas(simulacao: Simulacao, notas: readonly Nota[], tell: Tell): Promise<void> {
-  const world = { store: createStore(simulacao.pool) } as World;
+  const world = { store: createStore(simulacao.pool), now: () => simulacao.clock.now } as World;
   for (const { municipio, chave, protocolo, xml_nfse, prestador } of simulacao.notas) {
     const row = notas.find((nota) => nota.tenant === municipio.tenant && nota.numero_protocolo === protocolo);
     if (row?.chave_acesso !== chave) {
