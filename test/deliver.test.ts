@@ -231,6 +231,7 @@ describe('a note that the ADN takes', () => {
       numero_protocolo: note.numero_protocolo,
       status: 'autorizado',
       acao_sugerida: null,
+      proxima_consulta: null,
       mensagem_retorno: null,
       data_protocolo: '2026-11-21 12:00:00 -0300',
       chave_acesso: note.chave_acesso,

@@ -235,6 +235,7 @@ for (const path of ['chave', 'protocolo'] as const) {
         'reprocessamentos_count',
         'ultimo_reprocessamento_em',
         'acao_sugerida',
+        'proxima_consulta',
         'desfecho',
         'descricao_evento',
         'mensagem',
@@ -1034,14 +1035,27 @@ describe('when it is worth asking again', () => {
     const answers = await Promise.all(paths.map((path) => request(address, `/${TENANT}/api/v1/${path}`)));
     const [said, ...others] = answers.map(({ headers }) => headers.get('retry-after'));
     assert.deepEqual(others, [said, said]);
+    for (const { body } of answers.slice(0, 2)) assert.equal(body.protocolo.proxima_consulta, spaced(momentOf(said!)));
     return said!;
   };
   const ofEvento = async (nota: NotaEmitida): Promise<string | null> => {
     const answers = await Promise.all(['', '/cancelamento', '/cancelamento/1'].map((path) => read(nota, path)));
     const [said, ...others] = answers.map(({ headers }) => headers.get('retry-after'));
     assert.deepEqual(others, [said, said]);
+    for (const { body } of answers) {
+      const { proxima_consulta } = body.evento ?? body.eventos[0];
+      assert.equal(proxima_consulta, momentOf(said!));
+    }
     return said!;
   };
+  /** As long from now on, in São Paulo; the clock of these tests stands on full seconds. */
+  const momentOf = (said: string | null): string | null => {
+    if (said === null) return null;
+    const there = new Date(clock.now + Number(said) * SECOND_MS - 3 * HOUR_MS);
+    return there.toISOString().replace('.000Z', '-03:00');
+  };
+  const spaced = (moment: string | null): string | null =>
+    moment?.replace('T', ' ').replace('-03:00', ' -0300') ?? null;
 
   test('of a note whose authorisation takes an hour: when the hour is over', async () => {
     const nota = await issue({}, plays('adn:atraso=1h'));

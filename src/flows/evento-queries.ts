@@ -13,7 +13,7 @@ import { TIPOS_EVENTO, type TipoEvento, tipoByCodigo } from '../fiscal/tipos-eve
 import type { EventoRow } from '../store/eventos.ts';
 import type { Municipio } from '../store/municipios.ts';
 import { zoneOf } from './gather-facts.ts';
-import { proximaDoEvento } from './proxima-consulta.ts';
+import { fullSecond, proximaDoEvento } from './proxima-consulta.ts';
 import type { World } from './world.ts';
 
 /** The event object (specification, "Event object"). */
@@ -36,16 +36,36 @@ export type EventoPublico = {
   readonly reprocessamentos_count: number;
   readonly ultimo_reprocessamento_em: string | null;
   readonly acao_sugerida: AcaoSugerida;
+  readonly proxima_consulta: string | null;
   readonly desfecho: DesfechoEvento;
   readonly descricao_evento: string;
 };
 
 /** `now`: milliseconds; what is suggested depends on how long the event has been where it is. */
 export function publicEvento(row: EventoRow, now: number): EventoPublico {
+  return withProxima(row, now).evento;
+}
+
+type WithProxima = { readonly evento: EventoPublico; readonly proxima: number | undefined };
+
+/** `proxima`: see {@link EventosLidos}. */
+function withProxima(row: EventoRow, now: number): WithProxima {
   const zone = zoneOf(row.chave_acesso.slice(0, 7));
   const at = (instant: Date | null): string | null => instant && isoMoment(momentIn(zone, instant.getTime()));
   const tipo = tipoByCodigo(row.codigo_tipo_evento)!;
-  return {
+  const acao = acaoSugerida(
+    {
+      estado: row.estado,
+      reprocessamentos: row.reprocessamentos_count,
+      desde: row.desde.getTime(),
+      aguardando_desde: row.aguardando_desde?.getTime(),
+      hasRetry: row.due_at !== null,
+    },
+    now,
+  );
+  // Where the advice is to turn to somebody, nobody need ask again.
+  const proxima = GOES_ON.has(acao) ? proximaDoEvento(row, now) : undefined;
+  const evento: EventoPublico = {
     id_evento: Number(row.id),
     codigo_tipo_evento: row.codigo_tipo_evento,
     tipo_evento: tipo.slug,
@@ -62,22 +82,15 @@ export function publicEvento(row: EventoRow, now: number): EventoPublico {
     erros_adn: row.erros_adn,
     reprocessamentos_count: row.reprocessamentos_count,
     ultimo_reprocessamento_em: at(row.ultimo_reprocessamento_em),
-    acao_sugerida: acaoSugerida(
-      {
-        estado: row.estado,
-        reprocessamentos: row.reprocessamentos_count,
-        desde: row.desde.getTime(),
-        aguardando_desde: row.aguardando_desde?.getTime(),
-        hasRetry: row.due_at !== null,
-      },
-      now,
-    ),
+    acao_sugerida: acao,
+    proxima_consulta: proxima === undefined ? null : isoMoment(momentIn(zone, fullSecond(proxima))),
     desfecho: desfechoOf(
       { estado: row.estado, hasRetry: row.due_at !== null },
       { soAqui: tipo.soAqui, isNotaRecusada: row.nota_estado === 'recusada' },
     ),
     descricao_evento: tipo.descricao,
   };
+  return { evento, proxima };
 }
 
 /** What a reading touches: also of a command, beside the service. */
@@ -92,6 +105,7 @@ export function registeredEvento(row: EventoRow): EventoPublico {
     mensagem_retorno: null,
     erros_adn: null,
     nsu_recepcao: null,
+    claims: null,
   };
   const never = { reprocessamentos_count: 0, ultimo_reprocessamento_em: null, aguardando_desde: null };
   const first = { ...row, ...nothing, ...never, estado: 'pendente', desde: criado_em, due_at: criado_em } as const;
@@ -140,12 +154,12 @@ export async function eventoOfNota(
 
 function shown(world: QueryWorld, rows: readonly EventoRow[]): EventosLidos {
   const now = world.now();
-  const eventos = rows.map((row) => publicEvento(row, now));
-  // Where the advice is to turn to somebody, nobody need ask again.
-  const proximas = rows.flatMap((row, place) =>
-    GOES_ON.has(eventos[place]!.acao_sugerida) ? [proximaDoEvento(row, now)] : [],
-  );
-  return { eventos, proxima: proximas.length === 0 ? undefined : Math.min(...proximas) };
+  const read = rows.map((row) => withProxima(row, now));
+  const proximas = read.flatMap(({ proxima }) => (proxima === undefined ? [] : [proxima]));
+  return {
+    eventos: read.map(({ evento }) => evento),
+    proxima: proximas.length === 0 ? undefined : Math.min(...proximas),
+  };
 }
 
 const GOES_ON: ReadonlySet<AcaoSugerida> = new Set(['aguardar', 'retentar']);

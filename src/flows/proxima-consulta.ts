@@ -23,6 +23,11 @@ function waitOf({ due_at, claims }: Row, now: number, maxMs = PROXIMA_MAX_MS): n
   return Math.max(SOON_MS, left > 0 ? Math.min(left, maxMs) : Math.min(-left, UNFORESEEN_MAX_MS));
 }
 
+/** The moment as it is told, to the second: never before it is worth asking. */
+export function fullSecond(moment: number): number {
+  return Math.ceil(moment / 1000) * 1000;
+}
+
 /** Moment, in milliseconds. One that is kept from being sent waits for the event of the nota that it replaces, which wakes it. */
 export function proximaDaNota({ estado, ...row }: Pick<NotaRow, 'estado' | 'due_at' | 'claims'>, now: number): number {
   return now + waitOf(row, now, estado === 'emitida' ? UNFORESEEN_MAX_MS : PROXIMA_MAX_MS);

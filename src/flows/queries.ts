@@ -12,7 +12,7 @@ import type { Municipio } from '../store/municipios.ts';
 import type { NotaRow } from '../store/notas.ts';
 import { type Audience, callerOf, type Shown, strangerTo } from './caller.ts';
 import { zoneOf } from './gather-facts.ts';
-import { proximaDaNota } from './proxima-consulta.ts';
+import { fullSecond, proximaDaNota } from './proxima-consulta.ts';
 import { isJson } from './sent-dps.ts';
 import type { World } from './world.ts';
 
@@ -49,6 +49,7 @@ export type Protocolo = {
   readonly numero_protocolo: string;
   readonly status: string;
   readonly acao_sugerida: string | null;
+  readonly proxima_consulta: string | null;
   readonly mensagem_retorno: string | null;
   readonly data_protocolo: string;
   readonly chave_acesso: string;
@@ -146,6 +147,7 @@ function shown(world: Pick<World, 'now'>, row: NotaRow | undefined): NotaReading
   const transmitted = row.estado !== 'emitida' && row.estado !== 'retida';
   const zone = zoneOf(row.chave_acesso.slice(0, 7));
   const at = (instant: Date): string => spacedMoment(momentIn(zone, instant.getTime()));
+  const proxima = estado.rests ? undefined : proximaDaNota(row, world.now());
   return {
     nota: {
       id: Number(row.id),
@@ -176,6 +178,7 @@ function shown(world: Pick<World, 'now'>, row: NotaRow | undefined): NotaReading
       numero_protocolo: row.numero_protocolo,
       status: estado.protocolo,
       acao_sugerida: estado.acao_sugerida,
+      proxima_consulta: proxima === undefined ? null : spacedMoment(momentIn(zone, fullSecond(proxima))),
       mensagem_retorno: row.mensagem_retorno,
       data_protocolo: at(row.data_emissao),
       chave_acesso: row.chave_acesso,
@@ -183,7 +186,7 @@ function shown(world: Pick<World, 'now'>, row: NotaRow | undefined): NotaReading
     chave_acesso_provisoria: estado.chave_acesso_provisoria,
     data_cancelamento: row.data_cancelamento && at(row.data_cancelamento),
     id_dps: row.id_dps,
-    proxima: estado.rests ? undefined : proximaDaNota(row, world.now()),
+    proxima,
   };
 }
 

@@ -28,7 +28,7 @@ import { whatIsBroken } from '../fiscal/rules/codificacao.ts';
 import { type TipoEvento, tipoByCodigo } from '../fiscal/tipos-evento.ts';
 import type { EventoNovo, EventoOnNota, NotaForEvento, RegisterResult } from '../store/eventos.ts';
 import type { Municipio } from '../store/municipios.ts';
-import { type EventoPublico, publicEvento, registeredEvento } from './evento-queries.ts';
+import { type EventoPublico, registeredEvento } from './evento-queries.ts';
 import { zoneOf } from './gather-facts.ts';
 import { type Before, inTurn, type Refused, type SentKey, type Turn } from './idempotency.ts';
 import { wholeSecond } from './issue-nota.ts';
@@ -241,7 +241,7 @@ async function register(
     return conflict === 'repetida' ? 'repeated' : refusalOf(result, tipo);
   }
   world.wake(municipio.tenant);
-  return { evento: publicEvento(result.evento, world.now()), avisos };
+  return { evento: registeredEvento(result.evento), avisos };
 }
 
 // What stands against it.

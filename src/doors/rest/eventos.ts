@@ -77,6 +77,13 @@ export const EVENTO_FIELDS = {
     values: ACOES_SUGERIDAS,
     about: 'aguardar, retentar, consultar_suporte ou cancelado_ok.',
   },
+  proxima_consulta: {
+    type: 'string',
+    formato: 'momento',
+    nullable: true,
+    about:
+      'Quando vale a pena perguntar de novo, ISO 8601; null quando nada mais muda por si. Retry-After diz o mesmo em segundos.',
+  },
   desfecho: {
     type: 'string',
     values: Object.keys(DESFECHOS_EVENTO),

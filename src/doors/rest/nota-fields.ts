@@ -75,6 +75,13 @@ export const NOTA_SHAPES = {
       values: ['aguardar'],
       about: 'aguardar enquanto a nota muda por si, e também da que espera a publicação de uma alíquota; null depois.',
     },
+    proxima_consulta: {
+      type: 'string',
+      formato: 'momento_espacado',
+      nullable: true,
+      about:
+        'Quando vale a pena perguntar de novo; null quando a nota não muda mais por si. Retry-After diz o mesmo em segundos.',
+    },
     mensagem_retorno: {
       type: 'string',
       nullable: true,
