@@ -31,13 +31,20 @@ export type SoapDocumento = {
   readonly forma: 'texto' | 'elementos';
 };
 
+/** What should be a document and cannot be read. */
+export type SoapIlegivel = {
+  /** Why, in a sentence. */
+  readonly problema: string;
+  /** Namespace of its root, as far as its first tag shows it; or empty. */
+  readonly namespace: string;
+};
+
 export type SoapPedido = {
   readonly versao: SoapVersao;
   readonly operacao: string;
   /** Namespace of the operation's element. */
   readonly namespace: string;
-  /** The document, or why what should be one cannot be read: a sentence. */
-  readonly documento: SoapDocumento | { readonly problema: string };
+  readonly documento: SoapDocumento | SoapIlegivel;
 };
 
 /** Reads a request. `faultsIn`: the version in which to tell that nothing could be read. */
@@ -91,11 +98,21 @@ function documentOf(operation: Elemento, reading: XmlDocumentReading): SoapPedid
     parameters === undefined ? operation.children.find(({ name }) => name !== HEADER) : parameters.children[0];
   if (typed !== undefined) return { reading, root: typed, forma: 'elementos' };
   const text = parameters?.text.trim() ?? '';
-  if (text === '') return { problema: `Falta o documento: ponha-o, como texto, em ${PARAMETERS}.` };
+  if (text === '') return { problema: `Falta o documento: ponha-o, como texto, em ${PARAMETERS}.`, namespace: '' };
   // A text is in the encoding of what it stands in, whatever it says of itself.
-  const inner = readXml(Buffer.from(text.replace(/^<\?xml[^>]*\?>\s*/, ''), 'utf8'));
-  if ('fault' in inner) return { problema: said(inner.fault.mensagem) };
+  const own = text.replace(/^<\?xml[^>]*\?>\s*/, '');
+  const inner = readXml(Buffer.from(own, 'utf8'));
+  if ('fault' in inner) return { problema: said(inner.fault.mensagem), namespace: namespaceIn(own) };
   return { reading: inner, root: inner.root, forma: 'texto' };
+}
+
+/** Clients that put texts together write a bare `&` sooner or later, and read the answer by its namespaces all the same. */
+function namespaceIn(text: string): string {
+  const [, prefix, attributes = ''] = /^<(?:([\w.-]+):)?[\w.-]+([^<>]*)>/.exec(text) ?? [];
+  const wanted = prefix === undefined ? 'xmlns' : `xmlns:${prefix}`;
+  const declared = attributes.matchAll(/([\w:.-]+)\s*=\s*(?:"([^"&]*)"|'([^'&]*)')/g);
+  const [, , twice, once] = declared.find(([, name]) => name === wanted) ?? [];
+  return twice ?? once ?? '';
 }
 
 /** The answer of an operation, its document as text or as elements. */

@@ -9,7 +9,7 @@ import { type AbrasfSignature, checkAbrasfSignature } from '../documents/abrasf-
 import type { Certificate } from '../documents/certificate.ts';
 import { isSignature } from '../documents/signed.ts';
 import { signerFaults, XML_CODES } from '../documents/signer-faults.ts';
-import type { SoapDocumento } from '../documents/soap.ts';
+import type { SoapDocumento, SoapIlegivel } from '../documents/soap.ts';
 import { readXml } from '../documents/xml.ts';
 import { isPedidoWhole, motivoOf, type PedidoLido, readPedido } from '../fiscal/abrasf/cancelamento.ts';
 import {
@@ -111,13 +111,13 @@ export async function responder(
   world: World,
   municipio: Municipio,
   operacao: string,
-  documento: SoapDocumento | { readonly problema: string },
+  documento: SoapDocumento | SoapIlegivel,
   { shown, simular }: Companhia,
 ): Promise<Respondido | undefined> {
   const found = OPERACOES.find((one) => one.operacao === operacao);
   if (found === undefined) return undefined;
   const { pedido, resposta, answer } = found;
-  const modelo = modeloOf('problema' in documento ? '' : documento.root.namespace);
+  const modelo = modeloOf('problema' in documento ? documento.namespace : documento.root.namespace);
   const made: Resposta =
     'problema' in documento
       ? refused('E160', documento.problema)

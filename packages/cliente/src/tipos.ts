@@ -1528,6 +1528,11 @@ export type Protocolo = {
   readonly status: 'processando' | 'autorizado' | 'rejeitado' | 'cancelado';
   /** aguardar enquanto a nota muda por si, e também da que espera a publicação de uma alíquota; null depois. */
   readonly acao_sugerida: 'aguardar' | null;
+  /**
+   * Quando vale a pena perguntar de novo; null quando a nota não muda mais por si. Retry-After diz o mesmo em
+   * segundos.
+   */
+  readonly proxima_consulta: string | null;
   /** O que o ADN disse, ou por que a nota espera sem ser enviada; null quando não há o que dizer. */
   readonly mensagem_retorno: string | null;
   /** Quando a nota foi recebida. */
@@ -1672,6 +1677,11 @@ export type Evento = {
   readonly ultimo_reprocessamento_em: string | null;
   /** aguardar, retentar, consultar_suporte ou cancelado_ok. */
   readonly acao_sugerida: 'aguardar' | 'retentar' | 'consultar_suporte' | 'cancelado_ok';
+  /**
+   * Quando vale a pena perguntar de novo, ISO 8601; null quando nada mais muda por si. Retry-After diz o mesmo em
+   * segundos.
+   */
+  readonly proxima_consulta: string | null;
   /** O que foi feito do evento; distingue o que cancelado_ok, em acao_sugerida, diz de uma só maneira. */
   readonly desfecho:
     | 'em_andamento'
@@ -2477,6 +2487,11 @@ export type Respostas = {
     readonly ultimo_reprocessamento_em: string | null;
     /** aguardar, retentar, consultar_suporte ou cancelado_ok. */
     readonly acao_sugerida: 'aguardar' | 'retentar' | 'consultar_suporte' | 'cancelado_ok';
+    /**
+     * Quando vale a pena perguntar de novo, ISO 8601; null quando nada mais muda por si. Retry-After diz o mesmo em
+     * segundos.
+     */
+    readonly proxima_consulta: string | null;
     /** O que foi feito do evento; distingue o que cancelado_ok, em acao_sugerida, diz de uma só maneira. */
     readonly desfecho:
       | 'em_andamento'
@@ -2575,6 +2590,11 @@ export type Respostas = {
     readonly ultimo_reprocessamento_em: string | null;
     /** aguardar, retentar, consultar_suporte ou cancelado_ok. */
     readonly acao_sugerida: 'aguardar' | 'retentar' | 'consultar_suporte' | 'cancelado_ok';
+    /**
+     * Quando vale a pena perguntar de novo, ISO 8601; null quando nada mais muda por si. Retry-After diz o mesmo em
+     * segundos.
+     */
+    readonly proxima_consulta: string | null;
     /** O que foi feito do evento; distingue o que cancelado_ok, em acao_sugerida, diz de uma só maneira. */
     readonly desfecho:
       | 'em_andamento'
