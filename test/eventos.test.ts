@@ -1030,16 +1030,9 @@ describe('Event object', () => {
 });
 
 describe('when it is worth asking again', () => {
-  /** The body says the moment of the header, or null where there is none. */
-  const assertMoment = ({ body, headers }: Answer): void => {
-    const seconds = headers.get('retry-after');
-    const moment = body.proxima_consulta === null ? null : Date.parse(body.proxima_consulta);
-    assert.equal(moment, seconds === null ? null : clock.now + Number(seconds) * SECOND_MS);
-  };
   const ofNota = async ({ chave_acesso, numero_protocolo }: NotaEmitida): Promise<string | null> => {
     const paths = [`nfse/${chave_acesso}`, `nfse/protocolo/${numero_protocolo}`, `danfse/${chave_acesso}`];
     const answers = await Promise.all(paths.map((path) => request(address, `/${TENANT}/api/v1/${path}`)));
-    for (const answer of answers.slice(0, 2)) assertMoment(answer);
     const [said, ...others] = answers.map(({ headers }) => headers.get('retry-after'));
     assert.deepEqual(others, [said, said]);
     for (const { body } of answers.slice(0, 2)) assert.equal(body.protocolo.proxima_consulta, spaced(momentOf(said!)));
@@ -1047,7 +1040,6 @@ describe('when it is worth asking again', () => {
   };
   const ofEvento = async (nota: NotaEmitida): Promise<string | null> => {
     const answers = await Promise.all(['', '/cancelamento', '/cancelamento/1'].map((path) => read(nota, path)));
-    for (const answer of answers) assertMoment(answer);
     const [said, ...others] = answers.map(({ headers }) => headers.get('retry-after'));
     assert.deepEqual(others, [said, said]);
     for (const { body } of answers) {
@@ -1803,7 +1795,7 @@ describe('Endpoints, Events: queries', () => {
   test('GET …/eventos: total, eventos ordered by creation time, newest first, status', async () => {
     const { status, body } = await read(await manifested());
     assert.equal(status, 200);
-    assert.deepEqual(Object.keys(body), ['total', 'eventos', 'proxima_consulta', 'status']);
+    assert.deepEqual(Object.keys(body), ['total', 'eventos', 'status']);
     assert.deepEqual([body.total, body.status], [3, 'OK']);
     assert.deepEqual(shown(body.eventos), [
       'confirmacao_tomador 2',
@@ -1859,7 +1851,7 @@ describe('Endpoints, Events: queries', () => {
     for (const named of ['confirmacao_tomador', '203202']) {
       const { status, body } = await read(nota, `/${named}`);
       assert.equal(status, 200);
-      assert.deepEqual(Object.keys(body), ['total', 'tipo_evento', 'eventos', 'proxima_consulta', 'status']);
+      assert.deepEqual(Object.keys(body), ['total', 'tipo_evento', 'eventos', 'status']);
       assert.deepEqual([body.total, body.tipo_evento, body.status], [2, 'confirmacao_tomador', 'OK']);
       assert.deepEqual(shown(body.eventos), ['confirmacao_tomador 1', 'confirmacao_tomador 2']);
     }
@@ -1872,7 +1864,7 @@ describe('Endpoints, Events: queries', () => {
     for (const number of ['2', '002']) {
       const { status, body } = await read(nota, `/confirmacao_tomador/${number}`);
       assert.equal(status, 200);
-      assert.deepEqual(Object.keys(body), ['evento', 'proxima_consulta', 'status']);
+      assert.deepEqual(Object.keys(body), ['evento', 'status']);
       assert.deepEqual(shown([body.evento]), ['confirmacao_tomador 2']);
     }
   });

@@ -2375,8 +2375,6 @@ export type Respostas = {
     readonly nota: NotaComCancelamento;
     /** O protocolo da nota. */
     readonly protocolo: Protocolo;
-    /** Quando vale a pena consultar de novo, ISO 8601: o momento de Retry-After. null quando nada mais muda por si. */
-    readonly proxima_consulta: string | null;
   };
   /** Consulta uma nota pelo número de protocolo */
   readonly consultarNotaPorProtocolo: {
@@ -2388,8 +2386,6 @@ export type Respostas = {
     readonly protocolo: Protocolo;
     /** true enquanto o ADN não autorizou a nota. O valor da chave é definitivo nos dois casos. */
     readonly chave_acesso_provisoria: boolean;
-    /** Quando vale a pena consultar de novo, ISO 8601: o momento de Retry-After. null quando nada mais muda por si. */
-    readonly proxima_consulta: string | null;
   };
   /** Consulta uma nota pelo número de protocolo */
   readonly consultarNotaPorProtocoloV101: {
@@ -2401,8 +2397,6 @@ export type Respostas = {
     readonly protocolo: Protocolo;
     /** true enquanto o ADN não autorizou a nota. O valor da chave é definitivo nos dois casos. */
     readonly chave_acesso_provisoria: boolean;
-    /** Quando vale a pena consultar de novo, ISO 8601: o momento de Retry-After. null quando nada mais muda por si. */
-    readonly proxima_consulta: string | null;
   };
   /** Os eventos de uma nota, do mais novo ao mais antigo */
   readonly listarEventos: {
@@ -2410,8 +2404,6 @@ export type Respostas = {
     readonly total: number;
     /** Os eventos. */
     readonly eventos: readonly Evento[];
-    /** Quando vale a pena consultar de novo, ISO 8601: o momento de Retry-After. null quando nada mais muda por si. */
-    readonly proxima_consulta: string | null;
     /** OK em toda resposta de sucesso. */
     readonly status: string;
   };
@@ -2629,8 +2621,6 @@ export type Respostas = {
     readonly tipo_evento: string;
     /** Os eventos. */
     readonly eventos: readonly Evento[];
-    /** Quando vale a pena consultar de novo, ISO 8601: o momento de Retry-After. null quando nada mais muda por si. */
-    readonly proxima_consulta: string | null;
     /** OK em toda resposta de sucesso. */
     readonly status: string;
   };
@@ -2638,8 +2628,6 @@ export type Respostas = {
   readonly consultarEvento: {
     /** O evento. */
     readonly evento: Evento;
-    /** Quando vale a pena consultar de novo, ISO 8601: o momento de Retry-After. null quando nada mais muda por si. */
-    readonly proxima_consulta: string | null;
     /** OK em toda resposta de sucesso. */
     readonly status: string;
   };
@@ -2657,8 +2645,6 @@ export type Respostas = {
     readonly numero_protocolo: string;
     /** A nota. */
     readonly nota: Nota;
-    /** Quando vale a pena consultar de novo, ISO 8601: o momento de Retry-After. null quando nada mais muda por si. */
-    readonly proxima_consulta: string | null;
   };
   /** Diz se há nota de uma DPS */
   readonly existeNotaDaDps: undefined;

@@ -19,7 +19,7 @@ import { EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
 import { avisosOf } from './envelope.ts';
 import type { Field } from './field.ts';
 import { keyIn, refusedAs, repeatedHeaders } from './repetition.ts';
-import { askAgain } from './retry-after.ts';
+import { retryAfter } from './retry-after.ts';
 import { type Accepted, type Call, chaveProblem, notFound, type Refused } from './routes.ts';
 import { headerOf } from './sent.ts';
 
@@ -133,9 +133,11 @@ export async function listAll({ world, municipio, params }: Call) {
   const chave = params.chave_acesso!;
   const found = parseChave(chave) === undefined ? undefined : await eventosOfNota(world, municipio, chave);
   if (found === undefined) return noNota(chave);
-  const { eventos } = found;
-  const { headers, proxima_consulta } = askAgain(world, chave, found.proxima);
-  return { headers, body: { total: eventos.length, eventos: eventos.map(enveloped), proxima_consulta, status: 'OK' } };
+  const { eventos, proxima } = found;
+  return {
+    headers: retryAfter(world, proxima),
+    body: { total: eventos.length, eventos: eventos.map(enveloped), status: 'OK' },
+  };
 }
 
 export async function listOfTipo({ world, municipio, params }: Call) {
@@ -144,12 +146,10 @@ export async function listOfTipo({ world, municipio, params }: Call) {
   if (tipo === undefined) return noTipo(params.tipo_evento!);
   const found = parseChave(chave) === undefined ? undefined : await eventosOfTipo(world, municipio, chave, tipo);
   if (found === undefined) return noNota(chave);
-  const { eventos } = found;
-  const { headers, proxima_consulta } = askAgain(world, chave, found.proxima);
-  const total = eventos.length;
+  const { eventos, proxima } = found;
   return {
-    headers,
-    body: { total, tipo_evento: tipo.slug, eventos: eventos.map(enveloped), proxima_consulta, status: 'OK' },
+    headers: retryAfter(world, proxima),
+    body: { total: eventos.length, tipo_evento: tipo.slug, eventos: eventos.map(enveloped), status: 'OK' },
   };
 }
 
@@ -172,11 +172,10 @@ export async function showOne({ world, municipio, params }: Call): Promise<Refus
     return { refusal: { faults: [fault] }, campo: 'num_seq_evento' };
   }
   const [evento] = found.eventos;
-  const { headers, proxima_consulta } = askAgain(world, chave, found.proxima);
-  return { headers, body: { evento: enveloped(evento!), proxima_consulta, status: 'OK' } };
+  return { headers: retryAfter(world, found.proxima), body: { evento: enveloped(evento!), status: 'OK' } };
 }
 
-type OneEvento = { readonly evento: object; readonly proxima_consulta: string | null; readonly status: string };
+type OneEvento = { readonly evento: object; readonly status: string };
 
 /** The marker is part of every event object (specification, "Event object"). */
 function enveloped(evento: EventoPublico): object {

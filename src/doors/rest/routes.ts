@@ -25,7 +25,7 @@ import { avisosOf } from './envelope.ts';
 import { EVENTO_FIELDS, listAll, listOfTipo, postByChave, postByProtocolo, showOne } from './eventos.ts';
 import type { Field, Fields } from './field.ts';
 import { keyIn, REPEATED_HEADER, refusedAs, repeatedHeaders } from './repetition.ts';
-import { askAgain, PROXIMA_CONSULTA } from './retry-after.ts';
+import { retryAfter } from './retry-after.ts';
 import { sentIn } from './sent.ts';
 import { querySituacao, SITUACAO_FIELDS } from './situacao.ts';
 import { VALIDACAO_FIELDS, validate } from './validacao.ts';
@@ -270,12 +270,7 @@ export const ROUTES: readonly Route[] = [
     path: '/api/v1/nfse/:chave_acesso',
     summary: 'Consulta uma nota pela chave de acesso.',
     status: 200,
-    fields: {
-      status: STATUS,
-      nota: { type: 'NotaComCancelamento', about: 'A nota.' },
-      protocolo: PROTOCOLO,
-      proxima_consulta: PROXIMA_CONSULTA,
-    },
+    fields: { status: STATUS, nota: { type: 'NotaComCancelamento', about: 'A nota.' }, protocolo: PROTOCOLO },
     headers: ['Retry-After'],
     codes: ['E301', 'E703'],
     missCost: 1,
@@ -290,13 +285,7 @@ export const ROUTES: readonly Route[] = [
         summary: 'Consulta uma nota pelo número de protocolo. Prefira a consulta pela chave de acesso.',
         deprecated: true,
         status: 200,
-        fields: {
-          status: STATUS,
-          nota: NOTA,
-          protocolo: PROTOCOLO,
-          chave_acesso_provisoria: PROVISORIA,
-          proxima_consulta: PROXIMA_CONSULTA,
-        },
+        fields: { status: STATUS, nota: NOTA, protocolo: PROTOCOLO, chave_acesso_provisoria: PROVISORIA },
         headers: ['Retry-After'],
         codes: ['E601', 'E703'],
         missCost: 1,
@@ -344,7 +333,7 @@ export const ROUTES: readonly Route[] = [
     path: '/api/v1/nfse/:chave_acesso/eventos',
     summary: 'Os eventos de uma nota, do mais novo ao mais antigo.',
     status: 200,
-    fields: { total: TOTAL, eventos: EVENTOS_FIELD, proxima_consulta: PROXIMA_CONSULTA, status: STATUS },
+    fields: { total: TOTAL, eventos: EVENTOS_FIELD, status: STATUS },
     headers: ['Retry-After'],
     codes: ['E301', 'E703'],
     missCost: 1,
@@ -360,7 +349,6 @@ export const ROUTES: readonly Route[] = [
       total: TOTAL,
       tipo_evento: { type: 'string', about: 'O tipo pedido.' },
       eventos: EVENTOS_FIELD,
-      proxima_consulta: PROXIMA_CONSULTA,
       status: STATUS,
     },
     headers: ['Retry-After'],
@@ -374,7 +362,7 @@ export const ROUTES: readonly Route[] = [
     path: '/api/v1/nfse/:chave_acesso/eventos/:tipo_evento/:num_seq_evento',
     summary: 'Um evento, pelo tipo e pela sequência.',
     status: 200,
-    fields: { evento: { type: 'Evento', about: 'O evento.' }, proxima_consulta: PROXIMA_CONSULTA, status: STATUS },
+    fields: { evento: { type: 'Evento', about: 'O evento.' }, status: STATUS },
     headers: ['Retry-After'],
     codes: ['E301', 'E601', 'E703'],
     missCost: 1,
@@ -410,7 +398,6 @@ export const ROUTES: readonly Route[] = [
       chave_acesso: CHAVE,
       numero_protocolo: NUMERO_PROTOCOLO,
       nota: NOTA,
-      proxima_consulta: PROXIMA_CONSULTA,
     },
     headers: ['Retry-After'],
     codes: ['E601', 'E703', 'E9003', 'E9006', 'E9007'],
@@ -508,8 +495,10 @@ async function queryByChave({ world, municipio, params }: Call) {
   const found = parseChave(chave) === undefined ? undefined : await notaByChave(world, municipio, chave);
   if (found === undefined) return notFound('E301', 'chave_acesso', chaveProblem(chave));
   const { nota, protocolo, data_cancelamento } = found;
-  const { headers, proxima_consulta } = askAgain(world, chave, found.proxima);
-  return { headers, body: { status: 'OK', nota: { ...nota, data_cancelamento }, protocolo, proxima_consulta } };
+  return {
+    headers: retryAfter(world, found.proxima),
+    body: { status: 'OK', nota: { ...nota, data_cancelamento }, protocolo },
+  };
 }
 
 async function queryByProtocolo({ world, municipio, params }: Call) {
@@ -520,8 +509,10 @@ async function queryByProtocolo({ world, municipio, params }: Call) {
     return notFound('E601', 'numero_protocolo', mensagem);
   }
   const { nota, protocolo, chave_acesso_provisoria } = found;
-  const { headers, proxima_consulta } = askAgain(world, nota.chave_acesso, found.proxima);
-  return { headers, body: { status: 'OK', nota, protocolo, chave_acesso_provisoria, proxima_consulta } };
+  return {
+    headers: retryAfter(world, found.proxima),
+    body: { status: 'OK', nota, protocolo, chave_acesso_provisoria },
+  };
 }
 
 async function queryByDps({ world, municipio, params, shown }: Call) {
@@ -531,8 +522,10 @@ async function queryByDps({ world, municipio, params, shown }: Call) {
   if ('faults' in found) return { refusal: found, isMiss: true };
   const { nota, protocolo, id_dps } = found;
   const { chave_acesso, numero_protocolo } = protocolo;
-  const { headers, proxima_consulta } = askAgain(world, chave_acesso, found.proxima);
-  return { headers, body: { status: 'OK', id_dps, chave_acesso, numero_protocolo, nota, proxima_consulta } };
+  return {
+    headers: retryAfter(world, found.proxima),
+    body: { status: 'OK', id_dps, chave_acesso, numero_protocolo, nota },
+  };
 }
 
 export function notFound(codigo: string, campo: string, mensagem: string): Refused {
