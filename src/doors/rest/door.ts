@@ -3,6 +3,7 @@
  * answer carries. Whatever goes wrong on the way, a bug included, is answered in the same envelope (D-02).
  */
 
+import { setTimeout as pause } from 'node:timers/promises';
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
 import { isoMoment, momentIn } from '../../fiscal/moment.ts';
 import { zoneOf } from '../../flows/gather-facts.ts';
@@ -49,6 +50,8 @@ import { ARQUIVOS_PATH, docsFile, docsPage, unknownDocsPage } from './site.ts';
 /** Requests with a flow at once. More would only wait in line for the database, each with its body in memory. */
 const UNDER_WAY_MAX = 1_000;
 const OVERLOAD_WAIT_S = 1;
+const OVERLOADED = 'Há requisições demais em andamento.';
+const CROWDED = 'Há consultas demais em andamento deste endereço de rede.';
 /** A database that takes longer to say that it is there is as good as gone. */
 const PING_MAX_MS = 2_000;
 /** A page changes only with the version of the service. */
@@ -250,8 +253,7 @@ async function answerSoapCall(door: Door, visit: Visit): Promise<HttpAnswer> {
     const body = await request.readBody(BODY_MAX_BYTES);
     if (body === 'body_too_large') return faultSoap(headers, 413, 'O corpo passa do limite: divida o lote.');
     if (typeof body === 'string') return faultSoap(headers, 400, 'O corpo não chegou inteiro.');
-    if (door.underWay >= UNDER_WAY_MAX)
-      return faultSoap(headers, 503, 'Há requisições demais em andamento.', OVERLOAD_WAIT_S);
+    if (door.underWay >= UNDER_WAY_MAX) return faultSoap(headers, 503, OVERLOADED, OVERLOAD_WAIT_S);
     door.underWay += 1;
     try {
       const { certificateHeader, tls } = door.options;
@@ -276,12 +278,13 @@ async function answerRoute(door: Door, visit: Visit, route: Route): Promise<Http
   if (municipio === undefined) return refuse(door, visit, unknownMunicipio(slug));
   const client = clientOf(request, door.options.trustProxy);
   const isQuery = route.missCost !== undefined && route.method !== 'POST';
-  const wait = isQuery ? door.misses.waitOf(client) : undefined;
-  if (wait !== undefined) return refuse(door, visit, tooManyMisses(wait));
+  const turn = isQuery ? door.misses.turnOf(client) : 0;
+  if (turn === undefined) return refuse(door, visit, unavailable(CROWDED, OVERLOAD_WAIT_S));
+  if (turn > 0) await pause(turn);
   const body = route.method === 'POST' ? await acceptedBody(request, route) : NO_BODY;
   if ('refusal' in body) return refuse(door, visit, body);
   if (door.underWay >= UNDER_WAY_MAX) {
-    return refuse(door, visit, unavailable('Há requisições demais em andamento.', OVERLOAD_WAIT_S));
+    return refuse(door, visit, unavailable(OVERLOADED, OVERLOAD_WAIT_S));
   }
   door.underWay += 1;
   try {

@@ -8,19 +8,27 @@
 export const MISSES_MAX = 60;
 const REFILL_PER_MS = MISSES_MAX / 60_000;
 /**
- * Misses beyond those are looked up all the same, this many a minute: far more than the programs of one address come to by mistake. Who
- * passes it guesses, and is not looked up for. The nine random digits of one key then take months.
+ * Misses beyond those are looked up all the same, this many a minute: far more than the programs of one address come to by mistake. Beyond
+ * it the questions of an address go one after the other at this pace, so that the nine random digits of one key take months.
  */
 export const LOOKS_MAX = 6_000;
 const LOOKS_PER_MS = LOOKS_MAX / 60_000;
+/** So long a question waits for its turn; more of one address at once is a crowd. */
+const TURN_MAX_MS = 10_000;
 /** About 1 MiB; when there are more, the address that missed longest ago is forgotten. */
 const CLIENTS_MAX = 10_000;
 
-type Bucket = { readonly misses: number; readonly looks: number; readonly at: number };
+type Bucket = {
+  readonly misses: number;
+  readonly looks: number;
+  readonly at: number;
+  /** When the last of those has its turn that wait for one. */
+  readonly turn: number;
+};
 
 export type Misses = {
-  /** Seconds until anything is looked up again for a client; undefined: it may ask. */
-  waitOf(client: string): number | undefined;
+  /** Takes a turn: milliseconds until a client is looked up for, 0 at once; undefined when too many of its questions wait already. */
+  turnOf(client: string): number | undefined;
   /**
    * Counts a miss; seconds until the client may be told of one again, undefined when it may be told of this one. `cost`: 1 for
    * something that must not be guessed, less for what may be asked for in good faith.
@@ -33,31 +41,42 @@ export function countMisses(now: () => number): Misses {
   const buckets = new Map<string, Bucket>();
   const leftOf = (client: string): Bucket => {
     const at = now();
-    const { misses, looks, at: since } = buckets.get(client) ?? { misses: MISSES_MAX, looks: LOOKS_MAX, at };
+    const {
+      misses,
+      looks,
+      turn,
+      at: since,
+    } = buckets.get(client) ?? { misses: MISSES_MAX, looks: LOOKS_MAX, turn: at, at };
     const passed = at - since;
     return {
       misses: Math.min(MISSES_MAX, misses + passed * REFILL_PER_MS),
       looks: Math.min(LOOKS_MAX, looks + passed * LOOKS_PER_MS),
       at,
+      turn,
     };
   };
   return {
-    waitOf: (address) => {
-      if (buckets.size === 0) return undefined;
-      const { looks } = leftOf(networkOf(address));
-      return looks >= 1 ? undefined : Math.ceil((1 - looks) / LOOKS_PER_MS / 1000);
+    turnOf: (address) => {
+      if (buckets.size === 0) return 0;
+      const client = networkOf(address);
+      const bucket = leftOf(client);
+      // Nobody goes before those that wait.
+      if (bucket.looks >= 1 && bucket.turn <= bucket.at) return 0;
+      const turn = Math.max(bucket.at, bucket.turn) + 1 / LOOKS_PER_MS;
+      if (turn - bucket.at > TURN_MAX_MS) return undefined;
+      buckets.set(client, { ...bucket, turn });
+      return turn - bucket.at;
     },
     count: (address, cost) => {
       const client = networkOf(address);
-      const { misses, looks, at } = leftOf(client);
+      const bucket = leftOf(client);
+      const { misses, looks } = bucket;
       const isTold = misses >= cost;
       // Deleted first, so that the map stays in the order of the last miss.
       buckets.delete(client);
       if (buckets.size >= CLIENTS_MAX) buckets.delete(buckets.keys().next().value!);
-      buckets.set(
-        client,
-        isTold ? { misses: misses - cost, looks, at } : { misses, looks: Math.max(0, looks - 1), at },
-      );
+      const left = isTold ? { misses: misses - cost } : { looks: Math.max(0, looks - 1) };
+      buckets.set(client, { ...bucket, ...left });
       return isTold ? undefined : Math.ceil((cost - misses) / REFILL_PER_MS / 1000);
     },
   };
