@@ -310,7 +310,7 @@ export function numberRemarks({ ambiente }: Municipio, dps: Dps, next: NextNumbe
     return [{ ...remark, mensagem }];
   }
   if (next === undefined || BigInt(dps.nDPS) <= next.alcancado) return [];
-  const mensagem = `A série ${DEFAULT_SERIE} é a da numeração automática, em que uma DPS sem nDPS toma o número da NFS-e, e que ainda não chegou a ${dps.nDPS}: com esta nota chega a ${next.alcancado}. Quando chegar lá, o número usado à mão será pulado. Para numerar você mesmo use outra série, de 1 a 49999.`;
+  const mensagem = `A série ${DEFAULT_SERIE} é a da numeração automática, em que uma DPS sem nDPS recebe o número da NFS-e, e que ainda não chegou a ${dps.nDPS}: com esta nota chega a ${next.alcancado}. Quando chegar lá, o número usado à mão será pulado. Para numerar você mesmo use outra série, de 1 a 49999.`;
   return [{ ...remark, mensagem }];
 }
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseChave } from '../../src/fiscal/chave.ts';
-import { exampleXml } from '../../src/fiscal/rules/example.ts';
+import { exampleJson, exampleXml } from '../../src/fiscal/rules/example.ts';
 import { atOnce } from '../support/at-once.ts';
 import { type Answer, emit, request } from '../support/http.ts';
 import { startTestService } from '../support/service.ts';
@@ -109,11 +109,16 @@ test("the last number of fifteen digits, taken by hand, is in nobody's way", asy
 
 test('who takes a number of series 70000 by hand that the automatic ones have yet to reach is told', async () => {
   const { address } = await startTestService();
-  const remarks = async (serie: string, nDPS: string, path = ''): Promise<readonly string[]> => {
+  const remarks = async (
+    serie: string,
+    nDPS: string,
+    path = '',
+    write: typeof exampleJson = exampleXml,
+  ): Promise<readonly string[]> => {
     const { body } = await request(address, `/integracao/api/v1/nfse/v101${path}`, {
       method: 'POST',
-      headers: { 'Content-Type': 'application/xml' },
-      body: exampleXml({ serie, nDPS }),
+      headers: { 'Content-Type': write === exampleXml ? 'application/xml' : 'application/json' },
+      body: write({ serie, nDPS })!,
     });
     return (body.avisos ?? [])
       .filter(({ codigo }: { codigo: string }) => codigo === 'E0014')
@@ -121,6 +126,8 @@ test('who takes a number of series 70000 by hand that the automatic ones have ye
   };
   assert.deepEqual(await remarks('70000', '1'), [], 'the number that it would have had anyway');
   assert.deepEqual(await remarks('1', '99'), [], "another series is the sender's own");
+  const [inNames] = await remarks('70000', '4', '/validacao', exampleJson);
+  assert.match(inNames!, /uma DPS sem numero_dps recebe o número da NFS-e/, 'no word of it is taken for an element');
   for (const path of ['/validacao', '']) {
     const [told, ...more] = await remarks('70000', '4', path);
     assert.match(told!, /^\/DPS\/infDPS\/nDPS A série 70000 .* ainda não chegou a 4: com esta nota chega a 3\./);

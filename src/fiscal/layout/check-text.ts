@@ -103,7 +103,10 @@ function checkDecimal(type: SimpleType, value: string): TypeFault | undefined {
   if (trimmed !== value) return { ...spaces(trimmed), ...fixIf(decimalFix(type, trimmed)) };
   if (/^-\d+([.,]\d+)?$/.test(value)) return { kind: 'valor', problem: 'é negativo' };
   const plain = /^(\d+)(?:\.(\d+))?$/.exec(value);
-  if (plain === null) return { kind: 'tipo', problem: 'não é um número decimal', ...fixIf(decimalFix(type, value)) };
+  if (plain === null) {
+    const problem = readingsOf(type, value) ?? 'não é um número decimal';
+    return { kind: 'tipo', problem, ...fixIf(decimalFix(type, value)) };
+  }
   const whole = plain[1]!.replace(/^0+(?=\d)/, '');
   // A text of a million digits is not made a number to be told that it is too large.
   if (type.highest !== undefined && (whole.length > 15 || BigInt(whole) * 100n > type.highest)) {
@@ -112,6 +115,8 @@ function checkDecimal(type: SimpleType, value: string): TypeFault | undefined {
   if (whole.length > type.digits!) {
     return { kind: 'formato', problem: `tem mais de ${type.digits} algarismos inteiros` };
   }
+  const readings = readingsOf(type, value);
+  if (readings !== undefined) return { kind: 'formato', problem: readings };
   const problem =
     plain[2] !== undefined && plain[2].length !== 2
       ? `tem ${plain[2].length} casa(s) decimal(is) em vez de duas`
@@ -119,9 +124,23 @@ function checkDecimal(type: SimpleType, value: string): TypeFault | undefined {
   return { kind: 'formato', problem, ...fixIf(decimalFix(type, value)) };
 }
 
+function bareDecimal(value: string): string {
+  return value.replace(/^R\$\s*/, '').replace(/\s/g, '');
+}
+
+/** What `1.000` and `1,000` may mean, in words: a thousand, or one. Undefined where only one of them is in range. */
+function readingsOf(type: SimpleType, value: string): string | undefined {
+  const [, whole, rest] = /^([1-9]\d{0,2})[.,](\d{3})$/.exec(bareDecimal(value)) ?? [];
+  if (whole === undefined || rest === undefined) return undefined;
+  const [thousands, decimals] = [`${whole}${rest}.00`, `${whole}.${rest.replace(/0$/, '')}`];
+  const isEither = checkDecimal(type, thousands) === undefined && patternOf(type)!.test(decimals);
+  return isEither ? `pode ser tanto ${thousands} como ${decimals}` : undefined;
+}
+
 /** Only what does not change the amount: separators, missing or zero decimals, leading zeros. */
 function decimalFix(type: SimpleType, value: string): string | undefined {
-  let plain = value.replace(/^R\$\s*/, '').replace(/\s/g, '');
+  let plain = bareDecimal(value);
+  if (readingsOf(type, value) !== undefined) return undefined;
   // Thousands by comma are told from decimals by the point behind them.
   if (/^\d{1,3}(,\d{3})+\.\d+$/.test(plain)) plain = plain.replaceAll(',', '');
   if (plain.includes(',')) {

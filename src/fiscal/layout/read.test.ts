@@ -381,6 +381,28 @@ describe('what the service writes or does not receive: E0010', () => {
 });
 
 describe('a wrong type: E0001', () => {
+  test('a thousand that may be one is not corrected to either, where both are in range', () => {
+    for (const [sent, codigo, says] of [
+      ['1.000', 'E0003', 'vServ pode ser tanto 1000.00 como 1.00.'],
+      ['12.500', 'E0003', 'vServ pode ser tanto 12500.00 como 12.50.'],
+      ['1,000', 'E0001', 'vServ pode ser tanto 1000.00 como 1.00.'],
+      ['R$ 1.000', 'E0001', 'vServ pode ser tanto 1000.00 como 1.00.'],
+    ] as const) {
+      const fault = only(faultsOf({ 'valores/vServPrest/vServ': sent }), codigo, 'valores/vServPrest/vServ');
+      assert.equal(fault.correcao, undefined, sent);
+      assert.ok(fault.mensagem.startsWith(says), fault.mensagem);
+    }
+    for (const [path, sent, mended] of [
+      ['valores/vServPrest/vServ', '0.500', '<vServ>0.50</vServ>'],
+      ['valores/vServPrest/vServ', '1000.000', '<vServ>1000.00</vServ>'],
+      ['valores/trib/tribMun/pAliq', '2.000', '<pAliq>2.00</pAliq>'],
+      ['valores/trib/tribMun/pAliq', '2,500', '<pAliq>2.50</pAliq>'],
+    ] as const) {
+      const [fault] = faultsOf({ [path]: sent }) as readonly Fault[];
+      assert.equal(fault!.correcao, mended, sent);
+    }
+  });
+
   test('text that is no decimal', () => {
     for (const [sent, mended] of [
       ['mil', undefined],
@@ -392,6 +414,7 @@ describe('a wrong type: E0001', () => {
       ['1,00.00', undefined],
       ['1e3', undefined],
       ['NaN', undefined],
+      ['1.000.000', undefined],
     ] as const) {
       const fault = only(faultsOf({ 'valores/vServPrest/vServ': sent }), 'E0001', 'valores/vServPrest/vServ');
       assert.equal(fault.encontrado, sent);
@@ -514,7 +537,8 @@ describe('a wrong length or pattern: E0003', () => {
     ['toma/email', `${'x'.repeat(80)}@`, undefined],
     ['valores/vDedRed/vDR', '10.5', '10.50'],
     ['valores/vDedRed/vDR', '10.005', undefined],
-    ['valores/vDedRed/vDR', '10.500', '10.50'],
+    ['valores/vDedRed/vDR', '10.500', undefined],
+    ['valores/vDedRed/vDR', '0010.500', '10.50'],
     ['valores/vDedRed/vDR', '010.00', '10.00'],
     ['valores/vDedRed/vDR', '1234567890123456.00', undefined],
     [`${GIBSCBS}/CST`, '0', undefined],
