@@ -130,6 +130,7 @@ export const ESTRUTURA: readonly Row[] = aboutTheDocument([
     nacional: 'No padrão nacional E0010 é a série fora da faixa reservada ao tipo de emitente.',
     exemplos: {
       rejects: [
+        { '+dhEmi': '2026-10-05T10:15:30-03:00' },
         { 'serv/locPrest/cLocPrestacao': null, '+serv/cMunPrest': '3550308' },
         { 'toma/email': null, '+toma/xEmail': 'maria@exemplo.com.br' },
         { '+valores/trib/tribMun/vISSQN': '20.00' },
