@@ -115,7 +115,7 @@ export function strangeProperty(
   if (afar !== undefined && others.length === 0) {
     return { fault: fault(`o que existe é ${plain(afar.campo)}`, plain(afar.campo)), explains: afar.paths };
   }
-  const which = names.length <= NAMES_TOLD_MAX ? `: ${allowed}` : ', que o primeiro erro assim lista em esperado';
+  const which = names.length <= NAMES_TOLD_MAX ? `: ${allowed}` : '; esperado os lista, uma vez na resposta';
   return { fault: fault(`retire-o, ou use um dos nomes que existem ali${which}`, allowed) };
 }
 
