@@ -54,13 +54,14 @@ function importar(
       (request) => importAliquotas(registry, request, operatorHere()),
       ({ versao, novas, alteradas, iguais, retroativas }) => [
         `Tabela de alíquotas ${versao}: novas ${grouped(novas)}, alteradas ${grouped(alteradas)}, iguais ${grouped(iguais)}.`,
-        ...(novas + alteradas === 0 ? ['O arquivo diz o que a tabela já dizia: a versão continua a mesma.'] : []),
         ...(retroativas === 0
           ? []
           : [
               `Linhas que mudam competências que já começaram: ${grouped(retroativas)}. As notas já emitidas ficam como estão; nfse nota mostrar diz por que versão cada uma foi julgada.`,
             ]),
-        'As notas retidas por falta destas alíquotas seguem sozinhas, em segundos, enquanto o serviço (ou nfse transmitir) roda.',
+        novas + alteradas === 0
+          ? 'O arquivo diz o que a tabela já dizia: a versão continua a mesma.'
+          : 'As notas retidas por falta destas alíquotas seguem sozinhas, em segundos, enquanto o serviço (ou nfse transmitir) roda.',
       ],
     ),
   );

@@ -140,7 +140,9 @@ export function unanswered(error: unknown, base: string): unknown {
   if (!(error instanceof NaoEntregue)) return error;
   const { status, codigo, message } = error;
   if (status === undefined)
-    return new Error(`não houve resposta de ${base}. O serviço está no ar? Suba-o com: npm start. Se ele atende em outro endereço ou porta, diga-o com --url.`);
+    return new Error(
+      `não houve resposta de ${base}. O serviço está no ar? Suba-o com: npm start. Se ele atende em outro endereço ou porta, diga-o com --url.`,
+    );
   if (codigo === undefined) return new Error(`${base} respondeu algo que não é deste serviço (HTTP ${status}).`);
   return new Error(`${base}: ${message}`);
 }

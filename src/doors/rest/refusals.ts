@@ -106,7 +106,11 @@ const TROUBLES: Readonly<Record<Trouble, { codigo: string; status: number; mensa
     mensagem: 'A requisição traz o cabeçalho Host mais de uma vez. Envie um só, com o endereço deste serviço.',
   },
   expectation: { codigo: 'E003', status: 417, mensagem: 'No cabeçalho Expect o serviço só atende 100-continue.' },
-  headers_too_large: { codigo: 'E003', status: 431, mensagem: 'Os cabeçalhos da requisição passam de 32 KiB. Envie menos cabeçalhos, ou menores.' },
+  headers_too_large: {
+    codigo: 'E003',
+    status: 431,
+    mensagem: 'Os cabeçalhos da requisição passam de 32 KiB. Envie menos cabeçalhos, ou menores.',
+  },
   body_too_large: { codigo: 'E003', status: 413, mensagem: 'O corpo passa do limite de 1 MiB (1048576 bytes).' },
   malformed: { codigo: 'E003', status: 400, mensagem: 'O que chegou não é uma requisição HTTP/1.1 bem-formada.' },
   timeout: {
