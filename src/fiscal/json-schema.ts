@@ -196,12 +196,17 @@ function valueSchema(type: SimpleType, integer = false): JsonSchema {
 const ANY_TEXT =
   '[\\t\\n\\r ]*[^\\u0000-\\u0020\\uFFFE\\uFFFF][^\\u0000-\\u0008\\u000B\\u000C\\u000E-\\u001F\\uFFFE\\uFFFF]*';
 
-/** As a text, of which the decimals are two once its last zeros are gone, or as a number. A highest value is a power of ten. */
+/**
+ * As a text, of which the decimals are two once its last zeros are gone, or as a number. A highest value is a power of ten. The text of
+ * an amount is none that may be a thousand as well (`1.000`).
+ */
 function decimalSchema({ digits = 1, highest }: SimpleType): JsonSchema {
   const type = ['string', 'number'];
   const upTo = (more: number): string => `(?:0|[1-9][0-9]{0,${more}})(?:\\.[0-9]{1,2}0*)?`;
   if (highest === undefined) {
-    return { type, pattern: anchored(upTo(digits - 1)), minimum: 0, exclusiveMaximum: 10 ** digits };
+    const most = digits - 1;
+    const amount = `(?:0|[1-9][0-9]{0,${most}})(?:\\.[0-9]{1,2}|\\.[0-9]{2}00+)?|(?:0|[1-9][0-9]{3,${most}})\\.[0-9]{2}0`;
+    return { type, pattern: anchored(digits > 3 ? amount : upTo(most)), minimum: 0, exclusiveMaximum: 10 ** digits };
   }
   const maximum = Number(formatDecimal(highest));
   return { type, pattern: anchored(`${upTo(digits - 2)}|${maximum}(?:\\.0+)?`), minimum: 0, maximum };

@@ -129,7 +129,7 @@ function bareDecimal(value: string): string {
 }
 
 /** What `1.000` and `1,000` may mean, in words: a thousand, or one. Undefined where only one of them is in range. */
-function readingsOf(type: SimpleType, value: string): string | undefined {
+export function readingsOf(type: SimpleType, value: string): string | undefined {
   const [, whole, rest] = /^([1-9]\d{0,2})[.,](\d{3})$/.exec(bareDecimal(value)) ?? [];
   if (whole === undefined || rest === undefined) return undefined;
   const [thousands, decimals] = [`${whole}${rest}.00`, `${whole}.${rest.replace(/0$/, '')}`];

@@ -20,7 +20,7 @@ export function rightValue(value: JsonValue, type: SimpleType, isInteger = false
     const code = asCode(value.text, type);
     return code === undefined ? undefined : JSON.stringify(code);
   }
-  const text = type.kind === 'decimal' ? decimalText(value) : value.text;
+  const text = type.kind === 'decimal' ? decimalText(value, type) : value.text;
   const problem = checkText(type, text);
   if (problem?.kind === 'vazio') return undefined;
   return problem?.fix === undefined ? jsonText(value) : JSON.stringify(problem.fix);

@@ -1,13 +1,22 @@
 /** An amount of a JSON body in the spelling of the layout. */
 import { formatDecimal, parseDecimal, readDecimal } from '../decimal.ts';
+import { readingsOf } from './check-text.ts';
 import type { JsonValue } from './json-value.ts';
+import type { SimpleType } from './simple-types.ts';
 
 /** Beyond this a power of ten only says that the number is far too large, or far too small. */
 const EXPONENT_MAX = 40;
 
-/** An amount in the spelling of the layout, where it has one; otherwise what was written, so that the fault is about that. */
-export function decimalText({ kind, text }: Extract<JsonValue, { kind: 'string' | 'number' }>): string {
+/**
+ * An amount in the spelling of the layout, where it has one; otherwise what was written, so that the fault is about that. A number is
+ * what JSON says; the text `1.000` may be a thousand.
+ */
+export function decimalText(
+  { kind, text }: Extract<JsonValue, { kind: 'string' | 'number' }>,
+  type: SimpleType,
+): string {
   if (parseDecimal(text) !== undefined) return text;
+  if (kind === 'string' && readingsOf(type, text) !== undefined) return text;
   const value = readDecimal(text);
   if (value !== undefined) return formatDecimal(value);
   const power = kind === 'number' ? /^(-?)([0-9]+)(?:\.([0-9]+))?[eE]([+-]?[0-9]+)$/.exec(text) : null;

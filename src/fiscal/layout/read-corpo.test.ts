@@ -232,9 +232,21 @@ describe('values', () => {
   };
 
   test('amounts are read exactly, with quotes and without', () => {
-    for (const text of ['"1000.00"', '1000.00', '1000', '"1000"', '1000.0', '1e3', '1.0E+3', '"1000.0"', '1000.000']) {
+    for (const text of [
+      '"1000.00"',
+      '1000.00',
+      '1000',
+      '"1000"',
+      '1000.0',
+      '1e3',
+      '1.0E+3',
+      '"1000.0"',
+      '1000.000',
+      '"1000.000"',
+    ]) {
       assert.equal(vServ(text), decimal('1000.00'), text);
     }
+    for (const text of ['1.000', '"1.0000"', '"1.0"']) assert.equal(vServ(text), decimal('1.00'), text);
     assert.equal(vServ('999999999999999.99'), decimal('999999999999999.99'));
     assert.equal(vServ('0.1'), decimal('0.10'));
   });
@@ -248,6 +260,7 @@ describe('values', () => {
     ['-5', 'E401', /é negativo/],
     ['-1e2', 'E401', /é negativo/],
     ['"1.000,00"', 'E0001', /não é um número decimal/],
+    ['"1.000"', 'E0003', /valor_servico pode ser tanto 1000\.00 como 1\.00\./],
     ['""', 'E002', /está vazio/],
     ['true', 'E0001', /veio como true/],
     ['[]', 'E0001', /veio como uma lista/],

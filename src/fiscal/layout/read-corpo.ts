@@ -333,7 +333,7 @@ class Body {
       return '';
     }
     if (type.kind === 'decimal') {
-      const text = decimalText(value);
+      const text = decimalText(value, type);
       if (text !== value.text) this.#written.set(xpath, value.text);
       return text;
     }
@@ -457,7 +457,7 @@ class Body {
       this.#tell(this.#numberForCode(name, value.text, type, xpath), value.offset);
       return;
     }
-    const text = type.kind === 'decimal' ? decimalText(value) : value.text;
+    const text = type.kind === 'decimal' ? decimalText(value, type) : value.text;
     const problem = checkText(type, text);
     if (problem === undefined) {
       this.#declared.set(declaracao, text);
