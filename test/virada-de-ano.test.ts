@@ -234,6 +234,15 @@ describe('in the sandbox', () => {
   test('an event on a held note waits, and is sent after it; what was declared is compared in the end', async () => {
     const clock = { now: NEW_YEAR };
     const { address, pool } = await startTestService({ clock });
+    const dry = await request(address, '/integracao/api/v1/nfse/v101/validacao', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/xml' },
+      body: exampleXml({ dCompet: '2027-01-01' }),
+    });
+    assert.match(
+      dry.body.avisos[0].mensagem,
+      /^Nada foi emitido; emitida agora, a nota ficaria assim: "Retida: nenhuma/,
+    );
     const held = await emit(address, exampleXml({ dCompet: '2027-01-01' }));
     assert.equal(held.status, 201, JSON.stringify(held.body));
     const chave: string = held.body.chave_acesso;

@@ -103,7 +103,7 @@ function judged(
   const broken = 'faults' in judgement ? judgement.faults : [];
   const refusal = refusalOf([...besides.before, ...broken, ...besides.after]);
   if (refusal !== undefined) return refusalOf(placed(refusal.faults))!;
-  const { amounts, ibscbs, cLocIncid, avisos } = judgement as Judged;
+  const { amounts, ibscbs, cLocIncid, retencao, avisos } = judgement as Judged;
   const nDPS = dps.nDPS ?? besides.nDPS;
   const input = ibscbs && ibsCbsInput(dps, amounts);
   return {
@@ -116,8 +116,15 @@ function judged(
       ...explainIssqn(dps, facts, amounts),
       ...(ibscbs === undefined || input === undefined ? [] : explainIbsCbs(input, ibscbs, facts.tabelaIbsCbs)),
     ]),
-    avisos: placed(listedAvisos([...besides.avisos, ...avisos])),
+    avisos: placed(listedAvisos([...besides.avisos, ...avisos.map((aviso) => notYetHeld(aviso, retencao))])),
   };
+}
+
+/** What an issued note waits for, told before there is a note. */
+function notYetHeld(aviso: Aviso, retencao: string | undefined): Aviso {
+  return aviso.mensagem === retencao
+    ? { ...aviso, mensagem: `Nada foi emitido; emitida agora, a nota ficaria assim: "${retencao}"` }
+    : aviso;
 }
 
 /** E0014, were it sent for good. One without number takes a number that is free. */
