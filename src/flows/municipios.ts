@@ -273,8 +273,11 @@ async function applied(world: RegistryWorld, current: Municipio, settings: Setti
 
 /** In production the addresses of the answers should not be whatever the request says in `Host`. */
 function remarksOnAddress({ baseUrl }: RegistryWorld, { ambiente }: Municipio): readonly string[] {
-  return baseUrl === undefined && ambiente === 'producao' ? [SEM_BASE_URL] : [];
+  return baseUrl === undefined && ambiente === 'producao' ? [`${SEM_BASE_URL} ${HERE_TOO}`] : [];
 }
+
+/** A command sees its own environment, and not that of the service. */
+const HERE_TOO = 'Se o serviço já a tem, este comando não a vê: defina-a também onde ele roda.';
 
 /** Told by the commands of a municipality and at the start of the service. */
 export const SEM_BASE_URL =
