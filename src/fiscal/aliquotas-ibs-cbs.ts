@@ -34,6 +34,9 @@ export type TabelaIbsCbs = {
   readonly linhas: readonly Aliquota[];
   /** The same rows with their rates read, by {@link keyOf}. */
   readonly porChave: ReadonlyMap<string, readonly AliquotaLida[]>;
+  /** Classifications, states and municipalities that have rows of their own: of any other nothing need be looked up. */
+  readonly proprias: ReadonlySet<string>;
+  readonly lugares: ReadonlySet<string>;
 };
 
 export type AliquotaLida = Aliquota & { readonly rate: Rate };
@@ -48,7 +51,9 @@ export function tabelaIbsCbs(versao: number, linhas: readonly Aliquota[]): Tabel
   const porChave = Map.groupBy(lidas, ({ tributo, cClassTrib, uf, municipio }) =>
     keyOf(tributo, cClassTrib, municipio || uf),
   );
-  return { versao, linhas, porChave };
+  const proprias = new Set(linhas.map(({ cClassTrib }) => cClassTrib));
+  const lugares = new Set(linhas.flatMap(({ uf, municipio }) => municipio || uf || []));
+  return { versao, linhas, porChave, proprias, lugares };
 }
 
 function keyOf(tributo: TributoIbsCbs, cClassTrib: string, lugar: string): string {
@@ -103,16 +108,20 @@ export function temPropria(tabela: TabelaIbsCbs, asked: Asked): boolean {
   return TRIBUTOS_IBS_CBS.some((tributo) => aliquotaPropria(tabela, tributo, asked) !== undefined);
 }
 
+const EVERYWHERE = [''];
+
 function inForce(
-  { porChave }: TabelaIbsCbs,
+  { porChave, proprias, lugares }: TabelaIbsCbs,
   tributo: TributoIbsCbs,
   cClassTrib: string,
   data: string,
   local: string | undefined,
 ): AliquotaLida | undefined {
-  const uf = local === undefined ? undefined : municipioOf(local)?.uf;
-  const lugares = uf === undefined ? [''] : [local!, uf, ''];
-  for (const lugar of lugares) {
+  if (!proprias.has(cClassTrib)) return undefined;
+  // A table has few places, or none.
+  const uf = local === undefined || lugares.size === 0 ? undefined : municipioOf(local)?.uf;
+  for (const lugar of uf === undefined ? EVERYWHERE : [local!, uf, '']) {
+    if (lugar !== '' && !lugares.has(lugar)) continue;
     const found = porChave
       .get(keyOf(tributo, cClassTrib, lugar))
       ?.find(({ inicio, fim }) => inicio <= data && (fim === undefined || data <= fim));

@@ -21,7 +21,8 @@ export const ALIQUOTAS: readonly Rule[] = [
     mend: 'Confira o cClassTrib: se é o do serviço, não há o que corrigir, e a nota leva as alíquotas que ele tem na calculadora oficial.',
     origin: 'Anexo I, E1539, E1558, E1568 e E1582 (CALCULADORA); decisão D-202',
     why: 'A especificação dá as alíquotas gerais, reduzidas conforme a classificação; para algumas classificações a calculadora oficial tem outras, e o ambiente nacional compara a nota com ela.',
-    when: ({ IBSCBS }) => IBSCBS !== undefined,
+    when: ({ IBSCBS }, { tabelaIbsCbs }) =>
+      IBSCBS !== undefined && tabelaIbsCbs.proprias.has(IBSCBS.valores.trib.gIBSCBS.cClassTrib),
     must: (dps, facts) => diferencas(dps, facts).length === 0,
     rejects: [LOCACAO],
     accepts: [{}, { [`${TRIB}/CST`]: '010', [`${TRIB}/cClassTrib`]: '010002' }],
