@@ -285,7 +285,7 @@ describe('the examples of the pages', () => {
     assert.deepEqual(marked('E0246', 'xml'), ['<cPais>BR</cPais>']);
     assert.deepEqual(marked('E0246', 'json'), ['"codigo_pais": "BR",']);
     assert.deepEqual(marked('E0235', 'json'), ['// sem codigo_pais']);
-    assert.deepEqual(marked('E0010', 'json'), ['"cMunPrest": "3550308"']);
+    assert.deepEqual(marked('E0010', 'json'), ['"dhEmi": "2026-10-05T10:15:30-03:00"']);
     assert.deepEqual(marked('E1539', 'json').length, 1);
   });
 });
