@@ -182,6 +182,12 @@ describe('every answer is what the schema has', SKIP, () => {
     const { address, pool } = service;
     const lote = loteXml([puro({ numero: 1, serie: '7' }), puro({ numero: 2, serie: '7' })], { numero: '7' });
     const { protocolo } = await sendLote(address, lote);
+    // The worker, settling a note after this, would authorise it all the same.
+    const last = 'select estado from notas order by chave_acesso desc limit 2';
+    await until(async () => {
+      const { rows } = await pool.query<{ estado: string }>(last);
+      return rows.every(({ estado }) => estado === 'autorizada') || undefined;
+    }, 'both notes are authorised');
     await pool.query("update notas set estado = 'recusada' where chave_acesso = (select max(chave_acesso) from notas)");
     const { documento } = await call(address, 'ConsultarLoteRps', porProtocolo('ConsultarLoteRpsEnvio', protocolo));
     const [only, ...others] = faultsOf(ESQUEMAS.abrasf, documento);
