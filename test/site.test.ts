@@ -10,7 +10,7 @@ import { before, describe, test } from 'node:test';
 import { LISTA_COMMANDS } from '../src/doors/cli/listas.ts';
 import { ERROS_PATH } from '../src/doors/rest/envelope.ts';
 import { API_PATH, addressOf, PAGES } from '../src/doors/rest/site.ts';
-import { ARQUIVOS, FACTS } from '../src/doors/rest/site-facts.ts';
+import { ARQUIVOS, ATAQUES, FACTS } from '../src/doors/rest/site-facts.ts';
 import { moedaOf } from '../src/fiscal/catalogs/catalogs.ts';
 import { ERRORS, errorOf } from '../src/fiscal/errors.ts';
 import { T } from '../src/fiscal/layout/simple-types.ts';
@@ -141,11 +141,12 @@ test('a page that there is not is a page for a person and an envelope for a prog
 
 describe('the files that pages offer', () => {
   test('are those of the project, with the address of the service', async () => {
-    const local: Readonly<Record<string, string>> = Object.fromEntries(
+    const local: Record<string, string> = Object.fromEntries(
       ['examples', 'docs/site/exemplos', 'docs'].flatMap((folder) =>
         readdirSync(path.join(ROOT, folder)).map((name) => [name, path.join(ROOT, folder, name)]),
       ),
     );
+    for (const name of ATAQUES) local[`ataques-${name}.json`] = path.join(ROOT, 'test/ataques', `${name}.json`);
     for (const name of Object.keys(ARQUIVOS)) {
       const answer = await fetch(`${address}/docs/arquivos/${name}`);
       assert.equal(answer.status, 200, name);
@@ -155,7 +156,7 @@ describe('the files that pages offer', () => {
   });
 
   test('are all named by a page, and so is every file that lies with the examples', () => {
-    const all = sources.map(({ text }) => text).join('\n') + FACTS.leiaute!();
+    const all = sources.map(({ text }) => text).join('\n') + FACTS.leiaute!() + FACTS['tabela-ataques']!();
     for (const name of Object.keys(ARQUIVOS)) assert.ok(all.includes(name), name);
     for (const name of readdirSync(path.join(FOLDER, 'exemplos'))) assert.ok(Object.hasOwn(ARQUIVOS, name), name);
   });

@@ -60,6 +60,9 @@ export function projectText(path: string): string {
   return readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 }
 
+/** The attack corpora, in the order of their page; each is a file of `test/ataques`. */
+export const ATAQUES = ['xml-assinatura'] as const;
+
 /** By the name in the pages. */
 export const FACTS: Readonly<Record<string, (tabela?: TabelaIbsCbs) => string>> = {
   integracao: () => SANDBOX_SLUG,
@@ -100,6 +103,15 @@ export const FACTS: Readonly<Record<string, (tabela?: TabelaIbsCbs) => string>> 
     table(
       ['Campo da DPS', 'O que se espera'],
       COMPRIMENTOS.map(([campo, type]) => [code(campo), T[type].expected]),
+    ),
+
+  'tabela-ataques': () =>
+    table(
+      ['Arquivo', 'O que há nele', 'Casos'],
+      ATAQUES.map((name) => {
+        const { titulo, casos } = JSON.parse(projectText(`test/ataques/${name}.json`));
+        return [`[${name}](ataques-${name}.json)`, titulo, String(casos.length)];
+      }),
     ),
 
   // States
@@ -426,6 +438,12 @@ export const ARQUIVOS: Readonly<Record<string, { readonly type: string; readonly
       'assinatura-lote.xml',
       'cancelamento-nfse.xml',
     ].map((name) => [name, { type: typeOf(name), text: () => projectText(`docs/site/exemplos/${name}`) }]),
+  ),
+  ...Object.fromEntries(
+    ATAQUES.map((name) => [
+      `ataques-${name}.json`,
+      { type: typeOf('.json'), text: () => projectText(`test/ataques/${name}.json`) },
+    ]),
   ),
   'dps-1.01.xsd': { type: typeOf('.xsd'), text: dpsXsd },
   'nfse-1.01.xsd': { type: typeOf('.xsd'), text: nfseXsd },

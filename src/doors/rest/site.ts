@@ -58,6 +58,7 @@ export const PAGES: readonly Page[] = [
   { slug: 'leiaute', file: 'leiaute.md', group: 'Consultar', short: 'Leiaute e corpo JSON' },
   { slug: 'soap-tabelas', file: 'soap-tabelas.md', group: 'Consultar', short: 'Tabelas do porto SOAP' },
   { slug: 'limites', file: 'limites.md', group: 'Consultar', short: 'Limites' },
+  { slug: 'ataques', file: 'ataques.md', group: 'Consultar', short: 'Ataques para ensaiar' },
   { slug: 'mudancas', file: 'mudancas.md', group: 'Consultar', short: 'Mudanças' },
   { slug: 'operacao', file: 'operacao.md', group: 'Município', short: 'Operação' },
 ];

@@ -1,0 +1,135 @@
+/**
+ * The attack corpora (`ataques/`) against the service as it runs: every case is sent over HTTP, and the answer is the verdict of the
+ * case. What is refused leaves nothing behind.
+ */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import { ATAQUES } from '../src/doors/rest/site-facts.ts';
+import { errorOf } from '../src/fiscal/errors.ts';
+import { type Ataque, bytesOf, CORPORA, type Corpus, type Entrada, readCorpus } from './ataques/ataque.ts';
+import { onEnd } from './support/cleanup.ts';
+import { startTestService, type TestService } from './support/service.ts';
+import { untilTrue } from './support/until.ts';
+
+const TENANT = 'sao-paulo';
+const IBGE = '3550308';
+/** The issue asks for more each; fewer than these means that somebody took some away. */
+const CASOS_MIN = 10;
+/** An answer that comes later than this has hung, also on a machine that is busy. */
+const ANSWER_MAX_MS = 60_000;
+
+type Resposta = { readonly status: readonly number[]; readonly codigos: readonly string[]; readonly texto: string };
+
+/** Who is attacked: one service a corpus, which believes its authorities and knows its provider. */
+async function startAttacked({ agora, ancoras, prestador }: Corpus): Promise<TestService> {
+  const service = await startTestService({ worker: false, clock: { now: Date.parse(agora) } });
+  const folder = mkdtempSync(path.join(tmpdir(), 'nfse-ataques-'));
+  onEnd(() => rmSync(folder, { recursive: true, force: true }));
+  writeFileSync(path.join(folder, 'ancoras.pem'), ancoras.join(''));
+  const confianca = { ancoras: folder, revogados: undefined };
+  await service.store.createMunicipio(
+    { tenant: TENANT, ambiente: 'producao', codigoIbge: IBGE, confianca },
+    service.clock.now,
+  );
+  await service.pool.query(
+    `insert into prestadores (tenant, documento, inscricao_municipal, razao_social, autorizado, logradouro, numero, bairro, cep,
+       origem, criado_em)
+     values ($1, $2, '', 'Empresa Exemplo Ltda', true, 'Rua', '1', 'Centro', '01001000', 'cadastro', now())`,
+    [TENANT, prestador],
+  );
+  return service;
+}
+
+/** What the service holds: an attack that is refused adds to none of it. */
+async function heldBy({ pool }: TestService): Promise<object> {
+  const { rows } = await pool.query(
+    'select (select count(*) from notas) as notas, (select count(*) from eventos) as eventos, (select count(*) from lotes) as lotes, (select count(*) from documentos) as documentos',
+  );
+  return rows[0];
+}
+
+async function send(service: TestService, { partes }: Corpus, entrada: Entrada): Promise<Resposta> {
+  if ('conexao' in entrada) return sendRaw(service.address, bytesOf(entrada.conexao, partes));
+  const place = entrada.para === 'porto' ? 'soap/nfes' : 'api/v1/nfse/v101';
+  const tenant = entrada.integracao ? 'integracao' : TENANT;
+  const answer = await fetch(`${service.address}/${tenant}/${place}`, {
+    method: 'POST',
+    headers: { 'Content-Type': entrada.tipo, ...entrada.cabecalhos },
+    body: new Uint8Array(bytesOf(entrada.corpo, partes)),
+    signal: AbortSignal.timeout(ANSWER_MAX_MS),
+  });
+  const texto = await answer.text();
+  return { status: [answer.status], codigos: codesIn(texto), texto };
+}
+
+/** Writes into a connection of its own, and reads until the other side ends it or has nothing more to say. */
+async function sendRaw(address: string, bytes: Buffer): Promise<Resposta> {
+  const { hostname, port } = new URL(address);
+  const socket = connect(Number(port), hostname);
+  const chunks: Buffer[] = [];
+  let isOver = false;
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+  socket.on('close', () => {
+    isOver = true;
+  });
+  // What was not read of a body that is refused is thrown away with the connection.
+  socket.on('error', () => undefined);
+  socket.write(bytes);
+  const text = (): string => Buffer.concat(chunks).toString('utf8');
+  await untilTrue(() => isOver, 'the end of the connection');
+  const status = [...text().matchAll(/^HTTP\/1\.1 (\d{3}) /gm)].map(([, code]) => Number(code));
+  return { status, codigos: codesIn(text()), texto: text() };
+}
+
+/** The codes of an answer, each once: of ours in JSON, of the port in its messages. */
+function codesIn(texto: string): string[] {
+  const found = texto.matchAll(/"codigo":"(E\d+)"|<Codigo>(E\d+)<\/Codigo>|&lt;Codigo&gt;(E\d+)/g);
+  return [...new Set([...found].map(([, json, element, escaped]) => json ?? element ?? escaped!))].sort();
+}
+
+function assertCase({ nome, porque, veredito }: Ataque): void {
+  assert.match(nome, /^[a-z0-9]+(?:-[a-z0-9]+)*$/);
+  for (const sentence of [porque, veredito.quer]) assert.match(sentence, /^\S[\s\S]{10,}\.$/, nome);
+  assert.ok(veredito.status.length > 0, nome);
+  assert.equal(veredito.aceita, veredito.codigos.length === 0 && veredito.status.every((one) => one < 300), nome);
+  for (const code of veredito.codigos)
+    assert.ok(errorOf(code) !== undefined || /^E\d{1,3}$/.test(code), `${nome}: ${code}`);
+}
+
+test('all are published', () => {
+  assert.deepEqual([...ATAQUES].sort(), CORPORA);
+});
+
+for (const name of CORPORA) {
+  const corpus = readCorpus(name);
+  describe(`${name}: ${corpus.titulo}`, async () => {
+    const service = await startAttacked(corpus);
+
+    test('is whole', () => {
+      assert.equal(corpus.corpus, name);
+      assert.ok(corpus.casos.length >= CASOS_MIN, `${corpus.casos.length} cases`);
+      assert.ok(
+        corpus.casos.some(({ veredito }) => veredito.aceita) && corpus.casos.some(({ veredito }) => !veredito.aceita),
+        'some are taken and some refused, or it tells nothing apart',
+      );
+      assert.equal(new Set(corpus.casos.map(({ nome }) => nome)).size, corpus.casos.length);
+      for (const one of corpus.casos) assertCase(one);
+    });
+
+    for (const { nome, entrada, veredito } of corpus.casos) {
+      test(nome, async () => {
+        const before = await heldBy(service);
+        const { status, codigos, texto } = await send(service, corpus, entrada);
+        const told = texto.slice(0, 3_000);
+        assert.deepEqual({ status, codigos }, { status: veredito.status, codigos: [...veredito.codigos].sort() }, told);
+        if (veredito.diz !== undefined)
+          assert.ok(texto.includes(veredito.diz), `it does not say "${veredito.diz}": ${told}`);
+        if (!veredito.aceita) assert.deepEqual(await heldBy(service), before);
+      });
+    }
+  });
+}

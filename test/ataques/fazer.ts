@@ -1,0 +1,21 @@
+/**
+ * Writes corpora anew, those that are named or all: `node test/ataques/fazer.ts [corpus…]`.
+ *
+ * Their keys are made for the occasion and kept nowhere, so that what is signed differs each time, and nobody can sign more of it.
+ */
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { type Corpus, FOLDER } from './ataque.ts';
+
+const FEITIOS: Readonly<Record<string, () => Promise<Corpus>>> = {
+  'xml-assinatura': async () => (await import('./feitio/xml-assinatura.ts')).makeCorpus(),
+};
+
+const asked = process.argv.slice(2);
+for (const name of asked.length > 0 ? asked : Object.keys(FEITIOS)) {
+  const make = FEITIOS[name];
+  if (make === undefined) throw new RangeError(`no such corpus: ${name}; there are ${Object.keys(FEITIOS).join(', ')}`);
+  const corpus = await make();
+  writeFileSync(path.join(FOLDER, `${name}.json`), `${JSON.stringify(corpus, null, 1)}\n`);
+  console.log(`${name}: ${corpus.casos.length} casos`);
+}
