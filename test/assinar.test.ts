@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
-import { checkAbrasfSignature } from '../src/documents/abrasf-signature.ts';
+import { abrasfSignatures } from '../src/documents/abrasf-signature.ts';
 import { verifyCms } from '../src/documents/cms.ts';
 import { readXml } from '../src/documents/xml.ts';
 import { runCli } from '../src/doors/cli/cli.ts';
@@ -145,8 +145,9 @@ describe('nfse assinar, a document of the legacy port', () => {
     const { root } = reading;
     const within = root.name === parent ? root : root.children.find(({ name }) => name === parent)!;
     const element = within.children.find(({ name }) => name === signed)!;
-    const checked = checkAbrasfSignature(reading, within, element, { allowsSha1: false });
+    const checked = abrasfSignatures(reading, { allowsSha1: false }).beside(within, element);
     assert.ok(checked !== undefined && 'certificate' in checked, JSON.stringify(checked));
+    assert.equal(checked.check(), undefined);
     assert.equal(checked.certificate.holder?.documento, PROVIDER);
     if (xmlsec1 === undefined) return;
     const trust = [

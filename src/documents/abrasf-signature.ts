@@ -6,12 +6,12 @@
  * inclusive canonicalisation (D-70), and a reference to the whole document, of clients whose lots have no `Id` (D-178).
  */
 import { constants, hash, verify } from 'node:crypto';
-import type { Fault } from '../fiscal/fault.ts';
+import { type Fault, quoted } from '../fiscal/fault.ts';
 import { attributeOf, type Elemento } from '../fiscal/layout/tree.ts';
 import { ownOf } from '../fiscal/own.ts';
 import { type Certificate, readCertificate } from './certificate.ts';
 import { DSIG, ENVELOPED, isSignature, REQUIRED } from './signed.ts';
-import { canonicalForm, extentOf, readXml, type XmlDocumentReading } from './xml.ts';
+import type { XmlDocumentReading } from './xml.ts';
 
 const INCLUSIVE = 'http://www.w3.org/TR/2001/REC-xml-c14n-20010315';
 const EXCLUSIVE = REQUIRED.CanonicalizationMethod;
@@ -27,38 +27,89 @@ const DIGEST_METHODS: Readonly<Record<string, Algorithm>> = {
   'http://www.w3.org/2000/09/xmldsig#sha1': { digest: 'sha1', isOld: true },
 };
 
-/** What was found of one signature. */
-export type AbrasfSignature = { readonly fault: Fault } | { readonly certificate: Certificate };
+/** What keeps a signature from holding; or whose it is, and what it takes to know whether it holds. */
+export type AbrasfSignature =
+  | { readonly fault: Fault }
+  | { readonly certificate: Certificate; readonly check: () => Fault | undefined };
 
 export type AbrasfSignatureOptions = {
   /** The municipality allows RSA-SHA1 and inclusive canonicalisation (`soap_sha1`). */
   readonly allowsSha1: boolean;
 };
 
-/**
- * The signature that stands beside an element in its parent, checked over that element; undefined when there is none. An element of
- * which a twin has the same Id is refused: the reference would be to either.
- */
-export function checkAbrasfSignature(
+/** The signatures of one document. */
+export type AbrasfSignatures = {
+  /**
+   * The signature that stands beside an element in its parent; undefined when there is none. Nothing is digested before `check`, so that
+   * who signed is judged first: whoever is a stranger costs no more than the reading. An element of which a twin has the same Id is
+   * refused: the reference would be to either.
+   */
+  beside(parent: Elemento, signed: Elemento): AbrasfSignature | undefined;
+};
+
+/** What stands in a signature: some twenty elements, and a certificate of three thousand characters. */
+const ELEMENTS_MAX = 64;
+const CHARACTERS_MAX = 32 * 1024;
+
+type Context = {
+  readonly reading: XmlDocumentReading;
+  readonly allowsSha1: boolean;
+  /** How many elements have an identifier. */
+  readonly countOfId: (id: string) => number;
+  readonly certificateOf: (keyInfo: Elemento | undefined) => Certificate | Problem;
+};
+
+/** What is looked for in all of a document is looked for once, however many signatures it has. */
+export function abrasfSignatures(
   reading: XmlDocumentReading,
-  parent: Elemento,
-  signed: Elemento,
-  options: AbrasfSignatureOptions,
-): AbrasfSignature | undefined {
-  const signatures = parent.children.filter(isSignature);
-  const [signature] = signatures;
-  if (signature === undefined) return undefined;
-  if (signatures.length > 1) return refused(`${parent.name} traz ${signatures.length} assinaturas; deve trazer uma.`);
-  return check(reading, { parent, signed, signature }, options);
+  { allowsSha1 }: AbrasfSignatureOptions,
+): AbrasfSignatures {
+  let ids: ReadonlyMap<string, number> | undefined;
+  const certificates = new Map<string, Certificate | Problem>();
+  const context: Context = {
+    reading,
+    allowsSha1,
+    countOfId: (id) => {
+      ids ??= idsIn(reading.root);
+      return ids.get(id) ?? 0;
+    },
+    certificateOf: (keyInfo) => {
+      const text = certificateTextOf(keyInfo);
+      const certificate = certificates.get(text) ?? certificateIn(text);
+      certificates.set(text, certificate);
+      return certificate;
+    },
+  };
+  return {
+    beside: (parent, signed) => {
+      const signatures = parent.children.filter(isSignature);
+      const [signature] = signatures;
+      if (signature === undefined) return undefined;
+      if (signatures.length > 1)
+        return refused(`${parent.name} traz ${signatures.length} assinaturas; deve trazer uma.`);
+      const excess = excessIn(signature);
+      return excess === undefined ? arranged(context, { parent, signed, signature }) : refused(excess);
+    },
+  };
 }
 
 type Pair = { readonly parent: Elemento; readonly signed: Elemento; readonly signature: Elemento };
+type Problem = { readonly problem: string };
 
-function check(
-  reading: XmlDocumentReading,
-  { parent, signed, signature }: Pair,
-  { allowsSha1 }: AbrasfSignatureOptions,
-): AbrasfSignature {
+/** What of a signature is more than any has. */
+function excessIn(signature: Elemento): string | undefined {
+  let [elements, characters] = [0, 0];
+  const walk = ({ children, text, attributes }: Elemento): boolean => {
+    elements += 1;
+    characters += attributes.reduce((sum, { value }) => sum + value.length, text.length);
+    return elements <= ELEMENTS_MAX && characters <= CHARACTERS_MAX && children.every(walk);
+  };
+  if (walk(signature)) return undefined;
+  return `Signature traz mais do que uma assinatura tem (até ${ELEMENTS_MAX} elementos e ${CHARACTERS_MAX} caracteres). Deixe nela só SignedInfo, SignatureValue e KeyInfo com o certificado do assinante.`;
+}
+
+function arranged(context: Context, { parent, signed, signature }: Pair): AbrasfSignature {
+  const { reading, allowsSha1 } = context;
   const [signedInfo, signatureValue, keyInfo] = ['SignedInfo', 'SignatureValue', 'KeyInfo'].map((name) =>
     only(signature, name),
   );
@@ -81,8 +132,8 @@ function check(
         `${signed.name} não tem o atributo Id a que a assinatura se refere. Dê-lhe um Id e assine de novo${also}.`,
       );
     }
-    if (uri !== `#${id}`) return refused(`A Reference aponta "${uri ?? ''}", e deve apontar "#${id}".`);
-    if (countOfId(reading.root, id) > 1) return refused(`O identificador "${id}" está em mais de um elemento.`);
+    if (uri !== `#${id}`) return refused(`A Reference aponta "${quoted(uri ?? '')}", e deve apontar "#${quoted(id)}".`);
+    if (context.countOfId(id) > 1) return refused(`O identificador "${quoted(id)}" está em mais de um elemento.`);
   }
 
   const signing = ownOf(SIGNATURE_METHODS, algorithmOf(method));
@@ -109,7 +160,7 @@ function check(
     );
   }
 
-  const certificate = certificateOf(keyInfo);
+  const certificate = context.certificateOf(keyInfo);
   if ('problem' in certificate) return refused(certificate.problem);
   // Without a transformation that says how, XML Signature canonicalises inclusively.
   const [, form = INCLUSIVE] = forms;
@@ -117,18 +168,23 @@ function check(
   if (isWhole && !transformsOf(reference).includes(ENVELOPED)) {
     return refused('Uma Reference ao documento inteiro leva a transformação enveloped-signature.');
   }
-  const content = isWhole ? wholeWithout(reading, signature, form) : canonical(reading, signed, form);
-  const digest = hash(digesting.digest, content, 'base64');
-  if (digest !== withoutSpace(digestValue.text)) {
-    return refused(`O resumo de ${signed.name} não confere: o conteúdo não é o que foi assinado.`);
-  }
-  const text = canonical(reading, signedInfo, forms[0]!);
-  const value = Buffer.from(withoutSpace(signatureValue.text), 'base64');
-  const key = { key: certificate.publicKey, padding: constants.RSA_PKCS1_PADDING };
-  if (!verify(signing.digest, Buffer.from(text, 'utf8'), key, value)) {
-    return refused('O valor da assinatura não confere com SignedInfo e o certificado.');
-  }
-  return { certificate };
+  const check = (): Fault | undefined => {
+    const formsOf = (one: string) => (one === EXCLUSIVE ? reading : reading.inclusive());
+    const content = isWhole ? formsOf(form)?.rootWithout(signature) : formsOf(form)?.canonicalOf(signed);
+    const text = formsOf(forms[0]!)?.canonicalOf(signedInfo);
+    if (content === undefined || text === undefined) {
+      return refused('O documento não tem forma canônica inclusiva: confira os endereços em xmlns.').fault;
+    }
+    if (hash(digesting.digest, content, 'base64') !== withoutSpace(digestValue.text)) {
+      return refused(`O resumo de ${signed.name} não confere: o conteúdo não é o que foi assinado.`).fault;
+    }
+    const value = Buffer.from(withoutSpace(signatureValue.text), 'base64');
+    const key = { key: certificate.publicKey, padding: constants.RSA_PKCS1_PADDING };
+    return verify(signing.digest, Buffer.from(text, 'utf8'), key, value)
+      ? undefined
+      : refused('O valor da assinatura não confere com SignedInfo e o certificado.').fault;
+  };
+  return { certificate, check };
 }
 
 /**
@@ -139,19 +195,6 @@ function mayBeWhole(reading: XmlDocumentReading, parent: Elemento): boolean {
   const { root } = reading;
   const isOwn = parent === root || (parent.name === 'Pedido' && root.children.includes(parent));
   return isOwn && root.name !== 'Envelope' && reading.strayMarkup() === undefined;
-}
-
-/** The canonical form of a document without one signature in it, which is what the transformation leaves. */
-function wholeWithout(reading: XmlDocumentReading, signature: Elemento, form: string): string {
-  const text = reading.text();
-  const { start, end } = extentOf(text, signature)!;
-  const rest = readXml(Buffer.from(text.slice(0, start) + text.slice(end), 'utf8'));
-  if ('fault' in rest) throw new Error('a document without its signature does not read');
-  return canonical(rest, rest.root, form);
-}
-
-function canonical(reading: XmlDocumentReading, element: Elemento, form: string): string {
-  return form === EXCLUSIVE ? reading.canonicalOf(element) : canonicalForm(reading.bytes, element, 'inclusiva');
 }
 
 function only(parent: Elemento, name: string): Elemento | undefined {
@@ -171,17 +214,28 @@ function algorithmOf(element: Elemento): string {
   return attributeOf(element, 'Algorithm') ?? '';
 }
 
-function countOfId(element: Elemento, id: string): number {
-  const own = element.attributes.some(({ name, value }) => /^id$/i.test(name) && value === id) ? 1 : 0;
-  return element.children.reduce((count, child) => count + countOfId(child, id), own);
+/** How many elements have each identifier, in whatever letters its attribute is written. */
+function idsIn(root: Elemento): ReadonlyMap<string, number> {
+  const ids = new Map<string, number>();
+  const walk = ({ attributes, children }: Elemento): void => {
+    const own = new Set(attributes.flatMap(({ name, value }) => (/^id$/i.test(name) ? [value] : [])));
+    for (const id of own) ids.set(id, (ids.get(id) ?? 0) + 1);
+    children.forEach(walk);
+  };
+  walk(root);
+  return ids;
 }
 
-function certificateOf(keyInfo: Elemento | undefined): Certificate | { readonly problem: string } {
+/** Empty where there is none. */
+function certificateTextOf(keyInfo: Elemento | undefined): string {
   const data = keyInfo && only(keyInfo, 'X509Data');
   const [element] = data?.children.filter(({ name }) => name === 'X509Certificate') ?? [];
-  if (element === undefined)
-    return { problem: 'Falta o certificado do assinante em KeyInfo/X509Data/X509Certificate.' };
-  const certificate = readCertificate(Buffer.from(withoutSpace(element.text), 'base64'));
+  return element?.text ?? '';
+}
+
+function certificateIn(text: string): Certificate | Problem {
+  if (text === '') return { problem: 'Falta o certificado do assinante em KeyInfo/X509Data/X509Certificate.' };
+  const certificate = readCertificate(Buffer.from(withoutSpace(text), 'base64'));
   if ('problem' in certificate)
     return { problem: `X509Certificate não contém um certificado legível: ${certificate.problem}` };
   if (certificate.publicKey.asymmetricKeyType !== 'rsa') return { problem: 'A assinatura pede uma chave RSA.' };

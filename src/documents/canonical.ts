@@ -6,11 +6,14 @@
  * This reader knows that language and no other; it is never given what came from outside.
  */
 import type { Atributo, Elemento } from '../fiscal/layout/tree.ts';
+import { cutExclusive, cutInclusive } from './canonical-cut.ts';
 
 export type CanonicalReading = {
   readonly root: Elemento;
-  /** Exclusive canonical form of an element of this document as the apex; undefined when it cannot be told from here. */
-  canonicalOf(element: Elemento): string | undefined;
+  /** Canonical form of an element of this document as the apex, in the way in which the whole was written. */
+  canonicalOf(element: Elemento): string;
+  /** That of the root with an element left out, as an enveloped signature is of what it signs. */
+  rootWithout(element: Elemento): string;
 };
 
 /** A limit that the document passes, in Portuguese. */
@@ -20,6 +23,9 @@ export type Excess = { readonly limit: string };
 export type StrangeNamespace = { readonly limit: undefined; readonly strangeNamespace: string };
 
 export type Limits = { readonly depth: number; readonly elements: number };
+
+/** The way in which a canonical form was written: with the declarations that are used, or with all that are in force. */
+export type CanonicalWay = 'exclusiva' | 'inclusiva';
 
 const NO_ATTRIBUTES: readonly Atributo[] = [];
 const NO_CHILDREN: Elemento[] = [];
@@ -31,7 +37,7 @@ const [SPACE, SLASH, COLON, GREATER, QUESTION] = [32, 47, 58, 62, 63];
 type Open = { -readonly [Key in keyof Elemento]: Elemento[Key] } & { children: Elemento[] };
 
 /** The namespaces in force at an element; elements that declare none share the scope of their parent. */
-type Scope = {
+export type Scope = {
   /** Of names without prefix. */
   readonly plain: string;
   /** Those that the element itself declares, by prefix; the one of names without prefix under the empty one. */
@@ -39,11 +45,27 @@ type Scope = {
   readonly outer: Scope | undefined;
 };
 
+/** By index of the element: where it begins and ends in the text, how long its name is, what is in force in it, and its parent. */
+export type CanonicalLayout = {
+  readonly text: string;
+  readonly starts: readonly number[];
+  readonly ends: readonly number[];
+  readonly lengths: readonly number[];
+  readonly scopes: readonly Scope[];
+  /** -1 of the root. */
+  readonly parents: readonly number[];
+  /** What is in force around the root. */
+  readonly outside: Scope;
+};
+
 const OUTSIDE: Scope = { plain: '', own: new Map(), outer: undefined };
 
 /** Reads the canonical form of a whole document. */
-export function readCanonical(text: string, limits: Limits): CanonicalReading | Excess | StrangeNamespace {
-  /** By index of the element: where it begins and ends in the text, how long its name is, and what is in force in it. */
+export function readCanonical(
+  text: string,
+  limits: Limits,
+  way: CanonicalWay = 'exclusiva',
+): CanonicalReading | Excess | StrangeNamespace {
   const starts: number[] = [];
   const ends: number[] = [];
   const lengths: number[] = [];
@@ -110,37 +132,14 @@ export function readCanonical(text: string, limits: Limits): CanonicalReading | 
     stack.push(open);
     top = open;
   }
+  const cut = way === 'exclusiva' ? cutExclusive : cutInclusive;
+  const layout: CanonicalLayout = { text, starts, ends, lengths, scopes, parents, outside: OUTSIDE };
   return {
     root: root!,
-    canonicalOf: ({ index }) => {
-      const start = starts[index]!;
-      const parent = parents[index]!;
-      const around = parent < 0 ? OUTSIDE : scopes[parent]!;
-      const own = scopes[index] === around ? undefined : scopes[index]!.own;
-      return asApex(text.slice(start, ends[index]), lengths[index]!, own, inForce(around));
-    },
+    canonicalOf: ({ index }) => cut(layout, index),
+    // What is left declares the same: declarations depend on what stands around, not beside.
+    rootWithout: ({ index }) => text.slice(starts[0], starts[index]) + text.slice(ends[index], ends[0]),
   };
-}
-
-/**
- * An element cut out of the canonical form of its document lacks just the declarations that its ancestors made and it
- * uses. When all of them are of its own prefix, that is one declaration in its own tag, before all others that it may
- * have if it is the default one. Anything else is rare, and is left to libxml2.
- */
-function asApex(
-  slice: string,
-  nameLength: number,
-  own: ReadonlyMap<string, string> | undefined,
-  inherited: ReadonlyMap<string, string>,
-): string | undefined {
-  const outside = [...inherited].filter(([name, uri]) => uri !== '' && !own?.has(name));
-  if (outside.length === 0) return own?.get('') === '' ? undefined : slice;
-  const [only] = outside;
-  const name = slice.slice(0, 1 + nameLength);
-  const prefix = name.slice(1, Math.max(1, name.indexOf(':')));
-  if (outside.length > 1 || only![0] !== prefix || own !== undefined) return undefined;
-  const declaration = prefix === '' ? 'xmlns' : `xmlns:${prefix}`;
-  return `${name} ${declaration}="${only![1]}"${slice.slice(name.length)}`;
 }
 
 /** The attributes of a tag from its first space on, the scope that they make, and where its `>` stands. */
@@ -183,14 +182,6 @@ function namespaceOf(prefix: string, scope: Scope): string {
     if (found !== undefined) return found;
   }
   return '';
-}
-
-function inForce(scope: Scope): ReadonlyMap<string, string> {
-  const all = new Map<string, string>();
-  for (let at: Scope | undefined = scope; at !== undefined; at = at.outer) {
-    for (const [prefix, uri] of at.own) if (!all.has(prefix)) all.set(prefix, uri);
-  }
-  return all;
 }
 
 /** Names of elements as they were met first: comparing the same string with itself takes no look at its characters. */

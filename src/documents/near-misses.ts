@@ -8,7 +8,7 @@
 import { constants, hash, publicEncrypt, verify } from 'node:crypto';
 import type { Elemento } from '../fiscal/layout/tree.ts';
 import type { Certificate } from './certificate.ts';
-import { canonicalForm, extentOf, type XmlDocumentReading } from './xml.ts';
+import type { XmlDocumentReading } from './xml.ts';
 
 /** Names that people use, and those of OpenSSL, by the size in bytes. */
 const DIGESTS: ReadonlyMap<number, readonly [name: string, algorithm: string]> = new Map([
@@ -188,7 +188,7 @@ function* textsOfDigest(reading: XmlDocumentReading, element: Elemento, signatur
   yield* formsOf(reading, element);
   if (isLarge(reading)) return;
   yield {
-    text: withoutDocumentSignature(reading, signature),
+    text: reading.rootWithout(signature),
     habit: 'sobre o documento inteiro, sem a Signature, e não só sobre o elemento assinado',
   };
   yield {
@@ -228,9 +228,8 @@ function* formsOf(reading: XmlDocumentReading, element: Elemento): Generator<Can
     yield { text: indented(tight, unit), habit };
   }
   if (reading.text().split('xmlns:', PREFIXES_MAX + 2).length > PREFIXES_MAX + 1) return;
-  for (const form of ['inclusiva', 'inclusiva 1.1'] as const) {
-    yield { text: canonicalForm(reading.bytes, element, form), habit: `com C14N ${form}` };
-  }
+  const inclusive = reading.inclusive()?.canonicalOf(element);
+  if (inclusive !== undefined) yield { text: inclusive, habit: 'com C14N inclusiva' };
 }
 
 function isLarge({ bytes }: XmlDocumentReading): boolean {
@@ -239,9 +238,8 @@ function isLarge({ bytes }: XmlDocumentReading): boolean {
 
 /** The element as its characters stand in the document. */
 function asSent(reading: XmlDocumentReading, element: Elemento): string | undefined {
-  const text = reading.text();
-  const extent = extentOf(text, element);
-  return extent && text.slice(extent.start, extent.end);
+  const extent = reading.extentOf(element);
+  return extent && reading.text().slice(extent.start, extent.end);
 }
 
 function withoutApexNamespace(canonical: string): string {
@@ -257,14 +255,6 @@ function indented(tight: string, unit: string): string {
     if (next === undefined || (begin === '<' && next === '</')) return tag;
     return `${tag}\n${unit.repeat(next === '</' ? depth - 1 : depth)}`;
   });
-}
-
-function withoutDocumentSignature(reading: XmlDocumentReading, signature: Elemento): string {
-  const whole = reading.canonicalOf(reading.root);
-  const start = whole.search(/<(?:[\w.-]+:)?Signature[\s>]/);
-  if (start < 0 || signature.children.length === 0) return whole;
-  const close = /<\/(?:[\w.-]+:)?Signature>/.exec(whole.slice(start));
-  return close === null ? whole : whole.slice(0, start) + whole.slice(start + close.index + close[0].length);
 }
 
 /** The text in Latin-1, when that is another one than in UTF-8. */

@@ -16,12 +16,14 @@ import {
 import { type Fault, quoted } from '../fiscal/fault.ts';
 import type { Extent } from '../fiscal/layout/correct-xml.ts';
 import type { Elemento } from '../fiscal/layout/tree.ts';
-import { readCanonical } from './canonical.ts';
+import { type CanonicalReading, readCanonical } from './canonical.ts';
 
 /** The deepest path of the layout has 14 levels; a signature and a SOAP envelope stay far below this. */
 const DEPTH_MAX = 32;
 /** A DPS with a thousand deduction documents and their suppliers has about 30,000 elements. */
 const ELEMENTS_MAX = 60_000;
+
+const LIMITS = { depth: DEPTH_MAX, elements: ELEMENTS_MAX };
 
 const DOCTYPE_REFUSED = 'O documento traz uma declaração DOCTYPE, que não é aceita; retire-a.';
 
@@ -47,6 +49,10 @@ export type XmlReading =
       positionOf(element: Elemento): Position;
       /** Exclusive canonical form of an element and what is in it, without comments. */
       canonicalOf(element: Elemento): string;
+      /** The exclusive form of the whole document with one element left out. */
+      rootWithout(element: Elemento): string;
+      /** The inclusive forms of Canonical XML 1.0; undefined where the address of a namespace has markup. The first takes a parse. */
+      inclusive(): Pick<CanonicalReading, 'canonicalOf' | 'rootWithout'> | undefined;
       /** The first comment or processing instruction: neither is part of what a signature covers, or of what is read. */
       strayMarkup(): StrayMarkup | undefined;
     }
@@ -102,12 +108,11 @@ export function readXml(bytes: Uint8Array): XmlReading {
   } finally {
     document.dispose();
   }
-  const read = readCanonical(canonical, { depth: DEPTH_MAX, elements: ELEMENTS_MAX });
+  const read = readCanonical(canonical, LIMITS);
   if ('strangeNamespace' in read) return strangeNamespace(bytes, read.strangeNamespace);
   if ('limit' in read) return malformed(`O documento passa do limite de ${read.limit}.`, START);
   let decoded: string | undefined;
-  /** Each costs a parse of the whole document. */
-  const formsByLibxml2 = new Map<Elemento, string>();
+  let inclusive: ReturnType<typeof readInclusive> | undefined;
   const text = (): string => (decoded ??= decodeXml(bytes));
   let extents: readonly Extent[] | undefined;
   const place = placesOfTags(text);
@@ -120,33 +125,35 @@ export function readXml(bytes: Uint8Array): XmlReading {
       return extents[index];
     },
     positionOf: ({ index }) => place(index),
-    canonicalOf: (element) => {
-      const known = read.canonicalOf(element) ?? formsByLibxml2.get(element);
-      if (known !== undefined) return known;
-      const form = canonicalForm(bytes, element, 'exclusiva');
-      formsByLibxml2.set(element, form);
-      return form;
+    canonicalOf: read.canonicalOf,
+    rootWithout: read.rootWithout,
+    inclusive: () => {
+      inclusive ??= readInclusive(bytes);
+      return 'root' in inclusive ? inclusive : undefined;
     },
     strayMarkup: () => strayMarkupIn(quick, text),
   };
 }
 
-/** The ways to canonicalise that one meets in the wild, by the names that a message uses. */
-export const CANONICAL_FORMS = {
-  exclusiva: { mode: XmlC14NMode.XML_C14N_EXCLUSIVE_1_0, withComments: false },
-  'exclusiva com comentários': { mode: XmlC14NMode.XML_C14N_EXCLUSIVE_1_0, withComments: true },
-  inclusiva: { mode: XmlC14NMode.XML_C14N_1_0, withComments: false },
-  'inclusiva com comentários': { mode: XmlC14NMode.XML_C14N_1_0, withComments: true },
-  'inclusiva 1.1': { mode: XmlC14NMode.XML_C14N_1_1, withComments: false },
-} as const;
+/** A document that {@link readXml} has read, in the form that keeps declarations which nobody uses. */
+function readInclusive(bytes: Uint8Array): ReturnType<typeof readCanonical> {
+  const document = XmlDocument.fromBuffer(bytes, { option: OPTIONS });
+  try {
+    const text = document.canonicalizeToString({ mode: XmlC14NMode.XML_C14N_1_0 });
+    return readCanonical(text, LIMITS, 'inclusiva');
+  } finally {
+    document.dispose();
+  }
+}
 
-/** One element of a document that {@link readXml} has read, canonicalised by libxml2 in any of the usual ways. */
-export function canonicalForm(bytes: Uint8Array, { index }: Elemento, form: keyof typeof CANONICAL_FORMS): string {
+/** One element of a document that {@link readXml} has read, canonicalised by libxml2 alone: a whole parse each. */
+export function canonicalForm(bytes: Uint8Array, { index }: Elemento, form: 'exclusiva' | 'inclusiva'): string {
   const document = XmlDocument.fromBuffer(bytes, { option: OPTIONS });
   try {
     const node = document.get(`(//*)[${index + 1}]`);
     if (!(node instanceof XmlElement)) throw new RangeError('the document has no such element');
-    return node.canonicalizeToString(CANONICAL_FORMS[form]);
+    const mode = form === 'exclusiva' ? XmlC14NMode.XML_C14N_EXCLUSIVE_1_0 : XmlC14NMode.XML_C14N_1_0;
+    return node.canonicalizeToString({ mode });
   } finally {
     document.dispose();
   }

@@ -5,8 +5,7 @@
  * A lot is only received here; its RPS become notes in the worker (`process-lotes.ts`).
  */
 import { createHash } from 'node:crypto';
-import { type AbrasfSignature, checkAbrasfSignature } from '../documents/abrasf-signature.ts';
-import type { Certificate } from '../documents/certificate.ts';
+import { type AbrasfSignature, abrasfSignatures } from '../documents/abrasf-signature.ts';
 import { isSignature } from '../documents/signed.ts';
 import { signerFaults, XML_CODES } from '../documents/signer-faults.ts';
 import type { SoapDocumento, SoapIlegivel } from '../documents/soap.ts';
@@ -197,44 +196,60 @@ function loteSignatureMensagens(
 ): readonly Mensagem[] {
   if (!AMBIENTES[municipio.ambiente].signatureRefuses) return [];
   const told = (faults: readonly Fault[], sobre = '') => faults.map((fault) => mensagemOfFault(fault, sobre));
-  const options = { allowsSha1: municipio.soapSha1 === true };
-  const ofLote = checkAbrasfSignature(reading, root, loteRps, options);
-  if (ofLote !== undefined) return told(signaturesFaults(world, municipio, [ofLote], cnpj));
-  const ofRps: AbrasfSignature[] = [];
+  const signatures = abrasfSignatures(reading, { allowsSha1: municipio.soapSha1 === true });
+  const judge = judgeOf(world, municipio, cnpj);
+  const ofLote = signatures.beside(root, loteRps);
+  if (ofLote !== undefined) return told(judge(ofLote) ?? digested(ofLote));
+  const ofRps: { readonly one: AbrasfSignature; readonly sobre: string }[] = [];
   for (const { elemento, infRps, identificacao } of rps) {
     if (ofRps.length >= RPS_SIGNATURES_MAX) {
       return told([unsigned(`Um lote com mais de ${RPS_SIGNATURES_MAX} RPS se assina inteiro, em LoteRps.`)]);
     }
-    const one = checkAbrasfSignature(reading, elemento, infRps, options);
+    const one = signatures.beside(elemento, infRps);
     if (one === undefined) {
       // Of a lot in which nothing is signed, it is the lot that is not.
       return told([unsigned('Assine LoteRps, ou cada InfRps.')], isAnySigned(rps) ? rpsNamed(identificacao) : '');
     }
-    ofRps.push(one);
-    if ('fault' in one) return told([one.fault], rpsNamed(identificacao));
+    const sobre = rpsNamed(identificacao);
+    const faults = judge(one);
+    if (faults !== undefined) return told(faults, 'fault' in one ? sobre : '');
+    ofRps.push({ one, sobre });
   }
-  return told(signaturesFaults(world, municipio, ofRps, cnpj));
+  // Who signed is known of every one before anything is digested.
+  for (const { one, sobre } of ofRps) {
+    const faults = digested(one);
+    if (faults.length > 0) return told(faults, sobre);
+  }
+  return [];
 }
 
 function isAnySigned(rps: Lote['rps']): boolean {
   return rps.some(({ elemento }) => childrenOf(elemento, 'Signature').length > 0);
 }
 
-function signaturesFaults(
+/**
+ * What keeps a signature from counting before anything is digested: how it is arranged, and who made it. Undefined when nothing
+ * does. Each certificate is judged once.
+ */
+function judgeOf(
   world: World,
   municipio: Municipio,
-  signatures: readonly AbrasfSignature[],
   documento: string,
-): readonly Fault[] {
-  const broken = signatures.flatMap((one) => ('fault' in one ? [one.fault] : []));
-  if (broken.length > 0) return broken;
-  const certificates = new Map<string, Certificate>();
-  for (const one of signatures) {
-    if ('certificate' in one)
-      certificates.set(one.certificate.publicKey.export({ type: 'spki', format: 'pem' }) as string, one.certificate);
-  }
+): (one: AbrasfSignature) => readonly Fault[] | undefined {
   const question = { documento, parte: 'prestador', trust: world.trust(municipio), at: world.now(), xpath: '' };
-  return [...certificates.values()].flatMap((certificate) => signerFaults(certificate, question, XML_CODES));
+  const judged = new Map<string, readonly Fault[]>();
+  return (one) => {
+    if ('fault' in one) return [one.fault];
+    const { certificate } = one;
+    const faults = judged.get(certificate.fingerprint) ?? signerFaults(certificate, question, XML_CODES);
+    judged.set(certificate.fingerprint, faults);
+    return faults.length > 0 ? faults : undefined;
+  };
+}
+
+function digested(one: AbrasfSignature): readonly Fault[] {
+  const fault = 'fault' in one ? one.fault : one.check();
+  return fault === undefined ? [] : [fault];
 }
 
 function unsigned(como: string): Fault {
@@ -498,13 +513,12 @@ async function cancelar(pedido: Pedido): Promise<Resposta> {
   const { inf, dito } = read;
   const { numero, cnpj, inscricaoMunicipal, codigoMunicipio } = dito;
   if (AMBIENTES[municipio.ambiente].signatureRefuses) {
-    const options = { allowsSha1: municipio.soapSha1 === true };
-    const signature =
-      checkAbrasfSignature(reading, read.pedido, inf, options) ?? checkAbrasfSignature(reading, root, inf, options);
+    const signatures = abrasfSignatures(reading, { allowsSha1: municipio.soapSha1 === true });
+    const signature = signatures.beside(read.pedido, inf) ?? signatures.beside(root, inf);
     const faults =
       signature === undefined
         ? [unsigned('Assine InfPedidoCancelamento.')]
-        : signaturesFaults(world, municipio, [signature], cnpj);
+        : (judgeOf(world, municipio, cnpj)(signature) ?? digested(signature));
     if (faults.length > 0) return { mensagens: faults.map((fault) => mensagemOfFault(fault)) };
   }
   const strange = await registrationMensagens(world, municipio, { cnpj, inscricaoMunicipal });

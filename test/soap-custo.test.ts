@@ -1,0 +1,92 @@
+/**
+ * What a lot of the legacy port takes in which every RPS is signed, counted and not timed: as elements about what it takes as text, and
+ * nothing is digested for who is not the provider.
+ */
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { before, describe, test } from 'node:test';
+import { companyCertificate, newKeys, pemOf, rootAuthority } from '../src/documents/pki.ts';
+import { onEnd } from './support/cleanup.ts';
+import { type Count, counted } from './support/counted.ts';
+import { ABRASF, envelope, escaped, PRESTADOR, post } from './support/rps.ts';
+import { NOON, startTestService, type TestService } from './support/service.ts';
+import { companyOf, DECADES, type Party, partyOf, yearAround } from './support/signatures.ts';
+import { signedLot } from './support/signed-lots.ts';
+
+const TENANT = 'sao-paulo';
+const RPS = 100;
+const folder = mkdtempSync(path.join(tmpdir(), 'nfse-custo-'));
+onEnd(() => rmSync(folder, { recursive: true, force: true }));
+const [rootKeys, keys, strangeKeys] = await Promise.all([newKeys(), newKeys(), newKeys()]);
+const root = rootAuthority('AC Raiz de Teste', rootKeys, DECADES);
+const strangeRoot = rootAuthority('AC de Ninguém', strangeKeys, DECADES);
+const ancoras = path.join(folder, 'ancoras');
+mkdirSync(ancoras);
+writeFileSync(path.join(ancoras, 'raiz.pem'), pemOf('CERTIFICATE', root.certificate));
+const certified = (by: typeof root, of: typeof keys): Party =>
+  partyOf(of, companyCertificate(by, companyOf(PRESTADOR), of.publicKey, yearAround(NOON)));
+
+let turn = 0;
+function lotBy(signer: Party): string {
+  turn += 1;
+  const serie = String(turn);
+  const list = Array.from({ length: RPS }, (_, place) => ({ numero: place + 1, serie }));
+  return signedLot(list, signer, { numero: serie });
+}
+
+const asText = (lot: string): string => `<parameters>${escaped(lot)}</parameters>`;
+/** Below a namespace of its own in the parameters, as stubs of SOAP write it: every element has two around it that it does not use. */
+const asElements = (lot: string): string => `<parameters xmlns:x="urn:x" x:y="1">${lot}</parameters>`;
+const asked = (inside: string): string =>
+  envelope(`<n:RecepcionarLoteRps xmlns:n="${ABRASF}">${inside}</n:RecepcionarLoteRps>`);
+
+describe('a lot with a signature in each RPS', () => {
+  let service: TestService;
+
+  before(async () => {
+    service = await startTestService({ worker: false });
+    const confianca = { ancoras, revogados: undefined };
+    const settings = { ambiente: 'producao', confianca, codigoIbge: '3550308' } as const;
+    await service.store.createMunicipio({ tenant: TENANT, ...settings }, service.clock.now);
+  });
+
+  async function sent(body: string, wanted: RegExp): Promise<Count> {
+    return counted(async () => {
+      const { documento, body: whole } = await post(service.address, body, { tenant: TENANT });
+      assert.match(documento, wanted, whole);
+    });
+  }
+
+  test('takes as elements no more than as text', async () => {
+    const text = await sent(asked(asText(lotBy(certified(root, keys)))), /<Protocolo>/);
+    const elements = await sent(asked(asElements(lotBy(certified(root, keys)))), /<Protocolo>/);
+    assert.deepEqual([text.parses, elements.parses], [2, 1]);
+    assert.deepEqual([text.verified, elements.verified], [RPS, RPS]);
+    assert.ok(
+      elements.digestedBytes <= text.digestedBytes,
+      `${elements.digestedBytes} and ${text.digestedBytes} bytes`,
+    );
+    assert.ok(elements.canonical <= text.canonical, `${elements.canonical} and ${text.canonical} characters`);
+  });
+
+  test('is digested nowhere when a stranger signed it', async () => {
+    const body = asked(asElements(lotBy(certified(strangeRoot, strangeKeys))));
+    const before = await sent(body, /<Codigo>E138<\/Codigo>|<Codigo>E1<\/Codigo>/);
+    // The certificate itself is named by a digest, and its signature verified once.
+    const again = await sent(body, /<MensagemRetorno>/);
+    assert.equal(again.parses, 1);
+    assert.ok(before.verified <= 1 && again.verified === 0, JSON.stringify([before, again]));
+    assert.ok(again.digestedBytes < 4_096, `${again.digestedBytes} bytes`);
+  });
+
+  test('is refused unread when a signature brings what no signature has', async () => {
+    const padded = lotBy(certified(root, keys)).replace(
+      '</KeyInfo>',
+      `</KeyInfo><Object>${'<a/>'.repeat(100)}</Object>`,
+    );
+    const { verified } = await sent(asked(asElements(padded)), /Signature traz mais do que uma assinatura tem/);
+    assert.equal(verified, 0);
+  });
+});
