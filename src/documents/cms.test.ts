@@ -8,7 +8,8 @@ import forge from 'node-forge';
 import { CA, END, freshFolder, type Issued, openssl, opensslAuthority } from '../../test/support/openssl.ts';
 import { der, readAsn1 } from './asn1.ts';
 import { readCertificate } from './certificate.ts';
-import { type CmsReading, type CmsSigner, signCms, verifyCms } from './cms.ts';
+import { type CmsReading, verifyCms } from './cms.ts';
+import { type CmsSigner, signCms } from './cms-sign.ts';
 
 const CAMPO = 'X-DPS-Assinatura';
 const folder = freshFolder();
@@ -453,6 +454,104 @@ describe('a digest that does not fit says what was signed instead', () => {
     const body = Buffer.from('['.repeat(200_000));
     refusal(verified(opensslCms(BODY), body), /mudou depois de assinado/);
   });
+});
+
+describe('what comes along must be what its place says', () => {
+  const whole = readAsn1(opensslCms(BODY));
+  const signedData = whole.children[1]!.children[0]!;
+  const [version, digests, content, certificates, infos] = signedData.children.map(({ raw }) => raw);
+  type Parts = { readonly certificates?: Buffer; readonly lists?: Buffer; readonly infos?: Buffer };
+  const made = (parts: Parts): Buffer =>
+    der.sequence(
+      der.oid('1.2.840.113549.1.7.2'),
+      der.context(
+        0,
+        der.sequence(
+          version!,
+          digests!,
+          content!,
+          parts.certificates ?? certificates!,
+          ...(parts.lists === undefined ? [] : [parts.lists]),
+          parts.infos ?? infos!,
+        ),
+      ),
+    );
+  const inPem = pki
+    .revoke({ issuer: root, entries: [] })
+    .toString()
+    .replace(/-----[^\n]*\n/g, '');
+  const list = Buffer.from(inPem, 'base64');
+  const info = readAsn1(infos!).children[0]!;
+  const withUnsigned = (...attributes: readonly Buffer[]): Buffer =>
+    made({ infos: der.set(der.sequence(...info.children.map(({ raw }) => raw), der.context(1, ...attributes))) });
+
+  test('a chain, a list and an unsigned attribute that are whole change nothing', () => {
+    accepts(made({ certificates: der.context(0, provider.der, root.der), lists: der.context(1, list) }));
+    accepts(withUnsigned(der.sequence(der.oid('1.2.3.4'), der.set(der.null()))));
+  });
+
+  const small = pki.issue({ subject: '/CN=Pequena', issuer: root, key: 'rsa1024' });
+  const cases: readonly (readonly [what: string, cms: () => Buffer, says: RegExp])[] = [
+    [
+      'a certificate that is none',
+      () => made({ certificates: der.context(0, provider.der, der.sequence(der.integer(1))) }),
+      /não se lê até o fim/,
+    ],
+    [
+      'a certificate with a key that nobody should trust',
+      () => made({ certificates: der.context(0, provider.der, small.der) }),
+      /que acompanham o de quem assinou não serve\. A chave do certificado tem 1024 bits/,
+    ],
+    [
+      'a certificate of which the end is missing',
+      () =>
+        made({
+          certificates: der.context(
+            0,
+            provider.der,
+            der.sequence(
+              ...readAsn1(root.der)
+                .children.slice(0, 2)
+                .map(({ raw }) => raw),
+            ),
+          ),
+        }),
+      /que acompanham o de quem assinou não serve\. Os bytes não são um certificado/,
+    ],
+    [
+      'a certificate of attributes',
+      () => made({ certificates: der.context(0, provider.der, der.context(2, der.null())) }),
+      /traz um certificado de atributo, que não é lido/,
+    ],
+    [
+      'a text among the certificates',
+      () => made({ certificates: der.context(0, provider.der, der.utf8('x')) }),
+      /traz um valor que não é certificado/,
+    ],
+    ['a list that is none', () => made({ lists: der.context(1, der.sequence(der.null())) }), /LCR.*corrompida/],
+    [
+      'a list cut short',
+      () => made({ lists: der.context(1, der.sequence(readAsn1(list).children[0]!.raw)) }),
+      /LCR.*corrompida/,
+    ],
+    [
+      'an answer of OCSP among the lists',
+      () => made({ lists: der.context(1, der.context(1, der.oid('1.3.6.1.5.5.7.16.2'), der.sequence())) }),
+      /um valor de outro formato, que não é lido/,
+    ],
+    [
+      'an unsigned attribute without values',
+      () => withUnsigned(der.sequence(der.oid('1.2.3.4'))),
+      /um dos atributos não assinados/,
+    ],
+    [
+      'an unsigned attribute without name',
+      () => withUnsigned(der.sequence(der.null(), der.set())),
+      /um dos atributos não assinados/,
+    ],
+    ['a list of unsigned attributes that is empty', () => withUnsigned(), /atributos não assinados está vazia/],
+  ];
+  for (const [what, cms, says] of cases) test(what, () => void refusal(verified(cms()), says));
 });
 
 /** Numbers of a seed (mulberry32). */

@@ -6,21 +6,19 @@
  * The specification names no algorithm for CMS: RSA PKCS#1 v1.5 with SHA-256, SHA-384 or SHA-512 is taken, which is what
  * an A1 certificate makes; SHA-1, MD5, RSA-PSS and elliptic curves are not. "Detached" is meant: a CMS that carries the
  * body along is refused even when it is the same, because it would outgrow the header with the first larger body.
- * Revocation lists and unsigned attributes that come along are passed over; nothing is fetched.
+ * Revocation lists and unsigned attributes that come along must be what they say, and are then passed over; nothing is
+ * fetched.
  */
-import { constants, hash, sign, verify } from 'node:crypto';
+import { constants, hash, verify } from 'node:crypto';
 import { type Fault, quoted } from '../fiscal/fault.ts';
 import { type Asn1, Asn1Error, der, isContext, isUniversal, octetsOf, oidOf, readAsn1, TAG } from './asn1.ts';
 import { type Certificate, readCertificate } from './certificate.ts';
 import { whatItSeems } from './cms-confusions.ts';
+import { attributesFault, certificatesFault, listsFault } from './cms-members.ts';
 import { nearMissOfBody, signedDigestOf } from './cms-near-misses.ts';
-import type { Signer } from './signing.ts';
 
 /** A chain of five certificates; the server's own limit for headers is usually below. */
 const HEADER_CHARACTERS_MAX = 65_536;
-/** Each one that is read costs time: a chain is three. */
-const CERTIFICATES_MAX = 10;
-
 export const CMS_OID = {
   data: '1.2.840.113549.1.7.1',
   signedData: '1.2.840.113549.1.7.2',
@@ -190,18 +188,24 @@ function readCms(bytes: Buffer): Cms {
   // 1 is PKCS#7's and the usual one, 3 to 5 tell what else is inside (RFC 5652, 5.1).
   if (![1, 3, 4, 5].includes(smallNumber(version))) throw new Refused('a versão do SignedData não é 1, 3, 4 nem 5.');
   const certificates = isContext(rest[0], 0) ? rest.shift()!.children : [];
-  // Revocation lists of the sender: ours come from where we trust.
-  if (isContext(rest[0], 1)) rest.shift();
+  // Lists of the sender revoke nothing: ours come from where we trust.
+  const lists = isContext(rest[0], 1) ? rest.shift()!.children : [];
   const [signerInfos] = rest;
   if (!isUniversal(signerInfos, TAG.set) || rest.length !== 1) throw new Asn1Error('no signer infos');
   if (signerInfos.children.length !== 1) throw new Refused(notOneSigner(signerInfos.children.length));
   checkContent(content);
   const signer = readSignerInfo(signerInfos.children[0]);
   if (!isUniversal(digestAlgorithms, TAG.set)) throw new Asn1Error('no digest algorithms');
-  if (!digestAlgorithms.children.some((algorithm) => DIGESTS[algorithmOf(algorithm)] === signer.digest)) {
+  if (!digestAlgorithms.children.map(algorithmOf).some((algorithm) => DIGESTS[algorithm] === signer.digest)) {
     throw new Refused(`digestAlgorithms não traz ${signer.digest.shown}, que o SignerInfo usa.`);
   }
-  return { certificates: certificates.filter((one) => isUniversal(one, TAG.sequence)), signer };
+  refuseWhere(certificatesFault(certificates), listsFault(lists));
+  return { certificates, signer };
+}
+
+function refuseWhere(...faults: readonly (string | undefined)[]): void {
+  const fault = faults.find((one) => one !== undefined);
+  if (fault !== undefined) throw new Refused(fault);
 }
 
 function readOr(bytes: Buffer): Asn1 | undefined {
@@ -242,6 +246,7 @@ function readSignerInfo(info: Asn1 | undefined): SignerInfo {
   const [signatureAlgorithm, signature, unsigned, ...more] = rest;
   const isWhole = (unsigned === undefined || isContext(unsigned, 1)) && more.length === 0;
   if (!isUniversal(signature, TAG.octetString) || !isWhole) throw new Asn1Error('no signature value');
+  refuseWhere(attributesFault('assinados', attributes), attributesFault('não assinados', unsigned));
   const digestOid = algorithmOf(digestAlgorithm);
   const digest = DIGESTS[digestOid];
   if (digest === undefined) throw algorithmRefused('o resumo é', digestOid);
@@ -293,9 +298,6 @@ function signerOf({ certificates, signer }: Cms): { certificate: Certificate; ex
       'o CMS não traz o certificado de quem assinou. Inclua-o ao assinar (no OpenSSL, sem -nocerts; em bibliotecas, com o certificado do signatário na lista).',
     );
   }
-  if (certificates.length > CERTIFICATES_MAX) {
-    throw new Refused(`o CMS traz ${certificates.length} certificados, e o limite é ${CERTIFICATES_MAX}.`);
-  }
   const own = certificates.filter((one) => fits(one, signer.sid));
   const different = own.filter((one) => !one.raw.equals(own[0]!.raw));
   if (own.length === 0) {
@@ -309,11 +311,16 @@ function signerOf({ certificates, signer }: Cms): { certificate: Certificate; ex
   }
   const certificate = readCertificate(own[0]!.raw);
   if ('problem' in certificate) throw new Refused(`o certificado de quem assinou não serve. ${certificate.problem}`);
-  const extra = certificates
-    .filter((one) => !own.includes(one))
-    .map((one) => readCertificate(one.raw))
-    .filter((one): one is Certificate => !('problem' in one));
-  return { certificate, extra };
+  return { certificate, extra: certificates.filter((one) => !own.includes(one)).map(companionOf) };
+}
+
+/** A certificate beside the signer's. */
+function companionOf({ raw }: Asn1): Certificate {
+  const certificate = readCertificate(raw);
+  if (!('problem' in certificate)) return certificate;
+  throw new Refused(
+    `um dos certificados que acompanham o de quem assinou não serve. ${certificate.problem} Deixe no CMS só o do signatário e os da cadeia dele.`,
+  );
 }
 
 function fits(certificate: Asn1, sid: Asn1): boolean {
@@ -456,41 +463,4 @@ function valueRefused(
         ? 'Foram assinados na ordem do DER e enviados em outra; envie-os como foram assinados.'
         : 'Algum atributo mudou depois da assinatura.';
   return new Refused(`o que foi assinado não são os atributos assinados que vieram no CMS. ${instead}`, found);
-}
-
-/** A signer, and the authorities between it and the root, when they are to go along. */
-export type CmsSigner = Signer & { readonly chain?: readonly Certificate[] };
-
-/** The detached CMS over these bytes, in DER: SHA-256, with the attributes of a CAdES-BES signature. */
-export function signCms(body: Uint8Array, { key, certificate, chain = [] }: CmsSigner): Buffer {
-  const attribute = (oid: string, value: Buffer): Buffer => der.sequence(der.oid(oid), der.set(value));
-  const attributes = [
-    attribute(CMS_OID.contentType, der.oid(CMS_OID.data)),
-    attribute(CMS_OID.messageDigest, der.octetString(hash('sha256', body, 'buffer'))),
-    attribute(CMS_OID.signingTime, der.time(Date.now())),
-    attribute(
-      CMS_OID.signingCertificateV2,
-      der.sequence(der.sequence(der.sequence(der.octetString(hash('sha256', certificate.der, 'buffer'))))),
-    ),
-  ].sort(Buffer.compare);
-  const sha256 = der.sequence(der.oid(CMS_OID.sha256), der.null());
-  const tbs = present(readAsn1(certificate.der).children[0]).children;
-  const [serial, , issuer] = isContext(tbs[0], 0) ? tbs.slice(1) : tbs;
-  const signerInfo = der.sequence(
-    der.integer(1),
-    der.sequence(present(issuer).raw, present(serial).raw),
-    sha256,
-    der.context(0, ...attributes),
-    der.sequence(der.oid(CMS_OID.rsa), der.null()),
-    der.octetString(sign('sha256', der.set(...attributes), key)),
-  );
-  const certificates = [certificate, ...chain].map((one) => one.der).sort(Buffer.compare);
-  const signedData = der.sequence(
-    der.integer(1),
-    der.set(sha256),
-    der.sequence(der.oid(CMS_OID.data)),
-    der.context(0, ...certificates),
-    der.set(signerInfo),
-  );
-  return der.sequence(der.oid(CMS_OID.signedData), der.context(0, signedData));
 }

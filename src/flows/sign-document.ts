@@ -5,7 +5,7 @@
  * Nothing is judged but what would make the signature useless: its certificate out of validity, or of somebody else.
  */
 import { isHeldBy, maskedDocument } from '../documents/certificate.ts';
-import { signCms } from '../documents/cms.ts';
+import { signCms } from '../documents/cms-sign.ts';
 import { type ChainedSigner, type KeyFiles, loadSigner } from '../documents/key-files.ts';
 import { isSigned, signXml } from '../documents/signing.ts';
 import { readXml } from '../documents/xml.ts';
