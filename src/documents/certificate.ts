@@ -7,6 +7,8 @@
  */
 import { hash, type KeyObject, X509Certificate } from 'node:crypto';
 import { type Asn1, bitsOf, isContext, isUniversal, octetsOf, oidOf, readAsn1, TAG, textOf, timeOf } from './asn1.ts';
+import { childrenOf, commonNameOf, comparable, shownName } from './distinguished-name.ts';
+import { ConstraintsError, type NameConstraints, readNameConstraints } from './name-constraints.ts';
 
 /** Certificates of ICP-Brasil have two to three thousand bytes. */
 const CERTIFICATE_BYTES_MAX = 16_384;
@@ -14,7 +16,6 @@ const CERTIFICATE_BYTES_MAX = 16_384;
 const RSA_BITS_MIN = 2_048;
 /** Nobody issues longer ones, and checking one signature of such a key would take the time of hundreds. */
 const RSA_BITS_MAX = 8_192;
-const NAME_SHOWN_MAX = 120;
 /** Longer than any field of a holder. */
 const FIELD_MAX = 200;
 /** Certificates seen once, and those seen again: endless new ones push out one another, not the ones in use. */
@@ -25,11 +26,10 @@ const EXTENSION = {
   keyUsage: '2.5.29.15',
   subjectAltName: '2.5.29.17',
   basicConstraints: '2.5.29.19',
+  nameConstraints: '2.5.29.30',
   policies: '2.5.29.32',
   extKeyUsage: '2.5.29.37',
 } as const;
-
-const COMMON_NAME = '2.5.4.3';
 
 /** otherName fields of ICP-Brasil. 2.16.76.1.3.4 is the person responsible for a company, and never the holder. */
 const OID_CNPJ = '2.16.76.1.3.3';
@@ -86,6 +86,9 @@ export type Certificate = {
   /** Both names whole, in a form that can be compared: two are equal when RFC 5280 says so. */
   readonly subjectName: string;
   readonly issuerName: string;
+  /** DER of the subject, and of the extension subjectAltName where there is one. */
+  readonly subject: Buffer;
+  readonly subjectAltName: Buffer | undefined;
   /** Lower hex, without the zero octet that makes it positive. */
   readonly serial: string;
   /** Undefined when it carries neither CNPJ nor CPF. */
@@ -101,6 +104,8 @@ export type Certificate = {
   /** Dotted identifiers; undefined when the certificate does not restrict its use. */
   readonly extKeyUsage: readonly string[] | undefined;
   readonly policies: readonly string[];
+  /** The names for which an authority vouches, and those for which it does not; undefined: for all. */
+  readonly nameConstraints: NameConstraints | undefined;
   /** Extensions marked critical that nobody here understands: who meets one must refuse (RFC 5280, 4.2). */
   readonly unknownCritical: readonly string[];
   /** The digest with which its issuer signed it, when that one can be forged: 'MD5', 'SHA-1'. */
@@ -169,7 +174,10 @@ function parse(der: Buffer, fingerprint: string): Certificate | CertificateProbl
   }
   try {
     return { der, fingerprint, publicKey, x509, ...fieldsOf(der) };
-  } catch {
+  } catch (error) {
+    if (error instanceof ConstraintsError) {
+      return { problem: `As restrições de nomes (nameConstraints) do certificado não se entendem: ${error.message}.` };
+    }
     return { problem: 'O certificado está corrompido: um dos seus campos ou extensões não é do formato X.509.' };
   }
 }
@@ -200,13 +208,17 @@ function fieldsOf(der: Buffer): Fields {
   const usage = partOf(EXTENSION.keyUsage);
   const extended = partOf(EXTENSION.extKeyUsage);
   const policies = partOf(EXTENSION.policies);
+  const altNames = partOf(EXTENSION.subjectAltName);
+  const nameConstraints = partOf(EXTENSION.nameConstraints);
   return {
     titular: shownName(subject!),
     emissor: shownName(issuer!),
     subjectName: comparable(subject!),
     issuerName: comparable(issuer!),
+    subject: subject!.raw,
+    subjectAltName: altNames?.raw,
     serial: serialOf(serial),
-    holder: holderOf(partOf(EXTENSION.subjectAltName), commonName),
+    holder: holderOf(altNames, commonName),
     inicio: timeOf(inicio),
     fim: timeOf(fim),
     isCa,
@@ -214,16 +226,12 @@ function fieldsOf(der: Buffer): Fields {
     keyUsage: usage === undefined ? undefined : keyUsagesOf(usage),
     extKeyUsage: extended === undefined ? undefined : childrenOf(extended).map(oidOf),
     policies: policies === undefined ? [] : childrenOf(policies).map((policy) => oidOf(childrenOf(policy)[0])),
+    nameConstraints: nameConstraints === undefined ? undefined : readNameConstraints(nameConstraints),
     unknownCritical: [...extensions]
       .filter(([oid, one]) => one.isCritical && !READ_EXTENSIONS.has(oid))
       .map(([oid]) => oid),
     weakDigest: weakDigestOf(algorithm),
   };
-}
-
-function childrenOf(value: Asn1 | undefined): readonly Asn1[] {
-  if (value === undefined || !value.isConstructed) throw new TypeError('a field that should have parts has none');
-  return value.children;
 }
 
 /** Lower hex of an INTEGER that is not negative; also of those in revocation lists. */
@@ -276,46 +284,6 @@ function weakDigestOf(algorithm: Asn1 | undefined): string | undefined {
   const chosen = parameters?.children.find((part) => isContext(part, 0))?.children[0]?.children[0];
   // RFC 4055: whoever names no digest means SHA-1.
   return chosen === undefined ? 'SHA-1' : WEAK_DIGESTS[oidOf(chosen)];
-}
-
-function attributesOf(name: Asn1): readonly (readonly [oid: string, text: string])[] {
-  return childrenOf(name).flatMap((set) =>
-    childrenOf(set).map((attribute) => {
-      const [id, value] = childrenOf(attribute);
-      if (value === undefined) throw new TypeError('a name attribute without value');
-      return [oidOf(id), textOf(value)] as const;
-    }),
-  );
-}
-
-/** The last one is the most specific. */
-function commonNameOf(name: Asn1): string | undefined {
-  return attributesOf(name).findLast(([oid]) => oid === COMMON_NAME)?.[1];
-}
-
-/**
- * The common name, or whatever a name ends with, for messages and logs. It comes from anybody: nothing stays in it that
- * moves a cursor or turns a line around.
- */
-export function shownName(name: Asn1): string {
-  const text = commonNameOf(name) ?? attributesOf(name).at(-1)?.[1] ?? '(sem nome)';
-  const plain = text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '\ufffd').trim();
-  return plain.length > NAME_SHOWN_MAX ? `${plain.slice(0, NAME_SHOWN_MAX)}…` : plain;
-}
-
-/** RFC 5280, 7.1: neither case, nor the kind of string, nor the width of a space makes a difference. */
-export function comparable(name: Asn1): string {
-  const sets = childrenOf(name).map((set) =>
-    childrenOf(set)
-      .map((attribute) => {
-        const [id, value] = childrenOf(attribute);
-        if (value === undefined) throw new TypeError('a name attribute without value');
-        return `${oidOf(id)}=${JSON.stringify(textOf(value).trim().replace(/\s+/g, ' ').toLowerCase())}`;
-      })
-      .sort()
-      .join('+'),
-  );
-  return sets.join(',');
 }
 
 function holderOf(subjectAltName: Asn1 | undefined, commonName: string | undefined): Holder | undefined {

@@ -17,7 +17,8 @@ import {
   TAG,
   timeOf,
 } from './asn1.ts';
-import { type Certificate, comparable, shownName } from './certificate.ts';
+import type { Certificate } from './certificate.ts';
+import { comparable, shownName } from './distinguished-name.ts';
 
 /** After this many entries others get their turn: about a millisecond. */
 const ENTRIES_A_STEP = 500;
@@ -77,6 +78,8 @@ export type Crl = {
   find(serial: string): Revocation | undefined;
   /** Whether the authority's key signed it and is allowed to. Remembered. */
   isSignedBy(authority: Certificate): boolean;
+  /** Whether the authority's key signed it, allowed to or not. Not remembered. */
+  isByKeyOf(authority: Certificate): boolean;
   /** Whether {@link isSignedBy} answers at once, because the list is short or was checked beforehand. */
   isReady(): boolean;
   /** Checks the signature beside the requests, for the authorities that may be asked about. */
@@ -173,6 +176,7 @@ function* parse(der: Buffer): Generator<void, Crl | { readonly problem: string }
       signers.set(authority.fingerprint, isIt);
       return isIt;
     },
+    isByKeyOf: (authority) => authority.subjectName === issuerName && verifies(digest, signed, authority, signature),
     isReady: () => isReady,
     async prepare(authorities) {
       for (const authority of authorities.filter(mayBeOf)) {

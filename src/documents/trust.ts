@@ -9,11 +9,13 @@
  * their own. It asks nobody: no OCSP, no download.
  */
 import path from 'node:path';
-import { momentIn } from '../fiscal/moment.ts';
 import { type Certificate, pemBlocks, readCertificate } from './certificate.ts';
-import { type Crl, type Revocation, readCrl } from './crl.ts';
+import { type Crl, readCrl } from './crl.ts';
 import { type Contents, type FileOf, type Folder, type FolderLog, openFolder } from './folder.ts';
 import { nationalAuthorities } from './icp-brasil/national.ts';
+import { constraintFault } from './name-constraints.ts';
+import { PURPOSES_TAKEN, purposesIn, purposesShown } from './purposes.ts';
+import { currentCrls, dated, type Lists, remarkOnAll, remarkOnLists, revocationOf, type Say } from './trust-lists.ts';
 
 /** Chains of ICP-Brasil have three or four certificates. */
 const CHAIN_MAX = 8;
@@ -23,7 +25,6 @@ const EXTRA_MAX = 16;
 const STEPS_MAX = 200;
 /** A list that names a certificate counts although its clock is a little ahead of ours. */
 const CLOCK_SKEW_MS = 3_600_000;
-const ZONE = 'America/Sao_Paulo';
 
 export type TrustSettings = {
   /** Folder of certificates (PEM or DER); undefined: the national roots we ship. */
@@ -51,19 +52,13 @@ export type Trust = {
 export type TrustLog = FolderLog;
 
 /** What the folders say at a moment. A change makes a new one, and with it everything that was remembered is gone. */
-type State = {
+type State = Lists & {
   readonly anchorFiles: readonly FileOf<Certificate>[] | undefined;
   readonly crlFiles: readonly FileOf<Crl>[] | undefined;
   /** By fingerprint. */
   readonly anchors: ReadonlySet<string>;
-  /** Anchors and authorities below them, by the name of their subject, anchors first. */
-  readonly authorities: ReadonlyMap<string, readonly Certificate[]>;
-  /** By the name of their issuer, newest first. */
-  readonly crls: ReadonlyMap<string, readonly FileCrl[]>;
   readonly found: WeakMap<Certificate, Found>;
 };
-
-type FileCrl = Crl & { readonly arquivo: string };
 
 /** A chain that was found: it holds between two moments, for whoever brings along what was not known here. */
 type Found = {
@@ -136,7 +131,7 @@ export function openTrust(settings: TrustSettings, log: TrustLog): Trust {
         const { kind, motivo } = search.deadEnd!;
         return { kind, motivo };
       }
-      if (settings.revogados !== undefined) remarkOnLists(search, chain, settings.revogados, sayOnce);
+      if (settings.revogados !== undefined) remarkOnLists(now, chain, at, settings.revogados, sayOnce);
       const found = foundOf(search, chain);
       now.found.set(certificate, found);
       return found.verdict;
@@ -204,8 +199,6 @@ function noBlocks(bytes: Buffer, what: string): string {
   return `o arquivo tem ${label}, não ${what}; ele não é usado${hint}`;
 }
 
-type Say = (fields: object, message: string) => void;
-
 function stateOf(
   anchorFiles: readonly FileOf<Certificate>[] | undefined,
   crlFiles: readonly FileOf<Crl>[] | undefined,
@@ -231,6 +224,7 @@ function stateOf(
   return {
     anchorFiles,
     crlFiles,
+    own: anchorFiles?.flatMap(({ values }) => values),
     anchors: new Set(anchors.map(({ fingerprint }) => fingerprint)),
     authorities,
     crls: Map.groupBy(
@@ -277,13 +271,20 @@ function anchorsOf(
 // One certificate.
 
 /** Why a certificate must not sign documents, whoever vouches for it. */
-function misuseOf({ isCa, titular, keyUsage, unknownCritical }: Certificate): string | undefined {
+function misuseOf(certificate: Certificate): string | undefined {
+  const { isCa, titular, keyUsage, extKeyUsage, nameConstraints, unknownCritical } = certificate;
   if (isCa) {
     return `O certificado é de uma autoridade certificadora ("${titular}"); assine com o e-CNPJ ou e-CPF de quem emite.`;
   }
   if (keyUsage !== undefined && !keyUsage.includes('digitalSignature') && !keyUsage.includes('nonRepudiation')) {
     const uses = keyUsage.length === 0 ? 'nenhum uso' : keyUsage.join(', ');
     return `O certificado não serve para assinar: o uso da chave (keyUsage) admite ${uses}, e precisa admitir digitalSignature ou nonRepudiation.`;
+  }
+  if (purposesIn(extKeyUsage).length === 0) {
+    return `O certificado não serve para assinar: o uso estendido da chave (extendedKeyUsage) admite ${purposesShown(extKeyUsage)}, e precisa admitir ${PURPOSES_TAKEN}. Assine com o e-CNPJ ou e-CPF de quem emite.`;
+  }
+  if (nameConstraints !== undefined) {
+    return 'O certificado traz restrições de nomes (nameConstraints), que só têm sentido no de uma autoridade; peça outro a quem o emitiu.';
   }
   if (unknownCritical.length > 0) {
     return `O certificado traz a extensão crítica ${unknownCritical[0]}, que este serviço não conhece e por isso não pode aceitar.`;
@@ -348,9 +349,16 @@ function climb(search: Search, chain: Chain): Chain | undefined {
       continue;
     }
     const longer: Chain = [...chain, issuer];
-    const whole = search.state.anchors.has(issuer.fingerprint) ? longer : climb(search, longer);
+    const whole = search.state.anchors.has(issuer.fingerprint) ? withinNames(search, longer) : climb(search, longer);
     if (whole !== undefined) return whole;
   }
+  return undefined;
+}
+
+function withinNames(search: Search, chain: Chain): Chain | undefined {
+  const fault = nameFault(chain);
+  if (fault === undefined) return chain;
+  giveUp(search, chain.length, 0, 'untrusted', fault);
   return undefined;
 }
 
@@ -392,38 +400,53 @@ function obstacleTo(
     const motivo = `O certificado de ${authority} traz a extensão crítica ${issuer.unknownCritical[0]}, que este serviço não conhece e por isso não pode aceitar.`;
     return [5, 'untrusted', motivo];
   }
+  if (purposesOf([...chain, issuer]).length === 0) {
+    const motivo = `${authority} só responde por certificados para ${purposesShown(issuer.extKeyUsage)} (extendedKeyUsage), e o de quem assina é para outro uso. Assine com um certificado de uma autoridade que responda por ${PURPOSES_TAKEN}.`;
+    return [6, 'untrusted', motivo];
+  }
   const between = chain.slice(1).filter(({ subjectName, issuerName }) => subjectName !== issuerName).length;
   if (issuer.pathLength !== undefined && between > issuer.pathLength) {
     const motivo = `${authority} admite até ${issuer.pathLength} autoridade(s) abaixo de si, e a cadeia tem ${between}.`;
-    return [6, 'untrusted', motivo];
+    return [7, 'untrusted', motivo];
   }
   if (at < issuer.inicio || at > issuer.fim) {
     const when = at < issuer.inicio ? `só vale a partir de ${dated(issuer.inicio)}` : `venceu em ${dated(issuer.fim)}`;
     const motivo = `O certificado da autoridade ${authority}, na cadeia, ${when}. Use um certificado emitido por uma autoridade em vigor.`;
-    return [7, 'untrusted', motivo];
+    return [8, 'untrusted', motivo];
   }
   const revoked = revocationOf(state, child, issuer).find(({ em }) => em <= at + CLOCK_SKEW_MS);
   if (revoked !== undefined) {
     const why = revoked.motivo === undefined ? '' : ` (${revoked.motivo})`;
     const motivo = `${whose} foi revogado por ${authority} em ${dated(revoked.em)}${why}. Assine com um certificado em vigor.`;
-    return [8, 'revoked', motivo];
+    return [9, 'revoked', motivo];
   }
   return undefined;
 }
 
-/** What the lists of an authority say of a certificate: usually nothing. */
-function revocationOf(state: State, child: Certificate, issuer: Certificate): readonly Revocation[] {
-  return currentCrls(state, issuer).flatMap((crl) => crl.find(child.serial) ?? []);
+/** What every certificate of a chain admits: an authority that answers for one purpose gives no other (D-232). */
+function purposesOf(chain: readonly Certificate[]): readonly string[] {
+  return chain
+    .map(({ extKeyUsage }) => purposesIn(extKeyUsage))
+    .reduce((all, own) => all.filter((one) => own.includes(one)));
 }
 
-/** The lists that an authority signed, the newest of each scope. */
-function currentCrls({ crls }: State, issuer: Certificate): readonly FileCrl[] {
-  const scopes = new Set<string>();
-  return (crls.get(issuer.subjectName) ?? []).filter((crl) => {
-    if (scopes.has(crl.scope) || !crl.isSignedBy(issuer)) return false;
-    scopes.add(crl.scope);
-    return true;
-  });
+/**
+ * Why the names along a whole chain break what an authority in it constrains. Only of a chain that reached an anchor, so
+ * that made-up authorities cost no comparison. A self-issued one in between renews a key, and is exempt (RFC 5280, 6.1.3).
+ */
+function nameFault(chain: Chain): string | undefined {
+  for (const [place, { nameConstraints, titular }] of chain.entries()) {
+    if (nameConstraints === undefined) continue;
+    for (const [below, certificate] of chain.slice(0, place).entries()) {
+      if (below > 0 && certificate.subjectName === certificate.issuerName) continue;
+      const fault = constraintFault(certificate, nameConstraints);
+      if (fault !== undefined) {
+        const whose = nameIn(chain.slice(0, below + 1));
+        return `A autoridade "${titular}" só responde pelos nomes das suas restrições (nameConstraints). ${whose} ${fault}. Assine com um certificado de outra autoridade.`;
+      }
+    }
+  }
+  return undefined;
 }
 
 /** Where the search ended, and what would let it go on. */
@@ -443,12 +466,8 @@ function missing({ state, isNational, extra }: Search, chain: Chain): string {
 }
 
 /** The end certificate is not named: its name often carries a CPF. */
-function nameIn(chain: Chain): string {
+function nameIn(chain: readonly Certificate[]): string {
   return chain.length === 1 ? 'O certificado' : `O certificado da autoridade "${chain.at(-1)!.titular}"`;
-}
-
-function dated(instant: number): string {
-  return momentIn(ZONE, instant).date.split('-').reverse().join('/');
 }
 
 /** A chain that was found, and for how long the answer may be given without looking again. */
@@ -469,50 +488,4 @@ function foundOf({ state, at }: Search, chain: Chain): Found {
     until: Math.min(...above.map(({ fim }) => fim), ...turns),
     needs: above.filter((one) => !isKnown(one)).map(({ fingerprint }) => fingerprint),
   };
-}
-
-/** What the operator should know of the lists that a trusted chain asks for. */
-function remarkOnLists({ state, at }: Search, chain: Chain, revogados: string, say: Say): void {
-  for (const issuer of chain.slice(1)) {
-    // A root may leave it to those below it to have lists.
-    remarkOnListsOf(state, issuer, at, { revogados, isAsked: issuer !== chain.at(-1) || chain.length === 2 }, say);
-  }
-}
-
-/** `isAsked`: somebody signs with what it issues, so that it must have a list. */
-function remarkOnListsOf(
-  state: State,
-  issuer: Certificate,
-  at: number,
-  { revogados, isAsked }: { readonly revogados: string; readonly isAsked: boolean },
-  say: Say,
-): void {
-  const lists = currentCrls(state, issuer);
-  for (const { arquivo, emissor, proxima } of lists) {
-    if (proxima === undefined || proxima >= at) continue;
-    const message = `${arquivo}: a LCR de "${emissor}" venceu em ${dated(proxima)}; o que ela revoga continua revogado, mas falta a lista nova`;
-    say({ arquivo: path.join(revogados, arquivo) }, message);
-  }
-  if (lists.length > 0) return;
-  const others = state.crls.get(issuer.subjectName) ?? [];
-  const namesakes = state.authorities.get(issuer.subjectName) ?? [];
-  const forged = others.filter((crl) => !namesakes.some((one) => crl.isSignedBy(one)));
-  for (const { arquivo, emissor } of forged) {
-    const message = `${arquivo}: a LCR traz o nome de "${emissor}", mas não foi assinada por essa autoridade; ela não é usada`;
-    say({ arquivo: path.join(revogados, arquivo) }, message);
-  }
-  const message = `não há LCR de "${issuer.titular}" na pasta ${revogados}: a revogação do que ela emite não é verificada`;
-  if (isAsked) say({ pasta: revogados }, message);
-}
-
-/** Of the operator's own authorities, all; of the national ones, which are many, those that have a list. */
-function remarkOnAll(state: State, at: number, revogados: string, say: Say): void {
-  const own = state.anchorFiles?.flatMap(({ values }) => values);
-  if (own === undefined && state.crls.size === 0) {
-    say({ pasta: revogados }, `não há nenhuma LCR na pasta ${revogados}: a revogação não é verificada`);
-  }
-  for (const one of own ?? [...state.crls.keys()].flatMap((name) => state.authorities.get(name) ?? [])) {
-    const isAsked = own !== undefined && !own.some((other) => other !== one && other.issuerName === one.subjectName);
-    remarkOnListsOf(state, one, at, { revogados, isAsked }, say);
-  }
 }

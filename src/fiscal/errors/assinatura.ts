@@ -61,10 +61,10 @@ export const ASSINATURA: readonly Row[] = [
       codigo: 'E904',
       mensagem: 'Certificado ilegível ou não confiável',
       significado:
-        'X509Certificate não contém um certificado que se possa ler, ou a sua cadeia não chega a uma raiz em que o município confia, ou ele foi revogado.',
+        'X509Certificate não contém um certificado que se possa ler, ou a sua cadeia não chega a uma raiz em que o município confia, ou ele foi revogado, ou ele ou uma autoridade da cadeia é para outro uso ou para outros nomes.',
       comoResolver:
-        'Ilegível: ponha em X509Certificate o certificado do prestador, em DER e Base64, sem cabeçalhos nem quebras de linha. Cadeia não confiável: assine com um certificado ICP-Brasil; se já é, a mensagem diz que autoridade falta, e o município a acrescenta. Revogado: peça outro à autoridade que o emitiu.',
-      origem: 'Especificação, Authentication: XML path; decisão D-30',
+        'Ilegível: ponha em X509Certificate o certificado do prestador, em DER e Base64, sem cabeçalhos nem quebras de linha. Cadeia não confiável: assine com um certificado ICP-Brasil; se já é, a mensagem diz que autoridade falta, e o município a acrescenta. Revogado: peça outro à autoridade que o emitiu. Para outro uso: com extendedKeyUsage o certificado precisa admitir emailProtection, clientAuth ou anyExtendedKeyUsage, como um e-CNPJ ou e-CPF; o de um servidor não assina.',
+      origem: 'Especificação, Authentication: XML path; decisões D-30 e D-232',
       nacional: 'O padrão nacional responde E0715.',
       pedidos: [
         {
@@ -133,10 +133,10 @@ export const ASSINATURA: readonly Row[] = [
       codigo: 'E9003',
       mensagem: 'A assinatura não confere com o corpo',
       significado:
-        'O cabeçalho não traz um CMS que se possa ler, a assinatura não cobre exatamente os bytes recebidos, ou a cadeia do certificado não é confiável; esta última, também do certificado que veio com a conexão numa consulta que o pede.',
+        'O cabeçalho não traz um CMS que se possa ler, a assinatura não cobre exatamente os bytes recebidos, ou o CMS traz junto o que não se lê, ou o certificado não serve para assinar (extendedKeyUsage) ou a sua cadeia não é confiável; estas últimas, também do certificado que veio com a conexão numa consulta que o pede.',
       comoResolver:
-        'Assine os bytes que vão na requisição e não serialize o JSON de novo depois: um espaço ou uma ordem de chaves diferente já invalida a assinatura.',
-      origem: 'Especificação, Authentication: JSON path; decisão D-30',
+        'Assine os bytes que vão na requisição e não serialize o JSON de novo depois: um espaço ou uma ordem de chaves diferente já invalida a assinatura. No CMS vão só a assinatura, o certificado de quem assinou e, se quiser, os da cadeia dele.',
+      origem: 'Especificação, Authentication: JSON path; decisões D-30, D-232 e D-233',
       pedidos: [
         {
           titulo: 'O corpo que se assinou foi {"numero_dps":42,…}',

@@ -1,0 +1,99 @@
+/**
+ * The revocation lists that a municipality has, beside the authorities that it knows: which of them count, what they say
+ * of a certificate, and what the operator should hear of them (D-131).
+ */
+import path from 'node:path';
+import { momentIn } from '../fiscal/moment.ts';
+import type { Certificate } from './certificate.ts';
+import type { Crl, Revocation } from './crl.ts';
+
+const ZONE = 'America/Sao_Paulo';
+
+export type FileCrl = Crl & { readonly arquivo: string };
+
+export type Lists = {
+  /** Authorities that the operator put there; undefined: the national ones are trusted. */
+  readonly own: readonly Certificate[] | undefined;
+  /** By the name of their subject. */
+  readonly authorities: ReadonlyMap<string, readonly Certificate[]>;
+  /** By the name of their issuer, newest first. */
+  readonly crls: ReadonlyMap<string, readonly FileCrl[]>;
+};
+
+export type Say = (fields: object, message: string) => void;
+
+/** What the lists of an authority say of a certificate: usually nothing. */
+export function revocationOf(lists: Lists, child: Certificate, issuer: Certificate): readonly Revocation[] {
+  return currentCrls(lists, issuer).flatMap((crl) => crl.find(child.serial) ?? []);
+}
+
+/** The lists that an authority signed, the newest of each scope. */
+export function currentCrls({ crls }: Lists, issuer: Certificate): readonly FileCrl[] {
+  const scopes = new Set<string>();
+  return (crls.get(issuer.subjectName) ?? []).filter((crl) => {
+    if (scopes.has(crl.scope) || !crl.isSignedBy(issuer)) return false;
+    scopes.add(crl.scope);
+    return true;
+  });
+}
+
+/** The day in Brazil of a moment, as people write it. */
+export function dated(instant: number): string {
+  return momentIn(ZONE, instant).date.split('-').reverse().join('/');
+}
+
+/** What the operator should know of the lists that a trusted chain asks for. */
+export function remarkOnLists(
+  lists: Lists,
+  chain: readonly Certificate[],
+  at: number,
+  revogados: string,
+  say: Say,
+): void {
+  for (const issuer of chain.slice(1)) {
+    // A root may leave it to those below it to have lists.
+    remarkOnListsOf(lists, issuer, at, { revogados, isAsked: issuer !== chain.at(-1) || chain.length === 2 }, say);
+  }
+}
+
+/** `isAsked`: somebody signs with what it issues, so that it must have a list. */
+function remarkOnListsOf(
+  known: Lists,
+  issuer: Certificate,
+  at: number,
+  { revogados, isAsked }: { readonly revogados: string; readonly isAsked: boolean },
+  say: Say,
+): void {
+  const lists = currentCrls(known, issuer);
+  for (const { arquivo, emissor, proxima } of lists) {
+    if (proxima === undefined || proxima >= at) continue;
+    const message = `${arquivo}: a LCR de "${emissor}" venceu em ${dated(proxima)}; o que ela revoga continua revogado, mas falta a lista nova`;
+    say({ arquivo: path.join(revogados, arquivo) }, message);
+  }
+  if (lists.length > 0) return;
+  const others = known.crls.get(issuer.subjectName) ?? [];
+  const namesakes = known.authorities.get(issuer.subjectName) ?? [];
+  const unused = others.filter((crl) => !namesakes.some((one) => crl.isSignedBy(one)));
+  for (const crl of unused) {
+    const { arquivo, emissor } = crl;
+    const why = namesakes.some((one) => crl.isByKeyOf(one))
+      ? `foi assinada por "${emissor}", mas o uso da chave (keyUsage) do certificado dessa autoridade não traz cRLSign, e sem ele ela não assina listas`
+      : `traz o nome de "${emissor}", mas não foi assinada por essa autoridade`;
+    const message = `${arquivo}: a LCR ${why}; ela não é usada`;
+    say({ arquivo: path.join(revogados, arquivo) }, message);
+  }
+  const message = `não há LCR de "${issuer.titular}" na pasta ${revogados}: a revogação do que ela emite não é verificada`;
+  if (isAsked) say({ pasta: revogados }, message);
+}
+
+/** Of the operator's own authorities, all; of the national ones, which are many, those that have a list. */
+export function remarkOnAll(lists: Lists, at: number, revogados: string, say: Say): void {
+  const { own, crls, authorities } = lists;
+  if (own === undefined && crls.size === 0) {
+    say({ pasta: revogados }, `não há nenhuma LCR na pasta ${revogados}: a revogação não é verificada`);
+  }
+  for (const one of own ?? [...crls.keys()].flatMap((name) => authorities.get(name) ?? [])) {
+    const isAsked = own !== undefined && !own.some((other) => other !== one && other.issuerName === one.subjectName);
+    remarkOnListsOf(lists, one, at, { revogados, isAsked }, say);
+  }
+}
