@@ -52,6 +52,14 @@ describe('the certificate of a client behind a proxy', () => {
   });
 });
 
+test('what is served after a SIGTERM is a number of seconds', () => {
+  assert.equal(read({}).drainMs, 5_000);
+  assert.equal(read({ NFSE_ESPERA_AO_ENCERRAR: '0' }).drainMs, 0);
+  assert.equal(read({ NFSE_ESPERA_AO_ENCERRAR: '30' }).drainMs, 30_000);
+  for (const text of ['5s', '-1', '601', '1.5'])
+    refused({ NFSE_ESPERA_AO_ENCERRAR: text }, /NFSE_ESPERA_AO_ENCERRAR=.* de 0 a 600/);
+});
+
 test('the service of this machine is sought where these settings have it listen', () => {
   const url = (env: NodeJS.ProcessEnv): string => serviceUrlOf(read(env));
   assert.equal(url({}), 'http://127.0.0.1:8080');

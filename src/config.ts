@@ -4,6 +4,7 @@
  */
 
 import { BlockList, isIP } from 'node:net';
+import { DRAIN_DEFAULT_S } from './doors/rest/end-in-order.ts';
 
 export type Config = {
   readonly host: string;
@@ -18,6 +19,8 @@ export type Config = {
   readonly tls: { readonly certificado: string; readonly chave: string } | undefined;
   /** Header in which a proxy writes the certificate of its client, in lower case, and the proxies that are believed. */
   readonly certificateHeader: { readonly name: string; readonly proxies: BlockList } | undefined;
+  /** How long after a SIGTERM new connections are still served, in milliseconds. */
+  readonly drainMs: number;
   readonly logLevel: string;
 };
 
@@ -37,6 +40,7 @@ export function readConfig(env: NodeJS.ProcessEnv, isTerminal: boolean): Config 
     trustProxy: flagOf('NFSE_TRUST_PROXY', env.NFSE_TRUST_PROXY),
     tls: tlsOf(env.NFSE_TLS_CERTIFICADO, env.NFSE_TLS_CHAVE),
     certificateHeader: certificateHeaderOf(env.NFSE_CLIENT_CERT_HEADER, env.NFSE_CLIENT_CERT_PROXIES),
+    drainMs: 1_000 * secondsOf('NFSE_ESPERA_AO_ENCERRAR', env.NFSE_ESPERA_AO_ENCERRAR || String(DRAIN_DEFAULT_S)),
     logLevel: levelOf(env.NFSE_LOG_LEVEL || (isTerminal ? 'warn' : 'info')),
   };
 }
@@ -51,6 +55,13 @@ export function serviceUrlOf({ host, port, baseUrl, tls }: Config): string {
 }
 
 const PORT_DEFAULT = 8080;
+const DRAIN_MAX_S = 600;
+
+function secondsOf(name: string, text: string): number {
+  const seconds = Number(text);
+  if (/^\d{1,3}$/.test(text) && seconds <= DRAIN_MAX_S) return seconds;
+  throw new ConfigError(`${name}=${text} não serve. Use um número de segundos, de 0 a ${DRAIN_MAX_S}.`);
+}
 
 function portOf(text: string): number {
   const port = Number(text);

@@ -22,8 +22,9 @@ try {
       try {
         const { startService } = await import('./service.ts');
         const service = await startService(config, log);
-        await waitForEnd(service);
-        await service.close();
+        // Who pressed Ctrl-C balances no load.
+        const signal = await waitForEnd({ ...service, drainMs: config.drainMs });
+        await service.close(signal === 'SIGTERM' ? config.drainMs : 0);
       } finally {
         flush();
       }

@@ -14,7 +14,12 @@ import type { Store } from './store/store.ts';
 import { startTransmitterThread, type Transmitter } from './transmitter.ts';
 import { openWorld } from './world.ts';
 
-export type Service = { readonly address: string; readonly location: string; close(): Promise<void> };
+export type Service = {
+  readonly address: string;
+  readonly location: string;
+  /** `drainMs`: how long new connections are still served, while `ready` says that it is time to go elsewhere. */
+  close(drainMs?: number): Promise<void>;
+};
 
 /** Starts everything; resolves when the door answers. */
 export async function startService(config: Config, log: Logger): Promise<Service> {
@@ -35,9 +40,15 @@ export async function startService(config: Config, log: Logger): Promise<Service
     if (baseUrl === undefined) await warnOfAddress(store, log);
     const accessLog = log.isLevelEnabled('info');
     const door = await createRestDoor(world, { host, port, baseUrl, trustProxy, tls, certificateHeader, accessLog });
-    // The door first, so that nothing new comes in; the store, which all of them use, last.
-    closers.unshift(door.close);
-    return { address: door.address, location, close };
+    return {
+      address: door.address,
+      location,
+      close: async (drainMs) => {
+        // The door first, so that nothing new comes in; the store, which all of them use, last.
+        await door.close(drainMs);
+        await close();
+      },
+    };
   } catch (error) {
     await close();
     throw error;

@@ -40,7 +40,7 @@ export async function readyDataDir(): Promise<string> {
 export async function startServiceProcess(env: NodeJS.ProcessEnv): Promise<ServiceProcess> {
   const child = spawn(process.execPath, [path.join(ROOT, 'src/main.ts'), 'serve'], {
     cwd: ROOT,
-    env: { ...process.env, PORT: '0', NFSE_LOG_LEVEL: 'warn', ...env },
+    env: { ...process.env, PORT: '0', NFSE_LOG_LEVEL: 'warn', NFSE_ESPERA_AO_ENCERRAR: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   onEnd(() => endOf(child, 'SIGINT'));

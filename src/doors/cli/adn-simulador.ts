@@ -30,7 +30,7 @@ const PORT_MAX = 65_535;
 const NEEDED = ['dados', 'certificado', 'chave', 'clientes'] as const;
 
 /** `endRequested`: resolves when somebody wants it to end. */
-export function adnSimulador(endRequested: () => Promise<void>): Command {
+export function adnSimulador(endRequested: () => Promise<unknown>): Command {
   return {
     name: 'adn-simulador',
     arguments: '',
@@ -76,15 +76,14 @@ export function adnSimulador(endRequested: () => Promise<void>): Command {
   };
 }
 
-async function run(world: CliWorld, values: Values, endRequested: () => Promise<void>): Promise<number> {
+async function run(world: CliWorld, values: Values, endRequested: () => Promise<unknown>): Promise<number> {
   const asked = askedOf(values);
   if ('problem' in asked) {
     world.err(`${asked.problem}\nVeja: nfse adn-simulador --help\n`);
     return 2;
   }
+  const ended = endRequested();
   await world.simulador.start(asked, async ({ address, controle, documentos, descartado }) => {
-    // Before anybody is told: a signal may come as soon as the lines below are read.
-    const ended = endRequested();
     const held = documentos === 1 ? '1 documento guardado' : `${documentos} documentos guardados`;
     world.out(
       [

@@ -9,7 +9,7 @@ import { ALIQUOTAS_COMMANDS } from './aliquotas.ts';
 import { nearest, readArguments } from './arguments.ts';
 import { ASSINAR } from './assinar.ts';
 import { ASSINATURA } from './assinatura.ts';
-import { type CliWorld, type Command, columns } from './command.ts';
+import { type CliWorld, type Command, columns, type EndSignal } from './command.ts';
 import { CORRELACAO_COMMANDS } from './correlacao.ts';
 import { EMITIR } from './emitir.ts';
 import { EVENTO_COMMANDS } from './evento.ts';
@@ -94,6 +94,7 @@ const ENVIRONMENT: readonly (readonly [string, string])[] = [
   ['NFSE_TLS_CERTIFICADO, NFSE_TLS_CHAVE', 'arquivos PEM com que o próprio serviço atende em https'],
   ['NFSE_CLIENT_CERT_HEADER', 'cabeçalho em que o proxy escreve o certificado do cliente, como X-Client-Cert'],
   ['NFSE_CLIENT_CERT_PROXIES', 'endereços dos proxies em que se confia para isso (padrão 127.0.0.1,::1)'],
+  ['NFSE_ESPERA_AO_ENCERRAR', 'segundos em que ainda se atende depois de um SIGTERM (padrão 5)'],
   ['NFSE_LOG_LEVEL', 'silent, error, warn, info ou debug'],
 ];
 
@@ -194,8 +195,9 @@ async function commandHelp(command: Command, world: CliWorld): Promise<string> {
 }
 
 async function serve(world: CliWorld): Promise<number> {
+  const ended = endRequested();
   world.out('Iniciando o serviço de NFS-e…\n');
-  await world.serve(async ({ address, location }) => {
+  await world.serve(async ({ address, location, drainMs }) => {
     world.out(
       [
         '',
@@ -221,16 +223,23 @@ async function serve(world: CliWorld): Promise<number> {
         '',
       ].join('\n'),
     );
-    await endRequested();
-    world.out('\nEncerrando…\n');
+    const signal = await ended;
+    const drains = signal === 'SIGTERM' && drainMs > 0;
+    world.out(
+      drains
+        ? `\nEncerrando: por ${drainMs / 1000} s ainda se atende, e /health/ready responde 503. Outro sinal encerra já.\n`
+        : '\nEncerrando…\n',
+    );
+    return signal;
   });
   return 0;
 }
 
 async function transmit(world: CliWorld): Promise<number> {
+  const ended = endRequested();
   await world.transmit(async ({ location }) => {
     world.out(`Transmitindo o que está em ${location}. Ctrl-C encerra.\n`);
-    await endRequested();
+    await ended;
     world.out('\nEncerrando…\n');
   });
   return 0;
@@ -239,18 +248,21 @@ async function transmit(world: CliWorld): Promise<number> {
 /** A second request to end is one only after this. */
 const AGAIN_MS = 1_000;
 
-/** The first signal ends in order; a second one ends at once. */
-function endRequested(): Promise<void> {
+/**
+ * The first signal from now on asks to end in order; a second one ends at once. Asked for before anything is started: as the first
+ * process of a container a program hears no signal for which it does not listen.
+ */
+function endRequested(): Promise<EndSignal> {
   return new Promise((resolve) => {
     let asked: number | undefined;
-    const onSignal = (signal: NodeJS.Signals): void => {
+    const onSignal = (signal: EndSignal): void => {
       const now = performance.now();
       // One Ctrl-C may come twice: from the terminal, and from the program that started this one.
       if (asked !== undefined && now - asked > AGAIN_MS) process.exit(signal === 'SIGINT' ? 130 : 143);
       asked ??= now;
-      resolve();
+      resolve(signal);
     };
-    process.on('SIGINT', onSignal);
-    process.on('SIGTERM', onSignal);
+    process.on('SIGINT', () => onSignal('SIGINT'));
+    process.on('SIGTERM', () => onSignal('SIGTERM'));
   });
 }

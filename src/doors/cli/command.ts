@@ -13,12 +13,20 @@ export type Terminal = {
   serviceUrl(): string;
 };
 
+/** What asks a program to end in order. */
+export type EndSignal = 'SIGINT' | 'SIGTERM';
+
 /** What `serve` has running. */
-export type Running = { readonly address: string; readonly location: string };
+export type Running = {
+  readonly address: string;
+  readonly location: string;
+  /** How long it serves on after a SIGTERM, in milliseconds. */
+  readonly drainMs: number;
+};
 
 export type CliWorld = Terminal & {
-  /** Starts the service, calls back, and takes it down when the callback ends. */
-  serve(waitForEnd: (service: Running) => Promise<void>): Promise<void>;
+  /** Starts the service, calls back, and takes it down when the callback ends, in the way of the signal that it ends with. */
+  serve(waitForEnd: (service: Running) => Promise<EndSignal>): Promise<void>;
   /** The same for a worker without doors. */
   transmit(waitForEnd: (running: Pick<Running, 'location'>) => Promise<void>): Promise<void>;
   migrate(): Promise<{ readonly applied: readonly string[]; readonly location: string }>;

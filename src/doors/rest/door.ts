@@ -86,7 +86,11 @@ export type RestDoorOptions = {
   readonly accessLog: boolean;
 };
 
-export type RestDoor = { readonly address: string; close(): Promise<void> };
+export type RestDoor = {
+  readonly address: string;
+  /** From now on it says that it is not ready; `drainMs` milliseconds later it takes up nothing more, and ends what is under way. */
+  close(drainMs?: number): Promise<void>;
+};
 
 /** A request on its way through the door, with what was found out about it. */
 type Visit = {
@@ -136,9 +140,9 @@ export async function createRestDoor(world: World, options: RestDoorOptions): Pr
   door.address = server.address;
   return {
     address: server.address,
-    close: () => {
+    close: (drainMs) => {
       door.closing = true;
-      return server.close();
+      return server.close(drainMs);
     },
   };
 }

@@ -1,6 +1,6 @@
 /**
  * HTTP as the rest of the room sees it: a request comes in, an answer goes out, and whatever keeps a request from its
- * route is a trouble to be answered like any other. Limits, time-outs and the closing of connections are decided here.
+ * route is a trouble to be answered like any other. Limits and time-outs are decided here.
  *
  * The only importer of fastify, of which it uses the server and the router. Answers are written in its first hook,
  * because what follows there (content types, schemas, serialisation) has words of its own for refusing.
@@ -18,6 +18,7 @@ import { pipeline, Readable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { type FastifyHttpOptions, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { type BrokenHttp, isUnanswerable, pathOf, troubleOf, watchHeads } from './broken-http.ts';
+import { endInOrder } from './end-in-order.ts';
 
 /** The longest path of ours with the longest identifier in it stays below 200 characters; queries are short. */
 export const URL_MAX = 2_048;
@@ -44,8 +45,6 @@ const CONNECTIONS_MAX = 10_000;
 export const DISCARD_MAX_BYTES = 256 * 1024 * 1024;
 /** Silence after which a connection is closed whose sender was answered before all had come. */
 const LINGER_MS = 1_000;
-/** What is under way may finish after the server stopped accepting; longer than an issuance ever takes. */
-const CLOSE_MAX_MS = 15_000;
 
 /** An incoming request id is repeated in answers and logs only when it looks like this. */
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
@@ -111,8 +110,11 @@ export type TlsKeys = { readonly cert: string; readonly key: string };
 export type HttpServer = {
   /** `http://127.0.0.1:8080`, with `https` where there is TLS: where it listens, as a client on this host would write it. */
   readonly address: string;
-  /** Stops accepting, lets what is under way finish, and cuts off what does not. */
-  close(): Promise<void>;
+  /**
+   * Serves `drainMs` milliseconds longer, ending each connection with its next answer; then stops accepting, lets what is under way
+   * finish, and cuts off what does not.
+   */
+  close(drainMs?: number): Promise<void>;
 };
 
 /** One request on its way through: the raw pair and what must be known about it when the connection fails. */
@@ -127,13 +129,16 @@ type Exchange = {
   endReading: (() => void) | undefined;
 };
 
+/** Whether nothing of it is under way any more. */
+function isAnswered(exchange: Exchange | undefined): boolean {
+  return exchange?.incoming.complete === true && exchange.response.writableFinished;
+}
+
 type RawHandler = (incoming: IncomingMessage, response: ServerResponse) => void;
 
 export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
   const { onTrouble } = options;
   const lastOf = new WeakMap<Socket, Exchange>();
-  let closing = false;
-
   const serve = async (
     incoming: IncomingMessage,
     response: ServerResponse,
@@ -146,9 +151,11 @@ export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
     heads.forget(incoming.socket);
     const request = requestOf(exchange, params);
     const obstacle = obstacleOf(incoming);
+    const held = ending.held();
+    if (held !== undefined) await held;
     try {
       const answer = await (obstacle === undefined ? handle(request) : onTrouble(obstacle, request, undefined));
-      send(exchange, request, answer, closing);
+      send(exchange, request, answer, ending.isEnding());
     } catch {
       // Routes and troubles answer their own bugs; without an answer to give, the connection ends.
       response.destroy();
@@ -162,8 +169,6 @@ export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
   const allMethods = [...new Set(options.routes.flatMap(methodsOf))].sort().join(', ');
   const app = fastify({
     logger: false,
-    // A request on a connection that is still open while closing is served; `send` ends the connection after it.
-    return503OnClosing: false,
     exposeHeadRoutes: false,
     keepAliveTimeout: KEEP_ALIVE_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -193,6 +198,7 @@ export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
   server.on('checkExpectation', refuse('expectation'));
   server.on('connect', ({ url }, socket: Socket) => void writeRaw(socket, 'method_not_allowed', allMethods, url));
   const isReading = (socket: Socket): boolean => lastOf.get(socket)?.incoming.complete === false;
+  const ending = endInOrder(server, options.tls !== undefined, (socket) => isAnswered(lastOf.get(socket)));
   const heads = watchHeads(server, options.tls !== undefined, isReading);
 
   /** Bytes that are not HTTP, or that stopped coming. */
@@ -244,12 +250,7 @@ export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
   await app.listen({ host: options.host === 'localhost' ? '127.0.0.1' : options.host, port: options.port });
   return {
     address: addressOf(server.address() as AddressInfo, options.tls === undefined ? 'http' : 'https'),
-    close: async () => {
-      closing = true;
-      const cut = setTimeout(() => server.closeAllConnections(), CLOSE_MAX_MS);
-      await app.close();
-      clearTimeout(cut);
-    },
+    close: (drainMs = 0) => ending.end(drainMs),
   };
 }
 

@@ -50,6 +50,7 @@ import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/verif
 import { CATALOGO_SHAPES } from './catalogo-fields.ts';
 import { CATALOGOS, FRESH_S, POR_PAGINA, POR_PAGINA_MAX } from './catalogos.ts';
 import { BODY_MAX_BYTES } from './content.ts';
+import { CLOSE_MAX_MS, DRAIN_DEFAULT_S } from './end-in-order.ts';
 import { DISCARD_MAX_BYTES, HEADERS_MAX_BYTES, REQUEST_TIMEOUT_MS, URL_MAX } from './http.ts';
 import { LOOKS_MAX, MISSES_MAX } from './misses.ts';
 import { KEY_CHARS_MAX, REPEATED_HEADER } from './repetition.ts';
@@ -80,6 +81,8 @@ export const FACTS: Readonly<Record<string, (tabela?: TabelaIbsCbs) => string>> 
   'limite-endereco': () => `${URL_MAX} caracteres`,
   'limite-cabecalhos': () => `${HEADERS_MAX_BYTES / 2 ** 10} KiB`,
   'limite-envio': () => `${REQUEST_TIMEOUT_MS / 1_000} segundos`,
+  'espera-ao-encerrar': () => `${DRAIN_DEFAULT_S} segundos`,
+  'encerrar-maximo': () => `${CLOSE_MAX_MS / 1_000} segundos`,
   'limite-consultas-vas': () => `${MISSES_MAX} por minuto`,
   'limite-buscas-vas': () => `${LOOKS_MAX} por minuto`,
   'limite-chave': () => `${KEY_CHARS_MAX} caracteres`,

@@ -1,0 +1,77 @@
+/**
+ * How the HTTP server ends without an answer that is owed being lost. The system resets whoever has connected and was not yet taken up
+ * when a server stops listening, and Node takes up one connection in a turn of its loop; so at the end requests are held back, until
+ * nobody is left at the door.
+ */
+import type { Server as HttpServer } from 'node:http';
+import { type Socket, Server as TcpServer } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+
+/**
+ * How long new connections are served after a SIGTERM where nothing else is said: a load balancer that looks every two seconds has noticed
+ * twice, and `docker stop` waits ten in all.
+ */
+export const DRAIN_DEFAULT_S = 5;
+/** Held back no longer than this; everybody who waits for an answer is then at the door, and it is empty. */
+const HOLD_MAX_MS = 1_000;
+/** Turns of the loop, one after the other, in which nobody came. */
+const QUIET_TURNS = 10;
+/** Who has connected, and does not ask anything within this, wanted nothing. */
+const SILENT_MAX_MS = 3_000;
+/** What is under way may finish after the server stopped accepting; longer than an issuance ever takes. */
+export const CLOSE_MAX_MS = 15_000;
+
+export type Ending = {
+  /** Whether the next answer ends its connection. */
+  readonly isEnding: () => boolean;
+  /** Resolves when a request may go on; undefined: at once. */
+  readonly held: () => Promise<void> | undefined;
+  /** Serves `drainMs` longer, stops accepting, and resolves when what was under way has ended or was cut off. */
+  readonly end: (drainMs: number) => Promise<void>;
+};
+
+/** `isIdle`: whether a connection has had its answers and nothing is under way on it. */
+export function endInOrder(server: HttpServer, isTls: boolean, isIdle: (socket: Socket) => boolean): Ending {
+  let ending = false;
+  let holding: Promise<void> | undefined;
+  let came = 0;
+  const open = new Set<Socket>();
+  server.on('connection', () => (came += 1));
+  server.on(isTls ? 'secureConnection' : 'connection', (socket: Socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
+
+  const untilNobodyComes = async (): Promise<void> => {
+    const began = performance.now();
+    for (let quiet = 0; quiet < QUIET_TURNS && performance.now() - began < HOLD_MAX_MS; ) {
+      const before = came;
+      await new Promise((resolve) => setImmediate(resolve));
+      quiet = came === before ? quiet + 1 : 0;
+    }
+  };
+
+  return {
+    isEnding: () => ending,
+    held: () => holding,
+    end: async (drainMs) => {
+      ending = true;
+      if (drainMs > 0) await pause(drainMs);
+      const { promise, resolve: release } = Promise.withResolvers<void>();
+      holding = promise;
+      await untilNobodyComes();
+      // Of the server of TCP: the one of HTTP also cuts off who has connected and is about to ask.
+      const closed = new Promise((resolve) => TcpServer.prototype.close.call(server, resolve));
+      for (const socket of open) if (isIdle(socket)) socket.destroySoon();
+      holding = undefined;
+      release();
+      const silent = setTimeout(() => server.closeIdleConnections(), SILENT_MAX_MS);
+      const cut = setTimeout(() => server.closeAllConnections(), CLOSE_MAX_MS);
+      await closed;
+      clearTimeout(silent);
+      clearTimeout(cut);
+      // Ends what the server of HTTP still does by the clock.
+      server.close(() => undefined);
+    },
+  };
+}

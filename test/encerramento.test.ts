@@ -1,0 +1,192 @@
+/** The end of a process as who runs it asks for it: a signal to npm, to the first process of a container, to npx, under load or at rest. */
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import http from 'node:http';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import { exampleXml } from '../src/fiscal/rules/example.ts';
+import { onEnd } from './support/cleanup.ts';
+import { nfse } from './support/cli.ts';
+import { request } from './support/http.ts';
+import { ownPort } from './support/ports.ts';
+import { freshDataDir, ROOT, readyDataDir } from './support/process.ts';
+import { montarPalco } from './support/simulador.ts';
+import { until, untilTrue } from './support/until.ts';
+
+type Started = { readonly child: ChildProcess; readonly output: () => string; readonly ended: Promise<unknown> };
+
+/** A command line of an operator; nothing of it outlives the test. */
+function start(command: readonly string[], env: NodeJS.ProcessEnv): Started {
+  const [program, ...args] = command;
+  const quiet = { ...process.env, NFSE_LOG_LEVEL: 'warn', npm_config_update_notifier: 'false', ...env };
+  // A group of its own, by which whatever it left behind is ended.
+  const child = spawn(program!, args, { cwd: ROOT, env: quiet, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  let output = '';
+  child.stdout!.on('data', (chunk) => (output += chunk));
+  child.stderr!.on('data', (chunk) => (output += chunk));
+  const ended = once(child, 'exit').then(([code, signal]) => code ?? signal);
+  onEnd(() => {
+    try {
+      process.kill(-child.pid!, 'SIGKILL');
+    } catch {
+      // All of it has ended.
+    }
+  });
+  return { child, output: () => output, ended };
+}
+
+async function said(started: Started, what: RegExp): Promise<RegExpExecArray> {
+  return until(async () => {
+    assert.equal(started.child.exitCode, null, started.output());
+    return what.exec(started.output()) ?? undefined;
+  }, String(what));
+}
+
+const SERVING = /Serviço no ar em (\S+)[\s\S]*Ctrl-C encerra/;
+
+/** The process below one that makes a namespace, which is the first of it. */
+const firstOf = ({ child }: Started): Promise<number> =>
+  until(
+    async () => Number(readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')) || undefined,
+    'pid 1',
+  );
+
+/** A client that keeps its connections, as an ERP does, and issues one note after the other until the door is closed. */
+function issueOn(
+  address: string,
+  from: number,
+): { readonly answers: number[]; readonly broken: string[]; done: Promise<void> } {
+  const agent = new http.Agent({ keepAlive: true });
+  const [answers, broken]: [number[], string[]] = [[], []];
+  let closed = false;
+  let number = from;
+  const one = (body: string): Promise<void> =>
+    new Promise((resolve) => {
+      const options = { agent, method: 'POST', headers: { 'Content-Type': 'application/xml' } };
+      const sent = http.request(`${address}/integracao/api/v1/nfse/v101`, options, (answer) => {
+        answers.push(answer.statusCode!);
+        answer.on('error', (error) => broken.push(String(error)));
+        answer.resume().on('close', resolve);
+      });
+      sent.on('error', (error: NodeJS.ErrnoException) => {
+        // Who could not connect was not taken up, and knows that nothing was done.
+        if (error.syscall === 'connect') closed = true;
+        else broken.push(`${error.code} ${error.message}`);
+        resolve();
+      });
+      sent.end(body);
+    });
+  const line = async (): Promise<void> => {
+    while (!closed && broken.length === 0) {
+      number += 1;
+      await one(exampleXml({ serie: '1', nDPS: String(number) }));
+    }
+  };
+  return { answers, broken, done: Promise.all(Array.from({ length: 12 }, line)).then(() => agent.destroy()) };
+}
+
+describe('SIGTERM to npm start', () => {
+  const canUnshare =
+    process.getuid?.() === 0 && spawnSync('unshare', ['--pid', '--fork', '--mount-proc', 'true']).status === 0;
+  const ways = [
+    { name: 'that is not the first process', command: ['npm', 'start'], skip: false as const },
+    {
+      name: 'that is the first process of its namespace',
+      command: ['unshare', '--pid', '--fork', '--mount-proc', '--kill-child', 'npm', 'start'],
+      skip: canUnshare ? (false as const) : 'pede root e unshare',
+    },
+  ];
+  for (const { name, command, skip } of ways) {
+    test(`${name} drains, resets nobody, and ends in order with all that it started`, { skip }, async () => {
+      const dataDir = await readyDataDir();
+      const PORT = String(await ownPort());
+      const service = start(command, { NFSE_DATA_DIR: dataDir, PORT, NFSE_ESPERA_AO_ENCERRAR: '3' });
+      const address = (await said(service, SERVING))[1]!;
+      const load = issueOn(address, 1_000);
+      await untilTrue(() => load.answers.length > 50, 'the load runs');
+      process.kill(command[0] === 'npm' ? service.child.pid! : await firstOf(service), 'SIGTERM');
+      await said(service, /por 3 s ainda se atende/);
+
+      // Connections of its own, made after the signal.
+      const ready = await request(address, '/health/ready', { headers: { Connection: 'close' } });
+      assert.equal(ready.status, 503);
+      assert.match(ready.body.mensagem, /está sendo encerrado/);
+      assert.ok(Number(ready.headers.get('retry-after')) > 0);
+      assert.equal((await request(address, '/health/live')).status, 200);
+      const drained = load.answers.length;
+      await load.done;
+      assert.ok(load.answers.length > drained, 'it went on issuing while it drained');
+      assert.deepEqual(load.broken, []);
+      assert.deepEqual([...new Set(load.answers)], [201]);
+
+      assert.equal(await service.ended, 0, service.output());
+      await assert.rejects(request(address, '/health/live'), 'nobody answers any more');
+      assert.ok(!existsSync(path.join(dataDir, 'pg/postmaster.pid')), 'the database stopped in order');
+      // Whether it was in order says the database: one that was killed recovers.
+      assert.match(readFileSync(path.join(dataDir, 'postgres.log'), 'utf8'), /database system is shut down\s*$/);
+    });
+  }
+
+  test('a second one ends at once, and the database is there for the next', async () => {
+    const dataDir = await readyDataDir();
+    const service = start(['npm', 'start'], { NFSE_DATA_DIR: dataDir, PORT: '0', NFSE_ESPERA_AO_ENCERRAR: '600' });
+    const address = (await said(service, SERVING))[1]!;
+    service.child.kill('SIGTERM');
+    await said(service, /por 600 s ainda se atende/);
+    // One that comes sooner may be the same, by two ways.
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    service.child.kill('SIGTERM');
+    assert.equal(await service.ended, 143);
+    await assert.rejects(request(address, '/health/live'));
+    const shown = await nfse(['municipio', 'listar'], { NFSE_DATA_DIR: dataDir });
+    assert.equal(shown.code, 0, shown.err);
+  });
+
+  test('while it starts ends it when it has started', async () => {
+    const dataDir = await readyDataDir();
+    const service = start(['npm', 'start'], { NFSE_DATA_DIR: dataDir, PORT: '0', NFSE_ESPERA_AO_ENCERRAR: '0' });
+    await said(service, /Iniciando/);
+    service.child.kill('SIGTERM');
+    assert.equal(await service.ended, 0, service.output());
+    assert.ok(!existsSync(path.join(dataDir, 'pg/postmaster.pid')));
+  });
+});
+
+describe('SIGTERM to another command', () => {
+  test('nfse transmitir, by npm, ends in order', async () => {
+    const dataDir = await readyDataDir();
+    const more = start(['npm', 'run', 'nfse', '--', 'transmitir'], { NFSE_DATA_DIR: dataDir });
+    await said(more, /Transmitindo o que está em/);
+    more.child.kill('SIGTERM');
+    assert.equal(await more.ended, 0, more.output());
+    assert.match(more.output(), /Encerrando/);
+    assert.ok(!existsSync(path.join(dataDir, 'pg/postmaster.pid')));
+  });
+
+  test('nfse adn-simulador, by npm, ends in order', async () => {
+    const { certificado, chave, clientes } = await montarPalco();
+    const dados = await freshDataDir();
+    const files = ['--certificado', certificado, '--chave', chave, '--clientes', clientes, '--dados', dados];
+    const adn = start(['npm', 'run', 'nfse', '--', 'adn-simulador', ...files, '--porta', '0', '--controle', '0'], {});
+    const control = (await said(adn, /(http:\/\/127\.0\.0\.1:\d+)[\s\S]*Ctrl-C encerra/))[1]!;
+    adn.child.kill('SIGTERM');
+    assert.equal(await adn.ended, 0, adn.output());
+    await assert.rejects(fetch(`${control}/estado`));
+  });
+
+  test('npx nfse, whose shell dies without a word, leaves nothing that goes on', async () => {
+    const dataDir = await readyDataDir();
+    const service = start(['npx', 'nfse', 'serve'], {
+      NFSE_DATA_DIR: dataDir,
+      PORT: '0',
+      NFSE_ESPERA_AO_ENCERRAR: '0',
+    });
+    const address = (await said(service, SERVING))[1]!;
+    service.child.kill('SIGTERM');
+    await service.ended;
+    await until(async () => !existsSync(path.join(dataDir, 'pg/postmaster.pid')) || undefined, 'the database stops');
+    await assert.rejects(request(address, '/health/live'));
+  });
+});
