@@ -3,8 +3,9 @@ import path from 'node:path';
 import type { Config } from './config.ts';
 import type { Logger } from './log.ts';
 import { openEmbedded } from './store/embedded/embedded.ts';
+import { migrate } from './store/migrate.ts';
 import type { OnStored } from './store/notas.ts';
-import { migrate, openPool } from './store/open.ts';
+import { openPool } from './store/open.ts';
 import type { PoolConfig } from './store/pg.ts';
 import { createStore, type Store } from './store/store.ts';
 
@@ -19,8 +20,15 @@ export type OpenStore = {
   close(): Promise<void>;
 };
 
+export type OpenStoreOptions = {
+  readonly onStored?: OnStored;
+  /** Gets how far an update of the schema is, where it takes time; otherwise the log does. */
+  readonly tell?: (text: string) => void;
+};
+
 /** The embedded server or the one of DATABASE_URL, its schema brought up to date. */
-export async function openStore(config: Config, log: Logger, onStored?: OnStored): Promise<OpenStore> {
+export async function openStore(config: Config, log: Logger, options: OpenStoreOptions = {}): Promise<OpenStore> {
+  const { onStored, tell = (text) => log.info(`atualização do banco: ${text}`) } = options;
   const server =
     config.databaseUrl === undefined ? await openEmbedded({ dataDir: path.resolve(config.dataDir), log }) : undefined;
   const connection: PoolConfig = server?.connection ?? { connectionString: config.databaseUrl };
@@ -32,7 +40,7 @@ export async function openStore(config: Config, log: Logger, onStored?: OnStored
     await server?.stop();
   };
   try {
-    const applied = await migrate(pool);
+    const applied = await migrate(pool, tell);
     const store = createStore(pool, onStored);
     return { store, connection, location: server?.location ?? locationOf(config.databaseUrl!), applied, close };
   } catch (error) {

@@ -47,7 +47,7 @@ try {
       const { log, flush } = createLog(config.logLevel);
       try {
         const { openStore } = await import('./open-store.ts');
-        const opened = await openStore(config, log);
+        const opened = await openStore(config, log, { tell: (text) => process.stderr.write(`${text}\n`) });
         await opened.close();
         return { applied: opened.applied, location: opened.location };
       } finally {
@@ -61,7 +61,7 @@ try {
       const { log, flush } = createLog(process.env.NFSE_LOG_LEVEL ? config.logLevel : 'warn');
       try {
         const { openStore } = await import('./open-store.ts');
-        const opened = await openStore(config, log);
+        const opened = await openStore(config, log, { tell: (text) => process.stderr.write(`${text}\n`) });
         try {
           return await work({ store: opened.store, now: Date.now, baseUrl: config.baseUrl });
         } finally {

@@ -25,7 +25,9 @@ export type Service = {
 export async function startService(config: Config, log: Logger): Promise<Service> {
   const tls = config.tls && (await readTls(config.tls));
   let transmitter: Transmitter | undefined;
-  const opened = await openStore(config, log, (tenant, documents) => transmitter?.onStored(tenant, documents));
+  const opened = await openStore(config, log, {
+    onStored: (tenant, documents) => transmitter?.onStored(tenant, documents),
+  });
   const { store, connection, location } = opened;
   const { world, close: closeWorld } = openWorld(store, log);
   const closers = [closeWorld, opened.close];

@@ -6,7 +6,7 @@ import { before, describe, test } from 'node:test';
 import { tabelaEmbarcada } from '../src/fiscal/aliquotas-ibs-cbs.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { avisosDeAliquotas } from '../src/flows/avisos-aliquotas.ts';
-import { migrate } from '../src/store/open.ts';
+import { migrate } from '../src/store/migrate.ts';
 import { createStore } from '../src/store/store.ts';
 import { nfseHere, type Said } from './support/cli.ts';
 import { freshDatabase, freshPool } from './support/database.ts';

@@ -8,7 +8,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { type EmbeddedServer, openEmbedded } from '../src/store/embedded/embedded.ts';
-import { migrate, openPool } from '../src/store/open.ts';
+import { migrate } from '../src/store/migrate.ts';
+import { openPool } from '../src/store/open.ts';
 import { Client, type ClientConfig } from '../src/store/pg.ts';
 
 /** A database with the schema applied, of which others are copies: copying it is quicker than applying it again. */

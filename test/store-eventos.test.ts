@@ -21,7 +21,8 @@ import type {
   OperatorTrigger,
   RegisterResult,
 } from '../src/store/eventos.ts';
-import { type Db, migrate, openPool } from '../src/store/open.ts';
+import { migrate } from '../src/store/migrate.ts';
+import { type Db, openPool } from '../src/store/open.ts';
 import { createStore, type Store } from '../src/store/store.ts';
 import { onEnd } from './support/cleanup.ts';
 import { freshDatabase, freshPool, pidOf, untilAwaited } from './support/database.ts';

@@ -7,8 +7,9 @@ import { before, describe, test } from 'node:test';
 import { dpsIdInSerie } from '../src/fiscal/chave.ts';
 import type { Prestador } from '../src/fiscal/facts.ts';
 import { NOTA_ESTADOS, type NotaEstado, notaMove } from '../src/fiscal/nota.ts';
+import { migrate } from '../src/store/migrate.ts';
 import type { Issuance, IssueResult, NotaNova, NotaSettlement } from '../src/store/notas.ts';
-import { type Db, migrate, openPool } from '../src/store/open.ts';
+import { type Db, openPool } from '../src/store/open.ts';
 import { createStore, type Store } from '../src/store/store.ts';
 import { onEnd } from './support/cleanup.ts';
 import { emptyDatabase, freshDatabase, freshPool } from './support/database.ts';
@@ -146,7 +147,7 @@ describe('migrations', () => {
       const connection = await emptyDatabase();
       const pools = [1, 2].map(() => openPool(connection, () => undefined));
       for (const pool of pools) onEnd(() => pool.end());
-      const applied = (await Promise.all(pools.map(migrate))).flat();
+      const applied = (await Promise.all(pools.map((pool) => migrate(pool)))).flat();
       const listed = (await rows<{ nome: string }>(pools[0]!, 'select nome from migracoes order by nome')).map(
         ({ nome }) => nome,
       );
@@ -796,7 +797,8 @@ describe('the plans of the statements', () => {
         case when n % 50 = 0 then 'emitida' else 'autorizada' end, case when n % 50 = 0 then now() end, n, '1', n::text, now(),
         '2026-11-01', '${CNPJ}', 'Nome', 10 from generate_series(1, 20000) n`);
     await pool.query(`insert into documentos select tenant, id, 'x', 'y' from notas`);
-    await pool.query(`insert into trilha_notas select tenant, id, 1, now(), null, 'emissao', 'emitida' from notas`);
+    await pool.query(`insert into trilha_notas (tenant, nota, movimento, em, de, gatilho, para)
+      select tenant, id, 1, now(), null, 'emissao', 'emitida' from notas`);
     await pool.query(`insert into prestadores (tenant, documento, razao_social, autorizado, logradouro, numero, bairro, cep, origem,
         criado_em) select 'alfa', lpad(n::text, 14, '0'), 'Nome', true, 'Rua', '1', 'Centro', '01001000', 'dps', now()
       from generate_series(1, 5000) n`);

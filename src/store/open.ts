@@ -1,9 +1,7 @@
 /**
- * Opens the store: a pool on PostgreSQL and the schema brought up to date. Which server it is (embedded or given by
- * DATABASE_URL) makes no difference here or below.
+ * Opens the store: a pool on PostgreSQL. Which server it is (embedded or given by DATABASE_URL) makes no difference here or below;
+ * `migrate.ts` brings its schema up to date.
  */
-import { readdir, readFile } from 'node:fs/promises';
-import { importShipped } from './aliquotas.ts';
 import { Pool, type PoolClient, type PoolConfig } from './pg.ts';
 
 /** Connections of one process: one batch of issuances a tenant at a time, the worker, and readings beside them. */
@@ -33,8 +31,6 @@ const SESSION = Object.entries({
  */
 export const ONE_BY_ONE = 'where x.id + 0 = x.id';
 
-const MIGRATIONS = new URL('./migrations/', import.meta.url);
-
 export type Db = Pool;
 
 /** A pool that pipelines: statements of one transaction are sent without waiting for each other's answers. */
@@ -53,53 +49,6 @@ export function openPool(connection: PoolConfig, onError: (error: Error) => void
   // Nor must one that is lost while it is in use: its statements fail, and the pool replaces it.
   pool.on('connect', (client) => void client.on('error', () => undefined));
   return pool;
-}
-
-/**
- * Applies the migrations that are missing, each in its own transaction under a lock on the table that lists them, so
- * that processes starting at once wait for each other; and imports the rates that the program ships where there are none yet.
- * Returns the names of those applied.
- */
-export async function migrate(pool: Db): Promise<readonly string[]> {
-  await checkVersion(pool);
-  const names = (await readdir(MIGRATIONS)).filter((name) => name.endsWith('.sql')).sort();
-  await createList(pool);
-  const applied: string[] = [];
-  for (const name of names) {
-    const sql = await readFile(new URL(name, MIGRATIONS), 'utf8');
-    const fresh = await transaction(pool, async (client) => {
-      await client.query('lock table migracoes in access exclusive mode');
-      const { rowCount } = await client.query('select 1 from migracoes where nome = $1', [name]);
-      if (rowCount !== 0) return false;
-      await client.query(sql);
-      await client.query('insert into migracoes (nome, aplicada_em) values ($1, now())', [name]);
-      return true;
-    });
-    if (fresh) applied.push(name);
-  }
-  await importShipped(pool, Date.now());
-  return applied;
-}
-
-/** PostgreSQL that the service is tested with, as the server numbers itself. */
-const VERSION_MIN = 150_000;
-
-async function checkVersion(pool: Db): Promise<void> {
-  const { rows } = await pool.query<{ number: number; name: string }>(
-    `select current_setting('server_version_num')::int as number, current_setting('server_version') as name`,
-  );
-  if (rows[0]!.number >= VERSION_MIN) return;
-  throw new Error(`o PostgreSQL é da versão ${rows[0]!.name}; o serviço precisa da 15 ou de uma mais nova.`);
-}
-
-/** "If not exists" is not safe against itself: two processes may both find it missing, and one of them fails. */
-async function createList(pool: Db): Promise<void> {
-  const create = 'create table if not exists migracoes (nome text primary key, aplicada_em timestamptz not null)';
-  try {
-    await pool.query(create);
-  } catch {
-    await pool.query(create);
-  }
 }
 
 /** Runs `work` in one transaction: committed when it returns, rolled back when it throws. */

@@ -1,6 +1,7 @@
 /** A database of a test's own, with the schema, on the server that the run shares (or on one of a file run alone). */
 import { randomBytes } from 'node:crypto';
-import { type Db, migrate, openPool } from '../../src/store/open.ts';
+import { migrate } from '../../src/store/migrate.ts';
+import { type Db, openPool } from '../../src/store/open.ts';
 import { Client, type ClientConfig } from '../../src/store/pg.ts';
 import { globalSetup, globalTeardown, MODELO } from '../setup.ts';
 import { onEnd } from './cleanup.ts';

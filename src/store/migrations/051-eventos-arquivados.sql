@@ -1,6 +1,7 @@
 -- When an operator has seen to a refused event: it is not shown among the problems any more, and is refused all the same.
-alter table eventos add column arquivado_em timestamptz check (arquivado_em is null or estado = 'rejeitado');
+-- The index of problems is made anew once, in 062.
+alter table eventos add column arquivado_em timestamptz;
+alter table eventos add constraint eventos_check check (arquivado_em is null or estado = 'rejeitado') not valid;
 
-drop index eventos_com_problema;
-create index eventos_com_problema on eventos (tenant, desde desc)
-  where due_at is null and estado in ('rejeitado', 'erro', 'erro_reprocessamento') and arquivado_em is null;
+-- passo
+alter table eventos validate constraint eventos_check;

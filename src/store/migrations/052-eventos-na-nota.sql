@@ -1,2 +1,2 @@
 -- The events of a note that others are judged by: few, however many are on their way.
-create index eventos_na_nota on eventos (tenant, nota) where estado in ('processado', 'dispensado');
+create index concurrently eventos_na_nota on eventos (tenant, nota) where estado in ('processado', 'dispensado');

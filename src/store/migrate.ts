@@ -1,0 +1,155 @@
+/**
+ * Brings the schema to the version of the program, while processes of the version before go on serving: in steps that lock
+ * briefly, one process at a time, each step remembered, so that whoever comes next goes on where one was killed.
+ */
+import { importShipped } from './aliquotas.ts';
+import { openMigrationClient, type Tell, takeStep } from './migration-steps.ts';
+import { atOnce, type Migration, migrationNames, readMigration } from './migrations.ts';
+import type { Db } from './open.ts';
+import type { Client } from './pg.ts';
+
+/** PostgreSQL that the service is tested with, as the server numbers itself. */
+const VERSION_MIN = 150_000;
+/** How often whoever waits for another process's migration says so. */
+const WAIT_TELL_MS = 10_000;
+
+/** The database has been brought to a version that this program does not know. */
+export class NewerSchemaError extends Error {
+  constructor(names: readonly string[]) {
+    super(
+      `o banco de dados está numa versão mais nova do que este programa (tem ${names.join(', ')}, que ele não conhece). Instale a versão mais nova do programa; para voltar a esta, restaure a cópia do banco feita antes da atualização (docs/site/operacao.md, «Voltar atrás»).`,
+    );
+  }
+}
+
+/**
+ * Applies the migrations that are missing and imports the rates that the program ships where there are none yet. Processes that
+ * start at once wait for each other. `tell` gets lines for the operator while it takes time. Returns the names of those applied.
+ * Throws {@link NewerSchemaError} on a database of a newer program.
+ */
+export async function migrate(pool: Db, tell: Tell = () => undefined): Promise<readonly string[]> {
+  await checkVersion(pool);
+  const names = await migrationNames();
+  const isCurrent = (await missingOf(pool, names)).length === 0;
+  const applied = isCurrent ? [] : await applyMissing(pool, names, tell);
+  await importShipped(pool, Date.now());
+  return applied;
+}
+
+/** Migrations in the database that this program does not know: a newer one has brought it forward meanwhile. */
+export async function newerMigrations(pool: Db): Promise<readonly string[]> {
+  const known = new Set(await migrationNames());
+  return (await listed(pool)).filter((name) => !known.has(name));
+}
+
+async function missingOf(db: Pick<Db, 'query'>, names: readonly string[]): Promise<readonly string[]> {
+  const done = new Set(await listed(db));
+  const strangers = [...done].filter((name) => !names.includes(name));
+  if (strangers.length > 0) throw new NewerSchemaError(strangers);
+  return names.filter((name) => !done.has(name));
+}
+
+const NO_TABLE = '42P01';
+
+async function listed(db: Pick<Db, 'query'>): Promise<readonly string[]> {
+  try {
+    const { rows } = await db.query<{ nome: string }>('select nome from migracoes order by nome');
+    return rows.map(({ nome }) => nome);
+  } catch (error) {
+    if ((error as { code?: string }).code === NO_TABLE) return [];
+    throw error;
+  }
+}
+
+async function applyMissing(pool: Db, names: readonly string[], tell: Tell): Promise<readonly string[]> {
+  const turn = await openMigrationClient(pool);
+  try {
+    await createLists(turn);
+    await takeTurn(turn, tell);
+    // Another process may have done some or all of it while this one waited.
+    const missing = await Promise.all((await missingOf(turn, names)).map(readMigration));
+    if (missing.length === names.length) await applyAtOnce(turn, missing);
+    else if (missing.length > 0) await applyInSteps(pool, turn, missing, tell);
+    await turn.query('commit');
+    return missing.map(({ nome }) => nome);
+  } finally {
+    // The turn ends with the transaction, and so with the connection, however the process ends.
+    await turn.end().catch(() => undefined);
+  }
+}
+
+/**
+ * One process at a time: a lock that an open transaction holds, which a pooler of transactions keeps together, and whose end no
+ * crash can miss. It is none of the tables that requests touch; and a transaction that waits here has no snapshot, for which
+ * an index made concurrently would wait.
+ */
+async function takeTurn(turn: Client, tell: Tell): Promise<void> {
+  for (;;) {
+    try {
+      await turn.query(`begin; set local idle_in_transaction_session_timeout = 0; set local lock_timeout = ${WAIT_TELL_MS};
+        lock table migracoes_andamento in share update exclusive mode; set local lock_timeout = 0`);
+      return;
+    } catch (error) {
+      await turn.query('rollback');
+      if ((error as { code?: string }).code !== '55P03') throw error;
+      tell('outro processo está trazendo o banco para a versão nova; este espera por ele');
+    }
+  }
+}
+
+/** Nobody has used the database yet: one transaction, one answer. */
+async function applyAtOnce(turn: Client, all: readonly Migration[]): Promise<void> {
+  await turn.query(atOnce(all));
+  const names = all.map(({ nome }) => nome);
+  await turn.query('insert into migracoes (nome, aplicada_em) select unnest($1::text[]), now()', [names]);
+}
+
+async function applyInSteps(pool: Db, turn: Client, missing: readonly Migration[], tell: Tell): Promise<void> {
+  const { rows } = await turn.query<{ nome: string; passo: number }>(
+    `select nome, passo from migracoes_andamento where tenant = ''`,
+  );
+  const done = new Set(rows.map(({ nome, passo }) => `${nome} ${passo}`));
+  const steps = missing.flatMap(({ nome, passos }) =>
+    passos.map((passo, place) => ({ nome, passo, place, isLast: place === passos.length - 1 })),
+  );
+  const isLeft = steps.filter(({ nome, place }) => !done.has(`${nome} ${place}`));
+  let isTurnLost = false;
+  turn.on('error', () => {
+    isTurnLost = true;
+  });
+  const client = await openMigrationClient(pool);
+  try {
+    for (const [count, step] of isLeft.entries()) {
+      if (isTurnLost)
+        throw new Error('a conexão que guarda a vez desta atualização se perdeu; rode de novo, ela continua');
+      const name = `[${steps.length - isLeft.length + count + 1}/${steps.length}] ${step.nome}`;
+      await takeStep({ pool, client, tell: (text) => tell(`${name}: ${text}`) }, step);
+    }
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+async function checkVersion(pool: Db): Promise<void> {
+  const { rows } = await pool.query<{ number: number; name: string }>(
+    `select current_setting('server_version_num')::int as number, current_setting('server_version') as name`,
+  );
+  if (rows[0]!.number >= VERSION_MIN) return;
+  throw new Error(`o PostgreSQL é da versão ${rows[0]!.name}; o serviço precisa da 15 ou de uma mais nova.`);
+}
+
+/**
+ * Which migrations are applied, and what is done of one under way: a row a step (tenant empty), and a row a tenant with the place
+ * that a step in batches has reached. "If not exists" is not safe against itself: two processes may both find it missing, and one of them fails.
+ */
+async function createLists(client: Client): Promise<void> {
+  const create = `
+    create table if not exists migracoes (nome text primary key, aplicada_em timestamptz not null);
+    create table if not exists migracoes_andamento (tenant text not null, nome text not null, passo integer not null,
+      ate bigint, primary key (tenant, nome, passo))`;
+  try {
+    await client.query(create);
+  } catch {
+    await client.query(create);
+  }
+}

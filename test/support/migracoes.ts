@@ -1,0 +1,141 @@
+/** What a migration must not say, because it would hold up a service whose tables are full. The rules stand in CONTRIBUTING.md. */
+import { type Passo, passosOf, withoutComments } from '../../src/store/migrations.ts';
+
+/** Tables with a row or a few a municipality: whatever is done to them is done at once. */
+const SMALL = new Set([
+  'municipios',
+  'migracoes',
+  'migracoes_andamento',
+  'recepcoes_adn',
+  'transmissoes',
+  'tabelas_aliquotas',
+]);
+
+const CONSTANT = /\bdefault\s+(true|false|null|-?\d+(\.\d+)?|'[^']*')(?!\s*(::|\|\|)|[\w(])/i;
+
+/** What somebody asked who reads statements one by one. `table`: the one altered, where it existed before the file. */
+type Statement = { readonly text: string; readonly table: string | undefined };
+
+type Rule = { readonly says: string; readonly breaks: (statement: Statement, passo: Seen) => boolean };
+
+type Seen = { readonly kind: Passo['kind']; readonly count: number; readonly validated: ReadonlySet<string> };
+
+const additions = (text: string): string[] =>
+  text.match(
+    /\badd (?:column )?(?!constraint|check|unique|primary|foreign|exclude)\w+.*?(?=,\s*(?:add|drop|alter)\b|$)/gis,
+  ) ?? [];
+
+const RULES: readonly Rule[] = [
+  {
+    says: 'an index on a full table is made with concurrently, alone in its step, without "if not exists"',
+    breaks: ({ text, table }, { kind, count }) =>
+      /^create (unique )?index/i.test(text) &&
+      table !== undefined &&
+      (kind !== 'concurrent' || count > 1 || /\bif not exists\b/i.test(text)),
+  },
+  {
+    says: 'an index is dropped with "concurrently if exists", alone in its step',
+    breaks: ({ text }, { count }) =>
+      /^drop index/i.test(text) && !(count === 1 && /^drop index concurrently if exists\b/i.test(text)),
+  },
+  {
+    says: 'a constraint is validated alone in its step',
+    breaks: ({ text, table }, { count }) => /\bvalidate constraint\b/i.test(text) && table !== undefined && count > 1,
+  },
+  {
+    says: 'a constraint is added "not valid", a key "using index"',
+    breaks: ({ text, table }) =>
+      table !== undefined &&
+      /\badd (constraint \w+ )?(check|foreign key|unique|primary key|exclude)\b/i.test(text) &&
+      !/\bnot valid\b|\busing index\b/i.test(text),
+  },
+  {
+    says: 'a column is added without check, reference, key or generation: its constraint comes after it, not valid',
+    breaks: ({ text, table }) =>
+      table !== undefined &&
+      additions(text).some((one) => /\b(check|references|unique|primary key|generated)\b/i.test(one)),
+  },
+  {
+    says: 'a column is added nullable or with a constant default',
+    breaks: ({ text, table }) =>
+      table !== undefined &&
+      additions(text).some((one) => /\bdefault\b|\bnot null\b|serial\b/i.test(one) && !CONSTANT.test(one)),
+  },
+  {
+    says: 'a column keeps its type: another takes its place',
+    breaks: ({ text, table }) => table !== undefined && /\balter (column )?\w+ (set data )?type\b/i.test(text),
+  },
+  {
+    says: '"set not null" comes after a validated check in an earlier step of the file',
+    breaks: ({ text, table }, { validated }) =>
+      table !== undefined && /\bset not null\b/i.test(text) && !validated.has(table),
+  },
+  {
+    says: 'rows are changed in batches',
+    breaks: ({ text, table }, { kind }) =>
+      /^(update|delete|insert|merge|with|truncate)\b/i.test(text) && table !== undefined && kind !== 'batches',
+  },
+  {
+    says: 'a step in batches is one statement that names $1, $2 and $3',
+    breaks: ({ text }, { kind, count }) =>
+      kind === 'batches' && !(count === 1 && /\btenant = \$1/.test(text) && /> \$2/.test(text) && /<= \$3/.test(text)),
+  },
+  {
+    says: 'what the version before uses stays: nothing is dropped or renamed',
+    breaks: ({ text, table }) =>
+      table !== undefined &&
+      /\bdrop (column|(?!constraint|default|not|expression|identity)\w+\b)|\brename (column|to)\b|\brename \w+ to\b|^drop table/i.test(
+        text,
+      ),
+  },
+  {
+    says: 'nothing locks or writes a table anew by command, and no block hides what it does',
+    breaks: ({ text }) => /^(lock|cluster|vacuum|reindex|do|call|refresh)\b/i.test(text),
+  },
+];
+
+/** Sentences on what a file does that it must not, each with its step from 1 on. */
+export function faultsOf(sql: string): readonly string[] {
+  const faults: string[] = [];
+  const own = new Set<string>();
+  const validated = new Set<string>();
+  for (const [place, passo] of passosOf(sql).entries()) {
+    const texts = statementsOf(passo.sql);
+    const altered = new Set<string>();
+    const seen: Seen = { kind: passo.kind, count: texts.length, validated: new Set(validated) };
+    for (const text of texts) {
+      const [, made] = /^create table (?:if not exists )?(\w+)/i.exec(text) ?? [];
+      if (made !== undefined) own.add(made);
+      const name = tableOf(text);
+      const table = name === undefined || own.has(name) || SMALL.has(name) ? undefined : name;
+      if (table !== undefined) altered.add(table);
+      for (const rule of RULES) if (rule.breaks({ text, table }, seen)) faults.push(`step ${place + 1}: ${rule.says}`);
+      if (table !== undefined && /\bvalidate constraint\b/i.test(text)) validated.add(table);
+    }
+    if (altered.size > 1) faults.push(`step ${place + 1}: one full table a step: ${[...altered].join(', ')}`);
+  }
+  return [...new Set(faults)];
+}
+
+function tableOf(text: string): string | undefined {
+  const head =
+    /^(?:alter table (?:if exists )?(?:only )?|update (?:only )?|delete from (?:only )?|insert into |merge into |truncate (?:table )?|drop table (?:if exists )?)(\w+)/i;
+  const index = /^create (?:unique )?index\b.*?\bon (?:only )?(\w+)/is;
+  const trigger = /^(?:create|drop) trigger\b.*?\bon (\w+)/is;
+  return (head.exec(text) ?? index.exec(text) ?? trigger.exec(text))?.[1];
+}
+
+/** Without comments, on one line each; a body between $$ is one with its statement. */
+function statementsOf(sql: string): readonly string[] {
+  const bodies: string[] = [];
+  const plain = withoutComments(sql).replace(/\$\$[\s\S]*?\$\$|'[^']*'/g, (body) => `«${bodies.push(body) - 1}»`);
+  return plain
+    .split(';')
+    .map((one) =>
+      one
+        .replace(/«(\d+)»/g, (_, place) => bodies[Number(place)]!)
+        .replace(/\s+/g, ' ')
+        .trim(),
+    )
+    .filter((one) => one !== '');
+}
