@@ -29,7 +29,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     onStored: (tenant, documents) => transmitter?.onStored(tenant, documents),
   });
   const { store, connection, location } = opened;
-  const { world, close: closeWorld } = openWorld(store, log);
+  const { world, close: closeWorld } = openWorld(store, log, () => transmitter?.wake());
   const closers = [closeWorld, opened.close];
   const close = async (): Promise<void> => {
     for (const one of closers) await one();
