@@ -6,6 +6,7 @@
  *   --julgar              only what judging one DPS costs, with every rule on
  *   --catalogos           filtered pages of the catalogs
  *   --danfse              only the printed form: pages a second, one core
+ *   --custo               what the dearest requests take of the thread that serves; --so TEXTO: only those with it in their names
  *   --assinado            production: signed documents, transmission to the ADN simulator
  *   --assinado --fora N   the same with the ADN away for N seconds in the middle
  */
@@ -15,6 +16,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { startService } from '../scripts/stage.ts';
 import { benchCatalogos } from './catalogos.ts';
+import { benchCusto } from './custo.ts';
 import { danfseFigures } from './danfse.ts';
 import { floors } from './floor.ts';
 import { judgeFigures } from './judge.ts';
@@ -33,6 +35,8 @@ const { values } = parseArgs({
     julgar: { type: 'boolean', default: false },
     danfse: { type: 'boolean', default: false },
     catalogos: { type: 'boolean', default: false },
+    custo: { type: 'boolean', default: false },
+    so: { type: 'string' },
   },
 });
 const WARMUP_MS = 4_000;
@@ -49,6 +53,7 @@ await chmod(dataDir, 0o755);
 try {
   if (values.julgar) printRows(judgeRows());
   else if (values.danfse) printRows(danfseRows());
+  else if (values.custo) process.exitCode = (await benchCusto(dataDir, values.so)) ? 0 : 1;
   else if (values.catalogos) await benchCatalogos(dataDir, options);
   else if (values.assinado && values.fora !== undefined) await benchOutage(dataDir, options, Number(values.fora));
   else if (values.assinado) await benchSigned(dataDir, options);

@@ -4,12 +4,14 @@
  */
 import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
+import { openAside } from './aside.ts';
 import { type Config, ConfigError } from './config.ts';
 import { createRestDoor, type TlsKeys } from './doors/rest/door.ts';
 import { SANDBOX_SLUG } from './fiscal/ambiente.ts';
 import { SEM_BASE_URL } from './flows/municipios.ts';
 import type { Logger } from './log.ts';
 import { openStore } from './open-store.ts';
+import type { OnStored } from './store/notas.ts';
 import type { Store } from './store/store.ts';
 import { startTransmitterThread, type Transmitter } from './transmitter.ts';
 import { openWorld } from './world.ts';
@@ -25,11 +27,10 @@ export type Service = {
 export async function startService(config: Config, log: Logger): Promise<Service> {
   const tls = config.tls && (await readTls(config.tls));
   let transmitter: Transmitter | undefined;
-  const opened = await openStore(config, log, {
-    onStored: (tenant, documents) => transmitter?.onStored(tenant, documents),
-  });
+  const onStored: OnStored = (tenant, documents) => transmitter?.onStored(tenant, documents);
+  const opened = await openStore(config, log, { onStored });
   const { store, connection, location } = opened;
-  const { world, close: closeWorld } = openWorld(store, log, () => transmitter?.wake());
+  const { world, close: closeWorld } = openWorld(store, log);
   const closers = [closeWorld, opened.close];
   const close = async (): Promise<void> => {
     for (const one of closers) await one();
@@ -41,7 +42,10 @@ export async function startService(config: Config, log: Logger): Promise<Service
     const { host, port, baseUrl, trustProxy, certificateHeader } = config;
     if (baseUrl === undefined) await warnOfAddress(store, log);
     const accessLog = log.isLevelEnabled('info');
-    const door = await createRestDoor(world, { host, port, baseUrl, trustProxy, tls, certificateHeader, accessLog });
+    const aside = openAside({ connection, logLevel: config.logLevel }, log, { onStored, wake: world.wake });
+    closers.unshift(aside.stop);
+    const options = { host, port, baseUrl, trustProxy, tls, certificateHeader, accessLog, aside };
+    const door = await createRestDoor(world, options);
     return {
       address: door.address,
       location,

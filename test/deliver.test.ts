@@ -851,7 +851,7 @@ describe('the worker', () => {
 
     town.adn.mood = () => 'accepts';
     town.clock.now += 10 * MINUTE_MS;
-    worker.wake();
+    worker.wake('alfa');
     await eventually('the troubled note is delivered', async () => (await statusOf(troubled, 'alfa')) === 'autorizada');
     await worker.stop();
   });

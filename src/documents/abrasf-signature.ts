@@ -11,7 +11,7 @@ import { attributeOf, type Elemento } from '../fiscal/layout/tree.ts';
 import { ownOf } from '../fiscal/own.ts';
 import { type Certificate, readCertificate } from './certificate.ts';
 import { DSIG, ENVELOPED, isSignature, REQUIRED } from './signed.ts';
-import type { XmlDocumentReading } from './xml.ts';
+import { INCLUSIVE_PREFIXES_MAX, type XmlDocumentReading } from './xml.ts';
 
 const INCLUSIVE = 'http://www.w3.org/TR/2001/REC-xml-c14n-20010315';
 const EXCLUSIVE = REQUIRED.CanonicalizationMethod;
@@ -173,7 +173,8 @@ function arranged(context: Context, { parent, signed, signature }: Pair): Abrasf
     const content = isWhole ? formsOf(form)?.rootWithout(signature) : formsOf(form)?.canonicalOf(signed);
     const text = formsOf(forms[0]!)?.canonicalOf(signedInfo);
     if (content === undefined || text === undefined) {
-      return refused('O documento não tem forma canônica inclusiva: confira os endereços em xmlns.').fault;
+      const limit = `até ${INCLUSIVE_PREFIXES_MAX} prefixos diferentes em xmlns:…, e endereços sem & < >`;
+      return refused(`A C14N inclusiva deste documento não se calcula: são aceitos ${limit}.`).fault;
     }
     if (hash(digesting.digest, content, 'base64') !== withoutSpace(digestValue.text)) {
       return refused(`O resumo de ${signed.name} não confere: o conteúdo não é o que foi assinado.`).fault;

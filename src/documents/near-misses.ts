@@ -29,9 +29,6 @@ const DIGEST_OIDS: Readonly<Record<string, string>> = {
 /** Beyond this only the right text is compared, and its other digests: a DPS has five thousand bytes. */
 const TEXTS_BYTES_MAX = 64 * 1024;
 
-/** The inclusive form takes time by elements, times the square of the prefixes in scope. */
-const PREFIXES_MAX = 16;
-
 /** A text that somebody might have digested or signed, and what they did that they should not have. */
 type Candidate = { readonly text: string; readonly habit: string };
 
@@ -227,7 +224,6 @@ function* formsOf(reading: XmlDocumentReading, element: Elemento): Generator<Can
     const habit = 'sobre o documento indentado, e os espaços entre os elementos foram retirados ou mudados depois';
     yield { text: indented(tight, unit), habit };
   }
-  if (reading.text().split('xmlns:', PREFIXES_MAX + 2).length > PREFIXES_MAX + 1) return;
   const inclusive = reading.inclusive()?.canonicalOf(element);
   if (inclusive !== undefined) yield { text: inclusive, habit: 'com C14N inclusiva' };
 }

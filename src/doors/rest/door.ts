@@ -9,7 +9,16 @@ import { isoMoment, momentIn } from '../../fiscal/moment.ts';
 import { zoneOf } from '../../flows/gather-facts.ts';
 import { askStore, type Municipio, findMunicipio as municipioOf, tabelaEmVigor } from '../../flows/queries.ts';
 import type { World } from '../../flows/world.ts';
-import { describeSoap, faultSoap, internalSoap, performSoap, SOAP_PATH, tooManyMissesSoap } from '../soap/nfes.ts';
+import {
+  describeSoap,
+  faultSoap,
+  internalSoap,
+  performSoap,
+  SOAP_PATH,
+  type SoapAnswer,
+  tooManyMissesSoap,
+} from '../soap/nfes.ts';
+import { ASIDE_BYTES, type Aside, CROWDED_ASIDE, TOO_DEAR } from './aside.ts';
 import { type CertificateHeader, clientOf, shownBy, siteOf } from './caller.ts';
 import { BODY_MAX_BYTES, bodyMisfit, headersMisfit } from './content.ts';
 import { CORS_HEADERS, PREFLIGHT_HEADERS } from './cors.ts';
@@ -37,6 +46,7 @@ import {
   SOAP_HINT,
   STORE_WAIT_S,
   storeGone,
+  tooDear,
   tooManyMisses,
   troubled,
   unavailable,
@@ -84,6 +94,8 @@ export type RestDoorOptions = {
   readonly certificateHeader?: CertificateHeader | undefined;
   /** One line a request. */
   readonly accessLog: boolean;
+  /** Answers requests with large bodies in another thread; absent: they are answered here. */
+  readonly aside?: Aside | undefined;
 };
 
 export type RestDoor = {
@@ -262,7 +274,10 @@ async function answerSoapCall(door: Door, visit: Visit): Promise<HttpAnswer> {
     try {
       const { certificateHeader, tls } = door.options;
       const shown = () => shownBy(request, certificateHeader, tls !== undefined);
-      const answer = await performSoap(door.world, municipio, { headers, body }, shown);
+      const answer =
+        asideOf(door, body) === undefined
+          ? await performSoap(door.world, municipio, { headers, body }, shown)
+          : await asideSoap(door, visit, municipio, body);
       const wait = answer.isMiss ? door.misses.count(client, 1) : undefined;
       return wait === undefined ? answer : tooManyMissesSoap(headers, wait);
     } finally {
@@ -273,6 +288,23 @@ async function answerSoapCall(door: Door, visit: Visit): Promise<HttpAnswer> {
     door.world.log.error(about, 'uma requisição falhou');
     return internalSoap(headers, request.id);
   }
+}
+
+async function asideSoap(door: Door, visit: Visit, municipio: Municipio, body: Buffer): Promise<SoapAnswer> {
+  const { request } = visit;
+  const { certificateHeader, tls, aside } = door.options;
+  const answer = await aside!.answer({
+    route: 'soap',
+    municipio,
+    params: request.params,
+    search: searchOf(request),
+    headers: request.headers,
+    body,
+    site: siteAs(door, request),
+    shown: shownBy(request, certificateHeader, tls !== undefined),
+  });
+  if (answer === 'crowded') return faultSoap(request.headers, 503, CROWDED_ASIDE, OVERLOAD_WAIT_S);
+  return answer === 'too_dear' ? faultSoap(request.headers, 413, TOO_DEAR) : answer;
 }
 
 async function answerRoute(door: Door, visit: Visit, route: Route): Promise<HttpAnswer> {
@@ -294,19 +326,22 @@ async function answerRoute(door: Door, visit: Visit, route: Route): Promise<Http
   try {
     const { params, headers } = request;
     const { certificateHeader, tls } = door.options;
-    const outcome = await route.handle({
-      world: door.world,
-      municipio,
-      params,
-      search: searchOf(request),
-      get query() {
-        return queryOf(request);
-      },
-      headers,
-      body,
-      site: siteAs(door, request),
-      shown: () => shownBy(request, certificateHeader, tls !== undefined),
-    });
+    const call = { municipio, params, search: searchOf(request), headers, body, site: siteAs(door, request) };
+    const shown = () => shownBy(request, certificateHeader, tls !== undefined);
+    const aside = asideOf(door, body);
+    const outcome =
+      aside === undefined
+        ? await route.handle({
+            ...call,
+            world: door.world,
+            get query() {
+              return queryOf(request);
+            },
+            shown,
+          })
+        : await aside.answer({ ...call, route: route.id, shown: shown() });
+    if (outcome === 'crowded') return refuse(door, visit, unavailable(CROWDED_ASIDE, OVERLOAD_WAIT_S));
+    if (outcome === 'too_dear') return refuse(door, visit, tooDear(TOO_DEAR));
     const answer = answerOf(door, visit, outcome, route.status);
     const isMiss = answer.status === 404 || ('isMiss' in outcome && outcome.isMiss === true);
     const wait = route.missCost !== undefined && isMiss ? door.misses.count(client, route.missCost) : undefined;
@@ -316,6 +351,11 @@ async function answerRoute(door: Door, visit: Visit, route: Route): Promise<Http
   } finally {
     door.underWay -= 1;
   }
+}
+
+/** Where a request with this body is answered, if not here. */
+function asideOf({ options }: Door, body: Buffer): Aside | undefined {
+  return body.length > ASIDE_BYTES ? options.aside : undefined;
 }
 
 const NO_BODY = Buffer.alloc(0);

@@ -43,6 +43,11 @@ export function storeGone(): Refused {
   return unavailable('O banco de dados não responde.', STORE_WAIT_S);
 }
 
+/** `mensagem`: what was too dear, and what to do about it. */
+export function tooDear(mensagem: string): Refused {
+  return refused({ codigo: 'E003', xpath: '', mensagem }, { status: 413 });
+}
+
 /** The request id is all that leaves the house. */
 export function internal(requestId: string): Refused {
   const mensagem = 'O serviço falhou ao processar a requisição. O erro está registrado.';

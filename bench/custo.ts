@@ -1,0 +1,166 @@
+/**
+ * `npm run bench -- --custo`: the requests of `test/support/dear-requests.ts`, sent to the service as it runs, and what each takes of
+ * the thread that serves: its time of the processor, by the kernel's own count, the least of a few; and how long `/health/live`
+ * waits meanwhile. The table has the thirty dearest; where one is beyond the bound the command fails.
+ */
+import { createPrivateKey, createPublicKey } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { openStage, registerTenant, run, startService } from '../scripts/stage.ts';
+import { certificatesOfPem } from '../src/documents/certificate.ts';
+import { signCms } from '../src/documents/cms-sign.ts';
+import { companyCertificate, newKeys, rootAuthority } from '../src/documents/pki.ts';
+import { type DearRequest, dearRequests, type Senders } from '../test/support/dear-requests.ts';
+import { companyOf, type Party, partyOf, yearAround } from '../test/support/signatures.ts';
+
+/** Milliseconds of the thread that serves. */
+const CPU_MAX_MS = 60;
+const HEALTH_MAX_MS = 100;
+const RUNS = 4;
+const TOLD = 30;
+/** So often is what is ordinary sent first: what is compiled is what a service runs that has been up for a minute. */
+const WARMUP = 400;
+/** Between two requests: what is done after the answer belongs to it. */
+const REST_MS = 60;
+const CNPJ = '11222333000181';
+/** Nobody listens there: what is issued stays due. */
+const ADN = 'https://127.0.0.1:9';
+
+type Cost = { readonly one: DearRequest; readonly cpu: number; readonly waited: number; readonly status: number };
+
+export async function benchCusto(dataDir: string, only: string | undefined): Promise<boolean> {
+  const now = Date.now();
+  const stage = await openStage(path.join(dataDir, 'palco'), [CNPJ], now);
+  const env = { NFSE_DATA_DIR: dataDir };
+  const service = await startService(env);
+  try {
+    const providers = [{ documento: CNPJ, razaoSocial: 'Empresa Exemplo Ltda' }];
+    const tenants = [
+      { slug: 'exemplo', ibge: '3550308', adn: ADN, providers },
+      { slug: 'antigo', ibge: '3509502', adn: ADN, providers },
+    ];
+    for (const tenant of tenants) await registerTenant(stage, tenant, env);
+    await run(['municipio', 'alterar', 'antigo', '--soap-sha1', 'sim'], env);
+    const [files] = stage.pki.prestadores;
+    const key = createPrivateKey(readFileSync(files!.chave));
+    const [certificate] = certificatesOfPem(readFileSync(files!.certificado, 'utf8'));
+    const provider = partyOf({ privateKey: key, publicKey: createPublicKey(key) }, certificate!.der);
+    const all = dearRequests(await sendersOf(provider, now));
+    const place = placeOf(service.address);
+    const ordinary = all.find(({ name }) => name === 'uma DPS comum')!;
+    for (let sent = 0; sent < WARMUP; sent += 1) await send(place, ordinary);
+    const costs: Cost[] = [];
+    for (const one of all) {
+      if (only === undefined || one.name.includes(only)) costs.push(await costOf(place, service.pid, one));
+    }
+    return told(costs);
+  } finally {
+    await service.end('SIGINT');
+  }
+}
+
+async function sendersOf(provider: Party, now: number): Promise<Senders> {
+  const keys = await newKeys();
+  const root = rootAuthority('AC de Ninguém', await newKeys(), yearAround(now));
+  const stranger = partyOf(keys, companyCertificate(root, companyOf(CNPJ), keys.publicKey, yearAround(now)));
+  return {
+    producao: 'exemplo',
+    antigo: 'antigo',
+    integracao: 'integracao',
+    provider,
+    stranger,
+    cnpj: CNPJ,
+    cms: (body, { keys: { privateKey }, pem }) =>
+      signCms(body, { key: privateKey, certificate: certificatesOfPem(pem)[0]! }).toString('base64'),
+    emissao: new Date(now - 86_400_000).toISOString().slice(0, 19),
+  };
+}
+
+type Place = { readonly host: string; readonly port: number; readonly agent: Agent; readonly watcher: Agent };
+
+function placeOf(address: string): Place {
+  const { hostname: host, port } = new URL(address);
+  const kept = () => new Agent({ keepAlive: true, maxSockets: 1 });
+  return { host, port: Number(port), agent: kept(), watcher: kept() };
+}
+
+/** The least of a few runs, first of the processor alone, then of who asks meanwhile; what is clearly cheap is not repeated. */
+async function costOf(place: Place, pid: number, one: DearRequest): Promise<Cost> {
+  let [cpu, waited, status] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, 0];
+  for (let turn = 0; turn < RUNS && cpu > CPU_MAX_MS / 3; turn += 1) {
+    await pause(REST_MS);
+    const before = threadMs(pid);
+    status = await send(place, one);
+    await pause(REST_MS);
+    cpu = Math.min(cpu, threadMs(pid) - before);
+  }
+  for (let turn = 0; turn < RUNS && waited > HEALTH_MAX_MS / 3; turn += 1) {
+    waited = Math.min(waited, await watched(place, one));
+  }
+  return { one, cpu, waited, status };
+}
+
+/** Milliseconds of the processor that the first thread of a process has had. */
+function threadMs(pid: number): number {
+  return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6;
+}
+
+/** Sends a request, and asks whether the service lives until it is answered: the longest that this took, in milliseconds. */
+async function watched(place: Place, one: DearRequest): Promise<number> {
+  let isDone = false;
+  const answered = send(place, one).finally(() => {
+    isDone = true;
+  });
+  let waited = 0;
+  while (!isDone) {
+    const began = performance.now();
+    await send({ ...place, agent: place.watcher }, LIVE);
+    waited = Math.max(waited, performance.now() - began);
+    await pause(1);
+  }
+  await answered;
+  return waited;
+}
+
+const LIVE: DearRequest = {
+  name: '',
+  method: 'GET',
+  path: '/health/live',
+  headers: {},
+  body: undefined,
+  isHonest: true,
+};
+
+function send({ host, port, agent }: Place, { method, path: where, headers, body }: DearRequest): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const length = body === undefined ? {} : { 'Content-Length': body.length };
+    const sent = request({ host, port, agent, method, path: where, headers: { ...headers, ...length } }, (answer) => {
+      answer
+        .on('error', reject)
+        .on('end', () => resolve(answer.statusCode ?? 0))
+        .resume();
+    });
+    sent.on('error', reject).end(body);
+  });
+}
+
+/** Prints the dearest; whether all are within the bounds. */
+function told(costs: readonly Cost[]): boolean {
+  const dearest = costs.toSorted((one, other) => other.cpu - one.cpu).slice(0, TOLD);
+  const beyond = costs.filter(({ cpu, waited }) => cpu > CPU_MAX_MS || waited > HEALTH_MAX_MS);
+  process.stdout.write(
+    `${costs.length} pedidos; os ${dearest.length} mais caros (CPU da linha que atende, menor de ${RUNS}):\n\n`,
+  );
+  process.stdout.write(
+    '| CPU, ms | KiB | ms por KiB | /health/live, ms | status | pedido |\n|---:|---:|---:|---:|---:|---|\n',
+  );
+  for (const { one, cpu, waited, status } of dearest) {
+    const kib = (one.body?.length ?? one.path.length) / 1024;
+    const cells = [cpu.toFixed(1), kib.toFixed(0), (cpu / kib).toFixed(2), waited.toFixed(0), `${status}`, one.name];
+    process.stdout.write(`| ${cells.join(' | ')} |\n`);
+  }
+  process.stdout.write(`\nacima de ${CPU_MAX_MS} ms de CPU ou de ${HEALTH_MAX_MS} ms de espera: ${beyond.length}\n`);
+  return beyond.length === 0;
+}

@@ -1,0 +1,64 @@
+/** The thread in which requests with large bodies are answered (`doors/rest/aside.ts`), one at a time. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { type AsideCall, performAside } from './doors/rest/aside.ts';
+import { createLog } from './log.ts';
+import type { OnStored } from './store/notas.ts';
+import { openPool } from './store/open.ts';
+import type { PoolConfig } from './store/pg.ts';
+import { createStore } from './store/store.ts';
+import { openWorld } from './world.ts';
+
+export type AsideSettings = { readonly connection: PoolConfig; readonly logLevel: string };
+
+/** To the thread: a request, or that it is time to end. */
+export type AsideMessage = { readonly kind: 'call'; readonly call: AsideCall } | { readonly kind: 'stop' };
+
+/** From it: that it can begin; what became of the request; what a commit has stored; that a tenant has something to do. */
+export type AsideReport =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'answer'; readonly answer: Awaited<ReturnType<typeof performAside>> }
+  | { readonly kind: 'failure'; readonly error: Failure }
+  | { readonly kind: 'stored'; readonly tenant: string; readonly documents: Parameters<OnStored>[1] }
+  | { readonly kind: 'wake'; readonly tenant: string };
+
+/** An error with what it says of itself: copied as an error it would lose all but its message. */
+export type Failure = { readonly message: string; readonly about: Readonly<Record<string, unknown>> };
+
+const port = parentPort;
+if (port === null) throw new Error('this file is started as a thread');
+const { connection, logLevel } = workerData as AsideSettings;
+const { log, flush } = createLog(logLevel);
+const pool = openPool(connection, (error) =>
+  log.warn({ err: error }, 'uma conexão ociosa com o banco se perdeu; outra é aberta'),
+);
+const report = (said: AsideReport): void => port.postMessage(said);
+const store = createStore(pool, (tenant, documents) => report({ kind: 'stored', tenant, documents }));
+const { world: own, close } = openWorld(store, log);
+const world = { ...own, wake: (tenant: string) => report({ kind: 'wake', tenant }) };
+
+port.on('message', (message: AsideMessage) => void (message.kind === 'stop' ? end() : answer(message.call)));
+report({ kind: 'ready' });
+
+async function answer(call: AsideCall): Promise<void> {
+  try {
+    report({ kind: 'answer', answer: await performAside(world, call) });
+  } catch (error) {
+    report({ kind: 'failure', error: failureOf(error) });
+  }
+}
+
+function failureOf(error: unknown): Failure {
+  if (!(error instanceof Error)) return { message: String(error), about: {} };
+  const own = Object.entries(error).filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value));
+  return { message: error.message, about: { ...Object.fromEntries(own), name: error.name, stack: error.stack } };
+}
+
+async function end(): Promise<void> {
+  try {
+    await close();
+    await pool.end();
+  } finally {
+    flush();
+    port!.close();
+  }
+}

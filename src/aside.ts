@@ -1,0 +1,128 @@
+/**
+ * Keeps the thread for requests with large bodies: started with the first of them, given one at a time, and ended when one takes
+ * more of the processor than a request may. What waits is bounded, so that its bodies are.
+ */
+import { Worker as Thread } from 'node:worker_threads';
+import type { AsideMessage, AsideReport, AsideSettings, Failure } from './aside-thread.ts';
+import {
+  ASIDE_CPU_MAX_MS,
+  ASIDE_WAITING_MAX,
+  type Aside,
+  type AsideCall,
+  type AsideTrouble,
+} from './doors/rest/aside.ts';
+import type { Logger } from './log.ts';
+import type { OnStored } from './store/notas.ts';
+
+const LOOK_MS = 100;
+const STOP_MS = 15_000;
+/** Megabytes, of the documents that come and go. */
+const YOUNG_MB = 32;
+
+type Answered = Extract<AsideReport, { kind: 'answer' }>['answer'] | AsideTrouble;
+type Waiting = {
+  readonly call: AsideCall;
+  readonly resolve: (answer: Answered) => void;
+  readonly reject: (error: Error) => void;
+};
+
+export type AsideThread = Aside & { stop(): Promise<void> };
+
+export function openAside(
+  settings: AsideSettings & { readonly cpuMaxMs?: number },
+  log: Logger,
+  { onStored, wake }: { readonly onStored: OnStored; readonly wake: (tenant: string) => void },
+): AsideThread {
+  const { cpuMaxMs = ASIDE_CPU_MAX_MS, ...workerData } = settings;
+  const waiting: Waiting[] = [];
+  let thread: Thread | undefined;
+  let isReady = false;
+  let current: Waiting | undefined;
+  let stopping = false;
+
+  const settle = (how: (one: Waiting) => void): void => {
+    const one = current;
+    current = undefined;
+    if (one !== undefined) how(one);
+    next();
+  };
+  const heard = (report: AsideReport): void => {
+    if (report.kind === 'stored') onStored(report.tenant, report.documents);
+    else if (report.kind === 'wake') wake(report.tenant);
+    else if (report.kind === 'answer') settle(({ resolve }) => resolve(report.answer));
+    else if (report.kind === 'failure') settle(({ reject }) => reject(errorOf(report.error)));
+    else {
+      isReady = true;
+      next();
+    }
+  };
+  const start = (): Thread => {
+    isReady = false;
+    const started = new Thread(new URL('./aside-thread.ts', import.meta.url), {
+      workerData,
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
+    });
+    // Of a thread that was ended only what it has stored still counts.
+    started.on('message', (report: AsideReport) => {
+      if (thread === started || report.kind === 'stored' || report.kind === 'wake') heard(report);
+    });
+    started.on('error', (error) => log.error({ err: error }, 'a parte do serviço que atende os corpos grandes falhou'));
+    started.on('exit', () => {
+      if (thread !== started) return;
+      thread = undefined;
+      settle(({ reject }) => reject(new Error('the thread of large bodies ended')));
+    });
+    return started;
+  };
+  const next = (): void => {
+    if (current !== undefined || waiting.length === 0 || stopping) return;
+    thread ??= start();
+    if (!isReady) return;
+    current = waiting.shift()!;
+    say(thread, { kind: 'call', call: current.call });
+    // A thread that ends while it is looked at has its own way to say so.
+    watch(thread, current).catch(() => undefined);
+  };
+  /** Ends the thread that works on a request for too long; the next one gets another. */
+  const watch = async (on: Thread, one: Waiting): Promise<void> => {
+    const before = await on.cpuUsage();
+    while (current === one && thread === on) {
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      const { user, system } = await on.cpuUsage(before);
+      if (current !== one || thread !== on || user + system < cpuMaxMs * 1_000) continue;
+      const { route, municipio, body } = one.call;
+      log.warn({ route, tenant: municipio.tenant, bytes: body.length }, 'um pedido caro demais foi encerrado');
+      thread = undefined;
+      await on.terminate();
+      settle(({ resolve }) => resolve('too_dear'));
+    }
+  };
+  const answer = (call: AsideCall): Promise<Answered> => {
+    if (waiting.length >= ASIDE_WAITING_MAX || stopping) return Promise.resolve('crowded');
+    return new Promise((resolve, reject) => {
+      waiting.push({ call, resolve, reject });
+      next();
+    });
+  };
+  return {
+    answer: answer as Aside['answer'],
+    stop: async () => {
+      stopping = true;
+      for (const { resolve } of waiting.splice(0)) resolve('crowded');
+      if (thread === undefined) return;
+      const ended = new Promise((resolve) => thread!.once('exit', resolve));
+      const timer = setTimeout(() => void thread?.terminate(), STOP_MS);
+      say(thread, { kind: 'stop' });
+      await ended;
+      clearTimeout(timer);
+    },
+  };
+}
+
+function say(thread: Thread, message: AsideMessage): void {
+  thread.postMessage(message);
+}
+
+function errorOf({ message, about }: Failure): Error {
+  return Object.assign(new Error(message), about);
+}

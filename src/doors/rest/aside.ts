@@ -1,0 +1,65 @@
+/**
+ * Requests with a large body are answered aside: in a thread of their own, one after the other, so that the thread that serves all
+ * others only takes the bytes and gives them on. Reading the longest honest DPS, or a lot of five hundred RPS, takes a tenth of a second
+ * of a processor, in which nobody else would be answered (D-243).
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Shown } from '../../flows/caller.ts';
+import type { Municipio } from '../../flows/queries.ts';
+import type { World } from '../../flows/world.ts';
+import { faultSoap, performSoap, type SoapAnswer } from '../soap/nfes.ts';
+import { type Outcome, ROUTES, type Route } from './routes.ts';
+
+/** Six times an ordinary DPS; what is shorter is answered at once where it comes in. */
+export const ASIDE_BYTES = 32 * 1024;
+
+/**
+ * Milliseconds of the processor that a request may take there, and not of the clock. The longest honest documents take a tenth of it;
+ * what is bounded otherwise never comes near.
+ */
+export const ASIDE_CPU_MAX_MS = 2_000;
+
+/** Requests that wait for their turn, each with a body of a megabyte at most. */
+export const ASIDE_WAITING_MAX = 32;
+
+/** What a request is told that took more. */
+export const TOO_DEAR = `O pedido tomou mais de ${ASIDE_CPU_MAX_MS / 1_000} s de processador e foi encerrado: o corpo tem elementos ou valores demais para o que pede. Envie só o que o leiaute tem; divida um lote em lotes menores.`;
+export const CROWDED_ASIDE = `Há requisições demais com corpo acima de ${ASIDE_BYTES / 1024} KiB em andamento.`;
+
+/** What a thread must know to answer; all of it can be copied. */
+export type AsideCall = {
+  /** Name of the operation; the legacy port has one address. */
+  readonly route: Route['id'] | 'soap';
+  readonly municipio: Municipio;
+  readonly params: Readonly<Record<string, string>>;
+  readonly search: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Uint8Array;
+  readonly site: string;
+  readonly shown: Shown;
+};
+
+/** Too many wait already; or this one took more of a processor than a request may, and was ended. */
+export type AsideTrouble = 'crowded' | 'too_dear';
+
+/** Answers such requests elsewhere. What fails there is thrown here. */
+export type Aside = {
+  answer(call: AsideCall & { readonly route: 'soap' }): Promise<SoapAnswer | AsideTrouble>;
+  answer(call: AsideCall): Promise<Outcome | AsideTrouble>;
+};
+
+/** What the thread does with one. */
+export async function performAside(world: World, call: AsideCall): Promise<Outcome | SoapAnswer> {
+  const { route: id, municipio, headers, search, shown } = call;
+  const body = Buffer.from(call.body.buffer, call.body.byteOffset, call.body.byteLength);
+  if (id === 'soap') {
+    const answer = await performSoap(world, municipio, { headers, body }, () => shown);
+    // An answer that is made while it is sent is the one of a question, and no question is as long as this.
+    return typeof answer.body === 'string' ? answer : faultSoap(headers, 413, LONG_QUESTION);
+  }
+  const route = ROUTES.find((one) => one.id === id)!;
+  const query = new URLSearchParams(search);
+  return route.handle({ ...call, world, body, query, shown: () => shown });
+}
+
+const LONG_QUESTION = `Uma consulta tem até ${ASIDE_BYTES / 1024} KiB: envie só os elementos do modelo.`;

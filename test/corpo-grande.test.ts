@@ -1,0 +1,122 @@
+/**
+ * Requests with large bodies are answered in a thread of their own: as they would be here, one after the other, with an end to what
+ * one may take of the processor and to how many wait. What the thread stores, the others hear of.
+ */
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { openAside } from '../src/aside.ts';
+import { ASIDE_BYTES } from '../src/doors/rest/aside.ts';
+import { createRestDoor } from '../src/doors/rest/door.ts';
+import { exampleXml } from '../src/fiscal/rules/example.ts';
+import { createLog, type Logger } from '../src/log.ts';
+import { onEnd } from './support/cleanup.ts';
+import { freshDatabase } from './support/database.ts';
+import { longestDps } from './support/dear-requests.ts';
+import { authorised, emit, request } from './support/http.ts';
+import { ABRASF, call, consultaXml, envelope, escaped, first, loteXml, post } from './support/rps.ts';
+import { startTestService, type TestService } from './support/service.ts';
+
+const VALIDACAO = '/integracao/api/v1/nfse/v101/validacao';
+const LONGEST = longestDps('2');
+const xml = (body: string): RequestInit => ({ method: 'POST', headers: { 'Content-Type': 'application/xml' }, body });
+
+describe('a body above 32 KiB', () => {
+  let service: TestService;
+  let connection: Awaited<ReturnType<typeof freshDatabase>>;
+  const stored: string[] = [];
+
+  /** A door that answers such bodies in a thread. */
+  async function doorWith(cpuMaxMs?: number): Promise<string> {
+    const log = createLog('silent').log as Logger;
+    const aside = openAside({ connection, logLevel: 'silent', ...(cpuMaxMs === undefined ? {} : { cpuMaxMs }) }, log, {
+      onStored: (tenant, documents) => stored.push(...documents.map(() => tenant)),
+      wake: service.world.wake,
+    });
+    const options = { host: '127.0.0.1', port: 0, trustProxy: false, accessLog: false, aside } as const;
+    const door = await createRestDoor(service.world, options);
+    onEnd(async () => {
+      await door.close();
+      await aside.stop();
+    });
+    return door.address;
+  }
+
+  before(async () => {
+    connection = await freshDatabase();
+    const clock = {
+      get now() {
+        return Date.now();
+      },
+    };
+    service = await startTestService({ connection, clock });
+  });
+
+  test('is answered as where it comes in, and what it issues is transmitted', async () => {
+    assert.ok(Buffer.byteLength(LONGEST) > ASIDE_BYTES);
+    const address = await doorWith();
+    const { status, body } = await emit(address, LONGEST);
+    assert.equal(status, 201, JSON.stringify(body).slice(0, 500));
+    assert.deepEqual(stored, ['integracao']);
+    assert.equal((await authorised(address, body.chave_acesso)).status, 200);
+    const wrong = LONGEST.replaceAll('<tpDedRed>2<', '<tpDedRed>x<');
+    const [aside, here] = await Promise.all(
+      [address, service.address].map((where) => request(where, VALIDACAO, xml(wrong))),
+    );
+    const told = ({ status: answered, body: { erros } }: Awaited<ReturnType<typeof request>>) => ({ answered, erros });
+    const withoutAddress = (text: string): string => text.replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, '');
+    assert.equal(withoutAddress(JSON.stringify(told(aside!))), withoutAddress(JSON.stringify(told(here!))));
+    assert.ok(aside!.body.erros.length > 10);
+  });
+
+  test('that takes too much of the processor is ended with a refusal, stores nothing, and the next is answered', async () => {
+    const before = await service.pool.query('select count(*)::int as notas from notas');
+    const address = await doorWith(1);
+    const refused = await emit(address, LONGEST);
+    assert.equal(refused.status, 413, JSON.stringify(refused.body));
+    assert.equal(refused.body.erros[0].codigo, 'E003');
+    assert.match(refused.body.erros[0].mensagem, /de processador e foi encerrado: .*divida um lote/);
+    const lot = await post(address, envelope(`<a>${'x'.repeat(900_000)}${'<b/>'.repeat(30_000)}</a>`));
+    assert.ok([413, 500].includes(lot.status), lot.body);
+    const after = await service.pool.query('select count(*)::int as notas from notas');
+    assert.deepEqual(after.rows, before.rows, 'a note was stored');
+    assert.equal((await emit(address, exampleXml())).status, 201);
+  });
+
+  test('waits with a few others, and is refused with a time to come back beyond', async () => {
+    const address = await doorWith();
+    const answers = await Promise.all(Array.from({ length: 45 }, () => request(address, VALIDACAO, xml(LONGEST))));
+    const crowded = answers.filter(({ status }) => status === 503);
+    assert.ok(crowded.length > 0 && answers.some(({ status }) => status === 200));
+    for (const { body, headers } of crowded) {
+      assert.equal(body.erros[0].codigo, 'E703');
+      assert.match(headers.get('retry-after') ?? '', /^\d+$/);
+    }
+  });
+
+  test('of which the thread fails is answered E999, and the log has what failed', async () => {
+    const address = await doorWith();
+    service.logged.length = 0;
+    await service.pool.query('alter table prestadores rename to prestadores_fora');
+    try {
+      const { status, body } = await emit(address, LONGEST);
+      assert.equal(status, 500);
+      assert.equal(body.erros[0].codigo, 'E999');
+      const about = service.logged[0]!.about as { err: Error & { code?: string } };
+      assert.equal(about.err.code, '42P01');
+      assert.match(about.err.stack ?? '', /aside|store/);
+    } finally {
+      await service.pool.query('alter table prestadores_fora rename to prestadores');
+    }
+  });
+
+  test('is a lot of the legacy port, and no question', async () => {
+    const address = await doorWith();
+    const list = Array.from({ length: 120 }, (_, place) => ({ numero: place + 1, emissao: '2026-11-20T10:00:00' }));
+    const { documento, body } = await call(address, 'RecepcionarLoteRps', loteXml(list));
+    assert.ok(first(documento, 'Protocolo') !== undefined, body.slice(0, 500));
+    const padded = consultaXml(`<NumeroNfse>${' '.repeat(ASIDE_BYTES)}1</NumeroNfse>`);
+    const inside = `<n:ConsultarNfse xmlns:n="${ABRASF}"><parameters>${escaped(padded)}</parameters></n:ConsultarNfse>`;
+    // With nothing found it is answered as any; only an answer of many pages is for short questions alone.
+    assert.equal((await post(address, envelope(inside))).status, 200);
+  });
+});
