@@ -171,11 +171,11 @@ async function attend(door: Door, request: HttpRequest, route: string | undefine
   const { municipio } = visit;
   if (door.options.accessLog) {
     const ms = Math.round((performance.now() - request.began) * 10) / 10;
-    const { id, method } = request;
-    door.world.log.info(
-      { request: id, method, route, status: answer.status, ms, tenant: municipio?.tenant },
-      'request',
-    );
+    const { id, sentId, method } = request;
+    const client = clientOf(request, door.options.trustProxy);
+    const { status } = answer;
+    const about = { request: id, client, client_request: sentId, method, route, status, ms, tenant: municipio?.tenant };
+    door.world.log.info(about, 'request');
   }
   if (municipio === undefined) return answer;
   return { ...answer, headers: { 'X-NFSe-Ambiente': municipio.ambiente, ...answer.headers } };

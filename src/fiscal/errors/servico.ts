@@ -355,7 +355,8 @@ export const SERVICO: readonly Row[] = [
     pedidos: [
       {
         titulo: 'Uma falha que o serviço não previu; a requisição é repetida',
-        recusado: 'GET /integracao/api/v1/nfse/{chave_acesso}\n\nHTTP/1.1 500\nX-Request-Id: meu-pedido.1',
+        recusado:
+          'GET /integracao/api/v1/nfse/{chave_acesso}\n\nHTTP/1.1 500\nX-Request-Id: 7c9e6679-7425-40de-944b-e07fc1f90ae7',
         aceito: 'GET /integracao/api/v1/nfse/{chave_acesso}\n\nHTTP/1.1 200',
       },
     ],
