@@ -313,8 +313,7 @@ async function answerRoute(door: Door, visit: Visit, route: Route): Promise<Http
   const municipio = await findMunicipio(door, visit, slug);
   if (municipio === undefined) return refuse(door, visit, unknownMunicipio(slug));
   const client = clientOf(request, door.options.trustProxy);
-  const isQuery = route.missCost !== undefined && route.method !== 'POST';
-  const turn = isQuery ? door.misses.turnOf(client) : 0;
+  const turn = route.missCost === undefined ? 0 : door.misses.turnOf(client);
   if (turn === undefined) return refuse(door, visit, unavailable(CROWDED, OVERLOAD_WAIT_S));
   if (turn > 0) await pause(turn);
   const body = route.method === 'POST' ? await acceptedBody(request, route) : NO_BODY;
@@ -343,10 +342,11 @@ async function answerRoute(door: Door, visit: Visit, route: Route): Promise<Http
     if (outcome === 'crowded') return refuse(door, visit, unavailable(CROWDED_ASIDE, OVERLOAD_WAIT_S));
     if (outcome === 'too_dear') return refuse(door, visit, tooDear(TOO_DEAR));
     const answer = answerOf(door, visit, outcome, route.status);
-    const isMiss = answer.status === 404 || ('isMiss' in outcome && outcome.isMiss === true);
+    const isGuess = 'isMiss' in outcome && outcome.isMiss === true;
+    const isMiss = isGuess || answer.status === 404;
     const wait = route.missCost !== undefined && isMiss ? door.misses.count(client, route.missCost) : undefined;
-    // Where signatures are required nothing that was sent is looked up before its own has held: whoever guesses has a name.
-    const isSigned = route.method === 'POST' && AMBIENTES[municipio.ambiente].signatureRefuses;
+    // Where signatures are required nothing that was sent is looked up before its own has held: whoever asks for a note has a name.
+    const isSigned = !isGuess && route.method === 'POST' && AMBIENTES[municipio.ambiente].signatureRefuses;
     return wait === undefined || isSigned ? answer : refuse(door, visit, tooManyMisses(wait));
   } finally {
     door.underWay -= 1;
@@ -449,28 +449,33 @@ function siteAs({ options, address }: Door, request: HttpRequest): string {
 }
 
 /** What the service answers for itself, outside any municipality. */
+const SITE: Readonly<Record<string, (door: Door, visit: Visit) => ReturnType<Work>>> = {
+  // It shows the address by which it was asked for, so it is nobody else's.
+  '/': (door, { request }) => page(request, homePage(siteAs(door, request)), 'no-store'),
+  '/health/live': () => healthy(),
+  '/health/ready': answerReadiness,
+  [ERROS_PATH]: (_door, { request }) => page(request, errorIndexPage(questionOf(request)), PAGES_KEPT),
+  // Kept by who asked for it, for it shows the address by which it was asked for.
+  [ERROS_JSON_PATH]: async (door, { request }) =>
+    kept(request, await errorsJsonText(siteAs(door, request)), JSON_TYPE, OWN_KEPT),
+  [DOCS_PATH]: (door, visit) => answerDocs(door, visit, ''),
+  [`${DOCS_PATH}/`]: () => redirect(308, '../docs'),
+  [`${DOCS_PATH}/:pagina`]: (door, visit) => answerDocs(door, visit, visit.request.params.pagina!),
+  [`${ARQUIVOS_PATH}/:arquivo`]: answerDocsFile,
+  [REFERENCE_PATH]: (door, { request }) => reference(door, request),
+  [`${REFERENCE_PATH}/:arquivo`]: answerReferenceFile,
+  [OPENAPI_PATH]: (door, { request }) => kept(request, openapiText(siteAs(door, request)), JSON_TYPE, OWN_KEPT),
+  [`${ERROS_PATH}/:codigo`]: (door, visit) => answerCode(door, visit, visit.request.params.codigo!),
+};
+
+/** Their paths; who may ask is said in `seguranca.ts`. */
+export const SITE_PATHS: readonly string[] = Object.keys(SITE);
+
 function siteRoutes(door: Door): readonly HttpRoute[] {
-  const works: Readonly<Record<string, Work>> = {
-    // It shows the address by which it was asked for, so it is nobody else's.
-    '/': ({ request }) => page(request, homePage(siteAs(door, request)), 'no-store'),
-    '/health/live': () => healthy(),
-    '/health/ready': (visit) => answerReadiness(door, visit),
-    [ERROS_PATH]: ({ request }) => page(request, errorIndexPage(questionOf(request)), PAGES_KEPT),
-    // Kept by who asked for it, for it shows the address by which it was asked for.
-    [ERROS_JSON_PATH]: async ({ request }) =>
-      kept(request, await errorsJsonText(siteAs(door, request)), JSON_TYPE, OWN_KEPT),
-    [DOCS_PATH]: (visit) => answerDocs(door, visit, ''),
-    [`${DOCS_PATH}/`]: () => redirect(308, '../docs'),
-    [`${DOCS_PATH}/:pagina`]: (visit) => answerDocs(door, visit, visit.request.params.pagina!),
-    [`${ARQUIVOS_PATH}/:arquivo`]: (visit) => answerDocsFile(door, visit),
-    [REFERENCE_PATH]: ({ request }) => reference(door, request),
-    [`${REFERENCE_PATH}/:arquivo`]: (visit) => answerReferenceFile(door, visit),
-    [OPENAPI_PATH]: ({ request }) => kept(request, openapiText(siteAs(door, request)), JSON_TYPE, OWN_KEPT),
-    [`${ERROS_PATH}/:codigo`]: (visit) => answerCode(door, visit, visit.request.params.codigo!),
-  };
-  return Object.entries(works).flatMap(([path, work]): HttpRoute[] => {
+  return Object.entries(SITE).flatMap(([path, answer]): HttpRoute[] => {
     const always = PUBLIC_PATHS.has(path) ? CORS_HEADERS : undefined;
-    const handle: HttpRoute['handle'] = async (request) => withAlways(always, await attend(door, request, path, work));
+    const handle: HttpRoute['handle'] = async (request) =>
+      withAlways(always, await attend(door, request, path, (visit) => answer(door, visit)));
     const own: HttpRoute = { method: 'GET', path, handle };
     return always === undefined ? [own] : [own, { method: 'OPTIONS', path, handle: async () => PREFLIGHT }];
   });

@@ -27,7 +27,7 @@ export function misfitRefused({ fault, campo }: Misfit): Refused {
 }
 
 export function tooManyMisses(waitS: number): Refused {
-  const mensagem = `Houve consultas demais, deste endereço de rede, ao que não existe ou não se mostra a quem pergunta. O que existe continua a ser respondido. Espere ${waitS} s e confira os identificadores.`;
+  const mensagem = `Houve perguntas demais, deste endereço de rede, pelo que não existe ou não se mostra a quem pergunta; uma validação sem a assinatura do prestador é uma delas. O que existe continua a ser respondido. Espere ${waitS} s e confira os identificadores, ou assine.`;
   return refused({ codigo: 'E703', xpath: '', mensagem }, { status: 429, headers: { 'Retry-After': String(waitS) } });
 }
 
