@@ -22,19 +22,21 @@ export type OpenStore = {
 
 export type OpenStoreOptions = {
   readonly onStored?: OnStored;
+  /** For a command, whose statements may be long and which nobody waits for but who gave it. */
+  readonly isPatient?: true;
   /** Gets how far an update of the schema is, where it takes time; otherwise the log does. */
   readonly tell?: (text: string) => void;
 };
 
 /** The embedded server or the one of DATABASE_URL, its schema brought up to date. */
 export async function openStore(config: Config, log: Logger, options: OpenStoreOptions = {}): Promise<OpenStore> {
-  const { onStored, tell = (text) => log.info(`atualização do banco: ${text}`) } = options;
+  const { onStored, isPatient, tell = (text) => log.info(`atualização do banco: ${text}`) } = options;
   const server =
     config.databaseUrl === undefined ? await openEmbedded({ dataDir: path.resolve(config.dataDir), log }) : undefined;
   const connection: PoolConfig = server?.connection ?? { connectionString: config.databaseUrl };
-  const pool = openPool(connection, (error) =>
-    log.warn({ err: error }, 'uma conexão ociosa com o banco se perdeu; outra é aberta'),
-  );
+  const onError = (error: Error): void =>
+    log.warn({ err: error }, 'uma conexão ociosa com o banco se perdeu; outra é aberta');
+  const pool = openPool(connection, onError, isPatient);
   const close = async (): Promise<void> => {
     await pool.end();
     await server?.stop();

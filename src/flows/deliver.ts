@@ -112,7 +112,7 @@ export async function deliverNotas(world: World, municipio: Municipio): Promise<
   if (written < settlements.length) {
     world.log.warn(
       { tenant, lost: settlements.length - written },
-      'respostas não gravadas: o prazo da reserva havia acabado; as notas são retomadas',
+      'respostas não gravadas: o prazo da reserva havia acabado, ou outra gravação ocupa a nota; as notas são retomadas',
     );
   }
   const misconfigured = [...answers.values()].find(({ kind }) => kind === 'misconfigured');

@@ -75,11 +75,6 @@ export function tabelaEmVigor({ store }: World): Promise<TabelaIbsCbs> {
   return store.tabelaIbsCbs().catch(tabelaEmbarcada);
 }
 
-/** Rejects when the database does not answer. */
-export function askStore(world: World): Promise<void> {
-  return world.store.ping();
-}
-
 export async function notaByChave(
   world: World,
   { tenant }: Municipio,

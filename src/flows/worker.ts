@@ -10,6 +10,7 @@ import { type Delivered, deliverNotas } from './deliver.ts';
 import { processLotes } from './process-lotes.ts';
 import { releaseNotas, tenantsToRelease } from './release-notas.ts';
 import { deliverEventos } from './send-evento.ts';
+import { storeTroubleOf } from './store-trouble.ts';
 import type { World } from './world.ts';
 
 /** A wake-up may be lost with the process that held it; this look catches what it left. */
@@ -37,6 +38,13 @@ const KINDS: readonly {
 
 /** Batches of all tenants at once; each holds a database connection only while it claims and settles. */
 const LANES_MAX = 6;
+
+/** A database that cannot be used just now comes back; anything else wants somebody's attention. */
+function tellTrouble({ log }: World, error: unknown, about: object, message: string): void {
+  const trouble = storeTroubleOf(error);
+  if (trouble === undefined) log.error({ err: error, ...about }, message);
+  else log.warn({ err: error, ...about }, `${trouble.mensagem} Por isso ${message}`);
+}
 
 export type Worker = {
   wake(tenant: string): void;
@@ -78,10 +86,7 @@ export function startWorker(world: World): Worker {
         if (!isFull || pauseMs > 0) return;
       }
     } catch (error) {
-      world.log.error(
-        { err: error, tenant, kind },
-        'a transmissão de um município falhou; o que esperava segue na fila',
-      );
+      tellTrouble(world, error, { tenant, kind }, 'a transmissão de um município falhou; o que esperava segue na fila');
       pause(key, TROUBLE_MS);
     }
   };
@@ -154,7 +159,7 @@ export function startWorker(world: World): Worker {
         if (!opened && !awake && !stopped) await sleep(POLL_MS);
         if (!stopped) await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
       } catch (error) {
-        world.log.error({ err: error }, 'não foi possível ver o que há a transmitir; tenta-se de novo');
+        tellTrouble(world, error, {}, 'não foi possível ver o que há a transmitir; tenta-se de novo');
         await sleep(TROUBLE_MS);
       }
     }

@@ -2,7 +2,7 @@
 import type { Ambiente } from '../fiscal/ambiente.ts';
 import { type Decimal, formatDecimal, parseDecimal } from '../fiscal/decimal.ts';
 import { LISTA_TABLES } from './listas.ts';
-import { type Db, transaction } from './open.ts';
+import { type Db, SHORT_LOCK_MS, transaction, writeAlone } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { remembered } from './remembered.ts';
 
@@ -172,8 +172,10 @@ export function municipioStore(pool: Db): MunicipioStore {
       told.set(tenant, { problema, at });
       const moment = new Date(at);
       try {
-        if (problema === undefined) await pool.query(SOLVED, [tenant, moment]);
-        else await pool.query(PROBLEM, [tenant, problema, moment, isVague]);
+        // It is told again soon: what is transmitted does not wait for it.
+        const short = { lockMs: SHORT_LOCK_MS };
+        if (problema === undefined) await writeAlone(pool, { text: SOLVED, values: [tenant, moment] }, short);
+        else await writeAlone(pool, { text: PROBLEM, values: [tenant, problema, moment, isVague] }, short);
       } catch (error) {
         told.delete(tenant);
         throw error;

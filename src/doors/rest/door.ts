@@ -7,7 +7,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
 import { isoMoment, momentIn } from '../../fiscal/moment.ts';
 import { zoneOf } from '../../flows/gather-facts.ts';
-import { askStore, type Municipio, findMunicipio as municipioOf, tabelaEmVigor } from '../../flows/queries.ts';
+import { type Municipio, findMunicipio as municipioOf, tabelaEmVigor } from '../../flows/queries.ts';
+import {
+  askStore,
+  STORE_WAIT_S,
+  type StoreTrouble,
+  storeTroubleOf,
+  troubleOfStore,
+} from '../../flows/store-trouble.ts';
 import type { World } from '../../flows/world.ts';
 import {
   describeSoap,
@@ -44,12 +51,12 @@ import {
   internal,
   misfitRefused,
   SOAP_HINT,
-  STORE_WAIT_S,
-  storeGone,
+  storeTroubled,
   tooDear,
   tooManyMisses,
   troubled,
   unavailable,
+  unavailableText,
   unknownCodigo,
   unknownMunicipio,
 } from './refusals.ts';
@@ -63,7 +70,7 @@ const OVERLOAD_WAIT_S = 1;
 const OVERLOADED = 'Há requisições demais em andamento.';
 const CROWDED = 'Há consultas demais em andamento deste endereço de rede.';
 /** A database that takes longer to say that it is there is as good as gone. */
-const PING_MAX_MS = 2_000;
+const PING_MAX_MS = 1_500;
 /** A page changes only with the version of the service. */
 const PAGES_FRESH_S = 300;
 
@@ -116,8 +123,8 @@ type Door = {
   readonly world: World;
   readonly options: RestDoorOptions;
   readonly misses: Misses;
-  /** Whether the database answers. */
-  readonly storeAnswers: () => Promise<boolean>;
+  /** What keeps the database from being written to; undefined: nothing. */
+  readonly storeTrouble: () => Promise<StoreTrouble | undefined>;
   /** The municipalities as they were last found, so that an error still says whose it is. */
   readonly lastKnown: Map<string, Municipio>;
   address: string;
@@ -132,7 +139,7 @@ export async function createRestDoor(world: World, options: RestDoorOptions): Pr
     world,
     options,
     misses: countMisses(() => performance.now()),
-    storeAnswers: shared(() => pingStore(world)),
+    storeTrouble: shared(() => troubleIn(world)),
     lastKnown: new Map(),
     address: '',
     underWay: 0,
@@ -284,9 +291,9 @@ async function answerSoapCall(door: Door, visit: Visit): Promise<HttpAnswer> {
       door.underWay -= 1;
     }
   } catch (error) {
-    const about = { err: error, request: request.id, route: visit.route, tenant: visit.municipio?.tenant };
-    door.world.log.error(about, 'uma requisição falhou');
-    return internalSoap(headers, request.id);
+    const trouble = await loggedTrouble(door, visit, error);
+    if (trouble === undefined) return internalSoap(headers, request.id);
+    return faultSoap(headers, 503, unavailableText(trouble.mensagem, trouble.esperaS), trouble.esperaS);
   }
 }
 
@@ -411,11 +418,19 @@ function nearbyOf(trouble: Trouble, { url, method }: HttpRequest): readonly stri
 /** Those that still do what they are there for. */
 const OPEN_ROUTES = ROUTES.filter(({ status }) => status !== 410);
 
-/** A bug, or a database that is not there: logged whole, and answered without a word of it. */
 async function answerFailure(door: Door, visit: Visit, error: unknown): Promise<HttpAnswer> {
+  const trouble = await loggedTrouble(door, visit, error);
+  return refuse(door, visit, trouble === undefined ? internal(visit.request.id) : storeTroubled(trouble));
+}
+
+/** A database that cannot be used just now, or a bug (undefined): logged whole, and answered without a word of it. */
+async function loggedTrouble(door: Door, visit: Visit, error: unknown): Promise<StoreTrouble | undefined> {
   const { request, route, municipio } = visit;
-  door.world.log.error({ err: error, request: request.id, route, tenant: municipio?.tenant }, 'uma requisição falhou');
-  return refuse(door, visit, (await door.storeAnswers()) ? internal(request.id) : storeGone());
+  const about = { err: error, request: request.id, route, tenant: municipio?.tenant };
+  const trouble = storeTroubleOf(error) ?? (await door.storeTrouble());
+  if (trouble === undefined) door.world.log.error(about, 'uma requisição falhou');
+  else door.world.log.warn(about, `uma requisição não foi atendida: ${trouble.mensagem}`);
+  return trouble;
 }
 
 function answerOf(door: Door, visit: Visit, outcome: Outcome, status: number): HttpAnswer {
@@ -539,7 +554,8 @@ function redirect(status: 307 | 308, to: string): HttpAnswer {
 
 async function answerReadiness(door: Door, visit: Visit): Promise<HttpAnswer> {
   if (door.closing) return refuse(door, visit, unavailable('O serviço está sendo encerrado.', STORE_WAIT_S));
-  return (await door.storeAnswers()) ? healthy() : refuse(door, visit, storeGone());
+  const trouble = await door.storeTrouble();
+  return trouble === undefined ? healthy() : refuse(door, visit, storeTroubled(trouble));
 }
 
 const PAGES_KEPT = `public, max-age=${PAGES_FRESH_S}`;
@@ -589,13 +605,11 @@ function healthy(): HttpAnswer {
   return { status: 200, headers: { ...API_HEADERS, ...JSON_TYPE }, body: '{"status":"OK"}' };
 }
 
-async function pingStore(world: World): Promise<boolean> {
-  const late = new Promise<boolean>((resolve) => setTimeout(resolve, PING_MAX_MS, false).unref());
-  const there = askStore(world).then(
-    () => true,
-    () => false,
-  );
-  return Promise.race([there, late]);
+async function troubleIn(world: World): Promise<StoreTrouble | undefined> {
+  const late = new Promise<StoreTrouble>((resolve) => {
+    setTimeout(resolve, PING_MAX_MS, troubleOfStore(undefined)).unref();
+  });
+  return Promise.race([askStore(world), late]);
 }
 
 /** Who asks while a question is under way gets its answer, so that trouble does not multiply questions. */
