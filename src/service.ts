@@ -32,7 +32,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
   const onStored: OnStored = (tenant, documents) => transmitter?.onStored(tenant, documents);
   const opened = await openStore(config, log, { onStored });
   const { store, connection, location } = opened;
-  const { world, close: closeWorld } = openWorld(store, log);
+  const { world, close: closeWorld } = openWorld(store, log, () => transmitter?.wake());
   const closers = [closeWorld, opened.close];
   const close = async (): Promise<void> => {
     for (const one of closers) await one();

@@ -844,7 +844,7 @@ describe('the worker', () => {
 
     town.adn.mood = () => 'accepts';
     town.clock.now += 10 * MINUTE_MS;
-    worker.wake('alfa');
+    worker.wake();
     await eventually('the troubled note is delivered', async () => (await statusOf(troubled, 'alfa')) === 'autorizada');
     await worker.stop();
   });

@@ -706,6 +706,61 @@ describe('the body and its type', () => {
     assertEnvelope(await post(XML, ''), 422, 'E201');
   });
 
+  test('400 E003: a charset that the body is not of, in XML, in JSON and in an event', async () => {
+    const refused = async (place: string, type: string, body: string | Buffer): Promise<string> => {
+      const init = { method: 'POST', headers: { 'Content-Type': type }, body: body as string };
+      const answer = await request(address, `${API}/${place}`, init);
+      assertEnvelope(answer, 400, 'E003', 'Content-Type');
+      return answer.body.mensagem;
+    };
+    const xml = exampleXml();
+    const latin = Buffer.from(xml.replace('UTF-8', 'ISO-8859-1'), 'latin1');
+    const wide = Buffer.from(`\ufeff${xml.replace('UTF-8', 'UTF-16')}`, 'utf16le');
+    const said =
+      'O Content-Type diz charset=ISO-8859-1, e o corpo é UTF-8. Envie charset=utf-8, ou Content-Type sem charset.';
+    assert.equal(await refused('nfse/v101', 'application/xml; charset=ISO-8859-1', xml), said);
+    for (const [charset, body] of [
+      ['us-ascii', xml],
+      ['utf-16', xml],
+      ['klingon', xml],
+      ['', xml],
+      ['utf-8', latin],
+      ['"UTF-8"', latin],
+      ['utf-8', wide],
+      ['utf-16be', wide],
+      ['utf-16', exampleXml({ 'toma/xNome': 'Maria' }).replace(/[^\0-~]/g, '')],
+    ] as const) {
+      assert.match(await refused('nfse/v101', `text/xml;charset=${charset}`, body), /^O Content-Type diz charset=/);
+    }
+    for (const place of ['nfse/v101', `nfse/${'3'.repeat(50)}/eventos`]) {
+      assert.match(await refused(place, 'application/json; charset=utf-16', '{}'), /e o corpo é UTF-8/);
+      assert.match(await refused(place, 'application/json; charset=ISO-8859-1', '{"a":"é"}'), /e o corpo é UTF-8/);
+    }
+  });
+
+  test('a charset that says the same, or of which nothing depends, is read', async () => {
+    const xml = exampleXml();
+    const ascii = xml.replace(/[^\0-~]/g, '');
+    const latin = Buffer.from(xml.replace('UTF-8', 'ISO-8859-1'), 'latin1');
+    const wide = Buffer.from(`\ufeff${xml.replace('UTF-8', 'UTF-16')}`, 'utf16le');
+    for (const [charset, body] of [
+      ['UTF-8', xml],
+      ['utf-8', `\ufeff${xml}`],
+      ['utf8', xml.replace(/^<\?xml.*?\?>/, '')],
+      ['iso-8859-1', latin],
+      ['"latin1"', latin],
+      ['utf-16', wide],
+      ['UTF-16LE', wide],
+      ['us-ascii', ascii],
+      ['ISO-8859-1', ascii],
+    ] as const) {
+      const answer = await post({ 'Content-Type': `application/xml; charset=${charset}` }, body as string);
+      assert.equal(answer.status, 201, `${charset} ${JSON.stringify(answer.body)}`);
+    }
+    const event = await post({ 'Content-Type': 'application/json; charset=ISO-8859-1' }, '{}');
+    assert.doesNotMatch(JSON.stringify(event.body), /charset/);
+  });
+
   test('413: announced, and found out while reading; the connection is not lost', async () => {
     const large = 'x'.repeat(3 * 1024 * 1024);
     const announced = await post(XML, large);

@@ -26,8 +26,13 @@ export const MISCONFIGURED_PAUSE_MS = 60_000;
 /** Before looking again whether the files of a municipality are in order. */
 const PROBLEM_PAUSE_MS = 30_000;
 
-/** `isFull`: there may be more that is due. `pauseMs`: not before that long. */
-export type Delivered = { readonly delivered: number; readonly isFull: boolean; readonly pauseMs: number };
+/** `isFull`: there may be more that is due. `pauseMs`: not before that long. `isDoubtful`: one batch at a time. */
+export type Delivered = {
+  readonly delivered: number;
+  readonly isFull: boolean;
+  readonly pauseMs: number;
+  readonly isDoubtful?: boolean;
+};
 
 const NOTHING: Delivered = { delivered: 0, isFull: false, pauseMs: 0 };
 

@@ -1,6 +1,8 @@
 /** Readings of notas, and what the public sees of each state. Nothing is written here. */
+
+import { decodeXml } from '../documents/encoding.ts';
 import { signatureElement } from '../documents/signing.ts';
-import { decodeXml, readXml } from '../documents/xml.ts';
+import { readXml } from '../documents/xml.ts';
 import { type TabelaIbsCbs, tabelaEmbarcada } from '../fiscal/aliquotas-ibs-cbs.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
 import type { Refusal } from '../fiscal/fault.ts';

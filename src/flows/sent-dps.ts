@@ -16,6 +16,7 @@ import { placedFaults, versionFault } from './document-faults.ts';
 import { documentOfPrest, prestadorIn, verifyCorpo, verifyDps } from './verify-dps.ts';
 import type { World } from './world.ts';
 
+export { charsetContradiction } from '../documents/encoding.ts';
 export { DPS_SIGNATURE_HEADER } from './verify-dps.ts';
 
 export type SentDps = {

@@ -50,3 +50,10 @@ export async function askStore(world: World): Promise<StoreTrouble | undefined> 
     return troubleOfStore(error);
   }
 }
+
+/** Logs a failure of the worker: a database that cannot be used just now comes back; anything else wants somebody's attention. */
+export function tellTrouble({ log }: World, error: unknown, about: object, message: string): void {
+  const trouble = storeTroubleOf(error);
+  if (trouble === undefined) log.error({ err: error, ...about }, message);
+  else log.warn({ err: error, ...about }, `${trouble.mensagem} Por isso ${message}`);
+}
