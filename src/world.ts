@@ -8,14 +8,13 @@ import { openTransmissions, trustOf } from './transmission.ts';
 
 export type OpenWorld = {
   readonly world: World;
-  /** Delivers in this thread what is due; `pollMs`: how often it looks by itself. */
-  startWorker(pollMs?: number): Worker;
+  /** Delivers in this thread what is due. */
+  startWorker(): void;
   /** Stops the worker and ends the connections; the store is the caller's. */
   close(): Promise<void>;
 };
 
-/** `wakeElsewhere`: tells a worker that runs in another thread that something is due. */
-export function openWorld(store: Store, log: Logger, wakeElsewhere?: () => void): OpenWorld {
+export function openWorld(store: Store, log: Logger): OpenWorld {
   const transmissions = openTransmissions(log);
   let worker: Worker | undefined;
   const world: World = {
@@ -25,13 +24,12 @@ export function openWorld(store: Store, log: Logger, wakeElsewhere?: () => void)
     now: Date.now,
     randomDigits: (count) => String(randomInt(10 ** count)).padStart(count, '0'),
     log,
-    wake: () => (worker === undefined ? wakeElsewhere?.() : worker.wake()),
+    wake: (tenant) => worker?.wake(tenant),
   };
   return {
     world,
-    startWorker: (pollMs) => {
-      worker = startDeliveries(world, pollMs);
-      return worker;
+    startWorker: () => {
+      worker = startDeliveries(world);
     },
     close: async () => {
       await worker?.stop();

@@ -129,6 +129,8 @@ const NOT_EXACT =
 
 /** The last octet of a block of RSASSA-PSS (RFC 8017, 9.1.1). */
 const PSS_TRAILER = 0xbc;
+/** Each takes a step of RSA a digest, with a key that anybody may have made dear. */
+const PSS_TEXTS_MAX = 4;
 
 function nearMissOfPss(
   reading: XmlDocumentReading,
@@ -138,7 +140,7 @@ function nearMissOfPss(
   { publicKey }: Certificate,
 ): string | undefined {
   const key = { key: publicKey, padding: constants.RSA_PKCS1_PSS_PADDING };
-  for (const { text, habit } of textsOfValue(reading, signedInfo, signedElement)) {
+  for (const { text, habit } of textsOfValue(reading, signedInfo, signedElement).take(PSS_TEXTS_MAX)) {
     for (const [name, algorithm] of DIGESTS.values()) {
       if (!verify(algorithm, Buffer.from(text), key, value)) continue;
       return told('SignedInfo foi assinado', `${habit} com RSA-PSS`.trim(), name);

@@ -12,7 +12,7 @@ import {
   readCertificate,
 } from '../documents/certificate.ts';
 import { readCrl } from '../documents/crl.ts';
-import { type ChainedSigner, exposedFiles, loadSigner, secretFiles } from '../documents/key-files.ts';
+import { type ChainedSigner, loadSigner } from '../documents/key-files.ts';
 import { openTrust } from '../documents/trust.ts';
 import { brazilianDate, momentIn } from '../fiscal/moment.ts';
 import type { AcessoAdn, Confianca } from '../store/municipios.ts';
@@ -119,12 +119,11 @@ export async function inspectAdn(
   } catch (error) {
     problems.push(sentence(error instanceof Error ? error.message : String(error)));
   }
-  const exposed = await exposedFiles(secretFiles(chaves));
-  if (signer === undefined) return { problems, avisos: exposed, certificado: undefined };
+  if (signer === undefined) return { problems, avisos: [], certificado: undefined };
   const judged = validityOf(signer.certificate, now);
   return {
     problems: [...problems, ...judged.problems],
-    avisos: [...judged.avisos, ...unfitness(signer, confianca, now), ...exposed],
+    avisos: [...judged.avisos, ...unfitness(signer, confianca, now)],
     certificado: shownCertificado(signer.certificate),
   };
 }

@@ -19,11 +19,10 @@ import { NUMERO_SEQUENCIAL_MAX } from '../fiscal/layout/evento.ts';
 import { type NotaEstado, RASCUNHOS } from '../fiscal/nota.ts';
 import { groupCommit } from './group-commit.ts';
 import { giveKeysBack, type KeyedSuccess, takeKeys } from './idempotencia.ts';
-import { type Db, ONE_BY_ONE, pipelined, type TransactionOptions, writeAlone, writeUnlocked } from './open.ts';
+import { type Db, ONE_BY_ONE, pipelined } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { advanceRecepcao, insertCertificados, printsOf, type Recebida } from './recepcoes.ts';
 import { reserveSequence } from './sequencias.ts';
-import { isLocked } from './unavailable.ts';
 
 /** An event as it is registered. Moments in milliseconds. */
 export type EventoNovo = {
@@ -333,7 +332,6 @@ export function eventoStore(pool: Db): EventoStore {
   const inTurn = groupCommit<EventoNovo, RegisterResult>(
     async (key, [novo]) => [await register(pool, key.slice(0, key.indexOf('/')), novo!)],
     1,
-    isLocked,
   );
   const one = async (tenant: string, condition: string, values: readonly unknown[]): Promise<EventoRow | undefined> =>
     (await readEventos(pool, tenant, condition, values))[0];
@@ -394,8 +392,7 @@ export function eventoStore(pool: Db): EventoStore {
     },
     claimEventos: (tenant, now, leaseUntil, pollAt, max, mayAnnounce = true) =>
       claim(pool, tenant, { now, leaseUntil, pollAt, max, mayAnnounce }),
-    settleEventos: (tenant, token, now, settlements) =>
-      writeUnlocked(settlements, (some, options) => settle(pool, tenant, token, now, some, options)),
+    settleEventos: (tenant, token, now, settlements) => settle(pool, tenant, token, now, settlements),
     moveEvento: (tenant, id, trigger, now, mensagem, quem) => move(pool, tenant, id, trigger, now, mensagem, quem),
   };
 }
@@ -814,7 +811,6 @@ async function settle(
   token: string,
   now: number,
   settlements: readonly EventoSettlement[],
-  options: TransactionOptions | undefined,
 ): Promise<number> {
   const received = settlements.map(({ recebida }) => recebida);
   const prints = printsOf(received);
@@ -837,23 +833,19 @@ async function settle(
     column(({ recebida }) => prints.get(recebida?.assinatura?.certificado as Buffer) ?? null),
     column(({ move, codigo_retorno }) => move.on === 'recusa' && CODIGOS_ENTRE_PARTES.has(codigo_retorno ?? '')),
   ];
-  return pipelined(
-    pool,
-    async (client) => {
-      const certificados = insertCertificados(client, tenant, prints);
-      const locked = concluded.length === 0 ? undefined : client.query<{ id: string }>(LOCK_NOTAS, [tenant, concluded]);
-      const written = client.query<{ settled: number }>({ name: 'settle_eventos', text: SETTLE, values });
-      const [{ rows }, notas] = await Promise.all([written, locked, ...certificados]);
-      const woken = wakeSubstitutas(
-        client,
-        tenant,
-        now,
-        (notas?.rows ?? []).map(({ id }) => id),
-      );
-      return { result: rows[0]!.settled, writes: [...woken, ...advanceRecepcao(client, tenant, received)] };
-    },
-    options,
-  );
+  return pipelined(pool, async (client) => {
+    const certificados = insertCertificados(client, tenant, prints);
+    const locked = concluded.length === 0 ? undefined : client.query<{ id: string }>(LOCK_NOTAS, [tenant, concluded]);
+    const written = client.query<{ settled: number }>({ name: 'settle_eventos', text: SETTLE, values });
+    const [{ rows }, notas] = await Promise.all([written, locked, ...certificados]);
+    const woken = wakeSubstitutas(
+      client,
+      tenant,
+      now,
+      (notas?.rows ?? []).map(({ id }) => id),
+    );
+    return { result: rows[0]!.settled, writes: [...woken, ...advanceRecepcao(client, tenant, received)] };
+  });
 }
 
 /** A text from outside may hold U+0000, which no column takes. */
@@ -896,7 +888,7 @@ async function move(
   const at = new Date(now);
   const values = [tenant, id, at, trigger, to, due === 'now' ? at : null, storable(mensagem), from, storable(quem)];
   try {
-    const { rows } = await writeAlone<{ estado: EventoEstado; moved: boolean }>(pool, { text: MOVE, values });
+    const { rows } = await pool.query<{ estado: EventoEstado; moved: boolean }>(MOVE, values);
     if (rows[0] === undefined) return undefined;
     const { estado, moved } = rows[0];
     if (!moved) return from.includes(estado) ? { conflict: 'nota_cancelada' } : { found: estado };
@@ -938,7 +930,7 @@ async function arquivar(
     )
     select eventos from counted`;
   const own = [from, new Date(now), expected, on, to, storable(mensagem), storable(quem)];
-  const { rows } = await writeAlone<{ eventos: number }>(pool, { text: query, values: [...values, ...own] });
+  const { rows } = await pool.query<{ eventos: number }>(query, [...values, ...own]);
   return rows[0]!.eventos;
 }
 

@@ -19,6 +19,8 @@ export type DearRequest = {
   readonly body: Buffer | undefined;
   /** What its sender might have meant; the others are sent to do harm. */
   readonly isHonest: boolean;
+  /** Written in slices, between which others are answered: it is the waiting that is bounded, and not the whole. */
+  readonly isSliced?: true;
 };
 
 /** Who sends: a provider that the municipality in production knows, and somebody whom nobody certified. */

@@ -34,13 +34,6 @@ const OPTIONS = {
   'soap-sha1': { type: 'string' },
   'soap-namespace': { type: 'string' },
   'exigir-numero': { type: 'boolean' },
-  'exigir-chave-no-evento': { type: 'boolean' },
-} as const;
-
-/** Settings that a new municipality has unless it says no. */
-const SEM_PADROES = {
-  'sem-exigir-numero': { type: 'boolean' },
-  'sem-exigir-chave-no-evento': { type: 'boolean' },
 } as const;
 
 type Municipio = MunicipioShown['municipio'];
@@ -74,12 +67,7 @@ const SETTINGS_HELP: readonly (readonly [left: string, right: string, padrao?: s
     'nao',
   ],
   ['--soap-namespace URI', 'espaço de nomes da descrição do porto SOAP legado', 'o da ABRASF 1.00'],
-  ['--exigir-numero', 'recusa a DPS sem nDPS (E002), para que nenhum reenvio emita uma segunda nota', 'recusa-a'],
-  [
-    '--exigir-chave-no-evento',
-    'recusa o evento cujo corpo não diz a nota, em chave_acesso ou numero_protocolo (E002), para que o que se assinou para uma não sirva em outra',
-    'recusa-o',
-  ],
+  ['--exigir-numero', 'recusa a DPS sem nDPS (E002), para que nenhum reenvio emita uma segunda nota', 'aceita-a'],
 ];
 
 const CREATING_HELP = SETTINGS_HELP.map(
@@ -98,11 +86,7 @@ const REMOVING_HELP: readonly (readonly [string, string])[] = [
   ['--sem-regras-nacionais', 'volta ao do ambiente: recusar em producao, avisar em homologacao'],
   ['--sem-consulta-dps', 'volta ao do ambiente: parte em producao, publica em homologacao'],
   ['--sem-soap-namespace', 'volta ao da ABRASF 1.00'],
-];
-
-const SEM_PADROES_HELP: readonly (readonly [string, string])[] = [
-  ['--sem-exigir-numero', 'aceita a DPS sem nDPS, e a numera'],
-  ['--sem-exigir-chave-no-evento', 'aceita o evento cujo corpo não diz a nota'],
+  ['--sem-exigir-numero', 'volta a aceitar a DPS sem nDPS, e a numera'],
 ];
 
 export const MUNICIPIO_COMMANDS: readonly Command[] = [
@@ -110,8 +94,8 @@ export const MUNICIPIO_COMMANDS: readonly Command[] = [
     name: 'municipio criar',
     arguments: 'SLUG',
     summary: 'Abre um município; SLUG é o começo do seu endereço neste serviço, como sao-paulo.',
-    options: { ...OPTIONS, ...SEM_PADROES },
-    optionsHelp: [...CREATING_HELP, ...SEM_PADROES_HELP],
+    options: OPTIONS,
+    optionsHelp: CREATING_HELP,
     takes: 1,
     run: (world, values, [slug]) =>
       world.registry(
@@ -146,7 +130,7 @@ export const MUNICIPIO_COMMANDS: readonly Command[] = [
     arguments: 'SLUG',
     summary: 'Muda o que for indicado e deixa o resto; vale em segundos, sem reiniciar o serviço.',
     options: { ...OPTIONS, ...REMOVING },
-    optionsHelp: [...CHANGING_HELP, ...REMOVING_HELP, ...SEM_PADROES_HELP],
+    optionsHelp: [...CHANGING_HELP, ...REMOVING_HELP],
     takes: 1,
     run: async (world, values, [slug]) => {
       if (Object.keys(values).length === 0) {
@@ -215,7 +199,6 @@ function settingsOf(values: Values): Settings {
     soapSha1: textOf(values, 'soap-sha1'),
     soapNamespace: textOf(values, 'soap-namespace'),
     exigirNumero: values['exigir-numero'] === true ? true : undefined,
-    exigirChaveNoEvento: values['exigir-chave-no-evento'] === true ? true : undefined,
     sem: REMOVABLE.filter((name) => values[`sem-${name}`] === true),
   };
 }
@@ -276,7 +259,6 @@ function choiceRows({
   soapSha1,
   soapNamespace,
   exigeNumero,
-  exigeNotaNoEvento,
 }: Municipio): readonly [string, string][] {
   const settings = AMBIENTES[ambiente];
   const regras = REGRAS_TEXT[regrasNacionais ?? settings.regrasNacionais];
@@ -287,7 +269,6 @@ function choiceRows({
     ['SHA-1 no SOAP', soapSha1 === true ? 'aceito' : 'não aceito'],
     ['namespace SOAP', soapNamespace ?? 'o da ABRASF 1.00'],
     ['DPS sem número', exigeNumero === true ? 'recusada' : 'aceita, e numerada'],
-    ['evento sem nota', exigeNotaNoEvento === true ? 'recusado' : 'aceito'],
   ];
 }
 

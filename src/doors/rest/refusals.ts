@@ -3,7 +3,6 @@
  * are given here.
  */
 import type { Fault } from '../../fiscal/fault.ts';
-import { type StoreTrouble, troubleOfStore } from '../../flows/store-trouble.ts';
 import type { Misfit } from './content.ts';
 import type { Trouble } from './http.ts';
 import type { Refused } from './routes.ts';
@@ -28,26 +27,20 @@ export function misfitRefused({ fault, campo }: Misfit): Refused {
 }
 
 export function tooManyMisses(waitS: number): Refused {
-  const mensagem = `Houve perguntas demais, deste endereço de rede, pelo que não existe ou não se mostra a quem pergunta; uma validação sem a assinatura do prestador é uma delas. O que existe continua a ser respondido. Espere ${waitS} s e confira os identificadores, ou assine.`;
+  const mensagem = `Houve consultas demais, deste endereço de rede, ao que não existe ou não se mostra a quem pergunta. O que existe continua a ser respondido. Espere ${waitS} s e confira os identificadores.`;
   return refused({ codigo: 'E703', xpath: '', mensagem }, { status: 429, headers: { 'Retry-After': String(waitS) } });
 }
 
-/** In every door. */
-export function unavailableText(reason: string, waitS: number): string {
-  return `O serviço não pode atender agora. ${reason} Envie de novo em ${waitS} s.`;
-}
-
 export function unavailable(reason: string, waitS: number): Refused {
-  const mensagem = unavailableText(reason, waitS);
+  const mensagem = `O serviço não pode atender agora. ${reason} Envie de novo em ${waitS} s.`;
   return refused({ codigo: 'E703', xpath: '', mensagem }, { status: 503, headers: { 'Retry-After': String(waitS) } });
 }
 
-export function storeTroubled({ mensagem, esperaS }: StoreTrouble): Refused {
-  return unavailable(mensagem, esperaS);
-}
+/** A database comes back within seconds, or not by itself. */
+export const STORE_WAIT_S = 5;
 
 export function storeGone(): Refused {
-  return storeTroubled(troubleOfStore(undefined));
+  return unavailable('O banco de dados não responde.', STORE_WAIT_S);
 }
 
 /** `mensagem`: what was too dear, and what to do about it. */

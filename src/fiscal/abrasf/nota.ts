@@ -342,8 +342,20 @@ function text({ infNfse }: NotaVista, path: string): string | undefined {
 
 export function textAt(element: Elemento, path: string): string | undefined {
   let place: Elemento | undefined = element;
-  for (const step of path.split('/')) place = place?.children.find(({ name }) => name === step);
-  return place?.text;
+  for (const step of stepsOf(path)) {
+    place = place.children.find(({ name }) => name === step);
+    if (place === undefined) return undefined;
+  }
+  return place.text;
+}
+
+/** Of the paths of the table, each of which is asked of every note. */
+const steps = new Map<string, readonly string[]>();
+
+function stepsOf(path: string): readonly string[] {
+  const known = steps.get(path) ?? path.split('/');
+  steps.set(path, known);
+  return known;
 }
 
 /** An amount as the RPS had it; nought is nothing. */
