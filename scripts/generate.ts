@@ -10,6 +10,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openapiDocument } from '../src/doors/rest/openapi.ts';
+import { segurancaMarkdown } from '../src/doors/rest/seguranca.ts';
 import { soapMarkdown } from '../src/fiscal/abrasf/markdown.ts';
 import { errosMarkdown } from '../src/fiscal/errors-markdown.ts';
 import { estadosMarkdown } from '../src/fiscal/estados-markdown.ts';
@@ -30,6 +31,7 @@ const FILES: readonly Generated[] = [
   { path: 'docs/estados.md', make: estadosMarkdown },
   { path: 'docs/layout.md', make: layoutMarkdown },
   { path: 'docs/soap.md', make: soapMarkdown },
+  { path: 'docs/seguranca.md', make: segurancaMarkdown },
   { path: 'docs/dps-1.01.xsd', make: dpsXsd },
   { path: 'docs/nfse-1.01.xsd', make: nfseXsd },
   { path: 'docs/evento-1.01.xsd', make: eventoXsd },

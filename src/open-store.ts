@@ -3,9 +3,9 @@ import path from 'node:path';
 import type { Config } from './config.ts';
 import type { Logger } from './log.ts';
 import { openEmbedded } from './store/embedded/embedded.ts';
-import { migrate } from './store/migrate.ts';
+import { migrate, newerMigrations } from './store/migrate.ts';
 import type { OnStored } from './store/notas.ts';
-import { openPool } from './store/open.ts';
+import { type Db, openPool } from './store/open.ts';
 import type { PoolConfig } from './store/pg.ts';
 import { createStore, type Store } from './store/store.ts';
 
@@ -20,22 +20,29 @@ export type OpenStore = {
   close(): Promise<void>;
 };
 
+/** How often a running process looks whether a newer program has brought the schema forward. */
+const NEWER_EVERY_MS = 60_000;
+
 export type OpenStoreOptions = {
   readonly onStored?: OnStored;
+  /** For a command, whose statements may be long and which nobody waits for but who gave it. */
+  readonly isPatient?: true;
   /** Gets how far an update of the schema is, where it takes time; otherwise the log does. */
   readonly tell?: (text: string) => void;
 };
 
 /** The embedded server or the one of DATABASE_URL, its schema brought up to date. */
 export async function openStore(config: Config, log: Logger, options: OpenStoreOptions = {}): Promise<OpenStore> {
-  const { onStored, tell = (text) => log.info(`atualização do banco: ${text}`) } = options;
+  const { onStored, isPatient, tell = (text) => log.info(`atualização do banco: ${text}`) } = options;
   const server =
     config.databaseUrl === undefined ? await openEmbedded({ dataDir: path.resolve(config.dataDir), log }) : undefined;
   const connection: PoolConfig = server?.connection ?? { connectionString: config.databaseUrl };
-  const pool = openPool(connection, (error) =>
-    log.warn({ err: error }, 'uma conexão ociosa com o banco se perdeu; outra é aberta'),
-  );
+  const onError = (error: Error): void =>
+    log.warn({ err: error }, 'uma conexão ociosa com o banco se perdeu; outra é aberta');
+  const pool = openPool(connection, onError, isPatient);
+  const watch = watchForNewer(pool, log);
   const close = async (): Promise<void> => {
+    clearInterval(watch);
     await pool.end();
     await server?.stop();
   };
@@ -47,6 +54,22 @@ export async function openStore(config: Config, log: Logger, options: OpenStoreO
     await close().catch(() => undefined);
     throw error;
   }
+}
+
+/** What a newer program adds hinders this one in nothing, so it goes on; but whoever keeps it running should know. */
+function watchForNewer(pool: Db, log: Logger): NodeJS.Timeout {
+  let isTold = false;
+  const look = async (): Promise<void> => {
+    const migracoes = isTold ? [] : await newerMigrations(pool);
+    if (migracoes.length === 0) return;
+    isTold = true;
+    log.warn(
+      { migracoes },
+      'um programa mais novo atualizou o banco; este processo continua atendendo, mas não parte outra vez: troque-o pela versão nova',
+    );
+  };
+  // Whatever is wrong with the database is told by who needs it.
+  return setInterval(() => void look().catch(() => undefined), NEWER_EVERY_MS).unref();
 }
 
 function locationOf(databaseUrl: string): string {

@@ -6,9 +6,15 @@ import { lstat } from 'node:fs/promises';
 import path from 'node:path';
 import { type Config, readConfig, serviceUrlOf } from './config.ts';
 import { runCli } from './doors/cli/cli.ts';
+import { storeTroubleOf } from './flows/store-trouble.ts';
 import { createLog } from './log.ts';
 
+/** What programs say that may be called again (EX_TEMPFAIL of sysexits.h). */
+const TRY_AGAIN = 75;
+
 const isTerminal = process.stdout.isTTY === true;
+
+const tell = (text: string): boolean => process.stderr.write(`${text}\n`);
 
 try {
   process.exitCode = await runCli(process.argv.slice(2), {
@@ -47,7 +53,7 @@ try {
       const { log, flush } = createLog(config.logLevel);
       try {
         const { openStore } = await import('./open-store.ts');
-        const opened = await openStore(config, log, { tell: (text) => process.stderr.write(`${text}\n`) });
+        const opened = await openStore(config, log, { isPatient: true, tell });
         await opened.close();
         return { applied: opened.applied, location: opened.location };
       } finally {
@@ -61,7 +67,7 @@ try {
       const { log, flush } = createLog(process.env.NFSE_LOG_LEVEL ? config.logLevel : 'warn');
       try {
         const { openStore } = await import('./open-store.ts');
-        const opened = await openStore(config, log, { tell: (text) => process.stderr.write(`${text}\n`) });
+        const opened = await openStore(config, log, { isPatient: true, tell });
         try {
           return await work({ store: opened.store, now: Date.now, baseUrl: config.baseUrl });
         } finally {
@@ -91,7 +97,7 @@ try {
   });
 } catch (error) {
   process.stderr.write(`Não foi possível continuar: ${told(error)}\n`);
-  process.exitCode = 1;
+  process.exitCode = storeTroubleOf(error) === undefined ? 1 : TRY_AGAIN;
 }
 
 /** An empty database made in a mistyped folder would look like the loss of every note. */
@@ -104,6 +110,14 @@ async function needData({ databaseUrl, dataDir }: Config): Promise<void> {
   throw new Error(
     `não há dados deste serviço em ${folder}. Se estão em outra pasta, indique-a em NFSE_DATA_DIR (sem ela vale ./data, da pasta em que se dá o comando). Se ainda não há dados, comece por npm start ou nfse municipio criar.`,
   );
+}
+
+/** What a repetition cures, and that it does. */
+function storeTold(error: unknown): string | undefined {
+  const trouble = storeTroubleOf(error);
+  if (trouble === undefined) return undefined;
+  const { mensagem } = trouble;
+  return `${mensagem.charAt(0).toLowerCase()}${mensagem.slice(1)} Tente de novo em ${trouble.esperaS} s.`;
 }
 
 /** What an operator can do something about, in Portuguese; anything else as it is. */
@@ -128,6 +142,6 @@ function told(error: unknown): string {
     case '3D000':
       return 'o banco de dados de DATABASE_URL não existe. Crie-o antes.';
     default:
-      return error.message;
+      return storeTold(error) ?? error.message;
   }
 }

@@ -6,6 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
 import { openAside } from './aside.ts';
 import { type Config, ConfigError } from './config.ts';
+import { exposedFiles } from './documents/key-files.ts';
 import { createRestDoor, type TlsKeys } from './doors/rest/door.ts';
 import { SANDBOX_SLUG } from './fiscal/ambiente.ts';
 import { SEM_BASE_URL } from './flows/municipios.ts';
@@ -26,11 +27,12 @@ export type Service = {
 /** Starts everything; resolves when the door answers. */
 export async function startService(config: Config, log: Logger): Promise<Service> {
   const tls = config.tls && (await readTls(config.tls));
+  for (const told of await exposedFiles(config.tls === undefined ? [] : [config.tls.chave])) log.warn(told);
   let transmitter: Transmitter | undefined;
   const onStored: OnStored = (tenant, documents) => transmitter?.onStored(tenant, documents);
   const opened = await openStore(config, log, { onStored });
   const { store, connection, location } = opened;
-  const { world, close: closeWorld } = openWorld(store, log);
+  const { world, close: closeWorld } = openWorld(store, log, () => transmitter?.wake());
   const closers = [closeWorld, opened.close];
   const close = async (): Promise<void> => {
     for (const one of closers) await one();

@@ -7,7 +7,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { type Breaker, openBreaker } from './adn/breaker.ts';
 import { localAdn } from './adn/local.ts';
 import { nationalAdn } from './adn/national.ts';
-import { loadSigner, tlsMaterialOf } from './documents/key-files.ts';
+import { exposedFiles, loadSigner, secretFiles, tlsMaterialOf } from './documents/key-files.ts';
 import { openTrust, type Trust } from './documents/trust.ts';
 import { AMBIENTES } from './fiscal/ambiente.ts';
 import type { NoTransmission, Transmission, World } from './flows/world.ts';
@@ -58,6 +58,7 @@ export function openTransmissions(log: World['log']): Transmissions {
         loadSigner(settings.chaves),
         settings.ca === undefined ? undefined : readFile(settings.ca, 'utf8'),
       ]);
+      for (const told of await exposedFiles(secretFiles(settings.chaves))) log.warn({ tenant: municipio.tenant }, told);
       const now = Date.now();
       const { inicio, fim } = signer.certificate;
       if (now < inicio || now > fim) return { problem: 'o certificado do município está fora da validade' };

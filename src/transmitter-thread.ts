@@ -11,30 +11,36 @@ import type { PoolConfig } from './store/pg.ts';
 import { createStore } from './store/store.ts';
 import { openWorld } from './world.ts';
 
-export type ThreadSettings = { readonly connection: PoolConfig; readonly logLevel: string };
+/** `pollMs`: how often the worker looks by itself, where that is not as usual. */
+export type ThreadSettings = {
+  readonly connection: PoolConfig;
+  readonly logLevel: string;
+  readonly pollMs?: number;
+};
 
-/** To the thread: what a commit has stored, or that it is time to end. From it: that it has ended in order. */
+/** To the thread: what a commit has stored, that something is due, or that it is time to end. */
 export type ThreadMessage =
   | { readonly kind: 'stored'; readonly tenant: string; readonly documents: Parameters<OnStored>[1] }
+  | { readonly kind: 'wake' }
   | { readonly kind: 'stop' };
 
 const port = parentPort;
 if (port === null) throw new Error('this file is started as a thread');
-const { connection, logLevel } = workerData as ThreadSettings;
+const { connection, logLevel, pollMs } = workerData as ThreadSettings;
 const { log, flush } = createLog(logLevel);
 const pool = openPool(connection, (error) =>
   log.warn({ err: error }, 'uma conexão ociosa com o banco se perdeu; outra é aberta'),
 );
 const { world, startWorker, close } = openWorld(createStore(pool), log);
-startWorker();
+const worker = startWorker(pollMs);
 
 port.on('message', (message: ThreadMessage) => {
-  if (message.kind === 'stored') {
-    world.store.keepForTransmission(message.tenant, message.documents);
-    world.wake(message.tenant);
+  if (message.kind === 'stop') {
+    void end();
     return;
   }
-  void end();
+  if (message.kind === 'stored') world.store.keepForTransmission(message.tenant, message.documents);
+  worker.wake();
 });
 
 async function end(): Promise<void> {

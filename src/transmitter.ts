@@ -12,6 +12,8 @@ const YOUNG_MB = 48;
 
 export type Transmitter = {
   readonly onStored: OnStored;
+  /** Something was made due in this thread: the worker looks at once. */
+  wake(): void;
   stop(): Promise<void>;
 };
 
@@ -35,9 +37,19 @@ export function startTransmitterThread(settings: ThreadSettings, log: Logger): T
     });
   };
   const say = (message: ThreadMessage): void => thread.postMessage(message);
+  let isWaking = false;
   start();
   return {
     onStored: (tenant, documents) => say({ kind: 'stored', tenant, documents }),
+    wake: () => {
+      // Of all that was made due in one turn of the loop one word is enough.
+      if (isWaking) return;
+      isWaking = true;
+      setImmediate(() => {
+        isWaking = false;
+        say({ kind: 'wake' });
+      });
+    },
     stop: async () => {
       stopping = true;
       say({ kind: 'stop' });

@@ -8,13 +8,14 @@ import { openTransmissions, trustOf } from './transmission.ts';
 
 export type OpenWorld = {
   readonly world: World;
-  /** Delivers in this thread what is due. */
-  startWorker(): void;
+  /** Delivers in this thread what is due; `pollMs`: how often it looks by itself. */
+  startWorker(pollMs?: number): Worker;
   /** Stops the worker and ends the connections; the store is the caller's. */
   close(): Promise<void>;
 };
 
-export function openWorld(store: Store, log: Logger): OpenWorld {
+/** `wakeElsewhere`: tells a worker that runs in another thread that something is due. */
+export function openWorld(store: Store, log: Logger, wakeElsewhere?: () => void): OpenWorld {
   const transmissions = openTransmissions(log);
   let worker: Worker | undefined;
   const world: World = {
@@ -24,12 +25,13 @@ export function openWorld(store: Store, log: Logger): OpenWorld {
     now: Date.now,
     randomDigits: (count) => String(randomInt(10 ** count)).padStart(count, '0'),
     log,
-    wake: (tenant) => worker?.wake(tenant),
+    wake: () => (worker === undefined ? wakeElsewhere?.() : worker.wake()),
   };
   return {
     world,
-    startWorker: () => {
-      worker = startDeliveries(world);
+    startWorker: (pollMs) => {
+      worker = startDeliveries(world, pollMs);
+      return worker;
     },
     close: async () => {
       await worker?.stop();

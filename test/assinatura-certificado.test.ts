@@ -132,8 +132,11 @@ const CASES: readonly Case[] = [
   {
     name: 'of nobody: a server',
     party: partyOf(ownKeys, serverCertificate(issuing, { dns: ['localhost'], ips: [] }, ownKeys.publicKey, YEAR)),
-    codes: ['E906'],
-    says: [/O certificado não diz de quem é: não há CNPJ \(2\.16\.76\.1\.3\.3\) nem CPF \(2\.16\.76\.1\.3\.1\)/],
+    codes: ['E904', 'E906'],
+    says: [
+      /extendedKeyUsage\) admite serverAuth, e precisa admitir emailProtection/,
+      /O certificado não diz de quem é: não há CNPJ \(2\.16\.76\.1\.3\.3\) nem CPF \(2\.16\.76\.1\.3\.1\)/,
+    ],
   },
   {
     name: 'expired',

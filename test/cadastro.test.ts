@@ -3,7 +3,7 @@
  * DATABASE_URL, and once beside a running service with the embedded server. Certificates are made by openssl.
  */
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
 import { exampleJson, exampleXml } from '../src/fiscal/rules/example.ts';
@@ -12,6 +12,8 @@ import { RESERVED_SLUGS } from '../src/flows/municipios.ts';
 import { signDocument } from '../src/flows/sign-document.ts';
 import { migrate } from '../src/store/migrate.ts';
 import { openPool } from '../src/store/open.ts';
+import { createStore } from '../src/store/store.ts';
+import { openTransmissions } from '../src/transmission.ts';
 import { onEnd } from './support/cleanup.ts';
 import { databaseUrlOf, nfse, nfseHere, type Said } from './support/cli.ts';
 import { freshDatabase } from './support/database.ts';
@@ -166,7 +168,8 @@ describe('nfse municipio criar', () => {
       consulta_dps: null,
       soap_sha1: false,
       soap_namespace: null,
-      exige_numero: false,
+      exige_numero: true,
+      exige_nota_no_evento: true,
     });
     const shown = await done('municipio', 'mostrar', 'alfa');
     for (const text of [said, shown]) {
@@ -555,22 +558,79 @@ describe('--regras-nacionais, --consulta-dps', () => {
   });
 });
 
+describe('a key that others may read', { skip: process.platform === 'win32' }, () => {
+  test('is told of when it is named, when it is shown, and in the log when it is used', async () => {
+    const warned = (text: string): readonly string[] => [...text.matchAll(/chmod 600 (\S+)/g)].map(([, name]) => name!);
+    assert.deepEqual(warned(await done('municipio', 'criar', 'fechado', '--ibge', '3550704', ...ADN)), []);
+    // The folder keeps the others out until now.
+    chmodSync(folder, 0o755);
+    chmodSync(file('municipio.key'), 0o644);
+    try {
+      assert.deepEqual(warned(await done('municipio', 'mostrar', 'fechado')), [file('municipio.key')]);
+      const pfx = ['--adn-pfx', 'municipio.pfx', '--adn-senha-arquivo', 'senha.txt'];
+      for (const name of ['municipio.pfx', 'senha.txt']) chmodSync(file(name), 0o644);
+      const said = await done(
+        'municipio',
+        'criar',
+        'exposto',
+        '--ibge',
+        '3550803',
+        '--adn',
+        'https://adn.exemplo',
+        ...pfx,
+      );
+      assert.deepEqual(warned(said), [file('municipio.pfx'), file('senha.txt')]);
+      const logged: string[] = [];
+      const quiet = (): void => undefined;
+      const warn = (about: object, message: string): void => void logged.push(`${JSON.stringify(about)} ${message}`);
+      const transmissions = openTransmissions({ info: quiet, error: quiet, warn });
+      await transmissions.of((await createStore(pool).municipioBySlug('exposto'))!);
+      await transmissions.close();
+      assert.deepEqual(logged.flatMap(warned), [file('municipio.pfx'), file('senha.txt')]);
+      assert.ok(logged.every((line) => line.startsWith('{"tenant":"exposto"}') && !line.includes(SENHA)));
+    } finally {
+      chmodSync(folder, 0o700);
+    }
+  });
+});
+
 describe('--exigir-numero', () => {
-  test('is off until the municipality asks, is shown, and is taken back', async () => {
-    const shown = (): Promise<string> => done('municipio', 'mostrar', 'padrao');
-    assert.match(await shown(), /^ {2}DPS sem número {4}aceita, e numerada$/m);
-    const said = await done('municipio', 'alterar', 'padrao', '--exigir-numero');
-    assert.match(said, /^ {2}DPS sem número {2}aceita, e numerada → recusada$/m);
-    await done('municipio', 'alterar', 'padrao', '--aliquota', '3');
-    assert.match(await shown(), /^ {2}DPS sem número {4}recusada$/m);
-    await refused(
-      ['municipio', 'alterar', 'padrao', '--exigir-numero', '--sem-exigir-numero'],
-      /--exigir-numero e --sem-exigir-numero não andam juntos/,
+  const OPEN = /cada envio emite outra nota.*\n[\s\S]*--exigir-chave-no-evento/;
+
+  test('is on in a new municipality unless it says no, as is the note of an event; and both are shown, taken back and asked for', async () => {
+    await done('municipio', 'criar', 'novo', '--ibge', '3550407');
+    const shown = (slug: string): Promise<string> => done('municipio', 'mostrar', slug);
+    const fresh = await shown('novo');
+    assert.match(fresh, /^ {2}DPS sem número {4}recusada\n {2}evento sem nota {3}recusado$/m);
+    assert.doesNotMatch(fresh, OPEN);
+    const said = await done('municipio', 'alterar', 'novo', '--sem-exigir-numero', '--sem-exigir-chave-no-evento');
+    assert.match(said, /DPS sem número +recusada → aceita, e numerada\n +evento sem nota +recusado → aceito\n/);
+    assert.match(said, OPEN);
+    await done('municipio', 'alterar', 'novo', '--aliquota', '3');
+    assert.match(await shown('novo'), OPEN);
+    for (const name of ['exigir-numero', 'exigir-chave-no-evento']) {
+      await refused(
+        ['municipio', 'alterar', 'novo', `--${name}`, `--sem-${name}`],
+        new RegExp(`--${name} e --sem-${name} não andam juntos`),
+      );
+    }
+    await done('municipio', 'alterar', 'novo', '--exigir-numero', '--exigir-chave-no-evento');
+    const { exige_numero, exige_nota_no_evento } = (await rowOf('novo'))!;
+    assert.deepEqual([exige_numero, exige_nota_no_evento], [true, true]);
+    const open = ['--sem-exigir-numero', '--sem-exigir-chave-no-evento'];
+    assert.match(await done('municipio', 'criar', 'aberto', '--ibge', '3550506', ...open), OPEN);
+    const row = (await rowOf('aberto'))!;
+    assert.deepEqual([row.exige_numero, row.exige_nota_no_evento], [false, false]);
+  });
+
+  test('is off in one that was there before, and in the sandbox, which is told of neither', async () => {
+    await pool.query(
+      `insert into municipios (tenant, ambiente, codigo_ibge, criado_em) values ('de-antes', 'producao', '3550605', now())`,
     );
-    await done('municipio', 'alterar', 'padrao', '--sem-exigir-numero');
-    assert.equal((await rowOf('padrao'))?.exige_numero, false);
-    await done('municipio', 'criar', 'numerado', '--ibge', '3550407', '--exigir-numero');
-    assert.equal((await rowOf('numerado'))?.exige_numero, true);
+    const shown = await done('municipio', 'mostrar', 'de-antes');
+    assert.match(shown, /^ {2}DPS sem número {4}aceita, e numerada\n {2}evento sem nota {3}aceito$/m);
+    assert.match(shown, OPEN);
+    assert.doesNotMatch(await done('municipio', 'mostrar', 'integracao'), OPEN);
   });
 
   test('refuses a DPS without number, in XML and in JSON, in the dry run too, and says what to send', async () => {

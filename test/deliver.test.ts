@@ -32,6 +32,7 @@ import { createStore } from '../src/store/store.ts';
 import { onEnd } from './support/cleanup.ts';
 import { nfseHere } from './support/cli.ts';
 import { freshPool } from './support/database.ts';
+import { recorded, type Statements } from './support/plans.ts';
 import fc from './support/seed.ts';
 import { NOON } from './support/service.ts';
 import { nobodyTrusted } from './support/trust.ts';
@@ -739,16 +740,8 @@ describe('why notes wait, for the operator', () => {
   test('is not written again while nothing changes, and holds up no note when it cannot be written', async () => {
     const town = await Town.open();
     const told: (string | undefined)[] = [];
-    const query = town.pool.query.bind(town.pool) as (...args: unknown[]) => unknown;
-    const counting = new Proxy(town.pool, {
-      get: (pool, name) => {
-        if (name !== 'query') return Reflect.get(pool, name);
-        return (text: unknown, ...rest: unknown[]) => {
-          if (String(text).includes('transmissoes')) told.push(String(text));
-          return query(text, ...rest);
-        };
-      },
-    });
+    const statements = { set: (text: string) => text.includes('transmissoes') && told.push(text) };
+    const counting = recorded(town.pool, statements as unknown as Statements);
     const world = { ...town.world, store: createStore(counting) };
     for (let round = 0; round < 5; round += 1) {
       await town.issue();
@@ -851,7 +844,7 @@ describe('the worker', () => {
 
     town.adn.mood = () => 'accepts';
     town.clock.now += 10 * MINUTE_MS;
-    worker.wake('alfa');
+    worker.wake();
     await eventually('the troubled note is delivered', async () => (await statusOf(troubled, 'alfa')) === 'autorizada');
     await worker.stop();
   });

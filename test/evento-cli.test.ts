@@ -678,7 +678,7 @@ describe('the chapter of the README on events', async () => {
     };
     // The addresses and folders of the README are those of one machine; a test has its own.
     const lines = linesOf(chapter).map((line) => {
-      const [chave, outra] = notas[/exemplo\b/.test(line) ? 'exemplo' : 'integracao']!;
+      const [chave, outra] = notas[/exemplo\b|^sed /.test(line) ? 'exemplo' : 'integracao']!;
       return line
         .replaceAll('CHAVE_DE_ACESSO', chave!)
         .replaceAll('OUTRA_CHAVE', outra!)
@@ -687,6 +687,10 @@ describe('the chapter of the README on events', async () => {
     });
     assert.ok(lines.length >= 12, lines.join('\n'));
     for (const line of lines) {
+      if (line.startsWith('sed ')) {
+        execFileSync('sh', ['-c', line]);
+        continue;
+      }
       const [program, ...args] = await wordsOf(line);
       if (program === 'curl') {
         const { status, text } = await curl(args);

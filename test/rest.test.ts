@@ -706,6 +706,61 @@ describe('the body and its type', () => {
     assertEnvelope(await post(XML, ''), 422, 'E201');
   });
 
+  test('400 E003: a charset that the body is not of, in XML, in JSON and in an event', async () => {
+    const refused = async (place: string, type: string, body: string | Buffer): Promise<string> => {
+      const init = { method: 'POST', headers: { 'Content-Type': type }, body: body as string };
+      const answer = await request(address, `${API}/${place}`, init);
+      assertEnvelope(answer, 400, 'E003', 'Content-Type');
+      return answer.body.mensagem;
+    };
+    const xml = exampleXml();
+    const latin = Buffer.from(xml.replace('UTF-8', 'ISO-8859-1'), 'latin1');
+    const wide = Buffer.from(`\ufeff${xml.replace('UTF-8', 'UTF-16')}`, 'utf16le');
+    const said =
+      'O Content-Type diz charset=ISO-8859-1, e o corpo é UTF-8. Envie charset=utf-8, ou Content-Type sem charset.';
+    assert.equal(await refused('nfse/v101', 'application/xml; charset=ISO-8859-1', xml), said);
+    for (const [charset, body] of [
+      ['us-ascii', xml],
+      ['utf-16', xml],
+      ['klingon', xml],
+      ['', xml],
+      ['utf-8', latin],
+      ['"UTF-8"', latin],
+      ['utf-8', wide],
+      ['utf-16be', wide],
+      ['utf-16', exampleXml({ 'toma/xNome': 'Maria' }).replace(/[^\0-~]/g, '')],
+    ] as const) {
+      assert.match(await refused('nfse/v101', `text/xml;charset=${charset}`, body), /^O Content-Type diz charset=/);
+    }
+    for (const place of ['nfse/v101', `nfse/${'3'.repeat(50)}/eventos`]) {
+      assert.match(await refused(place, 'application/json; charset=utf-16', '{}'), /e o corpo é UTF-8/);
+      assert.match(await refused(place, 'application/json; charset=ISO-8859-1', '{"a":"é"}'), /e o corpo é UTF-8/);
+    }
+  });
+
+  test('a charset that says the same, or of which nothing depends, is read', async () => {
+    const xml = exampleXml();
+    const ascii = xml.replace(/[^\0-~]/g, '');
+    const latin = Buffer.from(xml.replace('UTF-8', 'ISO-8859-1'), 'latin1');
+    const wide = Buffer.from(`\ufeff${xml.replace('UTF-8', 'UTF-16')}`, 'utf16le');
+    for (const [charset, body] of [
+      ['UTF-8', xml],
+      ['utf-8', `\ufeff${xml}`],
+      ['utf8', xml.replace(/^<\?xml.*?\?>/, '')],
+      ['iso-8859-1', latin],
+      ['"latin1"', latin],
+      ['utf-16', wide],
+      ['UTF-16LE', wide],
+      ['us-ascii', ascii],
+      ['ISO-8859-1', ascii],
+    ] as const) {
+      const answer = await post({ 'Content-Type': `application/xml; charset=${charset}` }, body as string);
+      assert.equal(answer.status, 201, `${charset} ${JSON.stringify(answer.body)}`);
+    }
+    const event = await post({ 'Content-Type': 'application/json; charset=ISO-8859-1' }, '{}');
+    assert.doesNotMatch(JSON.stringify(event.body), /charset/);
+  });
+
   test('413: announced, and found out while reading; the connection is not lost', async () => {
     const large = 'x'.repeat(3 * 1024 * 1024);
     const announced = await post(XML, large);
@@ -850,8 +905,9 @@ describe('what is not HTTP', () => {
 
   test('headers within the limit are read to the last, however many', async () => {
     const head = `GET ${API}/catalogo/paises?codigo=BR HTTP/1.1\r\nHost: x\r\n`;
-    const answer = parsed(await raw(`${head}${'a: b\r\n'.repeat(2_500)}X-Request-Id: o-ultimo\r\n\r\n`));
-    assert.deepEqual([answer.status, answer.headers.get('x-request-id')], [200, 'o-ultimo']);
+    const { headers } = await request(address, `${API}/catalogo/paises?codigo=BR`);
+    const last = `If-None-Match: ${headers.get('etag')}\r\n\r\n`;
+    assert.equal(parsed(await raw(`${head}${'a: b\r\n'.repeat(2_500)}${last}`)).status, 304);
   });
 
   test('of two requests in one packet the broken one says its own municipality', async () => {
@@ -1033,11 +1089,12 @@ describe('when something fails', () => {
     const answer = await request(where, `${API}/nfse/${NO_SUCH_KEY}`, { headers });
     assertEnvelope(answer, 500, 'E999');
     assert.equal(answer.headers.get('x-nfse-ambiente'), 'homologacao');
-    assert.equal(answer.headers.get('x-request-id'), 'meu-pedido.1');
-    assert.match(answer.body.detalhes, /meu-pedido\.1/);
+    const id = answer.headers.get('x-request-id')!;
+    assert.ok(answer.body.detalhes.includes(id) && !JSON.stringify(answer.body).includes('meu-pedido'));
     assert.doesNotMatch(JSON.stringify(answer.body), /senha|tabela|at .*\.ts/);
     const entry = service.logged.slice(before).find(({ message }) => message === 'uma requisição falhou');
-    assert.equal((entry!.about as { err: Error }).err, secret);
+    const { err, request: logged } = entry!.about as { err: Error; request: string };
+    assert.deepEqual([err, logged], [secret, id]);
   });
 
   test('503 E703: when it is the database that is gone; the municipality is still known', async () => {
@@ -1105,15 +1162,51 @@ describe('production', () => {
 });
 
 describe('the request id', () => {
-  test('is the one that was sent, when it is fit to be repeated', async () => {
+  /** What was logged of a request, by the id that its answer has. */
+  async function logOf(where: string, headers: Record<string, string>): Promise<Record<string, unknown>> {
+    const answer = await request(where, '/health/live', { headers });
+    const id = answer.headers.get('x-request-id')!;
+    assert.match(id, /^[0-9a-f-]{36}$/);
+    const found = service.logged.find(({ about }) => (about as { request?: string }).request === id);
+    return found!.about as Record<string, unknown>;
+  }
+
+  test('is ours; the one that was sent stands beside it in the log, when it is fit to', async () => {
     for (const sent of ['a', 'A-1_b.c', 'x'.repeat(64)]) {
-      const answer = await request(address, '/health/live', { headers: { 'X-Request-Id': sent } });
-      assert.equal(answer.headers.get('x-request-id'), sent);
+      const { client_request, client } = await logOf(address, { 'X-Request-Id': sent });
+      assert.deepEqual([client_request, client], [sent, '127.0.0.1']);
     }
-    for (const sent of ['', 'a b', 'x'.repeat(65), '<script>', 'a,b']) {
-      const answer = await request(address, '/health/live', { headers: { 'X-Request-Id': sent } });
-      assert.match(answer.headers.get('x-request-id')!, /^[0-9a-f-]{36}$/);
+    for (const sent of ['', 'a b', 'x'.repeat(65), '<script>', 'a,b', '{"tenant":"outro"}']) {
+      assert.equal((await logOf(address, { 'X-Request-Id': sent })).client_request, undefined);
     }
+  });
+
+  test('and the address of the client are told of every request, by the word of the trusted proxy alone', async () => {
+    const forwarded = { 'X-Forwarded-For': '192.0.2.1, 198.51.100.7' };
+    assert.equal((await logOf(address, forwarded)).client, '127.0.0.1');
+    const trusting = await door({ trustProxy: true });
+    assert.equal((await logOf(trusting, forwarded)).client, '198.51.100.7');
+    for (const [word, client] of [
+      ['::ffff:192.0.2.9', '192.0.2.9'],
+      [`fe80::1%${'a'.repeat(2_000)}`, 'fe80::1'],
+      ['2001:db8::1', '2001:db8::1'],
+      ['nobody', '127.0.0.1'],
+      ['192.0.2.1:443', '127.0.0.1'],
+    ] as const) {
+      assert.equal((await logOf(trusting, { 'X-Forwarded-For': word })).client, client);
+    }
+    // Also of what no route takes, and of what is not HTTP.
+    const before = service.logged.length;
+    await request(address, '/nada');
+    await raw('NADA\r\n\r\n');
+    const told = service.logged.slice(before).filter(({ message }) => message === 'request');
+    assert.deepEqual(
+      told.map(({ about }) => [(about as { client: string }).client, (about as { status: number }).status]),
+      [
+        ['127.0.0.1', 404],
+        ['127.0.0.1', 400],
+      ],
+    );
   });
 });
 

@@ -7,6 +7,7 @@ import { appendFile, chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { compileCacheFolder } from '../src/compile-cache.ts';
 import { type EmbeddedServer, openEmbedded } from '../src/store/embedded/embedded.ts';
 import { migrate } from '../src/store/migrate.ts';
 import { openPool } from '../src/store/open.ts';
@@ -27,7 +28,8 @@ const quiet = { info() {}, warn: console.warn, error: console.error };
 
 export async function globalSetup(): Promise<void> {
   // What Node compiled is kept for all: each file is a process, and so is each command that a test starts.
-  process.env.NODE_COMPILE_CACHE ??= path.join(import.meta.dirname, '../node_modules/.cache/nfse');
+  const compiled = compileCacheFolder();
+  if (compiled !== undefined) process.env.NODE_COMPILE_CACHE ??= compiled;
   dataDir = await mkdtemp(path.join(tmpdir(), 'nfse-test-'));
   // Run as root, the server's own account must be able to enter.
   await chmod(dataDir, 0o755);

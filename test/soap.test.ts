@@ -857,7 +857,12 @@ describe('the envelope', () => {
       assert.match(answer.body, new RegExp(`<faultcode>${code}</faultcode><faultstring>[^<]+</faultstring>`), body);
       assert.doesNotMatch(answer.body, /root:|at \w+ \(|\.ts:|node_modules/);
     }
-    for (const inner of [`<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>`, '<a>'.repeat(40), 'texto']) {
+    for (const inner of [
+      `<?xml version="1.1"?><a/>`,
+      `<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>`,
+      '<a>'.repeat(40),
+      'texto',
+    ]) {
       const answer = await post(address, envelope(operation(`<parameters><![CDATA[${inner}]]></parameters>`)));
       assert.equal(first(answer.documento, 'Codigo'), 'E160', inner);
     }
@@ -867,6 +872,34 @@ describe('the envelope', () => {
     const nowhere = await post(address, envelope(operation('')), { tenant: 'nenhum' });
     assert.equal(nowhere.status, 404);
     assert.match(nowhere.body, /soap:Fault/);
+  });
+
+  test('that contradicts itself is a fault that says how', async () => {
+    const good = envelope(operation(`<parameters><![CDATA[${asked}]]></parameters>`));
+    const declared = (attributes: string): string => `<?xml ${attributes}?>${good}`;
+    for (const [body, says] of [
+      [declared('version="1.1"'), /diz version="1\.1", e só se lê XML 1\.0/],
+      [declared('version="1.0" encoding="UTF-16"'), /diz encoding="UTF-16", e os bytes são .*oito bits/],
+      [`\ufeff${declared('version="1.0" encoding="UTF-16"')}`, /a marca \(BOM\) de UTF-8; declare encoding="UTF-8"/],
+      [`\ufeff${declared('version="1.0" encoding="ISO-8859-1"')}`, /a marca \(BOM\) de UTF-8/],
+    ] as const) {
+      const answer = await post(address, body);
+      assert.equal(answer.status, 500, body);
+      assert.match(answer.body.replaceAll('&quot;', '"'), says);
+    }
+    for (const charset of ['ISO-8859-1', 'utf-16']) {
+      const headers = { 'Content-Type': `text/xml; charset=${charset}`, SOAPAction: '""' };
+      const body = good.replace('<e:Body>', '<e:Header><a b="é"/></e:Header><e:Body>');
+      const answer = await request(address, '/integracao/soap/nfes', { method: 'POST', headers, body });
+      assert.equal(answer.status, 415);
+      assert.match(answer.body, /O Content-Type diz charset=/);
+    }
+    // Inside of the envelope the encoding is that of the envelope; the version is the document's own.
+    const inner = `<?xml version="1.1" encoding="UTF-8"?>${asked}`;
+    const { documento } = await post(address, envelope(operation(`<parameters>${escaped(inner)}</parameters>`)));
+    assert.equal(first(documento, 'Codigo'), 'E160');
+    assert.match(documento, /só se lê XML 1\.0/);
+    assert.match(documento, /xsd|abrasf/i);
   });
 
   test('a failure of ours is a fault of the server, without a word of it', async () => {

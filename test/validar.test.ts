@@ -172,10 +172,16 @@ describe('--municipio, --url', async () => {
     assert.deepEqual(own, answer.body);
   });
 
-  test('says what that municipality refuses: signature and registry among the rest', async () => {
+  test('says what that municipality refuses, the signature among the rest, and what it did not look at', async () => {
     const ofXml = await validar(xml({ tpAmb: '1' }), ...asking('cidade'));
     assert.equal(ofXml.code, 1);
-    for (const codigo of ['E901', 'E101', 'E403']) assert.match(ofXml.err, new RegExp(`${codigo} {2}`), ofXml.err);
+    for (const codigo of ['E901', 'E403']) assert.match(ofXml.err, new RegExp(`${codigo} {2}`), ofXml.err);
+    // Whether the provider is registered is its own affair, and nobody signed.
+    assert.doesNotMatch(ofXml.err, /E101 {2}/);
+    assert.match(
+      ofXml.err,
+      /\n\nSem a assinatura válida do prestador não se olhou o cadastro.*\n[\s\S]*\n\nnfse explicar E901/,
+    );
     const ofJson = await validar(json({ tpAmb: '1' }), ...asking('cidade'));
     assert.match(ofJson.err, /E9002 {2}/);
     const signature = file('assinatura.txt', 'AAAA');

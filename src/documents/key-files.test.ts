@@ -1,11 +1,18 @@
 /** Keys and certificates as openssl writes them, in every form a file may have, and every way in which two do not fit. */
 import assert from 'node:assert/strict';
 import { createPrivateKey } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { CA, freshFolder, openssl, opensslAuthority } from '../../test/support/openssl.ts';
-import { type ChainedSigner, type KeyFiles, loadSigner, tlsMaterialOf } from './key-files.ts';
+import {
+  type ChainedSigner,
+  exposedFiles,
+  type KeyFiles,
+  loadSigner,
+  secretFiles,
+  tlsMaterialOf,
+} from './key-files.ts';
 
 const folder = freshFolder();
 const pki = opensslAuthority();
@@ -170,4 +177,37 @@ test('what TLS wants: the key, and the certificate with its chain', async () => 
   const { key, cert } = tlsMaterialOf(signer);
   assert.equal(cert, own.pem + inter.pem);
   assert.ok(createPrivateKey(key).equals(signer.key));
+});
+
+describe('a secret that others may reach', { skip: process.platform === 'win32' }, () => {
+  const place = path.join(folder, 'aberta');
+  mkdirSync(place);
+  chmodSync(folder, 0o755);
+  const secret = path.join(place, 'chave.pem');
+  writeFileSync(secret, 'XPTO-123');
+  symlinkSync(secret, path.join(place, 'atalho.pem'));
+  const told = async (mode: number, around = 0o755, file = secret): Promise<number> => {
+    chmodSync(secret, mode);
+    chmodSync(place, around);
+    return (await exposedFiles([file])).length;
+  };
+
+  test('is told by its file, with the way to mend it, and nothing of what is in it', async () => {
+    assert.equal(await told(0o644), 1);
+    const [said] = await exposedFiles([secret, path.join(place, 'nenhum')]);
+    assert.ok(said!.endsWith(`chmod 600 ${secret}`) && !said!.includes('XPTO-123'), `${said}`);
+    for (const mode of [0o604, 0o602, 0o666]) assert.equal(await told(mode), 1, mode.toString(8));
+    assert.equal(await told(0o644, 0o755, path.join(place, 'atalho.pem')), 1);
+  });
+
+  test('is none where the file, or a folder above it, is closed to them', async () => {
+    for (const mode of [0o600, 0o400, 0o640, 0o660]) assert.equal(await told(mode), 0, mode.toString(8));
+    for (const around of [0o700, 0o750, 0o754]) assert.equal(await told(0o644, around), 0, around.toString(8));
+  });
+
+  test('is the key and its password, and no certificate', () => {
+    assert.deepEqual(secretFiles({ certificado: 'c', chave: 'k', senhaArquivo: 's' }), ['k', 's']);
+    assert.deepEqual(secretFiles({ certificado: 'c', chave: 'k' }), ['k']);
+    assert.deepEqual(secretFiles({ pfx: 'p', senhaArquivo: 's' }), ['p', 's']);
+  });
 });

@@ -6,7 +6,8 @@
  * The key stays in memory as an opaque object and is written nowhere.
  */
 import { createPrivateKey, type KeyObject } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readFile, realpath, stat } from 'node:fs/promises';
+import path from 'node:path';
 import { type Certificate, pemBlocks, readCertificate } from './certificate.ts';
 import { readPfx } from './pfx.ts';
 import { pemOf } from './pki.ts';
@@ -35,6 +36,45 @@ export async function loadSigner(files: KeyFiles): Promise<ChainedSigner> {
   return 'certificado' in files
     ? signerOfPem(files.certificado, files.chave, senha)
     : signerOfPfx(files.pfx, senha ?? '');
+}
+
+/** What in these files is secret: the key, and what opens it. */
+export function secretFiles({ senhaArquivo, ...files }: KeyFiles): readonly string[] {
+  const key = 'pfx' in files ? files.pfx : files.chave;
+  return senhaArquivo === undefined ? [key] : [key, senhaArquivo];
+}
+
+/**
+ * Each of the files that other users of this machine may read or write, in a sentence with the way to mend it. A group may have been made
+ * for the service, so what it may do is the operator's affair. Nothing of a file that is not there.
+ */
+export async function exposedFiles(files: readonly string[]): Promise<readonly string[]> {
+  if (process.platform === 'win32') return [];
+  const found = await Promise.all(files.map(async (file) => ({ file, isExposed: await isExposed(file) })));
+  return found.flatMap(({ file, isExposed }) =>
+    isExposed
+      ? [
+          `Outros usuários desta máquina podem ler ou mudar ${file}, que é segredo. Deixe-o só ao usuário que executa o serviço: chmod 600 ${file}`,
+        ]
+      : [],
+  );
+}
+
+/** Bits of the others: reading or writing a file, entering a folder. */
+const OTHERS_FILE = 0o006;
+const OTHERS_ENTER = 0o001;
+
+async function isExposed(file: string): Promise<boolean> {
+  try {
+    const real = await realpath(file);
+    if (((await stat(real)).mode & OTHERS_FILE) === 0) return false;
+    for (let folder = path.dirname(real); ; folder = path.dirname(folder)) {
+      if (((await stat(folder)).mode & OTHERS_ENTER) === 0) return false;
+      if (folder === path.dirname(folder)) return true;
+    }
+  } catch {
+    return false;
+  }
 }
 
 async function signerOfPfx(file: string, senha: string): Promise<ChainedSigner> {

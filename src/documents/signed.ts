@@ -200,14 +200,20 @@ function shapeOf(reading: XmlDocumentReading, { root: rootName, signed }: Signed
     const mensagem = `O elemento ${child.name} está fora do que a assinatura cobre: dentro de ${rootName} só podem vir ${signed} e Signature.`;
     refuse(pathOf([root, child]), mensagem, { encontrado: quoted(child.name) });
   }
+  const [element] = elements;
+  const [signature] = signatures;
+  if (element !== undefined && signature !== undefined && signature.index < element.index) {
+    refuse(
+      `${base}/Signature`,
+      `A Signature está antes de ${signed}; o seu lugar é depois dele. Ponha-a no fim de ${rootName}: a assinatura continua a valer.`,
+    );
+  }
   if (!isBlank(root.text)) refuse(base, `Há texto solto em ${rootName}, fora do que a assinatura cobre; retire-o.`);
   const stray = reading.strayMarkup();
   if (stray !== undefined) {
     const mensagem = `O documento traz ${stray.kind === 'comentário' ? 'um comentário' : 'uma instrução de processamento'}, que a assinatura não cobre; retire antes de assinar.`;
     refuse('', mensagem, stray.position);
   }
-  const [element] = elements;
-  const [signature] = signatures;
   const other = element?.attributes.find(
     ({ name, namespace }) => /^id$/i.test(name) && (name !== 'Id' || namespace !== ''),
   );

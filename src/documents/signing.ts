@@ -6,8 +6,9 @@ import { hash, type KeyObject, sign } from 'node:crypto';
 import { attributeOf, type Elemento } from '../fiscal/layout/tree.ts';
 import { ownOf } from '../fiscal/own.ts';
 import type { Certificate } from './certificate.ts';
+import { decodeXml } from './encoding.ts';
 import { DSIG, ENVELOPED, isSignature, REQUIRED } from './signed.ts';
-import { decodeXml, extentOf, readXml, type XmlDocumentReading } from './xml.ts';
+import { extentOf, readXml, type XmlDocumentReading } from './xml.ts';
 
 export type Signer = { readonly key: KeyObject; readonly certificate: Certificate };
 

@@ -100,7 +100,7 @@ function documentOf(operation: Elemento, reading: XmlDocumentReading): SoapPedid
   const text = parameters?.text.trim() ?? '';
   if (text === '') return { problema: `Falta o documento: ponha-o, como texto, em ${PARAMETERS}.`, namespace: '' };
   // A text is in the encoding of what it stands in, whatever it says of itself.
-  const own = text.replace(/^<\?xml[^>]*\?>\s*/, '');
+  const own = text.replace(/^(<\?xml\s[^>]*?)\sencoding\s*=\s*(?:"[^">]*"|'[^'>]*')/, '$1');
   const inner = readXml(Buffer.from(own, 'utf8'));
   if ('fault' in inner) return { problema: said(inner.fault.mensagem), namespace: namespaceIn(own) };
   return { reading: inner, root: inner.root, forma: 'texto' };
@@ -108,7 +108,7 @@ function documentOf(operation: Elemento, reading: XmlDocumentReading): SoapPedid
 
 /** Clients that put texts together write a bare `&` sooner or later, and read the answer by its namespaces all the same. */
 function namespaceIn(text: string): string {
-  const [, prefix, attributes = ''] = /^<(?:([\w.-]+):)?[\w.-]+([^<>]*)>/.exec(text) ?? [];
+  const [, prefix, attributes = ''] = /^(?:<\?xml\s[^>]*>\s*)?<(?:([\w.-]+):)?[\w.-]+([^<>]*)>/.exec(text) ?? [];
   const wanted = prefix === undefined ? 'xmlns' : `xmlns:${prefix}`;
   const declared = attributes.matchAll(/([\w:.-]+)\s*=\s*(?:"([^"&]*)"|'([^'&]*)')/g);
   const [, , twice, once] = declared.find(([, name]) => name === wanted) ?? [];

@@ -5,7 +5,8 @@ import { nfseOf } from '../../test/support/notas.ts';
 import fc from '../../test/support/seed.ts';
 import type { Fault } from '../fiscal/fault.ts';
 import type { Elemento } from '../fiscal/layout/tree.ts';
-import { canonicalInfDps, decodeXml, readOwnXml, readXml, type XmlReading } from './xml.ts';
+import { decodeXml } from './encoding.ts';
+import { canonicalInfDps, readOwnXml, readXml, type XmlReading } from './xml.ts';
 
 const bytesOf = (text: string): Buffer => Buffer.from(text, 'utf8');
 const utf16le = (text: string): Buffer => Buffer.from(text, 'utf16le');
@@ -77,7 +78,18 @@ describe('E201 tells where', () => {
     ['the end of a CDATA section without beginning', '<a>\n«]]>»</a>', /]]&gt;/],
     ['a name that begins with a digit', '<a>\n«<1b»/></a>', /elemento/],
     ['a name with two colons', '<a xmlns:b="urn:b">\n«<b:c:d»/></a>', /b:c:d/],
-    ['a version of XML that does not exist', '<?xml «version="2.0"»?>\n<a/>', /2\.0/],
+    ['a version of XML that does not exist', '<?xml «version="2.0"»?>\n<a/>', /2\.0.*só se lê XML 1\.0/],
+    ['a version of XML that hides another fault', '<?xml\n«version="1.1"»?><a><b></a>', /1\.1.*só se lê XML 1\.0/],
+    ['a version that is 1.0 to a number only', "<?xml «version='1.00'»?><a/>", /1\.00/],
+    ['a version of one digit', '<?xml «version="1."»?><a/>', /XML 1\.0/],
+    ['an empty version', '<?xml «version=""»?><a/>', /XML 1\.0/],
+    ['what is only warned of, before the fault', '<a xmlns="rel" xml:space="x">\n«<b></a>»', /fechado por <\/a>/],
+    ['an encoding nobody has', '<?xml version="1.0"\n «encoding="KLINGON"»?><a/>', /KLINGON/],
+    [
+      'UTF-16 that is none',
+      '<?xml version="1.0" «encoding="utf-16"»?><a/>',
+      /encoding="utf-16", e os bytes são .*oito bits; .*\.NET/,
+    ],
     ['text of more than one byte a character before it', '<a>\n<b>ação 😀 «&» cia</b></a>', /&amp;/],
     ['lines of CR LF', '<a>\r\n<b>\r\n«&» cia</b></a>', /&amp;/],
   ];
@@ -224,6 +236,24 @@ describe('size and depth have limits', () => {
     assert.match(faultOf(bytesOf(`<a>${document.repeat(10_000)}</a>`), 'far too many').mensagem, /elementos/);
   });
 
+  test('different prefixes are counted, not their declarations', () => {
+    const again = `<p:a xmlns:p="urn:p"/>`.repeat(20_000);
+    assert.equal(rootOf(`<a>${again}</a>`).children.length, 20_000);
+    const others = (count: number): string =>
+      Array.from({ length: count }, (_, place) => `<p${place}:a xmlns:p${place}\n= "urn:p"/>`).join('');
+    // Small documents are not looked at: of a few kilobytes nothing is too dear.
+    const long = `<b>${'x'.repeat(8_192)}</b>`;
+    assert.equal(rootOf(`<a>${others(255)}${again}${long}</a>`).children.length, 20_256);
+    const { mensagem } = faultOf(bytesOf(`<a>${others(257)}${long}</a>`), 'a prefix too many');
+    assert.match(mensagem, /256 prefixos declarados/);
+    // Each name is looked for through all declarations around it, shadowed ones too.
+    const shadowed = (count: number): string =>
+      Array.from({ length: count }, (_, place) => ` xmlns:q${place}="urn:q"`).join('');
+    const nested = (each: number): string => `${`<a${shadowed(each)}>`.repeat(8)}${long}${'</a>'.repeat(8)}`;
+    assert.equal(rootOf(nested(32)).name, 'a');
+    assert.match(faultOf(bytesOf(nested(33)), 'one too many').mensagem, /256 declarações de prefixos/);
+  });
+
   test('a million characters of anything come to an end', { timeout: 600_000 }, () => {
     const count = 1_000_000;
     for (const piece of ['<!---->', '<?a?>', ' ', '<!--', '<', '<![CDATA[', '<a ', '"', '&', ']]>', '<?', '<a>x</a>']) {
@@ -273,11 +303,31 @@ describe('encodings', () => {
     assert.equal(rootOf(euro).text, '€–');
   });
 
-  test('a mark says more than a declaration', () => {
-    const text = `<?xml version="1.0" encoding="ISO-8859-1"?>${inside}`;
-    assert.equal(rootOf(bytesOf(`\ufeff${text}`)).text, wanted);
-    assert.equal(rootOf(utf16le(`\ufeff<?xml version="1.0" encoding="UTF-8"?>${inside}`)).text, wanted);
-  });
+  /** What may be declared in a document whose bytes say by themselves what they are; anything else contradicts them. */
+  const DECLARABLE: readonly (readonly [what: string, (text: string) => Buffer, readonly string[]])[] = [
+    ['UTF-8 with its mark', (text) => bytesOf(`\ufeff${text}`), ['UTF-8', 'utf-8', 'UTF8']],
+    ['UTF-16LE with its mark', (text) => utf16le(`\ufeff${text}`), ['UTF-16', 'utf-16', 'UTF-16LE']],
+    ['UTF-16BE with its mark', (text) => utf16be(`\ufeff${text}`), ['UTF-16', 'utf-16', 'UTF-16BE']],
+    ['UTF-16LE without a mark', utf16le, ['UTF-16', 'utf-16', 'UTF-16LE']],
+    ['UTF-16BE without a mark', utf16be, ['UTF-16', 'utf-16', 'UTF-16BE']],
+    ['UTF-8 without a mark', bytesOf, ['UTF-8', 'utf-8', 'UTF8']],
+  ];
+  const DECLARED = ['UTF-8', 'utf-8', 'UTF8', 'UTF-16', 'utf-16', 'UTF-16LE', 'UTF-16BE', 'ISO-8859-1', 'windows-1252'];
+
+  for (const [what, encode, declarable] of DECLARABLE) {
+    test(`${what} is read when nothing else is declared, and refused when it is`, () => {
+      assert.equal(rootOf(encode(`<?xml version="1.0"?>${inside}`)).text, wanted);
+      for (const encoding of DECLARED) {
+        const bytes = encode(`<?xml version="1.0" encoding="${encoding}"?>${inside}`);
+        if (declarable.includes(encoding)) assert.equal(rootOf(bytes).text, wanted, encoding);
+        else if (what !== 'UTF-8 without a mark' || encoding.startsWith('UTF-16')) {
+          const { mensagem, linha, coluna, encontrado } = faultOf(bytes, encoding);
+          assert.deepEqual([linha, coluna, encontrado], [1, 21, encoding]);
+          assert.match(mensagem, new RegExp(`a declaração diz encoding="${encoding}", e .*(?:BOM|UTF-16|oito bits)`));
+        }
+      }
+    });
+  }
 
   test('a declared encoding that the bytes are not of is refused', () => {
     const text = `<nome>${latin}</nome>`;

@@ -17,6 +17,7 @@ import { type Fault, quoted } from '../fiscal/fault.ts';
 import type { Extent } from '../fiscal/layout/correct-xml.ts';
 import type { Elemento } from '../fiscal/layout/tree.ts';
 import { type CanonicalReading, readCanonical } from './canonical.ts';
+import { declarationFault, decodeXml, isWide, quickText, XML_DECLARATION } from './encoding.ts';
 
 /** The deepest path of the layout has 14 levels; a signature and a SOAP envelope stay far below this. */
 const DEPTH_MAX = 32;
@@ -24,6 +25,9 @@ const DEPTH_MAX = 32;
 const ELEMENTS_MAX = 60_000;
 
 const LIMITS = { depth: DEPTH_MAX, elements: ELEMENTS_MAX };
+
+/** `xmlErrorLevel` of libxml2. */
+const WARNING = 1;
 
 const DOCTYPE_REFUSED = 'O documento traz uma declaração DOCTYPE, que não é aceita; retire-a.';
 
@@ -68,7 +72,7 @@ export type StrayMarkup = { readonly kind: 'comentário' | 'instrução de proce
 
 /** More attributes than this in one tag are refused: sorting them, as the canonical form does, is quadratic. */
 const ATTRIBUTES_MAX = 256;
-/** Prefixes declared in a document; each is looked for at every use. */
+/** Different prefixes in a document, and declarations in force at an element, shadowed ones too: all are looked through at every name. */
 const PREFIXES_MAX = 256;
 /** The canonical form repeats the address of a namespace wherever a prefix comes into use; ours have some forty characters. */
 const NAMESPACE_LENGTH_MAX = 128;
@@ -83,11 +87,12 @@ const SMALL_BYTES = 8_192;
  * is checked over.
  */
 export function readXml(bytes: Uint8Array): XmlReading {
-  if (isDeclarationEndless(bytes))
-    return malformed('a declaração <?xml …?> não é fechada com ?>, ou é comprida demais.', START);
-  const strange = strangeEncoding(bytes);
-  if (strange !== undefined) return malformed(`a codificação ${strange} não é conhecida; envie em UTF-8.`, START);
   const quick = quickText(bytes);
+  const misdeclared = declarationFault(bytes, quick);
+  if (misdeclared !== undefined) {
+    const { mensagem, encontrado, offset } = misdeclared;
+    return malformed(mensagem, placeOf(decodeXml(bytes), offset), encontrado);
+  }
   const doctype = doctypeAt(bytes, quick);
   if (doctype !== undefined) return malformed(DOCTYPE_REFUSED, doctype, '<!DOCTYPE');
   const excess = bytes.length < SMALL_BYTES ? undefined : excessOf(quick);
@@ -97,7 +102,8 @@ export function readXml(bytes: Uint8Array): XmlReading {
     document = XmlDocument.fromBuffer(bytes, { option: OPTIONS });
   } catch (error) {
     if (!(error instanceof XmlParseError)) throw error;
-    const [detail] = error.details;
+    // What libxml2 only warns of stands before what it refuses.
+    const detail = error.details.find(({ level }) => level > WARNING) ?? error.details[0];
     const position = { linha: detail?.line ?? 1, coluna: detail?.col ?? 1 };
     return malformed(inPortuguese(detail?.message ?? error.message), position);
   }
@@ -178,7 +184,10 @@ export function canonicalForm(bytes: Uint8Array, { index }: Elemento, form: 'exc
 
 /** What of a document would make its canonical form too dear to compute. What is no XML is left to the parser. */
 function excessOf(text: string): string | undefined {
-  let prefixes = 0;
+  const prefixes = new Set<string>();
+  /** Declarations in each element that is open, and in all of them. */
+  const open: number[] = [];
+  let inForce = 0;
   let tags = 0;
   for (let at = text.indexOf('<'); at >= 0; at = text.indexOf('<', at)) {
     const end = STEPPED_OVER.find(([begin]) => text.startsWith(begin, at))?.[1];
@@ -189,14 +198,22 @@ function excessOf(text: string): string | undefined {
       continue;
     }
     let attributes = 0;
+    let declarations = 0;
     let declares = false;
+    const start = at;
     for (at += 1; at < text.length; at += 1) {
       const code = text.charCodeAt(at);
       if (code === GREATER) break;
       if (code === LESS) return undefined;
       if (code === LETTER_X && text.startsWith('xmlns', at)) {
         declares = true;
-        if (text[at + 5] === ':') prefixes += 1;
+        if (text[at + 5] === ':') {
+          const end = endOfName(text, at + 6);
+          prefixes.add(text.slice(at + 6, end));
+          declarations += 1;
+          at = end - 1;
+          continue;
+        }
       }
       if (code !== QUOTE && code !== APOSTROPHE) continue;
       attributes += 1;
@@ -212,9 +229,25 @@ function excessOf(text: string): string | undefined {
     tags += 1;
     if (tags > 2 * ELEMENTS_MAX) return `${ELEMENTS_MAX} elementos`;
     if (attributes > ATTRIBUTES_MAX) return `${ATTRIBUTES_MAX} atributos em um elemento`;
-    if (prefixes > PREFIXES_MAX) return `${PREFIXES_MAX} prefixos declarados`;
+    if (prefixes.size > PREFIXES_MAX) return `${PREFIXES_MAX} prefixos declarados`;
+    if (inForce + declarations > PREFIXES_MAX)
+      return `${PREFIXES_MAX} declarações de prefixos em elementos um dentro do outro`;
+    if (text.charCodeAt(start + 1) === SLASH) inForce -= open.pop() ?? 0;
+    else if (text.charCodeAt(at - 1) !== SLASH) {
+      open.push(declarations);
+      inForce += declarations;
+    }
   }
   return undefined;
+}
+
+function endOfName(text: string, start: number): number {
+  let end = start;
+  for (; end < text.length; end += 1) {
+    const code = text.charCodeAt(end);
+    if (code === EQUALS || code === GREATER || code === LESS || code <= SPACE) break;
+  }
+  return end;
 }
 
 /** What holds no tags, by its beginning and its end. */
@@ -224,7 +257,7 @@ const STEPPED_OVER = [
   ['<?', '?>'],
 ] as const;
 
-const [QUOTE, APOSTROPHE, LESS, GREATER, LETTER_X] = [34, 39, 60, 62, 120];
+const [SPACE, QUOTE, APOSTROPHE, SLASH, LESS, EQUALS, GREATER, LETTER_X] = [32, 34, 39, 47, 60, 61, 62, 120];
 
 /** An address with characters that are markup: tools do not agree on how its canonical form is written. */
 function strangeNamespace(bytes: Uint8Array, address: string): XmlReading {
@@ -257,9 +290,6 @@ function strayMarkupIn(quick: string, text: () => string): StrayMarkup | undefin
   }
   return undefined;
 }
-
-/** The beginning of the declaration, behind a byte order mark in whatever way it was decoded. */
-const XML_DECLARATION = /^(?:\ufeff|\u00ef\u00bb\u00bf)?<\?xml[ \t\r\n]/;
 
 function malformed(mensagem: string, position: Position, encontrado?: string): { fault: Fault } {
   const where = `linha ${position.linha}, coluna ${position.coluna}`;
@@ -336,7 +366,6 @@ const MESSAGES: readonly (readonly [RegExp, string])[] = [
   ],
   [/^xmlParseCharRef/, 'há uma referência &#…; que não é de nenhum caractere.'],
   [/^Invalid character: Char 0x(\w+)/, 'há um caractere (código $1, hexadecimal) que XML não admite; retire-o.'],
-  [/^Unsupported version '([^']+)'/, 'a versão $1 de XML não é conhecida; declare version="1.0".'],
   [/^Blank needed here/, 'falta um espaço, ou os bytes não são da codificação que <?xml …?> declara.'],
 ];
 
@@ -346,65 +375,6 @@ function doctypeAt(bytes: Uint8Array, text: string): Position | undefined {
   if (!/^<!DOCTYPE/i.test(text.slice(prolog.length, prolog.length + 9))) return undefined;
   const before = isWide(bytes) ? prolog : decodeXml(bytes.subarray(0, prolog.length));
   return placeOf(before, before.length);
-}
-
-/** Whether it begins as UTF-16 or UTF-32 does, in which a character of ASCII is no octet alone. */
-function isWide(bytes: Uint8Array): boolean {
-  return bytes[0] === 0 || bytes[1] === 0 || bytes[0] === 0xff || bytes[0] === 0xfe;
-}
-
-/** A text in which markup stands where it stands in the document; what is between may be decoded wrongly, and quickly. */
-function quickText(bytes: Uint8Array): string {
-  return isWide(bytes) ? decodeXml(bytes) : latin(bytes);
-}
-
-function latin(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
-}
-
-/** An encoding that the parser may know and {@link decodeXml} does not: what we show must be what was read. */
-function strangeEncoding(bytes: Uint8Array): string | undefined {
-  const [first, second, third, fourth] = bytes;
-  if (bytes.length >= 4 && ((first === 0 && second === 0) || (third === 0 && fourth === 0))) return 'UTF-32';
-  const declared = declaredEncoding(bytes);
-  return declared === undefined || decoderOf(declared) !== undefined ? undefined : declared;
-}
-
-/** No program writes a declaration half as long. */
-const DECLARATION_BYTES_MAX = 1_024;
-
-function isDeclarationEndless(bytes: Uint8Array): boolean {
-  const head = latin(bytes.subarray(0, DECLARATION_BYTES_MAX));
-  return XML_DECLARATION.test(head) && !head.includes('?>');
-}
-
-function declaredEncoding(bytes: Uint8Array): string | undefined {
-  const head = latin(bytes.subarray(0, DECLARATION_BYTES_MAX));
-  return /^<\?xml[^>]*?encoding\s*=\s*["']([\w.:-]+)["']/.exec(head)?.[1];
-}
-
-/** In these an octet below 128 is what it is in ASCII, so that markup can be looked for before anything is decoded. */
-const PLAIN_ENCODINGS = /^(?:utf-8|utf-16le|utf-16be|iso-8859-\d+|windows-\d+|koi8-[ru]|macintosh)$/;
-
-function decoderOf(encoding: string): TextDecoder | undefined {
-  try {
-    const decoder = new TextDecoder(encoding);
-    return PLAIN_ENCODINGS.test(decoder.encoding) ? decoder : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** The text of a document, by its byte order mark, else its declaration, else UTF-8. The mark itself is dropped. */
-export function decodeXml(bytes: Uint8Array): string {
-  const [first, second] = bytes;
-  if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
-  if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be').decode(bytes);
-  if (first === 0x3c && second === 0) return new TextDecoder('utf-16le').decode(bytes);
-  if (first === 0 && second === 0x3c) return new TextDecoder('utf-16be').decode(bytes);
-  const declared = declaredEncoding(bytes);
-  const decoder = declared === undefined ? undefined : decoderOf(declared);
-  return (decoder ?? new TextDecoder()).decode(bytes);
 }
 
 /** Tags, and what must be stepped over to find them: comments, CDATA and instructions, as XML says. */

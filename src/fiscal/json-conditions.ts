@@ -80,9 +80,9 @@ function gatherWithin(part: Extract<Part, { kind: 'shared' }>, rules: Rule[]): v
   gather(part.group.items, part.parts, rule, rules);
 }
 
-/** Left to the service; the municipality is its own to know in production alone, and is asked for (D-209). */
+/** Left to the service (D-209). */
 function isFilledIn(part: Part): boolean {
-  if (part.kind === 'leaf') return part.campo.padrao !== undefined && part.campo.padrao !== 'municipio';
+  if (part.kind === 'leaf') return part.campo.padrao !== undefined;
   return part.kind === 'own' && part.isFilledIn;
 }
 

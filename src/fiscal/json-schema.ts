@@ -265,8 +265,8 @@ function whenText(steps: readonly Step[]): string {
 
 function padraoText({ padrao }: Campo, steps: readonly Step[]): string {
   if (padrao === undefined) return '';
-  if (padrao === 'ambiente') return 'Sem ele, o ambiente do endereço: 1 em produção, 2 na integração';
-  if (padrao === 'municipio') return 'Obrigatório na integração; em produção, sem ele, vale o município do endereço';
+  if (padrao === 'ambiente')
+    return 'Obrigatório em produção, com 1; sem ele, na integração, o ambiente é o do endereço';
   const alone = steps.some(({ choice }) => choice !== undefined) ? 'Sem nenhum dos outros' : 'Sem ele';
   return `${alone}, ${padrao.texto}`;
 }

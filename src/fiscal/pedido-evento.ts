@@ -261,6 +261,15 @@ function readNota(named: ReadonlyMap<string, JsonMember>): {
   return { nomeada, found: all };
 }
 
+/** E002: the municipality wants the body to name its note, since a signed one would serve on any other (D-228). */
+export function judgeNomeada({ nota = {} }: PedidoEvento, address: NotaNomeada): Fault | undefined {
+  if (DA_NOTA.some((name) => nota[name] !== undefined)) return undefined;
+  const [name, text] = Object.entries(address)[0]!;
+  const line = propertyText(name, JSON.stringify(text));
+  const mensagem = `Falta ${name}: este município pede que o corpo diga a nota para que foi feito, e assim não serve em outra. Acrescente ao corpo, antes de assinar: ${line}`;
+  return { codigo: 'E002', xpath: `${BASE}/chNFSe`, campo: name, mensagem, esperado: text };
+}
+
 /** E0002: the body names another note than the address. */
 export function judgeNota({ nota = {} }: PedidoEvento, address: Required<NotaNomeada>): Fault | undefined {
   const wrong = DA_NOTA.find((name) => nota[name] !== undefined && nota[name] !== address[name]);

@@ -26,8 +26,13 @@ export const MISCONFIGURED_PAUSE_MS = 60_000;
 /** Before looking again whether the files of a municipality are in order. */
 const PROBLEM_PAUSE_MS = 30_000;
 
-/** `isFull`: there may be more that is due. `pauseMs`: not before that long. */
-export type Delivered = { readonly delivered: number; readonly isFull: boolean; readonly pauseMs: number };
+/** `isFull`: there may be more that is due. `pauseMs`: not before that long. `isDoubtful`: one batch at a time. */
+export type Delivered = {
+  readonly delivered: number;
+  readonly isFull: boolean;
+  readonly pauseMs: number;
+  readonly isDoubtful?: boolean;
+};
 
 const NOTHING: Delivered = { delivered: 0, isFull: false, pauseMs: 0 };
 
@@ -112,7 +117,7 @@ export async function deliverNotas(world: World, municipio: Municipio): Promise<
   if (written < settlements.length) {
     world.log.warn(
       { tenant, lost: settlements.length - written },
-      'respostas não gravadas: o prazo da reserva havia acabado; as notas são retomadas',
+      'respostas não gravadas: o prazo da reserva havia acabado, ou outra gravação ocupa a nota; as notas são retomadas',
     );
   }
   const misconfigured = [...answers.values()].find(({ kind }) => kind === 'misconfigured');

@@ -1,10 +1,12 @@
 /**
  * Read before judging: the provider, the municipality, today. Refuses with E101, E102 and E103; nothing is written
  * here, the provider that the sandbox creates is stored with its first note.
+ *
+ * What the registry and other notes say is a party's. For a document that its provider did not sign they are not looked at (D-226).
  */
 import { aliquotaAmong } from '../fiscal/aliquota.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
-import { isInForce } from '../fiscal/cadastros.ts';
+import { isInForce, SEM_CADASTROS } from '../fiscal/cadastros.ts';
 import { municipioOf } from '../fiscal/catalogs/catalogs.ts';
 import { cnpjIsValid, cpfIsValid } from '../fiscal/chave.ts';
 import { standingOn } from '../fiscal/conflitos-evento.ts';
@@ -34,19 +36,45 @@ export type Gathered = {
 
 /** The facts about one DPS of a tenant. `instant` in milliseconds. */
 export async function gatherFacts(world: World, municipio: Municipio, dps: Dps, instant: number): Promise<Gathered> {
-  const { cTribNac: national, cTribMun: municipal } = dps.serv.cServ;
-  const [found, { hasList, lines }, tabelaIbsCbs, cadastros, substituida] = await Promise.all([
+  const [found, cadastros, substituida, open] = await Promise.all([
     findPrestador(world, municipio, dps),
-    world.store.servicosOf(municipio.tenant, national, municipal),
-    world.store.tabelaIbsCbs(),
     world.store.cadastrosOf(municipio.tenant, nomeadoBy(dps)),
     dps.subst && replacedNota(world, municipio, dps.subst.chSubstda),
+    openFacts(world, municipio, dps, instant),
   ]);
-  const facts: Facts = {
+  const facts = { ...open, prestador: found.prestador, cadastros, substituida };
+  return { facts, novoPrestador: found.novo ? found.prestador : undefined, faults: found.faults };
+}
+
+/** The facts that anybody may know; of the provider what the document itself says. `instant` in milliseconds. */
+export async function factsForStranger(
+  world: World,
+  municipio: Municipio,
+  dps: Dps,
+  instant: number,
+): Promise<Gathered> {
+  const open = await openFacts(world, municipio, dps, instant);
+  const prestador = prestadorAsSaid(dps);
+  const facts = { ...open, prestador, cadastros: SEM_CADASTROS, substituida: undefined };
+  return { facts, novoPrestador: undefined, faults: [] };
+}
+
+/** The law, the settings and the list of services, which is a public catalog. */
+async function openFacts(
+  world: World,
+  municipio: Municipio,
+  dps: Dps,
+  instant: number,
+): Promise<Omit<Facts, 'prestador' | 'cadastros' | 'substituida'>> {
+  const { cTribNac: national, cTribMun: municipal } = dps.serv.cServ;
+  const [{ hasList, lines }, tabelaIbsCbs] = await Promise.all([
+    world.store.servicosOf(municipio.tenant, national, municipal),
+    world.store.tabelaIbsCbs(),
+  ]);
+  return {
     ambiente: municipio.ambiente,
     cMun: municipio.codigoIbge,
     hoje: momentIn(zoneOf(municipio.codigoIbge ?? dps.cLocEmi), instant).date,
-    prestador: found.prestador,
     regrasNacionais: municipio.regrasNacionais ?? AMBIENTES[municipio.ambiente].regrasNacionais,
     exigeNumero: municipio.exigeNumero ?? false,
     administers: (cTribNac, data) =>
@@ -64,10 +92,7 @@ export async function gatherFacts(world: World, municipio: Municipio, dps: Dps, 
           )
         : municipio.aliquotaPadrao,
     tabelaIbsCbs,
-    cadastros,
-    substituida,
   };
-  return { facts, novoPrestador: found.novo ? found.prestador : undefined, faults: found.faults };
 }
 
 /** What a DPS names of the municipality's registers. */
@@ -178,6 +203,16 @@ function generic(documento: string, razaoSocial: string, dps: Dps): Prestador {
     simples: [],
   };
 }
+
+/** The provider as the document has it: authorised, and in the Simples Nacional for ever or never. */
+function prestadorAsSaid(dps: Dps): Prestador {
+  const stated = generic(dps.prest.CNPJ ?? dps.prest.CPF ?? '', dps.prest.xNome ?? '', dps);
+  const isOptanteAsSaid = dps.prest.regTrib.opSimpNac !== NAO_OPTANTE;
+  return { ...stated, simples: isOptanteAsSaid ? [{ inicio: '0000-01-01', fim: undefined }] : [] };
+}
+
+/** Value of `opSimpNac` (leiaute 1.01). */
+const NAO_OPTANTE = '1';
 
 function notRegistered(dps: Dps): Fault {
   const name = dps.prest.CNPJ !== undefined ? 'CNPJ' : 'CPF';

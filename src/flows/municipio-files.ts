@@ -12,7 +12,7 @@ import {
   readCertificate,
 } from '../documents/certificate.ts';
 import { readCrl } from '../documents/crl.ts';
-import { type ChainedSigner, loadSigner } from '../documents/key-files.ts';
+import { type ChainedSigner, exposedFiles, loadSigner, secretFiles } from '../documents/key-files.ts';
 import { openTrust } from '../documents/trust.ts';
 import { brazilianDate, momentIn } from '../fiscal/moment.ts';
 import type { AcessoAdn, Confianca } from '../store/municipios.ts';
@@ -119,11 +119,12 @@ export async function inspectAdn(
   } catch (error) {
     problems.push(sentence(error instanceof Error ? error.message : String(error)));
   }
-  if (signer === undefined) return { problems, avisos: [], certificado: undefined };
+  const exposed = await exposedFiles(secretFiles(chaves));
+  if (signer === undefined) return { problems, avisos: exposed, certificado: undefined };
   const judged = validityOf(signer.certificate, now);
   return {
     problems: [...problems, ...judged.problems],
-    avisos: [...judged.avisos, ...unfitness(signer, confianca, now)],
+    avisos: [...judged.avisos, ...unfitness(signer, confianca, now), ...exposed],
     certificado: shownCertificado(signer.certificate),
   };
 }

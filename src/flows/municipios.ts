@@ -42,6 +42,7 @@ export type Settings = {
   readonly soapSha1?: string | undefined;
   readonly soapNamespace?: string | undefined;
   readonly exigirNumero?: boolean | undefined;
+  readonly exigirChaveNoEvento?: boolean | undefined;
   /** What is taken away. */
   readonly sem?: readonly Removable[] | undefined;
 };
@@ -56,6 +57,7 @@ export const REMOVABLE = [
   'consulta-dps',
   'soap-namespace',
   'exigir-numero',
+  'exigir-chave-no-evento',
 ] as const;
 
 export type Removable = (typeof REMOVABLE)[number];
@@ -92,6 +94,9 @@ export async function createMunicipio(world: RegistryWorld, slug: string, settin
     adn: undefined,
     regrasNacionais: undefined,
     consultaDps: undefined,
+    // Those that were there before these were asked for keep what they had (D-228).
+    exigeNumero: true,
+    exigeNotaNoEvento: true,
   };
   const slugIs = slugProblem(slug);
   const { problems, ...configured } = await applied(world, blank, settings);
@@ -221,6 +226,7 @@ async function applied(world: RegistryWorld, current: Municipio, settings: Setti
       'consulta-dps': settings.consultaDps,
       'soap-namespace': settings.soapNamespace,
       'exigir-numero': settings.exigirNumero,
+      'exigir-chave-no-evento': settings.exigirChaveNoEvento,
     };
     if (given[name] !== undefined) refuse(`--${name} e --sem-${name} não andam juntos.`);
   }
@@ -246,6 +252,9 @@ async function applied(world: RegistryWorld, current: Municipio, settings: Setti
       ? undefined
       : (namespaceOf(settings.soapNamespace, refuse) ?? current.soapNamespace),
     exigeNumero: sem.has('exigir-numero') ? false : (settings.exigirNumero ?? current.exigeNumero ?? false),
+    exigeNotaNoEvento: sem.has('exigir-chave-no-evento')
+      ? false
+      : (settings.exigirChaveNoEvento ?? current.exigeNotaNoEvento ?? false),
   };
   const [trust, adn] = await Promise.all([
     // A folder that is away must not stop another change; but lists are of use or not by the anchors that the municipality has.
@@ -318,7 +327,7 @@ export function isUnusual(aliquota: Decimal): boolean {
 }
 
 /** What works, though perhaps not as it was meant. */
-function incomplete({ ambiente, adn, regrasNacionais }: Municipio): string[] {
+function incomplete({ tenant, ambiente, adn, regrasNacionais, exigeNumero, exigeNotaNoEvento }: Municipio): string[] {
   if (!AMBIENTES[ambiente].transmits) {
     return adn === undefined ? [] : ['Em homologação nada é transmitido: o endereço do ADN fica guardado, sem uso.'];
   }
@@ -329,6 +338,16 @@ function incomplete({ ambiente, adn, regrasNacionais }: Municipio): string[] {
           'Com --regras-nacionais avisar é emitida também a nota que o ADN deve recusar depois: ela fica em rascunho, e o prestador a refaz.',
         ]
       : []),
+    ...(exigeNumero === true
+      ? []
+      : [
+          `A DPS sem número é aceita: quem tiver uma, assinada pelo prestador, pode enviá-la de novo, e cada envio emite outra nota. Para fechar: nfse municipio alterar ${tenant} --exigir-numero`,
+        ]),
+    ...(exigeNotaNoEvento === true
+      ? []
+      : [
+          `O evento cujo corpo não diz a nota é aceito: quem tiver um, assinado, pode registrá-lo em outra nota do mesmo autor. Para fechar: nfse municipio alterar ${tenant} --exigir-chave-no-evento`,
+        ]),
   ];
 }
 

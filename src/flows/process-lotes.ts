@@ -22,6 +22,7 @@ import { tipoByCodigo, tipoBySlug } from '../fiscal/tipos-evento.ts';
 import type { ClaimedLote } from '../store/lotes.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { Issuance, IssueResult } from '../store/notas.ts';
+import { isLocked, unavailabilityOf } from '../store/unavailable.ts';
 import type { Delivered } from './deliver.ts';
 import { prepareIssuance } from './issue-nota.ts';
 import { registerPedido } from './register-evento.ts';
@@ -31,6 +32,8 @@ import type { World } from './world.ts';
 export const LOTE_LEASE_MS = 120_000;
 /** A lot that failed this often for no reason of its own is given up, and says so. */
 const TENTATIVAS_MAX = 5;
+/** Before a lot is tried again that met a database which did not take it, or a provider whose sequence somebody holds. */
+const DEFER_MS = 5_000;
 /** Judged at once: what waits for the database is little, and memory is not asked for a whole lot. */
 const AT_ONCE = 16;
 
@@ -44,13 +47,32 @@ export async function processLotes(world: World, municipio: Municipio): Promise<
     await cancelReplaced(world, municipio, lote);
     return { delivered: 1, isFull: true, pauseMs: 0 };
   }
-  const mensagens = lote.tentativas > TENTATIVAS_MAX ? [GIVEN_UP] : await issueAll(world, municipio, lote);
+  const mensagens = lote.tentativas > TENTATIVAS_MAX ? [GIVEN_UP] : await issueOrDefer(world, municipio, lote);
+  if (mensagens === 'deferred') return { delivered: 0, isFull: true, pauseMs: 0 };
   if (mensagens.length > 0) await world.store.refuseLote(tenant, lote, limited(mensagens), world.now());
   else world.wake(tenant);
   return { delivered: 1, isFull: true, pauseMs: 0 };
 }
 
 const GIVEN_UP: Mensagem = mensagemPropria('L999');
+
+/** A failure that is not of the lot is no attempt; where only its provider is held, the lots of others go on. */
+async function issueOrDefer(
+  world: World,
+  municipio: Municipio,
+  lote: ClaimedLote,
+): Promise<readonly Mensagem[] | 'deferred'> {
+  try {
+    return await issueAll(world, municipio, lote);
+  } catch (error) {
+    const kind = unavailabilityOf(error);
+    // A lot that takes too long may take as long the next time.
+    if (kind === undefined || kind === 'slow') throw error;
+    await world.store.deferLotes(municipio.tenant, lote, world.now() + DEFER_MS);
+    if (!isLocked(error)) throw error;
+    return 'deferred';
+  }
+}
 
 /** Issues the notes of a lot, or says why none was. */
 async function issueAll(world: World, municipio: Municipio, lote: ClaimedLote): Promise<readonly Mensagem[]> {

@@ -1,6 +1,8 @@
 /** Readings of notas, and what the public sees of each state. Nothing is written here. */
+
+import { decodeXml } from '../documents/encoding.ts';
 import { signatureElement } from '../documents/signing.ts';
-import { decodeXml, readXml } from '../documents/xml.ts';
+import { readXml } from '../documents/xml.ts';
 import { type TabelaIbsCbs, tabelaEmbarcada } from '../fiscal/aliquotas-ibs-cbs.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
 import type { Refusal } from '../fiscal/fault.ts';
@@ -73,11 +75,6 @@ export function findMunicipio(world: World, slug: string): Promise<Municipio | u
 /** The rates of the IBS and the CBS in force; those that the program ships where the database does not answer. */
 export function tabelaEmVigor({ store }: World): Promise<TabelaIbsCbs> {
   return store.tabelaIbsCbs().catch(tabelaEmbarcada);
-}
-
-/** Rejects when the database does not answer. */
-export function askStore(world: World): Promise<void> {
-  return world.store.ping();
 }
 
 export async function notaByChave(

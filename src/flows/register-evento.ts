@@ -23,7 +23,15 @@ import {
 import type { Aviso, Fault } from '../fiscal/fault.ts';
 import { writeEvento } from '../fiscal/layout/evento.ts';
 import { isoMoment, momentIn } from '../fiscal/moment.ts';
-import { judgeAutor, judgeNota, type PartesDaNota, type PedidoEvento, readPedido } from '../fiscal/pedido-evento.ts';
+import {
+  judgeAutor,
+  judgeNomeada,
+  judgeNota,
+  type NotaNomeada,
+  type PartesDaNota,
+  type PedidoEvento,
+  readPedido,
+} from '../fiscal/pedido-evento.ts';
 import { whatIsBroken } from '../fiscal/rules/codificacao.ts';
 import { type TipoEvento, tipoByCodigo } from '../fiscal/tipos-evento.ts';
 import type { EventoNovo, EventoOnNota, NotaForEvento, RegisterResult } from '../store/eventos.ts';
@@ -97,6 +105,8 @@ async function registerSent(
   const read = readPedido(json);
   if ('faults' in read) return read;
   const { pedido } = read;
+  const unnamed = municipio.exigeNotaNoEvento === true ? judgeNomeada(pedido, inBody(named)) : undefined;
+  if (unnamed !== undefined) return { faults: [unnamed], status: 400 };
   const another = judgeNota(pedido, nota);
   if (another !== undefined) return { faults: [another], status: 422 };
   const judged = judgeAutor(pedido, partesOf(nota));
@@ -118,6 +128,11 @@ async function registerSent(
     keyed: (all) => turn?.success(all),
   });
   return registered === 'repeated' ? { before: await turn!.before() } : registered;
+}
+
+/** As the body would name it. */
+function inBody(named: NotaNamed): NotaNomeada {
+  return 'chave' in named ? { chave_acesso: named.chave } : { numero_protocolo: named.protocolo };
 }
 
 /** Whether a text of an address may name a note at all; what may not is not asked of the database. */

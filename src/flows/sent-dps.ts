@@ -4,7 +4,7 @@
  */
 import { readJson } from '../documents/json.ts';
 import { readXml } from '../documents/xml.ts';
-import { AMBIENTES } from '../fiscal/ambiente.ts';
+import { AMBIENTES, type Ambiente } from '../fiscal/ambiente.ts';
 import { type Declarado, NADA_DECLARADO } from '../fiscal/declarado.ts';
 import { type Aviso, type Fault, type Refusal, refusalOf } from '../fiscal/fault.ts';
 import { type DpsReading, readDps } from '../fiscal/layout/read.ts';
@@ -16,6 +16,7 @@ import { placedFaults, versionFault } from './document-faults.ts';
 import { documentOfPrest, prestadorIn, verifyCorpo, verifyDps } from './verify-dps.ts';
 import type { World } from './world.ts';
 
+export { charsetContradiction } from '../documents/encoding.ts';
 export { DPS_SIGNATURE_HEADER } from './verify-dps.ts';
 
 export type SentDps = {
@@ -83,7 +84,7 @@ function openJson(sent: SentDps & { kind: 'json' }, { ambiente, codigoIbge }: De
   const json = readJson(sent.body);
   if ('fault' in json) return { faults: [json.fault] };
   const { tpAmb, forcesTpAmb } = AMBIENTES[ambiente];
-  const corpo = readCorpo(json, { tpAmb, forcesTpAmb, cLocEmi: codigoIbge });
+  const corpo = readCorpo(json, { tpAmb, forcesTpAmb, lugar: lugarOf(ambiente, codigoIbge) });
   const isRead = !('faults' in corpo);
   return {
     verify: (world, municipio, at) => verifyCorpo(world, municipio, sent, prestadorIn(json.value), at),
@@ -94,6 +95,13 @@ function openJson(sent: SentDps & { kind: 'json' }, { ambiente, codigoIbge }: De
     placed: (told) => (isRead ? corpo.placed(told) : told),
     named: (steps) => steps.map(stepInNamesOfBody),
   };
+}
+
+/** Where signatures are required, the municipality and the environment are signed with the rest. */
+function lugarOf(ambiente: Ambiente, codigoIbge: string | undefined): Readonly<Record<string, string>> {
+  const { tpAmb, signatureRefuses } = AMBIENTES[ambiente];
+  if (!signatureRefuses) return {};
+  return { tipo_ambiente: tpAmb, ...(codigoIbge === undefined ? {} : { municipio_emissor: codigoIbge }) };
 }
 
 /** The faults of a document that is no longer open, in their places. */

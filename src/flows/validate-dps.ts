@@ -15,7 +15,7 @@ import { ibsCbsInput, type Judged, judgeWhole } from '../fiscal/judge.ts';
 import type { Dps } from '../fiscal/layout/dps.ts';
 import { EXAMPLE_FACTS } from '../fiscal/rules/trial.ts';
 import type { Municipio } from '../store/municipios.ts';
-import { gatherFacts, prestadorOfFirstDps } from './gather-facts.ts';
+import { factsForStranger, gatherFacts, prestadorOfFirstDps } from './gather-facts.ts';
 import { duplicateFault, identifierOf, nextNumbersFor, numberRemarks, wholeSecond } from './issue-nota.ts';
 import { type OpenedDps, openDps, type SentDps } from './sent-dps.ts';
 import type { World } from './world.ts';
@@ -43,8 +43,15 @@ export type Validated = {
   readonly avisos: readonly Aviso[];
 };
 
+/** `nao_conferido`: what was not looked at, each a sentence, because the provider did not sign. */
+export type Invalidated = Refusal & { readonly nao_conferido?: readonly string[] };
+
 /** What issuance in this municipality would answer now. */
-export async function validateNota(world: World, municipio: Municipio, sent: SentDps): Promise<Validated | Refusal> {
+export async function validateNota(
+  world: World,
+  municipio: Municipio,
+  sent: SentDps,
+): Promise<Validated | Invalidated> {
   const received = world.now();
   const opened = openDps(sent, municipio);
   if ('faults' in opened) return opened;
@@ -53,18 +60,31 @@ export async function validateNota(world: World, municipio: Municipio, sent: Sen
   const read = opened.read();
   if ('faults' in read) return refusalOf(opened.placed([...signatureFaults, ...read.faults]))!;
   const { dps } = read;
-  const gathered = await gatherFacts(world, municipio, dps, wholeSecond(received));
+  const instant = wholeSecond(received);
+  if (signatureFaults.length > 0) {
+    const { facts } = await factsForStranger(world, municipio, dps, instant);
+    const found = judged(opened, dps, facts, { before: signatureFaults, after: [], avisos: [] });
+    return 'faults' in found ? { ...found, nao_conferido: NAO_CONFERIDO } : found;
+  }
+  const gathered = await gatherFacts(world, municipio, dps, instant);
   const [duplicate, next] = await Promise.all([
     duplicateOf(world, municipio, dps, sent),
     nextNumbersFor(world, municipio, dps),
   ]);
   return judged(opened, dps, gathered.facts, {
-    before: [...signatureFaults, ...gathered.faults],
+    before: gathered.faults,
     after: duplicate,
     avisos: [...('avisos' in signature ? signature.avisos : []), ...numberRemarks(municipio, dps, next)],
     nDPS: next?.nDPS,
   });
 }
+
+/** A signature of the provider is what opens these; without one the document is taken at its word. */
+const NAO_CONFERIDO = [
+  'Sem a assinatura válida do prestador não se olhou o cadastro: se ele está cadastrado (E101), autorizado (E102), com esta inscrição municipal (E103) e no Simples Nacional. Valeu o que a DPS diz.',
+  'Nem as notas já emitidas: se a série e o número foram usados (E0014), que número a DPS sem nDPS tomaria, e a situação da nota que ela substitui.',
+  'Nem os cadastros do município que dependem do prestador: benefícios, deduções, regimes especiais e não incidência.',
+] as const;
 
 /** The same of a file, offline, with the facts of the sandbox: there is no registry to ask. `hoje`: `YYYY-MM-DD`. */
 export function validateDocument(sent: SentDps, hoje: string): Validated | Refusal {

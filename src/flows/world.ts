@@ -31,6 +31,6 @@ export type World = {
   /** Decimal digits from a cryptographic source, at most 14 at a time. */
   readonly randomDigits: (count: number) => string;
   readonly log: Log;
-  /** Called after notas of a tenant were stored, so that the worker need not wait for its next look. */
+  /** Called after something of a tenant was made due (a note, an event, a lot), so that the worker need not wait for its next look. */
   readonly wake: (tenant: string) => void;
 };

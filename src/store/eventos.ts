@@ -19,10 +19,11 @@ import { NUMERO_SEQUENCIAL_MAX } from '../fiscal/layout/evento.ts';
 import { type NotaEstado, RASCUNHOS } from '../fiscal/nota.ts';
 import { groupCommit } from './group-commit.ts';
 import { giveKeysBack, type KeyedSuccess, takeKeys } from './idempotencia.ts';
-import { type Db, ONE_BY_ONE, pipelined } from './open.ts';
+import { type Db, ONE_BY_ONE, pipelined, type TransactionOptions, writeAlone, writeUnlocked } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { advanceRecepcao, insertCertificados, printsOf, type Recebida } from './recepcoes.ts';
 import { reserveSequence } from './sequencias.ts';
+import { isLocked } from './unavailable.ts';
 
 /** An event as it is registered. Moments in milliseconds. */
 export type EventoNovo = {
@@ -332,6 +333,7 @@ export function eventoStore(pool: Db): EventoStore {
   const inTurn = groupCommit<EventoNovo, RegisterResult>(
     async (key, [novo]) => [await register(pool, key.slice(0, key.indexOf('/')), novo!)],
     1,
+    isLocked,
   );
   const one = async (tenant: string, condition: string, values: readonly unknown[]): Promise<EventoRow | undefined> =>
     (await readEventos(pool, tenant, condition, values))[0];
@@ -392,7 +394,8 @@ export function eventoStore(pool: Db): EventoStore {
     },
     claimEventos: (tenant, now, leaseUntil, pollAt, max, mayAnnounce = true) =>
       claim(pool, tenant, { now, leaseUntil, pollAt, max, mayAnnounce }),
-    settleEventos: (tenant, token, now, settlements) => settle(pool, tenant, token, now, settlements),
+    settleEventos: (tenant, token, now, settlements) =>
+      writeUnlocked(settlements, (some, options) => settle(pool, tenant, token, now, some, options)),
     moveEvento: (tenant, id, trigger, now, mensagem, quem) => move(pool, tenant, id, trigger, now, mensagem, quem),
   };
 }
@@ -811,6 +814,7 @@ async function settle(
   token: string,
   now: number,
   settlements: readonly EventoSettlement[],
+  options: TransactionOptions | undefined,
 ): Promise<number> {
   const received = settlements.map(({ recebida }) => recebida);
   const prints = printsOf(received);
@@ -833,19 +837,23 @@ async function settle(
     column(({ recebida }) => prints.get(recebida?.assinatura?.certificado as Buffer) ?? null),
     column(({ move, codigo_retorno }) => move.on === 'recusa' && CODIGOS_ENTRE_PARTES.has(codigo_retorno ?? '')),
   ];
-  return pipelined(pool, async (client) => {
-    const certificados = insertCertificados(client, tenant, prints);
-    const locked = concluded.length === 0 ? undefined : client.query<{ id: string }>(LOCK_NOTAS, [tenant, concluded]);
-    const written = client.query<{ settled: number }>({ name: 'settle_eventos', text: SETTLE, values });
-    const [{ rows }, notas] = await Promise.all([written, locked, ...certificados]);
-    const woken = wakeSubstitutas(
-      client,
-      tenant,
-      now,
-      (notas?.rows ?? []).map(({ id }) => id),
-    );
-    return { result: rows[0]!.settled, writes: [...woken, ...advanceRecepcao(client, tenant, received)] };
-  });
+  return pipelined(
+    pool,
+    async (client) => {
+      const certificados = insertCertificados(client, tenant, prints);
+      const locked = concluded.length === 0 ? undefined : client.query<{ id: string }>(LOCK_NOTAS, [tenant, concluded]);
+      const written = client.query<{ settled: number }>({ name: 'settle_eventos', text: SETTLE, values });
+      const [{ rows }, notas] = await Promise.all([written, locked, ...certificados]);
+      const woken = wakeSubstitutas(
+        client,
+        tenant,
+        now,
+        (notas?.rows ?? []).map(({ id }) => id),
+      );
+      return { result: rows[0]!.settled, writes: [...woken, ...advanceRecepcao(client, tenant, received)] };
+    },
+    options,
+  );
 }
 
 /** A text from outside may hold U+0000, which no column takes. */
@@ -888,7 +896,7 @@ async function move(
   const at = new Date(now);
   const values = [tenant, id, at, trigger, to, due === 'now' ? at : null, storable(mensagem), from, storable(quem)];
   try {
-    const { rows } = await pool.query<{ estado: EventoEstado; moved: boolean }>(MOVE, values);
+    const { rows } = await writeAlone<{ estado: EventoEstado; moved: boolean }>(pool, { text: MOVE, values });
     if (rows[0] === undefined) return undefined;
     const { estado, moved } = rows[0];
     if (!moved) return from.includes(estado) ? { conflict: 'nota_cancelada' } : { found: estado };
@@ -930,7 +938,7 @@ async function arquivar(
     )
     select eventos from counted`;
   const own = [from, new Date(now), expected, on, to, storable(mensagem), storable(quem)];
-  const { rows } = await pool.query<{ eventos: number }>(query, [...values, ...own]);
+  const { rows } = await writeAlone<{ eventos: number }>(pool, { text: query, values: [...values, ...own] });
   return rows[0]!.eventos;
 }
 

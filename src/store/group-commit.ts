@@ -5,17 +5,30 @@
  * One batch a key is under way at a time, because two batches of one tenant would only wait for each other's locks.
  */
 
-/** Runs jobs of one key in batches of at most `max`; results in the order of the jobs. */
+export type Commits<Job, Result> = {
+  (key: string, job: Job): Promise<Result>;
+  /** How long the batch has been under way that began first, in milliseconds. */
+  longest(): number;
+};
+
+/**
+ * Runs jobs of one key in batches of at most `max`; results in the order of the jobs. `failsAll`: a failure that those who wait would
+ * only meet as well.
+ */
 export function groupCommit<Job, Result>(
   run: (key: string, jobs: readonly Job[]) => Promise<readonly Result[]>,
   max: number,
-): (key: string, job: Job) => Promise<Result> {
+  failsAll: (error: unknown, key: string) => boolean = () => false,
+): Commits<Job, Result> {
   type Waiting = { job: Job; resolve: (result: Result) => void; reject: (error: unknown) => void };
   const queues = new Map<string, Waiting[]>();
+  /** When the batches began that are under way, oldest first. */
+  const begun = new Map<string, number>();
 
   async function drain(key: string, queue: Waiting[]): Promise<void> {
     while (queue.length > 0) {
       const batch = queue.splice(0, max);
+      begun.set(key, performance.now());
       try {
         const results = await run(
           key,
@@ -25,13 +38,15 @@ export function groupCommit<Job, Result>(
           resolve(results[place]!);
         });
       } catch (error) {
+        if (failsAll(error, key)) batch.push(...queue.splice(0));
         for (const { reject } of batch) reject(error);
       }
+      begun.delete(key);
     }
     queues.delete(key);
   }
 
-  return (key, job) =>
+  const commit = (key: string, job: Job): Promise<Result> =>
     new Promise((resolve, reject) => {
       const queue = queues.get(key);
       if (queue !== undefined) {
@@ -43,4 +58,9 @@ export function groupCommit<Job, Result>(
       // One turn later, so that what is read from the sockets in this turn shares the first commit too.
       setImmediate(() => void drain(key, fresh));
     });
+  const longest = (): number => {
+    const [oldest] = begun.values();
+    return oldest === undefined ? 0 : performance.now() - oldest;
+  };
+  return Object.assign(commit, { longest });
 }

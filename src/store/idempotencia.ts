@@ -7,8 +7,8 @@
  */
 import type { Aviso, Fault } from '../fiscal/fault.ts';
 import { batched } from './batched.ts';
-import type { Db } from './open.ts';
-import type { PoolClient } from './pg.ts';
+import { type Db, writeAlone } from './open.ts';
+import type { PoolClient, QueryConfig, QueryResult } from './pg.ts';
 
 /** The 72 hours of D-19, and one for clocks that differ. */
 export const ANSWERS_KEPT_HOURS = 73;
@@ -65,7 +65,8 @@ export function idempotenciaStore(pool: Db): IdempotenciaStore {
     keepRefusal: async (tenant, { status, faults, ...request }) => {
       const recusa = JSON.stringify(faults);
       if (recusa.length > REFUSAL_CHARS_MAX) return true;
-      return (await takeKeys(pool, tenant, [{ ...request, status, recusa }])).size === 1;
+      const alone: Writes = { query: (asked) => writeAlone(pool, asked) };
+      return (await takeKeys(alone, tenant, [{ ...request, status, recusa }])).size === 1;
     },
     forgetAnswers: async (now) => {
       const before = new Date(now - KEPT_MS);
@@ -156,12 +157,11 @@ const TAKE = `insert into idempotencia as i (tenant, impressao, rota, corpo, cri
     where i.criado_em <= excluded.criado_em - interval '${ANSWERS_KEPT_HOURS} hours'
   returning encode(i.impressao, 'hex') as hex`;
 
+/** A transaction, or what makes one of each statement. */
+type Writes = { query(asked: QueryConfig): Promise<QueryResult> };
+
 /** Takes the keys that are free, or past their time; those that were got, in hexadecimal. Of two that are the same the first. */
-export async function takeKeys(
-  db: Db | PoolClient,
-  tenant: string,
-  entries: readonly KeyEntry[],
-): Promise<Set<string>> {
+export async function takeKeys(db: Writes, tenant: string, entries: readonly KeyEntry[]): Promise<Set<string>> {
   const byKey = new Map<string, KeyEntry>();
   for (const entry of entries) {
     const hex = entry.impressao.toString('hex');
@@ -180,8 +180,8 @@ export async function takeKeys(
     taken.map(({ avisos }) => avisos && JSON.stringify(avisos)),
     taken.map(({ recusa }) => recusa),
   ];
-  const { rows } = await db.query<{ hex: string }>({ name: 'take_keys', text: TAKE, values });
-  return new Set(rows.map(({ hex }) => hex));
+  const { rows } = await db.query({ name: 'take_keys', text: TAKE, values });
+  return new Set(rows.map(({ hex }: { readonly hex: string }) => hex));
 }
 
 /** In the transaction that took them: nothing came of what they were taken for. */

@@ -8,7 +8,7 @@ import type { Mensagem } from '../fiscal/abrasf/mensagens.ts';
 import type { Guardado, IdentificacaoRps } from '../fiscal/abrasf/rps.ts';
 import type { NotaEstado } from '../fiscal/nota.ts';
 import { type Issuance, type IssueResult, issueTogether, type OnStored, transmissible } from './notas.ts';
-import { type Db, transaction } from './open.ts';
+import { type Db, transaction, writeAlone } from './open.ts';
 import { remembered } from './remembered.ts';
 
 export type LoteNovo = {
@@ -117,6 +117,8 @@ export type LoteStore = {
     now: number,
     replaces: boolean,
   ): Promise<'issued' | 'lost' | { readonly results: readonly IssueResult[] } | Substituidas>;
+  /** Gives a claimed lot back, with all of its provider that are due: none of them is tried before a moment. */
+  deferLotes(tenant: string, lote: Pick<ClaimedLote, 'protocolo' | 'token'>, until: number): Promise<void>;
   /** Ends a claimed lot of which nothing is left to do. */
   finishLote(tenant: string, lote: Pick<ClaimedLote, 'protocolo' | 'token'>): Promise<void>;
   /** Ends a claimed lot with its messages. */
@@ -170,12 +172,16 @@ export function loteStore(pool: Db, onStored: OnStored): LoteStore {
     finishLote: async (tenant, { protocolo, token }) => {
       const text = `update lotes set due_at = null, claims = null
         where tenant = $1 and protocolo = $2 and claims = $3 and situacao = 4`;
-      await pool.query(text, [tenant, protocolo, token]);
+      await writeAlone(pool, { text, values: [tenant, protocolo, token] });
+    },
+    deferLotes: async (tenant, { protocolo, token }, until) => {
+      await writeAlone(pool, { text: DEFER, values: [tenant, protocolo, token, new Date(until)] });
     },
     refuseLote: async (tenant, { protocolo, token }, mensagens, now) => {
       const text = `update lotes set situacao = 3, due_at = null, claims = null, processado_em = $4, mensagens = $5
         where tenant = $1 and protocolo = $2 and claims = $3 and situacao = 2`;
-      await pool.query(text, [tenant, protocolo, token, new Date(now), JSON.stringify(mensagens)]);
+      const values = [tenant, protocolo, token, new Date(now), JSON.stringify(mensagens)];
+      await writeAlone(pool, { text, values });
     },
     notasOfLote: async (tenant, protocolo) => {
       const text = `select ${NOTA} from lotes_rps r join notas n on n.tenant = $1 and n.id = r.nota ${PAPEIS}
@@ -288,6 +294,14 @@ const CLAIM = `with due as (
   )
   select m.protocolo, m.situacao, m.tentativas, m.recebido_em, m.simular, d.recebido from moved m
     join documentos_lotes d on d.tenant = $1 and d.protocolo = m.protocolo`;
+
+/** An attempt that came to nothing of its own is not counted. */
+const DEFER = `with own as (
+    update lotes set due_at = $4, claims = null, tentativas = tentativas - 1
+    where tenant = $1 and protocolo = $2 and claims = $3 and situacao = 2 returning prestador
+  )
+  update lotes l set due_at = $4 from own
+  where l.tenant = $1 and l.due_at < $4 and l.prestador = own.prestador and l.claims is null and l.situacao = 2`;
 
 class ClaimEnded extends Error {}
 

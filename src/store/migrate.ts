@@ -2,6 +2,7 @@
  * Brings the schema to the version of the program, while processes of the version before go on serving: in steps that lock
  * briefly, one process at a time, each step remembered, so that whoever comes next goes on where one was killed.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { importShipped } from './aliquotas.ts';
 import { openMigrationClient, type Tell, takeStep } from './migration-steps.ts';
 import { atOnce, type Migration, migrationNames, readMigration } from './migrations.ts';
@@ -10,8 +11,9 @@ import type { Client } from './pg.ts';
 
 /** PostgreSQL that the service is tested with, as the server numbers itself. */
 const VERSION_MIN = 150_000;
-/** How often whoever waits for another process's migration says so. */
-const WAIT_TELL_MS = 10_000;
+/** How often whoever waits for another process's migration looks, and says so. */
+const TURN_EVERY_MS = 250;
+const TURN_TELL_MS = 10_000;
 
 /** The database has been brought to a version that this program does not know. */
 export class NewerSchemaError extends Error {
@@ -80,19 +82,20 @@ async function applyMissing(pool: Db, names: readonly string[], tell: Tell): Pro
 
 /**
  * One process at a time: a lock that an open transaction holds, which a pooler of transactions keeps together, and whose end no
- * crash can miss. It is none of the tables that requests touch; and a transaction that waits here has no snapshot, for which
- * an index made concurrently would wait.
+ * crash can miss. It is none of the tables that requests touch. Whoever has to wait asks again and again: a session that waits
+ * for a lock has a snapshot, for whose end an index made concurrently waits, and so each would wait for the other.
  */
 async function takeTurn(turn: Client, tell: Tell): Promise<void> {
-  for (;;) {
+  for (let waits = 0; ; waits += 1) {
     try {
-      await turn.query(`begin; set local idle_in_transaction_session_timeout = 0; set local lock_timeout = ${WAIT_TELL_MS};
-        lock table migracoes_andamento in share update exclusive mode; set local lock_timeout = 0`);
+      await turn.query(`begin; set local idle_in_transaction_session_timeout = 0;
+        lock table migracoes_andamento in share update exclusive mode nowait`);
       return;
     } catch (error) {
       await turn.query('rollback');
       if ((error as { code?: string }).code !== '55P03') throw error;
-      tell('outro processo está trazendo o banco para a versão nova; este espera por ele');
+      if (waits % (TURN_TELL_MS / TURN_EVERY_MS) === 4) tell('espera por outro processo, que está atualizando o banco');
+      await sleep(TURN_EVERY_MS);
     }
   }
 }

@@ -79,11 +79,16 @@ async function runConcurrent(bench: Bench, passo: Passo & { readonly kind: 'conc
   const { client, tell } = bench;
   const { index } = passo;
   if (index === undefined) return void (await watched(bench, () => client.query(passo.sql)));
+  const table = / on (\w+)/i.exec(withoutComments(passo.sql))![1]!;
+  // The server goes on making an index whose asker was killed: until it is done, nobody knows what will be left.
+  await watched(bench, () => client.query(`begin; lock table ${table} in share update exclusive mode; commit`));
   const isValid = await validityOf(client, index);
   if (isValid === true) return;
   const removal = `drop index concurrently if exists ${index}`;
-  if (isValid === false) await watched(bench, () => client.query(removal));
-  const table = / on (\w+)/i.exec(withoutComments(passo.sql))![1]!;
+  if (isValid === false) {
+    tell(`o índice ${index} ficou pela metade; é retirado e refeito`);
+    await watched(bench, () => client.query(removal));
+  }
   tell(`índice ${index} em ${table} (${await sizeOf(bench, table)}), sem parar ninguém`);
   try {
     await watched(bench, () => client.query(passo.sql));

@@ -2,7 +2,7 @@
 import type { Ambiente } from '../fiscal/ambiente.ts';
 import { type Decimal, formatDecimal, parseDecimal } from '../fiscal/decimal.ts';
 import { LISTA_TABLES } from './listas.ts';
-import { type Db, transaction } from './open.ts';
+import { type Db, SHORT_LOCK_MS, transaction, writeAlone } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { remembered } from './remembered.ts';
 
@@ -21,6 +21,8 @@ export type Municipio = {
   readonly consultaDps: 'publica' | 'parte' | undefined;
   /** A DPS without number is refused (D-215). */
   readonly exigeNumero?: boolean;
+  /** The request of an event that does not name its note is refused (D-228). */
+  readonly exigeNotaNoEvento?: boolean;
   /** The legacy port takes RSA-SHA1 with inclusive canonicalisation too (D-70). */
   readonly soapSha1?: boolean;
   /** Target namespace of the legacy port; undefined: the usual one. */
@@ -82,7 +84,8 @@ const PROBLEM_FRESH_MS = 60_000;
 const PROBLEM_CHARS_MAX = 2_000;
 
 const COLUMNS = `ambiente, codigo_ibge, aliquota_padrao, ancoras, revogados, adn_url, adn_ca, adn_certificado, adn_chave,
-  adn_pfx, adn_senha_arquivo, regras_nacionais, consulta_dps, soap_sha1, soap_namespace, exige_numero`;
+  adn_pfx, adn_senha_arquivo, regras_nacionais, consulta_dps, soap_sha1, soap_namespace, exige_numero,
+  exige_nota_no_evento`;
 
 type Row = {
   tenant: string;
@@ -102,6 +105,7 @@ type Row = {
   soap_sha1: boolean;
   soap_namespace: string | null;
   exige_numero: boolean;
+  exige_nota_no_evento: boolean;
 };
 
 export function municipioStore(pool: Db): MunicipioStore {
@@ -127,7 +131,8 @@ export function municipioStore(pool: Db): MunicipioStore {
         await lockCode(client, municipio);
         const text = `insert into municipios (tenant, ${COLUMNS}, criado_em)
           select $1::text, $2::text, $3::text, $4::numeric, $5::text, $6::text, $7::text, $8::text, $9::text, $10::text,
-            $11::text, $12::text, $13::text, $14::text, $15::boolean, $16::text, $17::boolean, $18::timestamptz
+            $11::text, $12::text, $13::text, $14::text, $15::boolean, $16::text, $17::boolean, $18::boolean,
+            $19::timestamptz
           where ${CODE_IS_FREE} on conflict (tenant) do nothing`;
         const { rowCount } = await client.query(text, [...valuesOf(municipio), new Date(now)]);
         return rowCount === 1;
@@ -137,7 +142,7 @@ export function municipioStore(pool: Db): MunicipioStore {
         await lockCode(client, municipio);
         // Two that share a code from before can still be mended in everything else.
         const text = `update municipios set (${COLUMNS}) = ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
-            $17)
+            $17, $18)
           where tenant = $1 and ((ambiente, codigo_ibge) is not distinct from ($2::text, $3::text) or ${CODE_IS_FREE})`;
         const { rowCount } = await client.query(text, valuesOf(municipio));
         return rowCount === 1;
@@ -167,8 +172,10 @@ export function municipioStore(pool: Db): MunicipioStore {
       told.set(tenant, { problema, at });
       const moment = new Date(at);
       try {
-        if (problema === undefined) await pool.query(SOLVED, [tenant, moment]);
-        else await pool.query(PROBLEM, [tenant, problema, moment, isVague]);
+        // It is told again soon: what is transmitted does not wait for it.
+        const short = { lockMs: SHORT_LOCK_MS };
+        if (problema === undefined) await writeAlone(pool, { text: SOLVED, values: [tenant, moment] }, short);
+        else await writeAlone(pool, { text: PROBLEM, values: [tenant, problema, moment, isVague] }, short);
       } catch (error) {
         told.delete(tenant);
         throw error;
@@ -241,6 +248,7 @@ function municipioOf(row: Row): Municipio {
     soapSha1: row.soap_sha1,
     soapNamespace: row.soap_namespace ?? undefined,
     exigeNumero: row.exige_numero,
+    exigeNotaNoEvento: row.exige_nota_no_evento,
   };
 }
 
@@ -277,5 +285,6 @@ function valuesOf(municipio: NovoMunicipio): unknown[] {
     municipio.soapSha1 ?? false,
     municipio.soapNamespace,
     municipio.exigeNumero ?? false,
+    municipio.exigeNotaNoEvento ?? false,
   ];
 }

@@ -7,7 +7,7 @@
  */
 import type { NotaMove } from '../fiscal/nota.ts';
 import { moveWaitingEventos, storable, wakeSubstitutas } from './eventos.ts';
-import { type Db, ONE_BY_ONE, pipelined } from './open.ts';
+import { type Db, ONE_BY_ONE, pipelined, type TransactionOptions, writeUnlocked } from './open.ts';
 
 export type NotaRetida = {
   readonly id: string;
@@ -57,7 +57,8 @@ export function notaRetidaStore(pool: Db): NotaRetidaStore {
         join documentos d on d.tenant = $1 and d.nota = n.id order by n.id`;
       return (await pool.query<NotaRetida>(text, [tenant, versao, max])).rows;
     },
-    releaseRetidas: (tenant, now, versao, saidas) => release(pool, tenant, now, versao, saidas),
+    releaseRetidas: (tenant, now, versao, saidas) =>
+      writeUnlocked(saidas, (some, options) => release(pool, tenant, now, versao, some, options)),
     countRetidas: async (tenant) => {
       const text = `select mensagem_retorno as mensagem, count(*)::int as notas, min(data_emissao) as desde from notas
         where tenant = $1 and estado = 'retida' group by mensagem_retorno order by 2 desc, 1`;
@@ -102,42 +103,47 @@ async function release(
   now: number,
   versao: number,
   saidas: readonly SaidaDeRetida[],
+  options: TransactionOptions | undefined,
 ): Promise<number> {
   const whole = saidas.filter((one) => 'nfse' in one);
   const refused = saidas.filter((one) => 'recusa' in one);
   const waiting = saidas.filter((one) => 'espera' in one);
   const at = new Date(now);
-  return pipelined(pool, async (client) => {
-    const write = async (name: string, text: string, ids: readonly string[], what: readonly unknown[]) =>
-      ids.length === 0
-        ? 0
-        : ((await client.query({ name, text, values: [tenant, at, versao, ids, what] })).rowCount ?? 0);
-    const idsOf = (some: readonly SaidaDeRetida[]): string[] => some.map(({ id }) => id);
-    const counts = await Promise.all([
-      write(
-        'release_retidas',
-        RELEASE,
-        idsOf(whole),
-        whole.map(({ nfse }) => Buffer.from(nfse, 'utf8')),
-      ),
-      write(
-        'refuse_retidas',
-        REFUSE,
-        idsOf(refused),
-        refused.map(({ recusa }) => storable(recusa)),
-      ),
-      write(
-        'keep_retidas',
-        KEEP,
-        idsOf(waiting),
-        waiting.map(({ espera }) => storable(espera)),
-      ),
-    ]);
-    const decided = refused.map(({ id }) => ({ id, estado: 'recusada' as const satisfies NotaMove['to'] }));
-    const eventos = await moveWaitingEventos(client, tenant, now, decided);
-    return {
-      result: counts.reduce((total, count) => total + count, 0),
-      writes: [...eventos, ...wakeSubstitutas(client, tenant, now, idsOf(refused))],
-    };
-  });
+  return pipelined(
+    pool,
+    async (client) => {
+      const write = async (name: string, text: string, ids: readonly string[], what: readonly unknown[]) =>
+        ids.length === 0
+          ? 0
+          : ((await client.query({ name, text, values: [tenant, at, versao, ids, what] })).rowCount ?? 0);
+      const idsOf = (some: readonly SaidaDeRetida[]): string[] => some.map(({ id }) => id);
+      const counts = await Promise.all([
+        write(
+          'release_retidas',
+          RELEASE,
+          idsOf(whole),
+          whole.map(({ nfse }) => Buffer.from(nfse, 'utf8')),
+        ),
+        write(
+          'refuse_retidas',
+          REFUSE,
+          idsOf(refused),
+          refused.map(({ recusa }) => storable(recusa)),
+        ),
+        write(
+          'keep_retidas',
+          KEEP,
+          idsOf(waiting),
+          waiting.map(({ espera }) => storable(espera)),
+        ),
+      ]);
+      const decided = refused.map(({ id }) => ({ id, estado: 'recusada' as const satisfies NotaMove['to'] }));
+      const eventos = await moveWaitingEventos(client, tenant, now, decided);
+      return {
+        result: counts.reduce((total, count) => total + count, 0),
+        writes: [...eventos, ...wakeSubstitutas(client, tenant, now, idsOf(refused))],
+      };
+    },
+    options,
+  );
 }

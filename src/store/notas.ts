@@ -12,16 +12,27 @@ import {
   type AutomaticNumbers,
   advanceNumbers,
   automaticNumbers,
+  heldSequences,
   type NextNumbers,
   nextNumbers,
   rememberSeries,
 } from './numeracao.ts';
-import { type Db, ONE_BY_ONE, pipelined, transaction } from './open.ts';
+import {
+  type Db,
+  LOCKED_MAX,
+  ONE_BY_ONE,
+  pipelined,
+  SHORT_LOCK_MS,
+  type TransactionOptions,
+  transaction,
+  writeUnlocked,
+} from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { insertPrestadoresOfDps } from './prestadores.ts';
 import { type Recent, recentDocuments } from './recent.ts';
 import { advanceRecepcao, insertCertificados, printsOf, type Recebida } from './recepcoes.ts';
 import { reserveSequence } from './sequencias.ts';
+import { isLocked } from './unavailable.ts';
 
 /** Issuances committed together at most. Larger groups save little and make the last one wait. */
 const GROUP_MAX = 256;
@@ -193,6 +204,8 @@ export type WaitingNotas = { readonly notas: number; readonly desde: number; rea
 export type NotaStore = {
   /** Numbers and stores a nota; answers after the commit. A DPS identifier in use is answered, not thrown. */
   issueNota(tenant: string, issuance: Issuance): Promise<IssueResult>;
+  /** How long the group has been on its way that began first, in milliseconds. */
+  issuingFor(): number;
   notaByChave(tenant: string, chave: string): Promise<NotaRow | undefined>;
   notaByProtocolo(tenant: string, protocolo: string): Promise<NotaRow | undefined>;
   notaByDps(tenant: string, idDps: string): Promise<NotaRow | undefined>;
@@ -233,14 +246,21 @@ export function notaStore(pool: Db, onStored?: OnStored): NotaStore {
     for (const [id, nfse] of documents) recent.put(tenant, id, nfse);
   };
   const stored = onStored ?? keep;
-  const issue = groupCommit<Issuance, IssueResult>(async (tenant, jobs) => {
-    const { results, rows } = await issueEach(pool, tenant, jobs);
-    const documents = transmissible(rows);
-    if (documents.length > 0) stored(tenant, documents);
-    return results;
-  }, GROUP_MAX);
+  const lanes = lanesOfIssuing();
+  const issue = groupCommit<Issuance, IssueResult>(
+    async (lane, jobs) => {
+      const tenant = lane.split('/', 1)[0]!;
+      const { results, rows } = await lanes.watch(lane, jobs, () => issueEach(pool, tenant, jobs, optionsOf(lane)));
+      const documents = transmissible(rows);
+      if (documents.length > 0) stored(tenant, documents);
+      return results;
+    },
+    GROUP_MAX,
+    (error, lane) => isLocked(error) && isApart(lane),
+  );
   return {
-    issueNota: issue,
+    issueNota: (tenant, issuance) => issue(lanes.laneOf(tenant, issuance.prestador), issuance),
+    issuingFor: issue.longest,
     notaByChave: (tenant, chave) => readNota(pool, 'nota_chave', 'n.chave_acesso = $2', tenant, chave),
     notaByProtocolo: (tenant, protocolo) => readNota(pool, 'nota_prot', 'n.numero_protocolo = $2', tenant, protocolo),
     notaByDps: (tenant, idDps) => readNota(pool, 'nota_dps', "n.id_dps = $2 and n.estado <> 'recusada'", tenant, idDps),
@@ -280,7 +300,8 @@ export function notaStore(pool: Db, onStored?: OnStored): NotaStore {
       return rows.map(({ tenant }) => tenant);
     },
     claimNotas: (tenant, now, leaseUntil, max) => claim(pool, tenant, now, leaseUntil, max),
-    settleNotas: (tenant, token, now, settlements) => settle(pool, tenant, token, now, settlements),
+    settleNotas: (tenant, token, now, settlements) =>
+      writeUnlocked(settlements, (some, options) => settle(pool, tenant, token, now, some, options)),
     retirarNota: (tenant, chave, now, by) => retirar(pool, tenant, chave, now, by),
     notaTrail: async (tenant, id) => {
       const text = `select em, de, gatilho, para, mensagem, quem from trilha_notas
@@ -292,21 +313,95 @@ export function notaStore(pool: Db, onStored?: OnStored): NotaStore {
   };
 }
 
-/** A row that the database refuses (SQLSTATE classes 22 and 23) must not take its group with it: then one by one. */
-async function issueEach(pool: Db, tenant: string, jobs: readonly Issuance[]): Promise<Issued> {
+/**
+ * The notes of a tenant are issued together, but for those of a provider whose sequence somebody was found to hold: they go apart,
+ * beside the others, until one of them is issued.
+ */
+function lanesOfIssuing() {
+  const apart = new Set<string>();
+  return {
+    laneOf: (tenant: string, prestador: string): string => {
+      const own = `${tenant}/${prestador}`;
+      return apart.has(own) ? own : tenant;
+    },
+    watch: async (lane: string, jobs: readonly Issuance[], work: () => Promise<Issued>): Promise<Issued> => {
+      const own = (prestador: string): string => `${lane.split('/', 1)[0]}/${prestador}`;
+      try {
+        const issued = await work();
+        issued.results.forEach((result, place) => {
+          if ('error' in result && isLocked(result.error)) apart.add(own(jobs[place]!.prestador));
+        });
+        apart.delete(lane);
+        return issued;
+      } catch (error) {
+        if (isLocked(error)) for (const { prestador } of jobs) apart.add(own(prestador));
+        throw error;
+      }
+    },
+  };
+}
+
+function isApart(lane: string): boolean {
+  return lane.includes('/');
+}
+
+/** Who goes apart is expected to be held still. */
+function optionsOf(lane: string): TransactionOptions {
+  return isApart(lane) ? { lockMs: SHORT_LOCK_MS } : {};
+}
+
+/**
+ * A row that the database refuses (SQLSTATE classes 22 and 23) must not take its group with it: then one by one. Nor must a sequence that
+ * somebody holds: then without its provider, or provider by provider where something else is held.
+ */
+async function issueEach(
+  pool: Db,
+  tenant: string,
+  jobs: readonly Issuance[],
+  options: TransactionOptions,
+): Promise<Issued> {
   try {
-    return await issueGroup(pool, tenant, jobs);
+    return await issueGroup(pool, tenant, jobs, options);
   } catch (error) {
+    if (isLocked(error)) return issueUnlocked(pool, tenant, jobs, error);
     if (jobs.length === 1 || !/^2[23]/.test((error as { code?: string }).code ?? '')) throw error;
   }
-  const results: IssueResult[] = [];
+  const all = jobs.map((job) => [job]);
+  return issueParts(jobs, all, (part) => issueGroup(pool, tenant, part, options));
+}
+
+async function issueUnlocked(pool: Db, tenant: string, jobs: readonly Issuance[], error: unknown): Promise<Issued> {
+  const ofEach = Map.groupBy(jobs, ({ prestador }) => prestador);
+  if (ofEach.size === 1) throw error;
+  const held = await heldSequences(pool, tenant, [...ofEach.keys()]);
+  const free = jobs.filter(({ prestador }) => !held.has(prestador));
+  // What is held is something else, or it was let go meanwhile.
+  const parts = held.size === 0 ? [...ofEach.values()] : free.length === 0 ? [] : [free];
+  const issue = (part: readonly Issuance[]): Promise<Issued> =>
+    issueGroup(pool, tenant, part, { lockMs: SHORT_LOCK_MS });
+  return issueParts(jobs, parts, issue, error);
+}
+
+/** Issues some after others; a part that fails fails alone. Who does not come into a part, or not in time, has failed with `error`. */
+async function issueParts(
+  jobs: readonly Issuance[],
+  parts: readonly (readonly Issuance[])[],
+  issue: (part: readonly Issuance[]) => Promise<Issued>,
+  error?: unknown,
+): Promise<Issued> {
+  const results = new Map<Issuance, IssueResult>();
   const rows: MadeRow[] = [];
-  for (const job of jobs) {
-    const one = await issueGroup(pool, tenant, [job]).catch((error: unknown) => ({ results: [{ error }], rows: [] }));
-    results.push(...one.results);
-    rows.push(...one.rows);
+  let locked = 0;
+  for (const part of parts) {
+    if (locked === LOCKED_MAX) break;
+    const issued = await issue(part).catch((failure: unknown) => {
+      if (isLocked(failure)) locked += 1;
+      return { results: part.map(() => ({ error: failure })), rows: [] };
+    });
+    for (const [place, job] of part.entries()) results.set(job, issued.results[place]!);
+    rows.push(...issued.rows);
   }
-  return { results, rows };
+  return { results: jobs.map((job) => results.get(job) ?? { error }), rows };
 }
 
 /** Documents of notas as they will be sent; that of one that is held is written anew before. */
@@ -322,9 +417,14 @@ type Issued = Pick<Made, 'results' | 'rows'>;
  * under that lock (an identifier contains the provider, so nobody else can be taking it), the rest is inserted.
  * The unique index has the last word all the same.
  */
-async function issueGroup(pool: Db, tenant: string, jobs: readonly Issuance[]): Promise<Issued> {
-  const firstId = await reserveSequence(pool, tenant, 'nDFSe', jobs.length);
-  return pipelined(pool, (client) => writeGroup(client, tenant, jobs, firstId));
+async function issueGroup(
+  pool: Db,
+  tenant: string,
+  jobs: readonly Issuance[],
+  options: TransactionOptions,
+): Promise<Issued> {
+  const firstId = await reserveSequence(pool, tenant, 'nDFSe', jobs.length, options);
+  return pipelined(pool, (client) => writeGroup(client, tenant, jobs, firstId), options);
 }
 
 /** What came of jobs that are issued together or not at all: the rows, or the results of which one is no note. */
@@ -648,6 +748,7 @@ async function settle(
   token: string,
   now: number,
   settlements: readonly NotaSettlement[],
+  options: TransactionOptions | undefined,
 ): Promise<number> {
   const received = settlements.map(({ recebida }) => recebida);
   const prints = printsOf(received);
@@ -655,40 +756,44 @@ async function settle(
     settlements,
     ({ move, mensagem, dueAt }) => `${move.on} ${dueAt ?? ''} ${mensagem ?? ''}`,
   );
-  return pipelined(pool, async (client) => {
-    const certificados = insertCertificados(client, tenant, prints);
-    const written = [...outcomes.values()].map(async (same) => {
-      const { move, mensagem, dueAt } = same[0]!;
-      const due = dueAt === undefined ? null : new Date(dueAt);
-      const values = [
-        tenant,
-        token,
-        new Date(now),
-        move.from,
-        move.on,
-        move.to,
-        storable(mensagem),
-        due,
-        same.map(({ id }) => id),
-        same.map(({ recebida }) => recebida?.nsu ?? null),
-        same.map(({ recebida }) => recebida?.assinatura?.valor ?? null),
-        same.map(({ recebida }) => prints.get(recebida?.assinatura?.certificado as Buffer) ?? null),
-      ];
-      return (await client.query({ name: 'settle_notas', text: SETTLE, values })).rowCount ?? 0;
-    });
-    const decided = settlements.map(({ id, move }) => ({ id, estado: move.to }));
-    const eventos = moveWaitingEventos(client, tenant, now, decided);
-    const [counts, moved] = await Promise.all([Promise.all(written), eventos, ...certificados]);
-    const refused = decided.filter(({ estado }) => estado === 'recusada').map(({ id }) => id);
-    return {
-      result: counts.reduce((total, count) => total + count, 0),
-      writes: [
-        ...moved,
-        ...wakeSubstitutas(client, tenant, now, refused),
-        ...advanceRecepcao(client, tenant, received),
-      ],
-    };
-  });
+  return pipelined(
+    pool,
+    async (client) => {
+      const certificados = insertCertificados(client, tenant, prints);
+      const written = [...outcomes.values()].map(async (same) => {
+        const { move, mensagem, dueAt } = same[0]!;
+        const due = dueAt === undefined ? null : new Date(dueAt);
+        const values = [
+          tenant,
+          token,
+          new Date(now),
+          move.from,
+          move.on,
+          move.to,
+          storable(mensagem),
+          due,
+          same.map(({ id }) => id),
+          same.map(({ recebida }) => recebida?.nsu ?? null),
+          same.map(({ recebida }) => recebida?.assinatura?.valor ?? null),
+          same.map(({ recebida }) => prints.get(recebida?.assinatura?.certificado as Buffer) ?? null),
+        ];
+        return (await client.query({ name: 'settle_notas', text: SETTLE, values })).rowCount ?? 0;
+      });
+      const decided = settlements.map(({ id, move }) => ({ id, estado: move.to }));
+      const eventos = moveWaitingEventos(client, tenant, now, decided);
+      const [counts, moved] = await Promise.all([Promise.all(written), eventos, ...certificados]);
+      const refused = decided.filter(({ estado }) => estado === 'recusada').map(({ id }) => id);
+      return {
+        result: counts.reduce((total, count) => total + count, 0),
+        writes: [
+          ...moved,
+          ...wakeSubstitutas(client, tenant, now, refused),
+          ...advanceRecepcao(client, tenant, received),
+        ],
+      };
+    },
+    options,
+  );
 }
 
 // Withdrawing.

@@ -29,6 +29,24 @@ export async function advanceNumbers(
   return new Map(rows.map(({ prestador, ultimo }) => [prestador, BigInt(ultimo)]));
 }
 
+/**
+ * Of these providers, those whose sequence somebody holds just now. The rest is locked for as long as the question takes: no more than
+ * looked at.
+ */
+export async function heldSequences(
+  pool: Db,
+  tenant: string,
+  prestadores: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const free = `select prestador from numeracao where tenant = $1 and prestador = any ($2::text[])
+    order by prestador for no key update skip locked`;
+  const all = 'select prestador from numeracao where tenant = $1 and prestador = any ($2::text[])';
+  type Row = { readonly prestador: string };
+  const [found, known] = await Promise.all([free, all].map((text) => pool.query<Row>(text, [tenant, prestadores])));
+  const isFree = new Set(found!.rows.map(({ prestador }) => prestador));
+  return new Set(known!.rows.map(({ prestador }) => prestador).filter((prestador) => !isFree.has(prestador)));
+}
+
 /** One series of one provider whose numbers are given here. */
 type Wanted = {
   readonly serie: string;

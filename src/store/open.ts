@@ -2,12 +2,16 @@
  * Opens the store: a pool on PostgreSQL. Which server it is (embedded or given by DATABASE_URL) makes no difference here or below;
  * `migrate.ts` brings its schema up to date.
  */
-import { Pool, type PoolClient, type PoolConfig } from './pg.ts';
+import type { Pool, PoolClient, PoolConfig, QueryConfig, QueryResult, QueryResultRow } from './pg.ts';
+import { isLocked, type Unavailability, UncertainCommit, unavailabilityOf } from './unavailable.ts';
+import { causeOf, openWatchedPool, serverOf } from './watch.ts';
 
 /** Connections of one process: one batch of issuances a tenant at a time, the worker, and readings beside them. */
 const CONNECTIONS_MAX = 12;
 /** A statement of ours takes milliseconds; one that takes this long is stuck and must not hold a caller for ever. */
 const STATEMENT_TIMEOUT_MS = 30_000;
+/** An idle connection is probed by the system after this, so that firewalls remember it and its end is noticed. */
+const KEEP_ALIVE_MS = 5_000;
 /**
  * Every statement of ours finds its rows by whole keys: one look-up in an index a row, whatever the statistics say. So
  * scans and the joins that need them are off; and a plan made while a table was empty, which may take the wrong index
@@ -33,9 +37,12 @@ export const ONE_BY_ONE = 'where x.id + 0 = x.id';
 
 export type Db = Pool;
 
-/** A pool that pipelines: statements of one transaction are sent without waiting for each other's answers. */
-export function openPool(connection: PoolConfig, onError: (error: Error) => void): Db {
-  const pool = new Pool({
+/**
+ * A pool that pipelines: statements of one transaction are sent without waiting for each other's answers. `isPatient`: for work
+ * by hand, which nobody waits for in a request.
+ */
+export function openPool(connection: PoolConfig, onError: (error: Error) => void, isPatient = false): Db {
+  const settings = {
     ...connection,
     max: CONNECTIONS_MAX,
     pipeline: true,
@@ -43,7 +50,10 @@ export function openPool(connection: PoolConfig, onError: (error: Error) => void
     options: SESSION,
     statement_timeout: STATEMENT_TIMEOUT_MS,
     connectionTimeoutMillis: 10_000,
-  } as PoolConfig);
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+  };
+  const pool = openWatchedPool(settings, isPatient);
   // An idle connection that the server closes is replaced at the next use; it must not end the process.
   pool.on('error', onError);
   // Nor must one that is lost while it is in use: its statements fail, and the pool replaces it.
@@ -51,9 +61,33 @@ export function openPool(connection: PoolConfig, onError: (error: Error) => void
   return pool;
 }
 
+/**
+ * Somebody who holds a row for longer is stuck, or gone with its locks; and who is gone in the middle of a transaction is ended by
+ * the server, which would keep its locks for hours. Set for the transaction and sent with its `begin`, so that it holds behind a
+ * pooler too, and costs no wait.
+ */
+const BEGIN = 'set local idle_in_transaction_session_timeout = 10000; set local lock_timeout =';
+const LOCK_TIMEOUT_MS = 2_000;
+/** Where somebody was found to hold something: who waits there keeps others waiting. */
+export const SHORT_LOCK_MS = 250;
+/** Of a group of which so many wait for somebody, the rest is left to another time. */
+export const LOCKED_MAX = 8;
+
+/** Failures that are nobody's own: the next transaction meets them too. */
+const OF_THE_SERVER: ReadonlySet<Unavailability> = new Set(['full', 'exhausted', 'crowded', 'read_only']);
+
+export type TransactionOptions = {
+  /** How long a lock is waited for, in milliseconds; then the transaction ends with `locked`. 0: as long as a statement may take. */
+  readonly lockMs?: number;
+};
+
 /** Runs `work` in one transaction: committed when it returns, rolled back when it throws. */
-export async function transaction<Result>(pool: Db, work: (client: PoolClient) => Promise<Result>): Promise<Result> {
-  return pipelined(pool, async (client) => ({ result: await work(client), writes: [] }));
+export async function transaction<Result>(
+  pool: Db,
+  work: (client: PoolClient) => Promise<Result>,
+  options?: TransactionOptions,
+): Promise<Result> {
+  return pipelined(pool, async (client) => ({ result: await work(client), writes: [] }), options);
 }
 
 /**
@@ -63,22 +97,91 @@ export async function transaction<Result>(pool: Db, work: (client: PoolClient) =
 export async function pipelined<Result>(
   pool: Db,
   work: (client: PoolClient) => Promise<{ readonly result: Result; readonly writes: readonly Promise<unknown>[] }>,
+  { lockMs = LOCK_TIMEOUT_MS }: TransactionOptions = {},
 ): Promise<Result> {
   const client = await pool.connect();
   let broken: Error | undefined;
+  let isCommitSent = false;
   try {
-    const begun = client.query('begin');
-    const [, { result, writes }] = await Promise.all([begun, work(client)]);
+    const begun = client.query(`begin; ${BEGIN} ${lockMs}`);
+    const [, { result, writes }] = await Promise.all([begun, work(client).then(heeded)]);
+    isCommitSent = true;
     const [ended] = await Promise.all([client.query('commit'), ...writes]);
     // A transaction that had failed is ended by `commit` too, and says so only here.
     if (ended.command !== 'COMMIT') throw new Error('the transaction was rolled back');
+    noteWrites(pool, undefined);
     return result;
-  } catch (error) {
-    await client.query('rollback').catch((failure: Error) => {
-      broken = failure;
+  } catch (failure) {
+    const error = causeOf(failure, client);
+    noteWrites(pool, error);
+    await client.query('rollback').catch((lost: Error) => {
+      broken = lost;
     });
+    // Who still answers has rolled it back.
+    if (isCommitSent && broken !== undefined) throw new UncertainCommit(error);
     throw error;
   } finally {
     client.release(broken);
   }
+}
+
+/** Where `begin` has failed already nobody waits for the writes, which fail as well. */
+function heeded<Work extends { readonly writes: readonly Promise<unknown>[] }>(done: Work): Work {
+  for (const write of done.writes) write.catch(() => undefined);
+  return done;
+}
+
+/** What became of the last transaction says whether the server takes any; most failures do not, either way. */
+function noteWrites(pool: Db, error: unknown): void {
+  const server = serverOf(pool);
+  if (server === undefined) return;
+  if (error === undefined) server.refusesWrites = false;
+  else if (OF_THE_SERVER.has(unavailabilityOf(error) as Unavailability)) server.refusesWrites = true;
+}
+
+/** One statement in a transaction of its own, so that what is said of locks holds for it: the three travel together. */
+export async function writeAlone<Row extends QueryResultRow>(
+  pool: Db,
+  query: QueryConfig,
+  options?: TransactionOptions,
+): Promise<QueryResult<Row>> {
+  let answer: QueryResult<Row> | undefined;
+  await pipelined(
+    pool,
+    async (client) => {
+      const asked = client.query<Row>(query).then((result) => {
+        answer = result;
+      });
+      return { result: undefined, writes: [asked] };
+    },
+    options,
+  );
+  return answer!;
+}
+
+/**
+ * Writes all together; where somebody holds one of them, each by itself, so that only that one is left. How many were written,
+ * as `write` counts them.
+ */
+export async function writeUnlocked<One>(
+  all: readonly One[],
+  write: (some: readonly One[], options?: TransactionOptions) => Promise<number>,
+): Promise<number> {
+  try {
+    return await write(all);
+  } catch (error) {
+    if (!isLocked(error)) throw error;
+  }
+  let written = 0;
+  let locked = 0;
+  for (const one of all) {
+    if (locked === LOCKED_MAX) break;
+    try {
+      written += await write([one], { lockMs: SHORT_LOCK_MS });
+    } catch (error) {
+      if (!isLocked(error)) throw error;
+      locked += 1;
+    }
+  }
+  return written;
 }

@@ -2,8 +2,12 @@
 // It deliberately adds nothing: no pool of its own, no defaults, no wrappers.
 
 export type {
+  ClientBase,
   ClientConfig,
   PoolClient,
   PoolConfig,
+  QueryConfig,
+  QueryResult,
+  QueryResultRow,
 } from 'pg';
 export { Client, Pool } from 'pg';

@@ -2,7 +2,7 @@
  * Numbers that may have gaps, taken in blocks so that no transaction holds a tenant-wide row: the document number of
  * the environment (nDFSe, also `nota.id`). Numbers without gaps are `numeracao`, in `notas.ts`.
  */
-import type { Db } from './open.ts';
+import { type Db, type TransactionOptions, writeAlone } from './open.ts';
 
 /** Numbers taken at a time. What is left of a block when a process ends is a gap. */
 const BLOCK = 1024n;
@@ -12,7 +12,13 @@ type Block = { next: bigint; end: bigint };
 const blocks = new WeakMap<Db, Map<string, Block>>();
 
 /** The first of `count` consecutive numbers of a tenant's sequence, from 1. */
-export async function reserveSequence(pool: Db, tenant: string, nome: string, count: number): Promise<bigint> {
+export async function reserveSequence(
+  pool: Db,
+  tenant: string,
+  nome: string,
+  count: number,
+  options?: TransactionOptions,
+): Promise<bigint> {
   const ofPool = blocks.get(pool) ?? new Map<string, Block>();
   blocks.set(pool, ofPool);
   const key = `${tenant}/${nome}`;
@@ -22,7 +28,7 @@ export async function reserveSequence(pool: Db, tenant: string, nome: string, co
   const size = wanted > BLOCK ? wanted : BLOCK;
   const text = `insert into sequencias as s (tenant, nome, proximo) values ($1, $2, 1 + $3::bigint)
     on conflict (tenant, nome) do update set proximo = s.proximo + $3::bigint returning proximo`;
-  const { rows } = await pool.query<{ proximo: string }>(text, [tenant, nome, size]);
+  const { rows } = await writeAlone<{ proximo: string }>(pool, { text, values: [tenant, nome, size] }, options);
   const end = BigInt(rows[0]!.proximo);
   const fresh = { next: end - size, end };
   ofPool.set(key, fresh);

@@ -5,6 +5,7 @@
  */
 import type { Db } from './open.ts';
 import type { PoolClient } from './pg.ts';
+import { mayTakeLong } from './watch.ts';
 
 /** One line that will not be taken. `motivo` is for the operator, or one of {@link Conflito}. */
 export type Recusada = { readonly linha: number; readonly motivo: string; readonly outra: number | undefined };
@@ -66,6 +67,7 @@ export async function staged<Row, Counts, Result>(
   work: (staging: Staging<Row, Counts>) => Promise<Result>,
 ): Promise<Result> {
   const client = await pool.connect();
+  mayTakeLong(client);
   try {
     await client.query(SETTINGS);
     await client.query(kind.create);

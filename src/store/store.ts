@@ -11,7 +11,9 @@ import { type NotaStore, notaStore, type OnStored } from './notas.ts';
 import { type NotaRetidaStore, notaRetidaStore } from './notas-retidas.ts';
 import type { Db } from './open.ts';
 import { type PrestadorStore, prestadorStore } from './prestadores.ts';
+import { checkWriting } from './readiness.ts';
 import { type ServicoStore, servicoStore } from './servicos.ts';
+import { StoreUnavailable } from './unavailable.ts';
 
 export type Store = MunicipioStore &
   PrestadorStore &
@@ -25,10 +27,13 @@ export type Store = MunicipioStore &
   EventoStore &
   IdempotenciaStore &
   LoteStore & {
-    /** Throws when the database does not answer: the readiness check. */
+    /** Throws what keeps the database from being written to: the readiness check. */
     ping(): Promise<void>;
     close(): Promise<void>;
   };
+
+/** A group of issuances takes milliseconds; one that takes this long waits for a database that is not well. */
+const ISSUING_MAX_MS = 5_000;
 
 /** `onStored`: see {@link notaStore}. */
 export function createStore(pool: Db, onStored?: OnStored): Store {
@@ -48,7 +53,8 @@ export function createStore(pool: Db, onStored?: OnStored): Store {
     ...idempotenciaStore(pool),
     ...loteStore(pool, onStored ?? notas.keepForTransmission),
     ping: async () => {
-      await pool.query('select 1');
+      await checkWriting(pool);
+      if (notas.issuingFor() > ISSUING_MAX_MS) throw new StoreUnavailable('slow', 'a group is under way for too long');
     },
     close: () => pool.end(),
   };

@@ -321,6 +321,8 @@ describe('a JSON body in production', () => {
     last += 1;
     return JSON.stringify(
       {
+        tipo_ambiente: '1',
+        municipio_emissor: IBGE,
         serie_dps: '1',
         numero_dps: String(last),
         data_competencia: '2026-10-05',

@@ -74,7 +74,7 @@ describe('the production chapter of the README', () => {
       [replay.status, known.codigo, known.chave_acesso, known.mesmo_conteudo],
       [422, 'E0014', chave, true],
     );
-    assert.ok(said.some((text) => /DPS sem número +aceita, e numerada → recusada/.test(text)));
+    assert.ok(said.some((text) => /DPS sem número +recusada\n[\s\S]*evento sem nota +recusado/.test(text)));
 
     const query = await request(service.address, `/exemplo/api/v1/nfse/${chave}`);
     assert.equal(query.headers.get('x-nfse-ambiente'), 'producao');

@@ -36,10 +36,10 @@ export async function readyDataDir(): Promise<string> {
   return dataDir;
 }
 
-/** Starts the service with this environment on a free port and waits until it says where it is. */
-export async function startServiceProcess(env: NodeJS.ProcessEnv): Promise<ServiceProcess> {
-  const child = spawn(process.execPath, [path.join(ROOT, 'src/main.ts'), 'serve'], {
-    cwd: ROOT,
+/** Starts the service with this environment on a free port and waits until it says where it is. `root`: of another version. */
+export async function startServiceProcess(env: NodeJS.ProcessEnv, root = ROOT): Promise<ServiceProcess> {
+  const child = spawn(process.execPath, [path.join(root, 'src/main.ts'), 'serve'], {
+    cwd: root,
     env: { ...process.env, PORT: '0', NFSE_LOG_LEVEL: 'warn', NFSE_ESPERA_AO_ENCERRAR: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -274,7 +274,7 @@ export function createCliente(opcoes: OpcoesDoCliente): Cliente {
       return { ...rests, situacao: situacaoDaNota(rests) as NotaEmRepouso['situacao'] };
     },
     registrarEvento: async (nota, pedido, envio = {}) => {
-      const corpo = corpoDe(pedido, envio.assinatura, assinante);
+      const corpo = corpoDe(comNota(pedido, nota), envio.assinatura, assinante);
       if (corpo.tipo !== 'json') throw new TypeError('Um evento se registra com um corpo JSON.');
       const asked = { corpo, envio, exige: 'chave_acesso', ...given(envio) };
       const { json, cabecalhos } = await (typeof nota === 'string'
@@ -388,6 +388,12 @@ function searchOf(query: object): string {
 /** The signal, where there is one. */
 function given({ signal }: { readonly signal?: AbortSignal | undefined }): Interrompivel {
   return signal === undefined ? {} : { signal };
+}
+
+/** An object says its note, so that what is signed for one serves on no other; text and bytes go as they are. */
+function comNota(pedido: object | string, nota: NotaNomeada): object | string {
+  if (typeof pedido === 'string' || pedido instanceof Uint8Array) return pedido;
+  return { ...(typeof nota === 'string' ? { chave_acesso: nota } : { numero_protocolo: nota.protocolo }), ...pedido };
 }
 
 function isRepeated(cabecalhos: Headers): boolean {

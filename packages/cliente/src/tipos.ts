@@ -254,8 +254,8 @@ export type Codigo = CodigoDeErro | (string & {});
 
 export type CorpoDaDps = {
   /**
-   * Ambiente: 1 produção, 2 homologação. Sem ele, o ambiente do endereço: 1 em produção, 2 na integração. Na DPS:
-   * tpAmb.
+   * Ambiente: 1 produção, 2 homologação. Obrigatório em produção, com 1; sem ele, na integração, o ambiente é o do
+   * endereço. Na DPS: tpAmb.
    */
   tipo_ambiente?: '1' | '2' | null;
   /** Versão do programa que gerou a DPS. Texto de 1 a 20 caracteres. Sem ele, API JSON v1. Na DPS: verAplic. */
@@ -279,10 +279,7 @@ export type CorpoDaDps = {
   motivo_emissao?: '1' | '2' | '3' | '4' | null;
   /** Chave da NFS-e rejeitada. Chave de acesso de NFS-e, 50 posições. Na DPS: chNFSeRej. */
   chave_nfse_rejeitada?: string | null;
-  /**
-   * Município emissor (código IBGE). Código IBGE do município, 7 algarismos. Obrigatório na integração; em
-   * produção, sem ele, vale o município do endereço. Na DPS: cLocEmi.
-   */
+  /** Município emissor (código IBGE). Código IBGE do município, 7 algarismos. Na DPS: cLocEmi. */
   municipio_emissor: string;
   /** Nota substituída. Na DPS: subst. */
   substituicao?: Substituicao | null;
@@ -1413,6 +1410,11 @@ export type EnvelopeDeErro = {
   readonly erros: readonly Erro[];
   /** Os nomes que valem, quando o pedido não é um deles. */
   readonly valores_validos?: readonly string[];
+  /**
+   * Na validação sem emitir, em produção e sem a assinatura válida do prestador: o que não foi olhado, e que a
+   * emissão ainda pode recusar.
+   */
+  readonly nao_conferido?: readonly string[];
 };
 
 export type Nota = {

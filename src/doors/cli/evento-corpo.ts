@@ -13,8 +13,8 @@ export const CORPO_OPTIONS_HELP: readonly (readonly [string, string])[] = [
   ['--campo NOME=VALOR', 'um campo do tipo; repita a opção para cada um, e ponha entre aspas o que tem espaços'],
 ];
 
-/** Type and fields as the options name them, in their order; a text: asked wrongly. */
-export function corpoOf(values: Values): Uint8Array | string {
+/** Type and fields as the options name them, in their order, and what no option says; a text: asked wrongly. */
+export function corpoOf(values: Values, unsaid: Readonly<Record<string, string>> = {}): Uint8Array | string {
   const tipo = textOf(values, 'tipo');
   if (tipo === undefined) return 'Falta --tipo NOME: qual evento registrar. --help mostra os tipos e os campos.\n';
   const body = new Map([['tipo_evento', tipo]]);
@@ -26,7 +26,7 @@ export function corpoOf(values: Values): Uint8Array | string {
     if (body.has(nome)) return `--campo ${nome} veio mais de uma vez.\n`;
     body.set(nome, campo.slice(at + 1));
   }
-  return Buffer.from(JSON.stringify(Object.fromEntries(body)));
+  return Buffer.from(JSON.stringify({ ...unsaid, ...Object.fromEntries(body) }));
 }
 
 type Shown = Pick<Fault, 'codigo' | 'xpath' | 'mensagem' | 'campo' | 'encontrado' | 'esperado' | 'correcao'>;

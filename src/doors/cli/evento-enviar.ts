@@ -52,7 +52,7 @@ export const ENVIAR: Command = {
 async function enviar(terminal: Terminal, values: Values, chave: string): Promise<number> {
   const sending = sendingOf(terminal, values);
   if (typeof sending === 'string') return askedWrongly(terminal, sending);
-  const body = await signedBody(terminal, values);
+  const body = await signedBody(terminal, values, chave);
   if (typeof body === 'string') return askedWrongly(terminal, body);
   try {
     const registered = await sending.cliente.registrarEvento(chave, body.body, {
@@ -72,7 +72,7 @@ async function enviar(terminal: Terminal, values: Values, chave: string): Promis
 }
 
 /** The body with its signature, if there is one; a text: asked wrongly. */
-async function signedBody(terminal: Terminal, values: Values): Promise<SentFile | string> {
+async function signedBody(terminal: Terminal, values: Values, chave: string): Promise<SentFile | string> {
   const [file, cms] = [textOf(values, 'corpo'), textOf(values, 'cms')];
   if (file !== undefined && (values.tipo !== undefined || values.campo !== undefined)) {
     return 'Use --corpo, ou --tipo com --campo; não os dois.\n';
@@ -81,7 +81,7 @@ async function signedBody(terminal: Terminal, values: Values): Promise<SentFile 
     return '--cms é a assinatura de um arquivo: indique o arquivo em --corpo. Para assinar na hora, use --pfx.\n';
   }
   if (cms !== undefined && namesKeyFiles(values)) return 'Use --cms, ou os arquivos do certificado; não os dois.\n';
-  const sent = file === undefined ? bodyOfOptions(values) : await sentFile(file, cms);
+  const sent = file === undefined ? bodyOfOptions(values, chave) : await sentFile(file, cms);
   if (typeof sent === 'string') return sent;
   if (sent.kind === 'xml') return `${file} não é JSON: um evento se registra com um corpo JSON.\n`;
   if (!namesKeyFiles(values)) return sent;
@@ -92,8 +92,9 @@ async function signedBody(terminal: Terminal, values: Values): Promise<SentFile 
   return { ...sent, assinatura: text };
 }
 
-function bodyOfOptions(values: Values): SentFile | string {
-  const body = corpoOf(values);
+/** The body names its note, so that it serves on no other. */
+function bodyOfOptions(values: Values, chave: string): SentFile | string {
+  const body = corpoOf(values, { chave_acesso: chave });
   return typeof body === 'string' ? body : { kind: 'json', body, assinatura: undefined };
 }
 

@@ -34,6 +34,13 @@ const OPTIONS = {
   'soap-sha1': { type: 'string' },
   'soap-namespace': { type: 'string' },
   'exigir-numero': { type: 'boolean' },
+  'exigir-chave-no-evento': { type: 'boolean' },
+} as const;
+
+/** Settings that a new municipality has unless it says no. */
+const SEM_PADROES = {
+  'sem-exigir-numero': { type: 'boolean' },
+  'sem-exigir-chave-no-evento': { type: 'boolean' },
 } as const;
 
 type Municipio = MunicipioShown['municipio'];
@@ -67,7 +74,12 @@ const SETTINGS_HELP: readonly (readonly [left: string, right: string, padrao?: s
     'nao',
   ],
   ['--soap-namespace URI', 'espaço de nomes da descrição do porto SOAP legado', 'o da ABRASF 1.00'],
-  ['--exigir-numero', 'recusa a DPS sem nDPS (E002), para que nenhum reenvio emita uma segunda nota', 'aceita-a'],
+  ['--exigir-numero', 'recusa a DPS sem nDPS (E002), para que nenhum reenvio emita uma segunda nota', 'recusa-a'],
+  [
+    '--exigir-chave-no-evento',
+    'recusa o evento cujo corpo não diz a nota, em chave_acesso ou numero_protocolo (E002), para que o que se assinou para uma não sirva em outra',
+    'recusa-o',
+  ],
 ];
 
 const CREATING_HELP = SETTINGS_HELP.map(
@@ -86,7 +98,11 @@ const REMOVING_HELP: readonly (readonly [string, string])[] = [
   ['--sem-regras-nacionais', 'volta ao do ambiente: recusar em producao, avisar em homologacao'],
   ['--sem-consulta-dps', 'volta ao do ambiente: parte em producao, publica em homologacao'],
   ['--sem-soap-namespace', 'volta ao da ABRASF 1.00'],
-  ['--sem-exigir-numero', 'volta a aceitar a DPS sem nDPS, e a numera'],
+];
+
+const SEM_PADROES_HELP: readonly (readonly [string, string])[] = [
+  ['--sem-exigir-numero', 'aceita a DPS sem nDPS, e a numera'],
+  ['--sem-exigir-chave-no-evento', 'aceita o evento cujo corpo não diz a nota'],
 ];
 
 export const MUNICIPIO_COMMANDS: readonly Command[] = [
@@ -94,8 +110,8 @@ export const MUNICIPIO_COMMANDS: readonly Command[] = [
     name: 'municipio criar',
     arguments: 'SLUG',
     summary: 'Abre um município; SLUG é o começo do seu endereço neste serviço, como sao-paulo.',
-    options: OPTIONS,
-    optionsHelp: CREATING_HELP,
+    options: { ...OPTIONS, ...SEM_PADROES },
+    optionsHelp: [...CREATING_HELP, ...SEM_PADROES_HELP],
     takes: 1,
     run: (world, values, [slug]) =>
       world.registry(
@@ -130,7 +146,7 @@ export const MUNICIPIO_COMMANDS: readonly Command[] = [
     arguments: 'SLUG',
     summary: 'Muda o que for indicado e deixa o resto; vale em segundos, sem reiniciar o serviço.',
     options: { ...OPTIONS, ...REMOVING },
-    optionsHelp: [...CHANGING_HELP, ...REMOVING_HELP],
+    optionsHelp: [...CHANGING_HELP, ...REMOVING_HELP, ...SEM_PADROES_HELP],
     takes: 1,
     run: async (world, values, [slug]) => {
       if (Object.keys(values).length === 0) {
@@ -199,6 +215,7 @@ function settingsOf(values: Values): Settings {
     soapSha1: textOf(values, 'soap-sha1'),
     soapNamespace: textOf(values, 'soap-namespace'),
     exigirNumero: values['exigir-numero'] === true ? true : undefined,
+    exigirChaveNoEvento: values['exigir-chave-no-evento'] === true ? true : undefined,
     sem: REMOVABLE.filter((name) => values[`sem-${name}`] === true),
   };
 }
@@ -259,6 +276,7 @@ function choiceRows({
   soapSha1,
   soapNamespace,
   exigeNumero,
+  exigeNotaNoEvento,
 }: Municipio): readonly [string, string][] {
   const settings = AMBIENTES[ambiente];
   const regras = REGRAS_TEXT[regrasNacionais ?? settings.regrasNacionais];
@@ -269,6 +287,7 @@ function choiceRows({
     ['SHA-1 no SOAP', soapSha1 === true ? 'aceito' : 'não aceito'],
     ['namespace SOAP', soapNamespace ?? 'o da ABRASF 1.00'],
     ['DPS sem número', exigeNumero === true ? 'recusada' : 'aceita, e numerada'],
+    ['evento sem nota', exigeNotaNoEvento === true ? 'recusado' : 'aceito'],
   ];
 }
 

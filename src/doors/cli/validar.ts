@@ -46,7 +46,7 @@ type Accepted = Omit<ReturnType<typeof shown>, 'calculo'> & {
   readonly calculo: readonly Passo[];
   readonly avisos: readonly { readonly codigo: string; readonly xpath: string; readonly mensagem: string }[];
 };
-type Answer = Accepted | { readonly erros: readonly Erro[] };
+type Answer = Accepted | { readonly erros: readonly Erro[]; readonly nao_conferido?: readonly string[] };
 
 /** 0: it would be issued; 1: it would be refused, or nobody could say; 2: asked wrongly. */
 async function validar(terminal: Terminal, values: Values, file: string): Promise<number> {
@@ -62,7 +62,7 @@ async function validar(terminal: Terminal, values: Values, file: string): Promis
     : judgeHere(sent);
   const isRefused = 'erros' in answer;
   if (values.json === true) terminal.out(`${JSON.stringify(answer, null, 2)}\n`);
-  else if (isRefused) terminal.err(refusalText(answer.erros));
+  else if (isRefused) terminal.err(refusalText(answer));
   else terminal.out(acceptedText(answer, asksService ? `em ${tenant}` : 'no ambiente de integração'));
   return isRefused ? 1 : 0;
 }
@@ -85,10 +85,15 @@ async function askService({ cliente, base }: Asked, sent: SentFile): Promise<Ans
   }
 }
 
-function refusalText(erros: readonly Erro[]): string {
+function refusalText({ erros, nao_conferido = [] }: Exclude<Answer, Accepted>): string {
   const { length } = erros;
   const title = length === 1 ? 'Há 1 erro' : `Há ${length} erros`;
-  return `${title}:\n${faultLines(erros)}\n\nnfse explicar ${erros[0]!.codigo} diz mais.\n`;
+  const sections = [
+    `${title}:\n${faultLines(erros)}`,
+    nao_conferido.join('\n'),
+    `nfse explicar ${erros[0]!.codigo} diz mais.`,
+  ];
+  return `${sections.filter((one) => one !== '').join('\n\n')}\n`;
 }
 
 function acceptedText(answer: Accepted, where: string): string {

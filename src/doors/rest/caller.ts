@@ -15,10 +15,15 @@ export function siteOf({ headers, encrypted }: HttpRequest, trustProxy: boolean)
   return `${isHttps ? 'https' : 'http'}://${host}`;
 }
 
-/** Network address of the client. */
+/** Network address of the client: of the connection, or the one that the trusted proxy writes. */
 export function clientOf({ headers, remoteAddress }: HttpRequest, trustProxy: boolean): string {
   const forwarded = trustProxy ? lastOf(headers['x-forwarded-for']) : undefined;
-  return forwarded !== undefined && isIP(forwarded) !== 0 ? forwarded : remoteAddress;
+  return plain(forwarded !== undefined && isIP(forwarded) !== 0 ? forwarded : remoteAddress);
+}
+
+/** Without the zone, which may be any text, and an IPv4 address as such. */
+function plain(address: string): string {
+  return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address.replace(/%.*$/s, '');
 }
 
 /** A header in which a proxy writes the certificate of its client, and the addresses from which that is believed. */
@@ -44,9 +49,9 @@ export function shownBy(request: HttpRequest, header: CertificateHeader | undefi
 }
 
 function isAmong(addresses: BlockList, address: string): boolean {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
-  const family = isIP(mapped);
-  return family !== 0 && addresses.check(mapped, family === 6 ? 'ipv6' : 'ipv4');
+  const bare = plain(address);
+  const family = isIP(bare);
+  return family !== 0 && addresses.check(bare, family === 6 ? 'ipv6' : 'ipv4');
 }
 
 /** The nearest proxy writes last; what stands before it came from outside. */

@@ -4,6 +4,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Fault } from '../../fiscal/fault.ts';
+import { charsetContradiction } from '../../flows/sent-dps.ts';
 
 /** D-02. A DPS has 3 KiB, and a very long one some hundred. */
 export const BODY_MAX_BYTES = 1024 * 1024;
@@ -44,7 +45,7 @@ export function mediaTypeOf(headers: IncomingHttpHeaders): string | undefined {
   return headers['content-type']?.replace(/;.*$/s, '').trim().toLowerCase();
 }
 
-/** A body that is plainly JSON although it was announced as XML, or the reverse. All else is for its reader to judge. */
+/** A body that is plainly JSON although it was announced as XML, or the reverse, or of another encoding. All else is for its reader to judge. */
 export function bodyMisfit(
   headers: IncomingHttpHeaders,
   body: Buffer,
@@ -52,7 +53,11 @@ export function bodyMisfit(
 ): Misfit | undefined {
   const first = firstCharacter(body);
   const isJson = first === '{' || first === '[';
-  if (mediaTypeOf(headers) === 'application/json' ? first !== '<' : !isJson) return undefined;
+  const kind = mediaTypeOf(headers) === 'application/json' ? 'json' : 'xml';
+  if (kind === 'json' ? first !== '<' : !isJson) {
+    const contrary = charsetContradiction(headers['content-type'] ?? '', body, kind);
+    return contrary === undefined ? undefined : misfit('Content-Type', contrary);
+  }
   const mensagem = isJson
     ? 'O Content-Type anuncia XML, mas o corpo é JSON. Envie a DPS em XML; ou, se este endereço recebe JSON, com Content-Type: application/json.'
     : takes.includes('application/xml')

@@ -7,7 +7,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
 import { isoMoment, momentIn } from '../../fiscal/moment.ts';
 import { zoneOf } from '../../flows/gather-facts.ts';
-import { askStore, type Municipio, findMunicipio as municipioOf, tabelaEmVigor } from '../../flows/queries.ts';
+import { type Municipio, findMunicipio as municipioOf, tabelaEmVigor } from '../../flows/queries.ts';
+import {
+  askStore,
+  STORE_WAIT_S,
+  type StoreTrouble,
+  storeTroubleOf,
+  troubleOfStore,
+} from '../../flows/store-trouble.ts';
 import type { World } from '../../flows/world.ts';
 import {
   describeSoap,
@@ -44,12 +51,12 @@ import {
   internal,
   misfitRefused,
   SOAP_HINT,
-  STORE_WAIT_S,
-  storeGone,
+  storeTroubled,
   tooDear,
   tooManyMisses,
   troubled,
   unavailable,
+  unavailableText,
   unknownCodigo,
   unknownMunicipio,
 } from './refusals.ts';
@@ -63,7 +70,7 @@ const OVERLOAD_WAIT_S = 1;
 const OVERLOADED = 'Há requisições demais em andamento.';
 const CROWDED = 'Há consultas demais em andamento deste endereço de rede.';
 /** A database that takes longer to say that it is there is as good as gone. */
-const PING_MAX_MS = 2_000;
+const PING_MAX_MS = 1_500;
 /** A page changes only with the version of the service. */
 const PAGES_FRESH_S = 300;
 
@@ -116,8 +123,8 @@ type Door = {
   readonly world: World;
   readonly options: RestDoorOptions;
   readonly misses: Misses;
-  /** Whether the database answers. */
-  readonly storeAnswers: () => Promise<boolean>;
+  /** What keeps the database from being written to; undefined: nothing. */
+  readonly storeTrouble: () => Promise<StoreTrouble | undefined>;
   /** The municipalities as they were last found, so that an error still says whose it is. */
   readonly lastKnown: Map<string, Municipio>;
   address: string;
@@ -132,7 +139,7 @@ export async function createRestDoor(world: World, options: RestDoorOptions): Pr
     world,
     options,
     misses: countMisses(() => performance.now()),
-    storeAnswers: shared(() => pingStore(world)),
+    storeTrouble: shared(() => troubleIn(world)),
     lastKnown: new Map(),
     address: '',
     underWay: 0,
@@ -171,11 +178,11 @@ async function attend(door: Door, request: HttpRequest, route: string | undefine
   const { municipio } = visit;
   if (door.options.accessLog) {
     const ms = Math.round((performance.now() - request.began) * 10) / 10;
-    const { id, method } = request;
-    door.world.log.info(
-      { request: id, method, route, status: answer.status, ms, tenant: municipio?.tenant },
-      'request',
-    );
+    const { id, sentId, method } = request;
+    const client = clientOf(request, door.options.trustProxy);
+    const { status } = answer;
+    const about = { request: id, client, client_request: sentId, method, route, status, ms, tenant: municipio?.tenant };
+    door.world.log.info(about, 'request');
   }
   if (municipio === undefined) return answer;
   return { ...answer, headers: { 'X-NFSe-Ambiente': municipio.ambiente, ...answer.headers } };
@@ -284,9 +291,9 @@ async function answerSoapCall(door: Door, visit: Visit): Promise<HttpAnswer> {
       door.underWay -= 1;
     }
   } catch (error) {
-    const about = { err: error, request: request.id, route: visit.route, tenant: visit.municipio?.tenant };
-    door.world.log.error(about, 'uma requisição falhou');
-    return internalSoap(headers, request.id);
+    const trouble = await loggedTrouble(door, visit, error);
+    if (trouble === undefined) return internalSoap(headers, request.id);
+    return faultSoap(headers, 503, unavailableText(trouble.mensagem, trouble.esperaS), trouble.esperaS);
   }
 }
 
@@ -313,8 +320,7 @@ async function answerRoute(door: Door, visit: Visit, route: Route): Promise<Http
   const municipio = await findMunicipio(door, visit, slug);
   if (municipio === undefined) return refuse(door, visit, unknownMunicipio(slug));
   const client = clientOf(request, door.options.trustProxy);
-  const isQuery = route.missCost !== undefined && route.method !== 'POST';
-  const turn = isQuery ? door.misses.turnOf(client) : 0;
+  const turn = route.missCost === undefined ? 0 : door.misses.turnOf(client);
   if (turn === undefined) return refuse(door, visit, unavailable(CROWDED, OVERLOAD_WAIT_S));
   if (turn > 0) await pause(turn);
   const body = route.method === 'POST' ? await acceptedBody(request, route) : NO_BODY;
@@ -343,10 +349,11 @@ async function answerRoute(door: Door, visit: Visit, route: Route): Promise<Http
     if (outcome === 'crowded') return refuse(door, visit, unavailable(CROWDED_ASIDE, OVERLOAD_WAIT_S));
     if (outcome === 'too_dear') return refuse(door, visit, tooDear(TOO_DEAR));
     const answer = answerOf(door, visit, outcome, route.status);
-    const isMiss = answer.status === 404 || ('isMiss' in outcome && outcome.isMiss === true);
+    const isGuess = 'isMiss' in outcome && outcome.isMiss === true;
+    const isMiss = isGuess || answer.status === 404;
     const wait = route.missCost !== undefined && isMiss ? door.misses.count(client, route.missCost) : undefined;
-    // Where signatures are required nothing that was sent is looked up before its own has held: whoever guesses has a name.
-    const isSigned = route.method === 'POST' && AMBIENTES[municipio.ambiente].signatureRefuses;
+    // Where signatures are required nothing that was sent is looked up before its own has held: whoever asks for a note has a name.
+    const isSigned = !isGuess && route.method === 'POST' && AMBIENTES[municipio.ambiente].signatureRefuses;
     return wait === undefined || isSigned ? answer : refuse(door, visit, tooManyMisses(wait));
   } finally {
     door.underWay -= 1;
@@ -411,11 +418,19 @@ function nearbyOf(trouble: Trouble, { url, method }: HttpRequest): readonly stri
 /** Those that still do what they are there for. */
 const OPEN_ROUTES = ROUTES.filter(({ status }) => status !== 410);
 
-/** A bug, or a database that is not there: logged whole, and answered without a word of it. */
 async function answerFailure(door: Door, visit: Visit, error: unknown): Promise<HttpAnswer> {
+  const trouble = await loggedTrouble(door, visit, error);
+  return refuse(door, visit, trouble === undefined ? internal(visit.request.id) : storeTroubled(trouble));
+}
+
+/** A database that cannot be used just now, or a bug (undefined): logged whole, and answered without a word of it. */
+async function loggedTrouble(door: Door, visit: Visit, error: unknown): Promise<StoreTrouble | undefined> {
   const { request, route, municipio } = visit;
-  door.world.log.error({ err: error, request: request.id, route, tenant: municipio?.tenant }, 'uma requisição falhou');
-  return refuse(door, visit, (await door.storeAnswers()) ? internal(request.id) : storeGone());
+  const about = { err: error, request: request.id, route, tenant: municipio?.tenant };
+  const trouble = storeTroubleOf(error) ?? (await door.storeTrouble());
+  if (trouble === undefined) door.world.log.error(about, 'uma requisição falhou');
+  else door.world.log.warn(about, `uma requisição não foi atendida: ${trouble.mensagem}`);
+  return trouble;
 }
 
 function answerOf(door: Door, visit: Visit, outcome: Outcome, status: number): HttpAnswer {
@@ -449,28 +464,33 @@ function siteAs({ options, address }: Door, request: HttpRequest): string {
 }
 
 /** What the service answers for itself, outside any municipality. */
+const SITE: Readonly<Record<string, (door: Door, visit: Visit) => ReturnType<Work>>> = {
+  // It shows the address by which it was asked for, so it is nobody else's.
+  '/': (door, { request }) => page(request, homePage(siteAs(door, request)), 'no-store'),
+  '/health/live': () => healthy(),
+  '/health/ready': answerReadiness,
+  [ERROS_PATH]: (_door, { request }) => page(request, errorIndexPage(questionOf(request)), PAGES_KEPT),
+  // Kept by who asked for it, for it shows the address by which it was asked for.
+  [ERROS_JSON_PATH]: async (door, { request }) =>
+    kept(request, await errorsJsonText(siteAs(door, request)), JSON_TYPE, OWN_KEPT),
+  [DOCS_PATH]: (door, visit) => answerDocs(door, visit, ''),
+  [`${DOCS_PATH}/`]: () => redirect(308, '../docs'),
+  [`${DOCS_PATH}/:pagina`]: (door, visit) => answerDocs(door, visit, visit.request.params.pagina!),
+  [`${ARQUIVOS_PATH}/:arquivo`]: answerDocsFile,
+  [REFERENCE_PATH]: (door, { request }) => reference(door, request),
+  [`${REFERENCE_PATH}/:arquivo`]: answerReferenceFile,
+  [OPENAPI_PATH]: (door, { request }) => kept(request, openapiText(siteAs(door, request)), JSON_TYPE, OWN_KEPT),
+  [`${ERROS_PATH}/:codigo`]: (door, visit) => answerCode(door, visit, visit.request.params.codigo!),
+};
+
+/** Their paths; who may ask is said in `seguranca.ts`. */
+export const SITE_PATHS: readonly string[] = Object.keys(SITE);
+
 function siteRoutes(door: Door): readonly HttpRoute[] {
-  const works: Readonly<Record<string, Work>> = {
-    // It shows the address by which it was asked for, so it is nobody else's.
-    '/': ({ request }) => page(request, homePage(siteAs(door, request)), 'no-store'),
-    '/health/live': () => healthy(),
-    '/health/ready': (visit) => answerReadiness(door, visit),
-    [ERROS_PATH]: ({ request }) => page(request, errorIndexPage(questionOf(request)), PAGES_KEPT),
-    // Kept by who asked for it, for it shows the address by which it was asked for.
-    [ERROS_JSON_PATH]: async ({ request }) =>
-      kept(request, await errorsJsonText(siteAs(door, request)), JSON_TYPE, OWN_KEPT),
-    [DOCS_PATH]: (visit) => answerDocs(door, visit, ''),
-    [`${DOCS_PATH}/`]: () => redirect(308, '../docs'),
-    [`${DOCS_PATH}/:pagina`]: (visit) => answerDocs(door, visit, visit.request.params.pagina!),
-    [`${ARQUIVOS_PATH}/:arquivo`]: (visit) => answerDocsFile(door, visit),
-    [REFERENCE_PATH]: ({ request }) => reference(door, request),
-    [`${REFERENCE_PATH}/:arquivo`]: (visit) => answerReferenceFile(door, visit),
-    [OPENAPI_PATH]: ({ request }) => kept(request, openapiText(siteAs(door, request)), JSON_TYPE, OWN_KEPT),
-    [`${ERROS_PATH}/:codigo`]: (visit) => answerCode(door, visit, visit.request.params.codigo!),
-  };
-  return Object.entries(works).flatMap(([path, work]): HttpRoute[] => {
+  return Object.entries(SITE).flatMap(([path, answer]): HttpRoute[] => {
     const always = PUBLIC_PATHS.has(path) ? CORS_HEADERS : undefined;
-    const handle: HttpRoute['handle'] = async (request) => withAlways(always, await attend(door, request, path, work));
+    const handle: HttpRoute['handle'] = async (request) =>
+      withAlways(always, await attend(door, request, path, (visit) => answer(door, visit)));
     const own: HttpRoute = { method: 'GET', path, handle };
     return always === undefined ? [own] : [own, { method: 'OPTIONS', path, handle: async () => PREFLIGHT }];
   });
@@ -534,7 +554,8 @@ function redirect(status: 307 | 308, to: string): HttpAnswer {
 
 async function answerReadiness(door: Door, visit: Visit): Promise<HttpAnswer> {
   if (door.closing) return refuse(door, visit, unavailable('O serviço está sendo encerrado.', STORE_WAIT_S));
-  return (await door.storeAnswers()) ? healthy() : refuse(door, visit, storeGone());
+  const trouble = await door.storeTrouble();
+  return trouble === undefined ? healthy() : refuse(door, visit, storeTroubled(trouble));
 }
 
 const PAGES_KEPT = `public, max-age=${PAGES_FRESH_S}`;
@@ -584,13 +605,11 @@ function healthy(): HttpAnswer {
   return { status: 200, headers: { ...API_HEADERS, ...JSON_TYPE }, body: '{"status":"OK"}' };
 }
 
-async function pingStore(world: World): Promise<boolean> {
-  const late = new Promise<boolean>((resolve) => setTimeout(resolve, PING_MAX_MS, false).unref());
-  const there = askStore(world).then(
-    () => true,
-    () => false,
-  );
-  return Promise.race([there, late]);
+async function troubleIn(world: World): Promise<StoreTrouble | undefined> {
+  const late = new Promise<StoreTrouble>((resolve) => {
+    setTimeout(resolve, PING_MAX_MS, troubleOfStore(undefined)).unref();
+  });
+  return Promise.race([askStore(world), late]);
 }
 
 /** Who asks while a question is under way gets its answer, so that trouble does not multiply questions. */

@@ -46,7 +46,7 @@ export const DISCARD_MAX_BYTES = 256 * 1024 * 1024;
 /** Silence after which a connection is closed whose sender was answered before all had come. */
 const LINGER_MS = 1_000;
 
-/** An incoming request id is repeated in answers and logs only when it looks like this. */
+/** A request id of the caller's own is logged beside ours only when it looks like this. */
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
 export type BodyTrouble = 'body_too_large' | 'malformed' | 'timeout' | 'gone';
@@ -62,7 +62,10 @@ export type Trouble =
   | 'headers_too_large';
 
 export type HttpRequest = {
+  /** Ours: no caller chooses under which one it is found in the log. */
   readonly id: string;
+  /** The one that it came with, where that is fit to be logged. */
+  readonly sentId: string | undefined;
   /** Milliseconds on the clock of `performance`. */
   readonly began: number;
   readonly method: string;
@@ -344,7 +347,8 @@ function requestOf(exchange: Exchange, params: Readonly<Record<string, string>>)
   const { headers, socket } = incoming;
   const sent = headers['x-request-id'];
   return {
-    id: typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : randomUUID(),
+    id: randomUUID(),
+    sentId: typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : undefined,
     began: performance.now(),
     method: incoming.method ?? '',
     url: pathOf(incoming.url ?? ''),
@@ -361,6 +365,7 @@ function requestOf(exchange: Exchange, params: Readonly<Record<string, string>>)
 function requestWithout(socket: Socket, url: string): HttpRequest {
   return {
     id: randomUUID(),
+    sentId: undefined,
     began: performance.now(),
     method: '',
     url,

@@ -252,7 +252,7 @@ type HeaderWords = { readonly about: string; readonly schema: JsonSchema };
 /** Headers of a request that have a meaning for the service. */
 const REQUEST_HEADERS: Readonly<Record<string, HeaderWords>> = {
   'X-Request-Id': {
-    about: 'Identificador da requisição, repetido na resposta; sem ele, ou fora da forma, o serviço dá um.',
+    about: 'Identificador seu da requisição: vai para o registro do serviço, ao lado do que ele dá a cada uma.',
     schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,64}$' },
   },
   [DPS_SIGNATURE_HEADER]: {
@@ -585,8 +585,8 @@ const EVERY_HEADER = ['X-Request-Id', 'X-NFSe-Ambiente', 'Cache-Control', 'X-Con
 
 const ANSWER_HEADERS: Readonly<Record<string, HeaderWords>> = {
   'X-Request-Id': {
-    about: 'Identificador da requisição: o que veio nela, ou um novo. Informe-o ao suporte.',
-    schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,64}$' },
+    about: 'Identificador que o serviço dá à requisição, também quando ela traz um seu. Informe-o ao suporte.',
+    schema: { type: 'string', format: 'uuid' },
   },
   'X-NFSe-Ambiente': {
     about: 'Ambiente do município do endereço; falta quando o município não é conhecido.',
@@ -755,7 +755,7 @@ function exampleRef(name: string): Json {
 /** When the recorded examples were made. */
 const EXAMPLE_MOMENT = '2026-11-21T12:00:00-03:00';
 /** Of nobody. */
-const EXAMPLE_REQUEST_ID = 'meu-pedido.1';
+const EXAMPLE_REQUEST_ID = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
 
 /** A refusal that no ordinary request meets: made by what refuses it in the service, in the same words. */
 type Made = { readonly name: string; readonly titulo: string; readonly status: number; readonly refused: Refused };

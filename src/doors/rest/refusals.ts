@@ -3,6 +3,7 @@
  * are given here.
  */
 import type { Fault } from '../../fiscal/fault.ts';
+import { type StoreTrouble, troubleOfStore } from '../../flows/store-trouble.ts';
 import type { Misfit } from './content.ts';
 import type { Trouble } from './http.ts';
 import type { Refused } from './routes.ts';
@@ -27,20 +28,26 @@ export function misfitRefused({ fault, campo }: Misfit): Refused {
 }
 
 export function tooManyMisses(waitS: number): Refused {
-  const mensagem = `Houve consultas demais, deste endereço de rede, ao que não existe ou não se mostra a quem pergunta. O que existe continua a ser respondido. Espere ${waitS} s e confira os identificadores.`;
+  const mensagem = `Houve perguntas demais, deste endereço de rede, pelo que não existe ou não se mostra a quem pergunta; uma validação sem a assinatura do prestador é uma delas. O que existe continua a ser respondido. Espere ${waitS} s e confira os identificadores, ou assine.`;
   return refused({ codigo: 'E703', xpath: '', mensagem }, { status: 429, headers: { 'Retry-After': String(waitS) } });
 }
 
+/** In every door. */
+export function unavailableText(reason: string, waitS: number): string {
+  return `O serviço não pode atender agora. ${reason} Envie de novo em ${waitS} s.`;
+}
+
 export function unavailable(reason: string, waitS: number): Refused {
-  const mensagem = `O serviço não pode atender agora. ${reason} Envie de novo em ${waitS} s.`;
+  const mensagem = unavailableText(reason, waitS);
   return refused({ codigo: 'E703', xpath: '', mensagem }, { status: 503, headers: { 'Retry-After': String(waitS) } });
 }
 
-/** A database comes back within seconds, or not by itself. */
-export const STORE_WAIT_S = 5;
+export function storeTroubled({ mensagem, esperaS }: StoreTrouble): Refused {
+  return unavailable(mensagem, esperaS);
+}
 
 export function storeGone(): Refused {
-  return unavailable('O banco de dados não responde.', STORE_WAIT_S);
+  return storeTroubled(troubleOfStore(undefined));
 }
 
 /** `mensagem`: what was too dear, and what to do about it. */

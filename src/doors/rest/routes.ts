@@ -225,14 +225,15 @@ export const ROUTES: readonly Route[] = [
     method: 'POST',
     path: `${ISSUE_PATH}/validacao`,
     summary:
-      'Confere uma DPS sem emitir: responde os valores com cada passo do cálculo, ou todos os erros de uma vez. Nenhum número é usado e nada é gravado.',
+      'Confere uma DPS sem emitir: responde os valores com cada passo do cálculo, ou todos os erros de uma vez. Nenhum número é usado e nada é gravado. Em produção o cadastro e as outras notas só se olham com a assinatura válida do prestador; nao_conferido diz o que não se olhou.',
     reads: [DPS_SIGNATURE_HEADER],
     takes: ['application/xml', 'text/xml', 'application/json'],
     status: 200,
     fields: { status: STATUS, ...VALIDACAO_FIELDS },
     headers: [],
-    codes: ['E003', 'E201', 'E110', ...SIGNATURE_CODES, 'E101', 'E102', 'E103', 'E0014'],
+    codes: ['E003', 'E201', 'E110', ...SIGNATURE_CODES, 'E101', 'E102', 'E103', 'E0014', 'E703'],
     judges: true,
+    missCost: 1,
     handle: validate,
   }),
   row({

@@ -257,6 +257,7 @@ export const FACTS: Readonly<Record<string, (tabela?: TabelaIbsCbs) => string>> 
     ),
 
   // Texts that are pages of their own
+  seguranca: () => projectText('docs/seguranca.md').replaceAll('(site/', '('),
   'soap-tabelas': () => soapMarkdown().replace(/\(erros\.md#e(\d+)\)/g, '(/docs/erros/E$1)'),
   leiaute: layoutMarkdown,
   mudancas: () => projectText('CHANGELOG.md'),

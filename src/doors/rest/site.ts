@@ -59,6 +59,7 @@ export const PAGES: readonly Page[] = [
   { slug: 'soap-tabelas', file: 'soap-tabelas.md', group: 'Consultar', short: 'Tabelas do porto SOAP' },
   { slug: 'limites', file: 'limites.md', group: 'Consultar', short: 'Limites' },
   { slug: 'ataques', file: 'ataques.md', group: 'Consultar', short: 'Ataques para ensaiar' },
+  { slug: 'seguranca', file: 'seguranca.md', group: 'Consultar', short: 'Segurança' },
   { slug: 'mudancas', file: 'mudancas.md', group: 'Consultar', short: 'Mudanças' },
   { slug: 'operacao', file: 'operacao.md', group: 'Município', short: 'Operação' },
 ];

@@ -93,7 +93,11 @@ export const VALIDACAO_SHAPES = {
 export async function validate(call: Call) {
   const { world, municipio, site } = call;
   const validated = await validateNota(world, municipio, sentIn(call));
-  if ('faults' in validated) return { refusal: validated };
+  if ('faults' in validated) {
+    const { nao_conferido, ...refusal } = validated;
+    // Without its provider's signature a document is a guess: whoever makes many is made slow (D-40).
+    return nao_conferido === undefined ? { refusal } : { refusal, beside: { nao_conferido }, isMiss: true };
+  }
   return { body: { status: 'OK', ...shown(validated), avisos: avisosOf(validated.avisos, site) } };
 }
 

@@ -9,6 +9,7 @@ import { SIMULAR_HEADER } from '../../fiscal/simular.ts';
 import { type Companhia, NAMESPACE_PADRAO } from '../../flows/porto-abrasf.ts';
 import { answerSoap, falhaSoap, type RespostaSoap } from '../../flows/porto-soap.ts';
 import type { Municipio } from '../../flows/queries.ts';
+import { charsetContradiction } from '../../flows/sent-dps.ts';
 import type { World } from '../../flows/world.ts';
 import { wsdlOf, xsdOf } from './wsdl.ts';
 
@@ -57,6 +58,8 @@ export async function performSoap(
   if (coding.toLowerCase() !== 'identity') {
     return faultSoap(headers, 415, 'O corpo vem compactado (Content-Encoding). Envie-o sem compactar.');
   }
+  const contrary = charsetContradiction(headers['content-type'] ?? '', body, 'xml');
+  if (contrary !== undefined) return faultSoap(headers, 415, contrary);
   const header = headers[SIMULAR_HEADER.toLowerCase()];
   const simular = typeof header === 'string' ? header : undefined;
   const answer = await answerSoap(world, municipio, body, versionOf(headers), { shown, simular });

@@ -9,8 +9,8 @@ import type { DECLARADOS_IBSCBS } from '../declarado.ts';
 import type { NfsePath } from './nfse.ts';
 import { type SimpleType, T } from './simple-types.ts';
 
-/** Filled in when nobody says it, because it is technical; `ambiente` and `municipio` are the service's to know. */
-export type Padrao = { readonly texto: string } | 'ambiente' | 'municipio';
+/** Filled in when nobody says it, because it is technical; `ambiente` is the service's to know. */
+export type Padrao = { readonly texto: string } | 'ambiente';
 
 /** A property with one value. */
 export type Campo = {
@@ -229,7 +229,7 @@ export const CORPO: readonly Item[] = [
   campo('tipo_emitente', 'tpEmit', { padrao: { texto: '1' } }),
   campo('motivo_emissao', 'cMotivoEmisTI'),
   campo('chave_nfse_rejeitada', 'chNFSeRej'),
-  campo('municipio_emissor', 'cLocEmi', { padrao: 'municipio' }),
+  campo('municipio_emissor', 'cLocEmi'),
   grupo('substituicao', 'subst', [
     campo('chave_substituida', 'chSubstda'),
     campo('codigo_motivo', 'cMotivo'),

@@ -306,7 +306,7 @@ function elementsAt(path: string): readonly Step[] {
 }
 
 function sending(item: CorpoItem, steps: readonly Step[]): string {
-  if (item.kind === 'campo' && item.padrao === 'municipio') return '**sim**, em homologação';
+  if (item.kind === 'campo' && item.padrao === 'ambiente') return '**sim**, em produção';
   if (item.kind === 'campo' && item.padrao !== undefined) return 'opcional';
   if (steps.some(({ inChoice }) => inChoice)) return '*escolha*';
   const { element } = steps.at(-1)!;
@@ -323,8 +323,7 @@ function hasPadrao({ name }: Group): boolean {
 }
 
 function padraoText({ padrao }: Campo): string {
-  if (padrao === 'ambiente') return 'o ambiente do endereço: `1` em produção, `2` em homologação';
-  if (padrao === 'municipio') return 'em produção, o município do endereço; em homologação é preciso informá-lo';
+  if (padrao === 'ambiente') return 'em homologação, o do endereço (`2`); em produção é preciso informá-lo (`1`)';
   return code((padrao as { readonly texto: string }).texto);
 }
 

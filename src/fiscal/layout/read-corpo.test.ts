@@ -350,11 +350,23 @@ describe('what need not be said', () => {
     assert.ok(dps.verAplic.length > 0);
   });
 
-  test('the address that it was sent to says environment and municipality', () => {
-    const reading = readSpoken({ municipio_emissor: null }, { tpAmb: '1', cLocEmi: '3304557' });
-    assert.ok('dps' in reading, 'faults' in reading ? told(reading.faults) : '');
-    assert.deepEqual([reading.dps.tpAmb, reading.dps.cLocEmi], ['1', '3304557']);
-    assert.equal(accepted({ municipio_emissor: '3550308' }, { tpAmb: '1', cLocEmi: '3304557' }).dps.cLocEmi, '3550308');
+  test('where the body is signed it says environment and municipality itself, and what is missing is the line to add', () => {
+    const context: CorpoContext = { tpAmb: '1', lugar: { tipo_ambiente: '1', municipio_emissor: '3304557' } };
+    const reading = readSpoken({ municipio_emissor: null, tipo_emitente: '9' }, context);
+    assert.ok('faults' in reading);
+    const told = reading.faults.map(({ codigo, campo, xpath, linha, mensagem }) => [
+      ...[codigo, campo, xpath, linha],
+      /("[a-z_]+": "\d+")$/.exec(mensagem)?.[1],
+    ]);
+    // Beside what else is wrong, each in its place of the layout, and at the object that lacks it.
+    assert.deepEqual(told, [
+      ['E002', 'tipo_ambiente', '/DPS/infDPS/tpAmb', 1, '"tipo_ambiente": "1"'],
+      ['E0002', 'tipo_emitente', '/DPS/infDPS/tpEmit', 1, undefined],
+      ['E002', 'municipio_emissor', '/DPS/infDPS/cLocEmi', 1, '"municipio_emissor": "3304557"'],
+    ]);
+    // What it says is read as it says it; whether it is the right place is a rule's to judge.
+    const { dps } = accepted({ tipo_ambiente: '2', municipio_emissor: '3550308' }, context);
+    assert.deepEqual([dps.tpAmb, dps.cLocEmi], ['2', '3550308']);
   });
 
   test('an estimate of the taxes takes the place of the indicator', () => {

@@ -51,8 +51,8 @@ export type CorpoContext = {
   readonly tpAmb: '1' | '2';
   /** A `tpAmb` in the body says nothing: the one above is read. */
   readonly forcesTpAmb?: boolean;
-  /** The municipality of a tenant in production. */
-  readonly cLocEmi?: string | undefined;
+  /** What a body that is signed must say of its place, by property, so that it serves at no other (D-227). */
+  readonly lugar?: Readonly<Record<string, string>>;
 };
 
 /** Where in the body a fault or a remark stands. */
@@ -286,8 +286,14 @@ class Body {
     const { leaf, campo, inChoice } = part;
     const isForced = campo.padrao === 'ambiente' && this.#context.forcesTpAmb === true;
     const value = isForced ? undefined : members.get(campo.name);
-    if (value === undefined && campo.padrao === undefined) return;
+    const due = value === undefined ? this.#context.lugar?.[campo.name] : undefined;
+    if (value === undefined && campo.padrao === undefined && due === undefined) return;
     const xpath = `${base}/${leaf.name}`;
+    if (due !== undefined) {
+      this.#tell(unplaced(campo.name, due, xpath), this.offsetOf(BASE));
+      into.push(this.#spoken(leaf.name, due, xpath));
+      return;
+    }
     if (value === undefined) {
       const text = this.#padrao(campo);
       // A default is no second member of a choice that was made.
@@ -320,7 +326,6 @@ class Body {
 
   #padrao({ padrao }: Campo): string | undefined {
     if (padrao === 'ambiente') return this.#context.tpAmb;
-    if (padrao === 'municipio') return this.#context.cLocEmi;
     return padrao?.texto;
   }
 
@@ -501,6 +506,13 @@ class Body {
       /^[1-9][0-9]{0,14}$/.test(nDPS);
     return isWhole ? dpsIdOf({ cLocEmi, documento, serie, nDPS }) : STAND_IN_ID;
   }
+}
+
+/** E002 with the line to add. */
+function unplaced(name: string, text: string, xpath: string): Fault {
+  const line = propertyText(name, JSON.stringify(text));
+  const mensagem = `Falta ${name}. Em produção o corpo assinado diz para que município e ambiente foi feito, e assim não serve em outro. Acrescente ao corpo, antes de assinar: ${line}`;
+  return { codigo: 'E002', xpath, campo: name, mensagem, esperado: text };
 }
 
 /** What the identifier is made of. */

@@ -10,12 +10,11 @@ export const CABECALHO: readonly Rule[] = [
   {
     code: 'E0006',
     at: 'tpAmb',
-    scope: 'nacional',
     title: 'A DPS diz ser de homologação, e o município está em produção',
     message: ({ tpAmb }) =>
       `A DPS traz tpAmb ${tpAmb} (homologação), e este endereço é o de um município em produção: a nota teria valor fiscal. Se a DPS é um ensaio, envie-a ao ambiente de integração; se é para valer, envie tpAmb 1.`,
     mend: 'Envie o ensaio ao ambiente de integração; para uma nota com valor fiscal, troque tpAmb por 1 e assine de novo.',
-    origin: 'Anexo I, E0006; decisão D-141',
+    origin: 'Anexo I, E0006; decisões D-141 e D-227',
     why: 'O ambiente é o do endereço. No de integração qualquer tpAmb serve, e a nota sai com 2; em produção um ensaio enviado por engano viraria uma nota com valor fiscal.',
     when: (_dps, { ambiente }) => ambiente === 'producao',
     must: ({ tpAmb }) => tpAmb === '1',

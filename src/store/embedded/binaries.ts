@@ -5,7 +5,20 @@
 // installed on the machine: whoever has one points DATABASE_URL at it.
 
 import { constants } from 'node:fs';
-import { chmod, cp, lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
+import {
+  chmod,
+  cp,
+  lchown,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+} from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { absent, codeOf, type Logger, type Place, type RunAs, run, sweepLeftovers, WAY_OUT } from './place.ts';
 
@@ -129,7 +142,12 @@ function within(folder: string, native: string, packaged: Binaries): Binaries {
 async function copyBinaries(native: string, folder: string, usable: () => Promise<boolean>): Promise<void> {
   try {
     const copies = dirname(folder);
-    if ((await mkdir(copies, { recursive: true })) !== undefined) await chmod(copies, 0o755);
+    // Whose folder it is must be able to delete what is in it.
+    const { uid, gid } = await stat(dirname(copies));
+    if ((await mkdir(copies, { recursive: true })) !== undefined) {
+      await chmod(copies, 0o755);
+      if (process.getuid?.() === 0) await lchown(copies, uid, gid);
+    }
     await sweepLeftovers(copies, 'new-');
     const fresh = await mkdtemp(join(copies, 'new-'));
     try {
@@ -142,6 +160,7 @@ async function copyBinaries(native: string, folder: string, usable: () => Promis
       });
       await openToAll(fresh);
       await hydrate(copied);
+      if (process.getuid?.() === 0) await handTo(fresh, uid, gid);
       // What already lies under the final name may be broken, or may be the good copy of a process that came first.
       if (await usable()) return;
       await rm(folder, { recursive: true, force: true });
@@ -155,6 +174,13 @@ async function copyBinaries(native: string, folder: string, usable: () => Promis
         `Confira o espaço em disco e as permissões desse diretório. ${WAY_OUT}`,
       { cause },
     );
+  }
+}
+
+async function handTo(folder: string, uid: number, gid: number): Promise<void> {
+  await lchown(folder, uid, gid);
+  for (const found of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    await lchown(join(found.parentPath, found.name), uid, gid);
   }
 }
 

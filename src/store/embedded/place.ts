@@ -76,11 +76,11 @@ export async function findPlace(dataDir: string, log: Logger): Promise<Place> {
   const entry = join(data, 'pg');
   const location = await followEntry(entry);
   if (location !== undefined) {
-    return { dataDir: data, entry, home: dirname(location), location, runAs: await accountOf(location) };
+    return { dataDir: data, entry, home: dirname(location), location, runAs: await accountOf(location, data) };
   }
   if (!isRoot()) return { dataDir: data, entry, home: data, location: entry, runAs: undefined };
 
-  const runAs = await unprivilegedAccount();
+  const runAs = await unprivilegedAccount(data);
   if (await canEnter(data, runAs)) return { dataDir: data, entry, home: data, location: entry, runAs };
 
   const home = await openSystemHome(data, runAs);
@@ -206,7 +206,8 @@ export function socketLockOf(folder: string): string {
 async function openDataDir(dataDir: string): Promise<string> {
   const wanted = resolve(dataDir);
   try {
-    await mkdir(wanted, { recursive: true });
+    const first = await mkdir(wanted, { recursive: true });
+    if (first !== undefined) await giveToNeighbour(first, wanted);
     return await realpath(wanted);
   } catch (cause) {
     throw new Error(
@@ -215,6 +216,13 @@ async function openDataDir(dataDir: string): Promise<string> {
       { cause },
     );
   }
+}
+
+/** What root makes among the files of somebody else is theirs, who must be able to delete it. */
+async function giveToNeighbour(first: string, last: string): Promise<void> {
+  if (!isRoot()) return;
+  const { uid, gid } = await stat(dirname(first));
+  for (let made = last; made.length >= first.length; made = dirname(made)) await lchown(made, uid, gid);
 }
 
 /** The cluster behind `<dataDir>/pg`, or undefined when there is nothing there yet. */
@@ -236,10 +244,10 @@ async function followEntry(entry: string): Promise<string | undefined> {
 }
 
 /** Who runs an existing cluster: its owner. Only root may stand in for somebody else. */
-async function accountOf(location: string): Promise<RunAs | undefined> {
+async function accountOf(location: string, data: string): Promise<RunAs | undefined> {
   const { uid, gid } = await stat(location);
   if (isRoot()) {
-    if (uid === 0) return unprivilegedAccount();
+    if (uid === 0) return unprivilegedAccount(data);
     const known = (await accounts()).find((account) => account.uid === uid);
     return known ?? { uid, gid, name: `uid ${uid}` };
   }
@@ -256,8 +264,12 @@ function ownedByAnother(path: string, owner: string): Error {
   );
 }
 
-async function unprivilegedAccount(): Promise<RunAs> {
+/** The owner of the data folder, who must be able to delete what is in it; where that is root, an account for such things. */
+async function unprivilegedAccount(data: string): Promise<RunAs> {
   const known = await accounts();
+  const { uid } = await stat(data);
+  const owner = known.find((account) => account.uid === uid && uid !== 0);
+  if (owner !== undefined) return owner;
   for (const name of ACCOUNTS) {
     const account = known.find((candidate) => candidate.name === name && candidate.uid !== 0);
     if (account) return account;

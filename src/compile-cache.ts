@@ -1,0 +1,16 @@
+/**
+ * Where Node keeps what it compiled of our files: among the packages, and only for the account that owns them. What another one wrote there,
+ * root above all, the owner could not delete, and the next `npm ci` would fail half way.
+ */
+import { statSync } from 'node:fs';
+import path from 'node:path';
+
+const PACKAGES = path.join(import.meta.dirname, '../node_modules');
+
+/** Undefined: this account keeps nothing. */
+export function compileCacheFolder(packages = PACKAGES): string | undefined {
+  const owner = statSync(packages, { throwIfNoEntry: false })?.uid;
+  // Windows has no such number: there a folder is its user's.
+  const isOurs = process.getuid === undefined || owner === process.getuid();
+  return isOurs ? path.join(packages, '.cache/nfse') : undefined;
+}

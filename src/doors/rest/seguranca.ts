@@ -1,0 +1,301 @@
+/**
+ * Who may ask what: one row an address, of every door that listens. `docs/seguranca.md` is made of it, and `test/seguranca.test.ts`
+ * asks each as a stranger, as a party and as another municipality's, and holds the answers to what is said here.
+ *
+ * Said is what production does. An address that is in no row, or a row without an address, is an error.
+ */
+import { ownOf } from '../../fiscal/own.ts';
+import { OPERACOES } from '../../flows/porto-abrasf.ts';
+import { SOAP_PATH } from '../soap/nfes.ts';
+import { ERROS_PATH } from './envelope.ts';
+import { MISSES_MAX } from './misses.ts';
+import { OPENAPI_PATH } from './openapi.ts';
+import { DOCS_PATH, ERROS_JSON_PATH } from './pages.ts';
+import { REFERENCE_PATH } from './reference.ts';
+import { ROUTES, type Route } from './routes.ts';
+import { ARQUIVOS_PATH } from './site.ts';
+
+/**
+ * What somebody learns who is no party. `nada`: the answer about what is there and about what is not are one, and neither is looked for.
+ * `existencia`: whether it is there, and nothing of it. `chave`: whoever has the key or the protocol number is a party, and without it
+ * nothing is found. `publico`: the answer is everybody's.
+ */
+export type Revela = 'nada' | 'existencia' | 'chave' | 'publico';
+
+export type Acesso = {
+  readonly quem: string;
+  readonly revela: Revela;
+  readonly estranho: string;
+  readonly parte: string;
+  /** Where it is not read off the route. */
+  readonly custo?: string;
+};
+
+const PRESTADOR_ASSINA = 'quem assina como o prestador';
+const POR_CHAVE: Omit<Acesso, 'parte'> = {
+  quem: 'quem tem a chave de acesso',
+  revela: 'chave',
+  estranho: 'nada: sem a chave, 9 algarismos sorteados, a resposta é 404, como a de uma nota de outro município',
+};
+const POR_PROTOCOLO: Omit<Acesso, 'parte'> = {
+  quem: 'quem tem o número de protocolo',
+  revela: 'chave',
+  estranho: 'nada: sem o protocolo, 20 algarismos sorteados, a resposta é 404',
+};
+const POR_LOTE: Omit<Acesso, 'parte'> = {
+  quem: 'quem tem o protocolo do lote e o CNPJ',
+  revela: 'chave',
+  estranho: 'nada: sem o protocolo, 20 algarismos sorteados, não se encontra lote (E86)',
+};
+const EVENTO_ASSINADO: Acesso = {
+  quem: 'a parte da nota que o tipo do evento pede, que assina o corpo',
+  revela: 'nada',
+  estranho:
+    'sem assinatura, nada; quem assina com outro certificado e tem a chave ou o protocolo recebe E9007 se a nota existe',
+  parte: 'o evento registrado',
+};
+const NOTA_INTEIRA = 'a nota inteira, com o XML, e o protocolo';
+const PUBLICO: Omit<Acesso, 'estranho'> = { quem: 'qualquer um', revela: 'publico', parte: 'o mesmo' };
+
+const DAS_ROTAS: Readonly<Record<string, Acesso>> = {
+  emitirNota: {
+    quem: `${PRESTADOR_ASSINA} da DPS`,
+    revela: 'nada',
+    estranho: 'só o que está errado na assinatura que enviou (E9xx)',
+    parte: 'a chave e o protocolo da nota; com série e número já usados, os da que existe (E0014)',
+    custo: 'uma assinatura',
+  },
+  validarDps: {
+    quem: `qualquer um; o cadastro e as outras notas, só ${PRESTADOR_ASSINA} da DPS`,
+    revela: 'nada',
+    estranho:
+      'o que está errado no documento que enviou, julgado pelo que ele mesmo diz; nao_conferido diz o que não se olhou',
+    parte: 'o que a emissão responderia: cadastro, cálculo, e a chave da nota que já existe (E0014)',
+  },
+  verificarAssinatura: {
+    ...PUBLICO,
+    estranho: 'o que a produção diria da assinatura que enviou; não se olham o cadastro nem as notas',
+    custo: 'uma parte pequena do processador, de todos juntos; além dela 503',
+  },
+  emitirNotaLeiaute100: { ...PUBLICO, estranho: 'o endereço correto, sempre o mesmo' },
+  consultarNota: { ...POR_CHAVE, parte: NOTA_INTEIRA },
+  consultarNotaPorProtocolo: { ...POR_PROTOCOLO, parte: NOTA_INTEIRA },
+  consultarNotaPorProtocoloV101: { ...POR_PROTOCOLO, parte: NOTA_INTEIRA },
+  registrarEvento: EVENTO_ASSINADO,
+  registrarEventoPorProtocolo: EVENTO_ASSINADO,
+  listarEventos: { ...POR_CHAVE, parte: 'os eventos da nota' },
+  listarEventosDoTipo: { ...POR_CHAVE, parte: 'os eventos de um tipo' },
+  consultarEvento: { ...POR_CHAVE, parte: 'um evento' },
+  baixarDanfse: { ...POR_CHAVE, parte: 'a nota impressa' },
+  consultarNotaPorDps: {
+    quem: 'prestador, tomador ou intermediário da nota, pelo certificado na conexão (`--consulta-dps`)',
+    revela: 'existencia',
+    estranho:
+      'sem certificado, nada; com o de outro, se há nota da DPS (401 ou 404), o que HEAD diz a todos, e nada dela',
+    parte: NOTA_INTEIRA,
+  },
+  existeNotaDaDps: {
+    quem: 'qualquer um',
+    revela: 'existencia',
+    estranho: 'se há nota de um prestador com uma série e um número, e nada dela',
+    parte: 'o mesmo',
+  },
+  consultarSituacaoDoPrestador: {
+    quem: 'o próprio prestador, pelo certificado na conexão',
+    revela: 'nada',
+    estranho: 'que não é ele; não se olha se o documento está cadastrado',
+    parte: 'o seu cadastro, o que falta para emitir, e as suas obrigações',
+  },
+};
+
+const DO_PORTO: Readonly<Record<(typeof OPERACOES)[number]['operacao'], Acesso>> = {
+  RecepcionarLoteRps: {
+    quem: `${PRESTADOR_ASSINA} do lote, ou de cada RPS`,
+    revela: 'nada',
+    estranho: 'só o que está errado na assinatura que enviou',
+    parte: 'o protocolo do lote',
+    custo: 'uma assinatura',
+  },
+  ConsultarSituacaoLoteRps: { ...POR_LOTE, parte: 'a situação do lote' },
+  ConsultarLoteRps: { ...POR_LOTE, parte: 'as notas do lote, ou o que o recusou' },
+  ConsultarNfsePorRps: {
+    quem: 'o próprio prestador, pelo certificado na conexão (`--consulta-dps`)',
+    revela: 'nada',
+    estranho: 'que não é ele; não se olha se há nota',
+    parte: 'a nota do RPS',
+  },
+  ConsultarNfse: {
+    quem: 'o próprio prestador, pelo certificado na conexão (`--consulta-dps`)',
+    revela: 'nada',
+    estranho: 'que não é ele; não se olha se há notas',
+    parte: 'as suas notas',
+  },
+  CancelarNfse: {
+    quem: `${PRESTADOR_ASSINA} da nota`,
+    revela: 'nada',
+    estranho: 'só o que está errado na assinatura que enviou',
+    parte: 'o cancelamento',
+    custo: 'uma assinatura',
+  },
+};
+
+const DOCUMENTACAO: Acesso = { ...PUBLICO, estranho: 'a documentação, igual para todos' };
+
+/** By the path; outside any municipality. */
+const DO_SERVICO: Readonly<Record<string, Acesso>> = {
+  '/': DOCUMENTACAO,
+  '/health/live': { ...PUBLICO, estranho: 'que o serviço está de pé' },
+  '/health/ready': { ...PUBLICO, estranho: 'se o serviço pode atender agora' },
+  [ERROS_PATH]: DOCUMENTACAO,
+  [ERROS_JSON_PATH]: DOCUMENTACAO,
+  [DOCS_PATH]: DOCUMENTACAO,
+  [`${DOCS_PATH}/`]: DOCUMENTACAO,
+  [`${DOCS_PATH}/:pagina`]: DOCUMENTACAO,
+  [`${ARQUIVOS_PATH}/:arquivo`]: DOCUMENTACAO,
+  [REFERENCE_PATH]: DOCUMENTACAO,
+  [`${REFERENCE_PATH}/:arquivo`]: DOCUMENTACAO,
+  [OPENAPI_PATH]: DOCUMENTACAO,
+  [`${ERROS_PATH}/:codigo`]: DOCUMENTACAO,
+};
+
+const DESCRICAO_DO_PORTO: Acesso = { ...PUBLICO, estranho: 'a descrição do porto, igual para todos' };
+const CATALOGO: Acesso = { ...PUBLICO, estranho: 'a lista, nacional ou do município; nada de prestador nenhum' };
+
+export type Endereco = {
+  /** The operation: of a route, of the legacy port, or the path where it has no other name. */
+  readonly id: string;
+  /** `POST /{municipio}/api/v1/…`, as it is told. */
+  readonly endereco: string;
+  readonly acesso: Acesso;
+  readonly custo: string;
+};
+
+/** Every address with its row. `servico`: the paths that the door answers outside a municipality. */
+export function enderecos(servico: readonly string[] = Object.keys(DO_SERVICO)): readonly Endereco[] {
+  const daRota = (route: Route): Endereco => {
+    const acesso = rowOf(route.id, ownOf(DAS_ROTAS, route.id) ?? (isCatalogo(route) ? CATALOGO : undefined));
+    return {
+      id: route.id,
+      endereco: told(route.method, `/:municipio${route.path}`),
+      acesso,
+      custo: custoOf(acesso, route),
+    };
+  };
+  const porto = `/:municipio${SOAP_PATH}`;
+  const all = [
+    ...ROUTES.map(daRota),
+    ...OPERACOES.map(({ operacao }): Endereco => {
+      const acesso = DO_PORTO[operacao];
+      const missCost = operacao.startsWith('Consultar') ? 1 : undefined;
+      return {
+        id: operacao,
+        endereco: `${told('POST', porto)} ${operacao}`,
+        acesso,
+        custo: custoOf(acesso, { missCost }),
+      };
+    }),
+    { id: porto, endereco: told('GET', porto), acesso: DESCRICAO_DO_PORTO, custo: NADA },
+    ...servico.map((path): Endereco => {
+      return { id: path, endereco: told('GET', path), acesso: rowOf(path, ownOf(DO_SERVICO, path)), custo: NADA };
+    }),
+  ];
+  const left = [...Object.keys(DAS_ROTAS), ...Object.keys(DO_SERVICO)].filter(
+    (id) => !all.some((one) => one.id === id),
+  );
+  if (left.length > 0) throw new RangeError(`No address for the row of ${left.join(', ')}`);
+  return all;
+}
+
+function rowOf(id: string, acesso: Acesso | undefined): Acesso {
+  if (acesso === undefined) throw new RangeError(`Who may ask ${id} is said nowhere: add its row to seguranca.ts`);
+  return acesso;
+}
+
+function isCatalogo({ path, isPublic }: Route): boolean {
+  return isPublic === true && path.startsWith('/api/v1/catalogo/');
+}
+
+function told(method: string, path: string): string {
+  return `${method} ${path.replace(/:(\w+)/g, '{$1}')}`;
+}
+
+const NADA = 'nada';
+
+/** What an answer without a result, or for somebody else, takes of the sixty a minute of a network address (D-216). */
+function custoOf({ custo }: Acesso, { missCost }: { readonly missCost?: number | undefined }): string {
+  if (custo !== undefined) return custo;
+  if (missCost === undefined) return NADA;
+  return `${String(missCost).replace('.', ',')} de ${MISSES_MAX} por minuto`;
+}
+
+function tabelaDeAcesso(): string {
+  const rows = enderecos().map(({ endereco, acesso: { quem, estranho, parte }, custo }) => [
+    `\`${endereco}\``,
+    ...[quem, estranho, parte, custo],
+  ]);
+  const head = [
+    'Endereço',
+    'Quem pode perguntar',
+    'O que um estranho fica sabendo',
+    'O que a parte fica sabendo',
+    'O que custa',
+  ];
+  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+/** `docs/seguranca.md`, which is also a page of the documentation. */
+export function segurancaMarkdown(): string {
+  return `# Segurança
+
+Quem pode perguntar o quê, o que cada um fica sabendo, e o que se assina. Vale para a produção; no ambiente de integração ninguém se
+identifica, nada é segredo, e nada do que está nele tem valor fiscal.
+
+## Quem é quem
+
+- **Parte** é quem assinou, ou mostra na conexão, o certificado do prestador, do tomador ou do intermediário da nota; o CNPJ se compara pela raiz.
+- **A chave de acesso e os protocolos abrem o que nomeiam**: quem os tem é tratado como parte na consulta. A chave tem nove algarismos sorteados, e quem procura por
+  tentativas é posto em fila ([Limites](site/limites.md#frequência)). Não publique a chave de uma nota: com ela se lê a nota inteira, com o CPF do tomador.
+- **Estranho** é todo o resto, também quem tem um certificado válido de outra pessoa.
+- O que é de um município não existe em outro: a chave, o protocolo ou a DPS de um é, no endereço do outro, o que não se encontra.
+
+Diante de um estranho não se procura: a resposta sobre o que existe e sobre o que não existe é a mesma, e o trabalho também, de modo que nem o tempo as distingue. As
+exceções estão na tabela.
+
+## O que se assina diz para onde foi feito
+
+Um documento assinado pode cair na mão de outro, que o envia a outro lugar. Por isso o lugar está dentro do que se assina:
+
+| Documento | Município | Ambiente |
+| --- | --- | --- |
+| DPS em XML | \`cLocEmi\` (E403) | \`tpAmb\` (E0006) |
+| DPS em JSON | \`municipio_emissor\`, obrigatório em produção (E002, E403) | \`tipo_ambiente\`, obrigatório em produção (E002, E0006) |
+| evento | a chave de acesso, em \`chave_acesso\`, começa pelo município | a nota da chave existe num ambiente só |
+| RPS e cancelamento do porto SOAP | \`CodigoMunicipio\` do cancelamento; do lote, só a \`InscricaoMunicipal\`, onde o cadastro a tem | nenhum: o modelo da ABRASF não o traz |
+
+## O que pode ser enviado de novo
+
+- **Uma DPS com número** enviada de novo é recusada (E0014). **Sem número** ela seria outra nota a cada envio: um município novo a recusa (\`--exigir-numero\`).
+- **Um evento cujo corpo não diz a nota** serviria em qualquer nota do mesmo autor: um município novo o recusa (\`--exigir-chave-no-evento\`); basta \`chave_acesso\`, ou
+  \`numero_protocolo\`, no corpo. Na mesma nota, um evento que não teve efeito (recusado, retirado) pode ser enviado de novo por quem tenha o pedido assinado.
+- Nos municípios criados antes dessas opções elas estão desligadas; \`nfse municipio mostrar\` diz, e como ligar.
+- **Um lote de RPS** assinado serve de novo só com RPS que ainda não viraram nota. Um ensaio assinado não leva ambiente: não assine para ensaiar.
+
+## O que fica no registro
+
+Uma linha por requisição: o número dela, que é o \`X-Request-Id\` da resposta; o endereço de rede de quem pediu, em \`client\` (com \`NFSE_TRUST_PROXY\`, o que o proxy diz); o método; a rota, sem os
+valores; o status, o tempo e o município. Um \`X-Request-Id\` que venha na requisição não toma o lugar do nosso: fica ao lado, em \`client_request\`, se tem até 64 letras,
+algarismos, \`.\`, \`_\` e \`-\`; não ponha nele dados pessoais. Corpo, documento, nome, chave de acesso e protocolo não são registrados.
+
+## Os arquivos de chave do município
+
+A chave privada, o \`.pfx\` e o arquivo da senha são só do usuário que executa o serviço (\`chmod 600\`). Um que outros usuários da máquina possam ler é avisado por \`municipio
+criar\`, \`alterar\` e \`mostrar\`, e no registro.
+
+## Endereço por endereço
+
+O que custa é de cada endereço de rede: o que desconta, do que se responde por minuto, uma pergunta que nada encontra ou cuja resposta não é de quem pergunta. Gasto tudo,
+essas recebem 429, com \`Retry-After\`; as outras não custam.
+
+${tabelaDeAcesso()}
+`;
+}

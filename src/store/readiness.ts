@@ -1,0 +1,52 @@
+/**
+ * Whether what writing needs is there. Nothing is written to find out while writes succeed: what failed last is tried again, and
+ * only then.
+ */
+import { type Db, pipelined } from './open.ts';
+import { Client } from './pg.ts';
+import { StoreUnavailable, unavailabilityOf } from './unavailable.ts';
+import { type ServerState, serverOf } from './watch.ts';
+
+/** Of the one connection that is opened to see whether one can be. */
+const OPEN_MAX_MS = 1_500;
+
+/** True of a server that replays another's log, and of one that was told to take no writes. */
+const IS_READ_ONLY = `select pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as read_only`;
+
+/** A table of the session's own, which needs new room on the disk; it is gone with the transaction. */
+const TRIAL = [
+  'create temp table prova_de_escrita (dado text) on commit drop',
+  `insert into prova_de_escrita select repeat('0', 1000) from generate_series(1, 1000)`,
+];
+
+/** Throws what keeps the database from being written to. */
+export async function checkWriting(pool: Db): Promise<void> {
+  const server = serverOf(pool);
+  if (server?.isGone) throw new StoreUnavailable('gone', 'the database answers nothing');
+  const asked = server?.refusesConnections ? askAnew(server) : pool.query<{ read_only: boolean }>(IS_READ_ONLY);
+  if ((await asked).rows[0]!.read_only) throw new StoreUnavailable('read_only', 'the database takes no writes');
+  if (server?.refusesWrites) await tryToWrite(pool, server);
+}
+
+async function askAnew(server: ServerState): Promise<{ rows: { read_only: boolean }[] }> {
+  const limits = { connectionTimeoutMillis: OPEN_MAX_MS, query_timeout: OPEN_MAX_MS };
+  const client = new Client({ ...server.config, ...limits });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    server.refusesConnections = false;
+    return await client.query<{ read_only: boolean }>(IS_READ_ONLY);
+  } finally {
+    client.end().catch(() => undefined);
+  }
+}
+
+/** What commits ends the doubt. Where a table of one's own is not allowed, nobody can tell before the next write does. */
+async function tryToWrite(pool: Db, server: ServerState): Promise<void> {
+  try {
+    await pipelined(pool, async (client) => ({ result: undefined, writes: TRIAL.map((text) => client.query(text)) }));
+  } catch (error) {
+    if (unavailabilityOf(error) !== undefined) throw error;
+    server.refusesWrites = false;
+  }
+}

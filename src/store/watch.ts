@@ -1,0 +1,197 @@
+/**
+ * A pool whose connections are watched: one that dies in silence says nothing, and what waits for it would wait for ever. Who has
+ * heard nothing for a while asks the server over a connection of its own. If that is not answered either the server is gone:
+ * every connection is given up, and what is asked meanwhile fails at once, until the server answers again.
+ *
+ * Time is counted in looks, not by the clock, so that a process that stood still blames nobody for it.
+ */
+import type { Socket } from 'node:net';
+import { Client, type ClientBase, Pool, type PoolConfig } from './pg.ts';
+import { isSqlState, StoreUnavailable, unavailabilityOf } from './unavailable.ts';
+
+const LOOK_EVERY_MS = 250;
+const LOOKS_A_SECOND = 1_000 / LOOK_EVERY_MS;
+/** Silence after which the server is asked whether it is there. */
+const DOUBT_LOOKS = 2 * LOOKS_A_SECOND;
+/** The question is answered within milliseconds. */
+const QUESTION_LOOKS = LOOKS_A_SECOND;
+/** Between two questions to a server that answers, and to one that does not. */
+const ASK_AGAIN_LOOKS = 2 * LOOKS_A_SECOND;
+const RETURN_LOOKS = LOOKS_A_SECOND / 2;
+/** Silence of one connection to a server that answers others: statements of ours take milliseconds, a disk may take seconds. */
+const DEAD_LOOKS = 8 * LOOKS_A_SECOND;
+/** Of what may be long, which the server ends itself after half a minute. */
+const SLOW_LOOKS = 35 * LOOKS_A_SECOND;
+
+type Watched = {
+  /** Somebody waits for it: it connects, or is in use. */
+  isAwaited: boolean;
+  /** Bytes that it has ever heard, and for how many looks no more of them. */
+  bytes: number;
+  silent: number;
+  limit: number;
+  /** The first refusal since it is in use: what follows in a transaction is refused for being after it (25P02). */
+  refusal: Error | undefined;
+};
+
+const watched = new WeakMap<object, Watched>();
+
+/** What this client is asked until it is given back takes as long as it takes: its own limits are on the server. */
+export function mayTakeLong(client: ClientBase): void {
+  const one = watched.get(client);
+  if (one !== undefined) one.limit = Number.POSITIVE_INFINITY;
+}
+
+/** Why a statement was refused, where it says no more than that one before it was. */
+export function causeOf(error: unknown, client: ClientBase): unknown {
+  const isAfter = (error as { code?: string }).code === AFTER_REFUSAL;
+  return (isAfter ? watched.get(client)?.refusal : undefined) ?? error;
+}
+
+const AFTER_REFUSAL = '25P02';
+
+/** What is known of the server of a pool. */
+export type ServerState = {
+  /** It answers nothing. */
+  isGone: boolean;
+  /** What failed when it was last tried: opening a connection, writing. */
+  refusesConnections: boolean;
+  refusesWrites: boolean;
+  /** How it is reached. */
+  readonly config: PoolConfig;
+};
+
+const servers = new WeakMap<Pool, ServerState>();
+
+/** Undefined of what is no pool of ours. */
+export function serverOf(pool: Pool): ServerState | undefined {
+  return servers.get(pool);
+}
+
+/** `isPatient`: everything that it is asked may take long. */
+export function openWatchedPool(config: PoolConfig, isPatient: boolean): Pool {
+  const clients = new Map<Client, Watched>();
+  const limit = isPatient ? SLOW_LOOKS : DEAD_LOOKS;
+  let timer: NodeJS.Timeout | undefined;
+  let question: { readonly client: Client; looks: number; heard: boolean } | undefined;
+  let restLooks = 0;
+  const server: ServerState = { isGone: false, refusesConnections: false, refusesWrites: false, config };
+
+  class WatchedClient extends Client {
+    constructor(settings?: PoolConfig) {
+      super(settings);
+      if (server.isGone) refuse(this);
+      else watch(this);
+    }
+  }
+
+  const failed = (): void => {
+    server.refusesConnections = true;
+  };
+
+  const watch = (client: Client): void => {
+    const one: Watched = { isAwaited: true, bytes: 0, silent: 0, limit, refusal: undefined };
+    connectionOf(client).on('errorMessage', (refusal) => {
+      one.refusal ??= refusal;
+    });
+    watched.set(client, one);
+    clients.set(client, one);
+    client.once('connect', () => {
+      server.refusesConnections = false;
+      client.off('end', failed);
+    });
+    client.once('end', failed);
+    client.once('end', () => clients.delete(client));
+    timer ??= setInterval(look, LOOK_EVERY_MS).unref();
+  };
+
+  const pool = new Pool({ ...config, Client: WatchedClient as unknown as new () => ClientBase });
+  servers.set(pool, server);
+  pool.on('acquire', (client) => awaited(client, true));
+  pool.on('release', (_error, client) => awaited(client, false));
+
+  const awaited = (client: object, isAwaited: boolean): void => {
+    const one = watched.get(client);
+    if (one !== undefined) Object.assign(one, { isAwaited, silent: 0, limit, refusal: undefined });
+  };
+
+  const ask = (): void => {
+    const client = new Client({ ...config, pipeline: false } as PoolConfig);
+    const own = { client, looks: 0, heard: false };
+    question = own;
+    void answers(client).then((isThere) => {
+      question = undefined;
+      restLooks = isThere ? ASK_AGAIN_LOOKS : RETURN_LOOKS;
+      server.isGone = !isThere && !own.heard;
+      if (server.isGone) for (const one of clients.keys()) giveUp(one);
+    });
+  };
+
+  const look = (): void => {
+    let isHeard = false;
+    let isDoubted = server.isGone;
+    for (const [client, one] of clients) {
+      const { bytesRead } = socketOf(client);
+      if (bytesRead !== one.bytes) {
+        Object.assign(one, { bytes: bytesRead, silent: 0 });
+        isHeard = true;
+      } else if (one.isAwaited) {
+        one.silent += 1;
+        if (one.silent >= DOUBT_LOOKS) isDoubted = true;
+        if (one.silent >= one.limit) giveUp(client);
+      }
+    }
+    if (question !== undefined) {
+      question.heard ||= isHeard;
+      question.looks += 1;
+      if (question.looks > QUESTION_LOOKS) giveUp(question.client);
+    } else if (restLooks > 0) restLooks -= 1;
+    else if (isDoubted) ask();
+    if (clients.size > 0 || question !== undefined || (server.isGone && !pool.ending)) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+
+  return pool;
+}
+
+/** Its pool is told at once that it cannot connect. */
+function refuse(client: Client): void {
+  const connect = (callback: (error: Error) => void): void => process.nextTick(callback, silence());
+  Object.assign(client, { connect });
+}
+
+function silence(): StoreUnavailable {
+  return new StoreUnavailable('gone', 'the database answers nothing');
+}
+
+/** What waits for it fails; the pool opens another. */
+function giveUp(client: Client): void {
+  socketOf(client).destroy(silence());
+}
+
+/** `pg` has no other way to end a connection that does not answer. */
+function socketOf(client: Client): Socket {
+  return connectionOf(client).stream;
+}
+
+type OwnConnection = { readonly stream: Socket; on(event: 'errorMessage', heard: (refusal: Error) => void): void };
+
+function connectionOf(client: Client): OwnConnection {
+  return (client as unknown as { readonly connection: OwnConnection }).connection;
+}
+
+/** Whether the server says anything at all but that it is not there yet. Never rejects. */
+async function answers(client: Client): Promise<boolean> {
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.query('select 1');
+    return true;
+  } catch (error) {
+    return isSqlState((error as { code?: unknown }).code) && unavailabilityOf(error) !== 'restarting';
+  } finally {
+    // A socket that was given up is at its end already.
+    client.end().catch(() => undefined);
+  }
+}

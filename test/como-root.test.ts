@@ -1,0 +1,72 @@
+/** Commands that root gives beside the service of somebody else: nothing of them stands in the way of that account. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, lchownSync, mkdirSync, readdirSync, statSync, symlinkSync } from 'node:fs';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import { freshDataDir, ROOT } from './support/process.ts';
+
+const NOBODY = 65_534;
+const skip =
+  process.getuid?.() === 0 && process.platform === 'linux' && spawnSync('setpriv', ['--version']).status === 0
+    ? (false as const)
+    : 'pede root e setpriv';
+
+type Checkout = { readonly folder: string; readonly project: string };
+
+/** A project of an account's own, on its own packages. */
+async function checkoutOf(uid: number): Promise<Checkout> {
+  const folder = await freshDataDir();
+  const project = path.join(folder, 'projeto');
+  const packages = path.join(project, 'node_modules');
+  mkdirSync(packages, { recursive: true });
+  for (const name of ['package.json', 'src', 'examples', 'packages'])
+    cpSync(path.join(ROOT, name), path.join(project, name), { recursive: true });
+  for (const name of readdirSync(path.join(ROOT, 'node_modules'))) {
+    if (!name.startsWith('.')) symlinkSync(path.join(ROOT, 'node_modules', name), path.join(packages, name));
+  }
+  for (const entry of ['.', ...readdirSync(project, { recursive: true })]) {
+    lchownSync(path.join(project, String(entry)), uid, uid);
+  }
+  return { folder, project };
+}
+
+function asRoot(project: string, ...args: readonly string[]): void {
+  const { NODE_COMPILE_CACHE: _, ...env } = process.env;
+  const command = [path.join(project, 'src/main.ts'), ...args];
+  const { status, stderr } = spawnSync(process.execPath, command, { cwd: project, env, encoding: 'utf8' });
+  assert.equal(status, 0, `${args.join(' ')}: ${stderr}`);
+}
+
+/** As the account itself, which owns the folder and not the one around it. */
+function deleteAs(uid: number, folder: string): void {
+  const rights = [`--reuid=${uid}`, `--regid=${uid}`, '--clear-groups'];
+  const { stderr } = spawnSync('setpriv', [...rights, 'find', folder, '-mindepth', '1', '-delete'], {
+    encoding: 'utf8',
+  });
+  assert.equal(stderr, '');
+  assert.deepEqual(readdirSync(folder), []);
+}
+
+describe('root, beside the service of an account', { skip }, () => {
+  test('leaves nothing that the account cannot delete: neither among the packages nor in its data', async () => {
+    const { project } = await checkoutOf(NOBODY);
+    asRoot(project, '--version');
+    asRoot(project, 'municipio', 'criar', 'exemplo', '--ibge', '3550308');
+    asRoot(project, 'municipio', 'mostrar', 'exemplo');
+    asRoot(project, 'validar', 'examples/dps.xml');
+    const data = path.join(project, 'data');
+    assert.equal(statSync(data).uid, NOBODY);
+    assert.equal(statSync(path.join(data, 'pg')).uid, NOBODY, 'the database is of the account, which can start it');
+    deleteAs(NOBODY, project);
+  });
+
+  test('keeps what Node compiled only where the packages are its own', async () => {
+    const others = await checkoutOf(NOBODY);
+    asRoot(others.project, '--version');
+    assert.ok(!existsSync(path.join(others.project, 'node_modules/.cache')));
+    const own = await checkoutOf(0);
+    asRoot(own.project, '--version');
+    assert.ok(existsSync(path.join(own.project, 'node_modules/.cache/nfse')));
+  });
+});

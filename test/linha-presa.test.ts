@@ -1,0 +1,177 @@
+/** One row that somebody holds: who needs it is told to come again, and nobody else notices. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { notaMove } from '../src/fiscal/nota.ts';
+import { exampleXml } from '../src/fiscal/rules/example.ts';
+import { Client } from '../src/store/pg.ts';
+import { onEnd } from './support/cleanup.ts';
+import { freshDatabase } from './support/database.ts';
+import { balcao, CANCELAMENTO } from './support/eventos.ts';
+import { type Answer, emit } from './support/http.ts';
+import { call, first, loteXml, PRESTADOR, porProtocolo } from './support/rps.ts';
+import { startTestService } from './support/service.ts';
+import { until } from './support/until.ts';
+
+const isLong = process.env.NFSE_TEST_LONGO !== undefined;
+const PROVIDERS = [
+  '11222333000181',
+  '12ABC34501DE35',
+  '11444777000161',
+  '00000000000191',
+  '33000167000101',
+  '60746948000112',
+];
+const [HELD] = PROVIDERS as [string];
+const OF_ITS_SEQUENCE = 'select 1 from numeracao where tenant = $1 and prestador = $2 for update';
+const OF_A_NOTE = 'select 1 from notas where tenant = $1 and chave_acesso = $2 for update';
+
+/** A service, and somebody beside it who holds a row until told to let go. */
+async function held(options: { worker?: boolean } = {}) {
+  const connection = await freshDatabase();
+  const service = await startTestService({ connection, ...options });
+  const other = new Client(connection);
+  await other.connect();
+  onEnd(() => other.end());
+  return {
+    service,
+    hold: async (text: string, key: string): Promise<void> => {
+      await other.query('begin');
+      const { rowCount } = await other.query(text, ['integracao', key]);
+      assert.equal(rowCount, 1);
+    },
+    letGo: () => other.query('rollback'),
+  };
+}
+
+let made = 0;
+function dpsOf(prestador: string): string {
+  made += 1;
+  return exampleXml({ 'prest/CNPJ': prestador, serie: '1', nDPS: String(made) });
+}
+
+function assertComeAgain({ status, headers, body }: Answer): void {
+  assert.equal(status, 503, JSON.stringify(body));
+  assert.equal(body.codigo_erro, 'E703');
+  assert.equal(headers.get('retry-after'), '2');
+  assert.match(body.mensagem, /ocupa os dados/);
+}
+
+test('the sequence of a provider: the others of the municipality go on', { timeout: 600_000 }, async (t) => {
+  const { service, hold, letGo } = await held();
+  for (const prestador of PROVIDERS) assert.equal((await emit(service.address, dpsOf(prestador))).status, 201);
+  await hold(OF_ITS_SEQUENCE, HELD);
+  const began = performance.now();
+  const waits: { readonly prestador: string; readonly ms: number; readonly answer: Answer }[] = [];
+  const send = async (prestador: string): Promise<void> => {
+    const from = performance.now();
+    const answer = await emit(service.address, dpsOf(prestador));
+    waits.push({ prestador, ms: performance.now() - from, answer });
+  };
+  do {
+    await Promise.all(PROVIDERS.map(send));
+    await pause(100);
+  } while (waits.length < 5 * PROVIDERS.length || (isLong && performance.now() - began < 40_000));
+  // Who was found to be held is not waited for again.
+  const longest = (some: typeof waits): number => Math.round(Math.max(...some.map(({ ms }) => ms)));
+  const others = waits.filter(({ prestador }) => prestador !== HELD);
+  const [firstOthers, laterOthers] = [others.slice(0, 5), others.slice(5)];
+  t.diagnostic(
+    `${waits.length} sent; the others waited ${longest(firstOthers)} ms at first, then ${longest(laterOthers)} ms; the held one ${longest(waits.filter(({ prestador }) => prestador === HELD))} ms`,
+  );
+  for (const { prestador, answer } of waits) {
+    if (prestador === HELD) assertComeAgain(answer);
+    else assert.equal(answer.status, 201, JSON.stringify(answer.body));
+  }
+  await letGo();
+  await until(async () => {
+    const answer = await emit(service.address, dpsOf(HELD));
+    if (answer.status === 201) return true;
+    assertComeAgain(answer);
+    return undefined;
+  }, 'a note of who was held');
+  const { rows } = await service.pool.query<{ gaps: string }>(
+    'select max(numero_dps) - count(*) as gaps from notas group by prestador_cpf_cnpj',
+  );
+  for (const { gaps } of rows) assert.equal(gaps, '0');
+  if (isLong) assert.ok(longest(laterOthers) < 1_000);
+});
+
+test('the sequence of a lot’s provider: lots of others are processed, and its own when it is let go', {
+  timeout: 600_000,
+}, async () => {
+  const { service, hold, letGo } = await held();
+  const { address } = service;
+  for (const prestador of [PRESTADOR, PROVIDERS[2]!]) assert.equal((await emit(address, dpsOf(prestador))).status, 201);
+  await hold(OF_ITS_SEQUENCE, PRESTADOR);
+  const send = async (numero: number, cnpj: string): Promise<string> => {
+    const { documento, body } = await call(
+      address,
+      'RecepcionarLoteRps',
+      loteXml([{ numero }], { numero: String(numero), cnpj }),
+    );
+    return first(documento, 'Protocolo') ?? assert.fail(body);
+  };
+  const situacaoOf = async (protocolo: string, cnpj: string): Promise<string | undefined> => {
+    const asked = porProtocolo('ConsultarSituacaoLoteRpsEnvio', protocolo, cnpj);
+    return first((await call(address, 'ConsultarSituacaoLoteRps', asked)).documento, 'Situacao');
+  };
+  const own = await Promise.all([901, 902, 903].map((numero) => send(numero, PRESTADOR)));
+  const other = await send(904, PROVIDERS[2]!);
+  await until(async () => ((await situacaoOf(other, PROVIDERS[2]!)) === '4' ? true : undefined), 'the lot of another');
+  assert.deepEqual(await Promise.all(own.map((protocolo) => situacaoOf(protocolo, PRESTADOR))), ['2', '2', '2']);
+  await letGo();
+  await until(async () => {
+    // What was put off is due by the clock of the test.
+    service.clock.now += 1_000;
+    const all = await Promise.all(own.map((protocolo) => situacaoOf(protocolo, PRESTADOR)));
+    return all.every((situacao) => situacao === '4') ? true : undefined;
+  }, 'its own lots');
+});
+
+describe('a note', () => {
+  test('its events and cancellations come again; those of other notes are registered', {
+    timeout: 600_000,
+  }, async () => {
+    const { service, hold, letGo } = await held({ worker: false });
+    const { register, issue } = balcao(service.address);
+    const [one, another] = [await issue(), await issue()];
+    await hold(OF_A_NOTE, one.chave_acesso);
+    // They do not wait in line, each for as long as the first did.
+    const mine = Promise.all([1, 2, 3, 4].map(() => register(one, CANCELAMENTO)));
+    assert.equal((await register(another, CANCELAMENTO)).status, 201);
+    for (const answer of await mine) assertComeAgain(answer);
+    await letGo();
+    assert.equal((await register(one, CANCELAMENTO)).status, 201);
+  });
+
+  test('what became of the others is written, and of this one when it is let go', { timeout: 600_000 }, async () => {
+    const { service, hold, letGo } = await held({ worker: false });
+    const { store, clock } = service;
+    const keys: string[] = [];
+    for (let count = 0; count < 6; count += 1) {
+      keys.push((await emit(service.address, dpsOf(HELD))).body.chave_acesso);
+    }
+    const settle = async (): Promise<number> => {
+      const { token, notas } = await store.claimNotas('integracao', clock.now, clock.now + 60_000, 100);
+      if (notas.length === keys.length) await hold(OF_A_NOTE, keys[2]!);
+      const move = notaMove('transmitida', 'autorizacao')!;
+      const outcomes = notas.map(({ id }) => ({ id, move, mensagem: undefined, dueAt: undefined }));
+      return store.settleNotas('integracao', token, clock.now, outcomes);
+    };
+    const estados = async (): Promise<readonly (string | undefined)[]> =>
+      Promise.all(keys.map(async (chave) => (await store.notaByChave('integracao', chave))?.estado));
+    assert.equal(await settle(), 5);
+    assert.deepEqual(
+      await estados(),
+      keys.map((_key, place) => (place === 2 ? 'transmitida' : 'autorizada')),
+    );
+    await letGo();
+    clock.now += 60_000;
+    assert.equal(await settle(), 1);
+    assert.deepEqual(
+      await estados(),
+      keys.map(() => 'autorizada'),
+    );
+  });
+});

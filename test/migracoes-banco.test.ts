@@ -1,0 +1,182 @@
+/**
+ * Migrations on a real PostgreSQL with rows in it: that every way ends in the same schema, that what was broken off goes on, that whoever
+ * holds a lock is waited for and nobody waits behind, and that a program knows when it is too old.
+ */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import { migrate, NewerSchemaError, newerMigrations } from '../src/store/migrate.ts';
+import { migrationNames } from '../src/store/migrations.ts';
+import { type Db, openPool } from '../src/store/open.ts';
+import { Client, type ClientConfig } from '../src/store/pg.ts';
+import { fillNotas } from './support/cheio.ts';
+import { onEnd } from './support/cleanup.ts';
+import { databaseUrlOf, nfse } from './support/cli.ts';
+import { emptyDatabase, freshPool } from './support/database.ts';
+import { schemaOf } from './support/esquema.ts';
+import { untilTrue } from './support/until.ts';
+
+/** The files as databases applied them up to 080, where they were said anew since. */
+const BEFORE = new URL('./fixtures/migracoes-ate-080/', import.meta.url);
+const NOW = new URL('../src/store/migrations/', import.meta.url);
+const LAST_BEFORE = '080-exige-numero.sql';
+
+function oldSql(nome: string): string {
+  const folder = readdirSync(BEFORE).includes(nome) ? BEFORE : NOW;
+  return readFileSync(new URL(nome, folder), 'utf8');
+}
+
+/** A database as a program of that time left it: with the files up to `last`, as they then were, and some rows. */
+async function databaseOf(last: string, rows = 300): Promise<{ connection: ClientConfig; pool: Db; client: Client }> {
+  const connection = await emptyDatabase();
+  const client = await session(connection);
+  await client.query('create table migracoes (nome text primary key, aplicada_em timestamptz not null)');
+  for (const nome of (await migrationNames()).filter((one) => one <= last)) {
+    await client.query(oldSql(nome));
+    await client.query('insert into migracoes values ($1, now())', [nome]);
+  }
+  await client.query(`insert into municipios (tenant, ambiente, criado_em) values ('alfa', 'homologacao', now())`);
+  await fillNotas(client, 'alfa', rows);
+  const pool = openPool(connection, () => undefined);
+  onEnd(() => pool.end());
+  return { connection, pool, client };
+}
+
+async function session(connection: ClientConfig): Promise<Client> {
+  const client = new Client(connection);
+  await client.connect();
+  onEnd(() => client.end());
+  return client;
+}
+
+const count = async (client: Client, text: string): Promise<number> =>
+  (await client.query<{ count: number }>(`select count(*)::int as count from ${text}`)).rows[0]!.count;
+
+describe('every way ends in the same schema', () => {
+  for (const last of [
+    '021-simulacoes.sql',
+    '040-lotes.sql',
+    '050-substitutas.sql',
+    '064-lotes-refeitos.sql',
+    LAST_BEFORE,
+  ]) {
+    test(`from a database of ${last}`, async () => {
+      const { pool, client } = await databaseOf(last);
+      await migrate(pool);
+      assert.deepEqual(await schemaOf(pool), await schemaOf(await freshPool()));
+      assert.equal(await count(client, 'migracoes_andamento'), 0, 'nothing is left under way');
+      assert.equal(await count(client, 'notas where movimentos = 3'), 300);
+      assert.equal(await count(client, 'trilha_notas where movimento in (1, 2, 3)'), 900);
+      // E0840 is between the parties, E1234 is not: one each of twenty notes. Rows that came after 062 say it themselves.
+      if (last < '062')
+        assert.equal(await count(client, `eventos where entre_partes and codigo_retorno = 'E0840'`), 15);
+      if (last < '062') assert.equal(await count(client, 'eventos where not entre_partes'), 15);
+    });
+  }
+
+  test('a fixture of before is a file of today, said in other words', async () => {
+    const names = readdirSync(BEFORE);
+    assert.ok(names.length > 0);
+    for (const nome of names) {
+      assert.ok((await migrationNames()).includes(nome), nome);
+      assert.notEqual(oldSql(nome), readFileSync(new URL(nome, NOW), 'utf8'), nome);
+    }
+  });
+});
+
+test('two processes take turns on a database with rows, and each migration is applied once', async () => {
+  const { pool, connection, client } = await databaseOf('064-lotes-refeitos.sql');
+  const other = openPool(connection, () => undefined);
+  onEnd(() => other.end());
+  const missing = (await migrationNames()).filter((nome) => nome > '064-lotes-refeitos.sql');
+  const applied = await Promise.all([migrate(pool), migrate(other)]);
+  assert.deepEqual(applied.flat().toSorted(), missing);
+  assert.deepEqual(await migrate(other), [], 'and never again');
+  assert.equal(await count(client, 'migracoes'), (await migrationNames()).length);
+});
+
+test('a note whose table somebody holds is waited for, and nobody waits behind', async () => {
+  const { pool, connection, client } = await databaseOf('064-lotes-refeitos.sql');
+  const holder = await session(connection);
+  await holder.query('begin; select 1 from notas limit 1');
+  const told: string[] = [];
+  const migrated = migrate(pool, (text) => told.push(text));
+  await untilTrue(() => told.some((text) => /a tabela está em uso/.test(text)), 'the lock is given up');
+  // The one who holds it is still there, and so would be whoever stood behind a lock that is waited for without end.
+  await client.query(`update notas set tentativas = 1 where tenant = 'alfa' and id = 1`);
+  assert.equal(await count(client, `migracoes where nome like '074%'`), 0);
+  await holder.query('commit');
+  assert.ok((await migrated).includes('074-notas-retidas.sql'));
+});
+
+test('an index that was broken off is taken away and made anew', async () => {
+  const { pool, connection, client } = await databaseOf('050-substitutas.sql');
+  const reader = await session(connection);
+  await reader.query('begin isolation level repeatable read; select 1 from municipios');
+  const maker = await session(connection);
+  const { rows } = await maker.query<{ pid: number }>('select pg_backend_pid() as pid');
+  const made = maker
+    .query('create index concurrently notas_substitui on notas (tenant, substitui)')
+    .catch((error) => error);
+  const isValid = async (): Promise<boolean | undefined> =>
+    (
+      await client.query<{ indisvalid: boolean }>(
+        `select indisvalid from pg_index where indexrelid = to_regclass('notas_substitui')`,
+      )
+    ).rows[0]?.indisvalid;
+  while ((await isValid()) === undefined) await new Promise((resolve) => setTimeout(resolve, 5));
+  await client.query('select pg_cancel_backend($1)', [rows[0]!.pid]);
+  assert.equal((await made).code, '57014');
+  await reader.query('commit');
+  assert.equal(await isValid(), false, 'it is left, and nobody may use it');
+  const told: string[] = [];
+  await migrate(pool, (text) => told.push(text));
+  assert.equal(await isValid(), true);
+  assert.ok(told.some((text) => /notas_substitui ficou pela metade/.test(text)));
+  assert.deepEqual(await schemaOf(pool), await schemaOf(await freshPool()));
+});
+
+test('rows are filled from the place that was reached, whoever was killed', async () => {
+  const { pool, client } = await databaseOf('040-lotes.sql', 5_000);
+  const told: string[] = [];
+  /** The session that fills ends in the midst of it, as it does when its process is killed. */
+  const migrated = migrate(pool, (text) => told.push(text)).catch((error: Error) => error);
+  const reached = `migracoes_andamento where nome = '050-substitutas.sql' and tenant = 'alfa' and ate >= 2000`;
+  const isReached = async (): Promise<boolean> =>
+    (await client.query(`select to_regclass('migracoes_andamento') is not null as is`)).rows[0].is &&
+    (await count(client, reached)) > 0;
+  while (!(await isReached())) await new Promise((resolve) => setTimeout(resolve, 1));
+  await client.query(`select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and application_name = 'nfse-migrar'`);
+  assert.ok((await migrated) instanceof Error);
+  const place = (await client.query<{ ate: string }>(`select ate from ${reached}`)).rows[0]!.ate;
+  assert.ok(Number(place) < 5_000, `reached ${place}`);
+  /**
+   * What was filled is not filled again: rows before the place that lose their value keep it lost, so the check of the next step
+   * refuses them, until they are given it back.
+   */
+  await client.query(`alter table notas disable trigger movimentos_largos`);
+  await client.query(`update notas set movimentos_largo = null where tenant = 'alfa' and id = 1`);
+  await assert.rejects(migrate(pool), { code: '23514' });
+  await client.query(`update notas set movimentos_largo = 3 where tenant = 'alfa' and id = 1`);
+  told.length = 0;
+  await migrate(pool, (text) => told.push(text));
+  assert.match(told[0] ?? '', /^\[8\//);
+  assert.deepEqual(await schemaOf(pool), await schemaOf(await freshPool()));
+  assert.equal(await count(client, 'notas where movimentos = 3'), 5_000);
+});
+
+test('a program that is older than the database says so and ends; one that is running hears of it', async () => {
+  const { pool, connection, client } = await databaseOf(LAST_BEFORE, 1);
+  await migrate(pool);
+  assert.deepEqual(await newerMigrations(pool), []);
+  await client.query(`insert into migracoes values ('999-de-amanha.sql', now())`);
+  assert.deepEqual(await newerMigrations(pool), ['999-de-amanha.sql']);
+  await assert.rejects(migrate(pool), NewerSchemaError);
+  for (const command of ['migrar', 'serve']) {
+    const { code, err } = await nfse([command], { DATABASE_URL: databaseUrlOf(connection), PORT: '0' });
+    assert.equal(code, 1, err);
+    assert.match(err, /versão mais nova do que este programa \(tem 999-de-amanha\.sql/);
+    assert.match(err, /restaure a cópia/);
+  }
+});

@@ -1,0 +1,156 @@
+/**
+ * A database comes to a new version while two processes of the version before issue, its `migrar` is killed with -9 on the way and given
+ * again, and the processes are replaced one after the other; clients that try again see no request fail, and nothing is lost.
+ *
+ * The version before is the program of today, the new one that program with a migration more that has a step of each kind: so the test
+ * needs no history and does not grow old. NFSE_TEST_LONGO=1 does it with a million notes, and once more from the last commit
+ * before the migrations 073 to 078, where git has it.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { distinctDps } from '../bench/documents.ts';
+import { createCliente } from '../packages/cliente/src/index.ts';
+import { exampleXml } from '../src/fiscal/rules/example.ts';
+import { Client } from '../src/store/pg.ts';
+import { fillNotas } from './support/cheio.ts';
+import { onEnd } from './support/cleanup.ts';
+import { databaseUrlOf } from './support/cli.ts';
+import { emptyDatabase } from './support/database.ts';
+import { faultsOf } from './support/migracoes.ts';
+import { ownPort } from './support/ports.ts';
+import { ROOT, type ServiceProcess, startServiceProcess } from './support/process.ts';
+import { LONG } from './support/seed.ts';
+import { untilTrue } from './support/until.ts';
+import { migrarOf, NEXT, nextVersion, versionOf } from './support/versoes.ts';
+
+const TENANT = 'alfa';
+const ROWS = LONG ? 1_000_000 : 10_000;
+const CLIENTS_A_PROCESS = 2;
+/** Of a client, between an answer and the next request. */
+const PAUSE_MS = 50;
+/** The parent of the first commit of the migrations 073 to 078. */
+const BEFORE_073 = '5b897517156117047221758f0a5ef04032c6915c';
+
+type Load = {
+  readonly answered: string[];
+  readonly failed: unknown[];
+  readonly repeated: string[];
+  readonly slowestMs: () => number;
+  stop(): Promise<void>;
+};
+
+const documentOf = distinctDps(exampleXml({ serie: '1', nDPS: '1' }), 20);
+let number = 0;
+
+/** Clients at each address, each sending one note after the other, each until it is answered. */
+function startLoad(addresses: readonly string[]): Load {
+  const answered: string[] = [];
+  const failed: unknown[] = [];
+  const repeated: string[] = [];
+  let slowest = 0;
+  let isEnded = false;
+  const issue = async (url: string): Promise<void> => {
+    const cliente = createCliente({
+      url,
+      municipio: TENANT,
+      insistencia: { tentativas: 50, primeiraEsperaMs: 100, esperaMaximaMs: 1_000, prazoMs: 120_000 },
+      aoRepetir: ({ motivo }) => repeated.push(motivo),
+    });
+    while (!isEnded) {
+      const began = performance.now();
+      number += 1;
+      await cliente.emitirNota(documentOf(number)).then(
+        ({ chave_acesso }) => answered.push(chave_acesso),
+        (error: unknown) => failed.push(error),
+      );
+      slowest = Math.max(slowest, performance.now() - began);
+      await sleep(PAUSE_MS);
+    }
+  };
+  const running = addresses.flatMap((url) => Array.from({ length: CLIENTS_A_PROCESS }, () => issue(url)));
+  return {
+    answered,
+    failed,
+    repeated,
+    slowestMs: () => Math.round(slowest),
+    stop: async () => {
+      isEnded = true;
+      await Promise.all(running);
+    },
+  };
+}
+
+/** Some more notes are answered. */
+async function goesOn({ answered, failed }: Load): Promise<void> {
+  const before = answered.length;
+  await untilTrue(() => answered.length >= before + 20 || failed.length > 0, 'notes are issued');
+}
+
+async function upgrade(before: string, after: string, killAt: RegExp, note: (text: string) => void): Promise<void> {
+  const connection = await emptyDatabase();
+  const env = { DATABASE_URL: databaseUrlOf(connection) };
+  assert.equal((await migrarOf(before, env)).code, 0);
+  const client = new Client(connection);
+  await client.connect();
+  onEnd(() => client.end());
+  const made = `insert into municipios (tenant, ambiente, criado_em) values ($1, 'homologacao', now())`;
+  await client.query(made, [TENANT]);
+  await fillNotas(client, TENANT, ROWS);
+
+  const ports = [await ownPort(), await ownPort()].map(String);
+  const start = (root: string, PORT: string): Promise<ServiceProcess> => startServiceProcess({ ...env, PORT }, root);
+  const old = [await start(before, ports[0]!), await start(before, ports[1]!)];
+  const load = startLoad(old.map(({ address }) => address));
+  await goesOn(load);
+
+  const killed = await migrarOf(after, env, (line) => killAt.test(line));
+  assert.equal(killed.code, 'SIGKILL', killed.told.join('\n'));
+  await goesOn(load);
+  const began = performance.now();
+  const { code, told } = await migrarOf(after, env);
+  assert.equal(code, 0, told.join('\n'));
+  const seconds = Math.round((performance.now() - began) / 1000);
+  const meanwhile = load.slowestMs();
+  assert.match(told[0] ?? '', /^\[(?!1\/)/, 'it goes on where the one before was killed');
+  assert.deepEqual((await migrarOf(after, env)).told, [], 'and is done');
+  // Processes of the version before serve on the schema of the new one.
+  await goesOn(load);
+  for (const [place, one] of old.entries()) {
+    assert.equal(await one.end('SIGTERM'), 0, one.output());
+    await start(after, ports[place]!);
+  }
+  await goesOn(load);
+  await load.stop();
+
+  const { answered, failed, repeated } = load;
+  note(
+    `${ROWS} rows, ${seconds} s; ${answered.length} notes, slowest ${meanwhile} ms during migrations, ${load.slowestMs()} ms when processes were replaced, ${repeated.length} repeated`,
+  );
+  assert.deepEqual(failed, []);
+  const { rows } = await client.query<{ kept: number; issued: number; gaps: number }>(
+    `select count(*) filter (where chave_acesso = any ($2))::int as kept, count(*)::int as issued,
+       (select count(*)::int from (select max(numero_dps) <> count(*) as gap from notas where tenant = $1 and id > $3 group by prestador_cpf_cnpj) g
+         where gap) as gaps
+     from notas where tenant = $1 and id > $3`,
+    [TENANT, answered, ROWS],
+  );
+  assert.deepEqual(rows[0], { kept: answered.length, issued: answered.length, gaps: 0 });
+  // Nobody was answered late by the schema: what is repeated is what was sent to a process that had ended.
+  for (const motivo of repeated) assert.match(motivo, /Não houve (conexão|resposta)/);
+}
+
+test('from the version before to the next, in use', async (t) => {
+  assert.deepEqual(
+    faultsOf(NEXT).filter((fault) => !/stays|batches/.test(fault)),
+    [],
+    'the migration keeps the rules',
+  );
+  await upgrade(ROOT, await nextVersion(), /preenche notas/, (text) => t.diagnostic(text));
+});
+
+test('from a commit of before 073 to the present, in use', { skip: !LONG && 'with NFSE_TEST_LONGO=1' }, async (t) => {
+  const before = await versionOf(BEFORE_073);
+  if (before === undefined) return t.skip(`this clone has no commit ${BEFORE_073}`);
+  await upgrade(before, ROOT, /índice notas_retidas/, (text) => t.diagnostic(text));
+});

@@ -1,0 +1,668 @@
+/**
+ * Who learns what: every row of `seguranca.ts`, asked in production as a stranger, with and without a certificate of somebody else's, as a
+ * party, and as another municipality's. Real HTTP over TLS; a stranger's two questions, about what is there and about what is not, are one
+ * answer, and cost the database the same work, so that no clock tells them apart either.
+ */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { Agent, request as httpsRequest } from 'node:https';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { before, describe, test } from 'node:test';
+import { SignedXml } from 'xml-crypto';
+import { assinarCms, lerCertificado } from '../packages/cliente/src/index.ts';
+import {
+  companyCertificate,
+  newKeys,
+  pemOf,
+  personCertificate,
+  rootAuthority,
+  serverCertificate,
+} from '../src/documents/pki.ts';
+import { createRestDoor, SITE_PATHS } from '../src/doors/rest/door.ts';
+import { enderecos } from '../src/doors/rest/seguranca.ts';
+import { dpsIdOf } from '../src/fiscal/chave.ts';
+import { exampleXml } from '../src/fiscal/rules/example.ts';
+import type { Patch } from '../src/fiscal/rules/rule.ts';
+import { onEnd } from './support/cleanup.ts';
+import { jsonOf } from './support/operacoes.ts';
+import { ABRASF, cancelamentoXml, consultaXml, envelope, loteXml, porProtocolo, porRpsXml } from './support/rps.ts';
+import { NOON, startTestService } from './support/service.ts';
+import {
+  companyOf,
+  DECADES,
+  ENVELOPED,
+  EXCLUSIVE,
+  type Party,
+  partyOf,
+  RSA_SHA256,
+  SHA256,
+  signedBy,
+} from './support/signatures.ts';
+
+const [TENANT, IBGE] = ['sao-paulo', '3550308'];
+const OUTRO_TENANT = 'campinas';
+const PRESTADOR = '11222333000181';
+/** Registered nowhere. */
+const NINGUEM = '12121212000106';
+const ALHEIO = '88888888000191';
+const TOMADOR = '86042713922';
+/** What nobody but a party may read. */
+const NOME_TOMADOR = 'Tomadora Reservada de Tal';
+const IM = '90817263';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'nfse-seguranca-'));
+onEnd(() => rmSync(folder, { recursive: true, force: true }));
+const [rootKeys, keys] = await Promise.all([newKeys(), newKeys()]);
+const root = rootAuthority('AC Raiz de Teste', rootKeys, DECADES);
+const company = (cnpj: string): Party =>
+  partyOf(keys, companyCertificate(root, companyOf(cnpj), keys.publicKey, DECADES));
+const prestador = company(PRESTADOR);
+const alheio = company(ALHEIO);
+const tomador = partyOf(
+  keys,
+  personCertificate(root, { nome: NOME_TOMADOR, cpf: TOMADOR, nascimento: '1980-01-31' }, keys.publicKey, DECADES),
+);
+const ca = pemOf('CERTIFICATE', root.certificate);
+writeFileSync(path.join(folder, 'raiz.pem'), ca);
+const confianca = { ancoras: folder, revogados: undefined };
+
+const { world, store, pool, clock } = await startTestService({ worker: false });
+await store.createMunicipio({ tenant: TENANT, ambiente: 'producao', codigoIbge: IBGE, confianca }, clock.now);
+await store.createMunicipio(
+  { tenant: OUTRO_TENANT, ambiente: 'producao', codigoIbge: '3509502', confianca },
+  clock.now,
+);
+await pool.query(
+  `insert into prestadores (tenant, documento, inscricao_municipal, razao_social, autorizado, logradouro, numero, bairro, cep, origem,
+     criado_em) values ($1, $2, $3, 'Razao Reservada Ltda', true, 'Rua', '1', 'Centro', '01001000', 'cadastro', now())`,
+  [TENANT, PRESTADOR, IM],
+);
+
+/** What was asked of the database, by the names of the questions. */
+let asked: string[] = [];
+const watched = new Proxy(store, {
+  get: (target, name) => {
+    const value = Reflect.get(target, name);
+    if (typeof value !== 'function') return value;
+    return (...args: unknown[]) => {
+      asked.push(String(name));
+      return value.apply(target, args);
+    };
+  },
+});
+const server = serverCertificate(root, { dns: ['localhost'], ips: ['127.0.0.1'] }, keys.publicKey, DECADES);
+const door = await createRestDoor(
+  { ...world, store: watched },
+  {
+    host: '127.0.0.1',
+    port: 0,
+    trustProxy: true,
+    accessLog: false,
+    tls: { cert: pemOf('CERTIFICATE', server), key: prestador.keyPem },
+  },
+);
+onEnd(() => door.close());
+
+type Pergunta = {
+  readonly method?: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+};
+type Resposta = { readonly status: number; readonly text: string; readonly asked: readonly string[] };
+
+let client = 0;
+
+/** Each question comes from a network of its own: what misses cost is another test's. */
+function ask(
+  { method = 'GET', path: url, headers = {}, body }: Pergunta,
+  who?: Party,
+  from?: string,
+): Promise<Resposta> {
+  client += 1;
+  const agent = new Agent({ ca, ...(who === undefined ? {} : { cert: who.pem, key: who.keyPem }) });
+  const forwarded = from ?? `2001:db8:${client.toString(16)}::1`;
+  asked = [];
+  return new Promise<Resposta>((resolve, reject) => {
+    const sent = httpsRequest(
+      `${door.address}${url}`,
+      { agent, method, headers: { 'X-Forwarded-For': forwarded, ...headers } },
+      (response) => {
+        let text = '';
+        response.setEncoding('utf8').on('data', (chunk) => (text += chunk));
+        response.on('end', () => resolve({ status: response.statusCode!, text, asked: [...asked] }));
+      },
+    );
+    sent.on('error', reject).end(body);
+  }).finally(() => agent.destroy());
+}
+
+// Documents.
+
+const API = 'api/v1';
+
+type Dps = { readonly nDPS?: string; readonly cnpj?: string; readonly more?: Patch };
+
+function xmlDps({ nDPS = '1', cnpj = PRESTADOR, more = {} }: Dps): string {
+  const id = dpsIdOf({ cLocEmi: IBGE, documento: cnpj, serie: '1', nDPS });
+  return exampleXml({ tpAmb: '1', '@Id': id, serie: '1', nDPS, 'prest/CNPJ': cnpj, ...more });
+}
+
+const XML = { 'Content-Type': 'application/xml' };
+const JSON_TYPE = { 'Content-Type': 'application/json' };
+
+/** Signed where somebody signs. */
+const xmlTo =
+  (where: string) =>
+  (dps: Dps, who?: Party, tenant = TENANT): Pergunta => {
+    const xml = xmlDps(dps);
+    const body = who === undefined ? xml : signedBy(xml, who);
+    return { method: 'POST', path: `/${tenant}/${API}/${where}`, headers: XML, body };
+  };
+
+const cms = (body: string, who: Party): string =>
+  assinarCms(Buffer.from(body), lerCertificado({ certificado: who.pem, chave: who.keyPem }), NOON);
+
+const jsonTo =
+  (where: string) =>
+  (dps: Dps, who?: Party, tenant = TENANT): Pergunta => {
+    const body = jsonOf(xmlDps(dps));
+    const signature = who === undefined ? {} : { 'X-DPS-Assinatura': cms(body, who) };
+    return { method: 'POST', path: `/${tenant}/${API}/${where}`, headers: { ...JSON_TYPE, ...signature }, body };
+  };
+
+const EVENTO = JSON.stringify({ tipo_evento: 'confirmacao_prestador' });
+const eventoAt = (where: string, who?: Party, tenant = TENANT): Pergunta => ({
+  method: 'POST',
+  path: `/${tenant}/${API}/nfse/${where}/eventos`,
+  headers: { ...JSON_TYPE, ...(who === undefined ? {} : { 'X-Evento-Assinatura': cms(EVENTO, who) }) },
+  body: EVENTO,
+});
+
+const at = (where: string, tenant = TENANT): Pergunta => ({ path: `/${tenant}/${API}/${where}` });
+
+function soap(operacao: string, documento: string, tenant = TENANT): Pergunta {
+  const inside = `<n:${operacao} xmlns:n="${ABRASF}"><parameters><![CDATA[${documento}]]></parameters></n:${operacao}>`;
+  const headers = { 'Content-Type': 'text/xml', SOAPAction: '""' };
+  return { method: 'POST', path: `/${tenant}/soap/nfes`, headers, body: envelope(inside) };
+}
+
+function signedAbrasf(xml: string, name: string, who?: Party): string {
+  if (who === undefined) return xml;
+  const signature = new SignedXml({
+    privateKey: who.keyPem,
+    publicCert: who.pem,
+    signatureAlgorithm: RSA_SHA256,
+    canonicalizationAlgorithm: EXCLUSIVE,
+  });
+  const reference = `//*[local-name()='${name}']`;
+  signature.addReference({ xpath: reference, transforms: [ENVELOPED, EXCLUSIVE], digestAlgorithm: SHA256 });
+  signature.computeSignature(xml, { location: { reference, action: 'after' } });
+  return signature.getSignedXml();
+}
+
+const lote = (numero: string, cnpj = PRESTADOR, who?: Party): string =>
+  signedAbrasf(loteXml([{ numero }], { numero, cnpj }).replace('>123<', `>${IM}<`), 'LoteRps', who);
+const cancelamento = (numero: string, who?: Party): string =>
+  signedAbrasf(cancelamentoXml(numero), 'InfPedidoCancelamento', who);
+
+// What is there: a note with its taker, its event, and a lot.
+
+const issued = await ask(xmlTo('nfse/v101')({ more: { 'toma/CPF': TOMADOR, 'toma/xNome': NOME_TOMADOR } }, prestador));
+assert.equal(issued.status, 201, issued.text);
+const { chave_acesso: CHAVE, numero_protocolo: PROTOCOLO } = JSON.parse(issued.text);
+const NUMERO = String(Number(CHAVE.slice(23, 36)));
+const sentLote = await ask(soap('RecepcionarLoteRps', lote('1', PRESTADOR, prestador)));
+const [, LOTE] = /Protocolo(?:>|&gt;)(\d+)/.exec(sentLote.text) ?? assert.fail(sentLote.text);
+assert.equal((await ask(eventoAt(CHAVE, prestador))).status, 201);
+
+/** A key, or number, of the same form that nobody has; its check digits hold. */
+const OUTRA_CHAVE = otherKey(CHAVE);
+const OUTRO_PROTOCOLO = `${PROTOCOLO.slice(0, -1)}${(Number(PROTOCOLO.at(-1)) + 1) % 10}`;
+const OUTRO_LOTE = `${LOTE!.slice(0, -1)}${(Number(LOTE!.at(-1)) + 1) % 10}`;
+
+function otherKey(chave: string): string {
+  // The eight digits before the last are random; the last one is modulo 11 of all (weights 2 to 9 from the right).
+  const body = `${chave.slice(0, 41)}${String((Number(chave.slice(41, 49)) + 1) % 10 ** 8).padStart(8, '0')}`;
+  const sum = [...body].toReversed().reduce((total, digit, place) => total + Number(digit) * ((place % 8) + 2), 0);
+  const check = 11 - (sum % 11);
+  return body + (check > 9 ? 0 : check);
+}
+
+const idOf = (nDPS: string): string => dpsIdOf({ cLocEmi: IBGE, documento: PRESTADOR, serie: '1', nDPS });
+
+// The questions of each address.
+
+/** What a stranger may say in two ways, of which one is about what is there; and how its words differ. */
+type Par = {
+  readonly ha: Pergunta;
+  readonly naoHa: Pergunta;
+  readonly dito: readonly (readonly [string, string])[];
+  /** It names two providers: who signs for one is a stranger to the other. */
+  readonly deDois?: true;
+};
+
+type Prova = {
+  /** As somebody signs, or does not; `tenant`: at another municipality. */
+  readonly pares: (who: Party | undefined, tenant?: string) => readonly Par[];
+  /** By a party, and what the answer then has. */
+  readonly parte: { readonly pergunta: Pergunta; readonly who?: Party; readonly traz: string };
+};
+
+/** In full, and as a certificate's holder is told whose it is not. */
+const DOIS: Par['dito'] = [
+  [PRESTADOR, NINGUEM],
+  ['11.222.333', '12.121.212'],
+];
+
+type DpsTo = ReturnType<typeof xmlTo>;
+
+/** The number, the provider, the registration and the replaced note of a document; in XML and in JSON. */
+function paresOfDps(...tos: readonly DpsTo[]): Prova['pares'] {
+  const subst = (chave: string): Patch => ({ 'subst/chSubstda': chave, 'subst/cMotivo': '01' });
+  return (who, tenant) =>
+    tos.flatMap((to): Par[] => {
+      const par = (ha: Dps, naoHa: Dps, ...dito: readonly (readonly [string, string])[]): Par => {
+        return { ha: to(ha, who, tenant), naoHa: to(naoHa, who, tenant), dito };
+      };
+      return [
+        par({ nDPS: '1' }, { nDPS: '9' }, ['/1', '/9']),
+        { ...par({ cnpj: PRESTADOR }, { cnpj: NINGUEM }, ...DOIS), deDois: true },
+        par({ more: { 'prest/IM': IM } }, { more: { 'prest/IM': '12345678' } }, [IM, '12345678']),
+        par({ more: subst(CHAVE) }, { more: subst(OUTRA_CHAVE) }, [CHAVE, OUTRA_CHAVE]),
+      ];
+    });
+}
+
+const paresAt =
+  (ha: (tenant?: string) => Pergunta, naoHa: (tenant?: string) => Pergunta, ...dito: Par['dito']): Prova['pares'] =>
+  (_who, tenant) => [{ ha: ha(tenant), naoHa: naoHa(tenant), dito }];
+
+const byChave = (where: (chave: string) => string, traz: string): Prova => ({
+  pares: paresAt(
+    (tenant) => at(where(CHAVE), tenant),
+    (tenant) => at(where(OUTRA_CHAVE), tenant),
+    [CHAVE, OUTRA_CHAVE],
+  ),
+  parte: { pergunta: at(where(CHAVE)), traz },
+});
+const byProtocolo = (where: string): Prova => ({
+  pares: paresAt(
+    (tenant) => at(`${where}/${PROTOCOLO}`, tenant),
+    (tenant) => at(`${where}/${OUTRO_PROTOCOLO}`, tenant),
+    [PROTOCOLO, OUTRO_PROTOCOLO],
+  ),
+  parte: { pergunta: at(`${where}/${PROTOCOLO}`), traz: CHAVE },
+});
+const registering = (ha: string, naoHa: string): Prova => ({
+  pares: (who, tenant) => [{ ha: eventoAt(ha, who, tenant), naoHa: eventoAt(naoHa, who, tenant), dito: [[ha, naoHa]] }],
+  parte: { pergunta: eventoAt(ha, prestador), traz: '"status_evento":"pendente"' },
+});
+const porto = (
+  operacao: string,
+  documentos: (who?: Party) => readonly [string, string],
+  dito: Par['dito'],
+  traz: string,
+): Prova => ({
+  pares: (who, tenant) => {
+    const [ha, naoHa] = documentos(who);
+    return [{ ha: soap(operacao, ha, tenant), naoHa: soap(operacao, naoHa, tenant), dito }];
+  },
+  parte: { pergunta: soap(operacao, documentos(prestador)[0]), who: prestador, traz },
+});
+/** The same for everybody: `parte` is whoever asks with a certificate. */
+const publico = (pergunta: Pergunta, traz = ''): Prova => ({
+  pares: () => [{ ha: pergunta, naoHa: pergunta, dito: [] }],
+  parte: { pergunta, who: prestador, traz },
+});
+
+const emitir = [xmlTo('nfse/v101'), jsonTo('nfse/v101')];
+const validar = [xmlTo('nfse/v101/validacao'), jsonTo('nfse/v101/validacao')];
+const PROVAS: Readonly<Record<string, Prova>> = {
+  emitirNota: {
+    pares: paresOfDps(...emitir),
+    parte: { pergunta: emitir[0]!({}, prestador), traz: `"chave_acesso":"${CHAVE}"` },
+  },
+  validarDps: {
+    pares: paresOfDps(...validar),
+    parte: { pergunta: validar[1]!({}, prestador), traz: `"chave_acesso":"${CHAVE}"` },
+  },
+  verificarAssinatura: {
+    pares: paresOfDps(xmlTo('assinatura/verificacao')),
+    parte: { pergunta: xmlTo('assinatura/verificacao')({}, prestador), traz: '"valida":true' },
+  },
+  emitirNotaLeiaute100: {
+    pares: paresOfDps(xmlTo('nfse')),
+    parte: { pergunta: xmlTo('nfse')({}, prestador), traz: '/sao-paulo/api/v1/nfse/v101' },
+  },
+  consultarNota: byChave((chave) => `nfse/${chave}`, NOME_TOMADOR),
+  consultarNotaPorProtocolo: byProtocolo('nfse/protocolo'),
+  consultarNotaPorProtocoloV101: byProtocolo('nfse/v101/protocolo'),
+  registrarEvento: registering(CHAVE, OUTRA_CHAVE),
+  registrarEventoPorProtocolo: registering(`protocolo/${PROTOCOLO}`, `protocolo/${OUTRO_PROTOCOLO}`),
+  listarEventos: byChave((chave) => `nfse/${chave}/eventos`, '"confirmacao_prestador"'),
+  listarEventosDoTipo: byChave((chave) => `nfse/${chave}/eventos/confirmacao_prestador`, '"numero_sequencial":1'),
+  consultarEvento: byChave((chave) => `nfse/${chave}/eventos/confirmacao_prestador/1`, '"numero_sequencial":1'),
+  // Not authorised yet: what a party learns is that it is to wait.
+  baixarDanfse: byChave((chave) => `danfse/${chave}`, 'E703'),
+  consultarNotaPorDps: {
+    pares: paresAt(
+      (tenant) => at(`dps/${idOf('1')}`, tenant),
+      (tenant) => at(`dps/${idOf('9')}`, tenant),
+      [idOf('1'), idOf('9')],
+    ),
+    parte: { pergunta: at(`dps/${idOf('1')}`), who: tomador, traz: CHAVE },
+  },
+  existeNotaDaDps: {
+    pares: paresAt(
+      (tenant) => ({ ...at(`dps/${idOf('1')}`, tenant), method: 'HEAD' }),
+      (tenant) => ({ ...at(`dps/${idOf('9')}`, tenant), method: 'HEAD' }),
+    ),
+    parte: { pergunta: { ...at(`dps/${idOf('1')}`), method: 'HEAD' }, traz: '' },
+  },
+  consultarSituacaoDoPrestador: {
+    pares: (_who, tenant) => {
+      const [ha, naoHa] = [PRESTADOR, NINGUEM].map((one) => at(`prestadores/${one}/situacao`, tenant));
+      return [{ ha: ha!, naoHa: naoHa!, dito: DOIS, deDois: true }];
+    },
+    parte: { pergunta: at(`prestadores/${PRESTADOR}/situacao`), who: prestador, traz: IM },
+  },
+  RecepcionarLoteRps: {
+    pares: (who, tenant) => {
+      const [ha, naoHa] = [PRESTADOR, NINGUEM].map((one) => soap('RecepcionarLoteRps', lote('2', one, who), tenant));
+      return [{ ha: ha!, naoHa: naoHa!, dito: DOIS, deDois: true }];
+    },
+    parte: { pergunta: soap('RecepcionarLoteRps', lote('3', PRESTADOR, prestador)), traz: 'Protocolo' },
+  },
+  ConsultarSituacaoLoteRps: porto(
+    'ConsultarSituacaoLoteRps',
+    () => [
+      porProtocolo('ConsultarSituacaoLoteRpsEnvio', LOTE!),
+      porProtocolo('ConsultarSituacaoLoteRpsEnvio', OUTRO_LOTE),
+    ],
+    [],
+    'Situacao',
+  ),
+  ConsultarLoteRps: porto(
+    'ConsultarLoteRps',
+    () => [porProtocolo('ConsultarLoteRpsEnvio', LOTE!), porProtocolo('ConsultarLoteRpsEnvio', OUTRO_LOTE)],
+    [],
+    // It waits for its worker.
+    'E92',
+  ),
+  ConsultarNfsePorRps: porto('ConsultarNfsePorRps', () => [porRpsXml(1), porRpsXml(9)], [], 'E92'),
+  ConsultarNfse: porto(
+    'ConsultarNfse',
+    () => [consultaXml(`<NumeroNfse>${NUMERO}</NumeroNfse>`), consultaXml('<NumeroNfse>99</NumeroNfse>')],
+    [],
+    NOME_TOMADOR,
+  ),
+  CancelarNfse: porto('CancelarNfse', (who) => [cancelamento(NUMERO, who), cancelamento('99', who)], [], 'DataHora'),
+};
+
+/** Whoever asks gets one answer, so that there is nothing to be there or not. */
+const PUBLICAS: Readonly<Record<string, Pergunta>> = {
+  '/:municipio/soap/nfes': { path: `/${TENANT}/soap/nfes?wsdl` },
+  ...Object.fromEntries(
+    SITE_PATHS.map((one) => [
+      one,
+      {
+        path: one
+          .replace('/erros/:codigo', '/erros/E0014')
+          .replace(':pagina', 'limites')
+          .replace('arquivos/:arquivo', 'arquivos/dps.xml')
+          .replace(':arquivo', 'inicio.js'),
+      },
+    ]),
+  ),
+};
+
+const ALL = enderecos(SITE_PATHS);
+
+function provaOf(id: string): Prova {
+  if (id.startsWith('catalogo_')) return publico(at(`catalogo/${id.slice('catalogo_'.length)}`), 'itens');
+  const found = PROVAS[id] ?? (PUBLICAS[id] && publico(PUBLICAS[id]));
+  assert.ok(found, `nobody asks ${id} here`);
+  return found;
+}
+
+const SEGREDOS = [CHAVE, PROTOCOLO, LOTE!, TOMADOR, NOME_TOMADOR, IM, 'Razao Reservada'];
+
+/** Nothing of the note or of the registry that the question did not bring itself. */
+function assertSilent({ text }: Resposta, { path: url, body = '' }: Pergunta): void {
+  for (const secret of SEGREDOS)
+    if (!`${url} ${body}`.includes(secret)) assert.ok(!text.includes(secret), `${secret} in ${text.slice(0, 500)}`);
+}
+
+function assertOne(ha: Resposta, naoHa: Resposta, dito: Par['dito'], where: string): void {
+  const masked = (text: string): string => dito.flat().reduce((left, word) => left.replaceAll(word, '·'), text);
+  assert.equal(ha.status, naoHa.status, `${where}: ${ha.text} / ${naoHa.text}`);
+  assert.equal(masked(ha.text), masked(naoHa.text), where);
+}
+
+describe('an address says who may ask', () => {
+  test('each of those that listen has a row, and each row is asked here', () => {
+    for (const { id } of ALL) provaOf(id);
+    const unused = Object.keys(PROVAS).filter((id) => !ALL.some((one) => one.id === id));
+    assert.deepEqual(unused, []);
+    assert.throws(() => enderecos([...SITE_PATHS, '/novo']), /\/novo/);
+    assert.throws(() => enderecos(SITE_PATHS.slice(1)), /No address/);
+  });
+
+  for (const { id, acesso } of ALL) {
+    const { revela } = acesso;
+    test(`${id}: to a stranger ${revela}`, async () => {
+      const { pares } = provaOf(id);
+      for (const who of [undefined, alheio]) {
+        for (const { ha, naoHa, dito } of pares(who)) {
+          const [there, away] = [await ask(ha, who), await ask(naoHa, who)];
+          const where = `${id} ${who === undefined ? 'without certificate' : 'with one of somebody else'}`;
+          if (revela === 'chave') {
+            // Who has the key is no stranger.
+            assertSilent(away, naoHa);
+            assert.ok(/"(?:E301|E601)"|E86/.test(away.text), away.text);
+            continue;
+          }
+          assertSilent(there, ha);
+          assertSilent(away, naoHa);
+          if (revela === 'publico') {
+            // It says back what was sent.
+            if (ha === naoHa) assert.equal(there.text, away.text);
+            assert.deepEqual(there.asked, away.asked, where);
+          } else if (revela === 'existencia' && (who !== undefined || id === 'existeNotaDaDps')) {
+            assert.deepEqual([there.status, away.status], [id === 'existeNotaDaDps' ? 200 : 401, 404]);
+          } else if (id.startsWith('registrarEvento') && who !== undefined) {
+            assert.deepEqual([there.status, away.status], [401, 404], there.text);
+            assert.match(there.text, /"E9007"/);
+          } else {
+            assertOne(there, away, dito, where);
+            // The work too is one, down to the questions to the database.
+            assert.deepEqual(there.asked, away.asked, where);
+          }
+        }
+      }
+    });
+
+    test(`${id}: a party`, async () => {
+      const { parte } = provaOf(id);
+      const { text, status } = await ask(parte.pergunta, parte.who);
+      assert.ok(text.includes(parte.traz), `${status} ${text.slice(0, 500)}`);
+      assert.ok(status < 500, text);
+    });
+
+    test(`${id}: nothing of it at another municipality`, async () => {
+      for (const { ha, naoHa, dito, deDois } of provaOf(id).pares(prestador, OUTRO_TENANT)) {
+        const there = await ask(ha, prestador);
+        assertSilent(there, ha);
+        if (deDois || acesso.revela === 'publico') continue;
+        const away = await ask(naoHa, prestador);
+        assertOne(there, away, dito, id);
+      }
+    });
+  }
+});
+
+describe('a dry run without its provider’s signature (D-226)', () => {
+  const LOOKED = /prestador|nota|cadastros|nextNumbers|received|Dps/;
+
+  for (const [form, to] of [
+    ['XML', validar[0]!],
+    ['JSON', validar[1]!],
+  ] as const) {
+    test(`${form}: the rest is told, by what the document says, and that nothing else was looked at`, async () => {
+      const wrong: Dps = { more: { 'serv/cServ/cTribNac': '999999', IBSCBS: null, 'prest/regTrib/opSimpNac': '1' } };
+      for (const who of [undefined, alheio, tomador]) {
+        const { status, text, asked: looked } = await ask(to(wrong, who));
+        const { erros, nao_conferido } = JSON.parse(text);
+        const codes: readonly string[] = erros.map(({ codigo }: { codigo: string }) => codigo);
+        assert.equal(status, form === 'XML' ? 422 : 401, text);
+        assert.match(codes[0]!, /^E9/);
+        assert.ok(codes.includes('E002'), text);
+        assert.equal(nao_conferido.length, 3);
+        assert.deepEqual(
+          looked.filter((name) => LOOKED.test(name)),
+          [],
+        );
+      }
+    });
+
+    test(`${form}: signed, it is what issuance would answer`, async () => {
+      const { text } = await ask(to({ nDPS: '1' }, prestador));
+      const { erros, nao_conferido } = JSON.parse(text);
+      assert.deepEqual([erros[0].codigo, erros[0].chave_acesso, nao_conferido], ['E0014', CHAVE, undefined]);
+      const free = await ask(to({ nDPS: '9' }, prestador));
+      assert.equal(free.status, 200, free.text);
+    });
+  }
+
+  test('counts as a miss: sixty a minute of one network are told, and the signed ones always', async () => {
+    const from = '198.51.100.7';
+    const statuses: number[] = [];
+    // The bucket fills as time goes by, one a second.
+    while (statuses.at(-1) !== 429 && statuses.length < 1_000) {
+      statuses.push((await ask(validar[0]!({ nDPS: String(statuses.length + 100) }), undefined, from)).status);
+    }
+    assert.ok(statuses.length > 60, `${statuses.length}`);
+    assert.deepEqual(new Set(statuses), new Set([422, 429]));
+    assert.equal((await ask(validar[0]!({ nDPS: '9' }, prestador), undefined, from)).status, 200);
+  });
+});
+
+describe('what is signed says its place', () => {
+  const RIO = '3304557';
+  const STRICT = 'rio';
+  before(async () => {
+    // As a new municipality is opened, and with the rules of others as remarks: the place is none of those.
+    await store.createMunicipio(
+      {
+        ...{ tenant: STRICT, ambiente: 'producao', codigoIbge: RIO, confianca, regrasNacionais: 'avisa' },
+        ...{ exigeNumero: true, exigeNotaNoEvento: true },
+      },
+      clock.now,
+    );
+    await pool.query(
+      `insert into prestadores (tenant, documento, inscricao_municipal, razao_social, autorizado, logradouro, numero, bairro, cep, origem,
+         criado_em) select $1, documento, inscricao_municipal, razao_social, autorizado, logradouro, numero, bairro, cep, origem, criado_em
+         from prestadores where tenant = $2`,
+      [STRICT, TENANT],
+    );
+  });
+
+  type Erro = { codigo: string; campo?: string; mensagem: string };
+  const body = (changes: Readonly<Record<string, unknown>>): string =>
+    JSON.stringify({ ...JSON.parse(jsonOf(xmlDps({ nDPS: '5' }))), municipio_emissor: RIO, ...changes });
+
+  async function sendJson(
+    text: string,
+    where = 'nfse/v101',
+  ): Promise<{ status: number; erros: Erro[]; chave_acesso: string }> {
+    const headers = { ...JSON_TYPE, 'X-DPS-Assinatura': cms(text, prestador) };
+    const { status, text: answer } = await ask({
+      method: 'POST',
+      path: `/${STRICT}/${API}/${where}`,
+      headers,
+      body: text,
+    });
+    return { ...JSON.parse(answer), status };
+  }
+
+  for (const where of ['nfse/v101/validacao', 'nfse/v101']) {
+    test(`${where}: a JSON body without municipality and environment is refused with the lines to add`, async () => {
+      const missing = body({ tipo_ambiente: undefined, municipio_emissor: null });
+      const { status, erros } = await sendJson(missing, where);
+      assert.equal(status, 422);
+      const lines = erros.map(({ codigo, campo, mensagem }) => [
+        codigo,
+        campo,
+        /("[a-z_]+": "\d+")$/.exec(mensagem)?.[1],
+      ]);
+      assert.deepEqual(lines, [
+        ['E002', 'tipo_ambiente', '"tipo_ambiente": "1"'],
+        ['E002', 'municipio_emissor', `"municipio_emissor": "${RIO}"`],
+      ]);
+      // Pasted as they are told, they are what was missing.
+      const pasted = missing
+        .replace('{', `{${lines.map(([, , line]) => line).join(', ')}, `)
+        .replace(',"municipio_emissor":null', '');
+      assert.ok([200, 201].includes((await sendJson(pasted, where)).status));
+    });
+
+    test(`${where}: one signed for the sandbox, or for another municipality, is refused by what it says`, async () => {
+      const rehearsal = await sendJson(body({ tipo_ambiente: '2' }), where);
+      assert.deepEqual(
+        rehearsal.erros.map(({ codigo, campo }) => [codigo, campo]),
+        [['E0006', 'tipo_ambiente']],
+      );
+      const elsewhere = await sendJson(body({ municipio_emissor: IBGE }), where);
+      assert.deepEqual(
+        elsewhere.erros.map(({ codigo, campo }) => [codigo, campo]),
+        [['E403', 'municipio_emissor']],
+      );
+    });
+
+    test(`${where}: and so is an XML one`, async () => {
+      for (const [codigo, more] of [
+        ['E0006', { tpAmb: '2', cLocEmi: RIO }],
+        ['E403', { cLocEmi: IBGE }],
+      ] as const) {
+        const id = dpsIdOf({ cLocEmi: more.cLocEmi, documento: PRESTADOR, serie: '1', nDPS: '7' });
+        const { text } = await ask(xmlTo(where)({ nDPS: '7', more: { ...more, '@Id': id } }, prestador, STRICT));
+        assert.deepEqual(
+          JSON.parse(text).erros.map((erro: Erro) => erro.codigo),
+          [codigo],
+          text,
+        );
+      }
+    });
+  }
+
+  test('the request of an event that names no note is refused with the line to add, and one that names another is', async () => {
+    const answer = await sendJson(body({ numero_dps: '6' }));
+    assert.equal(answer.status, 201);
+    const { chave_acesso, numero_protocolo } = answer as unknown as Record<string, string>;
+    const register = async (where: string, evento: object): Promise<{ status: number; erros: Erro[] }> => {
+      const sent = JSON.stringify({ tipo_evento: 'confirmacao_prestador', ...evento });
+      const headers = { ...JSON_TYPE, 'X-Evento-Assinatura': cms(sent, prestador) };
+      const { status, text } = await ask({
+        method: 'POST',
+        path: `/${STRICT}/${API}/nfse/${where}/eventos`,
+        headers,
+        body: sent,
+      });
+      return { ...JSON.parse(text), status };
+    };
+    for (const [where, line] of [
+      [chave_acesso!, `"chave_acesso": "${chave_acesso}"`],
+      [`protocolo/${numero_protocolo}`, `"numero_protocolo": "${numero_protocolo}"`],
+    ] as const) {
+      const { status, erros } = await register(where, {});
+      assert.deepEqual([status, erros.length, erros[0]!.codigo], [400, 1, 'E002']);
+      assert.ok(erros[0]!.mensagem.endsWith(line), erros[0]!.mensagem);
+      const other = await register(where, { chave_acesso: CHAVE });
+      assert.deepEqual([other.status, other.erros[0]!.codigo], [422, 'E0002']);
+    }
+    assert.equal((await register(`protocolo/${numero_protocolo}`, { chave_acesso })).status, 201);
+    assert.equal((await pool.query('select 1 from eventos where tenant = $1', [STRICT])).rowCount, 1);
+  });
+});

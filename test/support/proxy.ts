@@ -1,0 +1,76 @@
+/** A network between the service and its database that fails as networks do: without a word. */
+import { createServer, connect as dial, type Socket } from 'node:net';
+import path from 'node:path';
+import type { ClientConfig } from '../../src/store/pg.ts';
+import { onEnd } from './cleanup.ts';
+
+/** What becomes of bytes on their way. */
+export type Way =
+  | 'forwarded'
+  /** Both ways, of connections that are there and of new ones. */
+  | 'swallowed'
+  /** Requests arrive, and from the first `commit` on no answer does. */
+  | 'answers swallowed from commit on';
+
+export type Proxy = {
+  /** How to reach the database through it. */
+  readonly connection: ClientConfig;
+  way: Way;
+  /** Ends the connections that are there towards the database, and says nothing of it on this side. New ones go through. */
+  closeHalf(): void;
+};
+
+export async function startProxy(database: ClientConfig): Promise<Proxy> {
+  const target = targetOf(database);
+  const pairs = new Set<{ readonly near: Socket; readonly far: Socket }>();
+  const proxy = { way: 'forwarded' as Way };
+  const server = createServer((near) => {
+    const far = dial(target);
+    const pair = { near, far };
+    pairs.add(pair);
+    let isDeaf = false;
+    near.on('data', (bytes) => {
+      if (proxy.way === 'swallowed') return;
+      if (proxy.way === 'answers swallowed from commit on' && bytes.includes('commit\0')) isDeaf = true;
+      far.write(bytes);
+    });
+    far.on('data', (bytes) => {
+      if (proxy.way !== 'swallowed' && !isDeaf) near.write(bytes);
+    });
+    near.on('error', () => undefined);
+    far.on('error', () => undefined);
+    near.on('close', () => {
+      pairs.delete(pair);
+      far.destroy();
+    });
+    far.on('close', () => {
+      if (pairs.has(pair)) near.destroy();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onEnd(() => {
+    for (const { near, far } of pairs) {
+      near.destroy();
+      far.destroy();
+    }
+    server.close();
+  });
+  const { port } = server.address() as { port: number };
+  return Object.assign(proxy, {
+    connection: { ...database, host: '127.0.0.1', port },
+    closeHalf: () => {
+      for (const pair of pairs) {
+        pairs.delete(pair);
+        pair.far.destroy();
+      }
+    },
+  });
+}
+
+/** A host that is a folder is where the server has its socket. */
+function targetOf({
+  host = 'localhost',
+  port = 5432,
+}: ClientConfig): { path: string } | { host: string; port: number } {
+  return host.startsWith('/') ? { path: path.join(host, `.s.PGSQL.${port}`) } : { host, port };
+}

@@ -1,0 +1,222 @@
+/**
+ * Whose turn it is: the worker with the real store, many tenants, and an ADN that answers when the test says so. Nothing is measured;
+ * what is looked at is who stands behind whom.
+ */
+import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
+import { describe, test } from 'node:test';
+import type { Adn, AdnAnswer, NotaAnswer } from '../src/adn/adn.ts';
+import { localAdn } from '../src/adn/local.ts';
+import { exampleXml } from '../src/fiscal/rules/example.ts';
+import { exemploDe, tipoBySlug } from '../src/fiscal/tipos-evento.ts';
+import { issueNota } from '../src/flows/issue-nota.ts';
+import { registerEvento } from '../src/flows/register-evento.ts';
+import { startWorker } from '../src/flows/worker.ts';
+import type { World } from '../src/flows/world.ts';
+import { createLog } from '../src/log.ts';
+import type { Municipio } from '../src/store/municipios.ts';
+import { createStore } from '../src/store/store.ts';
+import { startTransmitterThread } from '../src/transmitter.ts';
+import { openWorld } from '../src/world.ts';
+import { onEnd } from './support/cleanup.ts';
+import { freshDatabase, freshPool, poolOn } from './support/database.ts';
+import { NOON } from './support/service.ts';
+import { nobodyTrusted } from './support/trust.ts';
+import { until, untilTrue } from './support/until.ts';
+
+const PATIENT = { timeout: 300_000 };
+const ACCEPTED: AdnAnswer = { kind: 'accepted', nsu: undefined };
+/** More than there are places for batches of notes at once. */
+const MANY = 24;
+
+/** It takes what comes, and answers a lot of notes when it is let go. */
+class SlowAdn {
+  readonly batchMax = 2;
+  /** Tenants whose lots wait for their answers, in the order in which they came. */
+  readonly waiting: { readonly tenant: string; readonly answer: () => void }[] = [];
+  /** Tenants of all lots, in that order. */
+  readonly came: string[] = [];
+  isSlow = true;
+
+  readonly adn: Adn = {
+    wantsDocuments: true,
+    batchMax: this.batchMax,
+    share: async (tenant, documents) => {
+      this.came.push(tenant);
+      if (this.isSlow) await new Promise<void>((answer) => this.waiting.push({ tenant, answer }));
+      return new Map(documents.map(({ chave_acesso }): [string, NotaAnswer] => [chave_acesso, ACCEPTED]));
+    },
+    find: async (_tenant, notas) => new Map(notas.map(({ chave_acesso }) => [chave_acesso, { kind: 'absent' }])),
+    shareEventos: async (_tenant, eventos) => new Map(eventos.map(({ id }) => [id, ACCEPTED])),
+    findEventos: async (_tenant, eventos) => new Map(eventos.map(({ id }) => [id, { kind: 'absent' }])),
+    pauseMs: () => 0,
+  };
+
+  /** Answers everything, from now on too. */
+  letGo(): void {
+    this.isSlow = false;
+    for (const { answer } of this.waiting.splice(0)) answer();
+  }
+}
+
+type Stage = Awaited<ReturnType<typeof stage>>;
+
+async function stage(inProducao: readonly string[]) {
+  const pool = await freshPool();
+  const store = createStore(pool);
+  const slow = new SlowAdn();
+  const local = localAdn(() => NOON);
+  for (const [place, tenant] of inProducao.entries()) {
+    await store.createMunicipio({ tenant, ambiente: 'producao', codigoIbge: String(1_100_000 + place) }, NOON);
+  }
+  await store.createMunicipio({ tenant: 'integracao', ambiente: 'homologacao', codigoIbge: undefined }, NOON);
+  const noted = () => undefined;
+  const world: World = {
+    store,
+    transmission: async ({ ambiente }) => ({ adn: ambiente === 'producao' ? slow.adn : local, signer: undefined }),
+    trust: () => nobodyTrusted,
+    now: () => NOON,
+    randomDigits: (count) => String(randomInt(10 ** count)).padStart(count, '0'),
+    log: { info: noted, warn: noted, error: noted },
+    wake: noted,
+  };
+  return { pool, store, slow, world };
+}
+
+/** As the sandbox does, whatever the tenant is: who may issue is not what this is about. */
+function asSandbox(tenant: string): Municipio {
+  return {
+    tenant,
+    ambiente: 'homologacao',
+    codigoIbge: undefined,
+    aliquotaPadrao: undefined,
+    confianca: { ancoras: undefined, revogados: undefined },
+    adn: undefined,
+    regrasNacionais: undefined,
+    consultaDps: undefined,
+  };
+}
+
+let dps = 0;
+
+async function issue({ world }: Pick<Stage, 'world'>, tenant: string): Promise<string> {
+  dps += 1;
+  const body = Buffer.from(exampleXml({ serie: '1', nDPS: String(dps) }));
+  const answer = await issueNota(world, asSandbox(tenant), { kind: 'xml', body });
+  assert.ok('chave_acesso' in answer, JSON.stringify(answer));
+  return answer.chave_acesso;
+}
+
+/** The provider asks for it, as in the sandbox: without a signature. */
+async function cancel(world: World, tenant: string, chave: string): Promise<void> {
+  const body = Buffer.from(JSON.stringify(exemploDe(tipoBySlug('cancelamento')!)));
+  const answer = await registerEvento(
+    world,
+    asSandbox(tenant),
+    { chave },
+    { body, assinatura: undefined, simular: undefined },
+  );
+  assert.ok(typeof answer === 'object' && 'evento' in answer, JSON.stringify(answer));
+}
+
+async function estadoOf({ store }: Pick<Stage, 'store'>, tenant: string, chave: string): Promise<string | undefined> {
+  return (await store.notaByChave(tenant, chave))?.estado;
+}
+
+function untilAuthorised(on: Stage, tenant: string, chave: string): Promise<true> {
+  const isIt = async (): Promise<true | undefined> => (await estadoOf(on, tenant, chave)) === 'autorizada' || undefined;
+  return until(isIt, `the note of ${tenant} is authorised`);
+}
+
+function begin({ world }: Stage): ReturnType<typeof startWorker> {
+  const worker = startWorker(world);
+  onEnd(() => worker.stop());
+  return worker;
+}
+
+describe('the turns of the worker', () => {
+  test('who comes last waits for one batch of another, not for its backlog', PATIENT, async () => {
+    const crowd = Array.from({ length: MANY }, (_, place) => `m${String(place).padStart(2, '0')}`);
+    // The last one by its name as well.
+    const on = await stage([...crowd, 'zulu']);
+    // Three batches each.
+    for (const tenant of crowd) for (let note = 0; note < 3 * on.slow.batchMax; note += 1) await issue(on, tenant);
+    const worker = begin(on);
+    let full = 0;
+    await until(async () => {
+      const [before] = [full];
+      full = on.slow.waiting.length;
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      return (full > 0 && full === before) || undefined;
+    }, 'every place is taken');
+    assert.equal(
+      new Set(on.slow.waiting.map(({ tenant }) => tenant)).size,
+      full,
+      'no second lane while others have none',
+    );
+    assert.ok(full < MANY, 'some wait for a place');
+    await issue(on, 'zulu');
+    worker.wake();
+    // One answer after the other, each when the place that it sets free is taken again.
+    let answered = 0;
+    while (!on.slow.came.includes('zulu')) {
+      const before = on.slow.came.length;
+      on.slow.waiting.shift()!.answer();
+      answered += 1;
+      await untilTrue(() => on.slow.came.length > before, 'the place is taken');
+    }
+    // Before it: the places that were taken, and who had waited longer without having had a turn.
+    assert.ok(answered <= MANY + 1, `zulu waited for ${answered} batches`);
+    const turns = Map.groupBy(on.slow.came, (tenant) => tenant);
+    for (const tenant of crowd) assert.ok(turns.has(tenant), `${tenant} has had a turn`);
+    on.slow.letGo();
+    await worker.stop();
+  });
+
+  test('the sandbox, events and lots do not stand behind notes', PATIENT, async () => {
+    const crowd = Array.from({ length: MANY }, (_, place) => `m${String(place).padStart(2, '0')}`);
+    const on = await stage([...crowd, 'zulu']);
+    on.slow.isSlow = false;
+    const worker = begin(on);
+    const authorised = await issue(on, 'zulu');
+    worker.wake();
+    await untilAuthorised(on, 'zulu', authorised);
+    on.slow.isSlow = true;
+    for (const tenant of crowd) for (let note = 0; note < 3 * on.slow.batchMax; note += 1) await issue(on, tenant);
+    worker.wake();
+    await untilTrue(() => on.slow.waiting.length >= 6, 'notes wait for their answers');
+
+    const rehearsed = await issue(on, 'integracao');
+    await cancel(on.world, 'zulu', authorised);
+    worker.wake();
+    await untilAuthorised(on, 'integracao', rehearsed);
+    await until(
+      async () => (await estadoOf(on, 'zulu', authorised)) === 'cancelada' || undefined,
+      'the event is processed',
+    );
+    assert.ok(on.slow.waiting.length >= 6, 'and no note was answered meanwhile');
+    on.slow.letGo();
+    await worker.stop();
+  });
+});
+
+describe('the worker in its thread', () => {
+  test('is woken by what is registered, and not only by notes', PATIENT, async () => {
+    const connection = await freshDatabase();
+    const pool = await poolOn(connection);
+    const { log } = createLog('fatal');
+    const store = createStore(pool);
+    await store.createMunicipio({ tenant: 'integracao', ambiente: 'homologacao', codigoIbge: undefined }, Date.now());
+    // By itself it looks once an hour.
+    const thread = startTransmitterThread({ connection, logLevel: 'fatal', pollMs: 3_600_000 }, log);
+    onEnd(() => thread.stop());
+    const { world, close } = openWorld(store, log, thread.wake);
+    onEnd(close);
+    const on = { world, store };
+    // Nothing was told of this one but that there is something.
+    const chave = await issue(on, 'integracao');
+    await until(async () => (await estadoOf(on, 'integracao', chave)) === 'autorizada' || undefined, 'the note');
+    await cancel(world, 'integracao', chave);
+    await until(async () => (await estadoOf(on, 'integracao', chave)) === 'cancelada' || undefined, 'the event');
+  });
+});
