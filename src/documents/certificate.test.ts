@@ -1,6 +1,6 @@
 /** Certificates made by openssl: whose they are, what they say, and that nothing else is taken for one. */
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
+import { createECDH, createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { CA, END, openssl, opensslAuthority } from '../../test/support/openssl.ts';
@@ -220,6 +220,26 @@ test('a certificate hidden inside of another is not found', () => {
   const comment = `nsComment=ASN1:FORMAT:HEX,OCT:${pem.toString('hex')}`.replace('nsComment', '1.2.3.4');
   const { der: bytes } = authority.issue({ subject: `/CN=VITIMA:${CNPJ}`, extensions: [...END, comment] });
   assert.match(problemOf(bytes), /certificado/);
+});
+
+test('keys that nobody should trust are refused: short curves, curves without a name, DSA', () => {
+  const problem = (key: string): string => problemOf(authority.issue({ subject: '/CN=x', key }).der);
+  assert.match(problem('p192'), /da curva prime192v1; só se aceita uma conhecida, de 224 bits ou mais\.$/);
+  assert.match(problem('dsa'), /é DSA, que não é mais aceita/);
+  for (const key of ['ec', 'brainpool', 'ed25519']) read(authority.issue({ subject: '/CN=x', key }).der);
+  // As roots of ICP-Brasil have it: the curve written out, and a known one.
+  const explicit = authority.issue({ subject: '/CN=x', key: 'explicit' }).der;
+  read(explicit);
+  // Another generator makes any public key that of a known private one (CVE-2020-0601).
+  const point = (scalar: number): Buffer => {
+    const curve = createECDH('prime256v1');
+    curve.setPrivateKey(Buffer.from([scalar]));
+    return curve.getPublicKey();
+  };
+  const forged = Buffer.from(explicit);
+  point(2).copy(forged, explicit.indexOf(point(1)));
+  assert.notDeepEqual(forged, explicit);
+  assert.match(problemOf(forged), /da curva sem nome; só se aceita uma conhecida/);
 });
 
 test('an extension that occurs twice is refused', () => {

@@ -14,6 +14,8 @@ import { ConstraintsError, type NameConstraints, readNameConstraints } from './n
 const CERTIFICATE_BYTES_MAX = 16_384;
 /** The least that the national profile allows. */
 const RSA_BITS_MIN = 2_048;
+/** Of a curve: as strong as that (NIST SP 800-57, part 1, table 2). */
+const CURVE_BITS_MIN = 224;
 /** Nobody issues longer ones, and checking one signature of such a key would take the time of hundreds. */
 const RSA_BITS_MAX = 8_192;
 /** Longer than any field of a holder. */
@@ -165,13 +167,8 @@ function parse(der: Buffer, fingerprint: string): Certificate | CertificateProbl
   } catch {
     return { problem: 'A chave pública do certificado é de um algoritmo desconhecido ou está corrompida.' };
   }
-  const bits = publicKey.asymmetricKeyDetails?.modulusLength;
-  if (bits !== undefined && bits < RSA_BITS_MIN) {
-    return { problem: `A chave do certificado tem ${bits} bits; o mínimo é ${RSA_BITS_MIN}.` };
-  }
-  if (bits !== undefined && bits > RSA_BITS_MAX) {
-    return { problem: `A chave do certificado tem ${bits} bits; o máximo aceito é ${RSA_BITS_MAX}.` };
-  }
+  const problem = keyProblem(publicKey);
+  if (problem !== undefined) return { problem };
   try {
     return { der, fingerprint, publicKey, x509, ...fieldsOf(der) };
   } catch (error) {
@@ -180,6 +177,24 @@ function parse(der: Buffer, fingerprint: string): Certificate | CertificateProbl
     }
     return { problem: 'O certificado está corrompido: um dos seus campos ou extensões não é do formato X.509.' };
   }
+}
+
+/** Keys that nobody should trust, of a signer or of an authority (D-234). */
+function keyProblem({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): string | undefined {
+  if (asymmetricKeyType === 'dsa') return 'A chave do certificado é DSA, que não é mais aceita; use RSA.';
+  const { modulusLength: bits, namedCurve } = asymmetricKeyDetails ?? {};
+  if (bits !== undefined && bits < RSA_BITS_MIN) {
+    return `A chave do certificado tem ${bits} bits; o mínimo é ${RSA_BITS_MIN}.`;
+  }
+  if (bits !== undefined && bits > RSA_BITS_MAX) {
+    return `A chave do certificado tem ${bits} bits; o máximo aceito é ${RSA_BITS_MAX}.`;
+  }
+  // The names of curves carry their bits. Roots of ICP-Brasil write out the numbers of theirs, which then must be those of a known
+  // one: numbers made to fit the key of somebody else (CVE-2020-0601) have no name.
+  if (asymmetricKeyType === 'ec' && !(Number(/\d{3}/.exec(namedCurve ?? '')) >= CURVE_BITS_MIN)) {
+    return `A chave do certificado é da curva ${namedCurve ?? 'sem nome'}; só se aceita uma conhecida, de ${CURVE_BITS_MIN} bits ou mais.`;
+  }
+  return undefined;
 }
 
 function notACertificate(der: Buffer): string {

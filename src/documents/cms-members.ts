@@ -37,7 +37,7 @@ export function listsFault(members: readonly Asn1[]): string | undefined {
     const reading = readCrl(member.raw);
     let step = reading.next();
     while (step.done !== true) step = reading.next();
-    if ('problem' in step.value) {
+    if ('problem' in step.value && !step.value.isList) {
       return `uma das listas de revogados que o CMS traz não serve: ${step.value.problem}. Retire-a: as listas que valem são as do município.`;
     }
   }

@@ -86,22 +86,23 @@ export type Crl = {
   prepare(authorities: readonly Certificate[]): Promise<void>;
 };
 
-/**
- * Reads a list, in steps. Deltas and indirect lists (of several authorities) are not taken; the problem is one
- * Portuguese sentence.
- */
-export function* readCrl(bytes: Uint8Array): Generator<void, Crl | { readonly problem: string }, void> {
+/** Why a list is not used, as one Portuguese sentence; `isList`: it is one all the same. */
+export type CrlProblem = { readonly problem: string; readonly isList: boolean };
+
+/** Reads a list, in steps. Deltas and indirect lists (of several authorities) are not taken. */
+export function* readCrl(bytes: Uint8Array): Generator<void, Crl | CrlProblem, void> {
   try {
     return yield* parse(Buffer.from(bytes));
   } catch (error) {
     if (error instanceof Asn1Error || error instanceof TypeError || error instanceof RangeError) {
-      return { problem: 'não é uma lista de certificados revogados (LCR) em DER ou PEM, ou está corrompida' };
+      const problem = 'não é uma lista de certificados revogados (LCR) em DER ou PEM, ou está corrompida';
+      return { problem, isList: false };
     }
     throw error;
   }
 }
 
-function* parse(der: Buffer): Generator<void, Crl | { readonly problem: string }, void> {
+function* parse(der: Buffer): Generator<void, Crl | CrlProblem, void> {
   const whole = valueAt(der, 0, der.length, SEQUENCE);
   if (whole.end !== der.length) throw new Asn1Error('bytes after the end');
   const tbs = valueAt(der, whole.start, whole.end, SEQUENCE);
@@ -143,14 +144,23 @@ function* parse(der: Buffer): Generator<void, Crl | { readonly problem: string }
   const values = isContext(extensions, 0) ? extensionsOf(extensions.children[0]) : new Map<string, Buffer>();
   const emissor = shownName(issuer);
   if (values.has(EXTENSION.deltaIndicator)) {
-    return { problem: `é uma lista parcial (delta) de ${emissor}, que não é usada; ponha no lugar a lista completa` };
+    return {
+      problem: `é uma lista parcial (delta) de ${emissor}, que não é usada; ponha no lugar a lista completa`,
+      isList: true,
+    };
   }
   const distribution = values.get(EXTENSION.distributionPoint);
   if (distribution !== undefined && isIndirect(readAsn1(distribution))) {
-    return { problem: `é uma lista indireta, de várias autoridades, que não é usada; ponha a lista de cada uma` };
+    return {
+      problem: `é uma lista indireta, de várias autoridades, que não é usada; ponha a lista de cada uma`,
+      isList: true,
+    };
   }
   if (digest === undefined) {
-    return { problem: `a lista de ${emissor} é assinada com um algoritmo que não é aceito (use SHA-256 ou maior)` };
+    return {
+      problem: `a lista de ${emissor} é assinada com um algoritmo que não é aceito (use SHA-256 ou maior)`,
+      isList: true,
+    };
   }
   const issuerName = comparable(issuer);
   const signers = new Map<string, boolean>();

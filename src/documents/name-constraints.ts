@@ -56,7 +56,7 @@ const ADDRESS = /^(?:[0-9a-f]{8}|[0-9a-f]{32})$/;
 const KINDS: Readonly<Record<string, Kind>> = {
   [EMAIL]: {
     nome: 'um e-mail',
-    isName: (value) => isMailbox(value),
+    isName: isMailbox,
     isBase: (value) => isMailbox(value) || HOST_OR_BELOW.test(value),
     isWithin(name, base) {
       const [user, host] = mailboxOf(name);
@@ -108,9 +108,8 @@ function kindOf(kind: string): Kind | undefined {
 }
 
 function isMailbox(value: string): boolean {
-  return (
-    value.includes('@') && !/[\0- \x7f]/.test(value) && HOST.test(mailboxOf(value)[1]) && mailboxOf(value)[0] !== ''
-  );
+  const [user, host, ...more] = value.split('@');
+  return more.length === 0 && /^[!-~\x80-\u{10ffff}]+$/u.test(user!) && HOST.test(host ?? '');
 }
 
 /** The user as it is written, the host in small letters: so RFC 5280, 7.5, compares them. */

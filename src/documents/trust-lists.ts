@@ -6,6 +6,7 @@ import path from 'node:path';
 import { momentIn } from '../fiscal/moment.ts';
 import type { Certificate } from './certificate.ts';
 import type { Crl, Revocation } from './crl.ts';
+import { isSignedBy } from './issued.ts';
 
 const ZONE = 'America/Sao_Paulo';
 
@@ -22,19 +23,52 @@ export type Lists = {
 
 export type Say = (fields: object, message: string) => void;
 
-/** What the lists of an authority say of a certificate: usually nothing. */
-export function revocationOf(lists: Lists, child: Certificate, issuer: Certificate): readonly Revocation[] {
-  return currentCrls(lists, issuer).flatMap((crl) => crl.find(child.serial) ?? []);
+/** What the lists of an authority say of a certificate: usually nothing. `extra` as {@link currentCrls} has it. */
+export function revocationOf(
+  lists: Lists,
+  child: Certificate,
+  issuer: Certificate,
+  extra?: readonly Certificate[],
+): readonly Revocation[] {
+  return currentCrls(lists, issuer, extra).flatMap((crl) => crl.find(child.serial) ?? []);
 }
 
-/** The lists that an authority signed, the newest of each scope. */
-export function currentCrls({ crls }: Lists, issuer: Certificate): readonly FileCrl[] {
-  const scopes = new Set<string>();
-  return (crls.get(issuer.subjectName) ?? []).filter((crl) => {
-    if (scopes.has(crl.scope) || !crl.isSignedBy(issuer)) return false;
-    scopes.add(crl.scope);
+/**
+ * The lists that an authority signed, of each key and scope the newest. An authority that renewed its key, or has one for lists
+ * alone, signs with another than it issued with (RFC 5280, 6.3.3). `extra`: certificates that came along.
+ */
+export function currentCrls(lists: Lists, issuer: Certificate, extra: readonly Certificate[] = []): readonly FileCrl[] {
+  const named = lists.crls.get(issuer.subjectName) ?? [];
+  const seen = new Set<string>();
+  return named.filter((crl) => {
+    const signer = crl.isSignedBy(issuer)
+      ? issuer
+      : otherKeysOf(lists, issuer, extra).find((one) => crl.isSignedBy(one));
+    if (signer === undefined) return false;
+    // One key hides nothing of what another revoked.
+    const key = `${signer.fingerprint} ${crl.scope}`;
+    if (seen.has(key)) return false;
+    seen.add(key);
     return true;
   });
+}
+
+/** Certificates of the same authority with another key: of the same name, and signed by it, for it, or by whoever signed it. */
+function otherKeysOf(
+  { authorities }: Lists,
+  issuer: Certificate,
+  extra: readonly Certificate[],
+): readonly Certificate[] {
+  const called = (name: string): readonly Certificate[] => [
+    ...(authorities.get(name) ?? []),
+    ...extra.filter((one) => one.subjectName === name),
+  ];
+  const parents = called(issuer.issuerName).filter((one) => isSignedBy(issuer, one));
+  return called(issuer.subjectName).filter(
+    (one) =>
+      one.fingerprint !== issuer.fingerprint &&
+      [issuer, ...parents].some((by) => isSignedBy(one, by) || isSignedBy(issuer, one)),
+  );
 }
 
 /** The day in Brazil of a moment, as people write it. */

@@ -513,6 +513,32 @@ test('an authority whose key may not sign lists signs none, and that is what the
   assert.match(ahead.warnings.join('\n'), told);
 });
 
+test('an authority that signs its lists with another key than it issued with revokes all the same', () => {
+  const named = { subject: '/O=ICP-Brasil/CN=AC Teste G1', ...LONG };
+  const renewed = pki.issue({ ...named, issuer: root, key: 'renewed' });
+  const forLists = ['basicConstraints=critical,CA:TRUE', 'keyUsage=critical,cRLSign'];
+  const byItself = pki.issue({ ...named, issuer: inter, key: 'lists', extensions: forLists });
+  const entries = [{ serial: revokedEnd.serial, date: '260312120000Z' }];
+  for (const by of [renewed, byItself]) {
+    const files = { 'raiz.pem': root.pem, 'g1.pem': inter.pem, 'outra.pem': by.pem };
+    const list = pki.revoke({ issuer: by, entries });
+    const both = open(files, { 'g1.crl': list, 'raiz.crl': rootList });
+    assert.equal(both.trust.judge(read(revokedEnd), SOON).kind, 'revoked');
+    assert.equal(both.trust.judge(read(end), SOON).kind, 'trusted');
+    assert.deepEqual(both.warnings, []);
+    // A newer one of the other key gives nothing back of what the first revoked.
+    const later = pki.revoke({ issuer: by, entries: [], dates: ['-crl_nextupdate', '491201000000Z'] });
+    const first = pki.revoke({ issuer: inter, entries });
+    assert.equal(open(files, { 'a.crl': first, 'b.crl': later }).trust.judge(read(revokedEnd), SOON).kind, 'revoked');
+  }
+  // Of the same name, and of nobody who is of the chain.
+  const stranger = open(
+    { 'raiz.pem': root.pem, 'g1.pem': inter.pem, 'falsa.pem': falseInter.pem },
+    { 'g1.crl': pki.revoke({ issuer: falseInter, entries }) },
+  );
+  assert.equal(stranger.trust.judge(read(revokedEnd), SOON).kind, 'trusted');
+});
+
 const MANY = 30_000;
 const many = Array.from({ length: MANY }, (_, at) => ({
   serial: (0x7f000000 + at).toString(16),

@@ -13,6 +13,7 @@ import { type Certificate, pemBlocks, readCertificate } from './certificate.ts';
 import { type Crl, readCrl } from './crl.ts';
 import { type Contents, type FileOf, type Folder, type FolderLog, openFolder } from './folder.ts';
 import { nationalAuthorities } from './icp-brasil/national.ts';
+import { isSignedBy } from './issued.ts';
 import { constraintFault } from './name-constraints.ts';
 import { PURPOSES_TAKEN, purposesIn, purposesShown } from './purposes.ts';
 import { currentCrls, dated, type Lists, remarkOnAll, remarkOnLists, revocationOf, type Say } from './trust-lists.ts';
@@ -292,25 +293,6 @@ function misuseOf(certificate: Certificate): string | undefined {
   return undefined;
 }
 
-/** Checked signatures: of the certificate, by the fingerprint of who should have signed it. */
-const signatures = new WeakMap<Certificate, Map<string, boolean>>();
-
-function isSignedBy(certificate: Certificate, issuer: Certificate): boolean {
-  const known = signatures.get(certificate) ?? new Map<string, boolean>();
-  signatures.set(certificate, known);
-  const before = known.get(issuer.fingerprint);
-  if (before !== undefined) return before;
-  let isIt = false;
-  try {
-    isIt = certificate.x509.verify(issuer.publicKey);
-  } catch {
-    // A key of another kind than the algorithm wants.
-  }
-  if (known.size >= EXTRA_MAX * 2) known.clear();
-  known.set(issuer.fingerprint, isIt);
-  return isIt;
-}
-
 // The way up.
 
 type Refused = { readonly kind: 'untrusted' | 'revoked'; readonly motivo: string };
@@ -378,7 +360,7 @@ function issuersOf({ state, extra = [] }: Search, { issuerName }: Certificate): 
 
 /** Why the last of a chain was not issued by an authority, or must not have been; the later, the nearer to the truth. */
 function obstacleTo(
-  { state, at }: Search,
+  { state, at, extra }: Search,
   chain: Chain,
   issuer: Certificate,
 ): [weight: number, kind: Refused['kind'], motivo: string] | undefined {
@@ -414,7 +396,7 @@ function obstacleTo(
     const motivo = `O certificado da autoridade ${authority}, na cadeia, ${when}. Use um certificado emitido por uma autoridade em vigor.`;
     return [8, 'untrusted', motivo];
   }
-  const revoked = revocationOf(state, child, issuer).find(({ em }) => em <= at + CLOCK_SKEW_MS);
+  const revoked = revocationOf(state, child, issuer, extra).find(({ em }) => em <= at + CLOCK_SKEW_MS);
   if (revoked !== undefined) {
     const why = revoked.motivo === undefined ? '' : ` (${revoked.motivo})`;
     const motivo = `${whose} foi revogado por ${authority} em ${dated(revoked.em)}${why}. Assine com um certificado em vigor.`;
@@ -471,15 +453,15 @@ function nameIn(chain: readonly Certificate[]): string {
 }
 
 /** A chain that was found, and for how long the answer may be given without looking again. */
-function foundOf({ state, at }: Search, chain: Chain): Found {
+function foundOf({ state, at, extra }: Search, chain: Chain): Found {
   const above = chain.slice(1);
   const isKnown = (one: Certificate): boolean => has(state.authorities.get(one.subjectName), one.fingerprint);
-  const lists = above.flatMap((issuer) => currentCrls(state, issuer));
+  const lists = above.flatMap((issuer) => currentCrls(state, issuer, extra));
   // A list that runs out is warned about, and an entry that is still to come counts when its time comes.
   const turns = [
     ...lists.flatMap(({ proxima }) => (proxima === undefined || proxima < at ? [] : proxima)),
     ...above.flatMap((issuer, place) =>
-      revocationOf(state, chain[place]!, issuer).map(({ em }) => em - CLOCK_SKEW_MS - 1),
+      revocationOf(state, chain[place]!, issuer, extra).map(({ em }) => em - CLOCK_SKEW_MS - 1),
     ),
   ];
   return {

@@ -58,6 +58,10 @@ const RSA_2048 = ['-algorithm', 'RSA', '-pkeyopt', 'rsa_keygen_bits:2048'];
 export const KEYS: Readonly<Record<string, readonly string[]>> = {
   rsa1024: ['-algorithm', 'RSA', '-pkeyopt', 'rsa_keygen_bits:1024'],
   ec: ['-algorithm', 'EC', '-pkeyopt', 'ec_paramgen_curve:P-256'],
+  p192: ['-algorithm', 'EC', '-pkeyopt', 'ec_paramgen_curve:P-192'],
+  brainpool: ['-algorithm', 'EC', '-pkeyopt', 'ec_paramgen_curve:brainpoolP256r1'],
+  explicit: ['-algorithm', 'EC', '-pkeyopt', 'ec_paramgen_curve:P-256', '-pkeyopt', 'ec_param_enc:explicit'],
+  ed25519: ['-algorithm', 'ED25519'],
 };
 
 /** Makes certificates in a folder of its own. Keys are shared by name: making one takes longer than all the rest. */
@@ -74,7 +78,20 @@ export function opensslAuthority(): {
     const known = keys.get(name);
     if (known !== undefined) return known;
     const file = path.join(folder, `${name}.key`);
-    openssl('genpkey', ...(KEYS[name] ?? RSA_2048), '-out', file);
+    if (name === 'dsa') {
+      // The numbers of the group come first, and take longer than the key.
+      openssl(
+        'genpkey',
+        '-genparam',
+        '-algorithm',
+        'DSA',
+        '-pkeyopt',
+        'dsa_paramgen_bits:2048',
+        '-out',
+        `${file}.group`,
+      );
+      openssl('genpkey', '-paramfile', `${file}.group`, '-out', file);
+    } else openssl('genpkey', ...(KEYS[name] ?? RSA_2048), '-out', file);
     keys.set(name, file);
     return file;
   }
