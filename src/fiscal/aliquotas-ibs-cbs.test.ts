@@ -15,6 +15,18 @@ test('from sixty days before a competence without a rate it is told, tribute by 
   );
 });
 
+test('no two rates that the program ships speak of one day of one place', () => {
+  const shipped = aliquotasEmbarcadas();
+  assert.ok(shipped.length > 0);
+  for (const [place, a] of shipped.entries()) {
+    for (const b of shipped.slice(place + 1)) {
+      const isSame = (['tributo', 'cClassTrib', 'uf', 'municipio'] as const).every((name) => a[name] === b[name]);
+      const ends = (one: Aliquota): string => one.fim ?? '9999-12-31';
+      assert.ok(!isSame || ends(a) < b.inicio || ends(b) < a.inicio, JSON.stringify([a, b]));
+    }
+  }
+});
+
 test('a rate that was imported ends the warning, as far as it goes', () => {
   const cbs = (fim: string | undefined): Aliquota => ({
     tributo: 'CBS',

@@ -109,18 +109,26 @@ export function entradaOf({ cClassTrib, ...row }: Aliquota, linha: number): Entr
   return { ...row, c_class_trib: cClassTrib, linha, chave };
 }
 
-/** The table that the program ships is the first import; nothing where there has been one. */
+/**
+ * The table that the program ships is the first import; nothing where there has been one. One statement, so that of two processes
+ * that start at once one does it, and a pooler may stand between.
+ */
 export async function importShipped(pool: Db, em: number): Promise<void> {
   const { rows } = await pool.query<{ versao: number }>(VERSAO);
   if (rows[0]!.versao > 0) return;
   const lines = aliquotasEmbarcadas().map((one, place) => entradaOf(one, place + 1));
   const hoje = lines.map(({ inicio }) => inicio).toSorted()[0]!;
-  await staged<EntradaAliquota, ContagemAliquotas, void>(pool, SCOPE, kindOf({ em, hoje }), async (staging) => {
-    await staging.add(lines);
-    const refused = await staging.check();
-    if (refused > 0) throw new Error('the shipped rates contradict one another');
-    await staging.merge();
-  });
+  const retroativas = lines.filter(({ inicio }) => inicio <= hoje).length;
+  const columns = [...KEY, ...TOLD].join(', ');
+  await pool.query(
+    `with versao as (
+       insert into tabelas_aliquotas (versao, em, novas, alteradas, retroativas) values (1, $1, $2, 0, $3)
+       on conflict (versao) do nothing returning versao)
+     insert into aliquotas_ibs_cbs (${columns}, versao)
+     select ${columns}, v.versao from versao v cross join json_to_recordset($4) as linha (tributo text, c_class_trib text, uf text,
+       municipio text, inicio date, fim date, aliquota numeric, fonte text, ato text)`,
+    [new Date(em), lines.length, retroativas, JSON.stringify(lines)],
+  );
 }
 
 function kindOf(by: By): Kind<ContagemAliquotas> {
