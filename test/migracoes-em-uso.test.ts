@@ -136,8 +136,8 @@ async function upgrade(before: string, after: string, killAt: RegExp, note: (tex
     [TENANT, answered, ROWS],
   );
   assert.deepEqual(rows[0], { kept: answered.length, issued: answered.length, gaps: 0 });
-  // Nobody was answered late by the schema: what is repeated is what was sent to a process that had ended.
-  for (const motivo of repeated) assert.match(motivo, /Não houve (conexão|resposta)/);
+  // What is repeated was sent to a process that had ended, or was held up and told to come again; no statement fails by the schema.
+  for (const motivo of repeated) assert.match(motivo, /Não houve (conexão|resposta)|HTTP 503/);
 }
 
 test('from the version before to the next, in use', async (t) => {
