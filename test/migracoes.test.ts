@@ -73,6 +73,9 @@ describe('the files of the migrations', async () => {
       'alter table notas rename to b',
       'drop table notas',
       'lock table notas',
+      'create table a (b int);\n--passo\ncreate table c (d int)',
+      'create table a (b int);\n-- Passo\ncreate table c (d int)',
+      '-- lotes: notas\nupdate municipios set a = 1',
       "do $$ begin execute 'update notas set a = 1'; end $$",
       'alter table notas add column a text; alter table eventos add column a text',
     ]) {

@@ -206,7 +206,15 @@ describe('what the pages say', () => {
     const foreign = new Set([
       ...['X509Certificate', 'SignedInfo', 'CanonicalizationMethod', 'SignatureMethod', 'DigestMethod', 'KeyInfo'],
       ...['Reference', 'Signature', 'pedRegEvento', 'X-Forwarded-*', 'DATABASE_URL', 'NFSE_DATA_DIR', 'NFSE_BASE_URL'],
-      ...['pg_dump', 'pg_restore', 'NFSE_HOST', 'NFSE_TRUST_PROXY', 'NFSE_TLS_CERTIFICADO', 'NFSE_TLS_CHAVE', 'NFSE_LOG_LEVEL'],
+      ...[
+        'pg_dump',
+        'pg_restore',
+        'NFSE_HOST',
+        'NFSE_TRUST_PROXY',
+        'NFSE_TLS_CERTIFICADO',
+        'NFSE_TLS_CHAVE',
+        'NFSE_LOG_LEVEL',
+      ],
       ...['NFSE_CLIENT_CERT_HEADER', 'NFSE_CLIENT_CERT_PROXIES', 'NFSE_ESPERA_AO_ENCERRAR'],
       ...['stop_grace_period', 'terminationGracePeriodSeconds'],
     ]);

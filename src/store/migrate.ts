@@ -88,7 +88,7 @@ async function applyMissing(pool: Db, names: readonly string[], tell: Tell): Pro
 async function takeTurn(turn: Client, tell: Tell): Promise<void> {
   for (let waits = 0; ; waits += 1) {
     try {
-      await turn.query(`begin; set local idle_in_transaction_session_timeout = 0;
+      await turn.query(`begin; set local idle_in_transaction_session_timeout = 0; set local statement_timeout = 0;
         lock table migracoes_andamento in share update exclusive mode nowait`);
       return;
     } catch (error) {

@@ -171,7 +171,8 @@ async function remember(client: Client, { nome, place, isLast }: Step): Promise<
 }
 
 async function inTransaction<Result>(client: Client, work: () => Promise<Result>): Promise<Result> {
-  await client.query(`begin; set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
+  // What the session was opened with may not come through a pooler.
+  await client.query(`begin; set local statement_timeout = 0; set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
   try {
     const result = await work();
     await client.query('commit');

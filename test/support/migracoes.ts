@@ -99,6 +99,9 @@ export function faultsOf(sql: string): readonly string[] {
   const faults: string[] = [];
   const own = new Set<string>();
   const validated = new Set<string>();
+  for (const line of sql.split('\n').filter((one) => /^\s*--\s*(passo|lotes?)\b\W*\w*\W*\w*\s*$/i.test(one))) {
+    if (!/^-- (passo|lotes: \w+ \w+)$/.test(line)) faults.push(`nobody reads "${line}" as a step or its batches`);
+  }
   for (const [place, passo] of passosOf(sql).entries()) {
     const texts = statementsOf(passo.sql);
     const altered = new Set<string>();
