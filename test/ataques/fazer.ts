@@ -9,6 +9,11 @@ import { type Corpus, FOLDER } from './ataque.ts';
 
 const FEITIOS: Readonly<Record<string, () => Promise<Corpus>>> = {
   'xml-assinatura': async () => (await import('./feitio/xml-assinatura.ts')).makeCorpus(),
+  canonicalizacao: async () => (await import('./feitio/canonicalizacao.ts')).makeCorpus(),
+  bombas: async () => (await import('./feitio/bombas.ts')).makeCorpus(),
+  json: async () => (await import('./feitio/json.ts')).makeCorpus(),
+  http: async () => (await import('./feitio/http.ts')).makeCorpus(),
+  soap: async () => (await import('./feitio/soap.ts')).makeCorpus(),
 };
 
 const asked = process.argv.slice(2);

@@ -58,6 +58,7 @@ export type Trouble =
   | 'url_too_long'
   | 'no_host'
   | 'many_hosts'
+  | 'many_types'
   | 'expectation'
   | 'headers_too_large';
 
@@ -324,21 +325,27 @@ function unreachable(): never {
 
 /** What is wrong with a request before anybody looks at its route. */
 function obstacleOf({ url, rawHeaders, httpVersion }: IncomingMessage): Trouble | undefined {
+  // A line without a version, which the parser still takes for the HTTP of 1991.
+  if (httpVersion === '0.9') return 'malformed';
   if (url !== undefined && url.length > URL_MAX) return 'url_too_long';
   let size = 0;
   let hosts = 0;
+  let types = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index]!;
     size += name.length + rawHeaders[index + 1]!.length + HEADER_FRAME_BYTES;
     if (name.length === HOST.length && name.toLowerCase() === HOST) hosts += 1;
+    if (name.length === CONTENT_TYPE.length && name.toLowerCase() === CONTENT_TYPE) types += 1;
   }
   if (size > HEADERS_MAX_BYTES) return 'headers_too_large';
   if (hosts > 1) return 'many_hosts';
+  if (types > 1) return 'many_types';
   if (hosts === 0 && httpVersion === '1.1') return 'no_host';
   return undefined;
 }
 
 const HOST = 'host';
+const CONTENT_TYPE = 'content-type';
 /** Colon, space and line end of a header. */
 const HEADER_FRAME_BYTES = 4;
 

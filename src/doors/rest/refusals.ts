@@ -117,6 +117,11 @@ const TROUBLES: Readonly<Record<Trouble, { codigo: string; status: number; mensa
     status: 400,
     mensagem: 'A requisição traz o cabeçalho Host mais de uma vez. Envie um só, com o endereço deste serviço.',
   },
+  many_types: {
+    codigo: 'E003',
+    status: 400,
+    mensagem: 'A requisição traz o cabeçalho Content-Type mais de uma vez. Envie um só, com o tipo do corpo.',
+  },
   expectation: { codigo: 'E003', status: 417, mensagem: 'No cabeçalho Expect o serviço só atende 100-continue.' },
   headers_too_large: {
     codigo: 'E003',

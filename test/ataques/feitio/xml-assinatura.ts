@@ -3,6 +3,7 @@
 import { DSIG } from '../../support/signatures.ts';
 import type { Ataque, Corpus, Parte } from '../ataque.ts';
 import { makeMundo, type Pedacos, signedParts } from './mundo.ts';
+import { enganos } from './xml-assinatura-enganos.ts';
 
 const E902 = { aceita: false, status: [422], codigos: ['E902'] } as const;
 const TAKEN = { aceita: true, status: [201], codigos: [] } as const;
@@ -119,7 +120,7 @@ function embrulhos({ infDPS }: Pedacos): Ataque[] {
 }
 
 export async function makeCorpus(): Promise<Corpus> {
-  const { provider, base } = await makeMundo();
+  const { provider, namesake, base } = await makeMundo();
   const honesta = signedParts(1, provider);
   return {
     corpus: 'xml-assinatura',
@@ -140,6 +141,7 @@ export async function makeCorpus(): Promise<Corpus> {
         entrada: emissao([inicio, original, assinatura, fim]),
         veredito: { ...TAKEN, quer: 'Aceitar: nada foi mudado.' },
       },
+      ...enganos(provider, namesake),
     ],
   };
 }
