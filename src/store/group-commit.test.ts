@@ -6,6 +6,11 @@ import { groupCommit } from './group-commit.ts';
 
 type Batch = { readonly key: string; readonly jobs: readonly number[]; finish(): void; fail(error: Error): void };
 
+/** Turns of the event loop, more than any batch needs to begin or to end. */
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
 /** A commit that is under way until the test ends it. */
 function heldCommits(max = 100): {
   issue: (key: string, job: number) => Promise<string>;
@@ -22,7 +27,7 @@ function heldCommits(max = 100): {
     max,
   );
   const begun = async (count: number): Promise<void> => {
-    for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    await turns();
     assert.equal(batches.length, count, `batches: ${JSON.stringify(batches)}`);
   };
   return { issue, batches, begun };
@@ -91,6 +96,68 @@ describe('a batch', () => {
     batches[1]!.finish();
     assert.equal(await next, 'a3');
   });
+});
+
+describe('a failure that those who wait would meet too', () => {
+  test('is theirs as well, and who comes after it begins anew', async () => {
+    const run = Promise.withResolvers<readonly number[]>();
+    let batches = 0;
+    const issue = groupCommit<number, number>(
+      (_key, jobs) => {
+        batches += 1;
+        return batches === 1 ? run.promise : Promise.resolve(jobs);
+      },
+      1,
+      (error, key) => key === 'a' && /held/.test(String(error)),
+    );
+    const all = [1, 2, 3].map((job) => assert.rejects(issue('a', job), /held/));
+    await turns();
+    assert.equal(batches, 1);
+    run.reject(new Error('held'));
+    await Promise.all(all);
+    assert.equal(batches, 1, 'those who waited were not tried');
+    assert.equal(await issue('a', 4), 4);
+  });
+
+  test('is not, where it is of another kind or another key', async () => {
+    let batches = 0;
+    const issue = groupCommit<number, number>(
+      (_key, jobs) => {
+        batches += 1;
+        if (jobs[0] === 1) throw new Error('held');
+        return Promise.resolve(jobs);
+      },
+      1,
+      (_error, key) => key === 'a',
+    );
+    const first = assert.rejects(issue('b', 1), /held/);
+    assert.equal(await issue('b', 2), 2);
+    await first;
+    assert.equal(batches, 2);
+  });
+});
+
+test('how long a batch is under way is told of the one that began first', async (context) => {
+  let now = 1_000;
+  context.mock.method(performance, 'now', () => now);
+  const runs = new Map([1, 2].map((job) => [job, Promise.withResolvers<readonly number[]>()]));
+  const issue = groupCommit<number, number>((_key, [job]) => runs.get(job!)!.promise, 1);
+  assert.equal(issue.longest(), 0);
+  const a = issue('a', 1);
+  await turns();
+  now += 500;
+  const b = issue('b', 2);
+  await turns();
+  now += 250;
+  assert.equal(issue.longest(), 750);
+  runs.get(1)!.resolve([1]);
+  await a;
+  await turns();
+  assert.equal(issue.longest(), 250);
+  runs.get(2)!.resolve([2]);
+  await b;
+  await turns();
+  assert.equal(issue.longest(), 0);
 });
 
 describe('keys', () => {
