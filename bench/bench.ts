@@ -14,7 +14,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { startService } from '../scripts/stage.ts';
+import { run, startService } from '../scripts/stage.ts';
 import { benchCatalogos } from './catalogos.ts';
 import { benchCusto } from './custo.ts';
 import { danfseFigures } from './danfse.ts';
@@ -82,7 +82,11 @@ function judgeRows(): [string, string][] {
 }
 
 async function benchSandbox(): Promise<void> {
-  const service = await startService({ NFSE_DATA_DIR: dataDir });
+  const env = { NFSE_DATA_DIR: dataDir };
+  // What one address may send to a sandbox in a day is sent here in seconds.
+  await run(['migrar'], env);
+  await run(['municipio', 'alterar', SLUG, '--limite-endereco', '0', '--limite-prestador', '0'], env);
+  const service = await startService(env);
   try {
     const { hostname, port } = new URL(service.address);
     const order: LoadOrder = {

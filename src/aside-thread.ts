@@ -1,6 +1,7 @@
 /** The thread in which requests with large bodies are answered (`doors/rest/aside.ts`), one at a time. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { type AsideCall, performAside } from './doors/rest/aside.ts';
+import { openQuotas } from './doors/rest/quotas.ts';
 import { createLog } from './log.ts';
 import type { OnStored } from './store/notas.ts';
 import { openPool } from './store/open.ts';
@@ -34,6 +35,8 @@ const pool = openPool(connection, (error) =>
 const report = (said: AsideReport): void => port.postMessage(said);
 const store = createStore(pool, (tenant, documents) => report({ kind: 'stored', tenant, documents }));
 const { world: own, close } = openWorld(store, log);
+/** Of what is answered here; the thread that serves all others counts for itself. */
+const quotas = openQuotas(() => performance.now());
 const world = { ...own, wake: (tenant: string) => report({ kind: 'wake', tenant }) };
 
 port.on('message', (message: AsideMessage) => void (message.kind === 'stop' ? end() : answer(message.call)));
@@ -41,7 +44,7 @@ report({ kind: 'ready' });
 
 async function answer(call: AsideCall): Promise<void> {
   try {
-    report({ kind: 'answer', answer: await performAside(world, call) });
+    report({ kind: 'answer', answer: await performAside(world, quotas, call) });
   } catch (error) {
     report({ kind: 'failure', error: failureOf(error) });
   }

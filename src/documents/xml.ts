@@ -18,6 +18,7 @@ import type { Extent } from '../fiscal/layout/correct-xml.ts';
 import type { Elemento } from '../fiscal/layout/tree.ts';
 import { type CanonicalReading, readCanonical } from './canonical.ts';
 import { declarationFault, decodeXml, isWide, quickText, XML_DECLARATION } from './encoding.ts';
+import { MARGIN_MAX, marginsOf } from './xml-margins.ts';
 
 /** The deepest path of the layout has 14 levels; a signature and a SOAP envelope stay far below this. */
 const DEPTH_MAX = 32;
@@ -29,6 +30,7 @@ const LIMITS = { depth: DEPTH_MAX, elements: ELEMENTS_MAX };
 /** `xmlErrorLevel` of libxml2. */
 const WARNING = 1;
 
+const PADDED = `O documento traz mais de ${MARGIN_MAX} caracteres fora do elemento raiz (comentários, instruções, espaços), que nada dizem e seriam guardados com ele; retire-os.`;
 const DOCTYPE_REFUSED = 'O documento traz uma declaração DOCTYPE, que não é aceita; retire-a.';
 
 const OPTIONS =
@@ -97,6 +99,7 @@ export function readXml(bytes: Uint8Array): XmlReading {
   if (doctype !== undefined) return malformed(DOCTYPE_REFUSED, doctype, '<!DOCTYPE');
   const excess = bytes.length < SMALL_BYTES ? undefined : excessOf(quick);
   if (excess !== undefined) return malformed(`O documento passa do limite de ${excess}.`, START);
+  if (bytes.length > MARGIN_MAX && marginsOf(quick) > MARGIN_MAX) return malformed(PADDED, START);
   let document: XmlDocument;
   try {
     document = XmlDocument.fromBuffer(bytes, { option: OPTIONS });

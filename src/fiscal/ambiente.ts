@@ -26,7 +26,25 @@ type Settings = {
   /** The reading by DPS identifier wants a party's certificate (D-41). */
   readonly dpsQueryIsOpen: boolean;
   readonly watermark: boolean;
+  /** How much may be sent, unless the tenant sets it otherwise (D-263). */
+  readonly limites: Limites;
+  /** Days after which what was stored is deleted, unless the tenant sets it otherwise; undefined: never, whatever it sets (D-264). */
+  readonly guardaDias: number | undefined;
 };
+
+/** Documents in a time, in seconds; whoever has sent nothing for that time may send them at once. */
+export type Limites = {
+  readonly janelaS: number;
+  /** Of one address of the network, refused ones too. */
+  readonly endereco: number;
+  /** Of one provider, by whoever is known to ask. */
+  readonly prestador: number;
+  /** Refusals of one address that are kept for a repetition under a key, where nobody has to sign; undefined: all. */
+  readonly recusas: number | undefined;
+};
+
+/** What a document counts as at most, in bytes; a longer one counts as several. */
+export const BYTES_POR_DOCUMENTO = 20 * 1024;
 
 export const AMBIENTES: Readonly<Record<Ambiente, Settings>> = {
   producao: {
@@ -41,6 +59,9 @@ export const AMBIENTES: Readonly<Record<Ambiente, Settings>> = {
     regrasNacionais: 'recusa',
     dpsQueryIsOpen: false,
     watermark: false,
+    // Twice what two cores issue: the whole country behind one address would pass.
+    limites: { janelaS: 60, endereco: 240_000, prestador: 60_000, recusas: undefined },
+    guardaDias: undefined,
   },
   homologacao: {
     tpAmb: '2',
@@ -54,6 +75,8 @@ export const AMBIENTES: Readonly<Record<Ambiente, Settings>> = {
     regrasNacionais: 'avisa',
     dpsQueryIsOpen: true,
     watermark: true,
+    limites: { janelaS: 86_400, endereco: 10_000, prestador: 50_000, recusas: 500 },
+    guardaDias: 30,
   },
 };
 

@@ -11,6 +11,7 @@ import type { EventoRow } from '../store/eventos.ts';
 import { ANSWERS_KEPT_HOURS, type KeyedRequest, type KeyedSuccess } from '../store/idempotencia.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { Store } from '../store/store.ts';
+import type { Quota } from './quota.ts';
 import type { World } from './world.ts';
 
 export const IDEMPOTENCY_HEADER = 'Idempotency-Key';
@@ -19,7 +20,12 @@ export const IDEMPOTENCY_HEADER = 'Idempotency-Key';
 export const ANSWERS_KEPT_MIN_HOURS = ANSWERS_KEPT_HOURS - 1;
 
 /** As it came: `rota` is the address below the municipality. */
-export type SentKey = { readonly key: string; readonly rota: string };
+export type SentKey = {
+  readonly key: string;
+  readonly rota: string;
+  /** Undefined: every refusal of the document is kept. */
+  readonly quota?: Pick<Quota, 'keepsRefusal'> | undefined;
+};
 
 /** A refusal as it is answered. `status`: where it is not that of the first fault's code. */
 export type Refused = Refusal & {
@@ -65,7 +71,7 @@ export function inTurn<Done>(
 async function workInTurn<Done>(
   world: World,
   { tenant }: Municipio,
-  { key, rota }: SentKey,
+  { key, rota, quota }: SentKey,
   body: Uint8Array,
   work: (turn: Turn) => Promise<Done | Refused | { readonly before: Before }>,
 ): Promise<Done | Refused | { readonly before: Before }> {
@@ -88,7 +94,7 @@ async function workInTurn<Done>(
   };
   try {
     const done = await work(turn);
-    return begun !== undefined && isRefused(done) ? await kept(world, tenant, begun.request, done) : done;
+    return begun !== undefined && isRefused(done) ? await kept(world, tenant, begun.request, done, quota) : done;
   } finally {
     if (begun !== undefined) underWay.delete(begun.place);
   }
@@ -100,9 +106,10 @@ async function kept(
   tenant: string,
   request: KeyedRequest,
   refused: Refused,
+  quota: SentKey['quota'],
 ): Promise<Refused | { readonly before: Before }> {
   const { faults, status = statusOf(faults[0].codigo) } = refused;
-  if (!isOfTheDocument(status, faults)) return refused;
+  if (!isOfTheDocument(status, faults) || quota?.keepsRefusal() === false) return refused;
   const em = world.now();
   try {
     if (!(await world.store.keepRefusal(tenant, { ...request, criado_em: em, status, faults }))) {

@@ -7,6 +7,7 @@ import { AMBIENTES, type Ambiente, SANDBOX_SLUG } from '../fiscal/ambiente.ts';
 import { municipioOf as ibgeOf } from '../fiscal/catalogs/catalogs.ts';
 import { type Decimal, decimal, formatDecimal, parseDecimal } from '../fiscal/decimal.ts';
 import { brazilianDate, momentIn } from '../fiscal/moment.ts';
+import { GUARDA_MIN_DIAS } from '../store/guarda.ts';
 import type { ListaNome } from '../store/listas.ts';
 import type { AcessoAdn, ChavesAdn, Municipio } from '../store/municipios.ts';
 import { avisosDeAliquotas } from './avisos-aliquotas.ts';
@@ -43,6 +44,10 @@ export type Settings = {
   readonly soapNamespace?: string | undefined;
   readonly exigirNumero?: boolean | undefined;
   readonly exigirChaveNoEvento?: boolean | undefined;
+  /** Whole numbers; 0: none. */
+  readonly limiteEndereco?: string | undefined;
+  readonly limitePrestador?: string | undefined;
+  readonly guardaDias?: string | undefined;
   /** What is taken away. */
   readonly sem?: readonly Removable[] | undefined;
 };
@@ -58,6 +63,9 @@ export const REMOVABLE = [
   'soap-namespace',
   'exigir-numero',
   'exigir-chave-no-evento',
+  'limite-endereco',
+  'limite-prestador',
+  'guarda-dias',
 ] as const;
 
 export type Removable = (typeof REMOVABLE)[number];
@@ -227,6 +235,9 @@ async function applied(world: RegistryWorld, current: Municipio, settings: Setti
       'soap-namespace': settings.soapNamespace,
       'exigir-numero': settings.exigirNumero,
       'exigir-chave-no-evento': settings.exigirChaveNoEvento,
+      'limite-endereco': settings.limiteEndereco,
+      'limite-prestador': settings.limitePrestador,
+      'guarda-dias': settings.guardaDias,
     };
     if (given[name] !== undefined) refuse(`--${name} e --sem-${name} não andam juntos.`);
   }
@@ -255,6 +266,13 @@ async function applied(world: RegistryWorld, current: Municipio, settings: Setti
     exigeNotaNoEvento: sem.has('exigir-chave-no-evento')
       ? false
       : (settings.exigirChaveNoEvento ?? current.exigeNotaNoEvento ?? false),
+    limiteEndereco: sem.has('limite-endereco')
+      ? undefined
+      : (countOf('limite-endereco', settings.limiteEndereco, refuse) ?? current.limiteEndereco),
+    limitePrestador: sem.has('limite-prestador')
+      ? undefined
+      : (countOf('limite-prestador', settings.limitePrestador, refuse) ?? current.limitePrestador),
+    guardaDias: sem.has('guarda-dias') ? undefined : (guardaOf(settings.guardaDias, refuse) ?? current.guardaDias),
   };
   const [trust, adn] = await Promise.all([
     // A folder that is away must not stop another change; but lists are of use or not by the anchors that the municipality has.
@@ -326,8 +344,37 @@ export function isUnusual(aliquota: Decimal): boolean {
   return aliquota > ALIQUOTA_MAX || aliquota < ALIQUOTA_MIN;
 }
 
+/** Nine digits: what the column holds. */
+function countOf(name: string, text: string | undefined, refuse: (problem: string) => void): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  refuse(`--${name} pede um número inteiro de até 9 algarismos; veio "${text.slice(0, 40)}".`);
+  return undefined;
+}
+
+function guardaOf(text: string | undefined, refuse: (problem: string) => void): number | undefined {
+  const dias = countOf('guarda-dias', text, refuse);
+  if (dias === undefined || dias === 0 || (dias >= GUARDA_MIN_DIAS && dias <= GUARDA_MAX_DIAS)) return dias;
+  refuse(
+    `--guarda-dias pede 0, que guarda sempre, ou de ${GUARDA_MIN_DIAS} a ${GUARDA_MAX_DIAS}: as respostas que se repetem sob uma chave falam das notas por mais de três dias.`,
+  );
+  return undefined;
+}
+
+/** A century. */
+const GUARDA_MAX_DIAS = 36_500;
+
 /** What works, though perhaps not as it was meant. */
-function incomplete({ tenant, ambiente, adn, regrasNacionais, exigeNumero, exigeNotaNoEvento }: Municipio): string[] {
+function incomplete(municipio: Municipio): string[] {
+  const { ambiente, guardaDias } = municipio;
+  const kept =
+    ambiente === 'producao' && guardaDias !== undefined
+      ? ['Em produção nada é apagado: --guarda-dias só vale em homologação.']
+      : [];
+  return [...kept, ...leftOpen(municipio)];
+}
+
+function leftOpen({ tenant, ambiente, adn, regrasNacionais, exigeNumero, exigeNotaNoEvento }: Municipio): string[] {
   if (!AMBIENTES[ambiente].transmits) {
     return adn === undefined ? [] : ['Em homologação nada é transmitido: o endereço do ADN fica guardado, sem uso.'];
   }

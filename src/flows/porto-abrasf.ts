@@ -39,6 +39,7 @@ import type { Municipio } from '../store/municipios.ts';
 import { type Audience, callerOf, type Shown, strangerTo } from './caller.ts';
 import { zoneOf } from './gather-facts.ts';
 import { protocolNumber, wholeSecond } from './issue-nota.ts';
+import type { Quota } from './quota.ts';
 import { registerPedido } from './register-evento.ts';
 import { rehearsalIn } from './rehearsal.ts';
 import type { World } from './world.ts';
@@ -90,6 +91,7 @@ type Pedido = {
   readonly shown: () => Shown;
   /** Value of `X-NFSe-Simular` (D-60). */
   readonly simular: string | undefined;
+  readonly quota?: Quota | undefined;
 };
 
 /** What stands in the answering document, or what is wrong. `isMiss`: a guess that found nothing (D-40). */
@@ -104,7 +106,7 @@ export type Respondido = {
 };
 
 /** What comes with a request beside its document. */
-export type Companhia = Pick<Pedido, 'shown' | 'simular'>;
+export type Companhia = Pick<Pedido, 'shown' | 'simular' | 'quota'>;
 
 /** The answer of an operation, in the shape in which its document came. Undefined: there is no such operation. */
 export async function responder(
@@ -112,7 +114,7 @@ export async function responder(
   municipio: Municipio,
   operacao: string,
   documento: SoapDocumento | SoapIlegivel,
-  { shown, simular }: Companhia,
+  { shown, simular, quota }: Companhia,
 ): Promise<Respondido | undefined> {
   const found = OPERACOES.find((one) => one.operacao === operacao);
   if (found === undefined) return undefined;
@@ -123,7 +125,7 @@ export async function responder(
       ? refused('E160', documento.problema)
       : documento.root.name !== pedido
         ? refused('E160', `${operacao} leva ${pedido}; veio ${documento.root.name.slice(0, 60)}.`)
-        : await answered(answer, { world, municipio, documento, modelo, shown, simular });
+        : await answered(answer, { world, municipio, documento, modelo, shown, simular, quota });
   const inside = 'xml' in made ? made.xml : listaMensagem(made.mensagens, modelo);
   const [antes, depois] = [`<${resposta}${xmlnsResposta(modelo)}>`, `</${resposta}>`];
   const isMiss = 'isMiss' in made && made.isMiss === true;
@@ -155,13 +157,15 @@ function refused(codigo: string, detalhe = ''): { readonly mensagens: readonly M
 
 // RecepcionarLoteRps
 
-async function receber({ world, municipio, documento, simular }: Pedido): Promise<Resposta> {
+async function receber({ world, municipio, documento, simular, quota }: Pedido): Promise<Resposta> {
   const { tenant } = municipio;
   const { reading, root, forma } = documento;
   const read = readLote(root);
   if ('mensagens' in read) return read;
   const unsigned = loteSignatureMensagens(world, municipio, documento, read);
   if (unsigned.length > 0) return { mensagens: unsigned };
+  const spent = quota?.take(read.cnpj, read.rps.length - 1);
+  if (spent !== undefined) return { mensagens: spent.faults.map((fault) => mensagemOfFault(fault)) };
   const strange = await registrationMensagens(world, municipio, read);
   if (strange.length > 0) return { mensagens: strange };
   const rehearsal = rehearsed(municipio, simular);
@@ -515,7 +519,7 @@ function isOfYear({ chave_acesso, data_emissao }: NotaDoPorto, ano: string | und
 // CancelarNfse
 
 async function cancelar(pedido: Pedido): Promise<Resposta> {
-  const { world, municipio, documento, modelo, simular } = pedido;
+  const { world, municipio, documento, modelo, simular, quota } = pedido;
   const { reading, root, forma } = documento;
   const read = readPedido(root);
   if ('mensagens' in read) return read;
@@ -530,6 +534,8 @@ async function cancelar(pedido: Pedido): Promise<Resposta> {
         : (judgeOf(world, municipio, cnpj)(signature) ?? digested(signature));
     if (faults.length > 0) return { mensagens: faults.map((fault) => mensagemOfFault(fault)) };
   }
+  const spent = quota?.take(cnpj);
+  if (spent !== undefined) return { mensagens: spent.faults.map((fault) => mensagemOfFault(fault)) };
   const strange = await registrationMensagens(world, municipio, { cnpj, inscricaoMunicipal });
   if (strange.length > 0) return { mensagens: strange };
   const { codigoIbge } = municipio;

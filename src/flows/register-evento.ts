@@ -41,6 +41,7 @@ import { zoneOf } from './gather-facts.ts';
 import { type Before, inTurn, type Refused, type SentKey, type Turn } from './idempotency.ts';
 import { wholeSecond } from './issue-nota.ts';
 import { naNota } from './na-nota.ts';
+import type { Quota } from './quota.ts';
 import { rehearsalIn } from './rehearsal.ts';
 import { verifyEvento } from './verify-dps.ts';
 import type { World } from './world.ts';
@@ -54,6 +55,7 @@ export type SentEvento = {
   readonly assinatura: string | undefined;
   /** Value of `X-NFSe-Simular` (D-60). */
   readonly simular: string | undefined;
+  readonly quota?: Quota | undefined;
 };
 
 export type EventoRegistrado = {
@@ -115,6 +117,9 @@ async function registerSent(
   if (isSome(party.faults)) return { faults: party.faults };
   const before = await turn?.begin(nota.prestador_cpf_cnpj);
   if (before !== undefined) return { before };
+  // Of who registers: a party must not use up what is another's.
+  const spent = sent.quota?.take(judged.autor);
+  if (spent !== undefined) return spent;
 
   const rehearsal = rehearsalIn(municipio, [sent.simular, ...Object.values(pedido.campos)]);
   const avisos = [...signature.avisos, ...party.avisos, ...rehearsal.avisos, ...brokenTexts(pedido)];

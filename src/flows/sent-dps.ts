@@ -13,6 +13,7 @@ import { withText } from '../fiscal/layout/tree.ts';
 import { stepInNamesOfBody } from '../fiscal/layout/words-corpo.ts';
 import type { Municipio } from '../store/municipios.ts';
 import { placedFaults, versionFault } from './document-faults.ts';
+import type { Quota } from './quota.ts';
 import { documentOfPrest, prestadorIn, verifyCorpo, verifyDps } from './verify-dps.ts';
 import type { World } from './world.ts';
 
@@ -22,6 +23,7 @@ export { DPS_SIGNATURE_HEADER } from './verify-dps.ts';
 export type SentDps = {
   /** Value of `X-NFSe-Simular`, which the sandbox alone reads (D-60). */
   readonly simular?: string | undefined;
+  readonly quota?: Quota | undefined;
 } & (
   | { readonly kind: 'xml'; readonly body: Uint8Array }
   /** What an RPS became: signed as an RPS, and verified when its lot was received. */

@@ -82,16 +82,14 @@ export function startWorker(world: World, pollMs = POLL_MS): Worker {
   };
 
   let forgetAt = Number.NEGATIVE_INFINITY;
-  /** Answers that are kept for a repetition (D-19), a part at a time, so that what is due need not wait. */
+  /** Answers that are kept for a repetition (D-19), and rehearsals (D-264), a part at a time, so that what is due need not wait. */
   const forget = async (): Promise<void> => {
     if (performance.now() < forgetAt) return;
     try {
       if (await world.store.forgetAnswers(world.now())) return;
+      if (await world.store.forgetRehearsals(world.now())) return;
     } catch (error) {
-      world.log.warn(
-        { err: error },
-        'respostas guardadas além do seu prazo não puderam ser apagadas; tenta-se mais tarde',
-      );
+      world.log.warn({ err: error }, 'o que passou do prazo de guarda não pôde ser apagado; tenta-se mais tarde');
     }
     forgetAt = performance.now() + FORGET_EVERY_MS;
   };

@@ -27,6 +27,11 @@ export type Municipio = {
   readonly soapSha1?: boolean;
   /** Target namespace of the legacy port; undefined: the usual one. */
   readonly soapNamespace?: string | undefined;
+  /** Documents of an address of the network, and of a provider, in the time of its ambiente; 0: no limit; undefined: as in its ambiente. */
+  readonly limiteEndereco?: number | undefined;
+  readonly limitePrestador?: number | undefined;
+  /** Days that a rehearsal keeps what it stores; 0: for ever; undefined: as in its ambiente. */
+  readonly guardaDias?: number | undefined;
 };
 
 /** Directories, absolute; without `ancoras` the national roots that come with the program. */
@@ -85,7 +90,7 @@ const PROBLEM_CHARS_MAX = 2_000;
 
 const COLUMNS = `ambiente, codigo_ibge, aliquota_padrao, ancoras, revogados, adn_url, adn_ca, adn_certificado, adn_chave,
   adn_pfx, adn_senha_arquivo, regras_nacionais, consulta_dps, soap_sha1, soap_namespace, exige_numero,
-  exige_nota_no_evento`;
+  exige_nota_no_evento, limite_endereco, limite_prestador, guarda_dias`;
 
 type Row = {
   tenant: string;
@@ -106,6 +111,9 @@ type Row = {
   soap_namespace: string | null;
   exige_numero: boolean;
   exige_nota_no_evento: boolean;
+  limite_endereco: number | null;
+  limite_prestador: number | null;
+  guarda_dias: number | null;
 };
 
 export function municipioStore(pool: Db): MunicipioStore {
@@ -132,7 +140,7 @@ export function municipioStore(pool: Db): MunicipioStore {
         const text = `insert into municipios (tenant, ${COLUMNS}, criado_em)
           select $1::text, $2::text, $3::text, $4::numeric, $5::text, $6::text, $7::text, $8::text, $9::text, $10::text,
             $11::text, $12::text, $13::text, $14::text, $15::boolean, $16::text, $17::boolean, $18::boolean,
-            $19::timestamptz
+            $19::integer, $20::integer, $21::integer, $22::timestamptz
           where ${CODE_IS_FREE} on conflict (tenant) do nothing`;
         const { rowCount } = await client.query(text, [...valuesOf(municipio), new Date(now)]);
         return rowCount === 1;
@@ -142,7 +150,7 @@ export function municipioStore(pool: Db): MunicipioStore {
         await lockCode(client, municipio);
         // Two that share a code from before can still be mended in everything else.
         const text = `update municipios set (${COLUMNS}) = ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
-            $17, $18)
+            $17, $18, $19, $20, $21)
           where tenant = $1 and ((ambiente, codigo_ibge) is not distinct from ($2::text, $3::text) or ${CODE_IS_FREE})`;
         const { rowCount } = await client.query(text, valuesOf(municipio));
         return rowCount === 1;
@@ -249,6 +257,9 @@ function municipioOf(row: Row): Municipio {
     soapNamespace: row.soap_namespace ?? undefined,
     exigeNumero: row.exige_numero,
     exigeNotaNoEvento: row.exige_nota_no_evento,
+    limiteEndereco: row.limite_endereco ?? undefined,
+    limitePrestador: row.limite_prestador ?? undefined,
+    guardaDias: row.guarda_dias ?? undefined,
   };
 }
 
@@ -286,5 +297,8 @@ function valuesOf(municipio: NovoMunicipio): unknown[] {
     municipio.soapNamespace,
     municipio.exigeNumero ?? false,
     municipio.exigeNotaNoEvento ?? false,
+    municipio.limiteEndereco,
+    municipio.limitePrestador,
+    municipio.guardaDias,
   ];
 }

@@ -2,6 +2,7 @@
 import { type AliquotaStore, aliquotaStore } from './aliquotas.ts';
 import { type CadastroStore, cadastroStore } from './cadastros.ts';
 import { type EventoStore, eventoStore } from './eventos.ts';
+import { type GuardaStore, guardaStore } from './guarda.ts';
 import { type IdempotenciaStore, idempotenciaStore } from './idempotencia.ts';
 import { type PrestadorImport, prestadorImport } from './import-prestadores.ts';
 import { type ListaStore, listaStore, listasMantidas } from './listas.ts';
@@ -26,6 +27,7 @@ export type Store = MunicipioStore &
   NotaRetidaStore &
   EventoStore &
   IdempotenciaStore &
+  GuardaStore &
   LoteStore & {
     /** Throws what keeps the database from being written to: the readiness check. */
     ping(): Promise<void>;
@@ -51,6 +53,7 @@ export function createStore(pool: Db, onStored?: OnStored): Store {
     ...notaRetidaStore(pool),
     ...eventoStore(pool),
     ...idempotenciaStore(pool),
+    ...guardaStore(pool),
     ...loteStore(pool, onStored ?? notas.keepForTransmission),
     ping: async () => {
       await checkWriting(pool);

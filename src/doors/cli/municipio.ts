@@ -35,6 +35,9 @@ const OPTIONS = {
   'soap-namespace': { type: 'string' },
   'exigir-numero': { type: 'boolean' },
   'exigir-chave-no-evento': { type: 'boolean' },
+  'limite-endereco': { type: 'string' },
+  'limite-prestador': { type: 'string' },
+  'guarda-dias': { type: 'string' },
 } as const;
 
 /** Settings that a new municipality has unless it says no. */
@@ -44,6 +47,15 @@ const SEM_PADROES = {
 } as const;
 
 type Municipio = MunicipioShown['municipio'];
+
+const POR_JANELA = '(por minuto em producao, por dia em homologacao)';
+
+function limiteText(de: 'endereco' | 'prestador'): string {
+  const [producao, homologacao] = [AMBIENTES.producao, AMBIENTES.homologacao].map(({ limites }) =>
+    grouped(limites[de]),
+  );
+  return `${producao} em producao, ${homologacao} em homologacao`;
+}
 
 /** `padrao`: what counts where nothing is said, when a municipality is opened. */
 const SETTINGS_HELP: readonly (readonly [left: string, right: string, padrao?: string])[] = [
@@ -80,6 +92,13 @@ const SETTINGS_HELP: readonly (readonly [left: string, right: string, padrao?: s
     'recusa o evento cujo corpo não diz a nota, em chave_acesso ou numero_protocolo (E002), para que o que se assinou para uma não sirva em outra',
     'recusa-o',
   ],
+  ['--limite-endereco N', `documentos de um endereço de rede ${POR_JANELA}; 0 retira o limite`, limiteText('endereco')],
+  ['--limite-prestador N', `documentos de um prestador ${POR_JANELA}; 0 retira o limite`, limiteText('prestador')],
+  [
+    '--guarda-dias N',
+    'dias em que se guarda o que um ensaio (homologacao) emite; 0 guarda sempre. Em producao nada é apagado',
+    `${AMBIENTES.homologacao.guardaDias}`,
+  ],
 ];
 
 const CREATING_HELP = SETTINGS_HELP.map(
@@ -98,6 +117,9 @@ const REMOVING_HELP: readonly (readonly [string, string])[] = [
   ['--sem-regras-nacionais', 'volta ao do ambiente: recusar em producao, avisar em homologacao'],
   ['--sem-consulta-dps', 'volta ao do ambiente: parte em producao, publica em homologacao'],
   ['--sem-soap-namespace', 'volta ao da ABRASF 1.00'],
+  ['--sem-limite-endereco', 'volta ao do ambiente'],
+  ['--sem-limite-prestador', 'volta ao do ambiente'],
+  ['--sem-guarda-dias', 'volta ao do ambiente'],
 ];
 
 const SEM_PADROES_HELP: readonly (readonly [string, string])[] = [
@@ -216,6 +238,9 @@ function settingsOf(values: Values): Settings {
     soapNamespace: textOf(values, 'soap-namespace'),
     exigirNumero: values['exigir-numero'] === true ? true : undefined,
     exigirChaveNoEvento: values['exigir-chave-no-evento'] === true ? true : undefined,
+    limiteEndereco: textOf(values, 'limite-endereco'),
+    limitePrestador: textOf(values, 'limite-prestador'),
+    guardaDias: textOf(values, 'guarda-dias'),
     sem: REMOVABLE.filter((name) => values[`sem-${name}`] === true),
   };
 }
@@ -277,6 +302,9 @@ function choiceRows({
   soapNamespace,
   exigeNumero,
   exigeNotaNoEvento,
+  limiteEndereco,
+  limitePrestador,
+  guardaDias,
 }: Municipio): readonly [string, string][] {
   const settings = AMBIENTES[ambiente];
   const regras = REGRAS_TEXT[regrasNacionais ?? settings.regrasNacionais];
@@ -288,7 +316,21 @@ function choiceRows({
     ['namespace SOAP', soapNamespace ?? 'o da ABRASF 1.00'],
     ['DPS sem número', exigeNumero === true ? 'recusada' : 'aceita, e numerada'],
     ['evento sem nota', exigeNotaNoEvento === true ? 'recusado' : 'aceito'],
+    ['por endereço', limitRow(limiteEndereco, settings.limites.endereco, settings.limites.janelaS)],
+    ['por prestador', limitRow(limitePrestador, settings.limites.prestador, settings.limites.janelaS)],
+    ['guarda', guardaRow(guardaDias, settings.guardaDias)],
   ];
+}
+
+function limitRow(own: number | undefined, usual: number, janelaS: number): string {
+  if (own === 0) return 'nenhum';
+  const told = `${grouped(own ?? usual)} documentos por ${janelaS === 60 ? 'minuto' : 'dia'}`;
+  return own === undefined ? `${told}, ${OF_AMBIENTE}` : told;
+}
+
+function guardaRow(own: number | undefined, usual: number | undefined): string {
+  if (usual === undefined || own === 0) return 'sempre';
+  return own === undefined ? `${usual} dias, ${OF_AMBIENTE}` : `${own} dias`;
 }
 
 const OF_AMBIENTE = 'como no ambiente';

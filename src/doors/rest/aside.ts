@@ -8,6 +8,7 @@ import type { Shown } from '../../flows/caller.ts';
 import type { Municipio } from '../../flows/queries.ts';
 import type { World } from '../../flows/world.ts';
 import { faultSoap, performSoap, type SoapAnswer } from '../soap/nfes.ts';
+import { type Quotas, withLimits } from './quotas.ts';
 import { type Outcome, ROUTES, type Route } from './routes.ts';
 
 /** Six times an ordinary DPS; what is shorter is answered at once where it comes in. */
@@ -37,6 +38,8 @@ export type AsideCall = {
   readonly body: Uint8Array;
   readonly site: string;
   readonly shown: Shown;
+  /** Network address of who asks. */
+  readonly client: string;
 };
 
 /** Too many wait already; or this one took more of a processor than a request may, and was ended. */
@@ -49,17 +52,21 @@ export type Aside = {
 };
 
 /** What the thread does with one. */
-export async function performAside(world: World, call: AsideCall): Promise<Outcome | SoapAnswer> {
-  const { route: id, municipio, headers, search, shown } = call;
+export async function performAside(world: World, quotas: Quotas, call: AsideCall): Promise<Outcome | SoapAnswer> {
+  const { route: id, municipio, headers, search, shown, client } = call;
   const body = Buffer.from(call.body.buffer, call.body.byteOffset, call.body.byteLength);
   if (id === 'soap') {
-    const answer = await performSoap(world, municipio, { headers, body }, () => shown);
+    const quota = quotas.of(municipio, client);
+    quota.count(body.length);
+    const answer = await performSoap(world, municipio, { headers, body }, { shown: () => shown, quota });
     // An answer that is made while it is sent is the one of a question, and no question is as long as this.
     return typeof answer.body === 'string' ? answer : faultSoap(headers, 413, LONG_QUESTION);
   }
   const route = ROUTES.find((one) => one.id === id)!;
   const query = new URLSearchParams(search);
-  return route.handle({ ...call, world, body, query, shown: () => shown });
+  const quota = route.takesKey ? quotas.of(municipio, client) : undefined;
+  quota?.count(body.length);
+  return withLimits(quota, await route.handle({ ...call, world, body, query, shown: () => shown, quota }));
 }
 
 const LONG_QUESTION = `Uma consulta tem até ${ASIDE_BYTES / 1024} KiB: envie só os elementos do modelo.`;

@@ -46,6 +46,7 @@ import {
   respelt,
   unknownCodePage,
 } from './pages.ts';
+import { openQuotas, type Quotas, withLimits } from './quotas.ts';
 import { REFERENCE_PATH, referenceFile, referencePage, referencePolicy } from './reference.ts';
 import {
   internal,
@@ -60,7 +61,7 @@ import {
   unknownCodigo,
   unknownMunicipio,
 } from './refusals.ts';
-import { keyMisfit } from './repetition.ts';
+import { keyMisfit, refusedAs } from './repetition.ts';
 import { type Outcome, type Refused, ROUTES, type Route } from './routes.ts';
 import { ARQUIVOS_PATH, docsFile, docsPage, unknownDocsPage } from './site.ts';
 
@@ -125,6 +126,7 @@ type Door = {
   readonly misses: Misses;
   /** What keeps the database from being written to; undefined: nothing. */
   readonly storeTrouble: () => Promise<StoreTrouble | undefined>;
+  readonly quotas: Quotas;
   /** The municipalities as they were last found, so that an error still says whose it is. */
   readonly lastKnown: Map<string, Municipio>;
   address: string;
@@ -140,6 +142,7 @@ export async function createRestDoor(world: World, options: RestDoorOptions): Pr
     options,
     misses: countMisses(() => performance.now()),
     storeTrouble: shared(() => troubleIn(world)),
+    quotas: openQuotas(() => performance.now()),
     lastKnown: new Map(),
     address: '',
     underWay: 0,
@@ -281,9 +284,11 @@ async function answerSoapCall(door: Door, visit: Visit): Promise<HttpAnswer> {
     try {
       const { certificateHeader, tls } = door.options;
       const shown = () => shownBy(request, certificateHeader, tls !== undefined);
+      const quota = door.quotas.of(municipio, client);
+      quota.count(body.length);
       const answer =
         asideOf(door, body) === undefined
-          ? await performSoap(door.world, municipio, { headers, body }, shown)
+          ? await performSoap(door.world, municipio, { headers, body }, { shown, quota })
           : await asideSoap(door, visit, municipio, body);
       const wait = answer.isMiss ? door.misses.count(client, 1) : undefined;
       return wait === undefined ? answer : tooManyMissesSoap(headers, wait);
@@ -309,6 +314,7 @@ async function asideSoap(door: Door, visit: Visit, municipio: Municipio, body: B
     body,
     site: siteAs(door, request),
     shown: shownBy(request, certificateHeader, tls !== undefined),
+    client: clientOf(request, door.options.trustProxy),
   });
   if (answer === 'crowded') return faultSoap(request.headers, 503, CROWDED_ASIDE, OVERLOAD_WAIT_S);
   return answer === 'too_dear' ? faultSoap(request.headers, 413, TOO_DEAR) : answer;
@@ -323,8 +329,13 @@ async function answerRoute(door: Door, visit: Visit, route: Route): Promise<Http
   const turn = route.missCost === undefined ? 0 : door.misses.turnOf(client);
   if (turn === undefined) return refuse(door, visit, unavailable(CROWDED, OVERLOAD_WAIT_S));
   if (turn > 0) await pause(turn);
+  const quota = route.takesKey ? door.quotas.of(municipio, client) : undefined;
+  const spent = quota?.isSpent();
+  if (spent !== undefined) return withLimits(quota, refuse(door, visit, refusedAs(spent)));
   const body = route.method === 'POST' ? await acceptedBody(request, route) : NO_BODY;
   if ('refusal' in body) return refuse(door, visit, body);
+  const tooMuch = quota?.enter(body.length);
+  if (tooMuch !== undefined) return withLimits(quota, refuse(door, visit, refusedAs(tooMuch)));
   if (door.underWay >= UNDER_WAY_MAX) {
     return refuse(door, visit, unavailable(OVERLOADED, OVERLOAD_WAIT_S));
   }
@@ -344,11 +355,13 @@ async function answerRoute(door: Door, visit: Visit, route: Route): Promise<Http
               return queryOf(request);
             },
             shown,
+            quota,
           })
-        : await aside.answer({ ...call, route: route.id, shown: shown() });
+        : await aside.answer({ ...call, route: route.id, shown: shown(), client });
     if (outcome === 'crowded') return refuse(door, visit, unavailable(CROWDED_ASIDE, OVERLOAD_WAIT_S));
     if (outcome === 'too_dear') return refuse(door, visit, tooDear(TOO_DEAR));
-    const answer = answerOf(door, visit, outcome, route.status);
+    // Where it was answered aside, it is told there what is left.
+    const answer = withLimits(aside === undefined ? quota : undefined, answerOf(door, visit, outcome, route.status));
     const isGuess = 'isMiss' in outcome && outcome.isMiss === true;
     const isMiss = isGuess || answer.status === 404;
     const wait = route.missCost !== undefined && isMiss ? door.misses.count(client, route.missCost) : undefined;

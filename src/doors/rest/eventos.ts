@@ -104,9 +104,10 @@ export async function postByProtocolo(call: Call) {
 
 /** `rota`: the address below the municipality. */
 async function post(call: Call, named: NotaNamed, rota: string) {
-  const { world, municipio, body, site } = call;
+  const { world, municipio, body, site, quota } = call;
   const sent = {
     body,
+    quota,
     assinatura: headerOf(call, EVENTO_SIGNATURE_HEADER),
     simular: headerOf(call, SIMULAR_HEADER),
   };

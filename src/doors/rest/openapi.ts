@@ -6,7 +6,7 @@
  * The examples were recorded from the service as it runs (`exemplos.json`), or, of what no ordinary request meets, are made by
  * the functions that refuse it; a test plays them again.
  */
-import { SANDBOX_SLUG } from '../../fiscal/ambiente.ts';
+import { AMBIENTES, SANDBOX_SLUG } from '../../fiscal/ambiente.ts';
 import { groupsOf } from '../../fiscal/errors/groups.ts';
 import { errorJson } from '../../fiscal/errors/json.ts';
 import { fieldsOf } from '../../fiscal/errors/page.ts';
@@ -21,8 +21,9 @@ import { DEPRECATION } from './deprecation.ts';
 import { ENVELOPE_FIELDS, ERROS_PATH, envelopeOf } from './envelope.ts';
 import exemplos from './exemplos.json' with { type: 'json' };
 import type { Field, Fields, Formato, ShapeName } from './field.ts';
+import { RATE_LIMIT_HEADERS, tooMuch } from './quotas.ts';
 import { internal, storeGone, tooManyMisses, troubled, unknownMunicipio } from './refusals.ts';
-import { REPEATED_HEADER } from './repetition.ts';
+import { REPEATED_HEADER, refusedAs } from './repetition.ts';
 import { PARAMS, type Refused, ROUTES, type Route } from './routes.ts';
 import { SHAPES, type Shape } from './shapes.ts';
 import { projectText } from './site-facts.ts';
@@ -415,9 +416,10 @@ const COMMON = {
   429: {
     name: 'ConsultasDemais',
     status: 429,
-    about: 'Houve consultas demais, deste endereço de rede, ao que não existe. Espere o que diz Retry-After.',
+    about:
+      'Vieram documentos demais deste endereço de rede ou deste prestador (/docs/limites), ou houve consultas demais, deste endereço, ao que não existe. Nada foi feito: espere o que diz Retry-After e envie de novo.',
     codes: ['E703'],
-    headers: ['Retry-After'],
+    headers: ['Retry-After', ...RATE_LIMIT_HEADERS],
   },
   431: {
     name: 'CabecalhosGrandesDemais',
@@ -444,12 +446,12 @@ const COMMON = {
 
 type CommonStatus = keyof typeof COMMON;
 
-function commonOf({ method, missCost }: Route): readonly CommonStatus[] {
+function commonOf({ method, missCost, takesKey }: Route): readonly CommonStatus[] {
   return [
     ...([400, 404] as const),
     ...(method === 'POST' ? ([408, 413] as const) : []),
     ...([414, 417] as const),
-    ...(missCost === undefined ? [] : ([429] as const)),
+    ...(missCost === undefined && takesKey === undefined ? [] : ([429] as const)),
     ...([431, 500, 503] as const),
   ];
 }
@@ -498,7 +500,7 @@ function ownCodes(route: Route): ReadonlyMap<number, readonly string[]> {
       byStatus.delete(status);
     else for (const codigo of common.codes) add(codigo, status);
   }
-  if (missCost === undefined) byStatus.delete(429);
+  if (missCost === undefined && route.takesKey === undefined) byStatus.delete(429);
   return byStatus;
 }
 
@@ -556,7 +558,12 @@ function withExamples(response: Json, examples: Json): Json {
 }
 
 /** Headers of a row that its refusals may have too. */
-const OF_REFUSALS: ReadonlySet<string> = new Set([REPEATED_HEADER, 'Retry-After', ...Object.keys(DEPRECATION)]);
+const OF_REFUSALS: ReadonlySet<string> = new Set([
+  REPEATED_HEADER,
+  'Retry-After',
+  ...RATE_LIMIT_HEADERS,
+  ...Object.keys(DEPRECATION),
+]);
 
 type RefusalWords = {
   readonly codes: readonly string[];
@@ -597,12 +604,21 @@ const ANSWER_HEADERS: Readonly<Record<string, HeaderWords>> = {
   Location: { about: 'Endereço do que foi criado.', schema: { type: 'string', format: 'uri' } },
   'Retry-After': {
     about:
-      'Segundos até que valha a pena perguntar de novo, até 3600: o que falta para a próxima tentativa, onde há uma marcada. Falta quando nada mais muda por si.',
+      'Segundos até que valha a pena perguntar de novo, até 3600: o que falta para a próxima tentativa, onde há uma marcada; com 429, até que o que se enviou caiba no limite. Falta quando nada mais muda por si.',
     schema: { type: 'string', pattern: '^[0-9]+$' },
   },
   [REPEATED_HEADER]: {
     about: `true: a resposta é a da primeira requisição com a mesma ${IDEMPOTENCY_HEADER}; nada foi feito agora.`,
     schema: { type: 'string', const: 'true' },
+  },
+  'RateLimit-Policy': {
+    about:
+      'Os limites que valem aqui, do endereço de rede e, quando se sabe de quem é, do prestador: q documentos em w segundos (draft-ietf-httpapi-ratelimit-headers). Falta onde não há limite.',
+    schema: { type: 'string' },
+  },
+  RateLimit: {
+    about: 'O que resta de cada um: r documentos, e t segundos até que haja de novo todos.',
+    schema: { type: 'string' },
   },
   ETag: { about: 'Identifica a resposta como está agora, para If-None-Match.', schema: { type: 'string' } },
   Deprecation: { about: 'true: o endereço será retirado no futuro, sem data marcada.', schema: { type: 'string' } },
@@ -775,6 +791,12 @@ const MADE: readonly Made[] = [
   made(414, 'O endereço é longo demais', troubled('url_too_long', undefined)),
   made(417, 'Um Expect que não se atende', troubled('expectation', undefined)),
   made(429, 'Consultas demais ao que não existe', tooManyMisses(1)),
+  {
+    name: 'DocumentosDemais',
+    titulo: 'Documentos demais de um endereço de rede',
+    status: 429,
+    refused: refusedAs(tooMuch({ ambiente: 'homologacao' }, 'endereco', AMBIENTES.homologacao.limites.endereco, 12)),
+  },
   made(431, 'Os cabeçalhos são grandes demais', troubled('headers_too_large', undefined)),
   made(500, 'O serviço falhou', internal(EXAMPLE_REQUEST_ID)),
   made(503, 'O banco de dados não responde', storeGone()),

@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { IDEMPOTENCY_HEADER, type Refused as RefusedByFlow, type SentKey } from '../../flows/idempotency.ts';
 import type { Misfit } from './content.ts';
-import type { Refused } from './routes.ts';
+import type { Call, Refused } from './routes.ts';
 import { headerOf } from './sent.ts';
 
 /** D-19. A UUID has 36. */
@@ -28,9 +28,9 @@ function misfit(problem: string): Misfit {
 }
 
 /** The key of a request, as its flow takes it. `rota`: the address below the municipality, with what it names. */
-export function keyIn({ headers }: { readonly headers: IncomingHttpHeaders }, rota: string): SentKey | undefined {
+export function keyIn({ headers, quota }: Pick<Call, 'headers' | 'quota'>, rota: string): SentKey | undefined {
   const key = headerOf({ headers }, IDEMPOTENCY_HEADER);
-  return key === undefined ? undefined : { key, rota };
+  return key === undefined ? undefined : { key, rota, quota };
 }
 
 const AGAIN_S = '1';

@@ -15,6 +15,7 @@ import type { Shown } from '../../flows/caller.ts';
 import { issueNota } from '../../flows/issue-nota.ts';
 import { refuseLegacy } from '../../flows/legacy-endpoint.ts';
 import { hasDps, type Municipio, notaByChave, notaByDps, notaByProtocolo } from '../../flows/queries.ts';
+import type { Quota } from '../../flows/quota.ts';
 import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
 import type { World } from '../../flows/world.ts';
 import { CATALOGOS, MOTIVOS, PAGINA_PARAMS, PAGINACAO_FIELD } from './catalogos.ts';
@@ -24,6 +25,7 @@ import { DEPRECATION } from './deprecation.ts';
 import { avisosOf } from './envelope.ts';
 import { EVENTO_FIELDS, listAll, listOfTipo, postByChave, postByProtocolo, showOne } from './eventos.ts';
 import type { Field, Fields } from './field.ts';
+import { RATE_LIMIT_HEADERS } from './quotas.ts';
 import { keyIn, REPEATED_HEADER, refusedAs, repeatedHeaders } from './repetition.ts';
 import { retryAfter } from './retry-after.ts';
 import { sentIn } from './sent.ts';
@@ -50,6 +52,8 @@ export type Call = {
   readonly site: string;
   /** The certificate that came with the request, for the routes that are for one party alone. */
   readonly shown: () => Shown;
+  /** Where it stores something. */
+  readonly quota?: Quota | undefined;
 };
 
 export type Refused = {
@@ -215,7 +219,7 @@ export const ROUTES: readonly Route[] = [
       xml_nfse: { type: 'string', about: 'A NFS-e como foi gerada, ainda não autorizada, com a DPS dentro.' },
       avisos: { type: 'Aviso[]', about: 'O que não impediu a emissão e convém saber; quase sempre vazio.' },
     },
-    headers: ['Location', REPEATED_HEADER],
+    headers: ['Location', REPEATED_HEADER, ...RATE_LIMIT_HEADERS],
     codes: ['E003', 'E703', 'E201', 'E110', ...SIGNATURE_CODES, 'E101', 'E102', 'E103', 'E0014'],
     judges: true,
     handle: issue,
@@ -317,7 +321,7 @@ export const ROUTES: readonly Route[] = [
         avisos: { type: 'Aviso[]', about: 'O que não impediu o registro e convém saber; quase sempre vazio.' },
         status: STATUS,
       },
-      headers: ['Location', REPEATED_HEADER],
+      headers: ['Location', REPEATED_HEADER, ...RATE_LIMIT_HEADERS],
       codes: [
         ...['E003', 'E9002', 'E9003', 'E9006', 'E9007', 'E9016', 'E301', 'E601', 'E002', 'E0001', 'E0002', 'E0003'],
         ...['E0010', 'E203', 'E302', 'E703'],
@@ -471,8 +475,9 @@ export const ROUTES: readonly Route[] = [
   }),
 ];
 
-async function issue({ world, municipio, headers, body, site }: Call) {
-  const issued = await issueNota(world, municipio, sentIn({ headers, body }), keyIn({ headers }, ISSUE_PATH));
+async function issue({ world, municipio, headers, body, site, quota }: Call) {
+  const key = keyIn({ headers, quota }, ISSUE_PATH);
+  const issued = await issueNota(world, municipio, sentIn({ headers, body, quota }), key);
   if ('faults' in issued) return refusedAs(issued);
   const { numero_protocolo, chave_acesso, xml_nfse, avisos } = issued;
   return {

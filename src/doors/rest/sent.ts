@@ -4,10 +4,10 @@ import { DPS_SIGNATURE_HEADER, type SentDps } from '../../flows/sent-dps.ts';
 import { mediaTypeOf } from './content.ts';
 import type { Call } from './routes.ts';
 
-export function sentIn({ headers, body }: Pick<Call, 'headers' | 'body'>): SentDps {
+export function sentIn({ headers, body, quota }: Pick<Call, 'headers' | 'body' | 'quota'>): SentDps {
   const simular = headerOf({ headers }, SIMULAR_HEADER);
-  if (mediaTypeOf(headers) !== 'application/json') return { kind: 'xml', body, simular };
-  return { kind: 'json', body, simular, assinatura: headerOf({ headers }, DPS_SIGNATURE_HEADER) };
+  if (mediaTypeOf(headers) !== 'application/json') return { kind: 'xml', body, simular, quota };
+  return { kind: 'json', body, simular, quota, assinatura: headerOf({ headers }, DPS_SIGNATURE_HEADER) };
 }
 
 /** A header that should come once, however often it came. */

@@ -15,7 +15,7 @@ import {
   type TabelaIbsCbs,
   tabelaEmbarcada,
 } from '../../fiscal/aliquotas-ibs-cbs.ts';
-import { AMBIENTES, type Ambiente, SANDBOX_SLUG } from '../../fiscal/ambiente.ts';
+import { AMBIENTES, type Ambiente, BYTES_POR_DOCUMENTO, SANDBOX_SLUG } from '../../fiscal/ambiente.ts';
 import { aliquotasIbsCbs, municipioInWords } from '../../fiscal/catalogs/catalogs.ts';
 import { CATALOGOS_NACIONAIS, type NomeDeCatalogo } from '../../fiscal/catalogs/itens.ts';
 import { CRONOGRAMA } from '../../fiscal/cronograma.ts';
@@ -87,6 +87,13 @@ export const FACTS: Readonly<Record<string, (tabela?: TabelaIbsCbs) => string>> 
   'limite-envio': () => `${REQUEST_TIMEOUT_MS / 1_000} segundos`,
   'espera-ao-encerrar': () => `${DRAIN_DEFAULT_S} segundos`,
   'encerrar-maximo': () => `${CLOSE_MAX_MS / 1_000} segundos`,
+  'limite-documento': () => `${BYTES_POR_DOCUMENTO / 1024} KiB`,
+  'tabela-limites-envio': () =>
+    table(
+      ['Documentos enviados', 'Integração', 'Produção'],
+      LIMITES_ROWS.map(([o_que, of]) => [o_que, of(AMBIENTES.homologacao), of(AMBIENTES.producao)]),
+    ),
+  'guarda-ensaio': () => `${AMBIENTES.homologacao.guardaDias} dias`,
   'limite-consultas-vas': () => `${MISSES_MAX} por minuto`,
   'limite-buscas-vas': () => `${LOOKS_MAX} por minuto`,
   'limite-chave': () => `${KEY_CHARS_MAX} caracteres`,
@@ -285,6 +292,16 @@ const COMPRIMENTOS: readonly (readonly [campo: string, type: keyof typeof T])[] 
 ];
 
 /** What the two environments differ in, as an integrator meets it. */
+const LIMITES_ROWS: readonly (readonly [o_que: string, of: (one: (typeof AMBIENTES)[Ambiente]) => string])[] = [
+  ['de um endereço de rede, também os recusados', ({ limites }) => quotaText(limites.endereco, limites.janelaS)],
+  ['de um prestador, de quem se sabe que é ele', ({ limites }) => quotaText(limites.prestador, limites.janelaS)],
+];
+
+/** `10.000 por dia` */
+function quotaText(count: number, janelaS: number): string {
+  return `${String(count).replace(/\B(?=(\d{3})+$)/g, '.')} por ${janelaS === 60 ? 'minuto' : 'dia'}`;
+}
+
 const AMBIENTES_ROWS: readonly (readonly [o_que: string, of: (one: (typeof AMBIENTES)[Ambiente]) => string])[] = [
   ['`tpAmb` da nota, qualquer que seja o enviado', ({ tpAmb }) => tpAmb],
   ['Vai ao ADN', ({ transmits }) => yes(transmits)],
@@ -301,6 +318,7 @@ const AMBIENTES_ROWS: readonly (readonly [o_que: string, of: (one: (typeof AMBIE
     'Município de `cLocEmi`',
     ({ ownMunicipioOnly }) => (ownMunicipioOnly ? 'só o próprio (`E403`)' : 'qualquer um do país'),
   ],
+  ['O que se emitiu é guardado', ({ guardaDias }) => (guardaDias === undefined ? 'sempre' : `${guardaDias} dias`)],
   [
     'Alíquota do ISSQN que ninguém informou',
     ({ fallbackAliquota }) => (fallbackAliquota === undefined ? 'recusa' : `${fallbackAliquota.replace('.', ',')} %`),

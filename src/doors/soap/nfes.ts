@@ -11,6 +11,7 @@ import { answerSoap, falhaSoap, type RespostaSoap } from '../../flows/porto-soap
 import type { Municipio } from '../../flows/queries.ts';
 import { charsetContradiction } from '../../flows/sent-dps.ts';
 import type { World } from '../../flows/world.ts';
+import { type RequestQuota, withLimits } from '../rest/quotas.ts';
 import { wsdlOf, xsdOf } from './wsdl.ts';
 
 /** Below the segment of the municipality. */
@@ -48,7 +49,7 @@ export async function performSoap(
   world: World,
   municipio: Municipio,
   { headers, body }: { readonly headers: IncomingHttpHeaders; readonly body: Uint8Array },
-  shown: Companhia['shown'],
+  { shown, quota }: { readonly shown: Companhia['shown']; readonly quota: RequestQuota },
 ): Promise<SoapAnswer> {
   const type = (headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase();
   if (!READ_TYPES.has(type)) {
@@ -62,9 +63,13 @@ export async function performSoap(
   if (contrary !== undefined) return faultSoap(headers, 415, contrary);
   const header = headers[SIMULAR_HEADER.toLowerCase()];
   const simular = typeof header === 'string' ? header : undefined;
-  const answer = await answerSoap(world, municipio, body, versionOf(headers), { shown, simular });
+  const answer = await answerSoap(world, municipio, body, versionOf(headers), { shown, simular, quota });
+  if (quota.waitS !== undefined) return withLimits(quota, tooMuchSoap(headers, quota.waitS));
   const { xml } = answer;
-  return written(typeof xml === 'string' ? answer : { ...answer, xml: watched(world, municipio, xml) });
+  return withLimits(
+    quota,
+    written(typeof xml === 'string' ? answer : { ...answer, xml: watched(world, municipio, xml) }),
+  );
 }
 
 /** The status is sent before the whole answer is made: of what fails on the way only the log tells. */
@@ -94,6 +99,12 @@ export function tooManyMissesSoap(headers: IncomingHttpHeaders, wait: number): S
     `Consultas demais sem resultado: aguarde ${time}. O que existe continua a ser respondido.`,
     wait,
   );
+}
+
+/** In place of the refusal of what an address or a provider sent beyond its limit (D-263). */
+function tooMuchSoap(headers: IncomingHttpHeaders, wait: number): SoapAnswer {
+  const mensagem = `Vieram documentos demais deste endereço de rede ou deste prestador. Nada foi feito: envie de novo em ${wait === 1 ? '1 segundo' : `${wait} segundos`}. Os limites estão em /docs/limites.`;
+  return faultSoap(headers, 429, mensagem, wait);
 }
 
 /** What is not the caller's to know stays in the log; by the number it is found there. */
