@@ -10,12 +10,15 @@ import { before, describe, test } from 'node:test';
 import { companyCertificate, newKeys, pemOf, rootAuthority } from '../src/documents/pki.ts';
 import { onEnd } from './support/cleanup.ts';
 import { type Count, counted } from './support/counted.ts';
+import { dearSoap } from './support/dear-requests.ts';
 import { ABRASF, envelope, escaped, PRESTADOR, post } from './support/rps.ts';
 import { NOON, startTestService, type TestService } from './support/service.ts';
 import { companyOf, DECADES, type Party, partyOf, yearAround } from './support/signatures.ts';
 import { signedLot } from './support/signed-lots.ts';
 
 const TENANT = 'sao-paulo';
+/** Another one, which takes signatures of 2008. */
+const PERMISSIVE = 'campinas';
 const RPS = 100;
 const folder = mkdtempSync(path.join(tmpdir(), 'nfse-custo-'));
 onEnd(() => rmSync(folder, { recursive: true, force: true }));
@@ -50,6 +53,8 @@ describe('a lot with a signature in each RPS', () => {
     const confianca = { ancoras, revogados: undefined };
     const settings = { ambiente: 'producao', confianca, codigoIbge: '3550308' } as const;
     await service.store.createMunicipio({ tenant: TENANT, ...settings }, service.clock.now);
+    const permissive = { ...settings, codigoIbge: '3509502', soapSha1: true };
+    await service.store.createMunicipio({ tenant: PERMISSIVE, ...permissive }, service.clock.now);
   });
 
   async function sent(body: string, wanted: RegExp): Promise<Count> {
@@ -88,5 +93,34 @@ describe('a lot with a signature in each RPS', () => {
     );
     const { verified } = await sent(asked(asElements(padded)), /Signature traz mais do que uma assinatura tem/);
     assert.equal(verified, 0);
+  });
+
+  test('and whatever else is made to be dear there is parsed three times at most, and digested once', async () => {
+    const provider = certified(root, keys);
+    const stranger = certified(strangeRoot, strangeKeys);
+    const requests = dearSoap({
+      producao: TENANT,
+      antigo: PERMISSIVE,
+      integracao: 'integracao',
+      provider,
+      stranger,
+      cnpj: PRESTADOR,
+      cms: () => '',
+      emissao: '2026-11-20T10:00:00',
+    });
+    assert.ok(requests.length > 20);
+    for (const { name, path: where, headers, body } of requests) {
+      const asked = { method: 'POST', headers, body: body as BodyInit };
+      const count = await counted(async () => {
+        await (await fetch(`${service.address}${where}`, asked)).text();
+      });
+      const told = `${name}: ${JSON.stringify(count)} of ${body!.length} bytes`;
+      // The envelope, the document that it has as text, and the inclusive form where that is allowed.
+      assert.ok(count.parses <= 3 && count.parsedBytes <= 3 * body!.length, told);
+      assert.ok(count.verified <= RPS + 1, told);
+      // What is signed, once more as the lot that is told from another, and the certificate.
+      assert.ok(count.digestedBytes <= 3 * body!.length + 8_192, told);
+      assert.ok(count.canonical <= 4 * body!.length, told);
+    }
   });
 });

@@ -44,7 +44,7 @@ const SOAP = { 'Content-Type': 'text/xml; charset=utf-8', SOAPAction: '""' };
 const corpo = readFileSync(path.resolve(import.meta.dirname, '../../examples/dps.json'), 'utf8');
 
 export function dearRequests(senders: Senders): readonly DearRequest[] {
-  return [...ofXml(senders), ...ofJson(senders), ...ofSoap(senders), ...questions(senders)];
+  return [...ofXml(senders), ...ofJson(senders), ...dearSoap(senders), ...questions(senders)];
 }
 
 function post(
@@ -262,7 +262,16 @@ function ofJson({ producao, integracao, provider, stranger, cms }: Senders): rea
   ];
 }
 
-function ofSoap({ producao, antigo, integracao, provider, stranger, cnpj, emissao }: Senders): readonly DearRequest[] {
+/** Those of the legacy port. */
+export function dearSoap({
+  producao,
+  antigo,
+  integracao,
+  provider,
+  stranger,
+  cnpj,
+  emissao,
+}: Senders): readonly DearRequest[] {
   const list = (count: number) =>
     Array.from({ length: count }, (_, place) => ({ numero: place + 1, serie: '9', emissao }));
   const asked = (inside: string, operacao = 'RecepcionarLoteRps'): string =>
