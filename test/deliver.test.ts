@@ -24,6 +24,7 @@ import { listMunicipios, showMunicipio } from '../src/flows/municipios.ts';
 import { retirarNota, showNota } from '../src/flows/operate-notas.ts';
 import { type NotaReading, notaByChave } from '../src/flows/queries.ts';
 import { registerEvento } from '../src/flows/register-evento.ts';
+import { shortenWaits } from '../src/flows/shorten-waits.ts';
 import { startWorker } from '../src/flows/worker.ts';
 import type { World } from '../src/flows/world.ts';
 import type { Municipio } from '../src/store/municipios.ts';
@@ -50,6 +51,7 @@ const ERROS: readonly AdnErro[] = [
 class FakeAdn implements Adn {
   readonly wantsDocuments: boolean = true;
   batchMax = 50;
+  searchMax = 0;
   mood: (chave: string, tenant: string) => Mood = () => 'accepts';
   findBreaks = false;
   findIsAway = false;
@@ -57,6 +59,10 @@ class FakeAdn implements Adn {
   readonly sent: string[] = [];
   readonly sentTwice: string[] = [];
   readonly asked: string[] = [];
+  /** From which number on the last look was. */
+  askedFrom: readonly string[] = [];
+  /** Up to which number a look in vain has come. */
+  place: string | undefined;
   readonly documents = new Map<string, Uint8Array | undefined>();
   /** Runs when notes arrive, before they are answered. */
   onShare: () => Promise<void> = async () => undefined;
@@ -80,6 +86,7 @@ class FakeAdn implements Adn {
 
   async find(_tenant: string, notas: readonly NotaAsked[]): Promise<ReadonlyMap<string, AdnKnowledge>> {
     this.asked.push(...notas.map(({ chave_acesso }) => chave_acesso));
+    this.askedFrom = notas.map(({ nsu_antes }) => nsu_antes);
     if (this.findBreaks) throw new Error('the library for the ADN broke');
     return new Map(notas.map(({ chave_acesso }) => [chave_acesso, this.knowledgeOf(chave_acesso)]));
   }
@@ -98,8 +105,9 @@ class FakeAdn implements Adn {
   }
 
   private knowledgeOf(chave: string): AdnKnowledge {
-    if (this.findIsAway) return { kind: 'unavailable', why: 'consulta sem resposta' };
-    return this.known.has(chave) ? { kind: 'known', nsu: undefined, xml: undefined } : { kind: 'absent' };
+    const place = this.place === undefined ? {} : { place: this.place };
+    if (this.findIsAway) return { kind: 'unavailable', why: 'consulta sem resposta', ...place };
+    return this.known.has(chave) ? { kind: 'known', nsu: undefined, xml: undefined } : { kind: 'absent', ...place };
   }
 }
 
@@ -603,6 +611,37 @@ describe('a note about which nothing is known', () => {
     assert.deepEqual(town.adn.sent, [old.chave_acesso, fresh.chave_acesso]);
   });
 
+  test('is looked for together with all others in doubt, and the next look begins where that one ended', async () => {
+    const town = await Town.open();
+    town.adn.searchMax = 100;
+    town.adn.mood = () => 'unknown';
+    const notes = [await town.issue(), await town.issue(), await town.issue()];
+    await town.deliver();
+    town.clock.now += (await town.dueIn(notes[1]!))!;
+    // One of a batch is enough to look for all, whether they are due or not.
+    town.adn.batchMax = 1;
+    town.adn.findIsAway = true;
+    town.adn.place = '41';
+    const looked = await town.deliver();
+    assert.deepEqual([looked.delivered, looked.isDoubtful], [3, true]);
+    assert.deepEqual(town.adn.asked.toSorted(), notes.map(({ chave_acesso }) => chave_acesso).toSorted());
+    assert.deepEqual(town.adn.askedFrom, ['0', '0', '0']);
+
+    town.adn.place = '7';
+    town.clock.now += MINUTE_MS;
+    await town.deliver();
+    assert.deepEqual(town.adn.askedFrom, ['41', '41', '41']);
+
+    town.adn.batchMax = 50;
+    town.adn.findIsAway = false;
+    town.adn.mood = () => 'accepts';
+    town.clock.now += MINUTE_MS;
+    await town.deliver();
+    assert.deepEqual(town.adn.askedFrom, ['41', '41', '41'], 'no look takes a place back');
+    for (const note of notes) assert.deepEqual(await town.shown(note), AUTHORISED);
+    assert.deepEqual(town.adn.sentTwice, []);
+  });
+
   test('waits longer each time, up to a cap, without end (D-52)', async () => {
     const town = await Town.open();
     town.adn.mood = () => 'away';
@@ -812,6 +851,55 @@ describe('whatever the ADN does', () => {
       ),
       { numRuns: 15 },
     );
+  });
+});
+
+describe('a clock that is set two hours ahead, and back', () => {
+  test('leaves nothing waiting for two hours: not what was issued, nor what is tried again', async () => {
+    const town = await Town.open();
+    town.adn.mood = () => 'unknown';
+    town.clock.now += 2 * HOUR_MS;
+    const tried = await town.issue();
+    await town.deliver();
+    const fresh = await town.issue();
+    town.clock.now -= 2 * HOUR_MS;
+    town.adn.mood = () => 'accepts';
+    assert.equal((await town.deliver()).delivered, 0);
+    assert.equal(await shortenWaits(town.world), 2);
+    assert.equal(await shortenWaits(town.world), 0);
+    assert.equal((await town.deliver()).delivered, 2);
+    for (const note of [tried, fresh]) assert.deepEqual(await town.shown(note), AUTHORISED);
+  });
+
+  test('leaves a claim to who has it, for a whole one from then on', async () => {
+    const town = await Town.open();
+    const { store } = town.world;
+    const { tenant } = town.municipio;
+    town.clock.now += 2 * HOUR_MS;
+    const note = await town.issue();
+    const claim = await store.claimNotas(tenant, town.clock.now, town.clock.now + MINUTE_MS, 10);
+    town.clock.now -= 2 * HOUR_MS;
+    assert.equal(await shortenWaits(town.world), 1);
+    assert.equal(await town.dueIn(note), MINUTE_MS);
+    assert.deepEqual((await store.claimNotas(tenant, town.clock.now, town.clock.now + MINUTE_MS, 10)).notas, []);
+    const settlement = {
+      id: claim.notas[0]!.id,
+      move: notaMove('transmitida', 'autorizacao')!,
+      mensagem: undefined,
+      dueAt: undefined,
+    };
+    assert.equal(await store.settleNotas(tenant, claim.token, town.clock.now, [settlement]), 1);
+  });
+
+  test('a wait that is as long as it may be stays', async () => {
+    const town = await Town.open();
+    const old = await town.issue();
+    town.adn.mood = () => 'too_early';
+    await town.deliver();
+    town.adn.mood = () => 'accepts';
+    const waits = await town.dueIn(old);
+    assert.equal(await shortenWaits(town.world), 0);
+    assert.equal(await town.dueIn(old), waits);
   });
 });
 

@@ -168,3 +168,39 @@ test('three municipalities with thousands of notes waiting keep nobody else wait
   );
   assert.ok(emitida > 0, 'the backlog lasted');
 });
+
+/**
+ * Notes that were announced and never answered, and a list of what was received that has grown since. `modo`: whether they arrived.
+ */
+const DOUBTS = [
+  { modo: 'perde_resposta', desde: 0, passos: 40 },
+  { modo: 'perde_pedido', desde: 100_000, passos: 5 },
+  { modo: 'perde_resposta', desde: 1_000_000, passos: 5 },
+  { modo: 'perde_pedido', desde: 1_000_000, passos: 5 },
+] as const;
+
+for (const { modo, desde, passos } of DOUBTS) {
+  test(`1,111 notes without answer (${modo}), ${desde} documents ago`, { skip: !LONG }, async (t) => {
+    const scene = await cena(['3550308'], { atraso_ms: passos });
+    const tenant = 'm3550308';
+    await emite(scene, tenant, 1_111);
+    await scene.adn.modo(modo);
+    const thread = scene.start();
+    while (((await counts(scene, tenant)).emitida ?? 0) > 0) await sleep(250);
+    await scene.adn.avanca(desde);
+    const before = await scene.adn.modo('responde');
+    const began = performance.now();
+    let estados = await counts(scene, tenant);
+    while (estados.transmitida !== undefined && performance.now() - began < 600_000) {
+      await sleep(250);
+      estados = await counts(scene, tenant);
+    }
+    const seconds = ((performance.now() - began) / 1_000).toFixed(1);
+    const after = await scene.adn.contagens();
+    await thread.stop();
+    const asked = after.consultas + after.porChave - before.consultas - before.porChave;
+    t.diagnostic(`${seconds} s, ${asked} questions, ${after.envios - before.envios} lots; ${JSON.stringify(estados)}`);
+    assert.deepEqual(estados, { autorizada: 1_111 });
+    assert.equal(after.repetidas, 0, 'none is sent twice');
+  });
+}

@@ -58,6 +58,7 @@ class Case {
     const adn: Adn = {
       wantsDocuments: true,
       batchMax: 50,
+      searchMax: 0,
       share: async (_tenant, documents) => new Map(documents.map(({ chave_acesso }) => [chave_acesso, this.nota])),
       find: async (_tenant, notas) => new Map(notas.map(({ chave_acesso }) => [chave_acesso, ABSENT])),
       shareEventos: async (_tenant, eventos) => {

@@ -41,6 +41,7 @@ class SlowAdn {
   readonly adn: Adn = {
     wantsDocuments: true,
     batchMax: this.batchMax,
+    searchMax: 0,
     share: async (tenant, documents) => {
       this.came.push(tenant);
       if (this.isSlow) await new Promise<void>((answer) => this.waiting.push({ tenant, answer }));

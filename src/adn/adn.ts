@@ -87,8 +87,13 @@ export type EventoAnswer =
 export type NotaAsked = ToSimulate &
   ToJudge & {
     readonly chave_acesso: string;
-    /** The highest reception number that was known when the note was first announced, '0' when there was none. */
+    /**
+     * A reception number above which its own is, if it has one: the highest that was known when it was first announced ('0' when there
+     * was none), and later the `place` of the last look.
+     */
     readonly nsu_antes: string;
+    /** The highest that is known now. */
+    readonly nsu_agora: string;
   };
 
 export type EventoAsked = ToSimulate & {
@@ -97,17 +102,22 @@ export type EventoAsked = ToSimulate & {
   readonly chave_acesso: string;
 };
 
-/** What the ADN has under a key, or under the `Id` of an event. */
+/**
+ * What the ADN has under a key, or under the `Id` of an event. `place`: of a note, the reception number up to which it surely has none.
+ * `goesOn`: nothing failed, and the next look goes on from there.
+ */
 export type AdnKnowledge =
   | { readonly kind: 'known'; readonly nsu: string | undefined; readonly xml: Uint8Array | undefined }
-  | { readonly kind: 'absent' }
-  | { readonly kind: 'unavailable'; readonly why: string };
+  | { readonly kind: 'absent'; readonly place?: string }
+  | { readonly kind: 'unavailable'; readonly why: string; readonly place?: string; readonly goesOn?: boolean };
 
 export type Adn = {
   /** Whether {@link share} and {@link shareEventos} want the documents themselves. */
   readonly wantsDocuments: boolean;
-  /** Documents that one claim should take. */
+  /** Documents that one claim should take now. */
   readonly batchMax: number;
+  /** Notes that one {@link find} is for at most, besides those of a claim: all of them cost it little more than one. */
+  readonly searchMax: number;
   /** Shares documents of one municipality; one answer for each key. Never throws for what the other side does. */
   share(tenant: string, documents: readonly DocumentToShare[]): Promise<ReadonlyMap<string, NotaAnswer>>;
   /** Asks whether notes are there already; one answer for each key. Never throws for what the other side does. */

@@ -46,7 +46,7 @@ describe('what it decides by itself', () => {
       [...(await adn.share('integracao', [{ chave_acesso: CHAVE, xml: undefined }]))],
       [[CHAVE, ACCEPTED]],
     );
-    const found = await adn.find('integracao', [{ chave_acesso: CHAVE, nsu_antes: '0' }]);
+    const found = await adn.find('integracao', [{ chave_acesso: CHAVE, nsu_antes: '0', nsu_agora: '0' }]);
     assert.deepEqual([...found], [[CHAVE, { kind: 'absent' }]]);
     const asked = await adn.findEventos('integracao', [{ id: 'EVT1', chave_acesso: CHAVE }]);
     assert.deepEqual([...asked], [['EVT1', { kind: 'absent' }]]);
@@ -69,6 +69,7 @@ describe('what it decides by itself', () => {
           xml: undefined,
           substituida: { chave_acesso: OTHER, estado, por },
           nsu_antes: '0',
+          nsu_agora: '0',
           ...more,
         };
         const answer = (await adn.share('integracao', [nota])).get(CHAVE)!;
@@ -120,7 +121,9 @@ async function told(simular: string, afterMs: number): Promise<Told> {
   const asked = { simular, criado: CAME };
   const event = toShare(evento('101101'), asked);
   const nota = (await adn.share('integracao', [{ chave_acesso: CHAVE, xml: undefined, ...asked }])).get(CHAVE)!;
-  const found = (await adn.find('integracao', [{ chave_acesso: CHAVE, nsu_antes: '0', ...asked }])).get(CHAVE)!;
+  const found = (await adn.find('integracao', [{ chave_acesso: CHAVE, nsu_antes: '0', nsu_agora: '0', ...asked }])).get(
+    CHAVE,
+  )!;
   const known = (await adn.findEventos('integracao', [event])).get(event.id)!;
   assert.deepEqual(known, found, 'a note and an event are known alike');
   return { nota, evento: (await adn.shareEventos('integracao', [event])).get(event.id)!, known };
@@ -223,4 +226,11 @@ describe('what it rehearses', () => {
     ]);
     assert.deepEqual([answers.get(CHAVE)?.kind, answers.get(OTHER)?.kind], ['refused', 'accepted']);
   });
+});
+
+test('what came while the clock was ahead does not wait for it', async () => {
+  for (const simular of ['adn:atraso=30s', 'adn:indisponivel=5m']) {
+    const { nota, evento } = await told(simular, -2 * 3_600_000);
+    assert.deepEqual([nota?.kind, evento?.kind], ['accepted', 'accepted']);
+  }
 });

@@ -21,6 +21,8 @@ import type {
 import { meaningOf, NOT_TAKEN_HERE, NOTE_UNKNOWN } from './wire.ts';
 
 const BATCH_MAX = 500;
+/** Moments are told in whole seconds, and clocks differ. */
+const AHEAD_MS = 5_000;
 /** Longer than an event may wait for its note before the client is told to ask for help (24 hours). */
 const NOTE_UNKNOWN_MAX_MS = 25 * 3_600_000;
 
@@ -29,6 +31,7 @@ export function localAdn(now: () => number = Date.now): Adn {
   return {
     wantsDocuments: false,
     batchMax: BATCH_MAX,
+    searchMax: 0,
     share: async (_tenant, documents) =>
       new Map(documents.map((document) => [document.chave_acesso, decidedNota(document, now())])),
     find: async (_tenant, notas) =>
@@ -125,7 +128,7 @@ function judged(
 function rehearsed(document: ToSimulate, now: number): AdnAnswer | undefined {
   const simulacao = simulacaoOf(document);
   if (simulacao === undefined) return undefined;
-  const criado = document.criado ?? now;
+  const criado = sinceOf(document, now);
   const { rejeita, respostaPerdida } = simulacao;
   const waiting = notYet(simulacao, criado, now);
   if (waiting !== undefined) return waiting;
@@ -138,7 +141,7 @@ function rehearsedNota(document: ToSimulate, now: number): NotaAnswer | undefine
   const answer = rehearsed(document, now);
   if (answer?.kind !== 'refused' || meaningOf(answer.erros[0]!.codigo) !== 'early') return answer;
   const { erros } = answer;
-  return now - (document.criado ?? now) < SIMULAR_MAX_MS ? { kind: 'too_early', erros } : undefined;
+  return now - sinceOf(document, now) < SIMULAR_MAX_MS ? { kind: 'too_early', erros } : undefined;
 }
 
 function rehearsedEvento(document: EventoToShare, now: number): EventoAnswer | undefined {
@@ -148,7 +151,12 @@ function rehearsedEvento(document: EventoToShare, now: number): EventoAnswer | u
   const codigo = erros[0]?.codigo;
   if (codigo === NOT_TAKEN_HERE) return { kind: 'not_taken_here', erros };
   if (codigo !== NOTE_UNKNOWN) return answer;
-  return now - (document.criado ?? now) < NOTE_UNKNOWN_MAX_MS ? { kind: 'note_unknown', erros } : undefined;
+  return now - sinceOf(document, now) < NOTE_UNKNOWN_MAX_MS ? { kind: 'note_unknown', erros } : undefined;
+}
+
+/** When a document came. What comes from the future came before the clock was set back: all that was asked for is over. */
+function sinceOf({ criado = 0 }: ToSimulate, now: number): number {
+  return criado <= now + AHEAD_MS ? criado : Number.NEGATIVE_INFINITY;
 }
 
 function simulacaoOf({ simular }: ToSimulate): Simulacao | undefined {
@@ -182,7 +190,7 @@ function refusal(codigo: string, criado: number, now: number): AdnAnswer | undef
 function known(asked: ToSimulate, now: number): AdnKnowledge {
   const simulacao = simulacaoOf(asked);
   if (simulacao === undefined) return { kind: 'absent' };
-  const waiting = notYet(simulacao, asked.criado ?? now, now);
+  const waiting = notYet(simulacao, sinceOf(asked, now), now);
   if (waiting !== undefined && waiting.at === undefined) return { kind: 'unavailable', why: waiting.why };
   return waiting === undefined && isLost(asked)
     ? { kind: 'known', nsu: undefined, xml: undefined }

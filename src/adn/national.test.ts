@@ -43,7 +43,11 @@ const C = chaveOf(3);
 const xmlOf = (chave: string): Buffer => Buffer.from(`<NFSe><infNFSe Id="NFS${chave}">ação</infNFSe></NFSe>`);
 const documentsOf = (...chaves: readonly string[]) =>
   chaves.map((chave) => ({ chave_acesso: chave, xml: xmlOf(chave) }));
-const askedFor = (chave: string, nsu_antes = '0') => ({ chave_acesso: chave, nsu_antes });
+const askedFor = (chave: string, nsu_antes = '0', nsu_agora = nsu_antes) => ({
+  chave_acesso: chave,
+  nsu_antes,
+  nsu_agora,
+});
 
 const entry = (chave: string | null, nsu: string | number | null, ...codes: readonly string[]) => ({
   ChaveAcesso: chave,
@@ -951,7 +955,7 @@ describe('a connection that cannot be made', () => {
     const port = await opensslServer('-tls1_3', '-CAfile', authority.caFile, '-num_tickets', '0', '-www');
     const { find } = await stage(accepts, { url: `https://localhost:${port}`, limits: { verdictMs: 150 } });
     assert.deepEqual(await find(askedFor(A)), {
-      [A]: { kind: 'unavailable', why: 'o ADN respondeu com uma página HTML (HTTP 200)' },
+      [A]: { kind: 'unavailable', why: 'o ADN respondeu com uma página HTML (HTTP 200)', place: '0' },
     });
   });
 
@@ -1268,6 +1272,10 @@ describe('asking', () => {
   const holds =
     (kept: readonly Kept[], { size = 50, inclusive = false, status = 200 } = {}) =>
     ({ url }: Asked, response: ServerResponse): void => {
+      if (url.includes('/Eventos')) {
+        json(response, 404, NOTHING);
+        return;
+      }
       const from = Number(/^\/municipios\/DFe\/(\d+)\?tipoNSU=RECEPCAO&lote=true$/.exec(url)![1]);
       const rest = kept.filter(({ nsu }) => (inclusive ? nsu >= from : nsu > from)).slice(0, size);
       json(response, rest.length > 0 ? status : 404, rest.length > 0 ? page(...rest) : NOTHING);
@@ -1278,7 +1286,7 @@ describe('asking', () => {
     const { find, asked } = await stage(holds(many.slice(0, 3)));
     assert.deepEqual(await find(askedFor(B), askedFor(chaveOf(999))), {
       [B]: { kind: 'known', nsu: '2', xml: xmlOf(B) },
-      [chaveOf(999)]: { kind: 'absent' },
+      [chaveOf(999)]: { kind: 'absent', place: '3' },
     });
     assert.equal(asked[0]!.method, 'GET');
     assert.equal(asked[0]!.body, '');
@@ -1290,7 +1298,8 @@ describe('asking', () => {
     assert.ok(Object.values(answers).every(({ kind }) => kind === 'known'));
     assert.deepEqual(
       asked.map(({ url }) => /DFe\/(\d+)/.exec(url)![1]),
-      ['37', '47'],
+      // What lies between the two was known before either was announced.
+      ['37', '51'],
     );
   });
 
@@ -1327,7 +1336,7 @@ describe('asking', () => {
       ...['E2070', 'E2020', 'E2220'].map((code) => ({ StatusProcessamento: 'REJEICAO', ...refusal(code) })),
     ]) {
       const { find } = await stage((_asked, response) => json(response, 404, end));
-      assert.deepEqual(await find(askedFor(A)), { [A]: { kind: 'absent' } }, JSON.stringify(end));
+      assert.deepEqual(await find(askedFor(A)), { [A]: { kind: 'absent', place: '0' } }, JSON.stringify(end));
     }
   });
 
@@ -1368,7 +1377,13 @@ describe('asking', () => {
         : json(response, 404, NOTHING),
     );
     const answers = await find(askedFor(A), askedFor(B), askedFor(C));
-    assert.deepEqual([answers[A], answers[C]], [{ kind: 'known', nsu: undefined, xml: xmlOf(A) }, { kind: 'absent' }]);
+    assert.deepEqual(
+      [answers[A], answers[C]],
+      [
+        { kind: 'known', nsu: undefined, xml: xmlOf(A) },
+        { kind: 'absent', place: '2' },
+      ],
+    );
     scene.play = (_asked, response) =>
       json(response, 200, { LoteDFe: [{ ...shown({ nsu: 1, chave: B }), NSU: null }] });
     assert.equal((await find(askedFor(A)))[A]!.kind, 'unavailable', 'nowhere to go on from');
@@ -1414,10 +1429,76 @@ describe('asking', () => {
   test('a list longer than a round goes on where the last round ended', async () => {
     const { find, asked } = await stage(holds(many, { size: 10 }), { limits: { pagesMax: 5 } });
     const wanted = chaveOf(118);
-    assert.equal((await find(askedFor(wanted)))[wanted]!.kind, 'unavailable');
-    assert.equal((await find(askedFor(wanted)))[wanted]!.kind, 'unavailable');
-    assert.deepEqual(await find(askedFor(wanted)), { [wanted]: { kind: 'known', nsu: '118', xml: xmlOf(wanted) } });
+    const first = (await find(askedFor(wanted)))[wanted]!;
+    assert.ok(first.kind === 'unavailable' && first.goesOn && first.place === '50');
+    // Whoever goes on need not be who began.
+    const second = (await find(askedFor(wanted, first.place)))[wanted]!;
+    assert.ok(second.kind === 'unavailable' && second.goesOn && second.place === '100');
+    assert.deepEqual(await find(askedFor(wanted, second.place)), {
+      [wanted]: { kind: 'known', nsu: '118', xml: xmlOf(wanted) },
+    });
     assert.equal(asked.length, 12, '120 documents, ten a page, each page once');
+  });
+
+  test('what failed tells up to where it had come, and is no reason to go on at once', async () => {
+    const { find } = await stage((one, response) =>
+      one.url.includes('DFe/23?') ? json(response, 500, '') : holds(many, { size: 10 })(one, response),
+    );
+    const answer = (await find(askedFor(chaveOf(70), '3')))[chaveOf(70)]!;
+    assert.ok(answer.kind === 'unavailable' && answer.goesOn === undefined);
+    assert.equal(answer.place, '23');
+    const [held, other] = [chaveOf(14), chaveOf(71)];
+    const answers = await find(askedFor(held, '12'), askedFor(other, '60'));
+    assert.equal(answers[held]!.kind, 'known');
+    assert.equal(answers[other]!.kind, 'known', 'between the two nothing is read');
+  });
+
+  describe('where the list has grown long', () => {
+    const long = Array.from({ length: 5_000 }, (_, place): Kept => ({ nsu: place + 1, chave: chaveOf(place + 1) }));
+    const gone = [chaveOf(90_001), chaveOf(90_002)];
+    const plays =
+      (byKey: Play): Play =>
+      (one, response, reset) =>
+        one.url.includes('/Eventos') ? byKey(one, response, reset) : holds(long, { size: 50 })(one, response);
+    const ofKeys = (asked: readonly Asked[]): number => asked.filter(({ url }) => url.includes('/Eventos')).length;
+
+    test('a few notes are asked about by key, and E2060 says that one is not there', async () => {
+      const { find, asked } = await stage(
+        plays((_asked, response) => json(response, 404, { ...NOTHING, ...refusal('E2060') })),
+      );
+      assert.deepEqual(await find(...gone.map((chave) => askedFor(chave, '7', '5000'))), {
+        [gone[0]!]: { kind: 'absent', place: '5000' },
+        [gone[1]!]: { kind: 'absent', place: '5000' },
+      });
+      assert.equal(asked.length, 3, 'a page, and a question for each');
+    });
+
+    test('nothing else that is said of a key decides: the list is read', async () => {
+      for (const byKey of [
+        NOTHING,
+        { ...NOTHING, ...refusal('E2220') },
+        { ...NOTHING, ...refusal('E2061') },
+        page({ nsu: 4_000, chave: gone[0]!, tipo: 'EVENTO' }),
+      ]) {
+        const { find, asked, close } = await stage(plays((_asked, response) => json(response, 404, byKey)));
+        const wanted = chaveOf(4_990);
+        const answers = await find(askedFor(gone[0]!, '7', '5000'), askedFor(wanted, '7', '5000'));
+        assert.equal(answers[wanted]!.kind, 'known');
+        assert.deepEqual(answers[gone[0]!], { kind: 'absent', place: '5000' });
+        assert.equal(ofKeys(asked), 2, 'each once');
+        await close();
+      }
+    });
+
+    test('where that is not answered the list is read, and many notes are not asked about one by one', async () => {
+      const { find, asked } = await stage(plays((_asked, response) => json(response, 500, '')));
+      assert.equal((await find(askedFor(gone[0]!, '7', '5000')))[gone[0]!]!.kind, 'absent');
+      const before = ofKeys(asked);
+      const crowd = Array.from({ length: 200 }, (_, place) => askedFor(chaveOf(91_000 + place), '7', '5000'));
+      const answers = Object.values(await find(...crowd));
+      assert.ok(answers.every((answer) => answer.kind === 'absent' && answer.place === '5000'));
+      assert.equal(ofKeys(asked), before, 'a hundred pages are fewer than two hundred questions');
+    });
   });
 
   test('ends in time', async (t) => {

@@ -2,15 +2,14 @@
  * The national environment (ADN) as a municipality's own system meets it: documents are shared in lots over mutual TLS,
  * and what became of them is asked for by reception number. Every answer is data, and every doubt is `unknown`.
  *
- * How a request travels is `line.ts`, what a body says is `reading.ts`; here is what is sent when, and what a whole
- * exchange means for each document. Nothing of an answer goes to the log but codes and sizes.
+ * How a request travels is `line.ts`, what a body says is `reading.ts`, what a whole exchange means for each document `verdict.ts`;
+ * here is what is sent when. Nothing of an answer goes to the log but codes and sizes.
  */
 import { setImmediate } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import type {
   Adn,
   AdnAnswer,
-  AdnErro,
   AdnKnowledge,
   DocumentToShare,
   EventoAnswer,
@@ -19,23 +18,11 @@ import type {
   NotaAnswer,
   NotaAsked,
 } from './adn.ts';
-import { type Breaker, openBreaker, type Pass } from './breaker.ts';
+import { type Breaker, openBreaker } from './breaker.ts';
 import { type LineSettings, type Outcome, openLine } from './line.ts';
-import {
-  answersOf,
-  codesOf,
-  credentialWhy,
-  type Distributed,
-  EVENTO,
-  eventoIdIn,
-  keyOf,
-  type Matter,
-  meaningsOf,
-  NOTA,
-  readArquivo,
-  readLot,
-  readPage,
-} from './reading.ts';
+import { type Distributed, EVENTO, eventoIdIn, keyOf, type Matter, NOTA, readArquivo } from './reading.ts';
+import { searchReceived } from './received.ts';
+import { type LotVerdict, lotVerdict, type PageVerdict, pageVerdict, type Ways } from './verdict.ts';
 import {
   distributionPath,
   eventosPath,
@@ -69,7 +56,9 @@ const LIMITS = {
   answerMaxBytes: 4_000_000,
   /** A hundred documents, each many times the usual size. */
   pageMaxBytes: 16_000_000,
-  pagesMax: 400,
+  pagesMax: 2_000,
+  /** Notes in doubt that one look is for: their documents are put together when they are found. */
+  searchMax: 2_000,
   /** How long nothing is sent after the municipality's certificate or permission was refused. */
   refusedFirstMs: 60_000,
   refusedMaxMs: 900_000,
@@ -142,7 +131,10 @@ export function nationalAdn(settings: NationalSettings): Adn & { close(): Promis
   /** As what this municipality shares the circuit with the others. */
   const party = {};
   const troubles = new Map<string, number>();
-  const walked = new Map<string, bigint>();
+  /** Notes under whose key the ADN has something, though they were not found among what was received. */
+  const there = new Map<string, true>();
+  /** Of the last notes that were sent nobody knows what became of some. */
+  let isInDoubt = false;
 
   /** Sends one request if it is worth trying, and lets the circuits learn from what `read` makes of it. */
   async function ask<T>(ways: Ways<T>): Promise<T> {
@@ -270,6 +262,9 @@ export function nationalAdn(settings: NationalSettings): Adn & { close(): Promis
     const pieces = documents.map(({ chave_acesso, xml }) => ({ id: chave_acesso, chave: chave_acesso, xml }));
     const answers: Map<string, NotaAnswer> = withoutDocument(pieces, 'a nota não tem documento assinado');
     const sent = await sendAll(pieces.filter(hasDocument), NOTA, performance.now() + limits.shareMs);
+    const kinds = new Set([...sent.values()].map(({ kind }) => kind));
+    if (kinds.has('unknown')) isInDoubt = true;
+    else if (kinds.has('accepted') || kinds.has('refused')) isInDoubt = false;
     for (const [id, answer] of sent) answers.set(id, answer);
     return answers;
   }
@@ -325,7 +320,7 @@ export function nationalAdn(settings: NationalSettings): Adn & { close(): Promis
         barred: (why) => ({ stop: { kind: 'unavailable', why } }),
         unsent: (why) => ({ stop: { kind: 'unavailable', why } }),
       });
-      const held = 'stop' in reading ? new Map<string, AdnKnowledge>() : await eventosIn(reading.entries);
+      const held = 'entries' in reading ? await eventosIn(reading.entries) : new Map<string, AdnKnowledge>();
       const rest: AdnKnowledge = 'stop' in reading ? reading.stop : { kind: 'absent' };
       for (const id of wanted) found.set(id, held.get(id) ?? rest);
       return true;
@@ -349,66 +344,44 @@ export function nationalAdn(settings: NationalSettings): Adn & { close(): Promis
   }
 
   async function find(notas: readonly NotaAsked[]): Promise<ReadonlyMap<string, AdnKnowledge>> {
+    const { pageMaxBytes, pagesMax, requestMinMs } = limits;
     const deadline = performance.now() + limits.findMs;
-    const found = new Map<string, AdnKnowledge>();
-    const missing = new Map<string, NotaAsked>(notas.map((nota) => [keyOf(nota.chave_acesso), nota]));
-    const startOf = (nota: NotaAsked): bigint => {
-      const known = /^\d+$/.test(nota.nsu_antes) ? BigInt(nota.nsu_antes) : 0n;
-      const seen = walked.get(nota.chave_acesso) ?? 0n;
-      return seen > known ? seen : known;
+    const look = async (path: string, matter: Matter<unknown>, nothing: ReadonlySet<string>): Promise<PageVerdict> => {
+      if (deadline - performance.now() < requestMinMs) return { late: true };
+      return ask<PageVerdict>({
+        method: 'GET',
+        path,
+        body: undefined,
+        bytesMax: pageMaxBytes,
+        deadline,
+        read: (outcome) => pageVerdict(outcome, matter, nothing),
+        barred: (why) => ({ stop: { kind: 'unavailable', why } }),
+        unsent: (why) => ({ stop: { kind: 'unavailable', why } }),
+      });
     };
-    const keep = async ({ nsu, chave, arquivo }: Distributed): Promise<void> => {
-      const nota = chave === undefined ? undefined : missing.get(chave);
-      if (nota === undefined) return;
-      missing.delete(chave!);
-      walked.delete(nota.chave_acesso);
-      const xml = arquivo === undefined ? undefined : await readArquivo(arquivo);
-      found.set(nota.chave_acesso, { kind: 'known', nsu, xml });
-    };
-
-    let rest: AdnKnowledge = { kind: 'unavailable', why: 'a consulta ao ADN não chegou ao fim nesta rodada' };
-    try {
-      let from = [...missing.values()].map(startOf).reduce((least, one) => (one < least ? one : least), UNREACHED);
-      for (let page = 0; missing.size > 0 && page < limits.pagesMax; page += 1) {
-        const reading = await ask<PageVerdict>({
-          method: 'GET',
-          path: distributionPath(String(from), 'RECEPCAO'),
-          body: undefined,
-          bytesMax: limits.pageMaxBytes,
-          deadline,
-          read: (outcome) => pageVerdict(outcome, NOTA, NOTHING_AFTER),
-          barred: (why) => ({ stop: { kind: 'unavailable', why } }),
-          unsent: (why) => ({ stop: { kind: 'unavailable', why } }),
-        });
-        if ('stop' in reading) {
-          rest = reading.stop;
-          break;
-        }
-        for (const entry of reading.entries) await keep(entry);
-        const next = afterPage(from, reading.entries);
-        if (next === undefined) {
-          rest = { kind: 'unavailable', why: 'os documentos da consulta ao ADN vieram sem número' };
-          break;
-        }
-        from = next;
-        // From here on the next look goes, be this one cut short or not: numbers only grow.
-        for (const { chave_acesso } of missing.values()) {
-          if (from > (walked.get(chave_acesso) ?? 0n)) remember(walked, chave_acesso, from);
-        }
-      }
-    } catch (error) {
-      log.error(
-        { err: error },
-        'a consulta ao ADN foi interrompida por uma falha deste serviço; as notas seguem na fila',
-      );
-    }
-    for (const { chave_acesso } of missing.values()) found.set(chave_acesso, rest);
-    return found;
+    return searchReceived(notas, {
+      page: (after) => look(distributionPath(after, 'RECEPCAO'), NOTA, NOTHING_AFTER),
+      events: (chave) => look(eventosPath(chave), EVENTO, NO_EVENTO),
+      pagesMax,
+      atOnce: lotsAtOnce,
+      isThere: (chave) => there.has(chave),
+      wasThere: (chave) => remember(there, chave, true),
+      onBug: (error) =>
+        log.error(
+          { err: error },
+          'a consulta ao ADN foi interrompida por uma falha deste serviço; as notas seguem na fila',
+        ),
+    });
   }
 
   return {
     wantsDocuments: true,
-    batchMax: limits.lotDocumentsMax * lotsAtOnce,
+    // While it is not known what becomes of a lot, no more is announced than one.
+    get batchMax() {
+      const isAlone = isInDoubt || [breaker, permission, progress].some((circuit) => !circuit.isClosed());
+      return limits.lotDocumentsMax * (isAlone ? 1 : lotsAtOnce);
+    },
+    searchMax: limits.searchMax,
     share: (_tenant, documents) => share(documents),
     find: (_tenant, notas) => find(notas),
     shareEventos: (_tenant, eventos) => shareEventos(eventos),
@@ -459,161 +432,6 @@ async function eventosIn(entries: readonly Distributed[]): Promise<Map<string, A
   return held;
 }
 
-/** Above every number there is. */
-const UNREACHED = 10n ** 18n;
-
-type Health = keyof Pass;
-
-/**
- * What an exchange means: for who asked, for the circuits, and for the certificate when that was refused. `why` when the
- * health is `failed` or `suspected`.
- */
-type Read<T> = { readonly value: T; readonly health: Health; readonly why?: string; readonly refused?: string };
-
-type Ways<T> = {
-  readonly method: 'GET' | 'POST';
-  readonly path: string;
-  readonly body: Buffer | undefined;
-  readonly bytesMax: number;
-  /** On the clock of `performance.now`. */
-  readonly deadline: number;
-  readonly read: (outcome: Outcome) => Read<T>;
-  /** Not even tried: the certificate was refused a while ago. */
-  readonly barred: (why: string) => T;
-  /** Not even tried: nobody answers there, or time is over. */
-  readonly unsent: (why: string) => T;
-};
-
-type Uncertain = Extract<AdnAnswer, { readonly kind: 'unknown' | 'unavailable' }>;
-
-/** `split`: refused as a whole, for what may be the fault of a few. */
-type LotVerdict<A> =
-  | { readonly each: ReadonlyMap<string, A | AdnAnswer> }
-  | { readonly all: A | AdnAnswer }
-  | { readonly split: true };
-
-/** Business refusals come with these too; the body is read first. */
-const BODY_STATUSES: ReadonlySet<number> = new Set([400, 404, 409, 422]);
-const CREDENTIAL_STATUSES: ReadonlySet<number> = new Set([401, 403]);
-/**
- * By these a server says that it did not go into the request at all. Not among them: 503, 502 and 504, which a box in
- * between also gives when the server behind it took the request and then fell silent; 408, which it gives when it thinks so.
- */
-const UNTAKEN_STATUSES: ReadonlySet<number> = new Set([405, 411, 414, 415, 417, 421, 429, 431]);
-const TOO_LARGE_STATUS = 413;
-
-function lotVerdict<A>(outcome: Outcome, chaves: readonly string[], matter: Matter<A>): Read<LotVerdict<A>> {
-  const all = (answer: Uncertain, health: Health): Read<LotVerdict<A>> => ({
-    value: { all: answer },
-    health,
-    why: answer.why,
-  });
-  const barred = (why: string, health: Health): Read<LotVerdict<A>> => ({
-    value: { all: { kind: 'misconfigured', why } },
-    health,
-    refused: why,
-  });
-  if (outcome.kind === 'barred') return barred(outcome.why, healthOf(outcome));
-  if (outcome.kind === 'unsent') return all({ kind: 'unavailable', why: outcome.why }, healthOf(outcome));
-  if (outcome.kind === 'lost') return all({ kind: 'unknown', why: outcome.why }, healthOf(outcome));
-
-  const { status, type, body } = outcome;
-  const said = `o ADN respondeu com HTTP ${status}`;
-  if (status === TOO_LARGE_STATUS) {
-    if (chaves.length > 1) return { value: { split: true }, health: 'withdrawn' };
-    return all({ kind: 'unavailable', why: `${said}: ${matter.one} é grande demais` }, 'withdrawn');
-  }
-  if (UNTAKEN_STATUSES.has(status)) return all({ kind: 'unavailable', why: said }, 'suspected');
-  const isCredential = CREDENTIAL_STATUSES.has(status);
-  const isBody = (status >= 200 && status < 300) || BODY_STATUSES.has(status);
-  if (!isBody && !isCredential) return all({ kind: 'unknown', why: said }, 'suspected');
-
-  const reading = readLot(type, body);
-  if (reading.kind === 'refusal') return refusalVerdict(reading.erros, chaves.length, matter);
-  if (isCredential) {
-    return barred(`${said}: o certificado do município não foi aceito para esta transmissão`, 'answered');
-  }
-  if (reading.kind === 'unreadable') return all({ kind: 'unknown', why: unreadable(reading.why, status) }, 'suspected');
-  const each = answersOf(chaves, reading.entries, matter);
-  const whys = [...each.values()].map(whyMisconfigured);
-  const refused = whys.includes(undefined) ? undefined : whys[0];
-  return { value: { each }, health: 'answered', ...(refused === undefined ? {} : { refused }) };
-}
-
-/** Why nothing of the municipality is taken, when an answer says so. */
-function whyMisconfigured(answer: unknown): string | undefined {
-  const { kind, why } = answer as AdnAnswer & { readonly why?: string };
-  return kind === 'misconfigured' ? why : undefined;
-}
-
-function refusalVerdict<A>(
-  erros: readonly AdnErro[],
-  documents: number,
-  { verdictOf }: Matter<A>,
-): Read<LotVerdict<A>> {
-  const meanings = meaningsOf(erros);
-  if (documents > 1 && !['credential', 'passing', 'unheard'].some((one) => meanings.has(one as never))) {
-    return { value: { split: true }, health: 'answered' };
-  }
-  const all = verdictOf(erros);
-  const refused = whyMisconfigured(all);
-  if (refused !== undefined) return { value: { all }, health: 'answered', refused };
-  const { kind, why } = all as Extract<AdnAnswer, { readonly kind: 'unknown' }>;
-  if (kind !== 'unknown' || !meanings.has('passing')) return { value: { all }, health: 'answered' };
-  return { value: { all }, health: 'suspected', why };
-}
-
-type PageVerdict = { readonly entries: readonly Distributed[] } | { readonly stop: AdnKnowledge };
-
-function pageVerdict(outcome: Outcome, matter: Matter<unknown>, nothing: ReadonlySet<string>): Read<PageVerdict> {
-  const unavailable = (why: string, health: Health): Read<PageVerdict> => ({
-    value: { stop: { kind: 'unavailable', why } },
-    health,
-    why,
-  });
-  if (outcome.kind === 'barred') return { ...unavailable(outcome.why, healthOf(outcome)), refused: outcome.why };
-  if (outcome.kind !== 'answered') return unavailable(outcome.why, healthOf(outcome));
-  const { status, type, body } = outcome;
-  const said = `o ADN respondeu à consulta com HTTP ${status}`;
-  const isCredential = CREDENTIAL_STATUSES.has(status);
-  if (!(status >= 200 && status < 300) && !BODY_STATUSES.has(status) && !isCredential)
-    return unavailable(said, 'suspected');
-  const reading = readPage(type, body, matter.tipo, nothing);
-  if (reading.kind === 'refusal') {
-    const meanings = meaningsOf(reading.erros);
-    // Who may not ask may be allowed to share all the same: sharing goes on.
-    if (meanings.has('credential')) return unavailable(credentialWhy(reading.erros), 'answered');
-    const why = `o ADN recusou a consulta (${codesOf(reading.erros)})`;
-    return unavailable(why, meanings.has('passing') ? 'suspected' : 'answered');
-  }
-  if (isCredential) return { ...unavailable(said, 'answered'), refused: said };
-  if (reading.kind === 'unreadable') return unavailable(unreadable(reading.why, status), 'suspected');
-  if (reading.kind === 'end') return { value: { stop: { kind: 'absent' } }, health: 'answered' };
-  return { value: { entries: reading.entries }, health: 'answered' };
-}
-
-/**
- * What the circuits learn where nothing was answered. A request that never left because of our certificate's file, or
- * because the service is going down, says nothing about the other side. Only where nobody can be reached do all
- * municipalities fare alike: the rest may be how a server treats one certificate, one address or one note.
- */
-function healthOf(outcome: Exclude<Outcome, { readonly kind: 'answered' }>): Health {
-  if (outcome.kind === 'barred') return outcome.isHere ? 'withdrawn' : 'answered';
-  if (/^UND_ERR_(CLOSED|DESTROYED)$/.test(outcome.code)) return 'withdrawn';
-  return outcome.kind === 'unsent' && outcome.isUnreachable ? 'failed' : 'suspected';
-}
-
-/**
- * Where the next page begins. A page that repeats what was asked from, and brings nothing after it, is that of a server
- * which takes the number as "from": the next number is asked for. Undefined when no document has a number.
- */
-function afterPage(from: bigint, entries: readonly Distributed[]): bigint | undefined {
-  const numbers = entries.flatMap(({ nsu }) => (nsu === undefined ? [] : [BigInt(nsu)]));
-  if (numbers.length === 0) return undefined;
-  const highest = numbers.reduce((most, one) => (one > most ? one : most));
-  return highest > from ? highest : from + 1n;
-}
-
 /** A document to be sent. `id` tells it from others of its note. */
 type Piece = { readonly id: string; readonly chave: string; readonly xml: Uint8Array };
 
@@ -662,12 +480,6 @@ function* lotsOf(
   }
   if (lot.length > 0) yield lot;
   for (const document of alone) yield [packed(document)];
-}
-
-/** An answer that says nothing; where nobody knows the address, it is most likely not the one of the ADN. */
-function unreadable(why: string, status: number): string {
-  const advice = status === 404 || status === 405 ? '; se isso persiste, confira o endereço (--adn)' : '';
-  return `${why} (HTTP ${status})${advice}`;
 }
 
 function packed({ id, chave, xml }: Piece): Parcel {

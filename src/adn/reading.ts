@@ -75,7 +75,7 @@ export type Distributed = {
 
 export type PageReading =
   | { readonly kind: 'page'; readonly entries: readonly Distributed[] }
-  | { readonly kind: 'end' }
+  | { readonly kind: 'end'; readonly codigos: readonly string[] }
   | { readonly kind: 'refusal'; readonly erros: readonly AdnErro[] }
   | { readonly kind: 'unreadable'; readonly why: string };
 
@@ -242,7 +242,7 @@ export function readPage(type: string, body: Buffer, wanted: TipoDocumento, noth
     if (erros.length > 0 && !erros.every(({ codigo }) => nothing.has(codigo))) return { kind: 'refusal', erros };
     const saysSo = status === 'NENHUM_DOCUMENTO_LOCALIZADO' || erros.length > 0 || Array.isArray(fields.get('lotedfe'));
     return saysSo && (status !== 'REJEICAO' || erros.length > 0)
-      ? { kind: 'end' }
+      ? { kind: 'end', codigos: erros.map(({ codigo }) => codigo) }
       : unreadable('faltam os campos LoteDFe e StatusProcessamento');
   }
   const entries: Distributed[] = [];

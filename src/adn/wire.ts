@@ -141,8 +141,11 @@ export function meaningOf(codigo: string): CodeMeaning {
 /** Codes of "nothing (more) after this number" in an answer to a query: the normal end of a list. */
 export const NOTHING_AFTER: ReadonlySet<string> = new Set(['E2020', 'E2070', 'E2214', 'E2215', 'E2220']);
 
+/** There is no note of this key in the ADN. */
+export const NO_SUCH_KEY = 'E2060';
+
 /** Codes of "no such note of this municipality" in an answer to {@link eventosPath}: then there is no event of ours either. */
-export const NO_EVENTO: ReadonlySet<string> = new Set([...NOTHING_AFTER, 'E2060', 'E2061']);
+export const NO_EVENTO: ReadonlySet<string> = new Set([...NOTHING_AFTER, NO_SUCH_KEY, 'E2061']);
 
 /** The note of an event is not in the ADN, or not yet. */
 export const NOTE_UNKNOWN = 'E1831';

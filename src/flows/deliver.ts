@@ -4,23 +4,23 @@
  * Claiming commits the announcement. A nota found already announced may have arrived: the ADN is asked about it first,
  * and it is sent again only when the ADN does not know it. Settling writes only what still carries our claim.
  */
-import type { AdnErro, AdnKnowledge, NotaAnswer, ToJudge, ToSimulate } from '../adn/adn.ts';
+import type { Adn, AdnErro, AdnKnowledge, NotaAnswer, NotaAsked, ToJudge, ToSimulate } from '../adn/adn.ts';
 import { checkSignature, NFSE_PROFILE, type SignedProfile } from '../documents/signed.ts';
 import { type Signer, signatureElement, signatureValueOf } from '../documents/signing.ts';
 import { readXml } from '../documents/xml.ts';
 import { signedPartOf, withSignature } from '../fiscal/layout/write.ts';
 import { type NotaEstado, type NotaMove, type NotaTrigger, notaMove } from '../fiscal/nota.ts';
 import type { Municipio } from '../store/municipios.ts';
-import type { ClaimedNota, NotaSettlement, Recebida } from '../store/notas.ts';
+import type { Claim, ClaimedNota, NotaSettlement, Recebida } from '../store/notas.ts';
 import type { World } from './world.ts';
 
 /** Time that a claim lasts; everything that a claim does takes less, or its outcome is no longer ours to write. */
 export const LEASE_MS = 60_000;
 const BACKOFF_FIRST_MS = 1_000;
 /** An environment that does not answer at all is the circuit's affair; a note alone need not wait longer than this. */
-const BACKOFF_MAX_MS = 60_000;
+export const NOTA_WAIT_MAX_MS = 60_000;
 /** Of a note that waits for its provider's event; the event wakes it, so that this look finds only what nobody woke. */
-const EARLY_MAX_MS = 15 * 60_000;
+export const SUBSTITUTA_WAIT_MAX_MS = 15 * 60_000;
 /** What an operator must mend is not mended within seconds. */
 export const MISCONFIGURED_PAUSE_MS = 60_000;
 /** Before looking again whether the files of a municipality are in order. */
@@ -53,34 +53,29 @@ export async function deliverNotas(world: World, municipio: Municipio): Promise<
     return { ...NOTHING, pauseMs };
   }
   const now = world.now();
-  const claim = await world.store.claimNotas(tenant, now, now + LEASE_MS, adn.batchMax);
+  const { batchMax } = adn;
+  const claim = await world.store.claimNotas(tenant, now, now + LEASE_MS, batchMax);
   if (claim.notas.length === 0) return NOTHING;
+  const others = await othersInDoubt(world, tenant, adn, claim);
+  // Of a claim that had ended some may be among them.
+  const again = new Set(others.map(({ id }) => id));
+  const notas = [...claim.notas.filter(({ id }) => !again.has(id)), ...others];
 
-  const replaced = await replacedBy(world, tenant, claim.notas);
-  const answers = answersToEarly(claim.notas, replaced);
+  const replaced = await replacedBy(world, tenant, notas);
+  const answers = answersToEarly(notas, replaced);
   // What waits for another is not signed to be put back.
-  const ready = claim.notas.filter(({ chave_acesso }) => !answers.has(chave_acesso));
+  const ready = notas.filter(({ chave_acesso }) => !answers.has(chave_acesso));
+  const announced = ready.filter(isInDoubt);
+  const { known, places, undecided } = await lookFor(adn, tenant, announced, replaced);
+  for (const [chave, answer] of undecided) answers.set(chave, answer);
+  const wanted = ready.filter(({ chave_acesso }) => !answers.has(chave_acesso));
   const documents = adn.wantsDocuments
-    ? await signedDocuments(world, tenant, ready, signer)
+    ? await signedDocuments(world, tenant, wanted, signer)
     : new Map<string, Signed>();
-  const announced = ready.filter(({ found }) => found === 'transmitida');
-  const known =
-    announced.length === 0
-      ? new Map<string, AdnKnowledge>()
-      : await adn.find(
-          tenant,
-          announced.map((nota) => ({
-            chave_acesso: nota.chave_acesso,
-            nsu_antes: nota.nsu_antes,
-            substituida: replaced.get(nota.substitui),
-            ...rehearsalOf(nota),
-          })),
-        );
   const held = new Map<string, Recebida>();
   for (const { id, chave_acesso } of announced) {
     const knowledge = known.get(chave_acesso);
-    if (knowledge?.kind === 'unavailable') answers.set(chave_acesso, knowledge);
-    if (knowledge?.kind !== 'known') continue;
+    if (knowledge === undefined) continue;
     const found = recovered(knowledge, documents.get(id), NFSE_PROFILE);
     if (found === 'another') {
       world.log.error({ tenant, nota: id }, 'o ADN guarda outro documento sob a chave de uma nota');
@@ -105,12 +100,12 @@ export async function deliverNotas(world: World, municipio: Municipio): Promise<
   }
 
   const settled = world.now();
-  const settlements = claim.notas.map((nota): NotaSettlement => {
+  const settlements = notas.map((nota): NotaSettlement => {
     const { chave_acesso, id } = nota;
     const answer = answers.get(chave_acesso);
     const assinatura = documents.get(id)?.assinatura;
     const settlement = settlementOf(world, nota, answer, settled);
-    if (answer?.kind !== 'accepted') return settlement;
+    if (answer?.kind !== 'accepted') return { ...settlement, lugar: places.get(chave_acesso) };
     return { ...settlement, recebida: held.get(chave_acesso) ?? { nsu: answer.nsu, assinatura } };
   });
   const written = await world.store.settleNotas(tenant, claim.token, settled, settlements);
@@ -126,10 +121,64 @@ export async function deliverNotas(world: World, municipio: Municipio): Promise<
   }
   await noteProblem(world, tenant, problemIn(answers), toSend.length === 0 && announced.length === 0);
   return {
-    delivered: claim.notas.length,
-    isFull: claim.notas.length === adn.batchMax,
+    delivered: notas.length,
+    isFull: claim.notas.length === batchMax || notas.length > claim.notas.length,
     pauseMs: misconfigured === undefined ? 0 : MISCONFIGURED_PAUSE_MS,
+    ...(announced.length > 0 || [...answers.values()].some(({ kind }) => kind === 'unknown')
+      ? { isDoubtful: true }
+      : {}),
   };
+}
+
+/** Announced before: it may have been sent, and arrived. */
+function isInDoubt({ found }: ClaimedNota): boolean {
+  return found === 'transmitida';
+}
+
+/** When one of a claim is in doubt, the others of the tenant too: what the ADN received is looked through once for all. */
+async function othersInDoubt(
+  world: World,
+  tenant: string,
+  { searchMax }: Adn,
+  { token, notas }: Claim,
+): Promise<readonly ClaimedNota[]> {
+  const max = searchMax - notas.filter(isInDoubt).length;
+  if (max <= 0 || !notas.some(isInDoubt)) return [];
+  const now = world.now();
+  return world.store.claimAnunciadas(tenant, token, now, now + LEASE_MS, max);
+}
+
+/** By key. `places`: of a nota that was not found, the reception number up to which it is not; `undecided`: not to be sent now. */
+type Looked = {
+  readonly known: ReadonlyMap<string, Extract<AdnKnowledge, { kind: 'known' }>>;
+  readonly places: ReadonlyMap<string, string | undefined>;
+  readonly undecided: ReadonlyMap<string, NotaAnswer>;
+};
+
+/** What the environment has of notas that may have arrived. */
+async function lookFor(
+  adn: Adn,
+  tenant: string,
+  announced: readonly ClaimedNota[],
+  replaced: Awaited<ReturnType<typeof replacedBy>>,
+): Promise<Looked> {
+  const known = new Map<string, Extract<AdnKnowledge, { kind: 'known' }>>();
+  const places = new Map<string, string | undefined>();
+  const undecided = new Map<string, NotaAnswer>();
+  if (announced.length === 0) return { known, places, undecided };
+  const asked = announced.map((nota): NotaAsked => {
+    const { chave_acesso, nsu_antes, nsu_agora, substitui } = nota;
+    return { chave_acesso, nsu_antes, nsu_agora, substituida: replaced.get(substitui), ...rehearsalOf(nota) };
+  });
+  for (const [chave, knowledge] of await adn.find(tenant, asked)) {
+    if (knowledge.kind === 'known') known.set(chave, knowledge);
+    else places.set(chave, knowledge.place);
+    // Where the look goes on the nota is due at once.
+    if (knowledge.kind === 'unavailable') {
+      undecided.set(chave, { kind: 'unavailable', why: knowledge.why, ...(knowledge.goesOn ? { at: 0 } : {}) });
+    }
+  }
+  return { known, places, undecided };
 }
 
 /** What became of the notas that these replace, where they are ours. Nothing is read unless there are some. */
@@ -266,7 +315,7 @@ function settlementOf(world: World, nota: ClaimedNota, answer: NotaAnswer | unde
       return settle(
         'espera',
         `${REPLACED_NOT_YET} ${reasonOf(answer.erros)}`.trim(),
-        now + backoff(world, nota.tentativas, EARLY_MAX_MS),
+        now + backoff(world, nota.tentativas, SUBSTITUTA_WAIT_MAX_MS),
       );
     case 'misconfigured':
       return settle('adiamento', undefined, now + MISCONFIGURED_PAUSE_MS);
@@ -293,7 +342,7 @@ function moveFromSent(on: NotaTrigger): NotaMove {
  * Doubles up to its cap; notas wait without a budget (D-52). The attempt that just failed is counted already. The last
  * quarter is left to chance, so that what failed together does not come back together.
  */
-export function backoff(world: World, attempts: number, maxMs = BACKOFF_MAX_MS): number {
+export function backoff(world: World, attempts: number, maxMs = NOTA_WAIT_MAX_MS): number {
   return jittered(world, Math.min(BACKOFF_FIRST_MS * 2 ** Math.min(attempts - 1, 20), maxMs));
 }
 

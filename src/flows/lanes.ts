@@ -88,7 +88,7 @@ export function openLanes(world: World, onBatch: () => void): Lanes {
         pause(key, pauseMs);
         if (isDoubtful) doubtful.add(key);
         else doubtful.delete(key);
-        if (!isFull || pauseMs > 0) return;
+        if (!isFull || pauseMs > 0 || (isDoubtful && count(key) > 1)) return;
         if (waitingIn(room).length > 0) {
           waiting.get(room)!.push(turn);
           return;

@@ -31,6 +31,9 @@ import type { World } from './world.ts';
 const POLL_MS = 60_000;
 /** Before each of the three retries: trouble of some minutes must not use them up, and most of it is over in a moment. */
 const RETRY_MS = [1_000, 30_000, 300_000] as const;
+/** The longest that an event waits for itself; and one that follows another on a draft, which the note's authorisation wakes. */
+export const EVENTO_WAIT_MAX_MS = RETRY_MS[2];
+export const EVENTO_DE_RASCUNHO_WAIT_MAX_MS = 3_600_000 + POLL_MS;
 /** Events of one claim: each is a question of its own where the national environment takes them one by one. */
 const BATCH_MAX = 100;
 

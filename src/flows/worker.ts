@@ -9,6 +9,7 @@ import { type Kind, openLanes, type Turn } from './lanes.ts';
 import { processLotes } from './process-lotes.ts';
 import { releaseNotas, tenantsToRelease } from './release-notas.ts';
 import { deliverEventos } from './send-evento.ts';
+import { shortenWaits } from './shorten-waits.ts';
 import { tellTrouble } from './store-trouble.ts';
 import type { World } from './world.ts';
 
@@ -18,6 +19,10 @@ const POLL_MS = 1_000;
 const GATHER_MS = 100;
 /** Pause after the database or a bug stopped a delivery. */
 const TROUBLE_MS = 1_000;
+/** How often waits are looked over though the clock was not seen to be set. */
+const SHORTEN_EVERY_MS = 60_000;
+/** Less than this is a clock that is being adjusted. */
+const LEAP_MS = 2_000;
 /** How often answers that are past their time are looked for. */
 const FORGET_EVERY_MS = 3_600_000;
 /** How often the log says that a tribute has no rate for a competence that is near. */
@@ -81,6 +86,20 @@ export function startWorker(world: World, pollMs = POLL_MS): Worker {
     return !stopped && lanes.offer(turns);
   };
 
+  let shortenAt = Number.NEGATIVE_INFINITY;
+  let offset = world.now() - performance.now();
+  /** What waits for a clock that was set back, as soon as that is seen; what an earlier process left, within a minute. */
+  const shorten = async (): Promise<void> => {
+    const now = world.now() - performance.now();
+    const isBack = now < offset - LEAP_MS;
+    offset = now;
+    if (!isBack && performance.now() < shortenAt) return;
+    shortenAt = performance.now() + SHORTEN_EVERY_MS;
+    const rows = await shortenWaits(world);
+    if (rows > 0)
+      world.log.warn({ rows }, 'o relógio foi atrasado; o que esperava por uma hora que ficou longe segue já');
+  };
+
   let forgetAt = Number.NEGATIVE_INFINITY;
   /** Answers that are kept for a repetition (D-19), and rehearsals (D-264), a part at a time, so that what is due need not wait. */
   const forget = async (): Promise<void> => {
@@ -106,6 +125,7 @@ export function startWorker(world: World, pollMs = POLL_MS): Worker {
     while (!stopped) {
       try {
         awake = false;
+        await shorten();
         const opened = await look();
         await forget();
         await warn();

@@ -141,8 +141,10 @@ export type ClaimedNota = {
   /** Where it was found: a nota that was already announced is asked about before it is sent again. */
   readonly found: NotaEstado;
   readonly tentativas: number;
-  /** The highest reception number known when it was first announced. */
+  /** A reception number above which its own is: the highest known when it was first announced, or what was looked through since. */
   readonly nsu_antes: string;
+  /** The highest that is known now. */
+  readonly nsu_agora: string;
   readonly simular: string | null;
   /** Key of the nota that it replaces. */
   readonly substitui: string | null;
@@ -159,6 +161,8 @@ export type NotaSettlement = {
   readonly dueAt: number | undefined;
   /** What the ADN holds now: its reception number, and the signature under which it was sent. */
   readonly recebida?: Recebida | undefined;
+  /** Reception number up to which it was looked for in vain: the next look begins there, whoever takes it. */
+  readonly lugar?: string | undefined;
 };
 
 export type { Recebida } from './recepcoes.ts';
@@ -224,6 +228,17 @@ export type NotaStore = {
   tenantsWithNotasDue(now: number): Promise<readonly string[]>;
   /** Takes due notas and announces the sending, in one commit. */
   claimNotas(tenant: string, now: number, leaseUntil: number, max: number): Promise<Claim>;
+  /**
+   * Takes under the same token what else was announced and nobody holds, due or not, the lowest numbers first: one look at what the ADN
+   * received is for all of them.
+   */
+  claimAnunciadas(
+    tenant: string,
+    token: string,
+    now: number,
+    leaseUntil: number,
+    max: number,
+  ): Promise<readonly ClaimedNota[]>;
   /** Writes the outcome of the notas that still carry the token; returns how many did. */
   settleNotas(tenant: string, token: string, now: number, settlements: readonly NotaSettlement[]): Promise<number>;
   /** Withdraws a nota that replaces another, was never transmitted, and that no event names: it ends like a refused one. */
@@ -299,7 +314,12 @@ export function notaStore(pool: Db, onStored?: OnStored): NotaStore {
       const { rows } = await pool.query<{ tenant: string }>({ name: 'tenants_due', text, values: [new Date(now)] });
       return rows.map(({ tenant }) => tenant);
     },
-    claimNotas: (tenant, now, leaseUntil, max) => claim(pool, tenant, now, leaseUntil, max),
+    claimNotas: async (tenant, now, leaseUntil, max) => {
+      const token = randomUUID();
+      return { token, notas: await claim(pool, CLAIM_DUE, tenant, token, now, leaseUntil, max) };
+    },
+    claimAnunciadas: (tenant, token, now, leaseUntil, max) =>
+      claim(pool, CLAIM_ANUNCIADAS, tenant, token, now, leaseUntil, max),
     settleNotas: (tenant, token, now, settlements) =>
       writeUnlocked(settlements, (some, options) => settle(pool, tenant, token, now, some, options)),
     retirarNota: (tenant, chave, now, by) => retirar(pool, tenant, chave, now, by),
@@ -706,8 +726,9 @@ async function readNfses(
   return found;
 }
 
-const CLAIM = `with due as (
-    select id, estado from notas where tenant = $1 and due_at <= $2 order by due_at limit $3 for update skip locked
+/** `taken`: the rows to be claimed. */
+const claiming = (taken: string): string => `with due as (
+    select id, estado from notas where tenant = $1 and ${taken} limit $3 for update skip locked
   ), known as (
     select coalesce((select nsu from recepcoes_adn where tenant = $1), 0) as nsu
   ), moved as (
@@ -715,18 +736,32 @@ const CLAIM = `with due as (
       movimentos = n.movimentos + 1, nsu_antes = coalesce(n.nsu_antes, known.nsu)
     from due, known where n.tenant = $1 and n.id = due.id
     returning n.id, n.chave_acesso, n.id_dps, due.estado as found, n.tentativas, n.movimentos, n.nsu_antes,
-      n.simular, n.substitui, n.data_emissao
+      known.nsu as nsu_agora, n.simular, n.substitui, n.data_emissao
   ), trail as (
     insert into trilha_notas (tenant, nota, movimento, em, de, gatilho, para)
     select $1, id, movimentos, $2, found, 'anuncio', 'transmitida' from moved
   )
-  select id, chave_acesso, id_dps, found, tentativas, nsu_antes, simular, substitui, data_emissao from moved order by id`;
+  select id, chave_acesso, id_dps, found, tentativas, nsu_antes, nsu_agora, simular, substitui, data_emissao from moved order by id`;
 
-async function claim(pool: Db, tenant: string, now: number, leaseUntil: number, max: number): Promise<Claim> {
-  const token = randomUUID();
+const CLAIM_DUE = { name: 'claim_notas', text: claiming('due_at <= $2 order by due_at') };
+const CLAIM_ANUNCIADAS = {
+  name: 'claim_anunciadas',
+  text: claiming(
+    `due_at is not null and estado = 'transmitida' and (claims is null or (due_at <= $2 and claims <> $4)) order by nsu_antes`,
+  ),
+};
+
+async function claim(
+  pool: Db,
+  statement: { readonly name: string; readonly text: string },
+  tenant: string,
+  token: string,
+  now: number,
+  leaseUntil: number,
+  max: number,
+): Promise<readonly ClaimedNota[]> {
   const values = [tenant, new Date(now), max, token, new Date(leaseUntil)];
-  const { rows } = await pool.query<ClaimedNota>({ name: 'claim_notas', text: CLAIM, values });
-  return { token, notas: rows };
+  return (await pool.query<ClaimedNota>({ ...statement, values })).rows;
 }
 
 const SETTLE = `with moved as (
@@ -740,6 +775,10 @@ const SETTLE = `with moved as (
   )
   insert into trilha_notas (tenant, nota, movimento, em, de, gatilho, para)
   select $1, id, movimentos, $3, $4, $5, $6 from moved`;
+
+/** Before the claim is given up: whose it is not any more may have been sent meanwhile by who has it. */
+const ADVANCE = `update notas n set nsu_antes = greatest(n.nsu_antes, x.lugar)
+  from unnest($3::bigint[], $4::bigint[]) as x (id, lugar) ${ONE_BY_ONE} and n.tenant = $1 and n.id = x.id and n.claims = $2`;
 
 /** Notas with the same outcome are settled by one statement: of a batch, nearly all are. */
 async function settle(
@@ -756,10 +795,14 @@ async function settle(
     settlements,
     ({ move, mensagem, dueAt }) => `${move.on} ${dueAt ?? ''} ${mensagem ?? ''}`,
   );
+  const looked = settlements.filter(({ lugar }) => lugar !== undefined);
   return pipelined(
     pool,
     async (client) => {
       const certificados = insertCertificados(client, tenant, prints);
+      const advanced =
+        looked.length > 0 &&
+        client.query(ADVANCE, [tenant, token, looked.map(({ id }) => id), looked.map(({ lugar }) => lugar)]);
       const written = [...outcomes.values()].map(async (same) => {
         const { move, mensagem, dueAt } = same[0]!;
         const due = dueAt === undefined ? null : new Date(dueAt);
@@ -781,7 +824,7 @@ async function settle(
       });
       const decided = settlements.map(({ id, move }) => ({ id, estado: move.to }));
       const eventos = moveWaitingEventos(client, tenant, now, decided);
-      const [counts, moved] = await Promise.all([Promise.all(written), eventos, ...certificados]);
+      const [counts, moved] = await Promise.all([Promise.all(written), eventos, advanced, ...certificados]);
       const refused = decided.filter(({ estado }) => estado === 'recusada').map(({ id }) => id);
       return {
         result: counts.reduce((total, count) => total + count, 0),

@@ -1,6 +1,7 @@
 /** The store as the flows see it: what we remember, by subject. */
 import { type AliquotaStore, aliquotaStore } from './aliquotas.ts';
 import { type CadastroStore, cadastroStore } from './cadastros.ts';
+import { type EsperaStore, esperaStore } from './esperas.ts';
 import { type EventoStore, eventoStore } from './eventos.ts';
 import { type GuardaStore, guardaStore } from './guarda.ts';
 import { type IdempotenciaStore, idempotenciaStore } from './idempotencia.ts';
@@ -26,6 +27,7 @@ export type Store = MunicipioStore &
   NotaStore &
   NotaRetidaStore &
   EventoStore &
+  EsperaStore &
   IdempotenciaStore &
   GuardaStore &
   LoteStore & {
@@ -52,6 +54,7 @@ export function createStore(pool: Db, onStored?: OnStored): Store {
     ...notas,
     ...notaRetidaStore(pool),
     ...eventoStore(pool),
+    ...esperaStore(pool),
     ...idempotenciaStore(pool),
     ...guardaStore(pool),
     ...loteStore(pool, onStored ?? notas.keepForTransmission),

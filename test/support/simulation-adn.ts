@@ -127,6 +127,7 @@ export class Ambiente {
     return {
       wantsDocuments: true,
       batchMax: 50,
+      searchMax: 20,
       share: (tenant, documents) => this.share(line, tenant, documents),
       find: (tenant, notas) => this.find(line, tenant, notas),
       shareEventos: (tenant, eventos) => this.shareEventos(line, tenant, eventos),
@@ -232,9 +233,17 @@ export class Ambiente {
     const known = new Map<string, AdnKnowledge>();
     for (const { chave_acesso: chave, nsu_antes } of notas) {
       const nota = this.notas.get(chave);
-      if (away !== undefined || this.chance.is(this.weather.fault / 3)) {
-        known.set(chave, { kind: 'unavailable', why: away ?? 'a consulta não chegou ao fim' });
-      } else if (nota === undefined) known.set(chave, { kind: 'absent' });
+      const last = this.numbers.get(tenant) ?? 0;
+      if (away !== undefined) known.set(chave, { kind: 'unavailable', why: away, place: nsu_antes });
+      else if (this.chance.is(this.weather.fault / 3)) {
+        // Looked through in part: it goes on from there, at once or after a while.
+        const to = Math.max(
+          Number(nsu_antes),
+          this.chance.below((nota === undefined ? last : Number(nota.nsu) - 1) + 1),
+        );
+        const why = 'a consulta não chegou ao fim';
+        known.set(chave, { kind: 'unavailable', why, place: String(to), goesOn: this.chance.is(0.5) });
+      } else if (nota === undefined) known.set(chave, { kind: 'absent', place: String(last) });
       else {
         if (nota.tenant !== tenant) this.violations.push(`${tenant} asks about ${chave}`);
         if (BigInt(nota.nsu) <= BigInt(nsu_antes)) {

@@ -28,6 +28,7 @@ import {
 } from '../../src/flows/register-evento.ts';
 import { releaseNotas } from '../../src/flows/release-notas.ts';
 import { deliverEventos } from '../../src/flows/send-evento.ts';
+import { shortenWaits } from '../../src/flows/shorten-waits.ts';
 import type { World } from '../../src/flows/world.ts';
 import type { EventoClaim, EventoSettlement, MoveResult, OperatorTrigger } from '../../src/store/eventos.ts';
 import type { Municipio } from '../../src/store/municipios.ts';
@@ -55,6 +56,8 @@ const QUIET_ROUNDS = 3;
 const PROVIDERS = [
   ['11222333000181', '11444777000161'],
   ['33000167000101', '00000000000191'],
+  ['60746948000112', '90400888000142'],
+  ['61186680000174', '03017677000120'],
 ] as const;
 const INTERMEDIARIO: Patch = { 'interm/CNPJ': '60746948000112', 'interm/xNome': 'Intermediário Exemplo Ltda' };
 const CNPJ_MUNICIPIO = '46395000000139';
@@ -132,6 +135,7 @@ export type Signers = readonly [Signer, Signer];
 /** Steps of the store at which a task may break or wait; none that a flow takes beside another one. */
 const GATED: ReadonlySet<string | symbol> = new Set<keyof Store>([
   'claimNotas',
+  'claimAnunciadas',
   'releaseRetidas',
   'settleNotas',
   'claimEventos',
@@ -213,7 +217,7 @@ export class Simulacao {
   }
 
   private async open(run: string): Promise<void> {
-    const count = 1 + this.chance.below(2);
+    const count = 1 + this.chance.below(PROVIDERS.length);
     for (let place = 0; place < count; place += 1) {
       const municipio: Municipio = {
         tenant: `s${this.seed}-${run}-${place}`,
@@ -306,6 +310,21 @@ export class Simulacao {
     }
   }
 
+  /** What a worker does when it sees that the clock was set back: nothing waits for it, and who has a claim keeps it. */
+  private async shorten(): Promise<void> {
+    const { now } = this.clock;
+    // Other simulations in this database have clocks of their own.
+    const store: Store = { ...this.stores[0], tenantsWithWaits: async () => this.tenants() };
+    await shortenWaits({ store, now: () => now } as World);
+    for (const [key, one] of this.held) this.held.set(key, { ...one, until: Math.min(one.until, now + MINUTE_MS) });
+    for (const task of this.waiting) task.leaseUntil = Math.min(task.leaseUntil, now + MINUTE_MS);
+    const text = `select 'n/' || id as row from notas where tenant = any ($1::text[]) and simular is null and due_at > $2
+      union all select 'e/' || id from eventos where tenant = any ($1::text[]) and simular is null and due_at > $3`;
+    const values = [this.tenants(), new Date(now + 15 * MINUTE_MS), new Date(now + HOUR_MS + MINUTE_MS)];
+    for (const { row } of (await this.pool.query<{ row: string }>(text, values)).rows)
+      this.violations.push(`${row} waits for a clock that was set back`);
+  }
+
   private tenants(): readonly string[] {
     return this.municipios.map(({ tenant }) => tenant);
   }
@@ -314,8 +333,8 @@ export class Simulacao {
     this.trace.push(`${((this.clock.now - START) / SECOND_MS).toFixed(0)}s ${what}`);
   }
 
-  private jump(): void {
-    const kind = this.chance.weighted({ instante: 10, minuto: 5, prazo: 5, hora: 2, dia: 1, atras: 1 });
+  private async jump(): Promise<void> {
+    const kind = this.chance.weighted({ instante: 10, minuto: 5, prazo: 5, hora: 2, dia: 1, atras: 1, longe: 1 });
     const ms = {
       instante: this.chance.below(4 * SECOND_MS),
       minuto: this.chance.below(70 * SECOND_MS),
@@ -323,9 +342,11 @@ export class Simulacao {
       hora: this.chance.below(3 * HOUR_MS),
       dia: this.chance.below(30 * HOUR_MS),
       atras: -this.chance.below(5 * SECOND_MS),
+      longe: -this.chance.below(3 * HOUR_MS),
     }[kind];
     this.clock.now = Math.max(START, this.clock.now + ms);
     this.tell(`o relógio salta ${ms} ms`);
+    if (kind === 'longe') await this.shorten();
   }
 
   // Tasks.
@@ -423,6 +444,11 @@ export class Simulacao {
           await this.gate(task, `antes de ${String(name)}`);
           const result = await (method as (...all: readonly unknown[]) => Promise<unknown>)(...args);
           if (name === 'claimNotas' || name === 'claimEventos') this.seesClaim(task, name, args, result);
+          if (name === 'claimAnunciadas') {
+            const [tenant, token, now, leaseUntil] = args as [string, string, number, number];
+            const notas = result as Claim['notas'];
+            this.seesClaim(task, 'claimNotas', [tenant, now, leaseUntil], { token, notas });
+          }
           // A hand takes an event from whoever holds it.
           if (name === 'moveEvento' && 'evento' in ((result ?? {}) as MoveResult))
             this.held.delete(`e/${args[0]}/${args[1]}`);

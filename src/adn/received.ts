@@ -1,0 +1,157 @@
+/**
+ * What became of notes whose answer was lost, among what the ADN says to have received of the municipality: page after page by reception
+ * number, each page for all the notes in doubt. A note is announced before it is sent, so its number is above every one that was known
+ * then; and what was looked through once need not be again, since a number is given once.
+ *
+ * Where that list has grown long since, a question by key costs less: by E2060 the ADN says that it has no note of the key. Whatever else
+ * it answers decides nothing, and the list is read on.
+ */
+import type { AdnKnowledge, NotaAsked } from './adn.ts';
+import { type Distributed, keyOf, readArquivo } from './reading.ts';
+import type { PageVerdict } from './verdict.ts';
+import { NO_SUCH_KEY } from './wire.ts';
+
+/** Pages from which on notes are asked about by key. Below it a note may have come a moment ago. */
+const FAR_PAGES = 20;
+
+export type Search = {
+  /** What was received after a number. */
+  readonly page: (after: string) => Promise<PageVerdict>;
+  /** What there is of the events of a note. */
+  readonly events: (chave: string) => Promise<PageVerdict>;
+  readonly pagesMax: number;
+  /** Questions by key at once. */
+  readonly atOnce: number;
+  /** Whether the ADN was found to have something under a key, and that it was. */
+  readonly isThere: (chave: string) => boolean;
+  readonly wasThere: (chave: string) => void;
+  readonly onBug: (error: unknown) => void;
+};
+
+/** One answer for each key. Of a note that was not found `place` says up to where it is not. */
+export async function searchReceived(
+  notas: readonly NotaAsked[],
+  search: Search,
+): Promise<ReadonlyMap<string, AdnKnowledge>> {
+  const found = new Map<string, AdnKnowledge>();
+  const missing = new Map<string, NotaAsked>(notas.map((nota) => [keyOf(nota.chave_acesso), nota]));
+  const highest = largest(notas.map(({ nsu_agora }) => numberOf(nsu_agora)));
+  const least = (): bigint => smallest([...missing.values()].map(({ nsu_antes }) => numberOf(nsu_antes)));
+  let from = missing.size === 0 ? 0n : least();
+  let read = 0n;
+  let rest: Undecided = NOT_OVER;
+  try {
+    for (let page = 0; missing.size > 0 && page < search.pagesMax; page += 1) {
+      const unasked = [...missing.values()].filter(({ chave_acesso }) => !search.isThere(chave_acesso));
+      const ahead = page === 0 ? 0n : (highest - from) / larger(read / BigInt(page), 1n);
+      if (isKeyCheaper({ ahead, page, notas: unasked.length })) {
+        for (const nota of await absentByKey(unasked, search)) {
+          missing.delete(keyOf(nota.chave_acesso));
+          // All numbers up to these had been given when it was asked about.
+          found.set(nota.chave_acesso, { kind: 'absent', place: String(larger(numberOf(nota.nsu_agora), from)) });
+        }
+        if (missing.size === 0) break;
+      }
+      const reading = await search.page(String(from));
+      if ('late' in reading) break;
+      if (!('entries' in reading)) {
+        rest = 'stop' in reading ? reading.stop : { kind: 'absent' };
+        break;
+      }
+      for (const entry of reading.entries) await keep(entry, missing, found);
+      const next = afterPage(from, reading.entries);
+      if (next === undefined) {
+        rest = { kind: 'unavailable', why: 'os documentos da consulta ao ADN vieram sem número' };
+        break;
+      }
+      read += next - from;
+      // Where none of those that are left can be is passed over.
+      from = missing.size === 0 ? next : larger(next, least());
+    }
+  } catch (error) {
+    rest = { kind: 'unavailable', why: 'a consulta ao ADN não chegou ao fim nesta rodada' };
+    search.onBug(error);
+  }
+  for (const { chave_acesso, nsu_antes } of missing.values()) {
+    found.set(chave_acesso, { ...rest, place: String(larger(numberOf(nsu_antes), from)) });
+  }
+  return found;
+}
+
+type Undecided = Exclude<AdnKnowledge, { readonly kind: 'known' }>;
+
+const NOT_OVER: Undecided = {
+  kind: 'unavailable',
+  why: 'a consulta ao ADN não chegou ao fim nesta rodada',
+  goesOn: true,
+};
+
+/**
+ * `ahead`: pages to a number that is known to have been given. Where none is, as many have been read in vain as questions would have
+ * taken: at worst it costs twice the least.
+ */
+function isKeyCheaper(at: { readonly ahead: bigint; readonly page: number; readonly notas: number }): boolean {
+  const pages = larger(at.ahead, BigInt(at.page));
+  return at.notas > 0 && pages >= FAR_PAGES && pages >= at.notas;
+}
+
+async function keep(
+  { nsu, chave, arquivo }: Distributed,
+  missing: Map<string, NotaAsked>,
+  found: Map<string, AdnKnowledge>,
+): Promise<void> {
+  const nota = chave === undefined ? undefined : missing.get(chave);
+  if (nota === undefined) return;
+  missing.delete(chave!);
+  const xml = arquivo === undefined ? undefined : await readArquivo(arquivo);
+  found.set(nota.chave_acesso, { kind: 'known', nsu, xml });
+}
+
+/** Those that the ADN says not to have. Who gets no answer, or too late, is asked about the next time. */
+async function absentByKey(
+  notas: readonly NotaAsked[],
+  { events, atOnce, wasThere }: Search,
+): Promise<readonly NotaAsked[]> {
+  const absent: NotaAsked[] = [];
+  const left = notas.values();
+  let isOver = false;
+  const run = async (): Promise<void> => {
+    for (const nota of left) {
+      const reading = await events(nota.chave_acesso);
+      if ('late' in reading || 'stop' in reading) isOver = true;
+      else if ('end' in reading && reading.end.length > 0 && reading.end.every((code) => code === NO_SUCH_KEY)) {
+        absent.push(nota);
+      } else wasThere(nota.chave_acesso);
+      if (isOver) return;
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, run));
+  return absent;
+}
+
+/**
+ * Where the next page begins. A page that repeats what was asked from, and brings nothing after it, is that of a server
+ * which takes the number as "from": the next number is asked for. Undefined when no document has a number.
+ */
+function afterPage(from: bigint, entries: readonly Distributed[]): bigint | undefined {
+  const numbers = entries.flatMap(({ nsu }) => (nsu === undefined ? [] : [BigInt(nsu)]));
+  if (numbers.length === 0) return undefined;
+  const highest = numbers.reduce((most, one) => (one > most ? one : most));
+  return highest > from ? highest : from + 1n;
+}
+
+function numberOf(nsu: string): bigint {
+  return /^\d+$/.test(nsu) ? BigInt(nsu) : 0n;
+}
+
+function larger(one: bigint, other: bigint): bigint {
+  return one > other ? one : other;
+}
+
+function largest(numbers: readonly bigint[]): bigint {
+  return numbers.reduce(larger, 0n);
+}
+
+function smallest(numbers: readonly bigint[]): bigint {
+  return numbers.reduce((least, one) => (one < least ? one : least));
+}

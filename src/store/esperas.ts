@@ -1,0 +1,64 @@
+/**
+ * What waits, seen against a clock that was set: moments in the rows are those of the clock of whoever wrote them. So a wait is bounded by
+ * what our own waits are. Who has a claim keeps it for a whole one from now on.
+ */
+import type { Db } from './open.ts';
+
+/** How far away something of ours may be due at most, by why it waits. Milliseconds. */
+export type Esperas = {
+  /** Claimed: until whoever has it should have finished. */
+  readonly reserva: number;
+  readonly reservaDeLote: number;
+  /** A note that is tried again; one that replaces another; an event that is tried again, or waits for its note. */
+  readonly nota: number;
+  readonly substituta: number;
+  readonly evento: number;
+  readonly eventoDeRascunho: number;
+  /** Whatever an integrator rehearses. */
+  readonly ensaio: number;
+};
+
+export type EsperaStore = {
+  /** Tenants with something due after a moment. */
+  tenantsWithWaits(after: number): Promise<readonly string[]>;
+  /** Brings what is due further away than it can be to now, and what is claimed to the end of a whole claim; how many. */
+  shortenWaits(tenant: string, now: number, esperas: Esperas): Promise<number>;
+};
+
+const TABLES = ['notas', 'eventos', 'lotes'] as const;
+
+/** How far away each may be due: $3 and on are those of {@link Esperas}, in its order. */
+const LONGEST: Readonly<Record<(typeof TABLES)[number], string>> = {
+  notas: `case when claims is not null then $3 when simular is not null then $9 when estado = 'transmitida' then $5
+    when tentativas = 0 then 0 else $6 end`,
+  eventos: `case when claims is not null then $3 when simular is not null then $9
+    when estado = 'aguardando_autorizacao_nota' then $8 when tentativas = 0 and estado = 'pendente' then 0 else $7 end`,
+  lotes: 'case when claims is not null then $4 else 0 end',
+};
+
+function shortening(table: (typeof TABLES)[number]): string {
+  const claim = table === 'lotes' ? '$4' : '$3';
+  return `update ${table} set due_at = $2 + case when claims is null then 0 else ${claim} end * interval '1 ms'
+    where tenant = $1 and due_at > $2 and due_at > $2 + (${LONGEST[table]}) * interval '1 ms'
+      and greatest($3::int, $4::int, $5::int, $6::int, $7::int, $8::int, $9::int) > 0`;
+}
+
+/** With an index on what is due, each table is one look a tenant. */
+const TENANTS = `select m.tenant from municipios m
+  where ${TABLES.map((table) => `exists (select 1 from ${table} x where x.tenant = m.tenant and x.due_at > $1)`).join(' or ')}`;
+
+export function esperaStore(pool: Db): EsperaStore {
+  return {
+    tenantsWithWaits: async (after) =>
+      (await pool.query<{ tenant: string }>(TENANTS, [new Date(after)])).rows.map(({ tenant }) => tenant),
+    shortenWaits: async (tenant, now, esperas) => {
+      const { reserva, reservaDeLote, nota, substituta, evento, eventoDeRascunho, ensaio } = esperas;
+      const longest = [reserva, reservaDeLote, nota, substituta, evento, eventoDeRascunho, ensaio];
+      let rows = 0;
+      for (const table of TABLES) {
+        rows += (await pool.query(shortening(table), [tenant, new Date(now), ...longest])).rowCount ?? 0;
+      }
+      return rows;
+    },
+  };
+}
