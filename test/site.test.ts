@@ -202,7 +202,7 @@ describe('what the pages say', () => {
     const meanings = ERRORS.map(({ significado }) => significado);
     const listas = LISTA_COMMANDS.flatMap(({ optionsHelp }) => optionsHelp.flat());
     const known = [described, FACTS.leiaute!(), ...meanings, ...cliente, ...listas].join(' ');
-    // Of the operating system, of XML signatures, and of the national interface.
+    // Of the operating system, of XML signatures, of certificates, and of the national interface.
     const foreign = new Set([
       ...['X509Certificate', 'SignedInfo', 'CanonicalizationMethod', 'SignatureMethod', 'DigestMethod', 'KeyInfo'],
       ...['Reference', 'Signature', 'pedRegEvento', 'X-Forwarded-*', 'DATABASE_URL', 'NFSE_DATA_DIR', 'NFSE_BASE_URL'],
@@ -216,7 +216,8 @@ describe('what the pages say', () => {
         'NFSE_LOG_LEVEL',
       ],
       ...['NFSE_CLIENT_CERT_HEADER', 'NFSE_CLIENT_CERT_PROXIES', 'NFSE_ESPERA_AO_ENCERRAR'],
-      ...['stop_grace_period', 'terminationGracePeriodSeconds'],
+      ...['stop_grace_period', 'terminationGracePeriodSeconds', 'nfse_antes', 'pg_restore', 'createdb'],
+      ...['extendedKeyUsage', 'emailProtection', 'clientAuth', 'serverAuth', 'anyExtendedKeyUsage', 'nameConstraints'],
     ]);
     for (const { name, text } of sources) {
       const prose = text.replace(/```[\s\S]*?```/g, '').replace(/\{\{[^}]*\}\}/g, '');

@@ -440,6 +440,7 @@ export const ARQUIVOS: Readonly<Record<string, { readonly type: string; readonly
       'dps.xml',
       'dps.json',
       'dps-producao.xml',
+      'dps-producao.json',
       'evento.json',
       'prestadores.csv',
       'servicos.csv',
