@@ -170,6 +170,9 @@ describe('nfse municipio criar', () => {
       soap_namespace: null,
       exige_numero: true,
       exige_nota_no_evento: true,
+      limite_endereco: null,
+      limite_prestador: null,
+      guarda_dias: null,
     });
     const shown = await done('municipio', 'mostrar', 'alfa');
     for (const text of [said, shown]) {

@@ -6,7 +6,11 @@
 /** A measure: so much at most, and full again after so many milliseconds. */
 export type Measure = { readonly size: number; readonly refillMs: number };
 
-type Bucket = { left: number; at: number };
+/** `moved`: when it was last put at the end of its table. */
+type Bucket = { left: number; at: number; moved: number };
+
+/** The table is in the order of the last taking, to so many milliseconds: to move a bucket costs more than all else here. */
+const MOVE_EVERY_MS = 1_000;
 
 export type Buckets = {
   /** What is left for a key. */
@@ -31,12 +35,15 @@ export function openBuckets(now: () => number, keysMax: number): Buckets {
       return bucket === undefined ? measure.size : filled(bucket, measure);
     },
     take: (key, measure, cost) => {
-      const bucket = buckets.get(key) ?? { left: measure.size, at: now() };
+      const known = buckets.get(key);
+      const bucket = known ?? { left: measure.size, at: now(), moved: Number.NEGATIVE_INFINITY };
       const left = filled(bucket, measure);
-      // Deleted first, so that the map stays in the order of the last taking.
-      buckets.delete(key);
-      if (buckets.size >= keysMax) buckets.delete(buckets.keys().next().value!);
-      buckets.set(key, bucket);
+      if (bucket.at - bucket.moved >= MOVE_EVERY_MS) {
+        bucket.moved = bucket.at;
+        if (known !== undefined) buckets.delete(key);
+        else if (buckets.size >= keysMax) buckets.delete(buckets.keys().next().value!);
+        buckets.set(key, bucket);
+      }
       if (left < cost) return ((cost - left) * measure.refillMs) / measure.size;
       bucket.left = left - cost;
       return 0;
