@@ -122,6 +122,14 @@ function byteAt(buffer: Buffer, place: number): number {
   return octet;
 }
 
+/** Whether every length in a value is definite and as short as can be, as DER demands and BER does not. */
+export function hasDerLengths({ content, raw, tag, children }: Asn1): boolean {
+  const { length } = content;
+  const octets = length < 0x80 ? 1 : 1 + Math.ceil((32 - Math.clz32(length)) / 8);
+  const identifier = tag < 0x1f ? 1 : 1 + Math.ceil((32 - Math.clz32(tag)) / 7);
+  return raw.length === identifier + octets + length && children.every(hasDerLengths);
+}
+
 export function isUniversal(value: Asn1 | undefined, tag: number): value is Asn1 {
   return value !== undefined && value.class === 0 && value.tag === tag;
 }
@@ -136,7 +144,12 @@ export function oidOf(value: Asn1 | undefined): string {
   if (!isUniversal(value, TAG.oid) || value.content.length === 0) throw new Asn1Error('no object identifier here');
   const arcs: bigint[] = [];
   let arc = 0n;
+  // An arc has an end, and no zeros before it (X.690, 8.19.2).
+  if (value.content.at(-1)! >= 0x80) throw new Asn1Error('an object identifier without end');
+  let isFirst = true;
   for (const octet of value.content) {
+    if (isFirst && octet === 0x80) throw new Asn1Error('an object identifier with zeros before an arc');
+    isFirst = octet < 0x80;
     arc = arc * 128n + BigInt(octet & 0x7f);
     if ((octet & 0x80) === 0) {
       arcs.push(arc);
@@ -156,7 +169,10 @@ export function octetsOf(value: Asn1): Buffer {
 /** The octets of a BIT STRING that fills whole octets. */
 export function bitsOf(value: Asn1): Buffer {
   const octets = octetsOf(value);
-  if (octets.length === 0) throw new Asn1Error('an empty bit string');
+  const [unused] = octets;
+  if (unused === undefined || unused > 7 || (unused > 0 && octets.length === 1)) throw new Asn1Error('no bit string');
+  // DER: bits that are not used are zero (X.690, 11.2.1).
+  if ((octets.at(-1)! & ((1 << unused) - 1)) !== 0 && octets.length > 1) throw new Asn1Error('bits after the end');
   return octets.subarray(1);
 }
 

@@ -6,7 +6,19 @@
  * Node reads the certificate and its key; the extensions are read here, of the very same bytes.
  */
 import { hash, type KeyObject, X509Certificate } from 'node:crypto';
-import { type Asn1, bitsOf, isContext, isUniversal, octetsOf, oidOf, readAsn1, TAG, textOf, timeOf } from './asn1.ts';
+import {
+  type Asn1,
+  bitsOf,
+  hasDerLengths,
+  isContext,
+  isUniversal,
+  octetsOf,
+  oidOf,
+  readAsn1,
+  TAG,
+  textOf,
+  timeOf,
+} from './asn1.ts';
 import { childrenOf, commonNameOf, comparable, shownName } from './distinguished-name.ts';
 import { ConstraintsError, type NameConstraints, readNameConstraints } from './name-constraints.ts';
 
@@ -209,7 +221,10 @@ function notACertificate(der: Buffer): string {
 type Fields = Omit<Certificate, 'der' | 'fingerprint' | 'publicKey' | 'x509'>;
 
 function fieldsOf(der: Buffer): Fields {
-  const [tbs] = childrenOf(readAsn1(der));
+  const whole = readAsn1(der);
+  // Other readers take no BER, or take it for something else.
+  if (!hasDerLengths(whole)) throw new TypeError('a certificate is DER');
+  const [tbs] = childrenOf(whole);
   const parts = childrenOf(tbs);
   // Certificates of version 1 begin with the serial number.
   const first = isContext(parts[0], 0) ? 1 : 0;
@@ -240,7 +255,7 @@ function fieldsOf(der: Buffer): Fields {
     pathLength,
     keyUsage: usage === undefined ? undefined : keyUsagesOf(usage),
     extKeyUsage: extended === undefined ? undefined : childrenOf(extended).map(oidOf),
-    policies: policies === undefined ? [] : childrenOf(policies).map((policy) => oidOf(childrenOf(policy)[0])),
+    policies: policies === undefined ? [] : childrenOf(policies).map((policy) => oidOf(sequenceIn(policy)[0])),
     nameConstraints: nameConstraints === undefined ? undefined : readNameConstraints(nameConstraints),
     unknownCritical: [...extensions]
       .filter(([oid, one]) => one.isCritical && !READ_EXTENSIONS.has(oid))
@@ -263,27 +278,45 @@ const READ_EXTENSIONS: ReadonlySet<string> = new Set(Object.values(EXTENSION));
 function extensionsOf(wrapped: Asn1 | undefined): ReadonlyMap<string, Extension> {
   const extensions = new Map<string, Extension>();
   if (wrapped === undefined) return extensions;
-  for (const extension of childrenOf(childrenOf(wrapped)[0])) {
-    const [id, ...rest] = childrenOf(extension);
+  for (const extension of sequenceIn(wrapped.children.length === 1 ? wrapped.children[0] : undefined)) {
+    const [id, ...rest] = sequenceIn(extension);
     const oid = oidOf(id);
     // Two of a kind could be read one way here and another way elsewhere; RFC 5280 forbids them.
     if (extensions.has(oid)) throw new TypeError(`the extension ${oid} occurs twice`);
-    const flag = rest.find((part) => isUniversal(part, TAG.boolean));
-    const octets = rest.find((part) => isUniversal(part, TAG.octetString));
-    if (octets === undefined) throw new TypeError(`the extension ${oid} has no value`);
-    const isCritical = flag !== undefined && flag.content[0] !== 0;
-    extensions.set(oid, { isCritical, value: READ_EXTENSIONS.has(oid) ? readAsn1(octetsOf(octets)) : undefined });
+    const flag = isUniversal(rest[0], TAG.boolean) ? rest.shift() : undefined;
+    const [octets, ...more] = rest;
+    if (!isUniversal(octets, TAG.octetString) || more.length > 0)
+      throw new TypeError(`the extension ${oid} has no value`);
+    const isCritical = flag !== undefined && isTrue(flag);
+    const value = READ_EXTENSIONS.has(oid) ? readAsn1(octetsOf(octets)) : undefined;
+    if (value !== undefined && oid !== EXTENSION.keyUsage) sequenceIn(value);
+    if (value !== undefined && !hasDerLengths(value)) throw new TypeError('an extension is DER');
+    extensions.set(oid, { isCritical, value });
   }
   return extensions;
 }
 
 function constraintsOf(value: Asn1 | undefined): { isCa: boolean; pathLength: number | undefined } {
   if (value === undefined) return { isCa: false, pathLength: undefined };
-  const parts = childrenOf(value);
-  const flag = parts.find((part) => isUniversal(part, TAG.boolean));
-  const length = parts.find((part) => isUniversal(part, TAG.integer));
-  const isCa = flag !== undefined && flag.content[0] !== 0;
+  const parts = [...sequenceIn(value)];
+  const flag = isUniversal(parts[0], TAG.boolean) ? parts.shift() : undefined;
+  const [length, ...more] = parts;
+  if (more.length > 0) throw new TypeError('basic constraints with something more');
+  const isNegative = length !== undefined && (length.content[0] ?? 0) >= 0x80;
+  if (isNegative) throw new TypeError('a negative length of the path');
+  const isCa = flag !== undefined && isTrue(flag);
   return { isCa, pathLength: length === undefined ? undefined : Number.parseInt(serialOf(length), 16) };
+}
+
+/** What a SEQUENCE holds, and nothing else. */
+function sequenceIn(value: Asn1 | undefined): readonly Asn1[] {
+  if (!isUniversal(value, TAG.sequence)) throw new TypeError('no sequence where there is one');
+  return childrenOf(value);
+}
+
+function isTrue({ content }: Asn1): boolean {
+  if (content.length !== 1) throw new TypeError('no boolean');
+  return content[0] !== 0;
 }
 
 function keyUsagesOf(value: Asn1): readonly string[] {

@@ -182,8 +182,9 @@ function readCms(bytes: Buffer): Cms {
   const value = readOr(bytes);
   const seems = whatItSeems.asBytes(bytes, value);
   if (seems !== undefined) throw new Refused(seems);
-  const [type, wrapped] = partsOf(value);
-  if (oidOf(type) !== CMS_OID.signedData || !isContext(wrapped, 0)) throw new Asn1Error('no SignedData');
+  const [type, wrapped, ...beyond] = partsOf(value);
+  const isWhole = isContext(wrapped, 0) && wrapped.children.length === 1 && beyond.length === 0;
+  if (oidOf(type) !== CMS_OID.signedData || !isWhole) throw new Asn1Error('no SignedData');
   const [version, digestAlgorithms, content, ...rest] = partsOf(wrapped.children[0]);
   // 1 is PKCS#7's and the usual one, 3 to 5 tell what else is inside (RFC 5652, 5.1).
   if (![1, 3, 4, 5].includes(smallNumber(version))) throw new Refused('a versão do SignedData não é 1, 3, 4 nem 5.');
@@ -196,7 +197,10 @@ function readCms(bytes: Buffer): Cms {
   checkContent(content);
   const signer = readSignerInfo(signerInfos.children[0]);
   if (!isUniversal(digestAlgorithms, TAG.set)) throw new Asn1Error('no digest algorithms');
-  if (!digestAlgorithms.children.map(algorithmOf).some((algorithm) => DIGESTS[algorithm] === signer.digest)) {
+  const digests = digestAlgorithms.children.map(algorithmOf);
+  const strange = digests.find((oid) => !(oid in DIGESTS));
+  if (strange !== undefined) throw algorithmRefused('digestAlgorithms traz', strange);
+  if (!digests.some((oid) => DIGESTS[oid] === signer.digest)) {
     throw new Refused(`digestAlgorithms não traz ${signer.digest.shown}, que o SignerInfo usa.`);
   }
   refuseWhere(certificatesFault(certificates), listsFault(lists));
@@ -240,7 +244,8 @@ function checkContent(info: Asn1 | undefined): void {
 function readSignerInfo(info: Asn1 | undefined): SignerInfo {
   const [version, sid, digestAlgorithm, ...rest] = partsOf(info);
   const isByKeyId = isContext(sid, 0);
-  if (!isByKeyId && !isUniversal(sid, TAG.sequence)) throw new Asn1Error('nobody is named');
+  const isByIssuer = isUniversal(sid, TAG.sequence) && sid.children.length === 2;
+  if (!isByKeyId && !isByIssuer) throw new Asn1Error('nobody is named');
   if (smallNumber(version) !== (isByKeyId ? 3 : 1)) throw new Refused('a versão do SignerInfo não é a da forma dele.');
   const attributes = isContext(rest[0], 0) ? rest.shift() : undefined;
   const [signatureAlgorithm, signature, unsigned, ...more] = rest;

@@ -2,7 +2,7 @@
  * Distinguished names (X.501, as certificates and revocation lists carry them): what is shown of one to people, and the
  * form in which two are compared. Fields that are not there throw a TypeError, for whoever reads the whole to catch.
  */
-import { type Asn1, oidOf, textOf } from './asn1.ts';
+import { type Asn1, isUniversal, oidOf, TAG, textOf } from './asn1.ts';
 
 const NAME_SHOWN_MAX = 120;
 const COMMON_NAME = '2.5.4.3';
@@ -39,13 +39,36 @@ export function shownName(name: Asn1): string {
   return plain.length > NAME_SHOWN_MAX ? `${plain.slice(0, NAME_SHOWN_MAX)}…` : plain;
 }
 
+function isAttribute(value: Asn1): boolean {
+  return isUniversal(value, TAG.sequence) && value.children.length === 2;
+}
+
+const TEXTS: ReadonlySet<number> = new Set([
+  TAG.utf8String,
+  TAG.printableString,
+  TAG.teletexString,
+  TAG.ia5String,
+  TAG.universalString,
+  TAG.bmpString,
+]);
+
+/** A value of another type is compared as it stands. */
+function isText(value: Asn1): boolean {
+  return value.class === 0 && TEXTS.has(value.tag);
+}
+
 /** RFC 5280, 7.1: neither case, nor the kind of string, nor the width of a space makes a difference. */
 export function comparable(name: Asn1): string {
+  const isName = isUniversal(name, TAG.sequence) && name.children.every((set) => isUniversal(set, TAG.set));
+  if (!isName || !name.children.every(({ children }) => children.length > 0 && children.every(isAttribute))) {
+    throw new TypeError('not a name');
+  }
   const sets = childrenOf(name).map((set) =>
     childrenOf(set)
       .map((attribute) => {
         const [id, value] = childrenOf(attribute);
         if (value === undefined) throw new TypeError('a name attribute without value');
+        if (!isText(value)) return `${oidOf(id)}=#${value.raw.toString('hex')}`;
         return `${oidOf(id)}=${JSON.stringify(textOf(value).trim().replace(/\s+/g, ' ').toLowerCase())}`;
       })
       .sort()

@@ -150,6 +150,7 @@ function subtreesIn(list: Asn1 | undefined): readonly Name[] {
   const subtrees = childrenOf(list);
   if (subtrees.length === 0) throw new ConstraintsError('uma lista de nomes está vazia');
   return subtrees.map((subtree) => {
+    if (!isUniversal(subtree, TAG.sequence)) throw new ConstraintsError('um nome não está na sua forma');
     const [base, ...bounds] = childrenOf(subtree);
     // The default of minimum is zero; RFC 5280 admits no other, and no maximum.
     if (base === undefined || bounds.some((one) => !isContext(one, 0) || !/^0+$/.test(one.content.toString('hex')))) {
@@ -171,6 +172,7 @@ function nameIn(value: Asn1): Name {
     case '0':
       return otherNameIn(value);
     case DIRECTORY:
+      if (value.children.length !== 1) throw new Asn1Error('no directory name');
       return { kind: DIRECTORY, value: comparable(childrenOf(value)[0]!) };
     case IP:
       return { kind: IP, value: octetsOf(value).toString('hex') };
