@@ -16,14 +16,18 @@ export const XMLSEC_VERIFY = [
   'rsa',
 ];
 
-/** Of each file, whether it verifies: a process each, several at a time. */
+/** Files of one shell, of which several run at a time. */
+const FILES_OF_A_SHELL = '50';
+
+/** Of each file, whether it verifies: a process each. */
 export function xmlsecVerdicts(files: readonly string[]): ReadonlyMap<string, boolean> {
-  const script = `"$@" >/dev/null 2>&1 && echo "OK $F" || echo "NO $F"`;
-  const run = spawnSync(
-    'xargs',
-    ['-P', '2', '-I', '{}', 'env', 'F={}', 'sh', '-c', script, 'sh', XMLSEC!, ...XMLSEC_VERIFY, '{}'],
-    { input: files.join('\n'), encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 },
-  );
+  const command = [XMLSEC!, ...XMLSEC_VERIFY].map((word) => `'${word}'`).join(' ');
+  const script = `for F; do ${command} "$F" >/dev/null 2>&1 && echo "OK $F" || echo "NO $F"; done`;
+  const run = spawnSync('xargs', ['-P', '2', '-n', FILES_OF_A_SHELL, 'sh', '-c', script, 'sh'], {
+    input: files.join('\n'),
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+  });
   return new Map(
     run.stdout
       .split('\n')
