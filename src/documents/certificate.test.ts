@@ -242,6 +242,18 @@ test('keys that nobody should trust are refused: short curves, curves without a 
   assert.match(problemOf(forged), /da curva sem nome; só se aceita uma conhecida/);
 });
 
+test('what a certificate says of keys and lists is of its type, though nobody asks for it', () => {
+  // openssl writes the identifiers of keys itself, so another extension of the same length is given their name.
+  const { der: bytes } = authority.issue({ subject: '/CN=x', extensions: [...END, '2.5.29.99=DER:0500'] });
+  read(bytes);
+  const at = bytes.indexOf(Buffer.from([0x06, 0x03, 0x55, 0x1d, 99]));
+  for (const last of [14, 31, 35]) {
+    const renamed = Buffer.from(bytes);
+    renamed[at + 4] = last;
+    assert.match(problemOf(renamed), /corrompido/, `2.5.29.${last}`);
+  }
+});
+
 test('an extension that occurs twice is refused', () => {
   const { der: bytes } = authority.issue({ subject: '/CN=x', extensions: ['1.2.3.4=DER:0500', '1.2.3.5=DER:0500'] });
   const at = bytes.indexOf(Buffer.from([0x06, 0x03, 0x2a, 0x03, 0x05]));

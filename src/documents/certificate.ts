@@ -273,6 +273,13 @@ function serialOf(value: Asn1 | undefined): string {
 /** `value` is undefined where nobody asks for it: what is inside of such an extension may be anything at all. */
 type Extension = { readonly isCritical: boolean; readonly value: Asn1 | undefined };
 
+/** Extensions that decide nothing here, and must be of their type all the same: identifiers of keys, places of lists. */
+const UNASKED_EXTENSIONS: Readonly<Record<string, number>> = {
+  '2.5.29.14': TAG.octetString,
+  '2.5.29.31': TAG.sequence,
+  '2.5.29.35': TAG.sequence,
+};
+
 const READ_EXTENSIONS: ReadonlySet<string> = new Set(Object.values(EXTENSION));
 
 function extensionsOf(wrapped: Asn1 | undefined): ReadonlyMap<string, Extension> {
@@ -288,6 +295,9 @@ function extensionsOf(wrapped: Asn1 | undefined): ReadonlyMap<string, Extension>
     if (!isUniversal(octets, TAG.octetString) || more.length > 0)
       throw new TypeError(`the extension ${oid} has no value`);
     const isCritical = flag !== undefined && isTrue(flag);
+    const form = UNASKED_EXTENSIONS[oid];
+    if (form !== undefined && !isUniversal(readAsn1(octetsOf(octets)), form))
+      throw new TypeError(`${oid} of another type`);
     const value = READ_EXTENSIONS.has(oid) ? readAsn1(octetsOf(octets)) : undefined;
     if (value !== undefined && oid !== EXTENSION.keyUsage) sequenceIn(value);
     if (value !== undefined && !hasDerLengths(value)) throw new TypeError('an extension is DER');

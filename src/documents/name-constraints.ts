@@ -167,7 +167,9 @@ function subtreesIn(list: Asn1 | undefined): readonly Name[] {
 
 /** A GeneralName. The mailbox with letters beyond ASCII is an e-mail like any other (RFC 9598, 6). */
 function nameIn(value: Asn1): Name {
-  if (value.class !== 2) throw new Asn1Error('no general name');
+  // The choices of a GeneralName; those of parts are constructed, those of one text or number are not.
+  const isChoice = value.class === 2 && value.tag <= 8;
+  if (!isChoice || value.isConstructed !== [0, 3, 4, 5].includes(value.tag)) throw new Asn1Error('no general name');
   switch (String(value.tag)) {
     case '0':
       return otherNameIn(value);
