@@ -81,8 +81,9 @@ function sent(patch: Patch): Promise<Answer> {
   });
 }
 
+/** The body names its note, as a municipality asks that was opened without a word about it. */
 function register(nota: NotaEmitida, evento: object, by: Parte, way: 'chave' | 'protocolo' = 'chave'): Promise<Answer> {
-  const body = JSON.stringify(evento);
+  const body = JSON.stringify({ chave_acesso: nota.chave_acesso, ...evento });
   const file = path.join(folder, 'evento.json');
   writeFileSync(file, body);
   const { certificado, chave } = parte(by);
