@@ -105,3 +105,13 @@ test('the environment is read in one place', () => {
   const readers = ['config.ts', 'main.ts', 'program.ts', 'store/embedded/place.ts'];
   for (const file of files.filter((one) => !readers.includes(one))) refuses(file, /process\.env/);
 });
+
+test('decisions stand in the order of their numbers, each once and each with a text', () => {
+  const [, ...decisions] = readFileSync(path.join(SRC, '../docs/decisions.md'), 'utf8').split(/^### D-/m);
+  const numbers = decisions.map((one) => Number.parseInt(one, 10));
+  assert.ok(numbers.length > 100);
+  numbers.forEach((number, at) => {
+    assert.ok(at === 0 || number > numbers[at - 1]!, `D-${number} stands behind D-${numbers[at - 1]}`);
+  });
+  for (const one of decisions) assert.ok(one.split('\n').slice(1).join('').trim(), `D-${one.split('\n')[0]} has no text`);
+});
