@@ -293,8 +293,9 @@ criar\`, \`alterar\` e \`mostrar\`, e no registro.
 
 ## Endereço por endereço
 
-O que custa é de cada endereço de rede: o que desconta, do que se responde por minuto, uma pergunta que nada encontra ou cuja resposta não é de quem pergunta. Gasto tudo,
-essas recebem 429, com \`Retry-After\`; as outras não custam.
+A última coluna diz o que uma pergunta sem resultado, ou cuja resposta não é de quem pergunta, gasta da cota do seu endereço de rede: \`1 de 60 por minuto\`, ou
+\`0,1\`, onde dez gastam o mesmo. Quem encontra o que é seu não gasta nada. Acabada a cota, só essas perguntas recebem 429, com \`Retry-After\`. «Uma assinatura»: quem não assina
+nada pergunta. O que se envia tem [limites](site/limites.md#frequência) à parte.
 
 ${tabelaDeAcesso()}
 `;
