@@ -113,5 +113,6 @@ test('decisions stand in the order of their numbers, each once and each with a t
   numbers.forEach((number, at) => {
     assert.ok(at === 0 || number > numbers[at - 1]!, `D-${number} stands behind D-${numbers[at - 1]}`);
   });
-  for (const one of decisions) assert.ok(one.split('\n').slice(1).join('').trim(), `D-${one.split('\n')[0]} has no text`);
+  for (const one of decisions)
+    assert.ok(one.split('\n').slice(1).join('').trim(), `D-${one.split('\n')[0]} has no text`);
 });
