@@ -5,7 +5,7 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
-import { freshDatabase } from './support/database.ts';
+import { freshDatabase, poolOn } from './support/database.ts';
 import { type Answer, emit, request } from './support/http.ts';
 import { readyDataDir, startServiceProcess } from './support/process.ts';
 import { startProxy } from './support/proxy.ts';
@@ -142,6 +142,15 @@ test('a statement that is long on a server that answers is waited for', { timeou
   const { service } = await serviceBehindProxy();
   // Longer than the doubt, shorter than the end.
   const { rows } = await service.pool.query<{ ended: boolean }>('select pg_sleep(5) is not null as ended');
+  assert.equal(rows[0]?.ended, true);
+});
+
+test('a server that is far, or is heard late, is not taken for one that is gone', { timeout: 600_000 }, async () => {
+  const proxy = await startProxy(await freshDatabase());
+  // No worker, whose looks would be heard beside it: so are commands.
+  const pool = await poolOn(proxy.connection);
+  proxy.way = 'late';
+  const { rows } = await pool.query<{ ended: boolean }>('select pg_sleep(5) is not null as ended');
   assert.equal(rows[0]?.ended, true);
 });
 

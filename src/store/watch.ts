@@ -73,7 +73,7 @@ export function openWatchedPool(config: PoolConfig, isPatient: boolean): Pool {
   const clients = new Map<Client, Watched>();
   const limit = isPatient ? SLOW_LOOKS : DEAD_LOOKS;
   let timer: NodeJS.Timeout | undefined;
-  let question: { readonly client: Client; looks: number; heard: boolean } | undefined;
+  let question: { readonly client: Client; bytes: number; looks: number; heard: boolean } | undefined;
   let restLooks = 0;
   const server: ServerState = { isGone: false, refusesConnections: false, refusesWrites: false, config };
 
@@ -117,7 +117,7 @@ export function openWatchedPool(config: PoolConfig, isPatient: boolean): Pool {
 
   const ask = (): void => {
     const client = new Client({ ...config, pipeline: false } as PoolConfig);
-    const own = { client, looks: 0, heard: false };
+    const own = { client, bytes: 0, looks: 0, heard: false };
     question = own;
     void answers(client).then((isThere) => {
       question = undefined;
@@ -143,7 +143,10 @@ export function openWatchedPool(config: PoolConfig, isPatient: boolean): Pool {
     }
     if (question !== undefined) {
       question.heard ||= isHeard;
-      question.looks += 1;
+      // It takes several turns of ours, and messages of the server's: who gets on with it is slow.
+      const { bytesRead } = socketOf(question.client);
+      question.looks = bytesRead === question.bytes ? question.looks + 1 : 0;
+      question.bytes = bytesRead;
       if (question.looks > QUESTION_LOOKS) giveUp(question.client);
     } else if (restLooks > 0) restLooks -= 1;
     else if (isDoubted) ask();

@@ -9,6 +9,8 @@ export type Way =
   | 'forwarded'
   /** Both ways, of connections that are there and of new ones. */
   | 'swallowed'
+  /** Answers are late by less than a second each. */
+  | 'late'
   /** Requests arrive, and from the first `commit` on no answer does. */
   | 'answers swallowed from commit on';
 
@@ -18,10 +20,14 @@ export type Proxy = {
   way: Way;
   /** Ends the connections that are there towards the database, and says nothing of it on this side. New ones go through. */
   closeHalf(): void;
+  /** Where new connections go, as when a name or an address is given to another server; those that are there stay. */
+  moveTo(database: ClientConfig): void;
 };
 
+const LATE_MS = 900;
+
 export async function startProxy(database: ClientConfig): Promise<Proxy> {
-  const target = targetOf(database);
+  let target = targetOf(database);
   const pairs = new Set<{ readonly near: Socket; readonly far: Socket }>();
   const proxy = { way: 'forwarded' as Way };
   const server = createServer((near) => {
@@ -35,7 +41,9 @@ export async function startProxy(database: ClientConfig): Promise<Proxy> {
       far.write(bytes);
     });
     far.on('data', (bytes) => {
-      if (proxy.way !== 'swallowed' && !isDeaf) near.write(bytes);
+      if (proxy.way === 'swallowed' || isDeaf) return;
+      if (proxy.way === 'late') setTimeout(() => near.write(bytes), LATE_MS);
+      else near.write(bytes);
     });
     near.on('error', () => undefined);
     far.on('error', () => undefined);
@@ -58,6 +66,9 @@ export async function startProxy(database: ClientConfig): Promise<Proxy> {
   const { port } = server.address() as { port: number };
   return Object.assign(proxy, {
     connection: { ...database, host: '127.0.0.1', port },
+    moveTo: (other: ClientConfig) => {
+      target = targetOf(other);
+    },
     closeHalf: () => {
       for (const pair of pairs) {
         pairs.delete(pair);
