@@ -9,17 +9,20 @@ import { appendFileSync, chownSync, mkdtempSync, readFileSync, rmSync, statSync,
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
+import { SANDBOX_SLUG } from '../src/fiscal/ambiente.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { openEmbedded } from '../src/store/embedded/embedded.ts';
 import { Client, type ClientConfig } from '../src/store/pg.ts';
+import { createStore } from '../src/store/store.ts';
 import { onEnd } from './support/cleanup.ts';
 import { databaseUrlOf, nfse } from './support/cli.ts';
-import { freshDatabase } from './support/database.ts';
+import { freshDatabase, poolOn } from './support/database.ts';
 import { balcao, CANCELAMENTO } from './support/eventos.ts';
 import { type Answer, authorised, emit, noteByKey, request } from './support/http.ts';
 import { readyDataDir } from './support/process.ts';
+import { startProxy } from './support/proxy.ts';
 import { call, loteXml } from './support/rps.ts';
-import { startTestService, type TestService } from './support/service.ts';
+import { NOON, startTestService, type TestService } from './support/service.ts';
 import { until } from './support/until.ts';
 
 const CONNECTIONS = 24;
@@ -178,16 +181,17 @@ describe('a server of its own', { timeout: 600_000 }, () => {
     }
   }
 
+  const setWrites = (areTaken: boolean): Promise<void> =>
+    administer(connection, async (client) => {
+      await client.query('set default_transaction_read_only = off');
+      await client.query(`alter system set default_transaction_read_only = ${areTaken ? 'off' : 'on'}`);
+      await client.query('select pg_reload_conf()');
+    });
+
   test('told to take no writes', async () => {
-    const setting = async (value: 'on' | 'off'): Promise<void> =>
-      administer(connection, async (client) => {
-        await client.query('set default_transaction_read_only = off');
-        await client.query(`alter system set default_transaction_read_only = ${value}`);
-        await client.query('select pg_reload_conf()');
-      });
     const { body } = await emit(service.address, fresh());
     await authorised(service.address, body.chave_acesso);
-    await setting('on');
+    await setWrites(false);
     assertComeAgain(await untilAnswered(service, 503), /só aceita leituras/);
     assertComeAgain(await ready(service), /só aceita leituras/);
     assert.equal((await noteByKey(service.address, body.chave_acesso)).status, 200, 'what is read is read on');
@@ -195,9 +199,28 @@ describe('a server of its own', { timeout: 600_000 }, () => {
     const said = await nfse(['municipio', 'criar', 'leituras', '--ibge', '3550308', '--ambiente', 'homologacao'], env);
     assert.equal(said.code, 75, said.err);
     assert.match(said.err, /só aceita leituras agora. Tente de novo em 5 s/);
-    await setting('off');
+    await setWrites(true);
     await untilReady(service);
     await untilAnswered(service, 201);
+  });
+
+  test('another takes its place and its address, and it is left as it is: connected, and without writes', async () => {
+    const heir = await freshDatabase();
+    await administer(connection, (client) => client.query(`create database ${heir.database}`));
+    const proxy = await startProxy({ ...connection, database: heir.database });
+    const moved = await startTestService({ connection: proxy.connection, worker: false });
+    assert.equal((await emit(moved.address, fresh())).status, 201);
+    await setWrites(false);
+    assertComeAgain(await untilAnswered(moved, 503), /só aceita leituras/);
+    proxy.moveTo(heir);
+    await createStore(await poolOn(heir)).createMunicipio(
+      { tenant: SANDBOX_SLUG, ambiente: 'homologacao', codigoIbge: undefined },
+      NOON,
+    );
+    // A balancer that asks is all that it hears meanwhile.
+    await untilReady(moved);
+    await untilAnswered(moved, 201);
+    await setWrites(true);
   });
 
   test('all its connections are taken', async (t) => {

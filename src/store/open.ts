@@ -101,6 +101,7 @@ export async function pipelined<Result>(
 ): Promise<Result> {
   const client = await pool.connect();
   let broken: Error | undefined;
+  let isDemoted = false;
   let isCommitSent = false;
   try {
     const begun = client.query(`begin; ${BEGIN} ${lockMs}`);
@@ -114,6 +115,7 @@ export async function pipelined<Result>(
   } catch (failure) {
     const error = causeOf(failure, client);
     noteWrites(pool, error);
+    isDemoted = unavailabilityOf(error) === 'read_only';
     await client.query('rollback').catch((lost: Error) => {
       broken = lost;
     });
@@ -121,7 +123,8 @@ export async function pipelined<Result>(
     if (isCommitSent && broken !== undefined) throw new UncertainCommit(error);
     throw error;
   } finally {
-    client.release(broken);
+    // The address may be another server's by now: who connects anew finds out.
+    client.release(broken ?? isDemoted);
   }
 }
 

@@ -23,19 +23,35 @@ const TRIAL = [
 export async function checkWriting(pool: Db): Promise<void> {
   const server = serverOf(pool);
   if (server?.isGone) throw new StoreUnavailable('gone', 'the database answers nothing');
-  const asked = server?.refusesConnections ? askAnew(server) : pool.query<{ read_only: boolean }>(IS_READ_ONLY);
-  if ((await asked).rows[0]!.read_only) throw new StoreUnavailable('read_only', 'the database takes no writes');
+  if (await (server?.refusesConnections ? askAnew(server) : isReadOnly(pool)))
+    throw new StoreUnavailable('read_only', 'the database takes no writes');
   if (server?.refusesWrites) await tryToWrite(pool, server);
 }
 
-async function askAnew(server: ServerState): Promise<{ rows: { read_only: boolean }[] }> {
+/** A connection that takes no writes is not used again: the address may be another server's by now. */
+async function isReadOnly(pool: Db): Promise<boolean> {
+  const client = await pool.connect();
+  let isLeft = true;
+  try {
+    isLeft = await asksReadOnly(client);
+    return isLeft;
+  } finally {
+    client.release(isLeft);
+  }
+}
+
+async function asksReadOnly(client: Pick<Db, 'query'>): Promise<boolean> {
+  return (await client.query<{ read_only: boolean }>(IS_READ_ONLY)).rows[0]!.read_only;
+}
+
+async function askAnew(server: ServerState): Promise<boolean> {
   const limits = { connectionTimeoutMillis: OPEN_MAX_MS, query_timeout: OPEN_MAX_MS };
   const client = new Client({ ...server.config, ...limits });
   client.on('error', () => undefined);
   try {
     await client.connect();
     server.refusesConnections = false;
-    return await client.query<{ read_only: boolean }>(IS_READ_ONLY);
+    return await asksReadOnly(client);
   } finally {
     client.end().catch(() => undefined);
   }
