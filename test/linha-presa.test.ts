@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { notaMove } from '../src/fiscal/nota.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
+import { shortenWaits } from '../src/flows/shorten-waits.ts';
 import { Client } from '../src/store/pg.ts';
 import { onEnd } from './support/cleanup.ts';
 import { freshDatabase } from './support/database.ts';
@@ -143,6 +144,20 @@ describe('a note', () => {
     for (const answer of await mine) assertComeAgain(answer);
     await letGo();
     assert.equal((await register(one, CANCELAMENTO)).status, 201);
+  });
+
+  test('a clock that was set back: the others are due at once, and the worker does not stand for this one', {
+    timeout: 600_000,
+  }, async () => {
+    const { service, hold, letGo } = await held({ worker: false });
+    const { world, clock } = service;
+    clock.now += 2 * 3_600_000;
+    const [one] = [await emit(service.address, dpsOf(HELD)), await emit(service.address, dpsOf(HELD))];
+    clock.now -= 2 * 3_600_000;
+    await hold(OF_A_NOTE, one.body.chave_acesso);
+    assert.equal(await shortenWaits(world), 1);
+    await letGo();
+    assert.equal(await shortenWaits(world), 1);
   });
 
   test('what became of the others is written, and of this one when it is let go', { timeout: 600_000 }, async () => {

@@ -36,11 +36,14 @@ const LONGEST: Readonly<Record<(typeof TABLES)[number], string>> = {
   lotes: 'case when claims is not null then $4 else 0 end',
 };
 
+/** What somebody holds is left to the next look: nobody else's wait is made longer by it. */
 function shortening(table: (typeof TABLES)[number]): string {
   const claim = table === 'lotes' ? '$4' : '$3';
   return `update ${table} set due_at = $2 + case when claims is null then 0 else ${claim} end * interval '1 ms'
-    where tenant = $1 and due_at > $2 and due_at > $2 + (${LONGEST[table]}) * interval '1 ms'
-      and greatest($3::int, $4::int, $5::int, $6::int, $7::int, $8::int, $9::int) > 0`;
+    where tenant = $1 and ctid = any (array(select ctid from ${table}
+      where tenant = $1 and due_at > $2 and due_at > $2 + (${LONGEST[table]}) * interval '1 ms'
+        and greatest($3::int, $4::int, $5::int, $6::int, $7::int, $8::int, $9::int) > 0
+      for update skip locked))`;
 }
 
 /** With an index on what is due, each table is one look a tenant. */

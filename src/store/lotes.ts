@@ -281,7 +281,7 @@ async function receive(pool: Db, tenant: string, lote: LoteNovo): Promise<LoteRo
   if (!isSpent) return row;
   // Who dies after this has the next one find nothing that says the same; of two at once one stores it and the other finds that.
   const spend = 'update lotes set refeito = true where tenant = $1 and protocolo = $2';
-  await pool.query(spend, [tenant, row.protocolo]);
+  await writeAlone(pool, { text: spend, values: [tenant, row.protocolo] });
   return receive(pool, tenant, lote);
 }
 
