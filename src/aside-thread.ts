@@ -1,18 +1,21 @@
 /** The thread in which requests with large bodies are answered (`doors/rest/aside.ts`), one at a time. */
 import { parentPort, workerData } from 'node:worker_threads';
+import { enterStore } from './aside-stage.ts';
 import { type AsideCall, performAside } from './doors/rest/aside.ts';
 import { openQuotas } from './doors/rest/quotas.ts';
 import { createLog } from './log.ts';
 import type { OnStored } from './store/notas.ts';
 import { openPool } from './store/open.ts';
 import type { PoolConfig } from './store/pg.ts';
-import { createStore } from './store/store.ts';
+import { createStore, type Store } from './store/store.ts';
 import { openWorld } from './world.ts';
 
 export type AsideSettings = { readonly connection: PoolConfig; readonly logLevel: string };
 
-/** To the thread: a request, or that it is time to end. */
-export type AsideMessage = { readonly kind: 'call'; readonly call: AsideCall } | { readonly kind: 'stop' };
+/** To the thread: a request and how far it is, which both see; or that it is time to end. */
+export type AsideMessage =
+  | { readonly kind: 'call'; readonly call: AsideCall; readonly stage: Int32Array }
+  | { readonly kind: 'stop' };
 
 /** From it: that it can begin; what became of the request; what a commit has stored; that a tenant has something to do. */
 export type AsideReport =
@@ -34,13 +37,36 @@ const pool = openPool(connection, (error) =>
 );
 const report = (said: AsideReport): void => port.postMessage(said);
 const store = createStore(pool, (tenant, documents) => report({ kind: 'stored', tenant, documents }));
-const { world: own, close } = openWorld(store, log);
+const { world: own, close } = openWorld({ ...store, ...entries(store) }, log);
 /** Of what is answered here; the thread that serves all others counts for itself. */
 const quotas = openQuotas(() => performance.now());
 const world = { ...own, wake: (tenant: string) => report({ kind: 'wake', tenant }) };
 
-port.on('message', (message: AsideMessage) => void (message.kind === 'stop' ? end() : answer(message.call)));
+/** Of the one request that is answered. */
+let stage: Int32Array;
+
+port.on('message', (message: AsideMessage) => {
+  if (message.kind === 'stop') void end();
+  else {
+    stage = message.stage;
+    void answer(message.call);
+  }
+});
 report({ kind: 'ready' });
+
+/** All by which a request comes to be stored; who enters there is no longer ended. */
+function entries({ issueNota, registerEvento, receiveLote }: Store): Partial<Store> {
+  return {
+    issueNota: (...told) => entered(() => issueNota(...told)),
+    registerEvento: (...told) => entered(() => registerEvento(...told)),
+    receiveLote: (...told) => entered(() => receiveLote(...told)),
+  };
+}
+
+/** Of a request that is being ended nothing begins any more; the end of the thread comes while it waits. */
+async function entered<Result>(begin: () => Promise<Result>): Promise<Result> {
+  return enterStore(stage) ? begin() : new Promise<never>(() => undefined);
+}
 
 async function answer(call: AsideCall): Promise<void> {
   try {

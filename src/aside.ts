@@ -3,6 +3,7 @@
  * more of the processor than a request may. What waits is bounded, so that its bodies are.
  */
 import { Worker as Thread } from 'node:worker_threads';
+import { endBeforeStoring, newStage } from './aside-stage.ts';
 import type { AsideMessage, AsideReport, AsideSettings, Failure } from './aside-thread.ts';
 import {
   ASIDE_CPU_MAX_MS,
@@ -28,12 +29,18 @@ type Waiting = {
 
 export type AsideThread = Aside & { stop(): Promise<void> };
 
+export type AsideOptions = {
+  readonly onStored: OnStored;
+  readonly wake: (tenant: string) => void;
+  /** Asked at each look. */
+  readonly cpuMaxMs?: () => number;
+};
+
 export function openAside(
-  settings: AsideSettings & { readonly cpuMaxMs?: number },
+  workerData: AsideSettings,
   log: Logger,
-  { onStored, wake }: { readonly onStored: OnStored; readonly wake: (tenant: string) => void },
+  { onStored, wake, cpuMaxMs = () => ASIDE_CPU_MAX_MS }: AsideOptions,
 ): AsideThread {
-  const { cpuMaxMs = ASIDE_CPU_MAX_MS, ...workerData } = settings;
   const waiting: Waiting[] = [];
   let thread: Thread | undefined;
   let isReady = false;
@@ -79,17 +86,19 @@ export function openAside(
     thread ??= start();
     if (!isReady) return;
     current = waiting.shift()!;
-    say(thread, { kind: 'call', call: current.call });
+    const stage = newStage();
+    say(thread, { kind: 'call', call: current.call, stage });
     // A thread that ends while it is looked at has its own way to say so.
-    watch(thread, current).catch(() => undefined);
+    watch(thread, current, stage).catch(() => undefined);
   };
-  /** Ends the thread that works on a request for too long; the next one gets another. */
-  const watch = async (on: Thread, one: Waiting): Promise<void> => {
+  /** Ends the thread that works on a request for too long; the next one gets another. What is being stored is told as it comes out. */
+  const watch = async (on: Thread, one: Waiting, stage: Int32Array): Promise<void> => {
     const before = await on.cpuUsage();
     while (current === one && thread === on) {
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
       const { user, system } = await on.cpuUsage(before);
-      if (current !== one || thread !== on || user + system < cpuMaxMs * 1_000) continue;
+      if (current !== one || thread !== on || user + system < cpuMaxMs() * 1_000) continue;
+      if (!endBeforeStoring(stage)) return;
       const { route, municipio, body } = one.call;
       log.warn({ route, tenant: municipio.tenant, bytes: body.length }, 'um pedido caro demais foi encerrado');
       thread = undefined;

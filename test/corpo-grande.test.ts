@@ -9,12 +9,14 @@ import { ASIDE_BYTES } from '../src/doors/rest/aside.ts';
 import { createRestDoor } from '../src/doors/rest/door.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { createLog, type Logger } from '../src/log.ts';
+import type { OnStored } from '../src/store/notas.ts';
 import { onEnd } from './support/cleanup.ts';
 import { freshDatabase } from './support/database.ts';
 import { longestDps } from './support/dear-requests.ts';
 import { authorised, emit, request } from './support/http.ts';
 import { ABRASF, call, consultaXml, envelope, escaped, first, loteXml, post } from './support/rps.ts';
 import { startTestService, type TestService } from './support/service.ts';
+import { until, untilTrue } from './support/until.ts';
 
 const VALIDACAO = '/integracao/api/v1/nfse/v101/validacao';
 const LONGEST = longestDps('2');
@@ -26,12 +28,15 @@ describe('a body above 32 KiB', () => {
   const stored: string[] = [];
 
   /** A door that answers such bodies in a thread. */
-  async function doorWith(cpuMaxMs?: number): Promise<string> {
+  async function doorWith(cpuMaxMs?: () => number): Promise<string> {
     const log = createLog('silent').log as Logger;
-    const aside = openAside({ connection, logLevel: 'silent', ...(cpuMaxMs === undefined ? {} : { cpuMaxMs }) }, log, {
-      onStored: (tenant, documents) => stored.push(...documents.map(() => tenant)),
-      wake: service.world.wake,
-    });
+    const onStored: OnStored = (tenant, documents) => stored.push(...documents.map(() => tenant));
+    const told = { onStored, wake: service.world.wake };
+    const aside = openAside(
+      { connection, logLevel: 'silent' },
+      log,
+      cpuMaxMs === undefined ? told : { ...told, cpuMaxMs },
+    );
     const options = { host: '127.0.0.1', port: 0, trustProxy: false, accessLog: false, aside } as const;
     const door = await createRestDoor(service.world, options);
     onEnd(async () => {
@@ -70,7 +75,7 @@ describe('a body above 32 KiB', () => {
 
   test('that takes too much of the processor is ended with a refusal, stores nothing, and the next is answered', async () => {
     const before = await service.pool.query('select count(*)::int as notas from notas');
-    const address = await doorWith(1);
+    const address = await doorWith(() => 1);
     const refused = await emit(address, LONGEST);
     assert.equal(refused.status, 413, JSON.stringify(refused.body));
     assert.equal(refused.body.erros[0].codigo, 'E003');
@@ -80,6 +85,34 @@ describe('a body above 32 KiB', () => {
     const after = await service.pool.query('select count(*)::int as notas from notas');
     assert.deepEqual(after.rows, before.rows, 'a note was stored');
     assert.equal((await emit(address, exampleXml())).status, 201);
+  });
+
+  test('is not ended while a commit is under way, which would deny a note that stands', async () => {
+    let [budget, looks] = [Number.POSITIVE_INFINITY, 0];
+    const address = await doorWith(() => {
+      if (budget === 0) looks += 1;
+      return budget;
+    });
+    await service.pool.query(`
+      create function dorme() returns trigger language plpgsql as 'begin perform pg_sleep(2); return new; end';
+      create trigger dorme before insert on notas for each row execute function dorme();`);
+    try {
+      const answer = emit(
+        address,
+        LONGEST.replaceAll('000000000000001', '000000000000077').replace('<nDPS>1<', '<nDPS>77<'),
+      );
+      await until(async () => {
+        const asleep = "select 1 from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()";
+        return (await service.pool.query(asleep)).rowCount === 1 || undefined;
+      }, 'a note on its way into the store');
+      budget = 0;
+      await untilTrue(() => looks > 0, 'a look at what the request took');
+      const { status, body } = await answer;
+      assert.equal(status, 201, JSON.stringify(body));
+      assert.equal((await authorised(address, body.chave_acesso)).status, 200);
+    } finally {
+      await service.pool.query('drop trigger dorme on notas; drop function dorme');
+    }
   });
 
   test('waits with a few others, and is refused with a time to come back beyond', async () => {
