@@ -12,6 +12,7 @@ import { promisify } from 'node:util';
 import { CATALOGOS } from '../src/doors/rest/catalogos.ts';
 import { createRestDoor, type RestDoorOptions } from '../src/doors/rest/door.ts';
 import { countMisses, LOOKS_MAX } from '../src/doors/rest/misses.ts';
+import { PIPELINED_MAX } from '../src/doors/rest/pipelined.ts';
 import { ROUTES } from '../src/doors/rest/routes.ts';
 import { buildChave } from '../src/fiscal/chave.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
@@ -1122,22 +1123,17 @@ describe('when something fails', () => {
       return gate;
     };
     const where = await door({ accessLog: false }, { store: { ...store, notaByChave } });
-    const socket = await dial(where);
-    const collected = collect(socket);
-    const one = `GET ${API}/nfse/${NO_SUCH_KEY} HTTP/1.1\r\nHost: x\r\n\r\n`;
-    socket.write(one.repeat(1_000));
+    // On a connection each, since those of one connection are taken up in turn.
+    const thousand = Array.from({ length: 1_000 }, () => request(where, `${API}/nfse/${NO_SUCH_KEY}`));
     await untilTrue(() => underWay === 1_000, 'a thousand are under way');
     const answer = await request(where, `${API}/nfse/${NO_SUCH_KEY}`);
     assertEnvelope(answer, 503, 'E703');
     assert.equal(answer.headers.get('retry-after'), '1');
     assert.equal((await request(where, '/health/live')).status, 200);
     open();
-    await untilTrue(() => wholeAnswersIn(collected.text).length >= 1_000, 'all of them are answered');
-    socket.destroy();
+    const statuses = (await Promise.all(thousand)).map(({ status }) => status);
     // Of misses that were under way together too, only a minute's worth is told.
-    assert.ok(collected.text.match(/HTTP\/1\.1 404/g)!.length < 1_000);
-    assert.equal(collected.text.match(/HTTP\/1\.1 (404|429)/g)!.length, 1_000);
-    assert.equal(wholeAnswersIn(collected.text).length, 1_000);
+    assert.deepEqual([...new Set(statuses)].sort(), [404, 429]);
   });
 });
 
@@ -1220,6 +1216,49 @@ async function pipelined(where: string, path: string, client: string, times: num
   const answers = await text(socket);
   assert.equal(answers.match(/HTTP\/1\.1 (404|429) /g)?.length, times);
 }
+
+describe('requests one behind the other on one connection (D-281)', () => {
+  const ask = (words: string, headers = ''): string =>
+    `GET /docs/erros?q=${words} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`;
+  const opened = async (where: string): Promise<Socket> => {
+    const { hostname, port } = new URL(where);
+    const socket = connect(Number(port), hostname);
+    await once(socket, 'connect');
+    return socket;
+  };
+  const answersIn = (text: string): number => text.match(/^HTTP\/1\.1 /gm)?.length ?? 0;
+
+  test('keep nobody else waiting until all of them are answered, and are answered in their order', async () => {
+    const asked: unknown[] = [];
+    const note = (about: Record<string, unknown>): void => {
+      // Somebody else asks as soon as the first of them was answered.
+      if (asked.push(about.client_request) === 1) one.write(ask('e', 'X-Request-Id: another\r\n'));
+    };
+    const where = await door({}, { log: { info: note, warn: note, error: note } });
+    const [many, one] = [await opened(where), await opened(where)];
+    const told = text(many);
+    many.write(ask('e').repeat(60) + ask('e', 'Connection: close\r\nX-Request-Id: last\r\n'));
+    await once(one, 'data');
+    one.destroy();
+    assert.equal(answersIn(await told), 61);
+    assert.equal(asked.filter((id) => id !== 'another').at(-1), 'last');
+    assert.ok(asked.indexOf('another') < asked.indexOf('last'), 'all were answered first');
+  });
+
+  test('are kept up to a number; what is beyond is left to be sent again', async () => {
+    const socket = await opened(await door());
+    let told = '';
+    socket
+      .setEncoding('latin1')
+      .on('data', (chunk: string) => (told += chunk))
+      .on('error', () => undefined);
+    socket.write(ask('e').repeat(PIPELINED_MAX * 3));
+    await once(socket, 'close');
+    const answers = answersIn(told);
+    assert.ok(answers >= 1 && answers <= PIPELINED_MAX + 1, String(answers));
+    assert.equal(told.match(/^Connection: close/gim)?.length, 1);
+  });
+});
 
 describe('misses (D-40)', () => {
   const miss = (where: string, client: string, path = `nfse/${NO_SUCH_KEY}`): Promise<Answer> =>

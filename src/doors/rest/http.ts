@@ -19,6 +19,7 @@ import type { TLSSocket } from 'node:tls';
 import { type FastifyHttpOptions, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { type BrokenHttp, isUnanswerable, pathOf, troubleOf, watchHeads } from './broken-http.ts';
 import { endInOrder } from './end-in-order.ts';
+import { openTurns } from './pipelined.ts';
 
 /** The longest path of ours with the longest identifier in it stays below 200 characters; queries are short. */
 export const URL_MAX = 2_048;
@@ -143,6 +144,7 @@ type RawHandler = (incoming: IncomingMessage, response: ServerResponse) => void;
 export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
   const { onTrouble } = options;
   const lastOf = new WeakMap<Socket, Exchange>();
+  const turns = openTurns();
   const serve = async (
     incoming: IncomingMessage,
     response: ServerResponse,
@@ -151,15 +153,19 @@ export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
   ): Promise<void> => {
     const isHeldBack = incoming.headers.expect !== undefined;
     const exchange: Exchange = { incoming, response, broken: undefined, isHeldBack, endReading: undefined };
-    lastOf.set(incoming.socket, exchange);
-    heads.forget(incoming.socket);
+    const { socket } = incoming;
+    const before = lastOf.get(socket);
+    lastOf.set(socket, exchange);
+    heads.forget(socket);
+    if (before !== undefined && !before.response.writableFinished && !(await turns.comes(socket, before.response)))
+      return;
     const request = requestOf(exchange, params);
     const obstacle = obstacleOf(incoming);
     const held = ending.held();
     if (held !== undefined) await held;
     try {
       const answer = await (obstacle === undefined ? handle(request) : onTrouble(obstacle, request, undefined));
-      send(exchange, request, answer, ending.isEnding());
+      send(exchange, request, answer, ending.isEnding() || turns.isCrowded(socket));
     } catch {
       // Routes and troubles answer their own bugs; without an answer to give, the connection ends.
       response.destroy();

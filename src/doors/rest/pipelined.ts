@@ -1,0 +1,37 @@
+/**
+ * Requests that are sent on one connection without waiting for answers (RFC 9112, 9.3.2) come to Node a whole packet at once. They are taken up
+ * one after the other, with a turn of the event loop before each, so that others are answered in between; and so many may wait.
+ */
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** Far more than any client sends ahead; each that waits is kept in memory. */
+export const PIPELINED_MAX = 128;
+
+export type Turns = {
+  /** Resolves when the request may be taken up that came behind `before`; false: it never may, since too many wait before it. */
+  comes(socket: Socket, before: ServerResponse): Promise<boolean>;
+  /** Whether some were not kept, so that the next answer ends the connection; a client sends again what was not answered. */
+  isCrowded(socket: Socket): boolean;
+};
+
+export function openTurns(): Turns {
+  const waiting = new WeakMap<Socket, number>();
+  const crowded = new WeakSet<Socket>();
+  return {
+    comes: async (socket, before) => {
+      const count = waiting.get(socket) ?? 0;
+      if (count >= PIPELINED_MAX || crowded.has(socket)) {
+        crowded.add(socket);
+        return false;
+      }
+      waiting.set(socket, count + 1);
+      // A connection that ends before takes the rest with it.
+      await new Promise((resolve) => before.once('finish', resolve));
+      await new Promise((resolve) => setImmediate(resolve));
+      waiting.set(socket, waiting.get(socket)! - 1);
+      return !socket.destroyed;
+    },
+    isCrowded: (socket) => crowded.has(socket),
+  };
+}
