@@ -1,13 +1,11 @@
 /** A database that dies in silence: nobody waits for ever, nothing is lost or doubled, and what is answered is true. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { freshDatabase, poolOn } from './support/database.ts';
 import { type Answer, emit, request } from './support/http.ts';
-import { readyDataDir, startServiceProcess } from './support/process.ts';
+import { readyDataDir, serverProcesses, startServiceProcess } from './support/process.ts';
 import { startProxy } from './support/proxy.ts';
 import { startTestService, type TestService } from './support/service.ts';
 import { until } from './support/until.ts';
@@ -154,13 +152,6 @@ test('a server that is far, or is heard late, is not taken for one that is gone'
   assert.equal(rows[0]?.ended, true);
 });
 
-/** The processes of the server of a data folder: the one that it says, and those that this one started. */
-function processesOf(dataDir: string): readonly number[] {
-  const [pid] = readFileSync(path.join(dataDir, 'pg', 'postmaster.pid'), 'utf8').split('\n');
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
-  return [Number(pid), ...children.map(Number)].filter((one) => one > 0);
-}
-
 test('a server that stands still is told of at once, and nothing is lost when it goes on', {
   timeout: 600_000,
   skip: process.platform !== 'linux' && 'the processes of the server are found as Linux tells them',
@@ -174,7 +165,7 @@ test('a server that stands still is told of at once, and nothing is lost when it
     return answer;
   };
   assert.equal((await issue(1)).status, 201);
-  const stopped = processesOf(dataDir);
+  const stopped = serverProcesses(dataDir);
   for (const pid of stopped) process.kill(pid, 'SIGSTOP');
   const began = performance.now();
   let longest = 0;

@@ -1,5 +1,6 @@
 /** The service as its users start it: a process of its own. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -34,6 +35,13 @@ export async function readyDataDir(): Promise<string> {
   const dataDir = await freshDataDir();
   await copyCluster(process.env.NFSE_TEST_CLUSTER!, path.join(dataDir, 'pg'));
   return dataDir;
+}
+
+/** The processes of the server of a data folder: the one that it says, and those that this one started. */
+export function serverProcesses(dataDir: string): readonly number[] {
+  const [pid] = readFileSync(path.join(dataDir, 'pg', 'postmaster.pid'), 'utf8').split('\n');
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
+  return [Number(pid), ...children.map(Number)].filter((one) => one > 0);
 }
 
 /** Starts the service with this environment on a free port and waits until it says where it is. `root`: of another version. */

@@ -11,10 +11,11 @@ import { tipoByCodigo } from '../../src/fiscal/tipos-evento.ts';
 import { notaByChave } from '../../src/flows/queries.ts';
 import type { World } from '../../src/flows/world.ts';
 import type { EventoRow } from '../../src/store/eventos.ts';
+import type { ClientBase } from '../../src/store/pg.ts';
 import { createStore } from '../../src/store/store.ts';
 import { BY_HAND, type Simulacao } from './simulation.ts';
 
-type Nota = {
+export type Nota = {
   tenant: string;
   id: string;
   chave_acesso: string;
@@ -26,12 +27,14 @@ type Nota = {
   due_at: Date | null;
   claims: string | null;
   numero_dps: string;
+  serie_dps: string;
+  numero_dps_nacional: string;
   prestador_cpf_cnpj: string;
   data_autorizacao: Date | null;
   data_cancelamento: Date | null;
 };
 
-type Evento = EventoRow & {
+export type Evento = EventoRow & {
   tenant: string;
   ordem: number;
   claims: string | null;
@@ -42,7 +45,7 @@ type Evento = EventoRow & {
   xml: Buffer;
 };
 
-type Step = {
+export type Step = {
   tenant: string;
   of: string;
   movimento: number;
@@ -57,25 +60,39 @@ type Step = {
 const LEVELS_MAX = 3;
 const SECRET = /senha|token|stack|secret|password/i;
 
+export type Rows = {
+  readonly notas: readonly Nota[];
+  readonly eventos: readonly Evento[];
+  readonly trailOfNotas: readonly Step[];
+  readonly trailOfEventos: readonly Step[];
+};
+
+/** What the database says of some tenants, trails in order. */
+export async function readRows(db: Pick<ClientBase, 'query'>, tenants: readonly string[]): Promise<Rows> {
+  const rowsOf = async <Row extends object>(text: string): Promise<readonly Row[]> =>
+    (await db.query<Row>(text, [tenants])).rows;
+  const notas = await rowsOf<Nota>('select * from notas where tenant = any ($1::text[])');
+  const eventos =
+    await rowsOf<Evento>(`select e.*, n.chave_acesso, n.numero_protocolo, d.recebido, d.xml, c.der as certificado_der
+    from eventos e join notas n on n.tenant = e.tenant and n.id = e.nota
+    left join documentos_eventos d on d.tenant = e.tenant and d.evento = e.id
+    left join certificados c on c.tenant = e.tenant and c.impressao = e.certificado where e.tenant = any ($1::text[])`);
+  const trailOfNotas = await rowsOf<Step>(
+    'select *, nota as of from trilha_notas where tenant = any ($1::text[]) order by tenant, nota, movimento',
+  );
+  const trailOfEventos = await rowsOf<Step>(
+    'select *, evento as of from trilha_eventos where tenant = any ($1::text[]) order by tenant, evento, movimento',
+  );
+  return { notas, eventos, trailOfNotas, trailOfEventos };
+}
+
 /** Everything that is wrong with a simulation at its end. */
 export async function brokenInvariants(simulacao: Simulacao): Promise<readonly string[]> {
   const { pool, municipios } = simulacao;
-  const tenants = [municipios.map(({ tenant }) => tenant)];
-  const rowsOf = async <Row extends object>(text: string): Promise<readonly Row[]> =>
-    (await pool.query<Row>(text, tenants)).rows;
-  const [notas, eventos, trailOfNotas, trailOfEventos] = await Promise.all([
-    rowsOf<Nota>('select * from notas where tenant = any ($1::text[])'),
-    rowsOf<Evento>(`select e.*, n.chave_acesso, n.numero_protocolo, d.recebido, d.xml, c.der as certificado_der from eventos e
-      join notas n on n.tenant = e.tenant and n.id = e.nota
-      left join documentos_eventos d on d.tenant = e.tenant and d.evento = e.id
-      left join certificados c on c.tenant = e.tenant and c.impressao = e.certificado where e.tenant = any ($1::text[])`),
-    rowsOf<Step>(
-      'select *, nota as of from trilha_notas where tenant = any ($1::text[]) order by tenant, nota, movimento',
-    ),
-    rowsOf<Step>(
-      'select *, evento as of from trilha_eventos where tenant = any ($1::text[]) order by tenant, evento, movimento',
-    ),
-  ]);
+  const { notas, eventos, trailOfNotas, trailOfEventos } = await readRows(
+    pool,
+    municipios.map(({ tenant }) => tenant),
+  );
   const waiting = new Set((await simulacao.waitingSubstitutes()).map(({ chave }) => chave));
   const broken = [...simulacao.violations];
   const tell = (what: string): void => void broken.push(what);
@@ -103,14 +120,19 @@ export async function brokenInvariants(simulacao: Simulacao): Promise<readonly s
     if (!simulacao.sandboxes.has(evento.tenant)) elsewhere(simulacao, evento, trail, tell);
   }
   heldElsewhere(simulacao, notas, eventos, tell);
+  wholeTrails({ notas, eventos, trailOfNotas, trailOfEventos }, tell);
+  return broken;
+}
+
+export type Tell = (what: string) => void;
+
+/** As many steps as the rows say, so that none is of a row that is not there. */
+export function wholeTrails({ notas, eventos, trailOfNotas, trailOfEventos }: Rows, tell: Tell): void {
   if (trailOfNotas.length !== notas.reduce((sum, { movimentos }) => sum + movimentos, 0)) tell('trail of other notes');
   if (trailOfEventos.length !== eventos.reduce((sum, { movimentos }) => sum + movimentos, 0)) {
     tell('trail of other events');
   }
-  return broken;
 }
-
-type Tell = (what: string) => void;
 
 // Notes.
 
@@ -144,7 +166,13 @@ function withoutGroup(nfse: string): string {
   return nfse.replace(/<IBSCBS><cLocalidadeIncid>.*?<\/IBSCBS>(?=<DPS)/s, '');
 }
 
-function aNota(nota: Nota, mayWait: boolean, trail: readonly Step[], eventos: readonly Evento[], tell: Tell): void {
+export function aNota(
+  nota: Nota,
+  mayWait: boolean,
+  trail: readonly Step[],
+  eventos: readonly Evento[],
+  tell: Tell,
+): void {
   const { chave_acesso: chave, estado } = nota;
   walked(chave, nota, trail, NOTA_MOVES, tell);
   const rests = NOTA_ESTADOS[estado].rests && nota.due_at === null && nota.claims === null;
@@ -152,6 +180,15 @@ function aNota(nota: Nota, mayWait: boolean, trail: readonly Step[], eventos: re
     tell(`${chave} does not rest: ${estado}`);
   }
   if (nota.tentativas !== trail.filter(({ gatilho }) => gatilho === 'anuncio').length) tell(`${chave}: tentativas`);
+  cancelledOnce(nota, eventos, tell);
+}
+
+/** A note is cancelled by one processed cancellation, and its events stand in an order without gaps. */
+export function cancelledOnce(
+  { chave_acesso: chave, estado, ...nota }: Nota,
+  eventos: readonly Evento[],
+  tell: Tell,
+): void {
   const cancelled = eventos.filter((one) => one.cancela && one.estado === 'processado');
   if (cancelled.length > 1) tell(`${chave} was cancelled ${cancelled.length} times`);
   if ((estado === 'cancelada') !== (cancelled.length === 1)) {
@@ -173,7 +210,7 @@ function aNota(nota: Nota, mayWait: boolean, trail: readonly Step[], eventos: re
 }
 
 /** Numbers without gaps for each provider; one note for each identifier, but for those that were refused. */
-function numbered(notas: readonly Nota[], tell: Tell): void {
+export function numbered(notas: readonly Nota[], tell: Tell): void {
   for (const [whose, own] of Map.groupBy(notas, (nota) => `${nota.tenant} ${nota.prestador_cpf_cnpj}`)) {
     dense(
       whose,
@@ -190,7 +227,7 @@ function numbered(notas: readonly Nota[], tell: Tell): void {
   }
 }
 
-function dense(what: string, numbers: readonly number[], tell: Tell): void {
+export function dense(what: string, numbers: readonly number[], tell: Tell): void {
   const sorted = numbers.toSorted((a, b) => a - b);
   if (sorted.some((number, place) => number !== place + 1)) tell(`${what} is not dense: ${sorted.join(' ')}`);
 }
@@ -231,7 +268,7 @@ function registered({ eventos: answered, pedidos }: Simulacao, rows: readonly Ev
   }
 }
 
-function anEvento(evento: Evento, trail: readonly Step[], nota: Nota, mayWait: boolean, tell: Tell): void {
+export function anEvento(evento: Evento, trail: readonly Step[], nota: Nota, mayWait: boolean, tell: Tell): void {
   const name = `${evento.chave_acesso} ${evento.codigo_tipo_evento}/${evento.numero_sequencial}`;
   const wrong = (what: string): void => tell(`${name}: ${what}`);
   walked(name, evento, trail, EVENTO_MOVES, tell);
@@ -280,7 +317,7 @@ function presentable(value: unknown, level: number, wrong: Tell): void {
 }
 
 /** The trail is complete: from nothing to where the row is, each step a move of the machine and after the one before. */
-function walked(
+export function walked(
   name: string,
   { estado, movimentos }: { estado: string; movimentos: number },
   trail: readonly Step[],

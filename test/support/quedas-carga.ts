@@ -1,0 +1,248 @@
+/**
+ * Clients that never stop, as integrators should be: each sends one request until it is answered, on the other service when one says 503 or
+ * nothing. What was answered is kept for the comparison.
+ */
+import { hash } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { cnpjsOf, signedDps } from '../../bench/documents.ts';
+import { signCms } from '../../src/documents/cms-sign.ts';
+import { type ChainedSigner, loadSigner } from '../../src/documents/key-files.ts';
+import { exampleXml } from '../../src/fiscal/rules/example.ts';
+import { CANCELAMENTO } from './eventos.ts';
+import { type Palco, PROVIDERS, SLUG } from './quedas-processos.ts';
+import { call, first, loteXml } from './rps.ts';
+
+export const SANDBOX = 'integracao';
+/** Series of the lots in the sandbox, each of so many RPS. */
+export const SERIE_DOS_LOTES = '9';
+export const RPS_POR_LOTE = 2;
+/** Who sends DPS without a number there, and nothing else. */
+export const SEM_NUMERO = cnpjsOf(PROVIDERS + 2).slice(PROVIDERS);
+
+/** Past this an answer will not come any more. */
+const NEVER_MS = 180_000;
+const WAIT_MAX_MS = 1_000;
+const PAUSE_MS = { producao: 200, integracao: 250, cancelamento: 400, lote: 1_500 } as const;
+const CHUNK = 24;
+
+export type NotaRespondida = {
+  readonly tenant: string;
+  readonly chave: string;
+  /** Undefined where the answer was that the note exists, which says its key alone. */
+  readonly protocolo: string | undefined;
+  /** SHA-256 of the bytes that were sent, and of `infNFSe` as it was answered. */
+  readonly enviado: string;
+  readonly gerado: string | undefined;
+  /** Of the providers of the stage. */
+  readonly prestador: number;
+};
+
+export type EventoRespondido = { readonly chave: string; readonly id: string; readonly sequencial: number };
+
+/** One request that came to an end; status 0: its connection broke, or there was none. */
+export type Tentativa = { readonly began: number; readonly ended: number; readonly status: number };
+
+export type Carga = {
+  readonly notas: readonly NotaRespondida[];
+  readonly eventos: readonly EventoRespondido[];
+  /** Protocols. */
+  readonly lotes: readonly string[];
+  /** Since the last time that they were taken. */
+  takeTentativas(): readonly Tentativa[];
+  readonly tentativas: () => readonly Tentativa[];
+  /** What must not be answered, and what was not. */
+  readonly violations: readonly string[];
+  /** Asks until there is an answer. */
+  read(path: string): Promise<Told>;
+  /** Ends when every request has been answered. */
+  stop(): Promise<void>;
+};
+
+// biome-ignore lint/suspicious/noExplicitAny: looked at field by field
+type Told = { readonly status: number; readonly body: any; readonly isRepeated: boolean };
+
+const INF_NFSE = /<infNFSe [\s\S]*<\/infNFSe>/;
+
+/** SHA-256 of the part of an NFS-e that the ADN's authorisation leaves as it is. */
+export function geradoOf(xml: string): string | undefined {
+  const part = INF_NFSE.exec(xml)?.[0];
+  return part === undefined ? undefined : hash('sha256', part);
+}
+
+export async function startCarga({ services, stage }: Palco, chance: () => number): Promise<Carga> {
+  const providers = stage.pki.prestadores.slice(0, PROVIDERS);
+  const signers = await Promise.all(providers.map(({ certificado, chave }) => loadSigner({ certificado, chave })));
+  const notas: NotaRespondida[] = [];
+  const eventos: EventoRespondido[] = [];
+  const lotes: string[] = [];
+  const violations: string[] = [];
+  let tentativas: Tentativa[] = [];
+  let isStopped = false;
+  let turns = 0;
+
+  /** What a service says in the end; the clients begin at one and at the other by turns. */
+  const insist = async (what: string, send: (address: string) => Promise<Response>): Promise<Told> => {
+    turns += 1;
+    for (let turn = turns; ; turn += 1) {
+      const began = performance.now();
+      const end = (status: number): void => void tentativas.push({ began, ended: performance.now(), status });
+      try {
+        const response = await send(services[turn % 2]!);
+        const text = await response.text();
+        end(response.status);
+        if (response.status === 503 || response.status === 429) {
+          const seconds = Number(response.headers.get('retry-after'));
+          if (!(seconds > 0)) violations.push(`${what}: ${response.status} without Retry-After: ${text}`);
+          await pause(Math.min(seconds * 1_000 || 0, WAIT_MAX_MS));
+          continue;
+        }
+        if (response.status >= 500) violations.push(`${what}: HTTP ${response.status} ${text}`);
+        const isJson = response.headers.get('content-type')?.startsWith('application/json');
+        const isRepeated = response.headers.get('x-nfse-repetida') === 'true';
+        return { status: response.status, body: isJson ? JSON.parse(text) : text, isRepeated };
+      } catch (error) {
+        end(0);
+        if ((error as Error).name === 'TimeoutError') violations.push(`${what}: no answer in ${NEVER_MS} ms`);
+        await pause(50);
+      }
+    }
+  };
+  const post = (
+    path: string,
+    type: string,
+    body: Uint8Array | string,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Told> =>
+    insist(path, (address) =>
+      fetch(address + path, {
+        method: 'POST',
+        headers: { 'Content-Type': type, ...headers },
+        body: body as Uint8Array<ArrayBuffer>,
+        signal: AbortSignal.timeout(NEVER_MS),
+      }),
+    );
+  const read = (path: string): Promise<Told> =>
+    insist(path, (address) => fetch(address + path, { signal: AbortSignal.timeout(NEVER_MS) }));
+  const keep = (tenant: string, sent: Uint8Array, { body }: Told, prestador: number): void => {
+    const { chave_acesso, numero_protocolo, xml_nfse } = body;
+    const enviado = hash('sha256', sent);
+    notas.push({
+      tenant,
+      chave: chave_acesso,
+      protocolo: numero_protocolo,
+      enviado,
+      gerado: geradoOf(xml_nfse),
+      prestador,
+    });
+  };
+  const wrong = (what: string, { status, body }: Told): void => {
+    if (status < 500) violations.push(`${what}: HTTP ${status} ${JSON.stringify(body)}`);
+  };
+  const forever = async (ms: number, step: () => Promise<void>): Promise<void> => {
+    while (!isStopped) {
+      await step();
+      await pause(ms * (0.5 + chance()));
+    }
+  };
+
+  let chunk: Buffer[] = [];
+  let number = 0;
+  const template = exampleXml({ tpAmb: '1', serie: '1', nDPS: '1' });
+  const issue = async (): Promise<void> => {
+    if (chunk.length === 0) chunk = signedDps(template, providers, number + 1, CHUNK).toReversed();
+    const document = chunk.pop()!;
+    number += 1;
+    const prestador = number % PROVIDERS;
+    const told = await post(`/${SLUG}/api/v1/nfse/v101`, 'application/xml', document);
+    const [known] = told.body.erros ?? [];
+    if (told.status === 201) keep(SLUG, document, told, prestador);
+    else if (known?.codigo === 'E0014' && known.mesmo_conteudo === true) {
+      const enviado = hash('sha256', document);
+      notas.push({
+        tenant: SLUG,
+        chave: known.chave_acesso,
+        protocolo: undefined,
+        enviado,
+        gerado: undefined,
+        prestador,
+      });
+    } else wrong('a numbered DPS', told);
+  };
+
+  let keys = 0;
+  const issueUnnumbered = async (): Promise<void> => {
+    keys += 1;
+    const key = { 'Idempotency-Key': `nota-${keys}` };
+    const body = Buffer.from(exampleXml({ 'prest/CNPJ': SEM_NUMERO[keys % SEM_NUMERO.length]! }));
+    const path = `/${SANDBOX}/api/v1/nfse/v101`;
+    const told = await post(path, 'application/xml', body, key);
+    if (told.status !== 201) return wrong('a DPS without number', told);
+    keep(SANDBOX, body, told, -1);
+    if (chance() > 0.25) return;
+    const again = await post(path, 'application/xml', body, key);
+    if (!again.isRepeated || again.body.chave_acesso !== told.body.chave_acesso) {
+      violations.push(`the key of ${told.body.chave_acesso} was answered with ${again.body.chave_acesso}`);
+    }
+  };
+
+  let candidate = 0;
+  const cancel = async (): Promise<void> => {
+    const nota = notas[candidate];
+    if (nota === undefined) return;
+    candidate += 1;
+    if (nota.tenant !== SLUG) return;
+    const { body: found } = await read(`/${SLUG}/api/v1/nfse/${nota.chave}`);
+    if (found.nota?.status !== 'autorizada') return;
+    const body = Buffer.from(JSON.stringify({ chave_acesso: nota.chave, ...CANCELAMENTO }));
+    const told = await post(`/${SLUG}/api/v1/nfse/${nota.chave}/eventos`, 'application/json', body, {
+      'X-Evento-Assinatura': signCms(body, signers[nota.prestador] as ChainedSigner).toString('base64'),
+      'Idempotency-Key': `cancela-${nota.chave}`,
+    });
+    if (told.status !== 201) return wrong('a cancellation', told);
+    const { id_evento, numero_sequencial } = told.body;
+    eventos.push({ chave: nota.chave, id: String(id_evento), sequencial: numero_sequencial });
+  };
+
+  let sent = 0;
+  const sendLot = async (): Promise<void> => {
+    sent += 1;
+    const numero = String(sent);
+    const list = Array.from({ length: RPS_POR_LOTE }, (_, place) => ({
+      numero: RPS_POR_LOTE * Number(numero) + place,
+      serie: SERIE_DOS_LOTES,
+    }));
+    const xml = loteXml(list, { numero });
+    const told = await insist('a lot', async (address) => {
+      const { status, body, documento } = await call(address, 'RecepcionarLoteRps', xml);
+      return new Response(status === 200 ? documento : body, { status, headers: { 'Retry-After': '1' } });
+    });
+    const protocolo = told.status === 200 ? first(told.body, 'Protocolo') : undefined;
+    if (protocolo === undefined) wrong('a lot', { ...told, status: 422 });
+    else lotes.push(protocolo);
+  };
+
+  const clients = [
+    ...Array.from({ length: 4 }, () => forever(PAUSE_MS.producao, issue)),
+    ...Array.from({ length: 2 }, () => forever(PAUSE_MS.integracao, issueUnnumbered)),
+    forever(PAUSE_MS.cancelamento, cancel),
+    forever(PAUSE_MS.lote, sendLot),
+  ];
+  const ended = Promise.all(clients).catch((error: unknown) => violations.push(`a client ended: ${error}`));
+  return {
+    notas,
+    eventos,
+    lotes,
+    violations,
+    tentativas: () => tentativas,
+    takeTentativas: () => {
+      const taken = tentativas;
+      tentativas = [];
+      return taken;
+    },
+    read,
+    stop: async () => {
+      isStopped = true;
+      await ended;
+    },
+  };
+}

@@ -1,0 +1,210 @@
+/**
+ * What runs in the trial of crashes, each in a process of its own on one data folder, and the ways in which it is struck: kill -9 of any of
+ * them, of all at once, and a stop that nobody announces. What is ours and dies is started again at once, as systemd would.
+ */
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { cnpjsOf } from '../../bench/documents.ts';
+import {
+  openStage,
+  type Running,
+  registerTenant,
+  run,
+  type Simulator,
+  type Stage,
+  start,
+  startService,
+  startSimulator,
+} from '../../scripts/stage.ts';
+import { DATABASE, SUPERUSER } from '../../src/store/embedded/cluster.ts';
+import { readLock } from '../../src/store/embedded/lock.ts';
+import { Client } from '../../src/store/pg.ts';
+import { onEnd } from './cleanup.ts';
+import { ownPort } from './ports.ts';
+import { readyDataDir, serverProcesses } from './process.ts';
+import { until } from './until.ts';
+
+export const SLUG = 'exemplo';
+export const PROVIDERS = 3;
+const STOPPED_MS = 10_000;
+/** Between an end and the next start, where the start itself failed. */
+const RESTART_MS = 500;
+const RESTARTS_MAX = 20;
+/** Of each kind some, so that about every third request comes to nothing. */
+const FALTAS =
+  'atraso=0.1,atraso-antes=0.05,erro5xx=0.02,erro429=0.02,html=0.02,reinicio-antes=0.02,reinicio-depois=0.03,resposta-perdida=0.02,' +
+  'resposta-dupla=0.1,reordena=0.2,lote-parcial=0.04,corpo-cortado=0.02,sem-lote=0.02,manutencao=0.02,e999=0.02,erro5xx-depois=0.02,' +
+  'html-depois=0.02,nomes-camel=0.1,base64-duplo=0.1,atraso_ms=300,perdida_ms=4000';
+/** The share that the environment refuses, by a rule that it finds broken again when asked again. */
+const RECUSAS = [
+  { codigo: 'E1289', descricao: 'vISSQN não confere', parte: 0.05 },
+  { codigo: 'E0840', tipo: '101101', parte: 0.05 },
+];
+
+/** A process that is there again after each of its deaths. */
+type Kept<R extends Running = Running> = {
+  readonly running: () => R;
+  /** kill -9 and the next start; fulfilled when it is ready. */
+  revive(): Promise<void>;
+};
+
+export type Palco = {
+  readonly stage: Stage;
+  /** Addresses of the two services, which stay the same. */
+  readonly services: readonly [string, string];
+  readonly simulator: () => Simulator;
+  /** Starts that failed, with what was printed. */
+  readonly failedStarts: readonly string[];
+  /** Ways to strike; each is fulfilled when what was struck answers again. */
+  readonly quedas: readonly Queda[];
+  /** A connection of the trial's own, which starts no server. */
+  connect(): Promise<Client>;
+};
+
+export type Queda = {
+  /** In Portuguese, for the table that is published. */
+  readonly nome: string;
+  /** Gives the moment from which on it could answer again: of a stop its end, of a death the death. */
+  strike(): Promise<number>;
+};
+
+/** Everything started, with a municipality in production and the sandbox without limits. */
+export async function openPalco(seed: number): Promise<Palco> {
+  const dataDir = await readyDataDir();
+  const env = { NFSE_DATA_DIR: dataDir, NFSE_ESPERA_AO_ENCERRAR: '0', NFSE_LOG_LEVEL: 'error' };
+  const stage = await openStage(path.join(dataDir, 'palco'), cnpjsOf(PROVIDERS), Date.now());
+  const failedStarts: string[] = [];
+  const keep = async <R extends Running>(begin: () => Promise<R>): Promise<Kept<R>> => {
+    let running = await begin();
+    let isEnded = false;
+    onEnd(() => {
+      isEnded = true;
+      return running.end('SIGINT');
+    });
+    const revive = async (): Promise<void> => {
+      await running.end('SIGKILL');
+      for (let tries = 1; !isEnded; tries += 1) {
+        try {
+          running = await begin();
+          return;
+        } catch (error) {
+          failedStarts.push(String(error));
+          if (tries === RESTARTS_MAX) throw error;
+          await pause(RESTART_MS);
+        }
+      }
+    };
+    return { running: () => running, revive };
+  };
+  const ports = [await ownPort(), await ownPort()] as const;
+  let starts = 0;
+  const adn = await keep(async () => {
+    starts += 1;
+    const simulator = await startSimulator(stage, ['--semente', `${seed + starts}`, '--faltas', FALTAS], ports);
+    await simulator.ask('/recusas', { method: 'PUT', body: JSON.stringify(RECUSAS) });
+    return simulator;
+  });
+  const [portA, portB] = [String(await ownPort()), String(await ownPort())];
+  const serviceA = await keep(() => startService({ ...env, PORT: portA }));
+  const providers = stage.pki.prestadores
+    .slice(0, PROVIDERS)
+    .map(({ documento }) => ({ documento, razaoSocial: 'Prestador de Teste Ltda' }));
+  await registerTenant(stage, { slug: SLUG, ibge: '3550308', adn: adn.running().address, providers }, env);
+  await run(['municipio', 'alterar', 'integracao', '--limite-endereco', '0', '--limite-prestador', '0'], env);
+  const serviceB = await keep(() => startService({ ...env, PORT: portB }));
+  const transmissor = await keep(() => start(['transmitir'], env, /Transmitindo o que está em/));
+
+  const location = path.join(dataDir, 'pg');
+  const connect = (): Promise<Client> => until(() => connectionTo(location), 'PostgreSQL takes a connection');
+  const services = [serviceA.running().address, serviceB.running().address] as const;
+  const quedas = quedasOf({ dataDir, location, serviceA, serviceB, transmissor, adn, connect });
+  return { stage, services, simulator: adn.running, failedStarts, quedas, connect };
+}
+
+async function connectionTo(location: string): Promise<Client | undefined> {
+  const lock = await readLock(location);
+  if (lock === undefined) return undefined;
+  const client = new Client({
+    host: lock.socketDir || location,
+    port: lock.port,
+    user: SUPERUSER,
+    database: DATABASE,
+    connectionTimeoutMillis: 2_000,
+  });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    return client;
+  } catch {
+    return undefined;
+  }
+}
+
+type Struck = {
+  readonly dataDir: string;
+  readonly location: string;
+  readonly serviceA: Kept;
+  readonly serviceB: Kept;
+  readonly transmissor: Kept;
+  readonly adn: Kept;
+  readonly connect: () => Promise<Client>;
+};
+
+function quedasOf({ dataDir, location, serviceA, serviceB, transmissor, adn, connect }: Struck): readonly Queda[] {
+  const answers = async (): Promise<void> => (await connect()).end();
+  const killServer = async (): Promise<void> => {
+    const { pid } = (await readLock(location))!;
+    process.kill(pid, 'SIGKILL');
+    await until(async () => (await readLock(location))?.pid !== pid || undefined, 'another PostgreSQL');
+    await answers();
+  };
+  const killed =
+    (...kills: readonly (() => Promise<void>)[]) =>
+    async (): Promise<number> => {
+      const at = performance.now();
+      await Promise.all(kills.map((kill) => kill()));
+      return at;
+    };
+  const stopped = async (pids: readonly number[]): Promise<number> => {
+    for (const pid of pids) process.kill(pid, 'SIGSTOP');
+    try {
+      await pause(STOPPED_MS);
+    } finally {
+      for (const pid of pids) ifThere(() => process.kill(pid, 'SIGCONT'));
+    }
+    return performance.now();
+  };
+  const killBackend = async (): Promise<void> => {
+    const client = await connect();
+    const thrownOut = new Promise((resolve) => client.once('end', resolve));
+    const { rows } = await client.query<{ pid: number }>(
+      `select pid from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()
+       order by state_change desc limit 1`,
+    );
+    process.kill(rows[0]!.pid, 'SIGKILL');
+    // The server ends all its processes when one has died, for what they share may be broken.
+    await thrownOut;
+    await answers();
+  };
+  const all = [serviceA, serviceB, transmissor, adn].map(({ revive }) => revive);
+  return [
+    { nome: 'serviço A, kill -9', strike: killed(serviceA.revive) },
+    { nome: 'serviço B, kill -9', strike: killed(serviceB.revive) },
+    { nome: 'transmissor, kill -9', strike: killed(transmissor.revive) },
+    { nome: 'ADN, kill -9', strike: killed(adn.revive) },
+    { nome: 'PostgreSQL, kill -9', strike: killed(killServer) },
+    { nome: 'um processo do PostgreSQL, kill -9', strike: killed(killBackend) },
+    { nome: 'todos de uma vez, kill -9', strike: killed(killServer, ...all) },
+    { nome: 'PostgreSQL parado 10 s', strike: () => stopped(serverProcesses(dataDir)) },
+    { nome: 'serviço A parado 10 s', strike: () => stopped([serviceA.running().pid]) },
+  ];
+}
+
+/** Who has ended meanwhile is not there to be told anything. */
+function ifThere(tell: () => void): void {
+  try {
+    tell();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
