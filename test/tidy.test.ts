@@ -1,6 +1,6 @@
 /** The house keeps its floors: read off the import lines, and a few words that have no place in a room. */
 import assert from 'node:assert/strict';
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
@@ -115,4 +115,17 @@ test('decisions stand in the order of their numbers, each once and each with a t
   });
   for (const one of decisions)
     assert.ok(one.split('\n').slice(1).join('').trim(), `D-${one.split('\n')[0]} has no text`);
+});
+
+test('what docs/confiabilidade.md names as its proof is there', () => {
+  const root = path.resolve(SRC, '..');
+  const named = readFileSync(path.join(root, 'docs/confiabilidade.md'), 'utf8').matchAll(
+    /`((?:test|src)\/[^`]+\.ts)`/g,
+  );
+  const files = [...new Set([...named].map(([, file]) => file!))];
+  assert.ok(files.length > 10);
+  assert.deepEqual(
+    files.filter((file) => !existsSync(path.join(root, file))),
+    [],
+  );
 });
