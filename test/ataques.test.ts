@@ -3,7 +3,7 @@
  * case. What is refused leaves nothing behind.
  */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -25,12 +25,20 @@ const ANSWER_MAX_MS = 60_000;
 type Resposta = { readonly status: readonly number[]; readonly codigos: readonly string[]; readonly texto: string };
 
 /** Who is attacked: one service a corpus, which believes its authorities and knows its provider. */
-async function startAttacked({ agora, ancoras, prestador }: Corpus): Promise<TestService> {
+async function startAttacked({ agora, ancoras, listas, prestador }: Corpus): Promise<TestService> {
   const service = await startTestService({ worker: false, clock: { now: Date.parse(agora) } });
   const folder = mkdtempSync(path.join(tmpdir(), 'nfse-ataques-'));
   onEnd(() => rmSync(folder, { recursive: true, force: true }));
-  writeFileSync(path.join(folder, 'ancoras.pem'), ancoras.join(''));
-  const confianca = { ancoras: folder, revogados: undefined };
+  const folderWith = (name: string, pem: readonly string[]): string => {
+    const made = path.join(folder, name);
+    mkdirSync(made);
+    writeFileSync(path.join(made, `${name}.pem`), pem.join(''));
+    return made;
+  };
+  const confianca = {
+    ancoras: folderWith('ancoras', ancoras),
+    revogados: listas === undefined ? undefined : folderWith('listas', listas),
+  };
   await service.store.createMunicipio(
     { tenant: TENANT, ambiente: 'producao', codigoIbge: IBGE, confianca },
     service.clock.now,

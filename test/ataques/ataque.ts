@@ -63,6 +63,8 @@ export type Corpus = {
   readonly prestador: string;
   /** PEM of the authorities to believe in, and in no others. */
   readonly ancoras: readonly string[];
+  /** PEM of the revocation lists to look into; without it, revocation is not asked. */
+  readonly listas?: readonly string[];
   readonly partes: Readonly<Record<string, Parte>>;
   readonly casos: readonly Ataque[];
 };

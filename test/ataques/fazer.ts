@@ -12,6 +12,8 @@ const FEITIOS: Readonly<Record<string, () => Promise<Corpus>>> = {
   canonicalizacao: async () => (await import('./feitio/canonicalizacao.ts')).makeCorpus(),
   bombas: async () => (await import('./feitio/bombas.ts')).makeCorpus(),
   json: async () => (await import('./feitio/json.ts')).makeCorpus(),
+  cms: async () => (await import('./feitio/cms.ts')).makeCorpus(),
+  certificados: async () => (await import('./feitio/certificados.ts')).makeCorpus(),
   http: async () => (await import('./feitio/http.ts')).makeCorpus(),
   soap: async () => (await import('./feitio/soap.ts')).makeCorpus(),
 };

@@ -63,7 +63,16 @@ export function projectText(path: string): string {
 }
 
 /** The attack corpora, in the order of their page; each is a file of `test/ataques`. */
-export const ATAQUES = ['xml-assinatura', 'canonicalizacao', 'bombas', 'json', 'http', 'soap'] as const;
+export const ATAQUES = [
+  'xml-assinatura',
+  'canonicalizacao',
+  'bombas',
+  'json',
+  'cms',
+  'certificados',
+  'http',
+  'soap',
+] as const;
 
 /** By the name in the pages. */
 export const FACTS: Readonly<Record<string, (tabela?: TabelaIbsCbs) => string>> = {
