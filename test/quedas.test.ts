@@ -107,6 +107,7 @@ test(`${ROUNDS} rounds of crashes, seed ${DRAWN}: nothing is lost, nothing is th
   skip: process.platform !== 'linux' && 'the processes of the server are found as Linux tells them',
 }, async (t) => {
   t.diagnostic(`NFSE_TEST_SEMENTE=${DRAWN}`);
+  if (ASKED_ROUNDS > 0) process.stderr.write(`NFSE_TEST_SEMENTE=${DRAWN}\n`);
   const chance = random(DRAWN);
   const palco = await openPalco(DRAWN);
   const carga = await startCarga(palco, chance);
@@ -122,6 +123,9 @@ test(`${ROUNDS} rounds of crashes, seed ${DRAWN}: nothing is lost, nothing is th
       none(await leis.broken(), `round ${round}, ${queda.nome}`);
       if (ASKED_ROUNDS > 0) process.stderr.write(`${round}/${ROUNDS} ${JSON.stringify(rodada)}\n`);
     }
+  } catch (error) {
+    carga.abandon();
+    throw error;
   } finally {
     tellFigures(t, rodadas);
     for (const failed of palco.failedStarts) t.diagnostic(failed);

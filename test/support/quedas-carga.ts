@@ -56,6 +56,8 @@ export type Carga = {
   read(path: string): Promise<Told>;
   /** Ends when every request has been answered. */
   stop(): Promise<void>;
+  /** Ends, answered or not. */
+  abandon(): void;
 };
 
 // biome-ignore lint/suspicious/noExplicitAny: looked at field by field
@@ -78,12 +80,14 @@ export async function startCarga({ services, stage }: Palco, chance: () => numbe
   const violations: string[] = [];
   let tentativas: Tentativa[] = [];
   let isStopped = false;
+  let isAbandoned = false;
   let turns = 0;
 
   /** What a service says in the end; the clients begin at one and at the other by turns. */
   const insist = async (what: string, send: (address: string) => Promise<Response>): Promise<Told> => {
     turns += 1;
     for (let turn = turns; ; turn += 1) {
+      if (isAbandoned) throw new Error('abandoned');
       const began = performance.now();
       const end = (status: number): void => void tentativas.push({ began, ended: performance.now(), status });
       try {
@@ -243,6 +247,10 @@ export async function startCarga({ services, stage }: Palco, chance: () => numbe
     stop: async () => {
       isStopped = true;
       await ended;
+    },
+    abandon: () => {
+      isStopped = true;
+      isAbandoned = true;
     },
   };
 }
