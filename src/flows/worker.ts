@@ -87,11 +87,14 @@ export function startWorker(world: World, pollMs = POLL_MS): Worker {
   };
 
   let shortenAt = Number.NEGATIVE_INFINITY;
+  let forgetAt = Number.NEGATIVE_INFINITY;
   let offset = world.now() - performance.now();
   /** What waits for a clock that was set back, as soon as that is seen; what an earlier process left, within a minute. */
   const shorten = async (): Promise<void> => {
     const now = world.now() - performance.now();
     const isBack = now < offset - LEAP_MS;
+    // By another date other things are past their time.
+    if (Math.abs(now - offset) > LEAP_MS) forgetAt = Number.NEGATIVE_INFINITY;
     offset = now;
     if (!isBack && performance.now() < shortenAt) return;
     shortenAt = performance.now() + SHORTEN_EVERY_MS;
@@ -100,7 +103,6 @@ export function startWorker(world: World, pollMs = POLL_MS): Worker {
       world.log.warn({ rows }, 'o relógio foi atrasado; o que esperava por uma hora que ficou longe segue já');
   };
 
-  let forgetAt = Number.NEGATIVE_INFINITY;
   /** Answers that are kept for a repetition (D-19), and rehearsals (D-264), a part at a time, so that what is due need not wait. */
   const forget = async (): Promise<void> => {
     if (performance.now() < forgetAt) return;
