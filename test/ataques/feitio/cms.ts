@@ -39,8 +39,8 @@ function honestas({ raiz, dona }: Gente): Ataque[] {
     ),
     com(
       'atributo-nao-assinado',
-      'Um atributo não assinado diz outra coisa: qualquer um o põe ali.',
-      (corpo) => ({ naoAssinados: [c.deResumo(Buffer.concat([corpo, corpo]))] }),
+      'Um atributo não assinado, de nome que ninguém conhece: qualquer um o põe ali.',
+      { naoAssinados: [c.atributo('1.2.3.4', der.utf8('autorizado'))] },
       TAKEN('Aceitar sem lhe dar crédito: nada do que diz foi assinado.'),
     ),
   ];
