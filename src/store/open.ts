@@ -110,11 +110,10 @@ export async function pipelined<Result>(
     const [ended] = await Promise.all([client.query('commit'), ...writes]);
     // A transaction that had failed is ended by `commit` too, and says so only here.
     if (ended.command !== 'COMMIT') throw new Error('the transaction was rolled back');
-    noteWrites(pool, undefined);
     return result;
   } catch (failure) {
     const error = causeOf(failure, client);
-    noteWrites(pool, error);
+    noteRefusal(pool, error);
     isDemoted = unavailabilityOf(error) === 'read_only';
     await client.query('rollback').catch((lost: Error) => {
       broken = lost;
@@ -134,12 +133,10 @@ function heeded<Work extends { readonly writes: readonly Promise<unknown>[] }>(d
   return done;
 }
 
-/** What became of the last transaction says whether the server takes any; most failures do not, either way. */
-function noteWrites(pool: Db, error: unknown): void {
+/** Whether the server takes writes is then tried (`readiness.ts`): that a small one was taken says nothing of the room for others. */
+function noteRefusal(pool: Db, error: unknown): void {
   const server = serverOf(pool);
-  if (server === undefined) return;
-  if (error === undefined) server.refusesWrites = false;
-  else if (OF_THE_SERVER.has(unavailabilityOf(error) as Unavailability)) server.refusesWrites = true;
+  if (server !== undefined && OF_THE_SERVER.has(unavailabilityOf(error) as Unavailability)) server.refusesWrites = true;
 }
 
 /** One statement in a transaction of its own, so that what is said of locks holds for it: the three travel together. */

@@ -57,12 +57,12 @@ async function askAnew(server: ServerState): Promise<boolean> {
   }
 }
 
-/** What commits ends the doubt. Where a table of one's own is not allowed, nobody can tell before the next write does. */
+/** The trial that commits ends the doubt. Where a table of one's own is not allowed, nobody can tell before the next write does. */
 async function tryToWrite(pool: Db, server: ServerState): Promise<void> {
   try {
     await pipelined(pool, async (client) => ({ result: undefined, writes: TRIAL.map((text) => client.query(text)) }));
   } catch (error) {
     if (unavailabilityOf(error) !== undefined) throw error;
-    server.refusesWrites = false;
   }
+  server.refusesWrites = false;
 }
