@@ -497,7 +497,12 @@ describe('what comes along must be what its place says', () => {
     [
       'a certificate that is none',
       () => made({ certificates: der.context(0, provider.der, der.sequence(der.integer(1))) }),
-      /não se lê até o fim/,
+      /que acompanham o de quem assinou não serve\. Os bytes não são um certificado/,
+    ],
+    [
+      'no certificate but one that is none',
+      () => made({ certificates: der.context(0, der.sequence(der.integer(1))) }),
+      /nenhum dos certificados do CMS é o de quem assinou, e um não serve\. Os bytes não são um certificado/,
     ],
     [
       'a certificate with a key that nobody should trust',

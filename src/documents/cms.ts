@@ -306,6 +306,11 @@ function signerOf({ certificates, signer }: Cms): { certificate: Certificate; ex
   const own = certificates.filter((one) => fits(one, signer.sid));
   const different = own.filter((one) => !one.raw.equals(own[0]!.raw));
   if (own.length === 0) {
+    const problem = certificates.map(({ raw }) => readCertificate(raw)).find((one) => 'problem' in one)?.problem;
+    if (problem !== undefined)
+      throw new Refused(
+        `nenhum dos certificados do CMS é o de quem assinou, e um não serve. ${problem} Inclua o do signatário, como foi emitido.`,
+      );
     const many = certificates.length === 1 ? 'O que veio é' : `Os ${certificates.length} que vieram são`;
     throw new Refused(
       `o CMS não traz o certificado de quem assinou: o SignerInfo ${isContext(signer.sid, 0) ? 'o nomeia pelo identificador da chave' : 'o nomeia por emissor e número de série'}, e nenhum dos certificados confere. ${many} de outro titular ou da autoridade; inclua o do signatário.`,
@@ -328,7 +333,17 @@ function companionOf({ raw }: Asn1): Certificate {
   );
 }
 
-function fits(certificate: Asn1, sid: Asn1): boolean {
+/** Whether a member is the certificate that is named. What is no certificate is not: who reads it next says so. */
+function fits(member: Asn1, sid: Asn1): boolean {
+  try {
+    return isNamed(member, sid);
+  } catch (error) {
+    if (error instanceof Asn1Error) return false;
+    throw error;
+  }
+}
+
+function isNamed(certificate: Asn1, sid: Asn1): boolean {
   const parts = present(certificate.children[0]).children;
   const fields = isContext(parts[0], 0) ? parts.slice(1) : parts;
   if (sid.class === 2) return keyIdOf(fields)?.equals(octetsOf(sid)) === true;
