@@ -6,7 +6,8 @@
 import { constants, hash, verify } from 'node:crypto';
 import { type Asn1, Asn1Error, isContext, isUniversal, octetsOf, oidOf, readAsn1, TAG, timeOf } from './asn1.ts';
 import type { Certificate } from './certificate.ts';
-import { CMS_OID, DIGESTS, KNOWN_NAMES, SIGNATURES, signedForm } from './cms.ts';
+import { signedForm } from './cms.ts';
+import { ATTRIBUTE_NAMES, CMS_OID, DIGESTS, KNOWN_NAMES, SHA256, SIGNATURES } from './cms-names.ts';
 
 /** A CMS has two or three signed attributes, one with a timestamp some ten. */
 const ATTRIBUTES_MAX = 32;
@@ -28,19 +29,6 @@ export type CmsDetails = {
   readonly valueHolds: boolean | undefined;
 };
 
-const ATTRIBUTE_NAMES: Readonly<Record<string, string>> = {
-  [CMS_OID.contentType]: 'contentType',
-  [CMS_OID.messageDigest]: 'messageDigest',
-  [CMS_OID.signingTime]: 'signingTime',
-  [CMS_OID.signingCertificateV2]: 'signingCertificateV2',
-  '1.2.840.113549.1.9.15': 'smimeCapabilities',
-  '1.2.840.113549.1.9.16.2.12': 'signingCertificate',
-  '1.2.840.113549.1.9.16.2.14': 'timeStampToken',
-  '1.2.840.113549.1.9.16.2.15': 'sigPolicyId',
-  '1.2.840.113549.1.9.52': 'cmsAlgorithmProtection',
-};
-
-const SHA256 = DIGESTS[CMS_OID.sha256]!;
 const DIGESTS_TAKEN = [...new Set(Object.values(DIGESTS).map(({ shown }) => shown))].join(', ');
 const SIGNATURE_TAKEN = 'RSA PKCS#1 v1.5';
 

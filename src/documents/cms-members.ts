@@ -3,7 +3,8 @@
  * member that is not what its place says is refused, because another reader may take it for something (D-233). Each function
  * gives the reason in Portuguese, to go on after the name of the header, or undefined.
  */
-import { type Asn1, Asn1Error, isUniversal, oidOf, TAG } from './asn1.ts';
+import { type Asn1, Asn1Error, isUniversal, oidOf, TAG, timeOf } from './asn1.ts';
+import { ATTRIBUTE_NAMES, CMS_OID } from './cms-names.ts';
 import { readCrl } from './crl.ts';
 
 /** Each one that is read costs time: a chain is three. */
@@ -44,23 +45,76 @@ export function listsFault(members: readonly Asn1[]): string | undefined {
   return undefined;
 }
 
-/** Attributes are a list of a name and a set of values (RFC 5652, 5.3); `which` says of what kind. */
-export function attributesFault(which: string, list: Asn1 | undefined): string | undefined {
+type List = 'assinados' | 'não assinados';
+
+/** Attributes that stand in one of the two lists only. The signed ones have one value (RFC 5652, 11.1 to 11.4; RFC 5035, 3; RFC 2634, 5.4). */
+const OF_ONE_LIST: Readonly<Record<string, { readonly list: List; readonly source: string }>> = {
+  [CMS_OID.contentType]: { list: 'assinados', source: 'RFC 5652, 11.1' },
+  [CMS_OID.messageDigest]: { list: 'assinados', source: 'RFC 5652, 11.2' },
+  [CMS_OID.signingTime]: { list: 'assinados', source: 'RFC 5652, 11.3' },
+  [CMS_OID.countersignature]: { list: 'não assinados', source: 'RFC 5652, 11.4' },
+  [CMS_OID.signingCertificate]: { list: 'assinados', source: 'RFC 2634, 5.4' },
+  [CMS_OID.signingCertificateV2]: { list: 'assinados', source: 'RFC 5035, 3' },
+};
+
+/** Attributes are a list of a name and a set of values (RFC 5652, 5.3), each in its own list, and none signed twice. */
+export function attributesFault(which: List, list: Asn1 | undefined): string | undefined {
   if (list === undefined) return undefined;
   if (!list.isConstructed || list.children.length === 0) {
     return `a lista de atributos ${which} está vazia ou não é uma lista.`;
   }
-  return list.children.every(isAttribute) ? undefined : `um dos atributos ${which} não tem nome e valores.`;
+  const seen = new Set<string>();
+  for (const attribute of list.children) {
+    const oid = nameOf(attribute);
+    if (oid === undefined) return `um dos atributos ${which} não tem nome e valores.`;
+    const fault = placeFault(which, oid, attribute.children[1]!.children);
+    if (fault !== undefined) return fault;
+    if (which === 'assinados' && seen.has(oid)) {
+      return `o atributo assinado ${ATTRIBUTE_NAMES[oid] ?? oid} aparece duas vezes, e vem uma só.`;
+    }
+    seen.add(oid);
+  }
+  return undefined;
 }
 
-function isAttribute(value: Asn1): boolean {
-  const [name, values, ...more] = value.children;
-  const hasParts = isUniversal(value, TAG.sequence) && isUniversal(values, TAG.set) && values.isConstructed;
-  if (!hasParts || more.length > 0) return false;
+/** What is wrong with an attribute of a known name where it stands. */
+function placeFault(which: List, oid: string, values: readonly Asn1[]): string | undefined {
+  const known = OF_ONE_LIST[oid];
+  if (known === undefined) return undefined;
+  const { list, source } = known;
+  const name = ATTRIBUTE_NAMES[oid]!;
+  if (list !== which) {
+    const why = list === 'assinados' ? ': fora deles qualquer um o escreve' : '';
+    return `o atributo ${name} vem entre os ${which}, e só pode vir entre os ${list} (${source})${why}. Retire-o de lá.`;
+  }
+  if (list === 'assinados' && values.length !== 1) {
+    return `o atributo assinado ${name} deve ter um valor, e tem ${values.length} (${source}).`;
+  }
+  return oid !== CMS_OID.signingTime || isTime(values[0]!)
+    ? undefined
+    : `o atributo assinado ${name} não é uma data com hora (${source}).`;
+}
+
+function isTime(value: Asn1): boolean {
+  if (!isUniversal(value, TAG.utcTime) && !isUniversal(value, TAG.generalizedTime)) return false;
   try {
-    return oidOf(name) !== '';
+    timeOf(value);
+    return true;
   } catch (error) {
     if (error instanceof Asn1Error) return false;
+    throw error;
+  }
+}
+
+/** The number of an attribute; undefined: what stands there is none. */
+function nameOf(value: Asn1): string | undefined {
+  const [name, values, ...more] = value.children;
+  const hasParts = isUniversal(value, TAG.sequence) && isUniversal(values, TAG.set) && values.isConstructed;
+  if (!hasParts || more.length > 0) return undefined;
+  try {
+    return oidOf(name);
+  } catch (error) {
+    if (error instanceof Asn1Error) return undefined;
     throw error;
   }
 }

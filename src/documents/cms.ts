@@ -15,59 +15,11 @@ import { type Asn1, Asn1Error, der, isContext, isUniversal, octetsOf, oidOf, rea
 import { type Certificate, readCertificate } from './certificate.ts';
 import { whatItSeems } from './cms-confusions.ts';
 import { attributesFault, certificatesFault, listsFault } from './cms-members.ts';
+import { CMS_OID, DIGESTS, type Digest, KNOWN_NAMES, SHA1, SHA256, SIGNATURES } from './cms-names.ts';
 import { nearMissOfBody, signedDigestOf } from './cms-near-misses.ts';
 
 /** A chain of five certificates; the server's own limit for headers is usually below. */
 const HEADER_CHARACTERS_MAX = 65_536;
-export const CMS_OID = {
-  data: '1.2.840.113549.1.7.1',
-  signedData: '1.2.840.113549.1.7.2',
-  contentType: '1.2.840.113549.1.9.3',
-  messageDigest: '1.2.840.113549.1.9.4',
-  signingTime: '1.2.840.113549.1.9.5',
-  signingCertificateV2: '1.2.840.113549.1.9.16.2.47',
-  subjectKeyId: '2.5.29.14',
-  rsa: '1.2.840.113549.1.1.1',
-  sha256: '2.16.840.1.101.3.4.2.1',
-} as const;
-
-/** Names for `node:crypto` and for people. */
-type Digest = { readonly name: string; readonly shown: string };
-
-const SHA256: Digest = { name: 'sha256', shown: 'SHA-256' };
-const SHA384: Digest = { name: 'sha384', shown: 'SHA-384' };
-const SHA512: Digest = { name: 'sha512', shown: 'SHA-512' };
-
-/** Those that are taken. */
-export const DIGESTS: Readonly<Record<string, Digest>> = {
-  [CMS_OID.sha256]: SHA256,
-  '2.16.840.1.101.3.4.2.2': SHA384,
-  '2.16.840.1.101.3.4.2.3': SHA512,
-};
-
-/** RSA PKCS#1 v1.5; those that name a digest name the one that they go with. */
-export const SIGNATURES: Readonly<Record<string, Digest | undefined>> = {
-  [CMS_OID.rsa]: undefined,
-  '1.2.840.113549.1.1.11': SHA256,
-  '1.2.840.113549.1.1.12': SHA384,
-  '1.2.840.113549.1.1.13': SHA512,
-};
-
-/** What people meet and may not use, by name. */
-export const KNOWN_NAMES: Readonly<Record<string, string>> = {
-  '1.2.840.113549.2.5': 'MD5',
-  '1.3.14.3.2.26': 'SHA-1',
-  '2.16.840.1.101.3.4.2.4': 'SHA-224',
-  '2.16.840.1.101.3.4.2.8': 'SHA3-256',
-  '1.2.840.113549.1.1.4': 'RSA com MD5',
-  '1.2.840.113549.1.1.5': 'RSA com SHA-1',
-  '1.2.840.113549.1.1.10': 'RSA-PSS',
-  '1.2.840.10045.2.1': 'curva elíptica (ECDSA)',
-  '1.2.840.10045.4.1': 'ECDSA com SHA-1',
-  '1.2.840.10045.4.3.2': 'ECDSA com SHA-256',
-  '1.2.840.10045.4.3.3': 'ECDSA com SHA-384',
-  '1.2.840.10045.4.3.4': 'ECDSA com SHA-512',
-};
 
 const CHANGED =
   'O corpo mudou depois de assinado: assine os bytes que vão na requisição, e não serialize o JSON de novo.';
@@ -387,47 +339,49 @@ export function signedForm(attributes: Asn1): Buffer {
   return form;
 }
 
-/** The digest that the attributes declare, once they say what they must and nothing twice. */
+/** The digest that the attributes declare, once they say what they must; that none is there twice was looked at before. */
 function checkAttributes(attributes: Asn1, certificate: Certificate): Buffer {
-  const found = new Map<string, Asn1>();
-  for (const attribute of attributes.children) {
-    const oid = oidOf(attribute.children[0]);
-    if (found.has(oid)) throw new Refused(`o atributo assinado ${oid} aparece duas vezes.`);
-    found.set(oid, attribute);
-  }
-  const only = (oid: string, name: string): Asn1 => {
-    const values = found.get(oid)?.children[1]?.children ?? [];
-    if (values.length !== 1)
-      throw new Refused(`o atributo assinado ${name} deve ter um valor, e tem ${values.length}.`);
-    return values[0]!;
+  const found = new Map(attributes.children.map(({ children: [name, values] }) => [oidOf(name), values!.children[0]]));
+  const required = (oid: string, name: string): Asn1 => {
+    const value = found.get(oid);
+    if (value === undefined)
+      throw new Refused(`falta o atributo assinado ${name}, que é obrigatório onde há atributos.`);
+    return value;
   };
-  const contentType = oidOf(only(CMS_OID.contentType, 'contentType'));
+  const contentType = oidOf(required(CMS_OID.contentType, 'contentType'));
   if (contentType !== CMS_OID.data) {
     throw new Refused('o atributo assinado contentType não é id-data.', {
       encontrado: contentType,
       esperado: CMS_OID.data,
     });
   }
-  if (found.has(CMS_OID.signingCertificateV2)) {
-    checkSigningCertificate(only(CMS_OID.signingCertificateV2, 'signingCertificateV2'), certificate);
+  for (const [name, unnamed] of SIGNING_CERTIFICATES) {
+    const value = found.get(CMS_OID[name]);
+    if (value !== undefined) checkSigningCertificate(name, value, certificate, unnamed);
   }
-  const digest = only(CMS_OID.messageDigest, 'messageDigest');
+  const digest = required(CMS_OID.messageDigest, 'messageDigest');
   if (!isUniversal(digest, TAG.octetString)) throw new Asn1Error('no digest');
   return octetsOf(digest);
 }
 
-/** RFC 5035: the certificate under which the signer signed, by its digest; SHA-256 when none is named. */
-function checkSigningCertificate(value: Asn1, certificate: Certificate): void {
+/** The attributes that tie a signature to a certificate, with the digest where none is named: the older one knows no other. */
+const SIGNING_CERTIFICATES = [
+  ['signingCertificate', SHA1],
+  ['signingCertificateV2', SHA256],
+] as const;
+
+/** RFC 5035: the certificate under which the signer signed, by its digest. */
+function checkSigningCertificate(name: string, value: Asn1, certificate: Certificate, unnamed: Digest): void {
   const [first, ...rest] = present(value.children[0]?.children[0]).children;
   const isNamed = isUniversal(first, TAG.sequence);
-  const digest = isNamed ? DIGESTS[oidOf(first.children[0])] : DIGESTS[CMS_OID.sha256];
+  const digest = isNamed ? DIGESTS[oidOf(first.children[0])] : unnamed;
   const declared = isNamed ? rest[0] : first;
   if (digest === undefined || !isUniversal(declared, TAG.octetString)) {
-    throw new Refused('o atributo assinado signingCertificateV2 usa um resumo que não é SHA-256, SHA-384 nem SHA-512.');
+    throw new Refused(`o atributo assinado ${name} usa um resumo que não é SHA-256, SHA-384 nem SHA-512.`);
   }
   if (!octetsOf(declared).equals(hash(digest.name, certificate.der, 'buffer'))) {
     throw new Refused(
-      'o atributo assinado signingCertificateV2 é de outro certificado que o do signatário. Assine de novo com o certificado certo.',
+      `o atributo assinado ${name} é de outro certificado que o do signatário. Assine de novo com o certificado certo.`,
     );
   }
 }

@@ -91,7 +91,7 @@ export function quemAssina({ raiz, dona, outra, alheia }: Gente): Ataque[] {
       'companheiro-ilegivel',
       'Ao lado vem uma SEQUENCE que não é um certificado: outro leitor pode lê-la como algum.',
       { certificados: [dona.der, der.sequence(der.integer(1))] },
-      NOT('Recusar: nada do que vem fica sem ser lido.'),
+      NOT('Recusar: nada do que vem fica sem ser lido.', 'certificados que acompanham o de quem assinou não serve'),
     ),
     com(
       'certificado-de-atributo',

@@ -1,6 +1,6 @@
 /** The signature of a JSON body (CMS, RFC 5652), bent wherever a reader may be led astray; the certificate is always a good one. */
 import { hash } from 'node:crypto';
-import { der } from '../../../src/documents/asn1.ts';
+import { der, readAsn1 } from '../../../src/documents/asn1.ts';
 import { pemOf } from '../../../src/documents/pki.ts';
 import { PROVIDER_CNPJ } from '../../support/signatures.ts';
 import type { Ataque, Corpus, Veredito } from '../ataque.ts';
@@ -25,6 +25,18 @@ function honestas({ raiz, dona }: Gente): Ataque[] {
       'honesta-cades',
       'Com signingCertificateV2, que amarra a assinatura ao certificado (CAdES).',
       (corpo) => ({ atributos: [c.deConteudo(), c.deResumo(corpo), c.deCertificado(dona)] }),
+      TAKEN(),
+    ),
+    com(
+      'honesta-cades-antiga',
+      'Com signingCertificate (RFC 2634), que amarra a assinatura ao certificado pelo resumo SHA-1 dele.',
+      (corpo) => ({ atributos: [c.deConteudo(), c.deResumo(corpo), c.deCertificado(dona, OID.signingCertificate)] }),
+      TAKEN(),
+    ),
+    com(
+      'honesta-com-hora',
+      'Com signingTime, como assina quase todo programa.',
+      (corpo) => ({ atributos: [c.deConteudo(), c.deResumo(corpo), c.deHora()] }),
       TAKEN(),
     ),
     feito(
@@ -239,6 +251,12 @@ function atributosAssinados({ dona, alheia }: Gente): Ataque[] {
       NOT('Recusar: foi assinado sob outro certificado.', 'signingCertificateV2'),
     ),
     com(
+      'cades-antiga-de-outro',
+      'signingCertificate é de outro certificado: a assinatura foi feita sob ele (RFC 2634, 5.4).',
+      (corpo) => ({ atributos: [c.deConteudo(), c.deResumo(corpo), c.deCertificado(alheia, OID.signingCertificate)] }),
+      NOT('Recusar: foi assinado sob outro certificado.', 'signingCertificate'),
+    ),
+    com(
       'atributo-sem-nome',
       'Um dos atributos não tem nome nem valores.',
       (corpo) => ({ atributos: [c.deConteudo(), c.deResumo(corpo), der.sequence()] }),
@@ -249,6 +267,98 @@ function atributosAssinados({ dona, alheia }: Gente): Ataque[] {
       'Um dos atributos não assinados não é um atributo: outro leitor o toma por alguma coisa.',
       { naoAssinados: [der.integer(1)] },
       NOT('Recusar: não é um atributo (RFC 5652, 5.3).'),
+    ),
+  ];
+}
+
+/** In which list an attribute stands, and how many times (RFC 5652, 11). */
+function lugares({ dona, alheia }: Gente): Ataque[] {
+  const com = dobradoPor(dona);
+  const ASIDE = 'Recusar: só vale assinado, e ali qualquer um o escreve.';
+  const ONE = 'Recusar: o atributo vem uma vez, com um valor.';
+  const fora = (nome: string, porque: string, atributo: (corpo: Buffer) => Buffer): Ataque =>
+    com(nome, porque, (corpo) => ({ naoAssinados: [atributo(corpo)] }), NOT(ASIDE, 'entre os não assinados'));
+  const assinado = (nome: string, porque: string, atributos: (corpo: Buffer) => Buffer[], veredito: Veredito): Ataque =>
+    com(nome, porque, (corpo) => ({ atributos: atributos(corpo) }), veredito);
+  const id = (oid: string): Buffer => der.oid(oid);
+  return [
+    fora('tipo-nao-assinado', 'contentType também entre os atributos não assinados (RFC 5652, 11.1).', () =>
+      c.deConteudo(OID.signedData),
+    ),
+    fora(
+      'resumo-nao-assinado',
+      'messageDigest também entre os não assinados: quem junta as duas listas confere este (RFC 5652, 11.2).',
+      () => c.deResumo(Buffer.from('outro corpo')),
+    ),
+    fora(
+      'hora-nao-assinada',
+      'signingTime entre os não assinados: uma hora que ninguém assinou (RFC 5652, 11.3).',
+      () => c.deHora(),
+    ),
+    fora('cades-nao-assinado', 'signingCertificateV2 de outro certificado, entre os não assinados (RFC 5035, 3).', () =>
+      c.deCertificado(alheia),
+    ),
+    fora(
+      'cades-antiga-nao-assinada',
+      'signingCertificate de outro certificado, entre os não assinados (RFC 2634, 5.4).',
+      () => c.deCertificado(alheia, OID.signingCertificate),
+    ),
+    com(
+      'resumo-so-nao-assinado',
+      'messageDigest vem só entre os não assinados: nada do que foi assinado amarra o corpo.',
+      (corpo) => ({ atributos: [c.deConteudo()], naoAssinados: [c.deResumo(corpo)] }),
+      NOT(ASIDE, 'entre os não assinados'),
+    ),
+    assinado(
+      'contra-assinatura-assinada',
+      'Entre os atributos assinados vem uma contra-assinatura, que só pode ser feita depois (RFC 5652, 11.4).',
+      (corpo) => [c.deConteudo(), c.deResumo(corpo), c.atributo(OID.countersignature, der.sequence())],
+      NOT('Recusar: só pode vir entre os não assinados.', 'countersignature vem entre os assinados'),
+    ),
+    assinado(
+      'tipo-repetido',
+      'contentType duas vezes: o de outro conteúdo e o deste.',
+      (corpo) => [c.deConteudo(), c.deConteudo(OID.signedData), c.deResumo(corpo)],
+      NOT(ONE, 'duas vezes'),
+    ),
+    assinado(
+      'tipo-de-dois-valores',
+      'Um contentType com dois valores (RFC 5652, 11.1).',
+      (corpo) => [c.atributo(OID.contentType, id(OID.data), id(OID.signedData)), c.deResumo(corpo)],
+      NOT(ONE, 'tem 2'),
+    ),
+    assinado(
+      'hora-repetida',
+      'signingTime duas vezes: um leitor toma a primeira hora, outro a última (RFC 5652, 11.3).',
+      (corpo) => [c.deConteudo(), c.deResumo(corpo), c.deHora(), c.atributo(OID.signingTime, c.hora(86_400_000))],
+      NOT(ONE, 'signingTime aparece duas vezes'),
+    ),
+    assinado(
+      'hora-de-dois-valores',
+      'Um signingTime com dois valores (RFC 5652, 11.3).',
+      (corpo) => [c.deConteudo(), c.deResumo(corpo), c.deHora(c.hora(86_400_000))],
+      NOT(ONE, 'signingTime deve ter um valor, e tem 2'),
+    ),
+    assinado(
+      'hora-sem-valor',
+      'Um signingTime sem valor algum (RFC 5652, 11.3).',
+      (corpo) => [c.deConteudo(), c.deResumo(corpo), c.atributo(OID.signingTime)],
+      NOT(ONE, 'signingTime deve ter um valor, e tem 0'),
+    ),
+    assinado(
+      'hora-que-nao-e',
+      'Um signingTime que não é uma hora, e sim um texto (RFC 5652, 11.3).',
+      (corpo) => [c.deConteudo(), c.deResumo(corpo), c.atributo(OID.signingTime, der.utf8('20261121120000Z'))],
+      NOT('Recusar: nada do que vem fica sem ser lido.', 'signingTime'),
+    ),
+    assinado(
+      'cades-de-dois-valores',
+      'Um signingCertificateV2 com dois valores, o de outro certificado e o do signatário (RFC 5035, 3).',
+      (corpo) => {
+        const both = [alheia, dona].map((one) => readAsn1(c.deCertificado(one)).children[1]!.children[0]!.raw);
+        return [c.deConteudo(), c.deResumo(corpo), c.atributo(OID.signingCertificateV2, ...both)];
+      },
+      NOT(ONE, 'signingCertificateV2 deve ter um valor'),
     ),
   ];
 }
@@ -292,7 +402,7 @@ function formas({ dona }: Gente): Ataque[] {
 
 export async function makeCorpus(): Promise<Corpus> {
   const gente = makeGente();
-  const parts = [honestas, corpos, atributosAssinados, quemAssina, algoritmos, formas];
+  const parts = [honestas, corpos, atributosAssinados, lugares, quemAssina, algoritmos, formas];
   return {
     corpus: 'cms',
     titulo: 'CMS: a assinatura de um corpo JSON',

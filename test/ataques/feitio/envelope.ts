@@ -4,6 +4,7 @@ import { der } from '../../../src/documents/asn1.ts';
 import { exampleJson } from '../../../src/fiscal/rules/example.ts';
 import { type Ataque, bytesOf, type Parte, type Veredito } from '../ataque.ts';
 import type { Emitido } from './emissao.ts';
+import { AGORA } from './mundo.ts';
 
 /** The DPS that everybody signs, in one line; its number is 1. */
 export const CORPO = JSON.stringify(JSON.parse(exampleJson({ tpAmb: '1', serie: '1', nDPS: '1' })!));
@@ -14,6 +15,9 @@ export const OID = {
   envelopedData: '1.2.840.113549.1.7.3',
   contentType: '1.2.840.113549.1.9.3',
   messageDigest: '1.2.840.113549.1.9.4',
+  signingTime: '1.2.840.113549.1.9.5',
+  countersignature: '1.2.840.113549.1.9.6',
+  signingCertificate: '1.2.840.113549.1.9.16.2.12',
   signingCertificateV2: '1.2.840.113549.1.9.16.2.47',
   sha1: '1.3.14.3.2.26',
   md5: '1.2.840.113549.2.5',
@@ -32,12 +36,13 @@ export const atributo = (oid: string, ...values: readonly Buffer[]): Buffer =>
 export const deConteudo = (oid: string = OID.data): Buffer => atributo(OID.contentType, der.oid(oid));
 export const deResumo = (corpo: Buffer, resumo = 'sha256'): Buffer =>
   atributo(OID.messageDigest, der.octetString(hash(resumo, corpo, 'buffer')));
-/** signingCertificateV2 (RFC 5035) of a certificate. */
-export const deCertificado = (one: Emitido): Buffer =>
-  atributo(
-    OID.signingCertificateV2,
-    der.sequence(der.sequence(der.sequence(der.octetString(hash('sha256', one.der, 'buffer'))))),
-  );
+export const deHora = (...more: readonly Buffer[]): Buffer => atributo(OID.signingTime, hora(0), ...more);
+export const hora = (depoisMs: number): Buffer => der.time(Date.parse(AGORA) + depoisMs);
+/** signingCertificateV2 (RFC 5035) of a certificate, or the one before it (RFC 2634), of SHA-1. */
+export const deCertificado = (one: Emitido, oid: string = OID.signingCertificateV2): Buffer => {
+  const resumo = hash(oid === OID.signingCertificateV2 ? 'sha256' : 'sha1', one.der, 'buffer');
+  return atributo(oid, der.sequence(der.sequence(der.sequence(der.octetString(resumo)))));
+};
 export const idDe = (oid: string, parameters: Buffer = der.null()): Buffer => der.sequence(der.oid(oid), parameters);
 export const porNome = ({ emissor, serial }: Emitido): Buffer => der.sequence(emissor, serial);
 
