@@ -3,8 +3,9 @@
  * first file and stopped after the last.
  */
 import { execFile } from 'node:child_process';
+import { readFileSync, statfsSync } from 'node:fs';
 import { appendFile, chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { freemem, tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { compileCacheFolder } from '../src/compile-cache.ts';
@@ -21,6 +22,12 @@ export const MODELO = 'modelo';
  */
 const SETTINGS = 'fsync = off\nfull_page_writes = off\nsynchronous_commit = off\nmax_connections = 200\n';
 
+/** Linux keeps in memory what is written here. */
+const MEMORY = '/dev/shm';
+/** Several times what a run ever has there at once. */
+const MEMORY_BYTES_MIN = 6 * 2 ** 30;
+
+let scratch: string | undefined;
 let dataDir: string | undefined;
 let server: EmbeddedServer | undefined;
 
@@ -30,6 +37,12 @@ export async function globalSetup(): Promise<void> {
   // What Node compiled is kept for all: each file is a process, and so is each command that a test starts.
   const compiled = compileCacheFolder();
   if (compiled !== undefined) process.env.NODE_COMPILE_CACHE ??= compiled;
+  if (isMemoryRoomy()) {
+    scratch = await mkdtemp(path.join(MEMORY, 'nfse-'));
+    // Like every folder for temporary files: whoever a test runs as may write there.
+    await chmod(scratch, 0o1777);
+    process.env.TMPDIR = scratch;
+  }
   dataDir = await mkdtemp(path.join(tmpdir(), 'nfse-test-'));
   // Run as root, the server's own account must be able to enter.
   await chmod(dataDir, 0o755);
@@ -51,7 +64,25 @@ export async function globalSetup(): Promise<void> {
 
 export async function globalTeardown(): Promise<void> {
   await server?.stop();
-  if (dataDir !== undefined) await rm(dataDir, { recursive: true, force: true });
+  for (const folder of [dataDir, scratch]) {
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Whether temporary files may be in memory: half of the processor time of the tests with servers of their own goes into files. The long
+ * runs have too much of them, the figures of `test:quedas` are those of a disk, and who names a folder has it.
+ */
+function isMemoryRoomy(): boolean {
+  const { TMPDIR, NFSE_TEST_LONGO, NFSE_TEST_QUEDAS } = process.env;
+  if (process.platform !== 'linux' || (TMPDIR ?? NFSE_TEST_LONGO ?? NFSE_TEST_QUEDAS) !== undefined) return false;
+  const mount = readFileSync('/proc/self/mounts', 'utf8')
+    .split('\n')
+    .find((line) => line.split(' ')[1] === MEMORY);
+  // Containers often forbid programs there, and tests start copies of some.
+  if (mount === undefined || /\b(noexec|ro)\b/.test(mount.split(' ')[3]!)) return false;
+  const { bavail, bsize } = statfsSync(MEMORY);
+  return Math.min(bavail * bsize, freemem()) >= MEMORY_BYTES_MIN;
 }
 
 async function migrateAt(connection: ClientConfig): Promise<void> {
