@@ -253,8 +253,6 @@ describe('a server of its own', { timeout: 600_000 }, () => {
 
   test('demoted: it replays the log of another, and is promoted again', async () => {
     const { body } = await emit(service.address, fresh());
-    // What a worker had in hand would wait for the end of its claim, by a clock that stands still here.
-    await authorised(service.address, body.chave_acesso);
     writeFileSync(path.join(location, 'standby.signal'), '');
     const { uid, gid } = statSync(location);
     chownSync(path.join(location, 'standby.signal'), uid, gid);
@@ -272,6 +270,8 @@ describe('a server of its own', { timeout: 600_000 }, () => {
     await administer(connection, (client) => client.query('select pg_promote()'));
     await untilReady(service);
     await untilAnswered(service, 201);
+    // What a worker had in hand does not wait for the end of its claim: the clock stands still here.
+    await authorised(service.address, body.chave_acesso);
     const after = await emit(service.address, fresh());
     await authorised(service.address, after.body.chave_acesso);
   });

@@ -16,6 +16,7 @@ import type { World } from '../src/flows/world.ts';
 import { createLog } from '../src/log.ts';
 import type { Municipio } from '../src/store/municipios.ts';
 import { createStore } from '../src/store/store.ts';
+import { StoreUnavailable } from '../src/store/unavailable.ts';
 import { startTransmitterThread } from '../src/transmitter.ts';
 import { openWorld } from '../src/world.ts';
 import { onEnd } from './support/cleanup.ts';
@@ -197,6 +198,56 @@ describe('the turns of the worker', () => {
     );
     assert.ok(on.slow.waiting.length >= 6, 'and no note was answered meanwhile');
     on.slow.letGo();
+    await worker.stop();
+  });
+});
+
+describe('a connection that dies under a batch', () => {
+  /** The connection of whoever does the next `count` of these is ended by the server. */
+  async function kill({ pool }: Stage, table: string, condition: string, count = 1): Promise<void> {
+    await pool.query(`create sequence mortes_${table};
+      create function mata_${table}() returns trigger language plpgsql as $$ begin
+        if nextval('mortes_${table}') <= ${count} then perform pg_terminate_backend(pg_backend_pid()); end if;
+        return new;
+      end $$;
+      create trigger mata before update on ${table} for each row when (${condition}) execute function mata_${table}()`);
+  }
+
+  test('an outcome that was not written is found again at once, whatever the clock says', PATIENT, async () => {
+    const on = await stage(['zulu']);
+    on.slow.isSlow = false;
+    await kill(on, 'notas', "new.estado = 'autorizada' and new.tenant = 'zulu'", 2);
+    await kill(on, 'eventos', "new.estado = 'processado'");
+    const worker = begin(on);
+    const chave = await issue(on, 'zulu');
+    worker.wake();
+    await untilAuthorised(on, 'zulu', chave);
+    const { rows } = await on.pool.query('select tentativas from notas where chave_acesso = $1', [chave]);
+    assert.deepEqual(rows, [{ tentativas: 1 }], 'an attempt that our database lost is none');
+    await cancel(on.world, 'zulu', chave);
+    worker.wake();
+    await until(async () => (await estadoOf(on, 'zulu', chave)) === 'cancelada' || undefined, 'the event is processed');
+    await worker.stop();
+  });
+
+  test('a claim that nobody heard of is taken back', PATIENT, async () => {
+    const on = await stage(['zulu']);
+    on.slow.isSlow = false;
+    let unheard = 0;
+    const store: Stage['store'] = {
+      ...on.store,
+      claimNotas: async (...asked) => {
+        const claim = await on.store.claimNotas(...asked);
+        if (claim.notas.length === 0 || unheard > 0) return claim;
+        unheard += 1;
+        throw new StoreUnavailable('gone', 'the answer was lost');
+      },
+    };
+    const worker = begin({ ...on, world: { ...on.world, store } });
+    const chave = await issue(on, 'zulu');
+    worker.wake();
+    await untilAuthorised(on, 'zulu', chave);
+    assert.equal(unheard, 1);
     await worker.stop();
   });
 });

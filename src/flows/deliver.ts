@@ -36,8 +36,8 @@ export type Delivered = {
 
 const NOTHING: Delivered = { delivered: 0, isFull: false, pauseMs: 0 };
 
-/** Delivers one batch of a tenant. */
-export async function deliverNotas(world: World, municipio: Municipio): Promise<Delivered> {
+/** Delivers one batch of a tenant, claimed under a token. */
+export async function deliverNotas(world: World, municipio: Municipio, token?: string): Promise<Delivered> {
   const { tenant } = municipio;
   const transmission = await world.transmission(municipio);
   if ('problem' in transmission) {
@@ -54,7 +54,7 @@ export async function deliverNotas(world: World, municipio: Municipio): Promise<
   }
   const now = world.now();
   const { batchMax } = adn;
-  const claim = await world.store.claimNotas(tenant, now, now + LEASE_MS, batchMax);
+  const claim = await world.store.claimNotas(tenant, now, now + LEASE_MS, batchMax, token);
   if (claim.notas.length === 0) return NOTHING;
   const others = await othersInDoubt(world, tenant, adn, claim);
   // Of a claim that had ended some may be among them.

@@ -3,9 +3,11 @@
  * not another's: a lane gives its place back after each batch when somebody waits for one, who was served longest ago goes first, and
  * what does not wait for the national environment has places of its own.
  */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Municipio } from '../store/municipios.ts';
-import type { Delivered } from './deliver.ts';
-import { tellTrouble } from './store-trouble.ts';
+import { type Delivered, LEASE_MS } from './deliver.ts';
+import { isPassing, tellTrouble } from './store-trouble.ts';
 import type { World } from './world.ts';
 
 /** Pause after the database or a bug stopped a delivery. */
@@ -15,7 +17,7 @@ export type Kind = {
   /** Batches of one tenant at once: while one waits for its answers the next is signed. */
   readonly lanes: number;
   readonly due: (world: World, now: number) => Promise<readonly string[]>;
-  readonly deliver: (world: World, municipio: Municipio) => Promise<Delivered>;
+  readonly deliver: (world: World, municipio: Municipio, token: string) => Promise<Delivered>;
   /** Whether a batch goes to whom the tenant transmits to, where another one is the service's own affair. */
   readonly isSent: boolean;
 };
@@ -78,13 +80,16 @@ export function openLanes(world: World, onBatch: () => void): Lanes {
   /** Batch after batch while nobody waits for the place. */
   const runLane = async (turn: Turn): Promise<void> => {
     const { of, tenant, key, room } = turn;
+    let token: string | undefined;
     try {
       while (!isClosed) {
         const municipio = await world.store.municipioBySlug(tenant);
         if (municipio === undefined) return;
         turnsTaken += 1;
         served.set(key, turnsTaken);
-        const { isFull, pauseMs, isDoubtful } = await of.deliver(world, municipio);
+        token = randomUUID();
+        const { isFull, pauseMs, isDoubtful } = await of.deliver(world, municipio, token);
+        token = undefined;
         pause(key, pauseMs);
         if (isDoubtful) doubtful.add(key);
         else doubtful.delete(key);
@@ -99,6 +104,20 @@ export function openLanes(world: World, onBatch: () => void): Lanes {
       const about = { tenant, kind: of.kind };
       tellTrouble(world, error, about, 'a transmissão de um município falhou; o que esperava segue na fila');
       pause(key, TROUBLE_MS);
+      if (token !== undefined && isPassing(error)) await endClaim(tenant, token);
+    }
+  };
+
+  /** What a batch had claimed goes on when the database is there again, and not when the claim ends. */
+  const endClaim = async (tenant: string, token: string): Promise<void> => {
+    const until = performance.now() + LEASE_MS;
+    while (performance.now() < until) {
+      try {
+        return await world.store.endClaim(tenant, token, world.now());
+      } catch (error) {
+        if (isClosed || !isPassing(error)) return;
+        await sleep(TROUBLE_MS);
+      }
     }
   };
 

@@ -22,10 +22,11 @@ import { tipoByCodigo, tipoBySlug } from '../fiscal/tipos-evento.ts';
 import type { ClaimedLote } from '../store/lotes.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { Issuance, IssueResult } from '../store/notas.ts';
-import { isLocked, unavailabilityOf } from '../store/unavailable.ts';
+import { isLocked } from '../store/unavailable.ts';
 import type { Delivered } from './deliver.ts';
 import { prepareIssuance } from './issue-nota.ts';
 import { registerPedido } from './register-evento.ts';
+import { isPassing } from './store-trouble.ts';
 import type { World } from './world.ts';
 
 /** Time that a claim lasts; five hundred RPS take a few seconds. */
@@ -37,11 +38,11 @@ const DEFER_MS = 5_000;
 /** Judged at once: what waits for the database is little, and memory is not asked for a whole lot. */
 const AT_ONCE = 16;
 
-/** Processes one lot of a tenant. */
-export async function processLotes(world: World, municipio: Municipio): Promise<Delivered> {
+/** Processes one lot of a tenant, claimed under a token. */
+export async function processLotes(world: World, municipio: Municipio, token?: string): Promise<Delivered> {
   const { tenant } = municipio;
   const now = world.now();
-  const lote = await world.store.claimLote(tenant, now, now + LOTE_LEASE_MS);
+  const lote = await world.store.claimLote(tenant, now, now + LOTE_LEASE_MS, token);
   if (lote === undefined) return { delivered: 0, isFull: false, pauseMs: 0 };
   if (lote.situacao === 4) {
     await cancelReplaced(world, municipio, lote);
@@ -65,9 +66,7 @@ async function issueOrDefer(
   try {
     return await issueAll(world, municipio, lote);
   } catch (error) {
-    const kind = unavailabilityOf(error);
-    // A lot that takes too long may take as long the next time.
-    if (kind === undefined || kind === 'slow') throw error;
+    if (!isPassing(error)) throw error;
     await world.store.deferLotes(municipio.tenant, lote, world.now() + DEFER_MS);
     if (!isLocked(error)) throw error;
     return 'deferred';

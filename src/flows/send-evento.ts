@@ -39,8 +39,8 @@ const BATCH_MAX = 100;
 
 const NOTHING: Delivered = { delivered: 0, isFull: false, pauseMs: 0 };
 
-/** Delivers one batch of events of a tenant. Why nothing is sent is told by the notas' delivery, which meets it too. */
-export async function deliverEventos(world: World, municipio: Municipio): Promise<Delivered> {
+/** Delivers one batch of events of a tenant, claimed under a token. Why nothing is sent is told by the notas' delivery, which meets it too. */
+export async function deliverEventos(world: World, municipio: Municipio, ownToken?: string): Promise<Delivered> {
   const { tenant } = municipio;
   const transmission = await world.transmission(municipio);
   if ('problem' in transmission) {
@@ -56,7 +56,7 @@ export async function deliverEventos(world: World, municipio: Municipio): Promis
     await claimed(world, tenant, max, false);
     return { ...NOTHING, pauseMs };
   }
-  const claim = await claimed(world, tenant, max, true);
+  const claim = await claimed(world, tenant, max, true, ownToken);
   const { token, moved } = claim;
   if (claim.eventos.length === 0) return { delivered: 0, isFull: moved >= max, pauseMs: 0 };
   const onlyHere = await waivedHere(world, tenant, claim.eventos);
@@ -160,9 +160,15 @@ type Gathered = {
 };
 
 /** What is due: announced, if it may be, or waiting for its note. */
-function claimed(world: World, tenant: string, max: number, mayAnnounce: boolean): Promise<EventoClaim> {
+function claimed(
+  world: World,
+  tenant: string,
+  max: number,
+  mayAnnounce: boolean,
+  token?: string,
+): Promise<EventoClaim> {
   const now = world.now();
-  return world.store.claimEventos(tenant, now, now + LEASE_MS, now + POLL_MS, max, mayAnnounce);
+  return world.store.claimEventos(tenant, now, now + LEASE_MS, now + POLL_MS, max, mayAnnounce, token);
 }
 
 /** E1805: the environment has an event of that `Id`. Whether it is this one is asked, not assumed. */

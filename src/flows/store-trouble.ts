@@ -41,6 +41,12 @@ export function troubleOfStore(error: unknown): StoreTrouble {
   return storeTroubleOf(error) ?? TROUBLES.gone;
 }
 
+/** Whether it is over when the database is there again. What takes too long may take as long the next time. */
+export function isPassing(error: unknown): boolean {
+  const kind = unavailabilityOf(error);
+  return kind !== undefined && kind !== 'slow';
+}
+
 /** What keeps the database from being written to just now; undefined: nothing. */
 export async function askStore(world: World): Promise<StoreTrouble | undefined> {
   try {

@@ -2,7 +2,7 @@
  * What waits, seen against a clock that was set: moments in the rows are those of the clock of whoever wrote them. So a wait is bounded by
  * what our own waits are. Who has a claim keeps it for a whole one from now on.
  */
-import type { Db } from './open.ts';
+import { type Db, writeAlone } from './open.ts';
 
 /** How far away something of ours may be due at most, by why it waits. Milliseconds. */
 export type Esperas = {
@@ -23,6 +23,8 @@ export type EsperaStore = {
   tenantsWithWaits(after: number): Promise<readonly string[]>;
   /** Brings what is due further away than it can be to now, and what is claimed to the end of a whole claim; how many. */
   shortenWaits(tenant: string, now: number, esperas: Esperas): Promise<number>;
+  /** Makes due at once what is claimed under a token, as if it had not been: its attempt is not counted. */
+  endClaim(tenant: string, token: string, now: number): Promise<void>;
 };
 
 const TABLES = ['notas', 'eventos', 'lotes'] as const;
@@ -46,6 +48,12 @@ function shortening(table: (typeof TABLES)[number]): string {
       for update skip locked))`;
 }
 
+/** What is claimed is due when the claim ends: the index on what is due finds it. */
+function endingClaim(table: (typeof TABLES)[number]): string {
+  return `update ${table} set due_at = $3, claims = null, tentativas = tentativas - 1
+    where tenant = $1 and claims = $2 and due_at > $3`;
+}
+
 /** With an index on what is due, each table is one look a tenant. */
 const TENANTS = `select m.tenant from municipios m
   where ${TABLES.map((table) => `exists (select 1 from ${table} x where x.tenant = m.tenant and x.due_at > $1)`).join(' or ')}`;
@@ -62,6 +70,10 @@ export function esperaStore(pool: Db): EsperaStore {
         rows += (await pool.query(shortening(table), [tenant, new Date(now), ...longest])).rowCount ?? 0;
       }
       return rows;
+    },
+    endClaim: async (tenant, token, now) => {
+      for (const table of TABLES)
+        await writeAlone(pool, { text: endingClaim(table), values: [tenant, token, new Date(now)] });
     },
   };
 }

@@ -303,7 +303,7 @@ export type EventoStore = {
   /** Tenants with an event that can be claimed: a question asked across tenants. */
   tenantsWithEventosDue(now: number): Promise<readonly string[]>;
   /**
-   * Takes due events and announces the sending, in one commit; what waits for its nota is looked at again at `pollAt`, what
+   * Takes due events under a token of one's own and announces the sending, in one commit; what waits for its nota is looked at again at `pollAt`, what
    * has a refused one is waived. An event is left while an earlier one of its nota is under way and not in this claim.
    * `mayAnnounce` false: only what is not to be sent is moved.
    */
@@ -314,6 +314,7 @@ export type EventoStore = {
     pollAt: number,
     max: number,
     mayAnnounce?: boolean,
+    token?: string,
   ): Promise<EventoClaim>;
   /** Writes the outcome of the events that still carry the token, cancels their notas, wakes what replaces those; returns how many did. */
   settleEventos(tenant: string, token: string, now: number, settlements: readonly EventoSettlement[]): Promise<number>;
@@ -392,8 +393,8 @@ export function eventoStore(pool: Db): EventoStore {
       const { rows } = await pool.query<{ tenant: string }>({ name: 'tenants_eventos', text, values: [new Date(now)] });
       return rows.map(({ tenant }) => tenant);
     },
-    claimEventos: (tenant, now, leaseUntil, pollAt, max, mayAnnounce = true) =>
-      claim(pool, tenant, { now, leaseUntil, pollAt, max, mayAnnounce }),
+    claimEventos: (tenant, now, leaseUntil, pollAt, max, mayAnnounce = true, token = randomUUID()) =>
+      claim(pool, tenant, { now, leaseUntil, pollAt, max, mayAnnounce, token }),
     settleEventos: (tenant, token, now, settlements) =>
       writeUnlocked(settlements, (some, options) => settle(pool, tenant, token, now, some, options)),
     moveEvento: (tenant, id, trigger, now, mensagem, quem) => move(pool, tenant, id, trigger, now, mensagem, quem),
@@ -743,10 +744,10 @@ async function claim(
     readonly pollAt: number;
     readonly max: number;
     readonly mayAnnounce: boolean;
+    readonly token: string;
   },
 ): Promise<EventoClaim> {
-  const token = randomUUID();
-  const { now, leaseUntil, pollAt, max, mayAnnounce } = asked;
+  const { now, leaseUntil, pollAt, max, mayAnnounce, token } = asked;
   const values = [tenant, new Date(now), token, new Date(leaseUntil), new Date(pollAt), max, mayAnnounce];
   type Moved = ClaimedEvento & { readonly gatilho: EventoTrigger };
   const { rows } = await pool.query<Moved>({ name: 'claim_eventos', text: CLAIM, values });

@@ -104,8 +104,8 @@ export type LoteStore = {
   receiveLote(tenant: string, lote: LoteNovo): Promise<LoteRow>;
   loteByProtocolo(tenant: string, prestador: string, protocolo: string): Promise<LoteRow | undefined>;
   tenantsWithLotesDue(now: number): Promise<readonly string[]>;
-  /** Takes the lot that has waited longest. */
-  claimLote(tenant: string, now: number, leaseUntil: number): Promise<ClaimedLote | undefined>;
+  /** Takes the lot that has waited longest under a token of one's own. */
+  claimLote(tenant: string, now: number, leaseUntil: number, token?: string): Promise<ClaimedLote | undefined>;
   /**
    * Issues the notes of a claimed lot in its order, all of them and the lot with them, or none: then each has its result.
    * `lost`: the claim had ended. `replaces`: some of them replace others, and the lot is due once more.
@@ -157,8 +157,7 @@ export function loteStore(pool: Db, onStored: OnStored): LoteStore {
       const { rows } = await pool.query<{ tenant: string }>({ name: 'lotes_due', text, values: [new Date(now)] });
       return rows.map(({ tenant }) => tenant);
     },
-    claimLote: async (tenant, now, leaseUntil) => {
-      const token = randomUUID();
+    claimLote: async (tenant, now, leaseUntil, token = randomUUID()) => {
       const { rows } = await pool.query<Omit<ClaimedLote, 'token'>>(CLAIM, [
         tenant,
         new Date(now),

@@ -226,8 +226,8 @@ export type NotaStore = {
   waitingNotas(tenant: string): Promise<WaitingNotas | undefined>;
   /** Tenants with something due: the one question asked across tenants. */
   tenantsWithNotasDue(now: number): Promise<readonly string[]>;
-  /** Takes due notas and announces the sending, in one commit. */
-  claimNotas(tenant: string, now: number, leaseUntil: number, max: number): Promise<Claim>;
+  /** Takes due notas under a token of one's own and announces the sending, in one commit. */
+  claimNotas(tenant: string, now: number, leaseUntil: number, max: number, token?: string): Promise<Claim>;
   /**
    * Takes under the same token what else was announced and nobody holds, due or not, the lowest numbers first: one look at what the ADN
    * received is for all of them.
@@ -314,10 +314,10 @@ export function notaStore(pool: Db, onStored?: OnStored): NotaStore {
       const { rows } = await pool.query<{ tenant: string }>({ name: 'tenants_due', text, values: [new Date(now)] });
       return rows.map(({ tenant }) => tenant);
     },
-    claimNotas: async (tenant, now, leaseUntil, max) => {
-      const token = randomUUID();
-      return { token, notas: await claim(pool, CLAIM_DUE, tenant, token, now, leaseUntil, max) };
-    },
+    claimNotas: async (tenant, now, leaseUntil, max, token = randomUUID()) => ({
+      token,
+      notas: await claim(pool, CLAIM_DUE, tenant, token, now, leaseUntil, max),
+    }),
     claimAnunciadas: (tenant, token, now, leaseUntil, max) =>
       claim(pool, CLAIM_ANUNCIADAS, tenant, token, now, leaseUntil, max),
     settleNotas: (tenant, token, now, settlements) =>
