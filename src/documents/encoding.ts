@@ -11,7 +11,13 @@ export const XML_DECLARATION = /^(?:\ufeff|\u00ef\u00bb\u00bf)?<\?xml[ \t\r\n]/;
 const DECLARATION_MAX = 1_024;
 
 /** What is wrong with how a document begins, in Portuguese, what was found there, and how many characters of the text come before. */
-export type DeclarationFault = { readonly mensagem: string; readonly encontrado?: string; readonly offset: number };
+export type DeclarationFault = {
+  readonly mensagem: string;
+  readonly encontrado?: string;
+  readonly offset: number;
+  /** That no reader may take it (XML 1.0, 4.3.3), and not we alone. */
+  readonly isMalformed: boolean;
+};
 
 /** What the bytes are by themselves, before anything is declared. */
 type Family = 'utf-8' | 'utf-16le' | 'utf-16be' | 'octets';
@@ -53,13 +59,17 @@ export function declarationFault(bytes: Uint8Array, quick: string): DeclarationF
   const head = quick.slice(0, DECLARATION_MAX).replace(MARK, '');
   if (!XML_DECLARATION.test(head)) return undefined;
   if (!head.includes('?>')) {
-    return { mensagem: 'a declaração <?xml …?> não é fechada com ?>, ou é comprida demais.', offset: 0 };
+    return {
+      mensagem: 'a declaração <?xml …?> não é fechada com ?>, ou é comprida demais.',
+      offset: 0,
+      isMalformed: true,
+    };
   }
   const version = VERSION.exec(head)?.[2];
   if (version !== undefined && version !== '1.0') {
     const encontrado = quoted(version);
     const mensagem = `a declaração diz version="${encontrado}", e só se lê XML 1.0; declare version="1.0".`;
-    return { mensagem, encontrado, offset: head.indexOf('version') };
+    return { mensagem, encontrado, offset: head.indexOf('version'), isMalformed: false };
   }
   const found = ENCODING.exec(head);
   if (found === null) return undefined;
@@ -68,7 +78,9 @@ export function declarationFault(bytes: Uint8Array, quick: string): DeclarationF
   const decoder = decoderOf(declared);
   if (decoder === undefined) return unknown(declared, offset);
   const family = familyOf(bytes);
-  return fits(declared, decoder, family) ? undefined : { ...contradiction(declared, family), offset };
+  return fits(declared, decoder, family)
+    ? undefined
+    : { ...contradiction(declared, family), offset, isMalformed: true };
 }
 
 /** A byte order mark, in whatever way it was decoded. */
@@ -78,7 +90,12 @@ const ENCODING = /^<\?xml[^>]*?[ \t\r\n]encoding[ \t\r\n]*=[ \t\r\n]*(["'])([\w.
 
 function unknown(declared: string, offset: number): DeclarationFault {
   const encontrado = quoted(declared);
-  return { mensagem: `a codificação ${encontrado} não é conhecida; envie em UTF-8.`, encontrado, offset };
+  return {
+    mensagem: `a codificação ${encontrado} não é conhecida; envie em UTF-8.`,
+    encontrado,
+    offset,
+    isMalformed: false,
+  };
 }
 
 function fits(declared: string, { encoding }: TextDecoder, family: Family): boolean {
@@ -88,7 +105,7 @@ function fits(declared: string, { encoding }: TextDecoder, family: Family): bool
   return encoding === family;
 }
 
-function contradiction(declared: string, family: Family): Omit<DeclarationFault, 'offset'> {
+function contradiction(declared: string, family: Family): Pick<DeclarationFault, 'mensagem' | 'encontrado'> {
   const mend = family.startsWith('utf-16')
     ? 'declare encoding="UTF-16", ou envie em UTF-8'
     : /^utf-16/i.test(declared)

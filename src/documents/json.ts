@@ -23,7 +23,7 @@ export type JsonReading = (JsonDocument & { readonly bytes: Uint8Array }) | { re
 
 /** Reads a document, in time linear in its size. Never throws, whatever the bytes are. */
 export function readJson(bytes: Uint8Array): JsonReading {
-  if (bytes.length > BYTES_MAX) return malformed({ linha: 1, coluna: 1 }, `passa do limite de ${BYTES_MAX} bytes`);
+  if (bytes.length > BYTES_MAX) return beyond(`${BYTES_MAX} bytes`);
   const strange = strangeEncoding(bytes);
   if (strange !== undefined) return malformed(strange.place, strange.problem, 'UTF-8');
   const text = decoded(bytes);
@@ -32,9 +32,17 @@ export function readJson(bytes: Uint8Array): JsonReading {
   try {
     return { value: reader.document(), positionOf: places, bytes };
   } catch (error) {
+    if (error instanceof Excess) return beyond(error.message, places(error.offset));
     if (!(error instanceof Problem)) throw error;
     return malformed(places(error.offset), error.message, error.expected, error.found);
   }
+}
+
+/** Of JSON that is whole, and more of it than is read. `limit` is a number and what it counts. */
+function beyond(limit: string, place?: JsonPlace): { fault: Fault } {
+  const where = place === undefined ? '' : ` (linha ${place.linha}, coluna ${place.coluna})`;
+  const mensagem = `O JSON do corpo não é aceito${where}: passa do limite de ${limit}, de que nenhum documento daqui precisa; confira o programa que o escreve.`;
+  return { fault: { codigo: 'E003', xpath: '', mensagem, ...place } };
 }
 
 function malformed(place: JsonPlace, problem: string, esperado?: string, encontrado?: string): { fault: Fault } {
@@ -145,6 +153,15 @@ class Problem extends Error {
   }
 }
 
+/** The same for a document that is more than is read; the message is the limit. */
+class Excess extends Error {
+  readonly offset: number;
+  constructor(offset: number, limit: string) {
+    super(limit);
+    this.offset = offset;
+  }
+}
+
 const QUOTE = 34;
 const BACKSLASH = 92;
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -199,7 +216,7 @@ class Reader {
   #value(): JsonValue {
     this.#values += 1;
     const offset = this.#at;
-    if (this.#values > VALUES_MAX) throw new Problem(offset, `passa do limite de ${VALUES_MAX} valores`);
+    if (this.#values > VALUES_MAX) throw new Excess(offset, `${VALUES_MAX} valores`);
     switch (this.#text[offset]) {
       case '{':
         return this.#inside(() => this.#object(offset));
@@ -214,7 +231,7 @@ class Reader {
 
   #inside(read: () => JsonValue): JsonValue {
     this.#depth += 1;
-    if (this.#depth > DEPTH_MAX) throw new Problem(this.#at, `passa do limite de ${DEPTH_MAX} níveis`);
+    if (this.#depth > DEPTH_MAX) throw new Excess(this.#at, `${DEPTH_MAX} níveis`);
     const value = read();
     this.#depth -= 1;
     return value;

@@ -26,6 +26,9 @@ function readingOf(bytes: Uint8Array | string): Extract<XmlReading, { root: Elem
   return reading;
 }
 
+const nested = (levels: number): string => '<a>'.repeat(levels) + '</a>'.repeat(levels);
+const attributes = (count: number): string => Array.from({ length: count }, (_, i) => `b${i}=""`).join(' ');
+
 const rootOf = (bytes: Uint8Array | string): Elemento => readingOf(bytes).root;
 
 /** Line and column, from 1, counted the slow way. */
@@ -36,6 +39,27 @@ function placeIn(text: string, offset: number): { linha: number; coluna: number 
 
 /** Every element of a tree, in document order. */
 const flat = (element: Elemento): Elemento[] => [element, ...element.children.flatMap(flat)];
+
+describe('E201 tells XML that is well-formed, and not read here, from what is no XML', () => {
+  const CASES: readonly (readonly [what: string, xml: string, says: RegExp])[] = [
+    ['padding around the root', `<a/>${' '.repeat(5_000)}`, /^XML não aceito: há mais de 4096 caracteres fora/],
+    [
+      'a document type',
+      '<!DOCTYPE a><a/>',
+      /^XML não aceito \(linha 1, coluna 1\): o documento traz uma declaração DOCTYPE/,
+    ],
+    ['XML 1.1', '<?xml version="1.1"?><a/>', /^XML não aceito \(linha 1, coluna 7\): a declaração diz version="1\.1"/],
+    ['an encoding that nobody knows', '<?xml version="1.0" encoding="x-y"?><a/>', /^XML não aceito .*codificação x-y/],
+    ['more levels than are read', nested(40), /^XML não aceito: o documento passa do limite de 32 níveis/],
+    ['more levels than the parser takes', nested(400), /^XML não aceito .*: há elementos aninhados demais/],
+    ['more elements than are read', `<a>${'<b/>'.repeat(60_000)}</a>`, /^XML não aceito: .*limite de 60000 elementos/],
+    ['more attributes than are read', `<a ${attributes(2_000)}/>`, /^XML não aceito: .*limite de 256 atributos/],
+    ['a relative namespace', '<a xmlns="nfse"/>', /^XML não aceito \(linha 1, coluna 4\): o espaço de nomes "nfse"/],
+    ['a tag that is not closed', '<a><b></a>', /^XML malformado \(linha 1, /],
+    ['a declaration that is not so', '<?xml version="1.0" encoding="UTF-16"?><a/>', /^XML malformado /],
+  ];
+  for (const [what, xml, says] of CASES) test(what, () => assert.match(faultOf(bytesOf(xml), what).mensagem, says));
+});
 
 describe('E201 tells where', () => {
   /** «» stands around what is wrong: the place told is in it, or right behind it, where reading it stopped. */

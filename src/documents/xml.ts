@@ -19,6 +19,7 @@ import type { Elemento } from '../fiscal/layout/tree.ts';
 import { type CanonicalReading, readCanonical } from './canonical.ts';
 import { declarationFault, decodeXml, isWide, quickText, XML_DECLARATION } from './encoding.ts';
 import { MARGIN_MAX, marginsOf } from './xml-margins.ts';
+import { inPortuguese, PARSER_LIMITS } from './xml-messages.ts';
 
 /** The deepest path of the layout has 14 levels; a signature and a SOAP envelope stay far below this. */
 const DEPTH_MAX = 32;
@@ -30,8 +31,8 @@ const LIMITS = { depth: DEPTH_MAX, elements: ELEMENTS_MAX };
 /** `xmlErrorLevel` of libxml2. */
 const WARNING = 1;
 
-const PADDED = `O documento traz mais de ${MARGIN_MAX} caracteres fora do elemento raiz (comentários, instruções, espaços), que nada dizem e seriam guardados com ele; retire-os.`;
-const DOCTYPE_REFUSED = 'O documento traz uma declaração DOCTYPE, que não é aceita; retire-a.';
+const PADDED = `há mais de ${MARGIN_MAX} caracteres fora do elemento raiz (comentários, instruções, espaços), que nada dizem e seriam guardados com ele; retire-os.`;
+const DOCTYPE_REFUSED = 'o documento traz uma declaração DOCTYPE, que não é aceita; retire-a.';
 
 const OPTIONS =
   ParseOption.XML_PARSE_NO_XXE |
@@ -92,14 +93,14 @@ export function readXml(bytes: Uint8Array): XmlReading {
   const quick = quickText(bytes);
   const misdeclared = declarationFault(bytes, quick);
   if (misdeclared !== undefined) {
-    const { mensagem, encontrado, offset } = misdeclared;
-    return malformed(mensagem, placeOf(decodeXml(bytes), offset), encontrado);
+    const { mensagem, encontrado, offset, isMalformed } = misdeclared;
+    return (isMalformed ? malformed : notTaken)(mensagem, placeOf(decodeXml(bytes), offset), encontrado);
   }
   const doctype = doctypeAt(bytes, quick);
-  if (doctype !== undefined) return malformed(DOCTYPE_REFUSED, doctype, '<!DOCTYPE');
+  if (doctype !== undefined) return notTaken(DOCTYPE_REFUSED, doctype, '<!DOCTYPE');
   const excess = bytes.length < SMALL_BYTES ? undefined : excessOf(quick);
-  if (excess !== undefined) return malformed(`O documento passa do limite de ${excess}.`, START);
-  if (bytes.length > MARGIN_MAX && marginsOf(quick) > MARGIN_MAX) return malformed(PADDED, START);
+  if (excess !== undefined) return beyond(excess);
+  if (bytes.length > MARGIN_MAX && marginsOf(quick) > MARGIN_MAX) return notTaken(PADDED);
   let document: XmlDocument;
   try {
     document = XmlDocument.fromBuffer(bytes, { option: OPTIONS });
@@ -108,12 +109,13 @@ export function readXml(bytes: Uint8Array): XmlReading {
     // What libxml2 only warns of stands before what it refuses.
     const detail = error.details.find(({ level }) => level > WARNING) ?? error.details[0];
     const position = { linha: detail?.line ?? 1, coluna: detail?.col ?? 1 };
-    return malformed(inPortuguese(detail?.message ?? error.message), position);
+    const said = detail?.message ?? error.message;
+    return (PARSER_LIMITS.test(said) ? notTaken : malformed)(inPortuguese(said), position);
   }
   let canonical: string;
   try {
     // An encoding in which the text before the parser did not show it.
-    if (document.dtd !== null) return malformed(DOCTYPE_REFUSED, START, '<!DOCTYPE');
+    if (document.dtd !== null) return notTaken(DOCTYPE_REFUSED, START, '<!DOCTYPE');
     canonical = document.canonicalizeToString({ mode: XmlC14NMode.XML_C14N_EXCLUSIVE_1_0 });
   } catch {
     return relativeNamespace(bytes);
@@ -122,7 +124,7 @@ export function readXml(bytes: Uint8Array): XmlReading {
   }
   const read = readCanonical(canonical, LIMITS);
   if ('strangeNamespace' in read) return strangeNamespace(bytes, read.strangeNamespace);
-  if ('limit' in read) return malformed(`O documento passa do limite de ${read.limit}.`, START);
+  if ('limit' in read) return beyond(read.limit);
   let decoded: string | undefined;
   let inclusive: ReturnType<typeof readInclusive> | undefined;
   const text = (): string => (decoded ??= decodeXml(bytes));
@@ -268,7 +270,7 @@ function strangeNamespace(bytes: Uint8Array, address: string): XmlReading {
   const found = /\sxmlns(?::[^\s=]+)?\s*=\s*(?:"[^"]*[&<>][^"]*"|'[^']*[&"<>][^']*')/.exec(text);
   const position = found === null ? START : placeOf(text, found.index + 1);
   const mensagem = `o espaço de nomes "${quoted(address)}" tem um caractere (& < > ou aspas) que não se aceita nele; o da DPS é http://www.sped.fazenda.gov.br/nfse.`;
-  return malformed(mensagem, position, quoted(address));
+  return notTaken(mensagem, position, quoted(address));
 }
 
 /** The canonical form is not defined for a namespace that is no absolute address; nor is it the one of the layout. */
@@ -278,9 +280,9 @@ function relativeNamespace(bytes: Uint8Array): XmlReading {
     const address = match[1] ?? match[2]!;
     if (address === '' || /^[A-Za-z][\w+.-]*:/.test(address)) continue;
     const mensagem = `o espaço de nomes "${address.slice(0, 80)}" não é um endereço completo; o da DPS é http://www.sped.fazenda.gov.br/nfse.`;
-    return malformed(mensagem, placeOf(text, match.index + 1), address.slice(0, 80));
+    return notTaken(mensagem, placeOf(text, match.index + 1), address.slice(0, 80));
   }
-  return malformed('o documento não tem forma canônica: confira os endereços em xmlns.', START);
+  return notTaken('o documento não tem forma canônica: confira os endereços em xmlns.');
 }
 
 function strayMarkupIn(quick: string, text: () => string): StrayMarkup | undefined {
@@ -295,82 +297,26 @@ function strayMarkupIn(quick: string, text: () => string): StrayMarkup | undefin
 }
 
 function malformed(mensagem: string, position: Position, encontrado?: string): { fault: Fault } {
-  const where = `linha ${position.linha}, coluna ${position.coluna}`;
+  return refusal('XML malformado', mensagem, position, encontrado);
+}
+
+/** Of XML that may be well-formed, and is not read here. Undefined: no one place is to blame. */
+function notTaken(mensagem: string, position?: Position, encontrado?: string): { fault: Fault } {
+  return refusal('XML não aceito', mensagem, position, encontrado);
+}
+
+/** Of what is more than is read: `limit` is a number and what it counts. */
+function beyond(limit: string): { fault: Fault } {
+  return notTaken(
+    `o documento passa do limite de ${limit}, de que nenhum documento daqui precisa; confira o programa que o escreve.`,
+  );
+}
+
+function refusal(what: string, mensagem: string, position?: Position, encontrado?: string): { fault: Fault } {
+  const where = position === undefined ? '' : ` (linha ${position.linha}, coluna ${position.coluna})`;
   const found = encontrado === undefined ? {} : { encontrado };
-  return {
-    fault: { codigo: 'E201', xpath: '', mensagem: `XML malformado (${where}): ${mensagem}`, ...found, ...position },
-  };
+  return { fault: { codigo: 'E201', xpath: '', mensagem: `${what}${where}: ${mensagem}`, ...found, ...position } };
 }
-
-/** What libxml2 says, in the words of somebody who must mend it. Unknown messages are passed on inside of ours. */
-function inPortuguese(message: string): string {
-  const plain = message.trim();
-  for (const [pattern, say] of MESSAGES) {
-    const match = pattern.exec(plain);
-    if (match) return say.replace(/\$(\d)/g, (_, group) => quoted(match[Number(group)] ?? ''));
-  }
-  return `o documento não é XML bem formado (${quoted(plain.split('\n', 1)[0]!)}).`;
-}
-
-const MESSAGES: readonly (readonly [RegExp, string])[] = [
-  [/^Document is empty/, 'o corpo está vazio.'],
-  [/^Start tag expected/, 'o corpo não começa com um elemento XML; envie o documento DPS.'],
-  [/^Premature end of data in tag (\S+) line (\d+)/, 'o documento acaba antes de fechar <$1>, aberto na linha $2.'],
-  [/^Opening and ending tag mismatch: (\S+) line (\d+) and (\S+)/, '<$1>, aberto na linha $2, é fechado por </$3>.'],
-  [/^xmlParseEntityRef: no name/, 'há um & solto; dentro de texto escreva &amp;.'],
-  [/^EntityRef: expecting ';'/, 'há um & que não forma uma entidade; dentro de texto escreva &amp;.'],
-  [/^Entity '([^']+)' not defined/, 'a entidade &$1; não existe em XML; use o próprio caractere ou &#código;.'],
-  [/^StartTag: invalid element name/, 'há um < que não inicia um elemento; dentro de texto escreva &lt;.'],
-  [/^Attribute (\S+) redefined/, 'o atributo $1 aparece duas vezes no mesmo elemento.'],
-  [/^AttValue: " or ' expected/, 'o valor do atributo deve vir entre aspas.'],
-  [/^Extra content at the end of the document/, 'há conteúdo depois do fim do elemento raiz; envie um só documento.'],
-  [/^Unsupported encoding:? ?(.*)$/, 'a codificação $1 não é conhecida; envie em UTF-8.'],
-  [
-    /^Invalid bytes in character encoding/,
-    'há bytes que não são da codificação declarada; grave o arquivo em UTF-8 ou declare a codificação certa em <?xml encoding="…"?>.',
-  ],
-  [
-    /^Input is not proper UTF-8/,
-    'há bytes que não são UTF-8; grave o arquivo em UTF-8 ou declare a codificação certa.',
-  ],
-  [
-    /^Namespace prefix (\S+)(?: for (\S+))? on (\S+) is not defined/,
-    'o prefixo $1 de $3 não foi declarado com xmlns:$1.',
-  ],
-  [/^PCDATA invalid Char value (\d+)/, 'há um caractere de controle (código $1), que XML não admite; retire-o.'],
-  [
-    /^XML declaration allowed only at the start/,
-    'há espaço ou linha antes de <?xml …?>; a declaração deve ser o primeiro caractere.',
-  ],
-  [/^Double hyphen within comment/, 'há -- dentro de um comentário.'],
-  [/^Excessive depth/, 'há elementos aninhados demais.'],
-  [/^Name too long/, 'há um nome comprido demais.'],
-  [/^Comment not terminated/, 'um comentário não é fechado com -->.'],
-  [/^CData section not finished/, 'uma seção CDATA não é fechada com ]]>.'],
-  [/^ParsePI: PI (\S+) never end/, 'a instrução <?$1 não é fechada com ?>.'],
-  [/^Sequence ']]>' not allowed/, 'há ]]> solto; dentro de texto escreva ]]&gt;.'],
-  [/^Unescaped '<' not allowed/, 'há um < no valor de um atributo; escreva &lt;.'],
-  [/^Specification mandates value for attribute (\S+)/, 'o atributo $1 não tem valor; escreva $1="…".'],
-  [/^Namespaced Attribute (\S+) in .* redefined/, 'o atributo $1 aparece duas vezes no mesmo elemento.'],
-  [/^error parsing attribute name/, 'há na tag algo que não é atributo; confira se ela é fechada com >.'],
-  [/^attributes construct error/, 'falta um espaço entre dois atributos, ou uma aspa.'],
-  [/^Couldn't find end of Start Tag (\S+)/, 'a tag <$1 não é fechada com >.'],
-  [/^expected '>'/, 'falta fechar uma tag com >.'],
-  [/^(\S+): Empty XML namespace is not allowed/, 'a declaração $1 está vazia; um prefixo precisa de um endereço.'],
-  [
-    /^(xmlns\S*): '([\s\S]*?)' is not a valid URI/,
-    'o endereço "$2" em $1 não é válido; o da DPS é http://www.sped.fazenda.gov.br/nfse.',
-  ],
-  [/^xml namespace URI|^reuse of the xmlns/, 'um espaço de nomes reservado de XML foi declarado com outro prefixo.'],
-  [/^Failed to parse QName '([^']+)'/, 'o nome $1 tem dois-pontos onde não pode.'],
-  [
-    /^xmlParseCharRef: invalid xmlChar value (\d+)/,
-    'há uma referência a um caractere (código $1) que XML não admite; retire-a.',
-  ],
-  [/^xmlParseCharRef/, 'há uma referência &#…; que não é de nenhum caractere.'],
-  [/^Invalid character: Char 0x(\w+)/, 'há um caractere (código $1, hexadecimal) que XML não admite; retire-o.'],
-  [/^Blank needed here/, 'falta um espaço, ou os bytes não são da codificação que <?xml …?> declara.'],
-];
 
 /** Where a DOCTYPE stands in the prolog, before the parser has seen anything of it. */
 function doctypeAt(bytes: Uint8Array, text: string): Position | undefined {

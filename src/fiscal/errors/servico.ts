@@ -138,7 +138,7 @@ export const SERVICO: readonly Row[] = [
     status: 422,
     mensagem: 'XML malformado',
     significado:
-      'O corpo não é um documento XML bem-formado, declara DOCTYPE ou entidades próprias, ou é profundo ou extenso demais. A resposta traz linha e coluna, e nada além disso foi verificado.',
+      'O corpo não é um documento XML bem-formado (a mensagem diz XML malformado), ou é e não se lê aqui (XML não aceito): declara DOCTYPE ou entidades próprias, é profundo ou extenso demais, traz enchimento fora do elemento raiz. A resposta traz linha e coluna onde há um lugar a corrigir, e nada além disso foi verificado.',
     comoResolver:
       'Corrija o ponto que linha e coluna indicam. As causas mais comuns são um & solto, que se escreve &amp;, uma tag que não fecha e um arquivo gravado em codificação diferente da declarada.',
     transitorio: false,
