@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { enterStore } from './aside-stage.ts';
 import { type AsideCall, performAside } from './doors/rest/aside.ts';
-import { openQuotas } from './doors/rest/quotas.ts';
+import type { Quota } from './flows/quota.ts';
 import { createLog } from './log.ts';
 import type { OnStored } from './store/notas.ts';
 import { openPool } from './store/open.ts';
@@ -12,17 +12,27 @@ import { openWorld } from './world.ts';
 
 export type AsideSettings = { readonly connection: PoolConfig; readonly logLevel: string };
 
-/** To the thread: a request and how far it is, which both see; or that it is time to end. */
+/** A question to the quota of the request. */
+export type QuotaAsked = {
+  [Name in keyof Quota]: { readonly name: Name; readonly told: Parameters<Quota[Name]> };
+}[keyof Quota];
+
+/** What it says. */
+export type QuotaSaid = Awaited<ReturnType<Quota[keyof Quota]>>;
+
+/** To the thread: a request, how far it is, which both see, and whether it is counted; what its quota says; or that it is time to end. */
 export type AsideMessage =
-  | { readonly kind: 'call'; readonly call: AsideCall; readonly stage: Int32Array }
+  | { readonly kind: 'call'; readonly call: AsideCall; readonly stage: Int32Array; readonly isCounted: boolean }
+  | { readonly kind: 'quota'; readonly said: QuotaSaid }
   | { readonly kind: 'stop' };
 
-/** From it: that it can begin; what became of the request; what a commit has stored; that a tenant has something to do. */
+/** From it: that it can begin; what became of the request; what a commit has stored; what it asks the quota; that a tenant has something to do. */
 export type AsideReport =
   | { readonly kind: 'ready' }
   | { readonly kind: 'answer'; readonly answer: Awaited<ReturnType<typeof performAside>> }
   | { readonly kind: 'failure'; readonly error: Failure }
   | { readonly kind: 'stored'; readonly tenant: string; readonly documents: Parameters<OnStored>[1] }
+  | { readonly kind: 'quota'; readonly asked: QuotaAsked }
   | { readonly kind: 'wake'; readonly tenant: string };
 
 /** An error with what it says of itself: copied as an error it would lose all but its message. */
@@ -38,18 +48,28 @@ const pool = openPool(connection, (error) =>
 const report = (said: AsideReport): void => port.postMessage(said);
 const store = createStore(pool, (tenant, documents) => report({ kind: 'stored', tenant, documents }));
 const { world: own, close } = openWorld({ ...store, ...entries(store) }, log);
-/** Of what is answered here; the thread that serves all others counts for itself. */
-const quotas = openQuotas(() => performance.now());
 const world = { ...own, wake: (tenant: string) => report({ kind: 'wake', tenant }) };
 
 /** Of the one request that is answered. */
 let stage: Int32Array;
+let heard: (said: unknown) => void;
+
+/** One count of an address and a provider, kept by the thread that serves. */
+const ask =
+  <Name extends keyof Quota>(name: Name) =>
+  (...told: Parameters<Quota[Name]>) =>
+    new Promise<Awaited<ReturnType<Quota[Name]>>>((resolve) => {
+      heard = resolve as typeof heard;
+      report({ kind: 'quota', asked: { name, told } as QuotaAsked });
+    });
+const quota: Quota = { enter: ask('enter'), take: ask('take'), keepsRefusal: ask('keepsRefusal') };
 
 port.on('message', (message: AsideMessage) => {
   if (message.kind === 'stop') void end();
+  else if (message.kind === 'quota') heard(message.said);
   else {
     stage = message.stage;
-    void answer(message.call);
+    void answer(message.call, message.isCounted);
   }
 });
 report({ kind: 'ready' });
@@ -68,9 +88,9 @@ async function entered<Result>(begin: () => Promise<Result>): Promise<Result> {
   return enterStore(stage) ? begin() : new Promise<never>(() => undefined);
 }
 
-async function answer(call: AsideCall): Promise<void> {
+async function answer(call: AsideCall, isCounted: boolean): Promise<void> {
   try {
-    report({ kind: 'answer', answer: await performAside(world, quotas, call) });
+    report({ kind: 'answer', answer: await performAside(world, isCounted ? quota : undefined, call) });
   } catch (error) {
     report({ kind: 'failure', error: failureOf(error) });
   }

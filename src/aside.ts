@@ -1,17 +1,20 @@
 /**
- * Keeps the thread for requests with large bodies: started with the first of them, given one at a time, and ended when one takes
- * more of the processor than a request may. What waits is bounded, so that its bodies are.
+ * Keeps the thread for requests with large bodies: started with the first of them, given one at a time, in turns of those who send them,
+ * and ended when one takes more of the processor than a request may. What waits is bounded, so that its bodies are.
  */
 import { Worker as Thread } from 'node:worker_threads';
 import { endBeforeStoring, newStage } from './aside-stage.ts';
-import type { AsideMessage, AsideReport, AsideSettings, Failure } from './aside-thread.ts';
+import type { AsideMessage, AsideReport, AsideSettings, Failure, QuotaAsked, QuotaSaid } from './aside-thread.ts';
 import {
   ASIDE_CPU_MAX_MS,
   ASIDE_WAITING_MAX,
   type Aside,
   type AsideCall,
+  type AsideSender,
   type AsideTrouble,
 } from './doors/rest/aside.ts';
+import { networksOf } from './doors/rest/buckets.ts';
+import { openFairLine } from './fair-line.ts';
 import type { Logger } from './log.ts';
 import type { OnStored } from './store/notas.ts';
 
@@ -23,6 +26,7 @@ const YOUNG_MB = 32;
 type Answered = Extract<AsideReport, { kind: 'answer' }>['answer'] | AsideTrouble;
 type Waiting = {
   readonly call: AsideCall;
+  readonly quota: AsideSender['quota'];
   readonly resolve: (answer: Answered) => void;
   readonly reject: (error: Error) => void;
 };
@@ -41,7 +45,7 @@ export function openAside(
   log: Logger,
   { onStored, wake, cpuMaxMs = () => ASIDE_CPU_MAX_MS }: AsideOptions,
 ): AsideThread {
-  const waiting: Waiting[] = [];
+  const waiting = openFairLine<Waiting>(ASIDE_WAITING_MAX);
   let thread: Thread | undefined;
   let isReady = false;
   let current: Waiting | undefined;
@@ -53,9 +57,15 @@ export function openAside(
     if (one !== undefined) how(one);
     next();
   };
+  const tell = async ({ name, told }: QuotaAsked): Promise<void> => {
+    const [asking, one] = [thread, current];
+    const said = await (one!.quota![name] as (...told: QuotaAsked['told']) => QuotaSaid)(...told);
+    if (asking !== undefined && thread === asking && current === one) say(asking, { kind: 'quota', said });
+  };
   const heard = (report: AsideReport): void => {
     if (report.kind === 'stored') onStored(report.tenant, report.documents);
     else if (report.kind === 'wake') wake(report.tenant);
+    else if (report.kind === 'quota') tell(report.asked);
     else if (report.kind === 'answer') settle(({ resolve }) => resolve(report.answer));
     else if (report.kind === 'failure') settle(({ reject }) => reject(errorOf(report.error)));
     else {
@@ -82,12 +92,13 @@ export function openAside(
     return started;
   };
   const next = (): void => {
-    if (current !== undefined || waiting.length === 0 || stopping) return;
+    if (current !== undefined || waiting.size === 0 || stopping) return;
     thread ??= start();
     if (!isReady) return;
-    current = waiting.shift()!;
+    current = waiting.next()!;
     const stage = newStage();
-    say(thread, { kind: 'call', call: current.call, stage });
+    const { call, quota } = current;
+    say(thread, { kind: 'call', call, stage, isCounted: quota !== undefined });
     // A thread that ends while it is looked at has its own way to say so.
     watch(thread, current, stage).catch(() => undefined);
   };
@@ -106,10 +117,12 @@ export function openAside(
       settle(({ resolve }) => resolve('too_dear'));
     }
   };
-  const answer = (call: AsideCall): Promise<Answered> => {
-    if (waiting.length >= ASIDE_WAITING_MAX || stopping) return Promise.resolve('crowded');
+  const answer = (call: AsideCall, { client, quota }: AsideSender): Promise<Answered> => {
+    if (stopping) return Promise.resolve('crowded');
     return new Promise((resolve, reject) => {
-      waiting.push({ call, resolve, reject });
+      // Of a network as wide as one sender may have, or it would take a place from each of its addresses.
+      const network = networksOf(client).at(-1)!.name;
+      waiting.add(network, { call, quota, resolve, reject })?.resolve('crowded');
       next();
     });
   };
@@ -117,7 +130,7 @@ export function openAside(
     answer: answer as Aside['answer'],
     stop: async () => {
       stopping = true;
-      for (const { resolve } of waiting.splice(0)) resolve('crowded');
+      for (const { resolve } of waiting.empty()) resolve('crowded');
       if (thread === undefined) return;
       const ended = new Promise((resolve) => thread!.once('exit', resolve));
       const timer = setTimeout(() => void thread?.terminate(), STOP_MS);

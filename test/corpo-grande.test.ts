@@ -7,6 +7,7 @@ import { before, describe, test } from 'node:test';
 import { openAside } from '../src/aside.ts';
 import { ASIDE_BYTES } from '../src/doors/rest/aside.ts';
 import { createRestDoor } from '../src/doors/rest/door.ts';
+import { BYTES_POR_DOCUMENTO } from '../src/fiscal/ambiente.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { createLog, type Logger } from '../src/log.ts';
 import type { OnStored } from '../src/store/notas.ts';
@@ -27,7 +28,7 @@ describe('a body above 32 KiB', () => {
   let connection: Awaited<ReturnType<typeof freshDatabase>>;
   const stored: string[] = [];
 
-  /** A door that answers such bodies in a thread. */
+  /** A door that answers such bodies in a thread, behind a proxy, so that a test may come from anywhere. */
   async function doorWith(cpuMaxMs?: () => number): Promise<string> {
     const log = createLog('silent').log as Logger;
     const onStored: OnStored = (tenant, documents) => stored.push(...documents.map(() => tenant));
@@ -37,7 +38,7 @@ describe('a body above 32 KiB', () => {
       log,
       cpuMaxMs === undefined ? told : { ...told, cpuMaxMs },
     );
-    const options = { host: '127.0.0.1', port: 0, trustProxy: false, accessLog: false, aside } as const;
+    const options = { host: '127.0.0.1', port: 0, trustProxy: true, accessLog: false, aside } as const;
     const door = await createRestDoor(service.world, options);
     onEnd(async () => {
       await door.close();
@@ -124,6 +125,51 @@ describe('a body above 32 KiB', () => {
       assert.equal(body.erros[0].codigo, 'E703');
       assert.match(headers.get('retry-after') ?? '', /^\d+$/);
     }
+  });
+
+  test('waits its turn: who sends one is answered next, however many another has sent, and gets a place of his', async () => {
+    const address = await doorWith();
+    const ended: { from: string; status: number }[] = [];
+    const ask = async (from: string): Promise<void> => {
+      const init = xml(LONGEST);
+      const headers = { ...init.headers, 'X-Forwarded-For': from };
+      const { status } = await request(address, VALIDACAO, { ...init, headers });
+      ended.push({ from, status });
+    };
+    const crowd = Array.from({ length: 60 }, (_, place) => ask(`2001:db8:9:${place}::1`));
+    await untilTrue(() => ended.length > 0, 'all places are taken');
+    await Promise.all([ask('192.0.2.1'), ask('192.0.2.2')]);
+    const answered = ended.filter(({ status }) => status === 200);
+    assert.ok(answered.filter(({ from }) => !from.startsWith('192')).length < 8, JSON.stringify(ended));
+    assert.equal(answered.filter(({ from }) => from.startsWith('192')).length, 2);
+    await Promise.all(crowd);
+    assert.deepEqual(new Set(ended.map(({ status }) => status)), new Set([200, 503]));
+  });
+
+  test('is counted with the short ones: for its address before it is read, and for its provider', async () => {
+    const address = await doorWith();
+    const count = Math.ceil(Buffer.byteLength(LONGEST) / BYTES_POR_DOCUMENTO);
+    const limits = { limiteEndereco: 0, limitePrestador: count + 1 };
+    const numbered = (nDPS: string): string =>
+      LONGEST.replaceAll('000000000000001', nDPS.padStart(15, '0')).replace('<nDPS>1<', `<nDPS>${nDPS}<`);
+    const settings = { ambiente: 'homologacao', codigoIbge: undefined } as const;
+    await service.store.createMunicipio({ tenant: 'contado', ...settings, ...limits }, Date.now());
+    const emitted = (body: string) => request(address, '/contado/api/v1/nfse/v101', xml(body));
+    const long = await emitted(numbered('201'));
+    assert.equal(long.status, 201, JSON.stringify(long.body).slice(0, 300));
+    assert.equal(long.headers.get('ratelimit'), `"prestador";r=1;t=${Math.ceil((86_400 * count) / (count + 1))}`);
+    assert.equal((await emitted(exampleXml({ nDPS: '202' }))).status, 201);
+    assert.equal((await emitted(exampleXml({ nDPS: '203' }))).status, 429, 'a short one after a long one');
+    assert.equal((await emitted(numbered('204'))).status, 429, 'a long one after short ones');
+
+    const bounded = { limiteEndereco: 20 };
+    await service.store.createMunicipio({ tenant: 'lotes', ...settings, ...bounded }, Date.now());
+    const list = Array.from({ length: 18 }, (_, place) => ({ numero: place + 1, emissao: '2026-11-20T10:00:00' }));
+    const padded = loteXml(list).replace('</LoteRps>', `</LoteRps><!--${'x'.repeat(ASIDE_BYTES)}-->`);
+    const lot = await call(address, 'RecepcionarLoteRps', padded, 'lotes');
+    assert.ok(first(lot.documento, 'Protocolo') !== undefined, lot.body.slice(0, 500));
+    const again = await call(address, 'RecepcionarLoteRps', loteXml(list, { numero: '2' }), 'lotes');
+    assert.equal(again.status, 429);
   });
 
   test('of which the thread fails is answered E999, and the log has what failed', async () => {

@@ -11,7 +11,7 @@ import { onEnd } from './support/cleanup.ts';
 import { nfseHere } from './support/cli.ts';
 import { monotonicClock } from './support/clock.ts';
 import { type Answer, request } from './support/http.ts';
-import { call, envelope, loteXml, porProtocolo } from './support/rps.ts';
+import { call, cancelamentoXml, envelope, loteXml, porProtocolo } from './support/rps.ts';
 import { NOON, startTestService, type TestService } from './support/service.ts';
 import { untilTrue } from './support/until.ts';
 
@@ -112,7 +112,7 @@ describe('a limit of an address of the network', () => {
       });
     assert.equal((await event('2001:0db8:0001:0002:ffff::9')).status, 201);
     assert.equal((await event('2001:db8:1:2::77')).status, 429);
-    assert.equal((await event('2001:db8:1:3::77')).status, 201);
+    assert.equal((await event('2001:db8:1:3::77')).status, 201, 'another network');
     for (let count = 0; count < 5; count += 1) {
       const found = await request(address, `/${slug}/api/v1/nfse/${issued.body.chave_acesso}`, {
         headers: { 'X-Forwarded-For': from },
@@ -120,6 +120,43 @@ describe('a limit of an address of the network', () => {
       assert.equal(found.status, 200);
       assert.equal(found.headers.get('ratelimit'), null);
     }
+  });
+
+  test('counts a site of IPv6 as sixteen networks, however many it moves through', async (t) => {
+    monotonicClock(t);
+    const slug = await tenant({ limiteEndereco: 2 });
+    const from = (site: string, network: number): string => `2001:db8:${site}:${network.toString(16)}::1`;
+    const first = await emit(slug, dps(), { from: from('5', 0) });
+    assert.match(first.headers.get('ratelimit-policy')!, /^"endereco";q=2;w=86400, "rede";q=32;w=86400, /);
+    for (let network = 1; network < 32; network += 1)
+      assert.equal((await emit(slug, dps(), { from: from('5', network) })).status, 201);
+    const beyond = await emit(slug, dps(), { from: from('5', 0xffff) });
+    assert.equal(beyond.status, 429);
+    assert.match(beyond.body.mensagem, /deste bloco de endereços IPv6 \(\/48\): o limite é de 32 por dia/);
+    assert.equal((await emit(slug, dps(), { from: from('6', 0) })).status, 201, 'another site');
+  });
+
+  test('is not spent for its site by a network that has nothing left', async (t) => {
+    monotonicClock(t);
+    const slug = await tenant({ limiteEndereco: 1 });
+    const from = '2001:db8:7::1';
+    assert.equal((await emit(slug, dps(), { from })).status, 201);
+    for (let count = 0; count < 20; count += 1) assert.equal((await emit(slug, dps(), { from })).status, 429);
+    assert.equal((await emit(slug, dps(), { from: '2001:db8:7:1::1' })).status, 201);
+  });
+
+  test('is one however IPv4 is written', async (t) => {
+    monotonicClock(t);
+    const slug = await tenant({ limiteEndereco: 2 });
+    for (const [from, status] of [
+      ['1.2.3.4', 201],
+      ['::ffff:102:304', 201],
+      ['::FFFF:1.2.3.4', 429],
+      ['0:0:0:0:0:ffff:0102:0304', 429],
+      ['0000::ffff:1.2.3.4', 429],
+      ['1.2.3.5', 201],
+    ] as const)
+      assert.equal((await emit(slug, dps(), { from })).status, status, from);
   });
 
   test('is none where the municipality says so', async (t) => {
@@ -187,7 +224,7 @@ describe('the legacy port', () => {
     });
     assert.equal(answer.status, 429);
     assert.equal(answer.headers.get('retry-after'), String((40 * 86_400) / 60));
-    assert.match(await answer.text(), /documentos demais .*envie de novo em 57600 segundos/);
+    assert.match(await answer.text(), /documentos demais deste prestador.*envie de novo em 57600 segundos/);
     const protocolo = /<Protocolo>(\d+)</.exec(first.documento)![1]!;
     const query = await call(
       address,
@@ -198,14 +235,78 @@ describe('the legacy port', () => {
     assert.equal(query.status, 200);
   });
 
+  /** What an address sends, and what it has left. */
+  async function sent(slug: string, inside: string, from = '192.0.2.9') {
+    const answer = await fetch(`${address}/${slug}/soap/nfes`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'text/xml', 'X-Forwarded-For': from },
+      body: inside,
+    });
+    const left = /"endereco";r=(\d+)/.exec(answer.headers.get('ratelimit') ?? '')?.[1];
+    return { status: answer.status, left: Number(left), body: await answer.text() };
+  }
+  const asking = (operacao: string, documento: string): string =>
+    envelope(`<n:${operacao} xmlns:n="urn:x"><parameters><![CDATA[${documento}]]></parameters></n:${operacao}>`);
+
+  test('counts for its address what nobody signed, before the signatures are looked at, and nothing for the provider', async (t) => {
+    monotonicClock(t);
+    const settings = { limiteEndereco: 100, limitePrestador: 1, codigoIbge: '3509502' } as const;
+    const slug = await tenant({ ambiente: 'producao', ...settings });
+    const lot = asking('RecepcionarLoteRps', loteXml(rps(40)));
+    for (const left of [60, 20]) {
+      const refused = await sent(slug, lot);
+      assert.match(refused.body, /O documento não está assinado/);
+      assert.equal(refused.left, left);
+    }
+    const beyond = await sent(slug, lot);
+    assert.equal(beyond.status, 429);
+    assert.match(beyond.body, /documentos demais deste endereço de rede/);
+    const cancelled = await sent(slug, asking('CancelarNfse', cancelamentoXml('1')));
+    assert.match(cancelled.body, /O documento não está assinado/);
+    assert.equal(cancelled.left, beyond.left - 1);
+  });
+
+  test('says when a lot that was too much is taken, counting that it is read again', async (t) => {
+    const clock = monotonicClock(t);
+    const slug = await tenant({ limiteEndereco: 60 });
+    const lots = ['1', '2'].map((numero) => asking('RecepcionarLoteRps', loteXml(rps(50), { numero })));
+    assert.match((await sent(slug, lots[0]!)).body, /Protocolo/);
+    const beyond = await sent(slug, lots[1]!);
+    assert.equal(beyond.status, 429);
+    clock.passMs(Number(/em (\d+) segundos/.exec(beyond.body)![1]) * 1_000);
+    assert.match((await sent(slug, lots[1]!)).body, /Protocolo/);
+  });
+
+  test('counts what is no document of the model, and what is too long for a question before it is read', async (t) => {
+    monotonicClock(t);
+    const slug = await tenant({ limiteEndereco: 12 });
+    assert.equal((await sent(slug, '<x')).left, 11);
+    assert.equal((await sent(slug, asking('Outra', '<x/>'))).left, 10);
+    assert.equal((await sent(slug, asking('RecepcionarLoteRps', '<x/>'))).left, 9);
+    const long = `<${'x'.repeat(5 * BYTES_POR_DOCUMENTO - 1)}`;
+    assert.equal((await sent(slug, long)).left, 4);
+    assert.equal((await sent(slug, long)).status, 429);
+    const query = asking('ConsultarSituacaoLoteRps', porProtocolo('ConsultarSituacaoLoteRpsEnvio', '1'));
+    for (let count = 0; count < 6; count += 1) assert.equal((await sent(slug, query)).left, 4);
+  });
+
+  test('takes a lot that is larger than the limit of its address when all of it is there', async (t) => {
+    monotonicClock(t);
+    const slug = await tenant({ limiteEndereco: 10 });
+    const lot = await sent(slug, asking('RecepcionarLoteRps', loteXml(rps(30))));
+    assert.match(lot.body, /Protocolo/);
+    assert.equal(lot.left, 0);
+  });
+
   test('lets lots of fifty of a large ERP pass in production, as fast as they come', () => {
     const producao = { tenant: 'p', ambiente: 'producao' } as Municipio;
     const quotas = openQuotas(() => 0);
     // A thousand lots in the same moment from behind one address, of forty providers.
     for (let lot = 0; lot < 1_000; lot += 1) {
       const quota = quotas.of(producao, '192.0.2.1');
-      quota.count(400_000);
-      assert.equal(quota.take(String(11_222_333_000_100 + (lot % 40)), 49), undefined, `lot ${lot}`);
+      quota.measure(400_000);
+      assert.equal(quota.enter(50), undefined, `lot ${lot}`);
+      assert.equal(quota.take(String(11_222_333_000_100 + (lot % 40)), 50), undefined, `lot ${lot}`);
     }
   });
 });

@@ -1362,6 +1362,12 @@ describe('misses (D-40)', () => {
     for (const same of ['2001:db8::2', '2001:db8:0:0:ffff::', '2001:db8:0:0:1:2:3:4'])
       assert.equal(missed(same), 1, same);
     assert.equal(missed('2001:db8:0:1::1'), undefined);
+    // A /48 moves through its networks as if it had sixteen.
+    for (let network = 2; network < 17; network += 1) assert.equal(missed(`2001:db8:0:${network}::1`, 59), undefined);
+    assert.equal(missed('2001:db8:0:ffff::1', 14), undefined);
+    assert.equal(missed('2001:db8:0:eeee::1'), 1);
+    assert.equal(missed('2001:db8:1::1'), undefined);
+    assert.equal(missed('::ffff:c000:201', 2), 1);
     for (let count = 0; count < 10_000; count += 1) missed(`10.${count >> 16}.${(count >> 8) & 255}.${count & 255}`);
     assert.equal(missed('2001:db8::2'), undefined);
   });

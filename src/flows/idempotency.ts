@@ -109,7 +109,7 @@ async function kept(
   quota: SentKey['quota'],
 ): Promise<Refused | { readonly before: Before }> {
   const { faults, status = statusOf(faults[0].codigo) } = refused;
-  if (!isOfTheDocument(status, faults) || quota?.keepsRefusal() === false) return refused;
+  if (!isOfTheDocument(status, faults) || (await quota?.keepsRefusal()) === false) return refused;
   const em = world.now();
   try {
     if (!(await world.store.keepRefusal(tenant, { ...request, criado_em: em, status, faults }))) {

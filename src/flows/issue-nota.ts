@@ -139,7 +139,7 @@ async function accept(
     const before = await turn.begin(opened.prestador());
     if (before !== undefined) return { before };
   }
-  const spent = sent.quota?.take(opened.prestador());
+  const spent = await sent.quota?.take(opened.prestador());
   if (spent !== undefined) return spent;
   const read = opened.read();
   if ('faults' in read) return refusalOf(placed(read.faults))!;

@@ -38,6 +38,7 @@ import type { NotaDoPorto, NotasAsked } from '../store/lotes.ts';
 import type { Municipio } from '../store/municipios.ts';
 import { type Audience, callerOf, type Shown, strangerTo } from './caller.ts';
 import { zoneOf } from './gather-facts.ts';
+import type { Refused as Recusado } from './idempotency.ts';
 import { protocolNumber, wholeSecond } from './issue-nota.ts';
 import type { Quota } from './quota.ts';
 import { registerPedido } from './register-evento.ts';
@@ -93,6 +94,11 @@ type Pedido = {
   readonly simular: string | undefined;
   readonly quota?: Quota | undefined;
 };
+
+/** Whether an operation only asks for what there is; the others store. */
+export function isConsulta(operacao: string): boolean {
+  return operacao.startsWith('Consultar') && OPERACOES.some((one) => one.operacao === operacao);
+}
 
 /** What stands in the answering document, or what is wrong. `isMiss`: a guess that found nothing (D-40). */
 type Resposta =
@@ -155,6 +161,10 @@ function refused(codigo: string, detalhe = ''): { readonly mensagens: readonly M
   return { mensagens: [mensagemOf(codigo, '', detalhe)] };
 }
 
+function tooMany({ faults }: Recusado): { readonly mensagens: readonly Mensagem[] } {
+  return { mensagens: faults.map((fault) => mensagemOfFault(fault)) };
+}
+
 // RecepcionarLoteRps
 
 async function receber({ world, municipio, documento, simular, quota }: Pedido): Promise<Resposta> {
@@ -162,10 +172,13 @@ async function receber({ world, municipio, documento, simular, quota }: Pedido):
   const { reading, root, forma } = documento;
   const read = readLote(root);
   if ('mensagens' in read) return read;
+  // Who sends them pays for what they take, whatever the signatures are worth.
+  const crowded = await quota?.enter(read.rps.length);
+  if (crowded !== undefined) return tooMany(crowded);
   const unsigned = loteSignatureMensagens(world, municipio, documento, read);
   if (unsigned.length > 0) return { mensagens: unsigned };
-  const spent = quota?.take(read.cnpj, read.rps.length - 1);
-  if (spent !== undefined) return { mensagens: spent.faults.map((fault) => mensagemOfFault(fault)) };
+  const spent = await quota?.take(read.cnpj, read.rps.length);
+  if (spent !== undefined) return tooMany(spent);
   const strange = await registrationMensagens(world, municipio, read);
   if (strange.length > 0) return { mensagens: strange };
   const rehearsal = rehearsed(municipio, simular);
@@ -534,8 +547,8 @@ async function cancelar(pedido: Pedido): Promise<Resposta> {
         : (judgeOf(world, municipio, cnpj)(signature) ?? digested(signature));
     if (faults.length > 0) return { mensagens: faults.map((fault) => mensagemOfFault(fault)) };
   }
-  const spent = quota?.take(cnpj);
-  if (spent !== undefined) return { mensagens: spent.faults.map((fault) => mensagemOfFault(fault)) };
+  const spent = await quota?.take(cnpj);
+  if (spent !== undefined) return tooMany(spent);
   const strange = await registrationMensagens(world, municipio, { cnpj, inscricaoMunicipal });
   if (strange.length > 0) return { mensagens: strange };
   const { codigoIbge } = municipio;

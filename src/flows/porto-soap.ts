@@ -5,7 +5,7 @@
 import { readSoap, type SoapFalha, type SoapVersao, writeFalha, writeSoap } from '../documents/soap.ts';
 import { escapeText } from '../fiscal/layout/escape.ts';
 import type { Municipio } from '../store/municipios.ts';
-import { type Companhia, OPERACOES, type Respondido, responder } from './porto-abrasf.ts';
+import { type Companhia, isConsulta, OPERACOES, type Respondido, responder } from './porto-abrasf.ts';
 import type { World } from './world.ts';
 
 export type RespostaSoap = {
@@ -28,6 +28,8 @@ export async function answerSoap(
   companhia: Companhia,
 ): Promise<RespostaSoap> {
   const read = readSoap(body, versao);
+  const spent = 'operacao' in read && isConsulta(read.operacao) ? undefined : await companhia.quota?.enter();
+  if (spent !== undefined) return falhaSoap({ versao, de: 'cliente', mensagem: spent.faults[0].mensagem });
   if ('falha' in read) return falhaSoap(read.falha);
   const answer = await responder(world, municipio, read.operacao, read.documento, companhia);
   if (answer === undefined) {

@@ -118,7 +118,7 @@ async function registerSent(
   const before = await turn?.begin(nota.prestador_cpf_cnpj);
   if (before !== undefined) return { before };
   // Of who registers: a party must not use up what is another's.
-  const spent = sent.quota?.take(judged.autor);
+  const spent = await sent.quota?.take(judged.autor);
   if (spent !== undefined) return spent;
 
   const rehearsal = rehearsalIn(municipio, [sent.simular, ...Object.values(pedido.campos)]);

@@ -6,9 +6,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Shown } from '../../flows/caller.ts';
 import type { Municipio } from '../../flows/queries.ts';
+import type { Quota } from '../../flows/quota.ts';
 import type { World } from '../../flows/world.ts';
 import { faultSoap, performSoap, type SoapAnswer } from '../soap/nfes.ts';
-import { type Quotas, withLimits } from './quotas.ts';
 import { type Outcome, ROUTES, type Route } from './routes.ts';
 
 /** Six times an ordinary DPS; what is shorter is answered at once where it comes in. */
@@ -25,7 +25,7 @@ export const ASIDE_WAITING_MAX = 32;
 
 /** What a request is told that took more. */
 export const TOO_DEAR = `O pedido tomou mais de ${ASIDE_CPU_MAX_MS / 1_000} s de processador e foi encerrado: o corpo tem elementos ou valores demais para o que pede. Envie só o que o leiaute tem; divida um lote em lotes menores.`;
-export const CROWDED_ASIDE = `Há requisições demais com corpo acima de ${ASIDE_BYTES / 1024} KiB em andamento.`;
+export const CROWDED_ASIDE = `Há requisições demais com corpo acima de ${ASIDE_BYTES / 1024} KiB em andamento, e os lugares se repartem entre os endereços de rede: envie-as uma de cada vez.`;
 
 /** What a thread must know to answer; all of it can be copied. */
 export type AsideCall = {
@@ -38,35 +38,36 @@ export type AsideCall = {
   readonly body: Uint8Array;
   readonly site: string;
   readonly shown: Shown;
-  /** Network address of who asks. */
-  readonly client: string;
 };
+
+/** Of whom it is: the network address that asks, and what keeps count of it, which stays with the thread that serves. */
+export type AsideSender = { readonly client: string; readonly quota: Quota | undefined };
 
 /** Too many wait already; or this one took more of a processor than a request may, and was ended. */
 export type AsideTrouble = 'crowded' | 'too_dear';
 
 /** Answers such requests elsewhere. What fails there is thrown here. */
 export type Aside = {
-  answer(call: AsideCall & { readonly route: 'soap' }): Promise<SoapAnswer | AsideTrouble>;
-  answer(call: AsideCall): Promise<Outcome | AsideTrouble>;
+  answer(call: AsideCall & { readonly route: 'soap' }, sender: AsideSender): Promise<SoapAnswer | AsideTrouble>;
+  answer(call: AsideCall, sender: AsideSender): Promise<Outcome | AsideTrouble>;
 };
 
 /** What the thread does with one. */
-export async function performAside(world: World, quotas: Quotas, call: AsideCall): Promise<Outcome | SoapAnswer> {
-  const { route: id, municipio, headers, search, shown, client } = call;
+export async function performAside(
+  world: World,
+  quota: Quota | undefined,
+  call: AsideCall,
+): Promise<Outcome | SoapAnswer> {
+  const { route: id, municipio, headers, search, shown } = call;
   const body = Buffer.from(call.body.buffer, call.body.byteOffset, call.body.byteLength);
   if (id === 'soap') {
-    const quota = quotas.of(municipio, client);
-    quota.count(body.length);
     const answer = await performSoap(world, municipio, { headers, body }, { shown: () => shown, quota });
     // An answer that is made while it is sent is the one of a question, and no question is as long as this.
     return typeof answer.body === 'string' ? answer : faultSoap(headers, 413, LONG_QUESTION);
   }
   const route = ROUTES.find((one) => one.id === id)!;
   const query = new URLSearchParams(search);
-  const quota = route.takesKey ? quotas.of(municipio, client) : undefined;
-  quota?.count(body.length);
-  return withLimits(quota, await route.handle({ ...call, world, body, query, shown: () => shown, quota }));
+  return route.handle({ ...call, world, body, query, shown: () => shown, quota });
 }
 
 const LONG_QUESTION = `Uma consulta tem até ${ASIDE_BYTES / 1024} KiB: envie só os elementos do modelo.`;

@@ -54,16 +54,56 @@ export function openBuckets(now: () => number, keysMax: number): Buckets {
   };
 }
 
-/** A host has a whole /64 of IPv6 addresses to ask from, and an IPv4 address may come dressed as IPv6. */
-export function networkOf(address: string): string {
-  if (!address.includes(':')) return address;
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
-  if (mapped !== null) return mapped[1]!;
-  const [head = '', tail = ''] = address.split('::');
-  const first = head === '' ? [] : head.split(':');
-  const last = tail === '' ? [] : tail.split(':');
-  const zeros = Array<string>(Math.max(0, 8 - first.length - last.length)).fill('0');
-  // Each group as one number, however many zeros it is written with.
-  const groups = [...first, ...zeros, ...last].slice(0, 4);
-  return groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':');
+/** Addresses that are counted together, and how many single ones they may come to. */
+export type Network = { readonly name: string; readonly times: number };
+
+/**
+ * A host has a whole /64 of IPv6 addresses to ask from, and who rents a /48 has 65,536 such networks: together they may come to
+ * sixteen, which is more than the programs that strangers run within one /48.
+ */
+export const SITE_TIMES = 16;
+
+/** The networks of an address, from the smallest to the largest; of IPv4 the address alone. */
+export function networksOf(address: string): readonly Network[] {
+  if (!address.includes(':')) return [{ name: address, times: 1 }];
+  const groups = groupsOf(address);
+  const mapped = ipv4In(groups);
+  if (mapped !== undefined) return [{ name: mapped, times: 1 }];
+  const name = (count: number): string =>
+    groups
+      .slice(0, count)
+      .map((group) => group.toString(16))
+      .join(':');
+  return [
+    { name: name(4), times: 1 },
+    { name: `${name(3)}/48`, times: SITE_TIMES },
+  ];
+}
+
+/** An IPv4 address as such, in whichever way it is dressed as IPv6 (RFC 4291, 2.5.5.2); any other as it is. */
+export function undressed(address: string): string {
+  return (address.includes(':') ? ipv4In(groupsOf(address)) : undefined) ?? address;
+}
+
+function ipv4In(groups: readonly number[]): string | undefined {
+  const [a, b, c, d, e, mark, high, low] = groups;
+  if (groups.length !== 8 || a || b || c || d || e || mark !== 0xffff) return undefined;
+  return [high! >> 8, high! & 255, low! >> 8, low! & 255].join('.');
+}
+
+/** The eight numbers of an IPv6 address, whose end may be written as IPv4. */
+function groupsOf(address: string): readonly number[] {
+  const [head = '', tail] = address.replace(/%.*$/s, '').split('::');
+  const first = numbersOf(head);
+  const last = numbersOf(tail ?? '');
+  return [...first, ...Array<number>(Math.max(0, 8 - first.length - last.length)).fill(0), ...last];
+}
+
+function numbersOf(text: string): readonly number[] {
+  if (text === '') return [];
+  return text.split(':').flatMap((group) => {
+    if (!group.includes('.')) return [Number.parseInt(group, 16)];
+    const [a = 0, b = 0, c = 0, d = 0] = group.split('.').map(Number);
+    return [a * 256 + b, c * 256 + d];
+  });
 }

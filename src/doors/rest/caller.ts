@@ -1,6 +1,7 @@
 /** Who asks, and by which address of ours: read off the connection, or off what the one trusted proxy writes about it. */
 import { type BlockList, isIP } from 'node:net';
 import type { Shown } from '../../flows/caller.ts';
+import { undressed } from './buckets.ts';
 import type { HttpRequest } from './http.ts';
 
 /** What may be repeated in an address: a name or an IPv4 address, or IPv6 in brackets, and a port. */
@@ -23,7 +24,7 @@ export function clientOf({ headers, remoteAddress }: HttpRequest, trustProxy: bo
 
 /** Without the zone, which may be any text, and an IPv4 address as such. */
 function plain(address: string): string {
-  return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address.replace(/%.*$/s, '');
+  return undressed(address.replace(/%.*$/s, ''));
 }
 
 /** A header in which a proxy writes the certificate of its client, and the addresses from which that is believed. */

@@ -24,6 +24,7 @@ import {
   SOAP_PATH,
   type SoapAnswer,
   tooManyMissesSoap,
+  tooMuchSoap,
 } from '../soap/nfes.ts';
 import { ASIDE_BYTES, type Aside, CROWDED_ASIDE, TOO_DEAR } from './aside.ts';
 import { type CertificateHeader, clientOf, shownBy, siteOf } from './caller.ts';
@@ -46,7 +47,7 @@ import {
   respelt,
   unknownCodePage,
 } from './pages.ts';
-import { openQuotas, type Quotas, withLimits } from './quotas.ts';
+import { openQuotas, type Quotas, type RequestQuota, withLimits } from './quotas.ts';
 import { REFERENCE_PATH, referenceFile, referencePage, referencePolicy } from './reference.ts';
 import {
   internal,
@@ -285,13 +286,20 @@ async function answerSoapCall(door: Door, visit: Visit): Promise<HttpAnswer> {
       const { certificateHeader, tls } = door.options;
       const shown = () => shownBy(request, certificateHeader, tls !== undefined);
       const quota = door.quotas.of(municipio, client);
-      quota.count(body.length);
+      quota.measure(body.length);
+      // What is short may be a question, which is known when the envelope is read; what is long is counted before.
+      if (body.length > ASIDE_BYTES) quota.enter();
       const answer =
-        asideOf(door, body) === undefined
-          ? await performSoap(door.world, municipio, { headers, body }, { shown, quota })
-          : await asideSoap(door, visit, municipio, body);
+        quota.refused !== undefined
+          ? undefined
+          : asideOf(door, body) === undefined
+            ? await performSoap(door.world, municipio, { headers, body }, { shown, quota })
+            : await asideSoap(door, visit, municipio, { body, quota });
+      if (answer === undefined || quota.refused !== undefined) {
+        return withLimits(quota, tooMuchSoap(headers, quota.refused!));
+      }
       const wait = answer.isMiss ? door.misses.count(client, 1) : undefined;
-      return wait === undefined ? answer : tooManyMissesSoap(headers, wait);
+      return wait === undefined ? withLimits(quota, answer) : tooManyMissesSoap(headers, wait);
     } finally {
       door.underWay -= 1;
     }
@@ -302,10 +310,15 @@ async function answerSoapCall(door: Door, visit: Visit): Promise<HttpAnswer> {
   }
 }
 
-async function asideSoap(door: Door, visit: Visit, municipio: Municipio, body: Buffer): Promise<SoapAnswer> {
+async function asideSoap(
+  door: Door,
+  visit: Visit,
+  municipio: Municipio,
+  { body, quota }: { readonly body: Buffer; readonly quota: RequestQuota },
+): Promise<SoapAnswer> {
   const { request } = visit;
   const { certificateHeader, tls, aside } = door.options;
-  const answer = await aside!.answer({
+  const call = {
     route: 'soap',
     municipio,
     params: request.params,
@@ -314,8 +327,8 @@ async function asideSoap(door: Door, visit: Visit, municipio: Municipio, body: B
     body,
     site: siteAs(door, request),
     shown: shownBy(request, certificateHeader, tls !== undefined),
-    client: clientOf(request, door.options.trustProxy),
-  });
+  } as const;
+  const answer = await aside!.answer(call, { client: clientOf(request, door.options.trustProxy), quota });
   if (answer === 'crowded') return faultSoap(request.headers, 503, CROWDED_ASIDE, OVERLOAD_WAIT_S);
   return answer === 'too_dear' ? faultSoap(request.headers, 413, TOO_DEAR) : answer;
 }
@@ -334,7 +347,8 @@ async function answerRoute(door: Door, visit: Visit, route: Route): Promise<Http
   if (spent !== undefined) return withLimits(quota, refuse(door, visit, refusedAs(spent)));
   const body = route.method === 'POST' ? await acceptedBody(request, route) : NO_BODY;
   if ('refusal' in body) return refuse(door, visit, body);
-  const tooMuch = quota?.enter(body.length);
+  quota?.measure(body.length);
+  const tooMuch = quota?.enter();
   if (tooMuch !== undefined) return withLimits(quota, refuse(door, visit, refusedAs(tooMuch)));
   if (door.underWay >= UNDER_WAY_MAX) {
     return refuse(door, visit, unavailable(OVERLOADED, OVERLOAD_WAIT_S));
@@ -357,11 +371,10 @@ async function answerRoute(door: Door, visit: Visit, route: Route): Promise<Http
             shown,
             quota,
           })
-        : await aside.answer({ ...call, route: route.id, shown: shown(), client });
+        : await aside.answer({ ...call, route: route.id, shown: shown() }, { client, quota });
     if (outcome === 'crowded') return refuse(door, visit, unavailable(CROWDED_ASIDE, OVERLOAD_WAIT_S));
     if (outcome === 'too_dear') return refuse(door, visit, tooDear(TOO_DEAR));
-    // Where it was answered aside, it is told there what is left.
-    const answer = withLimits(aside === undefined ? quota : undefined, answerOf(door, visit, outcome, route.status));
+    const answer = withLimits(quota, answerOf(door, visit, outcome, route.status));
     const isGuess = 'isMiss' in outcome && outcome.isMiss === true;
     const isMiss = isGuess || answer.status === 404;
     const wait = route.missCost !== undefined && isMiss ? door.misses.count(client, route.missCost) : undefined;

@@ -1,10 +1,10 @@
 /**
  * How often a client is told that something is not there (D-40): keys and protocol numbers open what they name, so guessing them is
  * made slow. It is looked first, and only what is not there is counted, so that nobody loses what exists to the misses of another
- * behind the same address (D-216). A bucket of misses for each address, in the memory of this process.
+ * behind the same address (D-216). A bucket of misses for each network of an address, in the memory of this process.
  */
 
-import { type Measure, networkOf, openBuckets } from './buckets.ts';
+import { type Measure, type Network, networksOf, openBuckets } from './buckets.ts';
 
 /** A person who mistypes, or a program that looks for its last notes, stays far below. */
 export const MISSES_MAX = 60;
@@ -40,27 +40,39 @@ export function countMisses(now: () => number): Misses {
   return {
     turnOf: (address) => {
       if (looks.size === 0) return 0;
-      const client = networkOf(address);
       const at = now();
-      const last = turns.get(client) ?? at;
-      // Nobody goes before those that wait.
-      if (last <= at && looks.left(client, LOOKS) >= 1) {
-        turns.delete(client);
-        return 0;
+      const next = networksOf(address).flatMap(({ name, times }) => {
+        const last = turns.get(name) ?? at;
+        // Nobody goes before those that wait.
+        if (last <= at && looks.left(name, manyTimes(LOOKS, times)) >= 1) {
+          turns.delete(name);
+          return [];
+        }
+        return [{ name, turn: Math.max(at, last) + TURN_MS / times }];
+      });
+      const wait = Math.max(0, ...next.map(({ turn }) => turn - at));
+      if (wait > TURN_MAX_MS) return undefined;
+      for (const { name, turn } of next) {
+        if (turns.size >= CLIENTS_MAX) turns.delete(turns.keys().next().value!);
+        turns.set(name, turn);
       }
-      const turn = Math.max(at, last) + TURN_MS;
-      if (turn - at > TURN_MAX_MS) return undefined;
-      if (turns.size >= CLIENTS_MAX) turns.delete(turns.keys().next().value!);
-      turns.set(client, turn);
-      return turn - at;
+      return wait;
     },
     count: (address, cost) => {
-      const client = networkOf(address);
-      const waitMs = misses.take(client, MISSES, cost);
+      const networks = networksOf(address);
+      let waitMs = 0;
+      // What one host misses too much is not its neighbours'.
+      for (const { name, times } of networks) waitMs ||= misses.take(name, manyTimes(MISSES, times), cost);
       if (waitMs === 0) return undefined;
-      const left = looks.left(client, LOOKS);
-      looks.take(client, LOOKS, Math.min(1, left));
+      for (const { name, times } of networks) {
+        const measure = manyTimes(LOOKS, times);
+        looks.take(name, measure, Math.min(1, looks.left(name, measure)));
+      }
       return Math.ceil(waitMs / 1_000);
     },
   };
+}
+
+function manyTimes({ size, refillMs }: Measure, times: Network['times']): Measure {
+  return { size: size * times, refillMs };
 }

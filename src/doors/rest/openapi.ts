@@ -613,7 +613,7 @@ const ANSWER_HEADERS: Readonly<Record<string, HeaderWords>> = {
   },
   'RateLimit-Policy': {
     about:
-      'Os limites que valem aqui, do endereço de rede e, quando se sabe de quem é, do prestador: q documentos em w segundos (draft-ietf-httpapi-ratelimit-headers). Falta onde não há limite.',
+      'Os limites que valem aqui, do endereço de rede (em IPv6, também da rede /48) e, quando se sabe de quem é, do prestador: q documentos em w segundos (draft-ietf-httpapi-ratelimit-headers). Falta onde não há limite.',
     schema: { type: 'string' },
   },
   RateLimit: {

@@ -7,7 +7,7 @@ import { AMBIENTES, BYTES_POR_DOCUMENTO } from '../../fiscal/ambiente.ts';
 import type { Refused as RefusedByFlow } from '../../flows/idempotency.ts';
 import type { Municipio } from '../../flows/queries.ts';
 import type { Quota } from '../../flows/quota.ts';
-import { type Buckets, type Measure, networkOf, openBuckets } from './buckets.ts';
+import { type Buckets, type Measure, networksOf, openBuckets } from './buckets.ts';
 
 /** About 10 MiB; when there are more, who sent longest ago is forgotten. */
 const KEYS_MAX = 50_000;
@@ -17,30 +17,32 @@ const DOCUMENTO = /^[0-9A-Z]{11,14}$/;
 
 export const RATE_LIMIT_HEADERS = ['RateLimit-Policy', 'RateLimit'] as const;
 
-const ESCOPOS = {
+export const ESCOPOS = {
   endereco: 'deste endereço de rede',
+  rede: 'deste bloco de endereços IPv6 (/48)',
   prestador: 'deste prestador',
 } as const;
 
 type Escopo = keyof typeof ESCOPOS;
 
-export type RequestQuota = Quota & {
-  /** Counts the request itself against its address. A refusal: not now. `bytes`: of its body. */
-  enter(bytes: number): RefusedByFlow | undefined;
-  /** Says how long the body is, where what the request does is not known yet. */
-  count(bytes: number): void;
+const OF_ADDRESS = ['endereco', 'rede'] as const satisfies readonly Escopo[];
+
+export type RequestQuota = Omit<Quota, 'enter'> & {
+  enter(documentos?: number): RefusedByFlow | undefined;
+  /** Says how long the body is, by which a document counts as more than one. */
+  measure(bytes: number): void;
   /** Whether the address has nothing left, so that the body need not be read. */
   isSpent(): RefusedByFlow | undefined;
-  /** Seconds until what was refused would be taken; undefined: nothing was. */
-  readonly waitS: number | undefined;
+  /** What was refused, and the seconds until it would be taken; undefined: nothing was. */
+  readonly refused: { readonly escopo: Escopo; readonly waitS: number } | undefined;
   headers(): Readonly<Record<string, string>>;
 };
 
 /** What came of a request, with what is left told in it and, where a limit refused it, when to come again. */
 export function withLimits<Made extends object>(quota: RequestQuota | undefined, made: Made): Made {
   if (quota === undefined) return made;
-  const { waitS } = quota;
-  const later = waitS === undefined ? {} : { 'Retry-After': String(waitS) };
+  const { refused } = quota;
+  const later = refused === undefined ? {} : { 'Retry-After': String(refused.waitS) };
   const { headers } = made as { readonly headers?: Readonly<Record<string, string>> };
   return { ...made, headers: { ...headers, ...later, ...quota.headers() } };
 }
@@ -60,57 +62,75 @@ function quotaOf(buckets: Buckets, municipio: Municipio, address: string): Reque
   const { tenant, ambiente } = municipio;
   const { limites, signatureRefuses } = AMBIENTES[ambiente];
   const refillMs = limites.janelaS * 1_000;
-  const client = networkOf(address);
+  const networks = networksOf(address);
   const counted: Partial<Record<Escopo, Counted>> = {};
   let bytes = 0;
   /** Documents of this request that its address was counted for. */
   let entered = 0;
-  let waitS: number | undefined;
+  let refused: RequestQuota['refused'];
 
   const count = (escopo: Escopo, who: string, size: number): void => {
     if (size > 0) counted[escopo] = { key: `${tenant} ${escopo} ${who}`, measure: { size, refillMs } };
   };
   const refuse = (escopo: Escopo, waitMs: number): RefusedByFlow => {
-    waitS = Math.max(1, Math.ceil(waitMs / 1_000));
+    const waitS = Math.max(1, Math.ceil(waitMs / 1_000));
+    refused = { escopo, waitS };
     return tooMuch(municipio, escopo, counted[escopo]!.measure.size, waitS);
   };
-  /** What is larger than the whole measure is taken when that is full. */
-  const take = (escopo: Escopo, cost: number): RefusedByFlow | undefined => {
-    const one = counted[escopo];
-    if (one === undefined || cost <= 0) return undefined;
-    const waitMs = buckets.take(one.key, one.measure, Math.min(cost, one.measure.size));
-    return waitMs > 0 ? refuse(escopo, waitMs) : undefined;
+  /** Takes of all or of none. What is larger than a whole measure is taken when that is full. `before`: was taken already. */
+  const take = (escopos: readonly Escopo[], cost: number, before = 0): RefusedByFlow | undefined => {
+    const wanted = escopos.flatMap((escopo) => {
+      const one = counted[escopo];
+      if (one === undefined) return [];
+      const { size } = one.measure;
+      const taken = Math.min(before, size);
+      return [{ escopo, ...one, taken, cost: Math.min(cost, size) - taken }];
+    });
+    const short = wanted.find((one) => buckets.left(one.key, one.measure) < one.cost);
+    for (const one of short === undefined ? wanted : [short]) {
+      const waitMs = one.cost > 0 ? buckets.take(one.key, one.measure, one.cost) : 0;
+      // What comes again is counted again from its first.
+      if (waitMs > 0) return refuse(one.escopo, waitMs + (one.taken * refillMs) / one.measure.size);
+    }
+    return undefined;
   };
 
-  count('endereco', client, municipio.limiteEndereco ?? limites.endereco);
+  for (const { name, times } of networks) {
+    count(times === 1 ? 'endereco' : 'rede', name, times * (municipio.limiteEndereco ?? limites.endereco));
+  }
   return {
     isSpent: () => {
-      const { key, measure } = counted.endereco ?? {};
-      if (key === undefined || measure === undefined) return undefined;
-      const left = buckets.left(key, measure);
-      return left < 1 ? refuse('endereco', ((1 - left) * measure.refillMs) / measure.size) : undefined;
+      for (const escopo of OF_ADDRESS) {
+        const { key, measure } = counted[escopo] ?? {};
+        if (key === undefined || measure === undefined) continue;
+        const left = buckets.left(key, measure);
+        if (left < 1) return refuse(escopo, ((1 - left) * measure.refillMs) / measure.size);
+      }
+      return undefined;
     },
-    count: (length) => {
+    measure: (length) => {
       bytes = length;
     },
-    enter: (length) => {
-      bytes = length;
-      entered = costOf(1, bytes);
-      return take('endereco', entered);
+    enter: (documentos = 1) => {
+      const cost = Math.max(entered, costOf(documentos, bytes));
+      const spent = take(OF_ADDRESS, cost, entered);
+      if (spent === undefined) entered = cost;
+      return spent;
     },
-    take: (prestador, more = 0) => {
-      const ofAddress = take('endereco', costOf(1 + more, bytes) - entered);
-      if (ofAddress !== undefined) return ofAddress;
+    take: (prestador, documentos = 1) => {
       if (prestador !== undefined && DOCUMENTO.test(prestador))
         count('prestador', prestador, municipio.limitePrestador ?? limites.prestador);
-      return take('prestador', costOf(1 + more, bytes));
+      return take(['prestador'], costOf(documentos, bytes));
     },
     keepsRefusal: () => {
       if (signatureRefuses || limites.recusas === undefined || municipio.limiteEndereco === 0) return true;
-      return buckets.take(`${tenant} recusas ${client}`, { size: limites.recusas, refillMs }, 1) === 0;
+      const size = limites.recusas;
+      return networks.every(
+        ({ name, times }) => buckets.take(`${tenant} recusas ${name}`, { size: size * times, refillMs }, 1) === 0,
+      );
     },
-    get waitS() {
-      return waitS;
+    get refused() {
+      return refused;
     },
     headers: () => headersOf(buckets, counted),
   };

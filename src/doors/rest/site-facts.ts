@@ -48,6 +48,7 @@ import { NOTAS_MAX, OPERACOES, RPS_SIGNATURES_MAX } from '../../flows/porto-abra
 import { PROXIMA_MAX_MS } from '../../flows/proxima-consulta.ts';
 import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
 import { ASIDE_BYTES, ASIDE_CPU_MAX_MS, ASIDE_WAITING_MAX } from './aside.ts';
+import { SITE_TIMES } from './buckets.ts';
 import { CATALOGO_SHAPES } from './catalogo-fields.ts';
 import { CATALOGOS, FRESH_S, POR_PAGINA, POR_PAGINA_MAX } from './catalogos.ts';
 import { BODY_MAX_BYTES } from './content.ts';
@@ -89,6 +90,7 @@ export const FACTS: Readonly<Record<string, (tabela?: TabelaIbsCbs) => string>> 
   'limite-corpo': () => `${BODY_MAX_BYTES / 2 ** 20} MiB`,
   'limite-a-parte': () => `${ASIDE_BYTES / 2 ** 10} KiB`,
   'limite-a-parte-espera': () => `${ASIDE_WAITING_MAX}`,
+  'limite-vezes-rede': () => `${SITE_TIMES}`,
   'limite-processador': () => `${ASIDE_CPU_MAX_MS / 1_000} s`,
   'limite-descarte': () => `${DISCARD_MAX_BYTES / 2 ** 20} MiB`,
   'limite-endereco': () => `${URL_MAX} caracteres`,

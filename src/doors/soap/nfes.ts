@@ -11,7 +11,7 @@ import { answerSoap, falhaSoap, type RespostaSoap } from '../../flows/porto-soap
 import type { Municipio } from '../../flows/queries.ts';
 import { charsetContradiction } from '../../flows/sent-dps.ts';
 import type { World } from '../../flows/world.ts';
-import { type RequestQuota, withLimits } from '../rest/quotas.ts';
+import { ESCOPOS, type RequestQuota } from '../rest/quotas.ts';
 import { wsdlOf, xsdOf } from './wsdl.ts';
 
 /** Below the segment of the municipality. */
@@ -49,7 +49,7 @@ export async function performSoap(
   world: World,
   municipio: Municipio,
   { headers, body }: { readonly headers: IncomingHttpHeaders; readonly body: Uint8Array },
-  { shown, quota }: { readonly shown: Companhia['shown']; readonly quota: RequestQuota },
+  { shown, quota }: Pick<Companhia, 'shown' | 'quota'>,
 ): Promise<SoapAnswer> {
   const type = (headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase();
   if (!READ_TYPES.has(type)) {
@@ -64,12 +64,8 @@ export async function performSoap(
   const header = headers[SIMULAR_HEADER.toLowerCase()];
   const simular = typeof header === 'string' ? header : undefined;
   const answer = await answerSoap(world, municipio, body, versionOf(headers), { shown, simular, quota });
-  if (quota.waitS !== undefined) return withLimits(quota, tooMuchSoap(headers, quota.waitS));
   const { xml } = answer;
-  return withLimits(
-    quota,
-    written(typeof xml === 'string' ? answer : { ...answer, xml: watched(world, municipio, xml) }),
-  );
+  return written(typeof xml === 'string' ? answer : { ...answer, xml: watched(world, municipio, xml) });
 }
 
 /** The status is sent before the whole answer is made: of what fails on the way only the log tells. */
@@ -102,9 +98,12 @@ export function tooManyMissesSoap(headers: IncomingHttpHeaders, wait: number): S
 }
 
 /** In place of the refusal of what an address or a provider sent beyond its limit (D-263). */
-function tooMuchSoap(headers: IncomingHttpHeaders, wait: number): SoapAnswer {
-  const mensagem = `Vieram documentos demais deste endereço de rede ou deste prestador. Nada foi feito: envie de novo em ${wait === 1 ? '1 segundo' : `${wait} segundos`}. Os limites estão em /docs/limites.`;
-  return faultSoap(headers, 429, mensagem, wait);
+export function tooMuchSoap(
+  headers: IncomingHttpHeaders,
+  { escopo, waitS }: NonNullable<RequestQuota['refused']>,
+): SoapAnswer {
+  const mensagem = `Vieram documentos demais ${ESCOPOS[escopo]}. Nada foi feito: envie de novo em ${waitS === 1 ? '1 segundo' : `${waitS} segundos`}. Os limites estão em /docs/limites.`;
+  return faultSoap(headers, 429, mensagem, waitS);
 }
 
 /** What is not the caller's to know stays in the log; by the number it is found there. */

@@ -1,0 +1,49 @@
+/**
+ * A line before one counter, fair to who stands in it: each name has its turn after the others, however many it brings, and where
+ * there is no place left the newest of who has most gives way to who has fewer.
+ */
+export type FairLine<One> = {
+  /** Who stays without a place for it: the one that came, or another; undefined: nobody. */
+  add(name: string, one: One): One | undefined;
+  next(): One | undefined;
+  readonly size: number;
+  /** All that wait, who then do no longer. */
+  empty(): readonly One[];
+};
+
+export function openFairLine<One>(places: number): FairLine<One> {
+  /** In the order of their turns; none is empty. */
+  const lines = new Map<string, One[]>();
+  let taken = 0;
+  return {
+    add: (name, one) => {
+      const own = lines.get(name) ?? [];
+      const longest = [...lines.values()].reduce((most, line) => (line.length > most.length ? line : most), own);
+      if (taken === places && longest.length <= own.length + 1) return one;
+      const displaced = taken === places ? longest.pop() : undefined;
+      if (displaced === undefined) taken += 1;
+      own.push(one);
+      lines.set(name, own);
+      return displaced;
+    },
+    next: () => {
+      const [first] = lines;
+      if (first === undefined) return undefined;
+      const [name, line] = first;
+      lines.delete(name);
+      const one = line.shift();
+      taken -= 1;
+      if (line.length > 0) lines.set(name, line);
+      return one;
+    },
+    get size() {
+      return taken;
+    },
+    empty: () => {
+      const all = [...lines.values()].flat();
+      lines.clear();
+      taken = 0;
+      return all;
+    },
+  };
+}
