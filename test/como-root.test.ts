@@ -1,9 +1,23 @@
 /** Commands that root gives beside the service of somebody else: nothing of them stands in the way of that account. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, lchownSync, mkdirSync, readdirSync, statSync, symlinkSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  lchownSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
+import { writeFileFor } from '../src/documents/new-files.ts';
+import { openRegistro } from '../src/simulador/registro.ts';
 import { freshDataDir, ROOT } from './support/process.ts';
 
 const NOBODY = 65_534;
@@ -59,6 +73,47 @@ describe('root, beside the service of an account', { skip }, () => {
     assert.equal(statSync(data).uid, NOBODY);
     assert.equal(statSync(path.join(data, 'pg')).uid, NOBODY, 'the database is of the account, which can start it');
     deleteAs(NOBODY, project);
+  });
+
+  test('gives what its commands write to who owns the folder around it', async () => {
+    const { project } = await checkoutOf(NOBODY);
+    asRoot(project, 'pki', '--pasta', 'data/pki', '--senha', 'segredo');
+    const [pfx] = globSync('data/pki/prestadores/*.pfx', { cwd: project });
+    const key = ['--pfx', pfx!, '--senha', 'segredo'];
+    asRoot(project, 'assinar', 'examples/dps.xml', ...key, '--saida', 'assinada.xml');
+    asRoot(project, 'municipio', 'criar', 'exemplo', '--ibge', '3550308');
+    asRoot(
+      project,
+      'prestador',
+      'importar',
+      'examples/prestadores.csv',
+      '--municipio',
+      'exemplo',
+      '--erros',
+      'erros.csv',
+    );
+    await (await openRegistro(path.join(project, 'adn/dados'))).close();
+    for (const file of [
+      'data/pki',
+      'data/pki/prestadores',
+      pfx!,
+      'assinada.xml',
+      'erros.csv',
+      'adn',
+      'adn/dados',
+      'adn/dados/registro.log',
+    ])
+      assert.equal(lstatSync(path.join(project, file)).uid, NOBODY, file);
+    deleteAs(NOBODY, project);
+  });
+
+  test('writes over a file of another account, and leaves it theirs', async () => {
+    const folder = await freshDataDir();
+    const file = path.join(folder, 'assinada.xml');
+    writeFileSync(file, 'antes');
+    lchownSync(file, NOBODY, NOBODY);
+    await writeFileFor(file, 'depois');
+    assert.deepEqual([statSync(file).uid, readFileSync(file, 'utf8')], [NOBODY, 'depois']);
   });
 
   test('keeps what Node compiled only where the packages are its own', async () => {

@@ -5,9 +5,10 @@
  * What the columns mean is in `import-prestadores.ts` and `listas.ts`.
  */
 import { createWriteStream } from 'node:fs';
-import { open, realpath } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { type CsvFault, type CsvFile, type CsvRecord, openCsv } from '../documents/csv.ts';
+import { writeFileFor } from '../documents/new-files.ts';
 import { checkText } from '../fiscal/layout/check-text.ts';
 import type { SimpleType } from '../fiscal/layout/simple-types.ts';
 import type { NovaRecusa, Recusada, Staging } from '../store/staging.ts';
@@ -240,7 +241,7 @@ async function checkReport(erros: string, arquivo: string): Promise<void> {
   const [report, source] = await Promise.all([realpath(erros).catch(() => undefined), realpath(arquivo)]);
   if (report === source) throw new Error('--erros indica o próprio arquivo que se importa; escolha outro nome.');
   try {
-    await (await open(erros, 'a')).close();
+    await writeFileFor(erros, '', { flag: 'a' });
   } catch (error) {
     throw new Error(`o arquivo ${erros}, de --erros, não pode ser escrito (${(error as NodeJS.ErrnoException).code}).`);
   }

@@ -6,8 +6,9 @@
  * Every file is made in memory first; a folder that has something in it is never touched.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import path from 'node:path';
+import { makeFolder, writeFileFor } from '../documents/new-files.ts';
 import { writePfx } from '../documents/pfx.ts';
 import {
   type Authority,
@@ -265,8 +266,8 @@ class Folder {
 
   async write(): Promise<void> {
     const folders = new Set(this.#files.map(({ file }) => path.dirname(file)));
-    for (const folder of folders) await mkdir(folder, { recursive: true });
+    for (const folder of folders) await makeFolder(folder);
     // 'wx': whoever came in between keeps what is theirs.
-    await Promise.all(this.#files.map(({ file, content, mode }) => writeFile(file, content, { mode, flag: 'wx' })));
+    await Promise.all(this.#files.map(({ file, content, mode }) => writeFileFor(file, content, { mode, flag: 'wx' })));
   }
 }

@@ -14,6 +14,7 @@ import type { Elemento } from '../fiscal/layout/tree.ts';
 import { momentIn } from '../fiscal/moment.ts';
 
 export type { KeyFiles } from '../documents/key-files.ts';
+export { writeFileFor } from '../documents/new-files.ts';
 
 const ZONE = 'America/Sao_Paulo';
 

@@ -5,9 +5,10 @@
  * After a crash the file may end in the middle of a record; that end was never answered for, and is cut off.
  */
 import { closeSync, constants, fsyncSync, ftruncateSync, openSync, readSync } from 'node:fs';
-import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
 import { crc32 } from 'node:zlib';
+import { makeFolder, writeFileFor } from '../documents/new-files.ts';
 import type { EventoNaNota } from '../fiscal/conflitos-evento.ts';
 import { lockFolder } from './lock.ts';
 
@@ -114,12 +115,14 @@ type Meta =
 
 /** Opens the folder, making it when there is none. Throws, in Portuguese, when it cannot be used. */
 export async function openRegistro(folder: string): Promise<Registro> {
-  await mkdir(folder, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
+  await makeFolder(folder).catch((error: NodeJS.ErrnoException) => {
     throw new Error(`a pasta ${folder} não pôde ser criada (${error.code}). Escolha outra com --dados.`);
   });
   const unlock = await lockFolder(folder, LOCK);
   try {
-    const file = await open(path.join(folder, FILE_NAME), constants.O_RDWR | constants.O_CREAT, 0o600);
+    const place = path.join(folder, FILE_NAME);
+    await writeFileFor(place, '', { flag: 'a', mode: 0o600 });
+    const file = await open(place, constants.O_RDWR);
     syncFolder(folder);
     const index = indexOf();
     const { size } = await file.stat();

@@ -1,7 +1,6 @@
 /** `nfse assinar`: the signature of a DPS, of a lot of RPS or of a request of the legacy port, or the header of a JSON body, with the files of an A1 certificate. */
-import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { type KeyFiles, signDocument } from '../../flows/sign-document.ts';
+import { type KeyFiles, signDocument, writeFileFor } from '../../flows/sign-document.ts';
 import { askedWrongly, bytesOf, type Command, type Terminal, textOf, type Values } from './command.ts';
 
 /** The files of an A1 certificate as options; {@link keyFilesOf} reads them. */
@@ -65,7 +64,7 @@ async function assinar(
     return 0;
   }
   try {
-    await writeFile(saida, written);
+    await writeFileFor(saida, written);
   } catch (error) {
     throw new Error(`o arquivo ${saida}, de --saida, ${whyNotWritten(saida, error as NodeJS.ErrnoException)}.`);
   }
