@@ -2,6 +2,7 @@
 import path from 'node:path';
 import type { Config } from './config.ts';
 import type { Logger } from './log.ts';
+import { durabilityWarnings } from './store/durability.ts';
 import { openEmbedded } from './store/embedded/embedded.ts';
 import { migrate, newerMigrations } from './store/migrate.ts';
 import type { OnStored } from './store/notas.ts';
@@ -17,6 +18,8 @@ export type OpenStore = {
   readonly location: string;
   /** Migrations applied just now. */
   readonly applied: readonly string[];
+  /** What the server was told not to keep in a crash, in Portuguese; asked of it. */
+  durabilityWarnings(): Promise<readonly string[]>;
   close(): Promise<void>;
 };
 
@@ -49,7 +52,14 @@ export async function openStore(config: Config, log: Logger, options: OpenStoreO
   try {
     const applied = await migrate(pool, tell);
     const store = createStore(pool, onStored);
-    return { store, connection, location: server?.location ?? locationOf(config.databaseUrl!), applied, close };
+    return {
+      store,
+      connection,
+      location: server?.location ?? locationOf(config.databaseUrl!),
+      applied,
+      durabilityWarnings: () => durabilityWarnings(pool),
+      close,
+    };
   } catch (error) {
     await close().catch(() => undefined);
     throw error;

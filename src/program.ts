@@ -54,6 +54,7 @@ try {
       try {
         const { openStore } = await import('./open-store.ts');
         const opened = await openStore(config, log, { isPatient: true, tell });
+        for (const told of await opened.durabilityWarnings()) tell(`Aviso: ${told}`);
         await opened.close();
         return { applied: opened.applied, location: opened.location };
       } finally {

@@ -43,6 +43,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     closers.unshift(transmitter.stop);
     const { host, port, baseUrl, trustProxy, certificateHeader } = config;
     if (baseUrl === undefined) await warnOfAddress(store, log);
+    for (const told of await opened.durabilityWarnings()) log.warn(told);
     const accessLog = log.isLevelEnabled('info');
     const aside = openAside({ connection, logLevel: config.logLevel }, log, { onStored, wake: world.wake });
     closers.unshift(aside.stop);
@@ -98,6 +99,7 @@ async function contentOf(name: string, file: string): Promise<string> {
 /** A worker without doors: one more process that delivers what is due, beside others on the same database. */
 export async function startTransmitter(config: Config, log: Logger): Promise<Omit<Service, 'address'>> {
   const opened = await openStore(config, log);
+  for (const told of await opened.durabilityWarnings()) log.warn(told);
   const { startWorker, close } = openWorld(opened.store, log);
   startWorker();
   return {
