@@ -67,6 +67,13 @@ async function done(program: string, ...args: readonly string[]): Promise<string
   return said;
 }
 
+/** By our own compiler, which takes an eighth of the time of the one that the generators bring along. */
+function assertCompiles(project: string): void {
+  const tsc = path.join(ROOT, 'node_modules/.bin/tsc');
+  const { status, stdout, stderr } = spawnSync(tsc, ['-p', project], { cwd: work!, encoding: 'utf8' });
+  assert.equal(status, 0, stdout + stderr);
+}
+
 const write = (name: string, text: string): void => writeFileSync(path.join(work!, name), text);
 
 /** A test that needs the programs. */
@@ -179,7 +186,7 @@ export const chaveDe = async (xml: string): Promise<string | undefined> => {
         types: [],
       };
       write(`${name}.json`, JSON.stringify({ compilerOptions, include: [name] }));
-      assert.equal((await done('tsc', '-p', `${name}.json`)).trim(), '');
+      assertCompiles(`${name}.json`);
     });
   }
 });
