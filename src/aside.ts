@@ -31,7 +31,11 @@ type Waiting = {
   readonly reject: (error: Error) => void;
 };
 
-export type AsideThread = Aside & { stop(): Promise<void> };
+export type AsideThread = Aside & {
+  /** From now on only the request under way is answered as itself; who waits, and who comes, is told that there are too many. */
+  turnAway(): void;
+  stop(): Promise<void>;
+};
 
 export type AsideOptions = {
   readonly onStored: OnStored;
@@ -126,11 +130,15 @@ export function openAside(
       next();
     });
   };
+  const turnAway = (): void => {
+    stopping = true;
+    for (const { resolve } of waiting.empty()) resolve('crowded');
+  };
   return {
     answer: answer as Aside['answer'],
+    turnAway,
     stop: async () => {
-      stopping = true;
-      for (const { resolve } of waiting.empty()) resolve('crowded');
+      turnAway();
       if (thread === undefined) return;
       const ended = new Promise((resolve) => thread!.once('exit', resolve));
       const timer = setTimeout(() => void thread?.terminate(), STOP_MS);

@@ -32,11 +32,13 @@ export type OpenStoreOptions = {
   readonly isPatient?: true;
   /** Gets how far an update of the schema is, where it takes time; otherwise the log does. */
   readonly tell?: (text: string) => void;
+  /** Ends such an update where it is; its reason is thrown. */
+  readonly signal?: AbortSignal | undefined;
 };
 
 /** The embedded server or the one of DATABASE_URL, its schema brought up to date. */
 export async function openStore(config: Config, log: Logger, options: OpenStoreOptions = {}): Promise<OpenStore> {
-  const { onStored, isPatient, tell = (text) => log.info(`atualização do banco: ${text}`) } = options;
+  const { onStored, isPatient, signal, tell = (text) => log.info(`atualização do banco: ${text}`) } = options;
   const server =
     config.databaseUrl === undefined ? await openEmbedded({ dataDir: path.resolve(config.dataDir), log }) : undefined;
   const connection: PoolConfig = server?.connection ?? { connectionString: config.databaseUrl };
@@ -50,7 +52,7 @@ export async function openStore(config: Config, log: Logger, options: OpenStoreO
     await server?.stop();
   };
   try {
-    const applied = await migrate(pool, tell);
+    const applied = await migrate(pool, tell, signal);
     const store = createStore(pool, onStored);
     return {
       store,

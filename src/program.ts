@@ -22,12 +22,12 @@ try {
     err: (text) => process.stderr.write(text),
     isTerminal,
     serviceUrl: () => serviceUrlOf(readConfig(process.env, isTerminal)),
-    serve: async (waitForEnd) => {
+    serve: async (waitForEnd, asked) => {
       const config = readConfig(process.env, isTerminal);
       const { log, flush } = createLog(config.logLevel);
       try {
         const { startService } = await import('./service.ts');
-        const service = await startService(config, log);
+        const service = await startService(config, log, asked);
         // Who pressed Ctrl-C balances no load.
         const signal = await waitForEnd({ ...service, drainMs: config.drainMs });
         await service.close(signal === 'SIGTERM' ? config.drainMs : 0);
@@ -35,13 +35,13 @@ try {
         flush();
       }
     },
-    transmit: async (waitForEnd) => {
+    transmit: async (waitForEnd, asked) => {
       const config = readConfig(process.env, isTerminal);
       await needData(config);
       const { log, flush } = createLog(config.logLevel);
       try {
         const { startTransmitter } = await import('./service.ts');
-        const transmitter = await startTransmitter(config, log);
+        const transmitter = await startTransmitter(config, log, asked);
         await waitForEnd(transmitter);
         await transmitter.close();
       } finally {

@@ -7,7 +7,9 @@ import { createSecureContext } from 'node:tls';
 import { openAside } from './aside.ts';
 import { type Config, ConfigError } from './config.ts';
 import { exposedFiles } from './documents/key-files.ts';
+import { ASIDE_CPU_MAX_MS } from './doors/rest/aside.ts';
 import { createRestDoor, type TlsKeys } from './doors/rest/door.ts';
+import { CLOSE_MAX_MS } from './doors/rest/end-in-order.ts';
 import { SANDBOX_SLUG } from './fiscal/ambiente.ts';
 import { SEM_BASE_URL } from './flows/municipios.ts';
 import type { Logger } from './log.ts';
@@ -17,6 +19,9 @@ import type { Store } from './store/store.ts';
 import { startTransmitterThread, type Transmitter } from './transmitter.ts';
 import { openWorld } from './world.ts';
 
+/** Of large bodies, one takes {@link ASIDE_CPU_MAX_MS} at the most, and then some: time enough for its answer before connections are cut off. */
+const TURN_AWAY_MS = CLOSE_MAX_MS - 3 * ASIDE_CPU_MAX_MS;
+
 export type Service = {
   readonly address: string;
   readonly location: string;
@@ -24,13 +29,13 @@ export type Service = {
   close(drainMs?: number): Promise<void>;
 };
 
-/** Starts everything; resolves when the door answers. */
-export async function startService(config: Config, log: Logger): Promise<Service> {
+/** Starts everything; resolves when the door answers. `signal` ends an update of the database that is under way, and is thrown. */
+export async function startService(config: Config, log: Logger, signal?: AbortSignal): Promise<Service> {
   const tls = config.tls && (await readTls(config.tls));
   for (const told of await exposedFiles(config.tls === undefined ? [] : [config.tls.chave])) log.warn(told);
   let transmitter: Transmitter | undefined;
   const onStored: OnStored = (tenant, documents) => transmitter?.onStored(tenant, documents);
-  const opened = await openStore(config, log, { onStored });
+  const opened = await openStore(config, log, { onStored, signal });
   const { store, connection, location } = opened;
   const { world, close: closeWorld } = openWorld(store, log, () => transmitter?.wake());
   const closers = [closeWorld, opened.close];
@@ -52,9 +57,11 @@ export async function startService(config: Config, log: Logger): Promise<Service
     return {
       address: door.address,
       location,
-      close: async (drainMs) => {
+      close: async (drainMs = 0) => {
         // The door first, so that nothing new comes in; the store, which all of them use, last.
+        const hurry = setTimeout(aside.turnAway, drainMs + TURN_AWAY_MS);
         await door.close(drainMs);
+        clearTimeout(hurry);
         await close();
       },
     };
@@ -97,8 +104,12 @@ async function contentOf(name: string, file: string): Promise<string> {
 }
 
 /** A worker without doors: one more process that delivers what is due, beside others on the same database. */
-export async function startTransmitter(config: Config, log: Logger): Promise<Omit<Service, 'address'>> {
-  const opened = await openStore(config, log);
+export async function startTransmitter(
+  config: Config,
+  log: Logger,
+  signal?: AbortSignal,
+): Promise<Omit<Service, 'address'>> {
+  const opened = await openStore(config, log, { signal });
   for (const told of await opened.durabilityWarnings()) log.warn(told);
   const { startWorker, close } = openWorld(opened.store, log);
   startWorker();

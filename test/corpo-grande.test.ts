@@ -57,6 +57,32 @@ describe('a body above 32 KiB', () => {
     service = await startTestService({ connection, clock });
   });
 
+  test('who waits for the thread is told so when it is time to end, and who is being answered is answered', async () => {
+    const log = createLog('silent').log as Logger;
+    const told = { onStored: () => undefined, wake: service.world.wake };
+    const aside = openAside({ connection, logLevel: 'silent' }, log, told);
+    const options = { host: '127.0.0.1', port: 0, trustProxy: false, accessLog: false, aside } as const;
+    const door = await createRestDoor(service.world, options);
+    const ask = () => request(door.address, VALIDACAO, xml(LONGEST));
+    // The thread is there.
+    assert.equal((await ask()).status, 200);
+    let first: number | undefined;
+    const sent = Array.from({ length: 6 }, async () => {
+      const { status } = await ask();
+      first ??= status;
+      return status;
+    });
+    await untilTrue(() => first !== undefined, 'one of them is answered');
+    aside.turnAway();
+    const closed = door.close();
+    const statuses = await Promise.all(sent);
+    assert.equal(first, 200);
+    assert.ok(statuses.includes(503), String(statuses));
+    assert.ok(statuses.every((status) => status === 200 || status === 503));
+    await closed;
+    await aside.stop();
+  });
+
   test('is answered as where it comes in, and what it issues is transmitted', async () => {
     assert.ok(Buffer.byteLength(LONGEST) > ASIDE_BYTES);
     const address = await doorWith();

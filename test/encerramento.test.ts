@@ -7,11 +7,14 @@ import http from 'node:http';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
+import { Client } from '../src/store/pg.ts';
 import { onEnd } from './support/cleanup.ts';
-import { nfse } from './support/cli.ts';
-import { request } from './support/http.ts';
+import { databaseUrlOf, nfse } from './support/cli.ts';
+import { freshDatabase } from './support/database.ts';
+import { emit, request } from './support/http.ts';
 import { ownPort } from './support/ports.ts';
 import { freshDataDir, ROOT, readyDataDir } from './support/process.ts';
+import { startProxy } from './support/proxy.ts';
 import { montarPalco } from './support/simulador.ts';
 import { until, untilTrue } from './support/until.ts';
 
@@ -144,6 +147,26 @@ describe('SIGTERM to npm start', () => {
     assert.equal(shown.code, 0, shown.err);
   });
 
+  test('twice at once is one, to npm and to bin/nfse', async () => {
+    for (const command of [
+      ['npm', 'start'],
+      ['bin/nfse', 'serve'],
+    ]) {
+      const dataDir = await readyDataDir();
+      const service = start(command, { NFSE_DATA_DIR: dataDir, PORT: '0', NFSE_ESPERA_AO_ENCERRAR: '1' });
+      const address = (await said(service, SERVING))[1]!;
+      const load = issueOn(address, 1_000);
+      await untilTrue(() => load.answers.length > 20, 'the load runs');
+      service.child.kill('SIGTERM');
+      service.child.kill('SIGTERM');
+      await load.done;
+      assert.deepEqual(load.broken, []);
+      assert.deepEqual([...new Set(load.answers)], [201]);
+      assert.equal(await service.ended, 0, service.output());
+      assert.ok(!existsSync(path.join(dataDir, 'pg/postmaster.pid')));
+    }
+  });
+
   test('while it starts ends it when it has started', async () => {
     const dataDir = await readyDataDir();
     const service = start(['npm', 'start'], { NFSE_DATA_DIR: dataDir, PORT: '0', NFSE_ESPERA_AO_ENCERRAR: '0' });
@@ -151,6 +174,41 @@ describe('SIGTERM to npm start', () => {
     service.child.kill('SIGTERM');
     assert.equal(await service.ended, 0, service.output());
     assert.ok(!existsSync(path.join(dataDir, 'pg/postmaster.pid')));
+  });
+});
+
+describe('SIGTERM while the database', () => {
+  const served = { PORT: '0', NFSE_ESPERA_AO_ENCERRAR: '0' };
+
+  test('answers nothing: who waits is told so, and the service ends', { timeout: 600_000 }, async () => {
+    const proxy = await startProxy(await freshDatabase());
+    const service = start(['bin/nfse', 'serve'], { DATABASE_URL: databaseUrlOf(proxy.connection), ...served });
+    const address = (await said(service, SERVING))[1]!;
+    const issue = (number: number) => emit(address, exampleXml({ serie: '1', nDPS: String(number) }));
+    assert.equal((await issue(1)).status, 201);
+    proxy.way = 'swallowed';
+    const sent = [2, 3, 4].map(issue);
+    await untilTrue(() => proxy.swallowed > 0, 'the database is asked');
+    service.child.kill('SIGTERM');
+    for (const { status } of await Promise.all(sent)) assert.equal(status, 503);
+    assert.equal(await service.ended, 0, service.output());
+  });
+
+  test('is being updated by another process: it is not waited for', async () => {
+    const connection = await freshDatabase();
+    const other = new Client(connection);
+    await other.connect();
+    onEnd(() => other.end());
+    await other.query(`delete from migracoes where nome = (select max(nome) from migracoes)`);
+    await other.query('begin; lock table migracoes_andamento in share update exclusive mode');
+    for (const command of ['serve', 'transmitir']) {
+      const env = { DATABASE_URL: databaseUrlOf(connection), NFSE_LOG_LEVEL: 'info', ...served };
+      const service = start(['bin/nfse', command], env);
+      await said(service, /espera por outro processo/);
+      service.child.kill('SIGTERM');
+      assert.equal(await service.ended, 0, service.output());
+      assert.match(service.output(), /Encerrado durante a atualização do banco/);
+    }
   });
 });
 

@@ -5,49 +5,19 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { migrate, NewerSchemaError, newerMigrations } from '../src/store/migrate.ts';
 import { migrationNames } from '../src/store/migrations.ts';
-import { type Db, openPool } from '../src/store/open.ts';
-import { Client, type ClientConfig } from '../src/store/pg.ts';
-import { fillNotas } from './support/cheio.ts';
+import { openPool } from '../src/store/open.ts';
+import type { Client } from '../src/store/pg.ts';
+import { BEFORE, databaseOf, LAST_BEFORE, NOW, oldSql, session } from './support/banco-de-antes.ts';
 import { onEnd } from './support/cleanup.ts';
 import { databaseUrlOf, nfse } from './support/cli.ts';
-import { emptyDatabase, freshPool } from './support/database.ts';
+import { freshPool } from './support/database.ts';
 import { schemaOf } from './support/esquema.ts';
+import { startProxy } from './support/proxy.ts';
+import { LONG } from './support/seed.ts';
 import { untilTrue } from './support/until.ts';
-
-/** The files as databases applied them up to 080, where they were said anew since. */
-const BEFORE = new URL('./fixtures/migracoes-ate-080/', import.meta.url);
-const NOW = new URL('../src/store/migrations/', import.meta.url);
-const LAST_BEFORE = '080-exige-numero.sql';
-
-function oldSql(nome: string): string {
-  const folder = readdirSync(BEFORE).includes(nome) ? BEFORE : NOW;
-  return readFileSync(new URL(nome, folder), 'utf8');
-}
-
-/** A database as a program of that time left it: with the files up to `last`, as they then were, and some rows. */
-async function databaseOf(last: string, rows = 300): Promise<{ connection: ClientConfig; pool: Db; client: Client }> {
-  const connection = await emptyDatabase();
-  const client = await session(connection);
-  await client.query('create table migracoes (nome text primary key, aplicada_em timestamptz not null)');
-  for (const nome of (await migrationNames()).filter((one) => one <= last)) {
-    await client.query(oldSql(nome));
-    await client.query('insert into migracoes values ($1, now())', [nome]);
-  }
-  await client.query(`insert into municipios (tenant, ambiente, criado_em) values ('alfa', 'homologacao', now())`);
-  await fillNotas(client, 'alfa', rows);
-  const pool = openPool(connection, () => undefined);
-  onEnd(() => pool.end());
-  return { connection, pool, client };
-}
-
-async function session(connection: ClientConfig): Promise<Client> {
-  const client = new Client(connection);
-  await client.connect();
-  onEnd(() => client.end());
-  return client;
-}
 
 const count = async (client: Client, text: string): Promise<number> =>
   (await client.query<{ count: number }>(`select count(*)::int as count from ${text}`)).rows[0]!.count;
@@ -107,6 +77,50 @@ test('a note whose table somebody holds is waited for, and nobody waits behind',
   assert.equal(await count(client, `migracoes where nome like '074%'`), 0);
   await holder.query('commit');
   assert.ok((await migrated).includes('074-notas-retidas.sql'));
+});
+
+test('who is asked to end does so where it is, and the next one goes on', async () => {
+  const { pool, connection, client } = await databaseOf('064-lotes-refeitos.sql');
+  const holder = await session(connection);
+  await holder.query('begin; select 1 from notas limit 1');
+  const asked = new AbortController();
+  const why = new Error('it is time to go');
+  const told: string[] = [];
+  const migrated = migrate(pool, (text) => told.push(text), asked.signal);
+  await untilTrue(() => told.some((text) => /a tabela está em uso/.test(text)), 'a lock is waited for');
+  asked.abort(why);
+  await assert.rejects(migrated, (error) => error === why);
+  await assert.rejects(migrate(pool, undefined, asked.signal), (error) => error === why);
+  assert.equal(await count(client, `pg_stat_activity where application_name = 'nfse-migrar' and state = 'active'`), 0);
+  await holder.query('commit');
+  await migrate(pool);
+  assert.deepEqual(await schemaOf(pool), await schemaOf(await freshPool()));
+});
+
+test('a server that falls silent in the midst of it is given up, as late as one may be that is only slow', {
+  skip: !LONG && 'takes half a minute: NFSE_TEST_LONGO=1',
+}, async () => {
+  const { connection, client } = await databaseOf('064-lotes-refeitos.sql');
+  const proxy = await startProxy(connection);
+  const pool = openPool(proxy.connection, () => undefined);
+  onEnd(() => pool.end());
+  const holder = await session(connection);
+  await holder.query('begin; select 1 from notas limit 1');
+  const told: string[] = [];
+  const migrated = migrate(pool, (text) => told.push(text));
+  await untilTrue(() => told.length > 1, 'a lock is waited for');
+  proxy.way = 'swallowed';
+  await pause(6_000);
+  proxy.way = 'forwarded';
+  await pause(6_000);
+  proxy.way = 'swallowed';
+  await assert.rejects(migrated, { kind: 'gone' });
+  await holder.query('commit');
+  // The next process knows nothing of the silence.
+  const next = openPool(connection, () => undefined);
+  onEnd(() => next.end());
+  await migrate(next);
+  assert.equal(await count(client, 'migracoes'), (await migrationNames()).length);
 });
 
 test('an index that was broken off is taken away and made anew', async () => {

@@ -4,10 +4,11 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { importShipped } from './aliquotas.ts';
-import { openMigrationClient, type Tell, takeStep } from './migration-steps.ts';
+import { type Bench, openMigrationPool, type Tell, takeStep } from './migration-steps.ts';
 import { atOnce, type Migration, migrationNames, readMigration } from './migrations.ts';
 import type { Db } from './open.ts';
-import type { Client } from './pg.ts';
+import type { ClientBase as Client, PoolClient } from './pg.ts';
+import { serverOf } from './watch.ts';
 
 /** PostgreSQL that the service is tested with, as the server numbers itself. */
 const VERSION_MIN = 150_000;
@@ -27,13 +28,18 @@ export class NewerSchemaError extends Error {
 /**
  * Applies the migrations that are missing and imports the rates that the program ships where there are none yet. Processes that
  * start at once wait for each other. `tell` gets lines for the operator while it takes time. Returns the names of those applied.
- * Throws {@link NewerSchemaError} on a database of a newer program.
+ * Throws {@link NewerSchemaError} on a database of a newer program, and the reason of `signal` when that ends it, wherever it is:
+ * the next one goes on there.
  */
-export async function migrate(pool: Db, tell: Tell = () => undefined): Promise<readonly string[]> {
+export async function migrate(
+  pool: Db,
+  tell: Tell = () => undefined,
+  signal?: AbortSignal,
+): Promise<readonly string[]> {
   await checkVersion(pool);
   const names = await migrationNames();
   const isCurrent = (await missingOf(pool, names)).length === 0;
-  const applied = isCurrent ? [] : await applyMissing(pool, names, tell);
+  const applied = isCurrent ? [] : await applyMissing(pool, names, tell, signal);
   await importShipped(pool, Date.now());
   return applied;
 }
@@ -63,20 +69,35 @@ async function listed(db: Pick<Db, 'query'>): Promise<readonly string[]> {
   }
 }
 
-async function applyMissing(pool: Db, names: readonly string[], tell: Tell): Promise<readonly string[]> {
-  const turn = await openMigrationClient(pool);
+async function applyMissing(
+  pool: Db,
+  names: readonly string[],
+  tell: Tell,
+  signal: AbortSignal | undefined,
+): Promise<readonly string[]> {
+  signal?.throwIfAborted();
+  const own = openMigrationPool(pool);
+  const { leave } = serverOf(own)!;
+  signal?.addEventListener('abort', leave);
+  let turn: PoolClient | undefined;
   try {
+    turn = await own.connect();
     await createLists(turn);
-    await takeTurn(turn, tell);
+    await takeTurn(turn, tell, signal);
     // Another process may have done some or all of it while this one waited.
     const missing = await Promise.all((await missingOf(turn, names)).map(readMigration));
     if (missing.length === names.length) await applyAtOnce(turn, missing);
-    else if (missing.length > 0) await applyInSteps(pool, turn, missing, tell);
+    else if (missing.length > 0) await applyInSteps({ pool, tell, signal }, own, turn, missing);
     await turn.query('commit');
     return missing.map(({ nome }) => nome);
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw error;
   } finally {
+    signal?.removeEventListener('abort', leave);
     // The turn ends with the transaction, and so with the connection, however the process ends.
-    await turn.end().catch(() => undefined);
+    turn?.release(true);
+    await own.end();
   }
 }
 
@@ -85,7 +106,7 @@ async function applyMissing(pool: Db, names: readonly string[], tell: Tell): Pro
  * crash can miss. It is none of the tables that requests touch. Whoever has to wait asks again and again: a session that waits
  * for a lock has a snapshot, for whose end an index made concurrently waits, and so each would wait for the other.
  */
-async function takeTurn(turn: Client, tell: Tell): Promise<void> {
+async function takeTurn(turn: Client, tell: Tell, signal: AbortSignal | undefined): Promise<void> {
   for (let waits = 0; ; waits += 1) {
     try {
       await turn.query(`begin; set local idle_in_transaction_session_timeout = 0; set local statement_timeout = 0;
@@ -95,7 +116,7 @@ async function takeTurn(turn: Client, tell: Tell): Promise<void> {
       await turn.query('rollback');
       if ((error as { code?: string }).code !== '55P03') throw error;
       if (waits % (TURN_TELL_MS / TURN_EVERY_MS) === 4) tell('espera por outro processo, que está atualizando o banco');
-      await sleep(TURN_EVERY_MS);
+      await sleep(TURN_EVERY_MS, undefined, { signal });
     }
   }
 }
@@ -107,7 +128,12 @@ async function applyAtOnce(turn: Client, all: readonly Migration[]): Promise<voi
   await turn.query('insert into migracoes (nome, aplicada_em) select unnest($1::text[]), now()', [names]);
 }
 
-async function applyInSteps(pool: Db, turn: Client, missing: readonly Migration[], tell: Tell): Promise<void> {
+async function applyInSteps(
+  bench: Omit<Bench, 'client'>,
+  own: Db,
+  turn: Client,
+  missing: readonly Migration[],
+): Promise<void> {
   const { rows } = await turn.query<{ nome: string; passo: number }>(
     `select nome, passo from migracoes_andamento where tenant = ''`,
   );
@@ -120,16 +146,16 @@ async function applyInSteps(pool: Db, turn: Client, missing: readonly Migration[
   turn.on('error', () => {
     isTurnLost = true;
   });
-  const client = await openMigrationClient(pool);
+  const client = await own.connect();
   try {
     for (const [count, step] of isLeft.entries()) {
       if (isTurnLost)
         throw new Error('a conexão que guarda a vez desta atualização se perdeu; rode de novo, ela continua');
       const name = `[${steps.length - isLeft.length + count + 1}/${steps.length}] ${step.nome}`;
-      await takeStep({ pool, client, tell: (text) => tell(`${name}: ${text}`) }, step);
+      await takeStep({ ...bench, client, tell: (text) => bench.tell(`${name}: ${text}`) }, step);
     }
   } finally {
-    await client.end().catch(() => undefined);
+    client.release(true);
   }
 }
 

@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Passo } from './migrations.ts';
 import { withoutComments } from './migrations.ts';
 import type { Db } from './open.ts';
-import { Client } from './pg.ts';
+import type { ClientBase as Client } from './pg.ts';
+import { openWatchedPool } from './watch.ts';
 
 /** Gets a line for the operator. */
 export type Tell = (text: string) => void;
@@ -13,6 +14,8 @@ export type Bench = {
   readonly pool: Db;
   readonly client: Client;
   readonly tell: Tell;
+  /** Ends the pauses. */
+  readonly signal: AbortSignal | undefined;
 };
 
 type Step = { readonly nome: string; readonly place: number; readonly isLast: boolean };
@@ -32,23 +35,27 @@ const BATCH_ROWS = 1_000;
 const TELL_EVERY_MS = 5_000;
 
 /**
- * A connection without the time-out of the service: here a statement may take an hour. Nor has it the plans of the service, which
- * are made for single rows.
+ * Connections without the time-out of the service: here a statement may take an hour, as long as the server answers anybody. Nor have
+ * they the plans of the service, which are made for single rows.
  */
-export async function openMigrationClient(pool: Db): Promise<Client> {
+export function openMigrationPool(pool: Db): Db {
   const { host, port, user, password, database, connectionString, ssl } = pool.options;
   const given = { host, port, user, password, database, connectionString, ssl };
-  const client = new Client({
-    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
-    application_name: 'nfse-migrar',
-    options: '-c statement_timeout=0 -c lock_timeout=0',
-    keepAlive: true,
-    connectionTimeoutMillis: 10_000,
-  });
+  const own = openWatchedPool(
+    {
+      ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+      max: 2,
+      application_name: 'nfse-migrar',
+      options: '-c statement_timeout=0 -c lock_timeout=0',
+      keepAlive: true,
+      connectionTimeoutMillis: 10_000,
+    },
+    'endless',
+  );
   // A connection that is lost between two statements must not end the process: the next statement says so.
-  client.on('error', () => undefined);
-  await client.connect();
-  return client;
+  own.on('error', () => undefined);
+  own.on('connect', (client) => void client.on('error', () => undefined));
+  return own;
 }
 
 /** Does one step and remembers it. Throws what the database says; what was done of the step before is kept. */
@@ -191,7 +198,7 @@ async function patiently<Result>(bench: Bench, work: () => Promise<Result>): Pro
     } catch (error) {
       if (!WORTH_WAITING.has((error as { code?: string }).code ?? '')) throw error;
       bench.tell('a tabela está em uso; nova tentativa em seguida');
-      await sleep(pause * (0.5 + Math.random() / 2));
+      await sleep(pause * (0.5 + Math.random() / 2), undefined, { signal: bench.signal });
     }
   }
 }

@@ -53,7 +53,7 @@ export function openPool(connection: PoolConfig, onError: (error: Error) => void
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
   };
-  const pool = openWatchedPool(settings, isPatient);
+  const pool = openWatchedPool(settings, isPatient ? 'command' : 'request');
   // An idle connection that the server closes is replaced at the next use; it must not end the process.
   pool.on('error', onError);
   // Nor must one that is lost while it is in use: its statements fail, and the pool replaces it.

@@ -22,6 +22,8 @@ const RETURN_LOOKS = LOOKS_A_SECOND / 2;
 const DEAD_LOOKS = 8 * LOOKS_A_SECOND;
 /** Of what may be long, which the server ends itself after half a minute. */
 const SLOW_LOOKS = 35 * LOOKS_A_SECOND;
+/** Questions without an answer, one after the other, by which a server is gone for work that may take an hour and begins again. */
+const QUESTIONS_OF_THE_PATIENT = 10;
 
 type Watched = {
   /** Somebody waits for it: it connects, or is in use. */
@@ -59,6 +61,8 @@ export type ServerState = {
   refusesWrites: boolean;
   /** How it is reached. */
   readonly config: PoolConfig;
+  /** Ends every connection, in the midst of what it is asked, as the end of the process would. */
+  readonly leave: () => void;
 };
 
 const servers = new WeakMap<Pool, ServerState>();
@@ -68,14 +72,27 @@ export function serverOf(pool: Pool): ServerState | undefined {
   return servers.get(pool);
 }
 
-/** `isPatient`: everything that it is asked may take long. */
-export function openWatchedPool(config: PoolConfig, isPatient: boolean): Pool {
+/** How long is waited: as a request can, as a command that the server itself limits, or as long as the server answers anybody. */
+export type Patience = 'request' | 'command' | 'endless';
+
+const LIMITS: Readonly<Record<Patience, number>> = {
+  request: DEAD_LOOKS,
+  command: SLOW_LOOKS,
+  endless: Number.POSITIVE_INFINITY,
+};
+
+export function openWatchedPool(config: PoolConfig, patience: Patience): Pool {
   const clients = new Map<Client, Watched>();
-  const limit = isPatient ? SLOW_LOOKS : DEAD_LOOKS;
+  const limit = LIMITS[patience];
+  const questionsMax = patience === 'endless' ? QUESTIONS_OF_THE_PATIENT : 1;
+  let unanswered = 0;
   let timer: NodeJS.Timeout | undefined;
   let question: { readonly client: Client; bytes: number; looks: number; heard: boolean } | undefined;
   let restLooks = 0;
-  const server: ServerState = { isGone: false, refusesConnections: false, refusesWrites: false, config };
+  const leave = (): void => {
+    for (const one of clients.keys()) giveUp(one);
+  };
+  const server: ServerState = { isGone: false, refusesConnections: false, refusesWrites: false, config, leave };
 
   class WatchedClient extends Client {
     constructor(settings?: PoolConfig) {
@@ -122,14 +139,15 @@ export function openWatchedPool(config: PoolConfig, isPatient: boolean): Pool {
     void answers(client).then((isThere) => {
       question = undefined;
       restLooks = isThere ? ASK_AGAIN_LOOKS : RETURN_LOOKS;
-      server.isGone = !isThere && !own.heard;
-      if (server.isGone) for (const one of clients.keys()) giveUp(one);
+      unanswered = isThere || own.heard ? 0 : unanswered + 1;
+      server.isGone = unanswered >= questionsMax;
+      if (server.isGone) leave();
     });
   };
 
   const look = (): void => {
     let isHeard = false;
-    let isDoubted = server.isGone;
+    let isDoubted = unanswered > 0;
     for (const [client, one] of clients) {
       const { bytesRead } = socketOf(client);
       if (bytesRead !== one.bytes) {

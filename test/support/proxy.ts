@@ -18,6 +18,8 @@ export type Proxy = {
   /** How to reach the database through it. */
   readonly connection: ClientConfig;
   way: Way;
+  /** Times that something was swallowed on its way to the database. */
+  readonly swallowed: number;
   /** Ends the connections that are there towards the database, and says nothing of it on this side. New ones go through. */
   closeHalf(): void;
   /** Where new connections go, as when a name or an address is given to another server; those that are there stay. */
@@ -26,17 +28,26 @@ export type Proxy = {
 
 const LATE_MS = 900;
 
-export async function startProxy(database: ClientConfig): Promise<Proxy> {
+/** `hear` gets what is said to the database before it is passed on. */
+export async function startProxy(
+  database: ClientConfig,
+  hear: (bytes: Buffer, connection: Socket) => void = () => undefined,
+): Promise<Proxy> {
   let target = targetOf(database);
   const pairs = new Set<{ readonly near: Socket; readonly far: Socket }>();
-  const proxy = { way: 'forwarded' as Way };
-  const server = createServer((near) => {
+  const proxy = { way: 'forwarded' as Way, swallowed: 0 };
+  // Where nothing is said not even an end is heard.
+  const server = createServer({ allowHalfOpen: true }, (near) => {
     const far = dial(target);
     const pair = { near, far };
     pairs.add(pair);
     let isDeaf = false;
-    near.on('data', (bytes) => {
-      if (proxy.way === 'swallowed') return;
+    near.on('data', (bytes: Buffer) => {
+      hear(bytes, near);
+      if (proxy.way === 'swallowed') {
+        proxy.swallowed += 1;
+        return;
+      }
       if (proxy.way === 'answers swallowed from commit on' && bytes.includes('commit\0')) isDeaf = true;
       far.write(bytes);
     });
@@ -44,6 +55,11 @@ export async function startProxy(database: ClientConfig): Promise<Proxy> {
       if (proxy.way === 'swallowed' || isDeaf) return;
       if (proxy.way === 'late') setTimeout(() => near.write(bytes), LATE_MS);
       else near.write(bytes);
+    });
+    near.on('end', () => {
+      if (proxy.way === 'swallowed') return;
+      near.end();
+      far.end();
     });
     near.on('error', () => undefined);
     far.on('error', () => undefined);

@@ -9,7 +9,7 @@ import { ALIQUOTAS_COMMANDS } from './aliquotas.ts';
 import { nearest, readArguments } from './arguments.ts';
 import { ASSINAR } from './assinar.ts';
 import { ASSINATURA } from './assinatura.ts';
-import { type CliWorld, type Command, columns, type EndSignal } from './command.ts';
+import { type CliWorld, type Command, columns, type EndSignal, type Running } from './command.ts';
 import { CORRELACAO_COMMANDS } from './correlacao.ts';
 import { EMITIR } from './emitir.ts';
 import { EVENTO_COMMANDS } from './evento.ts';
@@ -197,51 +197,73 @@ async function commandHelp(command: Command, world: CliWorld): Promise<string> {
 async function serve(world: CliWorld): Promise<number> {
   const ended = endRequested();
   world.out('Iniciando o serviço de NFS-e…\n');
-  await world.serve(async ({ address, location, drainMs }) => {
-    world.out(
-      [
-        '',
-        `Serviço no ar em ${address}`,
-        `  emissão (ambiente de integração)  ${address}/integracao/api/v1/nfse/v101`,
-        `  documentação                      ${address}/docs`,
-        `  saúde                             ${address}/health/ready`,
-        `  dados                             ${location}`,
-        '',
-        'Emita uma nota de exemplo (cole em outro terminal):',
-        '',
-        `  ${sampleCurl(address)}`,
-        '',
-        'A resposta traz chave_acesso; consulte-a com:',
-        '',
-        `  curl -s ${address}/integracao/api/v1/nfse/CHAVE_DE_ACESSO`,
-        '',
-        'Ou, acompanhando até a autorização:',
-        '',
-        `  npm run -s nfse -- emitir ${sampleFile()} --url ${address}`,
-        '',
-        'Ctrl-C encerra.',
-        '',
-      ].join('\n'),
-    );
-    const signal = await ended;
-    const drains = signal === 'SIGTERM' && drainMs > 0;
-    world.out(
-      drains
-        ? `\nEncerrando: por ${drainMs / 1000} s ainda se atende, e /health/ready responde 503. Outro sinal encerra já.\n`
-        : '\nEncerrando…\n',
-    );
-    return signal;
-  });
-  return 0;
+  return endedInOrder(world, ended, (asked) => world.serve((running) => tellServing(world, running, ended), asked));
+}
+
+async function tellServing(
+  world: CliWorld,
+  { address, location, drainMs }: Running,
+  ended: Promise<EndSignal>,
+): Promise<EndSignal> {
+  world.out(
+    [
+      '',
+      `Serviço no ar em ${address}`,
+      `  emissão (ambiente de integração)  ${address}/integracao/api/v1/nfse/v101`,
+      `  documentação                      ${address}/docs`,
+      `  saúde                             ${address}/health/ready`,
+      `  dados                             ${location}`,
+      '',
+      'Emita uma nota de exemplo (cole em outro terminal):',
+      '',
+      `  ${sampleCurl(address)}`,
+      '',
+      'A resposta traz chave_acesso; consulte-a com:',
+      '',
+      `  curl -s ${address}/integracao/api/v1/nfse/CHAVE_DE_ACESSO`,
+      '',
+      'Ou, acompanhando até a autorização:',
+      '',
+      `  npm run -s nfse -- emitir ${sampleFile()} --url ${address}`,
+      '',
+      'Ctrl-C encerra.',
+      '',
+    ].join('\n'),
+  );
+  const signal = await ended;
+  const drains = signal === 'SIGTERM' && drainMs > 0;
+  world.out(
+    drains
+      ? `\nEncerrando: por ${drainMs / 1000} s ainda se atende, e /health/ready responde 503. Outro sinal encerra já.\n`
+      : '\nEncerrando…\n',
+  );
+  return signal;
 }
 
 async function transmit(world: CliWorld): Promise<number> {
   const ended = endRequested();
-  await world.transmit(async ({ location }) => {
+  const waitForEnd = async ({ location }: Pick<Running, 'location'>): Promise<void> => {
     world.out(`Transmitindo o que está em ${location}. Ctrl-C encerra.\n`);
     await ended;
     world.out('\nEncerrando…\n');
-  });
+  };
+  return endedInOrder(world, ended, (asked) => world.transmit(waitForEnd, asked));
+}
+
+/** Who asks it to end while the database is being updated does not wait for that: the next start goes on with it. */
+async function endedInOrder(
+  world: CliWorld,
+  ended: Promise<EndSignal>,
+  run: (asked: AbortSignal) => Promise<void>,
+): Promise<number> {
+  const asked = new AbortController();
+  void ended.then(() => asked.abort());
+  try {
+    await run(asked.signal);
+  } catch (error) {
+    if (error !== asked.signal.reason) throw error;
+    world.out('\nEncerrado durante a atualização do banco; a próxima partida a continua.\n');
+  }
   return 0;
 }
 

@@ -25,10 +25,13 @@ export type Running = {
 };
 
 export type CliWorld = Terminal & {
-  /** Starts the service, calls back, and takes it down when the callback ends, in the way of the signal that it ends with. */
-  serve(waitForEnd: (service: Running) => Promise<EndSignal>): Promise<void>;
+  /**
+   * Starts the service, calls back, and takes it down when the callback ends, in the way of the signal that it ends with. `asked` ends
+   * an update of the database that comes before, which may take an hour; its reason is thrown.
+   */
+  serve(waitForEnd: (service: Running) => Promise<EndSignal>, asked: AbortSignal): Promise<void>;
   /** The same for a worker without doors. */
-  transmit(waitForEnd: (running: Pick<Running, 'location'>) => Promise<void>): Promise<void>;
+  transmit(waitForEnd: (running: Pick<Running, 'location'>) => Promise<void>, asked: AbortSignal): Promise<void>;
   migrate(): Promise<{ readonly applied: readonly string[]; readonly location: string }>;
   /**
    * Opens the database, beside a running service or without one, and closes it when the callback ends. `isBeginning`: one

@@ -1,0 +1,96 @@
+/** Two PostgreSQL servers of a test's own, the second of which replays the log of the first; nobody starts them again. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chown, rename, rm, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { findBinaries } from '../../src/store/embedded/binaries.ts';
+import { DATABASE, SUPERUSER } from '../../src/store/embedded/cluster.ts';
+import { childOptions, findPlace, type Place } from '../../src/store/embedded/place.ts';
+import { Client, type ClientConfig } from '../../src/store/pg.ts';
+import { copyCluster } from '../setup.ts';
+import { onEnd } from './cleanup.ts';
+import { freshDataDir, readyDataDir, serverProcesses } from './process.ts';
+import { until } from './until.ts';
+
+const quiet = { info() {}, warn() {}, error: console.error };
+
+export type Server = {
+  readonly connection: ClientConfig;
+  /** Ends every process of it with -9. */
+  kill(): Promise<void>;
+  query(text: string): Promise<readonly Record<string, unknown>[]>;
+};
+
+/** The first commits only what the second has on its disk. */
+export async function openReplicated(): Promise<{ readonly primary: Server; readonly standby: Server }> {
+  const first = await readyDataDir();
+  const second = await freshDataDir();
+  const location = path.join(first, 'pg');
+  await write(location, 'pg_hba.conf', 'local all all trust\nlocal replication all trust\n');
+  // A server that was stopped in order is a base for another.
+  await copyCluster(location, path.join(second, 'pg'));
+  await write(location, 'postgresql.auto.conf', "synchronous_standby_names = 'segunda'\n");
+  const primary = await startServer(first, {});
+  await write(path.join(second, 'pg'), 'standby.signal', '');
+  const conninfo = `host=${location} port=5432 user=${SUPERUSER} application_name=segunda`;
+  const standby = await startServer(second, { primary_conninfo: conninfo });
+  await until(async () => {
+    const rows = await primary.query(`select 1 from pg_stat_replication where sync_state = 'sync'`);
+    return rows.length > 0 || undefined;
+  }, 'the second server follows');
+  return { primary, standby };
+}
+
+async function write(location: string, name: string, text: string): Promise<void> {
+  const file = path.join(location, name);
+  await rm(file, { force: true });
+  await writeFile(`${file}.novo`, text);
+  const { uid, gid } = await stat(location);
+  await chown(`${file}.novo`, uid, gid);
+  await rename(`${file}.novo`, file);
+}
+
+async function startServer(dataDir: string, settings: Readonly<Record<string, string>>): Promise<Server> {
+  const place: Place = await findPlace(dataDir, quiet);
+  const { postgres } = await findBinaries(place, quiet);
+  const { location } = place;
+  const own = { unix_socket_directories: location, listen_addresses: '', port: '5432', ...settings };
+  const options = Object.entries(own).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const child: ChildProcess = spawn(postgres, ['-D', location, ...options], {
+    ...childOptions(place.runAs),
+    stdio: 'ignore',
+  });
+  const ended = once(child, 'exit');
+  const connection = { host: location, port: 5432, user: SUPERUSER, database: DATABASE };
+  const query = async (text: string): Promise<readonly Record<string, unknown>[]> => {
+    const client = new Client({ ...connection, connectionTimeoutMillis: 2_000 });
+    client.on('error', () => undefined);
+    await client.connect();
+    try {
+      return (await client.query<Record<string, unknown>>(text)).rows;
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  };
+  const kill = async (): Promise<void> => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    for (const pid of serverProcesses(dataDir)) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // It ended with the one before.
+      }
+    }
+    await ended;
+  };
+  onEnd(kill);
+  await until(
+    () =>
+      query('select 1').then(
+        () => true as const,
+        () => undefined,
+      ),
+    'the server takes connections',
+  );
+  return { connection, kill, query };
+}
