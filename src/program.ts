@@ -8,6 +8,7 @@ import { type Config, readConfig, serviceUrlOf } from './config.ts';
 import { runCli } from './doors/cli/cli.ts';
 import { storeTroubleOf } from './flows/store-trouble.ts';
 import { createLog } from './log.ts';
+import { unavailabilityOf } from './store/unavailable.ts';
 
 /** What programs say that may be called again (EX_TEMPFAIL of sysexits.h). */
 const TRY_AGAIN = 75;
@@ -98,7 +99,12 @@ try {
   });
 } catch (error) {
   process.stderr.write(`Não foi possível continuar: ${told(error)}\n`);
-  process.exitCode = storeTroubleOf(error) === undefined ? 1 : TRY_AGAIN;
+  process.exitCode = storeTroubleOf(error) === undefined || isDenied(error) ? 1 : TRY_AGAIN;
+}
+
+/** As a command is told it, it was asked with the wrong address: the same again is refused again. */
+function isDenied(error: unknown): boolean {
+  return unavailabilityOf(error) === 'denied';
 }
 
 /** An empty database made in a mistyped folder would look like the loss of every note. */

@@ -20,7 +20,7 @@ import { databaseUrlOf, nfse } from './support/cli.ts';
 import { freshDatabase, poolOn } from './support/database.ts';
 import { balcao, CANCELAMENTO } from './support/eventos.ts';
 import { type Answer, authorised, emit, noteByKey, request } from './support/http.ts';
-import { readyDataDir } from './support/process.ts';
+import { freshDataDir, readyDataDir } from './support/process.ts';
 import { startProxy } from './support/proxy.ts';
 import { call, loteXml } from './support/rps.ts';
 import { NOON, startTestService, type TestService } from './support/service.ts';
@@ -150,6 +150,76 @@ describe('what the server raises', () => {
     await service.pool.query('drop function raised cascade');
     await authorised(service.address, body.chave_acesso);
   });
+});
+
+describe('what the operator has given the role', () => {
+  for (const settings of [
+    [`set datestyle = 'German'`, `set timezone = 'Asia/Tokyo'`, `set intervalstyle = 'iso_8601'`],
+    [`set bytea_output = 'escape'`, 'set extra_float_digits = -5', 'set standard_conforming_strings = off'],
+    [`set default_transaction_isolation = 'serializable'`],
+    [
+      `set statement_timeout = '50ms'`,
+      `set lock_timeout = '1ms'`,
+      `set idle_in_transaction_session_timeout = '50ms'`,
+      `set idle_session_timeout = '300ms'`,
+    ],
+    ['connection limit 3'],
+  ]) {
+    test(`${settings.join(', ')}: it is issued and transmitted all the same`, { timeout: 240_000 }, async () => {
+      const database = await freshDatabase();
+      const user = `u_${database.database}`;
+      await administer(database, async (client) => {
+        await client.query(`create role ${user} login; grant ${database.user} to ${user}`);
+        for (const one of settings) await client.query(`alter role ${user} ${one}`);
+        // Of its group it has the tables, but no place in the queue of the privileged.
+        await client.query(
+          `grant all on schema public to ${user}; grant all on all tables in schema public to ${user}`,
+        );
+      });
+      onEnd(() => administer(database, (client) => client.query(`drop owned by ${user}; drop role ${user}`)));
+      const other = await startTestService({ connection: { ...database, user } });
+      // Of few connections some hear that there are no more, and come again.
+      const isShort = settings.includes('connection limit 3');
+      const issue = async (): Promise<Answer> => {
+        const xml = fresh();
+        return until(async () => {
+          const answer = await emit(other.address, xml);
+          if (answer.status === 201 || !isShort) return answer;
+          assertComeAgain(answer, /não aceita mais conexões/);
+          return undefined;
+        }, 'an answer');
+      };
+      const answers = await Promise.all(Array.from({ length: 30 }, issue));
+      for (let place = 0; place < 10; place += 1) answers.push(await issue());
+      assert.deepEqual([...new Set(answers.map(({ status }) => status))], [201]);
+      // What a worker could not settle waits for the end of its claim, by a clock that stands still here.
+      if (!isShort) await authorised(other.address, answers.at(-1)!.body.chave_acesso);
+      await untilReady(other);
+    });
+  }
+});
+
+test('a password that is changed while the service runs', { timeout: 240_000 }, async () => {
+  const server = await openEmbedded({ dataDir: await freshDataDir(), log: quiet, transport: 'tcp' });
+  onEnd(() => server.stop());
+  const own = { ...server.connection, user: 'emissor', password: 'primeira' };
+  const set = (password: string) =>
+    administer(server.connection, async (client) => {
+      await client.query(`alter role emissor password '${password}'`);
+      await client.query(`select pg_terminate_backend(pid) from pg_stat_activity where usename = 'emissor'`);
+    });
+  await administer(server.connection, (client) =>
+    client.query(`create role emissor login password 'primeira'; grant all on schema public to emissor`),
+  );
+  const other = await startTestService({ connection: own });
+  await untilAnswered(other, 201);
+  await set('segunda');
+  assertComeAgain(await untilAnswered(other, 503), /não deixa este serviço entrar|está sendo reiniciado|não responde/);
+  assertComeAgain(await ready(other), /não deixa este serviço entrar/);
+  assertComeAgain(await emit(other.address, fresh()), /não deixa este serviço entrar/);
+  await set('primeira');
+  await untilReady(other);
+  await untilAnswered(other, 201);
 });
 
 describe('a server of its own', { timeout: 600_000 }, () => {

@@ -19,6 +19,7 @@ const TROUBLES: Readonly<Record<Unavailability, StoreTrouble>> = {
   crowded: { mensagem: 'O banco de dados não aceita mais conexões.', esperaS: STORE_WAIT_S },
   exhausted: { mensagem: 'O banco de dados está sem recursos livres.', esperaS: STORE_WAIT_S },
   read_only: { mensagem: 'O banco de dados só aceita leituras agora.', esperaS: STORE_WAIT_S },
+  denied: { mensagem: 'O banco de dados não deixa este serviço entrar.', esperaS: STORE_WAIT_S },
   slow: { mensagem: 'O banco de dados demorou demais.', esperaS: STORE_WAIT_S },
   locked: { mensagem: 'Outra gravação ocupa os dados de que esta precisa.', esperaS: LOCK_WAIT_S },
   conflict: { mensagem: 'Outra gravação dos mesmos dados chegou no mesmo momento.', esperaS: LOCK_WAIT_S },

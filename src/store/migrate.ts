@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { importShipped } from './aliquotas.ts';
-import { type Bench, openMigrationPool, type Tell, takeStep } from './migration-steps.ts';
+import { type Bench, openMigrationClient, openMigrationPool, type Tell, takeStep } from './migration-steps.ts';
 import { atOnce, type Migration, migrationNames, readMigration } from './migrations.ts';
 import type { Db } from './open.ts';
 import type { ClientBase as Client, PoolClient } from './pg.ts';
@@ -81,7 +81,7 @@ async function applyMissing(
   signal?.addEventListener('abort', leave);
   let turn: PoolClient | undefined;
   try {
-    turn = await own.connect();
+    turn = await openMigrationClient(own);
     await createLists(turn);
     await takeTurn(turn, tell, signal);
     // Another process may have done some or all of it while this one waited.
@@ -146,7 +146,7 @@ async function applyInSteps(
   turn.on('error', () => {
     isTurnLost = true;
   });
-  const client = await own.connect();
+  const client = await openMigrationClient(own);
   try {
     for (const [count, step] of isLeft.entries()) {
       if (isTurnLost)

@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Passo } from './migrations.ts';
 import { withoutComments } from './migrations.ts';
-import type { Db } from './open.ts';
-import type { ClientBase as Client } from './pg.ts';
+import { type Db, sessionWith } from './open.ts';
+import type { ClientBase as Client, PoolClient } from './pg.ts';
 import { openWatchedPool } from './watch.ts';
 
 /** Gets a line for the operator. */
@@ -46,7 +46,7 @@ export function openMigrationPool(pool: Db): Db {
       ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
       max: 2,
       application_name: 'nfse-migrar',
-      options: '-c statement_timeout=0 -c lock_timeout=0',
+      options: sessionWith({ statement_timeout: '0', lock_timeout: '0', idle_session_timeout: '0' }),
       keepAlive: true,
       connectionTimeoutMillis: 10_000,
     },
@@ -56,6 +56,15 @@ export function openMigrationPool(pool: Db): Db {
   own.on('error', () => undefined);
   own.on('connect', (client) => void client.on('error', () => undefined));
   return own;
+}
+
+/** One of them; of a limit for transactions, which versions before 17 do not know, it knows nothing either. */
+export async function openMigrationClient(own: Db): Promise<PoolClient> {
+  const client = await own.connect();
+  await client.query(
+    `select set_config(name, '0', false) from pg_settings where name in ('transaction_timeout', 'idle_in_transaction_session_timeout')`,
+  );
+  return client;
 }
 
 /** Does one step and remembers it. Throws what the database says; what was done of the step before is kept. */

@@ -18,15 +18,33 @@ const KEEP_ALIVE_MS = 5_000;
  * and would be kept while the table grows (measured: a fifth of the rate), is made anew at each execution, which a
  * group of notes pays once. Compiling plans does not pay for milliseconds.
  */
-const SESSION = Object.entries({
+const PLANS = {
   plan_cache_mode: 'force_custom_plan',
   enable_seqscan: 'off',
   enable_hashjoin: 'off',
   enable_mergejoin: 'off',
   jit: 'off',
-})
-  .map(([name, value]) => `-c ${name}=${value}`)
-  .join(' ');
+};
+
+/** All that the meaning of a statement and of its answer hangs on: a role may have been given anything, and `pg` reads ISO dates alone. */
+const MEANING = {
+  datestyle: 'ISO',
+  timezone: 'UTC',
+  intervalstyle: 'postgres',
+  bytea_output: 'hex',
+  extra_float_digits: '1',
+  standard_conforming_strings: 'on',
+  default_transaction_isolation: 'read committed',
+};
+
+/** Settings as a connection brings them, and by them what its statements mean. */
+export function sessionWith(settings: Readonly<Record<string, string>>): string {
+  return Object.entries({ ...MEANING, ...settings })
+    .map(([name, value]) => `-c ${name}=${value.replaceAll(' ', '\\ ')}`)
+    .join(' ');
+}
+
+const SESSION = sessionWith(PLANS);
 
 /**
  * A list of ids as a relation that the planner takes for a single row: an equality of which it knows nothing is rare to
@@ -104,7 +122,7 @@ export async function pipelined<Result>(
   let isDemoted = false;
   let isCommitSent = false;
   try {
-    const begun = client.query(`begin; ${BEGIN} ${lockMs}`);
+    const begun = client.query(`begin isolation level read committed; ${BEGIN} ${lockMs}`);
     const [, { result, writes }] = await Promise.all([begun, work(client).then(heeded)]);
     isCommitSent = true;
     const [ended] = await Promise.all([client.query('commit'), ...writes]);

@@ -11,6 +11,7 @@ export type Unavailability =
   | 'crowded'
   | 'exhausted'
   | 'read_only'
+  | 'denied'
   | 'slow'
   | 'locked'
   | 'conflict';
@@ -42,9 +43,13 @@ const BY_SQLSTATE: readonly (readonly [begins: string, kind: Unavailability])[] 
   ['25006', 'read_only'],
   // We were too slow for the server, which ended the transaction.
   ['25P03', 'slow'],
+  ['25P04', 'slow'],
   ['57014', 'slow'],
   ['55P03', 'locked'],
   ['40', 'conflict'],
+  // The password was changed, the database is given another name: whoever did so has more to do, and it is not who asks.
+  ['28', 'denied'],
+  ['3D000', 'denied'],
 ];
 
 /** Of a host that is not reached, or not found just now. */
