@@ -33,6 +33,7 @@ import { createStore } from '../src/store/store.ts';
 import { onEnd } from './support/cleanup.ts';
 import { nfseHere } from './support/cli.ts';
 import { freshPool } from './support/database.ts';
+import { asSandbox } from './support/municipio.ts';
 import { recorded, type Statements } from './support/plans.ts';
 import fc from './support/seed.ts';
 import { NOON } from './support/service.ts';
@@ -138,16 +139,7 @@ class Town {
 
   private constructor(pool: Db, tenant: string) {
     this.pool = pool;
-    this.municipio = {
-      tenant,
-      ambiente: 'homologacao',
-      codigoIbge: undefined,
-      aliquotaPadrao: undefined,
-      confianca: { ancoras: undefined, revogados: undefined },
-      adn: undefined,
-      regrasNacionais: undefined,
-      consultaDps: undefined,
-    };
+    this.municipio = asSandbox(tenant);
     const log =
       (level: string) =>
       (about: object, message: string): void =>

@@ -20,6 +20,7 @@ import type { Db } from '../src/store/open.ts';
 import { createStore } from '../src/store/store.ts';
 import { freshPool } from './support/database.ts';
 import { dpsOf } from './support/law.ts';
+import { asSandbox } from './support/municipio.ts';
 import { NOON } from './support/service.ts';
 import { nobodyTrusted } from './support/trust.ts';
 
@@ -41,16 +42,8 @@ async function open(ambiente: Ambiente): Promise<Place> {
   shared ??= freshPool();
   const pool = await shared;
   opened += 1;
-  const municipio: Municipio = {
-    tenant: `alfa${opened}`,
-    ambiente,
-    codigoIbge: ambiente === 'producao' ? TOWNS[opened]!.codigoIbge : undefined,
-    aliquotaPadrao: undefined,
-    confianca: { ancoras: undefined, revogados: undefined },
-    adn: undefined,
-    regrasNacionais: undefined,
-    consultaDps: undefined,
-  };
+  const codigoIbge = ambiente === 'producao' ? TOWNS[opened]!.codigoIbge : undefined;
+  const municipio: Municipio = { ...asSandbox(`alfa${opened}`), ambiente, codigoIbge };
   const silent = (): void => undefined;
   const world: World = {
     store: createStore(pool),

@@ -4,9 +4,8 @@
  * answer, and cost the database the same work, so that no clock tells them apart either.
  */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { Agent, request as httpsRequest } from 'node:https';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
 import { SignedXml } from 'xml-crypto';
@@ -25,6 +24,7 @@ import { dpsIdOf } from '../src/fiscal/chave.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import type { Patch } from '../src/fiscal/rules/rule.ts';
 import { onEnd } from './support/cleanup.ts';
+import { freshFolder } from './support/openssl.ts';
 import { jsonOf } from './support/operacoes.ts';
 import { ABRASF, cancelamentoXml, consultaXml, envelope, loteXml, porProtocolo, porRpsXml } from './support/rps.ts';
 import { NOON, startTestService } from './support/service.ts';
@@ -51,8 +51,7 @@ const TOMADOR = '86042713922';
 const NOME_TOMADOR = 'Tomadora Reservada de Tal';
 const IM = '90817263';
 
-const folder = mkdtempSync(path.join(tmpdir(), 'nfse-seguranca-'));
-onEnd(() => rmSync(folder, { recursive: true, force: true }));
+const folder = freshFolder();
 const [rootKeys, keys] = await Promise.all([newKeys(), newKeys()]);
 const root = rootAuthority('AC Raiz de Teste', rootKeys, DECADES);
 const company = (cnpj: string): Party =>

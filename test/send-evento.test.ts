@@ -17,6 +17,7 @@ import type { Municipio } from '../src/store/municipios.ts';
 import type { Db } from '../src/store/open.ts';
 import { createStore } from '../src/store/store.ts';
 import { freshPool } from './support/database.ts';
+import { asSandbox } from './support/municipio.ts';
 import { NOON } from './support/service.ts';
 import { nobodyTrusted } from './support/trust.ts';
 
@@ -45,16 +46,7 @@ class Case {
   readonly municipio: Municipio;
 
   private constructor(db: Db, tenant: string) {
-    this.municipio = {
-      tenant,
-      ambiente: 'homologacao',
-      codigoIbge: undefined,
-      aliquotaPadrao: undefined,
-      confianca: { ancoras: undefined, revogados: undefined },
-      adn: undefined,
-      regrasNacionais: undefined,
-      consultaDps: undefined,
-    };
+    this.municipio = asSandbox(tenant);
     const adn: Adn = {
       wantsDocuments: true,
       batchMax: 50,

@@ -3,10 +3,9 @@
  * TLS, and the header of a proxy; certificates of a private authority.
  */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { Agent, request as httpsRequest } from 'node:https';
 import { BlockList } from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
 import {
@@ -26,6 +25,7 @@ import { databaseUrlOf, nfse } from './support/cli.ts';
 import { monotonicClock } from './support/clock.ts';
 import { freshDatabase } from './support/database.ts';
 import { type Answer, emit, request } from './support/http.ts';
+import { freshFolder } from './support/openssl.ts';
 import { startServiceProcess } from './support/process.ts';
 import { NOON, startTestService } from './support/service.ts';
 
@@ -40,8 +40,7 @@ const SEM_CADASTRO = '12121212000106';
 const SEM_AUTORIZACAO = '99999999000191';
 const PESSOA = '11144477735';
 
-const folder = mkdtempSync(path.join(tmpdir(), 'nfse-situacao-'));
-onEnd(() => rmSync(folder, { recursive: true, force: true }));
+const folder = freshFolder();
 
 type Client = { readonly cert: string; readonly key: string };
 

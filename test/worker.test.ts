@@ -14,13 +14,13 @@ import { registerEvento } from '../src/flows/register-evento.ts';
 import { startWorker } from '../src/flows/worker.ts';
 import type { World } from '../src/flows/world.ts';
 import { createLog } from '../src/log.ts';
-import type { Municipio } from '../src/store/municipios.ts';
 import { createStore } from '../src/store/store.ts';
 import { StoreUnavailable } from '../src/store/unavailable.ts';
 import { startTransmitterThread } from '../src/transmitter.ts';
 import { openWorld } from '../src/world.ts';
 import { onEnd } from './support/cleanup.ts';
 import { freshDatabase, freshPool, poolOn } from './support/database.ts';
+import { asSandbox } from './support/municipio.ts';
 import { NOON } from './support/service.ts';
 import { nobodyTrusted } from './support/trust.ts';
 import { until, untilTrue } from './support/until.ts';
@@ -83,20 +83,6 @@ async function stage(inProducao: readonly string[]) {
     wake: noted,
   };
   return { pool, store, slow, world };
-}
-
-/** As the sandbox does, whatever the tenant is: who may issue is not what this is about. */
-function asSandbox(tenant: string): Municipio {
-  return {
-    tenant,
-    ambiente: 'homologacao',
-    codigoIbge: undefined,
-    aliquotaPadrao: undefined,
-    confianca: { ancoras: undefined, revogados: undefined },
-    adn: undefined,
-    regrasNacionais: undefined,
-    consultaDps: undefined,
-  };
 }
 
 let dps = 0;

@@ -35,6 +35,7 @@ import type { Municipio } from '../../src/store/municipios.ts';
 import type { Claim } from '../../src/store/notas.ts';
 import type { Db } from '../../src/store/open.ts';
 import { createStore, type Store } from '../../src/store/store.ts';
+import { asSandbox } from './municipio.ts';
 import { Ambiente, authorityReachedBy, ENSAIOS, type Line, type Weather } from './simulation-adn.ts';
 import { type Chance, chanceOf } from './simulation-chance.ts';
 import { nobodyTrusted } from './trust.ts';
@@ -219,16 +220,7 @@ export class Simulacao {
   private async open(run: string): Promise<void> {
     const count = 1 + this.chance.below(PROVIDERS.length);
     for (let place = 0; place < count; place += 1) {
-      const municipio: Municipio = {
-        tenant: `s${this.seed}-${run}-${place}`,
-        ambiente: 'homologacao',
-        codigoIbge: undefined,
-        aliquotaPadrao: undefined,
-        confianca: { ancoras: undefined, revogados: undefined },
-        adn: undefined,
-        regrasNacionais: undefined,
-        consultaDps: undefined,
-      };
+      const municipio = asSandbox(`s${this.seed}-${run}-${place}`);
       await this.stores[0].createMunicipio(municipio, this.clock.now);
       this.municipios.push(municipio);
       if (this.chance.is(0.2)) this.sandboxes.add(municipio.tenant);

@@ -1,6 +1,7 @@
 /** CMS over the body of a request, with any of its parts bent (RFC 5652, 5), and the case that carries it. */
 import { createPublicKey, hash, type KeyObject, sign } from 'node:crypto';
 import { der } from '../../../src/documents/asn1.ts';
+import { CMS_OID } from '../../../src/documents/cms-names.ts';
 import { exampleJson } from '../../../src/fiscal/rules/example.ts';
 import { type Ataque, bytesOf, type Parte, type Veredito } from '../ataque.ts';
 import type { Emitido } from './emissao.ts';
@@ -10,22 +11,13 @@ import { AGORA } from './mundo.ts';
 export const CORPO = JSON.stringify(JSON.parse(exampleJson({ tpAmb: '1', serie: '1', nDPS: '1' })!));
 
 export const OID = {
-  data: '1.2.840.113549.1.7.1',
-  signedData: '1.2.840.113549.1.7.2',
+  ...CMS_OID,
   envelopedData: '1.2.840.113549.1.7.3',
-  contentType: '1.2.840.113549.1.9.3',
-  messageDigest: '1.2.840.113549.1.9.4',
-  signingTime: '1.2.840.113549.1.9.5',
-  countersignature: '1.2.840.113549.1.9.6',
-  signingCertificate: '1.2.840.113549.1.9.16.2.12',
-  signingCertificateV2: '1.2.840.113549.1.9.16.2.47',
   sha1: '1.3.14.3.2.26',
   md5: '1.2.840.113549.2.5',
   sha224: '2.16.840.1.101.3.4.2.4',
-  sha256: '2.16.840.1.101.3.4.2.1',
   sha384: '2.16.840.1.101.3.4.2.2',
   sha512: '2.16.840.1.101.3.4.2.3',
-  rsa: '1.2.840.113549.1.1.1',
   rsaSha1: '1.2.840.113549.1.1.5',
   rsaPss: '1.2.840.113549.1.1.10',
   rsaSha512: '1.2.840.113549.1.1.13',

@@ -153,6 +153,9 @@ function contrabando(): Ataque[] {
 
 function formas(): Ataque[] {
   const nada = (codigo: string, status: number, quer: string): Veredito => recusa(codigo, quer, undefined, status);
+  /** An address that is read as it stands, and is none. */
+  const naoAcha = (nome: string, porque: string, target: string): Ataque =>
+    conexao(nome, porque, get(target), nada('E601', 404, 'Não achar: um caminho se lê como está.'));
   return [
     conexao('http-0-9', 'Uma linha sem versão, como em 1991.', 'GET /health/live\r\n\r\n', QUEBRADA),
     conexao(
@@ -247,30 +250,14 @@ function formas(): Ataque[] {
       ['GET /', { repete: 'a', vezes: 10_000 }, ' HTTP/1.1\r\nHost: exemplo\r\nConnection: close\r\n\r\n'],
       nada('E003', 414, 'Recusar por um limite declarado.'),
     ),
-    conexao(
+    naoAcha(
       'endereco-com-dois-pontos',
       'Um caminho que sobe (..), para fora do que o proxy conferiu.',
-      get('/integracao/../health/live'),
-      nada('E601', 404, 'Não achar: um caminho se lê como está.'),
+      '/integracao/../health/live',
     ),
-    conexao(
-      'endereco-com-dois-pontos-escritos',
-      'O mesmo, escrito em %2e.',
-      get('/integracao/%2e%2e/health/live'),
-      nada('E601', 404, 'Não achar: um caminho se lê como está.'),
-    ),
-    conexao(
-      'endereco-com-barra-dupla',
-      'Duas barras no começo: há quem leia um nome de servidor.',
-      get('//health/live'),
-      nada('E601', 404, 'Não achar: um caminho se lê como está.'),
-    ),
-    conexao(
-      'endereco-com-nulo',
-      'Um byte zero escrito no endereço.',
-      get('/health/live%00.png'),
-      nada('E601', 404, 'Não achar: um caminho se lê como está.'),
-    ),
+    naoAcha('endereco-com-dois-pontos-escritos', 'O mesmo, escrito em %2e.', '/integracao/%2e%2e/health/live'),
+    naoAcha('endereco-com-barra-dupla', 'Duas barras no começo: há quem leia um nome de servidor.', '//health/live'),
+    naoAcha('endereco-com-nulo', 'Um byte zero escrito no endereço.', '/health/live%00.png'),
     conexao(
       'endereco-com-fim-de-linha',
       'Um fim de linha escrito no endereço, para sair num cabeçalho da resposta.',

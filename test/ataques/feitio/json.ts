@@ -17,6 +17,14 @@ const NAO_E_JSON = recusa('E003', 'Recusar: não é JSON.', undefined, 400);
 const DOIS_SENTIDOS = 'Recusar: dois leitores não leriam o mesmo valor.';
 
 function nomes(): Ataque[] {
+  /** A member more, of a name that the body does not have. */
+  const alheio = (nome: string, porque: string, membro: string): Ataque =>
+    caso(
+      nome,
+      porque,
+      com(['"tipo_emitente":"1"', `"tipo_emitente":"1",${membro}`]),
+      recusa('E0010', 'Recusar como a qualquer campo que não há.'),
+    );
   return [
     caso(
       'nome-repetido',
@@ -42,30 +50,14 @@ function nomes(): Ataque[] {
       com(['"valor_servico":"1000.00"', '"valor_servico":"1000.00","Valor_Servico":"0.01"']),
       recusa('E0010', 'Recusar: não há esse campo.'),
     ),
-    caso(
+    alheio(
       'proto',
       'O nome __proto__ troca, em JavaScript, de que o objeto é feito.',
-      com(['"tipo_emitente":"1"', '"tipo_emitente":"1","__proto__":{"valor_servico":"0.01"}']),
-      recusa('E0010', 'Recusar como a qualquer campo que não há.'),
+      '"__proto__":{"valor_servico":"0.01"}',
     ),
-    caso(
-      'constructor',
-      'O nome constructor, que todo objeto já tem.',
-      com(['"tipo_emitente":"1"', '"tipo_emitente":"1","constructor":{"prototype":{"x":1}}']),
-      recusa('E0010', 'Recusar como a qualquer campo que não há.'),
-    ),
-    caso(
-      'tostring',
-      'O nome toString, que todo objeto já tem.',
-      com(['"tipo_emitente":"1"', '"tipo_emitente":"1","toString":"x"']),
-      recusa('E0010', 'Recusar como a qualquer campo que não há.'),
-    ),
-    caso(
-      'nome-vazio',
-      'Um campo sem nome.',
-      com(['"tipo_emitente":"1"', '"tipo_emitente":"1","":"x"']),
-      recusa('E0010', 'Recusar como a qualquer campo que não há.'),
-    ),
+    alheio('constructor', 'O nome constructor, que todo objeto já tem.', '"constructor":{"prototype":{"x":1}}'),
+    alheio('tostring', 'O nome toString, que todo objeto já tem.', '"toString":"x"'),
+    alheio('nome-vazio', 'Um campo sem nome.', '"":"x"'),
   ];
 }
 
