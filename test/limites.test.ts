@@ -154,6 +154,11 @@ describe('a limit of an address of the network', () => {
       ['::FFFF:1.2.3.4', 429],
       ['0:0:0:0:0:ffff:0102:0304', 429],
       ['0000::ffff:1.2.3.4', 429],
+      // As proxies write it that tell the port, and one that comes behind another.
+      ['1.2.3.4:4711', 429],
+      ['[::ffff:102:304]:443', 429],
+      ['[::ffff:102:304]', 429],
+      ['1.2.3.5, 1.2.3.4', 429],
       ['1.2.3.5', 201],
     ] as const)
       assert.equal((await emit(slug, dps(), { from })).status, status, from);

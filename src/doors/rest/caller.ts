@@ -18,8 +18,14 @@ export function siteOf({ headers, encrypted }: HttpRequest, trustProxy: boolean)
 
 /** Network address of the client: of the connection, or the one that the trusted proxy writes. */
 export function clientOf({ headers, remoteAddress }: HttpRequest, trustProxy: boolean): string {
-  const forwarded = trustProxy ? lastOf(headers['x-forwarded-for']) : undefined;
+  const forwarded = trustProxy ? withoutPort(lastOf(headers['x-forwarded-for']) ?? '') : undefined;
   return plain(forwarded !== undefined && isIP(forwarded) !== 0 ? forwarded : remoteAddress);
+}
+
+/** Some proxies write the port as well, and IPv6 in brackets then (RFC 7239, 6). */
+function withoutPort(text: string): string {
+  const [, bracketed, dotted] = /^(?:\[([^\]]*)\]|([\d.]+))(?::\d+)?$/.exec(text) ?? [];
+  return bracketed ?? dotted ?? text;
 }
 
 /** Without the zone, which may be any text, and an IPv4 address as such. */

@@ -18,6 +18,7 @@ import { pipeline, Readable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { type FastifyHttpOptions, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { type BrokenHttp, isUnanswerable, pathOf, troubleOf, watchHeads } from './broken-http.ts';
+import { shareConnections } from './connections.ts';
 import { endInOrder } from './end-in-order.ts';
 import { openTurns } from './pipelined.ts';
 
@@ -38,7 +39,7 @@ const KEEP_ALIVE_MS = 75_000;
 /** A connection without a byte in either direction; longer than any statement of the database may take. */
 const SILENCE_MS = 120_000;
 /** Far more than integrators hold, and within the open files that a Linux process usually has. */
-const CONNECTIONS_MAX = 10_000;
+export const CONNECTIONS_MAX = 10_000;
 /**
  * An unwanted body is read and dropped up to here. Many clients read no answer before their whole body is sent, and a
  * connection closed earlier looks like a broken network to them.
@@ -200,7 +201,7 @@ export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
   register(app, options.routes, serve, refuse);
 
   const { server } = app;
-  server.maxConnections = CONNECTIONS_MAX;
+  shareConnections(server, CONNECTIONS_MAX);
   // Headers are limited by their size; limited by their number, some would be dropped unread.
   server.maxHeadersCount = 0;
   // The body is asked for by who reads it, so that one that would be refused is never sent.

@@ -53,7 +53,7 @@ import { CATALOGO_SHAPES } from './catalogo-fields.ts';
 import { CATALOGOS, FRESH_S, POR_PAGINA, POR_PAGINA_MAX } from './catalogos.ts';
 import { BODY_MAX_BYTES } from './content.ts';
 import { CLOSE_MAX_MS, DRAIN_DEFAULT_S } from './end-in-order.ts';
-import { DISCARD_MAX_BYTES, HEADERS_MAX_BYTES, REQUEST_TIMEOUT_MS, URL_MAX } from './http.ts';
+import { CONNECTIONS_MAX, DISCARD_MAX_BYTES, HEADERS_MAX_BYTES, REQUEST_TIMEOUT_MS, URL_MAX } from './http.ts';
 import { LOOKS_MAX, MISSES_MAX } from './misses.ts';
 import { KEY_CHARS_MAX, REPEATED_HEADER } from './repetition.ts';
 import { ROUTES } from './routes.ts';
@@ -91,6 +91,7 @@ export const FACTS: Readonly<Record<string, (tabela?: TabelaIbsCbs) => string>> 
   'limite-a-parte': () => `${ASIDE_BYTES / 2 ** 10} KiB`,
   'limite-a-parte-espera': () => `${ASIDE_WAITING_MAX}`,
   'limite-vezes-rede': () => `${SITE_TIMES}`,
+  'limite-conexoes': () => thousands(CONNECTIONS_MAX),
   'limite-processador': () => `${ASIDE_CPU_MAX_MS / 1_000} s`,
   'limite-descarte': () => `${DISCARD_MAX_BYTES / 2 ** 20} MiB`,
   'limite-endereco': () => `${URL_MAX} caracteres`,
@@ -310,7 +311,12 @@ const LIMITES_ROWS: readonly (readonly [o_que: string, of: (one: (typeof AMBIENT
 
 /** `10.000 por dia` */
 function quotaText(count: number, janelaS: number): string {
-  return `${String(count).replace(/\B(?=(\d{3})+$)/g, '.')} por ${janelaS === 60 ? 'minuto' : 'dia'}`;
+  return `${thousands(count)} por ${janelaS === 60 ? 'minuto' : 'dia'}`;
+}
+
+/** `10.000` */
+function thousands(count: number): string {
+  return String(count).replace(/\B(?=(\d{3})+$)/g, '.');
 }
 
 const AMBIENTES_ROWS: readonly (readonly [o_que: string, of: (one: (typeof AMBIENTES)[Ambiente]) => string])[] = [

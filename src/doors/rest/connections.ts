@@ -1,0 +1,36 @@
+/**
+ * So many connections may be open at once, and they are shared (D-288): whoever holds all of them keeps nobody out. A proxy in front
+ * is one network, and shares among its own clients.
+ */
+import type { Server, Socket } from 'node:net';
+import { networksOf } from './buckets.ts';
+
+/** Connections that are being closed still count for Node. */
+const CLOSING_MAX = 100;
+
+/** Beyond `max` the oldest connection of the network that has most is closed, or the new one where that has as many. */
+export function shareConnections(server: Server, max: number): void {
+  const open = new Map<string, Set<Socket>>();
+  let count = 0;
+  const leave = (name: string, socket: Socket): void => {
+    const line = open.get(name);
+    if (line?.delete(socket) !== true) return;
+    count -= 1;
+    if (line.size === 0) open.delete(name);
+  };
+  server.maxConnections = max + CLOSING_MAX;
+  server.on('connection', (socket: Socket) => {
+    const name = networksOf(socket.remoteAddress ?? '').at(-1)!.name;
+    const own = open.get(name) ?? new Set();
+    open.set(name, own.add(socket));
+    count += 1;
+    socket.once('close', () => leave(name, socket));
+    if (count <= max) return;
+    let most: [string, Set<Socket>] = [name, own];
+    for (const one of open) if (one[1].size > most[1].size) most = one;
+    const [longest, line] = most;
+    const goes = line === own ? socket : line.values().next().value!;
+    leave(longest, goes);
+    goes.destroy();
+  });
+}
