@@ -70,6 +70,7 @@ import { ARQUIVOS_PATH, docsFile, docsPage, unknownDocsPage } from './site.ts';
 const UNDER_WAY_MAX = 1_000;
 const OVERLOAD_WAIT_S = 1;
 const OVERLOADED = 'Há requisições demais em andamento.';
+const CROWDED_BODIES = 'Há corpos demais chegando ao mesmo tempo, e este não chegou a tempo.';
 const CROWDED = 'Há consultas demais em andamento deste endereço de rede.';
 /** A database that takes longer to say that it is there is as good as gone. */
 const PING_MAX_MS = 1_500;
@@ -279,6 +280,7 @@ async function answerSoapCall(door: Door, visit: Visit): Promise<HttpAnswer> {
     const client = clientOf(request, door.options.trustProxy);
     const body = await request.readBody(BODY_MAX_BYTES);
     if (body === 'body_too_large') return faultSoap(headers, 413, 'O corpo passa do limite: divida o lote.');
+    if (body === 'crowded') return faultSoap(headers, 503, CROWDED_BODIES, OVERLOAD_WAIT_S);
     if (typeof body === 'string') return faultSoap(headers, 400, 'O corpo não chegou inteiro.');
     if (door.underWay >= UNDER_WAY_MAX) return faultSoap(headers, 503, OVERLOADED, OVERLOAD_WAIT_S);
     door.underWay += 1;
@@ -401,6 +403,7 @@ async function acceptedBody(request: HttpRequest, { takes, takesKey }: Route): P
   const body = await request.readBody(BODY_MAX_BYTES);
   // D-14: an address that takes anything has one answer, which no body changes.
   if (body === 'body_too_large' && takes === undefined) return NO_BODY;
+  if (body === 'crowded') return unavailable(CROWDED_BODIES, OVERLOAD_WAIT_S);
   if (typeof body === 'string') return troubled(body, undefined);
   const contrary = takes && bodyMisfit(request.headers, body, takes);
   return contrary === undefined ? body : misfitRefused(contrary);

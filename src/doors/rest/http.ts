@@ -17,6 +17,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { pipeline, Readable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { type FastifyHttpOptions, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import { type Incoming, openBodies, SHORT_BODY_BYTES } from './bodies.ts';
 import { type BrokenHttp, isUnanswerable, pathOf, troubleOf, watchHeads } from './broken-http.ts';
 import { shareConnections } from './connections.ts';
 import { endInOrder } from './end-in-order.ts';
@@ -80,8 +81,8 @@ export type HttpRequest = {
   readonly remoteAddress: string;
   /** What the client showed in the TLS handshake, in DER, its own first; unverified, and empty where it showed none. */
   peerCertificates(): readonly Buffer[];
-  /** The body, to be asked for once. A body longer than `max` bytes is not read to its end. */
-  readBody(max: number): Promise<Buffer | BodyTrouble>;
+  /** The body, to be asked for once. A body longer than `max` bytes is not read to its end; `crowded`: too much comes in at once. */
+  readBody(max: number): Promise<Buffer | BodyTrouble | 'crowded'>;
 };
 
 export type HttpAnswer = {
@@ -408,12 +409,15 @@ function peerCertificatesOf(socket: Socket): readonly Buffer[] {
 }
 
 const NO_BODY = Buffer.alloc(0);
+/** Bodies that are still coming may take so much memory, of this process as of all its doors. */
+const COMING_MAX_BYTES = 256 * 1024 * 1024;
+const coming = openBodies(COMING_MAX_BYTES);
 
 function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-function readBody(exchange: Exchange, max: number): Promise<Buffer | BodyTrouble> {
+function readBody(exchange: Exchange, max: number): Promise<Buffer | BodyTrouble | 'crowded'> {
   const { incoming, response } = exchange;
   if (!hasBody(incoming)) return Promise.resolve(NO_BODY);
   if (exchange.broken !== undefined) return Promise.resolve(exchange.broken);
@@ -426,15 +430,24 @@ function readBody(exchange: Exchange, max: number): Promise<Buffer | BodyTrouble
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    const settle = (outcome: Buffer | BodyTrouble): void => {
+    let body: Incoming | undefined;
+    const settle = (outcome: Buffer | BodyTrouble | 'crowded'): void => {
       exchange.endReading = undefined;
+      body?.leave();
       incoming.off('data', onData).off('end', onEnd).off('close', onBroken).off('error', onBroken);
       resolve(outcome);
     };
     const onData = (chunk: Buffer): void => {
       size += chunk.length;
-      if (size > max) settle('body_too_large');
-      else chunks.push(chunk);
+      if (size > max) {
+        settle('body_too_large');
+        return;
+      }
+      chunks.push(chunk);
+      if (size <= SHORT_BODY_BYTES) return;
+      const isFirst = body === undefined;
+      body ??= coming.begin(incoming.socket.remoteAddress ?? '', () => settle('crowded'));
+      body.grow(isFirst ? size : chunk.length);
     };
     // Copied also when it came in one piece, which is a view of a larger block that would be kept with it.
     const onEnd = (): void => settle(Buffer.concat(chunks, size));

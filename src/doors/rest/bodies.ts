@@ -1,0 +1,61 @@
+/**
+ * Bodies on their way in, of which the memory holds so many bytes, however slowly they come (D-289). What is short is not counted, and
+ * what has come whole is bounded by who answers it.
+ */
+import { networksOf } from './buckets.ts';
+
+/** Shorter ones of as many senders as there may be connections stay below the bytes of all together. */
+export const SHORT_BODY_BYTES = 32 * 1024;
+
+type Body = { bytes: number; readonly end: () => void };
+type Network = { bytes: number; readonly bodies: Set<Body> };
+
+export type Incoming = {
+  /** Says how many bytes of it came. */
+  grow(bytes: number): void;
+  /** It came whole, or will not. */
+  leave(): void;
+};
+
+export type Bodies = {
+  /** `end`: called when this one gives way to others. */
+  begin(address: string, end: () => void): Incoming;
+};
+
+/** Beyond `max` bytes the oldest of the network that has most gives way. */
+export function openBodies(max: number): Bodies {
+  const networks = new Map<string, Network>();
+  let total = 0;
+  const leave = (name: string, network: Network, body: Body): void => {
+    if (!network.bodies.delete(body)) return;
+    total -= body.bytes;
+    network.bytes -= body.bytes;
+    if (network.bodies.size === 0) networks.delete(name);
+  };
+  const endOne = (): void => {
+    const [first, ...others] = networks;
+    const [name, network] = others.reduce((most, one) => (one[1].bytes > most[1].bytes ? one : most), first!);
+    const oldest = network.bodies.values().next().value!;
+    leave(name, network, oldest);
+    oldest.end();
+  };
+  return {
+    begin: (address, end) => {
+      const name = networksOf(address).at(-1)!.name;
+      const network = networks.get(name) ?? { bytes: 0, bodies: new Set() };
+      networks.set(name, network);
+      const body: Body = { bytes: 0, end };
+      network.bodies.add(body);
+      return {
+        grow: (bytes) => {
+          if (!network.bodies.has(body)) return;
+          body.bytes += bytes;
+          network.bytes += bytes;
+          total += bytes;
+          while (total > max) endOne();
+        },
+        leave: () => leave(name, network, body),
+      };
+    },
+  };
+}
