@@ -63,144 +63,147 @@ async function untilReady({ address }: TestService): Promise<void> {
   );
 }
 
-describe('bytes that nobody forwards', () => {
-  test('who waits is told to come again, ready says so, and issuing goes on when they are forwarded', {
+// Nearly all of it is waiting, each with a database of its own; where times are asserted, one after the other.
+describe('a database that is not heard', { concurrency: !isLong }, () => {
+  describe('bytes that nobody forwards', () => {
+    test('who waits is told to come again, ready says so, and issuing goes on when they are forwarded', {
+      timeout: 600_000,
+    }, async (t) => {
+      const { proxy, service } = await serviceBehindProxy();
+      await keyOf(service, 1);
+      proxy.way = 'swallowed';
+      const began = performance.now();
+      const answers = await Promise.all([2, 3, 4, 5, 6].map((number) => emit(service.address, dps(number))));
+      const waited = performance.now() - began;
+      for (const answer of answers) assertComeAgain(answer, /não responde/);
+      assertComeAgain(await request(service.address, '/health/ready'), /não responde/);
+      assert.equal((await request(service.address, '/health/live')).status, 200);
+      if (isLong) await pause(50_000 - waited);
+      proxy.way = 'forwarded';
+      const back = performance.now();
+      await keyOf(service, 2);
+      const away = performance.now() - back;
+      await untilReady(service);
+      for (const number of [3, 4, 5, 6]) await keyOf(service, number);
+      await assertAllOnce(service, 6);
+      t.diagnostic(`answered after ${Math.round(waited)} ms, back after ${Math.round(away)} ms`);
+      if (!isLong) return;
+      assert.ok(waited < 5_000, `answered after ${waited} ms`);
+      assert.ok(away < 2_000, `back after ${away} ms`);
+    });
+
+    test('a note whose commit was not heard of may stand: the answer says so, and the same sent again finds it', {
+      timeout: 600_000,
+    }, async () => {
+      const { proxy, service } = await serviceBehindProxy();
+      await keyOf(service, 1);
+      proxy.way = 'answers swallowed from commit on';
+      const key = { 'Content-Type': 'application/xml', 'Idempotency-Key': 'uma-vez' };
+      const keyed = () => request(service.address, `${API}/nfse/v101`, { method: 'POST', headers: key, body: dps(3) });
+      const sent = Promise.all([emit(service.address, dps(2)), keyed()]);
+      // The server answers whoever else asks: that the group has been under way for too long is all that there is to see.
+      const unready = await until(async () => {
+        const answer = await request(service.address, '/health/ready');
+        return answer.status === 200 ? undefined : answer;
+      }, 'ready says that a group is under way for too long');
+      assertComeAgain(unready, /demorou demais/);
+      const answers = await sent;
+      for (const answer of answers) assertComeAgain(answer, /pode ter sido gravado.*Idempotency-Key/);
+      proxy.way = 'forwarded';
+      await untilReady(service);
+      const { status, body } = await emit(service.address, dps(2));
+      assert.equal(status, 422);
+      assert.equal(body.erros[0].mesmo_conteudo, true);
+      const again = await keyed();
+      assert.equal(again.status, 201, JSON.stringify(again.body));
+      assert.equal(again.headers.get('x-nfse-repetida'), 'true');
+      await assertAllOnce(service, 3);
+    });
+  });
+
+  test('connections that are closed on the other side alone are given up, and others take their place', {
     timeout: 600_000,
   }, async (t) => {
     const { proxy, service } = await serviceBehindProxy();
-    await keyOf(service, 1);
-    proxy.way = 'swallowed';
+    for (const number of upTo(3)) await keyOf(service, number);
+    proxy.closeHalf();
     const began = performance.now();
-    const answers = await Promise.all([2, 3, 4, 5, 6].map((number) => emit(service.address, dps(number))));
+    const answers = await Promise.all([4, 5, 6, 7].map((number) => emit(service.address, dps(number))));
     const waited = performance.now() - began;
-    for (const answer of answers) assertComeAgain(answer, /não responde/);
-    assertComeAgain(await request(service.address, '/health/ready'), /não responde/);
-    assert.equal((await request(service.address, '/health/live')).status, 200);
-    if (isLong) await pause(50_000 - waited);
-    proxy.way = 'forwarded';
-    const back = performance.now();
-    await keyOf(service, 2);
-    const away = performance.now() - back;
+    for (const answer of answers) if (answer.status !== 201) assertComeAgain(answer, /não responde/);
+    for (const number of [4, 5, 6, 7]) await keyOf(service, number);
     await untilReady(service);
-    for (const number of [3, 4, 5, 6]) await keyOf(service, number);
-    await assertAllOnce(service, 6);
-    t.diagnostic(`answered after ${Math.round(waited)} ms, back after ${Math.round(away)} ms`);
+    await assertAllOnce(service, 7);
+    t.diagnostic(`answered ${answers.map(({ status }) => status)} after ${Math.round(waited)} ms`);
+    if (isLong) assert.ok(waited < 10_000, `answered after ${waited} ms`);
+  });
+
+  test('a statement that is long on a server that answers is waited for', { timeout: 600_000 }, async () => {
+    const { service } = await serviceBehindProxy();
+    // Longer than the doubt, shorter than the end.
+    const { rows } = await service.pool.query<{ ended: boolean }>('select pg_sleep(5) is not null as ended');
+    assert.equal(rows[0]?.ended, true);
+  });
+
+  test('a server that is far, or is heard late, is not taken for one that is gone', { timeout: 600_000 }, async () => {
+    const proxy = await startProxy(await freshDatabase());
+    // No worker, whose looks would be heard beside it: so are commands.
+    const pool = await poolOn(proxy.connection);
+    proxy.way = 'late';
+    const { rows } = await pool.query<{ ended: boolean }>('select pg_sleep(5) is not null as ended');
+    assert.equal(rows[0]?.ended, true);
+  });
+
+  test('a server that stands still is told of at once, and nothing is lost when it goes on', {
+    timeout: 600_000,
+    skip: process.platform !== 'linux' && 'the processes of the server are found as Linux tells them',
+  }, async (t) => {
+    const dataDir = await readyDataDir();
+    const { address, end } = await startServiceProcess({ NFSE_DATA_DIR: dataDir });
+    const sent = new Map<number, Promise<Answer>>();
+    const issue = (number: number): Promise<Answer> => {
+      const answer = emit(address, dps(number));
+      sent.set(number, answer);
+      return answer;
+    };
+    assert.equal((await issue(1)).status, 201);
+    const stopped = serverProcesses(dataDir);
+    for (const pid of stopped) process.kill(pid, 'SIGSTOP');
+    const began = performance.now();
+    let longest = 0;
+    let number = 1;
+    try {
+      // Ten a second, as clients do that know nothing of it.
+      while (performance.now() - began < (isLong ? 30_000 : 6_000)) {
+        number += 1;
+        const from = performance.now();
+        void issue(number).then(() => {
+          longest = Math.max(longest, performance.now() - from);
+        });
+        await pause(100);
+      }
+    } finally {
+      // Who was started meanwhile did not stop.
+      for (const pid of stopped) process.kill(pid, 'SIGCONT');
+    }
+    const went = performance.now();
+    const service = { address };
+    await keyOf(service, 1_000_000);
+    const away = performance.now() - went;
+    const statuses = Map.groupBy(await Promise.all(sent.values()), ({ status }) => status);
+    t.diagnostic(`${[...statuses].map(([status, { length }]) => `${length} × ${status}`).join(', ')}`);
+    t.diagnostic(`longest wait ${Math.round(longest)} ms, back after ${Math.round(away)} ms`);
+    for (const answer of statuses.get(503) ?? []) assertComeAgain(answer, /não responde/);
+    assert.ok(statuses.has(503));
+    const keys = await Promise.all([...sent.keys()].map((one) => keyOf(service, one)));
+    assert.equal(new Set(keys).size, sent.size);
+    for (const [one, answer] of sent) {
+      const { status, body } = await answer;
+      if (status === 201) assert.equal(body.chave_acesso, keys[one - 1], 'what was answered stands');
+    }
+    assert.equal(await end('SIGINT'), 0);
     if (!isLong) return;
-    assert.ok(waited < 5_000, `answered after ${waited} ms`);
+    assert.ok(longest < 5_000, `answered after ${longest} ms`);
     assert.ok(away < 2_000, `back after ${away} ms`);
   });
-
-  test('a note whose commit was not heard of may stand: the answer says so, and the same sent again finds it', {
-    timeout: 600_000,
-  }, async () => {
-    const { proxy, service } = await serviceBehindProxy();
-    await keyOf(service, 1);
-    proxy.way = 'answers swallowed from commit on';
-    const key = { 'Content-Type': 'application/xml', 'Idempotency-Key': 'uma-vez' };
-    const keyed = () => request(service.address, `${API}/nfse/v101`, { method: 'POST', headers: key, body: dps(3) });
-    const sent = Promise.all([emit(service.address, dps(2)), keyed()]);
-    // The server answers whoever else asks: that the group has been under way for too long is all that there is to see.
-    const unready = await until(async () => {
-      const answer = await request(service.address, '/health/ready');
-      return answer.status === 200 ? undefined : answer;
-    }, 'ready says that a group is under way for too long');
-    assertComeAgain(unready, /demorou demais/);
-    const answers = await sent;
-    for (const answer of answers) assertComeAgain(answer, /pode ter sido gravado.*Idempotency-Key/);
-    proxy.way = 'forwarded';
-    await untilReady(service);
-    const { status, body } = await emit(service.address, dps(2));
-    assert.equal(status, 422);
-    assert.equal(body.erros[0].mesmo_conteudo, true);
-    const again = await keyed();
-    assert.equal(again.status, 201, JSON.stringify(again.body));
-    assert.equal(again.headers.get('x-nfse-repetida'), 'true');
-    await assertAllOnce(service, 3);
-  });
-});
-
-test('connections that are closed on the other side alone are given up, and others take their place', {
-  timeout: 600_000,
-}, async (t) => {
-  const { proxy, service } = await serviceBehindProxy();
-  for (const number of upTo(3)) await keyOf(service, number);
-  proxy.closeHalf();
-  const began = performance.now();
-  const answers = await Promise.all([4, 5, 6, 7].map((number) => emit(service.address, dps(number))));
-  const waited = performance.now() - began;
-  for (const answer of answers) if (answer.status !== 201) assertComeAgain(answer, /não responde/);
-  for (const number of [4, 5, 6, 7]) await keyOf(service, number);
-  await untilReady(service);
-  await assertAllOnce(service, 7);
-  t.diagnostic(`answered ${answers.map(({ status }) => status)} after ${Math.round(waited)} ms`);
-  if (isLong) assert.ok(waited < 10_000, `answered after ${waited} ms`);
-});
-
-test('a statement that is long on a server that answers is waited for', { timeout: 600_000 }, async () => {
-  const { service } = await serviceBehindProxy();
-  // Longer than the doubt, shorter than the end.
-  const { rows } = await service.pool.query<{ ended: boolean }>('select pg_sleep(5) is not null as ended');
-  assert.equal(rows[0]?.ended, true);
-});
-
-test('a server that is far, or is heard late, is not taken for one that is gone', { timeout: 600_000 }, async () => {
-  const proxy = await startProxy(await freshDatabase());
-  // No worker, whose looks would be heard beside it: so are commands.
-  const pool = await poolOn(proxy.connection);
-  proxy.way = 'late';
-  const { rows } = await pool.query<{ ended: boolean }>('select pg_sleep(5) is not null as ended');
-  assert.equal(rows[0]?.ended, true);
-});
-
-test('a server that stands still is told of at once, and nothing is lost when it goes on', {
-  timeout: 600_000,
-  skip: process.platform !== 'linux' && 'the processes of the server are found as Linux tells them',
-}, async (t) => {
-  const dataDir = await readyDataDir();
-  const { address, end } = await startServiceProcess({ NFSE_DATA_DIR: dataDir });
-  const sent = new Map<number, Promise<Answer>>();
-  const issue = (number: number): Promise<Answer> => {
-    const answer = emit(address, dps(number));
-    sent.set(number, answer);
-    return answer;
-  };
-  assert.equal((await issue(1)).status, 201);
-  const stopped = serverProcesses(dataDir);
-  for (const pid of stopped) process.kill(pid, 'SIGSTOP');
-  const began = performance.now();
-  let longest = 0;
-  let number = 1;
-  try {
-    // Ten a second, as clients do that know nothing of it.
-    while (performance.now() - began < (isLong ? 30_000 : 6_000)) {
-      number += 1;
-      const from = performance.now();
-      void issue(number).then(() => {
-        longest = Math.max(longest, performance.now() - from);
-      });
-      await pause(100);
-    }
-  } finally {
-    // Who was started meanwhile did not stop.
-    for (const pid of stopped) process.kill(pid, 'SIGCONT');
-  }
-  const went = performance.now();
-  const service = { address };
-  await keyOf(service, 1_000_000);
-  const away = performance.now() - went;
-  const statuses = Map.groupBy(await Promise.all(sent.values()), ({ status }) => status);
-  t.diagnostic(`${[...statuses].map(([status, { length }]) => `${length} × ${status}`).join(', ')}`);
-  t.diagnostic(`longest wait ${Math.round(longest)} ms, back after ${Math.round(away)} ms`);
-  for (const answer of statuses.get(503) ?? []) assertComeAgain(answer, /não responde/);
-  assert.ok(statuses.has(503));
-  const keys = await Promise.all([...sent.keys()].map((one) => keyOf(service, one)));
-  assert.equal(new Set(keys).size, sent.size);
-  for (const [one, answer] of sent) {
-    const { status, body } = await answer;
-    if (status === 201) assert.equal(body.chave_acesso, keys[one - 1], 'what was answered stands');
-  }
-  assert.equal(await end('SIGINT'), 0);
-  if (!isLong) return;
-  assert.ok(longest < 5_000, `answered after ${longest} ms`);
-  assert.ok(away < 2_000, `back after ${away} ms`);
 });
