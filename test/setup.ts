@@ -20,7 +20,7 @@ export const MODELO = 'modelo';
  * Nothing waits for the disk, for here nothing outlives the run; what must is tested on servers of its own. And several files
  * have their pools at once.
  */
-const SETTINGS = 'fsync = off\nfull_page_writes = off\nsynchronous_commit = off\nmax_connections = 200\n';
+const SETTINGS = 'fsync = off\nfull_page_writes = off\nsynchronous_commit = off\nmax_connections = 300\n';
 
 /** Linux keeps in memory what is written here. */
 const MEMORY = '/dev/shm';
