@@ -103,7 +103,10 @@ const FAILED = [
   { seed: 20261294, found: 'what replaces a note that was withdrawn waits no longer, and is refused' },
 ] as const;
 
-for (const { seed, found } of ASKED_SEED === undefined ? FAILED : []) {
+/** Those that the run of all has not played already. */
+const BESIDE = FAILED.filter(({ seed }) => ASKED_SEED === undefined && seed >= FIRST_SEED + SEEDS);
+
+for (const { seed, found } of BESIDE) {
   test(`seed ${seed}: ${found}`, async () => {
     const { simulacao, broken } = await played(seed);
     assert.ok(broken.length === 0, told(seed, broken, simulacao));
