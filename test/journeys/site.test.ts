@@ -326,7 +326,12 @@ const PROGRAMS: readonly Program[] = [
   { file: 'primeira-nota-cliente.mjs', prepare: withCliente },
   { file: 'primeira_nota.py', prepare: async (file) => command(PYTHON, file) },
   { file: 'primeira-nota.php', prepare: async (file) => command(PHP, file) },
-  { file: 'PrimeiraNota.java', prepare: async (file) => command(JAVA, file) },
+  // It does not live long enough for the better of its compilers.
+  {
+    file: 'PrimeiraNota.java',
+    prepare: async (file) =>
+      JAVA === undefined ? undefined : [JAVA, '-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', file],
+  },
   {
     file: 'PrimeiraNota.cs',
     prepare: async (file, folder) => {
