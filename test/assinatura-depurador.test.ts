@@ -3,7 +3,7 @@
  * xml-crypto made and canonical forms that xmllint and xml-crypto write.
  */
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { createHash, createPrivateKey } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -14,9 +14,9 @@ import { readCertificate } from '../src/documents/certificate.ts';
 import { signXml } from '../src/documents/signing.ts';
 import { openBudget } from '../src/doors/rest/verificacao.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
+import { nfse, nfseHere, type Said } from './support/cli.ts';
 import { type Answer, request } from './support/http.ts';
 import { CA, END, freshFolder, type Issued, openssl, opensslAuthority } from './support/openssl.ts';
-import { ROOT } from './support/process.ts';
 import { startTestService } from './support/service.ts';
 import { withoutBase64 } from './support/signatures.ts';
 import { toolOr } from './support/tools.ts';
@@ -538,24 +538,13 @@ describe('nfse assinatura', () => {
   const TRUST = ['--ancoras', ancoras, '--revogados', revogados];
   const signedFile = fileOf('assinada.xml', SIGNED);
 
-  type Ended = { readonly code: number | null; readonly out: Buffer; readonly err: string };
-
-  /** A process of its own, while this one goes on answering. */
-  function nfse(...args: readonly string[]): Promise<Ended> {
-    return new Promise((resolve, reject) => {
-      const child = spawn(process.execPath, ['src/main.ts', 'assinatura', ...args], { cwd: ROOT });
-      const [out, err]: [Buffer[], Buffer[]] = [[], []];
-      child.stdout.on('data', (chunk: Buffer) => out.push(chunk));
-      child.stderr.on('data', (chunk: Buffer) => err.push(chunk));
-      child.once('error', reject);
-      child.once('close', (code) => resolve({ code, out: Buffer.concat(out), err: Buffer.concat(err).toString() }));
-    });
-  }
+  /** A process of its own, for what it writes and how it ends; the many cases go without. */
+  const asProcess = (...args: readonly string[]): Promise<Said> => nfse(['assinatura', ...args], {});
+  const run = (...args: readonly string[]): Promise<Said> => nfseHere(['assinatura', ...args]);
 
   test('says what holds with a mark, and ends with 0', async () => {
-    const { code, out, err } = await nfse(signedFile, ...TRUST);
+    const { code, out: text, err } = await asProcess(signedFile, ...TRUST);
     assert.deepEqual([code, err], [0, '']);
-    const text = out.toString();
     assert.doesNotMatch(text, /✗|undefined|null/);
     assert.match(text, /✓ resumo SHA-256/);
     assert.match(text, /✓ cadeia +EMPRESA DE TESTE ← AC Raiz de Teste/);
@@ -566,23 +555,23 @@ describe('nfse assinatura', () => {
 
   test('says what does not hold and what to change, and ends with 1', async () => {
     const altered = fileOf('alterada.xml', SIGNED.replace('Maria', 'Marta'));
-    const { code, out } = await nfse(altered, ...TRUST);
+    const { code, out } = await asProcess(altered, ...TRUST);
     assert.equal(code, 1);
-    assert.match(out.toString(), /\n {2}✗ resumo SHA-256 +declarado \S{44}\n +calculado \S{44}\n/);
-    assert.match(out.toString(), /recusaria[\s\S]+O que foi achado:[\s\S]+E902[\s\S]+O que mudar:\n {2}1\. /);
+    assert.match(out, /\n {2}✗ resumo SHA-256 +declarado \S{44}\n +calculado \S{44}\n/);
+    assert.match(out, /recusaria[\s\S]+O que foi achado:[\s\S]+E902[\s\S]+O que mudar:\n {2}1\. /);
   });
 
   test('--canonico writes the digested bytes and nothing else', async () => {
-    const { code, out, err } = await nfse(fileOf('sem.xml', UNSIGNED), '--canonico');
+    const { code, out, err } = await asProcess(fileOf('sem.xml', UNSIGNED), '--canonico');
     assert.deepEqual([code, err], [0, '']);
     assert.equal(sha256(out, 'hex'), sha256(canonicalElement(UNSIGNED, 'infDPS'), 'hex'));
   });
 
   test('asks the service for a municipality', async () => {
-    const { code, out } = await nfse(signedFile, '--municipio', 'recife', '--url', address);
-    assert.equal(code, 0, out.toString());
-    assert.match(out.toString(), /aceitaria/);
-    const nowhere = await nfse(signedFile, '--municipio', 'olinda', '--url', address);
+    const { code, out } = await run(signedFile, '--municipio', 'recife', '--url', address);
+    assert.equal(code, 0, out);
+    assert.match(out, /aceitaria/);
+    const nowhere = await run(signedFile, '--municipio', 'olinda', '--url', address);
     assert.equal(nowhere.code, 1);
     assert.match(nowhere.err, /HTTP 404[\s\S]*E601/);
   });
@@ -592,8 +581,8 @@ describe('nfse assinatura', () => {
     const by = ['-signer', provider.file, '-inkey', provider.keyFile];
     const bytes = openssl('cms', '-sign', '-binary', '-in', body, ...by, '-outform', 'DER');
     const ends = await Promise.all([
-      nfse(body, '--cms', fileOf('corpo.p7s', bytes), ...TRUST),
-      nfse(
+      run(body, '--cms', fileOf('corpo.p7s', bytes), ...TRUST),
+      run(
         body,
         '--cms',
         fileOf('corpo.b64', `${bytes.toString('base64')}\n`),
@@ -602,34 +591,33 @@ describe('nfse assinatura', () => {
         '--url',
         address,
       ),
-      nfse(body, ...TRUST),
+      run(body, ...TRUST),
     ]);
     assert.deepEqual(
       ends.map(({ code }) => code),
       [0, 0, 1],
     );
-    for (const { out } of ends) {
-      const text = out.toString();
+    for (const { out: text } of ends) {
       assert.match(text, /· bytes assinados +39,/);
       assert.doesNotMatch(text, /canônica/);
       const digests = [...text.matchAll(/[0-9a-f]{64}/g)].map(([digest]) => digest);
       assert.deepEqual(digests, [sha256(readFileSync(body), 'hex')], 'the digest is shown once');
     }
-    assert.match(ends[0]!.out.toString(), /· signingTime +\d{4}-/);
-    assert.match(ends[2]!.out.toString(), /: sem assinatura\n[\s\S]+E9002[\s\S]+indique com --cms/);
+    assert.match(ends[0]!.out, /· signingTime +\d{4}-/);
+    assert.match(ends[2]!.out, /: sem assinatura\n[\s\S]+E9002[\s\S]+indique com --cms/);
   });
 
   test('the columns are aligned, and no step repeats what was found', async () => {
     const altered = fileOf('comentada.xml', SIGNED.replace('<infDPS', '<!-- x --><infDPS').replace('Maria', 'Marta'));
-    const ends = await Promise.all([nfse(altered), nfse(signedFile, ...TRUST), nfse(fileOf('sem.xml', UNSIGNED))]);
+    const ends = await Promise.all([run(altered), run(signedFile, ...TRUST), run(fileOf('sem.xml', UNSIGNED))]);
     for (const { out } of ends) {
-      const [, table, ...rest] = out.toString().split('\n\n');
+      const [, table, ...rest] = out.split('\n\n');
       const starts = table!.split('\n').map((line) => /^ {2}(?:[✓✗–·] (?:\S+ )*| ) +(?=\S)/.exec(line)?.[0].length);
       assert.equal(new Set(starts).size, 1, table!);
       const sentences = [...rest.join('\n').matchAll(/[^.:;\n]{30,}[.;]/g)].map(([sentence]) => sentence);
       assert.deepEqual(sentences, [...new Set(sentences)]);
     }
-    assert.match(ends[0]!.out.toString(), /✗ cadeia +AC Raiz de Teste: [\s\S]+indique com --ancoras/);
+    assert.match(ends[0]!.out, /✗ cadeia +AC Raiz de Teste: [\s\S]+indique com --ancoras/);
   });
 
   test('a folder of trust that is none ends with 2 and says so', async () => {
@@ -641,7 +629,7 @@ describe('nfse assinatura', () => {
       [['--ancoras', revogados], /--ancoras: .+não tem uma autoridade certificadora/],
       [['--ancoras', ancoras, '--revogados', path.join(empty, 'nada')], /--revogados: .+nada não existe/],
     ];
-    const ends = await Promise.all(cases.map(([args]) => nfse(signedFile, ...args)));
+    const ends = await Promise.all(cases.map(([args]) => run(signedFile, ...args)));
     for (const [place, { code, out, err }] of ends.entries()) {
       assert.deepEqual([code, out.length], [2, 0], err);
       assert.match(err, cases[place]![1]);
@@ -649,8 +637,8 @@ describe('nfse assinatura', () => {
   });
 
   test('what was asked wrongly ends with 2', async () => {
-    const both = await nfse(signedFile, '--ancoras', ancoras, '--municipio', 'recife');
-    const cms = await nfse(signedFile, '--cms', signedFile);
+    const both = await run(signedFile, '--ancoras', ancoras, '--municipio', 'recife');
+    const cms = await run(signedFile, '--cms', signedFile);
     assert.deepEqual([both.code, cms.code], [2, 2]);
   });
 });
