@@ -219,7 +219,10 @@ describe('a key', () => {
       const answer = await send(service.address, body, { key: 'outro-corpo' });
       assert.deepEqual([answer.status, answer.body.codigo_erro], [422, 'E003']);
       assert.equal(answer.body.campo, 'Idempotency-Key');
-      assert.match(answer.body.mensagem, /já foi usada para este prestador, com outro corpo\. .*use uma chave nova/);
+      assert.match(
+        answer.body.mensagem,
+        /já foi usada em nome do mesmo CNPJ ou CPF, com outro corpo\. .*use uma chave nova/,
+      );
       assert.equal(answer.isRepeated, false);
       assert.equal(answer.headers.get('retry-after'), null);
     }
@@ -253,6 +256,18 @@ describe('a key', () => {
     ];
     for (const { status, isRepeated, text } of answers) assert.deepEqual([status, isRepeated], [201, false], text);
     assert.equal(new Set(answers.map(({ body }) => body.chave_acesso)).size, 3);
+  });
+
+  test('is of who asks: what the taker of a note uses is neither found nor used up for its provider', async () => {
+    const { body: nota } = await send(service.address, exampleXml());
+    const evento = JSON.stringify({ tipo_evento: 'confirmacao_tomador' });
+    const key = 'pedido-1';
+    const registered = await send(service.address, evento, { key, to: PATHS.chave(nota) });
+    assert.equal(registered.status, 201, registered.text);
+    const issued = await send(service.address, exampleXml(), { key });
+    assert.deepEqual([issued.status, issued.isRepeated], [201, false], issued.text);
+    const again = await send(service.address, evento, { key, to: PATHS.chave(nota) });
+    assert.deepEqual([again.isRepeated, saidBy(again)], [true, saidBy(registered)]);
   });
 
   test('has from 1 to 255 characters, and none of control', async () => {

@@ -1,7 +1,7 @@
 /**
  * A request that may come twice (D-19): with a key of its sender's, the second one gets the answer of the first.
  *
- * A key belongs to the provider whose note it is, and counts from when it is known who asks: nothing is looked for, answered
+ * A key belongs to the CNPJ or CPF in whose name it comes, the provider of a DPS or the author of an event, and counts from when it is known who asks: nothing is looked for, answered
  * or kept under it before the signature holds. What is refused before that leaves no mark.
  */
 import { createHash } from 'node:crypto';
@@ -46,8 +46,8 @@ export type Before =
 
 /** One request with a key, on its way. */
 export type Turn = {
-  /** To be called when it is known who asks. `prestador`: of the note; what is answered ends the work. */
-  begin(prestador: string | undefined): Promise<Before | undefined>;
+  /** To be called when it is known who asks. `documento`: CNPJ or CPF in whose name; what is answered ends the work. */
+  begin(documento: string | undefined): Promise<Before | undefined>;
   /** What is to be stored with the note or the event. */
   success(avisos: readonly Aviso[]): KeyedSuccess;
   /** The answer of whoever was first, when storing found that somebody was. */
@@ -78,8 +78,8 @@ async function workInTurn<Done>(
   const underWay = underWayIn(world.store);
   let begun: { readonly request: KeyedRequest; readonly place: string } | undefined;
   const turn: Turn = {
-    begin: async (prestador) => {
-      const impressao = sha256(`${prestador ?? ''}\n${key}`);
+    begin: async (documento) => {
+      const impressao = sha256(`${documento ?? ''}\n${key}`);
       const request = { impressao, rota, corpo: sha256(body), criado_em: world.now() };
       const place = `${tenant}/${impressao.toString('hex')}`;
       const other = underWay.get(place);
@@ -162,7 +162,7 @@ async function answerUnder(world: World, tenant: string, request: KeyedRequest):
 function otherUse(first: KeyedRequest, { rota, corpo }: KeyedRequest): Refused | undefined {
   if (first.rota === rota && first.corpo.equals(corpo)) return undefined;
   const where = first.rota === rota ? 'com outro corpo' : 'em outro endereço';
-  const mensagem = `Esta ${IDEMPOTENCY_HEADER} já foi usada para este prestador, ${where}. Nada foi feito agora: para outra requisição use uma chave nova; para repetir a primeira, envie o mesmo corpo ao mesmo endereço.`;
+  const mensagem = `Esta ${IDEMPOTENCY_HEADER} já foi usada em nome do mesmo CNPJ ou CPF, ${where}. Nada foi feito agora: para outra requisição use uma chave nova; para repetir a primeira, envie o mesmo corpo ao mesmo endereço.`;
   return { faults: [aboutKey('E003', mensagem)], status: 422 };
 }
 

@@ -115,9 +115,10 @@ async function registerSent(
   if ('fault' in judged) return { faults: [{ ...judged.fault }] };
   const party = signature.ofParty(judged.autor, CALLED[pedido.tipo.autor ?? 'prestador']);
   if (isSome(party.faults)) return { faults: party.faults };
-  const before = await turn?.begin(nota.prestador_cpf_cnpj);
+  // Of who registers: keys that a party takes are no keys of the provider's.
+  const before = await turn?.begin(judged.autor);
   if (before !== undefined) return { before };
-  // Of who registers: a party must not use up what is another's.
+  // A party must not use up what is another's either.
   const spent = await sent.quota?.take(judged.autor);
   if (spent !== undefined) return spent;
 

@@ -278,7 +278,10 @@ Um documento assinado pode cair na mão de outro, que o envia a outro lugar. Por
 - **Um evento cujo corpo não diz a nota** serviria em qualquer nota do mesmo autor: um município novo o recusa (\`--exigir-chave-no-evento\`); basta \`chave_acesso\`, ou
   \`numero_protocolo\`, no corpo. Na mesma nota, um evento que não teve efeito (recusado, retirado) pode ser enviado de novo por quem tenha o pedido assinado.
 - Nos municípios criados antes dessas opções elas estão desligadas; \`nfse municipio mostrar\` diz, e como ligar.
-- **Um lote de RPS** assinado serve de novo só com RPS que ainda não viraram nota. Um ensaio assinado não leva ambiente: não assine para ensaiar.
+- **Um lote de RPS** assinado serve de novo só com RPS que ainda não viraram nota. Ele não leva ambiente: não assine um
+  lote, nem um cancelamento, para ensaiar.
+- **O que se assina para validar serve para emitir**: quem tiver uma DPS assinada cujo número ainda não foi usado pode emiti-la. Valide na produção só o que vai emitir.
+- **Uma \`Idempotency-Key\`** é de quem a usa, o prestador da DPS ou o autor do evento: nenhuma outra parte da nota a encontra, nem a gasta.
 
 ## O que fica no registro
 
