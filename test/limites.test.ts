@@ -99,6 +99,43 @@ describe('a limit of an address of the network', () => {
     assert.equal((await emit(slug, long)).status, 429);
   });
 
+  test('counts a dry run as a tenth of its document, in every step of it, and nothing of it for the provider', async (t) => {
+    const clock = monotonicClock(t);
+    const slug = await tenant({ limiteEndereco: 1 });
+    const validate = (body: string, from = '192.0.2.1'): Promise<Answer> =>
+      request(address, `/${slug}/api/v1/nfse/v101/validacao`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/xml', 'X-Forwarded-For': from },
+        body,
+      });
+    const first = await validate(dps());
+    assert.equal(first.status, 200);
+    assert.equal(first.headers.get('ratelimit-policy'), '"endereco";q=1;w=86400');
+    assert.equal(first.headers.get('ratelimit'), '"endereco";r=0;t=8640');
+    assert.equal((await emit(slug, dps())).status, 429);
+    for (const broken of ['<DPS', '<DPS/>', dps({ 'prest/CNPJ': '1' }), dps(), dps(), dps(), dps(), dps()])
+      assert.notEqual((await validate(broken)).status, 429);
+    // In floating point nine tenths may be a little more than that.
+    clock.passMs(1);
+    assert.equal((await validate(dps())).status, 200);
+    const beyond = await validate(dps());
+    assert.equal(beyond.status, 429);
+    assert.match(
+      beyond.body.mensagem,
+      /deste endereço de rede: o limite é de 1 por dia.*validação sem emitir como um décimo/,
+    );
+    assert.equal(beyond.headers.get('retry-after'), '8640');
+    assert.equal((await validate(dps(), '192.0.2.2')).status, 200, 'another address');
+    clock.passMs(8_640_000);
+    assert.equal((await validate(dps())).status, 200);
+    const long = dps({ 'serv/infoCompl/xInfComp': 'x' }).replace(
+      '<xInfComp>',
+      `<!--${'x'.repeat(4 * BYTES_POR_DOCUMENTO)}--><xInfComp>`,
+    );
+    clock.passMs(86_400_000);
+    assert.equal((await validate(long)).headers.get('ratelimit'), '"endereco";r=0;t=43200');
+  });
+
   test('counts a network of IPv6 as one, and events as notes; queries it does not count', async (t) => {
     monotonicClock(t);
     const slug = await tenant({ limiteEndereco: 2 });

@@ -344,7 +344,7 @@ async function answerRoute(door: Door, visit: Visit, route: Route): Promise<Http
   const turn = route.missCost === undefined ? 0 : door.misses.turnOf(client);
   if (turn === undefined) return refuse(door, visit, unavailable(CROWDED, OVERLOAD_WAIT_S));
   if (turn > 0) await pause(turn);
-  const quota = route.takesKey ? door.quotas.of(municipio, client) : undefined;
+  const quota = route.quotaCost === undefined ? undefined : door.quotas.of(municipio, client, route.quotaCost);
   const spent = quota?.isSpent();
   if (spent !== undefined) return withLimits(quota, refuse(door, visit, refusedAs(spent)));
   const body = route.method === 'POST' ? await acceptedBody(request, route) : NO_BODY;

@@ -446,12 +446,12 @@ const COMMON = {
 
 type CommonStatus = keyof typeof COMMON;
 
-function commonOf({ method, missCost, takesKey }: Route): readonly CommonStatus[] {
+function commonOf({ method, missCost, quotaCost }: Route): readonly CommonStatus[] {
   return [
     ...([400, 404] as const),
     ...(method === 'POST' ? ([408, 413] as const) : []),
     ...([414, 417] as const),
-    ...(missCost === undefined && takesKey === undefined ? [] : ([429] as const)),
+    ...(missCost === undefined && quotaCost === undefined ? [] : ([429] as const)),
     ...([431, 500, 503] as const),
   ];
 }
@@ -478,7 +478,7 @@ function commonResponse(common: Common, { always }: Route): Json {
 
 /** The codes that the row itself answers with, by status. */
 function ownCodes(route: Route): ReadonlyMap<number, readonly string[]> {
-  const { codes, statuses = {}, missCost, takesKey } = route;
+  const { codes, statuses = {}, missCost, quotaCost, takesKey } = route;
   const byStatus = new Map<number, string[]>();
   const add = (codigo: string, status: number): void => {
     const known = byStatus.get(status) ?? [];
@@ -500,7 +500,7 @@ function ownCodes(route: Route): ReadonlyMap<number, readonly string[]> {
       byStatus.delete(status);
     else for (const codigo of common.codes) add(codigo, status);
   }
-  if (missCost === undefined && route.takesKey === undefined) byStatus.delete(429);
+  if (missCost === undefined && quotaCost === undefined) byStatus.delete(429);
   return byStatus;
 }
 

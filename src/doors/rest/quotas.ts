@@ -47,18 +47,19 @@ export function withLimits<Made extends object>(quota: RequestQuota | undefined,
   return { ...made, headers: { ...headers, ...later, ...quota.headers() } };
 }
 
-export type Quotas = { of(municipio: Municipio, address: string): RequestQuota };
+/** `weight`: what one document of the request counts as. */
+export type Quotas = { of(municipio: Municipio, address: string, weight?: number): RequestQuota };
 
 /** `now`: milliseconds of a clock that only goes forward. */
 export function openQuotas(now: () => number): Quotas {
   const buckets = openBuckets(now, KEYS_MAX);
-  return { of: (municipio, address) => quotaOf(buckets, municipio, address) };
+  return { of: (municipio, address, weight = 1) => quotaOf(buckets, municipio, address, weight) };
 }
 
 /** What may be sent, and of whom it is counted. */
 type Counted = { readonly key: string; readonly measure: Measure };
 
-function quotaOf(buckets: Buckets, municipio: Municipio, address: string): RequestQuota {
+function quotaOf(buckets: Buckets, municipio: Municipio, address: string, weight: number): RequestQuota {
   const { tenant, ambiente } = municipio;
   const { limites, signatureRefuses } = AMBIENTES[ambiente];
   const refillMs = limites.janelaS * 1_000;
@@ -104,7 +105,7 @@ function quotaOf(buckets: Buckets, municipio: Municipio, address: string): Reque
         const { key, measure } = counted[escopo] ?? {};
         if (key === undefined || measure === undefined) continue;
         const left = buckets.left(key, measure);
-        if (left < 1) return refuse(escopo, ((1 - left) * measure.refillMs) / measure.size);
+        if (left < weight) return refuse(escopo, ((weight - left) * measure.refillMs) / measure.size);
       }
       return undefined;
     },
@@ -112,7 +113,7 @@ function quotaOf(buckets: Buckets, municipio: Municipio, address: string): Reque
       bytes = length;
     },
     enter: (documentos = 1) => {
-      const cost = Math.max(entered, costOf(documentos, bytes));
+      const cost = Math.max(entered, weight * costOf(documentos, bytes));
       const spent = take(OF_ADDRESS, cost, entered);
       if (spent === undefined) entered = cost;
       return spent;
@@ -144,7 +145,7 @@ function costOf(documentos: number, bytes: number): number {
 /** `size`: of the measure that is spent. */
 export function tooMuch({ ambiente }: Pick<Municipio, 'ambiente'>, escopo: Escopo, size: number, waitS: number) {
   const janela = AMBIENTES[ambiente].limites.janelaS === 60 ? 'minuto' : 'dia';
-  const mensagem = `Vieram documentos demais ${ESCOPOS[escopo]}: o limite é de ${size} por ${janela}, e um documento conta como um a cada ${BYTES_POR_DOCUMENTO / 1024} KiB. Nada foi feito. Envie de novo em ${waitS} s. Os limites estão em /docs/limites.`;
+  const mensagem = `Vieram documentos demais ${ESCOPOS[escopo]}: o limite é de ${size} por ${janela}, um documento conta como um a cada ${BYTES_POR_DOCUMENTO / 1024} KiB, e uma validação sem emitir como um décimo. Nada foi feito. Envie de novo em ${waitS} s. Os limites estão em /docs/limites.`;
   return { faults: [{ codigo: 'E703', xpath: '', mensagem }], status: 429 } as const;
 }
 

@@ -111,6 +111,8 @@ export type Route = {
   readonly takes?: readonly MediaType[];
   /** Repeated under one `Idempotency-Key` it is answered as it was, and does nothing again (D-19). */
   readonly takesKey?: true;
+  /** What it takes of the limits of its address, in documents (D-263); absent: nothing. */
+  readonly quotaCost?: number;
   /** Of the answer when all is well with the request. */
   readonly status: 200 | 201 | 410;
   /** Media type in which the body of success is given too, to who asks for it. */
@@ -197,6 +199,8 @@ const ISSUE_PATH = '/api/v1/nfse/v101';
 const DPS_MISS_COST = 0.1;
 /** Likewise. */
 const SITUACAO_MISS_COST = 0.1;
+/** A dry run is read and judged as an issuance is, and leaves nothing behind. */
+export const VALIDACAO_QUOTA_COST = 0.1;
 /** Of a DPS, in XML and in JSON. */
 const SIGNATURE_CODES = ['E901', 'E902', 'E903', 'E904', 'E905', 'E906', 'E9002', 'E9003', 'E9006', 'E9007'] as const;
 
@@ -210,6 +214,7 @@ export const ROUTES: readonly Route[] = [
     reads: [DPS_SIGNATURE_HEADER, SIMULAR_HEADER],
     takes: ['application/xml', 'text/xml', 'application/json'],
     takesKey: true,
+    quotaCost: 1,
     status: 201,
     fields: {
       status: STATUS,
@@ -232,9 +237,10 @@ export const ROUTES: readonly Route[] = [
       'Confere uma DPS sem emitir: responde os valores com cada passo do cálculo, ou todos os erros de uma vez. Nenhum número é usado e nada é gravado. Em produção o cadastro e as outras notas só se olham com a assinatura válida do prestador; nao_conferido diz o que não se olhou.',
     reads: [DPS_SIGNATURE_HEADER],
     takes: ['application/xml', 'text/xml', 'application/json'],
+    quotaCost: VALIDACAO_QUOTA_COST,
     status: 200,
     fields: { status: STATUS, ...VALIDACAO_FIELDS },
-    headers: [],
+    headers: [...RATE_LIMIT_HEADERS],
     codes: ['E003', 'E201', 'E110', ...SIGNATURE_CODES, 'E101', 'E102', 'E103', 'E0014', 'E703'],
     judges: true,
     missCost: 1,
@@ -314,6 +320,7 @@ export const ROUTES: readonly Route[] = [
       reads: [EVENTO_SIGNATURE_HEADER, SIMULAR_HEADER],
       takes: ['application/json'],
       takesKey: true,
+      quotaCost: 1,
       status: 201,
       fields: {
         ...EVENTO_FIELDS,

@@ -298,7 +298,7 @@ criar\`, \`alterar\` e \`mostrar\`, e no registro.
 
 A última coluna diz o que uma pergunta sem resultado, ou cuja resposta não é de quem pergunta, gasta da cota do seu endereço de rede: \`1 de 60 por minuto\`, ou
 \`0,1\`, onde dez gastam o mesmo. Quem encontra o que é seu não gasta nada. Acabada a cota, só essas perguntas recebem 429, com \`Retry-After\`. «Uma assinatura»: quem não assina
-nada pergunta. O que se envia tem [limites](site/limites.md#frequência) à parte.
+nada pergunta. O que se envia, e o que se valida, tem [limites](site/limites.md#frequência) à parte.
 
 ${tabelaDeAcesso()}
 `;
