@@ -163,6 +163,8 @@ describe('what the operator has given the role', () => {
       `set idle_in_transaction_session_timeout = '50ms'`,
       `set idle_session_timeout = '300ms'`,
     ],
+    ['connection limit 1'],
+    ['connection limit 3'],
   ]) {
     test(`${settings.join(', ')}: it is issued and transmitted all the same`, { timeout: 240_000 }, async () => {
       const database = await freshDatabase();
@@ -179,8 +181,17 @@ describe('what the operator has given the role', () => {
       const answers = await Promise.all(Array.from({ length: 30 }, () => emit(other.address, fresh())));
       for (let place = 0; place < 10; place += 1) answers.push(await emit(other.address, fresh()));
       assert.deepEqual([...new Set(answers.map(({ status }) => status))], [201]);
+      assert.equal((await ready(other)).status, 200);
       await authorised(other.address, answers.at(-1)!.body.chave_acesso);
-      await untilReady(other);
+      if (!settings.includes('connection limit 3')) return;
+      await administer(database, (client) => client.query(`alter role ${user} connection limit 4`));
+      await until(async () => {
+        const asked = Array.from({ length: 4 }, () =>
+          other.pool.query('select pg_backend_pid() as pid, pg_sleep(0.1)'),
+        );
+        const sessions = new Set((await Promise.all(asked)).map(({ rows }) => rows[0].pid));
+        return sessions.size === 4 ? true : undefined;
+      }, 'all the connections that it may have by now');
     });
   }
 });

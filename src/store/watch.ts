@@ -6,7 +6,8 @@
  * Time is counted in looks, not by the clock, so that a process that stood still blames nobody for it.
  */
 import type { Socket } from 'node:net';
-import { Client, type ClientBase, Pool, type PoolConfig } from './pg.ts';
+import { FrugalPool } from './frugal-pool.ts';
+import { Client, type ClientBase, type Pool, type PoolConfig } from './pg.ts';
 import { isSqlState, StoreUnavailable, unavailabilityOf } from './unavailable.ts';
 
 const LOOK_EVERY_MS = 250;
@@ -22,12 +23,16 @@ const RETURN_LOOKS = LOOKS_A_SECOND / 2;
 const DEAD_LOOKS = 8 * LOOKS_A_SECOND;
 /** Of what may be long, which the server ends itself after half a minute. */
 const SLOW_LOOKS = 35 * LOOKS_A_SECOND;
+/** After the server let no more connections in, and between one more and the next. */
+const ONE_MORE_LOOKS = 2 * LOOKS_A_SECOND;
 /** Questions without an answer, one after the other, by which a server is gone for work that may take an hour and begins again. */
 const QUESTIONS_OF_THE_PATIENT = 10;
 
 type Watched = {
   /** Somebody waits for it: it connects, or is in use. */
   isAwaited: boolean;
+  /** The server let it in. */
+  isOpen: boolean;
   /** Bytes that it has ever heard, and for how many looks no more of them. */
   bytes: number;
   silent: number;
@@ -56,7 +61,7 @@ const AFTER_REFUSAL = '25P02';
 export type ServerState = {
   /** It answers nothing. */
   isGone: boolean;
-  /** What failed when it was last tried: opening a connection, writing. */
+  /** What failed when it was last tried: opening a connection where there was no other, writing. */
   refusesConnections: boolean;
   refusesWrites: boolean;
   /** How it is reached. */
@@ -89,6 +94,7 @@ export function openWatchedPool(config: PoolConfig, patience: Patience): Pool {
   let timer: NodeJS.Timeout | undefined;
   let question: { readonly client: Client; bytes: number; looks: number; heard: boolean } | undefined;
   let restLooks = 0;
+  let oneMoreLooks = 0;
   const leave = (): void => {
     for (const one of clients.keys()) giveUp(one);
   };
@@ -102,18 +108,24 @@ export function openWatchedPool(config: PoolConfig, patience: Patience): Pool {
     }
   }
 
-  const failed = (): void => {
-    server.refusesConnections = true;
-  };
+  const countOpen = (): number => clients.values().reduce((count, { isOpen }) => count + Number(isOpen), 0);
 
   const watch = (client: Client): void => {
-    const one: Watched = { isAwaited: true, bytes: 0, silent: 0, limit, refusal: undefined };
+    const one: Watched = { isAwaited: true, isOpen: false, bytes: 0, silent: 0, limit, refusal: undefined };
+    const isOneTooMany = (): boolean => !one.isOpen && unavailabilityOf(one.refusal) === 'crowded';
     connectionOf(client).on('errorMessage', (refusal) => {
       one.refusal ??= refusal;
+      if (!isOneTooMany()) return;
+      pool.heedRefusal();
+      oneMoreLooks = ONE_MORE_LOOKS;
     });
+    const failed = (): void => {
+      if (!isOneTooMany() || countOpen() === 0) server.refusesConnections = true;
+    };
     watched.set(client, one);
     clients.set(client, one);
     client.once('connect', () => {
+      one.isOpen = true;
       server.refusesConnections = false;
       client.off('end', failed);
     });
@@ -122,7 +134,7 @@ export function openWatchedPool(config: PoolConfig, patience: Patience): Pool {
     timer ??= setInterval(look, LOOK_EVERY_MS).unref();
   };
 
-  const pool = new Pool({ ...config, Client: WatchedClient as unknown as new () => ClientBase });
+  const pool = new FrugalPool({ ...config, Client: WatchedClient as unknown as new () => ClientBase }, countOpen);
   servers.set(pool, server);
   pool.on('acquire', (client) => awaited(client, true));
   pool.on('release', (_error, client) => awaited(client, false));
@@ -146,6 +158,11 @@ export function openWatchedPool(config: PoolConfig, patience: Patience): Pool {
   };
 
   const look = (): void => {
+    oneMoreLooks -= 1;
+    if (oneMoreLooks <= 0) {
+      pool.tryOneMore();
+      oneMoreLooks = ONE_MORE_LOOKS;
+    }
     let isHeard = false;
     let isDoubted = unanswered > 0;
     for (const [client, one] of clients) {
