@@ -113,7 +113,9 @@ async function upgrade(before: string, after: string, killAt: RegExp, note: (tex
   const seconds = Math.round((performance.now() - began) / 1000);
   const meanwhile = load.slowestMs();
   assert.match(told[0] ?? '', /^\[(?!1\/)/, 'it goes on where the one before was killed');
-  assert.deepEqual((await migrarOf(after, env)).told, [], 'and is done');
+  // The server of the tests waits for no disk, of which every command warns.
+  const left = (await migrarOf(after, env)).told.filter((line) => !line.startsWith('Aviso: o PostgreSQL está com'));
+  assert.deepEqual(left, [], 'and is done');
   // Processes of the version before serve on the schema of the new one.
   await goesOn(load);
   for (const [place, one] of old.entries()) {
