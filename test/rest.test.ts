@@ -1187,7 +1187,7 @@ describe('the request id', () => {
       [`fe80::1%${'a'.repeat(2_000)}`, 'fe80::1'],
       ['2001:db8::1', '2001:db8::1'],
       ['nobody', '127.0.0.1'],
-      ['192.0.2.1:443', '127.0.0.1'],
+      ['192.0.2.1:443', '192.0.2.1'],
     ] as const) {
       assert.equal((await logOf(trusting, { 'X-Forwarded-For': word })).client, client);
     }

@@ -665,3 +665,68 @@ describe('what is signed says its place', () => {
     assert.equal((await pool.query('select 1 from eventos where tenant = $1', [STRICT])).rowCount, 1);
   });
 });
+
+describe('the key of somebody else’s note, named in what one signs oneself (D-293)', () => {
+  const [VITORIA, HERE] = ['3205309', 'vitoria'];
+  let chave: string;
+  let own: string;
+  const send = (who: Party, where: string, header: string, fields: object): Promise<Resposta> => {
+    const body = JSON.stringify(fields);
+    const headers = { ...JSON_TYPE, [header]: cms(body, who) };
+    return ask({ method: 'POST', path: `/${HERE}/${API}/${where}`, headers, body });
+  };
+  const dps = (who: Party, fields: object, where = 'nfse/v101'): Promise<Resposta> => {
+    const cnpj = who === alheio ? ALHEIO : PRESTADOR;
+    const base = JSON.parse(jsonOf(xmlDps({ nDPS: '1', cnpj })));
+    return send(who, where, 'X-DPS-Assinatura', { ...base, municipio_emissor: VITORIA, ...fields });
+  };
+  before(async () => {
+    // The national rules as remarks: a substitute of somebody else's note is then no refusal.
+    const municipio = { tenant: HERE, ambiente: 'producao', codigoIbge: VITORIA, confianca } as const;
+    await store.createMunicipio({ ...municipio, regrasNacionais: 'avisa' }, clock.now);
+    await pool.query(
+      `insert into prestadores (tenant, documento, razao_social, autorizado, logradouro, numero, bairro, cep, origem, criado_em)
+         select $1, documento, 'Razao', true, 'Rua', '1', 'Centro', '29000000', 'cadastro', now() from unnest($2::text[]) as documento`,
+      [HERE, [PRESTADOR, ALHEIO]],
+    );
+    const [theirs, mine] = [await dps(prestador, {}), await dps(alheio, {})];
+    assert.deepEqual([theirs.status, mine.status], [201, 201], `${theirs.text} ${mine.text}`);
+    chave = JSON.parse(theirs.text).chave_acesso;
+    own = JSON.parse(mine.text).chave_acesso;
+    // What is refused is told of, were it looked for.
+    await pool.query(`update notas set estado = 'recusada', due_at = null where tenant = $1 and chave_acesso = $2`, [
+      HERE,
+      chave,
+    ]);
+  });
+
+  const alike = async (asked: (named: string) => Promise<Resposta>): Promise<void> => {
+    const [there, away] = [await asked(chave), await asked(otherKey(chave))];
+    assertOne(there, away, [[chave, otherKey(chave)]], 'a key of somebody else');
+    assert.deepEqual(there.asked, away.asked);
+    assert.match(there.text, /outro prestador/);
+  };
+
+  for (const where of ['nfse/v101/validacao', 'nfse/v101']) {
+    test(`${where}: as the note that is replaced`, async () => {
+      let nDPS = 10;
+      await alike(async (chave_substituida) => {
+        nDPS += 1;
+        const substituicao = { chave_substituida, codigo_motivo: '01' };
+        const { status, text, asked: looked } = await dps(alheio, { numero_dps: String(nDPS), substituicao }, where);
+        const { erros = [], avisos = [] } = JSON.parse(text);
+        return { status, text: JSON.stringify([erros, avisos]), asked: looked };
+      });
+    });
+  }
+
+  test('as the substitute in an event', async () => {
+    const tipo_evento = 'cancelamento_por_substituicao';
+    await alike((chave_acesso_substituta) =>
+      send(alheio, `nfse/${own}/eventos`, 'X-Evento-Assinatura', {
+        ...{ tipo_evento, codigo_motivo_cancelamento: '01', chave_acesso: own },
+        chave_acesso_substituta,
+      }),
+    );
+  });
+});

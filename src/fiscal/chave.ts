@@ -142,6 +142,21 @@ export function parseChave(chave: string): Chave | undefined {
   };
 }
 
+const ROOT_LENGTH = 8;
+
+/** A CPF in full, a CNPJ by its root (D-31): the head office may act for a branch. */
+export function isSameParty(one: string, other: string): boolean {
+  const kind = documentoKind(one);
+  if (kind === undefined || kind !== documentoKind(other)) return false;
+  return kind === 'CPF' ? one === other : one.slice(0, ROOT_LENGTH) === other.slice(0, ROOT_LENGTH);
+}
+
+/** Whether a key is of a note of other parties than a document: who names such a note learns nothing of it (D-293). */
+export function isKeyOfOther(chave: string, documento: string): boolean {
+  const parts = parseChave(chave);
+  return parts !== undefined && !isSameParty(parts.documento, documento);
+}
+
 /** What the Id of a note, and a printed key, have around the fifty positions. */
 const AROUND_CHAVE = /^\s*NFS(?:-?e)?|[\s.\-/]+/gi;
 

@@ -5,7 +5,7 @@
  * What a type asks is told in `tipos-evento.ts`. A required field that is missing and a value outside its list are answered
  * with 400, all else that is wrong with 422 (D-50). Whether the events of the note let it in is judged in `conflitos-evento.ts`.
  */
-import { documentoKind, maskDocumento, parseChave } from './chave.ts';
+import { documentoKind, isSameParty, maskDocumento, parseChave } from './chave.ts';
 import { type Fault, quoted } from './fault.ts';
 import { checkText, sayFault, type TypeFault } from './layout/check-text.ts';
 import { propertyText, rightValue } from './layout/correct-json.ts';
@@ -552,13 +552,4 @@ export function judgeAutor(
   const esperado = maskDocumento(expected);
   const mensagem = `${tipo.slug} se registra em nome do ${called}, que nesta nota é ${esperado}, e ${place.campo} traz outro documento. Retire ${place.campo}, ou registre o evento da parte certa.`;
   return { fault: { ...place, mensagem, encontrado: maskDocumento(autor!), esperado } };
-}
-
-const ROOT_LENGTH = 8;
-
-/** A CPF in full, a CNPJ by its root (D-31): the head office may act for a branch. */
-function isSameParty(one: string, other: string): boolean {
-  const kind = documentoKind(one);
-  if (kind === undefined || kind !== documentoKind(other)) return false;
-  return kind === 'CPF' ? one === other : one.slice(0, ROOT_LENGTH) === other.slice(0, ROOT_LENGTH);
 }

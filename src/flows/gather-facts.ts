@@ -8,7 +8,7 @@ import { aliquotaAmong } from '../fiscal/aliquota.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
 import { isInForce, SEM_CADASTROS } from '../fiscal/cadastros.ts';
 import { municipioOf } from '../fiscal/catalogs/catalogs.ts';
-import { cnpjIsValid, cpfIsValid } from '../fiscal/chave.ts';
+import { cnpjIsValid, cpfIsValid, isKeyOfOther } from '../fiscal/chave.ts';
 import { standingOn } from '../fiscal/conflitos-evento.ts';
 import { ENDERECO_NAO_INFORMADO, type Facts, type NotaSubstituida, type Prestador } from '../fiscal/facts.ts';
 import type { Fault } from '../fiscal/fault.ts';
@@ -39,7 +39,7 @@ export async function gatherFacts(world: World, municipio: Municipio, dps: Dps, 
   const [found, cadastros, substituida, open] = await Promise.all([
     findPrestador(world, municipio, dps),
     world.store.cadastrosOf(municipio.tenant, nomeadoBy(dps)),
-    dps.subst && replacedNota(world, municipio, dps.subst.chSubstda),
+    dps.subst && replacedNota(world, municipio, dps, dps.subst.chSubstda),
     openFacts(world, municipio, dps, instant),
   ]);
   const facts = { ...open, prestador: found.prestador, cadastros, substituida };
@@ -108,7 +108,14 @@ function nomeadoBy({ prest, serv, valores }: Dps): NomeadoPelaDps {
   };
 }
 
-async function replacedNota(world: World, { tenant }: Municipio, chave: string): Promise<NotaSubstituida> {
+/** Of the provider's own note; somebody else's is not looked for. */
+async function replacedNota(
+  world: World,
+  { tenant }: Municipio,
+  { prest }: Dps,
+  chave: string,
+): Promise<NotaSubstituida> {
+  if (isKeyOfOther(chave, prest.CNPJ ?? prest.CPF ?? '')) return 'desconhecida';
   const nota = await world.store.notaForEvento(tenant, { chave });
   return nota === undefined ? 'desconhecida' : { estado: nota.estado, eventos: standingOn(nota.eventos.map(naNota)) };
 }

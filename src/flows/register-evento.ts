@@ -8,7 +8,7 @@
  */
 import { readJson } from '../documents/json.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
-import { isProtocolo, parseChave } from '../fiscal/chave.ts';
+import { isKeyOfOther, isProtocolo, parseChave } from '../fiscal/chave.ts';
 import { VER_APLIC } from '../fiscal/compose-nfse.ts';
 import {
   cancelledNota,
@@ -328,6 +328,11 @@ async function judgeSubstituta(
   if (chave === nota.chave_acesso) {
     return fault(`${campo} é a chave da própria nota que se cancela; informe a da nota que a substitui.`);
   }
+  if (isKeyOfOther(chave, nota.prestador_cpf_cnpj)) {
+    return fault(
+      `A chave de ${campo} é de uma nota de outro prestador, e uma nota só se substitui por outra do mesmo. Copie a chave inteira da substituta.`,
+    );
+  }
   const substituta = await world.store.notaByChave(tenant, chave);
   if (substituta === undefined) {
     return fault(
@@ -335,7 +340,7 @@ async function judgeSubstituta(
     );
   }
   if (substituta.estado === 'recusada' || substituta.estado === 'cancelada') {
-    const what = substituta.estado === 'recusada' ? 'foi recusada pelo ADN, ou retirada,' : 'está cancelada';
+    const what = substituta.estado === 'recusada' ? 'foi recusada pelo ADN, ou retirada' : 'está cancelada';
     return fault(`A nota de ${campo} ${what}, e não substitui outra. Emita uma nova substituta, com o grupo subst.`);
   }
   const [, substitui, motivo] =
