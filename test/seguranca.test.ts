@@ -730,3 +730,44 @@ describe('the key of somebody else’s note, named in what one signs oneself (D-
     );
   });
 });
+
+describe('a signed JSON body is taken as it was signed, and by its own header alone', () => {
+  const where = `/${TENANT}/${API}/nfse/v101/validacao`;
+  const signed = jsonOf(xmlDps({ nDPS: '70' }));
+  const [own, theirs] = [cms(signed, prestador), cms(signed, alheio)];
+  const DPS = 'X-DPS-Assinatura';
+
+  type Envio = { readonly body?: string; readonly headers?: Record<string, string | string[]>; readonly who?: Party };
+  async function codeOf({ body = signed, headers = { [DPS]: own }, who }: Envio): Promise<string | undefined> {
+    const all = { ...JSON_TYPE, ...headers } as Record<string, string>;
+    const { text } = await ask({ method: 'POST', path: where, headers: all, body }, who);
+    return JSON.parse(text).codigo_erro;
+  }
+
+  for (const [what, envio, codigo] of [
+    ['as it was signed', {}, undefined],
+    ['with a charset', { headers: { [DPS]: own, 'Content-Type': 'Application/JSON; charset=UTF-8' } }, undefined],
+    [
+      'with a charset that it does not have',
+      { headers: { [DPS]: own, 'Content-Type': 'application/json; charset=utf-16' } },
+      'E003',
+    ],
+    ['announced as XML', { headers: { [DPS]: own, 'Content-Type': 'application/xml' } }, 'E003'],
+    ['over the connection of somebody else', { who: alheio }, undefined],
+    ['with a space before it', { body: ` ${signed}` }, 'E9003'],
+    ['with a line break behind it', { body: `${signed}\n` }, 'E9003'],
+    ['with a byte order mark', { body: `\ufeff${signed}` }, 'E9003'],
+    ['with its signature twice', { headers: { [DPS]: [own, own] } }, 'E9003'],
+    ['with two signatures', { headers: { [DPS]: [theirs, own] } }, 'E9003'],
+    ['with its signature in the header of events', { headers: { 'X-Evento-Assinatura': own } }, 'E9002'],
+    ['without one, over the connection of its provider', { headers: {}, who: prestador }, 'E9002'],
+  ] as const satisfies readonly (readonly [string, Envio, string | undefined])[])
+    test(`${what}: ${codigo ?? 'taken'}`, async () => assert.equal(await codeOf(envio as Envio), codigo));
+
+  test('names each thing once: a second provider, however it is written, is no provider', async () => {
+    for (const name of ['prestador_cpf_cnpj', 'prestador_\\u0063pf_cnpj']) {
+      const body = signed.replace('{', `{"${name}": "${ALHEIO}", `);
+      assert.equal(await codeOf({ body, headers: { [DPS]: cms(body, alheio) } }), 'E003');
+    }
+  });
+});
