@@ -1188,6 +1188,9 @@ describe('the request id', () => {
       ['2001:db8::1', '2001:db8::1'],
       ['nobody', '127.0.0.1'],
       ['192.0.2.1:443', '192.0.2.1'],
+      ['[2001:db8::1]:443', '2001:db8::1'],
+      ['192.0.2.1:https', '127.0.0.1'],
+      ['192.0.2.1.9:443', '127.0.0.1'],
     ] as const) {
       assert.equal((await logOf(trusting, { 'X-Forwarded-For': word })).client, client);
     }
