@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 import { statusOf } from '../fiscal/errors.ts';
 import type { Aviso, Fault, Refusal } from '../fiscal/fault.ts';
 import type { EventoRow } from '../store/eventos.ts';
-import { ANSWERS_KEPT_HOURS, type KeyedRequest, type KeyedSuccess } from '../store/idempotencia.ts';
+import type { KeyedRequest, KeyedSuccess } from '../store/idempotencia.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { Store } from '../store/store.ts';
 import type { Quota } from './quota.ts';
@@ -16,8 +16,8 @@ import type { World } from './world.ts';
 
 export const IDEMPOTENCY_HEADER = 'Idempotency-Key';
 
-/** How long an answer stands under its key, at least; it is kept an hour longer, for clocks that differ. */
-export const ANSWERS_KEPT_MIN_HOURS = ANSWERS_KEPT_HOURS - 1;
+/** How long an answer stands under its key, at least. */
+export { ANSWERS_KEPT_MIN_HOURS } from '../store/idempotencia.ts';
 
 /** As it came: `rota` is the address below the municipality. */
 export type SentKey = {

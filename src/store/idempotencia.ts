@@ -10,8 +10,10 @@ import { batched } from './batched.ts';
 import { type Db, writeAlone } from './open.ts';
 import type { PoolClient, QueryConfig, QueryResult } from './pg.ts';
 
-/** The 72 hours of D-19, and one for clocks that differ. */
-export const ANSWERS_KEPT_HOURS = 73;
+/** D-19. */
+export const ANSWERS_KEPT_MIN_HOURS = 72;
+/** And three more, for clocks that differ or are set. */
+export const ANSWERS_KEPT_HOURS = ANSWERS_KEPT_MIN_HOURS + 3;
 const KEPT_MS = ANSWERS_KEPT_HOURS * 3_600_000;
 /** Deleted by one statement. */
 const FORGOTTEN_MAX = 1_000;
