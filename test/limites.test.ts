@@ -17,6 +17,8 @@ import { untilTrue } from './support/until.ts';
 
 const DAY_MS = 86_400_000;
 const OTHER = '11444777000161';
+/** After it settings that were changed are seen. */
+const SETTINGS_MS = 2_000;
 
 let service: TestService;
 let address: string;
@@ -373,6 +375,23 @@ describe('the buckets', () => {
     assert.equal(buckets.left('a', measure), 9);
   });
 
+  test('keep what was used when a measure changes: raised releases at once, lowered holds back what is above it', () => {
+    let now = 0;
+    const buckets = openBuckets(() => now, 2);
+    const of = (size: number) => ({ size, refillMs: 1_000 });
+    assert.equal(buckets.take('a', of(5), 5), 0);
+    assert.equal(buckets.take('a', of(5), 1), 200);
+    assert.equal(buckets.left('a', of(10_000)), 9_995);
+    assert.equal(buckets.take('a', of(10_000), 95), 0);
+    now += 1;
+    assert.equal(buckets.left('a', of(10_000)), 9_910, 'refilled at the new rate');
+    assert.equal(buckets.left('a', of(100)), 10);
+    assert.equal(buckets.left('a', of(20)), 0, 'more was used than it is now');
+    now += 1_000;
+    assert.equal(buckets.left('a', of(20)), 20);
+    assert.equal(buckets.left('a', of(8)), 8);
+  });
+
   test('hold no text that is no document', () => {
     const sandbox = { tenant: 's', ambiente: 'homologacao' } as Municipio;
     const quota = openQuotas(() => 0).of(sandbox, '192.0.2.1');
@@ -518,6 +537,24 @@ describe('nfse municipio', () => {
     assert.match(out, /guarda +7 dias/);
     await nfse('alterar', slug, '--sem-limite-endereco', '--sem-limite-prestador', '--sem-guarda-dias');
     assert.match((await nfse('mostrar', slug)).out, /guarda +30 dias, como no ambiente/);
+  });
+
+  test('raising a limit releases at once whom it had refused, and what was used stays used', async (t) => {
+    const clock = monotonicClock(t);
+    const slug = await tenant({ limiteEndereco: 3, limitePrestador: 2 });
+    const left = async (): Promise<string> => {
+      const { status, headers } = await emit(slug, dps());
+      return `${status} ${headers.get('ratelimit')?.replaceAll(/;t=\d+/g, '')}`;
+    };
+    assert.equal(await left(), '201 "endereco";r=2, "prestador";r=1');
+    assert.equal(await left(), '201 "endereco";r=1, "prestador";r=0');
+    assert.equal(await left(), '429 "endereco";r=0, "prestador";r=0');
+    assert.equal((await nfse('alterar', slug, '--sem-limite-endereco', '--sem-limite-prestador')).code, 0);
+    clock.passMs(SETTINGS_MS);
+    assert.equal(await left(), '201 "endereco";r=9996, "prestador";r=49998', 'in two seconds one came back');
+    assert.equal((await nfse('alterar', slug, '--limite-endereco', '6', '--limite-prestador', '9')).code, 0);
+    clock.passMs(SETTINGS_MS);
+    assert.equal(await left(), '201 "endereco";r=1, "prestador";r=6');
   });
 
   test('says what a number must be', async () => {

@@ -6,8 +6,8 @@
 /** A measure: so much at most, and full again after so many milliseconds. */
 export type Measure = { readonly size: number; readonly refillMs: number };
 
-/** `moved`: when it was last put at the end of its table. */
-type Bucket = { left: number; at: number; moved: number };
+/** `size`: of the measure that it was filled by last. `moved`: when it was last put at the end of its table. */
+type Bucket = { left: number; size: number; at: number; moved: number };
 
 /** The table is in the order of the last taking, to so many milliseconds: to move a bucket costs more than all else here. */
 const MOVE_EVERY_MS = 1_000;
@@ -25,7 +25,10 @@ export function openBuckets(now: () => number, keysMax: number): Buckets {
   const buckets = new Map<string, Bucket>();
   const filled = (bucket: Bucket, { size, refillMs }: Measure): number => {
     const at = now();
-    bucket.left = Math.min(size, bucket.left + ((at - bucket.at) * size) / refillMs);
+    // What was used stays used when a measure is made larger or smaller.
+    const before = Math.max(0, bucket.left + (size - bucket.size));
+    bucket.left = Math.min(size, before + ((at - bucket.at) * size) / refillMs);
+    bucket.size = size;
     bucket.at = at;
     return bucket.left;
   };
@@ -36,7 +39,8 @@ export function openBuckets(now: () => number, keysMax: number): Buckets {
     },
     take: (key, measure, cost) => {
       const known = buckets.get(key);
-      const bucket = known ?? { left: measure.size, at: now(), moved: Number.NEGATIVE_INFINITY };
+      const { size } = measure;
+      const bucket = known ?? { left: size, size, at: now(), moved: Number.NEGATIVE_INFINITY };
       const left = filled(bucket, measure);
       if (bucket.at - bucket.moved >= MOVE_EVERY_MS) {
         bucket.moved = bucket.at;
