@@ -55,10 +55,31 @@ const list = pki.revoke({
 });
 writeFileSync(path.join(revogados, 'raiz.crl'), list);
 
+/** An authority that must not sign lists, and the list that it signed. */
+const mute = pki.issue({
+  subject: '/O=ICP-Brasil/CN=AC Muda',
+  extensions: ['basicConstraints=critical,CA:TRUE', 'keyUsage=critical,keyCertSign'],
+  key: 'mute',
+});
+const ofMute = issued(`/CN=EMPRESA DE TESTE:${BRANCH}`, named('2.16.76.1.3.3', BRANCH), mute);
+const [ancorasMudas, listasMudas] = [freshFolder(), freshFolder()];
+writeFileSync(path.join(ancorasMudas, 'muda.pem'), mute.pem);
+writeFileSync(path.join(listasMudas, 'muda.crl'), pki.revoke({ issuer: mute, entries: [] }));
+
 const clock = { now: Date.now() };
 const { address, store, logged } = await startTestService({ worker: false, clock });
 const confianca = { ancoras, revogados };
 await store.createMunicipio({ tenant: 'recife', ambiente: 'producao', codigoIbge: '2611606', confianca }, clock.now);
+const mudas = { ancoras: ancorasMudas, revogados: listasMudas };
+await store.createMunicipio(
+  { tenant: 'natal', ambiente: 'producao', codigoIbge: '2408102', confianca: mudas },
+  clock.now,
+);
+const semListas = { ancoras, revogados: listasMudas };
+await store.createMunicipio(
+  { tenant: 'olinda', ambiente: 'producao', codigoIbge: '2609600', confianca: semListas },
+  clock.now,
+);
 
 const UNSIGNED = exampleXml({ serie: '1', nDPS: '7' });
 const SIGNED = signedBy(provider).toString('utf8');
@@ -165,6 +186,7 @@ describe('a signature that holds', () => {
       cadeia: ['EMPRESA DE TESTE', 'AC Raiz de Teste'],
       motivo: null,
       revogado: false,
+      sem_lista_de_revogados: [],
     });
     const dates = openssl('x509', '-in', provider.file, '-noout', '-dates', '-dateopt', 'iso_8601').toString();
     const [from, until] = [...dates.matchAll(/=(\S+) (\S+)Z/g)].map(([, date, time]) => Date.parse(`${date}T${time}Z`));
@@ -190,6 +212,17 @@ describe('a signature that holds', () => {
     assert.match(answer.certificado.motivo, /ICP-Brasil/);
     assert.match(answer.o_que_mudar[0], /^Veja primeiro se o certificado é mesmo da ICP-Brasil: .+"AC Raiz de Teste"/);
     assert.deepEqual([answer.certificado.cadeia, answer.certificado.revogado], [null, null]);
+    assert.equal(answer.certificado.sem_lista_de_revogados, null);
+  });
+
+  test('is not said to be of a certificate that is not revoked, where no list could tell', async () => {
+    for (const [tenant, signer, issuer] of [
+      ['natal', ofMute, 'AC Muda'],
+      ['olinda', provider, 'AC Raiz de Teste'],
+    ] as const) {
+      const { valida, certificado } = await report(signedBy(signer), {}, tenant);
+      assert.deepEqual([valida, certificado.revogado, certificado.sem_lista_de_revogados], [true, null, [issuer]]);
+    }
   });
 });
 
@@ -391,6 +424,20 @@ describe('a document that is not signed, or not as it should be arranged', () =>
     assert.deepEqual([twice.resumo.declarado, twice.resumo.confere], [null, null]);
   });
 
+  test('a signature before what it signs is moved, and made anew only where something else asks for it', async () => {
+    const signature = /<Signature[\s\S]*<\/Signature>/.exec(SIGNED)![0];
+    const before = SIGNED.replace(signature, '').replace('<infDPS', `${signature}<infDPS`);
+    const moved = await report(before);
+    assert.deepEqual([codesOf(moved), moved.resumo.confere, moved.valor.confere], [['E902'], true, true]);
+    assert.deepEqual(moved.o_que_mudar, ['Ponha Signature no fim de DPS: a mudança de lugar não desfaz a assinatura.']);
+    // What the step says, done.
+    assert.equal((await report(SIGNED)).valida, true);
+
+    const altered = await report(before.replace('Maria', 'Marta'));
+    assert.equal(altered.o_que_mudar.length, 3);
+    assert.match(altered.o_que_mudar.at(-1), /assine de novo e por último/);
+  });
+
   test('a thousand wrong places are not a thousand errors', async () => {
     const many = SIGNED.replace('<xDescServ>', `<xDescServ>${'<a Id="x"/>'.repeat(1_000)}`);
     assert.ok((await report(many)).erros.length <= 50);
@@ -517,7 +564,10 @@ describe('a JSON body', () => {
   test('a chain that comes along is used', async () => {
     assert.deepEqual(codesOf(await report(BODY, signed(cms(BODY, ofMiddle)))), ['E9003']);
     const answer = await report(BODY, signed(cms(BODY, ofMiddle, ['-certfile', middle.file])));
-    assert.deepEqual(answer.certificado.cadeia, ['EMPRESA LONGE', 'AC do Meio', 'AC Raiz de Teste']);
+    const { cadeia, revogado, sem_lista_de_revogados } = answer.certificado;
+    assert.deepEqual(cadeia, ['EMPRESA LONGE', 'AC do Meio', 'AC Raiz de Teste']);
+    // Of the authority in between there is no list.
+    assert.deepEqual([revogado, sem_lista_de_revogados], [null, ['AC do Meio']]);
     assert.equal(answer.valida, true);
   });
 
@@ -548,6 +598,7 @@ describe('nfse assinatura', () => {
     assert.doesNotMatch(text, /✗|undefined|null/);
     assert.match(text, /✓ resumo SHA-256/);
     assert.match(text, /✓ cadeia +EMPRESA DE TESTE ← AC Raiz de Teste/);
+    assert.match(text, /✓ revogação +não consta das listas/);
     assert.match(text, /✓ prestador +11\.222\.333\/\*\*\*\*-\*\*/);
     assert.match(text, /A produção aceitaria esta assinatura\.\n$/);
     assert.ok(!text.includes(BRANCH));
@@ -561,6 +612,20 @@ describe('nfse assinatura', () => {
     assert.match(out, /recusaria[\s\S]+O que foi achado:[\s\S]+E902[\s\S]+O que mudar:\n {2}1\. /);
   });
 
+  test('says that revocation was not checked, and whose list is missing', async () => {
+    const ofMuteFile = fileOf('muda.xml', signedBy(ofMute));
+    for (const [file, args, whose] of [
+      [ofMuteFile, ['--ancoras', ancorasMudas, '--revogados', listasMudas], 'AC Muda'],
+      [ofMuteFile, ['--municipio', 'natal', '--url', address], 'AC Muda'],
+      [signedFile, ['--ancoras', ancoras, '--revogados', listasMudas], 'AC Raiz de Teste'],
+      [signedFile, ['--ancoras', ancoras], 'AC Raiz de Teste'],
+    ] as const) {
+      const { code, out } = await run(file, ...args);
+      assert.equal(code, 0, out);
+      assert.match(out, new RegExp(`– revogação +não verificada: falta uma lista de revogados, .+ de "${whose}"\\n`));
+    }
+  });
+
   test('--canonico writes the digested bytes and nothing else', async () => {
     const { code, out, err } = await asProcess(fileOf('sem.xml', UNSIGNED), '--canonico');
     assert.deepEqual([code, err], [0, '']);
@@ -571,7 +636,7 @@ describe('nfse assinatura', () => {
     const { code, out } = await run(signedFile, '--municipio', 'recife', '--url', address);
     assert.equal(code, 0, out);
     assert.match(out, /aceitaria/);
-    const nowhere = await run(signedFile, '--municipio', 'olinda', '--url', address);
+    const nowhere = await run(signedFile, '--municipio', 'caruaru', '--url', address);
     assert.equal(nowhere.code, 1);
     assert.match(nowhere.err, /HTTP 404[\s\S]*E601/);
   });

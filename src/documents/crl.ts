@@ -73,6 +73,8 @@ export type Crl = {
   readonly proxima: number | undefined;
   /** An authority may divide its list: of two with the same scope, the newer replaces the older. */
   readonly scope: string;
+  /** Whether it answers for all that its issuer issued: of no part of it, and with nothing critical that is not read here. */
+  readonly isWhole: boolean;
   readonly count: number;
   /** By serial number in lower hex. The cost does not depend on the length of the list. */
   find(serial: string): Revocation | undefined;
@@ -141,7 +143,8 @@ function* parse(der: Buffer): Generator<void, Crl | CrlProblem, void> {
     place = list.end;
   }
   const extensions = place < tbs.end ? next() : undefined;
-  const values = isContext(extensions, 0) ? extensionsOf(extensions.children[0]) : new Map<string, Buffer>();
+  const listExtensions = isContext(extensions, 0) ? extensions.children[0] : undefined;
+  const values = extensionsOf(listExtensions);
   const emissor = shownName(issuer);
   if (values.has(EXTENSION.deltaIndicator)) {
     return {
@@ -173,6 +176,7 @@ function* parse(der: Buffer): Generator<void, Crl | CrlProblem, void> {
     emitida,
     proxima,
     scope: distribution?.toString('hex') ?? '',
+    isWhole: distribution === undefined && !hasCritical(listExtensions),
     count: places.size,
     find(serial) {
       const at = places.get(serial);
@@ -262,6 +266,13 @@ function extensionsOf(list: Asn1 | undefined): ReadonlyMap<string, Buffer> {
     if (value !== undefined) found.set(oidOf(children[0]), octetsOf(value));
   }
   return found;
+}
+
+/** A list whose critical extension is not understood tells nothing of what it does not name (RFC 5280, 5.2). */
+function hasCritical(list: Asn1 | undefined): boolean {
+  return (list?.children ?? []).some(
+    ({ children: [, critical] }) => isUniversal(critical, TAG.boolean) && critical.content[0] !== 0,
+  );
 }
 
 function isIndirect(distributionPoint: Asn1): boolean {

@@ -205,7 +205,7 @@ function shapeOf(reading: XmlDocumentReading, { root: rootName, signed }: Signed
   if (element !== undefined && signature !== undefined && signature.index < element.index) {
     refuse(
       `${base}/Signature`,
-      `A Signature está antes de ${signed}; o seu lugar é depois dele. Ponha-a no fim de ${rootName}: a assinatura continua a valer.`,
+      `A Signature está antes de ${signed}; o seu lugar é depois dele. Ponha Signature no fim de ${rootName}: a mudança de lugar não desfaz a assinatura.`,
     );
   }
   if (!isBlank(root.text)) refuse(base, `Há texto solto em ${rootName}, fora do que a assinatura cobre; retire-o.`);

@@ -34,6 +34,20 @@ export function revocationOf(
 }
 
 /**
+ * Of a chain, the authorities above its first certificate that have no list by which something issued is known not to be revoked:
+ * signed by them, whole, and in force. What other lists revoke is revoked all the same (D-301).
+ */
+export function authoritiesWithoutList(
+  lists: Lists,
+  chain: readonly Certificate[],
+  at: number,
+  extra?: readonly Certificate[],
+): readonly Certificate[] {
+  const inForce = ({ isWhole, proxima }: FileCrl): boolean => isWhole && (proxima === undefined || proxima >= at);
+  return chain.slice(1).filter((issuer) => !currentCrls(lists, issuer, extra).some(inForce));
+}
+
+/**
  * The lists that an authority signed, of each key and scope the newest. An authority that renewed its key, or has one for lists
  * alone, signs with another than it issued with (RFC 5280, 6.3.3). `extra`: certificates that came along.
  */

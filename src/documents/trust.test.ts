@@ -513,6 +513,56 @@ test('an authority whose key may not sign lists signs none, and that is what the
   assert.match(ahead.warnings.join('\n'), told);
 });
 
+test('which authorities of a chain have no list that tells of all they issued is part of the verdict', () => {
+  const authorities = { 'raiz.pem': root.pem, 'g1.pem': inter.pem };
+  const without = (crls: Files | undefined): readonly string[] | undefined => {
+    const verdict = open(authorities, crls).trust.judge(read(end), SOON);
+    return verdict.kind === 'trusted' ? verdict.semLista : undefined;
+  };
+  const [both, lower, upper] = [['AC Teste G1', 'AC Raiz de Teste'], ['AC Teste G1'], ['AC Raiz de Teste']];
+  const list = pki.revoke({ issuer: inter, entries: [] });
+  const past = ['-crl_lastupdate', '260101000000Z', '-crl_nextupdate', '260201000000Z'];
+  const long = ['-crl_lastupdate', '260101000000Z', '-crl_nextupdate', '491201000000Z'];
+  const part = ['issuingDistributionPoint=critical,@idp', '[idp]', 'onlyuser=TRUE'];
+  assert.deepEqual(without(undefined), both);
+  assert.deepEqual(without({}), both);
+  assert.deepEqual(without({ 'alheia.crl': pki.revoke({ issuer: plainRoot, entries: [] }) }), both);
+  assert.deepEqual(without({ 'falsa.crl': pki.revoke({ issuer: falseInter, entries: [] }) }), both);
+  assert.deepEqual(without({ 'raiz.crl': rootList }), lower);
+  assert.deepEqual(without({ 'g1.crl': list }), upper);
+  for (const wish of [
+    { dates: past },
+    { extensions: part },
+    { dates: long, extensions: ['1.2.3.4=critical,DER:0500'] },
+  ]) {
+    const lesser = pki.revoke({ issuer: inter, entries: [], ...wish });
+    assert.deepEqual(without({ 'raiz.crl': rootList, 'g1.crl': lesser }), lower, JSON.stringify(wish));
+    assert.deepEqual(
+      without({ 'raiz.crl': rootList, 'g1.crl': lesser, 'inteira.crl': list }),
+      [],
+      JSON.stringify(wish),
+    );
+  }
+});
+
+test('that a list runs out is part of the verdict from then on', () => {
+  const next = new Date(Date.parse(new Date(SOON).toISOString()) + 86_400_000);
+  const stamp = `${next.toISOString().slice(2, 19).replace(/[-:T]/g, '')}Z`;
+  const list = pki.revoke({
+    issuer: root,
+    entries: [],
+    dates: ['-crl_lastupdate', '260101000000Z', '-crl_nextupdate', stamp],
+  });
+  const { trust } = open({ 'raiz.pem': root.pem }, { 'raiz.crl': list });
+  const signer = read(endOf(root));
+  const withoutAt = (at: number): unknown => {
+    const verdict = trust.judge(signer, at);
+    return verdict.kind === 'trusted' ? verdict.semLista : verdict;
+  };
+  assert.deepEqual(withoutAt(SOON), []);
+  assert.deepEqual(withoutAt(next.getTime() + 1_000), ['AC Raiz de Teste']);
+});
+
 test('an authority that signs its lists with another key than it issued with revokes all the same', () => {
   const named = { subject: '/O=ICP-Brasil/CN=AC Teste G1', ...LONG };
   const renewed = pki.issue({ ...named, issuer: root, key: 'renewed' });

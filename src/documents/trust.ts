@@ -16,7 +16,16 @@ import { nationalAuthorities } from './icp-brasil/national.ts';
 import { isSignedBy } from './issued.ts';
 import { constraintFault } from './name-constraints.ts';
 import { PURPOSES_TAKEN, purposesIn, purposesShown } from './purposes.ts';
-import { currentCrls, dated, type Lists, remarkOnAll, remarkOnLists, revocationOf, type Say } from './trust-lists.ts';
+import {
+  authoritiesWithoutList,
+  currentCrls,
+  dated,
+  type Lists,
+  remarkOnAll,
+  remarkOnLists,
+  revocationOf,
+  type Say,
+} from './trust-lists.ts';
 
 /** Chains of ICP-Brasil have three or four certificates. */
 const CHAIN_MAX = 8;
@@ -35,13 +44,14 @@ export type TrustSettings = {
 };
 
 export type Verdict =
-  | { readonly kind: 'trusted'; readonly cadeia: readonly string[] }
+  | { readonly kind: 'trusted'; readonly cadeia: readonly string[]; readonly semLista: readonly string[] }
   | { readonly kind: 'untrusted' | 'revoked' | 'misused'; readonly motivo: string };
 
 export type Trust = {
   /**
    * Whether a trusted authority vouches for a certificate that signs. `at` in milliseconds; `extra`: certificates that
    * came along with the signature and may stand in between. The names of `cadeia` go from the certificate to its anchor;
+   * `semLista`: those of them whose lists could not tell whether what they issued is revoked; all, where no folder has lists.
    * `motivo` is Portuguese, for whoever signed: it names authorities and dates, no path of this machine.
    */
   judge(certificate: Certificate, at: number, extra?: readonly Certificate[]): Verdict;
@@ -465,7 +475,11 @@ function foundOf({ state, at, extra }: Search, chain: Chain): Found {
     ),
   ];
   return {
-    verdict: { kind: 'trusted', cadeia: chain.map(({ titular }) => titular) },
+    verdict: {
+      kind: 'trusted',
+      cadeia: chain.map(({ titular }) => titular),
+      semLista: authoritiesWithoutList(state, chain, at, extra).map(({ titular }) => titular),
+    },
     from: Math.max(...above.map(({ inicio }) => inicio)),
     until: Math.min(...above.map(({ fim }) => fim), ...turns),
     needs: above.filter((one) => !isKnown(one)).map(({ fingerprint }) => fingerprint),

@@ -103,12 +103,13 @@ export type CertificateReport = {
   readonly motivo: string | null;
   /** null: nobody could tell. */
   readonly revogado: boolean | null;
+  /** The authorities of the chain whose lists are missing for that. null: there is no chain. */
+  readonly sem_lista_de_revogados: readonly string[] | null;
 };
 
 /** Whom to believe, and when. */
 type Judgement = {
   readonly trust: Trust;
-  readonly checksRevocation: boolean;
   /** Milliseconds. */
   readonly at: number;
   readonly zone: string;
@@ -118,7 +119,6 @@ type Judgement = {
 export function debugSignature(world: World, municipio: Municipio, sent: SentSignature): SignatureReport | Refusal {
   return reportOf(sent, {
     trust: world.trust(municipio),
-    checksRevocation: municipio.confianca.revogados !== undefined,
     at: world.now(),
     zone: zoneOf(municipio.codigoIbge),
   });
@@ -131,8 +131,7 @@ export function debugSignatureOffline(
   at: number,
   log: TrustLog,
 ): SignatureReport | Refusal {
-  const checksRevocation = settings.revogados !== undefined;
-  return reportOf(sent, { trust: openTrust(settings, log), checksRevocation, at, zone: zoneOf(undefined) });
+  return reportOf(sent, { trust: openTrust(settings, log), at, zone: zoneOf(undefined) });
 }
 
 function reportOf(sent: SentSignature, judgement: Judgement): SignatureReport | Refusal {
@@ -290,7 +289,7 @@ function bounded(text: string | undefined): string | undefined {
 function certificateReport(
   certificate: Certificate,
   extra: readonly Certificate[] | undefined,
-  { trust, checksRevocation, at, zone }: Judgement,
+  { trust, at, zone }: Judgement,
 ): CertificateReport {
   const { holder, inicio, fim, serial, keyUsage, policies, fingerprint, titular, emissor } = certificate;
   const verdict = trust.judge(certificate, at, extra);
@@ -311,7 +310,8 @@ function certificateReport(
     confiavel: isTrusted,
     cadeia: isTrusted ? verdict.cadeia.map(withoutDocument) : null,
     motivo: isTrusted ? null : masked(verdict.motivo),
-    revogado: verdict.kind === 'revoked' ? true : isTrusted && checksRevocation ? false : null,
+    revogado: verdict.kind === 'revoked' ? true : isTrusted && verdict.semLista.length === 0 ? false : null,
+    sem_lista_de_revogados: isTrusted ? verdict.semLista.map(withoutDocument) : null,
   };
 }
 

@@ -33,7 +33,7 @@ export function stepsFor(faults: readonly Fault[], known: Known): readonly strin
       `O documento é ${known.root}, e aqui se confere a assinatura de uma DPS: envie a DPS, sem nada em volta.`,
     );
   }
-  if (faults.some(({ codigo }) => codigo === 'E902')) {
+  if (faults.some(({ codigo, mensagem }) => codigo === 'E902' && !mensagem.includes('não desfaz a assinatura'))) {
     steps.push(
       'Feito isso, assine de novo e por último: DigestValue, depois SignatureValue, e envie os mesmos bytes, sem reindentar nem recodificar.',
     );

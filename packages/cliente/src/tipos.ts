@@ -1838,8 +1838,13 @@ export type CertificadoDaAssinatura = {
   readonly cadeia: readonly string[] | null;
   /** Por que não é confiável. */
   readonly motivo: string | null;
-  /** null quando ninguém o pôde dizer. */
+  /**
+   * false só quando cada autoridade da cadeia tem uma lista completa e em vigor, e nenhuma o traz; null quando não
+   * se pôde saber.
+   */
   readonly revogado: boolean | null;
+  /** As autoridades da cadeia de que falta uma lista de revogados completa e em vigor; null quando não há cadeia. */
+  readonly sem_lista_de_revogados: readonly string[] | null;
 };
 
 export type ParteDaAssinatura = {

@@ -233,12 +233,28 @@ function algorithmChecks({ algoritmos }: Shown): Check[] {
 
 function certificateChecks({ certificado, prestador }: Shown): Check[] {
   if (certificado === null) return [[null, 'certificado', UNKNOWN]];
-  const { titular, tipo, documento, onde, emissor, inicio, fim, cadeia, revogado } = certificado;
+  const {
+    titular,
+    tipo,
+    documento,
+    onde,
+    emissor,
+    inicio,
+    fim,
+    cadeia,
+    revogado,
+    sem_lista_de_revogados: missing,
+  } = certificado;
   const whose = documento === null ? 'não traz CNPJ nem CPF' : `${tipo} ${documento}, lido em ${onde}`;
   const revocation = new Map<boolean | null, string>([
     [true, 'está revogado, ou uma autoridade dele está'],
     [false, 'não consta das listas'],
-    [null, cadeia === null ? 'não verificada, sem a cadeia' : 'não verificada: não há listas de revogados'],
+    [
+      null,
+      missing === null
+        ? 'não verificada, sem a cadeia'
+        : `não verificada: falta uma lista de revogados, completa e em vigor, de ${missing.map((name) => `"${name}"`).join(', ')}`,
+    ],
   ]);
   const party = prestador.documento ?? 'o documento não diz quem é';
   return [

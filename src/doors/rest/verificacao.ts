@@ -136,7 +136,18 @@ export const VERIFICACAO_SHAPES = {
     confiavel: { type: 'boolean', about: 'Se vem de uma autoridade em que este município confia.' },
     cadeia: { type: 'string[]', nullable: true, about: 'As autoridades até a raiz; null quando não há cadeia.' },
     motivo: { type: 'string', nullable: true, about: 'Por que não é confiável.' },
-    revogado: { type: 'boolean', nullable: true, about: 'null quando ninguém o pôde dizer.' },
+    revogado: {
+      type: 'boolean',
+      nullable: true,
+      about:
+        'false só quando cada autoridade da cadeia tem uma lista completa e em vigor, e nenhuma o traz; null quando não se pôde saber.',
+    },
+    sem_lista_de_revogados: {
+      type: 'string[]',
+      nullable: true,
+      about:
+        'As autoridades da cadeia de que falta uma lista de revogados completa e em vigor; null quando não há cadeia.',
+    },
   } satisfies Readonly<Record<keyof CertificateReport, Field>>,
   ParteDaAssinatura: {
     documento: { type: 'string', nullable: true, about: 'Documento do prestador no corpo enviado.' },
