@@ -28,6 +28,8 @@ type Made =
 
 export type Transmissions = {
   readonly of: World['transmission'];
+  /** Tells in the log of key files that others may reach, once of each as it is now. */
+  warnOfFiles(municipio: Municipio): Promise<void>;
   /** Ends the connections. */
   close(): Promise<void>;
 };
@@ -49,6 +51,15 @@ export function openTransmissions(log: World['log']): Transmissions {
     return fresh;
   };
 
+  /** What was told of the files of a municipality. */
+  const exposed = new Map<string, string>();
+  const warnOfFiles = async ({ tenant, adn }: Municipio): Promise<void> => {
+    const told = adn === undefined ? [] : await exposedFiles(secretFiles(adn.chaves));
+    const before = exposed.get(tenant);
+    exposed.set(tenant, told.join('\n'));
+    if (exposed.get(tenant) !== before) for (const one of told) log.warn({ tenant }, one);
+  };
+
   const make = async (municipio: Municipio): Promise<Made> => {
     const { adn: settings } = municipio;
     if (settings === undefined) return { problem: 'o município não tem endereço do ADN; rode nfse municipio alterar' };
@@ -58,7 +69,7 @@ export function openTransmissions(log: World['log']): Transmissions {
         loadSigner(settings.chaves),
         settings.ca === undefined ? undefined : readFile(settings.ca, 'utf8'),
       ]);
-      for (const told of await exposedFiles(secretFiles(settings.chaves))) log.warn({ tenant: municipio.tenant }, told);
+      await warnOfFiles(municipio);
       const now = Date.now();
       const { inicio, fim } = signer.certificate;
       if (now < inicio || now > fim) return { problem: 'o certificado do município está fora da validade' };
@@ -102,6 +113,7 @@ export function openTransmissions(log: World['log']): Transmissions {
 
   return {
     of,
+    warnOfFiles,
     close: async () => {
       const all = await Promise.all([...kept.values()].map(({ made }) => made));
       await Promise.all(all.map(closed));
@@ -126,7 +138,7 @@ async function closed(made: Made): Promise<void> {
 async function stampOf({ ca, chaves }: NonNullable<Municipio['adn']>): Promise<string> {
   const files = [ca, ...Object.values(chaves)].filter((file) => file !== undefined);
   const stats = await Promise.all(files.map((file) => stat(file)));
-  return stats.map(({ mtimeMs, size, ino }) => `${mtimeMs}/${size}/${ino}`).join(' ');
+  return stats.map(({ mtimeMs, size, ino, mode }) => `${mtimeMs}/${size}/${ino}/${mode}`).join(' ');
 }
 
 /** The trust of a municipality, by its settings; those with the same share one. */

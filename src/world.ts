@@ -18,6 +18,7 @@ export type OpenWorld = {
 export function openWorld(store: Store, log: Logger, wakeElsewhere?: () => void): OpenWorld {
   const transmissions = openTransmissions(log);
   let worker: Worker | undefined;
+  let warned: Promise<void> | undefined;
   const world: World = {
     store,
     transmission: transmissions.of,
@@ -27,14 +28,24 @@ export function openWorld(store: Store, log: Logger, wakeElsewhere?: () => void)
     log,
     wake: () => (worker === undefined ? wakeElsewhere?.() : worker.wake()),
   };
+  /** One municipality after the other: nobody waits for it. */
+  const warnOfFiles = async (): Promise<void> => {
+    try {
+      for (const municipio of await store.municipios()) await transmissions.warnOfFiles(municipio);
+    } catch (error) {
+      log.warn({ err: error }, 'não foi possível conferir quem pode ler as chaves dos municípios');
+    }
+  };
   return {
     world,
     startWorker: (pollMs) => {
+      warned = warnOfFiles();
       worker = startDeliveries(world, pollMs);
       return worker;
     },
     close: async () => {
       await worker?.stop();
+      await warned;
       await transmissions.close();
     },
   };

@@ -16,11 +16,13 @@ import { createStore } from '../src/store/store.ts';
 import { openTransmissions } from '../src/transmission.ts';
 import { onEnd } from './support/cleanup.ts';
 import { databaseUrlOf, nfse, nfseHere, type Said } from './support/cli.ts';
+import { monotonicClock } from './support/clock.ts';
 import { freshDatabase } from './support/database.ts';
 import { type Answer, emit, request } from './support/http.ts';
 import { CA, freshFolder, openssl, opensslAuthority } from './support/openssl.ts';
 import { readyDataDir, startServiceProcess } from './support/process.ts';
 import { startTestService } from './support/service.ts';
+import { untilTrue } from './support/until.ts';
 
 /** In production each code is one tenant's: that of `alfa`, and others. */
 const SAO_PAULO = '3550308';
@@ -562,8 +564,9 @@ describe('--regras-nacionais, --consulta-dps', () => {
 });
 
 describe('a key that others may read', { skip: process.platform === 'win32' }, () => {
-  test('is told of when it is named, when it is shown, and in the log when it is used', async () => {
-    const warned = (text: string): readonly string[] => [...text.matchAll(/chmod 600 (\S+)/g)].map(([, name]) => name!);
+  test('is told of when it is named, when it is shown, and in the log at the start, and anew when it is changed', async (t) => {
+    const clock = monotonicClock(t);
+    const warned = (text: string): readonly string[] => [...text.matchAll(/chmod 600 ([^\s"]+)/g)].map(([, name]) => name!);
     assert.deepEqual(warned(await done('municipio', 'criar', 'fechado', '--ibge', '3550704', ...ADN)), []);
     // The folder keeps the others out until now.
     chmodSync(folder, 0o755);
@@ -583,13 +586,30 @@ describe('a key that others may read', { skip: process.platform === 'win32' }, (
         ...pfx,
       );
       assert.deepEqual(warned(said), [file('municipio.pfx'), file('senha.txt')]);
+      const service = await startServiceProcess({ DATABASE_URL: env.DATABASE_URL });
+      const atStart = (): readonly string[] => warned(service.output()).filter((name) => !name.endsWith('.key'));
+      await untilTrue(() => atStart().length > 1, 'the warning of a municipality that sends nothing');
+      assert.deepEqual(atStart(), [file('municipio.pfx'), file('senha.txt')]);
+      await service.end('SIGTERM');
       const logged: string[] = [];
       const quiet = (): void => undefined;
       const warn = (about: object, message: string): void => void logged.push(`${JSON.stringify(about)} ${message}`);
       const transmissions = openTransmissions({ info: quiet, error: quiet, warn });
-      await transmissions.of((await createStore(pool).municipioBySlug('exposto'))!);
+      const exposto = (await createStore(pool).municipioBySlug('exposto'))!;
+      const used = async (): Promise<readonly string[]> => {
+        clock.passMs(10_000);
+        await transmissions.of(exposto);
+        return logged.flatMap(warned);
+      };
+      await transmissions.warnOfFiles(exposto);
+      assert.deepEqual(await used(), [file('municipio.pfx'), file('senha.txt')]);
+      chmodSync(file('municipio.pfx'), 0o600);
+      assert.deepEqual((await used()).slice(2), [file('senha.txt')]);
+      chmodSync(file('senha.txt'), 0o600);
+      assert.equal((await used()).length, 3);
+      chmodSync(file('municipio.pfx'), 0o644);
+      assert.deepEqual((await used()).slice(3), [file('municipio.pfx')]);
       await transmissions.close();
-      assert.deepEqual(logged.flatMap(warned), [file('municipio.pfx'), file('senha.txt')]);
       assert.ok(logged.every((line) => line.startsWith('{"tenant":"exposto"}') && !line.includes(SENHA)));
     } finally {
       chmodSync(folder, 0o700);
