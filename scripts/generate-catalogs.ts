@@ -410,7 +410,7 @@ function main(args: readonly string[]): number {
   const [given, ...others] = args.filter((arg) => arg !== '--check');
   const folder = given === undefined ? resolve(ROOT, DEFAULT_FOLDER) : resolve(given);
   if (given?.startsWith('-') || others.length > 0) {
-    console.error('Usage: node scripts/generate-catalogs.ts [--check] [FOLDER]');
+    console.error('Usage: npx node scripts/generate-catalogs.ts [--check] [FOLDER]');
     return 2;
   }
   if (!existsSync(folder)) {

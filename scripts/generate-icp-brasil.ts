@@ -98,7 +98,7 @@ function main(args: readonly string[]): number {
   const check = args.includes('--check');
   const [given, ...others] = args.filter((arg) => arg !== '--check');
   if (given === undefined || given.startsWith('-') || others.length > 0) {
-    console.error('Usage: node scripts/generate-icp-brasil.ts [--check] FOLDER');
+    console.error('Usage: npx node scripts/generate-icp-brasil.ts [--check] FOLDER');
     return 2;
   }
   const folder = resolve(given);

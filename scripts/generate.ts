@@ -45,7 +45,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 async function main(args: readonly string[]): Promise<number> {
   const check = args.includes('--check');
   if (args.some((arg) => arg !== '--check')) {
-    console.error('Usage: node scripts/generate.ts [--check]');
+    console.error('Usage: npx node scripts/generate.ts [--check]');
     return 2;
   }
   const made = await Promise.all(FILES.map(async ({ path, make }) => ({ path, text: await make() })));

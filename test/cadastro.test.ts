@@ -566,7 +566,8 @@ describe('--regras-nacionais, --consulta-dps', () => {
 describe('a key that others may read', { skip: process.platform === 'win32' }, () => {
   test('is told of when it is named, when it is shown, and in the log at the start, and anew when it is changed', async (t) => {
     const clock = monotonicClock(t);
-    const warned = (text: string): readonly string[] => [...text.matchAll(/chmod 600 ([^\s"]+)/g)].map(([, name]) => name!);
+    const warned = (text: string): readonly string[] =>
+      [...text.matchAll(/chmod 600 ([^\s"]+)/g)].map(([, name]) => name!);
     assert.deepEqual(warned(await done('municipio', 'criar', 'fechado', '--ibge', '3550704', ...ADN)), []);
     // The folder keeps the others out until now.
     chmodSync(folder, 0o755);

@@ -1,5 +1,5 @@
 /**
- * Writes corpora anew, those that are named or all: `node test/ataques/fazer.ts [corpus…]`.
+ * Writes corpora anew, those that are named or all: `npx node test/ataques/fazer.ts [corpus…]`.
  *
  * Their keys are made for the occasion and kept nowhere, so that what is signed differs each time, and nobody can sign more of it.
  */
