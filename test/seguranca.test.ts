@@ -21,9 +21,12 @@ import {
 import { createRestDoor, SITE_PATHS } from '../src/doors/rest/door.ts';
 import { enderecos } from '../src/doors/rest/seguranca.ts';
 import { dpsIdOf } from '../src/fiscal/chave.ts';
+import { decimal } from '../src/fiscal/decimal.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import type { Patch } from '../src/fiscal/rules/rule.ts';
+import { createStore } from '../src/store/store.ts';
 import { onEnd } from './support/cleanup.ts';
+import { nfseHere } from './support/cli.ts';
 import { freshFolder } from './support/openssl.ts';
 import { jsonOf } from './support/operacoes.ts';
 import { ABRASF, cancelamentoXml, consultaXml, envelope, loteXml, porProtocolo, porRpsXml } from './support/rps.ts';
@@ -42,6 +45,7 @@ import {
 
 const [TENANT, IBGE] = ['sao-paulo', '3550308'];
 const OUTRO_TENANT = 'campinas';
+const ENSAIO = 'integracao';
 const PRESTADOR = '11222333000181';
 /** Registered nowhere. */
 const NINGUEM = '12121212000106';
@@ -80,13 +84,15 @@ await pool.query(
 
 /** What was asked of the database, by the names of the questions. */
 let asked: string[] = [];
+/** Changed for one that remembers nothing, where a test changes what is there. */
+let remembering = store;
 const watched = new Proxy(store, {
-  get: (target, name) => {
-    const value = Reflect.get(target, name);
+  get: (_target, name) => {
+    const value = Reflect.get(remembering, name);
     if (typeof value !== 'function') return value;
     return (...args: unknown[]) => {
       asked.push(String(name));
-      return value.apply(target, args);
+      return value.apply(remembering, args);
     };
   },
 });
@@ -502,8 +508,24 @@ describe('an address says who may ask', () => {
   }
 });
 
-describe('a dry run without its provider’s signature (D-226)', () => {
+describe('a dry run without its provider’s signature (D-226, D-303)', () => {
+  /** Belo Horizonte. */
+  const IBGE_CADASTRO = '3106200';
+  /** A rate of the provider alone, and registers in which its document is not what it says. */
+  const REGISTERS = (nBM: string): readonly (readonly string[])[] => [
+    [
+      'beneficios',
+      'numero,descricao,tipo,reducao,aliquota,servicos,documentos,inicio,fim',
+      `${nBM},Alíquota de um só,aliquota_diferenciada,,2.00,,${PRESTADOR},2026-01-01,`,
+    ],
+    ['deducoes', 'codigo_tributacao_nacional,formas,inicio,fim', '010101,percentual,2026-01-01,'],
+    ['regimes', 'regime,documento,servicos,inicio,fim', `1,${ALHEIO},,2026-01-01,`],
+    ['nao-incidencias', 'codigo_tributacao_nacional,documento,inicio,fim', `010101,${ALHEIO},2026-01-01,`],
+  ];
   const LOOKED = /prestador|nota|cadastros|nextNumbers|received|Dps/;
+  const COM_ASSINATURA = 'Com a assinatura válida do prestador tudo isso se confere.';
+  const NAO_LIDA = /^A DPS não pôde ser lida inteira: não se olharam/;
+  const STATUS = { XML: 422, JSON: 401 } as const;
 
   for (const [form, to] of [
     ['XML', validar[0]!],
@@ -518,11 +540,59 @@ describe('a dry run without its provider’s signature (D-226)', () => {
         assert.equal(status, form === 'XML' ? 422 : 401, text);
         assert.match(codes[0]!, /^E9/);
         assert.ok(codes.includes('E002'), text);
-        assert.equal(nao_conferido.length, 3);
+        assert.match(nao_conferido[0], /^Sem a assinatura válida do prestador não se olhou o cadastro/);
+        assert.equal(nao_conferido.at(-1), COM_ASSINATURA);
+        assert.doesNotMatch(text, /"valores"/);
         assert.deepEqual(
           looked.filter((name) => LOOKED.test(name)),
           [],
         );
+      }
+    });
+
+    test(`${form}: of a good document the amounts are told, as they are to its provider`, async () => {
+      const good: Dps = { nDPS: '9' };
+      const own = JSON.parse((await ask(to(good, prestador))).text);
+      // 1000.00 × 2.00 %
+      assert.deepEqual([own.status, own.valores.valor_issqn], ['OK', '20.00']);
+      for (const who of [undefined, alheio, tomador]) {
+        const { status, text, asked: looked } = await ask(to(good, who));
+        const { codigo_erro, mensagem, detalhes, timestamp, campo, erros, nao_conferido, ...asSaid } = JSON.parse(text);
+        // Under which it would be found is of the notes, not of the amounts.
+        assert.deepEqual({ status: 'OK', identificador_dps: idOf('9'), ...asSaid }, own);
+        assert.equal(status, STATUS[form], text);
+        for (const { codigo } of erros) assert.match(codigo, /^E9/);
+        assert.ok(mensagem !== '' && detalhes !== '' && timestamp !== '' && campo === erros[0].campo);
+        assert.equal(erros[0].codigo, codigo_erro);
+        assert.match(nao_conferido.at(-2), /^Os valores são os do que a DPS diz/);
+        assert.equal(nao_conferido.at(-1), COM_ASSINATURA);
+        assert.deepEqual(
+          looked.filter((name) => LOOKED.test(name)),
+          [],
+        );
+      }
+    });
+
+    test(`${form}: where the structure is at fault it says that it did not look, signed or not`, async () => {
+      const broken: Dps = { more: { 'toma/CPF': '1', 'valores/vServPrest/vServ': null } };
+      for (const who of [undefined, alheio, prestador]) {
+        const { text } = await ask(to(broken, who));
+        const { erros, nao_conferido, valores } = JSON.parse(text);
+        assert.ok(
+          erros.some(({ codigo }: { codigo: string }) => !codigo.startsWith('E9')),
+          text,
+        );
+        assert.match(nao_conferido[0], NAO_LIDA);
+        assert.equal(nao_conferido.at(-1) === COM_ASSINATURA, who !== prestador, text);
+        assert.equal(valores, undefined);
+      }
+      const malformed = { ...to({}, prestador), body: form === 'XML' ? '<DPS' : '{"a":' };
+      const { nao_conferido } = JSON.parse((await ask(malformed)).text);
+      assert.match(nao_conferido[0], NAO_LIDA);
+      // A rehearsal looks, signed or not, and has nothing of this kind to say.
+      for (const sent of [to(broken, undefined, ENSAIO), { ...to({}, undefined, ENSAIO), body: malformed.body }]) {
+        const { status, text } = await ask(sent);
+        assert.ok(status >= 400 && !text.includes('nao_conferido'), text);
       }
     });
 
@@ -535,17 +605,88 @@ describe('a dry run without its provider’s signature (D-226)', () => {
     });
   }
 
-  test('counts as a miss: sixty a minute of one network are told, and the signed ones always', async () => {
-    const from = '198.51.100.7';
-    const statuses: number[] = [];
-    // The bucket fills as time goes by, one a second.
-    while (statuses.at(-1) !== 429 && statuses.length < 1_000) {
-      statuses.push((await ask(validar[0]!({ nDPS: String(statuses.length + 100) }), undefined, from)).status);
+  test('is the same, byte for byte, whatever the registry, the registers and the notes hold', async () => {
+    const SLUG = 'ensaio-do-cadastro';
+    await store.createMunicipio(
+      { tenant: SLUG, ambiente: 'producao', codigoIbge: IBGE_CADASTRO, confianca, aliquotaPadrao: decimal('3.00') },
+      clock.now,
+    );
+    const place = { cLocEmi: IBGE_CADASTRO, 'serv/locPrest/cLocPrestacao': IBGE_CADASTRO };
+    const nBM = `${IBGE_CADASTRO}0400001`;
+    const tried: readonly Patch[] = [
+      {},
+      { 'valores/trib/tribMun/BM/nBM': nBM, 'valores/trib/tribMun/pAliq': null },
+      { 'prest/IM': IM },
+      { 'prest/regTrib/opSimpNac': '3', 'prest/regTrib/regApTribSN': '1' },
+      { 'prest/regTrib/regEspTrib': '1' },
+      { 'valores/vDedRed/vDR': '100.00' },
+      { 'valores/trib/tribMun/tribISSQN': '4', 'valores/trib/tribMun/pAliq': null },
+      { 'subst/chSubstda': CHAVE, 'subst/cMotivo': '01' },
+      { 'toma/CPF': '1' },
+    ];
+    const documents = tried.map((more): Dps => {
+      const id = dpsIdOf({ cLocEmi: IBGE_CADASTRO, documento: PRESTADOR, serie: '1', nDPS: '1' });
+      return { more: { ...place, '@Id': id, ...more } };
+    });
+    const answers = async (): Promise<readonly string[]> => {
+      const texts: string[] = [];
+      for (const to of validar)
+        for (const document of documents)
+          for (const who of [undefined, alheio]) {
+            const { status, text } = await ask(to(document, who, SLUG));
+            texts.push(`${status} ${text.replace(/"timestamp":"[^"]+"/, '')}`);
+          }
+      return texts;
+    };
+    const ofNobody = await answers();
+    assert.ok(ofNobody.filter((text) => text.includes('"valores"')).length >= ofNobody.length / 2, ofNobody.join('\n'));
+    const signed = async (): Promise<string> => (await ask(validar[0]!(documents[1]!, prestador, SLUG))).text;
+    assert.match(await signed(), /"E101"/);
+
+    await pool.query(
+      `insert into prestadores (tenant, documento, inscricao_municipal, razao_social, autorizado, logradouro, numero, bairro, cep, origem,
+         criado_em) select $1, documento, inscricao_municipal, razao_social, autorizado, logradouro, numero, bairro, cep, origem, criado_em
+         from prestadores where tenant = $2`,
+      [SLUG, TENANT],
+    );
+    const file = (name: string, lines: readonly string[]): string => {
+      writeFileSync(path.join(folder, name), `${lines.join('\n')}\n`);
+      return path.join(folder, name);
+    };
+    for (const [what = '', ...lines] of REGISTERS(nBM)) {
+      const { code, out, err } = await nfseHere(
+        [what, 'importar', file(`${what}.csv`, lines), '--municipio', SLUG],
+        pool,
+      );
+      assert.equal(code, 0, out + err);
     }
-    assert.ok(statuses.length > 60, `${statuses.length}`);
-    assert.deepEqual(new Set(statuses), new Set([422, 429]));
-    assert.equal((await ask(validar[0]!({ nDPS: '9' }, prestador), undefined, from)).status, 200);
+    remembering = createStore(pool);
+    // 1000.00 × 2.00 %, and to strangers × the 3.00 % of everybody.
+    const own = JSON.parse(await signed());
+    assert.equal(own.valores?.valor_issqn, '20.00', JSON.stringify(own));
+    assert.match(ofNobody[2]!, /"valor_issqn":"30.00"/);
+    const issuedThere = await ask(xmlTo('nfse/v101')(documents[0]!, prestador, SLUG));
+    assert.equal(issuedThere.status, 201, issuedThere.text);
+    assert.match(await signed(), /"E0014"/);
+    assert.deepEqual(await answers(), ofNobody);
   });
+
+  for (const [what, more] of [
+    ['of a good document', {}],
+    ['with faults of structure', { 'valores/vServPrest/vServ': null }],
+  ] as const) {
+    test(`counts as a miss ${what}: sixty a minute of one network are told, and the signed ones always`, async () => {
+      const from = `198.51.100.${Object.keys(more).length + 7}`;
+      const statuses: number[] = [];
+      // The bucket fills as time goes by, one a second.
+      while (statuses.at(-1) !== 429 && statuses.length < 1_000) {
+        statuses.push((await ask(validar[0]!({ nDPS: String(statuses.length + 100), more }), undefined, from)).status);
+      }
+      assert.ok(statuses.length > 60, `${statuses.length}`);
+      assert.deepEqual(new Set(statuses), new Set([422, 429]));
+      assert.equal((await ask(validar[0]!({ nDPS: '9' }, prestador), undefined, from)).status, 200);
+    });
+  }
 });
 
 describe('what is signed says its place', () => {

@@ -188,6 +188,33 @@ describe('--municipio, --url', async () => {
     assert.match((await validar(json(), '--cms', signature, ...asking('cidade'))).err, /E9003 {2}/);
   });
 
+  test('shows in production, where only the signature is missing, the amounts of what the document says', async () => {
+    const rio = { tpAmb: '1', cLocEmi: '3304557', 'serv/locPrest/cLocPrestacao': '3304557' };
+    for (const [sent, codigo] of [
+      [xml(rio), 'E901'],
+      [json(rio), 'E9002'],
+    ] as const) {
+      const { code, out, err } = await validar(sent, ...asking('cidade'));
+      assert.deepEqual([code, out], [1, '']);
+      assert.match(err, new RegExp(`^Há 1 erro:\\n.*${codigo} {2}`), err);
+      assert.match(
+        err,
+        /^O que a DPS diz daria estes valores:\n\n {2}municipio_incidencia +3304557 Rio de Janeiro\/RJ$/m,
+      );
+      // 1000.00 × 2.00 %
+      assert.deepEqual(
+        valuesOf(err, 'valor_issqn').map((one) => one.trim()),
+        ['20.00'],
+      );
+      assert.match(err, /^Cálculo, passo a passo:$/m);
+      assert.match(
+        err,
+        /\nOs valores são os do que a DPS diz.*\nCom a assinatura válida do prestador.*\n\nnfse explicar E90/,
+      );
+    }
+    assert.equal(JSON.parse((await validar(xml(rio), '--json', ...asking('cidade'))).out).valores.valor_issqn, '20.00');
+  });
+
   test('tells a municipality that is not there, and a service that is not', async () => {
     const unknown = await validar(xml(), ...asking('nenhum'));
     assert.deepEqual([unknown.code, unknown.out], [1, '']);

@@ -43,8 +43,16 @@ export type Validated = {
   readonly avisos: readonly Aviso[];
 };
 
-/** `nao_conferido`: what was not looked at, each a sentence, because the provider did not sign. */
-export type Invalidated = Refusal & { readonly nao_conferido?: readonly string[] };
+/** `unlooked`: in production, what was not looked at, where it was not. */
+export type Invalidated = Refusal & { readonly unlooked?: Unlooked };
+
+export type Unlooked = {
+  readonly isUnsigned: boolean;
+  /** Each a sentence. */
+  readonly nao_conferido: readonly string[];
+  /** What the document says by itself, where nothing but its signature is at fault. */
+  readonly asSaid?: Validated;
+};
 
 /** What issuance in this municipality would answer now. */
 export async function validateNota(
@@ -53,18 +61,21 @@ export async function validateNota(
   sent: SentDps,
 ): Promise<Validated | Invalidated> {
   const received = world.now();
+  const { signatureRefuses } = AMBIENTES[municipio.ambiente];
+  const unread = (refusal: Refusal, isUnsigned: boolean): Invalidated =>
+    signatureRefuses ? { ...refusal, unlooked: { isUnsigned, nao_conferido: unreadInWords(isUnsigned) } } : refusal;
   const opened = openDps(sent, municipio);
-  if ('faults' in opened) return opened;
+  if ('faults' in opened) return unread(opened, false);
   const signature = opened.verify(world, municipio, received);
   const signatureFaults = 'faults' in signature ? signature.faults : [];
+  const isUnsigned = signatureFaults.length > 0;
   const read = opened.read();
-  if ('faults' in read) return refusalOf(opened.placed([...signatureFaults, ...read.faults]))!;
+  if ('faults' in read) return unread(refused(opened, [...signatureFaults, ...read.faults])!, isUnsigned);
   const { dps } = read;
   const instant = wholeSecond(received);
-  if (signatureFaults.length > 0) {
+  if (isUnsigned) {
     const { facts } = await factsForStranger(world, municipio, dps, instant);
-    const found = judged(opened, dps, facts, { before: signatureFaults, after: [], avisos: [] });
-    return 'faults' in found ? { ...found, nao_conferido: NAO_CONFERIDO } : found;
+    return asStranger(municipio, opened, dps, { facts, signatureFaults });
   }
   const gathered = await gatherFacts(world, municipio, dps, instant);
   const [duplicate, next] = await Promise.all([
@@ -79,19 +90,51 @@ export async function validateNota(
   });
 }
 
+type StrangerFacts = { readonly facts: Facts; readonly signatureFaults: readonly Fault[] };
+
+/** A document that its provider did not sign, judged and reckoned by what it says and by what is public (D-226, D-303). */
+function asStranger(
+  municipio: Municipio,
+  opened: OpenedDps,
+  dps: Dps,
+  { facts, signatureFaults }: StrangerFacts,
+): Invalidated {
+  const judgement = judgeWhole(dps, facts, opened.declarado);
+  const ofRules = 'faults' in judgement ? judgement.faults : [];
+  const refusal = refused(opened, [...signatureFaults, ...ofRules])!;
+  if ('faults' in judgement) {
+    return { ...refusal, unlooked: { isUnsigned: true, nao_conferido: [...SEM_ASSINATURA, COM_ASSINATURA] } };
+  }
+  const asSaid = explained(opened, dps, facts, judgement, { avisos: numberRemarks(municipio, dps, undefined) });
+  const nao_conferido = [...SEM_ASSINATURA, VALORES_DO_DOCUMENTO, COM_ASSINATURA];
+  return { ...refusal, unlooked: { isUnsigned: true, nao_conferido, asSaid } };
+}
+
 /** A signature of the provider is what opens these; without one the document is taken at its word. */
-const NAO_CONFERIDO = [
-  'Sem a assinatura válida do prestador não se olhou o cadastro: se ele está cadastrado (E101), autorizado (E102), com esta inscrição municipal (E103) e no Simples Nacional. Valeu o que a DPS diz.',
+const SEM_ASSINATURA = [
+  'Sem a assinatura válida do prestador não se olhou o cadastro: se ele está cadastrado (E101), autorizado (E102), com esta inscrição municipal (E103) e no Simples Nacional. Dele vale aqui só o que a DPS diz.',
   'Nem as notas já emitidas: se a série e o número foram usados (E0014), que número a DPS sem nDPS tomaria, e a situação da nota que ela substitui.',
   'Nem os cadastros do município que dependem do prestador: benefícios, deduções, regimes especiais e não incidência.',
 ] as const;
+
+const VALORES_DO_DOCUMENTO =
+  'Os valores são os do que a DPS diz, com os serviços e as alíquotas que os catálogos do município publicam: supõem que o regime e a dedução são os que ela declara, e que um benefício que ela nomeia só tira da base o que ela mesma informa e não muda a alíquota.';
+
+const COM_ASSINATURA = 'Com a assinatura válida do prestador tudo isso se confere.';
+
+const NAO_LIDA =
+  'A DPS não pôde ser lida inteira: não se olharam as regras que comparam campos, os valores, o cadastro nem as notas já emitidas. Corrija os erros e envie de novo.';
+
+function unreadInWords(isUnsigned: boolean): readonly string[] {
+  return isUnsigned ? [NAO_LIDA, ...SEM_ASSINATURA, COM_ASSINATURA] : [NAO_LIDA];
+}
 
 /** The same of a file, offline, with the facts of the sandbox: there is no registry to ask. `hoje`: `YYYY-MM-DD`. */
 export function validateDocument(sent: SentDps, hoje: string): Validated | Refusal {
   const opened = openDps(sent, { ambiente: 'homologacao', codigoIbge: undefined });
   if ('faults' in opened) return opened;
   const read = opened.read();
-  if ('faults' in read) return refusalOf(opened.placed(read.faults))!;
+  if ('faults' in read) return refused(opened, read.faults)!;
   const { dps } = read;
   const documento = dps.prest.CNPJ ?? dps.prest.CPF;
   const found = documento === undefined ? undefined : prestadorOfFirstDps(dps, documento);
@@ -113,17 +156,27 @@ type Besides = {
   readonly nDPS?: bigint | undefined;
 };
 
-function judged(
-  { declarado, placed, named }: OpenedDps,
+function judged(opened: OpenedDps, dps: Dps, facts: Facts, besides: Besides): Validated | Refusal {
+  const judgement = judgeWhole(dps, facts, opened.declarado);
+  const broken = 'faults' in judgement ? judgement.faults : [];
+  const refusal = refused(opened, [...besides.before, ...broken, ...besides.after]);
+  return refusal ?? explained(opened, dps, facts, judgement as Judged, besides);
+}
+
+/** The refusal of these faults in their places; undefined without any. */
+function refused({ placed }: OpenedDps, faults: readonly Fault[]): Refusal | undefined {
+  const refusal = refusalOf(faults);
+  return refusal && refusalOf(placed(refusal.faults));
+}
+
+/** What was judged, with every step of its calculation. */
+function explained(
+  { placed, named }: OpenedDps,
   dps: Dps,
   facts: Facts,
-  besides: Besides,
-): Validated | Refusal {
-  const judgement = judgeWhole(dps, facts, declarado);
-  const broken = 'faults' in judgement ? judgement.faults : [];
-  const refusal = refusalOf([...besides.before, ...broken, ...besides.after]);
-  if (refusal !== undefined) return refusalOf(placed(refusal.faults))!;
-  const { amounts, ibscbs, cLocIncid, retencao, avisos } = judgement as Judged;
+  { amounts, ibscbs, cLocIncid, retencao, avisos }: Judged,
+  besides: Pick<Besides, 'avisos' | 'nDPS'>,
+): Validated {
   const nDPS = dps.nDPS ?? besides.nDPS;
   const input = ibscbs && ibsCbsInput(dps, amounts);
   return {

@@ -162,11 +162,20 @@ export const PASSOS: readonly Passo[] = [
   {
     id: 'validarDps',
     nome: 'sem_assinatura',
-    titulo: 'Em produção, um corpo JSON sem assinatura, de quem não está cadastrado',
+    titulo: 'Em produção, um corpo JSON sem assinatura, de quem não está cadastrado: os valores do que ele diz',
     municipio: PRODUCTION_SLUG,
     status: 401,
     cabecalhos: JSON_TYPE,
     corpo: json({ ...TRIED, tpAmb: '1' }),
+  },
+  {
+    id: 'validarDps',
+    nome: 'sem_assinatura_estrutura',
+    titulo: 'Em produção, sem assinatura e com a estrutura errada: o que não se olhou',
+    municipio: PRODUCTION_SLUG,
+    status: 401,
+    cabecalhos: JSON_TYPE,
+    corpo: json({ ...TRIED, tpAmb: '1', 'valores/vServPrest/vServ': null }),
   },
   {
     id: 'verificarAssinatura',

@@ -1411,10 +1411,36 @@ export type EnvelopeDeErro = {
   /** Os nomes que valem, quando o pedido não é um deles. */
   readonly valores_validos?: readonly string[];
   /**
-   * Na validação sem emitir, em produção e sem a assinatura válida do prestador: o que não foi olhado, e que a
-   * emissão ainda pode recusar.
+   * Na validação sem emitir, em produção, sem a assinatura válida do prestador ou com a estrutura errada: o que não
+   * foi olhado, e que a emissão ainda pode recusar.
    */
   readonly nao_conferido?: readonly string[];
+  /**
+   * Com nao_conferido, quando só falta a assinatura válida, pelo que a DPS diz e pelo que o município publica. Onde
+   * o ISSQN é devido: código IBGE, nome e UF; null quando a operação não tem incidência.
+   */
+  readonly municipio_incidencia?: MunicipioIncidencia | null;
+  /**
+   * Com nao_conferido, quando só falta a assinatura válida, pelo que a DPS diz e pelo que o município publica. Os
+   * valores do ISSQN e das retenções, em texto decimal; null o que não consta da nota.
+   */
+  readonly valores?: Valores;
+  /**
+   * Com nao_conferido, quando só falta a assinatura válida, pelo que a DPS diz e pelo que o município publica. O
+   * cálculo oficial do IBS e da CBS, com os nomes em que o corpo JSON o declara; null sem o grupo ou sem alíquota
+   * publicada.
+   */
+  readonly ibscbs?: ValoresIbsCbs | null;
+  /**
+   * Com nao_conferido, quando só falta a assinatura válida, pelo que a DPS diz e pelo que o município publica. Cada
+   * passo do cálculo, na ordem: campo da nota, como se chegou a ele, e o valor.
+   */
+  readonly calculo?: readonly Passo[];
+  /**
+   * Com nao_conferido, quando só falta a assinatura válida, pelo que a DPS diz e pelo que o município publica. O
+   * que não impediria a emissão e convém saber.
+   */
+  readonly avisos?: readonly Aviso[];
 };
 
 export type Nota = {

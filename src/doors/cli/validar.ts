@@ -46,7 +46,10 @@ type Accepted = Omit<ReturnType<typeof shown>, 'calculo'> & {
   readonly calculo: readonly Passo[];
   readonly avisos: readonly { readonly codigo: string; readonly xpath: string; readonly mensagem: string }[];
 };
-type Answer = Accepted | { readonly erros: readonly Erro[]; readonly nao_conferido?: readonly string[] };
+type Amounts = Pick<Accepted, 'municipio_incidencia' | 'valores' | 'ibscbs' | 'calculo' | 'avisos'>;
+/** In production a refusal may have the amounts too, by what the document says. */
+type Refused = Partial<Amounts> & { readonly erros: readonly Erro[]; readonly nao_conferido?: readonly string[] };
+type Answer = Accepted | Refused;
 
 /** 0: it would be issued; 1: it would be refused, or nobody could say; 2: asked wrongly. */
 async function validar(terminal: Terminal, values: Values, file: string): Promise<number> {
@@ -85,35 +88,48 @@ async function askService({ cliente, base }: Asked, sent: SentFile): Promise<Ans
   }
 }
 
-function refusalText({ erros, nao_conferido = [] }: Exclude<Answer, Accepted>): string {
+function refusalText(refused: Refused): string {
+  const { erros, nao_conferido = [] } = refused;
   const { length } = erros;
   const title = length === 1 ? 'Há 1 erro' : `Há ${length} erros`;
   const sections = [
     `${title}:\n${faultLines(erros)}`,
+    ...(hasAmounts(refused) ? ['O que a DPS diz daria estes valores:', ...amountSections(refused, [])] : []),
     nao_conferido.join('\n'),
     `nfse explicar ${erros[0]!.codigo} diz mais.`,
   ];
   return `${sections.filter((one) => one !== '').join('\n\n')}\n`;
 }
 
+function hasAmounts(refused: Refused): refused is Refused & Amounts {
+  return refused.valores !== undefined;
+}
+
 function acceptedText(answer: Accepted, where: string): string {
-  const { identificador_dps, municipio_incidencia, valores, ibscbs, calculo, avisos } = answer;
-  const place = municipio_incidencia;
-  const head: readonly (readonly [string, string])[] = [
-    ['identificador_dps', identificador_dps ?? 'o serviço dará o número'],
-    ['municipio_incidencia', place === null ? 'nenhum' : `${place.codigo} ${place.nome}/${place.uf}`],
+  const identificador = ['identificador_dps', answer.identificador_dps ?? 'o serviço dará o número'] as const;
+  const sections = [`A DPS seria aceita ${where}. Nada foi emitido.`, ...amountSections(answer, [identificador])];
+  return `${sections.join('\n\n')}\n`;
+}
+
+type Row = readonly [string, string];
+
+function amountSections(
+  { municipio_incidencia: place, valores, ibscbs, calculo, avisos }: Amounts,
+  before: readonly Row[],
+): readonly string[] {
+  const incidencia: Row = [
+    'municipio_incidencia',
+    place === null ? 'nenhum' : `${place.codigo} ${place.nome}/${place.uf}`,
   ];
-  const sections = [
-    `A DPS seria aceita ${where}. Nada foi emitido.`,
-    columns([...head, ...amountRows(valores)]).join('\n'),
+  return [
+    columns([...before, incidencia, ...amountRows(valores)]).join('\n'),
     ...(ibscbs === null ? [] : [`IBS e CBS, o cálculo oficial:\n${columns(amountRows(ibscbs)).join('\n')}`]),
     `Cálculo, passo a passo:\n${stepLines(calculo).join('\n')}`,
     ...(avisos.length === 0 ? [] : [`${avisos.length === 1 ? 'Aviso' : 'Avisos'}:\n${faultLines(avisos)}`]),
   ];
-  return `${sections.join('\n\n')}\n`;
 }
 
-function amountRows(amounts: Readonly<Record<string, string | null>>): readonly (readonly [string, string])[] {
+function amountRows(amounts: Readonly<Record<string, string | null>>): readonly Row[] {
   const width = Math.max(...Object.values(amounts).map((value) => value?.length ?? 0));
   return Object.entries(amounts).map(([name, value]) => [name, value?.padStart(width) ?? 'não consta da nota']);
 }

@@ -90,13 +90,7 @@ export const ENVELOPE_FIELDS = {
   campo: { type: 'string', optional: true, about: 'Campo, parâmetro ou cabeçalho de que o primeiro erro fala.' },
   erros: { type: 'Erro[]', about: 'Todos os erros da etapa que recusou, na ordem do leiaute.' },
   valores_validos: { type: 'string[]', optional: true, about: 'Os nomes que valem, quando o pedido não é um deles.' },
-  nao_conferido: {
-    type: 'string[]',
-    optional: true,
-    about:
-      'Na validação sem emitir, em produção e sem a assinatura válida do prestador: o que não foi olhado, e que a emissão ainda pode recusar.',
-  },
-} as const satisfies Readonly<Record<keyof Envelope | 'valores_validos' | 'nao_conferido', Field>>;
+} as const satisfies Readonly<Record<keyof Envelope | 'valores_validos', Field>>;
 
 /** `site`: the address of the service as the caller knows it; `timestamp`: in the zone of the municipality (D-04). */
 export function envelopeOf(refusal: Refusal, site: string, timestamp: string, campo: string | undefined): Envelope {

@@ -27,6 +27,7 @@ import { REPEATED_HEADER, refusedAs } from './repetition.ts';
 import { PARAMS, type Refused, ROUTES, type Route } from './routes.ts';
 import { SHAPES, type Shape } from './shapes.ts';
 import { projectText } from './site-facts.ts';
+import { NAO_CONFERIDO_FIELDS } from './validacao.ts';
 
 export const OPENAPI_PATH = '/openapi.json';
 
@@ -82,7 +83,7 @@ export function openapiDocument(): Json {
       schemas: {
         ...corpoSchemas(schemaRef),
         ...eventoSchemas(schemaRef),
-        [ENVELOPE]: objectSchema(ENVELOPE_FIELDS),
+        [ENVELOPE]: objectSchema({ ...ENVELOPE_FIELDS, ...NAO_CONFERIDO_FIELDS }),
         [CODIGO_DA_DPS]: {
           type: 'string',
           description: `Código de uma regra da DPS. O que cada um significa está em ${EXAMPLE_SITE}${ERROS_PATH}.`,

@@ -234,7 +234,7 @@ export const ROUTES: readonly Route[] = [
     method: 'POST',
     path: `${ISSUE_PATH}/validacao`,
     summary:
-      'Confere uma DPS sem emitir: responde os valores com cada passo do cálculo, ou todos os erros de uma vez. Nenhum número é usado e nada é gravado. Em produção o cadastro e as outras notas só se olham com a assinatura válida do prestador; nao_conferido diz o que não se olhou.',
+      'Confere uma DPS sem emitir: responde os valores com cada passo do cálculo, ou todos os erros de uma vez. Nenhum número é usado e nada é gravado. Em produção o cadastro e as outras notas só se olham com a assinatura válida do prestador; sem ela a recusa traz também os valores do que a DPS diz, e nao_conferido, o que não se olhou.',
     reads: [DPS_SIGNATURE_HEADER],
     takes: ['application/xml', 'text/xml', 'application/json'],
     quotaCost: VALIDACAO_QUOTA_COST,

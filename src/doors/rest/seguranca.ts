@@ -69,7 +69,7 @@ const DAS_ROTAS: Readonly<Record<string, Acesso>> = {
     quem: `qualquer um; o cadastro e as outras notas, só ${PRESTADOR_ASSINA} da DPS`,
     revela: 'nada',
     estranho:
-      'o que está errado no documento que enviou, julgado pelo que ele mesmo diz; nao_conferido diz o que não se olhou',
+      'o que está errado no documento que enviou e os seus valores, só pelo que ele diz e o município publica; nao_conferido diz o que não se olhou',
     parte: 'o que a emissão responderia: cadastro, cálculo, e a chave da nota que já existe (E0014)',
   },
   verificarAssinatura: {

@@ -13,13 +13,7 @@ import type { Field } from './field.ts';
 import type { Call } from './routes.ts';
 import { sentIn } from './sent.ts';
 
-export const VALIDACAO_FIELDS = {
-  identificador_dps: {
-    type: 'string',
-    nullable: true,
-    about:
-      'Identificador que a DPS teria, pelo qual se consulta. O de uma DPS sem número é o que ela tomaria agora: outra emissão pode tomá-lo antes. Null, raramente, quando os mil números seguintes da série estão em uso.',
-  },
+const AMOUNT_FIELDS = {
   municipio_incidencia: {
     type: 'MunicipioIncidencia',
     nullable: true,
@@ -40,6 +34,16 @@ export const VALIDACAO_FIELDS = {
     about: 'Cada passo do cálculo, na ordem: campo da nota, como se chegou a ele, e o valor.',
   },
   avisos: { type: 'Aviso[]', about: 'O que não impediria a emissão e convém saber.' },
+} as const satisfies Readonly<Record<string, Field>>;
+
+export const VALIDACAO_FIELDS = {
+  identificador_dps: {
+    type: 'string',
+    nullable: true,
+    about:
+      'Identificador que a DPS teria, pelo qual se consulta. O de uma DPS sem número é o que ela tomaria agora: outra emissão pode tomá-lo antes. Null, raramente, quando os mil números seguintes da série estão em uso.',
+  },
+  ...AMOUNT_FIELDS,
 } as const satisfies Readonly<Record<string, Field>>;
 
 const VALOR = { type: 'string', formato: 'decimal' } as const;
@@ -90,23 +94,45 @@ export const VALIDACAO_SHAPES = {
   } satisfies Readonly<Record<keyof Passo, Field>>,
 } as const;
 
+/** What the envelope of a refusal has beside its own fields, in production, where not all was looked at. */
+export const NAO_CONFERIDO_FIELDS = {
+  nao_conferido: {
+    type: 'string[]',
+    optional: true,
+    about:
+      'Na validação sem emitir, em produção, sem a assinatura válida do prestador ou com a estrutura errada: o que não foi olhado, e que a emissão ainda pode recusar.',
+  },
+  ...Object.fromEntries(Object.entries(AMOUNT_FIELDS).map(([name, field]) => [name, onlyAsSaid(field)])),
+} as const satisfies Readonly<Record<string, Field>>;
+
+function onlyAsSaid(field: Field): Field {
+  const about = `Com nao_conferido, quando só falta a assinatura válida, pelo que a DPS diz e pelo que o município publica. ${field.about}`;
+  return { ...field, optional: true, about };
+}
+
 export async function validate(call: Call) {
   const { world, municipio, site } = call;
   const validated = await validateNota(world, municipio, sentIn(call));
-  if ('faults' in validated) {
-    const { nao_conferido, ...refusal } = validated;
-    // Without its provider's signature a document is a guess: whoever makes many is made slow (D-40).
-    return nao_conferido === undefined ? { refusal } : { refusal, beside: { nao_conferido }, isMiss: true };
+  if (!('faults' in validated)) {
+    return { body: { status: 'OK', ...shown(validated), avisos: avisosOf(validated.avisos, site) } };
   }
-  return { body: { status: 'OK', ...shown(validated), avisos: avisosOf(validated.avisos, site) } };
+  const { unlooked, ...refusal } = validated;
+  if (unlooked === undefined) return { refusal };
+  const { isUnsigned, nao_conferido, asSaid } = unlooked;
+  const amounts = asSaid && { ...amountsOf(asSaid), avisos: avisosOf(asSaid.avisos, site) };
+  // Without its provider's signature a document is a guess: whoever makes many is made slow (D-40).
+  return { refusal, beside: { nao_conferido, ...amounts }, isMiss: isUnsigned };
 }
 
 /** What a dry run found, as it is answered. */
-export function shown({ dps, amounts, ibscbs, cLocIncid, idDps, calculo }: Validated) {
+export function shown(validated: Validated) {
+  return { identificador_dps: validated.idDps ?? null, ...amountsOf(validated) };
+}
+
+function amountsOf({ dps, amounts, ibscbs, cLocIncid, calculo }: Validated) {
   const { vBC, pAliqAplic, vISSQN, vISSQNRet, vTotalRet, vLiq, deduction, benefit } = amounts;
   const municipio = cLocIncid === undefined ? undefined : municipioOf(cLocIncid);
   return {
-    identificador_dps: idDps ?? null,
     municipio_incidencia:
       municipio === undefined ? null : { codigo: municipio.codigoIbge, nome: municipio.nome, uf: municipio.uf },
     valores: {
