@@ -168,6 +168,12 @@ describe('nfse explicar', () => {
     assert.match(far.err, /não está na tabela de erros\.\n.*\/docs\/erros do serviço no ar, e em docs\/erros\.md\.$/m);
   });
 
+  test('says every status with which a code comes', async () => {
+    assert.match(await help('explicar E703'), /^ {2}HTTP {2,}503, 429, 409 ou 422$/m);
+    assert.match(await help('explicar E0310'), /^ {2}HTTP {2,}422$/m);
+    assert.match(await help('explicar E1308'), /^ {2}HTTP {2,}201, em avisos$/m);
+  });
+
   test('says once what the national standard answers, in the column of the others', async () => {
     const shown = await help('explicar E904');
     assert.match(shown, /^ {2}No padrão nacional {2,}Responde E0715\.$/m);

@@ -302,6 +302,8 @@ describe('the search', () => {
       ['cópia segurança', '/docs/operacao#cópia-de-segurança'],
       ['copia seguranca', '/docs/operacao#cópia-de-segurança'],
       ['PHP', '/docs/primeira-nota#php'],
+      ['Wycheproof', '/docs/suites#wycheproof'],
+      ['réplica promoção', '/docs/confiabilidade#réplica-e-promoção'],
       ['acao_sugerida', '/docs/estados#o-que-fazer-com-um-evento'],
       ['mesmo_conteudo', '/docs/erros/E0014'],
       ['E0840', '/docs/erros/E0840'],

@@ -1,5 +1,5 @@
 /** `nfse explicar`: a row of the public error table, for a terminal. */
-import { reachOf } from '../../fiscal/errors/page.ts';
+import { httpOf, reachOf } from '../../fiscal/errors/page.ts';
 import { ERRORS, errorOf } from '../../fiscal/errors.ts';
 import { slipsBetween } from './arguments.ts';
 import { columns, type Terminal } from './command.ts';
@@ -18,7 +18,7 @@ export function explicar(terminal: Terminal, asked: string): number {
     ['O que significa', error.significado],
     ['Como resolver', error.comoResolver],
     ['A quem diz respeito', reachOf(error)],
-    ['HTTP', String(error.status)],
+    ['HTTP', httpOf(error)],
     ['Origem', error.origem],
   ];
   if (error.nacional !== undefined) {

@@ -130,6 +130,7 @@ nav { font-size: .95rem; }
 small { font-size: .8rem; }
 .status small, .codes small { border: 1px solid var(--line); border-radius: 1rem; padding: .05rem .55rem; color: var(--quiet);
   white-space: nowrap; font-family: system-ui, sans-serif; }
+.codes small { white-space: normal; max-width: 10rem; border-radius: .8rem; }
 .status small.national, .codes small.national { color: var(--link); border-color: currentColor; }
 .status small.remark, .codes small.remark { color: var(--warn); border-color: currentColor; }
 .search { display: flex; gap: .5rem; max-width: 46rem; margin: 1rem 0 .5rem; }

@@ -132,7 +132,9 @@ describe('the index', () => {
     const page = errorIndexPage();
     const marked = (codigo: string): string | undefined =>
       new RegExp(`<a href="erros/${codigo}">.*?</a>(?: <small[^>]*>([^<]*)</small>)?</li>`).exec(page)?.[1];
-    assert.equal(marked('E003'), 'HTTP 400');
+    assert.equal(marked('E003'), 'HTTP 400, 405, 408, 413, 414, 417, 422 ou 431');
+    assert.equal(marked('E703'), 'HTTP 503, 429, 409 ou 422');
+    assert.equal(marked('E002'), 'HTTP 422 ou 400');
     assert.equal(marked('E0188'), undefined);
     assert.equal(marked('E303'), 'antigo');
     assert.equal(marked('E0004'), 'aviso');

@@ -12,6 +12,7 @@ import {
   type ErrorPage,
   type Fragment,
   fieldsOf,
+  httpOf,
   pageOf,
   type Sample,
 } from '../../fiscal/errors/page.ts';
@@ -179,12 +180,14 @@ function entry(error: PublicError, isShown: boolean): Html {
 }
 
 /** What sets a code apart from the usual one, which is a 422 everywhere. */
-function badge({ status, situacao, alcance }: PublicError): Html | undefined {
+function badge(error: PublicError): Html | undefined {
+  const { status, statuses, situacao, alcance } = error;
   if (situacao === 'substituido') return html` <small>antigo</small>`;
   if (situacao === 'reservado') return html` <small>reservado</small>`;
   if (status === 'aviso') return html` <small class="remark">aviso</small>`;
   if (alcance === 'nacional') return html` <small class="national">nacional</small>`;
-  return status === 422 ? undefined : html` <small>HTTP ${String(status)}</small>`;
+  const isUsual = statuses.every((one) => one === 422);
+  return isUsual ? undefined : html` <small>HTTP ${httpOf(error)}</small>`;
 }
 
 function written(error: PublicError): string {

@@ -278,6 +278,8 @@ export const FACTS: Readonly<Record<string, (tabela?: TabelaIbsCbs) => string>> 
 
   // Texts that are pages of their own
   seguranca: () => projectText('docs/seguranca.md').replaceAll('(site/', '('),
+  confiabilidade: () => projectText('docs/confiabilidade.md'),
+  suites: () => projectText('docs/suites.md'),
   'soap-tabelas': () => soapMarkdown().replace(/\(erros\.md#e(\d+)\)/g, '(/docs/erros/E$1)'),
   leiaute: layoutMarkdown,
   mudancas: () => projectText('CHANGELOG.md'),

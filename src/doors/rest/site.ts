@@ -60,6 +60,8 @@ export const PAGES: readonly Page[] = [
   { slug: 'limites', file: 'limites.md', group: 'Consultar', short: 'Limites' },
   { slug: 'ataques', file: 'ataques.md', group: 'Consultar', short: 'Ataques para ensaiar' },
   { slug: 'seguranca', file: 'seguranca.md', group: 'Consultar', short: 'Segurança' },
+  { slug: 'confiabilidade', file: 'confiabilidade.md', group: 'Consultar', short: 'Confiabilidade' },
+  { slug: 'suites', file: 'suites.md', group: 'Consultar', short: 'Suítes públicas' },
   { slug: 'mudancas', file: 'mudancas.md', group: 'Consultar', short: 'Mudanças' },
   { slug: 'operacao', file: 'operacao.md', group: 'Município', short: 'Operação' },
 ];

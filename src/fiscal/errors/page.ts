@@ -75,7 +75,8 @@ function xpathOf(path: string): string {
   return path.startsWith('NFSe/') ? `/${path}` : `/DPS/infDPS/${path}`;
 }
 
-function httpOf({ status, statuses }: PublicError): string {
+/** Every status that brings it: `503, 429, 409 ou 422`. */
+export function httpOf({ status, statuses }: PublicError): string {
   if (status === 'aviso') return '201, em avisos';
   const [last, ...others] = statuses.map(String).toReversed();
   return others.length === 0 ? last! : `${others.toReversed().join(', ')} ou ${last}`;

@@ -561,6 +561,12 @@ describe('a property that does not exist', () => {
       '/DPS/infDPS/toma/end',
     );
     assert.match(fault.esperado!, /codigo_municipio, cep, exterior, logradouro/);
+    assert.ok(!fault.mensagem.includes('campo esperado'));
+    const many = only({ xyz: 1 }, 'E0010', 'xyz', '/DPS/infDPS');
+    assert.match(
+      many.mensagem,
+      /dos nomes que existem ali, listados no campo esperado \(uma lista longa vem só .+ iguais\)\.$/,
+    );
     for (const name of ['', '__proto__', 'constructor', 'toString', 'x'.repeat(5_000), '\u0000']) {
       const reading = readText(`${JSON.stringify(BODY).slice(0, -1)},${JSON.stringify(name)}:1}`);
       assert.ok('faults' in reading);

@@ -115,7 +115,10 @@ export function strangeProperty(
   if (afar !== undefined && others.length === 0) {
     return { fault: fault(`o que existe é ${plain(afar.campo)}`, plain(afar.campo)), explains: afar.paths };
   }
-  const which = names.length <= NAMES_TOLD_MAX ? `: ${allowed}` : '; esperado os lista, uma vez na resposta';
+  const which =
+    names.length <= NAMES_TOLD_MAX
+      ? `: ${allowed}`
+      : ', listados no campo esperado (uma lista longa vem só no primeiro dos erros iguais)';
   return { fault: fault(`retire-o, ou use um dos nomes que existem ali${which}`, allowed) };
 }
 

@@ -128,7 +128,7 @@ function unknownTag({ name }: Elemento, xpath: string, { compiled, base, parent 
   const listed = places.slice(0, PLACES_MAX).join(' ou ');
   const mensagem =
     places.length === 0
-      ? `${name} não é um elemento do leiaute nacional 1.01: retire-o, ou use um dos que existem em ${parent}; esperado os lista, uma vez na resposta.`
+      ? `${name} não é um elemento do leiaute nacional 1.01: retire-o, ou use um dos que existem em ${parent}, listados no campo esperado (uma lista longa vem só no primeiro dos erros iguais).`
       : `${name} não pertence a ${parent}; no leiaute 1.01 está em ${listed}.`;
   const allowed = [...new Set([...compiled.slots.values()].map((slot) => slot.item.name))];
   return {
