@@ -1,7 +1,7 @@
 /**
  * Writes `src/fiscal/catalogs/*.json` from the national tables, a folder of CSV files kept outside this project.
  *
- *     node scripts/generate-catalogs.ts [--check] [FOLDER]
+ *     npx node scripts/generate-catalogs.ts [--check] [FOLDER]
  *
  * With `--check` nothing is written and the exit code is 1 when a committed file differs. Every column is declared
  * against the row type that reads it, so the compiler holds both ends together; a cell of an unexpected form, a
@@ -415,7 +415,7 @@ function main(args: readonly string[]): number {
   }
   if (!existsSync(folder)) {
     console.error(`No folder of national tables at ${folder}. Name it as the argument:`);
-    console.error('  node scripts/generate-catalogs.ts [--check] FOLDER');
+    console.error('  npx node scripts/generate-catalogs.ts [--check] FOLDER');
     return 2;
   }
   const read = (table: string) => parseCsv(readFileSync(join(folder, table), 'utf8'), table);

@@ -2,7 +2,7 @@
  * Writes `src/documents/icp-brasil/`: the authorities of ICP-Brasil that vouch for people and companies, from a folder of
  * certificates with their manifest, kept outside this project.
  *
- *     node scripts/generate-icp-brasil.ts [--check] FOLDER
+ *     npx node scripts/generate-icp-brasil.ts [--check] FOLDER
  *
  * FOLDER holds `manifesto.csv` and the PEM files it names; the rows whose `bundle` is `assinatura` are taken. Each
  * certificate must be what the manifest says of it (fingerprint, names, dates), an authority, and signed by one of the

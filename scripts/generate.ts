@@ -1,7 +1,7 @@
 /**
  * Writes the files that are made of the tables, or compares them.
  *
- *     node scripts/generate.ts [--check]
+ *     npx node scripts/generate.ts [--check]
  *
  * With `--check` nothing is written and the exit code is 1 when a committed file is not what its table makes, so that a
  * changed contract shows as a diff. A new generated file is a new row.

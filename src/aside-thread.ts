@@ -43,7 +43,7 @@ if (port === null) throw new Error('this file is started as a thread');
 const { connection, logLevel } = workerData as AsideSettings;
 const { log, flush } = createLog(logLevel);
 const pool = openPool(connection, (error) =>
-  log.warn({ err: error }, 'uma conexão ociosa com o banco se perdeu; outra é aberta'),
+  tellTrouble(log, error, {}, 'uma conexão ociosa com o banco se perdeu; outra é aberta'),
 );
 const report = (said: AsideReport): void => port.postMessage(said);
 const store = createStore(pool, (tenant, documents) => report({ kind: 'stored', tenant, documents }));

@@ -43,7 +43,7 @@ export async function openStore(config: Config, log: Logger, options: OpenStoreO
     config.databaseUrl === undefined ? await openEmbedded({ dataDir: path.resolve(config.dataDir), log }) : undefined;
   const connection: PoolConfig = server?.connection ?? { connectionString: config.databaseUrl };
   const onError = (error: Error): void =>
-    log.warn({ err: error }, 'uma conexão ociosa com o banco se perdeu; outra é aberta');
+    tellTrouble(log, error, {}, 'uma conexão ociosa com o banco se perdeu; outra é aberta');
   const pool = openPool(connection, onError, isPatient);
   const watch = watchForNewer(pool, log);
   const close = async (): Promise<void> => {

@@ -29,7 +29,7 @@ if (port === null) throw new Error('this file is started as a thread');
 const { connection, logLevel, pollMs } = workerData as ThreadSettings;
 const { log, flush } = createLog(logLevel);
 const pool = openPool(connection, (error) =>
-  log.warn({ err: error }, 'uma conexão ociosa com o banco se perdeu; outra é aberta'),
+  tellTrouble(log, error, {}, 'uma conexão ociosa com o banco se perdeu; outra é aberta'),
 );
 const { world, startWorker, close } = openWorld(createStore(pool), log);
 const worker = startWorker(pollMs);

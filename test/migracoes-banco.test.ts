@@ -68,15 +68,37 @@ test('two processes take turns on a database with rows, and each migration is ap
 test('a note whose table somebody holds is waited for, and nobody waits behind', async () => {
   const { pool, connection, client } = await databaseOf('064-lotes-refeitos.sql');
   const holder = await session(connection);
-  await holder.query('begin; select 1 from notas limit 1');
+  await holder.query(`set application_name = 'relatorio'; begin; select 1 from notas limit 1`);
+  const { rows } = await holder.query<{ who: string }>(
+    `select format('relatorio, usuário %s, pid %s, idle in transaction há', current_user, pg_backend_pid()) as who`,
+  );
   const told: string[] = [];
   const migrated = migrate(pool, (text) => told.push(text));
-  await untilTrue(() => told.some((text) => /a tabela está em uso/.test(text)), 'the lock is given up');
+  await untilTrue(() => told.some((text) => /nova tentativa em seguida/.test(text)), 'the lock is given up');
+  const line = told.find((text) => /nova tentativa em seguida/.test(text))!;
+  assert.ok(line.includes(`a tabela notas está em uso, espera por ${rows[0]!.who} `), line);
   // The one who holds it is still there, and so would be whoever stood behind a lock that is waited for without end.
   await client.query(`update notas set tentativas = 1 where tenant = 'alfa' and id = 1`);
   assert.equal(await count(client, `migracoes where nome like '074%'`), 0);
   await holder.query('commit');
   assert.ok((await migrated).includes('074-notas-retidas.sql'));
+});
+
+test('a row that somebody holds is waited for, and who does is said', async () => {
+  const { pool, connection } = await databaseOf('040-lotes.sql');
+  const [first, holder] = [await session(connection), await session(connection)];
+  await first.query('begin; select 1 from notas limit 1');
+  const told: string[] = [];
+  const migrated = migrate(pool, (text) => told.push(text));
+  await untilTrue(() => told.some((text) => /a tabela notas está em uso/.test(text)), 'the table of places is there');
+  // Where the places of the batches will be remembered.
+  await holder.query(`begin; insert into migracoes_andamento (tenant, nome, passo, ate)
+    select 'alfa', '050-substitutas.sql', passo, -1 from generate_series(0, 9) as passo`);
+  await first.query('commit');
+  const isTold = (): boolean => told.some((text) => /uma linha está em uso, espera por sem nome, usuário /.test(text));
+  await untilTrue(isTold, 'the holder of the row');
+  await holder.query('rollback');
+  await migrated;
 });
 
 test('who is asked to end does so where it is, and the next one goes on', async () => {
@@ -87,7 +109,7 @@ test('who is asked to end does so where it is, and the next one goes on', async 
   const why = new Error('it is time to go');
   const told: string[] = [];
   const migrated = migrate(pool, (text) => told.push(text), asked.signal);
-  await untilTrue(() => told.some((text) => /a tabela está em uso/.test(text)), 'a lock is waited for');
+  await untilTrue(() => told.some((text) => /a tabela notas está em uso/.test(text)), 'a lock is waited for');
   asked.abort(why);
   await assert.rejects(migrated, (error) => error === why);
   await assert.rejects(migrate(pool, undefined, asked.signal), (error) => error === why);

@@ -243,7 +243,7 @@ async function noteProblem(world: World, tenant: string, problem: string | undef
   try {
     await world.store.noteTransmissionProblem(tenant, problem, world.now(), isVague);
   } catch (error) {
-    world.log.warn({ err: error, tenant }, 'o motivo da espera das notas não pôde ser anotado');
+    tellTrouble(world.log, error, { tenant }, 'o motivo da espera das notas não pôde ser anotado');
   }
 }
 

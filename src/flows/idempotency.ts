@@ -118,7 +118,7 @@ async function kept(
     }
   } catch (error) {
     // It is given all the same: asked again, it is made again.
-    world.log.warn({ err: error, tenant }, 'uma recusa não pôde ser guardada para a repetição da requisição');
+    tellTrouble(world.log, error, { tenant }, 'uma recusa não pôde ser guardada para a repetição da requisição');
   }
   return { faults, status, em };
 }

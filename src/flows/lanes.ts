@@ -102,7 +102,7 @@ export function openLanes(world: World, onBatch: () => void): Lanes {
       }
     } catch (error) {
       const about = { tenant, kind: of.kind };
-      tellTrouble(world, error, about, 'a transmissão de um município falhou; o que esperava segue na fila');
+      tellTrouble(world.log, error, about, 'a transmissão de um município falhou; o que esperava segue na fila');
       pause(key, TROUBLE_MS);
       if (token !== undefined && isPassing(error)) await endClaim(tenant, token);
     }

@@ -3,7 +3,7 @@
  * Anything else is a mistake of ours, and is not told.
  */
 import { type Unavailability, UncertainCommit, unavailabilityOf } from '../store/unavailable.ts';
-import type { World } from './world.ts';
+import type { Log, World } from './world.ts';
 
 /** `esperaS`: seconds after which it is worth sending again. */
 export type StoreTrouble = { readonly mensagem: string; readonly esperaS: number };
@@ -58,9 +58,43 @@ export async function askStore(world: World): Promise<StoreTrouble | undefined> 
   }
 }
 
-/** Logs a failure of the worker: a database that cannot be used just now comes back; anything else wants somebody's attention. */
-export function tellTrouble({ log }: World, error: unknown, about: object, message: string): void {
+/** Of one kind of trouble there is at most a line in this time. */
+const TELL_EVERY_MS = 5_000;
+
+/** How often each kind came since it was told last. */
+const countsOf = new WeakMap<Log, Map<string, number>>();
+
+/**
+ * Logs a failure: a database that cannot be used just now comes back, so it is told once, without a place in the program, and then how
+ * often it came; anything else wants somebody's attention each time. `message`: goes on after what stands in the way, in Portuguese.
+ */
+export function tellTrouble(log: Log, error: unknown, about: object, message: string): void {
   const trouble = storeTroubleOf(error);
   if (trouble === undefined) log.error({ err: error, ...about }, message);
-  else log.warn({ err: error, ...about }, `${trouble.mensagem} Por isso ${message}`);
+  else tellSeldom(log, { ...about, code: codeOf(error) }, `${trouble.mensagem} Por isso ${message}`);
+}
+
+/** The first at once; of those that follow, their number. `message`: says the kind, and nothing of one occurrence. */
+export function tellSeldom(log: Log, about: object, message: string): void {
+  const counts = countsOf.get(log) ?? new Map<string, number>();
+  countsOf.set(log, counts);
+  const count = counts.get(message);
+  counts.set(message, (count ?? -1) + 1);
+  if (count !== undefined) return;
+  log.warn(about, message);
+  const tell = (): void => {
+    const times = counts.get(message)!;
+    counts.delete(message);
+    if (times === 0) return;
+    log.warn({ times }, message);
+    counts.set(message, 0);
+    setTimeout(tell, TELL_EVERY_MS).unref();
+  };
+  setTimeout(tell, TELL_EVERY_MS).unref();
+}
+
+/** Of the database or the socket, where there is one. */
+function codeOf(error: unknown): string | undefined {
+  const { code, cause } = error as { readonly code?: string; readonly cause?: { readonly code?: string } };
+  return code ?? cause?.code;
 }

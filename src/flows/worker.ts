@@ -110,7 +110,7 @@ export function startWorker(world: World, pollMs = POLL_MS): Worker {
       if (await world.store.forgetAnswers(world.now())) return;
       if (await world.store.forgetRehearsals(world.now())) return;
     } catch (error) {
-      world.log.warn({ err: error }, 'o que passou do prazo de guarda não pôde ser apagado; tenta-se mais tarde');
+      tellTrouble(world.log, error, {}, 'o que passou do prazo de guarda não pôde ser apagado; tenta-se mais tarde');
     }
     forgetAt = performance.now() + FORGET_EVERY_MS;
   };
@@ -134,7 +134,7 @@ export function startWorker(world: World, pollMs = POLL_MS): Worker {
         if (!opened && !awake && !stopped) await sleep(pollMs);
         if (!stopped) await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
       } catch (error) {
-        tellTrouble(world, error, {}, 'não foi possível ver o que há a transmitir; tenta-se de novo');
+        tellTrouble(world.log, error, {}, 'não foi possível ver o que há a transmitir; tenta-se de novo');
         await sleep(TROUBLE_MS);
       }
     }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Passo } from './migrations.ts';
 import { withoutComments } from './migrations.ts';
 import { type Db, sessionWith } from './open.ts';
-import type { ClientBase as Client, PoolClient } from './pg.ts';
+import type { ClientBase as Client, PoolClient, QueryResult } from './pg.ts';
 import { openWatchedPool } from './watch.ts';
 
 /** Gets a line for the operator. */
@@ -25,6 +25,8 @@ type Step = { readonly nome: string; readonly place: number; readonly isLast: bo
  * after which the server ends a vacuum that is in the way.
  */
 const LOCK_TIMEOUT_MS = 2_000;
+/** Of who waits for a lock: whom for. Twice within the wait. */
+const LOOK_EVERY_MS = 900;
 const RETRY_FIRST_MS = 500;
 const RETRY_MAX_MS = 8_000;
 /** A lock that was not to be had, and a deadlock. */
@@ -73,7 +75,7 @@ export async function takeStep(bench: Bench, step: Step & { readonly passo: Pass
   if (passo.kind === 'brief') return runBrief(bench, step, passo.sql);
   if (passo.kind === 'concurrent') await runConcurrent(bench, passo);
   else await runBatches(bench, step, passo);
-  await patiently(bench, () => inTransaction(bench.client, () => remember(bench.client, step)));
+  await patiently(bench, () => remember(bench.client, step));
 }
 
 async function runBrief(bench: Bench, step: Step, sql: string): Promise<void> {
@@ -81,12 +83,10 @@ async function runBrief(bench: Bench, step: Step, sql: string): Promise<void> {
   const table = /\bvalidate constraint\b/i.test(sql) ? /\balter table (\w+)/i.exec(sql)?.[1] : undefined;
   if (table !== undefined) bench.tell(`confere ${table} (${await sizeOf(bench, table)}), sem parar ninguém`);
   await watched(bench, () =>
-    patiently(bench, () =>
-      inTransaction(client, async () => {
-        await remember(client, step);
-        await client.query(sql);
-      }),
-    ),
+    patiently(bench, async () => {
+      await remember(client, step);
+      await client.query(sql);
+    }),
   );
 }
 
@@ -150,30 +150,28 @@ async function runBatches(bench: Bench, step: Step, passo: Passo & { readonly ki
 }
 
 /** The next rows of a tenant after the place that was reached; resolves with how many there were. */
-function runBatch(
+async function runBatch(
   client: Client,
   { nome, place }: Step,
   { sql, table, key }: Passo & { readonly kind: 'batches' },
   tenant: string,
 ): Promise<number> {
-  return inTransaction(client, async () => {
-    const { rows } = await client.query<{ after: string; until: string | null; count: number }>(
-      `with reached as (select coalesce(max(ate), -1) as ate from migracoes_andamento where tenant = $1 and nome = $2 and passo = $3)
-       select r.ate as after, x.until, x.count from reached r cross join lateral (
-         select max(k) as until, count(*)::int as count from (
-           select ${key} as k from ${table} where tenant = $1 and ${key} > r.ate order by ${key} limit ${BATCH_ROWS}) one) x`,
-      [tenant, nome, place],
-    );
-    const { after, until, count } = rows[0]!;
-    if (until === null) return 0;
-    await client.query(sql, [tenant, after, until]);
-    await client.query(
-      `insert into migracoes_andamento (tenant, nome, passo, ate) values ($1, $2, $3, $4)
-       on conflict (tenant, nome, passo) do update set ate = excluded.ate`,
-      [tenant, nome, place, until],
-    );
-    return count;
-  });
+  const { rows } = await client.query<{ after: string; until: string | null; count: number }>(
+    `with reached as (select coalesce(max(ate), -1) as ate from migracoes_andamento where tenant = $1 and nome = $2 and passo = $3)
+     select r.ate as after, x.until, x.count from reached r cross join lateral (
+       select max(k) as until, count(*)::int as count from (
+         select ${key} as k from ${table} where tenant = $1 and ${key} > r.ate order by ${key} limit ${BATCH_ROWS}) one) x`,
+    [tenant, nome, place],
+  );
+  const { after, until, count } = rows[0]!;
+  if (until === null) return 0;
+  await client.query(sql, [tenant, after, until]);
+  await client.query(
+    `insert into migracoes_andamento (tenant, nome, passo, ate) values ($1, $2, $3, $4)
+     on conflict (tenant, nome, passo) do update set ate = excluded.ate`,
+    [tenant, nome, place, until],
+  );
+  return count;
 }
 
 /** A step that is done; with the last one the migration is, and nothing of it need be remembered but its name. */
@@ -186,11 +184,13 @@ async function remember(client: Client, { nome, place, isLast }: Step): Promise<
   await client.query('insert into migracoes (nome, aplicada_em) values ($1, now())', [nome]);
 }
 
-async function inTransaction<Result>(client: Client, work: () => Promise<Result>): Promise<Result> {
+async function inTransaction<Result>(client: Client, work: (pid: number) => Promise<Result>): Promise<Result> {
   // What the session was opened with may not come through a pooler.
-  await client.query(`begin; set local statement_timeout = 0; set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
+  const begun: unknown = await client.query(
+    `begin; set local statement_timeout = 0; set local lock_timeout = ${LOCK_TIMEOUT_MS}; select pg_backend_pid() as pid`,
+  );
   try {
-    const result = await work();
+    const result = await work((begun as readonly QueryResult<{ pid: number }>[]).at(-1)!.rows[0]!.pid);
     await client.query('commit');
     return result;
   } catch (error) {
@@ -199,17 +199,43 @@ async function inTransaction<Result>(client: Client, work: () => Promise<Result>
   }
 }
 
-/** Again and again while what it needs is locked, with pauses in which those whom it held up go on. */
-async function patiently<Result>(bench: Bench, work: () => Promise<Result>): Promise<Result> {
+/** Does the work in a transaction, again and again while what it needs is locked, with pauses in which those whom it held up go on. */
+async function patiently<Result>({ pool, client, tell, signal }: Bench, work: () => Promise<Result>): Promise<Result> {
   for (let pause = RETRY_FIRST_MS; ; pause = Math.min(RETRY_MAX_MS, pause * 2)) {
+    let seen: string | undefined;
     try {
-      return await work();
+      return await inTransaction(client, async (pid) => {
+        const look = async (): Promise<void> => {
+          seen = (await lockOf(pool, pid)) ?? seen;
+        };
+        const timer = setInterval(() => void look().catch(() => undefined), LOOK_EVERY_MS);
+        return await work().finally(() => clearInterval(timer));
+      });
     } catch (error) {
       if (!WORTH_WAITING.has((error as { code?: string }).code ?? '')) throw error;
-      bench.tell('a tabela está em uso; nova tentativa em seguida');
-      await sleep(pause * (0.5 + Math.random() / 2), undefined, { signal: bench.signal });
+      tell(`${seen ?? 'a tabela está em uso'}; nova tentativa em seguida`);
+      await sleep(pause * (0.5 + Math.random() / 2), undefined, { signal });
     }
   }
+}
+
+/** Whom $1 waits for. Of sessions of others a role may see less. */
+const BLOCKERS = `(select string_agg(case when b.pid = 0 then 'uma transação preparada (pg_prepared_xacts)' else
+    concat_ws(', ', coalesce(nullif(a.application_name, ''), 'sem nome'), 'usuário ' || a.usename, 'pid ' || b.pid,
+      a.state || ' há ' || round(extract(epoch from now() - a.xact_start)) || ' s') end, '; ')
+  from unnest(pg_blocking_pids($1)) as b (pid) left join pg_stat_activity a on a.pid = b.pid)`;
+
+/** What this session waits for at this moment, and for whom; undefined: for no lock. */
+async function lockOf(pool: Db, pid: number): Promise<string | undefined> {
+  const { rows } = await pool.query<{ table: string | null; blockers: string | null }>(
+    `select (select relation::regclass::text from pg_locks where pid = $1 and not granted and locktype = 'relation') as table,
+       ${BLOCKERS} as blockers
+     from pg_stat_activity where pid = $1 and wait_event_type = 'Lock'`,
+    [pid],
+  );
+  const [one] = rows;
+  if (one === undefined || one.blockers === null) return undefined;
+  return `${one.table === null ? 'uma linha' : `a tabela ${one.table}`} está em uso, espera por ${one.blockers}`;
 }
 
 /** Tells, while `work` takes time, how far it is and whom it waits for. */
@@ -250,9 +276,7 @@ type Watched = { readonly phase: string | null; readonly part: number | null; re
 async function stateOf(pool: Db, pid: number, seconds: number): Promise<string> {
   const { rows } = await pool.query<Watched>(
     `select p.phase, greatest(p.blocks_done::float / nullif(p.blocks_total, 0), p.tuples_done::float / nullif(p.tuples_total, 0)) as part,
-       (select string_agg(format('%s, pid %s, %s há %s s', coalesce(nullif(a.application_name, ''), 'sem nome'), a.pid, a.state,
-          round(extract(epoch from now() - a.xact_start))), '; ')
-        from unnest(pg_blocking_pids($1)) as b (pid) join pg_stat_activity a on a.pid = b.pid) as blockers
+       ${BLOCKERS} as blockers
      from (select $1::int as pid) x left join pg_stat_progress_create_index p on p.pid = x.pid`,
     [pid],
   );

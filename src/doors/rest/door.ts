@@ -452,15 +452,18 @@ async function answerFailure(door: Door, visit: Visit, error: unknown): Promise<
   return refuse(door, visit, trouble === undefined ? internal(visit.request.id) : storeTroubled(trouble));
 }
 
-/** A database that cannot be used just now, or a bug (undefined): logged whole, and answered without a word of it. */
+/** A database that cannot be used just now, or a bug (undefined): logged, and answered without a word of it. */
 async function loggedTrouble(door: Door, visit: Visit, error: unknown): Promise<StoreTrouble | undefined> {
   const { request, route, municipio } = visit;
-  const about = { err: error, request: request.id, route, tenant: municipio?.tenant };
+  const about = { request: request.id, route, tenant: municipio?.tenant };
   const trouble = storeTroubleOf(error) ?? (await door.storeTrouble());
-  if (trouble === undefined) door.world.log.error(about, 'uma requisição falhou');
-  else door.world.log.warn(about, `uma requisição não foi atendida: ${trouble.mensagem}`);
+  const { log } = door.world;
+  if (trouble === undefined || storeTroubleOf(error) !== undefined) tellTrouble(log, error, about, FAILED);
+  else tellSeldom(log, { err: error, ...about }, `${trouble.mensagem} Por isso ${FAILED}`);
   return trouble;
 }
+
+const FAILED = 'uma requisição falhou';
 
 function answerOf(door: Door, visit: Visit, outcome: Outcome, status: number): HttpAnswer {
   if ('refusal' in outcome) return refuse(door, visit, outcome);
