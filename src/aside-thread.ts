@@ -3,6 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { enterStore } from './aside-stage.ts';
 import { type AsideCall, performAside } from './doors/rest/aside.ts';
 import type { Quota } from './flows/quota.ts';
+import { tellTrouble } from './flows/store-trouble.ts';
 import { createLog } from './log.ts';
 import type { OnStored } from './store/notas.ts';
 import { openPool } from './store/open.ts';

@@ -1,6 +1,7 @@
 /** The database opened, and closed again: what every command needs that keeps or reads something. */
 import path from 'node:path';
 import type { Config } from './config.ts';
+import { tellTrouble } from './flows/store-trouble.ts';
 import type { Logger } from './log.ts';
 import { durabilityWarnings } from './store/durability.ts';
 import { openEmbedded } from './store/embedded/embedded.ts';

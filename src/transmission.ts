@@ -44,8 +44,11 @@ export function openTransmissions(log: World['log']): Transmissions {
     const known = breakers.get(environment);
     if (known !== undefined) return known;
     const fresh = openBreaker({
-      onOpen: () => log.warn({ environment }, 'o ADN não responde; as notas esperam até que responda'),
-      onClose: () => log.info({ environment }, 'o ADN voltou a responder'),
+      onOpen: ({ isAgain, why }) => {
+        if (!isAgain) log.warn({ environment, why }, 'o ADN não responde; as notas esperam até que responda');
+      },
+      onClose: ({ openMs }) =>
+        log.info({ environment, seconds: Math.round(openMs / 1_000) }, 'o ADN voltou a responder'),
     });
     breakers.set(environment, fresh);
     return fresh;

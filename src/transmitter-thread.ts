@@ -4,6 +4,7 @@
  * thread that dies is started again and goes on.
  */
 import { parentPort, workerData } from 'node:worker_threads';
+import { tellTrouble } from './flows/store-trouble.ts';
 import { createLog } from './log.ts';
 import type { OnStored } from './store/notas.ts';
 import { openPool } from './store/open.ts';

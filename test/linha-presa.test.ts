@@ -84,6 +84,13 @@ test('the sequence of a provider: the others of the municipality go on', { timeo
     if (prestador === HELD) assertComeAgain(answer);
     else assert.equal(answer.status, 201, JSON.stringify(answer.body));
   }
+  const refused = waits.filter(({ prestador }) => prestador === HELD).length;
+  const told = service.logged.filter(({ message }) => /uma requisição falhou/.test(message));
+  assert.ok(told.length > 0 && told.length < refused, `${told.length} lines of ${refused} refusals`);
+  for (const { about, message } of told) {
+    assert.match(message, /^Outra gravação ocupa os dados/);
+    assert.ok(!('err' in about), JSON.stringify(about));
+  }
   await letGo();
   await until(async () => {
     const answer = await emit(service.address, dpsOf(HELD));

@@ -45,6 +45,23 @@ describe('a circuit', () => {
     assert.deepEqual(told, ['open 3 1000']);
   });
 
+  test('says with what it opened, whether it was open already, and how long it was when it closes', () => {
+    const said: object[] = [];
+    const { breaker, clock } = bench({ onOpen: (about) => said.push(about), onClose: (about) => said.push(about) });
+    for (let time = 0; time < 3; time += 1) enter(breaker).failed('nobody is there');
+    clock.now = 1000;
+    enter(breaker).failed('still nobody');
+    clock.now = 3500;
+    enter(breaker).answered();
+    fail(breaker, 3);
+    assert.deepEqual(said, [
+      { failures: 3, pauseMs: 1000, isAgain: false, why: 'nobody is there' },
+      { failures: 4, pauseMs: 2000, isAgain: true, why: 'still nobody' },
+      { openMs: 3500 },
+      { failures: 3, pauseMs: 1000, isAgain: false, why: undefined },
+    ]);
+  });
+
   test('lets one probe through after its pause, and closes when that is answered', () => {
     const { breaker, clock, told } = bench();
     fail(breaker, 3);

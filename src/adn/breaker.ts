@@ -25,9 +25,9 @@ export type Pass = {
   /** The other side gave an answer of its own. */
   answered(): void;
   /** It could not be reached, whoever tries. */
-  failed(): void;
+  failed(why?: string): void;
   /** It came to nothing in a way that others need not share. */
-  suspected(): void;
+  suspected(why?: string): void;
   /** Nothing was learned. */
   withdrawn(): void;
 };
@@ -49,9 +49,15 @@ export type BreakerSettings = {
   readonly now?: () => number;
   /** At least 0, below 1. */
   readonly random?: () => number;
-  /** Called when the circuit opens, and each time a probe has opened it again. */
-  readonly onOpen?: (about: { readonly failures: number; readonly pauseMs: number }) => void;
-  readonly onClose?: () => void;
+  /** Called when the circuit opens, and each time a probe has opened it again. `why`: what came to nothing last, where that was told. */
+  readonly onOpen?: (about: {
+    readonly failures: number;
+    readonly pauseMs: number;
+    readonly isAgain: boolean;
+    readonly why: string | undefined;
+  }) => void;
+  /** `openMs`: since it opened first. */
+  readonly onClose?: (about: { readonly openMs: number }) => void;
 };
 
 /** Who shares a circuit with nobody. */
@@ -66,6 +72,8 @@ export function openBreaker(settings: BreakerSettings = {}): Breaker {
   const suspects = new Map<object, number>();
   /** How often it was opened without closing in between. */
   let openings = 0;
+  /** While it is open: since when. */
+  let openedAt = 0;
   /** While it is open: when the next turn begins. */
   let turnFrom = 0;
   /** While it is open: when a party may probe out of turn that is no suspect. */
@@ -75,13 +83,15 @@ export function openBreaker(settings: BreakerSettings = {}): Breaker {
   const queue = new Set<object>();
 
   /** `isDoubtful`: for suspicions alone, so that somebody else may look soon. */
-  const open = (count: number, isDoubtful: boolean): void => {
+  const open = (count: number, isDoubtful: boolean, why: string | undefined): void => {
+    const isAgain = openings > 0;
+    if (!isAgain) openedAt = now();
     const length = Math.min(pauseFirstMs * 2 ** Math.min(openings, 30), pauseMaxMs);
     const pauseMs = Math.ceil(length * (PAUSE_SHARE_MIN + (1 - PAUSE_SHARE_MIN) * random()));
     openings += 1;
     turnFrom = now() + pauseMs;
     secondFrom = isDoubtful ? now() + pauseFirstMs : Number.POSITIVE_INFINITY;
-    onOpen?.({ failures: count, pauseMs });
+    onOpen?.({ failures: count, pauseMs, isAgain, why });
   };
 
   /** When this party, which asks now, may probe. */
@@ -120,13 +130,13 @@ export function openBreaker(settings: BreakerSettings = {}): Breaker {
       let isOver = false;
       /** Runs once, told whether this was the probe. */
       const end =
-        (learn: (wasProbe: boolean) => void): (() => void) =>
-        () => {
+        (learn: (wasProbe: boolean, why?: string) => void): ((why?: string) => void) =>
+        (why) => {
           if (isOver) return;
           isOver = true;
           const wasProbe = probe === own;
           if (wasProbe) probe = undefined;
-          learn(wasProbe);
+          learn(wasProbe, why);
         };
       return {
         answered: end(() => {
@@ -136,18 +146,18 @@ export function openBreaker(settings: BreakerSettings = {}): Breaker {
           probe = undefined;
           suspects.clear();
           queue.clear();
-          if (wasOpen) onClose?.();
+          if (wasOpen) onClose?.({ openMs: now() - openedAt });
         }),
-        failed: end((wasProbe) => {
+        failed: end((wasProbe, why) => {
           failures += 1;
           // Who set out before the circuit opened and fails after it tells nothing new.
-          if (wasProbe || (openings === 0 && failures >= failuresToOpen)) open(failures, false);
+          if (wasProbe || (openings === 0 && failures >= failuresToOpen)) open(failures, false, why);
         }),
-        suspected: end((wasProbe) => {
+        suspected: end((wasProbe, why) => {
           if (!wasProbe && openings > 0) return;
           suspects.set(party, openings);
           const agreeing = [...suspects.values()].filter((when) => when === openings).length;
-          if (agreeing >= failuresToOpen) open(agreeing, true);
+          if (agreeing >= failuresToOpen) open(agreeing, true, why);
           else if (wasProbe) passOn();
         }),
         withdrawn: end((wasProbe) => {

@@ -121,15 +121,21 @@ export function nationalAdn(settings: NationalSettings): Adn & { close(): Promis
   const progress = openBreaker({
     pauseFirstMs: limits.troubledFirstMs,
     pauseMaxMs: limits.troubledMaxMs,
-    onOpen: ({ pauseMs }) =>
-      log.warn(
-        { adn: url.host, why: trouble, pauseMs },
-        'o ADN não atende este município; os documentos dele esperam, e o envio é tentado de novo sozinho',
-      ),
-    onClose: () => log.info({ adn: url.host }, 'o ADN voltou a atender este município'),
+    onOpen: ({ isAgain }) => {
+      const about = { adn: url.host, why: trouble };
+      if (!isAgain)
+        log.warn(
+          about,
+          'o ADN não atende este município; os documentos dele esperam, e o envio é tentado de novo sozinho',
+        );
+    },
+    onClose: ({ openMs }) =>
+      log.info({ adn: url.host, seconds: Math.round(openMs / 1_000) }, 'o ADN voltou a atender este município'),
   });
   /** As what this municipality shares the circuit with the others. */
   const party = {};
+  /** Why nothing came of a request, as it was logged last, until there is an answer. */
+  let told: string | undefined;
   const troubles = new Map<string, number>();
   /** Notes under whose key the ADN has something, though they were not found among what was received. */
   const there = new Map<string, true>();
@@ -158,13 +164,18 @@ export function nationalAdn(settings: NationalSettings): Adn & { close(): Promis
       const totalMs = Math.min(left, limits.requestMs);
       const outcome = await line.request({ method, path, body, totalMs, bytesMax });
       const { value, health, why, refused } = ways.read(outcome);
-      if (health !== 'answered')
+      // Of an address that nobody reaches the circuit tells, once for all.
+      if (health === 'answered') told = undefined;
+      else if (health !== 'failed' && why !== told) {
+        told = why;
         log.warn({ adn: url.host, method, why, ...aboutOf(outcome) }, 'o ADN não deu uma resposta que sirva');
+      }
       if (health === 'suspected') {
         trouble = why ?? trouble;
         hopeful.failed();
       } else if (health === 'answered') hopeful.answered();
-      open[health]();
+      if (health === 'failed' || health === 'suspected') open[health](why);
+      else open[health]();
       if (refused !== undefined) {
         refusal = refused;
         allowed.failed();

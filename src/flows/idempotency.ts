@@ -12,6 +12,7 @@ import type { KeyedRequest, KeyedSuccess } from '../store/idempotencia.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { Store } from '../store/store.ts';
 import type { Quota } from './quota.ts';
+import { tellTrouble } from './store-trouble.ts';
 import type { World } from './world.ts';
 
 export const IDEMPOTENCY_HEADER = 'Idempotency-Key';

@@ -13,6 +13,8 @@ import {
   STORE_WAIT_S,
   type StoreTrouble,
   storeTroubleOf,
+  tellSeldom,
+  tellTrouble,
   troubleOfStore,
 } from '../../flows/store-trouble.ts';
 import type { World } from '../../flows/world.ts';
