@@ -196,8 +196,8 @@ async function replacedBy(
 
 /**
  * A nota that replaces one of ours is not sent while that one stands: the environment takes it only after the event that says
- * so, and might refuse it for good where it does not even have the replaced nota yet (E0044). Where that nota is not ours, the
- * environment is asked and says when it is too early (E1308). In the sandbox likewise (D-53).
+ * so, and might refuse it for good where it does not even have the replaced nota yet (E0044). Where that nota is not ours, or
+ * another party's (D-307), the environment is asked and says when it is too early (E1308). In the sandbox likewise (D-53).
  */
 function answersToEarly(
   notas: readonly ClaimedNota[],

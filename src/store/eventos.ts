@@ -23,6 +23,7 @@ import { type Db, ONE_BY_ONE, pipelined, type TransactionOptions, writeAlone, wr
 import type { PoolClient } from './pg.ts';
 import { advanceRecepcao, insertCertificados, printsOf, type Recebida } from './recepcoes.ts';
 import { reserveSequence } from './sequencias.ts';
+import { replacesOwn } from './substituicao.ts';
 import { isLocked } from './unavailable.ts';
 
 /** An event as it is registered. Moments in milliseconds. */
@@ -136,7 +137,7 @@ export type NotaForEvento = {
   readonly nfse: Buffer;
   /** In the order in which they were processed, then the cancellation under way. */
   readonly eventos: readonly EventoOnNota[];
-  /** Keys of the notas that replace it and still wait, for the event on it as a rule. */
+  /** Keys of its party's notas that replace it and still wait, for the event on it as a rule. */
   readonly substitutas: readonly string[];
 };
 
@@ -622,7 +623,7 @@ const ON_NOTA = `(select coalesce(json_agg(json_build_object('id', e.id::text, '
 
 /** Of the nota `n`: those that replace it and are not at their end. */
 const SUBSTITUTAS = `array(select s.chave_acesso from notas s where s.tenant = $1 and s.substitui = n.chave_acesso
-    and s.estado in (${DRAFTS}) order by s.id) as substitutas`;
+    and ${replacesOwn('s')} and s.estado in (${DRAFTS}) order by s.id) as substitutas`;
 
 async function readNotaForEvento(
   pool: Db,
@@ -794,7 +795,8 @@ const SETTLE = `with moved as (
 const WAKE_SUBSTITUTAS = `update notas n set due_at = $2
   from (select s.id from unnest($3::bigint[]) as x (id)
       join notas o on o.tenant = $1 and o.id = x.id and o.estado in ('cancelada', 'recusada')
-      join notas s on s.tenant = $1 and s.substitui = o.chave_acesso and s.due_at > $2 and s.claims is null
+      join notas s on s.tenant = $1 and s.substitui = o.chave_acesso and ${replacesOwn('s')}
+        and s.due_at > $2 and s.claims is null
     ${ONE_BY_ONE} for update of s skip locked) w
   where n.tenant = $1 and n.id = w.id`;
 

@@ -10,6 +10,7 @@ import type { NotaEstado } from '../fiscal/nota.ts';
 import { type Issuance, type IssueResult, issueTogether, type OnStored, transmissible } from './notas.ts';
 import { type Db, transaction, writeAlone } from './open.ts';
 import { remembered } from './remembered.ts';
+import { replacesOwn } from './substituicao.ts';
 
 export type LoteNovo = {
   readonly protocolo: string;
@@ -314,12 +315,12 @@ class ReplacedBefore extends Error {
 }
 
 /**
- * Of the notes that these replace, those that are cancelled or that another note replaces that stands. The numbers of the provider are
- * locked when it is asked, so that no other note of it is being issued.
+ * Of the notes that these replace, those that are cancelled or that another note of the party replaces that stands. The numbers
+ * of the provider are locked when it is asked, so that no other note of it is being issued.
  */
 const REPLACED_BEFORE = `select x.chave from unnest($2::text[]) as x (chave)
   where exists (select 1 from notas n where n.tenant = $1 and n.chave_acesso = x.chave and n.estado = 'cancelada')
-    or exists (select 1 from notas n where n.tenant = $1 and n.substitui = x.chave
+    or exists (select 1 from notas n where n.tenant = $1 and n.substitui = x.chave and ${replacesOwn('n')}
       and n.estado not in ('recusada', 'cancelada') and n.id <> all($3::bigint[]))`;
 
 async function issueLote(

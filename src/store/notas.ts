@@ -32,6 +32,7 @@ import { insertPrestadoresOfDps } from './prestadores.ts';
 import { type Recent, recentDocuments } from './recent.ts';
 import { advanceRecepcao, insertCertificados, printsOf, type Recebida } from './recepcoes.ts';
 import { reserveSequence } from './sequencias.ts';
+import { replacesOwn } from './substituicao.ts';
 import { isLocked } from './unavailable.ts';
 
 /** Issuances committed together at most. Larger groups save little and make the last one wait. */
@@ -146,7 +147,7 @@ export type ClaimedNota = {
   /** The highest that is known now. */
   readonly nsu_agora: string;
   readonly simular: string | null;
-  /** Key of the nota that it replaces. */
+  /** Key of the nota that it replaces; null also where that is another party's. */
   readonly substitui: string | null;
   readonly data_emissao: Date;
 };
@@ -736,7 +737,7 @@ const claiming = (taken: string): string => `with due as (
       movimentos = n.movimentos + 1, nsu_antes = coalesce(n.nsu_antes, known.nsu)
     from due, known where n.tenant = $1 and n.id = due.id
     returning n.id, n.chave_acesso, n.id_dps, due.estado as found, n.tentativas, n.movimentos, n.nsu_antes,
-      known.nsu as nsu_agora, n.simular, n.substitui, n.data_emissao
+      known.nsu as nsu_agora, n.simular, case when ${replacesOwn('n')} then n.substitui end as substitui, n.data_emissao
   ), trail as (
     insert into trilha_notas (tenant, nota, movimento, em, de, gatilho, para)
     select $1, id, movimentos, $2, found, 'anuncio', 'transmitida' from moved
@@ -852,17 +853,18 @@ async function retirar(
   now: number,
   { mensagem, motivo, quem }: Retirada,
 ): Promise<RetiradaResult> {
-  const found = await pool.query<{ id: string; substitui: string | null }>(
-    'select id, substitui from notas where tenant = $1 and chave_acesso = $2',
+  const found = await pool.query<{ id: string; substitui: string | null; propria: string | null }>(
+    `select id, substitui, case when ${replacesOwn('n')} then substitui end as propria
+      from notas n where tenant = $1 and chave_acesso = $2`,
     [tenant, chave],
   );
   if (found.rows[0] === undefined) return 'desconhecida';
-  const { id, substitui } = found.rows[0];
+  const { id, substitui, propria } = found.rows[0];
   if (substitui === null) return 'nao_substitui';
   return transaction(pool, async (client) => {
     const replaced = await client.query<{ id: string; estado: NotaEstado }>(
       'select id, estado from notas where tenant = $1 and chave_acesso = $2 for no key update',
-      [tenant, substitui],
+      [tenant, propria],
     );
     const own = await client.query<{ estado: NotaEstado; claims: string | null }>(
       'select estado, claims from notas where tenant = $1 and id = $2 for no key update skip locked',
