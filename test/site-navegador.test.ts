@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { ERROS_PATH } from '../src/doors/rest/envelope.ts';
-import { addressOf, PAGES } from '../src/doors/rest/site.ts';
+import { addressOf, PAGES } from '../src/doors/rest/site-frame.ts';
 import { openBrowser, type Page } from './support/browser.ts';
 import { startTestService } from './support/service.ts';
 
@@ -30,7 +30,7 @@ function arrived(page: Page, expression: string): Promise<void> {
 describe('in a browser', { skip }, async () => {
   if (browser === undefined) return;
   const page: Page = await browser.newPage();
-  const paths = [...PAGES.map(({ slug }) => addressOf(slug)), '/docs?q=certificado', `${ERROS_PATH}/E0014`];
+  const paths = [...PAGES.map(({ slug }) => addressOf(slug)), '/docs?q=certificado', ERROS_PATH, `${ERROS_PATH}/E0014`];
 
   test(`${PHONE} px, ${DESK} px: nothing complains, nothing is wider than the window, and nothing else is asked for`, async () => {
     for (const path of paths) {
@@ -101,6 +101,17 @@ describe('in a browser', { skip }, async () => {
       })()`);
       assert.ok(wide! > 0 && named! > 0, path);
       assert.deepEqual([scrolled, narrow], [0, 0], path);
+    }
+  });
+
+  test('no table is cut by the edge of a phone', async () => {
+    await page.resize(PHONE, 844);
+    for (const { slug } of PAGES) {
+      await page.open(address + addressOf(slug));
+      const cut = await page.evaluate<string[]>(
+        "[...document.querySelectorAll('.table')].filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.innerText.slice(0, 60))",
+      );
+      assert.deepEqual(cut, [], slug);
     }
   });
 

@@ -40,7 +40,6 @@ import { nearPaths } from './near-paths.ts';
 import { OPENAPI_PATH, openapiText } from './openapi.ts';
 import { PAGE_POLICY } from './page-shell.ts';
 import {
-  DOCS_PATH,
   ERROS_JSON_PATH,
   errorIndexPage,
   errorPage,
@@ -67,6 +66,7 @@ import {
 import { keyMisfit, refusedAs } from './repetition.ts';
 import { type Outcome, type Refused, ROUTES, type Route } from './routes.ts';
 import { ARQUIVOS_PATH, docsFile, docsPage, unknownDocsPage } from './site.ts';
+import { DOCS_PATH } from './site-frame.ts';
 
 /** Requests with a flow at once. More would only wait in line for the database, each with its body in memory. */
 const UNDER_WAY_MAX = 1_000;

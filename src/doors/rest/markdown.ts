@@ -105,7 +105,7 @@ export function renderMarkdown(source: string, { link, errorPage, blocks = {} }:
 }
 
 /** Tables of more columns are read on a phone row by row, each cell under the name of its column. */
-const NARROW_COLUMNS = 3;
+const NARROW_COLUMNS = 2;
 
 function row(cells: readonly string[]): string {
   return `<tr>${cells.join('')}</tr>`;

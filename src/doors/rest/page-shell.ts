@@ -39,7 +39,7 @@ export function breakable(text: string): Inserted {
     .flatMap((part, place) => (place === 0 ? [part] : [html`<wbr>`, part]));
 }
 
-type Ways = {
+export type Ways = {
   /** The page has a list that is filtered while one types. */
   readonly filters?: boolean;
   /** It came filtered. */
@@ -50,6 +50,7 @@ type Ways = {
 
 /** A whole page. */
 export function document(title: string, main: Html, { filters = false, searching = false, site }: Ways = {}): string {
+  const classes = [...(searching ? ['searching'] : []), ...(site === undefined ? [] : ['site'])].join(' ');
   return html`<!doctype html>
 <html lang="pt-BR">
 <head>
@@ -59,7 +60,7 @@ export function document(title: string, main: Html, { filters = false, searching
 <title>${title}</title>
 <style>${{ html: STYLE }}</style>${site === undefined ? undefined : html`\n<style>${{ html: SITE_STYLE }}</style>`}
 </head>
-<body${searching ? html` class="searching"` : site === undefined ? undefined : html` class="site"`}>
+<body${classes === '' ? undefined : html` class="${classes}"`}>
 ${site?.before}<main>${main}
 </main>
 ${site?.after}${filters ? html`<script>${{ html: FILTER }}</script>\n` : undefined}</body>
@@ -74,7 +75,7 @@ ${site?.after}${filters ? html`<script>${{ html: FILTER }}</script>\n` : undefin
 const FILTER = `
 (() => {
   const fold = (text) => text.normalize('NFD').replace(/[\\u0300-\\u036f]/g, '').toLowerCase().replace(/oes\\b/g, 'ao');
-  const box = document.querySelector('input[name=q]');
+  const box = document.querySelector('main input[name=q]');
   const said = document.getElementById('achados');
   const items = [...document.querySelectorAll('li[data-c]')].map((li) => (
     { li, code: li.dataset.c, text: li.dataset.c + ' ' + fold(li.querySelector('span').textContent) + ' ' + li.dataset.b }));

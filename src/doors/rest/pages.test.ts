@@ -7,7 +7,6 @@ import { ERRORS, hasExamples } from '../../fiscal/errors.ts';
 import { ERROS_PATH } from './envelope.ts';
 import { breakable, html, PAGE_POLICY } from './page-shell.ts';
 import {
-  DOCS_PATH,
   ERROS_JSON_PATH,
   errorIndexPage,
   errorPage,
@@ -17,6 +16,7 @@ import {
   unknownCodePage,
 } from './pages.ts';
 import { ROUTES } from './routes.ts';
+import { DOCS_PATH, PAGES } from './site-frame.ts';
 
 const SITE = 'https://nfse.exemplo.gov.br';
 
@@ -122,10 +122,23 @@ describe('the index', () => {
     const codes = links.filter((link) => link.startsWith(`${SITE}${ERROS_PATH}/`));
     assert.deepEqual(codes.toSorted(), ERRORS.map(({ codigo }) => `${SITE}${ERROS_PATH}/${codigo}`).toSorted());
     for (const link of links.filter((one) => one.includes('#'))) {
-      assert.ok(errorIndexPage().includes(`<section id="${new URL(link).hash.slice(1)}"`), link);
+      assert.match(
+        errorIndexPage(),
+        new RegExp(`<(?:section|span|nav)[^>]* id="${new URL(link).hash.slice(1)}"`),
+        link,
+      );
     }
     assert.equal(shownIn(errorIndexPage()).length, ERRORS.length);
     assert.ok(links.includes(SITE + ERROS_JSON_PATH));
+  });
+
+  test('has the menu of the pages around it, asked or not', () => {
+    for (const page of [errorIndexPage(), errorIndexPage('obra')]) {
+      const menu = /<nav class="menu"[\s\S]*?<\/nav>/.exec(page)![0];
+      assert.match(menu, /<a href="erros" aria-current="page">Códigos de erro<\/a>/);
+      assert.equal(menu.match(/<a /g)!.length, PAGES.length + 2);
+      assert.match(page, /<body class="(?:searching )?site">/);
+    }
   });
 
   test('marks what is not a 422 everywhere', () => {

@@ -25,9 +25,7 @@ import { OPENAPI_PATH } from './openapi.ts';
 import { breakable, document, type Html, html, type Inserted } from './page-shell.ts';
 import { REFERENCE_PATH } from './reference.ts';
 import { ROUTES } from './routes.ts';
-
-/** Where all documentation is below. */
-export const DOCS_PATH = ERROS_PATH.slice(0, ERROS_PATH.lastIndexOf('/'));
+import { DOCS_PATH, framed } from './site-frame.ts';
 
 /** Last segment of the path of the index, which is where its links begin. */
 const ERROS = ERROS_PATH.slice(ERROS_PATH.lastIndexOf('/') + 1);
@@ -130,7 +128,6 @@ function indexOf(asked: string): string {
     isShown: group.errors.some((error) => shown.has(error)),
   }));
   const main = html`
-<nav class="top"><a href="../docs">Documentação</a></nav>
 <h1>Códigos de erro</h1>
 <p class="lead">Cada código que uma resposta pode trazer: o que significa, como resolver e, quando ele diz respeito à DPS,
 um trecho recusado e um aceito, em XML e em JSON.</p>
@@ -154,7 +151,7 @@ nomeia; em produção recusa, no ambiente de integração é um aviso. <b>Aviso<
 <b>Reservado</b>: o sentido está fixado e nenhuma resposta o traz ainda. <b>Antigo</b>: outro código tomou o seu lugar.</p>
 <p>Para programas, a mesma tabela está em <a href="${ERROS}.json">${ERROS}.json</a>.</p>
 </section>`;
-  return document('Códigos de erro', main, { filters: true, searching: asked !== '' });
+  return framed('Códigos de erro', main, ERROS_PATH, { filters: true, searching: asked !== '' });
 }
 
 const HIDDEN: Html = html` hidden`;

@@ -10,10 +10,11 @@ import { SOAP_PATH } from '../soap/nfes.ts';
 import { ERROS_PATH } from './envelope.ts';
 import { MISSES_MAX } from './misses.ts';
 import { OPENAPI_PATH } from './openapi.ts';
-import { DOCS_PATH, ERROS_JSON_PATH } from './pages.ts';
+import { ERROS_JSON_PATH } from './pages.ts';
 import { REFERENCE_PATH } from './reference.ts';
 import { ROUTES, type Route } from './routes.ts';
 import { ARQUIVOS_PATH } from './site.ts';
+import { DOCS_PATH } from './site-frame.ts';
 
 /**
  * What somebody learns who is no party. `nada`: the answer about what is there and about what is not are one, and neither is looked for.

@@ -12,13 +12,12 @@ import { ownOf } from '../../fiscal/own.ts';
 import { CALCULADORA_PARAMS, calculadora } from './calculadora.ts';
 import { ERROS_PATH } from './envelope.ts';
 import { type Rendered, renderMarkdown, type Section } from './markdown.ts';
-import { document, type Html, html, type Inserted } from './page-shell.ts';
-import { DOCS_PATH } from './pages.ts';
+import { type Html, html, type Inserted } from './page-shell.ts';
 import { ARQUIVOS, FACTS, fenced, projectText } from './site-facts.ts';
+import { addressOf, DOCS_PATH, framed, PAGES, type Page, relative } from './site-frame.ts';
 
 /** Of the files that pages offer. */
 export const ARQUIVOS_PATH = `${DOCS_PATH}/arquivos`;
-export const API_PATH = `${DOCS_PATH}/api`;
 
 /**
  * Address of the service in a page before it has a reader; the files of examples say the one of `npm start`. Nothing in it is a
@@ -26,51 +25,6 @@ export const API_PATH = `${DOCS_PATH}/api`;
  */
 const SITE_MARK = 'ENDERECO-DO-SERVICO';
 const FILES_SITE = 'http://127.0.0.1:8080';
-
-type Page = {
-  /** Last segment of its address; empty for the first page. */
-  readonly slug: string;
-  /** In `docs/site`. */
-  readonly file: string;
-  readonly group: (typeof GROUPS)[number];
-  /** In the menu, where its title is too long. */
-  readonly short?: string;
-};
-
-const GROUPS = ['Começar', 'Integrar', 'Consultar', 'Município'] as const;
-
-/** In the order in which they are read. */
-export const PAGES: readonly Page[] = [
-  { slug: '', file: 'inicio.md', group: 'Começar', short: 'Início' },
-  { slug: 'primeira-nota', file: 'primeira-nota.md', group: 'Começar', short: 'Primeira nota' },
-  { slug: 'assinatura', file: 'assinatura.md', group: 'Começar', short: 'Assinatura' },
-  { slug: 'surpresas', file: 'surpresas.md', group: 'Começar', short: 'O que surpreende' },
-  { slug: 'ensaios', file: 'ensaios.md', group: 'Começar', short: 'Integração e ensaios' },
-  { slug: 'desfechos', file: 'desfechos.md', group: 'Integrar', short: 'Os desfechos de um envio' },
-  { slug: 'cliente', file: 'cliente.md', group: 'Integrar', short: 'Cliente em TypeScript' },
-  { slug: 'estados', file: 'estados.md', group: 'Integrar', short: 'Estados e consulta' },
-  { slug: 'danfse', file: 'danfse.md', group: 'Integrar', short: 'O PDF da nota (DANFSe)' },
-  { slug: 'eventos', file: 'eventos.md', group: 'Integrar', short: 'Eventos' },
-  { slug: 'calendario-ibs-cbs', file: 'calendario-ibs-cbs.md', group: 'Integrar', short: 'Calendário IBS/CBS' },
-  { slug: 'catalogos', file: 'catalogos.md', group: 'Integrar', short: 'Catálogos' },
-  { slug: 'diferencas', file: 'diferencas.md', group: 'Integrar', short: 'Diferenças da API nacional' },
-  { slug: 'soap', file: 'soap.md', group: 'Integrar', short: 'Porto SOAP legado' },
-  { slug: 'leiaute', file: 'leiaute.md', group: 'Consultar', short: 'Leiaute e corpo JSON' },
-  { slug: 'soap-tabelas', file: 'soap-tabelas.md', group: 'Consultar', short: 'Tabelas do porto SOAP' },
-  { slug: 'limites', file: 'limites.md', group: 'Consultar', short: 'Limites' },
-  { slug: 'ataques', file: 'ataques.md', group: 'Consultar', short: 'Ataques para ensaiar' },
-  { slug: 'seguranca', file: 'seguranca.md', group: 'Consultar', short: 'Segurança' },
-  { slug: 'confiabilidade', file: 'confiabilidade.md', group: 'Consultar', short: 'Confiabilidade' },
-  { slug: 'suites', file: 'suites.md', group: 'Consultar', short: 'Suítes públicas' },
-  { slug: 'mudancas', file: 'mudancas.md', group: 'Consultar', short: 'Mudanças' },
-  { slug: 'operacao', file: 'operacao.md', group: 'Município', short: 'Operação' },
-];
-
-/** What is documented beside these pages. */
-const BESIDE: readonly { readonly path: string; readonly title: string; readonly group: Page['group'] }[] = [
-  { path: API_PATH, title: 'Referência da API', group: 'Consultar' },
-  { path: ERROS_PATH, title: 'Códigos de erro', group: 'Consultar' },
-];
 
 /**
  * The page at a slug; undefined where there is none. `site`: the address of the service as the reader knows it. `tabela`: the rates
@@ -127,18 +81,6 @@ function renderedOnce(page: Page, tabela = tabelaEmbarcada()): Rendered {
   const text = rendered(page, new URLSearchParams(), tabela);
   kept.set(key, text);
   return text;
-}
-
-/** Address of a page. */
-export function addressOf(slug: string): string {
-  return slug === '' ? DOCS_PATH : `${DOCS_PATH}/${slug}`;
-}
-
-/** From one address of the service to another. */
-function relative(from: string, to: string): string {
-  const folder = from.slice(0, from.lastIndexOf('/') + 1);
-  if (to.startsWith(folder)) return to.slice(folder.length);
-  return `${'../'.repeat(folder.split('/').length - 2)}${to.slice(1)}`;
 }
 
 /** A page as its file says it. `query`: what its form was asked. */
@@ -213,38 +155,7 @@ ${around}`;
 function neighbour(page: Page | undefined, rel: 'prev' | 'next', here: string): Html | undefined {
   if (page === undefined) return undefined;
   const label = rel === 'prev' ? 'Antes' : 'Depois';
-  return html`<a rel="${rel}" href="${relative(here, addressOf(page.slug))}"><small>${label}</small> <span>${nameOf(page)}</span></a>`;
-}
-
-function nameOf(page: Page): string {
-  return page.short ?? renderedOnce(page).title;
-}
-
-/** What is around a page: the bar with the search before it, the menu after it. */
-function framed(title: string, main: Html, here: string, asked = ''): string {
-  const before = html`<a class="skip" href="#conteudo">Ir ao conteúdo</a>
-<header class="bar"><a href="${relative(here, DOCS_PATH)}">Documentação da NFS-e</a> <a class="to-menu" href="#paginas">Páginas</a>
-<form class="search" role="search" method="get" action="${relative(here, DOCS_PATH)}">
-<input type="search" name="q" value="${asked}" maxlength="${String(SEARCH_MAX)}" aria-label="Buscar na documentação" placeholder="Buscar na documentação" autocomplete="off">
-<button>Buscar</button>
-</form></header>
-<span id="conteudo"></span>`;
-  const after = html`<nav class="menu" id="paginas" aria-label="Páginas da documentação">
-${GROUPS.map(
-  (group) => html`<h2>${group}</h2>
-<ul>
-${PAGES.filter((page) => page.group === group).map((page) => item(nameOf(page), addressOf(page.slug), here, asked === '' && addressOf(page.slug) === here))}${BESIDE.filter(
-  (one) => one.group === group,
-).map(({ path, title }) => item(title, path, here, false))}</ul>
-`,
-)}</nav>
-`;
-  return document(`${title} · NFS-e`, main, { site: { before, after } });
-}
-
-function item(name: string, path: string, here: string, isHere: boolean): Html {
-  const current = isHere ? html` aria-current="page"` : undefined;
-  return html`<li><a href="${relative(here, path)}"${current}>${name}</a></li>\n`;
+  return html`<a rel="${rel}" href="${relative(here, addressOf(page.slug))}"><small>${label}</small> <span>${page.short}</span></a>`;
 }
 
 // Search
@@ -272,7 +183,7 @@ ${sections.length + errors.length === 0 ? html`<p class="lead">Nada com todas es
     : html`<ul class="results">
 ${sections.slice(0, RESULTS_MAX).map(
   ({ page, section }) =>
-    html`<li><a href="${relative(DOCS_PATH, addressOf(page.slug))}${section.level === 1 ? '' : `#${section.id}`}">${nameOf(page)}${section.level === 1 ? undefined : `: ${section.text}`}</a>
+    html`<li><a href="${relative(DOCS_PATH, addressOf(page.slug))}${section.level === 1 ? '' : `#${section.id}`}">${page.short}${section.level === 1 ? undefined : `: ${section.text}`}</a>
 <p>${excerpt(
       section.words.replaceAll(SITE_MARK, () => site),
       asked,
@@ -293,7 +204,7 @@ ${errors
   )}</ul>
 ${more ? html`<p><a href="${relative(DOCS_PATH, ERROS_PATH)}?q=${encodeURIComponent(asked)}">Todos os ${String(errors.length)} códigos</a></p>\n` : undefined}`
 }`;
-  return framed(`Busca: ${asked}`, main, DOCS_PATH, asked);
+  return framed(`Busca: ${asked}`, main, DOCS_PATH, { asked });
 }
 
 /** The sections that have all the words; of a page that has them only as a whole, its first. Those that say them in their title come first. */

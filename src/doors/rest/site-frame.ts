@@ -1,0 +1,98 @@
+/**
+ * What is around every page of the documentation, the table of codes among them: the bar with the search before it and the menu of
+ * all pages after it. Which pages there are stands here, and in which order they are read.
+ */
+import { SEARCH_MAX } from '../../fiscal/errors/search.ts';
+import { ERROS_PATH } from './envelope.ts';
+import { document, type Html, html, type Ways } from './page-shell.ts';
+
+/** Where all documentation is below. */
+export const DOCS_PATH = ERROS_PATH.slice(0, ERROS_PATH.lastIndexOf('/'));
+export const API_PATH = `${DOCS_PATH}/api`;
+
+export type Page = {
+  /** Last segment of its address; empty for the first page. */
+  readonly slug: string;
+  /** In `docs/site`. */
+  readonly file: string;
+  readonly group: (typeof GROUPS)[number];
+  /** In the menu, where its title may be too long. */
+  readonly short: string;
+};
+
+const GROUPS = ['Começar', 'Integrar', 'Consultar', 'Município'] as const;
+
+/** In the order in which they are read. */
+export const PAGES: readonly Page[] = [
+  { slug: '', file: 'inicio.md', group: 'Começar', short: 'Início' },
+  { slug: 'primeira-nota', file: 'primeira-nota.md', group: 'Começar', short: 'Primeira nota' },
+  { slug: 'assinatura', file: 'assinatura.md', group: 'Começar', short: 'Assinatura' },
+  { slug: 'surpresas', file: 'surpresas.md', group: 'Começar', short: 'O que surpreende' },
+  { slug: 'ensaios', file: 'ensaios.md', group: 'Começar', short: 'Integração e ensaios' },
+  { slug: 'desfechos', file: 'desfechos.md', group: 'Integrar', short: 'Os desfechos de um envio' },
+  { slug: 'cliente', file: 'cliente.md', group: 'Integrar', short: 'Cliente em TypeScript' },
+  { slug: 'estados', file: 'estados.md', group: 'Integrar', short: 'Estados e consulta' },
+  { slug: 'danfse', file: 'danfse.md', group: 'Integrar', short: 'O PDF da nota (DANFSe)' },
+  { slug: 'eventos', file: 'eventos.md', group: 'Integrar', short: 'Eventos' },
+  { slug: 'calendario-ibs-cbs', file: 'calendario-ibs-cbs.md', group: 'Integrar', short: 'Calendário IBS/CBS' },
+  { slug: 'catalogos', file: 'catalogos.md', group: 'Integrar', short: 'Catálogos' },
+  { slug: 'diferencas', file: 'diferencas.md', group: 'Integrar', short: 'Diferenças da API nacional' },
+  { slug: 'soap', file: 'soap.md', group: 'Integrar', short: 'Porto SOAP legado' },
+  { slug: 'leiaute', file: 'leiaute.md', group: 'Consultar', short: 'Leiaute e corpo JSON' },
+  { slug: 'soap-tabelas', file: 'soap-tabelas.md', group: 'Consultar', short: 'Tabelas do porto SOAP' },
+  { slug: 'limites', file: 'limites.md', group: 'Consultar', short: 'Limites' },
+  { slug: 'ataques', file: 'ataques.md', group: 'Consultar', short: 'Ataques para ensaiar' },
+  { slug: 'seguranca', file: 'seguranca.md', group: 'Consultar', short: 'Segurança' },
+  { slug: 'confiabilidade', file: 'confiabilidade.md', group: 'Consultar', short: 'Confiabilidade' },
+  { slug: 'suites', file: 'suites.md', group: 'Consultar', short: 'Suítes públicas' },
+  { slug: 'mudancas', file: 'mudancas.md', group: 'Consultar', short: 'Mudanças' },
+  { slug: 'operacao', file: 'operacao.md', group: 'Município', short: 'Operação' },
+];
+
+/** What is documented beside these pages. */
+const BESIDE: readonly { readonly path: string; readonly title: string; readonly group: Page['group'] }[] = [
+  { path: API_PATH, title: 'Referência da API', group: 'Consultar' },
+  { path: ERROS_PATH, title: 'Códigos de erro', group: 'Consultar' },
+];
+
+/** Address of a page. */
+export function addressOf(slug: string): string {
+  return slug === '' ? DOCS_PATH : `${DOCS_PATH}/${slug}`;
+}
+
+/** From one address of the service to another. */
+export function relative(from: string, to: string): string {
+  const folder = from.slice(0, from.lastIndexOf('/') + 1);
+  if (to.startsWith(folder)) return to.slice(folder.length);
+  return `${'../'.repeat(folder.split('/').length - 2)}${to.slice(1)}`;
+}
+
+/** `asked`: what the search of the documentation is asked. */
+type Around = Omit<Ways, 'site'> & { readonly asked?: string };
+
+/** What is around a page: the bar with the search before it, the menu after it. */
+export function framed(title: string, main: Html, here: string, { asked = '', ...ways }: Around = {}): string {
+  const before = html`<a class="skip" href="#conteudo">Ir ao conteúdo</a>
+<header class="bar"><a href="${relative(here, DOCS_PATH)}">Documentação da NFS-e</a> <a class="to-menu" href="#paginas">Páginas</a>
+<form class="search" role="search" method="get" action="${relative(here, DOCS_PATH)}">
+<input type="search" name="q" value="${asked}" maxlength="${String(SEARCH_MAX)}" aria-label="Buscar na documentação" placeholder="Buscar na documentação" autocomplete="off">
+<button>Buscar</button>
+</form></header>
+<span id="conteudo"></span>`;
+  const after = html`<nav class="menu" id="paginas" aria-label="Páginas da documentação">
+${GROUPS.map(
+  (group) => html`<h2>${group}</h2>
+<ul>
+${PAGES.filter((page) => page.group === group).map((page) => item(page.short, addressOf(page.slug), here, asked === '' && addressOf(page.slug) === here))}${BESIDE.filter(
+  (one) => one.group === group,
+).map(({ path, title }) => item(title, path, here, path === here))}</ul>
+`,
+)}</nav>
+`;
+  return document(`${title} · NFS-e`, main, { ...ways, site: { before, after } });
+}
+
+function item(name: string, path: string, here: string, isHere: boolean): Html {
+  const current = isHere ? html` aria-current="page"` : undefined;
+  return html`<li><a href="${relative(here, path)}"${current}>${name}</a></li>\n`;
+}
