@@ -1,5 +1,6 @@
 /** What the flows may touch, put together on a store: the one place where their parts are chosen. */
 import { randomInt } from 'node:crypto';
+import { tellTrouble } from './flows/store-trouble.ts';
 import { startWorker as startDeliveries, type Worker } from './flows/worker.ts';
 import type { World } from './flows/world.ts';
 import type { Logger } from './log.ts';
@@ -33,7 +34,7 @@ export function openWorld(store: Store, log: Logger, wakeElsewhere?: () => void)
     try {
       for (const municipio of await store.municipios()) await transmissions.warnOfFiles(municipio);
     } catch (error) {
-      log.warn({ err: error }, 'não foi possível conferir quem pode ler as chaves dos municípios');
+      tellTrouble(log, error, {}, 'não foi possível conferir quem pode ler as chaves dos municípios');
     }
   };
   return {
