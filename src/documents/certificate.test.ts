@@ -252,6 +252,18 @@ test('what a certificate says of keys and lists is of its type, though nobody as
     renamed[at + 4] = last;
     assert.match(problemOf(renamed), /corrompido/, `2.5.29.${last}`);
   }
+  // A SEQUENCE, and not the one of that name: openssl calls such an extension invalid.
+  for (const [last, value] of [
+    [31, '3003020101'],
+    [31, '300430020500'],
+    [35, '300c300a06086086480102010001'],
+    [35, '3008820101800441424344'],
+  ] as const) {
+    const { der: whole } = authority.issue({ subject: '/CN=x', extensions: [...END, `2.5.29.99=DER:${value}`] });
+    const renamed = Buffer.from(whole);
+    renamed[whole.indexOf(Buffer.from([0x06, 0x03, 0x55, 0x1d, 99])) + 4] = last;
+    assert.match(problemOf(renamed), /corrompido/, `2.5.29.${last} ${value}`);
+  }
 });
 
 test('an extension that occurs twice is refused', () => {

@@ -274,11 +274,17 @@ function serialOf(value: Asn1 | undefined): string {
 type Extension = { readonly isCritical: boolean; readonly value: Asn1 | undefined };
 
 /** Extensions that decide nothing here, and must be of their type all the same: identifiers of keys, places of lists. */
-const UNASKED_EXTENSIONS: Readonly<Record<string, number>> = {
-  '2.5.29.14': TAG.octetString,
-  '2.5.29.31': TAG.sequence,
-  '2.5.29.35': TAG.sequence,
+const UNASKED_EXTENSIONS: Readonly<Record<string, (value: Asn1) => boolean>> = {
+  '2.5.29.14': (value) => isUniversal(value, TAG.octetString),
+  '2.5.29.31': (value) => isUniversal(value, TAG.sequence) && value.children.every(isThreeOptions),
+  '2.5.29.35': isThreeOptions,
 };
+
+/** A SEQUENCE of `[0]`, `[1]` and `[2]`, in their order, of which any may be missing. */
+function isThreeOptions(value: Asn1): boolean {
+  const places = value.children.map((part) => [0, 1, 2].findIndex((tag) => isContext(part, tag)));
+  return isUniversal(value, TAG.sequence) && places.every((place, at) => place > (places[at - 1] ?? -1));
+}
 
 const READ_EXTENSIONS: ReadonlySet<string> = new Set(Object.values(EXTENSION));
 
@@ -295,9 +301,7 @@ function extensionsOf(wrapped: Asn1 | undefined): ReadonlyMap<string, Extension>
     if (!isUniversal(octets, TAG.octetString) || more.length > 0)
       throw new TypeError(`the extension ${oid} has no value`);
     const isCritical = flag !== undefined && isTrue(flag);
-    const form = UNASKED_EXTENSIONS[oid];
-    if (form !== undefined && !isUniversal(readAsn1(octetsOf(octets)), form))
-      throw new TypeError(`${oid} of another type`);
+    if (UNASKED_EXTENSIONS[oid]?.(readAsn1(octetsOf(octets))) === false) throw new TypeError(`${oid} of another type`);
     const value = READ_EXTENSIONS.has(oid) ? readAsn1(octetsOf(octets)) : undefined;
     if (value !== undefined && oid !== EXTENSION.keyUsage) sequenceIn(value);
     if (value !== undefined && !hasDerLengths(value)) throw new TypeError('an extension is DER');
