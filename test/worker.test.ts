@@ -208,11 +208,17 @@ describe('a connection that dies under a batch', () => {
     const chave = await issue(on, 'zulu');
     worker.wake();
     await untilAuthorised(on, 'zulu', chave);
-    const { rows } = await on.pool.query('select tentativas from notas where chave_acesso = $1', [chave]);
-    assert.deepEqual(rows, [{ tentativas: 1 }], 'an attempt that our database lost is none');
     await cancel(on.world, 'zulu', chave);
     worker.wake();
     await until(async () => (await estadoOf(on, 'zulu', chave)) === 'cancelada' || undefined, 'the event is processed');
+    const { rows } = await on.pool.query<{ tentativas: number; anuncios: number }>(`
+      select tentativas, (select count(*)::int from trilha_notas t where t.tenant = n.tenant and t.nota = n.id and gatilho = 'anuncio') as anuncios
+        from notas n
+      union all
+      select tentativas, (select count(*)::int from trilha_eventos t where t.tenant = e.tenant and t.evento = e.id and gatilho = 'anuncio')
+        from eventos e`);
+    assert.equal(rows.length, 2);
+    for (const { tentativas, anuncios } of rows) assert.equal(tentativas, anuncios, 'what is announced is an attempt');
     await worker.stop();
   });
 

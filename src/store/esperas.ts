@@ -23,7 +23,7 @@ export type EsperaStore = {
   tenantsWithWaits(after: number): Promise<readonly string[]>;
   /** Brings what is due further away than it can be to now, and what is claimed to the end of a whole claim; how many. */
   shortenWaits(tenant: string, now: number, esperas: Esperas): Promise<number>;
-  /** Makes due at once what is claimed under a token, as if it had not been: its attempt is not counted. */
+  /** Makes due at once what is claimed under a token. What was announced was an attempt; a lot, of which nothing was stored, had none. */
   endClaim(tenant: string, token: string, now: number): Promise<void>;
 };
 
@@ -50,7 +50,8 @@ function shortening(table: (typeof TABLES)[number]): string {
 
 /** What is claimed is due when the claim ends: the index on what is due finds it. */
 function endingClaim(table: (typeof TABLES)[number]): string {
-  return `update ${table} set due_at = $3, claims = null, tentativas = tentativas - 1
+  const tried = table === 'lotes' ? ', tentativas = tentativas - 1' : '';
+  return `update ${table} set due_at = $3, claims = null${tried}
     where tenant = $1 and claims = $2 and due_at > $3`;
 }
 
