@@ -30,6 +30,7 @@ import type { World } from '../src/flows/world.ts';
 import type { Municipio } from '../src/store/municipios.ts';
 import type { Db } from '../src/store/open.ts';
 import { createStore } from '../src/store/store.ts';
+import { StoreUnavailable } from '../src/store/unavailable.ts';
 import { onEnd } from './support/cleanup.ts';
 import { nfseHere } from './support/cli.ts';
 import { freshPool } from './support/database.ts';
@@ -784,7 +785,7 @@ describe('why notes wait, for the operator', () => {
     const broken = {
       ...town.world.store,
       noteTransmissionProblem: async (): Promise<void> => {
-        throw new Error('the database is away');
+        throw new StoreUnavailable('gone', 'the database is away');
       },
     };
     const note = await town.issue();
