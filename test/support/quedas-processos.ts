@@ -5,6 +5,8 @@
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { cnpjsOf } from '../../bench/documents.ts';
+import { DATABASE, SUPERUSER } from '../../packages/postgres-embutido/src/cluster.ts';
+import { readLock } from '../../packages/postgres-embutido/src/lock.ts';
 import {
   openStage,
   type Running,
@@ -16,8 +18,6 @@ import {
   startService,
   startSimulator,
 } from '../../scripts/stage.ts';
-import { DATABASE, SUPERUSER } from '../../src/store/embedded/cluster.ts';
-import { readLock } from '../../src/store/embedded/lock.ts';
 import { Client } from '../../src/store/pg.ts';
 import { onEnd } from './cleanup.ts';
 import { ownPort } from './ports.ts';

