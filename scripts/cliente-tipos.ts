@@ -4,7 +4,7 @@
  *
  * What JSON Schema says and types cannot (patterns, limits, conditions) is in the description of each field.
  */
-import { openapiDocument } from '../src/doors/rest/openapi.ts';
+import { openapiDocument } from '../src/published/openapi/openapi.ts';
 
 type Schema = {
   readonly type?: string | readonly string[];

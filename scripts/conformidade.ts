@@ -4,8 +4,6 @@
  * this is written. What is wrong then stands in the report as a failure, which its test does not let pass.
  */
 
-import { groupsOf } from '../src/fiscal/errors/groups.ts';
-import { fieldsOf } from '../src/fiscal/errors/page.ts';
 import type { Examples } from '../src/fiscal/errors/row.ts';
 import { ERRORS, errorOf, type PublicError } from '../src/fiscal/errors.ts';
 import type { Facts } from '../src/fiscal/facts.ts';
@@ -13,6 +11,8 @@ import { exampleJson } from '../src/fiscal/rules/example.ts';
 import type { AnyRule, Patch } from '../src/fiscal/rules/rule.ts';
 import { ALL_RULES } from '../src/fiscal/rules/rules.ts';
 import { avisosOn, factsOf, faultsOf, isJsonOnly } from '../src/fiscal/rules/trial.ts';
+import { groupsOf } from '../src/published/errors/groups.ts';
+import { fieldsOf } from '../src/published/errors/page.ts';
 import {
   BY_EVENTO,
   SPECIFIED,

@@ -9,13 +9,13 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openapiDocument } from '../src/doors/rest/openapi.ts';
-import { segurancaMarkdown } from '../src/doors/rest/seguranca.ts';
-import { soapMarkdown } from '../src/fiscal/abrasf/markdown.ts';
-import { errosMarkdown } from '../src/fiscal/errors-markdown.ts';
-import { estadosMarkdown } from '../src/fiscal/estados-markdown.ts';
-import { layoutMarkdown } from '../src/fiscal/layout/markdown.ts';
-import { dpsXsd, eventoXsd, nfseXsd } from '../src/fiscal/layout/xsd.ts';
+import { errosMarkdown } from '../src/published/errors/markdown.ts';
+import { layoutMarkdown } from '../src/published/layout/markdown.ts';
+import { dpsXsd, eventoXsd, nfseXsd } from '../src/published/layout/xsd.ts';
+import { openapiDocument } from '../src/published/openapi/openapi.ts';
+import { segurancaMarkdown } from '../src/published/security.ts';
+import { soapMarkdown } from '../src/published/soap.ts';
+import { estadosMarkdown } from '../src/published/states.ts';
 import { clienteTipos } from './cliente-tipos.ts';
 import { conformidadeMarkdown } from './conformidade.ts';
 

@@ -93,7 +93,7 @@ test('the types know every code that is answered', async () => {
   const [, union] = /export type CodigoDeErro =([^;]+);/.exec(types)!;
   const known = new Set([...union!.matchAll(/'(E\d+)'/g)].map(([, code]) => code!));
   // As the service answered them when the examples were recorded.
-  const recorded = await readFile(path.join(ROOT, 'src/doors/rest/exemplos.json'), 'utf8');
+  const recorded = await readFile(path.join(ROOT, 'src/published/openapi/exemplos.json'), 'utf8');
   const answered = [...recorded.matchAll(/"codigo_erro":"(E\d+)"/g)].map(([, codigo]) => codigo!);
   const judging = RULES.filter(({ scope }) => scope !== 'aviso').map(({ code }) => code);
   assert.ok(answered.length > 10 && judging.length > 100);

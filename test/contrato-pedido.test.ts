@@ -8,13 +8,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { readJson } from '../src/documents/json.ts';
-import { openapiDocument } from '../src/doors/rest/openapi.ts';
 import { cnpjIsValid, cpfIsValid, parseChave } from '../src/fiscal/chave.ts';
 import type { Fault } from '../src/fiscal/fault.ts';
 import type { JsonDocument } from '../src/fiscal/layout/json-value.ts';
 import { readCorpo } from '../src/fiscal/layout/read-corpo.ts';
 import { readPedido } from '../src/fiscal/pedido-evento.ts';
 import { exemploDe, TIPOS_EVENTO } from '../src/fiscal/tipos-evento.ts';
+import { openapiDocument } from '../src/published/openapi/openapi.ts';
 import { describedBy } from './support/openapi.ts';
 import { drawnFrom } from './support/schema-arbitrary.ts';
 import fc, { LONG, SEED } from './support/seed.ts';

@@ -115,7 +115,7 @@ describe('the corrections of the examples', () => {
   });
 
   test('of the public description', () => {
-    const recorded = JSON.parse(readFileSync('src/doors/rest/exemplos.json', 'utf8')) as readonly {
+    const recorded = JSON.parse(readFileSync('src/published/openapi/exemplos.json', 'utf8')) as readonly {
       readonly id: string;
       readonly pedido: { readonly corpo?: string | object };
     }[];

@@ -6,13 +6,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { xsdErrors } from '../src/documents/xml.ts';
 import { type Dps, INF_DPS } from '../src/fiscal/layout/dps.ts';
-import { SMALLEST_DPS } from '../src/fiscal/layout/markdown.ts';
 import { DPS, type DpsNacional, INF_NFSE_OWN, type InfNfse, NFSE } from '../src/fiscal/layout/nfse.ts';
 import { normaliseDps } from '../src/fiscal/layout/normalise.ts';
 import type { SimpleType } from '../src/fiscal/layout/simple-types.ts';
 import { type Group, type Item, isRequiredOfSender, type Leaf } from '../src/fiscal/layout/vocabulary.ts';
 import { withSignature, writeDps, writeNfse } from '../src/fiscal/layout/write.ts';
-import { dpsXsd, nfseXsd } from '../src/fiscal/layout/xsd.ts';
+import { SMALLEST_DPS } from '../src/published/layout/markdown.ts';
+import { dpsXsd, nfseXsd } from '../src/published/layout/xsd.ts';
 import {
   DPS_ID,
   dpsOf,

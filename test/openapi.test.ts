@@ -11,11 +11,11 @@ import { get } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { EXAMPLE_SITE, EXEMPLOS, openapiDocument, openapiText } from '../src/doors/rest/openapi.ts';
 import { ROUTES } from '../src/doors/rest/routes.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { ALL_RULES } from '../src/fiscal/rules/rules.ts';
 import { exemploDe, TIPOS_EVENTO } from '../src/fiscal/tipos-evento.ts';
+import { EXAMPLE_SITE, EXEMPLOS, openapiDocument, openapiText } from '../src/published/openapi/openapi.ts';
 import { exampleDoor, exampleService, makeExemplos, PRODUCTION_SLUG, send } from './support/exemplos.ts';
 import { type Corpus, caseOf } from './support/fuzz.ts';
 import { request } from './support/http.ts';
@@ -25,7 +25,7 @@ import { drawnFrom, requestOf } from './support/schema-arbitrary.ts';
 import fc, { LONG, SEED } from './support/seed.ts';
 
 const DRAWN = LONG ? 5_000 : 400;
-const FILE = new URL('../src/doors/rest/exemplos.json', import.meta.url);
+const FILE = new URL('../src/published/openapi/exemplos.json', import.meta.url);
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is looked at place by place
 const document = openapiDocument() as any;

@@ -1,5 +1,5 @@
 /**
- * Who learns what: every row of `seguranca.ts`, asked in production as a stranger, with and without a certificate of somebody else's, as a
+ * Who learns what: every row of `src/published/security.ts`, asked in production as a stranger, with and without a certificate of somebody else's, as a
  * party, and as another municipality's. Real HTTP over TLS; a stranger's two questions, about what is there and about what is not, are one
  * answer, and cost the database the same work, so that no clock tells them apart either.
  */
@@ -19,11 +19,11 @@ import {
   serverCertificate,
 } from '../src/documents/pki.ts';
 import { createRestDoor, SITE_PATHS } from '../src/doors/rest/door.ts';
-import { enderecos } from '../src/doors/rest/seguranca.ts';
 import { dpsIdOf } from '../src/fiscal/chave.ts';
 import { decimal } from '../src/fiscal/decimal.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import type { Patch } from '../src/fiscal/rules/rule.ts';
+import { enderecos } from '../src/published/security.ts';
 import { createStore } from '../src/store/store.ts';
 import { onEnd } from './support/cleanup.ts';
 import { nfseHere } from './support/cli.ts';

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { ERROS_PATH } from '../src/doors/rest/envelope.ts';
-import { addressOf, PAGES } from '../src/doors/rest/site-frame.ts';
+import { addressOf, PAGES } from '../src/published/site/frame.ts';
 import { openBrowser, type Page } from './support/browser.ts';
 import { startTestService } from './support/service.ts';
 

@@ -44,9 +44,11 @@ const BELOW: Readonly<Record<string, readonly string[]>> = {
   store: ['store', 'fiscal'],
   adn: ['adn', 'fiscal'],
   flows: ['flows', 'documents', 'store', 'adn', 'fiscal'],
-  doors: ['doors', 'flows', 'fiscal', 'cliente'],
+  // The pages still take the route table and the limits from the doors.
+  published: ['published', 'doors', 'flows', 'fiscal'],
+  doors: ['doors', 'published', 'flows', 'fiscal', 'cliente'],
   // Beside the doors, and apart from the service: it plays the other side.
-  simulador: ['simulador', 'documents', 'adn', 'fiscal'],
+  simulador: ['simulador', 'published', 'documents', 'adn', 'fiscal'],
 };
 
 test('imports go down only, and the rooms of floor 1 do not know one another', () => {
@@ -61,6 +63,13 @@ test('imports go down only, and the rooms of floor 1 do not know one another', (
     }
     if (room === 'simulador' && roomOf(one) === 'adn') {
       assert.match(one.to, /\/wire\.ts$/, `${one.from} imports ${one.to}: of the ADN it knows the messages alone`);
+    }
+    if (room === 'simulador' && roomOf(one) === 'published') {
+      assert.match(
+        one.to,
+        /\/layout\/xsd\.ts$/,
+        `${one.from} imports ${one.to}: of what is published it reads the schemas`,
+      );
     }
     assert.ok(allowed.includes(roomOf(one)), `${one.from} imports ${one.to}, which is not below it`);
   }

@@ -15,7 +15,7 @@ import { NFSE } from '../fiscal/layout/nfse.ts';
 import type { SimpleType } from '../fiscal/layout/simple-types.ts';
 import type { Group, Item, Leaf } from '../fiscal/layout/vocabulary.ts';
 import { XML_HEAD } from '../fiscal/layout/write.ts';
-import { patternOf, written } from '../fiscal/layout/xsd.ts';
+import { patternOf, written } from '../published/layout/xsd.ts';
 
 /** What the checks of a note ask of it, by the places in {@link PLACES}. */
 export type Campos = {

@@ -14,7 +14,7 @@ import { cnpjIsValid, cpfIsValid, parseChave } from '../fiscal/chave.ts';
 import type { Fault } from '../fiscal/fault.ts';
 import { DPS_NAMESPACE } from '../fiscal/layout/dps.ts';
 import { attributeOf, type Elemento } from '../fiscal/layout/tree.ts';
-import { eventoXsd, nfseXsd } from '../fiscal/layout/xsd.ts';
+import { eventoXsd, nfseXsd } from '../published/layout/xsd.ts';
 import { type Campos, PLACES, recogniseNfse, signatureHolds } from './canonical-nfse.ts';
 import { type Codigo, type CodigoDeEvento, mensagem, mensagemDeEvento } from './codigos.ts';
 import { chaveDoEvento, type EventoLido, lerEvento } from './evento.ts';

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
 import { readXml } from '../../src/documents/xml.ts';
-import { PAGES } from '../../src/doors/rest/site-frame.ts';
+import { PAGES } from '../../src/published/site/frame.ts';
 import { onEnd } from '../support/cleanup.ts';
 import { databaseUrlOf, nfse } from '../support/cli.ts';
 import { emptyDatabase, poolOn } from '../support/database.ts';

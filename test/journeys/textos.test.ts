@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { xsdErrors } from '../../src/documents/xml.ts';
-import { dpsXsd, nfseXsd } from '../../src/fiscal/layout/xsd.ts';
 import { exampleXml } from '../../src/fiscal/rules/example.ts';
+import { dpsXsd, nfseXsd } from '../../src/published/layout/xsd.ts';
 import { balcao } from '../support/eventos.ts';
 import { authorised, emit, request } from '../support/http.ts';
 import { jsonOf } from '../support/operacoes.ts';

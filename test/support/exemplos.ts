@@ -5,13 +5,13 @@
 import assert from 'node:assert/strict';
 import { CATALOGOS } from '../../src/doors/rest/catalogos.ts';
 import { createRestDoor } from '../../src/doors/rest/door.ts';
-import { EXAMPLE_SITE, type Exemplo } from '../../src/doors/rest/openapi.ts';
 import { ROUTES } from '../../src/doors/rest/routes.ts';
 import { SANDBOX_SLUG } from '../../src/fiscal/ambiente.ts';
 import { exampleXml } from '../../src/fiscal/rules/example.ts';
 import type { Patch } from '../../src/fiscal/rules/rule.ts';
 import { exemploDe, tipoBySlug } from '../../src/fiscal/tipos-evento.ts';
 import type { World } from '../../src/flows/world.ts';
+import { EXAMPLE_SITE, type Exemplo } from '../../src/published/openapi/openapi.ts';
 import { onEnd } from './cleanup.ts';
 import { jsonOf } from './operacoes.ts';
 import { startTestService, type TestService } from './service.ts';

@@ -1,6 +1,7 @@
 /** Values and requests drawn from the schemas of a description: all that they admit, and of requests some that they do not. */
-import type { Exemplo } from '../../src/doors/rest/openapi.ts';
+
 import type { Route } from '../../src/doors/rest/routes.ts';
+import type { Exemplo } from '../../src/published/openapi/openapi.ts';
 import fc from './seed.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is looked at place by place

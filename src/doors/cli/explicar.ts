@@ -1,6 +1,7 @@
 /** `nfse explicar`: a row of the public error table, for a terminal. */
-import { httpOf, reachOf } from '../../fiscal/errors/page.ts';
+
 import { ERRORS, errorOf } from '../../fiscal/errors.ts';
+import { httpOf, reachOf } from '../../published/errors/page.ts';
 import { slipsBetween } from './arguments.ts';
 import { columns, type Terminal } from './command.ts';
 

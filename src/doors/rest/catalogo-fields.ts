@@ -4,8 +4,8 @@ import type { Paginacao } from '../../fiscal/catalogs/search.ts';
 import type { CampoEvento } from '../../fiscal/tipos-evento.ts';
 import { TIPOS_EVENTO } from '../../fiscal/tipos-evento.ts';
 import type { ServicoMunicipalItem } from '../../flows/catalogos.ts';
+import type { Field, Fields } from '../../published/openapi/field.ts';
 import type { MotivoItem } from './catalogos.ts';
-import type { Field, Fields } from './field.ts';
 
 type Kind = Omit<Field, 'about'>;
 

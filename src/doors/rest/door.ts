@@ -18,6 +18,20 @@ import {
   troubleOfStore,
 } from '../../flows/store-trouble.ts';
 import type { World } from '../../flows/world.ts';
+import { OPENAPI_PATH, openapiText } from '../../published/openapi/openapi.ts';
+import {
+  ERROS_JSON_PATH,
+  errorIndexPage,
+  errorPage,
+  errorsJsonText,
+  homePage,
+  respelt,
+  unknownCodePage,
+} from '../../published/site/error-pages.ts';
+import { DOCS_PATH } from '../../published/site/frame.ts';
+import { PAGE_POLICY } from '../../published/site/page-shell.ts';
+import { REFERENCE_PATH, referenceFile, referencePage, referencePolicy } from '../../published/site/reference.ts';
+import { ARQUIVOS_PATH, docsFile, docsPage, unknownDocsPage } from '../../published/site/site.ts';
 import {
   describeSoap,
   faultSoap,
@@ -37,19 +51,7 @@ import { type HttpAnswer, type HttpRequest, type HttpRoute, listenHttp, type Tls
 import { isHeld, tagOf } from './kept.ts';
 import { countMisses, type Misses } from './misses.ts';
 import { nearPaths } from './near-paths.ts';
-import { OPENAPI_PATH, openapiText } from './openapi.ts';
-import { PAGE_POLICY } from './page-shell.ts';
-import {
-  ERROS_JSON_PATH,
-  errorIndexPage,
-  errorPage,
-  errorsJsonText,
-  homePage,
-  respelt,
-  unknownCodePage,
-} from './pages.ts';
 import { openQuotas, type Quotas, type RequestQuota, withLimits } from './quotas.ts';
-import { REFERENCE_PATH, referenceFile, referencePage, referencePolicy } from './reference.ts';
 import {
   internal,
   misfitRefused,
@@ -65,8 +67,6 @@ import {
 } from './refusals.ts';
 import { keyMisfit, refusedAs } from './repetition.ts';
 import { type Outcome, type Refused, ROUTES, type Route } from './routes.ts';
-import { ARQUIVOS_PATH, docsFile, docsPage, unknownDocsPage } from './site.ts';
-import { DOCS_PATH } from './site-frame.ts';
 
 /** Requests with a flow at once. More would only wait in line for the database, each with its body in memory. */
 const UNDER_WAY_MAX = 1_000;
@@ -517,7 +517,7 @@ const SITE: Readonly<Record<string, (door: Door, visit: Visit) => ReturnType<Wor
   [`${ERROS_PATH}/:codigo`]: (door, visit) => answerCode(door, visit, visit.request.params.codigo!),
 };
 
-/** Their paths; who may ask is said in `seguranca.ts`. */
+/** Their paths; who may ask is said in `published/security.ts`. */
 export const SITE_PATHS: readonly string[] = Object.keys(SITE);
 
 function siteRoutes(door: Door): readonly HttpRoute[] {

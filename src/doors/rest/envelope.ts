@@ -4,7 +4,7 @@
  */
 import { errorOf, hasExamples, statusOf } from '../../fiscal/errors.ts';
 import { type Aviso, countOf, type Fault, listed, type Refusal } from '../../fiscal/fault.ts';
-import type { Field } from './field.ts';
+import type { Field } from '../../published/openapi/field.ts';
 
 /** Path of the public error table; the page of a code is its child. */
 export const ERROS_PATH = '/docs/erros';

@@ -16,8 +16,8 @@ import {
 } from '../../flows/evento-queries.ts';
 import { type NotaNamed, registerEvento } from '../../flows/register-evento.ts';
 import { EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
+import type { Field } from '../../published/openapi/field.ts';
 import { avisosOf } from './envelope.ts';
-import type { Field } from './field.ts';
 import { keyIn, refusedAs, repeatedHeaders } from './repetition.ts';
 import { retryAfter } from './retry-after.ts';
 import { type Accepted, type Call, chaveProblem, notFound, type Refused } from './routes.ts';

@@ -1,7 +1,7 @@
 /** What is in a nota and in its protocolo as they are answered; what they hold is decided in `../../flows/queries.ts`. */
 import { NOTA_ESTADOS } from '../../fiscal/nota.ts';
 import type { Nota, Protocolo } from '../../flows/queries.ts';
-import type { Field } from './field.ts';
+import type { Field } from '../../published/openapi/field.ts';
 
 const ESTADOS = Object.values(NOTA_ESTADOS);
 

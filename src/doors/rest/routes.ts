@@ -18,13 +18,13 @@ import { hasDps, type Municipio, notaByChave, notaByDps, notaByProtocolo } from 
 import type { Quota } from '../../flows/quota.ts';
 import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
 import type { World } from '../../flows/world.ts';
+import type { Field, Fields } from '../../published/openapi/field.ts';
 import { CATALOGOS, MOTIVOS, PAGINA_PARAMS, PAGINACAO_FIELD } from './catalogos.ts';
 import type { MediaType } from './content.ts';
 import { showDanfse } from './danfse.ts';
 import { DEPRECATION } from './deprecation.ts';
 import { avisosOf } from './envelope.ts';
 import { EVENTO_FIELDS, listAll, listOfTipo, postByChave, postByProtocolo, showOne } from './eventos.ts';
-import type { Field, Fields } from './field.ts';
 import { RATE_LIMIT_HEADERS } from './quotas.ts';
 import { keyIn, REPEATED_HEADER, refusedAs, repeatedHeaders } from './repetition.ts';
 import { retryAfter } from './retry-after.ts';
@@ -33,7 +33,7 @@ import { querySituacao, SITUACAO_FIELDS } from './situacao.ts';
 import { VALIDACAO_FIELDS, validate } from './validacao.ts';
 import { VERIFICACAO_FIELDS, verifySignature } from './verificacao.ts';
 
-export type { Field } from './field.ts';
+export type { Field } from '../../published/openapi/field.ts';
 
 /** One request to a municipality, as a route sees it. */
 export type Call = {

@@ -1,10 +1,11 @@
 /** The shapes that answers share, gathered from where the answers are made. */
-import type { ErrorJson } from '../../fiscal/errors/json.ts';
+
 import type { Pedido } from '../../fiscal/errors/row.ts';
+import type { ErrorJson } from '../../published/errors/json.ts';
+import type { Field, Fields, ShapeName } from '../../published/openapi/field.ts';
 import { CATALOGO_SHAPES } from './catalogo-fields.ts';
 import { ENVELOPE_SHAPES } from './envelope.ts';
 import { EVENTO_FIELDS } from './eventos.ts';
-import type { Field, Fields, ShapeName } from './field.ts';
 import { NOTA_SHAPES } from './nota-fields.ts';
 import { SITUACAO_SHAPES } from './situacao.ts';
 import { VALIDACAO_SHAPES } from './validacao.ts';

@@ -9,7 +9,7 @@ import {
   type Situacao,
   situacaoDoPrestador,
 } from '../../flows/situacao-prestador.ts';
-import type { Field } from './field.ts';
+import type { Field } from '../../published/openapi/field.ts';
 import type { Call } from './routes.ts';
 
 export const SITUACAO_FIELDS = {

@@ -11,9 +11,9 @@ import {
   type SentSignature,
   type SignatureReport,
 } from '../../flows/debug-signature.ts';
+import type { Field } from '../../published/openapi/field.ts';
 import { mediaTypeOf } from './content.ts';
 import { errosOf } from './envelope.ts';
-import type { Field } from './field.ts';
 import { unavailable } from './refusals.ts';
 import type { Accepted, Call, Refused } from './routes.ts';
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { canonicalByXmlCrypto } from '../../../test/support/signatures.ts';
 import { xsdErrors } from '../../documents/xml.ts';
+import { eventoXsd } from '../../published/layout/xsd.ts';
 import { exemploDe, TIPOS_EVENTO, type TipoEvento } from '../tipos-evento.ts';
 import {
   type EventoToWrite,
@@ -14,7 +15,6 @@ import {
   withEventoSignature,
   writeEvento,
 } from './evento.ts';
-import { eventoXsd } from './xsd.ts';
 
 const XSD = eventoXsd();
 const CHAVE = '35503081211222333000181000000000000126091234567895';

@@ -1,6 +1,7 @@
 /** The public table of errors for programs: `GET /docs/erros.json`, what the pages say without their words around it. */
+
+import type { Pedido, PublicError } from '../../fiscal/errors/row.ts';
 import { type Case, type Fragment, pageOf, type Sample } from './page.ts';
-import type { Pedido, PublicError } from './row.ts';
 
 type SampleJson = { readonly xml?: string; readonly json?: string };
 

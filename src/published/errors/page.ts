@@ -2,13 +2,14 @@
  * What the page of a code shows, before it is Markdown or HTML: the facts of its row, the fields that answer with it,
  * and its examples as fragments of XML with the answers that the law really gives them.
  */
-import type { Aviso } from '../fault.ts';
-import { INF_DPS } from '../layout/dps.ts';
-import { campoOf } from '../layout/plan-corpo.ts';
-import type { Item, Leaf } from '../layout/vocabulary.ts';
-import type { AnyRule, Patch } from '../rules/rule.ts';
-import { avisosOn, factsOf, faultsOf } from '../rules/trial.ts';
-import type { Alcance, PublicError } from './row.ts';
+
+import type { Alcance, PublicError } from '../../fiscal/errors/row.ts';
+import type { Aviso } from '../../fiscal/fault.ts';
+import { INF_DPS } from '../../fiscal/layout/dps.ts';
+import { campoOf } from '../../fiscal/layout/plan-corpo.ts';
+import type { Item, Leaf } from '../../fiscal/layout/vocabulary.ts';
+import type { AnyRule, Patch } from '../../fiscal/rules/rule.ts';
+import { avisosOn, factsOf, faultsOf } from '../../fiscal/rules/trial.ts';
 import { type Sample, sampleOf, withAbsent } from './sample.ts';
 
 export type { Fragment, Sample } from './sample.ts';

@@ -6,16 +6,22 @@
  * group asks for its fields once it has one, a code has the spellings that are read. Check digits, other notations of an amount and
  * what depends on the law are not here.
  */
-import { type CampoEnumerado, enumeracaoOf } from './catalogs/catalogs.ts';
-import { formatDecimal } from './decimal.ts';
+import { type CampoEnumerado, enumeracaoOf } from '../../fiscal/catalogs/catalogs.ts';
+import { formatDecimal } from '../../fiscal/decimal.ts';
+import type { Campo, Item } from '../../fiscal/layout/corpo.ts';
+import { INF_DPS } from '../../fiscal/layout/dps.ts';
+import { HOSTS, type Host, NAMES } from '../../fiscal/layout/plan-corpo.ts';
+import { type SimpleType, T } from '../../fiscal/layout/simple-types.ts';
+import {
+  elementsOf,
+  type Group,
+  isRequiredOfSender,
+  type Item as LayoutItem,
+  type Leaf,
+} from '../../fiscal/layout/vocabulary.ts';
+import { type CampoEvento, TIPOS_EVENTO, type TipoEvento } from '../../fiscal/tipos-evento.ts';
+import { patternOf, shortSpellings } from '../layout/xsd.ts';
 import { conditionsOf, sent } from './json-conditions.ts';
-import type { Campo, Item } from './layout/corpo.ts';
-import { INF_DPS } from './layout/dps.ts';
-import { HOSTS, type Host, NAMES } from './layout/plan-corpo.ts';
-import { type SimpleType, T } from './layout/simple-types.ts';
-import { elementsOf, type Group, isRequiredOfSender, type Item as LayoutItem, type Leaf } from './layout/vocabulary.ts';
-import { patternOf, shortSpellings } from './layout/xsd.ts';
-import { type CampoEvento, TIPOS_EVENTO, type TipoEvento } from './tipos-evento.ts';
 
 export type JsonSchema = { readonly [keyword: string]: unknown };
 

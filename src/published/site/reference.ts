@@ -9,8 +9,8 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { ERROS_PATH } from './envelope.ts';
-import { OPENAPI_PATH } from './openapi.ts';
+import { ERROS_PATH } from '../../doors/rest/envelope.ts';
+import { OPENAPI_PATH } from '../openapi/openapi.ts';
 import { type Html, html } from './page-shell.ts';
 
 export const REFERENCE_PATH = '/docs/api';

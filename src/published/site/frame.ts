@@ -2,8 +2,9 @@
  * What is around every page of the documentation, the table of codes among them: the bar with the search before it and the menu of
  * all pages after it. Which pages there are stands here, and in which order they are read.
  */
-import { SEARCH_MAX } from '../../fiscal/errors/search.ts';
-import { ERROS_PATH } from './envelope.ts';
+
+import { ERROS_PATH } from '../../doors/rest/envelope.ts';
+import { SEARCH_MAX } from '../errors/search.ts';
 import { document, type Html, html, type Ways } from './page-shell.ts';
 
 /** Where all documentation is below. */
@@ -64,7 +65,7 @@ export function addressOf(slug: string): string {
 export function relative(from: string, to: string): string {
   const folder = from.slice(0, from.lastIndexOf('/') + 1);
   if (to.startsWith(folder)) return to.slice(folder.length);
-  return `${'../'.repeat(folder.split('/').length - 2)}${to.slice(1)}`;
+  return `${'../../doors/'.repeat(folder.split('/').length - 2)}${to.slice(1)}`;
 }
 
 /** `asked`: what the search of the documentation is asked. */

@@ -6,28 +6,29 @@
  * The examples were recorded from the service as it runs (`exemplos.json`), or, of what no ordinary request meets, are made by
  * the functions that refuse it; a test plays them again.
  */
+
+import { DEPRECATION } from '../../doors/rest/deprecation.ts';
+import { ENVELOPE_FIELDS, ERROS_PATH, envelopeOf } from '../../doors/rest/envelope.ts';
+import { RATE_LIMIT_HEADERS, tooMuch } from '../../doors/rest/quotas.ts';
+import { internal, storeGone, tooManyMisses, troubled, unknownMunicipio } from '../../doors/rest/refusals.ts';
+import { REPEATED_HEADER, refusedAs } from '../../doors/rest/repetition.ts';
+import { PARAMS, type Refused, ROUTES, type Route } from '../../doors/rest/routes.ts';
+import { SHAPES, type Shape } from '../../doors/rest/shapes.ts';
+import { NAO_CONFERIDO_FIELDS } from '../../doors/rest/validacao.ts';
 import { AMBIENTES, SANDBOX_SLUG } from '../../fiscal/ambiente.ts';
-import { groupsOf } from '../../fiscal/errors/groups.ts';
-import { errorJson } from '../../fiscal/errors/json.ts';
-import { fieldsOf } from '../../fiscal/errors/page.ts';
 import { ERRORS, errorOf } from '../../fiscal/errors.ts';
-import { CORPO_SCHEMA, corpoSchemas, eventoSchemas, type JsonSchema, PEDIDO_SCHEMA } from '../../fiscal/json-schema.ts';
 import { DPS_NAMESPACE } from '../../fiscal/layout/dps.ts';
 import { SIMULAR_HEADER, VALORES_MAGICOS } from '../../fiscal/simular.ts';
 import { NAO_AUTORIZADO } from '../../flows/gather-facts.ts';
 import { IDEMPOTENCY_HEADER, IN_PROGRESS } from '../../flows/idempotency.ts';
 import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
-import { DEPRECATION } from './deprecation.ts';
-import { ENVELOPE_FIELDS, ERROS_PATH, envelopeOf } from './envelope.ts';
+import { groupsOf } from '../errors/groups.ts';
+import { errorJson } from '../errors/json.ts';
+import { fieldsOf } from '../errors/page.ts';
+import { projectText } from '../site/facts.ts';
 import exemplos from './exemplos.json' with { type: 'json' };
 import type { Field, Fields, Formato, ShapeName } from './field.ts';
-import { RATE_LIMIT_HEADERS, tooMuch } from './quotas.ts';
-import { internal, storeGone, tooManyMisses, troubled, unknownMunicipio } from './refusals.ts';
-import { REPEATED_HEADER, refusedAs } from './repetition.ts';
-import { PARAMS, type Refused, ROUTES, type Route } from './routes.ts';
-import { SHAPES, type Shape } from './shapes.ts';
-import { projectText } from './site-facts.ts';
-import { NAO_CONFERIDO_FIELDS } from './validacao.ts';
+import { CORPO_SCHEMA, corpoSchemas, eventoSchemas, type JsonSchema, PEDIDO_SCHEMA } from './json-schema.ts';
 
 export const OPENAPI_PATH = '/openapi.json';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { estadosMarkdown } from './estados-markdown.ts';
-import { EVENTO_ESTADOS, EVENTO_MOVES, type EventoMove } from './evento.ts';
-import { NOTA_ESTADOS, NOTA_MOVES } from './nota.ts';
+import { EVENTO_ESTADOS, EVENTO_MOVES, type EventoMove } from '../fiscal/evento.ts';
+import { NOTA_ESTADOS, NOTA_MOVES } from '../fiscal/nota.ts';
+import { estadosMarkdown } from './states.ts';
 
 const [NOTA = '', EVENTO = ''] = estadosMarkdown().split('\n## Evento\n');
 

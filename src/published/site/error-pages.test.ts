@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, test } from 'node:test';
 import vm from 'node:vm';
-import type { ErrorJson } from '../../fiscal/errors/json.ts';
+import { ERROS_PATH } from '../../doors/rest/envelope.ts';
+import { ROUTES } from '../../doors/rest/routes.ts';
 import { ERRORS, hasExamples } from '../../fiscal/errors.ts';
-import { ERROS_PATH } from './envelope.ts';
-import { breakable, html, PAGE_POLICY } from './page-shell.ts';
+import type { ErrorJson } from '../errors/json.ts';
 import {
   ERROS_JSON_PATH,
   errorIndexPage,
@@ -14,9 +14,9 @@ import {
   homePage,
   respelt,
   unknownCodePage,
-} from './pages.ts';
-import { ROUTES } from './routes.ts';
-import { DOCS_PATH, PAGES } from './site-frame.ts';
+} from './error-pages.ts';
+import { DOCS_PATH, PAGES } from './frame.ts';
+import { breakable, html, PAGE_POLICY } from './page-shell.ts';
 
 const SITE = 'https://nfse.exemplo.gov.br';
 

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readJson } from '../../documents/json.ts';
 import { readXml } from '../../documents/xml.ts';
-import { FOREIGN_TAGS, INF_DPS } from './dps.ts';
+import { FOREIGN_TAGS, INF_DPS } from '../../fiscal/layout/dps.ts';
+import { INF_NFSE_OWN } from '../../fiscal/layout/nfse.ts';
+import { HOSTS } from '../../fiscal/layout/plan-corpo.ts';
+import { readDps } from '../../fiscal/layout/read.ts';
+import { readCorpo } from '../../fiscal/layout/read-corpo.ts';
+import { elementsOf, type Item } from '../../fiscal/layout/vocabulary.ts';
 import { LEFT_TO_US, layoutMarkdown, SMALLEST_BODY, SMALLEST_DPS } from './markdown.ts';
-import { INF_NFSE_OWN } from './nfse.ts';
-import { HOSTS } from './plan-corpo.ts';
-import { readDps } from './read.ts';
-import { readCorpo } from './read-corpo.ts';
-import { elementsOf, type Item } from './vocabulary.ts';
 
 const PAGE = layoutMarkdown();
 

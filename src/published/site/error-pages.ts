@@ -3,9 +3,15 @@
  * code. Each is whole in itself; the links between the pages of the codes are relative, so that they hold behind any
  * address. What a page says is decided in `../../fiscal/errors`.
  */
+
+import { ERROS_PATH } from '../../doors/rest/envelope.ts';
+import { ROUTES } from '../../doors/rest/routes.ts';
 import { SANDBOX_SLUG } from '../../fiscal/ambiente.ts';
-import { groupsOf } from '../../fiscal/errors/groups.ts';
-import { type ErrorJson, errorJson } from '../../fiscal/errors/json.ts';
+import type { Pedido } from '../../fiscal/errors/row.ts';
+import { ERRORS, errorOf, type PublicError } from '../../fiscal/errors.ts';
+import { groupsOf } from '../errors/groups.ts';
+import { type ErrorJson, errorJson } from '../errors/json.ts';
+import { ALCANCE_DA_REGRA, WITHOUT_REJECTED } from '../errors/markdown.ts';
 import {
   type Answer,
   type Case,
@@ -15,17 +21,12 @@ import {
   httpOf,
   pageOf,
   type Sample,
-} from '../../fiscal/errors/page.ts';
-import type { Pedido } from '../../fiscal/errors/row.ts';
-import { found, SEARCH_MAX, type Searchable, searchableOf } from '../../fiscal/errors/search.ts';
-import { ERRORS, errorOf, type PublicError } from '../../fiscal/errors.ts';
-import { ALCANCE_DA_REGRA, WITHOUT_REJECTED } from '../../fiscal/errors-markdown.ts';
-import { ERROS_PATH } from './envelope.ts';
-import { OPENAPI_PATH } from './openapi.ts';
+} from '../errors/page.ts';
+import { found, SEARCH_MAX, type Searchable, searchableOf } from '../errors/search.ts';
+import { OPENAPI_PATH } from '../openapi/openapi.ts';
+import { DOCS_PATH, framed } from './frame.ts';
 import { breakable, document, type Html, html, type Inserted } from './page-shell.ts';
 import { REFERENCE_PATH } from './reference.ts';
-import { ROUTES } from './routes.ts';
-import { DOCS_PATH, framed } from './site-frame.ts';
 
 /** Last segment of the path of the index, which is where its links begin. */
 const ERROS = ERROS_PATH.slice(ERROS_PATH.lastIndexOf('/') + 1);

@@ -3,7 +3,7 @@
  * which a browser shows it. Nothing is fetched; the only script is the one below, let in by its digest.
  */
 import { createHash } from 'node:crypto';
-import { SITE_STYLE } from './site-style.ts';
+import { SITE_STYLE } from './style.ts';
 
 /** Text that is HTML already. */
 export type Html = { readonly html: string };
@@ -69,7 +69,7 @@ ${site?.after}${filters ? html`<script>${{ html: FILTER }}</script>\n` : undefin
 }
 
 /**
- * The filter of the index: the same as `found` in `../../fiscal/errors/search.ts`, over what the page brings. Without it
+ * The filter of the index: the same as `found` in `../errors/search.ts`, over what the page brings. Without it
  * the form asks the service.
  */
 const FILTER = `

@@ -9,9 +9,16 @@ import {
   type EventoEstado,
   type EventoMove,
   type EventoTrigger,
-} from './evento.ts';
-import { type Due, NOTA_ESTADOS, NOTA_MOVES, type NotaEstado, type NotaMove, type NotaTrigger } from './nota.ts';
-import { TIPOS_EVENTO } from './tipos-evento.ts';
+} from '../fiscal/evento.ts';
+import {
+  type Due,
+  NOTA_ESTADOS,
+  NOTA_MOVES,
+  type NotaEstado,
+  type NotaMove,
+  type NotaTrigger,
+} from '../fiscal/nota.ts';
+import { TIPOS_EVENTO } from '../fiscal/tipos-evento.ts';
 
 /** When the row of a move wants attention again, in words. */
 const DUE: Readonly<Record<EventoDue | Due, string>> = {

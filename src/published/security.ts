@@ -4,17 +4,18 @@
  *
  * Said is what production does. An address that is in no row, or a row without an address, is an error.
  */
-import { ownOf } from '../../fiscal/own.ts';
-import { OPERACOES } from '../../flows/porto-abrasf.ts';
-import { SOAP_PATH } from '../soap/nfes.ts';
-import { ERROS_PATH } from './envelope.ts';
-import { MISSES_MAX } from './misses.ts';
-import { OPENAPI_PATH } from './openapi.ts';
-import { ERROS_JSON_PATH } from './pages.ts';
-import { REFERENCE_PATH } from './reference.ts';
-import { ROUTES, type Route } from './routes.ts';
-import { ARQUIVOS_PATH } from './site.ts';
-import { DOCS_PATH } from './site-frame.ts';
+
+import { ERROS_PATH } from '../doors/rest/envelope.ts';
+import { MISSES_MAX } from '../doors/rest/misses.ts';
+import { ROUTES, type Route } from '../doors/rest/routes.ts';
+import { SOAP_PATH } from '../doors/soap/nfes.ts';
+import { ownOf } from '../fiscal/own.ts';
+import { OPERACOES } from '../flows/porto-abrasf.ts';
+import { OPENAPI_PATH } from './openapi/openapi.ts';
+import { ERROS_JSON_PATH } from './site/error-pages.ts';
+import { DOCS_PATH } from './site/frame.ts';
+import { REFERENCE_PATH } from './site/reference.ts';
+import { ARQUIVOS_PATH } from './site/site.ts';
 
 /**
  * What somebody learns who is no party. `nada`: the answer about what is there and about what is not are one, and neither is looked for.
@@ -208,7 +209,7 @@ export function enderecos(servico: readonly string[] = Object.keys(DO_SERVICO)):
 }
 
 function rowOf(id: string, acesso: Acesso | undefined): Acesso {
-  if (acesso === undefined) throw new RangeError(`Who may ask ${id} is said nowhere: add its row to seguranca.ts`);
+  if (acesso === undefined) throw new RangeError(`Who may ask ${id} is said nowhere: add its row to security.ts`);
   return acesso;
 }
 

@@ -2,8 +2,9 @@
  * Finding a code by what a person remembers of it: part of its number, or words of its title, its meaning or its paths.
  * Accents and case do not count. The page that filters while one types does the same over the same words.
  */
+
+import type { PublicError } from '../../fiscal/errors/row.ts';
 import { placesOf } from './page.ts';
-import type { PublicError } from './row.ts';
 
 /** Longer questions are cut: no title has so many characters. */
 export const SEARCH_MAX = 80;

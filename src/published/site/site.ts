@@ -1,20 +1,21 @@
 /**
- * The documentation: pages written in Markdown (`docs/site`), with what the code decides put in (`site-facts.ts`), in the shell of
+ * The documentation: pages written in Markdown (`docs/site`), with what the code decides put in (`facts.ts`), in the shell of
  * the pages of the codes. Each is made when it is first asked for and kept; what depends on the reader is the address of the service
  * in its commands, and what a form asked.
  *
  * Addresses within are relative, so that they hold behind any other.
  */
+
+import { ERROS_PATH } from '../../doors/rest/envelope.ts';
 import { type TabelaIbsCbs, tabelaEmbarcada } from '../../fiscal/aliquotas-ibs-cbs.ts';
-import { folded, found, SEARCH_MAX, type Searchable, searchableOf } from '../../fiscal/errors/search.ts';
 import { ERRORS, errorOf } from '../../fiscal/errors.ts';
 import { ownOf } from '../../fiscal/own.ts';
-import { CALCULADORA_PARAMS, calculadora } from './calculadora.ts';
-import { ERROS_PATH } from './envelope.ts';
-import { type Rendered, renderMarkdown, type Section } from './markdown.ts';
+import { folded, found, SEARCH_MAX, type Searchable, searchableOf } from '../errors/search.ts';
+import { CALCULADORA_PARAMS, calculadora } from './calculator.ts';
+import { ARQUIVOS, FACTS, fenced, projectText } from './facts.ts';
+import { addressOf, DOCS_PATH, framed, PAGES, type Page, relative } from './frame.ts';
 import { type Html, html, type Inserted } from './page-shell.ts';
-import { ARQUIVOS, FACTS, fenced, projectText } from './site-facts.ts';
-import { addressOf, DOCS_PATH, framed, PAGES, type Page, relative } from './site-frame.ts';
+import { type Rendered, renderMarkdown, type Section } from './render-markdown.ts';
 
 /** Of the files that pages offer. */
 export const ARQUIVOS_PATH = `${DOCS_PATH}/arquivos`;

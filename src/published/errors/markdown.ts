@@ -1,5 +1,8 @@
 /** `docs/erros.md`: the public table of errors, one section a code, made of the table and of the rules. */
-import { groupsOf } from './errors/groups.ts';
+
+import type { Pedido } from '../../fiscal/errors/row.ts';
+import { type Alcance, ERRORS, type PublicError } from '../../fiscal/errors.ts';
+import { groupsOf } from './groups.ts';
 import {
   type Answer,
   type Case,
@@ -9,9 +12,7 @@ import {
   type Place,
   pageOf,
   type Sample,
-} from './errors/page.ts';
-import type { Pedido } from './errors/row.ts';
-import { type Alcance, ERRORS, type PublicError } from './errors.ts';
+} from './page.ts';
 
 export function errosMarkdown(): string {
   const groups = groupsOf(ERRORS, fieldsOf);

@@ -1,10 +1,10 @@
 /** `docs/soap.md`: the legacy port for the people whose programs use it, made of its tables. */
-import { LOTE_RPS_MAX } from './lote.ts';
-import { IMPEDIMENTOS, MAPA, NAO_LEVADOS } from './mapa.ts';
-import { CODIGOS, MENSAGENS_MAX } from './mensagens.ts';
-import { NOTA } from './nota.ts';
-import { PROPRIAS } from './proprias.ts';
-import { CAMPOS_RPS, GRUPOS_DA_EXTENSAO } from './rps.ts';
+import { LOTE_RPS_MAX } from '../fiscal/abrasf/lote.ts';
+import { IMPEDIMENTOS, MAPA, NAO_LEVADOS } from '../fiscal/abrasf/mapa.ts';
+import { CODIGOS, MENSAGENS_MAX } from '../fiscal/abrasf/mensagens.ts';
+import { NOTA } from '../fiscal/abrasf/nota.ts';
+import { PROPRIAS } from '../fiscal/abrasf/proprias.ts';
+import { CAMPOS_RPS, GRUPOS_DA_EXTENSAO } from '../fiscal/abrasf/rps.ts';
 
 const INTRO = `# O porto SOAP legado
 

@@ -5,8 +5,18 @@
  * Each is Markdown. Nothing is decided here.
  */
 import { readFileSync } from 'node:fs';
+import { ASIDE_BYTES, ASIDE_CPU_MAX_MS, ASIDE_WAITING_MAX } from '../../doors/rest/aside.ts';
+import { SITE_TIMES } from '../../doors/rest/buckets.ts';
+import { CATALOGO_SHAPES } from '../../doors/rest/catalogo-fields.ts';
+import { CATALOGOS, FRESH_S, POR_PAGINA, POR_PAGINA_MAX } from '../../doors/rest/catalogos.ts';
+import { BODY_MAX_BYTES } from '../../doors/rest/content.ts';
+import { CLOSE_MAX_MS, DRAIN_DEFAULT_S } from '../../doors/rest/end-in-order.ts';
+import { DISCARD_MAX_BYTES } from '../../doors/rest/exchange.ts';
+import { CONNECTIONS_MAX, HEADERS_MAX_BYTES, REQUEST_TIMEOUT_MS, URL_MAX } from '../../doors/rest/http.ts';
+import { LOOKS_MAX, MISSES_MAX } from '../../doors/rest/misses.ts';
+import { KEY_CHARS_MAX, REPEATED_HEADER } from '../../doors/rest/repetition.ts';
+import { ROUTES } from '../../doors/rest/routes.ts';
 import { LOTE_RPS_MAX } from '../../fiscal/abrasf/lote.ts';
-import { soapMarkdown } from '../../fiscal/abrasf/markdown.ts';
 import { MENSAGENS_MAX } from '../../fiscal/abrasf/mensagens.ts';
 import {
   type Aliquota,
@@ -22,7 +32,6 @@ import { CRONOGRAMA } from '../../fiscal/cronograma.ts';
 import { type Decimal, formatDecimal, formatRate, parseRate } from '../../fiscal/decimal.ts';
 import { ERRORS } from '../../fiscal/errors.ts';
 import { DEPTH_MAX, TEXT_LENGTH_MAX } from '../../fiscal/erros-adn.ts';
-import { ACOES } from '../../fiscal/estados-markdown.ts';
 import {
   AGUARDANDO_MAX_MS,
   DESFECHOS_EVENTO,
@@ -33,10 +42,8 @@ import {
 } from '../../fiscal/evento.ts';
 import { TOLD_MAX } from '../../fiscal/fault.ts';
 import { FOREIGN_TAGS } from '../../fiscal/layout/dps.ts';
-import { layoutMarkdown } from '../../fiscal/layout/markdown.ts';
 import { FAULTS_MAX } from '../../fiscal/layout/read.ts';
 import { T } from '../../fiscal/layout/simple-types.ts';
-import { dpsXsd, eventoXsd, nfseXsd } from '../../fiscal/layout/xsd.ts';
 import { brazilianDate } from '../../fiscal/moment.ts';
 import { NOTA_ESTADOS, type NotaEstado } from '../../fiscal/nota.ts';
 import { TOLERANCIA } from '../../fiscal/rules/ibscbs-declarado.ts';
@@ -47,17 +54,10 @@ import { ANSWERS_KEPT_MIN_HOURS, IDEMPOTENCY_HEADER } from '../../flows/idempote
 import { NOTAS_MAX, OPERACOES, RPS_SIGNATURES_MAX } from '../../flows/porto-abrasf.ts';
 import { PROXIMA_MAX_MS } from '../../flows/proxima-consulta.ts';
 import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
-import { ASIDE_BYTES, ASIDE_CPU_MAX_MS, ASIDE_WAITING_MAX } from './aside.ts';
-import { SITE_TIMES } from './buckets.ts';
-import { CATALOGO_SHAPES } from './catalogo-fields.ts';
-import { CATALOGOS, FRESH_S, POR_PAGINA, POR_PAGINA_MAX } from './catalogos.ts';
-import { BODY_MAX_BYTES } from './content.ts';
-import { CLOSE_MAX_MS, DRAIN_DEFAULT_S } from './end-in-order.ts';
-import { DISCARD_MAX_BYTES } from './exchange.ts';
-import { CONNECTIONS_MAX, HEADERS_MAX_BYTES, REQUEST_TIMEOUT_MS, URL_MAX } from './http.ts';
-import { LOOKS_MAX, MISSES_MAX } from './misses.ts';
-import { KEY_CHARS_MAX, REPEATED_HEADER } from './repetition.ts';
-import { ROUTES } from './routes.ts';
+import { layoutMarkdown } from '../layout/markdown.ts';
+import { dpsXsd, eventoXsd, nfseXsd } from '../layout/xsd.ts';
+import { soapMarkdown } from '../soap.ts';
+import { ACOES } from '../states.ts';
 
 /** The text of a file of the project, from its root. */
 export function projectText(path: string): string {

@@ -4,16 +4,16 @@
  * A form that cannot say the example, or in which it is answered otherwise, is left out: JSON has one property for the two
  * documents of a party, and fills in what is technical.
  */
-import type { Facts } from '../facts.ts';
-import { judge } from '../judge.ts';
-import { INF_DPS } from '../layout/dps.ts';
-import type { JsonDocument, JsonValue } from '../layout/json-value.ts';
-import { DECLARED, HOSTS, NAMES } from '../layout/plan-corpo.ts';
-import { readCorpo } from '../layout/read-corpo.ts';
-import { elementsOf, type Group, type Item, type Leaf } from '../layout/vocabulary.ts';
-import { exampleJson, exampleXml, patched } from '../rules/example.ts';
-import type { Patch } from '../rules/rule.ts';
-import { type ExampleLine, isJsonOnly, linesOf } from '../rules/trial.ts';
+import type { Facts } from '../../fiscal/facts.ts';
+import { judge } from '../../fiscal/judge.ts';
+import { INF_DPS } from '../../fiscal/layout/dps.ts';
+import type { JsonDocument, JsonValue } from '../../fiscal/layout/json-value.ts';
+import { DECLARED, HOSTS, NAMES } from '../../fiscal/layout/plan-corpo.ts';
+import { readCorpo } from '../../fiscal/layout/read-corpo.ts';
+import { elementsOf, type Group, type Item, type Leaf } from '../../fiscal/layout/vocabulary.ts';
+import { exampleJson, exampleXml, patched } from '../../fiscal/rules/example.ts';
+import type { Patch } from '../../fiscal/rules/rule.ts';
+import { type ExampleLine, isJsonOnly, linesOf } from '../../fiscal/rules/trial.ts';
 
 /** `marked`: the line that the answer is about. */
 export type FragmentLine = { readonly text: string; readonly marked: boolean };

@@ -4,12 +4,12 @@
  * What stands here in words and nowhere else is what no table knows: how the page is read, the smallest document, and
  * what becomes of an element that a sender may leave to us.
  */
-import { type CampoEnumerado, enumeracaoOf } from '../catalogs/catalogs.ts';
-import type { Campo, Item as CorpoItem } from './corpo.ts';
-import { type DpsPath, FOREIGN_TAGS, INF_DPS } from './dps.ts';
-import { DPS, INF_NFSE_OWN, NFSE } from './nfse.ts';
-import { HOSTS, type Host } from './plan-corpo.ts';
-import { type SimpleType, T } from './simple-types.ts';
+import { type CampoEnumerado, enumeracaoOf } from '../../fiscal/catalogs/catalogs.ts';
+import type { Campo, Item as CorpoItem } from '../../fiscal/layout/corpo.ts';
+import { type DpsPath, FOREIGN_TAGS, INF_DPS } from '../../fiscal/layout/dps.ts';
+import { DPS, INF_NFSE_OWN, NFSE } from '../../fiscal/layout/nfse.ts';
+import { HOSTS, type Host } from '../../fiscal/layout/plan-corpo.ts';
+import { type SimpleType, T } from '../../fiscal/layout/simple-types.ts';
 import {
   type Choice,
   type Codes,
@@ -18,7 +18,7 @@ import {
   type Item,
   isRequiredOfSender,
   type Leaf,
-} from './vocabulary.ts';
+} from '../../fiscal/layout/vocabulary.ts';
 import { type Side, shortSpellings, typeName } from './xsd.ts';
 
 /** What is in the note when the sender left an element out that the national layout requires. */

@@ -5,12 +5,18 @@
  * more patient: it looks for a sibling marked `anywhere` at any place, where the schema, to stay deterministic and
  * short, knows it before and after its neighbour. Rules between fields are not here.
  */
-import { DPS_NAMESPACE, DPS_VERSAO } from './dps.ts';
-import { EVENTO } from './evento.ts';
-import { DPS, NFSE } from './nfse.ts';
-import { SIGNATURE_NAMESPACE } from './read.ts';
-import type { SimpleType } from './simple-types.ts';
-import { type Attribute, type Group, type Item, isRequiredOfSender, type Leaf } from './vocabulary.ts';
+import { DPS_NAMESPACE, DPS_VERSAO } from '../../fiscal/layout/dps.ts';
+import { EVENTO } from '../../fiscal/layout/evento.ts';
+import { DPS, NFSE } from '../../fiscal/layout/nfse.ts';
+import { SIGNATURE_NAMESPACE } from '../../fiscal/layout/read.ts';
+import type { SimpleType } from '../../fiscal/layout/simple-types.ts';
+import {
+  type Attribute,
+  type Group,
+  type Item,
+  isRequiredOfSender,
+  type Leaf,
+} from '../../fiscal/layout/vocabulary.ts';
 
 /** Whose document the schema describes. */
 export type Side = 'sender' | 'national';

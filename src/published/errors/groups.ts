@@ -2,10 +2,10 @@
  * Under which heading a code is found: by what it is about, in the order in which a request meets it. A code of rules
  * stands where its first rule does in the layout; what the layout does not tell, the family of its row does.
  */
-import { ASSINATURA } from './assinatura.ts';
-import { EVENTOS } from './eventos.ts';
-import type { PublicError } from './row.ts';
-import { SERVICO } from './servico.ts';
+import { ASSINATURA } from '../../fiscal/errors/assinatura.ts';
+import { EVENTOS } from '../../fiscal/errors/eventos.ts';
+import type { PublicError } from '../../fiscal/errors/row.ts';
+import { SERVICO } from '../../fiscal/errors/servico.ts';
 
 export type ErrorGroup = { readonly id: string; readonly titulo: string };
 
