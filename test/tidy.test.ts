@@ -114,15 +114,44 @@ test('the environment is read in one place', () => {
   for (const file of files.filter((one) => !readers.includes(one))) refuses(file, /process\.env/);
 });
 
-test('decisions stand in the order of their numbers, each once and each with a text', () => {
-  const [, ...decisions] = readFileSync(path.join(SRC, '../docs/decisions.md'), 'utf8').split(/^### D-/m);
-  const numbers = decisions.map((one) => Number.parseInt(one, 10));
-  assert.ok(numbers.length > 100);
-  numbers.forEach((number, at) => {
-    assert.ok(at === 0 || number > numbers[at - 1]!, `D-${number} stands behind D-${numbers[at - 1]}`);
+/** The decisions, by room: each begins with `### D-100 ` and ends before the next. */
+const DECISIONS = path.resolve(SRC, '../docs/decisions');
+const decisions = globSync('*.md', { cwd: DECISIONS }).flatMap((file) => {
+  const [, ...parts] = readFileSync(path.join(DECISIONS, file), 'utf8').split(/^### (?=D-)/m);
+  return parts.map((text) => ({
+    number: /^D-\d{2,3}(?= )/.exec(text)?.[0] ?? `${file}: ${text.slice(0, 20)}`,
+    file,
+    text,
+  }));
+});
+
+test('each decision has its own number and names files that exist', () => {
+  assert.ok(decisions.length > 100);
+  const root = path.resolve(SRC, '..');
+  const seen = new Map<string, string>();
+  for (const { number, file, text } of decisions) {
+    assert.ok(!seen.has(number), `${number} stands in ${file} and in ${seen.get(number)}`);
+    seen.set(number, file);
+    const where = text.split('\n\n').find((one) => one.startsWith('**Where** ')) ?? '';
+    for (const [, named] of where.matchAll(/`((?:src|test|docs|packages|scripts|bin|bench)\/[^`]*)`/g)) {
+      assert.ok(existsSync(path.join(root, named!)), `${number} (${file}) names ${named}, which is not in the tree`);
+    }
+  }
+});
+
+test('a decision that the code, the tests or the pages cite exists', () => {
+  const root = path.resolve(SRC, '..');
+  const index = readFileSync(path.join(DECISIONS, 'README.md'), 'utf8');
+  const known = new Set([...decisions.map(({ number }) => number), ...(index.match(/\bD-\d{2,3}(?= +\|)/g) ?? [])]);
+  const cited = globSync(['{src,test,scripts,bench,bin,packages}/**/*.{ts,sql,md,mjs}', 'docs/**/*.md', '*.md'], {
+    cwd: root,
+    exclude: (one) => one.includes('node_modules'),
   });
-  for (const one of decisions)
-    assert.ok(one.split('\n').slice(1).join('').trim(), `D-${one.split('\n')[0]} has no text`);
+  for (const file of cited) {
+    for (const [number] of readFileSync(path.join(root, file), 'utf8').matchAll(/\bD-\d{2,3}\b/g)) {
+      assert.ok(known.has(number), `${file} cites ${number}, which is in no file of docs/decisions`);
+    }
+  }
 });
 
 test('what docs/confiabilidade.md names as its proof is there', () => {
