@@ -3,10 +3,30 @@
  * text is nearly there: only declarations of namespaces differ (Exclusive XML Canonicalization, 3; Canonical XML 1.0, 2.4).
  * One walk over the element and no parser, so that a hundred signatures of a document cost what their own texts cost.
  */
-import type { CanonicalLayout, Scope } from './canonical.ts';
-
 const SPACE = 32;
 const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace';
+
+/** The namespaces in force at an element; elements that declare none share the scope of their parent. */
+export type Scope = {
+  /** Of names without prefix. */
+  readonly plain: string;
+  /** Those that the element itself declares, by prefix; the one of names without prefix under the empty one. */
+  readonly own: ReadonlyMap<string, string>;
+  readonly outer: Scope | undefined;
+};
+
+/** By index of the element: where it begins and ends in the text, how long its name is, what is in force in it, and its parent. */
+export type CanonicalLayout = {
+  readonly text: string;
+  readonly starts: readonly number[];
+  readonly ends: readonly number[];
+  readonly lengths: readonly number[];
+  readonly scopes: readonly Scope[];
+  /** -1 of the root. */
+  readonly parents: readonly number[];
+  /** What is in force around the root. */
+  readonly outside: Scope;
+};
 
 /** Prefixes that the cut declares at an element, and above it. */
 type Declared = { readonly own: ReadonlyMap<string, string>; readonly outer: Declared | undefined };

@@ -6,7 +6,7 @@
  * This reader knows that language and no other; it is never given what came from outside.
  */
 import type { Atributo, Elemento } from '../fiscal/layout/tree.ts';
-import { cutExclusive, cutInclusive } from './canonical-cut.ts';
+import { type CanonicalLayout, cutExclusive, cutInclusive, type Scope } from './canonical-cut.ts';
 
 export type CanonicalReading = {
   readonly root: Elemento;
@@ -35,28 +35,6 @@ const [SPACE, SLASH, COLON, GREATER, QUESTION] = [32, 47, 58, 62, 63];
 
 /** An element while it is open. */
 type Open = { -readonly [Key in keyof Elemento]: Elemento[Key] } & { children: Elemento[] };
-
-/** The namespaces in force at an element; elements that declare none share the scope of their parent. */
-export type Scope = {
-  /** Of names without prefix. */
-  readonly plain: string;
-  /** Those that the element itself declares, by prefix; the one of names without prefix under the empty one. */
-  readonly own: ReadonlyMap<string, string>;
-  readonly outer: Scope | undefined;
-};
-
-/** By index of the element: where it begins and ends in the text, how long its name is, what is in force in it, and its parent. */
-export type CanonicalLayout = {
-  readonly text: string;
-  readonly starts: readonly number[];
-  readonly ends: readonly number[];
-  readonly lengths: readonly number[];
-  readonly scopes: readonly Scope[];
-  /** -1 of the root. */
-  readonly parents: readonly number[];
-  /** What is in force around the root. */
-  readonly outside: Scope;
-};
 
 const OUTSIDE: Scope = { plain: '', own: new Map(), outer: undefined };
 

@@ -3,7 +3,6 @@
  * nothing is judged by it. Of each the facts hold at least the lines that the DPS names.
  */
 import type { Decimal } from './decimal.ts';
-import type { Facts } from './facts.ts';
 import { incidenceOf, placeOfIssqn } from './incidence.ts';
 import type { Dps } from './layout/dps.ts';
 
@@ -69,6 +68,14 @@ export type Cadastros = {
   readonly naoIncidencias: readonly NaoIncidencia[] | undefined;
 };
 
+/** What the facts hold of them, and of whose they are. */
+export type CadastrosFacts = {
+  /** The tenant's own municipality, in a rehearsal too; undefined for the shared sandbox, which is every municipality's. */
+  readonly cMun: string | undefined;
+  /** What the municipality registers besides: benefits, deductions, special regimes, non-incidence. */
+  readonly cadastros: Cadastros;
+};
+
 export const SEM_CADASTROS: Cadastros = {
   beneficios: undefined,
   deducoes: undefined,
@@ -100,7 +107,7 @@ export type BeneficioRegistrado =
  * Undefined: the DPS names no benefit, or the register has nothing to say, because the municipality keeps none or the tax is due in another
  * (the shared sandbox is every municipality's).
  */
-export function beneficioRegistrado(dps: Dps, { cMun, cadastros }: Facts): BeneficioRegistrado | undefined {
+export function beneficioRegistrado(dps: Dps, { cMun, cadastros }: CadastrosFacts): BeneficioRegistrado | undefined {
   const nBM = dps.valores.trib.tribMun.BM?.nBM;
   if (nBM === undefined || cadastros.beneficios === undefined || !isOwn(incidenceOf(dps), cMun)) return undefined;
   const linhas = cadastros.beneficios.filter(({ numero }) => numero === nBM);
@@ -114,18 +121,21 @@ export function beneficioRegistrado(dps: Dps, { cMun, cadastros }: Facts): Benef
 }
 
 /** The registered benefit that applies to a DPS. */
-export function beneficioOf(dps: Dps, facts: Facts): Beneficio | undefined {
+export function beneficioOf(dps: Dps, facts: CadastrosFacts): Beneficio | undefined {
   const registrado = beneficioRegistrado(dps, facts);
   return registrado?.kind === 'aplica' ? registrado.beneficio : undefined;
 }
 
 /** Whether the registered benefit of a DPS is an exemption. */
-export function isIsenta(dps: Dps, facts: Facts): boolean {
+export function isIsenta(dps: Dps, facts: CadastrosFacts): boolean {
   return beneficioOf(dps, facts)?.tipo === 'isencao';
 }
 
 /** The forms of a deduction that the municipality admits of the service; undefined: it says nothing, or there is no deduction. */
-export function deducaoRegistrada(dps: Dps, { cMun, cadastros }: Facts): DeducaoAdmitida | 'nenhuma' | undefined {
+export function deducaoRegistrada(
+  dps: Dps,
+  { cMun, cadastros }: CadastrosFacts,
+): DeducaoAdmitida | 'nenhuma' | undefined {
   if (dps.valores.vDedRed === undefined || cadastros.deducoes === undefined) return undefined;
   if (!isOwn(incidenceOf(dps), cMun)) return undefined;
   const { cTribNac } = dps.serv.cServ;
@@ -136,7 +146,7 @@ export function deducaoRegistrada(dps: Dps, { cMun, cadastros }: Facts): Deducao
 /** How the special regime of a DPS stands in the register; undefined: it says nothing. */
 export function regimeRegistrado(
   dps: Dps,
-  { cMun, cadastros }: Facts,
+  { cMun, cadastros }: CadastrosFacts,
 ): 'nao_admitido' | 'de_outro' | 'atribuido' | undefined {
   const { regEspTrib } = dps.prest.regTrib;
   if (regEspTrib === '0' || cadastros.regimes === undefined || !isOwn(incidenceOf(dps), cMun)) return undefined;
@@ -151,7 +161,7 @@ export function regimeRegistrado(
 }
 
 /** Whether the municipality does not tax the service of the provider; undefined: it says nothing. */
-export function isNaoIncidente(dps: Dps, { cMun, cadastros }: Facts): boolean | undefined {
+export function isNaoIncidente(dps: Dps, { cMun, cadastros }: CadastrosFacts): boolean | undefined {
   if (cadastros.naoIncidencias === undefined || !isOwn(placeOfIssqn(dps), cMun)) return undefined;
   const { cTribNac } = dps.serv.cServ;
   return cadastros.naoIncidencias.some(

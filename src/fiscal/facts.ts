@@ -3,7 +3,7 @@
  */
 import type { TabelaIbsCbs } from './aliquotas-ibs-cbs.ts';
 import type { Ambiente } from './ambiente.ts';
-import type { Cadastros } from './cadastros.ts';
+import type { CadastrosFacts } from './cadastros.ts';
 import type { EventoNaNota } from './conflitos-evento.ts';
 import type { Decimal } from './decimal.ts';
 import type { NotaEstado } from './nota.ts';
@@ -47,10 +47,8 @@ export const ENDERECO_NAO_INFORMADO: Endereco = {
   CEP: '00000000',
 };
 
-export type Facts = {
+export type Facts = CadastrosFacts & {
   readonly ambiente: Ambiente;
-  /** The tenant's own municipality, in a rehearsal too; undefined for the shared sandbox, which is every municipality's. */
-  readonly cMun: string | undefined;
   /** Today in the municipality's zone, `YYYY-MM-DD`. */
   readonly hoje: string;
   readonly prestador: Prestador;
@@ -66,8 +64,6 @@ export type Facts = {
   readonly aliquotaRegistrada: (cTribNac: string, cTribMun: string | undefined, data: string) => AliquotaRegistrada;
   /** The rates of the IBS and the CBS in force, by which the note is judged. */
   readonly tabelaIbsCbs: TabelaIbsCbs;
-  /** What the municipality registers besides: benefits, deductions, special regimes, non-incidence. */
-  readonly cadastros: Cadastros;
   /** The note that the DPS replaces; undefined when it replaces none, or there is nobody to ask. */
   readonly substituida: NotaSubstituida | undefined;
 };

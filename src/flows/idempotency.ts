@@ -11,7 +11,6 @@ import type { EventoRow } from '../store/eventos.ts';
 import type { KeyedRequest, KeyedSuccess } from '../store/idempotencia.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { Store } from '../store/store.ts';
-import type { Quota } from './quota.ts';
 import { tellTrouble } from './store-trouble.ts';
 import type { World } from './world.ts';
 
@@ -20,12 +19,15 @@ export const IDEMPOTENCY_HEADER = 'Idempotency-Key';
 /** How long an answer stands under its key, at least. */
 export { ANSWERS_KEPT_MIN_HOURS } from '../store/idempotencia.ts';
 
+/** Whether one more refusal may be kept for a repetition. */
+export type RefusalKeeping = { keepsRefusal(): boolean | Promise<boolean> };
+
 /** As it came: `rota` is the address below the municipality. */
 export type SentKey = {
   readonly key: string;
   readonly rota: string;
   /** Undefined: every refusal of the document is kept. */
-  readonly quota?: Pick<Quota, 'keepsRefusal'> | undefined;
+  readonly quota?: RefusalKeeping | undefined;
 };
 
 /** A refusal as it is answered. `status`: where it is not that of the first fault's code. */

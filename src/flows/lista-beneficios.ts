@@ -5,8 +5,8 @@ import { WITHOUT_MINIMUM } from '../fiscal/rules/valores.ts';
 import type { Municipio } from '../store/municipios.ts';
 import { type Line, neededText } from './import-csv.ts';
 import { bareDocumento, whyNoDocumento } from './import-prestadores.ts';
+import type { ListaCsv } from './lista-csv.ts';
 import { ALIQUOTA_INCOMUM, bareCodigo, percentOf, whyNoService } from './lista-servicos.ts';
-import type { ListaCsv } from './listas.ts';
 
 const NUMERO = /^\d{14}$/;
 

@@ -1,8 +1,8 @@
 /** The list of deductions that a municipality admits: what each column may be. */
 import { FORMAS_DEDUCAO } from '../fiscal/cadastros.ts';
 import { severalOf } from './lista-beneficios.ts';
+import type { ListaCsv } from './lista-csv.ts';
 import { bareCodigo, nationalOf } from './lista-servicos.ts';
-import type { ListaCsv } from './listas.ts';
 
 const FORMAS = Object.keys(FORMAS_DEDUCAO);
 

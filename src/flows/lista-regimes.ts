@@ -3,8 +3,8 @@ import { enumeracaoOf } from '../fiscal/catalogs/catalogs.ts';
 import type { Line } from './import-csv.ts';
 import { bareDocumento, whyNoDocumento } from './import-prestadores.ts';
 import { servicosOf } from './lista-beneficios.ts';
+import type { ListaCsv } from './lista-csv.ts';
 import { bareCodigo, nationalOf } from './lista-servicos.ts';
-import type { ListaCsv } from './listas.ts';
 
 export const REGIMES: ListaCsv = {
   titulo: 'Regimes especiais',

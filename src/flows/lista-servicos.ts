@@ -4,7 +4,7 @@ import { type Decimal, decimal, parseDecimal } from '../fiscal/decimal.ts';
 import { type SimpleType, T } from '../fiscal/layout/simple-types.ts';
 import type { Entrada } from '../store/listas.ts';
 import { type Line, neededText } from './import-csv.ts';
-import type { ListaCsv, Reparo } from './listas.ts';
+import type { ListaCsv, Reparo } from './lista-csv.ts';
 import { ALIQUOTA_DA_NOTA_MAX, isUnusual, readPercent } from './municipios.ts';
 
 /** A code longer than `cTribMun` serves the municipality alone. */

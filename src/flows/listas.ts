@@ -3,34 +3,15 @@
  * is in the file of its name; where it is kept, in `store/listas.ts`.
  */
 import type { ContagemLista, Entrada, Linha, ListaNome } from '../store/listas.ts';
-import type { Municipio } from '../store/municipios.ts';
 import { type ImportOutcome, type ImportRequest, importTable, type Line, openTable, periodOf } from './import-csv.ts';
 import { BENEFICIOS } from './lista-beneficios.ts';
+import type { ListaCsv, Reparo } from './lista-csv.ts';
 import { DEDUCOES } from './lista-deducoes.ts';
 import { NAO_INCIDENCIAS, REGIMES } from './lista-regimes.ts';
 import { SERVICOS } from './lista-servicos.ts';
 import { municipioNamed, type RegistryWorld } from './municipios.ts';
 
-/** A list by its columns; those of the period are `inicio` and `fim`. */
 export type { ListaNome } from '../store/listas.ts';
-
-export type ListaCsv = {
-  /** As in `Serviços de sao-paulo`. */
-  readonly titulo: string;
-  readonly colunas: readonly string[];
-  /** What a line says, without its number and its period; tells of it what is wrong. */
-  readonly read: (line: Line, municipio: Municipio) => Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** The columns of the key, with a space between; empty where they cannot be read. */
-  readonly chave: (line: Line) => string;
-  /** What an operator should look at in the lines that are not refused. */
-  readonly reparos: readonly Reparo[];
-};
-
-export type Reparo = {
-  readonly has: (entrada: Entrada) => boolean;
-  /** A sentence about so many lines. */
-  readonly diz: (quantas: string) => string;
-};
 
 export const LISTAS_CSV: Readonly<Record<ListaNome, ListaCsv>> = {
   servicos: SERVICOS,

@@ -1,26 +1,5 @@
 /** `nfse adn-simulador`: a rehearsal of the national environment, in a process of its own, until it is told to end. */
-import { type CliWorld, type Command, columns, textOf, type Values } from './command.ts';
-
-/** What the simulator is started with. Ports: 0 chooses a free one. */
-export type SimuladorAsked = {
-  readonly host: string;
-  readonly porta: number;
-  readonly controle: number;
-  readonly dados: string;
-  readonly certificado: string;
-  readonly chave: string;
-  readonly clientes: string;
-  readonly semente: number | undefined;
-  readonly faltas: string | undefined;
-};
-
-export type SimuladorRunning = {
-  readonly address: string;
-  readonly controle: string;
-  readonly documentos: number;
-  /** Bytes of an unfinished record that were dropped at the start. */
-  readonly descartado: number;
-};
+import { type CliWorld, type Command, columns, type SimuladorAsked, textOf, type Values } from './command.ts';
 
 const DEFAULT_PORT = '9443';
 const DEFAULT_CONTROL_PORT = '9444';

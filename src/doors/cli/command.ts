@@ -2,7 +2,6 @@
 import { readFile } from 'node:fs/promises';
 import type { ParseArgsConfig } from 'node:util';
 import type { RegistryWorld } from '../../flows/municipios.ts';
-import type { SimuladorAsked, SimuladorRunning } from './adn-simulador.ts';
 
 export type Terminal = {
   out(text: string): void;
@@ -22,6 +21,27 @@ export type Running = {
   readonly location: string;
   /** How long it serves on after a SIGTERM, in milliseconds. */
   readonly drainMs: number;
+};
+
+/** What the simulator is started with. Ports: 0 chooses a free one. */
+export type SimuladorAsked = {
+  readonly host: string;
+  readonly porta: number;
+  readonly controle: number;
+  readonly dados: string;
+  readonly certificado: string;
+  readonly chave: string;
+  readonly clientes: string;
+  readonly semente: number | undefined;
+  readonly faltas: string | undefined;
+};
+
+export type SimuladorRunning = {
+  readonly address: string;
+  readonly controle: string;
+  readonly documentos: number;
+  /** Bytes of an unfinished record that were dropped at the start. */
+  readonly descartado: number;
 };
 
 export type CliWorld = Terminal & {

@@ -39,7 +39,8 @@ import {
   type OwnPart,
   type Part,
 } from './plan-corpo.ts';
-import { readDps, type Words } from './read.ts';
+import { readDps } from './read.ts';
+import { FAULTS_MAX, type Words } from './reading.ts';
 import type { SimpleType } from './simple-types.ts';
 import { isFlatAbroad, strangeProperty } from './strange-property.ts';
 import type { Elemento } from './tree.ts';
@@ -73,9 +74,6 @@ export type CorpoReading =
       placed<T extends Told>(found: readonly T[]): readonly (T & Placed)[];
     }
   | { readonly faults: readonly Fault[] };
-
-/** More faults than this are not listed: the answer says how many there were in all. */
-const FAULTS_MAX = 200;
 
 const BASE = '/DPS/infDPS';
 const NOTE_BASE = '/NFSe/infNFSe';

@@ -11,73 +11,28 @@ import { elementWith, nationalNamespace, REMOVAL, type Source } from './correct-
 import { type Ordered, orderFault } from './disorder.ts';
 import { DPS_NAMESPACE, type Dps, INF_DPS } from './dps.ts';
 import { inLayoutOrder } from './order.ts';
+import {
+  type Compiled,
+  compile,
+  FAULTS_MAX,
+  type Found,
+  type Level,
+  nothingFound,
+  type Slot,
+  type Words,
+} from './reading.ts';
 import { NOTHING_STRANGE, type Strange, tellStrange } from './strange-tag.ts';
 import { attributeOf, type Elemento } from './tree.ts';
-import { type Choice, elementsOf, type Group, type Item, isRequiredOfSender, type Leaf } from './vocabulary.ts';
+import { type Choice, elementsOf, type Leaf } from './vocabulary.ts';
 
 export const SIGNATURE_NAMESPACE = 'http://www.w3.org/2000/09/xmldsig#';
 const SCHEMA_INSTANCE = 'http://www.w3.org/2001/XMLSchema-instance';
-
-/** More faults than this are not listed: the answer says how many there were in all. */
-export const FAULTS_MAX = 200;
-
-export type Slot = {
-  readonly item: Leaf | Group;
-  /** Place in the national order; undefined when the element may stand anywhere. */
-  readonly order: number | undefined;
-  readonly choice: Choice | undefined;
-  readonly required: boolean;
-  readonly inside: Compiled | undefined;
-};
-
-/** A list of items, prepared once so that reading is a look-up an element. */
-export type Compiled = {
-  readonly slots: ReadonlyMap<string, Slot>;
-  readonly required: readonly Slot[];
-  readonly choices: readonly Choice[];
-};
-
-function compile(items: readonly Item[]): Compiled {
-  const slots = new Map<string, Slot>();
-  let order = 0;
-  for (const item of items) {
-    for (const member of item.kind === 'choice' ? item.items : [item]) {
-      const slot: Slot = {
-        item: member,
-        order: member.anywhere ? undefined : order,
-        choice: item.kind === 'choice' ? item : undefined,
-        required: item.kind !== 'choice' && isRequiredOfSender(member),
-        inside: member.kind === 'group' ? compile(member.items) : undefined,
-      };
-      if (member.sent === 'refused') continue;
-      slots.set(member.name, slot);
-      if (member.alias !== undefined) slots.set(member.alias, slot);
-    }
-    order += 1;
-  }
-  return {
-    slots,
-    required: [...slots.values()].filter((slot, place, all) => slot.required && all.indexOf(slot) === place),
-    choices: items.filter((item) => item.kind === 'choice'),
-  };
-}
 
 const COMPILED_INF_DPS = compile(INF_DPS);
 /** Whether a tag is one of the spellings of an element of the DPS (D-15). */
 export function isSpellingOf(tag: string, name: string): boolean {
   return tag === name || (name === 'IBSCBS' && tag === 'ibscbs') || (name === 'BM' && tag === 'bM');
 }
-
-/** How faults name what they speak of: by the tags of the DPS, or as the body calls it that the tree was made of. */
-export type Words = {
-  readonly element: 'elemento' | 'campo';
-  /** What the sender calls an element. */
-  name(xpath: string, item: Leaf | Group): string;
-  /** What the sender calls the group around it; undefined for the body as a whole. */
-  group(xpath: string, name: string): string | undefined;
-  /** What stands in the place of an element with its right text. */
-  corrected(xpath: string, leaf: Leaf, text: string, element: Elemento): string;
-};
 
 /** The names of the DPS itself; of its text, where that is known, corrections keep what the tree does not have. */
 function tagsOf(source: Source | undefined): Words {
@@ -141,36 +96,6 @@ export function readDps(root: Elemento, how: { readonly source?: Source; readonl
   if (faults.length > 0) return { faults: told(found) };
   return { dps: dps as Dps, id };
 }
-
-/** What one reading has found so far. */
-export type Found = {
-  readonly words: Words;
-  readonly source: Source | undefined;
-  readonly faults: Fault[];
-  /** Faults that are counted and not described: a thousand unknown tags are not each compared. */
-  unlisted: number;
-  /** Where those stand in the layout whose own path is in none. */
-  readonly places: Map<Fault, string>;
-  /** Those whose correction is not offered after all. */
-  readonly withheld: Set<Fault>;
-  /** The faults that say that something is missing. */
-  readonly missing: Set<Fault>;
-  /** Absolute paths that a misplaced or misspelt element evidently meant. */
-  readonly meant: Set<string>;
-};
-
-function nothingFound(words: Words, source: Source | undefined): Found {
-  const sets = { withheld: new Set<Fault>(), missing: new Set<Fault>(), meant: new Set<string>() };
-  return { words, source, faults: [], unlisted: 0, places: new Map(), ...sets };
-}
-
-/** A group while it is read. */
-export type Level = {
-  readonly compiled: Compiled;
-  readonly element: Elemento;
-  readonly base: string;
-  readonly parent: string;
-};
 
 /**
  * What is answered, in the order of the layout. A mistake already named by its wrong tag is not named again as a missing

@@ -5,7 +5,7 @@
 import type { Fault } from '../fault.ts';
 import { REMOVAL, renamed } from './correct-xml.ts';
 import { FOREIGN_TAGS, type ForeignTag, INF_DPS } from './dps.ts';
-import { type Compiled, FAULTS_MAX, type Found, type Level, type Slot } from './read.ts';
+import { type Compiled, FAULTS_MAX, type Found, type Level, type Slot } from './reading.ts';
 import type { Elemento } from './tree.ts';
 import { type Choice, elementsOf, type Item } from './vocabulary.ts';
 

@@ -42,7 +42,7 @@ import {
 } from '../../fiscal/evento.ts';
 import { TOLD_MAX } from '../../fiscal/fault.ts';
 import { FOREIGN_TAGS } from '../../fiscal/layout/dps.ts';
-import { FAULTS_MAX } from '../../fiscal/layout/read.ts';
+import { FAULTS_MAX } from '../../fiscal/layout/reading.ts';
 import { T } from '../../fiscal/layout/simple-types.ts';
 import { brazilianDate } from '../../fiscal/moment.ts';
 import { NOTA_ESTADOS, type NotaEstado } from '../../fiscal/nota.ts';
