@@ -34,11 +34,13 @@ const OTHERWISE_NATIONAL = ['E0001', 'E0010', 'E0188', 'E0235', 'E0310', 'E1235'
 
 const SRC = path.resolve(import.meta.dirname, '..');
 
-/** Files that send codes: neither tests, nor the table itself. */
-/** Codes that are somebody else's: the national environment's, which the simulator sends in its place, and ABRASF's. */
+/** These files name codes of others: of the national environment, which the simulator sends in its place, and of ABRASF. */
 const NATIONAL = /^(adn|simulador|fiscal\/abrasf)\/|^flows\/(porto-|process-lotes)/;
+/** These files make or show the table itself. */
+const TABLE = /^(fiscal\/errors|published\/)/;
+/** Files that send codes. */
 const SENDERS = globSync('**/*.ts', { cwd: SRC })
-  .filter((file) => !file.endsWith('.test.ts') && !file.startsWith('fiscal/errors') && !NATIONAL.test(file))
+  .filter((file) => !file.endsWith('.test.ts') && !TABLE.test(file) && !NATIONAL.test(file))
   .map((file) => ({ file, text: readFileSync(path.join(SRC, file), 'utf8') }));
 
 const SENT = new Map(

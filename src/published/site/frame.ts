@@ -65,7 +65,7 @@ export function addressOf(slug: string): string {
 export function relative(from: string, to: string): string {
   const folder = from.slice(0, from.lastIndexOf('/') + 1);
   if (to.startsWith(folder)) return to.slice(folder.length);
-  return `${'../../doors/'.repeat(folder.split('/').length - 2)}${to.slice(1)}`;
+  return `${'../'.repeat(folder.split('/').length - 2)}${to.slice(1)}`;
 }
 
 /** `asked`: what the search of the documentation is asked. */
