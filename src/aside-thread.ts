@@ -48,7 +48,7 @@ const pool = openPool(connection, (error) =>
 );
 const report = (said: AsideReport): void => port.postMessage(said);
 const store = createStore(pool, (tenant, documents) => report({ kind: 'stored', tenant, documents }));
-const { world: own, close } = openWorld({ ...store, ...entries(store) }, log);
+const { world: own, close } = openWorld(enterFirst(store), log);
 const world = { ...own, wake: (tenant: string) => report({ kind: 'wake', tenant }) };
 
 /** Of the one request that is answered. */
@@ -75,12 +75,14 @@ port.on('message', (message: AsideMessage) => {
 });
 report({ kind: 'ready' });
 
-/** All by which a request comes to be stored; who enters there is no longer ended. */
-function entries({ issueNota, registerEvento, receiveLote }: Store): Partial<Store> {
+/** The store in which whoever stores a request first enters the stage: from there on it is no longer ended. */
+function enterFirst(store: Store): Store {
+  const { notas, eventos, lotes } = store;
   return {
-    issueNota: (...told) => entered(() => issueNota(...told)),
-    registerEvento: (...told) => entered(() => registerEvento(...told)),
-    receiveLote: (...told) => entered(() => receiveLote(...told)),
+    ...store,
+    notas: { ...notas, issue: (...asked) => entered(() => notas.issue(...asked)) },
+    eventos: { ...eventos, register: (...asked) => entered(() => eventos.register(...asked)) },
+    lotes: { ...lotes, receive: (...asked) => entered(() => lotes.receive(...asked)) },
   };
 }
 

@@ -43,7 +43,10 @@ export async function startService(config: Config, log: Logger, signal?: AbortSi
     for (const one of closers) await one();
   };
   try {
-    await store.createMunicipio({ tenant: SANDBOX_SLUG, ambiente: 'homologacao', codigoIbge: undefined }, world.now());
+    await store.municipios.create(
+      { tenant: SANDBOX_SLUG, ambiente: 'homologacao', codigoIbge: undefined },
+      world.now(),
+    );
     transmitter = startTransmitterThread({ connection, logLevel: config.logLevel }, log);
     closers.unshift(transmitter.stop);
     const { host, port, baseUrl, trustProxy, certificateHeader } = config;
@@ -72,7 +75,7 @@ export async function startService(config: Config, log: Logger, signal?: AbortSi
 }
 
 async function warnOfAddress(store: Store, log: Logger): Promise<void> {
-  const municipios = (await store.municipios()).filter(({ ambiente }) => ambiente === 'producao');
+  const municipios = (await store.municipios.list()).filter(({ ambiente }) => ambiente === 'producao');
   if (municipios.length > 0) log.warn({ municipios: municipios.map(({ tenant }) => tenant) }, SEM_BASE_URL);
 }
 

@@ -40,7 +40,7 @@ port.on('message', (message: ThreadMessage) => {
     void end();
     return;
   }
-  if (message.kind === 'stored') world.store.keepForTransmission(message.tenant, message.documents);
+  if (message.kind === 'stored') world.store.notas.keepForTransmission(message.tenant, message.documents);
   worker.wake();
 });
 

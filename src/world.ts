@@ -32,7 +32,7 @@ export function openWorld(store: Store, log: Logger, wakeElsewhere?: () => void)
   /** One municipality after the other: nobody waits for it. */
   const warnOfFiles = async (): Promise<void> => {
     try {
-      for (const municipio of await store.municipios()) await transmissions.warnOfFiles(municipio);
+      for (const municipio of await store.municipios.list()) await transmissions.warnOfFiles(municipio);
     } catch (error) {
       tellTrouble(log, error, {}, 'não foi possível conferir quem pode ler as chaves dos municípios');
     }

@@ -60,7 +60,7 @@ async function versions(on = pool): Promise<number> {
 
 describe('nfse aliquotas importar', () => {
   test('the table that the program ships is the first import, once, and what the service reads', async () => {
-    const shipped = await createStore(pool).tabelaIbsCbs();
+    const shipped = await createStore(pool).aliquotas.readTabela();
     assert.equal(shipped.versao, 1);
     const told = ({ linhas }: typeof shipped): string[] =>
       linhas
@@ -165,7 +165,7 @@ describe('nfse aliquotas importar', () => {
       'CBS,,,,2027-07-01,,9.1,DOU,Resolução do Senado 2/2027',
     ]);
     assert.match(said.out, /novas 1, alteradas 1, iguais 0/, said.err);
-    const { linhas } = await createStore(pool).tabelaIbsCbs();
+    const { linhas } = await createStore(pool).aliquotas.readTabela();
     const cbs = linhas.filter(({ tributo, cClassTrib }) => tributo === 'CBS' && cClassTrib === '');
     assert.deepEqual(
       cbs.map(({ inicio, fim, aliquota }) => [inicio, fim, Number(aliquota)]),

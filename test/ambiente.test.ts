@@ -70,7 +70,7 @@ describe('tpAmb in the sandbox is 2, whatever was sent', () => {
 describe('tpAmb in production is what was sent', () => {
   test('3 and absence are faults of structure', async () => {
     const { address: there, store, clock } = await startTestService({ worker: false });
-    await store.createMunicipio({ tenant: 'exemplo', ambiente: 'producao', codigoIbge: '3550308' }, clock.now);
+    await store.municipios.create({ tenant: 'exemplo', ambiente: 'producao', codigoIbge: '3550308' }, clock.now);
     // The dry run tells the structure without a signature.
     const validated = async (element: string): Promise<readonly string[]> => {
       const body = numbered().replace(TP_AMB, element);

@@ -69,14 +69,14 @@ writeFileSync(path.join(listasMudas, 'muda.crl'), pki.revoke({ issuer: mute, ent
 const clock = { now: Date.now() };
 const { address, store, logged } = await startTestService({ worker: false, clock });
 const confianca = { ancoras, revogados };
-await store.createMunicipio({ tenant: 'recife', ambiente: 'producao', codigoIbge: '2611606', confianca }, clock.now);
+await store.municipios.create({ tenant: 'recife', ambiente: 'producao', codigoIbge: '2611606', confianca }, clock.now);
 const mudas = { ancoras: ancorasMudas, revogados: listasMudas };
-await store.createMunicipio(
+await store.municipios.create(
   { tenant: 'natal', ambiente: 'producao', codigoIbge: '2408102', confianca: mudas },
   clock.now,
 );
 const semListas = { ancoras, revogados: listasMudas };
-await store.createMunicipio(
+await store.municipios.create(
   { tenant: 'olinda', ambiente: 'producao', codigoIbge: '2609600', confianca: semListas },
   clock.now,
 );

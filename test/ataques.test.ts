@@ -39,7 +39,7 @@ async function startAttacked({ agora, ancoras, listas, prestador }: Corpus): Pro
     ancoras: folderWith('ancoras', ancoras),
     revogados: listas === undefined ? undefined : folderWith('listas', listas),
   };
-  await service.store.createMunicipio(
+  await service.store.municipios.create(
     { tenant: TENANT, ambiente: 'producao', codigoIbge: IBGE, confianca },
     service.clock.now,
   );

@@ -281,7 +281,7 @@ describe('a server of its own', { timeout: 600_000 }, () => {
     await setWrites(false);
     assertComeAgain(await untilAnswered(moved, 503), /só aceita leituras/);
     proxy.moveTo(heir);
-    await createStore(await poolOn(heir)).createMunicipio(
+    await createStore(await poolOn(heir)).municipios.create(
       { tenant: SANDBOX_SLUG, ambiente: 'homologacao', codigoIbge: undefined },
       NOON,
     );

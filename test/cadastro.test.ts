@@ -597,7 +597,7 @@ describe('a key that others may read', { skip: process.platform === 'win32' }, (
       const quiet = (): void => undefined;
       const warn = (about: object, message: string): void => void logged.push(`${JSON.stringify(about)} ${message}`);
       const transmissions = openTransmissions({ info: quiet, error: quiet, warn });
-      const exposto = (await createStore(pool).municipioBySlug('exposto'))!;
+      const exposto = (await createStore(pool).municipios.findBySlug('exposto'))!;
       const used = async (): Promise<readonly string[]> => {
         clock.passMs(10_000);
         await transmissions.of(exposto);
@@ -660,7 +660,7 @@ describe('--exigir-numero', () => {
 
   test('refuses a DPS without number, in XML and in JSON, in the dry run too, and says what to send', async () => {
     const { address, store, clock } = await startTestService({ worker: false });
-    await store.createMunicipio(
+    await store.municipios.create(
       { tenant: 'numerado', ambiente: 'homologacao', codigoIbge: SAO_PAULO, exigeNumero: true },
       clock.now,
     );

@@ -133,7 +133,7 @@ test('the registers of the examples are the files of examples/', async () => {
   const store = createStore(service.pool);
   const { beneficios, deducoes, regimes, naoIncidencias } = EXAMPLE_CADASTROS;
   const read = async (nBM: string | undefined, cTribNac: string, documento: string, regime: string) =>
-    store.cadastrosOf('cadastrado', { nBM, operacao: { cTribNac, documento, regime, deduz: true } });
+    store.cadastros.find('cadastrado', { nBM, operacao: { cTribNac, documento, regime, deduz: true } });
   for (const { numero } of beneficios!) {
     const wanted = beneficios!.filter((one) => one.numero === numero);
     assert.deepEqual((await read(numero, '010101', '', '0')).beneficios, wanted);
@@ -380,9 +380,9 @@ test('a municipality without registers is asked nothing more than whether it kee
   const operacao = { cTribNac: '010101', documento: '11222333000181', regime: '6', deduz: true };
   const named = { nBM: '35503080400001', operacao };
   const slug = await town();
-  await Promise.all([store.servicosOf(slug, '010101', '001'), store.cadastrosOf(slug, named)]);
+  await Promise.all([store.servicos.findByCodes(slug, '010101', '001'), store.cadastros.find(slug, named)]);
   assert.deepEqual(asked, ['listas_mantidas']);
-  await Promise.all([1, 2, 3].map(() => store.cadastrosOf('cadastrado', named)));
+  await Promise.all([1, 2, 3].map(() => store.cadastros.find('cadastrado', named)));
   const each = ['beneficios', 'deducoes', 'nao_incidencias', 'regimes'].map((nome) => `${nome}_por_chave`);
   assert.deepEqual(asked.slice(1).toSorted(), [...each, 'listas_mantidas', 'regimes_admitidos'].toSorted());
 });

@@ -168,7 +168,7 @@ describe('so does the note that comes out of the front door', () => {
   }: Fatos): Promise<string> {
     const { store, pool, clock } = service;
     const tenant = `caso-${tenants.size}`;
-    const isThere = await store.createMunicipio(
+    const isThere = await store.municipios.create(
       {
         tenant,
         ambiente,

@@ -28,9 +28,9 @@ const FRESH_MS = 2_000;
 
 const service = await startTestService();
 const { address, store, pool, clock } = service;
-await store.createMunicipio({ tenant: 'exemplo', ambiente: 'producao', codigoIbge: '3550308' }, clock.now);
-await store.createMunicipio({ tenant: 'vizinho', ambiente: 'producao', codigoIbge: '3304557' }, clock.now);
-await store.createMunicipio(
+await store.municipios.create({ tenant: 'exemplo', ambiente: 'producao', codigoIbge: '3550308' }, clock.now);
+await store.municipios.create({ tenant: 'vizinho', ambiente: 'producao', codigoIbge: '3304557' }, clock.now);
+await store.municipios.create(
   { tenant: 'sem-lista', ambiente: 'producao', codigoIbge: '1200401', aliquotaPadrao: parseDecimal('3.50') },
   clock.now,
 );
@@ -417,7 +417,7 @@ describe('the municipal list', () => {
   test('it is read by the key of its tenant', async () => {
     const statements: Statements = new Map();
     const watched = createStore(recorded(pool, statements));
-    assert.equal((await watched.servicosListados('exemplo', '2026-11-21'))!.length, 7);
+    assert.equal((await watched.servicos.listInForce('exemplo', '2026-11-21'))!.length, 7);
     await noneScans(pool, statements, ['exemplo', 'vizinho']);
   });
 
@@ -425,14 +425,14 @@ describe('the municipal list', () => {
     const clock = monotonicClock(t);
     const statements: Statements = new Map();
     const watched = createStore(recorded(pool, statements));
-    const first = await watched.servicosListados('vizinho', '2026-11-21');
+    const first = await watched.servicos.listInForce('vizinho', '2026-11-21');
     statements.clear();
-    assert.equal(await watched.servicosListados('vizinho', '2026-11-21'), first);
+    assert.equal(await watched.servicos.listInForce('vizinho', '2026-11-21'), first);
     assert.equal(statements.size, 0);
     await listed('vizinho', [{ codigo: '901', descricao: 'Acrescentado' }]);
     clock.passMs(FRESH_MS);
     assert.deepEqual(
-      (await watched.servicosListados('vizinho', '2026-11-21'))!.map(({ codigo }) => codigo),
+      (await watched.servicos.listInForce('vizinho', '2026-11-21'))!.map(({ codigo }) => codigo),
       ['900', '901'],
     );
   });

@@ -209,7 +209,7 @@ describe('in production', async () => {
     ancoras: path.dirname(inFolder('ancoras/raiz.pem', pemOf('CERTIFICATE', root.certificate))),
     revogados: undefined,
   };
-  await store.createMunicipio({ tenant: TENANT, ambiente: 'producao', codigoIbge: '3550308', confianca }, clock.now);
+  await store.municipios.create({ tenant: TENANT, ambiente: 'producao', codigoIbge: '3550308', confianca }, clock.now);
   await pool.query(
     `insert into prestadores (tenant, documento, inscricao_municipal, razao_social, autorizado, logradouro, numero, bairro,
        cep, origem, criado_em)

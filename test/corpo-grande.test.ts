@@ -179,7 +179,7 @@ describe('a body above 32 KiB', () => {
     const numbered = (nDPS: string): string =>
       LONGEST.replaceAll('000000000000001', nDPS.padStart(15, '0')).replace('<nDPS>1<', `<nDPS>${nDPS}<`);
     const settings = { ambiente: 'homologacao', codigoIbge: undefined } as const;
-    await service.store.createMunicipio({ tenant: 'contado', ...settings, ...limits }, Date.now());
+    await service.store.municipios.create({ tenant: 'contado', ...settings, ...limits }, Date.now());
     const emitted = (body: string) => request(address, '/contado/api/v1/nfse/v101', xml(body));
     const long = await emitted(numbered('201'));
     assert.equal(long.status, 201, JSON.stringify(long.body).slice(0, 300));
@@ -189,7 +189,7 @@ describe('a body above 32 KiB', () => {
     assert.equal((await emitted(numbered('204'))).status, 429, 'a long one after short ones');
 
     const bounded = { limiteEndereco: 20 };
-    await service.store.createMunicipio({ tenant: 'lotes', ...settings, ...bounded }, Date.now());
+    await service.store.municipios.create({ tenant: 'lotes', ...settings, ...bounded }, Date.now());
     const list = Array.from({ length: 18 }, (_, place) => ({ numero: place + 1, emissao: '2026-11-20T10:00:00' }));
     const padded = loteXml(list).replace('</LoteRps>', `</LoteRps><!--${'x'.repeat(ASIDE_BYTES)}-->`);
     const lot = await call(address, 'RecepcionarLoteRps', padded, 'lotes');

@@ -164,7 +164,7 @@ class Town {
     shared ??= freshPool();
     opened += 1;
     const town = new Town(await shared, `alfa${opened}`);
-    await town.world.store.createMunicipio(town.municipio, town.clock.now);
+    await town.world.store.municipios.create(town.municipio, town.clock.now);
     return town;
   }
 
@@ -172,7 +172,7 @@ class Town {
   static async alone(...tenants: readonly string[]): Promise<Town> {
     const town = new Town(await freshPool(), tenants[0]!);
     for (const tenant of tenants) {
-      await town.world.store.createMunicipio({ ...town.municipio, tenant }, town.clock.now);
+      await town.world.store.municipios.create({ ...town.municipio, tenant }, town.clock.now);
     }
     return town;
   }
@@ -210,7 +210,7 @@ class Town {
   }
 
   async estadoOf({ chave_acesso }: IssuedNota): Promise<string | undefined> {
-    return (await this.world.store.notaByChave(this.municipio.tenant, chave_acesso))?.estado;
+    return (await this.world.store.notas.findByChave(this.municipio.tenant, chave_acesso))?.estado;
   }
 }
 
@@ -441,14 +441,14 @@ describe('a note that replaces one that stands here', () => {
     const waiting = await registerEvento(town.world, town.municipio, { chave }, sent);
     assert.ok(typeof waiting === 'object' && 'evento' in waiting);
 
-    const claimed = await town.world.store.claimNotas(
+    const claimed = await town.world.store.notas.claim(
       tenant,
       town.clock.now + HOUR_MS,
       town.clock.now + 2 * HOUR_MS,
       9,
     );
     assert.match((await retirarNota(town.world, tenant, chave, by))!.problem, /Tente de novo/);
-    await town.world.store.settleNotas(
+    await town.world.store.notas.settle(
       tenant,
       claimed.token,
       town.clock.now,
@@ -480,7 +480,7 @@ describe('a note that replaces one that stands here', () => {
     assert.deepEqual(await town.shown(nova), REFUSED);
     const mensagem = `Retirada pelo município antes da transmissão ao ADN: ${by.motivo}`;
     assert.equal((await town.read(nova)).protocolo.mensagem_retorno, mensagem);
-    const evento = (await town.world.store.eventoById(tenant, String(waiting.evento.id_evento)))!;
+    const evento = (await town.world.store.eventos.findById(tenant, String(waiting.evento.id_evento)))!;
     assert.equal(evento.estado, 'dispensado');
     assert.match(evento.mensagem_retorno!, /A nota foi recusada.*Retirada pelo município/);
     const shown = await showNota(town.world, tenant, chave);
@@ -534,7 +534,7 @@ describe('a note that replaces one that stands here', () => {
     const antiga = await town.issue();
     await town.deliver();
     await replacing(town, antiga.chave_acesso);
-    await town.world.store.noteTransmissionProblem(town.municipio.tenant, 'conexão recusada', town.clock.now);
+    await town.world.store.municipios.noteProblem(town.municipio.tenant, 'conexão recusada', town.clock.now);
     await town.deliver();
     assert.equal((await showMunicipio(town.world, town.municipio.tenant)).transmissao?.problema, 'conexão recusada');
   });
@@ -708,7 +708,7 @@ describe('a delivery that dies', () => {
 
 describe('why notes wait, for the operator', () => {
   const problemOf = async (town: Town): Promise<string | undefined> =>
-    (await town.world.store.transmissionProblem(town.municipio.tenant))?.problema;
+    (await town.world.store.municipios.findProblem(town.municipio.tenant))?.problema;
 
   test('is what the ADN last said, until it decides about a note again', async () => {
     const town = await Town.open();
@@ -784,8 +784,11 @@ describe('why notes wait, for the operator', () => {
 
     const broken = {
       ...town.world.store,
-      noteTransmissionProblem: async (): Promise<void> => {
-        throw new StoreUnavailable('gone', 'the database is away');
+      municipios: {
+        ...town.world.store.municipios,
+        noteProblem: async (): Promise<void> => {
+          throw new StoreUnavailable('gone', 'the database is away');
+        },
       },
     };
     const note = await town.issue();
@@ -838,7 +841,7 @@ describe('whatever the ADN does', () => {
             assert.ok(isKnown || refused.has(note.chave_acesso));
           }
           assert.deepEqual(town.adn.sentTwice, []);
-          const due = await town.world.store.tenantsWithNotasDue(town.clock.now);
+          const due = await town.world.store.notas.listTenantsDue(town.clock.now);
           assert.ok(!due.includes(town.municipio.tenant));
         },
       ),
@@ -870,18 +873,18 @@ describe('a clock that is set two hours ahead, and back', () => {
     const { tenant } = town.municipio;
     town.clock.now += 2 * HOUR_MS;
     const note = await town.issue();
-    const claim = await store.claimNotas(tenant, town.clock.now, town.clock.now + MINUTE_MS, 10);
+    const claim = await store.notas.claim(tenant, town.clock.now, town.clock.now + MINUTE_MS, 10);
     town.clock.now -= 2 * HOUR_MS;
     assert.equal(await shortenWaits(town.world), 1);
     assert.equal(await town.dueIn(note), MINUTE_MS);
-    assert.deepEqual((await store.claimNotas(tenant, town.clock.now, town.clock.now + MINUTE_MS, 10)).notas, []);
+    assert.deepEqual((await store.notas.claim(tenant, town.clock.now, town.clock.now + MINUTE_MS, 10)).notas, []);
     const settlement = {
       id: claim.notas[0]!.id,
       move: notaMove('transmitida', 'autorizacao')!,
       mensagem: undefined,
       dueAt: undefined,
     };
-    assert.equal(await store.settleNotas(tenant, claim.token, town.clock.now, [settlement]), 1);
+    assert.equal(await store.notas.settle(tenant, claim.token, town.clock.now, [settlement]), 1);
   });
 
   test('a wait that is as long as it may be stays', async () => {
@@ -935,10 +938,13 @@ describe('the worker', () => {
     let failures = 2;
     const store = {
       ...town.world.store,
-      tenantsWithNotasDue: async (now: number): Promise<readonly string[]> => {
-        failures -= 1;
-        if (failures >= 0) throw new Error('the database is away');
-        return town.world.store.tenantsWithNotasDue(now);
+      notas: {
+        ...town.world.store.notas,
+        listTenantsDue: async (now: number): Promise<readonly string[]> => {
+          failures -= 1;
+          if (failures >= 0) throw new Error('the database is away');
+          return town.world.store.notas.listTenantsDue(now);
+        },
       },
     };
     const note = await town.issue();

@@ -47,7 +47,7 @@ function manyJson(changed: Patch = {}): string {
 }
 
 const { address, store, clock } = await startTestService({ worker: false });
-await store.createMunicipio(
+await store.municipios.create(
   { tenant: 'ensaio', ambiente: 'homologacao', codigoIbge: '3550308', regrasNacionais: 'recusa' },
   clock.now,
 );

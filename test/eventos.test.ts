@@ -55,7 +55,7 @@ async function statusOf(nota: NotaEmitida, tipo = 'cancelamento', sequencial = 1
 }
 
 async function operate(id: number, trigger: OperatorTrigger): Promise<void> {
-  const moved = await store.moveEvento(TENANT, String(id), trigger, clock.now, undefined);
+  const moved = await store.eventos.move(TENANT, String(id), trigger, clock.now, undefined);
   assert.ok(moved !== undefined && 'evento' in moved && !('conflict' in moved), JSON.stringify(moved));
 }
 
@@ -65,7 +65,7 @@ async function deOficio(nota: NotaEmitida, body: object) {
   assert.ok(!('fault' in json));
   const read = readPedido(json, 'municipio');
   assert.ok('pedido' in read, JSON.stringify(read));
-  const municipio = (await store.municipioBySlug(TENANT))!;
+  const municipio = (await store.municipios.findBySlug(TENANT))!;
   const named = { chave: nota.chave_acesso };
   return registerEventoDeOficio(world, municipio, named, { pedido: read.pedido, municipio: MUNICIPIO_CNPJ });
 }
@@ -203,7 +203,7 @@ function noSuchKey({ chave_acesso }: Pick<NotaEmitida, 'chave_acesso'>): string 
 }
 
 async function authorOf(id: number): Promise<string | undefined> {
-  const xml = (await store.eventoDocuments(TENANT, String(id)))!.xml.toString();
+  const xml = (await store.eventos.readDocuments(TENANT, String(id)))!.xml.toString();
   return /<(?:CNPJ|CPF)Autor>([^<]+)</.exec(xml)?.[1];
 }
 
@@ -267,7 +267,7 @@ for (const path of ['chave', 'protocolo'] as const) {
     test('404 note of another municipality', async () => {
       const nota = await issue();
       const slug = `vizinho-${path}`;
-      await store.createMunicipio({ tenant: slug, ambiente: 'homologacao', codigoIbge: '3304557' }, clock.now);
+      await store.municipios.create({ tenant: slug, ambiente: 'homologacao', codigoIbge: '3304557' }, clock.now);
       const answer = await balcao(address, slug).register(nota, CANCELAMENTO, {}, path);
       assertRefused(answer, 404, path === 'chave' ? 'E301' : 'E601');
     });
@@ -446,7 +446,7 @@ test('Sandbox tenant | Events | stored locally with tpAmb=2, not sent', async ()
   const nota = await authorised();
   const { id_evento } = await registered(nota, CANCELAMENTO);
   await work.eventos();
-  const { xml, assinatura } = (await store.eventoDocuments(TENANT, String(id_evento)))!;
+  const { xml, assinatura } = (await store.eventos.readDocuments(TENANT, String(id_evento)))!;
   assert.match(xml.toString(), /<tpAmb>2<\/tpAmb>/);
   assert.doesNotMatch(xml.toString(), /<tpAmb>1</);
   assert.equal(assinatura, null, 'nothing that is sent goes unsigned');
@@ -473,7 +473,7 @@ describe('Event request body', () => {
     test(`codigo_motivo_cancelamento: enumerated code of the reason, ${codigo} ${motivo}`, async () => {
       const nota = await authorised();
       const { id_evento } = await registered(nota, { ...CANCELAMENTO, codigo_motivo_cancelamento: codigo });
-      const { xml, recebido } = (await store.eventoDocuments(TENANT, String(id_evento)))!;
+      const { xml, recebido } = (await store.eventos.readDocuments(TENANT, String(id_evento)))!;
       assert.match(xml.toString(), new RegExp(`<cMotivo>${codigo}</cMotivo>`));
       assert.equal(recebido!.toString(), JSON.stringify({ ...CANCELAMENTO, codigo_motivo_cancelamento: codigo }));
     });
@@ -502,14 +502,17 @@ describe('Event request body', () => {
     assertRefused(await register(other, { ...CANCELAMENTO, numero_protocolo }), 422, 'E0002', 'numero_protocolo');
     assert.equal((await read(other, '')).body.total, 0);
     const { id_evento } = await registered(nota, bound);
-    assert.doesNotMatch((await store.eventoDocuments(TENANT, String(id_evento)))!.xml.toString(), /numero_protocolo/);
+    assert.doesNotMatch(
+      (await store.eventos.readDocuments(TENANT, String(id_evento)))!.xml.toString(),
+      /numero_protocolo/,
+    );
   });
 
   test('descricao_motivo_cancelamento: string, free text of the reason', async () => {
     const nota = await authorised();
     const descricao_motivo_cancelamento = 'Emissão em duplicidade & <valor> "trocado"';
     const { id_evento } = await registered(nota, { ...CANCELAMENTO, descricao_motivo_cancelamento });
-    const { xml } = (await store.eventoDocuments(TENANT, String(id_evento)))!;
+    const { xml } = (await store.eventos.readDocuments(TENANT, String(id_evento)))!;
     assert.match(xml.toString(), /<xMotivo>Emissão em duplicidade &amp; &lt;valor&gt; "trocado"<\/xMotivo>/);
     const short = await register(await authorised(), { ...CANCELAMENTO, descricao_motivo_cancelamento: 'Curto' });
     assertRefused(short, 422, 'E0003', 'descricao_motivo_cancelamento');
@@ -566,7 +569,7 @@ describe('Event request body', () => {
     const { chave_acesso_substituta: _key, ...without } = substituicaoPor(nova);
     assertRefused(await register(antiga, without), 400, 'E002', 'chave_acesso_substituta');
     const { id_evento } = await registered(antiga, substituicaoPor(nova));
-    const { xml } = (await store.eventoDocuments(TENANT, String(id_evento)))!;
+    const { xml } = (await store.eventos.readDocuments(TENANT, String(id_evento)))!;
     assert.match(xml.toString(), new RegExp(`<chSubstituta>${nova.chave_acesso}</chSubstituta>`));
   });
 
@@ -579,7 +582,7 @@ describe('Event request body', () => {
       }
       const why = codigo_motivo_rejeicao === '9' ? { descricao_motivo_rejeicao: 'Serviço em desacordo' } : {};
       const { id_evento } = await registered(nota, { ...rejeicao, ...why });
-      const { xml } = (await store.eventoDocuments(TENANT, String(id_evento)))!;
+      const { xml } = (await store.eventos.readDocuments(TENANT, String(id_evento)))!;
       assert.match(xml.toString(), new RegExp(`<cMotivo>${codigo_motivo_rejeicao}</cMotivo>`));
     });
   }
@@ -1278,7 +1281,7 @@ describe('States and transitions', () => {
     await bancada({ ...world, transmission: async () => ({ adn: watching, signer: undefined }) }).eventos();
     assert.equal(seen, 'enviado', 'the announcement is committed before anything is sent');
     assert.deepEqual(
-      (await store.eventoTrail(TENANT, String(id_evento))).map(({ para }) => para),
+      (await store.eventos.listTrail(TENANT, String(id_evento))).map(({ para }) => para),
       ['pendente', 'enviado', 'processado'],
     );
   });
@@ -1290,7 +1293,7 @@ describe('States and transitions', () => {
     const { status_evento, aguardando_desde, acao_sugerida } = await evento(nota, 'cancelamento');
     assert.deepEqual([status_evento, acao_sugerida], ['aguardando_autorizacao_nota', 'aguardar']);
     assert.equal(Date.parse(aguardando_desde), clock.now);
-    const trail = await store.eventoTrail(TENANT, String(id_evento));
+    const trail = await store.eventos.listTrail(TENANT, String(id_evento));
     assert.deepEqual([trail.at(-1)?.de, trail.at(-1)?.para], ['enviado', 'aguardando_autorizacao_nota']);
     // It is asked again by itself, and the wait is counted from its beginning.
     await later(2 * MINUTE_MS);
@@ -1899,7 +1902,7 @@ describe('Endpoints, Events: queries', () => {
 
   test('each municipality reads its own', async () => {
     const nota = await manifested();
-    await store.createMunicipio({ tenant: 'outro', ambiente: 'homologacao', codigoIbge: '3304557' }, clock.now);
+    await store.municipios.create({ tenant: 'outro', ambiente: 'homologacao', codigoIbge: '3304557' }, clock.now);
     assertRefused(await balcao(address, 'outro').read(nota), 404, 'E301', 'chave_acesso');
   });
 

@@ -47,9 +47,9 @@ async function cena(codigos: readonly string[], ajustes: { atraso_ms: number; po
     ca: palco.caFile,
     chaves: { certificado: palco.municipio.certFile, chave: palco.municipio.keyFile },
   };
-  await store.createMunicipio({ tenant: 'integracao', ambiente: 'homologacao', codigoIbge: undefined }, Date.now());
+  await store.municipios.create({ tenant: 'integracao', ambiente: 'homologacao', codigoIbge: undefined }, Date.now());
   for (const codigoIbge of codigos)
-    await store.createMunicipio(
+    await store.municipios.create(
       { tenant: `m${codigoIbge}`, ambiente: 'producao', codigoIbge, adn: settings },
       Date.now(),
     );
@@ -85,7 +85,7 @@ async function emite(
   count: number,
 ): Promise<string[]> {
   const municipio = {
-    ...(await store.municipioBySlug(tenant))!,
+    ...(await store.municipios.findBySlug(tenant))!,
     ambiente: 'homologacao',
     codigoIbge: undefined,
   } as Municipio;

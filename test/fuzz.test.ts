@@ -28,7 +28,7 @@ const IN_FLIGHT = 16;
 const ANSWER_MAX_MS = 60_000;
 
 const service = await startTestService({ worker: false });
-await service.store.createMunicipio(
+await service.store.municipios.create(
   { tenant: 'sao-paulo', ambiente: 'producao', codigoIbge: '3550308' },
   service.clock.now,
 );

@@ -54,7 +54,7 @@ async function open(ambiente: Ambiente): Promise<Place> {
     log: { info: silent, warn: silent, error: silent },
     wake: silent,
   };
-  assert.ok(await world.store.createMunicipio(municipio, NOON));
+  assert.ok(await world.store.municipios.create(municipio, NOON));
   return { world, municipio, pool };
 }
 
@@ -136,7 +136,7 @@ describe('the sandbox creates a provider of its first DPS', () => {
     for (const text of [endereco.xLgr, endereco.nro, endereco.xBairro]) assert.match(text, /\S/);
     assert.match(endereco.CEP, /^\d{8}$/);
     assert.deepEqual(
-      await place.world.store.prestadoresOf(place.municipio.tenant, CNPJ),
+      await place.world.store.prestadores.listOf(place.municipio.tenant, CNPJ),
       [],
       'it comes with its first note',
     );

@@ -247,7 +247,7 @@ describe('a key', () => {
   });
 
   test('is of one municipality and of one provider', async () => {
-    await service.store.createMunicipio({ tenant: 'vizinho', ambiente: 'homologacao', codigoIbge: undefined }, NOON);
+    await service.store.municipios.create({ tenant: 'vizinho', ambiente: 'homologacao', codigoIbge: undefined }, NOON);
     const patch = { 'prest/CNPJ': OTHER_CNPJ };
     const answers = [
       await send(service.address, exampleXml(), { key: '1' }),
@@ -318,7 +318,7 @@ describe('a key', () => {
     // Also by a clock that was set two hours ahead.
     for (const hours of [72, 72 + 2]) {
       service.clock.now = began + hours * HOUR_MS;
-      while (await service.store.forgetAnswers(service.clock.now));
+      while (await service.store.idempotencia.forget(service.clock.now));
       assert.deepEqual(saidBy(await send(service.address, exampleXml(), { key })), saidBy(first));
       assert.deepEqual(saidBy(await send(service.address, evento, { key: `e-${key}`, to })), saidBy(event));
     }
@@ -344,7 +344,7 @@ describe('a key', () => {
 
 test('the worker deletes what is past its time, of every tenant, and nothing else', async () => {
   const service = await startTestService();
-  await service.store.createMunicipio({ tenant: 'vizinho', ambiente: 'homologacao', codigoIbge: undefined }, NOON);
+  await service.store.municipios.create({ tenant: 'vizinho', ambiente: 'homologacao', codigoIbge: undefined }, NOON);
   for (const tenant of ['integracao', 'vizinho']) {
     assert.equal((await send(service.address, exampleXml(), { key: 'velha', tenant })).status, 201);
   }
@@ -561,7 +561,7 @@ test('in production nothing is told under a key to who cannot sign for its provi
   writeFileSync(path.join(ancoras, 'raiz.pem'), pemOf('CERTIFICATE', root.certificate));
   const tenant = 'cidade';
   const confianca = { ancoras, revogados: undefined };
-  await service.store.createMunicipio({ tenant, ambiente: 'producao', codigoIbge: '3550308', confianca }, NOON);
+  await service.store.municipios.create({ tenant, ambiente: 'producao', codigoIbge: '3550308', confianca }, NOON);
   await service.pool.query(
     `insert into prestadores (tenant, documento, razao_social, autorizado, logradouro, numero, bairro, cep, origem, criado_em)
       values ($1, $2, 'Empresa Exemplo Ltda', true, 'Rua A', '1', 'Sé', '01001000', 'cadastro', now())`,
@@ -678,7 +678,7 @@ describe('in the store', () => {
   const open = async () => {
     const pool = await freshPool();
     const store = createStore(pool);
-    await store.createMunicipio({ tenant: 'alfa', ambiente: 'homologacao', codigoIbge: undefined }, NOON);
+    await store.municipios.create({ tenant: 'alfa', ambiente: 'homologacao', codigoIbge: undefined }, NOON);
     const numbers = async (): Promise<readonly number[]> =>
       (await pool.query('select numero_dps::int as n from notas order by 1')).rows.map(({ n }) => n);
     return { pool, store, numbers };
@@ -689,7 +689,7 @@ describe('in the store', () => {
     const statements: Statements = new Map();
     const store = createStore(recorded(pool, statements));
     const both = [issuance('a', undefined), issuance(undefined, undefined)];
-    for (const result of await Promise.all(both.map((job) => store.issueNota('alfa', job))))
+    for (const result of await Promise.all(both.map((job) => store.notas.issue('alfa', job))))
       assert.ok('nota' in result);
     assert.equal(statements.size > 0, true);
     assert.deepEqual(
@@ -700,7 +700,7 @@ describe('in the store', () => {
 
   test('a key that somebody has takes no number, and nobody of its group along; numbers stay without a gap', async () => {
     const { store, numbers } = await open();
-    assert.ok('nota' in (await store.issueNota('alfa', issuance('a', 'K'))));
+    assert.ok('nota' in (await store.notas.issue('alfa', issuance('a', 'K'))));
     const jobs = [
       issuance('b', undefined),
       issuance('c', 'K'),
@@ -711,7 +711,7 @@ describe('in the store', () => {
       issuance('d', 'N', 'fails'),
       issuance('e', 'O'),
     ];
-    const results = await Promise.all(jobs.map((job) => store.issueNota('alfa', job)));
+    const results = await Promise.all(jobs.map((job) => store.notas.issue('alfa', job)));
     assert.deepEqual(results.map(outcome), [
       'nota',
       'isRepeated',
@@ -725,10 +725,10 @@ describe('in the store', () => {
     assert.deepEqual(await numbers(), [1, 2, 3, 4]);
     // What came to nothing has its key back.
     for (const key of ['M', 'N']) {
-      assert.equal(await store.keptAnswer('alfa', keyed(key).impressao, NOON), undefined);
-      assert.ok('nota' in (await store.issueNota('alfa', issuance(undefined, key))));
+      assert.equal(await store.idempotencia.findAnswer('alfa', keyed(key).impressao, NOON), undefined);
+      assert.ok('nota' in (await store.notas.issue('alfa', issuance(undefined, key))));
     }
-    const kept = await store.keptAnswer('alfa', keyed('O').impressao, NOON);
+    const kept = await store.idempotencia.findAnswer('alfa', keyed('O').impressao, NOON);
     assert.ok(kept !== undefined && 'nota' in kept && 'nota' in results[7]!);
     assert.equal(kept.nota.chave_acesso, results[7]!.nota.chave_acesso);
     assert.equal(kept.nota.nfse, results[7]!.nota.nfse);
@@ -737,30 +737,30 @@ describe('in the store', () => {
   test('a row that the database refuses has its key back, and the others of the group have theirs with their notes', async () => {
     const { store, numbers } = await open();
     const results = await Promise.all([
-      store.issueNota('alfa', issuance('a', 'A')),
-      store.issueNota('alfa', issuance('b', 'B', { valor_servico: '9'.repeat(30) })),
-      store.issueNota('alfa', issuance('c', 'C')),
+      store.notas.issue('alfa', issuance('a', 'A')),
+      store.notas.issue('alfa', issuance('b', 'B', { valor_servico: '9'.repeat(30) })),
+      store.notas.issue('alfa', issuance('c', 'C')),
     ]);
     assert.deepEqual(results.map(outcome), ['nota', 'error', 'nota']);
-    assert.equal(await store.keptAnswer('alfa', keyed('B').impressao, NOON), undefined);
-    for (const key of ['A', 'C']) assert.ok(await store.keptAnswer('alfa', keyed(key).impressao, NOON));
+    assert.equal(await store.idempotencia.findAnswer('alfa', keyed('B').impressao, NOON), undefined);
+    for (const key of ['A', 'C']) assert.ok(await store.idempotencia.findAnswer('alfa', keyed(key).impressao, NOON));
     assert.deepEqual(await numbers(), [1, 2]);
   });
 
   test('a refusal never takes the place of an answer, and an endless one is not kept', async () => {
     const { store } = await open();
-    await store.issueNota('alfa', issuance('a', 'A'));
+    await store.notas.issue('alfa', issuance('a', 'A'));
     const fault = { codigo: 'E0001', xpath: '/DPS', mensagem: 'Não.' };
     const { avisos: _none, ...request } = keyed('A');
-    assert.equal(await store.keepRefusal('alfa', { ...request, status: 422, faults: [fault] }), false);
+    assert.equal(await store.idempotencia.keepRefusal('alfa', { ...request, status: 422, faults: [fault] }), false);
     const other = { ...request, impressao: keyed('B').impressao };
     const endless = { ...fault, mensagem: 'x'.repeat(100_000) };
-    assert.equal(await store.keepRefusal('alfa', { ...other, status: 422, faults: [endless] }), true);
-    assert.equal(await store.keptAnswer('alfa', other.impressao, NOON), undefined);
+    assert.equal(await store.idempotencia.keepRefusal('alfa', { ...other, status: 422, faults: [endless] }), true);
+    assert.equal(await store.idempotencia.findAnswer('alfa', other.impressao, NOON), undefined);
     // Whatever a fault says: text is told as it was.
     const strange = { ...fault, mensagem: 'a\u0000b \ud800 "\\u0000"', detalhes: { z: 1, a: ['é'] } };
-    assert.equal(await store.keepRefusal('alfa', { ...other, status: 422, faults: [strange] }), true);
-    const kept = await store.keptAnswer('alfa', other.impressao, NOON);
+    assert.equal(await store.idempotencia.keepRefusal('alfa', { ...other, status: 422, faults: [strange] }), true);
+    const kept = await store.idempotencia.findAnswer('alfa', other.impressao, NOON);
     assert.ok(kept !== undefined && 'faults' in kept);
     assert.equal(JSON.stringify(kept.faults), JSON.stringify([strange]));
   });
@@ -769,8 +769,8 @@ describe('in the store', () => {
     const { store, pool } = await open();
     const { avisos: _none, ...request } = keyed('A');
     const fault = { codigo: 'E0001', xpath: '/DPS', mensagem: 'Não.' };
-    await store.keepRefusal('alfa', { ...request, status: 422, faults: [fault] });
-    assert.equal(await store.deleteMunicipio('alfa'), true);
+    await store.idempotencia.keepRefusal('alfa', { ...request, status: 422, faults: [fault] });
+    assert.equal(await store.municipios.delete('alfa'), true);
     assert.equal((await pool.query('select 1 from idempotencia')).rowCount, 0);
   });
 
@@ -778,10 +778,10 @@ describe('in the store', () => {
     const { pool } = await open();
     const statements: Statements = new Map();
     const store = createStore(recorded(pool, statements));
-    await store.issueNota('alfa', issuance('a', 'A'));
-    await store.issueNota('alfa', issuance('a', 'B'));
-    await store.keptAnswer('alfa', keyed('A').impressao, NOON);
-    await store.forgetAnswers(NOON + 76 * HOUR_MS);
+    await store.notas.issue('alfa', issuance('a', 'A'));
+    await store.notas.issue('alfa', issuance('a', 'B'));
+    await store.idempotencia.findAnswer('alfa', keyed('A').impressao, NOON);
+    await store.idempotencia.forget(NOON + 76 * HOUR_MS);
     for (const text of statements.keys()) if (!/idempotencia/.test(text)) statements.delete(text);
     assert.equal(statements.size, 5);
     await noneScans(pool, statements, ['alfa', 'beta']);

@@ -37,7 +37,7 @@ async function tenant(settings: Partial<NovoMunicipio>): Promise<string> {
   tenants += 1;
   const slug = `ensaio-${tenants}`;
   const made = { tenant: slug, ambiente: 'homologacao', codigoIbge: '3550308', ...settings } as const;
-  assert.ok(await service.store.createMunicipio(made, NOON));
+  assert.ok(await service.store.municipios.create(made, NOON));
   return slug;
 }
 
@@ -466,7 +466,7 @@ describe('the end of a rehearsal', () => {
     return body.chave_acesso;
   }
   const forget = async (now: number): Promise<void> => {
-    while (await service.store.forgetRehearsals(now));
+    while (await service.store.guarda.forgetRehearsals(now));
   };
 
   test('comes after its days, takes all of it, and leaves the numbers', async () => {

@@ -175,14 +175,14 @@ describe('a note', () => {
       keys.push((await emit(service.address, dpsOf(HELD))).body.chave_acesso);
     }
     const settle = async (): Promise<number> => {
-      const { token, notas } = await store.claimNotas('integracao', clock.now, clock.now + 60_000, 100);
+      const { token, notas } = await store.notas.claim('integracao', clock.now, clock.now + 60_000, 100);
       if (notas.length === keys.length) await hold(OF_A_NOTE, keys[2]!);
       const move = notaMove('transmitida', 'autorizacao')!;
       const outcomes = notas.map(({ id }) => ({ id, move, mensagem: undefined, dueAt: undefined }));
-      return store.settleNotas('integracao', token, clock.now, outcomes);
+      return store.notas.settle('integracao', token, clock.now, outcomes);
     };
     const estados = async (): Promise<readonly (string | undefined)[]> =>
-      Promise.all(keys.map(async (chave) => (await store.notaByChave('integracao', chave))?.estado));
+      Promise.all(keys.map(async (chave) => (await store.notas.findByChave('integracao', chave))?.estado));
     assert.equal(await settle(), 5);
     assert.deepEqual(
       await estados(),

@@ -35,7 +35,7 @@ let tenants = 0;
 async function newTenant(): Promise<string> {
   tenants += 1;
   const tenant = `numeros${tenants}`;
-  await store.createMunicipio({ tenant, ambiente: 'homologacao', codigoIbge: undefined }, NOW);
+  await store.municipios.create({ tenant, ambiente: 'homologacao', codigoIbge: undefined }, NOW);
   return tenant;
 }
 
@@ -83,17 +83,17 @@ type Numbered = { readonly nNFSe: number; readonly nDPS: number };
 
 /** Issues one note; undefined where the number was in use, or the document could not be made. */
 async function issued(by: Store, tenant: string, job: Issuance): Promise<Numbered | undefined> {
-  const result = await by.issueNota(tenant, job);
+  const result = await by.notas.issue(tenant, job);
   if (!('nota' in result)) return undefined;
-  const row = (await by.notaByProtocolo(tenant, result.nota.numero_protocolo))!;
+  const row = (await by.notas.findByProtocolo(tenant, result.nota.numero_protocolo))!;
   return { nNFSe: Number(row.numero_dps), nDPS: Number(row.numero_dps_nacional) };
 }
 
 /** The national environment refuses everything that is due; the numbers are free again. */
 async function refuseAll(tenant: string): Promise<void> {
-  const { token, notas } = await store.claimNotas(tenant, NOW, NOW + 60_000, 1000);
+  const { token, notas } = await store.notas.claim(tenant, NOW, NOW + 60_000, 1000);
   const move = notaMove('transmitida', 'recusa')!;
-  await store.settleNotas(
+  await store.notas.settle(
     tenant,
     token,
     NOW,
@@ -134,7 +134,11 @@ describe('one after the other', () => {
           else {
             nDPS = Math.max(nNFSe, (automatic.get(place) ?? 0) + 1);
             while (inUse.has(`${place}/${nDPS}`)) nDPS += 1;
-            const { nNFSe: note, nDPS: next } = await store.nextNumbers(tenant, prestador, serieOf(prestador, serie));
+            const { nNFSe: note, nDPS: next } = await store.notas.previewNumbers(
+              tenant,
+              prestador,
+              serieOf(prestador, serie),
+            );
             assert.deepEqual([note, next], [BigInt(nNFSe), BigInt(nDPS)], 'as the dry run tells it');
           }
           const byHand = typeof what === 'number' ? what : undefined;
@@ -246,7 +250,7 @@ describe('a hundred thousand numbers taken by hand', () => {
 
   test('are not looked through for who only asks', async () => {
     const tenant = await takenByHand();
-    const next = await store.nextNumbers(tenant, CNPJ, serieOf(CNPJ, '70000'));
+    const next = await store.notas.previewNumbers(tenant, CNPJ, serieOf(CNPJ, '70000'));
     assert.deepEqual(next, { nNFSe: BigInt(TAKEN + 1), nDPS: undefined, alcancado: BigInt(TAKEN + 1) });
   });
 });

@@ -198,7 +198,8 @@ describe('the examples', () => {
     const validacao = '/integracao/api/v1/nfse/v101/validacao';
     const nota = `/integracao/api/v1/nfse/35503081211222333000181000000000000126091234567895`;
     const gone = (): Promise<never> => Promise.reject(new Error('connection refused'));
-    const fails = { ...service.store, notaByChave: gone };
+    const { municipios, notas } = service.store;
+    const fails = { ...service.store, notas: { ...notas, findByChave: gone } };
     const broken = await exampleDoor({ ...service.world, store: fails });
     const alone = await exampleDoor(service.world);
     await fetch(`${broken}${nota}`).then((response) => response.text());
@@ -226,7 +227,7 @@ describe('the examples', () => {
     const id = failed.headers.get('x-request-id')!;
     const [example] = /[0-9a-f-]{36}/.exec(JSON.stringify(shown('ErroInterno')))!;
     assert.deepEqual(JSON.parse((await failed.text()).replaceAll(id, example)), shown('ErroInterno'));
-    Object.assign(fails, { municipioBySlug: gone, ping: gone });
+    Object.assign(fails, { municipios: { ...municipios, findBySlug: gone }, ping: gone });
     assert.deepEqual((await request(broken, nota)).body, shown('Indisponivel'));
     assert.deepEqual(await answerToExpect(`${service.address}${nota}`), shown('ExpectDesconhecido'));
   });

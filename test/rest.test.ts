@@ -42,7 +42,7 @@ const NO_SUCH_DPS = 'DPS355030821122233300018199999000000000000001';
 
 const service = await startTestService();
 const { address, world, store, clock } = service;
-await store.createMunicipio({ tenant: 'rio-branco', ambiente: 'producao', codigoIbge: '1200401' }, clock.now);
+await store.municipios.create({ tenant: 'rio-branco', ambiente: 'producao', codigoIbge: '1200401' }, clock.now);
 
 /** Begins with the file, because the service waits a minute for what is missing of a request. */
 const stoppedBody = sendStoppedBody();
@@ -951,9 +951,12 @@ describe('what is not HTTP', () => {
     let asked = 0;
     const late = {
       ...store,
-      municipioBySlug: (slug: string) => {
-        asked += 1;
-        return sleep(100).then(() => store.municipioBySlug(slug));
+      municipios: {
+        ...store.municipios,
+        findBySlug: (slug: string) => {
+          asked += 1;
+          return sleep(100).then(() => store.municipios.findBySlug(slug));
+        },
       },
     };
     const statuses: unknown[] = [];
@@ -973,7 +976,7 @@ describe('what is not HTTP', () => {
   });
 
   test('garbage behind a request does not take the place of its answer', async () => {
-    const slow = { ...store, notaByChave: () => sleep(150).then(() => undefined) };
+    const slow = { ...store, notas: { ...store.notas, findByChave: () => sleep(150).then(() => undefined) } };
     const where = await door({}, { store: slow });
     const text = await raw(`GET ${API}/nfse/${NO_SUCH_KEY} HTTP/1.1\r\nHost: x\r\n\r\n@@@\r\n\r\n`, where, 2);
     assert.match(text, /^HTTP\/1\.1 404 .*E301.*HTTP\/1\.1 400 .*E003/s);
@@ -983,9 +986,12 @@ describe('what is not HTTP', () => {
     let asked = 0;
     const watched = {
       ...store,
-      municipioBySlug: (slug: string) => {
-        asked += 1;
-        return store.municipioBySlug(slug);
+      municipios: {
+        ...store.municipios,
+        findBySlug: (slug: string) => {
+          asked += 1;
+          return store.municipios.findBySlug(slug);
+        },
       },
     };
     const statuses: unknown[] = [];
@@ -1080,7 +1086,9 @@ describe('the envelope', () => {
 });
 
 describe('when something fails', () => {
-  const failing = (error: Error): Partial<World> => ({ store: { ...store, notaByChave: () => Promise.reject(error) } });
+  const failing = (error: Error): Partial<World> => ({
+    store: { ...store, notas: { ...store.notas, findByChave: () => Promise.reject(error) } },
+  });
 
   test('500 E999: the log has all of it, the caller the request id', async () => {
     const secret = new Error('select senha from tabela_interna');
@@ -1100,10 +1108,10 @@ describe('when something fails', () => {
 
   test('503 E703: when it is the database that is gone; the municipality is still known', async () => {
     const gone = (): Promise<never> => Promise.reject(new Error('connection refused'));
-    const changed = { ...store };
+    const changed = { ...store, municipios: { ...store.municipios }, notas: { ...store.notas } };
     const where = await door({}, { store: changed });
     assert.equal((await request(where, `${API}/nfse/${NO_SUCH_KEY}`)).status, 404);
-    Object.assign(changed, { municipioBySlug: gone, notaByChave: gone, ping: gone });
+    changed.ping = changed.municipios.findBySlug = changed.notas.findByChave = gone;
     for (const path of [`${API}/nfse/${NO_SUCH_KEY}`, `${API}/nada`]) {
       const answer = await request(where, path);
       assertEnvelope(answer, 503, 'E703');
@@ -1118,11 +1126,11 @@ describe('when something fails', () => {
       open = () => resolve(undefined);
     });
     let underWay = 0;
-    const notaByChave = (): Promise<undefined> => {
+    const findByChave = (): Promise<undefined> => {
       underWay += 1;
       return gate;
     };
-    const where = await door({ accessLog: false }, { store: { ...store, notaByChave } });
+    const where = await door({ accessLog: false }, { store: { ...store, notas: { ...store.notas, findByChave } } });
     // On a connection each, since those of one connection are taken up in turn.
     const thousand = Array.from({ length: 1_000 }, () => request(where, `${API}/nfse/${NO_SUCH_KEY}`));
     await untilTrue(() => underWay === 1_000, 'a thousand are under way');
@@ -1450,11 +1458,11 @@ describe('closing', () => {
     const answered = new Promise<undefined>((resolve) => {
       answerIt = () => resolve(undefined);
     });
-    const notaByChave = (): Promise<undefined> => {
+    const findByChave = (): Promise<undefined> => {
       isAsked = true;
       return answered;
     };
-    const slow = { ...store, notaByChave };
+    const slow = { ...store, notas: { ...store.notas, findByChave } };
     const opened = await createRestDoor(
       { ...world, store: slow },
       { host: 'localhost', port: 0, trustProxy: false, accessLog: false },

@@ -71,8 +71,8 @@ writeFileSync(path.join(folder, 'raiz.pem'), ca);
 const confianca = { ancoras: folder, revogados: undefined };
 
 const { world, store, pool, clock } = await startTestService({ worker: false });
-await store.createMunicipio({ tenant: TENANT, ambiente: 'producao', codigoIbge: IBGE, confianca }, clock.now);
-await store.createMunicipio(
+await store.municipios.create({ tenant: TENANT, ambiente: 'producao', codigoIbge: IBGE, confianca }, clock.now);
+await store.municipios.create(
   { tenant: OUTRO_TENANT, ambiente: 'producao', codigoIbge: '3509502', confianca },
   clock.now,
 );
@@ -607,7 +607,7 @@ describe('a dry run without its provider’s signature (D-226, D-303)', () => {
 
   test('is the same, byte for byte, whatever the registry, the registers and the notes hold', async () => {
     const SLUG = 'ensaio-do-cadastro';
-    await store.createMunicipio(
+    await store.municipios.create(
       { tenant: SLUG, ambiente: 'producao', codigoIbge: IBGE_CADASTRO, confianca, aliquotaPadrao: decimal('3.00') },
       clock.now,
     );
@@ -694,7 +694,7 @@ describe('what is signed says its place', () => {
   const STRICT = 'rio';
   before(async () => {
     // As a new municipality is opened, and with the rules of others as remarks: the place is none of those.
-    await store.createMunicipio(
+    await store.municipios.create(
       {
         ...{ tenant: STRICT, ambiente: 'producao', codigoIbge: RIO, confianca, regrasNacionais: 'avisa' },
         ...{ exigeNumero: true, exigeNotaNoEvento: true },
@@ -824,7 +824,7 @@ describe('the key of somebody else’s note, named in what one signs oneself (D-
   before(async () => {
     // The national rules as remarks: a substitute of somebody else's note is then no refusal.
     const municipio = { tenant: HERE, ambiente: 'producao', codigoIbge: VITORIA, confianca } as const;
-    await store.createMunicipio({ ...municipio, regrasNacionais: 'avisa' }, clock.now);
+    await store.municipios.create({ ...municipio, regrasNacionais: 'avisa' }, clock.now);
     await pool.query(
       `insert into prestadores (tenant, documento, razao_social, autorizado, logradouro, numero, bairro, cep, origem, criado_em)
          select $1, documento, 'Razao', true, 'Rua', '1', 'Centro', '29000000', 'cadastro', now() from unnest($2::text[]) as documento`,

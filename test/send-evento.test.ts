@@ -79,7 +79,7 @@ class Case {
     pool ??= freshPool();
     opened += 1;
     const one = new Case(await pool, `alfa${opened}`);
-    await one.world.store.createMunicipio(one.municipio, one.clock.now);
+    await one.world.store.municipios.create(one.municipio, one.clock.now);
     const body = Buffer.from(exampleXml({ serie: '1', nDPS: '1' }));
     const issued = await issueNota(one.world, one.municipio, { kind: 'xml', body });
     assert.ok('chave_acesso' in issued);
@@ -167,7 +167,7 @@ test('the three retries outlast trouble of a few minutes: after a second, half a
   for (let retry = 0; retry < 3; retry += 1) {
     await deliverEventos(one.world, one.municipio);
     const began = one.clock.now;
-    while (!(await one.world.store.tenantsWithEventosDue(one.clock.now)).includes(one.municipio.tenant)) {
+    while (!(await one.world.store.eventos.listTenantsDue(one.clock.now)).includes(one.municipio.tenant)) {
       one.clock.now += 250;
     }
     seconds.push((one.clock.now - began) / 1_000);

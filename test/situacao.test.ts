@@ -153,8 +153,14 @@ function assertRefused(answer: Answer, status: number, codigo: string, mensagem:
 }
 
 before(async () => {
-  await store.createMunicipio({ tenant: 'cidade', ambiente: 'producao', codigoIbge: '3550308', confianca }, clock.now);
-  await store.createMunicipio({ tenant: 'acre', ambiente: 'homologacao', codigoIbge: '1200401', confianca }, clock.now);
+  await store.municipios.create(
+    { tenant: 'cidade', ambiente: 'producao', codigoIbge: '3550308', confianca },
+    clock.now,
+  );
+  await store.municipios.create(
+    { tenant: 'acre', ambiente: 'homologacao', codigoIbge: '1200401', confianca },
+    clock.now,
+  );
   await register('cidade', PRESTADOR, { im: '123' });
   await register('cidade', PESSOA, { im: '4567' });
   await register('cidade', SEM_AUTORIZACAO, { autorizado: false });
@@ -366,7 +372,7 @@ describe('the certificate in the header of a proxy', () => {
   before(async () => {
     const both = mkdtempSync(path.join(folder, 'duas-'));
     writeFileSync(path.join(both, 'cadeia.pem'), `${ca}${pemOf('CERTIFICATE', authority.certificate)}`);
-    await store.createMunicipio(
+    await store.municipios.create(
       {
         tenant: 'cadeia',
         ambiente: 'producao',
@@ -499,8 +505,8 @@ describe('a note by its DPS (D-41)', () => {
   before(async () => {
     const codigoIbge = '3550308';
     const rehearsal = { ambiente: 'homologacao', codigoIbge, confianca } as const;
-    await store.createMunicipio({ tenant: 'parte', ...rehearsal, consultaDps: 'parte' }, clock.now);
-    await store.createMunicipio(
+    await store.municipios.create({ tenant: 'parte', ...rehearsal, consultaDps: 'parte' }, clock.now);
+    await store.municipios.create(
       { tenant: 'publica', ambiente: 'producao', codigoIbge: '3509502', confianca, consultaDps: 'publica' },
       clock.now,
     );

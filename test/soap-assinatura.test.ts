@@ -112,14 +112,14 @@ describe('in production', () => {
     const { store, clock, pool } = service;
     const settings = { ambiente: 'producao', confianca } as const;
     const permissive = { ...settings, codigoIbge: '3509502', soapSha1: true, consultaDps: 'publica' } as const;
-    await store.createMunicipio({ tenant: TENANT, ...settings, codigoIbge: '3550308' }, clock.now);
-    await store.createMunicipio({ tenant: PERMISSIVE, ...permissive }, clock.now);
+    await store.municipios.create({ tenant: TENANT, ...settings, codigoIbge: '3550308' }, clock.now);
+    await store.municipios.create({ tenant: PERMISSIVE, ...permissive }, clock.now);
     const insert = `insert into prestadores (tenant, documento, inscricao_municipal, razao_social, autorizado, logradouro, numero,
       bairro, cep, origem, criado_em)
       values ($1, $2, '', 'Empresa Exemplo Ltda', true, 'Rua', '1', 'Centro', '01001000', 'cadastro', now())`;
     for (const tenant of [TENANT, PERMISSIVE]) await pool.query(insert, [tenant, PRESTADOR]);
     const nothing = { CST: undefined, cClassTrib: undefined, cIndOp: undefined, tpImunidade: undefined };
-    await store.replaceCorrelacoes(TENANT, [
+    await store.lotes.replaceCorrelacoes(TENANT, [
       { item: '16.01', codigoMunicipal: '', ...nothing, cTribNac: undefined, cNBS: undefined, nBM: '35503080100001' },
     ]);
   });

@@ -139,7 +139,7 @@ describe('the shared sandbox', () => {
       tpImunidade: undefined,
       nBM: undefined,
     };
-    await own.store.replaceCorrelacoes('integracao', [linha]);
+    await own.store.lotes.replaceCorrelacoes('integracao', [linha]);
     const done = await sendLote(own.address, loteXml([{ ...PURO, numero: 1, item: '1.02' }]));
     assert.equal(done.situacao, '4', done.documento);
     assert.match(first(done.documento, 'OutrasInformacoes')!, /^Chave de acesso da NFS-e: \d{50}$/);
@@ -149,7 +149,7 @@ describe('the shared sandbox', () => {
 });
 
 test('a municipality that rehearses has only what it imports', async () => {
-  await service.store.createMunicipio(
+  await service.store.municipios.create(
     { tenant: 'ensaio', ambiente: 'homologacao', codigoIbge: '3550308' },
     service.clock.now,
   );

@@ -52,9 +52,9 @@ describe('a lot with a signature in each RPS', () => {
     service = await startTestService({ worker: false });
     const confianca = { ancoras, revogados: undefined };
     const settings = { ambiente: 'producao', confianca, codigoIbge: '3550308' } as const;
-    await service.store.createMunicipio({ tenant: TENANT, ...settings }, service.clock.now);
+    await service.store.municipios.create({ tenant: TENANT, ...settings }, service.clock.now);
     const permissive = { ...settings, codigoIbge: '3509502', soapSha1: true };
-    await service.store.createMunicipio({ tenant: PERMISSIVE, ...permissive }, service.clock.now);
+    await service.store.municipios.create({ tenant: PERMISSIVE, ...permissive }, service.clock.now);
   });
 
   async function sent(body: string, wanted: RegExp): Promise<Count> {

@@ -253,7 +253,7 @@ describe('envelopes bent at random', () => {
   before(async () => {
     service = await startTestService({ worker: false });
     const { store, clock, world } = service;
-    await store.createMunicipio({ tenant: 'sao-paulo', ambiente: 'producao', codigoIbge: '3550308' }, clock.now);
+    await store.municipios.create({ tenant: 'sao-paulo', ambiente: 'producao', codigoIbge: '3550308' }, clock.now);
     const door = await createRestDoor(world, { host: '127.0.0.1', port: 0, trustProxy: true, accessLog: false });
     onEnd(() => door.close());
     ({ address } = door);
@@ -313,7 +313,7 @@ describe('envelopes bent at random', () => {
 
   test('every lot that was taken comes to its end', async () => {
     const { store, world, pool } = service;
-    const municipio = (await store.municipioBySlug('integracao'))!;
+    const municipio = (await store.municipios.findBySlug('integracao'))!;
     const count = async (situacao: string): Promise<number> =>
       (await pool.query(`select 1 from lotes where ${situacao}`)).rowCount!;
     const waiting = await count('situacao = 2');

@@ -164,7 +164,7 @@ describe(`the operations of seed ${SEED}`, () => {
   test('have one verdict and one set of amounts at both doors', async () => {
     const { address, store, clock } = await startTestService();
     const tenant = 'cidade';
-    await store.createMunicipio({ tenant, ambiente: 'homologacao', codigoIbge: '3550308' }, clock.now);
+    await store.municipios.create({ tenant, ambiente: 'homologacao', codigoIbge: '3550308' }, clock.now);
     const drawn = fc.sample(operacao, { numRuns: OPERATIONS, seed: SEED }).map((one, place) => ({ ...one, place }));
     const seen = { issued: 0, refused: 0 };
     const compare = async (one: Sorteada): Promise<void> => {
@@ -200,7 +200,7 @@ describe(`the operations of seed ${SEED}`, () => {
       assert.deepEqual(all(soap.documento, 'Codigo').toSorted(), rest.body.erros.map(legacyOf).toSorted(), both);
     };
     const storedNfse = async (chave: string): Promise<{ rows: { nfse: Buffer }[] }> => {
-      const row = await store.notaByChave(tenant, chave);
+      const row = await store.notas.findByChave(tenant, chave);
       return { rows: row === undefined ? [] : [{ nfse: row.nfse }] };
     };
     for (let from = 0; from < drawn.length; from += AT_A_TIME) {

@@ -88,7 +88,10 @@ describe('what is wrong in an RPS', () => {
   test('is told by the code, the element and the words of the model, all of it at once', async () => {
     // Without a correlation, which the shared sandbox has.
     const tenant = 'ensaio';
-    await service.store.createMunicipio({ tenant, ambiente: 'homologacao', codigoIbge: '3550308' }, service.clock.now);
+    await service.store.municipios.create(
+      { tenant, ambiente: 'homologacao', codigoIbge: '3550308' },
+      service.clock.now,
+    );
     const cases = [
       [
         { valores: valores('<ValorDeducoes>2000.00</ValorDeducoes>') },

@@ -83,7 +83,7 @@ describe('a process that dies', () => {
   let municipio: Municipio;
   before(async () => {
     service = await startTestService({ worker: false });
-    municipio = (await service.store.municipioBySlug('integracao'))!;
+    municipio = (await service.store.municipios.findBySlug('integracao'))!;
   });
 
   async function asked(world: World, operacao: string, xml: string): Promise<string> {

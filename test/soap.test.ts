@@ -295,7 +295,7 @@ describe('the answers of the six operations', () => {
 
   test('a substitute that the national environment refused took nothing’s place, and its RPS is sent without what it replaced', async () => {
     const { address, store, world } = await startTestService({ worker: false });
-    const municipio = (await store.municipioBySlug('integracao'))!;
+    const municipio = (await store.municipios.findBySlug('integracao'))!;
     const send = async (xml: string, simular?: string): Promise<string> => {
       const sent = await call(address, 'RecepcionarLoteRps', xml, undefined, simular);
       // The event of a substitution is registered, and decided, before its note is sent.
@@ -396,7 +396,7 @@ describe('the answers of the six operations', () => {
 
   test('of two lots that the judge saw before either was issued, the second is refused in its transaction', async () => {
     const { address, store, world } = await startTestService({ worker: false });
-    const municipio = (await store.municipioBySlug('integracao'))!;
+    const municipio = (await store.municipios.findBySlug('integracao'))!;
     const protocolo = async (xml: string): Promise<string> =>
       first((await call(address, 'RecepcionarLoteRps', xml)).documento, 'Protocolo')!;
     await protocolo(loteXml([{ numero: 1 }]));
@@ -406,14 +406,14 @@ describe('the answers of the six operations', () => {
     for (const numero of [2, 3])
       lotes.push(await protocolo(loteXml([{ numero, substituido }], { numero: String(numero) })));
     // Both stand at the door of the transaction before one goes in.
-    const { issueLote } = store;
+    const { issue } = store.lotes;
     const both = Promise.withResolvers<void>();
     let waiting = 0;
-    store.issueLote = async (...asked) => {
+    store.lotes.issue = async (...asked) => {
       waiting += 1;
       if (waiting === 2) both.resolve();
       await both.promise;
-      return issueLote(...asked);
+      return issue(...asked);
     };
     await Promise.all([processLotes(world, municipio), processLotes(world, municipio)]);
     const ended = await Promise.all(
@@ -552,17 +552,17 @@ describe('the answers of the six operations', () => {
       /^<ConsultarNfseResposta xmlns="[^"]*"><ListaNfse><CompNfse>.*<\/ListaNfse><\/ConsultarNfseResposta>$/s,
     );
 
-    const { countNotasOfPrestador } = service.store;
-    service.store.countNotasOfPrestador = async (_tenant, _asked, max) => max;
+    const { countNotasOfPrestador } = service.store.lotes;
+    service.store.lotes.countNotasOfPrestador = async (_tenant, _asked, max) => max;
     const many = await call(address, 'ConsultarNfse', consultaXml(day));
-    service.store.countNotasOfPrestador = countNotasOfPrestador;
+    service.store.lotes.countNotasOfPrestador = countNotasOfPrestador;
     assert.deepEqual([first(many.documento, 'Codigo'), /50\.000/.test(many.documento)], ['L998', true]);
     // One that cannot be made to its end is cut off, so that nobody takes it for a whole one.
-    const { notasOfPrestador } = service.store;
-    service.store.notasOfPrestador = async (...asked) =>
-      asked[3] === undefined ? notasOfPrestador(...asked) : Promise.reject(new Error('segredo'));
+    const { listNotasOfPrestador } = service.store.lotes;
+    service.store.lotes.listNotasOfPrestador = async (...asked) =>
+      asked[3] === undefined ? listNotasOfPrestador(...asked) : Promise.reject(new Error('segredo'));
     await assert.rejects(call(address, 'ConsultarNfse', consultaXml(day)));
-    service.store.notasOfPrestador = notasOfPrestador;
+    service.store.lotes.listNotasOfPrestador = listNotasOfPrestador;
     assert.ok(service.logged.some(({ message }) => /resposta longa/.test(message)));
   });
 });
@@ -624,7 +624,7 @@ describe('a lot', () => {
 
   test('of two at once with one RPS in both, one is issued, and the other says which note it is', async () => {
     const { address, store, world, pool } = await startTestService({ worker: false });
-    const municipio = (await store.municipioBySlug('integracao'))!;
+    const municipio = (await store.municipios.findBySlug('integracao'))!;
     const lists = [
       [{ numero: 1 }, { numero: 2 }],
       [{ numero: 3 }, { numero: 2 }],
@@ -698,9 +698,9 @@ describe('a lot', () => {
 
   test('whose worker died is begun anew by the next, and issues its notes once', async () => {
     const { address, store, world, pool, clock } = await startTestService({ worker: false });
-    const municipio = (await store.municipioBySlug('integracao'))!;
+    const municipio = (await store.municipios.findBySlug('integracao'))!;
     const sent = await call(address, 'RecepcionarLoteRps', loteXml([{ numero: 1 }, { numero: 2 }]));
-    const dead = await store.claimLote('integracao', clock.now, clock.now + LOTE_LEASE_MS);
+    const dead = await store.lotes.claim('integracao', clock.now, clock.now + LOTE_LEASE_MS);
     assert.ok(dead);
     assert.equal((await processLotes(world, municipio)).delivered, 0);
     clock.now += LOTE_LEASE_MS;
@@ -708,8 +708,8 @@ describe('a lot', () => {
     const notas = async (): Promise<number> => (await pool.query('select 1 from notas')).rowCount!;
     assert.equal(await notas(), 2);
     // The dead one comes back: its claim has ended, and whatever it writes is nothing.
-    assert.equal(await store.issueLote('integracao', dead, [], clock.now, false), 'lost');
-    await store.refuseLote('integracao', dead, [], clock.now);
+    assert.equal(await store.lotes.issue('integracao', dead, [], clock.now, false), 'lost');
+    await store.lotes.refuse('integracao', dead, [], clock.now);
     const protocolo = first(sent.documento, 'Protocolo')!;
     const asked = porProtocolo('ConsultarSituacaoLoteRpsEnvio', protocolo);
     assert.equal(first((await call(address, 'ConsultarSituacaoLoteRps', asked)).documento, 'Situacao'), '4');
@@ -718,10 +718,10 @@ describe('a lot', () => {
 
   test('that fails for no reason of its own is tried again, and in the end says so', async () => {
     const { address, store, world, clock } = await startTestService({ worker: false });
-    const municipio = (await store.municipioBySlug('integracao'))!;
+    const municipio = (await store.municipios.findBySlug('integracao'))!;
     const { documento } = await call(address, 'RecepcionarLoteRps', loteXml([{ numero: 1 }]));
-    const issue = store.issueLote;
-    store.issueLote = async () => {
+    const issue = store.lotes.issue;
+    store.lotes.issue = async () => {
       throw new Error('a database that is away');
     };
     for (let turn = 0; turn < 5; turn += 1) {
@@ -729,7 +729,7 @@ describe('a lot', () => {
       clock.now += LOTE_LEASE_MS;
     }
     assert.equal((await processLotes(world, municipio)).delivered, 1);
-    store.issueLote = issue;
+    store.lotes.issue = issue;
     const asked = porProtocolo('ConsultarLoteRpsEnvio', first(documento, 'Protocolo')!);
     assert.equal(first((await call(address, 'ConsultarLoteRps', asked)).documento, 'Codigo'), 'L999');
   });
@@ -737,7 +737,7 @@ describe('a lot', () => {
   test('takes from the correlation of the municipality what the RPS cannot say', async () => {
     const { address, store, clock } = await startTestService();
     for (const tenant of ['vila', 'cidade']) {
-      await store.createMunicipio({ tenant, ambiente: 'homologacao', codigoIbge: '3550308' }, clock.now);
+      await store.municipios.create({ tenant, ambiente: 'homologacao', codigoIbge: '3550308' }, clock.now);
     }
     const bare = { nbs: '', extensao: '' };
     const without = await sendLote(address, loteXml([{ numero: 1, ...bare }]), 'vila');
@@ -752,7 +752,7 @@ describe('a lot', () => {
       nBM: undefined,
     };
     const full = { ...nothing, cNBS: '115021000', CST: '000', cClassTrib: '000001', cIndOp: '100301' };
-    await store.replaceCorrelacoes('cidade', [
+    await store.lotes.replaceCorrelacoes('cidade', [
       { item: '01.01', codigoMunicipal: '', ...full },
       { item: '07.02', codigoMunicipal: '702A', ...full, cTribNac: '010101' },
     ]);
@@ -904,7 +904,7 @@ describe('the envelope', () => {
 
   test('a failure of ours is a fault of the server, without a word of it', async () => {
     const broken = await startTestService({ worker: false });
-    broken.world.store.receiveLote = async () => {
+    broken.world.store.lotes.receive = async () => {
       throw new Error('segredo interno');
     };
     const answer = await call(broken.address, 'RecepcionarLoteRps', loteXml([{ numero: 1 }]));

@@ -68,7 +68,7 @@ async function twoProcesses(): Promise<{ a: Process; b: Process; alfa: string; b
   opened += 1;
   const tenants = { alfa: `alfa${opened}`, beta: `beta${opened}` };
   for (const tenant of Object.values(tenants)) {
-    await a.store.createMunicipio({ tenant, ambiente: 'homologacao', codigoIbge: undefined }, NOW);
+    await a.store.municipios.create({ tenant, ambiente: 'homologacao', codigoIbge: undefined }, NOW);
   }
   return { a, b, ...tenants };
 }
@@ -84,7 +84,7 @@ let made = 0;
 async function issued(store: Store, tenant: string, substitui?: string): Promise<string> {
   made += 1;
   const number = made;
-  const result = await store.issueNota(tenant, {
+  const result = await store.notas.issue(tenant, {
     prestador: CNPJ,
     dps: { id: `DPS ${number}` },
     novoPrestador: undefined,
@@ -111,7 +111,7 @@ async function issued(store: Store, tenant: string, substitui?: string): Promise
     }),
   });
   assert.ok('nota' in result);
-  return (await store.notaByChave(tenant, `CHAVE${number}`))!.id;
+  return (await store.notas.findByChave(tenant, `CHAVE${number}`))!.id;
 }
 
 const outcome = (id: string, on: 'autorizacao' | 'recusa') => ({
@@ -123,8 +123,8 @@ const outcome = (id: string, on: 'autorizacao' | 'recusa') => ({
 
 /** Transmits every note of the tenant that is due, with one outcome. */
 async function decideNotas(store: Store, tenant: string, on: 'autorizacao' | 'recusa', now = NOW): Promise<void> {
-  const { token, notas } = await store.claimNotas(tenant, now, now + MINUTE_MS, 1000);
-  const written = await store.settleNotas(
+  const { token, notas } = await store.notas.claim(tenant, now, now + MINUTE_MS, 1000);
+  const written = await store.notas.settle(
     tenant,
     token,
     now,
@@ -155,7 +155,7 @@ function novo(nota: string, codigo = CONFIRMACAO, more: Partial<EventoNovo> = {}
 }
 
 async function registered(store: Store, tenant: string, evento: EventoNovo): Promise<EventoRow> {
-  const result = await store.registerEvento(tenant, evento);
+  const result = await store.eventos.register(tenant, evento);
   assert.ok('evento' in result && !('conflict' in result), JSON.stringify(result));
   return result.evento;
 }
@@ -165,7 +165,7 @@ async function rows<Row extends object>(pool: Db, text: string, values: unknown[
 }
 
 const claimAll = (store: Store, tenant: string, now = NOW, max = 1000) =>
-  store.claimEventos(tenant, now, now + MINUTE_MS, now + 5 * MINUTE_MS, max);
+  store.eventos.claim(tenant, now, now + MINUTE_MS, now + 5 * MINUTE_MS, max);
 
 const codes = (eventos: readonly ClaimedEvento[]): string[] =>
   eventos.map(({ codigo_tipo_evento, numero_sequencial }) => `${codigo_tipo_evento}/${numero_sequencial}`);
@@ -178,7 +178,7 @@ function settlement(id: string, on: EventoTrigger, more: Partial<EventoSettlemen
 /** Claims what is due and settles all of it in one way. */
 async function sendAll(store: Store, tenant: string, on: EventoTrigger, now = NOW): Promise<number> {
   const { token, eventos } = await claimAll(store, tenant, now);
-  return store.settleEventos(
+  return store.eventos.settle(
     tenant,
     token,
     now,
@@ -223,11 +223,11 @@ describe('a registration', () => {
       [null, null, null, null, null],
     );
     assert.deepEqual(evento.campos, campos);
-    const note = (await store.eventoById(alfa, evento.id))!;
+    const note = (await store.eventos.findById(alfa, evento.id))!;
     assert.deepEqual(note, evento, 'as it is read afterwards');
     assert.match(note.chave_acesso, /^CHAVE\d+$/);
     assert.equal(note.numero_protocolo, note.chave_acesso.replace('CHAVE', 'PROTOCOLO'));
-    assert.deepEqual(await store.eventoDocuments(alfa, evento.id), {
+    assert.deepEqual(await store.eventos.readDocuments(alfa, evento.id), {
       recebido,
       recebido_assinatura: 'MIIC',
       xml: Buffer.from(`<evento>${evento.id} 1</evento>`),
@@ -235,10 +235,10 @@ describe('a registration', () => {
       certificado_der: null,
     });
     assert.deepEqual(
-      await store.eventoXmlOf(alfa, [evento.id]),
+      await store.eventos.readXml(alfa, [evento.id]),
       new Map([[evento.id, `<evento>${evento.id} 1</evento>`]]),
     );
-    assert.deepEqual(await store.eventoTrail(alfa, evento.id), [
+    assert.deepEqual(await store.eventos.listTrail(alfa, evento.id), [
       { em: new Date(NOW + 5), de: null, gatilho: 'registro', para: 'pendente', mensagem: null, quem: null },
     ]);
   });
@@ -247,7 +247,7 @@ describe('a registration', () => {
     const { store, alfa } = await oneProcess();
     const nota = await issued(store, alfa);
     const { id } = await registered(store, alfa, novo(nota, '305102', { recebido: undefined }));
-    assert.equal((await store.eventoDocuments(alfa, id))?.recebido, null);
+    assert.equal((await store.eventos.readDocuments(alfa, id))?.recebido, null);
   });
 
   test('numbers by note and type; its id is of the sequence that notes have theirs of', async () => {
@@ -274,7 +274,7 @@ describe('a registration', () => {
     const { a, b, alfa } = await twoProcesses();
     const nota = await issued(a.store, alfa);
     const results = await Promise.all(
-      upTo(100).map((number) => (number % 2 ? a : b).store.registerEvento(alfa, novo(nota, CONFIRMACAO))),
+      upTo(100).map((number) => (number % 2 ? a : b).store.eventos.register(alfa, novo(nota, CONFIRMACAO))),
     );
     const numbers = results.flatMap((result) => ('evento' in result ? [result.evento.numero_sequencial] : []));
     const conflicts = results.flatMap((result) => ('conflict' in result ? [result.conflict] : []));
@@ -284,7 +284,7 @@ describe('a registration', () => {
     );
     assert.equal(numbers.length + conflicts.length, 100);
     assert.ok(conflicts.every((conflict) => conflict === 'sequencia'));
-    const stored = await a.store.eventosOfTipo(alfa, nota, CONFIRMACAO);
+    const stored = await a.store.eventos.listOfTipo(alfa, nota, CONFIRMACAO);
     assert.deepEqual(
       stored.map(({ numero_sequencial }) => numero_sequencial),
       upTo(numbers.length),
@@ -299,7 +299,7 @@ describe('a registration', () => {
     assert.deepEqual(torn, [], 'each whole in one transaction');
     for (const { id, numero_sequencial } of stored) {
       assert.equal(
-        (await a.store.eventoDocuments(alfa, id))?.xml.toString(),
+        (await a.store.eventos.readDocuments(alfa, id))?.xml.toString(),
         `<evento>${id} ${numero_sequencial}</evento>`,
       );
     }
@@ -350,13 +350,13 @@ describe('a registration', () => {
     const { a, b, alfa } = await twoProcesses();
     const nota = await issued(a.store, alfa);
     const { pid, commit } = await rival(b.pool, alfa, nota, 1);
-    const registering = a.store.registerEvento(alfa, novo(nota));
+    const registering = a.store.eventos.register(alfa, novo(nota));
     await untilAwaited(b.pool, pid);
     await commit();
     const result = await registering;
     assert.ok('evento' in result);
     assert.equal(result.evento.numero_sequencial, 2);
-    const xml = (await a.store.eventoDocuments(alfa, result.evento.id))?.xml.toString();
+    const xml = (await a.store.eventos.readDocuments(alfa, result.evento.id))?.xml.toString();
     assert.equal(xml, `<evento>${result.evento.id} 2</evento>`, 'its document has the number that it got');
   });
 
@@ -365,7 +365,7 @@ describe('a registration', () => {
     const nota = await issued(a.store, alfa);
     const first = await rival(b.pool, alfa, nota, 1);
     const second = await rival(b.pool, alfa, nota, 2);
-    const registering = a.store.registerEvento(alfa, novo(nota));
+    const registering = a.store.eventos.register(alfa, novo(nota));
     await untilAwaited(b.pool, first.pid);
     await first.commit();
     // The retry takes number 2, which the second rival has not committed yet.
@@ -388,7 +388,7 @@ describe('a registration', () => {
     const { id } = await registered(store, alfa, novo(nota));
     await pool.query('update eventos set numero_sequencial = 998 where tenant = $1 and id = $2', [alfa, id]);
     assert.equal((await registered(store, alfa, novo(nota))).numero_sequencial, 999);
-    assert.deepEqual(await store.registerEvento(alfa, novo(nota)), { conflict: 'limite' });
+    assert.deepEqual(await store.eventos.register(alfa, novo(nota)), { conflict: 'limite' });
     assert.equal((await registered(store, alfa, novo(nota, REJEICAO))).numero_sequencial, 1);
   });
 
@@ -401,9 +401,9 @@ describe('a registration', () => {
         throw failure;
       },
     });
-    await assert.rejects(store.registerEvento(alfa, failing), failure);
+    await assert.rejects(store.eventos.register(alfa, failing), failure);
     assert.equal((await registered(store, alfa, novo(nota))).numero_sequencial, 1);
-    await assert.rejects(store.registerEvento(alfa, novo('999999')), /no nota 999999/);
+    await assert.rejects(store.eventos.register(alfa, novo('999999')), /no nota 999999/);
   });
 
   for (const [estado, conflict] of [
@@ -420,13 +420,13 @@ describe('a registration', () => {
         nota,
         estado,
       ]);
-      const registering = a.store.registerEvento(alfa, novo(nota));
+      const registering = a.store.eventos.register(alfa, novo(nota));
       await untilAwaited(b.pool, await pidOf(client));
       await client.query('commit');
       client.release();
       assert.deepEqual(await registering, { conflict });
-      assert.deepEqual(await a.store.registerEvento(alfa, novo(nota)), { conflict });
-      assert.deepEqual(await a.store.eventosOf(alfa, nota), []);
+      assert.deepEqual(await a.store.eventos.register(alfa, novo(nota)), { conflict });
+      assert.deepEqual(await a.store.eventos.listOf(alfa, nota), []);
     });
   }
 });
@@ -438,11 +438,11 @@ describe('a cancellation', () => {
       const nota = await issued(a.store, alfa);
       const types = [CANCELAMENTO, SUBSTITUICAO, '105104', '305101'];
       const results = await Promise.all(
-        upTo(20).map((number) => (number % 2 ? a : b).store.registerEvento(alfa, novo(nota, types[number % 4]))),
+        upTo(20).map((number) => (number % 2 ? a : b).store.eventos.register(alfa, novo(nota, types[number % 4]))),
       );
       const taken = results.filter((result) => !('conflict' in result));
       assert.equal(taken.length, 1);
-      const [winner] = await a.store.eventosOf(alfa, nota);
+      const [winner] = await a.store.eventos.listOf(alfa, nota);
       for (const result of results.filter((one) => 'conflict' in one)) {
         assert.ok(result.conflict === 'cancelamento_aberto');
         assert.equal(result.evento.id, winner!.id);
@@ -475,7 +475,7 @@ describe('a cancellation', () => {
       const nota = await authorised(store, alfa);
       const first = await registered(store, alfa, novo(nota, CANCELAMENTO));
       await place(pool, alfa, first.id, estado, isDue);
-      const second = await store.registerEvento(alfa, novo(nota, SUBSTITUICAO));
+      const second = await store.eventos.register(alfa, novo(nota, SUBSTITUICAO));
       assert.equal('conflict' in second, isOpen);
       if ('conflict' in second) {
         assert.ok(second.conflict === 'cancelamento_aberto');
@@ -500,26 +500,26 @@ describe('readings', () => {
     const foreign = await registered(store, alfa, novo(other));
     const told = (found: readonly EventoRow[]): string[] =>
       found.map(({ codigo_tipo_evento, numero_sequencial }) => `${codigo_tipo_evento}/${numero_sequencial}`);
-    assert.deepEqual(told(await store.eventosOf(alfa, nota)), [
+    assert.deepEqual(told(await store.eventos.listOf(alfa, nota)), [
       `${CONFIRMACAO}/2`,
       `${REJEICAO}/1`,
       `${CONFIRMACAO}/1`,
     ]);
-    assert.deepEqual(told(await store.eventosOfTipo(alfa, nota, CONFIRMACAO)), [
+    assert.deepEqual(told(await store.eventos.listOfTipo(alfa, nota, CONFIRMACAO)), [
       `${CONFIRMACAO}/1`,
       `${CONFIRMACAO}/2`,
     ]);
-    assert.deepEqual(await store.eventosOfTipo(alfa, nota, CANCELAMENTO), []);
-    assert.equal((await store.evento(alfa, nota, REJEICAO, 1))?.codigo_tipo_evento, REJEICAO);
-    assert.equal(await store.evento(alfa, nota, REJEICAO, 2), undefined);
-    assert.equal((await store.eventoById(alfa, foreign.id))?.nota, other);
+    assert.deepEqual(await store.eventos.listOfTipo(alfa, nota, CANCELAMENTO), []);
+    assert.equal((await store.eventos.find(alfa, nota, REJEICAO, 1))?.codigo_tipo_evento, REJEICAO);
+    assert.equal(await store.eventos.find(alfa, nota, REJEICAO, 2), undefined);
+    assert.equal((await store.eventos.findById(alfa, foreign.id))?.nota, other);
 
-    assert.deepEqual(await store.eventosOf(beta, nota), []);
-    assert.equal(await store.evento(beta, nota, REJEICAO, 1), undefined);
-    assert.equal(await store.eventoById(beta, foreign.id), undefined);
-    assert.equal(await store.eventoDocuments(beta, foreign.id), undefined);
-    assert.deepEqual(await store.eventoTrail(beta, foreign.id), []);
-    assert.equal((await store.eventoXmlOf(beta, [foreign.id])).size, 0);
+    assert.deepEqual(await store.eventos.listOf(beta, nota), []);
+    assert.equal(await store.eventos.find(beta, nota, REJEICAO, 1), undefined);
+    assert.equal(await store.eventos.findById(beta, foreign.id), undefined);
+    assert.equal(await store.eventos.readDocuments(beta, foreign.id), undefined);
+    assert.deepEqual(await store.eventos.listTrail(beta, foreign.id), []);
+    assert.equal((await store.eventos.readXml(beta, [foreign.id])).size, 0);
   });
 
   test('what a registration needs of its note: parties, document, the events that stand and the open cancellation', async () => {
@@ -543,7 +543,7 @@ describe('readings', () => {
     await pool.query(processed, [alfa, second.id, new Date(NOW + 1)]);
 
     const { chave_acesso, numero_protocolo } = first;
-    const read = await store.notaForEvento(alfa, { chave: chave_acesso });
+    const read = await store.eventos.findNota(alfa, { chave: chave_acesso });
     assert.deepEqual(read, {
       id: nota,
       chave_acesso,
@@ -559,13 +559,13 @@ describe('readings', () => {
       ],
       substitutas: [],
     });
-    assert.deepEqual(await store.notaForEvento(alfa, { protocolo: numero_protocolo }), read);
-    assert.equal(await store.notaForEvento(beta, { chave: chave_acesso }), undefined);
-    assert.equal(await store.notaForEvento(alfa, { chave: 'nenhuma' }), undefined);
+    assert.deepEqual(await store.eventos.findNota(alfa, { protocolo: numero_protocolo }), read);
+    assert.equal(await store.eventos.findNota(beta, { chave: chave_acesso }), undefined);
+    assert.equal(await store.eventos.findNota(alfa, { chave: 'nenhuma' }), undefined);
 
     const empty = await issued(store, alfa);
     assert.deepEqual(
-      await store.eventosOnNotas(alfa, [empty, nota]),
+      await store.eventos.listOnNotas(alfa, [empty, nota]),
       new Map([
         [empty, []],
         [nota, read!.eventos],
@@ -584,7 +584,7 @@ describe('readings', () => {
       from generate_series(1, 2000) as x`;
     await pool.query(many, [alfa, nota, new Date(NOW), CNPJ]);
     await pool.query('analyze eventos');
-    const read = (await store.notaForEvento(alfa, { chave: standing.chave_acesso }))!;
+    const read = (await store.eventos.findNota(alfa, { chave: standing.chave_acesso }))!;
     assert.deepEqual(
       read.eventos.map(({ id }) => id),
       [standing.id],
@@ -599,7 +599,7 @@ describe('readings', () => {
     assert.doesNotMatch(text, /"Rows Removed by Filter":[1-9]/);
     const last = await registered(store, alfa, novo(nota, CANCELAMENTO));
     assert.equal(last.numero_sequencial, 1);
-    assert.equal((await store.notaForEvento(alfa, { chave: standing.chave_acesso }))!.eventos.length, 2);
+    assert.equal((await store.eventos.findNota(alfa, { chave: standing.chave_acesso }))!.eventos.length, 2);
     await pool.query('delete from eventos where tenant = $1 and id > 20000000', [alfa]);
   });
 
@@ -644,7 +644,7 @@ describe('a claim', () => {
         nsu_antes: '0',
       },
     ]);
-    const row = await store.eventoById(alfa, id);
+    const row = await store.eventos.findById(alfa, id);
     assert.deepEqual([row?.estado, row?.due_at?.getTime(), row?.desde.getTime()], ['enviado', LEASE, NOW]);
     assert.deepEqual((await claimAll(store, alfa)).eventos, [], 'nobody else has it meanwhile');
   });
@@ -668,7 +668,7 @@ describe('a claim', () => {
         }
         await new Promise((resolve) => setImmediate(resolve));
         const outcomes = eventos.map(({ id }) => settlement(id, 'conclusao'));
-        assert.equal(await store.settleEventos(alfa, token, NOW, outcomes), eventos.length);
+        assert.equal(await store.eventos.settle(alfa, token, NOW, outcomes), eventos.length);
       }
     };
     await Promise.all([work(a), work(b), work(a), work(b)]);
@@ -690,7 +690,7 @@ describe('a claim', () => {
     const { store, alfa } = await oneProcess();
     const [nota, other] = [await issued(store, alfa), await issued(store, alfa)];
     await decideNotas(store, alfa, 'autorizacao');
-    const isDue = async (now: number): Promise<boolean> => (await store.tenantsWithEventosDue(now)).includes(alfa);
+    const isDue = async (now: number): Promise<boolean> => (await store.eventos.listTenantsDue(now)).includes(alfa);
     await registered(store, alfa, novo(nota, CANCELAMENTO));
     const first = await claimAll(store, alfa);
     assert.equal(await isDue(NOW), false);
@@ -705,7 +705,7 @@ describe('a claim', () => {
       [other],
     );
 
-    await store.settleEventos(alfa, first.token, NOW, [
+    await store.eventos.settle(alfa, first.token, NOW, [
       settlement(first.eventos[0]!.id, 'falha', { dueAt: NOW + 10 * SECOND_MS }),
     ]);
     assert.equal(await isDue(NOW + 9 * SECOND_MS), false);
@@ -720,12 +720,12 @@ describe('a claim', () => {
     for (const _ of upTo(5)) await registered(store, alfa, novo(whole));
     const draft = await issued(store, alfa);
     for (const _ of upTo(2)) await registered(store, alfa, novo(draft));
-    const { eventos, moved } = await store.claimEventos(alfa, NOW, LEASE, POLL, 3, false);
+    const { eventos, moved } = await store.eventos.claim(alfa, NOW, LEASE, POLL, 3, false);
     assert.deepEqual([eventos, moved], [[], 2]);
-    const estados = async (nota: string) => (await store.eventosOf(alfa, nota)).map(({ estado }) => estado);
+    const estados = async (nota: string) => (await store.eventos.listOf(alfa, nota)).map(({ estado }) => estado);
     assert.deepEqual(await estados(draft), ['aguardando_autorizacao_nota', 'aguardando_autorizacao_nota']);
     assert.deepEqual(new Set(await estados(whole)), new Set(['pendente']));
-    assert.equal((await store.claimEventos(alfa, NOW, LEASE, POLL, 10)).eventos.length, 5);
+    assert.equal((await store.eventos.claim(alfa, NOW, LEASE, POLL, 10)).eventos.length, 5);
   });
 
   test('is not kept from other notes by the many events of one that cannot go', async () => {
@@ -750,7 +750,7 @@ describe('a claim', () => {
     const many = upTo(25);
     for (const _ of many) await registered(store, alfa, novo(draft));
     await registered(store, alfa, novo(authorisedNota, CONFIRMACAO, { criado_em: NOW + 1 }));
-    const claim = () => store.claimEventos(alfa, NOW + 1, LEASE, POLL, 10);
+    const claim = () => store.eventos.claim(alfa, NOW + 1, LEASE, POLL, 10);
     const first = await claim();
     assert.deepEqual(
       first.eventos.map(({ nota }) => nota),
@@ -759,16 +759,16 @@ describe('a claim', () => {
     assert.ok(first.moved >= 10, 'there is more');
     const moved = [(await claim()).moved, (await claim()).moved, (await claim()).moved];
     assert.deepEqual([first.moved + moved[0]! + moved[1]!, moved[2]], [26, 0]);
-    const eventos = await store.eventosOf(alfa, draft);
+    const eventos = await store.eventos.listOf(alfa, draft);
     assert.deepEqual(new Set(eventos.map(({ estado }) => estado)), new Set(['aguardando_autorizacao_nota']));
     assert.ok(eventos.every(({ aguardando_desde }) => Number(aguardando_desde) === NOW + 1));
     // One that comes later, while the others wait, is seen too.
     await registered(store, alfa, novo(draft));
-    assert.ok((await store.tenantsWithEventosDue(NOW + 1)).includes(alfa));
+    assert.ok((await store.eventos.listTenantsDue(NOW + 1)).includes(alfa));
     assert.equal((await claim()).moved, 1);
-    assert.ok(!(await store.tenantsWithEventosDue(NOW + 1)).includes(alfa));
+    assert.ok(!(await store.eventos.listTenantsDue(NOW + 1)).includes(alfa));
     await decideNotas(store, alfa, 'autorizacao', NOW + 2);
-    assert.equal((await store.claimEventos(alfa, NOW + 2, LEASE, POLL, 100)).eventos.length, 26);
+    assert.equal((await store.eventos.claim(alfa, NOW + 2, LEASE, POLL, 100)).eventos.length, 26);
   });
 
   test('whose lease has passed is taken by another, and its ghost writes nothing', async () => {
@@ -782,17 +782,17 @@ describe('a claim', () => {
       again.eventos.map(({ found, tentativas, reprocessamentos_count }) => [found, tentativas, reprocessamentos_count]),
       [['enviado', 2, 0]],
     );
-    assert.equal(await dead.store.settleEventos(alfa, lost.token, LEASE, [settlement(id, 'conclusao')]), 0);
-    assert.equal((await living.store.eventoById(alfa, id))?.estado, 'enviado');
+    assert.equal(await dead.store.eventos.settle(alfa, lost.token, LEASE, [settlement(id, 'conclusao')]), 0);
+    assert.equal((await living.store.eventos.findById(alfa, id))?.estado, 'enviado');
     assert.equal(
-      (await living.store.notaForEvento(alfa, { chave: again.eventos[0]!.chave_acesso }))?.estado,
+      (await living.store.eventos.findNota(alfa, { chave: again.eventos[0]!.chave_acesso }))?.estado,
       'autorizada',
     );
-    assert.equal(await living.store.settleEventos(alfa, again.token, LEASE, [settlement(id, 'recusa')]), 1);
+    assert.equal(await living.store.eventos.settle(alfa, again.token, LEASE, [settlement(id, 'recusa')]), 1);
     for (const { token } of [lost, again]) {
-      assert.equal(await dead.store.settleEventos(alfa, token, LEASE, [settlement(id, 'conclusao')]), 0, 'nor twice');
+      assert.equal(await dead.store.eventos.settle(alfa, token, LEASE, [settlement(id, 'conclusao')]), 0, 'nor twice');
     }
-    assert.equal((await living.store.eventoById(alfa, id))?.estado, 'rejeitado');
+    assert.equal((await living.store.eventos.findById(alfa, id))?.estado, 'rejeitado');
   });
 
   test('counts the automatic retries, three and no more (specification, Events: rule 2)', async () => {
@@ -807,7 +807,7 @@ describe('a claim', () => {
       assert.equal(await sendAll(store, alfa, isLast ? 'esgotamento' : 'falha', now), 1);
       assert.deepEqual(await counted(store, alfa, id), [retry, now]);
     }
-    const row = await store.eventoById(alfa, id);
+    const row = await store.eventos.findById(alfa, id);
     assert.deepEqual([row?.estado, row?.due_at], ['erro', null]);
     assert.deepEqual((await claimAll(store, alfa, NOW + 1_000 * MINUTE_MS)).eventos, []);
     const fourth = 'update eventos set due_at = now() where tenant = $1 and id = $2';
@@ -815,7 +815,7 @@ describe('a claim', () => {
   });
 
   async function counted(store: Store, tenant: string, id: string): Promise<unknown[]> {
-    const row = await store.eventoById(tenant, id);
+    const row = await store.eventos.findById(tenant, id);
     return [row?.reprocessamentos_count, row?.ultimo_reprocessamento_em?.getTime() ?? null];
   }
 
@@ -825,12 +825,12 @@ describe('a claim', () => {
     const first = await registered(store, alfa, novo(nota));
     const recebida = { nsu: '41', assinatura: undefined };
     const { token } = await claimAll(store, alfa);
-    await store.settleEventos(alfa, token, NOW, [settlement(first.id, 'conclusao', { recebida })]);
-    assert.equal((await store.eventoById(alfa, first.id))?.nsu_recepcao, '41');
+    await store.eventos.settle(alfa, token, NOW, [settlement(first.id, 'conclusao', { recebida })]);
+    assert.equal((await store.eventos.findById(alfa, first.id))?.nsu_recepcao, '41');
     await registered(store, alfa, novo(nota));
     const second = await claimAll(store, alfa);
     assert.equal(second.eventos[0]?.nsu_antes, '41');
-    await store.settleEventos(alfa, second.token, NOW, [
+    await store.eventos.settle(alfa, second.token, NOW, [
       settlement(second.eventos[0]!.id, 'adiamento', { recebida: { nsu: '50', assinatura: undefined } }),
     ]);
     assert.equal((await claimAll(store, alfa, NOW + MINUTE_MS)).eventos[0]?.nsu_antes, '41');
@@ -853,16 +853,16 @@ describe('a claim', () => {
         const { id } = await registered(store, alfa, novo(nota));
         await pool.query('update notas set estado = $2, due_at = null where tenant = $1', [alfa, notaEstado]);
         await place(pool, alfa, id, estado);
-        const { eventos, moved } = await store.claimEventos(alfa, NOW + 1, LEASE, POLL, 10);
+        const { eventos, moved } = await store.eventos.claim(alfa, NOW + 1, LEASE, POLL, 10);
         assert.equal(moved, 1);
         assert.equal(eventos.length, on === 'anuncio' ? 1 : 0, 'only what is announced is handed out');
-        const row = (await store.eventoById(alfa, id))!;
+        const row = (await store.eventos.findById(alfa, id))!;
         const due = { lease: LEASE, poll: POLL, never: undefined }[move.due as 'lease' | 'poll' | 'never'];
         assert.deepEqual([row.estado, row.due_at?.getTime()], [move.to, due]);
         assert.equal(row.reprocessamentos_count, 'counts' in move ? 1 : 0);
         assert.equal(row.desde.getTime(), move.to === estado ? NOW : NOW + 1);
         assert.equal(row.aguardando_desde?.getTime(), on === 'nota_nao_autorizada' ? NOW + 1 : undefined);
-        const { em: _em, ...last } = (await store.eventoTrail(alfa, id)).at(-1)!;
+        const { em: _em, ...last } = (await store.eventos.listTrail(alfa, id)).at(-1)!;
         assert.deepEqual(last, { de: estado, gatilho: on, para: move.to, mensagem: null, quem: null });
       });
     }
@@ -872,11 +872,11 @@ describe('a claim', () => {
     const { store, alfa } = await oneProcess();
     const nota = await issued(store, alfa);
     const { id } = await registered(store, alfa, novo(nota));
-    await store.claimEventos(alfa, NOW, LEASE, POLL, 10);
-    assert.equal((await store.claimEventos(alfa, POLL - 1, LEASE, POLL, 10)).moved, 0);
-    const second = await store.claimEventos(alfa, POLL, POLL + 1, POLL + 2, 10);
+    await store.eventos.claim(alfa, NOW, LEASE, POLL, 10);
+    assert.equal((await store.eventos.claim(alfa, POLL - 1, LEASE, POLL, 10)).moved, 0);
+    const second = await store.eventos.claim(alfa, POLL, POLL + 1, POLL + 2, 10);
     assert.deepEqual([second.moved, second.eventos.length], [1, 0]);
-    const row = (await store.eventoById(alfa, id))!;
+    const row = (await store.eventos.findById(alfa, id))!;
     assert.deepEqual(
       [row.aguardando_desde, row.desde, row.due_at].map((moment) => moment?.getTime()),
       [NOW, NOW, POLL + 2],
@@ -889,9 +889,13 @@ describe('a settlement', () => {
     const { pool, store, alfa } = await oneProcess();
     const nota = await authorised(store, alfa);
     const { id, chave_acesso } = await registered(store, alfa, novo(nota, CANCELAMENTO));
-    assert.equal((await store.notaByChave(alfa, chave_acesso))?.estado, 'autorizada', 'not because it was registered');
+    assert.equal(
+      (await store.notas.findByChave(alfa, chave_acesso))?.estado,
+      'autorizada',
+      'not because it was registered',
+    );
     await sendAll(store, alfa, 'conclusao', NOW + SECOND_MS);
-    const row = await store.notaByChave(alfa, chave_acesso);
+    const row = await store.notas.findByChave(alfa, chave_acesso);
     assert.deepEqual(
       [row?.estado, row?.data_cancelamento?.getTime(), row?.data_autorizacao?.getTime()],
       ['cancelada', NOW + SECOND_MS, NOW],
@@ -911,7 +915,7 @@ describe('a settlement', () => {
       [alfa, id],
     );
     assert.equal(together?.same, true);
-    assert.deepEqual(await store.registerEvento(alfa, novo(nota)), { conflict: 'nota_cancelada' });
+    assert.deepEqual(await store.eventos.register(alfa, novo(nota)), { conflict: 'nota_cancelada' });
   });
 
   test('that cancels a note makes all that replace it due in the same transaction, unless somebody holds them', async () => {
@@ -926,10 +930,10 @@ describe('a settlement', () => {
     const later = NOW + MINUTE_MS;
     const postponed = async (substitui: string): Promise<string> => {
       const nota = await issued(store, alfa, substitui);
-      const { token, notas: claimed } = await store.claimNotas(alfa, NOW, later, 10);
+      const { token, notas: claimed } = await store.notas.claim(alfa, NOW, later, 10);
       const move = notaMove('transmitida', 'espera')!;
       const outcomes = claimed.map(({ id }) => ({ id, move, mensagem: 'E1308: ainda não', dueAt: later }));
-      assert.equal(await store.settleNotas(alfa, token, NOW, outcomes), 1);
+      assert.equal(await store.notas.settle(alfa, token, NOW, outcomes), 1);
       return nota;
     };
     // Of the first two stand for the one that the event names, or none; the third is not cancelled.
@@ -937,11 +941,11 @@ describe('a settlement', () => {
     const [ofPlain, ofStanding] = [await postponed(chaves[1]!), await postponed(chaves[2]!)];
     const held = await issued(store, alfa, chaves[1]!);
     assert.deepEqual(
-      (await store.claimNotas(alfa, NOW, later, 10)).notas.map(({ id }) => id),
+      (await store.notas.claim(alfa, NOW, later, 10)).notas.map(({ id }) => id),
       [held],
     );
     assert.deepEqual(
-      (await store.notaForEvento(alfa, { chave: chaves[0]! }))!.substitutas.length,
+      (await store.eventos.findNota(alfa, { chave: chaves[0]! }))!.substitutas.length,
       2,
       'a registration is told of them',
     );
@@ -965,7 +969,10 @@ describe('a settlement', () => {
     );
     assert.equal(together?.same, true);
     assert.deepEqual(
-      [...(await store.substituidas(alfa, [...chaves, 'CHAVE'])).values()].map(({ estado, por }) => [estado, por]),
+      [...(await store.notas.findSubstituidas(alfa, [...chaves, 'CHAVE'])).values()].map(({ estado, por }) => [
+        estado,
+        por,
+      ]),
       [
         ['cancelada', 'CHAVE'],
         ['cancelada', null],
@@ -987,9 +994,9 @@ describe('a settlement', () => {
         erros_adn: { erros: [{ Codigo: 'E1' }] },
       };
       const outcomes = eventos.map(({ id }) => settlement(id, move.on, told));
-      assert.equal(await store.settleEventos(alfa, token, NOW + 1, outcomes), 2);
+      assert.equal(await store.eventos.settle(alfa, token, NOW + 1, outcomes), 2);
       for (const { id } of [cancelling, harmless]) {
-        const row = (await store.eventoById(alfa, id))!;
+        const row = (await store.eventos.findById(alfa, id))!;
         const due = move.due === 'never' ? undefined : NOW + 10 * SECOND_MS;
         assert.deepEqual([row.estado, row.due_at?.getTime()], [move.to, due]);
         assert.deepEqual([row.codigo_retorno, row.mensagem_retorno], ['E1234', 'Não aceito']);
@@ -1000,7 +1007,7 @@ describe('a settlement', () => {
         const isWaiting = move.to === 'aguardando_autorizacao_nota';
         assert.equal(row.aguardando_desde?.getTime(), isWaiting ? NOW + 1 : undefined);
         assert.equal(row.desde.getTime(), move.to === 'enviado' ? NOW : NOW + 1);
-        const last = (await store.eventoTrail(alfa, id)).at(-1);
+        const last = (await store.eventos.listTrail(alfa, id)).at(-1);
         assert.deepEqual(last, {
           em: new Date(NOW + 1),
           de: 'enviado',
@@ -1011,7 +1018,9 @@ describe('a settlement', () => {
         });
       }
       const notes = await Promise.all(
-        [cancelling, harmless].map(async ({ chave_acesso }) => (await store.notaByChave(alfa, chave_acesso))?.estado),
+        [cancelling, harmless].map(
+          async ({ chave_acesso }) => (await store.notas.findByChave(alfa, chave_acesso))?.estado,
+        ),
       );
       assert.deepEqual(notes, [move.on === 'conclusao' ? 'cancelada' : 'autorizada', 'autorizada']);
     });
@@ -1025,14 +1034,14 @@ describe('a settlement', () => {
       const now = NOW + turn * MINUTE_MS;
       const { token } = await claimAll(store, alfa, now);
       const told = on === 'falha' ? { codigo_retorno: '500', erros_adn: { mensagem: 'x' } } : {};
-      assert.equal(await store.settleEventos(alfa, token, now, [settlement(id, on, { dueAt: now, ...told })]), 1);
+      assert.equal(await store.eventos.settle(alfa, token, now, [settlement(id, on, { dueAt: now, ...told })]), 1);
     }
-    const row = (await store.eventoById(alfa, id))!;
+    const row = (await store.eventos.findById(alfa, id))!;
     assert.deepEqual([row.codigo_retorno, row.erros_adn], [null, null]);
     assert.equal(row.aguardando_desde?.getTime(), NOW + MINUTE_MS);
     assert.equal(row.desde.getTime(), NOW + 3 * MINUTE_MS);
     await sendAll(store, alfa, 'conclusao', NOW + 4 * MINUTE_MS);
-    assert.equal((await store.eventoById(alfa, id))?.aguardando_desde, null);
+    assert.equal((await store.eventos.findById(alfa, id))?.aguardando_desde, null);
   });
 
   test('keeps the signature under which the event is held, and its certificate once', async () => {
@@ -1048,9 +1057,9 @@ describe('a settlement', () => {
         recebida: { nsu: String(7 - number), assinatura: { valor: Buffer.from(`signature ${number}`), certificado } },
       }),
     );
-    assert.equal(await store.settleEventos(alfa, token, NOW, outcomes), 2);
+    assert.equal(await store.eventos.settle(alfa, token, NOW, outcomes), 2);
     for (const [number, { id }] of eventos.entries()) {
-      const documents = await store.eventoDocuments(alfa, id);
+      const documents = await store.eventos.readDocuments(alfa, id);
       assert.deepEqual(
         [documents?.assinatura?.toString(), documents?.certificado_der],
         [`signature ${number}`, certificado],
@@ -1071,9 +1080,9 @@ describe('a settlement', () => {
     const { id } = await registered(store, alfa, novo(nota, CANCELAMENTO));
     assert.equal((await claimAll(store, beta)).moved, 0);
     const { token } = await claimAll(store, alfa);
-    assert.equal(await store.settleEventos(beta, token, NOW, [settlement(id, 'conclusao')]), 0);
-    assert.equal(await store.moveEvento(beta, id, 'dispensa', NOW, undefined), undefined);
-    assert.equal((await store.eventoById(alfa, id))?.estado, 'enviado');
+    assert.equal(await store.eventos.settle(beta, token, NOW, [settlement(id, 'conclusao')]), 0);
+    assert.equal(await store.eventos.move(beta, id, 'dispensa', NOW, undefined), undefined);
+    assert.equal((await store.eventos.findById(alfa, id))?.estado, 'enviado');
   });
 });
 
@@ -1084,17 +1093,17 @@ describe('the decision about a note', () => {
     const waiting = await registered(store, alfa, novo(nota, CANCELAMENTO));
     const fresh = await registered(store, alfa, novo(nota, CONFIRMACAO));
     const foreign = await registered(store, alfa, novo(other, CONFIRMACAO));
-    await store.claimEventos(alfa, NOW, LEASE, POLL, 10);
+    await store.eventos.claim(alfa, NOW, LEASE, POLL, 10);
     await place(pool, alfa, fresh.id, 'pendente');
-    const { token, notas } = await store.claimNotas(alfa, NOW + 1, LEASE, 10);
+    const { token, notas } = await store.notas.claim(alfa, NOW + 1, LEASE, 10);
     assert.equal(notas.length, 2);
-    await store.settleNotas(alfa, token, NOW + 2, [outcome(nota, 'autorizacao')]);
-    const row = (await store.eventoById(alfa, waiting.id))!;
+    await store.notas.settle(alfa, token, NOW + 2, [outcome(nota, 'autorizacao')]);
+    const row = (await store.eventos.findById(alfa, waiting.id))!;
     assert.deepEqual(
       [row.estado, row.due_at?.getTime(), row.desde.getTime(), row.aguardando_desde],
       ['pendente', NOW + 2, NOW + 2, null],
     );
-    const { em, ...last } = (await store.eventoTrail(alfa, waiting.id)).at(-1)!;
+    const { em, ...last } = (await store.eventos.listTrail(alfa, waiting.id)).at(-1)!;
     assert.deepEqual(last, {
       de: 'aguardando_autorizacao_nota',
       gatilho: 'autorizacao_nota',
@@ -1110,7 +1119,7 @@ describe('the decision about a note', () => {
       [alfa],
     );
     assert.deepEqual(together, [{ id: waiting.id }]);
-    assert.equal((await store.eventoById(alfa, foreign.id))?.estado, 'aguardando_autorizacao_nota');
+    assert.equal((await store.eventos.findById(alfa, foreign.id))?.estado, 'aguardando_autorizacao_nota');
     assert.deepEqual(codes((await claimAll(store, alfa, NOW + 2)).eventos), [`${CANCELAMENTO}/1`, `${CONFIRMACAO}/1`]);
   });
 
@@ -1118,20 +1127,20 @@ describe('the decision about a note', () => {
     const { store, alfa } = await oneProcess();
     const [nota, other] = [await issued(store, alfa), await issued(store, alfa)];
     const waiting = await registered(store, alfa, novo(nota, CANCELAMENTO));
-    await store.claimEventos(alfa, NOW, LEASE, POLL, 10);
+    await store.eventos.claim(alfa, NOW, LEASE, POLL, 10);
     const fresh = await registered(store, alfa, novo(nota, CONFIRMACAO));
     const foreign = await registered(store, alfa, novo(other, CANCELAMENTO));
-    const lost = await store.claimNotas(alfa, NOW, NOW, 10);
-    const again = await store.claimNotas(alfa, NOW, LEASE, 10);
+    const lost = await store.notas.claim(alfa, NOW, NOW, 10);
+    const again = await store.notas.claim(alfa, NOW, LEASE, 10);
     assert.equal(
-      await store.settleNotas(alfa, lost.token, NOW, [outcome(nota, 'recusa'), outcome(other, 'recusa')]),
+      await store.notas.settle(alfa, lost.token, NOW, [outcome(nota, 'recusa'), outcome(other, 'recusa')]),
       0,
     );
-    assert.equal((await store.eventoById(alfa, waiting.id))?.estado, 'aguardando_autorizacao_nota');
+    assert.equal((await store.eventos.findById(alfa, waiting.id))?.estado, 'aguardando_autorizacao_nota');
 
     const outcomes = [outcome(nota, 'recusa'), outcome(other, 'autorizacao')];
-    assert.equal(await store.settleNotas(alfa, again.token, NOW + 1, outcomes), 2);
-    const found = await Promise.all([waiting, fresh, foreign].map(({ id }) => store.eventoById(alfa, id)));
+    assert.equal(await store.notas.settle(alfa, again.token, NOW + 1, outcomes), 2);
+    const found = await Promise.all([waiting, fresh, foreign].map(({ id }) => store.eventos.findById(alfa, id)));
     assert.deepEqual(
       found.map((row) => [row?.estado, row?.due_at?.getTime() ?? null, row?.processado_em]),
       [
@@ -1141,7 +1150,7 @@ describe('the decision about a note', () => {
       ],
     );
     for (const { id } of [waiting, fresh]) {
-      assert.equal((await store.eventoTrail(alfa, id)).at(-1)?.gatilho, 'recusa_nota');
+      assert.equal((await store.eventos.listTrail(alfa, id)).at(-1)?.gatilho, 'recusa_nota');
     }
   });
 
@@ -1154,13 +1163,13 @@ describe('the decision about a note', () => {
       const on = round % 3 === 2 ? 'recusa' : 'autorizacao';
       const notas = await Promise.all(upTo(8).map(() => issued(a.store, alfa)));
       for (const nota of notas) await registered(a.store, alfa, novo(nota, CANCELAMENTO));
-      const { token } = await a.store.claimNotas(alfa, NOW, LEASE, 1000);
+      const { token } = await a.store.notas.claim(alfa, NOW, LEASE, 1000);
       const outcomes = notas.map((nota) => outcome(nota, on));
       const claims = async (): Promise<void> => {
-        for (const _ of upTo(3)) await b.store.claimEventos(alfa, NOW, LEASE, far, 3);
+        for (const _ of upTo(3)) await b.store.eventos.claim(alfa, NOW, LEASE, far, 3);
       };
-      const late = notas.map((nota) => b.store.registerEvento(alfa, novo(nota, CONFIRMACAO)));
-      await Promise.all([claims(), a.store.settleNotas(alfa, token, NOW, outcomes), claims(), ...late]);
+      const late = notas.map((nota) => b.store.eventos.register(alfa, novo(nota, CONFIRMACAO)));
+      await Promise.all([claims(), a.store.notas.settle(alfa, token, NOW, outcomes), claims(), ...late]);
       for (const result of (await Promise.all(late)) as RegisterResult[]) {
         assert.ok('evento' in result || (on === 'recusa' && result.conflict === 'nota_recusada'));
       }
@@ -1196,13 +1205,13 @@ describe('the decision about a note', () => {
         const outcomes = eventos
           .toReversed()
           .map(({ id, numero_sequencial }) => settlement(id, numero_sequencial > 2 ? 'conclusao' : 'recusa'));
-        await store.settleEventos(alfa, token, NOW, outcomes);
+        await store.eventos.settle(alfa, token, NOW, outcomes);
       }
     };
     const press = async ({ store }: Process): Promise<void> => {
       for (const turn of upTo(8)) {
         await Promise.all(
-          notas.map((nota) => store.registerEvento(alfa, novo(nota, turn % 2 ? CANCELAMENTO : CONFIRMACAO))),
+          notas.map((nota) => store.eventos.register(alfa, novo(nota, turn % 2 ? CANCELAMENTO : CONFIRMACAO))),
         );
       }
     };
@@ -1230,12 +1239,12 @@ describe('the operator', () => {
         const { id } = await registered(store, alfa, novo(nota));
         await place(pool, alfa, id, estado, estado !== 'erro');
         const move = eventoMove(estado, trigger);
-        const result = await store.moveEvento(alfa, id, trigger, NOW + 1, 'decisão do município', 'mariana');
-        const row = (await store.eventoById(alfa, id))!;
+        const result = await store.eventos.move(alfa, id, trigger, NOW + 1, 'decisão do município', 'mariana');
+        const row = (await store.eventos.findById(alfa, id))!;
         if (move === undefined) {
           assert.deepEqual(result, { found: estado });
           assert.deepEqual([row.estado, row.mensagem_retorno], [estado, null]);
-          assert.equal((await store.eventoTrail(alfa, id)).length, 1);
+          assert.equal((await store.eventos.listTrail(alfa, id)).length, 1);
           continue;
         }
         assert.deepEqual(result, { evento: row });
@@ -1249,7 +1258,7 @@ describe('the operator', () => {
           [stays ? null : 'decisão do município', 0],
         );
         assert.equal(row.arquivado_em?.getTime(), stays ? NOW + 1 : undefined);
-        assert.deepEqual((await store.eventoTrail(alfa, id)).at(-1), {
+        assert.deepEqual((await store.eventos.listTrail(alfa, id)).at(-1), {
           em: new Date(NOW + 1),
           de: estado,
           gatilho: trigger,
@@ -1258,7 +1267,7 @@ describe('the operator', () => {
           quem: 'mariana',
         });
       }
-      assert.equal(await store.moveEvento(alfa, '999999', trigger, NOW, undefined), undefined);
+      assert.equal(await store.eventos.move(alfa, '999999', trigger, NOW, undefined), undefined);
     });
   }
 
@@ -1267,10 +1276,10 @@ describe('the operator', () => {
     const nota = await authorised(store, alfa);
     const { id, chave_acesso } = await registered(store, alfa, novo(nota, CANCELAMENTO));
     const { token } = await claimAll(store, alfa);
-    assert.ok('evento' in (await store.moveEvento(alfa, id, 'dispensa', NOW, undefined))!);
-    assert.equal(await store.settleEventos(alfa, token, NOW, [settlement(id, 'conclusao')]), 0);
-    assert.equal((await store.eventoById(alfa, id))?.estado, 'dispensado');
-    assert.equal((await store.notaByChave(alfa, chave_acesso))?.estado, 'autorizada');
+    assert.ok('evento' in (await store.eventos.move(alfa, id, 'dispensa', NOW, undefined))!);
+    assert.equal(await store.eventos.settle(alfa, token, NOW, [settlement(id, 'conclusao')]), 0);
+    assert.equal((await store.eventos.findById(alfa, id))?.estado, 'dispensado');
+    assert.equal((await store.notas.findByChave(alfa, chave_acesso))?.estado, 'autorizada');
   });
 
   test('reprocesses without resetting the count, and what is reprocessed is asked about first', async () => {
@@ -1279,15 +1288,15 @@ describe('the operator', () => {
     const { id } = await registered(store, alfa, novo(nota));
     await place(pool, alfa, id, 'erro', false);
     await pool.query('update eventos set reprocessamentos_count = 3 where tenant = $1 and id = $2', [alfa, id]);
-    await store.moveEvento(alfa, id, 'reprocessamento', NOW, undefined);
+    await store.eventos.move(alfa, id, 'reprocessamento', NOW, undefined);
     const { token, eventos } = await claimAll(store, alfa);
     assert.deepEqual(
       eventos.map(({ found, reprocessamentos_count }) => [found, reprocessamentos_count]),
       [['enviado', 3]],
     );
     // No retry is left, so a failure without end is refused by the database, and one with an end is written.
-    await assert.rejects(store.settleEventos(alfa, token, NOW, [settlement(id, 'falha')]), /eventos_due/);
-    assert.equal(await store.settleEventos(alfa, token, NOW, [settlement(id, 'esgotamento')]), 1);
+    await assert.rejects(store.eventos.settle(alfa, token, NOW, [settlement(id, 'falha')]), /eventos_due/);
+    assert.equal(await store.eventos.settle(alfa, token, NOW, [settlement(id, 'esgotamento')]), 1);
   });
 
   test('does not reprocess a cancellation beside another one that is under way', async () => {
@@ -1296,11 +1305,11 @@ describe('the operator', () => {
     const first = await registered(store, alfa, novo(nota, CANCELAMENTO));
     await place(pool, alfa, first.id, 'erro', false);
     const second = await registered(store, alfa, novo(nota, SUBSTITUICAO));
-    const result = await store.moveEvento(alfa, first.id, 'reprocessamento', NOW, undefined);
+    const result = await store.eventos.move(alfa, first.id, 'reprocessamento', NOW, undefined);
     assert.deepEqual(result, { conflict: 'cancelamento_aberto', evento: second });
-    assert.equal((await store.eventoById(alfa, first.id))?.estado, 'erro');
+    assert.equal((await store.eventos.findById(alfa, first.id))?.estado, 'erro');
     await sendAll(store, alfa, 'recusa');
-    assert.ok('evento' in (await store.moveEvento(alfa, first.id, 'reprocessamento', NOW, undefined))!);
+    assert.ok('evento' in (await store.eventos.move(alfa, first.id, 'reprocessamento', NOW, undefined))!);
   });
 
   test('does not reprocess a cancellation of a note that is cancelled; a manifestation it does', async () => {
@@ -1311,13 +1320,13 @@ describe('the operator', () => {
     for (const { id } of [manifestation, spent]) await place(pool, alfa, id, 'erro', false);
     await registered(store, alfa, novo(nota, SUBSTITUICAO));
     await sendAll(store, alfa, 'conclusao');
-    const again = (id: string) => store.moveEvento(alfa, id, 'reprocessamento', NOW, undefined);
+    const again = (id: string) => store.eventos.move(alfa, id, 'reprocessamento', NOW, undefined);
     assert.deepEqual(await again(spent.id), { conflict: 'nota_cancelada' });
-    const row = (await store.eventoById(alfa, spent.id))!;
+    const row = (await store.eventos.findById(alfa, spent.id))!;
     assert.deepEqual([row.estado, row.nota_estado], ['erro', 'cancelada']);
-    assert.equal((await store.eventoTrail(alfa, spent.id)).at(-1)?.gatilho, 'registro');
+    assert.equal((await store.eventos.listTrail(alfa, spent.id)).at(-1)?.gatilho, 'registro');
     assert.ok('evento' in (await again(manifestation.id))!);
-    assert.ok('evento' in (await store.moveEvento(alfa, spent.id, 'dispensa', NOW, undefined))!);
+    assert.ok('evento' in (await store.eventos.move(alfa, spent.id, 'dispensa', NOW, undefined))!);
   });
 });
 
@@ -1337,7 +1346,7 @@ describe('what asks for an operator', () => {
     for (const _ of codigos) ids.push((await registered(store, tenant, novo(nota))).id);
     const { token } = await claimAll(store, tenant);
     const settled = ids.map((id, place) => refusal(id, codigos[place]!));
-    assert.equal(await store.settleEventos(tenant, token, NOW, settled), ids.length);
+    assert.equal(await store.eventos.settle(tenant, token, NOW, settled), ids.length);
     return ids;
   }
 
@@ -1349,7 +1358,7 @@ describe('what asks for an operator', () => {
     const draft = await issued(store, alfa);
     const waiting: EventoRow[] = [];
     for (const _ of upTo(120)) waiting.push(await registered(store, alfa, novo(draft)));
-    const { eventos, linhas } = await store.eventosComProblema(alfa, STUCK, {}, PAGE);
+    const { eventos, linhas } = await store.eventos.listProblemas(alfa, STUCK, {}, PAGE);
     assert.deepEqual(
       eventos.map(({ id, estado, quantos }) => [id, estado, quantos]),
       [
@@ -1359,17 +1368,17 @@ describe('what asks for an operator', () => {
       ],
     );
     assert.equal(linhas, 3);
-    assert.deepEqual(await store.countProblemas(alfa, STUCK, {}), [
+    assert.deepEqual(await store.eventos.countProblemas(alfa, STUCK, {}), [
       { estado: 'erro', codigo_retorno: null, eventos: 1, notas: 1 },
       { estado: 'rejeitado', codigo_retorno: 'E1310', eventos: 1, notas: 1 },
       { estado: 'pendente', codigo_retorno: null, eventos: 120, notas: 1 },
     ]);
     // Of one note each event, in pages.
-    const last = await store.eventosComProblema(alfa, STUCK, { nota: draft }, { from: 100, max: 50 });
+    const last = await store.eventos.listProblemas(alfa, STUCK, { nota: draft }, { from: 100, max: 50 });
     assert.deepEqual([last.eventos.map(({ id }) => id), last.linhas], [waiting.slice(100).map(({ id }) => id), 120]);
-    const beyond = await store.eventosComProblema(alfa, STUCK, {}, { from: 50, max: 50 });
+    const beyond = await store.eventos.listProblemas(alfa, STUCK, {}, { from: 50, max: 50 });
     assert.deepEqual(beyond, { eventos: [], linhas: 0 });
-    assert.deepEqual(await store.countProblemas(beta, STUCK, {}), []);
+    assert.deepEqual(await store.eventos.countProblemas(beta, STUCK, {}), []);
   });
 
   test('are not the refusals that follow from what another party has registered', async () => {
@@ -1378,14 +1387,14 @@ describe('what asks for an operator', () => {
     // E0845: its substitute waits for it. E0863: of the municipality itself.
     const [, , substitution, own] = await refusedWith(store, alfa, nota, ['E0861', 'E1833', 'E0845', 'E0863']);
     const idsOf = async (filter: object): Promise<string[]> =>
-      (await store.eventosComProblema(alfa, STUCK, { nota, ...filter }, PAGE)).eventos.map(({ id }) => id);
+      (await store.eventos.listProblemas(alfa, STUCK, { nota, ...filter }, PAGE)).eventos.map(({ id }) => id);
     assert.deepEqual(await idsOf({}), [substitution, own]);
-    const between = await store.countProblemas(alfa, STUCK, { entrePartes: true });
+    const between = await store.eventos.countProblemas(alfa, STUCK, { entrePartes: true });
     assert.deepEqual(
       between.map(({ codigo_retorno }) => codigo_retorno),
       ['E0861', 'E1833'],
     );
-    const counted = await store.countEventos(alfa, STUCK);
+    const counted = await store.eventos.count(alfa, STUCK);
     assert.deepEqual(counted, [{ estado: 'rejeitado', temProblema: true, eventos: 2 }]);
   });
 
@@ -1397,9 +1406,12 @@ describe('what asks for an operator', () => {
     const spent = await registered(store, alfa, novo(nota));
     await place(pool, alfa, spent.id, 'erro', false);
     const by = { mensagem: 'vistas', quem: 'mariana' };
-    const file = (expected: number) => store.arquivarEventos(alfa, { codigo: 'E1310' }, expected, NOW + 1, by);
+    const file = (expected: number) => store.eventos.archive(alfa, { codigo: 'E1310' }, expected, NOW + 1, by);
     const left = async (tenant: string) =>
-      (await store.countProblemas(tenant, STUCK, {})).map(({ codigo_retorno, eventos }) => [codigo_retorno, eventos]);
+      (await store.eventos.countProblemas(tenant, STUCK, {})).map(({ codigo_retorno, eventos }) => [
+        codigo_retorno,
+        eventos,
+      ]);
     assert.equal(await file(3), 2);
     assert.deepEqual(await left(alfa), [
       [null, 1],
@@ -1412,13 +1424,13 @@ describe('what asks for an operator', () => {
       ['E0042', 1],
     ]);
     assert.deepEqual(await left(beta), [['E1310', 2]]);
-    assert.equal((await store.eventoById(alfa, ids[0]!))?.arquivado_em?.getTime(), NOW + 1);
-    const { em: _, ...step } = (await store.eventoTrail(alfa, ids[1]!)).at(-1)!;
+    assert.equal((await store.eventos.findById(alfa, ids[0]!))?.arquivado_em?.getTime(), NOW + 1);
+    const { em: _, ...step } = (await store.eventos.listTrail(alfa, ids[1]!)).at(-1)!;
     const said = { de: 'rejeitado', gatilho: 'arquivamento', para: 'rejeitado', mensagem: 'vistas', quem: 'mariana' };
     assert.deepEqual(step, said);
     // An error is not filed, whatever the number.
-    assert.equal(await store.arquivarEventos(alfa, { nota }, 1, NOW, by), 1);
-    assert.equal((await store.eventoById(alfa, spent.id))?.arquivado_em, null);
+    assert.equal(await store.eventos.archive(alfa, { nota }, 1, NOW, by), 1);
+    assert.equal((await store.eventos.findById(alfa, spent.id))?.arquivado_em, null);
   });
 });
 
@@ -1459,30 +1471,30 @@ describe('the plans of the statements', () => {
     const store = createStore(recorded(a.pool, statements));
     const nota = await issued(store, alfa);
     const first = await registered(store, alfa, novo(nota, CANCELAMENTO));
-    await store.registerEvento(alfa, novo(nota, CANCELAMENTO));
+    await store.eventos.register(alfa, novo(nota, CANCELAMENTO));
     await claimAll(store, alfa);
-    const { token } = await store.claimNotas(alfa, NOW, LEASE, 10);
-    await store.settleNotas(alfa, token, NOW, [outcome(nota, 'autorizacao')]);
-    await store.tenantsWithEventosDue(NOW);
+    const { token } = await store.notas.claim(alfa, NOW, LEASE, 10);
+    await store.notas.settle(alfa, token, NOW, [outcome(nota, 'autorizacao')]);
+    await store.eventos.listTenantsDue(NOW);
     await sendAll(store, alfa, 'conclusao');
-    await store.settleEventos(alfa, token, NOW, [settlement(first.id, 'conclusao')]);
-    await store.moveEvento(alfa, first.id, 'dispensa', NOW, undefined);
-    await store.notaForEvento(alfa, { chave: first.chave_acesso });
-    await store.notaForEvento(alfa, { protocolo: first.numero_protocolo });
-    await store.eventosOnNotas(alfa, [nota]);
-    await store.eventosOf(alfa, nota);
-    await store.eventosOfTipo(alfa, nota, CONFIRMACAO);
-    await store.evento(alfa, nota, CONFIRMACAO, 1);
-    await store.eventoById(alfa, first.id);
-    await store.eventoDocuments(alfa, first.id);
-    await store.eventoTrail(alfa, first.id);
-    await store.eventoXmlOf(alfa, [first.id]);
-    await store.countEventos(alfa, { pendente: NOW, aguardando: NOW });
+    await store.eventos.settle(alfa, token, NOW, [settlement(first.id, 'conclusao')]);
+    await store.eventos.move(alfa, first.id, 'dispensa', NOW, undefined);
+    await store.eventos.findNota(alfa, { chave: first.chave_acesso });
+    await store.eventos.findNota(alfa, { protocolo: first.numero_protocolo });
+    await store.eventos.listOnNotas(alfa, [nota]);
+    await store.eventos.listOf(alfa, nota);
+    await store.eventos.listOfTipo(alfa, nota, CONFIRMACAO);
+    await store.eventos.find(alfa, nota, CONFIRMACAO, 1);
+    await store.eventos.findById(alfa, first.id);
+    await store.eventos.readDocuments(alfa, first.id);
+    await store.eventos.listTrail(alfa, first.id);
+    await store.eventos.readXml(alfa, [first.id]);
+    await store.eventos.count(alfa, { pendente: NOW, aguardando: NOW });
     const stuck = { pendente: NOW, aguardando: NOW };
     for (const filter of [{}, { nota }, { estado: 'rejeitado', codigo: 'E1310' }, { entrePartes: true }] as const) {
-      await store.countProblemas(alfa, stuck, filter);
-      await store.eventosComProblema(alfa, stuck, filter, { from: 0, max: 50 });
-      await store.arquivarEventos(alfa, filter, 1, NOW, { mensagem: undefined, quem: 'fiscal' });
+      await store.eventos.countProblemas(alfa, stuck, filter);
+      await store.eventos.listProblemas(alfa, stuck, filter, { from: 0, max: 50 });
+      await store.eventos.archive(alfa, filter, 1, NOW, { mensagem: undefined, quem: 'fiscal' });
     }
     for (const text of statements.keys()) if (!/evento|x \(chave\)/.test(text)) statements.delete(text);
   });
@@ -1494,7 +1506,7 @@ describe('the plans of the statements', () => {
     await noneScans(pool, statements, [recordedTenant, 'alfa']);
     const store = createStore(pool);
     for (const tenant of ['alfa', 'beta']) {
-      await store.createMunicipio({ tenant, ambiente: 'homologacao', codigoIbge: undefined }, NOW);
+      await store.municipios.create({ tenant, ambiente: 'homologacao', codigoIbge: undefined }, NOW);
     }
     await pool.query(`insert into notas (tenant, id, chave_acesso, numero_protocolo, id_dps, estado, due_at, numero_dps, serie_dps,
         numero_dps_nacional, data_emissao, data_competencia, prestador_cpf_cnpj, prestador_razao_social, valor_servico)

@@ -55,7 +55,7 @@ async function oneProcess(): Promise<Process & { alfa: string; beta: string; gam
 
 async function openTenants(store: Store, tenants: readonly string[]): Promise<void> {
   for (const tenant of tenants) {
-    await store.createMunicipio({ tenant, ambiente: 'homologacao', codigoIbge: undefined }, NOW);
+    await store.municipios.create({ tenant, ambiente: 'homologacao', codigoIbge: undefined }, NOW);
   }
 }
 
@@ -104,7 +104,7 @@ function issuance(prestador: string, idDps: string | undefined, more: Partial<No
 }
 
 async function issued(store: Store, tenant: string, idDps: string, prestador = CNPJ): Promise<NotaNova> {
-  const result = await store.issueNota(tenant, issuance(prestador, idDps));
+  const result = await store.notas.issue(tenant, issuance(prestador, idDps));
   assert.ok('nota' in result, `answered ${Object.keys(result)}`);
   return result.nota;
 }
@@ -118,8 +118,8 @@ const settlement = (id: string, on: 'autorizacao' | 'recusa' | 'adiamento', dueA
 
 /** Claims what is due and settles all of it in one way. */
 async function deliver(store: Store, tenant: string, on: 'autorizacao' | 'recusa', now = NOW): Promise<number> {
-  const { token, notas } = await store.claimNotas(tenant, now, now + MINUTE_MS, 1000);
-  return store.settleNotas(
+  const { token, notas } = await store.notas.claim(tenant, now, now + MINUTE_MS, 1000);
+  return store.notas.settle(
     tenant,
     token,
     now,
@@ -210,7 +210,7 @@ describe('numbers', () => {
     ): void => {
       const job = issuance(prestador, idDps, fails ? 'fails' : {});
       waiting.push(
-        store.issueNota(tenant, job).then((result) => void outcomes.push({ tenant, prestador, idDps, result })),
+        store.notas.issue(tenant, job).then((result) => void outcomes.push({ tenant, prestador, idDps, result })),
       );
     };
     for (let turn = 0; turn < 40; turn += 1) {
@@ -260,7 +260,7 @@ describe('numbers', () => {
     const { a, b, alfa } = await twoProcesses();
     for (let round = 1; round <= 40; round += 1) {
       const idDps = `DPS ${round}`;
-      const results = await Promise.all([a, b].map(({ store }) => store.issueNota(alfa, issuance(CNPJ, idDps))));
+      const results = await Promise.all([a, b].map(({ store }) => store.notas.issue(alfa, issuance(CNPJ, idDps))));
       const notes = results.flatMap((result) => ('nota' in result ? [result.nota] : []));
       const holders = results.flatMap((result) => ('duplicateOf' in result ? [result.duplicateOf] : []));
       assert.deepEqual(
@@ -270,7 +270,7 @@ describe('numbers', () => {
       );
       assert.equal(holders[0]!.chave_acesso, notes[0]!.chave_acesso);
       assert.equal(holders[0]!.numero_protocolo, notes[0]!.numero_protocolo);
-      assert.deepEqual(await a.store.receivedOf(alfa, holders[0]!.id), notes[0]!.recebido);
+      assert.deepEqual(await a.store.notas.readReceived(alfa, holders[0]!.id), notes[0]!.recebido);
     }
     assert.deepEqual(await numbersOf(a.pool, alfa, CNPJ), upTo(40));
   });
@@ -283,7 +283,7 @@ describe('numbers', () => {
       issuance(CNPJ, 'DPS 3', { data_competencia: 'no date' }),
       issuance(CPF, 'DPS 4'),
     ];
-    const results = await Promise.allSettled(jobs.map((job) => store.issueNota(alfa, job)));
+    const results = await Promise.allSettled(jobs.map((job) => store.notas.issue(alfa, job)));
     const told = results.flatMap((result, place) =>
       result.status === 'fulfilled' && 'nota' in result.value ? [`DPS ${place + 2}`] : [],
     );
@@ -307,7 +307,7 @@ describe('numbers', () => {
     const { store, pool, alfa } = await oneProcess();
     const results = await Promise.allSettled(
       upTo(20).map((place) =>
-        store.issueNota(
+        store.notas.issue(
           alfa,
           issuance(CNPJ, `DPS group ${place}`, place === 7 ? { data_competencia: '2026-13-45' } : {}),
         ),
@@ -333,8 +333,8 @@ describe('numbers', () => {
       when (new.id_dps like 'lost%') execute function give_up()`);
     for (let round = 1; round <= 15; round += 1) {
       const lost = await Promise.allSettled([
-        store.issueNota(alfa, issuance(CNPJ, `with it ${round}`)),
-        store.issueNota(alfa, issuance(CNPJ, `lost ${round}`)),
+        store.notas.issue(alfa, issuance(CNPJ, `with it ${round}`)),
+        store.notas.issue(alfa, issuance(CNPJ, `lost ${round}`)),
       ]);
       assert.deepEqual(
         lost.map(({ status }) => status),
@@ -352,22 +352,26 @@ describe('the identifier of a DPS', () => {
   test('is taken while the note lives, and free again after the ADN refused it (D-20)', async () => {
     const { pool, store, alfa } = await oneProcess();
     const first = await issued(store, alfa, 'DPS 1');
-    const taken = await store.issueNota(alfa, issuance(CNPJ, 'DPS 1'));
+    const taken = await store.notas.issue(alfa, issuance(CNPJ, 'DPS 1'));
     assert.ok('duplicateOf' in taken);
-    assert.equal(await store.hasDps(alfa, 'DPS 1'), true);
+    assert.equal(await store.notas.hasDps(alfa, 'DPS 1'), true);
 
     assert.equal(await deliver(store, alfa, 'recusa'), 1);
-    assert.equal(await store.hasDps(alfa, 'DPS 1'), false);
-    assert.equal(await store.notaByDps(alfa, 'DPS 1'), undefined);
-    const refused = await store.notaByChave(alfa, first.chave_acesso);
+    assert.equal(await store.notas.hasDps(alfa, 'DPS 1'), false);
+    assert.equal(await store.notas.findByDps(alfa, 'DPS 1'), undefined);
+    const refused = await store.notas.findByChave(alfa, first.chave_acesso);
     assert.deepEqual([refused?.estado, refused?.mensagem_retorno], ['recusada', 'E1234: recusada']);
 
     const second = await issued(store, alfa, 'DPS 1');
     assert.notEqual(second.chave_acesso, first.chave_acesso);
-    assert.equal((await store.notaByDps(alfa, 'DPS 1'))?.chave_acesso, second.chave_acesso);
-    assert.equal((await store.notaByChave(alfa, first.chave_acesso))?.estado, 'recusada', 'the refused note stays');
+    assert.equal((await store.notas.findByDps(alfa, 'DPS 1'))?.chave_acesso, second.chave_acesso);
+    assert.equal(
+      (await store.notas.findByChave(alfa, first.chave_acesso))?.estado,
+      'recusada',
+      'the refused note stays',
+    );
     assert.deepEqual(await numbersOf(pool, alfa, CNPJ), [1, 2], 'its number is not used again');
-    const third = await store.issueNota(alfa, issuance(CNPJ, 'DPS 1'));
+    const third = await store.notas.issue(alfa, issuance(CNPJ, 'DPS 1'));
     assert.ok('duplicateOf' in third);
     assert.equal(third.duplicateOf.chave_acesso, second.chave_acesso);
   });
@@ -376,7 +380,7 @@ describe('the identifier of a DPS', () => {
     const { store, alfa } = await oneProcess();
     const note = await issued(store, alfa, 'DPS 1');
     await deliver(store, alfa, 'autorizacao');
-    const taken = await store.issueNota(alfa, issuance(CNPJ, 'DPS 1'));
+    const taken = await store.notas.issue(alfa, issuance(CNPJ, 'DPS 1'));
     assert.ok('duplicateOf' in taken);
     assert.equal(taken.duplicateOf.chave_acesso, note.chave_acesso);
   });
@@ -416,17 +420,17 @@ describe('a group', () => {
     const notes = await Promise.all(
       documents.map(async (recebido, place) => {
         const nfse = `<NFSe>${'é'.repeat(place * 1000)}</NFSe>`;
-        const result = await store.issueNota(alfa, issuance(CNPJ, `DPS ${place}`, { recebido, nfse }));
+        const result = await store.notas.issue(alfa, issuance(CNPJ, `DPS ${place}`, { recebido, nfse }));
         assert.ok('nota' in result);
         return result.nota;
       }),
     );
     for (const [place, { chave_acesso, nfse }] of notes.entries()) {
-      const row = await store.notaByChave(alfa, chave_acesso);
+      const row = await store.notas.findByChave(alfa, chave_acesso);
       assert.deepEqual(row?.recebido, documents[place]);
       assert.equal(row?.nfse.toString(), nfse);
-      assert.deepEqual(await store.receivedOf(alfa, BigInt(row!.id)), documents[place]);
-      assert.equal((await store.nfseOf(alfa, [row!.id])).get(row!.id)?.toString(), nfse);
+      assert.deepEqual(await store.notas.readReceived(alfa, BigInt(row!.id)), documents[place]);
+      assert.equal((await store.notas.readNfse(alfa, [row!.id])).get(row!.id)?.toString(), nfse);
     }
   });
 
@@ -443,14 +447,14 @@ describe('a group', () => {
       ...issuance(CNPJ, `DPS ${place}`),
       novoPrestador: novo(`Nome ${place}`),
     });
-    await Promise.all(upTo(40).map((place) => (place % 2 ? a : b).store.issueNota(alfa, job(place))));
-    const [only, ...others] = await a.store.prestadoresOf(alfa, CNPJ);
+    await Promise.all(upTo(40).map((place) => (place % 2 ? a : b).store.notas.issue(alfa, job(place))));
+    const [only, ...others] = await a.store.prestadores.listOf(alfa, CNPJ);
     assert.deepEqual(others, []);
     const name = only!.razaoSocial;
     assert.match(name, /^Nome \d+$/);
-    await b.store.issueNota(alfa, { ...issuance(CNPJ, 'DPS 41'), novoPrestador: novo('Outro nome') });
-    assert.equal((await b.store.prestadoresOf(alfa, CNPJ))[0]?.razaoSocial, name);
-    assert.deepEqual(await a.store.prestadoresOf(alfa, OTHER_CNPJ), []);
+    await b.store.notas.issue(alfa, { ...issuance(CNPJ, 'DPS 41'), novoPrestador: novo('Outro nome') });
+    assert.equal((await b.store.prestadores.listOf(alfa, CNPJ))[0]?.razaoSocial, name);
+    assert.deepEqual(await a.store.prestadores.listOf(alfa, OTHER_CNPJ), []);
   });
 });
 
@@ -462,7 +466,7 @@ describe('a claim', () => {
     const taken: string[] = [];
     const work = async ({ store }: Process): Promise<void> => {
       for (;;) {
-        const { notas } = await store.claimNotas(alfa, NOW, NOW + MINUTE_MS, 7);
+        const { notas } = await store.notas.claim(alfa, NOW, NOW + MINUTE_MS, 7);
         if (notas.length === 0) return;
         assert.ok(notas.length <= 7);
         taken.push(...notas.map(({ id }) => id));
@@ -492,7 +496,7 @@ describe('a claim', () => {
     try {
       await holder.query('begin');
       await holder.query("select 1 from notas where tenant = $1 and id_dps = 'DPS 1' for update", [alfa]);
-      const { notas } = await b.store.claimNotas(alfa, NOW, NOW + MINUTE_MS, 10);
+      const { notas } = await b.store.notas.claim(alfa, NOW, NOW + MINUTE_MS, 10);
       assert.deepEqual(
         notas.map(({ id_dps }) => id_dps),
         ['DPS 2'],
@@ -510,60 +514,60 @@ describe('a claim', () => {
       ['second', NOW - 1000],
       ['first', NOW - 2000],
     ] as const) {
-      await store.issueNota(alfa, issuance(CNPJ, idDps, { data_emissao }));
+      await store.notas.issue(alfa, issuance(CNPJ, idDps, { data_emissao }));
     }
-    const one = await store.claimNotas(alfa, NOW, NOW + MINUTE_MS, 1);
+    const one = await store.notas.claim(alfa, NOW, NOW + MINUTE_MS, 1);
     assert.deepEqual(
       one.notas.map(({ id_dps }) => id_dps),
       ['first'],
     );
-    const rest = await store.claimNotas(alfa, NOW, NOW + MINUTE_MS, 10);
+    const rest = await store.notas.claim(alfa, NOW, NOW + MINUTE_MS, 10);
     assert.deepEqual(
       rest.notas.map(({ id_dps }) => id_dps),
       ['second'],
     );
-    assert.deepEqual((await store.claimNotas(alfa, NOW, NOW + MINUTE_MS, 10)).notas, []);
+    assert.deepEqual((await store.notas.claim(alfa, NOW, NOW + MINUTE_MS, 10)).notas, []);
     assert.notEqual(one.token, rest.token);
   });
 
   test('announces: the state is transmitida before anybody sends, and the state it was found in is told', async () => {
     const { store, alfa } = await oneProcess();
     const note = await issued(store, alfa, 'DPS 1');
-    assert.equal((await store.notaByChave(alfa, note.chave_acesso))?.estado, 'emitida');
-    const { notas } = await store.claimNotas(alfa, NOW, NOW + MINUTE_MS, 10);
+    assert.equal((await store.notas.findByChave(alfa, note.chave_acesso))?.estado, 'emitida');
+    const { notas } = await store.notas.claim(alfa, NOW, NOW + MINUTE_MS, 10);
     assert.deepEqual(
       notas.map(({ chave_acesso, id_dps, found, tentativas }) => ({ chave_acesso, id_dps, found, tentativas })),
       [{ chave_acesso: note.chave_acesso, id_dps: 'DPS 1', found: 'emitida', tentativas: 1 }],
     );
-    assert.equal((await store.notaByChave(alfa, note.chave_acesso))?.estado, 'transmitida');
+    assert.equal((await store.notas.findByChave(alfa, note.chave_acesso))?.estado, 'transmitida');
   });
 
   test('whose lease has passed is taken by another, and its ghost writes nothing', async () => {
     const { a: dead, b: living, alfa } = await twoProcesses();
     const note = await issued(dead.store, alfa, 'DPS 1');
-    const lost = await dead.store.claimNotas(alfa, NOW, NOW + MINUTE_MS, 10);
+    const lost = await dead.store.notas.claim(alfa, NOW, NOW + MINUTE_MS, 10);
     const id = lost.notas[0]!.id;
 
-    const early = await living.store.claimNotas(alfa, NOW + MINUTE_MS - 1, NOW + 2 * MINUTE_MS, 10);
+    const early = await living.store.notas.claim(alfa, NOW + MINUTE_MS - 1, NOW + 2 * MINUTE_MS, 10);
     assert.deepEqual(early.notas, [], 'the lease still holds');
-    const again = await living.store.claimNotas(alfa, NOW + MINUTE_MS, NOW + 2 * MINUTE_MS, 10);
+    const again = await living.store.notas.claim(alfa, NOW + MINUTE_MS, NOW + 2 * MINUTE_MS, 10);
     assert.deepEqual(
       again.notas.map(({ found, tentativas }) => [found, tentativas]),
       [['transmitida', 2]],
     );
 
-    const written = await dead.store.settleNotas(alfa, lost.token, NOW + MINUTE_MS, [settlement(id, 'recusa')]);
+    const written = await dead.store.notas.settle(alfa, lost.token, NOW + MINUTE_MS, [settlement(id, 'recusa')]);
     assert.equal(written, 0);
-    const between = await living.store.notaByChave(alfa, note.chave_acesso);
+    const between = await living.store.notas.findByChave(alfa, note.chave_acesso);
     assert.deepEqual([between?.estado, between?.mensagem_retorno], ['transmitida', null]);
 
     assert.equal(
-      await living.store.settleNotas(alfa, again.token, NOW + MINUTE_MS, [settlement(id, 'autorizacao')]),
+      await living.store.notas.settle(alfa, again.token, NOW + MINUTE_MS, [settlement(id, 'autorizacao')]),
       1,
     );
-    assert.equal((await living.store.notaByChave(alfa, note.chave_acesso))?.estado, 'autorizada');
+    assert.equal((await living.store.notas.findByChave(alfa, note.chave_acesso))?.estado, 'autorizada');
     for (const token of [lost.token, again.token]) {
-      assert.equal(await dead.store.settleNotas(alfa, token, NOW, [settlement(id, 'recusa')]), 0, 'nor anybody twice');
+      assert.equal(await dead.store.notas.settle(alfa, token, NOW, [settlement(id, 'recusa')]), 0, 'nor anybody twice');
     }
     const moves = 'select gatilho from trilha_notas where tenant = $1 order by movimento';
     const trail = await rows<{ gatilho: string }>(dead.pool, moves, [alfa]);
@@ -577,12 +581,16 @@ describe('a claim', () => {
     const { store, alfa } = await oneProcess();
     await issued(store, alfa, 'DPS 1');
     await issued(store, alfa, 'DPS 2');
-    const { token, notas } = await store.claimNotas(alfa, NOW, NOW + MINUTE_MS, 10);
+    const { token, notas } = await store.notas.claim(alfa, NOW, NOW + MINUTE_MS, 10);
     const [mine, foreign] = notas;
     const wrong = { ...settlement(foreign!.id, 'autorizacao'), move: notaMove('autorizada', 'cancelamento')! };
-    assert.equal(await store.settleNotas(alfa, token, NOW, [settlement(mine!.id, 'autorizacao'), wrong]), 1);
-    assert.equal((await store.notaByDps(alfa, foreign!.id_dps))?.estado, 'transmitida', 'a move from another state');
-    assert.equal((await store.notaByDps(alfa, mine!.id_dps))?.estado, 'autorizada');
+    assert.equal(await store.notas.settle(alfa, token, NOW, [settlement(mine!.id, 'autorizacao'), wrong]), 1);
+    assert.equal(
+      (await store.notas.findByDps(alfa, foreign!.id_dps))?.estado,
+      'transmitida',
+      'a move from another state',
+    );
+    assert.equal((await store.notas.findByDps(alfa, mine!.id_dps))?.estado, 'autorizada');
   });
 });
 
@@ -590,11 +598,11 @@ describe('a settlement', () => {
   test('leaves each move in the trail, with its moment', async () => {
     const { pool, store, alfa } = await oneProcess();
     await issued(store, alfa, 'DPS 1');
-    const first = await store.claimNotas(alfa, NOW + 1000, NOW + MINUTE_MS, 10);
+    const first = await store.notas.claim(alfa, NOW + 1000, NOW + MINUTE_MS, 10);
     const id = first.notas[0]!.id;
-    await store.settleNotas(alfa, first.token, NOW + 2000, [settlement(id, 'adiamento', NOW + 5000)]);
-    const second = await store.claimNotas(alfa, NOW + 5000, NOW + MINUTE_MS, 10);
-    await store.settleNotas(alfa, second.token, NOW + 6000, [settlement(id, 'autorizacao')]);
+    await store.notas.settle(alfa, first.token, NOW + 2000, [settlement(id, 'adiamento', NOW + 5000)]);
+    const second = await store.notas.claim(alfa, NOW + 5000, NOW + MINUTE_MS, 10);
+    await store.notas.settle(alfa, second.token, NOW + 6000, [settlement(id, 'autorizacao')]);
     const trail = await rows<{ movimento: number; em: Date; de: string | null; gatilho: string; para: string }>(
       pool,
       'select movimento, em, de, gatilho, para from trilha_notas where tenant = $1 and nota = $2 order by movimento',
@@ -614,18 +622,18 @@ describe('a settlement', () => {
 
   test('puts a note off until its moment, and says nothing more of one that rests', async () => {
     const { store, alfa } = await oneProcess();
-    const isDue = async (now: number): Promise<boolean> => (await store.tenantsWithNotasDue(now)).includes(alfa);
+    const isDue = async (now: number): Promise<boolean> => (await store.notas.listTenantsDue(now)).includes(alfa);
     const note = await issued(store, alfa, 'DPS 1');
     assert.equal(await isDue(NOW - 1), false);
     assert.equal(await isDue(NOW), true);
-    const { token, notas } = await store.claimNotas(alfa, NOW, NOW + MINUTE_MS, 10);
+    const { token, notas } = await store.notas.claim(alfa, NOW, NOW + MINUTE_MS, 10);
     assert.equal(await isDue(NOW), false, 'what is claimed is not due');
-    await store.settleNotas(alfa, token, NOW, [settlement(notas[0]!.id, 'adiamento', NOW + 8000)]);
+    await store.notas.settle(alfa, token, NOW, [settlement(notas[0]!.id, 'adiamento', NOW + 8000)]);
     assert.equal(await isDue(NOW + 7999), false);
     assert.equal(await isDue(NOW + 8000), true);
     await deliver(store, alfa, 'autorizacao', NOW + 8000);
     assert.equal(await isDue(NOW + 1_000_000 * MINUTE_MS), false);
-    const row = await store.notaByChave(alfa, note.chave_acesso);
+    const row = await store.notas.findByChave(alfa, note.chave_acesso);
     assert.equal(row?.data_autorizacao?.getTime(), NOW + 8000);
     assert.equal(row?.data_cancelamento, null);
   });
@@ -645,7 +653,7 @@ describe('a tenant', () => {
     const { store, pool, alfa, beta, gama } = await oneProcess();
     const twin = { chave_acesso: 'MESMA', numero_protocolo: 'MESMO' };
     for (const tenant of [alfa, beta]) {
-      const result = await store.issueNota(
+      const result = await store.notas.issue(
         tenant,
         issuance(CNPJ, 'DPS 1', { ...twin, prestador_razao_social: tenant, nfse: `<NFSe>${tenant}</NFSe>` }),
       );
@@ -653,28 +661,28 @@ describe('a tenant', () => {
     }
     for (const tenant of [alfa, beta]) {
       for (const row of [
-        await store.notaByChave(tenant, 'MESMA'),
-        await store.notaByProtocolo(tenant, 'MESMO'),
-        await store.notaByDps(tenant, 'DPS 1'),
+        await store.notas.findByChave(tenant, 'MESMA'),
+        await store.notas.findByProtocolo(tenant, 'MESMO'),
+        await store.notas.findByDps(tenant, 'DPS 1'),
       ]) {
         assert.equal(row?.prestador_razao_social, tenant);
         assert.equal(row?.nfse.toString(), `<NFSe>${tenant}</NFSe>`);
       }
     }
-    assert.equal(await store.notaByChave(gama, 'MESMA'), undefined);
-    assert.equal(await store.notaByProtocolo(gama, 'MESMO'), undefined);
-    assert.equal(await store.notaByDps(gama, 'DPS 1'), undefined);
-    assert.equal(await store.hasDps(gama, 'DPS 1'), false);
+    assert.equal(await store.notas.findByChave(gama, 'MESMA'), undefined);
+    assert.equal(await store.notas.findByProtocolo(gama, 'MESMO'), undefined);
+    assert.equal(await store.notas.findByDps(gama, 'DPS 1'), undefined);
+    assert.equal(await store.notas.hasDps(gama, 'DPS 1'), false);
 
-    const claim = await store.claimNotas(alfa, NOW, NOW + MINUTE_MS, 10);
+    const claim = await store.notas.claim(alfa, NOW, NOW + MINUTE_MS, 10);
     assert.equal(claim.notas.length, 1);
     const { id } = claim.notas[0]!;
-    assert.equal(await store.settleNotas(beta, claim.token, NOW, [settlement(id, 'autorizacao')]), 0);
-    assert.equal((await store.notaByChave(alfa, 'MESMA'))?.estado, 'transmitida');
-    assert.equal((await store.notaByChave(beta, 'MESMA'))?.estado, 'emitida');
-    assert.equal(await store.receivedOf(gama, BigInt(id)), undefined);
-    assert.equal((await store.nfseOf(gama, [id])).size, 0);
-    const due = await store.tenantsWithNotasDue(NOW);
+    assert.equal(await store.notas.settle(beta, claim.token, NOW, [settlement(id, 'autorizacao')]), 0);
+    assert.equal((await store.notas.findByChave(alfa, 'MESMA'))?.estado, 'transmitida');
+    assert.equal((await store.notas.findByChave(beta, 'MESMA'))?.estado, 'emitida');
+    assert.equal(await store.notas.readReceived(gama, BigInt(id)), undefined);
+    assert.equal((await store.notas.readNfse(gama, [id])).size, 0);
+    const due = await store.notas.listTenantsDue(NOW);
     assert.deepEqual(
       [alfa, beta, gama].map((tenant) => due.includes(tenant)),
       [false, true, false],
@@ -686,10 +694,13 @@ describe('a tenant', () => {
     const servico = `insert into servicos_municipais (tenant, codigo, inicio, descricao, codigo_tributacao_nacional)
       values ($1, '001', '2026-01-01', 'Serviço', '010101')`;
     await pool.query(servico, [alfa]);
-    const [own, foreign] = await Promise.all([store.prestadoresOf(alfa, CNPJ), store.prestadoresOf(beta, CNPJ)]);
+    const [own, foreign] = await Promise.all([
+      store.prestadores.listOf(alfa, CNPJ),
+      store.prestadores.listOf(beta, CNPJ),
+    ]);
     assert.deepEqual([own.length, foreign.length], [1, 0]);
-    assert.equal((await store.servicosOf(alfa, '010101', undefined)).lines.length, 1);
-    assert.deepEqual(await store.servicosOf(beta, '010101', '001'), { hasList: false, lines: [] });
+    assert.equal((await store.servicos.findByCodes(alfa, '010101', undefined)).lines.length, 1);
+    assert.deepEqual(await store.servicos.findByCodes(beta, '010101', '001'), { hasList: false, lines: [] });
   });
 
   test('numbers its notes for itself', async () => {
@@ -701,9 +712,9 @@ describe('a tenant', () => {
 
   test('that is not open issues nothing', async () => {
     const { pool, store } = await oneProcess();
-    await assert.rejects(store.issueNota('nenhum', issuance(CNPJ, 'DPS 1')));
+    await assert.rejects(store.notas.issue('nenhum', issuance(CNPJ, 'DPS 1')));
     assert.deepEqual(await rows(pool, "select 1 from notas where tenant = 'nenhum'"), []);
-    assert.equal(await store.municipioBySlug('nenhum'), undefined);
+    assert.equal(await store.municipios.findBySlug('nenhum'), undefined);
   });
 });
 
@@ -723,30 +734,30 @@ describe('the plans of the statements', () => {
       simples: [],
     };
     await Promise.all([
-      store.issueNota(alfa, { ...issuance(CNPJ, 'DPS 1'), novoPrestador }),
-      store.issueNota(alfa, issuance(CNPJ, 'DPS 1')),
-      store.issueNota(alfa, issuance(CPF, undefined)),
+      store.notas.issue(alfa, { ...issuance(CNPJ, 'DPS 1'), novoPrestador }),
+      store.notas.issue(alfa, issuance(CNPJ, 'DPS 1')),
+      store.notas.issue(alfa, issuance(CPF, undefined)),
     ]);
     // One that the automatic numbers meet, so that the series remembers where it goes on.
-    await store.issueNota(alfa, issuance(CPF, dpsIdInSerie(`DPS ${CPF} own `, 3)));
-    await store.issueNota(alfa, issuance(CPF, undefined));
-    await store.nextNumbers(alfa, CPF, `DPS ${CPF} own `);
-    const row = await store.notaByDps(alfa, 'DPS 1');
-    await store.notaByChave(alfa, row!.chave_acesso);
-    await store.notaByProtocolo(alfa, row!.numero_protocolo);
-    await store.receivedOf(alfa, BigInt(row!.id));
-    await store.hasDps(alfa, 'DPS 1');
-    await store.substituidas(alfa, [row!.chave_acesso]);
-    await store.notaTrail(alfa, row!.id);
+    await store.notas.issue(alfa, issuance(CPF, dpsIdInSerie(`DPS ${CPF} own `, 3)));
+    await store.notas.issue(alfa, issuance(CPF, undefined));
+    await store.notas.previewNumbers(alfa, CPF, `DPS ${CPF} own `);
+    const row = await store.notas.findByDps(alfa, 'DPS 1');
+    await store.notas.findByChave(alfa, row!.chave_acesso);
+    await store.notas.findByProtocolo(alfa, row!.numero_protocolo);
+    await store.notas.readReceived(alfa, BigInt(row!.id));
+    await store.notas.hasDps(alfa, 'DPS 1');
+    await store.notas.findSubstituidas(alfa, [row!.chave_acesso]);
+    await store.notas.listTrail(alfa, row!.id);
     // Another process, which has nothing in memory of what this one stored.
-    await createStore(recorded(a.pool, statements)).nfseOf(alfa, [row!.id]);
-    await store.tenantsWithNotasDue(NOW);
-    await store.prestadoresOf(alfa, CNPJ);
-    await store.municipioBySlug(alfa);
-    await store.servicosOf(alfa, '010101', '001');
+    await createStore(recorded(a.pool, statements)).notas.readNfse(alfa, [row!.id]);
+    await store.notas.listTenantsDue(NOW);
+    await store.prestadores.listOf(alfa, CNPJ);
+    await store.municipios.findBySlug(alfa);
+    await store.servicos.findByCodes(alfa, '010101', '001');
     for (const text of REGISTERED) await a.pool.query(text, [alfa, 1]);
     const operacao = { cTribNac: '010101', documento: CNPJ, regime: '6', deduz: true };
-    await createStore(recorded(a.pool, statements)).cadastrosOf(alfa, { nBM: '35503080400001', operacao });
+    await createStore(recorded(a.pool, statements)).cadastros.find(alfa, { nBM: '35503080400001', operacao });
     await deliver(store, alfa, 'autorizacao');
   });
 
@@ -780,7 +791,7 @@ describe('the plans of the statements', () => {
   test('are made anew, so that one that was made on an empty table does not outlive it', async () => {
     const pool = await freshPool();
     const store = createStore(pool);
-    for (let turn = 0; turn < 20; turn += 1) await store.notaByChave('alfa', 'nenhuma');
+    for (let turn = 0; turn < 20; turn += 1) await store.notas.findByChave('alfa', 'nenhuma');
     const [seen] = await rows<{ generic: string; custom: string }>(
       pool,
       'select sum(generic_plans) as generic, sum(custom_plans) as custom from pg_prepared_statements',

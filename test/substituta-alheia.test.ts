@@ -56,7 +56,7 @@ const adn: typeof local = {
 const { address, pool, store, world, clock } = await startTestService({
   transmission: async () => ({ adn, signer: undefined }),
 });
-await store.createMunicipio(
+await store.municipios.create(
   {
     tenant: TENANT,
     ambiente: 'producao',

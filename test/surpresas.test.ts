@@ -27,7 +27,7 @@ async function endOf(nota: NotaEmitida, tipo: string): Promise<readonly string[]
 
 async function operate(nota: NotaEmitida, tipo: string, trigger: OperatorTrigger): Promise<void> {
   const { id_evento } = await evento(nota, tipo);
-  const moved = await store.moveEvento('integracao', String(id_evento), trigger, clock.now, undefined);
+  const moved = await store.eventos.move('integracao', String(id_evento), trigger, clock.now, undefined);
   assert.ok(moved !== undefined && 'evento' in moved, JSON.stringify(moved));
 }
 
@@ -114,7 +114,7 @@ describe('cancelado_ok is said of', () => {
     ] as const) {
       const { numero_sequencial } = await registered(nota, CANCELAMENTO);
       const { id_evento } = await evento(nota, 'cancelamento', numero_sequencial);
-      await store.moveEvento('integracao', String(id_evento), trigger, clock.now, undefined);
+      await store.eventos.move('integracao', String(id_evento), trigger, clock.now, undefined);
       const shown = await evento(nota, 'cancelamento', numero_sequencial);
       assert.deepEqual([shown.status_evento, shown.acao_sugerida, shown.desfecho], [estado, 'cancelado_ok', desfecho]);
     }

@@ -137,11 +137,11 @@ describe('--json', () => {
 
 describe('--municipio, --url', async () => {
   const service = await startTestService({ worker: false });
-  await service.store.createMunicipio(
+  await service.store.municipios.create(
     { tenant: 'ensaio', ambiente: 'homologacao', codigoIbge: '3550308', aliquotaPadrao: decimal('3.50') },
     service.clock.now,
   );
-  await service.store.createMunicipio(
+  await service.store.municipios.create(
     { tenant: 'cidade', ambiente: 'producao', codigoIbge: '3304557' },
     service.clock.now,
   );

@@ -53,7 +53,7 @@ async function openTown({ store, pool, clock }: TestService, palco: Palco, url: 
   const { certFile, keyFile } = palco.municipio;
   const chaves = { certificado: certFile, chave: keyFile };
   const municipio = { tenant: SLUG, ambiente: 'producao', codigoIbge: IBGE } as const;
-  await store.createMunicipio(
+  await store.municipios.create(
     { ...municipio, confianca: { ancoras, revogados: undefined }, adn: { url, ca: palco.caFile, chaves } },
     clock.now,
   );
@@ -197,7 +197,7 @@ describe('the turn of the year without a CBS', () => {
       /retida \(retencao\)\n.*retida → emitida \(publicacao\)\n.*emitida → transmitida \(anuncio\)/,
     );
     // Nothing is left for a third look.
-    assert.deepEqual(await second.store.tenantsWithNotasRetidas(2), []);
+    assert.deepEqual(await second.store.retidas.listTenants(2), []);
   });
 });
 
@@ -332,7 +332,7 @@ describe('in the sandbox', () => {
     };
     assert.equal((await importar('IBS-UF,221001,2027-01-01,,0.1,fonte,ato')).code, 0);
     await until(async () => /de IBS-MUN, própria/.test(await text()) || undefined, 'the next reason');
-    assert.deepEqual(await store.tenantsWithNotasRetidas(2), []);
+    assert.deepEqual(await store.retidas.listTenants(2), []);
     const looks = (): number => logged.filter(({ message }) => message.startsWith('notas retidas')).length;
     assert.equal(looks(), 1);
     const rest = await importar('IBS-MUN,221001,2027-01-01,,0.1,fonte,ato', 'CBS,221001,2027-01-01,,3.285,fonte,ato');

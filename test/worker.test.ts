@@ -69,9 +69,9 @@ async function stage(inProducao: readonly string[]) {
   const slow = new SlowAdn();
   const local = localAdn(() => NOON);
   for (const [place, tenant] of inProducao.entries()) {
-    await store.createMunicipio({ tenant, ambiente: 'producao', codigoIbge: String(1_100_000 + place) }, NOON);
+    await store.municipios.create({ tenant, ambiente: 'producao', codigoIbge: String(1_100_000 + place) }, NOON);
   }
-  await store.createMunicipio({ tenant: 'integracao', ambiente: 'homologacao', codigoIbge: undefined }, NOON);
+  await store.municipios.create({ tenant: 'integracao', ambiente: 'homologacao', codigoIbge: undefined }, NOON);
   const noted = () => undefined;
   const world: World = {
     store,
@@ -108,7 +108,7 @@ async function cancel(world: World, tenant: string, chave: string): Promise<void
 }
 
 async function estadoOf({ store }: Pick<Stage, 'store'>, tenant: string, chave: string): Promise<string | undefined> {
-  return (await store.notaByChave(tenant, chave))?.estado;
+  return (await store.notas.findByChave(tenant, chave))?.estado;
 }
 
 function untilAuthorised(on: Stage, tenant: string, chave: string): Promise<true> {
@@ -228,11 +228,14 @@ describe('a connection that dies under a batch', () => {
     let unheard = 0;
     const store: Stage['store'] = {
       ...on.store,
-      claimNotas: async (...asked) => {
-        const claim = await on.store.claimNotas(...asked);
-        if (claim.notas.length === 0 || unheard > 0) return claim;
-        unheard += 1;
-        throw new StoreUnavailable('gone', 'the answer was lost');
+      notas: {
+        ...on.store.notas,
+        claim: async (...asked) => {
+          const claim = await on.store.notas.claim(...asked);
+          if (claim.notas.length === 0 || unheard > 0) return claim;
+          unheard += 1;
+          throw new StoreUnavailable('gone', 'the answer was lost');
+        },
       },
     };
     const worker = begin({ ...on, world: { ...on.world, store } });
@@ -250,7 +253,7 @@ describe('the worker in its thread', () => {
     const pool = await poolOn(connection);
     const { log } = createLog('fatal');
     const store = createStore(pool);
-    await store.createMunicipio({ tenant: 'integracao', ambiente: 'homologacao', codigoIbge: undefined }, Date.now());
+    await store.municipios.create({ tenant: 'integracao', ambiente: 'homologacao', codigoIbge: undefined }, Date.now());
     // By itself it looks once an hour.
     const thread = startTransmitterThread({ connection, logLevel: 'fatal', pollMs: 3_600_000 }, log);
     onEnd(() => thread.stop());

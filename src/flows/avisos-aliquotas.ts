@@ -10,7 +10,7 @@ import type { World } from './world.ts';
  */
 export async function avisosDeAliquotas({ store, now }: Pick<World, 'store' | 'now'>): Promise<readonly string[]> {
   const hoje = momentIn(zoneOf(undefined), now()).date;
-  return semAliquota(await store.tabelaIbsCbs(), hoje).map(
+  return semAliquota(await store.aliquotas.readTabela(), hoje).map(
     ({ tributo, desde }) =>
       `${tributo} sem alíquota na tabela desde a competência ${brazilianDate(desde)}: as notas com o grupo IBSCBS são emitidas e ficam retidas, sem ir ao ADN, até a alíquota ser importada (nfse aliquotas importar ARQUIVO).`,
   );

@@ -62,7 +62,7 @@ export async function listaMunicipal(
   pagina: Pagina,
 ): Promise<ListaMunicipal> {
   const hoje = momentIn(zoneOf(municipio.codigoIbge), world.now()).date;
-  const lines = await world.store.servicosListados(municipio.tenant, hoje);
+  const lines = await world.store.servicos.listInForce(municipio.tenant, hoje);
   if (lines === undefined) {
     return { itens: [], paginacao: paginacaoOf(pagina, 0), observacao: withoutList(municipio) };
   }

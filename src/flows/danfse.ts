@@ -20,7 +20,7 @@ export async function danfseOfNota(
   { tenant }: Municipio,
   chave: string,
 ): Promise<Danfse | undefined> {
-  const row = await store.notaByChave(tenant, chave);
+  const row = await store.notas.findByChave(tenant, chave);
   if (row === undefined) return undefined;
   const { estado, id, nfse, mensagem_retorno } = row;
   if (NOTA_ESTADOS[estado].chave_acesso_provisoria) {
@@ -29,7 +29,7 @@ export async function danfseOfNota(
     return about(NOTA_ESTADOS[estado], mensagem_retorno, proxima);
   }
   if (estado !== 'cancelada') return { pdf: renderDanfse(nfse) };
-  const substitutions = await store.eventosOfTipo(tenant, id, SUBSTITUICAO);
+  const substitutions = await store.eventos.listOfTipo(tenant, id, SUBSTITUICAO);
   const wasReplaced = substitutions.some((evento) => evento.estado === 'processado');
   const situacao: SituacaoImpressa = wasReplaced ? 'substituida' : 'cancelada';
   return { pdf: renderDanfse(nfse, situacao) };

@@ -55,7 +55,7 @@ export async function deliverNotas(world: World, municipio: Municipio, token?: s
   }
   const now = world.now();
   const { batchMax } = adn;
-  const claim = await world.store.claimNotas(tenant, now, now + LEASE_MS, batchMax, token);
+  const claim = await world.store.notas.claim(tenant, now, now + LEASE_MS, batchMax, token);
   if (claim.notas.length === 0) return NOTHING;
   const others = await othersInDoubt(world, tenant, adn, claim);
   // Of a claim that had ended some may be among them.
@@ -109,7 +109,7 @@ export async function deliverNotas(world: World, municipio: Municipio, token?: s
     if (answer?.kind !== 'accepted') return { ...settlement, lugar: places.get(chave_acesso) };
     return { ...settlement, recebida: held.get(chave_acesso) ?? { nsu: answer.nsu, assinatura } };
   });
-  const written = await world.store.settleNotas(tenant, claim.token, settled, settlements);
+  const written = await world.store.notas.settle(tenant, claim.token, settled, settlements);
   if (written < settlements.length) {
     world.log.warn(
       { tenant, lost: settlements.length - written },
@@ -146,7 +146,7 @@ async function othersInDoubt(
   const max = searchMax - notas.filter(isInDoubt).length;
   if (max <= 0 || !notas.some(isInDoubt)) return [];
   const now = world.now();
-  return world.store.claimAnunciadas(tenant, token, now, now + LEASE_MS, max);
+  return world.store.notas.claimAnunciadas(tenant, token, now, now + LEASE_MS, max);
 }
 
 /** By key. `places`: of a nota that was not found, the reception number up to which it is not; `undecided`: not to be sent now. */
@@ -190,7 +190,7 @@ async function replacedBy(
 ): Promise<ReadonlyMap<string | null, NonNullable<ToJudge['substituida']>>> {
   const replaced = new Set(notas.flatMap(({ substitui }) => substitui ?? []));
   if (replaced.size === 0) return new Map();
-  const found = await world.store.substituidas(tenant, [...replaced]);
+  const found = await world.store.notas.findSubstituidas(tenant, [...replaced]);
   return new Map([...found].map(([chave_acesso, one]) => [chave_acesso, { chave_acesso, ...one }]));
 }
 
@@ -242,7 +242,7 @@ function problemIn(answers: ReadonlyMap<string, NotaAnswer>): string | undefined
 /** For the operator, who is told by `nfse municipio mostrar`. Notes go out whether it can be written or not. */
 async function noteProblem(world: World, tenant: string, problem: string | undefined, isVague = false): Promise<void> {
   try {
-    await world.store.noteTransmissionProblem(tenant, problem, world.now(), isVague);
+    await world.store.municipios.noteProblem(tenant, problem, world.now(), isVague);
   } catch (error) {
     tellTrouble(world.log, error, { tenant }, 'o motivo da espera das notas não pôde ser anotado');
   }
@@ -260,7 +260,7 @@ async function signedDocuments(
   const ids = notas.map(({ id }) => id);
   const documents = new Map<string, Signed>();
   let sinceTurn = 0;
-  for (const [id, nfse] of await world.store.nfseOf(tenant, ids)) {
+  for (const [id, nfse] of await world.store.notas.readNfse(tenant, ids)) {
     documents.set(id, signer === undefined ? { xml: Buffer.from(nfse), assinatura: undefined } : signed(nfse, signer));
     sinceTurn += 1;
     // Answers that came meanwhile are looked at before the next ones are signed.

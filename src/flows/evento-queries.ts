@@ -121,9 +121,9 @@ export async function eventosOfNota(
   { tenant }: Municipio,
   chave: string,
 ): Promise<EventosLidos | undefined> {
-  const nota = await world.store.notaIdByChave(tenant, chave);
+  const nota = await world.store.notas.findId(tenant, chave);
   if (nota === undefined) return undefined;
-  return shown(world, await world.store.eventosOf(tenant, nota));
+  return shown(world, await world.store.eventos.listOf(tenant, nota));
 }
 
 /** Events of one type, by their sequence; undefined when there is no such note. */
@@ -133,9 +133,9 @@ export async function eventosOfTipo(
   chave: string,
   { codigo }: TipoEvento,
 ): Promise<EventosLidos | undefined> {
-  const nota = await world.store.notaIdByChave(tenant, chave);
+  const nota = await world.store.notas.findId(tenant, chave);
   if (nota === undefined) return undefined;
-  return shown(world, await world.store.eventosOfTipo(tenant, nota, codigo));
+  return shown(world, await world.store.eventos.listOfTipo(tenant, nota, codigo));
 }
 
 /** One event; what is missing when there is none: the note, or the event on it. */
@@ -146,9 +146,9 @@ export async function eventoOfNota(
   { codigo }: TipoEvento,
   sequencial: number,
 ): Promise<EventosLidos | 'no_nota' | 'no_evento'> {
-  const nota = await world.store.notaIdByChave(tenant, chave);
+  const nota = await world.store.notas.findId(tenant, chave);
   if (nota === undefined) return 'no_nota';
-  const row = await world.store.evento(tenant, nota, codigo, sequencial);
+  const row = await world.store.eventos.find(tenant, nota, codigo, sequencial);
   return row === undefined ? 'no_evento' : shown(world, [row]);
 }
 

@@ -38,7 +38,7 @@ export type Gathered = {
 export async function gatherFacts(world: World, municipio: Municipio, dps: Dps, instant: number): Promise<Gathered> {
   const [found, cadastros, substituida, open] = await Promise.all([
     findPrestador(world, municipio, dps),
-    world.store.cadastrosOf(municipio.tenant, nomeadoBy(dps)),
+    world.store.cadastros.find(municipio.tenant, nomeadoBy(dps)),
     dps.subst && replacedNota(world, municipio, dps, dps.subst.chSubstda),
     openFacts(world, municipio, dps, instant),
   ]);
@@ -68,8 +68,8 @@ async function openFacts(
 ): Promise<Omit<Facts, 'prestador' | 'cadastros' | 'substituida'>> {
   const { cTribNac: national, cTribMun: municipal } = dps.serv.cServ;
   const [{ hasList, lines }, tabelaIbsCbs] = await Promise.all([
-    world.store.servicosOf(municipio.tenant, national, municipal),
-    world.store.tabelaIbsCbs(),
+    world.store.servicos.findByCodes(municipio.tenant, national, municipal),
+    world.store.aliquotas.readTabela(),
   ]);
   return {
     ambiente: municipio.ambiente,
@@ -116,7 +116,7 @@ async function replacedNota(
   chave: string,
 ): Promise<NotaSubstituida> {
   if (isKeyOfOther(chave, prest.CNPJ ?? prest.CPF ?? '')) return 'desconhecida';
-  const nota = await world.store.notaForEvento(tenant, { chave });
+  const nota = await world.store.eventos.findNota(tenant, { chave });
   return nota === undefined ? 'desconhecida' : { estado: nota.estado, eventos: standingOn(nota.eventos.map(naNota)) };
 }
 
@@ -132,7 +132,7 @@ async function findPrestador(world: World, municipio: Municipio, dps: Dps): Prom
   // Without CNPJ or CPF there is nobody to look for; the rule of `prest` says so (E002).
   if (documento === undefined) return known(generic('', '', dps));
   const settings = AMBIENTES[municipio.ambiente];
-  const establishments = await world.store.prestadoresOf(municipio.tenant, documento);
+  const establishments = await world.store.prestadores.listOf(municipio.tenant, documento);
   if (establishments.length === 0) {
     return settings.registersPrestador ? prestadorOfFirstDps(dps, documento) : refused(dps, notRegistered(dps));
   }

@@ -115,7 +115,7 @@ async function kept(
   if (!isOfTheDocument(status, faults) || (await quota?.keepsRefusal()) === false) return refused;
   const em = world.now();
   try {
-    if (!(await world.store.keepRefusal(tenant, { ...request, criado_em: em, status, faults }))) {
+    if (!(await world.store.idempotencia.keepRefusal(tenant, { ...request, criado_em: em, status, faults }))) {
       const before = await answerUnder(world, tenant, request);
       if (before !== undefined) return { before };
     }
@@ -148,7 +148,7 @@ function isOfTheDocument(status: number, [head]: Refusal['faults']): boolean {
 }
 
 async function answerUnder(world: World, tenant: string, request: KeyedRequest): Promise<Before | undefined> {
-  const answer = await world.store.keptAnswer(tenant, request.impressao, world.now());
+  const answer = await world.store.idempotencia.findAnswer(tenant, request.impressao, world.now());
   if (answer === undefined) return undefined;
   const other = otherUse(answer, request);
   if (other !== undefined) return other;
@@ -156,7 +156,7 @@ async function answerUnder(world: World, tenant: string, request: KeyedRequest):
     return { faults: answer.faults, status: answer.status, em: answer.criado_em, isRepeated: true };
   }
   if ('nota' in answer) return { nota: answer.nota, avisos: answer.avisos };
-  const evento = await world.store.eventoById(tenant, answer.evento);
+  const evento = await world.store.eventos.findById(tenant, answer.evento);
   if (evento === undefined) throw new Error(`there is no evento ${answer.evento}, which a key answers with`);
   return { evento, avisos: answer.avisos };
 }

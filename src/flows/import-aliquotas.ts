@@ -53,7 +53,7 @@ export async function importAliquotas(
   const by = { em, hoje: momentIn(zoneOf(undefined), em).date, arquivo: path.basename(request.arquivo), quem };
   const reading = { read: aliquotaOfLine, keyOf: () => undefined };
   return importTable<EntradaAliquota, ContagemAliquotas>(request, csv, reading, (work) =>
-    world.store.importAliquotas(by, work),
+    world.store.aliquotas.import(by, work),
   );
 }
 
@@ -164,8 +164,8 @@ export type TabelaShown = {
 /** The table in force, what it replaced, and how it came to be. */
 export async function showAliquotas({ store, now }: RegistryWorld): Promise<TabelaShown> {
   const [guardadas, importacoes, avisos] = await Promise.all([
-    store.aliquotasGuardadas(),
-    store.importacoesDeAliquotas(),
+    store.aliquotas.list(),
+    store.aliquotas.listImports(),
     avisosDeAliquotas({ store, now }),
   ]);
   const shown = guardadas.map(shownAliquota);

@@ -48,7 +48,7 @@ export async function importCorrelacao(
     }
   }
   const gravada = recusadas.length === 0 && linhas.length > 0;
-  if (gravada) await world.store.replaceCorrelacoes(tenant, linhas);
+  if (gravada) await world.store.lotes.replaceCorrelacoes(tenant, linhas);
   return { linhas: linhas.length + recusadas.length, recusadas, gravada };
 }
 

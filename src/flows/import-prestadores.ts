@@ -62,7 +62,7 @@ export async function importPrestadores(world: RegistryWorld, request: ImportReq
     request,
     csv,
     { read: (line) => prestadorOf(line, written), keyOf: (line) => bareDocumento(line.text('documento')) || undefined },
-    (work) => world.store.importPrestadores(tenant, { columns: written, now: world.now() }, work),
+    (work) => world.store.prestadores.import(tenant, { columns: written, now: world.now() }, work),
   );
   return { ...outcome, hasAddress };
 }
@@ -168,5 +168,5 @@ export async function showPrestador(
   documento: string,
 ): Promise<readonly Prestador[]> {
   const { tenant } = await municipioNamed(world, slug);
-  return world.store.prestadoresOf(tenant, bareDocumento(documento));
+  return world.store.prestadores.listOf(tenant, bareDocumento(documento));
 }

@@ -88,7 +88,7 @@ async function issue(
     ...avisos,
     ...identifierRemark(idSent, idDps, dps.nDPS !== undefined),
   ];
-  const stored = await world.store.issueNota(municipio.tenant, {
+  const stored = await world.store.notas.issue(municipio.tenant, {
     prestador,
     dps: numberedAs(dps),
     novoPrestador: accepted.novoPrestador,
@@ -266,7 +266,7 @@ export async function duplicateFault(
   holder: DpsHolder,
   { body }: SentDps,
 ): Promise<Fault> {
-  const before = await world.store.receivedOf(municipio.tenant, holder.id);
+  const before = await world.store.notas.readReceived(municipio.tenant, holder.id);
   const same = before !== undefined && isSameContent(before, body);
   const { chave_acesso, numero_protocolo } = holder;
   const base = { codigo: 'E0014', chave_acesso, numero_protocolo, mesmo_conteudo: same };
@@ -296,7 +296,9 @@ function isSameContent(before: Uint8Array, now: Uint8Array): boolean {
 export async function nextNumbersFor(world: World, { tenant }: Municipio, dps: Dps): Promise<NextNumbers | undefined> {
   const documento = dps.prest.CNPJ ?? dps.prest.CPF;
   const isOther = dps.nDPS !== undefined && (dps.serie ?? DEFAULT_SERIE) !== DEFAULT_SERIE;
-  return documento === undefined || isOther ? undefined : world.store.nextNumbers(tenant, documento, serieOf(dps));
+  return documento === undefined || isOther
+    ? undefined
+    : world.store.notas.previewNumbers(tenant, documento, serieOf(dps));
 }
 
 /**

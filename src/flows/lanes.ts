@@ -83,7 +83,7 @@ export function openLanes(world: World, onBatch: () => void): Lanes {
     let token: string | undefined;
     try {
       while (!isClosed) {
-        const municipio = await world.store.municipioBySlug(tenant);
+        const municipio = await world.store.municipios.findBySlug(tenant);
         if (municipio === undefined) return;
         turnsTaken += 1;
         served.set(key, turnsTaken);
@@ -113,7 +113,7 @@ export function openLanes(world: World, onBatch: () => void): Lanes {
     const until = performance.now() + LEASE_MS;
     while (performance.now() < until) {
       try {
-        return await world.store.endClaim(tenant, token, world.now());
+        return await world.store.esperas.endClaim(tenant, token, world.now());
       } catch (error) {
         if (isClosed || !isPassing(error)) return;
         await sleep(TROUBLE_MS);

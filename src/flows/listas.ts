@@ -58,7 +58,7 @@ export async function importLista(
     },
   };
   const outcome = await importTable<Entrada, ContagemLista>(request, csv, reading, (work) =>
-    world.store.importLista(nome, municipio.tenant, work),
+    world.store.listas.import(nome, municipio.tenant, work),
   );
   return { ...outcome, reparos: seen.map(({ diz, linhas }) => ({ diz, quantas: linhas.size })) };
 }
@@ -66,7 +66,7 @@ export async function importLista(
 /** The list as a file that could be imported, line by line without their ends; no lines when the municipality keeps none. */
 export async function listaAsCsv(world: RegistryWorld, nome: ListaNome, slug: string): Promise<readonly string[]> {
   const { tenant } = await municipioNamed(world, slug);
-  const linhas = await world.store.linhasDaLista(nome, tenant);
+  const linhas = await world.store.listas.list(nome, tenant);
   if (linhas.length === 0) return [];
   const colunas = colunasDa(nome);
   return [colunas.join(','), ...linhas.map((linha) => colunas.map((coluna) => cellOf(linha[coluna])).join(','))];

@@ -112,7 +112,7 @@ export async function createMunicipio(world: RegistryWorld, slug: string, settin
   const shared = await sharedCode(world, configured.municipio);
   const all = [...(slugIs === undefined ? [] : [slugIs]), ...missing, ...problems, ...shared];
   if (all.length > 0) return { problems: all };
-  if (await world.store.createMunicipio(configured.municipio, world.now())) return configured;
+  if (await world.store.municipios.create(configured.municipio, world.now())) return configured;
   // Another command may have been quicker by a moment.
   const [sharedNow] = await sharedCode(world, configured.municipio);
   return { problems: [sharedNow ?? `Já existe o município ${slug}. Para mudá-lo: nfse municipio alterar ${slug} …`] };
@@ -128,7 +128,7 @@ export async function alterMunicipio(world: RegistryWorld, slug: string, setting
   const shared = moved && fixed === undefined ? await sharedCode(world, municipio) : [];
   const all = [...(fixed === undefined ? [] : [fixed]), ...problems, ...shared];
   if (all.length > 0) return { problems: all };
-  if (await world.store.updateMunicipio(municipio)) {
+  if (await world.store.municipios.update(municipio)) {
     const everybodys = slug === SANDBOX_SLUG ? [SANDBOX_IS_EVERYBODYS] : [];
     return { ...configured, antes: current, avisos: [...everybodys, ...configured.avisos] };
   }
@@ -143,7 +143,7 @@ const SANDBOX_IS_EVERYBODYS = `${SANDBOX_SLUG} é o ambiente de integração de 
 async function sharedCode(world: RegistryWorld, municipio: Municipio): Promise<readonly string[]> {
   const { tenant, ambiente, codigoIbge } = municipio;
   if (ambiente !== 'producao' || codigoIbge === undefined) return [];
-  const other = await world.store.municipioInProducao(codigoIbge, tenant);
+  const other = await world.store.municipios.findInProducao(codigoIbge, tenant);
   if (other === undefined) return [];
   const where = `${codigoIbge} ${nameOf(municipio) ?? ''}`.trim();
   return [
@@ -163,18 +163,21 @@ export type Removal = {
 export async function removalOf(world: RegistryWorld, slug: string): Promise<Removal | { readonly problem: string }> {
   const municipio = await municipioNamed(world, slug);
   if (slug === SANDBOX_SLUG) return { problem: `${SANDBOX_SLUG} é o ambiente de integração de todos, e fica.` };
-  if (await world.store.hasIssued(slug)) return { problem: hasNotes(slug) };
+  if (await world.store.municipios.hasIssued(slug)) return { problem: hasNotes(slug) };
   return { municipio, nome: nameOf(municipio), ...(await countsOf(world, slug)) };
 }
 
 async function countsOf({ store }: RegistryWorld, tenant: string): Promise<Pick<Removal, 'prestadores' | 'listas'>> {
-  const [prestadores, listas] = await Promise.all([store.countPrestadores(tenant), store.countListas(tenant)]);
+  const [prestadores, listas] = await Promise.all([
+    store.municipios.countPrestadores(tenant),
+    store.listas.count(tenant),
+  ]);
   return { prestadores, listas };
 }
 
 /** Takes a municipality away, with its registry and settings; the files that it names stay where they are. */
 export async function removeMunicipio(world: RegistryWorld, { municipio }: Removal): Promise<string | undefined> {
-  if (await world.store.deleteMunicipio(municipio.tenant)) return undefined;
+  if (await world.store.municipios.delete(municipio.tenant)) return undefined;
   await municipioNamed(world, municipio.tenant);
   return hasNotes(municipio.tenant);
 }
@@ -187,7 +190,7 @@ function hasNotes(slug: string): string {
 async function whyFixed(world: RegistryWorld, slug: string): Promise<string | undefined> {
   if (slug === SANDBOX_SLUG)
     return `${SANDBOX_SLUG} é o ambiente de integração de todos: ambiente e código IBGE não mudam.`;
-  if (!(await world.store.hasIssued(slug))) return undefined;
+  if (!(await world.store.municipios.hasIssued(slug))) return undefined;
   return 'O município já emitiu notas: ambiente e código IBGE não mudam mais.';
 }
 
@@ -195,9 +198,9 @@ async function whyFixed(world: RegistryWorld, slug: string): Promise<string | un
 export async function municipioNamed(world: RegistryWorld, slug: string): Promise<Municipio> {
   // Also before the service was ever started.
   if (slug === SANDBOX_SLUG) {
-    await world.store.createMunicipio({ tenant: slug, ambiente: 'homologacao', codigoIbge: undefined }, world.now());
+    await world.store.municipios.create({ tenant: slug, ambiente: 'homologacao', codigoIbge: undefined }, world.now());
   }
-  const municipio = SLUG.test(slug) ? await world.store.municipioBySlug(slug) : undefined;
+  const municipio = SLUG.test(slug) ? await world.store.municipios.findBySlug(slug) : undefined;
   if (municipio !== undefined) return municipio;
   if (slug.trim() === '')
     throw new Error('o SLUG do município veio vazio. nfse municipio listar mostra os que existem.');
@@ -324,7 +327,7 @@ async function remarksOnAliquota(
         : 'fica abaixo de 2 %, o mínimo do ISS salvo nos subitens 7.02, 7.05 e 16.01 (LC 116/2003, art. 8º-A); 5 % se escreve 5';
     avisos.push(`A alíquota de ${formatDecimal(aliquotaPadrao)} % ${which}.`);
   }
-  const { servicos } = await world.store.countListas(tenant);
+  const { servicos } = await world.store.listas.count(tenant);
   if (servicos > 0) {
     avisos.push(
       'Há lista de serviços importada, e é dela que vem a alíquota: --aliquota e --sem-aliquota não têm efeito enquanto ela existir.',
@@ -552,10 +555,10 @@ export type MunicipioListed = Municipio & { readonly nome: string | undefined; r
 
 export async function listMunicipios(world: RegistryWorld): Promise<readonly MunicipioListed[]> {
   const listed = async (municipio: Municipio): Promise<MunicipioListed> => {
-    const waiting = await world.store.waitingNotas(municipio.tenant);
+    const waiting = await world.store.notas.findWaiting(municipio.tenant);
     return { ...municipio, nome: nameOf(municipio), espera: waiting?.notas ?? 0 };
   };
-  return Promise.all((await world.store.municipios()).map(listed));
+  return Promise.all((await world.store.municipios.list()).map(listed));
 }
 
 /** With the files as they are now. Throws an Error in Portuguese when there is no such municipality. */
@@ -567,10 +570,10 @@ export async function showMunicipio(world: RegistryWorld, slug: string): Promise
     inspectConfianca(municipio.confianca, { now }),
     municipio.adn === undefined ? undefined : inspectAdn(municipio.adn, municipio.confianca, now),
     countsOf(world, tenant),
-    world.store.waitingNotas(tenant),
-    world.store.transmissionProblem(tenant),
+    world.store.notas.findWaiting(tenant),
+    world.store.municipios.findProblem(tenant),
     avisosDeAliquotas(world),
-    world.store.countRetidas(tenant),
+    world.store.retidas.count(tenant),
   ]);
   const shown = (instant: number): string => {
     const { date, time } = momentIn(zoneOf(municipio.codigoIbge), instant);

@@ -168,9 +168,11 @@ export async function listEventosComProblema(
   const now = world.now();
   const page = { from: (pagina - 1) * PROBLEMAS_POR_PAGINA, max: PROBLEMAS_POR_PAGINA };
   const [resumo, between, { eventos, linhas }] = await Promise.all([
-    world.store.countProblemas(tenant, stuckBefore(now), filter),
-    filter.entrePartes ? [] : world.store.countProblemas(tenant, stuckBefore(now), { ...filter, entrePartes: true }),
-    world.store.eventosComProblema(tenant, stuckBefore(now), filter, page),
+    world.store.eventos.countProblemas(tenant, stuckBefore(now), filter),
+    filter.entrePartes
+      ? []
+      : world.store.eventos.countProblemas(tenant, stuckBefore(now), { ...filter, entrePartes: true }),
+    world.store.eventos.listProblemas(tenant, stuckBefore(now), filter, page),
   ]);
   const sumOf = (counts: readonly ProblemaCount[]): number => counts.reduce((sum, { eventos }) => sum + eventos, 0);
   const total = sumOf(resumo);
@@ -199,7 +201,7 @@ async function filterOf(
   }
   const wrong = chave === undefined ? undefined : whyNoChave(chave);
   if (wrong !== undefined) return { problem: wrong };
-  const nota = chave === undefined ? undefined : await world.store.notaIdByChave(tenant, chave);
+  const nota = chave === undefined ? undefined : await world.store.notas.findId(tenant, chave);
   if (chave !== undefined && nota === undefined) return { problem: noNota(slug) };
   const named = codigo?.toUpperCase();
   return { nota, estado, codigo: named, entrePartes: entrePartes || CODIGOS_ENTRE_PARTES.has(named ?? '') };
@@ -218,7 +220,7 @@ export type EventosContados = {
 
 /** How many events of a tenant are under way, and how many need somebody. */
 export async function countEventos(world: RegistryWorld, tenant: string): Promise<EventosContados> {
-  const counts = await world.store.countEventos(tenant, stuckBefore(world.now()));
+  const counts = await world.store.eventos.count(tenant, stuckBefore(world.now()));
   const of = (problema: boolean): EventosContados['aCaminho'] =>
     ESTADOS.flatMap((estado) => {
       const found = counts.find((one) => one.estado === estado && one.temProblema === problema);
@@ -262,7 +264,7 @@ export async function showEvento(world: RegistryWorld, slug: string, id: string)
   if ('problem' in found) return found;
   const { row, tenant } = found;
   const zone = zoneOf(row.chave_acesso.slice(0, 7));
-  const trail = await world.store.eventoTrail(tenant, row.id);
+  const trail = await world.store.eventos.listTrail(tenant, row.id);
   const evento = publicEvento(row, world.now());
   return {
     evento,
@@ -282,7 +284,7 @@ export async function eventoXml(
 ): Promise<{ readonly xml: string } | Problem> {
   const found = await eventoNamed(world, slug, id);
   if ('problem' in found) return found;
-  const { xml, assinatura, certificado_der } = (await world.store.eventoDocuments(found.tenant, found.row.id))!;
+  const { xml, assinatura, certificado_der } = (await world.store.eventos.readDocuments(found.tenant, found.row.id))!;
   const text = xml.toString('utf8');
   if (assinatura === null || certificado_der === null) return { xml: text };
   const signed = signedPartOfEvento(text);
@@ -299,7 +301,7 @@ async function eventoNamed(
   if (!ID.test(id)) {
     return { problem: `${id} não é o número de um evento, o seu id_evento. ${HOW_TO_FIND(slug)}` };
   }
-  const row = await world.store.eventoById(tenant, id);
+  const row = await world.store.eventos.findById(tenant, id);
   return row === undefined ? { problem: `Não há evento ${id} em ${slug}. ${HOW_TO_FIND(slug)}` } : { row, tenant };
 }
 
@@ -397,7 +399,7 @@ export async function operateEvento(
     const em = isoMoment(momentIn(zoneOf(row.chave_acesso.slice(0, 7)), row.arquivado_em.getTime()));
     return { problem: `${calledEvento(publicEvento(row, world.now()))} já está arquivado, desde ${em}.` };
   }
-  const moved = await world.store.moveEvento(
+  const moved = await world.store.eventos.move(
     tenant,
     row.id,
     OPERACOES[operacao],
@@ -418,7 +420,7 @@ export async function operateEvento(
       problem: `${calledEvento(shown)} seria um segundo cancelamento a caminho da mesma nota: o evento ${other.id_evento} (${other.tipo_evento} nº ${other.numero_sequencial}) está ${other.status_evento}. Espere que ele conclua, ou encerre-o antes.`,
     };
   }
-  const last = (await world.store.eventoTrail(tenant, row.id)).at(-1);
+  const last = (await world.store.eventos.listTrail(tenant, row.id)).at(-1);
   return {
     evento: publicEvento(moved.evento, world.now()),
     mayBeThere: operacao === 'dispensar' && last?.de !== 'pendente' && last?.de !== 'aguardando_autorizacao_nota',
@@ -449,16 +451,16 @@ export async function arquivarEventos(
   if ('problem' in filter) return filter;
   const now = world.now();
   if (confirmados === undefined || confirmados === 0) {
-    const found = await world.store.countProblemas(tenant, stuckBefore(now), filter);
+    const found = await world.store.eventos.countProblemas(tenant, stuckBefore(now), filter);
     return { eventos: found.reduce((sum, { eventos }) => sum + eventos, 0), isDone: false };
   }
   const by = { mensagem: read.mensagem, quem };
-  const eventos = await world.store.arquivarEventos(tenant, filter, confirmados, now, by);
+  const eventos = await world.store.eventos.archive(tenant, filter, confirmados, now, by);
   return { eventos, isDone: eventos === confirmados };
 }
 
 async function standsNow({ store }: RegistryWorld, tenant: string, { id, nota }: EventoRow): Promise<boolean> {
-  const onNota = (await store.eventosOnNotas(tenant, [nota])).get(nota) ?? [];
+  const onNota = (await store.eventos.listOnNotas(tenant, [nota])).get(nota) ?? [];
   return standingOn(onNota.map(naNota)).some((one) => one.id === id);
 }
 

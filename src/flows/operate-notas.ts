@@ -44,10 +44,10 @@ export async function showNota(world: RegistryWorld, slug: string, chave: string
   const { tenant } = await municipioNamed(world, slug);
   const problem = whyNoChave(chave);
   if (problem !== undefined) return { problem };
-  const row = await world.store.notaByChave(tenant, chave);
+  const row = await world.store.notas.findByChave(tenant, chave);
   if (row === undefined) return { problem: noNota(slug) };
   const zone = zoneOf(chave.slice(0, 7));
-  const trail = await world.store.notaTrail(tenant, row.id);
+  const trail = await world.store.notas.listTrail(tenant, row.id);
   const { estado, numero_protocolo, mensagem_retorno, substitui, tabela_aliquotas } = row;
   const { status, protocolo } = NOTA_ESTADOS[estado];
   return {
@@ -86,7 +86,7 @@ export async function retirarNota(
   const problem = whyNoChave(chave);
   if (problem !== undefined) return { problem };
   const mensagem = `Retirada pelo município antes da transmissão ao ADN: ${motivo}`;
-  const result = await world.store.retirarNota(tenant, chave, world.now(), { mensagem, motivo, quem: by.quem });
+  const result = await world.store.notas.withdraw(tenant, chave, world.now(), { mensagem, motivo, quem: by.quem });
   return result === 'retirada' ? undefined : { problem: whyNot(slug, result) };
 }
 

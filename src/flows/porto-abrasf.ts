@@ -185,7 +185,7 @@ async function receber({ world, municipio, documento, simular, quota }: Pedido):
   if ('mensagens' in rehearsal) return rehearsal;
   const now = wholeSecond(world.now());
   const moment = municipalMoment(municipio, now);
-  const row = await world.store.receiveLote(tenant, {
+  const row = await world.store.lotes.receive(tenant, {
     protocolo: protocolNumber(world, moment.date + moment.time),
     prestador: read.cnpj,
     numero_lote: read.numero,
@@ -281,7 +281,9 @@ async function registrationMensagens(
   { cnpj, inscricaoMunicipal: im }: PrestadorAsked,
 ): Promise<readonly Mensagem[]> {
   if (im === undefined || !AMBIENTES[ambiente].checksAuthorization) return [];
-  const registered = (await world.store.prestadoresOf(tenant, cnpj)).flatMap((one) => one.inscricaoMunicipal ?? []);
+  const registered = (await world.store.prestadores.listOf(tenant, cnpj)).flatMap(
+    (one) => one.inscricaoMunicipal ?? [],
+  );
   // Who is not registered, or has no registration, is the judge's affair.
   if (registered.length === 0 || registered.some((one) => plain(one) === plain(im))) return [];
   return [mensagemOf('E142', '', `(${im.slice(0, 40)})`)];
@@ -310,7 +312,7 @@ async function loteAsked({ world, municipio, documento }: Pedido) {
   const protocolo = textOf(documento.root, 'Protocolo') ?? '';
   // Whatever else it is, it may be no text for a database.
   const row = /^[0-9A-Za-z.-]{1,50}$/.test(protocolo)
-    ? await world.store.loteByProtocolo(municipio.tenant, prestador.cnpj, protocolo)
+    ? await world.store.lotes.findByProtocolo(municipio.tenant, prestador.cnpj, protocolo)
     : undefined;
   return row ?? { ...refused('E86'), isMiss: true };
 }
@@ -331,7 +333,7 @@ async function lote(pedido: Pedido): Promise<Resposta> {
   if (!('protocolo' in row)) return row;
   if (row.situacao === 2) return refused('E92');
   if (row.situacao === 3) return { mensagens: row.mensagens ?? [] };
-  const all = await pedido.world.store.notasOfLote(pedido.municipio.tenant, row.protocolo);
+  const all = await pedido.world.store.lotes.listNotas(pedido.municipio.tenant, row.protocolo);
   const [gone, valid] = [true, false].map((is) => all.filter(({ estado }) => (estado === 'recusada') === is));
   if (gone!.length === 0) return { xml: await listaNfse(valid!, pedido.modelo) };
   // The model has one or the other; of a note that is neither there nor spoken of its sender would never hear.
@@ -391,7 +393,7 @@ async function porRps(pedido: Pedido): Promise<Resposta> {
   const strange = strangerFaults(pedido, prestador.cnpj);
   if (strange.length > 0) return { mensagens: strange.map((fault) => mensagemOfFault(fault)), isMiss: true };
   const rps: IdentificacaoRps = { numero: bare(numero!), serie: bare(serie!), tipo: tipo ?? '1' };
-  const row = await pedido.world.store.rpsOf(pedido.municipio.tenant, prestador.cnpj, rps);
+  const row = await pedido.world.store.lotes.findRps(pedido.municipio.tenant, prestador.cnpj, rps);
   if (row === undefined) return refused('E4');
   if (row.situacao === 2) return refused('E92');
   if (row.nota === undefined) return refused('E89');
@@ -434,8 +436,8 @@ async function notas(pedido: Pedido): Promise<Resposta> {
     tomador: tomador.documento,
     textos: [...registrationIn('toma', tomador), ...documentIn('interm', intermediario)],
   };
-  const found = await world.store.notasOfPrestador(tenant, asked, NOTAS_WHOLE + 1);
-  if (found.length === 0 && (await world.store.prestadoresOf(tenant, prestador.cnpj)).length === 0)
+  const found = await world.store.lotes.listNotasOfPrestador(tenant, asked, NOTAS_WHOLE + 1);
+  if (found.length === 0 && (await world.store.prestadores.listOf(tenant, prestador.cnpj)).length === 0)
     return refused('E45');
   if (found.length <= NOTAS_WHOLE)
     return {
@@ -444,7 +446,7 @@ async function notas(pedido: Pedido): Promise<Resposta> {
         pedido.modelo,
       ),
     };
-  const count = await world.store.countNotasOfPrestador(tenant, asked, NOTAS_MAX + 1);
+  const count = await world.store.lotes.countNotasOfPrestador(tenant, asked, NOTAS_MAX + 1);
   if (count > NOTAS_MAX) {
     return { mensagens: [mensagemPropria('L998', `São mais de ${NOTAS_MAX.toLocaleString('pt-BR')}.`)] };
   }
@@ -461,7 +463,7 @@ async function* pagesOf(
   yield '<ListaNfse>';
   for (let page = first; page.length > 0; ) {
     yield await compNotas(page, modelo);
-    page = await world.store.notasOfPrestador(tenant, asked, NOTAS_PAGE, page.at(-1)!.ordem);
+    page = await world.store.lotes.listNotasOfPrestador(tenant, asked, NOTAS_PAGE, page.at(-1)!.ordem);
   }
   yield '</ListaNfse>';
 }
@@ -559,7 +561,7 @@ async function cancelar(pedido: Pedido): Promise<Resposta> {
   const rehearsal = rehearsed(municipio, simular);
   if ('mensagens' in rehearsal) return rehearsal;
   const { sequencia, ano } = numeroAsked(numero);
-  const [nota] = await world.store.notasOfPrestador(
+  const [nota] = await world.store.lotes.listNotasOfPrestador(
     municipio.tenant,
     { prestador: cnpj, codigoIbge, numero: sequencia },
     1,

@@ -42,7 +42,7 @@ const AT_ONCE = 16;
 export async function processLotes(world: World, municipio: Municipio, token?: string): Promise<Delivered> {
   const { tenant } = municipio;
   const now = world.now();
-  const lote = await world.store.claimLote(tenant, now, now + LOTE_LEASE_MS, token);
+  const lote = await world.store.lotes.claim(tenant, now, now + LOTE_LEASE_MS, token);
   if (lote === undefined) return { delivered: 0, isFull: false, pauseMs: 0 };
   if (lote.situacao === 4) {
     await cancelReplaced(world, municipio, lote);
@@ -50,7 +50,7 @@ export async function processLotes(world: World, municipio: Municipio, token?: s
   }
   const mensagens = lote.tentativas > TENTATIVAS_MAX ? [GIVEN_UP] : await issueOrDefer(world, municipio, lote);
   if (mensagens === 'deferred') return { delivered: 0, isFull: true, pauseMs: 0 };
-  if (mensagens.length > 0) await world.store.refuseLote(tenant, lote, limited(mensagens), world.now());
+  if (mensagens.length > 0) await world.store.lotes.refuse(tenant, lote, limited(mensagens), world.now());
   else world.wake(tenant);
   return { delivered: 1, isFull: true, pauseMs: 0 };
 }
@@ -67,7 +67,7 @@ async function issueOrDefer(
     return await issueAll(world, municipio, lote);
   } catch (error) {
     if (!isPassing(error)) throw error;
-    await world.store.deferLotes(municipio.tenant, lote, world.now() + DEFER_MS);
+    await world.store.lotes.defer(municipio.tenant, lote, world.now() + DEFER_MS);
     if (!isLocked(error)) throw error;
     return 'deferred';
   }
@@ -98,7 +98,7 @@ async function issueAll(world: World, municipio: Municipio, lote: ClaimedLote): 
   }
   if (mensagens.length > 0) return mensagens;
   const replaces = replaced.some((chave) => chave !== undefined);
-  const issued = await world.store.issueLote(municipio.tenant, lote, issuances, world.now(), replaces);
+  const issued = await world.store.lotes.issue(municipio.tenant, lote, issuances, world.now(), replaces);
   if (typeof issued === 'object' && 'substituidas' in issued) {
     return read.rps
       .filter((_rps, place) => issued.substituidas.includes(replaced[place] ?? ''))
@@ -120,7 +120,7 @@ async function issueAll(world: World, municipio: Municipio, lote: ClaimedLote): 
  */
 async function cancelReplaced(world: World, municipio: Municipio, lote: ClaimedLote): Promise<void> {
   const { tenant } = municipio;
-  for (const { nfse, chave_acesso } of await world.store.notasOfLote(tenant, lote.protocolo)) {
+  for (const { nfse, chave_acesso } of await world.store.lotes.listNotas(tenant, lote.protocolo)) {
     const [, replaced, motivo, texto] = SUBST.exec(nfse.toString('utf8')) ?? [];
     if (replaced === undefined || motivo === undefined || texto === undefined) continue;
     const registered = await registerPedido(
@@ -145,7 +145,7 @@ async function cancelReplaced(world: World, municipio: Municipio, lote: ClaimedL
       world.log.warn({ tenant, codes }, 'a nota de um RPS substituído não recebeu o cancelamento por substituição');
     }
   }
-  await world.store.finishLote(tenant, lote);
+  await world.store.lotes.finish(tenant, lote);
 }
 
 /** Of a note that we wrote; our own text in it needs no unescaping. */
@@ -166,7 +166,7 @@ async function registrationOf(
   { cnpj, inscricaoMunicipal }: Lote,
 ): Promise<string | undefined> {
   if (inscricaoMunicipal === undefined) return undefined;
-  const registered = (await world.store.prestadoresOf(tenant, cnpj)).map((one) => one.inscricaoMunicipal ?? '');
+  const registered = (await world.store.prestadores.listOf(tenant, cnpj)).map((one) => one.inscricaoMunicipal ?? '');
   return registered.find((im) => im !== '' && plain(im) === plain(inscricaoMunicipal));
 }
 
@@ -182,7 +182,7 @@ async function prepare(
   const [imported, substituido] = await Promise.all([
     item === undefined
       ? undefined
-      : world.store.correlacaoOf(tenant, item, rps.get('Servico/CodigoTributacaoMunicipio') ?? ''),
+      : world.store.lotes.findCorrelacao(tenant, item, rps.get('Servico/CodigoTributacaoMunicipio') ?? ''),
     replacedBy(world, tenant, rps),
   ]);
   if (substituido !== undefined && 'codigo' in substituido) {
@@ -216,7 +216,7 @@ const ISENTA = '3';
 /** Whether the municipality's register, where it keeps one, has a benefit as an exemption. */
 async function isExemption({ store }: World, tenant: string, nBM: string | undefined): Promise<boolean> {
   if (nBM === undefined) return false;
-  const { beneficios } = await store.cadastrosOf(tenant, { nBM });
+  const { beneficios } = await store.cadastros.find(tenant, { nBM });
   return beneficios?.some(({ tipo }) => tipo === 'isencao') ?? false;
 }
 
@@ -231,9 +231,9 @@ async function replacedBy(
 ): Promise<{ readonly chave: string } | { readonly codigo: 'E7' | 'E76'; readonly detalhe?: string } | undefined> {
   const identificacao = identificacaoOf(rps, 'RpsSubstituido');
   if (identificacao === undefined) return undefined;
-  const row = await world.store.rpsOf(tenant, rps.get('Prestador/Cnpj') ?? '', identificacao);
+  const row = await world.store.lotes.findRps(tenant, rps.get('Prestador/Cnpj') ?? '', identificacao);
   const chave = row?.nota?.chave_acesso;
-  const nota = chave === undefined ? undefined : await world.store.notaForEvento(tenant, { chave });
+  const nota = chave === undefined ? undefined : await world.store.eventos.findNota(tenant, { chave });
   if (chave === undefined || nota === undefined) return { codigo: 'E76' };
   if (nota.estado === 'recusada') return { codigo: 'E76', detalhe: 'O ambiente nacional recusou a nota dele.' };
   const isOpen = nota.eventos.some((one) => one.isDue && tipoByCodigo(one.codigo_tipo_evento)?.cancela === true);

@@ -69,12 +69,12 @@ export type NotaReading = {
 
 /** The municipality of an address, or undefined when there is none with that slug. */
 export function findMunicipio(world: World, slug: string): Promise<Municipio | undefined> {
-  return world.store.municipioBySlug(slug);
+  return world.store.municipios.findBySlug(slug);
 }
 
 /** The rates of the IBS and the CBS in force; those that the program ships where the database does not answer. */
 export function tabelaEmVigor({ store }: World): Promise<TabelaIbsCbs> {
-  return store.tabelaIbsCbs().catch(tabelaEmbarcada);
+  return store.aliquotas.readTabela().catch(tabelaEmbarcada);
 }
 
 export async function notaByChave(
@@ -82,7 +82,7 @@ export async function notaByChave(
   { tenant }: Municipio,
   chave: string,
 ): Promise<NotaReading | undefined> {
-  return shown(world, await world.store.notaByChave(tenant, chave));
+  return shown(world, await world.store.notas.findByChave(tenant, chave));
 }
 
 export async function notaByProtocolo(
@@ -90,7 +90,7 @@ export async function notaByProtocolo(
   { tenant }: Municipio,
   protocolo: string,
 ): Promise<NotaReading | undefined> {
-  return shown(world, await world.store.notaByProtocolo(tenant, protocolo));
+  return shown(world, await world.store.notas.findByProtocolo(tenant, protocolo));
 }
 
 /** The identifier can be guessed, so where the municipality says so only a party of the note gets to read it (D-41). */
@@ -101,10 +101,10 @@ export async function notaByDps(
   certificate: Shown,
 ): Promise<NotaReading | Refusal | undefined> {
   const whose = municipio.consultaDps ?? (AMBIENTES[municipio.ambiente].dpsQueryIsOpen ? 'publica' : 'parte');
-  if (whose === 'publica') return shown(world, await world.store.notaByDps(municipio.tenant, idDps));
+  if (whose === 'publica') return shown(world, await world.store.notas.findByDps(municipio.tenant, idDps));
   const caller = callerOf(world, municipio, certificate, PARTIES);
   if ('faults' in caller) return caller;
-  const row = await world.store.notaByDps(municipio.tenant, idDps);
+  const row = await world.store.notas.findByDps(municipio.tenant, idDps);
   return (row && strangerTo(partiesOf(row), caller, PARTIES)) ?? shown(world, row);
 }
 
@@ -131,7 +131,7 @@ function childOf(element: Elemento | undefined, name: string): Elemento | undefi
 }
 
 export async function hasDps(world: World, { tenant }: Municipio, idDps: string): Promise<boolean> {
-  return world.store.hasDps(tenant, idDps);
+  return world.store.notas.hasDps(tenant, idDps);
 }
 
 /** Amounts that do not stand on the note are answered as this: the published type is a decimal text. */

@@ -102,7 +102,7 @@ async function registerSent(
   if ('fault' in json) return { faults: [json.fault] };
   const signature = verifyEvento(world, municipio, sent, received);
   if (isSome(signature.faults)) return { faults: signature.faults };
-  const nota = canName(named) ? await world.store.notaForEvento(municipio.tenant, named) : undefined;
+  const nota = canName(named) ? await world.store.eventos.findNota(municipio.tenant, named) : undefined;
   if (nota === undefined) return 'not_found';
   const read = readPedido(json);
   if ('faults' in read) return read;
@@ -172,7 +172,7 @@ export async function registerEventoDeOficio(
   named: NotaNamed,
   { pedido, municipio: cnpj }: PedidoDeOficio,
 ): Promise<EventoRegistrado | EventoRefused> {
-  const nota = await world.store.notaForEvento(municipio.tenant, named);
+  const nota = await world.store.eventos.findNota(municipio.tenant, named);
   if (nota === undefined) return 'not_found';
   const another = judgeNota(pedido, nota);
   if (another !== undefined) return { faults: [another], status: 422 };
@@ -197,7 +197,7 @@ export async function registerPedido(
   recebido: Uint8Array,
   simular?: string,
 ): Promise<EventoRegistrado | EventoRefused> {
-  const nota = await world.store.notaForEvento(municipio.tenant, named);
+  const nota = await world.store.eventos.findNota(municipio.tenant, named);
   if (nota === undefined) return 'not_found';
   const judged = judgeAutor(pedido, partesOf(nota));
   if ('fault' in judged) return { faults: [judged.fault] };
@@ -235,7 +235,7 @@ async function register(
   const criado_em = wholeSecond(received);
   const dh = isoMoment(momentIn(zoneOf(nota.chave_acesso.slice(0, 7)), criado_em));
   const { codigo, cancela } = tipo;
-  const result = await world.store.registerEvento(municipio.tenant, {
+  const result = await world.store.eventos.register(municipio.tenant, {
     ...origin,
     key: keyed?.(avisos),
     nota: nota.id,
@@ -298,7 +298,7 @@ async function missedEvento(
   nota: string,
   { codigo, numero_sequencial }: EventoSuposto,
 ): Promise<EventoAchado | undefined> {
-  const rows = (await store.eventosOfTipo(tenant, nota, codigo)).filter(
+  const rows = (await store.eventos.listOfTipo(tenant, nota, codigo)).filter(
     (row) => row.numero_sequencial === (numero_sequencial ?? row.numero_sequencial),
   );
   const row = rows.at(-1);
@@ -333,7 +333,7 @@ async function judgeSubstituta(
       `A chave de ${campo} é de uma nota de outro prestador, e uma nota só se substitui por outra do mesmo. Copie a chave inteira da substituta.`,
     );
   }
-  const substituta = await world.store.notaByChave(tenant, chave);
+  const substituta = await world.store.notas.findByChave(tenant, chave);
   if (substituta === undefined) {
     return fault(
       `Não há nota com a chave de ${campo} neste município. Emita primeiro a substituta, com o grupo subst.`,

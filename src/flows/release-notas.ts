@@ -24,14 +24,14 @@ const PER_TURN = 25;
 
 /** Tenants with notes that the table in force has not been tried on. */
 export async function tenantsToRelease({ store }: World): Promise<readonly string[]> {
-  return store.tenantsWithNotasRetidas((await store.tabelaIbsCbs()).versao);
+  return store.retidas.listTenants((await store.aliquotas.readTabela()).versao);
 }
 
 /** Lets go one batch of a tenant, as far as the table in force does. */
 export async function releaseNotas(world: World, municipio: Municipio): Promise<Delivered> {
   const { tenant, ambiente } = municipio;
-  const tabelaIbsCbs = await world.store.tabelaIbsCbs();
-  const notas = await world.store.notasRetidas(tenant, tabelaIbsCbs.versao, BATCH_MAX);
+  const tabelaIbsCbs = await world.store.aliquotas.readTabela();
+  const notas = await world.store.retidas.list(tenant, tabelaIbsCbs.versao, BATCH_MAX);
   if (notas.length === 0) return { delivered: 0, isFull: false, pauseMs: 0 };
   const regrasNacionais = municipio.regrasNacionais ?? AMBIENTES[ambiente].regrasNacionais;
   const facts = { ambiente, regrasNacionais, tabelaIbsCbs };
@@ -40,7 +40,7 @@ export async function releaseNotas(world: World, municipio: Municipio): Promise<
     saidas.push(saidaOf(world, municipio, nota, facts));
     if (saidas.length % PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
   }
-  const written = await world.store.releaseRetidas(tenant, world.now(), tabelaIbsCbs.versao, saidas);
+  const written = await world.store.retidas.release(tenant, world.now(), tabelaIbsCbs.versao, saidas);
   const released = saidas.filter((saida) => 'nfse' in saida).length;
   world.log.info(
     { tenant, tabela: tabelaIbsCbs.versao, notas: notas.length, seguem: released, gravadas: written },

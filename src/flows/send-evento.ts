@@ -79,7 +79,7 @@ export async function deliverEventos(world: World, municipio: Municipio, ownToke
   }
   const toSend = eventos.filter((evento) => !answers.has(idOf(evento)));
   if (toSend.length > 0) {
-    const onNotas = await world.store.eventosOnNotas(tenant, [...new Set(toSend.map(({ nota }) => nota))]);
+    const onNotas = await world.store.eventos.listOnNotas(tenant, [...new Set(toSend.map(({ nota }) => nota))]);
     const shared = await adn.shareEventos(
       tenant,
       toSend.map((evento) => toShare(evento, documents.get(evento.id)?.xml, onNotas.get(evento.nota) ?? [])),
@@ -98,7 +98,7 @@ export async function deliverEventos(world: World, municipio: Municipio, ownToke
           recebida: held.get(evento.id) ?? { nsu: undefined, assinatura: documents.get(evento.id)?.assinatura },
         }),
   );
-  const written = await world.store.settleEventos(tenant, token, settled, settlements);
+  const written = await world.store.eventos.settle(tenant, token, settled, settlements);
   if (written < settlements.length) {
     world.log.warn(
       { tenant, lost: settlements.length - written },
@@ -127,7 +127,7 @@ async function waivedHere(
 ): Promise<ReadonlySet<string>> {
   const annulments = eventos.filter(({ codigo_tipo_evento }) => codigo_tipo_evento === ANULACAO_REJEICAO);
   if (annulments.length === 0) return new Set();
-  const onNotas = await world.store.eventosOnNotas(tenant, [...new Set(annulments.map(({ nota }) => nota))]);
+  const onNotas = await world.store.eventos.listOnNotas(tenant, [...new Set(annulments.map(({ nota }) => nota))]);
   const waived = annulments.filter((evento) => {
     const { codigo_tipo_evento: codigo, autor, campos, chave_acesso } = evento;
     return annulsOnlyHere({ codigo, autor, campos, chave_acesso }, (onNotas.get(evento.nota) ?? []).map(naNota));
@@ -168,7 +168,7 @@ function claimed(
   token?: string,
 ): Promise<EventoClaim> {
   const now = world.now();
-  return world.store.claimEventos(tenant, now, now + LEASE_MS, now + POLL_MS, max, mayAnnounce, token);
+  return world.store.eventos.claim(tenant, now, now + LEASE_MS, now + POLL_MS, max, mayAnnounce, token);
 }
 
 /** E1805: the environment has an event of that `Id`. Whether it is this one is asked, not assumed. */
@@ -224,7 +224,7 @@ async function signedDocuments(
 ): Promise<Map<string, Signed>> {
   const ids = eventos.map(({ id }) => id);
   const documents = new Map<string, Signed>();
-  for (const [id, xml] of await world.store.eventoXmlOf(tenant, ids)) {
+  for (const [id, xml] of await world.store.eventos.readXml(tenant, ids)) {
     documents.set(id, signer === undefined ? { xml: Buffer.from(xml), assinatura: undefined } : signed(xml, signer));
   }
   return documents;

@@ -22,8 +22,8 @@ const ESPERAS = {
 export async function shortenWaits(world: World): Promise<number> {
   const now = world.now();
   let rows = 0;
-  for (const tenant of await world.store.tenantsWithWaits(now + LEASE_MS)) {
-    rows += await world.store.shortenWaits(tenant, now, ESPERAS);
+  for (const tenant of await world.store.esperas.listTenants(now + LEASE_MS)) {
+    rows += await world.store.esperas.shorten(tenant, now, ESPERAS);
   }
   return rows;
 }

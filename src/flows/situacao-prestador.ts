@@ -91,7 +91,7 @@ export async function situacaoDoPrestador(
   const stranger = caller && strangerTo([documento], caller, SELF);
   if (stranger !== undefined) return stranger;
   const data = asked.data ?? momentIn(zoneOf(municipio.codigoIbge), world.now()).date;
-  const establishments = await world.store.prestadoresOf(municipio.tenant, documento);
+  const establishments = await world.store.prestadores.listOf(municipio.tenant, documento);
   const pendencias = pendenciasOf(establishments, municipio);
   const isPersonal = documento.length === 11 && caller === undefined;
   return {

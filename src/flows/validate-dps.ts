@@ -203,7 +203,7 @@ function notYetHeld(aviso: Aviso, retencao: string | undefined): Aviso {
 /** E0014, were it sent for good. One without number takes a number that is free. */
 async function duplicateOf(world: World, municipio: Municipio, dps: Dps, sent: SentDps): Promise<readonly Fault[]> {
   if ((dps.prest.CNPJ ?? dps.prest.CPF) === undefined || dps.nDPS === undefined) return [];
-  const row = await world.store.notaByDps(municipio.tenant, identifierOf(dps, dps.nDPS));
+  const row = await world.store.notas.findByDps(municipio.tenant, identifierOf(dps, dps.nDPS));
   if (row === undefined) return [];
   const { chave_acesso, numero_protocolo, id } = row;
   return [await duplicateFault(world, municipio, dps, { chave_acesso, numero_protocolo, id: BigInt(id) }, sent)];

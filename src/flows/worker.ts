@@ -32,21 +32,21 @@ const KINDS: readonly Kind[] = [
   {
     kind: 'notas',
     lanes: 2,
-    due: ({ store }, now) => store.tenantsWithNotasDue(now),
+    due: ({ store }, now) => store.notas.listTenantsDue(now),
     deliver: deliverNotas,
     isSent: true,
   },
   {
     kind: 'eventos',
     lanes: 1,
-    due: ({ store }, now) => store.tenantsWithEventosDue(now),
+    due: ({ store }, now) => store.eventos.listTenantsDue(now),
     deliver: deliverEventos,
     isSent: true,
   },
   {
     kind: 'lotes',
     lanes: 1,
-    due: ({ store }, now) => store.tenantsWithLotesDue(now),
+    due: ({ store }, now) => store.lotes.listTenantsDue(now),
     deliver: processLotes,
     isSent: false,
   },
@@ -107,8 +107,8 @@ export function startWorker(world: World, pollMs = POLL_MS): Worker {
   const forget = async (): Promise<void> => {
     if (performance.now() < forgetAt) return;
     try {
-      if (await world.store.forgetAnswers(world.now())) return;
-      if (await world.store.forgetRehearsals(world.now())) return;
+      if (await world.store.idempotencia.forget(world.now())) return;
+      if (await world.store.guarda.forgetRehearsals(world.now())) return;
     } catch (error) {
       tellTrouble(world.log, error, {}, 'o que passou do prazo de guarda não pôde ser apagado; tenta-se mais tarde');
     }
@@ -157,7 +157,7 @@ export function startWorker(world: World, pollMs = POLL_MS): Worker {
 }
 
 async function turnOf(world: World, of: Kind, tenant: string): Promise<Turn> {
-  const municipio = of.isSent ? await world.store.municipioBySlug(tenant) : undefined;
+  const municipio = of.isSent ? await world.store.municipios.findBySlug(tenant) : undefined;
   const isLocal = municipio !== undefined && !AMBIENTES[municipio.ambiente].transmits;
   return { of, tenant, key: `${of.kind}/${tenant}`, room: isLocal ? 'local' : of.kind };
 }

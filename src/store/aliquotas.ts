@@ -43,13 +43,13 @@ export type By = { readonly em: number; readonly hoje: string; readonly arquivo?
 
 export type AliquotaStore = {
   /** The table in force, remembered for a moment. */
-  tabelaIbsCbs(): Promise<TabelaIbsCbs>;
+  readTabela(): Promise<TabelaIbsCbs>;
   /** Every row that ever was, by tribute, classification, place and beginning. */
-  aliquotasGuardadas(): Promise<readonly AliquotaGuardada[]>;
+  list(): Promise<readonly AliquotaGuardada[]>;
   /** From the first on. */
-  importacoesDeAliquotas(): Promise<readonly ImportacaoDeAliquotas[]>;
+  listImports(): Promise<readonly ImportacaoDeAliquotas[]>;
   /** One merge at a time. `by.hoje`: the day before which a period has begun. */
-  importAliquotas<Result>(
+  import<Result>(
     by: By,
     work: (staging: Staging<EntradaAliquota, ContagemAliquotas>) => Promise<Result>,
   ): Promise<Result>;
@@ -71,19 +71,19 @@ export function aliquotaStore(pool: Db): AliquotaStore {
     return known;
   });
   return {
-    tabelaIbsCbs: () => tabela(),
-    aliquotasGuardadas: async () => {
+    readTabela: () => tabela(),
+    list: async () => {
       const text = `select ${COLUMNS}, a.versao, a.substituida from aliquotas_ibs_cbs a
         order by a.tributo, a.c_class_trib, a.uf, a.municipio, a.inicio, a.versao`;
       const { rows } = await pool.query<Row & Pick<AliquotaGuardada, 'versao' | 'substituida'>>(text);
       return rows.map(({ versao, substituida, ...row }) => ({ ...aliquotaOf(row), versao, substituida }));
     },
-    importacoesDeAliquotas: async () => {
+    listImports: async () => {
       const text =
         'select versao, em, arquivo, quem, novas, alteradas, retroativas from tabelas_aliquotas order by versao';
       return (await pool.query<ImportacaoDeAliquotas>(text)).rows;
     },
-    importAliquotas: (by, work) => staged(pool, SCOPE, kindOf(by), work),
+    import: (by, work) => staged(pool, SCOPE, kindOf(by), work),
   };
 }
 

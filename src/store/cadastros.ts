@@ -34,7 +34,7 @@ const NADA: readonly never[] = [];
 const SEM_REGIME = '0';
 
 export type CadastroStore = {
-  cadastrosOf(tenant: string, nomeado: NomeadoPelaDps): Promise<Cadastros>;
+  find(tenant: string, nomeado: NomeadoPelaDps): Promise<Cadastros>;
 };
 
 export function cadastroStore(pool: Db, mantidas: Mantidas): CadastroStore {
@@ -60,7 +60,7 @@ export function cadastroStore(pool: Db, mantidas: Mantidas): CadastroStore {
     return { admitidos: known, linhas };
   };
   return {
-    cadastrosOf: async (tenant, { nBM, operacao }) => {
+    find: async (tenant, { nBM, operacao }) => {
       const has = await mantidas(tenant);
       const [beneficios, deducoes, regimes, naoIncidencias] = await Promise.all([
         has.beneficios ? (nBM === undefined ? NADA : beneficio(tenant, nBM)) : undefined,

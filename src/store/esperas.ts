@@ -20,9 +20,9 @@ export type Esperas = {
 
 export type EsperaStore = {
   /** Tenants with something due after a moment. */
-  tenantsWithWaits(after: number): Promise<readonly string[]>;
+  listTenants(after: number): Promise<readonly string[]>;
   /** Brings what is due further away than it can be to now, and what is claimed to the end of a whole claim; how many. */
-  shortenWaits(tenant: string, now: number, esperas: Esperas): Promise<number>;
+  shorten(tenant: string, now: number, esperas: Esperas): Promise<number>;
   /** Makes due at once what is claimed under a token. What was announced was an attempt; a lot, of which nothing was stored, had none. */
   endClaim(tenant: string, token: string, now: number): Promise<void>;
 };
@@ -61,9 +61,9 @@ const TENANTS = `select m.tenant from municipios m
 
 export function esperaStore(pool: Db): EsperaStore {
   return {
-    tenantsWithWaits: async (after) =>
+    listTenants: async (after) =>
       (await pool.query<{ tenant: string }>(TENANTS, [new Date(after)])).rows.map(({ tenant }) => tenant),
-    shortenWaits: async (tenant, now, esperas) => {
+    shorten: async (tenant, now, esperas) => {
       const { reserva, reservaDeLote, nota, substituta, evento, eventoDeRascunho, ensaio } = esperas;
       const longest = [reserva, reservaDeLote, nota, substituta, evento, eventoDeRascunho, ensaio];
       let rows = 0;

@@ -261,38 +261,38 @@ export type ProblemaPage = {
 
 export type EventoStore = {
   /** Numbers and stores an event; answers after the commit. What stands against it is answered, not thrown. */
-  registerEvento(tenant: string, novo: EventoNovo): Promise<RegisterResult>;
-  notaForEvento(
+  register(tenant: string, novo: EventoNovo): Promise<RegisterResult>;
+  findNota(
     tenant: string,
     nota: { readonly chave: string } | { readonly protocolo: string },
   ): Promise<NotaForEvento | undefined>;
   /** Events that others are judged by, of several notas by their `id`, ordered as in {@link NotaForEvento}. */
-  eventosOnNotas(tenant: string, notas: readonly string[]): Promise<ReadonlyMap<string, readonly EventoOnNota[]>>;
+  listOnNotas(tenant: string, notas: readonly string[]): Promise<ReadonlyMap<string, readonly EventoOnNota[]>>;
   /** All events of a nota, newest first. */
-  eventosOf(tenant: string, nota: string): Promise<readonly EventoRow[]>;
+  listOf(tenant: string, nota: string): Promise<readonly EventoRow[]>;
   /** By their sequence. */
-  eventosOfTipo(tenant: string, nota: string, codigo: string): Promise<readonly EventoRow[]>;
-  evento(tenant: string, nota: string, codigo: string, sequencial: number): Promise<EventoRow | undefined>;
-  eventoById(tenant: string, id: string): Promise<EventoRow | undefined>;
-  eventoDocuments(tenant: string, id: string): Promise<EventoDocuments | undefined>;
+  listOfTipo(tenant: string, nota: string, codigo: string): Promise<readonly EventoRow[]>;
+  find(tenant: string, nota: string, codigo: string, sequencial: number): Promise<EventoRow | undefined>;
+  findById(tenant: string, id: string): Promise<EventoRow | undefined>;
+  readDocuments(tenant: string, id: string): Promise<EventoDocuments | undefined>;
   /** The moves of an event, from its registration on. */
-  eventoTrail(tenant: string, id: string): Promise<readonly EventoStep[]>;
+  listTrail(tenant: string, id: string): Promise<readonly EventoStep[]>;
   /** How many events of a tenant are under way or have a problem, by state. */
-  countEventos(tenant: string, before: StuckBefore): Promise<readonly EventoCount[]>;
+  count(tenant: string, before: StuckBefore): Promise<readonly EventoCount[]>;
   /** Events with a problem by what it is, the gravest first, and of those the most frequent. */
   countProblemas(tenant: string, before: StuckBefore, filter: ProblemaFilter): Promise<readonly ProblemaCount[]>;
   /**
    * Events with a problem, the gravest first: of those that came to nothing the newest, of those that are stuck the longest.
    * Those of one nota with the same problem are one line, unless the filter names the nota.
    */
-  eventosComProblema(
+  listProblemas(
     tenant: string,
     before: StuckBefore,
     filter: ProblemaFilter,
     page: { readonly from: number; readonly max: number },
   ): Promise<ProblemaPage>;
   /** Files all refused events with a problem, if they are as many as `expected`; returns how many there are. */
-  arquivarEventos(
+  archive(
     tenant: string,
     filter: ProblemaFilter,
     expected: number,
@@ -300,15 +300,15 @@ export type EventoStore = {
     by: { readonly mensagem: string | undefined; readonly quem: string },
   ): Promise<number>;
   /** The documents of events as they were written, by id. */
-  eventoXmlOf(tenant: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  readXml(tenant: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Tenants with an event that can be claimed: a question asked across tenants. */
-  tenantsWithEventosDue(now: number): Promise<readonly string[]>;
+  listTenantsDue(now: number): Promise<readonly string[]>;
   /**
    * Takes due events under a token of one's own and announces the sending, in one commit; what waits for its nota is looked at again at `pollAt`, what
    * has a refused one is waived. An event is left while an earlier one of its nota is under way and not in this claim.
    * `mayAnnounce` false: only what is not to be sent is moved.
    */
-  claimEventos(
+  claim(
     tenant: string,
     now: number,
     leaseUntil: number,
@@ -318,9 +318,9 @@ export type EventoStore = {
     token?: string,
   ): Promise<EventoClaim>;
   /** Writes the outcome of the events that still carry the token, cancels their notas, wakes what replaces those; returns how many did. */
-  settleEventos(tenant: string, token: string, now: number, settlements: readonly EventoSettlement[]): Promise<number>;
+  settle(tenant: string, token: string, now: number, settlements: readonly EventoSettlement[]): Promise<number>;
   /** Undefined: there is no such event. A worker that holds it settles nothing any more. */
-  moveEvento(
+  move(
     tenant: string,
     id: string,
     trigger: OperatorTrigger,
@@ -340,34 +340,33 @@ export function eventoStore(pool: Db): EventoStore {
   const one = async (tenant: string, condition: string, values: readonly unknown[]): Promise<EventoRow | undefined> =>
     (await readEventos(pool, tenant, condition, values))[0];
   return {
-    registerEvento: (tenant, novo) => inTurn(`${tenant}/${novo.nota}`, novo),
-    notaForEvento: (tenant, nota) =>
+    register: (tenant, novo) => inTurn(`${tenant}/${novo.nota}`, novo),
+    findNota: (tenant, nota) =>
       'chave' in nota
         ? readNotaForEvento(pool, 'nota_evento_chave', 'n.chave_acesso = $2', tenant, nota.chave)
         : readNotaForEvento(pool, 'nota_evento_prot', 'n.numero_protocolo = $2', tenant, nota.protocolo),
-    eventosOnNotas: (tenant, notas) => readOnNotas(pool, tenant, notas),
-    eventosOf: (tenant, nota) =>
-      readEventos(pool, tenant, 'e.nota = $2 order by e.criado_em desc, e.ordem desc', [nota]),
-    eventosOfTipo: (tenant, nota, codigo) =>
+    listOnNotas: (tenant, notas) => readOnNotas(pool, tenant, notas),
+    listOf: (tenant, nota) => readEventos(pool, tenant, 'e.nota = $2 order by e.criado_em desc, e.ordem desc', [nota]),
+    listOfTipo: (tenant, nota, codigo) =>
       readEventos(pool, tenant, 'e.nota = $2 and e.codigo_tipo_evento = $3 order by e.numero_sequencial', [
         nota,
         codigo,
       ]),
-    evento: (tenant, nota, codigo, sequencial) =>
+    find: (tenant, nota, codigo, sequencial) =>
       one(tenant, 'e.nota = $2 and e.codigo_tipo_evento = $3 and e.numero_sequencial = $4', [nota, codigo, sequencial]),
-    eventoById: (tenant, id) => one(tenant, 'e.id = $2', [id]),
-    eventoDocuments: async (tenant, id) => {
+    findById: (tenant, id) => one(tenant, 'e.id = $2', [id]),
+    readDocuments: async (tenant, id) => {
       const text = `select d.recebido, d.recebido_assinatura, d.xml, e.assinatura,
           (select c.der from certificados c where c.tenant = $1 and c.impressao = e.certificado) as certificado_der
         from eventos e join documentos_eventos d on d.tenant = $1 and d.evento = e.id where e.tenant = $1 and e.id = $2`;
       return (await pool.query<EventoDocuments>(text, [tenant, id])).rows[0];
     },
-    eventoTrail: async (tenant, id) => {
+    listTrail: async (tenant, id) => {
       const text = `select em, de, gatilho, para, mensagem, quem from trilha_eventos
         where tenant = $1 and evento = $2 order by movimento`;
       return (await pool.query<EventoStep>(text, [tenant, id])).rows;
     },
-    countEventos: async (tenant, before) => {
+    count: async (tenant, before) => {
       const values = [tenant, new Date(before.pendente), new Date(before.aguardando)];
       return (await pool.query<EventoCount>(COUNT, values)).rows;
     },
@@ -378,27 +377,27 @@ export function eventoStore(pool: Db): EventoStore {
         order by array_position($${values.length + 1}::text[], estado), eventos desc, codigo_retorno`;
       return (await pool.query<ProblemaCount>(query, [...values, EVENTO_PROBLEMAS])).rows;
     },
-    eventosComProblema: (tenant, before, filter, page) => comProblema(pool, tenant, before, filter, page),
-    arquivarEventos: (tenant, filter, expected, now, by) => arquivar(pool, tenant, filter, expected, now, by),
-    eventoXmlOf: async (tenant, ids) => {
+    listProblemas: (tenant, before, filter, page) => comProblema(pool, tenant, before, filter, page),
+    archive: (tenant, filter, expected, now, by) => arquivar(pool, tenant, filter, expected, now, by),
+    readXml: async (tenant, ids) => {
       const text = `select d.evento::text as evento, d.xml from unnest($2::bigint[]) as x (id)
         join documentos_eventos d on d.tenant = $1 and d.evento = x.id`;
       const query = { name: 'xml_eventos', text, values: [tenant, ids], binary: true };
       const { rows } = await pool.query<{ evento: string; xml: Buffer }>(query);
       return new Map(rows.map(({ evento, xml }) => [evento, xml.toString('utf8')]));
     },
-    tenantsWithEventosDue: async (now) => {
+    listTenantsDue: async (now) => {
       const text = `select m.tenant from municipios m cross join lateral (select 1 from eventos e
           where e.tenant = m.tenant and e.due_at <= $1 and (${isFirst('m.tenant')} or (e.estado = 'pendente' and exists (
             select 1 from notas n where n.tenant = m.tenant and n.id = e.nota and ${IS_DRAFT}))) limit 1) e`;
       const { rows } = await pool.query<{ tenant: string }>({ name: 'tenants_eventos', text, values: [new Date(now)] });
       return rows.map(({ tenant }) => tenant);
     },
-    claimEventos: (tenant, now, leaseUntil, pollAt, max, mayAnnounce = true, token = randomUUID()) =>
+    claim: (tenant, now, leaseUntil, pollAt, max, mayAnnounce = true, token = randomUUID()) =>
       claim(pool, tenant, { now, leaseUntil, pollAt, max, mayAnnounce, token }),
-    settleEventos: (tenant, token, now, settlements) =>
+    settle: (tenant, token, now, settlements) =>
       writeUnlocked(settlements, (some, options) => settle(pool, tenant, token, now, some, options)),
-    moveEvento: (tenant, id, trigger, now, mensagem, quem) => move(pool, tenant, id, trigger, now, mensagem, quem),
+    move: (tenant, id, trigger, now, mensagem, quem) => move(pool, tenant, id, trigger, now, mensagem, quem),
   };
 }
 

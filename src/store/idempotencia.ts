@@ -50,17 +50,17 @@ export type KeptAnswer = KeyedRequest &
 
 export type IdempotenciaStore = {
   /** The answer under a key, while it is kept. `now`: milliseconds. */
-  keptAnswer(tenant: string, impressao: Buffer, now: number): Promise<KeptAnswer | undefined>;
+  findAnswer(tenant: string, impressao: Buffer, now: number): Promise<KeptAnswer | undefined>;
   /** Whether the refusal is kept now: not when there is an answer under its key already. */
   keepRefusal(tenant: string, refusal: KeyedRefusal): Promise<boolean>;
   /** Deletes a part of what is past its time; whether there may be more. */
-  forgetAnswers(now: number): Promise<boolean>;
+  forget(now: number): Promise<boolean>;
 };
 
 export function idempotenciaStore(pool: Db): IdempotenciaStore {
   const answers = batched<KeptAnswer>((tenant, keys) => readAnswers(pool, tenant, keys));
   return {
-    keptAnswer: async (tenant, impressao, now) => {
+    findAnswer: async (tenant, impressao, now) => {
       const found = await answers(tenant, impressao.toString('hex'));
       return found !== undefined && found.criado_em > now - KEPT_MS ? found : undefined;
     },
@@ -70,7 +70,7 @@ export function idempotenciaStore(pool: Db): IdempotenciaStore {
       const alone: Writes = { query: (asked) => writeAlone(pool, asked) };
       return (await takeKeys(alone, tenant, [{ ...request, status, recusa }])).size === 1;
     },
-    forgetAnswers: async (now) => {
+    forget: async (now) => {
       const before = new Date(now - KEPT_MS);
       const { rows } = await pool.query<{ tenant: string }>(WITH_OLD_ANSWERS, [before]);
       const counts = await Promise.all(

@@ -48,7 +48,7 @@ export type ContagemPrestadores = Contagem & {
 
 export type PrestadorImport = {
   /** `columns`: the optional ones that the file has. Of one tenant one merge at a time. */
-  importPrestadores<Result>(
+  import<Result>(
     tenant: string,
     about: { readonly columns: readonly ColunaOpcional[]; readonly now: number },
     work: (staging: Staging<EntradaPrestador, ContagemPrestadores>) => Promise<Result>,
@@ -67,7 +67,7 @@ const DEFAULTS: Readonly<Partial<Record<ColunaOpcional, string>>> = {
 
 export function prestadorImport(pool: Db): PrestadorImport {
   return {
-    importPrestadores: (tenant, { columns, now }, work) => staged(pool, tenant, kindOf(tenant, columns, now), work),
+    import: (tenant, { columns, now }, work) => staged(pool, tenant, kindOf(tenant, columns, now), work),
   };
 }
 

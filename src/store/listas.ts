@@ -82,26 +82,26 @@ export type Linha = Readonly<Record<string, string | readonly string[] | null>> 
 
 export type ListaStore = {
   /** Of one tenant one merge at a time. Of a key that the file names, the lines are those of the file. */
-  importLista<Result>(
+  import<Result>(
     nome: ListaNome,
     tenant: string,
     work: (staging: Staging<Entrada, ContagemLista>) => Promise<Result>,
   ): Promise<Result>;
   /** The whole list, in the order of key and date. */
-  linhasDaLista(nome: ListaNome, tenant: string): Promise<readonly Linha[]>;
+  list(nome: ListaNome, tenant: string): Promise<readonly Linha[]>;
   /** How many lines each list has. */
-  countListas(tenant: string): Promise<Readonly<Record<ListaNome, number>>>;
+  count(tenant: string): Promise<Readonly<Record<ListaNome, number>>>;
 };
 
 export function listaStore(pool: Db): ListaStore {
   return {
-    importLista: (nome, tenant, work) => staged(pool, tenant, kindOf(tenant, LISTAS[nome]), work),
-    linhasDaLista: async (nome, tenant) => {
+    import: (nome, tenant, work) => staged(pool, tenant, kindOf(tenant, LISTAS[nome]), work),
+    list: async (nome, tenant) => {
       const { table, key } = LISTAS[nome];
       const text = `select ${columnsOf(nome)} from ${table} s where tenant = $1 order by ${listOf('s', [...key, 'inicio'])}`;
       return (await pool.query<Linha>(text, [tenant])).rows;
     },
-    countListas: async (tenant) => {
+    count: async (tenant) => {
       const counts = Object.entries(LISTAS).map(
         ([nome, { table }]) => `(select count(*)::int from ${table} where tenant = $1) as ${nome}`,
       );

@@ -102,16 +102,16 @@ export type LinhaCorrelacao = { readonly item: string; readonly codigoMunicipal:
 
 export type LoteStore = {
   /** Stores a lot, or answers the one that said the same before, unless it was refused or each of its notes was. */
-  receiveLote(tenant: string, lote: LoteNovo): Promise<LoteRow>;
-  loteByProtocolo(tenant: string, prestador: string, protocolo: string): Promise<LoteRow | undefined>;
-  tenantsWithLotesDue(now: number): Promise<readonly string[]>;
+  receive(tenant: string, lote: LoteNovo): Promise<LoteRow>;
+  findByProtocolo(tenant: string, prestador: string, protocolo: string): Promise<LoteRow | undefined>;
+  listTenantsDue(now: number): Promise<readonly string[]>;
   /** Takes the lot that has waited longest under a token of one's own. */
-  claimLote(tenant: string, now: number, leaseUntil: number, token?: string): Promise<ClaimedLote | undefined>;
+  claim(tenant: string, now: number, leaseUntil: number, token?: string): Promise<ClaimedLote | undefined>;
   /**
    * Issues the notes of a claimed lot in its order, all of them and the lot with them, or none: then each has its result.
    * `lost`: the claim had ended. `replaces`: some of them replace others, and the lot is due once more.
    */
-  issueLote(
+  issue(
     tenant: string,
     lote: Pick<ClaimedLote, 'protocolo' | 'token'>,
     issuances: readonly Issuance[],
@@ -119,24 +119,24 @@ export type LoteStore = {
     replaces: boolean,
   ): Promise<'issued' | 'lost' | { readonly results: readonly IssueResult[] } | Substituidas>;
   /** Gives a claimed lot back, with all of its provider that are due: none of them is tried before a moment. */
-  deferLotes(tenant: string, lote: Pick<ClaimedLote, 'protocolo' | 'token'>, until: number): Promise<void>;
+  defer(tenant: string, lote: Pick<ClaimedLote, 'protocolo' | 'token'>, until: number): Promise<void>;
   /** Ends a claimed lot of which nothing is left to do. */
-  finishLote(tenant: string, lote: Pick<ClaimedLote, 'protocolo' | 'token'>): Promise<void>;
+  finish(tenant: string, lote: Pick<ClaimedLote, 'protocolo' | 'token'>): Promise<void>;
   /** Ends a claimed lot with its messages. */
-  refuseLote(
+  refuse(
     tenant: string,
     lote: Pick<ClaimedLote, 'protocolo' | 'token'>,
     mensagens: readonly Mensagem[],
     now: number,
   ): Promise<void>;
-  notasOfLote(tenant: string, protocolo: string): Promise<readonly NotaDoPorto[]>;
-  rpsOf(tenant: string, prestador: string, rps: IdentificacaoRps): Promise<RpsRow | undefined>;
+  listNotas(tenant: string, protocolo: string): Promise<readonly NotaDoPorto[]>;
+  findRps(tenant: string, prestador: string, rps: IdentificacaoRps): Promise<RpsRow | undefined>;
   /** Notes of a provider in the order of their numbers, after one of them, without those that the national environment refused. */
-  notasOfPrestador(tenant: string, asked: NotasAsked, max: number, after?: string): Promise<readonly NotaDoPorto[]>;
+  listNotasOfPrestador(tenant: string, asked: NotasAsked, max: number, after?: string): Promise<readonly NotaDoPorto[]>;
   /** How many they are; counted up to `max`. */
   countNotasOfPrestador(tenant: string, asked: NotasAsked, max: number): Promise<number>;
   /** The line of a municipal code, else the line of the item. `nenhuma`: the municipality has imported no correlation. */
-  correlacaoOf(tenant: string, item: string, codigoMunicipal: string): Promise<Correlacao | 'nenhuma' | undefined>;
+  findCorrelacao(tenant: string, item: string, codigoMunicipal: string): Promise<Correlacao | 'nenhuma' | undefined>;
   /** Writes the whole correlation of a municipality in place of the one it had. */
   replaceCorrelacoes(tenant: string, linhas: readonly LinhaCorrelacao[]): Promise<void>;
 };
@@ -147,18 +147,18 @@ export function loteStore(pool: Db, onStored: OnStored): LoteStore {
     return new Map(rows.map((row) => [`${row.item} ${row.codigo_municipal}`, correlacaoOf(row)]));
   });
   return {
-    receiveLote: (tenant, lote) => receive(pool, tenant, lote),
-    loteByProtocolo: async (tenant, prestador, protocolo) => {
+    receive: (tenant, lote) => receive(pool, tenant, lote),
+    findByProtocolo: async (tenant, prestador, protocolo) => {
       const text = `select ${LOTE} from lotes where tenant = $1 and protocolo = $2 and prestador = $3`;
       return (await pool.query<LoteRow>(text, [tenant, protocolo, prestador])).rows[0];
     },
-    tenantsWithLotesDue: async (now) => {
+    listTenantsDue: async (now) => {
       const text = `select m.tenant from municipios m cross join lateral (select l.due_at from lotes l
         where l.tenant = m.tenant and l.due_at is not null order by l.due_at limit 1) l where l.due_at <= $1`;
       const { rows } = await pool.query<{ tenant: string }>({ name: 'lotes_due', text, values: [new Date(now)] });
       return rows.map(({ tenant }) => tenant);
     },
-    claimLote: async (tenant, now, leaseUntil, token = randomUUID()) => {
+    claim: async (tenant, now, leaseUntil, token = randomUUID()) => {
       const { rows } = await pool.query<Omit<ClaimedLote, 'token'>>(CLAIM, [
         tenant,
         new Date(now),
@@ -167,31 +167,31 @@ export function loteStore(pool: Db, onStored: OnStored): LoteStore {
       ]);
       return rows[0] && { ...rows[0], token };
     },
-    issueLote: (tenant, lote, issuances, now, replaces) =>
+    issue: (tenant, lote, issuances, now, replaces) =>
       issueLote(pool, onStored, tenant, lote, issuances, { now, replaces }),
-    finishLote: async (tenant, { protocolo, token }) => {
+    finish: async (tenant, { protocolo, token }) => {
       const text = `update lotes set due_at = null, claims = null
         where tenant = $1 and protocolo = $2 and claims = $3 and situacao = 4`;
       await writeAlone(pool, { text, values: [tenant, protocolo, token] });
     },
-    deferLotes: async (tenant, { protocolo, token }, until) => {
+    defer: async (tenant, { protocolo, token }, until) => {
       await writeAlone(pool, { text: DEFER, values: [tenant, protocolo, token, new Date(until)] });
     },
-    refuseLote: async (tenant, { protocolo, token }, mensagens, now) => {
+    refuse: async (tenant, { protocolo, token }, mensagens, now) => {
       const text = `update lotes set situacao = 3, due_at = null, claims = null, processado_em = $4, mensagens = $5
         where tenant = $1 and protocolo = $2 and claims = $3 and situacao = 2`;
       const values = [tenant, protocolo, token, new Date(now), JSON.stringify(mensagens)];
       await writeAlone(pool, { text, values });
     },
-    notasOfLote: async (tenant, protocolo) => {
+    listNotas: async (tenant, protocolo) => {
       const text = `select ${NOTA} from lotes_rps r join notas n on n.tenant = $1 and n.id = r.nota ${PAPEIS}
         where r.tenant = $1 and r.protocolo = $2 order by r.ordem`;
       return (await pool.query<NotaDoPorto>(text, [tenant, protocolo])).rows;
     },
-    rpsOf: (tenant, prestador, rps) => readRpsRow(pool, tenant, prestador, rps),
-    notasOfPrestador: (tenant, asked, max, after) => notasOf(pool, tenant, asked, max, after),
+    findRps: (tenant, prestador, rps) => readRpsRow(pool, tenant, prestador, rps),
+    listNotasOfPrestador: (tenant, asked, max, after) => notasOf(pool, tenant, asked, max, after),
     countNotasOfPrestador: (tenant, asked, max) => countNotas(pool, tenant, asked, max),
-    correlacaoOf: async (tenant, item, codigoMunicipal) => {
+    findCorrelacao: async (tenant, item, codigoMunicipal) => {
       const all = await correlacoes(tenant);
       return all.size === 0 ? 'nenhuma' : (all.get(`${item} ${codigoMunicipal}`) ?? all.get(`${item} `));
     },

@@ -52,33 +52,33 @@ export type NovoMunicipio = Pick<Municipio, 'tenant' | 'ambiente' | 'codigoIbge'
 export type TransmissionProblem = { readonly problema: string; readonly desde: number; readonly vistoEm: number };
 
 export type MunicipioStore = {
-  municipioBySlug(slug: string): Promise<Municipio | undefined>;
+  findBySlug(slug: string): Promise<Municipio | undefined>;
   /** All of them, in the order of their slugs. */
-  municipios(): Promise<readonly Municipio[]>;
+  list(): Promise<readonly Municipio[]>;
   /** Another tenant in production with this IBGE code. */
-  municipioInProducao(codigoIbge: string, except: string): Promise<string | undefined>;
+  findInProducao(codigoIbge: string, except: string): Promise<string | undefined>;
   /**
    * Opens a tenant; false when one is there already, which stays as it is, or when its code has another tenant in
    * production.
    */
-  createMunicipio(municipio: NovoMunicipio, now: number): Promise<boolean>;
+  create(municipio: NovoMunicipio, now: number): Promise<boolean>;
   /**
    * Writes all that a tenant has set; false when there is no such tenant, or when it would come to share its code with
    * another one in production.
    */
-  updateMunicipio(municipio: Municipio): Promise<boolean>;
+  update(municipio: Municipio): Promise<boolean>;
   /** Whether a tenant has ever numbered a note. */
   hasIssued(tenant: string): Promise<boolean>;
   /** Takes a tenant away with its registry and settings; false when it has numbered a note, or when there is none. */
-  deleteMunicipio(tenant: string): Promise<boolean>;
+  delete(tenant: string): Promise<boolean>;
   /**
    * Tells why the notes of a tenant are not being transmitted, in Portuguese; undefined: they are again. `at` in
    * milliseconds. To be called after every delivery: it writes when something changed, and at most once a minute otherwise.
    * `isVague`: a problem that is known already says more, and stays.
    */
-  noteTransmissionProblem(tenant: string, problem: string | undefined, at: number, isVague?: boolean): Promise<void>;
+  noteProblem(tenant: string, problem: string | undefined, at: number, isVague?: boolean): Promise<void>;
   /** What was told last, while it lasts. */
-  transmissionProblem(tenant: string): Promise<TransmissionProblem | undefined>;
+  findProblem(tenant: string): Promise<TransmissionProblem | undefined>;
   /** Establishments of the registry. */
   countPrestadores(tenant: string): Promise<number>;
 };
@@ -124,17 +124,17 @@ export function municipioStore(pool: Db): MunicipioStore {
   /** What this process told last of each tenant. */
   const told = new Map<string, { readonly problema: string | undefined; readonly at: number }>();
   return {
-    municipioBySlug: bySlug,
-    municipios: async () => {
+    findBySlug: bySlug,
+    list: async () => {
       const { rows } = await pool.query<Row>(`select tenant, ${COLUMNS} from municipios order by tenant`);
       return rows.map(municipioOf);
     },
-    municipioInProducao: async (codigoIbge, except) => {
+    findInProducao: async (codigoIbge, except) => {
       const text = `select tenant from municipios where codigo_ibge = $1 and ambiente = 'producao' and tenant <> $2
         order by tenant limit 1`;
       return (await pool.query<{ tenant: string }>(text, [codigoIbge, except])).rows[0]?.tenant;
     },
-    createMunicipio: (municipio, now) =>
+    create: (municipio, now) =>
       transaction(pool, async (client) => {
         await lockCode(client, municipio);
         const text = `insert into municipios (tenant, ${COLUMNS}, criado_em)
@@ -145,7 +145,7 @@ export function municipioStore(pool: Db): MunicipioStore {
         const { rowCount } = await client.query(text, [...valuesOf(municipio), new Date(now)]);
         return rowCount === 1;
       }),
-    updateMunicipio: (municipio) =>
+    update: (municipio) =>
       transaction(pool, async (client) => {
         await lockCode(client, municipio);
         // Two that share a code from before can still be mended in everything else.
@@ -160,7 +160,7 @@ export function municipioStore(pool: Db): MunicipioStore {
       const { rows } = await pool.query<{ issued: boolean }>(text, [tenant]);
       return rows[0]!.issued;
     },
-    deleteMunicipio: (tenant) =>
+    delete: (tenant) =>
       transaction(pool, async (client) => {
         // Whoever adds a row that names the tenant, as every issuance does, waits for this lock, or this lock for them.
         const { rowCount } = await client.query('select 1 from municipios where tenant = $1 for update', [tenant]);
@@ -173,7 +173,7 @@ export function municipioStore(pool: Db): MunicipioStore {
         for (const table of OWNED) await client.query(`delete from ${table} where tenant = $1`, [tenant]);
         return true;
       }),
-    noteTransmissionProblem: async (tenant, problem, at, isVague = false) => {
+    noteProblem: async (tenant, problem, at, isVague = false) => {
       const before = told.get(tenant);
       const problema = (isVague ? (before?.problema ?? problem) : problem)?.slice(0, PROBLEM_CHARS_MAX);
       if (before !== undefined && before.problema === problema && Math.abs(at - before.at) < PROBLEM_FRESH_MS) return;
@@ -189,7 +189,7 @@ export function municipioStore(pool: Db): MunicipioStore {
         throw error;
       }
     },
-    transmissionProblem: async (tenant) => {
+    findProblem: async (tenant) => {
       const text = 'select problema, desde, visto_em from transmissoes where tenant = $1 and problema is not null';
       const { rows } = await pool.query<{ problema: string; desde: Date; visto_em: Date }>(text, [tenant]);
       return rows[0] && { problema: rows[0].problema, desde: +rows[0].desde, vistoEm: +rows[0].visto_em };

@@ -34,32 +34,32 @@ export type Retidas = {
 
 export type NotaRetidaStore = {
   /** Tenants with notas that were judged by an older table: the one question asked across tenants. */
-  tenantsWithNotasRetidas(versao: number): Promise<readonly string[]>;
+  listTenants(versao: number): Promise<readonly string[]>;
   /** Notas that were judged by an older table, the oldest first. */
-  notasRetidas(tenant: string, versao: number, max: number): Promise<readonly NotaRetida[]>;
+  list(tenant: string, versao: number, max: number): Promise<readonly NotaRetida[]>;
   /** Writes what the table of this version made of notas that were judged by an older one; how many it wrote. */
-  releaseRetidas(tenant: string, now: number, versao: number, saidas: readonly SaidaDeRetida[]): Promise<number>;
+  release(tenant: string, now: number, versao: number, saidas: readonly SaidaDeRetida[]): Promise<number>;
   /** Undefined when none waits. */
-  countRetidas(tenant: string): Promise<Retidas | undefined>;
+  count(tenant: string): Promise<Retidas | undefined>;
 };
 
 export function notaRetidaStore(pool: Db): NotaRetidaStore {
   return {
-    tenantsWithNotasRetidas: async (versao) => {
+    listTenants: async (versao) => {
       const text = `select m.tenant from municipios m where exists (select 1 from notas n
         where n.tenant = m.tenant and n.estado = 'retida' and n.tabela_aliquotas < $1)`;
       const { rows } = await pool.query<{ tenant: string }>({ name: 'tenants_retidas', text, values: [versao] });
       return rows.map(({ tenant }) => tenant);
     },
-    notasRetidas: async (tenant, versao, max) => {
+    list: async (tenant, versao, max) => {
       const text = `select n.id, n.chave_acesso, d.recebido, d.nfse from (select id, chave_acesso from notas
           where tenant = $1 and estado = 'retida' and tabela_aliquotas < $2 order by tabela_aliquotas, id limit $3) n
         join documentos d on d.tenant = $1 and d.nota = n.id order by n.id`;
       return (await pool.query<NotaRetida>(text, [tenant, versao, max])).rows;
     },
-    releaseRetidas: (tenant, now, versao, saidas) =>
+    release: (tenant, now, versao, saidas) =>
       writeUnlocked(saidas, (some, options) => release(pool, tenant, now, versao, some, options)),
-    countRetidas: async (tenant) => {
+    count: async (tenant) => {
       const text = `select mensagem_retorno as mensagem, count(*)::int as notas, min(data_emissao) as desde from notas
         where tenant = $1 and estado = 'retida' group by mensagem_retorno order by 2 desc, 1`;
       const { rows } = await pool.query<{ mensagem: string; notas: number; desde: Date }>(text, [tenant]);

@@ -208,27 +208,27 @@ export type WaitingNotas = { readonly notas: number; readonly desde: number; rea
 
 export type NotaStore = {
   /** Numbers and stores a nota; answers after the commit. A DPS identifier in use is answered, not thrown. */
-  issueNota(tenant: string, issuance: Issuance): Promise<IssueResult>;
+  issue(tenant: string, issuance: Issuance): Promise<IssueResult>;
   /** How long the group has been on its way that began first, in milliseconds. */
   issuingFor(): number;
-  notaByChave(tenant: string, chave: string): Promise<NotaRow | undefined>;
-  notaByProtocolo(tenant: string, protocolo: string): Promise<NotaRow | undefined>;
-  notaByDps(tenant: string, idDps: string): Promise<NotaRow | undefined>;
+  findByChave(tenant: string, chave: string): Promise<NotaRow | undefined>;
+  findByProtocolo(tenant: string, protocolo: string): Promise<NotaRow | undefined>;
+  findByDps(tenant: string, idDps: string): Promise<NotaRow | undefined>;
   /** What the next DPS without number of a CNPJ or CPF would take, for who only asks; `serie`: of `dpsSerieOf`. */
-  nextNumbers(tenant: string, prestador: string, serie: string): Promise<NextNumbers>;
+  previewNumbers(tenant: string, prestador: string, serie: string): Promise<NextNumbers>;
   /** `id` of a nota, for what hangs on it. */
-  notaIdByChave(tenant: string, chave: string): Promise<string | undefined>;
+  findId(tenant: string, chave: string): Promise<string | undefined>;
   /** What became of notas that others replace, by their keys; those that are not of this service are left out. */
-  substituidas(tenant: string, chaves: readonly string[]): Promise<ReadonlyMap<string, Substituida>>;
+  findSubstituidas(tenant: string, chaves: readonly string[]): Promise<ReadonlyMap<string, Substituida>>;
   /** The received bytes of a nota, to tell whether a repeated DPS is the same document. */
-  receivedOf(tenant: string, id: bigint): Promise<Buffer | undefined>;
+  readReceived(tenant: string, id: bigint): Promise<Buffer | undefined>;
   hasDps(tenant: string, idDps: string): Promise<boolean>;
   /** What waits for the national environment; undefined when nothing does. */
-  waitingNotas(tenant: string): Promise<WaitingNotas | undefined>;
+  findWaiting(tenant: string): Promise<WaitingNotas | undefined>;
   /** Tenants with something due: the one question asked across tenants. */
-  tenantsWithNotasDue(now: number): Promise<readonly string[]>;
+  listTenantsDue(now: number): Promise<readonly string[]>;
   /** Takes due notas under a token of one's own and announces the sending, in one commit. */
-  claimNotas(tenant: string, now: number, leaseUntil: number, max: number, token?: string): Promise<Claim>;
+  claim(tenant: string, now: number, leaseUntil: number, max: number, token?: string): Promise<Claim>;
   /**
    * Takes under the same token what else was announced and nobody holds, due or not, the lowest numbers first: one look at what the ADN
    * received is for all of them.
@@ -241,14 +241,14 @@ export type NotaStore = {
     max: number,
   ): Promise<readonly ClaimedNota[]>;
   /** Writes the outcome of the notas that still carry the token; returns how many did. */
-  settleNotas(tenant: string, token: string, now: number, settlements: readonly NotaSettlement[]): Promise<number>;
+  settle(tenant: string, token: string, now: number, settlements: readonly NotaSettlement[]): Promise<number>;
   /** Withdraws a nota that replaces another, was never transmitted, and that no event names: it ends like a refused one. */
-  retirarNota(tenant: string, chave: string, now: number, by: Retirada): Promise<RetiradaResult>;
+  withdraw(tenant: string, chave: string, now: number, by: Retirada): Promise<RetiradaResult>;
   /** The moves of a nota, from its issuance on. */
-  notaTrail(tenant: string, id: string): Promise<readonly NotaStep[]>;
+  listTrail(tenant: string, id: string): Promise<readonly NotaStep[]>;
   /** The NFS-e documents of notas, by id. */
-  nfseOf(tenant: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  /** Saves {@link nfseOf} a reading of what another thread has just stored. */
+  readNfse(tenant: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** Saves {@link readNfse} a reading of what another thread has just stored. */
   keepForTransmission: OnStored;
 };
 
@@ -275,17 +275,17 @@ export function notaStore(pool: Db, onStored?: OnStored): NotaStore {
     (error, lane) => isLocked(error) && isApart(lane),
   );
   return {
-    issueNota: (tenant, issuance) => issue(lanes.laneOf(tenant, issuance.prestador), issuance),
+    issue: (tenant, issuance) => issue(lanes.laneOf(tenant, issuance.prestador), issuance),
     issuingFor: issue.longest,
-    notaByChave: (tenant, chave) => readNota(pool, 'nota_chave', 'n.chave_acesso = $2', tenant, chave),
-    notaByProtocolo: (tenant, protocolo) => readNota(pool, 'nota_prot', 'n.numero_protocolo = $2', tenant, protocolo),
-    notaByDps: (tenant, idDps) => readNota(pool, 'nota_dps', "n.id_dps = $2 and n.estado <> 'recusada'", tenant, idDps),
-    nextNumbers: (tenant, prestador, serie) => nextNumbers(pool, tenant, prestador, serie),
-    notaIdByChave: async (tenant, chave) => {
+    findByChave: (tenant, chave) => readNota(pool, 'nota_chave', 'n.chave_acesso = $2', tenant, chave),
+    findByProtocolo: (tenant, protocolo) => readNota(pool, 'nota_prot', 'n.numero_protocolo = $2', tenant, protocolo),
+    findByDps: (tenant, idDps) => readNota(pool, 'nota_dps', "n.id_dps = $2 and n.estado <> 'recusada'", tenant, idDps),
+    previewNumbers: (tenant, prestador, serie) => nextNumbers(pool, tenant, prestador, serie),
+    findId: async (tenant, chave) => {
       const text = 'select id from notas where tenant = $1 and chave_acesso = $2';
       return (await pool.query<{ id: string }>({ name: 'nota_id', text, values: [tenant, chave] })).rows[0]?.id;
     },
-    substituidas: async (tenant, chaves) => {
+    findSubstituidas: async (tenant, chaves) => {
       const text = `select n.chave_acesso, n.estado, (select e.campos ->> 'chave_acesso_substituta' from eventos e
           where e.tenant = $1 and e.nota = n.id and e.estado = 'processado' and e.cancela limit 1) as por
         from unnest($2::text[]) as x (chave) join notas n on n.tenant = $1 and n.chave_acesso = x.chave
@@ -293,7 +293,7 @@ export function notaStore(pool: Db, onStored?: OnStored): NotaStore {
       const { rows } = await pool.query<Substituida & { chave_acesso: string }>(text, [tenant, chaves]);
       return new Map(rows.map(({ chave_acesso, ...substituida }) => [chave_acesso, substituida]));
     },
-    receivedOf: async (tenant, id) => {
+    readReceived: async (tenant, id) => {
       const text = 'select recebido from documentos where tenant = $1 and nota = $2';
       return (await pool.query<{ recebido: Buffer }>(text, [tenant, id])).rows[0]?.recebido;
     },
@@ -301,7 +301,7 @@ export function notaStore(pool: Db, onStored?: OnStored): NotaStore {
       const text = "select 1 from notas where tenant = $1 and id_dps = $2 and estado <> 'recusada'";
       return (await pool.query({ name: 'has_dps', text, values: [tenant, idDps] })).rowCount === 1;
     },
-    waitingNotas: async (tenant) => {
+    findWaiting: async (tenant) => {
       // Only what is not at rest has a due date, and those rows have an index of their own.
       const text = `select count(*)::int as notas, min(data_emissao) as desde, min(due_at) as proxima
         from notas where tenant = $1 and due_at is not null`;
@@ -309,27 +309,27 @@ export function notaStore(pool: Db, onStored?: OnStored): NotaStore {
       const { notas, desde, proxima } = rows[0]!;
       return notas === 0 ? undefined : { notas, desde: +desde, proxima: +proxima };
     },
-    tenantsWithNotasDue: async (now) => {
+    listTenantsDue: async (now) => {
       const text = `select m.tenant from municipios m cross join lateral (select n.due_at from notas n
           where n.tenant = m.tenant and n.due_at is not null order by n.due_at limit 1) n where n.due_at <= $1`;
       const { rows } = await pool.query<{ tenant: string }>({ name: 'tenants_due', text, values: [new Date(now)] });
       return rows.map(({ tenant }) => tenant);
     },
-    claimNotas: async (tenant, now, leaseUntil, max, token = randomUUID()) => ({
+    claim: async (tenant, now, leaseUntil, max, token = randomUUID()) => ({
       token,
       notas: await claim(pool, CLAIM_DUE, tenant, token, now, leaseUntil, max),
     }),
     claimAnunciadas: (tenant, token, now, leaseUntil, max) =>
       claim(pool, CLAIM_ANUNCIADAS, tenant, token, now, leaseUntil, max),
-    settleNotas: (tenant, token, now, settlements) =>
+    settle: (tenant, token, now, settlements) =>
       writeUnlocked(settlements, (some, options) => settle(pool, tenant, token, now, some, options)),
-    retirarNota: (tenant, chave, now, by) => retirar(pool, tenant, chave, now, by),
-    notaTrail: async (tenant, id) => {
+    withdraw: (tenant, chave, now, by) => retirar(pool, tenant, chave, now, by),
+    listTrail: async (tenant, id) => {
       const text = `select em, de, gatilho, para, mensagem, quem from trilha_notas
         where tenant = $1 and nota = $2 order by movimento`;
       return (await pool.query<NotaStep>(text, [tenant, id])).rows;
     },
-    nfseOf: (tenant, ids) => readNfses(pool, recent, tenant, ids),
+    readNfse: (tenant, ids) => readNfses(pool, recent, tenant, ids),
     keepForTransmission: keep,
   };
 }

@@ -8,7 +8,7 @@ import { mayWrite } from './staging.ts';
 
 export type PrestadorStore = {
   /** All establishments of a document, in the order of their municipal registration. */
-  prestadoresOf(tenant: string, documento: string): Promise<readonly Prestador[]>;
+  listOf(tenant: string, documento: string): Promise<readonly Prestador[]>;
 };
 
 type Row = {
@@ -48,7 +48,7 @@ export function prestadorStore(pool: Db): PrestadorStore {
     async (tenant, documento): Promise<readonly Prestador[]> => (await load(tenant!, documento!)) ?? [],
     (found) => found.length > 0,
   );
-  return { prestadoresOf: (tenant, documento) => establishments(tenant, documento) };
+  return { listOf: (tenant, documento) => establishments(tenant, documento) };
 }
 
 function prestadorOf(row: Row): Prestador {

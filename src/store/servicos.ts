@@ -17,12 +17,12 @@ export type ServicosOfCodes = {
 };
 
 export type ServicoStore = {
-  servicosOf(tenant: string, cTribNac: string, cTribMun: string | undefined): Promise<ServicosOfCodes>;
+  findByCodes(tenant: string, cTribNac: string, cTribMun: string | undefined): Promise<ServicosOfCodes>;
   /**
    * The whole list on a day `YYYY-MM-DD`, one line a code: the one in force, or else the next to come. Undefined: the
    * municipality has no list. Asked again soon, it is the same array.
    */
-  servicosListados(tenant: string, hoje: string): Promise<readonly ServicoVigente[] | undefined>;
+  listInForce(tenant: string, hoje: string): Promise<readonly ServicoVigente[] | undefined>;
 };
 
 type Row = {
@@ -66,7 +66,7 @@ export function servicoStore(pool: Db, mantidas: Mantidas): ServicoStore {
     { weightOf: (lines) => lines.length, max: LISTED_MAX },
   );
   return {
-    servicosOf: async (tenant, cTribNac, cTribMun) => {
+    findByCodes: async (tenant, cTribNac, cTribMun) => {
       if (!(await hasList(tenant))) return { hasList: false, lines: [] };
       const [ofNational, ofMunicipal] = await Promise.all([
         national(tenant, cTribNac),
@@ -76,7 +76,7 @@ export function servicoStore(pool: Db, mantidas: Mantidas): ServicoStore {
       const others = ofMunicipal.filter((line) => line.cTribNac !== cTribNac);
       return { hasList: true, lines: [...ofNational, ...others] };
     },
-    servicosListados: async (tenant, hoje) => ((await hasList(tenant)) ? listed(tenant, hoje) : undefined),
+    listInForce: async (tenant, hoje) => ((await hasList(tenant)) ? listed(tenant, hoje) : undefined),
   };
 }
 

@@ -17,24 +17,24 @@ import { checkWriting } from './readiness.ts';
 import { type ServicoStore, servicoStore } from './servicos.ts';
 import { StoreUnavailable } from './unavailable.ts';
 
-export type Store = MunicipioStore &
-  PrestadorStore &
-  ServicoStore &
-  AliquotaStore &
-  CadastroStore &
-  PrestadorImport &
-  ListaStore &
-  NotaStore &
-  NotaRetidaStore &
-  EventoStore &
-  EsperaStore &
-  IdempotenciaStore &
-  GuardaStore &
-  LoteStore & {
-    /** Throws what keeps the database from being written to: the readiness check. */
-    ping(): Promise<void>;
-    close(): Promise<void>;
-  };
+export type Store = {
+  readonly municipios: MunicipioStore;
+  readonly prestadores: PrestadorStore & PrestadorImport;
+  readonly servicos: ServicoStore;
+  readonly aliquotas: AliquotaStore;
+  readonly cadastros: CadastroStore;
+  readonly listas: ListaStore;
+  readonly notas: NotaStore;
+  readonly retidas: NotaRetidaStore;
+  readonly eventos: EventoStore;
+  readonly esperas: EsperaStore;
+  readonly idempotencia: IdempotenciaStore;
+  readonly guarda: GuardaStore;
+  readonly lotes: LoteStore;
+  /** Throws what keeps the database from being written to: the readiness check. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+};
 
 /** A group of issuances takes milliseconds; one that takes this long waits for a database that is not well. */
 const ISSUING_MAX_MS = 5_000;
@@ -44,20 +44,19 @@ export function createStore(pool: Db, onStored?: OnStored): Store {
   const notas = notaStore(pool, onStored);
   const mantidas = listasMantidas(pool);
   return {
-    ...municipioStore(pool),
-    ...prestadorStore(pool),
-    ...servicoStore(pool, mantidas),
-    ...aliquotaStore(pool),
-    ...cadastroStore(pool, mantidas),
-    ...prestadorImport(pool),
-    ...listaStore(pool),
-    ...notas,
-    ...notaRetidaStore(pool),
-    ...eventoStore(pool),
-    ...esperaStore(pool),
-    ...idempotenciaStore(pool),
-    ...guardaStore(pool),
-    ...loteStore(pool, onStored ?? notas.keepForTransmission),
+    municipios: municipioStore(pool),
+    prestadores: { ...prestadorStore(pool), ...prestadorImport(pool) },
+    servicos: servicoStore(pool, mantidas),
+    aliquotas: aliquotaStore(pool),
+    cadastros: cadastroStore(pool, mantidas),
+    listas: listaStore(pool),
+    notas,
+    retidas: notaRetidaStore(pool),
+    eventos: eventoStore(pool),
+    esperas: esperaStore(pool),
+    idempotencia: idempotenciaStore(pool),
+    guarda: guardaStore(pool),
+    lotes: loteStore(pool, onStored ?? notas.keepForTransmission),
     ping: async () => {
       await checkWriting(pool);
       if (notas.issuingFor() > ISSUING_MAX_MS) throw new StoreUnavailable('slow', 'a group is under way for too long');

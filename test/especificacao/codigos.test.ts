@@ -55,7 +55,7 @@ const expired = company(PROVIDER_CNPJ, { inicio: NOON - 400 * DAY_MS, fim: NOON 
 
 const { address, store, pool, world, clock } = await startTestService({ worker: false });
 const confianca = { ancoras, revogados: undefined };
-await store.createMunicipio({ tenant: PRODUCTION, ambiente: 'producao', codigoIbge: IBGE, confianca }, clock.now);
+await store.municipios.create({ tenant: PRODUCTION, ambiente: 'producao', codigoIbge: IBGE, confianca }, clock.now);
 for (const documento of [PROVIDER_CNPJ, UNAUTHORISED_CNPJ]) {
   await pool.query(
     `insert into prestadores (tenant, documento, inscricao_municipal, razao_social, autorizado, logradouro, numero, bairro,
@@ -301,7 +301,7 @@ async function issued(patch: Patch = {}): Promise<string> {
 
 /** What the sandbox has to send is sent. */
 async function delivered(): Promise<void> {
-  const municipio = (await store.municipioBySlug(SANDBOX))!;
+  const municipio = (await store.municipios.findBySlug(SANDBOX))!;
   while ((await deliverNotas(world, municipio)).isFull);
   await deliverEventos(world, municipio);
 }
@@ -367,15 +367,18 @@ function eventosOf(code: string): Shown {
   };
 }
 
-/** While something of the store fails: the look for a note, and with it the whole database where `ping` does too. */
-async function failing(names: readonly ('notaByChave' | 'ping')[], way: Way): Promise<Answer> {
-  const whole = { ...store };
+/** While the look for a note fails, and with it the whole database where `ping` does too. */
+async function failing(what: 'note' | 'database', way: Way): Promise<Answer> {
+  const { ping } = store;
+  const { findByChave } = store.notas;
   const fails = (): Promise<never> => Promise.reject(new Error('a failure'));
-  Object.assign(store, Object.fromEntries(names.map((name) => [name, fails])));
+  store.notas.findByChave = fails;
+  if (what === 'database') store.ping = fails;
   try {
     return await way();
   } finally {
-    Object.assign(store, whole);
+    store.ping = ping;
+    store.notas.findByChave = findByChave;
   }
 }
 
@@ -492,7 +495,7 @@ const SHOWN: Readonly<Record<string, readonly Shown[]>> = {
     {
       recusado: async () => {
         const chave = await issued();
-        return failing(['notaByChave'], () => note(chave));
+        return failing('note', () => note(chave));
       },
       aceito: async () => note(await issued()),
     },
@@ -556,7 +559,7 @@ const SHOWN: Readonly<Record<string, readonly Shown[]>> = {
     {
       recusado: async () => {
         const chave = await issued();
-        return failing(['notaByChave', 'ping'], () => note(chave));
+        return failing('database', () => note(chave));
       },
       aceito: async () => note(await issued()),
     },

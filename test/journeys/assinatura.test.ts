@@ -72,7 +72,7 @@ const list = revocationList(issuing, [revoked.der], { inicio: NOON - DAY_MS, fim
 writeFileSync(path.join(confianca.revogados, 'emissora.crl'), list);
 
 const { address, store, pool, clock, logged } = await startTestService({ worker: false });
-await store.createMunicipio({ tenant: TENANT, ambiente: 'producao', codigoIbge: IBGE, confianca }, clock.now);
+await store.municipios.create({ tenant: TENANT, ambiente: 'producao', codigoIbge: IBGE, confianca }, clock.now);
 for (const documento of [PROVIDER_CNPJ, BRANCH_CNPJ, CPF]) {
   await pool.query(
     `insert into prestadores (tenant, documento, inscricao_municipal, razao_social, autorizado, logradouro, numero, bairro,
@@ -297,7 +297,10 @@ describe('in the sandbox', () => {
   });
 
   test('a tenant of tests that has authorities of its own trusts those', async () => {
-    await store.createMunicipio({ tenant: 'ensaio', ambiente: 'homologacao', codigoIbge: IBGE, confianca }, clock.now);
+    await store.municipios.create(
+      { tenant: 'ensaio', ambiente: 'homologacao', codigoIbge: IBGE, confianca },
+      clock.now,
+    );
     const sendTo = (body: string): Promise<Answer> =>
       request(address, '/ensaio/api/v1/nfse/v101', {
         method: 'POST',

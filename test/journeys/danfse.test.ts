@@ -160,15 +160,18 @@ describe('what every answer about the PDF carries', () => {
     await assertHas(405, at(UNKNOWN, { method: 'DELETE' }));
     await assertHas(414, at(`${UNKNOWN}?${'a'.repeat(3_000)}`));
     const { chave_acesso } = await authorised();
-    const whole = { ...service.store };
+    const { store } = service;
+    const { ping } = store;
+    const { findByChave } = store.notas;
     const gone = (): Promise<never> => Promise.reject(new Error('gone'));
     try {
-      Object.assign(service.store, { notaByChave: gone });
+      store.notas.findByChave = gone;
       await assertHas(500, at(`/integracao/api/v1/danfse/${chave_acesso}`));
-      Object.assign(service.store, { ping: gone });
+      store.ping = gone;
       await assertHas(503, at(`/integracao/api/v1/danfse/${chave_acesso}`));
     } finally {
-      Object.assign(service.store, whole);
+      store.ping = ping;
+      store.notas.findByChave = findByChave;
     }
   });
 

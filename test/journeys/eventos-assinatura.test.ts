@@ -67,7 +67,7 @@ const list = revocationList(issuing, [revoked.der], { inicio: NOON - DAY_MS, fim
 writeFileSync(path.join(confianca.revogados, 'emissora.crl'), list);
 
 const { address, world, store, pool, clock, logged } = await startTestService({ worker: false });
-await store.createMunicipio({ tenant: TENANT, ambiente: 'producao', codigoIbge: IBGE, confianca }, clock.now);
+await store.municipios.create({ tenant: TENANT, ambiente: 'producao', codigoIbge: IBGE, confianca }, clock.now);
 await pool.query(
   `insert into prestadores (tenant, documento, inscricao_municipal, razao_social, autorizado, logradouro, numero, bairro,
      cep, origem, criado_em)
@@ -149,7 +149,7 @@ for (const path of ['chave', 'protocolo'] as const) {
         const answer = await send(nota, body, provider, { path, assinatura });
         assert.equal(answer.status, 201, JSON.stringify(answer.body));
         assert.deepEqual(answer.body.avisos, []);
-        const kept = (await store.eventoDocuments(TENANT, String(answer.body.id_evento)))!;
+        const kept = (await store.eventos.readDocuments(TENANT, String(answer.body.id_evento)))!;
         assert.deepEqual(kept.recebido, Buffer.from(body));
         assert.equal(kept.recebido_assinatura, assinatura);
         assert.match(kept.xml.toString(), new RegExp(`<tpAmb>1</tpAmb>.*<CNPJAutor>${PROVIDER_CNPJ}</CNPJAutor>`));

@@ -93,7 +93,7 @@ export function bancada(
   tenant = 'integracao',
 ): { readonly notas: () => Promise<void>; readonly eventos: () => Promise<void> } {
   const until = async (deliver: typeof deliverNotas): Promise<void> => {
-    const municipio = (await world.store.municipioBySlug(tenant))!;
+    const municipio = (await world.store.municipios.findBySlug(tenant))!;
     while ((await deliver(world, municipio)).isFull);
   };
   return { notas: () => until(deliverNotas), eventos: () => until(deliverEventos) };

@@ -487,7 +487,7 @@ export async function exampleService(): Promise<TestService> {
     return (state >>> 16) % 10;
   };
   const world = { ...service.world, randomDigits: (count: number) => Array.from({ length: count }, digit).join('') };
-  await service.store.createMunicipio(
+  await service.store.municipios.create(
     { tenant: PRODUCTION_SLUG, ambiente: 'producao', codigoIbge: '3550308' },
     service.clock.now,
   );

@@ -56,7 +56,7 @@ export async function startTestService(
     log,
     wake: (tenant) => wake(tenant),
   };
-  await store.createMunicipio({ tenant: SANDBOX_SLUG, ambiente: 'homologacao', codigoIbge: undefined }, clock.now);
+  await store.municipios.create({ tenant: SANDBOX_SLUG, ambiente: 'homologacao', codigoIbge: undefined }, clock.now);
   let stopWorker = async (): Promise<void> => undefined;
   if (options.worker !== false) {
     const worker = startWorker(world);

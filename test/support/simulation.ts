@@ -134,20 +134,20 @@ const WEATHERS: readonly (Weather & Nerves)[] = [
 export type Signers = readonly [Signer, Signer];
 
 /** Steps of the store at which a task may break or wait; none that a flow takes beside another one. */
-const GATED: ReadonlySet<string | symbol> = new Set<keyof Store>([
-  'claimNotas',
-  'claimAnunciadas',
-  'releaseRetidas',
-  'settleNotas',
-  'claimEventos',
-  'settleEventos',
-  'eventoXmlOf',
-  'eventosOnNotas',
-  'issueNota',
-  'registerEvento',
-  'notaForEvento',
-  'moveEvento',
-]);
+const GATED: ReadonlySet<string> = new Set([
+  'notas.claim',
+  'notas.claimAnunciadas',
+  'retidas.release',
+  'notas.settle',
+  'eventos.claim',
+  'eventos.settle',
+  'eventos.readXml',
+  'eventos.listOnNotas',
+  'notas.issue',
+  'eventos.register',
+  'eventos.findNota',
+  'eventos.move',
+] satisfies { [Part in keyof Store]: `${Part}.${Extract<keyof Store[Part], string>}` }[keyof Store][]);
 
 export class Simulacao {
   readonly seed: number;
@@ -221,7 +221,7 @@ export class Simulacao {
     const count = 1 + this.chance.below(PROVIDERS.length);
     for (let place = 0; place < count; place += 1) {
       const municipio = asSandbox(`s${this.seed}-${run}-${place}`);
-      await this.stores[0].createMunicipio(municipio, this.clock.now);
+      await this.stores[0].municipios.create(municipio, this.clock.now);
       this.municipios.push(municipio);
       if (this.chance.is(0.2)) this.sandboxes.add(municipio.tenant);
     }
@@ -306,7 +306,8 @@ export class Simulacao {
   private async shorten(): Promise<void> {
     const { now } = this.clock;
     // Other simulations in this database have clocks of their own.
-    const store: Store = { ...this.stores[0], tenantsWithWaits: async () => this.tenants() };
+    const [{ esperas, ...rest }] = this.stores;
+    const store: Store = { ...rest, esperas: { ...esperas, listTenants: async () => this.tenants() } };
     await shortenWaits({ store, now: () => now } as World);
     for (const [key, one] of this.held) this.held.set(key, { ...one, until: Math.min(one.until, now + MINUTE_MS) });
     for (const task of this.waiting) task.leaseUntil = Math.min(task.leaseUntil, now + MINUTE_MS);
@@ -425,32 +426,44 @@ export class Simulacao {
   }
 
   private gatedStore(task: Task, store: Store): Store {
-    return new Proxy(store, {
-      get: (target, name) => {
-        // National law is the whole database's, and each simulation has its own.
-        if (name === 'tabelaIbsCbs') return async () => this.tabela;
-        const method = target[name as keyof Store];
-        if (!GATED.has(name) || typeof method !== 'function') return method;
-        return async (...args: readonly unknown[]) => {
-          if (name === 'settleEventos') this.seesSettlements(args[0] as string, args[3] as readonly EventoSettlement[]);
-          await this.gate(task, `antes de ${String(name)}`);
-          const result = await (method as (...all: readonly unknown[]) => Promise<unknown>)(...args);
-          if (name === 'claimNotas' || name === 'claimEventos') this.seesClaim(task, name, args, result);
-          if (name === 'claimAnunciadas') {
-            const [tenant, token, now, leaseUntil] = args as [string, string, number, number];
-            const notas = result as Claim['notas'];
-            this.seesClaim(task, 'claimNotas', [tenant, now, leaseUntil], { token, notas });
-          }
-          // A hand takes an event from whoever holds it.
-          if (name === 'moveEvento' && 'evento' in ((result ?? {}) as MoveResult))
-            this.held.delete(`e/${args[0]}/${args[1]}`);
-          if (name === 'claimEventos') await this.seesOrder(args[0] as string, result as EventoClaim);
-          if (name === 'settleNotas' || name === 'settleEventos') this.seesSettled(name, args, result as number);
-          await this.gate(task, `depois de ${String(name)}`);
-          return result;
-        };
-      },
-    });
+    const parts = Object.entries(store).map(([part, methods]) => [
+      part,
+      typeof methods === 'object' ? this.gatedPart(task, part, methods) : methods,
+    ]);
+    return Object.fromEntries(parts) as Store;
+  }
+
+  private gatedPart(task: Task, part: string, methods: Readonly<Record<string, unknown>>): unknown {
+    // National law is the whole database's, and each simulation has its own.
+    if (part === 'aliquotas') return { ...methods, readTabela: async () => this.tabela };
+    return Object.fromEntries(
+      Object.entries(methods).map(([own, method]) => {
+        const name = `${part}.${own}`;
+        if (!GATED.has(name)) return [own, method];
+        return [own, this.gated(task, name, method as (...all: readonly unknown[]) => Promise<unknown>)];
+      }),
+    );
+  }
+
+  private gated(task: Task, name: string, method: (...all: readonly unknown[]) => Promise<unknown>): typeof method {
+    return async (...args) => {
+      if (name === 'eventos.settle') this.seesSettlements(args[0] as string, args[3] as readonly EventoSettlement[]);
+      await this.gate(task, `antes de ${name}`);
+      const result = await method(...args);
+      if (name === 'notas.claim' || name === 'eventos.claim') this.seesClaim(task, name, args, result);
+      if (name === 'notas.claimAnunciadas') {
+        const [tenant, token, now, leaseUntil] = args as [string, string, number, number];
+        const notas = result as Claim['notas'];
+        this.seesClaim(task, 'notas.claim', [tenant, now, leaseUntil], { token, notas });
+      }
+      // A hand takes an event from whoever holds it.
+      if (name === 'eventos.move' && 'evento' in ((result ?? {}) as MoveResult))
+        this.held.delete(`e/${args[0]}/${args[1]}`);
+      if (name === 'eventos.claim') await this.seesOrder(args[0] as string, result as EventoClaim);
+      if (name === 'notas.settle' || name === 'eventos.settle') this.seesSettled(name, args, result as number);
+      await this.gate(task, `depois de ${name}`);
+      return result;
+    };
   }
 
   /** No two workers hold the same at once, by the clock that they all have. */
@@ -459,7 +472,7 @@ export class Simulacao {
     task.leaseUntil = leaseUntil;
     const claim = result as Claim | EventoClaim;
     for (const { id } of 'notas' in claim ? claim.notas : claim.eventos) {
-      const key = `${name === 'claimNotas' ? 'n' : 'e'}/${tenant}/${id}`;
+      const key = `${name === 'notas.claim' ? 'n' : 'e'}/${tenant}/${id}`;
       const before = this.held.get(key);
       if (before !== undefined && before.until > now) this.violations.push(`${key} is claimed while somebody holds it`);
       this.held.set(key, { token: claim.token, until: leaseUntil });
@@ -479,7 +492,7 @@ export class Simulacao {
   /** Who comes late writes nothing: what he had claimed is somebody else's. */
   private seesSettled(name: string, args: readonly unknown[], written: number): void {
     const [tenant, token, , settlements] = args as [string, string, number, readonly { id: string }[]];
-    const keys = settlements.map(({ id }) => `${name === 'settleNotas' ? 'n' : 'e'}/${tenant}/${id}`);
+    const keys = settlements.map(({ id }) => `${name === 'notas.settle' ? 'n' : 'e'}/${tenant}/${id}`);
     const own = keys.filter((key) => this.held.get(key)?.token === token);
     if (written !== own.length) this.violations.push(`${name} wrote ${written} of ${own.length} that were its own`);
     for (const key of own) this.held.delete(key);
@@ -714,7 +727,7 @@ export class Simulacao {
   /** What a newer table lets go, when there is one and something waits for it. */
   private async release(municipio: Municipio): Promise<void> {
     const { versao } = this.tabela;
-    if (versao === 1 || !(await this.stores[0].tenantsWithNotasRetidas(versao)).includes(municipio.tenant)) return;
+    if (versao === 1 || !(await this.stores[0].retidas.listTenants(versao)).includes(municipio.tenant)) return;
     await this.act('solta retidas', async (task) => {
       const { delivered } = await releaseNotas(this.worldOf(task, 0), municipio);
       return String(delivered);
@@ -762,7 +775,7 @@ export class Simulacao {
     await this.act(`${move} de ${evento.tipo_evento} ${evento.numero_sequencial}`, async (task) => {
       const { store } = this.worldOf(task, this.process());
       const id = String(evento.id_evento);
-      const result = await store.moveEvento(municipio.tenant, id, move, this.clock.now, BY_HAND);
+      const result = await store.eventos.move(municipio.tenant, id, move, this.clock.now, BY_HAND);
       if (result === undefined) {
         this.violations.push(`event ${id} was answered and is not found`);
         return 'não há evento';
@@ -892,7 +905,7 @@ export class Simulacao {
       await this.act(`retira ${chave}`, async (task) => {
         const { store } = this.worldOf(task, 0);
         const by = { mensagem: 'Retirada', motivo: BY_HAND, quem: 'operador' };
-        const result = await store.retirarNota(municipio.tenant, chave, this.clock.now, by);
+        const result = await store.notas.withdraw(municipio.tenant, chave, this.clock.now, by);
         if (result === 'retirada') withdrawn.add(chave);
         // What replaces a note that was withdrawn a moment ago waits no longer: it is on its way to be refused.
         const known =
