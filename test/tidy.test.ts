@@ -75,6 +75,29 @@ test('imports go down only, and the rooms of floor 1 do not know one another', (
   }
 });
 
+/** The first circle that the imports below a file close, as the files on its way; `clear`: files below which there is none. */
+function findCircle(file: string, above: readonly string[], clear: Set<string>): readonly string[] | undefined {
+  if (above.includes(file)) return [...above.slice(above.indexOf(file)), file];
+  if (clear.has(file)) return undefined;
+  for (const { to } of importsOf(file)) {
+    if (!to.startsWith('.') || !to.endsWith('.ts')) continue;
+    const circle = findCircle(path.join(path.dirname(file), to), [...above, file], clear);
+    if (circle !== undefined) return circle;
+  }
+  clear.add(file);
+  return undefined;
+}
+
+test('no circle of files: none imports, by whatever way, a file that imports it; types count', () => {
+  const all = globSync('{src,packages}/**/*.ts', { cwd: path.resolve(SRC, '..') });
+  const own = all.filter((file) => !file.endsWith('.test.ts') && !file.includes('node_modules'));
+  assert.ok(own.length > 300);
+  const clear = new Set<string>();
+  for (const file of own) {
+    assert.deepEqual(findCircle(path.join('..', file), [], clear)?.join(' → '), undefined);
+  }
+});
+
 test('each library is imported by one file', () => {
   const users = new Map<string, Set<string>>();
   for (const { from, to } of imports.filter(({ to }) => !to.startsWith('.') && !to.startsWith('node:'))) {

@@ -7,7 +7,8 @@
 
 import { ERROS_PATH } from '../doors/rest/envelope.ts';
 import { MISSES_MAX } from '../doors/rest/misses.ts';
-import { ROUTES, type Route } from '../doors/rest/routes.ts';
+import type { Route } from '../doors/rest/route.ts';
+import { ROUTES } from '../doors/rest/routes.ts';
 import { SOAP_PATH } from '../doors/soap/nfes.ts';
 import { ownOf } from '../fiscal/own.ts';
 import { OPERACOES } from '../flows/porto-abrasf.ts';

@@ -9,7 +9,9 @@ import type { Municipio } from '../../flows/queries.ts';
 import type { Quota } from '../../flows/quota.ts';
 import type { World } from '../../flows/world.ts';
 import { faultSoap, performSoap, type SoapAnswer } from '../soap/nfes.ts';
-import { type Outcome, ROUTES, type Route } from './routes.ts';
+import type { Outcome } from './answers.ts';
+import type { Route } from './route.ts';
+import { ROUTES } from './routes.ts';
 
 /** Six times an ordinary DPS; what is shorter is answered at once where it comes in. */
 export const ASIDE_BYTES = 32 * 1024;

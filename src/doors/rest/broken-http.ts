@@ -4,7 +4,7 @@
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Trouble } from './http.ts';
+import type { Trouble } from './message.ts';
 
 /** What Node tells of a connection on which it could not read HTTP: the packet, and how far in it the reading came. */
 export type BrokenHttp = Error & { readonly code?: string; readonly rawPacket?: Buffer; readonly bytesParsed?: number };

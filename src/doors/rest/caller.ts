@@ -2,7 +2,7 @@
 import { type BlockList, isIP } from 'node:net';
 import type { Shown } from '../../flows/caller.ts';
 import { undressed } from './buckets.ts';
-import type { HttpRequest } from './http.ts';
+import type { HttpRequest } from './message.ts';
 
 /** What may be repeated in an address: a name or an IPv4 address, or IPv6 in brackets, and a port. */
 const HOST = /^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,251}[A-Za-z0-9])?|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;

@@ -11,9 +11,10 @@ import { exemploDe, TIPOS_EVENTO, type TipoEvento } from '../../fiscal/tipos-eve
 import { FILTROS_MUNICIPAIS, listaMunicipal } from '../../flows/catalogos.ts';
 import { tipoNamed } from '../../flows/evento-queries.ts';
 import { EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
+import type { Field } from '../../published/openapi/field.ts';
+import type { Call, Refused, Written } from './answers.ts';
 import { ERROS_PATH } from './envelope.ts';
 import { tagOf } from './kept.ts';
-import type { Call, Field, Refused, Written } from './routes.ts';
 
 /** Specification, "Limits". */
 export const POR_PAGINA = 25;

@@ -1,16 +1,15 @@
 /** The address of the PDF, which is kept for those who use it already: every answer says so, and where to look instead. */
 import { parseChave } from '../../fiscal/chave.ts';
 import { consultaPublica, danfseOfNota } from '../../flows/danfse.ts';
+import type { Call, Refused, Served } from './answers.ts';
 import { linkTo } from './deprecation.ts';
+import { notaNotFound } from './not-found.ts';
 import { retryAfter } from './retry-after.ts';
-import { type Call, chaveProblem, notFound, type Refused, type Served } from './routes.ts';
 
 export async function showDanfse({ world, municipio, params }: Call): Promise<Refused | Served> {
   const chave = params.chave_acesso!;
   const danfse = parseChave(chave) === undefined ? undefined : await danfseOfNota(world, municipio, chave);
-  if (danfse === undefined) {
-    return notFound('E301', 'chave_acesso', chaveProblem(chave));
-  }
+  if (danfse === undefined) return notaNotFound(chave);
   const headers = { Link: linkTo(consultaPublica(chave)) };
   if ('pdf' in danfse) {
     const disposition = `inline; filename="danfse-${chave}.pdf"`;

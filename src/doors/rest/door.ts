@@ -42,13 +42,15 @@ import {
   tooManyMissesSoap,
   tooMuchSoap,
 } from '../soap/nfes.ts';
+import type { Outcome, Refused } from './answers.ts';
 import { ASIDE_BYTES, type Aside, CROWDED_ASIDE, TOO_DEAR } from './aside.ts';
 import { type CertificateHeader, clientOf, shownBy, siteOf } from './caller.ts';
 import { BODY_MAX_BYTES, bodyMisfit, headersMisfit } from './content.ts';
 import { CORS_HEADERS, PREFLIGHT_HEADERS } from './cors.ts';
 import { ERROS_PATH, envelopeOf, statusOfRefusal } from './envelope.ts';
-import { type HttpAnswer, type HttpRequest, type HttpRoute, listenHttp, type TlsKeys, type Trouble } from './http.ts';
+import { type HttpRoute, listenHttp, type TlsKeys } from './http.ts';
 import { isHeld, tagOf } from './kept.ts';
+import type { HttpAnswer, HttpRequest, Trouble } from './message.ts';
 import { countMisses, type Misses } from './misses.ts';
 import { nearPaths } from './near-paths.ts';
 import { openQuotas, type Quotas, type RequestQuota, withLimits } from './quotas.ts';
@@ -66,7 +68,8 @@ import {
   unknownMunicipio,
 } from './refusals.ts';
 import { keyMisfit, refusedAs } from './repetition.ts';
-import { type Outcome, type Refused, ROUTES, type Route } from './routes.ts';
+import type { Route } from './route.ts';
+import { ROUTES } from './routes.ts';
 
 /** Requests with a flow at once. More would only wait in line for the database, each with its body in memory. */
 const UNDER_WAY_MAX = 1_000;

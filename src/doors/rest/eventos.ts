@@ -17,10 +17,11 @@ import {
 import { type NotaNamed, registerEvento } from '../../flows/register-evento.ts';
 import { EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
 import type { Field } from '../../published/openapi/field.ts';
+import type { Accepted, Call, Refused } from './answers.ts';
 import { avisosOf } from './envelope.ts';
+import { notaNotFound, protocoloNotFound } from './not-found.ts';
 import { keyIn, refusedAs, repeatedHeaders } from './repetition.ts';
 import { retryAfter } from './retry-after.ts';
-import { type Accepted, type Call, chaveProblem, notFound, type Refused } from './routes.ts';
 import { headerOf } from './sent.ts';
 
 /** In the order of the specification's table; `mensagem` and `avisos` only in the answer to a registration. */
@@ -112,7 +113,7 @@ async function post(call: Call, named: NotaNamed, rota: string) {
     simular: headerOf(call, SIMULAR_HEADER),
   };
   const registered = await registerEvento(world, municipio, named, sent, keyIn(call, rota));
-  if (registered === 'not_found') return 'chave' in named ? noNota(named.chave) : noProtocolo(call);
+  if (registered === 'not_found') return 'chave' in named ? notaNotFound(named.chave) : protocoloNotFound(municipio);
   if ('faults' in registered) return refusedAs(registered);
   const { evento, avisos } = registered;
   const { chave_acesso, tipo_evento, numero_sequencial } = evento;
@@ -133,7 +134,7 @@ async function post(call: Call, named: NotaNamed, rota: string) {
 export async function listAll({ world, municipio, params }: Call) {
   const chave = params.chave_acesso!;
   const found = parseChave(chave) === undefined ? undefined : await eventosOfNota(world, municipio, chave);
-  if (found === undefined) return noNota(chave);
+  if (found === undefined) return notaNotFound(chave);
   const { eventos, proxima } = found;
   return {
     headers: retryAfter(world, proxima),
@@ -144,9 +145,9 @@ export async function listAll({ world, municipio, params }: Call) {
 export async function listOfTipo({ world, municipio, params }: Call) {
   const chave = params.chave_acesso!;
   const tipo = tipoNamed(params.tipo_evento!);
-  if (tipo === undefined) return noTipo(params.tipo_evento!);
+  if (tipo === undefined) return tipoNotFound(params.tipo_evento!);
   const found = parseChave(chave) === undefined ? undefined : await eventosOfTipo(world, municipio, chave, tipo);
-  if (found === undefined) return noNota(chave);
+  if (found === undefined) return notaNotFound(chave);
   const { eventos, proxima } = found;
   return {
     headers: retryAfter(world, proxima),
@@ -157,14 +158,14 @@ export async function listOfTipo({ world, municipio, params }: Call) {
 export async function showOne({ world, municipio, params }: Call): Promise<Refused | Accepted<OneEvento>> {
   const chave = params.chave_acesso!;
   const tipo = tipoNamed(params.tipo_evento!);
-  if (tipo === undefined) return noTipo(params.tipo_evento!);
+  if (tipo === undefined) return tipoNotFound(params.tipo_evento!);
   const [sequencial] = /^0{0,2}[1-9][0-9]{0,2}$/.exec(params.num_seq_evento!) ?? [];
-  if (parseChave(chave) === undefined) return noNota(chave);
+  if (parseChave(chave) === undefined) return notaNotFound(chave);
   const found =
     sequencial === undefined || Number(sequencial) > NUMERO_SEQUENCIAL_MAX
       ? ('no_evento' as const)
       : await eventoOfNota(world, municipio, chave, tipo, Number(sequencial));
-  if (found === 'no_nota') return noNota(chave);
+  if (found === 'no_nota') return notaNotFound(chave);
   if (found === 'no_evento') {
     const mensagem = `A nota existe, mas não tem evento ${tipo.slug} com o número que o endereço traz. Os que ela tem estão em …/eventos/${tipo.slug}.`;
     // The code is that of a note which is not there (D-42): the first word tells a program which of the two it is.
@@ -183,16 +184,7 @@ function enveloped(evento: EventoPublico): object {
   return { ...evento, status: 'OK' };
 }
 
-function noNota(chave: string): Refused {
-  return notFound('E301', 'chave_acesso', chaveProblem(chave));
-}
-
-function noProtocolo({ municipio }: Call): Refused {
-  const mensagem = `Não há nota com este número de protocolo em ${municipio.tenant}. Confira o número e o município do endereço.`;
-  return notFound('E601', 'numero_protocolo', mensagem);
-}
-
-function noTipo(text: string): Refused {
+function tipoNotFound(text: string): Refused {
   const slugs = TIPOS_EVENTO.map(({ slug }) => slug);
   const mensagem = `Não há tipo de evento com o nome que o endereço traz. Existem: ${slugs.join(', ')}.`;
   const fault = {

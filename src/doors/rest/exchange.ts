@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline, Readable } from 'node:stream';
 import { type Incoming, openBodies, SHORT_BODY_BYTES } from './bodies.ts';
-import type { BodyTrouble, HttpAnswer, HttpRequest } from './http.ts';
+import type { BodyTrouble, HttpAnswer, HttpRequest } from './message.ts';
 
 /**
  * An unwanted body is read and dropped up to here. Many clients read no answer before their whole body is sent, and a

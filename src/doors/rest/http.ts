@@ -6,13 +6,7 @@
  * because what follows there (content types, schemas, serialisation) has words of its own for refusing.
  */
 import { constants, randomUUID } from 'node:crypto';
-import {
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-  STATUS_CODES,
-} from 'node:http';
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { type FastifyHttpOptions, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
@@ -20,6 +14,7 @@ import { type BrokenHttp, isUnanswerable, pathOf, troubleOf, watchHeads } from '
 import { shareConnections } from './connections.ts';
 import { endInOrder } from './end-in-order.ts';
 import { DISCARD_MAX_BYTES, type Exchange, isAnswered, LINGER_MS, ownHeaders, readBody, send } from './exchange.ts';
+import type { HttpAnswer, HttpRequest, Trouble } from './message.ts';
 import { openTurns } from './pipelined.ts';
 
 /** The longest path of ours with the longest identifier in it stays below 200 characters; queries are short. */
@@ -42,46 +37,6 @@ const SILENCE_MS = 120_000;
 export const CONNECTIONS_MAX = 10_000;
 /** A request id of the caller's own is logged beside ours only when it looks like this. */
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
-
-export type BodyTrouble = 'body_too_large' | 'malformed' | 'timeout' | 'gone';
-export type Trouble =
-  | BodyTrouble
-  | 'unknown_path'
-  | 'method_not_allowed'
-  | 'bad_url'
-  | 'url_too_long'
-  | 'no_host'
-  | 'many_hosts'
-  | 'many_types'
-  | 'expectation'
-  | 'headers_too_large';
-
-export type HttpRequest = {
-  /** Ours: no caller chooses under which one it is found in the log. */
-  readonly id: string;
-  /** The one that it came with, where that is fit to be logged. */
-  readonly sentId: string | undefined;
-  /** Milliseconds on the clock of `performance`. */
-  readonly began: number;
-  readonly method: string;
-  /** Path and query as sent, still encoded. Empty when what came was no request. */
-  readonly url: string;
-  readonly params: Readonly<Record<string, string>>;
-  readonly headers: IncomingHttpHeaders;
-  readonly encrypted: boolean;
-  readonly remoteAddress: string;
-  /** What the client showed in the TLS handshake, in DER, its own first; unverified, and empty where it showed none. */
-  peerCertificates(): readonly Buffer[];
-  /** The body, to be asked for once. A body longer than `max` bytes is not read to its end; `crowded`: too much comes in at once. */
-  readBody(max: number): Promise<Buffer | BodyTrouble | 'crowded'>;
-};
-
-export type HttpAnswer = {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  /** What is long is made while it is sent, as fast as it is read; its length is then not told. */
-  readonly body: string | Buffer | AsyncIterable<string>;
-};
 
 /** What a route does; it never rejects. */
 export type Handle = (request: HttpRequest) => Promise<HttpAnswer>;

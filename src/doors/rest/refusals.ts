@@ -4,9 +4,9 @@
  */
 import type { Fault } from '../../fiscal/fault.ts';
 import { type StoreTrouble, troubleOfStore } from '../../flows/store-trouble.ts';
+import type { Refused } from './answers.ts';
 import type { Misfit } from './content.ts';
-import type { Trouble } from './http.ts';
-import type { Refused } from './routes.ts';
+import type { Trouble } from './message.ts';
 
 /** A slug as sent may be anything; this much of it is repeated. */
 const SLUG_SHOWN_MAX = 63;

@@ -1,8 +1,8 @@
 /** Requests that may be repeated under a key of their sender's (D-19): the header, and how a repetition is told. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { IDEMPOTENCY_HEADER, type Refused as RefusedByFlow, type SentKey } from '../../flows/idempotency.ts';
+import type { Call, Refused } from './answers.ts';
 import type { Misfit } from './content.ts';
-import type { Call, Refused } from './routes.ts';
 import { headerOf } from './sent.ts';
 
 /** D-19. A UUID has 36. */

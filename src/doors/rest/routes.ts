@@ -4,157 +4,30 @@
  *
  * Nothing here knows how an answer is written: no header that every answer has, no envelope, no log.
  */
-import type { IncomingHttpHeaders } from 'node:http';
-import { isProtocolo, parseChave, parseDpsId, whyNoChave } from '../../fiscal/chave.ts';
 import { CODIGOS_DE_OFICIO } from '../../fiscal/conflitos-evento.ts';
 import { EVENTOS } from '../../fiscal/errors/eventos.ts';
-import type { Refusal } from '../../fiscal/fault.ts';
-import { NOTA_ESTADOS } from '../../fiscal/nota.ts';
 import { SIMULAR_HEADER } from '../../fiscal/simular.ts';
-import type { Shown } from '../../flows/caller.ts';
-import { issueNota } from '../../flows/issue-nota.ts';
-import { refuseLegacy } from '../../flows/legacy-endpoint.ts';
-import { hasDps, type Municipio, notaByChave, notaByDps, notaByProtocolo } from '../../flows/queries.ts';
-import type { Quota } from '../../flows/quota.ts';
 import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
-import type { World } from '../../flows/world.ts';
-import type { Field, Fields } from '../../published/openapi/field.ts';
+import type { Field } from '../../published/openapi/field.ts';
 import { CATALOGOS, MOTIVOS, PAGINA_PARAMS, PAGINACAO_FIELD } from './catalogos.ts';
-import type { MediaType } from './content.ts';
 import { showDanfse } from './danfse.ts';
 import { DEPRECATION } from './deprecation.ts';
-import { avisosOf } from './envelope.ts';
 import { EVENTO_FIELDS, listAll, listOfTipo, postByChave, postByProtocolo, showOne } from './eventos.ts';
+import {
+  askWhetherIssued,
+  ISSUE_PATH,
+  issue,
+  queryByChave,
+  queryByDps,
+  queryByProtocolo,
+  refuseLayout100,
+} from './notas.ts';
 import { RATE_LIMIT_HEADERS } from './quotas.ts';
-import { keyIn, REPEATED_HEADER, refusedAs, repeatedHeaders } from './repetition.ts';
-import { retryAfter } from './retry-after.ts';
-import { sentIn } from './sent.ts';
+import { REPEATED_HEADER } from './repetition.ts';
+import { defineRoute, type Route } from './route.ts';
 import { querySituacao, SITUACAO_FIELDS } from './situacao.ts';
 import { VALIDACAO_FIELDS, validate } from './validacao.ts';
 import { VERIFICACAO_FIELDS, verifySignature } from './verificacao.ts';
-
-export type { Field } from '../../published/openapi/field.ts';
-
-/** One request to a municipality, as a route sees it. */
-export type Call = {
-  readonly world: World;
-  readonly municipio: Municipio;
-  /** The parameters of the path. */
-  readonly params: Readonly<Record<string, string>>;
-  /** As sent, with its question mark; empty where the address has none. */
-  readonly search: string;
-  /** The same, read when it is asked for. */
-  readonly query: URLSearchParams;
-  readonly headers: IncomingHttpHeaders;
-  /** Empty where the route takes none. */
-  readonly body: Buffer;
-  /** `https://nfse.exemplo.gov.br`: the address of the service as the caller knows it. */
-  readonly site: string;
-  /** The certificate that came with the request, for the routes that are for one party alone. */
-  readonly shown: () => Shown;
-  /** Where it stores something. */
-  readonly quota?: Quota | undefined;
-};
-
-export type Refused = {
-  readonly refusal: Refusal;
-  /** The field or parameter that the refusal is about. */
-  readonly campo?: string;
-  /** Where it is not the one of the first fault's code. */
-  readonly status?: number | undefined;
-  /** When it was made, in milliseconds; without it, now. */
-  readonly em?: number | undefined;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly isMiss?: boolean;
-  /** What the envelope has beside its own fields. */
-  readonly beside?: Readonly<Record<string, unknown>>;
-};
-
-/** `body` undefined: an answer without one; a text is answered as `text/plain`. */
-export type Accepted<Body> = {
-  readonly body: Body;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Counts as one (D-40), as an answer that nothing is there always does. */
-  readonly isMiss?: boolean;
-};
-
-/** JSON that was written before it was asked for, and that whoever gets it may keep: it has a tag, and is not sent twice. */
-export type Written = {
-  readonly written: { readonly bytes: Buffer; readonly tag: string };
-  /** Value of `Cache-Control`. */
-  readonly keeping: string;
-};
-
-/** A document that is no JSON. */
-export type Served = {
-  readonly served: Buffer;
-  readonly type: string;
-  readonly headers: Readonly<Record<string, string>>;
-};
-
-export type Outcome = Refused | Written | Served | Accepted<object | string | undefined>;
-
-export type Route = {
-  /** Name of the operation, by which programs that are made of the public description call it. */
-  readonly id: string;
-  readonly method: 'GET' | 'HEAD' | 'POST';
-  /** Below the segment of the municipality. */
-  readonly path: `/api/v1/${string}`;
-  readonly summary: string;
-  /** Parameters of the query, none of which is required. */
-  readonly query?: Readonly<Record<string, string>>;
-  /** Still answered, for those who use it already. */
-  readonly deprecated?: true;
-  /** Headers of the request that have a meaning here; none is required by itself. */
-  readonly reads?: readonly string[];
-  /** Media types of the body, checked in `content.ts`. A POST without them takes whatever comes. */
-  readonly takes?: readonly MediaType[];
-  /** Repeated under one `Idempotency-Key` it is answered as it was, and does nothing again (D-19). */
-  readonly takesKey?: true;
-  /** What it takes of the limits of its address, in documents (D-263); absent: nothing. */
-  readonly quotaCost?: number;
-  /** Of the answer when all is well with the request. */
-  readonly status: 200 | 201 | 410;
-  /** Media type in which the body of success is given too, to who asks for it. */
-  readonly givesToo?: 'text/plain';
-  /** Media type of the body of success, where that is no JSON. */
-  readonly gives?: 'application/pdf';
-  /** Fields of the body of success, in their order. */
-  readonly fields: Fields;
-  /** Headers that only this answer has. */
-  readonly headers: readonly string[];
-  /** Headers of every answer about the path, also of a refusal that comes before the route; `headers` names them too. */
-  readonly always?: Readonly<Record<string, string>>;
-  /** What any route may answer (E601 for the municipality, E003, E703, E999) is here where the row has its own cause. */
-  readonly codes: readonly string[];
-  /** Statuses of those codes that come with another one than usual, or with more than one. */
-  readonly statuses?: Readonly<Record<string, readonly number[]>>;
-  /** Besides `codes`, every code of a rule over the DPS. */
-  readonly judges?: true;
-  /** Says nothing of anybody and asks for no credential: a page of any site may read it (CORS). */
-  readonly isPublic?: true;
-  /** What a miss costs (D-40): 1 where the identifier opens what it names. */
-  readonly missCost?: number;
-  readonly handle: (call: Call) => Promise<Outcome>;
-};
-
-/** A row whose answer has the fields it announces; the compiler compares. */
-function row<const Own extends Fields>(
-  route: Omit<Route, 'fields' | 'handle'> & {
-    readonly fields: Own;
-    readonly handle: (
-      call: Call,
-    ) => Promise<
-      | Refused
-      | Written
-      | Served
-      | Accepted<string>
-      | Accepted<keyof Own extends never ? undefined : { readonly [Name in keyof Own]: unknown }>
-    >;
-  },
-): Route {
-  return route;
-}
 
 /** What the parameters of the paths are. */
 export const PARAMS = {
@@ -194,7 +67,6 @@ const SEM_RESULTADO: Field = {
 /** Of an answer that may be kept. */
 const KEPT_HEADERS = ['Cache-Control', 'ETag'];
 
-const ISSUE_PATH = '/api/v1/nfse/v101';
 /** Asking whether a DPS was issued, before sending it, is good practice; its identifier opens nothing. */
 const DPS_MISS_COST = 0.1;
 /** Likewise. */
@@ -205,7 +77,7 @@ export const VALIDACAO_QUOTA_COST = 0.1;
 const SIGNATURE_CODES = ['E901', 'E902', 'E903', 'E904', 'E905', 'E906', 'E9002', 'E9003', 'E9006', 'E9007'] as const;
 
 export const ROUTES: readonly Route[] = [
-  row({
+  defineRoute({
     id: 'emitirNota',
     method: 'POST',
     path: ISSUE_PATH,
@@ -229,7 +101,7 @@ export const ROUTES: readonly Route[] = [
     judges: true,
     handle: issue,
   }),
-  row({
+  defineRoute({
     id: 'validarDps',
     method: 'POST',
     path: `${ISSUE_PATH}/validacao`,
@@ -246,7 +118,7 @@ export const ROUTES: readonly Route[] = [
     missCost: 1,
     handle: validate,
   }),
-  row({
+  defineRoute({
     id: 'verificarAssinatura',
     method: 'POST',
     path: '/api/v1/assinatura/verificacao',
@@ -261,7 +133,7 @@ export const ROUTES: readonly Route[] = [
     codes: ['E003', 'E201', 'E703'],
     handle: verifySignature,
   }),
-  row({
+  defineRoute({
     id: 'emitirNotaLeiaute100',
     method: 'POST',
     path: '/api/v1/nfse',
@@ -273,9 +145,9 @@ export const ROUTES: readonly Route[] = [
     codes: ['E111', 'E110'],
     // Never alone: it says more of a document whose address is closed.
     statuses: { E110: [410] },
-    handle: async ({ body, municipio }) => ({ refusal: refuseLegacy(body, `/${municipio.tenant}${ISSUE_PATH}`) }),
+    handle: refuseLayout100,
   }),
-  row({
+  defineRoute({
     id: 'consultarNota',
     method: 'GET',
     path: '/api/v1/nfse/:chave_acesso',
@@ -289,7 +161,7 @@ export const ROUTES: readonly Route[] = [
   }),
   ...(['/api/v1/nfse/protocolo/:numero_protocolo', '/api/v1/nfse/v101/protocolo/:numero_protocolo'] as const).map(
     (path) =>
-      row({
+      defineRoute({
         id: path.includes('/v101/') ? 'consultarNotaPorProtocoloV101' : 'consultarNotaPorProtocolo',
         method: 'GET',
         path,
@@ -309,7 +181,7 @@ export const ROUTES: readonly Route[] = [
       ['/api/v1/nfse/protocolo/:numero_protocolo/eventos', postByProtocolo],
     ] as const
   ).map(([path, handle]) =>
-    row({
+    defineRoute({
       id: path.includes('/protocolo/') ? 'registrarEventoPorProtocolo' : 'registrarEvento',
       method: 'POST',
       path,
@@ -339,7 +211,7 @@ export const ROUTES: readonly Route[] = [
       handle,
     }),
   ),
-  row({
+  defineRoute({
     id: 'listarEventos',
     method: 'GET',
     path: '/api/v1/nfse/:chave_acesso/eventos',
@@ -351,7 +223,7 @@ export const ROUTES: readonly Route[] = [
     missCost: 1,
     handle: listAll,
   }),
-  row({
+  defineRoute({
     id: 'listarEventosDoTipo',
     method: 'GET',
     path: '/api/v1/nfse/:chave_acesso/eventos/:tipo_evento',
@@ -368,7 +240,7 @@ export const ROUTES: readonly Route[] = [
     missCost: 1,
     handle: listOfTipo,
   }),
-  row({
+  defineRoute({
     id: 'consultarEvento',
     method: 'GET',
     path: '/api/v1/nfse/:chave_acesso/eventos/:tipo_evento/:num_seq_evento',
@@ -380,7 +252,7 @@ export const ROUTES: readonly Route[] = [
     missCost: 1,
     handle: showOne,
   }),
-  row({
+  defineRoute({
     id: 'baixarDanfse',
     method: 'GET',
     path: '/api/v1/danfse/:chave_acesso',
@@ -397,7 +269,7 @@ export const ROUTES: readonly Route[] = [
     missCost: 1,
     handle: showDanfse,
   }),
-  row({
+  defineRoute({
     id: 'consultarNotaPorDps',
     method: 'GET',
     path: '/api/v1/dps/:id',
@@ -416,7 +288,7 @@ export const ROUTES: readonly Route[] = [
     missCost: DPS_MISS_COST,
     handle: queryByDps,
   }),
-  row({
+  defineRoute({
     id: 'existeNotaDaDps',
     method: 'HEAD',
     path: '/api/v1/dps/:id',
@@ -426,13 +298,9 @@ export const ROUTES: readonly Route[] = [
     headers: [],
     codes: ['E601', 'E703'],
     missCost: DPS_MISS_COST,
-    handle: async (call) => {
-      const id = call.params.id!;
-      const isThere = parseDpsId(id) !== undefined && (await hasDps(call.world, call.municipio, id));
-      return isThere ? { body: undefined } : dpsNotFound(id);
-    },
+    handle: askWhetherIssued,
   }),
-  row({
+  defineRoute({
     id: 'consultarSituacaoDoPrestador',
     method: 'GET',
     path: '/api/v1/prestadores/:documento/situacao',
@@ -447,7 +315,7 @@ export const ROUTES: readonly Route[] = [
     handle: querySituacao,
   }),
   ...CATALOGOS.map(({ nome, summary, tipo, filtros, handle }) =>
-    row({
+    defineRoute({
       id: `catalogo_${nome}`,
       method: 'GET',
       path: `/api/v1/catalogo/${nome}`,
@@ -467,7 +335,7 @@ export const ROUTES: readonly Route[] = [
       handle,
     }),
   ),
-  row({
+  defineRoute({
     id: 'catalogo_motivos_evento',
     method: 'GET',
     path: '/api/v1/catalogo/motivos_evento',
@@ -481,88 +349,3 @@ export const ROUTES: readonly Route[] = [
     handle: MOTIVOS.handle,
   }),
 ];
-
-async function issue({ world, municipio, headers, body, site, quota }: Call) {
-  const key = keyIn({ headers, quota }, ISSUE_PATH);
-  const issued = await issueNota(world, municipio, sentIn({ headers, body, quota }), key);
-  if ('faults' in issued) return refusedAs(issued);
-  const { numero_protocolo, chave_acesso, xml_nfse, avisos } = issued;
-  return {
-    headers: {
-      Location: `${site}/${municipio.tenant}/api/v1/nfse/${chave_acesso}`,
-      ...repeatedHeaders(issued),
-    },
-    body: {
-      status: 'OK',
-      numero_protocolo,
-      chave_acesso,
-      chave_acesso_provisoria: NOTA_ESTADOS.emitida.chave_acesso_provisoria,
-      xml_nfse,
-      avisos: avisosOf(avisos, site),
-    },
-  };
-}
-
-async function queryByChave({ world, municipio, params }: Call) {
-  const chave = params.chave_acesso!;
-  const found = parseChave(chave) === undefined ? undefined : await notaByChave(world, municipio, chave);
-  if (found === undefined) return notFound('E301', 'chave_acesso', chaveProblem(chave));
-  const { nota, protocolo, data_cancelamento } = found;
-  return {
-    headers: retryAfter(world, found.proxima),
-    body: { status: 'OK', nota: { ...nota, data_cancelamento }, protocolo },
-  };
-}
-
-async function queryByProtocolo({ world, municipio, params }: Call) {
-  const numero = params.numero_protocolo!;
-  const found = isProtocolo(numero) ? await notaByProtocolo(world, municipio, numero) : undefined;
-  if (found === undefined) {
-    const mensagem = `Não há nota com este número de protocolo em ${municipio.tenant}. Confira o número e o município do endereço.`;
-    return notFound('E601', 'numero_protocolo', mensagem);
-  }
-  const { nota, protocolo, chave_acesso_provisoria } = found;
-  return {
-    headers: retryAfter(world, found.proxima),
-    body: { status: 'OK', nota, protocolo, chave_acesso_provisoria },
-  };
-}
-
-async function queryByDps({ world, municipio, params, shown }: Call) {
-  const id = params.id!;
-  const found = parseDpsId(id) === undefined ? undefined : await notaByDps(world, municipio, id, shown());
-  if (found === undefined) return dpsNotFound(id);
-  if ('faults' in found) return { refusal: found, isMiss: true };
-  const { nota, protocolo, id_dps } = found;
-  const { chave_acesso, numero_protocolo } = protocolo;
-  return {
-    headers: retryAfter(world, found.proxima),
-    body: { status: 'OK', id_dps, chave_acesso, numero_protocolo, nota },
-  };
-}
-
-export function notFound(codigo: string, campo: string, mensagem: string): Refused {
-  return { refusal: { faults: [{ codigo, xpath: '', mensagem }] }, campo };
-}
-
-/** A shorter text without a number is a word: who sends it takes the address for another. */
-const CHAVE_WORD_MAX = 20;
-
-/** Why a key finds nothing, as far as the key itself tells. */
-export function chaveProblem(chave: string): string {
-  if (chave.length < CHAVE_WORD_MAX && !/\d{3}/.test(chave)) {
-    return 'Neste endereço vai a chave de acesso, de 50 posições. A emissão é POST /{municipio}/api/v1/nfse/v101.';
-  }
-  return (
-    whyNoChave(chave) ??
-    'Não há nota com esta chave de acesso neste município. Confira o município do endereço e o ambiente.'
-  );
-}
-
-function dpsNotFound(id: string): Refused {
-  const mensagem =
-    parseDpsId(id) === undefined
-      ? 'O texto enviado não é um identificador de DPS. Ele tem 45 posições: as letras DPS, o município emissor (7), o tipo de inscrição (1 CPF, 2 CNPJ), a inscrição com zeros à esquerda (14), a série (5) e o número (15).'
-      : 'Não há nota desta DPS neste município. Confira o município, a inscrição, a série e o número do identificador.';
-  return notFound('E601', 'id', mensagem);
-}

@@ -1,8 +1,8 @@
 /** A DPS as a request brings it: XML, or JSON with its signature in a header. */
 import { SIMULAR_HEADER } from '../../fiscal/simular.ts';
 import { DPS_SIGNATURE_HEADER, type SentDps } from '../../flows/sent-dps.ts';
+import type { Call } from './answers.ts';
 import { mediaTypeOf } from './content.ts';
-import type { Call } from './routes.ts';
 
 export function sentIn({ headers, body, quota }: Pick<Call, 'headers' | 'body' | 'quota'>): SentDps {
   const simular = headerOf({ headers }, SIMULAR_HEADER);

@@ -9,8 +9,8 @@ import type { DECLARADOS_IBSCBS } from '../../fiscal/declarado.ts';
 import { officialValues } from '../../fiscal/rules/ibscbs-declarado.ts';
 import { type Passo, type Validated, validateNota } from '../../flows/validate-dps.ts';
 import type { Field } from '../../published/openapi/field.ts';
+import type { Call } from './answers.ts';
 import { avisosOf } from './envelope.ts';
-import type { Call } from './routes.ts';
 import { sentIn } from './sent.ts';
 
 const AMOUNT_FIELDS = {

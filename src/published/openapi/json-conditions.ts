@@ -8,7 +8,8 @@ import type { Item } from '../../fiscal/layout/corpo.ts';
 import { INF_DPS } from '../../fiscal/layout/dps.ts';
 import { BODY, BODY_PARTS, type Host, type Part } from '../../fiscal/layout/plan-corpo.ts';
 import { isRequiredOfSender, type Item as LayoutItem } from '../../fiscal/layout/vocabulary.ts';
-import type { JsonSchema } from './json-schema.ts';
+
+export type JsonSchema = { readonly [keyword: string]: unknown };
 
 /** One of these properties is sent at least, or exactly one of these sets of them, or at most one. */
 type Choice = { readonly members: readonly (readonly string[])[]; readonly least: 0 | 1; readonly most: 1 | undefined };

@@ -7,12 +7,14 @@
  * the functions that refuse it; a test plays them again.
  */
 
+import type { Refused } from '../../doors/rest/answers.ts';
 import { DEPRECATION } from '../../doors/rest/deprecation.ts';
 import { ENVELOPE_FIELDS, ERROS_PATH, envelopeOf } from '../../doors/rest/envelope.ts';
 import { RATE_LIMIT_HEADERS, tooMuch } from '../../doors/rest/quotas.ts';
 import { internal, storeGone, tooManyMisses, troubled, unknownMunicipio } from '../../doors/rest/refusals.ts';
 import { REPEATED_HEADER, refusedAs } from '../../doors/rest/repetition.ts';
-import { PARAMS, type Refused, ROUTES, type Route } from '../../doors/rest/routes.ts';
+import type { Route } from '../../doors/rest/route.ts';
+import { PARAMS, ROUTES } from '../../doors/rest/routes.ts';
 import { SHAPES, type Shape } from '../../doors/rest/shapes.ts';
 import { NAO_CONFERIDO_FIELDS } from '../../doors/rest/validacao.ts';
 import { AMBIENTES, SANDBOX_SLUG } from '../../fiscal/ambiente.ts';
@@ -28,7 +30,8 @@ import { fieldsOf } from '../errors/page.ts';
 import { projectText } from '../site/facts.ts';
 import exemplos from './exemplos.json' with { type: 'json' };
 import type { Field, Fields, Formato, ShapeName } from './field.ts';
-import { CORPO_SCHEMA, corpoSchemas, eventoSchemas, type JsonSchema, PEDIDO_SCHEMA } from './json-schema.ts';
+import type { JsonSchema } from './json-conditions.ts';
+import { CORPO_SCHEMA, corpoSchemas, eventoSchemas, PEDIDO_SCHEMA } from './json-schema.ts';
 
 export const OPENAPI_PATH = '/openapi.json';
 

@@ -1,0 +1,42 @@
+/** One HTTP request and its answer, as the rest of the room sees them, and what may keep a request from its route. */
+import type { IncomingHttpHeaders } from 'node:http';
+
+export type BodyTrouble = 'body_too_large' | 'malformed' | 'timeout' | 'gone';
+export type Trouble =
+  | BodyTrouble
+  | 'unknown_path'
+  | 'method_not_allowed'
+  | 'bad_url'
+  | 'url_too_long'
+  | 'no_host'
+  | 'many_hosts'
+  | 'many_types'
+  | 'expectation'
+  | 'headers_too_large';
+
+export type HttpRequest = {
+  /** Ours: no caller chooses under which one it is found in the log. */
+  readonly id: string;
+  /** The one that it came with, where that is fit to be logged. */
+  readonly sentId: string | undefined;
+  /** Milliseconds on the clock of `performance`. */
+  readonly began: number;
+  readonly method: string;
+  /** Path and query as sent, still encoded. Empty when what came was no request. */
+  readonly url: string;
+  readonly params: Readonly<Record<string, string>>;
+  readonly headers: IncomingHttpHeaders;
+  readonly encrypted: boolean;
+  readonly remoteAddress: string;
+  /** What the client showed in the TLS handshake, in DER, its own first; unverified, and empty where it showed none. */
+  peerCertificates(): readonly Buffer[];
+  /** The body, to be asked for once. A body longer than `max` bytes is not read to its end; `crowded`: too much comes in at once. */
+  readBody(max: number): Promise<Buffer | BodyTrouble | 'crowded'>;
+};
+
+export type HttpAnswer = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** What is long is made while it is sent, as fast as it is read; its length is then not told. */
+  readonly body: string | Buffer | AsyncIterable<string>;
+};

@@ -1,0 +1,83 @@
+/** The addresses of the notes: issuing one, and asking for it by its key, its protocol number or its DPS. */
+import { isProtocolo, parseChave, parseDpsId } from '../../fiscal/chave.ts';
+import { NOTA_ESTADOS } from '../../fiscal/nota.ts';
+import { issueNota } from '../../flows/issue-nota.ts';
+import { refuseLegacy } from '../../flows/legacy-endpoint.ts';
+import { hasDps, notaByChave, notaByDps, notaByProtocolo } from '../../flows/queries.ts';
+import type { Call, Refused } from './answers.ts';
+import { avisosOf } from './envelope.ts';
+import { dpsNotFound, notaNotFound, protocoloNotFound } from './not-found.ts';
+import { keyIn, refusedAs, repeatedHeaders } from './repetition.ts';
+import { retryAfter } from './retry-after.ts';
+import { sentIn } from './sent.ts';
+
+/** Below the municipality. */
+export const ISSUE_PATH = '/api/v1/nfse/v101';
+
+export async function issue({ world, municipio, headers, body, site, quota }: Call) {
+  const key = keyIn({ headers, quota }, ISSUE_PATH);
+  const issued = await issueNota(world, municipio, sentIn({ headers, body, quota }), key);
+  if ('faults' in issued) return refusedAs(issued);
+  const { numero_protocolo, chave_acesso, xml_nfse, avisos } = issued;
+  return {
+    headers: {
+      Location: `${site}/${municipio.tenant}/api/v1/nfse/${chave_acesso}`,
+      ...repeatedHeaders(issued),
+    },
+    body: {
+      status: 'OK',
+      numero_protocolo,
+      chave_acesso,
+      chave_acesso_provisoria: NOTA_ESTADOS.emitida.chave_acesso_provisoria,
+      xml_nfse,
+      avisos: avisosOf(avisos, site),
+    },
+  };
+}
+
+/** The address of layout 1.00 is closed; what is sent there is only told where to go. */
+export async function refuseLayout100({ body, municipio }: Call): Promise<Refused> {
+  return { refusal: refuseLegacy(body, `/${municipio.tenant}${ISSUE_PATH}`) };
+}
+
+export async function queryByChave({ world, municipio, params }: Call) {
+  const chave = params.chave_acesso!;
+  const found = parseChave(chave) === undefined ? undefined : await notaByChave(world, municipio, chave);
+  if (found === undefined) return notaNotFound(chave);
+  const { nota, protocolo, data_cancelamento } = found;
+  return {
+    headers: retryAfter(world, found.proxima),
+    body: { status: 'OK', nota: { ...nota, data_cancelamento }, protocolo },
+  };
+}
+
+export async function queryByProtocolo({ world, municipio, params }: Call) {
+  const numero = params.numero_protocolo!;
+  const found = isProtocolo(numero) ? await notaByProtocolo(world, municipio, numero) : undefined;
+  if (found === undefined) return protocoloNotFound(municipio);
+  const { nota, protocolo, chave_acesso_provisoria } = found;
+  return {
+    headers: retryAfter(world, found.proxima),
+    body: { status: 'OK', nota, protocolo, chave_acesso_provisoria },
+  };
+}
+
+export async function queryByDps({ world, municipio, params, shown }: Call) {
+  const id = params.id!;
+  const found = parseDpsId(id) === undefined ? undefined : await notaByDps(world, municipio, id, shown());
+  if (found === undefined) return dpsNotFound(id);
+  if ('faults' in found) return { refusal: found, isMiss: true };
+  const { nota, protocolo, id_dps } = found;
+  const { chave_acesso, numero_protocolo } = protocolo;
+  return {
+    headers: retryAfter(world, found.proxima),
+    body: { status: 'OK', id_dps, chave_acesso, numero_protocolo, nota },
+  };
+}
+
+/** An answer without a body: only its status says whether the DPS has become a note. */
+export async function askWhetherIssued({ world, municipio, params }: Call) {
+  const id = params.id!;
+  const isThere = parseDpsId(id) !== undefined && (await hasDps(world, municipio, id));
+  return isThere ? { body: undefined } : dpsNotFound(id);
+}
