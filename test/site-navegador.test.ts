@@ -2,9 +2,10 @@
  * The documentation in a browser, as a reader has it: on a phone and on a desk, in the light and in the dark, with and without
  * scripts. Skipped, with the reason printed, where there is no Chromium.
  */
+
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { ERROS_PATH } from '../src/doors/rest/envelope.ts';
+import { ERROS_PATH } from '../src/published/paths.ts';
 import { addressOf, PAGES } from '../src/published/site/frame.ts';
 import { openBrowser, type Page } from './support/browser.ts';
 import { startTestService } from './support/service.ts';

@@ -3,17 +3,18 @@
  * search, and the calculator against sums made by hand from the specification. Its commands and programs are run in
  * `journeys/site.test.ts`, and a browser looks at it in `site-navegador.test.ts`.
  */
+
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
 import { LISTA_COMMANDS } from '../src/doors/cli/listas.ts';
-import { ERROS_PATH } from '../src/doors/rest/envelope.ts';
 import { moedaOf } from '../src/fiscal/catalogs/catalogs.ts';
 import { ERRORS, errorOf } from '../src/fiscal/errors.ts';
 import { T } from '../src/fiscal/layout/simple-types.ts';
+import { ERROS_PATH, REFERENCE_PATH } from '../src/published/paths.ts';
 import { ARQUIVOS, ATAQUES, FACTS } from '../src/published/site/facts.ts';
-import { API_PATH, addressOf, PAGES } from '../src/published/site/frame.ts';
+import { addressOf, PAGES } from '../src/published/site/frame.ts';
 import { nfse, nfseHere } from './support/cli.ts';
 import { type Answer, request } from './support/http.ts';
 import { ROOT } from './support/process.ts';
@@ -126,7 +127,7 @@ test('every link within the service leads to something, and to the place in it t
       }
     }
   }
-  assert.ok(found.has(API_PATH) && found.has('/openapi.json') && found.has(ERROS_PATH));
+  assert.ok(found.has(REFERENCE_PATH) && found.has('/openapi.json') && found.has(ERROS_PATH));
 });
 
 test('a page that there is not is a page for a person and an envelope for a program', async () => {

@@ -5,18 +5,13 @@
  * Said is what production does. An address that is in no row, or a row without an address, is an error.
  */
 
-import { ERROS_PATH } from '../doors/rest/envelope.ts';
 import { MISSES_MAX } from '../doors/rest/misses.ts';
 import type { Route } from '../doors/rest/route.ts';
 import { ROUTES } from '../doors/rest/routes.ts';
 import { SOAP_PATH } from '../doors/soap/nfes.ts';
 import { ownOf } from '../fiscal/own.ts';
 import { OPERACOES } from '../flows/porto-abrasf.ts';
-import { OPENAPI_PATH } from './openapi/openapi.ts';
-import { ERROS_JSON_PATH } from './site/error-pages.ts';
-import { DOCS_PATH } from './site/frame.ts';
-import { REFERENCE_PATH } from './site/reference.ts';
-import { ARQUIVOS_PATH } from './site/site.ts';
+import { ARQUIVOS_PATH, DOCS_PATH, ERROS_JSON_PATH, ERROS_PATH, OPENAPI_PATH, REFERENCE_PATH } from './paths.ts';
 
 /**
  * What somebody learns who is no party. `nada`: the answer about what is there and about what is not are one, and neither is looked for.

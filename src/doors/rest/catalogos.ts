@@ -4,6 +4,7 @@
  * A page of a national list depends on nothing but the question, so it is kept as it was written, by the question as it was
  * sent. Those of the municipal list are put together each time, of items that are written once.
  */
+
 import { CATALOGOS_NACIONAIS, FILTROS, type NomeDeCatalogo, semResultadoPor } from '../../fiscal/catalogs/itens.ts';
 import { type Asked, onPage, type Pagina, paginacaoOf } from '../../fiscal/catalogs/search.ts';
 import { type Fault, quoted } from '../../fiscal/fault.ts';
@@ -12,8 +13,8 @@ import { FILTROS_MUNICIPAIS, listaMunicipal } from '../../flows/catalogos.ts';
 import { tipoNamed } from '../../flows/evento-queries.ts';
 import { EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
 import type { Field } from '../../published/openapi/field.ts';
+import { ERROS_PATH } from '../../published/paths.ts';
 import type { Call, Refused, Written } from './answers.ts';
-import { ERROS_PATH } from './envelope.ts';
 import { tagOf } from './kept.ts';
 
 /** Specification, "Limits". */

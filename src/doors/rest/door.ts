@@ -18,9 +18,16 @@ import {
   troubleOfStore,
 } from '../../flows/store-trouble.ts';
 import type { World } from '../../flows/world.ts';
-import { OPENAPI_PATH, openapiText } from '../../published/openapi/openapi.ts';
+import { openapiText } from '../../published/openapi/openapi.ts';
 import {
+  ARQUIVOS_PATH,
+  DOCS_PATH,
   ERROS_JSON_PATH,
+  ERROS_PATH,
+  OPENAPI_PATH,
+  REFERENCE_PATH,
+} from '../../published/paths.ts';
+import {
   errorIndexPage,
   errorPage,
   errorsJsonText,
@@ -28,10 +35,9 @@ import {
   respelt,
   unknownCodePage,
 } from '../../published/site/error-pages.ts';
-import { DOCS_PATH } from '../../published/site/frame.ts';
 import { PAGE_POLICY } from '../../published/site/page-shell.ts';
-import { REFERENCE_PATH, referenceFile, referencePage, referencePolicy } from '../../published/site/reference.ts';
-import { ARQUIVOS_PATH, docsFile, docsPage, unknownDocsPage } from '../../published/site/site.ts';
+import { referenceFile, referencePage, referencePolicy } from '../../published/site/reference.ts';
+import { docsFile, docsPage, unknownDocsPage } from '../../published/site/site.ts';
 import {
   describeSoap,
   faultSoap,
@@ -47,7 +53,7 @@ import { ASIDE_BYTES, type Aside, CROWDED_ASIDE, TOO_DEAR } from './aside.ts';
 import { type CertificateHeader, clientOf, shownBy, siteOf } from './caller.ts';
 import { BODY_MAX_BYTES, bodyMisfit, headersMisfit } from './content.ts';
 import { CORS_HEADERS, PREFLIGHT_HEADERS } from './cors.ts';
-import { ERROS_PATH, envelopeOf, statusOfRefusal } from './envelope.ts';
+import { envelopeOf, statusOfRefusal } from './envelope.ts';
 import { type HttpRoute, listenHttp, type TlsKeys } from './http.ts';
 import { isHeld, tagOf } from './kept.ts';
 import type { HttpAnswer, HttpRequest, Trouble } from './message.ts';

@@ -2,12 +2,11 @@
  * The error envelope (D-03): the first fault is its head, all of them are listed. What a fault says is the fault's own;
  * what a code says (origin, page, examples) is read off the public error table.
  */
+
 import { errorOf, hasExamples, statusOf } from '../../fiscal/errors.ts';
 import { type Aviso, countOf, type Fault, listed, type Refusal } from '../../fiscal/fault.ts';
 import type { Field } from '../../published/openapi/field.ts';
-
-/** Path of the public error table; the page of a code is its child. */
-export const ERROS_PATH = '/docs/erros';
+import { ERROS_PATH } from '../../published/paths.ts';
 
 type Erro = {
   readonly codigo: string;

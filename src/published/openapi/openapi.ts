@@ -9,7 +9,7 @@
 
 import type { Refused } from '../../doors/rest/answers.ts';
 import { DEPRECATION } from '../../doors/rest/deprecation.ts';
-import { ENVELOPE_FIELDS, ERROS_PATH, envelopeOf } from '../../doors/rest/envelope.ts';
+import { ENVELOPE_FIELDS, envelopeOf } from '../../doors/rest/envelope.ts';
 import { RATE_LIMIT_HEADERS, tooMuch } from '../../doors/rest/quotas.ts';
 import { internal, storeGone, tooManyMisses, troubled, unknownMunicipio } from '../../doors/rest/refusals.ts';
 import { REPEATED_HEADER, refusedAs } from '../../doors/rest/repetition.ts';
@@ -27,13 +27,12 @@ import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/verif
 import { groupsOf } from '../errors/groups.ts';
 import { errorJson } from '../errors/json.ts';
 import { fieldsOf } from '../errors/page.ts';
-import { projectText } from '../site/facts.ts';
+import { ERROS_PATH, OPENAPI_PATH } from '../paths.ts';
+import { projectText } from '../project-text.ts';
 import exemplos from './exemplos.json' with { type: 'json' };
 import type { Field, Fields, Formato, ShapeName } from './field.ts';
 import type { JsonSchema } from './json-conditions.ts';
 import { CORPO_SCHEMA, corpoSchemas, eventoSchemas, PEDIDO_SCHEMA } from './json-schema.ts';
-
-export const OPENAPI_PATH = '/openapi.json';
 
 /** Address of the service in the examples as they were recorded, and of everything when nobody says another. */
 export const EXAMPLE_SITE = 'https://nfse.exemplo.gov.br';

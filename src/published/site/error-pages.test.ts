@@ -2,20 +2,12 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, test } from 'node:test';
 import vm from 'node:vm';
-import { ERROS_PATH } from '../../doors/rest/envelope.ts';
 import { ROUTES } from '../../doors/rest/routes.ts';
 import { ERRORS, hasExamples } from '../../fiscal/errors.ts';
 import type { ErrorJson } from '../errors/json.ts';
-import {
-  ERROS_JSON_PATH,
-  errorIndexPage,
-  errorPage,
-  errorsJsonText,
-  homePage,
-  respelt,
-  unknownCodePage,
-} from './error-pages.ts';
-import { DOCS_PATH, PAGES } from './frame.ts';
+import { DOCS_PATH, ERROS_JSON_PATH, ERROS_PATH } from '../paths.ts';
+import { errorIndexPage, errorPage, errorsJsonText, homePage, respelt, unknownCodePage } from './error-pages.ts';
+import { PAGES } from './frame.ts';
 import { breakable, html, PAGE_POLICY } from './page-shell.ts';
 
 const SITE = 'https://nfse.exemplo.gov.br';

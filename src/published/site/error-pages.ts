@@ -4,7 +4,6 @@
  * address. What a page says is decided in `../../fiscal/errors`.
  */
 
-import { ERROS_PATH } from '../../doors/rest/envelope.ts';
 import { ROUTES } from '../../doors/rest/routes.ts';
 import { SANDBOX_SLUG } from '../../fiscal/ambiente.ts';
 import type { Pedido } from '../../fiscal/errors/row.ts';
@@ -23,16 +22,12 @@ import {
   type Sample,
 } from '../errors/page.ts';
 import { found, SEARCH_MAX, type Searchable, searchableOf } from '../errors/search.ts';
-import { OPENAPI_PATH } from '../openapi/openapi.ts';
-import { DOCS_PATH, framed } from './frame.ts';
+import { DOCS_PATH, ERROS_JSON_PATH, ERROS_PATH, OPENAPI_PATH, REFERENCE_PATH } from '../paths.ts';
+import { framed } from './frame.ts';
 import { breakable, document, type Html, html, type Inserted } from './page-shell.ts';
-import { REFERENCE_PATH } from './reference.ts';
 
 /** Last segment of the path of the index, which is where its links begin. */
 const ERROS = ERROS_PATH.slice(ERROS_PATH.lastIndexOf('/') + 1);
-
-/** Of the same table for programs. */
-export const ERROS_JSON_PATH = `${ERROS_PATH}.json`;
 
 let index: string | undefined;
 const pages = new Map<string, string>();

@@ -4,7 +4,7 @@
  *
  * Each is Markdown. Nothing is decided here.
  */
-import { readFileSync } from 'node:fs';
+
 import { ASIDE_BYTES, ASIDE_CPU_MAX_MS, ASIDE_WAITING_MAX } from '../../doors/rest/aside.ts';
 import { SITE_TIMES } from '../../doors/rest/buckets.ts';
 import { CATALOGO_SHAPES } from '../../doors/rest/catalogo-fields.ts';
@@ -56,13 +56,9 @@ import { PROXIMA_MAX_MS } from '../../flows/proxima-consulta.ts';
 import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
 import { layoutMarkdown } from '../layout/markdown.ts';
 import { dpsXsd, eventoXsd, nfseXsd } from '../layout/xsd.ts';
+import { projectText } from '../project-text.ts';
 import { soapMarkdown } from '../soap.ts';
 import { ACOES } from '../states.ts';
-
-/** The text of a file of the project, from its root. */
-export function projectText(path: string): string {
-  return readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
-}
 
 /** The attack corpora, in the order of their page; each is a file of `test/ataques`. */
 export const ATAQUES = [

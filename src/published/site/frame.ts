@@ -3,13 +3,9 @@
  * all pages after it. Which pages there are stands here, and in which order they are read.
  */
 
-import { ERROS_PATH } from '../../doors/rest/envelope.ts';
 import { SEARCH_MAX } from '../errors/search.ts';
+import { DOCS_PATH, ERROS_PATH, REFERENCE_PATH } from '../paths.ts';
 import { document, type Html, html, type Ways } from './page-shell.ts';
-
-/** Where all documentation is below. */
-export const DOCS_PATH = ERROS_PATH.slice(0, ERROS_PATH.lastIndexOf('/'));
-export const API_PATH = `${DOCS_PATH}/api`;
 
 export type Page = {
   /** Last segment of its address; empty for the first page. */
@@ -52,7 +48,7 @@ export const PAGES: readonly Page[] = [
 
 /** What is documented beside these pages. */
 const BESIDE: readonly { readonly path: string; readonly title: string; readonly group: Page['group'] }[] = [
-  { path: API_PATH, title: 'Referência da API', group: 'Consultar' },
+  { path: REFERENCE_PATH, title: 'Referência da API', group: 'Consultar' },
   { path: ERROS_PATH, title: 'Códigos de erro', group: 'Consultar' },
 ];
 

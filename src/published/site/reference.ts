@@ -4,16 +4,14 @@
  *
  * The only file that knows the package, of which it serves two files.
  */
+
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { ERROS_PATH } from '../../doors/rest/envelope.ts';
-import { OPENAPI_PATH } from '../openapi/openapi.ts';
+import { ERROS_PATH, OPENAPI_PATH, REFERENCE_PATH } from '../paths.ts';
 import { type Html, html } from './page-shell.ts';
-
-export const REFERENCE_PATH = '/docs/api';
 
 /** Last segment of the path, which is where the links of the page begin. */
 const HERE = REFERENCE_PATH.slice(REFERENCE_PATH.lastIndexOf('/') + 1);

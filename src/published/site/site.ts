@@ -6,19 +6,17 @@
  * Addresses within are relative, so that they hold behind any other.
  */
 
-import { ERROS_PATH } from '../../doors/rest/envelope.ts';
 import { type TabelaIbsCbs, tabelaEmbarcada } from '../../fiscal/aliquotas-ibs-cbs.ts';
 import { ERRORS, errorOf } from '../../fiscal/errors.ts';
 import { ownOf } from '../../fiscal/own.ts';
 import { folded, found, SEARCH_MAX, type Searchable, searchableOf } from '../errors/search.ts';
+import { ARQUIVOS_PATH, DOCS_PATH, ERROS_PATH } from '../paths.ts';
+import { projectText } from '../project-text.ts';
 import { CALCULADORA_PARAMS, calculadora } from './calculator.ts';
-import { ARQUIVOS, FACTS, fenced, projectText } from './facts.ts';
-import { addressOf, DOCS_PATH, framed, PAGES, type Page, relative } from './frame.ts';
+import { ARQUIVOS, FACTS, fenced } from './facts.ts';
+import { addressOf, framed, PAGES, type Page, relative } from './frame.ts';
 import { type Html, html, type Inserted } from './page-shell.ts';
 import { type Rendered, renderMarkdown, type Section } from './render-markdown.ts';
-
-/** Of the files that pages offer. */
-export const ARQUIVOS_PATH = `${DOCS_PATH}/arquivos`;
 
 /**
  * Address of the service in a page before it has a reader; the files of examples say the one of `npm start`. Nothing in it is a

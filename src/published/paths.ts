@@ -1,0 +1,15 @@
+/** Addresses outside any municipality at which the service answers what is published. */
+
+/** Index of the codes; the page of a code is its child, and `doc_url` of an answer names it. */
+export const ERROS_PATH = '/docs/erros';
+/** The same table for programs. */
+export const ERROS_JSON_PATH = `${ERROS_PATH}.json`;
+
+/** All documentation is below it. */
+export const DOCS_PATH = '/docs';
+/** The reference of the API, which one can try in a browser. */
+export const REFERENCE_PATH = `${DOCS_PATH}/api`;
+/** The files that pages offer. */
+export const ARQUIVOS_PATH = `${DOCS_PATH}/arquivos`;
+
+export const OPENAPI_PATH = '/openapi.json';
