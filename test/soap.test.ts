@@ -9,9 +9,9 @@ import { xsdErrors } from '../src/documents/xml.ts';
 import { createRestDoor } from '../src/doors/rest/door.ts';
 import { MISSES_MAX } from '../src/doors/rest/misses.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
-import { deliverNotas } from '../src/flows/deliver.ts';
-import { LOTE_LEASE_MS, processLotes } from '../src/flows/process-lotes.ts';
-import { deliverEventos } from '../src/flows/send-evento.ts';
+import { deliverNotas } from '../src/delivery/notas.ts';
+import { LOTE_LEASE_MS, processLotes } from '../src/delivery/lotes.ts';
+import { deliverEventos } from '../src/delivery/eventos.ts';
 import { onEnd } from './support/cleanup.ts';
 import { emit, request } from './support/http.ts';
 import {

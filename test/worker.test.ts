@@ -11,7 +11,7 @@ import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { exemploDe, tipoBySlug } from '../src/fiscal/tipos-evento.ts';
 import { issueNota } from '../src/flows/issue-nota.ts';
 import { registerEvento } from '../src/flows/register-evento.ts';
-import { startWorker } from '../src/flows/worker.ts';
+import { startWorker } from '../src/delivery/worker.ts';
 import type { World } from '../src/flows/world.ts';
 import { createLog } from '../src/log.ts';
 import { createStore } from '../src/store/store.ts';

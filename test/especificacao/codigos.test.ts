@@ -16,8 +16,8 @@ import { ERRORS, errorOf, hasExamples, type PublicError } from '../../src/fiscal
 import { exampleJson, exampleXml } from '../../src/fiscal/rules/example.ts';
 import type { Patch } from '../../src/fiscal/rules/rule.ts';
 import { isJsonOnly } from '../../src/fiscal/rules/trial.ts';
-import { deliverNotas } from '../../src/flows/deliver.ts';
-import { deliverEventos } from '../../src/flows/send-evento.ts';
+import { deliverNotas } from '../../src/delivery/notas.ts';
+import { deliverEventos } from '../../src/delivery/eventos.ts';
 import { onEnd } from '../support/cleanup.ts';
 import { type Answer, request } from '../support/http.ts';
 import { openssl } from '../support/openssl.ts';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { exampleXml } from '../../src/fiscal/rules/example.ts';
 import type { Patch } from '../../src/fiscal/rules/rule.ts';
-import { deliverNotas } from '../../src/flows/deliver.ts';
-import { deliverEventos } from '../../src/flows/send-evento.ts';
+import { deliverNotas } from '../../src/delivery/notas.ts';
+import { deliverEventos } from '../../src/delivery/eventos.ts';
 import type { World } from '../../src/flows/world.ts';
 import { type Answer, request } from './http.ts';
 

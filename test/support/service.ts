@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import { localAdn } from '../../src/adn/local.ts';
 import { createRestDoor } from '../../src/doors/rest/door.ts';
 import { SANDBOX_SLUG } from '../../src/fiscal/ambiente.ts';
-import { startWorker } from '../../src/flows/worker.ts';
+import { startWorker } from '../../src/delivery/worker.ts';
 import type { World } from '../../src/flows/world.ts';
 import type { openPool } from '../../src/store/open.ts';
 import type { ClientConfig } from '../../src/store/pg.ts';

@@ -16,7 +16,7 @@ import { readPedido } from '../../src/fiscal/pedido-evento.ts';
 import { exampleXml } from '../../src/fiscal/rules/example.ts';
 import type { Patch } from '../../src/fiscal/rules/rule.ts';
 import { exemploDe, TIPOS_EVENTO, type TipoEvento, tipoBySlug } from '../../src/fiscal/tipos-evento.ts';
-import { deliverNotas } from '../../src/flows/deliver.ts';
+import { deliverNotas } from '../../src/delivery/notas.ts';
 import { type EventoPublico, eventosOfNota } from '../../src/flows/evento-queries.ts';
 import { issueNota } from '../../src/flows/issue-nota.ts';
 import { notaByChave, notaByProtocolo } from '../../src/flows/queries.ts';
@@ -26,9 +26,9 @@ import {
   registerEvento,
   registerEventoDeOficio,
 } from '../../src/flows/register-evento.ts';
-import { releaseNotas } from '../../src/flows/release-notas.ts';
-import { deliverEventos } from '../../src/flows/send-evento.ts';
-import { shortenWaits } from '../../src/flows/shorten-waits.ts';
+import { releaseNotas } from '../../src/delivery/release-notas.ts';
+import { deliverEventos } from '../../src/delivery/eventos.ts';
+import { shortenWaits } from '../../src/delivery/shorten-waits.ts';
 import type { World } from '../../src/flows/world.ts';
 import type { EventoClaim, EventoSettlement, MoveResult, OperatorTrigger } from '../../src/store/eventos.ts';
 import type { Municipio } from '../../src/store/municipios.ts';

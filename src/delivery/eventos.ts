@@ -23,9 +23,9 @@ import {
   MISCONFIGURED_PAUSE_MS,
   recovered,
   type Signed,
-} from './deliver.ts';
-import { naNota } from './na-nota.ts';
-import type { World } from './world.ts';
+} from './notas.ts';
+import { naNota } from '../flows/na-nota.ts';
+import type { World } from '../flows/world.ts';
 
 /** A wake-up by the note's authorisation may be lost with whoever should give it; this look catches what it left (D-51). */
 const POLL_MS = 60_000;

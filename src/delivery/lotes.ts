@@ -23,11 +23,11 @@ import type { ClaimedLote } from '../store/lotes.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { Issuance, IssueResult } from '../store/notas.ts';
 import { isLocked } from '../store/unavailable.ts';
-import type { Delivered } from './deliver.ts';
-import { prepareIssuance } from './issue-nota.ts';
-import { registerPedido } from './register-evento.ts';
-import { isPassing } from './store-trouble.ts';
-import type { World } from './world.ts';
+import type { Delivered } from './notas.ts';
+import { prepareIssuance } from '../flows/issue-nota.ts';
+import { registerPedido } from '../flows/register-evento.ts';
+import { isPassing } from '../flows/store-trouble.ts';
+import type { World } from '../flows/world.ts';
 
 /** Time that a claim lasts; five hundred RPS take a few seconds. */
 export const LOTE_LEASE_MS = 120_000;
