@@ -3,7 +3,7 @@
  * in about half the time.
  */
 import { enableCompileCache } from 'node:module';
-import { compileCacheFolder } from './compile-cache.ts';
+import { compileCacheFolder } from './wiring/compile-cache.ts';
 
 const folder = compileCacheFolder();
 if (folder !== undefined) {
@@ -11,4 +11,4 @@ if (folder !== undefined) {
   process.env.NODE_COMPILE_CACHE ??= folder;
   enableCompileCache();
 }
-await import('./program.ts');
+await import('./wiring/program.ts');

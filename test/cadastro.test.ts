@@ -13,7 +13,7 @@ import { signDocument } from '../src/flows/sign-document.ts';
 import { migrate } from '../src/store/migrate.ts';
 import { openPool } from '../src/store/open.ts';
 import { createStore } from '../src/store/store.ts';
-import { openTransmissions } from '../src/transmission.ts';
+import { openTransmissions } from '../src/wiring/adn-access.ts';
 import { onEnd } from './support/cleanup.ts';
 import { databaseUrlOf, nfse, nfseHere, type Said } from './support/cli.ts';
 import { monotonicClock } from './support/clock.ts';

@@ -4,13 +4,13 @@
  */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { openAside } from '../src/aside.ts';
 import { ASIDE_BYTES } from '../src/doors/rest/aside.ts';
 import { createRestDoor } from '../src/doors/rest/door.ts';
 import { BYTES_POR_DOCUMENTO } from '../src/fiscal/ambiente.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
-import { createLog, type Logger } from '../src/log.ts';
 import type { OnStored } from '../src/store/notas.ts';
+import { openAside } from '../src/wiring/large-bodies.ts';
+import { createLog, type Logger } from '../src/wiring/log.ts';
 import { onEnd } from './support/cleanup.ts';
 import { freshDatabase } from './support/database.ts';
 import { longestDps } from './support/dear-requests.ts';

@@ -15,17 +15,17 @@ import type {
   NotaAnswer,
   NotaAsked,
 } from '../src/adn/adn.ts';
+import { type Delivered, deliverNotas } from '../src/delivery/notas.ts';
+import { shortenWaits } from '../src/delivery/shorten-waits.ts';
+import { startWorker } from '../src/delivery/worker.ts';
 import { notaMove } from '../src/fiscal/nota.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import type { Patch } from '../src/fiscal/rules/rule.ts';
-import { type Delivered, deliverNotas } from '../src/delivery/notas.ts';
 import { type IssuedNota, issueNota } from '../src/flows/issue-nota.ts';
 import { listMunicipios, showMunicipio } from '../src/flows/municipios.ts';
 import { retirarNota, showNota } from '../src/flows/operate-notas.ts';
 import { type NotaReading, notaByChave } from '../src/flows/queries.ts';
 import { registerEvento } from '../src/flows/register-evento.ts';
-import { shortenWaits } from '../src/delivery/shorten-waits.ts';
-import { startWorker } from '../src/delivery/worker.ts';
 import type { World } from '../src/flows/world.ts';
 import type { Municipio } from '../src/store/municipios.ts';
 import type { Db } from '../src/store/open.ts';

@@ -5,13 +5,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Adn, AdnAnswer, AdnKnowledge, EventoAnswer } from '../src/adn/adn.ts';
-import { exampleXml } from '../src/fiscal/rules/example.ts';
+import { deliverEventos } from '../src/delivery/eventos.ts';
 import { deliverNotas } from '../src/delivery/notas.ts';
+import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { type EventoPublico, eventosOfNota } from '../src/flows/evento-queries.ts';
 import { issueNota } from '../src/flows/issue-nota.ts';
 import { notaByChave } from '../src/flows/queries.ts';
 import { registerEvento } from '../src/flows/register-evento.ts';
-import { deliverEventos } from '../src/delivery/eventos.ts';
 import type { World } from '../src/flows/world.ts';
 import type { Municipio } from '../src/store/municipios.ts';
 import type { Db } from '../src/store/open.ts';

@@ -9,10 +9,10 @@ import { freemem, tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { type EmbeddedServer, openEmbedded } from '../packages/postgres-embutido/src/embedded.ts';
-import { compileCacheFolder } from '../src/compile-cache.ts';
 import { migrate } from '../src/store/migrate.ts';
 import { openPool } from '../src/store/open.ts';
 import { Client, type ClientConfig } from '../src/store/pg.ts';
+import { compileCacheFolder } from '../src/wiring/compile-cache.ts';
 
 /** A database with the schema applied, of which others are copies: copying it is quicker than applying it again. */
 export const MODELO = 'modelo';

@@ -234,7 +234,7 @@ describe('what the pages say', () => {
   });
 
   test('names settings that there are', () => {
-    const config = readFileSync(path.join(ROOT, 'src/config.ts'), 'utf8');
+    const config = readFileSync(path.join(ROOT, 'src/wiring/config.ts'), 'utf8');
     const text = sources.find(({ name }) => name === 'operacao.md')!.text;
     const named = [...text.matchAll(/^\| (`[A-Z_`, ]+`) \|/gm)].flatMap(([, cell]) => cell!.match(/[A-Z_]{4,}/g)!);
     const read = [...config.matchAll(/env\.([A-Z_]+)/g)].map(([, name]) => name!);

@@ -8,12 +8,12 @@
 import assert from 'node:assert/strict';
 import { Agent, request as httpRequest } from 'node:http';
 import { before, describe, test } from 'node:test';
+import { processLotes } from '../src/delivery/lotes.ts';
 import { readXml } from '../src/documents/xml.ts';
 import { createRestDoor } from '../src/doors/rest/door.ts';
 import { CODIGOS, MENSAGENS_MAX } from '../src/fiscal/abrasf/mensagens.ts';
 import type { Elemento } from '../src/fiscal/layout/tree.ts';
 import { OPERACOES } from '../src/flows/porto-abrasf.ts';
-import { processLotes } from '../src/delivery/lotes.ts';
 import { atOnce } from './support/at-once.ts';
 import { onEnd } from './support/cleanup.ts';
 import { bentXml, chanceOfCase, withWordsOfObjects } from './support/fuzz.ts';

@@ -8,9 +8,9 @@
  */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
+import { LOTE_LEASE_MS, processLotes } from '../src/delivery/lotes.ts';
 import { deliverNotas } from '../src/delivery/notas.ts';
 import { answerSoap } from '../src/flows/porto-soap.ts';
-import { LOTE_LEASE_MS, processLotes } from '../src/delivery/lotes.ts';
 import type { World } from '../src/flows/world.ts';
 import type { Municipio } from '../src/store/municipios.ts';
 import type { Db } from '../src/store/open.ts';

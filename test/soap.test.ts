@@ -5,13 +5,13 @@
 import assert from 'node:assert/strict';
 import { request as httpRequest } from 'node:http';
 import { before, describe, test } from 'node:test';
+import { deliverEventos } from '../src/delivery/eventos.ts';
+import { LOTE_LEASE_MS, processLotes } from '../src/delivery/lotes.ts';
+import { deliverNotas } from '../src/delivery/notas.ts';
 import { xsdErrors } from '../src/documents/xml.ts';
 import { createRestDoor } from '../src/doors/rest/door.ts';
 import { MISSES_MAX } from '../src/doors/rest/misses.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
-import { deliverNotas } from '../src/delivery/notas.ts';
-import { LOTE_LEASE_MS, processLotes } from '../src/delivery/lotes.ts';
-import { deliverEventos } from '../src/delivery/eventos.ts';
 import { onEnd } from './support/cleanup.ts';
 import { emit, request } from './support/http.ts';
 import {

@@ -30,11 +30,11 @@ function refuses(file: string, words: RegExp): void {
 /** The client is a package of its own; the doors may use it as any other program does. */
 const CLIENTE = '../packages/cliente/src/index.ts';
 
-/** The room of a file, or of what it imports: a folder of src, `root` for what lies beside them, the client, or a library. */
+/** The room of what a file imports: a folder of src, `root` for what lies beside them, `packages/name`, or a library. */
 function roomOf({ from, to }: Import): string {
   if (!to.startsWith('.')) return to;
-  if (path.relative(SRC, path.resolve(SRC, path.dirname(from), to)) === CLIENTE) return 'cliente';
   const target = path.relative(SRC, path.resolve(SRC, path.dirname(from), to));
+  if (target.startsWith('..')) return target.split('/').slice(1, 3).join('/');
   return target.includes('/') ? target.split('/')[0]! : 'root';
 }
 
@@ -44,17 +44,23 @@ const BELOW: Readonly<Record<string, readonly string[]>> = {
   store: ['store', 'fiscal'],
   adn: ['adn', 'fiscal'],
   flows: ['flows', 'documents', 'store', 'adn', 'fiscal'],
+  delivery: ['delivery', 'flows', 'documents', 'store', 'adn', 'fiscal'],
   // The pages still take the route table and the limits from the doors.
   published: ['published', 'doors', 'flows', 'fiscal'],
-  doors: ['doors', 'published', 'flows', 'fiscal', 'cliente'],
+  doors: ['doors', 'published', 'flows', 'fiscal', 'packages/cliente'],
   // Beside the doors, and apart from the service: it plays the other side.
   simulador: ['simulador', 'published', 'documents', 'adn', 'fiscal'],
+  // Puts all of them together; nobody but the entry knows it.
+  wiring: [
+    ...['wiring', 'doors', 'simulador', 'published', 'delivery', 'flows', 'documents', 'store', 'adn', 'fiscal'],
+    'packages/postgres-embutido',
+  ],
+  root: ['wiring'],
 };
 
 test('imports go down only, and the rooms of floor 1 do not know one another', () => {
   for (const one of imports.filter(({ to }) => to.startsWith('.'))) {
     const room = one.from.includes('/') ? one.from.split('/')[0]! : 'root';
-    if (room === 'root') continue;
     const allowed = BELOW[room];
     assert.ok(allowed, `${one.from} is in a room that nobody knows`);
     // What a flow hands through (a municipio, a nota) is named by its type alone.
@@ -133,7 +139,7 @@ test('all SQL is in the store', () => {
 });
 
 test('the environment is read in one place', () => {
-  const readers = ['config.ts', 'main.ts', 'program.ts'];
+  const readers = ['wiring/config.ts', 'main.ts', 'wiring/program.ts'];
   for (const file of files.filter((one) => !readers.includes(one))) refuses(file, /process\.env/);
 });
 

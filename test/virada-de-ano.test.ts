@@ -12,7 +12,7 @@ import { dpsIdOf } from '../src/fiscal/chave.ts';
 import { exampleJson, exampleXml } from '../src/fiscal/rules/example.ts';
 import type { Patch } from '../src/fiscal/rules/rule.ts';
 import type { Db } from '../src/store/open.ts';
-import { openTransmissions } from '../src/transmission.ts';
+import { openTransmissions } from '../src/wiring/adn-access.ts';
 import { atOnce } from './support/at-once.ts';
 import { onEnd } from './support/cleanup.ts';
 import { databaseUrlOf, nfse, nfseHere } from './support/cli.ts';

@@ -12,6 +12,8 @@ import { ANULACAO_REJEICAO, annulsOnlyHere, standingOn } from '../fiscal/conflit
 import { type ErrosAdn, sanitized } from '../fiscal/erros-adn.ts';
 import { type EventoMove, type EventoTrigger, eventoMove, falhaAfter } from '../fiscal/evento.ts';
 import { eventoId, signedPartOfEvento, withEventoSignature } from '../fiscal/layout/evento.ts';
+import { naNota } from '../flows/na-nota.ts';
+import type { World } from '../flows/world.ts';
 import type { ClaimedEvento, EventoClaim, EventoOnNota, EventoSettlement } from '../store/eventos.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { Recebida } from '../store/recepcoes.ts';
@@ -24,8 +26,6 @@ import {
   recovered,
   type Signed,
 } from './notas.ts';
-import { naNota } from '../flows/na-nota.ts';
-import type { World } from '../flows/world.ts';
 
 /** A wake-up by the note's authorisation may be lost with whoever should give it; this look catches what it left (D-51). */
 const POLL_MS = 60_000;

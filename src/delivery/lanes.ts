@@ -5,10 +5,10 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Municipio } from '../store/municipios.ts';
-import { type Delivered, LEASE_MS } from './notas.ts';
 import { isPassing, tellTrouble } from '../flows/store-trouble.ts';
 import type { World } from '../flows/world.ts';
+import type { Municipio } from '../store/municipios.ts';
+import { type Delivered, LEASE_MS } from './notas.ts';
 
 /** Pause after the database or a bug stopped a delivery. */
 const TROUBLE_MS = 1_000;

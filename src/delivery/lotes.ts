@@ -19,15 +19,15 @@ import { mensagemPropria } from '../fiscal/abrasf/proprias.ts';
 import { identificacaoOf } from '../fiscal/abrasf/rps.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
 import { tipoByCodigo, tipoBySlug } from '../fiscal/tipos-evento.ts';
+import { prepareIssuance } from '../flows/issue-nota.ts';
+import { registerPedido } from '../flows/register-evento.ts';
+import { isPassing } from '../flows/store-trouble.ts';
+import type { World } from '../flows/world.ts';
 import type { ClaimedLote } from '../store/lotes.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { Issuance, IssueResult } from '../store/notas.ts';
 import { isLocked } from '../store/unavailable.ts';
 import type { Delivered } from './notas.ts';
-import { prepareIssuance } from '../flows/issue-nota.ts';
-import { registerPedido } from '../flows/register-evento.ts';
-import { isPassing } from '../flows/store-trouble.ts';
-import type { World } from '../flows/world.ts';
 
 /** Time that a claim lasts; five hundred RPS take a few seconds. */
 export const LOTE_LEASE_MS = 120_000;

@@ -10,10 +10,10 @@ import { type Signer, signatureElement, signatureValueOf } from '../documents/si
 import { readXml } from '../documents/xml.ts';
 import { signedPartOf, withSignature } from '../fiscal/layout/write.ts';
 import { type NotaEstado, type NotaMove, type NotaTrigger, notaMove } from '../fiscal/nota.ts';
-import type { Municipio } from '../store/municipios.ts';
-import type { Claim, ClaimedNota, NotaSettlement, Recebida } from '../store/notas.ts';
 import { tellTrouble } from '../flows/store-trouble.ts';
 import type { World } from '../flows/world.ts';
+import type { Municipio } from '../store/municipios.ts';
+import type { Claim, ClaimedNota, NotaSettlement, Recebida } from '../store/notas.ts';
 
 /** Time that a claim lasts; everything that a claim does takes less, or its outcome is no longer ours to write. */
 export const LEASE_MS = 60_000;

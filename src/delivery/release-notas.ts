@@ -11,11 +11,11 @@ import { parseDecimal, sum } from '../fiscal/decimal.ts';
 import { type IbsCbsFacts, type IssqnForIbsCbs, judgeIbsCbs } from '../fiscal/judge.ts';
 import type { Dps } from '../fiscal/layout/dps.ts';
 import { withIbsCbs } from '../fiscal/layout/write.ts';
+import { isJson, openDps } from '../flows/sent-dps.ts';
+import type { World } from '../flows/world.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { NotaRetida, SaidaDeRetida } from '../store/notas-retidas.ts';
 import type { Delivered } from './notas.ts';
-import { isJson, openDps } from '../flows/sent-dps.ts';
-import type { World } from '../flows/world.ts';
 
 /** Notes reckoned and written together: some tens of milliseconds. */
 const BATCH_MAX = 200;

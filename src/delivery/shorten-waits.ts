@@ -3,10 +3,10 @@
  * due too late. No wait of ours is longer than it can be: what is due later than that is due now, whoever wrote it, and whenever.
  */
 import { SIMULAR_MAX_MS } from '../fiscal/simular.ts';
-import { LEASE_MS, NOTA_WAIT_MAX_MS, SUBSTITUTA_WAIT_MAX_MS } from './notas.ts';
-import { LOTE_LEASE_MS } from './lotes.ts';
-import { EVENTO_DE_RASCUNHO_WAIT_MAX_MS, EVENTO_WAIT_MAX_MS } from './eventos.ts';
 import type { World } from '../flows/world.ts';
+import { EVENTO_DE_RASCUNHO_WAIT_MAX_MS, EVENTO_WAIT_MAX_MS } from './eventos.ts';
+import { LOTE_LEASE_MS } from './lotes.ts';
+import { LEASE_MS, NOTA_WAIT_MAX_MS, SUBSTITUTA_WAIT_MAX_MS } from './notas.ts';
 
 const ESPERAS = {
   reserva: LEASE_MS,

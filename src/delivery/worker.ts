@@ -4,14 +4,14 @@
  */
 import { AMBIENTES } from '../fiscal/ambiente.ts';
 import { avisosDeAliquotas } from '../flows/avisos-aliquotas.ts';
-import { deliverNotas } from './notas.ts';
-import { type Kind, openLanes, type Turn } from './lanes.ts';
-import { processLotes } from './lotes.ts';
-import { releaseNotas, tenantsToRelease } from './release-notas.ts';
-import { deliverEventos } from './eventos.ts';
-import { shortenWaits } from './shorten-waits.ts';
 import { tellTrouble } from '../flows/store-trouble.ts';
 import type { World } from '../flows/world.ts';
+import { deliverEventos } from './eventos.ts';
+import { type Kind, openLanes, type Turn } from './lanes.ts';
+import { processLotes } from './lotes.ts';
+import { deliverNotas } from './notas.ts';
+import { releaseNotas, tenantsToRelease } from './release-notas.ts';
+import { shortenWaits } from './shorten-waits.ts';
 
 /** A wake-up may be lost with the process that held it; this look catches what it left. */
 const POLL_MS = 1_000;

@@ -7,6 +7,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
+import { deliverEventos } from '../../src/delivery/eventos.ts';
+import { deliverNotas } from '../../src/delivery/notas.ts';
 import { companyCertificate, newKeys, pemOf, rootAuthority, type Validity } from '../../src/documents/pki.ts';
 import { dpsIdOf } from '../../src/fiscal/chave.ts';
 import { conflictOf } from '../../src/fiscal/conflitos-evento.ts';
@@ -16,8 +18,6 @@ import { ERRORS, errorOf, hasExamples, type PublicError } from '../../src/fiscal
 import { exampleJson, exampleXml } from '../../src/fiscal/rules/example.ts';
 import type { Patch } from '../../src/fiscal/rules/rule.ts';
 import { isJsonOnly } from '../../src/fiscal/rules/trial.ts';
-import { deliverNotas } from '../../src/delivery/notas.ts';
-import { deliverEventos } from '../../src/delivery/eventos.ts';
 import { onEnd } from '../support/cleanup.ts';
 import { type Answer, request } from '../support/http.ts';
 import { openssl } from '../support/openssl.ts';

@@ -4,9 +4,9 @@
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { startWorker } from '../../src/delivery/worker.ts';
 import { createRestDoor } from '../../src/doors/rest/door.ts';
 import { EVENTO_ESTADOS } from '../../src/fiscal/evento.ts';
-import { startWorker } from '../../src/delivery/worker.ts';
 import { createStore } from '../../src/store/store.ts';
 import { INTERMEDIARIO } from '../casos/caso.ts';
 import { onEnd } from '../support/cleanup.ts';

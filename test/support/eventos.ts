@@ -1,9 +1,9 @@
 /** Events as an integrator registers and reads them; and a worker that works when the test says so. */
 import assert from 'node:assert/strict';
+import { deliverEventos } from '../../src/delivery/eventos.ts';
+import { deliverNotas } from '../../src/delivery/notas.ts';
 import { exampleXml } from '../../src/fiscal/rules/example.ts';
 import type { Patch } from '../../src/fiscal/rules/rule.ts';
-import { deliverNotas } from '../../src/delivery/notas.ts';
-import { deliverEventos } from '../../src/delivery/eventos.ts';
 import type { World } from '../../src/flows/world.ts';
 import { type Answer, request } from './http.ts';
 

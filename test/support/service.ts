@@ -1,14 +1,14 @@
 /** The service as it runs, on a database of the test's own and a free port, with a clock that the test holds. */
 import { randomInt } from 'node:crypto';
 import { localAdn } from '../../src/adn/local.ts';
+import { startWorker } from '../../src/delivery/worker.ts';
 import { createRestDoor } from '../../src/doors/rest/door.ts';
 import { SANDBOX_SLUG } from '../../src/fiscal/ambiente.ts';
-import { startWorker } from '../../src/delivery/worker.ts';
 import type { World } from '../../src/flows/world.ts';
 import type { openPool } from '../../src/store/open.ts';
 import type { ClientConfig } from '../../src/store/pg.ts';
 import { createStore, type Store } from '../../src/store/store.ts';
-import { trustOf } from '../../src/transmission.ts';
+import { trustOf } from '../../src/wiring/adn-access.ts';
 import { onEnd } from './cleanup.ts';
 import { freshPool, poolOn } from './database.ts';
 

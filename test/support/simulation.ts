@@ -7,6 +7,10 @@
  * others have gone on with the same work, or never. At the end the weather is calm, and everything has to come to rest.
  */
 import assert from 'node:assert/strict';
+import { deliverEventos } from '../../src/delivery/eventos.ts';
+import { deliverNotas } from '../../src/delivery/notas.ts';
+import { releaseNotas } from '../../src/delivery/release-notas.ts';
+import { shortenWaits } from '../../src/delivery/shorten-waits.ts';
 import { readJson } from '../../src/documents/json.ts';
 import type { Signer } from '../../src/documents/signing.ts';
 import { type Aliquota, tabelaEmbarcada, tabelaIbsCbs } from '../../src/fiscal/aliquotas-ibs-cbs.ts';
@@ -16,7 +20,6 @@ import { readPedido } from '../../src/fiscal/pedido-evento.ts';
 import { exampleXml } from '../../src/fiscal/rules/example.ts';
 import type { Patch } from '../../src/fiscal/rules/rule.ts';
 import { exemploDe, TIPOS_EVENTO, type TipoEvento, tipoBySlug } from '../../src/fiscal/tipos-evento.ts';
-import { deliverNotas } from '../../src/delivery/notas.ts';
 import { type EventoPublico, eventosOfNota } from '../../src/flows/evento-queries.ts';
 import { issueNota } from '../../src/flows/issue-nota.ts';
 import { notaByChave, notaByProtocolo } from '../../src/flows/queries.ts';
@@ -26,9 +29,6 @@ import {
   registerEvento,
   registerEventoDeOficio,
 } from '../../src/flows/register-evento.ts';
-import { releaseNotas } from '../../src/delivery/release-notas.ts';
-import { deliverEventos } from '../../src/delivery/eventos.ts';
-import { shortenWaits } from '../../src/delivery/shorten-waits.ts';
 import type { World } from '../../src/flows/world.ts';
 import type { EventoClaim, EventoSettlement, MoveResult, OperatorTrigger } from '../../src/store/eventos.ts';
 import type { Municipio } from '../../src/store/municipios.ts';

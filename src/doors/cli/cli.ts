@@ -1,6 +1,6 @@
 /**
  * The command line, in Portuguese: what can be asked, with which arguments, and which exit code comes back
- * (0 done, 1 refused or failed, 2 asked wrongly; `program.ts` adds 75: the database cannot be used just now, and the same may be asked again). Each command is a row of one table, from which the help is made.
+ * (0 done, 1 refused or failed, 2 asked wrongly; `wiring/program.ts` adds 75: the database cannot be used just now, and the same may be asked again). Each command is a row of one table, from which the help is made.
  */
 import { readFileSync } from 'node:fs';
 import { DPS_VERSAO } from '../../fiscal/layout/dps.ts';

@@ -1,11 +1,11 @@
 /** What the flows may touch, put together on a store: the one place where their parts are chosen. */
 import { randomInt } from 'node:crypto';
-import { tellTrouble } from './flows/store-trouble.ts';
-import { startWorker as startDeliveries, type Worker } from './delivery/worker.ts';
-import type { World } from './flows/world.ts';
+import { startWorker as startDeliveries, type Worker } from '../delivery/worker.ts';
+import { tellTrouble } from '../flows/store-trouble.ts';
+import type { World } from '../flows/world.ts';
+import type { Store } from '../store/store.ts';
+import { openTransmissions, trustOf } from './adn-access.ts';
 import type { Logger } from './log.ts';
-import type { Store } from './store/store.ts';
-import { openTransmissions, trustOf } from './transmission.ts';
 
 export type OpenWorld = {
   readonly world: World;

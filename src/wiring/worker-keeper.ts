@@ -1,8 +1,8 @@
 /** Keeps the thread of the worker running beside the doors, and takes it down in order. */
 import { Worker as Thread } from 'node:worker_threads';
+import type { OnStored } from '../store/notas.ts';
 import type { Logger } from './log.ts';
-import type { OnStored } from './store/notas.ts';
-import type { ThreadMessage, ThreadSettings } from './transmitter-thread.ts';
+import type { ThreadMessage, ThreadSettings } from './worker-thread.ts';
 
 const RESTART_MS = 1_000;
 /** A batch under way has its answers within this; what it leaves is found by its lease. */
@@ -22,7 +22,7 @@ export function startTransmitterThread(settings: ThreadSettings, log: Logger): T
   let thread: Thread;
   let ended: Promise<void>;
   const start = (): void => {
-    thread = new Thread(new URL('./transmitter-thread.ts', import.meta.url), {
+    thread = new Thread(new URL('./worker-thread.ts', import.meta.url), {
       workerData: settings,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
     });

@@ -4,7 +4,7 @@
  */
 
 import { BlockList, isIP } from 'node:net';
-import { DRAIN_DEFAULT_S } from './doors/rest/end-in-order.ts';
+import { DRAIN_DEFAULT_S } from '../doors/rest/end-in-order.ts';
 
 export type Config = {
   readonly host: string;

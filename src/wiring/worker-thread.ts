@@ -4,13 +4,13 @@
  * thread that dies is started again and goes on.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import { tellTrouble } from './flows/store-trouble.ts';
+import { tellTrouble } from '../flows/store-trouble.ts';
+import type { OnStored } from '../store/notas.ts';
+import { openPool } from '../store/open.ts';
+import type { PoolConfig } from '../store/pg.ts';
+import { createStore } from '../store/store.ts';
 import { createLog } from './log.ts';
-import type { OnStored } from './store/notas.ts';
-import { openPool } from './store/open.ts';
-import type { PoolConfig } from './store/pg.ts';
-import { createStore } from './store/store.ts';
-import { openWorld } from './world.ts';
+import { openWorld } from './open-world.ts';
 
 /** `pollMs`: how often the worker looks by itself, where that is not as usual. */
 export type ThreadSettings = {

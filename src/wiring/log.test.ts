@@ -1,7 +1,7 @@
 /** The log says nothing personal, not even when the database quotes the row that it refuses. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { freshPool } from '../test/support/database.ts';
+import { freshPool } from '../../test/support/database.ts';
 import { safeError } from './log.ts';
 
 test('an error of the database is told by its names, never by the values that it quotes', async () => {

@@ -1,15 +1,15 @@
 /** The database opened, and closed again: what every command needs that keeps or reads something. */
 import path from 'node:path';
-import { openEmbedded } from '../packages/postgres-embutido/src/embedded.ts';
+import { openEmbedded } from '../../packages/postgres-embutido/src/embedded.ts';
+import { tellTrouble } from '../flows/store-trouble.ts';
+import { durabilityWarnings } from '../store/durability.ts';
+import { migrate, newerMigrations } from '../store/migrate.ts';
+import type { OnStored } from '../store/notas.ts';
+import { type Db, openPool } from '../store/open.ts';
+import type { PoolConfig } from '../store/pg.ts';
+import { createStore, type Store } from '../store/store.ts';
 import type { Config } from './config.ts';
-import { tellTrouble } from './flows/store-trouble.ts';
 import type { Logger } from './log.ts';
-import { durabilityWarnings } from './store/durability.ts';
-import { migrate, newerMigrations } from './store/migrate.ts';
-import type { OnStored } from './store/notas.ts';
-import { type Db, openPool } from './store/open.ts';
-import type { PoolConfig } from './store/pg.ts';
-import { createStore, type Store } from './store/store.ts';
 
 export type OpenStore = {
   readonly store: Store;

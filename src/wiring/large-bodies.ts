@@ -3,8 +3,6 @@
  * and ended when one takes more of the processor than a request may. What waits is bounded, so that its bodies are.
  */
 import { Worker as Thread } from 'node:worker_threads';
-import { endBeforeStoring, newStage } from './aside-stage.ts';
-import type { AsideMessage, AsideReport, AsideSettings, Failure, QuotaAsked, QuotaSaid } from './aside-thread.ts';
 import {
   ASIDE_CPU_MAX_MS,
   ASIDE_WAITING_MAX,
@@ -12,11 +10,13 @@ import {
   type AsideCall,
   type AsideSender,
   type AsideTrouble,
-} from './doors/rest/aside.ts';
-import { networksOf } from './doors/rest/buckets.ts';
+} from '../doors/rest/aside.ts';
+import { networksOf } from '../doors/rest/buckets.ts';
+import type { OnStored } from '../store/notas.ts';
 import { openFairLine } from './fair-line.ts';
+import type { AsideMessage, AsideReport, AsideSettings, Failure, QuotaAsked, QuotaSaid } from './large-body-thread.ts';
 import type { Logger } from './log.ts';
-import type { OnStored } from './store/notas.ts';
+import { endBeforeStoring, newStage } from './request-stage.ts';
 
 const LOOK_MS = 100;
 const STOP_MS = 15_000;
@@ -79,7 +79,7 @@ export function openAside(
   };
   const start = (): Thread => {
     isReady = false;
-    const started = new Thread(new URL('./aside-thread.ts', import.meta.url), {
+    const started = new Thread(new URL('./large-body-thread.ts', import.meta.url), {
       workerData,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
     });

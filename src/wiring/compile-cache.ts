@@ -5,7 +5,7 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 
-const PACKAGES = path.join(import.meta.dirname, '../node_modules');
+const PACKAGES = path.join(import.meta.dirname, '../../node_modules');
 
 /** Undefined: this account keeps nothing. */
 export function compileCacheFolder(packages = PACKAGES): string | undefined {

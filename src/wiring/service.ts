@@ -4,20 +4,20 @@
  */
 import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
-import { openAside } from './aside.ts';
+import { exposedFiles } from '../documents/key-files.ts';
+import { ASIDE_CPU_MAX_MS } from '../doors/rest/aside.ts';
+import { createRestDoor, type TlsKeys } from '../doors/rest/door.ts';
+import { CLOSE_MAX_MS } from '../doors/rest/end-in-order.ts';
+import { SANDBOX_SLUG } from '../fiscal/ambiente.ts';
+import { SEM_BASE_URL } from '../flows/municipios.ts';
+import type { OnStored } from '../store/notas.ts';
+import type { Store } from '../store/store.ts';
 import { type Config, ConfigError } from './config.ts';
-import { exposedFiles } from './documents/key-files.ts';
-import { ASIDE_CPU_MAX_MS } from './doors/rest/aside.ts';
-import { createRestDoor, type TlsKeys } from './doors/rest/door.ts';
-import { CLOSE_MAX_MS } from './doors/rest/end-in-order.ts';
-import { SANDBOX_SLUG } from './fiscal/ambiente.ts';
-import { SEM_BASE_URL } from './flows/municipios.ts';
+import { openAside } from './large-bodies.ts';
 import type { Logger } from './log.ts';
 import { openStore } from './open-store.ts';
-import type { OnStored } from './store/notas.ts';
-import type { Store } from './store/store.ts';
-import { startTransmitterThread, type Transmitter } from './transmitter.ts';
-import { openWorld } from './world.ts';
+import { openWorld } from './open-world.ts';
+import { startTransmitterThread, type Transmitter } from './worker-keeper.ts';
 
 /** Of large bodies, one takes {@link ASIDE_CPU_MAX_MS} at the most, and then some: time enough for its answer before connections are cut off. */
 const TURN_AWAY_MS = CLOSE_MAX_MS - 3 * ASIDE_CPU_MAX_MS;

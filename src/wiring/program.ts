@@ -4,11 +4,11 @@
  */
 import { lstat } from 'node:fs/promises';
 import path from 'node:path';
+import { runCli } from '../doors/cli/cli.ts';
+import { storeTroubleOf } from '../flows/store-trouble.ts';
+import { unavailabilityOf } from '../store/unavailable.ts';
 import { type Config, readConfig, serviceUrlOf } from './config.ts';
-import { runCli } from './doors/cli/cli.ts';
-import { storeTroubleOf } from './flows/store-trouble.ts';
 import { createLog } from './log.ts';
-import { unavailabilityOf } from './store/unavailable.ts';
 
 /** What programs say that may be called again (EX_TEMPFAIL of sysexits.h). */
 const TRY_AGAIN = 75;
@@ -81,13 +81,13 @@ try {
     },
     simulador: {
       ajuda: async () => {
-        const { AJUDA_DE_CONTROLE, AJUDA_DE_FALTAS } = await import('./simulador/simulador.ts');
+        const { AJUDA_DE_CONTROLE, AJUDA_DE_FALTAS } = await import('../simulador/simulador.ts');
         return { controle: AJUDA_DE_CONTROLE, faltas: AJUDA_DE_FALTAS };
       },
       start: async (asked, waitForEnd) => {
         const { log, flush } = createLog(readConfig(process.env, isTerminal).logLevel);
         try {
-          const { startSimulador } = await import('./simulador/simulador.ts');
+          const { startSimulador } = await import('../simulador/simulador.ts');
           const simulador = await startSimulador(asked, log);
           await waitForEnd(simulador);
           await simulador.close();

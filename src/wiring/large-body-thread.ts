@@ -1,15 +1,15 @@
 /** The thread in which requests with large bodies are answered (`doors/rest/aside.ts`), one at a time. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { enterStore } from './aside-stage.ts';
-import { type AsideCall, performAside } from './doors/rest/aside.ts';
-import type { Quota } from './flows/quota.ts';
-import { tellTrouble } from './flows/store-trouble.ts';
+import { type AsideCall, performAside } from '../doors/rest/aside.ts';
+import type { Quota } from '../flows/quota.ts';
+import { tellTrouble } from '../flows/store-trouble.ts';
+import type { OnStored } from '../store/notas.ts';
+import { openPool } from '../store/open.ts';
+import type { PoolConfig } from '../store/pg.ts';
+import { createStore, type Store } from '../store/store.ts';
 import { createLog } from './log.ts';
-import type { OnStored } from './store/notas.ts';
-import { openPool } from './store/open.ts';
-import type { PoolConfig } from './store/pg.ts';
-import { createStore, type Store } from './store/store.ts';
-import { openWorld } from './world.ts';
+import { openWorld } from './open-world.ts';
+import { enterStore } from './request-stage.ts';
 
 export type AsideSettings = { readonly connection: PoolConfig; readonly logLevel: string };
 
