@@ -1,0 +1,156 @@
+/**
+ * Which mutants of a file its tests do not notice: `npm run mutantes -- src/adn/breaker.ts`. Each is tried in a copy of the project in a
+ * folder for temporary files, one at a time, by the tests of {@link TESTS} in their order, until one fails. A mutant that does not come to
+ * an end is killed by the clock, and one that grows by its limit of memory.
+ */
+import { execFileSync, spawn } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { API } from 'typescript/unstable/sync';
+import { Client } from '../src/store/pg.ts';
+import { globalSetup, globalTeardown } from '../test/setup.ts';
+import { type Mutant, mutantsOf } from './make-mutants.ts';
+import { EQUIVALENT, TESTS } from './mutants-table.ts';
+
+const ROOT = path.resolve(import.meta.dirname, '..');
+const NODE = ['--max-old-space-size=1024', '--test-reporter=tap'];
+/** A mutant may take so many times what the unchanged file took, and some seconds for a busy machine. */
+const SLOWER = 4;
+const SPARE_MS = 5_000;
+const FIRST_RUN_MS = 600_000;
+/** A test that imports one of these wants the database server, which all of them share. */
+const NEEDS_SERVER = /support\/(database|service|municipio)\.ts'/;
+
+let isStopped = false;
+
+type Place = { readonly linha: number; readonly antes: string; readonly depois: string };
+
+/** Ends with the first test that fails: the exit code says nothing more than that. */
+function passes(test: string, folder: string, timeoutMs: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, [...NODE, test], { cwd: folder, stdio: ['ignore', 'pipe', 'ignore'] });
+    const end = (): void => void child.kill('SIGKILL');
+    const clock = setTimeout(end, timeoutMs);
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      if (/^\s*not ok /m.test(text)) end();
+    });
+    child.on('close', (code) => {
+      clearTimeout(clock);
+      resolve(code === 0);
+    });
+  });
+}
+
+/** The project as it is in the work tree, new files included. */
+function copyProject(): string {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'nfse-mutantes-'));
+  const listed = execFileSync('git', ['ls-files', '-z', '-co', '--exclude-standard'], { cwd: ROOT, encoding: 'utf8' });
+  for (const file of listed.split('\0').filter((name) => existsSync(path.join(ROOT, name)) && name !== '')) {
+    cpSync(path.join(ROOT, file), path.join(folder, file), { force: true });
+  }
+  symlinkSync(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'));
+  return folder;
+}
+
+/** By the types of the file itself. */
+function isRefused(api: API, file: string): boolean {
+  const snapshot = api.updateSnapshot({ fileChanges: { changed: [file] } });
+  const { program } = snapshot.getProjects()[0]!;
+  const faults = [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)];
+  snapshot.dispose();
+  return faults.length > 0;
+}
+
+/** Databases of tests that were killed. */
+async function dropLeftovers(): Promise<void> {
+  const client = new Client(JSON.parse(process.env.NFSE_TEST_SERVER!));
+  await client.connect();
+  const { rows } = await client.query("select datname from pg_database where datname like 't\\_%'");
+  for (const { datname } of rows) await client.query(`drop database ${datname} with (force)`);
+  await client.end();
+}
+
+function placeOf(source: string, { start, end, text }: Mutant): Place {
+  const before = source.slice(0, start);
+  const antes = lineAt(source, start, end);
+  const changed = before + text + source.slice(end);
+  return { linha: before.split('\n').length, antes, depois: lineAt(changed, start, start + text.length) };
+}
+
+/** The lines of a text that a place touches, on one line. */
+function lineAt(text: string, start: number, end: number): string {
+  const from = text.lastIndexOf('\n', start - 1) + 1;
+  const to = text.indexOf('\n', end);
+  return text
+    .slice(from, to < 0 ? undefined : to)
+    .replace(/\s+/g, ' ')
+    .trim();
+}
+
+/** How long each test may take; it must hold as long as nothing is changed. */
+async function timeTests(tests: readonly string[], folder: string): Promise<ReadonlyMap<string, number>> {
+  const limits = new Map<string, number>();
+  for (const test of tests) {
+    const needsServer = NEEDS_SERVER.test(readFileSync(path.join(folder, test), 'utf8'));
+    if (needsServer && process.env.NFSE_TEST_SERVER === undefined) await globalSetup();
+    const begun = performance.now();
+    if (!(await passes(test, folder, FIRST_RUN_MS))) throw new Error(`${test} falha sem mutante algum`);
+    limits.set(test, SLOWER * (performance.now() - begun) + SPARE_MS);
+  }
+  return limits;
+}
+
+async function survives(limits: ReadonlyMap<string, number>, folder: string): Promise<boolean> {
+  for (const [test, limitMs] of limits) {
+    if (!(await passes(test, folder, limitMs))) return false;
+  }
+  return true;
+}
+
+async function tryMutants(file: string, folder: string): Promise<void> {
+  const target = path.join(folder, file);
+  const source = readFileSync(target, 'utf8');
+  const limits = await timeTests(TESTS[file] ?? [file.replace(/\.ts$/, '.test.ts')], folder);
+  const api = new API({ cwd: folder });
+  const snapshot = api.updateSnapshot({ openProjects: [path.join(folder, 'tsconfig.json')] });
+  const mutants = mutantsOf(snapshot.getProjects()[0]!.program.getSourceFile(target)!);
+  const count = { killed: 0, survived: 0, equivalent: 0 };
+  for (const mutant of mutants) {
+    if (isStopped) break;
+    writeFileSync(target, source.slice(0, mutant.start) + mutant.text + source.slice(mutant.end));
+    if (isRefused(api, target)) continue;
+    const { linha, antes, depois } = placeOf(source, mutant);
+    const why = EQUIVALENT[file]?.find(([changed]) => changed === depois)?.[1];
+    const end = why !== undefined ? 'equivalent' : (await survives(limits, folder)) ? 'survived' : 'killed';
+    count[end] += 1;
+    if (process.env.NFSE_TEST_SERVER !== undefined) await dropLeftovers();
+    if (end !== 'killed') console.log(`${file}:${linha} ${why ?? 'SOBREVIVEU'}\n  - ${antes}\n  + ${depois}`);
+  }
+  writeFileSync(target, source);
+  api.close();
+  const { killed, survived, equivalent } = count;
+  const share = ((100 * killed) / Math.max(1, killed + survived)).toFixed(1);
+  console.log(
+    `${file}: ${killed + survived + equivalent} mutantes, ${killed} mortos, ${survived} vivos, ${equivalent} equivalentes; ${share} %`,
+  );
+}
+
+const files = process.argv.slice(2);
+if (files.length === 0) {
+  console.error('Diga o arquivo: npm run mutantes -- src/adn/breaker.ts');
+  process.exit(2);
+}
+os.setPriority(10);
+const folder = copyProject();
+process.env.NODE_COMPILE_CACHE = path.join(folder, '.compilado');
+const stop = (): void => {
+  isStopped = true;
+};
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, stop);
+try {
+  for (const file of files) await tryMutants(file, folder);
+} finally {
+  await globalTeardown();
+  rmSync(folder, { recursive: true, force: true });
+}

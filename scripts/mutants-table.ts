@@ -1,0 +1,18 @@
+/** Which tests are about a file, cheap ones first. A file that is not here has its own, of the same name beside it. */
+export const TESTS: Readonly<Record<string, readonly string[]>> = {
+  'src/store/numeracao.ts': ['test/numeracao.test.ts'],
+  'src/fiscal/assess.ts': ['src/fiscal/assess.test.ts', 'src/fiscal/judge-whole.test.ts'],
+  'src/fiscal/ibscbs.ts': ['src/fiscal/ibscbs.test.ts', 'src/fiscal/judge-whole.test.ts'],
+  'src/fiscal/evento.ts': ['src/fiscal/evento.test.ts', 'src/fiscal/conflitos-evento.test.ts'],
+  'src/adn/reading.ts': ['src/adn/national.test.ts'],
+  'src/documents/signed.ts': [
+    'test/assinatura-xml.test.ts',
+    'test/assinatura-certificado.test.ts',
+    'test/assinatura-quase.test.ts',
+  ],
+  'src/documents/cms.ts': ['src/documents/cms.test.ts'],
+  'src/flows/deliver.ts': ['test/deliver.test.ts'],
+};
+
+/** Changes that change nothing, each by its line as it would read, and why. */
+export const EQUIVALENT: Readonly<Record<string, readonly (readonly [changed: string, why: string])[]>> = {};
