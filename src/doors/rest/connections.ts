@@ -1,5 +1,5 @@
 /**
- * So many connections may be open at once, and they are shared (D-288): whoever holds all of them keeps nobody out. A proxy in front
+ * So many connections may be open at once, and they are shared (D-289): whoever holds all of them keeps nobody out. A proxy in front
  * is one network, and shares among its own clients.
  */
 import type { Server, Socket } from 'node:net';
