@@ -4,7 +4,8 @@
  *
  * What JSON Schema says and types cannot (patterns, limits, conditions) is in the description of each field.
  */
-import { openapiDocument } from '../src/published/openapi/openapi.ts';
+import { DESCRIBED_DOOR } from '../src/doors/rest/described-door.ts';
+import { describeApi } from '../src/published/openapi/openapi.ts';
 
 type Schema = {
   readonly type?: string | readonly string[];
@@ -53,7 +54,7 @@ const TABLE_OF_CODES = 'tabelaDeErros';
 const METHODS = ['get', 'head', 'post'];
 
 export function clienteTipos(): string {
-  const { paths, components } = openapiDocument() as unknown as Description;
+  const { paths, components } = describeApi(DESCRIBED_DOOR) as unknown as Description;
   const operations = Object.entries(paths).flatMap(([path, byMethod]) =>
     METHODS.flatMap((method) => {
       const operation = byMethod[method];

@@ -6,13 +6,15 @@
  * With `--check` nothing is written and the exit code is 1 when a committed file is not what its table makes, so that a
  * changed contract shows as a diff. A new generated file is a new row.
  */
+
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { DESCRIBED_DOOR } from '../src/doors/rest/described-door.ts';
 import { errosMarkdown } from '../src/published/errors/markdown.ts';
 import { layoutMarkdown } from '../src/published/layout/markdown.ts';
 import { dpsXsd, eventoXsd, nfseXsd } from '../src/published/layout/xsd.ts';
-import { openapiDocument } from '../src/published/openapi/openapi.ts';
+import { describeApi } from '../src/published/openapi/openapi.ts';
 import { segurancaMarkdown } from '../src/published/security.ts';
 import { soapMarkdown } from '../src/published/soap.ts';
 import { estadosMarkdown } from '../src/published/states.ts';
@@ -35,7 +37,7 @@ const FILES: readonly Generated[] = [
   { path: 'docs/dps-1.01.xsd', make: dpsXsd },
   { path: 'docs/nfse-1.01.xsd', make: nfseXsd },
   { path: 'docs/evento-1.01.xsd', make: eventoXsd },
-  { path: 'docs/openapi.json', make: () => `${JSON.stringify(openapiDocument(), null, 1)}\n` },
+  { path: 'docs/openapi.json', make: () => `${JSON.stringify(describeApi(DESCRIBED_DOOR), null, 1)}\n` },
   { path: 'packages/cliente/src/tipos.ts', make: clienteTipos },
 ];
 

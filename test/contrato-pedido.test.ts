@@ -5,16 +5,18 @@
  *
  * NFSE_TEST_LONGO=1 draws many more.
  */
+
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { readJson } from '../src/documents/json.ts';
+import { DESCRIBED_DOOR } from '../src/doors/rest/described-door.ts';
 import { cnpjIsValid, cpfIsValid, parseChave } from '../src/fiscal/chave.ts';
 import type { Fault } from '../src/fiscal/fault.ts';
 import type { JsonDocument } from '../src/fiscal/layout/json-value.ts';
 import { readCorpo } from '../src/fiscal/layout/read-corpo.ts';
 import { readPedido } from '../src/fiscal/pedido-evento.ts';
 import { exemploDe, TIPOS_EVENTO } from '../src/fiscal/tipos-evento.ts';
-import { openapiDocument } from '../src/published/openapi/openapi.ts';
+import { describeApi } from '../src/published/openapi/openapi.ts';
 import { describedBy } from './support/openapi.ts';
 import { drawnFrom } from './support/schema-arbitrary.ts';
 import fc, { LONG, SEED } from './support/seed.ts';
@@ -23,7 +25,7 @@ const DRAWN = LONG ? 3_000 : 200;
 /** Bent bodies of each drawn one. */
 const BENT = 12;
 
-const description = openapiDocument();
+const description = describeApi(DESCRIBED_DOOR);
 const described = describedBy(description);
 
 type Body = Readonly<Record<string, unknown>>;

@@ -5,17 +5,20 @@
  *
  * NFSE_GRAVAR_EXEMPLOS=1 writes the examples down; NFSE_TEST_LONGO=1 draws thousands; NFSE_TEST_SEMENTE=N draws those of a seed.
  */
+
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
+import { DESCRIBED_DOOR } from '../src/doors/rest/described-door.ts';
 import { ROUTES } from '../src/doors/rest/routes.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { ALL_RULES } from '../src/fiscal/rules/rules.ts';
 import { exemploDe, TIPOS_EVENTO } from '../src/fiscal/tipos-evento.ts';
-import { EXAMPLE_SITE, EXEMPLOS, openapiDocument, openapiText } from '../src/published/openapi/openapi.ts';
+import { EXAMPLE_SITE, EXEMPLOS } from '../src/published/openapi/examples.ts';
+import { describeApi, openapiText } from '../src/published/openapi/openapi.ts';
 import { exampleDoor, exampleService, makeExemplos, PRODUCTION_SLUG, send } from './support/exemplos.ts';
 import { type Corpus, caseOf } from './support/fuzz.ts';
 import { request } from './support/http.ts';
@@ -28,7 +31,7 @@ const DRAWN = LONG ? 5_000 : 400;
 const FILE = new URL('../src/published/openapi/exemplos.json', import.meta.url);
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is looked at place by place
-const document = openapiDocument() as any;
+const document = describeApi(DESCRIBED_DOOR) as any;
 const described: Described = describedBy(document);
 const service = await exampleService();
 const made = await makeExemplos(service.address);

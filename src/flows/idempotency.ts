@@ -15,6 +15,8 @@ import { tellTrouble } from './store-trouble.ts';
 import type { World } from './world.ts';
 
 export const IDEMPOTENCY_HEADER = 'Idempotency-Key';
+/** Says that the answer is the first one's. */
+export const REPEATED_HEADER = 'X-NFSe-Repetida';
 
 /** How long an answer stands under its key, at least. */
 export { ANSWERS_KEPT_MIN_HOURS } from '../store/idempotencia.ts';

@@ -11,7 +11,7 @@ import { exampleXml } from '../../src/fiscal/rules/example.ts';
 import type { Patch } from '../../src/fiscal/rules/rule.ts';
 import { exemploDe, tipoBySlug } from '../../src/fiscal/tipos-evento.ts';
 import type { World } from '../../src/flows/world.ts';
-import { EXAMPLE_SITE, type Exemplo } from '../../src/published/openapi/openapi.ts';
+import { EXAMPLE_SITE, type Exemplo } from '../../src/published/openapi/examples.ts';
 import { onEnd } from './cleanup.ts';
 import { jsonOf } from './operacoes.ts';
 import { startTestService, type TestService } from './service.ts';

@@ -15,8 +15,6 @@ const KEYS_MAX = 50_000;
 /** Of a CNPJ or a CPF; any other text is refused as one, and is not remembered. */
 const DOCUMENTO = /^[0-9A-Z]{11,14}$/;
 
-export const RATE_LIMIT_HEADERS = ['RateLimit-Policy', 'RateLimit'] as const;
-
 export const ESCOPOS = {
   endereco: 'deste endereço de rede',
   rede: 'deste bloco de endereços IPv6 (/48)',

@@ -1,14 +1,17 @@
 /** Requests that may be repeated under a key of their sender's (D-19): the header, and how a repetition is told. */
 import type { IncomingHttpHeaders } from 'node:http';
-import { IDEMPOTENCY_HEADER, type Refused as RefusedByFlow, type SentKey } from '../../flows/idempotency.ts';
+import {
+  IDEMPOTENCY_HEADER,
+  REPEATED_HEADER,
+  type Refused as RefusedByFlow,
+  type SentKey,
+} from '../../flows/idempotency.ts';
 import type { Call, Refused } from './answers.ts';
 import type { Misfit } from './content.ts';
 import { headerOf } from './sent.ts';
 
 /** D-19. A UUID has 36. */
 export const KEY_CHARS_MAX = 255;
-
-export const REPEATED_HEADER = 'X-NFSe-Repetida';
 
 /** What is wrong with the header of the key, where there is one. */
 export function keyMisfit(headers: IncomingHttpHeaders): Misfit | undefined {

@@ -7,8 +7,10 @@
 import { CODIGOS_DE_OFICIO } from '../../fiscal/conflitos-evento.ts';
 import { EVENTOS } from '../../fiscal/errors/eventos.ts';
 import { SIMULAR_HEADER } from '../../fiscal/simular.ts';
+import { REPEATED_HEADER } from '../../flows/idempotency.ts';
 import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
 import type { Field } from '../../published/openapi/field.ts';
+import { RATE_LIMIT_HEADERS } from '../../published/openapi/headers.ts';
 import { CATALOGOS, MOTIVOS, PAGINA_PARAMS, PAGINACAO_FIELD } from './catalogos.ts';
 import { showDanfse } from './danfse.ts';
 import { DEPRECATION } from './deprecation.ts';
@@ -22,8 +24,6 @@ import {
   queryByProtocolo,
   refuseLayout100,
 } from './notas.ts';
-import { RATE_LIMIT_HEADERS } from './quotas.ts';
-import { REPEATED_HEADER } from './repetition.ts';
 import { defineRoute, type Route } from './route.ts';
 import { querySituacao, SITUACAO_FIELDS } from './situacao.ts';
 import { VALIDACAO_FIELDS, validate } from './validacao.ts';

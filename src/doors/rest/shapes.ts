@@ -2,7 +2,7 @@
 
 import type { Pedido } from '../../fiscal/errors/row.ts';
 import type { ErrorJson } from '../../published/errors/json.ts';
-import type { Field, Fields, ShapeName } from '../../published/openapi/field.ts';
+import type { Field, Shape, ShapeName } from '../../published/openapi/field.ts';
 import { CATALOGO_SHAPES } from './catalogo-fields.ts';
 import { ENVELOPE_SHAPES } from './envelope.ts';
 import { EVENTO_FIELDS } from './eventos.ts';
@@ -10,9 +10,6 @@ import { NOTA_SHAPES } from './nota-fields.ts';
 import { SITUACAO_SHAPES } from './situacao.ts';
 import { VALIDACAO_SHAPES } from './validacao.ts';
 import { VERIFICACAO_SHAPES } from './verificacao.ts';
-
-/** `objeto`: an object whose properties are somebody else's. `texto_ou_objeto`: that, or a text. */
-export type Shape = Fields | 'objeto' | 'texto_ou_objeto';
 
 const TRECHO = {
   xml: { type: 'string', optional: true, about: 'Trecho da DPS em XML.' },

@@ -78,3 +78,6 @@ export type Field = {
 };
 
 export type Fields = Readonly<Record<string, Field>>;
+
+/** `objeto`: an object whose properties are not described. `texto_ou_objeto`: such an object, or a text. */
+export type Shape = Fields | 'objeto' | 'texto_ou_objeto';

@@ -3,13 +3,11 @@
  * object asks for some of them as soon as it has one, and of a choice one member is sent. A property that is null was not sent, and
  * nor was an empty list.
  */
-
 import type { Item } from '../../fiscal/layout/corpo.ts';
 import { INF_DPS } from '../../fiscal/layout/dps.ts';
 import { BODY, BODY_PARTS, type Host, type Part } from '../../fiscal/layout/plan-corpo.ts';
 import { isRequiredOfSender, type Item as LayoutItem } from '../../fiscal/layout/vocabulary.ts';
-
-export type JsonSchema = { readonly [keyword: string]: unknown };
+import type { JsonSchema } from './json.ts';
 
 /** One of these properties is sent at least, or exactly one of these sets of them, or at most one. */
 type Choice = { readonly members: readonly (readonly string[])[]; readonly least: 0 | 1; readonly most: 1 | undefined };

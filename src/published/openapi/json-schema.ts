@@ -21,7 +21,8 @@ import {
 } from '../../fiscal/layout/vocabulary.ts';
 import { type CampoEvento, TIPOS_EVENTO, type TipoEvento } from '../../fiscal/tipos-evento.ts';
 import { patternOf, shortSpellings } from '../layout/xsd.ts';
-import { conditionsOf, type JsonSchema, sent } from './json-conditions.ts';
+import type { JsonSchema } from './json.ts';
+import { conditionsOf, sent } from './json-conditions.ts';
 
 /** Schemas by name, and how one refers to another. */
 export type Schemas = Readonly<Record<string, JsonSchema>>;

@@ -14,7 +14,7 @@ import { CLOSE_MAX_MS, DRAIN_DEFAULT_S } from '../../doors/rest/end-in-order.ts'
 import { DISCARD_MAX_BYTES } from '../../doors/rest/exchange.ts';
 import { CONNECTIONS_MAX, HEADERS_MAX_BYTES, REQUEST_TIMEOUT_MS, URL_MAX } from '../../doors/rest/http.ts';
 import { LOOKS_MAX, MISSES_MAX } from '../../doors/rest/misses.ts';
-import { KEY_CHARS_MAX, REPEATED_HEADER } from '../../doors/rest/repetition.ts';
+import { KEY_CHARS_MAX } from '../../doors/rest/repetition.ts';
 import { ROUTES } from '../../doors/rest/routes.ts';
 import { LOTE_RPS_MAX } from '../../fiscal/abrasf/lote.ts';
 import { MENSAGENS_MAX } from '../../fiscal/abrasf/mensagens.ts';
@@ -50,7 +50,7 @@ import { TOLERANCIA } from '../../fiscal/rules/ibscbs-declarado.ts';
 import { PISCOFINS_TOLERANCE } from '../../fiscal/rules/trib-fed.ts';
 import { SIMULAR_HEADER, VALORES_MAGICOS } from '../../fiscal/simular.ts';
 import { type AutorEvento, exemploDe, TIPOS_EVENTO, type TipoEvento } from '../../fiscal/tipos-evento.ts';
-import { ANSWERS_KEPT_MIN_HOURS, IDEMPOTENCY_HEADER } from '../../flows/idempotency.ts';
+import { ANSWERS_KEPT_MIN_HOURS, IDEMPOTENCY_HEADER, REPEATED_HEADER } from '../../flows/idempotency.ts';
 import { NOTAS_MAX, OPERACOES, RPS_SIGNATURES_MAX } from '../../flows/porto-abrasf.ts';
 import { PROXIMA_MAX_MS } from '../../flows/proxima-consulta.ts';
 import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';

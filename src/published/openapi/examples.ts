@@ -1,0 +1,79 @@
+/** The exchanges that were recorded from the service as it runs (`exemplos.json`); a test plays them again. */
+import exemplos from './exemplos.json' with { type: 'json' };
+import type { Json } from './json.ts';
+
+/** Address of the service in the examples as they were recorded, and of everything when nobody says another. */
+export const EXAMPLE_SITE = 'https://nfse.exemplo.gov.br';
+
+/** One exchange as it was recorded. */
+export type Exemplo = {
+  /** Of the operation. */
+  readonly id: string;
+  readonly nome: string;
+  readonly titulo: string;
+  readonly pedido: {
+    readonly municipio: string;
+    readonly parametros?: Readonly<Record<string, string>>;
+    readonly consulta?: Readonly<Record<string, string>>;
+    readonly cabecalhos?: Readonly<Record<string, string>>;
+    /** A text, or what is sent as JSON. */
+    readonly corpo?: unknown;
+  };
+  readonly status: number;
+  readonly resposta?: unknown;
+  /** Other operations that answer the same. */
+  readonly tambem?: readonly string[];
+};
+
+export const EXEMPLOS: readonly Exemplo[] = exemplos;
+
+export function examplesOf(id: string): readonly Exemplo[] {
+  return EXEMPLOS.filter((one) => one.id === id);
+}
+
+export function isRefusal({ status }: Exemplo): boolean {
+  return status >= 400;
+}
+
+/** What several operations answer stands once, among the components. */
+export function answersOf(examples: readonly Exemplo[]): Json {
+  return Object.fromEntries(
+    examples.flatMap((one) => {
+      if (one.resposta === undefined) return [];
+      return [[one.nome, isShared(one) ? exampleRef(sharedName(one)) : answerExample(one)]];
+    }),
+  );
+}
+
+/** An answer; that to a refused body shows the body. */
+function answerExample(one: Exemplo): Json {
+  const { titulo, pedido, resposta } = one;
+  const { corpo } = pedido;
+  const described =
+    corpo === undefined || !isRefusal(one)
+      ? {}
+      : { description: ['O corpo enviado:', '', '```', bodyText(corpo), '```'].join('\n') };
+  return { summary: titulo, ...described, value: resposta };
+}
+
+/** A body as it is sent, a JSON one on several lines. */
+function bodyText(corpo: unknown): string {
+  return typeof corpo === 'string' ? corpo.trimEnd() : JSON.stringify(corpo, null, 2);
+}
+
+function isShared({ tambem }: Exemplo): boolean {
+  return tambem !== undefined;
+}
+
+function sharedName({ id, nome }: Exemplo): string {
+  return `${id}_${nome}`;
+}
+
+export function exampleRef(name: string): Json {
+  return { $ref: `#/components/examples/${name}` };
+}
+
+/** The answers of several operations, as components. */
+export function sharedExamples(): Json {
+  return Object.fromEntries(EXEMPLOS.filter(isShared).map((one) => [sharedName(one), answerExample(one)]));
+}

@@ -1,0 +1,150 @@
+/** The headers of requests and of answers, in words. */
+import { SIMULAR_HEADER, VALORES_MAGICOS } from '../../fiscal/simular.ts';
+import { IDEMPOTENCY_HEADER, REPEATED_HEADER } from '../../flows/idempotency.ts';
+import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
+import type { DescribedRoute } from './described.ts';
+import type { Json, JsonSchema } from './json.ts';
+
+type HeaderWords = { readonly about: string; readonly schema: JsonSchema };
+
+type AnswerHeaderWords = HeaderWords & {
+  /** A refusal carries it too, where the route announces it. */
+  readonly ofRefusals?: true;
+};
+
+/** Headers of a request that have a meaning for the service. */
+const REQUEST_HEADERS: Readonly<Record<string, HeaderWords>> = {
+  'X-Request-Id': {
+    about: 'Identificador seu da requisição: vai para o registro do serviço, ao lado do que ele dá a cada uma.',
+    schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,64}$' },
+  },
+  [DPS_SIGNATURE_HEADER]: {
+    about:
+      'Assinatura do corpo JSON: CMS destacado em Base64, sobre os bytes exatos do corpo, com o certificado do prestador. Obrigatória em produção.',
+    schema: { type: 'string', description: 'Base64.' },
+  },
+  [EVENTO_SIGNATURE_HEADER]: {
+    about:
+      'Assinatura do corpo: CMS destacado em Base64, sobre os bytes exatos do corpo, com o certificado do autor do evento. Obrigatória em produção.',
+    schema: { type: 'string', description: 'Base64.' },
+  },
+  [SIMULAR_HEADER]: {
+    about: `Só na integração: o que o ADN simulado faz com o documento. ${VALORES_MAGICOS.map(({ valor, significado }) => `\`${valor}\`: ${significado}`).join(' ')}`,
+    schema: { type: 'string', maxLength: 4000 },
+  },
+  [IDEMPOTENCY_HEADER]: {
+    about:
+      'Um texto de 1 a 255 caracteres, um para cada requisição e o mesmo em cada repetição dela, como um UUID: a repetição recebe a resposta da primeira e nada faz de novo.',
+    schema: { type: 'string', minLength: 1, maxLength: 255 },
+  },
+  'If-None-Match': {
+    about: 'O ETag da resposta que já se tem: se ela ainda vale, a resposta é 304, sem corpo.',
+    schema: { type: 'string' },
+  },
+};
+
+export function headerParameters({ reads = [], takesKey, headers }: DescribedRoute): readonly Json[] {
+  const names = [
+    ...reads,
+    ...(takesKey ? [IDEMPOTENCY_HEADER] : []),
+    ...(headers.includes('ETag') ? ['If-None-Match'] : []),
+    'X-Request-Id',
+  ];
+  return names.map(headerParameter);
+}
+
+export function headerParameter(name: string): Json {
+  const { about, schema } = worded(REQUEST_HEADERS, name);
+  return { name, in: 'header', description: about, schema };
+}
+
+function worded(words: Readonly<Record<string, HeaderWords>>, name: string): HeaderWords {
+  const found = words[name];
+  if (found === undefined) throw new RangeError(`the header ${name} has no words`);
+  return found;
+}
+
+export const EVERY_HEADER = ['X-Request-Id', 'X-NFSe-Ambiente', 'Cache-Control', 'X-Content-Type-Options'] as const;
+
+const ANSWER_HEADERS: Readonly<Record<string, AnswerHeaderWords>> = {
+  'X-Request-Id': {
+    about: 'Identificador que o serviço dá à requisição, também quando ela traz um seu. Informe-o ao suporte.',
+    schema: { type: 'string', format: 'uuid' },
+  },
+  'X-NFSe-Ambiente': {
+    about: 'Ambiente do município do endereço; falta quando o município não é conhecido.',
+    schema: { type: 'string', enum: ['producao', 'homologacao'] },
+  },
+  'Cache-Control': { about: 'no-store, ou por quanto tempo a resposta se pode guardar.', schema: { type: 'string' } },
+  'X-Content-Type-Options': { about: 'Sempre nosniff.', schema: { type: 'string', const: 'nosniff' } },
+  Location: { about: 'Endereço do que foi criado.', schema: { type: 'string', format: 'uri' } },
+  'Retry-After': {
+    ofRefusals: true,
+    about:
+      'Segundos até que valha a pena perguntar de novo, até 3600: o que falta para a próxima tentativa, onde há uma marcada; com 429, até que o que se enviou caiba no limite. Falta quando nada mais muda por si.',
+    schema: { type: 'string', pattern: '^[0-9]+$' },
+  },
+  [REPEATED_HEADER]: {
+    ofRefusals: true,
+    about: `true: a resposta é a da primeira requisição com a mesma ${IDEMPOTENCY_HEADER}; nada foi feito agora.`,
+    schema: { type: 'string', const: 'true' },
+  },
+  'RateLimit-Policy': {
+    ofRefusals: true,
+    about:
+      'Os limites que valem aqui, do endereço de rede (em IPv6, também da rede /48) e, quando se sabe de quem é, do prestador: q documentos em w segundos (draft-ietf-httpapi-ratelimit-headers). Falta onde não há limite.',
+    schema: { type: 'string' },
+  },
+  RateLimit: {
+    ofRefusals: true,
+    about: 'O que resta de cada um: r documentos, e t segundos até que haja de novo todos.',
+    schema: { type: 'string' },
+  },
+  ETag: { about: 'Identifica a resposta como está agora, para If-None-Match.', schema: { type: 'string' } },
+  Deprecation: {
+    ofRefusals: true,
+    about: 'true: o endereço será retirado no futuro, sem data marcada.',
+    schema: { type: 'string' },
+  },
+  Link: {
+    ofRefusals: true,
+    about: 'Onde a nota se consulta no portal nacional.',
+    schema: { type: 'string' },
+  },
+  Warning: {
+    ofRefusals: true,
+    about: 'O mesmo aviso em uma frase.',
+    schema: { type: 'string' },
+  },
+  'Content-Disposition': { about: 'Nome do arquivo.', schema: { type: 'string' } },
+};
+
+/** Headers of the answers whose requests count against a limit. */
+export const RATE_LIMIT_HEADERS = ['RateLimit-Policy', 'RateLimit'] as const;
+
+export function isOfRefusals(name: string): boolean {
+  return ANSWER_HEADERS[name]?.ofRefusals === true;
+}
+
+/** The headers of answers as components. */
+export function headerComponents(): Json {
+  return Object.fromEntries(
+    Object.entries(ANSWER_HEADERS).map(([name, { about, schema }]) => [
+      headerKey(name),
+      { description: about, schema },
+    ]),
+  );
+}
+
+export function headerRefs(names: readonly string[]): Json {
+  return Object.fromEntries(
+    [...new Set(names)].map((name) => {
+      worded(ANSWER_HEADERS, name);
+      return [name, { $ref: `#/components/headers/${headerKey(name)}` }];
+    }),
+  );
+}
+
+function headerKey(name: string): string {
+  return name.replaceAll('-', '');
+}

@@ -1,0 +1,164 @@
+/** The addresses below a municipality as operations: heading, parameters, body and answers. */
+import { DPS_NAMESPACE } from '../../fiscal/layout/dps.ts';
+import type { DescribedDoor, DescribedRoute } from './described.ts';
+import { examplesOf, isRefusal } from './examples.ts';
+import { headerParameters } from './headers.ts';
+import type { Json, JsonSchema } from './json.ts';
+import { CORPO_SCHEMA, PEDIDO_SCHEMA } from './json-schema.ts';
+import { responsesOf } from './responses.ts';
+import { schemaRef } from './schemas.ts';
+
+export const TAGS = {
+  Emissão: {
+    description: 'A DPS entra, a NFS-e com a sua chave de acesso sai. A validação confere sem emitir.',
+    holds: ({ path, method }: DescribedRoute) =>
+      method === 'POST' && path.startsWith('/api/v1/nfse') && !path.includes('/eventos'),
+  },
+  Eventos: {
+    description: 'Cancelamento, substituição, confirmação e rejeição, e a consulta deles.',
+    holds: ({ path }: DescribedRoute) => path.includes('/eventos'),
+  },
+  Consultas: {
+    description: 'A nota pela chave, pelo protocolo ou pela DPS; o seu PDF; a situação de um prestador.',
+    holds: ({ path }: DescribedRoute) => /^\/api\/v1\/(nfse|dps|danfse|prestadores)\b/.test(path),
+  },
+  Assinatura: {
+    description: 'Confere uma assinatura e diz o que mudar.',
+    holds: ({ path }: DescribedRoute) => path.startsWith('/api/v1/assinatura/'),
+  },
+  Catálogos: {
+    description: 'As listas de valores que os campos da DPS e os eventos aceitam. Abertas, e guardáveis por uma hora.',
+    holds: ({ path }: DescribedRoute) => path.startsWith('/api/v1/catalogo/'),
+  },
+  Serviço: {
+    description: 'O que o serviço diz de si, fora de qualquer município.',
+    holds: () => false,
+  },
+} as const;
+
+function tagOfRoute(route: DescribedRoute): string {
+  const found = Object.entries(TAGS).find(([, { holds }]) => holds(route));
+  if (found === undefined) throw new RangeError(`${route.path} is under no heading`);
+  return found[0];
+}
+
+export function pathsOf(door: DescribedDoor): Json {
+  const byPath = Map.groupBy(door.routes, ({ path }) => path.replace(/:(\w+)/g, '{$1}'));
+  return Object.fromEntries(
+    [...byPath].map(([path, rows]) => [
+      path,
+      Object.fromEntries(rows.map((route) => [route.method.toLowerCase(), operationOf(route, door)])),
+    ]),
+  );
+}
+
+function pathParameters({ id, path }: DescribedRoute, { params }: DescribedDoor): readonly Json[] {
+  const [recorded] = examplesOf(id);
+  return [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => {
+    const example = recorded?.pedido.parametros?.[name];
+    return {
+      name,
+      in: 'path',
+      required: true,
+      description: params[name],
+      schema: { type: 'string' },
+      // A key or a number of another service would only be in the way of who tries.
+      ...(example === undefined || OPENING.has(name) ? {} : { example }),
+    };
+  });
+}
+
+/** They open what they name. */
+const OPENING: ReadonlySet<string> = new Set(['chave_acesso', 'numero_protocolo', 'id']);
+
+function operationOf(route: DescribedRoute, door: DescribedDoor): Json {
+  const { summary, deprecated, takes } = route;
+  const title = titleOf(summary);
+  const parameters = [...pathParameters(route, door), ...queryParameters(route), ...headerParameters(route)];
+  return {
+    operationId: route.id,
+    tags: [tagOfRoute(route)],
+    summary: title,
+    description: summary,
+    ...(deprecated ? { deprecated } : {}),
+    ...(needsCertificate(route) ? { security: [{}, { [CLIENT_CERTIFICATE]: [] }] } : {}),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(takes === undefined ? {} : { requestBody: requestBodyOf(route) }),
+    responses: responsesOf(route, door.refusals),
+  };
+}
+
+/** As long as fits beside an address. */
+const TITLE_MAX = 100;
+
+/** The first sentence of a summary, cut where it begins to tell more. */
+function titleOf(summary: string): string {
+  const [sentence = ''] = summary.split(/\.(?= |$)/);
+  const [head = ''] = sentence.split(': ');
+  const title = head.split(' ').length > 3 ? head : sentence;
+  if (title.length <= TITLE_MAX) return title;
+  const comma = title.lastIndexOf(',', TITLE_MAX);
+  return comma > 0 ? title.slice(0, comma) : title;
+}
+
+/** Where the answer is for one party alone in production, and whoever asks is known by the certificate of the connection. */
+function needsCertificate({ method, codes }: DescribedRoute): boolean {
+  return method === 'GET' && codes.includes('E9007');
+}
+
+export const CLIENT_CERTIFICATE = 'certificado';
+
+function queryParameters({ query = {} }: DescribedRoute): readonly Json[] {
+  return Object.entries(query).map(([name, description]) => ({
+    name,
+    in: 'query',
+    description,
+    schema: QUERY_SCHEMAS[name] ?? { type: 'string' },
+  }));
+}
+
+const QUERY_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
+  page: { type: 'integer', minimum: 1, maximum: 999_999_999, default: 1 },
+  per_page: { type: 'integer', minimum: 1, maximum: 100, default: 25 },
+  data: { type: 'string', format: 'date' },
+};
+
+function requestBodyOf({ id, path, takes = [] }: DescribedRoute): Json {
+  // A body that is refused stands beside the refusal: what stands here fits its schema, and a linter tries it.
+  const examples = examplesOf(id).filter((one) => one.pedido.corpo !== undefined && !isRefusal(one));
+  return {
+    required: true,
+    content: Object.fromEntries(
+      takes.map((media) => {
+        const own = examples.filter(({ pedido }) => pedido.cabecalhos?.['Content-Type'] === media);
+        return [
+          media,
+          {
+            schema: media === 'application/json' ? { $ref: schemaRef(bodySchema(path)) } : XML_BODY,
+            ...(own.length === 0
+              ? {}
+              : {
+                  examples: Object.fromEntries(
+                    own.map(({ nome, titulo, pedido }) => [nome, { summary: titulo, value: pedido.corpo }]),
+                  ),
+                }),
+          },
+        ];
+      }),
+    ),
+  };
+}
+
+function bodySchema(path: string): string {
+  return path.endsWith('/eventos') ? PEDIDO_SCHEMA : CORPO_SCHEMA;
+}
+
+/**
+ * The document is a text for OpenAPI; what is in it is the layout's to say. The reference shows an example of it as it is only where
+ * it may be an object too, and asks for a file where the schema tells its media type.
+ */
+const XML_BODY: JsonSchema = {
+  type: ['string', 'object'],
+  xml: { name: 'DPS', namespace: DPS_NAMESPACE },
+  description: `Uma DPS do leiaute 1.01 (raiz DPS, em ${DPS_NAMESPACE}), em UTF-8; em produção, assinada.`,
+};

@@ -1,0 +1,275 @@
+/** What an operation answers, by status: its success, what its own row refuses, and what the protocol adds to every operation. */
+import { ERRORS, errorOf } from '../../fiscal/errors.ts';
+import { groupsOf } from '../errors/groups.ts';
+import { fieldsOf } from '../errors/page.ts';
+import type { DescribedRoute, MadeRefusal } from './described.ts';
+import { answersOf, EXEMPLOS, exampleRef, examplesOf } from './examples.ts';
+import { EVERY_HEADER, headerRefs, isOfRefusals, RATE_LIMIT_HEADERS } from './headers.ts';
+import type { Json } from './json.ts';
+import { objectSchema, schemaRef } from './schemas.ts';
+
+export const ENVELOPE = 'EnvelopeDeErro';
+
+export const CODIGO_DA_DPS = 'CodigoDaDps';
+
+/** Codes with which the law answers a DPS: those that stand in the layout's part of the table. */
+export function codesOfDps(): readonly string[] {
+  return groupsOf(
+    ERRORS.filter(({ situacao, status }) => situacao === 'enviado' && status === 422),
+    fieldsOf,
+  )
+    .filter(({ id }) => !['requisicao', 'assinatura', 'eventos'].includes(id))
+    .flatMap(({ errors }) => errors.map(({ codigo }) => codigo));
+}
+
+type Common = {
+  readonly name: string;
+  readonly status: number;
+  readonly about: string;
+  readonly codes: readonly string[];
+  readonly headers: readonly string[];
+};
+
+/** What the protocol adds to every operation, by status. */
+const COMMON = {
+  400: {
+    name: 'RequisicaoInvalida',
+    status: 400,
+    about: 'A requisição não se lê: endereço com % que não se decodifica, falta o cabeçalho Host, HTTP malformado.',
+    codes: ['E003'],
+    headers: [],
+  },
+  404: {
+    name: 'MunicipioDesconhecido',
+    status: 404,
+    about: 'O primeiro segmento do endereço não é de nenhum município atendido.',
+    codes: ['E601'],
+    headers: [],
+  },
+  408: {
+    name: 'CorpoDemorado',
+    status: 408,
+    about: 'O corpo não chegou inteiro no tempo de espera. Envie de novo.',
+    codes: ['E003'],
+    headers: [],
+  },
+  413: {
+    name: 'CorpoGrandeDemais',
+    status: 413,
+    about: 'O corpo passa de 1 MiB.',
+    codes: ['E003'],
+    headers: [],
+  },
+  414: {
+    name: 'EnderecoLongoDemais',
+    status: 414,
+    about: 'O endereço passa de 2048 caracteres.',
+    codes: ['E003'],
+    headers: [],
+  },
+  417: {
+    name: 'ExpectDesconhecido',
+    status: 417,
+    about: 'O cabeçalho Expect traz outra coisa que 100-continue.',
+    codes: ['E003'],
+    headers: [],
+  },
+  429: {
+    name: 'ConsultasDemais',
+    status: 429,
+    about:
+      'Vieram documentos demais deste endereço de rede ou deste prestador (/docs/limites), ou houve consultas demais, deste endereço, ao que não existe. Nada foi feito: espere o que diz Retry-After e envie de novo.',
+    codes: ['E703'],
+    headers: ['Retry-After', ...RATE_LIMIT_HEADERS],
+  },
+  431: {
+    name: 'CabecalhosGrandesDemais',
+    status: 431,
+    about: 'Os cabeçalhos da requisição passam de 32 KiB.',
+    codes: ['E003'],
+    headers: [],
+  },
+  500: {
+    name: 'ErroInterno',
+    status: 500,
+    about: 'O serviço falhou. Se a mesma requisição falhar de novo, informe o X-Request-Id ao suporte.',
+    codes: ['E999'],
+    headers: [],
+  },
+  503: {
+    name: 'Indisponivel',
+    status: 503,
+    about: 'O serviço não pode atender agora. Espere o que diz Retry-After e envie de novo.',
+    codes: ['E703'],
+    headers: ['Retry-After'],
+  },
+} as const satisfies Readonly<Record<number, Common>>;
+
+type CommonStatus = keyof typeof COMMON;
+
+/** Refers to the response which every operation has with a status. */
+export function commonRef(status: CommonStatus): Json {
+  return { $ref: `#/components/responses/${COMMON[status].name}` };
+}
+
+/** The responses that operations share, as components. */
+export function commonResponses(refusals: readonly MadeRefusal[]): Json {
+  return Object.fromEntries(Object.values(COMMON).map((common) => [common.name, wholeResponse(common, refusals)]));
+}
+
+function commonOf({ method, missCost, quotaCost }: DescribedRoute): readonly CommonStatus[] {
+  return [
+    ...([400, 404] as const),
+    ...(method === 'POST' ? ([408, 413] as const) : []),
+    ...([414, 417] as const),
+    ...(missCost === undefined && quotaCost === undefined ? [] : ([429] as const)),
+    ...([431, 500, 503] as const),
+  ];
+}
+
+export function responsesOf(route: DescribedRoute, refusals: readonly MadeRefusal[]): Json {
+  const own = ownCodes(route);
+  const responses: [number, Json][] = [];
+  if (own.get(route.status) === undefined) responses.push([route.status, successOf(route)]);
+  if (route.headers.includes('ETag')) {
+    responses.push([304, NOT_MODIFIED]);
+  }
+  for (const status of commonOf(route)) {
+    if (!own.has(status)) responses.push([status, commonResponse(COMMON[status], route, refusals)]);
+  }
+  for (const [status, codes] of own) responses.push([status, ownRefusal(route, { status, codes }, refusals)]);
+  return Object.fromEntries(responses.toSorted(([a], [b]) => a - b));
+}
+
+function commonResponse(common: Common, { always }: DescribedRoute, refusals: readonly MadeRefusal[]): Json {
+  if (always === undefined) return { $ref: `#/components/responses/${common.name}` };
+  return wholeResponse({ ...common, headers: [...common.headers, ...Object.keys(always)] }, refusals);
+}
+
+function wholeResponse({ about, ...words }: Common, refusals: readonly MadeRefusal[]): Json {
+  return withExamples(refusalResponse(about, words), madeExamples(words, refusals));
+}
+
+/** The codes that the row itself answers with, by status. */
+function ownCodes(route: DescribedRoute): ReadonlyMap<number, readonly string[]> {
+  const { codes, statuses = {}, missCost, quotaCost, takesKey } = route;
+  const byStatus = new Map<number, string[]>();
+  const add = (codigo: string, status: number): void => {
+    const known = byStatus.get(status) ?? [];
+    if (!known.includes(codigo)) byStatus.set(status, [...known, codigo]);
+  };
+  for (const codigo of codes) {
+    for (const status of statuses[codigo] ?? usualStatuses(codigo, route)) add(codigo, status);
+  }
+  if (takesKey) {
+    add('E003', 422);
+    add('E703', 409);
+  }
+  // What the protocol answers with the same status is told in one place.
+  for (const status of commonOf(route)) {
+    const common: Common = COMMON[status];
+    const known = byStatus.get(status);
+    if (known === undefined) continue;
+    if (known.every((codigo) => common.codes.includes(codigo)) && status !== 404 && status !== 400)
+      byStatus.delete(status);
+    else for (const codigo of common.codes) add(codigo, status);
+  }
+  if (missCost === undefined && quotaCost === undefined) byStatus.delete(429);
+  return byStatus;
+}
+
+function usualStatuses(codigo: string, { judges }: DescribedRoute): readonly number[] {
+  const { status } = errorOf(codigo) ?? {};
+  if (typeof status !== 'number') throw new RangeError(`${codigo} refuses nothing`);
+  return judges && status === 422 ? [422] : [status];
+}
+
+function successOf(route: DescribedRoute): Json {
+  const { id, status, method, fields, gives, givesToo, headers, deprecated } = route;
+  const description = gives === undefined ? SUCCESS[status] : 'O documento.';
+  const own = headerRefs([...headers, ...EVERY_HEADER]);
+  if (method === 'HEAD') return { description: 'Há nota desta DPS.', headers: own };
+  if (gives !== undefined) return { description, headers: own, content: { [gives]: {} } };
+  const examples = examplesOf(id).filter((one) => one.status === status);
+  return {
+    description: deprecated ? `${description} O endereço é mantido para quem já o usa.` : description,
+    headers: own,
+    content: {
+      'application/json': {
+        schema: objectSchema(fields),
+        ...(examples.length === 0 ? {} : { examples: answersOf(examples) }),
+      },
+      ...(givesToo === undefined ? {} : { [givesToo]: { schema: { type: 'string' } } }),
+    },
+  };
+}
+
+const SUCCESS: Readonly<Record<DescribedRoute['status'], string>> = {
+  200: 'Encontrado, ou conferido.',
+  201: 'Registrado.',
+  410: 'Encerrado.',
+};
+
+type Refusal = { readonly status: number; readonly codes: readonly string[] };
+
+function ownRefusal(route: DescribedRoute, { status, codes }: Refusal, refusals: readonly MadeRefusal[]): Json {
+  const { id, method, judges, headers } = route;
+  const isJudged = judges === true && status === 422;
+  const titles = codes.map((codigo) => `**${codigo}** ${errorOf(codigo)!.mensagem}.`);
+  const about = [...titles, ...(isJudged ? ['E todos os códigos das regras da DPS.'] : [])].join('\n\n');
+  const own = headers.filter((name) => isOfRefusals(name));
+  const isTransient = codes.includes('E703') && (status === 409 || status === 422);
+  const more = isTransient && !own.includes('Retry-After') ? ['Retry-After'] : [];
+  const response = refusalResponse(about, { codes, headers: [...own, ...more], isJudged });
+  if (method === 'HEAD') return { description: about, headers: response.headers };
+  const recorded = EXEMPLOS.filter((one) => one.status === status && (one.id === id || one.tambem?.includes(id)));
+  return withExamples(response, { ...answersOf(recorded), ...madeExamples({ status, codes }, refusals) });
+}
+
+/** A response in JSON with its examples by name. */
+function withExamples(response: Json, examples: Json): Json {
+  const content = response.content as Json;
+  const json = content['application/json'] as Json;
+  return { ...response, content: { 'application/json': { ...json, examples } } };
+}
+
+type RefusalWords = {
+  readonly codes: readonly string[];
+  readonly headers: readonly string[];
+  readonly isJudged?: boolean;
+};
+
+function refusalResponse(description: string, { codes, headers, isJudged }: RefusalWords): Json {
+  // No code twice: a generator makes a list of types of the two.
+  const beside = isJudged ? codes.filter((one) => !codesOfDps().includes(one)) : codes;
+  const codigo = isJudged ? { anyOf: [{ enum: beside }, { $ref: schemaRef(CODIGO_DA_DPS) }] } : { enum: codes };
+  return {
+    description,
+    headers: headerRefs([...headers, ...EVERY_HEADER]),
+    content: {
+      'application/json': {
+        schema: { allOf: [{ $ref: schemaRef(ENVELOPE) }, { properties: { codigo_erro: codigo } }] },
+      },
+    },
+  };
+}
+
+export const NOT_MODIFIED: Json = {
+  description: 'A resposta que se tem ainda vale.',
+  headers: headerRefs(['ETag', ...EVERY_HEADER]),
+};
+
+/** Those of a status whose code the answer may have. */
+function madeExamples({ status, codes }: Refusal, refusals: readonly MadeRefusal[]): Json {
+  const fit = refusals.filter((one) => one.status === status && codes.includes(one.codigo));
+  return Object.fromEntries(fit.map((one) => [madeName(one), exampleRef(madeName(one))]));
+}
+
+function madeName({ name, status }: MadeRefusal): string {
+  return name ?? COMMON[status as CommonStatus].name;
+}
+
+/** The refusals that no ordinary request meets, as components. */
+export function madeComponents(refusals: readonly MadeRefusal[]): Json {
+  return Object.fromEntries(refusals.map((one) => [madeName(one), { summary: one.titulo, value: one.value }]));
+}
