@@ -3,11 +3,11 @@
  * making the same bytes durable. Each alone, with nothing else running.
  */
 
-import { openEmbedded } from '../packages/postgres-embutido/src/embedded.ts';
 import { checkSignature, DPS_PROFILE } from '../src/documents/signed.ts';
 import { readXml } from '../src/documents/xml.ts';
 import { readDps } from '../src/fiscal/layout/read.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
+import { openEmbedded } from '../src/store/embedded.ts';
 import { Pool } from '../src/store/pg.ts';
 import { distinctDps } from './documents.ts';
 

@@ -9,9 +9,9 @@ import { appendFileSync, chownSync, mkdtempSync, readFileSync, rmSync, statSync,
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
-import { openEmbedded } from '../packages/postgres-embutido/src/embedded.ts';
 import { SANDBOX_SLUG } from '../src/fiscal/ambiente.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
+import { openEmbedded } from '../src/store/embedded.ts';
 import { transaction } from '../src/store/open.ts';
 import { Client, type ClientConfig } from '../src/store/pg.ts';
 import { createStore } from '../src/store/store.ts';

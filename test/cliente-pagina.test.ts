@@ -40,7 +40,11 @@ const [first, production] = [blocks.slice(0, -1).join('\n'), blocks.at(-1)!];
 const folder = freshFolder();
 const program = path.join(folder, 'pagina.ts');
 const modules = path.join(folder, 'node_modules');
-execFileSync(process.execPath, [path.join(PACKAGE, 'pacote.ts'), path.join(modules, '@emissor-nfse/cliente')]);
+execFileSync(process.execPath, [
+  path.join(ROOT, 'packages/pacote.ts'),
+  PACKAGE,
+  path.join(modules, '@emissor-nfse/cliente'),
+]);
 await writeFile(program, first);
 
 test('what the page shows is what the compiler takes, and so is the package that is installed', async () => {

@@ -1,8 +1,8 @@
 /** A server that was told not to wait for its disk: who starts the service on it is told what a crash loses, and what to change. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { openEmbedded } from '../packages/postgres-embutido/src/embedded.ts';
 import { durabilityWarnings } from '../src/store/durability.ts';
+import { openEmbedded } from '../src/store/embedded.ts';
 import { openPool } from '../src/store/open.ts';
 import type { ClientConfig } from '../src/store/pg.ts';
 import { onEnd } from './support/cleanup.ts';

@@ -8,7 +8,7 @@ import { appendFile, chmod, mkdtemp, rm } from 'node:fs/promises';
 import { freemem, tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { type EmbeddedServer, openEmbedded } from '../packages/postgres-embutido/src/embedded.ts';
+import { type EmbeddedServer, openEmbedded } from '../src/store/embedded.ts';
 import { migrate } from '../src/store/migrate.ts';
 import { openPool } from '../src/store/open.ts';
 import { Client, type ClientConfig } from '../src/store/pg.ts';

@@ -27,9 +27,6 @@ function refuses(file: string, words: RegExp): void {
   assert.equal(place, -1, `${file}:${place + 1}: ${lines[place]?.trim()}`);
 }
 
-/** The client is a package of its own; the doors may use it as any other program does. */
-const CLIENTE = '../packages/cliente/src/index.ts';
-
 /** The room of what a file imports: a folder of src, `root` for what lies beside them, `packages/name`, or a library. */
 function roomOf({ from, to }: Import): string {
   if (!to.startsWith('.')) return to;
@@ -41,7 +38,7 @@ function roomOf({ from, to }: Import): string {
 const BELOW: Readonly<Record<string, readonly string[]>> = {
   fiscal: ['fiscal'],
   documents: ['documents', 'fiscal'],
-  store: ['store', 'fiscal'],
+  store: ['store', 'fiscal', 'packages/postgres-embutido'],
   adn: ['adn', 'fiscal'],
   flows: ['flows', 'documents', 'store', 'adn', 'fiscal'],
   delivery: ['delivery', 'flows', 'documents', 'store', 'adn', 'fiscal'],
@@ -51,10 +48,7 @@ const BELOW: Readonly<Record<string, readonly string[]>> = {
   // Beside the doors, and apart from the service: it plays the other side.
   simulador: ['simulador', 'published', 'documents', 'adn', 'fiscal'],
   // Puts all of them together; nobody but the entry knows it.
-  wiring: [
-    ...['wiring', 'doors', 'simulador', 'published', 'delivery', 'flows', 'documents', 'store', 'adn', 'fiscal'],
-    'packages/postgres-embutido',
-  ],
+  wiring: ['wiring', 'doors', 'simulador', 'published', 'delivery', 'flows', 'documents', 'store', 'adn', 'fiscal'],
   root: ['wiring'],
 };
 
@@ -112,13 +106,23 @@ test('each library is imported by one file', () => {
   for (const [library, who] of users) assert.equal(who.size, 1, `${library} is imported by ${[...who].join(', ')}`);
 });
 
-test('the client stands alone: it knows neither this project nor a library', () => {
-  const own = path.resolve(SRC, path.dirname(CLIENTE));
-  for (const file of globSync('**/*.ts', { cwd: own })) {
-    for (const { to } of importsOf(path.relative(SRC, path.join(own, file)))) {
-      assert.match(to, /^(\.\/[\w-]+\.ts|node:[\w/]+)$/, `${file} of the client imports ${to}`);
+test('a package stands alone: it knows neither this project nor a library', () => {
+  const packages = path.resolve(SRC, '../packages');
+  const sources = globSync('*/src/**/*.ts', { cwd: packages });
+  assert.ok(sources.length > 10);
+  for (const source of sources) {
+    const file = path.relative(SRC, path.join(packages, source));
+    for (const { to } of importsOf(file)) {
+      assert.match(to, /^(\.\/[\w-]+\.ts|node:[\w/]+)$/, `${file} imports ${to}`);
     }
+    if (source.startsWith('postgres-embutido/')) refuses(file, /nfse|\bnotas?\b|DATABASE_URL/i);
   }
+});
+
+test('the embedded server asks npm for what the project asks for', () => {
+  const optional = (folder: string): unknown =>
+    JSON.parse(readFileSync(path.join(SRC, folder, 'package.json'), 'utf8')).optionalDependencies;
+  assert.deepEqual(optional('../packages/postgres-embutido'), optional('..'));
 });
 
 test('fiscal is pure: no input or output, no clock, no chance', () => {

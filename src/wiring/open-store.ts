@@ -1,8 +1,8 @@
 /** The database opened, and closed again: what every command needs that keeps or reads something. */
 import path from 'node:path';
-import { openEmbedded } from '../../packages/postgres-embutido/src/embedded.ts';
 import { tellTrouble } from '../flows/store-trouble.ts';
 import { durabilityWarnings } from '../store/durability.ts';
+import { openEmbedded } from '../store/embedded.ts';
 import { migrate, newerMigrations } from '../store/migrate.ts';
 import type { OnStored } from '../store/notas.ts';
 import { type Db, openPool } from '../store/open.ts';

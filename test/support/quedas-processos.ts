@@ -5,7 +5,6 @@
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { cnpjsOf } from '../../bench/documents.ts';
-import { DATABASE, SUPERUSER } from '../../packages/postgres-embutido/src/cluster.ts';
 import { readLock } from '../../packages/postgres-embutido/src/lock.ts';
 import {
   openStage,
@@ -18,6 +17,7 @@ import {
   startService,
   startSimulator,
 } from '../../scripts/stage.ts';
+import { NAME } from '../../src/store/embedded.ts';
 import { Client } from '../../src/store/pg.ts';
 import { onEnd } from './cleanup.ts';
 import { ownPort } from './ports.ts';
@@ -127,8 +127,8 @@ async function connectionTo(location: string): Promise<Client | undefined> {
   const client = new Client({
     host: lock.socketDir || location,
     port: lock.port,
-    user: SUPERUSER,
-    database: DATABASE,
+    user: NAME,
+    database: NAME,
     connectionTimeoutMillis: 2_000,
   });
   client.on('error', () => {});

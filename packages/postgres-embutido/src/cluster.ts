@@ -32,17 +32,12 @@ import {
   type RunAs,
   run,
   sweepLeftovers,
-  WAY_OUT,
+  Unusable,
 } from './place.ts';
 
 /** How the server is reached: a Unix socket in a private folder or, on Windows, the loopback with a password. */
 export type Transport = 'socket' | 'tcp';
 
-export const DATABASE = 'nfse';
-export const SUPERUSER = 'nfse';
-export const SETTINGS_FILE = 'nfse.conf';
-
-const PASSWORD_FILE = 'nfse.password';
 const LOG_MAX_BYTES = 10 * 1024 * 1024;
 const TAIL_MAX_BYTES = 3_000;
 
@@ -50,7 +45,6 @@ type Setting = readonly [name: string, value: string, why: string];
 
 /** For two cores, a few GB of memory and many small transactions; measured on such a machine where it says so. */
 const SETTINGS: readonly Setting[] = [
-  ['cluster_name', 'nfse', 'identifica os processos em ps'],
   ['max_connections', '60', 'serviço, CLI e folga; cada conexão é um processo'],
   ['shared_buffers', '256MB', 'cabe num notebook e segura os índices em uso'],
   ['effective_cache_size', '1GB', 'estimativa modesta do cache do sistema, para o planejador'],
@@ -63,22 +57,22 @@ const SETTINGS: readonly Setting[] = [
   ],
   ['jit', 'off', 'consultas curtas: compilar custa mais que executar'],
   ['io_method', 'sync', 'três processos a menos; medido, sem diferença em gravações pequenas'],
-  ['fsync', 'on', 'uma nota confirmada sobrevive à queda de energia'],
+  ['fsync', 'on', 'uma transação confirmada sobrevive à queda de energia'],
   ['full_page_writes', 'on', 'idem, com a página gravada pela metade'],
   ['synchronous_commit', 'on', 'idem; gravações simultâneas compartilham o mesmo fsync'],
   ['wal_compression', 'off', 'só há pglz: medido, 5% menos WAL e até 10% menos inserções por segundo'],
-  ['wal_buffers', '16MB', 'um segmento inteiro, para que rajadas de documentos não esperem espaço'],
+  ['wal_buffers', '16MB', 'um segmento inteiro, para que rajadas não esperem espaço'],
   ['min_wal_size', '256MB', 'recicla segmentos em vez de criá-los a cada rajada'],
   ['max_wal_size', '2GB', 'espaça os checkpoints em rajadas; ainda se recupera em menos de um minuto'],
   ['checkpoint_timeout', '10min', 'menos páginas inteiras no WAL sem alongar a recuperação'],
-  ['checkpoint_completion_target', '0.9', 'espalha a gravação do checkpoint para não atrasar as notas'],
+  ['checkpoint_completion_target', '0.9', 'espalha a gravação do checkpoint para não atrasar as transações'],
   ['autovacuum', 'on', 'as filas são tabelas muito atualizadas'],
   ['timezone', 'UTC', 'instantes não dependem da máquina'],
   ['log_timezone', 'UTC', 'idem'],
   ['logging_collector', 'off', 'o serviço já guarda a saída de erro em postgres.log e limita seu tamanho'],
   ['log_line_prefix', '%m [%p] ', 'instante e processo'],
   ['log_min_messages', 'log', 'erros de SQL vão a quem os causou; aqui, só a vida do servidor'],
-  ['log_min_error_statement', 'panic', 'comandos podem conter dados de contribuintes'],
+  ['log_min_error_statement', 'panic', 'comandos podem conter dados pessoais'],
   ['log_error_verbosity', 'terse', 'detalhes de erros também'],
 ];
 
@@ -116,25 +110,34 @@ export async function ensureCluster(
     const ms = Math.round(performance.now() - began);
     log.info({ location: place.location, ms }, 'banco de dados criado');
   } else if (version !== binaries.major) {
-    throw new Error(
+    throw new Unusable(
       `O banco em ${place.location} é do PostgreSQL ${version} e esta versão do serviço traz o ${binaries.major}. ` +
-        `Migre-o com pg_upgrade ou volte à versão anterior do serviço. ${WAY_OUT}`,
+        `Migre-o com pg_upgrade ou volte à versão anterior do serviço.`,
     );
   }
   await linkEntry(place, version !== undefined, log);
   await handOver(place, log);
   if (!(await canEnter(place.location, place.runAs))) {
-    throw new Error(
+    throw new Unusable(
       `O usuário ${place.runAs?.name ?? 'atual'}, dono do banco, não consegue entrar em ${place.location}. ` +
-        `Dê a ele passagem (chmod o+x) em todas as pastas desse caminho. ${WAY_OUT}`,
+        `Dê a ele passagem (chmod o+x) em todas as pastas desse caminho.`,
     );
   }
   await writeSettings(place);
 }
 
 /** The password is what makes a cluster one that is reached by TCP. */
-export async function passwordOf(location: string): Promise<string | undefined> {
-  return readFile(join(location, PASSWORD_FILE), 'utf8').catch(absent);
+export async function passwordOf(place: Place): Promise<string | undefined> {
+  return readFile(join(place.location, passwordFileOf(place)), 'utf8').catch(absent);
+}
+
+function passwordFileOf({ name }: Place): string {
+  return `${name}.password`;
+}
+
+/** In the folder of the cluster. */
+export function settingsFileOf({ name }: Place): string {
+  return `${name}.conf`;
 }
 
 /** The number that initdb drew for this cluster; the first eight bytes of its control file. */
@@ -159,8 +162,8 @@ export async function openLog(place: Place): Promise<FileHandle> {
     if (place.runAs) await file.chown(place.runAs.uid, place.runAs.gid);
     return file;
   } catch (cause) {
-    throw new Error(
-      `Não foi possível abrir o log do PostgreSQL em ${path} (${codeOf(cause)}). Confira as permissões. ${WAY_OUT}`,
+    throw new Unusable(
+      `Não foi possível abrir o log do PostgreSQL em ${path} (${codeOf(cause)}). Confira as permissões.`,
       { cause },
     );
   }
@@ -220,7 +223,7 @@ async function createCluster(place: Place, binaries: Binaries, transport: Transp
     work = await mkdtemp(join(place.home, 'pg.new-'));
     await giveTo(work, place.runAs);
     const cluster = join(work, 'cluster');
-    await initialise(cluster, place.runAs, binaries, transport);
+    await initialise(cluster, place, binaries, transport);
     // An empty folder may have been put there to be filled; rmdir takes away no other.
     await rmdir(place.location).catch(() => {});
     await rename(cluster, place.location);
@@ -232,16 +235,15 @@ async function createCluster(place: Place, binaries: Binaries, transport: Transp
     const advice = /could not look up effective user ID/.test(reason)
       ? 'O PostgreSQL exige que a conta que o executa tenha uma linha em /etc/passwd: crie-a (useradd) ou use outra conta.'
       : `Confira o espaço em disco e as permissões de ${place.home}, ou escolha outro diretório de dados.`;
-    throw new Error(`Não foi possível criar o banco de dados em ${place.location}: ${reason}\n${advice} ${WAY_OUT}`, {
-      cause,
-    });
+    throw new Unusable(`Não foi possível criar o banco de dados em ${place.location}: ${reason}\n${advice}`, { cause });
   } finally {
     if (work !== undefined) await rm(work, { recursive: true, force: true });
   }
 }
 
 /** Nothing is synced until all is written; then everything is, once. */
-async function initialise(cluster: string, runAs: RunAs | undefined, binaries: Binaries, transport: Transport) {
+async function initialise(cluster: string, place: Place, binaries: Binaries, transport: Transport) {
+  const { name, runAs } = place;
   const access = ['--auth-local=trust', '--auth-host=reject'];
   const password = join(dirname(cluster), 'password');
   if (transport === 'tcp') {
@@ -251,7 +253,7 @@ async function initialise(cluster: string, runAs: RunAs | undefined, binaries: B
   }
   // The order of code points, with upper and lower case of all of Unicode, the same on every machine; and no ICU.
   const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
-  const identity = ['-D', cluster, `--username=${SUPERUSER}`, ...locale, ...access];
+  const identity = ['-D', cluster, `--username=${name}`, ...locale, ...access];
   await mustRun(binaries.initdb, [...identity, '--no-sync', '--no-instructions'], runAs);
 
   // Without a server: the database has its name before the cluster is in its place. The one that initdb made for
@@ -260,10 +262,10 @@ async function initialise(cluster: string, runAs: RunAs | undefined, binaries: B
     binaries.postgres,
     ['--single', '-F', '-D', cluster, 'template1'],
     runAs,
-    `ALTER DATABASE postgres RENAME TO ${DATABASE};\n`,
+    `ALTER DATABASE postgres RENAME TO ${name};\n`,
   );
   if (/\b(ERROR|FATAL|PANIC): /.test(output)) throw new Error(output);
-  if (transport === 'tcp') await rename(password, join(cluster, PASSWORD_FILE));
+  if (transport === 'tcp') await rename(password, join(cluster, passwordFileOf(place)));
   await mustRun(binaries.initdb, ['--sync-only', '-D', cluster], runAs);
 }
 
@@ -318,8 +320,9 @@ async function handOver(place: Place, log: Logger): Promise<void> {
 
 /** Written anew at each start, so that a new version of the service brings its settings to old clusters. */
 async function writeSettings(place: Place): Promise<void> {
-  const transport: Transport = (await passwordOf(place.location)) === undefined ? 'socket' : 'tcp';
-  const lines = [...TRANSPORT_SETTINGS[transport], ...SETTINGS].map(
+  const transport: Transport = (await passwordOf(place)) === undefined ? 'socket' : 'tcp';
+  const identity: Setting = ['cluster_name', place.name, 'identifica os processos em ps'];
+  const lines = [...TRANSPORT_SETTINGS[transport], identity, ...SETTINGS].map(
     ([name, value, why]) => `${`${name} = '${value}'`.padEnd(44)} # ${why}`,
   );
   const text = [
@@ -329,7 +332,7 @@ async function writeSettings(place: Place): Promise<void> {
     ...lines,
     '',
   ].join('\n');
-  const path = join(place.location, SETTINGS_FILE);
+  const path = join(place.location, settingsFileOf(place));
   if ((await readFile(path, 'utf8').catch(absent)) === text) return;
   // As root we write where another account may: a new file by an unguessed name follows no link laid there.
   const fresh = `${path}.${randomBytes(6).toString('hex')}`;

@@ -1,19 +1,41 @@
-// The embedded PostgreSQL, started and supervised by whoever opens it: the service, a command of the CLI, a test.
+// The embedded PostgreSQL, started and supervised by whoever opens it: a service, one of its commands, a test.
 //
-// The server is a process of its own that outlives a crash of the service; who comes next adopts it. Any number of
+// The server is a process of its own that outlives a crash of the program; who comes next adopts it. Any number of
 // processes may share one data folder: each holds a connection as its presence, the first starts the server, whoever
 // notices its death starts it again, and the last one out stops it.
-// It deliberately holds no pool and knows no table; open.ts connects to what `connection` says.
+// It deliberately holds no pool and knows no table; the caller connects to what `connection` says.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client } from '../../../src/store/pg.ts';
 import { boundLog, type Transport } from './cluster.ts';
 import { readLock, serves } from './lock.ts';
-import { closeSocketDir, findPlace, type Logger, type Place } from './place.ts';
-import { type Connection, look, PRESENCE, type Reached, reach, signalServer } from './start.ts';
+import { closeSocketDir, findPlace, type Logger, type Place, Unusable } from './place.ts';
+import {
+  type Client,
+  type Connection,
+  type CreateClient,
+  look,
+  presenceOf,
+  type Reached,
+  reach,
+  type Site,
+  signalServer,
+} from './start.ts';
 
 export type { Logger } from './place.ts';
-export type { Connection } from './start.ts';
+export type { Client, Connection, CreateClient } from './start.ts';
+
+export type EmbeddedOptions = {
+  /** The database and its user are called so, and what is kept beside the data and in temporary folders begins so. */
+  readonly name: string;
+  readonly dataDir: string;
+  readonly log: Logger;
+  /** `(config) => new Client(config)`, with the `Client` of the `pg` package. */
+  readonly createClient: CreateClient;
+  /** How to use another PostgreSQL: the last sentence of an error that would then not occur. */
+  readonly wayOut?: string;
+  /** How a new cluster is reached. TCP is for Windows; elsewhere only a test asks for it. */
+  readonly transport?: Transport;
+};
 
 export type EmbeddedServer = {
   /** For `pg`. It stays the same when the server is started again, so pools only have to reconnect. */
@@ -25,6 +47,11 @@ export type EmbeddedServer = {
   /** To be called after the pools are closed. Stops the server unless somebody else still uses it. Never rejects. */
   stop(): Promise<void>;
 };
+
+type Supervision = { readonly connection: () => Connection; readonly stop: () => Promise<void> };
+
+/** It becomes part of paths and of SQL, and of the name of a socket, which is short. */
+const NAME = /^[a-z][a-z0-9_]{0,19}$/;
 
 const PATROL_EVERY_MS = 2_000;
 const BACKOFF_FIRST_MS = 250;
@@ -43,41 +70,56 @@ const GUEST_POLL_MS = 20;
 const STOP_LOOK_MS = 2_000;
 const END_TIMEOUT_MS = 2_000;
 
-/** A presence that has announced its leaving; two that leave at once do not wait for each other. */
-const LEAVING = 'nfse-saindo';
-
-const COUNT_OTHERS = `
-  SELECT count(*) FILTER (WHERE application_name = '${PRESENCE}')::int AS presences,
-         count(*) FILTER (WHERE application_name <> '${PRESENCE}')::int AS guests
-    FROM pg_stat_activity
-   WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() AND application_name <> '${LEAVING}'`;
-
-export async function openEmbedded(options: {
-  readonly dataDir: string;
-  readonly log: Logger;
-  /** How a new cluster is reached. TCP is for Windows; elsewhere only a test asks for it. */
-  readonly transport?: Transport;
-}): Promise<EmbeddedServer> {
-  const { log } = options;
+/** Opens the database of a data folder: creates it, starts its server or joins the one that runs. */
+export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedServer> {
+  const { name, dataDir, log, createClient, wayOut } = options;
+  if (!NAME.test(name)) throw new TypeError(`the name of a database is like ${NAME}: ${name}`);
   const transport = options.transport ?? (process.platform === 'win32' ? 'tcp' : 'socket');
-  const place = await findPlace(options.dataDir, log);
   const closing = new AbortController();
-  const began = performance.now();
-  const first = await reach(place, transport, log, closing.signal);
-  log.info(
-    { location: place.location, pid: first.pid, usuario: place.runAs?.name, ms: Math.round(performance.now() - began) },
-    first.started
-      ? `PostgreSQL embutido iniciado; os dados ficam em ${place.location}`
-      : `PostgreSQL embutido já em execução; os dados ficam em ${place.location}`,
-  );
+  try {
+    const place = await findPlace(name, dataDir, log);
+    const site: Site = { place, createClient, log };
+    const began = performance.now();
+    const first = await reach(site, transport, closing.signal);
+    const ms = Math.round(performance.now() - began);
+    log.info(
+      { location: place.location, pid: first.pid, usuario: place.runAs?.name, ms },
+      first.started
+        ? `PostgreSQL embutido iniciado; os dados ficam em ${place.location}`
+        : `PostgreSQL embutido já em execução; os dados ficam em ${place.location}`,
+    );
+    const { connection, stop } = supervise(site, first, closing, wayOut);
+    let stopping: Promise<void> | undefined;
+    return {
+      get connection() {
+        return connection();
+      },
+      location: place.location,
+      started: first.started,
+      stop() {
+        stopping ??= stop();
+        return stopping;
+      },
+    };
+  } catch (error) {
+    throw withWayOut(error, wayOut);
+  }
+}
 
-  let held: Reached = first;
+function withWayOut(error: unknown, wayOut: string | undefined): unknown {
+  if (error instanceof Unusable && wayOut !== undefined) error.message += ` ${wayOut}`;
+  return error;
+}
+
+/** Holds a connection to the server, reaches the server again when it is lost, and leaves in order. */
+function supervise(site: Site, first: Reached, closing: AbortController, wayOut: string | undefined): Supervision {
+  const { place, log } = site;
+  let held = first;
   let heldSince = performance.now();
   let attached = true;
   let deaths = 0;
-  let stopping: Promise<void> | undefined;
 
-  async function supervise(): Promise<void> {
+  async function watchConnection(): Promise<void> {
     const closed = new Promise<void>((done) => closing.signal.addEventListener('abort', () => done()));
     for (;;) {
       await Promise.race([held.lost, closed]);
@@ -96,25 +138,25 @@ export async function openEmbedded(options: {
         await sleep(wait, undefined, { signal: closing.signal });
       }
       deaths += 1;
-      const again = await reach(place, undefined, log, closing.signal);
+      const again = await reach(site, undefined, closing.signal);
       held = again;
       heldSince = performance.now();
       attached = true;
       if (again.started) log.error({ pid: held.pid }, 'o PostgreSQL embutido havia morrido; foi iniciado de novo');
       else log.info({ pid: held.pid }, 'conexão com o PostgreSQL embutido refeita');
     } catch (error) {
-      if (!closing.signal.aborted)
-        log.error({ err: error }, 'o PostgreSQL embutido não voltou; nova tentativa em seguida');
+      if (closing.signal.aborted) return;
+      log.error({ err: withWayOut(error, wayOut) }, 'o PostgreSQL embutido não voltou; nova tentativa em seguida');
     }
   }
 
-  /** A server that was told to stop lets us stay but lets nobody in: leaving is what lets it end and be started again. */
+  /** A server that was told to stop keeps who is connected and admits nobody: it ends, and is started again, once we leave. */
   async function patrol(): Promise<void> {
     await boundLog(place);
     if (attached && (await readLock(place.location))?.status === 'stopping') await leave(held.client);
   }
 
-  const supervision = supervise();
+  const watching = watchConnection();
   const patrolling = setInterval(() => {
     patrol().catch((error) => log.warn({ err: error }, 'a ronda do PostgreSQL embutido falhou'));
   }, PATROL_EVERY_MS);
@@ -125,32 +167,23 @@ export async function openEmbedded(options: {
     const awake = setInterval(() => {}, PATROL_EVERY_MS);
     closing.abort();
     clearInterval(patrolling);
-    await supervision;
-    await goOut(place, held, log).catch((error) => log.error({ err: error }, 'falha ao parar o PostgreSQL embutido'));
+    await watching;
+    await goOut(site, held).catch((error) => log.error({ err: error }, 'falha ao parar o PostgreSQL embutido'));
     clearInterval(awake);
   }
 
-  return {
-    get connection() {
-      return held.connection;
-    },
-    location: place.location,
-    started: first.started,
-    stop() {
-      stopping ??= stop();
-      return stopping;
-    },
-  };
+  return { connection: () => held.connection, stop };
 }
 
 /** Leaves, and stops the server if nobody else remains. */
-async function goOut(place: Place, held: Reached, log: Logger): Promise<void> {
+async function goOut(site: Site, held: Reached): Promise<void> {
+  const { place, log } = site;
   let present: Reached | undefined = held;
-  let alone = await isLastOne(held.client).catch(() => undefined);
+  let alone = await isLastOne(held.client, place).catch(() => undefined);
   if (alone === undefined) {
     // The connection was lost just before; the server may nevertheless be there, started again by us or by others.
-    present = await lookAgain(place);
-    if (present) alone = await isLastOne(present.client).catch(() => false);
+    present = await lookAgain(site);
+    if (present) alone = await isLastOne(present.client, place).catch(() => false);
   }
   if (!present) {
     log.warn({ location: place.location }, 'o PostgreSQL embutido não respondia ao sair; nada a parar por aqui');
@@ -161,17 +194,23 @@ async function goOut(place: Place, held: Reached, log: Logger): Promise<void> {
     log.info({ pid: present.pid }, 'o PostgreSQL embutido continua: ainda está em uso por outro processo');
     return;
   }
-  await shutDown(place, present.pid, log);
+  await shutDown(site, present.pid);
   await closeSocketDir(place);
 }
 
 /** Asks the server itself who else is connected, after telling the others not to count on us. */
-async function isLastOne(client: Client): Promise<boolean> {
-  await client.query(`SET application_name = '${LEAVING}'`);
+async function isLastOne(client: Client, place: Place): Promise<boolean> {
+  // Two that leave at once do not wait for each other.
+  const leaving = `${place.name}-saindo`;
+  await client.query(`SET application_name = '${leaving}'`);
   const began = performance.now();
   for (;;) {
-    const { rows } = await client.query<{ presences: number; guests: number }>(COUNT_OTHERS);
-    const { presences, guests } = rows[0]!;
+    const { rows } = await client.query(`
+      SELECT count(*) FILTER (WHERE application_name = '${presenceOf(place)}')::int AS presences,
+             count(*) FILTER (WHERE application_name <> '${presenceOf(place)}')::int AS guests
+        FROM pg_stat_activity
+       WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() AND application_name <> '${leaving}'`);
+    const { presences, guests } = rows[0] as { presences: number; guests: number };
     if (presences + guests === 0) return true;
     // Others who are present will see to the server. Guests without a host may be our own pool, just closed.
     if (presences > 0 || performance.now() - began > GUEST_GRACE_MS) return false;
@@ -179,10 +218,10 @@ async function isLastOne(client: Client): Promise<boolean> {
   }
 }
 
-async function lookAgain(place: Place): Promise<Reached | undefined> {
+async function lookAgain(site: Site): Promise<Reached | undefined> {
   const began = performance.now();
   while (performance.now() - began < STOP_LOOK_MS) {
-    const seen = await look(place).catch(() => undefined);
+    const seen = await look(site).catch(() => undefined);
     if (seen?.client) return seen;
     if (seen?.state !== 'busy') return undefined;
     await sleep(GONE_POLL_MS);
@@ -194,12 +233,13 @@ async function leave(client: Client): Promise<void> {
   await Promise.race([client.end().catch(() => {}), sleep(END_TIMEOUT_MS, undefined, { ref: false })]);
 }
 
-async function shutDown(place: Place, pid: number, log: Logger): Promise<void> {
+async function shutDown(site: Site, pid: number): Promise<void> {
+  const { place, log } = site;
   const began = performance.now();
-  await signalServer(place, pid, 'INT', log);
+  await signalServer(site, pid, 'INT');
   if (!(await isGone(place, pid, FAST_STOP_MS))) {
     log.warn({ pid }, 'o PostgreSQL embutido demora a parar; parada imediata (ele se recupera na próxima partida)');
-    await signalServer(place, pid, 'QUIT', log);
+    await signalServer(site, pid, 'QUIT');
     if (!(await isGone(place, pid, IMMEDIATE_STOP_MS))) {
       log.error({ pid }, `o PostgreSQL embutido não parou; confira o processo ${pid}`);
       return;

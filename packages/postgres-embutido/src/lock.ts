@@ -9,7 +9,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile, readlink, realpath, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { absent, codeOf, type Logger, run, socketLockOf } from './place.ts';
+import { absent, codeOf, type Logger, type Place, run, socketLockOf } from './place.ts';
 
 export type Lock = {
   readonly pid: number;
@@ -70,14 +70,14 @@ export async function removeForeignLock(location: string, socketDir: string | un
  * the turn with its process. Elsewhere than on Linux there is no such socket: there the rename of a new cluster and
  * PostgreSQL's own lock decide, only with more noise.
  */
-export async function takeTurn(location: string): Promise<(() => void) | undefined> {
+export async function takeTurn({ name, location }: Place): Promise<(() => void) | undefined> {
   if (process.platform !== 'linux') return () => {};
-  const name = createHash('sha256').update(location).digest('hex').slice(0, 32);
+  const digest = createHash('sha256').update(location).digest('hex').slice(0, 32);
   const server = createServer((socket) => socket.destroy());
   return new Promise((done) => {
     // Where such sockets are forbidden everybody has the turn, as on other systems.
     server.once('error', (error) => done(codeOf(error) === 'EADDRINUSE' ? undefined : () => {}));
-    server.listen({ path: `\0nfse-${name}`, exclusive: true }, () => {
+    server.listen({ path: `\0${name}-${digest}`, exclusive: true }, () => {
       server.unref();
       done(() => server.close());
     });

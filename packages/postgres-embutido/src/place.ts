@@ -25,7 +25,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 
-/** The part of pino's shape that is used here. */
+/** A log as pino has it. */
 export type Logger = {
   info(obj: object, msg: string): void;
   warn(obj: object, msg: string): void;
@@ -35,6 +35,8 @@ export type Logger = {
 export type RunAs = { readonly uid: number; readonly gid: number; readonly name: string };
 
 export type Place = {
+  /** The name of the database and of its user, and of what lies beside the data and among temporary files. */
+  readonly name: string;
   /** The folder that the configuration names, absolute and without symbolic links. */
   readonly dataDir: string;
   /** `<dataDir>/pg`: the cluster itself, or a symbolic link to it. */
@@ -47,9 +49,10 @@ export type Place = {
   readonly runAs: RunAs | undefined;
 };
 
-export const WAY_OUT = 'Para usar um PostgreSQL já instalado, defina DATABASE_URL.';
+/** A trouble that a PostgreSQL of the user's own would spare; `openEmbedded` adds how to use one. */
+export class Unusable extends Error {}
 
-const SYSTEM_HOME = '/var/lib/nfse';
+const SYSTEM_HOMES = '/var/lib';
 
 /** In order of preference; the Debian and Red Hat packages create the first, every Unix has the second. */
 const ACCOUNTS = ['postgres', 'nobody'] as const;
@@ -60,7 +63,6 @@ const SOCKET_PATH_MAX_BYTES = 100;
 /** A socket has a port in its name only; nobody else shares its folder, so it is always the same. */
 export const SOCKET_PORT = 5432;
 const SOCKET_NAME = `.s.PGSQL.${SOCKET_PORT}`;
-const SOCKET_RECORD = 'nfse.socket';
 const BACK_LINK = 'cluster';
 
 /** Creating a cluster takes half a second on a laptop and may take a minute on a memory card. */
@@ -71,20 +73,21 @@ const OUTPUT_MAX_CHARS = 8_000;
 const LEFTOVER_AGE_MS = 15 * 60_000;
 
 /** Finds the cluster of a data folder, or decides where it will be created. */
-export async function findPlace(dataDir: string, log: Logger): Promise<Place> {
+export async function findPlace(name: string, dataDir: string, log: Logger): Promise<Place> {
   const data = await openDataDir(dataDir);
   const entry = join(data, 'pg');
-  const location = await followEntry(entry);
-  if (location !== undefined) {
-    return { dataDir: data, entry, home: dirname(location), location, runAs: await accountOf(location, data) };
+  const found = await followEntry(entry);
+  if (found !== undefined) {
+    return { name, dataDir: data, entry, home: dirname(found), location: found, runAs: await accountOf(found, data) };
   }
-  if (!isRoot()) return { dataDir: data, entry, home: data, location: entry, runAs: undefined };
+  const own = { name, dataDir: data, entry, home: data, location: entry };
+  if (!isRoot()) return { ...own, runAs: undefined };
 
   const runAs = await unprivilegedAccount(data);
-  if (await canEnter(data, runAs)) return { dataDir: data, entry, home: data, location: entry, runAs };
+  if (await canEnter(data, runAs)) return { ...own, runAs };
 
-  const home = await openSystemHome(data, runAs);
-  const system: Place = { dataDir: data, entry, home, location: join(home, 'pg'), runAs };
+  const home = await openSystemHome(name, data, runAs);
+  const system: Place = { ...own, home, location: join(home, 'pg'), runAs };
   log.info(
     { dataDir: data, location: system.location, usuario: runAs.name },
     `o usuário ${runAs.name}, que executa o PostgreSQL, não entra em ${data}: os dados ficam em ${system.location}`,
@@ -157,9 +160,9 @@ export async function run(
     return { ok: code === 0, output: output.trim() };
   } catch (cause) {
     if (codeOf(cause) !== 'EPERM' || !runAs) return { ok: false, output: String(cause) };
-    throw new Error(
+    throw new Unusable(
       `Rodando como root, mas sem permissão para trocar para o usuário ${runAs.name} (falta CAP_SETUID/CAP_SETGID?); ` +
-        `o PostgreSQL não roda como root. Rode o serviço como um usuário comum. ${WAY_OUT}`,
+        `o PostgreSQL não roda como root. Rode o serviço como um usuário comum.`,
       { cause },
     );
   }
@@ -173,7 +176,7 @@ export async function run(
  */
 export async function openSocketDir(place: Place): Promise<string> {
   if (fitsSocket(place.location)) return place.location;
-  const record = join(place.location, SOCKET_RECORD);
+  const record = socketRecordOf(place);
   const recorded = await readlink(record).catch(() => undefined);
   if (recorded !== undefined && ((await isOurs(recorded, place)) || (await remake(recorded, place)))) return recorded;
 
@@ -188,7 +191,7 @@ export async function openSocketDir(place: Place): Promise<string> {
 /** Takes away the short folder of a server that has ended; its record stays, and the next start makes it again. */
 export async function closeSocketDir(place: Place): Promise<void> {
   if (fitsSocket(place.location)) return;
-  const recorded = await readlink(join(place.location, SOCKET_RECORD)).catch(() => undefined);
+  const recorded = await readlink(socketRecordOf(place)).catch(() => undefined);
   if (recorded === undefined || !(await isOurs(recorded, place))) return;
   await rm(join(recorded, BACK_LINK), { force: true });
   // Should another process be starting a server just now, the folder is not empty and stays.
@@ -197,6 +200,11 @@ export async function closeSocketDir(place: Place): Promise<void> {
 
 export function fitsSocket(folder: string): boolean {
   return Buffer.byteLength(join(folder, SOCKET_NAME)) <= SOCKET_PATH_MAX_BYTES;
+}
+
+/** The link that remembers a short folder. */
+function socketRecordOf({ location, name }: Place): string {
+  return join(location, `${name}.socket`);
 }
 
 export function socketLockOf(folder: string): string {
@@ -210,9 +218,9 @@ async function openDataDir(dataDir: string): Promise<string> {
     if (first !== undefined) await giveToNeighbour(first, wanted);
     return await realpath(wanted);
   } catch (cause) {
-    throw new Error(
+    throw new Unusable(
       `Não foi possível criar ou abrir o diretório de dados ${wanted} (${codeOf(cause)}). ` +
-        `Confira o caminho e as permissões, ou escolha outro diretório de dados. ${WAY_OUT}`,
+        `Confira o caminho e as permissões, ou escolha outro diretório de dados.`,
       { cause },
     );
   }
@@ -233,7 +241,7 @@ async function followEntry(entry: string): Promise<string | undefined> {
     return await realpath(entry);
   } catch (cause) {
     if (codeOf(cause) === 'EACCES') throw ownedByAnother(entry, 'outro usuário');
-    // To start over with an empty database here would look like the loss of every nota issued so far.
+    // To start over with an empty database here would look like the loss of all data.
     const target = await readlink(entry).catch(() => '?');
     throw new Error(
       `${entry} aponta para ${target}, que não existe mais: é lá que estavam os dados. ` +
@@ -259,8 +267,8 @@ async function accountOf(location: string, data: string): Promise<RunAs | undefi
 }
 
 function ownedByAnother(path: string, owner: string): Error {
-  return new Error(
-    `Os dados em ${path} pertencem a outra conta (${owner}): rode este comando com essa conta ou como root (sudo). ${WAY_OUT}`,
+  return new Unusable(
+    `Os dados em ${path} pertencem a outra conta (${owner}): rode este comando com essa conta ou como root (sudo).`,
   );
 }
 
@@ -274,9 +282,9 @@ async function unprivilegedAccount(data: string): Promise<RunAs> {
     const account = known.find((candidate) => candidate.name === name && candidate.uid !== 0);
     if (account) return account;
   }
-  throw new Error(
+  throw new Unusable(
     `O PostgreSQL não roda como root e não há usuário ${ACCOUNTS.join(' nem ')} em /etc/passwd para executá-lo. ` +
-      `Crie um (useradd --system postgres) ou rode o serviço como um usuário comum. ${WAY_OUT}`,
+      `Crie um (useradd --system postgres) ou rode o serviço como um usuário comum.`,
   );
 }
 
@@ -290,11 +298,12 @@ async function accounts(): Promise<readonly RunAs[]> {
 }
 
 /** A system folder for data whose own folder the server's account cannot enter; never a temporary one. */
-async function openSystemHome(data: string, runAs: RunAs): Promise<string> {
-  const home = join(SYSTEM_HOME, createHash('sha256').update(data).digest('hex').slice(0, 16));
+async function openSystemHome(name: string, data: string, runAs: RunAs): Promise<string> {
+  const homes = join(SYSTEM_HOMES, name);
+  const home = join(homes, createHash('sha256').update(data).digest('hex').slice(0, 16));
   let reason = `o usuário ${runAs.name} não consegue entrar em ${home}`;
   try {
-    for (const folder of [SYSTEM_HOME, home]) {
+    for (const folder of [homes, home]) {
       // The umask of root may be 077, and this folder exists to be entered by somebody else.
       if ((await mkdir(folder, { recursive: true })) !== undefined) await chmod(folder, 0o755);
     }
@@ -302,9 +311,9 @@ async function openSystemHome(data: string, runAs: RunAs): Promise<string> {
   } catch (cause) {
     reason = `não foi possível criar ${home} (${codeOf(cause)})`;
   }
-  throw new Error(
+  throw new Unusable(
     `O usuário ${runAs.name}, que executa o PostgreSQL no lugar do root, não entra em ${data}, e ${reason}. ` +
-      `Escolha um diretório de dados acessível a esse usuário, ou rode o serviço como um usuário comum. ${WAY_OUT}`,
+      `Escolha um diretório de dados acessível a esse usuário, ou rode o serviço como um usuário comum.`,
   );
 }
 
@@ -329,17 +338,18 @@ async function remake(folder: string, place: Place): Promise<boolean> {
 
 async function makeShortDir(place: Place): Promise<string> {
   for (const root of [tmpdir(), '/tmp', '/var/tmp']) {
-    if (!fitsSocket(join(root, 'nfse-XXXXXX'))) continue;
-    const folder = await mkdtemp(join(root, 'nfse-')).catch(() => undefined);
+    const prefix = join(root, `${place.name}-`);
+    if (!fitsSocket(`${prefix}XXXXXX`)) continue;
+    const folder = await mkdtemp(prefix).catch(() => undefined);
     if (folder === undefined) continue;
     await symlink(place.location, join(folder, BACK_LINK));
     await giveTo(folder, place.runAs);
     if (await canEnter(folder, place.runAs)) return folder;
     await rm(folder, { recursive: true, force: true });
   }
-  throw new Error(
+  throw new Unusable(
     `O caminho ${place.location} é longo demais para um socket Unix (${SOCKET_PATH_MAX_BYTES} bytes) e não há diretório ` +
-      `temporário curto em que criá-lo. Use um diretório de dados de caminho mais curto. ${WAY_OUT}`,
+      `temporário curto em que criá-lo. Use um diretório de dados de caminho mais curto.`,
   );
 }
 

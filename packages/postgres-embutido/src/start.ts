@@ -9,17 +9,14 @@ import { realpath } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from '../../../src/store/pg.ts';
 import { type Binaries, findBinaries, forgetOtherCopies } from './binaries.ts';
 import {
-  DATABASE,
   ensureCluster,
   logPathOf,
   logSince,
   openLog,
   passwordOf,
-  SETTINGS_FILE,
-  SUPERUSER,
+  settingsFileOf,
   systemIdOf,
   type Transport,
 } from './cluster.ts';
@@ -33,7 +30,7 @@ import {
   type Place,
   run,
   SOCKET_PORT,
-  WAY_OUT,
+  Unusable,
 } from './place.ts';
 
 export type Connection = {
@@ -44,6 +41,28 @@ export type Connection = {
   /** Only where the server is reached by TCP. */
   readonly password?: string;
 };
+
+/** What is used of a client of the `pg` package, which only the caller knows. */
+export type Client = {
+  connect(): Promise<unknown>;
+  query(text: string): Promise<{ readonly rows: readonly unknown[] }>;
+  end(): Promise<void>;
+  on(event: 'error', listen: (error: Error) => void): unknown;
+  once(event: 'end', listen: () => void): unknown;
+};
+
+/** Makes a client that is not yet connected; the settings are those of `pg`. */
+export type CreateClient = (
+  config: Connection & {
+    readonly ssl: false;
+    readonly application_name: string;
+    readonly connectionTimeoutMillis: number;
+    readonly query_timeout: number;
+  },
+) => Client;
+
+/** A cluster, and what is needed to speak to its server and of it. */
+export type Site = { readonly place: Place; readonly createClient: CreateClient; readonly log: Logger };
 
 export type Reached = {
   readonly client: Client;
@@ -62,8 +81,10 @@ export type Silent = {
   readonly answer?: string;
 };
 
-/** What the connections held by services and commands are called in pg_stat_activity, which keeps only ASCII. */
-export const PRESENCE = 'nfse-presente';
+/** What the connections that processes hold are called in pg_stat_activity, which keeps only ASCII. */
+export function presenceOf({ name }: Place): string {
+  return `${name}-presente`;
+}
 
 const READY_TIMEOUT_MS = 60_000;
 const NOTICE_EVERY_MS = 3_000;
@@ -91,11 +112,11 @@ type Launched = {
  * when its transport is given.
  */
 export async function reach(
-  place: Place,
+  site: Site,
   creating: Transport | undefined,
-  log: Logger,
   signal: AbortSignal,
 ): Promise<Reached & { readonly started: boolean }> {
+  const { place, log } = site;
   const began = performance.now();
   let deadline = began + READY_TIMEOUT_MS;
   let answer: string | undefined;
@@ -113,7 +134,7 @@ export async function reach(
   try {
     while (performance.now() < deadline) {
       signal.throwIfAborted();
-      const seen = await look(place);
+      const seen = await look(site);
       if (seen.client) {
         const started = launched !== undefined && (launched.pid ?? seen.pid) === seen.pid;
         if (started && binaries) await forgetOtherCopies(place, binaries);
@@ -122,7 +143,7 @@ export async function reach(
       answer = seen.answer;
       if (seen.state === 'absent' && launched?.running() !== true) {
         if (!turn) {
-          turn = await takeTurn(place.location);
+          turn = await takeTurn(place);
           // Now that nobody else starts one, the look just taken may be out of date.
           if (turn) continue;
         } else {
@@ -146,16 +167,16 @@ export async function reach(
 }
 
 /** Looks once, without starting or waiting for anything. */
-export async function look(place: Place): Promise<Reached | Silent> {
+export async function look({ place, createClient }: Site): Promise<Reached | Silent> {
   const lock = await readLock(place.location);
   if (!lock) return { state: 'absent' };
   const connection = await connectionTo(place, lock);
   if (!connection) return silent(place, lock);
 
-  const client = new Client({
+  const client = createClient({
     ...connection,
     ssl: false,
-    application_name: PRESENCE,
+    application_name: presenceOf(place),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: QUERY_TIMEOUT_MS,
   });
@@ -165,7 +186,7 @@ export async function look(place: Place): Promise<Reached | Silent> {
   try {
     await client.connect();
     // Being present is no reason for a process to stay alive. (The types of pg do not list this method.)
-    (client as Client & { unref(): void }).unref();
+    (client as Client & { unref?(): void }).unref?.();
     if (await isThisCluster(client, place, lock)) {
       const pid = (await serves(lock.pid, place.location)) ? lock.pid : undefined;
       return { client, connection, pid, lost };
@@ -179,7 +200,7 @@ export async function look(place: Place): Promise<Reached | Silent> {
 }
 
 /** Interrupts a server: INT rolls back and ends with a checkpoint, QUIT drops all and leaves recovery to the next start. */
-export async function signalServer(place: Place, pid: number, signal: 'INT' | 'QUIT', log: Logger): Promise<void> {
+export async function signalServer({ place, log }: Site, pid: number, signal: 'INT' | 'QUIT'): Promise<void> {
   if (!(await serves(pid, place.location))) return;
   if (process.platform === 'win32') {
     // Windows knows no such signals; the server listens for them on a pipe that pg_ctl can speak to.
@@ -195,8 +216,8 @@ export async function signalServer(place: Place, pid: number, signal: 'INT' | 'Q
 
 /** Where the server of a lock file listens; undefined while it has not yet written so. */
 async function connectionTo(place: Place, lock: Lock): Promise<Connection | undefined> {
-  const who = { user: SUPERUSER, database: DATABASE };
-  const password = await passwordOf(place.location);
+  const who = { user: place.name, database: place.name };
+  const password = await passwordOf(place);
   if (password !== undefined)
     return lock.port > 0 ? { host: '127.0.0.1', port: lock.port, ...who, password } : undefined;
   const host = fitsSocket(place.location) ? place.location : lock.socketDir;
@@ -208,12 +229,12 @@ async function connectionTo(place: Place, lock: Lock): Promise<Connection | unde
  * socket or port elsewhere, read from the lock file, may be that of the original of which this folder is a copy.
  */
 async function isThisCluster(client: Client, place: Place, lock: Lock): Promise<boolean> {
-  const { rows } = await client.query<{ id: string; folder: string }>(
+  const { rows } = await client.query(
     "SELECT system_identifier::text AS id, current_setting('data_directory') AS folder FROM pg_control_system()",
   );
-  const { id, folder } = rows[0]!;
+  const { id, folder } = rows[0] as { id: string; folder: string };
   if (id !== (await systemIdOf(place.location))) return false;
-  if ((await passwordOf(place.location)) === undefined && fitsSocket(place.location)) return true;
+  if ((await passwordOf(place)) === undefined && fitsSocket(place.location)) return true;
   const [theirs, ours] = await Promise.all([folder, place.location].map((path) => realpath(path).catch(() => path)));
   return theirs === ours || (process.platform !== 'win32' && (await serves(lock.pid, place.location)));
 }
@@ -234,17 +255,17 @@ async function meaningOf(error: unknown, place: Place, lock: Lock, connection: C
   // A port may have passed to some other program, whose answer can be anything.
   if (connection.password !== undefined) return silent(place, lock, answer);
   if (code === 'EACCES' || code === 'EPERM') {
-    throw new Error(
+    throw new Unusable(
       `Sem permissão para falar com o PostgreSQL embutido em ${connection.host}: ` +
-        `rode este comando com a conta dona de ${place.location} ou como root (sudo). ${WAY_OUT}`,
+        `rode este comando com a conta dona de ${place.location} ou como root (sudo).`,
       { cause: error },
     );
   }
   // Refusals of the login (28…) and a database that was dropped (3D000) do not pass by waiting; all else does.
   if (/^(28|3D)/.test(code)) {
-    throw new Error(
+    throw new Unusable(
       `O PostgreSQL embutido em ${place.location} recusou a conexão: ${answer}. ` +
-        `Confira pg_hba.conf e se o banco e o usuário ${DATABASE} existem. ${WAY_OUT}`,
+        `Confira pg_hba.conf e se o banco e o usuário ${place.name} existem.`,
       { cause: error },
     );
   }
@@ -252,7 +273,7 @@ async function meaningOf(error: unknown, place: Place, lock: Lock, connection: C
 }
 
 async function launch(place: Place, binaries: Binaries, log: Logger): Promise<Launched> {
-  const usesTcp = (await passwordOf(place.location)) !== undefined;
+  const usesTcp = (await passwordOf(place)) !== undefined;
   const socketDir = usesTcp ? undefined : await openSocketDir(place);
   const lastPort = (await readLock(place.location))?.port;
   const port = usesTcp ? await freePort(lastPort) : SOCKET_PORT;
@@ -265,7 +286,7 @@ async function launch(place: Place, binaries: Binaries, log: Logger): Promise<La
 
     // A list of folders, in which quotes protect commas and spaces.
     const listen = socketDir === undefined ? [] : ['-k', `"${socketDir.replaceAll('"', '""')}"`];
-    const settings = ['-c', `config_file=${join(place.location, SETTINGS_FILE)}`, '-p', String(port)];
+    const settings = ['-c', `config_file=${join(place.location, settingsFileOf(place))}`, '-p', String(port)];
     // In its own process group: Ctrl-C in the terminal is for the service, which ends the server once it has drained.
     const child = spawn(binaries.postgres, ['-D', place.location, ...settings, ...listen], {
       ...childOptions(place.runAs),
@@ -296,7 +317,7 @@ async function launchOnWindows(
   said: () => Promise<string>,
 ): Promise<Launched> {
   // A path within the option would have to be quoted for cmd.exe; the working folder makes a bare name enough.
-  const options = `-c config_file=${SETTINGS_FILE} -p ${port}`;
+  const options = `-c config_file=${settingsFileOf(place)} -p ${port}`;
   const args = ['start', '-W', '-D', place.location, '-l', logPathOf(place), '-o', options];
   const child = spawn(binaries.pgCtl, args, {
     ...childOptions(undefined),
@@ -326,13 +347,13 @@ async function freePort(preferred: number | undefined): Promise<number> {
     await new Promise((done) => server.close(done));
     if (found !== undefined) return found;
   }
-  throw new Error(`Não há porta livre em 127.0.0.1 para o PostgreSQL embutido. ${WAY_OUT}`);
+  throw new Unusable('Não há porta livre em 127.0.0.1 para o PostgreSQL embutido.');
 }
 
 async function startFailed(place: Place, launched: Launched): Promise<Error> {
-  return new Error(
+  return new Unusable(
     `O PostgreSQL embutido não iniciou em ${place.location}. O que ele disse:\n${await launched.said()}\n` +
-      `O log inteiro está em ${logPathOf(place)}. Os dados não foram alterados. ${WAY_OUT}`,
+      `O log inteiro está em ${logPathOf(place)}. Os dados não foram alterados.`,
   );
 }
 
@@ -342,8 +363,8 @@ async function notReady(place: Place, launched: Launched | undefined, answer = '
     ? 'Ele continua se recuperando em segundo plano: tente de novo em alguns instantes.'
     : `Se o processo ${lock?.pid ?? '?'} não for um PostgreSQL, apague ${join(place.location, 'postmaster.pid')}; ` +
       'se for e não responder, encerre-o com kill -QUIT.';
-  return new Error(
+  return new Unusable(
     `O PostgreSQL embutido em ${place.location} não ficou pronto em ${READY_TIMEOUT_MS / 1000} s` +
-      `${answer && ` (resposta: ${answer})`}. ${advice} Veja o log em ${logPathOf(place)}. ${WAY_OUT}`,
+      `${answer && ` (resposta: ${answer})`}. ${advice} Veja o log em ${logPathOf(place)}.`,
   );
 }
