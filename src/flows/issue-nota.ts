@@ -244,7 +244,7 @@ function completion(world: World, municipio: Municipio, material: Material): Iss
       substitui: dps.subst?.chSubstda,
       tabela_aliquotas: facts.tabelaIbsCbs.versao,
       retencao: judged.retencao,
-    };
+    } satisfies Readonly<Record<keyof NotaNova, unknown>>;
     return nota;
   };
 }

@@ -21,31 +21,7 @@ import type { World } from './world.ts';
 export type { Municipio } from '../store/municipios.ts';
 
 /** The `nota` object (specification, "Note"), without `data_cancelamento`. */
-export type Nota = {
-  readonly id: number;
-  readonly numero: string | null;
-  readonly serie_dps: string;
-  readonly numero_dps: number;
-  readonly serie_dps_nacional: string | null;
-  readonly numero_dps_nacional: string | null;
-  readonly chave_acesso: string;
-  readonly identificador: string;
-  readonly status: string;
-  readonly versao: string;
-  readonly data_emissao: string;
-  readonly data_competencia: string;
-  readonly codigo_situacao_nfse: number | null;
-  readonly prestador_cpf_cnpj: string;
-  readonly prestador_razao_social: string;
-  readonly prestador_inscricao_municipal: string | null;
-  readonly tomador_cpf_cnpj: string | null;
-  readonly tomador_razao_social: string | null;
-  readonly valor_servico: string;
-  readonly valor_issqn: string;
-  readonly valor_base_calculo: string;
-  readonly aliquota_issqn: string;
-  readonly xml_nota: string;
-};
+export type Nota = ReturnType<typeof notaOf>;
 
 export type Protocolo = {
   readonly numero_protocolo: string;
@@ -140,37 +116,11 @@ const NOT_SHOWN = '0.00';
 function shown(world: Pick<World, 'now'>, row: NotaRow | undefined): NotaReading | undefined {
   if (row === undefined) return undefined;
   const estado = NOTA_ESTADOS[row.estado];
-  const authorized = !estado.chave_acesso_provisoria;
-  const transmitted = row.estado !== 'emitida' && row.estado !== 'retida';
   const zone = zoneOf(row.chave_acesso.slice(0, 7));
   const at = (instant: Date): string => spacedMoment(momentIn(zone, instant.getTime()));
   const proxima = estado.rests ? undefined : proximaDaNota(row, world.now());
   return {
-    nota: {
-      id: Number(row.id),
-      numero: authorized ? row.numero_dps : null,
-      serie_dps: row.serie_dps,
-      numero_dps: Number(row.numero_dps),
-      serie_dps_nacional: transmitted ? row.serie_dps : null,
-      numero_dps_nacional: transmitted ? row.numero_dps_nacional : null,
-      chave_acesso: row.chave_acesso,
-      identificador: `NFS${row.chave_acesso}`,
-      status: estado.status,
-      versao: '1.01',
-      data_emissao: at(row.data_emissao),
-      data_competencia: brazilianDate(row.data_competencia),
-      codigo_situacao_nfse: estado.codigo_situacao_nfse,
-      prestador_cpf_cnpj: row.prestador_cpf_cnpj,
-      prestador_razao_social: row.prestador_razao_social,
-      prestador_inscricao_municipal: row.prestador_inscricao_municipal,
-      tomador_cpf_cnpj: row.tomador_cpf_cnpj,
-      tomador_razao_social: row.tomador_razao_social,
-      valor_servico: row.valor_servico,
-      valor_issqn: row.valor_issqn ?? NOT_SHOWN,
-      valor_base_calculo: row.valor_base_calculo ?? NOT_SHOWN,
-      aliquota_issqn: row.aliquota_issqn ?? NOT_SHOWN,
-      xml_nota: authorized ? authorizedNfse(row) : sentDps(row),
-    },
+    nota: notaOf(row, at),
     protocolo: {
       numero_protocolo: row.numero_protocolo,
       status: estado.protocolo,
@@ -184,6 +134,37 @@ function shown(world: Pick<World, 'now'>, row: NotaRow | undefined): NotaReading
     data_cancelamento: row.data_cancelamento && at(row.data_cancelamento),
     id_dps: row.id_dps,
     proxima,
+  };
+}
+
+function notaOf(row: NotaRow, at: (instant: Date) => string) {
+  const estado = NOTA_ESTADOS[row.estado];
+  const authorized = !estado.chave_acesso_provisoria;
+  const transmitted = row.estado !== 'emitida' && row.estado !== 'retida';
+  return {
+    id: Number(row.id),
+    numero: authorized ? row.numero_dps : null,
+    serie_dps: row.serie_dps,
+    numero_dps: Number(row.numero_dps),
+    serie_dps_nacional: transmitted ? row.serie_dps : null,
+    numero_dps_nacional: transmitted ? row.numero_dps_nacional : null,
+    chave_acesso: row.chave_acesso,
+    identificador: `NFS${row.chave_acesso}`,
+    status: estado.status,
+    versao: '1.01',
+    data_emissao: at(row.data_emissao),
+    data_competencia: brazilianDate(row.data_competencia),
+    codigo_situacao_nfse: estado.codigo_situacao_nfse,
+    prestador_cpf_cnpj: row.prestador_cpf_cnpj,
+    prestador_razao_social: row.prestador_razao_social,
+    prestador_inscricao_municipal: row.prestador_inscricao_municipal,
+    tomador_cpf_cnpj: row.tomador_cpf_cnpj,
+    tomador_razao_social: row.tomador_razao_social,
+    valor_servico: row.valor_servico,
+    valor_issqn: row.valor_issqn ?? NOT_SHOWN,
+    valor_base_calculo: row.valor_base_calculo ?? NOT_SHOWN,
+    aliquota_issqn: row.aliquota_issqn ?? NOT_SHOWN,
+    xml_nota: authorized ? authorizedNfse(row) : sentDps(row),
   };
 }
 

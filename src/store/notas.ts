@@ -8,6 +8,7 @@ import { type NotaEstado, type NotaMove, type NotaTrigger, notaMove } from '../f
 import { type EventoRow, eventoThatNames, moveWaitingEventos, storable, wakeSubstitutas } from './eventos.ts';
 import { groupCommit } from './group-commit.ts';
 import { giveKeysBack, type KeyedSuccess, takeKeys } from './idempotencia.ts';
+import { INSERT_NOTAS, type NotaNova, type NotaRow, notaValues, selectNota } from './nota-columns.ts';
 import {
   type AutomaticNumbers,
   advanceNumbers,
@@ -38,37 +39,6 @@ import { isLocked } from './unavailable.ts';
 /** Issuances committed together at most. Larger groups save little and make the last one wait. */
 const GROUP_MAX = 256;
 
-/** A nota as it is stored when issued. Amounts as decimal text, moments in milliseconds. */
-export type NotaNova = {
-  readonly chave_acesso: string;
-  readonly numero_protocolo: string;
-  readonly id_dps: string;
-  readonly serie_dps: string;
-  readonly numero_dps_nacional: string;
-  readonly data_emissao: number;
-  readonly data_competencia: string;
-  readonly prestador_razao_social: string;
-  readonly prestador_inscricao_municipal: string | undefined;
-  readonly tomador_cpf_cnpj: string | undefined;
-  readonly tomador_razao_social: string | undefined;
-  readonly valor_servico: string;
-  readonly valor_issqn: string | undefined;
-  readonly valor_base_calculo: string | undefined;
-  readonly aliquota_issqn: string | undefined;
-  readonly recebido: Uint8Array;
-  /** Of a JSON body: the value of its signature header. */
-  readonly recebido_assinatura: string | undefined;
-  readonly nfse: string;
-  /** What the local authority is asked to play, in the sandbox (D-60). */
-  readonly simular?: string | undefined;
-  /** Key of the nota that it replaces. */
-  readonly substitui?: string | undefined;
-  /** Version of the table of rates by which it was judged. */
-  readonly tabela_aliquotas?: number | undefined;
-  /** Why it is held back: no rate is published for what it has. It has a `tabela_aliquotas` then. */
-  readonly retencao?: string | undefined;
-};
-
 export type Issuance = {
   /** CNPJ or CPF whose sequence numbers the note. */
   readonly prestador: string;
@@ -94,45 +64,6 @@ export type IssueResult =
   /** Somebody was first with this key, and has an answer under it. */
   | { readonly isRepeated: true }
   | { readonly error: unknown };
-
-export type NotaRow = {
-  readonly id: string;
-  readonly chave_acesso: string;
-  readonly numero_protocolo: string;
-  readonly id_dps: string;
-  readonly estado: NotaEstado;
-  readonly numero_dps: string;
-  readonly serie_dps: string;
-  readonly numero_dps_nacional: string;
-  readonly data_emissao: Date;
-  /** `YYYY-MM-DD`. */
-  readonly data_competencia: string;
-  readonly data_autorizacao: Date | null;
-  readonly data_cancelamento: Date | null;
-  readonly mensagem_retorno: string | null;
-  /** Key of the nota that it replaces. */
-  readonly substitui: string | null;
-  readonly prestador_cpf_cnpj: string;
-  readonly prestador_razao_social: string;
-  readonly prestador_inscricao_municipal: string | null;
-  readonly tomador_cpf_cnpj: string | null;
-  readonly tomador_razao_social: string | null;
-  readonly valor_servico: string;
-  readonly valor_issqn: string | null;
-  readonly valor_base_calculo: string | null;
-  readonly aliquota_issqn: string | null;
-  /** Version of the table of rates by which it was judged; null of those that came before there were any. */
-  readonly tabela_aliquotas: number | null;
-  readonly recebido: Buffer;
-  readonly nfse: Buffer;
-  /** When it wants attention; null at rest. */
-  readonly due_at: Date | null;
-  /** Who has it; null when nobody does. */
-  readonly claims: string | null;
-  /** Value of the municipality's signature, and the certificate that made it; null where nothing was signed. */
-  readonly assinatura: Buffer | null;
-  readonly certificado_der: Buffer | null;
-};
 
 /** A nota that the worker holds for a while. */
 export type ClaimedNota = {
@@ -166,6 +97,7 @@ export type NotaSettlement = {
   readonly lugar?: string | undefined;
 };
 
+export type { NotaNova, NotaRow } from './nota-columns.ts';
 export type { Recebida } from './recepcoes.ts';
 
 /** What became of a nota that others replace. */
@@ -605,20 +537,6 @@ async function dpsHolders(client: PoolClient, tenant: string, ids: readonly stri
   return new Map(rows.map(({ id_dps, id, ...row }) => [id_dps, { ...row, id: BigInt(id) }]));
 }
 
-const INSERT_NOTAS = `insert into notas (tenant, id, chave_acesso, numero_protocolo, id_dps, estado, due_at, numero_dps, serie_dps,
-    numero_dps_nacional, data_emissao, data_competencia, prestador_cpf_cnpj, prestador_razao_social,
-    prestador_inscricao_municipal, tomador_cpf_cnpj, tomador_razao_social, valor_servico, valor_issqn,
-    valor_base_calculo, aliquota_issqn, simular, substitui, tabela_aliquotas, mensagem_retorno)
-  select $1, x.id, x.chave, x.protocolo, x.id_dps, case when x.retencao is null then 'emitida' else 'retida' end,
-    case when x.retencao is null then x.emissao end, x.numero, x.serie, x.numero_nacional, x.emissao,
-    x.competencia, x.prestador, x.prestador_nome, x.prestador_im, x.tomador, x.tomador_nome, x.servico, x.issqn, x.base, x.aliquota,
-    x.simular, x.substitui, x.tabela, x.retencao
-  from unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[], $8::text[], $9::timestamptz[],
-    $10::date[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::numeric[], $17::numeric[],
-    $18::numeric[], $19::numeric[], $20::text[], $21::text[], $22::int[], $23::text[]) as x (id, chave, protocolo, id_dps, numero, serie,
-    numero_nacional, emissao, competencia, prestador, prestador_nome, prestador_im, tomador, tomador_nome, servico, issqn, base, aliquota,
-    simular, substitui, tabela, retencao)`;
-
 /** The documents travel as one block of bytes with their lengths: no escaping, no copy into a text array. */
 const INSERT_DOCUMENTOS = `insert into documentos (tenant, nota, recebido, nfse, recebido_assinatura)
   select $1, x.id, substring($2::bytea from x.inicio for x.recebido), substring($2::bytea from x.inicio + x.recebido for x.nfse),
@@ -632,41 +550,18 @@ const INSERT_TRILHA = `insert into trilha_notas (tenant, nota, movimento, em, de
 
 function insertNotas(client: PoolClient, tenant: string, made: readonly MadeRow[]): Promise<unknown>[] {
   const ids = made.map(({ id }) => String(id));
-  const moments = made.map(({ nota }) => new Date(nota.data_emissao).toISOString());
-  const column = (pick: (nota: NotaNova) => string | null | undefined): (string | null | undefined)[] =>
-    made.map(({ nota }) => pick(nota));
-  const retencoes = column((nota) => storable(nota.retencao));
-  const notas = [
-    tenant,
-    ids,
-    column((nota) => nota.chave_acesso),
-    column((nota) => nota.numero_protocolo),
-    column((nota) => nota.id_dps),
-    made.map(({ numero }) => String(numero)),
-    column((nota) => nota.serie_dps),
-    column((nota) => nota.numero_dps_nacional),
-    moments,
-    column((nota) => nota.data_competencia),
-    made.map(({ job }) => job.prestador),
-    column((nota) => nota.prestador_razao_social),
-    column((nota) => nota.prestador_inscricao_municipal),
-    column((nota) => nota.tomador_cpf_cnpj),
-    column((nota) => nota.tomador_razao_social),
-    column((nota) => nota.valor_servico),
-    column((nota) => nota.valor_issqn),
-    column((nota) => nota.valor_base_calculo),
-    column((nota) => nota.aliquota_issqn),
-    column((nota) => nota.simular),
-    column((nota) => nota.substitui),
-    made.map(({ nota }) => nota.tabela_aliquotas),
-    retencoes,
-  ];
+  const notas = made.map(({ nota }) => nota);
+  const moments = notas.map(({ data_emissao }) => new Date(data_emissao).toISOString());
+  const retencoes = notas.map(({ retencao }) => storable(retencao));
+  const numeros = made.map(({ numero }) => String(numero));
+  const prestadores = made.map(({ job }) => job.prestador);
+  const values = [tenant, ids, numeros, prestadores, retencoes, ...notaValues(notas)];
   return [
-    client.query({ name: 'insert_notas', text: INSERT_NOTAS, values: notas }),
+    client.query({ name: 'insert_notas', text: INSERT_NOTAS, values }),
     client.query({
       name: 'insert_documentos',
       text: INSERT_DOCUMENTOS,
-      values: [tenant, ...packed(made), column((nota) => nota.recebido_assinatura)],
+      values: [tenant, ...packed(made), notas.map(({ recebido_assinatura }) => recebido_assinatura)],
     }),
     client.query({ name: 'insert_trilha', text: INSERT_TRILHA, values: [tenant, ids, moments, retencoes] }),
   ];
@@ -697,10 +592,7 @@ async function readNota(
   tenant: string,
   value: string,
 ): Promise<NotaRow | undefined> {
-  const text = `select n.*, n.data_competencia::text as data_competencia, d.recebido, d.nfse,
-      (select c.der from certificados c where c.tenant = $1 and c.impressao = n.certificado) as certificado_der
-    from notas n join documentos d on d.tenant = n.tenant and d.nota = n.id
-    where n.tenant = $1 and ${condition}`;
+  const text = selectNota(condition);
   return (await pool.query<NotaRow>({ name, text, values: [tenant, value] })).rows[0];
 }
 
