@@ -86,86 +86,128 @@ const LIMITS: Readonly<Record<Patience, number>> = {
   endless: Number.POSITIVE_INFINITY,
 };
 
+/** The server is asked whether it is there. */
+type Question = {
+  readonly client: Client;
+  /** Bytes of its answer so far, and for how many looks no more of them. */
+  bytes: number;
+  looks: number;
+  /** Another connection heard something meanwhile. */
+  isHeard: boolean;
+};
+
 export function openWatchedPool(config: PoolConfig, patience: Patience): Pool {
-  const clients = new Map<Client, Watched>();
-  const limit = LIMITS[patience];
-  const questionsMax = patience === 'endless' ? QUESTIONS_OF_THE_PATIENT : 1;
-  let unanswered = 0;
-  let timer: NodeJS.Timeout | undefined;
-  let question: { readonly client: Client; bytes: number; looks: number; heard: boolean } | undefined;
-  let restLooks = 0;
-  let oneMoreLooks = 0;
-  const leave = (): void => {
-    for (const one of clients.keys()) giveUp(one);
-  };
-  const server: ServerState = { isGone: false, refusesConnections: false, refusesWrites: false, config, leave };
+  const watch = new ServerWatch(config, patience);
 
   class WatchedClient extends Client {
     constructor(settings?: PoolConfig) {
       super(settings);
-      if (server.isGone) refuse(this);
-      else watch(this);
+      watch.add(this);
     }
   }
 
-  const countOpen = (): number => clients.values().reduce((count, { isOpen }) => count + Number(isOpen), 0);
+  const own = { ...config, Client: WatchedClient as unknown as new () => ClientBase };
+  const pool = new FrugalPool(own, () => watch.countOpen());
+  watch.pool = pool;
+  servers.set(pool, watch.server);
+  pool.on('acquire', (client) => watch.renew(client, true));
+  pool.on('release', (_error, client) => watch.renew(client, false));
+  return pool;
+}
 
-  const watch = (client: Client): void => {
-    const one: Watched = { isAwaited: true, isOpen: false, bytes: 0, silent: 0, limit, refusal: undefined };
+/** Looks at the connections of one pool while there are any, or while the server is gone. */
+class ServerWatch {
+  readonly server: ServerState;
+  pool: FrugalPool | undefined;
+  private readonly config: PoolConfig;
+  private readonly limit: number;
+  private readonly questionsMax: number;
+  private readonly clients = new Map<Client, Watched>();
+  private timer: NodeJS.Timeout | undefined;
+  private question: Question | undefined;
+  /** Questions without an answer, one after the other. */
+  private unanswered = 0;
+  private restLooks = 0;
+  private oneMoreLooks = 0;
+
+  constructor(config: PoolConfig, patience: Patience) {
+    this.config = config;
+    this.limit = LIMITS[patience];
+    this.questionsMax = patience === 'endless' ? QUESTIONS_OF_THE_PATIENT : 1;
+    const leave = (): void => this.leave();
+    this.server = { isGone: false, refusesConnections: false, refusesWrites: false, config, leave };
+  }
+
+  countOpen(): number {
+    return this.clients.values().reduce((count, { isOpen }) => count + Number(isOpen), 0);
+  }
+
+  /** A new connection of the pool; to a server that is gone it is refused at once. */
+  add(client: Client): void {
+    if (this.server.isGone) {
+      refuse(client);
+      return;
+    }
+    const one: Watched = {
+      isAwaited: true,
+      isOpen: false,
+      bytes: 0,
+      silent: 0,
+      limit: this.limit,
+      refusal: undefined,
+    };
     const isOneTooMany = (): boolean => !one.isOpen && unavailabilityOf(one.refusal) === 'crowded';
     connectionOf(client).on('errorMessage', (refusal) => {
       one.refusal ??= refusal;
       if (!isOneTooMany()) return;
-      pool.heedRefusal();
-      oneMoreLooks = ONE_MORE_LOOKS;
+      this.pool?.heedRefusal();
+      this.oneMoreLooks = ONE_MORE_LOOKS;
     });
-    const failed = (): void => {
-      if (!isOneTooMany() || countOpen() === 0) server.refusesConnections = true;
+    const noteFailure = (): void => {
+      if (!isOneTooMany() || this.countOpen() === 0) this.server.refusesConnections = true;
     };
     watched.set(client, one);
-    clients.set(client, one);
+    this.clients.set(client, one);
     client.once('connect', () => {
       one.isOpen = true;
-      server.refusesConnections = false;
-      client.off('end', failed);
+      this.server.refusesConnections = false;
+      client.off('end', noteFailure);
     });
-    client.once('end', failed);
-    client.once('end', () => clients.delete(client));
-    timer ??= setInterval(look, LOOK_EVERY_MS).unref();
-  };
+    client.once('end', noteFailure);
+    client.once('end', () => this.clients.delete(client));
+    this.timer ??= setInterval(() => this.look(), LOOK_EVERY_MS).unref();
+  }
 
-  const pool = new FrugalPool({ ...config, Client: WatchedClient as unknown as new () => ClientBase }, countOpen);
-  servers.set(pool, server);
-  pool.on('acquire', (client) => awaited(client, true));
-  pool.on('release', (_error, client) => awaited(client, false));
-
-  const awaited = (client: object, isAwaited: boolean): void => {
+  /** A connection is taken for a use, or given back: what was known of its silence is of the use before. */
+  renew(client: object, isAwaited: boolean): void {
     const one = watched.get(client);
-    if (one !== undefined) Object.assign(one, { isAwaited, silent: 0, limit, refusal: undefined });
-  };
+    if (one !== undefined) Object.assign(one, { isAwaited, silent: 0, limit: this.limit, refusal: undefined });
+  }
 
-  const ask = (): void => {
-    const client = new Client({ ...config, pipeline: false } as PoolConfig);
-    const own = { client, bytes: 0, looks: 0, heard: false };
-    question = own;
-    void answers(client).then((isThere) => {
-      question = undefined;
-      restLooks = isThere ? ASK_AGAIN_LOOKS : RETURN_LOOKS;
-      unanswered = isThere || own.heard ? 0 : unanswered + 1;
-      server.isGone = unanswered >= questionsMax;
-      if (server.isGone) leave();
-    });
-  };
+  private leave(): void {
+    for (const one of this.clients.keys()) giveUp(one);
+  }
 
-  const look = (): void => {
-    oneMoreLooks -= 1;
-    if (oneMoreLooks <= 0) {
-      pool.tryOneMore();
-      oneMoreLooks = ONE_MORE_LOOKS;
+  private look(): void {
+    this.oneMoreLooks -= 1;
+    if (this.oneMoreLooks <= 0) {
+      this.pool?.tryOneMore();
+      this.oneMoreLooks = ONE_MORE_LOOKS;
     }
+    const { isHeard, isDoubted } = this.lookAtClients();
+    if (this.question !== undefined) lookAtQuestion(this.question, isHeard);
+    else if (this.restLooks > 0) this.restLooks -= 1;
+    else if (isDoubted || this.unanswered > 0) this.ask();
+    if (this.clients.size > 0 || this.question !== undefined || (this.server.isGone && !this.pool?.ending)) return;
+    clearInterval(this.timer);
+    this.timer = undefined;
+  }
+
+  /** Gives up who is silent for too long. */
+  private lookAtClients(): { readonly isHeard: boolean; readonly isDoubted: boolean } {
     let isHeard = false;
-    let isDoubted = unanswered > 0;
-    for (const [client, one] of clients) {
+    let isDoubted = false;
+    for (const [client, one] of this.clients) {
       const { bytesRead } = socketOf(client);
       if (bytesRead !== one.bytes) {
         Object.assign(one, { bytes: bytesRead, silent: 0 });
@@ -176,21 +218,31 @@ export function openWatchedPool(config: PoolConfig, patience: Patience): Pool {
         if (one.silent >= one.limit) giveUp(client);
       }
     }
-    if (question !== undefined) {
-      question.heard ||= isHeard;
-      // It takes several turns of ours, and messages of the server's: who gets on with it is slow.
-      const { bytesRead } = socketOf(question.client);
-      question.looks = bytesRead === question.bytes ? question.looks + 1 : 0;
-      question.bytes = bytesRead;
-      if (question.looks > QUESTION_LOOKS) giveUp(question.client);
-    } else if (restLooks > 0) restLooks -= 1;
-    else if (isDoubted) ask();
-    if (clients.size > 0 || question !== undefined || (server.isGone && !pool.ending)) return;
-    clearInterval(timer);
-    timer = undefined;
-  };
+    return { isHeard, isDoubted };
+  }
 
-  return pool;
+  /** Asks the server over a connection of its own. */
+  private ask(): void {
+    const client = new Client({ ...this.config, pipeline: false } as PoolConfig);
+    const own: Question = { client, bytes: 0, looks: 0, isHeard: false };
+    this.question = own;
+    void answers(client).then((isThere) => {
+      this.question = undefined;
+      this.restLooks = isThere ? ASK_AGAIN_LOOKS : RETURN_LOOKS;
+      this.unanswered = isThere || own.isHeard ? 0 : this.unanswered + 1;
+      this.server.isGone = this.unanswered >= this.questionsMax;
+      if (this.server.isGone) this.leave();
+    });
+  }
+}
+
+/** A question takes several turns of ours and messages of the server: one that gets on is slow, and not given up. */
+function lookAtQuestion(question: Question, isHeard: boolean): void {
+  question.isHeard ||= isHeard;
+  const { bytesRead } = socketOf(question.client);
+  question.looks = bytesRead === question.bytes ? question.looks + 1 : 0;
+  question.bytes = bytesRead;
+  if (question.looks > QUESTION_LOOKS) giveUp(question.client);
 }
 
 /** Its pool is told at once that it cannot connect. */
