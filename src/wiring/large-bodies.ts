@@ -44,109 +44,134 @@ export type AsideOptions = {
   readonly cpuMaxMs?: () => number;
 };
 
-export function openAside(
-  workerData: AsideSettings,
-  log: Logger,
-  { onStored, wake, cpuMaxMs = () => ASIDE_CPU_MAX_MS }: AsideOptions,
-): AsideThread {
-  const waiting = openFairLine<Waiting>(ASIDE_WAITING_MAX);
-  let thread: Thread | undefined;
-  let isReady = false;
-  let current: Waiting | undefined;
-  let stopping = false;
+export function openAside(settings: AsideSettings, log: Logger, options: AsideOptions): AsideThread {
+  const keeper = new ThreadKeeper(settings, log, options);
+  return {
+    answer: ((call, sender) => keeper.answer(call, sender)) as Aside['answer'],
+    turnAway: () => keeper.turnAway(),
+    stop: () => keeper.stop(),
+  };
+}
 
-  const settle = (how: (one: Waiting) => void): void => {
-    const one = current;
-    current = undefined;
-    if (one !== undefined) how(one);
-    next();
-  };
-  const tell = async ({ name, told }: QuotaAsked): Promise<void> => {
-    const [asking, one] = [thread, current];
-    const said = await (one!.quota![name] as (...told: QuotaAsked['told']) => QuotaSaid)(...told);
-    if (asking !== undefined && thread === asking && current === one) say(asking, { kind: 'quota', said });
-  };
-  const heard = (report: AsideReport): void => {
-    if (report.kind === 'stored') onStored(report.tenant, report.documents);
-    else if (report.kind === 'wake') wake(report.tenant);
-    else if (report.kind === 'quota') tell(report.asked);
-    else if (report.kind === 'answer') settle(({ resolve }) => resolve(report.answer));
-    else if (report.kind === 'failure') settle(({ reject }) => reject(errorOf(report.error)));
-    else {
-      isReady = true;
-      next();
-    }
-  };
-  const start = (): Thread => {
-    isReady = false;
+class ThreadKeeper {
+  private readonly settings: AsideSettings;
+  private readonly log: Logger;
+  private readonly options: AsideOptions;
+  private readonly waiting = openFairLine<Waiting>(ASIDE_WAITING_MAX);
+  private thread: Thread | undefined;
+  private isReady = false;
+  private isStopping = false;
+  private current: Waiting | undefined;
+
+  constructor(settings: AsideSettings, log: Logger, options: AsideOptions) {
+    this.settings = settings;
+    this.log = log;
+    this.options = options;
+  }
+
+  answer(call: AsideCall, { client, quota }: AsideSender): Promise<Answered> {
+    if (this.isStopping) return Promise.resolve('crowded');
+    return new Promise((resolve, reject) => {
+      // Of a network as wide as one sender may have, or it would take a place from each of its addresses.
+      const network = networksOf(client).at(-1)!.name;
+      this.waiting.add(network, { call, quota, resolve, reject })?.resolve('crowded');
+      this.beginNext();
+    });
+  }
+
+  turnAway(): void {
+    this.isStopping = true;
+    for (const { resolve } of this.waiting.empty()) resolve('crowded');
+  }
+
+  async stop(): Promise<void> {
+    this.turnAway();
+    const { thread } = this;
+    if (thread === undefined) return;
+    const ended = new Promise((resolve) => thread.once('exit', resolve));
+    const timer = setTimeout(() => void this.thread?.terminate(), STOP_MS);
+    say(thread, { kind: 'stop' });
+    await ended;
+    clearTimeout(timer);
+  }
+
+  private beginNext(): void {
+    if (this.current !== undefined || this.waiting.size === 0 || this.isStopping) return;
+    this.thread ??= this.start();
+    if (!this.isReady) return;
+    this.current = this.waiting.next()!;
+    const stage = newStage();
+    const { call, quota } = this.current;
+    say(this.thread, { kind: 'call', call, stage, isCounted: quota !== undefined });
+    // A thread that ends while it is looked at has its own way to say so.
+    this.watch(this.thread, this.current, stage).catch(() => undefined);
+  }
+
+  private start(): Thread {
+    this.isReady = false;
     const started = new Thread(new URL('./large-body-thread.ts', import.meta.url), {
-      workerData,
+      workerData: this.settings,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
     });
     // Of a thread that was ended only what it has stored still counts.
     started.on('message', (report: AsideReport) => {
-      if (thread === started || report.kind === 'stored' || report.kind === 'wake') heard(report);
+      if (this.thread === started || report.kind === 'stored' || report.kind === 'wake') this.receive(report);
     });
-    started.on('error', (error) => log.error({ err: error }, 'a parte do serviço que atende os corpos grandes falhou'));
+    started.on('error', (error) =>
+      this.log.error({ err: error }, 'a parte do serviço que atende os corpos grandes falhou'),
+    );
     started.on('exit', () => {
-      if (thread !== started) return;
-      thread = undefined;
-      settle(({ reject }) => reject(new Error('the thread of large bodies ended')));
+      if (this.thread !== started) return;
+      this.thread = undefined;
+      this.settle(({ reject }) => reject(new Error('the thread of large bodies ended')));
     });
     return started;
-  };
-  const next = (): void => {
-    if (current !== undefined || waiting.size === 0 || stopping) return;
-    thread ??= start();
-    if (!isReady) return;
-    current = waiting.next()!;
-    const stage = newStage();
-    const { call, quota } = current;
-    say(thread, { kind: 'call', call, stage, isCounted: quota !== undefined });
-    // A thread that ends while it is looked at has its own way to say so.
-    watch(thread, current, stage).catch(() => undefined);
-  };
+  }
+
+  private receive(report: AsideReport): void {
+    if (report.kind === 'stored') this.options.onStored(report.tenant, report.documents);
+    else if (report.kind === 'wake') this.options.wake(report.tenant);
+    else if (report.kind === 'quota') this.askQuota(report.asked);
+    else if (report.kind === 'answer') this.settle(({ resolve }) => resolve(report.answer));
+    else if (report.kind === 'failure') this.settle(({ reject }) => reject(errorOf(report.error)));
+    else {
+      this.isReady = true;
+      this.beginNext();
+    }
+  }
+
+  /** The quota of a sender is counted in this thread; the other one asks. */
+  private async askQuota({ name, told }: QuotaAsked): Promise<void> {
+    const { thread, current } = this;
+    const said = await (current!.quota![name] as (...told: QuotaAsked['told']) => QuotaSaid)(...told);
+    if (thread !== undefined && this.thread === thread && this.current === current)
+      say(thread, { kind: 'quota', said });
+  }
+
+  private settle(how: (one: Waiting) => void): void {
+    const one = this.current;
+    this.current = undefined;
+    if (one !== undefined) how(one);
+    this.beginNext();
+  }
+
   /** Ends the thread that works on a request for too long; the next one gets another. What is being stored is told as it comes out. */
-  const watch = async (on: Thread, one: Waiting, stage: Int32Array): Promise<void> => {
+  private async watch(on: Thread, one: Waiting, stage: Int32Array): Promise<void> {
+    const { cpuMaxMs = () => ASIDE_CPU_MAX_MS } = this.options;
+    const isOver = (): boolean => this.current !== one || this.thread !== on;
     const before = await on.cpuUsage();
-    while (current === one && thread === on) {
+    while (!isOver()) {
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
       const { user, system } = await on.cpuUsage(before);
-      if (current !== one || thread !== on || user + system < cpuMaxMs() * 1_000) continue;
+      if (isOver() || user + system < cpuMaxMs() * 1_000) continue;
       if (!endBeforeStoring(stage)) return;
       const { route, municipio, body } = one.call;
-      log.warn({ route, tenant: municipio.tenant, bytes: body.length }, 'um pedido caro demais foi encerrado');
-      thread = undefined;
+      this.log.warn({ route, tenant: municipio.tenant, bytes: body.length }, 'um pedido caro demais foi encerrado');
+      this.thread = undefined;
       await on.terminate();
-      settle(({ resolve }) => resolve('too_dear'));
+      this.settle(({ resolve }) => resolve('too_dear'));
     }
-  };
-  const answer = (call: AsideCall, { client, quota }: AsideSender): Promise<Answered> => {
-    if (stopping) return Promise.resolve('crowded');
-    return new Promise((resolve, reject) => {
-      // Of a network as wide as one sender may have, or it would take a place from each of its addresses.
-      const network = networksOf(client).at(-1)!.name;
-      waiting.add(network, { call, quota, resolve, reject })?.resolve('crowded');
-      next();
-    });
-  };
-  const turnAway = (): void => {
-    stopping = true;
-    for (const { resolve } of waiting.empty()) resolve('crowded');
-  };
-  return {
-    answer: answer as Aside['answer'],
-    turnAway,
-    stop: async () => {
-      turnAway();
-      if (thread === undefined) return;
-      const ended = new Promise((resolve) => thread!.once('exit', resolve));
-      const timer = setTimeout(() => void thread?.terminate(), STOP_MS);
-      say(thread, { kind: 'stop' });
-      await ended;
-      clearTimeout(timer);
-    },
-  };
+  }
 }
 
 function say(thread: Thread, message: AsideMessage): void {
