@@ -1,66 +1,16 @@
-/**
- * The client: each operation of the service as a function with its types. What is done with an answer that did not come is told in
- * `chamada.ts`, how one waits in `acompanhar.ts`; here it is decided what is sent where.
- */
-import { randomUUID } from 'node:crypto';
+/** The client: each operation of the service as a function with its types. How one waits for a rest is told in `acompanhar.ts`. */
 import { type Acompanhamento, acompanhar } from './acompanhar.ts';
-import { type Certificado, lerCertificado } from './certificado.ts';
-import { type AvisoDeRepeticao, type Chamada, chamar, type Insistencia, type Respondida } from './chamada.ts';
-import { type Corpo, corpoDe, type Dps } from './corpo.ts';
+import { corpoDe, type Dps } from './corpo.ts';
 import { NaoEntregue, Recusado } from './erros.ts';
-import { conferirTempos } from './espera.ts';
 import {
-  type CodigoDaTabela,
-  type Consultas,
-  type Evento,
-  OPERACOES,
-  type Operacao,
-  type PedidoDeEvento,
-  type Respostas,
-} from './tipos.ts';
-import { porFetch, porTls, type Transporte } from './transporte.ts';
-
-export type OpcoesDoCliente = {
-  /** Endereço do serviço, sem o município: https://nfse.exemplo.gov.br. */
-  readonly url: string;
-  /** Primeiro segmento dos endereços; `integracao` é o ambiente de integração. */
-  readonly municipio: string;
-  /** Com ele o cliente assina o que envia, e se mostra nas consultas que em produção são de uma parte só. */
-  readonly certificado?: Certificado;
-  /** Autoridades do servidor, em PEM, no lugar das do sistema. */
-  readonly ca?: string;
-  /** No lugar da `fetch` da plataforma; então `ca` e o certificado da conexão são assunto dela. */
-  readonly fetch?: typeof fetch;
-  /** Quanto se insiste em uma chamada (padrão: 6 tentativas em 2 minutos, cada uma de até 30 segundos). */
-  readonly insistencia?: Partial<Insistencia>;
-  /** Antes de cada repetição, para o seu log. */
-  readonly aoRepetir?: (aviso: AvisoDeRepeticao) => void;
-};
-
-const INSISTENCIA: Insistencia = {
-  tentativas: 6,
-  prazoMs: 120_000,
-  tempoLimiteMs: 30_000,
-  primeiraEsperaMs: 1_000,
-  esperaMaximaMs: 60_000,
-  semConexao: true,
-};
-
-export type Interrompivel = { readonly signal?: AbortSignal };
-
-/** Do que assina um corpo JSON de antemão. */
-export type Assinada = {
-  /** O valor do cabeçalho, quando o corpo já foi assinado por outro. */
-  readonly assinatura?: string | undefined;
-};
-
-export type Envio = Interrompivel &
-  Assinada & {
-    /** A `Idempotency-Key`: sem ela o cliente faz uma. Grave-a antes de enviar, e a use em toda repetição. */
-    readonly chave?: string;
-    /** Só na integração: o que o ADN deve ensaiar, como `adn:rejeita=E1234`. */
-    readonly simular?: string | undefined;
-  };
+  type Assinada,
+  createPedidos,
+  type Envio,
+  type Interrompivel,
+  type OpcoesDoCliente,
+  type Pedidos,
+} from './pedidos.ts';
+import type { CodigoDaTabela, Consultas, Evento, Operacao, PedidoDeEvento, Respostas } from './tipos.ts';
 
 export type NotaEmitida = {
   readonly chave_acesso: string;
@@ -153,74 +103,23 @@ export type Cliente = {
 
 /** Um cliente de um município. Rejeita logo um endereço ou um certificado que não serve. */
 export function createCliente(opcoes: OpcoesDoCliente): Cliente {
-  const raiz = rootOf(opcoes.url);
-  const base = `${raiz}/${segment('municipio', opcoes.municipio)}`;
-  const assinante = opcoes.certificado && lerCertificado(opcoes.certificado);
-  const insistencia = insistenciaOf(opcoes.insistencia);
-  const aoRepetir = opcoes.aoRepetir ?? (() => undefined);
-  const [plain, shown] = transportes(opcoes, assinante);
+  const pedidos = createPedidos(opcoes);
+  return { ...notasBy(pedidos), ...eventosBy(pedidos), ...tabelasBy(pedidos) };
+}
 
-  type Asked<Op extends Operacao> = Interrompivel & {
-    readonly params?: Readonly<Record<string, string>>;
-    readonly query?: object | undefined;
-    readonly corpo?: Corpo;
-    readonly envio?: Envio;
-    readonly aceita?: readonly number[];
-    readonly gives?: Op extends 'baixarDanfse' ? string : never;
-    readonly exige?: string;
-    readonly more?: Partial<Insistencia>;
-  };
+type DeNotas =
+  | 'emitirNota'
+  | 'validarDps'
+  | 'verificarAssinatura'
+  | 'consultarNota'
+  | 'consultarNotaPorProtocolo'
+  | 'consultarNotaPorDps'
+  | 'existeNotaDaDps'
+  | 'acompanharNota'
+  | 'baixarDanfse';
+type DeEventos = 'registrarEvento' | 'listarEventos' | 'listarEventosDoTipo' | 'consultarEvento' | 'acompanharEvento';
 
-  async function pedir<Op extends Operacao>(operacao: Op, asked: Asked<Op> = {}): Promise<Respondida> {
-    const { params = {}, query = {}, corpo, envio = {}, aceita, gives, exige, signal, more } = asked;
-    const { caminho, ...facts } = OPERACOES[operacao];
-    const path = caminho.replace(/\{(\w+)\}/g, (_, name: string) => segment(name, params[name]));
-    const isRepeatable = 'repetivel' in facts;
-    const chave = envio.chave ?? randomUUID();
-    // At its ends a header loses its blanks, and the key would be another one.
-    if (chave === '' || chave.length > KEY_MAX || chave !== chave.trim()) {
-      throw new TypeError(`chave tem de 1 a ${KEY_MAX} caracteres, sem espaço no começo nem no fim.`);
-    }
-    const signatureHeader = operacao.startsWith('registrar') ? 'X-Evento-Assinatura' : 'X-DPS-Assinatura';
-    const chamada: Chamada = {
-      operacao,
-      url: `${'foraDoMunicipio' in facts ? raiz : base}${path}${searchOf(query)}`,
-      cabecalhos: {
-        Accept: gives ?? 'application/json',
-        ...(corpo && { 'Content-Type': `application/${corpo.tipo}` }),
-        ...(corpo?.assinatura !== undefined && { [signatureHeader]: corpo.assinatura }),
-        ...(isRepeatable && { 'Idempotency-Key': chave }),
-        ...(envio.simular !== undefined && { 'X-NFSe-Simular': envio.simular }),
-      },
-      ...(corpo && { corpo: corpo.bytes }),
-      ...(isRepeatable && { repeticao: { chave, assinatura: corpo?.assinatura } }),
-      ...(aceita && { aceita }),
-      ...(exige !== undefined && { exige }),
-      isJson: gives === undefined && facts.metodo !== 'HEAD',
-      signal,
-    };
-    // What is no header would fail while it is sent, and look like a broken line.
-    for (const [name, value] of Object.entries(chamada.cabecalhos)) {
-      if (!/^[ -~]*$/.test(value)) throw new TypeError(`${name} só leva caracteres ASCII.`);
-    }
-    return chamar('certificado' in facts ? shown : plain, chamada, { ...insistencia, ...more }, aoRepetir);
-  }
-
-  /** The body of an answer. */
-  async function ler<Op extends Operacao>(operacao: Op, asked?: Asked<Op>): Promise<Respostas[Op]> {
-    return (await pedir(operacao, asked)).json as Respostas[Op];
-  }
-
-  async function catalogo<Nome extends NomeDeCatalogo>(
-    nome: Nome,
-    filtros?: FiltrosDeCatalogo<Nome>,
-    { signal }: Interrompivel = {},
-  ): Promise<PaginaDeCatalogo<Nome>> {
-    return ler(`catalogo_${nome}`, { query: filtros, ...given({ signal }) });
-  }
-
-  let codes: ReadonlyMap<string, CodigoDaTabela> | undefined;
-
+function notasBy({ base, assinante, pedir, ler }: Pedidos): Pick<Cliente, DeNotas> {
   return {
     emitirNota: async (dps, envio = {}) => {
       const corpo = corpoDe(dps, envio.assinatura, assinante);
@@ -273,6 +172,13 @@ export function createCliente(opcoes: OpcoesDoCliente): Cliente {
       );
       return { ...rests, situacao: situacaoDaNota(rests) as NotaEmRepouso['situacao'] };
     },
+    baixarDanfse: async (chave_acesso, own) =>
+      (await pedir('baixarDanfse', { params: { chave_acesso }, gives: 'application/pdf', ...own })).corpo,
+  };
+}
+
+function eventosBy({ assinante, pedir, ler }: Pedidos): Pick<Cliente, DeEventos> {
+  return {
     registrarEvento: async (nota, pedido, envio = {}) => {
       const corpo = corpoDe(comNota(pedido, nota), envio.assinatura, assinante);
       if (corpo.tipo !== 'json') throw new TypeError('Um evento se registra com um corpo JSON.');
@@ -302,8 +208,20 @@ export function createCliente(opcoes: OpcoesDoCliente): Cliente {
         },
         own,
       ),
-    baixarDanfse: async (chave_acesso, own) =>
-      (await pedir('baixarDanfse', { params: { chave_acesso }, gives: 'application/pdf', ...own })).corpo,
+  };
+}
+
+function tabelasBy({ ler }: Pedidos): Omit<Cliente, DeNotas | DeEventos> {
+  let codes: ReadonlyMap<string, CodigoDaTabela> | undefined;
+  async function catalogo<Nome extends NomeDeCatalogo>(
+    nome: Nome,
+    filtros?: FiltrosDeCatalogo<Nome>,
+    { signal }: Interrompivel = {},
+  ): Promise<PaginaDeCatalogo<Nome>> {
+    return ler(`catalogo_${nome}`, { query: filtros, ...given({ signal }) });
+  }
+
+  return {
     consultarSituacaoDoPrestador: (documento, { signal, ...query } = {}) =>
       ler('consultarSituacaoDoPrestador', { params: { documento }, query, ...given({ signal }) }),
     catalogo,
@@ -328,62 +246,11 @@ export function createCliente(opcoes: OpcoesDoCliente): Cliente {
   };
 }
 
-/** Of the service, in characters. */
-const KEY_MAX = 255;
-
 /** As many items as a page may have. */
 const PAGE_MAX = 100;
 
 /** Who follows asks again anyway. */
 const ONCE = { more: { tentativas: 1 } } as const;
-
-function rootOf(url: string): string {
-  if (!/^https?:\/\/./.test(url) || !URL.canParse(url)) {
-    throw new TypeError(`url ${url} não é um endereço. Exemplo: https://nfse.exemplo.gov.br`);
-  }
-  const { username, password, search, hash } = new URL(url);
-  // Nor is it repeated: it may hold a password.
-  if (username + password + search + hash !== '') {
-    throw new TypeError('url vai sem usuário, senha, ? nem #. Exemplo: https://nfse.exemplo.gov.br');
-  }
-  return url.replace(/\/+$/, '');
-}
-
-/** One segment of an address: what is nothing, or points elsewhere, would be the address of something else. */
-function segment(name: string, value: string | undefined): string {
-  if (typeof value !== 'string' || /^\.{0,2}$/.test(value)) throw new TypeError(`${name} não foi informado.`);
-  return encodeURIComponent(value);
-}
-
-/** What is left undefined is as usual. */
-function insistenciaOf(own: OpcoesDoCliente['insistencia'] = {}): Insistencia {
-  const said = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined));
-  const whole = { ...INSISTENCIA, ...said };
-  const { tentativas, semConexao: _, ...tempos } = whole;
-  conferirTempos(tempos);
-  if (!(tentativas >= 1)) throw new TypeError('tentativas é um número, a partir de 1.');
-  return whole;
-}
-
-/** One for all, and one that shows the certificate to whom it is for. */
-function transportes(
-  { url, fetch: own, ca, certificado }: OpcoesDoCliente,
-  assinante: ReturnType<typeof lerCertificado> | undefined,
-): readonly [Transporte, Transporte] {
-  const isTls = own === undefined && url.startsWith('https:');
-  const plain = isTls && ca !== undefined ? porTls({ ca, cert: undefined, key: undefined }) : porFetch(own ?? fetch);
-  if (!isTls || certificado === undefined || assinante === undefined) return [plain, plain];
-  const cert = [assinante.certificado, ...assinante.cadeia].map(String).join('');
-  const key = assinante.chave.export({ type: 'pkcs8', format: 'pem' }) as string;
-  return [plain, porTls({ ca, cert, key })];
-}
-
-function searchOf(query: object): string {
-  const pairs = Object.entries(query).flatMap(([name, value]): [string, string][] =>
-    value === undefined ? [] : [[name, String(value)]],
-  );
-  return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`;
-}
 
 /** The signal, where there is one. */
 function given({ signal }: { readonly signal?: AbortSignal | undefined }): Interrompivel {

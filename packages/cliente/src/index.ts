@@ -6,5 +6,6 @@ export type { AvisoDeRepeticao, Insistencia } from './chamada.ts';
 export * from './cliente.ts';
 export { type Dps, tipoDoCorpo } from './corpo.ts';
 export { AindaEmAndamento, ErroDaChamada, Indeterminado, NaoEntregue, Recusado, type Repeticao } from './erros.ts';
+export type { Assinada, Envio, Interrompivel, OpcoesDoCliente } from './pedidos.ts';
 export type * from './tipos.ts';
 export { XmlRecusado } from './xml.ts';
