@@ -128,7 +128,8 @@ export type Certificate = {
 };
 
 /** Why bytes are not taken as a certificate: one Portuguese sentence. */
-export type CertificateProblem = { readonly problem: string };
+/** `change`: the part of it that says what to do. */
+export type CertificateProblem = { readonly problem: string; readonly change?: string };
 
 let seenOnce = new Map<string, Certificate>();
 let seenAgain = new Map<string, Certificate>();
@@ -168,11 +169,11 @@ function parse(der: Buffer, fingerprint: string): Certificate | CertificateProbl
   try {
     x509 = new X509Certificate(der);
   } catch {
-    return { problem: notACertificate(der) };
+    return notACertificate(der);
   }
   // Node looks for PEM text first, anywhere in the bytes: what it found must be all of them, or a certificate hidden
   // inside of another would lend it its key.
-  if (!x509.raw.equals(der)) return { problem: notACertificate(der) };
+  if (!x509.raw.equals(der)) return notACertificate(der);
   let publicKey: KeyObject;
   try {
     publicKey = x509.publicKey;
@@ -209,13 +210,14 @@ function keyProblem({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): str
   return undefined;
 }
 
-function notACertificate(der: Buffer): string {
+function notACertificate(der: Buffer): CertificateProblem {
   const start = der.subarray(0, 64).toString('latin1');
   if (start.includes('-----BEGIN')) {
-    return 'O certificado veio em PEM (com a linha -----BEGIN); envie só o conteúdo em Base64, sem cabeçalho.';
+    const change = 'envie só o conteúdo em Base64, sem cabeçalho.';
+    return { problem: `O certificado veio em PEM (com a linha -----BEGIN); ${change}`, change };
   }
-  if (/^MII[A-Za-z0-9+/]/.test(start)) return 'O certificado foi codificado em Base64 duas vezes.';
-  return 'Os bytes não são um certificado X.509 em DER.';
+  if (/^MII[A-Za-z0-9+/]/.test(start)) return { problem: 'O certificado foi codificado em Base64 duas vezes.' };
+  return { problem: 'Os bytes não são um certificado X.509 em DER.' };
 }
 
 type Fields = Omit<Certificate, 'der' | 'fingerprint' | 'publicKey' | 'x509'>;

@@ -2,6 +2,7 @@
  * What a header carries when it is no CMS: the usual confusions, each told by its name and with the way out. Undefined
  * when nothing is recognised; whether the rest is a CMS is for `cms.ts` to find out.
  */
+import { type Told, told } from '../fiscal/fault.ts';
 import { type Asn1, isUniversal, oidOf, TAG } from './asn1.ts';
 
 const SIGNED_DATA = '1.2.840.113549.1.7.2';
@@ -23,55 +24,68 @@ const RSA_BYTES = [128, 256, 384, 512];
 const DIGEST_BYTES: Readonly<Record<number, string>> = { 20: 'SHA-1', 32: 'SHA-256', 48: 'SHA-384', 64: 'SHA-512' };
 
 const WANTED = 'Envie um CMS SignedData destacado (PKCS#7, DER em Base64)';
-const EXPOSED =
-  'Não envie a chave a ninguém: quem a recebe pode assinar em seu nome. Considere revogar o certificado, e envie só a assinatura (CMS destacado).';
+/** What to send, after what came instead. */
+function wanted(came: string, detail = ''): Told {
+  return told(came, `${WANTED}${detail}.`);
+}
+
+function exposed(came: string): Told {
+  return told(
+    `${came} Não envie a chave a ninguém: quem a recebe pode assinar em seu nome. Considere revogar o certificado, e`,
+    'envie só a assinatura (CMS destacado).',
+  );
+}
 
 export const whatItSeems = {
   /** The text of the header, before it is decoded. */
-  asText(header: string): string | undefined {
+  asText(header: string): Told | undefined {
     const text = header.trim();
-    if (/^-----BEGIN [^-]*PRIVATE KEY/.test(text)) return `traz uma chave privada. ${EXPOSED}`;
+    if (/^-----BEGIN [^-]*PRIVATE KEY/.test(text)) return exposed('traz uma chave privada.');
     if (text.startsWith('-----BEGIN')) {
-      return 'está em PEM. Envie só o Base64 que fica entre as linhas BEGIN e END, sem elas.';
+      return told('está em PEM.', 'Envie só o Base64 que fica entre as linhas BEGIN e END, sem elas.');
     }
-    if (text.startsWith('<')) return `traz XML, como uma assinatura XML. ${WANTED}.`;
-    if (/^eyJ[\w-]*\.[\w-]*\.[\w-]*$/.test(text)) return `traz um JWS (JWT), e não um CMS. ${WANTED}.`;
-    if (text.startsWith('{')) return `traz JSON. ${WANTED}; o corpo vai no corpo da requisição.`;
+    if (text.startsWith('<')) return wanted('traz XML, como uma assinatura XML.');
+    if (/^eyJ[\w-]*\.[\w-]*\.[\w-]*$/.test(text)) return wanted('traz um JWS (JWT), e não um CMS.');
+    if (text.startsWith('{')) return wanted('traz JSON.', '; o corpo vai no corpo da requisição');
     if (/^(undefined|null|None|\[object \w+\])$/.test(text)) {
-      return `traz o texto ${text}: a assinatura não foi preenchida pelo programa que envia.`;
+      return { mensagem: `traz o texto ${text}: a assinatura não foi preenchida pelo programa que envia.` };
     }
-    if (/^(["']).*\1$/.test(text)) return 'vem entre aspas. Retire-as e envie só o Base64.';
+    if (/^(["']).*\1$/.test(text)) return { mensagem: 'vem entre aspas. Retire-as e envie só o Base64.' };
     if (text.startsWith('data:'))
-      return 'começa com data:, como um endereço. Envie só o Base64 que vem depois da vírgula.';
+      return told('começa com data:, como um endereço.', 'Envie só o Base64 que vem depois da vírgula.');
     if (text.includes('\\n') || text.includes('\\r')) {
-      return 'traz quebras de linha escritas como \\n ou \\r. Retire-as: o Base64 vai numa linha só.';
+      return { mensagem: 'traz quebras de linha escritas como \\n ou \\r. Retire-as: o Base64 vai numa linha só.' };
     }
     if (/%(2B|2F|3D)/i.test(text))
-      return 'está codificado como endereço (%2B, %2F, %3D). Envie o Base64 sem essa codificação.';
+      return told('está codificado como endereço (%2B, %2F, %3D).', 'Envie o Base64 sem essa codificação.');
     if (/^[\w=-]+$/.test(text) && /[-_]/.test(text)) {
-      return 'usa o alfabeto Base64 de endereços (- e _). Use o alfabeto comum: + no lugar de - e / no lugar de _.';
+      return {
+        mensagem:
+          'usa o alfabeto Base64 de endereços (- e _). Use o alfabeto comum: + no lugar de - e / no lugar de _.',
+      };
     }
     if (/^30[0-9a-f]+$/i.test(text) && text.length % 2 === 0) {
-      return 'está em hexadecimal. Codifique o DER do CMS em Base64.';
+      return told('está em hexadecimal.', 'Codifique o DER do CMS em Base64.');
     }
     return undefined;
   },
 
   /** The bytes that the Base64 stands for; `value` is undefined when they are no ASN.1. */
-  asBytes(bytes: Buffer, value: Asn1 | undefined): string | undefined {
+  asBytes(bytes: Buffer, value: Asn1 | undefined): Told | undefined {
     // One digest in five hundred happens to be a value of ASN.1, and none a structure of those that are known here.
     if (value !== undefined) return isKnownLength(bytes) && !value.isConstructed ? notAsn1(bytes) : asValue(value);
     const start = bytes.subarray(0, 200).toString('latin1').trimStart();
     // One RSA value in two hundred begins with the byte of `<`, `[` or `{`: a text is readable, and not in its first letter alone.
     if (!/^[ -~\s]{8}[\t\n\r -~\x80-\xff]*$/.test(start)) return notAsn1(bytes);
-    if (/^-----BEGIN [^-]*PRIVATE KEY/.test(start)) return `traz uma chave privada. ${EXPOSED}`;
+    if (/^-----BEGIN [^-]*PRIVATE KEY/.test(start)) return exposed('traz uma chave privada.');
     if (start.startsWith('-----BEGIN')) {
-      return 'é o Base64 de um texto PEM. O PEM já é Base64: envie só o que fica entre as linhas.';
+      return told('é o Base64 de um texto PEM. O PEM já é Base64:', 'envie só o que fica entre as linhas.');
     }
-    if (start.startsWith('<')) return `é o Base64 de um XML. ${WANTED}.`;
+    if (start.startsWith('<')) return wanted('é o Base64 de um XML.');
     if (/^[[{]/.test(start))
-      return `é o Base64 de um JSON, talvez do próprio corpo. ${WANTED} sobre os bytes do corpo.`;
-    if (/^MI[A-Za-z0-9+/]{8}/.test(start)) return 'está em Base64 duas vezes. Codifique o DER do CMS uma vez só.';
+      return wanted('é o Base64 de um JSON, talvez do próprio corpo.', ' sobre os bytes do corpo');
+    if (/^MI[A-Za-z0-9+/]{8}/.test(start))
+      return told('está em Base64 duas vezes.', 'Codifique o DER do CMS uma vez só.');
     return notAsn1(bytes);
   },
 } as const;
@@ -80,52 +94,59 @@ function isKnownLength({ length }: Buffer): boolean {
   return RSA_BYTES.includes(length) || length in DIGEST_BYTES;
 }
 
-function notAsn1(bytes: Buffer): string | undefined {
+function notAsn1(bytes: Buffer): Told | undefined {
   const { length } = bytes;
   if (RSA_BYTES.includes(length)) {
-    return `tem ${length} bytes, como o valor de uma assinatura RSA sem o CMS em volta. ${WANTED}, com o certificado dentro.`;
+    return wanted(
+      `tem ${length} bytes, como o valor de uma assinatura RSA sem o CMS em volta.`,
+      ', com o certificado dentro',
+    );
   }
   const digest = DIGEST_BYTES[length];
-  if (digest !== undefined) return `tem ${length} bytes, como um resumo ${digest} e não uma assinatura. ${WANTED}.`;
+  if (digest !== undefined) return wanted(`tem ${length} bytes, como um resumo ${digest} e não uma assinatura.`);
   // What begins like a CMS and ends badly is told by who reads it.
-  return bytes[0] === 0x30 && length > 64 ? undefined : `não é um CMS: os bytes não são ASN.1. ${WANTED}.`;
+  return bytes[0] === 0x30 && length > 64 ? undefined : wanted('não é um CMS: os bytes não são ASN.1.');
 }
 
-function asValue(value: Asn1): string | undefined {
+function asValue(value: Asn1): Told | undefined {
   const [first, second, third] = value.children;
-  if (!isUniversal(value, TAG.sequence) || first?.class !== 0) return `não é um CMS. ${WANTED}.`;
+  if (!isUniversal(value, TAG.sequence) || first?.class !== 0) return wanted('não é um CMS.');
   switch (first.tag) {
     case TAG.oid:
       return asContentInfo(oidOf(first));
     case TAG.sequence:
       return isUniversal(second, TAG.octetString)
-        ? `traz só um resumo (DigestInfo). ${WANTED}.`
-        : `traz só um certificado, sem assinatura. ${WANTED}, com o certificado dentro dele.`;
+        ? wanted('traz só um resumo (DigestInfo).')
+        : wanted('traz só um certificado, sem assinatura.', ', com o certificado dentro dele');
     case TAG.integer:
       return asNumbered(first, second, third);
     default:
-      return `não é um CMS. ${WANTED}.`;
+      return wanted('não é um CMS.');
   }
 }
 
-function asContentInfo(oid: string): string | undefined {
+function asContentInfo(oid: string): Told | undefined {
   if (oid === SIGNED_DATA) return undefined;
   const what = OTHER_CONTENTS[oid] ?? `conteúdo de outro tipo (OID ${oid})`;
-  return `é um CMS que traz ${what}, e não uma assinatura (signedData). ${WANTED}.`;
+  return wanted(`é um CMS que traz ${what}, e não uma assinatura (signedData).`);
 }
 
 /** Structures that begin with a number: a version, or half of a signature. */
-function asNumbered(first: Asn1, second: Asn1 | undefined, third: Asn1 | undefined): string {
+function asNumbered(first: Asn1, second: Asn1 | undefined, third: Asn1 | undefined): Told {
   switch (second?.tag) {
     case TAG.set:
-      return 'é um SignedData sem o ContentInfo em volta. Ponha-o em SEQUENCE { OID 1.2.840.113549.1.7.2, [0] SignedData }, como fazem as bibliotecas ao gravar o CMS inteiro.';
+      return {
+        mensagem: `é um SignedData sem o ContentInfo em volta. Ponha-o em SEQUENCE { OID ${SIGNED_DATA}, [0] SignedData }, como fazem as bibliotecas ao gravar o CMS inteiro.`,
+      };
     case TAG.integer:
       return third === undefined
-        ? `é uma assinatura ECDSA ou DSA sem CMS. ${WANTED}, com RSA.`
-        : `traz uma chave privada. ${EXPOSED}`;
+        ? wanted('é uma assinatura ECDSA ou DSA sem CMS.', ', com RSA')
+        : exposed('traz uma chave privada.');
     case TAG.sequence:
-      return `traz ${first.content[0] === 3 ? 'um PKCS#12, com a chave privada dentro' : 'uma chave privada'}. ${EXPOSED}`;
+      return exposed(
+        `traz ${first.content[0] === 3 ? 'um PKCS#12, com a chave privada dentro' : 'uma chave privada'}.`,
+      );
     default:
-      return `não é um CMS. ${WANTED}.`;
+      return wanted('não é um CMS.');
   }
 }

@@ -3,6 +3,7 @@
  * member that is not what its place says is refused, because another reader may take it for something (D-233). Each function
  * gives the reason in Portuguese, to go on after the name of the header, or undefined.
  */
+import { type Told, told } from '../fiscal/fault.ts';
 import { type Asn1, Asn1Error, isUniversal, oidOf, TAG, timeOf } from './asn1.ts';
 import { ATTRIBUTE_NAMES, CMS_OID } from './cms-names.ts';
 import { readCrl } from './crl.ts';
@@ -19,27 +20,34 @@ const OTHER_CERTIFICATES: Readonly<Record<number, string>> = {
 };
 
 /** Whether there are as many as are read, all of them of X.509; each is read where it is needed. */
-export function certificatesFault(members: readonly Asn1[]): string | undefined {
+export function certificatesFault(members: readonly Asn1[]): Told | undefined {
   if (members.length > CERTIFICATES_MAX) {
-    return `o CMS traz ${members.length} certificados, e o limite é ${CERTIFICATES_MAX}.`;
+    return { mensagem: `o CMS traz ${members.length} certificados, e o limite é ${CERTIFICATES_MAX}.` };
   }
   const strange = members.find((one) => one.class !== 0 || one.tag !== TAG.sequence);
   if (strange === undefined) return undefined;
   const what = (strange.class === 2 ? OTHER_CERTIFICATES[strange.tag] : undefined) ?? 'um valor que não é certificado';
-  return `entre os certificados o CMS traz ${what}, que não é lido. Deixe só certificados X.509: o do signatário e os da cadeia dele.`;
+  return told(
+    `entre os certificados o CMS traz ${what}, que não é lido.`,
+    'Deixe só certificados X.509: o do signatário e os da cadeia dele.',
+  );
 }
 
 /** Whether lists that came along are lists. What they revoke is not asked of them. */
-export function listsFault(members: readonly Asn1[]): string | undefined {
+export function listsFault(members: readonly Asn1[]): Told | undefined {
   for (const member of members) {
     if (!isUniversal(member, TAG.sequence)) {
-      return 'entre as listas de revogados o CMS traz um valor de outro formato, que não é lido. Retire-o.';
+      return {
+        mensagem: 'entre as listas de revogados o CMS traz um valor de outro formato, que não é lido. Retire-o.',
+      };
     }
     const reading = readCrl(member.raw);
     let step = reading.next();
     while (step.done !== true) step = reading.next();
     if ('problem' in step.value && !step.value.isList) {
-      return `uma das listas de revogados que o CMS traz não serve: ${step.value.problem}. Retire-a: as listas que valem são as do município.`;
+      return {
+        mensagem: `uma das listas de revogados que o CMS traz não serve: ${step.value.problem}. Retire-a: as listas que valem são as do município.`,
+      };
     }
   }
   return undefined;
@@ -58,7 +66,12 @@ const OF_ONE_LIST: Readonly<Record<string, { readonly list: List; readonly sourc
 };
 
 /** Attributes are a list of a name and a set of values (RFC 5652, 5.3), each in its own list, and none signed twice. */
-export function attributesFault(which: List, list: Asn1 | undefined): string | undefined {
+export function attributesFault(which: List, list: Asn1 | undefined): Told | undefined {
+  const mensagem = attributesProblem(which, list);
+  return mensagem === undefined ? undefined : { mensagem };
+}
+
+function attributesProblem(which: List, list: Asn1 | undefined): string | undefined {
   if (list === undefined) return undefined;
   if (!list.isConstructed || list.children.length === 0) {
     return `a lista de atributos ${which} está vazia ou não é uma lista.`;

@@ -4,19 +4,21 @@
  * searching. `near-misses.ts` does the same for XML.
  */
 import { constants, hash, type KeyObject, publicDecrypt } from 'node:crypto';
+import { type Told, told } from '../fiscal/fault.ts';
 import { isUniversal, octetsOf, oidOf, readAsn1, TAG } from './asn1.ts';
 
 /** Beyond this nobody is helped enough for the time it takes. */
 const DIAGNOSED_BYTES_MAX = 64 * 1024;
 
-type Candidate = readonly [habit: string, bytes: () => Uint8Array | string | undefined];
+type Candidate = readonly [habit: string | Told, bytes: () => Uint8Array | string | undefined];
 
 /** In Portuguese, what was signed in place of the body; undefined when it is nothing usual. */
-export function nearMissOfBody(body: Uint8Array, isSigned: (bytes: Uint8Array) => boolean): string | undefined {
+export function nearMissOfBody(body: Uint8Array, isSigned: (bytes: Uint8Array) => boolean): Told | undefined {
   if (body.length > DIAGNOSED_BYTES_MAX) return undefined;
   for (const [habit, bytes] of candidatesOf(body)) {
     const candidate = attempt(bytes);
-    if (candidate !== undefined && isSigned(Buffer.from(candidate))) return habit;
+    if (candidate === undefined || !isSigned(Buffer.from(candidate))) continue;
+    return typeof habit === 'string' ? { mensagem: habit } : habit;
   }
   return undefined;
 }
@@ -30,7 +32,9 @@ function attempt(bytes: () => Uint8Array | string | undefined): Uint8Array | str
   }
 }
 
-const RESERIALISED = 'Assine os bytes que vão na requisição, e não outra serialização do mesmo JSON.';
+function reserialised(habit: string): Told {
+  return told(habit, 'Assine os bytes que vão na requisição, e não outra serialização do mesmo JSON.');
+}
 
 function candidatesOf(body: Uint8Array): readonly Candidate[] {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
@@ -47,7 +51,7 @@ function candidatesOf(body: Uint8Array): readonly Candidate[] {
       () => (/\s$/.test(text) ? text.replace(/\r?\n$/, '') : undefined),
     ],
     [
-      'Foi assinado o corpo com fins de linha CR LF, e veio com LF. No OpenSSL, assine com -binary.',
+      told('Foi assinado o corpo com fins de linha CR LF, e veio com LF. No OpenSSL,', 'assine com -binary.'),
       () => text.replace(/\r?\n/g, '\r\n'),
     ],
     [
@@ -61,28 +65,28 @@ function candidatesOf(body: Uint8Array): readonly Candidate[] {
     ],
     ['Foi assinado o corpo sem a marca de ordem de bytes (BOM) do começo, que veio na requisição.', () => withoutBom],
     ['Foi assinado o corpo sem os espaços do começo e do fim, que vieram na requisição.', () => text.trim()],
-    [`Foi assinado o JSON compacto, sem espaços nem quebras de linha. ${RESERIALISED}`, compact],
+    [reserialised('Foi assinado o JSON compacto, sem espaços nem quebras de linha.'), compact],
     [
-      `Foi assinado o JSON compacto que JSON.stringify(JSON.parse(corpo)) dá. ${RESERIALISED}`,
+      reserialised('Foi assinado o JSON compacto que JSON.stringify(JSON.parse(corpo)) dá.'),
       () => JSON.stringify(json()),
     ],
-    [`Foi assinado o JSON indentado com 2 espaços. ${RESERIALISED}`, () => JSON.stringify(json(), null, 2)],
-    [`Foi assinado o JSON indentado com 4 espaços. ${RESERIALISED}`, () => JSON.stringify(json(), null, 4)],
-    [`Foi assinado o JSON indentado com tabulações. ${RESERIALISED}`, () => JSON.stringify(json(), null, '\t')],
+    [reserialised('Foi assinado o JSON indentado com 2 espaços.'), () => JSON.stringify(json(), null, 2)],
+    [reserialised('Foi assinado o JSON indentado com 4 espaços.'), () => JSON.stringify(json(), null, 4)],
+    [reserialised('Foi assinado o JSON indentado com tabulações.'), () => JSON.stringify(json(), null, '\t')],
     [
-      `Foi assinado o JSON com um espaço depois de : e de vírgula, como o json.dumps do Python escreve. ${RESERIALISED}`,
+      reserialised('Foi assinado o JSON com um espaço depois de : e de vírgula, como o json.dumps do Python escreve.'),
       spaced,
     ],
     [
-      `Foi assinado o JSON como o json.dumps do Python escreve, com \\u no lugar dos acentos. ${RESERIALISED}`,
+      reserialised('Foi assinado o JSON como o json.dumps do Python escreve, com \\u no lugar dos acentos.'),
       () => escaped(spaced()),
     ],
-    [`Foi assinado o JSON compacto, com \\u no lugar dos acentos. ${RESERIALISED}`, () => escaped(compact())],
+    [reserialised('Foi assinado o JSON compacto, com \\u no lugar dos acentos.'), () => escaped(compact())],
     [
-      `Foi assinado o JSON como o json_encode do PHP escreve, com \\/ e \\u. ${RESERIALISED}`,
+      reserialised('Foi assinado o JSON como o json_encode do PHP escreve, com \\/ e \\u.'),
       () => escaped(compact()).replaceAll('/', '\\/'),
     ],
-    [`Foi assinado o JSON com as chaves em ordem alfabética. ${RESERIALISED}`, () => JSON.stringify(sorted(json()))],
+    [reserialised('Foi assinado o JSON com as chaves em ordem alfabética.'), () => JSON.stringify(sorted(json()))],
     ['Foi assinado o corpo codificado em Latin-1, e veio em UTF-8.', () => Buffer.from(text, 'latin1')],
     ['Foi assinado o corpo em UTF-8, e veio em Latin-1.', () => Buffer.from(bytes.toString('latin1'), 'utf8')],
     ['Foi assinado o corpo codificado em UTF-16, e veio em UTF-8.', () => Buffer.from(text, 'utf16le')],

@@ -10,7 +10,7 @@
  * fetched.
  */
 import { constants, hash, verify } from 'node:crypto';
-import { type Fault, quoted } from '../fiscal/fault.ts';
+import { type Fault, quoted, type Told, told } from '../fiscal/fault.ts';
 import { type Asn1, Asn1Error, der, isContext, isUniversal, octetsOf, oidOf, readAsn1, TAG } from './asn1.ts';
 import { type Certificate, readCertificate } from './certificate.ts';
 import { whatItSeems } from './cms-confusions.ts';
@@ -21,9 +21,12 @@ import { nearMissOfBody, signedDigestOf } from './cms-near-misses.ts';
 /** A chain of five certificates; the server's own limit for headers is usually below. */
 const HEADER_CHARACTERS_MAX = 65_536;
 
-const CHANGED =
-  'O corpo mudou depois de assinado: assine os bytes que vão na requisição, e não serialize o JSON de novo.';
+const CHANGED = told(
+  'O corpo mudou depois de assinado:',
+  'assine os bytes que vão na requisição, e não serialize o JSON de novo.',
+);
 const REQUIRED = 'RSA PKCS#1 v1.5 com SHA-256 (ou SHA-384, SHA-512)';
+const SIGN_WITH_REQUIRED = `Assine com ${REQUIRED}.`;
 
 export type CmsReading = {
   /** E9002 or E9003; empty when the signature is over these bytes, by the key of `certificate`. */
@@ -34,13 +37,16 @@ export type CmsReading = {
   readonly extra: readonly Certificate[];
 };
 
+type Beside = Omit<Fault, 'codigo' | 'xpath' | 'mensagem'>;
+
 /** A signature that does not hold, in the words for its sender. */
 class Refused extends Error {
-  readonly fault: Omit<Fault, 'codigo' | 'xpath' | 'mensagem'>;
+  readonly fault: Beside;
 
-  constructor(mensagem: string, fault: Omit<Fault, 'codigo' | 'xpath' | 'mensagem'> = {}) {
+  constructor(said: string | Told, beside: Beside = {}) {
+    const { mensagem, ...change } = typeof said === 'string' ? { mensagem: said } : said;
     super(mensagem);
-    this.fault = fault;
+    this.fault = { ...change, ...beside };
   }
 }
 
@@ -51,8 +57,10 @@ class Refused extends Error {
 export function verifyCms(header: string | undefined, body: Uint8Array, campo: string): CmsReading {
   if (header === undefined || header.trim() === '') {
     const what = header === undefined ? `Falta o cabeçalho ${campo}` : `O cabeçalho ${campo} está vazio`;
-    const mensagem = `${what}. Assine os bytes do corpo em CMS destacado (PKCS#7), com o certificado dentro, e envie o DER em Base64 nesse cabeçalho.`;
-    return { faults: [{ codigo: 'E9002', xpath: '', mensagem }], certificate: undefined, extra: [] };
+    const change =
+      'Assine os bytes do corpo em CMS destacado (PKCS#7), com o certificado dentro, e envie o DER em Base64';
+    const said = { mensagem: `${what}. ${change} nesse cabeçalho.`, change: `${change} no cabeçalho ${campo}.` };
+    return { faults: [{ codigo: 'E9002', xpath: '', ...said }], certificate: undefined, extra: [] };
   }
   let certificate: Certificate | undefined;
   let extra: readonly Certificate[] = [];
@@ -79,9 +87,8 @@ export function verifyCms(header: string | undefined, body: Uint8Array, campo: s
 /** Canonical Base64; white space is passed over, since line breaks are what most encoders put in. */
 function fromBase64(header: string): Buffer {
   if (header.length > HEADER_CHARACTERS_MAX) {
-    throw new Refused(
-      `tem ${header.length} caracteres, e o limite é ${HEADER_CHARACTERS_MAX}. Envie o CMS destacado, sem o corpo dentro.`,
-    );
+    const found = `tem ${header.length} caracteres, e o limite é ${HEADER_CHARACTERS_MAX}.`;
+    throw new Refused(told(found, 'Envie o CMS destacado, sem o corpo dentro.'));
   }
   const text = header.replace(/[ \t\r\n]+/g, '');
   // A SEQUENCE of more than 128 bytes begins with MI; whatever else it is may be one of the confusions.
@@ -93,7 +100,7 @@ function fromBase64(header: string): Buffer {
       text.length % 4 === 0
         ? 'os últimos bits não são zero, como deixa um texto cortado ou alterado'
         : `são ${text.length} caracteres, e devem ser múltiplo de 4: falta o = do fim, ou o texto foi cortado`;
-    throw new Refused(`o Base64 não está na forma canônica: ${why}. Codifique o DER do CMS de novo.`);
+    throw new Refused(told(`o Base64 não está na forma canônica: ${why}.`, 'Codifique o DER do CMS de novo.'));
   }
   return bytes;
 }
@@ -107,13 +114,17 @@ function checkText(header: string, text: string): void {
     const point = header.codePointAt(strange.index)!;
     const shown = `${JSON.stringify(String.fromCodePoint(point))} (U+${point.toString(16).toUpperCase().padStart(4, '0')})`;
     throw new Refused(
-      `não é Base64: há ${shown} na posição ${strange.index + 1}. Envie o DER do CMS no alfabeto A-Z a-z 0-9 + /, com = no fim quando preciso.`,
+      told(
+        `não é Base64: há ${shown} na posição ${strange.index + 1}.`,
+        'Envie o DER do CMS no alfabeto A-Z a-z 0-9 + /, com = no fim quando preciso.',
+      ),
       { encontrado: quoted(header) },
     );
   }
   const joint = text.search(/=[^=]/);
   if (joint >= 0) {
-    throw new Refused(`há = no meio do Base64 (caractere ${joint + 1}), como em dois textos colados. Envie um só.`);
+    const found = `há = no meio do Base64 (caractere ${joint + 1}), como em dois textos colados.`;
+    throw new Refused(told(found, 'Envie um só.'));
   }
 }
 
@@ -159,7 +170,7 @@ function readCms(bytes: Buffer): Cms {
   return { certificates, signer };
 }
 
-function refuseWhere(...faults: readonly (string | undefined)[]): void {
+function refuseWhere(...faults: readonly (Told | undefined)[]): void {
   const fault = faults.find((one) => one !== undefined);
   if (fault !== undefined) throw new Refused(fault);
 }
@@ -173,10 +184,12 @@ function readOr(bytes: Buffer): Asn1 | undefined {
   }
 }
 
-function notOneSigner(count: number): string {
+function notOneSigner(count: number): Told {
   return count === 0
-    ? 'o CMS não traz assinatura nenhuma (nenhum SignerInfo), só certificados, como um .p7b. Assine o corpo.'
-    : `o CMS traz ${count} assinaturas (SignerInfo), e deve trazer uma só: a de quem responde pelo documento.`;
+    ? told('o CMS não traz assinatura nenhuma (nenhum SignerInfo), só certificados, como um .p7b.', 'Assine o corpo.')
+    : {
+        mensagem: `o CMS traz ${count} assinaturas (SignerInfo), e deve trazer uma só: a de quem responde pelo documento.`,
+      };
 }
 
 /** EncapsulatedContentInfo: data, and not the data itself. */
@@ -188,7 +201,10 @@ function checkContent(info: Asn1 | undefined): void {
   }
   if (content !== undefined) {
     throw new Refused(
-      'a assinatura traz o conteúdo dentro do CMS, e deve ser destacada: o conteúdo é o corpo da requisição. Assine em modo destacado (no OpenSSL, sem -nodetach e sem -stream; em bibliotecas, detached: true).',
+      told(
+        'a assinatura traz o conteúdo dentro do CMS, e deve ser destacada: o conteúdo é o corpo da requisição.',
+        'Assine em modo destacado (no OpenSSL, sem -nodetach e sem -stream; em bibliotecas, detached: true).',
+      ),
     );
   }
 }
@@ -219,7 +235,7 @@ function readSignerInfo(info: Asn1 | undefined): SignerInfo {
 function algorithmRefused(what: string, oid: string): Refused {
   const name = KNOWN_NAMES[oid] ?? `desconhecido (OID ${oid})`;
   const why = /SHA-1|MD5/.test(name) ? ', que já se falsifica e não é aceito' : ', que não é aceito';
-  return new Refused(`${what} ${name}${why}. Assine com ${REQUIRED}.`, { encontrado: name, esperado: REQUIRED });
+  return new Refused(told(`${what} ${name}${why}.`, SIGN_WITH_REQUIRED), { encontrado: name, esperado: REQUIRED });
 }
 
 /** Parameters of these algorithms are NULL or absent; anything else would be an unread instruction. */
@@ -261,15 +277,21 @@ function signerOf({ certificates, signer }: Cms): { certificate: Certificate; ex
     const problem = certificates.map(({ raw }) => readCertificate(raw)).find((one) => 'problem' in one)?.problem;
     if (problem !== undefined)
       throw new Refused(
-        `nenhum dos certificados do CMS é o de quem assinou, e um não serve. ${problem} Inclua o do signatário, como foi emitido.`,
+        told(
+          `nenhum dos certificados do CMS é o de quem assinou, e um não serve. ${problem}`,
+          'Inclua o do signatário, como foi emitido.',
+        ),
       );
     const many = certificates.length === 1 ? 'O que veio é' : `Os ${certificates.length} que vieram são`;
     throw new Refused(
-      `o CMS não traz o certificado de quem assinou: o SignerInfo ${isContext(signer.sid, 0) ? 'o nomeia pelo identificador da chave' : 'o nomeia por emissor e número de série'}, e nenhum dos certificados confere. ${many} de outro titular ou da autoridade; inclua o do signatário.`,
+      told(
+        `o CMS não traz o certificado de quem assinou: o SignerInfo ${isContext(signer.sid, 0) ? 'o nomeia pelo identificador da chave' : 'o nomeia por emissor e número de série'}, e nenhum dos certificados confere. ${many} de outro titular ou da autoridade;`,
+        'inclua o do signatário.',
+      ),
     );
   }
   if (different.length > 0) {
-    throw new Refused('o CMS traz mais de um certificado que cabe em quem assinou. Deixe só o do signatário.');
+    throw new Refused(told('o CMS traz mais de um certificado que cabe em quem assinou.', 'Deixe só o do signatário.'));
   }
   const certificate = readCertificate(own[0]!.raw);
   if ('problem' in certificate) throw new Refused(`o certificado de quem assinou não serve. ${certificate.problem}`);
@@ -281,7 +303,10 @@ function companionOf({ raw }: Asn1): Certificate {
   const certificate = readCertificate(raw);
   if (!('problem' in certificate)) return certificate;
   throw new Refused(
-    `um dos certificados que acompanham o de quem assinou não serve. ${certificate.problem} Deixe no CMS só o do signatário e os da cadeia dele.`,
+    told(
+      `um dos certificados que acompanham o de quem assinou não serve. ${certificate.problem}`,
+      'Deixe no CMS só o do signatário e os da cadeia dele.',
+    ),
   );
 }
 
@@ -315,10 +340,8 @@ function check({ signer }: Cms, certificate: Certificate, body: Uint8Array): voi
   const { digest, attributes, signature } = signer;
   if (certificate.publicKey.asymmetricKeyType !== 'rsa') {
     const found = certificate.publicKey.asymmetricKeyType ?? 'desconhecida';
-    throw new Refused(`a chave do certificado não é RSA. Assine com ${REQUIRED}.`, {
-      encontrado: found,
-      esperado: 'rsa',
-    });
+    const beside = { encontrado: found, esperado: 'rsa' };
+    throw new Refused(told('a chave do certificado não é RSA.', SIGN_WITH_REQUIRED), beside);
   }
   const key = { key: certificate.publicKey, padding: constants.RSA_PKCS1_PADDING };
   if (attributes === undefined) {
@@ -381,22 +404,27 @@ function checkSigningCertificate(name: string, value: Asn1, certificate: Certifi
   }
   if (!octetsOf(declared).equals(hash(digest.name, certificate.der, 'buffer'))) {
     throw new Refused(
-      `o atributo assinado ${name} é de outro certificado que o do signatário. Assine de novo com o certificado certo.`,
+      told(
+        `o atributo assinado ${name} é de outro certificado que o do signatário.`,
+        'Assine de novo com o certificado certo.',
+      ),
     );
   }
 }
 
 function digestRefused(digest: Digest, declared: Buffer, computed: Buffer, body: Uint8Array): Refused {
   const habit = nearMissOfBody(body, (bytes) => hash(digest.name, bytes, 'buffer').equals(declared));
-  const why =
-    habit ??
-    (declared.length === computed.length
-      ? CHANGED
-      : `O resumo declarado tem ${declared.length} bytes, e um de ${digest.shown} tem ${computed.length}.`);
-  return new Refused(`o resumo ${digest.shown} que a assinatura declara não é o do corpo recebido. ${why}`, {
+  const sized = `O resumo declarado tem ${declared.length} bytes, e um de ${digest.shown} tem ${computed.length}.`;
+  const why = habit ?? (declared.length === computed.length ? CHANGED : { mensagem: sized });
+  return new Refused(after(`o resumo ${digest.shown} que a assinatura declara não é o do corpo recebido.`, why), {
     encontrado: declared.toString('hex'),
     esperado: computed.toString('hex'),
   });
+}
+
+/** A finding, and what explains it. */
+function after(found: string, why: Told): Told {
+  return { ...why, mensagem: `${found} ${why.mensagem}` };
 }
 
 /** `message` is what the signature should be over: the attributes, or the body itself. */
@@ -409,14 +437,17 @@ function valueRefused(
   const signed = signedDigestOf(certificate.publicKey, signature);
   if (signed === undefined) {
     return new Refused(
-      'o valor da assinatura não foi feito pela chave do certificado que veio no CMS: é de outra chave, ou foi alterado. Assine com a chave que é par desse certificado.',
+      told(
+        'o valor da assinatura não foi feito pela chave do certificado que veio no CMS: é de outra chave, ou foi alterado.',
+        'Assine com a chave que é par desse certificado.',
+      ),
     );
   }
   if (DIGESTS[signed.algorithm ?? ''] !== digest) {
     const made = signed.algorithm === undefined ? 'sobre bytes sem o nome do resumo (DigestInfo)' : 'com outro resumo';
     const found = KNOWN_NAMES[signed.algorithm ?? ''] ?? DIGESTS[signed.algorithm ?? '']?.shown;
     return new Refused(
-      `o valor da assinatura foi feito ${made}, e o SignerInfo diz ${digest.shown}. Assine com ${REQUIRED}.`,
+      told(`o valor da assinatura foi feito ${made}, e o SignerInfo diz ${digest.shown}.`, SIGN_WITH_REQUIRED),
       { ...(found === undefined ? {} : { encontrado: found }), esperado: digest.shown },
     );
   }
@@ -427,7 +458,7 @@ function valueRefused(
   };
   if (attributes === undefined) {
     const why = nearMissOfBody(body, isDigestOf) ?? CHANGED;
-    return new Refused(`o resumo ${digest.shown} assinado não é o do corpo recebido. ${why}`, found);
+    return new Refused(after(`o resumo ${digest.shown} assinado não é o do corpo recebido.`, why), found);
   }
   const instead = isDigestOf(body)
     ? 'Foi assinado o corpo, e com atributos assinados o que se assina é a codificação deles.'

@@ -6,6 +6,7 @@
  * comparing digests. Large documents are compared with few texts, because anybody can send one.
  */
 import { constants, hash, publicEncrypt, verify } from 'node:crypto';
+import { type Told, told } from '../fiscal/fault.ts';
 import type { Elemento } from '../fiscal/layout/tree.ts';
 import type { Certificate } from './certificate.ts';
 import type { XmlDocumentReading } from './xml.ts';
@@ -47,20 +48,24 @@ export function nearMissOfDigest(
   for (const { text, habit } of textsOfDigest(reading, element, signature)) {
     for (const { name, algorithm, hex, spelling } of readings) {
       const latin = latinOf(text);
-      if (hash(algorithm, text, 'hex') === hex) return digestTold(habit, name, spelling);
+      if (hash(algorithm, text, 'hex') === hex) return describeDigest(habit, name, spelling);
       if (latin !== undefined && hash(algorithm, latin, 'hex') === hex) {
-        return digestTold(`${habit || 'sobre o texto certo'}, codificado em Latin-1 e não em UTF-8`, name, spelling);
+        return describeDigest(
+          `${habit || 'sobre o texto certo'}, codificado em Latin-1 e não em UTF-8`,
+          name,
+          spelling,
+        );
       }
     }
   }
   return undefined;
 }
 
-function digestTold(habit: string, name: string, spelling: string | undefined): string {
+function describeDigest(habit: string, name: string, spelling: string | undefined): string {
   const what = 'O resumo declarado foi calculado';
-  if (spelling === undefined) return told(what, habit, name);
+  if (spelling === undefined) return describeHabit(what, habit, name);
   if (habit === '' && name === 'SHA-256') return `O resumo declarado é o certo, mas ${spelling}.`;
-  return `${told(what, habit, name)} Além disso, ${spelling}.`;
+  return `${describeHabit(what, habit, name)} Além disso, ${spelling}.`;
 }
 
 /** What a DigestValue may stand for: its bytes, or a digest that was written as hexadecimal text. */
@@ -85,25 +90,30 @@ function isHex(text: string): boolean {
   return /^[0-9a-f]{40,128}$/i.test(text);
 }
 
-/** The same for the value: another text than the canonical SignedInfo, another algorithm, another key. */
+/** The same for the value: another text than the canonical SignedInfo, another algorithm, another key. What tells all has no `change`. */
 export function nearMissOfValue(
   reading: XmlDocumentReading,
   signedInfo: Elemento,
   signedElement: string,
   value: Uint8Array,
   certificate: Certificate,
-): string | undefined {
+): Told | undefined {
   const { publicKey } = certificate;
   const bytes = Math.ceil((publicKey.asymmetricKeyDetails?.modulusLength ?? 0) / 8);
   if (value.length !== bytes) {
-    return `SignedInfo não foi assinado com a chave deste certificado: ela dá um valor de ${bytes} bytes, e SignatureValue tem ${value.length}.`;
+    return {
+      mensagem: `SignedInfo não foi assinado com a chave deste certificado: ela dá um valor de ${bytes} bytes, e SignatureValue tem ${value.length}.`,
+    };
   }
   const block = opened(value, certificate);
   const signed = block && signedIn(block);
   if (signed === undefined) {
     const reversed = opened(Uint8Array.from(value).reverse(), certificate);
     if (reversed !== undefined && signedIn(reversed) !== undefined) {
-      return 'SignedInfo foi assinado com esta chave, mas os bytes do valor estão na ordem inversa, como o Windows os dá; inverta-os antes de codificar em Base64.';
+      return {
+        mensagem:
+          'SignedInfo foi assinado com esta chave, mas os bytes do valor estão na ordem inversa, como o Windows os dá; inverta-os antes de codificar em Base64.',
+      };
     }
     return block?.at(-1) === PSS_TRAILER
       ? nearMissOfPss(reading, signedInfo, signedElement, value, certificate)
@@ -111,21 +121,28 @@ export function nearMissOfValue(
   }
   const { algorithm, hex, isBare } = signed;
   const [name] = DIGESTS.get(hex.length / 2)!;
+  const change = isBare ? { change: 'Assine com uma função RSA-SHA256, e não com RSA puro.' } : {};
   const bare = isBare
     ? ' sem o DigestInfo que o PKCS #1 põe em volta do resumo; assine com uma função RSA-SHA256, e não com RSA puro'
     : '';
   for (const { text, habit } of textsOfValue(reading, signedInfo, signedElement)) {
     if (hash(algorithm, text, 'hex') !== hex) continue;
     if (habit === '' && name === 'SHA-256' && !isBare) return NOT_EXACT;
-    if (isBare) return `SignedInfo foi assinado ${habit}${habit === '' ? '' : ', e '}${bare.trim()}.`;
-    return told('SignedInfo foi assinado', habit, name);
+    if (isBare)
+      return { mensagem: `SignedInfo foi assinado ${habit}${habit === '' ? '' : ', e '}${bare.trim()}.`, ...change };
+    return { mensagem: describeHabit('SignedInfo foi assinado', habit, name) };
   }
   const expected = hash(algorithm, reading.canonicalOf(signedInfo), 'base64');
-  return `SignedInfo mudou depois de assinado, ou foi canonicalizado de outro modo: com a chave deste certificado foi assinado o ${name} ${Buffer.from(hex, 'hex').toString('base64')}${bare}, e o de SignedInfo é ${expected}.`;
+  return {
+    mensagem: `SignedInfo mudou depois de assinado, ou foi canonicalizado de outro modo: com a chave deste certificado foi assinado o ${name} ${Buffer.from(hex, 'hex').toString('base64')}${bare}, e o de SignedInfo é ${expected}.`,
+    ...change,
+  };
 }
 
-const NOT_EXACT =
-  'SignedInfo foi assinado com esta chave, mas o bloco do PKCS #1 em volta do resumo não está na forma exata; assine com a função RSA-SHA256 de uma biblioteca corrente.';
+const NOT_EXACT: Told = told(
+  'SignedInfo foi assinado com esta chave, mas o bloco do PKCS #1 em volta do resumo não está na forma exata;',
+  'assine com a função RSA-SHA256 de uma biblioteca corrente.',
+);
 
 /** The last octet of a block of RSASSA-PSS (RFC 8017, 9.1.1). */
 const PSS_TRAILER = 0xbc;
@@ -138,12 +155,12 @@ function nearMissOfPss(
   signedElement: string,
   value: Uint8Array,
   { publicKey }: Certificate,
-): string | undefined {
+): Told | undefined {
   const key = { key: publicKey, padding: constants.RSA_PKCS1_PSS_PADDING };
   for (const { text, habit } of textsOfValue(reading, signedInfo, signedElement).take(PSS_TEXTS_MAX)) {
     for (const [name, algorithm] of DIGESTS.values()) {
       if (!verify(algorithm, Buffer.from(text), key, value)) continue;
-      return told('SignedInfo foi assinado', `${habit} com RSA-PSS`.trim(), name);
+      return { mensagem: describeHabit('SignedInfo foi assinado', `${habit} com RSA-PSS`.trim(), name) };
     }
   }
   return undefined;
@@ -177,7 +194,7 @@ function signedIn(
   return DIGESTS.get(hex.length / 2)?.[1] === algorithm ? { algorithm, hex, isBare: false } : undefined;
 }
 
-function told(what: string, habit: string, digest: string): string {
+function describeHabit(what: string, habit: string, digest: string): string {
   const how = [habit, digest === 'SHA-256' ? '' : `com ${digest}`].filter((part) => part !== '').join(', ');
   return `${what} ${how}; o aceito é C14N exclusiva, sem comentários, com SHA-256.`;
 }

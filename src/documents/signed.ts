@@ -8,7 +8,7 @@
  * a fault is decided elsewhere.
  */
 import { constants, hash, verify } from 'node:crypto';
-import { type Fault, quoted } from '../fiscal/fault.ts';
+import { type Fault, quoted, type Told, told } from '../fiscal/fault.ts';
 import { attributeOf, type Elemento } from '../fiscal/layout/tree.ts';
 import { ownOf } from '../fiscal/own.ts';
 import { type Certificate, readCertificate } from './certificate.ts';
@@ -106,6 +106,8 @@ export function checkSignature(reading: XmlDocumentReading, profile: SignedProfi
       codigo: 'E902',
       xpath: `${base}/SignedInfo/Reference/DigestValue`,
       mensagem: `O resumo de ${profile.signed} não confere: o conteúdo não é o que foi assinado. ${near ?? NO_NEAR_DIGEST}`,
+      // Of a habit that was recognised the message tells all.
+      change: digestIs(calculado, near !== undefined),
       encontrado: quoted(declarado),
       esperado: calculado,
     });
@@ -118,6 +120,14 @@ export function checkSignature(reading: XmlDocumentReading, profile: SignedProfi
     valueFaults(reading, parts, { signedInfo, assinado, valor }, certificate, base);
   }
   return { faults, certificate, valor, assinado, signedInfo, resumo, perfil: parts.profile };
+}
+
+/** A step for whoever asks what to change: whatever is wrong with DigestValue, this is what it must be. */
+export function digestIs(calculado: string, isRecognised = false): string {
+  const how = isRecognised
+    ? 'é o SHA-256, em Base64, da forma canônica exclusiva de infDPS em UTF-8'
+    : 'compare, byte a byte, o que o seu programa resume com a forma canônica (forma_canonica)';
+  return `Para este conteúdo o DigestValue é ${calculado}: ${how}.`;
 }
 
 const NO_NEAR_DIGEST =
@@ -139,8 +149,8 @@ function shapeOf(reading: XmlDocumentReading, { root: rootName, signed }: Signed
   const { root } = reading;
   const base = `/${root.name}`;
   const faults: Fault[] = [];
-  const refuse = (xpath: string, mensagem: string, more: Partial<Fault> = {}): void => {
-    if (faults.length < SHAPE_FAULTS_MAX) faults.push({ codigo: 'E902', xpath, mensagem, ...more });
+  const refuse = (xpath: string, fault: Omit<Fault, 'codigo' | 'xpath'>): void => {
+    if (faults.length < SHAPE_FAULTS_MAX) faults.push({ codigo: 'E902', xpath, ...fault });
   };
   const elements = root.children.filter((child) => child.name === signed);
   const signatures = root.children.filter(isSignature);
@@ -157,7 +167,9 @@ function shapeOf(reading: XmlDocumentReading, { root: rootName, signed }: Signed
       if (before === undefined) ids.set(value, trail.slice());
       else if (faults.length < SHAPE_FAULTS_MAX) {
         const here = pathOf(trail);
-        refuse(here, `O identificador ${quoted(value)} aparece em dois elementos: ${pathOf(before)} e ${here}.`);
+        const mensagem = `O identificador ${quoted(value)} aparece em dois elementos: ${pathOf(before)} e ${here}.`;
+        const change = `Dê a cada elemento um identificador só seu; o de ${signed} é o que se assina.`;
+        refuse(here, { mensagem, change });
       }
     }
     const isOne = trail.length > 1 && isSignature(element);
@@ -178,52 +190,69 @@ function shapeOf(reading: XmlDocumentReading, { root: rootName, signed }: Signed
         : `O elemento Signature não é uma assinatura XML: o seu espaço de nomes deve ser ${DSIG}.`;
     return { faults: [{ codigo: 'E901', xpath: `${base}/Signature`, mensagem, ...given(other?.namespace) }] };
   }
+  const onlyOne = `Deixe um só ${signed}, diretamente dentro de ${rootName}.`;
   for (const { path, what } of nested) {
-    refuse(
-      path,
+    const fault =
       what === 'signature'
-        ? `A assinatura está em ${path}; o seu lugar é depois de ${signed}, dentro de ${rootName}, e só uma é aceita.`
-        : `Há um ${signed} em ${path}; o documento só pode ter um, diretamente dentro de ${rootName}.`,
-    );
+        ? {
+            mensagem: `A assinatura está em ${path}; o seu lugar é depois de ${signed}, dentro de ${rootName}, e só uma é aceita.`,
+            change: `Ponha a assinatura depois de ${signed}, dentro de ${rootName}, e só ali.`,
+          }
+        : {
+            mensagem: `Há um ${signed} em ${path}; o documento só pode ter um, diretamente dentro de ${rootName}.`,
+            change: onlyOne,
+          };
+    refuse(path, fault);
   }
   if (elements.length !== 1) {
     const found = elements.length === 0 ? 'nenhum' : `${elements.length}`;
     const xpath = elements.length === 0 ? `${base}/${signed}` : `${base}/${signed}[2]`;
-    refuse(xpath, `O documento assinado deve ter um só ${signed}, e traz ${found}.`);
+    refuse(xpath, { mensagem: `O documento assinado deve ter um só ${signed}, e traz ${found}.`, change: onlyOne });
   }
   if (signatures.length > 1) {
-    refuse(`${base}/Signature[2]`, `O documento deve ter uma só Signature, e traz ${signatures.length}.`);
+    const mensagem = `O documento deve ter uma só Signature, e traz ${signatures.length}.`;
+    refuse(`${base}/Signature[2]`, { mensagem, change: 'Deixe uma só Signature: a do prestador.' });
   }
   for (const child of root.children) {
     if (child.name === signed || isSignature(child)) continue;
     if (faults.length >= SHAPE_FAULTS_MAX) break;
     const mensagem = `O elemento ${child.name} está fora do que a assinatura cobre: dentro de ${rootName} só podem vir ${signed} e Signature.`;
-    refuse(pathOf([root, child]), mensagem, { encontrado: quoted(child.name) });
+    const change = `Tire ${child.name} de ${rootName}.`;
+    refuse(pathOf([root, child]), { mensagem, change, encontrado: quoted(child.name) });
   }
   const [element] = elements;
   const [signature] = signatures;
   if (element !== undefined && signature !== undefined && signature.index < element.index) {
-    refuse(
-      `${base}/Signature`,
-      `A Signature está antes de ${signed}; o seu lugar é depois dele. Ponha Signature no fim de ${rootName}: a mudança de lugar não desfaz a assinatura.`,
-    );
+    const found = `A Signature está antes de ${signed}; o seu lugar é depois dele.`;
+    const change = `Ponha Signature no fim de ${rootName}: a mudança de lugar não desfaz a assinatura.`;
+    refuse(`${base}/Signature`, { ...told(found, change), kind: 'signature_misplaced' });
   }
-  if (!isBlank(root.text)) refuse(base, `Há texto solto em ${rootName}, fora do que a assinatura cobre; retire-o.`);
+  if (!isBlank(root.text))
+    refuse(base, { mensagem: `Há texto solto em ${rootName}, fora do que a assinatura cobre; retire-o.` });
   const stray = reading.strayMarkup();
   if (stray !== undefined) {
-    const mensagem = `O documento traz ${stray.kind === 'comentário' ? 'um comentário' : 'uma instrução de processamento'}, que a assinatura não cobre; retire antes de assinar.`;
-    refuse('', mensagem, stray.position);
+    const { what, change } = STRAY[stray.kind];
+    const mensagem = `O documento traz ${what}, que a assinatura não cobre; retire antes de assinar.`;
+    refuse('', { mensagem, change, ...stray.position });
   }
   const other = element?.attributes.find(
     ({ name, namespace }) => /^id$/i.test(name) && (name !== 'Id' || namespace !== ''),
   );
   if (other !== undefined) {
     const mensagem = `${signed} traz, além de Id, o atributo ${other.name}, que outros programas tomariam pelo identificador; retire-o.`;
-    refuse(`${base}/${signed}/@${other.name}`, mensagem, { encontrado: quoted(other.value) });
+    refuse(`${base}/${signed}/@${other.name}`, { mensagem, encontrado: quoted(other.value) });
   }
   const isAlone = elements.length === 1 && signatures.length === 1 && nested.length === 0;
   return isAlone ? { faults, element, signature } : { faults };
 }
+
+const STRAY = {
+  comentário: { what: 'um comentário', change: 'Tire todo comentário do documento.' },
+  'instrução de processamento': {
+    what: 'uma instrução de processamento',
+    change: 'Tire toda instrução de processamento do documento (<?…?>, menos a declaração <?xml …?>).',
+  },
+} as const;
 
 /** Where an element stands, as XPath; with its position wherever it has siblings of its name. */
 function pathOf(trail: readonly Elemento[]): string {
@@ -288,6 +317,8 @@ function signedInfoOf(signedInfo: Elemento, base: string, parts: Parts): void {
   parts.digestValue = digestValue;
 }
 
+const WITHOUT_PREFIXES = 'configure a C14N exclusiva sem lista de prefixos.';
+
 /** Transformations that a message names; two are right. */
 const TRANSFORMS_TOLD_MAX = 6;
 
@@ -313,13 +344,19 @@ function transformFaults(transforms: Elemento, base: string, parts: Parts): void
   );
   if (fits && isPlain && transforms.attributes.length === 0 && isBlank(transforms.text)) return;
   const extra = transforms.children.find((child) => child.children.length > 0)?.children[0];
-  const mensagem = fits
-    ? `As transformações são as certas, mas trazem ${extra?.name ?? 'texto, atributos ou elementos'} que não se aceita; configure a C14N exclusiva sem lista de prefixos.`
-    : `As transformações da Reference são ${line.encontrado}; as aceitas são ${wanted}.`;
+  const said = fits
+    ? {
+        mensagem: `As transformações são as certas, mas trazem ${extra?.name ?? 'texto, atributos ou elementos'} que não se aceita; ${WITHOUT_PREFIXES}`,
+        change: `Em Transforms: ${WITHOUT_PREFIXES}`,
+      }
+    : {
+        mensagem: `As transformações da Reference são ${line.encontrado}; as aceitas são ${wanted}.`,
+        change: `Em Transforms ponha, nesta ordem: ${ENVELOPED} e ${exclusive}.`,
+      };
   parts.faults.push({
     codigo: 'E902',
     xpath: base,
-    mensagem,
+    ...said,
     encontrado: quoted(found.join(' ')),
     esperado: `${ENVELOPED} ${exclusive}`,
   });
@@ -334,8 +371,9 @@ function keyInfoOf(keyInfo: Elemento | undefined, base: string, parts: Parts): v
   if (parts.certificates.length === 0) {
     const instead = keyInfo?.children.map(({ name }) => name).join(', ');
     const problem = keyInfo === undefined ? 'Falta KeyInfo' : `KeyInfo traz ${instead || 'nada'} e não o certificado`;
-    const mensagem = `${problem}: ponha o certificado do assinante em KeyInfo/X509Data/X509Certificate, em DER e Base64, sem cabeçalhos nem quebras de linha.`;
-    parts.faults.push({ codigo: 'E905', xpath, mensagem });
+    const change =
+      'ponha o certificado do assinante em KeyInfo/X509Data/X509Certificate, em DER e Base64, sem cabeçalhos nem quebras de linha.';
+    parts.faults.push({ codigo: 'E905', xpath, ...told(`${problem}:`, change) });
     return;
   }
   const strange = [...keyInfo!.children, ...data.flatMap(({ children }) => children)].find(
@@ -366,6 +404,7 @@ function algorithm(element: Elemento, parent: string, exigido: string, parts: Pa
       codigo: 'E902',
       xpath: `${onde}/@Algorithm`,
       mensagem,
+      change: `Em ${element.name} ponha Algorithm="${exigido}".`,
       encontrado: quoted(encontrado),
       esperado: exigido,
     });
@@ -374,8 +413,9 @@ function algorithm(element: Elemento, parent: string, exigido: string, parts: Pa
   const [inside] = element.children;
   if (inside !== undefined || !isBlank(element.text)) {
     const what = inside === undefined ? 'texto' : inside.name;
-    const mensagem = `${element.name} traz ${what}, que não é aceito; configure a C14N exclusiva sem lista de prefixos.`;
-    parts.faults.push({ codigo: 'E902', xpath: onde, mensagem, encontrado: quoted(what) });
+    const mensagem = `${element.name} traz ${what}, que não é aceito; ${WITHOUT_PREFIXES}`;
+    const change = `Em ${element.name}: ${WITHOUT_PREFIXES}`;
+    parts.faults.push({ codigo: 'E902', xpath: onde, mensagem, change, encontrado: quoted(what) });
   }
   onlyAttributes(element, onde, ['Algorithm'], parts.faults);
 }
@@ -401,7 +441,8 @@ function referenceFaults(parts: Parts, id: string | undefined, { signed }: Signe
         ? 'A Reference tem URI vazia, isto é, aponta o documento inteiro'
         : `A Reference aponta ${quoted(found)}`;
   const mensagem = `${problem}; deve apontar o Id de ${signed}: ${quoted(wanted)}.`;
-  faults.push({ codigo: 'E902', xpath, mensagem, encontrado: quoted(found ?? ''), esperado: quoted(wanted) });
+  const change = `Na Reference ponha URI="${quoted(wanted)}".`;
+  faults.push({ codigo: 'E902', xpath, mensagem, change, encontrado: quoted(found ?? ''), esperado: quoted(wanted) });
 }
 
 function certificateOf(parts: Parts, base: string): Certificate | undefined {
@@ -411,26 +452,32 @@ function certificateOf(parts: Parts, base: string): Certificate | undefined {
   const text = withoutSpace(element.text);
   if (text === '') {
     const mensagem = 'X509Certificate está vazio: ponha nele o certificado do assinante, em DER e Base64.';
-    parts.faults.push({ codigo: 'E905', xpath, mensagem });
+    const change = 'Ponha em X509Certificate o certificado do assinante, em DER e Base64.';
+    parts.faults.push({ codigo: 'E905', xpath, mensagem, change });
     return undefined;
   }
-  const refuse = (mensagem: string): undefined => {
-    parts.faults.push({ codigo: 'E904', xpath, mensagem, encontrado: quoted(text.slice(0, 40)) });
+  const refuse = (fault: Told): undefined => {
+    parts.faults.push({ codigo: 'E904', xpath, ...fault, encontrado: quoted(text.slice(0, 40)) });
   };
   if (text.startsWith('-----BEGIN')) {
-    return refuse('X509Certificate traz o cabeçalho PEM; envie só o Base64 entre BEGIN e END, sem quebras de linha.');
+    const change = 'envie só o Base64 entre BEGIN e END, sem quebras de linha.';
+    return refuse({
+      mensagem: `X509Certificate traz o cabeçalho PEM; ${change}`,
+      change: `Em X509Certificate: ${change}`,
+    });
   }
   const bytes = base64Of(text);
   if (bytes === undefined)
-    return refuse('X509Certificate não é Base64; ponha o certificado em DER, codificado em Base64.');
+    return refuse(told('X509Certificate não é Base64;', 'ponha o certificado em DER, codificado em Base64.'));
   const certificate = readCertificate(bytes);
-  if ('problem' in certificate)
-    return refuse(`X509Certificate não contém um certificado legível: ${certificate.problem}`);
-  if (certificate.publicKey.asymmetricKeyType !== 'rsa') {
-    return refuse(
-      `A chave do certificado é ${certificate.publicKey.asymmetricKeyType}; a assinatura pede uma chave RSA.`,
-    );
+  if ('problem' in certificate) {
+    const { problem, change } = certificate;
+    const mensagem = `X509Certificate não contém um certificado legível: ${problem}`;
+    return refuse({ mensagem, ...(change === undefined ? {} : { change: `Em X509Certificate: ${change}` }) });
   }
+  const { asymmetricKeyType } = certificate.publicKey;
+  if (asymmetricKeyType !== 'rsa')
+    return refuse({ mensagem: `A chave do certificado é ${asymmetricKeyType}; a assinatura pede uma chave RSA.` });
   return certificate;
 }
 
@@ -459,12 +506,15 @@ function valueFaults(
 ): void {
   if (verifiesRsaSha256(signedInfo, valor, certificate)) return;
   const near = nearMissOfValue(reading, parts.signedInfo!, assinado, valor, certificate);
-  const mensagem = `O valor da assinatura não confere com SignedInfo e o certificado de ${nameOf(certificate)}. ${near ?? NO_NEAR_VALUE}`;
-  parts.faults.push({ codigo: 'E902', xpath: `${base}/SignatureValue`, mensagem });
+  const { mensagem: why, change } = near ?? NO_NEAR_VALUE;
+  const mensagem = `O valor da assinatura não confere com SignedInfo e o certificado de ${nameOf(certificate)}. ${why}`;
+  parts.faults.push({ codigo: 'E902', xpath: `${base}/SignatureValue`, mensagem, change: change ?? why });
 }
 
-const NO_NEAR_VALUE =
-  'SignedInfo não foi assinado com a chave deste certificado, ou SignatureValue foi alterado depois. Ponha em KeyInfo o certificado que é par da chave que assina, e assine com RSA-SHA256.';
+const NO_NEAR_VALUE: Told = told(
+  'SignedInfo não foi assinado com a chave deste certificado, ou SignatureValue foi alterado depois.',
+  'Ponha em KeyInfo o certificado que é par da chave que assina, e assine com RSA-SHA256.',
+);
 
 /** The CN without the document that follows the colon: of a person it is a CPF. */
 export function nameOf({ titular }: Certificate): string {

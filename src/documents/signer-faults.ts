@@ -40,6 +40,8 @@ export type SignerQuestion = {
   readonly xpath: string;
 };
 
+const CLOCK = 'Confira o relógio de quem emitiu, ou espere que o certificado comece a valer.';
+
 /** Every fault of the certificate. */
 export function signerFaults(certificate: Certificate, question: SignerQuestion, codes: SignerCodes): readonly Fault[] {
   const { documento, trust, at, xpath } = question;
@@ -47,17 +49,25 @@ export function signerFaults(certificate: Certificate, question: SignerQuestion,
   const { inicio, fim } = certificate;
   if (at < inicio || at > fim) {
     const problem = at < inicio ? `só vale a partir de ${dated(inicio)}` : `venceu em ${dated(fim)}`;
-    const mensagem = `O certificado de ${nameOf(certificate)} ${problem}. ${at < inicio ? 'Confira o relógio de quem emitiu, ou aguarde.' : `Renove o certificado e ${codes.again}.`}`;
+    const said =
+      at < inicio
+        ? { como: 'Confira o relógio de quem emitiu, ou aguarde.', change: CLOCK }
+        : { como: `Renove o certificado e ${codes.again}.` };
+    const { como, ...change } = said;
     faults.push({
       codigo: codes.expired,
       xpath,
-      mensagem,
+      mensagem: `O certificado de ${nameOf(certificate)} ${problem}. ${como}`,
+      ...change,
       encontrado: `${dated(inicio)} a ${dated(fim)}`,
       esperado: `válido em ${dated(at)}`,
     });
   }
   const verdict = trust.judge(certificate, at);
-  if (verdict.kind !== 'trusted') faults.push({ codigo: codes.untrusted, xpath, mensagem: verdict.motivo });
+  if (verdict.kind !== 'trusted') {
+    const { motivo: mensagem, change } = verdict;
+    faults.push({ codigo: codes.untrusted, xpath, mensagem, ...(change === undefined ? {} : { change }) });
+  }
   return documento === undefined ? faults : [...faults, ...partyFaults(certificate, { ...question, documento }, codes)];
 }
 

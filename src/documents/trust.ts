@@ -9,6 +9,7 @@
  * their own. It asks nobody: no OCSP, no download.
  */
 import path from 'node:path';
+import { told } from '../fiscal/fault.ts';
 import { type Certificate, pemBlocks, readCertificate } from './certificate.ts';
 import { type Crl, readCrl } from './crl.ts';
 import { type Contents, type FileOf, type Folder, type FolderLog, openFolder } from './folder.ts';
@@ -45,7 +46,16 @@ export type TrustSettings = {
 
 export type Verdict =
   | { readonly kind: 'trusted'; readonly cadeia: readonly string[]; readonly semLista: readonly string[] }
-  | { readonly kind: 'untrusted' | 'revoked' | 'misused'; readonly motivo: string };
+  | ({ readonly kind: 'untrusted' | 'revoked' | 'misused' } & Why);
+
+/** In Portuguese, for whoever signed. `change`: what mends it, as a step. */
+type Why = { readonly motivo: string; readonly change?: string };
+
+/** What was found, and what mends it: the reason says both. */
+function because(found: string, change: string): Why {
+  const { mensagem: motivo, ...rest } = told(found, change);
+  return { motivo, ...rest };
+}
 
 export type Trust = {
   /**
@@ -123,7 +133,7 @@ export function openTrust(settings: TrustSettings, log: TrustLog): Trust {
     },
     judge(certificate, at, extra) {
       const misuse = misuseOf(certificate);
-      if (misuse !== undefined) return { kind: 'misused', motivo: misuse };
+      if (misuse !== undefined) return { kind: 'misused', ...misuse };
       const now = current();
       const known = now.found.get(certificate);
       if (known !== undefined && at >= known.from && at <= known.until && known.needs.every((one) => has(extra, one))) {
@@ -139,8 +149,8 @@ export function openTrust(settings: TrustSettings, log: TrustLog): Trust {
       };
       const chain = climb(search, [certificate]);
       if (chain === undefined) {
-        const { kind, motivo } = search.deadEnd!;
-        return { kind, motivo };
+        const { depth: _depth, weight: _weight, ...verdict } = search.deadEnd!;
+        return verdict;
       }
       if (settings.revogados !== undefined) remarkOnLists(now, chain, at, settings.revogados, sayOnce);
       const found = foundOf(search, chain);
@@ -282,30 +292,43 @@ function anchorsOf(
 // One certificate.
 
 /** Why a certificate must not sign documents, whoever vouches for it. */
-function misuseOf(certificate: Certificate): string | undefined {
+function misuseOf(certificate: Certificate): Why | undefined {
   const { isCa, titular, keyUsage, extKeyUsage, nameConstraints, unknownCritical } = certificate;
   if (isCa) {
-    return `O certificado é de uma autoridade certificadora ("${titular}"); assine com o e-CNPJ ou e-CPF de quem emite.`;
+    return because(
+      `O certificado é de uma autoridade certificadora ("${titular}");`,
+      'assine com o e-CNPJ ou e-CPF de quem emite.',
+    );
   }
   if (keyUsage !== undefined && !keyUsage.includes('digitalSignature') && !keyUsage.includes('nonRepudiation')) {
     const uses = keyUsage.length === 0 ? 'nenhum uso' : keyUsage.join(', ');
-    return `O certificado não serve para assinar: o uso da chave (keyUsage) admite ${uses}, e precisa admitir digitalSignature ou nonRepudiation.`;
+    return {
+      motivo: `O certificado não serve para assinar: o uso da chave (keyUsage) admite ${uses}, e precisa admitir digitalSignature ou nonRepudiation.`,
+    };
   }
   if (purposesIn(extKeyUsage).length === 0) {
-    return `O certificado não serve para assinar: o uso estendido da chave (extendedKeyUsage) admite ${purposesShown(extKeyUsage)}, e precisa admitir ${PURPOSES_TAKEN}. Assine com o e-CNPJ ou e-CPF de quem emite.`;
+    return because(
+      `O certificado não serve para assinar: o uso estendido da chave (extendedKeyUsage) admite ${purposesShown(extKeyUsage)}, e precisa admitir ${PURPOSES_TAKEN}.`,
+      'Assine com o e-CNPJ ou e-CPF de quem emite.',
+    );
   }
   if (nameConstraints !== undefined) {
-    return 'O certificado traz restrições de nomes (nameConstraints), que só têm sentido no de uma autoridade; peça outro a quem o emitiu.';
+    return because(
+      'O certificado traz restrições de nomes (nameConstraints), que só têm sentido no de uma autoridade;',
+      'peça outro a quem o emitiu.',
+    );
   }
   if (unknownCritical.length > 0) {
-    return `O certificado traz a extensão crítica ${unknownCritical[0]}, que este serviço não conhece e por isso não pode aceitar.`;
+    return {
+      motivo: `O certificado traz a extensão crítica ${unknownCritical[0]}, que este serviço não conhece e por isso não pode aceitar.`,
+    };
   }
   return undefined;
 }
 
 // The way up.
 
-type Refused = { readonly kind: 'untrusted' | 'revoked'; readonly motivo: string };
+type Refused = { readonly kind: 'untrusted' | 'revoked' } & Why;
 
 /** How far a way led, and why no further; of several the most telling one is answered. */
 type DeadEnd = Refused & { readonly depth: number; readonly weight: number };
@@ -331,8 +354,11 @@ function climb(search: Search, chain: Chain): Chain | undefined {
   for (const issuer of issuers) {
     search.steps += 1;
     if (search.steps > STEPS_MAX || chain.length >= CHAIN_MAX) {
-      const motivo = `A cadeia do certificado passa de ${CHAIN_MAX} autoridades ou tem voltas demais; envie só os certificados que levam à raiz.`;
-      giveUp(search, chain.length, 0, 'untrusted', motivo);
+      const why = because(
+        `A cadeia do certificado passa de ${CHAIN_MAX} autoridades ou tem voltas demais;`,
+        'envie só os certificados que levam à raiz.',
+      );
+      giveUp(search, chain.length, 0, 'untrusted', why);
       return undefined;
     }
     const obstacle = obstacleTo(search, chain, issuer);
@@ -354,12 +380,12 @@ function withinNames(search: Search, chain: Chain): Chain | undefined {
   return undefined;
 }
 
-function giveUp(search: Search, depth: number, weight: number, kind: Refused['kind'], motivo: string): void {
+function giveUp(search: Search, depth: number, weight: number, kind: Refused['kind'], why: Why): void {
   const best = search.deadEnd;
   const isHeavier = best === undefined || depth > best.depth || (depth === best.depth && weight > best.weight);
   // That something was revoked is never hidden by a way that led further.
   if (kind === 'revoked' ? best?.kind !== 'revoked' || isHeavier : best?.kind !== 'revoked' && isHeavier) {
-    search.deadEnd = { kind, motivo, depth, weight };
+    search.deadEnd = { kind, ...why, depth, weight };
   }
 }
 
@@ -373,44 +399,54 @@ function obstacleTo(
   { state, at, extra }: Search,
   chain: Chain,
   issuer: Certificate,
-): [weight: number, kind: Refused['kind'], motivo: string] | undefined {
+): [weight: number, kind: Refused['kind'], why: Why] | undefined {
   const child = chain.at(-1)!;
   const [whose, authority] = [nameIn(chain), `"${issuer.titular}"`];
   if (!isSignedBy(child, issuer)) {
-    const motivo = `${whose} diz ter sido emitido por ${authority}, mas a assinatura não confere com a chave dessa autoridade. Se ela trocou de chave, peça ao município que ponha o certificado novo dela, em PEM, na sua pasta de âncoras; se não trocou, o certificado não é dela: assine com outro.`;
-    return [1, 'untrusted', motivo];
+    const why = because(
+      `${whose} diz ter sido emitido por ${authority}, mas a assinatura não confere com a chave dessa autoridade. Se ela trocou de chave,`,
+      'peça ao município que ponha o certificado novo dela, em PEM, na sua pasta de âncoras; se não trocou, o certificado não é dela: assine com outro.',
+    );
+    return [1, 'untrusted', why];
   }
   if (child.weakDigest !== undefined) {
-    return [2, 'untrusted', `${whose} foi assinado por ${authority} com ${child.weakDigest}, que não é mais aceito.`];
+    const motivo = `${whose} foi assinado por ${authority} com ${child.weakDigest}, que não é mais aceito.`;
+    return [2, 'untrusted', { motivo }];
   }
-  if (!issuer.isCa)
-    return [3, 'untrusted', `${whose} foi emitido por ${authority}, que não é autoridade certificadora.`];
+  if (!issuer.isCa) {
+    const motivo = `${whose} foi emitido por ${authority}, que não é autoridade certificadora.`;
+    return [3, 'untrusted', { motivo }];
+  }
   if (issuer.keyUsage?.includes('keyCertSign') === false) {
-    return [4, 'untrusted', `${authority} emitiu um certificado, mas o uso da sua chave (keyUsage) não o permite.`];
+    const motivo = `${authority} emitiu um certificado, mas o uso da sua chave (keyUsage) não o permite.`;
+    return [4, 'untrusted', { motivo }];
   }
   if (issuer.unknownCritical.length > 0) {
     const motivo = `O certificado de ${authority} traz a extensão crítica ${issuer.unknownCritical[0]}, que este serviço não conhece e por isso não pode aceitar.`;
-    return [5, 'untrusted', motivo];
+    return [5, 'untrusted', { motivo }];
   }
   if (purposesOf([...chain, issuer]).length === 0) {
-    const motivo = `${authority} só responde por certificados para ${purposesShown(issuer.extKeyUsage)} (extendedKeyUsage), e o de quem assina é para outro uso. Assine com um certificado de uma autoridade que responda por ${PURPOSES_TAKEN}.`;
-    return [6, 'untrusted', motivo];
+    const why = because(
+      `${authority} só responde por certificados para ${purposesShown(issuer.extKeyUsage)} (extendedKeyUsage), e o de quem assina é para outro uso.`,
+      `Assine com um certificado de uma autoridade que responda por ${PURPOSES_TAKEN}.`,
+    );
+    return [6, 'untrusted', why];
   }
   const between = chain.slice(1).filter(({ subjectName, issuerName }) => subjectName !== issuerName).length;
   if (issuer.pathLength !== undefined && between > issuer.pathLength) {
     const motivo = `${authority} admite até ${issuer.pathLength} autoridade(s) abaixo de si, e a cadeia tem ${between}.`;
-    return [7, 'untrusted', motivo];
+    return [7, 'untrusted', { motivo }];
   }
   if (at < issuer.inicio || at > issuer.fim) {
     const when = at < issuer.inicio ? `só vale a partir de ${dated(issuer.inicio)}` : `venceu em ${dated(issuer.fim)}`;
     const motivo = `O certificado da autoridade ${authority}, na cadeia, ${when}. Use um certificado emitido por uma autoridade em vigor.`;
-    return [8, 'untrusted', motivo];
+    return [8, 'untrusted', { motivo }];
   }
   const revoked = revocationOf(state, child, issuer, extra).find(({ em }) => em <= at + CLOCK_SKEW_MS);
   if (revoked !== undefined) {
-    const why = revoked.motivo === undefined ? '' : ` (${revoked.motivo})`;
-    const motivo = `${whose} foi revogado por ${authority} em ${dated(revoked.em)}${why}. Assine com um certificado em vigor.`;
-    return [9, 'revoked', motivo];
+    const reason = revoked.motivo === undefined ? '' : ` (${revoked.motivo})`;
+    const found = `${whose} foi revogado por ${authority} em ${dated(revoked.em)}${reason}.`;
+    return [9, 'revoked', because(found, 'Assine com um certificado em vigor.')];
   }
   return undefined;
 }
@@ -426,7 +462,7 @@ function purposesOf(chain: readonly Certificate[]): readonly string[] {
  * Why the names along a whole chain break what an authority in it constrains. Only of a chain that reached an anchor, so
  * that made-up authorities cost no comparison. A self-issued one in between renews a key, and is exempt (RFC 5280, 6.1.3).
  */
-function nameFault(chain: Chain): string | undefined {
+function nameFault(chain: Chain): Why | undefined {
   for (const [place, { nameConstraints, titular }] of chain.entries()) {
     if (nameConstraints === undefined) continue;
     for (const [below, certificate] of chain.slice(0, place).entries()) {
@@ -434,7 +470,10 @@ function nameFault(chain: Chain): string | undefined {
       const fault = constraintFault(certificate, nameConstraints);
       if (fault !== undefined) {
         const whose = nameIn(chain.slice(0, below + 1));
-        return `A autoridade "${titular}" só responde pelos nomes das suas restrições (nameConstraints). ${whose} ${fault}. Assine com um certificado de outra autoridade.`;
+        return because(
+          `A autoridade "${titular}" só responde pelos nomes das suas restrições (nameConstraints). ${whose} ${fault}.`,
+          'Assine com um certificado de outra autoridade.',
+        );
       }
     }
   }
@@ -442,19 +481,36 @@ function nameFault(chain: Chain): string | undefined {
 }
 
 /** Where the search ended, and what would let it go on. */
-function missing({ state, isNational, extra }: Search, chain: Chain): string {
+function missing({ state, isNational, extra }: Search, chain: Chain): Why {
   const child = chain.at(-1)!;
   const anchors = isNational ? 'as raízes da ICP-Brasil' : 'as âncoras do município';
   if (child.subjectName === child.issuerName) {
     if (chain.length === 1) {
-      return 'O certificado é autoassinado: nenhuma autoridade responde por ele. Assine com um certificado ICP-Brasil.';
+      return because(
+        'O certificado é autoassinado: nenhuma autoridade responde por ele.',
+        'Assine com um certificado ICP-Brasil.',
+      );
     }
     const isNamesake = state.authorities.get(child.subjectName)?.some((one) => state.anchors.has(one.fingerprint));
     const namesake = isNamesake ? ' (há uma com o mesmo nome, mas de outra chave)' : '';
-    return `A cadeia do certificado termina na raiz "${child.titular}" (SHA-256 ${child.fingerprint}), que não está entre ${anchors}${namesake}. Confira se o certificado é mesmo da ICP-Brasil; se é, peça ao município que ponha o certificado dela, em PEM, na sua pasta de âncoras.`;
+    return {
+      motivo: `A cadeia do certificado termina na raiz "${child.titular}" (SHA-256 ${child.fingerprint}), que não está entre ${anchors}${namesake}. Confira se o certificado é mesmo da ICP-Brasil; se é, peça ao município que ponha o certificado dela, em PEM, na sua pasta de âncoras.`,
+      change: anchorChange(`raiz "${child.titular}"`, 'peça'),
+    };
   }
   const send = extra === undefined ? 'peça' : 'envie-o junto com a assinatura, ou peça';
-  return `Falta o certificado da autoridade "${child.emissor}", que emitiu ${chain.length === 1 ? 'o certificado usado na assinatura' : `o de "${child.titular}"`}; sem ele a cadeia não chega a nenhuma entre ${anchors}. Confira se o certificado é mesmo da ICP-Brasil; se é, ${send} ao município que o ponha, em PEM, na sua pasta de âncoras.`;
+  return {
+    motivo: `Falta o certificado da autoridade "${child.emissor}", que emitiu ${chain.length === 1 ? 'o certificado usado na assinatura' : `o de "${child.titular}"`}; sem ele a cadeia não chega a nenhuma entre ${anchors}. Confira se o certificado é mesmo da ICP-Brasil; se é, ${send} ao município que o ponha, em PEM, na sua pasta de âncoras.`,
+    change: anchorChange(
+      `autoridade "${child.emissor}"`,
+      extra === undefined ? 'peça' : 'envie o certificado dela junto com a assinatura, ou peça',
+    ),
+  };
+}
+
+/** A certificate of an authority that nobody knows is, most of the time, one that cannot sign at all. */
+function anchorChange(authority: string, send: string): string {
+  return `Veja primeiro se o certificado é mesmo da ICP-Brasil: se não é, assine com um que seja. Se é, e a ${authority} também, ${send} ao município que ponha o certificado dela, em PEM, na sua pasta de âncoras.`;
 }
 
 /** The end certificate is not named: its name often carries a CPF. */

@@ -7,6 +7,7 @@
  * force. Whether the author is a party of the note is judged in `pedido-evento.ts`.
  */
 import { type EventoEstado, eventoIsOpen, standsOnNota } from './evento.ts';
+import type { Fault, FaultKind } from './fault.ts';
 import { type EventoReferido, parseEventoReferido } from './layout/evento.ts';
 import { TIPOS_EVENTO, tipoByCodigo } from './tipos-evento.ts';
 
@@ -26,7 +27,7 @@ export type EventoQueChega = Omit<EventoNaNota, 'numero_sequencial'> & {
 };
 
 /** Why it is refused: the code of the national rule, and a sentence with what to do. */
-export type Conflito = { readonly codigo: string; readonly mensagem: string; readonly detalhes?: string };
+export type Conflito = Pick<Fault, 'codigo' | 'mensagem'> & { readonly kind?: FaultKind; readonly detalhes?: string };
 
 export type Situacao = 'permitido' | 'proibido' | 'condicional';
 
@@ -409,7 +410,7 @@ export function openCancelamento(aberto: {
   const slug = slugOf(codigo);
   const mensagem = `Outro cancelamento desta nota está em andamento: ${slug} número ${numero_sequencial}, ${estado}. ${GOES_ON[estado] ?? ''}A nota ainda não está cancelada: espere o resultado dele, em …/eventos/${slug}/${numero_sequencial}, e só registre outro se ele não for processado.`;
   const detalhes = `cancelamento_em_andamento: ${slug} nº ${numero_sequencial} (id_evento ${id}), ${estado}.`;
-  return { codigo: 'E302', mensagem, detalhes };
+  return { codigo: 'E302', kind: 'cancelamento_em_andamento', mensagem, detalhes };
 }
 
 /** What a cancellation under way waits for, where it is not the answer of the environment. */

@@ -24,7 +24,22 @@ export type Fault = {
   readonly mesmo_conteudo?: boolean;
   /** Goes to `detalhes` of the head when this fault is the first one (E101, E111). */
   readonly detalhes?: string | Readonly<Record<string, unknown>>;
+  /** For whoever decides by a fault: no answer shows it, and no sentence is read in its place (D-312). */
+  readonly kind?: FaultKind;
+  /** What mends the fault, in Portuguese, where it is more than `mensagem` says: a step of `o_que_mudar`. */
+  readonly change?: string;
 };
+
+/** What a fault is where its code alone does not tell. `signature_misplaced`: moving the signature mends it, without signing again. */
+export type FaultKind = 'signature_misplaced' | 'cancelamento_em_andamento';
+
+/** What was found, and what mends it: the message says both. */
+export function told(found: string, change: string): Required<Pick<Fault, 'mensagem' | 'change'>> {
+  return { mensagem: `${found} ${change}`, change: change.charAt(0).toUpperCase() + change.slice(1) };
+}
+
+/** What is wrong, with what mends it where that is known. */
+export type Told = Pick<Fault, 'mensagem' | 'change'>;
 
 /** A remark that travels with a positive answer and refuses nothing (`avisos`). */
 export type Aviso = {

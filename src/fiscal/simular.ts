@@ -58,14 +58,17 @@ const UNITS_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, min: 6
 const CODE = /^(?:E\d{3,4}|RNG\d{4})$/;
 
 /** The magic values in a text, and what in it was meant to be one and is none, in Portuguese. */
-export function readSimular(text: string): {
+export function readSimular(
+  text: string,
+  reading: Reading = 'ignored',
+): {
   readonly simulacao: Simulacao | undefined;
   readonly problemas: readonly string[];
 } {
   const found = new Map<Name, Simulacao>();
   const problemas: string[] = [];
   for (const [token] of text.slice(0, TEXT_MAX).matchAll(/(?<![\p{L}\p{N}:])adn:[^\s,;"'()<>]*/giu)) {
-    const read = tokenOf(token.replace(/[.!?]+$/, ''));
+    const read = tokenOf(token.replace(/[.!?]+$/, ''), reading);
     if ('problema' in read) problemas.push(read.problema);
     else if (!found.has(read.name)) {
       found.set(read.name, read.simulacao);
@@ -80,7 +83,10 @@ type Token =
   | { readonly name: Name; readonly simulacao: Simulacao; readonly remark?: string }
   | { readonly problema: string };
 
-function tokenOf(token: string): Token {
+/** What becomes of what is not understood, as its remark says: the request goes on without it, or is refused. */
+type Reading = 'ignored' | 'refused';
+
+function tokenOf(token: string, reading: Reading): Token {
   const [, written = '', , value] = /^adn:([^=]*)(=(.*))?$/is.exec(token) ?? [];
   const plain = written.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replaceAll('_', '-');
   const name = NAMES.find((one) => one === plain);
@@ -89,9 +95,10 @@ function tokenOf(token: string): Token {
     const near = nearestName(plain, NAMES);
     const advice =
       near === undefined ? `Existem: ${EXAMPLES}.` : `O parecido que existe é ${EXAMPLE_OF[near as Name]}.`;
-    return { problema: `${shown} não é um valor de simulação e foi ignorado. ${advice}` };
+    return { problema: `${shown} não é um valor de simulação${ALSO[reading]}. ${advice}` };
   }
-  const wrong = { problema: `${shown} foi ignorado: escreva ${EXAMPLE_OF[name]}.` };
+  const outcome = { ignored: 'foi ignorado', refused: 'não se entende' }[reading];
+  const wrong = { problema: `${shown} ${outcome}: escreva ${EXAMPLE_OF[name]}.` };
   if (name === 'resposta-perdida') return value === undefined ? { name, simulacao: { respostaPerdida: true } } : wrong;
   if (name === 'rejeita') {
     const codigo = (value ?? '').toUpperCase();
@@ -105,6 +112,8 @@ function tokenOf(token: string): Token {
   if (ms === asked) return { name, simulacao };
   return { name, simulacao, remark: `${shown}: a duração vai de 1s a 1h; vale ${durationOf(ms)}.` };
 }
+
+const ALSO: Readonly<Record<Reading, string>> = { ignored: ' e foi ignorado', refused: '' };
 
 const EXAMPLE_OF: Readonly<Record<Name, string>> = {
   rejeita: 'adn:rejeita=E1234',
@@ -138,6 +147,7 @@ export type PedidoDeSimulacao = {
   /** The free text of the document, when it has one, and where it stands. */
   readonly texto?: string | undefined;
   readonly xpath?: string | undefined;
+  readonly reading?: Reading | undefined;
 };
 
 /** What somebody of the sandbox asked for. `simular`: to be kept with the note or the event. */
@@ -146,13 +156,13 @@ export type Pedida = { readonly simular: string | undefined; readonly avisos: re
 export const NOT_ASKED: Pedida = { simular: undefined, avisos: [] };
 
 /** Header and text together; of what both say the header holds. */
-export function simulacaoPedida({ cabecalho, texto, xpath = '' }: PedidoDeSimulacao): Pedida {
+export function simulacaoPedida({ cabecalho, texto, xpath = '', reading = 'ignored' }: PedidoDeSimulacao): Pedida {
   if (cabecalho === undefined && (texto === undefined || !/adn:/i.test(texto))) return NOT_ASKED;
-  const header = cabecalho === undefined ? undefined : readSimular(cabecalho);
-  const text = texto === undefined ? undefined : readSimular(texto);
+  const header = cabecalho === undefined ? undefined : readSimular(cabecalho, reading);
+  const text = texto === undefined ? undefined : readSimular(texto, reading);
   const isVain = header !== undefined && header.simulacao === undefined && header.problemas.length === 0;
   const avisos = [
-    ...(isVain ? [headerRemark(` não traz um valor de simulação e foi ignorado. Existem: ${EXAMPLES}.`)] : []),
+    ...(isVain ? [headerRemark(` não traz um valor de simulação${ALSO[reading]}. Existem: ${EXAMPLES}.`)] : []),
     ...(header?.problemas ?? []).map((mensagem) => headerRemark(`: ${mensagem}`)),
     ...(text?.problemas ?? []).map((mensagem) => remark(xpath, mensagem)),
   ];

@@ -337,7 +337,11 @@ function masked(text: string): string {
 }
 
 function withoutDocuments(faults: readonly Fault[]): readonly Fault[] {
-  return faults.map((fault) => ({ ...fault, mensagem: masked(fault.mensagem) }));
+  return faults.map(({ change, ...fault }) => ({
+    ...fault,
+    mensagem: masked(fault.mensagem),
+    ...(change === undefined ? {} : { change: masked(change) }),
+  }));
 }
 
 function shown(text: string): string {

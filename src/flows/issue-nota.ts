@@ -150,7 +150,7 @@ async function accept(
   if (faults.length > 0) return refusalOf(placed(faults))!;
   const judged = judge(dps, facts, declarado);
   if ('faults' in judged) return refusalOf(placed(listed(judged.faults)))!;
-  const rehearsal = rehearsalIn(municipio, [sent.simular, dps.serv.infoCompl?.xInfComp], X_INF_COMP);
+  const rehearsal = rehearsalIn(municipio, [sent.simular, dps.serv.infoCompl?.xInfComp], { xpath: X_INF_COMP });
   // A lot has no place for remarks, and what a DPS without number takes is decided where it is stored.
   const isAsked = dps.nDPS !== undefined && sent.kind !== 'rps';
   const next = isAsked ? await nextNumbersFor(world, municipio, dps) : undefined;

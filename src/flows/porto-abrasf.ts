@@ -25,7 +25,7 @@ import {
 import { type Mensagem, mensagemOf, mensagemOfFault, rpsNamed } from '../fiscal/abrasf/mensagens.ts';
 import { type Modelo, modeloOf, xmlnsResposta, xmlnsTipos } from '../fiscal/abrasf/modelo.ts';
 import { cancelamentoXml, compNfse, nested, pedidoXml } from '../fiscal/abrasf/nota.ts';
-import { mensagemPropria, mensagemRecusada, type Recusa } from '../fiscal/abrasf/proprias.ts';
+import { mensagemOfCancelamento, mensagemPropria, mensagemRecusada, type Recusa } from '../fiscal/abrasf/proprias.ts';
 import { bare, guardadoOf, type IdentificacaoRps } from '../fiscal/abrasf/rps.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
 import { municipioOf } from '../fiscal/catalogs/catalogs.ts';
@@ -289,19 +289,15 @@ async function registrationMensagens(
   return [mensagemOf('E142', '', `(${im.slice(0, 40)})`)];
 }
 
-/** The remark of the REST door, which goes on without what it does not understand. */
-function notRehearsed({ mensagem }: { readonly mensagem: string }): Mensagem {
-  const said = mensagem.replace(/ e foi ignorado\b/, '').replace(/ foi ignorado:/, ' não se entende:');
-  return mensagemPropria('L003', said);
-}
-
-/** What the header asks the local authority to play; what it does not say rightly nobody would hear of. */
+/** What the header asks the local authority to rehearse. What is not understood is refused: the model has no remarks. */
 function rehearsed(
   municipio: Municipio,
   header: string | undefined,
 ): { readonly simular: string | undefined } | { readonly mensagens: readonly Mensagem[] } {
-  const { simular, avisos } = rehearsalIn(municipio, [header]);
-  return avisos.length === 0 ? { simular } : { mensagens: avisos.map(notRehearsed) };
+  const { simular, avisos } = rehearsalIn(municipio, [header], { reading: 'refused' });
+  return avisos.length === 0
+    ? { simular }
+    : { mensagens: avisos.map(({ mensagem }) => mensagemPropria('L003', mensagem)) };
 }
 
 // ConsultarSituacaoLoteRps, ConsultarLoteRps: the protocol opens what it names.
@@ -585,7 +581,7 @@ async function cancelar(pedido: Pedido): Promise<Resposta> {
     rehearsal.simular,
   );
   if (registered === 'not_found') return refused('E78');
-  if ('faults' in registered) return { mensagens: registered.faults.map(cancelamentoRecusado) };
+  if ('faults' in registered) return { mensagens: registered.faults.map(mensagemOfCancelamento) };
   const em = written(municipalMoment(municipio, wholeSecond(world.now())));
   const received = isPedidoWhole(inf, modelo) ? pedidoAsReceived(documento, read) : pedidoXml(dito);
   return { xml: cancelamentoXml(nota.chave_acesso, received, em, modelo) };
@@ -595,12 +591,6 @@ async function cancelar(pedido: Pedido): Promise<Resposta> {
 function pedidoAsReceived({ reading }: SoapDocumento, { pedido, inf }: PedidoLido): string {
   const parts = [inf, ...pedido.children.filter(isSignature)];
   return `<Pedido>${parts.map((one) => reading.canonicalOf(one)).join('')}</Pedido>`;
-}
-
-/** A note whose cancellation is under way is not one that is cancelled, which E79 says. */
-function cancelamentoRecusado(fault: Fault): Mensagem {
-  const isOpen = fault.codigo === 'E302' && String(fault.detalhes).startsWith('cancelamento_em_andamento');
-  return isOpen ? mensagemPropria('L302') : mensagemOfFault(fault);
 }
 
 // A note as it is shown.

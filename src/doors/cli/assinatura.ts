@@ -202,7 +202,7 @@ function digestChecks({ assinatura: kind, resumo, atributos_assinados: attribute
 function valueCheck({ valor, algoritmos, assinatura: kind, atributos_assinados: attributes }: Shown): Check {
   const over = kind === 'XML' ? 'SignedInfo' : attributes === null ? 'o corpo' : 'os atributos assinados';
   // Made with another algorithm it may be by that very key; it was only checked by the one that is required.
-  const other = algoritmos.find(({ onde, confere }) => /SignatureMethod/.test(onde) && confere === false);
+  const other = algoritmos.find(({ onde, confere }) => onde.endsWith('/SignatureMethod') && confere === false);
   const told = new Map<boolean | null, string>([
     [true, `feito pela chave do certificado sobre ${over}`],
     [

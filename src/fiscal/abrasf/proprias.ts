@@ -2,8 +2,9 @@
  * Messages of this port for what the model has no code for and no fault of the DPS tells: codes of our own with an L, which the
  * model has none with.
  */
+import type { Fault } from '../fault.ts';
 import type { NotaEstado } from '../nota.ts';
-import { clipped, type Mensagem } from './mensagens.ts';
+import { clipped, type Mensagem, mensagemOfFault } from './mensagens.ts';
 
 export const PROPRIAS = {
   L003: [
@@ -28,6 +29,11 @@ export const PROPRIAS = {
 export function mensagemPropria(codigo: keyof typeof PROPRIAS, detalhe = ''): Mensagem {
   const [mensagem, correcao] = PROPRIAS[codigo];
   return { codigo, mensagem: clipped(`${mensagem}${detalhe && ` ${detalhe}`}`), correcao };
+}
+
+/** Of a cancellation that is refused. A note whose cancellation is under way is not yet cancelled, which E79 would say. */
+export function mensagemOfCancelamento(fault: Fault): Mensagem {
+  return fault.kind === 'cancelamento_em_andamento' ? mensagemPropria('L302') : mensagemOfFault(fault);
 }
 
 /** What there is to say of a note that the national environment refused. */

@@ -4,7 +4,7 @@
  */
 import { type Decimal, parseDecimal } from '../decimal.ts';
 import { ownOf } from '../own.ts';
-import type { SimpleType } from './simple-types.ts';
+import { expectedInSentence, type SimpleType } from './simple-types.ts';
 
 /** Codes that a type answers with unless the element that uses it says otherwise (D-12). */
 export type TypeFaultKind = 'tipo' | 'valor' | 'formato' | 'vazio';
@@ -14,6 +14,8 @@ export type TypeFault = {
   readonly kind: TypeFaultKind;
   readonly problem: string;
   readonly fix?: string;
+  /** How the expected value is told after the problem; without this in a sentence of its own. `never`: the problem tells it. */
+  readonly expected?: 'after a colon' | 'never';
 };
 
 /** A mended text longer than this is not repeated in the message, only in `correcao`. */
@@ -23,22 +25,19 @@ const FIX_SHOWN_MAX = 60;
  * What is wrong with a text and how to mend it: the rest of a sentence that begins with the name of the field, full stop
  * included. An empty text is told by who knows whether the field is needed.
  */
-export function sayFault({ expected }: SimpleType, { kind, problem, fix }: TypeFault): string {
+export function sayFault(type: SimpleType, { kind, problem, fix, expected }: TypeFault): string {
   if (kind === 'vazio') return `${problem}.`;
   if (fix !== undefined) {
     if (fix.length > FIX_SHOWN_MAX || /[\n\r\t]/.test(fix)) return `${problem}. O texto certo está em correcao.`;
     return `${problem}. Envie ${/\s/.test(fix) ? `"${fix}"` : fix}.`;
   }
-  // A number of characters, or a day that the month does not have, says itself what is right.
-  if (SAYS_ALL.test(problem) && expected.startsWith('texto de')) return `${problem}.`;
-  if (SAYS_THE_DAY.test(problem)) return `${problem}.`;
-  const right = expected.replace(/^um de: /, 'um de ');
-  return LEADS_ON.test(problem) ? `${problem}: ${right}.` : `${problem}. Esperado: ${right}.`;
+  if (expected === 'never') return `${problem}.`;
+  const right = expectedInSentence(type);
+  return expected === undefined ? `${problem}. Esperado: ${right}.` : `${problem}: ${right}.`;
 }
 
-const SAYS_ALL = /caracteres?, e o campo/;
-const SAYS_THE_DAY = /^tem um (?:dia|mês) que não existe/;
-const LEADS_ON = /(?:aceitos|pedido|máximo|aceito)$/;
+const AFTER_COLON = { expected: 'after a colon' } as const;
+const NEVER = { expected: 'never' } as const;
 
 const compiled = new WeakMap<SimpleType, RegExp>();
 
@@ -91,13 +90,13 @@ function checkEnum(type: SimpleType, value: string): TypeFault | undefined {
   // The same code with the zeros that it lost, or without those that a form put before it.
   const mended = [value.padStart(type.max, '0'), value.replace(/^0+(?=.)/, '')];
   const fix = fixIf(mended.find((one) => type.values!.includes(one)));
-  return { kind: 'valor', problem: 'está fora dos valores aceitos', ...fix };
+  return { kind: 'valor', problem: 'está fora dos valores aceitos', ...AFTER_COLON, ...fix };
 }
 
 function checkDecimal(type: SimpleType, value: string): TypeFault | undefined {
   if (patternOf(type)!.test(value)) {
     if (type.highest === undefined || parseDecimal(value)! <= type.highest) return undefined;
-    return { kind: 'valor', problem: 'está acima do máximo' };
+    return { kind: 'valor', problem: 'está acima do máximo', ...AFTER_COLON };
   }
   const trimmed = value.trim();
   if (trimmed !== value) return { ...spaces(trimmed), ...fixIf(decimalFix(type, trimmed)) };
@@ -110,7 +109,7 @@ function checkDecimal(type: SimpleType, value: string): TypeFault | undefined {
   const whole = plain[1]!.replace(/^0+(?=\d)/, '');
   // A text of a million digits is not made a number to be told that it is too large.
   if (type.highest !== undefined && (whole.length > 15 || BigInt(whole) * 100n > type.highest)) {
-    return { kind: 'valor', problem: 'está acima do máximo' };
+    return { kind: 'valor', problem: 'está acima do máximo', ...AFTER_COLON };
   }
   if (whole.length > type.digits!) {
     return { kind: 'formato', problem: `tem mais de ${type.digits} algarismos inteiros` };
@@ -170,18 +169,19 @@ function checkPattern(type: SimpleType, value: string): TypeFault | undefined {
     const fix = isMended ? { fix: mended } : {};
     if (type.kind === 'date' || type.kind === 'datetime') {
       const day = DAY.test(value) ? type.also?.(value) : undefined;
-      const problem = DAY.test(value) ? (day ?? 'está fora do período aceito') : 'não é uma data no formato pedido';
-      return { kind: 'tipo', problem, ...fix };
+      if (day !== undefined) return { kind: 'tipo', problem: day, ...NEVER, ...fix };
+      const problem = DAY.test(value) ? 'está fora do período aceito' : 'não é uma data no formato pedido';
+      return { kind: 'tipo', problem, ...AFTER_COLON, ...fix };
     }
     const bare = value.replace(/^0+/, '');
     if (fix.fix !== undefined && fix.fix === bare)
       return { kind: 'formato', problem: 'vai sem zeros à esquerda', ...fix };
     if (length > type.max || length < type.min) return { ...wrongSize(type, value), ...fix };
-    return { kind: 'formato', problem: 'não tem o formato pedido', ...fix };
+    return { kind: 'formato', problem: 'não tem o formato pedido', ...AFTER_COLON, ...fix };
   }
   const also = type.also?.(value);
   if (also === undefined) return undefined;
-  return { kind: type.kind === 'date' ? 'tipo' : 'formato', problem: also };
+  return type.kind === 'date' ? { kind: 'tipo', problem: also, ...NEVER } : { kind: 'formato', problem: also };
 }
 
 /** Written as a date is, whether or not there is such a day. */
@@ -190,7 +190,8 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/;
 function wrongSize(type: SimpleType, value: string): TypeFault {
   const count = characters(value);
   const wanted = type.min === type.max ? `pede ${type.max}` : `aceita de ${type.min} a ${type.max}`;
-  return { kind: 'formato', problem: `tem ${count} ${count === 1 ? 'caractere' : 'caracteres'}, e o campo ${wanted}` };
+  const problem = `tem ${count} ${count === 1 ? 'caractere' : 'caracteres'}, e o campo ${wanted}`;
+  return { kind: 'formato', problem, ...(type.expectsSize === true ? NEVER : {}) };
 }
 
 /** What no XML document can hold; XML itself cannot bring it, a JSON body can. */

@@ -21,6 +21,7 @@ import {
   type Slot,
   type Words,
 } from './reading.ts';
+import { expectedInSentence } from './simple-types.ts';
 import { NOTHING_STRANGE, type Strange, tellStrange } from './strange-tag.ts';
 import { attributeOf, type Elemento } from './tree.ts';
 import { type Choice, elementsOf, type Leaf } from './vocabulary.ts';
@@ -263,7 +264,7 @@ function valueFault(
   const advice =
     problem.kind === 'vazio'
       ? required
-        ? ` Informe o valor: ${leaf.type.expected.replace(/^um de: /, 'um de ')}.`
+        ? ` Informe o valor: ${expectedInSentence(leaf.type)}.`
         : ` Informe o valor ou retire o ${element}: ${element} vazio não é aceito.`
       : '';
   return {

@@ -12,6 +12,10 @@ export type SimpleType = {
   readonly name: string;
   /** What a right value looks like, in Portuguese, as it ends the sentence "Esperado: …". */
   readonly expected: string;
+  /** Of a type that admits some values alone: these, as `expected` lists them. */
+  readonly options?: string | undefined;
+  /** `expected` says the size and nothing else. */
+  readonly expectsSize?: boolean;
   readonly kind: 'text' | 'digits' | 'enum' | 'decimal' | 'date' | 'datetime';
   readonly min: number;
   readonly max: number;
@@ -40,12 +44,13 @@ const LATIN = '[!-ÿ]|[!-ÿ][ -ÿ]*[!-ÿ]';
 
 function text(name: string, max: number, expected?: string, min = 1): SimpleType {
   const size = min === max ? `${max} caracteres` : `${min} a ${max} caracteres`;
-  return { name, kind: 'text', min, max, latin: true, pattern: LATIN, expected: expected ?? `texto de ${size}` };
+  const said = expected === undefined ? { expected: `texto de ${size}`, expectsSize: true } : { expected };
+  return { name, kind: 'text', min, max, latin: true, pattern: LATIN, ...said };
 }
 
 /** A text in which the national schema admits any character, spaces at its ends and line breaks among them (D-34). */
 function anyText(name: string, max: number): SimpleType {
-  return { name, kind: 'text', min: 1, max, expected: `texto de 1 a ${max} caracteres` };
+  return { name, kind: 'text', min: 1, max, expected: `texto de 1 a ${max} caracteres`, expectsSize: true };
 }
 
 function digits(name: string, min: number, max: number, expected: string, pattern?: string): SimpleType {
@@ -63,7 +68,16 @@ function digits(name: string, min: number, max: number, expected: string, patter
 function values(name: string, list: readonly string[], more: Partial<SimpleType> = {}): SimpleType {
   const max = Math.max(...list.map((value) => value.length));
   const min = Math.min(...list.map((value) => value.length));
-  return { name, kind: 'enum', min, max, values: list, expected: `um de: ${list.join(', ')}`, ...more };
+  return { name, kind: 'enum', min, max, values: list, ...oneOf(list.join(', ')), ...more };
+}
+
+function oneOf(options: string): Pick<SimpleType, 'expected' | 'options'> {
+  return { expected: `um de: ${options}`, options };
+}
+
+/** {@link SimpleType.expected} within a sentence. */
+export function expectedInSentence({ expected, options }: SimpleType): string {
+  return options === undefined ? expected : `um de ${options}`;
 }
 
 function decimal(
@@ -236,6 +250,7 @@ export const T = {
   cEndPost: {
     ...anyText('TSCodigoEndPostal', 11),
     expected: 'código postal de 1 a 11 letras sem acento, algarismos, hífens ou espaços',
+    expectsSize: false,
     pattern: '[ -]*[0-9A-Za-z][0-9A-Za-z -]*',
     national: anyText('TSCodigoEndPostal', 11),
   },
@@ -256,13 +271,15 @@ export const T = {
     pattern: '[a-zA-Z0-9]{1,20}',
   },
   mdPrestacao: values('TSModoPrestacao', range(1, 4), {
-    expected:
-      'um de: 1 (transfronteiriço), 2 (consumo no Brasil), 3 (movimento temporário de pessoas físicas), 4 (consumo no exterior)',
+    ...oneOf(
+      '1 (transfronteiriço), 2 (consumo no Brasil), 3 (movimento temporário de pessoas físicas), 4 (consumo no exterior)',
+    ),
     refusedValues: { '0': SHARED_ZERO },
   }),
   vincPrest: values('TSVincPrest', range(1, 6), {
-    expected:
-      'um de: 1 (controlada), 2 (controladora), 3 (coligada), 4 (matriz), 5 (filial ou sucursal), 6 (outro vínculo, ou nenhum)',
+    ...oneOf(
+      '1 (controlada), 2 (controladora), 3 (coligada), 4 (matriz), 5 (filial ou sucursal), 6 (outro vínculo, ou nenhum)',
+    ),
     refusedValues: {
       '0': 'o valor 0 (sem vínculo) não é aceito na emissão; quando não há vínculo entre as partes, use 6 (outro vínculo)',
       '9': 'o valor 9 (desconhecido) é reservado ao compartilhamento de notas municipais com o ADN',
@@ -270,20 +287,22 @@ export const T = {
   }),
   tpMoeda: digits('TSCodMoeda', 3, 3, 'código da moeda na tabela do Banco Central, 3 algarismos'),
   mecAFComexP: values('TSMecAFComExPrest', range(1, 8, 2), {
-    expected:
-      'um de: 01 (nenhum), 02 (ACC), 03 (ACE), 04 (BNDES-Exim pós-embarque), 05 (BNDES-Exim pré-embarque), 06 (FGE), 07 (PROEX equalização), 08 (PROEX financiamento)',
+    ...oneOf(
+      '01 (nenhum), 02 (ACC), 03 (ACE), 04 (BNDES-Exim pós-embarque), 05 (BNDES-Exim pré-embarque), 06 (FGE), 07 (PROEX equalização), 08 (PROEX financiamento)',
+    ),
     min: 1,
     reads: ONE_DIGIT,
     refusedValues: { '0': SHARED_ZERO, '00': SHARED_ZERO },
   }),
   mecAFComexT: values('TSMecAFComExToma', range(1, 26, 2), {
     expected: 'código de 01 (nenhum) a 26 da lista de mecanismos de apoio, que o leiaute enumera',
+    options: undefined,
     min: 1,
     reads: ONE_DIGIT,
     refusedValues: { '0': SHARED_ZERO, '00': SHARED_ZERO },
   }),
   movTempBens: values('TSMovTempBens', range(1, 3), {
-    expected: 'um de: 1 (não), 2 (vinculada a declaração de importação), 3 (vinculada a declaração de exportação)',
+    ...oneOf('1 (não), 2 (vinculada a declaração de importação), 3 (vinculada a declaração de exportação)'),
     refusedValues: { '0': SHARED_ZERO },
   }),
   nDI: text('TSNumDocImport', 12),

@@ -227,9 +227,9 @@ function aboutText({ doc, type }: Leaf): readonly string[] {
   return expected.toLowerCase().startsWith(doc.toLowerCase()) ? [expected] : [doc, expected];
 }
 
-function expectedText({ expected, values }: SimpleType): string {
+function expectedText({ expected, options, values }: SimpleType): string {
   // The values of a list are listed already.
-  return values === undefined || expected !== `um de: ${values.join(', ')}` ? capital(expected) : '';
+  return options === undefined || options !== values?.join(', ') ? capital(expected) : '';
 }
 
 /** What each value of an enumerated field means, unless the words of the field have already said it. */

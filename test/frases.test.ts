@@ -1,0 +1,121 @@
+/**
+ * Nothing is decided by our own sentences (D-312): with every sentence replaced, the decisions stay. A better wording is then only a
+ * better wording.
+ */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import { openTrust } from '../src/documents/trust.ts';
+import { readXml } from '../src/documents/xml.ts';
+import { mensagemOfCancelamento } from '../src/fiscal/abrasf/proprias.ts';
+import { cancelledNota, openCancelamento } from '../src/fiscal/conflitos-evento.ts';
+import type { Fault } from '../src/fiscal/fault.ts';
+import { checkText, sayFault } from '../src/fiscal/layout/check-text.ts';
+import { type SimpleType, T } from '../src/fiscal/layout/simple-types.ts';
+import { stepsFor } from '../src/flows/signature-advice.ts';
+import { DPS_SIGNATURE_HEADER, readCorpoSignature, readDpsSignature } from '../src/flows/verify-dps.ts';
+import { bytesOf, type Corpus, readCorpus } from './ataques/ataque.ts';
+import { onEnd } from './support/cleanup.ts';
+
+/** The same faults, each with a sentence that nobody wrote. */
+function reworded(faults: readonly Fault[]): readonly Fault[] {
+  return faults.map((fault, place) => ({ ...fault, mensagem: `frase ${place}`, detalhes: `detalhe ${place}` }));
+}
+
+/** What a corpus of signatures is refused for, case by case. */
+function refusedIn({
+  agora,
+  ancoras,
+  prestador,
+  partes,
+  casos,
+}: Corpus): readonly (readonly [string, readonly Fault[]])[] {
+  const folder = mkdtempSync(path.join(tmpdir(), 'nfse-frases-'));
+  onEnd(() => rmSync(folder, { recursive: true, force: true }));
+  writeFileSync(path.join(folder, 'ancoras.pem'), ancoras.join(''));
+  const [trust, at] = [openTrust({ ancoras: folder, revogados: undefined }, { warn() {} }), Date.parse(agora)];
+  const faultsOf = (body: Buffer, header: string | undefined): readonly Fault[] => {
+    if (header !== undefined) {
+      const question = { campo: DPS_SIGNATURE_HEADER, documento: prestador, trust, at };
+      return readCorpoSignature(body, header, question).faults;
+    }
+    const reading = readXml(body);
+    return 'fault' in reading ? [] : readDpsSignature(reading, trust, at).faults;
+  };
+  return casos.flatMap(({ nome, entrada }) => {
+    if ('conexao' in entrada || entrada.para !== 'emissao') return [];
+    const faults = faultsOf(bytesOf(entrada.corpo, partes), entrada.cabecalhos?.[DPS_SIGNATURE_HEADER]);
+    return faults.length === 0 ? [] : [[nome, faults] as const];
+  });
+}
+
+describe('the steps that mend a signature', () => {
+  for (const name of ['xml-assinatura', 'certificados', 'cms', 'canonicalizacao']) {
+    test(name, () => {
+      const refused = refusedIn(readCorpus(name));
+      assert.ok(refused.length > 5, `${refused.length} cases`);
+      for (const [nome, faults] of refused) {
+        const known = { root: 'DPS', calculado: 'abc=' };
+        // A step that is the message itself is that of the new sentence; any other is the same as before.
+        const expected = stepsFor(faults, known).map((step) => {
+          const place = faults.findIndex(({ mensagem }) => mensagem === step);
+          return place < 0 ? step : `frase ${place}`;
+        });
+        assert.deepEqual(stepsFor(reworded(faults), known), expected, nome);
+      }
+    });
+  }
+
+  test('only a signature out of its place is mended without signing again', () => {
+    const fault = {
+      codigo: 'E902',
+      xpath: '/DPS/Signature',
+      mensagem: 'Uma frase qualquer.',
+      change: 'Mude-a de lugar.',
+    };
+    assert.deepEqual(stepsFor([{ ...fault, kind: 'signature_misplaced' }], { root: 'DPS', calculado: undefined }), [
+      'Mude-a de lugar.',
+    ]);
+    assert.equal(stepsFor([fault], { root: 'DPS', calculado: undefined }).length, 2);
+  });
+});
+
+test('how the expected value is told after what is wrong with a text', () => {
+  const texts = [
+    'x',
+    '99999999999999999999',
+    '1.234',
+    '2026-02-30',
+    '2026-13-01',
+    '1999-01-01',
+    'ÿ'.repeat(3000),
+    '-1.00',
+    '05/10/2026',
+  ];
+  const ways = new Set<string | undefined>();
+  for (const type of Object.values<SimpleType>(T)) {
+    for (const text of texts) {
+      const fault = checkText(type, text);
+      if (fault === undefined || fault.fix !== undefined) continue;
+      ways.add(fault.expected);
+      const [problem, expected] = ['tem um problema', 'outra coisa'];
+      // Replaced in the sentence, or before it is made: the same.
+      const made = sayFault(type, fault).replace(fault.problem, problem);
+      const { options } = type;
+      const said = options === undefined ? made.replace(type.expected, expected) : made.replace(options, expected);
+      const reworded = { ...type, expected, ...(options === undefined ? {} : { options: expected }) };
+      assert.equal(sayFault(reworded, { ...fault, problem }), said, `${type.name} ${text.slice(0, 30)}`);
+    }
+  }
+  assert.deepEqual(ways, new Set(['after a colon', 'never', undefined]));
+});
+
+test('a cancellation under way is told apart from a cancelled note by its kind', () => {
+  const open = openCancelamento({ id: '7', codigo: '105102', numero_sequencial: 2, estado: 'enviado' });
+  const codes = [open, cancelledNota('101101')]
+    .map((one) => reworded([{ xpath: '', ...one }])[0]!)
+    .map((fault) => mensagemOfCancelamento(fault).codigo);
+  assert.deepEqual(codes, ['L302', 'E79']);
+});
