@@ -48,10 +48,11 @@ describe('a circuit', () => {
   test('says with what it opened, whether it was open already, and how long it was when it closes', () => {
     const said: object[] = [];
     const { breaker, clock } = bench({ onOpen: (about) => said.push(about), onClose: (about) => said.push(about) });
+    clock.now = 50_000;
     for (let time = 0; time < 3; time += 1) enter(breaker).failed('nobody is there');
-    clock.now = 1000;
+    clock.now = 51_000;
     enter(breaker).failed('still nobody');
-    clock.now = 3500;
+    clock.now = 53_500;
     enter(breaker).answered();
     fail(breaker, 3);
     assert.deepEqual(said, [
@@ -128,6 +129,35 @@ describe('a circuit', () => {
     early[0]!.failed();
     assert.equal(breaker.pauseMs(), 1000);
     early[1]!.answered();
+    assert.ok(breaker.isClosed());
+  });
+
+  test('one that set out before it opened and ends meanwhile makes no room for a second probe', () => {
+    const { breaker, clock } = bench();
+    const early = enter(breaker);
+    fail(breaker, 3);
+    clock.now = 1000;
+    enter(breaker);
+    early.failed();
+    assert.equal(breaker.enter(), undefined);
+    assert.equal(breaker.pauseMs(), 250, 'one looks again in a quarter of a second');
+  });
+
+  test('by itself: five failures open it, for half a second at first and for thirty at most', () => {
+    const clock = { now: 0 };
+    const breaker = openBreaker({ now: () => clock.now, random: () => 1 - Number.EPSILON });
+    fail(breaker, 4);
+    assert.ok(breaker.isClosed());
+    fail(breaker, 1);
+    const pauses: number[] = [];
+    for (let turn = 0; turn < 9; turn += 1) {
+      pauses.push(breaker.pauseMs());
+      clock.now += breaker.pauseMs();
+      enter(breaker).failed();
+    }
+    assert.deepEqual(pauses, [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000]);
+    clock.now += 30_000;
+    enter(breaker).answered();
     assert.ok(breaker.isClosed());
   });
 
@@ -258,6 +288,61 @@ describe('a circuit that several share', () => {
     assert.equal(breaker.enter(other), undefined, 'one at a time');
     second.answered();
     assert.ok(breaker.isClosed());
+  });
+
+  test('the second in the queue is told to look when the turn of the first may have ended', () => {
+    const { breaker, clock } = bench();
+    clock.now = 10_000;
+    fail(breaker, 3);
+    assert.deepEqual([breaker.pauseMs(bad), breaker.pauseMs(good)], [1000, 1250]);
+    clock.now = 11_000;
+    assert.deepEqual([breaker.pauseMs(bad), breaker.pauseMs(good)], [0, 250]);
+    clock.now = 11_000 + TURN_MS - 100;
+    assert.equal(breaker.pauseMs(good), 100, 'or when it is over');
+  });
+
+  test('suspicions of those who set out before it opened do not open it again', () => {
+    const { breaker, clock, told } = bench();
+    const early = [bad, worse, worst].map((party) => enter(breaker, party));
+    fail(breaker, 3);
+    for (const pass of early) pass.suspected();
+    clock.now = 1000;
+    enter(breaker, good).failed();
+    assert.deepEqual(told, ['open 3 1000', 'open 4 2000']);
+    const later = bench();
+    const late = [bad, worse, worst].map((party) => enter(later.breaker, party));
+    fail(later.breaker, 3);
+    later.clock.now = 1000;
+    enter(later.breaker, good).failed();
+    for (const pass of late) pass.suspected();
+    assert.deepEqual(later.told, ['open 3 1000', 'open 4 2000']);
+  });
+
+  test('opened again by suspicions alone, it keeps who is not suspected out for the first pause, and no longer', () => {
+    const { breaker, clock, told } = bench();
+    const suspects = [bad, worse, worst];
+    for (const party of suspects) enter(breaker, party).suspected();
+    for (const party of suspects) {
+      clock.now += 5_000;
+      enter(breaker, party).suspected();
+    }
+    assert.deepEqual(told, ['open 3 1000', 'open 3 2000']);
+    assert.equal(breaker.pauseMs(good), 1000);
+    clock.now += 999;
+    assert.equal(breaker.enter(good), undefined);
+    clock.now += 1;
+    assert.equal(breaker.enter(bad), undefined, 'the turns of the suspects come later');
+    enter(breaker, good).answered();
+  });
+
+  test('a probe out of turn leaves those before it in their places', () => {
+    const { breaker, clock } = bench();
+    for (const party of [bad, worse, worst]) enter(breaker, party).suspected();
+    for (const party of [bad, worse]) assert.ok(breaker.pauseMs(party) > 0);
+    clock.now = 1000;
+    enter(breaker, good).withdrawn();
+    assert.equal(breaker.enter(worse), undefined, 'bad asked first');
+    assert.equal(breaker.pauseMs(bad), 0);
   });
 
   test('opened because nobody could be reached, it lets nobody in before its time', () => {

@@ -1,10 +1,10 @@
 /**
- * A circuit breaker: after several failures in a row nobody tries for a while, then one does, and its luck decides.
+ * A circuit breaker: after several failures in a row nobody tries for a while; then one party does, and its luck decides.
  *
- * Failing means that the other side could not be talked to. An answer of its own, a refusal too, is no failure. Several
- * parties may share one circuit, and what is wrong with one of them must not keep the others out. So a failure that may
- * concern only who tried makes it a suspect: it takes as many suspects as failures to open the circuit, who is not
- * suspected may look for itself soon, and the others probe in turn.
+ * A failure is that the other side could not be talked to. An answer of its own, a refusal too, is none. Several parties may
+ * share one circuit, and what is wrong with one must not keep the others out. So a failure that may be the fault of who tried
+ * makes that party a suspect. As many suspects as failures open the circuit. A party that is no suspect may then probe soon, and
+ * the suspects probe in turn.
  * No timers: time is read when somebody asks.
  */
 
@@ -15,9 +15,9 @@ const PAUSE_FIRST_MS = 500;
 const PAUSE_MAX_MS = 30_000;
 /** Jitter: a pause lasts between this share of its length and all of it, so that several processes do not march in step. */
 const PAUSE_SHARE_MIN = 0.5;
-/** While another is probing, or has its turn: how soon to look again. */
+/** How soon to look again while another party probes, or has its turn. */
 const PROBE_LOOK_MS = 250;
-/** For how long a turn is kept for whose it is: longer than the worker takes to look at a party again. */
+/** How long a turn is kept for its party: longer than the worker takes to look at a party again. */
 const TURN_MS = 1_500;
 
 /** Leave to try once. Exactly one of its ends is to be called; a second call does nothing. */
@@ -60,119 +60,164 @@ export type BreakerSettings = {
   readonly onClose?: (about: { readonly openMs: number }) => void;
 };
 
-/** Who shares a circuit with nobody. */
+/** The party of a circuit that is not shared. */
 const ALONE = {};
 
-export function openBreaker(settings: BreakerSettings = {}): Breaker {
-  const { failuresToOpen = FAILURES_TO_OPEN, pauseFirstMs = PAUSE_FIRST_MS, pauseMaxMs = PAUSE_MAX_MS } = settings;
-  const { now = () => performance.now(), random = Math.random, onOpen, onClose } = settings;
+type Circuit = {
+  readonly settings: Required<Omit<BreakerSettings, 'onOpen' | 'onClose'>> & BreakerSettings;
   /** In a row. */
-  let failures = 0;
+  failures: number;
   /** Since the last answer: whose tries came to nothing, and how often the circuit had been opened by then. */
-  const suspects = new Map<object, number>();
-  /** How often it was opened without closing in between. */
-  let openings = 0;
-  /** While it is open: since when. */
-  let openedAt = 0;
-  /** While it is open: when the next turn begins. */
-  let turnFrom = 0;
-  /** While it is open: when a party may probe out of turn that is no suspect. */
-  let secondFrom = 0;
-  let probe: symbol | undefined;
-  /** While it is open: who wants to try, in the order of their turns. */
-  const queue = new Set<object>();
+  readonly suspects: Map<object, number>;
+  /** Undefined: it is closed. */
+  opening: Opening | undefined;
+};
 
-  /** `isDoubtful`: for suspicions alone, so that somebody else may look soon. */
-  const open = (count: number, isDoubtful: boolean, why: string | undefined): void => {
-    const isAgain = openings > 0;
-    if (!isAgain) openedAt = now();
-    const length = Math.min(pauseFirstMs * 2 ** Math.min(openings, 30), pauseMaxMs);
-    const pauseMs = Math.ceil(length * (PAUSE_SHARE_MIN + (1 - PAUSE_SHARE_MIN) * random()));
-    openings += 1;
-    turnFrom = now() + pauseMs;
-    secondFrom = isDoubtful ? now() + pauseFirstMs : Number.POSITIVE_INFINITY;
-    onOpen?.({ failures: count, pauseMs, isAgain, why });
-  };
+type Opening = {
+  /** How often the circuit was opened without closing in between. */
+  count: number;
+  /** When it opened first. */
+  readonly since: number;
+  /** When the next turn begins. */
+  turnFrom: number;
+  /** When a party that is no suspect may probe out of turn. */
+  secondFrom: number;
+  /** The pass of who is probing. */
+  probe: object | undefined;
+  /** Who wants to try, in the order of their turns. */
+  readonly queue: Set<object>;
+};
 
-  /** When this party, which asks now, may probe. */
-  const readyAt = (party: object): number => {
-    queue.add(party);
-    const isNext = queue.values().next().value === party;
-    const inTurn = turnFrom + (isNext ? 0 : TURN_MS);
-    return suspects.has(party) ? inTurn : Math.min(inTurn, secondFrom);
-  };
-
-  /** Its turn is used up; in turn, so are those that others let pass. */
-  const leaveQueue = (party: object): void => {
-    if (now() >= turnFrom + TURN_MS) {
-      for (const one of queue) {
-        if (one === party) break;
-        queue.delete(one);
-      }
-    }
-    queue.delete(party);
-  };
-
-  /** The next turn is that of somebody else, and begins at once when the pause is over. */
-  const passOn = (): void => {
-    turnFrom = Math.max(turnFrom, now());
-  };
-
+export function openBreaker({
+  failuresToOpen = FAILURES_TO_OPEN,
+  pauseFirstMs = PAUSE_FIRST_MS,
+  pauseMaxMs = PAUSE_MAX_MS,
+  now = () => performance.now(),
+  random = Math.random,
+  ...told
+}: BreakerSettings = {}): Breaker {
+  const settings = { failuresToOpen, pauseFirstMs, pauseMaxMs, now, random, ...told };
+  const circuit: Circuit = { settings, failures: 0, suspects: new Map(), opening: undefined };
   return {
-    enter: (party = ALONE) => {
-      const own = Symbol('pass');
-      if (openings > 0) {
-        const from = readyAt(party);
-        if (probe !== undefined || now() < from) return undefined;
-        leaveQueue(party);
-        probe = own;
-      }
-      let isOver = false;
-      /** Runs once, told whether this was the probe. */
-      const end =
-        (learn: (wasProbe: boolean, why?: string) => void): ((why?: string) => void) =>
-        (why) => {
-          if (isOver) return;
-          isOver = true;
-          const wasProbe = probe === own;
-          if (wasProbe) probe = undefined;
-          learn(wasProbe, why);
-        };
-      return {
-        answered: end(() => {
-          const wasOpen = openings > 0;
-          failures = 0;
-          openings = 0;
-          probe = undefined;
-          suspects.clear();
-          queue.clear();
-          if (wasOpen) onClose?.({ openMs: now() - openedAt });
-        }),
-        failed: end((wasProbe, why) => {
-          failures += 1;
-          // Who set out before the circuit opened and fails after it tells nothing new.
-          if (wasProbe || (openings === 0 && failures >= failuresToOpen)) open(failures, false, why);
-        }),
-        suspected: end((wasProbe, why) => {
-          if (!wasProbe && openings > 0) return;
-          suspects.set(party, openings);
-          const agreeing = [...suspects.values()].filter((when) => when === openings).length;
-          if (agreeing >= failuresToOpen) open(agreeing, true, why);
-          else if (wasProbe) passOn();
-        }),
-        withdrawn: end((wasProbe) => {
-          if (wasProbe) passOn();
-        }),
-      };
-    },
-    isClosed: () => openings === 0,
-    pauseMs: (party = ALONE) => {
-      if (openings === 0) return 0;
-      const own = readyAt(party) - now();
-      if (probe !== undefined) return PROBE_LOOK_MS;
-      // The turn of another may end early, with an answer.
-      const next = Math.max(0, turnFrom - now()) + PROBE_LOOK_MS;
-      return Math.max(0, Math.ceil(Math.min(own, next)));
-    },
+    enter: (party = ALONE) => enter(circuit, party),
+    isClosed: () => circuit.opening === undefined,
+    pauseMs: (party = ALONE) => pauseOf(circuit, party),
   };
+}
+
+function enter(circuit: Circuit, party: object): Pass | undefined {
+  const { opening, settings } = circuit;
+  const pass = passOf(circuit, party);
+  if (opening !== undefined) {
+    const from = readyAt(circuit, opening, party);
+    if (opening.probe !== undefined || settings.now() < from) return undefined;
+    leaveQueue(opening, party, settings.now());
+    opening.probe = pass;
+  }
+  return pass;
+}
+
+function passOf(circuit: Circuit, party: object): Pass {
+  let isOver = false;
+  /** `learn` runs once, with the opening that this pass is the probe of. */
+  const end =
+    (learn: (probed: Opening | undefined, why?: string) => void): ((why?: string) => void) =>
+    (why) => {
+      if (isOver) return;
+      isOver = true;
+      const { opening } = circuit;
+      const probed = opening?.probe === pass ? opening : undefined;
+      if (probed !== undefined) probed.probe = undefined;
+      learn(probed, why);
+    };
+  const pass: Pass = {
+    answered: end(() => close(circuit)),
+    failed: end((probed, why) => {
+      circuit.failures += 1;
+      const { failures, opening, settings } = circuit;
+      // A try that set out before the circuit opened, and fails after it, tells nothing new.
+      const isNews = probed !== undefined || (opening === undefined && failures >= settings.failuresToOpen);
+      if (isNews) open(circuit, { failures, isDoubtful: false, why });
+    }),
+    suspected: end((probed, why) => suspect(circuit, party, probed, why)),
+    withdrawn: end((probed) => {
+      if (probed !== undefined) passOn(probed, circuit.settings.now());
+    }),
+  };
+  return pass;
+}
+
+/** `isDoubtful`: for suspicions alone, so that somebody else may look soon. */
+function open(
+  circuit: Circuit,
+  about: { readonly failures: number; readonly isDoubtful: boolean; readonly why: string | undefined },
+): void {
+  const { pauseFirstMs, pauseMaxMs, now, random, onOpen } = circuit.settings;
+  const { failures, isDoubtful, why } = about;
+  const before = circuit.opening;
+  const count = before?.count ?? 0;
+  const length = Math.min(pauseFirstMs * 2 ** count, pauseMaxMs);
+  const pauseMs = Math.ceil(length * (PAUSE_SHARE_MIN + (1 - PAUSE_SHARE_MIN) * random()));
+  circuit.opening = {
+    count: count + 1,
+    since: before?.since ?? now(),
+    turnFrom: now() + pauseMs,
+    secondFrom: isDoubtful ? now() + pauseFirstMs : Number.POSITIVE_INFINITY,
+    probe: undefined,
+    queue: before?.queue ?? new Set(),
+  };
+  onOpen?.({ failures, pauseMs, isAgain: before !== undefined, why });
+}
+
+function close(circuit: Circuit): void {
+  const { opening, settings } = circuit;
+  circuit.failures = 0;
+  circuit.suspects.clear();
+  circuit.opening = undefined;
+  if (opening !== undefined) settings.onClose?.({ openMs: settings.now() - opening.since });
+}
+
+function suspect(circuit: Circuit, party: object, probed: Opening | undefined, why: string | undefined): void {
+  const { suspects, opening, settings } = circuit;
+  if (probed === undefined && opening !== undefined) return;
+  const count = probed?.count ?? 0;
+  suspects.set(party, count);
+  const agreeing = [...suspects.values()].filter((when) => when === count).length;
+  if (agreeing >= settings.failuresToOpen) open(circuit, { failures: agreeing, isDoubtful: true, why });
+  else if (probed !== undefined) passOn(probed, settings.now());
+}
+
+/** When this party may probe. Asking gives it a place in the queue. */
+function readyAt({ suspects }: Circuit, { queue, turnFrom, secondFrom }: Opening, party: object): number {
+  queue.add(party);
+  const isNext = queue.values().next().value === party;
+  const inTurn = turnFrom + (isNext ? 0 : TURN_MS);
+  return suspects.has(party) ? inTurn : Math.min(inTurn, secondFrom);
+}
+
+/** Its turn is used up. Past the time of the next one, so are the turns of those that stand before it. */
+function leaveQueue({ queue, turnFrom }: Opening, party: object, now: number): void {
+  if (now >= turnFrom + TURN_MS) {
+    for (const one of queue) {
+      if (one === party) break;
+      queue.delete(one);
+    }
+  }
+  queue.delete(party);
+}
+
+/** The next turn is that of somebody else, and begins at once when the pause is over. */
+function passOn(opening: Opening, now: number): void {
+  opening.turnFrom = Math.max(opening.turnFrom, now);
+}
+
+function pauseOf(circuit: Circuit, party: object): number {
+  const { opening, settings } = circuit;
+  if (opening === undefined) return 0;
+  const now = settings.now();
+  const own = readyAt(circuit, opening, party) - now;
+  if (opening.probe !== undefined) return PROBE_LOOK_MS;
+  // The turn of another may end early, with an answer.
+  const next = Math.max(0, opening.turnFrom - now) + PROBE_LOOK_MS;
+  return Math.max(0, Math.ceil(Math.min(own, next)));
 }

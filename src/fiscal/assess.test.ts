@@ -69,6 +69,14 @@ test('discounts, deduction, withheld ISSQN and federal withholdings together', (
   });
 });
 
+test('an exemption leaves no base and a tax of nought, with a rate and without one', () => {
+  const benefit = { kind: 'isencao' } as const;
+  expectAmounts({ benefit }, { vBC: '0.00', vCalcBM: '1000.00', vISSQN: '0.00', vLiq: '1000.00' });
+  expectAmounts({ benefit, pAliqAplic: undefined }, { vBC: '0.00', vISSQN: '0.00', pAliqAplic: undefined });
+  // Of a taxable service whose rate nobody knows there is a base, and no tax.
+  expectAmounts({ pAliqAplic: undefined }, { vBC: '1000.00', vISSQN: undefined });
+});
+
 test('the unconditional discount reduces base and net value, the conditional one only the net value', () => {
   // 1000.00 − 50.00 = 950.00; × 5 % = 47.50
   expectAmounts({ vDescIncond: d('50.00') }, { vBC: '950.00', vISSQN: '47.50', vLiq: '950.00' });

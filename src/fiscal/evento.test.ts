@@ -7,6 +7,7 @@ import {
   desfechoOf,
   EVENTO_ESTADOS,
   EVENTO_MOVES,
+  EVENTO_PROBLEMAS,
   EVENTO_RETRIES_MAX,
   type EventoEstado,
   type EventoMove,
@@ -104,6 +105,15 @@ describe('the machine', () => {
         assert.equal(isOpen, !eventoRests(estado, hasRetry), `${estado} ${hasRetry}`);
       }
     }
+  });
+
+  test('desfecho of what is not sent: valid here where the ADN does not take the type, unless the note was refused', () => {
+    const dispensado = { estado: 'dispensado', hasRetry: false } as const;
+    assert.equal(desfechoOf(dispensado, { soAqui: true, isNotaRecusada: false }), 'valido_no_municipio');
+    assert.equal(desfechoOf(dispensado, { soAqui: true, isNotaRecusada: true }), 'dispensado');
+    assert.equal(desfechoOf(dispensado, { soAqui: false, isNotaRecusada: false }), 'dispensado');
+    const processado = { estado: 'processado', hasRetry: false } as const;
+    assert.equal(desfechoOf(processado, { soAqui: true, isNotaRecusada: false }), 'registrado');
   });
 
   test('a state and a trigger lead to one place', () => {
@@ -401,6 +411,12 @@ describe('acao_sugerida', () => {
 
     test('erro_reprocessamento', () => {
       assert.equal(after('erro_reprocessamento', 0), 'consultar_suporte');
+    });
+
+    test('these are the states that an operator is shown as problems, first what waits for him alone', () => {
+      const long = ESTADOS.filter((estado) => after(estado, 25 * HOUR) === 'consultar_suporte');
+      assert.deepEqual(EVENTO_PROBLEMAS.toSorted(), long.toSorted());
+      assert.equal(EVENTO_PROBLEMAS[0], 'erro_reprocessamento');
     });
 
     test('rejeitado, of which the rules do not speak', () => {

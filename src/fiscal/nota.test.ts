@@ -2,7 +2,15 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { NOTA_ESTADOS, NOTA_MOVES, type NotaEstado, type NotaMove, type NotaTrigger, notaMove } from './nota.ts';
+import {
+  NOTA_ESTADOS,
+  NOTA_MOVES,
+  type NotaEstado,
+  type NotaMove,
+  type NotaTrigger,
+  notaMove,
+  RASCUNHOS,
+} from './nota.ts';
 
 const ESTADOS = Object.keys(NOTA_ESTADOS) as NotaEstado[];
 const TRIGGERS = [...new Set(NOTA_MOVES.map(({ on }) => on))] as NotaTrigger[];
@@ -32,6 +40,10 @@ describe('the machine', () => {
   test('what is held is sent only after it was let go', () => {
     const onwards = MOVES.filter(({ from }) => from === 'retida').map(({ on, to }) => `${on} ${to}`);
     assert.deepEqual(onwards, ['publicacao emitida', 'divergencia recusada', 'retirada recusada']);
+  });
+
+  test('drafts are the notes of which the ADN has decided nothing yet', () => {
+    assert.deepEqual(RASCUNHOS.toSorted(), ['emitida', 'retida', 'transmitida']);
   });
 
   test('no dead end: a state that does not rest leads to one that does', () => {
