@@ -4,7 +4,7 @@ export const TESTS: Readonly<Record<string, readonly string[]>> = {
   'src/fiscal/assess.ts': ['src/fiscal/assess.test.ts', 'src/fiscal/judge-whole.test.ts'],
   'src/fiscal/ibscbs.ts': ['src/fiscal/ibscbs.test.ts', 'src/fiscal/judge-whole.test.ts'],
   'src/fiscal/evento.ts': ['src/fiscal/evento.test.ts', 'src/fiscal/conflitos-evento.test.ts'],
-  'src/adn/reading.ts': ['src/adn/national.test.ts'],
+  'src/adn/reading.ts': ['src/adn/reading.test.ts', 'src/adn/national.test.ts'],
   'src/documents/signed.ts': [
     'test/assinatura-xml.test.ts',
     'test/assinatura-certificado.test.ts',

@@ -11,6 +11,7 @@ import net, { type AddressInfo } from 'node:net';
 import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliCompressSync, gunzipSync, gzipSync } from 'node:zlib';
+import { chaveOf, entry, HEAD, lote, refusal } from '../../test/support/adn-answers.ts';
 import { onEnd } from '../../test/support/cleanup.ts';
 import { ownPort } from '../../test/support/ports.ts';
 import fc from '../../test/support/seed.ts';
@@ -36,7 +37,6 @@ type Asked = {
 /** `reset` breaks the connection below TLS. */
 type Play = (asked: Asked, response: ServerResponse, reset: () => void) => unknown;
 
-const chaveOf = (number: number): string => `3550308${String(number).padStart(43, '0')}`;
 const A = chaveOf(1);
 const B = chaveOf(2);
 const C = chaveOf(3);
@@ -47,24 +47,6 @@ const askedFor = (chave: string, nsu_antes = '0', nsu_agora = nsu_antes) => ({
   chave_acesso: chave,
   nsu_antes,
   nsu_agora,
-});
-
-const entry = (chave: string | null, nsu: string | number | null, ...codes: readonly string[]) => ({
-  ChaveAcesso: chave,
-  NsuRecepcao: nsu,
-  StatusProcessamento: 'texto livre',
-  Alertas: [],
-  Erros: codes.map((Codigo) => ({ Codigo, Descricao: `regra ${Codigo}` })),
-});
-const HEAD = {
-  TipoAmbiente: 'HOMOLOGACAO',
-  VersaoAplicativo: '1',
-  DataHoraProcessamento: '2026-10-05T10:15:31.12-03:00',
-};
-const lote = (...entries: readonly unknown[]) => ({ Lote: entries, ...HEAD });
-const refusal = (...codes: readonly string[]) => ({
-  Erros: codes.map((Codigo) => ({ Codigo, Descricao: `regra ${Codigo}` })),
-  ...HEAD,
 });
 
 function json(response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void {
@@ -293,179 +275,6 @@ describe('what is sent', () => {
   });
 });
 
-describe('an answer that is clear', () => {
-  test('accepted: no errors and a reception number, text or number, with either spelling of the names', async () => {
-    const spellings: readonly [string, unknown][] = [
-      ['17', lote(entry(A, '17'))],
-      ['17', lote(entry(A, 17))],
-      ['17', lote({ ...entry(A, '0017'), Erros: null })],
-      ['17', lote({ ChaveAcesso: A, NsuRecepcao: '17' })],
-      ['9', { lote: [{ chaveAcesso: A, nsuRecepcao: '9', erros: [], alertas: [{ codigo: 'A1' }] }] }],
-      ['9', { LOTE: [{ CHAVEACESSO: A, NSURECEPCAO: '9' }] }],
-      ['17', `\uFEFF${JSON.stringify(lote(entry(A, '17')))}`],
-    ];
-    for (const [nsu, body] of spellings) {
-      const answer = await answerTo((_asked, response) => json(response, 201, body));
-      assert.deepEqual(answer, { kind: 'accepted', nsu }, JSON.stringify(body));
-    }
-  });
-
-  test('already there (E1268, E1805): accepted, without a number', async () => {
-    for (const code of ['E1268', 'E1805', 'e1268']) {
-      const answer = await answerTo((_asked, response) => json(response, 201, lote(entry(A, null, code))));
-      assert.deepEqual(answer, { kind: 'accepted', nsu: undefined });
-    }
-  });
-
-  test('refused: 201, 400 or 404 with errors of business, in the words of the ADN', async () => {
-    const erros = [
-      {
-        Codigo: 'E1235',
-        Descricao: 'Falha de esquema',
-        Complemento: "elemento 'cTribNac'",
-        Mensagem: {},
-        Excecao: 'x',
-      },
-      { codigo: 'E0999', descricao: 'Outro\u0000 motivo', complemento: null },
-    ];
-    for (const status of [200, 201, 400, 404]) {
-      const body = lote({ ...entry(A, null), Erros: erros });
-      assert.deepEqual(
-        await answerTo((_asked, response) => json(response, status, body)),
-        {
-          kind: 'refused',
-          erros: [
-            { codigo: 'E1235', descricao: 'Falha de esquema', complemento: "elemento 'cTribNac'" },
-            { codigo: 'E0999', descricao: 'Outro motivo' },
-          ],
-        },
-        `${status}`,
-      );
-    }
-  });
-
-  test('a text of a refusal is cut at a thousand characters', async () => {
-    const Erros = [{ Codigo: 'E1235', Descricao: 'x'.repeat(5000) }];
-    const answer = await answerTo((_asked, response) => json(response, 201, lote({ ...entry(A, null), Erros })));
-    assert.ok(answer.kind === 'refused' && answer.erros[0]!.descricao.length === 1000);
-  });
-
-  test('a refusal of the whole lot is that of its only document', async () => {
-    for (const code of ['E1225', 'E1226', 'E1228', 'E1229', 'E1235', 'E1242', 'RNG6110']) {
-      const answer = await answerTo((_asked, response) => json(response, 400, refusal(code)));
-      assert.ok(answer.kind === 'refused' && answer.erros[0]!.codigo === code, code);
-    }
-    const answer = await answerTo((_asked, response) => json(response, 400, { erro: { codigo: 'E1226' } }));
-    assert.deepEqual(answer, { kind: 'refused', erros: [{ codigo: 'E1226', descricao: '' }] });
-  });
-
-  test('too early: E1308 and nothing else against it, for the note or for a lot of it alone', async () => {
-    const answered = (...codigos: readonly string[]) =>
-      answerTo((_asked, response) => json(response, 201, lote(entry(A, null, ...codigos))));
-    assert.deepEqual(await answered('E1308'), {
-      kind: 'too_early',
-      erros: [{ codigo: 'E1308', descricao: 'regra E1308' }],
-    });
-    const alone = await answerTo((_asked, response) => json(response, 400, refusal('E1308')));
-    assert.equal(alone.kind, 'too_early');
-    // What breaks a rule besides is refused: it would be, however long it waits.
-    assert.equal((await answered('E1308', 'E1235')).kind, 'refused');
-    assert.equal((await answered('E1310')).kind, 'refused');
-    assert.equal((await answered('E1308', 'E999')).kind, 'unknown');
-    assert.equal((await answered('E1308', 'E1262')).kind, 'misconfigured');
-  });
-
-  test('misconfigured: codes about certificates and permission, 401, 403', async () => {
-    const codes = ['E1200', 'E1203', 'E1205', 'E1206', 'E1207', 'E1208', 'E1209', 'E1245', 'E1246', 'E1262'];
-    for (const code of [...codes, 'E1632', 'E1634', 'E1638']) {
-      const whole = await answerTo((_asked, response) => json(response, 400, refusal(code)));
-      const single = await answerTo((_asked, response) => json(response, 201, lote(entry(A, null, 'E0999', code))));
-      for (const answer of [whole, single]) {
-        assert.equal(answer.kind, 'misconfigured', code);
-        assert.ok(tells(answer).includes(code) && tells(answer).length > 20);
-      }
-    }
-    for (const [status, body] of [
-      [403, '<html>Forbidden</html>'],
-      [401, ''],
-      [403, JSON.stringify(refusal('E1262'))],
-    ] as const) {
-      const answer = await answerTo((_asked, response) => json(response, status, body));
-      assert.equal(answer.kind, 'misconfigured');
-    }
-  });
-});
-
-describe('an answer of which each part stands for itself', () => {
-  test('one lot, four outcomes', async () => {
-    const D = chaveOf(4);
-    const { share } = await stage((_asked, response) =>
-      json(
-        response,
-        201,
-        lote(entry(A, '1'), entry(B, null, 'E1235'), entry(C, null, 'E1268'), entry(D, null, 'E999')),
-      ),
-    );
-    const answers = await share(A, B, C, D);
-    assert.deepEqual(
-      [A, B, C, D].map((chave) => answers[chave]!.kind),
-      ['accepted', 'refused', 'accepted', 'unknown'],
-    );
-  });
-
-  test('in another order: found by the key', async () => {
-    const { share } = await stage((_asked, response) =>
-      json(response, 201, lote(entry(C, '3'), entry(A, '1'), entry(B, null, 'E1235'))),
-    );
-    const answers = await share(A, B, C);
-    assert.deepEqual(answers[A], { kind: 'accepted', nsu: '1' });
-    assert.equal(answers[B]!.kind, 'refused');
-    assert.deepEqual(answers[C], { kind: 'accepted', nsu: '3' });
-  });
-
-  test('without keys: by place, when there are as many', async () => {
-    const { share, scene } = await stage((_asked, response) =>
-      json(response, 201, lote(entry(null, '1'), entry(B, '2'), entry('', null, 'E1225'))),
-    );
-    const answers = await share(A, B, C);
-    assert.deepEqual(answers[A], { kind: 'accepted', nsu: '1' });
-    assert.deepEqual(answers[B], { kind: 'accepted', nsu: '2' });
-    assert.equal(answers[C]!.kind, 'refused');
-
-    scene.play = (_asked, response) => json(response, 201, lote(entry(null, '1'), entry(B, '2')));
-    const fewer = await share(A, B, C);
-    assert.deepEqual([fewer[A]!.kind, fewer[B]!.kind, fewer[C]!.kind], ['unknown', 'accepted', 'unknown']);
-
-    scene.play = (_asked, response) => json(response, 201, lote(entry(null, '1'), entry(C, '2'), entry(B, '3')));
-    const moved = await share(A, B, C);
-    assert.deepEqual([moved[A]!.kind, moved[B]!.kind, moved[C]!.kind], ['unknown', 'accepted', 'accepted']);
-  });
-
-  test('an entry is missing: unknown for that note alone', async () => {
-    const { share } = await stage((_asked, response) => json(response, 201, lote(entry(A, '1'), entry(C, '3'))));
-    const answers = await share(A, B, C);
-    assert.deepEqual([answers[A]!.kind, answers[B]!.kind, answers[C]!.kind], ['accepted', 'unknown', 'accepted']);
-  });
-
-  test('an entry for a key that was not sent is nobody’s', async () => {
-    const { share } = await stage((_asked, response) =>
-      json(response, 201, lote(entry(A, '1'), entry(chaveOf(99), '2'), entry('lixo', '3'))),
-    );
-    const answers = await share(A, B, C);
-    assert.deepEqual([answers[A]!.kind, answers[B]!.kind, answers[C]!.kind], ['accepted', 'unknown', 'unknown']);
-  });
-
-  test('twice the same: what both say; twice different: unknown', async () => {
-    const two = async (one: unknown, other: unknown): Promise<NotaAnswer> =>
-      answerTo((_asked, response) => json(response, 201, lote(one, other)));
-    assert.deepEqual(await two(entry(A, '1'), entry(A, '1')), { kind: 'accepted', nsu: '1' });
-    assert.deepEqual(await two(entry(A, '1'), entry(A, null, 'E1268')), { kind: 'accepted', nsu: '1' });
-    assert.deepEqual(await two(entry(A, '1'), entry(A, '2')), { kind: 'accepted', nsu: undefined });
-    assert.equal((await two(entry(A, null, 'E1235'), entry(A, null, 'E1235'))).kind, 'refused');
-    assert.equal((await two(entry(A, '1'), entry(A, null, 'E1235'))).kind, 'unknown');
-  });
-});
-
 describe('a lot that is refused as a whole', () => {
   const bad = new Set([chaveOf(17), chaveOf(40)]);
   const packing: Play = (one, response) =>
@@ -551,55 +360,12 @@ test('who answers 404 is told to be another address, perhaps', async () => {
 describe('an answer that proves nothing', () => {
   const OK = lote(entry(A, '1'));
   const plays: Record<string, Play> = {
-    'an HTML page with 200': (_asked, response) =>
+    'an HTML page': (_asked, response) =>
       json(response, 200, '<html>Acesso bloqueado</html>', { 'Content-Type': 'text/html' }),
-    'an HTML page called JSON': (_asked, response) => json(response, 200, '<html>Acesso bloqueado</html>'),
-    'an HTML page with 404': (_asked, response) => json(response, 404, '<html>', { 'Content-Type': 'text/html' }),
-    'JSON called text': (_asked, response) => json(response, 201, OK, { 'Content-Type': 'text/plain' }),
+    'half of the JSON': (_asked, response) => json(response, 201, JSON.stringify(OK).slice(0, -30)),
+    '204': (_asked, response) => response.writeHead(204).end(),
     'JSON without a type': (_asked, response) => response.writeHead(201).end(JSON.stringify(OK)),
     'no body': (_asked, response) => response.writeHead(201, { 'Content-Type': 'application/json' }).end(),
-    '204': (_asked, response) => response.writeHead(204).end(),
-    'half of the JSON': (_asked, response) => json(response, 201, JSON.stringify(OK).slice(0, -30)),
-    'an empty object': (_asked, response) => json(response, 201, {}),
-    'a list': (_asked, response) => json(response, 201, [OK]),
-    null: (_asked, response) => json(response, 201, 'null'),
-    'a number': (_asked, response) => json(response, 201, '1'),
-    'JSON in a JSON text': (_asked, response) => json(response, 201, JSON.stringify(JSON.stringify(OK))),
-    'Base64 instead of JSON': (_asked, response) =>
-      json(response, 201, Buffer.from(JSON.stringify(OK)).toString('base64')),
-    'Base64 in a JSON text': (_asked, response) =>
-      json(response, 201, JSON.stringify(Buffer.from(JSON.stringify(OK)).toString('base64'))),
-    'an empty lot': (_asked, response) => json(response, 201, lote()),
-    'Lote is an object': (_asked, response) => json(response, 201, { Lote: OK.Lote[0] }),
-    'Lote holds texts': (_asked, response) => json(response, 201, { Lote: [A] }),
-    'no number': (_asked, response) => json(response, 201, lote({ ChaveAcesso: A, Erros: [] })),
-    'number null': (_asked, response) => json(response, 201, lote(entry(A, null))),
-    'number empty': (_asked, response) => json(response, 201, lote(entry(A, ''))),
-    'number zero': (_asked, response) => json(response, 201, lote(entry(A, 0))),
-    'number with a sign': (_asked, response) => json(response, 201, lote(entry(A, '-1'))),
-    'number with a fraction': (_asked, response) => json(response, 201, lote(entry(A, 1.5))),
-    'number of words': (_asked, response) => json(response, 201, lote(entry(A, 'recebido'))),
-    'number is an object': (_asked, response) => json(response, 201, lote({ ...entry(A, '1'), NsuRecepcao: {} })),
-    'two numbers in two spellings': (_asked, response) =>
-      json(response, 201, lote({ ...entry(A, '1'), nsuRecepcao: '2' })),
-    'Erros is a text': (_asked, response) => json(response, 201, lote({ ...entry(A, '1'), Erros: 'E1235' })),
-    'Erros without a code': (_asked, response) =>
-      json(response, 201, lote({ ...entry(A, '1'), Erros: [{ Descricao: 'algo' }] })),
-    'Erros holds null': (_asked, response) => json(response, 201, lote({ ...entry(A, '1'), Erros: [null] })),
-    'the key of another': (_asked, response) => json(response, 201, lote(entry(B, '1'))),
-    'the key is a number': (_asked, response) => json(response, 201, lote({ ...entry(A, '1'), ChaveAcesso: 7 })),
-    'there already, and refused': (_asked, response) => json(response, 201, lote(entry(A, null, 'E1268', 'E1235'))),
-    maintenance: (_asked, response) => json(response, 201, lote(entry(A, null, 'E1217'))),
-    E999: (_asked, response) => json(response, 400, lote(entry(A, null, 'E999'))),
-    RNG9999: (_asked, response) => json(response, 400, lote(entry(A, null, 'RNG9999', 'E1235'))),
-    'a code of the contributor register': (_asked, response) => json(response, 201, lote(entry(A, null, 'E3344'))),
-    'problem details': (_asked, response) =>
-      json(
-        response,
-        400,
-        { type: 'about:blank', title: 'Bad Request', status: 400, errors: { x: ['y'] } },
-        { 'Content-Type': 'application/problem+json' },
-      ),
     'a compressed answer that is broken': (_asked, response) =>
       json(response, 201, 'nada', { 'Content-Encoding': 'gzip' }),
     'a coding that nobody knows': (_asked, response) => json(response, 201, OK, { 'Content-Encoding': 'toString' }),
@@ -799,42 +565,6 @@ describe('an answer that proves nothing', () => {
         },
       ),
       { numRuns: 300 },
-    );
-  });
-
-  test('accepted is exactly what has a well-formed entry, however the others look', async () => {
-    const scene: { body: unknown } = { body: {} };
-    const { share } = await stage((_asked, response) => json(response, 201, scene.body));
-    const chaves = [A, B, C, chaveOf(4)];
-    const good = fc.bigInt({ min: 1n, max: 10n ** 18n - 1n }).map((nsu) => ({ nsu: String(nsu), extra: {} }));
-    const bad = fc.constantFrom(
-      { nsu: null, extra: {} },
-      { nsu: '', extra: {} },
-      { nsu: '5', extra: { Erros: [{}] } },
-      { nsu: '5', extra: { Erros: [{ Codigo: 'E1217' }] } },
-      undefined,
-    );
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(fc.oneof(good, bad), { minLength: 4, maxLength: 4 }),
-        fc.shuffledSubarray([0, 1, 2, 3], { minLength: 4, maxLength: 4 }),
-        async (parts, order) => {
-          const entries = order.flatMap((place) => {
-            const part = parts[place];
-            return part === undefined ? [] : [{ ...entry(chaves[place]!, part.nsu), ...part.extra }];
-          });
-          scene.body = lote(...entries);
-          const answers = await share(...chaves);
-          for (const [place, part] of parts.entries()) {
-            const isGood = part !== undefined && part.nsu !== null && part.nsu !== '' && !('Erros' in part.extra);
-            const expected = isGood ? { kind: 'accepted', nsu: part.nsu } : undefined;
-            const answer = answers[chaves[place]!]!;
-            if (expected !== undefined) assert.deepEqual(answer, expected);
-            else assert.equal(answer.kind, 'unknown');
-          }
-        },
-      ),
-      { numRuns: 60 },
     );
   });
 });
@@ -1671,44 +1401,6 @@ describe('sharing events', () => {
     assert.deepEqual(kindsOf(answers), ['note_unknown', 'note_unknown']);
     assert.equal(asked.length, 1);
   });
-
-  const BY_CODE: readonly (readonly [EventoAnswer['kind'], readonly string[]])[] = [
-    ['refused', ['E0840']],
-    ['refused', ['E1235']],
-    ['refused', ['E0840', 'E1802']],
-    ['refused', ['E2020']],
-    ['refused', ['E0840', 'X77']],
-    ['refused', ['E1308']],
-    ['note_unknown', ['E1831']],
-    ['note_unknown', ['E0813', 'E1831']],
-    ['not_taken_here', ['E1818']],
-    ['already_there', ['E1805']],
-    ['already_there', ['E0802']],
-    // By itself, once it is there, the event is ruled out by the matrix.
-    ['already_there', ['E1805', 'E0840']],
-    ['unknown', ['E999']],
-    ['unknown', ['E1217']],
-    ['unknown', ['RNG9999']],
-    ['unknown', ['E0840', 'E999']],
-    ['misconfigured', ['E2023']],
-    ['misconfigured', ['E2026']],
-    ['misconfigured', ['E2032']],
-    ['misconfigured', ['E1262']],
-    ['not_understood', ['X77']],
-    ['not_understood', ['E3316']],
-  ];
-  for (const [kind, codigos] of BY_CODE) {
-    test(`${codigos.join(' and ')}: ${kind}`, async () => {
-      const answer = await eventoAnswerTo((_asked, response) => json(response, 201, lote(entry(A, null, ...codigos))));
-      assert.equal(answer.kind, kind);
-      if ('erros' in answer) {
-        assert.deepEqual(
-          answer.erros,
-          codigos.map((codigo) => ({ codigo, descricao: `regra ${codigo}` })),
-        );
-      }
-    });
-  }
 
   const BY_ANSWER: readonly (readonly [EventoAnswer['kind'], string, Play])[] = [
     ['unknown', 'silence', () => undefined],
