@@ -12,7 +12,8 @@ import type { AnyRule, Patch } from '../src/fiscal/rules/rule.ts';
 import { ALL_RULES } from '../src/fiscal/rules/rules.ts';
 import { avisosOn, factsOf, faultsOf, isJsonOnly } from '../src/fiscal/rules/trial.ts';
 import { groupsOf } from '../src/published/errors/groups.ts';
-import { fieldsOf } from '../src/published/errors/page.ts';
+import { fieldsOf, xpathOf } from '../src/published/errors/page.ts';
+import { plain, table } from '../src/published/markdown.ts';
 import {
   BY_EVENTO,
   SPECIFIED,
@@ -47,9 +48,7 @@ outras (\`src/fiscal/rules/rules.test.ts\`). O sentido de cada código está em 
 Copiados das tabelas da especificação em \`test/especificacao/codigos.ts\`. Cada um foi recebido de um serviço em
 funcionamento, em XML e em JSON, em \`test/especificacao/codigos.test.ts\`; onde isso não é possível está o motivo.
 
-| Código | HTTP | Seções da especificação | Em XML | Em JSON |
-| --- | --- | --- | --- | --- |
-${[...SPECIFIED_CODES.keys()].toSorted(byNumber).map(specifiedRow).join('\n')}
+${plainTable(['Código', 'HTTP', 'Seções da especificação', 'Em XML', 'Em JSON'], [...SPECIFIED_CODES.keys()].toSorted(byNumber).map(specifiedRow))}
 
 ## Parâmetros do município
 
@@ -57,9 +56,7 @@ As ${PARAMETROS.length} regras nacionais que dependem do que um município cadas
 benefícios, deduções, regimes especiais ou não incidência valem onde o município o importou; os exemplos são de um município com os
 cadastros de \`examples/\`.
 
-| Código | Sobre | Aqui |
-| --- | --- | --- |
-${PARAMETROS.map(parametroRow).join('\n')}
+${plainTable(['Código', 'Sobre', 'Aqui'], PARAMETROS.map(parametroRow))}
 
 ## Regras e exemplos
 
@@ -75,7 +72,7 @@ function byNumber(a: string, b: string): number {
   return a.length - b.length || (a < b ? -1 : 1);
 }
 
-function specifiedRow(code: string): string {
+function specifiedRow(code: string): readonly string[] {
   const sections = SPECIFIED.filter(({ codes }) => codes.some((one) => one.code === code)).map(
     ({ section }) => section,
   );
@@ -87,15 +84,15 @@ function specifiedRow(code: string): string {
       ? ways.map((reason) => (reason === undefined ? 'sim' : `não: ${reason}`))
       : ['não: só nos eventos, que se registram em JSON', `sim: ${evento}`];
   const status = errorOf(code) === undefined ? FAILURE : errorOf(code)!.statuses.join(', ');
-  return tableRow([link(code), status, sections.join('; '), xml!, json!]);
+  return [link(code), status, sections.join('; '), xml!, json!];
 }
 
-function parametroRow({ code, sobre, responde, fora }: Parametro): string {
-  if (fora !== undefined) return tableRow([code, sobre, `fica de fora: ${fora}`]);
-  if (responde !== undefined) return tableRow([code, sobre, `responde ${link(responde)}`]);
+function parametroRow({ code, sobre, responde, fora }: Parametro): readonly string[] {
+  if (fora !== undefined) return [code, sobre, `fica de fora: ${fora}`];
+  if (responde !== undefined) return [code, sobre, `responde ${link(responde)}`];
   const rules = ALL_RULES.filter((rule) => rule.code === code);
   const given = rules.some((rule) => rule.given !== undefined) ? ', onde há o cadastro' : '';
-  return tableRow([rules.length === 0 ? `**${FAILURE}** ${code}` : link(code), sobre, `regra${given}`]);
+  return [rules.length === 0 ? `**${FAILURE}** ${code}` : link(code), sobre, `regra${given}`];
 }
 
 function groupSection({ titulo, errors }: { titulo: string; errors: readonly PublicError[] }): string[] {
@@ -104,25 +101,18 @@ function groupSection({ titulo, errors }: { titulo: string; errors: readonly Pub
     ...regras.map(ruleRow),
   ]);
   if (rows.length === 0) return [];
-  const head = [
-    '| Código | Onde | Alcance | Recusado | Aceito | Formas | Origem |',
-    '| --- | --- | --- | --- | --- | --- | --- |',
-  ];
-  return [`### ${titulo}`, [...head, ...rows].join('\n')];
+  const head = ['Código', 'Onde', 'Alcance', 'Recusado', 'Aceito', 'Formas', 'Origem'];
+  return [`### ${titulo}`, plainTable(head, rows)];
 }
 
-function structureRow(codigo: string, { rejects, accepts }: Examples, origem: string): string {
+function structureRow(codigo: string, { rejects, accepts }: Examples, origem: string): readonly string[] {
   const cells = exampleCells({ code: codigo, rejects, accepts });
-  return tableRow([link(codigo), 'estrutura', 'geral', ...cells, origem]);
+  return [link(codigo), 'estrutura', 'geral', ...cells, origem];
 }
 
-function ruleRow(rule: AnyRule): string {
+function ruleRow(rule: AnyRule): readonly string[] {
   const { code, at, scope, origin } = rule;
-  return tableRow([link(code), `\`${xpathOf(at)}\``, scope ?? 'geral', ...exampleCells(rule), origin]);
-}
-
-function xpathOf(at: string): string {
-  return at.startsWith('NFSe/') ? `/${at}` : `/DPS/infDPS/${at}`;
+  return [link(code), `\`${xpathOf(at)}\``, scope ?? 'geral', ...exampleCells(rule), origin];
 }
 
 type Exemplified = Pick<AnyRule, 'code' | 'rejects' | 'accepts'> & Partial<Pick<AnyRule, 'scope' | 'also' | 'given'>>;
@@ -197,13 +187,10 @@ function link(code: string): string {
   return `[${code}](erros.md#${code})`;
 }
 
-function tableRow(cells: readonly string[]): string {
-  return `| ${cells
-    .map((cell) =>
-      cell
-        .replaceAll('|', '\\|')
-        .replaceAll('\n', ' ')
-        .replace(/[<>]/g, (c) => (c === '<' ? '&lt;' : '&gt;')),
-    )
-    .join(' | ')} |`;
+/** A table whose cells show the tags of a document as they are. */
+function plainTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  return table(
+    head,
+    rows.map((cells) => cells.map(plain)),
+  );
 }

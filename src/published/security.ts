@@ -11,6 +11,7 @@ import { ROUTES } from '../doors/rest/routes.ts';
 import { SOAP_PATH } from '../doors/soap/nfes.ts';
 import { ownOf } from '../fiscal/own.ts';
 import { OPERACOES } from '../flows/porto-abrasf.ts';
+import { braced, code, table } from './markdown.ts';
 import { ARQUIVOS_PATH, DOCS_PATH, ERROS_JSON_PATH, ERROS_PATH, OPENAPI_PATH, REFERENCE_PATH } from './paths.ts';
 
 /**
@@ -214,7 +215,7 @@ function isCatalogo({ path, isPublic }: Route): boolean {
 }
 
 function told(method: string, path: string): string {
-  return `${method} ${path.replace(/:(\w+)/g, '{$1}')}`;
+  return `${method} ${braced(path)}`;
 }
 
 const NADA = 'nada';
@@ -228,7 +229,7 @@ function custoOf({ custo }: Acesso, { missCost }: { readonly missCost?: number |
 
 function tabelaDeAcesso(): string {
   const rows = enderecos().map(({ endereco, acesso: { quem, estranho, parte }, custo }) => [
-    `\`${endereco}\``,
+    code(endereco),
     ...[quem, estranho, parte, custo],
   ]);
   const head = [
@@ -238,7 +239,7 @@ function tabelaDeAcesso(): string {
     'O que a parte fica sabendo',
     'O que custa',
   ];
-  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+  return table(head, rows);
 }
 
 /** `docs/seguranca.md`, which is also a page of the documentation. */

@@ -5,6 +5,7 @@ import { CODIGOS, MENSAGENS_MAX } from '../fiscal/abrasf/mensagens.ts';
 import { NOTA } from '../fiscal/abrasf/nota.ts';
 import { PROPRIAS } from '../fiscal/abrasf/proprias.ts';
 import { CAMPOS_RPS, GRUPOS_DA_EXTENSAO } from '../fiscal/abrasf/rps.ts';
+import { code, table } from './markdown.ts';
 
 const INTRO = `# O porto SOAP legado
 
@@ -43,20 +44,20 @@ número da substituta, salvo se o ADN recusou essa.
 
 export function soapMarkdown(): string {
   const parts = [
-    INTRO,
-    '## Do RPS à DPS\n',
-    'Caminhos abaixo de `InfRps` e de `infDPS`. O que falta a um RPS vem da extensão de 2026, onde o programa a envia, ou da correlação do município (`nfse correlacao importar`); sem nenhuma, a regra que recusa na API REST recusa aqui, com o mesmo código e a mesma data. O ambiente de integração tem uma correlação desde o início: do subitem, o primeiro código nacional; do Anexo VIII, a tributação integral onde ele a traz, e a menor NBS; para a natureza 4, a imunidade 3. O que ela acrescentou a um RPS vem em `OutrasInformacoes` da nota dele.\n',
+    INTRO.trimEnd(),
+    '## Do RPS à DPS',
+    'Caminhos abaixo de `InfRps` e de `infDPS`. O que falta a um RPS vem da extensão de 2026, onde o programa a envia, ou da correlação do município (`nfse correlacao importar`); sem nenhuma, a regra que recusa na API REST recusa aqui, com o mesmo código e a mesma data. O ambiente de integração tem uma correlação desde o início: do subitem, o primeiro código nacional; do Anexo VIII, a tributação integral onde ele a traz, e a menor NBS; para a natureza 4, a imunidade 3. O que ela acrescentou a um RPS vem em `OutrasInformacoes` da nota dele.',
     table(
       ['DPS', 'RPS', 'Como'],
       MAPA.map(({ dps, rps, como }) => [code(dps), rps.map(code).join(', '), como]),
     ),
-    '### O que a DPS não leva\n',
+    '### O que a DPS não leva',
     table(
       ['RPS', 'Por quê'],
       NAO_LEVADOS.map(({ rps, porque }) => [code(rps), porque]),
     ),
-    '### De que não se faz DPS\n',
-    'Quem está na tabela é recusado antes do julgamento; as linhas marcadas, só onde as regras nacionais recusam: em produção.\n',
+    '### De que não se faz DPS',
+    'Quem está na tabela é recusado antes do julgamento; as linhas marcadas, só onde as regras nacionais recusam: em produção.',
     table(
       ['RPS', 'Quando', 'Código', 'O que se responde', ''],
       IMPEDIMENTOS.map(({ rps, quando, codigo, detalhe, nacional }) => [
@@ -67,7 +68,7 @@ export function soapMarkdown(): string {
         nacional ? 'em produção' : '',
       ]),
     ),
-    '## O RPS\n',
+    '## O RPS',
     table(
       ['Elemento', 'O que é', 'Falta', 'Malformado', ''],
       CAMPOS_RPS.map(({ path, about, falta, forma, extensao }) => [
@@ -78,28 +79,18 @@ export function soapMarkdown(): string {
         extensao ? 'extensão de 2026' : '',
       ]),
     ),
-    '## Da NFS-e à nota do modelo\n',
-    'Caminhos abaixo de `InfNfse` e de `infNFSe`. `Id` é NFS e a chave de acesso.\n',
+    '## Da NFS-e à nota do modelo',
+    'Caminhos abaixo de `InfNfse` e de `infNFSe`. `Id` é NFS e a chave de acesso.',
     table(
       ['Nota do modelo', 'NFS-e', 'Como'],
       NOTA.map(({ abrasf, de, como }) => [code(abrasf), de === '' ? '' : code(de), como ?? 'Igual.']),
     ),
-    '## Mensagens\n',
-    'Uma falta que o modelo não tem leva o código da tabela pública, sem o E quando não cabe em quatro posições: `0310` é [E0310](erros.md#e0310), `E802` é [E802](erros.md#e802). Com L começam as deste porto.\n',
+    '## Mensagens',
+    'Uma falta que o modelo não tem leva o código da tabela pública, sem o E quando não cabe em quatro posições: `0310` é [E0310](erros.md#e0310), `E802` é [E802](erros.md#e802). Com L começam as deste porto.',
     table(
       ['Código', 'Mensagem', 'Correção'],
       Object.entries({ ...CODIGOS, ...PROPRIAS }).map(([codigo, [mensagem, correcao]]) => [codigo, mensagem, correcao]),
     ),
   ];
-  return parts.join('\n');
-}
-
-function code(text: string): string {
-  return `\`${text}\``;
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]): string =>
-    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
-  return `${[line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')}\n`;
+  return `${parts.join('\n\n')}\n`;
 }

@@ -19,6 +19,7 @@ import {
   type NotaTrigger,
 } from '../fiscal/nota.ts';
 import { TIPOS_EVENTO } from '../fiscal/tipos-evento.ts';
+import { code, table } from './markdown.ts';
 
 /** When the row of a move wants attention again, in words. */
 const DUE: Readonly<Record<EventoDue | Due, string>> = {
@@ -115,8 +116,12 @@ ${table(
   }),
 )}
 
-Repousam, até que algo de fora os mova: ${listed(ESTADOS.filter((estado) => NOTA_ESTADOS[estado].rests))}. Ocupam série
-e número da DPS (E0014): ${listed(ESTADOS.filter((estado) => NOTA_ESTADOS[estado].holdsDps))}.
+Repousam, até que algo de fora os mova: ${ESTADOS.filter((estado) => NOTA_ESTADOS[estado].rests)
+    .map(code)
+    .join(', ')}. Ocupam série
+e número da DPS (E0014): ${ESTADOS.filter((estado) => NOTA_ESTADOS[estado].holdsDps)
+    .map(code)
+    .join(', ')}.
 
 ### Passagens
 
@@ -185,16 +190,4 @@ function drawing(estados: readonly string[], moves: readonly Move[]): string {
   const arrows = moves.map(({ from, on, to }) => `  ${from ?? '[*]'} --> ${to}: ${on}`);
   const last = estados.filter((estado) => !moves.some(({ from, to }) => from === estado && to !== estado));
   return [...arrows, ...last.map((estado) => `  ${estado} --> [*]`)].join('\n');
-}
-
-function listed(estados: readonly NotaEstado[]): string {
-  return estados.map(code).join(', ');
-}
-
-function code(text: string): string {
-  return `\`${text}\``;
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  return [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
 }

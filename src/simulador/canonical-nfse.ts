@@ -13,7 +13,7 @@ import { DSIG, ENVELOPED, REQUIRED, verifiesRsaSha256 } from '../documents/signe
 import { DPS_NAMESPACE, DPS_VERSAO } from '../fiscal/layout/dps.ts';
 import { NFSE } from '../fiscal/layout/nfse.ts';
 import type { SimpleType } from '../fiscal/layout/simple-types.ts';
-import type { Group, Item, Leaf } from '../fiscal/layout/vocabulary.ts';
+import { type Group, type Item, joinPath, type Leaf } from '../fiscal/layout/vocabulary.ts';
 import { XML_HEAD } from '../fiscal/layout/write.ts';
 import { patternOf, written } from '../published/layout/xsd.ts';
 
@@ -129,7 +129,7 @@ function wholeNote(): RegExp {
 }
 
 function element(item: Leaf | Group, above: string, declaration = '', after = ''): string {
-  const place = above === '' ? item.name : `${above}/${item.name}`;
+  const place = joinPath(above, item.name);
   const end = `</${item.name}>`;
   if (item.kind === 'leaf') return `<${item.name}>${field(place, valuePattern(item.type))}${end}`;
   // Namespaces come first and attributes by name; no element has more than one of the latter.

@@ -6,7 +6,14 @@
  */
 import { type Campo, CORPO, type Declaracao, type Grupo, type Item } from './corpo.ts';
 import { INF_DPS } from './dps.ts';
-import { elementsOf, type Group, isRequiredOfSender, type Item as LayoutItem, type Leaf } from './vocabulary.ts';
+import {
+  elementsOf,
+  type Group,
+  isRequiredOfSender,
+  joinPath,
+  type Item as LayoutItem,
+  type Leaf,
+} from './vocabulary.ts';
 
 /** One JSON object: the body, or a group of it. */
 export type Host = {
@@ -85,10 +92,10 @@ function partsOf(layout: readonly LayoutItem[], left: Left, host: Host, path: st
     const below = left.filter((one) => one.path.startsWith(`${element.name}/`));
     for (const one of own === undefined ? below : [own]) used.add(one);
     if (own === undefined && below.length === 0) return [];
-    return [partOf(element, own?.item, below, host, joined(path, element.name), inChoice)];
+    return [partOf(element, own?.item, below, host, joinPath(path, element.name), inChoice)];
   });
   const lost = left.find((one) => !used.has(one));
-  if (lost !== undefined) throw new RangeError(`${lost.item.name}: the DPS has no ${joined(path, lost.path)}`);
+  if (lost !== undefined) throw new RangeError(`${lost.item.name}: the DPS has no ${joinPath(path, lost.path)}`);
   return parts;
 }
 
@@ -103,7 +110,7 @@ function partOf(
   const many = element.max > 1;
   if (element.kind === 'leaf') {
     if (own?.kind !== 'campo' || (own.many ?? false) !== many) throw new RangeError(`${path} is a leaf`);
-    named.set(path, { campo: dotted(host.campo, own.name) + (many ? '[]' : ''), name: own.name, host: host.campo });
+    named.set(path, { campo: joinCampo(host.campo, own.name) + (many ? '[]' : ''), name: own.name, host: host.campo });
     return { kind: 'leaf', leaf: element, campo: own, inChoice };
   }
   if (own === undefined) {
@@ -114,7 +121,7 @@ function partOf(
     return { kind: 'shared', group: element, parts, required };
   }
   if (own.kind !== 'grupo' || (own.many ?? false) !== many) throw new RangeError(`${path} is a group`);
-  const inside = hostOf(dotted(host.campo, own.name) + (many ? '[]' : ''), path, own.items);
+  const inside = hostOf(joinCampo(host.campo, own.name) + (many ? '[]' : ''), path, own.items);
   const parts = partsOf(element.items, leftOf(own.items), inside, path);
   named.set(path, { campo: inside.campo, name: own.name, host: inside.campo });
   const isFilledIn = !inChoice && isRequiredOfSender(element) && parts.some(hasPadrao);
@@ -138,11 +145,8 @@ function nameOf(part: Part): string {
   return part.kind === 'own' ? part.grupo.name : nameOf(part.parts[0]!);
 }
 
-function joined(above: string, name: string): string {
-  return above === '' ? name : `${above}/${name}`;
-}
-
-function dotted(above: string, name: string): string {
+/** A property of an object of the body. */
+export function joinCampo(above: string, name: string): string {
   return above === '' ? name : `${above}.${name}`;
 }
 
@@ -162,7 +166,7 @@ export const DECLARED: ReadonlyMap<string, { readonly campo: string; readonly de
   hosts.flatMap((host) =>
     [...host.items.values()]
       .filter((item) => item.kind === 'declaracao')
-      .map((declaracao) => [declaracao.note, { campo: dotted(host.campo, declaracao.name), declaracao }]),
+      .map((declaracao) => [declaracao.note, { campo: joinCampo(host.campo, declaracao.name), declaracao }]),
   ),
 );
 

@@ -214,3 +214,8 @@ export function elementsOf(items: readonly Item[]): (Leaf | Group)[] {
 export function isRequiredOfSender(item: Leaf | Group): boolean {
   return item.sent === undefined ? item.min === 1 : item.sent === 'required';
 }
+
+/** The path of an element of a group; `above` is empty at the top. */
+export function joinPath(above: string, name: string): string {
+  return above === '' ? name : `${above}/${name}`;
+}

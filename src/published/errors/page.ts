@@ -71,8 +71,8 @@ export function placesOf(error: PublicError): readonly Place[] {
   return fieldsOf(error).map((path) => ({ path, campo: campoOf(xpathOf(path)) }));
 }
 
-/** Of a path of the layout. */
-function xpathOf(path: string): string {
+/** The XPath of a path of the layout. */
+export function xpathOf(path: string): string {
   return path.startsWith('NFSe/') ? `/${path}` : `/DPS/infDPS/${path}`;
 }
 

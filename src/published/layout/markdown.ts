@@ -8,7 +8,7 @@ import { type CampoEnumerado, enumeracaoOf } from '../../fiscal/catalogs/catalog
 import type { Campo, Item as CorpoItem } from '../../fiscal/layout/corpo.ts';
 import { type DpsPath, FOREIGN_TAGS, INF_DPS } from '../../fiscal/layout/dps.ts';
 import { DPS, INF_NFSE_OWN, NFSE } from '../../fiscal/layout/nfse.ts';
-import { HOSTS, type Host } from '../../fiscal/layout/plan-corpo.ts';
+import { HOSTS, type Host, joinCampo } from '../../fiscal/layout/plan-corpo.ts';
 import { type SimpleType, T } from '../../fiscal/layout/simple-types.ts';
 import {
   type Choice,
@@ -17,8 +17,10 @@ import {
   type Group,
   type Item,
   isRequiredOfSender,
+  joinPath,
   type Leaf,
 } from '../../fiscal/layout/vocabulary.ts';
+import { code, table } from '../markdown.ts';
 import { type Side, shortSpellings, typeName } from './xsd.ts';
 
 /** What is in the note when the sender left an element out that the national layout requires. */
@@ -187,7 +189,7 @@ ${table(
   FOREIGN_TAGS.map(({ name, within, say }) => [
     code(name),
     within === undefined ? 'qualquer grupo' : code(within),
-    cell(say),
+    say,
   ]),
 )}
 
@@ -217,7 +219,9 @@ ${table(
   ['Campo', 'Sem ele'],
   HOSTS.flatMap(({ campo, items }) =>
     [...items.values()].flatMap((item) =>
-      item.kind === 'campo' && item.padrao !== undefined ? [[code(dotted(campo, item.name)), padraoText(item)]] : [],
+      item.kind === 'campo' && item.padrao !== undefined
+        ? [[code(joinCampo(plain(campo), item.name)), padraoText(item)]]
+        : [],
     ),
   ),
 )}
@@ -239,7 +243,7 @@ ${sections('infNFSe', { ...NFSE.items[0], items: INF_NFSE_OWN }, 'national')}`;
 
 function leftToUsRows(items: readonly Item[], above: string): string[][] {
   return elementsOf(items).flatMap((item) => {
-    const path = joined(above, item.name);
+    const path = joinPath(above, item.name);
     const own = item.sent === 'optional' || item.sent === 'refused';
     const row = own ? [[code(path), item.doc, LEFT_TO_US[path as DpsPath] ?? '']] : [];
     return item.kind === 'group' ? [...row, ...leftToUsRows(item.items, path)] : row;
@@ -266,7 +270,7 @@ function bodySection(host: Host, [campo, ...twins]: readonly string[]): string {
   const heading = campo === '' ? '### O próprio corpo' : `### JSON ${code(plain(campo!))}`;
   const alike = twins.length === 0 ? [] : [`Igual em ${twins.map((twin) => code(plain(twin))).join(', ')}.`];
   const many = campo!.endsWith('[]') ? ['Uma lista de objetos.'] : [];
-  const rows = [...host.items.values()].map((item) => bodyRow(item, host).map(cell));
+  const rows = [...host.items.values()].map((item) => bodyRow(item, host));
   const about = [...many, ...alike].join(' ');
   const heads = ['Campo', 'Envio', 'Na DPS', 'Aceita', 'Significado'];
   return `${[heading, ...(about === '' ? [] : [about]), table(heads, rows)].join('\n\n')}\n`;
@@ -278,7 +282,7 @@ function bodyRow(item: CorpoItem, host: Host): string[] {
     return [code(item.name), 'opcional', `na nota, ${code(item.note)}`, item.type.expected, meaning];
   }
   const paths = item.kind === 'campo' ? item.paths : ([item.path] as const);
-  const steps = elementsAt(joined(host.path, paths[0]));
+  const steps = elementsAt(joinPath(host.path, paths[0]));
   const below = steps.slice(host.path === '' ? 0 : host.path.split('/').length);
   const { element } = below.at(-1)!;
   const where = paths.map(code).join(' ou ');
@@ -327,10 +331,6 @@ function padraoText({ padrao }: Campo): string {
   return code((padrao as { readonly texto: string }).texto);
 }
 
-function dotted(above: string, name: string): string {
-  return above === '' ? name : `${plain(above)}.${name}`;
-}
-
 function plain(campo: string): string {
   return campo.replaceAll('[]', '');
 }
@@ -353,7 +353,7 @@ function collect(group: Group, title: string, path: string, found: Map<string, S
   }
   found.set(contentOf(group), { group, paths: [title] });
   for (const item of elementsOf(group.items)) {
-    if (item.kind === 'group') collect(item, joined(path, item.name), joined(path, item.name), found);
+    if (item.kind === 'group') collect(item, joinPath(path, item.name), joinPath(path, item.name), found);
   }
 }
 
@@ -371,7 +371,7 @@ function sectionText({ group, paths }: Section, side: Side, found: ReadonlyMap<s
     const type = item.kind === 'leaf' ? typeName(item.type, side) : linkTo(found.get(contentOf(item))!);
     const accepts = item.kind === 'leaf' ? acceptedText(item.type, side) : '';
     const base = [code(item.name), occurrence(item, inChoice, side), type, accepts, item.doc];
-    return (side === 'sender' ? [...base, remarks(item)] : base).map(cell);
+    return side === 'sender' ? [...base, remarks(item)] : base;
   });
   const head = ['Elemento', side === 'sender' ? 'Envio' : 'Presença', 'Tipo', 'Aceita', 'Significado'];
   const heads = side === 'sender' ? [...head, 'Observações'] : head;
@@ -457,21 +457,4 @@ function grouped(codes: Readonly<Record<string, string | undefined>>): string {
 
 function linkTo({ paths: [path] }: Section): string {
   return `[grupo](#${path.toLowerCase().replace(/[^a-z0-9]/g, '')})`;
-}
-
-function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-  return [line(heads), line(heads.map(() => '---')), ...rows.map(line)].join('\n');
-}
-
-function cell(text: string): string {
-  return text.replaceAll('|', '\\|');
-}
-
-function code(text: string): string {
-  return `\`${text}\``;
-}
-
-function joined(above: string, name: string): string {
-  return above === '' ? name : `${above}/${name}`;
 }

@@ -10,12 +10,13 @@ import { type CampoEnumerado, enumeracaoOf } from '../../fiscal/catalogs/catalog
 import { formatDecimal } from '../../fiscal/decimal.ts';
 import type { Campo, Item } from '../../fiscal/layout/corpo.ts';
 import { INF_DPS } from '../../fiscal/layout/dps.ts';
-import { HOSTS, type Host, NAMES } from '../../fiscal/layout/plan-corpo.ts';
+import { HOSTS, type Host, joinCampo, NAMES } from '../../fiscal/layout/plan-corpo.ts';
 import { type SimpleType, T } from '../../fiscal/layout/simple-types.ts';
 import {
   elementsOf,
   type Group,
   isRequiredOfSender,
+  joinPath,
   type Item as LayoutItem,
   type Leaf,
 } from '../../fiscal/layout/vocabulary.ts';
@@ -114,14 +115,14 @@ function stepsTo(path: string): readonly Step[] {
   return path.split('/').map((name) => {
     const element = elementsOf(items).find((one) => one.name === name)!;
     const choice = items.find((item) => item.kind === 'choice' && item.items.includes(element));
-    const paths = choice?.kind === 'choice' ? choice.items.map((one) => joined(above, one.name)) : [];
+    const paths = choice?.kind === 'choice' ? choice.items.map((one) => joinPath(above, one.name)) : [];
     const step = {
       element,
       choice: choice?.kind === 'choice' ? { min: choice.min, paths } : undefined,
       parent,
     };
     if (element.kind === 'group') items = element.items;
-    above = joined(above, name);
+    above = joinPath(above, name);
     parent = name;
     return step;
   });
@@ -136,7 +137,7 @@ function pathOf(item: Placed): string {
 /** The steps from the object to the element of one of its properties. */
 function stepsBelow(item: Placed, host: Host): readonly Step[] {
   const above = host.path === '' ? 0 : host.path.split('/').length;
-  return stepsTo(joined(host.path, pathOf(item))).slice(above);
+  return stepsTo(joinPath(host.path, pathOf(item))).slice(above);
 }
 
 function itemSchema(item: Item, host: Host, refAt: (place: string) => string): JsonSchema {
@@ -149,7 +150,7 @@ function itemSchema(item: Item, host: Host, refAt: (place: string) => string): J
   const where = `Na DPS: ${item.kind === 'campo' ? item.paths.join(' ou ') : item.path}`;
   const choice = choiceText(steps, host);
   if (item.kind === 'grupo') {
-    const $ref = refAt(joinedPlace(host.campo, item.name) + (item.many ? '[]' : ''));
+    const $ref = refAt(joinCampo(host.campo, item.name) + (item.many ? '[]' : ''));
     const description = sentences(
       item.many ? `${element.doc}, de uma lista` : element.doc,
       choice,
@@ -369,12 +370,4 @@ function sentences(...parts: readonly string[]): string {
 
 function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
-function joined(above: string, name: string): string {
-  return above === '' ? name : `${above}/${name}`;
-}
-
-function joinedPlace(above: string, name: string): string {
-  return above === '' ? name : `${above}.${name}`;
 }
