@@ -18,7 +18,8 @@ import {
   rootAuthority,
   serverCertificate,
 } from '../src/documents/pki.ts';
-import { createRestDoor, SITE_PATHS } from '../src/doors/rest/door.ts';
+import { createRestDoor } from '../src/doors/rest/door.ts';
+import { SITE_PATHS } from '../src/doors/rest/site-routes.ts';
 import { dpsIdOf } from '../src/fiscal/chave.ts';
 import { decimal } from '../src/fiscal/decimal.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';

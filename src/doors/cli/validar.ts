@@ -6,8 +6,8 @@ import { Recusado } from '../../../packages/cliente/src/index.ts';
 import { momentIn } from '../../fiscal/moment.ts';
 import { type Passo, validateDocument } from '../../flows/validate-dps.ts';
 import { BODY_MAX_BYTES } from '../rest/content.ts';
-import { troubled } from '../rest/refusals.ts';
-import { shown } from '../rest/validacao.ts';
+import { refuseTrouble } from '../rest/refusals.ts';
+import { presentValidated } from '../rest/validacao.ts';
 import { askedWrongly, type Command, columns, type Terminal, textOf, type Values } from './command.ts';
 import { faultLines } from './faults.ts';
 import { type Asked, askedAt, DEFAULT_TENANT, DEFAULT_URL_HELP, unanswered, urlProblem } from './follow.ts';
@@ -41,7 +41,7 @@ export const VALIDAR: Command = {
 };
 
 type Erro = Parameters<typeof faultLines>[0][number];
-type Accepted = Omit<ReturnType<typeof shown>, 'calculo'> & {
+type Accepted = Omit<ReturnType<typeof presentValidated>, 'calculo'> & {
   readonly status: 'OK';
   readonly calculo: readonly Passo[];
   readonly avisos: readonly { readonly codigo: string; readonly xpath: string; readonly mensagem: string }[];
@@ -72,11 +72,11 @@ async function validar(terminal: Terminal, values: Values, file: string): Promis
 
 function judgeHere(sent: SentFile): Answer {
   // The door would not read it.
-  if (sent.body.length > BODY_MAX_BYTES) return { erros: troubled('body_too_large', undefined).refusal.faults };
+  if (sent.body.length > BODY_MAX_BYTES) return { erros: refuseTrouble('body_too_large', undefined).refusal.faults };
   const validated = validateDocument(sent, momentIn(ZONE, Date.now()).date);
   return 'faults' in validated
     ? { erros: validated.faults }
-    : { status: 'OK', ...shown(validated), avisos: validated.avisos };
+    : { status: 'OK', ...presentValidated(validated), avisos: validated.avisos };
 }
 
 async function askService({ cliente, base }: Asked, sent: SentFile): Promise<Answer> {

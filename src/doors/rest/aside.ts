@@ -8,7 +8,7 @@ import type { Shown } from '../../flows/caller.ts';
 import type { Municipio } from '../../flows/queries.ts';
 import type { Quota } from '../../flows/quota.ts';
 import type { World } from '../../flows/world.ts';
-import { faultSoap, performSoap, type SoapAnswer } from '../soap/nfes.ts';
+import { performSoap, type SoapAnswer, writeFault } from '../soap/nfes.ts';
 import type { Outcome } from './answers.ts';
 import type { Route } from './route.ts';
 import { ROUTES } from './routes.ts';
@@ -65,7 +65,7 @@ export async function performAside(
   if (id === 'soap') {
     const answer = await performSoap(world, municipio, { headers, body }, { shown: () => shown, quota });
     // An answer that is made while it is sent is the one of a question, and no question is as long as this.
-    return typeof answer.body === 'string' ? answer : faultSoap(headers, 413, LONG_QUESTION);
+    return typeof answer.body === 'string' ? answer : writeFault(headers, 413, LONG_QUESTION);
   }
   const route = ROUTES.find((one) => one.id === id)!;
   const query = new URLSearchParams(search);

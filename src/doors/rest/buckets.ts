@@ -6,7 +6,7 @@
 /** A measure: so much at most, and full again after so many milliseconds. */
 export type Measure = { readonly size: number; readonly refillMs: number };
 
-/** `size`: of the measure that it was filled by last. `moved`: when it was last put at the end of its table. */
+/** `size`: of the measure that it was last filled by. `moved`: when it was last put at the end of its table. */
 type Bucket = { left: number; size: number; at: number; moved: number };
 
 /** The table is in the order of the last taking, to so many milliseconds: to move a bucket costs more than all else here. */
@@ -23,7 +23,7 @@ export type Buckets = {
 /** `now`: milliseconds of a clock that only goes forward. `keysMax`: beyond it the key that took longest ago is forgotten, and is full again. */
 export function openBuckets(now: () => number, keysMax: number): Buckets {
   const buckets = new Map<string, Bucket>();
-  const filled = (bucket: Bucket, { size, refillMs }: Measure): number => {
+  const refill = (bucket: Bucket, { size, refillMs }: Measure): number => {
     const at = now();
     // What was used stays used when a measure is made larger or smaller.
     const before = Math.max(0, bucket.left + (size - bucket.size));
@@ -35,13 +35,13 @@ export function openBuckets(now: () => number, keysMax: number): Buckets {
   return {
     left: (key, measure) => {
       const bucket = buckets.get(key);
-      return bucket === undefined ? measure.size : filled(bucket, measure);
+      return bucket === undefined ? measure.size : refill(bucket, measure);
     },
     take: (key, measure, cost) => {
       const known = buckets.get(key);
       const { size } = measure;
       const bucket = known ?? { left: size, size, at: now(), moved: Number.NEGATIVE_INFINITY };
-      const left = filled(bucket, measure);
+      const left = refill(bucket, measure);
       if (bucket.at - bucket.moved >= MOVE_EVERY_MS) {
         bucket.moved = bucket.at;
         if (known !== undefined) buckets.delete(key);
@@ -85,7 +85,7 @@ export function networksOf(address: string): readonly Network[] {
 }
 
 /** An IPv4 address as such, in whichever way it is dressed as IPv6 (RFC 4291, 2.5.5.2); any other as it is. */
-export function undressed(address: string): string {
+export function bareAddress(address: string): string {
   return (address.includes(':') ? ipv4In(groupsOf(address)) : undefined) ?? address;
 }
 

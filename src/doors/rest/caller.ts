@@ -1,36 +1,36 @@
 /** Who asks, and by which address of ours: read off the connection, or off what the one trusted proxy writes about it. */
 import { type BlockList, isIP } from 'node:net';
 import type { Shown } from '../../flows/caller.ts';
-import { undressed } from './buckets.ts';
+import { bareAddress } from './buckets.ts';
 import type { HttpRequest } from './message.ts';
 
 /** What may be repeated in an address: a name or an IPv4 address, or IPv6 in brackets, and a port. */
 const HOST = /^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,251}[A-Za-z0-9])?|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
 
 /** `https://nfse.exemplo.gov.br`, as the caller wrote it; undefined when its Host header is no such thing. */
-export function siteOf({ headers, encrypted }: HttpRequest, trustProxy: boolean): string | undefined {
-  const host = (trustProxy ? lastOf(headers['x-forwarded-host']) : undefined) ?? headers.host;
+export function siteIn({ headers, encrypted }: HttpRequest, trustProxy: boolean): string | undefined {
+  const host = (trustProxy ? lastValueOf(headers['x-forwarded-host']) : undefined) ?? headers.host;
   if (host === undefined || !HOST.test(host)) return undefined;
-  const proto = trustProxy ? lastOf(headers['x-forwarded-proto']) : undefined;
+  const proto = trustProxy ? lastValueOf(headers['x-forwarded-proto']) : undefined;
   const isHttps = proto === 'https' || (proto === undefined && encrypted);
   return `${isHttps ? 'https' : 'http'}://${host}`;
 }
 
 /** Network address of the client: of the connection, or the one that the trusted proxy writes. */
 export function clientOf({ headers, remoteAddress }: HttpRequest, trustProxy: boolean): string {
-  const forwarded = trustProxy ? withoutPort(lastOf(headers['x-forwarded-for']) ?? '') : undefined;
-  return plain(forwarded !== undefined && isIP(forwarded) !== 0 ? forwarded : remoteAddress);
+  const forwarded = trustProxy ? removePort(lastValueOf(headers['x-forwarded-for']) ?? '') : undefined;
+  return plainAddress(forwarded !== undefined && isIP(forwarded) !== 0 ? forwarded : remoteAddress);
 }
 
 /** Some proxies write the port as well, and IPv6 in brackets then (RFC 7239, 6). */
-function withoutPort(text: string): string {
+function removePort(text: string): string {
   const [, bracketed, dotted] = /^(?:\[([^\]]*)\]|([\d.]+))(?::\d+)?$/.exec(text) ?? [];
   return bracketed ?? dotted ?? text;
 }
 
 /** Without the zone, which may be any text, and an IPv4 address as such. */
-function plain(address: string): string {
-  return undressed(address.replace(/%.*$/s, ''));
+function plainAddress(address: string): string {
+  return bareAddress(address.replace(/%.*$/s, ''));
 }
 
 /** A header in which a proxy writes the certificate of its client, and the addresses from which that is believed. */
@@ -44,7 +44,7 @@ export type CertificateHeader = {
  * The certificate that came with a request. From a proxy it is the one that the proxy writes down, never the proxy's own; from
  * anybody else the header is passed over, because everybody can write one.
  */
-export function shownBy(request: HttpRequest, header: CertificateHeader | undefined, hasTls: boolean): Shown {
+export function certificateIn(request: HttpRequest, header: CertificateHeader | undefined, hasTls: boolean): Shown {
   const { headers, remoteAddress } = request;
   if (header !== undefined && isAmong(header.proxies, remoteAddress)) {
     const value = headers[header.name];
@@ -56,13 +56,13 @@ export function shownBy(request: HttpRequest, header: CertificateHeader | undefi
 }
 
 function isAmong(addresses: BlockList, address: string): boolean {
-  const bare = plain(address);
+  const bare = plainAddress(address);
   const family = isIP(bare);
   return family !== 0 && addresses.check(bare, family === 6 ? 'ipv6' : 'ipv4');
 }
 
 /** The nearest proxy writes last; what stands before it came from outside. */
-function lastOf(header: string | readonly string[] | undefined): string | undefined {
+function lastValueOf(header: string | readonly string[] | undefined): string | undefined {
   if (header === undefined) return undefined;
   const text = typeof header === 'string' ? header : header.join(',');
   return text.slice(text.lastIndexOf(',') + 1).trim();

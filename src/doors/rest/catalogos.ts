@@ -15,7 +15,7 @@ import { EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
 import type { Field } from '../../published/openapi/field.ts';
 import { ERROS_PATH } from '../../published/paths.ts';
 import type { Call, Refused, Written } from './answers.ts';
-import { tagOf } from './kept.ts';
+import { tagOf } from './caching.ts';
 
 /** Specification, "Limits". */
 export const POR_PAGINA = 25;
@@ -141,7 +141,7 @@ const GENERATION_MAX_BYTES = 8 * 1024 * 1024;
 /** What a page takes besides its bytes and its question. */
 const ENTRY_BYTES = 512;
 
-function remembered(question: string): Written | undefined {
+function recall(question: string): Written | undefined {
   const young = younger.get(question);
   if (young !== undefined) return young;
   const old = elder.get(question);
@@ -159,7 +159,7 @@ function remember(question: string, written: Written): Written {
   return written;
 }
 
-function writtenAs(json: string, keeping: string): Written {
+function writePage(json: string, keeping: string): Written {
   const bytes = Buffer.from(json);
   return { written: { bytes, tag: tagOf(bytes) }, keeping };
 }
@@ -180,7 +180,7 @@ function textsOf(nome: NomeDeCatalogo): readonly string[] {
 
 async function askNacional(nome: NomeDeCatalogo, call: Call): Promise<Refused | Written> {
   const question = `${nome}${call.search}`;
-  const known = remembered(question);
+  const known = recall(question);
   if (known !== undefined) return known;
   const asked = readQuery(call.query, FILTROS[nome]);
   if ('refusal' in asked) return asked;
@@ -191,7 +191,7 @@ async function askNacional(nome: NomeDeCatalogo, call: Call): Promise<Refused | 
   const misfit = semResultadoPor(nome, asked.filtros);
   const observacao = misfit === undefined ? '' : `,"observacao":${JSON.stringify(misfit)}`;
   const json = `{"status":"OK","itens":[${page.join(',')}],"paginacao":${paginacao}${observacao}}`;
-  return remember(question, writtenAs(json, SHARED));
+  return remember(question, writePage(json, SHARED));
 }
 
 // The municipal list
@@ -213,7 +213,7 @@ async function askMunicipal({ world, municipio, query }: Call): Promise<Refused 
   if ('refusal' in asked) return asked;
   const { itens, paginacao, observacao } = await listaMunicipal(world, municipio, asked.filtros, asked.pagina);
   const rest = JSON.stringify({ paginacao, observacao }).slice(1);
-  return writtenAs(`{"status":"OK","itens":[${itens.map(textOf).join(',')}],${rest}`, SHARED);
+  return writePage(`{"status":"OK","itens":[${itens.map(textOf).join(',')}],${rest}`, SHARED);
 }
 
 // What is asked
@@ -223,7 +223,7 @@ type Question = { readonly filtros: Asked; readonly pagina: Pagina };
 /** All that is wrong with the parameters, in the order in which they were sent. An empty filter is none. */
 function readQuery(query: URLSearchParams, filters: readonly string[]): Question | Refused {
   const names = [...filters, ...Object.keys(PAGINA_PARAMS)];
-  const faults = strangeParams(query, names);
+  const faults = findStrangeParams(query, names);
   const filtros: Record<string, string> = {};
   for (const name of filters) {
     const value = query.get(name)?.trim() ?? '';
@@ -231,13 +231,13 @@ function readQuery(query: URLSearchParams, filters: readonly string[]): Question
   }
   const pagina = numberIn(query.get('page'), PAGINA_MAX) ?? 1;
   const porPagina = numberIn(query.get('per_page'), POR_PAGINA_MAX) ?? POR_PAGINA;
-  if (pagina === 'outside') faults.push(outside('page', query, PAGINA_MAX));
-  if (porPagina === 'outside') faults.push(outside('per_page', query, POR_PAGINA_MAX));
-  if (faults.length > 0) return refusedParams(faults);
+  if (pagina === 'outside') faults.push(refuseNumber('page', query, PAGINA_MAX));
+  if (porPagina === 'outside') faults.push(refuseNumber('per_page', query, POR_PAGINA_MAX));
+  if (faults.length > 0) return refuseParams(faults);
   return { filtros, pagina: { pagina: pagina as number, porPagina: porPagina as number } };
 }
 
-function refusedParams(faults: readonly Fault[]): Refused {
+function refuseParams(faults: readonly Fault[]): Refused {
   const [first, ...rest] = faults as readonly [Fault, ...Fault[]];
   const detalhes = `São ${faults.length} parâmetros; todos estão na lista erros.`;
   return { refusal: { faults: [rest.length === 0 ? first : { ...first, detalhes }, ...rest] }, status: 400 };
@@ -250,14 +250,14 @@ function numberIn(text: string | null, max: number): number | 'outside' | undefi
   return number <= max ? number : 'outside';
 }
 
-function outside(campo: string, query: URLSearchParams, max: number): Fault {
+function refuseNumber(campo: string, query: URLSearchParams, max: number): Fault {
   const esperado = max === PAGINA_MAX ? 'número inteiro a partir de 1' : `número inteiro de 1 a ${max}`;
   const sent = quoted(query.get(campo) ?? '');
   const mensagem = `O parâmetro ${campo} tem de ser um ${esperado}, e veio "${sent}".`;
   return { codigo: 'E0002', xpath: '', mensagem, encontrado: sent, esperado, campo };
 }
 
-function strangeParams(query: URLSearchParams, names: readonly string[]): Fault[] {
+function findStrangeParams(query: URLSearchParams, names: readonly string[]): Fault[] {
   const faults: Fault[] = [];
   const list = names.join(', ');
   for (const campo of new Set(query.keys())) {
@@ -290,20 +290,20 @@ async function askMotivos(call: Call): Promise<Refused | Written> {
   const { municipio, site, search } = call;
   const base = `${site}/${municipio.tenant}`;
   const question = `motivos_evento ${base} ${search}`;
-  const known = remembered(question);
+  const known = recall(question);
   if (known !== undefined) return known;
   const params = call.query;
-  const faults = strangeParams(params, Object.keys(MOTIVOS_FILTROS));
-  if (faults.length > 0) return refusedParams(faults);
+  const faults = findStrangeParams(params, Object.keys(MOTIVOS_FILTROS));
+  if (faults.length > 0) return refuseParams(faults);
   const name = params.get('tipo_evento')?.trim() ?? '';
   const tipo = name === '' ? undefined : tipoNamed(name);
-  if (name !== '' && tipo === undefined) return unknownTipo(name);
+  if (name !== '' && tipo === undefined) return refuseUnknownTipo(name);
   const tipos: readonly TipoEvento[] = tipo === undefined ? TIPOS_EVENTO : [tipo];
   const itens = tipos.map((one) => motivoItem(one, site, base));
-  return remember(question, writtenAs(JSON.stringify({ status: 'OK', itens }), OWN));
+  return remember(question, writePage(JSON.stringify({ status: 'OK', itens }), OWN));
 }
 
-function unknownTipo(name: string): Refused {
+function refuseUnknownTipo(name: string): Refused {
   const shown = quoted(name);
   const mensagem = `Não há o tipo de evento "${shown}". Os nomes que valem estão em valores_validos.`;
   return {

@@ -18,20 +18,20 @@ export type Misfit = { readonly fault: Fault; readonly campo: string };
 export function headersMisfit(headers: IncomingHttpHeaders, takes: readonly MediaType[]): Misfit | undefined {
   const coding = headers['content-encoding'];
   if (coding !== undefined && coding.toLowerCase() !== 'identity') {
-    return misfit('Content-Encoding', 'Este serviço não lê corpos comprimidos. Envie sem Content-Encoding.', coding);
+    return misfitOf('Content-Encoding', 'Este serviço não lê corpos comprimidos. Envie sem Content-Encoding.', coding);
   }
   const sent = headers['content-type'];
   if (sent === undefined || sent.trim() === '') {
-    return misfit('Content-Type', `Falta o cabeçalho Content-Type. ${toSend(takes)}`);
+    return misfitOf('Content-Type', `Falta o cabeçalho Content-Type. ${adviseTypes(takes)}`);
   }
   const type = mediaTypeOf(headers) ?? '';
   if (takes.some((one) => one === type)) return undefined;
-  const problem = `Este endereço não recebe ${quotedType(type)}.`;
-  return misfit('Content-Type', `${problem} ${toSend(takes)}`, quotedType(type));
+  const problem = `Este endereço não recebe ${quoteType(type)}.`;
+  return misfitOf('Content-Type', `${problem} ${adviseTypes(takes)}`, quoteType(type));
 }
 
 /** All that a route takes; of two names for XML the first will do. */
-function toSend(takes: readonly MediaType[]): string {
+function adviseTypes(takes: readonly MediaType[]): string {
   const xml = takes.find((one) => one !== 'application/json');
   const ways = [
     ...(xml === undefined ? [] : [`a DPS em XML, com Content-Type: ${xml}`]),
@@ -56,14 +56,14 @@ export function bodyMisfit(
   const kind = mediaTypeOf(headers) === 'application/json' ? 'json' : 'xml';
   if (kind === 'json' ? first !== '<' : !isJson) {
     const contrary = charsetContradiction(headers['content-type'] ?? '', body, kind);
-    return contrary === undefined ? undefined : misfit('Content-Type', contrary);
+    return contrary === undefined ? undefined : misfitOf('Content-Type', contrary);
   }
   const mensagem = isJson
     ? 'O Content-Type anuncia XML, mas o corpo é JSON. Envie a DPS em XML; ou, se este endereço recebe JSON, com Content-Type: application/json.'
     : takes.includes('application/xml')
       ? 'O Content-Type anuncia JSON, mas o corpo é XML. Envie-o com Content-Type: application/xml.'
-      : `O Content-Type anuncia JSON, mas o corpo é XML. ${toSend(takes)}`;
-  return misfit('Content-Type', mensagem, first);
+      : `O Content-Type anuncia JSON, mas o corpo é XML. ${adviseTypes(takes)}`;
+  return misfitOf('Content-Type', mensagem, first);
 }
 
 /** How far to look for the first character that is not white space. */
@@ -81,10 +81,10 @@ function firstCharacter(body: Buffer): string | undefined {
 /** A media type as sent may be anything that a header may hold. */
 const TYPE_SHOWN_MAX = 80;
 
-function quotedType(type: string): string {
+function quoteType(type: string): string {
   return type.length <= TYPE_SHOWN_MAX ? type : `${type.slice(0, TYPE_SHOWN_MAX)}…`;
 }
 
-function misfit(campo: string, mensagem: string, encontrado?: string): Misfit {
+function misfitOf(campo: string, mensagem: string, encontrado?: string): Misfit {
   return { fault: { codigo: 'E003', xpath: '', mensagem, ...(encontrado === undefined ? {} : { encontrado }) }, campo };
 }

@@ -3,13 +3,13 @@ import { parseChave } from '../../fiscal/chave.ts';
 import { consultaPublica, danfseOfNota } from '../../flows/danfse.ts';
 import type { Call, Refused, Served } from './answers.ts';
 import { linkTo } from './deprecation.ts';
-import { notaNotFound } from './not-found.ts';
+import { refuseMissingNota } from './not-found.ts';
 import { retryAfter } from './retry-after.ts';
 
 export async function showDanfse({ world, municipio, params }: Call): Promise<Refused | Served> {
   const chave = params.chave_acesso!;
   const danfse = parseChave(chave) === undefined ? undefined : await danfseOfNota(world, municipio, chave);
-  if (danfse === undefined) return notaNotFound(chave);
+  if (danfse === undefined) return refuseMissingNota(chave);
   const headers = { Link: linkTo(consultaPublica(chave)) };
   if ('pdf' in danfse) {
     const disposition = `inline; filename="danfse-${chave}.pdf"`;

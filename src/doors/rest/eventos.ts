@@ -19,8 +19,8 @@ import { EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
 import type { Field } from '../../published/openapi/field.ts';
 import type { Accepted, Call, Refused } from './answers.ts';
 import { avisosOf } from './envelope.ts';
-import { notaNotFound, protocoloNotFound } from './not-found.ts';
-import { keyIn, refusedAs, repeatedHeaders } from './repetition.ts';
+import { refuseMissingNota, refuseMissingProtocolo } from './not-found.ts';
+import { headersOfRepetition, readKey, refuseAsFlow } from './repetition.ts';
 import { retryAfter } from './retry-after.ts';
 import { headerOf } from './sent.ts';
 
@@ -112,15 +112,16 @@ async function post(call: Call, named: NotaNamed, rota: string) {
     assinatura: headerOf(call, EVENTO_SIGNATURE_HEADER),
     simular: headerOf(call, SIMULAR_HEADER),
   };
-  const registered = await registerEvento(world, municipio, named, sent, keyIn(call, rota));
-  if (registered === 'not_found') return 'chave' in named ? notaNotFound(named.chave) : protocoloNotFound(municipio);
-  if ('faults' in registered) return refusedAs(registered);
+  const registered = await registerEvento(world, municipio, named, sent, readKey(call, rota));
+  if (registered === 'not_found')
+    return 'chave' in named ? refuseMissingNota(named.chave) : refuseMissingProtocolo(municipio);
+  if ('faults' in registered) return refuseAsFlow(registered);
   const { evento, avisos } = registered;
   const { chave_acesso, tipo_evento, numero_sequencial } = evento;
   return {
     headers: {
       Location: `${site}/${municipio.tenant}/api/v1/nfse/${chave_acesso}/eventos/${tipo_evento}/${numero_sequencial}`,
-      ...repeatedHeaders(registered),
+      ...headersOfRepetition(registered),
     },
     body: {
       ...evento,
@@ -134,38 +135,38 @@ async function post(call: Call, named: NotaNamed, rota: string) {
 export async function listAll({ world, municipio, params }: Call) {
   const chave = params.chave_acesso!;
   const found = parseChave(chave) === undefined ? undefined : await eventosOfNota(world, municipio, chave);
-  if (found === undefined) return notaNotFound(chave);
+  if (found === undefined) return refuseMissingNota(chave);
   const { eventos, proxima } = found;
   return {
     headers: retryAfter(world, proxima),
-    body: { total: eventos.length, eventos: eventos.map(enveloped), status: 'OK' },
+    body: { total: eventos.length, eventos: eventos.map(markEvento), status: 'OK' },
   };
 }
 
 export async function listOfTipo({ world, municipio, params }: Call) {
   const chave = params.chave_acesso!;
   const tipo = tipoNamed(params.tipo_evento!);
-  if (tipo === undefined) return tipoNotFound(params.tipo_evento!);
+  if (tipo === undefined) return refuseUnknownTipo(params.tipo_evento!);
   const found = parseChave(chave) === undefined ? undefined : await eventosOfTipo(world, municipio, chave, tipo);
-  if (found === undefined) return notaNotFound(chave);
+  if (found === undefined) return refuseMissingNota(chave);
   const { eventos, proxima } = found;
   return {
     headers: retryAfter(world, proxima),
-    body: { total: eventos.length, tipo_evento: tipo.slug, eventos: eventos.map(enveloped), status: 'OK' },
+    body: { total: eventos.length, tipo_evento: tipo.slug, eventos: eventos.map(markEvento), status: 'OK' },
   };
 }
 
 export async function showOne({ world, municipio, params }: Call): Promise<Refused | Accepted<OneEvento>> {
   const chave = params.chave_acesso!;
   const tipo = tipoNamed(params.tipo_evento!);
-  if (tipo === undefined) return tipoNotFound(params.tipo_evento!);
+  if (tipo === undefined) return refuseUnknownTipo(params.tipo_evento!);
   const [sequencial] = /^0{0,2}[1-9][0-9]{0,2}$/.exec(params.num_seq_evento!) ?? [];
-  if (parseChave(chave) === undefined) return notaNotFound(chave);
+  if (parseChave(chave) === undefined) return refuseMissingNota(chave);
   const found =
     sequencial === undefined || Number(sequencial) > NUMERO_SEQUENCIAL_MAX
       ? ('no_evento' as const)
       : await eventoOfNota(world, municipio, chave, tipo, Number(sequencial));
-  if (found === 'no_nota') return notaNotFound(chave);
+  if (found === 'no_nota') return refuseMissingNota(chave);
   if (found === 'no_evento') {
     const mensagem = `A nota existe, mas não tem evento ${tipo.slug} com o número que o endereço traz. Os que ela tem estão em …/eventos/${tipo.slug}.`;
     // The code is that of a note which is not there (D-42): the first word tells a program which of the two it is.
@@ -174,17 +175,17 @@ export async function showOne({ world, municipio, params }: Call): Promise<Refus
     return { refusal: { faults: [fault] }, campo: 'num_seq_evento' };
   }
   const [evento] = found.eventos;
-  return { headers: retryAfter(world, found.proxima), body: { evento: enveloped(evento!), status: 'OK' } };
+  return { headers: retryAfter(world, found.proxima), body: { evento: markEvento(evento!), status: 'OK' } };
 }
 
 type OneEvento = { readonly evento: object; readonly status: string };
 
 /** The marker is part of every event object (specification, "Event object"). */
-function enveloped(evento: EventoPublico): object {
+function markEvento(evento: EventoPublico): object {
   return { ...evento, status: 'OK' };
 }
 
-function tipoNotFound(text: string): Refused {
+function refuseUnknownTipo(text: string): Refused {
   const slugs = TIPOS_EVENTO.map(({ slug }) => slug);
   const mensagem = `Não há tipo de evento com o nome que o endereço traz. Existem: ${slugs.join(', ')}.`;
   const fault = {

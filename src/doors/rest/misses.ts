@@ -44,7 +44,7 @@ export function countMisses(now: () => number): Misses {
       const next = networksOf(address).flatMap(({ name, times }) => {
         const last = turns.get(name) ?? at;
         // Nobody goes before those that wait.
-        if (last <= at && looks.left(name, manyTimes(LOOKS, times)) >= 1) {
+        if (last <= at && looks.left(name, multiply(LOOKS, times)) >= 1) {
           turns.delete(name);
           return [];
         }
@@ -62,10 +62,10 @@ export function countMisses(now: () => number): Misses {
       const networks = networksOf(address);
       let waitMs = 0;
       // What one host misses too much is not its neighbours'.
-      for (const { name, times } of networks) waitMs ||= misses.take(name, manyTimes(MISSES, times), cost);
+      for (const { name, times } of networks) waitMs ||= misses.take(name, multiply(MISSES, times), cost);
       if (waitMs === 0) return undefined;
       for (const { name, times } of networks) {
-        const measure = manyTimes(LOOKS, times);
+        const measure = multiply(LOOKS, times);
         looks.take(name, measure, Math.min(1, looks.left(name, measure)));
       }
       return Math.ceil(waitMs / 1_000);
@@ -73,6 +73,6 @@ export function countMisses(now: () => number): Misses {
   };
 }
 
-function manyTimes({ size, refillMs }: Measure, times: Network['times']): Measure {
+function multiply({ size, refillMs }: Measure, times: Network['times']): Measure {
   return { size: size * times, refillMs };
 }

@@ -26,7 +26,7 @@ function segmentsOf(url: string): readonly string[] | undefined {
 }
 
 /** Whether two segments are one word, or a parameter stands in its place, and how much that is worth. */
-function likeness(asked: string, known: string): number {
+function compareSegments(asked: string, known: string): number {
   // A parameter takes what looks like a number or a key, and hardly a word.
   if (known.startsWith(':')) return /\d/.test(asked) ? 0.9 : 0.3;
   const word = asked.toLowerCase();
@@ -35,13 +35,13 @@ function likeness(asked: string, known: string): number {
   return word.startsWith(known) || known.startsWith(word) ? 0.6 : 0;
 }
 
-/** The likeness of two paths: of their segments in order, over the longer of the two. */
-function nearness(asked: readonly string[], known: readonly string[]): number {
+/** The compareSegments of two paths: of their segments in order, over the longer of the two. */
+function comparePaths(asked: readonly string[], known: readonly string[]): number {
   let above = known.map(() => 0);
   for (const segment of asked) {
     const row: number[] = [];
     for (const [place, other] of known.entries()) {
-      const both = (above[place - 1] ?? 0) + likeness(segment, other);
+      const both = (above[place - 1] ?? 0) + compareSegments(segment, other);
       row.push(Math.max(both, above[place]!, row[place - 1] ?? 0));
     }
     above = row;
@@ -53,19 +53,19 @@ function nearness(asked: readonly string[], known: readonly string[]): number {
 const NEARNESS_MIN = 0.4;
 
 /** `POST /{municipio}/api/v1/nfse/v101`, the nearest first; of one method alone when it is given. */
-export function nearPaths(url: string, known: readonly Known[]): readonly string[] {
+export function findNearPaths(url: string, known: readonly Known[]): readonly string[] {
   const asked = segmentsOf(url);
   if (asked === undefined) return [];
   const catalogs = known.filter(({ path }) => path.startsWith('/api/v1/catalogo/'));
-  if (nearestName(asked[0]!.toLowerCase(), ['catalogo']) !== undefined) return catalogs.map(shown);
+  if (nearestName(asked[0]!.toLowerCase(), ['catalogo']) !== undefined) return catalogs.map(describePath);
   return known
-    .map((one) => ({ one, near: nearness(asked, one.path.split('/').slice(3)) }))
+    .map((one) => ({ one, near: comparePaths(asked, one.path.split('/').slice(3)) }))
     .filter(({ near }) => near >= NEARNESS_MIN)
     .toSorted((a, b) => b.near - a.near)
     .slice(0, TOLD_MAX)
-    .map(({ one }) => shown(one));
+    .map(({ one }) => describePath(one));
 }
 
-function shown({ method, path }: Known): string {
+function describePath({ method, path }: Known): string {
   return `${method} /{municipio}${path.replace(/:(\w+)/g, '{$1}')}`;
 }

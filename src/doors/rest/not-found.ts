@@ -3,21 +3,21 @@ import { parseDpsId, whyNoChave } from '../../fiscal/chave.ts';
 import type { Municipio } from '../../flows/queries.ts';
 import type { Refused } from './answers.ts';
 
-export function notaNotFound(chave: string): Refused {
-  return notFound('E301', 'chave_acesso', describeMissingChave(chave));
+export function refuseMissingNota(chave: string): Refused {
+  return refuseMissing('E301', 'chave_acesso', describeMissingChave(chave));
 }
 
-export function protocoloNotFound({ tenant }: Municipio): Refused {
+export function refuseMissingProtocolo({ tenant }: Municipio): Refused {
   const mensagem = `Não há nota com este número de protocolo em ${tenant}. Confira o número e o município do endereço.`;
-  return notFound('E601', 'numero_protocolo', mensagem);
+  return refuseMissing('E601', 'numero_protocolo', mensagem);
 }
 
-export function dpsNotFound(id: string): Refused {
+export function refuseMissingDps(id: string): Refused {
   const mensagem =
     parseDpsId(id) === undefined
       ? 'O texto enviado não é um identificador de DPS. Ele tem 45 posições: as letras DPS, o município emissor (7), o tipo de inscrição (1 CPF, 2 CNPJ), a inscrição com zeros à esquerda (14), a série (5) e o número (15).'
       : 'Não há nota desta DPS neste município. Confira o município, a inscrição, a série e o número do identificador.';
-  return notFound('E601', 'id', mensagem);
+  return refuseMissing('E601', 'id', mensagem);
 }
 
 /** A shorter text without a number is a word: its sender took this address for another one. */
@@ -34,6 +34,6 @@ function describeMissingChave(chave: string): string {
   );
 }
 
-function notFound(codigo: string, campo: string, mensagem: string): Refused {
+function refuseMissing(codigo: string, campo: string, mensagem: string): Refused {
   return { refusal: { faults: [{ codigo, xpath: '', mensagem }] }, campo };
 }

@@ -6,23 +6,23 @@ import { refuseLegacy } from '../../flows/legacy-endpoint.ts';
 import { hasDps, notaByChave, notaByDps, notaByProtocolo } from '../../flows/queries.ts';
 import type { Call, Refused } from './answers.ts';
 import { avisosOf } from './envelope.ts';
-import { dpsNotFound, notaNotFound, protocoloNotFound } from './not-found.ts';
-import { keyIn, refusedAs, repeatedHeaders } from './repetition.ts';
+import { refuseMissingDps, refuseMissingNota, refuseMissingProtocolo } from './not-found.ts';
+import { headersOfRepetition, readKey, refuseAsFlow } from './repetition.ts';
 import { retryAfter } from './retry-after.ts';
-import { sentIn } from './sent.ts';
+import { readSentDps } from './sent.ts';
 
 /** Below the municipality. */
 export const ISSUE_PATH = '/api/v1/nfse/v101';
 
 export async function issue({ world, municipio, headers, body, site, quota }: Call) {
-  const key = keyIn({ headers, quota }, ISSUE_PATH);
-  const issued = await issueNota(world, municipio, sentIn({ headers, body, quota }), key);
-  if ('faults' in issued) return refusedAs(issued);
+  const key = readKey({ headers, quota }, ISSUE_PATH);
+  const issued = await issueNota(world, municipio, readSentDps({ headers, body, quota }), key);
+  if ('faults' in issued) return refuseAsFlow(issued);
   const { numero_protocolo, chave_acesso, xml_nfse, avisos } = issued;
   return {
     headers: {
       Location: `${site}/${municipio.tenant}/api/v1/nfse/${chave_acesso}`,
-      ...repeatedHeaders(issued),
+      ...headersOfRepetition(issued),
     },
     body: {
       status: 'OK',
@@ -43,7 +43,7 @@ export async function refuseLayout100({ body, municipio }: Call): Promise<Refuse
 export async function queryByChave({ world, municipio, params }: Call) {
   const chave = params.chave_acesso!;
   const found = parseChave(chave) === undefined ? undefined : await notaByChave(world, municipio, chave);
-  if (found === undefined) return notaNotFound(chave);
+  if (found === undefined) return refuseMissingNota(chave);
   const { nota, protocolo, data_cancelamento } = found;
   return {
     headers: retryAfter(world, found.proxima),
@@ -54,7 +54,7 @@ export async function queryByChave({ world, municipio, params }: Call) {
 export async function queryByProtocolo({ world, municipio, params }: Call) {
   const numero = params.numero_protocolo!;
   const found = isProtocolo(numero) ? await notaByProtocolo(world, municipio, numero) : undefined;
-  if (found === undefined) return protocoloNotFound(municipio);
+  if (found === undefined) return refuseMissingProtocolo(municipio);
   const { nota, protocolo, chave_acesso_provisoria } = found;
   return {
     headers: retryAfter(world, found.proxima),
@@ -65,7 +65,7 @@ export async function queryByProtocolo({ world, municipio, params }: Call) {
 export async function queryByDps({ world, municipio, params, shown }: Call) {
   const id = params.id!;
   const found = parseDpsId(id) === undefined ? undefined : await notaByDps(world, municipio, id, shown());
-  if (found === undefined) return dpsNotFound(id);
+  if (found === undefined) return refuseMissingDps(id);
   if ('faults' in found) return { refusal: found, isMiss: true };
   const { nota, protocolo, id_dps } = found;
   const { chave_acesso, numero_protocolo } = protocolo;
@@ -79,5 +79,5 @@ export async function queryByDps({ world, municipio, params, shown }: Call) {
 export async function askWhetherIssued({ world, municipio, params }: Call) {
   const id = params.id!;
   const isThere = parseDpsId(id) !== undefined && (await hasDps(world, municipio, id));
-  return isThere ? { body: undefined } : dpsNotFound(id);
+  return isThere ? { body: undefined } : refuseMissingDps(id);
 }

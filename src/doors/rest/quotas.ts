@@ -37,7 +37,7 @@ export type RequestQuota = Omit<Quota, 'enter'> & {
 };
 
 /** What came of a request, with what is left told in it and, where a limit refused it, when to come again. */
-export function withLimits<Made extends object>(quota: RequestQuota | undefined, made: Made): Made {
+export function addLimits<Made extends object>(quota: RequestQuota | undefined, made: Made): Made {
   if (quota === undefined) return made;
   const { refused } = quota;
   const later = refused === undefined ? {} : { 'Retry-After': String(refused.waitS) };
@@ -74,7 +74,7 @@ function quotaOf(buckets: Buckets, municipio: Municipio, address: string, weight
   const refuse = (escopo: Escopo, waitMs: number): RefusedByFlow => {
     const waitS = Math.max(1, Math.ceil(waitMs / 1_000));
     refused = { escopo, waitS };
-    return tooMuch(municipio, escopo, counted[escopo]!.measure.size, waitS);
+    return refuseTooMuch(municipio, escopo, counted[escopo]!.measure.size, waitS);
   };
   /** Takes of all or of none. What is larger than a whole measure is taken when that is full. `before`: was taken already. */
   const take = (escopos: readonly Escopo[], cost: number, before = 0): RefusedByFlow | undefined => {
@@ -141,7 +141,7 @@ function costOf(documentos: number, bytes: number): number {
 }
 
 /** `size`: of the measure that is spent. */
-export function tooMuch({ ambiente }: Pick<Municipio, 'ambiente'>, escopo: Escopo, size: number, waitS: number) {
+export function refuseTooMuch({ ambiente }: Pick<Municipio, 'ambiente'>, escopo: Escopo, size: number, waitS: number) {
   const janela = AMBIENTES[ambiente].limites.janelaS === 60 ? 'minuto' : 'dia';
   const mensagem = `Vieram documentos demais ${ESCOPOS[escopo]}: o limite é de ${size} por ${janela}, um documento conta como um a cada ${BYTES_POR_DOCUMENTO / 1024} KiB, e uma validação sem emitir como um décimo. Nada foi feito. Envie de novo em ${waitS} s. Os limites estão em /docs/limites.`;
   return { faults: [{ codigo: 'E703', xpath: '', mensagem }], status: 429 } as const;

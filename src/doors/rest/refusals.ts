@@ -11,59 +11,59 @@ import type { Trouble } from './message.ts';
 /** A slug as sent may be anything; this much of it is repeated. */
 const SLUG_SHOWN_MAX = 63;
 
-export function unknownMunicipio(slug: string): Refused {
+export function refuseUnknownMunicipio(slug: string): Refused {
   const shown = slug.length <= SLUG_SHOWN_MAX ? slug : `${slug.slice(0, SLUG_SHOWN_MAX)}…`;
   const hint = slug.toLowerCase() === 'soap' ? ` ${SOAP_HINT}` : '';
   const mensagem = `O endereço começa pelo município, e "${shown}" não é nenhum dos atendidos. O ambiente de integração responde em /integracao.${hint}`;
-  return refused({ codigo: 'E601', xpath: '', mensagem, encontrado: shown }, { campo: 'municipio' });
+  return refusalOf({ codigo: 'E601', xpath: '', mensagem, encontrado: shown }, { campo: 'municipio' });
 }
 
-export function unknownCodigo(): Refused {
+export function refuseUnknownCodigo(): Refused {
   const mensagem = 'Este código não está na tabela de erros. A tabela inteira está em /docs/erros.';
-  return refused({ codigo: 'E601', xpath: '', mensagem }, { campo: 'codigo' });
+  return refusalOf({ codigo: 'E601', xpath: '', mensagem }, { campo: 'codigo' });
 }
 
-export function misfitRefused({ fault, campo }: Misfit): Refused {
-  return refused(fault, { campo });
+export function refuseMisfit({ fault, campo }: Misfit): Refused {
+  return refusalOf(fault, { campo });
 }
 
-export function tooManyMisses(waitS: number): Refused {
+export function refuseTooManyMisses(waitS: number): Refused {
   const mensagem = `Houve perguntas demais, deste endereço de rede, pelo que não existe ou não se mostra a quem pergunta; uma validação sem a assinatura do prestador é uma delas. O que existe continua a ser respondido. Espere ${waitS} s e confira os identificadores, ou assine.`;
-  return refused({ codigo: 'E703', xpath: '', mensagem }, { status: 429, headers: { 'Retry-After': String(waitS) } });
+  return refusalOf({ codigo: 'E703', xpath: '', mensagem }, { status: 429, headers: { 'Retry-After': String(waitS) } });
 }
 
 /** In every door. */
-export function unavailableText(reason: string, waitS: number): string {
+export function sayUnavailable(reason: string, waitS: number): string {
   return `O serviço não pode atender agora. ${reason} Envie de novo em ${waitS} s.`;
 }
 
-export function unavailable(reason: string, waitS: number): Refused {
-  const mensagem = unavailableText(reason, waitS);
-  return refused({ codigo: 'E703', xpath: '', mensagem }, { status: 503, headers: { 'Retry-After': String(waitS) } });
+export function refuseUnavailable(reason: string, waitS: number): Refused {
+  const mensagem = sayUnavailable(reason, waitS);
+  return refusalOf({ codigo: 'E703', xpath: '', mensagem }, { status: 503, headers: { 'Retry-After': String(waitS) } });
 }
 
-export function storeTroubled({ mensagem, esperaS }: StoreTrouble): Refused {
-  return unavailable(mensagem, esperaS);
+export function refuseForStore({ mensagem, esperaS }: StoreTrouble): Refused {
+  return refuseUnavailable(mensagem, esperaS);
 }
 
-export function storeGone(): Refused {
-  return storeTroubled(troubleOfStore(undefined));
+export function refuseForLostStore(): Refused {
+  return refuseForStore(troubleOfStore(undefined));
 }
 
 /** `mensagem`: what was too dear, and what to do about it. */
-export function tooDear(mensagem: string): Refused {
-  return refused({ codigo: 'E003', xpath: '', mensagem }, { status: 413 });
+export function refuseTooDear(mensagem: string): Refused {
+  return refusalOf({ codigo: 'E003', xpath: '', mensagem }, { status: 413 });
 }
 
 /** The request id is all that leaves the house. */
-export function internal(requestId: string): Refused {
+export function refuseAfterBug(requestId: string): Refused {
   const mensagem = 'O serviço falhou ao processar a requisição. O erro está registrado.';
   const detalhes = `Se a mesma requisição falhar de novo, informe ao suporte o X-Request-Id ${requestId}.`;
-  return refused({ codigo: 'E999', xpath: '', mensagem, detalhes }, {});
+  return refusalOf({ codigo: 'E999', xpath: '', mensagem, detalhes }, {});
 }
 
 /** `allow`: the methods that the path has. `url`: as it was asked for, where that may be near to another; `nearby`: those addresses. */
-export function troubled(
+export function refuseTrouble(
   trouble: Trouble,
   allow: string | undefined,
   url = '',
@@ -71,9 +71,12 @@ export function troubled(
 ): Refused {
   const { codigo, status, mensagem: said } = TROUBLES[trouble];
   const hint = hintOf(url, nearby);
-  if (allow === undefined) return refused({ codigo, xpath: '', mensagem: said + hint }, { status });
+  if (allow === undefined) return refusalOf({ codigo, xpath: '', mensagem: said + hint }, { status });
   const withMethods = `${said} Métodos deste endereço: ${allow}.${hint}`;
-  return refused({ codigo, xpath: '', mensagem: withMethods, esperado: allow }, { status, headers: { Allow: allow } });
+  return refusalOf(
+    { codigo, xpath: '', mensagem: withMethods, esperado: allow },
+    { status, headers: { Allow: allow } },
+  );
 }
 
 function hintOf(url: string, nearby: readonly string[]): string {
@@ -139,6 +142,6 @@ const TROUBLES: Readonly<Record<Trouble, { codigo: string; status: number; mensa
   gone: { codigo: 'E003', status: 499, mensagem: 'A conexão foi fechada antes de o corpo chegar inteiro.' },
 };
 
-function refused(fault: Fault, more: Omit<Refused, 'refusal'>): Refused {
+function refusalOf(fault: Fault, more: Omit<Refused, 'refusal'>): Refused {
   return { refusal: { faults: [fault] }, ...more };
 }

@@ -17,21 +17,21 @@ export const KEY_CHARS_MAX = 255;
 export function keyMisfit(headers: IncomingHttpHeaders): Misfit | undefined {
   const value = headerOf({ headers }, IDEMPOTENCY_HEADER);
   if (value === undefined) return undefined;
-  if (value === '') return misfit('está vazio');
+  if (value === '') return misfitOfKey('está vazio');
   // Headers are read as Latin; a sender who counts characters may have written more of them than that has bytes.
   const text = Buffer.from(value, 'latin1').toString('utf8');
-  if (/\p{Cc}/u.test(text)) return misfit('traz um caractere de controle');
+  if (/\p{Cc}/u.test(text)) return misfitOfKey('traz um caractere de controle');
   const { length } = [...text];
-  return length > KEY_CHARS_MAX ? misfit(`tem ${length} caracteres`) : undefined;
+  return length > KEY_CHARS_MAX ? misfitOfKey(`tem ${length} caracteres`) : undefined;
 }
 
-function misfit(problem: string): Misfit {
+function misfitOfKey(problem: string): Misfit {
   const mensagem = `O cabeçalho ${IDEMPOTENCY_HEADER} ${problem}. Envie um texto de 1 a ${KEY_CHARS_MAX} caracteres, um para cada requisição e o mesmo em cada repetição dela, como um UUID; ou retire o cabeçalho.`;
   return { fault: { codigo: 'E003', xpath: '', mensagem }, campo: IDEMPOTENCY_HEADER };
 }
 
 /** The key of a request, as its flow takes it. `rota`: the address below the municipality, with what it names. */
-export function keyIn({ headers, quota }: Pick<Call, 'headers' | 'quota'>, rota: string): SentKey | undefined {
+export function readKey({ headers, quota }: Pick<Call, 'headers' | 'quota'>, rota: string): SentKey | undefined {
   const key = headerOf({ headers }, IDEMPOTENCY_HEADER);
   return key === undefined ? undefined : { key, rota, quota };
 }
@@ -39,11 +39,13 @@ export function keyIn({ headers, quota }: Pick<Call, 'headers' | 'quota'>, rota:
 const AGAIN_S = '1';
 
 /** A refusal of a flow that repetitions go through, as the door answers it. */
-export function refusedAs({ faults, status, em, isRepeated }: RefusedByFlow): Refused {
+export function refuseAsFlow({ faults, status, em, isRepeated }: RefusedByFlow): Refused {
   const again = status === 409 ? { 'Retry-After': AGAIN_S } : {};
-  return { refusal: { faults }, status, em, headers: { ...again, ...repeatedHeaders({ isRepeated }) } };
+  return { refusal: { faults }, status, em, headers: { ...again, ...headersOfRepetition({ isRepeated }) } };
 }
 
-export function repeatedHeaders(answer: { readonly isRepeated?: true | undefined }): Readonly<Record<string, string>> {
+export function headersOfRepetition(answer: {
+  readonly isRepeated?: true | undefined;
+}): Readonly<Record<string, string>> {
   return answer.isRepeated ? { [REPEATED_HEADER]: 'true' } : {};
 }

@@ -4,7 +4,7 @@ import { DPS_SIGNATURE_HEADER, type SentDps } from '../../flows/sent-dps.ts';
 import type { Call } from './answers.ts';
 import { mediaTypeOf } from './content.ts';
 
-export function sentIn({ headers, body, quota }: Pick<Call, 'headers' | 'body' | 'quota'>): SentDps {
+export function readSentDps({ headers, body, quota }: Pick<Call, 'headers' | 'body' | 'quota'>): SentDps {
   const simular = headerOf({ headers }, SIMULAR_HEADER);
   if (mediaTypeOf(headers) !== 'application/json') return { kind: 'xml', body, simular, quota };
   return { kind: 'json', body, simular, quota, assinatura: headerOf({ headers }, DPS_SIGNATURE_HEADER) };

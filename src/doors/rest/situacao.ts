@@ -74,7 +74,7 @@ export const SITUACAO_SHAPES = {
 } as const;
 
 /** A parameter under another name, or a second one, would be passed over, and the answer be about another day than the one meant. */
-function strangeParameter(query: URLSearchParams): Fault | undefined {
+function findStrangeParameter(query: URLSearchParams): Fault | undefined {
   const strange = [...query.keys()].find((name) => name !== 'data');
   if (strange === undefined) {
     if (query.getAll('data').length < 2) return undefined;
@@ -87,7 +87,7 @@ function strangeParameter(query: URLSearchParams): Fault | undefined {
 }
 
 export async function querySituacao({ world, municipio, params, query, shown }: Call) {
-  const strange = strangeParameter(query);
+  const strange = findStrangeParameter(query);
   if (strange !== undefined) return { refusal: { faults: [strange] } satisfies Refusal, campo: strange.encontrado! };
   const asked = { documento: params.documento!, data: query.get('data') ?? undefined, shown: shown() };
   const situacao = await situacaoDoPrestador(world, municipio, asked);

@@ -11,7 +11,7 @@ import { type Passo, type Validated, validateNota } from '../../flows/validate-d
 import type { Field } from '../../published/openapi/field.ts';
 import type { Call } from './answers.ts';
 import { avisosOf } from './envelope.ts';
-import { sentIn } from './sent.ts';
+import { readSentDps } from './sent.ts';
 
 const AMOUNT_FIELDS = {
   municipio_incidencia: {
@@ -64,7 +64,7 @@ export const VALIDACAO_SHAPES = {
     valor_issqn_retido: { ...VALOR, about: 'ISSQN retido pelo tomador ou intermediário.' },
     valor_total_retido: { ...VALOR, nullable: true, about: 'Soma das retenções.' },
     valor_liquido: { ...VALOR, about: 'O que o prestador recebe.' },
-  } satisfies Readonly<Record<keyof ReturnType<typeof shown>['valores'], Field>>,
+  } satisfies Readonly<Record<keyof ReturnType<typeof presentValidated>['valores'], Field>>,
   ValoresIbsCbs: {
     valores_base_calculo: { ...VALOR, about: 'Base de cálculo.' },
     valores_aliquota_ibs_uf: { ...VALOR, about: 'Alíquota do IBS estadual, em percentual.' },
@@ -102,19 +102,19 @@ export const NAO_CONFERIDO_FIELDS = {
     about:
       'Na validação sem emitir, em produção, sem a assinatura válida do prestador ou com a estrutura errada: o que não foi olhado, e que a emissão ainda pode recusar.',
   },
-  ...Object.fromEntries(Object.entries(AMOUNT_FIELDS).map(([name, field]) => [name, onlyAsSaid(field)])),
+  ...Object.fromEntries(Object.entries(AMOUNT_FIELDS).map(([name, field]) => [name, asSaidField(field)])),
 } as const satisfies Readonly<Record<string, Field>>;
 
-function onlyAsSaid(field: Field): Field {
+function asSaidField(field: Field): Field {
   const about = `Com nao_conferido, quando só falta a assinatura válida, pelo que a DPS diz e pelo que o município publica. ${field.about}`;
   return { ...field, optional: true, about };
 }
 
 export async function validate(call: Call) {
   const { world, municipio, site } = call;
-  const validated = await validateNota(world, municipio, sentIn(call));
+  const validated = await validateNota(world, municipio, readSentDps(call));
   if (!('faults' in validated)) {
-    return { body: { status: 'OK', ...shown(validated), avisos: avisosOf(validated.avisos, site) } };
+    return { body: { status: 'OK', ...presentValidated(validated), avisos: avisosOf(validated.avisos, site) } };
   }
   const { unlooked, ...refusal } = validated;
   if (unlooked === undefined) return { refusal };
@@ -125,7 +125,7 @@ export async function validate(call: Call) {
 }
 
 /** What a dry run found, as it is answered. */
-export function shown(validated: Validated) {
+export function presentValidated(validated: Validated) {
   return { identificador_dps: validated.idDps ?? null, ...amountsOf(validated) };
 }
 

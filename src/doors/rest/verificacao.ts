@@ -15,7 +15,7 @@ import type { Field } from '../../published/openapi/field.ts';
 import type { Accepted, Call, Refused } from './answers.ts';
 import { mediaTypeOf } from './content.ts';
 import { errosOf } from './envelope.ts';
-import { unavailable } from './refusals.ts';
+import { refuseUnavailable } from './refusals.ts';
 
 /**
  * Anybody may ask, and a signature that does not hold is compared with all that its author may have meant: some
@@ -163,18 +163,18 @@ export async function verifySignature(call: Call): Promise<Refused | Accepted<An
   if (wait !== undefined) {
     const reason =
       'As verificações de assinatura já usaram a parte do processador que lhes cabe; a emissão segue normal. O comando nfse assinatura faz a mesma verificação na sua máquina.';
-    return unavailable(reason, wait);
+    return refuseUnavailable(reason, wait);
   }
   const began = performance.now();
-  const report = debugSignature(world, municipio, sentIn(headers, body));
+  const report = debugSignature(world, municipio, readSentSignature(headers, body));
   budget.spend(performance.now() - began);
   if (!('valida' in report)) return { refusal: report };
-  if (wantsText(headers)) return report.forma_canonica === null ? noText() : { body: report.forma_canonica };
+  if (wantsText(headers)) return report.forma_canonica === null ? refuseText() : { body: report.forma_canonica };
   const { valida, veredito, o_que_mudar, faults, ...rest } = report;
   return { body: { status: 'OK', valida, veredito, o_que_mudar, erros: errosOf(faults, site), ...rest } };
 }
 
-function sentIn(headers: IncomingHttpHeaders, body: Buffer): SentSignature {
+function readSentSignature(headers: IncomingHttpHeaders, body: Buffer): SentSignature {
   if (mediaTypeOf(headers) !== 'application/json') return { kind: 'xml', body };
   const campo =
     headers['x-dps-assinatura'] === undefined && headers['x-evento-assinatura'] !== undefined
@@ -189,7 +189,7 @@ function wantsText({ accept }: IncomingHttpHeaders): boolean {
   return accept !== undefined && /\btext\/plain\b/i.test(accept) && !/\bapplication\/(json|\*)/i.test(accept);
 }
 
-function noText(): Refused {
+function refuseText(): Refused {
   const mensagem =
     'Não há forma canônica para responder como texto: o documento não tem um só infDPS dentro de DPS, o texto não é UTF-8, ou ela é longa demais. Sem Accept: text/plain a resposta diz o que foi achado.';
   return { refusal: { faults: [{ codigo: 'E003', xpath: '', mensagem }] }, campo: 'Accept' };

@@ -32,7 +32,7 @@ const MEDIA_TYPES: Readonly<Record<Versao, string>> = { '1.1': 'text/xml', '1.2'
 const READ_TYPES = new Set(['text/xml', 'application/xml', 'application/soap+xml']);
 
 /** The description, or its schema. `site`: the address of the service as the caller knows it. */
-export function describeSoap(municipio: Municipio, site: string, search: string): SoapAnswer | undefined {
+export function describePort(municipio: Municipio, site: string, search: string): SoapAnswer | undefined {
   const namespace = municipio.soapNamespace ?? NAMESPACE_PADRAO;
   const query = new Map([...new URLSearchParams(search)].map(([name, value]) => [name.toLowerCase(), value]));
   const answer = (body: string): SoapAnswer => ({
@@ -53,23 +53,23 @@ export async function performSoap(
 ): Promise<SoapAnswer> {
   const type = (headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase();
   if (!READ_TYPES.has(type)) {
-    return faultSoap(headers, 415, 'O tipo do corpo deve ser text/xml (SOAP 1.1) ou application/soap+xml (SOAP 1.2).');
+    return writeFault(headers, 415, 'O tipo do corpo deve ser text/xml (SOAP 1.1) ou application/soap+xml (SOAP 1.2).');
   }
   const coding = headers['content-encoding'] ?? 'identity';
   if (coding.toLowerCase() !== 'identity') {
-    return faultSoap(headers, 415, 'O corpo vem compactado (Content-Encoding). Envie-o sem compactar.');
+    return writeFault(headers, 415, 'O corpo vem compactado (Content-Encoding). Envie-o sem compactar.');
   }
   const contrary = charsetContradiction(headers['content-type'] ?? '', body, 'xml');
-  if (contrary !== undefined) return faultSoap(headers, 415, contrary);
+  if (contrary !== undefined) return writeFault(headers, 415, contrary);
   const header = headers[SIMULAR_HEADER.toLowerCase()];
   const simular = typeof header === 'string' ? header : undefined;
   const answer = await answerSoap(world, municipio, body, versionOf(headers), { shown, simular, quota });
   const { xml } = answer;
-  return written(typeof xml === 'string' ? answer : { ...answer, xml: watched(world, municipio, xml) });
+  return writeAnswer(typeof xml === 'string' ? answer : { ...answer, xml: logFailing(world, municipio, xml) });
 }
 
 /** The status is sent before the whole answer is made: of what fails on the way only the log tells. */
-async function* watched(world: World, { tenant }: Municipio, parts: AsyncIterable<string>): AsyncIterable<string> {
+async function* logFailing(world: World, { tenant }: Municipio, parts: AsyncIterable<string>): AsyncIterable<string> {
   try {
     yield* parts;
   } catch (err) {
@@ -79,17 +79,17 @@ async function* watched(world: World, { tenant }: Municipio, parts: AsyncIterabl
 }
 
 /** A fault for what keeps a request from the port. Whose mistake it is, the status says; `wait`: seconds until it may come again. */
-export function faultSoap(headers: IncomingHttpHeaders, status: number, mensagem: string, wait?: number): SoapAnswer {
+export function writeFault(headers: IncomingHttpHeaders, status: number, mensagem: string, wait?: number): SoapAnswer {
   const de = status >= 500 ? 'servidor' : 'cliente';
-  const answer = written(falhaSoap({ versao: versionOf(headers), de, mensagem }));
+  const answer = writeAnswer(falhaSoap({ versao: versionOf(headers), de, mensagem }));
   const later = wait === undefined ? {} : { 'Retry-After': String(wait) };
   return { ...answer, status, headers: { ...answer.headers, ...later } };
 }
 
 /** In place of the answer to a question that found nothing, from who has asked too many (D-40). */
-export function tooManyMissesSoap(headers: IncomingHttpHeaders, wait: number): SoapAnswer {
+export function refuseTooManyMisses(headers: IncomingHttpHeaders, wait: number): SoapAnswer {
   const time = wait === 1 ? '1 segundo' : `${wait} segundos`;
-  return faultSoap(
+  return writeFault(
     headers,
     429,
     `Consultas demais sem resultado: aguarde ${time}. O que existe continua a ser respondido.`,
@@ -98,17 +98,17 @@ export function tooManyMissesSoap(headers: IncomingHttpHeaders, wait: number): S
 }
 
 /** In place of the refusal of what an address or a provider sent beyond its limit (D-263). */
-export function tooMuchSoap(
+export function refuseTooMuch(
   headers: IncomingHttpHeaders,
   { escopo, waitS }: NonNullable<RequestQuota['refused']>,
 ): SoapAnswer {
   const mensagem = `Vieram documentos demais ${ESCOPOS[escopo]}. Nada foi feito: envie de novo em ${waitS === 1 ? '1 segundo' : `${waitS} segundos`}. Os limites estão em /docs/limites.`;
-  return faultSoap(headers, 429, mensagem, waitS);
+  return writeFault(headers, 429, mensagem, waitS);
 }
 
 /** What is not the caller's to know stays in the log; by the number it is found there. */
-export function internalSoap(headers: IncomingHttpHeaders, request: string): SoapAnswer {
-  return faultSoap(headers, 500, `O serviço falhou ao processar o pedido. Tente de novo; o número dele é ${request}.`);
+export function refuseAfterBug(headers: IncomingHttpHeaders, request: string): SoapAnswer {
+  return writeFault(headers, 500, `O serviço falhou ao processar o pedido. Tente de novo; o número dele é ${request}.`);
 }
 
 /** SOAP 1.2 has a media type of its own. */
@@ -116,7 +116,7 @@ function versionOf(headers: IncomingHttpHeaders): Versao {
   return (headers['content-type'] ?? '').toLowerCase().startsWith('application/soap+xml') ? '1.2' : '1.1';
 }
 
-function written({ versao, xml, falha, isMiss = false }: RespostaSoap): SoapAnswer {
+function writeAnswer({ versao, xml, falha, isMiss = false }: RespostaSoap): SoapAnswer {
   // SOAP 1.1 answers every fault with 500; 1.2 tells the sender's from ours.
   const status = falha === undefined ? 200 : versao === '1.2' && falha === 'cliente' ? 400 : 500;
   return {

@@ -1,0 +1,35 @@
+/** Answers that whoever gets them may keep: how one is told from another, and whether the asker has it already. */
+import { hash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { HttpAnswer, HttpRequest } from './message.ts';
+
+/** Enough that two answers never share one. */
+const TAG_LENGTH = 22;
+
+/** The `ETag` of a body. */
+export function tagOf(body: string | Buffer): string {
+  return `"${hash('sha256', body, 'base64url').slice(0, TAG_LENGTH)}"`;
+}
+
+/** A body with its `tag` and its own headers; to an asker who has it as it is now, only that it has. */
+export function answerCacheable(
+  { headers }: HttpRequest,
+  body: string | Buffer,
+  own: Readonly<Record<string, string>>,
+  cacheControl: string,
+  tag = tagOf(body),
+): HttpAnswer {
+  const caching = { 'Cache-Control': cacheControl, ETag: tag };
+  if (hasCopy(headers, tag)) return { status: 304, headers: caching, body: '' };
+  return { status: 200, headers: { ...own, ...caching }, body };
+}
+
+/** Whether `If-None-Match` names the answer as it is now. */
+function hasCopy(headers: IncomingHttpHeaders, tag: string): boolean {
+  const named = headers['if-none-match'];
+  if (named === undefined) return false;
+  return named.split(',').some((one) => {
+    const name = one.trim().replace(/^W\//, '');
+    return name === tag || name === '*';
+  });
+}

@@ -1,0 +1,145 @@
+/** The route table as HTTP: a request finds its municipality, passes the limits, brings a fit body, and is answered. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { AMBIENTES } from '../../fiscal/ambiente.ts';
+import type { Municipio } from '../../flows/queries.ts';
+import type { Outcome, Refused } from './answers.ts';
+import { type AsideTrouble, CROWDED_ASIDE, TOO_DEAR } from './aside.ts';
+import { attend } from './attend.ts';
+import { clientOf } from './caller.ts';
+import { BODY_MAX_BYTES, bodyMisfit, headersMisfit } from './content.ts';
+import { PREFLIGHT } from './cors.ts';
+import { CROWD_WAIT_S, CROWDED_BODIES, CROWDED_QUESTIONS, CROWDED_SERVICE, workInPlace } from './crowding.ts';
+import type { HttpRoute } from './http.ts';
+import type { HttpAnswer, HttpRequest } from './message.ts';
+import { addHeaders, headersOfRoute } from './path-headers.ts';
+import { addLimits, type RequestQuota } from './quotas.ts';
+import {
+  refuseMisfit,
+  refuseTooDear,
+  refuseTooManyMisses,
+  refuseTrouble,
+  refuseUnavailable,
+  refuseUnknownMunicipio,
+} from './refusals.ts';
+import { keyMisfit, refuseAsFlow } from './repetition.ts';
+import type { Route } from './route.ts';
+import { ROUTES } from './routes.ts';
+import {
+  asideOf,
+  certificateOf,
+  type Door,
+  findMunicipio,
+  queryOf,
+  searchOf,
+  siteOf,
+  type Visit,
+  type Work,
+} from './visit.ts';
+import { refuse, writeOutcome } from './write-answer.ts';
+
+export function municipioRoutes(door: Door): readonly HttpRoute[] {
+  return ROUTES.flatMap((route) => httpRoutesOf(door, route));
+}
+
+/** The route, and the preflight of one that is open to pages. */
+function httpRoutesOf(door: Door, route: Route): readonly HttpRoute[] {
+  const path = `/:municipio${route.path}`;
+  const headers = headersOfRoute(route);
+  const handleBy =
+    (work: Work): HttpRoute['handle'] =>
+    async (request) =>
+      addHeaders(headers, await attend(door, request, path, work));
+  const own: HttpRoute = { method: route.method, path, handle: handleBy((visit) => answerRoute(door, visit, route)) };
+  if (!route.isPublic) return [own];
+  return [own, { method: 'OPTIONS', path, handle: handleBy((visit) => answerPreflight(door, visit)) }];
+}
+
+async function answerPreflight(door: Door, visit: Visit): Promise<HttpAnswer> {
+  const slug = visit.request.params.municipio!;
+  if ((await findMunicipio(door, visit, slug)) !== undefined) return PREFLIGHT;
+  return refuse(door, visit, refuseUnknownMunicipio(slug));
+}
+
+/** A request that has passed all that comes before its flow. */
+type Admitted = {
+  readonly municipio: Municipio;
+  readonly client: string;
+  readonly quota: RequestQuota | undefined;
+  readonly body: Buffer;
+};
+
+async function answerRoute(door: Door, visit: Visit, route: Route): Promise<HttpAnswer> {
+  const { request } = visit;
+  const slug = request.params.municipio!;
+  const municipio = await findMunicipio(door, visit, slug);
+  if (municipio === undefined) return refuse(door, visit, refuseUnknownMunicipio(slug));
+  const client = clientOf(request, door.options.trustProxy);
+  const turn = route.missCost === undefined ? 0 : door.misses.turnOf(client);
+  if (turn === undefined) return refuse(door, visit, refuseUnavailable(CROWDED_QUESTIONS, CROWD_WAIT_S));
+  if (turn > 0) await pause(turn);
+  const quota = route.quotaCost === undefined ? undefined : door.quotas.of(municipio, client, route.quotaCost);
+  const spent = quota?.isSpent();
+  if (spent !== undefined) return addLimits(quota, refuse(door, visit, refuseAsFlow(spent)));
+  const body = route.method === 'POST' ? await readFitBody(request, route) : NO_BODY;
+  if ('refusal' in body) return refuse(door, visit, body);
+  quota?.measure(body.length);
+  const tooMuch = quota?.enter();
+  if (tooMuch !== undefined) return addLimits(quota, refuse(door, visit, refuseAsFlow(tooMuch)));
+  const answer = await workInPlace(door, () => answerAdmitted(door, visit, route, { municipio, client, quota, body }));
+  return answer ?? refuse(door, visit, refuseUnavailable(CROWDED_SERVICE, CROWD_WAIT_S));
+}
+
+const NO_BODY = Buffer.alloc(0);
+
+/** A body that its headers refuse is not read. */
+async function readFitBody(request: HttpRequest, { takes, takesKey }: Route): Promise<Buffer | Refused> {
+  const { headers } = request;
+  const misfit = (takes && headersMisfit(headers, takes)) ?? (takesKey && keyMisfit(headers));
+  if (misfit !== undefined) return refuseMisfit(misfit);
+  const body = await request.readBody(BODY_MAX_BYTES);
+  // D-14: an address that takes anything has one answer, which no body changes.
+  if (body === 'body_too_large' && takes === undefined) return NO_BODY;
+  if (body === 'crowded') return refuseUnavailable(CROWDED_BODIES, CROWD_WAIT_S);
+  if (typeof body === 'string') return refuseTrouble(body, undefined);
+  const contrary = takes && bodyMisfit(headers, body, takes);
+  return contrary === undefined ? body : refuseMisfit(contrary);
+}
+
+async function answerAdmitted(door: Door, visit: Visit, route: Route, admitted: Admitted): Promise<HttpAnswer> {
+  const { municipio, client, quota } = admitted;
+  const outcome = await performRoute(door, visit, route, admitted);
+  if (outcome === 'crowded') return refuse(door, visit, refuseUnavailable(CROWDED_ASIDE, CROWD_WAIT_S));
+  if (outcome === 'too_dear') return refuse(door, visit, refuseTooDear(TOO_DEAR));
+  const answer = addLimits(quota, writeOutcome(door, visit, outcome, route.status));
+  const isGuess = 'isMiss' in outcome && outcome.isMiss === true;
+  const isMiss = isGuess || answer.status === 404;
+  const wait = route.missCost !== undefined && isMiss ? door.misses.count(client, route.missCost) : undefined;
+  // A signed POST is no guess: where signatures are required, nothing is looked up before its own has held.
+  const isSigned = !isGuess && route.method === 'POST' && AMBIENTES[municipio.ambiente].signatureRefuses;
+  return wait === undefined || isSigned ? answer : refuse(door, visit, refuseTooManyMisses(wait));
+}
+
+/** The flow behind a route, here or, of a large body, aside. */
+async function performRoute(
+  door: Door,
+  { request }: Visit,
+  route: Route,
+  { municipio, client, quota, body }: Admitted,
+): Promise<Outcome | AsideTrouble> {
+  const { params, headers } = request;
+  const call = { municipio, params, search: searchOf(request), headers, body, site: siteOf(door, request) };
+  const aside = asideOf(door, body);
+  if (aside !== undefined) {
+    const shown = certificateOf(door, request);
+    return aside.answer({ ...call, route: route.id, shown }, { client, quota });
+  }
+  return route.handle({
+    ...call,
+    world: door.world,
+    get query() {
+      return queryOf(request);
+    },
+    shown: () => certificateOf(door, request),
+    quota,
+  });
+}

@@ -1,0 +1,138 @@
+/** What the service answers for itself, outside any municipality: its pages, its description and its health. */
+import { tabelaEmVigor } from '../../flows/queries.ts';
+import { STORE_WAIT_S } from '../../flows/store-trouble.ts';
+import { openapiText } from '../../published/openapi/openapi.ts';
+import {
+  ARQUIVOS_PATH,
+  DOCS_PATH,
+  ERROS_JSON_PATH,
+  ERROS_PATH,
+  OPENAPI_PATH,
+  REFERENCE_PATH,
+} from '../../published/paths.ts';
+import {
+  errorIndexPage,
+  errorPage,
+  errorsJsonText,
+  homePage,
+  respelt,
+  unknownCodePage,
+} from '../../published/site/error-pages.ts';
+import { PAGE_POLICY } from '../../published/site/page-shell.ts';
+import { referenceFile, referencePage, referencePolicy } from '../../published/site/reference.ts';
+import { docsFile, docsPage, unknownDocsPage } from '../../published/site/site.ts';
+import { attend } from './attend.ts';
+import { answerCacheable } from './caching.ts';
+import { CORS_HEADERS, PREFLIGHT } from './cors.ts';
+import type { HttpRoute } from './http.ts';
+import type { HttpAnswer, HttpRequest } from './message.ts';
+import { addHeaders } from './path-headers.ts';
+import { refuseForStore, refuseTrouble, refuseUnavailable, refuseUnknownCodigo } from './refusals.ts';
+import { type Door, queryOf, siteOf, type Visit, type Work } from './visit.ts';
+import { API_HEADERS, JSON_TYPE, redirect, refuse } from './write-answer.ts';
+
+/** A page changes only with the version of the service. */
+const PAGES_FRESH_S = 300;
+const PAGES_KEPT = `public, max-age=${PAGES_FRESH_S}`;
+/** Of what shows the address by which it was asked for: kept by the asker alone. */
+const OWN_KEPT = `private, max-age=${PAGES_FRESH_S}`;
+
+const PAGE_HEADERS: Readonly<Record<string, string>> = {
+  'Content-Type': 'text/html; charset=utf-8',
+  'Content-Security-Policy': PAGE_POLICY,
+  'Referrer-Policy': 'same-origin',
+};
+
+const SITE: Readonly<Record<string, (door: Door, visit: Visit) => ReturnType<Work>>> = {
+  '/': (door, { request }) => answerPage(request, homePage(siteOf(door, request)), 'no-store'),
+  '/health/live': () => HEALTHY,
+  '/health/ready': answerReadiness,
+  [ERROS_PATH]: (_door, { request }) =>
+    answerPage(request, errorIndexPage(queryOf(request).get('q') ?? ''), PAGES_KEPT),
+  [ERROS_JSON_PATH]: async (door, { request }) =>
+    answerCacheable(request, await errorsJsonText(siteOf(door, request)), JSON_TYPE, OWN_KEPT),
+  [DOCS_PATH]: (door, visit) => answerDocs(door, visit, ''),
+  [`${DOCS_PATH}/`]: () => redirect(308, '../docs'),
+  [`${DOCS_PATH}/:pagina`]: (door, visit) => answerDocs(door, visit, visit.request.params.pagina!),
+  [`${ARQUIVOS_PATH}/:arquivo`]: answerDocsFile,
+  [REFERENCE_PATH]: (door, { request }) => answerReference(door, request),
+  [`${REFERENCE_PATH}/:arquivo`]: answerReferenceFile,
+  [OPENAPI_PATH]: (door, { request }) =>
+    answerCacheable(request, openapiText(siteOf(door, request)), JSON_TYPE, OWN_KEPT),
+  [`${ERROS_PATH}/:codigo`]: (door, visit) => answerCode(door, visit, visit.request.params.codigo!),
+};
+
+/** Their paths; who may ask is said in `published/security.ts`. */
+export const SITE_PATHS: readonly string[] = Object.keys(SITE);
+
+/** What programs read outside any municipality; a page of any site may (CORS). */
+const PUBLIC_PATHS: ReadonlySet<string> = new Set([ERROS_JSON_PATH, `${ARQUIVOS_PATH}/:arquivo`, OPENAPI_PATH]);
+
+export function siteRoutes(door: Door): readonly HttpRoute[] {
+  return Object.entries(SITE).flatMap(([path, answer]): HttpRoute[] => {
+    const headers = PUBLIC_PATHS.has(path) ? CORS_HEADERS : undefined;
+    const handle: HttpRoute['handle'] = async (request) =>
+      addHeaders(headers, await attend(door, request, path, (visit) => answer(door, visit)));
+    const own: HttpRoute = { method: 'GET', path, handle };
+    return headers === undefined ? [own] : [own, { method: 'OPTIONS', path, handle: async () => PREFLIGHT }];
+  });
+}
+
+const HEALTHY: HttpAnswer = { status: 200, headers: { ...API_HEADERS, ...JSON_TYPE }, body: '{"status":"OK"}' };
+
+async function answerReadiness(door: Door, visit: Visit): Promise<HttpAnswer> {
+  if (door.closing) return refuse(door, visit, refuseUnavailable('O serviço está sendo encerrado.', STORE_WAIT_S));
+  const trouble = await door.storeTrouble();
+  return trouble === undefined ? HEALTHY : refuse(door, visit, refuseForStore(trouble));
+}
+
+/** The page of a code, whatever its letters; of one that does not exist a person gets a page, a program the envelope. */
+function answerCode(door: Door, visit: Visit, codigo: string): HttpAnswer {
+  const html = errorPage(codigo);
+  if (html !== undefined) return answerPage(visit.request, html, PAGES_KEPT);
+  const right = respelt(codigo);
+  if (right !== undefined) return redirect(308, right);
+  return preferPage(visit.request, refuse(door, visit, refuseUnknownCodigo()), unknownCodePage(codigo));
+}
+
+/** A page of the documentation; it shows the address by which it was asked for. */
+async function answerDocs(door: Door, visit: Visit, slug: string): Promise<HttpAnswer> {
+  const { request } = visit;
+  const html = await docsPage(slug, siteOf(door, request), queryOf(request), () => tabelaEmVigor(door.world));
+  if (html !== undefined) return answerPage(request, html, OWN_KEPT);
+  return preferPage(request, refuse(door, visit, refuseTrouble('unknown_path', undefined)), unknownDocsPage());
+}
+
+/** A file that a page offers, with the address of the service in it. */
+function answerDocsFile(door: Door, visit: Visit): HttpAnswer {
+  const { request } = visit;
+  const file = docsFile(request.params.arquivo!, siteOf(door, request));
+  if (file === undefined) return refuse(door, visit, refuseTrouble('unknown_path', undefined));
+  return answerCacheable(request, file.text, { 'Content-Type': file.type }, OWN_KEPT);
+}
+
+function answerReference(door: Door, request: HttpRequest): HttpAnswer {
+  const policy = { 'Content-Security-Policy': referencePolicy(siteOf(door, request)) };
+  return answerCacheable(request, referencePage(), { ...PAGE_HEADERS, ...policy }, OWN_KEPT);
+}
+
+async function answerReferenceFile(door: Door, visit: Visit): Promise<HttpAnswer> {
+  const { request } = visit;
+  const file = await referenceFile(request.params.arquivo!);
+  if (file === undefined) return refuse(door, visit, refuseTrouble('unknown_path', undefined));
+  const { type, bytes, zipped } = file;
+  const isZipped = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(String(request.headers['accept-encoding'] ?? ''));
+  const headers = { 'Content-Type': type, Vary: 'Accept-Encoding', ...(isZipped && { 'Content-Encoding': 'gzip' }) };
+  return answerCacheable(request, isZipped ? zipped : bytes, headers, PAGES_KEPT);
+}
+
+function answerPage(request: HttpRequest, html: string, cacheControl: string): HttpAnswer {
+  return answerCacheable(request, html, PAGE_HEADERS, cacheControl);
+}
+
+/** A refusal, or for who would rather have one a page that says the same. */
+function preferPage({ headers }: HttpRequest, refusal: HttpAnswer, html: string): HttpAnswer {
+  const vary = { Vary: 'Accept' };
+  if (!/\btext\/html\b/.test(headers.accept ?? '')) return { ...refusal, headers: { ...refusal.headers, ...vary } };
+  return { status: refusal.status, headers: { ...API_HEADERS, ...PAGE_HEADERS, ...vary }, body: html };
+}

@@ -1,0 +1,90 @@
+/** A request on its way through the door: what the door has and counts, and what is found out about the request. */
+import { type Municipio, findMunicipio as municipioBySlug } from '../../flows/queries.ts';
+import type { StoreTrouble } from '../../flows/store-trouble.ts';
+import type { World } from '../../flows/world.ts';
+import { ASIDE_BYTES, type Aside } from './aside.ts';
+import { type CertificateHeader, certificateIn, siteIn } from './caller.ts';
+import type { TlsKeys } from './http.ts';
+import type { HttpAnswer, HttpRequest } from './message.ts';
+import type { Misses } from './misses.ts';
+import type { Quotas } from './quotas.ts';
+
+export type RestDoorOptions = {
+  readonly host: string;
+  readonly port: number;
+  /** Public address of the service; without it the caller's Host header says it. */
+  readonly baseUrl?: string | undefined;
+  /** There is one proxy in front, and its X-Forwarded-* headers are believed. */
+  readonly trustProxy: boolean;
+  /** Certificate and key in PEM; absent: plain HTTP. */
+  readonly tls?: TlsKeys | undefined;
+  /** Absent: a certificate is presented in the connection itself, or not at all. */
+  readonly certificateHeader?: CertificateHeader | undefined;
+  /** One line a request. */
+  readonly accessLog: boolean;
+  /** Answers requests with large bodies in another thread; absent: they are answered here. */
+  readonly aside?: Aside | undefined;
+};
+
+export type Door = {
+  readonly world: World;
+  readonly options: RestDoorOptions;
+  readonly misses: Misses;
+  /** What keeps the database from being written to; undefined: nothing. */
+  readonly storeTrouble: () => Promise<StoreTrouble | undefined>;
+  readonly quotas: Quotas;
+  /** The municipalities as they were last found, so that an error still says whose it is. */
+  readonly lastKnown: Map<string, Municipio>;
+  address: string;
+  /** Requests with a flow, just now. */
+  underWay: number;
+  closing: boolean;
+};
+
+export type Visit = {
+  readonly request: HttpRequest;
+  /** Pattern of the path, never the path: keys and protocol numbers open what they name. */
+  readonly route: string | undefined;
+  municipio: Municipio | undefined;
+};
+
+/** What answers a visit. */
+export type Work = (visit: Visit) => Promise<HttpAnswer> | HttpAnswer;
+
+/** As in the table of municipalities: what does not look like this is not asked of the database. */
+const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
+
+/** Throws when the store does. */
+export async function findMunicipio(door: Door, visit: Visit, slug: string): Promise<Municipio | undefined> {
+  if (!SLUG.test(slug)) return undefined;
+  visit.municipio = door.lastKnown.get(slug);
+  visit.municipio = await municipioBySlug(door.world, slug);
+  if (visit.municipio === undefined) door.lastKnown.delete(slug);
+  else door.lastKnown.set(slug, visit.municipio);
+  return visit.municipio;
+}
+
+/** Address of the service as the caller knows it. */
+export function siteOf({ options, address }: Door, request: HttpRequest): string {
+  return options.baseUrl ?? siteIn(request, options.trustProxy) ?? address;
+}
+
+/** The certificate that came with a request. */
+export function certificateOf({ options }: Door, request: HttpRequest): ReturnType<typeof certificateIn> {
+  return certificateIn(request, options.certificateHeader, options.tls !== undefined);
+}
+
+export function queryOf(request: HttpRequest): URLSearchParams {
+  return new URLSearchParams(searchOf(request));
+}
+
+/** The query of a request as it was sent, with its question mark; empty where there is none. */
+export function searchOf({ url }: HttpRequest): string {
+  const place = url.indexOf('?');
+  return place < 0 ? '' : url.slice(place);
+}
+
+/** Where a request with this body is answered, if not here. */
+export function asideOf({ options }: Door, body: Buffer): Aside | undefined {
+  return body.length > ASIDE_BYTES ? options.aside : undefined;
+}

@@ -1,0 +1,125 @@
+/**
+ * The legacy port (D-70) as HTTP: it listens in the REST door, shares its limits, and answers in words of its own (`nfes.ts`).
+ * Its service is called `Nfes`, and some programs write it so in the address.
+ */
+import type { Municipio } from '../../flows/queries.ts';
+import { ASIDE_BYTES, CROWDED_ASIDE, TOO_DEAR } from '../rest/aside.ts';
+import { attend, logFailure } from '../rest/attend.ts';
+import { clientOf } from '../rest/caller.ts';
+import { BODY_MAX_BYTES } from '../rest/content.ts';
+import { CROWD_WAIT_S, CROWDED_BODIES, CROWDED_SERVICE, workInPlace } from '../rest/crowding.ts';
+import type { HttpRoute } from '../rest/http.ts';
+import type { HttpAnswer, HttpRequest } from '../rest/message.ts';
+import { addLimits, type RequestQuota } from '../rest/quotas.ts';
+import { refuseTrouble, refuseUnknownMunicipio, SOAP_HINT, sayUnavailable } from '../rest/refusals.ts';
+import {
+  asideOf,
+  certificateOf,
+  type Door,
+  findMunicipio,
+  searchOf,
+  siteOf,
+  type Visit,
+  type Work,
+} from '../rest/visit.ts';
+import { redirect, refuse } from '../rest/write-answer.ts';
+import {
+  describePort,
+  performSoap,
+  refuseAfterBug,
+  refuseTooManyMisses,
+  refuseTooMuch,
+  SOAP_PATH,
+  type SoapAnswer,
+  writeFault,
+} from './nfes.ts';
+
+export function soapRoutes(door: Door): readonly HttpRoute[] {
+  const route = `/:municipio${SOAP_PATH}`;
+  const path = route.replace(/[^/]+$/, ':servico');
+  const handleBy = (work: Work) => (request: HttpRequest) =>
+    attend(door, request, route, (visit) => (isSoapPath(request) ? work(visit) : refuseOtherService(door, visit)));
+  return [
+    { method: 'GET', path, handle: handleBy((visit) => answerDescription(door, visit)) },
+    { method: 'POST', path, handle: handleBy((visit) => answerEnvelope(door, visit)) },
+  ];
+}
+
+function isSoapPath({ params }: HttpRequest): boolean {
+  return SOAP_PATH.endsWith(`/${params.servico!.toLowerCase()}`);
+}
+
+function refuseOtherService(door: Door, visit: Visit): HttpAnswer {
+  const { method, headers, url } = visit.request;
+  if (method !== 'POST') return refuse(door, visit, refuseTrouble('unknown_path', undefined, url));
+  return writeFault(headers, 404, `Não há serviço neste endereço. ${SOAP_HINT}`);
+}
+
+async function answerDescription(door: Door, visit: Visit): Promise<HttpAnswer> {
+  const { request } = visit;
+  const slug = request.params.municipio!;
+  const municipio = await findMunicipio(door, visit, slug);
+  if (municipio === undefined) return refuse(door, visit, refuseUnknownMunicipio(slug));
+  return describePort(municipio, siteOf(door, request), searchOf(request)) ?? redirect(307, '?wsdl');
+}
+
+async function answerEnvelope(door: Door, visit: Visit): Promise<HttpAnswer> {
+  const { request } = visit;
+  const { headers } = request;
+  try {
+    const municipio = await findMunicipio(door, visit, request.params.municipio!);
+    if (municipio === undefined) return writeFault(headers, 404, 'Não há município neste endereço.');
+    const body = await request.readBody(BODY_MAX_BYTES);
+    if (body === 'body_too_large') return writeFault(headers, 413, 'O corpo passa do limite: divida o lote.');
+    if (body === 'crowded') return writeFault(headers, 503, CROWDED_BODIES, CROWD_WAIT_S);
+    if (typeof body === 'string') return writeFault(headers, 400, 'O corpo não chegou inteiro.');
+    const answer = await workInPlace(door, () => answerWithinLimits(door, request, municipio, body));
+    return answer ?? writeFault(headers, 503, CROWDED_SERVICE, CROWD_WAIT_S);
+  } catch (error) {
+    const trouble = await logFailure(door, visit, error);
+    if (trouble === undefined) return refuseAfterBug(headers, request.id);
+    return writeFault(headers, 503, sayUnavailable(trouble.mensagem, trouble.esperaS), trouble.esperaS);
+  }
+}
+
+async function answerWithinLimits(
+  door: Door,
+  request: HttpRequest,
+  municipio: Municipio,
+  body: Buffer,
+): Promise<HttpAnswer> {
+  const { headers } = request;
+  const client = clientOf(request, door.options.trustProxy);
+  const quota = door.quotas.of(municipio, client);
+  quota.measure(body.length);
+  // A short envelope may be a question, which is known when it is read; a long one is counted before.
+  if (body.length > ASIDE_BYTES) quota.enter();
+  const answer = quota.refused === undefined ? await perform(door, request, municipio, body, quota) : undefined;
+  if (answer === undefined || quota.refused !== undefined) {
+    return addLimits(quota, refuseTooMuch(headers, quota.refused!));
+  }
+  const wait = answer.isMiss ? door.misses.count(client, 1) : undefined;
+  return wait === undefined ? addLimits(quota, answer) : refuseTooManyMisses(headers, wait);
+}
+
+/** The operation of an envelope, here or, of a large one, aside. */
+async function perform(
+  door: Door,
+  request: HttpRequest,
+  municipio: Municipio,
+  body: Buffer,
+  quota: RequestQuota,
+): Promise<SoapAnswer> {
+  const { headers, params } = request;
+  const aside = asideOf(door, body);
+  if (aside === undefined) {
+    const shown = () => certificateOf(door, request);
+    return performSoap(door.world, municipio, { headers, body }, { shown, quota });
+  }
+  const shown = certificateOf(door, request);
+  const [search, site] = [searchOf(request), siteOf(door, request)];
+  const call = { route: 'soap', municipio, params, search, headers, body, site, shown } as const;
+  const answer = await aside.answer(call, { client: clientOf(request, door.options.trustProxy), quota });
+  if (answer === 'crowded') return writeFault(headers, 503, CROWDED_ASIDE, CROWD_WAIT_S);
+  return answer === 'too_dear' ? writeFault(headers, 413, TOO_DEAR) : answer;
+}
