@@ -147,28 +147,45 @@ test('the environment is read in one place', () => {
   for (const file of files.filter((one) => !readers.includes(one))) refuses(file, /process\.env/);
 });
 
-/** The decisions, by room: each begins with `### D-100 ` and ends before the next. */
+/** The decisions, by room: `### D-100 Question?`, what was decided, **Because** why, **Where** it is built. */
 const DECISIONS = path.resolve(SRC, '../docs/decisions');
 const decisions = globSync('*.md', { cwd: DECISIONS }).flatMap((file) => {
   const [, ...parts] = readFileSync(path.join(DECISIONS, file), 'utf8').split(/^### (?=D-)/m);
-  return parts.map((text) => ({
-    number: /^D-\d{2,3}(?= )/.exec(text)?.[0] ?? `${file}: ${text.slice(0, 20)}`,
-    file,
-    text,
-  }));
+  return parts.map((text) => {
+    const [heading = '', ...paragraphs] = text.trim().split(/\n\n+/);
+    const named = (word: string): string | undefined => paragraphs.find((one) => one.startsWith(`**${word}** `));
+    return {
+      file,
+      heading,
+      number: heading.split(' ')[0]!,
+      paragraphs,
+      because: named('Because'),
+      where: named('Where'),
+    };
+  });
 });
 
-test('each decision has its own number and names files that exist', () => {
+test('each decision has its own number, a question, a decision, a reason and a place', () => {
   assert.ok(decisions.length > 100);
-  const root = path.resolve(SRC, '..');
   const seen = new Map<string, string>();
-  for (const { number, file, text } of decisions) {
+  for (const { file, heading, number, paragraphs, because, where } of decisions) {
+    assert.match(heading, /^D-\d{2,3} \S.*\?$/, `${file}: a heading is D-100 and a question`);
     assert.ok(!seen.has(number), `${number} stands in ${file} and in ${seen.get(number)}`);
     seen.set(number, file);
-    const where = text.split('\n\n').find((one) => one.startsWith('**Where** ')) ?? '';
-    for (const [, named] of where.matchAll(/`((?:src|test|docs|packages|scripts|bin|bench)\/[^`]*)`/g)) {
-      assert.ok(existsSync(path.join(root, named!)), `${number} (${file}) names ${named}, which is not in the tree`);
-    }
+    assert.ok(paragraphs[0] !== because && paragraphs[0] !== where, `${number} (${file}) has no decision`);
+    assert.ok(because !== undefined, `${number} (${file}) has no **Because**`);
+    assert.ok(where !== undefined, `${number} (${file}) has no **Where**`);
+    assert.equal(paragraphs.at(-1), where, `${number} (${file}) goes on after **Where**`);
+  }
+});
+
+test('the files that a decision names are in the tree', () => {
+  const root = path.resolve(SRC, '..');
+  for (const { number, file, where = '' } of decisions) {
+    const named = [...where.matchAll(/`([\w.-]+\/[^`]*|package\.json)`/g)].map(([, one]) => one!);
+    assert.ok(named.length > 0, `${number} (${file}) names no file, from the root of the project`);
+    for (const one of named)
+      assert.ok(existsSync(path.join(root, one)), `${number} (${file}): ${one} is not in the tree`);
   }
 });
 
