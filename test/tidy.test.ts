@@ -37,7 +37,8 @@ function roomOf({ from, to }: Import): string {
 
 const BELOW: Readonly<Record<string, readonly string[]>> = {
   fiscal: ['fiscal'],
-  documents: ['documents', 'fiscal'],
+  // The client opens a PKCS#12 with what the platform has; the service opens it with the same reader.
+  documents: ['documents', 'fiscal', 'packages/cliente'],
   store: ['store', 'fiscal', 'packages/postgres-embutido'],
   adn: ['adn', 'fiscal'],
   flows: ['flows', 'documents', 'store', 'adn', 'fiscal'],
@@ -69,6 +70,13 @@ test('imports go down only, and the rooms of floor 1 do not know one another', (
         one.to,
         /\/layout\/xsd\.ts$/,
         `${one.from} imports ${one.to}: of what is published it reads the schemas`,
+      );
+    }
+    if (room === 'documents' && roomOf(one) === 'packages/cliente') {
+      assert.match(
+        one.to,
+        /\/(pkcs12|oids)\.ts$/,
+        `${one.from} imports ${one.to}: of the client it takes the reader alone`,
       );
     }
     assert.ok(allowed.includes(roomOf(one)), `${one.from} imports ${one.to}, which is not below it`);

@@ -80,7 +80,7 @@ async function isExposed(file: string): Promise<boolean> {
 async function signerOfPfx(file: string, senha: string): Promise<ChainedSigner> {
   const bytes = await contentOf(file);
   try {
-    const { keyPem, certificates } = await readPfx(bytes, senha);
+    const { keyPem, certificates } = readPfx(bytes, senha);
     return fitted(
       createPrivateKey(keyPem),
       readable(certificates, 'o PKCS#12 não traz certificado.'),

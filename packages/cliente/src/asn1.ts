@@ -74,6 +74,8 @@ export const ID = {
   sequencia: 0x30,
   conjunto: 0x31,
   contexto0: 0xa0,
+  /** The same around no complete values. */
+  contexto0Simples: 0x80,
 } as const;
 
 /** The octets of an OCTET STRING, put together where BER has cut them. */
@@ -81,9 +83,21 @@ export function octetosDe({ filhos, conteudo }: Asn1): Buffer {
   return filhos.length === 0 ? conteudo : Buffer.concat(filhos.map(octetosDe));
 }
 
-/** Whether a value is this OBJECT IDENTIFIER. */
-export function isOid(value: Asn1 | undefined, dotted: string): boolean {
-  return value?.inteiro.equals(der.oid(dotted)) === true;
+/** Dotted text of an OBJECT IDENTIFIER whose arcs are small, as those of all algorithms are. */
+export function oidDe(value: Asn1 | undefined): string {
+  if (value?.id !== ID.oid || value.conteudo.length === 0 || value.conteudo.at(-1)! >= 0x80)
+    throw new Asn1Ilegivel('no object identifier');
+  const arcs: number[] = [];
+  let arc = 0;
+  for (const octet of value.conteudo) {
+    arc = arc * 128 + (octet & 0x7f);
+    if (octet >= 0x80) continue;
+    arcs.push(arc);
+    arc = 0;
+  }
+  const [first = 0, ...rest] = arcs;
+  const root = Math.min(2, Math.floor(first / 40));
+  return [root, first - root * 40, ...rest].join('.');
 }
 
 function tlv(id: number, ...parts: readonly Uint8Array[]): Buffer {

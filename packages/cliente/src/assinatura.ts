@@ -5,6 +5,7 @@
  */
 import { createHash, type KeyObject, sign, type X509Certificate } from 'node:crypto';
 import { der, ID, lerAsn1 } from './asn1.ts';
+import { OID } from './oids.ts';
 import { atributoDe, espacoDe, filhosDe, formaCanonica, lerXml, XmlRecusado } from './xml.ts';
 
 /** Uma chave e o certificado dela; `cadeia`: as autoridades acima, se vieram. */
@@ -63,17 +64,6 @@ function signedInfo(digest: Buffer, id: string): string {
     `<DigestMethod Algorithm="${SHA256}"></DigestMethod><DigestValue>${digest.toString('base64')}</DigestValue></Reference>`
   );
 }
-
-const OID = {
-  data: '1.2.840.113549.1.7.1',
-  signedData: '1.2.840.113549.1.7.2',
-  contentType: '1.2.840.113549.1.9.3',
-  messageDigest: '1.2.840.113549.1.9.4',
-  signingTime: '1.2.840.113549.1.9.5',
-  signingCertificateV2: '1.2.840.113549.1.9.16.2.47',
-  rsa: '1.2.840.113549.1.1.1',
-  sha256: '2.16.840.1.101.3.4.2.1',
-} as const;
 
 /**
  * O valor de `X-DPS-Assinatura` ou `X-Evento-Assinatura`: CMS destacado (RFC 5652) sobre estes bytes, com o certificado dentro, em
