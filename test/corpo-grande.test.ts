@@ -8,7 +8,7 @@ import { ASIDE_BYTES } from '../src/doors/rest/aside.ts';
 import { createRestDoor } from '../src/doors/rest/door.ts';
 import { BYTES_POR_DOCUMENTO } from '../src/fiscal/ambiente.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
-import type { OnStored } from '../src/store/notas.ts';
+import type { OnStored } from '../src/store/recent.ts';
 import { openAside } from '../src/wiring/large-bodies.ts';
 import { createLog, type Logger } from '../src/wiring/log.ts';
 import { onEnd } from './support/cleanup.ts';

@@ -455,7 +455,7 @@ describe('a note that replaces one that stands here', () => {
       claimed.notas.map(({ id }) => ({
         id,
         move: notaMove('transmitida', 'espera')!,
-        mensagem: undefined,
+        mensagem_retorno: undefined,
         dueAt: town.clock.now + HOUR_MS,
       })),
     );

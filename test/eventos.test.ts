@@ -13,7 +13,7 @@ import type { Fault } from '../src/fiscal/fault.ts';
 import { readPedido } from '../src/fiscal/pedido-evento.ts';
 import type { Patch } from '../src/fiscal/rules/rule.ts';
 import { registerEventoDeOficio } from '../src/flows/register-evento.ts';
-import type { OperatorTrigger } from '../src/store/eventos.ts';
+import type { OperatorTrigger } from '../src/store/operate-eventos.ts';
 import { INTERMEDIARIO } from './casos/caso.ts';
 import { balcao, bancada, CANCELAMENTO, type NotaEmitida } from './support/eventos.ts';
 import { type Answer, request } from './support/http.ts';

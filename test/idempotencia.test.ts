@@ -12,7 +12,7 @@ import { dpsIdInSerie } from '../src/fiscal/chave.ts';
 import { exampleJson, exampleXml } from '../src/fiscal/rules/example.ts';
 import type { Patch } from '../src/fiscal/rules/rule.ts';
 import type { KeyedSuccess } from '../src/store/idempotencia.ts';
-import type { Issuance, IssueResult } from '../src/store/notas.ts';
+import type { Issuance, IssueResult } from '../src/store/issue-notas.ts';
 import { createStore } from '../src/store/store.ts';
 import { atOnce } from './support/at-once.ts';
 import { onEnd } from './support/cleanup.ts';

@@ -178,7 +178,7 @@ describe('a note', () => {
       const { token, notas } = await store.notas.claim('integracao', clock.now, clock.now + 60_000, 100);
       if (notas.length === keys.length) await hold(OF_A_NOTE, keys[2]!);
       const move = notaMove('transmitida', 'autorizacao')!;
-      const outcomes = notas.map(({ id }) => ({ id, move, mensagem: undefined, dueAt: undefined }));
+      const outcomes = notas.map(({ id }) => ({ id, move, mensagem_retorno: undefined, dueAt: undefined }));
       return store.notas.settle('integracao', token, clock.now, outcomes);
     };
     const estados = async (): Promise<readonly (string | undefined)[]> =>

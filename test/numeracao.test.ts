@@ -6,8 +6,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { dpsIdInSerie, dpsSerieOf } from '../src/fiscal/chave.ts';
 import { notaMove } from '../src/fiscal/nota.ts';
+import type { Issuance } from '../src/store/issue-notas.ts';
 import { migrate } from '../src/store/migrate.ts';
-import type { Issuance, NotaNova } from '../src/store/notas.ts';
+import type { NotaNova } from '../src/store/nota-columns.ts';
 import { type Db, openPool } from '../src/store/open.ts';
 import { createStore, type Store } from '../src/store/store.ts';
 import { onEnd } from './support/cleanup.ts';
@@ -97,7 +98,7 @@ async function refuseAll(tenant: string): Promise<void> {
     tenant,
     token,
     NOW,
-    notas.map(({ id }) => ({ id, move, mensagem: 'E1234: recusada', dueAt: undefined })),
+    notas.map(({ id }) => ({ id, move, mensagem_retorno: 'E1234: recusada', dueAt: undefined })),
   );
 }
 

@@ -13,16 +13,12 @@ import {
   eventoMove,
 } from '../src/fiscal/evento.ts';
 import { NOTA_ESTADOS, type NotaEstado, notaMove } from '../src/fiscal/nota.ts';
-import type {
-  ClaimedEvento,
-  EventoNovo,
-  EventoRow,
-  EventoSettlement,
-  OperatorTrigger,
-  RegisterResult,
-} from '../src/store/eventos.ts';
+import type { ClaimedEvento, EventoSettlement } from '../src/store/claim-eventos.ts';
+import type { EventoRow } from '../src/store/evento-rows.ts';
 import { migrate } from '../src/store/migrate.ts';
 import { type Db, openPool } from '../src/store/open.ts';
+import type { OperatorTrigger } from '../src/store/operate-eventos.ts';
+import type { EventoNovo, RegisterResult } from '../src/store/register-eventos.ts';
 import { createStore, type Store } from '../src/store/store.ts';
 import { onEnd } from './support/cleanup.ts';
 import { freshDatabase, freshPool, pidOf, untilAwaited } from './support/database.ts';
@@ -932,7 +928,7 @@ describe('a settlement', () => {
       const nota = await issued(store, alfa, substitui);
       const { token, notas: claimed } = await store.notas.claim(alfa, NOW, later, 10);
       const move = notaMove('transmitida', 'espera')!;
-      const outcomes = claimed.map(({ id }) => ({ id, move, mensagem: 'E1308: ainda não', dueAt: later }));
+      const outcomes = claimed.map(({ id }) => ({ id, move, mensagem_retorno: 'E1308: ainda não', dueAt: later }));
       assert.equal(await store.notas.settle(alfa, token, NOW, outcomes), 1);
       return nota;
     };

@@ -7,8 +7,10 @@ import { before, describe, test } from 'node:test';
 import { dpsIdInSerie } from '../src/fiscal/chave.ts';
 import type { Prestador } from '../src/fiscal/facts.ts';
 import { NOTA_ESTADOS, type NotaEstado, notaMove } from '../src/fiscal/nota.ts';
+import type { NotaSettlement } from '../src/store/claim-notas.ts';
+import type { Issuance, IssueResult } from '../src/store/issue-notas.ts';
 import { migrate } from '../src/store/migrate.ts';
-import type { Issuance, IssueResult, NotaNova, NotaSettlement } from '../src/store/notas.ts';
+import type { NotaNova } from '../src/store/nota-columns.ts';
 import { type Db, openPool } from '../src/store/open.ts';
 import { createStore, type Store } from '../src/store/store.ts';
 import { onEnd } from './support/cleanup.ts';
@@ -112,7 +114,7 @@ async function issued(store: Store, tenant: string, idDps: string, prestador = C
 const settlement = (id: string, on: 'autorizacao' | 'recusa' | 'adiamento', dueAt?: number): NotaSettlement => ({
   id,
   move: notaMove('transmitida', on)!,
-  mensagem: on === 'recusa' ? 'E1234: recusada' : undefined,
+  mensagem_retorno: on === 'recusa' ? 'E1234: recusada' : undefined,
   dueAt,
 });
 

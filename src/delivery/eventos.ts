@@ -14,8 +14,9 @@ import { type EventoMove, type EventoTrigger, eventoMove, falhaAfter } from '../
 import { eventoId, signedPartOfEvento, withEventoSignature } from '../fiscal/layout/evento.ts';
 import { naNota } from '../flows/na-nota.ts';
 import type { World } from '../flows/world.ts';
-import type { ClaimedEvento, EventoClaim, EventoOnNota, EventoSettlement } from '../store/eventos.ts';
+import type { ClaimedEvento, EventoClaim, EventoSettlement } from '../store/claim-eventos.ts';
 import type { Municipio } from '../store/municipios.ts';
+import type { EventoOnNota } from '../store/on-notas.ts';
 import type { Recebida } from '../store/recepcoes.ts';
 import {
   backoff,

@@ -23,9 +23,9 @@ import { prepareIssuance } from '../flows/issue-nota.ts';
 import { registerPedido } from '../flows/register-evento.ts';
 import { isPassing } from '../flows/store-trouble.ts';
 import type { World } from '../flows/world.ts';
+import type { Issuance, IssueResult } from '../store/issue-notas.ts';
 import type { ClaimedLote } from '../store/lotes.ts';
 import type { Municipio } from '../store/municipios.ts';
-import type { Issuance, IssueResult } from '../store/notas.ts';
 import { isLocked } from '../store/unavailable.ts';
 import type { Delivered } from './notas.ts';
 

@@ -12,8 +12,9 @@ import { signedPartOf, withSignature } from '../fiscal/layout/write.ts';
 import { type NotaEstado, type NotaMove, type NotaTrigger, notaMove } from '../fiscal/nota.ts';
 import { tellTrouble } from '../flows/store-trouble.ts';
 import type { World } from '../flows/world.ts';
+import type { Claim, ClaimedNota, NotaSettlement } from '../store/claim-notas.ts';
 import type { Municipio } from '../store/municipios.ts';
-import type { Claim, ClaimedNota, NotaSettlement, Recebida } from '../store/notas.ts';
+import type { Recebida } from '../store/recepcoes.ts';
 
 /** Time that a claim lasts; everything that a claim does takes less, or its outcome is no longer ours to write. */
 export const LEASE_MS = 60_000;
@@ -304,7 +305,7 @@ function settlementOf(world: World, nota: ClaimedNota, answer: NotaAnswer | unde
   const settle = (on: NotaTrigger, mensagem: string | undefined, dueAt: number | undefined): NotaSettlement => ({
     id: nota.id,
     move: moveFromSent(on),
-    mensagem,
+    mensagem_retorno: mensagem,
     dueAt,
   });
   switch (answer?.kind) {

@@ -6,7 +6,7 @@
  * event: that is why only from the first two it can be withdrawn, and why a reprocessing goes back to `enviado`, where one
  * asks before sending. When a row wants attention again is `due`; how it is claimed and settled is the worker's affair.
  */
-import type { Due } from './nota.ts';
+import { type Move, moveFrom, statesBefore } from './machine.ts';
 
 export type EventoEstado =
   | 'pendente'
@@ -113,14 +113,7 @@ export type EventoTrigger =
   | 'dispensa'
   | 'arquivamento';
 
-/** `poll`: looked at again slowly, since whoever should wake the row may have failed to. */
-export type EventoDue = Due | 'poll';
-
-export type EventoMove = {
-  readonly from: EventoEstado | undefined;
-  readonly on: EventoTrigger;
-  readonly to: EventoEstado;
-  readonly due: EventoDue;
+export type EventoMove = Move<EventoEstado, EventoTrigger> & {
   /** An automatic retry: `reprocessamentos_count` grows and `ultimo_reprocessamento_em` is set. */
   readonly counts?: true;
 };
@@ -171,8 +164,15 @@ export const EVENTO_MOVES = [
 
 /** Where a trigger leads an event that it finds in a state. Undefined when the table has no such move. */
 export function eventoMove(from: EventoEstado | undefined, on: EventoTrigger): EventoMove | undefined {
-  return EVENTO_MOVES.find((move) => move.from === from && move.on === on);
+  return moveFrom<EventoMove>(EVENTO_MOVES, from, on);
 }
+
+/** States in which the ADN surely has nothing of an event. */
+export const EVENTO_ANTES_DO_ENVIO = statesBefore<EventoMove>(EVENTO_MOVES, 'recusa_nota');
+/** States in which an event came to nothing: it was refused, withdrawn or waived. */
+export const EVENTO_EM_VAO = (Object.keys(EVENTO_ESTADOS) as EventoEstado[]).filter((estado) =>
+  ['recusado', 'retirado', 'dispensado'].includes(EVENTO_ESTADOS[estado].desfecho),
+);
 
 /** What a failure of this event is, after so many automatic retries: one more comes, or none. */
 export function falhaAfter(reprocessamentos: number): 'falha' | 'esgotamento' {

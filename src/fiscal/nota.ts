@@ -5,6 +5,8 @@
  * wants attention again; how it is claimed and settled is the worker's affair.
  */
 
+import { finalStates, type Move, moveFrom } from './machine.ts';
+
 export type NotaEstado = 'emitida' | 'retida' | 'transmitida' | 'autorizada' | 'recusada' | 'cancelada';
 
 type Shown = {
@@ -103,18 +105,7 @@ export type NotaTrigger =
   | 'cancelamento'
   | 'retirada';
 
-/**
- * When a row that made a move wants attention again. `lease`: when whoever claimed it should have finished. `publicacao`: when there
- * is a newer table of rates than the one that judged it.
- */
-export type Due = 'now' | 'lease' | 'backoff' | 'publicacao' | 'never';
-
-export type NotaMove = {
-  readonly from: NotaEstado | undefined;
-  readonly on: NotaTrigger;
-  readonly to: NotaEstado;
-  readonly due: Due;
-};
+export type NotaMove = Move<NotaEstado, NotaTrigger>;
 
 /**
  * `anuncio` from `transmitida` is somebody finding a note whose sender died or got no answer: the ADN is asked first,
@@ -139,12 +130,17 @@ export const NOTA_MOVES = [
   { from: 'autorizada', on: 'cancelamento', to: 'cancelada', due: 'never' },
 ] as const satisfies readonly NotaMove[];
 
-/** The states in which a trigger may find a nota, and where it leads. Undefined when the table has no such move. */
+/** Where a trigger leads a nota that it finds in a state. Undefined when the table has no such move. */
 export function notaMove(from: NotaEstado | undefined, on: NotaTrigger): NotaMove | undefined {
-  return NOTA_MOVES.find((move) => move.from === from && move.on === on);
+  return moveFrom<NotaMove>(NOTA_MOVES, from, on);
 }
 
 /** States of a note of which the ADN has decided nothing: what is registered on it waits. */
 export const RASCUNHOS = (Object.keys(NOTA_ESTADOS) as NotaEstado[]).filter(
   (estado) => NOTA_ESTADOS[estado].chave_acesso_provisoria && !NOTA_ESTADOS[estado].rests,
 );
+
+/** States from which a nota goes nowhere: what replaces it need not wait for it. */
+export const NOTA_FINAIS = finalStates<NotaMove>(NOTA_MOVES);
+/** States in which the ADN has nothing of a nota. */
+export const NOTA_NAO_TRANSMITIDA = RASCUNHOS.filter((estado) => notaMove(estado, 'retirada') !== undefined);

@@ -10,7 +10,7 @@ import {
 } from '../fiscal/evento.ts';
 import { isoMoment, momentIn } from '../fiscal/moment.ts';
 import { TIPOS_EVENTO, type TipoEvento, tipoByCodigo } from '../fiscal/tipos-evento.ts';
-import type { EventoRow } from '../store/eventos.ts';
+import type { EventoRow } from '../store/evento-rows.ts';
 import type { Municipio } from '../store/municipios.ts';
 import { zoneOf } from './gather-facts.ts';
 import { fullSecond, proximaDoEvento } from './proxima-consulta.ts';

@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto';
 import { statusOf } from '../fiscal/errors.ts';
 import type { Aviso, Fault, Refusal } from '../fiscal/fault.ts';
-import type { EventoRow } from '../store/eventos.ts';
+import type { EventoRow } from '../store/evento-rows.ts';
 import type { KeyedRequest, KeyedSuccess } from '../store/idempotencia.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { Store } from '../store/store.ts';

@@ -15,8 +15,9 @@ import { type Aviso, type Fault, listed, listedAvisos, type Refusal, refusalOf }
 import { type Judged, judge } from '../fiscal/judge.ts';
 import type { Dps } from '../fiscal/layout/dps.ts';
 import { isoMoment, momentIn } from '../fiscal/moment.ts';
+import type { DpsHolder, Issuance } from '../store/issue-notas.ts';
 import type { Municipio } from '../store/municipios.ts';
-import type { DpsHolder, Issuance, NotaNova } from '../store/notas.ts';
+import type { NotaNova } from '../store/nota-columns.ts';
 import type { NextNumbers } from '../store/numeracao.ts';
 import { gatherFacts, zoneOf } from './gather-facts.ts';
 import { type Before, inTurn, type Refused, type SentKey, type Turn } from './idempotency.ts';

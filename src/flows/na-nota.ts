@@ -1,5 +1,5 @@
 import type { EventoComEstado } from '../fiscal/conflitos-evento.ts';
-import type { EventoOnNota } from '../store/eventos.ts';
+import type { EventoOnNota } from '../store/on-notas.ts';
 
 /** An event of a note as it is judged by. */
 export function naNota(evento: EventoOnNota): EventoComEstado & Pick<EventoOnNota, 'id'> {

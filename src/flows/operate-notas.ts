@@ -6,7 +6,7 @@ import { whyNoChave } from '../fiscal/chave.ts';
 import { isoMoment, momentIn } from '../fiscal/moment.ts';
 import { NOTA_ESTADOS, type NotaEstado, type NotaTrigger, notaMove } from '../fiscal/nota.ts';
 import { tipoByCodigo } from '../fiscal/tipos-evento.ts';
-import type { RetiradaResult } from '../store/notas.ts';
+import type { RetiradaResult } from '../store/withdraw-nota.ts';
 import { zoneOf } from './gather-facts.ts';
 import { municipioNamed, type RegistryWorld } from './municipios.ts';
 

@@ -2,8 +2,8 @@
  * When it is worth asking again about what goes on by itself (D-217): when the row is due, which the database knows; not when that
  * is far beyond what anybody can foresee, and not at every moment while it is overdue.
  */
-import type { EventoRow } from '../store/eventos.ts';
-import type { NotaRow } from '../store/notas.ts';
+import type { EventoRow } from '../store/evento-rows.ts';
+import type { NotaRow } from '../store/nota-columns.ts';
 
 /** Who has just claimed a row, or is about to, is done within a second. */
 const SOON_MS = 1_000;

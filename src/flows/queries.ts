@@ -11,7 +11,7 @@ import { declarationIn, signedPartOf, withSignature } from '../fiscal/layout/wri
 import { brazilianDate, momentIn, spacedMoment } from '../fiscal/moment.ts';
 import { NOTA_ESTADOS } from '../fiscal/nota.ts';
 import type { Municipio } from '../store/municipios.ts';
-import type { NotaRow } from '../store/notas.ts';
+import type { NotaRow } from '../store/nota-columns.ts';
 import { type Audience, callerOf, type Shown, strangerTo } from './caller.ts';
 import { zoneOf } from './gather-facts.ts';
 import { fullSecond, proximaDaNota } from './proxima-consulta.ts';

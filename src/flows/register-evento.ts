@@ -34,8 +34,9 @@ import {
 } from '../fiscal/pedido-evento.ts';
 import { whatIsBroken } from '../fiscal/rules/codificacao.ts';
 import { type TipoEvento, tipoByCodigo } from '../fiscal/tipos-evento.ts';
-import type { EventoNovo, EventoOnNota, NotaForEvento, RegisterResult } from '../store/eventos.ts';
 import type { Municipio } from '../store/municipios.ts';
+import type { EventoOnNota, NotaForEvento } from '../store/on-notas.ts';
+import type { EventoNovo, RegisterResult } from '../store/register-eventos.ts';
 import { type EventoPublico, registeredEvento } from './evento-queries.ts';
 import { zoneOf } from './gather-facts.ts';
 import { type Before, inTurn, type Refused, type SentKey, type Turn } from './idempotency.ts';

@@ -5,24 +5,17 @@ import {
   EVENTO_ESTADOS,
   EVENTO_MOVES,
   EVENTO_RETRIES_MAX,
-  type EventoDue,
   type EventoEstado,
   type EventoMove,
   type EventoTrigger,
 } from '../fiscal/evento.ts';
-import {
-  type Due,
-  NOTA_ESTADOS,
-  NOTA_MOVES,
-  type NotaEstado,
-  type NotaMove,
-  type NotaTrigger,
-} from '../fiscal/nota.ts';
+import type { Due } from '../fiscal/machine.ts';
+import { NOTA_ESTADOS, NOTA_MOVES, type NotaEstado, type NotaMove, type NotaTrigger } from '../fiscal/nota.ts';
 import { TIPOS_EVENTO } from '../fiscal/tipos-evento.ts';
 import { code, table } from './markdown.ts';
 
 /** When the row of a move wants attention again, in words. */
-const DUE: Readonly<Record<EventoDue | Due, string>> = {
+const DUE: Readonly<Record<Due, string>> = {
   now: 'de imediato',
   lease: 'se o envio não se concluir no prazo',
   backoff: 'depois de um intervalo, cada vez maior',

@@ -2,6 +2,7 @@
  * What waits, seen against a clock that was set: moments in the rows are those of the clock of whoever wrote them. So a wait is bounded by
  * what our own waits are. Who has a claim keeps it for a whole one from now on.
  */
+import { JOBS, type Jobs } from './claims.ts';
 import { type Db, writeAlone } from './open.ts';
 
 /** How far away something of ours may be due at most, by why it waits. Milliseconds. */
@@ -27,10 +28,8 @@ export type EsperaStore = {
   endClaim(tenant: string, token: string, now: number): Promise<void>;
 };
 
-const TABLES = ['notas', 'eventos', 'lotes'] as const;
-
 /** How far away each may be due: $3 and on are those of {@link Esperas}, in its order. */
-const LONGEST: Readonly<Record<(typeof TABLES)[number], string>> = {
+const LONGEST: Readonly<Record<Jobs, string>> = {
   notas: `case when claims is not null then $3 when simular is not null then $9 when estado = 'transmitida' then $5
     when tentativas = 0 then 0 else $6 end`,
   eventos: `case when claims is not null then $3 when simular is not null then $9
@@ -39,7 +38,7 @@ const LONGEST: Readonly<Record<(typeof TABLES)[number], string>> = {
 };
 
 /** What somebody holds is left to the next look: nobody else's wait is made longer by it. */
-function shortening(table: (typeof TABLES)[number]): string {
+function shortening(table: Jobs): string {
   const claim = table === 'lotes' ? '$4' : '$3';
   return `update ${table} set due_at = $2 + case when claims is null then 0 else ${claim} end * interval '1 ms'
     where tenant = $1 and ctid = any (array(select ctid from ${table}
@@ -49,7 +48,7 @@ function shortening(table: (typeof TABLES)[number]): string {
 }
 
 /** What is claimed is due when the claim ends: the index on what is due finds it. */
-function endingClaim(table: (typeof TABLES)[number]): string {
+function endingClaim(table: Jobs): string {
   const tried = table === 'lotes' ? ', tentativas = tentativas - 1' : '';
   return `update ${table} set due_at = $3, claims = null${tried}
     where tenant = $1 and claims = $2 and due_at > $3`;
@@ -57,7 +56,7 @@ function endingClaim(table: (typeof TABLES)[number]): string {
 
 /** With an index on what is due, each table is one look a tenant. */
 const TENANTS = `select m.tenant from municipios m
-  where ${TABLES.map((table) => `exists (select 1 from ${table} x where x.tenant = m.tenant and x.due_at > $1)`).join(' or ')}`;
+  where ${JOBS.map((table) => `exists (select 1 from ${table} x where x.tenant = m.tenant and x.due_at > $1)`).join(' or ')}`;
 
 export function esperaStore(pool: Db): EsperaStore {
   return {
@@ -67,13 +66,13 @@ export function esperaStore(pool: Db): EsperaStore {
       const { reserva, reservaDeLote, nota, substituta, evento, eventoDeRascunho, ensaio } = esperas;
       const longest = [reserva, reservaDeLote, nota, substituta, evento, eventoDeRascunho, ensaio];
       let rows = 0;
-      for (const table of TABLES) {
+      for (const table of JOBS) {
         rows += (await pool.query(shortening(table), [tenant, new Date(now), ...longest])).rowCount ?? 0;
       }
       return rows;
     },
     endClaim: async (tenant, token, now) => {
-      for (const table of TABLES)
+      for (const table of JOBS)
         await writeAlone(pool, { text: endingClaim(table), values: [tenant, token, new Date(now)] });
     },
   };

@@ -6,9 +6,11 @@ import { randomUUID } from 'node:crypto';
 import type { Correlacao } from '../fiscal/abrasf/mapa.ts';
 import type { Mensagem } from '../fiscal/abrasf/mensagens.ts';
 import type { Guardado, IdentificacaoRps } from '../fiscal/abrasf/rps.ts';
-import type { NotaEstado } from '../fiscal/nota.ts';
-import { type Issuance, type IssueResult, issueTogether, type OnStored, transmissible } from './notas.ts';
-import { type Db, transaction, writeAlone } from './open.ts';
+import { NOTA_FINAIS, type NotaEstado } from '../fiscal/nota.ts';
+import { claimValues, tenantsDue } from './claims.ts';
+import { type Issuance, type IssueResult, issueTogether, transmissible } from './issue-notas.ts';
+import { type Db, listed, transaction, writeAlone } from './open.ts';
+import type { OnStored } from './recent.ts';
 import { remembered } from './remembered.ts';
 import { replacesOwn } from './substituicao.ts';
 
@@ -152,19 +154,9 @@ export function loteStore(pool: Db, onStored: OnStored): LoteStore {
       const text = `select ${LOTE} from lotes where tenant = $1 and protocolo = $2 and prestador = $3`;
       return (await pool.query<LoteRow>(text, [tenant, protocolo, prestador])).rows[0];
     },
-    listTenantsDue: async (now) => {
-      const text = `select m.tenant from municipios m cross join lateral (select l.due_at from lotes l
-        where l.tenant = m.tenant and l.due_at is not null order by l.due_at limit 1) l where l.due_at <= $1`;
-      const { rows } = await pool.query<{ tenant: string }>({ name: 'lotes_due', text, values: [new Date(now)] });
-      return rows.map(({ tenant }) => tenant);
-    },
+    listTenantsDue: tenantsDue(pool, 'lotes'),
     claim: async (tenant, now, leaseUntil, token = randomUUID()) => {
-      const { rows } = await pool.query<Omit<ClaimedLote, 'token'>>(CLAIM, [
-        tenant,
-        new Date(now),
-        token,
-        new Date(leaseUntil),
-      ]);
+      const { rows } = await pool.query<Omit<ClaimedLote, 'token'>>(CLAIM, claimValues(tenant, now, token, leaseUntil));
       return rows[0] && { ...rows[0], token };
     },
     issue: (tenant, lote, issuances, now, replaces) =>
@@ -321,7 +313,7 @@ class ReplacedBefore extends Error {
 const REPLACED_BEFORE = `select x.chave from unnest($2::text[]) as x (chave)
   where exists (select 1 from notas n where n.tenant = $1 and n.chave_acesso = x.chave and n.estado = 'cancelada')
     or exists (select 1 from notas n where n.tenant = $1 and n.substitui = x.chave and ${replacesOwn('n')}
-      and n.estado not in ('recusada', 'cancelada') and n.id <> all($3::bigint[]))`;
+      and n.estado not in (${listed(NOTA_FINAIS)}) and n.id <> all($3::bigint[]))`;
 
 async function issueLote(
   pool: Db,

@@ -6,8 +6,8 @@
  * finds it moved. A nota that stays keeps the number of the table that was tried, and is looked at again with the next.
  */
 import type { NotaMove } from '../fiscal/nota.ts';
-import { moveWaitingEventos, storable, wakeSubstitutas } from './eventos.ts';
-import { type Db, ONE_BY_ONE, pipelined, type TransactionOptions, writeUnlocked } from './open.ts';
+import { moveWaitingEventos, wakeSubstitutas } from './follow-nota.ts';
+import { type Db, ONE_BY_ONE, pipelined, storable, type TransactionOptions, writeUnlocked } from './open.ts';
 
 export type NotaRetida = {
   readonly id: string;

@@ -55,6 +55,16 @@ export const ONE_BY_ONE = 'where x.id + 0 = x.id';
 
 export type Db = Pool;
 
+/** Words of ours, as of a machine, as a list in SQL. */
+export function listed(words: readonly string[]): string {
+  return words.map((word) => `'${word}'`).join(', ');
+}
+
+/** A text from outside may hold U+0000, which no column takes. */
+export function storable(text: string | undefined): string | null {
+  return text?.replaceAll('\0', '') ?? null;
+}
+
 /**
  * A pool that pipelines: statements of one transaction are sent without waiting for each other's answers. `isPatient`: for work
  * by hand, which nobody waits for in a request.

@@ -7,6 +7,9 @@
 /** Characters kept, about two seconds of the fastest issuing measured. */
 const CHARACTERS_MAX = 16_000_000;
 
+/** Documents of a tenant that a commit has just stored, by nota. */
+export type OnStored = (tenant: string, documents: readonly (readonly [id: string, nfse: string])[]) => void;
+
 export type Recent = {
   put(tenant: string, id: string, text: string): void;
   /** The text of a document, which is then no longer kept. */

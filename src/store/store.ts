@@ -9,11 +9,12 @@ import { type PrestadorImport, prestadorImport } from './import-prestadores.ts';
 import { type ListaStore, listaStore, listasMantidas } from './listas.ts';
 import { type LoteStore, loteStore } from './lotes.ts';
 import { type MunicipioStore, municipioStore } from './municipios.ts';
-import { type NotaStore, notaStore, type OnStored } from './notas.ts';
+import { type NotaStore, notaStore } from './notas.ts';
 import { type NotaRetidaStore, notaRetidaStore } from './notas-retidas.ts';
 import type { Db } from './open.ts';
 import { type PrestadorStore, prestadorStore } from './prestadores.ts';
 import { checkWriting } from './readiness.ts';
+import type { OnStored } from './recent.ts';
 import { type ServicoStore, servicoStore } from './servicos.ts';
 import { StoreUnavailable } from './unavailable.ts';
 

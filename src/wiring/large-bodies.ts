@@ -12,7 +12,7 @@ import {
   type AsideTrouble,
 } from '../doors/rest/aside.ts';
 import { networksOf } from '../doors/rest/buckets.ts';
-import type { OnStored } from '../store/notas.ts';
+import type { OnStored } from '../store/recent.ts';
 import { openFairLine } from './fair-line.ts';
 import type { AsideMessage, AsideReport, AsideSettings, Failure, QuotaAsked, QuotaSaid } from './large-body-thread.ts';
 import type { Logger } from './log.ts';

@@ -11,7 +11,7 @@ import { CLOSE_MAX_MS } from '../doors/rest/end-in-order.ts';
 import type { TlsKeys } from '../doors/rest/http.ts';
 import { SANDBOX_SLUG } from '../fiscal/ambiente.ts';
 import { SEM_BASE_URL } from '../flows/municipios.ts';
-import type { OnStored } from '../store/notas.ts';
+import type { OnStored } from '../store/recent.ts';
 import type { Store } from '../store/store.ts';
 import { type Config, ConfigError } from './config.ts';
 import { openAside } from './large-bodies.ts';

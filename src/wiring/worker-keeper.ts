@@ -1,6 +1,6 @@
 /** Keeps the thread of the worker running beside the doors, and takes it down in order. */
 import { Worker as Thread } from 'node:worker_threads';
-import type { OnStored } from '../store/notas.ts';
+import type { OnStored } from '../store/recent.ts';
 import type { Logger } from './log.ts';
 import type { ThreadMessage, ThreadSettings } from './worker-thread.ts';
 

@@ -5,9 +5,9 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { tellTrouble } from '../flows/store-trouble.ts';
-import type { OnStored } from '../store/notas.ts';
 import { openPool } from '../store/open.ts';
 import type { PoolConfig } from '../store/pg.ts';
+import type { OnStored } from '../store/recent.ts';
 import { createStore } from '../store/store.ts';
 import { createLog } from './log.ts';
 import { openWorld } from './open-world.ts';

@@ -10,7 +10,7 @@ import { NOTA_ESTADOS, NOTA_MOVES, type NotaEstado, type NotaMove } from '../../
 import { tipoByCodigo } from '../../src/fiscal/tipos-evento.ts';
 import { notaByChave } from '../../src/flows/queries.ts';
 import type { World } from '../../src/flows/world.ts';
-import type { EventoRow } from '../../src/store/eventos.ts';
+import type { EventoRow } from '../../src/store/evento-rows.ts';
 import type { ClientBase } from '../../src/store/pg.ts';
 import { createStore } from '../../src/store/store.ts';
 import { BY_HAND, type Simulacao } from './simulation.ts';

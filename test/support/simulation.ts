@@ -30,10 +30,11 @@ import {
   registerEventoDeOficio,
 } from '../../src/flows/register-evento.ts';
 import type { World } from '../../src/flows/world.ts';
-import type { EventoClaim, EventoSettlement, MoveResult, OperatorTrigger } from '../../src/store/eventos.ts';
+import type { EventoClaim, EventoSettlement } from '../../src/store/claim-eventos.ts';
+import type { Claim } from '../../src/store/claim-notas.ts';
 import type { Municipio } from '../../src/store/municipios.ts';
-import type { Claim } from '../../src/store/notas.ts';
 import type { Db } from '../../src/store/open.ts';
+import type { MoveResult, OperatorTrigger } from '../../src/store/operate-eventos.ts';
 import { createStore, type Store } from '../../src/store/store.ts';
 import { asSandbox } from './municipio.ts';
 import { Ambiente, authorityReachedBy, ENSAIOS, type Line, type Weather } from './simulation-adn.ts';

@@ -1,0 +1,113 @@
+/** The worker's side of the notas: taking what is due, and writing what came of it. */
+import { randomUUID } from 'node:crypto';
+import type { NotaEstado, NotaMove } from '../fiscal/nota.ts';
+import { claiming, claimValues, type Settle, type Settlement, settling, tenantsDue } from './claims.ts';
+import { moveWaitingEventos, wakeSubstitutas } from './follow-nota.ts';
+import type { Db } from './open.ts';
+import { replacesOwn } from './substituicao.ts';
+
+/** A nota that the worker holds for a while. */
+export type ClaimedNota = {
+  readonly id: string;
+  readonly chave_acesso: string;
+  readonly id_dps: string;
+  /** Where it was found: a nota that was already announced is asked about before it is sent again. */
+  readonly found: NotaEstado;
+  readonly tentativas: number;
+  /** A reception number above which its own is: the highest known when it was first announced, or what was looked through since. */
+  readonly nsu_antes: string;
+  /** The highest that is known now. */
+  readonly nsu_agora: string;
+  readonly simular: string | null;
+  /** Key of the nota that it replaces; null also where that is another party's. */
+  readonly substitui: string | null;
+  readonly data_emissao: Date;
+};
+
+export type Claim = { readonly token: string; readonly notas: readonly ClaimedNota[] };
+
+export type NotaSettlement = Settlement<NotaMove> & {
+  /** Reception number up to which it was looked for in vain: the next look begins there, whoever takes it. */
+  readonly lugar?: string | undefined;
+};
+
+export type NotaClaims = {
+  /** Tenants with something due: asked across tenants. */
+  listTenantsDue(now: number): Promise<readonly string[]>;
+  /** Takes due notas under a token of one's own and announces the sending, in one commit. */
+  claim(tenant: string, now: number, leaseUntil: number, max: number, token?: string): Promise<Claim>;
+  /**
+   * Takes under the same token what else was announced and nobody holds, due or not, the lowest numbers first: one look at what the ADN
+   * received is for all of them.
+   */
+  claimAnunciadas(
+    tenant: string,
+    token: string,
+    now: number,
+    leaseUntil: number,
+    max: number,
+  ): Promise<readonly ClaimedNota[]>;
+  /** Writes the outcome of the notas that still carry the token; returns how many did. */
+  readonly settle: Settle<NotaSettlement>;
+};
+
+/** `taken`: the rows to be claimed. */
+const claimingNotas = (taken: string): string =>
+  claiming('nota', {
+    due: `due as (
+      select id, estado as found, 'anuncio' as gatilho, 'transmitida' as para, $4::timestamptz as ate
+      from notas where tenant = $1 and ${taken} limit $5 for update skip locked
+    )`,
+    set: [],
+    answers: [
+      't.chave_acesso',
+      't.id_dps',
+      't.tentativas',
+      't.nsu_antes',
+      'known.nsu as nsu_agora',
+      't.simular',
+      `case when ${replacesOwn('t')} then t.substitui end as substitui`,
+      't.data_emissao',
+    ],
+    orderBy: ['t.id'],
+  });
+
+const CLAIM_DUE = { name: 'claim_notas', text: claimingNotas('due_at <= $2 order by due_at') };
+const CLAIM_ANUNCIADAS = {
+  name: 'claim_anunciadas',
+  text: claimingNotas(
+    `due_at is not null and estado = 'transmitida' and (claims is null or (due_at <= $2 and claims <> $3)) order by nsu_antes`,
+  ),
+};
+
+export function notaClaims(pool: Db): NotaClaims {
+  const claim = async (
+    statement: { readonly name: string; readonly text: string },
+    values: unknown[],
+    max: number,
+  ): Promise<readonly ClaimedNota[]> =>
+    (await pool.query<ClaimedNota>({ ...statement, values: [...values, max] })).rows;
+  return {
+    listTenantsDue: tenantsDue(pool, 'notas'),
+    claim: async (tenant, now, leaseUntil, max, token = randomUUID()) => ({
+      token,
+      notas: await claim(CLAIM_DUE, claimValues(tenant, now, token, leaseUntil), max),
+    }),
+    claimAnunciadas: (tenant, token, now, leaseUntil, max) =>
+      claim(CLAIM_ANUNCIADAS, claimValues(tenant, now, token, leaseUntil), max),
+    settle: settling<NotaSettlement>(pool, 'nota', {
+      columns: [['lugar bigint', ({ lugar }) => lugar ?? null]],
+      set: [
+        "data_autorizacao = case when x.gatilho = 'autorizacao' then $3 else t.data_autorizacao end",
+        'nsu_antes = greatest(t.nsu_antes, x.lugar)',
+      ],
+      isTold: false,
+      write: async (client, { tenant, now, settlements }, settle) => {
+        const decided = settlements.map(({ id, move }) => ({ id, estado: move.to }));
+        const refused = decided.filter(({ estado }) => estado === 'recusada').map(({ id }) => id);
+        const [result, moved] = await Promise.all([settle(), moveWaitingEventos(client, tenant, now, decided)]);
+        return { result, writes: [...moved, ...wakeSubstitutas(client, tenant, now, refused)] };
+      },
+    }),
+  };
+}

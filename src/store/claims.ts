@@ -1,0 +1,170 @@
+/**
+ * What is alike in all that waits for the worker. The row is the job: `due_at` says when it wants attention, `claims` who has it. Whoever
+ * has it writes what came of it, and nobody else. What differs between notas, eventos and lots stands in their files.
+ */
+import type { Move } from '../fiscal/machine.ts';
+import { type Db, ONE_BY_ONE, pipelined, storable, writeUnlocked } from './open.ts';
+import type { PoolClient } from './pg.ts';
+import { advanceRecepcao, insertCertificados, printsOf, type Recebida } from './recepcoes.ts';
+
+/** Tables of jobs. */
+export const JOBS = ['notas', 'eventos', 'lotes'] as const;
+export type Jobs = (typeof JOBS)[number];
+
+/** Lists tenants with a row `x` that is due: the question that is asked across tenants. One look into an index each. */
+export function tenantsDue(pool: Db, table: Jobs, condition = 'true'): (now: number) => Promise<readonly string[]> {
+  const text = `select m.tenant from municipios m cross join lateral (select 1 from ${table} x
+    where x.tenant = m.tenant and x.due_at <= $1 and ${condition} order by x.due_at limit 1) due`;
+  return async (now) => {
+    const values = [new Date(now)];
+    const { rows } = await pool.query<{ tenant: string }>({ name: `tenants_due_${table}`, text, values });
+    return rows.map(({ tenant }) => tenant);
+  };
+}
+
+/** Columns of a move in the trail; `em` to `para` as SQL. */
+type Trailed = Readonly<Record<'em' | 'de' | 'gatilho' | 'para', string>> & {
+  readonly mensagem?: string;
+  readonly quem?: string;
+};
+
+/** Writes the moves of the relation `moved` into the trail of its rows. */
+export function trailOf(item: 'nota' | 'evento', trailed: Trailed, moved = 'moved'): string {
+  const { em, de, gatilho, para, mensagem = 'null', quem = 'null' } = trailed;
+  return `insert into trilha_${item}s (tenant, ${item}, movimento, em, de, gatilho, para, mensagem, quem)
+    select $1, id, movimentos, ${em}, ${de}, ${gatilho}, ${para}, ${mensagem}, ${quem} from ${moved}`;
+}
+
+/** $1 to $4 of a statement that claims. Moments in milliseconds. */
+export function claimValues(tenant: string, now: number, token: string, leaseUntil: number): unknown[] {
+  return [tenant, new Date(now), token, new Date(leaseUntil)];
+}
+
+/** What is to be claimed, and what is answered of it. */
+type Claiming = {
+  /**
+   * Relations of which the last, `due`, has the rows: their `id`, where each was `found`, the trigger (`gatilho`), where it leads (`para`)
+   * and when the row is due then (`ate`).
+   */
+  readonly due: string;
+  /** What is set besides, of the row `t` by `d`, the one that is due, and `known`, the highest reception number. */
+  readonly set: readonly string[];
+  /** Columns of `t`, `d` and `known` that are answered beside `found`, and those that the answers are ordered by. */
+  readonly answers: readonly string[];
+  readonly orderBy: readonly string[];
+};
+
+/** Moves notas or eventos that are due, and books those that are announced for who asks: one statement, made once. */
+export function claiming(item: 'nota' | 'evento', { due, set, answers, orderBy }: Claiming): string {
+  const names = answers.map((column) => /\w+$/.exec(column)![0]);
+  const orders = orderBy.map((column, place) => `${column} as o${place}`);
+  return `with ${due}, known as (
+      select coalesce((select nsu from recepcoes_adn where tenant = $1), 0) as nsu
+    ), moved as (
+      update ${item}s t set ${[
+        'estado = d.para',
+        'due_at = d.ate',
+        "claims = case d.gatilho when 'anuncio' then $3::uuid end",
+        "tentativas = t.tentativas + (d.gatilho = 'anuncio')::int",
+        "nsu_antes = case d.gatilho when 'anuncio' then coalesce(t.nsu_antes, known.nsu) end",
+        'movimentos = t.movimentos + 1',
+        ...set,
+      ].join(', ')}
+      from due d, known where t.tenant = $1 and t.id = d.id
+      returning t.id, t.movimentos, d.found, d.gatilho, d.para, ${[...answers, ...orders].join(', ')}
+    ), trail as (
+      ${trailOf(item, { em: '$2', de: 'found', gatilho: 'gatilho', para: 'para' })}
+    )
+    select id, found, ${names.join(', ')} from moved order by ${orders.map((_order, place) => `o${place}`).join(', ')}`;
+}
+
+/** What came of a row that was claimed. */
+export type Settlement<Of extends Move = Move> = {
+  readonly id: string;
+  readonly move: Of;
+  /** Milliseconds; undefined exactly when the move's `due` is `never`. */
+  readonly dueAt: number | undefined;
+  /** What was answered before is forgotten. */
+  readonly mensagem_retorno?: string | undefined;
+  /** What the ADN holds now: its reception number, and the signature under which it was sent. */
+  readonly recebida?: Recebida | undefined;
+};
+
+type Settling<One> = {
+  /** What a settlement brings besides: name and type of each column, and its value. */
+  readonly columns: readonly (readonly [column: string, value: (one: One) => unknown])[];
+  /** What is set besides, of the row `t` by its settlement `x`. */
+  readonly set: readonly string[];
+  /** Columns of `moved` besides, and relations that are made of it. */
+  readonly returning?: string;
+  readonly after?: string;
+  /** The message stands in the trail too. */
+  readonly isTold: boolean;
+  /** Writes the settlements, and what they do to others: before, so that locks are taken in order, or after. */
+  readonly write: (
+    client: PoolClient,
+    settled: { readonly tenant: string; readonly now: number; readonly settlements: readonly One[] },
+    settle: () => Promise<number>,
+  ) => Promise<{ readonly result: number; readonly writes: readonly Promise<unknown>[] }>;
+};
+
+export type Settle<One> = (tenant: string, token: string, now: number, settlements: readonly One[]) => Promise<number>;
+
+/** Settles notas or eventos that still carry a token, all by one statement, made once; how many did. */
+export function settling<One extends Settlement>(pool: Db, item: 'nota' | 'evento', of: Settling<One>): Settle<One> {
+  const { columns, set, returning = '', after = '', isTold, write } = of;
+  const own: Settling<One>['columns'] = [
+    ['id bigint', ({ id }) => id],
+    ['de text', ({ move }) => move.from],
+    ['gatilho text', ({ move }) => move.on],
+    ['para text', ({ move }) => move.to],
+    ['due timestamptz', ({ dueAt }) => (dueAt === undefined ? null : new Date(dueAt).toISOString())],
+    ['mensagem text', ({ mensagem_retorno }) => storable(mensagem_retorno)],
+    ['nsu bigint', ({ recebida }) => recebida?.nsu ?? null],
+    ['assinatura bytea', ({ recebida }) => recebida?.assinatura?.valor ?? null],
+    ...columns,
+  ];
+  const all = ['certificado bytea', ...own.map(([column]) => column)].map((column) => column.split(' '));
+  const mensagem = isTold ? 'mensagem' : 'null';
+  const text = `with moved as (
+      update ${item}s t set ${[
+        'estado = x.para',
+        'due_at = x.due',
+        'claims = null',
+        'mensagem_retorno = x.mensagem',
+        'nsu_recepcao = coalesce(x.nsu, t.nsu_recepcao)',
+        'assinatura = coalesce(x.assinatura, t.assinatura)',
+        'certificado = coalesce(x.certificado, t.certificado)',
+        'movimentos = t.movimentos + 1',
+        ...set,
+      ].join(', ')}
+      from unnest(${all.map(([, type], place) => `$${place + 4}::${type}[]`).join(', ')})
+        as x (${all.map(([name]) => name).join(', ')})
+      ${ONE_BY_ONE} and t.tenant = $1 and t.id = x.id and t.claims = $2 and t.estado = x.de
+      returning t.id, t.movimentos, x.de, x.gatilho, x.para, x.mensagem${returning}
+    ), trail as (
+      ${trailOf(item, { em: '$3', de: 'de', gatilho: 'gatilho', para: 'para', mensagem })}
+    )${after}
+    select count(*)::int as settled from moved`;
+  return (tenant, token, now, all) =>
+    writeUnlocked(all, (settlements, options) => {
+      const received = settlements.map(({ recebida }) => recebida);
+      const prints = printsOf(received);
+      const certificados = received.map((one) => prints.get(one?.assinatura?.certificado as Buffer) ?? null);
+      const values = [tenant, token, new Date(now), certificados, ...own.map(([, value]) => settlements.map(value))];
+      return pipelined(
+        pool,
+        async (client) => {
+          const inserted = insertCertificados(client, tenant, prints);
+          const settle = async (): Promise<number> =>
+            (await client.query<{ settled: number }>({ name: `settle_${item}s`, text, values })).rows[0]!.settled;
+          const [{ result, writes }] = await Promise.all([
+            write(client, { tenant, now, settlements }, settle),
+            ...inserted,
+          ]);
+          return { result, writes: [...writes, ...advanceRecepcao(client, tenant, received)] };
+        },
+        options,
+      );
+    });
+}

@@ -1,0 +1,389 @@
+/**
+ * Issuing: what arrives together is numbered and stored by one transaction, and a failure of one does not take the others with it.
+ */
+import type { Prestador } from '../fiscal/facts.ts';
+import { groupCommit } from './group-commit.ts';
+import { giveKeysBack, type KeyedSuccess, takeKeys } from './idempotencia.ts';
+import { INSERT_NOTAS, type NotaNova, notaValues } from './nota-columns.ts';
+import { type AutomaticNumbers, advanceNumbers, automaticNumbers, heldSequences, rememberSeries } from './numeracao.ts';
+import { type Db, LOCKED_MAX, pipelined, SHORT_LOCK_MS, storable, type TransactionOptions } from './open.ts';
+import type { PoolClient } from './pg.ts';
+import { insertPrestadoresOfDps } from './prestadores.ts';
+import type { OnStored } from './recent.ts';
+import { reserveSequence } from './sequencias.ts';
+import { isLocked } from './unavailable.ts';
+
+/** Issuances committed together at most. Larger groups save little and make the last one wait. */
+const GROUP_MAX = 256;
+
+export type Issuance = {
+  /** CNPJ or CPF whose sequence numbers the note. */
+  readonly prestador: string;
+  /** Identifier of the DPS; of one without number what the identifiers of its series begin with: it takes the next free number. */
+  readonly dps: { readonly id: string } | { readonly serie: string };
+  /** The provider to create with this note, in the sandbox. */
+  readonly novoPrestador: Prestador | undefined;
+  /** Of a request that came with one: taken with this note, or nothing is stored (D-19). */
+  readonly key?: KeyedSuccess | undefined;
+  /** Makes the row, once the numbers are known. Pure and quick: it runs inside the transaction. */
+  readonly complete: (numbers: Numbers) => NotaNova;
+};
+
+/** `numero`: of the NFS-e; `id`: of the row, and nDFSe; `nDPS`: for a DPS that brings none. */
+export type Numbers = { readonly numero: bigint; readonly id: bigint; readonly nDPS: bigint | undefined };
+
+/** The note that holds the identifier of a DPS. */
+export type DpsHolder = { readonly chave_acesso: string; readonly numero_protocolo: string; readonly id: bigint };
+
+export type IssueResult =
+  | { readonly nota: NotaNova }
+  | { readonly duplicateOf: DpsHolder }
+  /** Somebody was first with this key, and has an answer under it. */
+  | { readonly isRepeated: true }
+  | { readonly error: unknown };
+
+export type NotaIssuing = {
+  /** Numbers and stores a nota; answers after the commit. A DPS identifier in use is answered, not thrown. */
+  issue(tenant: string, issuance: Issuance): Promise<IssueResult>;
+  /** How long the group has been on its way that began first, in milliseconds. */
+  issuingFor(): number;
+};
+
+/** `onStored` is told of every commit. */
+export function notaIssuing(pool: Db, onStored: OnStored): NotaIssuing {
+  const lanes = lanesOfIssuing();
+  const issue = groupCommit<Issuance, IssueResult>(
+    async (lane, jobs) => {
+      const tenant = lane.split('/', 1)[0]!;
+      const { results, rows } = await lanes.watch(lane, jobs, () => issueEach(pool, tenant, jobs, optionsOf(lane)));
+      const documents = transmissible(rows);
+      if (documents.length > 0) onStored(tenant, documents);
+      return results;
+    },
+    GROUP_MAX,
+    (error, lane) => isLocked(error) && isApart(lane),
+  );
+  return {
+    issue: (tenant, issuance) => issue(lanes.laneOf(tenant, issuance.prestador), issuance),
+    issuingFor: issue.longest,
+  };
+}
+
+/**
+ * The notes of a tenant are issued together, but for those of a provider whose sequence somebody was found to hold: they go apart,
+ * beside the others, until one of them is issued.
+ */
+function lanesOfIssuing() {
+  const apart = new Set<string>();
+  return {
+    laneOf: (tenant: string, prestador: string): string => {
+      const own = `${tenant}/${prestador}`;
+      return apart.has(own) ? own : tenant;
+    },
+    watch: async (lane: string, jobs: readonly Issuance[], work: () => Promise<Issued>): Promise<Issued> => {
+      const own = (prestador: string): string => `${lane.split('/', 1)[0]}/${prestador}`;
+      try {
+        const issued = await work();
+        issued.results.forEach((result, place) => {
+          if ('error' in result && isLocked(result.error)) apart.add(own(jobs[place]!.prestador));
+        });
+        apart.delete(lane);
+        return issued;
+      } catch (error) {
+        if (isLocked(error)) for (const { prestador } of jobs) apart.add(own(prestador));
+        throw error;
+      }
+    },
+  };
+}
+
+function isApart(lane: string): boolean {
+  return lane.includes('/');
+}
+
+/** Who goes apart is expected to be held still. */
+function optionsOf(lane: string): TransactionOptions {
+  return isApart(lane) ? { lockMs: SHORT_LOCK_MS } : {};
+}
+
+/**
+ * A row that the database refuses (SQLSTATE classes 22 and 23) must not take its group with it: then one by one. Nor must a sequence that
+ * somebody holds: then without its provider, or provider by provider where something else is held.
+ */
+async function issueEach(
+  pool: Db,
+  tenant: string,
+  jobs: readonly Issuance[],
+  options: TransactionOptions,
+): Promise<Issued> {
+  try {
+    return await issueGroup(pool, tenant, jobs, options);
+  } catch (error) {
+    if (isLocked(error)) return issueUnlocked(pool, tenant, jobs, error);
+    if (jobs.length === 1 || !/^2[23]/.test((error as { code?: string }).code ?? '')) throw error;
+  }
+  const all = jobs.map((job) => [job]);
+  return issueParts(jobs, all, (part) => issueGroup(pool, tenant, part, options));
+}
+
+async function issueUnlocked(pool: Db, tenant: string, jobs: readonly Issuance[], error: unknown): Promise<Issued> {
+  const ofEach = Map.groupBy(jobs, ({ prestador }) => prestador);
+  if (ofEach.size === 1) throw error;
+  const held = await heldSequences(pool, tenant, [...ofEach.keys()]);
+  const free = jobs.filter(({ prestador }) => !held.has(prestador));
+  // What is held is something else, or it was let go meanwhile.
+  const parts = held.size === 0 ? [...ofEach.values()] : free.length === 0 ? [] : [free];
+  const issue = (part: readonly Issuance[]): Promise<Issued> =>
+    issueGroup(pool, tenant, part, { lockMs: SHORT_LOCK_MS });
+  return issueParts(jobs, parts, issue, error);
+}
+
+/** Issues some after others; a part that fails fails alone. Who does not come into a part, or not in time, has failed with `error`. */
+async function issueParts(
+  jobs: readonly Issuance[],
+  parts: readonly (readonly Issuance[])[],
+  issue: (part: readonly Issuance[]) => Promise<Issued>,
+  error?: unknown,
+): Promise<Issued> {
+  const results = new Map<Issuance, IssueResult>();
+  const rows: MadeRow[] = [];
+  let locked = 0;
+  for (const part of parts) {
+    if (locked === LOCKED_MAX) break;
+    const issued = await issue(part).catch((failure: unknown) => {
+      if (isLocked(failure)) locked += 1;
+      return { results: part.map(() => ({ error: failure })), rows: [] };
+    });
+    for (const [place, job] of part.entries()) results.set(job, issued.results[place]!);
+    rows.push(...issued.rows);
+  }
+  return { results: jobs.map((job) => results.get(job) ?? { error }), rows };
+}
+
+/** Documents of notas as they will be sent; that of one that is held is written anew before. */
+export function transmissible(rows: readonly MadeRow[]): readonly (readonly [id: string, nfse: string])[] {
+  return rows.flatMap(({ id, nota }) => (nota.retencao === undefined ? [[String(id), nota.nfse] as const] : []));
+}
+
+/** What a group came to: a result for each job, and the rows that were stored. */
+type Issued = Pick<Made, 'results' | 'rows'>;
+
+/**
+ * One transaction for a group: the sequences of its providers are locked and advanced, identifiers in use are found
+ * under that lock (an identifier contains the provider, so nobody else can be taking it), the rest is inserted.
+ * The unique index has the last word all the same.
+ */
+async function issueGroup(
+  pool: Db,
+  tenant: string,
+  jobs: readonly Issuance[],
+  options: TransactionOptions,
+): Promise<Issued> {
+  const firstId = await reserveSequence(pool, tenant, 'nDFSe', jobs.length, options);
+  return pipelined(pool, (client) => writeGroup(client, tenant, jobs, firstId), options);
+}
+
+/** What came of jobs that are issued together or not at all: the rows, or the results of which one is no note. */
+export type IssuedTogether = Pick<Made, 'rows'> | { readonly results: readonly IssueResult[] };
+
+/** All of these, in one transaction with what `also` writes, or nothing: the transaction is rolled back. */
+export async function issueTogether(
+  pool: Db,
+  tenant: string,
+  jobs: readonly Issuance[],
+  also: (client: PoolClient, rows: readonly MadeRow[]) => Promise<unknown>,
+): Promise<IssuedTogether> {
+  const firstId = await reserveSequence(pool, tenant, 'nDFSe', jobs.length);
+  let failed: readonly IssueResult[] | undefined;
+  try {
+    return await pipelined(pool, async (client) => {
+      const { result, writes } = await writeGroup(client, tenant, jobs, firstId);
+      if (!result.results.every((one) => 'nota' in one)) {
+        failed = result.results;
+        await Promise.all(writes);
+        throw new Error('not all of a group can be issued');
+      }
+      await Promise.all(writes);
+      await also(client, result.rows);
+      return { result: { rows: result.rows }, writes: [] };
+    });
+  } catch (error) {
+    if (failed === undefined) throw error;
+    return { results: failed };
+  }
+}
+
+async function writeGroup(
+  client: PoolClient,
+  tenant: string,
+  jobs: readonly Issuance[],
+  firstId: bigint,
+): Promise<{ readonly result: Made; readonly writes: readonly Promise<unknown>[] }> {
+  const wanted = new Map<string, bigint>();
+  for (const { prestador } of jobs) wanted.set(prestador, (wanted.get(prestador) ?? 0n) + 1n);
+  const identified = jobs.flatMap(({ dps }) => ('id' in dps ? [dps.id] : []));
+  const isKeyed = jobs.some(({ key }) => key !== undefined);
+  // Sent in this order: a note that was waited for with its key is then no duplicate but the same request.
+  const [repeated, last, holders, automatic] = await Promise.all([
+    isKeyed ? takeKeysOf(client, tenant, jobs, firstId) : NONE_REPEATED,
+    advanceNumbers(client, tenant, wanted),
+    identified.length === 0 ? new Map<string, DpsHolder>() : dpsHolders(client, tenant, identified),
+    automaticNumbers(client, tenant, seriesOf(jobs, wanted), jobs.length),
+  ]);
+  const first = new Map([...wanted].map(([prestador, count]) => [prestador, last.get(prestador)! - count + 1n]));
+  const made = completeJobs(jobs, firstId, first, holders, repeated, automatic);
+  const writes: Promise<unknown>[] = [];
+  const unkept = isKeyed ? keysToNothing(jobs, made.results) : [];
+  if (unkept.length > 0) writes.push(giveKeysBack(client, tenant, unkept));
+  const unused = new Map<string, bigint>();
+  for (const [prestador, next] of made.next) {
+    const left = last.get(prestador)! - next + 1n;
+    if (left > 0n) unused.set(prestador, -left);
+  }
+  if (unused.size > 0) writes.push(advanceNumbers(client, tenant, unused));
+  // Where a series goes on with the number of the next note there is nothing to remember.
+  const ahead = automatic.ahead((prestador) => made.next.get(prestador)!);
+  if (ahead.length > 0) writes.push(rememberSeries(client, tenant, ahead));
+  if (made.rows.length > 0) {
+    const news = made.rows.flatMap(({ job, nota }) =>
+      job.novoPrestador === undefined ? [] : [{ prestador: job.novoPrestador, em: nota.data_emissao }],
+    );
+    if (news.length > 0) writes.push(insertPrestadoresOfDps(client, tenant, news));
+    writes.push(...insertNotas(client, tenant, made.rows));
+  }
+  return { result: made, writes };
+}
+
+const NONE_REPEATED: ReadonlySet<Issuance> = new Set();
+
+/** Takes the keys of a group for the notes that it is to make; those whose key somebody else has. */
+async function takeKeysOf(
+  client: PoolClient,
+  tenant: string,
+  jobs: readonly Issuance[],
+  firstId: bigint,
+): Promise<ReadonlySet<Issuance>> {
+  const entries = jobs.flatMap(({ key }, place) =>
+    key === undefined ? [] : [{ ...key, status: 201, nota: firstId + BigInt(place) }],
+  );
+  const taken = await takeKeys(client, tenant, entries);
+  // Of two with one key in a group the first has it.
+  return new Set(jobs.filter(({ key }) => key !== undefined && !taken.delete(key.impressao.toString('hex'))));
+}
+
+/** Keys that were taken for what is no note: neither made, nor another's before. */
+function keysToNothing(jobs: readonly Issuance[], results: readonly IssueResult[]): readonly Buffer[] {
+  return jobs.flatMap(({ key }, place) => {
+    const result = results[place]!;
+    return key === undefined || 'nota' in result || 'isRepeated' in result ? [] : [key.impressao];
+  });
+}
+
+/** The series that have DPS without number in a group, with what the sequence of their provider was advanced by. */
+function seriesOf(jobs: readonly Issuance[], advanced: ReadonlyMap<string, bigint>) {
+  const series = new Map<string, string>();
+  for (const { dps, prestador } of jobs) if ('serie' in dps) series.set(dps.serie, prestador);
+  return [...series].map(([serie, prestador]) => ({ serie, prestador, avancado: advanced.get(prestador)! }));
+}
+
+export type MadeRow = { readonly job: Issuance; readonly nota: NotaNova; readonly numero: bigint; readonly id: bigint };
+
+type Made = {
+  readonly rows: readonly MadeRow[];
+  readonly results: readonly IssueResult[];
+  /** The number that each provider would have had next. */
+  readonly next: ReadonlyMap<string, bigint>;
+};
+
+/** Gives each job that is neither a repetition nor a duplicate the next number of its provider, and makes its row. */
+function completeJobs(
+  jobs: readonly Issuance[],
+  firstId: bigint,
+  next: Map<string, bigint>,
+  holders: Map<string, DpsHolder>,
+  repeated: ReadonlySet<Issuance>,
+  automatic: AutomaticNumbers,
+): Made {
+  const rows: MadeRow[] = [];
+  const results = jobs.map((job, place): IssueResult => {
+    if (repeated.has(job)) return { isRepeated: true };
+    const numero = next.get(job.prestador)!;
+    const { dps } = job;
+    const known = 'id' in dps ? holders.get(dps.id) : undefined;
+    if (known !== undefined) return { duplicateOf: known };
+    const id = firstId + BigInt(place);
+    try {
+      const nDPS = 'id' in dps ? undefined : automatic.next(dps.serie, numero, (idDps) => holders.has(idDps));
+      const nota = job.complete({ numero, id, nDPS });
+      if ('serie' in dps && nDPS !== undefined) automatic.take(dps.serie, nDPS);
+      holders.set(nota.id_dps, { chave_acesso: nota.chave_acesso, numero_protocolo: nota.numero_protocolo, id });
+      next.set(job.prestador, numero + 1n);
+      rows.push({ job, nota, numero, id });
+      return { nota };
+    } catch (error) {
+      // A document that cannot be made takes no number, and does not take the rest of the group with it.
+      return { error };
+    }
+  });
+  return { rows, results, next };
+}
+
+async function dpsHolders(client: PoolClient, tenant: string, ids: readonly string[]): Promise<Map<string, DpsHolder>> {
+  const text = `select n.id_dps, n.chave_acesso, n.numero_protocolo, n.id from unnest($2::text[]) as x (id_dps)
+    cross join lateral (select * from notas n
+      where n.tenant = $1 and n.id_dps = x.id_dps and n.estado <> 'recusada' limit 1) n`;
+  const { rows } = await client.query<{ id_dps: string; chave_acesso: string; numero_protocolo: string; id: string }>({
+    name: 'dps_holders',
+    text,
+    values: [tenant, ids],
+  });
+  return new Map(rows.map(({ id_dps, id, ...row }) => [id_dps, { ...row, id: BigInt(id) }]));
+}
+
+/** The documents travel as one block of bytes with their lengths: no escaping, no copy into a text array. */
+const INSERT_DOCUMENTOS = `insert into documentos (tenant, nota, recebido, nfse, recebido_assinatura)
+  select $1, x.id, substring($2::bytea from x.inicio for x.recebido), substring($2::bytea from x.inicio + x.recebido for x.nfse),
+    x.assinatura
+  from unnest($3::bigint[], $4::int[], $5::int[], $6::int[], $7::text[]) as x (id, inicio, recebido, nfse, assinatura)`;
+
+const INSERT_TRILHA = `insert into trilha_notas (tenant, nota, movimento, em, de, gatilho, para)
+  select $1, x.id, 1, x.em, null, case when x.retencao is null then 'emissao' else 'retencao' end,
+    case when x.retencao is null then 'emitida' else 'retida' end
+  from unnest($2::bigint[], $3::timestamptz[], $4::text[]) as x (id, em, retencao)`;
+
+function insertNotas(client: PoolClient, tenant: string, made: readonly MadeRow[]): Promise<unknown>[] {
+  const ids = made.map(({ id }) => String(id));
+  const notas = made.map(({ nota }) => nota);
+  const moments = notas.map(({ data_emissao }) => new Date(data_emissao).toISOString());
+  const retencoes = notas.map(({ retencao }) => storable(retencao));
+  const numeros = made.map(({ numero }) => String(numero));
+  const prestadores = made.map(({ job }) => job.prestador);
+  const values = [tenant, ids, numeros, prestadores, retencoes, ...notaValues(notas)];
+  return [
+    client.query({ name: 'insert_notas', text: INSERT_NOTAS, values }),
+    client.query({
+      name: 'insert_documentos',
+      text: INSERT_DOCUMENTOS,
+      values: [tenant, ...packed(made), notas.map(({ recebido_assinatura }) => recebido_assinatura)],
+    }),
+    client.query({ name: 'insert_trilha', text: INSERT_TRILHA, values: [tenant, ids, moments, retencoes] }),
+  ];
+}
+
+/** All documents of a group one after the other, and where each begins (from 1, as SQL counts) and how long it is. */
+function packed(made: readonly MadeRow[]): [Buffer, string[], number[], number[], number[]] {
+  const pieces: Uint8Array[] = [];
+  const starts: number[] = [];
+  const received: number[] = [];
+  const notes: number[] = [];
+  let start = 1;
+  for (const { nota } of made) {
+    const nfse = Buffer.from(nota.nfse, 'utf8');
+    pieces.push(nota.recebido, nfse);
+    starts.push(start);
+    received.push(nota.recebido.length);
+    notes.push(nfse.length);
+    start += nota.recebido.length + nfse.length;
+  }
+  return [Buffer.concat(pieces), made.map(({ id }) => String(id)), starts, received, notes];
+}

@@ -1,0 +1,268 @@
+/** The operator's side of the eventos: which have a problem, and the moves that are made by hand. */
+import {
+  EVENTO_ANTES_DO_ENVIO,
+  EVENTO_MOVES,
+  EVENTO_PROBLEMAS,
+  type EventoEstado,
+  type EventoMove,
+  type EventoTrigger,
+} from '../fiscal/evento.ts';
+import { movesTo } from '../fiscal/machine.ts';
+import { type EventoRow, openCancelamento, readEventos } from './evento-rows.ts';
+import { type Db, listed, ONE_BY_ONE, storable, writeAlone } from './open.ts';
+
+/** Moves that an operator makes. */
+export type OperatorTrigger = Extract<
+  EventoTrigger,
+  'reprocessamento' | 'separacao' | 'retirada' | 'dispensa' | 'arquivamento'
+>;
+
+export type MoveResult =
+  | { readonly evento: EventoRow }
+  /** The machine has no such move from where the event is. */
+  | { readonly found: EventoEstado }
+  /** Reprocessed, it would be under way beside another cancellation of its nota: this one. */
+  | { readonly conflict: 'cancelamento_aberto'; readonly evento: EventoRow }
+  /** Reprocessed, it would cancel a nota that is cancelled already. */
+  | { readonly conflict: 'nota_cancelada' };
+
+/** Moments before which an event that is still under way is stuck, in milliseconds. */
+export type StuckBefore = { readonly pendente: number; readonly aguardando: number };
+
+export type EventoCount = {
+  readonly estado: EventoEstado;
+  /** They are stuck, or rest without having come to anything. */
+  readonly temProblema: boolean;
+  readonly eventos: number;
+};
+
+/** Which events with a problem. */
+export type ProblemaFilter = {
+  /** `id` of a nota. */
+  readonly nota?: string | undefined;
+  readonly estado?: EventoEstado | undefined;
+  /** What the environment answered. */
+  readonly codigo?: string | undefined;
+  /** Instead of the problems, the refusals that follow from what another party has registered. */
+  readonly entrePartes?: boolean | undefined;
+};
+
+/** Events with a problem that are alike. */
+export type ProblemaCount = {
+  readonly estado: EventoEstado;
+  readonly codigo_retorno: string | null;
+  readonly eventos: number;
+  readonly notas: number;
+};
+
+/** An event with a problem; `quantos`: events of its nota with the same problem, itself among them. */
+export type ProblemaRow = EventoRow & { readonly quantos: number };
+
+export type ProblemaPage = {
+  /** Of the page. */
+  readonly eventos: readonly ProblemaRow[];
+  /** Of all pages; zero on a page beyond the last one. */
+  readonly linhas: number;
+};
+
+export type EventoOperations = {
+  /** How many events of a tenant are under way or have a problem, by state. */
+  count(tenant: string, before: StuckBefore): Promise<readonly EventoCount[]>;
+  /** Events with a problem by what it is, the gravest first, and of those the most frequent. */
+  countProblemas(tenant: string, before: StuckBefore, filter: ProblemaFilter): Promise<readonly ProblemaCount[]>;
+  /**
+   * Events with a problem, the gravest first: of those that came to nothing the newest, of those that are stuck the longest.
+   * Those of one nota with the same problem are one line, unless the filter names the nota.
+   */
+  listProblemas(
+    tenant: string,
+    before: StuckBefore,
+    filter: ProblemaFilter,
+    page: { readonly from: number; readonly max: number },
+  ): Promise<ProblemaPage>;
+  /** Files all refused events with a problem, if they are as many as `expected`; returns how many there are. */
+  archive(
+    tenant: string,
+    filter: ProblemaFilter,
+    expected: number,
+    now: number,
+    by: { readonly mensagem: string | undefined; readonly quem: string },
+  ): Promise<number>;
+  /** Undefined: there is no such event. A worker that holds it settles nothing any more. */
+  move(
+    tenant: string,
+    id: string,
+    trigger: OperatorTrigger,
+    now: number,
+    mensagem: string | undefined,
+    quem?: string,
+  ): Promise<MoveResult | undefined>;
+};
+
+export function eventoOperations(pool: Db): EventoOperations {
+  return {
+    count: async (tenant, before) => {
+      const values = [tenant, new Date(before.pendente), new Date(before.aguardando)];
+      return (await pool.query<EventoCount>(COUNT, values)).rows;
+    },
+    countProblemas: async (tenant, before, filter) => {
+      const { text, values } = problemas(tenant, filter, before);
+      const query = `select estado, codigo_retorno, count(*)::int as eventos, count(distinct nota)::int as notas
+        from (${text}) x group by estado, codigo_retorno
+        order by array_position($${values.length + 1}::text[], estado), eventos desc, codigo_retorno`;
+      return (await pool.query<ProblemaCount>(query, [...values, EVENTO_PROBLEMAS])).rows;
+    },
+    listProblemas: (...asked) => readProblemas(pool, ...asked),
+    archive: (...asked) => archiveEventos(pool, ...asked),
+    move: (...asked) => moveEvento(pool, ...asked),
+  };
+}
+
+/** Under way for longer than it should be: an event that nobody sent, or whose nota nobody authorised. */
+function isStuck(pendente: string, aguardando: string): string {
+  return `e.due_at is not null and case e.estado when 'pendente' then e.desde < ${pendente}
+  when 'aguardando_autorizacao_nota' then coalesce(e.aguardando_desde, e.desde) < ${aguardando} else false end`;
+}
+
+/** As in the partial indexes. */
+const STOPPED = listed(EVENTO_PROBLEMAS.filter((estado) => !EVENTO_ANTES_DO_ENVIO.some((one) => one === estado)));
+const IS_IN_VAIN = `e.due_at is null and e.estado in (${STOPPED})
+  and e.arquivado_em is null and not e.entre_partes`;
+
+const IS_ENTRE_PARTES = 'e.entre_partes and e.arquivado_em is null';
+
+const COUNT = `select estado, problema as "temProblema", count(*)::int as eventos from (
+    select e.estado, ${isStuck('$2', '$3')} as problema from eventos e where e.tenant = $1 and e.due_at is not null
+    union all
+    select e.estado, true from eventos e where e.tenant = $1 and ${IS_IN_VAIN}
+  ) x group by estado, problema`;
+
+type Statement = { readonly text: string; readonly values: readonly unknown[] };
+
+/** Events with a problem; `urgencia` is less the sooner one is to be looked at. Without `before` only what came to nothing. */
+function problemas(tenant: string, filter: ProblemaFilter, before?: StuckBefore): Statement {
+  const { nota, estado, codigo, entrePartes } = filter;
+  const values: unknown[] = [tenant];
+  const place = (value: unknown): string => `$${values.push(value)}`;
+  const filters = [
+    nota === undefined ? '' : ` and e.nota = ${place(nota)}`,
+    estado === undefined ? '' : ` and e.estado = ${place(estado)}`,
+    codigo === undefined ? '' : ` and e.codigo_retorno = ${place(codigo)}`,
+  ].join('');
+  const found = (condition: string, urgencia: string): string =>
+    `select e.id, e.nota, e.estado, e.codigo_retorno, ${urgencia} as urgencia
+      from eventos e where e.tenant = $1 and ${condition}${filters}`;
+  const inVain = found(entrePartes ? IS_ENTRE_PARTES : IS_IN_VAIN, '-extract(epoch from e.desde)');
+  if (entrePartes || before === undefined) return { text: inVain, values };
+  const stuck = isStuck(place(new Date(before.pendente)), place(new Date(before.aguardando)));
+  return { text: `${inVain} union all ${found(stuck, 'extract(epoch from e.desde)')}`, values };
+}
+
+async function readProblemas(
+  pool: Db,
+  tenant: string,
+  before: StuckBefore,
+  filter: ProblemaFilter,
+  { from, max }: { readonly from: number; readonly max: number },
+): Promise<ProblemaPage> {
+  const { text, values } = problemas(tenant, filter, before);
+  const at = values.length;
+  const inOrder = `array_position($${at + 1}::text[], x.estado), x.urgencia, x.id`;
+  const query = `with linhas as (
+      select (array_agg(id order by urgencia, id))[1] as id, estado, min(urgencia) as urgencia, count(*)::int as quantos
+      from (${text}) p group by nota, estado, codigo_retorno${filter.nota === undefined ? '' : ', id'}
+    ), pagina as (
+      select x.*, (count(*) over ())::int as linhas from linhas x order by ${inOrder} limit $${at + 2} offset $${at + 3}
+    )
+    select e.*, n.chave_acesso, n.numero_protocolo, n.estado as nota_estado, x.quantos, x.linhas
+    from pagina x join eventos e on e.tenant = $1 and e.id = x.id join notas n on n.tenant = $1 and n.id = e.nota
+    order by ${inOrder}`;
+  type Line = ProblemaRow & { readonly linhas: number };
+  const { rows } = await pool.query<Line>(query, [...values, EVENTO_PROBLEMAS, max, from]);
+  return { eventos: rows, linhas: rows[0]?.linhas ?? 0 };
+}
+
+/** Where an operator ends an event that was not decided. */
+const ENDED = listed([
+  movesTo<EventoMove>(EVENTO_MOVES, 'retirada').to,
+  movesTo<EventoMove>(EVENTO_MOVES, 'dispensa').to,
+]);
+
+const MOVE = `with found as (
+    select e.id, e.estado,
+      e.estado = any ($8::text[]) and not ($4 = 'reprocessamento' and e.cancela and n.estado = 'cancelada') as may
+    from eventos e join notas n on n.tenant = $1 and n.id = e.nota where e.tenant = $1 and e.id = $2 for update of e
+  ), moved as (
+    update eventos e set estado = $5, desde = case when $5 = found.estado then e.desde else $3 end, due_at = $6,
+      claims = null, aguardando_desde = null, movimentos = e.movimentos + 1,
+      -- What the environment once said is not why an operator ended it; of a refusal it stays what the integrator reads.
+      mensagem_retorno = case when $4 = 'arquivamento' then e.mensagem_retorno else coalesce($7, e.mensagem_retorno) end,
+      codigo_retorno = case when $5 in (${ENDED}) then null else e.codigo_retorno end,
+      erros_adn = case when $5 in (${ENDED}) then null else e.erros_adn end,
+      arquivado_em = case when $4 = 'arquivamento' then $3 end
+    from found where e.tenant = $1 and e.id = found.id and found.may
+    returning e.id, e.movimentos, found.estado as de
+  ), trail as (
+    insert into trilha_eventos (tenant, evento, movimento, em, de, gatilho, para, mensagem, quem)
+    select $1, id, movimentos, $3, de, $4, $5, $7, $9 from moved
+  )
+  select estado, (select count(*) from moved) > 0 as moved from found`;
+
+async function moveEvento(
+  pool: Db,
+  tenant: string,
+  id: string,
+  trigger: OperatorTrigger,
+  now: number,
+  mensagem: string | undefined,
+  quem?: string,
+): Promise<MoveResult | undefined> {
+  const { from, to, due } = movesTo<EventoMove>(EVENTO_MOVES, trigger);
+  const at = new Date(now);
+  const values = [tenant, id, at, trigger, to, due === 'now' ? at : null, storable(mensagem), from, storable(quem)];
+  try {
+    const { rows } = await writeAlone<{ estado: EventoEstado; moved: boolean }>(pool, { text: MOVE, values });
+    if (rows[0] === undefined) return undefined;
+    const { estado, moved } = rows[0];
+    if (!moved) return from.includes(estado) ? { conflict: 'nota_cancelada' } : { found: estado };
+  } catch (error) {
+    if ((error as { constraint?: string }).constraint !== 'eventos_cancelamento_aberto') throw error;
+    const [self] = await readEventos(pool, tenant, 'e.id = $2', [id]);
+    const evento = self && (await openCancelamento(pool, tenant, self.nota));
+    // It ended between the refusal and the look: the move may be made again.
+    if (evento === undefined) throw error;
+    return { conflict: 'cancelamento_aberto', evento };
+  }
+  const [evento] = await readEventos(pool, tenant, 'e.id = $2', [id]);
+  return { evento: evento! };
+}
+
+/** As {@link MOVE} files one; of all that there are, or of none. */
+async function archiveEventos(
+  pool: Db,
+  tenant: string,
+  filter: ProblemaFilter,
+  expected: number,
+  now: number,
+  { mensagem, quem }: { readonly mensagem: string | undefined; readonly quem: string },
+): Promise<number> {
+  const { from, to, on } = movesTo<EventoMove>(EVENTO_MOVES, 'arquivamento');
+  const { text, values } = problemas(tenant, filter);
+  const at = (place: number): string => `$${values.length + place}`;
+  const query = `with found as (
+      ${text} and e.estado = any (${at(1)}::text[]) order by e.id for update
+    ), counted as (
+      select count(*)::int as eventos from found
+    ), moved as (
+      update eventos e set arquivado_em = ${at(2)}, movimentos = e.movimentos + 1
+      from found x, counted ${ONE_BY_ONE} and e.tenant = $1 and e.id = x.id and counted.eventos = ${at(3)}
+      returning e.id, e.movimentos, x.estado as de
+    ), trail as (
+      insert into trilha_eventos (tenant, evento, movimento, em, de, gatilho, para, mensagem, quem)
+      select $1, id, movimentos, ${at(2)}, de, ${at(4)}, ${at(5)}, ${at(6)}, ${at(7)} from moved
+    )
+    select eventos from counted`;
+  const own = [from, new Date(now), expected, on, to, storable(mensagem), storable(quem)];
+  const { rows } = await writeAlone<{ eventos: number }>(pool, { text: query, values: [...values, ...own] });
+  return rows[0]!.eventos;
+}

@@ -1,0 +1,177 @@
+/**
+ * Registering events: numbered under the lock of their nota; what two registrations at once cannot both have, a constraint decides.
+ *
+ * Whoever locks both a nota and its eventos takes the nota first; the claim, which does not, waits for nobody.
+ */
+import { NUMERO_SEQUENCIAL_MAX } from '../fiscal/layout/evento.ts';
+import type { NotaEstado } from '../fiscal/nota.ts';
+import { type EventoRow, openCancelamento } from './evento-rows.ts';
+import { giveKeysBack, type KeyedSuccess, takeKeys } from './idempotencia.ts';
+import { type Db, pipelined } from './open.ts';
+import type { PoolClient } from './pg.ts';
+import { reserveSequence } from './sequencias.ts';
+
+/** An event as it is registered. Moments in milliseconds. */
+export type EventoNovo = {
+  /** `id` of its nota. */
+  readonly nota: string;
+  readonly codigo_tipo_evento: string;
+  /** Processed, it cancels the nota: only one such event of a nota may be under way. */
+  readonly cancela: boolean;
+  /** CPF or CNPJ. */
+  readonly autor: string;
+  /** By the names of the JSON body. */
+  readonly campos: Readonly<Record<string, string>>;
+  readonly criado_em: number;
+  /** The exact bytes that came and the value of their signature header; none of what is registered by office. */
+  readonly recebido: Uint8Array | undefined;
+  readonly recebido_assinatura: string | undefined;
+  /** What the local authority is asked to play, in the sandbox (D-60). */
+  readonly simular?: string | undefined;
+  /** Of a request that came with one: taken with this event, or nothing is stored (D-19). */
+  readonly key?: KeyedSuccess | undefined;
+  /**
+   * Makes the document, once the numbers are known; `id` is its `nDFSe`. Pure and quick: it runs inside the transaction,
+   * and once more with other numbers when somebody took them first.
+   */
+  readonly complete: (numbers: { readonly id: bigint; readonly numero_sequencial: number }) => string;
+};
+
+export type RegisterResult =
+  | { readonly evento: EventoRow }
+  /** Somebody was first with this key, and has an answer under it. */
+  | { readonly conflict: 'repetida' }
+  /** Somebody else took the sequence, twice (409). */
+  | { readonly conflict: 'sequencia' }
+  /** Another cancellation of the nota is under way: this one (422). */
+  | { readonly conflict: 'cancelamento_aberto'; readonly evento: EventoRow }
+  /** What the nota has become meanwhile. */
+  | { readonly conflict: 'nota_cancelada' | 'nota_recusada' }
+  /** The nota that it names as the substitute was withdrawn meanwhile. */
+  | { readonly conflict: 'substituta_recusada' }
+  /** The nota has as many events of the type as their identifiers have numbers for. */
+  | { readonly conflict: 'limite' };
+
+/** Once more when somebody took the number first, or when the cancellation that stood against it has just ended. */
+export async function registerEvento(pool: Db, tenant: string, novo: EventoNovo): Promise<RegisterResult> {
+  const id = await reserveSequence(pool, tenant, 'nDFSe', 1);
+  const first = await registerOnce(pool, tenant, id, novo);
+  return isCollision(first) ? settledCollision(await registerOnce(pool, tenant, id, novo)) : first;
+}
+
+type Collision = { readonly collision: 'sequencia' | 'cancelamento' };
+
+function isCollision(result: RegisterResult | Collision): result is Collision {
+  return 'collision' in result;
+}
+
+/** A cancellation that others open and end as fast as it is looked for is a collision like the other. */
+function settledCollision(result: RegisterResult | Collision): RegisterResult {
+  return isCollision(result) ? { conflict: 'sequencia' } : result;
+}
+
+/** The constraints that two registrations at once may break, and what the second one has met. */
+const COLLISIONS: Readonly<Record<string, Collision['collision']>> = {
+  eventos_sequencia: 'sequencia',
+  eventos_ordem: 'sequencia',
+  eventos_cancelamento_aberto: 'cancelamento',
+};
+
+async function registerOnce(
+  pool: Db,
+  tenant: string,
+  id: bigint,
+  novo: EventoNovo,
+): Promise<RegisterResult | Collision> {
+  try {
+    return await pipelined(pool, (client) => insertEvento(client, tenant, id, novo));
+  } catch (error) {
+    const { code, constraint } = error as { code?: string; constraint?: string };
+    const collision = code === '23505' ? COLLISIONS[constraint ?? ''] : undefined;
+    if (collision === undefined) throw error;
+    const evento = collision === 'cancelamento' ? await openCancelamento(pool, tenant, novo.nota) : undefined;
+    return evento === undefined ? { collision } : { conflict: 'cancelamento_aberto', evento };
+  }
+}
+
+/** Until the end of the transaction the nota stays as it is, and what follows sees what went before. */
+const LOCK_NOTA = `select chave_acesso, numero_protocolo, estado, due_at as nota_due_at, claims as nota_claims
+  from notas where tenant = $1 and id = $2 for no key update`;
+
+/** A statement of its own, after the lock: the one before us may have committed while we waited. */
+const LAST_NUMBERS = `select
+  coalesce((select max(ordem) from eventos where tenant = $1 and nota = $2), 0) as ordem,
+  coalesce((select max(numero_sequencial) from eventos where tenant = $1 and nota = $2 and codigo_tipo_evento = $3), 0)
+    as sequencial`;
+
+/** Whoever withdraws a nota holds the one that it replaces. */
+const IS_REFUSED = `select 1 from notas where tenant = $1 and chave_acesso = $2 and estado = 'recusada'`;
+
+const INSERT_EVENTO = `insert into eventos (tenant, id, nota, ordem, codigo_tipo_evento, numero_sequencial, cancela, estado,
+    desde, due_at, criado_em, autor, campos, simular)
+  values ($1, $2, $3, $4, $5, $6, $7, 'pendente', $8, $8, $8, $9, $10, $11) returning *`;
+
+const INSERT_DOCUMENTO = `insert into documentos_eventos (tenant, evento, recebido, recebido_assinatura, xml)
+  values ($1, $2, $3, $4, $5)`;
+
+const INSERT_REGISTRO = `insert into trilha_eventos (tenant, evento, movimento, em, de, gatilho, para)
+  values ($1, $2, 1, $3, null, 'registro', 'pendente')`;
+
+type Registration = { readonly result: RegisterResult; readonly writes: readonly Promise<unknown>[] };
+
+/** With its key, which is taken before anything is locked and given back when nothing comes of it. */
+async function insertEvento(client: PoolClient, tenant: string, id: bigint, novo: EventoNovo): Promise<Registration> {
+  const { key } = novo;
+  if (key === undefined) return insertUnderLock(client, tenant, id, novo);
+  const taken = await takeKeys(client, tenant, [{ ...key, status: 201, evento: id }]);
+  if (taken.size === 0) return { result: { conflict: 'repetida' }, writes: [] };
+  const { result, writes } = await insertUnderLock(client, tenant, id, novo);
+  return { result, writes: 'conflict' in result ? [giveKeysBack(client, tenant, [key.impressao])] : writes };
+}
+
+async function insertUnderLock(
+  client: PoolClient,
+  tenant: string,
+  id: bigint,
+  novo: EventoNovo,
+): Promise<Registration> {
+  const { nota, codigo_tipo_evento, cancela, autor, campos, recebido, recebido_assinatura, simular } = novo;
+  type OfNota = 'chave_acesso' | 'numero_protocolo' | 'nota_due_at' | 'nota_claims';
+  type Locked = Pick<EventoRow, OfNota> & { estado: NotaEstado };
+  const substituta = campos.chave_acesso_substituta;
+  const [locked, last, refused] = await Promise.all([
+    client.query<Locked>(LOCK_NOTA, [tenant, nota]),
+    client.query<{ ordem: number; sequencial: number }>(LAST_NUMBERS, [tenant, nota, codigo_tipo_evento]),
+    substituta === undefined ? undefined : client.query(IS_REFUSED, [tenant, substituta]),
+  ]);
+  const found = locked.rows[0];
+  if (found === undefined) throw new Error(`there is no nota ${nota} to register an event on`);
+  const { estado, ...named } = found;
+  if (estado === 'cancelada') return { result: { conflict: 'nota_cancelada' }, writes: [] };
+  if (estado === 'recusada') return { result: { conflict: 'nota_recusada' }, writes: [] };
+  if (refused?.rowCount) return { result: { conflict: 'substituta_recusada' }, writes: [] };
+  const { ordem, sequencial } = last.rows[0]!;
+  const numero_sequencial = sequencial + 1;
+  if (numero_sequencial > NUMERO_SEQUENCIAL_MAX) return { result: { conflict: 'limite' }, writes: [] };
+
+  const xml = novo.complete({ id, numero_sequencial });
+  const criado = new Date(novo.criado_em);
+  const { rows } = await client.query<Omit<EventoRow, keyof typeof named | 'nota_estado'>>(INSERT_EVENTO, [
+    tenant,
+    id,
+    nota,
+    ordem + 1,
+    codigo_tipo_evento,
+    numero_sequencial,
+    cancela,
+    criado,
+    autor,
+    JSON.stringify(campos),
+    simular,
+  ]);
+  const document = [tenant, id, recebido && Buffer.from(recebido), recebido_assinatura, Buffer.from(xml, 'utf8')];
+  return {
+    result: { evento: { ...rows[0]!, ...named, nota_estado: estado } },
+    writes: [client.query(INSERT_DOCUMENTO, document), client.query(INSERT_REGISTRO, [tenant, id, criado])],
+  };
+}
