@@ -10,7 +10,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { DESCRIBED_DOOR } from '../src/doors/rest/described-door.ts';
+import { DESCRIBED_DOOR, GUARDED_DOOR } from '../src/doors/rest/described-door.ts';
 import { errosMarkdown } from '../src/published/errors/markdown.ts';
 import { layoutMarkdown } from '../src/published/layout/markdown.ts';
 import { dpsXsd, eventoXsd, nfseXsd } from '../src/published/layout/xsd.ts';
@@ -33,7 +33,7 @@ const FILES: readonly Generated[] = [
   { path: 'docs/estados.md', make: estadosMarkdown },
   { path: 'docs/layout.md', make: layoutMarkdown },
   { path: 'docs/soap.md', make: soapMarkdown },
-  { path: 'docs/seguranca.md', make: segurancaMarkdown },
+  { path: 'docs/seguranca.md', make: () => segurancaMarkdown(GUARDED_DOOR) },
   { path: 'docs/dps-1.01.xsd', make: dpsXsd },
   { path: 'docs/nfse-1.01.xsd', make: nfseXsd },
   { path: 'docs/evento-1.01.xsd', make: eventoXsd },

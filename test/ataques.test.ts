@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { errorOf } from '../src/fiscal/errors.ts';
-import { ATAQUES } from '../src/published/site/facts.ts';
+import { ATAQUES } from '../src/published/site/files.ts';
 import { type Ataque, bytesOf, CORPORA, type Corpus, type Entrada, readCorpus } from './ataques/ataque.ts';
 import { onEnd } from './support/cleanup.ts';
 import { startTestService, type TestService } from './support/service.ts';

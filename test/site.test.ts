@@ -9,11 +9,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
 import { LISTA_COMMANDS } from '../src/doors/cli/listas.ts';
+import { DOOR_FACTS } from '../src/doors/rest/site-facts.ts';
 import { moedaOf } from '../src/fiscal/catalogs/catalogs.ts';
 import { ERRORS, errorOf } from '../src/fiscal/errors.ts';
 import { T } from '../src/fiscal/layout/simple-types.ts';
 import { ERROS_PATH, REFERENCE_PATH } from '../src/published/paths.ts';
-import { ARQUIVOS, ATAQUES, FACTS } from '../src/published/site/facts.ts';
+import { LAW_FACTS } from '../src/published/site/facts.ts';
+import { ARQUIVOS, ATAQUES } from '../src/published/site/files.ts';
 import { addressOf, PAGES } from '../src/published/site/frame.ts';
 import { nfse, nfseHere } from './support/cli.ts';
 import { type Answer, request } from './support/http.ts';
@@ -157,7 +159,7 @@ describe('the files that pages offer', () => {
   });
 
   test('are all named by a page, and so is every file that lies with the examples', () => {
-    const all = sources.map(({ text }) => text).join('\n') + FACTS.leiaute!() + FACTS['tabela-ataques']!();
+    const all = sources.map(({ text }) => text).join('\n') + LAW_FACTS.leiaute!() + LAW_FACTS['tabela-ataques']!();
     for (const name of Object.keys(ARQUIVOS)) assert.ok(all.includes(name), name);
     for (const name of readdirSync(path.join(FOLDER, 'exemplos'))) assert.ok(Object.hasOwn(ARQUIVOS, name), name);
   });
@@ -168,7 +170,7 @@ describe('what the pages say', () => {
     const used = new Set(
       sources.flatMap(({ text }) => [...text.matchAll(/\{\{([\w.:-]+)\}\}/g)].map(([, name]) => name)),
     );
-    for (const name of Object.keys(FACTS)) assert.ok(used.has(name), `no page uses ${name}`);
+    for (const name of Object.keys({ ...LAW_FACTS, ...DOOR_FACTS })) assert.ok(used.has(name), `no page uses ${name}`);
   });
 
   test('has no date and no measure of its own', () => {
@@ -202,7 +204,7 @@ describe('what the pages say', () => {
     );
     const meanings = ERRORS.map(({ significado }) => significado);
     const listas = LISTA_COMMANDS.flatMap(({ optionsHelp }) => optionsHelp.flat());
-    const known = [described, FACTS.leiaute!(), ...meanings, ...cliente, ...listas].join(' ');
+    const known = [described, LAW_FACTS.leiaute!(), ...meanings, ...cliente, ...listas].join(' ');
     // Of the operating system, of XML signatures, of certificates, and of the national interface.
     const foreign = new Set([
       ...['X509Certificate', 'SignedInfo', 'CanonicalizationMethod', 'SignatureMethod', 'DigestMethod', 'KeyInfo'],

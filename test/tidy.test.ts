@@ -43,8 +43,8 @@ const BELOW: Readonly<Record<string, readonly string[]>> = {
   adn: ['adn', 'fiscal'],
   flows: ['flows', 'documents', 'store', 'adn', 'fiscal'],
   delivery: ['delivery', 'flows', 'documents', 'store', 'adn', 'fiscal'],
-  // The pages still take the route table and the limits from the doors.
-  published: ['published', 'doors', 'flows', 'fiscal'],
+  // What the doors say of themselves is handed to it.
+  published: ['published', 'flows', 'fiscal'],
   doors: ['doors', 'published', 'flows', 'fiscal', 'packages/cliente'],
   // Beside the doors, and apart from the service: it plays the other side.
   simulador: ['simulador', 'published', 'documents', 'adn', 'fiscal'],

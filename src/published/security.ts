@@ -5,13 +5,10 @@
  * Said is what production does. An address that is in no row, or a row without an address, is an error.
  */
 
-import { MISSES_MAX } from '../doors/rest/misses.ts';
-import type { Route } from '../doors/rest/route.ts';
-import { ROUTES } from '../doors/rest/routes.ts';
-import { SOAP_PATH } from '../doors/soap/nfes.ts';
 import { ownOf } from '../fiscal/own.ts';
 import { OPERACOES } from '../flows/porto-abrasf.ts';
 import { braced, code, table } from './markdown.ts';
+import type { DescribedRoute } from './openapi/described.ts';
 import { ARQUIVOS_PATH, DOCS_PATH, ERROS_JSON_PATH, ERROS_PATH, OPENAPI_PATH, REFERENCE_PATH } from './paths.ts';
 
 /**
@@ -169,33 +166,45 @@ export type Endereco = {
   readonly custo: string;
 };
 
+/** What the door that listens says of itself. */
+export type GuardedDoor = {
+  readonly routes: readonly DescribedRoute[];
+  /** Below a municipality. */
+  readonly soapPath: string;
+  /** Questions without a result that one address of the network may ask in a minute. */
+  readonly missesMax: number;
+};
+
 /** Every address with its row. `servico`: the paths that the door answers outside a municipality. */
-export function enderecos(servico: readonly string[] = Object.keys(DO_SERVICO)): readonly Endereco[] {
-  const daRota = (route: Route): Endereco => {
+export function listEnderecos(
+  { routes, soapPath, missesMax }: GuardedDoor,
+  servico: readonly string[] = Object.keys(DO_SERVICO),
+): readonly Endereco[] {
+  const daRota = (route: DescribedRoute): Endereco => {
     const acesso = rowOf(route.id, ownOf(DAS_ROTAS, route.id) ?? (isCatalogo(route) ? CATALOGO : undefined));
     return {
       id: route.id,
-      endereco: told(route.method, `/:municipio${route.path}`),
+      endereco: written(route.method, `/:municipio${route.path}`),
       acesso,
-      custo: custoOf(acesso, route),
+      custo: custoOf(acesso, route, missesMax),
     };
   };
-  const porto = `/:municipio${SOAP_PATH}`;
+  const porto = `/:municipio${soapPath}`;
   const all = [
-    ...ROUTES.map(daRota),
+    ...routes.map(daRota),
     ...OPERACOES.map(({ operacao }): Endereco => {
       const acesso = DO_PORTO[operacao];
       const missCost = operacao.startsWith('Consultar') ? 1 : undefined;
       return {
         id: operacao,
-        endereco: `${told('POST', porto)} ${operacao}`,
+        endereco: `${written('POST', porto)} ${operacao}`,
         acesso,
-        custo: custoOf(acesso, { missCost }),
+        custo: custoOf(acesso, { missCost }, missesMax),
       };
     }),
-    { id: porto, endereco: told('GET', porto), acesso: DESCRICAO_DO_PORTO, custo: NADA },
+    { id: porto, endereco: written('GET', porto), acesso: DESCRICAO_DO_PORTO, custo: NADA },
     ...servico.map((path): Endereco => {
-      return { id: path, endereco: told('GET', path), acesso: rowOf(path, ownOf(DO_SERVICO, path)), custo: NADA };
+      return { id: path, endereco: written('GET', path), acesso: rowOf(path, ownOf(DO_SERVICO, path)), custo: NADA };
     }),
   ];
   const left = [...Object.keys(DAS_ROTAS), ...Object.keys(DO_SERVICO)].filter(
@@ -210,25 +219,29 @@ function rowOf(id: string, acesso: Acesso | undefined): Acesso {
   return acesso;
 }
 
-function isCatalogo({ path, isPublic }: Route): boolean {
+function isCatalogo({ path, isPublic }: DescribedRoute): boolean {
   return isPublic === true && path.startsWith('/api/v1/catalogo/');
 }
 
-function told(method: string, path: string): string {
+function written(method: string, path: string): string {
   return `${method} ${braced(path)}`;
 }
 
 const NADA = 'nada';
 
 /** What an answer without a result, or for somebody else, takes of the sixty a minute of a network address (D-216). */
-function custoOf({ custo }: Acesso, { missCost }: { readonly missCost?: number | undefined }): string {
+function custoOf(
+  { custo }: Acesso,
+  { missCost }: { readonly missCost?: number | undefined },
+  missesMax: number,
+): string {
   if (custo !== undefined) return custo;
   if (missCost === undefined) return NADA;
-  return `${String(missCost).replace('.', ',')} de ${MISSES_MAX} por minuto`;
+  return `${String(missCost).replace('.', ',')} de ${missesMax} por minuto`;
 }
 
-function tabelaDeAcesso(): string {
-  const rows = enderecos().map(({ endereco, acesso: { quem, estranho, parte }, custo }) => [
+function accessTable(door: GuardedDoor): string {
+  const rows = listEnderecos(door).map(({ endereco, acesso: { quem, estranho, parte }, custo }) => [
     code(endereco),
     ...[quem, estranho, parte, custo],
   ]);
@@ -243,7 +256,7 @@ function tabelaDeAcesso(): string {
 }
 
 /** `docs/seguranca.md`, which is also a page of the documentation. */
-export function segurancaMarkdown(): string {
+export function segurancaMarkdown(door: GuardedDoor): string {
   return `# Segurança
 
 Quem pode perguntar o quê, o que cada um fica sabendo, e o que se assina. Vale para a produção; no ambiente de integração ninguém se
@@ -300,6 +313,6 @@ A última coluna diz o que uma pergunta sem resultado, ou cuja resposta não é 
 \`0,1\`, onde dez gastam o mesmo. Quem encontra o que é seu não gasta nada. Acabada a cota, só essas perguntas recebem 429, com \`Retry-After\`. «Uma assinatura»: quem não assina
 nada pergunta. O que se envia, e o que se valida, tem [limites](site/limites.md#frequência) à parte.
 
-${tabelaDeAcesso()}
+${accessTable(door)}
 `;
 }

@@ -4,8 +4,11 @@ import { NAO_AUTORIZADO } from '../../flows/gather-facts.ts';
 import { IN_PROGRESS } from '../../flows/idempotency.ts';
 import type { DescribedDoor, MadeRefusal } from '../../published/openapi/described.ts';
 import { EXAMPLE_SITE } from '../../published/openapi/examples.ts';
+import type { GuardedDoor } from '../../published/security.ts';
+import { SOAP_PATH } from '../soap/nfes.ts';
 import type { Refused } from './answers.ts';
 import { ENVELOPE_FIELDS, envelopeOf } from './envelope.ts';
+import { MISSES_MAX } from './misses.ts';
 import { refuseTooMuch } from './quotas.ts';
 import {
   refuseAfterBug,
@@ -63,6 +66,9 @@ const REFUSALS: readonly MadeRefusal[] = [
     'RepeticaoEmAndamento',
   ),
 ];
+
+/** What the page on security is made of. */
+export const GUARDED_DOOR: GuardedDoor = { routes: ROUTES, soapPath: SOAP_PATH, missesMax: MISSES_MAX };
 
 export const DESCRIBED_DOOR: DescribedDoor = {
   routes: ROUTES,

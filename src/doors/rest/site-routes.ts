@@ -14,13 +14,13 @@ import {
   errorIndexPage,
   errorPage,
   errorsJsonText,
-  homePage,
   respelt,
   unknownCodePage,
 } from '../../published/site/error-pages.ts';
+import { homePage } from '../../published/site/home-page.ts';
 import { PAGE_POLICY } from '../../published/site/page-shell.ts';
 import { referenceFile, referencePage, referencePolicy } from '../../published/site/reference.ts';
-import { docsFile, docsPage, unknownDocsPage } from '../../published/site/site.ts';
+import { docsFile, docsPage, openSite, unknownDocsPage } from '../../published/site/site.ts';
 import { attend } from './attend.ts';
 import { answerCacheable } from './caching.ts';
 import { CORS_HEADERS, PREFLIGHT } from './cors.ts';
@@ -28,6 +28,8 @@ import type { HttpRoute } from './http.ts';
 import type { HttpAnswer, HttpRequest } from './message.ts';
 import { addHeaders } from './path-headers.ts';
 import { refuseForStore, refuseTrouble, refuseUnavailable, refuseUnknownCodigo } from './refusals.ts';
+import { ROUTES } from './routes.ts';
+import { DOOR_FACTS } from './site-facts.ts';
 import { type Door, queryOf, siteOf, type Visit, type Work } from './visit.ts';
 import { API_HEADERS, JSON_TYPE, redirect, refuse } from './write-answer.ts';
 
@@ -43,8 +45,11 @@ const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'Referrer-Policy': 'same-origin',
 };
 
+/** The documentation, with what it says of this door. */
+const DOCS = openSite(DOOR_FACTS);
+
 const SITE: Readonly<Record<string, (door: Door, visit: Visit) => ReturnType<Work>>> = {
-  '/': (door, { request }) => answerPage(request, homePage(siteOf(door, request)), 'no-store'),
+  '/': (door, { request }) => answerPage(request, homePage(siteOf(door, request), ROUTES), 'no-store'),
   '/health/live': () => HEALTHY,
   '/health/ready': answerReadiness,
   [ERROS_PATH]: (_door, { request }) =>
@@ -98,7 +103,12 @@ function answerCode(door: Door, visit: Visit, codigo: string): HttpAnswer {
 /** A page of the documentation; it shows the address by which it was asked for. */
 async function answerDocs(door: Door, visit: Visit, slug: string): Promise<HttpAnswer> {
   const { request } = visit;
-  const html = await docsPage(slug, siteOf(door, request), queryOf(request), () => tabelaEmVigor(door.world));
+  const html = await docsPage(DOCS, {
+    slug,
+    address: siteOf(door, request),
+    query: queryOf(request),
+    tabela: () => tabelaEmVigor(door.world),
+  });
   if (html !== undefined) return answerPage(request, html, OWN_KEPT);
   return preferPage(request, refuse(door, visit, refuseTrouble('unknown_path', undefined)), unknownDocsPage());
 }

@@ -6,8 +6,9 @@ import { ROUTES } from '../../doors/rest/routes.ts';
 import { ERRORS, hasExamples } from '../../fiscal/errors.ts';
 import type { ErrorJson } from '../errors/json.ts';
 import { DOCS_PATH, ERROS_JSON_PATH, ERROS_PATH } from '../paths.ts';
-import { errorIndexPage, errorPage, errorsJsonText, homePage, respelt, unknownCodePage } from './error-pages.ts';
+import { errorIndexPage, errorPage, errorsJsonText, respelt, unknownCodePage } from './error-pages.ts';
 import { PAGES } from './frame.ts';
+import { homePage } from './home-page.ts';
 import { breakable, html, PAGE_POLICY } from './page-shell.ts';
 
 const SITE = 'https://nfse.exemplo.gov.br';
@@ -209,7 +210,7 @@ describe('the script of the index', () => {
     assert.ok(PAGE_POLICY.includes(`script-src 'sha256-${digestOf(script!)}'`));
     assert.ok(PAGE_POLICY.includes(`style-src 'sha256-${digestOf(style!)}'`));
     assert.doesNotMatch(PAGE_POLICY, /unsafe|\*|https?:/);
-    for (const page of [homePage(SITE), ...pages.map((one) => one.page)]) {
+    for (const page of [homePage(SITE, ROUTES), ...pages.map((one) => one.page)]) {
       assert.ok(!page.includes('<script'));
       assert.ok(page.includes(`<style>${style}</style>`));
     }
@@ -297,7 +298,7 @@ describe('the table for programs', async () => {
 
 describe('the start page', () => {
   test('leads to the documentation, the reference, the codes and the health of the service', () => {
-    const links = linksOf(homePage(SITE), '/');
+    const links = linksOf(homePage(SITE, ROUTES), '/');
     assert.deepEqual(links, [
       `${SITE}${DOCS_PATH}`,
       `${SITE}/docs/api`,
@@ -310,7 +311,7 @@ describe('the start page', () => {
   });
 
   test('names every address that is not deprecated', () => {
-    const page = homePage(SITE).replaceAll('<wbr>', '');
+    const page = homePage(SITE, ROUTES).replaceAll('<wbr>', '');
     for (const { method, path, deprecated } of ROUTES) {
       const shown = `<b>${method}</b> /{municipio}${path.replace(/:(\w+)/g, '{$1}')}</code>`;
       assert.equal(page.includes(shown), deprecated !== true, `${method} ${path}`);
@@ -318,7 +319,7 @@ describe('the start page', () => {
   });
 
   test('escapes the address that it was reached by', () => {
-    const page = homePage('https://x"><script>alert(1)</script>&');
+    const page = homePage('https://x"><script>alert(1)</script>&', ROUTES);
     assert.ok(!page.includes('<script'));
     assert.ok(page.includes('https://x&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;&amp;/integracao/'));
     assertBalanced(page);
@@ -326,7 +327,7 @@ describe('the start page', () => {
 });
 
 test('every page is whole in itself: balanced, in Portuguese, without anything fetched, or a script but the filter', () => {
-  for (const page of [homePage(SITE), errorIndexPage(), ...pages.map((one) => one.page)]) {
+  for (const page of [homePage(SITE, ROUTES), errorIndexPage(), ...pages.map((one) => one.page)]) {
     assertBalanced(page);
     assert.ok(page.startsWith('<!doctype html>\n<html lang="pt-BR">'));
     assert.doesNotMatch(page.replace('<script>\n(() =>', ''), /<script|<link|<img|@import|url\(|style="|\son\w+=/);

@@ -1,11 +1,8 @@
 /**
- * The pages that a person reads in a browser: the start page, the index of the codes with its search, and one page a
- * code. Each is whole in itself; the links between the pages of the codes are relative, so that they hold behind any
+ * The pages of the codes: the index with its search, and one page a code. Each is whole in itself; the links between the pages of the codes are relative, so that they hold behind any
  * address. What a page says is decided in `../../fiscal/errors`.
  */
 
-import { ROUTES } from '../../doors/rest/routes.ts';
-import { SANDBOX_SLUG } from '../../fiscal/ambiente.ts';
 import type { Pedido } from '../../fiscal/errors/row.ts';
 import { ERRORS, errorOf, type PublicError } from '../../fiscal/errors.ts';
 import { groupsOf } from '../errors/groups.ts';
@@ -22,7 +19,7 @@ import {
   type Sample,
 } from '../errors/page.ts';
 import { found, SEARCH_MAX, type Searchable, searchableOf } from '../errors/search.ts';
-import { DOCS_PATH, ERROS_JSON_PATH, ERROS_PATH, OPENAPI_PATH, REFERENCE_PATH } from '../paths.ts';
+import { ERROS_PATH } from '../paths.ts';
 import { framed } from './frame.ts';
 import { breakable, document, type Html, html, type Inserted } from './page-shell.ts';
 
@@ -73,39 +70,6 @@ ${
     ? html`<p>Confira o código na resposta que o trouxe, ou procure por um campo ou por uma palavra da mensagem.</p>\n`
     : html`<p>Com esse número há:</p>\n<ul class="codes">\n${alike.map(({ codigo: one, mensagem }) => html`<li><a href="${one}"><code>${one}</code> <span>${mensagem}</span></a></li>\n`)}</ul>\n`
 }${searchBox(`../${ERROS}`, asked)}`,
-  );
-}
-
-/** The start page. `site`: the address of the service as the reader knows it, without a slash at its end. */
-export function homePage(site: string): string {
-  const routes = ROUTES.filter(({ deprecated }) => !deprecated);
-  return document(
-    'Emissor de NFS-e',
-    html`
-<h1>Emissor de NFS-e</h1>
-<p class="lead">Recebe a DPS do leiaute nacional 1.01 e responde com a NFS-e e a sua chave de acesso.</p>
-
-<h2>Experimente</h2>
-<p>O ambiente de integração não pede certificado nem cadastro, e o que se emite nele não tem valor fiscal.</p>
-<pre><code>curl -H 'Content-Type: application/xml' \\
-  --data-binary @dps.xml \\
-  ${site}/${SANDBOX_SLUG}/api/v1/nfse/v101</code></pre>
-
-<h2>Endereços</h2>
-<p>O primeiro segmento é o município; <code>${SANDBOX_SLUG}</code> é o ambiente de integração.</p>
-<ul class="routes">
-${routes.map(({ method, path, summary }) => html`<li><code><b>${method}</b> ${breakable(`/{municipio}${path.replace(/:(\w+)/g, '{$1}')}`)}</code><span>${summary}</span></li>\n`)}</ul>
-
-<h2>Documentação</h2>
-<ul class="links">
-<li><a href="${site}${DOCS_PATH}">Documentação</a>: a primeira nota, assinatura, estados, eventos, ensaios, operação.</li>
-<li><a href="${site}${REFERENCE_PATH}">Referência da API</a>: cada endereço, com parâmetros, respostas e exemplos, para experimentar no navegador.</li>
-<li><a href="${site}${OPENAPI_PATH}">openapi.json</a>: a mesma descrição, para programas (OpenAPI 3.1).</li>
-<li><a href="${site}${ERROS_PATH}">Códigos de erro</a>: o que cada um significa, como resolver, exemplos.</li>
-<li><a href="${site}${ERROS_JSON_PATH}">Códigos de erro em JSON</a>: a mesma tabela, para programas.</li>
-<li><a href="${site}/health/live">/health/live</a>: o processo responde.</li>
-<li><a href="${site}/health/ready">/health/ready</a>: o serviço pode atender.</li>
-</ul>`,
   );
 }
 

@@ -1,21 +1,10 @@
 /**
- * What the pages of the documentation say and the code decides: dates, limits, tables, names. A page names one of these in double
- * braces (`{{limite-corpo}}`) and never repeats it; a name that is not here is an error, and so is one that no page uses.
+ * What the pages of the documentation say and the tables decide: dates, limits, tables, names. A page names one of these in double
+ * braces (`{{limite-corpo}}`) and never repeats it; a name that is not here or among the facts of the door is an error, and so is
+ * one that no page uses.
  *
  * Each is Markdown. Nothing is decided here.
  */
-
-import { ASIDE_BYTES, ASIDE_CPU_MAX_MS, ASIDE_WAITING_MAX } from '../../doors/rest/aside.ts';
-import { SITE_TIMES } from '../../doors/rest/buckets.ts';
-import { CATALOGO_SHAPES } from '../../doors/rest/catalogo-fields.ts';
-import { CATALOGOS, FRESH_S, POR_PAGINA, POR_PAGINA_MAX } from '../../doors/rest/catalogos.ts';
-import { BODY_MAX_BYTES } from '../../doors/rest/content.ts';
-import { CLOSE_MAX_MS, DRAIN_DEFAULT_S } from '../../doors/rest/end-in-order.ts';
-import { DISCARD_MAX_BYTES } from '../../doors/rest/exchange.ts';
-import { CONNECTIONS_MAX, HEADERS_MAX_BYTES, REQUEST_TIMEOUT_MS, URL_MAX } from '../../doors/rest/http.ts';
-import { LOOKS_MAX, MISSES_MAX } from '../../doors/rest/misses.ts';
-import { KEY_CHARS_MAX } from '../../doors/rest/repetition.ts';
-import { ROUTES } from '../../doors/rest/routes.ts';
 import { LOTE_RPS_MAX } from '../../fiscal/abrasf/lote.ts';
 import { MENSAGENS_MAX } from '../../fiscal/abrasf/mensagens.ts';
 import {
@@ -27,7 +16,6 @@ import {
 } from '../../fiscal/aliquotas-ibs-cbs.ts';
 import { AMBIENTES, type Ambiente, BYTES_POR_DOCUMENTO, SANDBOX_SLUG } from '../../fiscal/ambiente.ts';
 import { aliquotasIbsCbs, municipioInWords } from '../../fiscal/catalogs/catalogs.ts';
-import { CATALOGOS_NACIONAIS, type NomeDeCatalogo } from '../../fiscal/catalogs/itens.ts';
 import { CRONOGRAMA } from '../../fiscal/cronograma.ts';
 import { type Decimal, formatDecimal, formatRate, parseRate } from '../../fiscal/decimal.ts';
 import { ERRORS } from '../../fiscal/errors.ts';
@@ -55,25 +43,16 @@ import { NOTAS_MAX, OPERACOES, RPS_SIGNATURES_MAX } from '../../flows/porto-abra
 import { PROXIMA_MAX_MS } from '../../flows/proxima-consulta.ts';
 import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
 import { layoutMarkdown } from '../layout/markdown.ts';
-import { dpsXsd, eventoXsd, nfseXsd } from '../layout/xsd.ts';
+import { code, fenced, listed, table } from '../markdown.ts';
 import { projectText } from '../project-text.ts';
 import { soapMarkdown } from '../soap.ts';
 import { ACOES } from '../states.ts';
+import { ATAQUES } from './files.ts';
 
-/** The attack corpora, in the order of their page; each is a file of `test/ataques`. */
-export const ATAQUES = [
-  'xml-assinatura',
-  'canonicalizacao',
-  'bombas',
-  'json',
-  'cms',
-  'certificados',
-  'http',
-  'soap',
-] as const;
+/** Facts by their name in the pages. `tabela`: the rates in force. */
+export type Facts = Readonly<Record<string, (tabela?: TabelaIbsCbs) => string>>;
 
-/** By the name in the pages. */
-export const FACTS: Readonly<Record<string, (tabela?: TabelaIbsCbs) => string>> = {
+export const LAW_FACTS: Facts = {
   integracao: () => SANDBOX_SLUG,
 
   // Headers
@@ -84,18 +63,6 @@ export const FACTS: Readonly<Record<string, (tabela?: TabelaIbsCbs) => string>> 
   'cabecalho-simular': () => code(SIMULAR_HEADER),
 
   // Limits
-  'limite-corpo': () => `${BODY_MAX_BYTES / 2 ** 20} MiB`,
-  'limite-a-parte': () => `${ASIDE_BYTES / 2 ** 10} KiB`,
-  'limite-a-parte-espera': () => `${ASIDE_WAITING_MAX}`,
-  'limite-vezes-rede': () => `${SITE_TIMES}`,
-  'limite-conexoes': () => thousands(CONNECTIONS_MAX),
-  'limite-processador': () => `${ASIDE_CPU_MAX_MS / 1_000} s`,
-  'limite-descarte': () => `${DISCARD_MAX_BYTES / 2 ** 20} MiB`,
-  'limite-endereco': () => `${URL_MAX} caracteres`,
-  'limite-cabecalhos': () => `${HEADERS_MAX_BYTES / 2 ** 10} KiB`,
-  'limite-envio': () => `${REQUEST_TIMEOUT_MS / 1_000} segundos`,
-  'espera-ao-encerrar': () => `${DRAIN_DEFAULT_S} segundos`,
-  'encerrar-maximo': () => `${CLOSE_MAX_MS / 1_000} segundos`,
   'limite-documento': () => `${BYTES_POR_DOCUMENTO / 1024} KiB`,
   'tabela-limites-envio': () =>
     table(
@@ -103,9 +70,6 @@ export const FACTS: Readonly<Record<string, (tabela?: TabelaIbsCbs) => string>> 
       LIMITES_ROWS.map(([o_que, of]) => [o_que, of(AMBIENTES.homologacao), of(AMBIENTES.producao)]),
     ),
   'guarda-ensaio': () => `${AMBIENTES.homologacao.guardaDias} dias`,
-  'limite-consultas-vas': () => `${MISSES_MAX} por minuto`,
-  'limite-buscas-vas': () => `${LOOKS_MAX} por minuto`,
-  'limite-chave': () => `${KEY_CHARS_MAX} caracteres`,
   'limite-repeticao': () => `${ANSWERS_KEPT_MIN_HOURS} horas`,
   'limite-faltas': () => String(FAULTS_MAX),
   'limite-erros': () => String(TOLD_MAX),
@@ -114,8 +78,6 @@ export const FACTS: Readonly<Record<string, (tabela?: TabelaIbsCbs) => string>> 
   'limite-aguardando': () => `${AGUARDANDO_MAX_MS / 3_600_000} horas`,
   'limite-texto-adn': () => `${TEXT_LENGTH_MAX} caracteres`,
   'limite-niveis-adn': () => `${DEPTH_MAX} níveis`,
-  'limite-pagina': () => `de 1 a ${POR_PAGINA_MAX}, ${POR_PAGINA} quando não se diz`,
-  'limite-catalogo-cache': () => (FRESH_S === 3_600 ? 'uma hora' : `${FRESH_S} segundos`),
   'tolerancia-aliquota': () => TOLERANCIA.aliquota.texto,
   'tolerancia-valor': () => TOLERANCIA.valor.texto,
   'tolerancia-piscofins': () => `R$ ${comma(PISCOFINS_TOLERANCE)}`,
@@ -211,41 +173,6 @@ export const FACTS: Readonly<Record<string, (tabela?: TabelaIbsCbs) => string>> 
     ),
 
   // Addresses
-  'tabela-enderecos': () =>
-    table(
-      ['Endereço', 'O que faz'],
-      ROUTES.filter(({ path }) => !path.includes('/catalogo/')).map(({ method, path, summary, deprecated, status }) => [
-        code(`${method} /{municipio}${braced(path)}`),
-        deprecated && status !== 410 ? `${summary} *Mantido para quem já usa.*` : summary,
-      ]),
-    ),
-  'tabela-catalogos': () =>
-    table(
-      ['Nome', 'Filtros', 'Itens'],
-      ROUTES.filter(({ path }) => path.includes('/catalogo/')).map(({ path, query = {} }) => {
-        const nome = path.slice(path.lastIndexOf('/') + 1);
-        const filtros = Object.keys(CATALOGOS.find((one) => one.nome === nome)?.filtros ?? query);
-        return [code(nome), filtros.map(code).join(', '), countOf(nome)];
-      }),
-    ),
-  'itens-dos-catalogos': () =>
-    table(
-      ['Nome', 'Campos do item'],
-      [...CATALOGOS, { nome: 'motivos_evento', tipo: 'MotivoEvento[]' } as const].map(({ nome, tipo }) => [
-        code(nome),
-        Object.keys(CATALOGO_SHAPES[tipo.slice(0, -'[]'.length) as keyof typeof CATALOGO_SHAPES])
-          .map(code)
-          .join(', '),
-      ]),
-    ),
-  'filtros-dos-catalogos': () =>
-    CATALOGOS.map(
-      ({ nome, filtros }) =>
-        `- ${code(nome)}: ${Object.entries(filtros)
-          .map(([filtro, sobre]) => `${code(filtro)} (${lower(sobre.replace(/\.$/, ''))})`)
-          .join('; ')}.`,
-    ).join('\n'),
-
   // Differences
   'tabela-tags-antigas': () =>
     table(
@@ -314,7 +241,7 @@ function quotaText(count: number, janelaS: number): string {
 }
 
 /** `10.000` */
-function thousands(count: number): string {
+export function thousands(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, '.');
 }
 
@@ -373,18 +300,6 @@ function fieldsOf({ campos }: TipoEvento): string {
     .join('; ');
 }
 
-function countOf(nome: string): string {
-  const catalogo = CATALOGOS_NACIONAIS[nome as NomeDeCatalogo];
-  if (catalogo !== undefined) return String(catalogo().itens.length);
-  return nome === 'motivos_evento' ? String(TIPOS_EVENTO.length) : 'os do município';
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  return [head, head.map(() => '---'), ...rows]
-    .map((row) => `| ${row.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`)
-    .join('\n');
-}
-
 function aliquotaRow({ tributo, uf, municipio, cClassTrib, inicio, fim, aliquota, ato }: Aliquota): readonly string[] {
   const place = municipio === '' ? uf : municipioInWords(municipio);
   const whose = [cClassTrib === '' ? '' : `cClassTrib ${code(cClassTrib)}`, place].filter((text) => text !== '');
@@ -416,23 +331,6 @@ function dayOrder(a: string, b: string): number {
   return one! < other! ? -1 : one! > other! ? 1 : 0;
 }
 
-/** A block of a source: of more backquotes than any source has in it. */
-export function fenced(lang: string, text: string): string {
-  return `\`\`\`\`\`${lang}\n${text.trimEnd()}\n\`\`\`\`\``;
-}
-
-function code(text: string): string {
-  return `\`${text}\``;
-}
-
-function braced(path: string): string {
-  return path.replace(/:(\w+)/g, '{$1}');
-}
-
-function listed(items: readonly string[]): string {
-  return items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} e ${items.at(-1)}`;
-}
-
 function yes(value: boolean): string {
   return value ? 'sim' : 'não';
 }
@@ -443,58 +341,4 @@ function comma(value: Decimal): string {
 
 function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
-function lower(text: string): string {
-  return text.charAt(0).toLowerCase() + text.slice(1);
-}
-
-/** Files that a reader may take, by the name under which they are offered. */
-export const ARQUIVOS: Readonly<Record<string, { readonly type: string; readonly text: () => string }>> = {
-  ...Object.fromEntries(
-    [
-      'dps.xml',
-      'dps.json',
-      'dps-producao.xml',
-      'dps-producao.json',
-      'evento.json',
-      'prestadores.csv',
-      'servicos.csv',
-      'aliquotas.csv',
-      'beneficios.csv',
-      'deducoes.csv',
-      'regimes.csv',
-      'nao-incidencias.csv',
-      'correlacao.csv',
-    ].map((name) => [name, { type: typeOf(name), text: () => projectText(`examples/${name}`) }]),
-  ),
-  ...Object.fromEntries(
-    [
-      'primeira-nota.mjs',
-      'primeira-nota-cliente.mjs',
-      'primeira_nota.py',
-      'primeira-nota.php',
-      'PrimeiraNota.java',
-      'PrimeiraNota.cs',
-      'assinatura-modelo.xml',
-      'lote-rps.xml',
-      'assinatura-lote.xml',
-      'cancelamento-nfse.xml',
-    ].map((name) => [name, { type: typeOf(name), text: () => projectText(`docs/site/exemplos/${name}`) }]),
-  ),
-  ...Object.fromEntries(
-    ATAQUES.map((name) => [
-      `ataques-${name}.json`,
-      { type: typeOf('.json'), text: () => projectText(`test/ataques/${name}.json`) },
-    ]),
-  ),
-  'dps-1.01.xsd': { type: typeOf('.xsd'), text: dpsXsd },
-  'nfse-1.01.xsd': { type: typeOf('.xsd'), text: nfseXsd },
-  'evento-1.01.xsd': { type: typeOf('.xsd'), text: eventoXsd },
-};
-
-function typeOf(name: string): string {
-  if (/\.(xml|xsd)$/.test(name)) return 'application/xml; charset=utf-8';
-  if (name.endsWith('.json')) return 'application/json; charset=utf-8';
-  return name.endsWith('.csv') ? 'text/csv; charset=utf-8' : 'text/plain; charset=utf-8';
 }

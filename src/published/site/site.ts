@@ -10,10 +10,12 @@ import { type TabelaIbsCbs, tabelaEmbarcada } from '../../fiscal/aliquotas-ibs-c
 import { ERRORS, errorOf } from '../../fiscal/errors.ts';
 import { ownOf } from '../../fiscal/own.ts';
 import { folded, found, SEARCH_MAX, type Searchable, searchableOf } from '../errors/search.ts';
+import { fenced } from '../markdown.ts';
 import { ARQUIVOS_PATH, DOCS_PATH, ERROS_PATH } from '../paths.ts';
 import { projectText } from '../project-text.ts';
 import { CALCULADORA_PARAMS, calculadora } from './calculator.ts';
-import { ARQUIVOS, FACTS, fenced } from './facts.ts';
+import { type Facts, LAW_FACTS } from './facts.ts';
+import { ARQUIVOS } from './files.ts';
 import { addressOf, framed, PAGES, type Page, relative } from './frame.ts';
 import { type Html, html, type Inserted } from './page-shell.ts';
 import { type Rendered, renderMarkdown, type Section } from './render-markdown.ts';
@@ -25,30 +27,44 @@ import { type Rendered, renderMarkdown, type Section } from './render-markdown.t
 const SITE_MARK = 'ENDERECO-DO-SERVICO';
 const FILES_SITE = 'http://127.0.0.1:8080';
 
-/**
- * The page at a slug; undefined where there is none. `site`: the address of the service as the reader knows it. `tabela`: the rates
- * in force, which one page shows and reckons with.
- */
-export async function docsPage(
-  slug: string,
-  site: string,
-  query: URLSearchParams,
-  tabela: () => Promise<TabelaIbsCbs>,
-): Promise<string | undefined> {
+/** The facts of the pages, and the pages made so far. */
+export type Site = {
+  readonly facts: Facts;
+  readonly rendered: Map<string, Rendered>;
+  readonly shells: Map<string, string>;
+  entries: Promise<readonly Entry[]> | undefined;
+};
+
+/** `doorFacts`: what the pages say of the door that serves them. */
+export function openSite(doorFacts: Facts): Site {
+  return { facts: { ...LAW_FACTS, ...doorFacts }, rendered: new Map(), shells: new Map(), entries: undefined };
+}
+
+export type DocsRequest = {
+  readonly slug: string;
+  /** Address of the service as the reader knows it. */
+  readonly address: string;
+  readonly query: URLSearchParams;
+  /** The rates in force, which one page shows and calculates with. */
+  readonly tabela: () => Promise<TabelaIbsCbs>;
+};
+
+/** The page at a slug; undefined where there is none. */
+export async function docsPage(site: Site, { slug, address, query, tabela }: DocsRequest): Promise<string | undefined> {
   const page = PAGES.find((one) => one.slug === slug);
   if (page === undefined) return undefined;
   const asked = (query.get('q') ?? '').trim().slice(0, SEARCH_MAX);
-  if (slug === '' && asked !== '') return searchPage(asked, site);
+  if (slug === '' && asked !== '') return searchPage(site, asked, address);
   const rates = slug === CALENDARIO ? await tabela() : tabelaEmbarcada();
   const isAsked = slug === CALENDARIO && CALCULADORA_PARAMS.some((name) => query.has(name));
-  const text = isAsked ? shelled(page, rendered(page, query, rates)) : shelledOnce(page, rates);
-  return text.replaceAll(SITE_MARK, () => escaped(site));
+  const text = isAsked ? shelled(page, rendered(site, page, query, rates)) : shelledOnce(site, page, rates);
+  return text.replaceAll(SITE_MARK, () => escaped(address));
 }
 
 /** A file that pages offer; undefined where there is none. */
-export function docsFile(name: string, site: string): { readonly type: string; readonly text: string } | undefined {
+export function docsFile(name: string, address: string): { readonly type: string; readonly text: string } | undefined {
   const file = ownOf(ARQUIVOS, name);
-  return file && { type: file.type, text: file.text().replaceAll(FILES_SITE, () => site) };
+  return file && { type: file.type, text: file.text().replaceAll(FILES_SITE, () => address) };
 }
 
 /** What somebody gets who asks for a page that there is not. */
@@ -61,31 +77,25 @@ export function unknownDocsPage(): string {
 
 const CALENDARIO = 'calendario-ibs-cbs';
 
-const kept = new Map<string, Rendered>();
-const shells = new Map<string, string>();
-
-function shelledOnce(page: Page, tabela: TabelaIbsCbs): string {
-  const key = `${page.slug} ${tabela.versao}`;
-  const known = shells.get(key);
-  if (known !== undefined) return known;
-  const text = shelled(page, renderedOnce(page, tabela));
-  shells.set(key, text);
-  return text;
+function shelledOnce(site: Site, page: Page, tabela: TabelaIbsCbs): string {
+  return madeOnce(site.shells, page, tabela, () => shelled(page, renderedOnce(site, page, tabela)));
 }
 
-function renderedOnce(page: Page, tabela = tabelaEmbarcada()): Rendered {
-  const key = `${page.slug} ${tabela.versao}`;
-  const known = kept.get(key);
-  if (known !== undefined) return known;
-  const text = rendered(page, new URLSearchParams(), tabela);
-  kept.set(key, text);
-  return text;
+function renderedOnce(site: Site, page: Page, tabela = tabelaEmbarcada()): Rendered {
+  return madeOnce(site.rendered, page, tabela, () => rendered(site, page, new URLSearchParams(), tabela));
+}
+
+function madeOnce<Made>(known: Map<string, Made>, { slug }: Page, { versao }: TabelaIbsCbs, make: () => Made): Made {
+  const key = `${slug} ${versao}`;
+  const made = known.get(key) ?? make();
+  known.set(key, made);
+  return made;
 }
 
 /** A page as its file says it. `query`: what its form was asked. */
-function rendered(page: Page, query: URLSearchParams, tabela: TabelaIbsCbs): Rendered {
+function rendered(site: Site, page: Page, query: URLSearchParams, tabela: TabelaIbsCbs): Rendered {
   const here = addressOf(page.slug);
-  return renderMarkdown(withFacts(projectText(`docs/site/${page.file}`), tabela), {
+  return renderMarkdown(withFacts(site, projectText(`docs/site/${page.file}`), tabela), {
     link: (href) => linkFrom(here, href),
     errorPage: (codigo) => (errorOf(codigo) === undefined ? undefined : relative(here, `${ERROS_PATH}/${codigo}`)),
     blocks: page.slug === CALENDARIO ? { calculadora: calculadora(query, CALENDARIO, tabela) } : {},
@@ -98,7 +108,7 @@ const BLOCKS: ReadonlySet<string> = new Set(['calculadora']);
 const PLACEHOLDER = /\{\{([A-Za-z][\w.:-]*)\}\}/g;
 
 /** A source with what its names in braces stand for. A name that nobody knows is a mistake of the source. */
-function withFacts(source: string, tabela: TabelaIbsCbs): string {
+function withFacts({ facts }: Site, source: string, tabela: TabelaIbsCbs): string {
   return source.replace(PLACEHOLDER, (whole, name: string) => {
     if (BLOCKS.has(name)) return whole;
     if (name === 'site') return SITE_MARK;
@@ -106,7 +116,7 @@ function withFacts(source: string, tabela: TabelaIbsCbs): string {
       const file = ARQUIVOS[name.slice('arquivo:'.length)];
       if (file !== undefined) return fenced('text', file.text().replaceAll(FILES_SITE, SITE_MARK));
     }
-    const fact = ownOf(FACTS, name);
+    const fact = ownOf(facts, name);
     if (fact === undefined) throw new Error(`the documentation names ${whole}, which is no fact`);
     return fact(tabela);
   });
@@ -161,16 +171,15 @@ function neighbour(page: Page | undefined, rel: 'prev' | 'next', here: string): 
 
 type Entry = { readonly page: Page; readonly section: Section; readonly searchable: Searchable };
 
-let entries: Promise<readonly Entry[]> | undefined;
 let codes: ReadonlyMap<string, Searchable> | undefined;
 
 /** Of each kind. A question that finds more is not a question yet. */
 const RESULTS_MAX = 30;
 const CODES_MAX = 10;
 
-async function searchPage(asked: string, site: string): Promise<string> {
-  entries ??= makeEntries();
-  const sections = sectionsFor(asked, await entries);
+async function searchPage(site: Site, asked: string, address: string): Promise<string> {
+  site.entries ??= makeEntries(site);
+  const sections = sectionsFor(asked, await site.entries);
   codes ??= new Map(ERRORS.map((error) => [error.codigo, searchableOf(error)]));
   const errors = found(asked, ERRORS, ({ codigo }) => codes!.get(codigo)!);
   const more = errors.length > CODES_MAX;
@@ -184,7 +193,7 @@ ${sections.slice(0, RESULTS_MAX).map(
   ({ page, section }) =>
     html`<li><a href="${relative(DOCS_PATH, addressOf(page.slug))}${section.level === 1 ? '' : `#${section.id}`}">${page.short}${section.level === 1 ? undefined : `: ${section.text}`}</a>
 <p>${excerpt(
-      section.words.replaceAll(SITE_MARK, () => site),
+      section.words.replaceAll(SITE_MARK, () => address),
       asked,
     )}</p></li>
 `,
@@ -220,10 +229,10 @@ function sectionsFor(asked: string, all: readonly Entry[]): readonly Entry[] {
 }
 
 /** Every page is made for it, which takes a while: others are served in between. */
-async function makeEntries(): Promise<readonly Entry[]> {
+async function makeEntries(site: Site): Promise<readonly Entry[]> {
   const made: Entry[] = [];
   for (const page of PAGES) {
-    for (const section of renderedOnce(page).sections) {
+    for (const section of renderedOnce(site, page).sections) {
       made.push({ page, section, searchable: searchableIn(page, section, section.words) });
     }
     await new Promise(setImmediate);
@@ -268,6 +277,6 @@ function shortened(text: string): string {
 }
 
 /** As an attribute or a text of a page. */
-function escaped(site: string): string {
-  return html`${site}`.html;
+function escaped(address: string): string {
+  return html`${address}`.html;
 }

@@ -1,0 +1,80 @@
+/** What the pages of the documentation say of this door: its limits, its addresses, its catalogs. Each is Markdown. */
+import { CATALOGOS_NACIONAIS, type NomeDeCatalogo } from '../../fiscal/catalogs/itens.ts';
+import { TIPOS_EVENTO } from '../../fiscal/tipos-evento.ts';
+import { braced, code, table } from '../../published/markdown.ts';
+import { type Facts, thousands } from '../../published/site/facts.ts';
+import { ASIDE_BYTES, ASIDE_CPU_MAX_MS, ASIDE_WAITING_MAX } from './aside.ts';
+import { SITE_TIMES } from './buckets.ts';
+import { CATALOGO_SHAPES } from './catalogo-fields.ts';
+import { CATALOGOS, FRESH_S, POR_PAGINA, POR_PAGINA_MAX } from './catalogos.ts';
+import { BODY_MAX_BYTES } from './content.ts';
+import { CLOSE_MAX_MS, DRAIN_DEFAULT_S } from './end-in-order.ts';
+import { DISCARD_MAX_BYTES } from './exchange.ts';
+import { CONNECTIONS_MAX, HEADERS_MAX_BYTES, REQUEST_TIMEOUT_MS, URL_MAX } from './http.ts';
+import { LOOKS_MAX, MISSES_MAX } from './misses.ts';
+import { KEY_CHARS_MAX } from './repetition.ts';
+import { ROUTES } from './routes.ts';
+
+export const DOOR_FACTS: Facts = {
+  'limite-corpo': () => `${BODY_MAX_BYTES / 2 ** 20} MiB`,
+  'limite-a-parte': () => `${ASIDE_BYTES / 2 ** 10} KiB`,
+  'limite-a-parte-espera': () => `${ASIDE_WAITING_MAX}`,
+  'limite-vezes-rede': () => `${SITE_TIMES}`,
+  'limite-conexoes': () => thousands(CONNECTIONS_MAX),
+  'limite-processador': () => `${ASIDE_CPU_MAX_MS / 1_000} s`,
+  'limite-descarte': () => `${DISCARD_MAX_BYTES / 2 ** 20} MiB`,
+  'limite-endereco': () => `${URL_MAX} caracteres`,
+  'limite-cabecalhos': () => `${HEADERS_MAX_BYTES / 2 ** 10} KiB`,
+  'limite-envio': () => `${REQUEST_TIMEOUT_MS / 1_000} segundos`,
+  'espera-ao-encerrar': () => `${DRAIN_DEFAULT_S} segundos`,
+  'encerrar-maximo': () => `${CLOSE_MAX_MS / 1_000} segundos`,
+  'limite-consultas-vas': () => `${MISSES_MAX} por minuto`,
+  'limite-buscas-vas': () => `${LOOKS_MAX} por minuto`,
+  'limite-chave': () => `${KEY_CHARS_MAX} caracteres`,
+  'limite-pagina': () => `de 1 a ${POR_PAGINA_MAX}, ${POR_PAGINA} quando não se diz`,
+  'limite-catalogo-cache': () => (FRESH_S === 3_600 ? 'uma hora' : `${FRESH_S} segundos`),
+  'tabela-enderecos': () =>
+    table(
+      ['Endereço', 'O que faz'],
+      ROUTES.filter(({ path }) => !path.includes('/catalogo/')).map(({ method, path, summary, deprecated, status }) => [
+        code(`${method} /{municipio}${braced(path)}`),
+        deprecated && status !== 410 ? `${summary} *Mantido para quem já usa.*` : summary,
+      ]),
+    ),
+  'tabela-catalogos': () =>
+    table(
+      ['Nome', 'Filtros', 'Itens'],
+      ROUTES.filter(({ path }) => path.includes('/catalogo/')).map(({ path, query = {} }) => {
+        const nome = path.slice(path.lastIndexOf('/') + 1);
+        const filtros = Object.keys(CATALOGOS.find((one) => one.nome === nome)?.filtros ?? query);
+        return [code(nome), filtros.map(code).join(', '), countOf(nome)];
+      }),
+    ),
+  'itens-dos-catalogos': () =>
+    table(
+      ['Nome', 'Campos do item'],
+      [...CATALOGOS, { nome: 'motivos_evento', tipo: 'MotivoEvento[]' } as const].map(({ nome, tipo }) => [
+        code(nome),
+        Object.keys(CATALOGO_SHAPES[tipo.slice(0, -'[]'.length) as keyof typeof CATALOGO_SHAPES])
+          .map(code)
+          .join(', '),
+      ]),
+    ),
+  'filtros-dos-catalogos': () =>
+    CATALOGOS.map(
+      ({ nome, filtros }) =>
+        `- ${code(nome)}: ${Object.entries(filtros)
+          .map(([filtro, sobre]) => `${code(filtro)} (${lower(sobre.replace(/\.$/, ''))})`)
+          .join('; ')}.`,
+    ).join('\n'),
+};
+
+function countOf(nome: string): string {
+  const catalogo = CATALOGOS_NACIONAIS[nome as NomeDeCatalogo];
+  if (catalogo !== undefined) return String(catalogo().itens.length);
+  return nome === 'motivos_evento' ? String(TIPOS_EVENTO.length) : 'os do município';
+}
+
+function lower(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}

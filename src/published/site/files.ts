@@ -1,0 +1,65 @@
+/** The files that pages offer. */
+import { dpsXsd, eventoXsd, nfseXsd } from '../layout/xsd.ts';
+import { projectText } from '../project-text.ts';
+
+/** The attack corpora, in the order of their page; each is a file of `test/ataques`. */
+export const ATAQUES = [
+  'xml-assinatura',
+  'canonicalizacao',
+  'bombas',
+  'json',
+  'cms',
+  'certificados',
+  'http',
+  'soap',
+] as const;
+
+/** Files that a reader may take, by the name under which they are offered. */
+export const ARQUIVOS: Readonly<Record<string, { readonly type: string; readonly text: () => string }>> = {
+  ...Object.fromEntries(
+    [
+      'dps.xml',
+      'dps.json',
+      'dps-producao.xml',
+      'dps-producao.json',
+      'evento.json',
+      'prestadores.csv',
+      'servicos.csv',
+      'aliquotas.csv',
+      'beneficios.csv',
+      'deducoes.csv',
+      'regimes.csv',
+      'nao-incidencias.csv',
+      'correlacao.csv',
+    ].map((name) => [name, { type: typeOf(name), text: () => projectText(`examples/${name}`) }]),
+  ),
+  ...Object.fromEntries(
+    [
+      'primeira-nota.mjs',
+      'primeira-nota-cliente.mjs',
+      'primeira_nota.py',
+      'primeira-nota.php',
+      'PrimeiraNota.java',
+      'PrimeiraNota.cs',
+      'assinatura-modelo.xml',
+      'lote-rps.xml',
+      'assinatura-lote.xml',
+      'cancelamento-nfse.xml',
+    ].map((name) => [name, { type: typeOf(name), text: () => projectText(`docs/site/exemplos/${name}`) }]),
+  ),
+  ...Object.fromEntries(
+    ATAQUES.map((name) => [
+      `ataques-${name}.json`,
+      { type: typeOf('.json'), text: () => projectText(`test/ataques/${name}.json`) },
+    ]),
+  ),
+  'dps-1.01.xsd': { type: typeOf('.xsd'), text: dpsXsd },
+  'nfse-1.01.xsd': { type: typeOf('.xsd'), text: nfseXsd },
+  'evento-1.01.xsd': { type: typeOf('.xsd'), text: eventoXsd },
+};
+
+function typeOf(name: string): string {
+  if (/\.(xml|xsd)$/.test(name)) return 'application/xml; charset=utf-8';
+  if (name.endsWith('.json')) return 'application/json; charset=utf-8';
+  return name.endsWith('.csv') ? 'text/csv; charset=utf-8' : 'text/plain; charset=utf-8';
+}
