@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../test/support/seed.ts';
-import { type Aliquota, aliquotasEmbarcadas, tabelaIbsCbs } from './aliquotas-ibs-cbs.ts';
-import { classificacoes } from './catalogs/catalogs.ts';
-import { add, type Decimal, decimal as d, formatDecimal, ZERO } from './decimal.ts';
+import { type Aliquota, aliquotasEmbarcadas, tabelaEmbarcada, tabelaIbsCbs } from './aliquotas-ibs-cbs.ts';
+import { classificacoes, indicadores } from './catalogs/catalogs.ts';
+import { add, type Decimal, decimal as d, formatDecimal, formatRate, ZERO } from './decimal.ts';
 import {
+  aliquotasDe,
   assessIbsCbs,
   defaultIndOp,
   explainIbsCbs,
   type IbsCbsAmounts,
   type IbsCbsInput,
+  INDICADORES_DE_IMOVEL,
   placeOfIbsCbs,
 } from './ibscbs.ts';
 import type { Dps } from './layout/dps.ts';
@@ -173,6 +175,25 @@ test('every reducer of the base, and the years in which it is one', () => {
 test('a base below zero is given as the formula left it', () => {
   // 1000.00 − 600.00 − 500.00 = −100.00; × 0.90 % = −0.90
   expectFields({ vDescIncond: d('600.00'), vCalcReeRepRes: d('500.00') }, { vBC: '-100.00', vCBS: '-0.90' });
+});
+
+test('the last day of the test year is one of it', () => {
+  const last = { dCompet: '2026-12-31' };
+  // What the buyer of the government keeps, a rate of everybody's for what will have its own, and nothing on top of the net value.
+  expectFields({ ...last, tpEnteGov: '1' }, { pRedutor: '0.00', vTotNF: '1000.00', vCBS: '9.00' });
+  expectFields({ ...last, CST: '220', cClassTrib: '220001' }, { pIBSUF: '0.10', pCBS: '0.90' });
+});
+
+test('what is not levied has no rate at all, whatever the price and the classification', () => {
+  const exempt = { CST: '410', cClassTrib: '410004' };
+  expectFields({ ...exempt, vServ: d('9999999999999.99') }, { vIBSUF: '0.00', vIBSMun: '0.00', vCBS: '0.00' });
+  expectFields({ CST: '410', cClassTrib: '200052' }, { pRedAliqUF: undefined, pRedAliqCBS: undefined, vCBS: '0.00' });
+  // A CST that nobody knows levies nothing.
+  const unknown = { CSTReg: '999', cClassTribReg: '000001' };
+  expectFields(
+    { CST: '550', cClassTrib: '550016', gTribRegular: unknown },
+    { pAliqEfeRegCBS: '0.00', vTribRegCBS: '0.00' },
+  );
 });
 
 test('each tribute is rounded on its own, half a cent up', () => {
@@ -349,7 +370,29 @@ test('the rate of the municipality goes before that of the state, and both befor
   });
 });
 
+test('the rates of a document are those of its classification and everybody’s, at the place of its operation', () => {
+  const tabela = withRows(
+    { tributo: 'IBS-UF', uf: 'RJ', aliquota: '0.12' },
+    { tributo: 'IBS-UF', aliquota: '0.2', cClassTrib: '000001' },
+  );
+  const rates = (dps: Dps) => {
+    const found = aliquotasDe(dps, 'IBS-UF', tabela);
+    return found && [found.propria, found.geral].map((one) => one && formatRate(one.rate));
+  };
+  assert.deepEqual(rates(DPS), ['0.20', '0.12'], 'of the taker, in Rio de Janeiro');
+  assert.deepEqual(rates(withIbscbs({ cIndOp: '020101' })), ['0.20', '0.10'], 'where it is provided, in Brasília');
+  const { toma: _, ...nobody } = DPS;
+  assert.deepEqual(rates({ ...nobody, cLocEmi: '9999998' }), ['0.20', '0.10'], 'no place at all');
+  const { IBSCBS: __, ...without } = DPS;
+  assert.equal(rates(without), undefined);
+});
+
 test('what nobody has published is said, not invented', () => {
+  const state = tabelaIbsCbs(
+    2,
+    aliquotasEmbarcadas().filter(({ tributo }) => tributo !== 'IBS-MUN'),
+  );
+  assert.deepEqual(assessIbsCbs(PLAIN, state), { unavailable: 'IBS-MUN', data: '2026-10-05' });
   const unavailable = (change: Partial<IbsCbsInput>) => assessIbsCbs({ ...PLAIN, ...change });
   assert.deepEqual(unavailable({ dCompet: '2025-12-31' }), { unavailable: 'IBS-UF', data: '2025-12-31' });
   assert.deepEqual(unavailable({ dCompet: '2027-01-01' }), { unavailable: 'CBS', data: '2027-01-01' });
@@ -478,6 +521,29 @@ test('the steps of the worked example in words', () => {
   // 924.50 × 0.07 % = 0.64715
   assert.equal(formulas.vIBSTot, 'vIBSUF 0.65 + vIBSMun 0.00');
   assert.equal(formulas.vTotNF, 'vLiq 1000.00');
+});
+
+test('the steps in words: every reducer, the buyer of the government, what is not levied, regular taxation', () => {
+  const formulasOf = (change: Partial<IbsCbsInput>, tabela = tabelaEmbarcada()): Record<string, string> => {
+    const input = { ...PLAIN, ...change };
+    const amounts = assessIbsCbs(input, tabela);
+    assert.ok(!('unavailable' in amounts));
+    const steps = explainIbsCbs(input, amounts, tabela);
+    return Object.fromEntries(steps.map(({ campo, formula }) => [campo.split('/').at(-1)!, formula]));
+  };
+  const reduced = formulasOf({ vCalcReeRepRes: d('1.00'), vPis: d('2.00'), vCofins: d('3.00') });
+  assert.equal(reduced.vBC, 'vServ 1000.00 − vCalcReeRepRes 1.00 − vPis 2.00 − vCofins 3.00');
+  const bought = formulasOf({ tpEnteGov: '2', CST: '200', cClassTrib: '200052' });
+  assert.equal(bought.pAliqEfetCBS, 'pCBS 0.90 × (1 − pRedAliqCBS 30.00 %) × (1 − pRedutor 0.00 %)');
+  assert.equal(formulasOf({ CST: '410', cClassTrib: '410004' }).pCBS, 'CST 410: sem alíquota a aplicar');
+  const gTribRegular = { CSTReg: '000', cClassTribReg: '000001' };
+  const regular = formulasOf({ CST: '550', cClassTrib: '550016', gTribRegular });
+  assert.equal(regular.pAliqEfeRegCBS, 'alíquota efetiva sem a suspensão, cClassTribReg 000001');
+  assert.equal(regular.vTribRegCBS, 'vBC 1000.00 × pAliqEfeRegCBS 0.90 %');
+  // From 2027 on the tributes are paid on top: 1000.00 × 8.40 % = 84.00, and 0.50 + 0.50
+  const later = formulasOf({ dCompet: '2027-03-10' }, PUBLISHED);
+  assert.equal(later.vTotNF, 'vLiq 1000.00 + vCBS 84.00 + vIBSTot 1.00');
+  assert.equal(formulasOf({ dCompet: '2026-12-31' }).vTotNF, 'vLiq 1000.00');
 });
 
 test('a declared deferral that the calculation does not follow is told', () => {
@@ -635,6 +701,20 @@ test('the indicator that the correlation leaves no choice about', () => {
     indOpOf('171001', '115021000', '000001'),
     '040101',
     'an NBS unknown to the service: by the service alone',
+  );
+});
+
+test('the correlation of the NBS goes before that of the whole service, also where it is one row', () => {
+  // Of the service alone there are three candidates, or three and a property.
+  assert.equal(indOpOf('070902', '124022000', '000001', { cCIB: '12345678' }), '020201');
+  assert.equal(indOpOf('380101', '125041100', '000001'), '030101');
+});
+
+test('the indicators that want a property are those whose place is that of the property (Anexo C)', () => {
+  const places = indicadores().filter(({ localFornecimento }) => localFornecimento === 'Localidade do imóvel');
+  assert.deepEqual(
+    [...INDICADORES_DE_IMOVEL],
+    places.map(({ codigo }) => codigo),
   );
 });
 

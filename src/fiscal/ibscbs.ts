@@ -263,9 +263,10 @@ export function aliquotasDe(
   tributo: TributoIbsCbs,
   tabela: TabelaIbsCbs,
 ): { readonly propria: AliquotaLida | undefined; readonly geral: AliquotaLida | undefined } | undefined {
-  const cClassTrib = dps.IBSCBS?.valores.trib.gIBSCBS.cClassTrib;
-  if (cClassTrib === undefined) return undefined;
-  const local = placeOfIbsCbs(dps, dps.IBSCBS?.cIndOp ?? defaultIndOp(dps))?.codigo;
+  const { IBSCBS } = dps;
+  if (IBSCBS === undefined) return undefined;
+  const { cClassTrib } = IBSCBS.valores.trib.gIBSCBS;
+  const local = placeOfIbsCbs(dps, IBSCBS.cIndOp ?? defaultIndOp(dps))?.codigo;
   const asked = { data: dps.dCompet, local, cClassTrib };
   return {
     propria: aliquotaPropria(tabela, tributo, asked),
@@ -614,8 +615,9 @@ function decidingPlace(dps: Dps, campoLocal: (typeof CAMPOS_LOCAL)[number] | und
 
 /** Who names a recipient and does not say so meant that it is not the taker. */
 function recipientOf({ IBSCBS, toma }: Dps): { readonly end?: NonNullable<Dps['toma']>['end'] } | undefined {
-  const isTaker = IBSCBS?.indDest === undefined ? IBSCBS?.dest === undefined : IBSCBS.indDest === '0';
-  return isTaker ? toma : IBSCBS?.dest;
+  if (IBSCBS === undefined) return toma;
+  const isTaker = IBSCBS.indDest === undefined ? IBSCBS.dest === undefined : IBSCBS.indDest === '0';
+  return isTaker ? toma : IBSCBS.dest;
 }
 
 function municipality(codigo: string | undefined): IbsCbsPlace | undefined {
