@@ -1,0 +1,154 @@
+/**
+ * Whether a request of one municipality to the ADN is worth sending, and what is learned from what becomes of it. Three circuits say
+ * so: whether the certificate is accepted, whether the municipality is served, and whether anybody answers at the address.
+ */
+import { type Breaker, openBreaker, type Pass } from './breaker.ts';
+import type { Line, Outcome } from './line.ts';
+import type { Read, Ways } from './verdict.ts';
+
+export type AskingSettings = {
+  readonly line: Line;
+  /** Of the ADN, for the log. */
+  readonly host: string;
+  /** Of the address: one for all municipalities that speak to it. */
+  readonly breaker: Breaker;
+  readonly log: { info: Say; warn: Say; error: Say };
+  readonly limits: {
+    readonly requestMs: number;
+    readonly requestMinMs: number;
+    readonly refusedFirstMs: number;
+    readonly refusedMaxMs: number;
+    readonly troubledFirstMs: number;
+    readonly troubledMaxMs: number;
+  };
+};
+
+type Say = (about: object, message: string) => void;
+
+export type Asking = {
+  /** Sends a request if it is worth trying, and lets the circuits learn from what `read` makes of it. */
+  ask<T>(ways: Ways<T>): Promise<T>;
+  /** Whether every circuit is closed. */
+  isClear(): boolean;
+  /** Milliseconds until it is worth asking again. */
+  pauseMs(): number;
+};
+
+type Circuits = AskingSettings & {
+  readonly permission: Breaker;
+  readonly progress: Breaker;
+  /** As what this municipality shares the circuit of the address. */
+  readonly party: object;
+  readonly last: Last;
+};
+
+/** What was learned last. */
+type Last = {
+  /** What the operator has to mend; said again, at growing intervals, until it is. */
+  refusal: string;
+  /** What came to nothing, when that may be the fault of this municipality alone. */
+  trouble: string;
+  /** Why nothing came of a request, as it was logged, until there is an answer. */
+  told: string | undefined;
+};
+
+export function openAsking(settings: AskingSettings): Asking {
+  const { breaker, limits, log, host } = settings;
+  const last: Last = { refusal: '', trouble: '', told: undefined };
+  const permission = openBreaker({
+    failuresToOpen: 1,
+    pauseFirstMs: limits.refusedFirstMs,
+    pauseMaxMs: limits.refusedMaxMs,
+    onOpen: ({ pauseMs }) =>
+      log.error(
+        { adn: host, why: last.refusal, pauseMs },
+        'o ADN recusa o certificado ou a permissão do município; os documentos dele esperam',
+      ),
+    onClose: () => log.info({ adn: host }, 'o ADN voltou a aceitar o certificado do município'),
+  });
+  const progress = openBreaker({
+    pauseFirstMs: limits.troubledFirstMs,
+    pauseMaxMs: limits.troubledMaxMs,
+    onOpen: ({ isAgain }) => {
+      const about = { adn: host, why: last.trouble };
+      if (!isAgain)
+        log.warn(
+          about,
+          'o ADN não atende este município; os documentos dele esperam, e o envio é tentado de novo sozinho',
+        );
+    },
+    onClose: ({ openMs }) =>
+      log.info({ adn: host, seconds: Math.round(openMs / 1_000) }, 'o ADN voltou a atender este município'),
+  });
+  const circuits: Circuits = { ...settings, permission, progress, party: {}, last };
+  return {
+    ask: (ways) => ask(circuits, ways),
+    isClear: () => [breaker, permission, progress].every((circuit) => circuit.isClosed()),
+    // While our own pause lasts we do not ask the shared circuit: asking takes a place in its queue.
+    pauseMs: () => Math.max(permission.pauseMs(), progress.pauseMs()) || breaker.pauseMs(circuits.party),
+  };
+}
+
+async function ask<T>(circuits: Circuits, ways: Ways<T>): Promise<T> {
+  const { breaker, permission, progress, party, last, limits, line } = circuits;
+  const allowed = permission.enter();
+  if (allowed === undefined) return ways.barred(last.refusal);
+  const hopeful = progress.enter();
+  if (hopeful === undefined) {
+    allowed.withdrawn();
+    return ways.unsent(last.trouble);
+  }
+  const open = breaker.enter(party);
+  if (open === undefined) {
+    allowed.withdrawn();
+    hopeful.withdrawn();
+    return ways.unsent('o ADN não está respondendo; novas tentativas são feitas de tempos em tempos');
+  }
+  try {
+    const left = ways.deadline - performance.now();
+    if (left < limits.requestMinMs) return ways.unsent('não houve tempo para o envio nesta rodada');
+    const { method, path, body, bytesMax } = ways;
+    const outcome = await line.request({ method, path, body, totalMs: Math.min(left, limits.requestMs), bytesMax });
+    const read = ways.read(outcome);
+    logTrouble(circuits, method, read, outcome);
+    learn(last, { allowed, hopeful, open }, read);
+    return read.value;
+  } finally {
+    // A pass that has ended ignores this call.
+    for (const pass of [allowed, hopeful, open]) pass.withdrawn();
+  }
+}
+
+/** Says once why nothing came of a request. Of an address that nobody reaches the circuit tells, once for all. */
+function logTrouble<T>(
+  { last, log, host }: Circuits,
+  method: string,
+  { health, why }: Read<T>,
+  outcome: Outcome,
+): void {
+  if (health === 'answered') last.told = undefined;
+  else if (health !== 'failed' && why !== last.told) {
+    last.told = why;
+    log.warn({ adn: host, method, why, ...aboutOf(outcome) }, 'o ADN não deu uma resposta que sirva');
+  }
+}
+
+function aboutOf(outcome: Outcome): object {
+  if (outcome.kind === 'answered') return { status: outcome.status, bytes: outcome.body.length };
+  return { code: outcome.code };
+}
+
+type Passes = { readonly allowed: Pass; readonly hopeful: Pass; readonly open: Pass };
+
+function learn<T>(last: Last, { allowed, hopeful, open }: Passes, { health, why, refused }: Read<T>): void {
+  if (health === 'suspected') {
+    last.trouble = why ?? last.trouble;
+    hopeful.failed();
+  } else if (health === 'answered') hopeful.answered();
+  if (health === 'failed' || health === 'suspected') open[health](why);
+  else open[health]();
+  if (refused !== undefined) {
+    last.refusal = refused;
+    allowed.failed();
+  } else if (health === 'answered') allowed.answered();
+}
