@@ -6,11 +6,12 @@ export const TESTS: Readonly<Record<string, readonly string[]>> = {
   'src/fiscal/evento.ts': ['src/fiscal/evento.test.ts', 'src/fiscal/conflitos-evento.test.ts'],
   'src/adn/reading.ts': ['src/adn/reading.test.ts', 'src/adn/national.test.ts'],
   'src/documents/signed.ts': [
-    'test/assinatura-xml.test.ts',
-    'test/assinatura-certificado.test.ts',
+    'test/assinatura-ataques.test.ts',
     'test/assinatura-quase.test.ts',
+    'test/assinatura-certificado.test.ts',
+    'test/assinatura-xml.test.ts',
   ],
-  'src/documents/cms.ts': ['src/documents/cms.test.ts'],
+  'src/documents/cms.ts': ['test/assinatura-ataques.test.ts', 'src/documents/cms.test.ts'],
   'src/flows/deliver.ts': ['test/deliver.test.ts'],
 };
 
