@@ -127,7 +127,7 @@ async function demonstrate({ pasta: folder, encerrar }: Wishes): Promise<void> {
   say('Assine e emita a sua:');
   const own = path.relative(process.cwd(), path.join(folder, 'minha.xml'));
   say(`  npm run -s nfse -- assinar ${EXAMPLE} --certificado ${certificate} --chave ${key} --saida ${own}`);
-  say(`  npm run -s nfse -- emitir ${own} --tenant ${SLUG} --url ${service.address}`);
+  say(`  npm run -s nfse -- emitir ${own} --municipio ${SLUG} --url ${service.address}`);
   if (encerrar) return;
   say('');
   say('Ctrl-C encerra.');

@@ -743,7 +743,7 @@ describe('the chapter of the README on events', async () => {
 
     // Without a signature, and with somebody else's, nothing is registered.
     const target = ['evento', 'enviar', bloqueada, '--tipo', 'rejeicao_tomador', '--campo', 'codigo_motivo_rejeicao=3'];
-    const at = ['--tenant', 'exemplo', '--url', address];
+    const at = ['--municipio', 'exemplo', '--url', address];
     assert.match((await nfse([...target, ...at], {})).err, /^Recusado \(HTTP 401, E9002\)/);
     const { pfx, senha } = { pfx: `${dataDir}/pki/prestadores/${cnpj}.pfx`, senha: `${dataDir}/pki/senha.txt` };
     const other = await nfse([...target, ...at, '--pfx', pfx, '--senha-arquivo', senha], {});

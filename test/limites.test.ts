@@ -6,7 +6,7 @@ import { createRestDoor } from '../src/doors/rest/door.ts';
 import { openQuotas } from '../src/doors/rest/quotas.ts';
 import { AMBIENTES, BYTES_POR_DOCUMENTO } from '../src/fiscal/ambiente.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
-import type { Municipio, NovoMunicipio } from '../src/store/municipios.ts';
+import type { Municipio, NovoMunicipio } from '../src/fiscal/settings.ts';
 import { onEnd } from './support/cleanup.ts';
 import { nfseHere } from './support/cli.ts';
 import { monotonicClock } from './support/clock.ts';

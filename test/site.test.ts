@@ -203,7 +203,7 @@ describe('what the pages say', () => {
       readFileSync(path.join(ROOT, `packages/cliente/src/${name}.ts`), 'utf8'),
     );
     const meanings = ERRORS.map(({ significado }) => significado);
-    const listas = LISTA_COMMANDS.flatMap(({ optionsHelp }) => optionsHelp.flat());
+    const listas = LISTA_COMMANDS.flatMap(({ notes = [] }) => notes.flat());
     const known = [described, LAW_FACTS.leiaute!(), ...meanings, ...cliente, ...listas].join(' ');
     // Of the operating system, of XML signatures, of certificates, and of the national interface.
     const foreign = new Set([

@@ -2,6 +2,9 @@
  * Production and sandbox, two columns of one table (specification, "Sandbox tenant"). Whoever must behave differently
  * in the two reads a row here and asks no other question.
  */
+import type { Decimal } from './decimal.ts';
+import { ISS_MAX } from './iss.ts';
+
 export type Ambiente = 'producao' | 'homologacao';
 
 type Settings = {
@@ -19,8 +22,8 @@ type Settings = {
   readonly checksAuthorization: boolean;
   /** `cLocEmi` must be the tenant's own municipality; otherwise any of the catalogue (D-87). */
   readonly ownMunicipioOnly: boolean;
-  /** Rate when neither the registry nor the DPS has one (D-61). */
-  readonly fallbackAliquota: '5.00' | undefined;
+  /** ISSQN rate when neither the registry nor the DPS has one (D-61): the highest that the law allows. */
+  readonly fallbackAliquota: Decimal | undefined;
   /** What the national rules do that the specification does not name, unless the tenant sets it otherwise (D-86). */
   readonly regrasNacionais: 'recusa' | 'avisa';
   /** The reading by DPS identifier wants a party's certificate (D-41). */
@@ -71,7 +74,7 @@ export const AMBIENTES: Readonly<Record<Ambiente, Settings>> = {
     registersPrestador: true,
     checksAuthorization: false,
     ownMunicipioOnly: false,
-    fallbackAliquota: '5.00',
+    fallbackAliquota: ISS_MAX,
     regrasNacionais: 'avisa',
     dpsQueryIsOpen: true,
     watermark: true,
@@ -82,3 +85,11 @@ export const AMBIENTES: Readonly<Record<Ambiente, Settings>> = {
 
 /** Slug of the shared sandbox tenant (specification, "What the service does" 7). */
 export const SANDBOX_SLUG = 'integracao';
+
+/** How long an answer stands under its idempotency key, at least (D-19). */
+export const ANSWERS_KEPT_MIN_HOURS = 72;
+/** How long it is kept: three hours more, for clocks that differ or are set. */
+export const ANSWERS_KEPT_HOURS = ANSWERS_KEPT_MIN_HOURS + 3;
+
+/** An answer that is kept names its note: a rehearsal keeps its notes longer. */
+export const GUARDA_MIN_DIAS = Math.ceil(ANSWERS_KEPT_HOURS / 24);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../test/support/seed.ts';
+import { AMBIENTES } from './ambiente.ts';
 import { assessIssqn, chooseAliquota, type IssqnAmounts, type IssqnInput } from './assess.ts';
 import { type Decimal, decimal as d, formatDecimal, sum, ZERO } from './decimal.ts';
 
@@ -345,15 +346,17 @@ test('the largest amount of the layout', () => {
 test('the registered rate goes before the declared one, and the sandbox has its own', () => {
   const registered = d('3.00');
   const declared = d('2.00');
-  for (const sandbox of [false, true]) {
-    assert.equal(chooseAliquota({ registered, declared, sandbox }), registered);
-    assert.equal(chooseAliquota({ registered, sandbox }), registered);
-    assert.equal(chooseAliquota({ declared, sandbox }), declared);
-    assert.equal(chooseAliquota({ registered: ZERO, declared, sandbox }), ZERO);
-    assert.equal(chooseAliquota({ registered: undefined, declared: ZERO, sandbox }), ZERO);
+  for (const fallback of [undefined, AMBIENTES.homologacao.fallbackAliquota]) {
+    assert.equal(chooseAliquota({ registered, declared, fallback }), registered);
+    assert.equal(chooseAliquota({ registered, fallback }), registered);
+    assert.equal(chooseAliquota({ declared, fallback }), declared);
+    assert.equal(chooseAliquota({ registered: ZERO, declared, fallback }), ZERO);
+    assert.equal(chooseAliquota({ registered: undefined, declared: ZERO, fallback }), ZERO);
   }
-  assert.equal(chooseAliquota({ sandbox: true }), d('5.00'));
-  assert.equal(chooseAliquota({ sandbox: false }), undefined);
+  assert.equal(chooseAliquota({ fallback: AMBIENTES.homologacao.fallbackAliquota }), d('5.00'));
+  assert.equal(chooseAliquota({ fallback: AMBIENTES.producao.fallbackAliquota }), undefined);
+  // The table decides: another rate in it is another rate of the note.
+  assert.equal(chooseAliquota({ fallback: d('3.21') }), d('3.21'));
 });
 
 const cents = (max: bigint) => fc.bigInt({ min: 0n, max }).map((value) => value as Decimal);

@@ -5,7 +5,7 @@
  * Nothing is refused here. A deduction where none is allowed, a rate above 5 % or a discount above the price are rules;
  * this file answers what the formulas give, negative results included, and marks them. IBS and CBS are in `ibscbs.ts`.
  */
-import { add, type Decimal, decimal, percentOf, sub, sum, ZERO } from './decimal.ts';
+import { add, type Decimal, percentOf, sub, sum, ZERO } from './decimal.ts';
 
 /** `valores/vDedRed`, one of its three forms. */
 export type Deduction =
@@ -68,9 +68,6 @@ export type IssqnAmounts = {
   readonly negative: 'vBC' | 'vLiq' | undefined;
 };
 
-/** The rate of the sandbox when nobody names one (decided in D-61). It is the highest that the law allows. */
-const SANDBOX_ALIQUOTA = decimal('5.00');
-
 /**
  * The rate that applies: what the municipality of incidence registered for the service and the competence, before what
  * the DPS declares (note on pAliqAplic in Anexo I). A registered or declared 0.00 is a rate like any other.
@@ -78,9 +75,10 @@ const SANDBOX_ALIQUOTA = decimal('5.00');
 export function chooseAliquota(rates: {
   readonly registered?: Decimal | undefined;
   readonly declared?: Decimal | undefined;
-  readonly sandbox: boolean;
+  /** Of the ambiente: `AMBIENTES`. */
+  readonly fallback?: Decimal | undefined;
 }): Decimal | undefined {
-  return rates.registered ?? rates.declared ?? (rates.sandbox ? SANDBOX_ALIQUOTA : undefined);
+  return rates.registered ?? rates.declared ?? rates.fallback;
 }
 
 /**

@@ -142,7 +142,7 @@ function deducted(input: IssqnInput, { deduction }: IssqnAmounts): readonly stri
 
 /** Where the rate comes from, and what it comes before. */
 function rateInWords(dps: Dps, facts: Facts): string {
-  const { registered, declared, sandbox } = aliquotasOf(dps, facts);
+  const { registered, declared, fallback } = aliquotasOf(dps, facts);
   if (registered !== undefined) {
     const overridden =
       declared === undefined || declared === registered ? '' : `, e prevalece sobre ${named('pAliq', declared)} da DPS`;
@@ -152,10 +152,10 @@ function rateInWords(dps: Dps, facts: Facts): string {
   if (declared !== undefined) return `pAliq da DPS${declaredInWords(registro, declared)}`;
   const why = whyNoneApplies(registro);
   if (why !== undefined) {
-    const what = sandbox ? 'alíquota do ambiente de integração' : 'não há alíquota a aplicar';
+    const what = fallback !== undefined ? 'alíquota do ambiente de integração' : 'não há alíquota a aplicar';
     return `${what}: a DPS não traz pAliq, e ${why}`;
   }
-  return sandbox
+  return fallback !== undefined
     ? 'alíquota do ambiente de integração para quem não informa pAliq nem a tem registrada'
     : 'nem o município registrou alíquota para o serviço na competência, nem a DPS traz pAliq: não há alíquota a aplicar';
 }

@@ -232,7 +232,7 @@ export function aliquotasOf(dps: Dps, facts: Facts): Parameters<typeof chooseAli
   return {
     registered: registeredAliquotaOf(dps, facts),
     declared: dps.valores.trib.tribMun.pAliq,
-    sandbox: AMBIENTES[facts.ambiente].fallbackAliquota !== undefined,
+    fallback: AMBIENTES[facts.ambiente].fallbackAliquota,
   };
 }
 

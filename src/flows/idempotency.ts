@@ -18,9 +18,6 @@ export const IDEMPOTENCY_HEADER = 'Idempotency-Key';
 /** Says that the answer is the first one's. */
 export const REPEATED_HEADER = 'X-NFSe-Repetida';
 
-/** How long an answer stands under its key, at least. */
-export { ANSWERS_KEPT_MIN_HOURS } from '../store/idempotencia.ts';
-
 /** Whether one more refusal may be kept for a repetition. */
 export type RefusalKeeping = { keepsRefusal(): boolean | Promise<boolean> };
 

@@ -13,7 +13,7 @@ import { type Decimal, formatDecimal } from '../fiscal/decimal.ts';
 import type { Facts } from '../fiscal/facts.ts';
 import { type Aviso, type Fault, listed, listedAvisos, type Refusal, refusalOf } from '../fiscal/fault.ts';
 import { type Judged, judge } from '../fiscal/judge.ts';
-import type { Dps } from '../fiscal/layout/dps.ts';
+import { DEFAULT_SERIE, type Dps } from '../fiscal/layout/dps.ts';
 import { isoMoment, momentIn } from '../fiscal/moment.ts';
 import type { DpsHolder, Issuance } from '../store/issue-notas.ts';
 import type { Municipio } from '../store/municipios.ts';
@@ -27,8 +27,6 @@ import type { World } from './world.ts';
 
 /** Where a DPS has its free text. */
 const X_INF_COMP = '/DPS/infDPS/serv/infoCompl/xInfComp';
-/** Series when the sender gives none (D-17). */
-const DEFAULT_SERIE = '70000';
 
 export type IssuedNota = {
   readonly numero_protocolo: string;

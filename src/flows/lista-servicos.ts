@@ -1,11 +1,12 @@
 /** The list of municipal services: what each column may be. */
 import { servicoOf } from '../fiscal/catalogs/catalogs.ts';
 import { type Decimal, decimal, parseDecimal } from '../fiscal/decimal.ts';
+import { ALIQUOTA_DA_NOTA_MAX, isUnusualIss } from '../fiscal/iss.ts';
 import { type SimpleType, T } from '../fiscal/layout/simple-types.ts';
+import { readPercent } from '../fiscal/settings.ts';
 import type { Entrada } from '../store/listas.ts';
 import { type Line, neededText } from './import-csv.ts';
 import type { ListaCsv, Reparo } from './lista-csv.ts';
-import { ALIQUOTA_DA_NOTA_MAX, isUnusual, readPercent } from './municipios.ts';
 
 /** A code longer than `cTribMun` serves the municipality alone. */
 const CODIGO = /^[0-9A-Za-z][0-9A-Za-z./-]{0,19}$/;
@@ -18,7 +19,7 @@ const HUNDRED = decimal('100.00');
 
 /** A rate that LC 116/2003 does not allow in general. */
 export const ALIQUOTA_INCOMUM: Reparo = {
-  has: ({ aliquota }) => typeof aliquota === 'string' && isUnusual(parseDecimal(aliquota) as Decimal),
+  has: ({ aliquota }) => typeof aliquota === 'string' && isUnusualIss(parseDecimal(aliquota) as Decimal),
   diz: (quantas) =>
     `Linhas com alíquota acima de 5 % ou abaixo de 2 %, que a LC 116/2003 (art. 8º e 8º-A) só admite em poucos casos: ${quantas}. Confira-as.`,
 };

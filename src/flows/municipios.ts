@@ -3,13 +3,24 @@
  * stored while there is a problem. Of files only the paths are kept, absolute, because the service may run elsewhere.
  */
 import path from 'node:path';
-import { AMBIENTES, type Ambiente, SANDBOX_SLUG } from '../fiscal/ambiente.ts';
+import { AMBIENTES, SANDBOX_SLUG } from '../fiscal/ambiente.ts';
 import { municipioOf as ibgeOf } from '../fiscal/catalogs/catalogs.ts';
-import { type Decimal, decimal, formatDecimal, parseDecimal } from '../fiscal/decimal.ts';
+import { formatDecimal } from '../fiscal/decimal.ts';
+import { ISS_MAX, isUnusualIss } from '../fiscal/iss.ts';
 import { brazilianDate, momentIn } from '../fiscal/moment.ts';
-import { GUARDA_MIN_DIAS } from '../store/guarda.ts';
+import {
+  type AcessoAdn,
+  type ChavesAdn,
+  isOfAdn,
+  type Municipio,
+  type Problem,
+  SETTINGS,
+  type SettingName,
+  type SettingValues,
+  settingsOf,
+  withSettings,
+} from '../fiscal/settings.ts';
 import type { ListaNome } from '../store/listas.ts';
-import type { AcessoAdn, ChavesAdn, Municipio } from '../store/municipios.ts';
 import { avisosDeAliquotas } from './avisos-aliquotas.ts';
 import { zoneOf } from './gather-facts.ts';
 import { type CertificadoShown, type Inspection, inspectAdn, inspectConfianca } from './municipio-files.ts';
@@ -21,54 +32,12 @@ export type RegistryWorld = Pick<World, 'store' | 'now'> & {
   readonly baseUrl?: string | undefined;
 };
 
-/** As the operator writes them; paths may be relative. */
-export type Settings = {
-  readonly ibge?: string | undefined;
-  readonly ambiente?: string | undefined;
-  /** Percentage, as `5`, `5.00` or `5,00`. */
-  readonly aliquota?: string | undefined;
-  readonly ancoras?: string | undefined;
-  readonly revogados?: string | undefined;
-  readonly adn?: string | undefined;
-  readonly adnCa?: string | undefined;
-  readonly adnCertificado?: string | undefined;
-  readonly adnChave?: string | undefined;
-  readonly adnPfx?: string | undefined;
-  readonly adnSenhaArquivo?: string | undefined;
-  /** `recusar` or `avisar`. */
-  readonly regrasNacionais?: string | undefined;
-  /** `publica` or `parte`. */
-  readonly consultaDps?: string | undefined;
-  /** `sim` or `nao`. */
-  readonly soapSha1?: string | undefined;
-  readonly soapNamespace?: string | undefined;
-  readonly exigirNumero?: boolean | undefined;
-  readonly exigirChaveNoEvento?: boolean | undefined;
-  /** Whole numbers; 0: none. */
-  readonly limiteEndereco?: string | undefined;
-  readonly limitePrestador?: string | undefined;
-  readonly guardaDias?: string | undefined;
+/** Settings as the operator writes them: paths may be relative, and what takes no text is on. */
+export type Asked = {
+  readonly written: Readonly<Partial<Record<SettingName, string | true>>>;
   /** What is taken away. */
-  readonly sem?: readonly Removable[] | undefined;
+  readonly without: readonly SettingName[];
 };
-
-export const REMOVABLE = [
-  'aliquota',
-  'ancoras',
-  'revogados',
-  'adn',
-  'adn-ca',
-  'regras-nacionais',
-  'consulta-dps',
-  'soap-namespace',
-  'exigir-numero',
-  'exigir-chave-no-evento',
-  'limite-endereco',
-  'limite-prestador',
-  'guarda-dias',
-] as const;
-
-export type Removable = (typeof REMOVABLE)[number];
 
 export type Configured =
   | {
@@ -92,23 +61,14 @@ export const RESERVED_SLUGS: ReadonlySet<string> = new Set(
 const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
 /** Opens a municipality. */
-export async function createMunicipio(world: RegistryWorld, slug: string, settings: Settings): Promise<Configured> {
-  const blank: Municipio = {
-    tenant: slug,
-    ambiente: 'producao',
-    codigoIbge: undefined,
-    aliquotaPadrao: undefined,
-    confianca: { ancoras: undefined, revogados: undefined },
-    adn: undefined,
-    regrasNacionais: undefined,
-    consultaDps: undefined,
-    // Those that were there before these were asked for keep what they had (D-228).
-    exigeNumero: true,
-    exigeNotaNoEvento: true,
-  };
+export async function createMunicipio(world: RegistryWorld, slug: string, asked: Asked): Promise<Configured> {
+  // What older municipalities did not choose stays off for them (D-228).
+  const atFirst = SETTINGS.flatMap(([name, { isOnAtFirst }]) => (isOnAtFirst ? [[name, true]] : []));
+  const blank = withSettings(slug, { ambiente: 'producao', ...Object.fromEntries(atFirst) });
   const slugIs = slugProblem(slug);
-  const { problems, ...configured } = await applied(world, blank, settings);
-  const missing = settings.ibge === undefined ? ['Falta --ibge, com o código IBGE do município, de 7 algarismos.'] : [];
+  const { problems, ...configured } = await applied(world, blank, asked);
+  const missing =
+    asked.written.codigoIbge === undefined ? ['Falta --ibge, com o código IBGE do município, de 7 algarismos.'] : [];
   const shared = await sharedCode(world, configured.municipio);
   const all = [...(slugIs === undefined ? [] : [slugIs]), ...missing, ...problems, ...shared];
   if (all.length > 0) return { problems: all };
@@ -119,9 +79,9 @@ export async function createMunicipio(world: RegistryWorld, slug: string, settin
 }
 
 /** Changes what is named and leaves the rest. */
-export async function alterMunicipio(world: RegistryWorld, slug: string, settings: Settings): Promise<Configured> {
+export async function alterMunicipio(world: RegistryWorld, slug: string, asked: Asked): Promise<Configured> {
   const current = await municipioNamed(world, slug);
-  const { problems, ...configured } = await applied(world, current, settings);
+  const { problems, ...configured } = await applied(world, current, asked);
   const { municipio } = configured;
   const moved = municipio.codigoIbge !== current.codigoIbge || municipio.ambiente !== current.ambiente;
   const fixed = moved ? await whyFixed(world, slug) : undefined;
@@ -222,68 +182,18 @@ type Applied = Inspection & {
 };
 
 /** The municipality as it would be, and what is wrong with what was named. */
-async function applied(world: RegistryWorld, current: Municipio, settings: Settings): Promise<Applied> {
+async function applied(world: RegistryWorld, current: Municipio, asked: Asked): Promise<Applied> {
+  const { written } = asked;
   const problems: string[] = [];
-  const refuse = (problem: string): void => void problems.push(problem);
-  const sem = new Set(settings.sem);
-  for (const name of sem) {
-    const given = {
-      aliquota: settings.aliquota,
-      ancoras: settings.ancoras,
-      revogados: settings.revogados,
-      adn: settings.adn,
-      'adn-ca': settings.adnCa,
-      'regras-nacionais': settings.regrasNacionais,
-      'consulta-dps': settings.consultaDps,
-      'soap-namespace': settings.soapNamespace,
-      'exigir-numero': settings.exigirNumero,
-      'exigir-chave-no-evento': settings.exigirChaveNoEvento,
-      'limite-endereco': settings.limiteEndereco,
-      'limite-prestador': settings.limitePrestador,
-      'guarda-dias': settings.guardaDias,
-    };
-    if (given[name] !== undefined) refuse(`--${name} e --sem-${name} não andam juntos.`);
-  }
-  const confianca = {
-    ancoras: sem.has('ancoras') ? undefined : (absolute(settings.ancoras) ?? current.confianca.ancoras),
-    revogados: sem.has('revogados') ? undefined : (absolute(settings.revogados) ?? current.confianca.revogados),
-  };
-  const municipio: Municipio = {
-    ...current,
-    ambiente: ambienteOf(settings.ambiente, refuse) ?? current.ambiente,
-    codigoIbge: ibgeCodeOf(settings.ibge, refuse) ?? current.codigoIbge,
-    aliquotaPadrao: sem.has('aliquota') ? undefined : (aliquotaOf(settings.aliquota, refuse) ?? current.aliquotaPadrao),
-    confianca,
-    adn: sem.has('adn') ? undefined : adnOf(current.adn, settings, sem.has('adn-ca'), refuse),
-    regrasNacionais: sem.has('regras-nacionais')
-      ? undefined
-      : (chosen('regras-nacionais', settings.regrasNacionais, REGRAS_NACIONAIS, refuse) ?? current.regrasNacionais),
-    consultaDps: sem.has('consulta-dps')
-      ? undefined
-      : (chosen('consulta-dps', settings.consultaDps, CONSULTAS_DPS, refuse) ?? current.consultaDps),
-    soapSha1: chosen('soap-sha1', settings.soapSha1, SIM_NAO, refuse) ?? current.soapSha1 ?? false,
-    soapNamespace: sem.has('soap-namespace')
-      ? undefined
-      : (namespaceOf(settings.soapNamespace, refuse) ?? current.soapNamespace),
-    exigeNumero: sem.has('exigir-numero') ? false : (settings.exigirNumero ?? current.exigeNumero ?? false),
-    exigeNotaNoEvento: sem.has('exigir-chave-no-evento')
-      ? false
-      : (settings.exigirChaveNoEvento ?? current.exigeNotaNoEvento ?? false),
-    limiteEndereco: sem.has('limite-endereco')
-      ? undefined
-      : (countOf('limite-endereco', settings.limiteEndereco, refuse) ?? current.limiteEndereco),
-    limitePrestador: sem.has('limite-prestador')
-      ? undefined
-      : (countOf('limite-prestador', settings.limitePrestador, refuse) ?? current.limitePrestador),
-    guardaDias: sem.has('guarda-dias') ? undefined : (guardaOf(settings.guardaDias, refuse) ?? current.guardaDias),
-  };
+  const municipio = withAsked(current, asked, (problem) => void problems.push(problem));
+  const { confianca } = municipio;
   const [trust, adn] = await Promise.all([
     // A folder that is away must not stop another change; but lists are of use or not by the anchors that the municipality has.
     inspectConfianca(confianca, {
-      named: (['ancoras', 'revogados'] as const).filter((name) => settings[name] !== undefined),
+      named: (['ancoras', 'revogados'] as const).filter((name) => written[name] !== undefined),
       now: world.now(),
     }),
-    namesAdn(settings) && municipio.adn !== undefined
+    namesAdn(asked) && municipio.adn !== undefined
       ? inspectAdn(municipio.adn, confianca, world.now())
       : { problems: [], avisos: [], certificado: undefined },
   ]);
@@ -294,11 +204,41 @@ async function applied(world: RegistryWorld, current: Municipio, settings: Setti
     avisos: [
       ...trust.avisos,
       ...adn.avisos,
-      ...(await remarksOnAliquota(world, municipio, settings)),
+      ...(await remarksOnAliquota(world, municipio, asked)),
       ...incomplete(municipio),
       ...remarksOnAddress(world, municipio),
     ],
   };
+}
+
+type Refuse = (problem: string) => void;
+
+/** A municipality with what was asked. What is refused stays as it was, but for an address of the ADN: its keys are looked at all the same. */
+function withAsked(current: Municipio, asked: Asked, refuse: Refuse): Municipio {
+  const { written, without } = asked;
+  const given: Record<string, unknown> = {};
+  for (const [name, setting] of SETTINGS) {
+    const text = written[name];
+    if (text === undefined) continue;
+    const { option, isPath, parse } = setting;
+    if (without.includes(name)) refuse(`--${option} e --sem-${option} não andam juntos.`);
+    const value = text === true ? true : isPath ? path.resolve(text) : parse === undefined ? text : parse(text);
+    if (!isProblem(value)) given[name] = value;
+    else for (const problem of value.problems) refuse(problem);
+  }
+  const gone = SETTINGS.flatMap(([name, { sql }]) =>
+    without.includes(name) ? [[name, sql === 'boolean' ? false : undefined]] : [],
+  );
+  const municipio = withSettings(current.tenant, {
+    ...settingsOf(current),
+    ...given,
+    ...Object.fromEntries(gone),
+  });
+  return { ...municipio, adn: without.includes('adnUrl') ? undefined : adnOf(current.adn, given, asked, refuse) };
+}
+
+function isProblem(value: unknown): value is Problem {
+  return typeof value === 'object' && value !== null && 'problems' in value;
 }
 
 /** In production the addresses of the answers should not be whatever the request says in `Host`. */
@@ -316,13 +256,14 @@ export const SEM_BASE_URL =
 async function remarksOnAliquota(
   world: RegistryWorld,
   { tenant, aliquotaPadrao }: Municipio,
-  { aliquota, sem }: Settings,
+  { written, without }: Asked,
 ): Promise<readonly string[]> {
-  if (aliquota === undefined && !sem?.includes('aliquota')) return [];
+  const isNamed = written.aliquotaPadrao !== undefined;
+  if (!isNamed && !without.includes('aliquotaPadrao')) return [];
   const avisos: string[] = [];
-  if (aliquota !== undefined && aliquotaPadrao !== undefined && isUnusual(aliquotaPadrao)) {
+  if (isNamed && aliquotaPadrao !== undefined && isUnusualIss(aliquotaPadrao)) {
     const which =
-      aliquotaPadrao > ALIQUOTA_MAX
+      aliquotaPadrao > ISS_MAX
         ? 'passa de 5 %, o máximo do ISS (LC 116/2003, art. 8º)'
         : 'fica abaixo de 2 %, o mínimo do ISS salvo nos subitens 7.02, 7.05 e 16.01 (LC 116/2003, art. 8º-A); 5 % se escreve 5';
     avisos.push(`A alíquota de ${formatDecimal(aliquotaPadrao)} % ${which}.`);
@@ -335,37 +276,6 @@ async function remarksOnAliquota(
   }
   return avisos;
 }
-
-/** Percentages of LC 116/2003, articles 8 and 8-A. */
-/** The highest rate that a note can carry, in percent (`pAliqAplic`, TSDec1V2). */
-export const ALIQUOTA_DA_NOTA_MAX = decimal('9.99');
-const ALIQUOTA_MAX = decimal('5.00');
-const ALIQUOTA_MIN = decimal('2.00');
-
-/** Outside of what the law of the ISS allows without looking at the service. */
-export function isUnusual(aliquota: Decimal): boolean {
-  return aliquota > ALIQUOTA_MAX || aliquota < ALIQUOTA_MIN;
-}
-
-/** Nine digits: what the column holds. */
-function countOf(name: string, text: string | undefined, refuse: (problem: string) => void): number | undefined {
-  if (text === undefined) return undefined;
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  refuse(`--${name} pede um número inteiro de até 9 algarismos; veio "${text.slice(0, 40)}".`);
-  return undefined;
-}
-
-function guardaOf(text: string | undefined, refuse: (problem: string) => void): number | undefined {
-  const dias = countOf('guarda-dias', text, refuse);
-  if (dias === undefined || dias === 0 || (dias >= GUARDA_MIN_DIAS && dias <= GUARDA_MAX_DIAS)) return dias;
-  refuse(
-    `--guarda-dias pede 0, que guarda sempre, ou de ${GUARDA_MIN_DIAS} a ${GUARDA_MAX_DIAS}: as respostas que se repetem sob uma chave falam das notas por mais de três dias.`,
-  );
-  return undefined;
-}
-
-/** A century. */
-const GUARDA_MAX_DIAS = 36_500;
 
 /** What works, though perhaps not as it was meant. */
 function incomplete(municipio: Municipio): string[] {
@@ -401,128 +311,67 @@ function leftOpen({ tenant, ambiente, adn, regrasNacionais, exigeNumero, exigeNo
   ];
 }
 
-function ambienteOf(text: string | undefined, refuse: (problem: string) => void): Ambiente | undefined {
-  if (text === undefined || Object.hasOwn(AMBIENTES, text)) return text as Ambiente | undefined;
-  refuse(`--ambiente ${text} não existe: use ${Object.keys(AMBIENTES).join(' ou ')}.`);
-  return undefined;
-}
-
-/** As the operator writes them, and as they are stored. */
-const REGRAS_NACIONAIS = { recusar: 'recusa', avisar: 'avisa' } as const;
-const CONSULTAS_DPS = { publica: 'publica', parte: 'parte' } as const;
-const SIM_NAO = { sim: true, nao: false } as const;
-
-/** Of an XML namespace: an absolute address, of characters that need no escaping, no longer than the XML reader takes. */
-const NAMESPACE = /^[A-Za-z][\w+.-]*:[^\s<>&"']{1,120}$/;
-
-function namespaceOf(text: string | undefined, refuse: (problem: string) => void): string | undefined {
-  if (text === undefined || NAMESPACE.test(text)) return text;
-  refuse(`--soap-namespace ${text} não é um endereço completo, como http://www.exemplo.gov.br/nfse.xsd.`);
-  return undefined;
-}
-
-function chosen<Name extends string, Value>(
-  option: string,
-  text: string | undefined,
-  choices: Readonly<Record<Name, Value>>,
-  refuse: (problem: string) => void,
-): Value | undefined {
-  if (text === undefined || Object.hasOwn(choices, text)) return choices[text as Name];
-  refuse(`--${option} ${text} não existe: use ${Object.keys(choices).join(' ou ')}.`);
-  return undefined;
-}
-
-function ibgeCodeOf(text: string | undefined, refuse: (problem: string) => void): string | undefined {
-  if (text === undefined) return undefined;
-  if (ibgeOf(text) === undefined) refuse(`--ibge ${text} não é o código IBGE, de 7 algarismos, de nenhum município.`);
-  return text;
-}
-
-function aliquotaOf(text: string | undefined, refuse: (problem: string) => void): Decimal | undefined {
-  if (text === undefined) return undefined;
-  const aliquota = readPercent(text, ALIQUOTA_DA_NOTA_MAX);
-  if (aliquota === undefined)
-    refuse(`--aliquota ${text} não é um percentual de 0 a 9,99, com até duas casas decimais.`);
-  return aliquota === undefined ? undefined : parseDecimal(aliquota);
-}
-
-/** `5`, `5.00`, `5,00`, as `5.00`; undefined when it is no percentage up to the highest. */
-export function readPercent(text: string, highest: Decimal): string | undefined {
-  const match = /^0*(\d{1,3})(?:[.,](\d{1,2}))?$/.exec(text);
-  if (match === null) return undefined;
-  const aliquota = parseDecimal(`${match[1]}.${(match[2] ?? '').padEnd(2, '0')}`);
-  return aliquota === undefined || aliquota > highest ? undefined : formatDecimal(aliquota);
-}
-
-function namesAdn({ adn, adnCa, adnCertificado, adnChave, adnPfx, adnSenhaArquivo }: Settings): boolean {
-  return [adn, adnCa, adnCertificado, adnChave, adnPfx, adnSenhaArquivo].some((one) => one !== undefined);
+function namesAdn({ written }: Asked): boolean {
+  return Object.keys(written).some((name) => isOfAdn(name as SettingName));
 }
 
 function adnOf(
   current: AcessoAdn | undefined,
-  settings: Settings,
-  withoutCa: boolean,
-  refuse: (problem: string) => void,
+  given: SettingValues,
+  asked: Asked,
+  refuse: Refuse,
 ): AcessoAdn | undefined {
-  if (!namesAdn(settings) && !(withoutCa && current !== undefined)) return current;
-  const url = settings.adn === undefined ? current?.url : urlOf(settings.adn, refuse);
-  if (settings.adn === undefined && url === undefined) refuse('Falta --adn, com o endereço do ADN: https://…');
-  const chaves = chavesOf(current?.chaves, settings, refuse);
+  const withoutCa = asked.without.includes('adnCa');
+  if (!namesAdn(asked) && !(withoutCa && current !== undefined)) return current;
+  const { adnUrl } = asked.written;
+  const url = given.adnUrl ?? (adnUrl as string | undefined) ?? current?.url;
+  if (url === undefined) refuse('Falta --adn, com o endereço do ADN: https://…');
+  const chaves = chavesOf(current?.chaves, given, refuse);
   if (url === undefined || chaves === undefined) return current;
-  return { url, ca: withoutCa ? undefined : (absolute(settings.adnCa) ?? current?.ca), chaves };
-}
-
-/** The address as it is stored: without a slash at its end. */
-function urlOf(text: string, refuse: (problem: string) => void): string | undefined {
-  if (!URL.canParse(text)) {
-    refuse(`--adn ${text} não é um endereço. Exemplo: https://adn.nfse.gov.br`);
-    return undefined;
-  }
-  const url = new URL(text);
-  if (url.protocol !== 'https:') refuse('--adn precisa começar por https://: o ADN só atende com certificados.');
-  if (url.username !== '' || url.password !== '')
-    refuse('--adn não leva usuário nem senha: o município se identifica pelo certificado.');
-  if (url.search !== '' || url.hash !== '') refuse('--adn é só o endereço de base, sem ? nem #.');
-  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+  return { url, ca: withoutCa ? undefined : (given.adnCa ?? current?.ca), chaves };
 }
 
 function chavesOf(
   current: ChavesAdn | undefined,
-  { adnCertificado, adnChave, adnPfx, adnSenhaArquivo }: Settings,
-  refuse: (problem: string) => void,
+  { adnCertificado, adnChave, adnPfx, adnSenhaArquivo: senha }: SettingValues,
+  refuse: Refuse,
 ): ChavesAdn | undefined {
   if (adnPfx !== undefined && (adnCertificado !== undefined || adnChave !== undefined)) {
     refuse('Use --adn-pfx, ou --adn-certificado com --adn-chave; não os dois.');
     return undefined;
   }
-  const senha = absolute(adnSenhaArquivo);
-  if (adnPfx !== undefined || (adnCertificado ?? adnChave) === undefined) {
-    const before = current !== undefined && 'pfx' in current ? current : undefined;
-    if (adnPfx === undefined && before === undefined) {
-      // Nothing was said of the keys: those in use stay, a password in a file may be theirs.
-      if (current !== undefined) return senha === undefined ? current : { ...current, senhaArquivo: senha };
-      refuse(
-        'Falta o certificado do município: --adn-certificado com --adn-chave, ou --adn-pfx com --adn-senha-arquivo.',
-      );
-      return undefined;
-    }
-    const senhaArquivo = senha ?? before?.senhaArquivo;
-    if (senhaArquivo === undefined)
-      refuse('Com --adn-pfx falta --adn-senha-arquivo: um arquivo com a senha na primeira linha.');
-    return senhaArquivo === undefined ? undefined : { pfx: absolute(adnPfx) ?? before!.pfx, senhaArquivo };
+  if (adnPfx === undefined && (adnCertificado ?? adnChave) !== undefined) {
+    return pemOf(current, { adnCertificado, adnChave, adnSenhaArquivo: senha }, refuse);
   }
+  const before = current !== undefined && 'pfx' in current ? current : undefined;
+  const pfx = adnPfx ?? before?.pfx;
+  if (pfx === undefined) {
+    // Nothing was said of the keys: those in use stay, a password in a file may be theirs.
+    if (current !== undefined) return senha === undefined ? current : { ...current, senhaArquivo: senha };
+    refuse(
+      'Falta o certificado do município: --adn-certificado com --adn-chave, ou --adn-pfx com --adn-senha-arquivo.',
+    );
+    return undefined;
+  }
+  const senhaArquivo = senha ?? before?.senhaArquivo;
+  if (senhaArquivo !== undefined) return { pfx, senhaArquivo };
+  refuse('Com --adn-pfx falta --adn-senha-arquivo: um arquivo com a senha na primeira linha.');
+  return undefined;
+}
+
+function pemOf(
+  current: ChavesAdn | undefined,
+  { adnCertificado, adnChave, adnSenhaArquivo }: SettingValues,
+  refuse: Refuse,
+): ChavesAdn | undefined {
   const before = current !== undefined && 'certificado' in current ? current : undefined;
-  const [certificado, chave] = [absolute(adnCertificado) ?? before?.certificado, absolute(adnChave) ?? before?.chave];
+  const [certificado, chave] = [adnCertificado ?? before?.certificado, adnChave ?? before?.chave];
   if (certificado === undefined) refuse('Falta --adn-certificado, o certificado que é par de --adn-chave.');
   if (chave === undefined) refuse('Falta --adn-chave, a chave privada que é par de --adn-certificado.');
   if (certificado === undefined || chave === undefined) return undefined;
   // A new key has its own password, or none.
-  const senhaArquivo = senha ?? (adnChave === undefined ? before?.senhaArquivo : undefined);
+  const senhaArquivo = adnSenhaArquivo ?? (adnChave === undefined ? before?.senhaArquivo : undefined);
   return { certificado, chave, ...(senhaArquivo === undefined ? {} : { senhaArquivo }) };
-}
-
-function absolute(file: string | undefined): string | undefined {
-  return file === undefined ? undefined : path.resolve(file);
 }
 
 export type MunicipioShown = {

@@ -3,17 +3,13 @@
  * their tenant, oldest first and a few at a time, so that nobody waits for it. Never of production, which every statement looks for itself.
  * Counters stay, so that no number comes twice.
  */
-import { AMBIENTES } from '../fiscal/ambiente.ts';
-import { ANSWERS_KEPT_HOURS } from './idempotencia.ts';
+import { AMBIENTES, GUARDA_MIN_DIAS } from '../fiscal/ambiente.ts';
 import { type Db, transaction } from './open.ts';
 import type { PoolClient } from './pg.ts';
 
 /** Of a kind, deleted in one transaction: some milliseconds. */
 const STEP_MAX = 200;
 const DAY_MS = 86_400_000;
-
-/** What is answered under a key names its note; a tenant keeps its notes longer than that. */
-export const GUARDA_MIN_DIAS = Math.ceil(ANSWERS_KEPT_HOURS / 24);
 
 export type GuardaStore = {
   /** Deletes a part of what is past its time; whether there may be more. `now`: milliseconds. */

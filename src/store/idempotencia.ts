@@ -5,15 +5,12 @@
  *
  * Who takes a key takes it before every other lock, and several in one order, so that nobody who holds one waits for a key.
  */
+import { ANSWERS_KEPT_HOURS } from '../fiscal/ambiente.ts';
 import type { Aviso, Fault } from '../fiscal/fault.ts';
 import { batched } from './batched.ts';
 import { type Db, writeAlone } from './open.ts';
 import type { PoolClient, QueryConfig, QueryResult } from './pg.ts';
 
-/** D-19. */
-export const ANSWERS_KEPT_MIN_HOURS = 72;
-/** And three more, for clocks that differ or are set. */
-export const ANSWERS_KEPT_HOURS = ANSWERS_KEPT_MIN_HOURS + 3;
 const KEPT_MS = ANSWERS_KEPT_HOURS * 3_600_000;
 /** Deleted by one statement. */
 const FORGOTTEN_MAX = 1_000;

@@ -1,52 +1,11 @@
 /** The tenants, and what each has set: its ambiente, whom it trusts, how it reaches the ADN. Files by their paths alone. */
-import type { Ambiente } from '../fiscal/ambiente.ts';
-import { type Decimal, formatDecimal, parseDecimal } from '../fiscal/decimal.ts';
+import { type Municipio, type NovoMunicipio, SETTINGS, settingsOf, withSettings } from '../fiscal/settings.ts';
 import { LISTA_TABLES } from './listas.ts';
 import { type Db, SHORT_LOCK_MS, transaction, writeAlone } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { remembered } from './remembered.ts';
 
-export type Municipio = {
-  readonly tenant: string;
-  readonly ambiente: Ambiente;
-  /** Undefined for the sandbox, which is every municipality's. */
-  readonly codigoIbge: string | undefined;
-  /** ISS rate of every service while there is no service list. */
-  readonly aliquotaPadrao: Decimal | undefined;
-  readonly confianca: Confianca;
-  readonly adn: AcessoAdn | undefined;
-  /** What a national rule does that the specification does not name (D-86); undefined: as in its ambiente. */
-  readonly regrasNacionais: 'recusa' | 'avisa' | undefined;
-  /** Who may read a note by the identifier of its DPS (D-41); undefined: as in its ambiente. */
-  readonly consultaDps: 'publica' | 'parte' | undefined;
-  /** A DPS without number is refused (D-215). */
-  readonly exigeNumero?: boolean;
-  /** The request of an event that does not name its note is refused (D-228). */
-  readonly exigeNotaNoEvento?: boolean;
-  /** The legacy port takes RSA-SHA1 with inclusive canonicalisation too (D-70). */
-  readonly soapSha1?: boolean;
-  /** Target namespace of the legacy port; undefined: the usual one. */
-  readonly soapNamespace?: string | undefined;
-  /** Documents of an address of the network, and of a provider, in the time of its ambiente; 0: no limit; undefined: as in its ambiente. */
-  readonly limiteEndereco?: number | undefined;
-  readonly limitePrestador?: number | undefined;
-  /** Days that a rehearsal keeps what it stores; 0: for ever; undefined: as in its ambiente. */
-  readonly guardaDias?: number | undefined;
-};
-
-/** Directories, absolute; without `ancoras` the national roots that come with the program. */
-export type Confianca = { readonly ancoras: string | undefined; readonly revogados: string | undefined };
-
-/** Files, absolute; without `ca` the authorities that the operating system trusts. */
-export type AcessoAdn = { readonly url: string; readonly ca: string | undefined; readonly chaves: ChavesAdn };
-
-/** `senhaArquivo`: a file with the password in its first line; a key in PEM may have none. */
-export type ChavesAdn =
-  | { readonly certificado: string; readonly chave: string; readonly senhaArquivo?: string | undefined }
-  | { readonly pfx: string; readonly senhaArquivo: string };
-
-/** A municipality as it is opened: what is not said is not set. */
-export type NovoMunicipio = Pick<Municipio, 'tenant' | 'ambiente' | 'codigoIbge'> & Partial<Municipio>;
+export type { AcessoAdn, ChavesAdn, Confianca, Municipio } from '../fiscal/settings.ts';
 
 /** `desde`: since when it is this one; `vistoEm`: when it was last met, to the minute. Milliseconds. */
 export type TransmissionProblem = { readonly problema: string; readonly desde: number; readonly vistoEm: number };
@@ -88,33 +47,12 @@ const PROBLEM_FRESH_MS = 60_000;
 /** Far beyond any sentence of ours; an answer from outside may be part of one. */
 const PROBLEM_CHARS_MAX = 2_000;
 
-const COLUMNS = `ambiente, codigo_ibge, aliquota_padrao, ancoras, revogados, adn_url, adn_ca, adn_certificado, adn_chave,
-  adn_pfx, adn_senha_arquivo, regras_nacionais, consulta_dps, soap_sha1, soap_namespace, exige_numero,
-  exige_nota_no_evento, limite_endereco, limite_prestador, guarda_dias`;
+const COLUMNS = SETTINGS.map(([, { column }]) => column).join(', ');
+/** After the tenant, in the order of {@link SETTINGS}: the ambiente is $2, the code $3. */
+const PARAMETERS = SETTINGS.map(([, { sql }], place) => `$${place + 2}::${sql}`).join(', ');
+const AFTER = SETTINGS.length + 2;
 
-type Row = {
-  tenant: string;
-  ambiente: Ambiente;
-  codigo_ibge: string | null;
-  aliquota_padrao: string | null;
-  ancoras: string | null;
-  revogados: string | null;
-  adn_url: string | null;
-  adn_ca: string | null;
-  adn_certificado: string | null;
-  adn_chave: string | null;
-  adn_pfx: string | null;
-  adn_senha_arquivo: string | null;
-  regras_nacionais: Municipio['regrasNacionais'] | null;
-  consulta_dps: Municipio['consultaDps'] | null;
-  soap_sha1: boolean;
-  soap_namespace: string | null;
-  exige_numero: boolean;
-  exige_nota_no_evento: boolean;
-  limite_endereco: number | null;
-  limite_prestador: number | null;
-  guarda_dias: number | null;
-};
+type Row = { readonly tenant: string } & Readonly<Record<string, unknown>>;
 
 export function municipioStore(pool: Db): MunicipioStore {
   const bySlug = remembered(async (slug: string): Promise<Municipio | undefined> => {
@@ -138,9 +76,7 @@ export function municipioStore(pool: Db): MunicipioStore {
       transaction(pool, async (client) => {
         await lockCode(client, municipio);
         const text = `insert into municipios (tenant, ${COLUMNS}, criado_em)
-          select $1::text, $2::text, $3::text, $4::numeric, $5::text, $6::text, $7::text, $8::text, $9::text, $10::text,
-            $11::text, $12::text, $13::text, $14::text, $15::boolean, $16::text, $17::boolean, $18::boolean,
-            $19::integer, $20::integer, $21::integer, $22::timestamptz
+          select $1::text, ${PARAMETERS}, $${AFTER}::timestamptz
           where ${CODE_IS_FREE} on conflict (tenant) do nothing`;
         const { rowCount } = await client.query(text, [...valuesOf(municipio), new Date(now)]);
         return rowCount === 1;
@@ -149,8 +85,7 @@ export function municipioStore(pool: Db): MunicipioStore {
       transaction(pool, async (client) => {
         await lockCode(client, municipio);
         // Two that share a code from before can still be mended in everything else.
-        const text = `update municipios set (${COLUMNS}) = ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
-            $17, $18, $19, $20, $21)
+        const text = `update municipios set (${COLUMNS}) = (${PARAMETERS})
           where tenant = $1 and ((ambiente, codigo_ibge) is not distinct from ($2::text, $3::text) or ${CODE_IS_FREE})`;
         const { rowCount } = await client.query(text, valuesOf(municipio));
         return rowCount === 1;
@@ -243,62 +178,20 @@ const PROBLEM = `insert into transmissoes as t (tenant, problema, desde, visto_e
 const SOLVED = `update transmissoes set problema = null, desde = null, visto_em = $2
   where tenant = $1 and problema is not null`;
 
-function municipioOf(row: Row): Municipio {
-  return {
-    tenant: row.tenant,
-    ambiente: row.ambiente,
-    codigoIbge: row.codigo_ibge ?? undefined,
-    aliquotaPadrao: row.aliquota_padrao === null ? undefined : parseDecimal(row.aliquota_padrao),
-    confianca: { ancoras: row.ancoras ?? undefined, revogados: row.revogados ?? undefined },
-    adn: adnOf(row),
-    regrasNacionais: row.regras_nacionais ?? undefined,
-    consultaDps: row.consulta_dps ?? undefined,
-    soapSha1: row.soap_sha1,
-    soapNamespace: row.soap_namespace ?? undefined,
-    exigeNumero: row.exige_numero,
-    exigeNotaNoEvento: row.exige_nota_no_evento,
-    limiteEndereco: row.limite_endereco ?? undefined,
-    limitePrestador: row.limite_prestador ?? undefined,
-    guardaDias: row.guarda_dias ?? undefined,
-  };
+function municipioOf({ tenant, ...row }: Row): Municipio {
+  const values = SETTINGS.map(([name, { column, read }]): [string, unknown] => {
+    const stored = row[column] ?? undefined;
+    return [name, stored === undefined || read === undefined ? stored : read(stored as string)];
+  });
+  return withSettings(tenant, Object.fromEntries(values));
 }
 
-/** The constraint on the table has one of the two pairs complete wherever there is an address. */
-function adnOf(row: Row): AcessoAdn | undefined {
-  if (row.adn_url === null) return undefined;
-  const chaves =
-    row.adn_pfx === null
-      ? { certificado: row.adn_certificado!, chave: row.adn_chave!, senhaArquivo: row.adn_senha_arquivo ?? undefined }
-      : { pfx: row.adn_pfx, senhaArquivo: row.adn_senha_arquivo! };
-  return { url: row.adn_url, ca: row.adn_ca ?? undefined, chaves };
-}
-
-/** In the order of the tenant and {@link COLUMNS}. */
+/** In the order of the tenant and {@link SETTINGS}. A column that is on or off is never null. */
 function valuesOf(municipio: NovoMunicipio): unknown[] {
-  const { tenant, ambiente, codigoIbge, aliquotaPadrao, confianca, adn, regrasNacionais, consultaDps } = municipio;
-  const chaves: Partial<Record<'certificado' | 'chave' | 'pfx' | 'senhaArquivo', string | undefined>> =
-    adn?.chaves ?? {};
-  return [
-    tenant,
-    ambiente,
-    codigoIbge,
-    aliquotaPadrao === undefined ? undefined : formatDecimal(aliquotaPadrao),
-    confianca?.ancoras,
-    confianca?.revogados,
-    adn?.url,
-    adn?.ca,
-    chaves.certificado,
-    chaves.chave,
-    chaves.pfx,
-    chaves.senhaArquivo,
-    regrasNacionais,
-    consultaDps,
-    municipio.soapSha1 ?? false,
-    municipio.soapNamespace,
-    municipio.exigeNumero ?? false,
-    municipio.exigeNotaNoEvento ?? false,
-    municipio.limiteEndereco,
-    municipio.limitePrestador,
-    municipio.guardaDias,
-  ];
+  const values = settingsOf(municipio);
+  const columns = SETTINGS.map(([name, { sql, write }]) => {
+    const value: unknown = values[name] ?? (sql === 'boolean' ? false : undefined);
+    return value === undefined || write === undefined ? value : write(value);
+  });
+  return [municipio.tenant, ...columns];
 }

@@ -15,30 +15,19 @@ export function adnSimulador(endRequested: () => Promise<unknown>): Command {
     arguments: '',
     summary: 'Sobe um ADN de ensaio, com certificados dos dois lados, que falha quando se pede.',
     options: {
-      porta: { type: 'string' },
-      controle: { type: 'string' },
-      host: { type: 'string' },
-      dados: { type: 'string' },
-      certificado: { type: 'string' },
-      chave: { type: 'string' },
-      clientes: { type: 'string' },
-      semente: { type: 'string' },
-      faltas: { type: 'string' },
+      porta: { takes: 'N', help: `porta HTTPS do ADN simulado (padrão ${DEFAULT_PORT}; 0 escolhe uma livre)` },
+      controle: {
+        takes: 'N',
+        help: `porta HTTP do controle, só nesta máquina (padrão ${DEFAULT_CONTROL_PORT}; 0 escolhe uma livre)`,
+      },
+      host: { takes: 'ENDEREÇO', help: `endereço em que o ADN simulado escuta (padrão ${DEFAULT_HOST})` },
+      dados: { takes: 'PASTA', help: 'pasta em que guarda o que recebe' },
+      certificado: { takes: 'ARQUIVO', help: 'certificado do servidor, PEM, com a cadeia' },
+      chave: { takes: 'ARQUIVO', help: 'chave privada do servidor, PEM' },
+      clientes: { takes: 'ARQUIVO', help: 'PEM das autoridades que emitem os certificados dos municípios' },
+      semente: { takes: 'N', help: 'de onde se sorteiam as faltas (padrão 1): a mesma semente falha igual' },
+      faltas: { takes: 'LISTA', help: 'nome=fração separados por vírgula, como atraso=0.1,html=0.02' },
     },
-    optionsHelp: [
-      ['--porta N', `porta HTTPS do ADN simulado (padrão ${DEFAULT_PORT}; 0 escolhe uma livre)`],
-      [
-        '--controle N',
-        `porta HTTP do controle, só nesta máquina (padrão ${DEFAULT_CONTROL_PORT}; 0 escolhe uma livre)`,
-      ],
-      ['--host ENDEREÇO', `endereço em que o ADN simulado escuta (padrão ${DEFAULT_HOST})`],
-      ['--dados PASTA', 'pasta em que guarda o que recebe'],
-      ['--certificado ARQUIVO', 'certificado do servidor, PEM, com a cadeia'],
-      ['--chave ARQUIVO', 'chave privada do servidor, PEM'],
-      ['--clientes ARQUIVO', 'PEM das autoridades que emitem os certificados dos municípios'],
-      ['--semente N', 'de onde se sorteiam as faltas (padrão 1): a mesma semente falha igual'],
-      ['--faltas LISTA', 'nome=fração separados por vírgula, como atraso=0.1,html=0.02'],
-    ],
     moreHelp: async ({ simulador }) => {
       const { controle, faltas } = await simulador.ajuda();
       return [

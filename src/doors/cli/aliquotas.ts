@@ -1,4 +1,5 @@
 /** `nfse aliquotas …`: the rates of the IBS and the CBS, which come in as a file and are everybody's who is served here. */
+import { groupDigits } from '../../fiscal/group-digits.ts';
 import {
   type AliquotaShown,
   COLUNAS_ALIQUOTA,
@@ -9,8 +10,7 @@ import {
 import { type CliWorld, type Command, textOf } from './command.ts';
 import { operatorHere } from './evento.ts';
 import { printable } from './evento-lines.ts';
-import { IMPORT_OPTIONS_HELP, importingFile } from './importar.ts';
-import { grouped } from './municipio.ts';
+import { IMPORT_OPTIONS, importingFile } from './importar.ts';
 
 export const ALIQUOTAS_COMMANDS: readonly Command[] = [
   {
@@ -18,9 +18,8 @@ export const ALIQUOTAS_COMMANDS: readonly Command[] = [
     arguments: 'ARQUIVO',
     summary:
       'Importa alíquotas do IBS e da CBS, em CSV, para todos os municípios; as notas retidas por falta delas seguem sozinhas.',
-    options: { erros: { type: 'string' } },
-    optionsHelp: [
-      ...IMPORT_OPTIONS_HELP.filter(([name]) => name.startsWith('--erros')),
+    options: { erros: IMPORT_OPTIONS.erros },
+    notes: [
       ['', ''],
       ['Colunas', COLUNAS_ALIQUOTA.required.join(', ')],
       ['e podem vir', `${COLUNAS_ALIQUOTA.optional.join(', ')} (vazia: vale para todos)`],
@@ -34,8 +33,7 @@ export const ALIQUOTAS_COMMANDS: readonly Command[] = [
     name: 'aliquotas listar',
     arguments: '',
     summary: 'Lista as alíquotas do IBS e da CBS em vigor, as que foram substituídas, e cada importação.',
-    options: { json: { type: 'boolean' } },
-    optionsHelp: [['--json', 'o mesmo que sem ela, em JSON']],
+    options: { json: { help: 'o mesmo que sem ela, em JSON' } },
     takes: 0,
     run: listar,
   },
@@ -53,11 +51,11 @@ function importar(
       asked,
       (request) => importAliquotas(registry, request, operatorHere()),
       ({ versao, novas, alteradas, iguais, retroativas }) => [
-        `Tabela de alíquotas ${versao}: novas ${grouped(novas)}, alteradas ${grouped(alteradas)}, iguais ${grouped(iguais)}.`,
+        `Tabela de alíquotas ${versao}: novas ${groupDigits(novas)}, alteradas ${groupDigits(alteradas)}, iguais ${groupDigits(iguais)}.`,
         ...(retroativas === 0
           ? []
           : [
-              `Linhas que mudam competências que já começaram: ${grouped(retroativas)}. As notas já emitidas ficam como estão; nfse nota mostrar diz por que versão cada uma foi julgada.`,
+              `Linhas que mudam competências que já começaram: ${groupDigits(retroativas)}. As notas já emitidas ficam como estão; nfse nota mostrar diz por que versão cada uma foi julgada.`,
             ]),
         novas + alteradas === 0
           ? 'O arquivo diz o que a tabela já dizia: a versão continua a mesma.'

@@ -1,7 +1,7 @@
 /** What follows the name of a command, read against what the command takes; everything that does not fit is told. */
-import { parseArgs } from 'node:util';
+import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { ownOf } from '../../fiscal/own.ts';
-import type { Command, Values } from './command.ts';
+import type { Command, Option, Options, Values } from './command.ts';
 
 export type Arguments = { readonly values: Values; readonly args: readonly string[] };
 
@@ -14,7 +14,7 @@ export function readArguments(
   // Not strict: its messages are English, and it tells the first problem only.
   const { values, positionals, tokens } = parseArgs({
     args: [...typed],
-    options,
+    options: parsable(options),
     allowPositionals: true,
     strict: false,
     tokens: true,
@@ -23,16 +23,16 @@ export function readArguments(
   for (const token of tokens) {
     if (token.kind !== 'option') continue;
     const { name, rawName, value, inlineValue } = token;
-    const option = ownOf(options, name);
+    const option = ownOf<Option>(options, name);
     // Nothing here has a short name, so a single hyphen is always a slip; node sees each letter of it as an option.
     if (option === undefined || !rawName.startsWith('--')) {
       problems.add(unknown(typed[token.index]!.split('=', 1)[0]!, Object.keys(options)));
-    } else if (option.type === 'boolean' && inlineValue) problems.add(`A opção ${rawName} não leva valor.`);
-    else if (option.type === 'string' && value === undefined) problems.add(withoutValue(command, rawName));
-    else if (option.type === 'string' && inlineValue === false && /^-./.test(value!)) {
+    } else if (option.takes === undefined && inlineValue) problems.add(`A opção ${rawName} não leva valor.`);
+    else if (option.takes !== undefined && value === undefined) problems.add(withoutValue(rawName, option.takes));
+    else if (option.takes !== undefined && inlineValue === false && /^-./.test(value!)) {
       const isOption = Object.hasOwn(options, value!.replace(/^--/, '').split('=', 1)[0]!);
       const way = isOption ? '' : ` Se ele começa mesmo por hífen, escreva ${rawName}=VALOR.`;
-      problems.add(`${withoutValue(command, rawName)}${way}`);
+      problems.add(`${withoutValue(rawName, option.takes)}${way}`);
     }
   }
   // What follows an unknown option may be its value, so arguments are counted only when all options are known.
@@ -48,9 +48,17 @@ function unknown(rawName: string, names: readonly string[]): string {
   return `Não existe a opção ${rawName}.${near === undefined ? '' : ` Seria ${near}?`}`;
 }
 
-function withoutValue({ optionsHelp }: Command, rawName: string): string {
-  const usage = optionsHelp.flatMap(([left]) => left.split(/ (?=--)/)).find((left) => left.startsWith(`${rawName} `));
-  return `Falta o valor da opção ${rawName}${usage === undefined ? '' : `: ${usage}`}.`;
+function withoutValue(rawName: string, takes: string | undefined): string {
+  return `Falta o valor da opção ${rawName}: ${rawName} ${takes}.`;
+}
+
+/** As node wants them. */
+function parsable(options: Options): NonNullable<ParseArgsConfig['options']> {
+  const rows = Object.entries(options).map(([name, { takes, isRepeated = false }]) => [
+    name,
+    { type: takes === undefined ? 'boolean' : 'string', multiple: isRepeated },
+  ]);
+  return Object.fromEntries(rows);
 }
 
 function countProblems(

@@ -1,31 +1,23 @@
 /** `nfse assinar`: the signature of a DPS, of a lot of RPS or of a request of the legacy port, or the header of a JSON body, with the files of an A1 certificate. */
 import path from 'node:path';
 import { type KeyFiles, signDocument, writeFileFor } from '../../flows/sign-document.ts';
-import { askedWrongly, bytesOf, type Command, type Terminal, textOf, type Values } from './command.ts';
+import { askedWrongly, bytesOf, type Command, type Options, type Terminal, textOf, type Values } from './command.ts';
 
 /** The files of an A1 certificate as options; {@link keyFilesOf} reads them. */
 export const KEY_OPTIONS = {
-  pfx: { type: 'string' },
-  certificado: { type: 'string' },
-  chave: { type: 'string' },
-  senha: { type: 'string' },
-  'senha-arquivo': { type: 'string' },
-} as const;
-
-export const KEY_OPTIONS_HELP: readonly (readonly [string, string])[] = [
-  ['--pfx ARQUIVO', 'certificado A1 com a chave, em PKCS#12 (.pfx, .p12)'],
-  ['--certificado ARQUIVO --chave ARQUIVO', 'em vez do .pfx: certificado e chave em PEM'],
-  ['--senha-arquivo ARQUIVO', 'arquivo com a senha do .pfx ou da chave'],
-  ['--senha SENHA', 'a senha; fica à vista na lista de processos e no histórico'],
-];
+  pfx: { takes: 'ARQUIVO', help: 'certificado A1 com a chave, em PKCS#12 (.pfx, .p12)' },
+  certificado: { takes: 'ARQUIVO', help: 'em vez do .pfx, com --chave: o certificado, em PEM' },
+  chave: { takes: 'ARQUIVO', help: 'a chave dele, em PEM' },
+  'senha-arquivo': { takes: 'ARQUIVO', help: 'arquivo com a senha do .pfx ou da chave' },
+  senha: { takes: 'SENHA', help: 'a senha; fica à vista na lista de processos e no histórico' },
+} as const satisfies Options;
 
 export const ASSINAR: Command = {
   name: 'assinar',
   arguments: 'ARQUIVO',
   summary:
     'Assina uma DPS em XML, um lote de RPS ou um CancelarNfseEnvio do porto SOAP, ou um corpo JSON (o valor do cabeçalho).',
-  options: { ...KEY_OPTIONS, saida: { type: 'string' } },
-  optionsHelp: [...KEY_OPTIONS_HELP, ['--saida ARQUIVO', 'grava nesse arquivo, e não na saída padrão']],
+  options: { ...KEY_OPTIONS, saida: { takes: 'ARQUIVO', help: 'grava nesse arquivo, e não na saída padrão' } },
   takes: 1,
   run: async (terminal, values, [file]) => {
     const files = keyFilesOf(values);

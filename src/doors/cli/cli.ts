@@ -9,7 +9,7 @@ import { ALIQUOTAS_COMMANDS } from './aliquotas.ts';
 import { nearest, readArguments } from './arguments.ts';
 import { ASSINAR } from './assinar.ts';
 import { ASSINATURA } from './assinatura.ts';
-import { type CliWorld, type Command, columns, type EndSignal, type Running } from './command.ts';
+import { type CliWorld, type Command, columns, type EndSignal, type Option, type Running } from './command.ts';
 import { CORRELACAO_COMMANDS } from './correlacao.ts';
 import { EMITIR } from './emitir.ts';
 import { EVENTO_COMMANDS } from './evento.ts';
@@ -31,7 +31,6 @@ const COMMANDS: readonly Command[] = [
     arguments: '',
     summary: 'Sobe o serviço inteiro, com o PostgreSQL embutido se não houver DATABASE_URL.',
     options: {},
-    optionsHelp: [],
     takes: 0,
     run: serve,
   },
@@ -40,7 +39,6 @@ const COMMANDS: readonly Command[] = [
     arguments: '',
     summary: 'Mais um processo que transmite ao ADN, ao lado do serviço e no mesmo banco; não recebe requisições.',
     options: {},
-    optionsHelp: [],
     takes: 0,
     run: transmit,
   },
@@ -51,7 +49,6 @@ const COMMANDS: readonly Command[] = [
     arguments: 'CÓDIGO',
     summary: 'Explica um código de erro, como E0370.',
     options: {},
-    optionsHelp: [],
     takes: 1,
     run: async (world, _values, [code]) => explicar(world, code!),
   },
@@ -71,7 +68,6 @@ const COMMANDS: readonly Command[] = [
     arguments: '',
     summary: 'Traz o banco de dados para a versão deste programa.',
     options: {},
-    optionsHelp: [],
     takes: 0,
     run: async (world) => {
       const { applied, location } = await world.migrate();
@@ -188,10 +184,16 @@ function familyHelp(name: string, family: readonly Command[]): string {
 }
 
 async function commandHelp(command: Command, world: CliWorld): Promise<string> {
-  const options = command.optionsHelp.length === 0 ? [] : ['', 'Opções:', ...columns(command.optionsHelp)];
+  const rows = [...Object.entries(command.options).flatMap(optionRows), ...(command.notes ?? [])];
+  const options = rows.length === 0 ? [] : ['', 'Opções:', ...columns(rows)];
   const more = (await command.moreHelp?.(world)) ?? [];
   const usage = `Uso: nfse ${command.name} ${command.arguments}`.trimEnd();
   return [usage, '', command.summary, ...options, ...more, ''].join('\n');
+}
+
+function optionRows([name, { takes, help, note }]: readonly [string, Option]): readonly (readonly [string, string])[] {
+  const row = [takes === undefined ? `--${name}` : `--${name} ${takes}`, help] as const;
+  return note === undefined ? [row] : [row, ['', note]];
 }
 
 async function serve(world: CliWorld): Promise<number> {

@@ -1,6 +1,5 @@
 /** What a command of the terminal is, and the little that several of them need. */
 import { readFile } from 'node:fs/promises';
-import type { ParseArgsConfig } from 'node:util';
 import type { RegistryWorld } from '../../flows/municipios.ts';
 
 export type Terminal = {
@@ -72,14 +71,28 @@ export type CliWorld = Terminal & {
 
 export type Values = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
+export type Option = {
+  /** What it takes, as the help names it; none: it takes nothing. */
+  readonly takes?: string | undefined;
+  readonly help: string;
+  /** It may be given several times. */
+  readonly isRepeated?: true;
+  /** A line of the help below it. */
+  readonly note?: string;
+};
+
+export type Options = Readonly<Record<string, Option>>;
+
 export type Command = {
   /** One word, or two: `municipio criar`. */
   readonly name: string;
   readonly arguments: string;
   readonly summary: string;
-  readonly options: NonNullable<ParseArgsConfig['options']>;
-  readonly optionsHelp: readonly (readonly [string, string])[];
-  /** Lines that the help has after the options. */
+  /** By their names without hyphens, in the order of the help. */
+  readonly options: Options;
+  /** What the help says below the options, in their two columns. */
+  readonly notes?: readonly (readonly [string, string])[];
+  /** Lines that the help has after that. */
   readonly moreHelp?: (world: CliWorld) => readonly string[] | Promise<readonly string[]>;
   /** How many file or code arguments it takes; `takesMore`: these or more. */
   readonly takes: number;

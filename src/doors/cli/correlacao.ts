@@ -1,7 +1,7 @@
 /** `nfse correlacao importar`: what a municipality adds to the RPS of the legacy port, which cannot say it. */
+import { groupDigits } from '../../fiscal/group-digits.ts';
 import { COLUNAS_CORRELACAO, importCorrelacao } from '../../flows/import-correlacao.ts';
 import { type CliWorld, type Command, textOf } from './command.ts';
-import { grouped } from './municipio.ts';
 
 /** Refused lines that are shown. */
 const SHOWN_MAX = 100;
@@ -12,9 +12,8 @@ export const CORRELACAO_COMMANDS: readonly Command[] = [
     arguments: 'ARQUIVO',
     summary:
       'Importa a correlação do porto SOAP legado, em CSV: o que falta a um RPS (NBS, IBS e CBS) por item da lista. O arquivo substitui a correlação inteira.',
-    options: { municipio: { type: 'string' } },
-    optionsHelp: [
-      ['--municipio SLUG', 'município a que a correlação pertence'],
+    options: { municipio: { takes: 'SLUG', help: 'município a que a correlação pertence' } },
+    notes: [
       ['', ''],
       ['Colunas', `${COLUNAS_CORRELACAO.required.join(', ')}; e pode ter ${COLUNAS_CORRELACAO.optional.join(', ')}`],
       ['Código', 'codigo_municipal vazio vale para todo RPS do item que não tem linha própria'],
@@ -32,7 +31,7 @@ async function importar(world: CliWorld, municipio: string | undefined, arquivo:
   return world.registry(async (registry) => {
     const { linhas, recusadas, gravada } = await importCorrelacao(registry, { arquivo, municipio });
     if (gravada) {
-      world.out(`Correlação de ${municipio} gravada: ${grouped(linhas)} linhas, em lugar da que havia.\n`);
+      world.out(`Correlação de ${municipio} gravada: ${groupDigits(linhas)} linhas, em lugar da que havia.\n`);
       return 0;
     }
     world.err(

@@ -4,11 +4,10 @@ import { askedWrongly, type Command, type Terminal, textOf, type Values } from '
 import { faultLines } from './faults.ts';
 import {
   type Asked,
-  DESTINATION_HELP,
+  DESTINATION,
   followingAt,
   REFUSED,
-  REPEAT_HELP,
-  SENDING_OPTIONS,
+  REPETITION,
   sendingOf,
   tellFailure,
   untilRest,
@@ -20,12 +19,11 @@ export const EMITIR: Command = {
   name: 'emitir',
   arguments: 'ARQUIVO',
   summary: 'Envia uma DPS, em XML ou JSON, e acompanha a nota até ser autorizada.',
-  options: { ...SENDING_OPTIONS, cms: { type: 'string' } },
-  optionsHelp: [
-    ...DESTINATION_HELP,
-    ['--cms ARQUIVO', `de um corpo JSON, o valor de ${CAMPO}, como nfse assinar o grava`],
-    REPEAT_HELP,
-  ],
+  options: {
+    ...DESTINATION,
+    cms: { takes: 'ARQUIVO', help: `de um corpo JSON, o valor de ${CAMPO}, como nfse assinar o grava` },
+    ...REPETITION,
+  },
   takes: 1,
   run: (terminal, values, [file]) => emitir(terminal, values, file!),
 };

@@ -1,17 +1,16 @@
 /** The request of an event as options of a command: `--tipo` and `--campo nome=valor` become the JSON body, and back. */
 import type { Fault } from '../../fiscal/fault.ts';
 import { type CampoEvento, TIPOS_EVENTO, type TipoEvento } from '../../fiscal/tipos-evento.ts';
-import { columns, textOf, textsOf, type Values } from './command.ts';
+import { columns, type Options, textOf, textsOf, type Values } from './command.ts';
 
 export const CORPO_OPTIONS = {
-  tipo: { type: 'string' },
-  campo: { type: 'string', multiple: true },
-} as const;
-
-export const CORPO_OPTIONS_HELP: readonly (readonly [string, string])[] = [
-  ['--tipo NOME', 'o tipo do evento; os nomes estão abaixo'],
-  ['--campo NOME=VALOR', 'um campo do tipo; repita a opção para cada um, e ponha entre aspas o que tem espaços'],
-];
+  tipo: { takes: 'NOME', help: 'o tipo do evento; os nomes estão abaixo' },
+  campo: {
+    takes: 'NOME=VALOR',
+    help: 'um campo do tipo; repita a opção para cada um, e ponha entre aspas o que tem espaços',
+    isRepeated: true,
+  },
+} as const satisfies Options;
 
 /** Type and fields as the options name them, in their order, and what no option says; a text: asked wrongly. */
 export function corpoOf(values: Values, unsaid: Readonly<Record<string, string>> = {}): Uint8Array | string {

@@ -4,18 +4,17 @@ import { EVENTO_RETRIES_MAX, type EventoEstado, eventoRests, standsOnNota } from
 import { type TipoEvento, tipoBySlug } from '../../fiscal/tipos-evento.ts';
 import { signDocument } from '../../flows/sign-document.ts';
 import { EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
-import { KEY_OPTIONS, KEY_OPTIONS_HELP, keyFilesOf, namesKeyFiles } from './assinar.ts';
+import { KEY_OPTIONS, keyFilesOf, namesKeyFiles } from './assinar.ts';
 import { askedWrongly, type Command, type Terminal, textOf, type Values } from './command.ts';
-import { CORPO_OPTIONS, CORPO_OPTIONS_HELP, corpoOf, faultsOfOptions, tiposHelp } from './evento-corpo.ts';
+import { CORPO_OPTIONS, corpoOf, faultsOfOptions, tiposHelp } from './evento-corpo.ts';
 import { eventoLines, printable } from './evento-lines.ts';
 import { faultLines } from './faults.ts';
 import {
   type Asked,
-  DESTINATION_HELP,
+  DESTINATION,
   followingAt,
   REFUSED,
-  REPEAT_HELP,
-  SENDING_OPTIONS,
+  REPETITION,
   sendingOf,
   tellFailure,
   untilRest,
@@ -29,21 +28,19 @@ export const ENVIAR: Command = {
   summary: 'Registra um evento na nota de uma chave de acesso, como um integrador, e o acompanha até que conclua.',
   options: {
     ...CORPO_OPTIONS,
-    corpo: { type: 'string' },
-    ...SENDING_OPTIONS,
-    cms: { type: 'string' },
+    corpo: { takes: 'ARQUIVO', help: 'em vez de --tipo e --campo: o corpo JSON, enviado como está' },
+    ...DESTINATION,
     ...KEY_OPTIONS,
-    simular: { type: 'string' },
+    cms: {
+      takes: 'ARQUIVO',
+      help: `com --corpo: o valor de ${EVENTO_SIGNATURE_HEADER}, como nfse assinar o grava`,
+    },
+    simular: {
+      takes: 'VALORES',
+      help: 'na integração, o que o ADN deve ensaiar: adn:rejeita=E1234, adn:atraso=30s, …',
+    },
+    ...REPETITION,
   },
-  optionsHelp: [
-    ...CORPO_OPTIONS_HELP,
-    ['--corpo ARQUIVO', 'em vez de --tipo e --campo: o corpo JSON, enviado como está'],
-    ...DESTINATION_HELP,
-    ...KEY_OPTIONS_HELP,
-    ['--cms ARQUIVO', `com --corpo: o valor de ${EVENTO_SIGNATURE_HEADER}, como nfse assinar o grava`],
-    ['--simular VALORES', `na integração, o que o ADN deve ensaiar: adn:rejeita=E1234, adn:atraso=30s, …`],
-    REPEAT_HELP,
-  ],
   moreHelp: () => tiposHelp(({ porOficio }) => !porOficio),
   takes: 1,
   run: (terminal, values, [chave]) => enviar(terminal, values, chave!),

@@ -1,6 +1,8 @@
 /** `nfse evento …`: the municipality registers events by office, looks at events, and moves one by hand. */
+
 import { userInfo } from 'node:os';
 import { EVENTO_PROBLEMAS } from '../../fiscal/evento.ts';
+import { groupDigits } from '../../fiscal/group-digits.ts';
 import type { EventoPublico } from '../../flows/evento-queries.ts';
 import {
   arquivarEventos,
@@ -18,29 +20,23 @@ import {
   showEvento,
 } from '../../flows/operate-eventos.ts';
 import { askedWrongly, type CliWorld, type Command, columns, type Terminal, textOf, type Values } from './command.ts';
-import { CORPO_OPTIONS, CORPO_OPTIONS_HELP, corpoOf, faultsOfOptions, tiposHelp } from './evento-corpo.ts';
+import { CORPO_OPTIONS, corpoOf, faultsOfOptions, tiposHelp } from './evento-corpo.ts';
 import { ENVIAR } from './evento-enviar.ts';
 import { eventoLines, eventosTable, printable, problemasTable } from './evento-lines.ts';
 import { faultLines } from './faults.ts';
-import { grouped } from './municipio.ts';
 
-const MUNICIPIO = { municipio: { type: 'string' } } as const;
-const MUNICIPIO_HELP = ['--municipio SLUG', 'município do evento'] as const;
+const MUNICIPIO = { municipio: { takes: 'SLUG', help: 'município do evento' } } as const;
+const JSON_SAME = { json: { help: 'o mesmo que sem ela, em JSON' } } as const;
+const JSON_WHOLE = { json: { help: 'os objetos inteiros, em JSON' } } as const;
 
 /** Which events of a list. */
 const FILTRO = {
-  nota: { type: 'string' },
-  codigo: { type: 'string' },
-  'entre-partes': { type: 'boolean' },
+  nota: { takes: 'CHAVE', help: 'só os de uma nota, um a um' },
+  codigo: { takes: 'CÓDIGO', help: 'só os que o ADN respondeu com este código' },
+  'entre-partes': {
+    help: 'em vez da lista, as recusas por força de outro evento das partes (como E0840, E0861 e E1833), que são assunto delas',
+  },
 } as const;
-const FILTRO_HELP: Command['optionsHelp'] = [
-  ['--nota CHAVE', 'só os de uma nota, um a um'],
-  ['--codigo CÓDIGO', 'só os que o ADN respondeu com este código'],
-  [
-    '--entre-partes',
-    'em vez da lista, as recusas por força de outro evento das partes (como E0840, E0861 e E1833), que são assunto delas',
-  ],
-];
 
 export const EVENTO_COMMANDS: readonly Command[] = [
   ENVIAR,
@@ -48,12 +44,11 @@ export const EVENTO_COMMANDS: readonly Command[] = [
     name: 'evento registrar',
     arguments: 'CHAVE',
     summary: 'Registra de ofício um evento do município na nota de uma chave de acesso.',
-    options: { ...MUNICIPIO, ...CORPO_OPTIONS, cnpj: { type: 'string' } },
-    optionsHelp: [
-      MUNICIPIO_HELP,
-      ...CORPO_OPTIONS_HELP,
-      ['--cnpj CNPJ', 'CNPJ do município, o autor do evento (padrão: o do seu certificado)'],
-    ],
+    options: {
+      ...MUNICIPIO,
+      ...CORPO_OPTIONS,
+      cnpj: { takes: 'CNPJ', help: 'CNPJ do município, o autor do evento (padrão: o do seu certificado)' },
+    },
     moreHelp: () => tiposHelp(({ porOficio }) => porOficio),
     takes: 1,
     run: registrar,
@@ -62,8 +57,7 @@ export const EVENTO_COMMANDS: readonly Command[] = [
     name: 'evento listar',
     arguments: 'CHAVE',
     summary: 'Lista os eventos de uma nota, do mais novo ao mais antigo.',
-    options: { ...MUNICIPIO, json: { type: 'boolean' } },
-    optionsHelp: [MUNICIPIO_HELP, ['--json', 'os objetos inteiros, em JSON']],
+    options: { ...MUNICIPIO, ...JSON_WHOLE },
     takes: 1,
     run: (world, values, [chave]) => inMunicipio(world, values, (slug) => listar(world, slug, chave!, values)),
   },
@@ -74,18 +68,11 @@ export const EVENTO_COMMANDS: readonly Command[] = [
       'Lista os eventos que pedem a atenção do município: os de acao_sugerida consultar_suporte, sem as recusas arquivadas.',
     options: {
       ...MUNICIPIO,
-      estado: { type: 'string' },
+      estado: { takes: 'ESTADO', help: `só os deste estado: ${EVENTO_PROBLEMAS.join(', ')}` },
       ...FILTRO,
-      pagina: { type: 'string' },
-      json: { type: 'boolean' },
+      pagina: { takes: 'N', help: 'a página N da lista (padrão 1)' },
+      ...JSON_WHOLE,
     },
-    optionsHelp: [
-      MUNICIPIO_HELP,
-      ['--estado ESTADO', `só os deste estado: ${EVENTO_PROBLEMAS.join(', ')}`],
-      ...FILTRO_HELP,
-      ['--pagina N', 'a página N da lista (padrão 1)'],
-      ['--json', 'os objetos inteiros, em JSON'],
-    ],
     takes: 0,
     run: (world, values) => inMunicipio(world, values, (slug) => listarProblemas(world, slug, values)),
   },
@@ -93,12 +80,7 @@ export const EVENTO_COMMANDS: readonly Command[] = [
     name: 'evento mostrar',
     arguments: 'ID',
     summary: 'Mostra um evento com tudo o que lhe aconteceu; ID é o seu id_evento.',
-    options: { ...MUNICIPIO, xml: { type: 'boolean' }, json: { type: 'boolean' } },
-    optionsHelp: [
-      MUNICIPIO_HELP,
-      ['--xml', 'só o documento do evento, como é transmitido'],
-      ['--json', 'o mesmo que sem ela, em JSON'],
-    ],
+    options: { ...MUNICIPIO, xml: { help: 'só o documento do evento, como é transmitido' }, ...JSON_SAME },
     takes: 1,
     run: (world, values, [id]) => inMunicipio(world, values, (slug) => mostrar(world, slug, id!, values)),
   },
@@ -110,16 +92,15 @@ export const EVENTO_COMMANDS: readonly Command[] = [
     name: 'evento arquivar',
     arguments: '[ID …]',
     summary: 'Dá por vistas as recusas de eventos: elas saem de "evento problemas", e mais nada muda.',
-    options: { ...MUNICIPIO, ...FILTRO, confirmar: { type: 'string' }, motivo: { type: 'string' } },
-    optionsHelp: [
-      MUNICIPIO_HELP,
-      ...FILTRO_HELP,
-      [
-        '--confirmar N',
-        'em vez dos ID: arquiva todas as recusas do filtro, se são N; sem ela o comando diz quantas são',
-      ],
-      ['--motivo TEXTO', 'por quê; fica na trilha'],
-    ],
+    options: {
+      ...MUNICIPIO,
+      ...FILTRO,
+      confirmar: {
+        takes: 'N',
+        help: 'em vez dos ID: arquiva todas as recusas do filtro, se são N; sem ela o comando diz quantas são',
+      },
+      motivo: { takes: 'TEXTO', help: 'por quê; fica na trilha' },
+    },
     takes: 0,
     takesMore: true,
     run: (world, values, ids) =>
@@ -134,11 +115,10 @@ function operation(operacao: Operacao, summary: string): Command {
     name: `evento ${operacao}`,
     arguments: 'ID',
     summary,
-    options: { ...MUNICIPIO, motivo: { type: 'string' } },
-    optionsHelp: [
-      MUNICIPIO_HELP,
-      ['--motivo TEXTO', 'por quê; fica na trilha e em mensagem_retorno, que o integrador lê'],
-    ],
+    options: {
+      ...MUNICIPIO,
+      motivo: { takes: 'TEXTO', help: 'por quê; fica na trilha e em mensagem_retorno, que o integrador lê' },
+    },
     takes: 1,
     run: (world, values, [id]) =>
       inMunicipio(world, values, async (municipio) => {
@@ -194,7 +174,7 @@ async function arquivarPorFiltro(world: CliWorld, slug: string, values: Values):
   const filed = await world.registry((registry) => arquivarEventos(registry, slug, filtroOf(values), asked));
   if ('problem' in filed) return refused(world, filed.problem);
   const { eventos, isDone } = filed;
-  const found = `${grouped(eventos)} ${eventos === 1 ? 'recusa' : 'recusas'}`;
+  const found = `${groupDigits(eventos)} ${eventos === 1 ? 'recusa' : 'recusas'}`;
   if (isDone) {
     world.out(`${found} fora de "evento problemas"; o integrador continua a ver cada uma e o motivo dela.\n`);
     return 0;
@@ -210,7 +190,7 @@ async function arquivarPorFiltro(world: CliWorld, slug: string, values: Values):
   }
   return refused(
     world,
-    `O filtro alcança ${found}, e não ${grouped(confirmados)}: nada foi arquivado. Confira, e repita: ${way}`,
+    `O filtro alcança ${found}, e não ${groupDigits(confirmados)}: nada foi arquivado. Confira, e repita: ${way}`,
   );
 }
 
@@ -307,11 +287,11 @@ function problemasText(slug: string, problemas: Problemas, filtro: string): stri
   const between =
     entre_partes === 0
       ? ''
-      : `Fora desta lista, ${entre_partes === 1 ? 'uma recusa é assunto' : `${grouped(entre_partes)} recusas são assunto`} das partes: --entre-partes as mostra.\n`;
+      : `Fora desta lista, ${entre_partes === 1 ? 'uma recusa é assunto' : `${groupDigits(entre_partes)} recusas são assunto`} das partes: --entre-partes as mostra.\n`;
   if (total === 0) {
     return `${filtro === '' ? 'Nenhum evento pede atenção.\n' : 'Nenhum evento com este filtro.\n'}${between}`;
   }
-  const counted = (count: number, name: string): string => `${grouped(count)} ${name}${count === 1 ? '' : 's'}`;
+  const counted = (count: number, name: string): string => `${groupDigits(count)} ${name}${count === 1 ? '' : 's'}`;
   const kinds = resumo
     .slice(0, RESUMO_MAX)
     .map(({ estado, codigo_retorno, eventos, notas }): [string, string] => [

@@ -11,7 +11,7 @@ import {
   NaoEntregue,
   Recusado,
 } from '../../../packages/cliente/src/index.ts';
-import { type Terminal, textOf, type Values } from './command.ts';
+import { type Options, type Terminal, textOf, type Values } from './command.ts';
 
 const EXAMPLE_URL = 'http://127.0.0.1:8080';
 export const DEFAULT_URL_HELP = `o serviço desta máquina, na porta de PORT, ou ${EXAMPLE_URL}`;
@@ -29,23 +29,19 @@ export const REFUSED = 1;
 export const WAITING = 3;
 const DOUBT = 4;
 
-/** Of a command that sends something: where to, and with which key one is given again whose end is not known. */
-export const SENDING_OPTIONS = {
-  url: { type: 'string' },
-  tenant: { type: 'string' },
-  repeticao: { type: 'string' },
-} as const;
+/** Where a command sends to. */
+export const DESTINATION = {
+  url: { takes: 'URL', help: `endereço do serviço (padrão: ${DEFAULT_URL_HELP})` },
+  municipio: { takes: 'SLUG', help: `município (padrão ${DEFAULT_TENANT})` },
+} as const satisfies Options;
 
-type HelpLine = readonly [option: string, help: string];
-
-export const DESTINATION_HELP: readonly HelpLine[] = [
-  ['--url URL', `endereço do serviço (padrão: ${DEFAULT_URL_HELP})`],
-  ['--tenant SLUG', `município (padrão ${DEFAULT_TENANT})`],
-];
-export const REPEAT_HELP: HelpLine = [
-  '--repeticao CHAVE',
-  'repete um envio que ficou sem resposta, com a chave que o comando disse: nada é feito duas vezes',
-];
+/** With which key a command is given again whose end is not known. */
+export const REPETITION = {
+  repeticao: {
+    takes: 'CHAVE',
+    help: 'repete um envio que ficou sem resposta, com a chave que o comando disse: nada é feito duas vezes',
+  },
+} as const satisfies Options;
 
 /** Where a command is told to send, and the key if it is given again; a text: asked wrongly. */
 export function sendingOf(terminal: Terminal, values: Values): Sending | string {
@@ -54,7 +50,7 @@ export function sendingOf(terminal: Terminal, values: Values): Sending | string 
   if (problem !== undefined) return problem;
   const chave = textOf(values, 'repeticao');
   return {
-    ...askedAt(terminal, url, textOf(values, 'tenant') ?? DEFAULT_TENANT),
+    ...askedAt(terminal, url, textOf(values, 'municipio') ?? DEFAULT_TENANT),
     repeticao: chave === undefined ? {} : { chave },
   };
 }
@@ -122,7 +118,7 @@ export function tellFailure(
     terminal.err(refusal(error));
     // What is not there may be elsewhere: on this machine another program may listen where the service was sought.
     if (error.status === 404)
-      terminal.err(`Perguntado a ${base}; --url e --tenant indicam outro serviço e município.\n`);
+      terminal.err(`Perguntado a ${base}; --url e --municipio indicam outro serviço e município.\n`);
     return REFUSED;
   }
   if (error instanceof Indeterminado) {

@@ -1,4 +1,5 @@
-/** What the two commands that import a file have in common: their options, the progress, and the account at the end. */
+/** What the commands that import a file share: their options, the progress, and the account at the end. */
+import { groupDigits } from '../../fiscal/group-digits.ts';
 import {
   type FileRequest,
   type ImportOutcome,
@@ -6,20 +7,13 @@ import {
   type ImportRequest,
   RECUSADAS_SHOWN_MAX,
 } from '../../flows/import-csv.ts';
-import { askedWrongly, type Command, type Terminal, textOf, type Values } from './command.ts';
-import { grouped } from './municipio.ts';
+import { askedWrongly, type Options, type Terminal, textOf, type Values } from './command.ts';
 
-export const IMPORT_OPTIONS: Command['options'] = {
-  municipio: { type: 'string' },
-  parcial: { type: 'boolean' },
-  erros: { type: 'string' },
-};
-
-export const IMPORT_OPTIONS_HELP: Command['optionsHelp'] = [
-  ['--municipio SLUG', 'município a que o cadastro pertence'],
-  ['--parcial', 'grava as linhas boas ainda que haja linhas recusadas (sem ela: tudo ou nada)'],
-  ['--erros ARQUIVO', 'escreve neste arquivo todas as linhas recusadas, com o motivo'],
-];
+export const IMPORT_OPTIONS = {
+  municipio: { takes: 'SLUG', help: 'município a que o cadastro pertence' },
+  parcial: { help: 'grava as linhas boas ainda que haja linhas recusadas (sem ela: tudo ou nada)' },
+  erros: { takes: 'ARQUIVO', help: 'escreve neste arquivo todas as linhas recusadas, com o motivo' },
+} as const satisfies Options;
 
 const BAR_CELLS = 30;
 /** How often a terminal is written over, and how often a plain line is added. */
@@ -66,7 +60,7 @@ export async function importingFile<Counts>(
   const { codificacao, separador, linhas, counts } = outcome;
   const seconds = ((performance.now() - began) / 1000).toFixed(1).replace('.', ',');
   const hint = codificacao === 'Latin-1' ? ' (o arquivo não é UTF-8; confira os acentos)' : '';
-  const read = linhas === 1 ? 'Lida 1 linha' : `Lidas ${grouped(linhas)} linhas`;
+  const read = linhas === 1 ? 'Lida 1 linha' : `Lidas ${groupDigits(linhas)} linhas`;
   terminal.out(`${read} em ${seconds} s: ${codificacao}${hint}, separador "${separador}".\n`);
   tellRefused(terminal, outcome, erros);
   if (counts === undefined) {
@@ -89,11 +83,12 @@ function tellRefused(
   erros: string | undefined,
 ): void {
   if (recusadas === 0) return;
-  terminal.err(recusadas === 1 ? 'Há 1 linha recusada:\n' : `Há ${grouped(recusadas)} linhas recusadas:\n`);
+  terminal.err(recusadas === 1 ? 'Há 1 linha recusada:\n' : `Há ${groupDigits(recusadas)} linhas recusadas:\n`);
   for (const { linha, motivo } of primeiras) terminal.err(`  linha ${linha}: ${motivo}\n`);
   const rest = recusadas - primeiras.length;
   const where = erros === undefined ? `--erros ARQUIVO escreve todas` : `todas estão em ${erros}`;
-  if (rest > 0) terminal.err(`  … e mais ${grouped(rest)}; aqui só as ${RECUSADAS_SHOWN_MAX} primeiras, ${where}\n`);
+  if (rest > 0)
+    terminal.err(`  … e mais ${groupDigits(rest)}; aqui só as ${RECUSADAS_SHOWN_MAX} primeiras, ${where}\n`);
   else if (erros !== undefined) terminal.err(`  também em ${erros}\n`);
 }
 
@@ -131,9 +126,9 @@ const ETAPAS: Readonly<Record<Exclude<ImportProgress['etapa'], 'lendo'>, string>
 
 function barOf({ etapa, linhas, bytes, bytesTotal }: ImportProgress): string {
   if (etapa !== 'lendo')
-    return `${linhas === 1 ? '1 linha lida' : `${grouped(linhas)} linhas lidas`}; ${ETAPAS[etapa]}`;
+    return `${linhas === 1 ? '1 linha lida' : `${groupDigits(linhas)} linhas lidas`}; ${ETAPAS[etapa]}`;
   const share = bytesTotal === 0 ? 1 : Math.min(1, bytes / bytesTotal);
   const full = Math.round(share * BAR_CELLS);
   const bar = `${'█'.repeat(full)}${'░'.repeat(BAR_CELLS - full)}`;
-  return `${bar} ${String(Math.floor(share * 100)).padStart(3)} %  ${linhas === 1 ? '1 linha' : `${grouped(linhas)} linhas`}`;
+  return `${bar} ${String(Math.floor(share * 100)).padStart(3)} %  ${linhas === 1 ? '1 linha' : `${groupDigits(linhas)} linhas`}`;
 }

@@ -1,5 +1,7 @@
 /** `nfse … importar` and `nfse … listar` of each list that a municipality keeps: its services, its benefits. */
+
 import { FORMAS_DEDUCAO, TIPOS_BENEFICIO } from '../../fiscal/cadastros.ts';
+import { groupDigits } from '../../fiscal/group-digits.ts';
 import {
   colunasDa,
   importLista,
@@ -9,8 +11,7 @@ import {
   listaAsCsv,
 } from '../../flows/listas.ts';
 import { askedWrongly, type CliWorld, type Command, textOf, type Values } from './command.ts';
-import { IMPORT_OPTIONS, IMPORT_OPTIONS_HELP, importing } from './importar.ts';
-import { grouped } from './municipio.ts';
+import { IMPORT_OPTIONS, importing } from './importar.ts';
 
 /** What a list is called, and what an operator must know of it. */
 type ListaNamed = {
@@ -83,8 +84,7 @@ function importar({ nome, comando, resumo, chaves, colunas }: ListaNamed): Comma
     arguments: 'ARQUIVO',
     summary: `Importa ${resumo}`,
     options: IMPORT_OPTIONS,
-    optionsHelp: [
-      ...IMPORT_OPTIONS_HELP,
+    notes: [
       ['', ''],
       ['Colunas', colunasDa(nome).join(', ')],
       ...colunas,
@@ -104,9 +104,9 @@ function importar({ nome, comando, resumo, chaves, colunas }: ListaNamed): Comma
             return imported;
           },
           ({ novos, alterados, iguais, retirados }, municipio) => [
-            `${titulo} de ${municipio}: novos ${grouped(novos)}, alterados ${grouped(alterados)}, iguais ${grouped(iguais)}, retirados ${grouped(retirados)}.`,
+            `${titulo} de ${municipio}: novos ${groupDigits(novos)}, alterados ${groupDigits(alterados)}, iguais ${groupDigits(iguais)}, retirados ${groupDigits(retirados)}.`,
             `Os ${chaves} que não estão no arquivo ficaram como estavam; para encerrar um, importe-o com a data em fim.`,
-            ...reparos.filter(({ quantas }) => quantas > 0).map(({ diz, quantas }) => diz(grouped(quantas))),
+            ...reparos.filter(({ quantas }) => quantas > 0).map(({ diz, quantas }) => diz(groupDigits(quantas))),
           ],
         );
       }),
@@ -119,8 +119,7 @@ function listar({ nome, comando }: ListaNamed): Command {
     name: `${comando} listar`,
     arguments: '',
     summary: `Escreve as linhas que o município tem, no formato de ${comando} importar.`,
-    options: { municipio: { type: 'string' } },
-    optionsHelp: [['--municipio SLUG', 'município da lista']],
+    options: { municipio: { takes: 'SLUG', help: 'município da lista' } },
     takes: 0,
     run: (world, values) => listed(world, values, nome, `${titulo}: o município não tem nenhuma linha.\n`),
   };

@@ -4,16 +4,14 @@ import { type CliWorld, type Command, columns, textOf, type Values } from './com
 import { operatorHere } from './evento.ts';
 import { printable } from './evento-lines.ts';
 
-const MUNICIPIO = { municipio: { type: 'string' } } as const;
-const MUNICIPIO_HELP = ['--municipio SLUG', 'município da nota'] as const;
+const MUNICIPIO = { municipio: { takes: 'SLUG', help: 'município da nota' } } as const;
 
 export const NOTA_COMMANDS: readonly Command[] = [
   {
     name: 'nota mostrar',
     arguments: 'CHAVE',
     summary: 'Mostra uma nota com tudo o que lhe aconteceu.',
-    options: { ...MUNICIPIO, json: { type: 'boolean' } },
-    optionsHelp: [MUNICIPIO_HELP, ['--json', 'o mesmo que sem ela, em JSON']],
+    options: { ...MUNICIPIO, json: { help: 'o mesmo que sem ela, em JSON' } },
     takes: 1,
     run: mostrar,
   },
@@ -21,11 +19,13 @@ export const NOTA_COMMANDS: readonly Command[] = [
     name: 'nota retirar',
     arguments: 'CHAVE',
     summary: 'Retira uma nota substituta que não foi transmitida e cujo evento não virá; série e número ficam livres.',
-    options: { ...MUNICIPIO, motivo: { type: 'string' } },
-    optionsHelp: [
-      MUNICIPIO_HELP,
-      ['--motivo TEXTO', 'por quê (obrigatório); fica na trilha e em mensagem_retorno, que o integrador lê'],
-    ],
+    options: {
+      ...MUNICIPIO,
+      motivo: {
+        takes: 'TEXTO',
+        help: 'por quê (obrigatório); fica na trilha e em mensagem_retorno, que o integrador lê',
+      },
+    },
     takes: 1,
     run: retirar,
   },

@@ -9,17 +9,11 @@ export const PKI: Command = {
   arguments: '',
   summary: 'Cria uma "ICP-Brasil" de teste: certificados de prestadores, do município e do ADN.',
   options: {
-    pasta: { type: 'string' },
-    cnpj: { type: 'string', multiple: true },
-    'municipio-cnpj': { type: 'string' },
-    senha: { type: 'string' },
+    pasta: { takes: 'PASTA', help: `pasta vazia ou nova (padrão ./${PASTA_PADRAO})` },
+    cnpj: { takes: 'CNPJ', help: 'prestador; repita para vários (padrão: o da DPS de exemplo)', isRepeated: true },
+    'municipio-cnpj': { takes: 'CNPJ', help: 'CNPJ do município' },
+    senha: { takes: 'SENHA', help: 'senha dos .pfx (padrão: uma sorteada, em senha.txt)' },
   },
-  optionsHelp: [
-    ['--pasta PASTA', `pasta vazia ou nova (padrão ./${PASTA_PADRAO})`],
-    ['--cnpj CNPJ', 'prestador; repita para vários (padrão: o da DPS de exemplo)'],
-    ['--municipio-cnpj CNPJ', 'CNPJ do município'],
-    ['--senha SENHA', 'senha dos .pfx (padrão: uma sorteada, em senha.txt)'],
-  ],
   takes: 0,
   run: async (terminal, values) => {
     const pki = await makePki({

@@ -1,10 +1,11 @@
 /** `nfse prestador …`: the municipality's file of establishments, and what is known of one. */
+
 import { maskDocumento } from '../../fiscal/chave.ts';
+import { groupDigits } from '../../fiscal/group-digits.ts';
 import { brazilianDate } from '../../fiscal/moment.ts';
 import { COLUNAS_PRESTADOR, importPrestadores, showPrestador, whyNoDocumento } from '../../flows/import-prestadores.ts';
 import { type CliWorld, type Command, textOf, type Values } from './command.ts';
-import { IMPORT_OPTIONS, IMPORT_OPTIONS_HELP, importing } from './importar.ts';
-import { grouped } from './municipio.ts';
+import { IMPORT_OPTIONS, importing } from './importar.ts';
 
 export const PRESTADOR_COMMANDS: readonly Command[] = [
   {
@@ -13,8 +14,7 @@ export const PRESTADOR_COMMANDS: readonly Command[] = [
     summary:
       'Importa o cadastro de prestadores, em CSV. O mesmo arquivo de novo não muda nada; quem não está nele fica como está.',
     options: IMPORT_OPTIONS,
-    optionsHelp: [
-      ...IMPORT_OPTIONS_HELP,
+    notes: [
       ['', ''],
       ['Colunas', COLUNAS_PRESTADOR.required.join(', ')],
       ['Também', COLUNAS_PRESTADOR.optional.join(', ')],
@@ -27,8 +27,7 @@ export const PRESTADOR_COMMANDS: readonly Command[] = [
     name: 'prestador mostrar',
     arguments: 'DOCUMENTO',
     summary: 'Mostra o que o cadastro tem de um CNPJ ou CPF.',
-    options: { municipio: { type: 'string' } },
-    optionsHelp: [['--municipio SLUG', 'município do cadastro']],
+    options: { municipio: { takes: 'SLUG', help: 'município do cadastro' } },
     takes: 1,
     run: mostrar,
   },
@@ -47,8 +46,8 @@ function importar(world: CliWorld, values: Values, [arquivo]: readonly string[])
         return imported;
       },
       ({ novos, alterados, iguais, simples }, municipio) => [
-        `Estabelecimentos em ${municipio}: novos ${grouped(novos)}, alterados ${grouped(alterados)}, iguais ${grouped(iguais)}.`,
-        `Períodos do Simples Nacional: novos ${grouped(simples.novos)}, alterados ${grouped(simples.alterados)}, retirados ${grouped(simples.retirados)}.`,
+        `Estabelecimentos em ${municipio}: novos ${groupDigits(novos)}, alterados ${groupDigits(alterados)}, iguais ${groupDigits(iguais)}.`,
+        `Períodos do Simples Nacional: novos ${groupDigits(simples.novos)}, alterados ${groupDigits(simples.alterados)}, retirados ${groupDigits(simples.retirados)}.`,
         'Os prestadores que não estão no arquivo ficaram como estavam.',
         ...(hasAddress
           ? []

@@ -21,21 +21,18 @@ export const VALIDAR: Command = {
   arguments: 'ARQUIVO',
   summary: 'Confere uma DPS, em XML ou JSON, sem emitir nada: todos os erros, ou os valores e cada passo do cálculo.',
   options: {
-    municipio: { type: 'string' },
-    url: { type: 'string' },
-    cms: { type: 'string' },
-    json: { type: 'boolean' },
+    municipio: {
+      takes: 'SLUG',
+      help: `pergunta ao serviço, com o cadastro, as alíquotas e a confiança desse município (se vier só --url: ${DEFAULT_TENANT})`,
+    },
+    url: {
+      takes: 'URL',
+      help: `endereço do serviço a que perguntar (se vier só --municipio: ${DEFAULT_URL_HELP})`,
+      note: 'sem --municipio nem --url a conferência é feita aqui, como no ambiente de integração',
+    },
+    cms: { takes: 'ARQUIVO', help: `de um corpo JSON, o valor de ${CAMPO}: Base64, ou o CMS em DER` },
+    json: { help: 'escreve a resposta em JSON, como o serviço a dá' },
   },
-  optionsHelp: [
-    [
-      '--municipio SLUG',
-      `pergunta ao serviço, com o cadastro, as alíquotas e a confiança desse município (se vier só --url: ${DEFAULT_TENANT})`,
-    ],
-    ['--url URL', `endereço do serviço a que perguntar (se vier só --municipio: ${DEFAULT_URL_HELP})`],
-    ['', 'sem --municipio nem --url a conferência é feita aqui, como no ambiente de integração'],
-    ['--cms ARQUIVO', `de um corpo JSON, o valor de ${CAMPO}: Base64, ou o CMS em DER`],
-    ['--json', 'escreve a resposta em JSON, como o serviço a dá'],
-  ],
   takes: 1,
   run: (terminal, values, [file]) => validar(terminal, values, file!),
 };

@@ -1,4 +1,5 @@
 /** What is in a nota and in its protocolo as they are answered; what they hold is decided in `../../flows/queries.ts`. */
+import { DEFAULT_SERIE } from '../../fiscal/layout/dps.ts';
 import { NOTA_ESTADOS } from '../../fiscal/nota.ts';
 import type { Nota, Protocolo } from '../../flows/queries.ts';
 import type { Field } from '../../published/openapi/field.ts';
@@ -16,7 +17,7 @@ const NOTA = {
     nullable: true,
     about: 'Número sequencial da NFS-e (nNFSe), em texto: o de numero_dps, a partir da autorização; null até lá.',
   },
-  serie_dps: { type: 'string', about: 'Série da DPS: a enviada, ou 70000.' },
+  serie_dps: { type: 'string', about: `Série da DPS: a enviada, ou ${DEFAULT_SERIE}.` },
   numero_dps: {
     type: 'number',
     about: 'Apesar do nome, o número sequencial da NFS-e (nNFSe). O número da própria DPS está em numero_dps_nacional.',
@@ -24,7 +25,7 @@ const NOTA = {
   serie_dps_nacional: {
     type: 'string',
     nullable: true,
-    about: 'Série da DPS como foi ao ADN: a enviada, ou 70000; null até o envio.',
+    about: `Série da DPS como foi ao ADN: a enviada, ou ${DEFAULT_SERIE}; null até o envio.`,
   },
   numero_dps_nacional: {
     type: 'string',

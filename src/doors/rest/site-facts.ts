@@ -1,8 +1,9 @@
 /** What the pages of the documentation say of this door: its limits, its addresses, its catalogs. Each is Markdown. */
 import { CATALOGOS_NACIONAIS, type NomeDeCatalogo } from '../../fiscal/catalogs/itens.ts';
+import { groupDigits } from '../../fiscal/group-digits.ts';
 import { TIPOS_EVENTO } from '../../fiscal/tipos-evento.ts';
 import { braced, code, table } from '../../published/markdown.ts';
-import { type Facts, thousands } from '../../published/site/facts.ts';
+import type { Facts } from '../../published/site/facts.ts';
 import { ASIDE_BYTES, ASIDE_CPU_MAX_MS, ASIDE_WAITING_MAX } from './aside.ts';
 import { SITE_TIMES } from './buckets.ts';
 import { CATALOGO_SHAPES } from './catalogo-fields.ts';
@@ -20,7 +21,7 @@ export const DOOR_FACTS: Facts = {
   'limite-a-parte': () => `${ASIDE_BYTES / 2 ** 10} KiB`,
   'limite-a-parte-espera': () => `${ASIDE_WAITING_MAX}`,
   'limite-vezes-rede': () => `${SITE_TIMES}`,
-  'limite-conexoes': () => thousands(CONNECTIONS_MAX),
+  'limite-conexoes': () => groupDigits(CONNECTIONS_MAX),
   'limite-processador': () => `${ASIDE_CPU_MAX_MS / 1_000} s`,
   'limite-descarte': () => `${DISCARD_MAX_BYTES / 2 ** 20} MiB`,
   'limite-endereco': () => `${URL_MAX} caracteres`,

@@ -8,7 +8,8 @@
  */
 import { servicos } from '../catalogs/catalogs.ts';
 import { INICIO_IBSCBS } from '../cronograma.ts';
-import { add, type Decimal, decimal, formatDecimal, readDecimal, ZERO } from '../decimal.ts';
+import { add, type Decimal, formatDecimal, readDecimal, ZERO } from '../decimal.ts';
+import { ISS_MAX } from '../iss.ts';
 import { DPS_NAMESPACE, DPS_VERSAO, INF_DPS } from '../layout/dps.ts';
 import { escapeText } from '../layout/escape.ts';
 import { elementsOf, type Group, type Item, type Leaf } from '../layout/vocabulary.ts';
@@ -64,9 +65,6 @@ const ENDERECO = 'Tomador/Endereco';
 const INTERM = 'IntermediarioServico';
 const SO_CIDADE = 'Igual; do tomador com CPF de quem só vem a cidade o endereço fica fora.';
 const FORA_DO_PAIS = /^9+$/;
-
-/** LC 116/2003, art. 8, II. */
-const ALIQUOTA_MAX = decimal('5.00');
 
 /** Version of the program that sent, on the DPS. */
 const VER_APLIC = 'abrasf-1.00';
@@ -431,7 +429,7 @@ export const IMPEDIMENTOS: readonly Impedimento[] = [
     quando: 'Alíquota acima de 5%, o máximo da lei: quase sempre um percentual escrito como fração, ou o contrário',
     detalhe: 'Aliquota passa de 5%, o máximo da lei: 5% é 0.05, ou 5.',
     julga: true,
-    has: (rps) => (readDecimal(aliquotaOf(rps) ?? '') ?? ZERO) > ALIQUOTA_MAX,
+    has: (rps) => (readDecimal(aliquotaOf(rps) ?? '') ?? ZERO) > ISS_MAX,
   },
   {
     codigo: 'E103',

@@ -69,11 +69,14 @@ const pessoaFields = [
 const comExtCode = { codes: { missing: 'E1235', empty: 'E1235' } } as const;
 const ibscbsCode = { codes: { missing: 'E802', empty: 'E802' } } as const;
 
+/** Series of a DPS that names none (D-17). */
+export const DEFAULT_SERIE = '70000';
+
 export const INF_DPS = [
   need('tpAmb', T.tpAmb, 'Ambiente: 1 produção, 2 homologação'),
   need('dhEmi', T.dataHora, 'Data e hora da emissão; quem a escreve é o serviço', { sent: 'refused' }),
   need('verAplic', T.verAplic, 'Versão do programa que gerou a DPS'),
-  need('serie', T.serie, 'Série; sem ela, 70000', {
+  need('serie', T.serie, `Série; sem ela, ${DEFAULT_SERIE}`, {
     sent: 'optional',
     codes: { format: 'E002', empty: 'E002' },
   }),

@@ -15,7 +15,7 @@ import type { Campo, Declaracao } from './corpo.ts';
 import { propertyText } from './correct-json.ts';
 import { REMOVAL } from './correct-xml.ts';
 import { decimalText } from './decimal-text.ts';
-import { DPS_NAMESPACE, DPS_VERSAO, type Dps } from './dps.ts';
+import { DEFAULT_SERIE, DPS_NAMESPACE, DPS_VERSAO, type Dps } from './dps.ts';
 import {
   documentKind,
   type JsonDocument,
@@ -518,8 +518,6 @@ const IDENTIFYING: ReadonlySet<string> = new Set(
   ['cLocEmi', 'serie', 'nDPS', 'prest/CNPJ', 'prest/CPF'].map((path) => `${BASE}/${path}`),
 );
 
-/** Series of a DPS that names none (D-17). */
-const DEFAULT_SERIE = '70000';
 const STAND_IN_ID = 'DPS0';
 
 function joinedTo(campo: string, name: string): string {

@@ -17,6 +17,7 @@ import {
 import { isIsenta } from '../cadastros.ts';
 import { paisOf, servicoOf } from '../catalogs/catalogs.ts';
 import { type Decimal, decimal, formatDecimal, ZERO } from '../decimal.ts';
+import { ALIQUOTA_DA_NOTA_MAX, ISS_MAX, ISS_MIN } from '../iss.ts';
 import type { Dps } from '../layout/dps.ts';
 import {
   ALIQUOTA_COM_BENEFICIO,
@@ -26,16 +27,9 @@ import {
 } from './beneficio.ts';
 import type { AmountRule, Patch, Rule } from './rule.ts';
 import { COMERCIO_EXTERIOR, TOMADOR_NO_EXTERIOR } from './toma.ts';
-import { ISSQN_MINIMUM } from './valores.ts';
-
-/** LC 116/2003, art. 8: the most that the tax may be, in percent. */
-const ISSQN_MAXIMUM = decimal('5.00');
 
 /** Subitems in which a municipality may go below the minimum. LC 116/2003, art. 8-A § 1. */
 const WITHOUT_MINIMUM_RATE: ReadonlySet<string> = new Set(['07.02', '07.05', '16.01']);
-
-/** The highest that the national schema can write, in percent: one integer digit. */
-const NATIONAL_MAXIMUM = decimal('9.99');
 
 /** The one code without ISSQN and ICMS. */
 const WITHOUT_ISSQN = '990101';
@@ -543,8 +537,8 @@ export const TRIB_MUN: readonly Rule[] = [
     mend: 'Informe em pAliq a alíquota do município, em percentual: 2.00 é 2%.',
     origin: 'Anexo I, E0595 e E1300; LC 116/2003, art. 8º',
     why: 'A alíquota máxima do ISSQN é de 5%. A especificação aceita pAliq de 0 a 100, e por isso a nota é emitida; o ADN a recusa.',
-    when: ({ valores: { trib } }) => trib.tribMun.pAliq !== undefined && trib.tribMun.pAliq <= NATIONAL_MAXIMUM,
-    must: ({ valores }) => valores.trib.tribMun.pAliq! <= ISSQN_MAXIMUM,
+    when: ({ valores: { trib } }) => trib.tribMun.pAliq !== undefined && trib.tribMun.pAliq <= ALIQUOTA_DA_NOTA_MAX,
+    must: ({ valores }) => valores.trib.tribMun.pAliq! <= ISS_MAX,
     rejects: [{ 'valores/trib/tribMun/pAliq': '5.01' }],
     accepts: [{ 'valores/trib/tribMun/pAliq': '5.00' }],
   },
@@ -558,7 +552,7 @@ export const TRIB_MUN: readonly Rule[] = [
     origin: 'Especificação, DPS: tribMun; esquema nacional da DPS 1.01, TSDec1V2; decisão D-192',
     why: 'A especificação aceita pAliq de 0 a 100, e o esquema nacional tem um só algarismo inteiro: em produção a nota não se transmitiria.',
     when: ({ valores }) => valores.trib.tribMun.pAliq !== undefined,
-    must: ({ valores }) => valores.trib.tribMun.pAliq! <= NATIONAL_MAXIMUM,
+    must: ({ valores }) => valores.trib.tribMun.pAliq! <= ALIQUOTA_DA_NOTA_MAX,
     found: ({ valores }) => formatDecimal(valores.trib.tribMun.pAliq!),
     expected: 'percentual até 5.00',
     rejects: [{ 'valores/trib/tribMun/pAliq': '10.00' }],
@@ -571,7 +565,7 @@ export const TRIB_MUN: readonly Rule[] = [
     message: ({ serv, valores }) => {
       const pAliq = valores.trib.tribMun.pAliq!;
       const meant = (pAliq * 100n) as Decimal;
-      const isFraction = meant >= ISSQN_MINIMUM && meant <= ISSQN_MAXIMUM;
+      const isFraction = meant >= ISS_MIN && meant <= ISS_MAX;
       return `A alíquota é ${formatDecimal(pAliq)}%, e a mínima da lei é 2% para o serviço ${serv.cServ.cTribNac}.${isFraction ? ` É ${formatDecimal(meant)}?` : ''} pAliq vai em percentual: 2.00 é 2%. Confira-a; a nota sai com a alíquota que se aplica.`;
     },
     origin: 'LC 116/2003, art. 8º-A; decisão D-195',
@@ -582,7 +576,7 @@ export const TRIB_MUN: readonly Rule[] = [
       // Of a rate inside the Simples the least is another (E0621).
       !assessesInSimples(dps) &&
       !WITHOUT_MINIMUM_RATE.has(servicoOf(dps.serv.cServ.cTribNac)?.subitem ?? ''),
-    must: ({ valores }) => valores.trib.tribMun.pAliq! >= ISSQN_MINIMUM,
+    must: ({ valores }) => valores.trib.tribMun.pAliq! >= ISS_MIN,
     rejects: [{ 'valores/trib/tribMun/pAliq': '0.02' }, { 'valores/trib/tribMun/pAliq': '1.99' }],
     accepts: [
       { 'valores/trib/tribMun/pAliq': '2.00' },

@@ -1,15 +1,13 @@
 /** Rules of the values, `valores`: those of the amounts as sent, and those of what is computed from them. */
 import { isIsenta } from '../cadastros.ts';
 import { type Decimal, decimal, distance, formatDecimal, percentOf, ZERO } from '../decimal.ts';
+import { ISS_MIN } from '../iss.ts';
 import type { Dps } from '../layout/dps.ts';
 import { INPUTS } from './inputs.ts';
 import type { AmountRule, Patch, Rule } from './rule.ts';
 
 /** Beyond which a declared amount of the ISSQN is another one than the computed (specification, E404: no tolerance is stated). */
 const ISSQN_TOLERANCE = decimal('0.01');
-
-/** LC 116/2003, art. 8-A: the least that the tax on a service may be, in percent of its price. */
-export const ISSQN_MINIMUM = decimal('2.00');
 
 /** Codes that the minimum does not bind. Anexo I v1.01, E0429. */
 export const WITHOUT_MINIMUM: ReadonlySet<string> = new Set(
@@ -177,7 +175,7 @@ export const VALORES_CALCULADOS: readonly AmountRule[] = [
     message: ({ deduction, benefit, pAliqAplic }, { serv, valores }) => {
       const { vServ } = valores.vServPrest;
       const reduced = (vServ - deduction - benefit) as Decimal;
-      return `Com a dedução e o benefício o ISSQN é ${formatDecimal(percentOf(reduced, pAliqAplic!))}: ${formatDecimal(reduced)} a ${formatDecimal(pAliqAplic!)}%. É menos que 2% de ${formatDecimal(vServ)}, ${formatDecimal(percentOf(vServ, ISSQN_MINIMUM))}, o mínimo para o serviço ${serv.cServ.cTribNac}. Reduza a dedução ou o benefício.`;
+      return `Com a dedução e o benefício o ISSQN é ${formatDecimal(percentOf(reduced, pAliqAplic!))}: ${formatDecimal(reduced)} a ${formatDecimal(pAliqAplic!)}%. É menos que 2% de ${formatDecimal(vServ)}, ${formatDecimal(percentOf(vServ, ISS_MIN))}, o mínimo para o serviço ${serv.cServ.cTribNac}. Reduza a dedução ou o benefício.`;
     },
     mend: 'Reduza a dedução ou o benefício até que o ISSQN não fique abaixo de 2% do valor do serviço. Se o serviço é um dos que a lei dispensa do mínimo, confira o cTribNac.',
     origin: 'Anexo I, E0429; LC 116/2003, art. 8º-A',
@@ -193,7 +191,7 @@ export const VALORES_CALCULADOS: readonly AmountRule[] = [
       !WITHOUT_MINIMUM.has(dps.serv.cServ.cTribNac),
     // Not rounded, so that the limit is exact: 2 % of the price, and not of its cents.
     must: ({ deduction, benefit, pAliqAplic }, { valores }) =>
-      (valores.vServPrest.vServ - deduction - benefit) * pAliqAplic! >= valores.vServPrest.vServ * ISSQN_MINIMUM,
+      (valores.vServPrest.vServ - deduction - benefit) * pAliqAplic! >= valores.vServPrest.vServ * ISS_MIN,
     from: INPUTS.issqn,
     rejects: [
       // (1000.00 - 600.01) x 5 % = 19.9995, and 2 % of 1000.00 is 20.00

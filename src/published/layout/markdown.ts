@@ -6,7 +6,7 @@
  */
 import { type CampoEnumerado, enumeracaoOf } from '../../fiscal/catalogs/catalogs.ts';
 import type { Campo, Item as CorpoItem } from '../../fiscal/layout/corpo.ts';
-import { type DpsPath, FOREIGN_TAGS, INF_DPS } from '../../fiscal/layout/dps.ts';
+import { DEFAULT_SERIE, type DpsPath, FOREIGN_TAGS, INF_DPS } from '../../fiscal/layout/dps.ts';
 import { DPS, INF_NFSE_OWN, NFSE } from '../../fiscal/layout/nfse.ts';
 import { HOSTS, type Host, joinCampo } from '../../fiscal/layout/plan-corpo.ts';
 import { type SimpleType, T } from '../../fiscal/layout/simple-types.ts';
@@ -26,7 +26,7 @@ import { type Side, shortSpellings, typeName } from './xsd.ts';
 /** What is in the note when the sender left an element out that the national layout requires. */
 export const LEFT_TO_US: Partial<Record<DpsPath, string>> = {
   dhEmi: 'o instante da emissão, no fuso do município; enviá-lo é erro',
-  serie: '`70000`',
+  serie: `\`${DEFAULT_SERIE}\``,
   nDPS: 'o número sequencial da NFS-e, ou o próximo livre da série',
   'serv/comExt/mdic': '`0`',
   'valores/trib/tribMun/BM/nBM': 'nada: o número não pode ser deduzido, e em produção a DPS é recusada sem ele',

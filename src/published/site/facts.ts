@@ -14,7 +14,13 @@ import {
   type TabelaIbsCbs,
   tabelaEmbarcada,
 } from '../../fiscal/aliquotas-ibs-cbs.ts';
-import { AMBIENTES, type Ambiente, BYTES_POR_DOCUMENTO, SANDBOX_SLUG } from '../../fiscal/ambiente.ts';
+import {
+  AMBIENTES,
+  type Ambiente,
+  ANSWERS_KEPT_MIN_HOURS,
+  BYTES_POR_DOCUMENTO,
+  SANDBOX_SLUG,
+} from '../../fiscal/ambiente.ts';
 import { aliquotasIbsCbs, municipioInWords } from '../../fiscal/catalogs/catalogs.ts';
 import { CRONOGRAMA } from '../../fiscal/cronograma.ts';
 import { type Decimal, formatDecimal, formatRate, parseRate } from '../../fiscal/decimal.ts';
@@ -29,6 +35,7 @@ import {
   PENDENTE_MAX_MS,
 } from '../../fiscal/evento.ts';
 import { TOLD_MAX } from '../../fiscal/fault.ts';
+import { groupDigits } from '../../fiscal/group-digits.ts';
 import { FOREIGN_TAGS } from '../../fiscal/layout/dps.ts';
 import { FAULTS_MAX } from '../../fiscal/layout/reading.ts';
 import { T } from '../../fiscal/layout/simple-types.ts';
@@ -38,7 +45,7 @@ import { TOLERANCIA } from '../../fiscal/rules/ibscbs-declarado.ts';
 import { PISCOFINS_TOLERANCE } from '../../fiscal/rules/trib-fed.ts';
 import { SIMULAR_HEADER, VALORES_MAGICOS } from '../../fiscal/simular.ts';
 import { type AutorEvento, exemploDe, TIPOS_EVENTO, type TipoEvento } from '../../fiscal/tipos-evento.ts';
-import { ANSWERS_KEPT_MIN_HOURS, IDEMPOTENCY_HEADER, REPEATED_HEADER } from '../../flows/idempotency.ts';
+import { IDEMPOTENCY_HEADER, REPEATED_HEADER } from '../../flows/idempotency.ts';
 import { NOTAS_MAX, OPERACOES, RPS_SIGNATURES_MAX } from '../../flows/porto-abrasf.ts';
 import { PROXIMA_MAX_MS } from '../../flows/proxima-consulta.ts';
 import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
@@ -237,12 +244,7 @@ const LIMITES_ROWS: readonly (readonly [o_que: string, of: (one: (typeof AMBIENT
 
 /** `10.000 por dia` */
 function quotaText(count: number, janelaS: number): string {
-  return `${thousands(count)} por ${janelaS === 60 ? 'minuto' : 'dia'}`;
-}
-
-/** `10.000` */
-export function thousands(count: number): string {
-  return String(count).replace(/\B(?=(\d{3})+$)/g, '.');
+  return `${groupDigits(count)} por ${janelaS === 60 ? 'minuto' : 'dia'}`;
 }
 
 const AMBIENTES_ROWS: readonly (readonly [o_que: string, of: (one: (typeof AMBIENTES)[Ambiente]) => string])[] = [
@@ -264,7 +266,7 @@ const AMBIENTES_ROWS: readonly (readonly [o_que: string, of: (one: (typeof AMBIE
   ['O que se emitiu é guardado', ({ guardaDias }) => (guardaDias === undefined ? 'sempre' : `${guardaDias} dias`)],
   [
     'Alíquota do ISSQN que ninguém informou',
-    ({ fallbackAliquota }) => (fallbackAliquota === undefined ? 'recusa' : `${fallbackAliquota.replace('.', ',')} %`),
+    ({ fallbackAliquota }) => (fallbackAliquota === undefined ? 'recusa' : `${comma(fallbackAliquota)} %`),
   ],
   [
     'Regra nacional que a especificação não nomeia',
