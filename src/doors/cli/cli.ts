@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { DPS_VERSAO } from '../../fiscal/layout/dps.ts';
+import { VARIABLES_HELP } from '../variables.ts';
 import { adnSimulador } from './adn-simulador.ts';
 import { ALIQUOTAS_COMMANDS } from './aliquotas.ts';
 import { nearest, readArguments } from './arguments.ts';
@@ -80,20 +81,6 @@ const COMMANDS: readonly Command[] = [
   },
 ];
 
-const ENVIRONMENT: readonly (readonly [string, string])[] = [
-  ['PORT', 'porta do serviço (padrão 8080; 0 escolhe uma livre)'],
-  ['NFSE_HOST', 'endereço em que escuta (padrão 127.0.0.1)'],
-  ['NFSE_DATA_DIR', 'pasta dos dados do PostgreSQL embutido (padrão ./data)'],
-  ['DATABASE_URL', 'um PostgreSQL seu, 15 ou mais novo, no lugar do embutido'],
-  ['NFSE_BASE_URL', 'endereço público, quando atrás de um proxy'],
-  ['NFSE_TRUST_PROXY', '1 para confiar nos cabeçalhos X-Forwarded-* do proxy'],
-  ['NFSE_TLS_CERTIFICADO, NFSE_TLS_CHAVE', 'arquivos PEM com que o próprio serviço atende em https'],
-  ['NFSE_CLIENT_CERT_HEADER', 'cabeçalho em que o proxy escreve o certificado do cliente, como X-Client-Cert'],
-  ['NFSE_CLIENT_CERT_PROXIES', 'endereços dos proxies em que se confia para isso (padrão 127.0.0.1,::1)'],
-  ['NFSE_ESPERA_AO_ENCERRAR', 'segundos em que ainda se atende depois de um SIGTERM (padrão 5)'],
-  ['NFSE_LOG_LEVEL', 'silent, error, warn, info ou debug'],
-];
-
 /** Runs one command; resolves with the exit code. Failures of the machine are thrown, with a message for a person. */
 export async function runCli(argv: readonly string[], world: CliWorld): Promise<number> {
   const [name] = argv;
@@ -167,7 +154,7 @@ function help(): string {
     'nfse COMANDO --help mostra as opções de um comando; nfse --version, a versão do programa e do leiaute.',
     '',
     'Ambiente:',
-    ...columns(ENVIRONMENT),
+    ...columns(VARIABLES_HELP),
     '',
   ].join('\n');
 }

@@ -4,6 +4,7 @@ import { groupDigits } from '../../fiscal/group-digits.ts';
 import { TIPOS_EVENTO } from '../../fiscal/tipos-evento.ts';
 import { braced, code, table } from '../../published/markdown.ts';
 import type { Facts } from '../../published/site/facts.ts';
+import { VARIABLES_HELP } from '../variables.ts';
 import { ASIDE_BYTES, ASIDE_CPU_MAX_MS, ASIDE_WAITING_MAX } from './aside.ts';
 import { SITE_TIMES } from './buckets.ts';
 import { CATALOGO_SHAPES } from './catalogo-fields.ts';
@@ -27,6 +28,11 @@ export const DOOR_FACTS: Facts = {
   'limite-endereco': () => `${URL_MAX} caracteres`,
   'limite-cabecalhos': () => `${HEADERS_MAX_BYTES / 2 ** 10} KiB`,
   'limite-envio': () => `${REQUEST_TIMEOUT_MS / 1_000} segundos`,
+  variaveis: () =>
+    table(
+      ['Variável', 'Para quê'],
+      VARIABLES_HELP.map(([name, help]) => [code(name), help]),
+    ),
   'espera-ao-encerrar': () => `${DRAIN_DEFAULT_S} segundos`,
   'encerrar-maximo': () => `${CLOSE_MAX_MS / 1_000} segundos`,
   'limite-consultas-vas': () => `${MISSES_MAX} por minuto`,

@@ -1,0 +1,129 @@
+/**
+ * The environment variables of the service, one row each: what it says, what counts without it, and how its text is read. The
+ * settings of `wiring/config.ts`, `nfse --help` and the operator's page are made of these rows. A wrong text is told in Portuguese, with
+ * the way to mend it.
+ */
+import { BlockList, isIP } from 'node:net';
+import { DRAIN_DEFAULT_S } from './rest/end-in-order.ts';
+
+/** A setting that cannot be used; the message is for the operator. */
+export class ConfigError extends Error {}
+
+export type Variable<Value> = {
+  readonly help: string;
+  /** What counts where nothing is said, as text. */
+  readonly usual?: string;
+  /** What else there is to know of its values. */
+  readonly more?: string;
+  /** Throws a {@link ConfigError}. `name`: of the variable. */
+  readonly parse: (text: string, name: string) => Value;
+};
+
+const asIs = (text: string): string => text;
+
+const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'];
+
+export const PORT_DEFAULT = 8080;
+
+export const VARIABLES = {
+  PORT: { help: 'porta do serviço', usual: String(PORT_DEFAULT), more: '0 escolhe uma livre', parse: portOf },
+  NFSE_HOST: { help: 'endereço em que escuta', usual: '127.0.0.1', parse: asIs },
+  NFSE_DATA_DIR: { help: 'pasta dos dados do PostgreSQL embutido', usual: './data', parse: asIs },
+  DATABASE_URL: {
+    help: 'um PostgreSQL seu, 15 ou mais novo, no lugar do embutido',
+    parse: urlIn(['postgres:', 'postgresql:'], 'postgres://usuario:senha@host:5432/banco'),
+  },
+  NFSE_BASE_URL: {
+    help: 'endereço público, quando atrás de um proxy; sem ele as respostas trazem o do Host de cada requisição',
+    parse: urlIn(['http:', 'https:'], 'https://nfse.exemplo.gov.br'),
+  },
+  NFSE_TRUST_PROXY: { help: '1 para confiar nos cabeçalhos X-Forwarded-* do proxy', parse: flagOf },
+  NFSE_TLS_CERTIFICADO: { help: 'certificado, em PEM, com que o próprio serviço atende em https', parse: asIs },
+  NFSE_TLS_CHAVE: { help: 'a chave privada desse certificado, em PEM', parse: asIs },
+  NFSE_CLIENT_CERT_HEADER: {
+    help: 'cabeçalho em que o proxy escreve o certificado do cliente, como X-Client-Cert',
+    parse: headerOf,
+  },
+  NFSE_CLIENT_CERT_PROXIES: {
+    help: 'endereços ou redes dos proxies em que se confia para isso',
+    // A proxy on the same machine.
+    usual: '127.0.0.1,::1',
+    parse: proxiesOf,
+  },
+  NFSE_ESPERA_AO_ENCERRAR: {
+    help: 'segundos em que ainda se atende depois de um SIGTERM',
+    usual: String(DRAIN_DEFAULT_S),
+    parse: secondsOf,
+  },
+  NFSE_LOG_LEVEL: {
+    help: `quanto se registra: ${LOG_LEVELS.slice(0, -1).join(', ')} ou ${LOG_LEVELS.at(-1)}`,
+    usual: 'info',
+    more: 'warn num terminal',
+    parse: levelOf,
+  },
+} as const satisfies Readonly<Record<string, Variable<unknown>>>;
+
+/** Each variable and what it is for, with what counts without it. */
+export const VARIABLES_HELP: readonly (readonly [name: string, help: string])[] = Object.entries<Variable<unknown>>(
+  VARIABLES,
+).map(([name, { help, usual, more }]) => [
+  name,
+  usual === undefined ? help : `${help} (padrão ${usual}${more === undefined ? '' : `; ${more}`})`,
+]);
+
+const DRAIN_MAX_S = 600;
+
+function secondsOf(text: string, name: string): number {
+  const seconds = Number(text);
+  if (/^\d{1,3}$/.test(text) && seconds <= DRAIN_MAX_S) return seconds;
+  throw new ConfigError(`${name}=${text} não serve. Use um número de segundos, de 0 a ${DRAIN_MAX_S}.`);
+}
+
+function portOf(text: string, name: string): number {
+  const port = Number(text);
+  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
+  throw new ConfigError(`${name}=${text} não é uma porta. Use um número de 0 a 65535; 0 escolhe uma livre.`);
+}
+
+function urlIn(protocols: readonly string[], example: string) {
+  return (text: string, name: string): string => {
+    if (URL.canParse(text) && protocols.includes(new URL(text).protocol)) return text;
+    // The text itself is not repeated: it may hold a password.
+    throw new ConfigError(`${name} não é um endereço válido. Exemplo: ${example}`);
+  };
+}
+
+function flagOf(text: string, name: string): boolean {
+  if (text === '0' || text === 'nao') return false;
+  if (text === '1' || text === 'sim') return true;
+  throw new ConfigError(`${name}=${text} não é reconhecido. Use 1 ou 0.`);
+}
+
+function headerOf(text: string, name: string): string {
+  if (/^[A-Za-z0-9][A-Za-z0-9-]{0,62}$/.test(text)) return text.toLowerCase();
+  throw new ConfigError(`${name}=${text} não é o nome de um cabeçalho. Exemplo: X-Client-Cert`);
+}
+
+function proxiesOf(text: string, name: string): BlockList {
+  const addresses = new BlockList();
+  for (const one of text.split(',')) addProxy(addresses, one.trim(), name);
+  return addresses;
+}
+
+/** An address, or a network as `10.0.0.0/8`. */
+function addProxy(addresses: BlockList, text: string, name: string): void {
+  const [address = '', bits] = text.split('/');
+  const family = isIP(address);
+  const max = family === 6 ? 128 : 32;
+  const prefix = bits === undefined ? max : /^\d{1,3}$/.test(bits) ? Number(bits) : -1;
+  // A network of everybody would let anybody say who they are.
+  if (family === 0 || prefix < 1 || prefix > max) {
+    throw new ConfigError(`${name}: "${text}" não é um endereço IP nem uma rede. Exemplo: 127.0.0.1,10.0.0.0/8`);
+  }
+  addresses.addSubnet(address, prefix, family === 6 ? 'ipv6' : 'ipv4');
+}
+
+function levelOf(text: string, name: string): string {
+  if (LOG_LEVELS.includes(text)) return text;
+  throw new ConfigError(`${name}=${text} não existe. Use um de: ${LOG_LEVELS.join(', ')}.`);
+}
