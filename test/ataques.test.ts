@@ -2,6 +2,7 @@
  * The attack corpora (`ataques/`) against the service as it runs: every case is sent over HTTP, and the answer is the verdict of the
  * case. What is refused leaves nothing behind.
  */
+
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -12,6 +13,7 @@ import { errorOf } from '../src/fiscal/errors.ts';
 import { ATAQUES } from '../src/published/site/files.ts';
 import { type Ataque, bytesOf, CORPORA, type Corpus, type Entrada, readCorpus } from './ataques/ataque.ts';
 import { onEnd } from './support/cleanup.ts';
+import { addPrestador } from './support/municipio.ts';
 import { startTestService, type TestService } from './support/service.ts';
 import { untilTrue } from './support/until.ts';
 
@@ -43,12 +45,7 @@ async function startAttacked({ agora, ancoras, listas, prestador }: Corpus): Pro
     { tenant: TENANT, ambiente: 'producao', codigoIbge: IBGE, confianca },
     service.clock.now,
   );
-  await service.pool.query(
-    `insert into prestadores (tenant, documento, inscricao_municipal, razao_social, autorizado, logradouro, numero, bairro, cep,
-       origem, criado_em)
-     values ($1, $2, '', 'Empresa Exemplo Ltda', true, 'Rua', '1', 'Centro', '01001000', 'cadastro', now())`,
-    [TENANT, prestador],
-  );
+  await addPrestador(service.pool, TENANT, prestador);
   return service;
 }
 

@@ -2,6 +2,7 @@
  * The worked cases of `casos/`: each line of arithmetic is done again, the law gives the amounts, and so does the note that
  * comes out of the front door. A field that the note has and the case does not name fails, and the reverse.
  */
+
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,6 +29,7 @@ import { onEnd } from './support/cleanup.ts';
 import { linhasDa } from './support/conta.ts';
 import { request } from './support/http.ts';
 import { xmlWithMembers } from './support/membros.ts';
+import { addPrestador } from './support/municipio.ts';
 import { jsonOf } from './support/operacoes.ts';
 import { NOON, startTestService, type TestService } from './support/service.ts';
 import { type Party, PROVIDER_CNPJ, signedBy, testParties } from './support/signatures.ts';
@@ -180,9 +182,7 @@ describe('so does the note that comes out of the front door', () => {
       clock.now,
     );
     assert.ok(isThere, tenant);
-    const registry = `insert into prestadores (tenant, documento, razao_social, autorizado, logradouro, numero, bairro, cep,
-      origem, criado_em) values ($1, $2, 'Empresa Exemplo Ltda', true, 'Rua A', '1', 'Sé', '01001000', 'cadastro', now())`;
-    await pool.query(registry, [tenant, PROVIDER_CNPJ]);
+    await addPrestador(pool, tenant, PROVIDER_CNPJ);
     const text = 'insert into simples_nacional (tenant, documento, inicio, fim) values ($1, $2, $3, $4)';
     for (const { inicio, fim } of simples ?? []) await pool.query(text, [tenant, PROVIDER_CNPJ, inicio, fim ?? null]);
     return tenant;

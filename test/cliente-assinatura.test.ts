@@ -2,6 +2,7 @@
  * What the client signs, judged by others: xmlsec1, openssl and the strict verifier of the service, in production. And the files a
  * certificate comes in, as openssl writes them.
  */
+
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -33,6 +34,7 @@ import { createRestDoor } from '../src/doors/rest/door.ts';
 import type { Fault } from '../src/fiscal/fault.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { onEnd } from './support/cleanup.ts';
+import { addPrestador } from './support/municipio.ts';
 import { freshFolder, openssl } from './support/openssl.ts';
 import { NOON, startTestService } from './support/service.ts';
 import { canonicalByXmlCrypto, DECADES, DRESSES, PROVIDER_CNPJ, testParties } from './support/signatures.ts';
@@ -210,12 +212,7 @@ describe('in production', async () => {
     revogados: undefined,
   };
   await store.municipios.create({ tenant: TENANT, ambiente: 'producao', codigoIbge: '3550308', confianca }, clock.now);
-  await pool.query(
-    `insert into prestadores (tenant, documento, inscricao_municipal, razao_social, autorizado, logradouro, numero, bairro,
-       cep, origem, criado_em)
-     values ($1, $2, '', 'Empresa Exemplo Ltda', true, 'Rua', '1', 'Centro', '01001000', 'cadastro', now())`,
-    [TENANT, PROVIDER_CNPJ],
-  );
+  await addPrestador(pool, TENANT, PROVIDER_CNPJ);
   const server = serverCertificate(root, { dns: ['localhost'], ips: ['127.0.0.1'] }, namesake.keys.publicKey, DECADES);
   const door = await createRestDoor(world, {
     host: '127.0.0.1',

@@ -2,6 +2,7 @@
  * `Idempotency-Key` (D-19), as an integrator uses it: over HTTP, many at once, over two processes, and with a process that
  * is killed in between. A DPS without a number is one more note each time it is sent, so that nothing but the key keeps it single.
  */
+
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,6 +19,7 @@ import { atOnce } from './support/at-once.ts';
 import { onEnd } from './support/cleanup.ts';
 import { freshDatabase, freshPool, pidOf, untilAwaited } from './support/database.ts';
 import { bancada, CANCELAMENTO, type NotaEmitida, PATHS } from './support/eventos.ts';
+import { addPrestador } from './support/municipio.ts';
 import { openssl } from './support/openssl.ts';
 import { allLookUp, noneScans, recorded, type Statements } from './support/plans.ts';
 import { readyDataDir, startServiceProcess } from './support/process.ts';
@@ -562,11 +564,7 @@ test('in production nothing is told under a key to who cannot sign for its provi
   const tenant = 'cidade';
   const confianca = { ancoras, revogados: undefined };
   await service.store.municipios.create({ tenant, ambiente: 'producao', codigoIbge: '3550308', confianca }, NOON);
-  await service.pool.query(
-    `insert into prestadores (tenant, documento, razao_social, autorizado, logradouro, numero, bairro, cep, origem, criado_em)
-      values ($1, $2, 'Empresa Exemplo Ltda', true, 'Rua A', '1', 'Sé', '01001000', 'cadastro', now())`,
-    [tenant, PROVIDER_CNPJ],
-  );
+  await addPrestador(service.pool, tenant, PROVIDER_CNPJ);
   const xml = exampleXml({ tpAmb: '1', serie: '1', nDPS: '1' });
   const signed = signedBy(xml, provider);
   const issue = (body: string, key: string): Promise<Told> => send(service.address, body, { tenant, key });

@@ -2,6 +2,7 @@
  * The municipality's files: establishments with their Simples Nacional periods, and services with their rates. What is
  * written, what is refused and why, that a file is taken whole or not at all, and that nobody who issues waits for it.
  */
+
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -16,6 +17,7 @@ import { onEnd } from './support/cleanup.ts';
 import { databaseUrlOf, nfse, nfseHere, type Said } from './support/cli.ts';
 import { freshDatabase } from './support/database.ts';
 import { emit } from './support/http.ts';
+import { addPrestador } from './support/municipio.ts';
 import { freshFolder } from './support/openssl.ts';
 import { startTestService } from './support/service.ts';
 
@@ -414,11 +416,10 @@ describe('nfse prestador importar', () => {
   });
 
   test('in the sandbox the registry takes the place of what a first DPS had brought', async () => {
-    const guess = `insert into prestadores (tenant, documento, inscricao_municipal, razao_social, autorizado, logradouro, numero,
-      bairro, cep, origem, criado_em) values ('integracao', $1, $2, 'Da DPS', true, 'x', 'x', 'x', '00000000', 'dps', now())`;
+    const guess = { nome: 'Da DPS', origem: 'dps' } as const;
     await nfseHere(['municipio', 'mostrar', 'integracao'], pool);
-    await pool.query(guess, [A, '']);
-    await pool.query(guess, [B, '']);
+    await addPrestador(pool, 'integracao', A, guess);
+    await addPrestador(pool, 'integracao', B, guess);
     await taken('prestador', 'integracao', lines(PRESTADOR, `${A},Do cadastro,55,sim,,`));
     assert.deepEqual(await establishments('integracao'), [
       [A, '55', 'Do cadastro', true],
@@ -538,12 +539,7 @@ describe('many lines', () => {
     // What an import holds while it writes: its rows, and the registry of the tenant.
     await holder.query('begin');
     await holder.query(`select pg_advisory_xact_lock(hashtextextended('cadastro ' || 'integracao', 0))`);
-    await holder.query(
-      `insert into prestadores (tenant, documento, inscricao_municipal, razao_social, autorizado, logradouro,
-      numero, bairro, cep, origem, criado_em)
-      values ('integracao', $1, '123456', 'Do arquivo', true, 'x', 'x', 'x', '00000000', 'cadastro', now())`,
-      [A],
-    );
+    await addPrestador(holder, 'integracao', A, { im: '123456', nome: 'Do arquivo' });
     const first = await emit(address, exampleXml({ serie: '1', nDPS: '1' }));
     assert.equal(first.status, 201);
     await holder.query('commit');

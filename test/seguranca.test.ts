@@ -3,6 +3,7 @@
  * party, and as another municipality's. Real HTTP over TLS; a stranger's two questions, about what is there and about what is not, are one
  * answer, and cost the database the same work, so that no clock tells them apart either.
  */
+
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { Agent, request as httpsRequest } from 'node:https';
@@ -29,6 +30,7 @@ import { listEnderecos } from '../src/published/security.ts';
 import { createStore } from '../src/store/store.ts';
 import { onEnd } from './support/cleanup.ts';
 import { nfseHere } from './support/cli.ts';
+import { addPrestador } from './support/municipio.ts';
 import { freshFolder } from './support/openssl.ts';
 import { jsonOf } from './support/operacoes.ts';
 import { ABRASF, cancelamentoXml, consultaXml, envelope, loteXml, porProtocolo, porRpsXml } from './support/rps.ts';
@@ -78,11 +80,7 @@ await store.municipios.create(
   { tenant: OUTRO_TENANT, ambiente: 'producao', codigoIbge: '3509502', confianca },
   clock.now,
 );
-await pool.query(
-  `insert into prestadores (tenant, documento, inscricao_municipal, razao_social, autorizado, logradouro, numero, bairro, cep, origem,
-     criado_em) values ($1, $2, $3, 'Razao Reservada Ltda', true, 'Rua', '1', 'Centro', '01001000', 'cadastro', now())`,
-  [TENANT, PRESTADOR, IM],
-);
+await addPrestador(pool, TENANT, PRESTADOR, { im: IM, nome: 'Razao Reservada Ltda' });
 
 /** What was asked of the database, by the names of the questions. */
 let asked: string[] = [];
@@ -645,12 +643,7 @@ describe('a dry run without its provider’s signature (D-226, D-303)', () => {
     const signed = async (): Promise<string> => (await ask(validar[0]!(documents[1]!, prestador, SLUG))).text;
     assert.match(await signed(), /"E101"/);
 
-    await pool.query(
-      `insert into prestadores (tenant, documento, inscricao_municipal, razao_social, autorizado, logradouro, numero, bairro, cep, origem,
-         criado_em) select $1, documento, inscricao_municipal, razao_social, autorizado, logradouro, numero, bairro, cep, origem, criado_em
-         from prestadores where tenant = $2`,
-      [SLUG, TENANT],
-    );
+    await addPrestador(pool, SLUG, PRESTADOR, { im: IM, nome: 'Razao Reservada Ltda' });
     const file = (name: string, lines: readonly string[]): string => {
       writeFileSync(path.join(folder, name), `${lines.join('\n')}\n`);
       return path.join(folder, name);
@@ -703,12 +696,7 @@ describe('what is signed says its place', () => {
       },
       clock.now,
     );
-    await pool.query(
-      `insert into prestadores (tenant, documento, inscricao_municipal, razao_social, autorizado, logradouro, numero, bairro, cep, origem,
-         criado_em) select $1, documento, inscricao_municipal, razao_social, autorizado, logradouro, numero, bairro, cep, origem, criado_em
-         from prestadores where tenant = $2`,
-      [STRICT, TENANT],
-    );
+    await addPrestador(pool, STRICT, PRESTADOR, { im: IM, nome: 'Razao Reservada Ltda' });
   });
 
   type Erro = { codigo: string; campo?: string; mensagem: string };
@@ -827,11 +815,7 @@ describe('the key of somebody else’s note, named in what one signs oneself (D-
     // The national rules as remarks: a substitute of somebody else's note is then no refusal.
     const municipio = { tenant: HERE, ambiente: 'producao', codigoIbge: VITORIA, confianca } as const;
     await store.municipios.create({ ...municipio, regrasNacionais: 'avisa' }, clock.now);
-    await pool.query(
-      `insert into prestadores (tenant, documento, razao_social, autorizado, logradouro, numero, bairro, cep, origem, criado_em)
-         select $1, documento, 'Razao', true, 'Rua', '1', 'Centro', '29000000', 'cadastro', now() from unnest($2::text[]) as documento`,
-      [HERE, [PRESTADOR, ALHEIO]],
-    );
+    for (const documento of [PRESTADOR, ALHEIO]) await addPrestador(pool, HERE, documento);
     const [theirs, mine] = [await dps(prestador, {}), await dps(alheio, {})];
     assert.deepEqual([theirs.status, mine.status], [201, 201], `${theirs.text} ${mine.text}`);
     chave = JSON.parse(theirs.text).chave_acesso;

@@ -2,6 +2,7 @@
  * Who asks for what is one party's alone: the situation of a provider, and a note by its DPS (D-41). Real HTTP, real mutual
  * TLS, and the header of a proxy; certificates of a private authority.
  */
+
 import assert from 'node:assert/strict';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { Agent, request as httpsRequest } from 'node:https';
@@ -25,6 +26,7 @@ import { databaseUrlOf, nfse } from './support/cli.ts';
 import { monotonicClock } from './support/clock.ts';
 import { freshDatabase } from './support/database.ts';
 import { type Answer, emit, request } from './support/http.ts';
+import { addPrestador } from './support/municipio.ts';
 import { freshFolder } from './support/openssl.ts';
 import { startServiceProcess } from './support/process.ts';
 import { NOON, startTestService } from './support/service.ts';
@@ -131,11 +133,7 @@ async function register(
   documento: string,
   { im = '', autorizado = true }: { im?: string; autorizado?: boolean } = {},
 ): Promise<void> {
-  await pool.query(
-    `insert into prestadores (tenant, documento, inscricao_municipal, razao_social, autorizado, logradouro, numero, bairro, cep,
-      origem, criado_em) values ($1, $2, $3, 'Nome', $4, 'Rua', '1', 'Centro', '01001000', 'cadastro', now())`,
-    [tenant, documento, im, autorizado],
-  );
+  await addPrestador(pool, tenant, documento, { im, nome: 'Nome', autorizado });
 }
 
 async function inSimples(tenant: string, documento: string, inicio: string, fim?: string): Promise<void> {

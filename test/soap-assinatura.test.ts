@@ -2,6 +2,7 @@
  * The legacy port in production: who signed and what is signed decide (D-70), and for what can be guessed the certificate of the
  * connection. Signed by xml-crypto, as a client would; RSA-SHA1 only where the municipality allows it by name.
  */
+
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, request as httpsRequest } from 'node:https';
@@ -15,6 +16,7 @@ import { createRestDoor } from '../src/doors/rest/door.ts';
 import { inSpeedGov } from './support/abrasf-xsd.ts';
 import { onEnd } from './support/cleanup.ts';
 import { request } from './support/http.ts';
+import { addPrestador } from './support/municipio.ts';
 import {
   ABRASF,
   all,
@@ -114,10 +116,7 @@ describe('in production', () => {
     const permissive = { ...settings, codigoIbge: '3509502', soapSha1: true, consultaDps: 'publica' } as const;
     await store.municipios.create({ tenant: TENANT, ...settings, codigoIbge: '3550308' }, clock.now);
     await store.municipios.create({ tenant: PERMISSIVE, ...permissive }, clock.now);
-    const insert = `insert into prestadores (tenant, documento, inscricao_municipal, razao_social, autorizado, logradouro, numero,
-      bairro, cep, origem, criado_em)
-      values ($1, $2, '', 'Empresa Exemplo Ltda', true, 'Rua', '1', 'Centro', '01001000', 'cadastro', now())`;
-    for (const tenant of [TENANT, PERMISSIVE]) await pool.query(insert, [tenant, PRESTADOR]);
+    for (const tenant of [TENANT, PERMISSIVE]) await addPrestador(pool, tenant, PRESTADOR);
     const nothing = { CST: undefined, cClassTrib: undefined, cIndOp: undefined, tpImunidade: undefined };
     await store.lotes.replaceCorrelacoes(TENANT, [
       { item: '16.01', codigoMunicipal: '', ...nothing, cTribNac: undefined, cNBS: undefined, nBM: '35503080100001' },
@@ -236,13 +235,8 @@ describe('in production', () => {
   });
 
   test('a registration that is not the provider’s is refused wherever it stands; the one of a lot names the establishment', async () => {
-    await service.pool.query(
-      `insert into prestadores (tenant, documento, inscricao_municipal, razao_social, autorizado, logradouro, numero,
-        bairro, cep, origem, criado_em)
-        select $1, $2, x.im, x.nome, true, 'Rua', '1', 'Centro', '01001000', 'cadastro', now()
-        from (values ('1.001', 'Matriz na Sé'), ('2002', 'Filial na Lapa')) as x (im, nome)`,
-      [TENANT, OTHER],
-    );
+    await addPrestador(service.pool, TENANT, OTHER, { im: '1.001', nome: 'Matriz na Sé' });
+    await addPrestador(service.pool, TENANT, OTHER, { im: '2002', nome: 'Filial na Lapa' });
     turn += 1;
     const lote = (im: string): string =>
       signed(

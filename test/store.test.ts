@@ -2,6 +2,7 @@
  * The store on a real PostgreSQL: what the database decides when two processes want the same. A process is a pool and a
  * store of its own; what a row means is no affair of this file.
  */
+
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { dpsIdInSerie } from '../src/fiscal/chave.ts';
@@ -15,6 +16,7 @@ import { type Db, openPool } from '../src/store/open.ts';
 import { createStore, type Store } from '../src/store/store.ts';
 import { onEnd } from './support/cleanup.ts';
 import { emptyDatabase, freshDatabase, freshPool } from './support/database.ts';
+import { addPrestador } from './support/municipio.ts';
 import { allLookUp, noneScans, recorded, type Statements } from './support/plans.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00-03:00');
@@ -690,9 +692,7 @@ describe('a tenant', () => {
       [false, true, false],
     );
 
-    const insert = `insert into prestadores (tenant, documento, razao_social, autorizado, logradouro, numero, bairro, cep,
-      origem, criado_em) values ($1, $2, 'Nome', true, 'Rua', '1', 'Centro', '01001000', 'cadastro', now())`;
-    await pool.query(insert, [alfa, CNPJ]);
+    await addPrestador(pool, alfa, CNPJ, { nome: 'Nome' });
     const servico = `insert into servicos_municipais (tenant, codigo, inicio, descricao, codigo_tributacao_nacional)
       values ($1, '001', '2026-01-01', 'Serviço', '010101')`;
     await pool.query(servico, [alfa]);

@@ -2,6 +2,7 @@
  * A note that names somebody else's as the one that it replaces (D-307). Where the national rules are remarks it is issued all the
  * same: it learns nothing of that note, and the provider of that note goes on as if it were not there. Real HTTP, SOAP and PostgreSQL.
  */
+
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -15,6 +16,7 @@ import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { retirarNota } from '../src/flows/operate-notas.ts';
 import { replacesOwn } from '../src/store/substituicao.ts';
 import { request } from './support/http.ts';
+import { addPrestador } from './support/municipio.ts';
 import { freshFolder } from './support/openssl.ts';
 import { all, sendLote } from './support/rps.ts';
 import { NOON, startTestService } from './support/service.ts';
@@ -66,12 +68,7 @@ await store.municipios.create(
   },
   clock.now,
 );
-await pool.query(
-  `insert into prestadores (tenant, documento, inscricao_municipal, razao_social, autorizado, logradouro, numero, bairro, cep, origem,
-     criado_em) select $1, documento, '', 'Razao', true, 'Rua', '1', 'Centro', '01001000', 'cadastro', now()
-     from unnest($2::text[]) as documento`,
-  [TENANT, [PRESTADOR, FILIAL, ALHEIO]],
-);
+for (const documento of [PRESTADOR, FILIAL, ALHEIO]) await addPrestador(pool, TENANT, documento);
 
 const NFSE = `/${TENANT}/api/v1/nfse`;
 let numbered = 0;

@@ -3,6 +3,7 @@
  * imported by another process, and all are authorised. The clock is in the hand of the test; the database, the simulator of the
  * national environment and the mutual TLS to it are real.
  */
+
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -18,6 +19,7 @@ import { onEnd } from './support/cleanup.ts';
 import { databaseUrlOf, nfse, nfseHere } from './support/cli.ts';
 import { freshDatabase } from './support/database.ts';
 import { type Answer, emit, request } from './support/http.ts';
+import { addPrestador } from './support/municipio.ts';
 import { freshFolder } from './support/openssl.ts';
 import { startTestService, type TestService } from './support/service.ts';
 import { companyOf, DECADES, type Party, PROVIDER_CNPJ, partyOf, signedBy } from './support/signatures.ts';
@@ -57,12 +59,7 @@ async function openTown({ store, pool, clock }: TestService, palco: Palco, url: 
     { ...municipio, confianca: { ancoras, revogados: undefined }, adn: { url, ca: palco.caFile, chaves } },
     clock.now,
   );
-  await pool.query(
-    `insert into prestadores (tenant, documento, inscricao_municipal, razao_social, autorizado, logradouro, numero, bairro,
-       cep, origem, criado_em)
-     values ($1, $2, '12345', 'Empresa Exemplo Ltda', true, 'Rua', '1', 'Centro', '01001000', 'cadastro', now())`,
-    [SLUG, PROVIDER_CNPJ],
-  );
+  await addPrestador(pool, SLUG, PROVIDER_CNPJ, { im: '12345' });
 }
 
 let last = 0;

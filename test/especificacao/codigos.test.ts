@@ -2,6 +2,7 @@
  * The error codes of the specification, walked from its tables: each is in the public table with its status, and a document
  * brings it through the front door, as XML and as JSON, or it is written down why no document does.
  */
+
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,6 +21,7 @@ import type { Patch } from '../../src/fiscal/rules/rule.ts';
 import { isJsonOnly } from '../../src/fiscal/rules/trial.ts';
 import { onEnd } from '../support/cleanup.ts';
 import { type Answer, request } from '../support/http.ts';
+import { addPrestador } from '../support/municipio.ts';
 import { openssl } from '../support/openssl.ts';
 import { NOON, startTestService } from '../support/service.ts';
 import { companyOf, type Party, PROVIDER_CNPJ, partyOf, signedBy, yearAround } from '../support/signatures.ts';
@@ -56,14 +58,8 @@ const expired = company(PROVIDER_CNPJ, { inicio: NOON - 400 * DAY_MS, fim: NOON 
 const { address, store, pool, world, clock } = await startTestService({ worker: false });
 const confianca = { ancoras, revogados: undefined };
 await store.municipios.create({ tenant: PRODUCTION, ambiente: 'producao', codigoIbge: IBGE, confianca }, clock.now);
-for (const documento of [PROVIDER_CNPJ, UNAUTHORISED_CNPJ]) {
-  await pool.query(
-    `insert into prestadores (tenant, documento, inscricao_municipal, razao_social, autorizado, logradouro, numero, bairro,
-       cep, origem, criado_em)
-     values ($1, $2, '12345', 'Empresa Exemplo Ltda', $3, 'Rua', '1', 'Centro', '01001000', 'cadastro', now())`,
-    [PRODUCTION, documento, documento === PROVIDER_CNPJ],
-  );
-}
+await addPrestador(pool, PRODUCTION, PROVIDER_CNPJ, { im: '12345' });
+await addPrestador(pool, PRODUCTION, UNAUTHORISED_CNPJ, { im: '12345', autorizado: false });
 await pool.query(
   `insert into servicos_municipais (tenant, codigo, inicio, descricao, codigo_tributacao_nacional, aliquota)
    values ($1, '001', '2020-01-01', 'Desenvolvimento de sistemas', '010101', 2)`,

@@ -2,6 +2,7 @@
  * Signatures through the front door: in production who signs and what is signed decide, and nothing else gets in; in the
  * sandbox the same is said in the remarks and refuses nothing (D-32).
  */
+
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,6 +23,7 @@ import { exampleXml } from '../../src/fiscal/rules/example.ts';
 import type { Patch } from '../../src/fiscal/rules/rule.ts';
 import { onEnd } from '../support/cleanup.ts';
 import { type Answer, emit, request } from '../support/http.ts';
+import { addPrestador } from '../support/municipio.ts';
 import { openssl } from '../support/openssl.ts';
 import { NOON, startTestService } from '../support/service.ts';
 import {
@@ -73,14 +75,7 @@ writeFileSync(path.join(confianca.revogados, 'emissora.crl'), list);
 
 const { address, store, pool, clock, logged } = await startTestService({ worker: false });
 await store.municipios.create({ tenant: TENANT, ambiente: 'producao', codigoIbge: IBGE, confianca }, clock.now);
-for (const documento of [PROVIDER_CNPJ, BRANCH_CNPJ, CPF]) {
-  await pool.query(
-    `insert into prestadores (tenant, documento, inscricao_municipal, razao_social, autorizado, logradouro, numero, bairro,
-       cep, origem, criado_em)
-     values ($1, $2, '', 'Empresa Exemplo Ltda', true, 'Rua', '1', 'Centro', '01001000', 'cadastro', now())`,
-    [TENANT, documento],
-  );
-}
+for (const documento of [PROVIDER_CNPJ, BRANCH_CNPJ, CPF]) await addPrestador(pool, TENANT, documento);
 
 let last = 0;
 

@@ -2,6 +2,7 @@
  * Who may register an event in production: the body is signed by `openssl cms`, and the certificate is that of the party in
  * whose name the event is registered. Both addresses; what is refused leaves nothing, what is taken is kept to the byte.
  */
+
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,6 +24,7 @@ import { INTERMEDIARIO } from '../casos/caso.ts';
 import { onEnd } from '../support/cleanup.ts';
 import { balcao, bancada, CANCELAMENTO, type NotaEmitida, type PATHS } from '../support/eventos.ts';
 import { type Answer, request } from '../support/http.ts';
+import { addPrestador } from '../support/municipio.ts';
 import { openssl } from '../support/openssl.ts';
 import { NOON, startTestService } from '../support/service.ts';
 import { companyOf, type Party, PROVIDER_CNPJ, partyOf, signedBy, yearAround } from '../support/signatures.ts';
@@ -68,12 +70,7 @@ writeFileSync(path.join(confianca.revogados, 'emissora.crl'), list);
 
 const { address, world, store, pool, clock, logged } = await startTestService({ worker: false });
 await store.municipios.create({ tenant: TENANT, ambiente: 'producao', codigoIbge: IBGE, confianca }, clock.now);
-await pool.query(
-  `insert into prestadores (tenant, documento, inscricao_municipal, razao_social, autorizado, logradouro, numero, bairro,
-     cep, origem, criado_em)
-   values ($1, $2, '', 'Empresa Exemplo Ltda', true, 'Rua', '1', 'Centro', '01001000', 'cadastro', now())`,
-  [TENANT, PROVIDER_CNPJ],
-);
+await addPrestador(pool, TENANT, PROVIDER_CNPJ);
 const { register, read, evento, nota: readNota } = balcao(address, TENANT);
 const work = bancada(world, TENANT);
 

@@ -1,5 +1,6 @@
-/** A municipality for tests of what does not hang on its settings. */
+/** A municipality for tests of what does not hang on its settings, and who is registered there. */
 import type { Municipio } from '../../src/store/municipios.ts';
+import type { Db } from '../../src/store/open.ts';
 
 /** As the sandbox is, whatever its name: nobody signs, nothing is set, and who may issue is not asked. */
 export function asSandbox(tenant: string): Municipio {
@@ -13,4 +14,24 @@ export function asSandbox(tenant: string): Municipio {
     regrasNacionais: undefined,
     consultaDps: undefined,
   };
+}
+
+export type RegisteredPrestador = {
+  readonly im?: string;
+  readonly nome?: string;
+  readonly autorizado?: boolean;
+  /** Who brought it: the registry of the municipality, or a first DPS in the sandbox. */
+  readonly origem?: 'cadastro' | 'dps';
+};
+
+/** Adds an establishment to the registry of a municipality. */
+export async function addPrestador(
+  db: Pick<Db, 'query'>,
+  tenant: string,
+  documento: string,
+  { im = '', nome = 'Empresa Exemplo Ltda', autorizado = true, origem = 'cadastro' }: RegisteredPrestador = {},
+): Promise<void> {
+  const text = `insert into prestadores (tenant, documento, inscricao_municipal, razao_social, autorizado, logradouro, numero, bairro,
+      cep, origem, criado_em) values ($1, $2, $3, $4, $5, 'Rua A', '1', 'Sé', '01001000', $6, now())`;
+  await db.query(text, [tenant, documento, im, nome, autorizado, origem]);
 }
