@@ -2,6 +2,7 @@
  * Delivery with the real store and an ADN that can do everything an ADN does: take a note, refuse it, be away, take it and
  * lose the answer, break. The clock is held by the test; what the public sees is read as the public reads it.
  */
+
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type {
@@ -35,6 +36,7 @@ import { onEnd } from './support/cleanup.ts';
 import { nfseHere } from './support/cli.ts';
 import { freshPool } from './support/database.ts';
 import { asSandbox } from './support/municipio.ts';
+import { NO_SUCH_KEY } from './support/notas.ts';
 import { recorded, type Statements } from './support/plans.ts';
 import fc from './support/seed.ts';
 import { NOON } from './support/service.ts';
@@ -415,7 +417,7 @@ describe('a note that replaces one that stands here', () => {
     const refused = await town.issue();
     await town.deliver();
     const ofNone = await replacing(town, refused.chave_acesso);
-    const ofAnother = await replacing(town, '35503081211222333000181000000000000126091234567895');
+    const ofAnother = await replacing(town, NO_SUCH_KEY);
     await town.deliver();
     assert.deepEqual(
       town.adn.sent,

@@ -2,6 +2,7 @@
  * Events from a terminal: what the municipality registers by office, looks at and moves by hand, what an integrator sends, and
  * the chapter of the README about all of it. Beside a service that runs, on one database.
  */
+
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
@@ -21,8 +22,10 @@ import { onEnd } from './support/cleanup.ts';
 import { databaseUrlOf, nfse, nfseHere, type Said } from './support/cli.ts';
 import { freshDatabase } from './support/database.ts';
 import { authorised, emit, request } from './support/http.ts';
+import { NO_SUCH_KEY } from './support/notas.ts';
 import { ROOT, readyDataDir, type ServiceProcess, startServiceProcess } from './support/process.ts';
 import { startTestService } from './support/service.ts';
+import { until } from './support/until.ts';
 
 const AGENTE = '52998224725';
 /** Of nobody known; that of the municipality's certificate in the private PKI. */
@@ -119,8 +122,9 @@ describe('beside a service of the sandbox', () => {
       if (args[0] !== 'registrar') continue;
       // As by whoever types the next line a moment later.
       const id = row(listed, 'id_evento')!;
-      while (row(await done('mostrar', id, '--municipio', 'integracao'), 'status_evento') !== 'processado')
-        await new Promise((resolve) => setTimeout(resolve, 50));
+      const isProcessed = async (): Promise<boolean> =>
+        row(await done('mostrar', id, '--municipio', 'integracao'), 'status_evento') === 'processado';
+      await until(async () => (await isProcessed()) || undefined, 'the event is processed');
     }
     const rows = listed.split('\n').slice(1, -1);
     assert.deepEqual(
@@ -304,7 +308,7 @@ describe('beside a service of the sandbox', () => {
       /E1976/,
     );
     await refused(['registrar', chave.slice(1), ...own.slice(2), ...tacita], /50 posições; a que veio tem 49/);
-    const other = '35503081211222333000181000000000000126091234567895';
+    const other = NO_SUCH_KEY;
     await refused(['registrar', other, ...own.slice(2), ...tacita], /dígito verificador|Não há nota com esta chave/);
     await refused(['listar', other, '--municipio', 'integracao'], /dígito verificador|Não há nota com esta chave/);
     await refused(['listar', chave, '--municipio', 'nenhum'], /não existe o município nenhum/);

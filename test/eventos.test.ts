@@ -4,6 +4,7 @@
  *
  * Who signs, many at once, and a whole day with the national environment are in `journeys/`.
  */
+
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { localAdn } from '../src/adn/local.ts';
@@ -17,6 +18,7 @@ import type { OperatorTrigger } from '../src/store/operate-eventos.ts';
 import { INTERMEDIARIO } from './casos/caso.ts';
 import { balcao, bancada, CANCELAMENTO, type NotaEmitida } from './support/eventos.ts';
 import { type Answer, request } from './support/http.ts';
+import { NO_SUCH_KEY } from './support/notas.ts';
 import { startTestService } from './support/service.ts';
 
 const SECOND_MS = 1_000;
@@ -1731,11 +1733,7 @@ describe('the reference of a replacement: E1310', () => {
         return [nota, nota.chave_acesso];
       },
     ],
-    [
-      'a note that does not exist',
-      /Não há nota com a chave/,
-      async () => [await authorised(), '35503081211222333000181000000000000126091234567895'],
-    ],
+    ['a note that does not exist', /Não há nota com a chave/, async () => [await authorised(), NO_SUCH_KEY]],
     [
       'a note that replaces none',
       /não traz o grupo subst/,

@@ -1,9 +1,11 @@
 /** Messages that can be followed to the letter: what is said of a request that means well, and that it is said once. */
+
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { exampleJson } from '../src/fiscal/rules/example.ts';
 import { COMERCIO_EXTERIOR } from '../src/fiscal/rules/toma.ts';
 import { type Answer, request } from './support/http.ts';
+import { NO_SUCH_KEY } from './support/notas.ts';
 import { startTestService } from './support/service.ts';
 
 const { address } = await startTestService();
@@ -146,7 +148,7 @@ describe('an address that does not exist, under a municipality', () => {
 });
 
 describe('a key with something around it', () => {
-  const chave = '35503081211222333000181000000000000126091234567895';
+  const chave = NO_SUCH_KEY;
   const written: readonly (readonly [string, RegExp])[] = [
     [`NFS${chave}`, /retire as letras NFS do começo\.$/],
     [chave.replace(/(.{4})/g, '$1 ').trim(), /retire os espaços\.$/],

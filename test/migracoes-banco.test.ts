@@ -17,7 +17,7 @@ import { freshPool } from './support/database.ts';
 import { schemaOf } from './support/esquema.ts';
 import { startProxy } from './support/proxy.ts';
 import { LONG } from './support/seed.ts';
-import { untilTrue } from './support/until.ts';
+import { until, untilTrue } from './support/until.ts';
 
 const count = async (client: Client, text: string): Promise<number> =>
   (await client.query<{ count: number }>(`select count(*)::int as count from ${text}`)).rows[0]!.count;
@@ -160,7 +160,7 @@ test('an index that was broken off is taken away and made anew', async () => {
         `select indisvalid from pg_index where indexrelid = to_regclass('notas_substitui')`,
       )
     ).rows[0]?.indisvalid;
-  while ((await isValid()) === undefined) await new Promise((resolve) => setTimeout(resolve, 5));
+  await until(isValid, 'the index is being made');
   await client.query('select pg_cancel_backend($1)', [rows[0]!.pid]);
   assert.equal((await made).code, '57014');
   await reader.query('commit');
@@ -181,7 +181,7 @@ test('rows are filled from the place that was reached, whoever was killed', asyn
   const isReached = async (): Promise<boolean> =>
     (await client.query(`select to_regclass('migracoes_andamento') is not null as is`)).rows[0].is &&
     (await count(client, reached)) > 0;
-  while (!(await isReached())) await new Promise((resolve) => setTimeout(resolve, 1));
+  await until(async () => (await isReached()) || undefined, 'two thousand rows are filled');
   await client.query(`select pg_terminate_backend(pid) from pg_stat_activity
     where datname = current_database() and application_name = 'nfse-migrar'`);
   assert.ok((await migrated) instanceof Error);

@@ -22,6 +22,7 @@ import { describeApi, openapiText } from '../src/published/openapi/openapi.ts';
 import { exampleDoor, exampleService, makeExemplos, PRODUCTION_SLUG, send } from './support/exemplos.ts';
 import { type Corpus, caseOf } from './support/fuzz.ts';
 import { request } from './support/http.ts';
+import { NO_SUCH_KEY } from './support/notas.ts';
 import { type Described, describedBy } from './support/openapi.ts';
 import { jsonOf } from './support/operacoes.ts';
 import { drawnFrom, requestOf } from './support/schema-arbitrary.ts';
@@ -199,7 +200,7 @@ describe('the examples', () => {
   test('what no ordinary request meets is answered as it is shown', async () => {
     const shown = (name: string): unknown => document.components.examples[name].value;
     const validacao = '/integracao/api/v1/nfse/v101/validacao';
-    const nota = `/integracao/api/v1/nfse/35503081211222333000181000000000000126091234567895`;
+    const nota = `/integracao/api/v1/nfse/${NO_SUCH_KEY}`;
     const gone = (): Promise<never> => Promise.reject(new Error('connection refused'));
     const { municipios, notas } = service.store;
     const fails = { ...service.store, notas: { ...notas, findByChave: gone } };
@@ -419,7 +420,7 @@ describe('requests drawn from the schemas', () => {
         const pedido = { municipio: PRODUCTION_SLUG, cabecalhos };
         const issued = await send(service.address, 'emitirNota', { ...pedido, corpo });
         described.assertAnswer('emitirNota', issued.response, issued.text);
-        const parametros = { chave_acesso: '35503081211222333000181000000000000126091234567895' };
+        const parametros = { chave_acesso: NO_SUCH_KEY };
         const registered = await send(service.address, 'registrarEvento', { ...pedido, parametros, corpo: evento });
         described.assertAnswer('registrarEvento', registered.response, registered.text);
       }),

@@ -6,6 +6,7 @@
  * NFSE_TEST_LONGO=1 dies at all of them in both ways, and kills a real process in the midst of a load besides; otherwise it is a few
  * of them, which a seed chooses (NFSE_TEST_SEMENTE=N).
  */
+
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { LOTE_LEASE_MS, processLotes } from '../src/delivery/lotes.ts';
@@ -29,6 +30,7 @@ import {
 } from './support/rps.ts';
 import { LONG, SEED } from './support/seed.ts';
 import { startTestService, type TestService } from './support/service.ts';
+import { until, untilTrue } from './support/until.ts';
 
 /** Of the places to die at, one in so many: an odd number, so that both ways have their turn. */
 const STRIDE = 15;
@@ -73,9 +75,8 @@ function mortal(pool: Db, at: number, when: When): { readonly pool: Db; readonly
 async function buried(pool: Db): Promise<void> {
   const text = `select count(*)::int as open from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid() and xact_start is not null`;
-  while ((await pool.query<{ open: number }>(text)).rows[0]!.open > 0) {
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+  const isBuried = async (): Promise<boolean> => (await pool.query<{ open: number }>(text)).rows[0]!.open === 0;
+  await until(async () => (await isBuried()) || undefined, 'who is dead holds nothing');
 }
 
 describe('a process that dies', () => {
@@ -257,7 +258,7 @@ if (LONG) {
       }
     };
     const clients = Array.from({ length: 6 }, client);
-    while (place < 60) await new Promise((resolve) => setTimeout(resolve, 5));
+    await untilTrue(() => place >= 60, 'sixty lots are sent');
     killed = true;
     await one.end('SIGKILL');
     await Promise.allSettled(clients);

@@ -17,6 +17,7 @@ import { retirarNota } from '../src/flows/operate-notas.ts';
 import { replacesOwn } from '../src/store/substituicao.ts';
 import { request } from './support/http.ts';
 import { addPrestador } from './support/municipio.ts';
+import { NO_SUCH_KEY } from './support/notas.ts';
 import { freshFolder } from './support/openssl.ts';
 import { all, sendLote } from './support/rps.ts';
 import { NOON, startTestService } from './support/service.ts';
@@ -171,7 +172,7 @@ describe('a note with the key of somebody else’s in chSubstda', () => {
     test(`is decided as if that one were not there, which ${what}`, async () => {
       if (estado === 'cancelada') await cancel(antiga);
       await becomes(antiga, estado);
-      const chaves = [antiga, '35503081211222333000181000000000000126091234567895'];
+      const chaves = [antiga, NO_SUCH_KEY];
       const shown = [];
       for (const chave of chaves) {
         const nota = await replacing(chave, alheio, ALHEIO);

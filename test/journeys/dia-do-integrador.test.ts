@@ -3,6 +3,7 @@
  * processes, mutual TLS, the parties' own certificates (signed by openssl), the municipality's commands. What happens next is
  * learned as an integrator learns it: by asking again when `Retry-After` says, until `acao_sugerida` says that it is over.
  */
+
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -26,6 +27,7 @@ import type { Patch } from '../../src/fiscal/rules/rule.ts';
 import { onEnd } from '../support/cleanup.ts';
 import { balcao, CANCELAMENTO, type NotaEmitida } from '../support/eventos.ts';
 import { type Answer, request } from '../support/http.ts';
+import { NO_SUCH_KEY } from '../support/notas.ts';
 import { openssl } from '../support/openssl.ts';
 import { ROOT, readyDataDir } from '../support/process.ts';
 
@@ -318,11 +320,7 @@ describe('a day of an integrator', () => {
         chave_acesso_substituta,
       });
       const stranger = await authorised();
-      for (const chave of [
-        antiga.chave_acesso,
-        stranger.chave_acesso,
-        '35503081211222333000181000000000000126091234567895',
-      ]) {
+      for (const chave of [antiga.chave_acesso, stranger.chave_acesso, NO_SUCH_KEY]) {
         const refused = await register(antiga, substituicao(chave), 'prestador');
         assert.deepEqual(
           [refused.status, refused.body.codigo_erro, refused.body.campo],

@@ -60,7 +60,7 @@ test('killed in the midst of a load: every answered note is there, none twice', 
     }
   };
   const clients = Array.from({ length: 30 }, client);
-  while (answered.size < 400) await new Promise((resolve) => setTimeout(resolve, 5));
+  await untilTrue(() => answered.size >= 400, 'four hundred notes are answered');
   killed = true;
   await first.end('SIGKILL');
   await Promise.allSettled(clients);

@@ -2,11 +2,11 @@
  * A municipality in production as its operator brings it up: the commands of the README one after the other beside a
  * running service, a signed note that the environment authorises, an outage, and several processes that transmit.
  */
+
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import { SignedXml } from 'xml-crypto';
 import { cnpjsOf, signedDps } from '../../bench/documents.ts';
 import {
@@ -26,6 +26,7 @@ import { exampleXml } from '../../src/fiscal/rules/example.ts';
 import { onEnd } from '../support/cleanup.ts';
 import { request } from '../support/http.ts';
 import { freshDataDir, ROOT, readyDataDir } from '../support/process.ts';
+import { until } from '../support/until.ts';
 
 const NFSE_XSD = await readFile(path.join(ROOT, 'docs/nfse-1.01.xsd'), 'utf8');
 
@@ -102,9 +103,6 @@ async function commandsOf(chapter: string): Promise<string[][]> {
 
 describe('a municipality with a queue', () => {
   const NOTES = 60;
-  const PATIENCE_MS = 180_000;
-  /** Who looks all the time takes the processor from those that it waits for. */
-  const LOOK_EVERY_MS = 100;
   let stage: Stage;
   let simulator: Simulator;
   let service: Running;
@@ -142,12 +140,8 @@ describe('a municipality with a queue', () => {
   }
 
   async function allAuthorised(keys: readonly string[]): Promise<void> {
-    const began = performance.now();
     for (const chave of keys) {
-      while ((await statusOf(chave)) !== 'autorizada') {
-        assert.ok(performance.now() - began < PATIENCE_MS, `${chave} is still not authorised`);
-        await pause(LOOK_EVERY_MS);
-      }
+      await until(async () => (await statusOf(chave)) === 'autorizada' || undefined, `${chave} is authorised`);
     }
   }
 
@@ -158,11 +152,11 @@ describe('a municipality with a queue', () => {
     const keys = await Promise.all(documents.slice(0, NOTES).map(issue));
     // Once it is known that nobody answers, it has been tried.
     let waiting = '';
-    for (const end = Date.now() + PATIENCE_MS; !/transmissão/.test(waiting); ) {
-      assert.ok(Date.now() < end, `nobody says that the environment is away: ${waiting}`);
-      await pause(LOOK_EVERY_MS);
+    const isSaid = async (): Promise<boolean> => {
       waiting = await run(['municipio', 'mostrar', 'fila'], env);
-    }
+      return /transmissão/.test(waiting);
+    };
+    await until(async () => (await isSaid()) || undefined, 'it is said that the environment is away');
     for (const chave of keys) assert.equal(await statusOf(chave), 'rascunho');
     assert.equal((await simulator.ask('/estado')).documentos, 0);
     assert.match(waiting, new RegExp(`à espera +${NOTES} notas, a mais antiga emitida em `));

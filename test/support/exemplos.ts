@@ -2,6 +2,7 @@
  * The exchanges that the public description shows, in the order in which they are made on a new service whose clock and dice
  * are the test's: so that made again they say the same to the letter. `NFSE_GRAVAR_EXEMPLOS=1` writes them down.
  */
+
 import assert from 'node:assert/strict';
 import { CATALOGOS } from '../../src/doors/rest/catalogos.ts';
 import { createRestDoor } from '../../src/doors/rest/door.ts';
@@ -13,6 +14,7 @@ import { exemploDe, tipoBySlug } from '../../src/fiscal/tipos-evento.ts';
 import type { World } from '../../src/flows/world.ts';
 import { EXAMPLE_SITE, type Exemplo } from '../../src/published/openapi/examples.ts';
 import { onEnd } from './cleanup.ts';
+import { NO_SUCH_KEY } from './notas.ts';
 import { jsonOf } from './operacoes.ts';
 import { startTestService, type TestService } from './service.ts';
 
@@ -68,7 +70,6 @@ const NUMBERED: Patch = { serie: '1', nDPS: '1' };
 /** Of a series that no other example issues in: a dry run of it is never the same number again. */
 const TRIED: Patch = { serie: '2', nDPS: '1' };
 const DPS_ID = 'DPS355030821122233300018100001000000000000001';
-const NO_SUCH_KEY = '35503081211222333000181000000000000126091234567895';
 const NO_SUCH_PROTOCOLO = '2026112112000000000000000000000000';
 
 const isAuthorised = ({ nota }: Answered): boolean => nota?.status === 'autorizada';

@@ -8,6 +8,9 @@ import { ALL_RULES } from '../../src/fiscal/rules/rules.ts';
 import { isJsonOnly } from '../../src/fiscal/rules/trial.ts';
 import { dpsOf, EXAMPLE_FACTS } from './law.ts';
 
+/** Well formed, of a note that no service has. */
+export const NO_SUCH_KEY = '35503081211222333000181000000000000126091234567895';
+
 export const EXAMPLE_CHAVE = buildChave({
   cMun: '3550308',
   ambGer: '1',

@@ -2,6 +2,7 @@
  * The ADN simulator as a municipality meets it: started in this process or in one of its own, with a PKI of the test's,
  * and spoken to over mutual TLS. And notes for it, signed by the municipality.
  */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import https from 'node:https';
@@ -25,6 +26,7 @@ import { EXAMPLE_FACTS } from '../../src/fiscal/rules/trial.ts';
 import { type Simulador, type SimuladorOptions, startSimulador } from '../../src/simulador/simulador.ts';
 import { onEnd } from './cleanup.ts';
 import { createAuthority, SERVER_EXTENSIONS } from './tls.ts';
+import { until } from './until.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const READY_WITHIN_MS = 120_000;
@@ -273,7 +275,7 @@ export async function shareUnder(
 ): Promise<any> {
   const answer = client.share(documents).catch(({ code }: NodeJS.ErrnoException) => code);
   if (!isSilent) return answer;
-  while (!(await work())) await sleep(5);
+  await until(async () => (await work()) || undefined, 'the silent one has worked');
   const silence = Promise.race([answer, sleep(SILENCE_MS, 'NO_ANSWER')]);
   return silence.finally(() => client.close());
 }

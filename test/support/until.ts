@@ -3,17 +3,25 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 /** Past this it will not come any more. */
 const PATIENCE_MS = 180_000;
+/** One look takes no longer: more than this the machine stood still, and what is waited for did as well. */
+const STANDSTILL_MS = 5_000;
+/** At first; then ever slower: who looks all the time takes the processor from what it waits for. */
 const LOOK_EVERY_MS = 5;
+const LOOK_EVERY_MAX_MS = 100;
 
 /** Asks until there is an answer; `what` says what was waited for in vain. */
 export async function until<T>(ask: () => Promise<T | undefined>, what: string): Promise<T> {
+  let waitedMs = 0;
   // The monotonic clock may be in the hand of the test.
-  const began = Date.now();
-  for (;;) {
+  let before = Date.now();
+  for (let waitMs = LOOK_EVERY_MS; ; waitMs = Math.min(waitMs * 1.2, LOOK_EVERY_MAX_MS)) {
     const answer = await ask();
     if (answer !== undefined) return answer;
-    if (Date.now() - began > PATIENCE_MS) throw new Error(`${what}: not within ${PATIENCE_MS / 1_000} s`);
-    await pause(LOOK_EVERY_MS);
+    const now = Date.now();
+    waitedMs += Math.min(now - before, STANDSTILL_MS);
+    before = now;
+    if (waitedMs > PATIENCE_MS) throw new Error(`${what}: not within ${PATIENCE_MS / 1_000} s`);
+    await pause(waitMs);
   }
 }
 
