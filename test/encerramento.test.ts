@@ -6,6 +6,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import { describe, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { Client } from '../src/store/pg.ts';
 import { onEnd } from './support/cleanup.ts';
@@ -56,6 +57,9 @@ const firstOf = ({ child }: Started): Promise<number> =>
     'pid 1',
   );
 
+/** Between two notes of a line: that requests come all the time is the point, not how many. */
+const LINE_PAUSE_MS = 50;
+
 /** A client that keeps its connections, as an ERP does, and issues one note after the other until the door is closed. */
 function issueOn(
   address: string,
@@ -85,6 +89,7 @@ function issueOn(
     while (!closed && broken.length === 0) {
       number += 1;
       await one(exampleXml({ serie: '1', nDPS: String(number) }));
+      await pause(LINE_PAUSE_MS);
     }
   };
   return { answers, broken, done: Promise.all(Array.from({ length: 12 }, line)).then(() => agent.destroy()) };
@@ -139,7 +144,7 @@ describe('SIGTERM to npm start', () => {
     service.child.kill('SIGTERM');
     await said(service, /por 600 s ainda se atende/);
     // One that comes sooner may be the same, by two ways.
-    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    await pause(1_100);
     service.child.kill('SIGTERM');
     assert.equal(await service.ended, 143);
     await assert.rejects(request(address, '/health/live'));
