@@ -12,6 +12,7 @@ import type { AnyRule, Patch } from '../src/fiscal/rules/rule.ts';
 import { ALL_RULES } from '../src/fiscal/rules/rules.ts';
 import { avisosOn, factsOf, faultsOf, isJsonOnly } from '../src/fiscal/rules/trial.ts';
 import { groupsOf } from '../src/published/errors/groups.ts';
+import { errorLink } from '../src/published/errors/markdown.ts';
 import { fieldsOf, xpathOf } from '../src/published/errors/page.ts';
 import { plain, table } from '../src/published/markdown.ts';
 import {
@@ -41,7 +42,7 @@ O que a especificação pede, ao lado do que lhe responde. São ${SPECIFIED_CODE
 ${ALL_RULES.length} regras: ${specified} que a especificação nomeia, ${national} só do padrão nacional e ${ALL_RULES.length - specified - national} que nunca recusam. Os seus
 ${rejected} exemplos recusados e ${accepted} aceitos foram julgados quando este arquivo foi gerado; os testes os enviam, um a um, a um
 serviço em funcionamento (\`test/journeys/regras.test.ts\`), e comparam cada regra com os exemplos aceitos de todas as
-outras (\`src/fiscal/rules/rules.test.ts\`). O sentido de cada código está em [erros.md](erros.md).
+outras (\`src/fiscal/rules/rules.test.ts\`). O sentido de cada código está em [erros](erros/README.md).
 
 ## Códigos da especificação
 
@@ -84,15 +85,15 @@ function specifiedRow(code: string): readonly string[] {
       ? ways.map((reason) => (reason === undefined ? 'sim' : `não: ${reason}`))
       : ['não: só nos eventos, que se registram em JSON', `sim: ${evento}`];
   const status = errorOf(code) === undefined ? FAILURE : errorOf(code)!.statuses.join(', ');
-  return [link(code), status, sections.join('; '), xml!, json!];
+  return [errorLink(code), status, sections.join('; '), xml!, json!];
 }
 
 function parametroRow({ code, sobre, responde, fora }: Parametro): readonly string[] {
   if (fora !== undefined) return [code, sobre, `fica de fora: ${fora}`];
-  if (responde !== undefined) return [code, sobre, `responde ${link(responde)}`];
+  if (responde !== undefined) return [code, sobre, `responde ${errorLink(responde)}`];
   const rules = ALL_RULES.filter((rule) => rule.code === code);
   const given = rules.some((rule) => rule.given !== undefined) ? ', onde há o cadastro' : '';
-  return [rules.length === 0 ? `**${FAILURE}** ${code}` : link(code), sobre, `regra${given}`];
+  return [rules.length === 0 ? `**${FAILURE}** ${code}` : errorLink(code), sobre, `regra${given}`];
 }
 
 function groupSection({ titulo, errors }: { titulo: string; errors: readonly PublicError[] }): string[] {
@@ -107,12 +108,12 @@ function groupSection({ titulo, errors }: { titulo: string; errors: readonly Pub
 
 function structureRow(codigo: string, { rejects, accepts }: Examples, origem: string): readonly string[] {
   const cells = exampleCells({ code: codigo, rejects, accepts });
-  return [link(codigo), 'estrutura', 'geral', ...cells, origem];
+  return [errorLink(codigo), 'estrutura', 'geral', ...cells, origem];
 }
 
 function ruleRow(rule: AnyRule): readonly string[] {
   const { code, at, scope, origin } = rule;
-  return [link(code), `\`${xpathOf(at)}\``, scope ?? 'geral', ...exampleCells(rule), origin];
+  return [errorLink(code), `\`${xpathOf(at)}\``, scope ?? 'geral', ...exampleCells(rule), origin];
 }
 
 type Exemplified = Pick<AnyRule, 'code' | 'rejects' | 'accepts'> & Partial<Pick<AnyRule, 'scope' | 'also' | 'given'>>;
@@ -181,10 +182,6 @@ function told(patch: Patch, shared: ReadonlySet<string>): string {
   });
   if (shown.length < all.length) parts.push('…');
   return parts.length === 0 ? 'a DPS de exemplo' : parts.join(', ');
-}
-
-function link(code: string): string {
-  return `[${code}](erros.md#${code})`;
 }
 
 /** A table whose cells show the tags of a document as they are. */

@@ -4,14 +4,15 @@
  *     npx node scripts/generate.ts [--check]
  *
  * With `--check` nothing is written and the exit code is 1 when a committed file is not what its table makes, so that a
- * changed contract shows as a diff. A new generated file is a new row.
+ * changed contract shows as a diff. A new generated file is a new row. In a generated
+ * folder a file that no table makes is stale too.
  */
 
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DESCRIBED_DOOR, GUARDED_DOOR } from '../src/doors/rest/described-door.ts';
-import { errosMarkdown } from '../src/published/errors/markdown.ts';
+import { errosFiles } from '../src/published/errors/markdown.ts';
 import { layoutMarkdown } from '../src/published/layout/markdown.ts';
 import { dpsXsd, eventoXsd, nfseXsd } from '../src/published/layout/xsd.ts';
 import { describeApi } from '../src/published/openapi/openapi.ts';
@@ -28,7 +29,6 @@ type Generated = {
 };
 
 const FILES: readonly Generated[] = [
-  { path: 'docs/erros.md', make: errosMarkdown },
   { path: 'docs/conformidade.md', make: conformidadeMarkdown },
   { path: 'docs/estados.md', make: estadosMarkdown },
   { path: 'docs/layout.md', make: layoutMarkdown },
@@ -41,6 +41,11 @@ const FILES: readonly Generated[] = [
   { path: 'packages/cliente/src/tipos.ts', make: clienteTipos },
 ];
 
+/** Folders in which every file is generated; `make` gives their texts by name. */
+const FOLDERS: readonly { readonly path: string; readonly make: () => ReadonlyMap<string, string> }[] = [
+  { path: 'docs/erros', make: errosFiles },
+];
+
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 /** The exit code: 0 done or equal, 1 different, 2 not understood. */
@@ -50,20 +55,41 @@ async function main(args: readonly string[]): Promise<number> {
     console.error('Usage: npx node scripts/generate.ts [--check]');
     return 2;
   }
-  const made = await Promise.all(FILES.map(async ({ path, make }) => ({ path, text: await make() })));
+  const made = await makeAll();
   const stale = made.filter(({ path, text }) => committed(path) !== text);
+  const strange = strangeFiles(made.map(({ path }) => path));
   if (check) {
     for (const { path } of stale) console.error(`${path}: not what its table makes`);
-    if (stale.length > 0) console.error('Run: npm run generate');
-    return stale.length === 0 ? 0 : 1;
+    for (const path of strange) console.error(`${path}: made of no table`);
+    if (stale.length + strange.length > 0) console.error('Run: npm run generate');
+    return stale.length + strange.length === 0 ? 0 : 1;
   }
   for (const { path, text } of stale) {
     mkdirSync(dirname(join(ROOT, path)), { recursive: true });
     writeFileSync(join(ROOT, path), text);
     console.log(`${path}: written`);
   }
-  console.log(`${made.length} generated files, ${stale.length} changed`);
+  for (const path of strange) {
+    rmSync(join(ROOT, path));
+    console.log(`${path}: removed, made of no table`);
+  }
+  console.log(`${made.length} generated files, ${stale.length + strange.length} changed`);
   return 0;
+}
+
+async function makeAll(): Promise<readonly { readonly path: string; readonly text: string }[]> {
+  const files = await Promise.all(FILES.map(async ({ path, make }) => ({ path, text: await make() })));
+  const inFolders = FOLDERS.flatMap(({ path, make }) =>
+    [...make()].map(([name, text]) => ({ path: `${path}/${name}`, text })),
+  );
+  return [...files, ...inFolders];
+}
+
+/** Files in a generated folder that nothing makes any more. */
+function strangeFiles(made: readonly string[]): readonly string[] {
+  return FOLDERS.filter(({ path }) => existsSync(join(ROOT, path)))
+    .flatMap(({ path }) => readdirSync(join(ROOT, path)).map((name) => `${path}/${name}`))
+    .filter((path) => !made.includes(path));
 }
 
 function committed(path: string): string | undefined {

@@ -165,7 +165,10 @@ describe('nfse explicar', () => {
     assert.match(err, /^O código E9 não está na tabela de erros\.\nParecidos:\n {2}E901 {3}\S.*\n {2}E902 {3}\S/);
     assert.match((await nfseHere(['explicar', 'E9999'])).err, /Parecidos:\n {2}E999 {2,}\S/);
     const far = await nfseHere(['explicar', 'E999999']);
-    assert.match(far.err, /não está na tabela de erros\.\n.*\/docs\/erros do serviço no ar, e em docs\/erros\.md\.$/m);
+    assert.match(
+      far.err,
+      /não está na tabela de erros\.\n.*\/docs\/erros do serviço no ar, e em docs\/erros\/README\.md\.$/m,
+    );
   });
 
   test('says every status with which a code comes', async () => {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import { lawOver } from '../../test/support/law.ts';
 import { groupsOf } from '../published/errors/groups.ts';
-import { EXAMPLES_MAX, errosMarkdown } from '../published/errors/markdown.ts';
+import { EXAMPLES_MAX, errosFiles } from '../published/errors/markdown.ts';
 import { fieldsOf, pageOf } from '../published/errors/page.ts';
 import { ERRORS, errorOf, ofRules, ROWS, statusOf } from './errors.ts';
 import { exampleXml } from './rules/example.ts';
@@ -35,7 +35,7 @@ const OTHERWISE_NATIONAL = ['E0001', 'E0010', 'E0188', 'E0235', 'E0310', 'E1235'
 const SRC = path.resolve(import.meta.dirname, '..');
 
 /** These files name codes of others: of the national environment, which the simulator sends in its place, and of ABRASF. */
-const NATIONAL = /^(adn|simulador|fiscal\/abrasf)\/|^flows\/(porto-|process-lotes)/;
+const NATIONAL = /^(adn|simulador|fiscal\/abrasf)\/|^flows\/porto-|^delivery\/lotes/;
 /** These files make or show the table itself. */
 const TABLE = /^(fiscal\/errors|published\/)/;
 /** Files that send codes. */
@@ -292,16 +292,29 @@ describe('the examples of the pages', () => {
   });
 });
 
-describe('docs/erros.md', () => {
-  const text = errosMarkdown();
+describe('docs/erros', () => {
+  const files = errosFiles();
+  const text = [...files.values()].join('\n');
+  const anchorsOf = (file: string): readonly string[] =>
+    [...files.get(file)!.matchAll(/<a id="(E\d+)"><\/a>\n\n## \1\n/g)].map(([, codigo]) => codigo!);
 
-  test('has a section and an anchor a code, and links that resolve', () => {
-    const anchors = [...text.matchAll(/<a id="(E\d+)"><\/a>\n\n## \1\n/g)].map(([, codigo]) => codigo);
-    assert.deepEqual(
-      anchors,
-      ERRORS.map(({ codigo }) => codigo),
-    );
-    for (const [, target = ''] of text.matchAll(/\]\(#([^)]+)\)/g)) assert.ok(anchors.includes(target), target);
+  test('has an index and one file a group, with a section and an anchor a code', () => {
+    const groups = groupsOf(ERRORS, fieldsOf);
+    assert.deepEqual([...files.keys()], ['README.md', ...groups.map(({ id }) => `${id}.md`)]);
+    for (const { id, errors } of groups) {
+      assert.deepEqual(
+        anchorsOf(`${id}.md`),
+        errors.map(({ codigo }) => codigo),
+      );
+    }
+  });
+
+  test('has links that resolve, and the index one to each code', () => {
+    const linked = [...text.matchAll(/\]\(([a-z-]+\.md)#([^)]+)\)/g)];
+    for (const [whole, file = '', codigo = ''] of linked) assert.ok(anchorsOf(file).includes(codigo), whole);
+    const index = files.get('README.md')!;
+    for (const { codigo } of ERRORS) assert.match(index, new RegExp(`^\\| \\[${codigo}\\]\\(`, 'm'));
+    for (const [, file = ''] of text.matchAll(/\]\(([\w-]+\.md)\)/g)) assert.ok(files.has(file), file);
   });
 
   test('leaves no tag of a document loose outside its examples', () => {
@@ -314,7 +327,7 @@ describe('docs/erros.md', () => {
 
   test('quotes an answer with the code under every rejected example', () => {
     for (const { codigo, regras, exemplos, pedidos } of ERRORS) {
-      const section = text.slice(text.indexOf(`## ${codigo}\n`)).split('\n<a id=')[0]!;
+      const section = text.slice(text.indexOf(`## ${codigo}\n`)).split(/\n<a id=|\n<!-- Gerado/)[0]!;
       const cases = [...(exemplos === undefined ? [] : [exemplos]), ...regras];
       const rejected = cases.reduce((sum, { rejects }) => sum + Math.min(rejects.length, EXAMPLES_MAX), 0);
       const shown = rejected + pedidos.length;

@@ -1,6 +1,6 @@
 /**
  * The public table of errors: every code that an answer may carry, with its HTTP status, what it means and how to mend
- * it. From here come the status of an answer, `docs/erros.md` and the pages under `/docs/erros`.
+ * it. From here come the status of an answer, `docs/erros` and the pages under `/docs/erros`.
  *
  * Codes that are rules say why, where from and by which examples in `rules/`; the families in `errors/` add a title
  * and what to do, and tell the codes that no rule can. A rule without a row here is a code of the table all the same.

@@ -5,6 +5,7 @@ import { CODIGOS, MENSAGENS_MAX } from '../fiscal/abrasf/mensagens.ts';
 import { NOTA } from '../fiscal/abrasf/nota.ts';
 import { PROPRIAS } from '../fiscal/abrasf/proprias.ts';
 import { CAMPOS_RPS, GRUPOS_DA_EXTENSAO } from '../fiscal/abrasf/rps.ts';
+import { errorLink } from './errors/markdown.ts';
 import { code, table } from './markdown.ts';
 
 const INTRO = `# O porto SOAP legado
@@ -86,7 +87,7 @@ export function soapMarkdown(): string {
       NOTA.map(({ abrasf, de, como }) => [code(abrasf), de === '' ? '' : code(de), como ?? 'Igual.']),
     ),
     '## Mensagens',
-    'Uma falta que o modelo não tem leva o código da tabela pública, sem o E quando não cabe em quatro posições: `0310` é [E0310](erros.md#e0310), `E802` é [E802](erros.md#e802). Com L começam as deste porto.',
+    `Uma falta que o modelo não tem leva o código da tabela pública, sem o E quando não cabe em quatro posições: \`0310\` é ${errorLink('E0310')}, \`E802\` é ${errorLink('E802')}. Com L começam as deste porto.`,
     table(
       ['Código', 'Mensagem', 'Correção'],
       Object.entries({ ...CODIGOS, ...PROPRIAS }).map(([codigo, [mensagem, correcao]]) => [codigo, mensagem, correcao]),

@@ -49,7 +49,7 @@ describe('docs/conformidade.md', () => {
       const isOurs = responde === undefined && fora === undefined;
       assert.equal(has(code), isOurs, code);
       if (responde !== undefined) assert.ok(has(responde), code);
-      assert.match(text, new RegExp(`^\\| (?:\\[${code}\\]\\(erros\\.md#${code}\\)|${code}) \\|`, 'm'));
+      assert.match(text, new RegExp(`^\\| (?:\\[${code}\\]\\(erros/[a-z-]+\\.md#${code}\\)|${code}) \\|`, 'm'));
     }
     // Every rule that needs a register is one of them.
     const listed = new Set(PARAMETROS.map(({ code }) => code));
@@ -66,7 +66,7 @@ describe('docs/conformidade.md', () => {
 
   test('has seven cells a rule, and links to codes that are there', () => {
     for (const row of rules!) assert.equal(row.split(/(?<!\\) \| /).length, 7, row);
-    for (const [, code = ''] of text.matchAll(/erros\.md#(E\d+)/g)) assert.ok(errorOf(code), code);
+    for (const [, code = ''] of text.matchAll(/erros\/[a-z-]+\.md#(E\d+)/g)) assert.ok(errorOf(code), code);
     assert.doesNotMatch(text, /undefined|\[object|NaN/);
   });
 });

@@ -12,7 +12,7 @@ export function explicar(terminal: Terminal, asked: string): number {
     const near = similarTo(codigo);
     terminal.err(`O código ${codigo} não está na tabela de erros.\n`);
     if (near.length > 0) terminal.err(`Parecidos:\n${columns(near).join('\n')}\n`);
-    terminal.err('A tabela inteira está em /docs/erros do serviço no ar, e em docs/erros.md.\n');
+    terminal.err('A tabela inteira está em /docs/erros do serviço no ar, e em docs/erros/README.md.\n');
     return 1;
   }
   const rows: [string, string][] = [

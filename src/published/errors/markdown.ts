@@ -1,8 +1,8 @@
-/** `docs/erros.md`: the public table of errors, one section a code, made of the table and of the rules. */
-
+/** `docs/erros/`: the public table of errors, an index and one file a group, made of the table and of the rules. */
 import type { Pedido } from '../../fiscal/errors/row.ts';
 import { type Alcance, ERRORS, type PublicError } from '../../fiscal/errors.ts';
-import { groupsOf } from './groups.ts';
+import { code, plain, table } from '../markdown.ts';
+import { type ErrorGroup, groupsOf } from './groups.ts';
 import {
   type Answer,
   type Case,
@@ -14,11 +14,9 @@ import {
   type Sample,
 } from './page.ts';
 
-export function errosMarkdown(): string {
-  const groups = groupsOf(ERRORS, fieldsOf);
-  return `<!-- Gerado por scripts/generate.ts a partir da tabela de erros e das regras; não edite. -->
+const GENERATED = '<!-- Gerado por scripts/generate.ts a partir da tabela de erros e das regras; não edite. -->';
 
-# Erros
+const INTRODUCTION = `# Erros
 
 Cada código que uma resposta pode trazer em \`codigo_erro\`, em \`erros\` ou em \`avisos\`: o que significa, como resolver, a
 quem diz respeito e, quando ele é sobre a DPS, um trecho que é recusado e outro que é aceito, em XML e em JSON. As
@@ -28,19 +26,49 @@ respostas citadas aqui são as que o serviço dá a esses exemplos. A mesma tabe
 Decida pelo status HTTP e pelo código: o texto das mensagens pode mudar, o sentido de um código não. Uma resposta traz
 todos os erros da etapa que recusou; o primeiro deles está no cabeçalho do envelope. **Repetir** diz se a mesma
 requisição, sem mudança, pode dar certo depois. Um código **nacional** é de uma regra do padrão nacional que a
-especificação deste serviço não nomeia: em produção recusa, no ambiente de integração é um aviso.
+especificação deste serviço não nomeia: em produção recusa, no ambiente de integração é um aviso.`;
 
-${groups.map(({ titulo, errors }) => `## ${titulo}\n\n${indexOf(errors)}`).join('\n\n')}
+const GROUPS = groupsOf(ERRORS, fieldsOf);
 
-${ERRORS.map(section).join('\n')}`;
+const FILE_BY_CODE: ReadonlyMap<string, string> = new Map(
+  GROUPS.flatMap((group) => group.errors.map(({ codigo }) => [codigo, fileOf(group)] as const)),
+);
+
+function fileOf({ id }: ErrorGroup): string {
+  return `${id}.md`;
 }
 
-function indexOf(errors: readonly PublicError[]): string {
+/** The files of `docs/erros` by their names. */
+export function errosFiles(): ReadonlyMap<string, string> {
+  return new Map([['README.md', indexText()], ...GROUPS.map((group) => [fileOf(group), groupText(group)] as const)]);
+}
+
+/** A link to a code from a file of `docs`. */
+export function errorLink(codigo: string): string {
+  return `[${codigo}](erros/${placeOf(codigo)})`;
+}
+
+function placeOf(codigo: string): string {
+  return `${FILE_BY_CODE.get(codigo)}#${codigo}`;
+}
+
+function indexText(): string {
+  const groups = GROUPS.map((group) => `## [${group.titulo}](${fileOf(group)})\n\n${codesTable(group.errors)}`);
+  return `${[GENERATED, INTRODUCTION, ...groups].join('\n\n')}\n`;
+}
+
+function groupText({ titulo, errors }: (typeof GROUPS)[number]): string {
+  const head = `${GENERATED}\n\n# ${titulo}\n\n[Todos os códigos](README.md)`;
+  return `${head}\n\n${errors.map(section).join('\n')}`;
+}
+
+function codesTable(errors: readonly PublicError[]): string {
   const rows = errors.map((error) => {
-    const title = error.situacao === 'enviado' ? cell(error.mensagem) : `*${cell(error.mensagem)}*`;
-    return `| ${link(error.codigo)} | ${statusCell(error)} | ${title} | ${error.transitorio ? 'sim' : ''} |`;
+    const { codigo, situacao, transitorio } = error;
+    const title = situacao === 'enviado' ? plain(error.mensagem) : `*${plain(error.mensagem)}*`;
+    return [link(codigo), statusCell(error), title, transitorio ? 'sim' : ''];
   });
-  return ['| Código | HTTP | O que diz | Repetir |', '| --- | --- | --- | --- |', ...rows].join('\n');
+  return table(['Código', 'HTTP', 'O que diz', 'Repetir'], rows);
 }
 
 function statusCell({ status, statuses, alcance }: PublicError): string {
@@ -48,8 +76,9 @@ function statusCell({ status, statuses, alcance }: PublicError): string {
   return alcance === 'nacional' ? `${status}, nacional` : statuses.join(', ');
 }
 
+/** A link from another file of `docs/erros`, or from the same. */
 function link(codigo: string): string {
-  return `[${codigo}](#${codigo})`;
+  return `[${codigo}](${placeOf(codigo)})`;
 }
 
 function section(error: PublicError): string {
@@ -103,7 +132,7 @@ function caseText(one: Case, isOneOfMany: boolean): string[] {
   ];
 }
 
-/** Of each kind; this is one file with hundreds of codes. The page of a code shows all. */
+/** Examples of each kind in these files. The page of a code shows all. */
 export const EXAMPLES_MAX = 2;
 const MORE_EXAMPLES = 'Há mais exemplos na página do código, em `/docs/erros`.';
 
@@ -133,19 +162,6 @@ function bodies({ xml, json }: Sample): string[] {
 
 function block(language: 'xml' | 'json', fragment: Fragment): string {
   return [`\`\`\`${language}`, ...fragment.map(({ text }) => text), '```'].join('\n');
-}
-
-function code(text: string): string {
-  return `\`${text}\``;
-}
-
-function cell(text: string): string {
-  return plain(text).replaceAll('|', '\\|');
-}
-
-/** Running text in which a tag of the document must not become one of the page. */
-function plain(text: string): string {
-  return text.replace(/[<>]/g, (character) => (character === '<' ? '&lt;' : '&gt;')).replace(/&(?!lt;|gt;)/g, '&amp;');
 }
 
 function linked(text: string, { substituidoPor }: PublicError): string {

@@ -210,7 +210,7 @@ export const LAW_FACTS: Facts = {
   seguranca: () => projectText('docs/seguranca.md').replaceAll('(site/', '('),
   confiabilidade: () => projectText('docs/confiabilidade.md'),
   suites: () => projectText('docs/suites.md'),
-  'soap-tabelas': () => soapMarkdown().replace(/\(erros\.md#e(\d+)\)/g, '(/docs/erros/E$1)'),
+  'soap-tabelas': () => soapMarkdown().replace(/\(erros\/[a-z-]+\.md#(E\d+)\)/g, '(/docs/erros/$1)'),
   leiaute: layoutMarkdown,
   mudancas: () => projectText('CHANGELOG.md'),
 };
