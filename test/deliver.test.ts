@@ -16,7 +16,8 @@ import type {
   NotaAnswer,
   NotaAsked,
 } from '../src/adn/adn.ts';
-import { type Delivered, deliverNotas } from '../src/delivery/notas.ts';
+import type { Delivered } from '../src/delivery/deliver.ts';
+import { deliverNotas } from '../src/delivery/notas.ts';
 import { shortenWaits } from '../src/delivery/shorten-waits.ts';
 import { startWorker } from '../src/delivery/worker.ts';
 import { notaMove } from '../src/fiscal/nota.ts';

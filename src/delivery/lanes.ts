@@ -8,7 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isPassing, tellTrouble } from '../flows/store-trouble.ts';
 import type { World } from '../flows/world.ts';
 import type { Municipio } from '../store/municipios.ts';
-import { type Delivered, LEASE_MS } from './notas.ts';
+import { LEASE_MS } from './backoff.ts';
+import type { Delivered } from './deliver.ts';
 
 /** Pause after the database or a bug stopped a delivery. */
 const TROUBLE_MS = 1_000;

@@ -27,7 +27,7 @@ import type { Issuance, IssueResult } from '../store/issue-notas.ts';
 import type { ClaimedLote } from '../store/lotes.ts';
 import type { Municipio } from '../store/municipios.ts';
 import { isLocked } from '../store/unavailable.ts';
-import type { Delivered } from './notas.ts';
+import { type Delivered, NOTHING } from './deliver.ts';
 
 /** Time that a claim lasts; five hundred RPS take a few seconds. */
 export const LOTE_LEASE_MS = 120_000;
@@ -43,7 +43,7 @@ export async function processLotes(world: World, municipio: Municipio, token?: s
   const { tenant } = municipio;
   const now = world.now();
   const lote = await world.store.lotes.claim(tenant, now, now + LOTE_LEASE_MS, token);
-  if (lote === undefined) return { delivered: 0, isFull: false, pauseMs: 0 };
+  if (lote === undefined) return NOTHING;
   if (lote.situacao === 4) {
     await cancelReplaced(world, municipio, lote);
     return { delivered: 1, isFull: true, pauseMs: 0 };

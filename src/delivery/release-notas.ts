@@ -15,7 +15,7 @@ import { isJson, openDps } from '../flows/sent-dps.ts';
 import type { World } from '../flows/world.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { NotaRetida, SaidaDeRetida } from '../store/notas-retidas.ts';
-import type { Delivered } from './notas.ts';
+import { type Delivered, NOTHING } from './deliver.ts';
 
 /** Notes reckoned and written together: some tens of milliseconds. */
 const BATCH_MAX = 200;
@@ -32,7 +32,7 @@ export async function releaseNotas(world: World, municipio: Municipio): Promise<
   const { tenant, ambiente } = municipio;
   const tabelaIbsCbs = await world.store.aliquotas.readTabela();
   const notas = await world.store.retidas.list(tenant, tabelaIbsCbs.versao, BATCH_MAX);
-  if (notas.length === 0) return { delivered: 0, isFull: false, pauseMs: 0 };
+  if (notas.length === 0) return NOTHING;
   const regrasNacionais = municipio.regrasNacionais ?? AMBIENTES[ambiente].regrasNacionais;
   const facts = { ambiente, regrasNacionais, tabelaIbsCbs };
   const saidas: SaidaDeRetida[] = [];

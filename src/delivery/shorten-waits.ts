@@ -4,14 +4,15 @@
  */
 import { SIMULAR_MAX_MS } from '../fiscal/simular.ts';
 import type { World } from '../flows/world.ts';
+import { LEASE_MS, WAIT_MAX_MS } from './backoff.ts';
 import { EVENTO_DE_RASCUNHO_WAIT_MAX_MS, EVENTO_WAIT_MAX_MS } from './eventos.ts';
 import { LOTE_LEASE_MS } from './lotes.ts';
-import { LEASE_MS, NOTA_WAIT_MAX_MS, SUBSTITUTA_WAIT_MAX_MS } from './notas.ts';
+import { SUBSTITUTA_WAIT_MAX_MS } from './notas.ts';
 
 const ESPERAS = {
   reserva: LEASE_MS,
   reservaDeLote: LOTE_LEASE_MS,
-  nota: NOTA_WAIT_MAX_MS,
+  nota: WAIT_MAX_MS,
   substituta: SUBSTITUTA_WAIT_MAX_MS,
   evento: EVENTO_WAIT_MAX_MS,
   eventoDeRascunho: EVENTO_DE_RASCUNHO_WAIT_MAX_MS,

@@ -19,6 +19,13 @@ export function moveFrom<Of extends Move>(moves: readonly Of[], from: Of['from']
   return moves.find((move) => move.from === from && move.on === on);
 }
 
+/** The same, where the machine surely has it: a mistake of ours otherwise. */
+export function requireMove<Of extends Move>(moves: readonly Of[], from: Of['from'], on: Of['on']): Of {
+  const move = moveFrom(moves, from, on);
+  if (move === undefined) throw new Error(`the machine has no move ${on} from ${from}`);
+  return move;
+}
+
 /** States in which a trigger finds a row. */
 export function statesBefore<Of extends Move>(moves: readonly Of[], on: Of['on']): readonly NonNullable<Of['from']>[] {
   return moves.flatMap((move) => (move.on === on ? (move.from ?? []) : [])) as NonNullable<Of['from']>[];

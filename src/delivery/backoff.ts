@@ -1,0 +1,23 @@
+/** How long what could not be delivered waits, and how long a claim lasts. */
+import type { World } from '../flows/world.ts';
+
+/** Time that a claim lasts; everything that a claim does takes less, or its outcome is no longer ours to write. */
+export const LEASE_MS = 60_000;
+/** What an operator must mend is not mended within seconds. */
+export const MISCONFIGURED_PAUSE_MS = 60_000;
+const BACKOFF_FIRST_MS = 1_000;
+/** An environment that does not answer at all is the circuit's affair; a document alone need not wait longer than this. */
+export const WAIT_MAX_MS = 60_000;
+
+/**
+ * Doubles up to its cap; notas wait without a budget (D-52). The attempt that just failed is counted already. The last
+ * quarter is left to chance, so that what failed together does not come back together.
+ */
+export function backoff(world: World, attempts: number, maxMs = WAIT_MAX_MS): number {
+  return jittered(world, Math.min(BACKOFF_FIRST_MS * 2 ** Math.min(attempts - 1, 20), maxMs));
+}
+
+/** Between three quarters of a wait and the whole of it. */
+export function jittered(world: World, wholeMs: number): number {
+  return Math.ceil(wholeMs * (0.75 + (0.25 * Number(world.randomDigits(3))) / 1_000));
+}

@@ -1,0 +1,248 @@
+/**
+ * Announce, ask, sign, send, settle: one delivery of what is due of one tenant, be it notas or eventos.
+ *
+ * Claiming commits the announcement. What is found already announced may have arrived: the ADN is asked about it first, and it is sent
+ * again only when the ADN does not know it. Settling writes only what still carries our claim.
+ */
+import type { Adn, AdnAnswer, AdnKnowledge } from '../adn/adn.ts';
+import { type Move, requireMove } from '../fiscal/machine.ts';
+import type { Transmission, World } from '../flows/world.ts';
+import type { Settlement } from '../store/claims.ts';
+import type { Municipio } from '../store/municipios.ts';
+import type { Recebida } from '../store/recepcoes.ts';
+import { backoff, MISCONFIGURED_PAUSE_MS } from './backoff.ts';
+import { type Document, recover, type Signable, signDocuments } from './documents.ts';
+
+/** Before looking again whether the files of a municipality are in order. */
+const PROBLEM_PAUSE_MS = 30_000;
+
+/** `isFull`: there may be more that is due. `pauseMs`: not before that long. `isDoubtful`: one batch at a time. */
+export type Delivered = {
+  readonly delivered: number;
+  readonly isFull: boolean;
+  readonly pauseMs: number;
+  readonly isDoubtful?: boolean;
+};
+
+export const NOTHING: Delivered = { delivered: 0, isFull: false, pauseMs: 0 };
+
+/** Whose delivery it is. */
+export type On = { readonly world: World; readonly tenant: string };
+
+type Kind = { readonly kind: string };
+type Accepted = Extract<AdnAnswer, { kind: 'accepted' }>;
+
+/** A row that is claimed. */
+type Claimed = { readonly id: string; readonly found: string; readonly tentativas: number };
+
+/** What may become of a document: what the contract says of all, and what a kind has besides. */
+type Answer<More> = AdnAnswer | More;
+export type Answers<More> = ReadonlyMap<string, Answer<More>>;
+
+/** What came of a row: the trigger, and when it is tried again where that is not after the usual backoff. */
+export type Outcome<One extends Settlement> = Omit<One, 'id' | 'move' | 'dueAt' | 'recebida' | 'lugar'> & {
+  readonly on: One['move']['on'];
+  readonly waitMs?: number;
+  readonly dueAt?: number;
+};
+
+/** What is asked and sent for a batch. `foregone`: answers, by key, of rows that are neither asked about nor sent. */
+export type Exchange<Row, More> = {
+  readonly foregone: Answers<More>;
+  readonly find: (rows: readonly Row[]) => Promise<ReadonlyMap<string, AdnKnowledge>>;
+  readonly share: (rows: readonly Row[], xmlOf: (row: Row) => Uint8Array | undefined) => Promise<Answers<More>>;
+};
+
+/** What differs between the kinds of documents that are delivered. */
+export type DeliveryKind<Row extends Claimed, More extends Kind, One extends Settlement> = Signable & {
+  /** Name of a row in the log, and sentences for it in Portuguese. */
+  readonly item: 'nota' | 'evento';
+  readonly said: Readonly<Record<'untransmitted' | 'another' | 'unshown' | 'lost', string>>;
+  readonly moves: readonly Move[];
+  /** The state of what was announced, from which every outcome is a move. */
+  readonly announced: string;
+  /** States in which the ADN surely has nothing of a row. */
+  readonly unsent: readonly string[];
+  /** What becomes of a row under whose key the ADN shows another document. */
+  readonly another: Answer<More>;
+  /** By which the ADN knows it. */
+  readonly keyOf: (row: Row) => string;
+  /** Runs while nothing can be sent. `problem`: what an operator must mend, where it is that. */
+  readonly rest: (on: On, problem: string | undefined) => Promise<void>;
+  readonly claim: (
+    on: On,
+    adn: Adn,
+    token: string | undefined,
+  ) => Promise<{ readonly token: string; readonly rows: readonly Row[]; readonly isFull: boolean }>;
+  readonly open: (on: On, adn: Adn, rows: readonly Row[]) => Promise<Exchange<Row, More>>;
+  readonly read: (on: On, ids: readonly string[]) => Promise<ReadonlyMap<string, string>>;
+  /** `isAway`: the environment answers nobody at the moment. */
+  readonly outcomeOf: (
+    on: On,
+    row: Row,
+    answer: Answer<More> | undefined,
+    at: { readonly now: number; readonly isAway: boolean },
+  ) => Outcome<One>;
+  readonly settle: (on: On, token: string, now: number, settlements: readonly One[]) => Promise<number>;
+  /** Runs at the end, with all answers; `isTried`: the ADN was asked for something. */
+  readonly end?: (on: On, answers: Answers<More>, isTried: boolean) => Promise<void>;
+};
+
+/** A batch under way: answers, reception numbers and what is held by key, documents by id. */
+type Batch<Row extends Claimed, More extends Kind, One extends Settlement> = {
+  readonly kind: DeliveryKind<Row, More, One>;
+  readonly on: On;
+  readonly transmission: Transmission;
+  readonly exchange: Exchange<Row, More>;
+  readonly rows: readonly Row[];
+  readonly answers: Map<string, Answer<More>>;
+  /** Up to which reception number a row was looked for in vain. */
+  readonly places: Map<string, string | undefined>;
+  readonly held: Map<string, Recebida>;
+  documents: ReadonlyMap<string, Document>;
+};
+
+/** Delivers one batch of a tenant, claimed under a token. */
+export async function deliver<Row extends Claimed, More extends Kind, One extends Settlement>(
+  kind: DeliveryKind<Row, More, One>,
+  world: World,
+  municipio: Municipio,
+  ownToken?: string,
+): Promise<Delivered> {
+  const { tenant } = municipio;
+  const on: On = { world, tenant };
+  const transmission = await world.transmission(municipio);
+  if ('problem' in transmission) {
+    world.log.error({ tenant, problem: transmission.problem }, kind.said.untransmitted);
+    await kind.rest(on, transmission.problem);
+    return { ...NOTHING, pauseMs: PROBLEM_PAUSE_MS };
+  }
+  const { adn } = transmission;
+  // While the environment is unreachable nothing is announced, sent or counted (D-52).
+  const pauseMs = adn.pauseMs();
+  if (pauseMs > 0) {
+    await kind.rest(on, undefined);
+    return { ...NOTHING, pauseMs };
+  }
+  const { token, rows, isFull } = await kind.claim(on, adn, ownToken);
+  if (rows.length === 0) return { ...NOTHING, isFull };
+  const exchange = await kind.open(on, adn, rows);
+  const answers = new Map(exchange.foregone);
+  const fresh = { places: new Map(), held: new Map(), documents: new Map() };
+  const batch = { kind, on, transmission, exchange, rows, answers, ...fresh };
+  const { wasAsked, wasSent } = await exchangeBatch(batch);
+  await settleBatch(batch, token);
+  const misconfigured = [...answers.values()].find((answer) => answer.kind === 'misconfigured');
+  if (misconfigured !== undefined && 'why' in misconfigured) {
+    world.log.error({ tenant, problem: misconfigured.why }, 'o ADN não aceita os documentos do município');
+  }
+  await kind.end?.(on, answers, wasAsked || wasSent);
+  const isDoubtful = wasAsked || [...answers.values()].some((answer) => answer.kind === 'unknown');
+  return {
+    delivered: rows.length,
+    isFull,
+    pauseMs: misconfigured === undefined ? 0 : MISCONFIGURED_PAUSE_MS,
+    ...(isDoubtful ? { isDoubtful } : {}),
+  };
+}
+
+/** Asks about what may have arrived, and sends what did not. */
+async function exchangeBatch<Row extends Claimed, More extends Kind, One extends Settlement>(
+  batch: Batch<Row, More, One>,
+): Promise<{ readonly wasAsked: boolean; readonly wasSent: boolean }> {
+  const { kind, on, exchange, rows, answers, transmission } = batch;
+  const unanswered = (): readonly Row[] => rows.filter((row) => !answers.has(kind.keyOf(row)));
+  const announced = unanswered().filter(({ found }) => !kind.unsent.includes(found));
+  const known = announced.length === 0 ? new Map<string, AdnKnowledge>() : await exchange.find(announced);
+  for (const row of announced) noteUndecided(batch, row, known.get(kind.keyOf(row)));
+  // What cannot be decided now is not signed.
+  if (transmission.adn.wantsDocuments) {
+    const ids = unanswered().map(({ id }) => id);
+    batch.documents = await signDocuments(await kind.read(on, ids), transmission.signer, kind);
+  }
+  for (const row of announced) noteKnown(batch, row, known.get(kind.keyOf(row)));
+  const toSend = unanswered();
+  if (toSend.length > 0) {
+    const shared = await exchange.share(toSend, ({ id }) => batch.documents.get(id)?.xml);
+    for (const [key, answer] of shared) answers.set(key, answer);
+    await askAboutTaken(batch, toSend);
+  }
+  return { wasAsked: announced.length > 0, wasSent: toSend.length > 0 };
+}
+
+/** The environment has something under the key of what was sent. Whether it is this document is asked, not assumed. */
+async function askAboutTaken<Row extends Claimed, More extends Kind, One extends Settlement>(
+  batch: Batch<Row, More, One>,
+  sent: readonly Row[],
+): Promise<void> {
+  const { kind, on, exchange, answers } = batch;
+  const taken = sent.filter((row) => answers.get(kind.keyOf(row))?.kind === 'already_there');
+  if (taken.length === 0) return;
+  const known = await exchange.find(taken);
+  for (const row of taken) {
+    const knowledge = known.get(kind.keyOf(row));
+    // A question without answer is asked again, and no failure of the row: it may well be there.
+    noteUndecided(batch, row, knowledge);
+    noteKnown(batch, row, knowledge);
+    if (knowledge?.kind !== 'absent' && knowledge !== undefined) continue;
+    on.world.log.warn({ tenant: on.tenant, [kind.item]: row.id }, kind.said.unshown);
+  }
+}
+
+function noteUndecided<Row extends Claimed, More extends Kind, One extends Settlement>(
+  { kind, answers, places }: Batch<Row, More, One>,
+  row: Row,
+  knowledge: AdnKnowledge | undefined,
+): void {
+  if (knowledge === undefined || knowledge.kind === 'known') return;
+  places.set(kind.keyOf(row), knowledge.place);
+  if (knowledge.kind !== 'unavailable') return;
+  // Where the look goes on the row is due at once.
+  const { why, goesOn } = knowledge;
+  answers.set(kind.keyOf(row), { kind: 'unavailable', why, ...(goesOn ? { at: 0 } : {}) });
+}
+
+/** What the environment shows is taken for ours only when it is what we wrote. */
+function noteKnown<Row extends Claimed, More extends Kind, One extends Settlement>(
+  { kind, on, answers, documents, held }: Batch<Row, More, One>,
+  row: Row,
+  knowledge: AdnKnowledge | undefined,
+): void {
+  if (knowledge?.kind !== 'known') return;
+  const key = kind.keyOf(row);
+  const copy = recover(knowledge, documents.get(row.id), kind.profile);
+  if (copy === 'another') {
+    on.world.log.error({ tenant: on.tenant, [kind.item]: row.id }, kind.said.another);
+    answers.set(key, kind.another);
+    return;
+  }
+  answers.set(key, { kind: 'accepted', nsu: knowledge.nsu });
+  if (copy !== undefined) held.set(key, copy);
+}
+
+/** Writes what came of every row, from the state in which claiming announced it. */
+async function settleBatch<Row extends Claimed, More extends Kind, One extends Settlement>(
+  { kind, on, transmission, rows, answers, places, held, documents }: Batch<Row, More, One>,
+  token: string,
+): Promise<void> {
+  const { world, tenant } = on;
+  const now = world.now();
+  const isAway = transmission.adn.pauseMs() > 0;
+  const settlements = rows.map((row) => {
+    const key = kind.keyOf(row);
+    const answer = answers.get(key);
+    const { on: trigger, waitMs, dueAt, ...said } = kind.outcomeOf(on, row, answer, { now, isAway });
+    const move = requireMove(kind.moves, kind.announced, trigger);
+    const due = move.due === 'never' ? undefined : (dueAt ?? now + (waitMs ?? backoff(world, row.tentativas)));
+    const assinatura = documents.get(row.id)?.assinatura;
+    const more =
+      answer?.kind === 'accepted'
+        ? { recebida: held.get(key) ?? { nsu: (answer as Accepted).nsu, assinatura } }
+        : { lugar: places.get(key) };
+    return { id: row.id, move, dueAt: due, ...said, ...more } as unknown as One;
+  });
+  const written = await kind.settle(on, token, now, settlements);
+  if (written < settlements.length) {
+    world.log.warn({ tenant, lost: settlements.length - written }, kind.said.lost);
+  }
+}
