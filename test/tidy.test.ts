@@ -152,6 +152,13 @@ test('all SQL is in the store', () => {
   }
 });
 
+test('XML is read by documents, and no flow looks into it with a regular expression', () => {
+  // A literal with an opening or closing tag in it, or an expression made of one.
+  const pattern =
+    /\/(?:[^/\n\\]|\\.)*(?<!\?)<\\?\/?(?:[A-Za-z]+>|\(\??:?[A-Z])|RegExp\([^)]*<(?!\w*>)?[$/A-Za-z]|indexOf\(['"`]<[A-Za-z/]/;
+  for (const file of files.filter((one) => /^(flows|delivery)\//.test(one))) refuses(file, pattern);
+});
+
 test('the environment is read in one place', () => {
   const readers = ['wiring/config.ts', 'main.ts', 'wiring/program.ts'];
   for (const file of files.filter((one) => !readers.includes(one))) refuses(file, /process\.env/);

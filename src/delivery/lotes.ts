@@ -3,6 +3,7 @@
  * every one of them is issued in one transaction with the lot, or none is and the lot says why (the model knows no partial
  * success). A worker that dies in between has issued nothing, and the next one begins anew.
  */
+import { readOwnNote } from '../documents/own-note.ts';
 import { readXml } from '../documents/xml.ts';
 import { correlacaoDaIntegracao } from '../fiscal/abrasf/correlacao.ts';
 import { type Lote, plain, type RpsDoLote, readLote } from '../fiscal/abrasf/lote.ts';
@@ -121,7 +122,10 @@ async function issueAll(world: World, municipio: Municipio, lote: ClaimedLote): 
 async function cancelReplaced(world: World, municipio: Municipio, lote: ClaimedLote): Promise<void> {
   const { tenant } = municipio;
   for (const { nfse, chave_acesso } of await world.store.lotes.listNotas(tenant, lote.protocolo)) {
-    const [, replaced, motivo, texto] = SUBST.exec(nfse.toString('utf8')) ?? [];
+    const inNota = readOwnNote(nfse);
+    const [replaced, motivo, texto] = ['chSubstda', 'cMotivo', 'xMotivo'].map((name) =>
+      inNota(`DPS/infDPS/subst/${name}`),
+    );
     if (replaced === undefined || motivo === undefined || texto === undefined) continue;
     const registered = await registerPedido(
       world,
@@ -147,9 +151,6 @@ async function cancelReplaced(world: World, municipio: Municipio, lote: ClaimedL
   }
   await world.store.lotes.finish(tenant, lote);
 }
-
-/** Of a note that we wrote; our own text in it needs no unescaping. */
-const SUBST = /<chSubstda>([^<]+)<\/chSubstda><cMotivo>([^<]+)<\/cMotivo><xMotivo>([^<]+)<\/xMotivo>/;
 
 /** `replaces`: key of the note that it replaces. */
 type Prepared =

@@ -6,6 +6,7 @@
  * registry may have changed since, and the note has not.
  */
 
+import { readOwnNote } from '../documents/own-note.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
 import { parseDecimal, sum } from '../fiscal/decimal.ts';
 import { type IbsCbsFacts, type IssqnForIbsCbs, judgeIbsCbs } from '../fiscal/judge.ts';
@@ -60,7 +61,7 @@ function saidaOf(world: World, municipio: Municipio, nota: NotaRetida, facts: Ib
     const read = 'faults' in opened ? opened : opened.read();
     if ('faults' in opened || 'faults' in read) throw new Error('a DPS that was accepted does not read');
     const nfse = nota.nfse.toString('utf8');
-    const judged = judgeIbsCbs(read.dps, issqnOf(nfse, read.dps), facts, opened.declarado);
+    const judged = judgeIbsCbs(read.dps, issqnOf(nota.nfse, read.dps), facts, opened.declarado);
     if (judged.retencao !== undefined) return { id, espera: judged.retencao };
     if (judged.faults.length > 0) {
       const reasons = judged.faults.map(({ codigo, mensagem }) => `${codigo}: ${mensagem}`);
@@ -80,17 +81,12 @@ const NOT_RECKONED =
   'Retida: as alíquotas foram importadas, mas o IBS e a CBS desta nota não puderam ser calculados. Fale com o município.';
 
 /** Amounts of a note that was issued, from its own text. */
-function issqnOf(nfse: string, dps: Dps): IssqnForIbsCbs {
-  const own = nfse.slice(0, nfse.indexOf('<DPS'));
+function issqnOf(nfse: Uint8Array, dps: Dps): IssqnForIbsCbs {
+  const inNota = readOwnNote(nfse);
   const documentos = dps.IBSCBS?.valores.gReeRepRes?.documentos ?? [];
   return {
-    vLiq: amountIn(own, 'vLiq')!,
-    vISSQN: amountIn(own, 'vISSQN'),
+    vLiq: parseDecimal(inNota('valores/vLiq')!)!,
+    vISSQN: parseDecimal(inNota('valores/vISSQN') ?? ''),
     vCalcReeRepRes: documentos.length === 0 ? undefined : sum(documentos.map(({ vlrReeRepRes }) => vlrReeRepRes)),
   };
-}
-
-function amountIn(text: string, name: 'vLiq' | 'vISSQN') {
-  const match = new RegExp(`<${name}>([^<]+)</${name}>`).exec(text);
-  return match === null ? undefined : parseDecimal(match[1]!);
 }

@@ -7,10 +7,11 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import { type AbrasfSignature, abrasfSignatures } from '../documents/abrasf-signature.ts';
+import { infNfseOf } from '../documents/own-note.ts';
 import { isSignature } from '../documents/signed.ts';
 import { signerFaults, XML_CODES } from '../documents/signer-faults.ts';
 import type { SoapDocumento, SoapIlegivel } from '../documents/soap.ts';
-import { readOwnXml, readXml } from '../documents/xml.ts';
+import { readXml } from '../documents/xml.ts';
 import { isPedidoWhole, motivoOf, type PedidoLido, readPedido } from '../fiscal/abrasf/cancelamento.ts';
 import {
   childrenOf,
@@ -430,7 +431,10 @@ async function notas(pedido: Pedido): Promise<Resposta> {
     de: between?.de,
     ate: between?.ate,
     tomador: tomador.documento,
-    textos: [...registrationIn('toma', tomador), ...documentIn('interm', intermediario)],
+    partes: [
+      { grupo: 'toma', im: tomador.im },
+      { grupo: 'interm', ...intermediario },
+    ],
   };
   const found = await world.store.lotes.listNotasOfPrestador(tenant, asked, NOTAS_WHOLE + 1);
   if (found.length === 0 && (await world.store.prestadores.listOf(tenant, prestador.cnpj)).length === 0)
@@ -474,19 +478,6 @@ function parteOf(root: Elemento, name: string, malformed: string): Parte | { rea
   const isWrong = (cnpj !== undefined && !/^[0-9A-Z]{14}$/.test(cnpj)) || (cpf !== undefined && !/^\d{11}$/.test(cpf));
   if (isWrong) return refused(malformed, `(${(cnpj ?? cpf)!.slice(0, 40)})`);
   return { documento: cnpj ?? cpf, im };
-}
-
-/** Regular expressions for the party of a note: its document, which stands first, and its registration. */
-function documentIn(group: string, parte: Parte): readonly string[] {
-  const { documento } = parte;
-  const own = documento === undefined ? [] : [`<${group}><(CNPJ|CPF)>${documento}<`];
-  return [...own, ...registrationIn(group, parte)];
-}
-
-function registrationIn(group: string, { im }: Parte): readonly string[] {
-  if (im === undefined) return [];
-  const text = im.replace(/[^0-9A-Za-z]/g, '.');
-  return [`<${group}>(<[A-Za-z]+>[^<]*</[A-Za-z]+>){0,2}<IM>${text}</IM>`];
 }
 
 function periodOf(
@@ -596,12 +587,10 @@ function pedidoAsReceived({ reading }: SoapDocumento, { pedido, inf }: PedidoLid
 // A note as it is shown.
 
 function vista(nota: NotaDoPorto): Parameters<typeof compNfse>[0] {
-  const infNfse = readOwnXml(nota.nfse).children.find(({ name }) => name === 'infNFSe');
-  if (infNfse === undefined) throw new Error('a note that we wrote does not read');
   const { chave_acesso, data_emissao, data_cancelamento, serie, numero, tipo, guardado } = nota;
   const zone = zoneOf(chave_acesso.slice(0, 7));
   return {
-    infNfse,
+    infNfse: infNfseOf(nota.nfse),
     chave: chave_acesso,
     codigoVerificacao: parseChave(chave_acesso)?.codigo ?? '',
     emissao: written(momentIn(zone, data_emissao.getTime())),

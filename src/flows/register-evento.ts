@@ -6,7 +6,9 @@
  * What it does to the note, and whether the national environment takes it, is found out after it was answered
  * (`send-evento.ts`). The issuance rules of the note are not asked again (specification, Events).
  */
+
 import { readJson } from '../documents/json.ts';
+import { readOwnNote } from '../documents/own-note.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
 import { isKeyOfOther, isProtocolo, parseChave } from '../fiscal/chave.ts';
 import { VER_APLIC } from '../fiscal/compose-nfse.ts';
@@ -177,7 +179,7 @@ export async function registerEventoDeOficio(
   if (nota === undefined) return 'not_found';
   const another = judgeNota(pedido, nota);
   if (another !== undefined) return { faults: [another], status: 422 };
-  const judged = judgeAutor(pedido, { ...partesOf(nota), municipio: cnpj });
+  const judged = judgeAutor(pedido, partesOf(nota, cnpj));
   if ('fault' in judged) return { faults: [judged.fault] };
   const received = world.now();
   const nothing = { recebido: undefined, recebido_assinatura: undefined, simular: undefined };
@@ -344,8 +346,8 @@ async function judgeSubstituta(
     const what = substituta.estado === 'recusada' ? 'foi recusada pelo ADN, ou retirada' : 'está cancelada';
     return fault(`A nota de ${campo} ${what}, e não substitui outra. Emita uma nova substituta, com o grupo subst.`);
   }
-  const [, substitui, motivo] =
-    /<chSubstda>([^<]*)<\/chSubstda><cMotivo>([^<]*)</.exec(substituta.nfse.toString('utf8')) ?? [];
+  const inSubstituta = readOwnNote(substituta.nfse);
+  const [substitui, motivo] = ['chSubstda', 'cMotivo'].map((name) => inSubstituta(`DPS/infDPS/subst/${name}`));
   const declared = campos.codigo_motivo_cancelamento;
   if (substitui === nota.chave_acesso && declared === motivo) {
     return {
@@ -447,9 +449,16 @@ function named({
 const CALLED = { prestador: 'prestador', tomador: 'tomador', intermediario: 'intermediário' } as const;
 
 /** The intermediary stands in the document alone: few notes have one, and few events ask. */
-function partesOf({ prestador_cpf_cnpj, tomador_cpf_cnpj, nfse }: NotaForEvento): PartesDaNota {
-  const [, intermediario] = /<interm><(?:CNPJ|CPF)>([^<]+)</.exec(nfse.toString('utf8')) ?? [];
-  return { prestador: prestador_cpf_cnpj, tomador: tomador_cpf_cnpj ?? undefined, intermediario };
+function partesOf({ prestador_cpf_cnpj, tomador_cpf_cnpj, nfse }: NotaForEvento, municipio?: string): PartesDaNota {
+  return {
+    prestador: prestador_cpf_cnpj,
+    tomador: tomador_cpf_cnpj ?? undefined,
+    municipio,
+    get intermediario() {
+      const inNota = readOwnNote(nfse);
+      return inNota('DPS/infDPS/interm/CNPJ') ?? inNota('DPS/infDPS/interm/CPF');
+    },
+  };
 }
 
 function isSome(faults: readonly Fault[]): faults is readonly [Fault, ...Fault[]] {
