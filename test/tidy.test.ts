@@ -159,6 +159,20 @@ test('XML is read by documents, and no flow looks into it with a regular express
   for (const file of files.filter((one) => /^(flows|delivery)\//.test(one))) refuses(file, pattern);
 });
 
+test('an object identifier, and the name of an algorithm in XML, stands in its table alone', () => {
+  const tables = ['documents/algorithms.ts', 'documents/oids.ts', 'packages/cliente/src/oids.ts'];
+  const literal =
+    /\b(?:1\.2\.840|1\.3\.(?:6\.1|14|101)|2\.16\.\d|2\.5\.(?:4|29))\.\d|['"`(|](?:2b0e03|60864801|2a8648)/i;
+  const uri = /www\.w3\.org\/(?:2000\/09\/xmldsig#\w|2001\/04\/xml|2001\/10\/xml-exc|TR\/2001\/REC-xml-c14n)/;
+  const client = globSync('../packages/cliente/src/*.ts', { cwd: SRC });
+  for (const file of [...files, ...client].filter((one) => !tables.some((table) => one.endsWith(table)))) {
+    // Comments and pages may name one.
+    const code = readFileSync(path.join(SRC, file), 'utf8').replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*/gm, '');
+    assert.doesNotMatch(code, literal, file);
+    if (!file.startsWith('..')) assert.doesNotMatch(code, uri, file);
+  }
+});
+
 test('the environment is read in one place', () => {
   const readers = ['wiring/config.ts', 'main.ts', 'wiring/program.ts'];
   for (const file of files.filter((one) => !readers.includes(one))) refuses(file, /process\.env/);

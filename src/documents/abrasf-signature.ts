@@ -9,23 +9,10 @@ import { constants, hash, verify } from 'node:crypto';
 import { type Fault, quoted } from '../fiscal/fault.ts';
 import { attributeOf, type Elemento } from '../fiscal/layout/tree.ts';
 import { ownOf } from '../fiscal/own.ts';
+import { ABRASF_DIGESTS, ABRASF_SIGNATURES, ENVELOPED, EXCLUSIVE, INCLUSIVE } from './algorithms.ts';
 import { type Certificate, readCertificate } from './certificate.ts';
-import { DSIG, ENVELOPED, isSignature, REQUIRED } from './signed.ts';
+import { DSIG, isSignature } from './signed.ts';
 import { INCLUSIVE_PREFIXES_MAX, type XmlDocumentReading } from './xml.ts';
-
-const INCLUSIVE = 'http://www.w3.org/TR/2001/REC-xml-c14n-20010315';
-const EXCLUSIVE = REQUIRED.CanonicalizationMethod;
-
-type Algorithm = { readonly digest: 'sha1' | 'sha256'; readonly isOld: boolean };
-
-const SIGNATURE_METHODS: Readonly<Record<string, Algorithm>> = {
-  [REQUIRED.SignatureMethod]: { digest: 'sha256', isOld: false },
-  'http://www.w3.org/2000/09/xmldsig#rsa-sha1': { digest: 'sha1', isOld: true },
-};
-const DIGEST_METHODS: Readonly<Record<string, Algorithm>> = {
-  [REQUIRED.DigestMethod]: { digest: 'sha256', isOld: false },
-  'http://www.w3.org/2000/09/xmldsig#sha1': { digest: 'sha1', isOld: true },
-};
 
 /** What keeps a signature from holding; or whose it is, and what it takes to know whether it holds. */
 export type AbrasfSignature =
@@ -136,8 +123,8 @@ function arranged(context: Context, { parent, signed, signature }: Pair): Abrasf
     if (context.countOfId(id) > 1) return refused(`O identificador "${quoted(id)}" está em mais de um elemento.`);
   }
 
-  const signing = ownOf(SIGNATURE_METHODS, algorithmOf(method));
-  const digesting = ownOf(DIGEST_METHODS, algorithmOf(digestMethod));
+  const signing = ownOf(ABRASF_SIGNATURES, algorithmOf(method));
+  const digesting = ownOf(ABRASF_DIGESTS, algorithmOf(digestMethod));
   const forms = [algorithmOf(canonicalization), ...transformsOf(reference).filter((one) => one !== ENVELOPED)];
   const isOld = signing?.isOld === true || digesting?.isOld === true || forms.includes(INCLUSIVE);
   const known =

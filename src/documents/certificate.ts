@@ -5,7 +5,9 @@
  *
  * Node reads the certificate and its key; the extensions are read here, of the very same bytes.
  */
+
 import { hash, type KeyObject, X509Certificate } from 'node:crypto';
+import { RSA_PSS, WEAK } from './algorithms.ts';
 import {
   type Asn1,
   bitsOf,
@@ -21,6 +23,7 @@ import {
 } from './asn1.ts';
 import { childrenOf, commonNameOf, comparable, shownName } from './distinguished-name.ts';
 import { ConstraintsError, type NameConstraints, readNameConstraints } from './name-constraints.ts';
+import { EXTENSION, ICP_BRASIL_NAME } from './oids.ts';
 
 /** Certificates of ICP-Brasil have two to three thousand bytes. */
 const CERTIFICATE_BYTES_MAX = 16_384;
@@ -36,18 +39,6 @@ const FIELD_MAX = 200;
 const SEEN_ONCE_MAX = 1_000;
 const SEEN_AGAIN_MAX = 4_000;
 
-const EXTENSION = {
-  keyUsage: '2.5.29.15',
-  subjectAltName: '2.5.29.17',
-  basicConstraints: '2.5.29.19',
-  nameConstraints: '2.5.29.30',
-  policies: '2.5.29.32',
-  extKeyUsage: '2.5.29.37',
-} as const;
-
-/** otherName fields of ICP-Brasil. 2.16.76.1.3.4 is the person responsible for a company, and never the holder. */
-const OID_CNPJ = '2.16.76.1.3.3';
-const OID_CPF = '2.16.76.1.3.1';
 /** The field of a person: date of birth in eight positions, then the CPF in eleven, then other numbers. */
 const CPF_OFFSET = 8;
 const CPF_LENGTH = 11;
@@ -68,23 +59,10 @@ const KEY_USAGES = [
   'decipherOnly',
 ] as const;
 
-/** Signature algorithms whose digest can be forged. */
-const WEAK_SIGNATURES: Readonly<Record<string, string>> = {
-  '1.2.840.113549.1.1.2': 'MD2',
-  '1.2.840.113549.1.1.3': 'MD4',
-  '1.2.840.113549.1.1.4': 'MD5',
-  '1.2.840.113549.1.1.5': 'SHA-1',
-  '1.3.14.3.2.29': 'SHA-1',
-  '1.2.840.10040.4.3': 'SHA-1',
-  '1.2.840.10045.4.1': 'SHA-1',
-};
-const RSA_PSS = '1.2.840.113549.1.1.10';
-const WEAK_DIGESTS: Readonly<Record<string, string>> = { '1.2.840.113549.2.5': 'MD5', '1.3.14.3.2.26': 'SHA-1' };
-
 export type Holder = {
   readonly tipo: 'CNPJ' | 'CPF';
   readonly documento: string;
-  /** Where it was found: 'SAN 2.16.76.1.3.3', 'SAN 2.16.76.1.3.1' or 'CN'. */
+  /** Where it was found: a field of SAN, by its identifier, or CN. */
   readonly onde: string;
 };
 
@@ -277,9 +255,10 @@ type Extension = { readonly isCritical: boolean; readonly value: Asn1 | undefine
 
 /** Extensions that decide nothing here, and must be of their type all the same: identifiers of keys, places of lists. */
 const UNASKED_EXTENSIONS: Readonly<Record<string, (value: Asn1) => boolean>> = {
-  '2.5.29.14': (value) => isUniversal(value, TAG.octetString),
-  '2.5.29.31': (value) => isUniversal(value, TAG.sequence) && value.children.every(isThreeOptions),
-  '2.5.29.35': isThreeOptions,
+  [EXTENSION.subjectKeyId]: (value) => isUniversal(value, TAG.octetString),
+  [EXTENSION.crlDistributionPoints]: (value) =>
+    isUniversal(value, TAG.sequence) && value.children.every(isThreeOptions),
+  [EXTENSION.authorityKeyId]: isThreeOptions,
 };
 
 /** A SEQUENCE of `[0]`, `[1]` and `[2]`, in their order, of which any may be missing. */
@@ -288,7 +267,14 @@ function isThreeOptions(value: Asn1): boolean {
   return isUniversal(value, TAG.sequence) && places.every((place, at) => place > (places[at - 1] ?? -1));
 }
 
-const READ_EXTENSIONS: ReadonlySet<string> = new Set(Object.values(EXTENSION));
+const READ_EXTENSIONS: ReadonlySet<string> = new Set([
+  EXTENSION.keyUsage,
+  EXTENSION.subjectAltName,
+  EXTENSION.basicConstraints,
+  EXTENSION.nameConstraints,
+  EXTENSION.policies,
+  EXTENSION.extKeyUsage,
+]);
 
 function extensionsOf(wrapped: Asn1 | undefined): ReadonlyMap<string, Extension> {
   const extensions = new Map<string, Extension>();
@@ -344,21 +330,21 @@ function keyUsagesOf(value: Asn1): readonly string[] {
 function weakDigestOf(algorithm: Asn1 | undefined): string | undefined {
   const [id, parameters] = childrenOf(algorithm);
   const oid = oidOf(id);
-  if (oid !== RSA_PSS) return WEAK_SIGNATURES[oid];
+  if (oid !== RSA_PSS) return WEAK[oid];
   const chosen = parameters?.children.find((part) => isContext(part, 0))?.children[0]?.children[0];
   // RFC 4055: whoever names no digest means SHA-1.
-  return chosen === undefined ? 'SHA-1' : WEAK_DIGESTS[oidOf(chosen)];
+  return chosen === undefined ? 'SHA-1' : WEAK[oidOf(chosen)];
 }
 
 function holderOf(subjectAltName: Asn1 | undefined, commonName: string | undefined): Holder | undefined {
   const others = subjectAltName === undefined ? [] : otherNamesOf(subjectAltName);
   for (const [oid, text] of others) {
-    const documento = oid === OID_CNPJ ? cnpjIn(text) : undefined;
-    if (documento !== undefined) return { tipo: 'CNPJ', documento, onde: `SAN ${OID_CNPJ}` };
+    const documento = oid === ICP_BRASIL_NAME.cnpj ? cnpjIn(text) : undefined;
+    if (documento !== undefined) return { tipo: 'CNPJ', documento, onde: `SAN ${ICP_BRASIL_NAME.cnpj}` };
   }
   for (const [oid, text] of others) {
-    const documento = oid === OID_CPF ? cpfIn(text) : undefined;
-    if (documento !== undefined) return { tipo: 'CPF', documento, onde: `SAN ${OID_CPF}` };
+    const documento = oid === ICP_BRASIL_NAME.pessoa ? cpfIn(text) : undefined;
+    if (documento !== undefined) return { tipo: 'CPF', documento, onde: `SAN ${ICP_BRASIL_NAME.pessoa}` };
   }
   if (commonName === undefined || !commonName.includes(':')) return undefined;
   const tail = commonName.slice(commonName.lastIndexOf(':') + 1);

@@ -3,25 +3,12 @@
  * when nothing is recognised; whether the rest is a CMS is for `cms.ts` to find out.
  */
 import { type Told, told } from '../fiscal/fault.ts';
+import { DIGESTS_BY_BYTES } from './algorithms.ts';
 import { type Asn1, isUniversal, oidOf, TAG } from './asn1.ts';
-
-const SIGNED_DATA = '1.2.840.113549.1.7.2';
-
-/** ContentInfo of another type (RFC 5652 and its predecessors). */
-const OTHER_CONTENTS: Readonly<Record<string, string>> = {
-  '1.2.840.113549.1.7.1': 'dados sem assinatura (data)',
-  '1.2.840.113549.1.7.3': 'dados cifrados (envelopedData)',
-  '1.2.840.113549.1.7.4': 'dados assinados e cifrados (signedAndEnvelopedData)',
-  '1.2.840.113549.1.7.5': 'só um resumo (digestedData)',
-  '1.2.840.113549.1.7.6': 'dados cifrados (encryptedData)',
-  '1.2.840.113549.1.9.16.1.2': 'dados autenticados (authData)',
-  '1.2.840.113549.1.9.16.1.4': 'um carimbo do tempo (TSTInfo)',
-  '1.2.840.113549.1.9.16.1.9': 'dados comprimidos (compressedData)',
-};
+import { CMS_OID, OTHER_CONTENTS } from './oids.ts';
 
 /** A signature value or a digest by itself has one of few lengths. */
 const RSA_BYTES = [128, 256, 384, 512];
-const DIGEST_BYTES: Readonly<Record<number, string>> = { 20: 'SHA-1', 32: 'SHA-256', 48: 'SHA-384', 64: 'SHA-512' };
 
 const WANTED = 'Envie um CMS SignedData destacado (PKCS#7, DER em Base64)';
 /** What to send, after what came instead. */
@@ -91,7 +78,7 @@ export const whatItSeems = {
 } as const;
 
 function isKnownLength({ length }: Buffer): boolean {
-  return RSA_BYTES.includes(length) || length in DIGEST_BYTES;
+  return RSA_BYTES.includes(length) || DIGESTS_BY_BYTES.has(length);
 }
 
 function notAsn1(bytes: Buffer): Told | undefined {
@@ -102,8 +89,8 @@ function notAsn1(bytes: Buffer): Told | undefined {
       ', com o certificado dentro',
     );
   }
-  const digest = DIGEST_BYTES[length];
-  if (digest !== undefined) return wanted(`tem ${length} bytes, como um resumo ${digest} e não uma assinatura.`);
+  const digest = DIGESTS_BY_BYTES.get(length);
+  if (digest !== undefined) return wanted(`tem ${length} bytes, como um resumo ${digest.shown} e não uma assinatura.`);
   // What begins like a CMS and ends badly is told by who reads it.
   return bytes[0] === 0x30 && length > 64 ? undefined : wanted('não é um CMS: os bytes não são ASN.1.');
 }
@@ -126,7 +113,7 @@ function asValue(value: Asn1): Told | undefined {
 }
 
 function asContentInfo(oid: string): Told | undefined {
-  if (oid === SIGNED_DATA) return undefined;
+  if (oid === CMS_OID.signedData) return undefined;
   const what = OTHER_CONTENTS[oid] ?? `conteúdo de outro tipo (OID ${oid})`;
   return wanted(`é um CMS que traz ${what}, e não uma assinatura (signedData).`);
 }
@@ -136,7 +123,7 @@ function asNumbered(first: Asn1, second: Asn1 | undefined, third: Asn1 | undefin
   switch (second?.tag) {
     case TAG.set:
       return {
-        mensagem: `é um SignedData sem o ContentInfo em volta. Ponha-o em SEQUENCE { OID ${SIGNED_DATA}, [0] SignedData }, como fazem as bibliotecas ao gravar o CMS inteiro.`,
+        mensagem: `é um SignedData sem o ContentInfo em volta. Ponha-o em SEQUENCE { OID ${CMS_OID.signedData}, [0] SignedData }, como fazem as bibliotecas ao gravar o CMS inteiro.`,
       };
     case TAG.integer:
       return third === undefined

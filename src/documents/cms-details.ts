@@ -4,10 +4,11 @@
  * signature is accepted is said by `cms.ts` alone.
  */
 import { constants, hash, verify } from 'node:crypto';
+import { CMS_DIGESTS, CMS_SIGNATURES, OID_NAMES, SHA256 } from './algorithms.ts';
 import { type Asn1, Asn1Error, isContext, isUniversal, octetsOf, oidOf, readAsn1, TAG, timeOf } from './asn1.ts';
 import type { Certificate } from './certificate.ts';
 import { signedForm } from './cms.ts';
-import { ATTRIBUTE_NAMES, CMS_OID, DIGESTS, KNOWN_NAMES, SHA256, SIGNATURES } from './cms-names.ts';
+import { ATTRIBUTE_NAMES, CMS_OID } from './oids.ts';
 
 /** A CMS has two or three signed attributes, one with a timestamp some ten. */
 const ATTRIBUTES_MAX = 32;
@@ -29,7 +30,7 @@ export type CmsDetails = {
   readonly valueHolds: boolean | undefined;
 };
 
-const DIGESTS_TAKEN = [...new Set(Object.values(DIGESTS).map(({ shown }) => shown))].join(', ');
+const DIGESTS_TAKEN = [...new Set(Object.values(CMS_DIGESTS).map(({ shown }) => shown))].join(', ');
 const SIGNATURE_TAKEN = 'RSA PKCS#1 v1.5';
 
 /** Of the value of the header as it came, and the certificate that `verifyCms` found in it. Never throws for them. */
@@ -39,7 +40,7 @@ export function detailsOfCms(
   certificate: Certificate | undefined,
 ): CmsDetails {
   const signer = signerIn(header);
-  const digest = (signer && DIGESTS[signer.digestOid]) ?? SHA256;
+  const digest = (signer && CMS_DIGESTS[signer.digestOid]) ?? SHA256;
   const calculado = hash(digest.name, body, 'hex');
   const declared = signer?.attributes?.children.find((one) => oidIn(one) === CMS_OID.messageDigest);
   const octets = declared?.children[1]?.children[0];
@@ -47,15 +48,15 @@ export function detailsOfCms(
     algoritmos: [
       {
         onde: 'SignerInfo/digestAlgorithm',
-        encontrado: signer === undefined ? null : named(signer.digestOid, DIGESTS[signer.digestOid]?.shown),
+        encontrado: signer === undefined ? null : named(signer.digestOid, CMS_DIGESTS[signer.digestOid]?.shown),
         exigido: DIGESTS_TAKEN,
-        confere: signer !== undefined && signer.digestOid in DIGESTS,
+        confere: signer !== undefined && signer.digestOid in CMS_DIGESTS,
       },
       {
         onde: 'SignerInfo/signatureAlgorithm',
         encontrado: signer === undefined ? null : signatureNamed(signer.signatureOid),
         exigido: SIGNATURE_TAKEN,
-        confere: signer !== undefined && signer.signatureOid in SIGNATURES,
+        confere: signer !== undefined && signer.signatureOid in CMS_SIGNATURES,
       },
     ],
     atributos: signer?.attributes?.children.slice(0, ATTRIBUTES_MAX).map(attributeLine),
@@ -94,8 +95,8 @@ function signerIn(header: string | undefined): Signer | undefined {
 }
 
 function valueHolds(signer: Signer, body: Uint8Array, { publicKey }: Certificate): boolean | undefined {
-  const digest = DIGESTS[signer.digestOid];
-  if (digest === undefined || !(signer.signatureOid in SIGNATURES)) return undefined;
+  const digest = CMS_DIGESTS[signer.digestOid];
+  if (digest === undefined || !(signer.signatureOid in CMS_SIGNATURES)) return undefined;
   if (publicKey.asymmetricKeyType !== 'rsa') return undefined;
   const message = signer.attributes === undefined ? body : signedForm(signer.attributes);
   const key = { key: publicKey, padding: constants.RSA_PKCS1_PADDING };
@@ -130,13 +131,13 @@ function oidIn(attribute: Asn1): string | undefined {
 }
 
 function signatureNamed(oid: string): string {
-  if (!(oid in SIGNATURES)) return named(oid, undefined);
-  const digest = SIGNATURES[oid];
-  return digest === undefined ? SIGNATURE_TAKEN : `${SIGNATURE_TAKEN} com ${digest.shown}`;
+  if (!(oid in CMS_SIGNATURES)) return named(oid, undefined);
+  const digest = CMS_SIGNATURES[oid];
+  return digest == null ? SIGNATURE_TAKEN : `${SIGNATURE_TAKEN} com ${digest.shown}`;
 }
 
 function named(oid: string, name: string | undefined): string {
-  return name ?? KNOWN_NAMES[oid] ?? `OID ${shown(oid)}`;
+  return name ?? OID_NAMES[oid] ?? `OID ${shown(oid)}`;
 }
 
 function shown(text: string): string {

@@ -5,8 +5,8 @@
  */
 import { type Told, told } from '../fiscal/fault.ts';
 import { type Asn1, Asn1Error, isUniversal, oidOf, TAG, timeOf } from './asn1.ts';
-import { ATTRIBUTE_NAMES, CMS_OID } from './cms-names.ts';
 import { readCrl } from './crl.ts';
+import { ATTRIBUTE_NAMES, CMS_OID } from './oids.ts';
 
 /** Each one that is read costs time: a chain is three. */
 const CERTIFICATES_MAX = 10;

@@ -2,7 +2,7 @@
 import { hash, sign } from 'node:crypto';
 import { type Asn1, Asn1Error, der, isContext, readAsn1 } from './asn1.ts';
 import type { Certificate } from './certificate.ts';
-import { CMS_OID } from './cms-names.ts';
+import { CMS_OID } from './oids.ts';
 import type { Signer } from './signing.ts';
 
 /** A signer, and the authorities between it and the root, when they are to go along. */

@@ -11,12 +11,13 @@
  */
 import { constants, hash, verify } from 'node:crypto';
 import { type Fault, quoted, type Told, told } from '../fiscal/fault.ts';
+import { CMS_DIGESTS, CMS_SIGNATURES, type Digest, OID_NAMES, SHA1, SHA256, WEAK } from './algorithms.ts';
 import { type Asn1, Asn1Error, der, isContext, isUniversal, octetsOf, oidOf, readAsn1, TAG } from './asn1.ts';
 import { type Certificate, readCertificate } from './certificate.ts';
 import { whatItSeems } from './cms-confusions.ts';
 import { attributesFault, certificatesFault, listsFault } from './cms-members.ts';
-import { CMS_OID, DIGESTS, type Digest, KNOWN_NAMES, SHA1, SHA256, SIGNATURES } from './cms-names.ts';
 import { nearMissOfBody, signedDigestOf } from './cms-near-misses.ts';
+import { CMS_OID, EXTENSION } from './oids.ts';
 
 /** A chain of five certificates; the server's own limit for headers is usually below. */
 const HEADER_CHARACTERS_MAX = 65_536;
@@ -161,9 +162,9 @@ function readCms(bytes: Buffer): Cms {
   const signer = readSignerInfo(signerInfos.children[0]);
   if (!isUniversal(digestAlgorithms, TAG.set)) throw new Asn1Error('no digest algorithms');
   const digests = digestAlgorithms.children.map(algorithmOf);
-  const strange = digests.find((oid) => !(oid in DIGESTS));
+  const strange = digests.find((oid) => !(oid in CMS_DIGESTS));
   if (strange !== undefined) throw algorithmRefused('digestAlgorithms traz', strange);
-  if (!digests.some((oid) => DIGESTS[oid] === signer.digest)) {
+  if (!digests.some((oid) => CMS_DIGESTS[oid] === signer.digest)) {
     throw new Refused(`digestAlgorithms não traz ${signer.digest.shown}, que o SignerInfo usa.`);
   }
   refuseWhere(certificatesFault(certificates), listsFault(lists));
@@ -221,20 +222,22 @@ function readSignerInfo(info: Asn1 | undefined): SignerInfo {
   if (!isUniversal(signature, TAG.octetString) || !isWhole) throw new Asn1Error('no signature value');
   refuseWhere(attributesFault('assinados', attributes), attributesFault('não assinados', unsigned));
   const digestOid = algorithmOf(digestAlgorithm);
-  const digest = DIGESTS[digestOid];
+  const digest = CMS_DIGESTS[digestOid];
   if (digest === undefined) throw algorithmRefused('o resumo é', digestOid);
   const signatureOid = algorithmOf(signatureAlgorithm);
-  if (!(signatureOid in SIGNATURES)) throw algorithmRefused('o algoritmo de assinatura é', signatureOid);
-  const named = SIGNATURES[signatureOid];
-  if (named !== undefined && named !== digest) {
+  if (!(signatureOid in CMS_SIGNATURES)) throw algorithmRefused('o algoritmo de assinatura é', signatureOid);
+  const named = CMS_SIGNATURES[signatureOid];
+  if (named != null && named !== digest) {
     throw new Refused(`o algoritmo de assinatura é para ${named.shown}, e o resumo é ${digest.shown}.`);
   }
   return { sid: present(sid), digest, attributes, signature: octetsOf(signature) };
 }
 
 function algorithmRefused(what: string, oid: string): Refused {
-  const name = KNOWN_NAMES[oid] ?? `desconhecido (OID ${oid})`;
-  const why = /SHA-1|MD5/.test(name) ? ', que já se falsifica e não é aceito' : ', que não é aceito';
+  const known = OID_NAMES[oid];
+  const name = known ?? `desconhecido (OID ${oid})`;
+  const isForged = known !== undefined && WEAK[oid] !== undefined;
+  const why = isForged ? ', que já se falsifica e não é aceito' : ', que não é aceito';
   return new Refused(told(`${what} ${name}${why}.`, SIGN_WITH_REQUIRED), { encontrado: name, esperado: REQUIRED });
 }
 
@@ -243,7 +246,7 @@ function algorithmOf(value: Asn1 | undefined): string {
   const [oid, parameters, ...more] = partsOf(value);
   const name = oidOf(oid);
   const isPlain = parameters === undefined || (isUniversal(parameters, TAG.null) && parameters.raw.length === 2);
-  if ((!isPlain || more.length > 0) && (name in DIGESTS || name in SIGNATURES)) {
+  if ((!isPlain || more.length > 0) && (name in CMS_DIGESTS || name in CMS_SIGNATURES)) {
     throw new Asn1Error('parameters where there are none');
   }
   return name;
@@ -331,7 +334,7 @@ function isNamed(certificate: Asn1, sid: Asn1): boolean {
 
 function keyIdOf(fields: readonly Asn1[]): Buffer | undefined {
   const extensions = fields.find((field) => isContext(field, 3))?.children[0]?.children ?? [];
-  const found = extensions.find((one) => oidOf(one.children[0]) === CMS_OID.subjectKeyId)?.children.at(-1);
+  const found = extensions.find((one) => oidOf(one.children[0]) === EXTENSION.subjectKeyId)?.children.at(-1);
   return found === undefined ? undefined : octetsOf(readAsn1(octetsOf(found)));
 }
 
@@ -397,7 +400,7 @@ const SIGNING_CERTIFICATES = [
 function checkSigningCertificate(name: string, value: Asn1, certificate: Certificate, unnamed: Digest): void {
   const [first, ...rest] = present(value.children[0]?.children[0]).children;
   const isNamed = isUniversal(first, TAG.sequence);
-  const digest = isNamed ? DIGESTS[oidOf(first.children[0])] : unnamed;
+  const digest = isNamed ? CMS_DIGESTS[oidOf(first.children[0])] : unnamed;
   const declared = isNamed ? rest[0] : first;
   if (digest === undefined || !isUniversal(declared, TAG.octetString)) {
     throw new Refused(`o atributo assinado ${name} usa um resumo que não é SHA-256, SHA-384 nem SHA-512.`);
@@ -443,9 +446,9 @@ function valueRefused(
       ),
     );
   }
-  if (DIGESTS[signed.algorithm ?? ''] !== digest) {
+  if (CMS_DIGESTS[signed.algorithm ?? ''] !== digest) {
     const made = signed.algorithm === undefined ? 'sobre bytes sem o nome do resumo (DigestInfo)' : 'com outro resumo';
-    const found = KNOWN_NAMES[signed.algorithm ?? ''] ?? DIGESTS[signed.algorithm ?? '']?.shown;
+    const found = OID_NAMES[signed.algorithm ?? ''] ?? CMS_DIGESTS[signed.algorithm ?? '']?.shown;
     return new Refused(
       told(`o valor da assinatura foi feito ${made}, e o SignerInfo diz ${digest.shown}.`, SIGN_WITH_REQUIRED),
       { ...(found === undefined ? {} : { encontrado: found }), esperado: digest.shown },

@@ -4,7 +4,9 @@
  *
  * A list may have a hundred thousand entries, so they are not made into objects: only the place of each is kept.
  */
+
 import { verify } from 'node:crypto';
+import { LIST_DIGESTS } from './algorithms.ts';
 import {
   type Asn1,
   Asn1Error,
@@ -19,6 +21,7 @@ import {
 } from './asn1.ts';
 import type { Certificate } from './certificate.ts';
 import { comparable, shownName } from './distinguished-name.ts';
+import { EXTENSION } from './oids.ts';
 
 /** After this many entries others get their turn: about a millisecond. */
 const ENTRIES_A_STEP = 500;
@@ -27,20 +30,6 @@ const AT_ONCE_BYTES_MAX = 262_144;
 
 /** Authorities remembered as signers or not; more than one has the name only when somebody makes them up. */
 const SIGNERS_MAX = 64;
-
-const EXTENSION = { reason: '2.5.29.21', deltaIndicator: '2.5.29.27', distributionPoint: '2.5.29.28' } as const;
-
-/** Digests of the signatures that are taken; null where the algorithm has its own. */
-const DIGESTS: Readonly<Record<string, string | null>> = {
-  '1.2.840.113549.1.1.11': 'sha256',
-  '1.2.840.113549.1.1.12': 'sha384',
-  '1.2.840.113549.1.1.13': 'sha512',
-  '1.2.840.10045.4.3.2': 'sha256',
-  '1.2.840.10045.4.3.3': 'sha384',
-  '1.2.840.10045.4.3.4': 'sha512',
-  '1.3.101.112': null,
-  '1.3.101.113': null,
-};
 
 /** CRLReason of RFC 5280, 5.3.1; number 7 is not used. */
 const REASONS: readonly (string | undefined)[] = [
@@ -111,7 +100,7 @@ function* parse(der: Buffer): Generator<void, Crl | CrlProblem, void> {
   const signed = der.subarray(whole.start, tbs.end);
   const algorithm = valueAt(der, tbs.end, whole.end, SEQUENCE);
   const signature = bitsOf(readAsn1(der.subarray(algorithm.end, whole.end)));
-  const digest = DIGESTS[oidOf(readAsn1(der.subarray(tbs.end, algorithm.end)).children[0])];
+  const digest = LIST_DIGESTS[oidOf(readAsn1(der.subarray(tbs.end, algorithm.end)).children[0])];
 
   let place = tbs.start;
   const next = (): Asn1 => {

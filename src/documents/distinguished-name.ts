@@ -2,10 +2,11 @@
  * Distinguished names (X.501, as certificates and revocation lists carry them): what is shown of one to people, and the
  * form in which two are compared. Fields that are not there throw a TypeError, for whoever reads the whole to catch.
  */
+
 import { type Asn1, isUniversal, oidOf, TAG, textOf } from './asn1.ts';
+import { NAME_PART } from './oids.ts';
 
 const NAME_SHOWN_MAX = 120;
-const COMMON_NAME = '2.5.4.3';
 
 /** The parts of a value that must have some. */
 export function childrenOf(value: Asn1 | undefined): readonly Asn1[] {
@@ -26,7 +27,7 @@ export function attributesOf(name: Asn1): readonly (readonly [oid: string, text:
 
 /** The last one is the most specific. */
 export function commonNameOf(name: Asn1): string | undefined {
-  return attributesOf(name).findLast(([oid]) => oid === COMMON_NAME)?.[1];
+  return attributesOf(name).findLast(([oid]) => oid === NAME_PART.commonName)?.[1];
 }
 
 /**

@@ -9,13 +9,10 @@
 import { domainToASCII } from 'node:url';
 import { type Asn1, Asn1Error, isContext, isUniversal, octetsOf, oidOf, readAsn1, TAG, textOf } from './asn1.ts';
 import { attributesOf, childrenOf, commonNameOf, comparable } from './distinguished-name.ts';
+import { ICP_BRASIL, NAME_PART, SMTP_UTF8_MAILBOX } from './oids.ts';
 
 /** Names of one certificate times subtrees of one authority; more is an attempt to keep us busy. */
 const COMPARISONS_MAX = 4_096;
-
-const EMAIL_ADDRESS = '1.2.840.113549.1.9.1';
-const SMTP_UTF8_MAILBOX = '1.3.6.1.5.5.7.8.9';
-const ICP_BRASIL = '2.16.76.1.3.';
 
 /** An extension that breaks RFC 5280: which part of it, in Portuguese, without a full stop. */
 export class ConstraintsError extends Error {}
@@ -203,7 +200,8 @@ function namesOf({ subject, subjectAltName }: Named): readonly Name[] {
   const alternative = subjectAltName === undefined ? [] : childrenOf(readAsn1(subjectAltName)).map(nameIn);
   const names = [...alternative];
   if (childrenOf(holder).length > 0) names.push({ kind: DIRECTORY, value: comparable(holder) });
-  for (const [oid, value] of attributesOf(holder)) if (oid === EMAIL_ADDRESS) names.push({ kind: EMAIL, value });
+  for (const [oid, value] of attributesOf(holder))
+    if (oid === NAME_PART.emailAddress) names.push({ kind: EMAIL, value });
   const commonName = commonNameOf(holder);
   // Without a DNS name in the extension, programs take a common name that looks like one.
   const isHost = commonName?.includes('.') === true && WILDCARD_HOST.test(commonName);

@@ -8,24 +8,9 @@
 import { constants, hash, publicEncrypt, verify } from 'node:crypto';
 import { type Told, told } from '../fiscal/fault.ts';
 import type { Elemento } from '../fiscal/layout/tree.ts';
+import { DIGESTS_BY_BYTES, DIGESTS_BY_DER } from './algorithms.ts';
 import type { Certificate } from './certificate.ts';
 import type { XmlDocumentReading } from './xml.ts';
-
-/** Names that people use, and those of OpenSSL, by the size in bytes. */
-const DIGESTS: ReadonlyMap<number, readonly [name: string, algorithm: string]> = new Map([
-  [20, ['SHA-1', 'sha1']],
-  [32, ['SHA-256', 'sha256']],
-  [48, ['SHA-384', 'sha384']],
-  [64, ['SHA-512', 'sha512']],
-]);
-
-/** DER of the identifiers of the digests, as they stand in a signature (RFC 8017, 9.2). */
-const DIGEST_OIDS: Readonly<Record<string, string>> = {
-  '2b0e03021a': 'sha1',
-  '608648016503040201': 'sha256',
-  '608648016503040202': 'sha384',
-  '608648016503040203': 'sha512',
-};
 
 /** Beyond this only the right text is compared, and its other digests: a DPS has five thousand bytes. */
 const TEXTS_BYTES_MAX = 64 * 1024;
@@ -72,9 +57,9 @@ function describeDigest(habit: string, name: string, spelling: string | undefine
 function digestsIn(declared: string): Declared[] {
   const found: Declared[] = [];
   const add = (hex: string, spelling?: string): void => {
-    const known = DIGESTS.get(hex.length / 2);
+    const known = DIGESTS_BY_BYTES.get(hex.length / 2);
     if (known === undefined) return;
-    const [name, algorithm] = known;
+    const { shown: name, name: algorithm } = known;
     found.push({ name, algorithm, hex: hex.toLowerCase(), ...(spelling === undefined ? {} : { spelling }) });
   };
   const bytes = Buffer.from(declared, 'base64');
@@ -120,7 +105,7 @@ export function nearMissOfValue(
       : undefined;
   }
   const { algorithm, hex, isBare } = signed;
-  const [name] = DIGESTS.get(hex.length / 2)!;
+  const { shown: name } = DIGESTS_BY_BYTES.get(hex.length / 2)!;
   const change = isBare ? { change: 'Assine com uma função RSA-SHA256, e não com RSA puro.' } : {};
   const bare = isBare
     ? ' sem o DigestInfo que o PKCS #1 põe em volta do resumo; assine com uma função RSA-SHA256, e não com RSA puro'
@@ -158,7 +143,7 @@ function nearMissOfPss(
 ): Told | undefined {
   const key = { key: publicKey, padding: constants.RSA_PKCS1_PSS_PADDING };
   for (const { text, habit } of textsOfValue(reading, signedInfo, signedElement).take(PSS_TEXTS_MAX)) {
-    for (const [name, algorithm] of DIGESTS.values()) {
+    for (const { shown: name, name: algorithm } of DIGESTS_BY_BYTES.values()) {
       if (!verify(algorithm, Buffer.from(text), key, value)) continue;
       return { mensagem: describeHabit('SignedInfo foi assinado', `${habit} com RSA-PSS`.trim(), name) };
     }
@@ -183,16 +168,18 @@ function signedIn(
   if (block[0] !== 0 || block[1] !== 1 || end < 10) return undefined;
   if (block.subarray(2, end).some((octet) => octet !== 0xff)) return undefined;
   const content = block.subarray(end + 1);
-  const bare = DIGESTS.get(content.length);
-  if (bare !== undefined) return { algorithm: bare[1], hex: content.toString('hex'), isBare: true };
-  const match = /^30..30..06..(2b0e03021a|60864801650304020[123])(?:0500)?04(?:14|20|30|40)([0-9a-f]+)$/.exec(
-    content.toString('hex'),
-  );
-  const [, oid, hex] = match ?? [];
+  const bare = DIGESTS_BY_BYTES.get(content.length);
+  if (bare !== undefined) return { algorithm: bare.name, hex: content.toString('hex'), isBare: true };
+  const [, oid, hex] = DIGEST_INFO.exec(content.toString('hex')) ?? [];
   if (oid === undefined || hex === undefined) return undefined;
-  const algorithm = DIGEST_OIDS[oid]!;
-  return DIGESTS.get(hex.length / 2)?.[1] === algorithm ? { algorithm, hex, isBare: false } : undefined;
+  const { name: algorithm, bytes } = DIGESTS_BY_DER[oid]!;
+  return hex.length === bytes * 2 ? { algorithm, hex, isBare: false } : undefined;
 }
+
+/** Identifier, parameters that may be NULL, and the digest. */
+const DIGEST_INFO = new RegExp(
+  `^30..30..(${Object.keys(DIGESTS_BY_DER).join('|')})(?:0500)?04(?:14|20|30|40)([0-9a-f]+)$`,
+);
 
 function describeHabit(what: string, habit: string, digest: string): string {
   const how = [habit, digest === 'SHA-256' ? '' : `com ${digest}`].filter((part) => part !== '').join(', ');

@@ -5,9 +5,12 @@
  *
  * Keys are made and handed on, never kept; files are written by who asks (`../flows/make-pki.ts`).
  */
+
 import { createPublicKey, generateKeyPair, hash, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { promisify } from 'node:util';
+import { SHA256_WITH_RSA } from './algorithms.ts';
 import { der, readAsn1 } from './asn1.ts';
+import { ANY_POLICY, EXTENSION, ICP_BRASIL_NAME, NAME_PART, PURPOSE, TEST_POLICY_A1 } from './oids.ts';
 
 const generate = promisify(generateKeyPair);
 
@@ -15,42 +18,7 @@ const generate = promisify(generateKeyPair);
 const KEY_BITS = 2_048;
 const SERIAL_BYTES = 16;
 
-const OID = {
-  sha256WithRsa: '1.2.840.113549.1.1.11',
-  country: '2.5.4.6',
-  organization: '2.5.4.10',
-  organizationalUnit: '2.5.4.11',
-  commonName: '2.5.4.3',
-  subjectKeyId: '2.5.29.14',
-  keyUsage: '2.5.29.15',
-  subjectAltName: '2.5.29.17',
-  basicConstraints: '2.5.29.19',
-  crlNumber: '2.5.29.20',
-  reasonCode: '2.5.29.21',
-  policies: '2.5.29.32',
-  anyPolicy: '2.5.29.32.0',
-  authorityKeyId: '2.5.29.35',
-  extKeyUsage: '2.5.29.37',
-  serverAuth: '1.3.6.1.5.5.7.3.1',
-  clientAuth: '1.3.6.1.5.5.7.3.2',
-  emailProtection: '1.3.6.1.5.5.7.3.4',
-} as const;
-
-/** Fields of ICP-Brasil in subjectAltName (DOC-ICP-04). */
-const OTHER_NAME = {
-  pessoa: '2.16.76.1.3.1',
-  responsavel: '2.16.76.1.3.2',
-  cnpj: '2.16.76.1.3.3',
-  dadosDoResponsavel: '2.16.76.1.3.4',
-  tituloDeEleitor: '2.16.76.1.3.5',
-  ceiDaPessoa: '2.16.76.1.3.6',
-  inss: '2.16.76.1.3.7',
-} as const;
-
 const RFB = 'Secretaria da Receita Federal de Teste';
-
-/** The arc of A1 policies, and a number in it that no authority has. */
-const POLICY_A1 = '2.16.76.1.2.1.99999';
 
 /** Bits of keyUsage from the first on: digitalSignature 0, nonRepudiation 1, keyEncipherment 2, keyCertSign 5, cRLSign 6. */
 const USAGE = { authority: [5, 6], holder: [0, 1, 2], server: [0, 2] } as const;
@@ -110,9 +78,9 @@ function authorityRequest(name: Buffer, keys: Keys, validity: Validity, pathLeng
     publicKey: keys.publicKey,
     validity,
     extensions: [
-      extension(OID.basicConstraints, der.sequence(...constraints), 'critical'),
-      extension(OID.keyUsage, usage(USAGE.authority), 'critical'),
-      extension(OID.policies, der.sequence(der.sequence(der.oid(OID.anyPolicy)))),
+      extension(EXTENSION.basicConstraints, der.sequence(...constraints), 'critical'),
+      extension(EXTENSION.keyUsage, usage(USAGE.authority), 'critical'),
+      extension(EXTENSION.policies, der.sequence(der.sequence(der.oid(ANY_POLICY)))),
     ],
   };
 }
@@ -125,10 +93,10 @@ export function companyCertificate(by: Authority, company: Company, publicKey: K
     publicKey,
     validity,
     extensions: holderExtensions([
-      [OTHER_NAME.responsavel, plain(responsavel.nome)],
-      [OTHER_NAME.cnpj, cnpj],
-      [OTHER_NAME.dadosDoResponsavel, personFields(responsavel)],
-      [OTHER_NAME.inss, '0'.repeat(12)],
+      [ICP_BRASIL_NAME.responsavel, plain(responsavel.nome)],
+      [ICP_BRASIL_NAME.cnpj, cnpj],
+      [ICP_BRASIL_NAME.dadosDoResponsavel, personFields(responsavel)],
+      [ICP_BRASIL_NAME.inss, '0'.repeat(12)],
     ]),
   });
 }
@@ -140,9 +108,9 @@ export function personCertificate(by: Authority, person: Person, publicKey: KeyO
     publicKey,
     validity,
     extensions: holderExtensions([
-      [OTHER_NAME.pessoa, personFields(person)],
-      [OTHER_NAME.tituloDeEleitor, '0'.repeat(19)],
-      [OTHER_NAME.ceiDaPessoa, '0'.repeat(12)],
+      [ICP_BRASIL_NAME.pessoa, personFields(person)],
+      [ICP_BRASIL_NAME.tituloDeEleitor, '0'.repeat(19)],
+      [ICP_BRASIL_NAME.ceiDaPessoa, '0'.repeat(12)],
     ]),
   });
 }
@@ -159,11 +127,11 @@ function holderExtensions(fields: readonly (readonly [oid: string, text: string]
     der.context(0, der.oid(oid), der.context(0, der.octetString(Buffer.from(text, 'latin1')))),
   );
   return [
-    extension(OID.basicConstraints, der.sequence()),
-    extension(OID.keyUsage, usage(USAGE.holder), 'critical'),
-    extension(OID.extKeyUsage, der.sequence(der.oid(OID.clientAuth), der.oid(OID.emailProtection))),
-    extension(OID.policies, der.sequence(der.sequence(der.oid(POLICY_A1)))),
-    extension(OID.subjectAltName, der.sequence(...names)),
+    extension(EXTENSION.basicConstraints, der.sequence()),
+    extension(EXTENSION.keyUsage, usage(USAGE.holder), 'critical'),
+    extension(EXTENSION.extKeyUsage, der.sequence(der.oid(PURPOSE.clientAuth), der.oid(PURPOSE.emailProtection))),
+    extension(EXTENSION.policies, der.sequence(der.sequence(der.oid(TEST_POLICY_A1)))),
+    extension(EXTENSION.subjectAltName, der.sequence(...names)),
   ];
 }
 
@@ -183,10 +151,10 @@ export function serverCertificate(
     publicKey,
     validity,
     extensions: [
-      extension(OID.basicConstraints, der.sequence()),
-      extension(OID.keyUsage, usage(USAGE.server), 'critical'),
-      extension(OID.extKeyUsage, der.sequence(der.oid(OID.serverAuth))),
-      extension(OID.subjectAltName, der.sequence(...names)),
+      extension(EXTENSION.basicConstraints, der.sequence()),
+      extension(EXTENSION.keyUsage, usage(USAGE.server), 'critical'),
+      extension(EXTENSION.extKeyUsage, der.sequence(der.oid(PURPOSE.serverAuth))),
+      extension(EXTENSION.subjectAltName, der.sequence(...names)),
     ],
   });
 }
@@ -202,7 +170,7 @@ function addressOctets(ip: string): Buffer {
 
 /** A revocation list of an authority over these certificates of its own (DER), maybe none; DER. */
 export function revocationList(by: Authority, certificates: readonly Buffer[], validity: Validity): Buffer {
-  const reason = der.sequence(extension(OID.reasonCode, der.enumerated(REASON_KEY_COMPROMISE)));
+  const reason = der.sequence(extension(EXTENSION.reason, der.enumerated(REASON_KEY_COMPROMISE)));
   const revoked = certificates.map((one) => der.sequence(serialOf(one), der.time(validity.inicio), reason));
   const list = der.sequence(
     der.integer(1),
@@ -211,7 +179,7 @@ export function revocationList(by: Authority, certificates: readonly Buffer[], v
     der.time(validity.inicio),
     der.time(validity.fim),
     ...(revoked.length === 0 ? [] : [der.sequence(...revoked)]),
-    der.context(0, der.sequence(authorityKeyId(by), extension(OID.crlNumber, der.integer(1)))),
+    der.context(0, der.sequence(authorityKeyId(by), extension(EXTENSION.crlNumber, der.integer(1)))),
   );
   return signed(list, by.key);
 }
@@ -221,7 +189,7 @@ function serialOf(certificate: Buffer): Buffer {
   return readAsn1(certificate).children[0]!.children[1]!.raw;
 }
 
-const SIGNATURE_ALGORITHM = der.sequence(der.oid(OID.sha256WithRsa), der.null());
+const SIGNATURE_ALGORITHM = der.sequence(der.oid(SHA256_WITH_RSA), der.null());
 
 type Request = {
   readonly name: Buffer;
@@ -231,7 +199,7 @@ type Request = {
 };
 
 function issue(by: Authority, { name, publicKey, validity, extensions }: Request): Buffer {
-  const own = [authorityKeyId(by), extension(OID.subjectKeyId, der.octetString(keyIdOf(publicKey)))];
+  const own = [authorityKeyId(by), extension(EXTENSION.subjectKeyId, der.octetString(keyIdOf(publicKey)))];
   const certificate = der.sequence(
     der.context(0, der.integer(2)),
     newSerial(),
@@ -259,10 +227,10 @@ function newSerial(): Buffer {
 function nameOf(units: readonly string[], commonName: string): Buffer {
   const attribute = (oid: string, value: Buffer): Buffer => der.set(der.sequence(der.oid(oid), value));
   return der.sequence(
-    attribute(OID.country, der.printable('BR')),
-    attribute(OID.organization, der.utf8('ICP-Brasil de Teste')),
-    ...units.map((unit) => attribute(OID.organizationalUnit, der.utf8(unit))),
-    attribute(OID.commonName, der.utf8(commonName)),
+    attribute(NAME_PART.country, der.printable('BR')),
+    attribute(NAME_PART.organization, der.utf8('ICP-Brasil de Teste')),
+    ...units.map((unit) => attribute(NAME_PART.organizationalUnit, der.utf8(unit))),
+    attribute(NAME_PART.commonName, der.utf8(commonName)),
   );
 }
 
@@ -282,7 +250,7 @@ function usage(bits: readonly number[]): Buffer {
 }
 
 function authorityKeyId(by: Authority): Buffer {
-  return extension(OID.authorityKeyId, der.sequence(der.contextPrimitive(0, keyIdOf(createPublicKey(by.key)))));
+  return extension(EXTENSION.authorityKeyId, der.sequence(der.contextPrimitive(0, keyIdOf(createPublicKey(by.key)))));
 }
 
 /** The left 160 bits of the SHA-256 of the key (RFC 7093, method 1, over the whole SubjectPublicKeyInfo as method 4). */

@@ -3,19 +3,20 @@
  * the authentication of a client, which are what ICP-Brasil writes into certificates of persons and companies (D-232).
  */
 
-const ANY = '2.5.29.37.0';
+import { PURPOSE } from './oids.ts';
+
 const TAKEN: Readonly<Record<string, string>> = {
-  '1.3.6.1.5.5.7.3.4': 'emailProtection',
-  '1.3.6.1.5.5.7.3.2': 'clientAuth',
+  [PURPOSE.emailProtection]: 'emailProtection',
+  [PURPOSE.clientAuth]: 'clientAuth',
 };
 const NAMES: Readonly<Record<string, string>> = {
   ...TAKEN,
-  [ANY]: 'anyExtendedKeyUsage',
-  '1.3.6.1.5.5.7.3.1': 'serverAuth',
-  '1.3.6.1.5.5.7.3.3': 'codeSigning',
-  '1.3.6.1.5.5.7.3.8': 'timeStamping',
-  '1.3.6.1.5.5.7.3.9': 'OCSPSigning',
-  '1.3.6.1.5.5.7.3.36': 'documentSigning',
+  [PURPOSE.any]: 'anyExtendedKeyUsage',
+  [PURPOSE.serverAuth]: 'serverAuth',
+  [PURPOSE.codeSigning]: 'codeSigning',
+  [PURPOSE.timeStamping]: 'timeStamping',
+  [PURPOSE.ocspSigning]: 'OCSPSigning',
+  [PURPOSE.documentSigning]: 'documentSigning',
 };
 const SHOWN_MAX = 5;
 
@@ -25,11 +26,13 @@ export const PURPOSES_TAKEN = 'emailProtection, clientAuth ou anyExtendedKeyUsag
 /** Of the purposes that serve for signing those that an extension admits; all of them where there is no extension. */
 export function purposesIn(extKeyUsage: readonly string[] | undefined): readonly string[] {
   const all = Object.keys(TAKEN);
-  return extKeyUsage === undefined || extKeyUsage.includes(ANY) ? all : all.filter((oid) => extKeyUsage.includes(oid));
+  return extKeyUsage === undefined || extKeyUsage.includes(PURPOSE.any)
+    ? all
+    : all.filter((oid) => extKeyUsage.includes(oid));
 }
 
 /** In words, an unknown one by its identifier. */
-export function purposesShown(extKeyUsage: readonly string[] = [ANY]): string {
+export function purposesShown(extKeyUsage: readonly string[] = [PURPOSE.any]): string {
   if (extKeyUsage.length === 0) return 'nenhum uso';
   const shown = extKeyUsage.slice(0, SHOWN_MAX).map((oid) => NAMES[oid] ?? oid);
   return extKeyUsage.length > SHOWN_MAX ? `${shown.join(', ')} e outros` : shown.join(', ');

@@ -9,46 +9,15 @@
  */
 import { constants, hash, verify } from 'node:crypto';
 import { type Fault, quoted, type Told, told } from '../fiscal/fault.ts';
+import { SIGNATURE_NAMESPACE } from '../fiscal/layout/read.ts';
 import { attributeOf, type Elemento } from '../fiscal/layout/tree.ts';
 import { ownOf } from '../fiscal/own.ts';
+import { ENVELOPED, REQUIRED, URI_NAMES } from './algorithms.ts';
 import { type Certificate, readCertificate } from './certificate.ts';
 import { nearMissOfDigest, nearMissOfValue } from './near-misses.ts';
 import type { XmlDocumentReading } from './xml.ts';
 
-export const DSIG = 'http://www.w3.org/2000/09/xmldsig#';
-
-/** What the profile wants, by the element that says it. */
-export const REQUIRED = {
-  CanonicalizationMethod: 'http://www.w3.org/2001/10/xml-exc-c14n#',
-  SignatureMethod: 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256',
-  DigestMethod: 'http://www.w3.org/2001/04/xmlenc#sha256',
-} as const;
-export const ENVELOPED = 'http://www.w3.org/2000/09/xmldsig#enveloped-signature';
-
-/** Names that people use for what the identifiers mean. */
-const ALGORITHM_NAMES: Readonly<Record<string, string>> = {
-  [REQUIRED.CanonicalizationMethod]: 'C14N exclusiva',
-  'http://www.w3.org/2001/10/xml-exc-c14n#WithComments': 'C14N exclusiva com comentários',
-  'http://www.w3.org/TR/2001/REC-xml-c14n-20010315': 'C14N inclusiva 1.0',
-  'http://www.w3.org/TR/2001/REC-xml-c14n-20010315#WithComments': 'C14N inclusiva 1.0 com comentários',
-  'http://www.w3.org/2006/12/xml-c14n11': 'C14N inclusiva 1.1',
-  [REQUIRED.SignatureMethod]: 'RSA-SHA256',
-  'http://www.w3.org/2000/09/xmldsig#rsa-sha1': 'RSA-SHA1',
-  'http://www.w3.org/2001/04/xmldsig-more#rsa-sha512': 'RSA-SHA512',
-  'http://www.w3.org/2001/04/xmldsig-more#rsa-sha384': 'RSA-SHA384',
-  'http://www.w3.org/2001/04/xmldsig-more#ecdsa-sha256': 'ECDSA-SHA256',
-  'http://www.w3.org/2007/05/xmldsig-more#sha256-rsa-MGF1': 'RSA-PSS-SHA256',
-  'http://www.w3.org/2000/09/xmldsig#hmac-sha1': 'HMAC-SHA1',
-  'http://www.w3.org/2001/04/xmldsig-more#hmac-sha256': 'HMAC-SHA256',
-  [REQUIRED.DigestMethod]: 'SHA-256',
-  'http://www.w3.org/2000/09/xmldsig#sha1': 'SHA-1',
-  'http://www.w3.org/2001/04/xmlenc#sha512': 'SHA-512',
-  'http://www.w3.org/2001/04/xmldsig-more#sha384': 'SHA-384',
-  [ENVELOPED]: 'enveloped-signature',
-  'http://www.w3.org/TR/1999/REC-xpath-19991116': 'filtro XPath',
-  'http://www.w3.org/TR/1999/REC-xslt-19991116': 'XSLT',
-  'http://www.w3.org/2000/09/xmldsig#base64': 'Base64',
-};
+export const DSIG = SIGNATURE_NAMESPACE;
 
 /** Which element of which document is signed. */
 export type SignedProfile = { readonly root: string; readonly signed: string };
@@ -590,7 +559,7 @@ function spellingOf(found: string, wanted: string): string {
 }
 
 function algorithmName(identifier: string): string {
-  return ownOf(ALGORITHM_NAMES, identifier) ?? (identifier === '' ? 'não informado' : quoted(identifier));
+  return ownOf(URI_NAMES, identifier) ?? (identifier === '' ? 'não informado' : quoted(identifier));
 }
 
 function isBlank(text: string): boolean {

@@ -5,6 +5,7 @@
 import type { Fault } from '../fiscal/fault.ts';
 import { momentIn } from '../fiscal/moment.ts';
 import { type Certificate, isHeldBy, maskedDocument } from './certificate.ts';
+import { ICP_BRASIL_NAME } from './oids.ts';
 import { nameOf } from './signed.ts';
 import type { Trust } from './trust.ts';
 
@@ -79,7 +80,7 @@ export function partyFaults(
 ): readonly Fault[] {
   const esperado = maskedDocument(documento);
   if (holder === undefined) {
-    const mensagem = `O certificado não diz de quem é: não há CNPJ (2.16.76.1.3.3) nem CPF (2.16.76.1.3.1) no nome alternativo, nem depois do último : do CN. ${codes.useWith} certificado ICP-Brasil do ${parte}.`;
+    const mensagem = `O certificado não diz de quem é: não há CNPJ (${ICP_BRASIL_NAME.cnpj}) nem CPF (${ICP_BRASIL_NAME.pessoa}) no nome alternativo, nem depois do último : do CN. ${codes.useWith} certificado ICP-Brasil do ${parte}.`;
     return [{ codigo: codes.otherParty, xpath, mensagem, esperado }];
   }
   if (isHeldBy(holder, documento)) return [];

@@ -5,9 +5,10 @@
 import { hash, type KeyObject, sign } from 'node:crypto';
 import { attributeOf, type Elemento } from '../fiscal/layout/tree.ts';
 import { ownOf } from '../fiscal/own.ts';
+import { ENVELOPED, REQUIRED } from './algorithms.ts';
 import type { Certificate } from './certificate.ts';
 import { decodeXml } from './encoding.ts';
-import { DSIG, ENVELOPED, isSignature, REQUIRED } from './signed.ts';
+import { DSIG, isSignature } from './signed.ts';
 import { extentOf, readXml, type XmlDocumentReading } from './xml.ts';
 
 export type Signer = { readonly key: KeyObject; readonly certificate: Certificate };

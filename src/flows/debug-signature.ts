@@ -7,10 +7,11 @@
  * certificate no full CPF or CNPJ is shown; the canonical form is the sender's own text.
  */
 import { hash } from 'node:crypto';
+import { ENVELOPED, REQUIRED } from '../documents/algorithms.ts';
 import { type Certificate, isHeldBy, maskedDocument } from '../documents/certificate.ts';
 import { detailsOfCms } from '../documents/cms-details.ts';
 import { readJson } from '../documents/json.ts';
-import { DPS_PROFILE, DSIG, ENVELOPED, isSignature, REQUIRED, type SignatureReading } from '../documents/signed.ts';
+import { DPS_PROFILE, DSIG, isSignature, type SignatureReading } from '../documents/signed.ts';
 import { openTrust, type Trust, type TrustLog, type TrustSettings } from '../documents/trust.ts';
 import { readXml, type XmlDocumentReading } from '../documents/xml.ts';
 import type { Fault, Refusal } from '../fiscal/fault.ts';

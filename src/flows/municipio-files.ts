@@ -2,6 +2,7 @@
  * The files that a municipality names, as they are at this moment: whether each is there, can be read and holds what it
  * should. What is found is for the operator, in Portuguese; no key and no password is ever part of it.
  */
+
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import {
@@ -13,6 +14,7 @@ import {
 } from '../documents/certificate.ts';
 import { readCrl } from '../documents/crl.ts';
 import { type ChainedSigner, exposedFiles, loadSigner, secretFiles } from '../documents/key-files.ts';
+import { PURPOSE } from '../documents/oids.ts';
 import { openTrust } from '../documents/trust.ts';
 import { brazilianDate, momentIn } from '../fiscal/moment.ts';
 import type { AcessoAdn, Confianca } from '../store/municipios.ts';
@@ -158,8 +160,7 @@ function validityOf({ inicio, fim }: Certificate, now: number): Inspection {
   return { problems: [], avisos };
 }
 
-/** OIDs of `id-kp-clientAuth` and `anyExtendedKeyUsage` (RFC 5280, 4.2.1.12). */
-const FOR_CLIENTS: readonly string[] = ['1.3.6.1.5.5.7.3.2', '2.5.29.37.0'];
+const FOR_CLIENTS: readonly string[] = [PURPOSE.clientAuth, PURPOSE.any];
 
 /** Why the ADN may turn a certificate away. A rehearsal may have reasons of its own, so nothing of it forbids. */
 function unfitness({ certificate, chain }: ChainedSigner, confianca: Confianca, now: number): readonly string[] {

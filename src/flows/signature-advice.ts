@@ -2,7 +2,8 @@
  * What to tell the author of a signing program: the verdict in one sentence, and the steps that mend what was found. The
  * faults themselves say what is wrong and where; a step says only what to do.
  */
-import { digestIs, ENVELOPED, REQUIRED } from '../documents/signed.ts';
+import { ENVELOPED, REQUIRED } from '../documents/algorithms.ts';
+import { digestIs } from '../documents/signed.ts';
 import { errorOf } from '../fiscal/errors.ts';
 import type { Fault } from '../fiscal/fault.ts';
 

@@ -8,8 +8,9 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
+import { ENVELOPED, REQUIRED } from '../documents/algorithms.ts';
 import type { Certificate } from '../documents/certificate.ts';
-import { DSIG, ENVELOPED, REQUIRED, verifiesRsaSha256 } from '../documents/signed.ts';
+import { DSIG, verifiesRsaSha256 } from '../documents/signed.ts';
 import { DPS_NAMESPACE, DPS_VERSAO } from '../fiscal/layout/dps.ts';
 import { NFSE } from '../fiscal/layout/nfse.ts';
 import type { SimpleType } from '../fiscal/layout/simple-types.ts';

@@ -1,7 +1,7 @@
 /** CMS over the body of a request, with any of its parts bent (RFC 5652, 5), and the case that carries it. */
 import { createPublicKey, hash, type KeyObject, sign } from 'node:crypto';
 import { der } from '../../../src/documents/asn1.ts';
-import { CMS_OID } from '../../../src/documents/cms-names.ts';
+import { CMS_OID } from '../../../src/documents/oids.ts';
 import { exampleJson } from '../../../src/fiscal/rules/example.ts';
 import { type Ataque, bytesOf, type Parte, type Veredito } from '../ataque.ts';
 import type { Emitido } from './emissao.ts';

@@ -1,0 +1,188 @@
+/**
+ * The algorithms of signatures, each once: what certificates, revocation lists, CMS and XML call it, its digest, whether that can be
+ * forged, and who takes it. Those of a PKCS#12 alone are the reader's (`packages/cliente/src/pkcs12.ts`).
+ */
+import { OID } from '../../packages/cliente/src/oids.ts';
+import { SIGNATURE_NAMESPACE as DSIG } from '../fiscal/layout/read.ts';
+import { der } from './asn1.ts';
+
+/** Names for `node:crypto` and for people. */
+export type Digest = { readonly name: string; readonly shown: string; readonly bytes: number };
+
+export const SHA1: Digest = { name: 'sha1', shown: 'SHA-1', bytes: 20 };
+export const SHA256: Digest = { name: 'sha256', shown: 'SHA-256', bytes: 32 };
+const SHA384: Digest = { name: 'sha384', shown: 'SHA-384', bytes: 48 };
+const SHA512: Digest = { name: 'sha512', shown: 'SHA-512', bytes: 64 };
+
+/** `cms`: a signature of JSON; `lists`: a revocation list; `abrasf`: a document of the legacy port. */
+type Use = 'cms' | 'lists' | 'abrasf';
+
+type Algorithm = {
+  /** In ASN.1. */
+  readonly oid?: string;
+  /** Called so in messages; without it, by its number. */
+  readonly name?: string;
+  /** In XML, and called so there. */
+  readonly uri?: string;
+  readonly uriName?: string;
+  /** Of a signature, the one that it goes with; undefined where it names none. */
+  readonly digest?: Digest;
+  /** The digest that can be forged. */
+  readonly weak?: string;
+  /** Who takes it. The XML signature of a DPS takes what {@link REQUIRED} says, and nothing else. */
+  readonly uses?: readonly Use[];
+};
+
+const ENC = 'http://www.w3.org/2001/04/xmlenc#';
+const MORE = 'http://www.w3.org/2001/04/xmldsig-more#';
+
+const DIGEST_ALGORITHMS: readonly Algorithm[] = [
+  { oid: '1.2.840.113549.2.5', name: 'MD5', weak: 'MD5' },
+  { oid: OID.sha1, name: 'SHA-1', uri: `${DSIG}sha1`, uriName: 'SHA-1', digest: SHA1, weak: 'SHA-1', uses: ['abrasf'] },
+  { oid: OID.sha224, name: 'SHA-224' },
+  { oid: OID.sha256, uri: `${ENC}sha256`, uriName: 'SHA-256', digest: SHA256, uses: ['cms', 'abrasf'] },
+  { oid: OID.sha384, uri: `${MORE}sha384`, uriName: 'SHA-384', digest: SHA384, uses: ['cms'] },
+  { oid: OID.sha512, uri: `${ENC}sha512`, uriName: 'SHA-512', digest: SHA512, uses: ['cms'] },
+  { oid: '2.16.840.1.101.3.4.2.8', name: 'SHA3-256' },
+];
+
+/** In a certificate the digest of this one stands in its parameters. */
+export const RSA_PSS = '1.2.840.113549.1.1.10';
+export const SHA256_WITH_RSA = '1.2.840.113549.1.1.11';
+
+const SIGNATURE_ALGORITHMS: readonly Algorithm[] = [
+  { oid: OID.rsa, uses: ['cms'] },
+  { oid: '1.2.840.113549.1.1.2', weak: 'MD2' },
+  { oid: '1.2.840.113549.1.1.3', weak: 'MD4' },
+  { oid: '1.2.840.113549.1.1.4', name: 'RSA com MD5', weak: 'MD5' },
+  {
+    oid: '1.2.840.113549.1.1.5',
+    name: 'RSA com SHA-1',
+    uri: `${DSIG}rsa-sha1`,
+    uriName: 'RSA-SHA1',
+    digest: SHA1,
+    weak: 'SHA-1',
+    uses: ['abrasf'],
+  },
+  { oid: '1.3.14.3.2.29', weak: 'SHA-1' },
+  { oid: '1.2.840.10040.4.3', weak: 'SHA-1' },
+  { oid: RSA_PSS, name: 'RSA-PSS' },
+  {
+    oid: SHA256_WITH_RSA,
+    uri: `${MORE}rsa-sha256`,
+    uriName: 'RSA-SHA256',
+    digest: SHA256,
+    uses: ['cms', 'lists', 'abrasf'],
+  },
+  {
+    oid: '1.2.840.113549.1.1.12',
+    uri: `${MORE}rsa-sha384`,
+    uriName: 'RSA-SHA384',
+    digest: SHA384,
+    uses: ['cms', 'lists'],
+  },
+  {
+    oid: '1.2.840.113549.1.1.13',
+    uri: `${MORE}rsa-sha512`,
+    uriName: 'RSA-SHA512',
+    digest: SHA512,
+    uses: ['cms', 'lists'],
+  },
+  { oid: '1.2.840.10045.2.1', name: 'curva elíptica (ECDSA)' },
+  { oid: '1.2.840.10045.4.1', name: 'ECDSA com SHA-1', weak: 'SHA-1' },
+  {
+    oid: '1.2.840.10045.4.3.2',
+    name: 'ECDSA com SHA-256',
+    uri: `${MORE}ecdsa-sha256`,
+    uriName: 'ECDSA-SHA256',
+    digest: SHA256,
+    uses: ['lists'],
+  },
+  { oid: '1.2.840.10045.4.3.3', name: 'ECDSA com SHA-384', digest: SHA384, uses: ['lists'] },
+  { oid: '1.2.840.10045.4.3.4', name: 'ECDSA com SHA-512', digest: SHA512, uses: ['lists'] },
+  // Ed25519 and Ed448 have a digest of their own.
+  { oid: '1.3.101.112', uses: ['lists'] },
+  { oid: '1.3.101.113', uses: ['lists'] },
+  { uri: 'http://www.w3.org/2007/05/xmldsig-more#sha256-rsa-MGF1', uriName: 'RSA-PSS-SHA256' },
+  { uri: `${DSIG}hmac-sha1`, uriName: 'HMAC-SHA1' },
+  { uri: `${MORE}hmac-sha256`, uriName: 'HMAC-SHA256' },
+];
+
+export const EXCLUSIVE = 'http://www.w3.org/2001/10/xml-exc-c14n#';
+export const INCLUSIVE = 'http://www.w3.org/TR/2001/REC-xml-c14n-20010315';
+export const ENVELOPED = `${DSIG}enveloped-signature`;
+
+const TRANSFORMS: readonly Algorithm[] = [
+  { uri: EXCLUSIVE, uriName: 'C14N exclusiva' },
+  { uri: `${EXCLUSIVE}WithComments`, uriName: 'C14N exclusiva com comentários' },
+  { uri: INCLUSIVE, uriName: 'C14N inclusiva 1.0' },
+  { uri: `${INCLUSIVE}#WithComments`, uriName: 'C14N inclusiva 1.0 com comentários' },
+  { uri: 'http://www.w3.org/2006/12/xml-c14n11', uriName: 'C14N inclusiva 1.1' },
+  { uri: ENVELOPED, uriName: 'enveloped-signature' },
+  { uri: 'http://www.w3.org/TR/1999/REC-xpath-19991116', uriName: 'filtro XPath' },
+  { uri: 'http://www.w3.org/TR/1999/REC-xslt-19991116', uriName: 'XSLT' },
+  { uri: `${DSIG}base64`, uriName: 'Base64' },
+];
+
+/** What the profile of the XML signature wants, by the element that says it. */
+export const REQUIRED = {
+  CanonicalizationMethod: EXCLUSIVE,
+  SignatureMethod: `${MORE}rsa-sha256`,
+  DigestMethod: `${ENC}sha256`,
+} as const;
+
+const ALL = [...DIGEST_ALGORITHMS, ...SIGNATURE_ALGORITHMS, ...TRANSFORMS];
+
+/** A column of the rows that have it, by another one. */
+function columnOf<Value>(
+  rows: readonly Algorithm[],
+  by: 'oid' | 'uri',
+  value: (row: Algorithm) => Value | undefined,
+): Readonly<Record<string, Value>> {
+  return Object.fromEntries(
+    rows.flatMap((row) => {
+      const [key, found] = [row[by], value(row)];
+      return key === undefined || found === undefined ? [] : [[key, found]];
+    }),
+  );
+}
+
+const takenBy = (rows: readonly Algorithm[], use: Use): readonly Algorithm[] =>
+  rows.filter(({ uses }) => uses?.includes(use));
+
+/** What identifiers of XML mean, for messages. */
+export const URI_NAMES = columnOf(ALL, 'uri', ({ uriName }) => uriName);
+
+/** Of a CMS: digests that are taken; signatures, whose digest is null where they name none; the others, by name. */
+export const CMS_DIGESTS = columnOf(takenBy(DIGEST_ALGORITHMS, 'cms'), 'oid', ({ digest }) => digest);
+export const CMS_SIGNATURES = columnOf(takenBy(SIGNATURE_ALGORITHMS, 'cms'), 'oid', ({ digest }) => digest ?? null);
+export const OID_NAMES = columnOf(ALL, 'oid', ({ name }) => name);
+
+/** Digests of the signatures of a revocation list; null where the algorithm has its own. */
+export const LIST_DIGESTS = columnOf(
+  takenBy(SIGNATURE_ALGORITHMS, 'lists'),
+  'oid',
+  ({ digest }) => digest?.name ?? null,
+);
+
+/** The digest that can be forged, of each algorithm that has one. */
+export const WEAK = columnOf(ALL, 'oid', ({ weak }) => weak);
+
+/** A document of ABRASF: what is weak only where the municipality allows it. */
+export type AbrasfAlgorithm = { readonly digest: string; readonly isOld: boolean };
+const ofAbrasf = (rows: readonly Algorithm[]): Readonly<Record<string, AbrasfAlgorithm>> =>
+  columnOf(takenBy(rows, 'abrasf'), 'uri', ({ digest, weak }) => ({ digest: digest!.name, isOld: weak !== undefined }));
+export const ABRASF_DIGESTS = ofAbrasf(DIGEST_ALGORITHMS);
+export const ABRASF_SIGNATURES = ofAbrasf(SIGNATURE_ALGORITHMS);
+
+/** Digests that people sign with, by their size. */
+export const DIGESTS_BY_BYTES: ReadonlyMap<number, Digest> = new Map(
+  [SHA1, SHA256, SHA384, SHA512].map((digest) => [digest.bytes, digest]),
+);
+
+/** The same by the DER of their identifiers, in hexadecimal, as they stand in a signature (RFC 8017, 9.2). */
+export const DIGESTS_BY_DER: Readonly<Record<string, Digest>> = Object.fromEntries(
+  DIGEST_ALGORITHMS.flatMap(({ oid, digest }) =>
+    oid === undefined || digest === undefined ? [] : [[der.oid(oid).toString('hex'), digest]],
+  ),
+);
