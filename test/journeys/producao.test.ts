@@ -1,5 +1,5 @@
 /**
- * A municipality in production as its operator brings it up: the commands of the README one after the other beside a
+ * A municipality in production as its operator brings it up: the commands of the page on operation one after the other beside a
  * running service, a signed note that the environment authorises, an outage, and several processes that transmit.
  */
 
@@ -30,15 +30,15 @@ import { until } from '../support/until.ts';
 
 const NFSE_XSD = await readFile(path.join(ROOT, 'docs/nfse-1.01.xsd'), 'utf8');
 
-describe('the production chapter of the README', () => {
+describe('the rehearsal of a production, as the page on operation has it', () => {
   test('leads, command by command, to an authorised note', async () => {
     const dataDir = await freshDataDir();
     const env = { NFSE_DATA_DIR: dataDir };
     const service = await startService(env);
     onEnd(() => service.end('SIGINT'));
-    // The addresses and folders of the README are those of one machine; a test has its own.
+    // Addresses and folders of the page are those of one machine; a test has its own.
     const pki = path.join(dataDir, 'pki');
-    const commands = await commandsOf('## Produção, passo a passo');
+    const commands = await commandsOf('## Ensaiar antes, com um ADN simulado');
     const simulatorLine = commands.find((command) => command[0] === 'adn-simulador')!;
     const local = (args: readonly string[], adn: string): string[] =>
       args.map((arg) =>
@@ -57,7 +57,6 @@ describe('the production chapter of the README', () => {
     onEnd(() => simulator.end('SIGINT'));
     const said: string[] = [];
     for (const command of others) {
-      if (command[0] === 'transmitir') continue;
       const args = local(command, simulator.address.replace('127.0.0.1', 'localhost'));
       said.push(await run(command[0] === 'emitir' ? [...args, '--url', service.address] : args, env));
     }
@@ -95,9 +94,9 @@ describe('the production chapter of the README', () => {
 
 /** Every `npm run -s nfse -- …` of a chapter, as its arguments. */
 async function commandsOf(chapter: string): Promise<string[][]> {
-  const readme = await readFile(path.join(ROOT, 'README.md'), 'utf8');
-  const from = readme.indexOf(chapter);
-  const text = readme.slice(from, readme.indexOf('\n## ', from + 4)).replace(/\\\n\s*/g, ' ');
+  const page = await readFile(path.join(ROOT, 'docs/site/operacao.md'), 'utf8');
+  const from = page.indexOf(chapter);
+  const text = page.slice(from, page.indexOf('\n## ', from + 4)).replace(/\\\n\s*/g, ' ');
   return [...text.matchAll(/^npm run -s nfse -- (.+)$/gm)].map(([, line]) => line!.trim().split(/\s+/));
 }
 

@@ -212,7 +212,7 @@ export const LAW_FACTS: Facts = {
   suites: () => projectText('docs/suites.md'),
   'soap-tabelas': () => soapMarkdown().replace(/\(erros\/[a-z-]+\.md#(E\d+)\)/g, '(/docs/erros/$1)'),
   leiaute: layoutMarkdown,
-  mudancas: () => projectText('CHANGELOG.md'),
+  mudancas: () => projectText('CHANGELOG.md').replaceAll('(docs/', '('),
 };
 
 /** Lengths that the specification names, and those that senders ask for. */
