@@ -235,12 +235,15 @@ describe('what the pages say', () => {
     }
   });
 
-  test('names settings that there are', () => {
-    const config = readFileSync(path.join(ROOT, 'src/wiring/config.ts'), 'utf8');
-    const text = sources.find(({ name }) => name === 'operacao.md')!.text;
-    const named = [...text.matchAll(/^\| (`[A-Z_`, ]+`) \|/gm)].flatMap(([, cell]) => cell!.match(/[A-Z_]{4,}/g)!);
-    const read = [...config.matchAll(/env\.([A-Z_]+)/g)].map(([, name]) => name!);
-    assert.deepEqual(new Set(named), new Set(read));
+  test('describe the variables of the environment in one table, which is made of theirs', () => {
+    const readme = { name: 'README.md', text: readFileSync(path.join(ROOT, 'README.md'), 'utf8') };
+    const tables = [...sources, readme].filter(({ text }) =>
+      /^\{\{variaveis\}\}$|^\| *`(?:NFSE_|PORT|DATABASE_)/m.test(text),
+    );
+    assert.deepEqual(
+      tables.map(({ name }) => name),
+      ['operacao.md'],
+    );
   });
 
   test('gives commands that there are, with options that they have', async () => {
