@@ -17,6 +17,13 @@ export const TESTS: Readonly<Record<string, readonly string[]>> = {
 
 /** Changes that change nothing, each by a piece of its line as it would read, and why. */
 export const EQUIVALENT: Readonly<Record<string, readonly (readonly [changed: string, why: string])[]>> = {
+  'src/adn/reading.ts': [
+    [
+      'bytes[0] === 0x1f || bytes[1] === 0x8b',
+      'what is no gzip cannot be unpacked, and has no second byte of Base64 there',
+    ],
+    ['CHAVE_LENGTH + (1 + 1)', 'one character too many or two: it is no key'],
+  ],
   'src/fiscal/ibscbs.ts': [
     ['gTribRegular!.cClassTribReg', 'the amounts have regular taxation only where the input has it'],
     ['dps.IBSCBS!.imovel', 'without the group there is no correlated indicator'],

@@ -5,7 +5,17 @@ import { gzipSync } from 'node:zlib';
 import { chaveOf, entry, HEAD, lote, refusal } from '../../test/support/adn-answers.ts';
 import fc from '../../test/support/seed.ts';
 import type { EventoAnswer, NotaAnswer } from './adn.ts';
-import { codesOf, credentialWhy, EVENTO, eventoIdIn, type Matter, NOTA, readArquivo, readPage } from './reading.ts';
+import {
+  codesOf,
+  credentialWhy,
+  EVENTO,
+  eventoIdIn,
+  type Matter,
+  NOTA,
+  readArquivo,
+  readLot,
+  readPage,
+} from './reading.ts';
 import { lotVerdict } from './verdict.ts';
 import { NO_EVENTO, NOTHING_AFTER } from './wire.ts';
 
@@ -89,6 +99,12 @@ describe('an answer that is clear', () => {
       const body = lote({ ...entry(A, null), Erros });
       assert.deepEqual(answerTo(status, body), { kind: 'refused', erros }, `${status}`);
     }
+    // Blank is absent, and a mark of the byte order stands for itself only where the body begins.
+    const blank = [{ Codigo: 'E1235', Descricao: 'a\uFEFFb', Complemento: ' ' }];
+    assert.deepEqual(answerTo(201, lote({ ...entry(A, null), Erros: blank })), {
+      kind: 'refused',
+      erros: [{ codigo: 'E1235', descricao: 'a b' }],
+    });
     // One reason alone need not be in a list.
     const alone = lote({ ...entry(A, null), Erros: { Codigo: 'E1235', Descricao: 'x' } });
     assert.deepEqual(answerTo(201, alone), { kind: 'refused', erros: [{ codigo: 'E1235', descricao: 'x' }] });
@@ -304,6 +320,21 @@ describe('an answer that proves nothing', () => {
     });
   }
 
+  test('each doubt says what is missing, with the reasons where there are some', () => {
+    const saysOf = (body: unknown): string => tells(answerTo(201, body));
+    assert.match(saysOf(lote({ ...entry(A, '1'), Erros: 'E1235' })), /os erros da nota/);
+    assert.match(saysOf(lote(entry(A, null))), /número de recepção da nota/);
+    assert.match(saysOf(lote(entry(B, '1'))), /não fala desta nota/);
+    assert.equal(readLot(JSON_TYPE, bytesOf({})).kind, 'unreadable');
+    for (const codigos of [['E999'], ['E1268', 'E1235'], ['E3344']]) {
+      const answer = answerTo(201, lote(entry(A, null, ...codigos)));
+      assert.ok(answer.kind === 'unknown' && answer.why.endsWith(`(${codigos.join(', ')})`), tells(answer));
+      const erros = codigos.map((codigo) => ({ codigo, descricao: `regra ${codigo}` }));
+      assert.deepEqual(answer.erros, erros);
+    }
+    assert.match(credentialWhy([]), /^o ADN recusou o certificado .* \(\)$/);
+  });
+
   test('the operator is told a page of HTML from what is no JSON', () => {
     assert.match(tells(answerTo(200, '<html>', 'Text/HTML')), /página HTML/);
     assert.doesNotMatch(tells(answerTo(200, 'x', 'text/plain')), /HTML/);
@@ -384,6 +415,8 @@ describe('the answer to a query', () => {
       document(B, { TipoDocumento: 'EVENTO' }),
       document(C, { NSU: null, ArquivoXml: null, TipoDocumento: 'nfse' }),
       document(A, { TipoDocumento: 7 }),
+      document('ab'),
+      document(7),
     ];
     assert.deepEqual(read({ StatusProcessamento: 'DOCUMENTOS_LOCALIZADOS', LoteDFe, ...HEAD }), {
       kind: 'page',
@@ -392,6 +425,8 @@ describe('the answer to a query', () => {
         { nsu: '8', chave: undefined, arquivo: 'AAAA' },
         { nsu: undefined, chave: C, arquivo: undefined },
         { nsu: '8', chave: undefined, arquivo: 'AAAA' },
+        { nsu: '8', chave: 'AB', arquivo: 'AAAA' },
+        { nsu: '8', chave: '', arquivo: 'AAAA' },
       ],
     });
   });
@@ -436,6 +471,20 @@ describe('the document in an answer', () => {
     assert.deepEqual(await readArquivo(once), xml);
     assert.deepEqual(await readArquivo(`\n${once} `), xml);
     assert.deepEqual(await readArquivo(Buffer.from(once).toString('base64')), xml);
+  });
+
+  test('is looked at up to sixteen million characters: gzip may not make it smaller', async () => {
+    // Between its head and what is compressed gzip may have a name of any length.
+    const named = (bytes: number): string => {
+      const packed = gzipSync(xml);
+      const head = Buffer.from(packed.subarray(0, 10));
+      head[3] = 8;
+      const name = Buffer.alloc(bytes - packed.length, 'n');
+      name[name.length - 1] = 0;
+      return Buffer.concat([head, name, packed.subarray(10)]).toString('base64');
+    };
+    assert.deepEqual(await readArquivo(named(12_000_000)), xml);
+    assert.equal(await readArquivo(named(12_000_003)), undefined);
   });
 
   test('is none when it is anything else, or grows beyond eight million bytes', async () => {

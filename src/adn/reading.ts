@@ -235,11 +235,11 @@ export function readPage(type: string, body: Buffer, wanted: TipoDocumento, noth
   const { fields } = root;
   const erros = rootErros(fields);
   if (erros === undefined) return unreadable('o campo Erros não pôde ser lido');
-  const status = String(fields.get('statusprocessamento') ?? '').toUpperCase();
+  const status = String(fields.get('statusprocessamento')).toUpperCase();
   const lote = fields.get('lotedfe') ?? [];
   if (!Array.isArray(lote)) return unreadable('o campo LoteDFe não é uma lista');
   if (lote.length === 0) {
-    if (erros.length > 0 && !erros.every(({ codigo }) => nothing.has(codigo))) return { kind: 'refusal', erros };
+    if (!erros.every(({ codigo }) => nothing.has(codigo))) return { kind: 'refusal', erros };
     const saysSo = status === 'NENHUM_DOCUMENTO_LOCALIZADO' || erros.length > 0 || Array.isArray(fields.get('lotedfe'));
     return saysSo && (status !== 'REJEICAO' || erros.length > 0)
       ? { kind: 'end', codigos: erros.map(({ codigo }) => codigo) }
@@ -286,13 +286,12 @@ export function eventoIdIn(xml: Uint8Array): string | undefined {
 function fromBase64(text: string): Buffer | undefined {
   const trimmed = text.trim();
   // Node reads past what is no Base64; the form is checked by hand. Twice the limit: gzip may not shrink.
-  if (trimmed.length === 0 || trimmed.length > XML_MAX_BYTES * 2 || !/^[A-Za-z0-9+/]+={0,2}$/.test(trimmed))
-    return undefined;
+  if (trimmed.length > XML_MAX_BYTES * 2 || !/^[A-Za-z0-9+/]+={0,2}$/.test(trimmed)) return undefined;
   return Buffer.from(trimmed, 'base64');
 }
 
 function isGzip(bytes: Buffer): boolean {
-  return bytes.length > 2 && bytes[0] === 0x1f && bytes[1] === 0x8b;
+  return bytes[0] === 0x1f && bytes[1] === 0x8b;
 }
 
 /** A key as keys are compared: upper case, because those of some providers have letters. */
@@ -328,7 +327,7 @@ function fieldsOf(value: unknown): Fields | undefined {
   const fields = new Map<string, unknown>();
   for (const [name, content] of Object.entries(value)) {
     const lower = name.toLowerCase();
-    fields.set(lower, fields.has(lower) ? Symbol('twice') : content);
+    fields.set(lower, fields.has(lower) ? Symbol() : content);
   }
   return fields;
 }
