@@ -12,7 +12,7 @@ export const TESTS: Readonly<Record<string, readonly string[]>> = {
     'test/assinatura-xml.test.ts',
   ],
   'src/documents/cms.ts': ['test/assinatura-ataques.test.ts', 'src/documents/cms.test.ts'],
-  'src/flows/deliver.ts': ['test/deliver.test.ts'],
+  'src/delivery/notas.ts': ['test/deliver-copia.test.ts', 'test/deliver.test.ts'],
 };
 
 /** Changes that change nothing, each by a piece of its line as it would read, and why. */

@@ -208,6 +208,22 @@ describe('no signature', () => {
   }
 });
 
+test('a header that is missing is told from one that is empty', () => {
+  refusal(verifyCms(undefined, BODY, CAMPO), /^Falta o cabeçalho/, 'E9002');
+  refusal(verifyCms('', BODY, CAMPO), /^O cabeçalho .* está vazio/, 'E9002');
+});
+
+test('a fault of our own is thrown, and is no verdict on the signature', () => {
+  const header = opensslCms(BODY).toString('base64');
+  assert.throws(() => verifyCms(header, undefined as never, CAMPO), TypeError);
+});
+
+test('a header may have 65,536 characters, and not one more', () => {
+  refusal(verifyCms('A'.repeat(65_537), BODY, CAMPO), /tem 65537 caracteres, e o limite é 65536/);
+  const { mensagem } = verifyCms('A'.repeat(65_536), BODY, CAMPO).faults[0]!;
+  assert.doesNotMatch(mensagem, /limite/);
+});
+
 describe('a header that is no CMS says what it seems to be', () => {
   const good = opensslCms(BODY);
   const base64 = good.toString('base64');
@@ -267,6 +283,8 @@ describe('a header that is no CMS says what it seems to be', () => {
     ['bytes', b64('no signature at all, and long enough to be anything'), /não são ASN.1/],
     ['a strange character', `${base64.slice(0, 10)}é${base64.slice(11)}`, /"é" \(U\+00E9\) na posição 11/],
     ['a comma', `${base64},${base64}`, /"," \(U\+002C\)/],
+    ['a star first', `*${base64}`, /"\*" \(U\+002A\) na posição 1\./],
+    ['padding first', `=${base64}`, /no meio do Base64 \(caractere 1\)/],
     ['two joined', `${b64('x'.repeat(100))}${base64}`, /no meio/],
     ['cut in the text', base64.slice(0, -5), /múltiplo de 4|corrompido/],
     ['cut at a whole group', base64.slice(0, 400), /corrompido ou incompleto/],
@@ -460,15 +478,15 @@ describe('what comes along must be what its place says', () => {
   const whole = readAsn1(opensslCms(BODY));
   const signedData = whole.children[1]!.children[0]!;
   const [version, digests, content, certificates, infos] = signedData.children.map(({ raw }) => raw);
-  type Parts = { readonly certificates?: Buffer; readonly lists?: Buffer; readonly infos?: Buffer };
+  type Parts = Partial<Record<'version' | 'digests' | 'certificates' | 'lists' | 'infos', Buffer>>;
   const made = (parts: Parts): Buffer =>
     der.sequence(
       der.oid('1.2.840.113549.1.7.2'),
       der.context(
         0,
         der.sequence(
-          version!,
-          digests!,
+          parts.version ?? version!,
+          parts.digests ?? digests!,
           content!,
           parts.certificates ?? certificates!,
           ...(parts.lists === undefined ? [] : [parts.lists]),
@@ -559,6 +577,49 @@ describe('what comes along must be what its place says', () => {
     ['a list of unsigned attributes that is empty', () => withUnsigned(), /atributos não assinados está vazia/],
   ];
   for (const [what, cms, says] of cases) test(what, () => void refusal(verified(cms()), says));
+
+  const [infoVersion, sid, digestAlgorithm, attributes, , signature] = info.children.map(({ raw }) => raw);
+  const infoWith = (version_: Buffer, algorithm: string, ...more: readonly Buffer[]): Buffer =>
+    made({
+      infos: der.set(
+        der.sequence(
+          version_,
+          sid!,
+          digestAlgorithm!,
+          attributes!,
+          der.sequence(der.oid(algorithm), der.null()),
+          signature!,
+          ...more,
+        ),
+      ),
+    });
+
+  test('the versions of SignedData are 1, 3, 4 and 5 (RFC 5652, 5.1), and that of a signer named by issuer is 1', () => {
+    for (const number of [1, 3, 4, 5]) accepts(made({ version: der.integer(number) }));
+    for (const number of [0, 2, 6, 257])
+      refusal(verified(made({ version: der.integer(number) })), /a versão do SignedData/);
+    const RSA = '1.2.840.113549.1.1.1';
+    accepts(infoWith(infoVersion!, RSA));
+    refusal(verified(infoWith(der.integer(3), RSA)), /a versão do SignerInfo/);
+  });
+
+  test('the algorithm of the signature may name the digest, and then the one that is used', () => {
+    accepts(infoWith(infoVersion!, '1.2.840.113549.1.1.11'));
+    refusal(verified(infoWith(infoVersion!, '1.2.840.113549.1.1.13')), /é para SHA-512, e o resumo é SHA-256/);
+  });
+
+  test('more digests may be announced than the one that is used, and that one must be', () => {
+    const [sha256, sha384] = [1, 2].map((last) => der.sequence(der.oid(`2.16.840.1.101.3.4.2.${last}`)));
+    accepts(made({ digests: der.set(sha256!, sha384!) }));
+    refusal(verified(made({ digests: der.set(sha384!) })), /digestAlgorithms não traz SHA-256/);
+  });
+
+  test('nothing stands behind the unsigned attributes of the signer', () => {
+    const unsigned = der.context(1, der.sequence(der.oid('1.2.3.4'), der.set(der.null())));
+    accepts(infoWith(infoVersion!, '1.2.840.113549.1.1.1', unsigned));
+    refusal(verified(infoWith(infoVersion!, '1.2.840.113549.1.1.1', unsigned, unsigned)), /corrompido/);
+    refusal(verified(infoWith(infoVersion!, '1.2.840.113549.1.1.1', der.null())), /corrompido/);
+  });
 });
 
 /** Numbers of a seed (mulberry32). */
