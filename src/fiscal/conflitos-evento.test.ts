@@ -10,6 +10,8 @@ import {
   conflictOf,
   type EventoNaNota,
   type EventoQueChega,
+  missedBy,
+  missedConflict,
   openCancelamento,
   type Situacao,
   situacaoOf,
@@ -293,6 +295,10 @@ describe('annulment of a rejection', () => {
     assert.equal(refusal([evento('203206')], anulacao(id('203206', 2))), 'E1963');
     assert.equal(refusal([evento('203202')], anulacao(id('203202', 1))), 'E1963', 'a confirmation is no rejection');
     assert.equal(refusal([evento('203206')], anulacao('')), 'E1963');
+    assert.equal(refusal([evento('203206')], { ...anulacao(''), chave_acesso: CHAVE }), 'E1963');
+    const mensagem = conflictOf([evento('202205'), evento('203206')], anulacao(id('204207', 1)))!.mensagem;
+    assert.match(mensagem, /As que ela tem: rejeicao_prestador, rejeicao_tomador\./);
+    assert.match(conflictOf([], anulacao(id('203206', 1)))!.mensagem, /não tem nenhuma/);
     const other = `EVT${CHAVE.slice(0, 49)}0203206001`;
     assert.equal(refusal([evento('203206')], { ...anulacao(other), chave_acesso: CHAVE }), 'E1963', 'of another note');
   });
@@ -339,6 +345,9 @@ describe('what stands on a note', () => {
     assert.equal(annulsOnlyHere(annulment, [there]), false);
     assert.equal(annulsOnlyHere(anulacao(id('204207', 1)), [here]), false, 'another one');
     assert.equal(annulsOnlyHere(evento('101101'), [here]), false);
+    const naming = { campos: { id_evento_rejeicao: id('203206', 1) } };
+    assert.equal(annulsOnlyHere(evento('203202', naming), [here]), false, 'only an annulment annuls');
+    assert.deepEqual(codes([{ ...here, codigo: '999999', estado: 'processado' }]), [], 'a type that nobody knows');
     // Annulled, the party rejects no more; it may confirm.
     const standing = standingOn([here, as('dispensado', annulment)]);
     assert.equal(refusal(standing, anulacao(id('203206', 1))), 'E1835');
@@ -352,6 +361,8 @@ describe('fiscal analysis', () => {
     assert.equal(refusal([], evento('105105')), 'E0856');
     assert.equal(refusal([evento('202205')], evento('105104')), 'E0853');
     assert.equal(refusal([evento('101103')], evento('105104')), undefined);
+    const { mensagem } = conflictOf([], evento('105104'))!;
+    assert.match(mensagem, /não tem solicitacao_analise_fiscal_para_cancelamento .* use cancelamento_por_oficio\.$/);
     assert.equal(refusal([evento('101103')], evento('105105')), undefined);
     const denied = [evento('101103'), evento('105105')];
     assert.equal(refusal(denied, evento('105104')), 'E0852');
@@ -388,6 +399,17 @@ describe('blocks', () => {
       assert.match(conflictOf([...before, block], evento(kind))!.mensagem, /bloqueou/);
       assert.equal(refusal([...before, block, desbloqueio(id('305102', 1))], evento(kind)), undefined, kind);
     }
+  });
+
+  test('an unblock that says its kind too lifts the block, and is none itself', () => {
+    const block = evento('305102:101101');
+    const unblock = evento('305103:101101', {
+      campos: { codigo_evento_bloqueado: 'e101101', id_evento_bloqueio: id('305102', 1) },
+    });
+    assert.equal(refusal([block], unblock), undefined);
+    assert.equal(refusal([block, unblock], evento('101101')), undefined);
+    const other = evento('202201', { campos: { id_evento_bloqueio: id('305102', 1) } });
+    assert.equal(refusal([block, other], evento('305102:101101')), 'E1967', 'nothing else lifts it');
   });
 
   test('other kinds pass it by', () => {
@@ -448,7 +470,17 @@ describe('what the sender is told', () => {
     assert.match(conflictOf(onNote, evento('101101'))!.mensagem, /Procure a prefeitura/);
   });
 
-  test('while an analysis is pending: to wait', () => {
+  test('of several events that stand in the way, the one that cancelled the note', () => {
+    const { mensagem } = conflictOf([evento('203202'), evento('305101')], evento('101101'))!;
+    assert.match(mensagem, /já tem o evento cancelamento_por_oficio.*A nota está cancelada/);
+  });
+
+  test('of what cancels nothing: to look at the events of the note', () => {
+    assert.match(conflictOf([evento('203202')], evento('203202'))!.mensagem, /Consulte os eventos da nota/);
+  });
+
+  test('while an analysis is pending, whatever else is there: to wait', () => {
+    assert.match(conflictOf([evento('101103'), evento('202205')], evento('101101'))!.mensagem, /Espere a decisão/);
     assert.match(conflictOf([evento('101103')], evento('101101'))!.mensagem, /Espere a decisão/);
   });
 
@@ -490,13 +522,82 @@ describe('what the sender is told', () => {
     assert.equal(cancelledNota('203202').codigo, 'E302');
     assert.match(cancelledNota('203202').mensagem, /já está cancelada.*confirmacao_tomador/);
     assert.match(cancelledNota('203202').detalhes!, /^nota_cancelada: /);
+    assert.match(cancelledNota('999999').mensagem, /não se registra 999999 nela/);
+    const waiting = openCancelamento({
+      id: '7',
+      codigo: '101101',
+      numero_sequencial: 1,
+      estado: 'aguardando_autorizacao_nota',
+    });
+    assert.match(
+      waiting.mensagem,
+      /aguardando_autorizacao_nota\. Ele segue quando a nota for autorizada\. A nota ainda/,
+    );
     const open = openCancelamento({ id: '7', codigo: '105102', numero_sequencial: 2, estado: 'enviado' });
     assert.equal(open.codigo, 'E302');
-    assert.match(open.mensagem, /cancelamento_por_substituicao número 2, enviado.*ainda não está cancelada/);
+    assert.match(open.mensagem, /cancelamento_por_substituicao número 2, enviado\. A nota ainda não está cancelada/);
     assert.match(open.mensagem, /em …\/eventos\/cancelamento_por_substituicao\/2/);
     assert.equal(
       open.detalhes,
       'cancelamento_em_andamento: cancelamento_por_substituicao nº 2 (id_evento 7), enviado.',
     );
   });
+});
+
+describe('an event that a refused one misses may be there, and not stand', () => {
+  const named = (missed: ReturnType<typeof missedBy>) => missed && [missed.codigo, missed.numero_sequencial];
+  const missed = (codigo: string, arriving: EventoQueChega) => named(missedBy({ codigo, mensagem: '' }, arriving));
+  const naming = (campos: Record<string, string>): EventoQueChega => ({ ...evento('305103'), campos });
+
+  test('the request of an analysis, for both answers to it', () => {
+    for (const codigo of ['E0853', 'E0856']) assert.deepEqual(missed(codigo, evento('105104')), ['101103', undefined]);
+  });
+
+  test('the block or the rejection that is named, and nothing of another type', () => {
+    const both = { id_evento_bloqueio: id('305102', 2), id_evento_rejeicao: id('203206', 3) };
+    assert.deepEqual(missed('E1976', naming(both)), ['305102', 2]);
+    assert.deepEqual(missed('E1963', naming(both)), ['203206', 3]);
+    const wrong = { id_evento_bloqueio: id('101101', 1), id_evento_rejeicao: id('203202', 1) };
+    for (const codigo of ['E1976', 'E1963']) {
+      for (const campos of [wrong, {}, { id_evento_bloqueio: '', id_evento_rejeicao: '' }]) {
+        assert.equal(missed(codigo, naming(campos)), undefined, JSON.stringify(campos));
+      }
+      assert.equal(
+        missed(codigo, { ...naming(both), chave_acesso: `${CHAVE.slice(0, 49)}0` }),
+        undefined,
+        'of another note',
+      );
+    }
+  });
+
+  test('other conflicts miss nothing', () => {
+    assert.equal(missed('E0840', naming({ id_evento_rejeicao: id('203206', 3) })), undefined);
+  });
+
+  const CONFLICT = { codigo: 'E0853', mensagem: 'x' };
+  const found = (estado: EventoEstado, hasRetry = false) => ({
+    id: '9',
+    codigo: '101103',
+    numero_sequencial: 1,
+    estado,
+    hasRetry,
+  });
+  const CASES: readonly (readonly [kind: string, estado: EventoEstado, hasRetry: boolean, advice: RegExp])[] = [
+    ['em_andamento', 'enviado', false, /espere que seja processado, e registre \S+ de novo/],
+    ['em_andamento', 'erro', true, /espere que seja processado/],
+    ['parado', 'erro', false, /reprocesse-o ou dispense-o/],
+    ['parado', 'erro_reprocessamento', false, /reprocesse-o ou dispense-o/],
+    ['sem_efeito', 'rejeitado', false, /chegou ao fim sem efeito/],
+    ['sem_efeito', 'cancelado', false, /chegou ao fim sem efeito/],
+  ];
+  for (const [kind, estado, hasRetry, advice] of CASES) {
+    test(`${estado}${hasRetry ? ' with a retry' : ''}: ${kind}`, () => {
+      const conflict = missedConflict(CONFLICT, evento('105104'), found(estado, hasRetry));
+      assert.equal(conflict.codigo, 'E0853');
+      assert.match(conflict.mensagem, advice);
+      const called = 'solicitacao_analise_fiscal_para_cancelamento nº 1 (id_evento 9)';
+      assert.ok(conflict.mensagem.startsWith(`O evento ${called} existe, e não vale na nota: está ${estado}. `));
+      assert.equal(conflict.detalhes, `evento_${kind}: ${called}, ${estado}.`);
+    });
+  }
 });
