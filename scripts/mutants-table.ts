@@ -6,6 +6,7 @@ export const TESTS: Readonly<Record<string, readonly string[]>> = {
   'src/fiscal/evento.ts': ['src/fiscal/evento.test.ts', 'src/fiscal/conflitos-evento.test.ts'],
   'src/adn/reading.ts': ['src/adn/reading.test.ts', 'src/adn/national.test.ts'],
   'src/documents/signed.ts': [
+    'src/documents/signed.test.ts',
     'test/assinatura-ataques.test.ts',
     'test/assinatura-quase.test.ts',
     'test/assinatura-certificado.test.ts',

@@ -7,7 +7,7 @@ import { createPrivateKey, createPublicKey, verify } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import type { Adn, AdnKnowledge, DocumentToShare, NotaAnswer } from '../src/adn/adn.ts';
-import { deliverNotas, MISCONFIGURED_PAUSE_MS } from '../src/delivery/notas.ts';
+import { deliverNotas } from '../src/delivery/notas.ts';
 import { readCertificate } from '../src/documents/certificate.ts';
 import { type Signer, signatureElement, signatureValueOf } from '../src/documents/signing.ts';
 import { signedPartOf, withSignature } from '../src/fiscal/layout/write.ts';
@@ -135,7 +135,7 @@ describe('a note whose answer was lost, and that is there', () => {
   for (const [what, copyOf] of Object.entries(OTHERS)) {
     test(`as another document (${what}): not authorised, not sent again, and said as the gravest`, async () => {
       const { world, clock, municipio, nota, sent, logged, outcome } = await lostAndFound(copyOf);
-      assert.deepEqual([nota.status, outcome.pauseMs], ['rascunho', MISCONFIGURED_PAUSE_MS]);
+      assert.deepEqual([nota.status, outcome.pauseMs], ['rascunho', 60_000]);
       const errors = logged.filter(({ level }) => level === 'error').map(({ message }) => message);
       assert.ok(errors.includes('o ADN guarda outro documento sob a chave de uma nota'), errors.join('\n'));
       const problem = await world.store.municipios.findProblem(municipio.tenant);
