@@ -28,7 +28,10 @@ export const ISSUING: Steps = [
   ['compor a NFS-e', ({ url }) => url.endsWith('fiscal/compose-nfse.ts')],
   ['gravar', ({ url }) => url.includes('/src/store/') || /node_modules\/pg/.test(url)],
   ['fatos', ({ url }) => url.endsWith('flows/gather-facts.ts')],
-  ['HTTP', ({ url }) => url.includes('/doors/rest/') || /fastify|node:_http|node:net|node:internal\/streams/.test(url)],
+  [
+    'HTTP',
+    ({ url }) => url.includes('/doors/rest/') || /find-my-way|node:_http|node:net|node:internal\/streams/.test(url),
+  ],
   ['coleta de lixo', ({ functionName }) => functionName === '(garbage collector)'],
 ];
 

@@ -9,7 +9,6 @@ import { clientOf } from './caller.ts';
 import { BODY_MAX_BYTES, bodyMisfit, headersMisfit } from './content.ts';
 import { PREFLIGHT } from './cors.ts';
 import { CROWD_WAIT_S, CROWDED_BODIES, CROWDED_QUESTIONS, CROWDED_SERVICE, workInPlace } from './crowding.ts';
-import type { HttpRoute } from './http.ts';
 import type { HttpAnswer, HttpRequest } from './message.ts';
 import { addHeaders, headersOfRoute } from './path-headers.ts';
 import { addLimits, type RequestQuota } from './quotas.ts';
@@ -23,6 +22,7 @@ import {
 } from './refusals.ts';
 import { keyMisfit, refuseAsFlow } from './repetition.ts';
 import type { Route } from './route.ts';
+import type { HttpRoute } from './router.ts';
 import { ROUTES } from './routes.ts';
 import {
   asideOf,

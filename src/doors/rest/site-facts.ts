@@ -12,9 +12,10 @@ import { CATALOGOS, FRESH_S, POR_PAGINA, POR_PAGINA_MAX } from './catalogos.ts';
 import { BODY_MAX_BYTES } from './content.ts';
 import { CLOSE_MAX_MS, DRAIN_DEFAULT_S } from './end-in-order.ts';
 import { DISCARD_MAX_BYTES } from './exchange.ts';
-import { CONNECTIONS_MAX, HEADERS_MAX_BYTES, REQUEST_TIMEOUT_MS, URL_MAX } from './http.ts';
+import { CONNECTIONS_MAX, REQUEST_TIMEOUT_MS } from './http.ts';
 import { LOOKS_MAX, MISSES_MAX } from './misses.ts';
 import { KEY_CHARS_MAX } from './repetition.ts';
+import { HEADERS_MAX_BYTES, URL_MAX } from './request.ts';
 import { ROUTES } from './routes.ts';
 
 export const DOOR_FACTS: Facts = {

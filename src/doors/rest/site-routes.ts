@@ -24,10 +24,10 @@ import { docsFile, docsPage, openSite, unknownDocsPage } from '../../published/s
 import { attend } from './attend.ts';
 import { answerCacheable } from './caching.ts';
 import { CORS_HEADERS, PREFLIGHT } from './cors.ts';
-import type { HttpRoute } from './http.ts';
 import type { HttpAnswer, HttpRequest } from './message.ts';
 import { addHeaders } from './path-headers.ts';
 import { refuseForStore, refuseTrouble, refuseUnavailable, refuseUnknownCodigo } from './refusals.ts';
+import type { HttpRoute } from './router.ts';
 import { ROUTES } from './routes.ts';
 import { DOOR_FACTS } from './site-facts.ts';
 import { type Door, queryOf, siteOf, type Visit, type Work } from './visit.ts';

@@ -8,10 +8,10 @@ import { attend, logFailure } from '../rest/attend.ts';
 import { clientOf } from '../rest/caller.ts';
 import { BODY_MAX_BYTES } from '../rest/content.ts';
 import { CROWD_WAIT_S, CROWDED_BODIES, CROWDED_SERVICE, workInPlace } from '../rest/crowding.ts';
-import type { HttpRoute } from '../rest/http.ts';
 import type { HttpAnswer, HttpRequest } from '../rest/message.ts';
 import { addLimits, type RequestQuota } from '../rest/quotas.ts';
 import { refuseTrouble, refuseUnknownMunicipio, SOAP_HINT, sayUnavailable } from '../rest/refusals.ts';
+import type { HttpRoute } from '../rest/router.ts';
 import {
   asideOf,
   certificateOf,

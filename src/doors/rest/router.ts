@@ -1,0 +1,61 @@
+/** Which route takes a request, by its method and its path. The only importer of find-my-way. */
+import findMyWay from 'find-my-way';
+import type { HttpAnswer, HttpRequest, Trouble } from './message.ts';
+
+/** What a route does; it never rejects. */
+export type Handle = (request: HttpRequest) => Promise<HttpAnswer>;
+
+export type HttpRoute = {
+  readonly method: 'GET' | 'HEAD' | 'OPTIONS' | 'POST';
+  readonly path: string;
+  readonly handle: Handle;
+};
+
+/** The route of a request, or what keeps the request from one. `allow`: the methods that its path has. */
+export type Found =
+  | { readonly handle: Handle; readonly params: Readonly<Record<string, string>> }
+  | { readonly trouble: Trouble; readonly allow?: string };
+
+/** What a path has: by method what it does, and the names of the methods. */
+type Path = { readonly handles: ReadonlyMap<string, Handle>; readonly allow: string };
+
+/** Methods of HTTP; a request by any other is told the methods of the whole service. */
+const METHODS: ReadonlySet<string> = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'TRACE']);
+const NO_QUERY = {};
+
+/** `paramMax`: characters of one segment of a path. A GET answers HEAD as well, unless a row of its own does. */
+export function openRouter(
+  routes: readonly HttpRoute[],
+  paramMax: number,
+): (method: string | undefined, url: string) => Found {
+  // A query is read by the route that wants it.
+  const router = findMyWay({ maxParamLength: paramMax, onBadUrl: ignore, querystringParser: () => NO_QUERY });
+  const allow = namesOf(new Set(routes.flatMap(methodsOf)));
+  for (const [path, rows] of Map.groupBy(routes, (row) => row.path)) {
+    const handles = new Map(rows.flatMap((row) => methodsOf(row).map((method) => [method, row.handle])));
+    for (const row of rows) handles.set(row.method, row.handle);
+    // Every path stands under one method, so that another method of it is told from a path that there is not.
+    router.on('GET', path, ignore, { handles, allow: namesOf(handles.keys()) } satisfies Path);
+  }
+  return (method = '', url) => {
+    if (!METHODS.has(method)) return { trouble: 'method_not_allowed', allow };
+    const found = router.find('GET', url);
+    if (found === null) return { trouble: 'unknown_path' };
+    const { store: path }: { readonly store: Path | null } = found;
+    if (path === null) return { trouble: 'bad_url' };
+    const handle = path.handles.get(method);
+    if (handle === undefined) return { trouble: 'method_not_allowed', allow: path.allow };
+    return { handle, params: found.params as Readonly<Record<string, string>> };
+  };
+}
+
+function methodsOf({ method }: HttpRoute): readonly string[] {
+  return method === 'GET' ? ['GET', 'HEAD'] : [method];
+}
+
+function namesOf(methods: Iterable<string>): string {
+  return [...methods].sort().join(', ');
+}
+
+/** The router only finds; it calls nobody. */
+function ignore(): void {}
