@@ -11,7 +11,7 @@ import { normaliseDps } from '../src/fiscal/layout/normalise.ts';
 import type { SimpleType } from '../src/fiscal/layout/simple-types.ts';
 import { type Group, type Item, isRequiredOfSender, type Leaf } from '../src/fiscal/layout/vocabulary.ts';
 import { withSignature, writeDps, writeNfse } from '../src/fiscal/layout/write.ts';
-import { SMALLEST_DPS } from '../src/published/layout/markdown.ts';
+import { SMALLEST_DPS } from '../src/published/layout/smallest.ts';
 import { dpsXsd, nfseXsd } from '../src/published/layout/xsd.ts';
 import {
   DPS_ID,

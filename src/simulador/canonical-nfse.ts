@@ -16,7 +16,7 @@ import { NFSE } from '../fiscal/layout/nfse.ts';
 import type { SimpleType } from '../fiscal/layout/simple-types.ts';
 import { type Group, type Item, joinPath, type Leaf } from '../fiscal/layout/vocabulary.ts';
 import { XML_HEAD } from '../fiscal/layout/write.ts';
-import { patternOf, written } from '../published/layout/xsd.ts';
+import { patternOf, nationalType } from '../published/layout/xsd.ts';
 
 /** What the checks of a note ask of it, by the places in {@link PLACES}. */
 export type Campos = {
@@ -163,7 +163,7 @@ function field(place: string, pattern: string): string {
 const REFERENCE = '&(?:amp|lt|gt);';
 
 function valuePattern(given: SimpleType): string {
-  const type = written(given);
+  const type = nationalType(given);
   if (type.kind === 'enum') return `(?:${type.values!.map(literal).join('|')})`;
   if (type.latin) return latinText(type);
   if (type.pattern === undefined) return anyText(type);

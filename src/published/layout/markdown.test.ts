@@ -8,7 +8,8 @@ import { HOSTS } from '../../fiscal/layout/plan-corpo.ts';
 import { readDps } from '../../fiscal/layout/read.ts';
 import { readCorpo } from '../../fiscal/layout/read-corpo.ts';
 import { elementsOf, type Item } from '../../fiscal/layout/vocabulary.ts';
-import { LEFT_TO_US, layoutMarkdown, SMALLEST_BODY, SMALLEST_DPS } from './markdown.ts';
+import { LEFT_TO_US, layoutMarkdown } from './markdown.ts';
+import { SMALLEST_BODY, SMALLEST_DPS } from './smallest.ts';
 
 const PAGE = layoutMarkdown();
 

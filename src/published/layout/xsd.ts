@@ -66,13 +66,13 @@ function schema(root: Group, side: Side, about: string): string {
     '<!-- Gerado por scripts/generate.ts a partir das tabelas do leiaute; não edite. -->',
     `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns="${DPS_NAMESPACE}"`,
     `  targetNamespace="${DPS_NAMESPACE}" elementFormDefault="qualified" version="${DPS_VERSAO}">`,
-    ...indented(documentation(about)),
-    ...indented(outer),
+    ...indent(documentation(about)),
+    ...indent(outer),
     ...named.complex.flatMap(({ name, content }) =>
-      indented([`<xs:complexType name="${name}">`, ...indented(content!), '</xs:complexType>']),
+      indent([`<xs:complexType name="${name}">`, ...indent(content!), '</xs:complexType>']),
     ),
     ...[...named.simple].flatMap(([name, content]) =>
-      indented([`<xs:simpleType name="${name}">`, ...indented(content), '</xs:simpleType>']),
+      indent([`<xs:simpleType name="${name}">`, ...indent(content), '</xs:simpleType>']),
     ),
     '</xs:schema>',
   ];
@@ -82,25 +82,25 @@ function schema(root: Group, side: Side, about: string): string {
 // Elements and the types of groups.
 
 function elementLines(item: Leaf | Group, path: readonly string[], required: boolean, named: Named): Lines {
-  const [name, ...others] = spelled(item, named);
-  if (others.length === 0) return spelling(item, name, path, required, named);
+  const [name, ...others] = namesOf(item, named);
+  if (others.length === 0) return elementOf(item, name, path, required, named);
   return choice(
     required,
-    [name, ...others].map((spelt) => spelling(item, spelt, path, true, named)),
+    [name, ...others].map((spelt) => elementOf(item, spelt, path, true, named)),
   );
 }
 
 /** The names under which an element is read, or the one under which it is written (D-15). */
-function spelled(item: Leaf | Group, { side }: Named): readonly [string, ...string[]] {
+function namesOf(item: Leaf | Group, { side }: Named): readonly [string, ...string[]] {
   return item.alias === undefined || side === 'national' ? [item.name] : [item.name, item.alias];
 }
 
-function spelling(item: Leaf | Group, name: string, path: readonly string[], required: boolean, named: Named): Lines {
+function elementOf(item: Leaf | Group, name: string, path: readonly string[], required: boolean, named: Named): Lines {
   const type = item.kind === 'group' ? complexType(item, path, named) : simpleType(item.type, named);
   const most = item.max === 1 ? '' : ` maxOccurs="${item.max}"`;
   return [
     `<xs:element name="${name}" type="${type}"${least(required)}${most}>`,
-    ...indented(documentation(item.doc)),
+    ...indent(documentation(item.doc)),
     '</xs:element>',
   ];
 }
@@ -113,7 +113,7 @@ function complexType(group: Group, above: readonly string[], named: Named): stri
   named.complex.push(type);
   const content = [
     '<xs:sequence>',
-    ...indented(inside(group, path, named)),
+    ...indent(inside(group, path, named)),
     ...(group.signed ? [`  <xs:any namespace="${SIGNATURE_NAMESPACE}" processContents="lax" minOccurs="0"/>`] : []),
     '</xs:sequence>',
     ...(group.attributes ?? []).flatMap((attribute) => attributeLines(attribute, named)),
@@ -137,7 +137,7 @@ function inside({ items }: Group, path: readonly string[], named: Named): Lines 
     true,
     parts.map(([first], place) => [
       '<xs:sequence>',
-      ...indented([
+      ...indent([
         ...particle(first!, true, path, named),
         ...parts.slice(place + 1).flatMap((part) => anyOrder(part, path, named)),
       ]),
@@ -149,7 +149,7 @@ function inside({ items }: Group, path: readonly string[], named: Named): Lines 
 /** The last names of the path, as many as it takes to be unlike the types already named. */
 function freeName(path: readonly string[], named: Named): string {
   for (let steps = 1; steps <= path.length; steps += 1) {
-    const name = `TC${path.slice(-steps).map(capitalised).join('')}`;
+    const name = `TC${path.slice(-steps).map(capitalise).join('')}`;
     if (!named.complex.some((type) => type.name === name)) return name;
   }
   throw new RangeError(`Two groups at ${path.join('/')}`);
@@ -158,7 +158,7 @@ function freeName(path: readonly string[], named: Named): string {
 function attributeLines({ name, type, doc }: Attribute, named: Named): Lines {
   return [
     `<xs:attribute name="${name}" type="${simpleType(type, named)}" use="required">`,
-    ...indented(documentation(doc)),
+    ...indent(documentation(doc)),
     '</xs:attribute>',
   ];
 }
@@ -192,8 +192,8 @@ function anyOrder(items: readonly Item[], path: readonly string[], named: Named)
   if (others.length === 0) return particle(only, isRequired(only, named), path, named);
   const branches = items.map((first) => [
     '<xs:sequence>',
-    ...indented(particle(first, true, path, named)),
-    ...indented(
+    ...indent(particle(first, true, path, named)),
+    ...indent(
       anyOrder(
         items.filter((item) => item !== first),
         path,
@@ -221,7 +221,7 @@ function isRequired(item: Item, { side }: Named): boolean {
 }
 
 function choice(required: boolean, branches: readonly Lines[]): Lines {
-  return [`<xs:choice${least(required)}>`, ...indented(branches.flat()), '</xs:choice>'];
+  return [`<xs:choice${least(required)}>`, ...indent(branches.flat()), '</xs:choice>'];
 }
 
 function least(required: boolean): string {
@@ -232,11 +232,11 @@ function least(required: boolean): string {
 
 function simpleType(type: SimpleType, named: Named): string {
   const name = typeName(type, named.side);
-  const shown = named.side === 'national' ? written(type) : type;
+  const shown = named.side === 'national' ? nationalType(type) : type;
   const content = [
     ...documentation(shown.expected),
     '<xs:restriction base="xs:string">',
-    ...indented(facets(shown)),
+    ...indent(facets(shown)),
     '</xs:restriction>',
   ];
   const known = named.simple.get(name);
@@ -254,7 +254,7 @@ export function typeName(type: SimpleType, side: Side): string {
 }
 
 /** The type as its values stand in a note. */
-export function written(type: SimpleType): SimpleType {
+export function nationalType(type: SimpleType): SimpleType {
   return type.national ?? { ...type, reads: undefined };
 }
 
@@ -304,21 +304,21 @@ function upTo(highest: bigint): string {
 // Text.
 
 function documentation(text: string): Lines {
-  return [`<xs:annotation><xs:documentation>${escaped(text)}</xs:documentation></xs:annotation>`];
+  return [`<xs:annotation><xs:documentation>${escapeText(text)}</xs:documentation></xs:annotation>`];
 }
 
 function withoutDocumentation(lines: Lines): string {
   return lines.filter((line) => !line.includes('<xs:documentation>')).join('\n');
 }
 
-function escaped(text: string): string {
+function escapeText(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }
 
-function indented(lines: Lines): Lines {
+function indent(lines: Lines): Lines {
   return lines.map((line) => `  ${line}`);
 }
 
-function capitalised(name: string): string {
+function capitalise(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1);
 }

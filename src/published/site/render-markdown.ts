@@ -51,21 +51,7 @@ export function renderMarkdown(source: string, { link, errorPage, blocks = {} }:
         return block === undefined ? `<p>${this.parser.parseInline(tokens)}</p>\n` : block.html;
       },
       table(token) {
-        const head = row(
-          token.header.map((cell) => `<th scope="col"${side(cell)}>${this.parser.parseInline(cell.tokens)}</th>`),
-        );
-        const isNamed = token.header.some(({ text }) => text !== '');
-        const isWide = isNamed && token.header.length > NARROW_COLUMNS;
-        const names = token.header.map(({ tokens }) => (isWide ? html` data-l="${plainOf(tokens)}"`.html : ''));
-        const body = token.rows.map((cells) =>
-          row(
-            cells.map((cell, column) => {
-              const name = column === 0 || cell.text === '' ? '' : names[column];
-              return `<td${side(cell)}${name}>${this.parser.parseInline(cell.tokens)}</td>`;
-            }),
-          ),
-        );
-        return `<div class="table${isWide ? ' wide' : ''}" tabindex="0" role="group" aria-label="Tabela"><table>${isNamed ? `<thead>${head}</thead>` : ''}<tbody>${body.join('')}</tbody></table></div>\n`;
+        return tableHtml(token, (tokens) => this.parser.parseInline(tokens));
       },
       code({ text, lang }) {
         // A drawing for who reads the source where it is drawn; the tables beside it say the same.
@@ -102,6 +88,25 @@ export function renderMarkdown(source: string, { link, errorPage, blocks = {} }:
     body: { html: body },
     sections: sections.map(({ words, ...heading }) => ({ ...heading, words: words.join(' ') })),
   };
+}
+
+type Inline = (tokens: Tokens.TableCell['tokens']) => string;
+
+/** A table that scrolls by itself; `inline`: the text of a cell as HTML. */
+function tableHtml({ header, rows }: Tokens.Table, inline: Inline): string {
+  const head = row(header.map((cell) => `<th scope="col"${side(cell)}>${inline(cell.tokens)}</th>`));
+  const isNamed = header.some(({ text }) => text !== '');
+  const isWide = isNamed && header.length > NARROW_COLUMNS;
+  const names = header.map(({ tokens }) => (isWide ? html` data-l="${plainOf(tokens)}"`.html : ''));
+  const body = rows.map((cells) =>
+    row(
+      cells.map((cell, column) => {
+        const name = column === 0 || cell.text === '' ? '' : names[column];
+        return `<td${side(cell)}${name}>${inline(cell.tokens)}</td>`;
+      }),
+    ),
+  );
+  return `<div class="table${isWide ? ' wide' : ''}" tabindex="0" role="group" aria-label="Tabela"><table>${isNamed ? `<thead>${head}</thead>` : ''}<tbody>${body.join('')}</tbody></table></div>\n`;
 }
 
 /** Tables of more columns are read on a phone row by row, each cell under the name of its column. */

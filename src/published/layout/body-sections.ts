@@ -1,0 +1,92 @@
+/** The JSON body in Markdown: one section an object; objects of the same content share one. */
+import type { Item as CorpoItem } from '../../fiscal/layout/corpo.ts';
+import { INF_DPS } from '../../fiscal/layout/dps.ts';
+import { HOSTS, type Host } from '../../fiscal/layout/plan-corpo.ts';
+import {
+  elementsOf,
+  type Group,
+  type Item,
+  isRequiredOfSender,
+  joinPath,
+  type Leaf,
+} from '../../fiscal/layout/vocabulary.ts';
+import { code, table } from '../markdown.ts';
+
+export function bodySections(): string {
+  const sections = new Map<string, { readonly host: Host; readonly campos: string[] }>();
+  for (const host of HOSTS) {
+    const content = JSON.stringify([...host.items.values()], (_key, value) =>
+      typeof value === 'bigint' ? String(value) : value,
+    );
+    const known = sections.get(content);
+    if (known === undefined) sections.set(content, { host, campos: [host.campo] });
+    else known.campos.push(host.campo);
+  }
+  return [...sections.values()].map(({ host, campos }) => bodySection(host, campos)).join('\n');
+}
+
+function bodySection(host: Host, [campo, ...twins]: readonly string[]): string {
+  // The word tells it from the group of the DPS, whose name differs in capitals alone.
+  const heading = campo === '' ? '### O próprio corpo' : `### JSON ${code(plainCampo(campo!))}`;
+  const alike = twins.length === 0 ? [] : [`Igual em ${twins.map((twin) => code(plainCampo(twin))).join(', ')}.`];
+  const many = campo!.endsWith('[]') ? ['Uma lista de objetos.'] : [];
+  const rows = [...host.items.values()].map((item) => bodyRow(item, host));
+  const about = [...many, ...alike].join(' ');
+  const heads = ['Campo', 'Envio', 'Na DPS', 'Aceita', 'Significado'];
+  return `${[heading, ...(about === '' ? [] : [about]), table(heads, rows)].join('\n\n')}\n`;
+}
+
+function bodyRow(item: CorpoItem, host: Host): string[] {
+  if (item.kind === 'declaracao') {
+    const meaning = 'Declarado, para ser comparado com o calculado';
+    return [code(item.name), 'opcional', `na nota, ${code(item.note)}`, item.type.expected, meaning];
+  }
+  const paths = item.kind === 'campo' ? item.paths : ([item.path] as const);
+  const steps = elementsAt(joinPath(host.path, paths[0]));
+  const below = steps.slice(host.path === '' ? 0 : host.path.split('/').length);
+  const { element } = below.at(-1)!;
+  const where = paths.map(code).join(' ou ');
+  const doc = paths.length > 1 ? 'CNPJ ou CPF' : element.doc;
+  if (element.kind === 'group') {
+    const kind = element.max === 1 ? 'objeto' : `lista de até ${element.max} objetos`;
+    return [code(item.name), sending(item, below), where, kind, element.max === 1 ? doc : 'Documentos'];
+  }
+  const list = element.max === 1 ? '' : `lista de até ${element.max}: `;
+  const expected = paths.length > 1 ? 'CNPJ de 14 posições ou CPF de 11, sem pontuação' : element.type.expected;
+  return [code(item.name), sending(item, below), where, list + expected, doc];
+}
+
+type Step = { readonly element: Leaf | Group; readonly inChoice: boolean };
+
+/** The elements on the way to a path of the DPS. */
+function elementsAt(path: string): readonly Step[] {
+  let items: readonly Item[] = INF_DPS;
+  return path.split('/').map((name) => {
+    const element = elementsOf(items).find((one) => one.name === name)!;
+    const inChoice = items.some((item) => item.kind === 'choice' && item.items.includes(element));
+    if (element.kind === 'group') items = element.items;
+    return { element, inChoice };
+  });
+}
+
+function sending(item: CorpoItem, steps: readonly Step[]): string {
+  if (item.kind === 'campo' && item.padrao === 'ambiente') return '**sim**, em produção';
+  if (item.kind === 'campo' && item.padrao !== undefined) return 'opcional';
+  if (steps.some(({ inChoice }) => inChoice)) return '*escolha*';
+  const { element } = steps.at(-1)!;
+  const around = steps.slice(0, -1).find((step) => !isRequiredOfSender(step.element));
+  if (!isRequiredOfSender(element) || (element.kind === 'group' && hasPadrao(element))) return 'opcional';
+  if (around === undefined) return '**sim**';
+  // A list is all that its group holds.
+  return element.max > 1 ? 'opcional' : `**sim**, quando há ${around.element.doc.toLowerCase()}`;
+}
+
+/** Of the groups of the DPS, the one that is made when nobody sends it. */
+function hasPadrao({ name }: Group): boolean {
+  return name === 'totTrib';
+}
+
+/** A place of the body without the marks of its lists. */
+export function plainCampo(campo: string): string {
+  return campo.replaceAll('[]', '');
+}
