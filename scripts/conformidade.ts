@@ -126,14 +126,14 @@ function exampleCells({ code, scope, given, also = [], rejects, accepts }: Exemp
   const verdicts = rejects.map((patch) => verdictOf(patch, scope, facts));
   const wanted = [code, ...also].toSorted().join(', ');
   const isRight = verdicts.every((codes) => (scope === 'aviso' ? codes.includes(code) : codes.join(', ') === wanted));
-  const refused = bad && `${told(bad, shared)} → ${verdicts[0]!.join(', ') || 'nada'}${more(rejects)}`;
+  const refused = bad && `${describePatch(bad, shared)} → ${verdicts[0]!.join(', ') || 'nada'}${more(rejects)}`;
   const passes = accepts.every((patch) => faultsOf(patch, facts).length === 0);
-  const accepted = good && `${told(good, shared)}${more(accepts)}`;
+  const accepted = good && `${describePatch(good, shared)}${more(accepts)}`;
   return [
     refused === undefined
       ? 'pelo cadastro, pelo ambiente ou pela data, e não só pelo documento'
-      : failing(refused, isRight),
-    accepted === undefined ? 'qualquer outra DPS' : failing(accepted, passes),
+      : markFailure(refused, isRight),
+    accepted === undefined ? 'qualquer outra DPS' : markFailure(accepted, passes),
     formsOf([...rejects, ...accepts]),
   ];
 }
@@ -143,7 +143,7 @@ function verdictOf(patch: Patch, scope: AnyRule['scope'], facts: Facts): readonl
   return [...new Set(said.map(({ codigo }) => codigo))].toSorted();
 }
 
-function failing(text: string, isRight: boolean): string {
+function markFailure(text: string, isRight: boolean): string {
   return isRight ? text : `**${FAILURE}** ${text}`;
 }
 
@@ -170,7 +170,7 @@ const VALUE_MAX = 40;
 /** An example with no more entries is told whole. */
 const SHORT_MAX = 4;
 
-function told(patch: Patch, shared: ReadonlySet<string>): string {
+function describePatch(patch: Patch, shared: ReadonlySet<string>): string {
   const all = Object.entries(patch);
   const own = all.filter(([path]) => !shared.has(path));
   const shown = all.length <= SHORT_MAX ? all : own.length > 0 ? own : all.slice(0, SHORT_MAX);

@@ -12,13 +12,13 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DESCRIBED_DOOR, GUARDED_DOOR } from '../src/doors/rest/described-door.ts';
-import { errosFiles } from '../src/published/errors/markdown.ts';
+import { errorsMarkdown } from '../src/published/errors/markdown.ts';
 import { layoutMarkdown } from '../src/published/layout/markdown.ts';
 import { dpsXsd, eventoXsd, nfseXsd } from '../src/published/layout/xsd.ts';
 import { describeApi } from '../src/published/openapi/openapi.ts';
-import { segurancaMarkdown } from '../src/published/security.ts';
+import { securityMarkdown } from '../src/published/security.ts';
 import { soapMarkdown } from '../src/published/soap.ts';
-import { estadosMarkdown } from '../src/published/states.ts';
+import { statesMarkdown } from '../src/published/states.ts';
 import { clienteTipos } from './cliente-tipos.ts';
 import { conformidadeMarkdown } from './conformidade.ts';
 
@@ -30,10 +30,10 @@ type Generated = {
 
 const FILES: readonly Generated[] = [
   { path: 'docs/conformidade.md', make: conformidadeMarkdown },
-  { path: 'docs/estados.md', make: estadosMarkdown },
+  { path: 'docs/estados.md', make: statesMarkdown },
   { path: 'docs/layout.md', make: layoutMarkdown },
   { path: 'docs/soap.md', make: soapMarkdown },
-  { path: 'docs/seguranca.md', make: () => segurancaMarkdown(GUARDED_DOOR) },
+  { path: 'docs/seguranca.md', make: () => securityMarkdown(GUARDED_DOOR) },
   { path: 'docs/dps-1.01.xsd', make: dpsXsd },
   { path: 'docs/nfse-1.01.xsd', make: nfseXsd },
   { path: 'docs/evento-1.01.xsd', make: eventoXsd },
@@ -43,7 +43,7 @@ const FILES: readonly Generated[] = [
 
 /** Folders in which every file is generated; `make` gives their texts by name. */
 const FOLDERS: readonly { readonly path: string; readonly make: () => ReadonlyMap<string, string> }[] = [
-  { path: 'docs/erros', make: errosFiles },
+  { path: 'docs/erros', make: errorsMarkdown },
 ];
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));

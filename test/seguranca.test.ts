@@ -26,7 +26,7 @@ import { dpsIdOf } from '../src/fiscal/chave.ts';
 import { decimal } from '../src/fiscal/decimal.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import type { Patch } from '../src/fiscal/rules/rule.ts';
-import { listEnderecos } from '../src/published/security.ts';
+import { listAddresses } from '../src/published/security.ts';
 import { createStore } from '../src/store/store.ts';
 import { onEnd } from './support/cleanup.ts';
 import { nfseHere } from './support/cli.ts';
@@ -423,7 +423,7 @@ const PUBLICAS: Readonly<Record<string, Pergunta>> = {
   ),
 };
 
-const ALL = listEnderecos(GUARDED_DOOR, SITE_PATHS);
+const ALL = listAddresses(GUARDED_DOOR, SITE_PATHS);
 
 function provaOf(id: string): Prova {
   if (id.startsWith('catalogo_')) return publico(at(`catalogo/${id.slice('catalogo_'.length)}`), 'itens');
@@ -451,8 +451,8 @@ describe('an address says who may ask', () => {
     for (const { id } of ALL) provaOf(id);
     const unused = Object.keys(PROVAS).filter((id) => !ALL.some((one) => one.id === id));
     assert.deepEqual(unused, []);
-    assert.throws(() => listEnderecos(GUARDED_DOOR, [...SITE_PATHS, '/novo']), /\/novo/);
-    assert.throws(() => listEnderecos(GUARDED_DOOR, SITE_PATHS.slice(1)), /No address/);
+    assert.throws(() => listAddresses(GUARDED_DOOR, [...SITE_PATHS, '/novo']), /\/novo/);
+    assert.throws(() => listAddresses(GUARDED_DOOR, SITE_PATHS.slice(1)), /No address/);
   });
 
   for (const { id, acesso } of ALL) {

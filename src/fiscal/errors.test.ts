@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import { lawOver } from '../../test/support/law.ts';
 import { groupsOf } from '../published/errors/groups.ts';
-import { EXAMPLES_MAX, errosFiles } from '../published/errors/markdown.ts';
+import { EXAMPLES_MAX, errorsMarkdown } from '../published/errors/markdown.ts';
 import { fieldsOf, pageOf } from '../published/errors/page.ts';
 import { ERRORS, errorOf, ofRules, ROWS, statusOf } from './errors.ts';
 import { exampleXml } from './rules/example.ts';
@@ -293,7 +293,7 @@ describe('the examples of the pages', () => {
 });
 
 describe('docs/erros', () => {
-  const files = errosFiles();
+  const files = errorsMarkdown();
   const text = [...files.values()].join('\n');
   const anchorsOf = (file: string): readonly string[] =>
     [...files.get(file)!.matchAll(/<a id="(E\d+)"><\/a>\n\n## \1\n/g)].map(([, codigo]) => codigo!);

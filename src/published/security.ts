@@ -176,7 +176,7 @@ export type GuardedDoor = {
 };
 
 /** Every address with its row. `servico`: the paths that the door answers outside a municipality. */
-export function listEnderecos(
+export function listAddresses(
   { routes, soapPath, missesMax }: GuardedDoor,
   servico: readonly string[] = Object.keys(DO_SERVICO),
 ): readonly Endereco[] {
@@ -184,7 +184,7 @@ export function listEnderecos(
     const acesso = rowOf(route.id, ownOf(DAS_ROTAS, route.id) ?? (isCatalogo(route) ? CATALOGO : undefined));
     return {
       id: route.id,
-      endereco: written(route.method, `/:municipio${route.path}`),
+      endereco: describeAddress(route.method, `/:municipio${route.path}`),
       acesso,
       custo: custoOf(acesso, route, missesMax),
     };
@@ -197,14 +197,19 @@ export function listEnderecos(
       const missCost = operacao.startsWith('Consultar') ? 1 : undefined;
       return {
         id: operacao,
-        endereco: `${written('POST', porto)} ${operacao}`,
+        endereco: `${describeAddress('POST', porto)} ${operacao}`,
         acesso,
         custo: custoOf(acesso, { missCost }, missesMax),
       };
     }),
-    { id: porto, endereco: written('GET', porto), acesso: DESCRICAO_DO_PORTO, custo: NADA },
+    { id: porto, endereco: describeAddress('GET', porto), acesso: DESCRICAO_DO_PORTO, custo: NADA },
     ...servico.map((path): Endereco => {
-      return { id: path, endereco: written('GET', path), acesso: rowOf(path, ownOf(DO_SERVICO, path)), custo: NADA };
+      return {
+        id: path,
+        endereco: describeAddress('GET', path),
+        acesso: rowOf(path, ownOf(DO_SERVICO, path)),
+        custo: NADA,
+      };
     }),
   ];
   const left = [...Object.keys(DAS_ROTAS), ...Object.keys(DO_SERVICO)].filter(
@@ -223,7 +228,7 @@ function isCatalogo({ path, isPublic }: DescribedRoute): boolean {
   return isPublic === true && path.startsWith('/api/v1/catalogo/');
 }
 
-function written(method: string, path: string): string {
+function describeAddress(method: string, path: string): string {
   return `${method} ${braced(path)}`;
 }
 
@@ -241,7 +246,7 @@ function custoOf(
 }
 
 function accessTable(door: GuardedDoor): string {
-  const rows = listEnderecos(door).map(({ endereco, acesso: { quem, estranho, parte }, custo }) => [
+  const rows = listAddresses(door).map(({ endereco, acesso: { quem, estranho, parte }, custo }) => [
     code(endereco),
     ...[quem, estranho, parte, custo],
   ]);
@@ -256,7 +261,7 @@ function accessTable(door: GuardedDoor): string {
 }
 
 /** `docs/seguranca.md`, which is also a page of the documentation. */
-export function segurancaMarkdown(door: GuardedDoor): string {
+export function securityMarkdown(door: GuardedDoor): string {
   return `# Segurança
 
 Quem pode perguntar o quê, o que cada um fica sabendo, e o que se assina. Vale para a produção; no ambiente de integração ninguém se

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EVENTO_ESTADOS, EVENTO_MOVES, type EventoMove } from '../fiscal/evento.ts';
 import { NOTA_ESTADOS, NOTA_MOVES } from '../fiscal/nota.ts';
-import { estadosMarkdown } from './states.ts';
+import { statesMarkdown } from './states.ts';
 
-const [NOTA = '', EVENTO = ''] = estadosMarkdown().split('\n## Evento\n');
+const [NOTA = '', EVENTO = ''] = statesMarkdown().split('\n## Evento\n');
 
 test('docs/estados.md draws every move of a nota once and tells every state', () => {
   for (const { from, on, to } of NOTA_MOVES) {

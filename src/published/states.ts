@@ -74,7 +74,7 @@ export const ACOES: Readonly<Record<AcaoSugerida, string>> = {
 
 const EVENTO_ORDER = Object.keys(EVENTO_ESTADOS) as EventoEstado[];
 
-export function estadosMarkdown(): string {
+export function statesMarkdown(): string {
   return `<!-- Gerado por scripts/generate.ts a partir da máquina de estados; não edite. -->
 
 # Estados

@@ -14,7 +14,7 @@ import {
   errorIndexPage,
   errorPage,
   errorsJsonText,
-  respelt,
+  correctSpelling,
   unknownCodePage,
 } from '../../published/site/error-pages.ts';
 import { homePage } from '../../published/site/home-page.ts';
@@ -95,7 +95,7 @@ async function answerReadiness(door: Door, visit: Visit): Promise<HttpAnswer> {
 function answerCode(door: Door, visit: Visit, codigo: string): HttpAnswer {
   const html = errorPage(codigo);
   if (html !== undefined) return answerPage(visit.request, html, PAGES_KEPT);
-  const right = respelt(codigo);
+  const right = correctSpelling(codigo);
   if (right !== undefined) return redirect(308, right);
   return preferPage(visit.request, refuse(door, visit, refuseUnknownCodigo()), unknownCodePage(codigo));
 }

@@ -39,7 +39,7 @@ function fileOf({ id }: ErrorGroup): string {
 }
 
 /** The files of `docs/erros` by their names. */
-export function errosFiles(): ReadonlyMap<string, string> {
+export function errorsMarkdown(): ReadonlyMap<string, string> {
   return new Map([['README.md', indexText()], ...GROUPS.map((group) => [fileOf(group), groupText(group)] as const)]);
 }
 

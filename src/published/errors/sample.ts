@@ -190,13 +190,17 @@ function codesOf(text: string, facts: Facts): readonly string[] {
 
 /** The text of an example, which has texts, lists and objects and nothing else; where they stand is of no interest. */
 function documentOf(text: string): JsonDocument {
-  const told = (value: unknown): JsonValue => {
+  const toJsonValue = (value: unknown): JsonValue => {
     if (typeof value === 'string') return { kind: 'string', offset: 0, text: value };
-    if (Array.isArray(value)) return { kind: 'array', offset: 0, items: value.map(told) };
-    const members = Object.entries(value as object).map(([name, one]) => ({ name, offset: 0, value: told(one) }));
+    if (Array.isArray(value)) return { kind: 'array', offset: 0, items: value.map(toJsonValue) };
+    const members = Object.entries(value as object).map(([name, one]) => ({
+      name,
+      offset: 0,
+      value: toJsonValue(one),
+    }));
     return { kind: 'object', offset: 0, members };
   };
-  return { value: told(JSON.parse(text)), positionOf: () => ({ linha: 1, coluna: 1 }) };
+  return { value: toJsonValue(JSON.parse(text)), positionOf: () => ({ linha: 1, coluna: 1 }) };
 }
 
 /** What stands in the body for a path of the DPS or of the note: several properties where it has no object for a group. */

@@ -10,7 +10,7 @@ import { placesOf } from './page.ts';
 export const SEARCH_MAX = 80;
 
 /** Without accents, in lower case, and the plural in -ões as its singular. */
-export function folded(text: string): string {
+export function foldText(text: string): string {
   const bare = text.normalize('NFD').replace(/[\u0300-\u036f]/g, '');
   return bare.toLowerCase().replace(/oes\b/g, 'ao');
 }
@@ -26,12 +26,12 @@ export type Searchable = {
 /** What is looked at in a code. */
 export function searchableOf(error: PublicError): Searchable {
   const { codigo, mensagem, significado, nacional = '', regras } = error;
-  const titulo = folded(mensagem);
+  const titulo = foldText(mensagem);
   const places = placesOf(error).flatMap(({ path, campo = '' }) => [path, campo]);
   const rest = [significado, nacional, ...regras.flatMap(({ title = '', why }) => [title, why]), ...places];
-  const words = new Set(folded(rest.join(' ')).split(/[^a-z0-9/._]+|\.+(?![a-z0-9])/));
+  const words = new Set(foldText(rest.join(' ')).split(/[^a-z0-9/._]+|\.+(?![a-z0-9])/));
   const kept = [...words].filter((word) => word.length >= WORD_MIN && !titulo.includes(word));
-  return { codigo: `${folded(codigo)} ${folded(codigo.replace(/^E0+/, 'E'))}`, titulo, words: kept.join(' ') };
+  return { codigo: `${foldText(codigo)} ${foldText(codigo.replace(/^E0+/, 'E'))}`, titulo, words: kept.join(' ') };
 }
 
 /** Shorter words are in everything. */
@@ -41,12 +41,12 @@ const WORD_MIN = 3;
 const CODE = /^e?\d{1,4}$/;
 
 /** Which of them the question finds, in their order: by number where it is one that a code has, else by its words. */
-export function found<Item>(
+export function findMatches<Item>(
   asked: string,
   items: readonly Item[],
   textOf: (item: Item) => Searchable,
 ): readonly Item[] {
-  const words = folded(asked.slice(0, SEARCH_MAX)).split(/\s+/).filter(Boolean);
+  const words = foldText(asked.slice(0, SEARCH_MAX)).split(/\s+/).filter(Boolean);
   const [first = ''] = words;
   if (words.length === 1 && CODE.test(first)) {
     const byCode = items.filter((item) => textOf(item).codigo.includes(first));

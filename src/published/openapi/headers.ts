@@ -54,11 +54,11 @@ export function headerParameters({ reads = [], takesKey, headers }: DescribedRou
 }
 
 export function headerParameter(name: string): Json {
-  const { about, schema } = worded(REQUEST_HEADERS, name);
+  const { about, schema } = wordsOf(REQUEST_HEADERS, name);
   return { name, in: 'header', description: about, schema };
 }
 
-function worded(words: Readonly<Record<string, HeaderWords>>, name: string): HeaderWords {
+function wordsOf(words: Readonly<Record<string, HeaderWords>>, name: string): HeaderWords {
   const found = words[name];
   if (found === undefined) throw new RangeError(`the header ${name} has no words`);
   return found;
@@ -139,7 +139,7 @@ export function headerComponents(): Json {
 export function headerRefs(names: readonly string[]): Json {
   return Object.fromEntries(
     [...new Set(names)].map((name) => {
-      worded(ANSWER_HEADERS, name);
+      wordsOf(ANSWER_HEADERS, name);
       return [name, { $ref: `#/components/headers/${headerKey(name)}` }];
     }),
   );

@@ -95,18 +95,18 @@ function namesOf(part: Part): readonly string[] {
 
 function ruleSchemas({ when, required, choices }: Rule, host: Host): readonly JsonSchema[] {
   const isAlways = when.length === 0;
-  const condition = isAlways ? { type: 'object' } : anyOf(when.map((name) => sent(name, host)));
+  const condition = isAlways ? { type: 'object' } : anyOf(when.map((name) => sentSchema(name, host)));
   const asked = choices.map((choice) => choiceSchema(choice, host));
   // What is required of a group of one property is that it is there.
   const others = isAlways ? [] : required.filter((name) => when.length > 1 || name !== when[0]);
-  const parts = [...others.map((name) => sent(name, host)), ...asked];
+  const parts = [...others.map((name) => sentSchema(name, host)), ...asked];
   if (parts.length === 0) return [];
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
   return [{ if: condition, then: parts.length === 1 ? parts[0] : { allOf: parts } }];
 }
 
 function choiceSchema({ members, least, most }: Choice, host: Host): JsonSchema {
-  const taken = members.map((names) => anyOf(names.map((name) => sent(name, host))));
+  const taken = members.map((names) => anyOf(names.map((name) => sentSchema(name, host))));
   if (most === undefined) return anyOf(taken);
   const none = {
     properties: Object.fromEntries(members.flat().map((name) => [name, isList(name, host) ? EMPTY_LIST : NOTHING])),
@@ -119,7 +119,7 @@ const NOTHING: JsonSchema = { type: 'null' };
 const EMPTY_LIST: JsonSchema = { maxItems: 0 };
 
 /** It is there, and not null; of a list, something in it. */
-export function sent(name: string, host?: Host): JsonSchema {
+export function sentSchema(name: string, host?: Host): JsonSchema {
   const value = host !== undefined && isList(name, host) ? { not: NOTHING, minItems: 1 } : { not: NOTHING };
   return { properties: { [name]: value }, required: [name] };
 }

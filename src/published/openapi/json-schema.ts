@@ -23,7 +23,7 @@ import {
 import { type CampoEvento, TIPOS_EVENTO, type TipoEvento } from '../../fiscal/tipos-evento.ts';
 import { patternOf, shortSpellings } from '../layout/xsd.ts';
 import type { JsonSchema } from './json.ts';
-import { conditionsOf, sent } from './json-conditions.ts';
+import { conditionsOf, sentSchema } from './json-conditions.ts';
 
 /** Schemas by name, and how one refers to another. */
 export type Schemas = Readonly<Record<string, JsonSchema>>;
@@ -188,13 +188,13 @@ function valueSchema(type: SimpleType, integer = false): JsonSchema {
   if (type.kind === 'enum') return { type: 'string', enum: [...type.values!, ...shortSpellings(type)] };
   const pattern = type.pattern === undefined ? ANY_TEXT : patternOf(type);
   if (integer)
-    return { type: ['string', 'integer'], pattern: anchored(pattern), minimum: 1, maximum: 10 ** type.max - 1 };
-  if (type.kind === 'date') return { type: 'string', format: 'date', pattern: anchored(pattern) };
+    return { type: ['string', 'integer'], pattern: anchor(pattern), minimum: 1, maximum: 10 ** type.max - 1 };
+  if (type.kind === 'date') return { type: 'string', format: 'date', pattern: anchor(pattern) };
   const isFixed = type.kind === 'digits' || type.min === type.max;
   return {
     type: 'string',
     ...(isFixed ? {} : { minLength: type.min, maxLength: type.max }),
-    pattern: anchored(pattern),
+    pattern: anchor(pattern),
   };
 }
 
@@ -212,13 +212,13 @@ function decimalSchema({ digits = 1, highest }: SimpleType): JsonSchema {
   if (highest === undefined) {
     const most = digits - 1;
     const amount = `(?:0|[1-9][0-9]{0,${most}})(?:\\.[0-9]{1,2}|\\.[0-9]{2}00+)?|(?:0|[1-9][0-9]{3,${most}})\\.[0-9]{2}0`;
-    return { type, pattern: anchored(digits > 3 ? amount : upTo(most)), minimum: 0, exclusiveMaximum: 10 ** digits };
+    return { type, pattern: anchor(digits > 3 ? amount : upTo(most)), minimum: 0, exclusiveMaximum: 10 ** digits };
   }
   const maximum = Number(formatDecimal(highest));
-  return { type, pattern: anchored(`${upTo(digits - 2)}|${maximum}(?:\\.0+)?`), minimum: 0, maximum };
+  return { type, pattern: anchor(`${upTo(digits - 2)}|${maximum}(?:\\.0+)?`), minimum: 0, maximum };
 }
 
-function anchored(pattern: string): string {
+function anchor(pattern: string): string {
   return `^(?:${pattern})$`;
 }
 
@@ -313,7 +313,7 @@ function tipoSchema({ slug, codigo, descricao, autor, campos }: TipoEvento): Jso
               required: [obrigatorioCom.campo],
             },
             // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-            then: sent(nome),
+            then: sentSchema(nome),
           },
         ],
   );
@@ -332,7 +332,7 @@ function tipoSchema({ slug, codigo, descricao, autor, campos }: TipoEvento): Jso
       ...Object.fromEntries(Object.entries(COMUNS).map(([nome, schema]) => [nome, orNull(schema)])),
     },
     required: ['tipo_evento', ...campos.flatMap(({ nome, obrigatorio }) => (obrigatorio ? [nome] : []))],
-    not: { allOf: [sent('cnpj_autor'), sent('cpf_autor')] },
+    not: { allOf: [sentSchema('cnpj_autor'), sentSchema('cpf_autor')] },
     ...(conditions.length === 0 ? {} : { allOf: conditions }),
     additionalProperties: false,
   };

@@ -30,10 +30,10 @@ let text: string | undefined;
  */
 export function openapiText(site: string): string {
   text ??= JSON.stringify(JSON.parse(projectText('docs/openapi.json')));
-  return text.replaceAll(EXAMPLE_SITE, () => escaped(site));
+  return text.replaceAll(EXAMPLE_SITE, () => escapeText(site));
 }
 
-function escaped(site: string): string {
+function escapeText(site: string): string {
   return JSON.stringify(site).slice(1, -1);
 }
 

@@ -13,8 +13,8 @@ import { brazilianDate } from '../../fiscal/moment.ts';
 import { breakable, type Html, html } from './page-shell.ts';
 
 /** Parameters of the form, in its order. */
-export const CALCULADORA_PARAMS = ['codigo', 'competencia', 'simples', 'cclasstrib', 'valor', 'issqn'] as const;
-type Param = (typeof CALCULADORA_PARAMS)[number];
+export const CALCULATOR_PARAMS = ['codigo', 'competencia', 'simples', 'cclasstrib', 'valor', 'issqn'] as const;
+type Param = (typeof CALCULATOR_PARAMS)[number];
 
 /** What a person types is shorter; the rest is cut before anybody looks at it. */
 const TYPED_MAX = 40;
@@ -24,11 +24,11 @@ const DEFAULT_CLASSIFICACAO = '000001';
 type Asked = Readonly<Record<Param, string>>;
 
 /** The form and, where something was asked, the answer by these rates. `action`: address of the page, as a link of it. */
-export function calculadora(query: URLSearchParams, action: string, tabela: TabelaIbsCbs): Html {
+export function renderCalculator(query: URLSearchParams, action: string, tabela: TabelaIbsCbs): Html {
   const asked = Object.fromEntries(
-    CALCULADORA_PARAMS.map((name) => [name, (query.get(name) ?? '').trim().slice(0, TYPED_MAX)]),
+    CALCULATOR_PARAMS.map((name) => [name, (query.get(name) ?? '').trim().slice(0, TYPED_MAX)]),
   ) as Asked;
-  const isAsked = CALCULADORA_PARAMS.some((name) => query.has(name));
+  const isAsked = CALCULATOR_PARAMS.some((name) => query.has(name));
   return html`${formOf(asked, action)}${isAsked ? answerTo(asked, tabela) : undefined}`;
 }
 

@@ -6,7 +6,7 @@ import { ROUTES } from '../../doors/rest/routes.ts';
 import { ERRORS, hasExamples } from '../../fiscal/errors.ts';
 import type { ErrorJson } from '../errors/json.ts';
 import { DOCS_PATH, ERROS_JSON_PATH, ERROS_PATH } from '../paths.ts';
-import { errorIndexPage, errorPage, errorsJsonText, respelt, unknownCodePage } from './error-pages.ts';
+import { correctSpelling, errorIndexPage, errorPage, errorsJsonText, unknownCodePage } from './error-pages.ts';
 import { PAGES } from './frame.ts';
 import { homePage } from './home-page.ts';
 import { breakable, html, PAGE_POLICY } from './page-shell.ts';
@@ -67,8 +67,8 @@ describe('the page of a code', () => {
   });
 
   test('is found in other letters too', () => {
-    assert.deepEqual(['e0310', ' E0310', 'e901'].map(respelt), ['E0310', 'E0310', 'E901']);
-    for (const codigo of ['E0310', 'E0000', 'toString', '']) assert.equal(respelt(codigo), undefined);
+    assert.deepEqual(['e0310', ' E0310', 'e901'].map(correctSpelling), ['E0310', 'E0310', 'E901']);
+    for (const codigo of ['E0310', 'E0000', 'toString', '']) assert.equal(correctSpelling(codigo), undefined);
   });
 
   test('of a code that does not exist has the search, and the codes of its number', () => {

@@ -18,9 +18,9 @@ import {
   pageOf,
   type Sample,
 } from '../errors/page.ts';
-import { found, SEARCH_MAX, type Searchable, searchableOf } from '../errors/search.ts';
+import { findMatches, SEARCH_MAX, type Searchable, searchableOf } from '../errors/search.ts';
 import { ERROS_PATH } from '../paths.ts';
-import { framed } from './frame.ts';
+import { framePage } from './frame.ts';
 import { breakable, document, type Html, html, type Inserted } from './page-shell.ts';
 
 /** Last segment of the path of the index, which is where its links begin. */
@@ -43,14 +43,14 @@ export function errorPage(codigo: string): string | undefined {
   if (error === undefined) return undefined;
   let text = pages.get(codigo);
   if (text === undefined) {
-    text = written(error);
+    text = renderErrorPage(error);
     pages.set(codigo, text);
   }
   return text;
 }
 
 /** The code that an address in other letters means (`e0310`); undefined when there is none, or when the letters are right. */
-export function respelt(codigo: string): string | undefined {
+export function correctSpelling(codigo: string): string | undefined {
   const right = codigo.trim().toUpperCase();
   return right !== codigo && errorOf(right) !== undefined ? right : undefined;
 }
@@ -82,7 +82,7 @@ function searchableFor({ codigo }: PublicError): Searchable {
 
 /** All codes are on it, hidden where they are not what is searched for, so that the script can show them again. */
 function indexOf(asked: string): string {
-  const shown = new Set(asked === '' ? ERRORS : found(asked, ERRORS, searchableFor));
+  const shown = new Set(asked === '' ? ERRORS : findMatches(asked, ERRORS, searchableFor));
   const groups = groupsOf(ERRORS, fieldsOf).map((group) => ({
     ...group,
     isShown: group.errors.some((error) => shown.has(error)),
@@ -92,14 +92,14 @@ function indexOf(asked: string): string {
 <p class="lead">Cada código que uma resposta pode trazer: o que significa, como resolver e, quando ele diz respeito à DPS,
 um trecho recusado e um aceito, em XML e em JSON.</p>
 ${searchBox(ERROS, asked)}
-<p id="achados" role="status" data-none="${NOTHING_FOUND}">${asked === '' ? undefined : counted(shown.size)}</p>
+<p id="achados" role="status" data-none="${NOTHING_FOUND}">${asked === '' ? undefined : countText(shown.size)}</p>
 <nav class="groups" aria-label="Assuntos">
 ${groups.map(({ id, titulo }) => html`<a href="#${id}">${titulo}</a>\n`)}</nav>
 ${groups.map(
   ({ id, titulo, errors, isShown }) => html`<section id="${id}" data-g${isShown ? undefined : HIDDEN}>
 <h2>${titulo}</h2>
 <ul class="codes">
-${errors.map((error) => entry(error, shown.has(error)))}</ul>
+${errors.map((error) => renderEntry(error, shown.has(error)))}</ul>
 </section>
 `,
 )}<section class="reading">
@@ -111,14 +111,14 @@ nomeia; em produção recusa, no ambiente de integração é um aviso. <b>Aviso<
 <b>Reservado</b>: o sentido está fixado e nenhuma resposta o traz ainda. <b>Antigo</b>: outro código tomou o seu lugar.</p>
 <p>Para programas, a mesma tabela está em <a href="${ERROS}.json">${ERROS}.json</a>.</p>
 </section>`;
-  return framed('Códigos de erro', main, ERROS_PATH, { filters: true, searching: asked !== '' });
+  return framePage('Códigos de erro', main, ERROS_PATH, { filters: true, searching: asked !== '' });
 }
 
 const HIDDEN: Html = html` hidden`;
 const NOTHING_FOUND =
   'Nenhum código. Tente o número, o nome de um campo do leiaute ou uma só palavra do que a resposta diz.';
 
-function counted(count: number): string {
+function countText(count: number): string {
   if (count === 0) return NOTHING_FOUND;
   return count === 1 ? '1 código' : `${count} códigos`;
 }
@@ -130,7 +130,7 @@ function searchBox(action: string, asked: string): Html {
 </form>`;
 }
 
-function entry(error: PublicError, isShown: boolean): Html {
+function renderEntry(error: PublicError, isShown: boolean): Html {
   const { codigo, words } = searchableFor(error);
   const quiet = error.situacao === 'enviado' ? undefined : html` class="quiet"`;
   return html`<li data-c="${codigo}" data-b="${words}"${quiet}${isShown ? undefined : HIDDEN}><a href="${ERROS}/${error.codigo}"><code>${error.codigo}</code> <span>${error.mensagem}</span></a>${badge(error)}</li>\n`;
@@ -147,7 +147,7 @@ function badge(error: PublicError): Html | undefined {
   return isUsual ? undefined : html` <small>HTTP ${httpOf(error)}</small>`;
 }
 
-function written(error: PublicError): string {
+function renderErrorPage(error: PublicError): string {
   const { codigo, mensagem, nacional, situacao } = error;
   const page = pageOf(error);
   const place = ERRORS.indexOf(error);
@@ -158,7 +158,7 @@ function written(error: PublicError): string {
     html`
 <nav class="top"><span><a href="../../docs">Documentação</a> · <a href="../${ERROS}">Todos os códigos</a></span>${searchBox(`../${ERROS}`, '')}</nav>
 <h1><code>${codigo}</code> ${mensagem}</h1>
-${page.notice === undefined ? undefined : html`<p class="notice">${linked(page.notice, error)}</p>\n`}${
+${page.notice === undefined ? undefined : html`<p class="notice">${linkReplacement(page.notice, error)}</p>\n`}${
   isOld
     ? undefined
     : html`<p class="status"><b>HTTP ${page.http}.</b>${isUnusual ? badge(error) : undefined} ${page.retry}</p>\n`
@@ -174,7 +174,7 @@ ${isOld ? undefined : html`<h2>A quem diz respeito</h2>\n<p>${page.reach}</p>\n`
   );
 }
 
-function linked(text: string, { substituidoPor }: PublicError): Inserted {
+function linkReplacement(text: string, { substituidoPor }: PublicError): Inserted {
   if (substituidoPor === undefined) return text;
   const [before, after] = text.split(substituidoPor);
   return [before, html`<a href="${substituidoPor}">${substituidoPor}</a>`, after];
@@ -200,12 +200,12 @@ function examples({ cases }: ErrorPage, { pedidos, status }: PublicError): Html 
   if (cases.length === 0 && pedidos.length === 0) return undefined;
   return html`<section id="exemplos">
 <h2>Exemplos</h2>
-${pedidos.map((pedido) => requested(pedido, status !== 'aviso'))}${cases.map((one) => example(one, cases.length > 1))}</section>
+${pedidos.map((pedido) => renderRequest(pedido, status !== 'aviso'))}${cases.map((one) => example(one, cases.length > 1))}</section>
 `;
 }
 
 /** What fails and what passes where no part of a DPS can show it. */
-function requested({ titulo, recusado, aceito }: Pedido, refuses: boolean): Html {
+function renderRequest({ titulo, recusado, aceito }: Pedido, refuses: boolean): Html {
   const text = (kind: string, caption: string, shown: string): Html => html`<figure class="${kind}">
 <figcaption>${caption}</figcaption>
 <pre><code>${shown}</code></pre>

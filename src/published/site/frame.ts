@@ -58,7 +58,7 @@ export function addressOf(slug: string): string {
 }
 
 /** From one address of the service to another. */
-export function relative(from: string, to: string): string {
+export function relativePath(from: string, to: string): string {
   const folder = from.slice(0, from.lastIndexOf('/') + 1);
   if (to.startsWith(folder)) return to.slice(folder.length);
   return `${'../'.repeat(folder.split('/').length - 2)}${to.slice(1)}`;
@@ -68,10 +68,10 @@ export function relative(from: string, to: string): string {
 type Around = Omit<Ways, 'site'> & { readonly asked?: string };
 
 /** What is around a page: the bar with the search before it, the menu after it. */
-export function framed(title: string, main: Html, here: string, { asked = '', ...ways }: Around = {}): string {
+export function framePage(title: string, main: Html, here: string, { asked = '', ...ways }: Around = {}): string {
   const before = html`<a class="skip" href="#conteudo">Ir ao conteúdo</a>
-<header class="bar"><a href="${relative(here, DOCS_PATH)}">Documentação da NFS-e</a> <a class="to-menu" href="#paginas">Páginas</a>
-<form class="search" role="search" method="get" action="${relative(here, DOCS_PATH)}">
+<header class="bar"><a href="${relativePath(here, DOCS_PATH)}">Documentação da NFS-e</a> <a class="to-menu" href="#paginas">Páginas</a>
+<form class="search" role="search" method="get" action="${relativePath(here, DOCS_PATH)}">
 <input type="search" name="q" value="${asked}" maxlength="${String(SEARCH_MAX)}" aria-label="Buscar na documentação" placeholder="Buscar na documentação" autocomplete="off">
 <button>Buscar</button>
 </form></header>
@@ -91,5 +91,5 @@ ${PAGES.filter((page) => page.group === group).map((page) => item(page.short, ad
 
 function item(name: string, path: string, here: string, isHere: boolean): Html {
   const current = isHere ? html` aria-current="page"` : undefined;
-  return html`<li><a href="${relative(here, path)}"${current}>${name}</a></li>\n`;
+  return html`<li><a href="${relativePath(here, path)}"${current}>${name}</a></li>\n`;
 }

@@ -69,7 +69,7 @@ ${site?.after}${filters ? html`<script>${{ html: FILTER }}</script>\n` : undefin
 }
 
 /**
- * The filter of the index: the same as `found` in `../errors/search.ts`, over what the page brings. Without it
+ * The filter of the index: the same as `findMatches` in `../errors/search.ts`, over what the page brings. Without it
  * the form asks the service.
  */
 const FILTER = `

@@ -9,14 +9,14 @@
 import { type TabelaIbsCbs, tabelaEmbarcada } from '../../fiscal/aliquotas-ibs-cbs.ts';
 import { ERRORS, errorOf } from '../../fiscal/errors.ts';
 import { ownOf } from '../../fiscal/own.ts';
-import { folded, found, SEARCH_MAX, type Searchable, searchableOf } from '../errors/search.ts';
+import { findMatches, foldText, SEARCH_MAX, type Searchable, searchableOf } from '../errors/search.ts';
 import { fenced } from '../markdown.ts';
 import { ARQUIVOS_PATH, DOCS_PATH, ERROS_PATH } from '../paths.ts';
 import { projectText } from '../project-text.ts';
-import { CALCULADORA_PARAMS, calculadora } from './calculator.ts';
+import { CALCULATOR_PARAMS, renderCalculator } from './calculator.ts';
 import { type Facts, LAW_FACTS } from './facts.ts';
 import { ARQUIVOS } from './files.ts';
-import { addressOf, framed, PAGES, type Page, relative } from './frame.ts';
+import { addressOf, framePage, PAGES, type Page, relativePath } from './frame.ts';
 import { type Html, html, type Inserted } from './page-shell.ts';
 import { type Rendered, renderMarkdown, type Section } from './render-markdown.ts';
 
@@ -56,9 +56,9 @@ export async function docsPage(site: Site, { slug, address, query, tabela }: Doc
   const asked = (query.get('q') ?? '').trim().slice(0, SEARCH_MAX);
   if (slug === '' && asked !== '') return searchPage(site, asked, address);
   const rates = slug === CALENDARIO ? await tabela() : tabelaEmbarcada();
-  const isAsked = slug === CALENDARIO && CALCULADORA_PARAMS.some((name) => query.has(name));
-  const text = isAsked ? shelled(page, rendered(site, page, query, rates)) : shelledOnce(site, page, rates);
-  return text.replaceAll(SITE_MARK, () => escaped(address));
+  const isAsked = slug === CALENDARIO && CALCULATOR_PARAMS.some((name) => query.has(name));
+  const text = isAsked ? wrapPage(page, renderPage(site, page, query, rates)) : wrapPageOnce(site, page, rates);
+  return text.replaceAll(SITE_MARK, () => escapeText(address));
 }
 
 /** A file that pages offer; undefined where there is none. */
@@ -72,20 +72,20 @@ export function unknownDocsPage(): string {
   const main = html`
 <h1>Esta página não existe</h1>
 <p>Procure no campo de busca, ou comece pela <a href="../docs">primeira página</a>.</p>`;
-  return framed('Página não encontrada', main, `${DOCS_PATH}/nada`);
+  return framePage('Página não encontrada', main, `${DOCS_PATH}/nada`);
 }
 
 const CALENDARIO = 'calendario-ibs-cbs';
 
-function shelledOnce(site: Site, page: Page, tabela: TabelaIbsCbs): string {
-  return madeOnce(site.shells, page, tabela, () => shelled(page, renderedOnce(site, page, tabela)));
+function wrapPageOnce(site: Site, page: Page, tabela: TabelaIbsCbs): string {
+  return makeOnce(site.shells, page, tabela, () => wrapPage(page, renderPageOnce(site, page, tabela)));
 }
 
-function renderedOnce(site: Site, page: Page, tabela = tabelaEmbarcada()): Rendered {
-  return madeOnce(site.rendered, page, tabela, () => rendered(site, page, new URLSearchParams(), tabela));
+function renderPageOnce(site: Site, page: Page, tabela = tabelaEmbarcada()): Rendered {
+  return makeOnce(site.rendered, page, tabela, () => renderPage(site, page, new URLSearchParams(), tabela));
 }
 
-function madeOnce<Made>(known: Map<string, Made>, { slug }: Page, { versao }: TabelaIbsCbs, make: () => Made): Made {
+function makeOnce<Made>(known: Map<string, Made>, { slug }: Page, { versao }: TabelaIbsCbs, make: () => Made): Made {
   const key = `${slug} ${versao}`;
   const made = known.get(key) ?? make();
   known.set(key, made);
@@ -93,12 +93,12 @@ function madeOnce<Made>(known: Map<string, Made>, { slug }: Page, { versao }: Ta
 }
 
 /** A page as its file says it. `query`: what its form was asked. */
-function rendered(site: Site, page: Page, query: URLSearchParams, tabela: TabelaIbsCbs): Rendered {
+function renderPage(site: Site, page: Page, query: URLSearchParams, tabela: TabelaIbsCbs): Rendered {
   const here = addressOf(page.slug);
-  return renderMarkdown(withFacts(site, projectText(`docs/site/${page.file}`), tabela), {
+  return renderMarkdown(insertFacts(site, projectText(`docs/site/${page.file}`), tabela), {
     link: (href) => linkFrom(here, href),
-    errorPage: (codigo) => (errorOf(codigo) === undefined ? undefined : relative(here, `${ERROS_PATH}/${codigo}`)),
-    blocks: page.slug === CALENDARIO ? { calculadora: calculadora(query, CALENDARIO, tabela) } : {},
+    errorPage: (codigo) => (errorOf(codigo) === undefined ? undefined : relativePath(here, `${ERROS_PATH}/${codigo}`)),
+    blocks: page.slug === CALENDARIO ? { calculadora: renderCalculator(query, CALENDARIO, tabela) } : {},
   });
 }
 
@@ -108,7 +108,7 @@ const BLOCKS: ReadonlySet<string> = new Set(['calculadora']);
 const PLACEHOLDER = /\{\{([A-Za-z][\w.:-]*)\}\}/g;
 
 /** A source with what its names in braces stand for. A name that nobody knows is a mistake of the source. */
-function withFacts({ facts }: Site, source: string, tabela: TabelaIbsCbs): string {
+function insertFacts({ facts }: Site, source: string, tabela: TabelaIbsCbs): string {
   return source.replace(PLACEHOLDER, (whole, name: string) => {
     if (BLOCKS.has(name)) return whole;
     if (name === 'site') return SITE_MARK;
@@ -127,18 +127,18 @@ function linkFrom(here: string, href: string): string {
   if (href.startsWith('#') || /^https?:\/\//.test(href)) return href;
   const [target = '', hash] = href.split('#');
   const end = hash === undefined ? '' : `#${hash}`;
-  if (target.startsWith('/')) return relative(here, target) + end;
+  if (target.startsWith('/')) return relativePath(here, target) + end;
   const page = PAGES.find(({ file }) => file === target);
-  if (page !== undefined) return relative(here, addressOf(page.slug)) + end;
+  if (page !== undefined) return relativePath(here, addressOf(page.slug)) + end;
   const name = target.slice(target.lastIndexOf('/') + 1);
-  if (Object.hasOwn(ARQUIVOS, name)) return relative(here, `${ARQUIVOS_PATH}/${name}`);
+  if (Object.hasOwn(ARQUIVOS, name)) return relativePath(here, `${ARQUIVOS_PATH}/${name}`);
   throw new Error(`the documentation links to ${href}, which is nowhere`);
 }
 
 /** Fewer headings are seen at a glance. */
 const TOC_MIN = 3;
 
-function shelled(page: Page, { title, body, sections }: Rendered): string {
+function wrapPage(page: Page, { title, body, sections }: Rendered): string {
   const chapters = sections.filter(({ level }) => level === 2);
   // The table of contents comes after what the page is about.
   const lead = /^<p>[\s\S]*?<\/p>\n/.exec(body.html)?.[0] ?? '';
@@ -158,13 +158,13 @@ ${chapters.map(({ id, text }) => html`<li><a href="#${id}">${text}</a></li>\n`)}
 <h1>${title}</h1>
 ${{ html: lead.replace('<p>', '<p class="lead">') }}${toc}${{ html: rest }}
 ${around}`;
-  return framed(title, main, here);
+  return framePage(title, main, here);
 }
 
 function neighbour(page: Page | undefined, rel: 'prev' | 'next', here: string): Html | undefined {
   if (page === undefined) return undefined;
   const label = rel === 'prev' ? 'Antes' : 'Depois';
-  return html`<a rel="${rel}" href="${relative(here, addressOf(page.slug))}"><small>${label}</small> <span>${page.short}</span></a>`;
+  return html`<a rel="${rel}" href="${relativePath(here, addressOf(page.slug))}"><small>${label}</small> <span>${page.short}</span></a>`;
 }
 
 // Search
@@ -181,7 +181,7 @@ async function searchPage(site: Site, asked: string, address: string): Promise<s
   site.entries ??= makeEntries(site);
   const sections = sectionsFor(asked, await site.entries);
   codes ??= new Map(ERRORS.map((error) => [error.codigo, searchableOf(error)]));
-  const errors = found(asked, ERRORS, ({ codigo }) => codes!.get(codigo)!);
+  const errors = findMatches(asked, ERRORS, ({ codigo }) => codes!.get(codigo)!);
   const more = errors.length > CODES_MAX;
   const main = html`
 <h1>Busca: ${asked}</h1>
@@ -191,7 +191,7 @@ ${sections.length + errors.length === 0 ? html`<p class="lead">Nada com todas es
     : html`<ul class="results">
 ${sections.slice(0, RESULTS_MAX).map(
   ({ page, section }) =>
-    html`<li><a href="${relative(DOCS_PATH, addressOf(page.slug))}${section.level === 1 ? '' : `#${section.id}`}">${page.short}${section.level === 1 ? undefined : `: ${section.text}`}</a>
+    html`<li><a href="${relativePath(DOCS_PATH, addressOf(page.slug))}${section.level === 1 ? '' : `#${section.id}`}">${page.short}${section.level === 1 ? undefined : `: ${section.text}`}</a>
 <p>${excerpt(
       section.words.replaceAll(SITE_MARK, () => address),
       asked,
@@ -208,23 +208,23 @@ ${errors
   .slice(0, CODES_MAX)
   .map(
     ({ codigo, mensagem }) =>
-      html`<li><a href="${relative(DOCS_PATH, `${ERROS_PATH}/${codigo}`)}"><code>${codigo}</code> <span>${mensagem}</span></a></li>\n`,
+      html`<li><a href="${relativePath(DOCS_PATH, `${ERROS_PATH}/${codigo}`)}"><code>${codigo}</code> <span>${mensagem}</span></a></li>\n`,
   )}</ul>
-${more ? html`<p><a href="${relative(DOCS_PATH, ERROS_PATH)}?q=${encodeURIComponent(asked)}">Todos os ${String(errors.length)} códigos</a></p>\n` : undefined}`
+${more ? html`<p><a href="${relativePath(DOCS_PATH, ERROS_PATH)}?q=${encodeURIComponent(asked)}">Todos os ${String(errors.length)} códigos</a></p>\n` : undefined}`
 }`;
-  return framed(`Busca: ${asked}`, main, DOCS_PATH, { asked });
+  return framePage(`Busca: ${asked}`, main, DOCS_PATH, { asked });
 }
 
 /** The sections that have all the words; of a page that has them only as a whole, its first. Those that say them in their title come first. */
 function sectionsFor(asked: string, all: readonly Entry[]): readonly Entry[] {
-  const hits = found(asked, all, ({ searchable }) => searchable);
+  const hits = findMatches(asked, all, ({ searchable }) => searchable);
   const whole = PAGES.filter((page) => !hits.some((hit) => hit.page === page)).flatMap((page) => {
     const own = all.filter((entry) => entry.page === page);
     const words = own.map(({ section }) => `${section.text} ${section.words}`).join(' ');
     const together = searchableIn(page, own[0]!.section, words);
-    return found(asked, [own[0]!], () => together);
+    return findMatches(asked, [own[0]!], () => together);
   });
-  const named = found(asked, hits, ({ searchable }) => ({ ...searchable, words: '' }));
+  const named = findMatches(asked, hits, ({ searchable }) => ({ ...searchable, words: '' }));
   return [...named, ...hits.filter((hit) => !named.includes(hit)), ...whole];
 }
 
@@ -232,7 +232,7 @@ function sectionsFor(asked: string, all: readonly Entry[]): readonly Entry[] {
 async function makeEntries(site: Site): Promise<readonly Entry[]> {
   const made: Entry[] = [];
   for (const page of PAGES) {
-    for (const section of renderedOnce(site, page).sections) {
+    for (const section of renderPageOnce(site, page).sections) {
       made.push({ page, section, searchable: searchableIn(page, section, section.words) });
     }
     await new Promise(setImmediate);
@@ -242,7 +242,7 @@ async function makeEntries(site: Site): Promise<readonly Entry[]> {
 
 function searchableIn(page: Page, { text }: Section, words: string): Searchable {
   // A number of a code is looked for among the codes, and as a word here.
-  return { codigo: '', titulo: folded(`${page.short ?? ''} ${text}`), words: folded(words) };
+  return { codigo: '', titulo: foldText(`${page.short ?? ''} ${text}`), words: foldText(words) };
 }
 
 const BEFORE = 60;
@@ -261,22 +261,22 @@ function excerpt(words: string, asked: string): Inserted {
     .toLowerCase()
     .split(/\s+/)
     .find((word) => bare.includes(word));
-  if (first === undefined || bare.length !== text.length) return shortened(text);
+  if (first === undefined || bare.length !== text.length) return shorten(text);
   const place = bare.indexOf(first);
   const start = Math.max(0, place - BEFORE);
   return [
     start > 0 ? '…' : '',
     text.slice(start, place),
     html`<mark>${text.slice(place, place + first.length)}</mark>`,
-    shortened(text.slice(place + first.length)),
+    shorten(text.slice(place + first.length)),
   ];
 }
 
-function shortened(text: string): string {
+function shorten(text: string): string {
   return text.length <= EXCERPT ? text : `${text.slice(0, EXCERPT).trimEnd()}…`;
 }
 
 /** As an attribute or a text of a page. */
-function escaped(address: string): string {
+function escapeText(address: string): string {
   return html`${address}`.html;
 }
