@@ -1,8 +1,8 @@
 /**
- * Who may ask what: one row an address, of every door that listens. `docs/seguranca.md` is made of it, and `test/seguranca.test.ts`
- * asks each as a stranger, as a party and as another municipality's, and holds the answers to what is said here.
+ * Who may ask what: one row for each address of each door. `docs/seguranca.md` is made of it. `test/seguranca.test.ts` asks each
+ * address as a stranger, as a party and as a party of another municipality, and compares the answers with the rows.
  *
- * Said is what production does. An address that is in no row, or a row without an address, is an error.
+ * The rows state what production does. An address without a row, or a row without an address, is an error.
  */
 
 import { ownOf } from '../fiscal/own.ts';
@@ -12,9 +12,9 @@ import type { DescribedRoute } from './openapi/described.ts';
 import { ARQUIVOS_PATH, DOCS_PATH, ERROS_JSON_PATH, ERROS_PATH, OPENAPI_PATH, REFERENCE_PATH } from './paths.ts';
 
 /**
- * What somebody learns who is no party. `nada`: the answer about what is there and about what is not are one, and neither is looked for.
- * `existencia`: whether it is there, and nothing of it. `chave`: whoever has the key or the protocol number is a party, and without it
- * nothing is found. `publico`: the answer is everybody's.
+ * What a stranger learns. `nada`: the answer is the same whether the thing exists or not, and nothing is looked up. `existencia`:
+ * whether it exists, and no more. `chave`: whoever has the key or the protocol number counts as a party, and without it nothing
+ * is found. `publico`: the answer is for everybody.
  */
 export type Revela = 'nada' | 'existencia' | 'chave' | 'publico';
 
@@ -23,7 +23,7 @@ export type Acesso = {
   readonly revela: Revela;
   readonly estranho: string;
   readonly parte: string;
-  /** Where it is not read off the route. */
+  /** The cost of a miss, where the route does not state it. */
   readonly custo?: string;
 };
 
@@ -137,7 +137,7 @@ const DO_PORTO: Readonly<Record<(typeof OPERACOES)[number]['operacao'], Acesso>>
 
 const DOCUMENTACAO: Acesso = { ...PUBLICO, estranho: 'a documentação, igual para todos' };
 
-/** By the path; outside any municipality. */
+/** Addresses outside any municipality, by their path. */
 const DO_SERVICO: Readonly<Record<string, Acesso>> = {
   '/': DOCUMENTACAO,
   '/health/live': { ...PUBLICO, estranho: 'que o serviço está de pé' },
@@ -158,18 +158,18 @@ const DESCRICAO_DO_PORTO: Acesso = { ...PUBLICO, estranho: 'a descrição do por
 const CATALOGO: Acesso = { ...PUBLICO, estranho: 'a lista, nacional ou do município; nada de prestador nenhum' };
 
 export type Endereco = {
-  /** The operation: of a route, of the legacy port, or the path where it has no other name. */
+  /** Name of the operation, or the path where it has no name. */
   readonly id: string;
-  /** `POST /{municipio}/api/v1/…`, as it is told. */
+  /** `POST /{municipio}/api/v1/…` */
   readonly endereco: string;
   readonly acesso: Acesso;
   readonly custo: string;
 };
 
-/** What the door that listens says of itself. */
+/** What the HTTP door says of itself. */
 export type GuardedDoor = {
   readonly routes: readonly DescribedRoute[];
-  /** Below a municipality. */
+  /** Path of the legacy port below a municipality. */
   readonly soapPath: string;
   /** Questions without a result that one address of the network may ask in a minute. */
   readonly missesMax: number;
@@ -234,7 +234,7 @@ function describeAddress(method: string, path: string): string {
 
 const NADA = 'nada';
 
-/** What an answer without a result, or for somebody else, takes of the sixty a minute of a network address (D-216). */
+/** The cost of an answer without a result, or of an answer to a stranger, for the network address that asked (D-216). */
 function custoOf(
   { custo }: Acesso,
   { missCost }: { readonly missCost?: number | undefined },

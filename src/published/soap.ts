@@ -1,4 +1,4 @@
-/** `docs/soap.md`: the legacy port for the people whose programs use it, made of its tables. */
+/** `docs/soap.md`: the legacy port for the people whose programs use it, made of the tables of the port. */
 import { LOTE_RPS_MAX } from '../fiscal/abrasf/lote.ts';
 import { IMPEDIMENTOS, MAPA, NAO_LEVADOS } from '../fiscal/abrasf/mapa.ts';
 import { CODIGOS, MENSAGENS_MAX } from '../fiscal/abrasf/mensagens.ts';

@@ -1,4 +1,4 @@
-/** `docs/estados.md`: the lives of a nota and of an event, each as a drawing and two tables, made of the machines. */
+/** `docs/estados.md`: the states of a nota and of an event, each machine as a drawing and two tables. */
 import {
   type AcaoSugerida,
   DESFECHOS_EVENTO,
@@ -14,7 +14,7 @@ import { NOTA_ESTADOS, NOTA_MOVES, type NotaEstado, type NotaMove, type NotaTrig
 import { TIPOS_EVENTO } from '../fiscal/tipos-evento.ts';
 import { code, table } from './markdown.ts';
 
-/** When the row of a move wants attention again, in words. */
+/** When the row is taken up again after a move, in words. */
 const DUE: Readonly<Record<Due, string>> = {
   now: 'de imediato',
   lease: 'se o envio não se concluir no prazo',
@@ -24,7 +24,7 @@ const DUE: Readonly<Record<Due, string>> = {
   never: 'não volta',
 };
 
-/** What sets a move off, in words. */
+/** The triggers of the moves of a nota, in words. */
 const TRIGGERS: Readonly<Record<NotaTrigger, string>> = {
   emissao: 'a DPS foi aceita',
   retencao: 'a DPS foi aceita, e falta publicar uma alíquota do IBS ou da CBS da competência',
@@ -41,7 +41,7 @@ const TRIGGERS: Readonly<Record<NotaTrigger, string>> = {
 
 const ESTADOS = Object.keys(NOTA_ESTADOS) as NotaEstado[];
 
-/** What sets a move of an event off, in words. */
+/** The triggers of the moves of an event, in words. */
 const EVENTO_TRIGGERS: Readonly<Record<EventoTrigger, string>> = {
   registro: 'o pedido foi aceito',
   anuncio: 'o envio ao ADN vai começar',
@@ -62,7 +62,7 @@ const EVENTO_TRIGGERS: Readonly<Record<EventoTrigger, string>> = {
   arquivamento: 'o município deu a recusa por vista; só a lista de problemas muda',
 };
 
-/** When each advice is given, in words. */
+/** When each action is suggested, in words. */
 export const ACOES: Readonly<Record<AcaoSugerida, string>> = {
   aguardar:
     '`pendente` há até 5 minutos; `enviado`; `aguardando_autorizacao_nota` há até 24 horas, contadas de `aguardando_desde`',
@@ -178,7 +178,7 @@ ${table(
 
 type Move = { readonly from: string | undefined; readonly on: string; readonly to: string };
 
-/** The arrows of a machine, and one to the end out of each state that nothing leads out of. */
+/** The arrows of a machine. A state that no move leaves has an arrow to the end. */
 function drawing(estados: readonly string[], moves: readonly Move[]): string {
   const arrows = moves.map(({ from, on, to }) => `  ${from ?? '[*]'} --> ${to}: ${on}`);
   const last = estados.filter((estado) => !moves.some(({ from, to }) => from === estado && to !== estado));

@@ -1,6 +1,6 @@
 /**
- * Under which heading a code is found: by what it is about, in the order in which a request meets it. A code of rules
- * stands where its first rule does in the layout; what the layout does not tell, the family of its row does.
+ * The groups of the table of errors, in the order in which a request meets them. A code of rules belongs to the group of its
+ * first rule in the layout; any other code to the group of its row.
  */
 import { ASSINATURA } from '../../fiscal/errors/assinatura.ts';
 import { EVENTOS } from '../../fiscal/errors/eventos.ts';
@@ -62,7 +62,7 @@ const REQUISICAO = codesOf(SERVICO);
 const DE_ASSINATURA = codesOf(ASSINATURA);
 /** The national rules of events, and the two codes that the specification gives to nothing else. */
 const DE_EVENTOS = new Set([...codesOf(EVENTOS), 'E302', 'E9016']);
-/** Codes of any element, or of the document as a whole, whatever single rules answer with them too. */
+/** Codes of any element, or of the document as a whole. Single rules may answer with them too. */
 const ESTRUTURA = new Set([
   'E002',
   'E110',
@@ -76,10 +76,10 @@ const ESTRUTURA = new Set([
   'E0004',
   'E0010',
 ]);
-/** The service's own numbers for what stands at a place of the DPS. */
+/** Codes of the service's own that are about one place of the DPS. */
 const PLACED = new Set(['E401', 'E402', 'E403', 'E404', 'E802']);
 
-/** The groups in their order, each with its codes in theirs; groups without any are left out. */
+/** The groups that have codes, in their order. The codes of a group keep the order of the table. */
 export function groupsOf<Error extends PublicError>(
   errors: readonly Error[],
   fieldsOf: (error: Error) => readonly string[],
@@ -101,7 +101,7 @@ function headingOf(error: PublicError, fields: readonly string[]): string {
   return first === undefined ? 'estrutura' : headingAt(first);
 }
 
-/** Codes that no rule and no element names, or that elements of other groups share. */
+/** The place of codes that no rule and no element names, or that elements of other groups share. */
 const PLACES: Readonly<Record<string, string>> = {
   E0011: 'serv/obra',
   E0014: 'nDPS',

@@ -1,4 +1,4 @@
-/** The public table of errors for programs: `GET /docs/erros.json`, what the pages say without their words around it. */
+/** The public table of errors for programs: `GET /docs/erros.json`, with the content of the pages. */
 
 import type { Pedido, PublicError } from '../../fiscal/errors/row.ts';
 import { type Case, type Fragment, pageOf, type Sample } from './page.ts';
@@ -11,7 +11,7 @@ export type ErrorJson = {
   /** `enviado`, `reservado` (nothing sends it yet) or `substituido` (an older name; `substituido_por` is sent). */
   readonly situacao: PublicError['situacao'];
   readonly substituido_por?: string;
-  /** The usual status; null for a remark, which travels with a note that was issued. */
+  /** The usual status; null for a remark, which comes with an issued note. */
   readonly status: number | null;
   readonly todos_os_status: readonly number[];
   readonly titulo: string;
@@ -23,10 +23,10 @@ export type ErrorJson = {
   readonly a_quem_diz_respeito: string;
   readonly origem: string;
   readonly em_outros_sistemas?: string;
-  /** Places of the DPS, or of the note, and what stands for each in a JSON body. */
+  /** Places of the DPS or of the note, each with its name in a JSON body. */
   readonly caminhos: readonly { readonly caminho: string; readonly campo?: string }[];
   readonly doc_url: string;
-  /** Requests, or of a document the lines that matter, as text. */
+  /** Requests as text, or the lines of a document that matter. */
   readonly pedidos?: readonly Pedido[];
   readonly exemplos: readonly {
     readonly caminho?: string;
@@ -36,7 +36,7 @@ export type ErrorJson = {
   }[];
 };
 
-/** One code; `pages` is the address of which the page of a code is the child. */
+/** One code; `pages`: the address of the index, whose children are the pages of the codes. */
 export function errorJson(error: PublicError, pages: string): ErrorJson {
   const { codigo, status, statuses, situacao, substituidoPor, alcance, nacional } = error;
   const { reach, fields, cases } = pageOf(error);

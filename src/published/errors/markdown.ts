@@ -136,18 +136,18 @@ function caseText(one: Case, isOneOfMany: boolean): string[] {
 export const EXAMPLES_MAX = 2;
 const MORE_EXAMPLES = 'Há mais exemplos na página do código, em `/docs/erros`.';
 
-/** Said of a rule that reaches less far, or farther, than its code. */
+/** Added to a rule whose reach differs from that of its code. */
 export const ALCANCE_DA_REGRA: Readonly<Record<Alcance, string>> = {
   geral: 'Esta regra recusa em produção e no ambiente de integração.',
   nacional: 'Esta regra é nacional: em produção recusa, no ambiente de integração é um aviso.',
   aviso: 'Esta regra nunca recusa: é um aviso.',
 };
 
-/** Said where no document alone is refused. */
+/** Shown in place of a rejected example where no document alone is refused. */
 export const WITHOUT_REJECTED =
   'Sem exemplo recusado: se há recusa, depende do cadastro do município ou do ambiente, e não só do documento.';
 
-/** A path, and after it what stands for it in a JSON body. */
+/** A path, and its name in a JSON body. */
 function place({ path, campo }: Place): string {
   return campo === undefined ? code(path) : `${code(path)} (JSON: ${code(campo)})`;
 }

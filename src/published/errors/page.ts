@@ -1,6 +1,6 @@
 /**
- * What the page of a code shows, before it is Markdown or HTML: the facts of its row, the fields that answer with it,
- * and its examples as fragments of XML with the answers that the law really gives them.
+ * The content of the page of a code, before it becomes Markdown, HTML or JSON: the facts of its row, the fields that answer
+ * with it, and its examples. The answers under the examples are given by the law while the page is made.
  */
 
 import type { Alcance, PublicError } from '../../fiscal/errors/row.ts';
@@ -14,27 +14,27 @@ import { type Sample, sampleOf, withAbsent } from './sample.ts';
 
 export type { Fragment, Sample } from './sample.ts';
 
-/** One rule, or the structure as a whole, with its examples. */
+/** The examples of one rule, or of the structure as a whole. */
 export type Case = {
   /** Path of the layout; absent for structure. */
   readonly at: string | undefined;
-  /** What the code itself does not say already. */
+  /** Title, reason and remedy of the rule, where they differ from those of the code. */
   readonly title: string | undefined;
   readonly why: string | undefined;
   readonly mend: string | undefined;
-  /** Where it is not that of the code as a whole. */
+  /** Reach of the rule, where it differs from that of the code. */
   readonly alcance: Alcance | undefined;
   readonly expected: string | undefined;
-  /** Of a rule that never refuses these are remarked upon. */
+  /** Examples that break the rule; a rule that never refuses answers them with a remark. */
   readonly rejected: readonly { readonly sample: Sample; readonly answers: readonly Answer[] }[];
   readonly refuses: boolean;
   readonly accepted: readonly Sample[];
 };
 
-/** What is answered to an example, with the name that its place has in a JSON body. */
+/** One fault in the answer to an example; `campo`: the name of its place in a JSON body. */
 export type Answer = Pick<Aviso, 'codigo' | 'xpath' | 'mensagem'> & { readonly campo: string | undefined };
 
-/** Where a code may be answered: path of the DPS or of the note, and what stands for it in a JSON body. */
+/** A place that a code is about: its path in the DPS or in the note, and its name in a JSON body. */
 export type Place = { readonly path: string; readonly campo: string | undefined };
 
 export type ErrorPage = {
@@ -42,7 +42,7 @@ export type ErrorPage = {
   readonly retry: string;
   /** Whom it concerns: what it does in production and what in the sandbox. */
   readonly reach: string;
-  /** What a reader must know before the rest, when the code is not simply one that is sent. */
+  /** Shown before the rest where the code is reserved or replaced. */
   readonly notice: string | undefined;
   /** Elements that answer with it: of its rules, and of the layout where it names the code. */
   readonly fields: readonly Place[];
@@ -60,13 +60,13 @@ export function pageOf(error: PublicError): ErrorPage {
   };
 }
 
-/** The elements of the DPS, or of the note, that a code is about: of its rules, and of the layout where it names it. */
+/** Paths that a code is about: those of its rules, and of the elements whose row in the layout names it. */
 export function fieldsOf({ codigo, regras }: PublicError): readonly string[] {
   const named = GENERAL.has(codigo) ? [] : (FIELDS_BY_CODE.get(codigo) ?? []);
   return [...new Set([...regras.map(({ at }) => at), ...named])];
 }
 
-/** The same with the names of the JSON body. */
+/** The paths that a code is about, each with its name in the JSON body. */
 export function placesOf(error: PublicError): readonly Place[] {
   return fieldsOf(error).map((path) => ({ path, campo: campoOf(xpathOf(path)) }));
 }
@@ -76,7 +76,7 @@ export function xpathOf(path: string): string {
   return path.startsWith('NFSe/') ? `/${path}` : `/DPS/infDPS/${path}`;
 }
 
-/** Every status that brings it: `503, 429, 409 ou 422`. */
+/** The statuses of a code in words: `503, 429, 409 ou 422`. */
 export function httpOf({ status, statuses }: PublicError): string {
   if (status === 'aviso') return '201, em avisos';
   const [last, ...others] = statuses.map(String).toReversed();
@@ -108,10 +108,10 @@ const REACH: Readonly<Record<Alcance | 'avisa' | 'nao_verifica', string>> = {
   nao_verifica: 'Vale em produção. No ambiente de integração não se verifica.',
 };
 
-/** What is said of a code whose refusal no document decides alone. */
+/** Added where no document alone is refused. */
 const BY_FACTS = 'Depende também do que não está no documento: o cadastro do município, o ambiente ou a data.';
 
-/** What is said of a code of which some refusal needs a register that not every municipality keeps. */
+/** Added where a rule of the code needs a register that not every municipality keeps. */
 const BY_REGISTER = 'O que depende de um cadastro do município só se verifica onde ele o mantém.';
 
 function noticeOf({ situacao, substituidoPor }: PublicError): string | undefined {
@@ -124,7 +124,7 @@ function noticeOf({ situacao, substituidoPor }: PublicError): string | undefined
 
 // Which elements answer with which code.
 
-/** Codes that any element may answer with; the elements that name them are no list of their own. */
+/** Codes that any element may answer with: a list of the elements that name them would mislead. */
 const GENERAL: ReadonlySet<string> = new Set(['E002', 'E0001', 'E0002', 'E0003', 'E203']);
 
 const FIELDS_BY_CODE = fieldsByCode(INF_DPS, '', '', new Map());
@@ -194,7 +194,7 @@ function caseOf({ code, at, scope, given, rejects, accepts }: Exemplified): Case
     const view = { about: here, marked: new Set(here), context, facts };
     return { sample: sampleOf(patch, view, refuses ? answers.map(({ codigo }) => codigo) : []), answers };
   });
-  // What the refusal missed is shown where it is there.
+  // An accepted example shows the element whose absence was refused.
   const missed = rejects.flatMap((patch) => Object.keys(patch).filter((path) => patch[path as keyof Patch] === null));
   const about = at === undefined ? [] : [at, ...missed];
   const accepted = accepts.map((patch) => sampleOf(withAbsent(patch, at), { about, marked, context, facts }, []));
@@ -202,7 +202,7 @@ function caseOf({ code, at, scope, given, rejects, accepts }: Exemplified): Case
   return { at, ...said, refuses, rejected, accepted };
 }
 
-/** What all the patches of a case set alike: what the example needs, and not what it shows. */
+/** Paths that all patches of a case set to the same text: context that the example needs and does not show. */
 function sharedBy(patches: readonly Patch[]): ReadonlySet<string> {
   const [first, ...others] = patches.map((patch) => new Map(Object.entries(patch)));
   if (first === undefined || others.length === 0) return new Set();

@@ -1,8 +1,8 @@
 /**
- * An example as the pages show it: of the XML and of the JSON body the lines that matter, the others as `…`.
+ * An example as the pages show it: the lines that matter, of the XML and of the JSON body, and `…` for the others.
  *
- * A form that cannot say the example, or in which it is answered otherwise, is left out: JSON has one property for the two
- * documents of a party, and fills in what is technical.
+ * A form is left out where it cannot express the example, or where the answer differs. JSON has one property for the two
+ * documents of a party, and fills in technical fields.
  */
 import type { Facts } from '../../fiscal/facts.ts';
 import { judge } from '../../fiscal/judge.ts';
@@ -22,23 +22,23 @@ export type Fragment = readonly FragmentLine[];
 /** What matters of an example, as it is sent. */
 export type Sample = { readonly xml: Fragment | undefined; readonly json: Fragment | undefined };
 
-/** By paths of the layout. */
+/** The paths of the layout that decide which lines are shown. */
 export type View = {
   /** Shown besides what the patch sets. */
   readonly about: readonly string[];
   readonly marked: ReadonlySet<string>;
-  /** What the example needs, and not what it shows. */
+  /** Needed by the example, and folded where a group holds nothing else. */
   readonly context: ReadonlySet<string>;
-  /** Under which the law answers. */
+  /** The facts under which the law answers. */
   readonly facts: Facts;
 };
 
-/** `codes`: what the law answers to it; nothing when it is accepted. */
+/** `codes`: the answer of the law to the example; empty when it is accepted. */
 export function sampleOf(patch: Patch, view: View, codes: readonly string[]): Sample {
   return { xml: isJsonOnly(patch) ? undefined : xmlOf(patch, view), json: jsonOf(patch, view, codes) };
 }
 
-/** The patch that also takes away, where it is not there anyway, the element that a case is about: so it is shown to be absent. */
+/** The patch, which also removes the element at `at` where the example does not have it: so its absence is shown. */
 export function withAbsent(patch: Patch, at: string | undefined): Patch {
   if (at === undefined || elementAt(at)?.kind !== 'leaf') return patch;
   const leaves = patched(patch);
@@ -47,7 +47,7 @@ export function withAbsent(patch: Patch, at: string | undefined): Patch {
   return isAbsent ? { ...patch, [at]: null } : patch;
 }
 
-/** How a form writes what is not there, and a group that nobody need see. */
+/** How XML or JSON writes an element that is absent, and a group that is folded. */
 type Form = { gone(name: string): string; folded(line: ExampleLine, name: string): string };
 
 const XML: Form = { gone: (name) => `<!-- sem ${name} -->`, folded: (_line, name) => `<${name}>…</${name}>` };
@@ -70,8 +70,8 @@ function setBy(patch: Patch): string[] {
 type Chosen = Omit<View, 'facts'> & { readonly set: readonly string[]; readonly removed: readonly string[] };
 
 /**
- * The lines that matter: what the patch sets or takes away and what the case is about, inside their groups. What was
- * taken away leaves a comment in its place, and a group of mere context is one line.
+ * The lines that matter, inside their groups: those that the patch sets or removes, and those that the case is about. A removed
+ * element leaves a comment in its place, and a group of context alone becomes one line.
  */
 function fragmentOf(
   all: readonly ExampleLine[],
@@ -108,7 +108,7 @@ function fragmentOf(
   return fragment;
 }
 
-/** Shorter groups are shown whole. */
+/** A group with fewer lines is shown whole. */
 const CONTEXT_MIN = 3;
 
 /** Place of the end of the group that starts here, when all that is in it are leaves of context. */
@@ -132,7 +132,7 @@ function indented(path: string, text: string): string {
   return '  '.repeat(path.split('/').length - 1) + text;
 }
 
-/** The patch with what it takes away still there, so that the place of it can be seen. */
+/** The patch with placeholders for the elements that it removes, so that their places are known. */
 function withPlaceholders(patch: Patch): Patch {
   return Object.fromEntries(
     Object.entries(patch).flatMap(([path, text]) => {
@@ -181,14 +181,14 @@ function jsonOf(patch: Patch, { about, marked, context, facts }: View, codes: re
   return fragmentOf(jsonLinesOf(whole ?? text), chosen, JSON_FORM);
 }
 
-/** What the body is answered, in order of code; nothing when it is accepted. */
+/** The codes of the answer to a body, sorted; empty when it is accepted. */
 function codesOf(text: string, facts: Facts): readonly string[] {
   const read = readCorpo(documentOf(text), { tpAmb: '2' });
   const judged = 'faults' in read ? read : judge(read.dps, facts, read.declarado);
   return 'faults' in judged ? judged.faults.map(({ codigo }) => codigo).toSorted() : [];
 }
 
-/** The text of an example, which has texts, lists and objects and nothing else; where they stand is of no interest. */
+/** The body of an example as the reader takes it. An example has texts, lists and objects only; positions do not matter. */
 function documentOf(text: string): JsonDocument {
   const toJsonValue = (value: unknown): JsonValue => {
     if (typeof value === 'string') return { kind: 'string', offset: 0, text: value };
@@ -203,7 +203,7 @@ function documentOf(text: string): JsonDocument {
   return { value: toJsonValue(JSON.parse(text)), positionOf: () => ({ linha: 1, coluna: 1 }) };
 }
 
-/** What stands in the body for a path of the DPS or of the note: several properties where it has no object for a group. */
+/** The properties of the body for a path of the DPS or of the note: several where the body has no object for a group. */
 function camposAt(path: string): readonly string[] {
   let campos = CAMPOS.get(path);
   if (campos === undefined) {
@@ -224,7 +224,7 @@ function findCampos(path: string): readonly string[] {
   if (named === undefined) return strangeAt(path);
   if (!isShared(path)) return [slashed(named.campo)];
   const within = [...NAMES].filter(([below]) => below.startsWith(`${path}/`)).map(([, { campo }]) => slashed(campo));
-  // What is inside an object is taken away with it.
+  // An object is removed with all that it holds.
   return [...new Set(within)].filter((campo, _place, all) => !all.some((one) => campo.startsWith(`${one}/`)));
 }
 
@@ -235,7 +235,7 @@ function isShared(path: string): boolean {
 
 const NOTE = 'NFSe/infNFSe/';
 
-/** What no layout has stands under its own name in the object of its group. */
+/** An element that is not in the layout keeps its name, in the object of its group. */
 function strangeAt(path: string): readonly string[] {
   const place = path.lastIndexOf('/');
   const name = path.slice(place + 1);

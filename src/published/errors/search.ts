@@ -1,15 +1,15 @@
 /**
- * Finding a code by what a person remembers of it: part of its number, or words of its title, its meaning or its paths.
- * Accents and case do not count. The page that filters while one types does the same over the same words.
+ * The search for a code by what a person remembers of it: part of its number, or words of its title, its meaning or its paths.
+ * Accents and case do not count. The script of the index filters by the same rules over the same words.
  */
 
 import type { PublicError } from '../../fiscal/errors/row.ts';
 import { placesOf } from './page.ts';
 
-/** Longer questions are cut: no title has so many characters. */
+/** A longer question is cut: no title has so many characters. */
 export const SEARCH_MAX = 80;
 
-/** Without accents, in lower case, and the plural in -ões as its singular. */
+/** The text in lower case, without accents, with plurals in -ões as their singular. */
 export function foldText(text: string): string {
   const bare = text.normalize('NFD').replace(/[\u0300-\u036f]/g, '');
   return bare.toLowerCase().replace(/oes\b/g, 'ao');
@@ -23,7 +23,7 @@ export type Searchable = {
   readonly words: string;
 };
 
-/** What is looked at in a code. */
+/** The words by which a code is found. */
 export function searchableOf(error: PublicError): Searchable {
   const { codigo, mensagem, significado, nacional = '', regras } = error;
   const titulo = foldText(mensagem);
@@ -34,13 +34,13 @@ export function searchableOf(error: PublicError): Searchable {
   return { codigo: `${foldText(codigo)} ${foldText(codigo.replace(/^E0+/, 'E'))}`, titulo, words: kept.join(' ') };
 }
 
-/** Shorter words are in everything. */
+/** Shorter words stand in nearly every text, so they are left out. */
 const WORD_MIN = 3;
 
-/** What looks like a code, whole or in part. */
+/** A question that looks like a code, whole or in part. */
 const CODE = /^e?\d{1,4}$/;
 
-/** Which of them the question finds, in their order: by number where it is one that a code has, else by its words. */
+/** The items that a question finds, in their order: by number where a code has that number, else by words. */
 export function findMatches<Item>(
   asked: string,
   items: readonly Item[],

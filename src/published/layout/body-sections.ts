@@ -26,7 +26,7 @@ export function bodySections(): string {
 }
 
 function bodySection(host: Host, [campo, ...twins]: readonly string[]): string {
-  // The word tells it from the group of the DPS, whose name differs in capitals alone.
+  // Without the word JSON the heading would differ from that of the group of the DPS in capitals alone.
   const heading = campo === '' ? '### O próprio corpo' : `### JSON ${code(plainCampo(campo!))}`;
   const alike = twins.length === 0 ? [] : [`Igual em ${twins.map((twin) => code(plainCampo(twin))).join(', ')}.`];
   const many = campo!.endsWith('[]') ? ['Uma lista de objetos.'] : [];
@@ -77,11 +77,11 @@ function sending(item: CorpoItem, steps: readonly Step[]): string {
   const around = steps.slice(0, -1).find((step) => !isRequiredOfSender(step.element));
   if (!isRequiredOfSender(element) || (element.kind === 'group' && hasPadrao(element))) return 'opcional';
   if (around === undefined) return '**sim**';
-  // A list is all that its group holds.
+  // The group of a list holds nothing but the list.
   return element.max > 1 ? 'opcional' : `**sim**, quando há ${around.element.doc.toLowerCase()}`;
 }
 
-/** Of the groups of the DPS, the one that is made when nobody sends it. */
+/** `totTrib` is the group of the DPS that is made when nobody sends it. */
 function hasPadrao({ name }: Group): boolean {
   return name === 'totTrib';
 }

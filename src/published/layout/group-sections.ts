@@ -33,7 +33,7 @@ function collect(group: Group, title: string, path: string, found: Map<string, S
   }
 }
 
-/** What makes two groups alike: names, types, occurrence, codes and words of everything inside. */
+/** The content of a group, by which two groups are alike: names, types, occurrence, codes and words. */
 function contentOf(group: Group): string {
   return JSON.stringify(group.items, (_key, value) => (typeof value === 'bigint' ? String(value) : value));
 }
@@ -66,7 +66,7 @@ function choiceText(choice: Choice): string {
   return `${rule}: ${choice.items.map(({ name }) => code(name)).join(', ')}${codes === '' ? '' : codes.replace(/^(?!;)/, '; ')}.`;
 }
 
-/** What each value of an enumerated field means, unless the line of the field has already said it. */
+/** The meanings of the values of an enumerated field, unless its line names every value already. */
 function meaningOf(item: Leaf | Group, parent: string): string[] {
   if (item.kind === 'group' || item.type.values === undefined) return [];
   const { values } = item.type;
@@ -125,7 +125,7 @@ function codeRemarks(codes: Codes = {}): string {
   });
 }
 
-/** `ausente, vazio: E1235`: what answers with the same code stands together. */
+/** `ausente ou vazio: E1235`: the faults with the same code stand together. */
 function groupCodes(codes: Readonly<Record<string, string | undefined>>): string {
   const given = Object.entries(codes).filter(([, codigo]) => codigo !== undefined);
   return [...Map.groupBy(given, ([, codigo]) => codigo)]

@@ -4,8 +4,9 @@
  * Written here in words is only what no table knows: how the page is read, the smallest document, and what the service puts
  * in the place of an element that a sender may leave out.
  */
-import { DEFAULT_SERIE, type DpsPath, FOREIGN_TAGS, INF_DPS } from '../../fiscal/layout/dps.ts';
+
 import type { Campo } from '../../fiscal/layout/corpo.ts';
+import { DEFAULT_SERIE, type DpsPath, FOREIGN_TAGS, INF_DPS } from '../../fiscal/layout/dps.ts';
 import { DPS, INF_NFSE_OWN, NFSE } from '../../fiscal/layout/nfse.ts';
 import { HOSTS, joinCampo } from '../../fiscal/layout/plan-corpo.ts';
 import { type SimpleType, T } from '../../fiscal/layout/simple-types.ts';
@@ -15,7 +16,7 @@ import { bodySections, plainCampo } from './body-sections.ts';
 import { groupSections } from './group-sections.ts';
 import { SMALLEST_BODY, SMALLEST_DPS } from './smallest.ts';
 
-/** What is in the note when the sender left an element out that the national layout requires. */
+/** The content of the note for an element that the national layout requires and the sender left out. */
 export const LEFT_TO_US: Partial<Record<DpsPath, string>> = {
   dhEmi: 'o instante da emissão, no fuso do município; enviá-lo é erro',
   serie: `\`${DEFAULT_SERIE}\``,
@@ -27,13 +28,12 @@ export const LEFT_TO_US: Partial<Record<DpsPath, string>> = {
   'IBSCBS/indDest': '`0`; quando há `dest`, `1`',
 };
 
-/** The types whose schema has no room for edges of space and for what is not Latin-1. */
+/** The types that admit Latin-1 alone, without a space at either end. */
 function latinTypes(): string {
   const types: readonly SimpleType[] = Object.values(T);
   return [...new Set(types.filter(({ latin }) => latin).map(({ name }) => `\`${name}\``))].join(', ');
 }
 
-/** `docs/layout.md`. */
 export function layoutMarkdown(): string {
   return HEAD + essentials() + smallestDps() + dpsGroups() + jsonBody() + nfseGroups();
 }

@@ -52,7 +52,7 @@ export const SMALLEST_DPS = `<?xml version="1.0" encoding="UTF-8"?>
 </DPS>
 `;
 
-/** The same declaration as the smallest JSON body; the tests read it. */
+/** The smallest JSON body, with the same declaration; the tests read it. */
 export const SMALLEST_BODY = `{
   "data_competencia": "2026-11-20",
   "municipio_emissor": "3550308",

@@ -1,9 +1,9 @@
 /**
- * XML schemas made of the tables: what this service reads from a sender, and what it writes.
+ * XML schemas made of the tables: of the documents that this service reads from a sender, and of those that it writes.
  *
- * A DPS that the first schema takes is one that the reader takes too. The reader alone knows check digits, and it is
- * more patient: it looks for a sibling marked `anywhere` at any place, where the schema, to stay deterministic and
- * short, knows it before and after its neighbour. Rules between fields are not here.
+ * The reader takes every DPS that the schema of the sender takes, check digits aside. The reader takes more: it accepts a
+ * sibling marked `anywhere` at any place. To stay deterministic and short, the schema accepts it before and after its neighbour
+ * only. Rules between fields are not part of a schema.
  */
 import { DPS_NAMESPACE, DPS_VERSAO } from '../../fiscal/layout/dps.ts';
 import { EVENTO } from '../../fiscal/layout/evento.ts';
@@ -50,7 +50,7 @@ export function eventoXsd(): string {
 
 type Lines = readonly string[];
 
-/** What has been named so far, in the order of the first use. */
+/** The types that have a name so far, in the order of their first use. */
 type Named = {
   readonly side: Side;
   /** Name and content of each complex type; the content is undefined while it is being made. */
@@ -90,7 +90,7 @@ function elementLines(item: Leaf | Group, path: readonly string[], required: boo
   );
 }
 
-/** The names under which an element is read, or the one under which it is written (D-15). */
+/** The names of an element: of a sender's those that are read, else the one that is written (D-15). */
 function namesOf(item: Leaf | Group, { side }: Named): readonly [string, ...string[]] {
   return item.alias === undefined || side === 'national' ? [item.name] : [item.name, item.alias];
 }
@@ -127,7 +127,7 @@ function complexType(group: Group, above: readonly string[], named: Named): stri
   return twin.name;
 }
 
-/** What a group holds; of a group of a sender, none of whose members must be there, one of them all the same (D-34). */
+/** The content of a group. A group of a sender is not empty, even where each of its members is optional (D-34). */
 function inside({ items }: Group, path: readonly string[], named: Named): Lines {
   const parts = segments(items, named);
   const mayBeEmpty = parts.flat().every((item) => !isRequired(item, named));
@@ -146,7 +146,7 @@ function inside({ items }: Group, path: readonly string[], named: Named): Lines 
   );
 }
 
-/** The last names of the path, as many as it takes to be unlike the types already named. */
+/** The name of a type: the last names of the path, as many as make it differ from the types already named. */
 function freeName(path: readonly string[], named: Named): string {
   for (let steps = 1; steps <= path.length; steps += 1) {
     const name = `TC${path.slice(-steps).map(capitalise).join('')}`;
@@ -166,8 +166,8 @@ function attributeLines({ name, type, doc }: Attribute, named: Named): Lines {
 // Order.
 
 /**
- * Siblings in the national order, as segments that may be permuted inside: mostly of one, else of those that may stand
- * anywhere together, and one that is alone goes with the sibling that follows it (D-12).
+ * Siblings in the national order, as segments within which any order is accepted. Most segments have one element. Neighbours
+ * marked `anywhere` share a segment; a single one shares it with the sibling that follows (D-12).
  */
 function segments(items: readonly Item[], { side }: Named): readonly (readonly Item[])[] {
   if (side === 'national') return items.map((item) => [item]);
@@ -185,7 +185,7 @@ function isLoose(item: Item): boolean {
   return item.kind !== 'choice' && item.anywhere === true;
 }
 
-/** Every order of the items, told so that the first name decides the branch. */
+/** Every order of the items, written so that the first name decides the branch. */
 function anyOrder(items: readonly Item[], path: readonly string[], named: Named): Lines {
   const [only, ...others] = items;
   if (only === undefined) return [];
@@ -247,7 +247,7 @@ function simpleType(type: SimpleType, named: Named): string {
   return name;
 }
 
-/** A type of which we read more than the national layout has gets a name of its own. */
+/** The name of a type. A type that we read more widely than the national layout has a name of its own. */
 export function typeName(type: SimpleType, side: Side): string {
   const wider = side === 'sender' && (type.reads !== undefined || type.national !== undefined);
   return wider ? `${type.name}Lido` : type.name;
@@ -265,7 +265,7 @@ function facets(type: SimpleType): Lines {
   return [...lengths(type), `<xs:pattern value="${patternOf(type)}"/>`];
 }
 
-/** `1` beside `01`, where the type reads it (D-83). */
+/** Spellings of enumerated values without the zero, where the type reads them: `1` for `01` (D-83). */
 export function shortSpellings(type: SimpleType): readonly string[] {
   const { reads } = type;
   return reads === undefined
@@ -273,20 +273,20 @@ export function shortSpellings(type: SimpleType): readonly string[] {
     : type.values!.map((value) => String(Number(value))).filter((v) => reads.pattern.test(v));
 }
 
-/** Only where the pattern leaves the length open. */
+/** Lengths are stated only where the pattern leaves them open. */
 function lengths(type: SimpleType): Lines {
   if (type.kind !== 'text' || (type.pattern !== undefined && !/[*+]/.test(type.pattern))) return [];
   return [`<xs:minLength value="${type.min}"/>`, `<xs:maxLength value="${type.max}"/>`];
 }
 
-/** Anything with a character in it that is no white space. */
+/** Any text with a character that is not white space. */
 const SOME_TEXT = '\\s*\\S[\\s\\S]*';
 
-/** 2000 to 2099, in which every fourth year is a leap year. */
+/** Dates from 2000 to 2099, where every fourth year is a leap year. */
 const DATE =
   '20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])|20[0-9]{2}-(0[13-9]|1[0-2])-(29|30)|20[0-9]{2}-(0[13578]|1[02])-31|20([02468][048]|[13579][26])-02-29';
 
-/** The pattern of a type that is no enumeration, in the words of XML Schema: the whole value must fit. */
+/** The pattern of a type without enumerated values, in the syntax of XML Schema: the whole value must match. */
 export function patternOf(type: SimpleType): string {
   if (type.kind === 'date') return DATE;
   if (type.kind === 'datetime') return `(${DATE})${type.pattern!.slice(type.pattern!.indexOf('T'))}`;
@@ -294,7 +294,7 @@ export function patternOf(type: SimpleType): string {
   return type.reads === undefined ? pattern : `${pattern}|${type.reads.pattern.source.replace(/^\^|\$$/g, '')}`;
 }
 
-/** A schema cannot compare a text with a number, so the bound is told as digits. */
+/** A schema cannot compare a text with a number, so the bound is written as digits. */
 function upTo(highest: bigint): string {
   const whole = String(highest / 100n);
   if (highest % 100n !== 0n || !/^10+$/.test(whole)) throw new RangeError(`No pattern for up to ${highest} hundredths`);

@@ -19,27 +19,27 @@ export type DescribedRoute = {
   readonly takes?: readonly string[];
   /** Repeated under one `Idempotency-Key` it is answered as it was, and does nothing again (D-19). */
   readonly takesKey?: true;
-  /** What it takes of the limits of its address, in documents (D-263); absent: nothing. */
+  /** Documents that a request counts as against the limit of its network address (D-263); absent: none. */
   readonly quotaCost?: number;
-  /** Of the answer when all is well with the request. */
+  /** Status of success. */
   readonly status: 200 | 201 | 410;
-  /** Media type in which the body of success is given too, to who asks for it. */
+  /** Another media type of the body of success, given to whoever asks for it. */
   readonly givesToo?: 'text/plain';
   /** Media type of the body of success, where that is no JSON. */
   readonly gives?: 'application/pdf';
   /** Fields of the body of success, in their order. */
   readonly fields: Fields;
-  /** Headers that only this answer has. */
+  /** Headers of this answer beside those of every answer. */
   readonly headers: readonly string[];
   /** Headers of every answer about the path, also of a refusal that comes before the route; `headers` names them too. */
   readonly always?: Readonly<Record<string, string>>;
-  /** What any route may answer (E601 for the municipality, E003, E703, E999) is here where the row has its own cause. */
+  /** Codes of refusals. E601, E003, E703 and E999, which any route may answer, stand here where the row has a cause of its own. */
   readonly codes: readonly string[];
   /** Statuses of those codes that come with another one than usual, or with more than one. */
   readonly statuses?: Readonly<Record<string, readonly number[]>>;
   /** Besides `codes`, every code of a rule over the DPS. */
   readonly judges?: true;
-  /** Says nothing of anybody and asks for no credential: a page of any site may read it (CORS). */
+  /** The answer is about nobody and needs no credential: a page of any site may read it (CORS). */
   readonly isPublic?: true;
   /** What a miss costs (D-40): 1 where the identifier opens what it names. */
   readonly missCost?: number;

@@ -2,12 +2,12 @@
 import exemplos from './exemplos.json' with { type: 'json' };
 import type { Json } from './json.ts';
 
-/** Address of the service in the examples as they were recorded, and of everything when nobody says another. */
+/** Address of the service in the recorded examples, and in the description until a reader's address replaces it. */
 export const EXAMPLE_SITE = 'https://nfse.exemplo.gov.br';
 
 /** One exchange as it was recorded. */
 export type Exemplo = {
-  /** Of the operation. */
+  /** Name of the operation. */
   readonly id: string;
   readonly nome: string;
   readonly titulo: string;
@@ -35,7 +35,7 @@ export function isRefusal({ status }: Exemplo): boolean {
   return status >= 400;
 }
 
-/** What several operations answer stands once, among the components. */
+/** Examples by name. An answer of several operations stands once, among the components. */
 export function answersOf(examples: readonly Exemplo[]): Json {
   return Object.fromEntries(
     examples.flatMap((one) => {
@@ -45,7 +45,7 @@ export function answersOf(examples: readonly Exemplo[]): Json {
   );
 }
 
-/** An answer; that to a refused body shows the body. */
+/** An answer as an example; a refusal shows the refused body. */
 function answerExample(one: Exemplo): Json {
   const { titulo, pedido, resposta } = one;
   const { corpo } = pedido;

@@ -1,7 +1,7 @@
 /**
- * The words in which an answer is told: what a field is, and the names of the shapes that answers share. The public
- * description is made of them (`openapi.ts`), and the tests hold every answer to them. What is in a shape is told where the
- * answer is made; `shapes.ts` gathers them.
+ * The types in which an answer is described: a field, and the names of the shapes that answers share. The public description is
+ * made of them, and the tests compare every answer with them. The fields of a shape stand where the answer is made; `shapes.ts`
+ * of the door gathers them.
  */
 
 export type ShapeName =
@@ -53,7 +53,7 @@ export type ShapeName =
   | 'Trecho'
   | 'TrechoRecusado';
 
-/** How a text is written, where that is promised. */
+/** The notation of a text, where it is promised. */
 export type Formato =
   | 'chave'
   | 'decimal'
@@ -66,13 +66,13 @@ export type Formato =
   | 'codigo';
 
 export type Field = {
-  /** `number`: a whole one; amounts are texts (D-05). */
+  /** `number` is an integer; amounts are texts (D-05). */
   readonly type: 'string' | 'string[]' | 'number' | 'number[]' | 'boolean' | ShapeName | `${ShapeName}[]`;
   readonly about: string;
   readonly nullable?: true;
   /** It may be left out. */
   readonly optional?: true;
-  /** All that it may be. */
+  /** All values that it may have. */
   readonly values?: readonly (string | number)[];
   readonly formato?: Formato;
 };

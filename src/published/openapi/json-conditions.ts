@@ -80,7 +80,7 @@ function gatherWithin(part: Extract<Part, { kind: 'shared' }>, rules: Rule[]): v
   gather(part.group.items, part.parts, rule, rules);
 }
 
-/** Left to the service (D-209). */
+/** The service fills it in where nobody sends it (D-209). */
 function isFilledIn(part: Part): boolean {
   if (part.kind === 'leaf') return part.campo.padrao !== undefined;
   return part.kind === 'own' && part.isFilledIn;
@@ -97,7 +97,7 @@ function ruleSchemas({ when, required, choices }: Rule, host: Host): readonly Js
   const isAlways = when.length === 0;
   const condition = isAlways ? { type: 'object' } : anyOf(when.map((name) => sentSchema(name, host)));
   const asked = choices.map((choice) => choiceSchema(choice, host));
-  // What is required of a group of one property is that it is there.
+  // A group of one property requires no more than its presence, which the condition states.
   const others = isAlways ? [] : required.filter((name) => when.length > 1 || name !== when[0]);
   const parts = [...others.map((name) => sentSchema(name, host)), ...asked];
   if (parts.length === 0) return [];
@@ -115,10 +115,10 @@ function choiceSchema({ members, least, most }: Choice, host: Host): JsonSchema 
 }
 
 const NOTHING: JsonSchema = { type: 'null' };
-/** Or nothing at all. */
+/** An empty list counts as not sent. */
 const EMPTY_LIST: JsonSchema = { maxItems: 0 };
 
-/** It is there, and not null; of a list, something in it. */
+/** The schema of a property that is sent: it is not null, and a list has an item. */
 export function sentSchema(name: string, host?: Host): JsonSchema {
   const value = host !== undefined && isList(name, host) ? { not: NOTHING, minItems: 1 } : { not: NOTHING };
   return { properties: { [name]: value }, required: [name] };

@@ -36,7 +36,7 @@ export const PEDIDO_SCHEMA = 'PedidoDeEvento';
 
 // The body of issuance
 
-/** Objects that stand at several places, or whose place says too little. */
+/** Names of objects that stand at several places, or whose place alone would be no clear name. */
 const OBJECT_NAMES: Readonly<Record<string, string>> = {
   '': CORPO_SCHEMA,
   prestador_endereco: 'Endereco',
@@ -50,7 +50,7 @@ export function corpoSchemas(ref: RefTo): Schemas {
   const schemas: Record<string, JsonSchema> = {};
   const nameByContent = new Map<string, string>();
   const nameByPlace = new Map<string, string>();
-  // From the inside out, so that an object knows the names of those in it.
+  // From the inside out: the schema of an object refers to those of the objects within it.
   for (const host of HOSTS.toReversed()) {
     const schema = hostSchema(host, (place) => ref(nameByPlace.get(place)!));
     const content = JSON.stringify(schema);
@@ -90,7 +90,7 @@ function hostSchema(host: Host, refAt: (place: string) => string): JsonSchema {
   };
 }
 
-/** The schema of a property that may as well be null, which is the same as nothing. */
+/** The schema of a property that may also be null, which counts as not sent. */
 function orNull({ $ref, ...schema }: JsonSchema): JsonSchema {
   if ($ref !== undefined) return { ...schema, oneOf: [{ $ref }, { type: 'null' }] };
   const { type, enum: values } = schema as {
@@ -182,7 +182,7 @@ function itemSchema(item: Item, host: Host, refAt: (place: string) => string): J
 const DOCUMENTO_TEXT = 'CNPJ de 14 posições ou CPF de 11 algarismos, sem pontuação';
 const DOCUMENTO: JsonSchema = { type: 'string', pattern: '^(?:[0-9]{11}|[0-9A-Z]{14})$' };
 
-/** What a value may be. */
+/** The schema of a value. */
 function valueSchema(type: SimpleType, integer = false): JsonSchema {
   if (type.kind === 'decimal') return decimalSchema(type);
   if (type.kind === 'enum') return { type: 'string', enum: [...type.values!, ...shortSpellings(type)] };
@@ -198,13 +198,13 @@ function valueSchema(type: SimpleType, integer = false): JsonSchema {
   };
 }
 
-/** Characters that XML has, one of them at least no white space. */
+/** Characters that XML admits, at least one of them not white space. */
 const ANY_TEXT =
   '[\\t\\n\\r ]*[^\\u0000-\\u0020\\uFFFE\\uFFFF][^\\u0000-\\u0008\\u000B\\u000C\\u000E-\\u001F\\uFFFE\\uFFFF]*';
 
 /**
- * As a text, of which the decimals are two once its last zeros are gone, or as a number. A highest value is a power of ten. The text of
- * an amount is none that may be a thousand as well (`1.000`).
+ * An amount as a number or as a text with two decimals, more zeros aside. A text that could also mean thousands (`1.000`) is not
+ * admitted. The highest value is a power of ten.
  */
 function decimalSchema({ digits = 1, highest }: SimpleType): JsonSchema {
   const type = ['string', 'number'];
@@ -222,7 +222,7 @@ function anchor(pattern: string): string {
   return `^(?:${pattern})$`;
 }
 
-/** What it is and what it looks like, without saying the same twice. */
+/** The meaning and the form of a field, without saying the same twice. */
 function aboutText({ doc, type }: Leaf): readonly string[] {
   const expected = expectedText(type);
   return expected.toLowerCase().startsWith(doc.toLowerCase()) ? [expected] : [doc, expected];
@@ -233,7 +233,7 @@ function expectedText({ expected, options, values }: SimpleType): string {
   return options === undefined || options !== values?.join(', ') ? capital(expected) : '';
 }
 
-/** What each value of an enumerated field means, unless the words of the field have already said it. */
+/** The meanings of the values of an enumerated field, unless its own words name every value already. */
 function meaningText({ name, type, doc }: Leaf, parent: string): string {
   const { values, expected } = type;
   if (values === undefined || values.every((value) => doc.includes(value))) return '';
@@ -255,13 +255,13 @@ function choiceText(steps: readonly Step[], host: Host): string {
     .join('. ');
 }
 
-/** What stands for an element in an object; a group without an object of its own is told by its fields. */
+/** The name of an element in an object; a group without an object of its own is named by its fields. */
 function nameIn(path: string, { campo }: Host): string {
   const { name, host } = NAMES.get(path)!;
   return host === campo || name.includes('/') ? name.replaceAll('/', ' e ') : name;
 }
 
-/** Required only when the group around it is there, which the object does not show. */
+/** Says of a field that it is required with the group around it, which the object does not show. */
 function whenText(steps: readonly Step[]): string {
   const { element, choice } = steps.at(-1)!;
   const around = steps.slice(0, -1).findLast((step) => !isRequiredOfSender(step.element));
@@ -338,7 +338,7 @@ function tipoSchema({ slug, codigo, descricao, autor, campos }: TipoEvento): Jso
   };
 }
 
-/** What every type has beside its own. */
+/** The properties of every type of event. */
 const COMUNS: Schemas = {
   cnpj_autor: { ...valueSchema(T.cnpj), description: 'CNPJ do autor; no máximo um de cnpj_autor e cpf_autor.' },
   cpf_autor: { ...valueSchema(T.cpf), description: 'CPF do autor; no máximo um de cnpj_autor e cpf_autor.' },

@@ -62,13 +62,13 @@ function pathParameters({ id, path }: DescribedRoute, { params }: DescribedDoor)
       required: true,
       description: params[name],
       schema: { type: 'string' },
-      // A key or a number of another service would only be in the way of who tries.
+      // A reader who tries the operation would find no note under a recorded key or number.
       ...(example === undefined || OPENING.has(name) ? {} : { example }),
     };
   });
 }
 
-/** They open what they name. */
+/** Parameters that open what they name. */
 const OPENING: ReadonlySet<string> = new Set(['chave_acesso', 'numero_protocolo', 'id']);
 
 function operationOf(route: DescribedRoute, door: DescribedDoor): Json {
@@ -88,10 +88,10 @@ function operationOf(route: DescribedRoute, door: DescribedDoor): Json {
   };
 }
 
-/** As long as fits beside an address. */
+/** Longest title that fits beside an address. */
 const TITLE_MAX = 100;
 
-/** The first sentence of a summary, cut where it begins to tell more. */
+/** The first sentence of a summary, cut where it goes into detail. */
 function titleOf(summary: string): string {
   const [sentence = ''] = summary.split(/\.(?= |$)/);
   const [head = ''] = sentence.split(': ');
@@ -101,7 +101,7 @@ function titleOf(summary: string): string {
   return comma > 0 ? title.slice(0, comma) : title;
 }
 
-/** Where the answer is for one party alone in production, and whoever asks is known by the certificate of the connection. */
+/** In production the answer is for one party alone, who is known by the certificate of the connection. */
 function needsCertificate({ method, codes }: DescribedRoute): boolean {
   return method === 'GET' && codes.includes('E9007');
 }
@@ -124,7 +124,7 @@ const QUERY_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
 };
 
 function requestBodyOf({ id, path, takes = [] }: DescribedRoute): Json {
-  // A body that is refused stands beside the refusal: what stands here fits its schema, and a linter tries it.
+  // A refused body is shown with its refusal: examples here must fit the schema, which linters try.
   const examples = examplesOf(id).filter((one) => one.pedido.corpo !== undefined && !isRefusal(one));
   return {
     required: true,
@@ -154,8 +154,8 @@ function bodySchema(path: string): string {
 }
 
 /**
- * The document is a text for OpenAPI; what is in it is the layout's to say. The reference shows an example of it as it is only where
- * it may be an object too, and asks for a file where the schema tells its media type.
+ * The document is a text for OpenAPI; the layout describes its content. The type `object` makes the viewer show an example as it
+ * is. A media type in the schema would make the viewer ask for a file.
  */
 const XML_BODY: JsonSchema = {
   type: ['string', 'object'],

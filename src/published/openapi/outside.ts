@@ -11,7 +11,7 @@ import { objectSchema, schemaRef } from './schemas.ts';
 
 const TABELA: JsonSchema = { type: 'array', items: { $ref: schemaRef('CodigoDaTabela' satisfies ShapeName) } };
 
-/** Of the table an example shows one row. */
+/** The code whose row is the example of the table. */
 const SHOWN_CODE = 'E103';
 
 const IS_HEALTHY: Json = { status: 'OK' };
@@ -23,7 +23,7 @@ type Outside = {
   readonly summary: string;
   readonly schema: JsonSchema;
   readonly example: unknown;
-  /** The answer has a tag, and whoever holds it need not get it again. */
+  /** The answer has a tag, by which a reader avoids getting it again. */
   readonly isKept: boolean;
   readonly more?: Json;
 };

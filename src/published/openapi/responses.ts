@@ -12,7 +12,7 @@ export const ENVELOPE = 'EnvelopeDeErro';
 
 export const CODIGO_DA_DPS = 'CodigoDaDps';
 
-/** Codes with which the law answers a DPS: those that stand in the layout's part of the table. */
+/** Codes with which the law answers a DPS: those of the groups that are about the document. */
 export function codesOfDps(): readonly string[] {
   return groupsOf(
     ERRORS.filter(({ situacao, status }) => situacao === 'enviado' && status === 422),
@@ -165,7 +165,7 @@ function ownCodes(route: DescribedRoute): ReadonlyMap<number, readonly string[]>
     add('E003', 422);
     add('E703', 409);
   }
-  // What the protocol answers with the same status is told in one place.
+  // A status that the protocol answers too is described once.
   for (const status of commonOf(route)) {
     const common: Common = COMMON[status];
     const known = byStatus.get(status);
@@ -240,7 +240,7 @@ type RefusalWords = {
 };
 
 function refusalResponse(description: string, { codes, headers, isJudged }: RefusalWords): Json {
-  // No code twice: a generator makes a list of types of the two.
+  // A code stands once: generators make a list of types of the two schemas.
   const beside = isJudged ? codes.filter((one) => !codesOfDps().includes(one)) : codes;
   const codigo = isJudged ? { anyOf: [{ enum: beside }, { $ref: schemaRef(CODIGO_DA_DPS) }] } : { enum: codes };
   return {

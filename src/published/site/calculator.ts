@@ -1,8 +1,8 @@
 /**
- * The calculator of the documentation: from when a service owes the group of the IBS and the CBS, and what the official
- * calculation gives for one amount, step by step. A form that is answered by the service, so it works wherever a page is shown.
+ * The calculator of the documentation: from when a service must bring the group of the IBS and the CBS, and the official
+ * calculation for one amount, step by step. The service answers the form, so it works without a script.
  *
- * It asks for what decides and for nothing else. The whole law over a whole document is the dry run (`validacao.ts`).
+ * The form asks only for what decides. The dry run (`validacao.ts`) applies the whole law to a whole document.
  */
 import type { TabelaIbsCbs } from '../../fiscal/aliquotas-ibs-cbs.ts';
 import { type Classificacao, classificacaoOf, classificacoes, servicoOf } from '../../fiscal/catalogs/catalogs.ts';
@@ -16,9 +16,9 @@ import { breakable, type Html, html } from './page-shell.ts';
 export const CALCULATOR_PARAMS = ['codigo', 'competencia', 'simples', 'cclasstrib', 'valor', 'issqn'] as const;
 type Param = (typeof CALCULATOR_PARAMS)[number];
 
-/** What a person types is shorter; the rest is cut before anybody looks at it. */
+/** A longer text in a field is cut before it is read. */
 const TYPED_MAX = 40;
-/** Taxed in full, which most services are. */
+/** The classification of full taxation, which most services have. */
 const DEFAULT_CLASSIFICACAO = '000001';
 
 type Asked = Readonly<Record<Param, string>>;
@@ -71,7 +71,7 @@ function shortened(text: string): string {
   return text.length <= OPTION_MAX ? text : `${text.slice(0, OPTION_MAX).trimEnd()}…`;
 }
 
-/** What the form says, read. */
+/** The fields of the form, read. */
 type Read = {
   readonly cTribNac: string;
   readonly dCompet: string;
@@ -124,7 +124,7 @@ function readFrom(asked: Asked, problems: string[]): Read | undefined {
   return { cTribNac, dCompet, optante: asked.simples === 'sim', classificacao, vServ, vISSQN };
 }
 
-/** `YYYY-MM-DD` of a day that there is, written in one of the two ways. */
+/** `YYYY-MM-DD` of a real day, typed as `YYYY-MM-DD` or as `DD/MM/YYYY`. */
 function dayOf(text: string): string | undefined {
   const brazilian = /^(\d\d)\/(\d\d)\/(\d{4})$/.exec(text);
   const day = brazilian === null ? text : `${brazilian[3]}-${brazilian[2]}-${brazilian[1]}`;
@@ -133,9 +133,9 @@ function dayOf(text: string): string | undefined {
   return Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== day ? undefined : day;
 }
 
-/** With the thousands apart (`1.000`, `1 000,00`) or not, and two decimals at most behind a comma. */
+/** An amount as people type it: thousands apart (`1.000`, `1 000,00`) or not, at most two decimals behind a comma. */
 const BRAZILIAN = /^(?:\d{1,3}(?:\.\d{3})+|\d{1,3}(?: \d{3})+|\d+)(?:,\d{1,2})?$/;
-/** As programs write it; three digits behind the point are thousands, and read above. */
+/** An amount as programs write it. Three digits behind the point are thousands, which the pattern above reads. */
 const PLAIN = /^\d+\.\d{1,2}$/;
 
 /**

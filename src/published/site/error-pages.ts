@@ -1,6 +1,6 @@
 /**
- * The pages of the codes: the index with its search, and one page a code. Each is whole in itself; the links between the pages of the codes are relative, so that they hold behind any
- * address. What a page says is decided in `../../fiscal/errors`.
+ * The pages of the codes: the index with its search, and one page a code. Each page is complete in itself. The links between
+ * them are relative, so that they work behind any address. Their content is made in `../errors/page.ts`.
  */
 
 import type { Pedido } from '../../fiscal/errors/row.ts';
@@ -23,13 +23,13 @@ import { ERROS_PATH } from '../paths.ts';
 import { framePage } from './frame.ts';
 import { breakable, document, type Html, html, type Inserted } from './page-shell.ts';
 
-/** Last segment of the path of the index, which is where its links begin. */
+/** Last segment of the path of the index: the links are relative to it. */
 const ERROS = ERROS_PATH.slice(ERROS_PATH.lastIndexOf('/') + 1);
 
 let index: string | undefined;
 const pages = new Map<string, string>();
 
-/** The table of all codes, with a link to each; `asked` is what is searched for in it. */
+/** The index, with a link to each code; `asked`: the question of the search. */
 export function errorIndexPage(asked = ''): string {
   const question = asked.trim().slice(0, SEARCH_MAX);
   if (question !== '') return indexOf(question);
@@ -49,13 +49,13 @@ export function errorPage(codigo: string): string | undefined {
   return text;
 }
 
-/** The code that an address in other letters means (`e0310`); undefined when there is none, or when the letters are right. */
+/** The code that an address in other letters means (`e0310`); undefined where there is none, or the letters are right. */
 export function correctSpelling(codigo: string): string | undefined {
   const right = codigo.trim().toUpperCase();
   return right !== codigo && errorOf(right) !== undefined ? right : undefined;
 }
 
-/** What a person sees who looks for a code that does not exist: the codes of the same number, and the search. */
+/** The page for a code that does not exist: the codes of the same number, and the search. */
 export function unknownCodePage(codigo: string): string {
   const asked = codigo.slice(0, SEARCH_MAX);
   const digits = /^E?0*(\d+)$/i.exec(asked)?.[1];
@@ -80,7 +80,7 @@ function searchableFor({ codigo }: PublicError): Searchable {
   return searchable.get(codigo)!;
 }
 
-/** All codes are on it, hidden where they are not what is searched for, so that the script can show them again. */
+/** The index with all codes. Those that the question does not find are hidden, so that the script can show them again. */
 function indexOf(asked: string): string {
   const shown = new Set(asked === '' ? ERRORS : findMatches(asked, ERRORS, searchableFor));
   const groups = groupsOf(ERRORS, fieldsOf).map((group) => ({
@@ -136,7 +136,7 @@ function renderEntry(error: PublicError, isShown: boolean): Html {
   return html`<li data-c="${codigo}" data-b="${words}"${quiet}${isShown ? undefined : HIDDEN}><a href="${ERROS}/${error.codigo}"><code>${error.codigo}</code> <span>${error.mensagem}</span></a>${badge(error)}</li>\n`;
 }
 
-/** What sets a code apart from the usual one, which is a 422 everywhere. */
+/** A mark for a code that is not simply a 422 everywhere. */
 function badge(error: PublicError): Html | undefined {
   const { status, statuses, situacao, alcance } = error;
   if (situacao === 'substituido') return html` <small>antigo</small>`;
@@ -204,7 +204,7 @@ ${pedidos.map((pedido) => renderRequest(pedido, status !== 'aviso'))}${cases.map
 `;
 }
 
-/** What fails and what passes where no part of a DPS can show it. */
+/** A refused and an accepted request, where no part of a DPS can show the code. */
 function renderRequest({ titulo, recusado, aceito }: Pedido, refuses: boolean): Html {
   const text = (kind: string, caption: string, shown: string): Html => html`<figure class="${kind}">
 <figcaption>${caption}</figcaption>
@@ -245,7 +245,7 @@ function answer({ codigo, xpath, campo, mensagem }: Answer): Html {
   return html`<li><b>${codigo}</b> ${mensagem} <code>${breakable(xpath)}</code>${named}</li>\n`;
 }
 
-/** The same example in the two forms in which it may be sent, side by side where there is room. */
+/** An example in XML and in JSON, side by side where there is room. */
 function bodies({ xml, json }: Sample): Html {
   return html`<div class="bodies">
 ${body('XML', xml)}${body('JSON', json)}</div>
@@ -277,10 +277,10 @@ export async function errorsJsonText(site: string): Promise<string> {
   return lastTable.text;
 }
 
-/** Longer than this nobody else is kept waiting. */
+/** Longest time for which making the table keeps other requests waiting. */
 const TURN_MS = 10;
 
-/** Every example is put to the law on the way, which takes a while: others are served in between. */
+/** The law judges every example while the table is made, which takes a while: other requests are served in between. */
 async function makeTable(): Promise<readonly ErrorJson[]> {
   const entries: ErrorJson[] = [];
   let began = performance.now();

@@ -236,7 +236,7 @@ const COMPRIMENTOS: readonly (readonly [campo: string, type: keyof typeof T])[] 
   ['IBSCBS/valores/trib/gIBSCBS/cClassTrib', 'cClassTrib'],
 ];
 
-/** What the two environments differ in, as an integrator meets it. */
+/** The limits of the two environments, as an integrator meets them. */
 const LIMITES_ROWS: readonly (readonly [o_que: string, of: (one: (typeof AMBIENTES)[Ambiente]) => string])[] = [
   ['de um endereço de rede, também os recusados', ({ limites }) => quotaText(limites.endereco, limites.janelaS)],
   ['de um prestador, de quem se sabe que é ele', ({ limites }) => quotaText(limites.prestador, limites.janelaS)],
@@ -310,7 +310,7 @@ function aliquotaRow({ tributo, uf, municipio, cClassTrib, inicio, fim, aliquota
   return [tributo, whose.join(', ') || 'todos', brazilianDate(inicio), until, `${rate} %`, ato];
 }
 
-/** What the law says that somebody shall fix, and the table does not have. */
+/** Rates that the law leaves to somebody to fix, and that the table does not have. */
 function unpublished(tabela: TabelaIbsCbs): readonly (readonly string[])[] {
   return aliquotasIbsCbs()
     .filter(
@@ -327,7 +327,7 @@ function unpublished(tabela: TabelaIbsCbs): readonly (readonly string[])[] {
     ]);
 }
 
-/** Of days written `DD/MM/YYYY`. */
+/** The order of days written `DD/MM/YYYY`. */
 function dayOrder(a: string, b: string): number {
   const [one, other] = [a, b].map((day) => day.split('/').reverse().join(''));
   return one! < other! ? -1 : one! > other! ? 1 : 0;

@@ -14,7 +14,7 @@ export const ATAQUES = [
   'soap',
 ] as const;
 
-/** Files that a reader may take, by the name under which they are offered. */
+/** The files by the name under which they are offered. */
 export const ARQUIVOS: Readonly<Record<string, { readonly type: string; readonly text: () => string }>> = {
   ...Object.fromEntries(
     [

@@ -1,6 +1,6 @@
 /**
- * What is around every page of the documentation, the table of codes among them: the bar with the search before it and the menu of
- * all pages after it. Which pages there are stands here, and in which order they are read.
+ * The frame of the pages of the documentation and of the index of codes: a bar with the search before the text, a menu of all
+ * pages after it. The list of pages stands here, in the order in which they are read.
  */
 
 import { SEARCH_MAX } from '../errors/search.ts';
@@ -10,16 +10,16 @@ import { document, type Html, html, type Ways } from './page-shell.ts';
 export type Page = {
   /** Last segment of its address; empty for the first page. */
   readonly slug: string;
-  /** In `docs/site`. */
+  /** File in `docs/site`. */
   readonly file: string;
   readonly group: (typeof GROUPS)[number];
-  /** In the menu, where its title may be too long. */
+  /** Name in the menu, where the title may be too long. */
   readonly short: string;
 };
 
 const GROUPS = ['Começar', 'Integrar', 'Consultar', 'Município'] as const;
 
-/** In the order in which they are read. */
+/** The pages, in the order in which they are read. */
 export const PAGES: readonly Page[] = [
   { slug: '', file: 'inicio.md', group: 'Começar', short: 'Início' },
   { slug: 'primeira-nota', file: 'primeira-nota.md', group: 'Começar', short: 'Primeira nota' },
@@ -46,7 +46,7 @@ export const PAGES: readonly Page[] = [
   { slug: 'operacao', file: 'operacao.md', group: 'Município', short: 'Operação' },
 ];
 
-/** What is documented beside these pages. */
+/** Pages that are not made of a file of `docs/site`. */
 const BESIDE: readonly { readonly path: string; readonly title: string; readonly group: Page['group'] }[] = [
   { path: REFERENCE_PATH, title: 'Referência da API', group: 'Consultar' },
   { path: ERROS_PATH, title: 'Códigos de erro', group: 'Consultar' },
@@ -57,17 +57,17 @@ export function addressOf(slug: string): string {
   return slug === '' ? DOCS_PATH : `${DOCS_PATH}/${slug}`;
 }
 
-/** From one address of the service to another. */
+/** The relative link from one address of the service to another. */
 export function relativePath(from: string, to: string): string {
   const folder = from.slice(0, from.lastIndexOf('/') + 1);
   if (to.startsWith(folder)) return to.slice(folder.length);
   return `${'../'.repeat(folder.split('/').length - 2)}${to.slice(1)}`;
 }
 
-/** `asked`: what the search of the documentation is asked. */
+/** `asked`: the question of the search. */
 type Around = Omit<Ways, 'site'> & { readonly asked?: string };
 
-/** What is around a page: the bar with the search before it, the menu after it. */
+/** A page with the bar before its text and the menu after it. */
 export function framePage(title: string, main: Html, here: string, { asked = '', ...ways }: Around = {}): string {
   const before = html`<a class="skip" href="#conteudo">Ir ao conteúdo</a>
 <header class="bar"><a href="${relativePath(here, DOCS_PATH)}">Documentação da NFS-e</a> <a class="to-menu" href="#paginas">Páginas</a>

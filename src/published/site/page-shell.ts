@@ -1,6 +1,6 @@
 /**
- * What every page has around what it says: escaped text, the frame of the document, its style, and the policy under
- * which a browser shows it. Nothing is fetched; the only script is the one below, let in by its digest.
+ * The shell of every page: escaped text, the frame of the document, its style, and the policy under which a browser shows it.
+ * A page fetches nothing. Its only script is the one below, which the policy admits by its digest.
  */
 import { createHash } from 'node:crypto';
 import { SITE_STYLE } from './style.ts';
@@ -10,7 +10,7 @@ export type Html = { readonly html: string };
 
 export type Inserted = string | Html | readonly Inserted[] | undefined;
 
-/** Escapes what is inserted, unless it is HTML. */
+/** A template whose insertions are escaped, unless they are HTML. */
 export function html(strings: TemplateStringsArray, ...inserted: readonly Inserted[]): Html {
   return { html: strings.reduce((text, part, place) => text + markup(inserted[place - 1]) + part) };
 }
@@ -42,9 +42,9 @@ export function breakable(text: string): Inserted {
 export type Ways = {
   /** The page has a list that is filtered while one types. */
   readonly filters?: boolean;
-  /** It came filtered. */
+  /** The list came filtered. */
   readonly searching?: boolean;
-  /** It is one of the documentation: what stands before and after what it says, in the style of those pages. */
+  /** The page is one of the documentation: HTML before and after its text, in the style of those pages. */
   readonly site?: { readonly before: Html; readonly after: Html };
 };
 
@@ -200,7 +200,7 @@ function digestOf(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 }
 
-/** The pages bring their own style and one script, and send the search to where they came from: nothing else is allowed. */
+/** The pages have their own style and one script, and send the search to their own site: the policy allows nothing else. */
 export const PAGE_POLICY = [
   "default-src 'none'",
   `style-src ${digestOf(STYLE)} ${digestOf(SITE_STYLE)}`,

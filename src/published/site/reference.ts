@@ -13,7 +13,7 @@ import { gzip } from 'node:zlib';
 import { ERROS_PATH, OPENAPI_PATH, REFERENCE_PATH } from '../paths.ts';
 import { type Html, html } from './page-shell.ts';
 
-/** Last segment of the path, which is where the links of the page begin. */
+/** Last segment of the path: the links of the page are relative to it. */
 const HERE = REFERENCE_PATH.slice(REFERENCE_PATH.lastIndexOf('/') + 1);
 
 export type ReferenceFile = {
@@ -42,7 +42,7 @@ export function referenceFile(name: string): Promise<ReferenceFile> | undefined 
   if (file === undefined) {
     file = load(FILES[name]!);
     loaded.set(name, file);
-    // A disk that failed once is asked again.
+    // A file that could not be read is read again at the next request.
     file.catch(() => loaded.delete(name));
   }
   return file;
@@ -188,7 +188,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'Possible Reasons:': 'O que pode ter sido:',
 };
 
-/** Shows the description, in the shade that the reader's system asks for, and puts the viewer's own words into Portuguese. */
+/** The script that shows the description in the reader's colour scheme, and puts the words of the viewer into Portuguese. */
 function script(): string {
   return `(() => {
   const words = new Map(Object.entries(${JSON.stringify(WORDS)}));
@@ -236,7 +236,7 @@ function script(): string {
 
 const STYLE_DIGEST = createHash('sha256').update(STYLE).digest('base64');
 
-/** `site`: where the requests that a reader tries go to. */
+/** `site`: address of the service, which receives the requests that a reader tries. */
 export function referencePolicy(site: string): string {
   return [
     "default-src 'none'",

@@ -1,28 +1,28 @@
 /**
- * Markdown of this repository as HTML: headings that can be pointed at, tables that scroll by themselves, codes of errors that
- * lead to their pages, and the plain text of each section for the search. What is HTML in a source is shown as text.
+ * Markdown of this repository as HTML: headings with an address, tables that scroll by themselves, codes of errors as links to
+ * their pages, and the plain text of each section for the search. HTML in a source is shown as text.
  */
 import { Marked, type Tokens } from 'marked';
 import { breakable, type Html, html } from './page-shell.ts';
 
 export type Heading = { readonly level: number; readonly id: string; readonly text: string };
 
-/** From one heading to the next. */
+/** The text from one heading to the next. */
 export type Section = Heading & { readonly words: string };
 
 export type Rendered = {
-  /** Of its first heading, which is no part of `body`. */
+  /** The first heading, which is not part of `body`. */
   readonly title: string;
   readonly body: Html;
   readonly sections: readonly Section[];
 };
 
 export type Reading = {
-  /** Where a link of the source leads. */
+  /** The target of a link of the source. */
   readonly link: (href: string) => string;
-  /** Where the page of what looks like a code of an error is; undefined where it is none. */
+  /** The page of a code of an error; undefined where there is no such code. */
   readonly errorPage: (codigo: string) => string | undefined;
-  /** Paragraphs that consist of this name alone, in double braces, stand for it. */
+  /** HTML by name: it replaces a paragraph that is the name alone, in double braces. */
   readonly blocks?: Readonly<Record<string, Html>>;
 };
 
@@ -54,7 +54,7 @@ export function renderMarkdown(source: string, { link, errorPage, blocks = {} }:
         return tableHtml(token, (tokens) => this.parser.parseInline(tokens));
       },
       code({ text, lang }) {
-        // A drawing for who reads the source where it is drawn; the tables beside it say the same.
+        // Viewers of the source draw it; on the page the tables beside it say the same.
         if (lang === 'mermaid') return '';
         return `${html`<pre tabindex="0"><code>${text}</code></pre>`.html}\n`;
       },
@@ -70,7 +70,7 @@ export function renderMarkdown(source: string, { link, errorPage, blocks = {} }:
         return html`<a href="${link(href)}">${{ html: inner }}</a>`.html;
       },
       html({ text, block }) {
-        // A comment is for who edits the source.
+        // A comment is meant for editors of the source.
         return /^\s*<!--[\s\S]*-->\s*$/.test(text) ? '' : html`${text}`.html + (block ? '\n' : '');
       },
     },
@@ -109,7 +109,7 @@ function tableHtml({ header, rows }: Tokens.Table, inline: Inline): string {
   return `<div class="table${isWide ? ' wide' : ''}" tabindex="0" role="group" aria-label="Tabela"><table>${isNamed ? `<thead>${head}</thead>` : ''}<tbody>${body.join('')}</tbody></table></div>\n`;
 }
 
-/** Tables of more columns are read on a phone row by row, each cell under the name of its column. */
+/** On a phone a table with more columns is read row by row, each cell under the name of its column. */
 const NARROW_COLUMNS = 2;
 
 function row(cells: readonly string[]): string {
@@ -129,7 +129,7 @@ type Part = {
   readonly text?: string;
 };
 
-/** What is read of it, without what marks it. */
+/** The text without its marks. */
 function plainOf(parts: readonly unknown[]): string {
   return (parts as readonly Part[])
     .map(({ tokens, items, header, rows, text }) => {
@@ -144,7 +144,7 @@ function plainOf(parts: readonly unknown[]): string {
     .join('');
 }
 
-/** As they are made where the source is read without us, so that a link within it holds in both places. */
+/** The anchor of a heading, as public viewers of Markdown make it: a link inside a source works in both places. */
 function slugOf(text: string): string {
   return text
     .toLowerCase()

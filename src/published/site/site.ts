@@ -1,9 +1,9 @@
 /**
- * The documentation: pages written in Markdown (`docs/site`), with what the code decides put in (`facts.ts`), in the shell of
- * the pages of the codes. Each is made when it is first asked for and kept; what depends on the reader is the address of the service
- * in its commands, and what a form asked.
+ * The documentation: pages written in Markdown (`docs/site`), with facts of the code inserted (`facts.ts`), in the frame of the
+ * pages of the codes. A page is made at its first request and kept. Only the address of the service in its commands, and the
+ * answer to a form, depend on the reader.
  *
- * Addresses within are relative, so that they hold behind any other.
+ * Links are relative, so that they work behind any address.
  */
 
 import { type TabelaIbsCbs, tabelaEmbarcada } from '../../fiscal/aliquotas-ibs-cbs.ts';
@@ -21,8 +21,8 @@ import { type Html, html, type Inserted } from './page-shell.ts';
 import { type Rendered, renderMarkdown, type Section } from './render-markdown.ts';
 
 /**
- * Address of the service in a page before it has a reader; the files of examples say the one of `npm start`. Nothing in it is a
- * place where a long name may be broken, so that it stays whole.
+ * Stands for the address of the service in a page that is kept; the files of examples have the address of `npm start`. The mark
+ * has no character after which a long name may be broken, so that it stays whole.
  */
 const SITE_MARK = 'ENDERECO-DO-SERVICO';
 const FILES_SITE = 'http://127.0.0.1:8080';
@@ -67,7 +67,7 @@ export function docsFile(name: string, address: string): { readonly type: string
   return file && { type: file.type, text: file.text().replaceAll(FILES_SITE, () => address) };
 }
 
-/** What somebody gets who asks for a page that there is not. */
+/** The page for an address without a page. */
 export function unknownDocsPage(): string {
   const main = html`
 <h1>Esta página não existe</h1>
@@ -92,7 +92,7 @@ function makeOnce<Made>(known: Map<string, Made>, { slug }: Page, { versao }: Ta
   return made;
 }
 
-/** A page as its file says it. `query`: what its form was asked. */
+/** A page made of its file. `query`: the fields of its form. */
 function renderPage(site: Site, page: Page, query: URLSearchParams, tabela: TabelaIbsCbs): Rendered {
   const here = addressOf(page.slug);
   return renderMarkdown(insertFacts(site, projectText(`docs/site/${page.file}`), tabela), {
@@ -102,12 +102,12 @@ function renderPage(site: Site, page: Page, query: URLSearchParams, tabela: Tabe
   });
 }
 
-/** Names that stand for a part of the page that is no Markdown. */
+/** Names in braces that stand for HTML. */
 const BLOCKS: ReadonlySet<string> = new Set(['calculadora']);
 
 const PLACEHOLDER = /\{\{([A-Za-z][\w.:-]*)\}\}/g;
 
-/** A source with what its names in braces stand for. A name that nobody knows is a mistake of the source. */
+/** A source with its names in braces replaced by the facts. An unknown name is a mistake of the source, and throws. */
 function insertFacts({ facts }: Site, source: string, tabela: TabelaIbsCbs): string {
   return source.replace(PLACEHOLDER, (whole, name: string) => {
     if (BLOCKS.has(name)) return whole;
@@ -122,7 +122,7 @@ function insertFacts({ facts }: Site, source: string, tabela: TabelaIbsCbs): str
   });
 }
 
-/** Where a link of a source leads: another source, an address of the service, a place in the page, or the world. */
+/** The target of a link: another page, an address of the service, a place in the page, or another site. */
 function linkFrom(here: string, href: string): string {
   if (href.startsWith('#') || /^https?:\/\//.test(href)) return href;
   const [target = '', hash] = href.split('#');
@@ -135,15 +135,15 @@ function linkFrom(here: string, href: string): string {
   throw new Error(`the documentation links to ${href}, which is nowhere`);
 }
 
-/** Fewer headings are seen at a glance. */
+/** A page with fewer chapters has no table of contents. */
 const TOC_MIN = 3;
 
 function wrapPage(page: Page, { title, body, sections }: Rendered): string {
   const chapters = sections.filter(({ level }) => level === 2);
-  // The table of contents comes after what the page is about.
+  // The table of contents follows the first paragraph, which says what the page is about.
   const lead = /^<p>[\s\S]*?<\/p>\n/.exec(body.html)?.[0] ?? '';
   const rest = body.html.slice(lead.length);
-  // A page that is read elsewhere too has its own.
+  // A page that begins with a list of links has a table of contents of its own.
   const toc =
     chapters.length < TOC_MIN || /^<ul>\n<li><a href="#/.test(rest)
       ? undefined
@@ -173,7 +173,7 @@ type Entry = { readonly page: Page; readonly section: Section; readonly searchab
 
 let codes: ReadonlyMap<string, Searchable> | undefined;
 
-/** Of each kind. A question that finds more is not a question yet. */
+/** Most results shown of each kind. A question that finds more is too wide to help. */
 const RESULTS_MAX = 30;
 const CODES_MAX = 10;
 
@@ -215,7 +215,7 @@ ${more ? html`<p><a href="${relativePath(DOCS_PATH, ERROS_PATH)}?q=${encodeURICo
   return framePage(`Busca: ${asked}`, main, DOCS_PATH, { asked });
 }
 
-/** The sections that have all the words; of a page that has them only as a whole, its first. Those that say them in their title come first. */
+/** The sections that have all the words, those with the words in their title first. A page that has the words only as a whole gives its first section. */
 function sectionsFor(asked: string, all: readonly Entry[]): readonly Entry[] {
   const hits = findMatches(asked, all, ({ searchable }) => searchable);
   const whole = PAGES.filter((page) => !hits.some((hit) => hit.page === page)).flatMap((page) => {
@@ -228,7 +228,7 @@ function sectionsFor(asked: string, all: readonly Entry[]): readonly Entry[] {
   return [...named, ...hits.filter((hit) => !named.includes(hit)), ...whole];
 }
 
-/** Every page is made for it, which takes a while: others are served in between. */
+/** The search makes every page, which takes a while: other requests are served in between. */
 async function makeEntries(site: Site): Promise<readonly Entry[]> {
   const made: Entry[] = [];
   for (const page of PAGES) {
@@ -241,14 +241,14 @@ async function makeEntries(site: Site): Promise<readonly Entry[]> {
 }
 
 function searchableIn(page: Page, { text }: Section, words: string): Searchable {
-  // A number of a code is looked for among the codes, and as a word here.
+  // The number of a code is searched for among the codes; in a page it is a word like others.
   return { codigo: '', titulo: foldText(`${page.short ?? ''} ${text}`), words: foldText(words) };
 }
 
 const BEFORE = 60;
 const EXCERPT = 220;
 
-/** Around the first of the words. */
+/** The text around the first of the words. */
 function excerpt(words: string, asked: string): Inserted {
   const text = words.replace(/\s+/g, ' ');
   const bare = text
@@ -276,7 +276,7 @@ function shorten(text: string): string {
   return text.length <= EXCERPT ? text : `${text.slice(0, EXCERPT).trimEnd()}…`;
 }
 
-/** As an attribute or a text of a page. */
+/** The address, escaped for an attribute or a text of a page. */
 function escapeText(address: string): string {
   return html`${address}`.html;
 }
