@@ -208,6 +208,7 @@ describe('what the pages say', () => {
     // Of the operating system, of XML signatures, of certificates, and of the national interface.
     const foreign = new Set([
       ...['X509Certificate', 'SignedInfo', 'CanonicalizationMethod', 'SignatureMethod', 'DigestMethod', 'KeyInfo'],
+      'node_modules',
       ...['Reference', 'Signature', 'pedRegEvento', 'X-Forwarded-*', 'DATABASE_URL', 'NFSE_DATA_DIR', 'NFSE_BASE_URL'],
       ...[
         'pg_dump',

@@ -16,7 +16,7 @@ import { NFSE } from '../fiscal/layout/nfse.ts';
 import type { SimpleType } from '../fiscal/layout/simple-types.ts';
 import { type Group, type Item, joinPath, type Leaf } from '../fiscal/layout/vocabulary.ts';
 import { XML_HEAD } from '../fiscal/layout/write.ts';
-import { patternOf, nationalType } from '../published/layout/xsd.ts';
+import { nationalType, patternOf } from '../published/layout/xsd.ts';
 
 /** What the checks of a note ask of it, by the places in {@link PLACES}. */
 export type Campos = {

@@ -11,10 +11,10 @@ import {
   REFERENCE_PATH,
 } from '../../published/paths.ts';
 import {
+  correctSpelling,
   errorIndexPage,
   errorPage,
   errorsJsonText,
-  correctSpelling,
   unknownCodePage,
 } from '../../published/site/error-pages.ts';
 import { homePage } from '../../published/site/home-page.ts';
