@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
+import { REFUSALS } from '../../test/especificacao/eventos.ts';
 import {
   annulsOnlyHere,
   CODIGOS_DE_OFICIO,
@@ -129,26 +130,6 @@ function desbloqueio(of: string): EventoNaNota {
 function refusal(onNote: readonly EventoNaNota[], arriving: EventoQueChega): string | undefined {
   return conflictOf(onNote, arriving)?.codigo;
 }
-
-/** eventos.md 9: the code with which each kind is "not accepted after ..." */
-const REFUSALS: Readonly<Record<string, string>> = {
-  '101101': 'E0840',
-  '105102': 'E0845',
-  '101103': 'E0848',
-  '105104': 'E0852',
-  '105105': 'E0855',
-  '202201': 'E0860',
-  '203202': 'E0861',
-  '204203': 'E0862',
-  '205204': 'E0863',
-  '202205': 'E0864',
-  '203206': 'E0866',
-  '204207': 'E0868',
-  '205208': 'E0870',
-  '305101': 'E1960',
-  '305102': 'E1965',
-  '305103': 'E1970',
-};
 
 describe('the judgement agrees with every cell', () => {
   /** A history in which the event of a row may stand on a note, that event last. */

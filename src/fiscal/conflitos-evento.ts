@@ -36,11 +36,8 @@ export type Situacao = 'permitido' | 'proibido' | 'condicional';
 const BLOQUEIO = '305102';
 const DESBLOQUEIO = '305103';
 
-/** Columns of the matrix, the events that arrive. */
-const CHEGAM =
-  '101101 101103 105102 105104 105105 202201 202205 203202 203206 204203 204207 205204 205208 305101 305102 305103'.split(
-    ' ',
-  );
+/** Columns of the matrix: the events that arrive, by code. */
+const CHEGAM: readonly string[] = TIPOS_EVENTO.map(({ codigo }) => codigo).toSorted();
 
 /**
  * Rows, the events that stand on the note: `Y` accepted, `-` refused, `c` on a condition. A block and an unblock accept everything but
@@ -84,29 +81,9 @@ export function situacaoOf(existente: NaMatriz | undefined, chega: NaMatriz): Si
   return SITUACOES[cell]!;
 }
 
-/** The code with which the matrix refuses what arrives. */
-const RECUSAS: Readonly<Record<string, string>> = {
-  '101101': 'E0840',
-  '105102': 'E0845',
-  '101103': 'E0848',
-  '105104': 'E0852',
-  '105105': 'E0855',
-  '202201': 'E0860',
-  '203202': 'E0861',
-  '204203': 'E0862',
-  '205204': 'E0863',
-  '202205': 'E0864',
-  '203206': 'E0866',
-  '204207': 'E0868',
-  '205208': 'E0870',
-  '305101': 'E1960',
-  '305102': 'E1965',
-  '305103': 'E1970',
-};
-
 /** With these nothing is refused but what the municipality registers by office. */
 export const CODIGOS_DE_OFICIO: ReadonlySet<string> = new Set([
-  ...Object.entries(RECUSAS).flatMap(([codigo, recusa]) => (tipoByCodigo(codigo)?.porOficio ? [recusa] : [])),
+  ...TIPOS_EVENTO.flatMap(({ porOficio, recusa }) => (porOficio ? [recusa] : [])),
   ...['E0853', 'E0856', 'E1835', 'E1963', 'E1967', 'E1976', 'E1978'],
 ]);
 
@@ -117,9 +94,7 @@ const SUBSTITUICAO = '105102';
  * substitute waits for it.
  */
 export const CODIGOS_ENTRE_PARTES: ReadonlySet<string> = new Set([
-  ...Object.entries(RECUSAS).flatMap(([codigo, recusa]) =>
-    codigo === SUBSTITUICAO || tipoByCodigo(codigo)?.porOficio ? [] : [recusa],
-  ),
+  ...TIPOS_EVENTO.flatMap(({ codigo, porOficio, recusa }) => (codigo === SUBSTITUICAO || porOficio ? [] : [recusa])),
   'E1833',
 ]);
 
@@ -166,7 +141,7 @@ function refusedByMatrix(onNote: readonly EventoNaNota[], arriving: EventoQueChe
   const before = hindranceTo(onNote, arriving.codigo);
   if (before === undefined) return undefined;
   const mensagem = `A nota já tem o evento ${slugOf(before.codigo)}, e depois dele não se registra ${slugOf(arriving.codigo)}. ${adviceOn(onNote, arriving)}`;
-  return { codigo: RECUSAS[arriving.codigo]!, mensagem };
+  return { codigo: tipoByCodigo(arriving.codigo)!.recusa, mensagem };
 }
 
 /** The event of the note after which the matrix refuses a kind of event, whatever it says; one that cancelled it before others. */
@@ -232,7 +207,7 @@ function manifestedBefore(onNote: readonly EventoNaNota[], arriving: EventoQueCh
 function blocked(onNote: readonly EventoNaNota[], arriving: EventoQueChega): Conflito | undefined {
   if (!isBlocked(onNote, arriving.codigo)) return undefined;
   const mensagem = `A prefeitura bloqueou o registro de ${slugOf(arriving.codigo)} nesta nota (${slugOf(BLOQUEIO)}). Procure a prefeitura; o evento volta a ser aceito depois do desbloqueio.`;
-  return { codigo: RECUSAS[arriving.codigo]!, mensagem };
+  return { codigo: tipoByCodigo(arriving.codigo)!.recusa, mensagem };
 }
 
 const SEM_SOLICITACAO: Readonly<Record<string, string>> = { '105104': 'E0853', '105105': 'E0856' };

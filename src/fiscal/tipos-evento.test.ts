@@ -1,6 +1,7 @@
 /** The table of the specification, "Events", and the fields and lists of Anexo II v1.01, row by row. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { FIELDS, NAMES, SPECIFIED } from '../../test/especificacao/eventos.ts';
 import { checkText } from './layout/check-text.ts';
 import {
   type CampoEvento,
@@ -12,28 +13,6 @@ import {
 } from './tipos-evento.ts';
 
 const TIPOS: readonly TipoEvento[] = TIPOS_EVENTO;
-
-/** Code, slug, inferred author (Endpoints), whether E9016 refuses it (D-50), whether it cancels the note (D-21), E1818. */
-const SPECIFIED = `
-  101101 cancelamento                                   prestador     -        cancela -
-  105102 cancelamento_por_substituicao                  prestador     -        cancela -
-  101103 solicitacao_analise_fiscal_para_cancelamento   prestador     -        -       -
-  105104 cancelamento_deferido_por_analise_fiscal       -             oficio   cancela -
-  105105 cancelamento_indeferido_por_analise_fiscal     -             oficio   -       -
-  202201 confirmacao_prestador                          prestador     -        -       soAqui
-  203202 confirmacao_tomador                            tomador       -        -       soAqui
-  204203 confirmacao_intermediario                      intermediario -        -       soAqui
-  205204 confirmacao_tacita                             -             oficio   -       -
-  202205 rejeicao_prestador                             prestador     -        -       soAqui
-  203206 rejeicao_tomador                               tomador       -        -       soAqui
-  204207 rejeicao_intermediario                         intermediario -        -       soAqui
-  205208 anulacao_rejeicao                              -             oficio   -       -
-  305101 cancelamento_por_oficio                        -             oficio   cancela -
-  305102 bloqueio_por_oficio                            -             oficio   -       -
-  305103 desbloqueio_por_oficio                         -             oficio   -       -`
-  .trim()
-  .split('\n')
-  .map((line) => line.trim().split(/\s+/));
 
 describe('the sixteen types', () => {
   test('stand in the order of the specification', () => {
@@ -68,32 +47,6 @@ describe('the sixteen types', () => {
   });
 });
 
-/** Fields of Anexo II: element, `!` required, `?` optional, and the lengths of the schema. `xDesc` stands in every type. */
-const FIELDS: Readonly<Record<string, readonly [xDesc: string, campos: string]>> = {
-  '101101': ['Cancelamento de NFS-e', 'cMotivo!1-1 xMotivo!15-255'],
-  '105102': ['Cancelamento de NFS-e por Substituição', 'cMotivo!2-2 xMotivo?15-255 chSubstituta!50-50'],
-  '101103': ['Solicitação de Análise Fiscal para Cancelamento de NFS-e', 'cMotivo!1-1 xMotivo!15-255'],
-  '105104': [
-    'Cancelamento de NFS-e Deferido por Análise Fiscal',
-    'CPFAgTrib!11-11 nProcAdm?1-30 cMotivo!1-1 xMotivo!15-255',
-  ],
-  '105105': [
-    'Cancelamento de NFS-e Indeferido por Análise Fiscal',
-    'CPFAgTrib!11-11 nProcAdm?1-30 cMotivo!1-1 xMotivo!15-255',
-  ],
-  '202201': ['Manifestação de NFS-e - Confirmação do Prestador', ''],
-  '203202': ['Manifestação de NFS-e - Confirmação do Tomador', ''],
-  '204203': ['Manifestação de NFS-e - Confirmação do Intermediário', ''],
-  '205204': ['Manifestação de NFS-e - Confirmação Tácita', ''],
-  '202205': ['Manifestação de NFS-e - Rejeição do Prestador', 'cMotivo!1-1 xMotivo?15-255'],
-  '203206': ['Manifestação de NFS-e - Rejeição do Tomador', 'cMotivo!1-1 xMotivo?15-255'],
-  '204207': ['Manifestação de NFS-e - Rejeição do Intermediário', 'cMotivo!1-1 xMotivo?15-255'],
-  '205208': ['Manifestação de NFS-e - Anulação da Rejeição', 'CPFAgTrib!11-11 idEvManifRej!56-62 xMotivo!15-255'],
-  '305101': ['Cancelamento de NFS-e por Ofício', 'CPFAgTrib!11-11 nProcAdm!1-30 xProcAdm!15-255'],
-  '305102': ['Bloqueio de NFS-e por Ofício', 'CPFAgTrib!11-11 codEvento!7-7 xMotivo!15-255'],
-  '305103': ['Desbloqueio de NFS-e por Ofício', 'CPFAgTrib!11-11 idBloqOfic!56-62'],
-};
-
 describe('the fields of each type', () => {
   for (const [codigo, [xDesc, campos]] of Object.entries(FIELDS)) {
     test(`${codigo}: xDesc ${campos}`, () => {
@@ -107,22 +60,8 @@ describe('the fields of each type', () => {
   }
 
   test('have the names of the specification and ours', () => {
-    const names: Readonly<Record<string, string>> = {
-      '101101': 'codigo_motivo_cancelamento descricao_motivo_cancelamento',
-      '105102': 'codigo_motivo_cancelamento descricao_motivo_cancelamento chave_acesso_substituta',
-      '101103': 'codigo_motivo_cancelamento descricao_motivo_cancelamento',
-      '105104': 'cpf_agente_tributario numero_processo_administrativo codigo_motivo descricao_motivo',
-      '105105': 'cpf_agente_tributario numero_processo_administrativo codigo_motivo descricao_motivo',
-      '202205': 'codigo_motivo_rejeicao descricao_motivo_rejeicao',
-      '203206': 'codigo_motivo_rejeicao descricao_motivo_rejeicao',
-      '204207': 'codigo_motivo_rejeicao descricao_motivo_rejeicao',
-      '205208': 'cpf_agente_tributario id_evento_rejeicao descricao_motivo',
-      '305101': 'cpf_agente_tributario numero_processo_administrativo descricao_processo_administrativo',
-      '305102': 'cpf_agente_tributario codigo_evento_bloqueado descricao_motivo',
-      '305103': 'cpf_agente_tributario id_evento_bloqueio',
-    };
     for (const { codigo, campos } of TIPOS) {
-      assert.equal(campos.map(({ nome }) => nome).join(' '), names[codigo] ?? '', codigo);
+      assert.equal(campos.map(({ nome }) => nome).join(' '), NAMES[codigo] ?? '', codigo);
     }
   });
 

@@ -1,6 +1,7 @@
 /** The codes that the simulator answers with, with a text for each; and the head that every answer carries. */
 import type { MensagemAdn, TipoAmbiente } from '../adn/wire.ts';
 import { isoMoment, momentIn } from '../fiscal/moment.ts';
+import { tipoByCodigo } from '../fiscal/tipos-evento.ts';
 
 const DESCRICOES = {
   E0044: 'A NFS-e a ser substituída não existe.',
@@ -84,25 +85,18 @@ export function descricaoDe(codigo: string): string | undefined {
   return Object.hasOwn(DESCRICOES_DE_EVENTO, codigo) ? DESCRICOES_DE_EVENTO[codigo as CodigoDeEvento] : undefined;
 }
 
-/** `TipoEvento` of an event in the answer to a query, by its code. */
-export const TIPO_EVENTO: Readonly<Record<string, string>> = {
-  '101101': 'CANCELAMENTO',
-  '101103': 'SOLICITACAO_CANCELAMENTO_ANALISE_FISCAL',
-  '105102': 'CANCELAMENTO_POR_SUBSTITUICAO',
-  '105104': 'CANCELAMENTO_DEFERIDO_ANALISE_FISCAL',
-  '105105': 'CANCELAMENTO_INDEFERIDO_ANALISE_FISCAL',
-  '202201': 'CONFIRMACAO_PRESTADOR',
-  '202205': 'REJEICAO_PRESTADOR',
-  '203202': 'CONFIRMACAO_TOMADOR',
-  '203206': 'REJEICAO_TOMADOR',
-  '204203': 'CONFIRMACAO_INTERMEDIARIO',
-  '204207': 'REJEICAO_INTERMEDIARIO',
-  '205204': 'CONFIRMACAO_TACITA',
-  '205208': 'ANULACAO_REJEICAO',
-  '305101': 'CANCELAMENTO_POR_OFICIO',
-  '305102': 'BLOQUEIO_POR_OFICIO',
-  '305103': 'DESBLOQUEIO_POR_OFICIO',
+/** Where the ADN has other words for a type than the specification. */
+const TIPO_EVENTO: Readonly<Record<string, string>> = {
+  solicitacao_analise_fiscal_para_cancelamento: 'SOLICITACAO_CANCELAMENTO_ANALISE_FISCAL',
+  cancelamento_deferido_por_analise_fiscal: 'CANCELAMENTO_DEFERIDO_ANALISE_FISCAL',
+  cancelamento_indeferido_por_analise_fiscal: 'CANCELAMENTO_INDEFERIDO_ANALISE_FISCAL',
 };
+
+/** `TipoEvento` of an event in the answer to a query. */
+export function tipoEventoOf(codigo: string): string | undefined {
+  const slug = tipoByCodigo(codigo)?.slug;
+  return slug && (TIPO_EVENTO[slug] ?? slug.toUpperCase());
+}
 
 /** Codes that are about the connection or the whole lot, with the status that the lot is answered with. */
 export function statusOfLot(codigo: string): number | undefined {

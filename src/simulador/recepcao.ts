@@ -1,7 +1,7 @@
 /** What is done with a lot and with a query, once they were read off the wire: no connection and no fault is known here. */
 import type { Distribuicao, DocumentoDistribuido, EntradaRecebida, MensagemAdn, TipoNsu } from '../adn/wire.ts';
 import { tipoByCodigo } from '../fiscal/tipos-evento.ts';
-import { cabecalho, fractionMoment, mensagem, mensagemDeEvento, TIPO_EVENTO } from './codigos.ts';
+import { cabecalho, fractionMoment, mensagem, mensagemDeEvento, tipoEventoOf } from './codigos.ts';
 import type { Cliente, DocumentoLido, LerDocumento } from './documento.ts';
 import { count, type Estado } from './estado.ts';
 import { type EventoLido, objectionTo, objectionToSubstitute } from './evento.ts';
@@ -153,7 +153,7 @@ function localizados({ registro }: Estado, found: readonly (Guardado | EventoGua
       NSU: one.nsu,
       ChaveAcesso: one.chave,
       TipoDocumento: 'id' in one ? 'EVENTO' : 'NFSE',
-      TipoEvento: 'id' in one ? TIPO_EVENTO[one.codigo]! : null,
+      TipoEvento: 'id' in one ? tipoEventoOf(one.codigo)! : null,
       ArquivoXml: registro.gzipOf(one).toString('base64'),
       DataHoraGeracao: fractionMoment(one.em),
     }),

@@ -1,6 +1,7 @@
 /** The XML of events against the schema (libxml2) and against the layout as the reference tells it; what is signed against xml-crypto. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { CHAVE, GROUPS, OUTRA } from '../../../test/especificacao/eventos.ts';
 import { canonicalByXmlCrypto } from '../../../test/support/signatures.ts';
 import { xsdErrors } from '../../documents/xml.ts';
 import { eventoXsd } from '../../published/layout/xsd.ts';
@@ -17,89 +18,10 @@ import {
 } from './evento.ts';
 
 const XSD = eventoXsd();
-const CHAVE = '35503081211222333000181000000000000126091234567895';
 /** The same place, number and date, of a CPF and of a CNPJ with letters. */
 const CHAVE_CPF = `35503081100052998224725${CHAVE.slice(23)}`;
 const CHAVE_LETRAS = `3550308121A2B3C4D5E6F78${CHAVE.slice(23)}`;
-const OUTRA = '35503081211222333000181000000000000226101234567890';
 const MOMENT = '2026-10-05T10:15:30-03:00';
-
-/** Specific groups as eventos.md tells them, section 4. */
-const GROUPS: Readonly<Record<string, { readonly campos: Readonly<Record<string, string>>; readonly text: string }>> = {
-  '101101': {
-    campos: { codigo_motivo_cancelamento: '1', descricao_motivo_cancelamento: 'Erro no valor do serviço' },
-    text: '<xDesc>Cancelamento de NFS-e</xDesc><cMotivo>1</cMotivo><xMotivo>Erro no valor do serviço</xMotivo>',
-  },
-  '105102': {
-    campos: {
-      chave_acesso_substituta: OUTRA,
-      codigo_motivo_cancelamento: '99',
-      descricao_motivo_cancelamento: 'Descrição corrigida na outra',
-    },
-    text: `<xDesc>Cancelamento de NFS-e por Substituição</xDesc><cMotivo>99</cMotivo><xMotivo>Descrição corrigida na outra</xMotivo><chSubstituta>${OUTRA}</chSubstituta>`,
-  },
-  '101103': {
-    campos: { codigo_motivo_cancelamento: '9', descricao_motivo_cancelamento: 'Outro motivo, descrito' },
-    text: '<xDesc>Solicitação de Análise Fiscal para Cancelamento de NFS-e</xDesc><cMotivo>9</cMotivo><xMotivo>Outro motivo, descrito</xMotivo>',
-  },
-  '105104': {
-    campos: {
-      cpf_agente_tributario: '52998224725',
-      numero_processo_administrativo: '2026000123',
-      codigo_motivo: '1',
-      descricao_motivo: 'Serviço não prestado',
-    },
-    text: '<xDesc>Cancelamento de NFS-e Deferido por Análise Fiscal</xDesc><CPFAgTrib>52998224725</CPFAgTrib><nProcAdm>2026000123</nProcAdm><cMotivo>1</cMotivo><xMotivo>Serviço não prestado</xMotivo>',
-  },
-  '105105': {
-    campos: { cpf_agente_tributario: '52998224725', codigo_motivo: '2', descricao_motivo: 'Pedido fora do prazo' },
-    text: '<xDesc>Cancelamento de NFS-e Indeferido por Análise Fiscal</xDesc><CPFAgTrib>52998224725</CPFAgTrib><cMotivo>2</cMotivo><xMotivo>Pedido fora do prazo</xMotivo>',
-  },
-  '202201': { campos: {}, text: '<xDesc>Manifestação de NFS-e - Confirmação do Prestador</xDesc>' },
-  '203202': { campos: {}, text: '<xDesc>Manifestação de NFS-e - Confirmação do Tomador</xDesc>' },
-  '204203': { campos: {}, text: '<xDesc>Manifestação de NFS-e - Confirmação do Intermediário</xDesc>' },
-  '205204': { campos: {}, text: '<xDesc>Manifestação de NFS-e - Confirmação Tácita</xDesc>' },
-  '202205': {
-    campos: { codigo_motivo_rejeicao: '1' },
-    text: '<xDesc>Manifestação de NFS-e - Rejeição do Prestador</xDesc><cMotivo>1</cMotivo>',
-  },
-  '203206': {
-    campos: { codigo_motivo_rejeicao: '9', descricao_motivo_rejeicao: 'Não contratei este serviço' },
-    text: '<xDesc>Manifestação de NFS-e - Rejeição do Tomador</xDesc><cMotivo>9</cMotivo><xMotivo>Não contratei este serviço</xMotivo>',
-  },
-  '204207': {
-    campos: { codigo_motivo_rejeicao: '5' },
-    text: '<xDesc>Manifestação de NFS-e - Rejeição do Intermediário</xDesc><cMotivo>5</cMotivo>',
-  },
-  '205208': {
-    campos: {
-      cpf_agente_tributario: '52998224725',
-      id_evento_rejeicao: `EVT${CHAVE}203206001`,
-      descricao_motivo: 'Rejeitada por quem não podia',
-    },
-    text: `<xDesc>Manifestação de NFS-e - Anulação da Rejeição</xDesc><CPFAgTrib>52998224725</CPFAgTrib><idEvManifRej>${CHAVE}203206</idEvManifRej><xMotivo>Rejeitada por quem não podia</xMotivo>`,
-  },
-  '305101': {
-    campos: {
-      cpf_agente_tributario: '52998224725',
-      numero_processo_administrativo: '1',
-      descricao_processo_administrativo: 'Contribuinte baixado',
-    },
-    text: '<xDesc>Cancelamento de NFS-e por Ofício</xDesc><CPFAgTrib>52998224725</CPFAgTrib><nProcAdm>1</nProcAdm><xProcAdm>Contribuinte baixado</xProcAdm>',
-  },
-  '305102': {
-    campos: {
-      cpf_agente_tributario: '52998224725',
-      codigo_evento_bloqueado: 'e101101',
-      descricao_motivo: 'Nota sob fiscalização',
-    },
-    text: '<xDesc>Bloqueio de NFS-e por Ofício</xDesc><CPFAgTrib>52998224725</CPFAgTrib><codEvento>e101101</codEvento><xMotivo>Nota sob fiscalização</xMotivo>',
-  },
-  '305103': {
-    campos: { cpf_agente_tributario: '52998224725', id_evento_bloqueio: `${CHAVE}305102` },
-    text: `<xDesc>Desbloqueio de NFS-e por Ofício</xDesc><CPFAgTrib>52998224725</CPFAgTrib><idBloqOfic>${CHAVE}305102</idBloqOfic>`,
-  },
-};
 
 function document(codigo: string, more: Partial<EventoToWrite> = {}): EventoToWrite {
   return {
