@@ -1,9 +1,10 @@
 /**
- * CSV tables into the rows of a declared type: an RFC 4180 reader, parsers of one cell, and the catalog that they make.
+ * CSV tables into the rows of a declared type: parsers of one cell, and the catalog that they make.
  *
  * It knows nothing of any particular table, touches no file, and guesses nothing: a cell is of the form its column
  * declares, or it is a fault.
  */
+import { readCsvText } from '../src/documents/csv.ts';
 
 /** A row, asked by column. A column that the table does not have is a fault, not an empty cell. */
 export type Row = (column: string) => string;
@@ -149,53 +150,19 @@ export function integer(content: string): number {
   return Number(content);
 }
 
-/** The rows of a CSV table with header. `name` is for messages. */
+/** The rows of a CSV table with header, which is whole or refused. `name` is for messages. */
 export function parseCsv(source: string, name: string): readonly Row[] {
   if (source.startsWith('\ufeff')) throw new Error(`${name}: begins with a byte order mark`);
-  const [header, ...records] = recordsOf(source, name);
-  if (header === undefined) throw new Error(`${name}: is empty`);
+  if (source === '') throw new Error(`${name}: is empty`);
+  const { header, records } = readCsvText(source);
   const columns = new Map(header.map((column, at) => [column, at]));
   if (columns.size !== header.length) throw new Error(`${name}: a column occurs twice in the header`);
-  return records.map((record, at) => {
-    if (record.length !== header.length) {
-      throw new Error(`${name}: record ${at + 2} has ${record.length} cells, the header ${header.length}`);
-    }
+  return records.map((record) => {
+    if ('problem' in record) throw new Error(`${name}: line ${record.linha}: ${record.problem}`);
     return (column) => {
-      const content = record[columns.get(column) ?? -1];
+      const content = record.cells[columns.get(column) ?? -1];
       if (content === undefined) throw new Error(`${name} has no column ${column}`);
       return content;
     };
   });
-}
-
-/**
- * RFC 4180: cells between commas; in quotes, a cell may hold commas, line ends and doubled quotes. A quote inside a
- * bare cell, or anything between a closing quote and the next comma, is refused: it is always a broken export.
- */
-function recordsOf(source: string, name: string): string[][] {
-  const records: string[][] = [];
-  let record: string[] = [];
-  let at = 0;
-  while (at < source.length) {
-    const quoted = source[at] === '"';
-    const token = quoted ? /"((?:[^"]|"")*)"/y : /([^",\r\n]*)/y;
-    token.lastIndex = at;
-    const found = token.exec(source);
-    const end = token.lastIndex;
-    const next = /,|\r?\n|$/y;
-    next.lastIndex = end;
-    const separator = next.exec(source)?.[0];
-    if (found === null || separator === undefined) {
-      throw new Error(`${name}: record ${records.length + 1}, cell ${record.length + 1}: a stray quote`);
-    }
-    record.push(quoted ? (found[1] ?? '').replaceAll('""', '"') : (found[1] ?? ''));
-    at = end + separator.length;
-    // A comma with nothing behind it still begins a cell.
-    if (separator === ',' && at === source.length) record.push('');
-    if (separator !== ',' || at === source.length) {
-      records.push(record);
-      record = [];
-    }
-  }
-  return records;
 }

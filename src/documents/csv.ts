@@ -50,7 +50,7 @@ export async function openCsv(file: string): Promise<CsvFile> {
     const first = await firstLine(file, codificacao);
     if (first === undefined || first.trim() === '') throw new Error(`${name} está vazio: falta a linha de cabeçalho.`);
     const separador = separatorOf(first);
-    const header = cellsOf(first, separador);
+    const header = splitCells(first, separador);
     if (!Array.isArray(header)) throw new Error(`${name}: o cabeçalho não pôde ser lido: ${header}.`);
     return {
       codificacao,
@@ -148,21 +148,26 @@ function separatorOf(header: string): ',' | ';' {
   return header.split(';').length > header.split(',').length ? ';' : ',';
 }
 
-async function* recordsOf(
-  file: string,
-  codificacao: CsvFile['codificacao'],
-  separador: ',' | ';',
-  width: number,
-): ReturnType<CsvFile['records']> {
-  let linha = 0;
+type RecordReader = {
+  /** The next line, without its end. */
+  read(line: string): void;
+  /** What was read since the last call. */
+  take(): (CsvRecord | CsvFault)[];
+  /** The text is at its end: a record that is still open is at fault. */
+  end(): void;
+};
+
+/** Makes records of the lines behind the header, which has `width` cells. */
+function createRecordReader(separador: string, width: number): RecordReader {
+  let linha = 1;
   /** Lines of a record whose quotes are still open; the first of them is number `begun`. */
   let open: string[] = [];
   let begun = 0;
-  let records: (CsvRecord | CsvFault)[] = [];
+  const records: (CsvRecord | CsvFault)[] = [];
 
-  const take = (cells: readonly string[] | string, at: number): void => {
+  const add = (cells: readonly string[] | string, at: number): void => {
     if (typeof cells === 'string') records.push({ linha: at, problem: cells });
-    else if (cells.some((cell) => cell.trim() !== '')) records.push(fitted({ linha: at, cells }, width));
+    else if (cells.some((cell) => cell.trim() !== '')) records.push(fitCells({ linha: at, cells }, width));
   };
   /** The first line is at fault, and those behind it are read as if it had never been. */
   const giveUp = (): void => {
@@ -175,7 +180,7 @@ async function* recordsOf(
   const feed = (line: string, at: number): void => {
     const mayOpen = open.length === 0 && line.includes('"') && line.length <= RECORD_CHARS_MAX;
     if (open.length === 0 && !(mayOpen && isOpen(line, separador))) {
-      take(cellsOf(line, separador), at);
+      add(splitCells(line, separador), at);
       return;
     }
     if (open.length === 0) begun = at;
@@ -183,34 +188,65 @@ async function* recordsOf(
     if (open.length > 1 && line.includes('"')) {
       const whole = open.join('\n');
       if (!isOpen(whole, separador)) {
-        const cells = cellsOf(whole, separador);
+        const cells = splitCells(whole, separador);
         // A quote further down that closes what it did not open leaves a record that does not fit.
         if (typeof cells === 'string' || cells.length !== width) {
           giveUp();
           return;
         }
         open = [];
-        take(cells, begun);
+        add(cells, begun);
         return;
       }
     }
     if (open.length >= RECORD_LINES_MAX) giveUp();
   };
 
+  return {
+    read: (line) => {
+      linha += 1;
+      feed(line, linha);
+    },
+    take: () => records.splice(0),
+    end: () => {
+      while (open.length > 0) giveUp();
+    },
+  };
+}
+
+async function* recordsOf(
+  file: string,
+  codificacao: CsvFile['codificacao'],
+  separador: ',' | ';',
+  width: number,
+): ReturnType<CsvFile['records']> {
+  const reader = createRecordReader(separador, width);
+  let isHeader = true;
   for await (const { lines, bytesRead } of linesOf(file, codificacao)) {
     for (const line of lines) {
-      linha += 1;
-      if (linha > 1) feed(line, linha);
+      if (!isHeader) reader.read(line);
+      isHeader = false;
     }
-    yield { records, bytesRead };
-    records = [];
+    yield { records: reader.take(), bytesRead };
   }
-  while (open.length > 0) giveUp();
+  reader.end();
+  const records = reader.take();
   if (records.length > 0) yield { records, bytesRead: (await stat(file)).size };
 }
 
+/** A table with commas that is a text already. */
+export function readCsvText(text: string): { header: readonly string[]; records: readonly (CsvRecord | CsvFault)[] } {
+  const [first = '', ...lines] = text.split('\n').map(withoutReturn);
+  const header = splitCells(first, ',');
+  if (typeof header === 'string') return { header: [], records: [{ linha: 1, problem: header }] };
+  const reader = createRecordReader(',', header.length);
+  for (const line of lines) reader.read(line);
+  reader.end();
+  return { header, records: reader.take() };
+}
+
 /** As many cells as the header; empty ones too many are what a spreadsheet leaves behind. */
-function fitted(record: CsvRecord, width: number): CsvRecord | CsvFault {
+function fitCells(record: CsvRecord, width: number): CsvRecord | CsvFault {
   const { cells, linha } = record;
   if (cells.length === width) return record;
   if (cells.length > width && cells.slice(width).every((cell) => cell.trim() === '')) {
@@ -248,7 +284,7 @@ function closingQuote(text: string, from: number): number {
 }
 
 /** The cells of a record, or what is wrong with it. */
-function cellsOf(text: string, separador: string): string[] | string {
+function splitCells(text: string, separador: string): string[] | string {
   if (text.length > RECORD_CHARS_MAX) return TOO_LONG;
   if (!text.includes('"')) return text.split(separador);
   const cells: string[] = [];
