@@ -29,7 +29,7 @@ export type LineSettings = {
   readonly bodyMs: number;
 };
 
-export type Ask = {
+type Ask = {
   readonly method: 'GET' | 'POST';
   /** Below the address of the line. */
   readonly path: string;

@@ -66,7 +66,7 @@ const LIMITS = {
   troubledMaxMs: 30_000,
 };
 
-export type NationalLog = {
+type NationalLog = {
   info(about: object, message: string): void;
   warn(about: object, message: string): void;
   error(about: object, message: string): void;

@@ -16,7 +16,7 @@ import {
   readPage,
 } from './reading.ts';
 
-export type Health = keyof Pass;
+type Health = keyof Pass;
 
 /**
  * What an exchange means: for who asked, for the circuits, and for the certificate when that was refused. `why` when the
@@ -95,7 +95,7 @@ export function lotVerdict<A>(outcome: Outcome, chaves: readonly string[], matte
 }
 
 /** Why nothing of the municipality is taken, when an answer says so. */
-export function whyMisconfigured(answer: unknown): string | undefined {
+function whyMisconfigured(answer: unknown): string | undefined {
   const { kind, why } = answer as AdnAnswer & { readonly why?: string };
   return kind === 'misconfigured' ? why : undefined;
 }

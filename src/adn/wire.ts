@@ -41,9 +41,6 @@ export type MensagemAdn = {
   readonly Complemento?: string;
 };
 
-/** What is posted: each text is Base64 of gzip of a signed document. */
-export type LoteEnviado = { readonly LoteXmlGZipB64: readonly string[] };
-
 export type EntradaRecebida = {
   readonly ChaveAcesso: string | null;
   readonly NsuRecepcao: string | null;
@@ -63,11 +60,8 @@ type Cabecalho = {
 /** The answer to a lot, one entry a document. */
 export type LoteRecebido = Cabecalho & { readonly Lote: readonly EntradaRecebida[] };
 
-/** What a whole lot is refused with: no entry, reasons alone. */
-export type LoteRecusado = Cabecalho & { readonly Erros: readonly MensagemAdn[] };
-
 const STATUS_DISTRIBUICAO = ['REJEICAO', 'NENHUM_DOCUMENTO_LOCALIZADO', 'DOCUMENTOS_LOCALIZADOS'] as const;
-export type StatusDistribuicao = (typeof STATUS_DISTRIBUICAO)[number];
+type StatusDistribuicao = (typeof STATUS_DISTRIBUICAO)[number];
 
 export type TipoDocumento = 'NENHUM' | 'DPS' | 'PEDIDO_REGISTRO_EVENTO' | 'NFSE' | 'EVENTO' | 'CNC';
 

@@ -28,7 +28,7 @@ export type Kind = {
  * those that mostly wait for an answer are many. `local`: notes and events of the authority that is in this process.
  */
 const PLACES = { notas: 20, eventos: 6, lotes: 2, retidas: 1, local: 4 } as const;
-export type Room = keyof typeof PLACES;
+type Room = keyof typeof PLACES;
 /** Beyond so many open lanes of a room no tenant has a second one: the rest of the places is for who has none. */
 const SECOND_LANES_BELOW = 14;
 

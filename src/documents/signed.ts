@@ -27,7 +27,7 @@ export const NFSE_PROFILE: SignedProfile = { root: 'NFSe', signed: 'infNFSe' };
 export const EVENTO_PROFILE: SignedProfile = { root: 'evento', signed: 'infEvento' };
 
 /** One thing that the profile fixes, as it was found. */
-export type ProfileLine = { readonly onde: string; readonly encontrado: string; readonly exigido: string };
+type ProfileLine = { readonly onde: string; readonly encontrado: string; readonly exigido: string };
 
 export type SignatureReading = {
   /** E901, E902, E904 (unreadable) and E905; empty when the signature holds over the document. */

@@ -64,7 +64,7 @@ const SIGNED: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The names of the documents that {@link signXml} signs. */
-export const SIGNED_ROOTS = Object.keys(SIGNED);
+const SIGNED_ROOTS = Object.keys(SIGNED);
 
 /**
  * A DPS, a lot of RPS or the request of a cancellation with its signature, in place of one that it may have. Throws, in Portuguese, when it

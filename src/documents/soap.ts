@@ -6,10 +6,10 @@
  * in the place of the text. What it says is not looked at here.
  */
 import { escapeAttribute, escapeText } from '../fiscal/layout/escape.ts';
-import { attributeOf, type Elemento } from '../fiscal/layout/tree.ts';
+import type { Elemento } from '../fiscal/layout/tree.ts';
 import { readXml, type XmlDocumentReading } from './xml.ts';
 
-export const SOAP_NAMESPACES = {
+const SOAP_NAMESPACES = {
   '1.1': 'http://schemas.xmlsoap.org/soap/envelope/',
   '1.2': 'http://www.w3.org/2003/05/soap-envelope',
 } as const;
@@ -149,9 +149,4 @@ export function writeFalha({ versao, de, mensagem }: SoapFalha): string {
 
 function envelope(versao: SoapVersao, inside: string): string {
   return `<?xml version="1.0" encoding="UTF-8"?><soap:Envelope xmlns:soap="${SOAP_NAMESPACES[versao]}"><soap:Body>${inside}</soap:Body></soap:Envelope>`;
-}
-
-/** The `Id` of an element, by which a signature refers to it. */
-export function idOf(element: Elemento): string | undefined {
-  return attributeOf(element, 'Id') ?? attributeOf(element, 'id');
 }

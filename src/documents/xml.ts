@@ -41,7 +41,7 @@ const OPTIONS =
   ParseOption.XML_PARSE_BIG_LINES;
 
 /** Place in the text, both from 1; the column counts characters. */
-export type Position = { readonly linha: number; readonly coluna: number };
+type Position = { readonly linha: number; readonly coluna: number };
 
 const START: Position = { linha: 1, coluna: 1 };
 
@@ -71,7 +71,7 @@ export type XmlReading =
 /** A document that was read. */
 export type XmlDocumentReading = Extract<XmlReading, { root: Elemento }>;
 
-export type StrayMarkup = { readonly kind: 'comentário' | 'instrução de processamento'; readonly position: Position };
+type StrayMarkup = { readonly kind: 'comentário' | 'instrução de processamento'; readonly position: Position };
 
 /** More attributes than this in one tag are refused: sorting them, as the canonical form does, is quadratic. */
 const ATTRIBUTES_MAX = 256;

@@ -36,7 +36,7 @@ type Settings = {
 };
 
 /** Documents in a time, in seconds; whoever has sent nothing for that time may send them at once. */
-export type Limites = {
+type Limites = {
   readonly janelaS: number;
   /** Of one address of the network, refused ones too. */
   readonly endereco: number;

@@ -8,7 +8,7 @@
  */
 
 /** Who made the note: 1 the municipality's own system, 2 the national Sefin (TSAmbGeradorNFSe). */
-export type AmbGer = '1' | '2';
+type AmbGer = '1' | '2';
 
 export type DocumentoKind = 'CPF' | 'CNPJ';
 

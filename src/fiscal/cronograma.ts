@@ -12,7 +12,7 @@ import { addDays } from './moment.ts';
 /** First competence that may carry the group: before it there is no IBS and no CBS (Anexo I, E0850). */
 export const INICIO_IBSCBS = '2026-01-01';
 
-export type Segmento = 'geral' | 'prazo_proprio' | 'simples_nacional';
+type Segmento = 'geral' | 'prazo_proprio' | 'simples_nacional';
 
 export type LinhaDoCronograma = {
   readonly segmento: Segmento;
@@ -99,7 +99,7 @@ export function motivoDe(cTribNac: string, optante: boolean): string {
 }
 
 /** Days `YYYY-MM-DD`, both inside; the last stretch has no end. */
-export type Trecho = { readonly inicio: string; readonly fim: string | undefined };
+type Trecho = { readonly inicio: string; readonly fim: string | undefined };
 
 /** When the group is due from one provider, for the services of one segment. */
 export type ObrigacaoDoPrestador = {

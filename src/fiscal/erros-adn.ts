@@ -8,7 +8,7 @@
 
 /** Plain JSON. */
 export type ErrosAdn = { readonly [name: string]: ErroValue };
-export type ErroValue = string | number | boolean | null | readonly ErroValue[] | ErrosAdn;
+type ErroValue = string | number | boolean | null | readonly ErroValue[] | ErrosAdn;
 
 /** Characters of a text (specification, Limits). */
 export const TEXT_LENGTH_MAX = 1000;

@@ -9,7 +9,7 @@
 import { type SimpleType, T } from './layout/simple-types.ts';
 
 /** One value of an enumerated field: as it is sent, the integer that is kept for it, and what it means. */
-export type OpcaoEvento = { readonly codigo: string; readonly valor: number; readonly descricao: string };
+type OpcaoEvento = { readonly codigo: string; readonly valor: number; readonly descricao: string };
 
 export type CampoEvento = {
   /** Property of the JSON body. */
@@ -455,9 +455,6 @@ export const TIPOS_EVENTO = [
     ],
   },
 ] as const satisfies readonly TipoEvento[];
-
-export type TipoEventoSlug = (typeof TIPOS_EVENTO)[number]['slug'];
-export type CodigoEvento = (typeof TIPOS_EVENTO)[number]['codigo'];
 
 const BY_SLUG: ReadonlyMap<string, TipoEvento> = new Map(TIPOS_EVENTO.map((tipo) => [tipo.slug, tipo]));
 const BY_CODIGO: ReadonlyMap<string, TipoEvento> = new Map(TIPOS_EVENTO.map((tipo) => [tipo.codigo, tipo]));

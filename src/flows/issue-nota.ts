@@ -176,7 +176,7 @@ export function identifierOf(dps: Dps, nDPS: string | bigint): string {
 }
 
 /** What the identifiers of its series begin with. */
-export function serieOf({ cLocEmi, prest, serie = DEFAULT_SERIE }: Dps): string {
+function serieOf({ cLocEmi, prest, serie = DEFAULT_SERIE }: Dps): string {
   return dpsSerieOf({ cLocEmi, documento: (prest.CNPJ ?? prest.CPF)!, serie });
 }
 

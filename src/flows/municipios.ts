@@ -391,7 +391,7 @@ export type MunicipioShown = {
 } & Inspection;
 
 /** Moments as `DD/MM/AAAA HH:MM:SS`, by the clocks of the municipality. */
-export type Espera = {
+type Espera = {
   readonly notas: number;
   /** When the oldest was issued. */
   readonly desde: string;

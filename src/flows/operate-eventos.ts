@@ -130,7 +130,7 @@ export async function listEventos(
 }
 
 /** Lines of a page: more than an operator looks at in one sitting. */
-export const PROBLEMAS_POR_PAGINA = 50;
+const PROBLEMAS_POR_PAGINA = 50;
 
 /** As the operator names the events with a problem that are meant. */
 export type FiltroDeProblemas = {
@@ -237,7 +237,7 @@ function stuckBefore(now: number): StuckBefore {
   return { pendente: now - PENDENTE_MAX_MS, aguardando: now - AGUARDANDO_MAX_MS };
 }
 
-export type Passo = {
+type Passo = {
   readonly em: string;
   readonly de: EventoEstado | null;
   readonly gatilho: EventoTrigger;
@@ -326,7 +326,7 @@ function shownCampos({ campos, codigo_tipo_evento }: EventoRow): Readonly<Record
 // Moving by hand.
 
 /** What an operator may do, by the word of its command. */
-export const OPERACOES = {
+const OPERACOES = {
   reprocessar: 'reprocessamento',
   separar: 'separacao',
   cancelar: 'retirada',

@@ -13,7 +13,7 @@ import { municipioNamed, type RegistryWorld } from './municipios.ts';
 /** What was asked cannot be done: sentences in Portuguese for the operator. */
 export type Problem = { readonly problem: string };
 
-export type PassoDaNota = {
+type PassoDaNota = {
   readonly em: string;
   readonly de: NotaEstado | null;
   readonly gatilho: NotaTrigger;

@@ -37,7 +37,7 @@ export type SentDps = {
 );
 
 /** Faults, or the remarks of the sandbox. */
-export type SignatureVerdict = { readonly faults: readonly Fault[] } | { readonly avisos: readonly Aviso[] };
+type SignatureVerdict = { readonly faults: readonly Fault[] } | { readonly avisos: readonly Aviso[] };
 
 export type OpenedDps = {
   /** Who signed it, and whether that holds. `at`: when it was received, in milliseconds. */

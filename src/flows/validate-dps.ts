@@ -46,7 +46,7 @@ export type Validated = {
 /** `unlooked`: in production, what was not looked at, where it was not. */
 export type Invalidated = Refusal & { readonly unlooked?: Unlooked };
 
-export type Unlooked = {
+type Unlooked = {
   readonly isUnsigned: boolean;
   /** Each a sentence. */
   readonly nao_conferido: readonly string[];

@@ -16,7 +16,7 @@ import { ARQUIVOS_PATH, DOCS_PATH, ERROS_JSON_PATH, ERROS_PATH, OPENAPI_PATH, RE
  * whether it exists, and no more. `chave`: whoever has the key or the protocol number counts as a party, and without it nothing
  * is found. `publico`: the answer is for everybody.
  */
-export type Revela = 'nada' | 'existencia' | 'chave' | 'publico';
+type Revela = 'nada' | 'existencia' | 'chave' | 'publico';
 
 export type Acesso = {
   readonly quem: string;

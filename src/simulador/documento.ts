@@ -46,7 +46,7 @@ export type DocumentoLido = Lido & {
 };
 
 /** `chave`: where it could be read. */
-export type DocumentoRecusado = { readonly chave: string | null; readonly erros: readonly MensagemAdn[] };
+type DocumentoRecusado = { readonly chave: string | null; readonly erros: readonly MensagemAdn[] };
 
 export type LerDocumento = (
   base64: string,

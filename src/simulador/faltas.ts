@@ -88,7 +88,7 @@ export const AJUSTES = {
   },
 } as const;
 
-export type NomeDeAjuste = keyof typeof AJUSTES;
+type NomeDeAjuste = keyof typeof AJUSTES;
 
 /** How often each fault strikes, from 0 to 1, and the settings. */
 export type Configuracao = {

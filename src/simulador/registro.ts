@@ -34,10 +34,10 @@ type Particulars = {
 };
 
 /** A note as it is handed in; `idDps`: of the DPS inside. */
-export type Novo = Particulars & { readonly idDps: string };
+type Novo = Particulars & { readonly idDps: string };
 
 /** An event as it is handed in: `id` is that of its `infEvento`. */
-export type NovoEvento = Particulars & EventoNaNota & { readonly id: string };
+type NovoEvento = Particulars & EventoNaNota & { readonly id: string };
 
 type Place = {
   /** Reception number: ascending for each municipality, from 1, over notes and events. */
@@ -55,7 +55,7 @@ export type Guardado = Novo & Place;
 export type EventoGuardado = NovoEvento & Place;
 
 /** A key, or the `Id` of an event, that was shared again, with the document that is held or with another one. */
-export type Repeticao = {
+type Repeticao = {
   readonly chave: string;
   readonly evento?: string;
   readonly mesmo_documento: boolean;
@@ -64,7 +64,7 @@ export type Repeticao = {
 
 type Repeticoes = { readonly mesmo_documento: number; readonly outro_documento: number };
 
-export type MunicipioGuardado = {
+type MunicipioGuardado = {
   readonly codigo_ibge: string;
   readonly cnpj: string;
   readonly documentos: number;

@@ -39,7 +39,7 @@ export type ImportacaoDeAliquotas = Omit<ContagemAliquotas, 'iguais'> & {
 /** A row with the version that it came with, and the one that replaced it. */
 export type AliquotaGuardada = Aliquota & { readonly versao: number; readonly substituida: number | null };
 
-export type By = { readonly em: number; readonly hoje: string; readonly arquivo?: string; readonly quem?: string };
+type By = { readonly em: number; readonly hoje: string; readonly arquivo?: string; readonly quem?: string };
 
 export type AliquotaStore = {
   /** The table in force, remembered for a moment. */

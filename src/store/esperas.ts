@@ -6,7 +6,7 @@ import { JOBS, type Jobs } from './claims.ts';
 import { type Db, writeAlone } from './open.ts';
 
 /** How far away something of ours may be due at most, by why it waits. Milliseconds. */
-export type Esperas = {
+type Esperas = {
   /** Claimed: until whoever has it should have finished. */
   readonly reserva: number;
   readonly reservaDeLote: number;

@@ -13,7 +13,7 @@ import { type EventoNovo, type RegisterResult, registerEvento } from './register
 import { isLocked } from './unavailable.ts';
 
 /** What is kept beside an event. */
-export type EventoDocuments = {
+type EventoDocuments = {
   readonly recebido: Buffer | null;
   readonly recebido_assinatura: string | null;
   readonly xml: Buffer;
@@ -23,7 +23,7 @@ export type EventoDocuments = {
 };
 
 /** A move that an event has made. */
-export type EventoStep = {
+type EventoStep = {
   readonly em: Date;
   readonly de: EventoEstado | null;
   readonly gatilho: EventoTrigger;

@@ -32,10 +32,10 @@ export type KeyedRequest = {
 /** The same, with what its answer says beside the nota or the evento. */
 export type KeyedSuccess = KeyedRequest & { readonly avisos: readonly Aviso[] };
 
-export type KeyedRefusal = KeyedRequest & { readonly status: number; readonly faults: readonly [Fault, ...Fault[]] };
+type KeyedRefusal = KeyedRequest & { readonly status: number; readonly faults: readonly [Fault, ...Fault[]] };
 
 /** An answer that was given, and to what. */
-export type KeptAnswer = KeyedRequest &
+type KeptAnswer = KeyedRequest &
   (
     | {
         readonly nota: { readonly chave_acesso: string; readonly numero_protocolo: string; readonly nfse: string };

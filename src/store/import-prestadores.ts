@@ -39,7 +39,7 @@ export type EntradaPrestador = {
   readonly simples_fim: string | undefined;
 } & { readonly [Column in ColunaOpcional]?: string | undefined };
 
-export type Contagem = { readonly novos: number; readonly alterados: number; readonly iguais: number };
+type Contagem = { readonly novos: number; readonly alterados: number; readonly iguais: number };
 
 export type ContagemPrestadores = Contagem & {
   /** Periods of the Simples Nacional. */

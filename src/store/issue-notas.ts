@@ -30,7 +30,7 @@ export type Issuance = {
 };
 
 /** `numero`: of the NFS-e; `id`: of the row, and nDFSe; `nDPS`: for a DPS that brings none. */
-export type Numbers = { readonly numero: bigint; readonly id: bigint; readonly nDPS: bigint | undefined };
+type Numbers = { readonly numero: bigint; readonly id: bigint; readonly nDPS: bigint | undefined };
 
 /** The note that holds the identifier of a DPS. */
 export type DpsHolder = { readonly chave_acesso: string; readonly numero_protocolo: string; readonly id: bigint };

@@ -14,7 +14,7 @@ import type { OnStored } from './recent.ts';
 import { remembered } from './remembered.ts';
 import { replacesOwn } from './substituicao.ts';
 
-export type LoteNovo = {
+type LoteNovo = {
   readonly protocolo: string;
   readonly prestador: string;
   readonly numero_lote: string;
@@ -29,7 +29,7 @@ export type LoteNovo = {
 };
 
 /** `situacao` as the model numbers it: 2 waits, 3 has errors, 4 is done. */
-export type LoteRow = {
+type LoteRow = {
   readonly protocolo: string;
   readonly prestador: string;
   readonly numero_lote: string;
@@ -50,7 +50,7 @@ export type ClaimedLote = {
 };
 
 /** Notes that a lot would replace and that somebody replaced, or cancelled, before it, by their keys. */
-export type Substituidas = { readonly substituidas: readonly string[] };
+type Substituidas = { readonly substituidas: readonly string[] };
 
 /** A note as the answers of the model are made of it. */
 export type NotaDoPorto = {
@@ -82,7 +82,7 @@ export type NotaDoPorto = {
 };
 
 /** An RPS by its identification: waiting in a lot, refused with it, or a note. */
-export type RpsRow = { readonly situacao: 2 | 3 | 4; readonly nota: NotaDoPorto | undefined };
+type RpsRow = { readonly situacao: 2 | 3 | 4; readonly nota: NotaDoPorto | undefined };
 
 /** What is asked of the notes of a provider. */
 export type NotasAsked = {
@@ -100,7 +100,7 @@ export type NotasAsked = {
 };
 
 /** A party by its group in the DPS. What is undefined may be anything. */
-export type ParteAsked = {
+type ParteAsked = {
   readonly grupo: 'toma' | 'interm';
   readonly documento?: string | undefined;
   readonly im?: string | undefined;

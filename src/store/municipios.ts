@@ -5,10 +5,10 @@ import { type Db, SHORT_LOCK_MS, transaction, writeAlone } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { remembered } from './remembered.ts';
 
-export type { AcessoAdn, ChavesAdn, Confianca, Municipio } from '../fiscal/settings.ts';
+export type { AcessoAdn, Confianca, Municipio } from '../fiscal/settings.ts';
 
 /** `desde`: since when it is this one; `vistoEm`: when it was last met, to the minute. Milliseconds. */
-export type TransmissionProblem = { readonly problema: string; readonly desde: number; readonly vistoEm: number };
+type TransmissionProblem = { readonly problema: string; readonly desde: number; readonly vistoEm: number };
 
 export type MunicipioStore = {
   findBySlug(slug: string): Promise<Municipio | undefined>;

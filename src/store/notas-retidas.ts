@@ -25,7 +25,7 @@ export type SaidaDeRetida = { readonly id: string } & (
 );
 
 /** Notas that wait for rates. `desde`: when the oldest was issued; `motivos`: what they wait for, with how many do. */
-export type Retidas = {
+type Retidas = {
   readonly notas: number;
   /** Milliseconds. */
   readonly desde: number;

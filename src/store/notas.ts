@@ -12,14 +12,14 @@ import { type OnStored, type Recent, recentDocuments } from './recent.ts';
 import { type Retirada, type RetiradaResult, withdrawNota } from './withdraw-nota.ts';
 
 /** What became of a nota that others replace. */
-export type Substituida = {
+type Substituida = {
   readonly estado: NotaEstado;
   /** Key that the event by which it was cancelled names; null where that one names none, and where there is none. */
   readonly por: string | null;
 };
 
 /** A move that a nota has made. */
-export type NotaStep = {
+type NotaStep = {
   readonly em: Date;
   readonly de: NotaEstado | null;
   readonly gatilho: NotaTrigger;
@@ -30,7 +30,7 @@ export type NotaStep = {
 };
 
 /** Notas on their way. `desde`: when the oldest was issued; `proxima`: when the first is due again. Milliseconds. */
-export type WaitingNotas = { readonly notas: number; readonly desde: number; readonly proxima: number };
+type WaitingNotas = { readonly notas: number; readonly desde: number; readonly proxima: number };
 
 export type NotaStore = NotaIssuing &
   NotaClaims & {

@@ -29,7 +29,7 @@ export type MoveResult =
 /** Moments before which an event that is still under way is stuck, in milliseconds. */
 export type StuckBefore = { readonly pendente: number; readonly aguardando: number };
 
-export type EventoCount = {
+type EventoCount = {
   readonly estado: EventoEstado;
   /** They are stuck, or rest without having come to anything. */
   readonly temProblema: boolean;
@@ -56,9 +56,9 @@ export type ProblemaCount = {
 };
 
 /** An event with a problem; `quantos`: events of its nota with the same problem, itself among them. */
-export type ProblemaRow = EventoRow & { readonly quantos: number };
+type ProblemaRow = EventoRow & { readonly quantos: number };
 
-export type ProblemaPage = {
+type ProblemaPage = {
   /** Of the page. */
   readonly eventos: readonly ProblemaRow[];
   /** Of all pages; zero on a page beyond the last one. */

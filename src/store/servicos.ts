@@ -9,7 +9,7 @@ import { remembered } from './remembered.ts';
 /** A line of the list, in force from `inicio` to `fim`, both inside, `YYYY-MM-DD`. */
 export type ServicoVigente = ServicoMunicipal & { readonly inicio: string; readonly fim: string | undefined };
 
-export type ServicosOfCodes = {
+type ServicosOfCodes = {
   /** Whether the municipality has a list at all. */
   readonly hasList: boolean;
   /** Lines of the national code or of the municipal one, in the order of municipal code and date. */

@@ -7,11 +7,8 @@ import type { Db } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { mayTakeLong } from './watch.ts';
 
-/** One line that will not be taken. `motivo` is for the operator, or one of {@link Conflito}. */
+/** One line that will not be taken. `motivo` is for the operator, or says what only the whole file shows: `contradiz` (the same thing said twice) or `sobrepoe` (periods that overlap). */
 export type Recusada = { readonly linha: number; readonly motivo: string; readonly outra: number | undefined };
-
-/** What only the whole file shows, with the line it disagrees with: the same thing said twice, and periods that overlap. */
-export type Conflito = 'contradiz' | 'sobrepoe';
 
 export type NovaRecusa = {
   readonly linha: number;

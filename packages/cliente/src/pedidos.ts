@@ -53,7 +53,7 @@ export type Envio = Interrompivel &
   };
 
 /** What one request takes besides its operation. */
-export type Pedido = Interrompivel & {
+type Pedido = Interrompivel & {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: object | undefined;
   readonly corpo?: Corpo;

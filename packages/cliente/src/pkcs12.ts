@@ -252,7 +252,7 @@ function inside(value: Asn1 | undefined): Asn1 {
 
 type Digest = { readonly name: string; readonly blockBytes: number };
 
-export const SHA1: Digest = { name: 'sha1', blockBytes: 64 };
+const SHA1: Digest = { name: 'sha1', blockBytes: 64 };
 export const SHA256: Digest = { name: 'sha256', blockBytes: 64 };
 
 /** Digests of the MAC, with the block that the derivation of RFC 7292 fills. */

@@ -6,7 +6,7 @@ import { subscribe } from 'node:diagnostics_channel';
 import { Agent, request } from 'node:https';
 
 /** O que se envia. */
-export type Pedido = {
+type Pedido = {
   readonly metodo: string;
   readonly url: string;
   readonly cabecalhos: Readonly<Record<string, string>>;

@@ -12,7 +12,7 @@ export class XmlRecusado extends Error {
   override readonly name = 'XmlRecusado';
 }
 
-export type Atributo = { readonly prefixo: string; readonly nome: string; readonly valor: string };
+type Atributo = { readonly prefixo: string; readonly nome: string; readonly valor: string };
 
 export type Elemento = {
   readonly prefixo: string;

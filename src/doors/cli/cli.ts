@@ -24,7 +24,7 @@ import { sampleCurl, sampleFile } from './sample.ts';
 
 import { VALIDAR } from './validar.ts';
 
-export type { CliWorld, Command, Running, Terminal, Values } from './command.ts';
+export type { CliWorld, Terminal } from './command.ts';
 
 const COMMANDS: readonly Command[] = [
   {

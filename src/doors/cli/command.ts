@@ -35,7 +35,7 @@ export type SimuladorAsked = {
   readonly faltas: string | undefined;
 };
 
-export type SimuladorRunning = {
+type SimuladorRunning = {
   readonly address: string;
   readonly controle: string;
   readonly documentos: number;

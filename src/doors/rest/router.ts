@@ -3,7 +3,7 @@ import findMyWay from 'find-my-way';
 import type { HttpAnswer, HttpRequest, Trouble } from './message.ts';
 
 /** What a route does; it never rejects. */
-export type Handle = (request: HttpRequest) => Promise<HttpAnswer>;
+type Handle = (request: HttpRequest) => Promise<HttpAnswer>;
 
 export type HttpRoute = {
   readonly method: 'GET' | 'HEAD' | 'OPTIONS' | 'POST';

@@ -72,7 +72,7 @@ const DPS_MISS_COST = 0.1;
 /** Likewise. */
 const SITUACAO_MISS_COST = 0.1;
 /** A dry run is read and judged as an issuance is, and leaves nothing behind. */
-export const VALIDACAO_QUOTA_COST = 0.1;
+const VALIDACAO_QUOTA_COST = 0.1;
 /** Of a DPS, in XML and in JSON. */
 const SIGNATURE_CODES = ['E901', 'E902', 'E903', 'E904', 'E905', 'E906', 'E9002', 'E9003', 'E9006', 'E9007'] as const;
 

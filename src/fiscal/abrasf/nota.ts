@@ -28,7 +28,7 @@ export type NotaVista = {
   readonly cancelamento: Cancelamento | undefined;
 };
 
-export type Cancelamento = {
+type Cancelamento = {
   readonly em: string;
   /** `CodigoCancelamento`. */
   readonly codigo: string;
@@ -340,7 +340,7 @@ function text({ infNfse }: NotaVista, path: string): string | undefined {
   return textAt(infNfse, path);
 }
 
-export function textAt(element: Elemento, path: string): string | undefined {
+function textAt(element: Elemento, path: string): string | undefined {
   let place: Elemento | undefined = element;
   for (const step of stepsOf(path)) {
     place = place.children.find(({ name }) => name === step);

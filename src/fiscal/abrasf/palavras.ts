@@ -74,7 +74,7 @@ export function frasesDoModelo(text: string): readonly string[] {
 }
 
 /** Whether a text of this port speaks of what its clients do not know. */
-export function isEstrangeira(text: string): boolean {
+function isEstrangeira(text: string): boolean {
   return REST.test(text) || [...text.matchAll(PALAVRA)].some(([word]) => isForeign(word));
 }
 

@@ -216,7 +216,7 @@ export const GRUPOS_DA_EXTENSAO = [
 ] as const;
 
 /** What may stand in an `InfRps`. */
-export const ESQUEMA_RPS: Esquema = esquemaOf([
+const ESQUEMA_RPS: Esquema = esquemaOf([
   ...CAMPOS_RPS.flatMap(({ path, alias, extensao }) => [
     { path, ...(extensao ? { qualquerCaixa: true } : {}) },
     ...(alias === undefined ? [] : [{ path: alias }]),
@@ -270,7 +270,7 @@ function textsAt(element: Elemento, path: string, anyCase = false): readonly str
 }
 
 /** Elements that the NFS-e has no place for, or another one; they are kept with the RPS and come back in its note as they were sent. */
-export const GUARDADOS = [
+const GUARDADOS = [
   'DataEmissao',
   'IncentivadorCultural',
   `${V}/ValorPis`,

@@ -49,7 +49,7 @@ export interface ServicoEmissivel extends ServicoLinha {
 }
 
 /** A heading or a future code: it exists, and no note may carry it. */
-export interface ServicoNaoEmissivel extends ServicoLinha {
+interface ServicoNaoEmissivel extends ServicoLinha {
   readonly emissivel: false;
 }
 

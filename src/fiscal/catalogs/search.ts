@@ -20,7 +20,7 @@ export function wordsOf(asked: string): readonly string[] {
 }
 
 /** How a filter compares; `key` brings what was asked to the form in which the items have it. */
-export type Filter<Item> =
+type Filter<Item> =
   | { readonly by: 'igual'; readonly of: (item: Item) => string; readonly key?: (asked: string) => string }
   | { readonly by: 'comeco'; readonly of: (item: Item) => string; readonly key?: (asked: string) => string }
   | { readonly by: 'palavras'; readonly of: (item: Item) => string };

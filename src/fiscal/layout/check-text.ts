@@ -7,7 +7,7 @@ import { ownOf } from '../own.ts';
 import { expectedInSentence, type SimpleType } from './simple-types.ts';
 
 /** Codes that a type answers with unless the element that uses it says otherwise (D-12). */
-export type TypeFaultKind = 'tipo' | 'valor' | 'formato' | 'vazio';
+type TypeFaultKind = 'tipo' | 'valor' | 'formato' | 'vazio';
 
 /** What is wrong with a text, in words for the integrator. Lengths in characters; `fix` only when it is mechanical. */
 export type TypeFault = {

@@ -10,7 +10,7 @@ import type { NfsePath } from './nfse.ts';
 import { type SimpleType, T } from './simple-types.ts';
 
 /** Filled in when nobody says it, because it is technical; `ambiente` is the service's to know. */
-export type Padrao = { readonly texto: string } | 'ambiente';
+type Padrao = { readonly texto: string } | 'ambiente';
 
 /** A property with one value. */
 export type Campo = {

@@ -43,7 +43,7 @@ export type OwnPart = {
 };
 
 /** A group of the DPS whose fields stand in the object around it. */
-export type SharedPart = {
+type SharedPart = {
   readonly kind: 'shared';
   readonly group: Group;
   readonly parts: readonly Part[];

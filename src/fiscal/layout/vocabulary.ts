@@ -11,7 +11,7 @@ import type { SimpleType } from './simple-types.ts';
  * What the sender of a DPS must do with an element, where that is not what the national schema says.
  * `optional`: we fill it in; `refused`: we write it ourselves and nobody else does.
  */
-export type Sent = 'required' | 'optional' | 'refused';
+type Sent = 'required' | 'optional' | 'refused';
 
 /** Codes of the public error table that an element answers with in place of the general ones (D-12, D-13). */
 export type Codes = {

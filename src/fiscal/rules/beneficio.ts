@@ -11,7 +11,7 @@ import type { Patch, Rule } from './rule.ts';
 import { WITHOUT_MINIMUM } from './valores.ts';
 
 /** Each kind as a message says it. */
-export const EM_PALAVRAS: Readonly<Record<TipoBeneficio, string>> = {
+const EM_PALAVRAS: Readonly<Record<TipoBeneficio, string>> = {
   isencao: 'uma isenção',
   reducao_percentual: 'uma redução da base em percentual',
   reducao_valor: 'uma redução da base em reais',

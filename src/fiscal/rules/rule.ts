@@ -22,13 +22,13 @@ type Told<Of extends readonly unknown[]> = string | ((...seen: Of) => string);
 type Seen = [dps: Dps, facts: Facts, declarado: Declarado];
 
 /** Where a rule stands: in the DPS, or in the note that it becomes. */
-export type RulePath = DpsPath | `NFSe/infNFSe/${NfsePath}`;
+type RulePath = DpsPath | `NFSe/infNFSe/${NfsePath}`;
 
 /**
  * `nacional`: a rule that the specification does not name (D-86): it refuses in production, and in the sandbox it is a remark
  * that says so. `aviso`: it never refuses. Absent: the specification names it, and it refuses everywhere.
  */
-export type RuleScope = 'nacional' | 'aviso';
+type RuleScope = 'nacional' | 'aviso';
 
 type Head = {
   readonly code: string;

@@ -16,7 +16,7 @@ import type { Patch } from '../../fiscal/rules/rule.ts';
 import { type ExampleLine, isJsonOnly, linesOf } from '../../fiscal/rules/trial.ts';
 
 /** `marked`: the line that the answer is about. */
-export type FragmentLine = { readonly text: string; readonly marked: boolean };
+type FragmentLine = { readonly text: string; readonly marked: boolean };
 export type Fragment = readonly FragmentLine[];
 
 /** What matters of an example, as it is sent. */

@@ -5,7 +5,7 @@
 import { Marked, type Tokens } from 'marked';
 import { breakable, type Html, html } from './page-shell.ts';
 
-export type Heading = { readonly level: number; readonly id: string; readonly text: string };
+type Heading = { readonly level: number; readonly id: string; readonly text: string };
 
 /** The text from one heading to the next. */
 export type Section = Heading & { readonly words: string };
