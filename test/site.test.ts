@@ -10,6 +10,7 @@ import path from 'node:path';
 import { before, describe, test } from 'node:test';
 import { LISTA_COMMANDS } from '../src/doors/cli/listas.ts';
 import { DOOR_FACTS } from '../src/doors/rest/site-facts.ts';
+import { VARIABLES } from '../src/doors/variables.ts';
 import { moedaOf } from '../src/fiscal/catalogs/catalogs.ts';
 import { ERRORS, errorOf } from '../src/fiscal/errors.ts';
 import { T } from '../src/fiscal/layout/simple-types.ts';
@@ -245,6 +246,13 @@ describe('what the pages say', () => {
       tables.map(({ name }) => name),
       ['operacao.md'],
     );
+  });
+
+  test('names settings that there are', () => {
+    const text = sources.map((one) => one.text).join();
+    const named = new Set(text.match(/\bNFSE_[A-Z_]+|\bDATABASE_URL\b/g));
+    assert.ok(named.size > 2);
+    assert.deepEqual([...named.difference(new Set(Object.keys(VARIABLES)))], []);
   });
 
   test('gives commands that there are, with options that they have', async () => {

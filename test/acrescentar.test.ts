@@ -1,0 +1,153 @@
+/**
+ * Two of the lists of CONTRIBUTING, tried: in a copy of the project a setting of a municipality and a column of a note are added at the
+ * places that it names, and nowhere else. The copy keeps and shows them, and its types hold.
+ */
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { before, test } from 'node:test';
+import { onEnd } from './support/cleanup.ts';
+import { databaseUrlOf } from './support/cli.ts';
+import { freshDatabase } from './support/database.ts';
+import { ROOT, startServiceProcess } from './support/process.ts';
+
+/** Places by hand, at most. */
+const PLACES_MAX = 5;
+
+/** A line, and what is put below it; a new file has no line. */
+type Edit = readonly [file: string, line: string | undefined, added: string];
+
+const A_SETTING: readonly Edit[] = [
+  ['src/store/migrations/990-contato.sql', undefined, 'alter table municipios add column contato text;\n'],
+  [
+    'src/fiscal/settings.ts',
+    'const SETTINGS_ROWS = {',
+    `  contato: text({
+    column: 'contato',
+    option: 'contato',
+    takes: 'TEXTO',
+    help: 'onde quem integra encontra a prefeitura',
+    without: 'deixa de dizê-lo',
+    parse: (written) => (written.includes('@') ? written : problem(\`--contato \${written} não tem @.\`)),
+    title: 'contato',
+    show: (contato) => contato ?? 'nenhum',
+  }),`,
+  ],
+  [
+    'src/flows/municipios.ts',
+    'function incomplete(municipio: Municipio): string[] {',
+    `  if (municipio.contato === undefined) return ['Sem --contato ninguém sabe a quem perguntar.'];`,
+  ],
+  ['docs/site/operacao.md', '## Trocar o certificado', '\n`--contato` diz a quem integra onde perguntar.\n'],
+];
+
+const A_COLUMN: readonly Edit[] = [
+  ['src/store/migrations/991-codigo-servico.sql', undefined, 'alter table notas add column codigo_servico text;\n'],
+  ['src/store/nota-columns.ts', 'const COLUMNS = {', '  codigo_servico: orNull(TEXT),'],
+  ['src/flows/issue-nota.ts', '    const nota: NotaNova = {', '      codigo_servico: dps.serv.cServ.cTribNac,'],
+  ['src/flows/queries.ts', '    identificador: `NFS${row.chave_acesso}`,', '    codigo_servico: row.codigo_servico,'],
+  [
+    'src/doors/rest/nota-fields.ts',
+    'const NOTA = {',
+    `  codigo_servico: { type: 'string', nullable: true, about: 'O código de tributação nacional.' },`,
+  ],
+];
+
+let copy: string;
+
+before(() => {
+  copy = mkdtempSync(path.join(tmpdir(), 'nfse-copia-'));
+  onEnd(() => rmSync(copy, { recursive: true, force: true }));
+  const files = execFileSync('git', ['ls-files', '-z'], { cwd: ROOT, encoding: 'utf8', maxBuffer: 2 ** 26 });
+  for (const file of files.split('\0')) {
+    if (file !== '' && existsSync(path.join(ROOT, file))) cpSync(path.join(ROOT, file), path.join(copy, file));
+  }
+  symlinkSync(path.join(ROOT, 'node_modules'), path.join(copy, 'node_modules'));
+});
+
+function apply([file, line, added]: Edit): void {
+  const place = path.join(copy, file);
+  if (line === undefined) return writeFileSync(place, added, { flag: 'wx' });
+  const lines = readFileSync(place, 'utf8').split('\n');
+  assert.equal(lines.filter((one) => one === line).length, 1, `${file} has the line once: ${line}`);
+  writeFileSync(place, lines.flatMap((one) => (one === line ? [one, added] : [one])).join('\n'));
+}
+
+/** The steps of a section of CONTRIBUTING. */
+function stepsOf(title: string): readonly string[] {
+  const text = readFileSync(path.join(ROOT, 'CONTRIBUTING.md'), 'utf8');
+  const section = text.split(/^## /m).find((one) => one.startsWith(`${title}\n`)) ?? '';
+  return section.split(/^\d+\. /m).slice(1);
+}
+
+/** Every place stands in the list, in its order, and there are no more. */
+function followsList(title: string, edits: readonly Edit[]): void {
+  const steps = stepsOf(title);
+  assert.equal(steps.length, edits.length, `steps of "${title}"`);
+  assert.ok(edits.length <= PLACES_MAX);
+  for (const [place, [file]] of edits.entries()) {
+    const named = file.includes('/migrations/') ? 'src/store/migrations/' : file;
+    assert.ok(steps[place]!.includes(named), `step ${place + 1} of "${title}" names ${named}`);
+  }
+}
+
+function inCopy(env: NodeJS.ProcessEnv, ...args: readonly string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [path.join(copy, args[0]!), ...args.slice(1)], {
+    cwd: copy,
+    env: { ...process.env, ...env },
+    encoding: 'utf8',
+  });
+  return { code: status, out: stdout, err: stderr };
+}
+
+test('a setting of a municipality is added at the places of the list: it is kept, shown, refused and taken away', async () => {
+  followsList('Uma configuração de um município', A_SETTING);
+  for (const edit of A_SETTING) apply(edit);
+  const env = { DATABASE_URL: databaseUrlOf(await freshDatabase()) };
+  const municipio = (...args: readonly string[]) => inCopy(env, 'src/main.ts', 'municipio', ...args);
+  const shown = (): string => municipio('mostrar', 'novo').out;
+
+  assert.match(municipio('criar', '--help').out, /^ {2}--contato TEXTO +onde quem integra encontra a prefeitura$/m);
+  const created = municipio(
+    'criar',
+    'novo',
+    '--ibge',
+    '3509502',
+    '--ambiente',
+    'homologacao',
+    '--contato',
+    'a@b.gov.br',
+  );
+  assert.equal(created.code, 0, created.err);
+  assert.match(shown(), /^ {2}contato +a@b\.gov\.br$/m);
+  assert.match(municipio('alterar', 'novo', '--contato', 'ninguém').err, /--contato ninguém não tem @\./);
+  assert.match(municipio('alterar', 'novo', '--aliquota', '3').out, /alíquota/);
+  assert.match(shown(), /^ {2}contato +a@b\.gov\.br$/m);
+  assert.match(municipio('alterar', 'novo', '--sem-contato').out, /^ {2}contato +a@b\.gov\.br → nenhum$/m);
+  assert.match(shown(), /aviso +Sem --contato ninguém sabe a quem perguntar\./);
+});
+
+test('a column of a note is added at the places of the list: it is stored, read back and described', async () => {
+  followsList('Uma coluna de uma nota', A_COLUMN);
+  for (const edit of A_COLUMN) apply(edit);
+  const service = await startServiceProcess({ DATABASE_URL: databaseUrlOf(await freshDatabase()) }, copy);
+  const base = `${service.address}/integracao/api/v1/nfse`;
+  const body = readFileSync(path.join(ROOT, 'examples/dps.xml'));
+  const headers = { 'content-type': 'application/xml' };
+  const issued = await fetch(`${base}/v101`, { method: 'POST', headers, body });
+  assert.equal(issued.status, 201);
+  const { chave_acesso } = (await issued.json()) as { chave_acesso: string };
+  const read = (await (await fetch(`${base}/${chave_acesso}`)).json()) as { nota: { codigo_servico: string } };
+  assert.equal(read.nota.codigo_servico, /<cTribNac>(\d{6})</.exec(body.toString())![1]);
+  assert.equal(await service.end('SIGTERM'), 0);
+});
+
+test('with both the generated files are made, and the types hold', () => {
+  const generated = inCopy({}, 'scripts/generate.ts');
+  assert.equal(generated.code, 0, generated.err);
+  assert.match(readFileSync(path.join(copy, 'packages/cliente/src/tipos.ts'), 'utf8'), /codigo_servico/);
+  const types = inCopy({}, 'node_modules/typescript/bin/tsc', '--noEmit');
+  assert.equal(types.code, 0, types.out);
+});
