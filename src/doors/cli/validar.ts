@@ -5,7 +5,7 @@
 import { Recusado } from '../../../packages/cliente/src/index.ts';
 import { momentIn } from '../../fiscal/moment.ts';
 import { type Passo, validateDocument } from '../../flows/validate-dps.ts';
-import { BODY_MAX_BYTES } from '../rest/content.ts';
+import { BODY_MAX_BYTES } from '../../published/http-limits.ts';
 import { refuseTrouble } from '../rest/refusals.ts';
 import { presentValidated } from '../rest/validacao.ts';
 import { askedWrongly, type Command, columns, type Terminal, textOf, type Values } from './command.ts';

@@ -1,10 +1,11 @@
 /** What is answered on a connection on which there is no request to answer: what came is not HTTP, or stopped coming. */
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import { URL_MAX } from '../../published/http-limits.ts';
 import { type BrokenHttp, type Heads, isUnanswerable, troubleOf } from './broken-http.ts';
 import { DISCARD_MAX_BYTES, type Exchange, LINGER_MS, ownHeaders } from './exchange.ts';
 import type { HttpAnswer, HttpRequest, Trouble } from './message.ts';
-import { URL_MAX, unreadRequest } from './request.ts';
+import { unreadRequest } from './request.ts';
 
 /** Answers what no route does. `allow` names the methods of the path. Never rejects. */
 export type OnTrouble = (trouble: Trouble, request: HttpRequest, allow: string | undefined) => Promise<HttpAnswer>;

@@ -6,9 +6,6 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Fault } from '../../fiscal/fault.ts';
 import { charsetContradiction } from '../../flows/sent-dps.ts';
 
-/** D-02. A DPS has 3 KiB, and a very long one some hundred. */
-export const BODY_MAX_BYTES = 1024 * 1024;
-
 export type MediaType = 'application/xml' | 'text/xml' | 'application/json';
 
 /** A refusal of the request itself: the fault, and the header that it is about. */

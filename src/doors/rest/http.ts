@@ -7,13 +7,14 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import { HEADERS_MAX_BYTES } from '../../published/http-limits.ts';
 import { answerBroken, type OnTrouble } from './answer-broken.ts';
 import { watchHeads } from './broken-http.ts';
 import { shareConnections } from './connections.ts';
 import { endInOrder } from './end-in-order.ts';
 import { type Exchange, isAnswered, send } from './exchange.ts';
 import { openTurns } from './pipelined.ts';
-import { findObstacle, HEADERS_MAX_BYTES, requestOf } from './request.ts';
+import { findObstacle, requestOf } from './request.ts';
 import { type Found, type HttpRoute, openRouter } from './router.ts';
 
 /** The parser reads more, so that headers beyond the limit are refused with their municipality known. */

@@ -2,11 +2,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
 import type { Municipio } from '../../flows/queries.ts';
+import { BODY_MAX_BYTES } from '../../published/http-limits.ts';
 import type { Outcome, Refused } from './answers.ts';
 import { type AsideTrouble, CROWDED_ASIDE, TOO_DEAR } from './aside.ts';
 import { attend } from './attend.ts';
 import { clientOf } from './caller.ts';
-import { BODY_MAX_BYTES, bodyMisfit, headersMisfit } from './content.ts';
+import { bodyMisfit, headersMisfit } from './content.ts';
 import { PREFLIGHT } from './cors.ts';
 import { CROWD_WAIT_S, CROWDED_BODIES, CROWDED_QUESTIONS, CROWDED_SERVICE, workInPlace } from './crowding.ts';
 import type { HttpAnswer, HttpRequest } from './message.ts';

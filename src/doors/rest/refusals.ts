@@ -4,6 +4,7 @@
  */
 import type { Fault } from '../../fiscal/fault.ts';
 import { type StoreTrouble, troubleOfStore } from '../../flows/store-trouble.ts';
+import { BODY_MAX_BYTES, BODY_MAX_TEXT, HEADERS_MAX_TEXT } from '../../published/http-limits.ts';
 import type { Refused } from './answers.ts';
 import type { Misfit } from './content.ts';
 import type { Trouble } from './message.ts';
@@ -129,9 +130,13 @@ const TROUBLES: Readonly<Record<Trouble, { codigo: string; status: number; mensa
   headers_too_large: {
     codigo: 'E003',
     status: 431,
-    mensagem: 'Os cabeçalhos da requisição passam de 32 KiB. Envie menos cabeçalhos, ou menores.',
+    mensagem: `Os cabeçalhos da requisição passam de ${HEADERS_MAX_TEXT}. Envie menos cabeçalhos, ou menores.`,
   },
-  body_too_large: { codigo: 'E003', status: 413, mensagem: 'O corpo passa do limite de 1 MiB (1048576 bytes).' },
+  body_too_large: {
+    codigo: 'E003',
+    status: 413,
+    mensagem: `O corpo passa do limite de ${BODY_MAX_TEXT} (${BODY_MAX_BYTES} bytes).`,
+  },
   malformed: { codigo: 'E003', status: 400, mensagem: 'O que chegou não é uma requisição HTTP/1.1 bem-formada.' },
   timeout: {
     codigo: 'E003',

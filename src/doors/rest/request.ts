@@ -3,14 +3,11 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
+import { HEADERS_MAX_BYTES, URL_MAX } from '../../published/http-limits.ts';
 import { pathOf } from './broken-http.ts';
 import { type Exchange, readBody } from './exchange.ts';
 import type { HttpRequest, Trouble } from './message.ts';
 
-/** The longest path of ours with the longest identifier in it stays below 200 characters; queries are short. */
-export const URL_MAX = 2_048;
-/** A detached signature with its chain of certificates travels in one header and has about 12 KiB. */
-export const HEADERS_MAX_BYTES = 32 * 1024;
 /** A request id of the caller's own is logged beside ours only when it looks like this. */
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 

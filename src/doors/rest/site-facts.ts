@@ -2,6 +2,7 @@
 import { CATALOGOS_NACIONAIS, type NomeDeCatalogo } from '../../fiscal/catalogs/itens.ts';
 import { groupDigits } from '../../fiscal/group-digits.ts';
 import { TIPOS_EVENTO } from '../../fiscal/tipos-evento.ts';
+import { BODY_MAX_TEXT, HEADERS_MAX_TEXT, URL_MAX_TEXT } from '../../published/http-limits.ts';
 import { braced, code, table } from '../../published/markdown.ts';
 import type { Facts } from '../../published/site/facts.ts';
 import { VARIABLES_HELP } from '../variables.ts';
@@ -9,25 +10,23 @@ import { ASIDE_BYTES, ASIDE_CPU_MAX_MS, ASIDE_WAITING_MAX } from './aside.ts';
 import { SITE_TIMES } from './buckets.ts';
 import { CATALOGO_SHAPES } from './catalogo-fields.ts';
 import { CATALOGOS, FRESH_S, POR_PAGINA, POR_PAGINA_MAX } from './catalogos.ts';
-import { BODY_MAX_BYTES } from './content.ts';
 import { CLOSE_MAX_MS, DRAIN_DEFAULT_S } from './end-in-order.ts';
 import { DISCARD_MAX_BYTES } from './exchange.ts';
 import { CONNECTIONS_MAX, REQUEST_TIMEOUT_MS } from './http.ts';
 import { LOOKS_MAX, MISSES_MAX } from './misses.ts';
 import { KEY_CHARS_MAX } from './repetition.ts';
-import { HEADERS_MAX_BYTES, URL_MAX } from './request.ts';
 import { ROUTES } from './routes.ts';
 
 export const DOOR_FACTS: Facts = {
-  'limite-corpo': () => `${BODY_MAX_BYTES / 2 ** 20} MiB`,
+  'limite-corpo': () => BODY_MAX_TEXT,
   'limite-a-parte': () => `${ASIDE_BYTES / 2 ** 10} KiB`,
   'limite-a-parte-espera': () => `${ASIDE_WAITING_MAX}`,
   'limite-vezes-rede': () => `${SITE_TIMES}`,
   'limite-conexoes': () => groupDigits(CONNECTIONS_MAX),
   'limite-processador': () => `${ASIDE_CPU_MAX_MS / 1_000} s`,
   'limite-descarte': () => `${DISCARD_MAX_BYTES / 2 ** 20} MiB`,
-  'limite-endereco': () => `${URL_MAX} caracteres`,
-  'limite-cabecalhos': () => `${HEADERS_MAX_BYTES / 2 ** 10} KiB`,
+  'limite-endereco': () => URL_MAX_TEXT,
+  'limite-cabecalhos': () => HEADERS_MAX_TEXT,
   'limite-envio': () => `${REQUEST_TIMEOUT_MS / 1_000} segundos`,
   variaveis: () =>
     table(

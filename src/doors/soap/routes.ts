@@ -3,10 +3,10 @@
  * Its service is called `Nfes`, and some programs write it so in the address.
  */
 import type { Municipio } from '../../flows/queries.ts';
+import { BODY_MAX_BYTES } from '../../published/http-limits.ts';
 import { ASIDE_BYTES, CROWDED_ASIDE, TOO_DEAR } from '../rest/aside.ts';
 import { attend, logFailure } from '../rest/attend.ts';
 import { clientOf } from '../rest/caller.ts';
-import { BODY_MAX_BYTES } from '../rest/content.ts';
 import { CROWD_WAIT_S, CROWDED_BODIES, CROWDED_SERVICE, workInPlace } from '../rest/crowding.ts';
 import type { HttpAnswer, HttpRequest } from '../rest/message.ts';
 import { addLimits, type RequestQuota } from '../rest/quotas.ts';

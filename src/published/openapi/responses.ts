@@ -1,7 +1,9 @@
 /** What an operation answers, by status: its success, what its own row refuses, and what the protocol adds to every operation. */
+
 import { ERRORS, errorOf } from '../../fiscal/errors.ts';
 import { groupsOf } from '../errors/groups.ts';
 import { fieldsOf } from '../errors/page.ts';
+import { BODY_MAX_TEXT, HEADERS_MAX_TEXT, URL_MAX_TEXT } from '../http-limits.ts';
 import type { DescribedRoute, MadeRefusal } from './described.ts';
 import { answersOf, EXEMPLOS, exampleRef, examplesOf } from './examples.ts';
 import { EVERY_HEADER, headerRefs, isOfRefusals, RATE_LIMIT_HEADERS } from './headers.ts';
@@ -56,14 +58,14 @@ const COMMON = {
   413: {
     name: 'CorpoGrandeDemais',
     status: 413,
-    about: 'O corpo passa de 1 MiB.',
+    about: `O corpo passa de ${BODY_MAX_TEXT}.`,
     codes: ['E003'],
     headers: [],
   },
   414: {
     name: 'EnderecoLongoDemais',
     status: 414,
-    about: 'O endereço passa de 2048 caracteres.',
+    about: `O endereço passa de ${URL_MAX_TEXT}.`,
     codes: ['E003'],
     headers: [],
   },
@@ -85,7 +87,7 @@ const COMMON = {
   431: {
     name: 'CabecalhosGrandesDemais',
     status: 431,
-    about: 'Os cabeçalhos da requisição passam de 32 KiB.',
+    about: `Os cabeçalhos da requisição passam de ${HEADERS_MAX_TEXT}.`,
     codes: ['E003'],
     headers: [],
   },

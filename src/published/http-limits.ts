@@ -1,0 +1,12 @@
+/** The limits of a request that the HTTP door keeps, as its refusals, the description of the API and the pages state them. */
+
+/** D-02. A DPS has 3 KiB, and a very long one some hundred. */
+export const BODY_MAX_BYTES = 1024 * 1024;
+/** The longest path of ours with the longest identifier in it stays below 200 characters; queries are short. */
+export const URL_MAX = 2_048;
+/** A detached signature with its chain of certificates travels in one header and has about 12 KiB. */
+export const HEADERS_MAX_BYTES = 32 * 1024;
+
+export const BODY_MAX_TEXT = `${BODY_MAX_BYTES / 2 ** 20} MiB`;
+export const URL_MAX_TEXT = `${URL_MAX} caracteres`;
+export const HEADERS_MAX_TEXT = `${HEADERS_MAX_BYTES / 2 ** 10} KiB`;
