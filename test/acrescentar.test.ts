@@ -47,7 +47,7 @@ const A_COLUMN: readonly Edit[] = [
   ['src/store/migrations/991-codigo-servico.sql', undefined, 'alter table notas add column codigo_servico text;\n'],
   ['src/store/nota-columns.ts', 'const COLUMNS = {', '  codigo_servico: orNull(TEXT),'],
   ['src/flows/issue-nota.ts', '    const nota: NotaNova = {', '      codigo_servico: dps.serv.cServ.cTribNac,'],
-  ['src/flows/queries.ts', '    identificador: `NFS${row.chave_acesso}`,', '    codigo_servico: row.codigo_servico,'],
+  ['src/flows/queries.ts', '    chave_acesso: row.chave_acesso,', '    codigo_servico: row.codigo_servico,'],
   [
     'src/doors/rest/nota-fields.ts',
     'const NOTA = {',
@@ -69,7 +69,10 @@ before(() => {
 
 function apply([file, line, added]: Edit): void {
   const place = path.join(copy, file);
-  if (line === undefined) return writeFileSync(place, added, { flag: 'wx' });
+  if (line === undefined) {
+    writeFileSync(place, added, { flag: 'wx' });
+    return;
+  }
   const lines = readFileSync(place, 'utf8').split('\n');
   assert.equal(lines.filter((one) => one === line).length, 1, `${file} has the line once: ${line}`);
   writeFileSync(place, lines.flatMap((one) => (one === line ? [one, added] : [one])).join('\n'));

@@ -11,6 +11,7 @@ import { type CsvFault, type CsvFile, type CsvRecord, openCsv } from '../documen
 import { writeFileFor } from '../documents/new-files.ts';
 import { checkText } from '../fiscal/layout/check-text.ts';
 import type { SimpleType } from '../fiscal/layout/simple-types.ts';
+import { isDay } from '../fiscal/moment.ts';
 import type { NovaRecusa, Recusada, Staging } from '../store/staging.ts';
 
 /** A file of a municipality. */
@@ -206,16 +207,11 @@ function dateOf(line: Line, column: string): string | undefined {
     line.refuse(`${column} não é uma data (AAAA-MM-DD ou DD/MM/AAAA)`);
     return undefined;
   }
-  if (Number(date.slice(0, 4)) < YEAR_MIN || !isOnCalendar(date)) {
+  if (Number(date.slice(0, 4)) < YEAR_MIN || !isDay(date)) {
     line.refuse(`${column} traz um dia que não existe (${value})`);
     return undefined;
   }
   return date;
-}
-
-function isOnCalendar(date: string): boolean {
-  const instant = Date.parse(`${date}T00:00:00Z`);
-  return !Number.isNaN(instant) && new Date(instant).toISOString().slice(0, 10) === date;
 }
 
 /** Both days of a period; an end needs a beginning and does not stand before it. */

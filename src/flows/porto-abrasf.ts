@@ -33,7 +33,7 @@ import { municipioOf } from '../fiscal/catalogs/catalogs.ts';
 import { parseChave } from '../fiscal/chave.ts';
 import type { Fault } from '../fiscal/fault.ts';
 import type { Elemento } from '../fiscal/layout/tree.ts';
-import { type Moment, momentIn } from '../fiscal/moment.ts';
+import { isDay, type Moment, momentIn } from '../fiscal/moment.ts';
 import { tipoBySlug } from '../fiscal/tipos-evento.ts';
 import type { NotaDoPorto, NotasAsked } from '../store/lotes.ts';
 import type { Municipio } from '../store/municipios.ts';
@@ -500,9 +500,8 @@ function periodOf(
 
 /** Midnight of a day in the municipality; undefined of what is no day. */
 function startOfDay(municipio: Municipio, day: string): number | undefined {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) return undefined;
+  if (!isDay(day)) return undefined;
   const utc = Date.parse(`${day}T00:00:00Z`);
-  if (Number.isNaN(utc) || new Date(utc).toISOString().slice(0, 10) !== day) return undefined;
   return Date.parse(`${day}T00:00:00${municipalMoment(municipio, utc).offset}`);
 }
 

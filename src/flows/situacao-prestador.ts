@@ -10,7 +10,7 @@ import { cnpjIsValid, cpfIsValid } from '../fiscal/chave.ts';
 import { obrigacoes } from '../fiscal/cronograma.ts';
 import { isOptante, type Prestador } from '../fiscal/facts.ts';
 import type { Fault, Refusal } from '../fiscal/fault.ts';
-import { brazilianDate, momentIn } from '../fiscal/moment.ts';
+import { brazilianDate, isDay, momentIn } from '../fiscal/moment.ts';
 import type { Municipio } from '../store/municipios.ts';
 import {
   type Audience,
@@ -135,12 +135,6 @@ function dateFault(data: string | undefined): Fault | undefined {
   if (data === undefined || isDay(data)) return undefined;
   const mensagem = 'O parâmetro data não é um dia do calendário na forma AAAA-MM-DD, como 2026-10-01.';
   return { codigo: 'E0003', xpath: '', mensagem, encontrado: data.slice(0, SHOWN_MAX), esperado: 'AAAA-MM-DD' };
-}
-
-function isDay(text: string): boolean {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
-  const instant = Date.parse(`${text}T00:00:00Z`);
-  return !Number.isNaN(instant) && new Date(instant).toISOString().slice(0, 10) === text;
 }
 
 function pendenciasOf(establishments: readonly Prestador[], { ambiente }: Municipio): readonly Pendencia[] {

@@ -9,7 +9,7 @@ import { type Classificacao, classificacaoOf, classificacoes, servicoOf } from '
 import { linhaDe, motivoDe } from '../../fiscal/cronograma.ts';
 import { type Decimal, formatDecimal, readDecimal, ZERO } from '../../fiscal/decimal.ts';
 import { assessIbsCbs, explainIbsCbs, type IbsCbsInput } from '../../fiscal/ibscbs.ts';
-import { brazilianDate } from '../../fiscal/moment.ts';
+import { brazilianDate, isDay } from '../../fiscal/moment.ts';
 import { breakable, type Html, html } from './page-shell.ts';
 
 /** Parameters of the form, in its order. */
@@ -128,9 +128,7 @@ function readFrom(asked: Asked, problems: string[]): Read | undefined {
 function dayOf(text: string): string | undefined {
   const brazilian = /^(\d\d)\/(\d\d)\/(\d{4})$/.exec(text);
   const day = brazilian === null ? text : `${brazilian[3]}-${brazilian[2]}-${brazilian[1]}`;
-  if (!/^\d{4}-\d\d-\d\d$/.test(day)) return undefined;
-  const time = Date.parse(`${day}T00:00:00Z`);
-  return Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== day ? undefined : day;
+  return isDay(day) ? day : undefined;
 }
 
 /** An amount as people type it: thousands apart (`1.000`, `1 000,00`) or not, at most two decimals behind a comma. */
