@@ -1,7 +1,7 @@
 /**
- * Requests with a large body are answered aside: in a thread of their own, one after the other, so that the thread that serves all
- * others only takes the bytes and gives them on. Reading the longest honest DPS, or a lot of five hundred RPS, takes a tenth of a second
- * of a processor, in which nobody else would be answered (D-243).
+ * Requests with a large body are answered aside: in a thread of their own, one after the other. The serving thread only passes the
+ * bytes on. The longest honest DPS, or a lot of five hundred RPS, takes a tenth of a second to read; nobody else would be answered
+ * in that time (D-243).
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Shown } from '../../flows/caller.ts';
@@ -13,19 +13,18 @@ import type { Outcome } from './answers.ts';
 import type { Route } from './route.ts';
 import { ROUTES } from './routes.ts';
 
-/** Six times an ordinary DPS; what is shorter is answered at once where it comes in. */
+/** Six times an ordinary DPS. A shorter body is answered by the serving thread. */
 export const ASIDE_BYTES = 32 * 1024;
 
 /**
- * Milliseconds of the processor that a request may take there, and not of the clock. The longest honest documents take a tenth of it;
- * what is bounded otherwise never comes near.
+ * Milliseconds of processor time, not of the clock, that one such request may take. The longest honest documents take a tenth of them.
  */
 export const ASIDE_CPU_MAX_MS = 2_000;
 
 /** Requests that wait for their turn, each with a body of a megabyte at most. */
 export const ASIDE_WAITING_MAX = 32;
 
-/** What a request is told that took more. */
+/** The message of a request that took more. */
 export const TOO_DEAR = `O pedido tomou mais de ${ASIDE_CPU_MAX_MS / 1_000} s de processador e foi encerrado: o corpo tem elementos ou valores demais para o que pede. Envie só o que o leiaute tem; divida um lote em lotes menores.`;
 export const CROWDED_ASIDE = `Há requisições demais com corpo acima de ${ASIDE_BYTES / 1024} KiB em andamento, e os lugares se repartem entre os endereços de rede: envie-as uma de cada vez.`;
 
@@ -42,7 +41,7 @@ export type AsideCall = {
   readonly shown: Shown;
 };
 
-/** Of whom it is: the network address that asks, and what keeps count of it, which stays with the thread that serves. */
+/** The network address that asks, and its count, which the serving thread keeps. */
 export type AsideSender = { readonly client: string; readonly quota: Quota | undefined };
 
 /** Too many wait already; or this one took more of a processor than a request may, and was ended. */
@@ -54,7 +53,7 @@ export type Aside = {
   answer(call: AsideCall, sender: AsideSender): Promise<Outcome | AsideTrouble>;
 };
 
-/** What the thread does with one. */
+/** Answers one request in that thread. */
 export async function performAside(
   world: World,
   quota: Quota | undefined,
@@ -64,7 +63,7 @@ export async function performAside(
   const body = Buffer.from(call.body.buffer, call.body.byteOffset, call.body.byteLength);
   if (id === 'soap') {
     const answer = await performSoap(world, municipio, { headers, body }, { shown: () => shown, quota });
-    // An answer that is made while it is sent is the one of a question, and no question is as long as this.
+    // Only questions have answers that are made while they are sent, and no question has such a long body.
     return typeof answer.body === 'string' ? answer : writeFault(headers, 413, LONG_QUESTION);
   }
   const route = ROUTES.find((one) => one.id === id)!;

@@ -1,6 +1,6 @@
 /**
- * Bodies on their way in, of which the memory holds so many bytes, however slowly they come (D-289). What is short is not counted, and
- * what has come whole is bounded by who answers it.
+ * Bodies that are still coming in: together they may take so much memory, however slowly they come (D-289). Short bodies are not
+ * counted, nor is a body that has come whole.
  */
 import { networksOf } from './buckets.ts';
 
@@ -11,14 +11,14 @@ type Body = { bytes: number; readonly end: () => void };
 type Network = { bytes: number; readonly bodies: Set<Body> };
 
 export type Incoming = {
-  /** Says how many bytes of it came. */
+  /** Counts further bytes of the body. */
   grow(bytes: number): void;
-  /** It came whole, or will not. */
+  /** Ends the count: the body came whole, or never will. */
   leave(): void;
 };
 
 export type Bodies = {
-  /** `end`: called when this one gives way to others. */
+  /** `end`: called when this body gives way to others. */
   begin(address: string, end: () => void): Incoming;
 };
 

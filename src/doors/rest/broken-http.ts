@@ -1,12 +1,12 @@
 /**
- * What can be told of bytes that are not HTTP: what went wrong, and which address they asked for, so that the refusal too says whose it
- * is. The parser tells only the packet in which it gave up; the request line may have come in one before.
+ * What is known of bytes that are not HTTP: what went wrong, and which address they asked for, so that the refusal names its
+ * municipality. The parser reports only the packet in which it gave up; the request line may have come in an earlier one.
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Trouble } from './message.ts';
 
-/** What Node tells of a connection on which it could not read HTTP: the packet, and how far in it the reading came. */
+/** Node's report of unreadable HTTP: the packet, and how far the parser came in it. */
 export type BrokenHttp = Error & { readonly code?: string; readonly rawPacket?: Buffer; readonly bytesParsed?: number };
 
 const CLIENT_ERRORS: Readonly<Record<string, Trouble>> = {
@@ -18,7 +18,7 @@ export function troubleOf({ code = '' }: BrokenHttp): Trouble {
   return CLIENT_ERRORS[code] ?? 'malformed';
 }
 
-/** Who does not finish the handshake of TLS, or is gone, cannot be answered. */
+/** A client that broke off the TLS handshake, or is gone, cannot be answered. */
 export function isUnanswerable({ code = '' }: BrokenHttp): boolean {
   return code === 'ECONNRESET' || code === 'EPROTO' || code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_');
 }
@@ -37,7 +37,7 @@ const REQUEST_LINE = /(?:^|\n)[A-Za-z]+ +((?:\/|[a-z][a-z0-9+.-]*:\/\/)[^\s]*)/g
 const HEAD_KEPT_BYTES = 4_096;
 
 export type Heads = {
-  /** The head has become a request, and what comes next is no part of it. */
+  /** Drops the head of a connection: it has become a request. */
   forget(socket: Socket): void;
   /** Path of the unreadable request, as far as what came shows one; at most `max` characters. */
   urlIn(socket: Socket, error: BrokenHttp, max: number): string | undefined;
@@ -47,7 +47,7 @@ export type Heads = {
 export function watchHeads(server: Server, isTls: boolean, isReading: (socket: Socket) => boolean): Heads {
   const heads = new WeakMap<Socket, Buffer>();
   server.on(isTls ? 'secureConnection' : 'connection', (socket: Socket) => {
-    // Before the parser, which tells of a request and of its failing while it reads a packet.
+    // This listener runs before the parser's, which reports requests and failures while it reads a packet.
     socket.prependListener('data', (chunk: Buffer) => {
       const head = heads.get(socket);
       if (head === undefined) {
@@ -59,7 +59,7 @@ export function watchHeads(server: Server, isTls: boolean, isReading: (socket: S
     forget: (socket) => heads.delete(socket),
     urlIn: (socket, { rawPacket, bytesParsed = 0 }, max) => {
       const head = heads.get(socket);
-      // The failing request is the only one in its head; after others in one packet it is the last before the failure.
+      // A kept head holds the failing request alone. Without one, it is the last request line before the failure.
       const target =
         head === undefined
           ? lastTarget(rawPacket ?? NOTHING, bytesParsed)

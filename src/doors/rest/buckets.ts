@@ -1,15 +1,15 @@
 /**
- * Measures that fill up again by themselves, one for each who is counted, in the memory of this process: what is told of too often, and
- * what is sent too much, are counted by the same machine. Processes beside one another count each for itself.
+ * Token buckets in the memory of this process, one for each client that is counted. Misses and quotas use the same ones. Several
+ * processes count each for itself.
  */
 
-/** A measure: so much at most, and full again after so many milliseconds. */
+/** A bucket holds at most `size`, and an empty one is full again after `refillMs`. */
 export type Measure = { readonly size: number; readonly refillMs: number };
 
-/** `size`: of the measure that it was last filled by. `moved`: when it was last put at the end of its table. */
+/** `size`: of the measure that filled the bucket last. `moved`: when the bucket was last put at the end of the table. */
 type Bucket = { left: number; size: number; at: number; moved: number };
 
-/** The table is in the order of the last taking, to so many milliseconds: to move a bucket costs more than all else here. */
+/** The table is ordered by last use, exact to this time: moving a bucket costs more than all else here. */
 const MOVE_EVERY_MS = 1_000;
 
 export type Buckets = {
@@ -20,7 +20,7 @@ export type Buckets = {
   readonly size: number;
 };
 
-/** `now`: milliseconds of a clock that only goes forward. `keysMax`: beyond it the key that took longest ago is forgotten, and is full again. */
+/** `now`: milliseconds of a clock that only goes forward. `keysMax`: beyond it the key unused for longest is forgotten, and is full again. */
 export function openBuckets(now: () => number, keysMax: number): Buckets {
   const buckets = new Map<string, Bucket>();
   const refill = (bucket: Bucket, { size, refillMs }: Measure): number => {
@@ -58,12 +58,12 @@ export function openBuckets(now: () => number, keysMax: number): Buckets {
   };
 }
 
-/** Addresses that are counted together, and how many single ones they may come to. */
+/** Addresses that are counted together, and as how many single addresses they may count. */
 export type Network = { readonly name: string; readonly times: number };
 
 /**
- * A host has a whole /64 of IPv6 addresses to ask from, and who rents a /48 has 65,536 such networks: together they may come to
- * sixteen, which is more than the programs that strangers run within one /48.
+ * One host has a whole /64 of IPv6 addresses, and a rented /48 has 65,536 such networks. Together they count as sixteen: strangers
+ * run fewer programs than that within one /48.
  */
 export const SITE_TIMES = 16;
 
@@ -84,7 +84,7 @@ export function networksOf(address: string): readonly Network[] {
   ];
 }
 
-/** An IPv4 address as such, in whichever way it is dressed as IPv6 (RFC 4291, 2.5.5.2); any other as it is. */
+/** An IPv4 address that is written as IPv6 (RFC 4291, 2.5.5.2) becomes plain IPv4; any other stays as it is. */
 export function bareAddress(address: string): string {
   return (address.includes(':') ? ipv4In(groupsOf(address)) : undefined) ?? address;
 }

@@ -1,6 +1,6 @@
 /**
- * So many connections may be open at once, and they are shared (D-289): whoever holds all of them keeps nobody out. A proxy in front
- * is one network, and shares among its own clients.
+ * The open connections are limited and shared (D-289): a network that holds all of them keeps nobody out. A proxy in front is one
+ * network, and shares among its own clients.
  */
 import type { Server, Socket } from 'node:net';
 import { networksOf } from './buckets.ts';

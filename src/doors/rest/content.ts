@@ -1,6 +1,6 @@
 /**
  * Whether a body is of the kind that its route takes (E003): what the headers say, and that the body does not say
- * otherwise. What the body means is nobody's affair here.
+ * otherwise. What the body means is not judged here.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Fault } from '../../fiscal/fault.ts';

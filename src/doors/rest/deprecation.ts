@@ -1,4 +1,4 @@
-/** What every answer about the address of the PDF carries: that it is kept for those who use it already, and where to look instead. */
+/** Headers of every answer about the address of the PDF: it is deprecated, and where to look instead. */
 
 /** A header has no letters with accents that every client reads alike, so the sentence has none. */
 const WARNING =

@@ -1,7 +1,6 @@
 /**
- * How the HTTP server ends without an answer that is owed being lost. The system resets whoever has connected and was not yet taken up
- * when a server stops listening, and Node takes up one connection in a turn of its loop; so at the end requests are held back, until
- * nobody is left at the door.
+ * How the HTTP server ends without losing an answer that it owes. A server that stops listening resets the connections that it has
+ * not accepted yet, and Node accepts one in each turn of its loop. So requests are held back at the end, until all are accepted.
  */
 import type { Server as HttpServer } from 'node:http';
 import { type Socket, Server as TcpServer } from 'node:net';
@@ -12,11 +11,11 @@ import { setTimeout as pause } from 'node:timers/promises';
  * twice, and `docker stop` waits ten in all.
  */
 export const DRAIN_DEFAULT_S = 5;
-/** Held back no longer than this; everybody who waits for an answer is then at the door, and it is empty. */
+/** Requests are held back no longer than this. */
 const HOLD_MAX_MS = 1_000;
-/** Turns of the loop, one after the other, in which nobody came. */
+/** So many turns of the loop without a new connection mean that all are accepted. */
 const QUIET_TURNS = 10;
-/** Who has connected, and does not ask anything within this, wanted nothing. */
+/** A connection on which nothing is asked within this time is closed. */
 const SILENT_MAX_MS = 3_000;
 /** What is under way may finish after the server stopped accepting; longer than an issuance ever takes. */
 export const CLOSE_MAX_MS = 15_000;
@@ -60,7 +59,7 @@ export function endInOrder(server: HttpServer, isTls: boolean, isIdle: (socket: 
       const { promise, resolve: release } = Promise.withResolvers<void>();
       holding = promise;
       await untilNobodyComes();
-      // Of the server of TCP: the one of HTTP also cuts off who has connected and is about to ask.
+      // The close of the TCP server: that of the HTTP server also cuts off connections that are about to ask.
       const closed = new Promise((resolve) => TcpServer.prototype.close.call(server, resolve));
       for (const socket of open) if (isIdle(socket)) socket.destroySoon();
       holding = undefined;

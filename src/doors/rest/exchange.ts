@@ -1,4 +1,4 @@
-/** One request on its way through: its body as it comes in, and the answer as it is written, however the two cross. */
+/** One request and its answer on the wire: the body is read and the answer written, whichever comes first. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline, Readable } from 'node:stream';
 import { type Incoming, openBodies, SHORT_BODY_BYTES } from './bodies.ts';
@@ -9,7 +9,7 @@ import type { BodyTrouble, HttpAnswer, HttpRequest } from './message.ts';
  * connection closed earlier looks like a broken network to them.
  */
 export const DISCARD_MAX_BYTES = 256 * 1024 * 1024;
-/** Silence after which a connection is closed whose sender was answered before all had come. */
+/** A sender that was answered before its body had come whole, and then is silent for this long, is cut off. */
 export const LINGER_MS = 1_000;
 
 /** The raw pair, and what must be known about it when the connection fails. */
@@ -24,7 +24,7 @@ export type Exchange = {
   endReading: (() => void) | undefined;
 };
 
-/** Whether nothing of it is under way any more. */
+/** Whether the request has come whole and its answer is written. */
 export function isAnswered(exchange: Exchange | undefined): boolean {
   return exchange?.incoming.complete === true && exchange.response.writableFinished;
 }
@@ -85,7 +85,7 @@ export function send(exchange: Exchange, request: HttpRequest, answer: HttpAnswe
   if (closing || exchange.broken !== undefined) headers.Connection = 'close';
   response.writeHead(answer.status, headers);
   if (isMade(answer.body)) {
-    // One that cannot be made to its end is cut off, which by the missing last chunk its reader sees.
+    // An answer that fails half-way is cut off; its reader sees that the last chunk is missing.
     pipeline(Readable.from(answer.body, { highWaterMark: 1 }), response, () => undefined);
     return;
   }
@@ -101,7 +101,7 @@ export function send(exchange: Exchange, request: HttpRequest, answer: HttpAnswe
 function answerBeforeBody({ incoming, response, isHeldBack }: Exchange, body: string | Buffer): void {
   let size = 0;
   response.write(body);
-  // Who waited to be told to go on need not send anything, and many send it all the same.
+  // A client that waits for `100 Continue` need not send its body now, and many send it all the same.
   const silence = isHeldBack ? setTimeout(() => response.end(), LINGER_MS) : undefined;
   incoming.on('data', (chunk: Buffer) => {
     size += chunk.length;

@@ -72,7 +72,7 @@ export async function listenHttp({ host, port, tls, routes, onTrouble }: HttpOpt
     const before = lastOf.get(socket)?.response;
     lastOf.set(socket, exchange);
     heads.forget(socket);
-    if (before !== undefined && !before.writableFinished && !(await turns.comes(socket, before))) return;
+    if (before !== undefined && !before.writableFinished && !(await turns.waitForTurn(socket, before))) return;
     const request = requestOf(exchange, 'params' in found ? found.params : {});
     const obstacle = findObstacle(incoming);
     const held = ending.held();

@@ -1,4 +1,4 @@
-/** Addresses that are near to one that does not exist, for who has written it. */
+/** Which addresses are near to one that does not exist, for the answer that says so. */
 import { nearestName } from '../../fiscal/layout/strange-tag.ts';
 
 type Known = { readonly method: string; readonly path: string };

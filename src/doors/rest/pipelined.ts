@@ -1,6 +1,6 @@
 /**
- * Requests that are sent on one connection without waiting for answers (RFC 9112, 9.3.2) come to Node a whole packet at once. They are taken up
- * one after the other, with a turn of the event loop before each, so that others are answered in between; and so many may wait.
+ * Pipelined requests (RFC 9112, 9.3.2): sent on one connection without waiting for answers, they come to Node a whole packet at once.
+ * They are answered one after the other, with a turn of the event loop before each, so that other connections are answered in between.
  */
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -9,9 +9,9 @@ import type { Socket } from 'node:net';
 export const PIPELINED_MAX = 128;
 
 export type Turns = {
-  /** Resolves when the request may be taken up that came behind `before`; false: it never may, since too many wait before it. */
-  comes(socket: Socket, before: ServerResponse): Promise<boolean>;
-  /** Whether some were not kept, so that the next answer ends the connection; a client sends again what was not answered. */
+  /** Resolves when the answer `before` is sent and the next request may be answered; false: it never may, too many wait before it. */
+  waitForTurn(socket: Socket, before: ServerResponse): Promise<boolean>;
+  /** Whether requests were dropped, so that the next answer ends the connection. A client sends again what was not answered. */
   isCrowded(socket: Socket): boolean;
 };
 
@@ -19,7 +19,7 @@ export function openTurns(): Turns {
   const waiting = new WeakMap<Socket, number>();
   const crowded = new WeakSet<Socket>();
   return {
-    comes: async (socket, before) => {
+    waitForTurn: async (socket, before) => {
       const count = waiting.get(socket) ?? 0;
       if (count >= PIPELINED_MAX || crowded.has(socket)) {
         crowded.add(socket);

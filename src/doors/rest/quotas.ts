@@ -1,7 +1,6 @@
 /**
- * How much an address of the network and a provider may send to a municipality (D-263): the measures of its ambiente, or its own. Told as
- * the RateLimit fields of the IETF draft (draft-ietf-httpapi-ratelimit-headers-11, RFC 9651 for their form). Nothing here waits or asks
- * anybody: what it costs is two look-ups in a table.
+ * How much a network address and a provider may send to a municipality (D-263): by the limits of its ambiente, or by its own. Answers
+ * say what is left in the RateLimit fields of draft-ietf-httpapi-ratelimit-headers-11. Counting costs two look-ups in a table.
  */
 import { AMBIENTES, BYTES_POR_DOCUMENTO } from '../../fiscal/ambiente.ts';
 import type { Refused as RefusedByFlow } from '../../flows/idempotency.ts';
@@ -9,7 +8,7 @@ import type { Municipio } from '../../flows/queries.ts';
 import type { Quota } from '../../flows/quota.ts';
 import { type Buckets, type Measure, networksOf, openBuckets } from './buckets.ts';
 
-/** About 10 MiB; when there are more, who sent longest ago is forgotten. */
+/** About 10 MiB; beyond, the sender that was silent for longest is forgotten. */
 const KEYS_MAX = 50_000;
 
 /** Of a CNPJ or a CPF; any other text is refused as one, and is not remembered. */
@@ -36,7 +35,7 @@ export type RequestQuota = Omit<Quota, 'enter'> & {
   headers(): Readonly<Record<string, string>>;
 };
 
-/** What came of a request, with what is left told in it and, where a limit refused it, when to come again. */
+/** An answer with the headers that say what is left of the limits and, where one refused, when to come again. */
 export function addLimits<Made extends object>(quota: RequestQuota | undefined, made: Made): Made {
   if (quota === undefined) return made;
   const { refused } = quota;
@@ -54,7 +53,7 @@ export function openQuotas(now: () => number): Quotas {
   return { of: (municipio, address, weight = 1) => quotaOf(buckets, municipio, address, weight) };
 }
 
-/** What may be sent, and of whom it is counted. */
+/** A bucket by its key, and its measure. */
 type Counted = { readonly key: string; readonly measure: Measure };
 
 function quotaOf(buckets: Buckets, municipio: Municipio, address: string, weight: number): RequestQuota {
@@ -88,7 +87,7 @@ function quotaOf(buckets: Buckets, municipio: Municipio, address: string, weight
     const short = wanted.find((one) => buckets.left(one.key, one.measure) < one.cost);
     for (const one of short === undefined ? wanted : [short]) {
       const waitMs = one.cost > 0 ? buckets.take(one.key, one.measure, one.cost) : 0;
-      // What comes again is counted again from its first.
+      // A request that comes again is counted from its first document.
       if (waitMs > 0) return refuse(one.escopo, waitMs + (one.taken * refillMs) / one.measure.size);
     }
     return undefined;
@@ -147,7 +146,7 @@ export function refuseTooMuch({ ambiente }: Pick<Municipio, 'ambiente'>, escopo:
   return { faults: [{ codigo: 'E703', xpath: '', mensagem }], status: 429 } as const;
 }
 
-/** `t`: seconds until all of it is there again. */
+/** `r`: what is left; `t`: seconds until the bucket is full again. */
 function headersOf(buckets: Buckets, counted: Partial<Record<Escopo, Counted>>): Readonly<Record<string, string>> {
   const policies: string[] = [];
   const limits: string[] = [];

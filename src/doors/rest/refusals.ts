@@ -1,6 +1,5 @@
 /**
- * What the door itself refuses, in words for who sent the request. Statuses that are not the usual one of their code
- * are given here.
+ * What the door itself refuses, in words for the sender. A status that is not the usual one of its code is given here.
  */
 import type { Fault } from '../../fiscal/fault.ts';
 import { type StoreTrouble, troubleOfStore } from '../../flows/store-trouble.ts';
@@ -9,7 +8,7 @@ import type { Refused } from './answers.ts';
 import type { Misfit } from './content.ts';
 import type { Trouble } from './message.ts';
 
-/** A slug as sent may be anything; this much of it is repeated. */
+/** So many characters of an unknown slug are repeated in the message. */
 const SLUG_SHOWN_MAX = 63;
 
 export function refuseUnknownMunicipio(slug: string): Refused {
@@ -56,7 +55,7 @@ export function refuseTooDear(mensagem: string): Refused {
   return refusalOf({ codigo: 'E003', xpath: '', mensagem }, { status: 413 });
 }
 
-/** The request id is all that leaves the house. */
+/** A bug leaves no trace in the answer but the id of the request. */
 export function refuseAfterBug(requestId: string): Refused {
   const mensagem = 'O serviço falhou ao processar a requisição. O erro está registrado.';
   const detalhes = `Se a mesma requisição falhar de novo, informe ao suporte o X-Request-Id ${requestId}.`;
@@ -143,7 +142,7 @@ const TROUBLES: Readonly<Record<Trouble, { codigo: string; status: number; mensa
     status: 408,
     mensagem: 'A requisição não chegou inteira no tempo de espera. Envie de novo.',
   },
-  // Nobody reads this answer; its status is for the log, as other servers write it.
+  // Only the log shows this status; 499 is what other servers write there.
   gone: { codigo: 'E003', status: 499, mensagem: 'A conexão foi fechada antes de o corpo chegar inteiro.' },
 };
 

@@ -1,4 +1,4 @@
-/** Requests that may be repeated under a key of their sender's (D-19): the header, and how a repetition is told. */
+/** Requests that may be repeated under an `Idempotency-Key` (D-19): how the key is read, and how a repetition is answered. */
 import type { IncomingHttpHeaders } from 'node:http';
 import {
   IDEMPOTENCY_HEADER,
@@ -18,7 +18,7 @@ export function keyMisfit(headers: IncomingHttpHeaders): Misfit | undefined {
   const value = headerOf({ headers }, IDEMPOTENCY_HEADER);
   if (value === undefined) return undefined;
   if (value === '') return misfitOfKey('está vazio');
-  // Headers are read as Latin; a sender who counts characters may have written more of them than that has bytes.
+  // Node reads headers as Latin-1; the limit counts the characters that the sender wrote, in UTF-8.
   const text = Buffer.from(value, 'latin1').toString('utf8');
   if (/\p{Cc}/u.test(text)) return misfitOfKey('traz um caractere de controle');
   const { length } = [...text];

@@ -46,7 +46,7 @@ export function openBudget(now: () => number): Budget {
       refill();
       return saved > 0 ? undefined : Math.max(1, Math.ceil(-saved / SHARE / 1000));
     },
-    // What was spent is known only afterwards, so the last question may overdraw it.
+    // The time is known only afterwards, so the last question may overdraw the budget.
     spend: (ms) => {
       refill();
       saved -= ms;
@@ -184,7 +184,7 @@ function readSentSignature(headers: IncomingHttpHeaders, body: Buffer): SentSign
   return { kind: 'json', body, campo, cabecalho: Array.isArray(value) ? value.join(', ') : value };
 }
 
-/** Libraries that read JSON often say that they would take text as well; who names no JSON means it. */
+/** Libraries that read JSON often accept text as well; text is answered only where JSON is not accepted. */
 function wantsText({ accept }: IncomingHttpHeaders): boolean {
   return accept !== undefined && /\btext\/plain\b/i.test(accept) && !/\bapplication\/(json|\*)/i.test(accept);
 }

@@ -68,7 +68,7 @@ export async function performSoap(
   return writeAnswer(typeof xml === 'string' ? answer : { ...answer, xml: logFailing(world, municipio, xml) });
 }
 
-/** The status is sent before the whole answer is made: of what fails on the way only the log tells. */
+/** The status is sent before the whole answer is made, so a failure half-way shows in the log alone. */
 async function* logFailing(world: World, { tenant }: Municipio, parts: AsyncIterable<string>): AsyncIterable<string> {
   try {
     yield* parts;
@@ -78,7 +78,7 @@ async function* logFailing(world: World, { tenant }: Municipio, parts: AsyncIter
   }
 }
 
-/** A fault for what keeps a request from the port. Whose mistake it is, the status says; `wait`: seconds until it may come again. */
+/** A fault, of the sender below status 500 and of the service from there on. `wait`: seconds until the request may come again. */
 export function writeFault(headers: IncomingHttpHeaders, status: number, mensagem: string, wait?: number): SoapAnswer {
   const de = status >= 500 ? 'servidor' : 'cliente';
   const answer = writeAnswer(falhaSoap({ versao: versionOf(headers), de, mensagem }));
@@ -86,7 +86,7 @@ export function writeFault(headers: IncomingHttpHeaders, status: number, mensage
   return { ...answer, status, headers: { ...answer.headers, ...later } };
 }
 
-/** In place of the answer to a question that found nothing, from who has asked too many (D-40). */
+/** Answers a question that found nothing after too many such questions (D-40). */
 export function refuseTooManyMisses(headers: IncomingHttpHeaders, wait: number): SoapAnswer {
   const time = wait === 1 ? '1 segundo' : `${wait} segundos`;
   return writeFault(
@@ -97,7 +97,7 @@ export function refuseTooManyMisses(headers: IncomingHttpHeaders, wait: number):
   );
 }
 
-/** In place of the refusal of what an address or a provider sent beyond its limit (D-263). */
+/** Answers what an address or a provider sent beyond its limit (D-263). */
 export function refuseTooMuch(
   headers: IncomingHttpHeaders,
   { escopo, waitS }: NonNullable<RequestQuota['refused']>,
@@ -106,7 +106,7 @@ export function refuseTooMuch(
   return writeFault(headers, 429, mensagem, waitS);
 }
 
-/** What is not the caller's to know stays in the log; by the number it is found there. */
+/** Answers a bug: the log has the rest, under the id of the request. */
 export function refuseAfterBug(headers: IncomingHttpHeaders, request: string): SoapAnswer {
   return writeFault(headers, 500, `O serviço falhou ao processar o pedido. Tente de novo; o número dele é ${request}.`);
 }
