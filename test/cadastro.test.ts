@@ -13,7 +13,7 @@ import { signDocument } from '../src/flows/sign-document.ts';
 import { migrate } from '../src/store/migrate.ts';
 import { openPool } from '../src/store/open.ts';
 import { createStore } from '../src/store/store.ts';
-import { openTransmissions } from '../src/wiring/adn-access.ts';
+import { Transmissions } from '../src/wiring/adn-access.ts';
 import { onEnd } from './support/cleanup.ts';
 import { databaseUrlOf, nfse, nfseHere, type Said } from './support/cli.ts';
 import { monotonicClock } from './support/clock.ts';
@@ -596,7 +596,7 @@ describe('a key that others may read', { skip: process.platform === 'win32' }, (
       const logged: string[] = [];
       const quiet = (): void => undefined;
       const warn = (about: object, message: string): void => void logged.push(`${JSON.stringify(about)} ${message}`);
-      const transmissions = openTransmissions({ info: quiet, error: quiet, warn });
+      const transmissions = new Transmissions({ info: quiet, error: quiet, warn });
       const exposto = (await createStore(pool).municipios.findBySlug('exposto'))!;
       const used = async (): Promise<readonly string[]> => {
         clock.passMs(10_000);

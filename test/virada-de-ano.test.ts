@@ -13,7 +13,7 @@ import { dpsIdOf } from '../src/fiscal/chave.ts';
 import { exampleJson, exampleXml } from '../src/fiscal/rules/example.ts';
 import type { Patch } from '../src/fiscal/rules/rule.ts';
 import type { Db } from '../src/store/open.ts';
-import { openTransmissions } from '../src/wiring/adn-access.ts';
+import { Transmissions } from '../src/wiring/adn-access.ts';
 import { atOnce } from './support/at-once.ts';
 import { onEnd } from './support/cleanup.ts';
 import { databaseUrlOf, nfse, nfseHere } from './support/cli.ts';
@@ -114,7 +114,7 @@ describe('the turn of the year without a CBS', () => {
     const [palco, { provider, ancoras }, connection] = await Promise.all([montarPalco(), signer(), freshDatabase()]);
     const simulador = await simuladorAqui(palco);
     const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
-    const transmissions = openTransmissions(quiet);
+    const transmissions = new Transmissions(quiet);
     onEnd(() => transmissions.close());
     const clock = { now: EVE };
     const first = await startTestService({ connection, clock, transmission: transmissions.of });

@@ -26,44 +26,64 @@ type Made =
   | { readonly stamp: string; readonly adn: ReturnType<typeof nationalAdn>; readonly transmission: Transmission }
   | NoTransmission;
 
-export type Transmissions = {
-  readonly of: World['transmission'];
-  /** Tells in the log of key files that others may reach, once of each as it is now. */
-  warnOfFiles(municipio: Municipio): Promise<void>;
-  /** Ends the connections. */
-  close(): Promise<void>;
-};
-
-export function openTransmissions(log: World['log']): Transmissions {
-  const local: Transmission = { adn: localAdn(), signer: undefined };
-  const kept = new Map<string, Kept>();
+/** How municipalities reach the environments, kept while neither their settings nor their files change. */
+export class Transmissions {
+  private readonly log: World['log'];
+  private readonly local: Transmission = { adn: localAdn(), signer: undefined };
+  private readonly kept = new Map<string, Kept>();
   /** One circuit for each environment, whoever sends to it (D-52). */
-  const breakers = new Map<string, Breaker>();
+  private readonly breakers = new Map<string, Breaker>();
+  /** What was told of the files of a municipality. */
+  private readonly exposed = new Map<string, string>();
 
-  const breakerOf = (environment: string): Breaker => {
-    const known = breakers.get(environment);
+  constructor(log: World['log']) {
+    this.log = log;
+  }
+
+  readonly of: World['transmission'] = async (municipio) => {
+    if (!AMBIENTES[municipio.ambiente].transmits) return this.local;
+    const settings = JSON.stringify(municipio.adn ?? null);
+    const before = this.kept.get(municipio.tenant);
+    let one = before;
+    if (one === undefined || one.settings !== settings || !(await isCurrent(one, municipio))) {
+      one = { settings, made: this.make(municipio), checkedAt: performance.now() };
+      this.kept.set(municipio.tenant, one);
+      // What is on its way over the old connections comes to its end.
+      void before?.made.then(endConnections);
+    }
+    const made = await one.made;
+    return 'problem' in made ? made : made.transmission;
+  };
+
+  /** Tells in the log of key files that others may reach, once of each as it is now. */
+  async warnOfFiles({ tenant, adn }: Municipio): Promise<void> {
+    const warnings = adn === undefined ? [] : await exposedFiles(secretFiles(adn.chaves));
+    const before = this.exposed.get(tenant);
+    this.exposed.set(tenant, warnings.join('\n'));
+    if (this.exposed.get(tenant) !== before) for (const one of warnings) this.log.warn({ tenant }, one);
+  }
+
+  /** Ends the connections. */
+  async close(): Promise<void> {
+    const all = await Promise.all([...this.kept.values()].map(({ made }) => made));
+    await Promise.all(all.map(endConnections));
+  }
+
+  private breakerOf(environment: string): Breaker {
+    const known = this.breakers.get(environment);
     if (known !== undefined) return known;
     const fresh = openBreaker({
       onOpen: ({ isAgain, why }) => {
-        if (!isAgain) log.warn({ environment, why }, 'o ADN não responde; as notas esperam até que responda');
+        if (!isAgain) this.log.warn({ environment, why }, 'o ADN não responde; as notas esperam até que responda');
       },
       onClose: ({ openMs }) =>
-        log.info({ environment, seconds: Math.round(openMs / 1_000) }, 'o ADN voltou a responder'),
+        this.log.info({ environment, seconds: Math.round(openMs / 1_000) }, 'o ADN voltou a responder'),
     });
-    breakers.set(environment, fresh);
+    this.breakers.set(environment, fresh);
     return fresh;
-  };
+  }
 
-  /** What was told of the files of a municipality. */
-  const exposed = new Map<string, string>();
-  const warnOfFiles = async ({ tenant, adn }: Municipio): Promise<void> => {
-    const told = adn === undefined ? [] : await exposedFiles(secretFiles(adn.chaves));
-    const before = exposed.get(tenant);
-    exposed.set(tenant, told.join('\n'));
-    if (exposed.get(tenant) !== before) for (const one of told) log.warn({ tenant }, one);
-  };
-
-  const make = async (municipio: Municipio): Promise<Made> => {
+  private async make(municipio: Municipio): Promise<Made> {
     const { adn: settings } = municipio;
     if (settings === undefined) return { problem: 'o município não tem endereço do ADN; rode nfse municipio alterar' };
     try {
@@ -72,7 +92,7 @@ export function openTransmissions(log: World['log']): Transmissions {
         loadSigner(settings.chaves),
         settings.ca === undefined ? undefined : readFile(settings.ca, 'utf8'),
       ]);
-      await warnOfFiles(municipio);
+      await this.warnOfFiles(municipio);
       const now = Date.now();
       const { inicio, fim } = signer.certificate;
       if (now < inicio || now > fim) return { problem: 'o certificado do município está fora da validade' };
@@ -81,47 +101,24 @@ export function openTransmissions(log: World['log']): Transmissions {
       const adn = nationalAdn({
         url: settings.url,
         tls,
-        breaker: breakerOf(origin),
-        log: named(log, municipio.tenant),
+        breaker: this.breakerOf(origin),
+        log: named(this.log, municipio.tenant),
       });
       return { stamp, adn, transmission: { adn, signer } };
     } catch (error) {
       return { problem: error instanceof Error ? error.message : String(error) };
     }
-  };
+  }
+}
 
-  const isCurrent = async (one: Kept, municipio: Municipio): Promise<boolean> => {
-    const now = performance.now();
-    if (now - one.checkedAt < FILES_FRESH_MS) return true;
-    one.checkedAt = now;
-    const made = await one.made;
-    if ('problem' in made || municipio.adn === undefined) return false;
-    return made.stamp === (await stampOf(municipio.adn).catch(() => undefined));
-  };
-
-  const of = async (municipio: Municipio): Promise<Transmission | NoTransmission> => {
-    if (!AMBIENTES[municipio.ambiente].transmits) return local;
-    const settings = JSON.stringify(municipio.adn ?? null);
-    let one = kept.get(municipio.tenant);
-    if (one === undefined || one.settings !== settings || !(await isCurrent(one, municipio))) {
-      const before = one;
-      one = { settings, made: make(municipio), checkedAt: performance.now() };
-      kept.set(municipio.tenant, one);
-      // What is on its way over the old connections comes to its end.
-      void before?.made.then(closed);
-    }
-    const made = await one.made;
-    return 'problem' in made ? made : made.transmission;
-  };
-
-  return {
-    of,
-    warnOfFiles,
-    close: async () => {
-      const all = await Promise.all([...kept.values()].map(({ made }) => made));
-      await Promise.all(all.map(closed));
-    },
-  };
+/** Whether neither the settings nor, as far as was looked lately, the files have changed. */
+async function isCurrent(one: Kept, municipio: Municipio): Promise<boolean> {
+  const now = performance.now();
+  if (now - one.checkedAt < FILES_FRESH_MS) return true;
+  one.checkedAt = now;
+  const made = await one.made;
+  if ('problem' in made || municipio.adn === undefined) return false;
+  return made.stamp === (await stampOf(municipio.adn).catch(() => undefined));
 }
 
 /** A log whose lines say whose they are. */
@@ -133,7 +130,7 @@ function named(log: World['log'], tenant: string): World['log'] {
   };
 }
 
-async function closed(made: Made): Promise<void> {
+async function endConnections(made: Made): Promise<void> {
   if ('adn' in made) await made.adn.close();
 }
 

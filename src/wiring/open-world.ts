@@ -4,7 +4,7 @@ import { startWorker as startDeliveries, type Worker } from '../delivery/worker.
 import { tellTrouble } from '../flows/store-trouble.ts';
 import type { World } from '../flows/world.ts';
 import type { Store } from '../store/store.ts';
-import { openTransmissions, trustOf } from './adn-access.ts';
+import { Transmissions, trustOf } from './adn-access.ts';
 import type { Logger } from './log.ts';
 
 export type OpenWorld = {
@@ -17,7 +17,7 @@ export type OpenWorld = {
 
 /** `wakeElsewhere`: tells a worker that runs in another thread that something is due. */
 export function openWorld(store: Store, log: Logger, wakeElsewhere?: () => void): OpenWorld {
-  const transmissions = openTransmissions(log);
+  const transmissions = new Transmissions(log);
   let worker: Worker | undefined;
   let warned: Promise<void> | undefined;
   const world: World = {
