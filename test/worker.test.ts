@@ -11,6 +11,7 @@ import { startWorker } from '../src/delivery/worker.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { exemploDe, tipoBySlug } from '../src/fiscal/tipos-evento.ts';
 import { issueNota } from '../src/flows/issue-nota.ts';
+import { answerSoap } from '../src/flows/porto-soap.ts';
 import { registerEvento } from '../src/flows/register-evento.ts';
 import type { World } from '../src/flows/world.ts';
 import { createStore } from '../src/store/store.ts';
@@ -21,6 +22,7 @@ import { startTransmitterThread } from '../src/wiring/worker-keeper.ts';
 import { onEnd } from './support/cleanup.ts';
 import { freshDatabase, freshPool, poolOn } from './support/database.ts';
 import { asSandbox } from './support/municipio.ts';
+import { ABRASF, envelope, loteXml } from './support/rps.ts';
 import { NOON } from './support/service.ts';
 import { nobodyTrusted } from './support/trust.ts';
 import { until, untilTrue } from './support/until.ts';
@@ -109,6 +111,23 @@ async function cancel(world: World, tenant: string, chave: string): Promise<void
 
 async function estadoOf({ store }: Pick<Stage, 'store'>, tenant: string, chave: string): Promise<string | undefined> {
   return (await store.notas.findByChave(tenant, chave))?.estado;
+}
+
+/** Hands in a lot of one RPS at the legacy port; what is returned tells whether its note is authorised. */
+async function sendLote(world: World): Promise<() => Promise<true | undefined>> {
+  const municipio = asSandbox('integracao');
+  const inside = `<n:RecepcionarLoteRps xmlns:n="${ABRASF}"><parameters>${loteXml([{ numero: 1 }])}</parameters></n:RecepcionarLoteRps>`;
+  const shown = () => assert.fail('nobody asks who it is');
+  const { xml } = await answerSoap(world, municipio, Buffer.from(envelope(inside)), '1.1', {
+    shown,
+    simular: undefined,
+  });
+  const protocolo = /<Protocolo>(\d+)</.exec(xml as string)?.[1];
+  assert.ok(protocolo !== undefined, String(xml));
+  return async () => {
+    const [nota] = await world.store.lotes.listNotas(municipio.tenant, protocolo);
+    return nota?.estado === 'autorizada' || undefined;
+  };
 }
 
 function untilAuthorised(on: Stage, tenant: string, chave: string): Promise<true> {
@@ -248,7 +267,7 @@ describe('a connection that dies under a batch', () => {
 });
 
 describe('the worker in its thread', () => {
-  test('is woken by what is registered, and not only by notes', PATIENT, async () => {
+  test('is woken by a note, an event and a lot alike', PATIENT, async () => {
     const connection = await freshDatabase();
     const pool = await poolOn(connection);
     const { log } = createLog('fatal');
@@ -265,5 +284,7 @@ describe('the worker in its thread', () => {
     await until(async () => (await estadoOf(on, 'integracao', chave)) === 'autorizada' || undefined, 'the note');
     await cancel(world, 'integracao', chave);
     await until(async () => (await estadoOf(on, 'integracao', chave)) === 'cancelada' || undefined, 'the event');
+    const isDone = await sendLote(world);
+    await until(isDone, 'the lot and its note');
   });
 });

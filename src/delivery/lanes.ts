@@ -35,148 +35,155 @@ const SECOND_LANES_BELOW = 14;
 /** A lane that may be opened, or is. */
 export type Turn = { readonly of: Kind; readonly tenant: string; readonly key: string; readonly room: Room };
 
-export type Lanes = {
-  /** Takes note of all that is due now, and opens what there is a place for; whether it opened any. */
-  offer(turns: readonly Turn[]): boolean;
-  /** No batch begins any more. */
-  close(): void;
-  /** When those under way have ended. */
-  end(): Promise<void>;
-};
-
-/** `onBatch`: called when a batch has ended, because it may have made something else due. */
-export function openLanes(world: World, onBatch: () => void): Lanes {
-  let isClosed = false;
-  const running = new Set<Promise<void>>();
+/** Places for batches, and who has them. `onBatch`: called when a batch has ended, because it may have made something else due. */
+export class Lanes {
+  private readonly world: World;
+  private readonly onBatch: () => void;
+  private isClosed = false;
+  private readonly running = new Set<Promise<void>>();
   /** Lanes open by key, and by room. */
-  const open = new Map<string, number>();
+  private readonly open = new Map<string, number>();
   /** Keys of which no second lane is opened for now. */
-  const doubtful = new Set<string>();
+  private readonly doubtful = new Set<string>();
   /** What is not worth a look before a moment, on the clock of `performance.now`. */
-  const pauses = new Map<string, number>();
+  private readonly pauses = new Map<string, number>();
   /** When a key had its last turn, by the number of that turn. */
-  const served = new Map<string, number>();
-  let turnsTaken = 0;
+  private readonly served = new Map<string, number>();
+  private turnsTaken = 0;
   /** Due and without a lane, in the order of their turns. */
-  const waiting = new Map<Room, Turn[]>();
+  private readonly waiting = new Map<Room, Turn[]>();
 
-  const count = (name: string): number => open.get(name) ?? 0;
-  const add = (name: string, more: 1 | -1): void => {
-    const now = count(name) + more;
-    if (now === 0) open.delete(name);
-    else open.set(name, now);
-  };
-  const pause = (key: string, ms: number): void => {
-    if (ms > 0) pauses.set(key, performance.now() + ms);
-  };
-  const isPaused = (key: string): boolean => {
-    const until = pauses.get(key);
+  constructor(world: World, onBatch: () => void) {
+    this.world = world;
+    this.onBatch = onBatch;
+  }
+
+  /** Takes note of all that is due now, and opens what there is a place for; whether it opened any. */
+  offer(turns: readonly Turn[]): boolean {
+    const ready = turns
+      .filter(({ key }) => !this.isPaused(key))
+      .toSorted((one, other) => (this.served.get(one.key) ?? 0) - (this.served.get(other.key) ?? 0));
+    let hasStarted = false;
+    for (const room of Object.keys(PLACES) as Room[]) {
+      const here = ready.filter((turn) => turn.room === room);
+      this.waiting.set(
+        room,
+        here.filter(({ key }) => this.count(key) === 0),
+      );
+      hasStarted = this.startWaiting(room) || hasStarted;
+      for (const turn of here) {
+        if (this.waitingIn(room).length > 0 || this.count(room) >= Math.min(SECOND_LANES_BELOW, PLACES[room])) break;
+        if (this.count(turn.key) >= turn.of.lanes || this.doubtful.has(turn.key)) continue;
+        this.start(turn);
+        hasStarted = true;
+      }
+    }
+    return hasStarted;
+  }
+
+  /** No batch begins any more. */
+  close(): void {
+    this.isClosed = true;
+  }
+
+  /** When those under way have ended. */
+  async end(): Promise<void> {
+    await Promise.all(this.running);
+  }
+
+  private count(name: string): number {
+    return this.open.get(name) ?? 0;
+  }
+
+  private add(name: string, more: 1 | -1): void {
+    const now = this.count(name) + more;
+    if (now === 0) this.open.delete(name);
+    else this.open.set(name, now);
+  }
+
+  private pause(key: string, ms: number): void {
+    if (ms > 0) this.pauses.set(key, performance.now() + ms);
+  }
+
+  private isPaused(key: string): boolean {
+    const until = this.pauses.get(key);
     if (until === undefined) return false;
     if (until > performance.now()) return true;
-    pauses.delete(key);
+    this.pauses.delete(key);
     return false;
-  };
-  const waitingIn = (room: Room): readonly Turn[] => waiting.get(room) ?? [];
+  }
+
+  private waitingIn(room: Room): Turn[] {
+    return this.waiting.get(room) ?? [];
+  }
+
+  private start(turn: Turn): void {
+    this.add(turn.key, 1);
+    this.add(turn.room, 1);
+    const lane = this.runLane(turn).finally(() => {
+      this.running.delete(lane);
+      this.add(turn.key, -1);
+      this.add(turn.room, -1);
+      this.startWaiting(turn.room);
+      this.onBatch();
+    });
+    this.running.add(lane);
+  }
+
+  /** Who waits takes the places that are free; whether anybody did. */
+  private startWaiting(room: Room): boolean {
+    let hasStarted = false;
+    while (!this.isClosed && this.count(room) < PLACES[room]) {
+      const turn = this.waiting.get(room)?.shift();
+      if (turn === undefined) break;
+      if (this.count(turn.key) > 0 || this.isPaused(turn.key)) continue;
+      this.start(turn);
+      hasStarted = true;
+    }
+    return hasStarted;
+  }
 
   /** Batch after batch while nobody waits for the place. */
-  const runLane = async (turn: Turn): Promise<void> => {
+  private async runLane(turn: Turn): Promise<void> {
     const { of, tenant, key, room } = turn;
     let token: string | undefined;
     try {
-      while (!isClosed) {
-        const municipio = await world.store.municipios.findBySlug(tenant);
+      while (!this.isClosed) {
+        const municipio = await this.world.store.municipios.findBySlug(tenant);
         if (municipio === undefined) return;
-        turnsTaken += 1;
-        served.set(key, turnsTaken);
+        this.turnsTaken += 1;
+        this.served.set(key, this.turnsTaken);
         token = randomUUID();
-        const { isFull, pauseMs, isDoubtful } = await of.deliver(world, municipio, token);
+        const { isFull, pauseMs, isDoubtful } = await of.deliver(this.world, municipio, token);
         token = undefined;
-        pause(key, pauseMs);
-        if (isDoubtful) doubtful.add(key);
-        else doubtful.delete(key);
-        if (!isFull || pauseMs > 0 || (isDoubtful && count(key) > 1)) return;
-        if (waitingIn(room).length > 0) {
-          waiting.get(room)!.push(turn);
+        this.pause(key, pauseMs);
+        if (isDoubtful) this.doubtful.add(key);
+        else this.doubtful.delete(key);
+        if (!isFull || pauseMs > 0 || (isDoubtful && this.count(key) > 1)) return;
+        if (this.waitingIn(room).length > 0) {
+          this.waitingIn(room).push(turn);
           return;
         }
-        onBatch();
+        this.onBatch();
       }
     } catch (error) {
       const about = { tenant, kind: of.kind };
-      tellTrouble(world.log, error, about, 'a transmissão de um município falhou; o que esperava segue na fila');
-      pause(key, TROUBLE_MS);
-      if (token !== undefined && isPassing(error)) await endClaim(tenant, token);
+      tellTrouble(this.world.log, error, about, 'a transmissão de um município falhou; o que esperava segue na fila');
+      this.pause(key, TROUBLE_MS);
+      if (token !== undefined && isPassing(error)) await this.endClaim(tenant, token);
     }
-  };
+  }
 
   /** What a batch had claimed goes on when the database is there again, and not when the claim ends. */
-  const endClaim = async (tenant: string, token: string): Promise<void> => {
+  private async endClaim(tenant: string, token: string): Promise<void> {
     const until = performance.now() + LEASE_MS;
     while (performance.now() < until) {
       try {
-        return await world.store.esperas.endClaim(tenant, token, world.now());
+        return await this.world.store.esperas.endClaim(tenant, token, this.world.now());
       } catch (error) {
-        if (isClosed || !isPassing(error)) return;
+        if (this.isClosed || !isPassing(error)) return;
         await sleep(TROUBLE_MS);
       }
     }
-  };
-
-  const start = (turn: Turn): void => {
-    add(turn.key, 1);
-    add(turn.room, 1);
-    const lane = runLane(turn).finally(() => {
-      running.delete(lane);
-      add(turn.key, -1);
-      add(turn.room, -1);
-      startWaiting(turn.room);
-      onBatch();
-    });
-    running.add(lane);
-  };
-
-  /** Who waits takes the places that are free; whether anybody did. */
-  const startWaiting = (room: Room): boolean => {
-    let started = false;
-    while (!isClosed && count(room) < PLACES[room]) {
-      const turn = waiting.get(room)?.shift();
-      if (turn === undefined) break;
-      if (count(turn.key) > 0 || isPaused(turn.key)) continue;
-      start(turn);
-      started = true;
-    }
-    return started;
-  };
-
-  const offer = (turns: readonly Turn[]): boolean => {
-    const ready = turns
-      .filter(({ key }) => !isPaused(key))
-      .toSorted((one, other) => (served.get(one.key) ?? 0) - (served.get(other.key) ?? 0));
-    let started = false;
-    for (const room of Object.keys(PLACES) as Room[]) {
-      const here = ready.filter((turn) => turn.room === room);
-      waiting.set(
-        room,
-        here.filter(({ key }) => count(key) === 0),
-      );
-      started = startWaiting(room) || started;
-      for (const turn of here) {
-        if (waitingIn(room).length > 0 || count(room) >= Math.min(SECOND_LANES_BELOW, PLACES[room])) break;
-        if (count(turn.key) >= turn.of.lanes || doubtful.has(turn.key)) continue;
-        start(turn);
-        started = true;
-      }
-    }
-    return started;
-  };
-
-  return {
-    offer,
-    close: () => {
-      isClosed = true;
-    },
-    end: async () => {
-      await Promise.all(running);
-    },
-  };
+  }
 }

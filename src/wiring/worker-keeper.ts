@@ -1,5 +1,6 @@
 /** Keeps the thread of the worker running beside the doors, and takes it down in order. */
 import { Worker as Thread } from 'node:worker_threads';
+import { ringOnce } from '../delivery/wake.ts';
 import type { OnStored } from '../store/recent.ts';
 import type { Logger } from './log.ts';
 import type { ThreadMessage, ThreadSettings } from './worker-thread.ts';
@@ -37,19 +38,10 @@ export function startTransmitterThread(settings: ThreadSettings, log: Logger): T
     });
   };
   const say = (message: ThreadMessage): void => thread.postMessage(message);
-  let isWaking = false;
   start();
   return {
     onStored: (tenant, documents) => say({ kind: 'stored', tenant, documents }),
-    wake: () => {
-      // Of all that was made due in one turn of the loop one word is enough.
-      if (isWaking) return;
-      isWaking = true;
-      setImmediate(() => {
-        isWaking = false;
-        say({ kind: 'wake' });
-      });
-    },
+    wake: ringOnce(() => say({ kind: 'wake' })),
     stop: async () => {
       stopping = true;
       say({ kind: 'stop' });

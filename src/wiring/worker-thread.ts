@@ -19,7 +19,7 @@ export type ThreadSettings = {
   readonly pollMs?: number;
 };
 
-/** To the thread: what a commit has stored, that something is due, or that it is time to end. */
+/** To the thread: what a commit has stored (which saves a reading), that something is due, or that it is time to end. */
 export type ThreadMessage =
   | { readonly kind: 'stored'; readonly tenant: string; readonly documents: Parameters<OnStored>[1] }
   | { readonly kind: 'wake' }
@@ -36,12 +36,9 @@ const { world, startWorker, close } = openWorld(createStore(pool), log);
 const worker = startWorker(pollMs);
 
 port.on('message', (message: ThreadMessage) => {
-  if (message.kind === 'stop') {
-    void end();
-    return;
-  }
-  if (message.kind === 'stored') world.store.notas.keepForTransmission(message.tenant, message.documents);
-  worker.wake();
+  if (message.kind === 'stop') void end();
+  else if (message.kind === 'wake') worker.wake();
+  else world.store.notas.keepForTransmission(message.tenant, message.documents);
 });
 
 async function end(): Promise<void> {

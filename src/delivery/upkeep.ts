@@ -1,0 +1,62 @@
+/** What the worker does beside delivering, each at its own pace. */
+import { avisosDeAliquotas } from '../flows/avisos-aliquotas.ts';
+import { tellTrouble } from '../flows/store-trouble.ts';
+import type { World } from '../flows/world.ts';
+import { shortenWaits } from './shorten-waits.ts';
+
+/** How often waits are looked over though the clock was not seen to be set. */
+const SHORTEN_EVERY_MS = 60_000;
+/** Less than this is a clock that is being adjusted. */
+const LEAP_MS = 2_000;
+/** How often answers that are past their time are looked for. */
+const FORGET_EVERY_MS = 3_600_000;
+/** How often the log says that a tribute has no rate for a competence that is near. */
+const WARN_EVERY_MS = 24 * 3_600_000;
+
+export class Upkeep {
+  private readonly world: World;
+  private shortenAt = Number.NEGATIVE_INFINITY;
+  private forgetAt = Number.NEGATIVE_INFINITY;
+  private warnAt = Number.NEGATIVE_INFINITY;
+  /** The clock of the machine against one that nobody sets. */
+  private offset: number;
+
+  constructor(world: World) {
+    this.world = world;
+    this.offset = world.now() - performance.now();
+  }
+
+  /** What waits for a clock that was set back, as soon as that is seen; what an earlier process left, within a minute. */
+  async shorten(): Promise<void> {
+    const offset = this.world.now() - performance.now();
+    const isBack = offset < this.offset - LEAP_MS;
+    // By another date other things are past their time.
+    if (Math.abs(offset - this.offset) > LEAP_MS) this.forgetAt = Number.NEGATIVE_INFINITY;
+    this.offset = offset;
+    if (!isBack && performance.now() < this.shortenAt) return;
+    this.shortenAt = performance.now() + SHORTEN_EVERY_MS;
+    const rows = await shortenWaits(this.world);
+    if (rows > 0)
+      this.world.log.warn({ rows }, 'o relógio foi atrasado; o que esperava por uma hora que ficou longe segue já');
+  }
+
+  /** Deletes answers that are kept for a repetition (D-19), and rehearsals (D-264), a part at a time: what is due need not wait. */
+  async forget(): Promise<void> {
+    if (performance.now() < this.forgetAt) return;
+    const { store, log, now } = this.world;
+    try {
+      if (await store.idempotencia.forget(now())) return;
+      if (await store.guarda.forgetRehearsals(now())) return;
+    } catch (error) {
+      tellTrouble(log, error, {}, 'o que passou do prazo de guarda não pôde ser apagado; tenta-se mais tarde');
+    }
+    this.forgetAt = performance.now() + FORGET_EVERY_MS;
+  }
+
+  /** Tells what is missing in the rates, at the start and once a day. */
+  async warn(): Promise<void> {
+    if (performance.now() < this.warnAt) return;
+    for (const aviso of await avisosDeAliquotas(this.world)) this.world.log.warn({}, aviso);
+    this.warnAt = performance.now() + WARN_EVERY_MS;
+  }
+}
