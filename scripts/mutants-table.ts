@@ -13,6 +13,8 @@ export const TESTS: Readonly<Record<string, readonly string[]>> = {
     'test/assinatura-xml.test.ts',
   ],
   'src/documents/cms.ts': ['test/assinatura-ataques.test.ts', 'src/documents/cms.test.ts'],
+  'src/delivery/deliver.ts': ['test/deliver-copia.test.ts', 'test/deliver.test.ts', 'test/send-evento.test.ts'],
+  'src/delivery/documents.ts': ['test/deliver-copia.test.ts'],
   'src/delivery/notas.ts': ['test/deliver-copia.test.ts', 'test/deliver.test.ts'],
 };
 

@@ -2,7 +2,7 @@
  * The six operations of the legacy port: a document of ABRASF 1.00 goes in, the document that answers it comes out. Whatever
  * is wrong with what was asked is an answer of the model (`ListaMensagemRetorno`); what is wrong with us is thrown.
  *
- * A lot is only received here; its RPS become notes in the worker (`process-lotes.ts`).
+ * A lot is only received here; its RPS become notes in the worker (`delivery/lotes.ts`).
  */
 import { createHash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';

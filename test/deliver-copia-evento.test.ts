@@ -1,6 +1,6 @@
 /**
- * What the ADN shows of a document whose answer was lost: ours, ours under a certificate that was renewed since, or another document
- * under the same key. Only the first two are taken for authorised; of the last an operator is told, and nothing is sent over it.
+ * What the ADN shows of an event whose answer was lost: ours, also under a certificate that was renewed since, or another document under
+ * its identifier. Only the first is taken for registered; the last is put aside for a person, and nothing is sent over it.
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -11,7 +11,6 @@ import type { Signer } from '../src/documents/signing.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { exemploDe, tipoBySlug } from '../src/fiscal/tipos-evento.ts';
 import { issueNota } from '../src/flows/issue-nota.ts';
-import { showMunicipio } from '../src/flows/municipios.ts';
 import { registerEvento } from '../src/flows/register-evento.ts';
 import type { World } from '../src/flows/world.ts';
 import type { Municipio } from '../src/store/municipios.ts';
@@ -136,51 +135,6 @@ const ANOTHER: Readonly<Record<string, (sent: Buffer) => Buffer>> = {
   'one without signature': (sent) => Buffer.from(sent.toString('utf8').replace(/<Signature .*<\/Signature>/s, '')),
   'one that is no XML': () => Buffer.from('{"nota":"outra"}'),
 };
-
-describe('a note that the ADN has', () => {
-  test('as it was sent is authorised, with its number and the signature under which it was sent', async () => {
-    const town = await Town.withLostNota();
-    [town.adn.shown] = town.adn.sent;
-    await town.later(() => deliverNotas(town.world, town.municipio));
-    const nota = await town.nota();
-    assert.deepEqual([nota?.estado, nota?.certificado_der], ['autorizada', provider.der]);
-    assert.equal(town.adn.sent.length, 1);
-  });
-
-  test('under a certificate that was renewed since is authorised, and shown as the ADN has it', async () => {
-    const town = await Town.withLostNota();
-    [town.adn.shown] = town.adn.sent;
-    town.signer = signerOf(namesake);
-    await town.later(() => deliverNotas(town.world, town.municipio));
-    const nota = await town.nota();
-    assert.deepEqual([nota?.estado, nota?.certificado_der], ['autorizada', provider.der]);
-    assert.equal(town.adn.sent.length, 1);
-  });
-
-  for (const [what, shown] of Object.entries(ANOTHER)) {
-    test(`as another document (${what}) is not authorised, nor sent over it, and an operator is told`, async () => {
-      const town = await Town.withLostNota();
-      town.adn.shown = shown(town.adn.sent[0]!);
-      const { pauseMs } = await town.later(() => deliverNotas(town.world, town.municipio));
-      assert.equal((await town.nota())?.estado, 'transmitida');
-      assert.equal(town.adn.sent.length, 1);
-      const id = await town.world.store.notas.findId(town.municipio.tenant, town.chave);
-      assert.deepEqual(town.errors, [
-        {
-          about: { tenant: town.municipio.tenant, nota: id },
-          message: 'o ADN guarda outro documento sob a chave de uma nota',
-        },
-        {
-          about: { tenant: town.municipio.tenant, problem: 'outro documento sob esta chave' },
-          message: 'o ADN não aceita os documentos do município',
-        },
-      ]);
-      assert.ok(pauseMs > 0, 'the others wait as well');
-      const { transmissao } = await showMunicipio(town.world, town.municipio.tenant);
-      assert.equal(transmissao?.problema, 'outro documento sob esta chave');
-    });
-  }
-});
 
 describe('an event that the ADN has', () => {
   test('as it was sent is registered, with the signature under which it was sent', async () => {
