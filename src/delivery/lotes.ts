@@ -19,13 +19,14 @@ import {
 import { mensagemPropria } from '../fiscal/abrasf/proprias.ts';
 import { identificacaoOf } from '../fiscal/abrasf/rps.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
+import { LOTE_SITUACAO } from '../fiscal/lote.ts';
 import { tipoByCodigo, tipoBySlug } from '../fiscal/tipos-evento.ts';
 import { prepareIssuance } from '../flows/issue-nota.ts';
 import { registerPedido } from '../flows/register-evento.ts';
 import { isPassing } from '../flows/store-trouble.ts';
 import type { World } from '../flows/world.ts';
+import type { ClaimedLote } from '../store/claim-lotes.ts';
 import type { Issuance, IssueResult } from '../store/issue-notas.ts';
-import type { ClaimedLote } from '../store/lotes.ts';
 import type { Municipio } from '../store/municipios.ts';
 import { isLocked } from '../store/unavailable.ts';
 import { type Delivered, NOTHING } from './deliver.ts';
@@ -45,7 +46,7 @@ export async function processLotes(world: World, municipio: Municipio, token?: s
   const now = world.now();
   const lote = await world.store.lotes.claim(tenant, now, now + LOTE_LEASE_MS, token);
   if (lote === undefined) return NOTHING;
-  if (lote.situacao === 4) {
+  if (lote.situacao === LOTE_SITUACAO.processado) {
     await cancelReplaced(world, municipio, lote);
     return { delivered: 1, isFull: true, pauseMs: 0 };
   }

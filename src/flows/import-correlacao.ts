@@ -4,7 +4,7 @@
  */
 import { subitemOf } from '../fiscal/abrasf/mapa.ts';
 import { classificacaoOf, indicadorOf, nbsOf, servicoOf, servicos } from '../fiscal/catalogs/catalogs.ts';
-import type { LinhaCorrelacao } from '../store/lotes.ts';
+import type { LinhaCorrelacao } from '../store/correlacoes.ts';
 import { type Columns, type Line, type LinhaRecusada, openTable, readBlock } from './import-csv.ts';
 import { municipioNamed, type RegistryWorld } from './municipios.ts';
 

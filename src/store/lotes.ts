@@ -1,18 +1,15 @@
 /**
- * The lots of the legacy port: received, claimed by the worker, and either all issued with their notes in one transaction or
- * refused whole. All the SQL about lots and about what a municipality adds to them is here; what a message means is not.
+ * The lots of the legacy port as they are received and read, and the notes as its answers are made of them. How a lot is claimed and
+ * issued stands in `claim-lotes.ts`. What a message means is not said here.
  */
-import { randomUUID } from 'node:crypto';
-import type { Correlacao } from '../fiscal/abrasf/mapa.ts';
 import type { Mensagem } from '../fiscal/abrasf/mensagens.ts';
 import type { Guardado, IdentificacaoRps } from '../fiscal/abrasf/rps.ts';
-import { NOTA_FINAIS, type NotaEstado } from '../fiscal/nota.ts';
-import { claimValues, tenantsDue } from './claims.ts';
-import { type Issuance, type IssueResult, issueTogether, transmissible } from './issue-notas.ts';
-import { type Db, listed, transaction, writeAlone } from './open.ts';
+import { LOTE_SITUACAO, type LoteSituacao } from '../fiscal/lote.ts';
+import type { NotaEstado } from '../fiscal/nota.ts';
+import { type LoteClaims, loteClaims } from './claim-lotes.ts';
+import { type CorrelacaoStore, correlacaoStore } from './correlacoes.ts';
+import { type Db, transaction, writeAlone } from './open.ts';
 import type { OnStored } from './recent.ts';
-import { remembered } from './remembered.ts';
-import { replacesOwn } from './substituicao.ts';
 
 type LoteNovo = {
   readonly protocolo: string;
@@ -28,29 +25,14 @@ type LoteNovo = {
   readonly simular: string | undefined;
 };
 
-/** `situacao` as the model numbers it: 2 waits, 3 has errors, 4 is done. */
 type LoteRow = {
   readonly protocolo: string;
   readonly prestador: string;
   readonly numero_lote: string;
-  readonly situacao: 2 | 3 | 4;
+  readonly situacao: LoteSituacao;
   readonly recebido_em: Date;
   readonly mensagens: readonly Mensagem[] | null;
 };
-
-export type ClaimedLote = {
-  readonly token: string;
-  readonly protocolo: string;
-  /** 4: its notes are issued, and those that they replace are to be cancelled. */
-  readonly situacao: 2 | 4;
-  readonly tentativas: number;
-  readonly recebido_em: Date;
-  readonly simular: string | null;
-  readonly recebido: Buffer;
-};
-
-/** Notes that a lot would replace and that somebody replaced, or cancelled, before it, by their keys. */
-type Substituidas = { readonly substituidas: readonly string[] };
 
 /** A note as the answers of the model are made of it. */
 export type NotaDoPorto = {
@@ -82,7 +64,7 @@ export type NotaDoPorto = {
 };
 
 /** An RPS by its identification: waiting in a lot, refused with it, or a note. */
-type RpsRow = { readonly situacao: 2 | 3 | 4; readonly nota: NotaDoPorto | undefined };
+export type RpsRow = { readonly situacao: LoteSituacao; readonly nota: NotaDoPorto | undefined };
 
 /** What is asked of the notes of a provider. */
 export type NotasAsked = {
@@ -95,92 +77,36 @@ export type NotasAsked = {
   readonly de?: number | undefined;
   readonly ate?: number | undefined;
   readonly tomador?: string | undefined;
-  /** Parties that the NFS-e names, all of them. */
-  readonly partes?: readonly ParteAsked[];
+  /** Regular expressions, all of which the NFS-e matches. */
+  readonly textos?: readonly string[];
 };
 
-/** A party by its group in the DPS. What is undefined may be anything. */
-type ParteAsked = {
-  readonly grupo: 'toma' | 'interm';
-  readonly documento?: string | undefined;
-  readonly im?: string | undefined;
-};
-
-/** A line of a municipality's correlation. */
-export type LinhaCorrelacao = { readonly item: string; readonly codigoMunicipal: string } & Correlacao;
-
-export type LoteStore = {
-  /** Stores a lot, or answers the one that said the same before, unless it was refused or each of its notes was. */
-  receive(tenant: string, lote: LoteNovo): Promise<LoteRow>;
-  findByProtocolo(tenant: string, prestador: string, protocolo: string): Promise<LoteRow | undefined>;
-  listTenantsDue(now: number): Promise<readonly string[]>;
-  /** Takes the lot that has waited longest under a token of one's own. */
-  claim(tenant: string, now: number, leaseUntil: number, token?: string): Promise<ClaimedLote | undefined>;
-  /**
-   * Issues the notes of a claimed lot in its order, all of them and the lot with them, or none: then each has its result.
-   * `lost`: the claim had ended. `replaces`: some of them replace others, and the lot is due once more.
-   */
-  issue(
-    tenant: string,
-    lote: Pick<ClaimedLote, 'protocolo' | 'token'>,
-    issuances: readonly Issuance[],
-    now: number,
-    replaces: boolean,
-  ): Promise<'issued' | 'lost' | { readonly results: readonly IssueResult[] } | Substituidas>;
-  /** Gives a claimed lot back, with all of its provider that are due: none of them is tried before a moment. */
-  defer(tenant: string, lote: Pick<ClaimedLote, 'protocolo' | 'token'>, until: number): Promise<void>;
-  /** Ends a claimed lot of which nothing is left to do. */
-  finish(tenant: string, lote: Pick<ClaimedLote, 'protocolo' | 'token'>): Promise<void>;
-  /** Ends a claimed lot with its messages. */
-  refuse(
-    tenant: string,
-    lote: Pick<ClaimedLote, 'protocolo' | 'token'>,
-    mensagens: readonly Mensagem[],
-    now: number,
-  ): Promise<void>;
-  listNotas(tenant: string, protocolo: string): Promise<readonly NotaDoPorto[]>;
-  findRps(tenant: string, prestador: string, rps: IdentificacaoRps): Promise<RpsRow | undefined>;
-  /** Notes of a provider in the order of their numbers, after one of them, without those that the national environment refused. */
-  listNotasOfPrestador(tenant: string, asked: NotasAsked, max: number, after?: string): Promise<readonly NotaDoPorto[]>;
-  /** How many they are; counted up to `max`. */
-  countNotasOfPrestador(tenant: string, asked: NotasAsked, max: number): Promise<number>;
-  /** The line of a municipal code, else the line of the item. `nenhuma`: the municipality has imported no correlation. */
-  findCorrelacao(tenant: string, item: string, codigoMunicipal: string): Promise<Correlacao | 'nenhuma' | undefined>;
-  /** Writes the whole correlation of a municipality in place of the one it had. */
-  replaceCorrelacoes(tenant: string, linhas: readonly LinhaCorrelacao[]): Promise<void>;
-};
+export type LoteStore = LoteClaims &
+  CorrelacaoStore & {
+    /** Stores a lot, or answers the one that said the same before, unless it was refused or each of its notes was. */
+    receive(tenant: string, lote: LoteNovo): Promise<LoteRow>;
+    findByProtocolo(tenant: string, prestador: string, protocolo: string): Promise<LoteRow | undefined>;
+    listNotas(tenant: string, protocolo: string): Promise<readonly NotaDoPorto[]>;
+    findRps(tenant: string, prestador: string, rps: IdentificacaoRps): Promise<RpsRow | undefined>;
+    /** Notes of a provider in the order of their numbers, after one of them, without those that the national environment refused. */
+    listNotasOfPrestador(
+      tenant: string,
+      asked: NotasAsked,
+      max: number,
+      after?: string,
+    ): Promise<readonly NotaDoPorto[]>;
+    /** How many they are; counted up to `max`. */
+    countNotasOfPrestador(tenant: string, asked: NotasAsked, max: number): Promise<number>;
+  };
 
 export function loteStore(pool: Db, onStored: OnStored): LoteStore {
-  const correlacoes = remembered(async (tenant: string): Promise<ReadonlyMap<string, Correlacao>> => {
-    const { rows } = await pool.query<CorrelacaoRow>(CORRELACOES, [tenant]);
-    return new Map(rows.map((row) => [`${row.item} ${row.codigo_municipal}`, correlacaoOf(row)]));
-  });
   return {
+    ...loteClaims(pool, onStored),
+    ...correlacaoStore(pool),
     receive: (tenant, lote) => receive(pool, tenant, lote),
     findByProtocolo: async (tenant, prestador, protocolo) => {
       const text = `select ${LOTE} from lotes where tenant = $1 and protocolo = $2 and prestador = $3`;
       return (await pool.query<LoteRow>(text, [tenant, protocolo, prestador])).rows[0];
-    },
-    listTenantsDue: tenantsDue(pool, 'lotes'),
-    claim: async (tenant, now, leaseUntil, token = randomUUID()) => {
-      const { rows } = await pool.query<Omit<ClaimedLote, 'token'>>(CLAIM, claimValues(tenant, now, token, leaseUntil));
-      return rows[0] && { ...rows[0], token };
-    },
-    issue: (tenant, lote, issuances, now, replaces) =>
-      issueLote(pool, onStored, tenant, lote, issuances, { now, replaces }),
-    finish: async (tenant, { protocolo, token }) => {
-      const text = `update lotes set due_at = null, claims = null
-        where tenant = $1 and protocolo = $2 and claims = $3 and situacao = 4`;
-      await writeAlone(pool, { text, values: [tenant, protocolo, token] });
-    },
-    defer: async (tenant, { protocolo, token }, until) => {
-      await writeAlone(pool, { text: DEFER, values: [tenant, protocolo, token, new Date(until)] });
-    },
-    refuse: async (tenant, { protocolo, token }, mensagens, now) => {
-      const text = `update lotes set situacao = 3, due_at = null, claims = null, processado_em = $4, mensagens = $5
-        where tenant = $1 and protocolo = $2 and claims = $3 and situacao = 2`;
-      const values = [tenant, protocolo, token, new Date(now), JSON.stringify(mensagens)];
-      await writeAlone(pool, { text, values });
     },
     listNotas: async (tenant, protocolo) => {
       const text = `select ${NOTA} from lotes_rps r join notas n on n.tenant = $1 and n.id = r.nota ${PAPEIS}
@@ -190,28 +116,6 @@ export function loteStore(pool: Db, onStored: OnStored): LoteStore {
     findRps: (tenant, prestador, rps) => readRpsRow(pool, tenant, prestador, rps),
     listNotasOfPrestador: (tenant, asked, max, after) => notasOf(pool, tenant, asked, max, after),
     countNotasOfPrestador: (tenant, asked, max) => countNotas(pool, tenant, asked, max),
-    findCorrelacao: async (tenant, item, codigoMunicipal) => {
-      const all = await correlacoes(tenant);
-      return all.size === 0 ? 'nenhuma' : (all.get(`${item} ${codigoMunicipal}`) ?? all.get(`${item} `));
-    },
-    replaceCorrelacoes: (tenant, linhas) =>
-      transaction(pool, async (client) => {
-        await client.query('delete from correlacoes_legadas where tenant = $1', [tenant]);
-        const column = (pick: (linha: LinhaCorrelacao) => string | undefined): (string | undefined)[] =>
-          linhas.map(pick);
-        await client.query(INSERT_CORRELACOES, [
-          tenant,
-          column(({ item }) => item),
-          column(({ codigoMunicipal }) => codigoMunicipal),
-          column(({ cTribNac }) => cTribNac),
-          column(({ cNBS }) => cNBS),
-          column(({ CST }) => CST),
-          column(({ cClassTrib }) => cClassTrib),
-          column(({ cIndOp }) => cIndOp),
-          column(({ tpImunidade }) => tpImunidade),
-          column(({ nBM }) => nBM),
-        ]);
-      }),
   };
 }
 
@@ -236,10 +140,10 @@ const PAPEIS = `join documentos d on d.tenant = $1 and d.nota = n.id
     order by e.ordem desc limit 1) c on true`;
 
 /** `isSpent`: nothing of it is left to do, and of its notes none stands. A refused note is so for good. */
-const SAME = `select ${LOTE}, situacao = 4 and due_at is null and not exists (select 1 from lotes_rps r
+const SAME = `select ${LOTE}, situacao = ${LOTE_SITUACAO.processado} and due_at is null and not exists (select 1 from lotes_rps r
     join notas n on n.tenant = $1 and n.id = r.nota
     where r.tenant = $1 and r.protocolo = lotes.protocolo and n.estado <> 'recusada') as "isSpent"
-  from lotes where tenant = $1 and prestador = $2 and impressao = $3 and situacao <> 3 and not refeito`;
+  from lotes where tenant = $1 and prestador = $2 and impressao = $3 and situacao <> ${LOTE_SITUACAO.com_erros} and not refeito`;
 
 /** The unique index says which of two that come at once is the first; the other one finds it. */
 async function receive(pool: Db, tenant: string, lote: LoteNovo): Promise<LoteRow> {
@@ -247,8 +151,8 @@ async function receive(pool: Db, tenant: string, lote: LoteNovo): Promise<LoteRo
   const em = new Date(lote.recebido_em);
   const stored = await transaction(pool, async (client) => {
     const text = `insert into lotes (tenant, protocolo, prestador, numero_lote, impressao, situacao, recebido_em, due_at, simular)
-      values ($1, $2, $3, $4, $5, 2, $6, $6, $7)
-      on conflict (tenant, prestador, impressao) where situacao <> 3 and not refeito do nothing returning ${LOTE}`;
+      values ($1, $2, $3, $4, $5, ${LOTE_SITUACAO.recebido}, $6, $6, $7)
+      on conflict (tenant, prestador, impressao) where situacao <> ${LOTE_SITUACAO.com_erros} and not refeito do nothing returning ${LOTE}`;
     const values = [tenant, protocolo, prestador, numero_lote, impressao, em, simular ?? null];
     const { rows } = await client.query<LoteRow>(text, values);
     if (rows[0] === undefined) return undefined;
@@ -284,84 +188,6 @@ async function receive(pool: Db, tenant: string, lote: LoteNovo): Promise<LoteRo
   return receive(pool, tenant, lote);
 }
 
-const CLAIM = `with due as (
-    select protocolo from lotes where tenant = $1 and due_at <= $2 order by due_at limit 1 for update skip locked
-  ), moved as (
-    update lotes l set claims = $3, due_at = $4, tentativas = l.tentativas + 1
-    from due where l.tenant = $1 and l.protocolo = due.protocolo
-    returning l.protocolo, l.situacao, l.tentativas, l.recebido_em, l.simular
-  )
-  select m.protocolo, m.situacao, m.tentativas, m.recebido_em, m.simular, d.recebido from moved m
-    join documentos_lotes d on d.tenant = $1 and d.protocolo = m.protocolo`;
-
-/** An attempt that came to nothing of its own is not counted. */
-const DEFER = `with own as (
-    update lotes set due_at = $4, claims = null, tentativas = tentativas - 1
-    where tenant = $1 and protocolo = $2 and claims = $3 and situacao = 2 returning prestador
-  )
-  update lotes l set due_at = $4 from own
-  where l.tenant = $1 and l.due_at < $4 and l.prestador = own.prestador and l.claims is null and l.situacao = 2`;
-
-class ClaimEnded extends Error {}
-
-class ReplacedBefore extends Error {
-  readonly chaves: readonly string[];
-
-  constructor(chaves: readonly string[]) {
-    super('a note is replaced once');
-    this.chaves = chaves;
-  }
-}
-
-/**
- * Of the notes that these replace, those that are cancelled or that another note of the party replaces that stands. The numbers
- * of the provider are locked when it is asked, so that no other note of it is being issued.
- */
-const REPLACED_BEFORE = `select x.chave from unnest($2::text[]) as x (chave)
-  where exists (select 1 from notas n where n.tenant = $1 and n.chave_acesso = x.chave and n.estado = 'cancelada')
-    or exists (select 1 from notas n where n.tenant = $1 and n.substitui = x.chave and ${replacesOwn('n')}
-      and n.estado not in (${listed(NOTA_FINAIS)}) and n.id <> all($3::bigint[]))`;
-
-async function issueLote(
-  pool: Db,
-  onStored: OnStored,
-  tenant: string,
-  { protocolo, token }: Pick<ClaimedLote, 'protocolo' | 'token'>,
-  issuances: readonly Issuance[],
-  { now, replaces }: { readonly now: number; readonly replaces: boolean },
-): Promise<'issued' | 'lost' | { readonly results: readonly IssueResult[] } | Substituidas> {
-  try {
-    const issued = await issueTogether(pool, tenant, issuances, async (client, rows) => {
-      const text = `update lotes set situacao = 4, due_at = $5, claims = null, processado_em = $4, tentativas = 0
-        where tenant = $1 and protocolo = $2 and claims = $3 and situacao = 2`;
-      const { rowCount } = await client.query(text, [
-        tenant,
-        protocolo,
-        token,
-        new Date(now),
-        replaces ? new Date(now) : null,
-      ]);
-      if (rowCount !== 1) throw new ClaimEnded();
-      const link = `update lotes_rps r set nota = x.nota from unnest($3::int[], $4::bigint[]) as x (ordem, nota)
-        where r.tenant = $1 and r.protocolo = $2 and r.ordem = x.ordem`;
-      const ids = rows.map(({ id }) => String(id));
-      const replaced = rows.flatMap(({ nota }) => nota.substitui ?? []);
-      if (replaced.length > 0) {
-        const before = await client.query<{ chave: string }>(REPLACED_BEFORE, [tenant, replaced, ids]);
-        if (before.rows.length > 0) throw new ReplacedBefore(before.rows.map(({ chave }) => chave));
-      }
-      await client.query(link, [tenant, protocolo, rows.map((_row, place) => place), ids]);
-    });
-    if ('results' in issued) return issued;
-    onStored(tenant, transmissible(issued.rows));
-    return 'issued';
-  } catch (error) {
-    if (error instanceof ClaimEnded) return 'lost';
-    if (error instanceof ReplacedBefore) return { substituidas: error.chaves };
-    throw error;
-  }
-}
-
 /** Of several lots that named it, the one that came furthest; a note that the national environment refused went nowhere. */
 async function readRpsRow(
   pool: Db,
@@ -373,16 +199,16 @@ async function readRpsRow(
     join lotes l on l.tenant = $1 and l.protocolo = r.protocolo
     left join notas n on n.tenant = $1 and n.id = r.nota
     where r.tenant = $1 and r.prestador = $2 and r.numero = $3 and r.serie = $4 and r.tipo = $5
-    order by (l.situacao = 4 and n.estado <> 'recusada') desc, l.situacao = 2 desc, l.situacao = 4 desc, l.recebido_em desc limit 1`;
+    order by (l.situacao = ${LOTE_SITUACAO.processado} and n.estado <> 'recusada') desc, l.situacao = ${LOTE_SITUACAO.recebido} desc, l.situacao = ${LOTE_SITUACAO.processado} desc, l.recebido_em desc limit 1`;
   const values = [tenant, prestador, numero, serie, tipo];
-  const { rows } = await pool.query<{ situacao: 2 | 3 | 4; protocolo: string; ordem: number }>(text, values);
+  const { rows } = await pool.query<{ situacao: LoteSituacao; protocolo: string; ordem: number }>(text, values);
   const [row] = rows;
   if (row === undefined) return undefined;
-  if (row.situacao !== 4) return { situacao: row.situacao, nota: undefined };
+  if (row.situacao !== LOTE_SITUACAO.processado) return { situacao: row.situacao, nota: undefined };
   const ofNota = `select ${NOTA} from lotes_rps r join notas n on n.tenant = $1 and n.id = r.nota ${PAPEIS}
     where r.tenant = $1 and r.protocolo = $2 and r.ordem = $3`;
   const [nota] = (await pool.query<NotaDoPorto>(ofNota, [tenant, row.protocolo, row.ordem])).rows;
-  return { situacao: 4, nota };
+  return { situacao: LOTE_SITUACAO.processado, nota };
 }
 
 /** The first seven characters of the keys of a tenant, one probe of the index each. */
@@ -431,7 +257,7 @@ const MATCHES = `($8::text[] = '{}' or convert_from(d.nfse, 'UTF8') ~ all ($8))`
 async function rangesOf(
   pool: Db,
   tenant: string,
-  { prestador, codigoIbge, numero, de, ate, tomador, partes = [] }: NotasAsked,
+  { prestador, codigoIbge, numero, de, ate, tomador, textos = [] }: NotasAsked,
   after?: string,
 ): Promise<readonly unknown[] | undefined> {
   const begin = `12${prestador}`;
@@ -451,16 +277,7 @@ async function rangesOf(
     de === undefined ? null : new Date(de),
     ate === undefined ? null : new Date(ate),
     tomador ?? null,
-    partes.flatMap(patternsOf),
-  ];
-}
-
-/** What a note is matched with that names a party: its document, which stands first in its group, and its registration. */
-function patternsOf({ grupo, documento, im }: ParteAsked): readonly string[] {
-  const text = im?.replace(/[^0-9A-Za-z]/g, '.');
-  return [
-    ...(documento === undefined ? [] : [`<${grupo}><(CNPJ|CPF)>${documento}<`]),
-    ...(text === undefined ? [] : [`<${grupo}>(<[A-Za-z]+>[^<]*</[A-Za-z]+>){0,2}<IM>${text}</IM>`]),
+    textos,
   ];
 }
 
@@ -468,32 +285,3 @@ function patternsOf({ grupo, documento, im }: ParteAsked): readonly string[] {
 const CODIGO_IBGE_LENGTH = 7;
 const NUMERO_LENGTH = 13;
 const CHAVE_LENGTH = 50;
-
-type CorrelacaoRow = {
-  item: string;
-  codigo_municipal: string;
-  codigo_tributacao_nacional: string | null;
-  nbs: string | null;
-  cst: string | null;
-  c_class_trib: string | null;
-  c_ind_op: string | null;
-  tp_imunidade: string | null;
-  n_bm: string | null;
-};
-
-const CORRELACAO = `item, codigo_municipal, codigo_tributacao_nacional, nbs, cst, c_class_trib, c_ind_op, tp_imunidade, n_bm`;
-const CORRELACOES = `select ${CORRELACAO} from correlacoes_legadas where tenant = $1`;
-const INSERT_CORRELACOES = `insert into correlacoes_legadas (tenant, ${CORRELACAO})
-  select $1, * from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[])`;
-
-function correlacaoOf(row: CorrelacaoRow): Correlacao {
-  return {
-    cTribNac: row.codigo_tributacao_nacional ?? undefined,
-    cNBS: row.nbs ?? undefined,
-    CST: row.cst ?? undefined,
-    cClassTrib: row.c_class_trib ?? undefined,
-    cIndOp: row.c_ind_op ?? undefined,
-    tpImunidade: row.tp_imunidade ?? undefined,
-    nBM: row.n_bm ?? undefined,
-  };
-}
