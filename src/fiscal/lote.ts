@@ -3,7 +3,7 @@ import type { Move } from './machine.ts';
 
 export const LOTE_SITUACAO = { recebido: 2, com_erros: 3, processado: 4 } as const;
 
-export type LoteEstado = keyof typeof LOTE_SITUACAO;
+type LoteEstado = keyof typeof LOTE_SITUACAO;
 export type LoteSituacao = (typeof LOTE_SITUACAO)[LoteEstado];
 
 export type LoteTrigger = 'recepcao' | 'anuncio' | 'adiamento' | 'recusa' | 'emissao' | 'substituicao' | 'conclusao';

@@ -8,6 +8,7 @@ import {
   desfechoOf,
   type EventoEstado,
 } from '../fiscal/evento.ts';
+import { eventoId } from '../fiscal/layout/evento.ts';
 import { isoMoment, momentIn } from '../fiscal/moment.ts';
 import { TIPOS_EVENTO, type TipoEvento, tipoByCodigo } from '../fiscal/tipos-evento.ts';
 import type { EventoRow } from '../store/evento-rows.ts';
@@ -167,4 +168,9 @@ const GOES_ON: ReadonlySet<AcaoSugerida> = new Set(['aguardar', 'retentar']);
 /** A type by its slug, or by the national code that the standard's own addresses use. */
 export function tipoNamed(text: string): TipoEvento | undefined {
   return TIPOS_EVENTO.find(({ slug, codigo }) => slug === text || codigo === text);
+}
+
+/** `Id` of the document of an event, by which an annulment or an unblocking names it. */
+export function identificadorOf({ chave_acesso, codigo_tipo_evento, numero_sequencial }: EventoPublico): string {
+  return eventoId(chave_acesso, codigo_tipo_evento, numero_sequencial);
 }

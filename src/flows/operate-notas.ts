@@ -3,24 +3,12 @@
  * for ever. It works beside a running service or without one.
  */
 import { whyNoChave } from '../fiscal/chave.ts';
-import { isoMoment, momentIn } from '../fiscal/moment.ts';
-import { NOTA_ESTADOS, type NotaEstado, type NotaTrigger, notaMove } from '../fiscal/nota.ts';
+import { NOTA_ESTADOS, type NotaEstado, notaMove } from '../fiscal/nota.ts';
 import { tipoByCodigo } from '../fiscal/tipos-evento.ts';
+import type { NotaStep } from '../store/notas.ts';
 import type { RetiradaResult } from '../store/withdraw-nota.ts';
-import { zoneOf } from './gather-facts.ts';
 import { municipioNamed, type RegistryWorld } from './municipios.ts';
-
-/** What was asked cannot be done: sentences in Portuguese for the operator. */
-export type Problem = { readonly problem: string };
-
-type PassoDaNota = {
-  readonly em: string;
-  readonly de: NotaEstado | null;
-  readonly gatilho: NotaTrigger;
-  readonly para: NotaEstado;
-  readonly mensagem: string | null;
-  readonly quem: string | null;
-};
+import { lowered, noNota, type Passo, type Problem, readMotivo, shownTrail } from './operator.ts';
 
 export type NotaDoOperador = {
   readonly chave_acesso: string;
@@ -34,7 +22,7 @@ export type NotaDoOperador = {
   readonly substitui: string | null;
   /** Version of the table of rates of the IBS and the CBS by which it was judged; null of old ones. */
   readonly tabela_aliquotas: number | null;
-  readonly trilha: readonly PassoDaNota[];
+  readonly trilha: readonly Passo<NotaStep>[];
   /** Whether the machine lets it be withdrawn now. */
   readonly podeRetirar: boolean;
 };
@@ -46,8 +34,6 @@ export async function showNota(world: RegistryWorld, slug: string, chave: string
   if (problem !== undefined) return { problem };
   const row = await world.store.notas.findByChave(tenant, chave);
   if (row === undefined) return { problem: noNota(slug) };
-  const zone = zoneOf(chave.slice(0, 7));
-  const trail = await world.store.notas.listTrail(tenant, row.id);
   const { estado, numero_protocolo, mensagem_retorno, substitui, tabela_aliquotas } = row;
   const { status, protocolo } = NOTA_ESTADOS[estado];
   return {
@@ -59,13 +45,10 @@ export async function showNota(world: RegistryWorld, slug: string, chave: string
     mensagem_retorno,
     substitui,
     tabela_aliquotas,
-    trilha: trail.map((passo) => ({ ...passo, em: isoMoment(momentIn(zone, passo.em.getTime())) })),
+    trilha: shownTrail(chave, await world.store.notas.listTrail(tenant, row.id)),
     podeRetirar: substitui !== null && notaMove(estado, 'retirada') !== undefined,
   };
 }
-
-/** Of `mensagem_retorno`, where the integrator reads it. */
-const MOTIVO_MAX = 255;
 
 /**
  * Withdraws a note that replaces another, was never transmitted, and whose event will not come: it ends like a refused one, and
@@ -77,11 +60,9 @@ export async function retirarNota(
   chave: string,
   by: { readonly motivo: string; readonly quem: string },
 ): Promise<Problem | undefined> {
-  const motivo = by.motivo.trim();
-  if (motivo === '') return { problem: '--motivo está vazio. Escreva-o: o integrador o lê.' };
-  if (motivo.length > MOTIVO_MAX) {
-    return { problem: `--motivo tem ${motivo.length} caracteres; cabem ${MOTIVO_MAX}.` };
-  }
+  const read = readMotivo(by.motivo, 'Escreva-o: o integrador o lê.');
+  if ('problem' in read) return read;
+  const motivo = read.motivo!;
   const { tenant } = await municipioNamed(world, slug);
   const problem = whyNoChave(chave);
   if (problem !== undefined) return { problem };
@@ -108,12 +89,4 @@ function whyNot(slug: string, result: Exclude<RetiradaResult, 'retirada'>): stri
   const { id, codigo_tipo_evento, numero_sequencial, estado } = result.evento;
   const { slug: tipo } = tipoByCodigo(codigo_tipo_evento)!;
   return `O evento ${id} (${tipo} nº ${numero_sequencial}), na nota que ela substitui, traz a chave desta e está ${estado}: pode cancelar aquela, e esta é a que fica. Espere que ele conclua, ou encerre-o antes (nfse evento mostrar ${id} --municipio ${slug}).`;
-}
-
-function noNota(slug: string): string {
-  return `Não há nota com esta chave de acesso em ${slug}. Confira a chave e o município.`;
-}
-
-function lowered(sentence: string): string {
-  return `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`;
 }

@@ -22,7 +22,7 @@ export type ClaimedLote = {
 };
 
 /** Notes that a lot would replace and that somebody replaced, or cancelled, before it, by their keys. */
-export type Substituidas = { readonly substituidas: readonly string[] };
+type Substituidas = { readonly substituidas: readonly string[] };
 
 type Held = Pick<ClaimedLote, 'protocolo' | 'token'>;
 

@@ -23,7 +23,7 @@ type EventoDocuments = {
 };
 
 /** A move that an event has made. */
-type EventoStep = {
+export type EventoStep = {
   readonly em: Date;
   readonly de: EventoEstado | null;
   readonly gatilho: EventoTrigger;

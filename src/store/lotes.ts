@@ -64,7 +64,7 @@ export type NotaDoPorto = {
 };
 
 /** An RPS by its identification: waiting in a lot, refused with it, or a note. */
-export type RpsRow = { readonly situacao: LoteSituacao; readonly nota: NotaDoPorto | undefined };
+type RpsRow = { readonly situacao: LoteSituacao; readonly nota: NotaDoPorto | undefined };
 
 /** What is asked of the notes of a provider. */
 export type NotasAsked = {
@@ -77,8 +77,15 @@ export type NotasAsked = {
   readonly de?: number | undefined;
   readonly ate?: number | undefined;
   readonly tomador?: string | undefined;
-  /** Regular expressions, all of which the NFS-e matches. */
-  readonly textos?: readonly string[];
+  /** Parties that the NFS-e names, all of them. */
+  readonly partes?: readonly ParteAsked[];
+};
+
+/** A party by its group in the DPS. What is undefined may be anything. */
+type ParteAsked = {
+  readonly grupo: 'toma' | 'interm';
+  readonly documento?: string | undefined;
+  readonly im?: string | undefined;
 };
 
 export type LoteStore = LoteClaims &
@@ -257,7 +264,7 @@ const MATCHES = `($8::text[] = '{}' or convert_from(d.nfse, 'UTF8') ~ all ($8))`
 async function rangesOf(
   pool: Db,
   tenant: string,
-  { prestador, codigoIbge, numero, de, ate, tomador, textos = [] }: NotasAsked,
+  { prestador, codigoIbge, numero, de, ate, tomador, partes = [] }: NotasAsked,
   after?: string,
 ): Promise<readonly unknown[] | undefined> {
   const begin = `12${prestador}`;
@@ -277,7 +284,16 @@ async function rangesOf(
     de === undefined ? null : new Date(de),
     ate === undefined ? null : new Date(ate),
     tomador ?? null,
-    textos,
+    partes.flatMap(patternsOf),
+  ];
+}
+
+/** What a note is matched with that names a party: its document, which stands first in its group, and its registration. */
+function patternsOf({ grupo, documento, im }: ParteAsked): readonly string[] {
+  const text = im?.replace(/[^0-9A-Za-z]/g, '.');
+  return [
+    ...(documento === undefined ? [] : [`<${grupo}><(CNPJ|CPF)>${documento}<`]),
+    ...(text === undefined ? [] : [`<${grupo}>(<[A-Za-z]+>[^<]*</[A-Za-z]+>){0,2}<IM>${text}</IM>`]),
   ];
 }
 

@@ -19,7 +19,7 @@ type Substituida = {
 };
 
 /** A move that a nota has made. */
-type NotaStep = {
+export type NotaStep = {
   readonly em: Date;
   readonly de: NotaEstado | null;
   readonly gatilho: NotaTrigger;

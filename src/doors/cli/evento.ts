@@ -4,21 +4,23 @@ import { userInfo } from 'node:os';
 import { EVENTO_PROBLEMAS } from '../../fiscal/evento.ts';
 import { groupDigits } from '../../fiscal/group-digits.ts';
 import type { EventoPublico } from '../../flows/evento-queries.ts';
+import { registrarDeOficio } from '../../flows/office-eventos.ts';
 import {
-  arquivarEventos,
   calledEvento,
   type EventoInteiro,
   eventoXml,
-  type FiltroDeProblemas,
   listEventos,
-  listEventosComProblema,
   type Movido,
   type Operacao,
   operateEvento,
-  type Problemas,
-  registrarDeOficio,
   showEvento,
 } from '../../flows/operate-eventos.ts';
+import {
+  arquivarEventos,
+  type FiltroDeProblemas,
+  listEventosComProblema,
+  type Problemas,
+} from '../../flows/problem-eventos.ts';
 import { askedWrongly, type CliWorld, type Command, columns, type Terminal, textOf, type Values } from './command.ts';
 import { CORPO_OPTIONS, corpoOf, faultsOfOptions, tiposHelp } from './evento-corpo.ts';
 import { ENVIAR } from './evento-enviar.ts';

@@ -15,7 +15,7 @@ import {
   removeMunicipio,
   showMunicipio,
 } from '../../flows/municipios.ts';
-import { countEventos, type EventosContados } from '../../flows/operate-eventos.ts';
+import { countEventos, type EventosContados } from '../../flows/problem-eventos.ts';
 import { type CliWorld, type Command, columns, type Options, type Terminal, textOf, type Values } from './command.ts';
 
 type Municipio = MunicipioShown['municipio'];

@@ -1,0 +1,83 @@
+/** Events that the municipality registers by office: it is their author, and signs them when it sends them. */
+import { isHeldBy, maskedDocument } from '../documents/certificate.ts';
+import { readJson } from '../documents/json.ts';
+import { loadSigner } from '../documents/key-files.ts';
+import { documentoKind, whyNoChave } from '../fiscal/chave.ts';
+import type { Aviso, Fault } from '../fiscal/fault.ts';
+import { readPedido } from '../fiscal/pedido-evento.ts';
+import type { Municipio } from '../store/municipios.ts';
+import { type EventoPublico, identificadorOf } from './evento-queries.ts';
+import { whyNoDocumento } from './import-prestadores.ts';
+import { municipioNamed, type RegistryWorld } from './municipios.ts';
+import { noNota, type Problem } from './operator.ts';
+import { registerEventoDeOficio } from './register-evento.ts';
+export type PedidoDoMunicipio = {
+  readonly chave: string;
+  /** The request, as the body of the integrators' door has it. */
+  readonly corpo: Uint8Array;
+  /** CNPJ of the municipality, where no certificate says it. */
+  readonly cnpj: string | undefined;
+};
+
+export type RegistradoDeOficio = {
+  readonly evento: EventoPublico;
+  readonly identificador: string;
+  readonly avisos: readonly Aviso[];
+};
+
+/** Registers an event by office. Throws an Error in Portuguese when there is no such municipality. */
+export async function registrarDeOficio(
+  world: RegistryWorld,
+  slug: string,
+  { chave, corpo, cnpj }: PedidoDoMunicipio,
+): Promise<RegistradoDeOficio | { readonly faults: readonly Fault[] } | Problem> {
+  const municipio = await municipioNamed(world, slug);
+  const problem = whyNoChave(chave);
+  if (problem !== undefined) return { problem };
+  const json = readJson(corpo);
+  if ('fault' in json) return { faults: [json.fault] };
+  const read = readPedido(json, 'municipio');
+  if ('faults' in read) return read;
+  const own = await cnpjOf(municipio, cnpj);
+  if ('problem' in own) return own;
+  // Whoever transmits is another process, which finds the event by looking.
+  const worldHere = { ...world, wake: () => undefined };
+  const pedido = { pedido: read.pedido, municipio: own.cnpj };
+  const registered = await registerEventoDeOficio(worldHere, municipio, { chave }, pedido);
+  if (registered === 'not_found') return { problem: noNota(slug) };
+  if ('faults' in registered) return registered;
+  const { evento, avisos } = registered;
+  return { evento, identificador: identificadorOf(evento), avisos };
+}
+
+/** In whose name: that of the certificate with which the event will be signed, or what the operator says. */
+async function cnpjOf({ tenant, adn }: Municipio, named: string | undefined): Promise<{ cnpj: string } | Problem> {
+  const cnpj = named?.replace(/[./\-\s]/g, '').toUpperCase();
+  const wrong = cnpj === undefined ? undefined : whyNoCnpj(cnpj);
+  if (wrong !== undefined) return { problem: `--cnpj ${wrong}.` };
+  if (adn === undefined) {
+    const problem = `O município ${tenant} não tem certificado, que diria o seu CNPJ: informe-o com --cnpj.`;
+    return cnpj === undefined ? { problem } : { cnpj };
+  }
+  const holder = await loadSigner(adn.chaves).then(
+    ({ certificate }) => certificate.holder,
+    (error: Error) => ({ problem: error.message }),
+  );
+  if (holder === undefined || 'problem' in holder) {
+    // Who may not read the files of the service may still know whose they are.
+    const why = holder?.problem ?? 'o certificado do município não traz CNPJ';
+    return cnpj === undefined
+      ? { problem: `${why.replace(/\.$/, '')}. Informe o CNPJ do município com --cnpj.` }
+      : { cnpj };
+  }
+  if (holder.tipo !== 'CNPJ') return { problem: 'O certificado do município é de um CPF; o autor é um CNPJ.' };
+  if (cnpj === undefined) return { cnpj: holder.documento };
+  if (isHeldBy(holder, cnpj)) return { cnpj };
+  return {
+    problem: `--cnpj ${cnpj} não é o do certificado com que ${tenant} assina, ${maskedDocument(holder.documento)}: o ADN recusaria o evento. Sem --cnpj vale o do certificado.`,
+  };
+}
+
+function whyNoCnpj(text: string): string | undefined {
+  return whyNoDocumento(text) ?? (documentoKind(text) === 'CNPJ' ? undefined : 'é um CPF, e o do município é um CNPJ');
+}

@@ -1,0 +1,46 @@
+/** What is alike in all that a municipality does by hand with its notes and events: words, reasons and trails. */
+import { isoMoment, momentIn } from '../fiscal/moment.ts';
+import { zoneOf } from './gather-facts.ts';
+
+/** What was asked cannot be done: sentences in Portuguese for the operator. */
+export type Problem = { readonly problem: string };
+
+export function noNota(slug: string): string {
+  return `Não há nota com esta chave de acesso em ${slug}. Confira a chave e o município.`;
+}
+
+/** A sentence as it goes on after a colon. */
+export function lowered(sentence: string): string {
+  return `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`;
+}
+
+/** Of `mensagem_retorno`, where the integrator reads it. */
+const MOTIVO_MAX = 255;
+
+/** `instead`: what to do about one that is empty. */
+export function readMotivo(
+  given: string | undefined,
+  instead = 'Escreva-o, ou retire a opção.',
+): { readonly motivo: string | undefined } | Problem {
+  const motivo = given?.trim();
+  if (motivo === '') return { problem: `--motivo está vazio. ${instead}` };
+  if (motivo !== undefined && motivo.length > MOTIVO_MAX) {
+    return { problem: `--motivo tem ${motivo.length} caracteres; cabem ${MOTIVO_MAX}.` };
+  }
+  return { motivo };
+}
+
+/** Why an operator does something, and who it is by their name on the machine: no more is kept of a person. */
+export type PorOperador = { readonly motivo: string | undefined; readonly quem: string };
+
+/** A step of a trail, with its moment as it is shown. */
+export type Passo<Step> = Omit<Step, 'em'> & { readonly em: string };
+
+/** A trail in the time of the municipality that issued the note. */
+export function shownTrail<Step extends { readonly em: Date }>(
+  chave: string,
+  trail: readonly Step[],
+): readonly Passo<Step>[] {
+  const zone = zoneOf(chave.slice(0, 7));
+  return trail.map((step) => ({ ...step, em: isoMoment(momentIn(zone, step.em.getTime())) }));
+}
