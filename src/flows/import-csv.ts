@@ -82,19 +82,19 @@ export async function openTable(arquivo: string, { required, optional }: Columns
   const names = csv.header.map((name) => name.toLowerCase());
   const known = [...required, ...optional];
   const problems = [
-    ...told(
+    ...describeColumns(
       'falta a coluna',
       'faltam as colunas',
       required.filter((name) => !names.includes(name)),
     ),
-    ...told(
+    ...describeColumns(
       'coluna desconhecida:',
       'colunas desconhecidas:',
       csv.header
         .filter((name) => !known.includes(name.toLowerCase()))
         .map((name) => (name === '' ? '(sem nome)' : name)),
     ),
-    ...told(
+    ...describeColumns(
       'coluna repetida:',
       'colunas repetidas:',
       known.filter((name) => names.indexOf(name) !== names.lastIndexOf(name)),
@@ -107,7 +107,7 @@ export async function openTable(arquivo: string, { required, optional }: Columns
   );
 }
 
-function told(one: string, many: string, names: readonly string[]): string[] {
+function describeColumns(one: string, many: string, names: readonly string[]): string[] {
   return names.length === 0 ? [] : [`${names.length === 1 ? one : many} ${names.join(', ')}`];
 }
 

@@ -66,7 +66,7 @@ export async function createMunicipio(world: RegistryWorld, slug: string, asked:
   const atFirst = SETTINGS.flatMap(([name, { isOnAtFirst }]) => (isOnAtFirst ? [[name, true]] : []));
   const blank = withSettings(slug, { ambiente: 'producao', ...Object.fromEntries(atFirst) });
   const slugIs = slugProblem(slug);
-  const { problems, ...configured } = await applied(world, blank, asked);
+  const { problems, ...configured } = await applyAsked(world, blank, asked);
   const missing =
     asked.written.codigoIbge === undefined ? ['Falta --ibge, com o código IBGE do município, de 7 algarismos.'] : [];
   const shared = await sharedCode(world, configured.municipio);
@@ -81,7 +81,7 @@ export async function createMunicipio(world: RegistryWorld, slug: string, asked:
 /** Changes what is named and leaves the rest. */
 export async function alterMunicipio(world: RegistryWorld, slug: string, asked: Asked): Promise<Configured> {
   const current = await municipioNamed(world, slug);
-  const { problems, ...configured } = await applied(world, current, asked);
+  const { problems, ...configured } = await applyAsked(world, current, asked);
   const { municipio } = configured;
   const moved = municipio.codigoIbge !== current.codigoIbge || municipio.ambiente !== current.ambiente;
   const fixed = moved ? await whyFixed(world, slug) : undefined;
@@ -182,7 +182,7 @@ type Applied = Inspection & {
 };
 
 /** The municipality as it would be, and what is wrong with what was named. */
-async function applied(world: RegistryWorld, current: Municipio, asked: Asked): Promise<Applied> {
+async function applyAsked(world: RegistryWorld, current: Municipio, asked: Asked): Promise<Applied> {
   const { written } = asked;
   const problems: string[] = [];
   const municipio = withAsked(current, asked, (problem) => void problems.push(problem));

@@ -59,8 +59,6 @@ export function municipioStore(pool: Db): MunicipioStore {
     const { rows } = await pool.query<Row>(`select tenant, ${COLUMNS} from municipios where tenant = $1`, [slug]);
     return rows[0] && municipioOf(rows[0]);
   });
-  /** What this process told last of each tenant. */
-  const told = new Map<string, { readonly problema: string | undefined; readonly at: number }>();
   return {
     findBySlug: bySlug,
     list: async () => {
@@ -95,35 +93,8 @@ export function municipioStore(pool: Db): MunicipioStore {
       const { rows } = await pool.query<{ issued: boolean }>(text, [tenant]);
       return rows[0]!.issued;
     },
-    delete: (tenant) =>
-      transaction(pool, async (client) => {
-        // Whoever adds a row that names the tenant, as every issuance does, waits for this lock, or this lock for them.
-        const { rowCount } = await client.query('select 1 from municipios where tenant = $1 for update', [tenant]);
-        if (rowCount === 0) return false;
-        // A sequence without a note counts too: a process may hold a block of it, which a namesake would number again.
-        const text = `select exists (select 1 from numeracao where tenant = $1)
-          or exists (select 1 from sequencias where tenant = $1) or exists (select 1 from notas where tenant = $1) as used`;
-        const { rows } = await client.query<{ used: boolean }>(text, [tenant]);
-        if (rows[0]!.used) return false;
-        for (const table of OWNED) await client.query(`delete from ${table} where tenant = $1`, [tenant]);
-        return true;
-      }),
-    noteProblem: async (tenant, problem, at, isVague = false) => {
-      const before = told.get(tenant);
-      const problema = (isVague ? (before?.problema ?? problem) : problem)?.slice(0, PROBLEM_CHARS_MAX);
-      if (before !== undefined && before.problema === problema && Math.abs(at - before.at) < PROBLEM_FRESH_MS) return;
-      told.set(tenant, { problema, at });
-      const moment = new Date(at);
-      try {
-        // It is told again soon: what is transmitted does not wait for it.
-        const short = { lockMs: SHORT_LOCK_MS };
-        if (problema === undefined) await writeAlone(pool, { text: SOLVED, values: [tenant, moment] }, short);
-        else await writeAlone(pool, { text: PROBLEM, values: [tenant, problema, moment, isVague] }, short);
-      } catch (error) {
-        told.delete(tenant);
-        throw error;
-      }
-    },
+    delete: (tenant) => transaction(pool, (client) => deleteUnused(client, tenant)),
+    noteProblem: problemNotes(pool),
     findProblem: async (tenant) => {
       const text = 'select problema, desde, visto_em from transmissoes where tenant = $1 and problema is not null';
       const { rows } = await pool.query<{ problema: string; desde: Date; visto_em: Date }>(text, [tenant]);
@@ -134,6 +105,40 @@ export function municipioStore(pool: Db): MunicipioStore {
       const { rows } = await pool.query<{ count: number }>(text, [tenant]);
       return rows[0]!.count;
     },
+  };
+}
+
+async function deleteUnused(client: PoolClient, tenant: string): Promise<boolean> {
+  // An issuance adds rows that name the tenant: it waits for this lock, or this lock waits for it.
+  const { rowCount } = await client.query('select 1 from municipios where tenant = $1 for update', [tenant]);
+  if (rowCount === 0) return false;
+  // A sequence without a note counts too: a process may hold a block of it, which a namesake would number again.
+  const text = `select exists (select 1 from numeracao where tenant = $1)
+    or exists (select 1 from sequencias where tenant = $1) or exists (select 1 from notas where tenant = $1) as used`;
+  const { rows } = await client.query<{ used: boolean }>(text, [tenant]);
+  if (rows[0]!.used) return false;
+  for (const table of OWNED) await client.query(`delete from ${table} where tenant = $1`, [tenant]);
+  return true;
+}
+
+function problemNotes(pool: Db): MunicipioStore['noteProblem'] {
+  /** What this process wrote last of each tenant. */
+  const written = new Map<string, { readonly problema: string | undefined; readonly at: number }>();
+  return async (tenant, problem, at, isVague = false) => {
+    const before = written.get(tenant);
+    const problema = (isVague ? (before?.problema ?? problem) : problem)?.slice(0, PROBLEM_CHARS_MAX);
+    if (before !== undefined && before.problema === problema && Math.abs(at - before.at) < PROBLEM_FRESH_MS) return;
+    written.set(tenant, { problema, at });
+    const moment = new Date(at);
+    try {
+      // A delivery does not wait for this statement: the problem is written again soon.
+      const short = { lockMs: SHORT_LOCK_MS };
+      if (problema === undefined) await writeAlone(pool, { text: SOLVED, values: [tenant, moment] }, short);
+      else await writeAlone(pool, { text: PROBLEM, values: [tenant, problema, moment, isVague] }, short);
+    } catch (error) {
+      written.delete(tenant);
+      throw error;
+    }
   };
 }
 
@@ -167,7 +172,7 @@ const OWNED = [
   'municipios',
 ];
 
-/** A tenant that is gone meanwhile is told of no more. */
+/** Writes nothing of a tenant that was deleted meanwhile. */
 const PROBLEM = `insert into transmissoes as t (tenant, problema, desde, visto_em)
   select tenant, $2::text, $3::timestamptz, $3::timestamptz from municipios where tenant = $1
   on conflict (tenant) do update set visto_em = excluded.visto_em,

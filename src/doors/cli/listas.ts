@@ -121,11 +121,11 @@ function listar({ nome, comando }: ListaNamed): Command {
     summary: `Escreve as linhas que o município tem, no formato de ${comando} importar.`,
     options: { municipio: { takes: 'SLUG', help: 'município da lista' } },
     takes: 0,
-    run: (world, values) => listed(world, values, nome, `${titulo}: o município não tem nenhuma linha.\n`),
+    run: (world, values) => writeLista(world, values, nome, `${titulo}: o município não tem nenhuma linha.\n`),
   };
 }
 
-async function listed(world: CliWorld, values: Values, nome: ListaNome, nenhuma: string): Promise<number> {
+async function writeLista(world: CliWorld, values: Values, nome: ListaNome, nenhuma: string): Promise<number> {
   const municipio = textOf(values, 'municipio');
   if (municipio === undefined) return askedWrongly(world, 'Falta --municipio SLUG: de que município é a lista.\n');
   return world.registry(async (registry) => {

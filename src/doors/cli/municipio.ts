@@ -47,7 +47,7 @@ export const MUNICIPIO_COMMANDS: readonly Command[] = [
     run: (world, values, [slug]) =>
       world.registry(
         async (registry) =>
-          configured(world, await createMunicipio(registry, slug!, askedOf(values)), 'Município criado.'),
+          tellConfigured(world, await createMunicipio(registry, slug!, askedOf(values)), 'Município criado.'),
         true,
       ),
   },
@@ -67,7 +67,7 @@ export const MUNICIPIO_COMMANDS: readonly Command[] = [
     takes: 1,
     run: (world, _values, [slug]) =>
       world.registry(async (registry) =>
-        shown(world, await showMunicipio(registry, slug!), await countEventos(registry, slug!)),
+        tellMunicipio(world, await showMunicipio(registry, slug!), await countEventos(registry, slug!)),
       ),
   },
   {
@@ -82,7 +82,7 @@ export const MUNICIPIO_COMMANDS: readonly Command[] = [
         return 2;
       }
       return world.registry(async (registry) =>
-        configured(world, await alterMunicipio(registry, slug!, askedOf(values)), 'Município alterado.'),
+        tellConfigured(world, await alterMunicipio(registry, slug!, askedOf(values)), 'Município alterado.'),
       );
     },
   },
@@ -133,7 +133,7 @@ function askedOf(values: Values): Asked {
   return { written: Object.fromEntries(written), without };
 }
 
-function configured(terminal: Terminal, result: Configured, done: string): number {
+function tellConfigured(terminal: Terminal, result: Configured, done: string): number {
   if ('problems' in result) {
     const { problems } = result;
     terminal.err(`Nada foi gravado. ${problems.length === 1 ? 'O problema' : 'Os problemas'}:\n`);
@@ -184,7 +184,7 @@ async function listar(world: CliWorld): Promise<number> {
   });
 }
 
-function shown(terminal: Terminal, about: MunicipioShown, eventos: EventosContados): number {
+function tellMunicipio(terminal: Terminal, about: MunicipioShown, eventos: EventosContados): number {
   const { municipio, nome, certificado, prestadores, listas, espera, retidas, transmissao, problems, avisos } = about;
   const { tenant, ambiente, codigoIbge, aliquotaPadrao, confianca, adn } = municipio;
   const lines: (readonly [string, string])[] = [

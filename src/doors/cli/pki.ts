@@ -23,7 +23,7 @@ export const PKI: Command = {
       senha: textOf(values, 'senha'),
       agora: Date.now(),
     });
-    terminal.out(described(pki));
+    terminal.out(describePki(pki));
     return 0;
   },
 };
@@ -36,7 +36,7 @@ const RECUSADOS: Readonly<Record<Recusado, string>> = {
   'outra-raiz': 'de uma raiz em que ninguém confia (E904, E9003)',
 };
 
-function described(pki: Pki): string {
+function describePki(pki: Pki): string {
   const named = ({ pfx }: CertificateFiles): string => pfx.replace(/pfx$/, '{pem,key,pfx}');
   const { adn, prestadores } = pki;
   return [
