@@ -1,16 +1,9 @@
 /** The JSON body in Markdown: one section an object; objects of the same content share one. */
 import type { Item as CorpoItem } from '../../fiscal/layout/corpo.ts';
-import { INF_DPS } from '../../fiscal/layout/dps.ts';
 import { HOSTS, type Host } from '../../fiscal/layout/plan-corpo.ts';
-import {
-  elementsOf,
-  type Group,
-  type Item,
-  isRequiredOfSender,
-  joinPath,
-  type Leaf,
-} from '../../fiscal/layout/vocabulary.ts';
+import { type Group, isRequiredOfSender, joinPath } from '../../fiscal/layout/vocabulary.ts';
 import { code, table } from '../markdown.ts';
+import { type Step, stepsTo } from './elements.ts';
 
 export function bodySections(): string {
   const sections = new Map<string, { readonly host: Host; readonly campos: string[] }>();
@@ -42,7 +35,7 @@ function bodyRow(item: CorpoItem, host: Host): string[] {
     return [code(item.name), 'opcional', `na nota, ${code(item.note)}`, item.type.expected, meaning];
   }
   const paths = item.kind === 'campo' ? item.paths : ([item.path] as const);
-  const steps = elementsAt(joinPath(host.path, paths[0]));
+  const steps = stepsTo(joinPath(host.path, paths[0]));
   const below = steps.slice(host.path === '' ? 0 : host.path.split('/').length);
   const { element } = below.at(-1)!;
   const where = paths.map(code).join(' ou ');
@@ -56,23 +49,10 @@ function bodyRow(item: CorpoItem, host: Host): string[] {
   return [code(item.name), sending(item, below), where, list + expected, doc];
 }
 
-type Step = { readonly element: Leaf | Group; readonly inChoice: boolean };
-
-/** The elements on the way to a path of the DPS. */
-function elementsAt(path: string): readonly Step[] {
-  let items: readonly Item[] = INF_DPS;
-  return path.split('/').map((name) => {
-    const element = elementsOf(items).find((one) => one.name === name)!;
-    const inChoice = items.some((item) => item.kind === 'choice' && item.items.includes(element));
-    if (element.kind === 'group') items = element.items;
-    return { element, inChoice };
-  });
-}
-
 function sending(item: CorpoItem, steps: readonly Step[]): string {
   if (item.kind === 'campo' && item.padrao === 'ambiente') return '**sim**, em produção';
   if (item.kind === 'campo' && item.padrao !== undefined) return 'opcional';
-  if (steps.some(({ inChoice }) => inChoice)) return '*escolha*';
+  if (steps.some(({ choice }) => choice !== undefined)) return '*escolha*';
   const { element } = steps.at(-1)!;
   const around = steps.slice(0, -1).find((step) => !isRequiredOfSender(step.element));
   if (!isRequiredOfSender(element) || (element.kind === 'group' && hasPadrao(element))) return 'opcional';

@@ -1,5 +1,4 @@
 /** The groups of a document in Markdown: one section a group; groups of the same content share one. */
-import { type CampoEnumerado, enumeracaoOf } from '../../fiscal/catalogs/catalogs.ts';
 import type { SimpleType } from '../../fiscal/layout/simple-types.ts';
 import {
   type Choice,
@@ -11,6 +10,7 @@ import {
   type Leaf,
 } from '../../fiscal/layout/vocabulary.ts';
 import { code, table } from '../markdown.ts';
+import { meaningsOf } from './elements.ts';
 import { type Side, shortSpellings, typeName } from './xsd.ts';
 
 type Section = { readonly group: Group; readonly paths: [string, ...string[]] };
@@ -51,7 +51,7 @@ function sectionText({ group, paths }: Section, side: Side, found: ReadonlyMap<s
   });
   const head = ['Elemento', side === 'sender' ? 'Envio' : 'Presença', 'Tipo', 'Aceita', 'Significado'];
   const heads = side === 'sender' ? [...head, 'Observações'] : head;
-  const meanings = elementsOf(group.items).flatMap((item) => meaningOf(item, group.name));
+  const meanings = elementsOf(group.items).flatMap((item) => meaningLines(item, group.name));
   const lists = meanings.length === 0 ? [] : [meanings.join('\n')];
   return `${[`### ${code(path)}`, `${group.doc}.${alike}`, ...choices, table(heads, rows), ...lists].join('\n\n')}\n`;
 }
@@ -66,14 +66,8 @@ function choiceText(choice: Choice): string {
   return `${rule}: ${choice.items.map(({ name }) => code(name)).join(', ')}${codes === '' ? '' : codes.replace(/^(?!;)/, '; ')}.`;
 }
 
-/** The meanings of the values of an enumerated field, unless its line names every value already. */
-function meaningOf(item: Leaf | Group, parent: string): string[] {
-  if (item.kind === 'group' || item.type.values === undefined) return [];
-  const { values } = item.type;
-  if (values.every((value) => item.doc.includes(value))) return [];
-  const fields = [`${parent}/${item.name}`, item.name] as readonly CampoEnumerado[];
-  const rows = fields.map(enumeracaoOf).find((found) => found.length > 0) ?? [];
-  const meanings = rows.filter(({ codigo }) => values.includes(codigo));
+function meaningLines(item: Leaf | Group, parent: string): string[] {
+  const meanings = item.kind === 'group' ? [] : meaningsOf(item, parent);
   if (meanings.length === 0) return [];
   return [`- ${code(item.name)}: ${meanings.map(({ codigo, descricao }) => `**${codigo}** ${descricao}`).join('; ')}`];
 }

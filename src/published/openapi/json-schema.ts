@@ -6,21 +6,13 @@
  * group asks for its fields once it has one, a code has the spellings that are read. Check digits, other notations of an amount and
  * what depends on the law are not here.
  */
-import { type CampoEnumerado, enumeracaoOf } from '../../fiscal/catalogs/catalogs.ts';
 import { formatDecimal } from '../../fiscal/decimal.ts';
 import type { Campo, Item } from '../../fiscal/layout/corpo.ts';
-import { INF_DPS } from '../../fiscal/layout/dps.ts';
 import { HOSTS, type Host, joinCampo, NAMES } from '../../fiscal/layout/plan-corpo.ts';
 import { type SimpleType, T } from '../../fiscal/layout/simple-types.ts';
-import {
-  elementsOf,
-  type Group,
-  isRequiredOfSender,
-  joinPath,
-  type Item as LayoutItem,
-  type Leaf,
-} from '../../fiscal/layout/vocabulary.ts';
+import { isRequiredOfSender, joinPath, type Leaf } from '../../fiscal/layout/vocabulary.ts';
 import { type CampoEvento, TIPOS_EVENTO, type TipoEvento } from '../../fiscal/tipos-evento.ts';
+import { meaningsOf, type Step, stepsTo } from '../layout/elements.ts';
 import { patternOf, shortSpellings } from '../layout/xsd.ts';
 import type { JsonSchema } from './json.ts';
 import { conditionsOf, sentSchema } from './json-conditions.ts';
@@ -98,34 +90,6 @@ function orNull({ $ref, ...schema }: JsonSchema): JsonSchema {
     readonly enum?: readonly string[];
   };
   return { ...schema, type: [type, 'null'].flat(), ...(values === undefined ? {} : { enum: [...values, null] }) };
-}
-
-type Step = {
-  readonly element: Leaf | Group;
-  /** Its siblings in a choice, itself among them, by their paths. */
-  readonly choice: { readonly min: 0 | 1; readonly paths: readonly string[] } | undefined;
-  readonly parent: string;
-};
-
-/** The elements on the way to a path of the DPS. */
-function stepsTo(path: string): readonly Step[] {
-  let items: readonly LayoutItem[] = INF_DPS;
-  let above = '';
-  let parent = 'infDPS';
-  return path.split('/').map((name) => {
-    const element = elementsOf(items).find((one) => one.name === name)!;
-    const choice = items.find((item) => item.kind === 'choice' && item.items.includes(element));
-    const paths = choice?.kind === 'choice' ? choice.items.map((one) => joinPath(above, one.name)) : [];
-    const step = {
-      element,
-      choice: choice?.kind === 'choice' ? { min: choice.min, paths } : undefined,
-      parent,
-    };
-    if (element.kind === 'group') items = element.items;
-    above = joinPath(above, name);
-    parent = name;
-    return step;
-  });
 }
 
 type Placed = Exclude<Item, { readonly kind: 'declaracao' }>;
@@ -233,15 +197,12 @@ function expectedText({ expected, options, values }: SimpleType): string {
   return options === undefined || options !== values?.join(', ') ? capital(expected) : '';
 }
 
-/** The meanings of the values of an enumerated field, unless its own words name every value already. */
-function meaningText({ name, type, doc }: Leaf, parent: string): string {
-  const { values, expected } = type;
-  if (values === undefined || values.every((value) => doc.includes(value))) return '';
-  if (values.every((value) => expected.includes(`${value} (`))) return '';
-  const fields = [`${parent}/${name}`, name] as readonly CampoEnumerado[];
-  const rows = fields.map(enumeracaoOf).find((found) => found.length > 0) ?? [];
-  const meanings = rows.filter(({ codigo }) => values.includes(codigo));
-  return meanings.map(({ codigo, descricao }) => `${codigo} ${descricao}`).join('; ');
+function meaningText(leaf: Leaf, parent: string): string {
+  const { values, expected } = leaf.type;
+  if (values?.every((value) => expected.includes(`${value} (`))) return '';
+  return meaningsOf(leaf, parent)
+    .map(({ codigo, descricao }) => `${codigo} ${descricao}`)
+    .join('; ');
 }
 
 function choiceText(steps: readonly Step[], host: Host): string {

@@ -1,5 +1,6 @@
 /** The addresses below a municipality as operations: heading, parameters, body and answers. */
 import { DPS_NAMESPACE } from '../../fiscal/layout/dps.ts';
+import { braced } from '../markdown.ts';
 import type { DescribedDoor, DescribedRoute } from './described.ts';
 import { examplesOf, isRefusal } from './examples.ts';
 import { headerParameters } from './headers.ts';
@@ -43,7 +44,7 @@ function tagOfRoute(route: DescribedRoute): string {
 }
 
 export function pathsOf(door: DescribedDoor): Json {
-  const byPath = Map.groupBy(door.routes, ({ path }) => path.replace(/:(\w+)/g, '{$1}'));
+  const byPath = Map.groupBy(door.routes, ({ path }) => braced(path));
   return Object.fromEntries(
     [...byPath].map(([path, rows]) => [
       path,

@@ -1,0 +1,40 @@
+/** Elements of the layout as the documents about it need them: the way to a path, and the meanings of values. */
+import { type CampoEnumerado, enumeracaoOf } from '../../fiscal/catalogs/catalogs.ts';
+import { INF_DPS } from '../../fiscal/layout/dps.ts';
+import { elementsOf, type Group, type Item, joinPath, type Leaf } from '../../fiscal/layout/vocabulary.ts';
+
+export type Step = {
+  readonly element: Leaf | Group;
+  /** Its siblings in a choice, itself among them, by their paths. */
+  readonly choice: { readonly min: 0 | 1; readonly paths: readonly string[] } | undefined;
+  readonly parent: string;
+};
+
+/** The elements on the way to a path of the DPS. */
+export function stepsTo(path: string): readonly Step[] {
+  let items: readonly Item[] = INF_DPS;
+  let above = '';
+  let parent = 'infDPS';
+  return path.split('/').map((name) => {
+    const element = elementsOf(items).find((one) => one.name === name)!;
+    const choice = items.find((item) => item.kind === 'choice' && item.items.includes(element));
+    const paths = choice?.kind === 'choice' ? choice.items.map((one) => joinPath(above, one.name)) : [];
+    const step = {
+      element,
+      choice: choice?.kind === 'choice' ? { min: choice.min, paths } : undefined,
+      parent,
+    };
+    if (element.kind === 'group') items = element.items;
+    above = joinPath(above, name);
+    parent = name;
+    return step;
+  });
+}
+
+/** The meanings of the values of an enumerated field; none where its own words name every value. */
+export function meaningsOf({ name, doc, type: { values } }: Leaf, parent: string): ReturnType<typeof enumeracaoOf> {
+  if (values === undefined || values.every((value) => doc.includes(value))) return [];
+  const fields = [`${parent}/${name}`, name] as readonly CampoEnumerado[];
+  const rows = fields.map(enumeracaoOf).find((found) => found.length > 0) ?? [];
+  return rows.filter(({ codigo }) => values.includes(codigo));
+}
