@@ -27,6 +27,13 @@ export const EQUIVALENT: Readonly<Record<string, readonly (readonly [changed: st
     ],
     ['CHAVE_LENGTH + (1 + 1)', 'one character too many or two: it is no key'],
   ],
+  'src/documents/signed.ts': [
+    ['else if (true) {', 'refuse() has the same limit; here it saves the paths'],
+    ['else if (faults.length <= SHAPE_FAULTS_MAX)', 'refuse() has the same limit; here it saves the paths'],
+    ['if (false) break;', 'refuse() has the same limit; here it saves the walk'],
+    ['if (faults.length > SHAPE_FAULTS_MAX) break;', 'refuse() has the same limit; here it saves the walk'],
+    ['signature.index <= element.index', 'two elements do not stand at one place'],
+  ],
   'src/fiscal/ibscbs.ts': [
     ['gTribRegular!.cClassTribReg', 'the amounts have regular taxation only where the input has it'],
     ['dps.IBSCBS!.imovel', 'without the group there is no correlated indicator'],

@@ -157,6 +157,22 @@ const CASES: readonly Case[] = [
     /^E902 .*DigestValue/,
   ],
   [
+    'attributes of the signed element that only end or begin like one',
+    changed(['<infDPS Id="DPS1">', '<infDPS Id="DPS1" gid="a" idx="b">']),
+    /^E902 .*DigestValue/,
+  ],
+  ['an Id of the Reference', changed(['<Reference ', '<Reference Id="r" '])],
+  [
+    'a transform without algorithm',
+    changed([`<Transform Algorithm="${ENVELOPED}"/>`, '<Transform/>']),
+    /são não informado, C14N exclusiva; as aceitas/,
+  ],
+  [
+    'an Id of Signature, and another attribute',
+    changed([`<Signature xmlns="${DSIG}">`, `<Signature xmlns="${DSIG}" Id="s" x="1">`]),
+    /^E902 \/DPS\/Signature\/@x: Signature traz o atributo x/,
+  ],
+  [
     'no Id',
     changed(['<infDPS Id="DPS1">', '<infDPS>']),
     /^E902 \/DPS\/infDPS\/@Id: infDPS não tem o atributo Id/,
@@ -392,12 +408,30 @@ test('every algorithm that people meet is called by its name', () => {
   }
 });
 
+test('a root that is a signature itself signs nothing', () => {
+  const { faults } = check(`<Signature xmlns="${DSIG}"><infDPS xmlns="${NFSE}" Id="DPS1"/></Signature>`);
+  assert.deepEqual(
+    faults.map(({ codigo }) => codigo),
+    ['E901'],
+  );
+});
+
+test('without DigestValue there is no declared digest', () => {
+  const { resumo, faults } = check(changed([`<DigestValue>${DIGEST}</DigestValue>`, '']));
+  assert.deepEqual(resumo, { declarado: '', calculado: DIGEST });
+  assert.match(faults[0]!.mensagem, /^Falta DigestValue em Reference\.$/);
+});
+
 test('of many faults of one kind twenty are told, and of nested ones five', () => {
   const many = faultsOf(changed([INF, INF + '<extra/>'.repeat(30)]));
   assert.equal(many.length, 20);
   assert.match(many[19]!, /\/DPS\/extra\[20\]/);
   const ids = faultsOf(changed(['<serie>1</serie>', '<serie Id="a"/>'.repeat(40)]));
   assert.equal(ids.filter((fault) => fault.includes('em dois elementos')).length, 20);
+  const more = faultsOf(
+    changed(['<serie>1</serie>', '<serie Id="a"/>'.repeat(40)], [INF.slice(0, 7), `texto${INF.slice(0, 7)}`]),
+  );
+  assert.equal(more.filter((fault) => !fault.includes('DigestValue')).length, 20, 'of other kinds none more');
   const nested = faultsOf(changed(['<serie>1</serie>', '<infDPS/>'.repeat(9)]));
   assert.equal(nested.length, 5);
 });

@@ -124,7 +124,7 @@ function shapeOf(reading: XmlDocumentReading, { root: rootName, signed }: Signed
   const elements = root.children.filter((child) => child.name === signed);
   const signatures = root.children.filter(isSignature);
   const nested: { readonly path: string; readonly what: 'signature' | 'signed' }[] = [];
-  let hasSignature = signatures.length > 0;
+  let hasSignature = false;
   const ids = new Map<string, readonly Elemento[]>();
   /** From the root to where the walk is. */
   const trail: Elemento[] = [];
