@@ -32,6 +32,9 @@ export const EQUIVALENT: Readonly<Record<string, readonly (readonly [changed: st
     ['else if (faults.length <= SHAPE_FAULTS_MAX)', 'refuse() has the same limit; here it saves the paths'],
     ['if (false) break;', 'refuse() has the same limit; here it saves the walk'],
     ['if (faults.length > SHAPE_FAULTS_MAX) break;', 'refuse() has the same limit; here it saves the walk'],
+    ["base.replace(/\\/Signature/, '')", 'only the end of the path has that name'],
+    ["length >= 1 ? '[2]'", 'one alone is no fault, and was passed over above'],
+    ['return true ? text.replace(', 'it saves time where there is no space'],
     ['signature.index <= element.index', 'two elements do not stand at one place'],
   ],
   'src/fiscal/ibscbs.ts': [

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { readCorpus } from '../../test/ataques/ataque.ts';
+import { opensslAuthority } from '../../test/support/openssl.ts';
 import { checkSignature, DPS_PROFILE, digestIs, EVENTO_PROFILE, NFSE_PROFILE, nameOf } from './signed.ts';
 import { readXml } from './xml.ts';
 
@@ -381,7 +382,10 @@ describe('what each change adds', () => {
     test(what, () => {
       const found = faultsOf(xml);
       assert.equal(found.length, wanted.length, found.join('\n'));
-      for (const [place, says] of wanted.entries()) assert.match(found[place]!, says);
+      for (const [place, says] of wanted.entries()) {
+        assert.match(found[place]!, says);
+        assert.match(found[place]!, /^E90[1245] /);
+      }
     });
   }
 });
@@ -406,6 +410,36 @@ test('every algorithm that people meet is called by its name', () => {
     const [fault] = faultsOf(changed([RSA_SHA256, identifier]));
     assert.ok(fault!.includes(`O algoritmo é ${name} em SignatureMethod; o aceito é RSA-SHA256 (`), `${fault}`);
   }
+});
+
+test('of several certificates none is the signer’s; of one beside something else it is known', () => {
+  const two = changed(['<X509Data>', `<X509Data><X509Certificate>${CERTIFICATE}</X509Certificate>`]);
+  assert.equal(check(two).certificate, undefined);
+  const named = changed(['<X509Data>', '<X509Data><X509SubjectName>x</X509SubjectName>']);
+  assert.deepEqual(check(named).certificate?.der, Buffer.from(CERTIFICATE, 'base64'));
+});
+
+test('what was found is told as it stands: nothing of a URI that is not there, the beginning of a certificate', () => {
+  const { faults, perfil } = check(changed([' URI="#DPS1"', '']));
+  assert.deepEqual([faults[0]!.encontrado, perfil.at(-1)!.encontrado], ['', '']);
+  const broken = check(changed([CERTIFICATE, `*${CERTIFICATE}`])).faults[0]!;
+  assert.equal(broken.encontrado, `*${CERTIFICATE.slice(0, 39)}`);
+});
+
+test('a certificate that cannot be used says what to change where there is something', () => {
+  const authority = opensslAuthority();
+  const withKey = (key: string) =>
+    authority.issue({ subject: '/CN=EMPRESA:11222333000181', key }).der.toString('base64');
+  const [ec] = check(changed([CERTIFICATE, withKey('ec')])).faults;
+  assert.deepEqual(
+    [ec!.codigo, ec!.mensagem],
+    ['E904', 'A chave do certificado é ec; a assinatura pede uma chave RSA.'],
+  );
+  const [unread] = check(changed([CERTIFICATE, 'AAAA'])).faults;
+  assert.equal(Object.hasOwn(unread!, 'change'), false);
+  const pem = Buffer.from('-----BEGIN CERTIFICATE-----\n').toString('base64');
+  const [packed] = check(changed([CERTIFICATE, pem])).faults;
+  assert.equal(packed!.change, 'Em X509Certificate: envie só o conteúdo em Base64, sem cabeçalho.');
 });
 
 test('a root that is a signature itself signs nothing', () => {
