@@ -679,6 +679,10 @@ test('without the address that decides, the place is that of the provider', () =
   const { toma: _, ...nobody } = DPS;
   assert.deepEqual(placeOfIbsCbs(nobody, '100301'), SAO_PAULO);
   assert.deepEqual(placeOfIbsCbs(withToma(undefined), '100301'), SAO_PAULO);
+  assert.deepEqual(placeOfIbsCbs(withToma({ xLgr: 'Rua A', nro: '1', xBairro: 'Centro' }), '100301'), SAO_PAULO);
+  assert.deepEqual(placeOfIbsCbs(withToma(abroad('QQ')), '100301'), SAO_PAULO, 'no such country');
+  const { IBSCBS: __, ...ungrouped } = DPS;
+  assert.deepEqual(placeOfIbsCbs(ungrouped, '100301'), RIO, 'without the group the recipient is the taker');
   assert.deepEqual(placeOfIbsCbs(withIbscbs({ indDest: '1' }), '030103'), SAO_PAULO);
   const atSea = { ...DPS, serv: { ...DPS.serv, locPrest: { cLocPrestacao: '0000000' } } };
   assert.deepEqual(placeOfIbsCbs(atSea, '020101'), SAO_PAULO);
