@@ -3,7 +3,7 @@ import type { World } from '../flows/world.ts';
 
 /** Time that a claim lasts; everything that a claim does takes less, or its outcome is no longer ours to write. */
 export const LEASE_MS = 60_000;
-/** What an operator must mend is not mended within seconds. */
+/** Pause after a fault that only an operator can mend. */
 export const MISCONFIGURED_PAUSE_MS = 60_000;
 const BACKOFF_FIRST_MS = 1_000;
 /** An environment that does not answer at all is the circuit's affair; a document alone need not wait longer than this. */

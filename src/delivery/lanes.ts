@@ -130,7 +130,7 @@ export class Lanes {
     this.running.add(lane);
   }
 
-  /** Who waits takes the places that are free; whether anybody did. */
+  /** Gives free places to the turns that wait; whether any was given. */
   private startWaiting(room: Room): boolean {
     let hasStarted = false;
     while (!this.isClosed && this.count(room) < PLACES[room]) {
@@ -174,7 +174,7 @@ export class Lanes {
     }
   }
 
-  /** What a batch had claimed goes on when the database is there again, and not when the claim ends. */
+  /** Ends the claim of a batch that failed as soon as the database answers: its rows need not wait for the lease. */
   private async endClaim(tenant: string, token: string): Promise<void> {
     const until = performance.now() + LEASE_MS;
     while (performance.now() < until) {

@@ -52,7 +52,7 @@ export async function processLotes(world: World, municipio: Municipio, token?: s
   }
   const mensagens = lote.tentativas > TENTATIVAS_MAX ? [GIVEN_UP] : await issueOrDefer(world, municipio, lote);
   if (mensagens === 'deferred') return { delivered: 0, isFull: true, pauseMs: 0 };
-  if (mensagens.length > 0) await world.store.lotes.refuse(tenant, lote, limited(mensagens), world.now());
+  if (mensagens.length > 0) await world.store.lotes.refuse(tenant, lote, limitMensagens(mensagens), world.now());
   else world.wake(tenant);
   return { delivered: 1, isFull: true, pauseMs: 0 };
 }
@@ -106,7 +106,8 @@ async function issueAll(world: World, municipio: Municipio, lote: ClaimedLote): 
       .filter((_rps, place) => issued.substituidas.includes(replaced[place] ?? ''))
       .map(({ identificacao }) => mensagemOf('E7', rpsNamed(identificacao)));
   }
-  if (typeof issued === 'object') return issued.results.flatMap((result, place) => told(result, read.rps[place]!));
+  if (typeof issued === 'object')
+    return issued.results.flatMap((result, place) => describeResult(result, read.rps[place]!));
   if (issued === 'lost') {
     world.log.warn(
       { tenant: municipio.tenant },
@@ -185,7 +186,7 @@ async function prepare(
     item === undefined
       ? undefined
       : world.store.lotes.findCorrelacao(tenant, item, rps.get('Servico/CodigoTributacaoMunicipio') ?? ''),
-    replacedBy(world, tenant, rps),
+    findReplaced(world, tenant, rps),
   ]);
   if (substituido !== undefined && 'codigo' in substituido) {
     return { mensagens: [mensagemOf(substituido.codigo, sobre, substituido.detalhe)] };
@@ -204,7 +205,7 @@ async function prepare(
   const xml = dpsOfRps(rps, contexto);
   const prepared = await prepareIssuance(world, municipio, { kind: 'rps', body: Buffer.from(xml, 'utf8'), simular });
   if ('faults' in prepared) {
-    // What is told already is often a fault of the DPS as well.
+    // A fault that an impediment has named already is not named again.
     const faults = prepared.faults.map((fault) => mensagemOfFault(fault, sobre, rps));
     told.push(...faults.filter(({ codigo }) => !told.some((one) => one.codigo === codigo)));
   }
@@ -226,7 +227,7 @@ async function isExemption({ store }: World, tenant: string, nBM: string | undef
  * Key of the note of the RPS that this one replaces, or why it cannot be: in every environment, since this port has no place for a remark
  * and cancels what is replaced by itself.
  */
-async function replacedBy(
+async function findReplaced(
   world: World,
   tenant: string,
   rps: RpsDoLote['rps'],
@@ -243,12 +244,12 @@ async function replacedBy(
 }
 
 /** Of those that together were not issued, the ones that stood in the way. */
-function told(result: IssueResult, { identificacao }: RpsDoLote): readonly Mensagem[] {
+function describeResult(result: IssueResult, { identificacao }: RpsDoLote): readonly Mensagem[] {
   if ('error' in result) throw result.error;
   if (!('duplicateOf' in result)) return [];
   return [mensagemOf('E10', rpsNamed(identificacao), `A nota é a de chave ${result.duplicateOf.chave_acesso}.`)];
 }
 
-function limited(mensagens: readonly Mensagem[]): readonly Mensagem[] {
+function limitMensagens(mensagens: readonly Mensagem[]): readonly Mensagem[] {
   return mensagens.length <= MENSAGENS_MAX ? mensagens : [...mensagens.slice(0, MENSAGENS_MAX - 1), mensagemOf('E49')];
 }

@@ -5,7 +5,7 @@
 import type { EventoRow } from '../store/evento-rows.ts';
 import type { NotaRow } from '../store/nota-columns.ts';
 
-/** Who has just claimed a row, or is about to, is done within a second. */
+/** A claim that was just made, or is about to be, is settled within a second. */
 const SOON_MS = 1_000;
 /** What is due and not attended to (an outage, nobody who transmits), or may be woken by what somebody else does. */
 const UNFORESEEN_MAX_MS = 60_000;

@@ -121,12 +121,12 @@ async function registerSent(
   // Of who registers: keys that a party takes are no keys of the provider's.
   const before = await turn?.begin(judged.autor);
   if (before !== undefined) return { before };
-  // A party must not use up what is another's either.
+  // The quota is the party's own: none uses up what is another's.
   const spent = await sent.quota?.take(judged.autor);
   if (spent !== undefined) return spent;
 
   const rehearsal = rehearsalIn(municipio, [sent.simular, ...Object.values(pedido.campos)]);
-  const avisos = [...signature.avisos, ...party.avisos, ...rehearsal.avisos, ...brokenTexts(pedido)];
+  const avisos = [...signature.avisos, ...party.avisos, ...rehearsal.avisos, ...findBrokenTexts(pedido)];
   const registered = await register(world, municipio, nota, pedido, {
     autor: judged.autor,
     received,
@@ -150,7 +150,7 @@ function canName(named: NotaNamed): boolean {
 }
 
 /** Texts that were read in another encoding before they came here, as of a DPS. */
-function brokenTexts({ tipo, campos }: PedidoEvento): readonly Aviso[] {
+function findBrokenTexts({ tipo, campos }: PedidoEvento): readonly Aviso[] {
   return tipo.campos.flatMap(({ nome, elemento }) => {
     const mensagem = whatIsBroken(campos[nome] ?? '');
     return mensagem === undefined
@@ -230,11 +230,11 @@ async function register(
   { tipo, campos }: PedidoEvento,
   { received, avisos: before = [], keyed, ...origin }: Origin,
 ): Promise<EventoRegistrado | Refused | 'repeated'> {
-  const conflict = await standing(world, municipio, nota, { codigo: tipo.codigo, autor: origin.autor, campos });
+  const conflict = await findConflict(world, municipio, nota, { codigo: tipo.codigo, autor: origin.autor, campos });
   if (conflict !== undefined) return { faults: [conflict] };
   const substitution = await judgeSubstituta(world, municipio, nota, tipo, campos);
   if ('fault' in substitution) return { faults: [substitution.fault] };
-  const avisos = [...before, ...substitution.avisos, ...substitutasLeft(nota, tipo, campos)];
+  const avisos = [...before, ...substitution.avisos, ...warnOfSubstitutas(nota, tipo, campos)];
   const criado_em = wholeSecond(received);
   const dh = isoMoment(momentIn(zoneOf(nota.chave_acesso.slice(0, 7)), criado_em));
   const { codigo, cancela } = tipo;
@@ -273,7 +273,7 @@ async function register(
 const AT = '/pedRegEvento/infPedReg';
 
 /** E302, an open cancellation, or what the events on the note rule out. */
-async function standing(
+async function findConflict(
   { store }: Pick<World, 'store'>,
   { tenant }: Municipio,
   nota: NotaForEvento,
@@ -282,7 +282,7 @@ async function standing(
   const at = { xpath: AT, campo: 'tipo_evento' };
   const tipo = tipoByCodigo(chega.codigo)!;
   if (nota.estado === 'cancelada') return { ...cancelledNota(tipo.codigo), ...at };
-  if (nota.estado === 'recusada') return refusedNota(tipo);
+  if (nota.estado === 'recusada') return describeRefusedNota(tipo);
   const open = tipo.cancela ? nota.eventos.find(isOpenCancelamento) : undefined;
   if (open !== undefined) return { ...openCancelamento(named(open)), ...at };
   const onNote = standingOn(nota.eventos.map(naNota));
@@ -380,7 +380,7 @@ const SUBSTITUTA_AFTER =
  * Cancelled in another way, or for another note, the note leaves those that replace it with nothing to replace: the environment
  * then refuses them (E0046, E1310).
  */
-function substitutasLeft(
+function warnOfSubstitutas(
   { substitutas }: NotaForEvento,
   { cancela }: TipoEvento,
   { chave_acesso_substituta }: PedidoEvento['campos'],
@@ -395,7 +395,7 @@ function substitutasLeft(
   }));
 }
 
-function refusedNota({ slug }: TipoEvento): Fault {
+function describeRefusedNota({ slug }: TipoEvento): Fault {
   const mensagem = `O ADN recusou esta nota, ou o município a retirou, e não se registra ${slug} nela: ela não tem efeito. A sua série e o seu número estão livres.`;
   return { codigo: 'E1831', xpath: `${AT}/chNFSe`, mensagem };
 }
@@ -411,7 +411,7 @@ function refusalOf(
     case 'nota_cancelada':
       return { faults: [{ ...cancelledNota(tipo.codigo), ...at }] };
     case 'nota_recusada':
-      return { faults: [refusedNota(tipo)] };
+      return { faults: [describeRefusedNota(tipo)] };
     case 'substituta_recusada': {
       const campo = 'chave_acesso_substituta';
       const mensagem = `A nota de ${campo} foi retirada pelo município, e não substitui outra. Emita uma nova substituta, com o grupo subst.`;

@@ -1,6 +1,6 @@
 /**
  * What waits, seen against a clock that was set: moments in the rows are those of the clock of whoever wrote them. So a wait is bounded by
- * what our own waits are. Who has a claim keeps it for a whole one from now on.
+ * what our own waits are. A row that is claimed stays so for a whole lease from now on.
  */
 import { JOBS, type Jobs } from './claims.ts';
 import { type Db, writeAlone } from './open.ts';
@@ -37,7 +37,7 @@ const LONGEST: Readonly<Record<Jobs, string>> = {
   lotes: 'case when claims is not null then $4 else 0 end',
 };
 
-/** What somebody holds is left to the next look: nobody else's wait is made longer by it. */
+/** A row that is locked is left to the next look, so that it delays no other. */
 function shortening(table: Jobs): string {
   const claim = table === 'lotes' ? '$4' : '$3';
   return `update ${table} set due_at = $2 + case when claims is null then 0 else ${claim} end * interval '1 ms'

@@ -2,6 +2,7 @@
 import { EVENTO_ANTES_DO_ENVIO, EVENTO_MOVES, type EventoMove, type EventoTrigger } from '../fiscal/evento.ts';
 import { movesTo } from '../fiscal/machine.ts';
 import { NOTA_FINAIS, type NotaEstado } from '../fiscal/nota.ts';
+import { trailOf } from './claims.ts';
 import { listed, ONE_BY_ONE } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { replacesOwn } from './substituicao.ts';
@@ -49,8 +50,7 @@ const MOVE_WAITING = `with found as (
     from found where e.tenant = $1 and e.id = found.id
     returning e.id, e.movimentos, found.estado as de
   )
-  insert into trilha_eventos (tenant, evento, movimento, em, de, gatilho, para)
-  select $1, id, movimentos, $2, de, $6, $7 from moved`;
+  ${trailOf('evento', { em: '$2', de: 'de', gatilho: '$6', para: '$7' })}`;
 
 /** What a decision about a nota does to its events that were not sent yet. */
 const ON_DECISION = [

@@ -101,7 +101,7 @@ function isApart(lane: string): boolean {
   return lane.includes('/');
 }
 
-/** Who goes apart is expected to be held still. */
+/** A provider that goes apart is expected to be held still: its lock is waited for only briefly. */
 function optionsOf(lane: string): TransactionOptions {
   return isApart(lane) ? { lockMs: SHORT_LOCK_MS } : {};
 }
@@ -138,7 +138,7 @@ async function issueUnlocked(pool: Db, tenant: string, jobs: readonly Issuance[]
   return issueParts(jobs, parts, issue, error);
 }
 
-/** Issues some after others; a part that fails fails alone. Who does not come into a part, or not in time, has failed with `error`. */
+/** Issues some after others; a part that fails fails alone. An issuance in no part, or in one that is not reached, fails with `error`. */
 async function issueParts(
   jobs: readonly Issuance[],
   parts: readonly (readonly Issuance[])[],
@@ -233,7 +233,7 @@ async function writeGroup(
   const first = new Map([...wanted].map(([prestador, count]) => [prestador, last.get(prestador)! - count + 1n]));
   const made = completeJobs(jobs, firstId, first, holders, repeated, automatic);
   const writes: Promise<unknown>[] = [];
-  const unkept = isKeyed ? keysToNothing(jobs, made.results) : [];
+  const unkept = isKeyed ? listUnusedKeys(jobs, made.results) : [];
   if (unkept.length > 0) writes.push(giveKeysBack(client, tenant, unkept));
   const unused = new Map<string, bigint>();
   for (const [prestador, next] of made.next) {
@@ -272,7 +272,7 @@ async function takeKeysOf(
 }
 
 /** Keys that were taken for what is no note: neither made, nor another's before. */
-function keysToNothing(jobs: readonly Issuance[], results: readonly IssueResult[]): readonly Buffer[] {
+function listUnusedKeys(jobs: readonly Issuance[], results: readonly IssueResult[]): readonly Buffer[] {
   return jobs.flatMap(({ key }, place) => {
     const result = results[place]!;
     return key === undefined || 'nota' in result || 'isRepeated' in result ? [] : [key.impressao];
@@ -364,14 +364,14 @@ function insertNotas(client: PoolClient, tenant: string, made: readonly MadeRow[
     client.query({
       name: 'insert_documentos',
       text: INSERT_DOCUMENTOS,
-      values: [tenant, ...packed(made), notas.map(({ recebido_assinatura }) => recebido_assinatura)],
+      values: [tenant, ...packDocuments(made), notas.map(({ recebido_assinatura }) => recebido_assinatura)],
     }),
     client.query({ name: 'insert_trilha', text: INSERT_TRILHA, values: [tenant, ids, moments, retencoes] }),
   ];
 }
 
 /** All documents of a group one after the other, and where each begins (from 1, as SQL counts) and how long it is. */
-function packed(made: readonly MadeRow[]): [Buffer, string[], number[], number[], number[]] {
+function packDocuments(made: readonly MadeRow[]): [Buffer, string[], number[], number[], number[]] {
   const pieces: Uint8Array[] = [];
   const starts: number[] = [];
   const received: number[] = [];

@@ -189,7 +189,7 @@ async function receive(pool: Db, tenant: string, lote: LoteNovo): Promise<LoteRo
   if (before === undefined) return receive(pool, tenant, lote);
   const { isSpent, ...row } = before;
   if (!isSpent) return row;
-  // Who dies after this has the next one find nothing that says the same; of two at once one stores it and the other finds that.
+  // After a crash here the next sender finds no equal lot; of two at once one stores the lot and the other finds it.
   const spend = 'update lotes set refeito = true where tenant = $1 and protocolo = $2';
   await writeAlone(pool, { text: spend, values: [tenant, row.protocolo] });
   return receive(pool, tenant, lote);

@@ -2,10 +2,10 @@
  * Notas that wait for a rate: which of them a newer table may let go, and what became of them. What a table says, and what a
  * note is with it, is decided elsewhere; here is what is read and written.
  *
- * Nobody claims them: the outcome follows from the table alone, so that two who reckon the same note write the same, and the second
- * finds it moved. A nota that stays keeps the number of the table that was tried, and is looked at again with the next.
+ * A held nota is not claimed: its outcome follows from the table alone. Two workers write the same, and the second finds it moved. A nota that stays keeps the number of the table that was tried, and is looked at again with the next.
  */
 import type { NotaMove } from '../fiscal/nota.ts';
+import { trailOf } from './claims.ts';
 import { moveWaitingEventos, wakeSubstitutas } from './follow-nota.ts';
 import { type Db, ONE_BY_ONE, pipelined, storable, type TransactionOptions, writeUnlocked } from './open.ts';
 
@@ -83,16 +83,14 @@ const RELEASE = `with moved as (
     update documentos d set nfse = x.nfse from unnest($4::bigint[], $5::bytea[]) as x (id, nfse)
       join moved m on m.id = x.id where d.tenant = $1 and d.nota = x.id
   )
-  insert into trilha_notas (tenant, nota, movimento, em, de, gatilho, para)
-  select $1, id, movimentos, $2, 'retida', 'publicacao', 'emitida' from moved`;
+  ${trailOf('nota', { em: '$2', de: "'retida'", gatilho: "'publicacao'", para: "'emitida'" })}`;
 
 const REFUSE = `with moved as (
     update notas n set estado = 'recusada', due_at = null, mensagem_retorno = x.mensagem, tabela_aliquotas = $3,
       movimentos = n.movimentos + 1
     from unnest($4::bigint[], $5::text[]) as x (id, mensagem) ${OF_OLDER} returning n.id, n.movimentos
   )
-  insert into trilha_notas (tenant, nota, movimento, em, de, gatilho, para)
-  select $1, id, movimentos, $2, 'retida', 'divergencia', 'recusada' from moved`;
+  ${trailOf('nota', { em: '$2', de: "'retida'", gatilho: "'divergencia'", para: "'recusada'" })}`;
 
 const KEEP = `update notas n set mensagem_retorno = x.mensagem, tabela_aliquotas = $3
   from unnest($4::bigint[], $5::text[]) as x (id, mensagem) ${OF_OLDER} and $2::timestamptz is not null`;

@@ -8,6 +8,7 @@ import {
   type EventoTrigger,
 } from '../fiscal/evento.ts';
 import { movesTo } from '../fiscal/machine.ts';
+import { trailOf } from './claims.ts';
 import { type EventoRow, openCancelamento, readEventos } from './evento-rows.ts';
 import { type Db, listed, ONE_BY_ONE, storable, writeAlone } from './open.ts';
 
@@ -203,8 +204,7 @@ const MOVE = `with found as (
     from found where e.tenant = $1 and e.id = found.id and found.may
     returning e.id, e.movimentos, found.estado as de
   ), trail as (
-    insert into trilha_eventos (tenant, evento, movimento, em, de, gatilho, para, mensagem, quem)
-    select $1, id, movimentos, $3, de, $4, $5, $7, $9 from moved
+    ${trailOf('evento', { em: '$3', de: 'de', gatilho: '$4', para: '$5', mensagem: '$7', quem: '$9' })}
   )
   select estado, (select count(*) from moved) > 0 as moved from found`;
 
@@ -258,8 +258,7 @@ async function archiveEventos(
       from found x, counted ${ONE_BY_ONE} and e.tenant = $1 and e.id = x.id and counted.eventos = ${at(3)}
       returning e.id, e.movimentos, x.estado as de
     ), trail as (
-      insert into trilha_eventos (tenant, evento, movimento, em, de, gatilho, para, mensagem, quem)
-      select $1, id, movimentos, ${at(2)}, de, ${at(4)}, ${at(5)}, ${at(6)}, ${at(7)} from moved
+      ${trailOf('evento', { em: at(2), de: 'de', gatilho: at(4), para: at(5), mensagem: at(6), quem: at(7) })}
     )
     select eventos from counted`;
   const own = [from, new Date(now), expected, on, to, storable(mensagem), storable(quem)];

@@ -1,7 +1,7 @@
 /**
  * Registering events: numbered under the lock of their nota; what two registrations at once cannot both have, a constraint decides.
  *
- * Whoever locks both a nota and its eventos takes the nota first; the claim, which does not, waits for nobody.
+ * A transaction that locks a nota and its eventos locks the nota first; the claim does not, and waits for no lock.
  */
 import { NUMERO_SEQUENCIAL_MAX } from '../fiscal/layout/evento.ts';
 import type { NotaEstado } from '../fiscal/nota.ts';

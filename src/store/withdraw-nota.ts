@@ -1,5 +1,6 @@
 /** Withdrawing a nota that was never transmitted, by the municipality's hand. */
 import { NOTA_FINAIS, type NotaEstado, notaMove } from '../fiscal/nota.ts';
+import { trailOf } from './claims.ts';
 import { type EventoRow, eventoThatNames } from './evento-rows.ts';
 import { moveWaitingEventos, wakeSubstitutas } from './follow-nota.ts';
 import { type Db, storable, transaction } from './open.ts';
@@ -63,8 +64,7 @@ export async function withdrawNota(
           update notas set estado = $4, due_at = null, mensagem_retorno = $5, movimentos = movimentos + 1
           where tenant = $1 and id = $2 returning id, movimentos
         )
-        insert into trilha_notas (tenant, nota, movimento, em, de, gatilho, para, mensagem, quem)
-        select $1, id, movimentos, $3, $6, $7, $4, $8, $9 from moved`,
+        ${trailOf('nota', { em: '$3', de: '$6', gatilho: '$7', para: '$4', mensagem: '$8', quem: '$9' })}`,
       [tenant, id, new Date(now), move.to, storable(mensagem), estado, move.on, storable(motivo), storable(quem)],
     );
     await Promise.all(await moveWaitingEventos(client, tenant, now, [{ id, estado: move.to }]));
