@@ -9,6 +9,7 @@ import { notaMove } from '../src/fiscal/nota.ts';
 import type { Issuance } from '../src/store/issue-notas.ts';
 import { migrate } from '../src/store/migrate.ts';
 import type { NotaNova } from '../src/store/nota-columns.ts';
+import { heldSequences } from '../src/store/numeracao.ts';
 import { type Db, openPool } from '../src/store/open.ts';
 import { createStore, type Store } from '../src/store/store.ts';
 import { onEnd } from './support/cleanup.ts';
@@ -161,6 +162,35 @@ describe('one after the other', () => {
   });
 });
 
+test('an automatic number is given once, though its note was refused', async () => {
+  const tenant = await newTenant();
+  const automatic = () => issued(store, tenant, issuance(CNPJ, '3', undefined));
+  await issued(store, tenant, issuance(CNPJ, '3', 2));
+  assert.deepEqual(await automatic(), { nNFSe: 2, nDPS: 3 });
+  await refuseAll(tenant);
+  assert.deepEqual(await automatic(), { nNFSe: 3, nDPS: 4 }, '2 and 3 are free, and 3 was given');
+});
+
+test('a sequence that somebody holds is told from those that are free, of this municipality alone', async () => {
+  const [tenant, elsewhere] = [await newTenant(), await newTenant()];
+  for (const one of [tenant, elsewhere]) {
+    for (const prestador of PROVIDERS) await issued(store, one, issuance(prestador, '3', undefined));
+  }
+  const unknown = '99999999000191';
+  const client = await other.connect();
+  try {
+    await client.query('begin');
+    await client.query('select 1 from numeracao where tenant = $1 and prestador = $2 for update', [tenant, CNPJ]);
+    assert.deepEqual(await heldSequences(pool, tenant, [...PROVIDERS, unknown]), new Set([CNPJ]));
+    assert.deepEqual(await heldSequences(pool, tenant, [CPF]), new Set());
+    assert.deepEqual(await heldSequences(pool, elsewhere, PROVIDERS), new Set());
+  } finally {
+    await client.query('rollback');
+    client.release();
+  }
+  assert.deepEqual(await heldSequences(pool, tenant, PROVIDERS), new Set());
+});
+
 describe('all at once, in two processes', () => {
   test('numbers of notes have no gap, and each DPS without number has the next free one of its series', async () => {
     await fc.assert(
@@ -215,16 +245,16 @@ describe('a hundred thousand numbers taken by hand', () => {
   const TAKEN = 100_000;
 
   /** Notes 1 to 100,000 of the provider, with the numbers after those. */
-  async function takenByHand(): Promise<string> {
+  async function takenByHand(count = TAKEN): Promise<string> {
     const tenant = await newTenant();
     await pool.query(
       `insert into notas (tenant, id, chave_acesso, numero_protocolo, id_dps, estado, numero_dps, serie_dps, numero_dps_nacional,
           data_emissao, data_competencia, prestador_cpf_cnpj, prestador_razao_social, valor_servico)
         select $1, 1000000 + n, 'H' || n, 'H' || n, $2 || lpad((n + $3)::text, 15, '0'), 'autorizada', n, '70000', (n + $3)::text, now(),
           '2026-11-01', $4, 'Nome', 10 from generate_series(1, $3::int) n`,
-      [tenant, serieOf(CNPJ, '70000'), TAKEN, CNPJ],
+      [tenant, serieOf(CNPJ, '70000'), count, CNPJ],
     );
-    await pool.query('insert into numeracao (tenant, prestador, ultimo) values ($1, $2, $3)', [tenant, CNPJ, TAKEN]);
+    await pool.query('insert into numeracao (tenant, prestador, ultimo) values ($1, $2, $3)', [tenant, CNPJ, count]);
     return tenant;
   }
 
@@ -247,6 +277,17 @@ describe('a hundred thousand numbers taken by hand', () => {
       { nNFSe: TAKEN + 5, nDPS: TAKEN + 5 },
       'another series goes with the notes',
     );
+  });
+
+  test('a thousand and twenty-four are looked at for who only asks', async () => {
+    for (const [count, nDPS] of [
+      [1023, 2047n],
+      [1024, undefined],
+    ] as const) {
+      const tenant = await takenByHand(count);
+      const next = await store.notas.previewNumbers(tenant, CNPJ, serieOf(CNPJ, '70000'));
+      assert.equal(next.nDPS, nDPS);
+    }
   });
 
   test('are not looked through for who only asks', async () => {
