@@ -145,11 +145,6 @@ export function flag(content: string): boolean {
   return value;
 }
 
-export function integer(content: string): number {
-  if (!/^\d{1,9}$/.test(content)) throw new Error(`"${content}" is not a whole number`);
-  return Number(content);
-}
-
 /** The rows of a CSV table with header, which is whole or refused. `name` is for messages. */
 export function parseCsv(source: string, name: string): readonly Row[] {
   if (source.startsWith('\ufeff')) throw new Error(`${name}: begins with a byte order mark`);

@@ -15,7 +15,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as catalogs from '../src/fiscal/catalogs/rows.ts';
-import { type Catalog, catalog, cell, flag, integer, match, maybe, oneOf, parseCsv, type Row, text } from './csv.ts';
+import { type Catalog, catalog, cell, flag, match, maybe, oneOf, parseCsv, type Row, text } from './csv.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const OUTPUT = join(ROOT, 'src/fiscal/catalogs');
@@ -319,83 +319,6 @@ const CATALOGS: readonly Catalog[] = [
       soCompartilhamento: cell('so_compartilhamento_adn', flag),
     },
     covers: ['campo', catalogs.CAMPOS_ENUMERADOS],
-  }),
-  catalog<catalogs.EventoNacional>({
-    file: 'eventos.json',
-    fonte: 'Anexo II v1.01 (22/01/2026) e XSD 1.01; autor inferido e aceite: especificação do serviço',
-    rows: (read) => read('eventos.csv'),
-    key: ['tipoEvento'],
-    columns: {
-      tipoEvento: cell('tipo_evento', oneOf(catalogs.TIPOS_EVENTO)),
-      codigoEvento: cell('codigo_evento', match(/^\d{6}$/)),
-      descricao: cell('descricao', text),
-      grupo: cell('grupo', oneOf(catalogs.GRUPOS_EVENTO)),
-      autorNacional: cell('autor_nacional', text),
-      assinaturaObrigatoria: cell('assinatura_obrigatoria', oneOf(catalogs.ASSINATURAS_EVENTO)),
-      ambienteReceptor: cell('ambiente_receptor', oneOf(catalogs.RECEPTORES_EVENTO)),
-      eventoUnico: cell('evento_unico', flag),
-      visibilidade: cell('visibilidade', match(/^(EM|NE|CP|AT)(\/(NE|CP|AT))*$/)),
-      autorInferido: maybe('autor_inferido_servico', oneOf(catalogs.AUTORES_EVENTO)),
-      aceitoNoWebservice: cell('aceito_no_webservice', flag),
-      cancelaNota: cell('cancela_nota', flag),
-    },
-    assume: [
-      ['every event needs its note in the ADN', (row) => row('exige_nfse_no_adn') === 'true'],
-      [
-        'an author is inferred where we accept it',
-        (row) => !!row('autor_inferido_servico') === (row('aceito_no_webservice') === 'true'),
-      ],
-    ],
-    covers: ['tipoEvento', catalogs.TIPOS_EVENTO],
-  }),
-  catalog<catalogs.MotivoEvento>({
-    file: 'motivos-evento.json',
-    fonte: 'Anexo II v1.01 (22/01/2026) e XSD 1.01',
-    rows: (read) => read('motivos_evento.csv'),
-    key: ['tipoEvento', 'campo', 'codigo'],
-    columns: {
-      tipoEvento: cell('tipo_evento', oneOf(catalogs.TIPOS_EVENTO)),
-      campo: cell('campo', oneOf(catalogs.CAMPOS_DE_MOTIVO)),
-      codigo: cell('codigo', match(/^(\d{1,2}|e\d{6})$/)),
-      valor: cell('valor', integer),
-      descricao: cell('descricao', text),
-    },
-    assume: [
-      ['valor is the number of codigo', (row) => Number(row('codigo').replace('e', '')) === Number(row('valor'))],
-    ],
-  }),
-  catalog<catalogs.CampoEvento>({
-    file: 'campos-evento.json',
-    fonte: 'Anexo II v1.01 (22/01/2026) e XSD 1.01',
-    rows: (read) => read('campos_evento.csv'),
-    key: ['tipoEvento', 'campo'],
-    columns: {
-      tipoEvento: cell('tipo_evento', oneOf(catalogs.TIPOS_EVENTO)),
-      campo: cell('campo', match(/^[A-Za-z]+$/)),
-      obrigatorio: cell('obrigatorio', flag),
-      tipo: cell('tipo', oneOf(['C', 'N'])),
-      tamanhoMin: (row) => integer(row('tamanho').split('-')[0] ?? ''),
-      tamanhoMax: (row) => integer(row('tamanho').split('-').at(-1) ?? ''),
-      descricao: cell('descricao', text),
-    },
-    assume: [
-      ['no field repeats', (row) => row('ocorrencia') === (row('obrigatorio') === 'true' ? '1-1' : '0-1')],
-      ['xDesc, and it alone, is the first', (row) => (row('campo') === 'xDesc') === (row('ordem') === '1')],
-    ],
-    covers: ['tipoEvento', catalogs.TIPOS_EVENTO],
-  }),
-  catalog<catalogs.CompatibilidadeEvento>({
-    file: 'eventos-compatibilidade.json',
-    fonte: 'Anexo II v1.01 (22/01/2026)',
-    rows: (read) => read('eventos_compatibilidade.csv'),
-    key: ['existente', 'alvoExistente', 'pedido', 'alvoPedido'],
-    columns: {
-      existente: cell('evento_existente', match(/^(\d{6}|nenhum)$/)),
-      alvoExistente: maybe('bloqueio_alvo_existente', match(/^\d{6}$/)),
-      pedido: cell('evento_pedido', match(/^\d{6}$/)),
-      alvoPedido: maybe('bloqueio_alvo_pedido', match(/^\d{6}$/)),
-      situacao: cell('situacao', oneOf(catalogs.SITUACOES_COMPATIBILIDADE)),
-    },
   }),
 ];
 

@@ -12,8 +12,6 @@ import { catalog, cell, flag, match, maybe, parseCsv, type Row, text } from '../
 import {
   aliquotasIbsCbs,
   CAMPOS_ENUMERADOS,
-  camposEvento,
-  camposOf,
   classificacaoOf,
   classificacoes,
   correlacoes,
@@ -24,16 +22,10 @@ import {
   cstOf,
   csts,
   enumeracaoOf,
-  eventoOf,
-  eventoOfCodigo,
-  eventos,
-  eventosCompatibilidade,
   indicadores,
   indicadorOf,
   moedaOf,
   moedas,
-  motivosEvento,
-  motivosOf,
   municipioOf,
   municipios,
   nbsList,
@@ -42,22 +34,17 @@ import {
   paisOf,
   servicoOf,
   servicos,
-  TIPOS_EVENTO,
 } from './catalogs.ts';
 
 const FILES = [
   'aliquotas-ibs-cbs',
-  'campos-evento',
   'classificacao-tributaria',
   'correlacao',
   'credito-presumido',
   'cst',
   'enumeracoes',
-  'eventos',
-  'eventos-compatibilidade',
   'indicador-operacao',
   'moedas',
-  'motivos-evento',
   'municipios',
   'nbs',
   'paises',
@@ -425,85 +412,6 @@ describe('enumerations', () => {
       'tpImunidade 0',
       'vincPrest 9',
     ]);
-  });
-});
-
-describe('events', () => {
-  it('has the sixteen types, nine of them open to the parties, four that cancel', () => {
-    assert.deepEqual(
-      eventos().map(({ tipoEvento }) => tipoEvento),
-      TIPOS_EVENTO,
-    );
-    assert.equal(eventos().filter(({ aceitoNoWebservice }) => aceitoNoWebservice).length, 9);
-    assert.deepEqual(
-      eventos().flatMap(({ codigoEvento, cancelaNota }) => (cancelaNota ? [codigoEvento] : [])),
-      ['101101', '105102', '105104', '305101'],
-    );
-    assert.equal(eventoOf('cancelamento'), eventoOfCodigo('101101'));
-    assert.equal(eventoOf('confirmacao_tomador')?.autorInferido, 'tomador');
-    assert.equal(eventoOf('cancelamento_total'), undefined);
-  });
-
-  it('has 38 reasons, for exactly the types with an enumerated field', () => {
-    assert.equal(motivosEvento().length, 38);
-    for (const tipo of TIPOS_EVENTO) {
-      const enumerated = camposOf(tipo).filter(({ campo }) => campo === 'cMotivo' || campo === 'codEvento');
-      assert.deepEqual(
-        [...new Set(motivosOf(tipo).map(({ campo }) => campo))],
-        enumerated.map(({ campo }) => campo),
-        tipo,
-      );
-    }
-    assert.deepEqual(
-      motivosOf('cancelamento_por_substituicao').map(({ codigo, valor }) => [codigo, valor]),
-      [
-        ['01', 1],
-        ['02', 2],
-        ['03', 3],
-        ['04', 4],
-        ['05', 5],
-        ['99', 99],
-      ],
-    );
-    for (const { codigo } of motivosOf('bloqueio_por_oficio')) assert.ok(eventoOfCodigo(codigo.slice(1)), codigo);
-    assert.deepEqual(motivosOf('confirmacao_prestador'), []);
-  });
-
-  it('has 48 fields, with bounds that can be met', () => {
-    assert.equal(camposEvento().length, 48);
-    for (const { tipoEvento, campo, tamanhoMin, tamanhoMax } of camposEvento()) {
-      assert.ok(1 <= tamanhoMin && tamanhoMin <= tamanhoMax, `${tipoEvento} ${campo}`);
-    }
-    for (const { tipoEvento, descricao } of eventos()) {
-      const [xDesc] = camposOf(tipoEvento);
-      assert.equal(xDesc?.campo, 'xDesc');
-      assert.ok(descricao.length >= xDesc.tamanhoMin && descricao.length <= xDesc.tamanhoMax);
-    }
-    const xMotivo = camposOf('cancelamento').find(({ campo }) => campo === 'xMotivo');
-    assert.deepEqual([xMotivo?.obrigatorio, xMotivo?.tamanhoMin, xMotivo?.tamanhoMax], [true, 15, 255]);
-  });
-
-  it('has the whole matrix of 600 cells, where nothing follows a cancellation', () => {
-    const cells = eventosCompatibilidade();
-    assert.deepEqual(
-      tally(cells.map(({ situacao }) => situacao)),
-      new Map([
-        ['proibido', 152],
-        ['permitido', 411],
-        ['condicional', 37],
-      ] as const),
-    );
-    for (const { existente, pedido, situacao } of cells) {
-      assert.ok(existente === 'nenhum' || eventoOfCodigo(existente), existente);
-      assert.ok(eventoOfCodigo(pedido), pedido);
-      if (eventoOfCodigo(existente)?.cancelaNota) assert.equal(situacao, 'proibido', `${pedido} after ${existente}`);
-    }
-    const situationOf = (existente: string, pedido: string) =>
-      cells.find((cell) => cell.existente === existente && cell.pedido === pedido)?.situacao;
-    assert.equal(situationOf('nenhum', '101101'), 'permitido');
-    assert.equal(situationOf('nenhum', '105104'), 'proibido');
-    assert.equal(situationOf('101103', '105104'), 'permitido');
-    assert.equal(situationOf('202201', '203202'), 'condicional');
   });
 });
 

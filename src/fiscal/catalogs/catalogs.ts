@@ -1,95 +1,71 @@
 /**
- * The national catalogs: lists as data, each file with its source and date in its head, and plain lookups over them.
- * Importing only parses; rows become objects, and objects an index, at the first question.
+ * The national catalogs: lists as data, each file with its source and date in its head, and lookups over them.
+ * An import only parses. Rows become objects, and objects an index, at the first question.
  *
- * It decides nothing. What a code means for a nota is a rule's business, and the files are written by
- * `scripts/generate-catalogs.ts`, never by hand. Deliberately absent: whether a municipality administers a code
- * and at what rate (its own registry); `0000000`, maritime waters, a value of `cLocPrestacao` and no municipality;
- * the concession stretches of toll roads, whose register is not public; values of layouts not yet in force.
+ * A catalog decides nothing: what a code means for a nota is told by a rule. `scripts/generate-catalogs.ts` writes the files.
+ * Deliberately absent: the codes and rates of one municipality, which its own registry has; maritime waters (`0000000`), which
+ * are no municipality; toll road stretches, whose register is not public; values of layouts not yet in force; events, which
+ * `../tipos-evento.ts` declares.
  */
 
 import aliquotasData from './aliquotas-ibs-cbs.json' with { type: 'json' };
-import camposData from './campos-evento.json' with { type: 'json' };
 import classificacaoData from './classificacao-tributaria.json' with { type: 'json' };
 import correlacaoData from './correlacao.json' with { type: 'json' };
 import creditoData from './credito-presumido.json' with { type: 'json' };
 import cstData from './cst.json' with { type: 'json' };
 import enumeracoesData from './enumeracoes.json' with { type: 'json' };
-import eventosData from './eventos.json' with { type: 'json' };
-import compatibilidadeData from './eventos-compatibilidade.json' with { type: 'json' };
 import indicadorData from './indicador-operacao.json' with { type: 'json' };
 import moedasData from './moedas.json' with { type: 'json' };
-import motivosData from './motivos-evento.json' with { type: 'json' };
 import municipiosData from './municipios.json' with { type: 'json' };
 import nbsData from './nbs.json' with { type: 'json' };
 import paisesData from './paises.json' with { type: 'json' };
 import type {
   AliquotaIbsCbs,
   CampoEnumerado,
-  CampoEvento,
   Classificacao,
-  CompatibilidadeEvento,
   Correlacao,
   CreditoPresumido,
   Cst,
-  EventoNacional,
   Indicador,
   Moeda,
-  MotivoEvento,
   Municipio,
   Nbs,
   Pais,
   Servico,
-  TipoEvento,
   ValorEnumerado,
 } from './rows.ts';
 import servicosData from './servicos.json' with { type: 'json' };
-import { byKey, once, rowsOf } from './table.ts';
+import { byKey, once, rowsOf, type Table } from './table.ts';
 
 export * from './rows.ts';
 
-const allServicos = once(() => rowsOf<Servico>(servicosData));
-const servicoByCode = once(() => byKey(allServicos(), (servico) => servico.codigo));
-const allNbs = once(() => rowsOf<Nbs>(nbsData));
-const nbsByCode = once(() => byKey(allNbs(), (nbs) => nbs.codigo));
-const valuesByCampo = once(() => Map.groupBy(rowsOf<ValorEnumerado>(enumeracoesData), (valor) => valor.campo));
-
-/** The national taxation code of six digits, headings and future codes included. Source: `servicos.json`. */
-export function servicoOf(cTribNac: string): Servico | undefined {
-  return servicoByCode().get(cTribNac);
+/** The row of a code, and all rows in the order of their codes. */
+function catalogOf<Row>(table: Table, codeOf: (row: Row) => string) {
+  const rows = once(() => rowsOf<Row>(table));
+  const index = once(() => byKey(rows(), codeOf));
+  return [(code: string) => index().get(code), rows] as const;
 }
 
-/** All 587 lines of the list of services, by code; 338 of them may be issued. Source: `servicos.json`. */
-export function servicos(): readonly Servico[] {
-  return allServicos();
+/** Rows by a value that several of them have. */
+function groupsOf<Row, Value extends string | undefined>(rows: () => readonly Row[], keyOf: (row: Row) => Value) {
+  const groups = once(() => Map.groupBy(rows(), keyOf));
+  return (value: Value): readonly Row[] => groups().get(value) ?? [];
 }
 
-/** The NBS line of a code without punctuation, headings included. Source: `nbs.json`. */
-export function nbsOf(codigo: string): Nbs | undefined {
-  return nbsByCode().get(codigo);
-}
+/** National taxation codes of six digits, headings and future codes included: 338 of the 587 may be issued. */
+export const [servicoOf, servicos] = catalogOf<Servico>(servicosData, ({ codigo }) => codigo);
 
-/** All 1238 lines of the NBS, each heading before what it heads; 917 may be issued. Source: `nbs.json`. */
-export function nbsList(): readonly Nbs[] {
-  return allNbs();
-}
+/** Lines of the NBS by their code without punctuation, each heading before what it heads: 917 of the 1238 may be issued. */
+export const [nbsOf, nbsList] = catalogOf<Nbs>(nbsData, ({ codigo }) => codigo);
 
-/** The values of an enumerated field, in the order of the schema. Source: `enumeracoes.json`. */
-export function enumeracaoOf(campo: CampoEnumerado): readonly ValorEnumerado[] {
-  return valuesByCampo().get(campo) ?? [];
-}
+/** The values of an enumerated field, in the order of the schema. */
+export const enumeracaoOf = groupsOf<ValorEnumerado, CampoEnumerado>(
+  () => rowsOf(enumeracoesData),
+  ({ campo }) => campo,
+);
 
-const allMunicipios = once(() => rowsOf<Municipio>(municipiosData));
-const municipioByCode = once(() => byKey(allMunicipios(), (municipio) => municipio.codigoIbge));
-const allPaises = once(() => rowsOf<Pais>(paisesData));
-const paisByCode = once(() => byKey(allPaises(), (pais) => pais.codigo));
-const allMoedas = once(() => rowsOf<Moeda>(moedasData));
-const moedaByCode = once(() => byKey(allMoedas(), (moeda) => moeda.codigo));
-
-/** The municipality of an IBGE code of seven digits. Source: `municipios.json`. */
-export function municipioOf(codigoIbge: string): Municipio | undefined {
-  return municipioByCode().get(codigoIbge);
-}
+/** The 5571 municipalities, by IBGE code of seven digits. */
+export const [municipioOf, municipios] = catalogOf<Municipio>(municipiosData, ({ codigoIbge }) => codigoIbge);
 
 /** A municipality as a sentence names it: by its code, and by its name where it has one. */
 export function municipioInWords(codigoIbge: string): string {
@@ -97,152 +73,38 @@ export function municipioInWords(codigoIbge: string): string {
   return municipio === undefined ? codigoIbge : `${codigoIbge} (${municipio.nome}/${municipio.uf})`;
 }
 
-/** All 5571 municipalities, by code. Source: `municipios.json`. */
-export function municipios(): readonly Municipio[] {
-  return allMunicipios();
-}
+/** The 250 countries, by code of two capital letters. */
+export const [paisOf, paises] = catalogOf<Pais>(paisesData, ({ codigo }) => codigo);
 
-/** The country of two capital letters. Source: `paises.json`. */
-export function paisOf(iso2: string): Pais | undefined {
-  return paisByCode().get(iso2);
-}
+/** The 163 currencies, by code of three digits, inactive ones included. */
+export const [moedaOf, moedas] = catalogOf<Moeda>(moedasData, ({ codigo }) => codigo);
 
-/** All 250 countries, by code. Source: `paises.json`. */
-export function paises(): readonly Pais[] {
-  return allPaises();
-}
+/** The 173 classifications, by `cClassTrib`; 73 of them have `indNFSe`. */
+export const [classificacaoOf, classificacoes] = catalogOf<Classificacao>(classificacaoData, ({ codigo }) => codigo);
 
-/** The currency of three digits, inactive ones included. Source: `moedas.json`. */
-export function moedaOf(codigo: string): Moeda | undefined {
-  return moedaByCode().get(codigo);
-}
+/** The 18 CST of three digits. */
+export const [cstOf, csts] = catalogOf<Cst>(cstData, ({ codigo }) => codigo);
 
-/** All 163 currencies, by code. Source: `moedas.json`. */
-export function moedas(): readonly Moeda[] {
-  return allMoedas();
-}
+/** The 13 presumed credits, by `cCredPres`; two of them have `indNFSe`. */
+export const [creditoPresumidoOf, creditosPresumidos] = catalogOf<CreditoPresumido>(
+  creditoData,
+  ({ codigo }) => codigo,
+);
 
-const allClassificacoes = once(() => rowsOf<Classificacao>(classificacaoData));
-const classificacaoByCode = once(() => byKey(allClassificacoes(), (classificacao) => classificacao.codigo));
-const allCsts = once(() => rowsOf<Cst>(cstData));
-const cstByCode = once(() => byKey(allCsts(), (cst) => cst.codigo));
-const allCreditos = once(() => rowsOf<CreditoPresumido>(creditoData));
-const creditoByCode = once(() => byKey(allCreditos(), (credito) => credito.codigo));
-const allIndicadores = once(() => rowsOf<Indicador>(indicadorData));
-const indicadorByCode = once(() => byKey(allIndicadores(), (indicador) => indicador.codigo));
-const allCorrelacoes = once(() => rowsOf<Correlacao>(correlacaoData));
-const correlacoesByNbs = once(() => Map.groupBy(allCorrelacoes(), (correlacao) => correlacao.nbs));
-const correlacoesBySubitem = once(() => Map.groupBy(allCorrelacoes(), (correlacao) => correlacao.subitem));
-const allAliquotas = once(() => rowsOf<AliquotaIbsCbs>(aliquotasData));
+/** The 44 operation indicators, by `cIndOp`; 26 of them are in Anexo C. */
+export const [indicadorOf, indicadores] = catalogOf<Indicador>(indicadorData, ({ codigo }) => codigo);
 
-/** The classification of a `cClassTrib`, whether for services or not. Source: `classificacao-tributaria.json`. */
-export function classificacaoOf(cClassTrib: string): Classificacao | undefined {
-  return classificacaoByCode().get(cClassTrib);
-}
+/** The 1514 combinations of Anexo VIII, by subitem. */
+export const correlacoes = once(() => rowsOf<Correlacao>(correlacaoData));
 
-/** All 173 classifications, by code; 73 have `indNFSe`. Source: `classificacao-tributaria.json`. */
-export function classificacoes(): readonly Classificacao[] {
-  return allClassificacoes();
-}
+/** The combinations that Anexo VIII has for an NBS; 186 leaves have none. */
+export const correlacoesOf = groupsOf(correlacoes, ({ nbs }) => nbs);
 
-/** The CST of three digits. Source: `cst.json`. */
-export function cstOf(cst: string): Cst | undefined {
-  return cstByCode().get(cst);
-}
-
-/** All 18 CST, by code. Source: `cst.json`. */
-export function csts(): readonly Cst[] {
-  return allCsts();
-}
-
-/** The presumed credit of a `cCredPres`, whether for services or not. Source: `credito-presumido.json`. */
-export function creditoPresumidoOf(cCredPres: string): CreditoPresumido | undefined {
-  return creditoByCode().get(cCredPres);
-}
-
-/** All 13 presumed credits, by code; two have `indNFSe`. Source: `credito-presumido.json`. */
-export function creditosPresumidos(): readonly CreditoPresumido[] {
-  return allCreditos();
-}
-
-/** The operation indicator of a `cIndOp`, whether for services or not. Source: `indicador-operacao.json`. */
-export function indicadorOf(cIndOp: string): Indicador | undefined {
-  return indicadorByCode().get(cIndOp);
-}
-
-/** All 44 operation indicators, by code; 26 are in Anexo C. Source: `indicador-operacao.json`. */
-export function indicadores(): readonly Indicador[] {
-  return allIndicadores();
-}
-
-/** The combinations that Anexo VIII has for an NBS; 186 leaves have none. Source: `correlacao.json`. */
-export function correlacoesOf(nbs: string): readonly Correlacao[] {
-  return correlacoesByNbs().get(nbs) ?? [];
-}
-
-/** The combinations that Anexo VIII has for a subitem written `01.01`. Source: `correlacao.json`. */
-export function correlacoesOfSubitem(subitem: string): readonly Correlacao[] {
-  return correlacoesBySubitem().get(subitem) ?? [];
-}
-
-/** All 1514 combinations, by subitem. Source: `correlacao.json`. */
-export function correlacoes(): readonly Correlacao[] {
-  return allCorrelacoes();
-}
+/** The combinations that Anexo VIII has for a subitem written `01.01`. */
+export const correlacoesOfSubitem = groupsOf(correlacoes, ({ subitem }) => subitem);
 
 /**
  * The rates that the program ships, by start, those not yet fixed included: the first import of the table by which notes are
- * judged (`../aliquotas-ibs-cbs.ts`). Source: `aliquotas-ibs-cbs.json`.
+ * judged (`../aliquotas-ibs-cbs.ts`).
  */
-export function aliquotasIbsCbs(): readonly AliquotaIbsCbs[] {
-  return allAliquotas();
-}
-
-const allEventos = once(() => rowsOf<EventoNacional>(eventosData));
-const eventoByTipo = once(() => byKey(allEventos(), (evento) => evento.tipoEvento));
-const eventoByCode = once(() => byKey(allEventos(), (evento) => evento.codigoEvento));
-const allMotivos = once(() => rowsOf<MotivoEvento>(motivosData));
-const motivosByTipo = once(() => Map.groupBy(allMotivos(), (motivo) => motivo.tipoEvento));
-const allCampos = once(() => rowsOf<CampoEvento>(camposData));
-const camposByTipo = once(() => Map.groupBy(allCampos(), (campo) => campo.tipoEvento));
-const allCompatibilidades = once(() => rowsOf<CompatibilidadeEvento>(compatibilidadeData));
-
-/** The type of a slug. Source: `eventos.json`. */
-export function eventoOf(tipoEvento: string): EventoNacional | undefined {
-  return eventoByTipo().get(tipoEvento);
-}
-
-/** The type of a national code of six digits. Source: `eventos.json`. */
-export function eventoOfCodigo(codigoEvento: string): EventoNacional | undefined {
-  return eventoByCode().get(codigoEvento);
-}
-
-/** The sixteen types, by national code. Source: `eventos.json`. */
-export function eventos(): readonly EventoNacional[] {
-  return allEventos();
-}
-
-/** The options of a type, in schema order; none when it enumerates nothing. Source: `motivos-evento.json`. */
-export function motivosOf(tipoEvento: TipoEvento): readonly MotivoEvento[] {
-  return motivosByTipo().get(tipoEvento) ?? [];
-}
-
-/** All 38 options, by national code of their type. Source: `motivos-evento.json`. */
-export function motivosEvento(): readonly MotivoEvento[] {
-  return allMotivos();
-}
-
-/** The fields of a type, in the order of the schema; `xDesc` is always the first. Source: `campos-evento.json`. */
-export function camposOf(tipoEvento: TipoEvento): readonly CampoEvento[] {
-  return camposByTipo().get(tipoEvento) ?? [];
-}
-
-/** All 48 fields, by national code of their type. Source: `campos-evento.json`. */
-export function camposEvento(): readonly CampoEvento[] {
-  return allCampos();
-}
-
-/** The whole matrix, 25 rows by 24 columns. Source: `eventos-compatibilidade.json`. */
-export function eventosCompatibilidade(): readonly CompatibilidadeEvento[] {
-  return allCompatibilidades();
-}
+export const aliquotasIbsCbs = once(() => rowsOf<AliquotaIbsCbs>(aliquotasData));

@@ -8,8 +8,8 @@
 import { quoted } from '../fault.ts';
 import {
   classificacaoOf,
-  correlacoes,
   correlacoesOf,
+  correlacoesOfSubitem,
   indicadorOf,
   moedas,
   municipios,
@@ -229,11 +229,9 @@ function servicoItem(servico: ServicoEmissivel) {
   };
 }
 
-const correlacoesBySubitem = once(() => Map.groupBy(correlacoes(), ({ subitem }) => subitem));
-
 /** The annex goes by subitem, but for item 99, where it names the code. */
 function correlacoesOfServico({ codigo, subitem }: ServicoEmissivel): readonly Correlacao[] {
-  return (correlacoesBySubitem().get(subitem) ?? []).filter(({ cTribNac = codigo }) => cTribNac === codigo);
+  return correlacoesOfSubitem(subitem).filter(({ cTribNac = codigo }) => cTribNac === codigo);
 }
 
 /** Null: the annex does not tell one from the other. */
