@@ -3,7 +3,8 @@
  * making the same bytes durable. Each alone, with nothing else running.
  */
 
-import { checkSignature, DPS_PROFILE } from '../src/documents/signed.ts';
+import { DPS_PROFILE } from '../src/documents/signature-shape.ts';
+import { checkSignature } from '../src/documents/signed.ts';
 import { readXml } from '../src/documents/xml.ts';
 import { readDps } from '../src/fiscal/layout/read.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';

@@ -5,7 +5,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { verifyCms } from '../src/documents/cms.ts';
-import { checkSignature, DPS_PROFILE } from '../src/documents/signed.ts';
+import { DPS_PROFILE } from '../src/documents/signature-shape.ts';
+import { checkSignature } from '../src/documents/signed.ts';
 import { readXml } from '../src/documents/xml.ts';
 import { bytesOf, readCorpus } from './ataques/ataque.ts';
 

@@ -1,7 +1,8 @@
 /** Documents as they go out, and as the national environment shows them when it is asked. */
 import { setImmediate as turn } from 'node:timers/promises';
 import type { AdnKnowledge } from '../adn/adn.ts';
-import { checkSignature, type SignedProfile } from '../documents/signed.ts';
+import type { SignedProfile } from '../documents/signature-shape.ts';
+import { checkSignature } from '../documents/signed.ts';
 import { type Signer, signatureElement, signatureValueOf } from '../documents/signing.ts';
 import { readXml } from '../documents/xml.ts';
 import type { Recebida } from '../store/recepcoes.ts';

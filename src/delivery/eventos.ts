@@ -3,7 +3,7 @@
  * what stands on that note.
  */
 import type { Adn, AdnAnswer, AdnErro, EventoAnswer, EventoAsked, EventoToShare } from '../adn/adn.ts';
-import { EVENTO_PROFILE } from '../documents/signed.ts';
+import { EVENTO_PROFILE } from '../documents/signature-shape.ts';
 import { ANULACAO_REJEICAO, annulsOnlyHere, standingOn } from '../fiscal/conflitos-evento.ts';
 import { type ErrosAdn, sanitized } from '../fiscal/erros-adn.ts';
 import { EVENTO_ANTES_DO_ENVIO, EVENTO_MOVES, falhaAfter } from '../fiscal/evento.ts';

@@ -1,6 +1,6 @@
 /** What differs for notas: those that replace another wait for it, and all in doubt are looked for together. */
 import type { Adn, AdnErro, NotaAnswer, NotaAsked, ToJudge, ToSimulate } from '../adn/adn.ts';
-import { NFSE_PROFILE } from '../documents/signed.ts';
+import { NFSE_PROFILE } from '../documents/signature-shape.ts';
 import { signedPartOf, withSignature } from '../fiscal/layout/write.ts';
 import { NOTA_FINAIS, NOTA_MOVES, NOTA_NAO_TRANSMITIDA } from '../fiscal/nota.ts';
 import { tellTrouble } from '../flows/store-trouble.ts';

@@ -11,7 +11,7 @@ import { attributeOf, type Elemento } from '../fiscal/layout/tree.ts';
 import { ownOf } from '../fiscal/own.ts';
 import { ABRASF_DIGESTS, ABRASF_SIGNATURES, ENVELOPED, EXCLUSIVE, INCLUSIVE } from './algorithms.ts';
 import { type Certificate, readCertificate } from './certificate.ts';
-import { DSIG, isSignature } from './signed.ts';
+import { DSIG, isSignature } from './signature-shape.ts';
 import { INCLUSIVE_PREFIXES_MAX, type XmlDocumentReading } from './xml.ts';
 
 /** What keeps a signature from holding; or whose it is, and what it takes to know whether it holds. */

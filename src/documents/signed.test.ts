@@ -7,7 +7,8 @@ import { createHash } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { readCorpus } from '../../test/ataques/ataque.ts';
 import { opensslAuthority } from '../../test/support/openssl.ts';
-import { checkSignature, DPS_PROFILE, digestIs, EVENTO_PROFILE, NFSE_PROFILE, nameOf } from './signed.ts';
+import { DPS_PROFILE, EVENTO_PROFILE, NFSE_PROFILE } from './signature-shape.ts';
+import { checkSignature, digestIs, nameOf } from './signed.ts';
 import { readXml } from './xml.ts';
 
 const NFSE = 'http://www.sped.fazenda.gov.br/nfse';

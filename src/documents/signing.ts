@@ -8,7 +8,7 @@ import { ownOf } from '../fiscal/own.ts';
 import { ENVELOPED, REQUIRED } from './algorithms.ts';
 import type { Certificate } from './certificate.ts';
 import { decodeXml } from './encoding.ts';
-import { DSIG, isSignature } from './signed.ts';
+import { DSIG, isSignature } from './signature-shape.ts';
 import { extentOf, readXml, type XmlDocumentReading } from './xml.ts';
 
 export type Signer = { readonly key: KeyObject; readonly certificate: Certificate };

@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import { type AbrasfSignature, abrasfSignatures } from '../documents/abrasf-signature.ts';
 import { infNfseOf } from '../documents/own-note.ts';
-import { isSignature } from '../documents/signed.ts';
+import { isSignature } from '../documents/signature-shape.ts';
 import { signerFaults, XML_CODES } from '../documents/signer-faults.ts';
 import type { SoapDocumento, SoapIlegivel } from '../documents/soap.ts';
 import { readXml } from '../documents/xml.ts';

@@ -3,7 +3,8 @@
  * checked as well, and what production would have answered goes into the remarks (D-32).
  */
 import { type CmsReading, verifyCms } from '../documents/cms.ts';
-import { checkSignature, DPS_PROFILE, isSignature, type SignatureReading } from '../documents/signed.ts';
+import { DPS_PROFILE, isSignature } from '../documents/signature-shape.ts';
+import { checkSignature, type SignatureReading } from '../documents/signed.ts';
 import { CMS_CODES, partyFaults, signerFaults, XML_CODES } from '../documents/signer-faults.ts';
 import type { Trust } from '../documents/trust.ts';
 import type { XmlDocumentReading } from '../documents/xml.ts';

@@ -20,7 +20,8 @@ import {
   startService,
   startSimulator,
 } from '../../scripts/stage.ts';
-import { checkSignature, EVENTO_PROFILE } from '../../src/documents/signed.ts';
+import { EVENTO_PROFILE } from '../../src/documents/signature-shape.ts';
+import { checkSignature } from '../../src/documents/signed.ts';
 import { readXml, xsdErrors } from '../../src/documents/xml.ts';
 import { exampleXml } from '../../src/fiscal/rules/example.ts';
 import type { Patch } from '../../src/fiscal/rules/rule.ts';

@@ -20,7 +20,8 @@ import {
   startService,
   startSimulator,
 } from '../../scripts/stage.ts';
-import { checkSignature, NFSE_PROFILE } from '../../src/documents/signed.ts';
+import { NFSE_PROFILE } from '../../src/documents/signature-shape.ts';
+import { checkSignature } from '../../src/documents/signed.ts';
 import { readXml, xsdErrors } from '../../src/documents/xml.ts';
 import { exampleXml } from '../../src/fiscal/rules/example.ts';
 import { onEnd } from '../support/cleanup.ts';

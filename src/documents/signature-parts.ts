@@ -1,0 +1,257 @@
+/**
+ * The elements of one XML signature, and what is wrong with their arrangement and algorithms. What the digests and the value are worth is
+ * `signed.ts`'s affair.
+ */
+import { type Fault, quoted, told } from '../fiscal/fault.ts';
+import { isBlank } from '../fiscal/layout/check-text.ts';
+import { attributeOf, type Elemento } from '../fiscal/layout/tree.ts';
+import { ownOf } from '../fiscal/own.ts';
+import { ENVELOPED, REQUIRED, URI_NAMES } from './algorithms.ts';
+import { DSIG, type SignedProfile } from './signature-shape.ts';
+
+/** One thing that the profile fixes, as it was found. */
+export type ProfileLine = { readonly onde: string; readonly encontrado: string; readonly exigido: string };
+
+export type Parts = {
+  readonly faults: Fault[];
+  readonly profile: ProfileLine[];
+  signedInfo: Elemento | undefined;
+  reference: Elemento | undefined;
+  digestValue: Elemento | undefined;
+  signatureValue: Elemento | undefined;
+  certificates: readonly Elemento[];
+};
+
+/** The elements of a signature, and what is wrong with their arrangement and algorithms. */
+export function partsOf(signature: Elemento, base: string): Parts {
+  const parts: Parts = {
+    faults: [],
+    profile: [],
+    signedInfo: undefined,
+    reference: undefined,
+    digestValue: undefined,
+    signatureValue: undefined,
+    certificates: [],
+  };
+  const { faults } = parts;
+  const [signedInfo, signatureValue, keyInfo] = childrenOf(
+    signature,
+    base,
+    ['SignedInfo', 'SignatureValue', 'KeyInfo'],
+    ['Id'],
+    faults,
+  );
+  parts.signatureValue = signatureValue;
+  if (signatureValue !== undefined) leaf(signatureValue, `${base}/SignatureValue`, ['Id'], faults);
+  if (signedInfo !== undefined) signedInfoOf(signedInfo, `${base}/SignedInfo`, parts);
+  keyInfoOf(keyInfo, `${base}/KeyInfo`, parts);
+  return parts;
+}
+
+function signedInfoOf(signedInfo: Elemento, base: string, parts: Parts): void {
+  const { faults } = parts;
+  const names = ['CanonicalizationMethod', 'SignatureMethod', 'Reference'];
+  const [canonicalization, method, reference] = childrenOf(signedInfo, base, names, ['Id'], faults);
+  if (canonicalization === undefined || method === undefined || reference === undefined) return;
+  parts.signedInfo = signedInfo;
+  parts.reference = reference;
+  algorithm(canonicalization, base, REQUIRED.CanonicalizationMethod, parts);
+  algorithm(method, base, REQUIRED.SignatureMethod, parts);
+  const place = `${base}/Reference`;
+  const members = ['Transforms', 'DigestMethod', 'DigestValue'];
+  const [transforms, digestMethod, digestValue] = childrenOf(reference, place, members, ['URI', 'Id'], faults);
+  if (transforms !== undefined) transformFaults(transforms, `${place}/Transforms`, parts);
+  if (digestMethod !== undefined) algorithm(digestMethod, place, REQUIRED.DigestMethod, parts);
+  if (digestValue !== undefined) leaf(digestValue, `${place}/DigestValue`, [], faults);
+  parts.digestValue = digestValue;
+}
+
+const WITHOUT_PREFIXES = 'configure a C14N exclusiva sem lista de prefixos.';
+
+/** Transformations that a message names; two are right. */
+const TRANSFORMS_TOLD_MAX = 6;
+
+/** Enveloped-signature and then exclusive C14N, or the latter alone. */
+function transformFaults(transforms: Elemento, base: string, parts: Parts): void {
+  const found = transforms.children.map((child) => attributeOf(child, 'Algorithm') ?? '');
+  const wanted = 'enveloped-signature e depois C14N exclusiva, ou só C14N exclusiva';
+  const named = found.slice(0, TRANSFORMS_TOLD_MAX).map(algorithmName);
+  const more = found.length > named.length ? ` e mais ${found.length - named.length}` : '';
+  const line = { onde: base, encontrado: `${named.join(', ') || 'nenhuma'}${more}`, exigido: wanted };
+  parts.profile.push(line);
+  const [first, second] = found;
+  const exclusive = REQUIRED.CanonicalizationMethod;
+  const fits =
+    (found.length === 1 && first === exclusive) || (found.length === 2 && first === ENVELOPED && second === exclusive);
+  const isPlain = transforms.children.every(
+    (child) =>
+      child.name === 'Transform' &&
+      child.namespace === DSIG &&
+      child.children.length === 0 &&
+      isBlank(child.text) &&
+      child.attributes.length === 1,
+  );
+  if (fits && isPlain && transforms.attributes.length === 0 && isBlank(transforms.text)) return;
+  const extra = transforms.children.find((child) => child.children.length > 0)?.children[0];
+  const said = fits
+    ? {
+        mensagem: `As transformações são as certas, mas trazem ${extra?.name ?? 'texto, atributos ou elementos'} que não se aceita; ${WITHOUT_PREFIXES}`,
+        change: `Em Transforms: ${WITHOUT_PREFIXES}`,
+      }
+    : {
+        mensagem: `As transformações da Reference são ${line.encontrado}; as aceitas são ${wanted}.`,
+        change: `Em Transforms ponha, nesta ordem: ${ENVELOPED} e ${exclusive}.`,
+      };
+  parts.faults.push({
+    codigo: 'E902',
+    xpath: base,
+    ...said,
+    encontrado: quoted(found.join(' ')),
+    esperado: `${ENVELOPED} ${exclusive}`,
+  });
+}
+
+function keyInfoOf(keyInfo: Elemento | undefined, base: string, parts: Parts): void {
+  const data = keyInfo?.children.filter((child) => child.name === 'X509Data' && child.namespace === DSIG) ?? [];
+  parts.certificates = data.flatMap((one) =>
+    one.children.filter((child) => child.name === 'X509Certificate' && child.namespace === DSIG),
+  );
+  const xpath = `${base}/X509Data/X509Certificate`;
+  if (parts.certificates.length === 0) {
+    const instead = keyInfo?.children.map(({ name }) => name).join(', ');
+    const problem = keyInfo === undefined ? 'Falta KeyInfo' : `KeyInfo traz ${instead || 'nada'} e não o certificado`;
+    const change =
+      'ponha o certificado do assinante em KeyInfo/X509Data/X509Certificate, em DER e Base64, sem cabeçalhos nem quebras de linha.';
+    parts.faults.push({ codigo: 'E905', xpath, ...told(`${problem}:`, change) });
+    return;
+  }
+  const strange = [...keyInfo!.children, ...data.flatMap(({ children }) => children)].find(
+    (child) => !['X509Data', 'X509Certificate'].includes(child.name) || child.namespace !== DSIG,
+  );
+  if (strange !== undefined || parts.certificates.length > 1 || data.length > 1) {
+    const found = strange === undefined ? `${parts.certificates.length} certificados` : strange.name;
+    const mensagem = `KeyInfo deve trazer só o certificado do assinante, em um X509Data com um X509Certificate; há ${found}.`;
+    parts.faults.push({ codigo: 'E902', xpath: base, mensagem, encontrado: quoted(found) });
+    if (parts.certificates.length > 1) parts.certificates = [];
+  }
+  const certificate = parts.certificates[0];
+  if (certificate !== undefined) leaf(certificate, xpath, [], parts.faults);
+  for (const element of [keyInfo!, ...data]) onlyAttributes(element, base, ['Id'], parts.faults);
+  if ([keyInfo!, ...data].some(({ text }) => !isBlank(text))) {
+    parts.faults.push({ codigo: 'E902', xpath: base, mensagem: 'Há texto solto em KeyInfo; retire-o.' });
+  }
+}
+
+function algorithm(element: Elemento, parent: string, exigido: string, parts: Parts): void {
+  const onde = `${parent}/${element.name}`;
+  const encontrado = attributeOf(element, 'Algorithm') ?? '';
+  parts.profile.push({ onde, encontrado, exigido });
+  if (encontrado !== exigido) {
+    const found = encontrado === '' ? 'Falta o atributo Algorithm' : `O algoritmo é ${algorithmName(encontrado)}`;
+    const mensagem = `${found} em ${element.name}${spellingOf(encontrado, exigido)}; o aceito é ${algorithmName(exigido)} (${exigido}).`;
+    parts.faults.push({
+      codigo: 'E902',
+      xpath: `${onde}/@Algorithm`,
+      mensagem,
+      change: `Em ${element.name} ponha Algorithm="${exigido}".`,
+      encontrado: quoted(encontrado),
+      esperado: exigido,
+    });
+    return;
+  }
+  const [inside] = element.children;
+  if (inside !== undefined || !isBlank(element.text)) {
+    const what = inside === undefined ? 'texto' : inside.name;
+    const mensagem = `${element.name} traz ${what}, que não é aceito; ${WITHOUT_PREFIXES}`;
+    const change = `Em ${element.name}: ${WITHOUT_PREFIXES}`;
+    parts.faults.push({ codigo: 'E902', xpath: onde, mensagem, change, encontrado: quoted(what) });
+  }
+  onlyAttributes(element, onde, ['Algorithm'], parts.faults);
+}
+
+/** The Reference names the signed element by its Id, and nothing else. */
+export function referenceFaults(parts: Parts, id: string | undefined, { signed }: SignedProfile, base: string): void {
+  const { reference, faults } = parts;
+  if (id === undefined || id === '') {
+    const mensagem = `${signed} não tem o atributo Id, e a assinatura não tem a que se referir.`;
+    faults.push({ codigo: 'E902', xpath: `${base.replace(/\/Signature$/, '')}/${signed}/@Id`, mensagem });
+    return;
+  }
+  if (reference === undefined) return;
+  const found = attributeOf(reference, 'URI');
+  const wanted = `#${id}`;
+  const xpath = `${base}/SignedInfo/Reference/@URI`;
+  parts.profile.push({ onde: xpath, encontrado: found ?? '', exigido: wanted });
+  if (found === wanted) return;
+  const problem =
+    found === undefined
+      ? 'A Reference não tem URI'
+      : found === ''
+        ? 'A Reference tem URI vazia, isto é, aponta o documento inteiro'
+        : `A Reference aponta ${quoted(found)}`;
+  const mensagem = `${problem}; deve apontar o Id de ${signed}: ${quoted(wanted)}.`;
+  const change = `Na Reference ponha URI="${quoted(wanted)}".`;
+  faults.push({ codigo: 'E902', xpath, mensagem, change, encontrado: quoted(found ?? ''), esperado: quoted(wanted) });
+}
+
+/** The children that must be there, in this order and nothing else; a missing one is undefined. */
+function childrenOf(
+  parent: Elemento,
+  base: string,
+  names: readonly string[],
+  attributes: readonly string[],
+  faults: Fault[],
+): readonly (Elemento | undefined)[] {
+  onlyAttributes(parent, base, attributes, faults);
+  if (!isBlank(parent.text))
+    faults.push({ codigo: 'E902', xpath: base, mensagem: `Há texto solto em ${parent.name}.` });
+  const found = names.map((name) => parent.children.filter((child) => child.name === name && child.namespace === DSIG));
+  names.forEach((name, place) => {
+    const { length } = found[place]!;
+    // The lack of KeyInfo has a code of its own.
+    if (length === 1 || (length === 0 && name === 'KeyInfo')) return;
+    const xpath = `${base}/${name}${length > 1 ? '[2]' : ''}`;
+    const mensagem =
+      length === 0 ? `Falta ${name} em ${parent.name}.` : `${parent.name} deve ter um só ${name}, e tem ${length}.`;
+    faults.push({ codigo: 'E902', xpath, mensagem });
+  });
+  const strange = parent.children.find((child) => !names.includes(child.name) || child.namespace !== DSIG);
+  if (strange !== undefined) {
+    const mensagem = `${parent.name} traz ${strange.name}, que não faz parte da assinatura aceita.`;
+    faults.push({ codigo: 'E902', xpath: `${base}/${strange.name}`, mensagem, encontrado: quoted(strange.name) });
+  } else {
+    const order = parent.children.map(({ name }) => names.indexOf(name));
+    if (order.some((place, at) => at > 0 && place < order[at - 1]!)) {
+      faults.push({ codigo: 'E902', xpath: base, mensagem: `Em ${parent.name} a ordem é ${names.join(', ')}.` });
+    }
+  }
+  return found.map(([first]) => first);
+}
+
+function leaf(element: Elemento, xpath: string, attributes: readonly string[], faults: Fault[]): void {
+  onlyAttributes(element, xpath, attributes, faults);
+  const [inside] = element.children;
+  if (inside === undefined) return;
+  faults.push({ codigo: 'E902', xpath, mensagem: `${element.name} só pode conter texto, e traz ${inside.name}.` });
+}
+
+function onlyAttributes(element: Elemento, xpath: string, allowed: readonly string[], faults: Fault[]): void {
+  for (const { name, namespace } of element.attributes) {
+    if (namespace === '' && allowed.includes(name)) continue;
+    faults.push({
+      codigo: 'E902',
+      xpath: `${xpath}/@${name}`,
+      mensagem: `${element.name} traz o atributo ${name}, que não é aceito.`,
+    });
+  }
+}
+
+/** Identifiers are compared as they stand. */
+function spellingOf(found: string, wanted: string): string {
+  if (found.trim() === wanted) return ', com espaço no começo ou no fim';
+  return found.toLowerCase() === wanted.toLowerCase() ? ', com maiúsculas e minúsculas trocadas' : '';
+}
+
+function algorithmName(identifier: string): string {
+  return ownOf(URI_NAMES, identifier) ?? (identifier === '' ? 'não informado' : quoted(identifier));
+}

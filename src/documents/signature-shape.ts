@@ -1,0 +1,214 @@
+/**
+ * Where the one signature and the one signed element of a document stand: side by side below the root, and nothing else. Whatever differs
+ * is told with its place.
+ */
+import { type Fault, quoted, told } from '../fiscal/fault.ts';
+import { isBlank } from '../fiscal/layout/check-text.ts';
+import { SIGNATURE_NAMESPACE } from '../fiscal/layout/read.ts';
+import type { Elemento } from '../fiscal/layout/tree.ts';
+import type { XmlDocumentReading } from './xml.ts';
+
+export const DSIG = SIGNATURE_NAMESPACE;
+
+/** Which element of which document is signed. */
+export type SignedProfile = { readonly root: string; readonly signed: string };
+
+export const DPS_PROFILE: SignedProfile = { root: 'DPS', signed: 'infDPS' };
+export const NFSE_PROFILE: SignedProfile = { root: 'NFSe', signed: 'infNFSe' };
+export const EVENTO_PROFILE: SignedProfile = { root: 'evento', signed: 'infEvento' };
+
+/** Whether an element is a signature of XML, by name and namespace. */
+export function isSignature({ name, namespace }: Elemento): boolean {
+  return name === 'Signature' && namespace === DSIG;
+}
+
+/** A document may have sixty thousand elements, each of them in a wrong place. */
+const SHAPE_FAULTS_MAX = 20;
+const NESTED_TOLD_MAX = 5;
+
+type Shape = {
+  readonly faults: readonly Fault[];
+  /** The one signed element and its one signature; undefined when there is none, or another one anywhere. */
+  readonly element?: Elemento | undefined;
+  readonly signature?: Elemento | undefined;
+};
+
+/** Looks at all of a document once. */
+export function shapeOf(reading: XmlDocumentReading, profile: SignedProfile): Shape {
+  const { root } = reading;
+  const { signed } = profile;
+  const found = scan(root, signed);
+  if (!found.hasSignature) return { faults: [unsignedFault(root, profile)] };
+  const elements = root.children.filter((child) => child.name === signed);
+  const signatures = root.children.filter(isSignature);
+  const faults = [
+    ...[
+      found.twins.values(),
+      nestedFaults(found.nested, profile),
+      countFaults(root, elements.length, signatures.length, profile),
+      strangeFaults(root, profile),
+      placeFaults(reading, elements[0], signatures[0], profile),
+    ]
+      .values()
+      .flatMap((one) => one)
+      .take(SHAPE_FAULTS_MAX),
+  ];
+  const [element] = elements;
+  const [signature] = signatures;
+  const isAlone = elements.length === 1 && signatures.length === 1 && found.nested.length === 0;
+  return isAlone ? { faults, element, signature } : { faults };
+}
+
+type Nested = { readonly path: string; readonly what: 'signature' | 'signed' };
+
+/** Identifiers that two elements have, what stands deeper than it should, and whether there is a signature at all. */
+function scan(
+  root: Elemento,
+  signed: string,
+): { readonly twins: readonly Fault[]; readonly nested: readonly Nested[]; readonly hasSignature: boolean } {
+  const twins: Fault[] = [];
+  const nested: Nested[] = [];
+  let hasSignature = false;
+  const ids = new Map<string, readonly Elemento[]>();
+  /** From the root to where the walk is. */
+  const trail: Elemento[] = [];
+  const walk = (element: Elemento): void => {
+    trail.push(element);
+    for (const { name, value } of element.attributes) {
+      if (!/^id$/i.test(name)) continue;
+      const before = ids.get(value);
+      if (before === undefined) ids.set(value, trail.slice());
+      else if (twins.length < SHAPE_FAULTS_MAX) twins.push(twinFault(value, pathOf(before), pathOf(trail), signed));
+    }
+    const isOne = trail.length > 1 && isSignature(element);
+    hasSignature ||= isOne;
+    if (trail.length > 2 && (isOne || element.name === signed) && nested.length < NESTED_TOLD_MAX) {
+      nested.push({ path: pathOf(trail), what: isOne ? 'signature' : 'signed' });
+    }
+    for (const child of element.children) walk(child);
+    trail.pop();
+  };
+  walk(root);
+  return { twins, nested, hasSignature };
+}
+
+function refused(xpath: string, fault: Omit<Fault, 'codigo' | 'xpath'>): Fault {
+  return { codigo: 'E902', xpath, ...fault };
+}
+
+function twinFault(id: string, before: string, here: string, signed: string): Fault {
+  return refused(here, {
+    mensagem: `O identificador ${quoted(id)} aparece em dois elementos: ${before} e ${here}.`,
+    change: `Dê a cada elemento um identificador só seu; o de ${signed} é o que se assina.`,
+  });
+}
+
+function unsignedFault(root: Elemento, { root: rootName, signed }: SignedProfile): Fault {
+  const other = root.children.find((child) => child.name === 'Signature');
+  const mensagem =
+    other === undefined
+      ? `O documento não está assinado: falta o elemento Signature depois de ${signed}, dentro de ${rootName}.`
+      : `O elemento Signature não é uma assinatura XML: o seu espaço de nomes deve ser ${DSIG}.`;
+  return { codigo: 'E901', xpath: `/${root.name}/Signature`, mensagem, ...given(other?.namespace) };
+}
+
+function onlyOne({ root, signed }: SignedProfile): string {
+  return `Deixe um só ${signed}, diretamente dentro de ${root}.`;
+}
+
+function* nestedFaults(nested: readonly Nested[], profile: SignedProfile): Generator<Fault> {
+  const { root, signed } = profile;
+  for (const { path, what } of nested) {
+    yield what === 'signature'
+      ? refused(path, {
+          mensagem: `A assinatura está em ${path}; o seu lugar é depois de ${signed}, dentro de ${root}, e só uma é aceita.`,
+          change: `Ponha a assinatura depois de ${signed}, dentro de ${root}, e só ali.`,
+        })
+      : refused(path, {
+          mensagem: `Há um ${signed} em ${path}; o documento só pode ter um, diretamente dentro de ${root}.`,
+          change: onlyOne(profile),
+        });
+  }
+}
+
+function* countFaults(
+  { name }: Elemento,
+  elements: number,
+  signatures: number,
+  profile: SignedProfile,
+): Generator<Fault> {
+  const { signed } = profile;
+  if (elements !== 1) {
+    const xpath = `/${name}/${signed}${elements === 0 ? '' : '[2]'}`;
+    const mensagem = `O documento assinado deve ter um só ${signed}, e traz ${elements === 0 ? 'nenhum' : elements}.`;
+    yield refused(xpath, { mensagem, change: onlyOne(profile) });
+  }
+  if (signatures > 1) {
+    const mensagem = `O documento deve ter uma só Signature, e traz ${signatures}.`;
+    yield refused(`/${name}/Signature[2]`, { mensagem, change: 'Deixe uma só Signature: a do prestador.' });
+  }
+}
+
+/** What stands beside the two. */
+function* strangeFaults(root: Elemento, { root: rootName, signed }: SignedProfile): Generator<Fault> {
+  for (const child of root.children) {
+    if (child.name === signed || isSignature(child)) continue;
+    yield refused(pathOf([root, child]), {
+      mensagem: `O elemento ${child.name} está fora do que a assinatura cobre: dentro de ${rootName} só podem vir ${signed} e Signature.`,
+      change: `Tire ${child.name} de ${rootName}.`,
+      encontrado: quoted(child.name),
+    });
+  }
+}
+
+/** Their order, and what is no element: text, comments, attributes that others take for the identifier. */
+function* placeFaults(
+  reading: XmlDocumentReading,
+  element: Elemento | undefined,
+  signature: Elemento | undefined,
+  { root: rootName, signed }: SignedProfile,
+): Generator<Fault> {
+  const { root } = reading;
+  const base = `/${root.name}`;
+  if (element !== undefined && signature !== undefined && signature.index < element.index) {
+    const found = `A Signature está antes de ${signed}; o seu lugar é depois dele.`;
+    const change = `Ponha Signature no fim de ${rootName}: a mudança de lugar não desfaz a assinatura.`;
+    yield refused(`${base}/Signature`, { ...told(found, change), kind: 'signature_misplaced' });
+  }
+  if (!isBlank(root.text))
+    yield refused(base, { mensagem: `Há texto solto em ${rootName}, fora do que a assinatura cobre; retire-o.` });
+  const stray = reading.strayMarkup();
+  if (stray !== undefined) {
+    const { what, change } = STRAY[stray.kind];
+    const mensagem = `O documento traz ${what}, que a assinatura não cobre; retire antes de assinar.`;
+    yield refused('', { mensagem, change, ...stray.position });
+  }
+  const other = element?.attributes.find(
+    ({ name, namespace }) => /^id$/i.test(name) && (name !== 'Id' || namespace !== ''),
+  );
+  if (other !== undefined) {
+    const mensagem = `${signed} traz, além de Id, o atributo ${other.name}, que outros programas tomariam pelo identificador; retire-o.`;
+    yield refused(`${base}/${signed}/@${other.name}`, { mensagem, encontrado: quoted(other.value) });
+  }
+}
+
+const STRAY = {
+  comentário: { what: 'um comentário', change: 'Tire todo comentário do documento.' },
+  'instrução de processamento': {
+    what: 'uma instrução de processamento',
+    change: 'Tire toda instrução de processamento do documento (<?…?>, menos a declaração <?xml …?>).',
+  },
+} as const;
+
+/** Where an element stands, as XPath; with its position wherever it has siblings of its name. */
+function pathOf(trail: readonly Elemento[]): string {
+  const steps = trail.map((element, depth) => {
+    const twins = trail[depth - 1]?.children.filter(({ name }) => name === element.name) ?? [];
+    return twins.length > 1 ? `${element.name}[${twins.indexOf(element) + 1}]` : element.name;
+  });
+  return `/${steps.join('/')}`;
+}
+
+function given(found: string | undefined): { encontrado: string } | Record<string, never> {
+  return found === undefined ? {} : { encontrado: quoted(found) };
+}
