@@ -9,7 +9,14 @@ import { constants, hash, verify } from 'node:crypto';
 import { type Fault, quoted } from '../fiscal/fault.ts';
 import { attributeOf, type Elemento } from '../fiscal/layout/tree.ts';
 import { ownOf } from '../fiscal/own.ts';
-import { ABRASF_DIGESTS, ABRASF_SIGNATURES, ENVELOPED, EXCLUSIVE, INCLUSIVE } from './algorithms.ts';
+import {
+  ABRASF_DIGESTS,
+  ABRASF_SIGNATURES,
+  type AbrasfAlgorithm,
+  ENVELOPED,
+  EXCLUSIVE,
+  INCLUSIVE,
+} from './algorithms.ts';
 import { type Certificate, readCertificate } from './certificate.ts';
 import { DSIG, isSignature } from './signature-shape.ts';
 import { INCLUSIVE_PREFIXES_MAX, type XmlDocumentReading } from './xml.ts';
@@ -96,83 +103,127 @@ function excessIn(signature: Elemento): string | undefined {
 }
 
 function arranged(context: Context, { parent, signed, signature }: Pair): AbrasfSignature {
+  const parts = partsOf(signature);
+  if (typeof parts === 'string') return refused(parts);
   const { reading, allowsSha1 } = context;
-  const [signedInfo, signatureValue, keyInfo] = ['SignedInfo', 'SignatureValue', 'KeyInfo'].map((name) =>
-    only(signature, name),
-  );
-  if (signedInfo === undefined || signatureValue === undefined) return refused('A assinatura está incompleta.');
+  const isWhole = attributeOf(parts.reference, 'URI') === '' && allowsSha1 && mayBeWhole(reading, parent);
+  const misplaced = isWhole ? undefined : referenceProblem(context, signed, parts);
+  if (misplaced !== undefined) return refused(misplaced);
+  const methods = methodsOf(parts, allowsSha1);
+  if (typeof methods === 'string') return refused(methods);
+  const certificate = context.certificateOf(only(signature, 'KeyInfo'));
+  if ('problem' in certificate) return refused(certificate.problem);
+  if (methods.form === INCLUSIVE && !allowsSha1) return refused('Falta a transformação C14N exclusiva na Reference.');
+  if (isWhole && !transformsOf(parts.reference).includes(ENVELOPED)) {
+    return refused('Uma Reference ao documento inteiro leva a transformação enveloped-signature.');
+  }
+  const content: Content = (form) => (isWhole ? form?.rootWithout(signature) : form?.canonicalOf(signed));
+  return { certificate, check: () => check(reading, { parts, methods, content, signed }, certificate) };
+}
+
+type Parts = {
+  readonly signedInfo: Elemento;
+  readonly signatureValue: Elemento;
+  readonly canonicalization: Elemento;
+  readonly method: Elemento;
+  readonly reference: Elemento;
+  readonly digestMethod: Elemento;
+  readonly digestValue: Elemento;
+};
+
+/** The elements of a signature, or which are not there. */
+function partsOf(signature: Elemento): Parts | string {
+  const [signedInfo, signatureValue] = [only(signature, 'SignedInfo'), only(signature, 'SignatureValue')];
+  if (signedInfo === undefined || signatureValue === undefined) return 'A assinatura está incompleta.';
   const [canonicalization, method, reference] = ['CanonicalizationMethod', 'SignatureMethod', 'Reference'].map((name) =>
     only(signedInfo, name),
   );
   const digestMethod = reference && only(reference, 'DigestMethod');
   const digestValue = reference && only(reference, 'DigestValue');
-  if (!canonicalization || !method || !reference || !digestMethod || !digestValue) {
-    return refused('SignedInfo está incompleto, ou tem mais de uma Reference.');
-  }
-  const id = attributeOf(signed, 'Id');
-  const uri = attributeOf(reference, 'URI');
-  const isWhole = uri === '' && allowsSha1 && mayBeWhole(reading, parent);
-  if (!isWhole) {
-    if (id === undefined || id === '') {
-      const also = allowsSha1 ? ' (ou use URI="" no documento inteiro, com enveloped-signature)' : '';
-      return refused(
-        `${signed.name} não tem o atributo Id a que a assinatura se refere. Dê-lhe um Id e assine de novo${also}.`,
-      );
-    }
-    if (uri !== `#${id}`) return refused(`A Reference aponta "${quoted(uri ?? '')}", e deve apontar "#${quoted(id)}".`);
-    if (context.countOfId(id) > 1) return refused(`O identificador "${quoted(id)}" está em mais de um elemento.`);
-  }
+  return canonicalization && method && reference && digestMethod && digestValue
+    ? { signedInfo, signatureValue, canonicalization, method, reference, digestMethod, digestValue }
+    : 'SignedInfo está incompleto, ou tem mais de uma Reference.';
+}
 
+/** Why a reference is not one to the signed element alone. */
+function referenceProblem(
+  { allowsSha1, countOfId }: Context,
+  signed: Elemento,
+  { reference }: Parts,
+): string | undefined {
+  const [id, uri] = [attributeOf(signed, 'Id'), attributeOf(reference, 'URI')];
+  if (id === undefined || id === '') {
+    const also = allowsSha1 ? ' (ou use URI="" no documento inteiro, com enveloped-signature)' : '';
+    return `${signed.name} não tem o atributo Id a que a assinatura se refere. Dê-lhe um Id e assine de novo${also}.`;
+  }
+  if (uri !== `#${id}`) return `A Reference aponta "${quoted(uri ?? '')}", e deve apontar "#${quoted(id)}".`;
+  return countOfId(id) > 1 ? `O identificador "${quoted(id)}" está em mais de um elemento.` : undefined;
+}
+
+/** `form`: how the content is canonicalised; `ofInfo`: how SignedInfo is. */
+type Methods = {
+  readonly signing: AbrasfAlgorithm;
+  readonly digesting: AbrasfAlgorithm;
+  readonly form: string;
+  readonly ofInfo: string;
+};
+
+function methodsOf(
+  { canonicalization, method, reference, digestMethod }: Parts,
+  allowsSha1: boolean,
+): Methods | string {
   const signing = ownOf(ABRASF_SIGNATURES, algorithmOf(method));
   const digesting = ownOf(ABRASF_DIGESTS, algorithmOf(digestMethod));
-  const forms = [algorithmOf(canonicalization), ...transformsOf(reference).filter((one) => one !== ENVELOPED)];
+  const ofInfo = algorithmOf(canonicalization);
+  const transforms = transformsOf(reference).filter((one) => one !== ENVELOPED);
+  const forms = [ofInfo, ...transforms];
+  const isKnown = transforms.length <= 1 && forms.every((one) => one === EXCLUSIVE || one === INCLUSIVE);
   const isOld = signing?.isOld === true || digesting?.isOld === true || forms.includes(INCLUSIVE);
-  const known =
-    forms.length <= 2 &&
-    signing !== undefined &&
-    digesting !== undefined &&
-    forms.every((one) => one === EXCLUSIVE || one === INCLUSIVE);
-  if (!known || (isOld && !allowsSha1)) {
+  if (signing === undefined || digesting === undefined || !isKnown || (isOld && !allowsSha1)) {
     const also = allowsSha1 ? ', ou RSA-SHA1 com SHA-1 e C14N inclusiva' : '';
-    return refused(`Os algoritmos da assinatura não são os aceitos: RSA-SHA256, SHA-256 e C14N exclusiva${also}.`);
+    return `Os algoritmos da assinatura não são os aceitos: RSA-SHA256, SHA-256 e C14N exclusiva${also}.`;
   }
   // A list of prefixes, or whatever else stands in an algorithm, would change what is signed.
-  if (
-    [canonicalization, method, digestMethod, ...transformElements(reference)].some(
-      ({ children }) => children.length > 0,
-    )
-  ) {
-    return refused(
-      'Um algoritmo da assinatura traz elementos que não se aceitam; configure a C14N sem lista de prefixos.',
-    );
+  const all = [canonicalization, method, digestMethod, ...transformElements(reference)];
+  if (all.some(({ children }) => children.length > 0)) {
+    return 'Um algoritmo da assinatura traz elementos que não se aceitam; configure a C14N sem lista de prefixos.';
   }
-
-  const certificate = context.certificateOf(keyInfo);
-  if ('problem' in certificate) return refused(certificate.problem);
   // Without a transformation that says how, XML Signature canonicalises inclusively.
-  const [, form = INCLUSIVE] = forms;
-  if (form === INCLUSIVE && !allowsSha1) return refused('Falta a transformação C14N exclusiva na Reference.');
-  if (isWhole && !transformsOf(reference).includes(ENVELOPED)) {
-    return refused('Uma Reference ao documento inteiro leva a transformação enveloped-signature.');
+  return { signing, digesting, form: transforms[0] ?? INCLUSIVE, ofInfo };
+}
+
+type Form = ReturnType<XmlDocumentReading['inclusive']> | XmlDocumentReading;
+/** What was signed, in a canonical form. */
+type Content = (form: Form) => string | undefined;
+
+type Checked = {
+  readonly parts: Parts;
+  readonly methods: Methods;
+  readonly content: Content;
+  readonly signed: Elemento;
+};
+
+function check(
+  reading: XmlDocumentReading,
+  { parts, methods, content, signed }: Checked,
+  { publicKey }: Certificate,
+): Fault | undefined {
+  const { signedInfo, signatureValue, digestValue } = parts;
+  const { signing, digesting, form, ofInfo } = methods;
+  const formOf = (one: string): Form => (one === EXCLUSIVE ? reading : reading.inclusive());
+  const [digested, text] = [content(formOf(form)), formOf(ofInfo)?.canonicalOf(signedInfo)];
+  if (digested === undefined || text === undefined) {
+    const limit = `até ${INCLUSIVE_PREFIXES_MAX} prefixos diferentes em xmlns:…, e endereços sem & < >`;
+    return refused(`A C14N inclusiva deste documento não se calcula: são aceitos ${limit}.`).fault;
   }
-  const check = (): Fault | undefined => {
-    const formsOf = (one: string) => (one === EXCLUSIVE ? reading : reading.inclusive());
-    const content = isWhole ? formsOf(form)?.rootWithout(signature) : formsOf(form)?.canonicalOf(signed);
-    const text = formsOf(forms[0]!)?.canonicalOf(signedInfo);
-    if (content === undefined || text === undefined) {
-      const limit = `até ${INCLUSIVE_PREFIXES_MAX} prefixos diferentes em xmlns:…, e endereços sem & < >`;
-      return refused(`A C14N inclusiva deste documento não se calcula: são aceitos ${limit}.`).fault;
-    }
-    if (hash(digesting.digest, content, 'base64') !== withoutSpace(digestValue.text)) {
-      return refused(`O resumo de ${signed.name} não confere: o conteúdo não é o que foi assinado.`).fault;
-    }
-    const value = Buffer.from(withoutSpace(signatureValue.text), 'base64');
-    const key = { key: certificate.publicKey, padding: constants.RSA_PKCS1_PADDING };
-    return verify(signing.digest, Buffer.from(text, 'utf8'), key, value)
-      ? undefined
-      : refused('O valor da assinatura não confere com SignedInfo e o certificado.').fault;
-  };
-  return { certificate, check };
+  if (hash(digesting.digest, digested, 'base64') !== withoutSpace(digestValue.text)) {
+    return refused(`O resumo de ${signed.name} não confere: o conteúdo não é o que foi assinado.`).fault;
+  }
+  const key = { key: publicKey, padding: constants.RSA_PKCS1_PADDING };
+  const value = Buffer.from(withoutSpace(signatureValue.text), 'base64');
+  return verify(signing.digest, Buffer.from(text, 'utf8'), key, value)
+    ? undefined
+    : refused('O valor da assinatura não confere com SignedInfo e o certificado.').fault;
 }
 
 /**

@@ -41,22 +41,21 @@ export function shapeOf(reading: XmlDocumentReading, profile: SignedProfile): Sh
   if (!found.hasSignature) return { faults: [unsignedFault(root, profile)] };
   const elements = root.children.filter((child) => child.name === signed);
   const signatures = root.children.filter(isSignature);
-  const faults = [
-    ...[
-      found.twins.values(),
-      nestedFaults(found.nested, profile),
-      countFaults(root, elements.length, signatures.length, profile),
-      strangeFaults(root, profile),
-      placeFaults(reading, elements[0], signatures[0], profile),
-    ]
-      .values()
-      .flatMap((one) => one)
-      .take(SHAPE_FAULTS_MAX),
-  ];
+  const faults = inOrder([
+    found.twins,
+    nestedFaults(found.nested, profile),
+    countFaults(root, elements.length, signatures.length, profile),
+    strangeFaults(root, profile),
+    placeFaults(reading, elements[0], signatures[0], profile),
+  ]).take(SHAPE_FAULTS_MAX);
   const [element] = elements;
   const [signature] = signatures;
   const isAlone = elements.length === 1 && signatures.length === 1 && found.nested.length === 0;
-  return isAlone ? { faults, element, signature } : { faults };
+  return { faults: [...faults], ...(isAlone ? { element, signature } : {}) };
+}
+
+function* inOrder(lists: readonly Iterable<Fault>[]): Generator<Fault> {
+  for (const one of lists) yield* one;
 }
 
 type Nested = { readonly path: string; readonly what: 'signature' | 'signed' };
