@@ -12,6 +12,19 @@ export type Moment = {
   readonly offset: string;
 };
 
+/** Days of a month that is told by its number, from 1; undefined of one that does not exist. */
+export function daysIn(year: number, month: number): number | undefined {
+  const february = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
+  return [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1];
+}
+
+/** Whether a text is a day of the calendar, `YYYY-MM-DD`. */
+export function isDay(text: string): boolean {
+  const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text) ?? [];
+  if (day === undefined) return false;
+  return Number(day) >= 1 && Number(day) <= (daysIn(Number(year), Number(month)) ?? 0);
+}
+
 const HOUR_MS = 3_600_000;
 const formatters = new Map<string, Intl.DateTimeFormat>();
 const offsets = new Map<string, number>();
@@ -68,13 +81,6 @@ export function spacedMoment({ date, time, offset }: Moment): string {
 /** `DD/MM/YYYY` of `YYYY-MM-DD`: `data_competencia`. */
 export function brazilianDate(date: string): string {
   return `${date.slice(8, 10)}/${date.slice(5, 7)}/${date.slice(0, 4)}`;
-}
-
-/** Whether a text is a day of the calendar, as `YYYY-MM-DD`. */
-export function isDay(text: string): boolean {
-  if (!/^\d{4}-\d\d-\d\d$/.test(text)) return false;
-  const instant = Date.parse(`${text}T00:00:00Z`);
-  return !Number.isNaN(instant) && new Date(instant).toISOString().slice(0, 10) === text;
 }
 
 const DAY_MS = 86_400_000;

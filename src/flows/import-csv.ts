@@ -4,6 +4,7 @@
  *
  * What the columns mean is in `import-prestadores.ts` and `listas.ts`.
  */
+
 import { createWriteStream } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';

@@ -7,6 +7,7 @@
  */
 import { cnpjIsValid, cpfIsValid } from '../chave.ts';
 import { type Decimal, parseDecimal } from '../decimal.ts';
+import { daysIn } from '../moment.ts';
 
 export type SimpleType = {
   readonly name: string;
@@ -110,9 +111,7 @@ function withoutPunctuation(value: string): string | undefined {
 
 function calendarProblem(value: string): string | undefined {
   const [year, month, day] = [Number(value.slice(0, 4)), Number(value.slice(5, 7)), Number(value.slice(8, 10))];
-  const lengths = [31, year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28, 31, 30, 31, 30, 31, 31];
-  lengths.push(30, 31, 30, 31);
-  const last = lengths[month - 1];
+  const last = daysIn(year, month);
   if (last === undefined) return `tem um mês que não existe (${value.slice(5, 7)})`;
   return day >= 1 && day <= last
     ? undefined

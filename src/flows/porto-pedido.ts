@@ -1,0 +1,89 @@
+/** What the operations of the legacy port share: what is asked, what is answered, and how a moment and the number of a note are told. */
+import type { SoapDocumento } from '../documents/soap.ts';
+import { type PrestadorAsked, plain } from '../fiscal/abrasf/lote.ts';
+import { type Mensagem, mensagemOf, mensagemOfFault } from '../fiscal/abrasf/mensagens.ts';
+import { type Modelo, xmlnsTipos } from '../fiscal/abrasf/modelo.ts';
+import { nested } from '../fiscal/abrasf/nota.ts';
+import { bare } from '../fiscal/abrasf/rps.ts';
+import { AMBIENTES } from '../fiscal/ambiente.ts';
+import { type Moment, momentIn } from '../fiscal/moment.ts';
+import type { NotaDoPorto } from '../store/lotes.ts';
+import type { Municipio } from '../store/municipios.ts';
+import type { Shown } from './caller.ts';
+import { zoneOf } from './gather-facts.ts';
+import type { Refused as Recusado } from './idempotency.ts';
+import type { Quota } from './quota.ts';
+import type { World } from './world.ts';
+
+export type Pedido = {
+  readonly world: World;
+  readonly municipio: Municipio;
+  readonly documento: SoapDocumento;
+  /** The shape of the answer. */
+  readonly modelo: Modelo;
+  readonly shown: () => Shown;
+  /** Value of `X-NFSe-Simular` (D-60). */
+  readonly simular: string | undefined;
+  readonly quota?: Quota | undefined;
+};
+
+/** What stands in the answering document, or what is wrong. `isMiss`: a guess that found nothing (D-40). */
+export type Resposta =
+  | { readonly xml: string | AsyncIterable<string> }
+  | { readonly mensagens: readonly Mensagem[]; readonly isMiss?: boolean };
+
+export function listaMensagem(mensagens: readonly Mensagem[], modelo: Modelo): string {
+  const each = mensagens.map(({ codigo, mensagem, correcao }) => {
+    const leaves: [string, string][] = [
+      ['Codigo', codigo],
+      ['Mensagem', mensagem],
+    ];
+    if (correcao !== undefined && correcao !== '') leaves.push(['Correcao', correcao]);
+    return `<MensagemRetorno>${nested(leaves)}</MensagemRetorno>`;
+  });
+  return `<ListaMensagemRetorno${xmlnsTipos(modelo)}>${each.join('')}</ListaMensagemRetorno>`;
+}
+
+export function refused(codigo: string, detalhe = ''): { readonly mensagens: readonly Mensagem[] } {
+  return { mensagens: [mensagemOf(codigo, '', detalhe)] };
+}
+
+export function tooMany({ faults }: Recusado): { readonly mensagens: readonly Mensagem[] } {
+  return { mensagens: faults.map((fault) => mensagemOfFault(fault)) };
+}
+
+/** A registration that the provider does not have, where registrations are known (E142). */
+export async function registrationMensagens(
+  world: World,
+  { tenant, ambiente }: Municipio,
+  { cnpj, inscricaoMunicipal: im }: PrestadorAsked,
+): Promise<readonly Mensagem[]> {
+  if (im === undefined || !AMBIENTES[ambiente].checksAuthorization) return [];
+  const registered = (await world.store.prestadores.listOf(tenant, cnpj)).flatMap(
+    (one) => one.inscricaoMunicipal ?? [],
+  );
+  // Who is not registered, or has no registration, is the judge's affair.
+  if (registered.length === 0 || registered.some((one) => plain(one) === plain(im))) return [];
+  return [mensagemOf('E142', '', `(${im.slice(0, 40)})`)];
+}
+
+/** The model numbers with the year before eleven digits, which is how a client may tell ours as well. */
+export function numeroAsked(numero: string | undefined): { readonly sequencia?: string; readonly ano?: string } {
+  if (numero === undefined) return {};
+  const [, ano, sequencia] = /^([1-9]\d{3})(\d{11})$/.exec(numero) ?? [];
+  return ano === undefined ? { sequencia: bare(numero) } : { sequencia: bare(sequencia!), ano };
+}
+
+/** Whether a note was issued in the year that its number was told with. */
+export function isOfYear({ chave_acesso, data_emissao }: NotaDoPorto, ano: string | undefined): boolean {
+  return ano === undefined || momentIn(zoneOf(chave_acesso.slice(0, 7)), data_emissao.getTime()).date.startsWith(ano);
+}
+
+export function municipalMoment({ codigoIbge }: Municipio, instant: number): Moment {
+  return momentIn(zoneOf(codigoIbge), instant);
+}
+
+/** As the model writes a moment: without offset. */
+export function written({ date, time }: Moment): string {
+  return `${date}T${time}`;
+}
