@@ -886,6 +886,15 @@ describe('what is not HTTP', () => {
     });
   }
 
+  test('a request line in the packet of the request before it is remembered', async () => {
+    const before = `GET /rio-branco/api/v1/catalogo/paises HTTP/1.1\r\nHost: x\r\n\r\n`;
+    const text = await rawPackets(
+      [`${before}GET ${API}/nfse/1 `, 'HTTP/1.1\r\nHost: x\r\n', 'broken header\r\n\r\n'],
+      2,
+    );
+    assert.equal(parsed(text.slice(text.search(/HTTP\/1\.1 4/))).headers.get('x-nfse-ambiente'), 'homologacao');
+  });
+
   test('an absolute target is as good as its path, refused or not', async () => {
     for (const [target, status] of [
       [`${API}/catalogo/paises?codigo=BR`, 200],

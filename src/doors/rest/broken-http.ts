@@ -37,8 +37,8 @@ const REQUEST_LINE = /(?:^|\n)[A-Za-z]+ +((?:\/|[a-z][a-z0-9+.-]*:\/\/)[^\s]*)/g
 const HEAD_KEPT_BYTES = 4_096;
 
 export type Heads = {
-  /** Drops the head of a connection: it has become a request. */
-  forget(socket: Socket): void;
+  /** Drops the head of a connection, which has become a request; what stands behind it in its packet is the next head. */
+  forget(socket: Socket, hasBody: boolean): void;
   /** Path of the unreadable request, as far as what came shows one; at most `max` characters. */
   urlIn(socket: Socket, error: BrokenHttp, max: number): string | undefined;
 };
@@ -56,7 +56,13 @@ export function watchHeads(server: Server, isTls: boolean, isReading: (socket: S
     });
   });
   return {
-    forget: (socket) => heads.delete(socket),
+    forget: (socket, hasBody) => {
+      const head = heads.get(socket);
+      const end = hasBody ? undefined : head?.lastIndexOf(HEAD_END);
+      const next = end === undefined || end < 0 ? NOTHING : head!.subarray(end + HEAD_END.length);
+      if (next.length === 0) heads.delete(socket);
+      else heads.set(socket, next);
+    },
     urlIn: (socket, { rawPacket, bytesParsed = 0 }, max) => {
       const head = heads.get(socket);
       // A kept head holds the failing request alone. Without one, it is the last request line before the failure.
@@ -70,6 +76,7 @@ export function watchHeads(server: Server, isTls: boolean, isReading: (socket: S
 }
 
 const NOTHING = Buffer.alloc(0);
+const HEAD_END = '\r\n\r\n';
 
 /** The last request line that begins at `end` or before. */
 function lastTarget(bytes: Buffer, end: number): string | undefined {

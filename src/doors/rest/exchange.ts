@@ -34,7 +34,7 @@ const NO_BODY = Buffer.alloc(0);
 const COMING_MAX_BYTES = 256 * 1024 * 1024;
 const coming = openBodies(COMING_MAX_BYTES);
 
-function hasBody({ headers }: IncomingMessage): boolean {
+export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 

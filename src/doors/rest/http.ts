@@ -12,7 +12,7 @@ import { answerBroken, type OnTrouble } from './answer-broken.ts';
 import { watchHeads } from './broken-http.ts';
 import { shareConnections } from './connections.ts';
 import { endInOrder } from './end-in-order.ts';
-import { type Exchange, isAnswered, send } from './exchange.ts';
+import { type Exchange, hasBody, isAnswered, send } from './exchange.ts';
 import { openTurns } from './pipelined.ts';
 import { findObstacle, requestOf } from './request.ts';
 import { type Found, type HttpRoute, openRouter } from './router.ts';
@@ -71,7 +71,7 @@ export async function listenHttp({ host, port, tls, routes, onTrouble }: HttpOpt
     const { socket } = incoming;
     const before = lastOf.get(socket)?.response;
     lastOf.set(socket, exchange);
-    heads.forget(socket);
+    heads.forget(socket, hasBody(incoming));
     if (before !== undefined && !before.writableFinished && !(await turns.waitForTurn(socket, before))) return;
     const request = requestOf(exchange, 'params' in found ? found.params : {});
     const obstacle = findObstacle(incoming);
