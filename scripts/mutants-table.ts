@@ -3,6 +3,8 @@ export const TESTS: Readonly<Record<string, readonly string[]>> = {
   'src/store/numeracao.ts': ['test/numeracao.test.ts'],
   'src/fiscal/assess.ts': ['src/fiscal/assess.test.ts', 'src/fiscal/judge-whole.test.ts'],
   'src/fiscal/ibscbs.ts': ['src/fiscal/ibscbs.test.ts', 'src/fiscal/judge-whole.test.ts'],
+  'src/fiscal/explain-ibscbs.ts': ['src/fiscal/ibscbs.test.ts'],
+  'src/fiscal/operation.ts': ['src/fiscal/ibscbs.test.ts', 'src/fiscal/rules/rules.test.ts'],
   'src/fiscal/evento.ts': ['src/fiscal/evento.test.ts', 'src/fiscal/conflitos-evento.test.ts'],
   'src/adn/reading.ts': ['src/adn/reading.test.ts', 'src/adn/national.test.ts'],
   'src/documents/signed.ts': [
@@ -50,8 +52,5 @@ export const EQUIVALENT: Readonly<Record<string, readonly (readonly [changed: st
     ['return true ? text.replace(', 'it saves time where there is no space'],
     ['signature.index <= element.index', 'two elements do not stand at one place'],
   ],
-  'src/fiscal/ibscbs.ts': [
-    ['gTribRegular!.cClassTribReg', 'the amounts have regular taxation only where the input has it'],
-    ['dps.IBSCBS!.imovel', 'without the group there is no correlated indicator'],
-  ],
+  'src/fiscal/operation.ts': [['dps.IBSCBS!.imovel', 'without the group there is no correlated indicator']],
 };

@@ -62,7 +62,7 @@ function deductionSteps(input: IssqnInput, { vCalcDR, deduction }: IssqnAmounts)
     case undefined:
       return [];
     case 'pDR': {
-      const formula = `${bracketed([named('vServ', input.vServ), ...discount(input)])} × ${named('pDR', input.deduction.p)} %`;
+      const formula = `${bracketed([nameAmount('vServ', input.vServ), ...discount(input)])} × ${nameAmount('pDR', input.deduction.p)} %`;
       return [{ campo: 'valores/vCalcDR', formula, value: vCalcDR }];
     }
     case 'vDR': {
@@ -82,7 +82,7 @@ function benefitSteps(input: IssqnInput, amounts: IssqnAmounts): readonly Amount
       return [];
     case 'isencao': {
       const after = [
-        named('vServ', input.vServ),
+        nameAmount('vServ', input.vServ),
         ...discount(input),
         ...deducted(input, amounts),
         ...reimbursed(amounts),
@@ -96,8 +96,8 @@ function benefitSteps(input: IssqnInput, amounts: IssqnAmounts): readonly Amount
       ];
     }
     case 'pRedBCBM': {
-      const after = bracketed([named('vServ', input.vServ), ...discount(input), ...deducted(input, amounts)]);
-      const formula = `${after} × ${named('pRedBCBM', input.benefit.p)} %`;
+      const after = bracketed([nameAmount('vServ', input.vServ), ...discount(input), ...deducted(input, amounts)]);
+      const formula = `${after} × ${nameAmount('pRedBCBM', input.benefit.p)} %`;
       return [{ campo: 'valores/vCalcBM', formula, value: amounts.vCalcBM }];
     }
     case 'vRedBCBM': {
@@ -109,10 +109,10 @@ function benefitSteps(input: IssqnInput, amounts: IssqnAmounts): readonly Amount
 
 function baseInWords(input: IssqnInput, amounts: IssqnAmounts): string {
   return [
-    named('vServ', input.vServ),
+    nameAmount('vServ', input.vServ),
     ...discount(input),
     ...deducted(input, amounts),
-    ...(input.benefit === undefined ? [] : [named(BENEFIT_NAMES[input.benefit.kind], amounts.benefit)]),
+    ...(input.benefit === undefined ? [] : [nameAmount(BENEFIT_NAMES[input.benefit.kind], amounts.benefit)]),
     ...reimbursed(amounts),
   ].join(' − ');
 }
@@ -129,15 +129,15 @@ const BENEFIT_NAMES: Readonly<Record<Benefit['kind'], string>> = {
 };
 
 function reimbursed({ vCalcReeRepRes }: IssqnAmounts): readonly string[] {
-  return vCalcReeRepRes === undefined ? [] : [named('vCalcReeRepRes', vCalcReeRepRes)];
+  return vCalcReeRepRes === undefined ? [] : [nameAmount('vCalcReeRepRes', vCalcReeRepRes)];
 }
 
 function discount({ vDescIncond = ZERO }: IssqnInput): readonly string[] {
-  return vDescIncond === ZERO ? [] : [named('vDescIncond', vDescIncond)];
+  return vDescIncond === ZERO ? [] : [nameAmount('vDescIncond', vDescIncond)];
 }
 
 function deducted(input: IssqnInput, { deduction }: IssqnAmounts): readonly string[] {
-  return input.deduction === undefined ? [] : [named(DEDUCTION_NAMES[input.deduction.kind], deduction)];
+  return input.deduction === undefined ? [] : [nameAmount(DEDUCTION_NAMES[input.deduction.kind], deduction)];
 }
 
 /** Where the rate comes from, and what it comes before. */
@@ -145,7 +145,9 @@ function rateInWords(dps: Dps, facts: Facts): string {
   const { registered, declared, fallback } = aliquotasOf(dps, facts);
   if (registered !== undefined) {
     const overridden =
-      declared === undefined || declared === registered ? '' : `, e prevalece sobre ${named('pAliq', declared)} da DPS`;
+      declared === undefined || declared === registered
+        ? ''
+        : `, e prevalece sobre ${nameAmount('pAliq', declared)} da DPS`;
     return `${registeredInWords(dps, facts)}${overridden}`;
   }
   const registro = registroOf(dps, facts);
@@ -186,7 +188,7 @@ function registeredInWords(dps: Dps, facts: Facts): string {
 function taxInWords({ vBC, vISSQN, pAliqAplic }: IssqnAmounts): string {
   if (vISSQN === ZERO && pAliqAplic === undefined) return 'operação isenta';
   if (vBC === undefined || pAliqAplic === undefined) return 'sem alíquota não há ISSQN a calcular';
-  return `${named('vBC', vBC)} × ${named('pAliqAplic', pAliqAplic)} %`;
+  return `${nameAmount('vBC', vBC)} × ${nameAmount('pAliqAplic', pAliqAplic)} %`;
 }
 
 function withheldInWords(dps: Dps, input: IssqnInput, amounts: IssqnAmounts): string {
@@ -194,7 +196,9 @@ function withheldInWords(dps: Dps, input: IssqnInput, amounts: IssqnAmounts): st
     ...federal(input),
     ...(amounts.vISSQNRet === ZERO
       ? []
-      : [`${named('vISSQN', amounts.vISSQNRet)} (${RETAINED_BY[input.tpRetISSQN]}, tpRetISSQN ${input.tpRetISSQN})`]),
+      : [
+          `${nameAmount('vISSQN', amounts.vISSQNRet)} (${RETAINED_BY[input.tpRetISSQN]}, tpRetISSQN ${input.tpRetISSQN})`,
+        ]),
   ];
   const own = ownDebits(dps);
   const sum = parts.length === 0 ? 'nada retido' : parts.join(' + ');
@@ -209,7 +213,7 @@ const RETAINED_BY: Readonly<Record<IssqnInput['tpRetISSQN'], string>> = {
 
 function federal({ vRetCP, vRetIRRF, vRetCSLL }: IssqnInput): readonly string[] {
   return Object.entries({ vRetCP, vRetIRRF, vRetCSLL }).flatMap(([campo, value]) =>
-    value === undefined || value === ZERO ? [] : [named(campo, value)],
+    value === undefined || value === ZERO ? [] : [nameAmount(campo, value)],
   );
 }
 
@@ -222,11 +226,12 @@ function ownDebits({ valores }: Dps): string | undefined {
 
 function netInWords(input: IssqnInput, { vTotalRet }: IssqnAmounts): string {
   const { vDescCond = ZERO } = input;
-  const withheld = vTotalRet === undefined ? federal(input) : vTotalRet === ZERO ? [] : [named('vTotalRet', vTotalRet)];
+  const withheld =
+    vTotalRet === undefined ? federal(input) : vTotalRet === ZERO ? [] : [nameAmount('vTotalRet', vTotalRet)];
   return [
-    named('vServ', input.vServ),
+    nameAmount('vServ', input.vServ),
     ...discount(input),
-    ...(vDescCond === ZERO ? [] : [named('vDescCond', vDescCond)]),
+    ...(vDescCond === ZERO ? [] : [nameAmount('vDescCond', vDescCond)]),
     ...withheld,
   ].join(' − ');
 }
@@ -271,6 +276,7 @@ function bracketed(terms: readonly string[]): string {
   return terms.length === 1 ? terms[0]! : `(${terms.join(' − ')})`;
 }
 
-function named(campo: string, value: Decimal): string {
+/** `vBC 10.00`. */
+export function nameAmount(campo: string, value: Decimal): string {
   return `${campo} ${formatDecimal(value)}`;
 }

@@ -4,17 +4,10 @@ import fc from '../../test/support/seed.ts';
 import { type Aliquota, aliquotasEmbarcadas, tabelaEmbarcada, tabelaIbsCbs } from './aliquotas-ibs-cbs.ts';
 import { classificacoes, indicadores } from './catalogs/catalogs.ts';
 import { add, type Decimal, decimal as d, formatDecimal, formatRate, ZERO } from './decimal.ts';
-import {
-  aliquotasDe,
-  assessIbsCbs,
-  defaultIndOp,
-  explainIbsCbs,
-  type IbsCbsAmounts,
-  type IbsCbsInput,
-  INDICADORES_DE_IMOVEL,
-  placeOfIbsCbs,
-} from './ibscbs.ts';
+import { explainIbsCbs } from './explain-ibscbs.ts';
+import { assessIbsCbs, type IbsCbsAmounts, type IbsCbsInput } from './ibscbs.ts';
 import type { Dps } from './layout/dps.ts';
+import { aliquotasDe, defaultIndOp, INDICADORES_DE_IMOVEL, placeOfIbsCbs } from './operation.ts';
 
 /** An ordinary note of the test year: base R$ 1000.00, no ISSQN shown, fully taxed. */
 const PLAIN: IbsCbsInput = {

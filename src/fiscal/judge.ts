@@ -11,19 +11,13 @@ import { ZERO } from './decimal.ts';
 import { type Declarado, NADA_DECLARADO } from './declarado.ts';
 import type { Facts } from './facts.ts';
 import type { Aviso, Fault } from './fault.ts';
-import {
-  assessIbsCbs,
-  assessWithoutRates,
-  defaultIndOp,
-  type IbsCbsInput,
-  type IbsCbsUnavailable,
-  placeOfIbsCbs,
-} from './ibscbs.ts';
+import { assessIbsCbs, assessWithoutRates, type IbsCbsInput, type IbsCbsUnavailable } from './ibscbs.ts';
 import { incidenceOf } from './incidence.ts';
 import type { Dps } from './layout/dps.ts';
 import type { InfNfse } from './layout/nfse.ts';
 import { inLayoutOrder } from './layout/order.ts';
 import { brazilianDate } from './moment.ts';
+import { indOpOf, localOf, placeOfIbsCbs } from './operation.ts';
 import type { AmountRule, AnyRule, Breach, IbsCbsRule, Rule } from './rules/rule.ts';
 import { AMOUNT_RULES, IBSCBS_RULES, RULES } from './rules/rules.ts';
 
@@ -85,7 +79,7 @@ export function judgeIbsCbs(dps: Dps, amounts: IssqnForIbsCbs, facts: IbsCbsFact
     if (declarado.ibscbs !== undefined) found.avisos.push(notCompared(declarado.ibscbs, NO_GROUP));
     return { ...found, ibscbs: undefined, cIndOp: undefined, retencao: undefined };
   }
-  const cIndOp = IBSCBS.cIndOp ?? defaultIndOp(dps);
+  const cIndOp = indOpOf(dps);
   const place = placeOfIbsCbs(dps, cIndOp);
   if (place === undefined) throw new RangeError(`cLocEmi that no rule has refused: ${dps.cLocEmi}`);
   const input = ibsCbsInput(dps, amounts, place.codigo)!;
@@ -308,9 +302,4 @@ export function ibsCbsInput(
     tpEnteGov: IBSCBS.tpEnteGov,
     local,
   };
-}
-
-/** IBGE code of the place of the operation. */
-function localOf(dps: Dps): string | undefined {
-  return placeOfIbsCbs(dps, dps.IBSCBS?.cIndOp ?? defaultIndOp(dps))?.codigo;
 }

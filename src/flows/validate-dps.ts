@@ -7,10 +7,10 @@
  */
 import { AMBIENTES } from '../fiscal/ambiente.ts';
 import type { IssqnAmounts } from '../fiscal/assess.ts';
+import { explainIbsCbs } from '../fiscal/explain-ibscbs.ts';
 import { explainIssqn } from '../fiscal/explain-issqn.ts';
 import type { Facts } from '../fiscal/facts.ts';
 import { type Aviso, type Fault, listedAvisos, type Refusal, refusalOf } from '../fiscal/fault.ts';
-import { explainIbsCbs } from '../fiscal/ibscbs.ts';
 import { ibsCbsInput, type Judged, judgeWhole } from '../fiscal/judge.ts';
 import type { Dps } from '../fiscal/layout/dps.ts';
 import { EXAMPLE_FACTS } from '../fiscal/rules/trial.ts';

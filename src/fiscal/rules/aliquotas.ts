@@ -2,8 +2,8 @@
 import { TRIBUTOS_IBS_CBS } from '../catalogs/catalogs.ts';
 import { formatRate } from '../decimal.ts';
 import type { Facts } from '../facts.ts';
-import { aliquotasDe } from '../ibscbs.ts';
 import type { Dps } from '../layout/dps.ts';
+import { aliquotasDe } from '../operation.ts';
 import type { Patch, Rule } from './rule.ts';
 
 const TRIB = 'IBSCBS/valores/trib/gIBSCBS';

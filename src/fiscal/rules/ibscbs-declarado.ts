@@ -6,9 +6,10 @@ import type { TributoIbsCbs } from '../catalogs/catalogs.ts';
 import { type Decimal, decimal, distance, formatDecimal, formatRate, ZERO } from '../decimal.ts';
 import type { DeclaradoIbsCbs } from '../declarado.ts';
 import type { Facts } from '../facts.ts';
-import { aliquotasDe, type IbsCbsAmounts } from '../ibscbs.ts';
+import type { IbsCbsAmounts } from '../ibscbs.ts';
 import type { Dps } from '../layout/dps.ts';
 import type { NfsePath } from '../layout/nfse.ts';
+import { aliquotasDe } from '../operation.ts';
 import { INPUTS } from './inputs.ts';
 import type { IbsCbsRule, Patch } from './rule.ts';
 

@@ -1,6 +1,7 @@
 /** Rules of the property, `IBSCBS/imovel`. The form of `cCIB` is structure (E0373); its check digit nobody has published. */
-import { correlatedIndOp, defaultIndOp, INDICADORES_DE_IMOVEL } from '../ibscbs.ts';
+
 import type { Dps } from '../layout/dps.ts';
+import { correlatedIndOp, defaultIndOp, INDICADORES_DE_IMOVEL, indOpOf } from '../operation.ts';
 import { PRESTADO_FORA } from './obra.ts';
 import type { Patch, Rule } from './rule.ts';
 
@@ -12,9 +13,6 @@ const CONSTRUCAO: ReadonlySet<string> = new Set(
 const INDICADORES = '020101, 020201 ou 020301';
 
 const isConstrucao = ({ serv }: Dps): boolean => CONSTRUCAO.has(serv.cServ.cTribNac);
-
-/** The indicator that the note will have. */
-const indOpOf = (dps: Dps): string => dps.IBSCBS?.cIndOp ?? defaultIndOp(dps);
 
 /** A service on a property that an indicator of properties goes with. */
 const NUM_IMOVEL: Patch = {

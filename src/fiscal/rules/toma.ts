@@ -4,8 +4,8 @@
  * note is refused whole (E9996).
  */
 import { municipioOf, paisOf, servicoOf } from '../catalogs/catalogs.ts';
-import { defaultIndOp } from '../ibscbs.ts';
 import type { Dps } from '../layout/dps.ts';
+import { indOpOf } from '../operation.ts';
 import { cepOfParty } from './cep.ts';
 import { EMAIL_ESPERADO, emailIsShaped } from './email.ts';
 import type { Patch, Rule } from './rule.ts';
@@ -212,14 +212,8 @@ export const TOMA: readonly Rule[] = [
   },
 ];
 
-/** The indicator that the note will carry. */
-function indOpOf(dps: Dps): string | undefined {
-  return dps.IBSCBS && (dps.IBSCBS.cIndOp ?? defaultIndOp(dps));
-}
-
 function wantsTaker(dps: Dps): boolean {
-  const cIndOp = indOpOf(dps);
-  return cIndOp !== undefined && IND_OP_DO_TOMADOR.has(cIndOp);
+  return dps.IBSCBS !== undefined && IND_OP_DO_TOMADOR.has(indOpOf(dps));
 }
 
 /** Whether the service is one whose ISSQN is due where the taker is. When the operation is taxable E1305 asks for the address. */

@@ -8,7 +8,8 @@ import type { TabelaIbsCbs } from '../../fiscal/aliquotas-ibs-cbs.ts';
 import { type Classificacao, classificacaoOf, classificacoes, servicoOf } from '../../fiscal/catalogs/catalogs.ts';
 import { linhaDe, motivoDe } from '../../fiscal/cronograma.ts';
 import { type Decimal, formatDecimal, readDecimal, ZERO } from '../../fiscal/decimal.ts';
-import { assessIbsCbs, explainIbsCbs, type IbsCbsInput } from '../../fiscal/ibscbs.ts';
+import { explainIbsCbs } from '../../fiscal/explain-ibscbs.ts';
+import { assessIbsCbs, type IbsCbsInput } from '../../fiscal/ibscbs.ts';
 import { brazilianDate, isDay } from '../../fiscal/moment.ts';
 import { breakable, type Html, html } from './page-shell.ts';
 
