@@ -4,7 +4,7 @@
  * Judged are only the events that stand on the note; what is still under way stands in nobody's way here (an open
  * cancellation is the flow's question, {@link openCancelamento}). Matrix: Anexo II v1.01. Its mark "X/V" has no printed
  * legend: between manifestations it is read as one manifestation a party (E1833), at blocks as refused while the block is in
- * force. Whether the author is a party of the note is judged in `pedido-evento.ts`.
+ * force. Whether the author is a party of the note is judged in `judge-pedido.ts`.
  */
 import { type EventoEstado, eventoIsOpen, standsOnNota } from './evento.ts';
 import type { Fault, FaultKind } from './fault.ts';

@@ -5,16 +5,8 @@ import fc from '../../test/support/seed.ts';
 import { readJson } from '../documents/json.ts';
 import { errorOf } from './errors.ts';
 import type { Fault } from './fault.ts';
-import {
-  type CanalEvento,
-  inferAutor,
-  judgeAutor,
-  judgeNota,
-  type PartesDaNota,
-  type PedidoEvento,
-  type PedidoReading,
-  readPedido,
-} from './pedido-evento.ts';
+import { inferAutor, judgeAutor, judgeNota, type PartesDaNota } from './judge-pedido.ts';
+import { type CanalEvento, type PedidoEvento, type PedidoReading, readPedido } from './pedido-evento.ts';
 import { exemploDe, TIPOS_EVENTO, type TipoEvento, tipoBySlug } from './tipos-evento.ts';
 
 const TIPOS: readonly TipoEvento[] = TIPOS_EVENTO;

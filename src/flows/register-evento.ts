@@ -23,17 +23,10 @@ import {
   standingOn,
 } from '../fiscal/conflitos-evento.ts';
 import type { Aviso, Fault } from '../fiscal/fault.ts';
+import { judgeAutor, judgeNomeada, judgeNota, type PartesDaNota } from '../fiscal/judge-pedido.ts';
 import { writeEvento } from '../fiscal/layout/evento.ts';
 import { isoMoment, momentIn } from '../fiscal/moment.ts';
-import {
-  judgeAutor,
-  judgeNomeada,
-  judgeNota,
-  type NotaNomeada,
-  type PartesDaNota,
-  type PedidoEvento,
-  readPedido,
-} from '../fiscal/pedido-evento.ts';
+import { type NotaNomeada, type PedidoEvento, readPedido } from '../fiscal/pedido-evento.ts';
 import { whatIsBroken } from '../fiscal/rules/codificacao.ts';
 import { type TipoEvento, tipoByCodigo } from '../fiscal/tipos-evento.ts';
 import type { Municipio } from '../store/municipios.ts';

@@ -1,0 +1,67 @@
+/**
+ * Judges the request of an event beside the note that it was sent to: whether the body names that note, and in whose name the event
+ * is registered.
+ */
+import { documentoKind, isSameParty, maskDocumento } from './chave.ts';
+import { type Fault, quoted } from './fault.ts';
+import { propertyText } from './layout/correct-json.ts';
+import type { NotaNomeada, PedidoEvento } from './pedido-evento.ts';
+import { BASE, CALLED_AUTOR, CALLED_NOTA, DA_NOTA } from './pedido-names.ts';
+import type { AutorEvento, TipoEvento } from './tipos-evento.ts';
+
+/** E002: the municipality wants the body to name its note, since a signed one would serve on any other (D-228). */
+export function judgeNomeada({ nota = {} }: PedidoEvento, address: NotaNomeada): Fault | undefined {
+  if (DA_NOTA.some((name) => nota[name] !== undefined)) return undefined;
+  const [name, text] = Object.entries(address)[0]!;
+  const line = propertyText(name, JSON.stringify(text));
+  const mensagem = `Falta ${name}: este município pede que o corpo diga a nota para que foi feito, e assim não serve em outra. Acrescente ao corpo, antes de assinar: ${line}`;
+  return { codigo: 'E002', xpath: `${BASE}/chNFSe`, campo: name, mensagem, esperado: text };
+}
+
+/** E0002: the body names another note than the address. */
+export function judgeNota({ nota = {} }: PedidoEvento, address: Required<NotaNomeada>): Fault | undefined {
+  const wrong = DA_NOTA.find((name) => nota[name] !== undefined && nota[name] !== address[name]);
+  if (wrong === undefined) return undefined;
+  const encontrado = quoted(nota[wrong]!);
+  const mensagem = `${wrong}, no corpo, é "${encontrado}", e não ${CALLED_NOTA[wrong]}: este pedido não foi feito para esta nota. Envie-o ao endereço da nota certa, ou refaça-o com o ${wrong} desta.`;
+  return { codigo: 'E0002', xpath: `${BASE}/chNFSe`, campo: wrong, mensagem, encontrado, esperado: address[wrong] };
+}
+
+/** The documents of those who may be authors; of a party abroad or not identified there is none. */
+export type PartesDaNota = Readonly<Record<AutorEvento, string | undefined>> & {
+  /** CNPJ of the municipality, the author of what is registered by office. */
+  readonly municipio?: string | undefined;
+};
+
+/** Whose document an event bears when its request names no author; undefined when the note has no such party. */
+export function inferAutor({ autor }: TipoEvento, partes: PartesDaNota): string | undefined {
+  return autor === undefined ? partes.municipio : partes[autor];
+}
+
+/** The author of the event: the party that its type demands, under the document that was sent or else the note's. */
+export function judgeAutor(
+  { tipo, autor }: PedidoEvento,
+  partes: PartesDaNota,
+): { readonly autor: string } | { readonly fault: Fault } {
+  const expected = inferAutor(tipo, partes);
+  if (expected !== undefined && (autor === undefined || isSameParty(autor, expected))) {
+    return { autor: autor ?? expected };
+  }
+  const isCpf = autor !== undefined && documentoKind(autor) === 'CPF';
+  const place = isCpf
+    ? { codigo: 'E0816', xpath: `${BASE}/CPFAutor`, campo: 'cpf_autor' }
+    : // Who names no author is told of the type, which demands one.
+      { codigo: 'E0813', xpath: `${BASE}/CNPJAutor`, campo: autor === undefined ? 'tipo_evento' : 'cnpj_autor' };
+  const called = tipo.autor === undefined ? 'município' : CALLED_AUTOR[tipo.autor];
+  if (expected === undefined) {
+    const mensagem =
+      tipo.autor === undefined
+        ? `O município não tem CNPJ configurado, e ${tipo.slug} se registra em nome dele.`
+        : `A nota não tem ${called} identificado por CNPJ ou CPF, e ${tipo.slug} se registra em nome dele.`;
+    return { fault: { ...place, mensagem } };
+  }
+  // The document of a party is shown to whoever knows the key of the note.
+  const esperado = maskDocumento(expected);
+  const mensagem = `${tipo.slug} se registra em nome do ${called}, que nesta nota é ${esperado}, e ${place.campo} traz outro documento. Retire ${place.campo}, ou registre o evento da parte certa.`;
+  return { fault: { ...place, mensagem, encontrado: maskDocumento(autor!), esperado } };
+}
