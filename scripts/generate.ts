@@ -14,7 +14,7 @@ import { fileURLToPath } from 'node:url';
 import { DESCRIBED_DOOR, GUARDED_DOOR } from '../src/doors/rest/described-door.ts';
 import { errorsMarkdown } from '../src/published/errors/markdown.ts';
 import { layoutMarkdown } from '../src/published/layout/markdown.ts';
-import { dpsXsd, eventoXsd, nfseXsd } from '../src/published/layout/xsd.ts';
+import { XSDS } from '../src/published/layout/xsd.ts';
 import { describeApi } from '../src/published/openapi/openapi.ts';
 import { securityMarkdown } from '../src/published/security.ts';
 import { soapMarkdown } from '../src/published/soap.ts';
@@ -34,9 +34,7 @@ const FILES: readonly Generated[] = [
   { path: 'docs/layout.md', make: layoutMarkdown },
   { path: 'docs/soap.md', make: soapMarkdown },
   { path: 'docs/seguranca.md', make: () => securityMarkdown(GUARDED_DOOR) },
-  { path: 'docs/dps-1.01.xsd', make: dpsXsd },
-  { path: 'docs/nfse-1.01.xsd', make: nfseXsd },
-  { path: 'docs/evento-1.01.xsd', make: eventoXsd },
+  ...Object.entries(XSDS).map(([name, make]) => ({ path: `docs/${name}`, make })),
   { path: 'docs/openapi.json', make: () => `${JSON.stringify(describeApi(DESCRIBED_DOOR), null, 1)}\n` },
   { path: 'packages/cliente/src/tipos.ts', make: clienteTipos },
 ];

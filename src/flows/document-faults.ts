@@ -2,18 +2,18 @@
 import type { XmlReading } from '../documents/xml.ts';
 import type { Aviso, Fault } from '../fiscal/fault.ts';
 import { DPS_VERSAO } from '../fiscal/layout/dps.ts';
+import { layoutOf, VERSOES } from '../fiscal/layout/layouts.ts';
 import { isSpellingOf } from '../fiscal/layout/read.ts';
 import { attributeOf, type Elemento, locate } from '../fiscal/layout/tree.ts';
 
-/** E110: only the layout 1.01 is issued. A root that is no DPS is structure, and is judged there. */
+/** E110: only what is in `LAYOUTS` is issued. The reader of the structure judges a root that is no DPS. */
 export function versionFault(root: Elemento): Fault | undefined {
-  if (root.name !== 'DPS') return undefined;
+  if (root.name !== 'DPS' || layoutOf(root) !== undefined) return undefined;
   const versao = attributeOf(root, 'versao');
-  if (versao === DPS_VERSAO) return undefined;
   const problem =
     versao === undefined
       ? 'A DPS não traz o atributo versao.'
-      : `A DPS é do leiaute ${versao}; este endereço emite só o ${DPS_VERSAO}.`;
+      : `A DPS é do leiaute ${versao}; este endereço emite só o ${VERSOES}.`;
   return {
     codigo: 'E110',
     xpath: '/DPS/@versao',

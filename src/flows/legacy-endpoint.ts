@@ -5,7 +5,7 @@
 import { readXml } from '../documents/xml.ts';
 import type { Fault, Refusal } from '../fiscal/fault.ts';
 import { DPS_VERSAO } from '../fiscal/layout/dps.ts';
-import { attributeOf } from '../fiscal/layout/tree.ts';
+import { layoutOf } from '../fiscal/layout/layouts.ts';
 import { placedFaults } from './document-faults.ts';
 
 /** `endpointCorreto`: path of the address that issues. */
@@ -24,12 +24,13 @@ function misdirected(body: Uint8Array, endpointCorreto: string): readonly Fault[
   if (body.length === 0) return [];
   const reading = readXml(body);
   if ('fault' in reading || reading.root.name !== 'DPS') return [];
-  if (attributeOf(reading.root, 'versao') !== DPS_VERSAO) return [];
+  const layout = layoutOf(reading.root);
+  if (layout === undefined) return [];
   const fault: Fault = {
     codigo: 'E110',
     xpath: '/DPS/@versao',
-    mensagem: `A DPS já é do leiaute ${DPS_VERSAO}, mas veio ao endereço do 1.00. Envie o mesmo documento para ${endpointCorreto}.`,
-    encontrado: DPS_VERSAO,
+    mensagem: `A DPS já é do leiaute ${layout.versao}, mas veio ao endereço do 1.00. Envie o mesmo documento para ${endpointCorreto}.`,
+    encontrado: layout.versao,
   };
   return placedFaults([fault], reading);
 }

@@ -6,6 +6,7 @@ import { readXml } from '../documents/xml.ts';
 import { type TabelaIbsCbs, tabelaEmbarcada } from '../fiscal/aliquotas-ibs-cbs.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
 import type { Refusal } from '../fiscal/fault.ts';
+import { DPS_VERSAO } from '../fiscal/layout/dps.ts';
 import type { Elemento } from '../fiscal/layout/tree.ts';
 import { declarationIn, signedPartOf, withSignature } from '../fiscal/layout/write.ts';
 import { brazilianDate, momentIn, spacedMoment } from '../fiscal/moment.ts';
@@ -151,7 +152,7 @@ function notaOf(row: NotaRow, at: (instant: Date) => string) {
     chave_acesso: row.chave_acesso,
     identificador: `NFS${row.chave_acesso}`,
     status: estado.status,
-    versao: '1.01',
+    versao: DPS_VERSAO,
     data_emissao: at(row.data_emissao),
     data_competencia: brazilianDate(row.data_competencia),
     codigo_situacao_nfse: estado.codigo_situacao_nfse,

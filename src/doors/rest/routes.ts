@@ -6,6 +6,7 @@
  */
 import { CODIGOS_DE_OFICIO } from '../../fiscal/conflitos-evento.ts';
 import { EVENTOS } from '../../fiscal/errors/eventos.ts';
+import { VERSOES } from '../../fiscal/layout/layouts.ts';
 import { SIMULAR_HEADER } from '../../fiscal/simular.ts';
 import { REPEATED_HEADER } from '../../flows/idempotency.ts';
 import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
@@ -81,8 +82,7 @@ export const ROUTES: readonly Route[] = [
     id: 'emitirNota',
     method: 'POST',
     path: ISSUE_PATH,
-    summary:
-      'Emite a NFS-e de uma DPS do leiaute 1.01, em XML ou em JSON. A assinatura vai no XML, ou em X-DPS-Assinatura.',
+    summary: `Emite a NFS-e de uma DPS do leiaute ${VERSOES}, em XML ou em JSON. A assinatura vai no XML, ou em X-DPS-Assinatura.`,
     reads: [DPS_SIGNATURE_HEADER, SIMULAR_HEADER],
     takes: ['application/xml', 'text/xml', 'application/json'],
     takesKey: true,

@@ -1,4 +1,5 @@
 /** Codes of the content of a DPS: what the reader finds in single elements, and the rules that say the rest themselves. */
+import { VERSOES } from '../layout/layouts.ts';
 import type { Patch } from '../rules/rule.ts';
 import { TOMADOR_NO_EXTERIOR } from '../rules/toma.ts';
 import { aboutTheDocument, type Row } from './row.ts';
@@ -121,9 +122,8 @@ export const ESTRUTURA: readonly Row[] = aboutTheDocument([
   },
   {
     codigo: 'E0010',
-    mensagem: 'Elemento que o leiaute 1.01 não tem, ou que não se envia',
-    significado:
-      'A tag ou o atributo não existe naquele grupo do leiaute nacional 1.01, é de um leiaute anterior, ou é preenchida pelo serviço: dhEmi, vISSQN, base de cálculo, município de incidência. Num corpo JSON, a propriedade é desconhecida.',
+    mensagem: `Elemento que o leiaute ${VERSOES} não tem, ou que não se envia`,
+    significado: `A tag ou o atributo não existe naquele grupo do leiaute nacional ${VERSOES}, é de um leiaute anterior, ou é preenchida pelo serviço: dhEmi, vISSQN, base de cálculo, município de incidência. Num corpo JSON, a propriedade é desconhecida.`,
     comoResolver:
       'Use o nome que a mensagem indica, no lugar indicado, ou retire o elemento quando ela diz que o serviço o calcula; correcao vazia diz o mesmo a um programa.',
     origem: 'Especificação, Errors: E0010 e Versioning; decisões D-12 e D-24',

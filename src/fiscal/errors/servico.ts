@@ -1,4 +1,5 @@
 /** Codes of the service as such, with three digits: the request, the registry, what does not exist, what went wrong. */
+import { VERSOES } from '../layout/layouts.ts';
 import type { Row } from './row.ts';
 
 export const SERVICO: readonly Row[] = [
@@ -102,8 +103,7 @@ export const SERVICO: readonly Row[] = [
     codigo: 'E110',
     status: 422,
     mensagem: 'A versão do leiaute não é a deste endereço',
-    significado:
-      'A DPS enviada a /nfse/v101 traz em versao outro valor que não 1.01, ou não traz o atributo. Também acompanha o E111 quando uma DPS 1.01 chega ao endereço antigo.',
+    significado: `A DPS enviada a /nfse/v101 traz em versao outro valor que não ${VERSOES}, ou não traz o atributo. Também acompanha o E111 quando uma DPS ${VERSOES} chega ao endereço antigo.`,
     comoResolver:
       'Envie a DPS completa do leiaute 1.01, com versao="1.01" no elemento DPS, para /api/v1/nfse/v101. Mudar só o atributo não basta: o 1.01 exige cNBS.',
     transitorio: false,

@@ -9,18 +9,10 @@ import { type Fault, quoted } from '../fault.ts';
 import { checkText, isBlank, readValue, sayFault, type TypeFault } from './check-text.ts';
 import { elementWith, nationalNamespace, REMOVAL, type Source } from './correct-xml.ts';
 import { type Ordered, orderFault } from './disorder.ts';
-import { DPS_NAMESPACE, type Dps, INF_DPS } from './dps.ts';
+import { DPS_NAMESPACE, DPS_VERSAO, type Dps } from './dps.ts';
+import { type Compiled, compile, LAYOUTS, layoutOf, type Slot } from './layouts.ts';
 import { inLayoutOrder } from './order.ts';
-import {
-  type Compiled,
-  compile,
-  FAULTS_MAX,
-  type Found,
-  type Level,
-  nothingFound,
-  type Slot,
-  type Words,
-} from './reading.ts';
+import { FAULTS_MAX, type Found, type Level, nothingFound, type Words } from './reading.ts';
 import { expectedInSentence } from './simple-types.ts';
 import { NOTHING_STRANGE, type Strange, tellStrange } from './strange-tag.ts';
 import { attributeOf, type Elemento } from './tree.ts';
@@ -29,7 +21,6 @@ import { type Choice, elementsOf, type Leaf } from './vocabulary.ts';
 export const SIGNATURE_NAMESPACE = 'http://www.w3.org/2000/09/xmldsig#';
 const SCHEMA_INSTANCE = 'http://www.w3.org/2001/XMLSchema-instance';
 
-const COMPILED_INF_DPS = compile(INF_DPS);
 /** Whether a tag is one of the spellings of an element of the DPS (D-15). */
 export function isSpellingOf(tag: string, name: string): boolean {
   return tag === name || (name === 'IBSCBS' && tag === 'ibscbs') || (name === 'BM' && tag === 'bM');
@@ -54,10 +45,11 @@ export type DpsReading = { readonly dps: Dps; readonly id: string } | { readonly
  */
 export function readDps(root: Elemento, how: { readonly source?: Source; readonly words?: Words } = {}): DpsReading {
   const { source, words = tagsOf(source) } = how;
-  const found = nothingFound(words, source);
+  const layout = layoutOf(root) ?? LAYOUTS[0]!;
+  const found = nothingFound(layout, words, source);
   const { faults } = found;
   if (root.name !== 'DPS') {
-    const expected = '<DPS xmlns="http://www.sped.fazenda.gov.br/nfse" versao="1.01">';
+    const expected = `<DPS xmlns="${DPS_NAMESPACE}" versao="${DPS_VERSAO}">`;
     const message = `O elemento raiz é ${root.name}; o documento de emissão começa com DPS.`;
     return {
       faults: [
@@ -66,7 +58,7 @@ export function readDps(root: Elemento, how: { readonly source?: Source; readonl
     };
   }
   if (root.namespace !== DPS_NAMESPACE) faults.push(namespaceFault('/DPS', root, source));
-  attributeFaults(root, '/DPS', ['versao'], faults);
+  attributeFaults(root, '/DPS', ['versao'], found);
   let infDps: Elemento | undefined;
   let bodies = 0;
   let signatures = 0;
@@ -90,12 +82,12 @@ export function readDps(root: Elemento, how: { readonly source?: Source; readonl
     return { faults: told(found) };
   }
   if (isForeign(infDps, root)) faults.push(namespaceFault('/DPS/infDPS', infDps, source));
-  attributeFaults(infDps, '/DPS/infDPS', ['Id'], faults);
+  attributeFaults(infDps, '/DPS/infDPS', ['Id'], found);
   const id = attributeOf(infDps, 'Id') ?? '';
   checkId(id, faults);
-  const dps = readGroup(COMPILED_INF_DPS, infDps, '/DPS/infDPS', 'infDPS', found);
+  const read = readGroup(layout.compiled, infDps, '/DPS/infDPS', 'infDPS', found);
   if (faults.length > 0) return { faults: told(found) };
-  return { dps: dps as Dps, id };
+  return { dps: layout.toDps(read), id };
 }
 
 /**
@@ -224,7 +216,7 @@ function keepOne({ element, base }: Level, first: number, { faults, withheld }: 
 
 function readItem(slot: Slot, element: Elemento, xpath: string, found: Found): unknown {
   const { faults } = found;
-  attributeFaults(element, xpath, [], faults);
+  attributeFaults(element, xpath, [], found);
   if (slot.inside !== undefined) {
     const before = faults.length;
     const value = readGroup(slot.inside, element, xpath, slot.item.name, found);
@@ -368,12 +360,17 @@ function namespaceFault(xpath: string, element: Elemento, source: Source | undef
   };
 }
 
-function attributeFaults(element: Elemento, xpath: string, allowed: readonly string[], faults: Fault[]): void {
+function attributeFaults(
+  element: Elemento,
+  xpath: string,
+  allowed: readonly string[],
+  { faults, layout }: Found,
+): void {
   if (element.attributes.length === 0) return;
   for (const attribute of element.attributes) {
     if (attribute.namespace === SCHEMA_INSTANCE) continue;
     if (attribute.namespace === '' && allowed.includes(attribute.name)) continue;
-    const mensagem = `O atributo ${attribute.name} não existe em ${element.name} no leiaute 1.01; retire-o.`;
+    const mensagem = `O atributo ${attribute.name} não existe em ${element.name} no leiaute ${layout.versao}; retire-o.`;
     faults.push({
       codigo: 'E0010',
       xpath: `${xpath}/@${attribute.name}`,

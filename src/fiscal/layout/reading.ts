@@ -1,52 +1,12 @@
-/** What a reading of a tree works with: the layout prepared for look-ups, the words of the sender, and what was found so far. */
+/** What a reading of a tree works with: its layout, the words of the sender, and what was found so far. */
 import type { Fault } from '../fault.ts';
 import type { Source } from './correct-xml.ts';
+import type { Compiled, Layout } from './layouts.ts';
 import type { Elemento } from './tree.ts';
-import { type Choice, type Group, type Item, isRequiredOfSender, type Leaf } from './vocabulary.ts';
+import type { Group, Leaf } from './vocabulary.ts';
 
 /** More faults than this are not listed: the answer says how many there were in all. */
 export const FAULTS_MAX = 200;
-
-export type Slot = {
-  readonly item: Leaf | Group;
-  /** Place in the national order; undefined when the element may stand anywhere. */
-  readonly order: number | undefined;
-  readonly choice: Choice | undefined;
-  readonly required: boolean;
-  readonly inside: Compiled | undefined;
-};
-
-/** A list of items, prepared once so that reading is a look-up an element. */
-export type Compiled = {
-  readonly slots: ReadonlyMap<string, Slot>;
-  readonly required: readonly Slot[];
-  readonly choices: readonly Choice[];
-};
-
-export function compile(items: readonly Item[]): Compiled {
-  const slots = new Map<string, Slot>();
-  let order = 0;
-  for (const item of items) {
-    for (const member of item.kind === 'choice' ? item.items : [item]) {
-      const slot: Slot = {
-        item: member,
-        order: member.anywhere ? undefined : order,
-        choice: item.kind === 'choice' ? item : undefined,
-        required: item.kind !== 'choice' && isRequiredOfSender(member),
-        inside: member.kind === 'group' ? compile(member.items) : undefined,
-      };
-      if (member.sent === 'refused') continue;
-      slots.set(member.name, slot);
-      if (member.alias !== undefined) slots.set(member.alias, slot);
-    }
-    order += 1;
-  }
-  return {
-    slots,
-    required: [...slots.values()].filter((slot, place, all) => slot.required && all.indexOf(slot) === place),
-    choices: items.filter((item) => item.kind === 'choice'),
-  };
-}
 
 /** How faults name what they speak of: by the tags of the DPS, or as the body calls it that the tree was made of. */
 export type Words = {
@@ -61,6 +21,7 @@ export type Words = {
 
 /** What one reading has found so far. */
 export type Found = {
+  readonly layout: Layout;
   readonly words: Words;
   readonly source: Source | undefined;
   readonly faults: Fault[];
@@ -76,9 +37,9 @@ export type Found = {
   readonly meant: Set<string>;
 };
 
-export function nothingFound(words: Words, source: Source | undefined): Found {
+export function nothingFound(layout: Layout, words: Words, source: Source | undefined): Found {
   const sets = { withheld: new Set<Fault>(), missing: new Set<Fault>(), meant: new Set<string>() };
-  return { words, source, faults: [], unlisted: 0, places: new Map(), ...sets };
+  return { layout, words, source, faults: [], unlisted: 0, places: new Map(), ...sets };
 }
 
 /** A group while it is read. */

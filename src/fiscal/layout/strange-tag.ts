@@ -4,10 +4,11 @@
  */
 import type { Fault } from '../fault.ts';
 import { REMOVAL, renamed } from './correct-xml.ts';
-import { FOREIGN_TAGS, type ForeignTag, INF_DPS } from './dps.ts';
-import { type Compiled, FAULTS_MAX, type Found, type Level, type Slot } from './reading.ts';
+import type { ForeignTag } from './dps.ts';
+import type { Compiled, Layout, Slot } from './layouts.ts';
+import { FAULTS_MAX, type Found, type Level } from './reading.ts';
 import type { Elemento } from './tree.ts';
-import { type Choice, elementsOf, type Item } from './vocabulary.ts';
+import type { Choice } from './vocabulary.ts';
 
 /** A child that a group does not have, and the place that is told of it where none was meant. */
 export type Strange = { readonly child: Elemento; readonly before: string };
@@ -35,7 +36,7 @@ export function tellStrange(strange: readonly Strange[], level: Level, found: Fo
     }
     const copy = (copies.get(child.name) ?? 0) + 1;
     copies.set(child.name, copy);
-    const unknown = unknownTag(child, `${base}/${child.name}${copy === 1 ? '' : `[${copy}]`}`, level);
+    const unknown = unknownTag(child, `${base}/${child.name}${copy === 1 ? '' : `[${copy}]`}`, level, found.layout);
     const slot = unknown.right && compiled.slots.get(unknown.right[0]!);
     if (slot !== undefined) meant.set(child, slot);
     unknowns.push({ unknown, child, before });
@@ -115,47 +116,37 @@ type Unknown = {
   readonly isRefused?: boolean;
 };
 
-function unknownTag({ name }: Elemento, xpath: string, { compiled, base, parent }: Level): Unknown {
+function unknownTag({ name }: Elemento, xpath: string, { compiled, base, parent }: Level, layout: Layout): Unknown {
   const found = { codigo: 'E0010', xpath, encontrado: `<${name}>` };
-  const foreign = foreignTagAt(name, base);
-  if (foreign !== undefined) return foreignFault(foreign, found, base, parent);
+  const foreign = foreignTagAt(name, base, layout);
+  if (foreign !== undefined) return foreignFault(foreign, found, base, parent, layout);
   const near = nearestName(name, [...compiled.slots.keys()]);
   if (near !== undefined) {
     const mensagem = `${name} não é um elemento de ${parent}; o nome parecido que existe ali é ${near}.`;
     return { fault: { ...found, mensagem, esperado: near }, right: [near] };
   }
-  const places = placesNear(name, base);
+  const places = placesNear(name, base, layout);
   const listed = places.slice(0, PLACES_MAX).join(' ou ');
   const mensagem =
     places.length === 0
-      ? `${name} não é um elemento do leiaute nacional 1.01: retire-o, ou use um dos que existem em ${parent}, listados no campo esperado (uma lista longa vem só no primeiro dos erros iguais).`
-      : `${name} não pertence a ${parent}; no leiaute 1.01 está em ${listed}.`;
+      ? `${name} não é um elemento do leiaute nacional ${layout.versao}: retire-o, ou use um dos que existem em ${parent}, listados no campo esperado (uma lista longa vem só no primeiro dos erros iguais).`
+      : `${name} não pertence a ${parent}; no leiaute ${layout.versao} está em ${listed}.`;
   const allowed = [...new Set([...compiled.slots.values()].map((slot) => slot.item.name))];
   return {
     fault: { ...found, mensagem, esperado: places.length > 0 ? listed : `em ${parent}: ${allowed.join(', ')}` },
     // One place in the whole layout: evidently that one was meant.
-    elsewhere: PATHS_BY_NAME.get(name)?.length === 1 ? `${BASE}/${places[0]}` : undefined,
+    elsewhere: layout.paths.get(name)?.length === 1 ? `${BASE}/${places[0]}` : undefined,
   };
 }
 
 const BASE = '/DPS/infDPS';
-const PATHS_BY_NAME = pathsByName(INF_DPS, '', new Map());
-
-function pathsByName(items: readonly Item[], base: string, into: Map<string, string[]>): Map<string, string[]> {
-  for (const item of elementsOf(items)) {
-    const path = base === '' ? item.name : `${base}/${item.name}`;
-    into.set(item.name, [...(into.get(item.name) ?? []), path]);
-    if (item.kind === 'group') pathsByName(item.items, path, into);
-  }
-  return into;
-}
 
 const PLACES_MAX = 3;
 
 /** The row for a tag of earlier layouts, or one that the service writes, in the group where it stands. */
-function foreignTagAt(name: string, base: string): ForeignTag | undefined {
+function foreignTagAt(name: string, base: string, { foreignTags }: Layout): ForeignTag | undefined {
   const group = base.replace(/\[\d+\]/g, '');
-  return FOREIGN_TAGS.find((tag) => {
+  return foreignTags.find((tag) => {
     if (tag.name !== name) return false;
     return tag.within === undefined || group === tag.within || group.endsWith(`/${tag.within}`);
   });
@@ -167,13 +158,14 @@ function foreignFault(
   found: Pick<Fault, 'codigo' | 'xpath' | 'encontrado'>,
   base: string,
   parent: string,
+  layout: Layout,
 ): Unknown {
   const { name, say } = foreign;
   const right = foreign.rename ?? foreign.replaces?.split('/').at(-1);
-  const mensagem = `${name} não é um elemento do leiaute 1.01 em ${parent}: ${say}.`;
+  const mensagem = `${name} não é um elemento do leiaute ${layout.versao} em ${parent}: ${say}.`;
   if (right === undefined) return { fault: { ...found, mensagem }, isRefused: true };
   const group = base.slice(BASE.length + 1).replace(/\[\d+\]/g, '');
-  const places = foreign.replaces === undefined ? placesNear(right, base) : [foreign.replaces];
+  const places = foreign.replaces === undefined ? placesNear(right, base, layout) : [foreign.replaces];
   const isBody = base === BASE;
   const isHere = (place: string): boolean =>
     foreign.replaces === undefined
@@ -182,7 +174,7 @@ function foreignFault(
   const here = places.find(isHere);
   if (here === undefined) {
     const listed = places.slice(0, PLACES_MAX).join(' ou ');
-    const mensagem = `${name} não é um elemento do leiaute 1.01 em ${parent}: o nome certo é ${right}, e o lugar dele é ${listed}.`;
+    const mensagem = `${name} não é um elemento do leiaute ${layout.versao} em ${parent}: o nome certo é ${right}, e o lugar dele é ${listed}.`;
     return {
       fault: { ...found, mensagem, esperado: listed },
       elsewhere: places.length === 1 ? `${BASE}/${places[0]}` : undefined,
@@ -194,8 +186,8 @@ function foreignFault(
 }
 
 /** Where in the layout an element of this name stands: in the groups around this place when it does there, else anywhere. */
-function placesNear(name: string, base: string): readonly string[] {
-  const paths = PATHS_BY_NAME.get(name) ?? [];
+function placesNear(name: string, base: string, { paths: byName }: Layout): readonly string[] {
+  const paths = byName.get(name) ?? [];
   const here = base
     .slice(BASE.length + 1)
     .replace(/\[\d+\]/g, '')

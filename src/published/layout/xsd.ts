@@ -7,6 +7,7 @@
  */
 import { DPS_NAMESPACE, DPS_VERSAO } from '../../fiscal/layout/dps.ts';
 import { EVENTO } from '../../fiscal/layout/evento.ts';
+import { LAYOUTS } from '../../fiscal/layout/layouts.ts';
 import { DPS, NFSE } from '../../fiscal/layout/nfse.ts';
 import { SIGNATURE_NAMESPACE } from '../../fiscal/layout/read.ts';
 import type { SimpleType } from '../../fiscal/layout/simple-types.ts';
@@ -21,12 +22,15 @@ import {
 /** Whose document the schema describes. */
 export type Side = 'sender' | 'national';
 
-/** The schema of the DPS that a sender may send. */
-export function dpsXsd(): string {
+/** The schema of the DPS that a sender may send, in one of the layouts. */
+export function dpsXsd({ versao, items } = LAYOUTS[0]!): string {
+  const [infDps] = DPS.items;
+  const attributes = DPS.attributes.map((one) => ({ ...one, type: { ...one.type, values: [versao] } }));
   return schema(
-    DPS,
+    { ...DPS, attributes, items: [{ ...infDps, items }] },
     'sender',
-    'DPS 1.01 como este serviço a lê. Não se envia dhEmi, que o serviço escreve. Os tipos terminados em Lido aceitam mais do que o leiaute nacional; na nota o valor sai na forma nacional. Este esquema não confere dígitos verificadores, catálogos nem regras entre campos.',
+    `DPS ${versao} como este serviço a lê. Não se envia dhEmi, que o serviço escreve. Os tipos terminados em Lido aceitam mais do que o leiaute nacional; na nota o valor sai na forma nacional. Este esquema não confere dígitos verificadores, catálogos nem regras entre campos.`,
+    versao,
   );
 }
 
@@ -35,7 +39,7 @@ export function nfseXsd(): string {
   return schema(
     NFSE,
     'national',
-    'NFS-e 1.01 como este serviço a escreve, com a DPS na forma nacional. No ambiente de homologação a nota não é assinada.',
+    `NFS-e ${DPS_VERSAO} como este serviço a escreve, com a DPS na forma nacional. No ambiente de homologação a nota não é assinada.`,
   );
 }
 
@@ -44,9 +48,16 @@ export function eventoXsd(): string {
   return schema(
     EVENTO,
     'national',
-    'Evento de NFS-e 1.01 como este serviço o escreve, com o pedido de registro dentro. No ambiente de homologação o evento não é assinado.',
+    `Evento de NFS-e ${DPS_VERSAO} como este serviço o escreve, com o pedido de registro dentro. No ambiente de homologação o evento não é assinado.`,
   );
 }
+
+/** Every schema by the name of its file. */
+export const XSDS: Readonly<Record<string, () => string>> = {
+  ...Object.fromEntries(LAYOUTS.map((layout) => [`dps-${layout.versao}.xsd`, () => dpsXsd(layout)])),
+  [`nfse-${DPS_VERSAO}.xsd`]: nfseXsd,
+  [`evento-${DPS_VERSAO}.xsd`]: eventoXsd,
+};
 
 type Lines = readonly string[];
 
@@ -58,14 +69,14 @@ type Named = {
   readonly simple: Map<string, Lines>;
 };
 
-function schema(root: Group, side: Side, about: string): string {
+function schema(root: Group, side: Side, about: string, versao = DPS_VERSAO): string {
   const named: Named = { side, complex: [], simple: new Map() };
   const outer = elementLines(root, [], true, named);
   const lines = [
     '<?xml version="1.0" encoding="UTF-8"?>',
     '<!-- Gerado por scripts/generate.ts a partir das tabelas do leiaute; não edite. -->',
     `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns="${DPS_NAMESPACE}"`,
-    `  targetNamespace="${DPS_NAMESPACE}" elementFormDefault="qualified" version="${DPS_VERSAO}">`,
+    `  targetNamespace="${DPS_NAMESPACE}" elementFormDefault="qualified" version="${versao}">`,
     ...indent(documentation(about)),
     ...indent(outer),
     ...named.complex.flatMap(({ name, content }) =>

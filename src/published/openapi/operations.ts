@@ -1,5 +1,6 @@
 /** The addresses below a municipality as operations: heading, parameters, body and answers. */
 import { DPS_NAMESPACE } from '../../fiscal/layout/dps.ts';
+import { VERSOES } from '../../fiscal/layout/layouts.ts';
 import { braced } from '../markdown.ts';
 import type { DescribedDoor, DescribedRoute } from './described.ts';
 import { examplesOf, isRefusal } from './examples.ts';
@@ -161,5 +162,5 @@ function bodySchema(path: string): string {
 const XML_BODY: JsonSchema = {
   type: ['string', 'object'],
   xml: { name: 'DPS', namespace: DPS_NAMESPACE },
-  description: `Uma DPS do leiaute 1.01 (raiz DPS, em ${DPS_NAMESPACE}), em UTF-8; em produção, assinada.`,
+  description: `Uma DPS do leiaute ${VERSOES} (raiz DPS, em ${DPS_NAMESPACE}), em UTF-8; em produção, assinada.`,
 };

@@ -1,5 +1,5 @@
 /** The files that pages offer. */
-import { dpsXsd, eventoXsd, nfseXsd } from '../layout/xsd.ts';
+import { XSDS } from '../layout/xsd.ts';
 import { projectText } from '../project-text.ts';
 
 /** The attack corpora, in the order of their page; each is a file of `test/ataques`. */
@@ -53,9 +53,7 @@ export const ARQUIVOS: Readonly<Record<string, { readonly type: string; readonly
       { type: typeOf('.json'), text: () => projectText(`test/ataques/${name}.json`) },
     ]),
   ),
-  'dps-1.01.xsd': { type: typeOf('.xsd'), text: dpsXsd },
-  'nfse-1.01.xsd': { type: typeOf('.xsd'), text: nfseXsd },
-  'evento-1.01.xsd': { type: typeOf('.xsd'), text: eventoXsd },
+  ...Object.fromEntries(Object.entries(XSDS).map(([name, text]) => [name, { type: typeOf(name), text }])),
 };
 
 function typeOf(name: string): string {

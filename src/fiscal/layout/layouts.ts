@@ -1,0 +1,100 @@
+/**
+ * The layouts of the DPS that are issued, a row each, the current one first. `DPS/@versao` chooses the row. Whatever the row, the
+ * document becomes the `Dps` of the current layout: the rules, the note and the JSON body know no other.
+ */
+import { DPS_VERSAO, type Dps, FOREIGN_TAGS, type ForeignTag, INF_DPS } from './dps.ts';
+import { attributeOf, type Elemento } from './tree.ts';
+import {
+  type Choice,
+  elementsOf,
+  type Group,
+  type Item,
+  isRequiredOfSender,
+  joinPath,
+  type Leaf,
+} from './vocabulary.ts';
+
+type LayoutRow = {
+  readonly versao: string;
+  /** The elements of `infDPS`. */
+  readonly items: readonly Item[];
+  readonly foreignTags: readonly ForeignTag[];
+  /** A document that `items` describe, as the current layout has it. */
+  readonly toDps: (read: object) => Dps;
+};
+
+const LAYOUT_ROWS: readonly [LayoutRow, ...LayoutRow[]] = [
+  { versao: DPS_VERSAO, items: INF_DPS, foreignTags: FOREIGN_TAGS, toDps: (read) => read as Dps },
+];
+
+/** A layout with what a reading looks up in it. */
+export type Layout = LayoutRow & {
+  readonly compiled: Compiled;
+  /** The paths below `infDPS` of each name. */
+  readonly paths: ReadonlyMap<string, readonly string[]>;
+};
+
+export type Slot = {
+  readonly item: Leaf | Group;
+  /** Place in the national order; undefined when the element may stand anywhere. */
+  readonly order: number | undefined;
+  readonly choice: Choice | undefined;
+  readonly required: boolean;
+  readonly inside: Compiled | undefined;
+};
+
+/** A list of items, prepared once so that reading is a look-up an element. */
+export type Compiled = {
+  readonly slots: ReadonlyMap<string, Slot>;
+  readonly required: readonly Slot[];
+  readonly choices: readonly Choice[];
+};
+
+export function compile(items: readonly Item[]): Compiled {
+  const slots = new Map<string, Slot>();
+  let order = 0;
+  for (const item of items) {
+    for (const member of item.kind === 'choice' ? item.items : [item]) {
+      const slot: Slot = {
+        item: member,
+        order: member.anywhere ? undefined : order,
+        choice: item.kind === 'choice' ? item : undefined,
+        required: item.kind !== 'choice' && isRequiredOfSender(member),
+        inside: member.kind === 'group' ? compile(member.items) : undefined,
+      };
+      if (member.sent === 'refused') continue;
+      slots.set(member.name, slot);
+      if (member.alias !== undefined) slots.set(member.alias, slot);
+    }
+    order += 1;
+  }
+  return {
+    slots,
+    required: [...slots.values()].filter((slot, place, all) => slot.required && all.indexOf(slot) === place),
+    choices: items.filter((item) => item.kind === 'choice'),
+  };
+}
+
+function pathsByName(items: readonly Item[], base: string, into: Map<string, string[]>): Map<string, string[]> {
+  for (const item of elementsOf(items)) {
+    const path = joinPath(base, item.name);
+    into.set(item.name, [...(into.get(item.name) ?? []), path]);
+    if (item.kind === 'group') pathsByName(item.items, path, into);
+  }
+  return into;
+}
+
+export const LAYOUTS: readonly Layout[] = LAYOUT_ROWS.map((row) => ({
+  ...row,
+  compiled: compile(row.items),
+  paths: pathsByName(row.items, '', new Map()),
+}));
+
+/** The versions of the DPS that are issued, in a sentence. */
+export const VERSOES = LAYOUTS.map(({ versao }) => versao).join(' ou ');
+
+/** The layout that a DPS names; undefined where we issue none of that version. */
+export function layoutOf(root: Elemento): Layout | undefined {
+  const versao = attributeOf(root, 'versao');
+  return LAYOUTS.find((layout) => layout.versao === versao);
+}
