@@ -9,6 +9,14 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.map(cell).join(' | ')} |`).join('\n');
 }
 
+/** A table of names and of what is said of each. */
+export function nameTable(head: readonly [string, string], about: Readonly<Record<string, string>>): string {
+  return table(
+    head,
+    Object.entries(about).map(([name, text]) => [code(name), text]),
+  );
+}
+
 function cell(text: string): string {
   return text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 }
@@ -24,8 +32,12 @@ export function plain(text: string): string {
 }
 
 /** `a, b e c` */
-export function listed(items: readonly string[]): string {
-  return items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} e ${items.at(-1)}`;
+export function joinItems(items: readonly string[], last: 'e' | 'ou' = 'e'): string {
+  return items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} ${last} ${items.at(-1)}`;
+}
+
+export function capitalise(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** A path of an address as people read it: `/nfse/{chave_acesso}` for `/nfse/:chave_acesso`. */

@@ -6,13 +6,12 @@ import {
   EVENTO_MOVES,
   EVENTO_RETRIES_MAX,
   type EventoEstado,
-  type EventoMove,
   type EventoTrigger,
 } from '../fiscal/evento.ts';
 import type { Due } from '../fiscal/machine.ts';
-import { NOTA_ESTADOS, NOTA_MOVES, type NotaEstado, type NotaMove, type NotaTrigger } from '../fiscal/nota.ts';
+import { NOTA_ESTADOS, NOTA_MOVES, type NotaEstado, type NotaTrigger } from '../fiscal/nota.ts';
 import { TIPOS_EVENTO } from '../fiscal/tipos-evento.ts';
-import { code, table } from './markdown.ts';
+import { code, nameTable, table } from './markdown.ts';
 
 /** When the row is taken up again after a move, in words. */
 const DUE: Readonly<Record<Due, string>> = {
@@ -118,12 +117,7 @@ e número da DPS (E0014): ${ESTADOS.filter((estado) => NOTA_ESTADOS[estado].hold
 
 ### Passagens
 
-${table(
-  ['De', 'Gatilho', 'Quando', 'Para', 'Volta à fila'],
-  NOTA_MOVES.map(({ from, on, to, due }: NotaMove) => {
-    return [from === undefined ? '' : code(from), code(on), TRIGGERS[on], code(to), DUE[due]];
-  }),
-)}
+${movesTable(NOTA_MOVES, TRIGGERS)}
 
 ${eventoMarkdown()}`;
 }
@@ -150,36 +144,40 @@ ${table(
 
 ### Passagens
 
-${table(
-  ['De', 'Gatilho', 'Quando', 'Para', 'Volta à fila'],
-  EVENTO_MOVES.map(({ from, on, to, due, counts }: EventoMove) => {
-    const when = counts ? `${EVENTO_TRIGGERS[on]}, outra vez; \`reprocessamentos_count\` cresce` : EVENTO_TRIGGERS[on];
-    return [from === undefined ? '' : code(from), code(on), when, code(to), DUE[due]];
-  }),
-)}
+${movesTable(EVENTO_MOVES, EVENTO_TRIGGERS)}
 
 Um evento tem até ${EVENTO_RETRIES_MAX} novas tentativas automáticas, e o reprocessamento pelo município não as devolve.
 
 ### O que fazer
 
-${table(
-  ['`acao_sugerida`', 'Quando'],
-  Object.entries(ACOES).map(([acao, when]) => [code(acao), when]),
-)}
+${nameTable(['`acao_sugerida`', 'Quando'], ACOES)}
 
 ### O que foi feito dele
 
-${table(
-  ['`desfecho`', 'Significado'],
-  Object.entries(DESFECHOS_EVENTO).map(([desfecho, significado]) => [code(desfecho), significado]),
-)}
+${nameTable(['`desfecho`', 'Significado'], DESFECHOS_EVENTO)}
 `;
 }
 
-type Move = { readonly from: string | undefined; readonly on: string; readonly to: string };
+type Move<On extends string> = {
+  readonly from: string | undefined;
+  readonly on: On;
+  readonly to: string;
+  readonly due: Due;
+  readonly counts?: boolean;
+};
+
+function movesTable<On extends string>(moves: readonly Move<On>[], triggers: Readonly<Record<On, string>>): string {
+  return table(
+    ['De', 'Gatilho', 'Quando', 'Para', 'Volta à fila'],
+    moves.map(({ from, on, to, due, counts }) => {
+      const when = counts ? `${triggers[on]}, outra vez; \`reprocessamentos_count\` cresce` : triggers[on];
+      return [from === undefined ? '' : code(from), code(on), when, code(to), DUE[due]];
+    }),
+  );
+}
 
 /** The arrows of a machine. A state that no move leaves has an arrow to the end. */
-function drawing(estados: readonly string[], moves: readonly Move[]): string {
+function drawing(estados: readonly string[], moves: readonly Move<string>[]): string {
   const arrows = moves.map(({ from, on, to }) => `  ${from ?? '[*]'} --> ${to}: ${on}`);
   const last = estados.filter((estado) => !moves.some(({ from, to }) => from === estado && to !== estado));
   return [...arrows, ...last.map((estado) => `  ${estado} --> [*]`)].join('\n');

@@ -1,43 +1,13 @@
 /** The public table of errors for programs: `GET /docs/erros.json`, with the content of the pages. */
 
-import type { Pedido, PublicError } from '../../fiscal/errors/row.ts';
+import type { PublicError } from '../../fiscal/errors/row.ts';
 import { type Case, type Fragment, pageOf, type Sample } from './page.ts';
 
-type SampleJson = { readonly xml?: string; readonly json?: string };
-
-/** One code, with the published names of its fields. */
-export type ErrorJson = {
-  readonly codigo: string;
-  /** `enviado`, `reservado` (nothing sends it yet) or `substituido` (an older name; `substituido_por` is sent). */
-  readonly situacao: PublicError['situacao'];
-  readonly substituido_por?: string;
-  /** The usual status; null for a remark, which comes with an issued note. */
-  readonly status: number | null;
-  readonly todos_os_status: readonly number[];
-  readonly titulo: string;
-  readonly significado: string;
-  readonly como_resolver: string;
-  readonly transitorio: boolean;
-  readonly alcance: PublicError['alcance'];
-  /** What `alcance` means for the two environments, in words. */
-  readonly a_quem_diz_respeito: string;
-  readonly origem: string;
-  readonly em_outros_sistemas?: string;
-  /** Places of the DPS or of the note, each with its name in a JSON body. */
-  readonly caminhos: readonly { readonly caminho: string; readonly campo?: string }[];
-  readonly doc_url: string;
-  /** Requests as text, or the lines of a document that matter. */
-  readonly pedidos?: readonly Pedido[];
-  readonly exemplos: readonly {
-    readonly caminho?: string;
-    readonly alcance: PublicError['alcance'];
-    readonly recusados: readonly (SampleJson & { readonly respostas: readonly string[] })[];
-    readonly aceitos: readonly SampleJson[];
-  }[];
-};
+/** One code with the published names of its fields, which the shape `CodigoDaTabela` describes. */
+export type ErrorJson = ReturnType<typeof errorJson>;
 
 /** One code; `pages`: the address of the index, whose children are the pages of the codes. */
-export function errorJson(error: PublicError, pages: string): ErrorJson {
+export function errorJson(error: PublicError, pages: string) {
   const { codigo, status, statuses, situacao, substituidoPor, alcance, nacional } = error;
   const { reach, fields, cases } = pageOf(error);
   return {
@@ -61,10 +31,7 @@ export function errorJson(error: PublicError, pages: string): ErrorJson {
   };
 }
 
-function caseJson(
-  { at, alcance, rejected, accepted }: Case,
-  ofCode: PublicError['alcance'],
-): ErrorJson['exemplos'][number] {
+function caseJson({ at, alcance, rejected, accepted }: Case, ofCode: PublicError['alcance']) {
   return {
     ...(at === undefined ? {} : { caminho: at }),
     alcance: alcance ?? ofCode,
@@ -76,7 +43,7 @@ function caseJson(
   };
 }
 
-function sampleJson({ xml, json }: Sample): SampleJson {
+function sampleJson({ xml, json }: Sample) {
   return { ...(xml === undefined ? {} : { xml: textOf(xml) }), ...(json === undefined ? {} : { json: textOf(json) }) };
 }
 

@@ -10,6 +10,7 @@ import { campoOf } from '../../fiscal/layout/plan-corpo.ts';
 import type { Item, Leaf } from '../../fiscal/layout/vocabulary.ts';
 import type { AnyRule, Patch } from '../../fiscal/rules/rule.ts';
 import { avisosOn, factsOf, faultsOf } from '../../fiscal/rules/trial.ts';
+import { joinItems } from '../markdown.ts';
 import { type Sample, sampleOf, withAbsent } from './sample.ts';
 
 export type { Fragment, Sample } from './sample.ts';
@@ -79,8 +80,7 @@ export function xpathOf(path: string): string {
 /** The statuses of a code in words: `503, 429, 409 ou 422`. */
 export function httpOf({ status, statuses }: PublicError): string {
   if (status === 'aviso') return '201, em avisos';
-  const [last, ...others] = statuses.map(String).toReversed();
-  return others.length === 0 ? last! : `${others.toReversed().join(', ')} ou ${last}`;
+  return joinItems(statuses.map(String), 'ou');
 }
 
 function retryOf({ status, transitorio }: PublicError): string {
@@ -94,9 +94,8 @@ function retryOf({ status, transitorio }: PublicError): string {
 export function reachOf({ alcance, integracao, regras, exemplos }: PublicError): string {
   const isByFacts = regras.length > 0 && exemplos === undefined && regras.every(({ rejects }) => rejects.length === 0);
   const isByRegister = regras.some(({ given }) => given !== undefined);
-  return [REACH[integracao ?? alcance], ...(isByFacts ? [BY_FACTS] : []), ...(isByRegister ? [BY_REGISTER] : [])].join(
-    ' ',
-  );
+  const more = [...(isByFacts ? [BY_FACTS] : []), ...(isByRegister ? [BY_REGISTER] : [])];
+  return [REACH[integracao ?? alcance], ...more].join(' ');
 }
 
 const REACH: Readonly<Record<Alcance | 'avisa' | 'nao_verifica', string>> = {

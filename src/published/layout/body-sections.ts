@@ -1,16 +1,14 @@
 /** The JSON body in Markdown: one section an object; objects of the same content share one. */
 import type { Item as CorpoItem } from '../../fiscal/layout/corpo.ts';
 import { HOSTS, type Host } from '../../fiscal/layout/plan-corpo.ts';
-import { type Group, isRequiredOfSender, joinPath } from '../../fiscal/layout/vocabulary.ts';
+import { type Group, isRequiredOfSender } from '../../fiscal/layout/vocabulary.ts';
 import { code, table } from '../markdown.ts';
-import { type Step, stepsTo } from './elements.ts';
+import { contentOf, type Step, stepsBelow } from './elements.ts';
 
 export function bodySections(): string {
   const sections = new Map<string, { readonly host: Host; readonly campos: string[] }>();
   for (const host of HOSTS) {
-    const content = JSON.stringify([...host.items.values()], (_key, value) =>
-      typeof value === 'bigint' ? String(value) : value,
-    );
+    const content = contentOf(host.items.values());
     const known = sections.get(content);
     if (known === undefined) sections.set(content, { host, campos: [host.campo] });
     else known.campos.push(host.campo);
@@ -35,18 +33,17 @@ function bodyRow(item: CorpoItem, host: Host): string[] {
     return [code(item.name), 'opcional', `na nota, ${code(item.note)}`, item.type.expected, meaning];
   }
   const paths = item.kind === 'campo' ? item.paths : ([item.path] as const);
-  const steps = stepsTo(joinPath(host.path, paths[0]));
-  const below = steps.slice(host.path === '' ? 0 : host.path.split('/').length);
-  const { element } = below.at(-1)!;
+  const steps = stepsBelow(host.path, paths[0]);
+  const { element } = steps.at(-1)!;
   const where = paths.map(code).join(' ou ');
   const doc = paths.length > 1 ? 'CNPJ ou CPF' : element.doc;
   if (element.kind === 'group') {
     const kind = element.max === 1 ? 'objeto' : `lista de até ${element.max} objetos`;
-    return [code(item.name), sending(item, below), where, kind, element.max === 1 ? doc : 'Documentos'];
+    return [code(item.name), sending(item, steps), where, kind, element.max === 1 ? doc : 'Documentos'];
   }
   const list = element.max === 1 ? '' : `lista de até ${element.max}: `;
   const expected = paths.length > 1 ? 'CNPJ de 14 posições ou CPF de 11, sem pontuação' : element.type.expected;
-  return [code(item.name), sending(item, below), where, list + expected, doc];
+  return [code(item.name), sending(item, steps), where, list + expected, doc];
 }
 
 function sending(item: CorpoItem, steps: readonly Step[]): string {

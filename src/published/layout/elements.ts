@@ -11,7 +11,7 @@ export type Step = {
 };
 
 /** The elements on the way to a path of the DPS. */
-export function stepsTo(path: string): readonly Step[] {
+function stepsTo(path: string): readonly Step[] {
   let items: readonly Item[] = INF_DPS;
   let above = '';
   let parent = 'infDPS';
@@ -29,6 +29,16 @@ export function stepsTo(path: string): readonly Step[] {
     parent = name;
     return step;
   });
+}
+
+/** The steps to an element of the DPS from the group at `above`. */
+export function stepsBelow(above: string, path: string): readonly Step[] {
+  return stepsTo(joinPath(above, path)).slice(above === '' ? 0 : above.split('/').length);
+}
+
+/** The content of items as a text, by which two groups or objects are alike: names, types, occurrence, codes and words. */
+export function contentOf(items: Iterable<unknown>): string {
+  return JSON.stringify([...items], (_key, value) => (typeof value === 'bigint' ? String(value) : value));
 }
 
 /** The meanings of the values of an enumerated field; none where its own words name every value. */

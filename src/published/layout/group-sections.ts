@@ -10,8 +10,8 @@ import {
   type Leaf,
 } from '../../fiscal/layout/vocabulary.ts';
 import { code, table } from '../markdown.ts';
-import { meaningsOf } from './elements.ts';
-import { type Side, shortSpellings, typeName } from './xsd.ts';
+import { contentOf, meaningsOf } from './elements.ts';
+import { nationalType, type Side, shortSpellings, typeName } from './xsd.ts';
 
 type Section = { readonly group: Group; readonly paths: [string, ...string[]] };
 
@@ -22,20 +22,15 @@ export function groupSections(title: string, root: Group, side: Side): string {
 }
 
 function collect(group: Group, title: string, path: string, found: Map<string, Section>): void {
-  const known = found.get(contentOf(group));
+  const known = found.get(contentOf(group.items));
   if (known !== undefined) {
     known.paths.push(title);
     return;
   }
-  found.set(contentOf(group), { group, paths: [title] });
+  found.set(contentOf(group.items), { group, paths: [title] });
   for (const item of elementsOf(group.items)) {
     if (item.kind === 'group') collect(item, joinPath(path, item.name), joinPath(path, item.name), found);
   }
-}
-
-/** The content of a group, by which two groups are alike: names, types, occurrence, codes and words. */
-function contentOf(group: Group): string {
-  return JSON.stringify(group.items, (_key, value) => (typeof value === 'bigint' ? String(value) : value));
 }
 
 function sectionText({ group, paths }: Section, side: Side, found: ReadonlyMap<string, Section>): string {
@@ -44,8 +39,8 @@ function sectionText({ group, paths }: Section, side: Side, found: ReadonlyMap<s
   const choices = group.items.filter((item) => item.kind === 'choice').map(choiceText);
   const rows = elementsOf(group.items).map((item) => {
     const inChoice = group.items.some((other) => other.kind === 'choice' && other.items.includes(item));
-    const type = item.kind === 'leaf' ? typeName(item.type, side) : linkTo(found.get(contentOf(item))!);
-    const accepts = item.kind === 'leaf' ? acceptedText(item.type, side) : '';
+    const type = item.kind === 'leaf' ? typeName(item.type, side) : linkTo(found.get(contentOf(item.items))!);
+    const accepts = item.kind === 'leaf' ? (side === 'national' ? nationalType(item.type) : item.type).expected : '';
     const base = [code(item.name), occurrence(item, inChoice, side), type, accepts, item.doc];
     return side === 'sender' ? [...base, remarks(item)] : base;
   });
@@ -78,10 +73,6 @@ function occurrence(item: Leaf | Group, inChoice: boolean, side: Side): string {
   const required = side === 'sender' ? isRequiredOfSender(item) : item.min === 1;
   const times = item.max === 1 ? '' : `, até ${item.max}`;
   return `${required ? '**sim**' : 'opcional'}${times}`;
-}
-
-function acceptedText(type: SimpleType, side: Side): string {
-  return side === 'national' ? (type.national ?? type).expected : type.expected;
 }
 
 function remarks(item: Leaf | Group): string {

@@ -18,6 +18,7 @@ import {
   isRequiredOfSender,
   type Leaf,
 } from '../../fiscal/layout/vocabulary.ts';
+import { capitalise } from '../markdown.ts';
 
 /** Whose document the schema describes. */
 export type Side = 'sender' | 'national';
@@ -328,8 +329,4 @@ function escapeText(text: string): string {
 
 function indent(lines: Lines): Lines {
   return lines.map((line) => `  ${line}`);
-}
-
-function capitalise(name: string): string {
-  return name.charAt(0).toUpperCase() + name.slice(1);
 }

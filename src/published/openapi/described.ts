@@ -1,6 +1,9 @@
 /** What the HTTP door says of itself, of which the public description is made. */
 import type { Fields, Shape, ShapeName } from './field.ts';
 
+/** A part of the description, as it is written; also a schema in JSON Schema 2020-12. */
+export type Json = Readonly<Record<string, unknown>>;
+
 /** An address below a municipality. */
 export type DescribedRoute = {
   /** Name of the operation, by which programs that are made of the public description call it. */

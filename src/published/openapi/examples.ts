@@ -1,6 +1,7 @@
 /** The exchanges that were recorded from the service as it runs (`exemplos.json`); a test plays them again. */
+
+import type { Json } from './described.ts';
 import exemplos from './exemplos.json' with { type: 'json' };
-import type { Json } from './json.ts';
 
 /** Address of the service in the recorded examples, and in the description until a reader's address replaces it. */
 export const EXAMPLE_SITE = 'https://nfse.exemplo.gov.br';

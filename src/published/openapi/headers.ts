@@ -2,10 +2,9 @@
 import { SIMULAR_HEADER, VALORES_MAGICOS } from '../../fiscal/simular.ts';
 import { IDEMPOTENCY_HEADER, REPEATED_HEADER } from '../../flows/idempotency.ts';
 import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
-import type { DescribedRoute } from './described.ts';
-import type { Json, JsonSchema } from './json.ts';
+import type { DescribedRoute, Json } from './described.ts';
 
-type HeaderWords = { readonly about: string; readonly schema: JsonSchema };
+type HeaderWords = { readonly about: string; readonly schema: Json };
 
 type AnswerHeaderWords = HeaderWords & {
   /** A refusal carries it too, where the route announces it. */

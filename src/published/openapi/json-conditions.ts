@@ -7,7 +7,7 @@ import type { Item } from '../../fiscal/layout/corpo.ts';
 import { INF_DPS } from '../../fiscal/layout/dps.ts';
 import { BODY, BODY_PARTS, type Host, type Part } from '../../fiscal/layout/plan-corpo.ts';
 import { isRequiredOfSender, type Item as LayoutItem } from '../../fiscal/layout/vocabulary.ts';
-import type { JsonSchema } from './json.ts';
+import type { Json } from './described.ts';
 
 /** One of these properties is sent at least, or exactly one of these sets of them, or at most one. */
 type Choice = { readonly members: readonly (readonly string[])[]; readonly least: 0 | 1; readonly most: 1 | undefined };
@@ -19,7 +19,7 @@ export type Conditions = {
   /** Properties that are always sent. */
   readonly required: readonly string[];
   /** Members of `allOf`. */
-  readonly allOf: readonly JsonSchema[];
+  readonly allOf: readonly Json[];
 };
 
 type Place = { readonly layout: readonly LayoutItem[]; readonly parts: readonly Part[] };
@@ -93,7 +93,7 @@ function namesOf(part: Part): readonly string[] {
 
 // As JSON Schema.
 
-function ruleSchemas({ when, required, choices }: Rule, host: Host): readonly JsonSchema[] {
+function ruleSchemas({ when, required, choices }: Rule, host: Host): readonly Json[] {
   const isAlways = when.length === 0;
   const condition = isAlways ? { type: 'object' } : anyOf(when.map((name) => sentSchema(name, host)));
   const asked = choices.map((choice) => choiceSchema(choice, host));
@@ -105,7 +105,7 @@ function ruleSchemas({ when, required, choices }: Rule, host: Host): readonly Js
   return [{ if: condition, then: parts.length === 1 ? parts[0] : { allOf: parts } }];
 }
 
-function choiceSchema({ members, least, most }: Choice, host: Host): JsonSchema {
+function choiceSchema({ members, least, most }: Choice, host: Host): Json {
   const taken = members.map((names) => anyOf(names.map((name) => sentSchema(name, host))));
   if (most === undefined) return anyOf(taken);
   const none = {
@@ -114,12 +114,12 @@ function choiceSchema({ members, least, most }: Choice, host: Host): JsonSchema 
   return taken.length === 1 && least === 1 ? taken[0]! : { oneOf: least === 1 ? taken : [none, ...taken] };
 }
 
-const NOTHING: JsonSchema = { type: 'null' };
+const NOTHING: Json = { type: 'null' };
 /** An empty list counts as not sent. */
-const EMPTY_LIST: JsonSchema = { maxItems: 0 };
+const EMPTY_LIST: Json = { maxItems: 0 };
 
 /** The schema of a property that is sent: it is not null, and a list has an item. */
-export function sentSchema(name: string, host?: Host): JsonSchema {
+export function sentSchema(name: string, host?: Host): Json {
   const value = host !== undefined && isList(name, host) ? { not: NOTHING, minItems: 1 } : { not: NOTHING };
   return { properties: { [name]: value }, required: [name] };
 }
@@ -129,6 +129,6 @@ function isList(name: string, { items }: Host): boolean {
   return item !== undefined && item.kind !== 'declaracao' && item.many === true;
 }
 
-function anyOf(schemas: readonly JsonSchema[]): JsonSchema {
+function anyOf(schemas: readonly Json[]): Json {
   return schemas.length === 1 ? schemas[0]! : { anyOf: schemas };
 }

@@ -10,15 +10,16 @@ import { formatDecimal } from '../../fiscal/decimal.ts';
 import type { Campo, Item } from '../../fiscal/layout/corpo.ts';
 import { HOSTS, type Host, joinCampo, NAMES } from '../../fiscal/layout/plan-corpo.ts';
 import { type SimpleType, T } from '../../fiscal/layout/simple-types.ts';
-import { isRequiredOfSender, joinPath, type Leaf } from '../../fiscal/layout/vocabulary.ts';
+import { isRequiredOfSender, type Leaf } from '../../fiscal/layout/vocabulary.ts';
 import { type CampoEvento, TIPOS_EVENTO, type TipoEvento } from '../../fiscal/tipos-evento.ts';
-import { meaningsOf, type Step, stepsTo } from '../layout/elements.ts';
+import { contentOf, meaningsOf, type Step, stepsBelow } from '../layout/elements.ts';
 import { patternOf, shortSpellings } from '../layout/xsd.ts';
-import type { JsonSchema } from './json.ts';
+import { capitalise } from '../markdown.ts';
+import type { Json } from './described.ts';
 import { conditionsOf, sentSchema } from './json-conditions.ts';
 
 /** Schemas by name, and how one refers to another. */
-export type Schemas = Readonly<Record<string, JsonSchema>>;
+export type Schemas = Readonly<Record<string, Json>>;
 export type RefTo = (name: string) => string;
 
 /** Name of the schema of the body of issuance. */
@@ -39,7 +40,7 @@ const OBJECT_NAMES: Readonly<Record<string, string>> = {
 
 /** The schemas of the body and of the objects in it; those of the same content are one. */
 export function corpoSchemas(ref: RefTo): Schemas {
-  const schemas: Record<string, JsonSchema> = {};
+  const schemas: Record<string, Json> = {};
   const nameByContent = new Map<string, string>();
   const nameByPlace = new Map<string, string>();
   // From the inside out: the schema of an object refers to those of the objects within it.
@@ -47,7 +48,7 @@ export function corpoSchemas(ref: RefTo): Schemas {
     const schema = hostSchema(host, (place) => ref(nameByPlace.get(place)!));
     const content = JSON.stringify(schema);
     // The first of several in the order of the body gives the name.
-    const [first] = HOSTS.filter((one) => contentKey(one) === contentKey(host));
+    const [first] = HOSTS.filter((one) => contentOf(one.items.values()) === contentOf(host.items.values()));
     const name = nameByContent.get(content) ?? objectName(first!.campo, schemas);
     nameByContent.set(content, name);
     nameByPlace.set(host.campo, name);
@@ -56,18 +57,13 @@ export function corpoSchemas(ref: RefTo): Schemas {
   return Object.fromEntries(Object.entries(schemas).toReversed());
 }
 
-function contentKey({ items }: Host): string {
-  return JSON.stringify([...items.values()], (_key, value) => (typeof value === 'bigint' ? String(value) : value));
-}
-
 function objectName(campo: string, taken: Schemas): string {
   const words = campo.replaceAll('[]', '').split(/[._]/);
-  const name = OBJECT_NAMES[campo] ?? words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
-  if (!(name in taken)) return name;
-  return `${name}2`;
+  const name = OBJECT_NAMES[campo] ?? words.map(capitalise).join('');
+  return name in taken ? `${name}2` : name;
 }
 
-function hostSchema(host: Host, refAt: (place: string) => string): JsonSchema {
+function hostSchema(host: Host, refAt: (place: string) => string): Json {
   const { required, allOf } = conditionsOf(host);
   const properties = [...host.items.values()].map((item) => {
     const schema = itemSchema(item, host, refAt);
@@ -83,7 +79,7 @@ function hostSchema(host: Host, refAt: (place: string) => string): JsonSchema {
 }
 
 /** The schema of a property that may also be null, which counts as not sent. */
-function orNull({ $ref, ...schema }: JsonSchema): JsonSchema {
+function orNull({ $ref, ...schema }: Json): Json {
   if ($ref !== undefined) return { ...schema, oneOf: [{ $ref }, { type: 'null' }] };
   const { type, enum: values } = schema as {
     readonly type: string | readonly string[];
@@ -92,24 +88,12 @@ function orNull({ $ref, ...schema }: JsonSchema): JsonSchema {
   return { ...schema, type: [type, 'null'].flat(), ...(values === undefined ? {} : { enum: [...values, null] }) };
 }
 
-type Placed = Exclude<Item, { readonly kind: 'declaracao' }>;
-
-function pathOf(item: Placed): string {
-  return item.kind === 'campo' ? item.paths[0] : item.path;
-}
-
-/** The steps from the object to the element of one of its properties. */
-function stepsBelow(item: Placed, host: Host): readonly Step[] {
-  const above = host.path === '' ? 0 : host.path.split('/').length;
-  return stepsTo(joinPath(host.path, pathOf(item))).slice(above);
-}
-
-function itemSchema(item: Item, host: Host, refAt: (place: string) => string): JsonSchema {
+function itemSchema(item: Item, host: Host, refAt: (place: string) => string): Json {
   if (item.kind === 'declaracao') {
     const about = `Declarado, para ser comparado com o calculado (na nota, ${item.note}).`;
     return { description: sentences(about, expectedText(item.type)), ...valueSchema(item.type) };
   }
-  const steps = stepsBelow(item, host);
+  const steps = stepsBelow(host.path, item.kind === 'campo' ? item.paths[0] : item.path);
   const { element, parent } = steps.at(-1)!;
   const where = `Na DPS: ${item.kind === 'campo' ? item.paths.join(' ou ') : item.path}`;
   const choice = choiceText(steps, host);
@@ -144,10 +128,10 @@ function itemSchema(item: Item, host: Host, refAt: (place: string) => string): J
 }
 
 const DOCUMENTO_TEXT = 'CNPJ de 14 posições ou CPF de 11 algarismos, sem pontuação';
-const DOCUMENTO: JsonSchema = { type: 'string', pattern: '^(?:[0-9]{11}|[0-9A-Z]{14})$' };
+const DOCUMENTO: Json = { type: 'string', pattern: '^(?:[0-9]{11}|[0-9A-Z]{14})$' };
 
 /** The schema of a value. */
-function valueSchema(type: SimpleType, integer = false): JsonSchema {
+function valueSchema(type: SimpleType, integer = false): Json {
   if (type.kind === 'decimal') return decimalSchema(type);
   if (type.kind === 'enum') return { type: 'string', enum: [...type.values!, ...shortSpellings(type)] };
   const pattern = type.pattern === undefined ? ANY_TEXT : patternOf(type);
@@ -170,7 +154,7 @@ const ANY_TEXT =
  * An amount as a number or as a text with two decimals, more zeros aside. A text that could also mean thousands (`1.000`) is not
  * admitted. The highest value is a power of ten.
  */
-function decimalSchema({ digits = 1, highest }: SimpleType): JsonSchema {
+function decimalSchema({ digits = 1, highest }: SimpleType): Json {
   const type = ['string', 'number'];
   const upTo = (more: number): string => `(?:0|[1-9][0-9]{0,${more}})(?:\\.[0-9]{1,2}0*)?`;
   if (highest === undefined) {
@@ -194,7 +178,7 @@ function aboutText({ doc, type }: Leaf): readonly string[] {
 
 function expectedText({ expected, options, values }: SimpleType): string {
   // The values of a list are listed already.
-  return options === undefined || options !== values?.join(', ') ? capital(expected) : '';
+  return options === undefined || options !== values?.join(', ') ? capitalise(expected) : '';
 }
 
 function meaningText(leaf: Leaf, parent: string): string {
@@ -259,11 +243,10 @@ export function eventoSchemas(ref: RefTo): Schemas {
 }
 
 function eventoName({ slug }: TipoEvento): string {
-  const words = slug.split('_').map((word) => word.charAt(0).toUpperCase() + word.slice(1));
-  return `Evento${words.join('')}`;
+  return `Evento${slug.split('_').map(capitalise).join('')}`;
 }
 
-function tipoSchema({ slug, codigo, descricao, autor, campos }: TipoEvento): JsonSchema {
+function tipoSchema({ slug, codigo, descricao, autor, campos }: TipoEvento): Json {
   const conditions = campos.flatMap(({ nome, obrigatorioCom }) =>
     obrigatorioCom === undefined
       ? []
@@ -314,7 +297,7 @@ const COMUNS: Schemas = {
   },
 };
 
-function campoSchema({ sobre, tipo, opcoes, obrigatorioCom, exemplo }: CampoEvento): JsonSchema {
+function campoSchema({ sobre, tipo, opcoes, obrigatorioCom, exemplo }: CampoEvento): Json {
   const meanings = (opcoes ?? []).map(({ codigo, descricao }) => `${codigo} ${descricao}`).join('; ');
   const when = obrigatorioCom === undefined ? '' : `Obrigatório com ${obrigatorioCom.campo} ${obrigatorioCom.valor}`;
   return { description: sentences(sobre, meanings, when), ...valueSchema(tipo), examples: [exemplo] };
@@ -327,8 +310,4 @@ function sentences(...parts: readonly string[]): string {
     .filter((part) => part !== '')
     .map((part) => (part.endsWith('.') ? part : `${part}.`))
     .join(' ');
-}
-
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -2,10 +2,9 @@
 import { DPS_NAMESPACE } from '../../fiscal/layout/dps.ts';
 import { VERSOES } from '../../fiscal/layout/layouts.ts';
 import { braced } from '../markdown.ts';
-import type { DescribedDoor, DescribedRoute } from './described.ts';
+import type { DescribedDoor, DescribedRoute, Json } from './described.ts';
 import { examplesOf, isRefusal } from './examples.ts';
 import { headerParameters } from './headers.ts';
-import type { Json, JsonSchema } from './json.ts';
 import { CORPO_SCHEMA, PEDIDO_SCHEMA } from './json-schema.ts';
 import { responsesOf } from './responses.ts';
 import { schemaRef } from './schemas.ts';
@@ -119,7 +118,7 @@ function queryParameters({ query = {} }: DescribedRoute): readonly Json[] {
   }));
 }
 
-const QUERY_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
+const QUERY_SCHEMAS: Readonly<Record<string, Json>> = {
   page: { type: 'integer', minimum: 1, maximum: 999_999_999, default: 1 },
   per_page: { type: 'integer', minimum: 1, maximum: 100, default: 25 },
   data: { type: 'string', format: 'date' },
@@ -159,7 +158,7 @@ function bodySchema(path: string): string {
  * The document is a text for OpenAPI; the layout describes its content. The type `object` makes the viewer show an example as it
  * is. A media type in the schema would make the viewer ask for a file.
  */
-const XML_BODY: JsonSchema = {
+const XML_BODY: Json = {
   type: ['string', 'object'],
   xml: { name: 'DPS', namespace: DPS_NAMESPACE },
   description: `Uma DPS do leiaute ${VERSOES} (raiz DPS, em ${DPS_NAMESPACE}), em UTF-8; em produção, assinada.`,

@@ -2,26 +2,26 @@
 import { errorOf } from '../../fiscal/errors.ts';
 import { errorJson } from '../errors/json.ts';
 import { ERROS_JSON_PATH, ERROS_PATH, OPENAPI_PATH } from '../paths.ts';
+import type { Json } from './described.ts';
 import { EXAMPLE_SITE } from './examples.ts';
 import type { ShapeName } from './field.ts';
 import { headerParameter, headerRefs } from './headers.ts';
-import type { Json, JsonSchema } from './json.ts';
 import { commonRef, NOT_MODIFIED } from './responses.ts';
 import { objectSchema, schemaRef } from './schemas.ts';
 
-const TABELA: JsonSchema = { type: 'array', items: { $ref: schemaRef('CodigoDaTabela' satisfies ShapeName) } };
+const TABELA: Json = { type: 'array', items: { $ref: schemaRef('CodigoDaTabela' satisfies ShapeName) } };
 
 /** The code whose row is the example of the table. */
 const SHOWN_CODE = 'E103';
 
 const IS_HEALTHY: Json = { status: 'OK' };
 
-const HEALTHY: JsonSchema = objectSchema({ status: { type: 'string', values: ['OK'], about: 'OK.' } });
+const HEALTHY: Json = objectSchema({ status: { type: 'string', values: ['OK'], about: 'OK.' } });
 
 type Outside = {
   readonly id: string;
   readonly summary: string;
-  readonly schema: JsonSchema;
+  readonly schema: Json;
   readonly example: unknown;
   /** The answer has a tag, by which a reader avoids getting it again. */
   readonly isKept: boolean;

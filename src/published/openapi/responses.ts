@@ -4,10 +4,9 @@ import { ERRORS, errorOf } from '../../fiscal/errors.ts';
 import { groupsOf } from '../errors/groups.ts';
 import { fieldsOf } from '../errors/page.ts';
 import { BODY_MAX_TEXT, HEADERS_MAX_TEXT, URL_MAX_TEXT } from '../http-limits.ts';
-import type { DescribedRoute, MadeRefusal } from './described.ts';
+import type { DescribedRoute, Json, MadeRefusal } from './described.ts';
 import { answersOf, EXEMPLOS, exampleRef, examplesOf } from './examples.ts';
 import { EVERY_HEADER, headerRefs, isOfRefusals, RATE_LIMIT_HEADERS } from './headers.ts';
-import type { Json } from './json.ts';
 import { objectSchema, schemaRef } from './schemas.ts';
 
 export const ENVELOPE = 'EnvelopeDeErro';
@@ -26,59 +25,45 @@ export function codesOfDps(): readonly string[] {
 
 type Common = {
   readonly name: string;
-  readonly status: number;
   readonly about: string;
   readonly codes: readonly string[];
-  readonly headers: readonly string[];
+  readonly headers?: readonly string[];
 };
 
 /** What the protocol adds to every operation, by status. */
 const COMMON = {
   400: {
     name: 'RequisicaoInvalida',
-    status: 400,
     about: 'A requisição não se lê: endereço com % que não se decodifica, falta o cabeçalho Host, HTTP malformado.',
     codes: ['E003'],
-    headers: [],
   },
   404: {
     name: 'MunicipioDesconhecido',
-    status: 404,
     about: 'O primeiro segmento do endereço não é de nenhum município atendido.',
     codes: ['E601'],
-    headers: [],
   },
   408: {
     name: 'CorpoDemorado',
-    status: 408,
     about: 'O corpo não chegou inteiro no tempo de espera. Envie de novo.',
     codes: ['E003'],
-    headers: [],
   },
   413: {
     name: 'CorpoGrandeDemais',
-    status: 413,
     about: `O corpo passa de ${BODY_MAX_TEXT}.`,
     codes: ['E003'],
-    headers: [],
   },
   414: {
     name: 'EnderecoLongoDemais',
-    status: 414,
     about: `O endereço passa de ${URL_MAX_TEXT}.`,
     codes: ['E003'],
-    headers: [],
   },
   417: {
     name: 'ExpectDesconhecido',
-    status: 417,
     about: 'O cabeçalho Expect traz outra coisa que 100-continue.',
     codes: ['E003'],
-    headers: [],
   },
   429: {
     name: 'ConsultasDemais',
-    status: 429,
     about:
       'Vieram documentos demais deste endereço de rede ou deste prestador (/docs/limites), ou houve consultas demais, deste endereço, ao que não existe. Nada foi feito: espere o que diz Retry-After e envie de novo.',
     codes: ['E703'],
@@ -86,21 +71,16 @@ const COMMON = {
   },
   431: {
     name: 'CabecalhosGrandesDemais',
-    status: 431,
     about: `Os cabeçalhos da requisição passam de ${HEADERS_MAX_TEXT}.`,
     codes: ['E003'],
-    headers: [],
   },
   500: {
     name: 'ErroInterno',
-    status: 500,
     about: 'O serviço falhou. Se a mesma requisição falhar de novo, informe o X-Request-Id ao suporte.',
     codes: ['E999'],
-    headers: [],
   },
   503: {
     name: 'Indisponivel',
-    status: 503,
     about: 'O serviço não pode atender agora. Espere o que diz Retry-After e envie de novo.',
     codes: ['E703'],
     headers: ['Retry-After'],
@@ -109,6 +89,8 @@ const COMMON = {
 
 type CommonStatus = keyof typeof COMMON;
 
+const COMMON_STATUSES = Object.keys(COMMON).map(Number) as CommonStatus[];
+
 /** Refers to the response which every operation has with a status. */
 export function commonRef(status: CommonStatus): Json {
   return { $ref: `#/components/responses/${COMMON[status].name}` };
@@ -116,40 +98,40 @@ export function commonRef(status: CommonStatus): Json {
 
 /** The responses that operations share, as components. */
 export function commonResponses(refusals: readonly MadeRefusal[]): Json {
-  return Object.fromEntries(Object.values(COMMON).map((common) => [common.name, wholeResponse(common, refusals)]));
+  return Object.fromEntries(
+    COMMON_STATUSES.map((status) => [COMMON[status].name, wholeResponse(status, [], refusals)]),
+  );
 }
 
 function commonOf({ method, missCost, quotaCost }: DescribedRoute): readonly CommonStatus[] {
-  return [
-    ...([400, 404] as const),
-    ...(method === 'POST' ? ([408, 413] as const) : []),
-    ...([414, 417] as const),
-    ...(missCost === undefined && quotaCost === undefined ? [] : ([429] as const)),
-    ...([431, 500, 503] as const),
-  ];
+  const isLimited = missCost !== undefined || quotaCost !== undefined;
+  return COMMON_STATUSES.filter((status) => {
+    if (status === 408 || status === 413) return method === 'POST';
+    return status !== 429 || isLimited;
+  });
 }
 
 export function responsesOf(route: DescribedRoute, refusals: readonly MadeRefusal[]): Json {
   const own = ownCodes(route);
   const responses: [number, Json][] = [];
   if (own.get(route.status) === undefined) responses.push([route.status, successOf(route)]);
-  if (route.headers.includes('ETag')) {
-    responses.push([304, NOT_MODIFIED]);
-  }
+  if (route.headers.includes('ETag')) responses.push([304, NOT_MODIFIED]);
   for (const status of commonOf(route)) {
-    if (!own.has(status)) responses.push([status, commonResponse(COMMON[status], route, refusals)]);
+    if (!own.has(status)) responses.push([status, commonResponse(status, route, refusals)]);
   }
   for (const [status, codes] of own) responses.push([status, ownRefusal(route, { status, codes }, refusals)]);
   return Object.fromEntries(responses.toSorted(([a], [b]) => a - b));
 }
 
-function commonResponse(common: Common, { always }: DescribedRoute, refusals: readonly MadeRefusal[]): Json {
-  if (always === undefined) return { $ref: `#/components/responses/${common.name}` };
-  return wholeResponse({ ...common, headers: [...common.headers, ...Object.keys(always)] }, refusals);
+function commonResponse(status: CommonStatus, { always }: DescribedRoute, refusals: readonly MadeRefusal[]): Json {
+  return always === undefined ? commonRef(status) : wholeResponse(status, Object.keys(always), refusals);
 }
 
-function wholeResponse({ about, ...words }: Common, refusals: readonly MadeRefusal[]): Json {
-  return withExamples(refusalResponse(about, words), madeExamples(words, refusals));
+/** `more`: headers of the answer beside its own. */
+function wholeResponse(status: CommonStatus, more: readonly string[], refusals: readonly MadeRefusal[]): Json {
+  const { about, codes, headers = [] }: Common = COMMON[status];
+  const response = refusalResponse(about, { codes, headers: [...headers, ...more] });
+  return withExamples(response, madeExamples({ status, codes }, refusals));
 }
 
 /** The codes that the row itself answers with, by status. */
@@ -161,7 +143,7 @@ function ownCodes(route: DescribedRoute): ReadonlyMap<number, readonly string[]>
     if (!known.includes(codigo)) byStatus.set(status, [...known, codigo]);
   };
   for (const codigo of codes) {
-    for (const status of statuses[codigo] ?? usualStatuses(codigo, route)) add(codigo, status);
+    for (const status of statuses[codigo] ?? [usualStatus(codigo)]) add(codigo, status);
   }
   if (takesKey) {
     add('E003', 422);
@@ -180,10 +162,10 @@ function ownCodes(route: DescribedRoute): ReadonlyMap<number, readonly string[]>
   return byStatus;
 }
 
-function usualStatuses(codigo: string, { judges }: DescribedRoute): readonly number[] {
+function usualStatus(codigo: string): number {
   const { status } = errorOf(codigo) ?? {};
   if (typeof status !== 'number') throw new RangeError(`${codigo} refuses nothing`);
-  return judges && status === 422 ? [422] : [status];
+  return status;
 }
 
 function successOf(route: DescribedRoute): Json {

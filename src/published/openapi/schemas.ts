@@ -1,18 +1,19 @@
 /** The fields and shapes of answers as JSON schemas. */
+
+import type { Json } from './described.ts';
 import type { Field, Fields, Formato, Shape, ShapeName } from './field.ts';
-import type { JsonSchema } from './json.ts';
 
 export function schemaRef(name: string): string {
   return `#/components/schemas/${name}`;
 }
 
-export function shapeSchema(shape: Shape): JsonSchema {
+export function shapeSchema(shape: Shape): Json {
   if (shape === 'objeto') return { type: 'object' };
   if (shape === 'texto_ou_objeto') return { type: ['string', 'object'] };
   return objectSchema(shape);
 }
 
-export function objectSchema(fields: Fields): JsonSchema {
+export function objectSchema(fields: Fields): Json {
   const required = Object.entries(fields).flatMap(([name, { optional }]) => (optional ? [] : [name]));
   return {
     type: 'object',
@@ -21,7 +22,7 @@ export function objectSchema(fields: Fields): JsonSchema {
   };
 }
 
-function fieldSchema({ type, about, nullable, values, formato }: Field): JsonSchema {
+function fieldSchema({ type, about, nullable, values, formato }: Field): Json {
   const description = { description: about };
   const form = { ...(formato && FORMATS[formato]), ...(values && { enum: nullable ? [...values, null] : values }) };
   switch (type) {
@@ -45,7 +46,7 @@ function fieldSchema({ type, about, nullable, values, formato }: Field): JsonSch
   return nullable ? { ...description, oneOf: [{ $ref }, { type: 'null' }] } : { ...description, $ref };
 }
 
-const FORMATS: Readonly<Record<Formato, JsonSchema>> = {
+const FORMATS: Readonly<Record<Formato, Json>> = {
   chave: { pattern: '^[0-9]{9}[0-9A-Z]{14}[0-9]{27}$' },
   decimal: { pattern: '^-?[0-9]+\\.[0-9]{2}$' },
   dia: { format: 'date' },

@@ -31,7 +31,6 @@ import {
   DESFECHOS_EVENTO,
   EVENTO_ESTADOS,
   EVENTO_RETRIES_MAX,
-  type EventoEstado,
   PENDENTE_MAX_MS,
 } from '../../fiscal/evento.ts';
 import { TOLD_MAX } from '../../fiscal/fault.ts';
@@ -40,7 +39,7 @@ import { FOREIGN_TAGS } from '../../fiscal/layout/dps.ts';
 import { FAULTS_MAX } from '../../fiscal/layout/reading.ts';
 import { T } from '../../fiscal/layout/simple-types.ts';
 import { brazilianDate } from '../../fiscal/moment.ts';
-import { NOTA_ESTADOS, type NotaEstado } from '../../fiscal/nota.ts';
+import { NOTA_ESTADOS } from '../../fiscal/nota.ts';
 import { TOLERANCIA } from '../../fiscal/rules/ibscbs-declarado.ts';
 import { PISCOFINS_TOLERANCE } from '../../fiscal/rules/trib-fed.ts';
 import { SIMULAR_HEADER, VALORES_MAGICOS } from '../../fiscal/simular.ts';
@@ -52,7 +51,7 @@ import { NOTAS_MAX } from '../../flows/porto-consultas.ts';
 import { PROXIMA_MAX_MS } from '../../flows/proxima-consulta.ts';
 import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
 import { layoutMarkdown } from '../layout/markdown.ts';
-import { code, fenced, listed, table } from '../markdown.ts';
+import { capitalise, code, fenced, joinItems, nameTable, table } from '../markdown.ts';
 import { projectText } from '../project-text.ts';
 import { soapMarkdown } from '../soap.ts';
 import { ACOES } from '../states.ts';
@@ -73,11 +72,7 @@ export const LAW_FACTS: Facts = {
 
   // Limits
   'limite-documento': () => `${BYTES_POR_DOCUMENTO / 1024} KiB`,
-  'tabela-limites-envio': () =>
-    table(
-      ['Documentos enviados', 'Integração', 'Produção'],
-      LIMITES_ROWS.map(([o_que, of]) => [o_que, of(AMBIENTES.homologacao), of(AMBIENTES.producao)]),
-    ),
+  'tabela-limites-envio': () => ambientesTable('Documentos enviados', LIMITES_ROWS),
   'guarda-ensaio': () => `${AMBIENTES.homologacao.guardaDias} dias`,
   'limite-repeticao': () => `${ANSWERS_KEPT_MIN_HOURS} horas`,
   'limite-faltas': () => String(FAULTS_MAX),
@@ -112,30 +107,18 @@ export const LAW_FACTS: Facts = {
   'tabela-estados-nota': () =>
     table(
       ['O que significa', '`nota.status`', '`protocolo.status`', '`chave_acesso_provisoria`', 'Ainda muda por si'],
-      (Object.keys(NOTA_ESTADOS) as NotaEstado[]).map((estado) => {
-        const { status, protocolo, chave_acesso_provisoria, significado, rests } = NOTA_ESTADOS[estado];
-        const shown = [status, protocolo, String(chave_acesso_provisoria)];
-        return [significado, ...shown.map(code), yes(!rests)];
+      Object.values(NOTA_ESTADOS).map(({ status, protocolo, chave_acesso_provisoria, significado, rests }) => {
+        const values = [status, protocolo, String(chave_acesso_provisoria)];
+        return [significado, ...values.map(code), yes(!rests)];
       }),
     ),
   'tabela-estados-evento': () =>
     table(
       ['`status_evento`', 'O que significa'],
-      (Object.keys(EVENTO_ESTADOS) as EventoEstado[]).map((estado) => [
-        code(estado),
-        EVENTO_ESTADOS[estado].significado,
-      ]),
+      Object.entries(EVENTO_ESTADOS).map(([estado, { significado }]) => [code(estado), significado]),
     ),
-  'tabela-acoes': () =>
-    table(
-      ['`acao_sugerida`', 'Quando'],
-      Object.entries(ACOES).map(([acao, quando]) => [code(acao), quando]),
-    ),
-  'tabela-desfechos-evento': () =>
-    table(
-      ['`desfecho`', 'O que foi feito do evento'],
-      Object.entries(DESFECHOS_EVENTO).map(([desfecho, significado]) => [code(desfecho), significado]),
-    ),
+  'tabela-acoes': () => nameTable(['`acao_sugerida`', 'Quando'], ACOES),
+  'tabela-desfechos-evento': () => nameTable(['`desfecho`', 'O que foi feito do evento'], DESFECHOS_EVENTO),
 
   // Events
   'tabela-eventos': () =>
@@ -153,7 +136,7 @@ export const LAW_FACTS: Facts = {
       ['Tipo', 'Código', 'Campos'],
       TIPOS_EVENTO.filter(({ porOficio }) => porOficio).map((tipo) => [code(tipo.slug), tipo.codigo, fieldsOf(tipo)]),
     ),
-  'eventos-que-cancelam': () => listed(TIPOS_EVENTO.filter(({ cancela }) => cancela).map(({ slug }) => code(slug))),
+  'eventos-que-cancelam': () => joinItems(TIPOS_EVENTO.filter(({ cancela }) => cancela).map(({ slug }) => code(slug))),
   'exemplo-cancelamento': () => fenced('json', JSON.stringify(exemploDe(tipoOf('cancelamento')), undefined, 2)),
 
   // Sandbox
@@ -162,23 +145,19 @@ export const LAW_FACTS: Facts = {
       ['Valor', 'O que o ADN faz'],
       VALORES_MAGICOS.map(({ valor, significado }) => [code(valor), significado]),
     ),
-  'tabela-ambientes': () =>
-    table(
-      ['', 'Integração', 'Produção'],
-      AMBIENTES_ROWS.map(([o_que, of]) => [o_que, of(AMBIENTES.homologacao), of(AMBIENTES.producao)]),
-    ),
+  'tabela-ambientes': () => ambientesTable('', AMBIENTES_ROWS),
 
   // IBS and CBS
   'tabela-cronograma': () =>
     table(
       ['De quem é a nota, e de que serviço', 'Exigido a partir da competência'],
-      CRONOGRAMA.map(({ descricao, desde }) => [capital(descricao), brazilianDate(desde)]),
+      CRONOGRAMA.map(({ descricao, desde }) => [capitalise(descricao), brazilianDate(desde)]),
     ),
   'aviso-aliquotas': () => `${AVISO_DIAS} dias`,
   'tabela-aliquotas': (tabela = tabelaEmbarcada()) =>
     table(
       ['Tributo', 'De quem', 'De', 'Até', 'Alíquota', 'Base legal'],
-      [...tabela.linhas.map(aliquotaRow), ...unpublished(tabela)].toSorted(([, , a], [, , b]) => dayOrder(a!, b!)),
+      [...tabela.linhas.map(aliquotaRow), ...unpublished(tabela)].toSorted(([, , a], [, , b]) => compareDays(a!, b!)),
     ),
 
   // Addresses
@@ -238,8 +217,18 @@ const COMPRIMENTOS: readonly (readonly [campo: string, type: keyof typeof T])[] 
   ['IBSCBS/valores/trib/gIBSCBS/cClassTrib', 'cClassTrib'],
 ];
 
+/** What a row is about, and what it says of an environment. */
+type AmbienteRow = readonly [about: string, of: (one: (typeof AMBIENTES)[Ambiente]) => string];
+
+function ambientesTable(head: string, rows: readonly AmbienteRow[]): string {
+  return table(
+    [head, 'Integração', 'Produção'],
+    rows.map(([about, of]) => [about, of(AMBIENTES.homologacao), of(AMBIENTES.producao)]),
+  );
+}
+
 /** The limits of the two environments, as an integrator meets them. */
-const LIMITES_ROWS: readonly (readonly [o_que: string, of: (one: (typeof AMBIENTES)[Ambiente]) => string])[] = [
+const LIMITES_ROWS: readonly AmbienteRow[] = [
   ['de um endereço de rede, também os recusados', ({ limites }) => quotaText(limites.endereco, limites.janelaS)],
   ['de um prestador, de quem se sabe que é ele', ({ limites }) => quotaText(limites.prestador, limites.janelaS)],
 ];
@@ -249,7 +238,7 @@ function quotaText(count: number, janelaS: number): string {
   return `${groupDigits(count)} por ${janelaS === 60 ? 'minuto' : 'dia'}`;
 }
 
-const AMBIENTES_ROWS: readonly (readonly [o_que: string, of: (one: (typeof AMBIENTES)[Ambiente]) => string])[] = [
+const AMBIENTES_ROWS: readonly AmbienteRow[] = [
   ['`tpAmb` da nota, qualquer que seja o enviado', ({ tpAmb }) => tpAmb],
   ['Vai ao ADN', ({ transmits }) => yes(transmits)],
   ['Sem assinatura, ou com uma errada', ({ signatureRefuses }) => (signatureRefuses ? 'recusa' : 'aceita, com aviso')],
@@ -330,9 +319,9 @@ function unpublished(tabela: TabelaIbsCbs): readonly (readonly string[])[] {
 }
 
 /** The order of days written `DD/MM/YYYY`. */
-function dayOrder(a: string, b: string): number {
-  const [one, other] = [a, b].map((day) => day.split('/').reverse().join(''));
-  return one! < other! ? -1 : one! > other! ? 1 : 0;
+function compareDays(a: string, b: string): number {
+  const [one, other] = [a, b].map((day) => Number(day.split('/').reverse().join('')));
+  return one! - other!;
 }
 
 function yes(value: boolean): string {
@@ -341,8 +330,4 @@ function yes(value: boolean): string {
 
 function comma(value: Decimal): string {
   return formatDecimal(value).replace('.', ',');
-}
-
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }
