@@ -1,87 +1,74 @@
 /**
- * Trust: from a certificate up to an authority that the municipality trusts, and whether any of them was revoked (D-30).
+ * Whom a municipality trusts (D-30): the authorities and the revocation lists of its folders, and the verdict on a certificate.
  *
- * Anchors are a folder of certificates that the operator keeps, or else the roots of ICP-Brasil that this project brings
- * along. An authority in the folder that is no root, and whose own issuer is not there, was put there to be trusted, and
- * is an anchor too; one whose issuer is there only helps to build chains. Revocation lists are a second folder.
+ * Without a folder of its own a municipality trusts the roots of ICP-Brasil that come with this project. In a folder, a root
+ * is an anchor. An authority whose issuer is not in the folder is an anchor too: the operator put it there to be trusted.
+ * Any other authority only helps to build chains. Revocation lists are a second folder.
  *
- * It does not look at the validity of the end certificate itself, nor at whose it is: other refusals, with codes of
- * their own. It asks nobody: no OCSP, no download.
+ * Nothing is asked over the network: no OCSP, no download. `signer-faults.ts` judges the validity of the certificate itself
+ * and whose it is: those refusals have codes of their own.
  */
 import path from 'node:path';
-import { told } from '../fiscal/fault.ts';
 import { type Certificate, pemBlocks, readCertificate } from './certificate.ts';
+import {
+  type Authorities,
+  type Chain,
+  CLOCK_SKEW_MS,
+  findChain,
+  hasCertificate,
+  misuseOf,
+  type Refused,
+} from './chain.ts';
 import { type Crl, readCrl } from './crl.ts';
 import { type Contents, type FileOf, type Folder, type FolderLog, openFolder } from './folder.ts';
 import { nationalAuthorities } from './icp-brasil/national.ts';
 import { isSignedBy } from './issued.ts';
-import { constraintFault } from './name-constraints.ts';
-import { PURPOSES_TAKEN, purposesIn, purposesShown } from './purposes.ts';
 import {
   authoritiesWithoutList,
   currentCrls,
-  dated,
-  type Lists,
   remarkOnAll,
   remarkOnLists,
   revocationOf,
   type Say,
 } from './trust-lists.ts';
 
-/** Chains of ICP-Brasil have three or four certificates. */
-const CHAIN_MAX = 8;
-/** Certificates that came along and are looked at; a sender has no use for more. */
+/** Certificates sent with a signature that are looked at: no chain needs more. */
 const EXTRA_MAX = 16;
-/** Steps of one search: made-up authorities that vouch for one another must not keep us busy. */
-const STEPS_MAX = 200;
-/** A list that names a certificate counts although its clock is a little ahead of ours. */
-const CLOCK_SKEW_MS = 3_600_000;
 
 export type TrustSettings = {
-  /** Folder of certificates (PEM or DER); undefined: the national roots we ship. */
+  /** Folder of certificates (PEM or DER); undefined: the national roots that come with this project. */
   readonly ancoras: string | undefined;
-  /** Folder of revocation lists (PEM or DER); undefined: revocation is not looked at. */
+  /** Folder of revocation lists (PEM or DER); undefined: revocation is not checked. */
   readonly revogados: string | undefined;
 };
 
 export type Verdict =
   | { readonly kind: 'trusted'; readonly cadeia: readonly string[]; readonly semLista: readonly string[] }
-  | ({ readonly kind: 'untrusted' | 'revoked' | 'misused' } & Why);
-
-/** In Portuguese, for whoever signed. `change`: what mends it, as a step. */
-type Why = { readonly motivo: string; readonly change?: string };
-
-/** What was found, and what mends it: the reason says both. */
-function because(found: string, change: string): Why {
-  const { mensagem: motivo, ...rest } = told(found, change);
-  return { motivo, ...rest };
-}
+  | Refused;
 
 export type Trust = {
   /**
-   * Whether a trusted authority vouches for a certificate that signs. `at` in milliseconds; `extra`: certificates that
-   * came along with the signature and may stand in between. The names of `cadeia` go from the certificate to its anchor;
-   * `semLista`: those of them whose lists could not tell whether what they issued is revoked; all, where no folder has lists.
+   * Whether a trusted authority vouches for a certificate that signs. `at` is in milliseconds. `extra`: certificates that came
+   * along with the signature and may stand in between. `cadeia`: the names from the certificate to its anchor. `semLista`: the
+   * names in it without a list that says whether what they issued is revoked; all of them without a folder of lists.
    * `motivo` is Portuguese, for whoever signed: it names authorities and dates, no path of this machine.
    */
   judge(certificate: Certificate, at: number, extra?: readonly Certificate[]): Verdict;
-  /** Warns of the authorities for which revocation is not checked, or by a list that has run out (D-131), before anybody signs. */
+  /** Warns of authorities without a list and of lists that have run out (D-131), before anybody signs. */
   warnOfLists(at: number): void;
 };
 
 /** Warnings for the operator, each given once. A logger of pino is one. */
 export type TrustLog = FolderLog;
 
-/** What the folders say at a moment. A change makes a new one, and with it everything that was remembered is gone. */
-type State = Lists & {
+/** The contents of the folders at a moment. A change of a file makes a new state, without the verdicts remembered. */
+type State = Authorities & {
   readonly anchorFiles: readonly FileOf<Certificate>[] | undefined;
   readonly crlFiles: readonly FileOf<Crl>[] | undefined;
-  /** By fingerprint. */
-  readonly anchors: ReadonlySet<string>;
   readonly found: WeakMap<Certificate, Found>;
 };
 
-/** A chain that was found: it holds between two moments, for whoever brings along what was not known here. */
+/** A remembered verdict: it holds from one moment until another. `needs`: fingerprints that must come along again. */
 type Found = {
   readonly verdict: Verdict;
   readonly from: number;
@@ -94,8 +81,8 @@ const anchorFolders = new Map<string, Folder<Certificate>>();
 const crlFolders = new Map<string, Folder<Crl>>();
 
 /**
- * Opens the folders and reads them. They are followed: what changes counts a few seconds later. Never throws: what
- * cannot be read is warned about by name and does not count.
+ * Opens the folders and reads them. A changed file counts a few seconds later. Never throws: a file that cannot be read
+ * does not count, and the operator is warned of it by name.
  */
 export function openTrust(settings: TrustSettings, log: TrustLog): Trust {
   const anchorFolder = folderAt(anchorFolders, settings.ancoras, readAnchors, log);
@@ -109,7 +96,7 @@ export function openTrust(settings: TrustSettings, log: TrustLog): Trust {
   let state: State | undefined;
   let isPreparing = false;
 
-  /** What the folders said before counts until the signatures of long lists have been checked beside the requests. */
+  /** The state of now. While the signatures of long lists are checked beside the requests, the state before counts. */
   function current(): State {
     const anchorFiles = anchorFolder?.current();
     const crlFiles = crlFolder?.current();
@@ -136,32 +123,23 @@ export function openTrust(settings: TrustSettings, log: TrustLog): Trust {
       if (misuse !== undefined) return { kind: 'misused', ...misuse };
       const now = current();
       const known = now.found.get(certificate);
-      if (known !== undefined && at >= known.from && at <= known.until && known.needs.every((one) => has(extra, one))) {
+      if (
+        known !== undefined &&
+        at >= known.from &&
+        at <= known.until &&
+        known.needs.every((one) => hasCertificate(extra, one))
+      ) {
         return known.verdict;
       }
-      const search: Search = {
-        state: now,
-        isNational: settings.ancoras === undefined,
-        at,
-        extra: extra?.slice(0, EXTRA_MAX),
-        steps: 0,
-        deadEnd: undefined,
-      };
-      const chain = climb(search, [certificate]);
-      if (chain === undefined) {
-        const { depth: _depth, weight: _weight, ...verdict } = search.deadEnd!;
-        return verdict;
-      }
+      const sent = extra?.slice(0, EXTRA_MAX);
+      const chain = findChain(now, certificate, at, sent);
+      if ('kind' in chain) return chain;
       if (settings.revogados !== undefined) remarkOnLists(now, chain, at, settings.revogados, sayOnce);
-      const found = foundOf(search, chain);
+      const found = rememberedVerdict(now, chain, at, sent);
       now.found.set(certificate, found);
       return found.verdict;
     },
   };
-}
-
-function has(certificates: readonly Certificate[] | undefined, fingerprint: string): boolean {
-  return certificates?.some((one) => one.fingerprint === fingerprint) ?? false;
 }
 
 function folderAt<Value>(
@@ -256,7 +234,7 @@ function stateOf(
   };
 }
 
-/** A root is an anchor; so is an authority whose issuer the operator did not put beside it. */
+/** A root is an anchor; so is an authority whose issuer is not in the folder. */
 function anchorsOf(
   files: readonly FileOf<Certificate>[],
   ancoras: string | undefined,
@@ -289,241 +267,13 @@ function anchorsOf(
   return { anchors, others };
 }
 
-// One certificate.
-
-/** Why a certificate must not sign documents, whoever vouches for it. */
-function misuseOf(certificate: Certificate): Why | undefined {
-  const { isCa, titular, keyUsage, extKeyUsage, nameConstraints, unknownCritical } = certificate;
-  if (isCa) {
-    return because(
-      `O certificado é de uma autoridade certificadora ("${titular}");`,
-      'assine com o e-CNPJ ou e-CPF de quem emite.',
-    );
-  }
-  if (keyUsage !== undefined && !keyUsage.includes('digitalSignature') && !keyUsage.includes('nonRepudiation')) {
-    const uses = keyUsage.length === 0 ? 'nenhum uso' : keyUsage.join(', ');
-    return {
-      motivo: `O certificado não serve para assinar: o uso da chave (keyUsage) admite ${uses}, e precisa admitir digitalSignature ou nonRepudiation.`,
-    };
-  }
-  if (purposesIn(extKeyUsage).length === 0) {
-    return because(
-      `O certificado não serve para assinar: o uso estendido da chave (extendedKeyUsage) admite ${purposesShown(extKeyUsage)}, e precisa admitir ${PURPOSES_TAKEN}.`,
-      'Assine com o e-CNPJ ou e-CPF de quem emite.',
-    );
-  }
-  if (nameConstraints !== undefined) {
-    return because(
-      'O certificado traz restrições de nomes (nameConstraints), que só têm sentido no de uma autoridade;',
-      'peça outro a quem o emitiu.',
-    );
-  }
-  if (unknownCritical.length > 0) {
-    return {
-      motivo: `O certificado traz a extensão crítica ${unknownCritical[0]}, que este serviço não conhece e por isso não pode aceitar.`,
-    };
-  }
-  return undefined;
-}
-
-// The way up.
-
-type Refused = { readonly kind: 'untrusted' | 'revoked' } & Why;
-
-/** How far a way led, and why no further; of several the most telling one is answered. */
-type DeadEnd = Refused & { readonly depth: number; readonly weight: number };
-
-/** One search for a chain that holds at a moment: depth first, anchors before others, bounded. */
-type Search = {
-  readonly state: State;
-  readonly isNational: boolean;
-  readonly at: number;
-  readonly extra: readonly Certificate[] | undefined;
-  steps: number;
-  deadEnd: DeadEnd | undefined;
-};
-
-type Chain = readonly [Certificate, ...Certificate[]];
-
-function climb(search: Search, chain: Chain): Chain | undefined {
-  const child = chain.at(-1)!;
-  // Above a root there is nobody.
-  const isRoot = child.subjectName === child.issuerName && isSignedBy(child, child);
-  const issuers = isRoot ? [] : issuersOf(search, child).filter((one) => !has(chain, one.fingerprint));
-  if (issuers.length === 0) giveUp(search, chain.length, 0, 'untrusted', missing(search, chain));
-  for (const issuer of issuers) {
-    search.steps += 1;
-    if (search.steps > STEPS_MAX || chain.length >= CHAIN_MAX) {
-      const why = because(
-        `A cadeia do certificado passa de ${CHAIN_MAX} autoridades ou tem voltas demais;`,
-        'envie só os certificados que levam à raiz.',
-      );
-      giveUp(search, chain.length, 0, 'untrusted', why);
-      return undefined;
-    }
-    const obstacle = obstacleTo(search, chain, issuer);
-    if (obstacle !== undefined) {
-      giveUp(search, chain.length, ...obstacle);
-      continue;
-    }
-    const longer: Chain = [...chain, issuer];
-    const whole = search.state.anchors.has(issuer.fingerprint) ? withinNames(search, longer) : climb(search, longer);
-    if (whole !== undefined) return whole;
-  }
-  return undefined;
-}
-
-function withinNames(search: Search, chain: Chain): Chain | undefined {
-  const fault = nameFault(chain);
-  if (fault === undefined) return chain;
-  giveUp(search, chain.length, 0, 'untrusted', fault);
-  return undefined;
-}
-
-function giveUp(search: Search, depth: number, weight: number, kind: Refused['kind'], why: Why): void {
-  const best = search.deadEnd;
-  const isHeavier = best === undefined || depth > best.depth || (depth === best.depth && weight > best.weight);
-  // That something was revoked is never hidden by a way that led further.
-  if (kind === 'revoked' ? best?.kind !== 'revoked' || isHeavier : best?.kind !== 'revoked' && isHeavier) {
-    search.deadEnd = { kind, ...why, depth, weight };
-  }
-}
-
-function issuersOf({ state, extra = [] }: Search, { issuerName }: Certificate): readonly Certificate[] {
-  const known = state.authorities.get(issuerName) ?? [];
-  return [...known, ...extra.filter((one) => one.subjectName === issuerName && !has(known, one.fingerprint))];
-}
-
-/** Why the last of a chain was not issued by an authority, or must not have been; the later, the nearer to the truth. */
-function obstacleTo(
-  { state, at, extra }: Search,
-  chain: Chain,
-  issuer: Certificate,
-): [weight: number, kind: Refused['kind'], why: Why] | undefined {
-  const child = chain.at(-1)!;
-  const [whose, authority] = [nameIn(chain), `"${issuer.titular}"`];
-  if (!isSignedBy(child, issuer)) {
-    const why = because(
-      `${whose} diz ter sido emitido por ${authority}, mas a assinatura não confere com a chave dessa autoridade. Se ela trocou de chave,`,
-      'peça ao município que ponha o certificado novo dela, em PEM, na sua pasta de âncoras; se não trocou, o certificado não é dela: assine com outro.',
-    );
-    return [1, 'untrusted', why];
-  }
-  if (child.weakDigest !== undefined) {
-    const motivo = `${whose} foi assinado por ${authority} com ${child.weakDigest}, que não é mais aceito.`;
-    return [2, 'untrusted', { motivo }];
-  }
-  if (!issuer.isCa) {
-    const motivo = `${whose} foi emitido por ${authority}, que não é autoridade certificadora.`;
-    return [3, 'untrusted', { motivo }];
-  }
-  if (issuer.keyUsage?.includes('keyCertSign') === false) {
-    const motivo = `${authority} emitiu um certificado, mas o uso da sua chave (keyUsage) não o permite.`;
-    return [4, 'untrusted', { motivo }];
-  }
-  if (issuer.unknownCritical.length > 0) {
-    const motivo = `O certificado de ${authority} traz a extensão crítica ${issuer.unknownCritical[0]}, que este serviço não conhece e por isso não pode aceitar.`;
-    return [5, 'untrusted', { motivo }];
-  }
-  if (purposesOf([...chain, issuer]).length === 0) {
-    const why = because(
-      `${authority} só responde por certificados para ${purposesShown(issuer.extKeyUsage)} (extendedKeyUsage), e o de quem assina é para outro uso.`,
-      `Assine com um certificado de uma autoridade que responda por ${PURPOSES_TAKEN}.`,
-    );
-    return [6, 'untrusted', why];
-  }
-  const between = chain.slice(1).filter(({ subjectName, issuerName }) => subjectName !== issuerName).length;
-  if (issuer.pathLength !== undefined && between > issuer.pathLength) {
-    const motivo = `${authority} admite até ${issuer.pathLength} autoridade(s) abaixo de si, e a cadeia tem ${between}.`;
-    return [7, 'untrusted', { motivo }];
-  }
-  if (at < issuer.inicio || at > issuer.fim) {
-    const when = at < issuer.inicio ? `só vale a partir de ${dated(issuer.inicio)}` : `venceu em ${dated(issuer.fim)}`;
-    const motivo = `O certificado da autoridade ${authority}, na cadeia, ${when}. Use um certificado emitido por uma autoridade em vigor.`;
-    return [8, 'untrusted', { motivo }];
-  }
-  const revoked = revocationOf(state, child, issuer, extra).find(({ em }) => em <= at + CLOCK_SKEW_MS);
-  if (revoked !== undefined) {
-    const reason = revoked.motivo === undefined ? '' : ` (${revoked.motivo})`;
-    const found = `${whose} foi revogado por ${authority} em ${dated(revoked.em)}${reason}.`;
-    return [9, 'revoked', because(found, 'Assine com um certificado em vigor.')];
-  }
-  return undefined;
-}
-
-/** What every certificate of a chain admits: an authority that answers for one purpose gives no other (D-232). */
-function purposesOf(chain: readonly Certificate[]): readonly string[] {
-  return chain
-    .map(({ extKeyUsage }) => purposesIn(extKeyUsage))
-    .reduce((all, own) => all.filter((one) => own.includes(one)));
-}
-
-/**
- * Why the names along a whole chain break what an authority in it constrains. Only of a chain that reached an anchor, so
- * that made-up authorities cost no comparison. A self-issued one in between renews a key, and is exempt (RFC 5280, 6.1.3).
- */
-function nameFault(chain: Chain): Why | undefined {
-  for (const [place, { nameConstraints, titular }] of chain.entries()) {
-    if (nameConstraints === undefined) continue;
-    for (const [below, certificate] of chain.slice(0, place).entries()) {
-      if (below > 0 && certificate.subjectName === certificate.issuerName) continue;
-      const fault = constraintFault(certificate, nameConstraints);
-      if (fault !== undefined) {
-        const whose = nameIn(chain.slice(0, below + 1));
-        return because(
-          `A autoridade "${titular}" só responde pelos nomes das suas restrições (nameConstraints). ${whose} ${fault}.`,
-          'Assine com um certificado de outra autoridade.',
-        );
-      }
-    }
-  }
-  return undefined;
-}
-
-/** Where the search ended, and what would let it go on. */
-function missing({ state, isNational, extra }: Search, chain: Chain): Why {
-  const child = chain.at(-1)!;
-  const anchors = isNational ? 'as raízes da ICP-Brasil' : 'as âncoras do município';
-  if (child.subjectName === child.issuerName) {
-    if (chain.length === 1) {
-      return because(
-        'O certificado é autoassinado: nenhuma autoridade responde por ele.',
-        'Assine com um certificado ICP-Brasil.',
-      );
-    }
-    const isNamesake = state.authorities.get(child.subjectName)?.some((one) => state.anchors.has(one.fingerprint));
-    const namesake = isNamesake ? ' (há uma com o mesmo nome, mas de outra chave)' : '';
-    return {
-      motivo: `A cadeia do certificado termina na raiz "${child.titular}" (SHA-256 ${child.fingerprint}), que não está entre ${anchors}${namesake}. Confira se o certificado é mesmo da ICP-Brasil; se é, peça ao município que ponha o certificado dela, em PEM, na sua pasta de âncoras.`,
-      change: anchorChange(`raiz "${child.titular}"`, 'peça'),
-    };
-  }
-  const send = extra === undefined ? 'peça' : 'envie-o junto com a assinatura, ou peça';
-  return {
-    motivo: `Falta o certificado da autoridade "${child.emissor}", que emitiu ${chain.length === 1 ? 'o certificado usado na assinatura' : `o de "${child.titular}"`}; sem ele a cadeia não chega a nenhuma entre ${anchors}. Confira se o certificado é mesmo da ICP-Brasil; se é, ${send} ao município que o ponha, em PEM, na sua pasta de âncoras.`,
-    change: anchorChange(
-      `autoridade "${child.emissor}"`,
-      extra === undefined ? 'peça' : 'envie o certificado dela junto com a assinatura, ou peça',
-    ),
-  };
-}
-
-/** A certificate of an authority that nobody knows is, most of the time, one that cannot sign at all. */
-function anchorChange(authority: string, send: string): string {
-  return `Veja primeiro se o certificado é mesmo da ICP-Brasil: se não é, assine com um que seja. Se é, e a ${authority} também, ${send} ao município que ponha o certificado dela, em PEM, na sua pasta de âncoras.`;
-}
-
-/** The end certificate is not named: its name often carries a CPF. */
-function nameIn(chain: readonly Certificate[]): string {
-  return chain.length === 1 ? 'O certificado' : `O certificado da autoridade "${chain.at(-1)!.titular}"`;
-}
-
-/** A chain that was found, and for how long the answer may be given without looking again. */
-function foundOf({ state, at, extra }: Search, chain: Chain): Found {
+/** The verdict on a chain that was found, and between which moments it holds without another search. */
+function rememberedVerdict(state: State, chain: Chain, at: number, extra?: readonly Certificate[]): Found {
   const above = chain.slice(1);
-  const isKnown = (one: Certificate): boolean => has(state.authorities.get(one.subjectName), one.fingerprint);
+  const isKnown = (one: Certificate): boolean =>
+    hasCertificate(state.authorities.get(one.subjectName), one.fingerprint);
   const lists = above.flatMap((issuer) => currentCrls(state, issuer, extra));
-  // A list that runs out is warned about, and an entry that is still to come counts when its time comes.
+  // When a list runs out the operator is warned; an entry with a later date revokes from that date on.
   const turns = [
     ...lists.flatMap(({ proxima }) => (proxima === undefined || proxima < at ? [] : proxima)),
     ...above.flatMap((issuer, place) =>

@@ -1,0 +1,282 @@
+/**
+ * The chain from a certificate up to an anchor: which authority issued which certificate, and what stands against each step
+ * (D-30). Depth first, anchors of the municipality before others, and bounded: anybody can send made-up authorities.
+ */
+import { told } from '../fiscal/fault.ts';
+import type { Certificate } from './certificate.ts';
+import { isSignedBy } from './issued.ts';
+import { constraintFault } from './name-constraints.ts';
+import { PURPOSES_TAKEN, purposesIn, purposesShown } from './purposes.ts';
+import { dated, type Lists, revocationOf } from './trust-lists.ts';
+
+/** Chains of ICP-Brasil have three or four certificates. */
+const CHAIN_MAX = 8;
+/** Steps of one search: made-up authorities that vouch for one another must not keep us busy. */
+const STEPS_MAX = 200;
+/** A revocation counts up to this long before its date: the clock of the authority may be ahead of ours. */
+export const CLOCK_SKEW_MS = 3_600_000;
+
+/** What a municipality knows: `anchors` by fingerprint. */
+export type Authorities = Lists & { readonly anchors: ReadonlySet<string> };
+
+/** In Portuguese, for whoever signed. `change`: what mends it, as a step. */
+type Why = { readonly motivo: string; readonly change?: string };
+
+/** Why a certificate is not trusted. */
+export type Refused = { readonly kind: 'untrusted' | 'revoked' | 'misused' } & Why;
+
+/** From the certificate that signs to an anchor. */
+export type Chain = readonly [Certificate, ...Certificate[]];
+
+/** What was found, and what mends it: the reason says both. */
+function because(found: string, change: string): Why {
+  const { mensagem: motivo, ...rest } = told(found, change);
+  return { motivo, ...rest };
+}
+
+/** Why a certificate must not sign documents, whoever vouches for it. */
+export function misuseOf({
+  isCa,
+  titular,
+  keyUsage,
+  extKeyUsage,
+  nameConstraints,
+  unknownCritical,
+}: Certificate): Why | undefined {
+  if (isCa) {
+    return because(
+      `O certificado é de uma autoridade certificadora ("${titular}");`,
+      'assine com o e-CNPJ ou e-CPF de quem emite.',
+    );
+  }
+  if (keyUsage !== undefined && !keyUsage.includes('digitalSignature') && !keyUsage.includes('nonRepudiation')) {
+    const uses = keyUsage.length === 0 ? 'nenhum uso' : keyUsage.join(', ');
+    return {
+      motivo: `O certificado não serve para assinar: o uso da chave (keyUsage) admite ${uses}, e precisa admitir digitalSignature ou nonRepudiation.`,
+    };
+  }
+  if (purposesIn(extKeyUsage).length === 0) {
+    return because(
+      `O certificado não serve para assinar: o uso estendido da chave (extendedKeyUsage) admite ${purposesShown(extKeyUsage)}, e precisa admitir ${PURPOSES_TAKEN}.`,
+      'Assine com o e-CNPJ ou e-CPF de quem emite.',
+    );
+  }
+  if (nameConstraints !== undefined) {
+    return because(
+      'O certificado traz restrições de nomes (nameConstraints), que só têm sentido no de uma autoridade;',
+      'peça outro a quem o emitiu.',
+    );
+  }
+  if (unknownCritical.length > 0) {
+    return {
+      motivo: `O certificado traz a extensão crítica ${unknownCritical[0]}, que este serviço não conhece e por isso não pode aceitar.`,
+    };
+  }
+  return undefined;
+}
+
+/** One search for a chain that holds at a moment. `extra`: certificates sent with the signature; undefined: none can be. */
+type Search = {
+  readonly known: Authorities;
+  readonly at: number;
+  readonly extra: readonly Certificate[] | undefined;
+  steps: number;
+  deadEnd: DeadEnd | undefined;
+};
+
+/** Where a way up ended. Of several dead ends the longest is answered, then the one with the greater weight. */
+type DeadEnd = Refused & { readonly depth: number; readonly weight: number };
+
+/** The chain of a certificate, or why none holds. */
+export function findChain(
+  known: Authorities,
+  certificate: Certificate,
+  at: number,
+  extra?: readonly Certificate[],
+): Chain | Refused {
+  const search: Search = { known, at, extra, steps: 0, deadEnd: undefined };
+  const chain = climb(search, [certificate]);
+  if (chain !== undefined) return chain;
+  const { depth: _depth, weight: _weight, ...refused } = search.deadEnd!;
+  return refused;
+}
+
+/** Whether the certificate with this fingerprint is among others. */
+export function hasCertificate(certificates: readonly Certificate[] | undefined, fingerprint: string): boolean {
+  return certificates?.some((one) => one.fingerprint === fingerprint) ?? false;
+}
+
+/** The first chain that reaches an anchor from the last certificate of this beginning. */
+function climb(search: Search, chain: Chain): Chain | undefined {
+  const child = chain.at(-1)!;
+  const isRoot = child.subjectName === child.issuerName && isSignedBy(child, child);
+  const issuers = isRoot ? [] : issuersOf(search, child).filter((one) => !hasCertificate(chain, one.fingerprint));
+  if (issuers.length === 0) giveUp(search, chain.length, 0, 'untrusted', missing(search, chain));
+  for (const issuer of issuers) {
+    search.steps += 1;
+    if (search.steps > STEPS_MAX || chain.length >= CHAIN_MAX) {
+      const why = because(
+        `A cadeia do certificado passa de ${CHAIN_MAX} autoridades ou tem voltas demais;`,
+        'envie só os certificados que levam à raiz.',
+      );
+      giveUp(search, chain.length, 0, 'untrusted', why);
+      return undefined;
+    }
+    const obstacle = obstacleTo(search, chain, issuer);
+    if (obstacle !== undefined) {
+      giveUp(search, chain.length, ...obstacle);
+      continue;
+    }
+    const longer: Chain = [...chain, issuer];
+    const whole = search.known.anchors.has(issuer.fingerprint) ? withinNames(search, longer) : climb(search, longer);
+    if (whole !== undefined) return whole;
+  }
+  return undefined;
+}
+
+/** The chain, where its names keep within what its authorities constrain. */
+function withinNames(search: Search, chain: Chain): Chain | undefined {
+  const fault = nameFault(chain);
+  if (fault === undefined) return chain;
+  giveUp(search, chain.length, 0, 'untrusted', fault);
+  return undefined;
+}
+
+/** Remembers a dead end if it says more than the one remembered. A revocation is never hidden by a longer way. */
+function giveUp(search: Search, depth: number, weight: number, kind: Refused['kind'], why: Why): void {
+  const best = search.deadEnd;
+  const isRevoked = kind === 'revoked';
+  const wasRevoked = best?.kind === 'revoked';
+  const isHeavier = best === undefined || depth > best.depth || (depth === best.depth && weight > best.weight);
+  if (isRevoked === wasRevoked ? isHeavier : isRevoked) search.deadEnd = { kind, ...why, depth, weight };
+}
+
+/** The certificates that may have issued this one, by name: the municipality's first. */
+function issuersOf({ known, extra = [] }: Search, { issuerName }: Certificate): readonly Certificate[] {
+  const own = known.authorities.get(issuerName) ?? [];
+  return [...own, ...extra.filter((one) => one.subjectName === issuerName && !hasCertificate(own, one.fingerprint))];
+}
+
+/** Why an authority did not issue the last certificate of a chain, or must not have. The weight grows with each check. */
+function obstacleTo(
+  { known, at, extra }: Search,
+  chain: Chain,
+  issuer: Certificate,
+): [weight: number, kind: Refused['kind'], why: Why] | undefined {
+  const child = chain.at(-1)!;
+  const [whose, authority] = [nameIn(chain), `"${issuer.titular}"`];
+  if (!isSignedBy(child, issuer)) {
+    const why = because(
+      `${whose} diz ter sido emitido por ${authority}, mas a assinatura não confere com a chave dessa autoridade. Se ela trocou de chave,`,
+      'peça ao município que ponha o certificado novo dela, em PEM, na sua pasta de âncoras; se não trocou, o certificado não é dela: assine com outro.',
+    );
+    return [1, 'untrusted', why];
+  }
+  if (child.weakDigest !== undefined) {
+    const motivo = `${whose} foi assinado por ${authority} com ${child.weakDigest}, que não é mais aceito.`;
+    return [2, 'untrusted', { motivo }];
+  }
+  if (!issuer.isCa) {
+    const motivo = `${whose} foi emitido por ${authority}, que não é autoridade certificadora.`;
+    return [3, 'untrusted', { motivo }];
+  }
+  if (issuer.keyUsage?.includes('keyCertSign') === false) {
+    const motivo = `${authority} emitiu um certificado, mas o uso da sua chave (keyUsage) não o permite.`;
+    return [4, 'untrusted', { motivo }];
+  }
+  if (issuer.unknownCritical.length > 0) {
+    const motivo = `O certificado de ${authority} traz a extensão crítica ${issuer.unknownCritical[0]}, que este serviço não conhece e por isso não pode aceitar.`;
+    return [5, 'untrusted', { motivo }];
+  }
+  if (purposesOf([...chain, issuer]).length === 0) {
+    const why = because(
+      `${authority} só responde por certificados para ${purposesShown(issuer.extKeyUsage)} (extendedKeyUsage), e o de quem assina é para outro uso.`,
+      `Assine com um certificado de uma autoridade que responda por ${PURPOSES_TAKEN}.`,
+    );
+    return [6, 'untrusted', why];
+  }
+  const between = chain.slice(1).filter(({ subjectName, issuerName }) => subjectName !== issuerName).length;
+  if (issuer.pathLength !== undefined && between > issuer.pathLength) {
+    const motivo = `${authority} admite até ${issuer.pathLength} autoridade(s) abaixo de si, e a cadeia tem ${between}.`;
+    return [7, 'untrusted', { motivo }];
+  }
+  if (at < issuer.inicio || at > issuer.fim) {
+    const when = at < issuer.inicio ? `só vale a partir de ${dated(issuer.inicio)}` : `venceu em ${dated(issuer.fim)}`;
+    const motivo = `O certificado da autoridade ${authority}, na cadeia, ${when}. Use um certificado emitido por uma autoridade em vigor.`;
+    return [8, 'untrusted', { motivo }];
+  }
+  const revoked = revocationOf(known, child, issuer, extra).find(({ em }) => em <= at + CLOCK_SKEW_MS);
+  if (revoked !== undefined) {
+    const reason = revoked.motivo === undefined ? '' : ` (${revoked.motivo})`;
+    const found = `${whose} foi revogado por ${authority} em ${dated(revoked.em)}${reason}.`;
+    return [9, 'revoked', because(found, 'Assine com um certificado em vigor.')];
+  }
+  return undefined;
+}
+
+/** The purposes that every certificate of a chain admits: an authority for one purpose gives no other (D-232). */
+function purposesOf(chain: readonly Certificate[]): readonly string[] {
+  return chain
+    .map(({ extKeyUsage }) => purposesIn(extKeyUsage))
+    .reduce((all, own) => all.filter((one) => own.includes(one)));
+}
+
+/**
+ * Why the names along a chain break what an authority in it constrains. Asked only of a chain that reached an anchor: made-up
+ * authorities cost no comparison. A self-issued certificate in between renews a key and is exempt (RFC 5280, 6.1.3).
+ */
+function nameFault(chain: Chain): Why | undefined {
+  for (const [place, { nameConstraints, titular }] of chain.entries()) {
+    if (nameConstraints === undefined) continue;
+    for (const [below, certificate] of chain.slice(0, place).entries()) {
+      if (below > 0 && certificate.subjectName === certificate.issuerName) continue;
+      const fault = constraintFault(certificate, nameConstraints);
+      if (fault !== undefined) {
+        const whose = nameIn(chain.slice(0, below + 1));
+        return because(
+          `A autoridade "${titular}" só responde pelos nomes das suas restrições (nameConstraints). ${whose} ${fault}.`,
+          'Assine com um certificado de outra autoridade.',
+        );
+      }
+    }
+  }
+  return undefined;
+}
+
+/** The authority whose certificate is not known, and what would let the search go on. */
+function missing({ known, extra }: Search, chain: Chain): Why {
+  const child = chain.at(-1)!;
+  const anchors = known.own === undefined ? 'as raízes da ICP-Brasil' : 'as âncoras do município';
+  if (child.subjectName === child.issuerName) {
+    if (chain.length === 1) {
+      return because(
+        'O certificado é autoassinado: nenhuma autoridade responde por ele.',
+        'Assine com um certificado ICP-Brasil.',
+      );
+    }
+    const isNamesake = known.authorities.get(child.subjectName)?.some((one) => known.anchors.has(one.fingerprint));
+    const namesake = isNamesake ? ' (há uma com o mesmo nome, mas de outra chave)' : '';
+    return {
+      motivo: `A cadeia do certificado termina na raiz "${child.titular}" (SHA-256 ${child.fingerprint}), que não está entre ${anchors}${namesake}. Confira se o certificado é mesmo da ICP-Brasil; se é, peça ao município que ponha o certificado dela, em PEM, na sua pasta de âncoras.`,
+      change: anchorChange(`raiz "${child.titular}"`, 'peça'),
+    };
+  }
+  const send = extra === undefined ? 'peça' : 'envie-o junto com a assinatura, ou peça';
+  return {
+    motivo: `Falta o certificado da autoridade "${child.emissor}", que emitiu ${chain.length === 1 ? 'o certificado usado na assinatura' : `o de "${child.titular}"`}; sem ele a cadeia não chega a nenhuma entre ${anchors}. Confira se o certificado é mesmo da ICP-Brasil; se é, ${send} ao município que o ponha, em PEM, na sua pasta de âncoras.`,
+    change: anchorChange(
+      `autoridade "${child.emissor}"`,
+      extra === undefined ? 'peça' : 'envie o certificado dela junto com a assinatura, ou peça',
+    ),
+  };
+}
+
+/** The step for an unknown authority. Its certificate is, most of the time, one that cannot sign at all. */
+function anchorChange(authority: string, send: string): string {
+  return `Veja primeiro se o certificado é mesmo da ICP-Brasil: se não é, assine com um que seja. Se é, e a ${authority} também, ${send} ao município que ponha o certificado dela, em PEM, na sua pasta de âncoras.`;
+}
+
+/** The end certificate is not named: its name often carries a CPF. */
+function nameIn(chain: readonly Certificate[]): string {
+  return chain.length === 1 ? 'O certificado' : `O certificado da autoridade "${chain.at(-1)!.titular}"`;
+}
