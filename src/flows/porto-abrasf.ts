@@ -1,26 +1,24 @@
 /**
- * The six operations of the legacy port: a document of ABRASF 1.00 goes in, the document that answers it comes out. Whatever
- * is wrong with what was asked is an answer of the model (`ListaMensagemRetorno`); what is wrong with us is thrown.
+ * The six operations of the legacy port: a document of ABRASF 1.00 goes in, the document that answers it comes out. A mistake
+ * of the sender is answered in the model (`ListaMensagemRetorno`); a mistake of ours is thrown.
  *
  * A lot is only received here; its RPS become notes in the worker (`delivery/lotes.ts`).
  */
 import { createHash } from 'node:crypto';
-import { abrasfSignatures } from '../documents/abrasf-signature.ts';
 import { isSignature } from '../documents/signature-shape.ts';
 import type { SoapDocumento, SoapIlegivel } from '../documents/soap.ts';
 import { isPedidoWhole, motivoOf, type PedidoLido, readPedido } from '../fiscal/abrasf/cancelamento.ts';
 import { estranhosOf, readLote } from '../fiscal/abrasf/lote.ts';
-import { type Mensagem, mensagemOfFault } from '../fiscal/abrasf/mensagens.ts';
+import type { Mensagem } from '../fiscal/abrasf/mensagens.ts';
 import { modeloOf, xmlnsResposta } from '../fiscal/abrasf/modelo.ts';
-import { cancelamentoXml, nested, pedidoXml } from '../fiscal/abrasf/nota.ts';
+import { cancelamentoXml, nested, type PedidoDeCancelamento, pedidoXml } from '../fiscal/abrasf/nota.ts';
 import { mensagemOfCancelamento, mensagemPropria } from '../fiscal/abrasf/proprias.ts';
 import { guardadoOf } from '../fiscal/abrasf/rps.ts';
-import { AMBIENTES } from '../fiscal/ambiente.ts';
 import { municipioOf } from '../fiscal/catalogs/catalogs.ts';
 import { tipoBySlug } from '../fiscal/tipos-evento.ts';
 import type { Municipio } from '../store/municipios.ts';
 import { protocolNumber, wholeSecond } from './issue-nota.ts';
-import { digested, judgeOf, loteSignatureMensagens, unsigned } from './porto-assinaturas.ts';
+import { loteSignatureMensagens, pedidoSignatureMensagens } from './porto-assinaturas.ts';
 import { lote, notas, porRps, situacao } from './porto-consultas.ts';
 import {
   isOfYear,
@@ -68,21 +66,21 @@ type Operacao = {
   readonly answer: (pedido: Pedido) => Promise<Resposta>;
 };
 
-/** Whether an operation only asks for what there is; the others store. */
+/** Whether an operation only reads; the others store. */
 export function isConsulta(operacao: string): boolean {
   return operacao.startsWith('Consultar') && OPERACOES.some((one) => one.operacao === operacao);
 }
 
-/** The answering document; `meio` is what stands between its two parts, and is made while it is sent. */
+/** The document of an answer. A long one is written while it is sent: `meio` goes between `antes` and `depois`. */
 export type Respondido = {
   readonly xml: string | { readonly antes: string; readonly meio: AsyncIterable<string>; readonly depois: string };
   readonly isMiss: boolean;
 };
 
-/** What comes with a request beside its document. */
+/** The parts of a request beside its document: client certificate, rehearsal, quota. */
 export type Companhia = Pick<Pedido, 'shown' | 'simular' | 'quota'>;
 
-/** The answer of an operation, in the shape in which its document came. Undefined: there is no such operation. */
+/** Answers an operation, in the shape in which its document came. Undefined: there is no such operation. */
 export async function responder(
   world: World,
   municipio: Municipio,
@@ -99,7 +97,7 @@ export async function responder(
       ? refused('E160', documento.problema)
       : documento.root.name !== pedido
         ? refused('E160', `${operacao} leva ${pedido}; veio ${documento.root.name.slice(0, 60)}.`)
-        : await answered(answer, { world, municipio, documento, modelo, shown, simular, quota });
+        : await answerKnown(answer, { world, municipio, documento, modelo, shown, simular, quota });
   const inside = 'xml' in made ? made.xml : listaMensagem(made.mensagens, modelo);
   const [antes, depois] = [`<${resposta}${xmlnsResposta(modelo)}>`, `</${resposta}>`];
   const isMiss = 'isMiss' in made && made.isMiss === true;
@@ -107,8 +105,8 @@ export async function responder(
   return { xml: { antes, meio: inside, depois }, isMiss };
 }
 
-/** What nobody would read is told before anything is answered. */
-async function answered(answer: Operacao['answer'], pedido: Pedido): Promise<Resposta> {
+/** Answers a request, unless its document has elements that nobody would read. */
+async function answerKnown(answer: Operacao['answer'], pedido: Pedido): Promise<Resposta> {
   const mensagens = estranhosOf(pedido.documento.root);
   return mensagens.length > 0 ? { mensagens } : answer(pedido);
 }
@@ -120,7 +118,7 @@ async function receber({ world, municipio, documento, simular, quota }: Pedido):
   const { reading, root, forma } = documento;
   const read = readLote(root);
   if ('mensagens' in read) return read;
-  // Who sends them pays for what they take, whatever the signatures are worth.
+  // The quota is charged before the signatures are judged: a bad signature costs as much.
   const crowded = await quota?.enter(read.rps.length);
   if (crowded !== undefined) return tooMany(crowded);
   const unsigned = loteSignatureMensagens(world, municipio, documento, read);
@@ -129,7 +127,7 @@ async function receber({ world, municipio, documento, simular, quota }: Pedido):
   if (spent !== undefined) return tooMany(spent);
   const strange = await registrationMensagens(world, municipio, read);
   if (strange.length > 0) return { mensagens: strange };
-  const rehearsal = rehearsed(municipio, simular);
+  const rehearsal = readRehearsal(municipio, simular);
   if ('mensagens' in rehearsal) return rehearsal;
   const now = wholeSecond(world.now());
   const moment = municipalMoment(municipio, now);
@@ -153,8 +151,8 @@ async function receber({ world, municipio, documento, simular, quota }: Pedido):
   };
 }
 
-/** What the header asks the local authority to rehearse. What is not understood is refused: the model has no remarks. */
-function rehearsed(
+/** The rehearsal that the header asks of the local authority. An unknown one is refused: the model has no remarks. */
+function readRehearsal(
   municipio: Municipio,
   header: string | undefined,
 ): { readonly simular: string | undefined } | { readonly mensagens: readonly Mensagem[] } {
@@ -172,43 +170,22 @@ async function cancelar(pedido: Pedido): Promise<Resposta> {
   const read = readPedido(root);
   if ('mensagens' in read) return read;
   const { inf, dito } = read;
-  const { numero, cnpj, inscricaoMunicipal, codigoMunicipio } = dito;
-  if (AMBIENTES[municipio.ambiente].signatureRefuses) {
-    const signatures = abrasfSignatures(reading, { allowsSha1: municipio.soapSha1 === true });
-    const signature = signatures.beside(read.pedido, inf) ?? signatures.beside(root, inf);
-    const faults =
-      signature === undefined
-        ? [unsigned('Assine InfPedidoCancelamento.')]
-        : (judgeOf(world, municipio, cnpj)(signature) ?? digested(signature));
-    if (faults.length > 0) return { mensagens: faults.map((fault) => mensagemOfFault(fault)) };
-  }
-  const spent = await quota?.take(cnpj);
+  const unsigned = pedidoSignatureMensagens(world, municipio, documento, read);
+  if (unsigned.length > 0) return { mensagens: unsigned };
+  const spent = await quota?.take(dito.cnpj);
   if (spent !== undefined) return tooMany(spent);
-  const strange = await registrationMensagens(world, municipio, { cnpj, inscricaoMunicipal });
+  const strange = await registrationMensagens(world, municipio, dito);
   if (strange.length > 0) return { mensagens: strange };
-  const { codigoIbge } = municipio;
-  const elsewhere = `(CodigoMunicipio: ${codigoMunicipio.slice(0, 40)})`;
-  if (codigoIbge === undefined ? municipioOf(codigoMunicipio) === undefined : codigoMunicipio !== codigoIbge) {
-    return refused('E42', elsewhere);
-  }
-  const rehearsal = rehearsed(municipio, simular);
+  if (!isCodigoOf(municipio, dito.codigoMunicipio)) return refused('E42', codigoShown(dito));
+  const rehearsal = readRehearsal(municipio, simular);
   if ('mensagens' in rehearsal) return rehearsal;
-  const { sequencia, ano } = numeroAsked(numero);
-  const [nota] = await world.store.lotes.listNotasOfPrestador(
-    municipio.tenant,
-    { prestador: cnpj, codigoIbge, numero: sequencia },
-    1,
-  );
-  if (nota === undefined || !isOfYear(nota, ano)) return refused('E78');
-  // The sandbox is every municipality's, and the note names the one that it would have been issued in.
-  const emissor = nota.chave_acesso.slice(0, 7);
-  if (codigoMunicipio !== emissor)
-    return refused('E42', `${elsewhere} A nota é do município ${emissor} (OrgaoGerador).`);
+  const nota = await findNota(world, municipio, dito);
+  if ('mensagens' in nota) return nota;
   const [motivo, descricao] = motivoOf(dito.codigo);
   const registered = await registerPedido(
     world,
     municipio,
-    { chave: nota.chave_acesso },
+    nota,
     {
       tipo: tipoBySlug('cancelamento')!,
       autor: undefined,
@@ -221,10 +198,35 @@ async function cancelar(pedido: Pedido): Promise<Resposta> {
   if ('faults' in registered) return { mensagens: registered.faults.map(mensagemOfCancelamento) };
   const em = written(municipalMoment(municipio, wholeSecond(world.now())));
   const received = isPedidoWhole(inf, modelo) ? pedidoAsReceived(documento, read) : pedidoXml(dito);
-  return { xml: cancelamentoXml(nota.chave_acesso, received, em, modelo) };
+  return { xml: cancelamentoXml(nota.chave, received, em, modelo) };
 }
 
-/** With its signature, which covers these very elements. */
+/** Whether a `CodigoMunicipio` is that of the municipality. The sandbox is every municipality's. */
+function isCodigoOf({ codigoIbge }: Municipio, codigo: string): boolean {
+  return codigoIbge === undefined ? municipioOf(codigo) !== undefined : codigo === codigoIbge;
+}
+
+function codigoShown({ codigoMunicipio }: PedidoDeCancelamento): string {
+  return `(CodigoMunicipio: ${codigoMunicipio.slice(0, 40)})`;
+}
+
+/** The note that a request names. In the sandbox its key tells the municipality that it would have been issued in. */
+async function findNota(
+  world: World,
+  { tenant, codigoIbge }: Municipio,
+  dito: PedidoDeCancelamento,
+): Promise<{ readonly chave: string } | { readonly mensagens: readonly Mensagem[] }> {
+  const { sequencia, ano } = numeroAsked(dito.numero);
+  const asked = { prestador: dito.cnpj, codigoIbge, numero: sequencia };
+  const [nota] = await world.store.lotes.listNotasOfPrestador(tenant, asked, 1);
+  if (nota === undefined || !isOfYear(nota, ano)) return refused('E78');
+  const chave = nota.chave_acesso;
+  const emissor = chave.slice(0, 7);
+  if (dito.codigoMunicipio === emissor) return { chave };
+  return refused('E42', `${codigoShown(dito)} A nota é do município ${emissor} (OrgaoGerador).`);
+}
+
+/** The request as it came, with the signature that covers it. */
 function pedidoAsReceived({ reading }: SoapDocumento, { pedido, inf }: PedidoLido): string {
   const parts = [inf, ...pedido.children.filter(isSignature)];
   return `<Pedido>${parts.map((one) => reading.canonicalOf(one)).join('')}</Pedido>`;

@@ -1,7 +1,8 @@
-/** Who signed a document of the legacy port, and whether the signatures hold (D-70): of a lot, of each RPS, of the request of a cancellation. */
+/** Judges the signatures of the legacy port (D-70): of a lot, of each RPS, of the request of a cancellation. */
 import { type AbrasfSignature, abrasfSignatures } from '../documents/abrasf-signature.ts';
 import { signerFaults, XML_CODES } from '../documents/signer-faults.ts';
 import type { SoapDocumento } from '../documents/soap.ts';
+import type { PedidoLido } from '../fiscal/abrasf/cancelamento.ts';
 import { childrenOf, type Lote } from '../fiscal/abrasf/lote.ts';
 import { type Mensagem, mensagemOfFault, rpsNamed } from '../fiscal/abrasf/mensagens.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
@@ -9,10 +10,10 @@ import type { Fault } from '../fiscal/fault.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { World } from './world.ts';
 
-/** Signatures that are checked one by one; a lot with more RPS is signed whole. */
+/** RPS that may be signed one by one; a lot with more of them is signed as a whole. */
 export const RPS_SIGNATURES_MAX = 100;
 
-/** In production the lot is signed, or every RPS of it (D-70); by the provider. */
+/** What is wrong with the signatures of a lot. In production the provider signs the lot or every RPS of it (D-70). */
 export function loteSignatureMensagens(
   world: World,
   municipio: Municipio,
@@ -20,30 +21,35 @@ export function loteSignatureMensagens(
   { loteRps, rps, cnpj }: Lote,
 ): readonly Mensagem[] {
   if (!AMBIENTES[municipio.ambiente].signatureRefuses) return [];
-  const told = (faults: readonly Fault[], sobre = '') => faults.map((fault) => mensagemOfFault(fault, sobre));
+  const mensagensOf = (faults: readonly Fault[], sobre = '') => faults.map((fault) => mensagemOfFault(fault, sobre));
   const signatures = abrasfSignatures(reading, { allowsSha1: municipio.soapSha1 === true });
   const judge = judgeOf(world, municipio, cnpj);
   const ofLote = signatures.beside(root, loteRps);
-  if (ofLote !== undefined) return told(judge(ofLote) ?? digested(ofLote));
+  if (ofLote !== undefined) return mensagensOf(judge(ofLote) ?? digestFaults(ofLote));
   const ofRps: { readonly one: AbrasfSignature; readonly sobre: string }[] = [];
   for (const { elemento, infRps, identificacao } of rps) {
     if (ofRps.length >= RPS_SIGNATURES_MAX) {
-      return told([unsigned(`Um lote com mais de ${RPS_SIGNATURES_MAX} RPS se assina inteiro, em LoteRps.`)]);
+      return mensagensOf([
+        unsignedFault(`Um lote com mais de ${RPS_SIGNATURES_MAX} RPS se assina inteiro, em LoteRps.`),
+      ]);
     }
     const one = signatures.beside(elemento, infRps);
     if (one === undefined) {
-      // Of a lot in which nothing is signed, it is the lot that is not.
-      return told([unsigned('Assine LoteRps, ou cada InfRps.')], isAnySigned(rps) ? rpsNamed(identificacao) : '');
+      // Where no RPS is signed, the message is about the lot.
+      return mensagensOf(
+        [unsignedFault('Assine LoteRps, ou cada InfRps.')],
+        isAnySigned(rps) ? rpsNamed(identificacao) : '',
+      );
     }
     const sobre = rpsNamed(identificacao);
     const faults = judge(one);
-    if (faults !== undefined) return told(faults, 'fault' in one ? sobre : '');
+    if (faults !== undefined) return mensagensOf(faults, 'fault' in one ? sobre : '');
     ofRps.push({ one, sobre });
   }
-  // Who signed is known of every one before anything is digested.
+  // Every signer has been judged before the first digest is computed.
   for (const { one, sobre } of ofRps) {
-    const faults = digested(one);
-    if (faults.length > 0) return told(faults, sobre);
+    const faults = digestFaults(one);
+    if (faults.length > 0) return mensagensOf(faults, sobre);
   }
   return [];
 }
@@ -52,11 +58,28 @@ function isAnySigned(rps: Lote['rps']): boolean {
   return rps.some(({ elemento }) => childrenOf(elemento, 'Signature').length > 0);
 }
 
+/** What is wrong with the signature of a cancellation. In production the provider signs the request (D-70). */
+export function pedidoSignatureMensagens(
+  world: World,
+  municipio: Municipio,
+  { reading, root }: SoapDocumento,
+  { pedido, inf, dito }: PedidoLido,
+): readonly Mensagem[] {
+  if (!AMBIENTES[municipio.ambiente].signatureRefuses) return [];
+  const signatures = abrasfSignatures(reading, { allowsSha1: municipio.soapSha1 === true });
+  const signature = signatures.beside(pedido, inf) ?? signatures.beside(root, inf);
+  const faults =
+    signature === undefined
+      ? [unsignedFault('Assine InfPedidoCancelamento.')]
+      : (judgeOf(world, municipio, dito.cnpj)(signature) ?? digestFaults(signature));
+  return faults.map((fault) => mensagemOfFault(fault));
+}
+
 /**
- * What keeps a signature from counting before anything is digested: how it is arranged, and who made it. Undefined when nothing
- * does. Each certificate is judged once.
+ * Gives a function that judges the arrangement and the signer of a signature, before anything is digested. Undefined: nothing is
+ * wrong. Each certificate is judged once.
  */
-export function judgeOf(
+function judgeOf(
   world: World,
   municipio: Municipio,
   documento: string,
@@ -72,11 +95,11 @@ export function judgeOf(
   };
 }
 
-export function digested(one: AbrasfSignature): readonly Fault[] {
+function digestFaults(one: AbrasfSignature): readonly Fault[] {
   const fault = 'fault' in one ? one.fault : one.check();
   return fault === undefined ? [] : [fault];
 }
 
-export function unsigned(como: string): Fault {
+function unsignedFault(como: string): Fault {
   return { codigo: 'E901', xpath: '', mensagem: `O documento não está assinado. ${como}` };
 }

@@ -1,14 +1,11 @@
-/**
- * The lot of RPS and the questions of ABRASF 1.00 read from their documents, with what the model finds wrong in them before
- * anything is judged.
- */
+/** Reads the lot of RPS and the questions of ABRASF 1.00, and finds what breaks the model before anything is judged. */
 import type { Elemento } from '../layout/tree.ts';
 import { ownOf } from '../own.ts';
 import { type Esquema, esquemaOf, estranhos } from './esquema.ts';
 import { MENSAGENS_MAX, type Mensagem, mensagemOf, mensagemOfFalta, rpsNamed } from './mensagens.ts';
-import { bare, type IdentificacaoRps, identificacaoOf, type Rps, readRps } from './rps.ts';
+import { bare, type FaltaRps, type IdentificacaoRps, identificacaoOf, type Rps, readRps } from './rps.ts';
 
-/** More are not taken in one lot: all of them are issued in one transaction. */
+/** RPS in one lot: all of them are issued in one transaction. */
 export const LOTE_RPS_MAX = 500;
 
 /** `QuantidadeRps` has room for 4 digits. */
@@ -35,7 +32,7 @@ const PRESTADOR = [{ path: 'Prestador/Cnpj' }, { path: 'Prestador/InscricaoMunic
 const CPF_CNPJ = ['CpfCnpj/Cpf', 'CpfCnpj/Cnpj', 'InscricaoMunicipal'] as const;
 const RPS = ['Numero', 'Serie', 'Tipo'].map((name) => ({ path: `IdentificacaoRps/${name}` }));
 
-/** What may stand in each document that is sent here; what may stand in an `InfRps` is told of each RPS. */
+/** The elements of each document that this port takes. Those of an `InfRps` are checked with each RPS. */
 const ESQUEMAS: Readonly<Record<string, Esquema>> = {
   EnviarLoteRpsEnvio: esquemaOf([
     ...['NumeroLote', 'Cnpj', 'InscricaoMunicipal', 'QuantidadeRps'].map((name) => ({ path: `LoteRps/${name}` })),
@@ -66,7 +63,7 @@ const ESQUEMAS: Readonly<Record<string, Esquema>> = {
   ]),
 };
 
-/** What of a document does not belong there, by the schema of its name. */
+/** The elements of a document that the schema of its name does not have. */
 export function estranhosOf(root: Elemento): readonly Mensagem[] {
   const esquema = ownOf(ESQUEMAS, root.name);
   if (esquema === undefined) return [];
@@ -75,75 +72,96 @@ export function estranhosOf(root: Elemento): readonly Mensagem[] {
 
 /** Reads `EnviarLoteRpsEnvio`. */
 export function readLote(root: Elemento): Lote | { readonly mensagens: readonly Mensagem[] } {
-  const mensagens: Mensagem[] = [];
   const [loteRps, ...others] = childrenOf(root, 'LoteRps');
   if (root.name !== 'EnviarLoteRpsEnvio' || loteRps === undefined || others.length > 0) {
     return { mensagens: [mensagemOf('E160', '', `Esperava-se EnviarLoteRpsEnvio com um LoteRps; veio ${root.name}.`)] };
   }
-  const say = (codigo: string, sobre?: string, detalhe?: string): void => {
-    if (mensagens.length < MENSAGENS_MAX) mensagens.push(mensagemOf(codigo, sobre, detalhe));
-  };
-  const [numero, cnpj, im, quantidade] = ['NumeroLote', 'Cnpj', 'InscricaoMunicipal', 'QuantidadeRps'].map((name) =>
-    textOf(loteRps, name),
-  );
-  if (numero === undefined) say('E88');
-  else if (!/^\d{1,15}$/.test(numero)) say('E160', '', `NumeroLote: ${numero.slice(0, 40)}.`);
-  if (cnpj === undefined) say('E46');
-  else if (!CNPJ.test(cnpj)) say('E149', '', `(${cnpj.slice(0, 40)})`);
   const elements = childrenOf(loteRps, 'ListaRps').flatMap((lista) => childrenOf(lista, 'Rps'));
-  if (elements.length === 0) say('E160', '', 'ListaRps não traz nenhum Rps.');
-  if (elements.length > LOTE_RPS_MAX)
-    say('E160', '', `Um lote leva até ${LOTE_RPS_MAX} RPS, e este traz ${elements.length}.`);
-  if (quantidade === undefined) say('E151');
-  else if (!QUANTIDADE.test(quantidade)) say('E72', '', `(${quantidade.slice(0, 40)})`);
-  else if (Number(quantidade) !== elements.length) {
-    say('E69', '', `QuantidadeRps é ${bare(quantidade)}, e a lista tem ${elements.length}.`);
-  }
-  if (mensagens.length > 0) return { mensagens };
+  const ofHead = [...headMensagens(loteRps, elements.length)];
+  if (ofHead.length > 0) return { mensagens: ofHead };
+  const head = {
+    numero: bare(textOf(loteRps, 'NumeroLote')!),
+    cnpj: textOf(loteRps, 'Cnpj')!,
+    inscricaoMunicipal: textOf(loteRps, 'InscricaoMunicipal'),
+  };
+  const read = elements.map(readRpsOfLote);
+  const mensagens = [...rpsMensagens(read, head).take(MENSAGENS_MAX)];
+  if (mensagens.length === MENSAGENS_MAX) mensagens[MENSAGENS_MAX - 1] = mensagemOf('E49');
+  return mensagens.length > 0 ? { mensagens } : { loteRps, ...head, rps: read.filter(isIdentified) };
+}
 
+/** What is wrong with the fields of a lot, beside its RPS. */
+function* headMensagens(loteRps: Elemento, rpsCount: number): Generator<Mensagem> {
+  const [numero, cnpj, quantidade] = ['NumeroLote', 'Cnpj', 'QuantidadeRps'].map((name) => textOf(loteRps, name));
+  if (numero === undefined) yield mensagemOf('E88');
+  else if (!/^\d{1,15}$/.test(numero)) yield mensagemOf('E160', '', `NumeroLote: ${numero.slice(0, 40)}.`);
+  if (cnpj === undefined) yield mensagemOf('E46');
+  else if (!CNPJ.test(cnpj)) yield mensagemOf('E149', '', `(${cnpj.slice(0, 40)})`);
+  if (rpsCount === 0) yield mensagemOf('E160', '', 'ListaRps não traz nenhum Rps.');
+  if (rpsCount > LOTE_RPS_MAX) {
+    yield mensagemOf('E160', '', `Um lote leva até ${LOTE_RPS_MAX} RPS, e este traz ${rpsCount}.`);
+  }
+  if (quantidade === undefined) yield mensagemOf('E151');
+  else if (!QUANTIDADE.test(quantidade)) yield mensagemOf('E72', '', `(${quantidade.slice(0, 40)})`);
+  else if (Number(quantidade) !== rpsCount) {
+    yield mensagemOf('E69', '', `QuantidadeRps é ${bare(quantidade)}, e a lista tem ${rpsCount}.`);
+  }
+}
+
+/** An RPS as far as it could be read. `sobre`: what a message calls it. */
+type RpsRead = Pick<RpsDoLote, 'elemento'> &
+  Partial<RpsDoLote> & { readonly sobre: string; readonly faltas: readonly FaltaRps[] };
+
+function readRpsOfLote(elemento: Elemento, place: number): RpsRead {
+  const where = `RPS na posição ${place + 1} do lote`;
+  const [infRps, more] = childrenOf(elemento, 'InfRps');
+  if (infRps === undefined || more !== undefined) return { elemento, sobre: where, faltas: [] };
+  const { rps, faltas } = readRps(infRps);
+  const identificacao = identificacaoOf(rps);
+  return identificacao === undefined
+    ? { elemento, infRps, rps, faltas, sobre: where }
+    : { elemento, infRps, rps, faltas, identificacao, sobre: rpsNamed(identificacao) };
+}
+
+function isIdentified(one: RpsRead): one is RpsRead & RpsDoLote {
+  return one.identificacao !== undefined;
+}
+
+/** What is wrong with the RPS of a lot, each by itself and beside those before it. */
+function* rpsMensagens(
+  read: readonly RpsRead[],
+  { cnpj, inscricaoMunicipal: im }: PrestadorAsked,
+): Generator<Mensagem> {
   const seen = new Set<string>();
   const replaced = new Set<string>();
-  const rps: RpsDoLote[] = [];
-  for (const [place, elemento] of elements.entries()) {
-    const [infRps, more] = childrenOf(elemento, 'InfRps');
-    const where = `RPS na posição ${place + 1} do lote`;
-    if (infRps === undefined || more !== undefined) {
-      say('E160', where, 'Esperava-se um InfRps.');
+  for (const { rps, identificacao, sobre, faltas } of read) {
+    if (rps === undefined) {
+      yield mensagemOf('E160', sobre, 'Esperava-se um InfRps.');
       continue;
     }
-    const read = readRps(infRps);
-    const identificacao = identificacaoOf(read.rps);
-    const sobre = identificacao === undefined ? where : rpsNamed(identificacao);
-    for (const falta of read.faltas)
-      if (mensagens.length < MENSAGENS_MAX) mensagens.push(mensagemOfFalta(falta, sobre));
-    const own = read.rps.get('Prestador/Cnpj');
-    if (own !== undefined && own !== cnpj) say('E159', sobre);
-    const ownIm = read.rps.get('Prestador/InscricaoMunicipal');
-    if (im !== undefined && ownIm !== undefined && plain(im) !== plain(ownIm)) say('E70', sobre);
+    for (const falta of faltas) yield mensagemOfFalta(falta, sobre);
+    const own = rps.get('Prestador/Cnpj');
+    if (own !== undefined && own !== cnpj) yield mensagemOf('E159', sobre);
+    const ownIm = rps.get('Prestador/InscricaoMunicipal');
+    if (im !== undefined && ownIm !== undefined && plain(im) !== plain(ownIm)) yield mensagemOf('E70', sobre);
     if (identificacao === undefined) continue;
-    // The DPS has no type: of two with one series and number only one could be issued.
+    // A DPS has no type: of two RPS with one series and number only one could be issued.
     const key = `${identificacao.serie}/${identificacao.numero}`;
-    if (seen.has(key)) say('E71', sobre);
+    if (seen.has(key)) yield mensagemOf('E71', sobre);
     seen.add(key);
-    const substituido = identificacaoOf(read.rps, 'RpsSubstituido');
-    if (substituido !== undefined) {
-      const named = rpsNamed(substituido);
-      if (replaced.has(named)) say('E7', sobre, `Outro RPS deste lote também substitui o ${named}.`);
-      replaced.add(named);
-    }
-    rps.push({ elemento, infRps, rps: read.rps, identificacao });
+    const substituido = identificacaoOf(rps, 'RpsSubstituido');
+    if (substituido === undefined) continue;
+    const named = rpsNamed(substituido);
+    if (replaced.has(named)) yield mensagemOf('E7', sobre, `Outro RPS deste lote também substitui o ${named}.`);
+    replaced.add(named);
   }
-  if (mensagens.length >= MENSAGENS_MAX) mensagens.splice(MENSAGENS_MAX - 1, mensagens.length, mensagemOf('E49'));
-  return mensagens.length > 0
-    ? { mensagens }
-    : { loteRps, numero: bare(numero!), cnpj: cnpj!, inscricaoMunicipal: im, rps };
 }
 
 const CNPJ = /^[0-9A-Z]{14}$/;
 
 export type PrestadorAsked = { readonly cnpj: string; readonly inscricaoMunicipal: string | undefined };
 
-/** Who asks, in the documents of the questions. */
+/** The provider that a question names. */
 export function prestadorOf(root: Elemento): PrestadorAsked | { readonly mensagens: readonly Mensagem[] } {
   const [prestador] = childrenOf(root, 'Prestador');
   const cnpj = prestador && textOf(prestador, 'Cnpj');
@@ -154,7 +172,7 @@ export function prestadorOf(root: Elemento): PrestadorAsked | { readonly mensage
     : { mensagens: [mensagemOf('E149', '', `(${cnpj.slice(0, 40)})`)] };
 }
 
-/** Text of a child without the space around it; empty is the same as nothing. */
+/** Text of an element below this one, without the space around it; undefined where it is empty or missing. */
 export function textOf(element: Elemento, path: string): string | undefined {
   let place: Elemento | undefined = element;
   for (const step of path.split('/')) place = place?.children.find(({ name }) => name === step);

@@ -210,8 +210,8 @@ export function mensagemOfImpedimento({ codigo, detalhe, correcao }: Impedimento
 /** What the table of the RPS found. */
 export function mensagemOfFalta({ codigo, path, encontrado, detalhe, ajuda }: FaltaRps, sobre: string): Mensagem {
   const where = encontrado === undefined ? `(${path})` : `(${path}: ${encontrado.slice(0, FOUND_MAX)})`;
-  const told = mensagemOf(codigo, sobre, detalhe ?? where);
-  return ajuda === undefined ? told : { ...told, correcao: ajuda };
+  const mensagem = mensagemOf(codigo, sobre, detalhe ?? where);
+  return ajuda === undefined ? mensagem : { ...mensagem, correcao: ajuda };
 }
 
 /**
