@@ -9,8 +9,7 @@ import type { Municipio } from '../../flows/queries.ts';
 import type { Quota } from '../../flows/quota.ts';
 import type { World } from '../../flows/world.ts';
 import { performSoap, type SoapAnswer, writeFault } from '../soap/nfes.ts';
-import type { Outcome } from './answers.ts';
-import type { Route } from './route.ts';
+import type { Outcome, Route } from './route.ts';
 import { ROUTES } from './routes.ts';
 
 /** Six times an ordinary DPS. A shorter body is answered by the serving thread. */

@@ -1,10 +1,15 @@
 /** A visit from its arrival to its line in the log. Whatever fails on the way, a bug included, is answered (D-02). */
+
+import { isoMoment, momentIn } from '../../fiscal/moment.ts';
+import { zoneOf } from '../../flows/gather-facts.ts';
 import { type StoreTrouble, storeTroubleOf, tellSeldom, tellTrouble } from '../../flows/store-trouble.ts';
+import { answerCacheable } from './caching.ts';
 import { clientOf } from './caller.ts';
+import { envelopeOf, statusOfRefusal } from './envelope.ts';
 import type { HttpAnswer, HttpRequest } from './message.ts';
 import { refuseAfterBug, refuseForStore } from './refusals.ts';
-import type { Door, Visit, Work } from './visit.ts';
-import { refuse } from './write-answer.ts';
+import type { Outcome, Refused } from './route.ts';
+import { type Door, siteOf, type Visit, type Work } from './visit.ts';
 
 /** Every answer leaves through here. `route`: the pattern of the path, where the request has one. */
 export async function attend(
@@ -46,4 +51,40 @@ export async function logFailure(door: Door, visit: Visit, error: unknown): Prom
   if (trouble === undefined || storeTroubleOf(error) !== undefined) tellTrouble(log, error, about, FAILED);
   else tellSeldom(log, { err: error, ...about }, `${trouble.mensagem} Por isso ${FAILED}`);
   return trouble;
+}
+
+export const API_HEADERS: Readonly<Record<string, string>> = { 'Cache-Control': 'no-store' };
+export const JSON_TYPE: Readonly<Record<string, string>> = { 'Content-Type': 'application/json; charset=utf-8' };
+const TEXT_TYPE: Readonly<Record<string, string>> = { 'Content-Type': 'text/plain; charset=utf-8' };
+
+/** `status`: of the answer when all is well. */
+export function writeOutcome(door: Door, visit: Visit, outcome: Outcome, status: number): HttpAnswer {
+  if ('refusal' in outcome) return refuse(door, visit, outcome);
+  if ('written' in outcome) {
+    const { written, keeping } = outcome;
+    return answerCacheable(visit.request, written.bytes, JSON_TYPE, keeping, written.tag);
+  }
+  if ('served' in outcome) {
+    const { served, type, headers } = outcome;
+    return { status, headers: { ...API_HEADERS, 'Content-Type': type, ...headers }, body: served };
+  }
+  const { body, headers } = outcome;
+  if (body === undefined) return { status, headers: { ...API_HEADERS, ...headers }, body: '' };
+  if (typeof body === 'string') return { status, headers: { ...API_HEADERS, ...TEXT_TYPE, ...headers }, body };
+  return { status, headers: { ...API_HEADERS, ...JSON_TYPE, ...headers }, body: JSON.stringify(body) };
+}
+
+/** A refusal in its envelope, with the time of the municipality. */
+export function refuse(door: Door, visit: Visit, { refusal, campo, status, em, headers, beside }: Refused): HttpAnswer {
+  const timestamp = isoMoment(momentIn(zoneOf(visit.municipio?.codigoIbge), em ?? door.world.now()));
+  return {
+    status: status ?? statusOfRefusal(refusal),
+    headers: { ...API_HEADERS, ...JSON_TYPE, ...headers },
+    body: JSON.stringify({ ...envelopeOf(refusal, siteOf(door, visit.request), timestamp, campo), ...beside }),
+  };
+}
+
+/** `to`: relative to the address that was asked for, so that it holds behind any other. */
+export function redirect(status: 307 | 308, to: string): HttpAnswer {
+  return { status, headers: { ...API_HEADERS, Location: to }, body: '' };
 }

@@ -1,34 +1,29 @@
 /**
- * What is known of bytes that are not HTTP: what went wrong, and which address they asked for, so that the refusal names its
- * municipality. The parser reports only the packet in which it gave up; the request line may have come in an earlier one.
+ * Connections without a request to answer: what came is not HTTP, or stopped coming. What is known of it, and the refusal.
+ * The parser reports only the packet in which it gave up; the request line may have come in an earlier one.
  */
 import type { Server } from 'node:http';
+import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Trouble } from './message.ts';
+import { URL_MAX } from '../../published/http-limits.ts';
+import { DISCARD_MAX_BYTES, type Exchange, LINGER_MS, ownHeaders, pathOf, unreadRequest } from './exchange.ts';
+import type { HttpAnswer, HttpRequest, Trouble } from './message.ts';
 
 /** Node's report of unreadable HTTP: the packet, and how far the parser came in it. */
-export type BrokenHttp = Error & { readonly code?: string; readonly rawPacket?: Buffer; readonly bytesParsed?: number };
+type BrokenHttp = Error & { readonly code?: string; readonly rawPacket?: Buffer; readonly bytesParsed?: number };
 
 const CLIENT_ERRORS: Readonly<Record<string, Trouble>> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
   ERR_HTTP_REQUEST_TIMEOUT: 'timeout',
 };
 
-export function troubleOf({ code = '' }: BrokenHttp): Trouble {
+function troubleOf({ code = '' }: BrokenHttp): Trouble {
   return CLIENT_ERRORS[code] ?? 'malformed';
 }
 
 /** A client that broke off the TLS handshake, or is gone, cannot be answered. */
-export function isUnanswerable({ code = '' }: BrokenHttp): boolean {
+function isUnanswerable({ code = '' }: BrokenHttp): boolean {
   return code === 'ECONNRESET' || code === 'EPROTO' || code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_');
-}
-
-/** Scheme and authority of a request target that has them (RFC 9112, 3.2.2): what every server must take, and proxies send. */
-const AUTHORITY = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
-
-/** A request target as path and query. */
-export function pathOf(target: string): string {
-  return target.startsWith('/') ? target : target.replace(AUTHORITY, '');
 }
 
 /** Method and target of a request line, at the start of a text or after what was read before it. */
@@ -81,4 +76,68 @@ const HEAD_END = '\r\n\r\n';
 /** The last request line that begins at `end` or before. */
 function lastTarget(bytes: Buffer, end: number): string | undefined {
   return [...bytes.toString('latin1').matchAll(REQUEST_LINE)].findLast(({ index }) => index <= end)?.[1];
+}
+
+/** Answers what no route does. `allow` names the methods of the path. Never rejects. */
+export type OnTrouble = (trouble: Trouble, request: HttpRequest, allow: string | undefined) => Promise<HttpAnswer>;
+
+export type BrokenAnswers = {
+  /** Answers a connection on which Node could not read HTTP. */
+  answer(error: BrokenHttp, socket: Socket): Promise<void>;
+  /** Writes an answer and ends the connection. `url`: what was asked for, as far as it is known. */
+  write(socket: Socket, trouble: Trouble, allow: string | undefined, url?: string): Promise<void>;
+};
+
+/** `lastOf`: the last exchange of a connection. */
+export function answerBroken(
+  lastOf: Pick<WeakMap<Socket, Exchange>, 'get'>,
+  heads: Heads,
+  onTrouble: OnTrouble,
+): BrokenAnswers {
+  /** Connections that were answered here, and what ends each after its answer. */
+  const refused = new WeakMap<Socket, NodeJS.Timeout | undefined>();
+  const write: BrokenAnswers['write'] = async (socket, trouble, allow, url = '') => {
+    if (refused.has(socket) || !socket.writable) return;
+    refused.set(socket, undefined);
+    const request = unreadRequest(socket, url);
+    const answer = await onTrouble(trouble, request, allow);
+    const headers = { ...ownHeaders(request, answer), Connection: 'close', Date: new Date().toUTCString() };
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    const statusLine = `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ''}\r\n`;
+    socket.end(`${statusLine}${lines.join('')}\r\n${answer.body}`);
+    refused.set(socket, setTimeout(() => socket.destroy(), LINGER_MS).unref());
+  };
+  const answer: BrokenAnswers['answer'] = async (error, socket) => {
+    if (refused.has(socket) && socket.bytesRead <= DISCARD_MAX_BYTES) {
+      // What is still on its way is dropped: closed with unread bytes, the connection would lose the answer.
+      refused.get(socket)?.refresh();
+      return;
+    }
+    if (isUnanswerable(error) || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const trouble = troubleOf(error);
+    const exchange = lastOf.get(socket);
+    const url = heads.urlIn(socket, error, URL_MAX);
+    if (exchange !== undefined && !exchange.incoming.complete) breakBody(exchange, trouble, socket);
+    else if (exchange === undefined || exchange.response.writableFinished) {
+      await write(socket, trouble, undefined, url);
+    } else {
+      // The answer to what came before is still to be written, and nobody may take ours for it.
+      exchange.response.once('finish', () => void write(socket, trouble, undefined, url));
+    }
+  };
+  return { answer, write };
+}
+
+/** In the middle of a body the request's own answer says what went wrong, unless that answer does not depend on the body. */
+function breakBody(exchange: Exchange, trouble: Trouble, socket: Socket): void {
+  const { response } = exchange;
+  exchange.broken = trouble === 'timeout' ? 'timeout' : 'malformed';
+  exchange.endReading?.();
+  if (response.writableFinished) socket.destroySoon();
+  else response.once('finish', () => socket.destroySoon());
+  // An answer that was waiting for the rest of the body waits no longer.
+  if (response.headersSent) response.end();
 }

@@ -14,8 +14,8 @@ import { tipoNamed } from '../../flows/evento-queries.ts';
 import { EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
 import type { Field } from '../../published/openapi/field.ts';
 import { ERROS_PATH } from '../../published/paths.ts';
-import type { Call, Refused, Written } from './answers.ts';
 import { tagOf } from './caching.ts';
+import type { Call, Refused, Written } from './route.ts';
 
 /** Specification, "Limits". */
 export const POR_PAGINA = 25;

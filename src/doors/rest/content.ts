@@ -1,12 +1,12 @@
 /**
- * Whether a body is of the kind that its route takes (E003): what the headers say, and that the body does not say
- * otherwise. What the body means is not judged here.
+ * Bodies and their headers: whether a body is of the kind that its route takes (E003), and how a DPS is read off a request.
+ * What the body means is not judged here.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Fault } from '../../fiscal/fault.ts';
-import { charsetContradiction } from '../../flows/sent-dps.ts';
-
-export type MediaType = 'application/xml' | 'text/xml' | 'application/json';
+import { SIMULAR_HEADER } from '../../fiscal/simular.ts';
+import { charsetContradiction, DPS_SIGNATURE_HEADER, type SentDps } from '../../flows/sent-dps.ts';
+import type { Call, MediaType } from './route.ts';
 
 /** A refusal of the request itself: the fault, and the header that it is about. */
 export type Misfit = { readonly fault: Fault; readonly campo: string };
@@ -84,4 +84,16 @@ function quoteType(type: string): string {
 
 function misfitOf(campo: string, mensagem: string, encontrado?: string): Misfit {
   return { fault: { codigo: 'E003', xpath: '', mensagem, ...(encontrado === undefined ? {} : { encontrado }) }, campo };
+}
+
+export function readSentDps({ headers, body, quota }: Pick<Call, 'headers' | 'body' | 'quota'>): SentDps {
+  const simular = headerOf({ headers }, SIMULAR_HEADER);
+  if (mediaTypeOf(headers) !== 'application/json') return { kind: 'xml', body, simular, quota };
+  return { kind: 'json', body, simular, quota, assinatura: headerOf({ headers }, DPS_SIGNATURE_HEADER) };
+}
+
+/** A header that should come once, however often it came. */
+export function headerOf({ headers }: Pick<Call, 'headers'>, name: string): string | undefined {
+  const value = headers[name.toLowerCase()];
+  return Array.isArray(value) ? value.join(', ') : value;
 }

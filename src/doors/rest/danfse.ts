@@ -1,10 +1,9 @@
-/** The address of the PDF, which is kept for those who use it already: every answer says so, and where to look instead. */
+/** The address of the PDF. It is deprecated: every answer says so, and where to look instead. */
 import { parseChave } from '../../fiscal/chave.ts';
 import { consultaPublica, danfseOfNota } from '../../flows/danfse.ts';
-import type { Call, Refused, Served } from './answers.ts';
-import { linkTo } from './deprecation.ts';
-import { refuseMissingNota } from './not-found.ts';
-import { retryAfter } from './retry-after.ts';
+import { refuseMissingNota } from './refusals.ts';
+import type { Call, Refused, Served } from './route.ts';
+import { retryAfter } from './route.ts';
 
 export async function showDanfse({ world, municipio, params }: Call): Promise<Refused | Served> {
   const chave = params.chave_acesso!;
@@ -19,3 +18,18 @@ export async function showDanfse({ world, municipio, params }: Call): Promise<Re
   const again = retryAfter(world, proxima);
   return { refusal: { faults }, campo: 'chave_acesso', status: 422, headers: { ...headers, ...again } };
 }
+
+/** A header has no letters with accents that every client reads alike, so the sentence has none. */
+const WARNING =
+  '299 - "Este PDF deixa de ser oferecido no futuro, sem data marcada; guarde o XML da nota, e consulte-a no portal nacional da NFS-e."';
+
+function linkTo(address: string): string {
+  return `<${address}>; rel="alternate"; type="text/html"`;
+}
+
+/** Headers of every answer about the PDF. For a key without a note the link leads to the first page of the portal. */
+export const DEPRECATION = {
+  Deprecation: 'true',
+  Link: linkTo('https://www.nfse.gov.br/ConsultaPublica/'),
+  Warning: WARNING,
+} as const;

@@ -2,22 +2,23 @@
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
 import { NAO_AUTORIZADO } from '../../flows/gather-facts.ts';
 import { IN_PROGRESS } from '../../flows/idempotency.ts';
+import { troubleOfStore } from '../../flows/store-trouble.ts';
 import type { DescribedDoor, MadeRefusal } from '../../published/openapi/described.ts';
 import { EXAMPLE_SITE } from '../../published/openapi/examples.ts';
 import type { GuardedDoor } from '../../published/security.ts';
 import { SOAP_PATH } from '../soap/nfes.ts';
-import type { Refused } from './answers.ts';
 import { ENVELOPE_FIELDS, envelopeOf } from './envelope.ts';
 import { MISSES_MAX } from './misses.ts';
 import { refuseTooMuch } from './quotas.ts';
 import {
   refuseAfterBug,
-  refuseForLostStore,
+  refuseForStore,
   refuseTooManyMisses,
   refuseTrouble,
   refuseUnknownMunicipio,
 } from './refusals.ts';
 import { refuseAsFlow } from './repetition.ts';
+import type { Refused } from './route.ts';
 import { PARAMS, ROUTES } from './routes.ts';
 import { SHAPES } from './shapes.ts';
 import { NAO_CONFERIDO_FIELDS } from './validacao.ts';
@@ -52,7 +53,7 @@ const REFUSALS: readonly MadeRefusal[] = [
   makeExample(429, 'Documentos demais de um endereço de rede', refuseAsFlow(SPENT), 'DocumentosDemais'),
   makeExample(431, 'Os cabeçalhos são grandes demais', refuseTrouble('headers_too_large', undefined)),
   makeExample(500, 'O serviço falhou', refuseAfterBug(EXAMPLE_REQUEST_ID)),
-  makeExample(503, 'O banco de dados não responde', refuseForLostStore()),
+  makeExample(503, 'O banco de dados não responde', refuseForStore(troubleOfStore(undefined))),
   makeExample(
     403,
     'O prestador não está autorizado',

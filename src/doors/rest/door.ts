@@ -2,7 +2,7 @@
 import { askStore, type StoreTrouble, troubleOfStore } from '../../flows/store-trouble.ts';
 import type { World } from '../../flows/world.ts';
 import { soapRoutes } from '../soap/routes.ts';
-import { attend } from './attend.ts';
+import { attend, refuse } from './attend.ts';
 import { listenHttp } from './http.ts';
 import type { HttpAnswer, HttpRequest, Trouble } from './message.ts';
 import { countMisses } from './misses.ts';
@@ -14,7 +14,6 @@ import { refuseTrouble, refuseUnknownMunicipio } from './refusals.ts';
 import { ROUTES } from './routes.ts';
 import { siteRoutes } from './site-routes.ts';
 import { type Door, findMunicipio, type RestDoorOptions, type Visit } from './visit.ts';
-import { refuse } from './write-answer.ts';
 
 export type { RestDoorOptions } from './visit.ts';
 

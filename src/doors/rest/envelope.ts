@@ -8,33 +8,6 @@ import { type Aviso, countOf, type Fault, listed, type Refusal } from '../../fis
 import type { Field } from '../../published/openapi/field.ts';
 import { ERROS_PATH } from '../../published/paths.ts';
 
-type Erro = {
-  readonly codigo: string;
-  readonly xpath: string;
-  readonly campo: string | undefined;
-  readonly mensagem: string;
-  readonly origem_moc: string;
-  readonly doc_url: string;
-  readonly exemplo_ref: string | undefined;
-  readonly linha: number | undefined;
-  readonly coluna: number | undefined;
-  readonly encontrado: string | undefined;
-  readonly esperado: string | undefined;
-  readonly correcao: string | undefined;
-  readonly chave_acesso: string | undefined;
-  readonly numero_protocolo: string | undefined;
-  readonly mesmo_conteudo: boolean | undefined;
-};
-
-export type Envelope = {
-  readonly codigo_erro: string;
-  readonly mensagem: string;
-  readonly detalhes: string | Readonly<Record<string, unknown>>;
-  readonly timestamp: string;
-  readonly campo: string | undefined;
-  readonly erros: readonly Erro[];
-};
-
 const PLACE = {
   linha: { type: 'number', optional: true, about: 'Linha do documento enviado, a partir de 1.' },
   coluna: { type: 'number', optional: true, about: 'Coluna, em caracteres, a partir de 1.' },
@@ -89,10 +62,10 @@ export const ENVELOPE_FIELDS = {
   campo: { type: 'string', optional: true, about: 'Campo, parâmetro ou cabeçalho de que o primeiro erro fala.' },
   erros: { type: 'Erro[]', about: 'Todos os erros da etapa que recusou, na ordem do leiaute.' },
   valores_validos: { type: 'string[]', optional: true, about: 'Os nomes que valem, quando o pedido não é um deles.' },
-} as const satisfies Readonly<Record<keyof Envelope | 'valores_validos', Field>>;
+} as const satisfies Readonly<Record<keyof ReturnType<typeof envelopeOf> | 'valores_validos', Field>>;
 
 /** `site`: the address of the service as the caller knows it; `timestamp`: in the zone of the municipality (D-04). */
-export function envelopeOf(refusal: Refusal, site: string, timestamp: string, campo: string | undefined): Envelope {
+export function envelopeOf(refusal: Refusal, site: string, timestamp: string, campo: string | undefined) {
   const [head] = refusal.faults;
   return {
     codigo_erro: head.codigo,
@@ -100,25 +73,28 @@ export function envelopeOf(refusal: Refusal, site: string, timestamp: string, ca
     detalhes: head.detalhes ?? detailsOf(refusal, site),
     timestamp,
     campo: campo ?? head.campo,
-    // Whoever refuses has cut its list; no answer has a longer one all the same.
+    // Flows cut their lists already; this holds for whatever comes some other way.
     erros: errosOf(listed(refusal.faults), site),
   };
 }
 
+/** An error as `erros` lists it. */
+type Erro = ReturnType<typeof erroOf>;
+
 /** Faults as `erros` lists them, wherever they are answered. */
 export function errosOf(faults: readonly Fault[], site: string): readonly Erro[] {
-  const told = new Set<string>();
+  const written = new Set<string>();
   return faults.map((fault) => {
     const erro = erroOf(fault, site);
     const { esperado } = erro;
     if (esperado === undefined || esperado.length <= ESPERADO_REPEATED_MAX) return erro;
-    if (told.has(esperado)) return { ...erro, esperado: undefined };
-    told.add(esperado);
+    if (written.has(esperado)) return { ...erro, esperado: undefined };
+    written.add(esperado);
     return erro;
   });
 }
 
-/** A longer list is told once in an answer, which would otherwise be hundreds of times its request. */
+/** A longer list is written once in an answer, which would otherwise be hundreds of times its request. */
 const ESPERADO_REPEATED_MAX = 120;
 
 /** HTTP status of a refusal: that of its first fault's code. */
@@ -131,8 +107,8 @@ export function avisosOf(avisos: readonly Aviso[], site: string): readonly (Avis
   return avisos.map((aviso) => ({ ...aviso, doc_url: pageOf(aviso.codigo, site) }));
 }
 
-/** The order of the fields is that of D-03; what is not known does not appear. */
-function erroOf(fault: Fault, site: string): Erro {
+/** The order of the fields is that of D-03; JSON leaves out those that are undefined. */
+function erroOf(fault: Fault, site: string) {
   const { codigo, xpath, mensagem } = fault;
   const row = errorOf(codigo);
   const page = pageOf(codigo, site);

@@ -17,12 +17,12 @@ import {
 import { type NotaNamed, registerEvento } from '../../flows/register-evento.ts';
 import { EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
 import type { Field } from '../../published/openapi/field.ts';
-import type { Accepted, Call, Refused } from './answers.ts';
+import { headerOf } from './content.ts';
 import { avisosOf } from './envelope.ts';
-import { refuseMissingNota, refuseMissingProtocolo } from './not-found.ts';
+import { refuseMissingNota, refuseMissingProtocolo } from './refusals.ts';
 import { headersOfRepetition, readKey, refuseAsFlow } from './repetition.ts';
-import { retryAfter } from './retry-after.ts';
-import { headerOf } from './sent.ts';
+import type { Accepted, Call, Refused } from './route.ts';
+import { retryAfter } from './route.ts';
 
 /** In the order of the specification's table; `mensagem` and `avisos` only in the answer to a registration. */
 export const EVENTO_FIELDS = {

@@ -1,8 +1,13 @@
 /** One request and its answer on the wire: the body is read and the answer written, whichever comes first. */
+
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { pipeline, Readable } from 'node:stream';
+import type { TLSSocket } from 'node:tls';
+import { HEADERS_MAX_BYTES, URL_MAX } from '../../published/http-limits.ts';
 import { type Incoming, openBodies, SHORT_BODY_BYTES } from './bodies.ts';
-import type { BodyTrouble, HttpAnswer, HttpRequest } from './message.ts';
+import type { BodyTrouble, HttpAnswer, HttpRequest, Trouble } from './message.ts';
 
 /**
  * An unwanted body is read and dropped up to here. Many clients read no answer before their whole body is sent, and a
@@ -38,7 +43,7 @@ export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-export function readBody(exchange: Exchange, max: number): Promise<Buffer | BodyTrouble | 'crowded'> {
+function readBody(exchange: Exchange, max: number): Promise<Buffer | BodyTrouble | 'crowded'> {
   const { incoming, response } = exchange;
   if (!hasBody(incoming)) return Promise.resolve(NO_BODY);
   if (exchange.broken !== undefined) return Promise.resolve(exchange.broken);
@@ -127,4 +132,91 @@ export function ownHeaders(request: HttpRequest, answer: HttpAnswer): Record<str
     'X-Request-Id': request.id,
     'X-Content-Type-Options': 'nosniff',
   };
+}
+
+/** A request id of the caller's own is logged beside ours only when it looks like this. */
+const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
+
+const HOST = 'host';
+const CONTENT_TYPE = 'content-type';
+/** Colon, space and line end of a header. */
+const HEADER_FRAME_BYTES = 4;
+
+export function findObstacle({ url, rawHeaders, httpVersion }: IncomingMessage): Trouble | undefined {
+  // A line without a version, which the parser still takes for the HTTP of 1991.
+  if (httpVersion === '0.9') return 'malformed';
+  if (url !== undefined && url.length > URL_MAX) return 'url_too_long';
+  let size = 0;
+  let hosts = 0;
+  let types = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]!;
+    size += name.length + rawHeaders[index + 1]!.length + HEADER_FRAME_BYTES;
+    if (name.length === HOST.length && name.toLowerCase() === HOST) hosts += 1;
+    if (name.length === CONTENT_TYPE.length && name.toLowerCase() === CONTENT_TYPE) types += 1;
+  }
+  if (size > HEADERS_MAX_BYTES) return 'headers_too_large';
+  if (hosts > 1) return 'many_hosts';
+  if (types > 1) return 'many_types';
+  if (hosts === 0 && httpVersion === '1.1') return 'no_host';
+  return undefined;
+}
+
+/** Scheme and authority of a request target that has them (RFC 9112, 3.2.2): what every server must take, and proxies send. */
+const AUTHORITY = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
+
+/** A request target as path and query. */
+export function pathOf(target: string): string {
+  return target.startsWith('/') ? target : target.replace(AUTHORITY, '');
+}
+
+export function requestOf(exchange: Exchange, params: Readonly<Record<string, string>>): HttpRequest {
+  const { incoming } = exchange;
+  const { headers, socket } = incoming;
+  const sent = headers['x-request-id'];
+  return {
+    id: randomUUID(),
+    sentId: typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : undefined,
+    began: performance.now(),
+    method: incoming.method ?? '',
+    url: pathOf(incoming.url ?? ''),
+    params,
+    headers,
+    encrypted: 'encrypted' in socket,
+    remoteAddress: socket.remoteAddress ?? '',
+    peerCertificates: () => peerCertificatesOf(socket),
+    readBody: (max) => readBody(exchange, max),
+  };
+}
+
+/** Stands in for a request that could not be read. `url`: as far as it is known, or empty. */
+export function unreadRequest(socket: Socket, url: string): HttpRequest {
+  return {
+    id: randomUUID(),
+    sentId: undefined,
+    began: performance.now(),
+    method: '',
+    url,
+    params: {},
+    headers: {},
+    encrypted: false,
+    remoteAddress: socket.remoteAddress ?? '',
+    peerCertificates: () => [],
+    readBody: async () => 'gone',
+  };
+}
+
+/** Deeper than any chain of ICP-Brasil. */
+const PEER_CHAIN_MAX = 8;
+
+function peerCertificatesOf(socket: Socket): readonly Buffer[] {
+  const chain: Buffer[] = [];
+  if (!('encrypted' in socket)) return chain;
+  let one = (socket as TLSSocket).getPeerCertificate(true);
+  // The last of a chain names itself as its issuer.
+  while (one?.raw !== undefined && chain.length < PEER_CHAIN_MAX && !chain.some((known) => known.equals(one.raw))) {
+    chain.push(one.raw);
+    one = one.issuerCertificate;
+  }
+  return chain;
 }

@@ -8,13 +8,11 @@ import { createServer, type IncomingMessage, type Server, type ServerOptions, ty
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { HEADERS_MAX_BYTES } from '../../published/http-limits.ts';
-import { answerBroken, type OnTrouble } from './answer-broken.ts';
-import { watchHeads } from './broken-http.ts';
+import { answerBroken, type OnTrouble, watchHeads } from './broken-http.ts';
 import { shareConnections } from './connections.ts';
 import { endInOrder } from './end-in-order.ts';
-import { type Exchange, hasBody, isAnswered, send } from './exchange.ts';
+import { type Exchange, findObstacle, hasBody, isAnswered, requestOf, send } from './exchange.ts';
 import { openTurns } from './pipelined.ts';
-import { findObstacle, requestOf } from './request.ts';
 import { type Found, type HttpRoute, openRouter } from './router.ts';
 
 /** The parser reads more, so that headers beyond the limit are refused with their municipality known. */

@@ -3,15 +3,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
 import type { Municipio } from '../../flows/queries.ts';
 import { BODY_MAX_BYTES } from '../../published/http-limits.ts';
-import type { Outcome, Refused } from './answers.ts';
 import { type AsideTrouble, CROWDED_ASIDE, TOO_DEAR } from './aside.ts';
-import { attend } from './attend.ts';
+import { attend, refuse, writeOutcome } from './attend.ts';
 import { clientOf } from './caller.ts';
 import { bodyMisfit, headersMisfit } from './content.ts';
-import { PREFLIGHT } from './cors.ts';
-import { CROWD_WAIT_S, CROWDED_BODIES, CROWDED_QUESTIONS, CROWDED_SERVICE, workInPlace } from './crowding.ts';
 import type { HttpAnswer, HttpRequest } from './message.ts';
-import { addHeaders, headersOfRoute } from './path-headers.ts';
+import { addHeaders, headersOfRoute, PREFLIGHT } from './path-headers.ts';
 import { addLimits, type RequestQuota } from './quotas.ts';
 import {
   refuseMisfit,
@@ -22,11 +19,15 @@ import {
   refuseUnknownMunicipio,
 } from './refusals.ts';
 import { keyMisfit, refuseAsFlow } from './repetition.ts';
-import type { Route } from './route.ts';
+import type { Outcome, Refused, Route } from './route.ts';
 import type { HttpRoute } from './router.ts';
 import { ROUTES } from './routes.ts';
 import {
   asideOf,
+  CROWD_WAIT_S,
+  CROWDED_BODIES,
+  CROWDED_QUESTIONS,
+  CROWDED_SERVICE,
   certificateOf,
   type Door,
   findMunicipio,
@@ -35,8 +36,8 @@ import {
   siteOf,
   type Visit,
   type Work,
+  workInPlace,
 } from './visit.ts';
-import { refuse, writeOutcome } from './write-answer.ts';
 
 export function municipioRoutes(door: Door): readonly HttpRoute[] {
   return ROUTES.flatMap((route) => httpRoutesOf(door, route));

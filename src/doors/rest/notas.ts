@@ -4,12 +4,12 @@ import { NOTA_ESTADOS } from '../../fiscal/nota.ts';
 import { issueNota } from '../../flows/issue-nota.ts';
 import { refuseLegacy } from '../../flows/legacy-endpoint.ts';
 import { hasDps, notaByChave, notaByDps, notaByProtocolo } from '../../flows/queries.ts';
-import type { Call, Refused } from './answers.ts';
+import { readSentDps } from './content.ts';
 import { avisosOf } from './envelope.ts';
-import { refuseMissingDps, refuseMissingNota, refuseMissingProtocolo } from './not-found.ts';
+import { refuseMissingDps, refuseMissingNota, refuseMissingProtocolo } from './refusals.ts';
 import { headersOfRepetition, readKey, refuseAsFlow } from './repetition.ts';
-import { retryAfter } from './retry-after.ts';
-import { readSentDps } from './sent.ts';
+import type { Call, Refused } from './route.ts';
+import { retryAfter } from './route.ts';
 
 /** Below the municipality. */
 export const ISSUE_PATH = '/api/v1/nfse/v101';

@@ -1,8 +1,29 @@
-/** Headers that every answer about a path carries, a refusal included that comes before its route. */
-import { CORS_HEADERS } from './cors.ts';
+/**
+ * Headers that every answer about a path carries, also a refusal that comes before its route. Among them CORS: pages of any site
+ * may read answers that are public and need no credential. Nothing else is opened, so that a page asks nothing in its visitor's name.
+ */
 import type { HttpAnswer, HttpRequest } from './message.ts';
 import type { Route } from './route.ts';
 import { ROUTES } from './routes.ts';
+
+/** Headers of every answer, refusals included, of an address that is open to pages. */
+export const CORS_HEADERS = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': '*' } as const;
+
+/** A browser need not ask again for a day. */
+const PREFLIGHT_KEPT_S = 86_400;
+
+/** The answer to OPTIONS, by which a browser asks before it sends a request with headers of its own. */
+export const PREFLIGHT: HttpAnswer = {
+  status: 204,
+  headers: {
+    ...CORS_HEADERS,
+    Allow: 'GET, HEAD, OPTIONS',
+    'Access-Control-Allow-Methods': 'GET, HEAD',
+    'Access-Control-Allow-Headers': '*',
+    'Access-Control-Max-Age': String(PREFLIGHT_KEPT_S),
+  },
+  body: '',
+};
 
 type Headers = Readonly<Record<string, string>> | undefined;
 
@@ -10,19 +31,19 @@ export function headersOfRoute({ isPublic, always }: Route): Headers {
   return isPublic ? { ...CORS_HEADERS, ...always } : always;
 }
 
-/** An answer with such headers, where it does not say them better itself. */
+/** An answer with such headers; where both have one, the answer's own counts. */
 export function addHeaders(headers: Headers, answer: HttpAnswer): HttpAnswer {
   return headers === undefined ? answer : { ...answer, headers: { ...headers, ...answer.headers } };
 }
 
-/** The paths that have such headers, each as the pattern that it is; `:name` stands for one segment. */
+/** The paths that have such headers, as patterns; `:name` stands for one segment. */
 const PATHS = ROUTES.flatMap((route) => {
   const headers = headersOfRoute(route);
   const pattern = new RegExp(`^${route.path.replace(/:\w+/g, '[^/]*')}$`);
   return headers === undefined ? [] : [{ pattern, headers }];
 });
 
-/** Those of the path of a request that no route takes. */
+/** The headers of the path of a request that no route takes. */
 export function headersOfPath({ url }: HttpRequest): Headers {
   const path = url.replace(/\?.*$/s, '').replace(/^\/[^/]*/, '');
   return PATHS.find(({ pattern }) => pattern.test(path))?.headers;

@@ -1,12 +1,15 @@
 /**
  * What the door itself refuses, in words for the sender. A status that is not the usual one of its code is given here.
  */
+
+import { parseDpsId, whyNoChave } from '../../fiscal/chave.ts';
 import type { Fault } from '../../fiscal/fault.ts';
-import { type StoreTrouble, troubleOfStore } from '../../flows/store-trouble.ts';
+import type { Municipio } from '../../flows/queries.ts';
+import type { StoreTrouble } from '../../flows/store-trouble.ts';
 import { BODY_MAX_BYTES, BODY_MAX_TEXT, HEADERS_MAX_TEXT } from '../../published/http-limits.ts';
-import type { Refused } from './answers.ts';
 import type { Misfit } from './content.ts';
 import type { Trouble } from './message.ts';
+import type { Refused } from './route.ts';
 
 /** So many characters of an unknown slug are repeated in the message. */
 const SLUG_SHOWN_MAX = 63;
@@ -32,7 +35,7 @@ export function refuseTooManyMisses(waitS: number): Refused {
   return refusalOf({ codigo: 'E703', xpath: '', mensagem }, { status: 429, headers: { 'Retry-After': String(waitS) } });
 }
 
-/** In every door. */
+/** The sentence of both doors for what cannot be done just now. */
 export function sayUnavailable(reason: string, waitS: number): string {
   return `O serviço não pode atender agora. ${reason} Envie de novo em ${waitS} s.`;
 }
@@ -46,11 +49,7 @@ export function refuseForStore({ mensagem, esperaS }: StoreTrouble): Refused {
   return refuseUnavailable(mensagem, esperaS);
 }
 
-export function refuseForLostStore(): Refused {
-  return refuseForStore(troubleOfStore(undefined));
-}
-
-/** `mensagem`: what was too dear, and what to do about it. */
+/** `mensagem`: what took too much of the processor, and what to do about it. */
 export function refuseTooDear(mensagem: string): Refused {
   return refusalOf({ codigo: 'E003', xpath: '', mensagem }, { status: 413 });
 }
@@ -69,7 +68,7 @@ export function refuseTrouble(
   url = '',
   nearby: readonly string[] = [],
 ): Refused {
-  const { codigo, status, mensagem: said } = TROUBLES[trouble];
+  const { codigo = 'E003', status, mensagem: said } = TROUBLES[trouble];
   const hint = hintOf(url, nearby);
   if (allow === undefined) return refusalOf({ codigo, xpath: '', mensagem: said + hint }, { status });
   const withMethods = `${said} Métodos deste endereço: ${allow}.${hint}`;
@@ -95,57 +94,85 @@ const SOAP = /^\/[^/]+\/soap(?:[/?]|$)/i;
 export const SOAP_HINT =
   'O porto SOAP fica em /{municipio}/soap/nfes, e a descrição dele em /{municipio}/soap/nfes?wsdl.';
 
-const TROUBLES: Readonly<Record<Trouble, { codigo: string; status: number; mensagem: string }>> = {
+const TROUBLES: Readonly<Record<Trouble, { codigo?: string; status: number; mensagem: string }>> = {
   unknown_path: {
     codigo: 'E601',
     status: 404,
     mensagem:
       'Não há nada neste caminho. Os caminhos de um município começam por /{municipio}/api/v1; todos estão em /docs/api.',
   },
-  method_not_allowed: { codigo: 'E003', status: 405, mensagem: 'Este endereço não atende o método usado.' },
+  method_not_allowed: { status: 405, mensagem: 'Este endereço não atende o método usado.' },
   bad_url: {
-    codigo: 'E003',
     status: 400,
     mensagem:
       'O endereço traz uma sequência com % que não se decodifica. Em endereços, % vem seguido de dois hexadecimais.',
   },
   url_too_long: {
-    codigo: 'E003',
     status: 414,
     mensagem: 'O endereço é longo demais para qualquer recurso deste serviço.',
   },
-  no_host: { codigo: 'E003', status: 400, mensagem: 'Falta o cabeçalho Host, obrigatório em HTTP/1.1.' },
+  no_host: { status: 400, mensagem: 'Falta o cabeçalho Host, obrigatório em HTTP/1.1.' },
   many_hosts: {
-    codigo: 'E003',
     status: 400,
     mensagem: 'A requisição traz o cabeçalho Host mais de uma vez. Envie um só, com o endereço deste serviço.',
   },
   many_types: {
-    codigo: 'E003',
     status: 400,
     mensagem: 'A requisição traz o cabeçalho Content-Type mais de uma vez. Envie um só, com o tipo do corpo.',
   },
-  expectation: { codigo: 'E003', status: 417, mensagem: 'No cabeçalho Expect o serviço só atende 100-continue.' },
+  expectation: { status: 417, mensagem: 'No cabeçalho Expect o serviço só atende 100-continue.' },
   headers_too_large: {
-    codigo: 'E003',
     status: 431,
     mensagem: `Os cabeçalhos da requisição passam de ${HEADERS_MAX_TEXT}. Envie menos cabeçalhos, ou menores.`,
   },
   body_too_large: {
-    codigo: 'E003',
     status: 413,
     mensagem: `O corpo passa do limite de ${BODY_MAX_TEXT} (${BODY_MAX_BYTES} bytes).`,
   },
-  malformed: { codigo: 'E003', status: 400, mensagem: 'O que chegou não é uma requisição HTTP/1.1 bem-formada.' },
+  malformed: { status: 400, mensagem: 'O que chegou não é uma requisição HTTP/1.1 bem-formada.' },
   timeout: {
-    codigo: 'E003',
     status: 408,
     mensagem: 'A requisição não chegou inteira no tempo de espera. Envie de novo.',
   },
   // Only the log shows this status; 499 is what other servers write there.
-  gone: { codigo: 'E003', status: 499, mensagem: 'A conexão foi fechada antes de o corpo chegar inteiro.' },
+  gone: { status: 499, mensagem: 'A conexão foi fechada antes de o corpo chegar inteiro.' },
 };
 
 function refusalOf(fault: Fault, more: Omit<Refused, 'refusal'>): Refused {
   return { refusal: { faults: [fault] }, ...more };
+}
+
+export function refuseMissingNota(chave: string): Refused {
+  return refuseMissing('E301', 'chave_acesso', describeMissingChave(chave));
+}
+
+export function refuseMissingProtocolo({ tenant }: Municipio): Refused {
+  const mensagem = `Não há nota com este número de protocolo em ${tenant}. Confira o número e o município do endereço.`;
+  return refuseMissing('E601', 'numero_protocolo', mensagem);
+}
+
+export function refuseMissingDps(id: string): Refused {
+  const mensagem =
+    parseDpsId(id) === undefined
+      ? 'O texto enviado não é um identificador de DPS. Ele tem 45 posições: as letras DPS, o município emissor (7), o tipo de inscrição (1 CPF, 2 CNPJ), a inscrição com zeros à esquerda (14), a série (5) e o número (15).'
+      : 'Não há nota desta DPS neste município. Confira o município, a inscrição, a série e o número do identificador.';
+  return refuseMissing('E601', 'id', mensagem);
+}
+
+/** A shorter text without a number is a word: its sender took this address for another one. */
+const CHAVE_WORD_MAX = 20;
+
+/** Why a key finds nothing, as far as the key itself shows. */
+function describeMissingChave(chave: string): string {
+  if (chave.length < CHAVE_WORD_MAX && !/\d{3}/.test(chave)) {
+    return 'Neste endereço vai a chave de acesso, de 50 posições. A emissão é POST /{municipio}/api/v1/nfse/v101.';
+  }
+  return (
+    whyNoChave(chave) ??
+    'Não há nota com esta chave de acesso neste município. Confira o município do endereço e o ambiente.'
+  );
+}
+
+function refuseMissing(codigo: string, campo: string, mensagem: string): Refused {
+  return { refusal: { faults: [{ codigo, xpath: '', mensagem }] }, campo };
 }

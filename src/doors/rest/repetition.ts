@@ -6,9 +6,9 @@ import {
   type Refused as RefusedByFlow,
   type SentKey,
 } from '../../flows/idempotency.ts';
-import type { Call, Refused } from './answers.ts';
 import type { Misfit } from './content.ts';
-import { headerOf } from './sent.ts';
+import { headerOf } from './content.ts';
+import type { Call, Refused } from './route.ts';
 
 /** D-19. A UUID has 36. */
 export const KEY_CHARS_MAX = 255;

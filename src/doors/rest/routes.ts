@@ -13,8 +13,7 @@ import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/verif
 import type { Field } from '../../published/openapi/field.ts';
 import { RATE_LIMIT_HEADERS } from '../../published/openapi/headers.ts';
 import { CATALOGOS, MOTIVOS, PAGINA_PARAMS, PAGINACAO_FIELD } from './catalogos.ts';
-import { showDanfse } from './danfse.ts';
-import { DEPRECATION } from './deprecation.ts';
+import { DEPRECATION, showDanfse } from './danfse.ts';
 import { EVENTO_FIELDS, listAll, listOfTipo, postByChave, postByProtocolo, showOne } from './eventos.ts';
 import {
   askWhetherIssued,

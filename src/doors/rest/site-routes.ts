@@ -21,17 +21,15 @@ import { homePage } from '../../published/site/home-page.ts';
 import { PAGE_POLICY } from '../../published/site/page-shell.ts';
 import { referenceFile, referencePage, referencePolicy } from '../../published/site/reference.ts';
 import { docsFile, docsPage, openSite, unknownDocsPage } from '../../published/site/site.ts';
-import { attend } from './attend.ts';
+import { API_HEADERS, attend, JSON_TYPE, redirect, refuse } from './attend.ts';
 import { answerCacheable } from './caching.ts';
-import { CORS_HEADERS, PREFLIGHT } from './cors.ts';
 import type { HttpAnswer, HttpRequest } from './message.ts';
-import { addHeaders } from './path-headers.ts';
+import { addHeaders, CORS_HEADERS, PREFLIGHT } from './path-headers.ts';
 import { refuseForStore, refuseTrouble, refuseUnavailable, refuseUnknownCodigo } from './refusals.ts';
 import type { HttpRoute } from './router.ts';
 import { ROUTES } from './routes.ts';
 import { DOOR_FACTS } from './site-facts.ts';
 import { type Door, queryOf, siteOf, type Visit, type Work } from './visit.ts';
-import { API_HEADERS, JSON_TYPE, redirect, refuse } from './write-answer.ts';
 
 /** A page changes only with the version of the service. */
 const PAGES_FRESH_S = 300;

@@ -10,7 +10,7 @@ import {
   situacaoDoPrestador,
 } from '../../flows/situacao-prestador.ts';
 import type { Field } from '../../published/openapi/field.ts';
-import type { Call } from './answers.ts';
+import type { Call } from './route.ts';
 
 export const SITUACAO_FIELDS = {
   documento: { type: 'string', about: 'O CNPJ ou CPF consultado, sem máscara.' },

@@ -9,9 +9,9 @@ import type { DECLARADOS_IBSCBS } from '../../fiscal/declarado.ts';
 import { officialValues } from '../../fiscal/rules/ibscbs-declarado.ts';
 import { type Passo, type Validated, validateNota } from '../../flows/validate-dps.ts';
 import type { Field } from '../../published/openapi/field.ts';
-import type { Call } from './answers.ts';
+import { readSentDps } from './content.ts';
 import { avisosOf } from './envelope.ts';
-import { readSentDps } from './sent.ts';
+import type { Call } from './route.ts';
 
 const AMOUNT_FIELDS = {
   municipio_incidencia: {

@@ -12,10 +12,10 @@ import {
   type SignatureReport,
 } from '../../flows/debug-signature.ts';
 import type { Field } from '../../published/openapi/field.ts';
-import type { Accepted, Call, Refused } from './answers.ts';
 import { mediaTypeOf } from './content.ts';
 import { errosOf } from './envelope.ts';
 import { refuseUnavailable } from './refusals.ts';
+import type { Accepted, Call, Refused } from './route.ts';
 
 /**
  * Anybody may ask, and a signature that does not hold is compared with all that its author may have meant: some

@@ -5,15 +5,17 @@
 import type { Municipio } from '../../flows/queries.ts';
 import { BODY_MAX_BYTES } from '../../published/http-limits.ts';
 import { ASIDE_BYTES, CROWDED_ASIDE, TOO_DEAR } from '../rest/aside.ts';
-import { attend, logFailure } from '../rest/attend.ts';
+import { attend, logFailure, redirect, refuse } from '../rest/attend.ts';
 import { clientOf } from '../rest/caller.ts';
-import { CROWD_WAIT_S, CROWDED_BODIES, CROWDED_SERVICE, workInPlace } from '../rest/crowding.ts';
 import type { HttpAnswer, HttpRequest } from '../rest/message.ts';
 import { addLimits, type RequestQuota } from '../rest/quotas.ts';
 import { refuseTrouble, refuseUnknownMunicipio, SOAP_HINT, sayUnavailable } from '../rest/refusals.ts';
 import type { HttpRoute } from '../rest/router.ts';
 import {
   asideOf,
+  CROWD_WAIT_S,
+  CROWDED_BODIES,
+  CROWDED_SERVICE,
   certificateOf,
   type Door,
   findMunicipio,
@@ -21,8 +23,8 @@ import {
   siteOf,
   type Visit,
   type Work,
+  workInPlace,
 } from '../rest/visit.ts';
-import { redirect, refuse } from '../rest/write-answer.ts';
 import {
   describePort,
   performSoap,
